@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -55,7 +56,7 @@ func (c *callers) serve(l *connector.Lane) {
 	}
 	one := &caller{callers: c, lane: l, under: map[uint64][]*connector.Slot{}, failing: map[uint64]int{}, overtaken: map[uint64]struct{}{}}
 	c.of[l] = one
-	outlet := connector.NewOutlet(l.Home(), one, atATime)
+	outlet := connector.NewOutlet(l.Home(), one, atATime*one.most())
 	c.engine.Do(l, func(int64) { l.Open(outlet) })
 }
 
@@ -84,24 +85,33 @@ type caller struct {
 	lane *connector.Lane
 
 	mu        sync.Mutex
-	under     map[uint64][]*connector.Slot // by the message that the calls under way are about: what else waits to be told of it
+	ready     []*connector.Slot            // to be told
+	calling   int                          // goroutines that call
+	under     map[uint64][]*connector.Slot // by the messages that ready and the calls under way are about: what else waits to be told of them
 	failing   map[uint64]int               // news that waits for another attempt, by the message
 	overtaken map[uint64]struct{}          // messages whose end was told while other news of them was failing: that is not told any more
-	failures  int                          // in a row
+	failures  int                          // of calls in a row
 }
 
 // Give implements connector.Courier. News of a message is told in its order: the next of it when the one before has been.
 func (c *caller) Give(_ int64, s *connector.Slot) {
 	about := aboutOf(s.Message)
 	c.mu.Lock()
-	waiting, busy := c.under[about]
-	if busy {
-		waiting = append(waiting, s)
+	defer c.mu.Unlock()
+	if waiting, busy := c.under[about]; busy {
+		c.under[about] = append(waiting, s)
+		return
 	}
-	c.under[about] = waiting
-	c.mu.Unlock()
-	if !busy {
-		c.start(func() { c.run(about, s) })
+	c.under[about] = nil
+	c.tellSoon(s)
+}
+
+// tellSoon has a slot's message told. The caller holds the lock.
+func (c *caller) tellSoon(s *connector.Slot) {
+	c.ready = append(c.ready, s)
+	if c.calling < atATime {
+		c.calling++
+		c.start(c.work)
 	}
 }
 
@@ -116,35 +126,30 @@ func aboutOf(m *sms.Message) uint64 {
 	return m.ID
 }
 
-// run makes a call, and those that wait for it. Where it fails, the others wait until it has been tried again.
-func (c *caller) run(about uint64, s *connector.Slot) {
-	for s != nil {
-		o := call.Outcome{Code: sms.OK}
-		if !c.isOvertaken(about, s.Message) {
-			o = c.try(s.Message)
-		}
-		c.settle(about, s, o)
+// work makes calls until nothing is left to be told.
+func (c *caller) work() {
+	for {
+		most := c.most()
 		c.mu.Lock()
-		waiting := c.under[about]
-		if o.Code != sms.OK || len(waiting) == 0 {
-			delete(c.under, about)
-			c.failing[about] += len(waiting)
-			if c.failing[about] == 0 {
-				delete(c.failing, about)
-			}
-			s = nil
-		} else {
-			s, c.under[about] = waiting[0], waiting[1:]
-			waiting = nil
+		n := min(len(c.ready), most)
+		if n == 0 {
+			c.calling--
+			c.mu.Unlock()
+			return
 		}
+		some := slices.Clone(c.ready[:n])
+		c.ready = slices.Delete(c.ready, 0, n)
 		c.mu.Unlock()
-		if s != nil {
-			continue
-		}
-		for _, other := range waiting {
-			c.answer(other, sms.Answer{Code: o.Code}, 0)
-		}
+		c.settle(some, c.try(some, most > 1))
 	}
+}
+
+// most returns how many events a call may tell.
+func (c *caller) most() int {
+	if a := c.engine.gateway.Account(c.lane.Account); a != nil {
+		return a.WebhookBatch
+	}
+	return 1
 }
 
 // isOvertaken reports whether the end of the message was told already that a receipt is about. It notes that the receipt
@@ -168,56 +173,116 @@ func endsAt(m *sms.Message) bool {
 	return ok && r.State.Final()
 }
 
-// settle tells the lane what came of a call.
-func (c *caller) settle(about uint64, s *connector.Slot, o call.Outcome) {
-	pause := o.RetryAfter
-	c.mu.Lock()
-	switch {
-	case o.Code == sms.OK:
-		c.failures = 0
-		if c.failing[about] > 0 && endsAt(s.Message) {
-			c.overtaken[about] = struct{}{}
-		}
-	case o.Code.Retryable():
-		if len(c.failing) < mostFailing || c.failing[about] > 0 {
-			c.failing[about]++
-		}
-		if c.failures++; c.failures >= failuresRest {
-			pause = max(pause, rest*c.lane.Config().ThrottlePause)
-		}
-	}
-	c.mu.Unlock()
-	c.answer(s, sms.Answer{Code: o.Code, Status: statusOf(o)}, pause)
+// A settled slot goes back to the lane.
+type settled struct {
+	slot   *connector.Slot
+	answer sms.Answer
 }
 
-// answer gives a slot back to the lane, which then rests for a while.
-func (c *caller) answer(s *connector.Slot, a sms.Answer, pause time.Duration) {
+// settle tells the lane what came of calls. Where news of a message was not told, what waits to be told of it does until
+// it has been tried again.
+func (c *caller) settle(slots []*connector.Slot, outcomes []call.Outcome) {
+	all := make([]settled, 0, len(slots))
+	pause := time.Duration(0)
+	c.mu.Lock()
+	for i, s := range slots {
+		o := &outcomes[i]
+		pause = max(pause, o.RetryAfter)
+		all = append(all, settled{s, sms.Answer{Code: o.Code, Status: statusOf(*o)}})
+		about := aboutOf(s.Message)
+		c.note(about, s.Message, o.Code)
+		waiting := c.under[about]
+		switch {
+		case o.Code == sms.OK && len(waiting) > 0:
+			c.under[about] = waiting[1:]
+			c.tellSoon(waiting[0])
+			continue
+		case len(waiting) > 0:
+			c.failing[about] += len(waiting)
+			for _, other := range waiting {
+				all = append(all, settled{other, sms.Answer{Code: o.Code}})
+			}
+		}
+		delete(c.under, about)
+	}
+	if c.failures >= failuresRest {
+		pause = max(pause, rest*c.lane.Config().ThrottlePause)
+	}
+	c.mu.Unlock()
 	c.engine.Do(c.lane, func(now int64) {
 		if pause > 0 {
 			c.lane.Pause(now + int64(pause))
 		}
-		a.At = now
-		c.lane.Answered(now, s, a)
+		for _, one := range all {
+			one.answer.At = now
+			c.lane.Answered(now, one.slot, one.answer)
+		}
 	})
+}
+
+// note remembers which news was not told, and which end was told before it. The caller holds the lock.
+func (c *caller) note(about uint64, m *sms.Message, code sms.Code) {
+	switch {
+	case code == sms.OK && c.failing[about] > 0 && endsAt(m):
+		c.overtaken[about] = struct{}{}
+	case code.Retryable() && (len(c.failing) < mostFailing || c.failing[about] > 0):
+		c.failing[about]++
+	}
+}
+
+// called counts calls that failed in a row.
+func (c *caller) called(o call.Outcome) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case o.Code == sms.OK:
+		c.failures = 0
+	case o.Code.Retryable():
+		c.failures++
+	}
 }
 
 // reports write the calls of each dialect about what became of a message. They report false where there is nothing to tell.
 var reports = map[uint8]func(*httpsms.Event) (*httpsms.Call, bool){
-	httpsms.Own:    func(e *httpsms.Event) (*httpsms.Call, bool) { return own.Report(e), true },
+	httpsms.Own:    func(e *httpsms.Event) (*httpsms.Call, bool) { return own.Tell(e), true },
 	httpsms.Kannel: kannel.Report,
 	httpsms.Jasmin: jasmin.Report,
 }
 
-// try is tell, at which nothing but the message can fail.
-func (c *caller) try(m *sms.Message) (o call.Outcome) {
+// try tells what messages say, together where one call may tell them. Nothing but a message can fail at it.
+func (c *caller) try(slots []*connector.Slot, together bool) []call.Outcome {
+	outcomes := make([]call.Outcome, len(slots))
+	var all batch
+	for i, s := range slots {
+		outcomes[i] = call.Outcome{Code: sms.OK}
+		if c.isOvertaken(aboutOf(s.Message), s.Message) {
+			continue
+		}
+		c.guard(s.Message, &outcomes[i], func() {
+			if !together || !all.add(c, i, s.Message) {
+				outcomes[i] = c.tell(s.Message)
+			}
+		})
+	}
+	if len(all.events) > 0 {
+		o := c.tellAll(&all)
+		for _, i := range all.at {
+			outcomes[i] = o
+		}
+	}
+	return outcomes
+}
+
+// guard calls f, which is about a message. A fault at it puts the message aside.
+func (c *caller) guard(m *sms.Message, o *call.Outcome, f func()) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			c.engine.gateway.Log.Error().Str("id", sms.FormatID(m.ID)).Str("endpoint", c.lane.Endpoint).Interface("panic", fault).Bytes("stack", debug.Stack()).
 				Msg("a call failed at a message; it is put aside")
-			o = call.Outcome{Code: sms.Faulty}
+			*o = call.Outcome{Code: sms.Faulty}
 		}
 	}()
-	return c.tell(m)
+	f()
 }
 
 // tell calls the server about a message.
@@ -247,14 +312,7 @@ func (c *caller) tell(m *sms.Message) call.Outcome {
 			return c.refused(m, e, call.Outcome{Code: sms.TemporaryFailure, Err: "is not called: the URL " + err.Error()}) // an operator may allow it
 		}
 	}
-	if e.Context.Dialect == httpsms.Own {
-		signed, err := call.Sign(strings.Fields(a.WebhookKey), "evt_"+sms.FormatID(m.ID), time.Unix(0, g.Clock.WallNow()), request.Body)
-		if err != nil {
-			return c.refused(m, e, call.Outcome{Code: sms.TemporaryFailure, Err: "webhook_key: " + err.Error()})
-		}
-		request.Header = append(request.Header, signed...)
-	}
-	o := c.caller.Do(c.ctx, request, target)
+	o := c.call(a, request, target, e.Context.Dialect == httpsms.Own, "evt_"+sms.FormatID(m.ID))
 	c.logs(m, e, request, o)
 	if o.Code != sms.OK && c.ctx.Err() == nil {
 		return c.refused(m, e, o)
@@ -262,15 +320,26 @@ func (c *caller) tell(m *sms.Message) call.Outcome {
 	return o
 }
 
+// call makes a call, signed under an id.
+func (c *caller) call(a *config.Account, request *httpsms.Call, target call.Target, signed bool, id string) call.Outcome {
+	if signed {
+		header, err := call.Sign(strings.Fields(a.WebhookKey), id, time.Unix(0, c.engine.gateway.Clock.WallNow()), request.Body)
+		if err != nil {
+			return call.Outcome{Code: sms.TemporaryFailure, Err: "webhook_key: " + err.Error()}
+		}
+		request.Header = append(request.Header, header...)
+	}
+	o := c.caller.Do(c.ctx, request, target)
+	c.called(o)
+	return o
+}
+
 // write returns the call that tells of an event.
 func (c *caller) write(e *httpsms.Event) (*httpsms.Call, bool) {
-	if e.Message != nil {
-		return own.Inbound(e), true
-	}
-	if f := reports[e.Context.Dialect]; f != nil {
+	if f := reports[e.Context.Dialect]; f != nil && e.Message == nil {
 		return f(e)
 	}
-	return own.Report(e), true
+	return own.Tell(e), true
 }
 
 // leaving returns what the server is given of a message from a mobile: m, or a copy that the rules of its account and

@@ -37,7 +37,12 @@ routes: []
 	m.Origin = g.Origins.Of("", "api")
 	context := sms.Context{Dialect: dialect, URL: "http://192.0.2.1/"}
 	m.SetReport(sms.Address{}, sms.Address{}, &sms.Report{Known: 7, State: sms.StateDelivered, Context: context.Append(nil)})
-	if o := c.try(&m); o.Code != sms.Faulty {
-		t.Errorf("%+v", o)
+	one := &connector.Slot{Message: &m}
+	for _, slots := range [][]*connector.Slot{{one}, {one, one}} {
+		for _, o := range c.try(slots, len(slots) > 1) {
+			if o.Code != sms.Faulty {
+				t.Errorf("%+v", o)
+			}
+		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 // An Event is what a webhook is told, in the form of Standard Webhooks.
 type Event struct {
+	ID        string    `json:"id,omitempty"` // in a batch; else the header webhook-id has it
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"`
 	Data      any       `json:"data"`
@@ -59,8 +60,24 @@ type Part struct {
 	Parts     uint8  `json:"parts"`
 }
 
-// Report returns the call that tells what became of a message.
-func Report(e *httpsms.Event) *httpsms.Call {
+// Tell returns the call that tells an event.
+func Tell(e *httpsms.Event) *httpsms.Call { return tell(e.Context.URL, EventOf(e)) }
+
+// TellAll returns the call that tells events together: one of type "batch" whose data they are.
+func TellAll(url string, at int64, events []Event) *httpsms.Call {
+	return tell(url, Event{Type: "batch", Timestamp: wall(at), Data: events})
+}
+
+// EventOf returns what a webhook is told.
+func EventOf(e *httpsms.Event) Event {
+	if e.Message != nil {
+		return inbound(e)
+	}
+	return report(e)
+}
+
+// report returns what tells what became of a message.
+func report(e *httpsms.Event) Event {
 	r := e.Report
 	d := Status{
 		ID: sms.FormatID(e.ID), Reference: e.Context.Reference, From: httpsms.Number(e.From), To: httpsms.Number(e.To),
@@ -81,7 +98,7 @@ func Report(e *httpsms.Event) *httpsms.Call {
 	if r.Done != 0 {
 		d.At = wall(r.Done)
 	}
-	return tell(e.Context.URL, Event{Type: "message." + d.State, Timestamp: wall(e.At), Data: d})
+	return Event{Type: "message." + d.State, Timestamp: wall(e.At), Data: d}
 }
 
 // reported returns the state that an event tells. What a receipt says of a message that is still under way is no more
@@ -99,8 +116,8 @@ func reported(e *httpsms.Event) string {
 	}
 }
 
-// Inbound returns the call that brings a message from a mobile.
-func Inbound(e *httpsms.Event) *httpsms.Call {
+// inbound returns what brings a message from a mobile.
+func inbound(e *httpsms.Event) Event {
 	m := e.Message
 	d := Received{
 		ID: sms.FormatID(e.ID), From: httpsms.Number(m.Source()), To: httpsms.Number(m.Dest()), Encoding: encodingOf(m.Alphabet),
@@ -119,7 +136,7 @@ func Inbound(e *httpsms.Event) *httpsms.Call {
 	} else {
 		d.Binary = base64.StdEncoding.EncodeToString(octets)
 	}
-	return tell(e.Context.URL, Event{Type: "inbound.received", Timestamp: wall(e.At), Data: d})
+	return Event{Type: "inbound.received", Timestamp: wall(e.At), Data: d}
 }
 
 // Test returns the call by which an endpoint is tried.

@@ -14,8 +14,8 @@ var at = time.Date(2026, 11, 23, 7, 30, 0, 123456789, time.UTC).UnixNano()
 
 func number(text string) sms.Address { return sms.Address{TON: 1, NPI: 1, Addr: []byte(text)} }
 
-// report returns an event that says what became of a message.
-func report(r *sms.Report, fill func(*httpsms.Event)) *httpsms.Event {
+// event returns an event that says what became of a message.
+func event(r *sms.Report, fill func(*httpsms.Event)) *httpsms.Event {
 	e := &httpsms.Event{ID: 0xabc, Attempt: 7, Account: "acme", Connector: "operator", At: at, Report: r,
 		From: sms.Address{TON: 5, Addr: []byte("Shop")}, To: number("46700000001"), Context: httpsms.Context{Reference: "order 7", URL: "https://crm.example.net/dlr"}}
 	if fill != nil {
@@ -37,7 +37,7 @@ func checkBody(t *testing.T, c *httpsms.Call, want string) {
 // A delivery, with all that is known of it.
 func TestReport(t *testing.T) {
 	t.Parallel()
-	c := Report(report(&sms.Report{ID: []byte("4a-17"), State: sms.StateDelivered, Submitted: at - 2e9, Done: at - 1e9, Err: []byte("000"), Parts: 2}, nil))
+	c := Tell(event(&sms.Report{ID: []byte("4a-17"), State: sms.StateDelivered, Submitted: at - 2e9, Done: at - 1e9, Err: []byte("000"), Parts: 2}, nil))
 	if c.URL != "https://crm.example.net/dlr" {
 		t.Error(c.URL)
 	}
@@ -54,7 +54,7 @@ func TestStatesOfReports(t *testing.T) {
 			Type string
 			Data Status
 		}
-		if err := json.Unmarshal(Report(report(&r, fill)).Body, &e); err != nil {
+		if err := json.Unmarshal(Tell(event(&r, fill)).Body, &e); err != nil {
 			t.Fatal(err)
 		}
 		d := e.Data
@@ -91,8 +91,8 @@ func TestStateOf(t *testing.T) {
 	}
 }
 
-// inbound returns an event that brings a message from a mobile.
-func inbound(a sms.Alphabet, flags sms.Flags, text string) *httpsms.Event {
+// received returns an event that brings a message from a mobile.
+func received(a sms.Alphabet, flags sms.Flags, text string) *httpsms.Event {
 	m := &sms.Message{Kind: sms.MO, Alphabet: a, Flags: flags}
 	m.Set(number("46700000001"), sms.Address{Addr: []byte("1234")}, []byte(text))
 	return &httpsms.Event{ID: 0xabd, Connector: "operator", At: at, Message: m}
@@ -103,7 +103,7 @@ func TestInbound(t *testing.T) {
 	t.Parallel()
 	f := func(a sms.Alphabet, flags sms.Flags, text, want string) {
 		t.Helper()
-		checkBody(t, Inbound(inbound(a, flags, text)), `{"type":"inbound.received","timestamp":"2026-11-23T07:30:00.123Z","data":{"id":"0000000000000abd","from":"+46700000001","to":"1234",`+
+		checkBody(t, Tell(received(a, flags, text)), `{"type":"inbound.received","timestamp":"2026-11-23T07:30:00.123Z","data":{"id":"0000000000000abd","from":"+46700000001","to":"1234",`+
 			want+`,"connector":"operator","received_at":"2026-11-23T07:30:00.123Z"}}`)
 	}
 	f(sms.Default, 0, "h\x05llo \x1be", `"encoding":"gsm7","text":"héllo €"`)
@@ -121,4 +121,14 @@ func TestInbound(t *testing.T) {
 func TestTest(t *testing.T) {
 	t.Parallel()
 	checkBody(t, Test("https://crm.example.net/", time.Unix(0, at)), `{"type":"webhook.test","timestamp":"2026-11-23T07:30:00.123Z","data":{}}`)
+}
+
+// Events that are told together have ids of their own.
+func TestTellAll(t *testing.T) {
+	t.Parallel()
+	e := EventOf(event(&sms.Report{State: sms.StateDeleted}, nil))
+	e.ID = "evt_7"
+	checkBody(t, TellAll("https://crm.example.net/", at, []Event{e, {ID: "evt_8", Type: "webhook.test"}}), `{"type":"batch","timestamp":"2026-11-23T07:30:00.123Z","data":[
+{"id":"evt_7","type":"message.deleted","timestamp":"2026-11-23T07:30:00.123Z","data":{"id":"0000000000000abc","client_reference":"order 7","from":"Shop","to":"+46700000001",
+"state":"deleted","sequence":3,"connector":"operator","at":"2026-11-23T07:30:00.123Z"}},{"id":"evt_8","type":"webhook.test","timestamp":"0001-01-01T00:00:00Z","data":null}]}`)
 }

@@ -1,0 +1,62 @@
+package httpapi
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+
+	"pmg/httpapi/call"
+	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/own"
+	"pmg/sms"
+)
+
+// A batch is what a webhook is told in one call.
+type batch struct {
+	at       []int // places of the messages among the slots
+	messages []*sms.Message
+	about    []*httpsms.Event
+	events   []own.Event
+}
+
+// add adds what a message tells. It reports false if that is for another URL than the webhook, which is called for each.
+func (b *batch) add(c *caller, i int, m *sms.Message) bool {
+	out := c.leaving(m)
+	if out != m {
+		defer out.Release()
+	}
+	e := c.event(m, out)
+	if e.Context.URL != "" {
+		return false
+	}
+	event := own.EventOf(e)
+	event.ID = "evt_" + sms.FormatID(m.ID)
+	b.at, b.messages, b.about, b.events = append(b.at, i), append(b.messages, m), append(b.about, e), append(b.events, event)
+	return true
+}
+
+// id returns an id that another batch has only if it tells the same: a repeated one may tell more, or less.
+func (b *batch) id() string {
+	h := sha256.New()
+	for i := range b.events {
+		h.Write([]byte(b.events[i].ID))
+	}
+	return "bat_" + hex.EncodeToString(h.Sum(nil)[:12])
+}
+
+// tellAll calls the webhook about a batch.
+func (c *caller) tellAll(b *batch) call.Outcome {
+	g := c.engine.gateway
+	a := g.Account(c.lane.Account)
+	if a == nil {
+		return call.Outcome{Code: sms.TemporaryFailure, Err: "its account is gone"}
+	}
+	request := own.TellAll(a.Webhook, g.Clock.WallNow(), b.events)
+	o := c.call(a, request, call.Target{Trusted: true}, true, b.id())
+	for i, m := range b.messages {
+		c.logs(m, b.about[i], request, o)
+	}
+	if o.Code != sms.OK && c.ctx.Err() == nil {
+		return c.refused(b.messages[0], b.about[0], o)
+	}
+	return o
+}
