@@ -24,13 +24,14 @@ const (
 	WrongNetwork              // it may not log in from this address
 	WrongConnector            // it may not log in on this connector
 	WrongBind                 // it may not bind in this way
+	WrongKey                  // no account has it, or it has expired
 	TooManySessions           // it has as many as it may have
 	TooManyFromAddress        // it has as many as it may have from one address
 )
 
 var resultNames = [...]string{
 	"ok", "no such account", "wrong password", "no certificate of the account", "address not allowed",
-	"connector not allowed", "bind type not allowed", "too many sessions", "too many sessions from this address",
+	"connector not allowed", "bind type not allowed", "no such key, or one that has expired", "too many sessions", "too many sessions from this address",
 }
 
 // String returns the reason for the log.

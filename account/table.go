@@ -17,6 +17,7 @@ type Table struct {
 	registry  *Registry
 	accounts  map[string]*Account   // by system_id
 	receivers map[string]*Receivers // by in connector
+	keys      map[string]keyed      // by hash
 	decoy     *Account              // stands in for the account of an unknown system_id
 }
 
@@ -48,10 +49,11 @@ type Login struct {
 // NewTable returns the table of a configuration's accounts. Their state in the
 // registry stays.
 func NewTable(c *config.Config, r *Registry) *Table {
-	t := &Table{registry: r, accounts: make(map[string]*Account, len(c.Accounts)), decoy: &Account{}}
+	t := &Table{registry: r, accounts: make(map[string]*Account, len(c.Accounts)), keys: map[string]keyed{}, decoy: &Account{}}
 	for i := range c.Accounts {
 		a := newAccount(&c.Accounts[i], r)
 		t.accounts[a.SystemID] = a
+		t.addKeys(a, c.Accounts[i].Keys)
 		if len(a.hashes) > 0 && t.decoy.hashes == nil {
 			t.decoy.hashes = a.hashes[:1] // its cost is probably that of the others
 		}
@@ -180,14 +182,17 @@ func (a *Account) mayUse(connector string) bool {
 	return len(a.connectors) == 0 || slices.Contains(a.connectors, connector)
 }
 
-func (a *Account) mayComeFrom(addr netip.Addr) bool {
+func (a *Account) mayComeFrom(addr netip.Addr) bool { return isIn(addr, a.networks) }
+
+// isIn reports whether one of the networks has an address, or there are none.
+func isIn(addr netip.Addr, networks []netip.Prefix) bool {
 	addr = addr.Unmap().WithZone("")
-	for _, n := range a.networks {
+	for _, n := range networks {
 		if n.Contains(addr) {
 			return true
 		}
 	}
-	return len(a.networks) == 0
+	return len(networks) == 0
 }
 
 // Config returns the account's configuration in force, which may be newer than the

@@ -27,8 +27,9 @@ func (d *decoder) check(c *Config, o Options) {
 		d.store(c)
 	}
 	d.events(&c.Events, &c.PDULog)
-	accounts := map[string]int{}
+	accounts, keys := map[string]int{}, map[string]bool{}
 	for i := range c.Accounts {
+		checkKeys(d, &c.Accounts[i], fmt.Sprintf("accounts[%d]", i), keys)
 		d.account(&c.Accounts[i], fmt.Sprintf("accounts[%d]", i), c.Connectors)
 		d.unique(accounts, c.Accounts[i].SystemID, "accounts[%d].system_id", i)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pmg/account"
+	"pmg/config"
 	"pmg/connector"
 	"pmg/internal/smstext"
 	"pmg/internal/tlsfiles"
@@ -29,6 +30,7 @@ type exchange struct {
 	id      string // of the request, for its client
 	logged  bool
 	account *account.Account
+	key     *config.Key // with which the client has logged in; nil: with its password
 	arrived int64
 }
 
@@ -74,19 +76,35 @@ func (x *exchange) extend() {
 
 // logIn reports whether the credentials of the request are those of an account that may submit.
 func (x *exchange) logIn(ctx context.Context, name, password string) bool {
-	var certificate tlsfiles.Identity
-	if t := x.r.TLS; t != nil && len(t.VerifiedChains) > 0 {
-		certificate = tlsfiles.IdentityOf(t.PeerCertificates[0])
-	}
-	result := x.gateway.Logins.Ask(ctx, x.connector, x.conn.remote, certificate, protocols.Credentials{
+	result := x.gateway.Logins.Ask(ctx, x.connector, x.conn.remote, certificateOf(x.r), protocols.Credentials{
 		SystemID: []byte(name), Password: []byte(password), Bind: protocols.Transmitter,
 	})
-	if result.Code != sms.OK {
+	return enter(x, result.Account, result.Code)
+}
+
+// logInByKey reports whether a key is one of an account that may submit.
+func logInByKey(x *exchange, key string) bool {
+	result, k := x.gateway.Logins.AskKey(x.connector, x.conn.remote, certificateOf(x.r), key)
+	x.key = k
+	return enter(x, result.Account, result.Code)
+}
+
+// enter notes whose request it is, and reports false if it is nobody's.
+func enter(x *exchange, a *account.Account, code sms.Code) bool {
+	if code != sms.OK {
 		return false
 	}
-	x.account = result.Account
+	x.account = a
 	x.conn.loggedIn()
 	return true
+}
+
+// certificateOf returns the identity of a request's client by its certificate.
+func certificateOf(r *http.Request) (id tlsfiles.Identity) {
+	if t := r.TLS; t != nil && len(t.VerifiedChains) > 0 {
+		id = tlsfiles.IdentityOf(t.PeerCertificates[0])
+	}
+	return id
 }
 
 // source returns where the messages of the request come from.
@@ -143,6 +161,9 @@ func (x *exchange) logs(command int, o *httpsms.Order, status int, id uint64) {
 	p.Add("path", x.r.URL.Path)
 	p.Add("remote", x.conn.remote.String())
 	p.Add("request", x.id)
+	if x.key != nil {
+		p.Add("key", x.key.Name)
+	}
 	if o != nil {
 		p.Add("from", o.From)
 		p.Add("to", o.To)

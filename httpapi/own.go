@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,32 +23,45 @@ const maxMessageBody = 1 << 20
 
 // ownRoutes has the requests of our own API answered.
 func (l *listener) ownRoutes(m *http.ServeMux) {
-	m.HandleFunc("POST /v1/messages", l.with((*exchange).postMessage))
-	m.HandleFunc("POST /v1/messages:stream", l.with((*exchange).stream))
-	m.HandleFunc("POST /v1/batches", l.with((*exchange).postBatch))
-	m.HandleFunc("GET /v1/messages/{id}", l.with((*exchange).getMessage))
-	m.HandleFunc("DELETE /v1/messages/{id}", l.with((*exchange).deleteMessage))
-	m.HandleFunc("PATCH /v1/messages/{id}", l.with((*exchange).patchMessage))
-	m.HandleFunc("GET /v1/account", l.with((*exchange).getAccount))
+	m.HandleFunc("POST /v1/messages", l.with(config.SendScope, (*exchange).postMessage))
+	m.HandleFunc("POST /v1/messages:stream", l.with(config.SendScope, (*exchange).stream))
+	m.HandleFunc("POST /v1/batches", l.with(config.SendScope, (*exchange).postBatch))
+	m.HandleFunc("GET /v1/messages/{id}", l.with(config.ReadScope, (*exchange).getMessage))
+	m.HandleFunc("DELETE /v1/messages/{id}", l.with(config.SendScope, (*exchange).deleteMessage))
+	m.HandleFunc("PATCH /v1/messages/{id}", l.with(config.SendScope, (*exchange).patchMessage))
+	m.HandleFunc("GET /v1/account", l.with(config.ReadScope, (*exchange).getAccount))
 	m.HandleFunc("GET /problems/{name}", l.page(htmlType, problemPage))
 	m.HandleFunc("GET /v1/openapi.json", l.page("application/json", func(*http.Request) []byte { return []byte(openapi) }))
 	m.HandleFunc("GET /v1/docs", l.page(htmlType, docsPage))
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { l.exchange(w, r).unknown(m) })
 }
 
-// with returns a handler for requests of an account.
-func (l *listener) with(handle func(*exchange)) http.HandlerFunc {
+// with returns a handler for requests of an account, which need a scope where they come with a key.
+func (l *listener) with(scope string, handle func(*exchange)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		x := l.exchange(w, r)
-		name, password, ok := r.BasicAuth()
-		if !ok || !x.logIn(r.Context(), name, password) {
-			w.Header().Set("WWW-Authenticate", `Basic realm="pmg"`)
+		if !isKnown(x) {
+			w.Header()["Www-Authenticate"] = []string{`Bearer realm="pmg"`, `Basic realm="pmg"`}
 			x.problem(own.NewProblem("unauthenticated", ""))
+			return
+		}
+		if x.key != nil && len(x.key.Scopes) > 0 && !slices.Contains(x.key.Scopes, scope) {
+			x.problem(own.NewProblem("forbidden", "the key "+x.key.Name+" has not the scope "+scope))
 			return
 		}
 		x.limits()
 		handle(x)
 	}
+}
+
+// isKnown reports whether the request has the key of an account, or its name and password.
+func isKnown(x *exchange) bool {
+	kind, key, _ := strings.Cut(x.r.Header.Get("Authorization"), " ")
+	if strings.EqualFold(kind, "Bearer") {
+		return logInByKey(x, strings.TrimSpace(key))
+	}
+	name, password, ok := x.r.BasicAuth()
+	return ok && x.logIn(x.r.Context(), name, password)
 }
 
 // problem answers with a problem.
@@ -120,7 +134,7 @@ func (x *exchange) postMessage() {
 func (x *exchange) submit(m *own.Message, body []byte) (request.Result, *own.Problem) {
 	item := request.Item{Fill: m.Fill, Parts: m.MaxParts}
 	var p *own.Problem
-	if item.Key, p = x.key(m); p != nil {
+	if item.Key, p = x.onceKey(m); p != nil {
 		return request.Result{}, p
 	}
 	if item.Key != "" {
@@ -145,9 +159,9 @@ func refusal(r *request.Result) *own.Problem {
 	return nil
 }
 
-// key returns the key by which the request may come again, "" if it has none. The header may be quoted or not, as the
+// onceKey returns the key by which the request may come again, "" if it has none. The header may be quoted or not, as the
 // draft of the IETF and the many who do not follow it have it.
-func (x *exchange) key(m *own.Message) (string, *own.Problem) {
+func (x *exchange) onceKey(m *own.Message) (string, *own.Problem) {
 	key := x.r.Header.Get("Idempotency-Key")
 	if len(key) >= 2 && key[0] == '"' && key[len(key)-1] == '"' {
 		key = key[1 : len(key)-1]

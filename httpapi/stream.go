@@ -171,7 +171,7 @@ func (x *exchange) postBatch() {
 		all[i] = line{message: batch[i].Message, problem: batch[i].Problem}
 		bodies[i] = batch[i].Body
 	}
-	if key, p := x.key(&own.Message{}); p != nil {
+	if key, p := x.onceKey(&own.Message{}); p != nil {
 		x.problem(p)
 		return
 	} else if key == "" {

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"time"
 
+	"pmg/account"
+	"pmg/config"
 	"pmg/connector"
 	"pmg/internal/tlsfiles"
 	"pmg/protocols"
@@ -32,6 +34,16 @@ func (d *Desk) Ask(ctx context.Context, c *connector.Connector, remote netip.Add
 			}
 		}
 	}
+}
+
+// AskKey decides about the key of a request, without a wait: it is too long to be guessed.
+func (d *Desk) AskKey(c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, key string) (Result, *config.Key) {
+	l := account.Login{Connector: c.Name, Addr: remote.Addr(), Bind: protocols.Transmitter, Certificate: certificate}
+	a, k, result := d.accounts.Load().AdmitKey(l, key, time.Unix(0, d.Clock.WallNow()))
+	if result != account.OK && d.Storms.Refusals.Next(c.Name, d.Clock.Now()) {
+		d.Log.Warn().Str("connector", c.Name).Stringer("remote", remote.Addr()).Stringer("reason", result).Msg("a key was refused: " + result.String())
+	}
+	return Result{Account: a, Code: result.Code()}, k
 }
 
 // sleep waits until a time by the engine's clock. It reports false if ctx is done before.

@@ -32,6 +32,7 @@ type api struct {
 	name string
 
 	contract func() contract
+	key      string // with which it logs in; "": with its name and password
 }
 
 // api returns a client of the connector api, which logs in as acme.
@@ -55,7 +56,9 @@ func (a *api) do(method, path, body string, headers ...string) (r reply) {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	req.SetBasicAuth(a.name, "s3cret")
+	if req.SetBasicAuth(a.name, "s3cret"); a.key != "" {
+		req.Header.Set("Authorization", "Bearer "+a.key)
+	}
 	req.Header.Set("Content-Type", "application/json")
 	for _, h := range headers {
 		name, value, _ := strings.Cut(h, ": ")

@@ -2,7 +2,7 @@
 //
 // # Start reading
 //
-// hash.go (pmg account), token.go (pmg admin).
+// hash.go and key.go (pmg account), token.go (pmg admin).
 package credentials
 
 import (
@@ -21,7 +21,7 @@ import (
 // Account returns the command account with its subcommands.
 func Account() *cobra.Command {
 	cmd := &cobra.Command{Use: "account", Short: "Make what accounts log in with"}
-	cmd.AddCommand(hashCommand())
+	cmd.AddCommand(hashCommand(), keyCommand())
 	return cmd
 }
 
