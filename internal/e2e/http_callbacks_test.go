@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -255,68 +254,4 @@ func TestHTTPWebhookAfterRestart(t *testing.T) {
 	s.operator.session()
 	testutil.Eventually(t, "it is told", func() bool { return len(h.of("message.delivered")) > before })
 	again.settled()
-}
-
-// What waits for a webhook is told together, where its account wants that: each event once, those of a message in their
-// order, and URLs of messages for themselves.
-func TestHTTPWebhookBatch(t *testing.T) {
-	parallel(t)
-	h := newHook(t)
-	s := withHook(t, h, ", webhook_batch: 10")
-	g := start(t, s)
-	a := g.api()
-	a.name = "api"
-	h.answers(500)
-	const messages = 40
-	smsc := s.operator.session()
-	for n := range messages {
-		more := ""
-		if n%10 == 9 {
-			more = fmt.Sprintf(`, "callback_url": "%s/given/%d"`, h.URL, n)
-		}
-		a.do("POST", "/v1/messages", fmt.Sprintf(`{"from":"1234","to":"46700000001","text":"hello","receipt":"all","client_reference":"%d"%s}`, n, more)).want(t, 202, "")
-		smsc.accepts(fmt.Sprintf("A%d", n))
-		smsc.send(receiptOf(fmt.Sprintf("A%d", n), "DELIVRD"))
-		smsc.want("deliver_sm_resp")
-	}
-	testutil.Eventually(t, "it was tried", func() bool { return len(h.of("message.sent")) > 50 })
-	h.answers(200)
-	h.forget()
-	ended := func() (ends map[string]int, most int) {
-		ends = map[string]int{}
-		for _, c := range h.of(`"type":"batch"`) {
-			var b struct {
-				Data []struct {
-					ID, Type string
-					Data     struct {
-						Reference string `json:"client_reference"`
-					}
-				}
-			}
-			if err := json.Unmarshal([]byte(c.body), &b); err != nil || len(b.Data) > 10 || !strings.HasPrefix(c.header.Get("webhook-id"), "bat_") {
-				t.Fatalf("%v: %v %s", err, c.header, c.body)
-			}
-			most = max(most, len(b.Data))
-			for _, e := range b.Data {
-				if ends[e.Data.Reference] > 0 {
-					t.Errorf("%s of %s comes after its end", e.Type, e.Data.Reference)
-				}
-				if e.Type == "message.delivered" {
-					ends[e.Data.Reference]++
-				}
-			}
-		}
-		return ends, most
-	}
-	testutil.Eventually(t, "everything is told", func() bool {
-		g.settled()
-		ends, _ := ended()
-		return len(ends) == messages*9/10 && len(h.at("/given/")) >= messages/10
-	})
-	if _, most := ended(); most < 2 {
-		t.Error("each event has a call of its own")
-	}
-	if len(h.of(`{"type":"message.`)) != len(h.at("/given/")) {
-		t.Error("the webhook was called for one event")
-	}
 }
