@@ -24,6 +24,7 @@ type Message struct {
 	validity, receipt  string
 	class              int64
 	hasClass           bool
+	parameters         map[string]string // of the text; nil: it is as it is
 }
 
 // ReadMessage reads a message: a JSON object. now is the wall clock's time.
@@ -66,6 +67,8 @@ func (m *Message) member(s *scanner, name string) bool {
 		m.To = s.text()
 	case "text":
 		m.text, m.hasText = s.text(), true
+	case "parameters":
+		m.readParameters(s)
 	case "binary":
 		m.binary, m.hasBinary = s.text(), true
 	case "udh":
@@ -180,6 +183,7 @@ func (m *Message) content(wrong func(member, code, format string, args ...any)) 
 	case m.hasBinary:
 		wrong("encoding", "conflict", "must be binary, or not given, with binary")
 	default:
+		m.fillText(wrong)
 		m.encode(wrong)
 	}
 }

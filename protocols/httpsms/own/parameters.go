@@ -1,0 +1,58 @@
+package own
+
+import (
+	"maps"
+	"strings"
+)
+
+// Bounds on parameters. One may stand often in a text, so that a short text could become any length.
+const (
+	maxParameters = 64
+	maxFilled     = 16 << 10 // octets of a text with its parameters
+)
+
+// readParameters reads what stands in the text in the place of {{name}}. A message of a batch has those of the batch as well.
+func (m *Message) readParameters(s *scanner) {
+	all := maps.Clone(m.parameters)
+	if all == nil {
+		all = map[string]string{}
+	}
+	s.object(func(name string) {
+		if all[name] = s.text(); len(all) > maxParameters {
+			s.wrong("too-many", "must be at most %d parameters", maxParameters)
+			delete(all, name)
+		}
+	})
+	m.parameters = all
+}
+
+// fillText writes the parameters into the text. Without any, braces are as good as other characters.
+func (m *Message) fillText(wrong func(member, code, format string, args ...any)) {
+	if m.parameters == nil {
+		return
+	}
+	var filled strings.Builder
+	for rest := m.text; ; {
+		before, behind, found := strings.Cut(rest, "{{")
+		filled.WriteString(before)
+		name, after, closed := strings.Cut(behind, "}}")
+		if !found || !closed {
+			if filled.WriteString(rest[len(before):]); filled.Len() > maxFilled {
+				wrong("text", "too-long", "must be at most %d octets with its parameters", maxFilled)
+				return
+			}
+			break
+		}
+		value, ok := m.parameters[strings.TrimSpace(name)]
+		if !ok {
+			wrong("parameters", "missing", "must have %.64q, which the text has", strings.TrimSpace(name))
+			return
+		}
+		if filled.WriteString(value); filled.Len() > maxFilled {
+			wrong("text", "too-long", "must be at most %d octets with its parameters", maxFilled)
+			return
+		}
+		rest = after
+	}
+	m.text = filled.String()
+}
