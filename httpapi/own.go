@@ -25,6 +25,7 @@ const maxMessageBody = 1 << 20
 func (l *listener) ownRoutes(m *http.ServeMux) {
 	m.HandleFunc("POST /v1/messages", l.with(config.SendScope, (*exchange).postMessage))
 	m.HandleFunc("POST /v1/messages:stream", l.with(config.SendScope, (*exchange).stream))
+	m.HandleFunc("POST /v1/messages:preview", l.with(config.SendScope, preview))
 	m.HandleFunc("POST /v1/batches", l.with(config.SendScope, (*exchange).postBatch))
 	m.HandleFunc("GET /v1/messages/{id}", l.with(config.ReadScope, (*exchange).getMessage))
 	m.HandleFunc("DELETE /v1/messages/{id}", l.with(config.SendScope, (*exchange).deleteMessage))

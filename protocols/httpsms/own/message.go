@@ -243,6 +243,21 @@ func (m *Message) Accepted(id uint64, parts int, now time.Time) Accepted {
 	}
 }
 
+// A Preview is what would become of a message.
+type Preview struct {
+	To        string `json:"to"`
+	From      string `json:"from,omitempty"`
+	Text      string `json:"text,omitempty"` // with its parameters
+	Encoding  string `json:"encoding"`
+	Parts     int    `json:"parts"`
+	Connector string `json:"connector,omitempty"` // that it would leave by; not if an operator would decide
+}
+
+// Previewed returns the answer for the message, which would leave by a connector as so many short messages.
+func (m *Message) Previewed(parts int, connector string) Preview {
+	return Preview{To: m.To, From: m.From, Text: m.text, Encoding: m.Encoding, Parts: parts, Connector: connector}
+}
+
 // The states of messages that wait. StateOf has the others.
 const (
 	Queued    = "queued"
