@@ -274,6 +274,8 @@ func TestHTTPRefused(t *testing.T) {
 	a.do("POST", "/v1/messages", textBody("x", "a")).want(t, 422, "invalid-message")
 	a.do("POST", "/v1/messages", `{"to":"46","max_parts":2,"text":"`+strings.Repeat("a", 2*153+1)+`"}`).want(t, 422, "invalid-message")
 	a.do("POST", "/v1/messages", "{").want(t, 400, "malformed-json")
+	a.do("POST", "/v1/messages", strings.Repeat(`{"a":`, 10_000)).want(t, 400, "malformed-json")
+	a.do("POST", "/v1/batches", `{"messages":`+strings.Repeat("[", 10_000)).want(t, 400, "malformed-json")
 	a.do("POST", "/v1/messages", textBody("46", "a"), "Content-Type: text/plain").want(t, 415, "unsupported-type")
 	a.do("POST", "/v1/messages", textBody("46", "a"), "Authorization: Bearer x").want(t, 401, "unauthenticated")
 	a.do("POST", "/v1/messages", strings.Repeat(" ", 1<<20+1)).want(t, 413, "too-large")
