@@ -3,6 +3,7 @@ package httpapi
 import (
 	"errors"
 	"net/http"
+	"slices"
 
 	"pmg/gateway/request"
 	"pmg/protocols/httpsms"
@@ -13,6 +14,9 @@ import (
 // kannelRoutes has the requests of Kannel's clients answered.
 func (l *listener) kannelRoutes(m *http.ServeMux) {
 	m.HandleFunc("/cgi-bin/sendsms", func(w http.ResponseWriter, r *http.Request) { l.exchange(w, r).sendsms() })
+	if !slices.Contains(l.connector.Config().HTTP.Dialects, "pmg") { // which has answers of its own
+		m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { l.exchange(w, r).asked(kannel.Unknown()) })
+	}
 }
 
 // sendsms answers a request of Kannel's sendsms.

@@ -138,6 +138,9 @@ func TestHTTPKannel(t *testing.T) {
 		}
 	}
 	login := "username=api&password=s3cret&from=1234&to=46700000001"
+	a.url += "/cgi-bin/xmlrpc?"
+	f("", "404 Unknown request.")
+	a.url = strings.TrimSuffix(a.url, "/cgi-bin/xmlrpc?")
 	f("username=api&password=wrong&to=1&text=a", "403 Authorization failed for sendsms")
 	f("username=api&password=s3cret&text=a", "400 Missing receiver number, rejected")
 	f("username=api&password=s3cret&to=46700000001&text=a", "400 Sender missing and no global set, rejected")
