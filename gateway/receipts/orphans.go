@@ -258,8 +258,39 @@ func (o *Orphans) Read(id uint64, f func(m *sms.Message, size int) error) {
 	}
 }
 
-// Adopt gives a receipt to its client, if its message is known by now, and releases m.
+// Adopt gives a receipt to its client, if its message is known by now, and releases m. Older ones of the message go
+// before: it may have become known since they were looked at.
 func (o *Orphans) Adopt(m *sms.Message, size int) error {
+	return o.adopt(m, size, func() {
+		for _, id := range o.older(m) {
+			o.Read(id, func(m *sms.Message, size int) error {
+				if err := o.adopt(m, size, func() {}); !errors.Is(err, ErrUnknown) {
+					return err
+				}
+				return nil
+			})
+		}
+	})
+}
+
+// older returns the older receipts that may be about the same message, in their order.
+func (o *Orphans) older(m *sms.Message) (ids []uint64) {
+	keys := orphanKeys(o.desk.operatorOf(m), m)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, key := range keys {
+		for _, id := range o.by[key] {
+			if id < m.ID {
+				ids = append(ids, id)
+			}
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// adopt is Adopt. It calls before when the message is known.
+func (o *Orphans) adopt(m *sms.Message, size int, before func()) error {
 	var f Match
 	c := &config.Connector{Name: o.desk.operatorOf(m)}
 	if from := o.desk.Connector(m.Origin.Connector); from != nil {
@@ -273,6 +304,7 @@ func (o *Orphans) Adopt(m *sms.Message, size int) error {
 		}
 		return err
 	}
+	before()
 	id, now := m.ID, o.desk.Clock.Now()
 	share, v := o.desk.Direct(now, m, &f)
 	if v == Unread {

@@ -106,6 +106,7 @@ func TestTLS(t *testing.T) {
 			c.accepted(1, last)
 			centre.serve(1, last)
 			centre.send("deliver_sm seq=7 source_addr=46700000001 destination_addr=1234 esm_class=0x04 short_message=\"id:SMSC-5 stat:DELIVRD err:000\"")
+			centre.want("deliver_sm_resp", "seq=7", "status=0")
 			c.send("unbind seq=900")
 			c.want("unbind_resp", "seq=900", "status=0")
 			c.wantEOF() // with a close_notify before it; without one it is an error
