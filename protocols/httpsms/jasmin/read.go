@@ -2,7 +2,6 @@ package jasmin
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
@@ -121,10 +120,8 @@ func basic(header string) (username, password string, a *httpsms.Answer) {
 	if header == "" {
 		return "", "", problem(http.StatusUnauthorized, "Authentication required", hint)
 	}
-	scheme, token, _ := strings.Cut(header, " ")
-	b, err := base64.StdEncoding.DecodeString(strings.TrimSpace(token))
-	username, password, ok := strings.Cut(string(b), ":")
-	if !strings.EqualFold(scheme, "Basic") || err != nil || !ok {
+	username, password, ok := (&http.Request{Header: http.Header{"Authorization": {header}}}).BasicAuth()
+	if !ok {
 		return "", "", problem(http.StatusUnauthorized, "Invalid token: "+header, hint)
 	}
 	return username, password, nil
@@ -157,7 +154,8 @@ func readQuery(p *params, query string) {
 	}
 }
 
-// unescape decodes URL encoding into octets. It leaves what is malformed as it is.
+// unescape decodes URL encoding into octets. It leaves a % that is malformed as it is, and goes on behind it, as
+// Python does.
 func unescape(s string) string {
 	b := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {

@@ -66,19 +66,14 @@ func answerOf(e *httpsms.Event) string {
 	return "ESME_RSUBMITFAIL" // of another protocol, or given up before an SMSC was asked
 }
 
-var words = map[sms.State]string{
-	sms.StateDelivered: "DELIVRD", sms.StateExpired: "EXPIRED", sms.StateDeleted: "DELETED", sms.StateUndeliverable: "UNDELIV",
-	sms.StateAccepted: "ACCEPTD", sms.StateUnknown: "UNKNOWN", sms.StateRejected: "REJECTD", sms.StateSkipped: "UNDELIV",
-}
-
 // addReceipt adds what a receipt says. That of a message which an SMSC has refused is ours.
 func addReceipt(v url.Values, r *sms.Report, refused bool) {
-	word := words[r.State]
+	word := httpsms.Word(r.State)
 	switch {
-	case refused && r.State != sms.StateExpired && r.State != sms.StateDeleted:
-		word = "UNDELIV"
+	case refused && r.State != sms.StateExpired && r.State != sms.StateDeleted || r.State == sms.StateSkipped: // which Jasmin does not know
+		word = httpsms.Word(sms.StateUndeliverable)
 	case word == "":
-		word = "UNKNOWN"
+		word = httpsms.Word(sms.StateUnknown)
 	}
 	at := func(t int64) string {
 		form := "0601021504"

@@ -69,7 +69,7 @@ func reportText(e *httpsms.Event, bit int) string {
 func receiptText(r *sms.Report) string {
 	at := func(t int64) string { return time.Unix(0, t).UTC().Format("0601021504") }
 	word := string(r.Word)
-	if w := words[r.State]; w != "" {
+	if w := httpsms.Word(r.State); w != "" {
 		word = w
 	}
 	all, done := max(r.Parts, 1), r.Delivered
@@ -82,12 +82,6 @@ func receiptText(r *sms.Report) string {
 	}
 	return fmt.Sprintf("id:%s sub:%03d dlvrd:%03d submit date:%s done date:%s stat:%s err:%s text:%s",
 		r.ID, all, done, at(r.Submitted), at(r.Done), word, err, r.Text)
-}
-
-var words = map[sms.State]string{
-	sms.StateScheduled: "SCHEDLD", sms.StateEnroute: "ENROUTE", sms.StateDelivered: "DELIVRD", sms.StateExpired: "EXPIRED",
-	sms.StateDeleted: "DELETED", sms.StateUndeliverable: "UNDELIV", sms.StateAccepted: "ACCEPTD", sms.StateUnknown: "UNKNOWN",
-	sms.StateRejected: "REJECTD", sms.StateSkipped: "SKIPPED",
 }
 
 // reportMeta returns the meta-data of a report: that of the message, the mask, and the error of the network, in three

@@ -151,7 +151,7 @@ func TestTextsOfReports(t *testing.T) {
 	f(sms.Report{ID: id, State: sms.StateUndeliverable, Submitted: at, Done: now, Network: 3, NetworkError: 27}, nil, "id:4a-17 sub:001 dlvrd:000 submit date:2611230729 done date:2611230730 stat:UNDELIV err:027 text:")
 	f(sms.Report{ID: id, Word: []byte("LOST"), Submitted: at, Done: now, Err: []byte("1F")}, nil, "id:4a-17 sub:001 dlvrd:000 submit date:2611230729 done date:2611230730 stat:LOST err:1F text:")
 	for _, s := range sms.States() {
-		if words[s] == "" {
+		if httpsms.Word(s) == "" {
 			t.Errorf("%s has no word", s)
 		}
 	}

@@ -139,11 +139,6 @@ func inbound(e *httpsms.Event) Event {
 	return Event{Type: "inbound.received", Timestamp: wall(e.At), Data: d}
 }
 
-// Test returns the call by which an endpoint is tried.
-func Test(url string, now time.Time) *httpsms.Call {
-	return tell(url, Event{Type: "webhook.test", Timestamp: wall(now.UnixNano()), Data: struct{}{}})
-}
-
 // encodingOf returns the encoding of texts in an alphabet, by the name that messages are sent with.
 func encodingOf(a sms.Alphabet) string {
 	switch a {

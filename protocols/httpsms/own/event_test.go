@@ -118,11 +118,6 @@ func TestInbound(t *testing.T) {
 	f(sms.Default, 0, "\"<\x00", `"encoding":"gsm7","text":"\"\u003c@"`)
 }
 
-func TestTest(t *testing.T) {
-	t.Parallel()
-	checkBody(t, Test("https://crm.example.net/", time.Unix(0, at)), `{"type":"webhook.test","timestamp":"2026-11-23T07:30:00.123Z","data":{}}`)
-}
-
 // Events that are told together have ids of their own.
 func TestTellAll(t *testing.T) {
 	t.Parallel()

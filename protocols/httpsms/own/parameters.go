@@ -32,23 +32,22 @@ func (m *Message) fillText(wrong func(member, code, format string, args ...any))
 		return
 	}
 	var filled strings.Builder
-	for rest := m.text; ; {
-		before, behind, found := strings.Cut(rest, "{{")
-		filled.WriteString(before)
+	for rest := m.text; rest != ""; {
+		before, behind, _ := strings.Cut(rest, "{{")
 		name, after, closed := strings.Cut(behind, "}}")
-		if !found || !closed {
-			if filled.WriteString(rest[len(before):]); filled.Len() > maxFilled {
-				wrong("text", "too-long", "must be at most %d octets with its parameters", maxFilled)
+		if !closed {
+			before, after = rest, ""
+		}
+		filled.WriteString(before)
+		if closed {
+			value, ok := m.parameters[strings.TrimSpace(name)]
+			if !ok {
+				wrong("parameters", "missing", "must have %.64q, which the text has", strings.TrimSpace(name))
 				return
 			}
-			break
+			filled.WriteString(value)
 		}
-		value, ok := m.parameters[strings.TrimSpace(name)]
-		if !ok {
-			wrong("parameters", "missing", "must have %.64q, which the text has", strings.TrimSpace(name))
-			return
-		}
-		if filled.WriteString(value); filled.Len() > maxFilled {
+		if filled.Len() > maxFilled {
 			wrong("text", "too-long", "must be at most %d octets with its parameters", maxFilled)
 			return
 		}

@@ -1,0 +1,13 @@
+package httpsms
+
+import "pmg/sms"
+
+// words are those of receipts (SMPP 3.4 appendix B, and 5.0 for the first and the last).
+var words = map[sms.State]string{
+	sms.StateScheduled: "SCHEDLD", sms.StateEnroute: "ENROUTE", sms.StateDelivered: "DELIVRD", sms.StateExpired: "EXPIRED",
+	sms.StateDeleted: "DELETED", sms.StateUndeliverable: "UNDELIV", sms.StateAccepted: "ACCEPTD", sms.StateUnknown: "UNKNOWN",
+	sms.StateRejected: "REJECTD", sms.StateSkipped: "SKIPPED",
+}
+
+// Word returns the word of a state in a receipt, which clients of other gateways are told. It is empty for a word of the SMSC's own.
+func Word(s sms.State) string { return words[s] }
