@@ -1,11 +1,10 @@
 package account
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"time"
 
 	"pmg/config"
+	"pmg/internal/token"
 )
 
 // A keyed account has a key.
@@ -13,13 +12,6 @@ type keyed struct {
 	account *Account
 	key     *config.Key
 	expires time.Time // zero: never
-}
-
-// hashOfKey returns the hash of a key as the configuration has it. Keys are random, so that nobody finds one by the
-// time that a comparison takes.
-func hashOfKey(key string) string {
-	sum := sha256.Sum256([]byte(key))
-	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 func (t *Table) addKeys(a *Account, keys []config.Key) {
@@ -31,7 +23,7 @@ func (t *Table) addKeys(a *Account, keys []config.Key) {
 // AdmitKey decides about a request that has a key in the place of a name and a password; l has the rest. The account and
 // the key are nil unless the result is OK.
 func (t *Table) AdmitKey(l Login, key string, now time.Time) (*Account, *config.Key, Result) {
-	k, ok := t.keys[hashOfKey(key)]
+	k, ok := t.keys[token.Hash(key)] // nobody finds a random key by the time that this takes
 	if !ok || !k.expires.IsZero() && !now.Before(k.expires) {
 		return nil, nil, WrongKey
 	}

@@ -54,8 +54,8 @@ func NewTable(c *config.Config, r *Registry) *Table {
 		a := newAccount(&c.Accounts[i], r)
 		t.accounts[a.SystemID] = a
 		t.addKeys(a, c.Accounts[i].Keys)
-		if len(a.hashes) > 0 && t.decoy.hashes == nil {
-			t.decoy.hashes = a.hashes[:1] // its cost is probably that of the others
+		if len(a.hashes) > len(t.decoy.hashes) {
+			t.decoy.hashes = a.hashes // their cost is probably that of the others
 		}
 	}
 	t.receivers = newReceivers(c, t)

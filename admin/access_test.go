@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/admin/access"
 	"pmg/config"
+	"pmg/internal/token"
 )
 
 // Scopes: a token with scope look sees, one with scope act does, without a token nobody does anything but ask
@@ -16,8 +16,8 @@ func TestScopes(t *testing.T) {
 	t.Parallel()
 	r := start(t, parse(t, clientsOnly, t.TempDir()), true)
 	r.setTokens([]config.Token{
-		{Name: "looker", Hash: access.Hash("pmg_look"), Scope: config.LookScope},
-		{Name: "actor", Hash: access.Hash("pmg_act"), Scope: config.ActScope},
+		{Name: "looker", Hash: token.Hash("pmg_look"), Scope: config.LookScope},
+		{Name: "actor", Hash: token.Hash("pmg_act"), Scope: config.ActScope},
 	})
 	ask := func(method, path, token, origin, host string) (int, string, http.Header) {
 		t.Helper()

@@ -17,9 +17,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"github.com/rs/zerolog"
 
-	"pmg/admin/access"
 	"pmg/config"
 	"pmg/gateway"
+	"pmg/internal/token"
 	"pmg/loadtest"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
@@ -82,7 +82,7 @@ type running struct {
 
 func start(t *testing.T, cfg *config.Config, withPprof bool) *running {
 	t.Helper()
-	cfg.Admin.Tokens = []config.Token{{Name: "test", Hash: access.Hash(testToken), Scope: config.ActScope}}
+	cfg.Admin.Tokens = []config.Token{{Name: "test", Hash: token.Hash(testToken), Scope: config.ActScope}}
 	g, err := gateway.New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) {
 		return smpp.New(smpp.Options{}), nil
 	})

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/admin/access"
 	"pmg/config"
+	"pmg/internal/token"
 )
 
 // Each act has one line in the audit log, with who, what, before, after and the result, also if it was refused. Requests
@@ -23,7 +23,7 @@ func TestAudit(t *testing.T) {
 	r := start(t, cfg, false)
 	r.await("/readyz", 200, "ok\n")
 	r.setTokens([]config.Token{
-		{Name: "actor", Hash: access.Hash(testToken), Scope: config.ActScope}, {Name: "looker", Hash: access.Hash("pmg_look"), Scope: config.LookScope},
+		{Name: "actor", Hash: token.Hash(testToken), Scope: config.ActScope}, {Name: "looker", Hash: token.Hash("pmg_look"), Scope: config.LookScope},
 	})
 	type line struct {
 		Who, From, Act, Result string

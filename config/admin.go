@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
-	"regexp"
+
+	"pmg/internal/token"
 )
 
 // Admin is what serves operators.
@@ -42,21 +43,23 @@ func (c *Config) AdminSocket() string {
 	return c.Admin.Socket
 }
 
-var hashForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+// checkHashed checks the name and the hash of a token or a key (what), which a command makes. It does not show what stands in the
+// place of a hash, which may be the secret itself.
+func checkHashed(d *decoder, path, name, hash, command, what string) {
+	if name != "" && !nameForm.MatchString(name) {
+		d.problem(path+".name", "must be letters, digits, '-' and '_', at most 64, not %q", name)
+	}
+	if hash != "" && !token.IsHash(hash) {
+		d.problem(path+".hash", "must be sha256: and 64 hex digits, as %s prints it, and not the %s", command, what)
+	}
+}
 
-// checkAdmin checks the tokens, and that there are some where other machines reach the address. It does not show what
-// stands in the place of a hash, which may be the token.
+// checkAdmin checks the tokens, and that there are some where other machines reach the address.
 func checkAdmin(d *decoder, a *Admin) {
 	names := map[string]int{}
 	for i, t := range a.Tokens {
-		path := fmt.Sprintf("admin.tokens[%d]", i)
 		d.unique(names, t.Name, "admin.tokens[%d].name", i)
-		if t.Name != "" && !nameForm.MatchString(t.Name) {
-			d.problem(path+".name", "must be letters, digits, '-' and '_', at most 64, not %q", t.Name)
-		}
-		if t.Hash != "" && !hashForm.MatchString(t.Hash) {
-			d.problem(path+".hash", "must be sha256: and 64 hex digits, as pmg admin token prints it, and not the token")
-		}
+		checkHashed(d, fmt.Sprintf("admin.tokens[%d]", i), t.Name, t.Hash, "pmg admin token", "token")
 	}
 	d.report("admin.tls", a.TLS.check(true))
 	host, _, err := net.SplitHostPort(a.Address)

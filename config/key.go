@@ -27,22 +27,14 @@ func (k *Key) ExpiresAt() time.Time {
 	return t
 }
 
-// checkKeys checks the keys of an account. It does not show what stands in the place of a hash, which may be the key.
-// seen are the hashes of all accounts.
+// checkKeys checks the keys of an account. seen are the hashes of all accounts.
 func checkKeys(d *decoder, a *Account, path string, seen map[string]bool) {
 	names := map[string]int{}
 	for i := range a.Keys {
 		k := &a.Keys[i]
 		at := fmt.Sprintf("%s.keys[%d]", path, i)
 		d.unique(names, k.Name, path+".keys[%d].name", i)
-		if k.Name != "" && !nameForm.MatchString(k.Name) {
-			d.problem(at+".name", "must be letters, digits, '-' and '_', at most 64, not %q", k.Name)
-		}
-		switch {
-		case k.Hash == "":
-		case !hashForm.MatchString(k.Hash):
-			d.problem(at+".hash", "must be sha256: and 64 hex digits, as pmg account key prints it, and not the key")
-		case seen[k.Hash]:
+		if checkHashed(d, at, k.Name, k.Hash, "pmg account key", "key"); k.Hash != "" && seen[k.Hash] {
 			d.problem(at+".hash", "is that of another key: each key is of one account, and stands once")
 		}
 		seen[k.Hash] = true

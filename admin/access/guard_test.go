@@ -15,6 +15,7 @@ import (
 
 	"pmg/config"
 	"pmg/internal/testutil"
+	"pmg/internal/token"
 )
 
 // ask sends a request through a guard, and returns the status and who was let pass.
@@ -37,15 +38,15 @@ func request(local, token string) *http.Request {
 // Tokens are random, have the form that the configuration asks for, and are found by their hashes alone.
 func TestTokens(t *testing.T) {
 	t.Parallel()
-	a, b := NewToken(), NewToken()
+	a, b := token.New(), token.New()
 	if a == b || !regexp.MustCompile(`^pmg_[A-Za-z0-9_-]{43}$`).MatchString(a) {
 		t.Errorf("%s, %s", a, b)
 	}
-	rows := []config.Token{{Name: "a", Hash: Hash(a)}, {Name: "b", Hash: Hash(b)}}
+	rows := []config.Token{{Name: "a", Hash: token.Hash(a)}, {Name: "b", Hash: token.Hash(b)}}
 	if f := find(rows, b); f == nil || f.Name != "b" {
 		t.Errorf("found %v", f)
 	}
-	for _, wrong := range []string{"", "pmg_", Hash(a), a + "x", a[1:]} {
+	for _, wrong := range []string{"", "pmg_", token.Hash(a), a + "x", a[1:]} {
 		if find(rows, wrong) != nil {
 			t.Errorf("%q is found", wrong)
 		}
@@ -67,7 +68,7 @@ func TestLoopbackAlone(t *testing.T) {
 func TestRefusalsAreLogged(t *testing.T) {
 	t.Parallel()
 	var log testutil.Log
-	g := NewGuard(func() []config.Token { return []config.Token{{Name: "a", Hash: Hash("pmg_a"), Scope: "act"}} }, zerolog.New(&log))
+	g := NewGuard(func() []config.Token { return []config.Token{{Name: "a", Hash: token.Hash("pmg_a"), Scope: "act"}} }, zerolog.New(&log))
 	for _, from := range []string{"192.0.2.1:1", "192.0.2.1:2", "[2001:db8::1]:1", "[2001:db8::2]:1", "192.0.2.2:1"} {
 		r := request("127.0.0.1:1", "pmg_marker")
 		r.RemoteAddr = from

@@ -30,6 +30,7 @@ func table() []row {
 		{"internal/privileges", ""},
 		{"internal/tlsfiles", ""},
 		{"internal/passhash", ""},
+		{"internal/token", ""},
 		{"internal/console", ""},
 		{"internal/testutil", ""},
 		{"internal/nearest", ""},
@@ -54,8 +55,8 @@ func table() []row {
 
 		// Decisions that need no session.
 		{"httpapi/call", "protocols/httpsms sms"},
-		{"config", "httpapi/call internal/machine internal/nearest internal/passhash internal/tlsfiles protocols protocols/httpsms protocols/smpp protocols/ucp sms sms/charset sms/fit sms/rewrite"},
-		{"account", "config internal/passhash internal/ratelimit internal/tlsfiles protocols sms"},
+		{"config", "httpapi/call internal/machine internal/nearest internal/passhash internal/tlsfiles internal/token protocols protocols/httpsms protocols/smpp protocols/ucp sms sms/charset sms/fit sms/rewrite"},
+		{"account", "config internal/passhash internal/ratelimit internal/tlsfiles internal/token protocols sms"},
 		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms"},
 		{"events", "internal/logfile sms"},
 
@@ -81,7 +82,7 @@ func table() []row {
 		{"stages/proxy", ""},
 		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/sock internal/tlsfiles pdulog protocols sms stages/cipher stages/proxy"},
 		{"httpapi", "account config connector gateway gateway/node gateway/operate gateway/request httpapi/call internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
-		{"admin/access", "account config gateway/node"},
+		{"admin/access", "account config gateway/node internal/token"},
 		{"admin", "admin/access config connector flow gateway gateway/operate gateway/receipts internal/sock internal/tlsfiles sms store"},
 
 		// Load shares the codec with the gateway and nothing else.
@@ -89,7 +90,7 @@ func table() []row {
 
 		// Wiring: the only place of the product that makes drivers.
 		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/keep gateway/route internal/smstext protocols sms sms/charset sms/fit sms/rewrite sms/userdata"},
-		{"cmd/pmg/credentials", "admin/access config internal/passhash"},
+		{"cmd/pmg/credentials", "config internal/passhash internal/token"},
 		{"cmd/pmg/ask", "config internal/tlsfiles"},
 		{"cmd/pmg/manual", ""},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pmg/admin/access"
 	"pmg/config"
+	"pmg/internal/token"
 )
 
 func keyCommand() *cobra.Command {
@@ -30,7 +30,8 @@ the line in force. To take the key back, remove the line and reload.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			row := fmt.Sprintf("{name: %s, hash: %q", args[0], "HASH")
+			key := token.New()
+			row := fmt.Sprintf("{name: %s, hash: %q", args[0], token.Hash(key))
 			for _, s := range scopes {
 				if s != config.SendScope && s != config.ReadScope {
 					return fmt.Errorf("cannot make a key: --scopes may have %s and %s, not %q", config.SendScope, config.ReadScope, s)
@@ -45,8 +46,7 @@ the line in force. To take the key back, remove the line and reload.`,
 				}
 				row += ", expires: " + expires
 			}
-			key := access.NewToken()
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "the key, which is shown only now:\n%s\n\nthe line for keys of the account:\n- %s}\n", key, strings.Replace(row, "HASH", access.Hash(key), 1))
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "the key, which is shown only now:\n%s\n\nthe line for keys of the account:\n- %s}\n", key, row)
 			return err
 		},
 	}

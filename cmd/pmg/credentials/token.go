@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pmg/admin/access"
 	"pmg/config"
+	"pmg/internal/token"
 )
 
 // Admin returns the command admin with its subcommands.
@@ -44,9 +44,9 @@ To take it back, remove the line and reload.`,
 			if scope != config.LookScope && scope != config.ActScope {
 				return fmt.Errorf("cannot make a token: --scope must be %s or %s, not %q", config.LookScope, config.ActScope, scope)
 			}
-			token := access.NewToken()
+			made := token.New()
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "the token, which is shown only now:\n%s\n\nthe line for admin.tokens:\n- {name: %s, hash: %q, scope: %s}\n",
-				token, args[0], access.Hash(token), scope)
+				made, args[0], token.Hash(made), scope)
 			return err
 		},
 	}

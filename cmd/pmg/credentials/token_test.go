@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/admin/access"
 	"pmg/config"
+	"pmg/internal/token"
 )
 
 // What pmg admin token prints is what the configuration takes.
@@ -18,14 +18,14 @@ func TestTokenCommand(t *testing.T) {
 	if err := cmd.Execute(); err != nil {
 		t.Fatal(err)
 	}
-	token := strings.Split(out.String(), "\n")[1]
+	made := strings.Split(out.String(), "\n")[1]
 	_, row, _ := strings.Cut(out.String(), "admin.tokens:\n")
 	c, _, err := config.Parse([]byte("connectors: []\nadmin:\n  tokens:\n  "+row), config.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if one := c.Admin.Tokens[0]; one.Name != "anna" || one.Scope != config.ActScope || one.Hash != access.Hash(token) {
-		t.Errorf("%+v for %s", one, token)
+	if one := c.Admin.Tokens[0]; one.Name != "anna" || one.Scope != config.ActScope || one.Hash != token.Hash(made) {
+		t.Errorf("%+v for %s", one, made)
 	}
 	cmd.SetArgs([]string{"token", "anna", "--scope", "all"})
 	if err := cmd.Execute(); err == nil || !strings.Contains(err.Error(), "--scope must be look or act") {
@@ -55,7 +55,7 @@ func TestKeyCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if k := c.Accounts[0].Keys[0]; k.Name != "shop" || k.Hash != access.Hash(key) || len(k.Scopes) != 2 || k.ExpiresAt().Year() != 2099 {
+	if k := c.Accounts[0].Keys[0]; k.Name != "shop" || k.Hash != token.Hash(key) || len(k.Scopes) != 2 || k.ExpiresAt().Year() != 2099 {
 		t.Errorf("%+v for %s", k, key)
 	}
 	for want, args := range map[string][]string{"one argument": {}, "--scopes may have": {"a", "--scopes", "all"}, "must be a day": {"a", "--expires", "soon"}} {
