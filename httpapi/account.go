@@ -12,7 +12,7 @@ import (
 )
 
 // getAccount tells what the account may do, and what it has done since the gateway started.
-func (x *exchange) getAccount() {
+func (x *api) getAccount() {
 	a, t := x.account.Config(), x.source().Origin.Tally
 	x.answerJSON(http.StatusOK, struct {
 		Account      string              `json:"account"`
@@ -29,7 +29,7 @@ func (x *exchange) getAccount() {
 }
 
 // limits tells the client of an account with a rate how much of it is left.
-func (x *exchange) limits() {
+func (x *api) limits() {
 	rate := x.account.Config().Rate
 	if rate == 0 {
 		return
@@ -57,7 +57,7 @@ func problemPage(r *http.Request) []byte {
 }
 
 // unknown answers a request that nothing in m is for: with the methods that its path knows, if there are any.
-func (x *exchange) unknown(m *http.ServeMux) {
+func (x *api) unknown(m *http.ServeMux) {
 	var allowed []string
 	for _, method := range [...]string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
 		if _, pattern := m.Handler(&http.Request{Method: method, Host: x.r.Host, URL: x.r.URL}); strings.Contains(pattern, " ") {

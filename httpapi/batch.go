@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
+	"pmg/config"
 	"pmg/httpapi/call"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/own"
@@ -29,7 +30,7 @@ func (b *batch) add(c *caller, i int, m *sms.Message) bool {
 		return false
 	}
 	event := own.EventOf(e)
-	event.ID = "evt_" + sms.FormatID(m.ID)
+	event.ID = eventID(m)
 	b.at, b.messages, b.about, b.events = append(b.at, i), append(b.messages, m), append(b.about, e), append(b.events, event)
 	return true
 }
@@ -43,15 +44,10 @@ func (b *batch) id() string {
 	return "bat_" + hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-// tellAll calls the webhook about a batch.
-func (c *caller) tellAll(b *batch) call.Outcome {
-	g := c.engine.gateway
-	a := g.Account(c.lane.Account)
-	if a == nil {
-		return call.Outcome{Code: sms.TemporaryFailure, Err: "its account is gone"}
-	}
-	request := own.TellAll(a.Webhook, g.Clock.WallNow(), b.events)
-	o := c.call(a, request, call.Target{Trusted: true}, true, b.id())
+// tellAll calls the webhook of an account about a batch.
+func (c *caller) tellAll(a *config.Account, b *batch) call.Outcome {
+	request := own.TellAll(a.Webhook, c.engine.gateway.Clock.WallNow(), b.events)
+	o := c.call(a, request, call.Target{Trusted: true}, b.id())
 	for i, m := range b.messages {
 		c.logs(m, b.about[i], request, o)
 	}

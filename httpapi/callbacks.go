@@ -26,6 +26,7 @@ const (
 	failuresRest = 10     // failures in a row after which a server is left in peace for a while:
 	rest         = 30     // as many times throttle_pause of the connector
 	mostFailing  = 100000 // messages of a server whose news is remembered to have failed
+	mostBatches  = 64     // batches of Jasmin's clients whose results are being told
 )
 
 // callers are the couriers of all servers of clients.
@@ -36,13 +37,15 @@ type callers struct {
 	cancel context.CancelFunc
 	under  sync.WaitGroup
 
+	batches chan struct{} // a place for each batch of Jasmin's clients whose results are being told
+
 	mu     sync.Mutex
 	of     map[*connector.Lane]*caller
 	closed bool
 }
 
 func newCallers(x *Engine) *callers {
-	c := &callers{engine: x, caller: call.New(call.Options{}), of: map[*connector.Lane]*caller{}}
+	c := &callers{engine: x, caller: call.New(call.Options{}), batches: make(chan struct{}, mostBatches), of: map[*connector.Lane]*caller{}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
 }
@@ -56,7 +59,7 @@ func (c *callers) serve(l *connector.Lane) {
 	}
 	one := &caller{callers: c, lane: l, under: map[uint64][]*connector.Slot{}, failing: map[uint64]int{}, overtaken: map[uint64]struct{}{}}
 	c.of[l] = one
-	outlet := connector.NewOutlet(l.Home(), one, atATime*one.most())
+	outlet := connector.NewOutlet(l.Home(), one, atATime*most(c.engine.gateway.Account(l.Account)))
 	c.engine.Do(l, func(int64) { l.Open(outlet) })
 }
 
@@ -129,9 +132,9 @@ func aboutOf(m *sms.Message) uint64 {
 // work makes calls until nothing is left to be told.
 func (c *caller) work() {
 	for {
-		most := c.most()
+		a := c.engine.gateway.Account(c.lane.Account)
 		c.mu.Lock()
-		n := min(len(c.ready), most)
+		n := min(len(c.ready), most(a))
 		if n == 0 {
 			c.calling--
 			c.mu.Unlock()
@@ -140,16 +143,16 @@ func (c *caller) work() {
 		some := slices.Clone(c.ready[:n])
 		c.ready = slices.Delete(c.ready, 0, n)
 		c.mu.Unlock()
-		c.settle(some, c.try(some, most > 1))
+		c.settle(some, c.try(a, some))
 	}
 }
 
-// most returns how many events a call may tell.
-func (c *caller) most() int {
-	if a := c.engine.gateway.Account(c.lane.Account); a != nil {
-		return a.WebhookBatch
+// most returns how many events a call of an account's webhook may tell. The account may be gone.
+func most(a *config.Account) int {
+	if a == nil {
+		return 1
 	}
-	return 1
+	return a.WebhookBatch
 }
 
 // isOvertaken reports whether the end of the message was told already that a receipt is about. It notes that the receipt
@@ -250,22 +253,27 @@ var reports = map[uint8]func(*httpsms.Event) (*httpsms.Call, bool){
 }
 
 // try tells what messages say, together where one call may tell them. Nothing but a message can fail at it.
-func (c *caller) try(slots []*connector.Slot, together bool) []call.Outcome {
+func (c *caller) try(a *config.Account, slots []*connector.Slot) []call.Outcome {
 	outcomes := make([]call.Outcome, len(slots))
 	var all batch
 	for i, s := range slots {
-		outcomes[i] = call.Outcome{Code: sms.OK}
-		if c.isOvertaken(aboutOf(s.Message), s.Message) {
-			continue
+		o := &outcomes[i]
+		switch {
+		case c.isOvertaken(aboutOf(s.Message), s.Message):
+			o.Code = sms.OK
+		case a == nil: // it may come back
+			*o = call.Outcome{Code: sms.TemporaryFailure, Err: "its account is gone"}
+		default:
+			c.guard(s.Message, o, sms.Faulty, "a call failed at a message; it is put aside", func() {
+				if most(a) == 1 || !all.add(c, i, s.Message) {
+					*o = c.tell(a, s.Message)
+				}
+			})
 		}
-		c.guard(s.Message, &outcomes[i], func() {
-			if !together || !all.add(c, i, s.Message) {
-				outcomes[i] = c.tell(s.Message)
-			}
-		})
 	}
 	if len(all.events) > 0 {
-		o := c.tellAll(&all)
+		var o call.Outcome
+		c.guard(all.messages[0], &o, sms.TemporaryFailure, "a call about several messages failed; it is made again", func() { o = c.tellAll(a, &all) })
 		for _, i := range all.at {
 			outcomes[i] = o
 		}
@@ -273,25 +281,19 @@ func (c *caller) try(slots []*connector.Slot, together bool) []call.Outcome {
 	return outcomes
 }
 
-// guard calls f, which is about a message. A fault at it puts the message aside.
-func (c *caller) guard(m *sms.Message, o *call.Outcome, f func()) {
+// guard calls f, which is about a message. A fault at it becomes an outcome with a code, and is logged.
+func (c *caller) guard(m *sms.Message, o *call.Outcome, code sms.Code, what string, f func()) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			c.engine.gateway.Log.Error().Str("id", sms.FormatID(m.ID)).Str("endpoint", c.lane.Endpoint).Interface("panic", fault).Bytes("stack", debug.Stack()).
-				Msg("a call failed at a message; it is put aside")
-			*o = call.Outcome{Code: sms.Faulty}
+			c.engine.gateway.Log.Error().Str("id", sms.FormatID(m.ID)).Str("endpoint", c.lane.Endpoint).Interface("panic", fault).Bytes("stack", debug.Stack()).Msg(what)
+			*o = call.Outcome{Code: code}
 		}
 	}()
 	f()
 }
 
 // tell calls the server about a message.
-func (c *caller) tell(m *sms.Message) call.Outcome {
-	g := c.engine.gateway
-	a := g.Account(c.lane.Account)
-	if a == nil { // it may come back
-		return call.Outcome{Code: sms.TemporaryFailure, Err: "its account is gone"}
-	}
+func (c *caller) tell(a *config.Account, m *sms.Message) call.Outcome {
 	out := c.leaving(m)
 	if out != m {
 		defer out.Release()
@@ -312,7 +314,11 @@ func (c *caller) tell(m *sms.Message) call.Outcome {
 			return c.refused(m, e, call.Outcome{Code: sms.TemporaryFailure, Err: "is not called: the URL " + err.Error()}) // an operator may allow it
 		}
 	}
-	o := c.call(a, request, target, e.Context.Dialect == httpsms.Own, "evt_"+sms.FormatID(m.ID))
+	id := ""
+	if e.Context.Dialect == httpsms.Own {
+		id = eventID(m)
+	}
+	o := c.call(a, request, target, id)
 	c.logs(m, e, request, o)
 	if o.Code != sms.OK && c.ctx.Err() == nil {
 		return c.refused(m, e, o)
@@ -320,9 +326,12 @@ func (c *caller) tell(m *sms.Message) call.Outcome {
 	return o
 }
 
-// call makes a call, signed under an id.
-func (c *caller) call(a *config.Account, request *httpsms.Call, target call.Target, signed bool, id string) call.Outcome {
-	if signed {
+// eventID returns the id of what a message tells, which stays when it is told again.
+func eventID(m *sms.Message) string { return "evt_" + sms.FormatID(m.ID) }
+
+// call makes a call, signed under an id unless that is empty.
+func (c *caller) call(a *config.Account, request *httpsms.Call, target call.Target, id string) call.Outcome {
+	if id != "" {
 		header, err := call.Sign(strings.Fields(a.WebhookKey), id, time.Unix(0, c.engine.gateway.Clock.WallNow()), request.Body)
 		if err != nil {
 			return call.Outcome{Code: sms.TemporaryFailure, Err: "webhook_key: " + err.Error()}

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"io"
+	"strings"
 	"testing"
 
 	"github.com/rs/zerolog"
@@ -8,13 +10,15 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
+	"pmg/internal/testutil"
 	"pmg/protocols"
 	"pmg/protocols/httpsms"
 	"pmg/sms"
 )
 
-// A fault at a call has its message put aside, and ends nothing else.
-func TestCallPanics(t *testing.T) {
+// newTestGateway returns a gateway with account client and connector api, whose log a test reads.
+func newTestGateway(t *testing.T, log io.Writer) *gateway.Gateway {
+	t.Helper()
 	cfg, _, err := config.Parse([]byte(`
 pdulog: {enabled: false}
 accounts: [{system_id: client, password: secret, callbacks: public}]
@@ -24,11 +28,17 @@ routes: []
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := gateway.New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return httpsms.New(), nil })
+	g, err := gateway.New(cfg, zerolog.New(log), func(string, *config.Config) (protocols.Driver, error) { return httpsms.New(), nil })
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer g.Close()
+	t.Cleanup(func() { _ = g.Close() })
+	return g
+}
+
+// A fault at a call has its message put aside, and ends nothing else.
+func TestCallPanics(t *testing.T) {
+	g := newTestGateway(t, io.Discard)
 	const dialect = 99
 	reports[dialect] = func(*httpsms.Event) (*httpsms.Call, bool) { panic("fault") }
 	defer delete(reports, dialect)
@@ -38,11 +48,28 @@ routes: []
 	context := sms.Context{Dialect: dialect, URL: "http://192.0.2.1/"}
 	m.SetReport(sms.Address{}, sms.Address{}, &sms.Report{Known: 7, State: sms.StateDelivered, Context: context.Append(nil)})
 	one := &connector.Slot{Message: &m}
-	for _, slots := range [][]*connector.Slot{{one}, {one, one}} {
-		for _, o := range c.try(slots, len(slots) > 1) {
+	a := *g.Account("client")
+	for _, a.WebhookBatch = range []int{1, 2} {
+		for _, o := range c.try(&a, []*connector.Slot{one, one}) {
 			if o.Code != sms.Faulty {
 				t.Errorf("%+v", o)
 			}
 		}
+	}
+}
+
+// Where as many batches as may are told of already, the next one is not, and the log says so.
+func TestBatchesBound(t *testing.T) {
+	t.Parallel()
+	var log testutil.Log
+	g := newTestGateway(t, &log)
+	c := newCallers(&Engine{gateway: g})
+	defer c.close()
+	for range mostBatches {
+		c.batches <- struct{}{}
+	}
+	c.once(g.Account("client"), []*httpsms.Call{{Method: "GET", URL: "http://192.0.2.1/x?id=1"}})
+	if text := log.String(); !strings.Contains(text, "too many batches") || !strings.Contains(text, `"http://192.0.2.1/x"`) {
+		t.Error(text)
 	}
 }

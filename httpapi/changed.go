@@ -8,7 +8,7 @@ import (
 )
 
 // patchMessage changes a message that waits.
-func (x *exchange) patchMessage() {
+func (x *api) patchMessage() {
 	body, ok := x.readJSON(maxMessageBody)
 	if !ok {
 		return
@@ -35,7 +35,7 @@ func (x *exchange) patchMessage() {
 }
 
 // notChanged tells why a message was not changed.
-func (x *exchange) notChanged() {
+func (x *api) notChanged() {
 	o, ok := x.operation(protocols.Operation{Kind: protocols.Query})
 	if !ok {
 		return

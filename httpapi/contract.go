@@ -103,7 +103,7 @@ const pageText = `<!doctype html><html lang=en><meta charset=utf-8><title>{{.Inf
 // cannot be made.
 func (l *listener) page(kind string, make func(*http.Request) []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		x := l.exchange(w, r)
+		x := l.api(w, r)
 		body := make(r)
 		if body == nil {
 			x.problem(own.NewProblem("not-found", "there is no "+r.URL.Path))

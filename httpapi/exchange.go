@@ -12,6 +12,7 @@ import (
 	"pmg/account"
 	"pmg/config"
 	"pmg/connector"
+	"pmg/httpapi/call"
 	"pmg/internal/smstext"
 	"pmg/internal/tlsfiles"
 	"pmg/pdulog"
@@ -79,18 +80,18 @@ func (x *exchange) logIn(ctx context.Context, name, password string) bool {
 	result := x.gateway.Logins.Ask(ctx, x.connector, x.conn.remote, certificateOf(x.r), protocols.Credentials{
 		SystemID: []byte(name), Password: []byte(password), Bind: protocols.Transmitter,
 	})
-	return enter(x, result.Account, result.Code)
+	return x.enter(result.Account, result.Code)
 }
 
 // logInByKey reports whether a key is one of an account that may submit.
-func logInByKey(x *exchange, key string) bool {
+func (x *exchange) logInByKey(key string) bool {
 	result, k := x.gateway.Logins.AskKey(x.connector, x.conn.remote, certificateOf(x.r), key)
 	x.key = k
-	return enter(x, result.Account, result.Code)
+	return x.enter(result.Account, result.Code)
 }
 
 // enter notes whose request it is, and reports false if it is nobody's.
-func enter(x *exchange, a *account.Account, code sms.Code) bool {
+func (x *exchange) enter(a *account.Account, code sms.Code) bool {
 	if code != sms.OK {
 		return false
 	}
@@ -105,6 +106,16 @@ func certificateOf(r *http.Request) (id tlsfiles.Identity) {
 		id = tlsfiles.IdentityOf(t.PeerCertificates[0])
 	}
 	return id
+}
+
+// mayCall returns why the account's messages may not name a URL to be called, nil if they may, or name none.
+func (x *exchange) mayCall(url string) error {
+	if url == "" {
+		return nil
+	}
+	a := x.account.Config()
+	_, err := call.Allowed(a.CallbackURLs, a.CallbacksTo == config.PublicCallbacks, url)
+	return err
 }
 
 // source returns where the messages of the request come from.
@@ -126,6 +137,12 @@ func (x *exchange) body(most int64) ([]byte, error) {
 		return nil, errTooLarge
 	}
 	return b, err
+}
+
+// asked answers a request that cannot submit anything.
+func (x *exchange) asked(a *httpsms.Answer) {
+	x.answer(a)
+	x.logs(httpsms.Ask, nil, a.Status, 0)
 }
 
 // answer writes an answer.

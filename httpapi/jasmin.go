@@ -24,12 +24,6 @@ func (l *listener) jasminRoutes(m *http.ServeMux) {
 	}
 }
 
-// asked answers a request that cannot submit anything.
-func (x *exchange) asked(a *httpsms.Answer) {
-	x.answer(a)
-	x.logs(httpsms.Ask, nil, a.Status, 0)
-}
-
 // jasmin answers a request of an account to either of Jasmin's interfaces.
 func (x *exchange) jasmin() {
 	r, err := x.request(jasmin.MaxRequest)
@@ -75,14 +69,35 @@ func (x *exchange) jasmin() {
 	}
 }
 
-// once makes calls of an account in their order, each once, as long as somebody answers them.
+// once makes calls of an account in their order, each once, as long as somebody answers them. Too many at a time are not made, as
+// each may take as long as its server likes.
 func (c *callers) once(a *config.Account, calls []*httpsms.Call) {
+	select {
+	case c.batches <- struct{}{}:
+	default:
+		c.notTold(a, calls[0], "too many batches are told of already")
+		return
+	}
 	c.start(func() {
+		defer func() { <-c.batches }()
 		for _, request := range calls {
 			to, err := call.Allowed(a.CallbackURLs, a.CallbacksTo == config.PublicCallbacks, request.URL)
-			if err != nil || c.caller.Do(c.ctx, request, to).Status == 0 {
+			if err != nil {
+				c.notTold(a, request, "its URL "+err.Error())
+				return
+			}
+			if o := c.caller.Do(c.ctx, request, to); o.Status == 0 {
+				c.notTold(a, request, o.Err)
 				return
 			}
 		}
 	})
+}
+
+// notTold tells the operator that a client does not hear what became of a batch, now and then.
+func (c *callers) notTold(a *config.Account, request *httpsms.Call, why string) {
+	if g := c.engine.gateway; g.News.Is("batch: " + a.SystemID) {
+		g.Log.Warn().Str("account", a.SystemID).Str("url", withoutQuery(request.URL)).Str("reason", why).
+			Msg("the callback_url or errback_url of a batch was not called for each of its messages; as in Jasmin, there is no other attempt")
+	}
 }

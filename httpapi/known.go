@@ -12,7 +12,7 @@ import (
 )
 
 // operation carries out an operation about the message that the path names. It answers the request if it cannot.
-func (x *exchange) operation(o protocols.Operation) (*operate.Operation, bool) {
+func (x *api) operation(o protocols.Operation) (*operate.Operation, bool) {
 	id, err := httpsms.ParseID(x.r.PathValue("id"))
 	desk := x.gateway.Operate
 	switch {
@@ -30,7 +30,7 @@ func (x *exchange) operation(o protocols.Operation) (*operate.Operation, bool) {
 }
 
 // getMessage tells what is known of a message.
-func (x *exchange) getMessage() {
+func (x *api) getMessage() {
 	o, ok := x.operation(protocols.Operation{Kind: protocols.Query})
 	if !ok {
 		return
@@ -66,7 +66,7 @@ func (x *exchange) getMessage() {
 }
 
 // deleteMessage cancels a message that has not left.
-func (x *exchange) deleteMessage() {
+func (x *api) deleteMessage() {
 	o, ok := x.operation(protocols.Operation{Kind: protocols.Cancel})
 	if !ok {
 		return
@@ -94,7 +94,7 @@ func (x *exchange) deleteMessage() {
 }
 
 // answerJSON answers with a value.
-func (x *exchange) answerJSON(status int, v any) {
+func (x *api) answerJSON(status int, v any) {
 	out, err := json.Marshal(v)
 	if err != nil {
 		x.problem(own.NewProblem("internal", err.Error()))

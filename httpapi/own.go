@@ -12,7 +12,6 @@ import (
 
 	"pmg/config"
 	"pmg/gateway/request"
-	"pmg/httpapi/call"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
@@ -21,27 +20,32 @@ import (
 // Bounds on bodies.
 const maxMessageBody = 1 << 20
 
+// An api is an exchange with a client of our own API.
+type api struct{ *exchange }
+
+func (l *listener) api(w http.ResponseWriter, r *http.Request) *api { return &api{l.exchange(w, r)} }
+
 // ownRoutes has the requests of our own API answered.
 func (l *listener) ownRoutes(m *http.ServeMux) {
-	m.HandleFunc("POST /v1/messages", l.with(config.SendScope, (*exchange).postMessage))
-	m.HandleFunc("POST /v1/messages:stream", l.with(config.SendScope, (*exchange).stream))
-	m.HandleFunc("POST /v1/messages:preview", l.with(config.SendScope, preview))
-	m.HandleFunc("POST /v1/batches", l.with(config.SendScope, (*exchange).postBatch))
-	m.HandleFunc("GET /v1/messages/{id}", l.with(config.ReadScope, (*exchange).getMessage))
-	m.HandleFunc("DELETE /v1/messages/{id}", l.with(config.SendScope, (*exchange).deleteMessage))
-	m.HandleFunc("PATCH /v1/messages/{id}", l.with(config.SendScope, (*exchange).patchMessage))
-	m.HandleFunc("GET /v1/account", l.with(config.ReadScope, (*exchange).getAccount))
+	m.HandleFunc("POST /v1/messages", l.with(config.SendScope, (*api).postMessage))
+	m.HandleFunc("POST /v1/messages:stream", l.with(config.SendScope, (*api).stream))
+	m.HandleFunc("POST /v1/messages:preview", l.with(config.SendScope, (*api).preview))
+	m.HandleFunc("POST /v1/batches", l.with(config.SendScope, (*api).postBatch))
+	m.HandleFunc("GET /v1/messages/{id}", l.with(config.ReadScope, (*api).getMessage))
+	m.HandleFunc("DELETE /v1/messages/{id}", l.with(config.SendScope, (*api).deleteMessage))
+	m.HandleFunc("PATCH /v1/messages/{id}", l.with(config.SendScope, (*api).patchMessage))
+	m.HandleFunc("GET /v1/account", l.with(config.ReadScope, (*api).getAccount))
 	m.HandleFunc("GET /problems/{name}", l.page(htmlType, problemPage))
 	m.HandleFunc("GET /v1/openapi.json", l.page("application/json", func(*http.Request) []byte { return []byte(openapi) }))
 	m.HandleFunc("GET /v1/docs", l.page(htmlType, docsPage))
-	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { l.exchange(w, r).unknown(m) })
+	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { l.api(w, r).unknown(m) })
 }
 
 // with returns a handler for requests of an account, which need a scope where they come with a key.
-func (l *listener) with(scope string, handle func(*exchange)) http.HandlerFunc {
+func (l *listener) with(scope string, handle func(*api)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		x := l.exchange(w, r)
-		if !isKnown(x) {
+		x := l.api(w, r)
+		if !x.isKnown() {
 			w.Header()["Www-Authenticate"] = []string{`Bearer realm="pmg"`, `Basic realm="pmg"`}
 			x.problem(own.NewProblem("unauthenticated", ""))
 			return
@@ -56,23 +60,23 @@ func (l *listener) with(scope string, handle func(*exchange)) http.HandlerFunc {
 }
 
 // isKnown reports whether the request has the key of an account, or its name and password.
-func isKnown(x *exchange) bool {
+func (x *api) isKnown() bool {
 	kind, key, _ := strings.Cut(x.r.Header.Get("Authorization"), " ")
 	if strings.EqualFold(kind, "Bearer") {
-		return logInByKey(x, strings.TrimSpace(key))
+		return x.logInByKey(strings.TrimSpace(key))
 	}
 	name, password, ok := x.r.BasicAuth()
 	return ok && x.logIn(x.r.Context(), name, password)
 }
 
 // problem answers with a problem.
-func (x *exchange) problem(p *own.Problem) {
+func (x *api) problem(p *own.Problem) {
 	x.refuse(p)
 	x.logs(httpsms.Ask, nil, p.Status, 0)
 }
 
 // refuse writes a problem.
-func (x *exchange) refuse(p *own.Problem) {
+func (x *api) refuse(p *own.Problem) {
 	p.Instance = x.id
 	a := p.Answer()
 	if p.RetryAfter > 0 {
@@ -82,7 +86,7 @@ func (x *exchange) refuse(p *own.Problem) {
 }
 
 // readJSON reads a body of JSON. It answers the request if it cannot.
-func (x *exchange) readJSON(most int64) ([]byte, bool) {
+func (x *api) readJSON(most int64) ([]byte, bool) {
 	kind, _, _ := strings.Cut(x.r.Header.Get("Content-Type"), ";")
 	if kind = strings.TrimSpace(kind); kind != "" && !strings.EqualFold(kind, "application/json") {
 		x.problem(own.NewProblem("unsupported-type", "it must be application/json, not "+kind))
@@ -98,18 +102,49 @@ func (x *exchange) readJSON(most int64) ([]byte, bool) {
 	return b, err == nil
 }
 
-// postMessage submits a message.
-func (x *exchange) postMessage() {
+// readMessage reads a message and its body. It answers the request if it cannot.
+func (x *api) readMessage() (*own.Message, []byte, bool) {
 	body, ok := x.readJSON(maxMessageBody)
 	if !ok {
-		return
+		return nil, nil, false
 	}
 	m, p := own.ReadMessage(body, x.now())
 	if p == nil {
-		p = x.mayCall(m.Context.URL)
+		p = x.maySend(m)
 	}
 	if p != nil {
 		x.problem(p)
+		return nil, nil, false
+	}
+	return m, body, true
+}
+
+// preview tells what would become of a message, which is not sent.
+func (x *api) preview() {
+	m, _, ok := x.readMessage()
+	if !ok {
+		return
+	}
+	r, to := x.gateway.Requests.Preview(x.r.Context(), x.source(), request.Item{Fill: m.Fill, Parts: m.MaxParts})
+	if p := refusal(&r); p != nil {
+		x.problem(p)
+		return
+	}
+	x.answerJSON(http.StatusOK, m.Previewed(r.Parts, to))
+}
+
+// maySend returns why the account may not send a message with its URL, nil if it may.
+func (x *api) maySend(m *own.Message) *own.Problem {
+	if err := x.mayCall(m.Context.URL); err != nil {
+		return own.NewProblem("url-not-allowed", "callback_url "+err.Error())
+	}
+	return nil
+}
+
+// postMessage submits a message.
+func (x *api) postMessage() {
+	m, body, ok := x.readMessage()
+	if !ok {
 		return
 	}
 	result, p := x.submit(m, body)
@@ -132,7 +167,7 @@ func (x *exchange) postMessage() {
 }
 
 // submit submits a message, once if the request or the message says so.
-func (x *exchange) submit(m *own.Message, body []byte) (request.Result, *own.Problem) {
+func (x *api) submit(m *own.Message, body []byte) (request.Result, *own.Problem) {
 	item := request.Item{Fill: m.Fill, Parts: m.MaxParts}
 	var p *own.Problem
 	if item.Key, p = x.onceKey(m); p != nil {
@@ -162,7 +197,7 @@ func refusal(r *request.Result) *own.Problem {
 
 // onceKey returns the key by which the request may come again, "" if it has none. The header may be quoted or not, as the
 // draft of the IETF and the many who do not follow it have it.
-func (x *exchange) onceKey(m *own.Message) (string, *own.Problem) {
+func (x *api) onceKey(m *own.Message) (string, *own.Problem) {
 	key := x.r.Header.Get("Idempotency-Key")
 	if len(key) >= 2 && key[0] == '"' && key[len(key)-1] == '"' {
 		key = key[1 : len(key)-1]
@@ -178,16 +213,4 @@ func (x *exchange) onceKey(m *own.Message) (string, *own.Problem) {
 	return "", nil
 }
 
-// mayCall returns why the account's messages may not name a URL to be called, nil if they may.
-func (x *exchange) mayCall(url string) *own.Problem {
-	if url == "" {
-		return nil
-	}
-	a := x.account.Config()
-	if _, err := call.Allowed(a.CallbackURLs, a.CallbacksTo == config.PublicCallbacks, url); err != nil {
-		return own.NewProblem("url-not-allowed", "callback_url "+err.Error())
-	}
-	return nil
-}
-
-func (x *exchange) now() time.Time { return time.Unix(0, x.gateway.Clock.WallNow()) }
+func (x *api) now() time.Time { return time.Unix(0, x.gateway.Clock.WallNow()) }

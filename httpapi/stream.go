@@ -25,7 +25,7 @@ const (
 
 // stream submits a message for each line of the body, and answers each with a line, in their order. What has come is
 // submitted together, so that one commit serves it. A line that is refused does not end the stream.
-func (x *exchange) stream() {
+func (x *api) stream() {
 	c := http.NewResponseController(x.w)
 	_ = c.EnableFullDuplex() // HTTP/1.1: lines are answered while others come
 	x.w.Header().Set("Content-Type", "application/x-ndjson")
@@ -77,7 +77,7 @@ type line struct {
 }
 
 // submitLines submits messages that are JSON.
-func (x *exchange) submitLines(bodies [][]byte) []line {
+func (x *api) submitLines(bodies [][]byte) []line {
 	all := make([]line, len(bodies))
 	now := x.now()
 	for i, body := range bodies {
@@ -88,7 +88,7 @@ func (x *exchange) submitLines(bodies [][]byte) []line {
 }
 
 // submitMany submits those messages that nothing is wrong with.
-func (x *exchange) submitMany(all []line, bodies [][]byte) {
+func (x *api) submitMany(all []line, bodies [][]byte) {
 	items, at := x.items(all, bodies)
 	if len(items) == 0 {
 		return
@@ -99,11 +99,11 @@ func (x *exchange) submitMany(all []line, bodies [][]byte) {
 }
 
 // items returns the messages that are to be submitted, and where they are among all.
-func (x *exchange) items(all []line, bodies [][]byte) (items []request.Item, at []int) {
+func (x *api) items(all []line, bodies [][]byte) (items []request.Item, at []int) {
 	for i := range all {
 		l := &all[i]
 		if l.problem == nil {
-			l.problem = x.mayCall(l.message.Context.URL)
+			l.problem = x.maySend(l.message)
 		}
 		if l.problem != nil {
 			continue
@@ -118,7 +118,7 @@ func (x *exchange) items(all []line, bodies [][]byte) (items []request.Item, at 
 }
 
 // became notes what became of a message, and logs it.
-func (x *exchange) became(l *line, r request.Result) {
+func (x *api) became(l *line, r request.Result) {
 	l.result = r
 	status := http.StatusAccepted
 	if l.problem = refusal(&r); l.problem != nil {
@@ -128,7 +128,7 @@ func (x *exchange) became(l *line, r request.Result) {
 }
 
 // answerLines writes what became of each message, a line for each.
-func (x *exchange) answerLines(out *bytes.Buffer, all []line) {
+func (x *api) answerLines(out *bytes.Buffer, all []line) {
 	now := x.now()
 	for i := range all {
 		writeLine(out, all[i].answer(now))
@@ -155,7 +155,7 @@ func writeLine(out *bytes.Buffer, v any) {
 }
 
 // postBatch submits the messages of a batch, each of which has its own outcome.
-func (x *exchange) postBatch() {
+func (x *api) postBatch() {
 	body, ok := x.readJSON(maxBatchBody)
 	if !ok {
 		return
@@ -195,7 +195,7 @@ func (x *exchange) postBatch() {
 }
 
 // submitOnce submits the messages of a batch that has a key.
-func (x *exchange) submitOnce(key string, body []byte, all []line, bodies [][]byte) *own.Problem {
+func (x *api) submitOnce(key string, body []byte, all []line, bodies [][]byte) *own.Problem {
 	items, at := x.items(all, bodies)
 	if len(items) == 0 {
 		return nil
