@@ -36,14 +36,14 @@ func metrics() (all []metric) {
 			func(s *Status, e emitter) { e.value(boolValue(len(s.NotReady) == 0)) }},
 		{"pmg_problems", gauge, nil, "Routes none of whose targets works although the gateway is ready, as /readyz and pmg status tell.",
 			func(s *Status, e emitter) { e.value(float64(len(s.Problems))) }},
+		{"pmg_admin_certificate_expires_timestamp_seconds", gauge, nil,
+			"When the first of the certificates expires that the admin address shows (admin.tls), in seconds since 1970.",
+			func(s *Status, e emitter) {
+				if s.AdminCertificateExpires != nil {
+					e.value(float64(s.AdminCertificateExpires.Unix()))
+				}
+			}},
 	}
-	all = append(all, metric{"pmg_admin_certificate_expires_timestamp_seconds", gauge, nil,
-		"When the first of the certificates expires that the admin address shows (admin.tls), in seconds since 1970.",
-		func(s *Status, e emitter) {
-			if s.AdminCertificateExpires != nil {
-				e.value(float64(s.AdminCertificateExpires.Unix()))
-			}
-		}})
 	all = append(all, metricsOf(Status{}, "pmg_", nil, func(s *Status, f func(any, ...string)) { f(s) })...)
 	all = append(all, metricsOf(Receipts{}, "pmg_receipts_", nil, func(s *Status, f func(any, ...string)) { f(&s.Receipts) })...)
 	all = append(all, metric{"pmg_operator_receipt_ids", gauge, []string{"operator", "form"},

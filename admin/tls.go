@@ -61,8 +61,8 @@ func (c *certificates) takeOver() {
 	if err != nil {
 		c.gateway.Log.Error().Err(err).Msg("cannot take over changed files of admin.tls; those that were read before stay in force")
 	}
-	if days, soon := tlsfiles.ExpiresSoon(c.files.Expires()); soon && time.Since(c.warned) > 24*time.Hour {
+	if what := tlsfiles.Expiry(c.files.Expires()); what != "" && time.Since(c.warned) > 24*time.Hour {
 		c.warned = time.Now()
-		c.gateway.Log.Warn().Time("expires", c.files.Expires()).Int("days", days).Msg("the certificate of admin.tls expires soon, or has expired: then operators' programs refuse it")
+		c.gateway.Log.Warn().Time("expires", c.files.Expires()).Msg("the certificate of admin.tls " + what)
 	}
 }

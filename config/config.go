@@ -145,16 +145,18 @@ type Receipts struct {
 
 // Account is a client that may log in.
 type Account struct {
-	SystemID              string               `yaml:"system_id" required:"yes" live:"yes" doc:"The name it logs in with. SMPP allows 15 characters, UCP 16."`
-	Password              string               `yaml:"password" required:"certificates" secret:"yes" live:"yes" doc:"Its password, which it must have unless it has certificates, plain or as a hash: argon2id (pmg account hash) or bcrypt (htpasswd -nB). SMPP allows 8 characters, more with long_passwords of a connector, UCP 16. Rather than writing a plain one here, refer to it with ${ENV:NAME} or ${FILE:/path}."`
-	OldPassword           string               `yaml:"old_password" secret:"yes" live:"yes" doc:"A further password that it may log in with, plain or as a hash, while it changes from one to another. Its sessions go on when password takes its place, and end when it is removed."`
-	Keys                  []Key                `yaml:"keys" live:"yes" doc:"Keys with which programs of the account use the API of HTTP, in the place of its password, each as {name: shop, hash: \"sha256:…\", scopes: [send]}. pmg account key makes them."`
-	Certificates          []string             `yaml:"certificates" live:"yes" doc:"With TLS, the certificates one of which it must show to log in, on a connector whose tls.client_ca has issued it: each a name of the certificate (its CN, or a DNS name, e-mail address or URI), or sha256: and its fingerprint. With a password it needs both, without one the certificate is enough. docs/tls.md has an example."`
-	Networks              []netip.Prefix       `yaml:"networks" live:"yes" doc:"Addresses it may log in from, such as 192.0.2.0/24 or 192.0.2.1; any when empty."`
-	MaxSessions           int                  `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have at the same time, over all connectors; 0 is any number. A further login is refused, and those that are silent are asked whether they live."`
-	MaxSessionsPerAddress int                  `yaml:"max_sessions_per_address" default:"0" range:"0.." live:"yes" doc:"The same for the sessions that it may have from one address; 0 is any number. An IPv6 address counts together with the others of its /64."`
-	Bind                  []protocols.BindType `yaml:"bind" enum:"transmitter|receiver|transceiver" live:"yes" doc:"The ways it may bind; any when empty."`
-	Connectors            []string             `yaml:"connectors" live:"yes" doc:"The in connectors that it may log in on; all when empty."`
+	SystemID     string         `yaml:"system_id" required:"yes" live:"yes" doc:"The name it logs in with. SMPP allows 15 characters, UCP 16."`
+	Password     string         `yaml:"password" required:"certificates" secret:"yes" live:"yes" doc:"Its password, which it must have unless it has certificates, plain or as a hash: argon2id (pmg account hash) or bcrypt (htpasswd -nB). SMPP allows 8 characters, more with long_passwords of a connector, UCP 16. Rather than writing a plain one here, refer to it with ${ENV:NAME} or ${FILE:/path}."`
+	OldPassword  string         `yaml:"old_password" secret:"yes" live:"yes" doc:"A further password that it may log in with, plain or as a hash, while it changes from one to another. Its sessions go on when password takes its place, and end when it is removed."`
+	Keys         []Key          `yaml:"keys" live:"yes" doc:"Keys with which programs of the account use the API of HTTP, in the place of its password, each as {name: shop, hash: \"sha256:…\", scopes: [send]}. pmg account key makes them."`
+	Certificates []string       `yaml:"certificates" live:"yes" doc:"With TLS, the certificates one of which it must show to log in, on a connector whose tls.client_ca has issued it: each a name of the certificate (its CN, or a DNS name, e-mail address or URI), or sha256: and its fingerprint. With a password it needs both, without one the certificate is enough. docs/tls.md has an example."`
+	Networks     []netip.Prefix `yaml:"networks" live:"yes" doc:"Addresses it may log in from, such as 192.0.2.0/24 or 192.0.2.1; any when empty."`
+	MaxSessions  int            `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have at the same time, over all connectors; 0 is any number. A further login is refused, and those that are silent are asked whether they live."`
+
+	MaxSessionsPerAddress int `yaml:"max_sessions_per_address" default:"0" range:"0.." live:"yes" doc:"The same for the sessions that it may have from one address; 0 is any number. An IPv6 address counts together with the others of its /64."`
+
+	Bind       []protocols.BindType `yaml:"bind" enum:"transmitter|receiver|transceiver" live:"yes" doc:"The ways it may bind; any when empty."`
+	Connectors []string             `yaml:"connectors" live:"yes" doc:"The in connectors that it may log in on; all when empty."`
 
 	Rate         int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit per second, over all its sessions; 0 is any rate. Each recipient and each part of a long text counts. The gateway reads a faster client no faster than this, so that its answers are delayed; a message that would have to wait for more than about a second is answered as throttled (SMPP: ESME_RTHROTTLED)."`
 	Burst        int           `yaml:"burst" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit together after a rest; 0 is a twentieth of rate, at least 1."`

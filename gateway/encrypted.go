@@ -70,7 +70,7 @@ func (g *Gateway) lookAtFiles(now int64) {
 }
 
 func (g *Gateway) warnOfExpiry(connector string, expires time.Time) {
-	if days, soon := tlsfiles.ExpiresSoon(expires); soon {
-		g.Log.Warn().Str("connector", connector).Time("expires", expires).Int("days", days).Msg("the certificate of tls expires soon, or has expired: then peers refuse it")
+	if what := tlsfiles.Expiry(expires); what != "" {
+		g.Log.Warn().Str("connector", connector).Time("expires", expires).Msg("the certificate of tls " + what)
 	}
 }

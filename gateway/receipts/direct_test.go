@@ -101,3 +101,35 @@ func TestAddress(t *testing.T) {
 		}
 	}
 }
+
+// A server is told nothing in the first moments of a message, and no end together with its being sent, where it hears of both.
+func TestToldAfter(t *testing.T) {
+	t.Parallel()
+	const ms, now = int64(time.Millisecond), int64(1e18)
+	for _, c := range []struct {
+		context string
+		arrived int64 // before now
+		notify  sms.Notify
+		taken   bool
+		want    int64 // after now; 0: immediately
+	}{
+		{"", 0, sms.NotifySent, true, 0},
+		{"x", 0, sms.NotifySent, true, 200 * ms},
+		{"x", 150 * ms, sms.NotifySent, true, 50 * ms},
+		{"x", 200 * ms, sms.NotifySent, true, 0},
+		{"x", 0, sms.NotifySuccess, false, 400 * ms},
+		{"x", 300 * ms, sms.NotifySuccess, false, 100 * ms},
+		{"x", 500 * ms, sms.NotifySuccess, false, 0},
+		{"x", 500 * ms, sms.NotifySuccess | sms.NotifySent, false, 400 * ms},
+		{"x", -int64(time.Hour), sms.NotifySent, true, 0}, // the clock was set
+		{"x", -int64(time.Hour), sms.NotifySent, false, 0},
+	} {
+		want := c.want
+		if want != 0 {
+			want += now
+		}
+		if got := toldAfter(now, now-c.arrived, &store.Mapping{Context: []byte(c.context), Notify: c.notify}, &sms.Report{Taken: c.taken}); got != want {
+			t.Errorf("%+v: %d ms after", c, (got-now)/ms)
+		}
+	}
+}

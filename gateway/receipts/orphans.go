@@ -261,16 +261,22 @@ func (o *Orphans) Read(id uint64, f func(m *sms.Message, size int) error) {
 // Adopt gives a receipt to its client, if its message is known by now, and releases m. Older ones of the message go
 // before: it may have become known since they were looked at.
 func (o *Orphans) Adopt(m *sms.Message, size int) error {
-	return o.adopt(m, size, func() {
-		for _, id := range o.older(m) {
-			o.Read(id, func(m *sms.Message, size int) error {
-				if err := o.adopt(m, size, func() {}); !errors.Is(err, ErrUnknown) {
-					return err
-				}
+	var f Match
+	if err := o.seek(m, &f); err != nil {
+		return err
+	}
+	for _, id := range o.older(m) {
+		o.Read(id, func(m *sms.Message, size int) error {
+			var f Match
+			if err := o.seek(m, &f); errors.Is(err, ErrUnknown) {
 				return nil
-			})
-		}
-	})
+			} else if err != nil {
+				return err
+			}
+			return o.give(m, size, &f)
+		})
+	}
+	return o.give(m, size, &f)
 }
 
 // older returns the older receipts that may be about the same message, in their order.
@@ -289,30 +295,32 @@ func (o *Orphans) older(m *sms.Message) (ids []uint64) {
 	return slices.Compact(ids)
 }
 
-// adopt is Adopt. It calls before when the message is known.
-func (o *Orphans) adopt(m *sms.Message, size int, before func()) error {
-	var f Match
+// seek finds the message of a receipt. With an error, of which ErrUnknown is one, it releases m.
+func (o *Orphans) seek(m *sms.Message, f *Match) error {
 	c := &config.Connector{Name: o.desk.operatorOf(m)}
 	if from := o.desk.Connector(m.Origin.Connector); from != nil {
 		c = from.Config()
 	}
-	found, err := o.desk.LookUp(o.desk.Of(c), m, &f)
-	if err != nil || !found {
-		m.Release()
-		if err == nil {
-			err = ErrUnknown
-		}
-		return err
+	found, err := o.desk.LookUp(o.desk.Of(c), m, f)
+	if err == nil && !found {
+		err = ErrUnknown
 	}
-	before()
+	if err != nil {
+		m.Release()
+	}
+	return err
+}
+
+// give gives a receipt to the client of its message.
+func (o *Orphans) give(m *sms.Message, size int, f *Match) error {
 	id, now := m.ID, o.desk.Clock.Now()
-	share, v := o.desk.Direct(now, m, &f)
+	share, v := o.desk.Direct(now, m, f)
 	if v == Unread {
-		if err := o.desk.Parts.Load(&f); err != nil {
+		if err := o.desk.Parts.Load(f); err != nil {
 			m.Release()
 			return err
 		}
-		share, v = o.desk.Direct(now, m, &f)
+		share, v = o.desk.Direct(now, m, f)
 	}
 	b := o.desk.Committer.Begin()
 	b.Delete(id, size)

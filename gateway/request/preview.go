@@ -12,17 +12,12 @@ import (
 // by, "" if it would be parked. Nothing stays of it but a place in the account's rate, so that nobody tries out numbers
 // faster than messages can be sent.
 func (d *Desk) Preview(ctx context.Context, from *connector.Source, item Item) (r Result, to string) {
-	in := d.intake.NewIntake(1)
-	s := intake.Submission{Way: intake.Submitted, From: from, Room: room{in}, Change: d.changes(item.Fill)}
+	s := intake.Submission{Way: intake.Submitted, From: from, Room: room{d.intake.NewIntake(1)}, Change: d.changes(item.Fill)}
 	defer s.Drop()
-	r.Code = d.intake.TakeWaiting(d.Clock.Now(), &s)
-	if r.Step = s.Refuser(d.intake); r.Code == sms.OK {
+	if r = d.take(&s, &item); r.Code == sms.OK {
 		a := s.Accepted()
 		if r.Parts = int(a.Places()); a.Share != nil {
 			to = a.Share.Lane.Home().Name
-		}
-		if item.Parts > 0 && r.Parts > item.Parts {
-			r.Code, r.Step = sms.BadLength, "fit"
 		}
 	}
 	d.pause(ctx, s.After)

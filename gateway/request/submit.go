@@ -87,15 +87,9 @@ func (d *Desk) submit(ctx context.Context, from *connector.Source, items []Item,
 			held = append(held, key)
 		}
 		s := intake.Submission{Way: intake.Submitted, From: from, Room: room{in}, Change: d.changes(item.Fill)}
-		code := d.intake.TakeWaiting(d.Clock.Now(), &s)
+		results[i] = d.take(&s, item)
 		after = max(after, s.After)
-		step := s.Refuser(d.intake)
-		if code == sms.OK && item.Parts > 0 && s.Accepted().Places() > int64(item.Parts) {
-			code, step = sms.BadLength, "fit"
-			from.CountRefused()
-		}
-		if code != sms.OK {
-			results[i].Code, results[i].Step = code, step
+		if results[i].Code != sms.OK {
 			s.Drop()
 			continue
 		}
@@ -115,6 +109,17 @@ func (d *Desk) submit(ctx context.Context, from *connector.Source, items []Item,
 	held = nil
 	d.pause(ctx, after)
 	return results
+}
+
+// take has a message take its steps, and returns why it is refused, or that it is not.
+func (d *Desk) take(s *intake.Submission, item *Item) (r Result) {
+	r.Code = d.intake.TakeWaiting(d.Clock.Now(), s)
+	r.Step = s.Refuser(d.intake)
+	if r.Code == sms.OK && item.Parts > 0 && s.Accepted().Places() > int64(item.Parts) {
+		r.Code, r.Step = sms.BadLength, "fit"
+		s.From.CountRefused()
+	}
+	return r
 }
 
 // changes returns what makes a message of a fill, with the times of the engine's clock.

@@ -81,9 +81,15 @@ func (o *Options) sums() (all []string) {
 // warnBefore is how long before a certificate expires operators are told.
 const warnBefore = 21 * 24 * time.Hour
 
-// ExpiresSoon returns how many days are left until a time, at which something expires, and whether operators should be
-// told. The zero time is never.
-func ExpiresSoon(expires time.Time) (days int, soon bool) {
+// Expiry returns what operators are told of a certificate that expires at a time, which goes on "the certificate of tls",
+// empty if nothing. The zero time is never.
+func Expiry(expires time.Time) string {
 	left := time.Until(expires)
-	return max(0, int(left.Hours()/24)), !expires.IsZero() && left <= warnBefore
+	switch {
+	case expires.IsZero() || left > warnBefore:
+		return ""
+	case left <= 0:
+		return "has expired: peers refuse it"
+	}
+	return fmt.Sprintf("expires in %d days", int(left.Hours()/24))
 }

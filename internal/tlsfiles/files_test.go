@@ -98,3 +98,16 @@ func TestServerName(t *testing.T) {
 		}
 	}
 }
+
+// Operators hear of a certificate three weeks before it expires, and that it has.
+func TestExpiry(t *testing.T) {
+	t.Parallel()
+	for want, left := range map[string]time.Duration{"": 22 * 24 * time.Hour, "expires in 20 days": 21*24*time.Hour - time.Minute, "expires in 0 days": time.Hour, "has expired: peers refuse it": -time.Second} {
+		if got := Expiry(time.Now().Add(left)); got != want {
+			t.Errorf("%s: %q, not %q", left, got, want)
+		}
+	}
+	if got := Expiry(time.Time{}); got != "" {
+		t.Errorf("never: %q", got)
+	}
+}
