@@ -56,11 +56,11 @@ func (h *hook) say(body string) {
 	h.says = body
 }
 
-// forget forgets what was called so far.
-func (h *hook) forget() {
+// answersAfresh has it answer with another status, and forget what it was called before with.
+func (h *hook) answersAfresh(status int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.calls = nil
+	h.status, h.calls = status, nil
 }
 
 // of returns the calls whose bodies have all words.
