@@ -1,0 +1,144 @@
+// Package draft is a configuration of PMG that another program's is translated into: its entries, and what
+// somebody must know or decide about each.
+//
+// # Start reading
+//
+// Draft and Entry, then Bytes (write.go).
+package draft
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A Draft is a configuration. Its lists are in the order of the file.
+type Draft struct {
+	Title    string   // the first line of the file
+	Sections []*Entry // sections such as admin, each with the name of one, and single options with none
+	Accounts, Connectors,
+	Routes []*Entry
+	Notes []Note // about what is in no entry
+}
+
+// A Note is a comment of the file. With Decide somebody must decide something.
+type Note struct {
+	Text   string
+	Decide bool
+}
+
+// An Entry is a section, or an entry of a list, with the comments that stand above it.
+type Entry struct {
+	Name   string // of a section
+	From   string // what it was made of, and where that stands
+	Notes  []Note
+	Fields []Field
+}
+
+// A Field is an option. Its value is a string, a Word, an int, a bool, a list of strings, a Flow, or a list of those.
+type Field struct {
+	Key   string
+	Value any
+}
+
+// A Word is a value that needs no quotes: one of PMG's own words, or a duration.
+type Word string
+
+// A Flow is a section on one line: {out: source, ton: 1}.
+type Flow []Field
+
+// Set adds an option.
+func (e *Entry) Set(key string, value any) { e.Fields = append(e.Fields, Field{key, value}) }
+
+// Add adds a value to an option that is a list of sections.
+func (e *Entry) Add(key string, value Flow) {
+	for i := range e.Fields {
+		if e.Fields[i].Key == key {
+			e.Fields[i].Value = append(e.Fields[i].Value.([]Flow), value)
+			return
+		}
+	}
+	e.Set(key, []Flow{value})
+}
+
+// Get returns the value of an option, or nil.
+func (e *Entry) Get(key string) any {
+	for _, f := range e.Fields {
+		if f.Key == key {
+			return f.Value
+		}
+	}
+	return nil
+}
+
+// Tell adds a comment.
+func (e *Entry) Tell(format string, args ...any) {
+	e.Notes = append(e.Notes, Note{Text: fmt.Sprintf(format, args...)})
+}
+
+// Decide adds a comment about which somebody must decide.
+func (e *Entry) Decide(format string, args ...any) {
+	e.Notes = append(e.Notes, Note{fmt.Sprintf(format, args...), true})
+}
+
+// Tell adds a comment about what is in no entry.
+func (d *Draft) Tell(format string, args ...any) {
+	d.Notes = append(d.Notes, Note{Text: fmt.Sprintf(format, args...)})
+}
+
+// Decide adds a comment about what is in no entry, about which somebody must decide.
+func (d *Draft) Decide(format string, args ...any) {
+	d.Notes = append(d.Notes, Note{fmt.Sprintf(format, args...), true})
+}
+
+// Section returns the section with a name, which it adds if there is none.
+func (d *Draft) Section(name string) *Entry {
+	for _, e := range d.Sections {
+		if e.Name == name {
+			return e
+		}
+	}
+	e := &Entry{Name: name}
+	d.Sections = append(d.Sections, e)
+	return e
+}
+
+// Decisions returns how many comments somebody must decide about.
+func (d *Draft) Decisions() (n int) {
+	count := func(notes []Note) {
+		for _, note := range notes {
+			if note.Decide {
+				n++
+			}
+		}
+	}
+	count(d.Notes)
+	for _, list := range [][]*Entry{d.Sections, d.Accounts, d.Connectors, d.Routes} {
+		for _, e := range list {
+			count(e.Notes)
+		}
+	}
+	return n
+}
+
+// longestName is the longest name of a connector.
+const longestName = 64
+
+// Name returns a name that a connector may have, and that none of names is: the wanted one where that is possible.
+func Name(wanted string, names map[string]bool) string {
+	clean := strings.Trim(strings.Map(func(r rune) rune {
+		if r < 0x80 && (r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z' || r == '-' || r == '_') {
+			return r
+		}
+		return '-'
+	}, wanted), "-_")
+	if clean == "" {
+		clean = "unnamed"
+	}
+	clean = clean[:min(len(clean), longestName-6)]
+	name := clean
+	for n := 2; names[strings.ToLower(name)]; n++ {
+		name = fmt.Sprintf("%s-%d", clean, n)
+	}
+	names[strings.ToLower(name)] = true
+	return name
+}

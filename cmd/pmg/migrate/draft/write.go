@@ -1,0 +1,173 @@
+package draft
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// width is how many columns a comment takes.
+const width = 110
+
+const legend = `It has passwords and other secrets: only its owner may be able to read it.
+A comment with DECIDE says what has no equal in PMG, or needs a decision.
+"pmg config check -c FILE" checks the file, "pmg config describe" explains all options.`
+
+// Bytes returns the file, as YAML.
+func (d *Draft) Bytes() []byte {
+	var w writer
+	w.comment(0, d.Title, false)
+	for line := range strings.Lines(legend) {
+		w.comment(0, strings.TrimSpace(line), false)
+	}
+	if len(d.Notes) > 0 {
+		w.b.WriteByte('\n')
+		w.notes(0, d.Notes)
+	}
+	for _, e := range d.Sections {
+		w.section(e)
+	}
+	w.list("accounts", d.Accounts)
+	w.list("connectors", d.Connectors)
+	w.list("routes", d.Routes)
+	return w.b.Bytes()
+}
+
+// A writer writes YAML, one option a line.
+type writer struct{ b bytes.Buffer }
+
+func (w *writer) line(depth int, text string) {
+	w.b.WriteString(strings.Repeat("  ", depth) + text + "\n")
+}
+
+// notes writes comments, those about which somebody must decide first.
+func (w *writer) notes(depth int, notes []Note) {
+	for _, decide := range []bool{true, false} {
+		for _, n := range notes {
+			if n.Decide == decide {
+				w.comment(depth, n.Text, decide)
+			}
+		}
+	}
+}
+
+// comment writes a comment on lines of a readable length. Whatever the text is, it stays a comment.
+func (w *writer) comment(depth int, text string, decide bool) {
+	text = printable(text)
+	if decide {
+		text = "DECIDE: " + text
+	}
+	line, indent := "#", "# "
+	for word := range strings.FieldsSeq(text) {
+		if len(line) > len(indent) && 2*depth+utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			w.line(depth, line)
+			line = "#  "
+		}
+		line += " " + word
+	}
+	w.line(depth, line)
+}
+
+// printable returns a text on one line, with escapes in the place of characters that are not shown.
+func printable(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if strconv.IsPrint(r) && r != utf8.RuneError {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		}
+	}
+	return b.String()
+}
+
+func (w *writer) section(e *Entry) {
+	w.b.WriteByte('\n')
+	w.head(0, e)
+	switch {
+	case e.Name == "":
+		w.fields(0, e.Fields)
+	case len(e.Fields) > 0:
+		w.line(0, e.Name+":")
+		w.fields(1, e.Fields)
+	}
+}
+
+// head writes what an entry was made of, and its comments.
+func (w *writer) head(depth int, e *Entry) {
+	if e.From != "" {
+		w.comment(depth, e.From, false)
+	}
+	w.notes(depth, e.Notes)
+}
+
+// list writes the entries of a list, also an empty one, so that it is seen not to be missing.
+func (w *writer) list(name string, entries []*Entry) {
+	w.b.WriteByte('\n')
+	if len(entries) == 0 {
+		w.line(0, name+": []")
+		return
+	}
+	w.line(0, name+":")
+	for _, e := range entries {
+		w.head(1, e)
+		var item writer
+		item.fields(2, e.Fields)
+		w.b.WriteString("  - " + strings.TrimPrefix(item.b.String(), "    "))
+	}
+}
+
+func (w *writer) fields(depth int, fields []Field) {
+	for _, f := range fields {
+		flows, ok := f.Value.([]Flow)
+		if !ok {
+			w.line(depth, f.Key+": "+Text(f.Value))
+			continue
+		}
+		w.line(depth, f.Key+":")
+		for _, flow := range flows {
+			w.line(depth+1, "- "+Text(flow))
+		}
+	}
+}
+
+// Text returns a value as YAML has it.
+func Text(value any) string {
+	switch v := value.(type) {
+	case string:
+		return strconv.Quote(utf8Of(v))
+	case []string:
+		quoted := make([]string, len(v))
+		for i, s := range v {
+			quoted[i] = Text(s)
+		}
+		return "[" + strings.Join(quoted, ", ") + "]"
+	case Flow:
+		options := make([]string, len(v))
+		for i, f := range v {
+			options[i] = f.Key + ": " + Text(f.Value)
+		}
+		return "{" + strings.Join(options, ", ") + "}"
+	case []Flow:
+		flows := make([]string, len(v))
+		for i, f := range v {
+			flows[i] = Text(f)
+		}
+		return "[" + strings.Join(flows, ", ") + "]"
+	}
+	return fmt.Sprint(value)
+}
+
+// utf8Of returns a text that is no UTF-8 as one that has been Latin-1.
+func utf8Of(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	runes := make([]rune, len(s))
+	for i := range len(s) {
+		runes[i] = rune(s[i])
+	}
+	return string(runes)
+}
