@@ -10,6 +10,7 @@ import (
 
 	"pmg/cmd/pmg/credentials"
 	"pmg/cmd/pmg/manual"
+	"pmg/cmd/pmg/migrate"
 	"pmg/cmd/pmg/probe"
 )
 
@@ -56,6 +57,7 @@ func newRootCommand() *cobra.Command {
 		newSinkCommand(),
 		newLogCommand(),
 		newConfigCommand(),
+		migrate.Command(protocolNames()),
 		credentials.Account(),
 		newExplainCommand(),
 		newStatusCommand(),

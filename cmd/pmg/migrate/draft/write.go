@@ -84,6 +84,9 @@ func printable(text string) string {
 }
 
 func (w *writer) section(e *Entry) {
+	if len(e.Fields)+len(e.Notes) == 0 {
+		return
+	}
 	w.b.WriteByte('\n')
 	w.head(0, e)
 	switch {

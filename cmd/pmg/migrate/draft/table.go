@@ -1,0 +1,62 @@
+package draft
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Row says what becomes of an option of another program.
+type Row struct {
+	Group, Option string // "*" is all options of a group
+	To            string // the options of PMG that it becomes
+	Why           string // in the place of those: why there is none
+	Decide        bool   // somebody must decide
+}
+
+// Becomes returns the row of an option that options of PMG say as well.
+func Becomes(group, option, to string) Row { return Row{Group: group, Option: option, To: to} }
+
+// Leaves returns the row of an option that PMG does not need.
+func Leaves(group, option, why string) Row { return Row{Group: group, Option: option, Why: why} }
+
+// Asks returns the row of an option about which somebody must decide.
+func Asks(group, option, why string) Row {
+	return Row{Group: group, Option: option, Why: why, Decide: true}
+}
+
+// Markdown returns the rows as tables for a document, one for each group. Options with the same fate share a line.
+func Markdown(rows []Row) string {
+	var b strings.Builder
+	var groups []string
+	for _, r := range rows {
+		if !slices.Contains(groups, r.Group) {
+			groups = append(groups, r.Group)
+		}
+	}
+	b.WriteString("| group | option | in PMG |\n|---|---|---|\n")
+	for _, g := range groups {
+		var fates []string
+		options := map[string][]string{}
+		for _, r := range rows {
+			if r.Group != g {
+				continue
+			}
+			fate := r.To
+			if fate == "" {
+				fate = "– " + r.Why
+			}
+			if r.Decide {
+				fate += " (DECIDE)"
+			}
+			if options[fate] == nil {
+				fates = append(fates, fate)
+			}
+			options[fate] = append(options[fate], "`"+r.Option+"`")
+		}
+		for _, fate := range fates {
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", g, strings.ReplaceAll(strings.Join(options[fate], ", "), "`*`", "all"), fate)
+		}
+	}
+	return b.String()
+}

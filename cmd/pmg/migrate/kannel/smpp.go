@@ -1,0 +1,164 @@
+package kannel
+
+import (
+	"slices"
+	"strings"
+
+	"pmg/cmd/pmg/migrate/draft"
+)
+
+// smpp makes the connectors of an SMSC with SMPP: one, or one for each direction.
+func (t *translator) smpp(s *smsc, g *group) {
+	e := s.entry
+	e.Set("direction", draft.Word("out"))
+	host := g.take("host")
+	port, sends := g.number("port", 1, 65535)
+	receive, receives := g.number("receive-port", 1, 65535)
+	bind := draft.Word("transceiver")
+	if !g.is("transceiver-mode", false) {
+		bind = "transmitter"
+	} else if receives = false; !sends {
+		port = receive
+	}
+	t.smppLogin(e, g)
+	t.smppSession(e, g)
+	g.types(e)
+	t.common(e, g)
+	g.rest(e)
+	at := func(port int64, bind draft.Word) []draft.Field {
+		where := []draft.Field{{Key: "direction", Value: draft.Word("out")}}
+		if host != "" && port > 0 {
+			where = append(where, draft.Field{Key: "address", Value: hostPort(host, port)})
+		}
+		where = append(where, draft.Field{Key: "bind", Value: bind})
+		if bind == "transmitter" {
+			where = append(where, draft.Field{Key: "static", Value: true})
+		}
+		return append(where, e.Fields[1:]...)
+	}
+	if host == "" || !sends && !receives && port == 0 {
+		e.Decide("it has no host, or no port: its address is missing")
+	}
+	if receives {
+		r := *s
+		r.entry = &draft.Entry{From: e.From, Fields: without(at(receive, "receiver"), "rate", "long_messages", "window")}
+		r.sends, r.wanted, r.each = false, s.wanted+"-receiver", 0
+		if !sends {
+			r.entry.Notes, r.wanted = e.Notes, s.wanted
+			t.add(&r)
+			return
+		}
+		defer t.add(&r)
+	}
+	e.Fields = at(port, bind)
+	t.add(s)
+}
+
+// without returns fields without some of them.
+func without(fields []draft.Field, keys ...string) []draft.Field {
+	return slices.DeleteFunc(slices.Clone(fields), func(f draft.Field) bool { return slices.Contains(keys, f.Key) })
+}
+
+// smppLogin takes what the login has, and how the session is encrypted.
+func (t *translator) smppLogin(e *draft.Entry, g *group) {
+	name := g.take("smsc-username")
+	if older := g.take("system-id"); name == "" {
+		name = older
+	}
+	e.Set("system_id", name)
+	e.Set("password", g.take("smsc-password"))
+	system := g.take("system-type")
+	if _, given := g.values["system-type"]; !given {
+		system = "VMA" // Kannel's default
+	}
+	if system != "" {
+		e.Set("system_type", system)
+	}
+	if addresses := g.take("address-range"); addresses != "" {
+		e.Set("address_range", addresses)
+	}
+	switch version := g.take("interface-version"); version {
+	case "", "34", "0x34":
+	case "33", "0x33":
+		e.Set("version", "3.3")
+	case "50", "0x50":
+		e.Set("version", "5.0")
+	default:
+		e.Decide("interface-version = %q: PMG speaks 3.3, 3.4 and 5.0", version)
+	}
+	certificate := g.take("ssl-client-certkey-file")
+	if !g.is("use-ssl", false) {
+		return
+	}
+	tls := draft.Flow{{Key: "min_version", Value: "1.2"}}
+	if ca := t.core.take("ssl-trusted-ca-file"); ca != "" {
+		tls = append(tls, draft.Field{Key: "ca", Value: ca})
+	} else {
+		e.Decide("use-ssl: without ssl-trusted-ca-file Kannel takes any certificate of the SMSC. PMG checks it by the machine's authorities: " +
+			"pmg probe shows whether it is good; else give tls a ca or a pin")
+	}
+	if certificate != "" {
+		tls = append(tls, draft.Field{Key: "certificate", Value: certificate}, draft.Field{Key: "key", Value: certificate})
+	}
+	e.Set("tls", tls)
+}
+
+// charsets are the alphabets that iconv knows and PMG has.
+var charsets = map[string]string{
+	"gsm": "gsm7", "gsm7": "gsm7", "gsm0338": "gsm7", "latin1": "latin1", "iso88591": "latin1", "l1": "latin1",
+	"ascii": "ascii", "usascii": "ascii", "ucs2": "ucs2", "ucs2be": "ucs2", "utf16be": "ucs2", "utf16": "ucs2", "utf8": "utf8",
+}
+
+// smppSession takes what the session is like.
+func (t *translator) smppSession(e *draft.Entry, g *group) {
+	if n, ok := g.number("max-pending-submits", 1, 10000); ok {
+		e.Set("window", int(n))
+	}
+	if n, ok := g.number("enquire-link-interval", 0, 3600); ok {
+		e.Set("enquire_interval", seconds(n))
+	}
+	if name := g.take("alt-charset"); name != "" {
+		word := charsets[strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(name))]
+		if word == "" {
+			e.Decide("alt-charset = %q: charset of PMG has gsm7, gsm7-packed, ascii, latin1, ucs2 and utf8", name)
+		} else {
+			e.Set("charset", draft.Word(word))
+		}
+	}
+	e.Set("long_messages", draft.Word("split8"))
+	if n, ok := g.number("msg-id-type", 0, 3); ok {
+		e.Set("receipt_ids", draft.Word([]string{"same", "decimal", "hexadecimal", "same"}[n]))
+	}
+}
+
+// The words of ton and npi in rules.
+const (
+	tons = "0 1 2 3 4 5 6"
+	npis = "0 1 3 4 6 8 9 10 14 18"
+)
+
+// types writes the rules for types of numbers. Kannel needs both of a pair. A number that has come with '+' is
+// international in Kannel whatever they are, and has lost its '+' when a rule of PMG sees it.
+func (g *group) types(e *draft.Entry) {
+	auto := g.is("source-addr-autodetect", true)
+	for _, address := range []string{"source", "dest"} {
+		ton, npi := g.take(address+"-addr-ton"), g.take(address+"-addr-npi")
+		switch {
+		case ton == "" && npi == "":
+			continue
+		case !slices.Contains(strings.Fields(tons), ton) || !slices.Contains(strings.Fields(npis), npi):
+			e.Decide("%s-addr-ton = %q, %s-addr-npi = %q: they count together, ton is one of %s, npi one of %s", address, ton, address, npi, tons, npis)
+			continue
+		}
+		rule := draft.Flow{{Key: "out", Value: draft.Word("source")}}
+		if address == "dest" {
+			rule[0].Value = draft.Word("destination")
+		} else if auto {
+			rule = append(rule, draft.Field{Key: "match", Value: "[0-9]+"})
+		}
+		e.Add("rewrite", append(rule, draft.Field{Key: "ton", Value: ton}, draft.Field{Key: "npi", Value: npi}))
+		if ton != "1" {
+			e.Decide("%s-addr-ton = %q: the rule is also for numbers that came with '+', which Kannel sends as international (1)", address, ton)
+		}
+	}
+}

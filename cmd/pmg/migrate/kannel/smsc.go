@@ -1,0 +1,193 @@
+package kannel
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+
+	"pmg/cmd/pmg/migrate/draft"
+)
+
+// An smsc is a connector of a group smsc, and what Kannel's routing knows of it.
+type smsc struct {
+	entry     *draft.Entry // without name, operator, instances and rate, which finishSMSCs adds
+	name      string
+	id        string // in lower case
+	wanted    string // the name that it should have
+	sends     bool
+	instances int64
+	each      float64 // messages a second of one instance; 0 is as many as it takes
+	validity  int64   // minutes
+
+	allowed, denied, preferred                []string // ids
+	allowedPrefix, deniedPrefix, preferPrefix []string
+}
+
+// addSMSC makes the connectors of a group smsc.
+func (t *translator) addSMSC(of *Group) {
+	e := &draft.Entry{From: from(of)}
+	g := newGroup(of, e)
+	kind := strings.ToLower(g.take("smsc"))
+	s := &smsc{entry: e, id: strings.ToLower(g.take("smsc-id")), wanted: g.take("smsc-id"), sends: true, instances: 1}
+	if !g.given("smsc-id") {
+		s.wanted, s.id = kind, kind+" "+of.At // no message asks for that
+	}
+	switch kind {
+	case "smpp":
+	case "emi", "emi2", "emi_ip":
+	case "http":
+		t.draft.Decide("group smsc, %s, smsc = http (%s): PMG does not send by HTTP yet", of.At, t.shown(of))
+		return
+	case "fake":
+		t.draft.Decide("group smsc, %s, smsc = fake (%s): pmg sink is an SMSC for tests, and needs a connector of its own", of.At, t.shown(of))
+		return
+	default:
+		t.draft.Decide("group smsc, %s, smsc = %s (%s): PMG speaks SMPP and UCP to SMSCs", of.At, kind, t.shown(of))
+		return
+	}
+	s.routing(g)
+	if n, ok := g.number("instances", 1, 1000); ok {
+		s.instances = n
+	}
+	s.each, _ = g.real("throughput")
+	s.validity, _ = g.number("validityperiod", 1, 1<<31)
+	if kind == "smpp" {
+		t.smpp(s, g)
+	} else {
+		t.ucp(s, g)
+	}
+}
+
+// routing takes what decides which messages go to the SMSC.
+func (s *smsc) routing(g *group) {
+	for _, o := range []struct {
+		to   *[]string
+		name string
+	}{{&s.allowed, "allowed-smsc-id"}, {&s.denied, "denied-smsc-id"}, {&s.preferred, "preferred-smsc-id"}} {
+		for _, id := range g.list(o.name) {
+			*o.to = append(*o.to, strings.ToLower(id))
+		}
+	}
+	for _, o := range []struct {
+		to   *[]string
+		name string
+	}{{&s.allowedPrefix, "allowed-prefix"}, {&s.deniedPrefix, "denied-prefix"}, {&s.preferPrefix, "preferred-prefix"}} {
+		for _, p := range g.list(o.name) {
+			digits := strings.TrimPrefix(p, "+")
+			if strings.Trim(digits, "0123456789") != "" || digits == "" {
+				g.notes.Decide("%s has %q, which are no digits: it is left out", o.name, p)
+				continue
+			}
+			*o.to = append(*o.to, digits)
+		}
+	}
+}
+
+// common takes the options that SMPP and UCP share.
+func (t *translator) common(e *draft.Entry, g *group) {
+	if g.is("no-dlr", false) {
+		e.Set("receipts", draft.Word("never"))
+	}
+	if n, ok := g.number("reconnect-delay", 1, 3600); ok {
+		e.Set("reconnect_delay", seconds(n))
+	}
+	if n, ok := g.number("wait-ack", 1, 3600); ok {
+		e.Set("response_timeout", seconds(n))
+	}
+	switch n, ok := g.number("wait-ack-expire", 0, 2); {
+	case !ok:
+	case n == 2:
+		e.Decide("wait-ack-expire = 2: Kannel waits forever for an answer; with on_unknown: fail a message without one is not sent again")
+	default:
+		e.Set("on_unknown", draft.Word("resend"))
+	}
+	t.retry(e)
+	unify(e, t.core.take("unified-prefix"), "in", "source")
+	own := g.take("unified-prefix")
+	unify(e, own, "in", "source")
+	unify(e, own, "out", "destination")
+	if number := g.take("my-number"); number != "" {
+		e.Add("rewrite", draft.Flow{{Key: "in", Value: draft.Word("destination")}, {Key: "set", Value: number}})
+	}
+}
+
+// mostPauses is how many pauses are written out.
+const mostPauses = 20
+
+// retry writes when a message is sent again that an SMSC has refused for a while.
+func (t *translator) retry(e *draft.Entry) {
+	again, limited := t.core.number("sms-resend-retry", -1, 1<<31)
+	pause, ok := t.core.number("sms-resend-freq", 1, 7*24*3600)
+	if !ok {
+		pause = 60
+	}
+	switch {
+	case !limited && !ok:
+	case limited && again == 0:
+		e.Set("retry", []string{})
+	case limited && again > 0 && again <= mostPauses:
+		e.Set("retry", slices.Repeat([]string{string(seconds(pause))}, int(again)))
+	default:
+		e.Set("retry", []string{string(seconds(pause)), "repeat"})
+	}
+}
+
+// hostPort returns the address of an SMSC.
+func hostPort(host string, port int64) string { return net.JoinHostPort(host, fmt.Sprint(port)) }
+
+// add adds a connector, or an instance to one that is the same.
+func (t *translator) add(s *smsc) {
+	for _, other := range t.smscs {
+		if other.sameAs(s) {
+			other.instances += s.instances
+			other.entry.From += " " + s.entry.From
+			for _, n := range s.entry.Notes {
+				if !slices.Contains(other.entry.Notes, n) {
+					other.entry.Notes = append(other.entry.Notes, n)
+				}
+			}
+			return
+		}
+	}
+	t.smscs = append(t.smscs, s)
+}
+
+// sameAs reports whether two connectors differ in nothing but their instances.
+func (s *smsc) sameAs(o *smsc) bool {
+	return s.id == o.id && s.sends == o.sends && s.each == o.each && s.validity == o.validity &&
+		slices.Equal(s.allowed, o.allowed) && slices.Equal(s.denied, o.denied) && slices.Equal(s.preferred, o.preferred) &&
+		slices.Equal(s.allowedPrefix, o.allowedPrefix) && slices.Equal(s.deniedPrefix, o.deniedPrefix) && slices.Equal(s.preferPrefix, o.preferPrefix) &&
+		draft.Text(draft.Flow(s.entry.Fields)) == draft.Text(draft.Flow(o.entry.Fields))
+}
+
+// finishSMSCs gives the connectors what depends on the others: names, operators, instances, rates.
+func (t *translator) finishSMSCs() {
+	first := map[string]*smsc{}
+	for _, s := range t.smscs {
+		e := s.entry
+		s.name = draft.Name(s.wanted, t.names)
+		head := []draft.Field{{Key: "name", Value: s.name}}
+		if one := first[s.id]; one == nil {
+			first[s.id] = s
+		} else if a, b := fmt.Sprint(one.entry.Get("receipt_ids")), fmt.Sprint(e.Get("receipt_ids")); a != b {
+			e.Decide("smsc-id %q: its receipt_ids differ from those of connector %s, so they cannot have the same operator", s.wanted, one.name)
+		} else {
+			e.Set("operator", one.name)
+		}
+		if s.name != s.wanted && draft.Name(s.wanted, map[string]bool{}) != s.wanted {
+			e.Tell("smsc-id = %q: names of connectors have letters, digits, '-' and '_'", s.wanted)
+		}
+		e.Fields = append(head, e.Fields...)
+		if s.instances > 1 {
+			e.Set("instances", int(s.instances))
+		}
+		if rate := s.each * float64(s.instances); rate > 0 {
+			e.Set("rate", int(min(max(rate, 1), 1e6)))
+			if rate != float64(int(rate)) {
+				e.Decide("throughput = %g for each of %d: PMG has whole messages a second for all instances together", s.each, s.instances)
+			}
+		}
+		t.draft.Connectors = append(t.draft.Connectors, e)
+	}
+}

@@ -1,0 +1,258 @@
+package kannel
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+
+	"pmg/cmd/pmg/migrate/draft"
+)
+
+// A translator makes a draft of groups.
+type translator struct {
+	draft  *draft.Draft
+	core   *group
+	smsbox *group
+	smscs  []*smsc
+	users  []*account
+	in     *draft.Entry // the connector for clients; nil when there is none
+	names  map[string]bool
+}
+
+// ofAccounts is what differs for all clients.
+var ofAccounts = [...]string{
+	"smsc: Kannel lets each request name an SMSC. Here a message takes the routes of its account, whatever it names.",
+	"callbacks: public lets an account name URLs (dlr-url) of public servers. Those of servers in private networks must be in callback_urls.",
+	"max-messages: Kannel cuts a text that is longer, or longer than one short message without it. PMG sends up to max_parts (10), and refuses what is longer.",
+	"concatenation: without it, Kannel sends a long text as messages of their own. PMG sends parts that the mobile joins.",
+}
+
+// Translate returns what a configuration becomes. The name is that of its file, for the title.
+func Translate(name string, groups []*Group) *draft.Draft {
+	d := &draft.Draft{Title: "Made of a configuration of Kannel, " + name + ", by pmg import."}
+	t := translator{draft: d, names: map[string]bool{}}
+	t.core = newGroup(&Group{Kind: "core"}, d)
+	t.smsbox = newGroup(&Group{Kind: "smsbox"}, d)
+	for _, g := range groups {
+		switch g.Kind {
+		case "core":
+			t.single(&t.core, g, d.Section("admin"))
+		case "smsbox":
+			t.single(&t.smsbox, g, &draft.Entry{})
+		}
+	}
+	for _, g := range groups {
+		switch g.Kind {
+		case "core", "smsbox":
+		case "smsc":
+			t.addSMSC(g)
+		case "sendsms-user":
+			t.addUser(g)
+		default:
+			t.whole(g)
+		}
+	}
+	t.finishSMSCs()
+	t.addSendsms()
+	t.addCore()
+	t.addRoutes()
+	if len(t.users) > 0 {
+		for _, text := range ofAccounts {
+			d.Tell("%s", text)
+		}
+	}
+	return d
+}
+
+// single notes a group that a configuration may have once.
+func (t *translator) single(to **group, g *Group, notes *draft.Entry) {
+	if (*to).at != "" {
+		t.draft.Decide("group %s in %s: there is one already, in %s; this one is left out, with %s", g.Kind, g.At, (*to).at, namesOf(g))
+		return
+	}
+	notes.From = from(g)
+	*to = newGroup(g, notes)
+}
+
+// from says what an entry was made of.
+func from(g *Group) string { return fmt.Sprintf("From group %s, %s.", g.Kind, g.At) }
+
+// namesOf returns the names of a group's options.
+func namesOf(g *Group) string {
+	names := make([]string, len(g.Options))
+	for i, o := range g.Options {
+		names[i] = o.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// whole comments a group that becomes nothing.
+func (t *translator) whole(g *Group) {
+	for _, r := range service() {
+		if r.Group != g.Kind {
+			continue
+		}
+		text := fmt.Sprintf("group %s, %s (%s): %s", g.Kind, g.At, t.shown(g), r.Why)
+		if r.Decide {
+			t.draft.Decide("%s", text)
+		} else {
+			t.draft.Tell("%s", text)
+		}
+		return
+	}
+	t.draft.Decide("group %q, %s (%s): pmg import does not know it", g.Kind, g.At, t.shown(g))
+}
+
+// shown returns the options of a group with their values.
+func (t *translator) shown(g *Group) string {
+	known := newGroup(g, t.draft)
+	all := make([]string, len(known.names))
+	for i, name := range known.names {
+		all[i] = known.text(name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// addCore translates what is left of the group core, when the others have taken what they need.
+func (t *translator) addCore() {
+	admin := t.draft.Section("admin")
+	if port, ok := t.core.number("admin-port", 1, 65535); ok {
+		admin.Set("address", net.JoinHostPort("127.0.0.1", fmt.Sprint(port)))
+	}
+	if host := t.core.take("admin-interface"); host != "" && host != "127.0.0.1" && host != "localhost" {
+		admin.Decide("admin-interface = %q: an address that others can reach needs admin.tokens and admin.tls, so it is on loopback", host)
+	}
+	if level, ok := t.core.number("log-level", 0, 5); ok {
+		t.draft.Section("log").Set("level", draft.Word([]string{"debug", "info", "warn", "error", "error", "error"}[level]))
+	}
+	if s, ok := t.core.number("sms-combine-concatenated-mo-timeout", 0, 1<<31); ok {
+		t.draft.Section("limits").Set("join_timeout", seconds(min(max(s, 1), 600)))
+	}
+	t.core.take("sms-combine-concatenated-mo")
+	t.core.rest(admin)
+	if t.in == nil {
+		if notes, ok := t.smsbox.notes.(*draft.Entry); ok {
+			t.draft.Notes = append(t.draft.Notes, notes.Notes...)
+		}
+		t.smsbox.rest(t.draft)
+	}
+}
+
+// addSendsms makes the connector of a smsbox with sendsms-port.
+func (t *translator) addSendsms() {
+	g := t.smsbox
+	port, ok := g.number("sendsms-port", 1, 65535)
+	if !ok {
+		if len(t.users) > 0 {
+			t.draft.Decide("no smsbox has a sendsms-port: clients need a connector with direction: in, protocol: http and dialects: [kannel]")
+		}
+		return
+	}
+	e := &draft.Entry{From: fmt.Sprintf("From group smsbox, %s.", g.at)}
+	if notes, ok := g.notes.(*draft.Entry); ok {
+		e.Notes = notes.Notes
+	}
+	g.notes, t.in = e, e
+	e.Set("name", draft.Name("sendsms", t.names))
+	e.Set("direction", draft.Word("in"))
+	e.Set("protocol", draft.Word("http"))
+	e.Set("dialects", []string{"kannel"})
+	host := g.take("sendsms-interface")
+	if host == "" {
+		host = "0.0.0.0"
+	}
+	e.Set("address", net.JoinHostPort(host, fmt.Sprint(port)))
+	if g.is("sendsms-port-ssl", false) {
+		e.Set("tls", draft.Flow{{Key: "certificate", Value: t.core.take("ssl-server-cert-file")}, {Key: "key", Value: t.core.take("ssl-server-key-file")}, {Key: "min_version", Value: "1.2"}})
+	}
+	if t.core.is("sms-combine-concatenated-mo", true) {
+		e.Set("long_messages", draft.Word("join"))
+	}
+	t.addValidity(e)
+	unify(e, t.core.take("unified-prefix"), "in", "destination")
+	if sender := g.take("global-sender"); sender != "" {
+		e.Add("rewrite", draft.Flow{{Key: "in", Value: draft.Word("source")}, {Key: "set", Value: sender}})
+	}
+	limits(e, g)
+	g.rest(e)
+	t.draft.Connectors = append([]*draft.Entry{e}, t.draft.Connectors...)
+}
+
+// addValidity gives the clients' connector the validity that all SMSCs have.
+func (t *translator) addValidity(in *draft.Entry) {
+	minutes, same := int64(-1), true
+	for _, s := range t.smscs {
+		if s.sends {
+			same = same && (minutes < 0 || minutes == s.validity)
+			minutes = s.validity
+		}
+	}
+	if same && minutes > 0 {
+		in.Set("validity", draft.Word(strconv.FormatInt(minutes, 10)+"m"))
+		in.Tell("validity is the validityperiod of the groups smsc")
+		return
+	}
+	for _, s := range t.smscs {
+		if s.sends && s.validity > 0 {
+			s.entry.Decide("validityperiod = %d: the others have another one. PMG has validity for accounts and for the connectors of clients", s.validity)
+		}
+	}
+}
+
+// seconds returns a duration as the configuration has it.
+func seconds(n int64) draft.Word { return draft.Word(strconv.FormatInt(n, 10) + "s") }
+
+// limits writes the lists of prefixes that recipients may have. A number that is on neither of two lists passes in Kannel,
+// and a rule of PMG cannot say that.
+func limits(e *draft.Entry, g *group) {
+	allowed, denied := g.list("allowed-prefix"), g.list("denied-prefix")
+	option, list := "allow", allowed
+	switch {
+	case len(allowed) > 0 && len(denied) > 0:
+		e.Decide("allowed-prefix and denied-prefix together: Kannel sends what allowed-prefix has, or denied-prefix has not. "+
+			"Here only denied-prefix counts: %s; allowed-prefix: %s", strings.Join(denied, " "), strings.Join(allowed, " "))
+		option, list = "deny", denied
+	case len(denied) > 0:
+		option, list = "deny", denied
+	case len(allowed) == 0:
+		return
+	}
+	prefixes := make([]string, len(list))
+	for i, p := range list {
+		prefixes[i] = strings.TrimRight(p, "*") + "*"
+	}
+	e.Add("rewrite", draft.Flow{{Key: "in", Value: draft.Word("destination")}, {Key: option, Value: prefixes}})
+}
+
+// unify writes the rules of a unified-prefix: groups of prefixes, the first of which takes the place of the others.
+func unify(e *draft.Entry, value, direction, address string) {
+	n := 0
+	for group := range strings.SplitSeq(value, ";") {
+		official, others, _ := strings.Cut(strings.TrimSpace(group), ",")
+		add, international := strings.CutPrefix(strings.TrimSpace(official), "+")
+		if add == "-" {
+			add = ""
+		}
+		for strip := range strings.SplitSeq(others, ",") {
+			strip = strings.TrimPrefix(strings.TrimSpace(strip), "+")
+			rule := draft.Flow{{Key: direction, Value: draft.Word(address)}}
+			for _, o := range []draft.Field{{Key: "strip", Value: strip}, {Key: "add", Value: add}} {
+				if o.Value != "" {
+					rule = append(rule, o)
+				}
+			}
+			if international {
+				rule = append(rule, draft.Field{Key: "ton", Value: "1"}, draft.Field{Key: "npi", Value: "1"})
+			}
+			if len(rule) > 1 {
+				n++
+				e.Add("rewrite", rule)
+			}
+		}
+	}
+	if n > 1 {
+		e.Tell("unified-prefix = %q: Kannel applies the first rule that fits, PMG each to what those before have made of the number; "+
+			"check them with pmg explain", value)
+	}
+}

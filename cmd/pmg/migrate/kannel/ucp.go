@@ -1,0 +1,110 @@
+package kannel
+
+import (
+	"fmt"
+	"net"
+
+	"pmg/cmd/pmg/migrate/draft"
+)
+
+// maxWindow is the largest window of UCP: one of its hundred numbers is for keep-alives.
+const maxWindow = 99
+
+// ucp makes the connectors of an SMSC with EMI, which is UCP: one, and another one that listens if the SMSC connects to deliver.
+func (t *translator) ucp(s *smsc, g *group) {
+	e := s.entry
+	receive, receives := g.number("receive-port", 1, 65535)
+	e.Set("direction", draft.Word("out"))
+	e.Set("protocol", draft.Word("ucp"))
+	ucpAddress(e, g)
+	name, password := g.take("smsc-username"), g.take("smsc-password")
+	if name == "" {
+		name = g.values["my-number"]
+		e.Set("login", draft.Word("none"))
+	}
+	if name == "" {
+		e.Decide("it has neither smsc-username nor my-number: system_id must be the number that the SMSC knows")
+	}
+	e.Set("system_id", name)
+	if password != "" {
+		e.Set("password", password)
+	}
+	if receives {
+		e.Set("traffic", draft.Word("transmitter"))
+	}
+	ucpSession(e, g, receives)
+	networks := prefixes(e, "connect-allow-ip", g.list("connect-allow-ip"))
+	t.common(e, g)
+	g.rest(e)
+	t.add(s)
+	if !receives {
+		return
+	}
+	r := *s
+	r.entry = &draft.Entry{From: e.From}
+	r.sends, r.wanted, r.each, r.instances = false, s.wanted+"-receiver", 0, 1
+	r.entry.Fields = []draft.Field{
+		{Key: "direction", Value: draft.Word("out")}, {Key: "protocol", Value: draft.Word("ucp")},
+		{Key: "listen", Value: net.JoinHostPort("0.0.0.0", fmt.Sprint(receive))}, {Key: "traffic", Value: draft.Word("receiver")}, {Key: "system_id", Value: name},
+	}
+	if len(networks) > 0 {
+		r.entry.Set("networks", networks)
+	} else {
+		r.entry.Decide("connect-allow-ip is not given: anybody may connect to this port; networks says who may")
+	}
+	if rules := e.Get("rewrite"); rules != nil {
+		r.entry.Set("rewrite", rules)
+	}
+	t.add(&r)
+}
+
+// ucpAddress takes where the SMSC is.
+func ucpAddress(e *draft.Entry, g *group) {
+	host := g.take("host")
+	port, ok := g.number("port", 1, 65535)
+	if host == "" || !ok {
+		e.Decide("it has no host, or no port: its address is missing")
+	}
+	other := g.take("alt-host")
+	otherPort, ok := g.number("alt-port", 1, 65535)
+	if host == "" || port == 0 {
+		return
+	}
+	if other == "" && !ok {
+		e.Set("address", hostPort(host, port))
+		return
+	}
+	if other == "" {
+		other = host
+	}
+	if !ok {
+		otherPort = port
+	}
+	e.Set("addresses", []string{hostPort(host, port), hostPort(other, otherPort)})
+}
+
+// ucpSession takes what the session is like. One that only sends is opened when there is something to send, unless it is
+// said to be static.
+func ucpSession(e *draft.Entry, g *group, sendsOnly bool) {
+	window, given := g.number("window", 1, 100)
+	switch flow, _ := g.number("flow-control", 0, 1); {
+	case flow == 1:
+		e.Set("window", 1)
+	case given:
+		e.Set("window", int(min(window, maxWindow)))
+	default:
+		e.Set("window", maxWindow)
+		e.Tell("window: Kannel's default is 100; many SMSCs discard what comes before they have answered, then write 1")
+	}
+	n, _ := g.number("keepalive", 0, 3600)
+	e.Set("enquire_interval", seconds(n))
+	if n, ok := g.number("idle-timeout", 1, 1<<31); ok {
+		e.Set("idle_max", seconds(n))
+		e.Set("static", false)
+	} else if sendsOnly {
+		e.Set("static", true)
+	}
+	if value := g.take("alt-charset"); value != "" {
+		e.Decide("alt-charset = %q: for EMI it is a number of a conversion in Kannel; charset of PMG says what the SMSC's default alphabet is", value)
+	}
+}

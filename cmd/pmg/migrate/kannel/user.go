@@ -1,0 +1,124 @@
+package kannel
+
+import (
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"pmg/cmd/pmg/migrate/draft"
+)
+
+// An account is one of a sendsms-user.
+type account struct {
+	entry *draft.Entry
+	name  string
+	smsc  string // the id of the SMSC that its messages ask for, in lower case
+}
+
+// addUser makes the account of a sendsms-user.
+func (t *translator) addUser(of *Group) {
+	e := &draft.Entry{From: from(of)}
+	g := newGroup(of, e)
+	a := &account{entry: e, name: g.take("username"), smsc: strings.ToLower(g.take("forced-smsc"))}
+	for _, other := range t.users {
+		if other.name == a.name {
+			t.draft.Decide("group sendsms-user, %s: username %q is there already; this one is left out (%s)", of.At, a.name, t.shown(of))
+			return
+		}
+	}
+	e.Set("system_id", a.name)
+	e.Set("password", g.take("password"))
+	if a.name == "" || !g.given("password") {
+		e.Decide("it has no username, or no password: nobody can log in")
+	}
+	networks(e, g)
+	e.Set("bind", []string{"transmitter"})
+	if id := g.take("default-smsc"); id != "" && a.smsc == "" {
+		a.smsc = strings.ToLower(id)
+	}
+	g.callbacks(e)
+	if n, ok := g.number("max-messages", 0, 1<<31); ok && n > 0 {
+		e.Set("max_parts", int(min(n, 255)))
+	} else if ok {
+		e.Decide("max-messages = \"0\": the account may send nothing in Kannel")
+	}
+	g.take("concatenation")
+	limits(e, g)
+	for _, o := range [][2]string{{"faked-sender", "set"}, {"default-sender", "default"}} {
+		if sender := g.take(o[0]); sender != "" {
+			e.Add("rewrite", draft.Flow{{Key: "in", Value: draft.Word("source")}, {Key: o[1], Value: sender}})
+		}
+	}
+	g.rest(e)
+	t.users = append(t.users, a)
+	t.draft.Accounts = append(t.draft.Accounts, e)
+}
+
+// callbacks writes which URLs the account may name. Kannel calls any.
+func (g *group) callbacks(e *draft.Entry) {
+	e.Set("callbacks", draft.Word("public"))
+	raw := g.take("dlr-url")
+	if raw == "" {
+		return
+	}
+	e.Decide("dlr-url = %q: each request must name its dlr-url, there is none for the account", raw)
+	address, _, _ := strings.Cut(raw, "?")
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || strings.Contains(address, "%") || u.Fragment != "" {
+		return
+	}
+	e.Set("callback_urls", []string{address})
+}
+
+// networks writes where the account may log in from. In Kannel user-allow-ip has exceptions from user-deny-ip.
+func networks(e *draft.Entry, g *group) {
+	allowed, denied := g.list("user-allow-ip"), g.list("user-deny-ip")
+	everybody := len(denied) == 1 && denied[0] == "*.*.*.*"
+	switch {
+	case len(denied) > 0 && !everybody:
+		e.Decide("user-deny-ip = %q: PMG has networks that may log in, and none that may not", strings.Join(denied, ";"))
+	case everybody && len(allowed) == 0:
+		e.Decide("user-deny-ip lets nobody log in: networks has an address that nobody has")
+		e.Set("networks", []string{"0.0.0.0/32"})
+	case len(denied) == 0 && len(allowed) > 0:
+		e.Decide("user-allow-ip has no effect in Kannel without user-deny-ip, here it has: remove networks if everybody may log in")
+	}
+	if list := prefixes(e, "user-allow-ip", allowed); len(list) > 0 {
+		e.Set("networks", list)
+	} else if everybody && len(allowed) > 0 && e.Get("networks") == nil && !anywhere(allowed) {
+		e.Set("networks", []string{"0.0.0.0/32"})
+	}
+}
+
+// anywhere reports whether a list allows all addresses.
+func anywhere(list []string) bool { return slices.Contains(list, "*.*.*.*") }
+
+// prefixes returns the networks of a list of addresses, in which an asterisk stands for any number. It returns none for a list
+// with all addresses.
+func prefixes(e *draft.Entry, option string, list []string) (networks []string) {
+	if anywhere(list) {
+		return nil
+	}
+	for _, a := range list {
+		if a == "localhost" {
+			a = "127.0.0.1"
+		}
+		parts := strings.Split(a, ".")
+		stars := 0
+		for i := len(parts) - 1; i >= 0 && parts[i] == "*"; i-- {
+			parts[i] = "0"
+			stars++
+		}
+		address, err := netip.ParseAddr(strings.Join(parts, "."))
+		if err != nil || stars > 0 && !address.Is4() {
+			e.Decide("%s: %q is no address that networks can have: it is left out", option, a)
+			continue
+		}
+		network := netip.PrefixFrom(address, address.BitLen()-8*stars).Masked().String()
+		if !slices.Contains(networks, network) {
+			networks = append(networks, network)
+		}
+	}
+	return networks
+}
