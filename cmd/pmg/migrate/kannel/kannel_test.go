@@ -182,19 +182,19 @@ func kannelTargets(t *testing.T, text, id, number string) (names []string) {
 		}
 		g := newGroup(of, &draft.Entry{})
 		in := func(option, what string) bool {
-			return slices.ContainsFunc(g.list(option), func(s string) bool {
+			return slices.ContainsFunc(g.List(option), func(s string) bool {
 				return s == what && !strings.HasSuffix(option, "prefix") || strings.HasPrefix(what, s) && strings.HasSuffix(option, "prefix")
 			})
 		}
 		switch {
-		case g.given("allowed-smsc-id") && !in("allowed-smsc-id", id), !g.given("allowed-smsc-id") && in("denied-smsc-id", id):
-		case g.given("allowed-prefix") && !g.given("denied-prefix") && !in("allowed-prefix", number):
-		case g.given("denied-prefix") && !g.given("allowed-prefix") && in("denied-prefix", number):
-		case g.given("denied-prefix") && g.given("allowed-prefix") && !in("allowed-prefix", number) && in("denied-prefix", number):
+		case g.Given("allowed-smsc-id") && !in("allowed-smsc-id", id), !g.Given("allowed-smsc-id") && in("denied-smsc-id", id):
+		case g.Given("allowed-prefix") && !g.Given("denied-prefix") && !in("allowed-prefix", number):
+		case g.Given("denied-prefix") && !g.Given("allowed-prefix") && in("denied-prefix", number):
+		case g.Given("denied-prefix") && g.Given("allowed-prefix") && !in("allowed-prefix", number) && in("denied-prefix", number):
 		case in("preferred-smsc-id", id), in("preferred-prefix", number):
-			names = append(names, g.take("smsc-id"))
+			names = append(names, g.Take("smsc-id"))
 		default:
-			others = append(others, g.take("smsc-id"))
+			others = append(others, g.Take("smsc-id"))
 		}
 	}
 	return append(names, others...)

@@ -8,23 +8,23 @@ import (
 )
 
 // smpp makes the connectors of an SMSC with SMPP: one, or one for each direction.
-func (t *translator) smpp(s *smsc, g *group) {
+func (t *translator) smpp(s *smsc, g *draft.Source) {
 	e := s.entry
 	e.Set("direction", draft.Word("out"))
-	host := g.take("host")
-	port, sends := g.number("port", 1, 65535)
-	receive, receives := g.number("receive-port", 1, 65535)
+	host := g.Take("host")
+	port, sends := g.Number("port", 1, 65535)
+	receive, receives := g.Number("receive-port", 1, 65535)
 	bind := draft.Word("transceiver")
-	if !g.is("transceiver-mode", false) {
+	if !g.Is("transceiver-mode", false) {
 		bind = "transmitter"
 	} else if receives = false; !sends {
 		port = receive
 	}
 	t.smppLogin(e, g)
 	t.smppSession(e, g)
-	g.types(e)
+	types(e, g)
 	t.common(e, g)
-	g.rest(e)
+	g.Rest(e, Table())
 	at := func(port int64, bind draft.Word) []draft.Field {
 		where := []draft.Field{{Key: "direction", Value: draft.Word("out")}}
 		if host != "" && port > 0 {
@@ -60,24 +60,24 @@ func without(fields []draft.Field, keys ...string) []draft.Field {
 }
 
 // smppLogin takes what the login has, and how the session is encrypted.
-func (t *translator) smppLogin(e *draft.Entry, g *group) {
-	name := g.take("smsc-username")
-	if older := g.take("system-id"); name == "" {
+func (t *translator) smppLogin(e *draft.Entry, g *draft.Source) {
+	name := g.Take("smsc-username")
+	if older := g.Take("system-id"); name == "" {
 		name = older
 	}
 	e.Set("system_id", name)
-	e.Set("password", g.take("smsc-password"))
-	system := g.take("system-type")
-	if _, given := g.values["system-type"]; !given {
+	e.Set("password", g.Take("smsc-password"))
+	system := g.Take("system-type")
+	if !g.Has("system-type") {
 		system = "VMA" // Kannel's default
 	}
 	if system != "" {
 		e.Set("system_type", system)
 	}
-	if addresses := g.take("address-range"); addresses != "" {
+	if addresses := g.Take("address-range"); addresses != "" {
 		e.Set("address_range", addresses)
 	}
-	switch version := g.take("interface-version"); version {
+	switch version := g.Take("interface-version"); version {
 	case "", "34", "0x34":
 	case "33", "0x33":
 		e.Set("version", "3.3")
@@ -86,12 +86,12 @@ func (t *translator) smppLogin(e *draft.Entry, g *group) {
 	default:
 		e.Decide("interface-version = %q: PMG speaks 3.3, 3.4 and 5.0", version)
 	}
-	certificate := g.take("ssl-client-certkey-file")
-	if !g.is("use-ssl", false) {
+	certificate := g.Take("ssl-client-certkey-file")
+	if !g.Is("use-ssl", false) {
 		return
 	}
 	tls := draft.Flow{{Key: "min_version", Value: "1.2"}}
-	if ca := t.core.take("ssl-trusted-ca-file"); ca != "" {
+	if ca := t.core.Take("ssl-trusted-ca-file"); ca != "" {
 		tls = append(tls, draft.Field{Key: "ca", Value: ca})
 	} else {
 		e.Decide("use-ssl: without ssl-trusted-ca-file Kannel takes any certificate of the SMSC. PMG checks it by the machine's authorities: " +
@@ -110,14 +110,14 @@ var charsets = map[string]string{
 }
 
 // smppSession takes what the session is like.
-func (t *translator) smppSession(e *draft.Entry, g *group) {
-	if n, ok := g.number("max-pending-submits", 1, 10000); ok {
+func (t *translator) smppSession(e *draft.Entry, g *draft.Source) {
+	if n, ok := g.Number("max-pending-submits", 1, 10000); ok {
 		e.Set("window", int(n))
 	}
-	if n, ok := g.number("enquire-link-interval", 0, 3600); ok {
+	if n, ok := g.Number("enquire-link-interval", 0, 3600); ok {
 		e.Set("enquire_interval", seconds(n))
 	}
-	if name := g.take("alt-charset"); name != "" {
+	if name := g.Take("alt-charset"); name != "" {
 		word := charsets[strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(name))]
 		if word == "" {
 			e.Decide("alt-charset = %q: charset of PMG has gsm7, gsm7-packed, ascii, latin1, ucs2 and utf8", name)
@@ -126,7 +126,7 @@ func (t *translator) smppSession(e *draft.Entry, g *group) {
 		}
 	}
 	e.Set("long_messages", draft.Word("split8"))
-	if n, ok := g.number("msg-id-type", 0, 3); ok {
+	if n, ok := g.Number("msg-id-type", 0, 3); ok {
 		e.Set("receipt_ids", draft.Word([]string{"same", "decimal", "hexadecimal", "same"}[n]))
 	}
 }
@@ -139,10 +139,10 @@ const (
 
 // types writes the rules for types of numbers. Kannel needs both of a pair. A number that has come with '+' is
 // international in Kannel whatever they are, and has lost its '+' when a rule of PMG sees it.
-func (g *group) types(e *draft.Entry) {
-	auto := g.is("source-addr-autodetect", true)
+func types(e *draft.Entry, g *draft.Source) {
+	auto := g.Is("source-addr-autodetect", true)
 	for _, address := range []string{"source", "dest"} {
-		ton, npi := g.take(address+"-addr-ton"), g.take(address+"-addr-npi")
+		ton, npi := g.Take(address+"-addr-ton"), g.Take(address+"-addr-npi")
 		switch {
 		case ton == "" && npi == "":
 			continue

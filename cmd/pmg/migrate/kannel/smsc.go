@@ -28,9 +28,9 @@ type smsc struct {
 func (t *translator) addSMSC(of *Group) {
 	e := &draft.Entry{From: from(of)}
 	g := newGroup(of, e)
-	kind := strings.ToLower(g.take("smsc"))
-	s := &smsc{entry: e, id: strings.ToLower(g.take("smsc-id")), wanted: g.take("smsc-id"), sends: true, instances: 1}
-	if !g.given("smsc-id") {
+	kind := strings.ToLower(g.Take("smsc"))
+	s := &smsc{entry: e, id: strings.ToLower(g.Take("smsc-id")), wanted: g.Take("smsc-id"), sends: true, instances: 1}
+	if !g.Given("smsc-id") {
 		s.wanted, s.id = kind, kind+" "+of.At // no message asks for that
 	}
 	switch kind {
@@ -47,11 +47,11 @@ func (t *translator) addSMSC(of *Group) {
 		return
 	}
 	s.routing(g)
-	if n, ok := g.number("instances", 1, 1000); ok {
+	if n, ok := g.Number("instances", 1, 1000); ok {
 		s.instances = n
 	}
-	s.each, _ = g.real("throughput")
-	s.validity, _ = g.number("validityperiod", 1, 1<<31)
+	s.each, _ = g.Real("throughput")
+	s.validity, _ = g.Number("validityperiod", 1, 1<<31)
 	if kind == "smpp" {
 		t.smpp(s, g)
 	} else {
@@ -60,12 +60,12 @@ func (t *translator) addSMSC(of *Group) {
 }
 
 // routing takes what decides which messages go to the SMSC.
-func (s *smsc) routing(g *group) {
+func (s *smsc) routing(g *draft.Source) {
 	for _, o := range []struct {
 		to   *[]string
 		name string
 	}{{&s.allowed, "allowed-smsc-id"}, {&s.denied, "denied-smsc-id"}, {&s.preferred, "preferred-smsc-id"}} {
-		for _, id := range g.list(o.name) {
+		for _, id := range g.List(o.name) {
 			*o.to = append(*o.to, strings.ToLower(id))
 		}
 	}
@@ -73,10 +73,10 @@ func (s *smsc) routing(g *group) {
 		to   *[]string
 		name string
 	}{{&s.allowedPrefix, "allowed-prefix"}, {&s.deniedPrefix, "denied-prefix"}, {&s.preferPrefix, "preferred-prefix"}} {
-		for _, p := range g.list(o.name) {
+		for _, p := range g.List(o.name) {
 			digits := strings.TrimPrefix(p, "+")
 			if strings.Trim(digits, "0123456789") != "" || digits == "" {
-				g.notes.Decide("%s has %q, which are no digits: it is left out", o.name, p)
+				g.Notes.Decide("%s has %q, which are no digits: it is left out", o.name, p)
 				continue
 			}
 			*o.to = append(*o.to, digits)
@@ -85,17 +85,17 @@ func (s *smsc) routing(g *group) {
 }
 
 // common takes the options that SMPP and UCP share.
-func (t *translator) common(e *draft.Entry, g *group) {
-	if g.is("no-dlr", false) {
+func (t *translator) common(e *draft.Entry, g *draft.Source) {
+	if g.Is("no-dlr", false) {
 		e.Set("receipts", draft.Word("never"))
 	}
-	if n, ok := g.number("reconnect-delay", 1, 3600); ok {
+	if n, ok := g.Number("reconnect-delay", 1, 3600); ok {
 		e.Set("reconnect_delay", seconds(n))
 	}
-	if n, ok := g.number("wait-ack", 1, 3600); ok {
+	if n, ok := g.Number("wait-ack", 1, 3600); ok {
 		e.Set("response_timeout", seconds(n))
 	}
-	switch n, ok := g.number("wait-ack-expire", 0, 2); {
+	switch n, ok := g.Number("wait-ack-expire", 0, 2); {
 	case !ok:
 	case n == 2:
 		e.Decide("wait-ack-expire = 2: Kannel waits forever for an answer; with on_unknown: fail a message without one is not sent again")
@@ -103,11 +103,11 @@ func (t *translator) common(e *draft.Entry, g *group) {
 		e.Set("on_unknown", draft.Word("resend"))
 	}
 	t.retry(e)
-	unify(e, t.core.take("unified-prefix"), "in", "source")
-	own := g.take("unified-prefix")
+	unify(e, t.core.Take("unified-prefix"), "in", "source")
+	own := g.Take("unified-prefix")
 	unify(e, own, "in", "source")
 	unify(e, own, "out", "destination")
-	if number := g.take("my-number"); number != "" {
+	if number := g.Take("my-number"); number != "" {
 		e.Add("rewrite", draft.Flow{{Key: "in", Value: draft.Word("destination")}, {Key: "set", Value: number}})
 	}
 }
@@ -117,8 +117,8 @@ const mostPauses = 20
 
 // retry writes when a message is sent again that an SMSC has refused for a while.
 func (t *translator) retry(e *draft.Entry) {
-	again, limited := t.core.number("sms-resend-retry", -1, 1<<31)
-	pause, ok := t.core.number("sms-resend-freq", 1, 7*24*3600)
+	again, limited := t.core.Number("sms-resend-retry", -1, 1<<31)
+	pause, ok := t.core.Number("sms-resend-freq", 1, 7*24*3600)
 	if !ok {
 		pause = 60
 	}

@@ -12,8 +12,8 @@ import (
 // A translator makes a draft of groups.
 type translator struct {
 	draft  *draft.Draft
-	core   *group
-	smsbox *group
+	core   *draft.Source
+	smsbox *draft.Source
 	smscs  []*smsc
 	users  []*account
 	in     *draft.Entry // the connector for clients; nil when there is none
@@ -66,9 +66,9 @@ func Translate(name string, groups []*Group) *draft.Draft {
 }
 
 // single notes a group that a configuration may have once.
-func (t *translator) single(to **group, g *Group, notes *draft.Entry) {
-	if (*to).at != "" {
-		t.draft.Decide("group %s in %s: there is one already, in %s; this one is left out, with %s", g.Kind, g.At, (*to).at, namesOf(g))
+func (t *translator) single(to **draft.Source, g *Group, notes *draft.Entry) {
+	if (*to).At != "" {
+		t.draft.Decide("group %s in %s: there is one already, in %s; this one is left out, with %s", g.Kind, g.At, (*to).At, namesOf(g))
 		return
 	}
 	notes.From = from(g)
@@ -107,9 +107,9 @@ func (t *translator) whole(g *Group) {
 // shown returns the options of a group with their values.
 func (t *translator) shown(g *Group) string {
 	known := newGroup(g, t.draft)
-	all := make([]string, len(known.names))
-	for i, name := range known.names {
-		all[i] = known.text(name)
+	all := make([]string, len(known.Names()))
+	for i, name := range known.Names() {
+		all[i] = known.Text(name)
 	}
 	return strings.Join(all, ", ")
 }
@@ -117,65 +117,65 @@ func (t *translator) shown(g *Group) string {
 // addCore translates what is left of the group core, when the others have taken what they need.
 func (t *translator) addCore() {
 	admin := t.draft.Section("admin")
-	if port, ok := t.core.number("admin-port", 1, 65535); ok {
+	if port, ok := t.core.Number("admin-port", 1, 65535); ok {
 		admin.Set("address", net.JoinHostPort("127.0.0.1", fmt.Sprint(port)))
 	}
-	if host := t.core.take("admin-interface"); host != "" && host != "127.0.0.1" && host != "localhost" {
+	if host := t.core.Take("admin-interface"); host != "" && host != "127.0.0.1" && host != "localhost" {
 		admin.Decide("admin-interface = %q: an address that others can reach needs admin.tokens and admin.tls, so it is on loopback", host)
 	}
-	if level, ok := t.core.number("log-level", 0, 5); ok {
+	if level, ok := t.core.Number("log-level", 0, 5); ok {
 		t.draft.Section("log").Set("level", draft.Word([]string{"debug", "info", "warn", "error", "error", "error"}[level]))
 	}
-	if s, ok := t.core.number("sms-combine-concatenated-mo-timeout", 0, 1<<31); ok {
+	if s, ok := t.core.Number("sms-combine-concatenated-mo-timeout", 0, 1<<31); ok {
 		t.draft.Section("limits").Set("join_timeout", seconds(min(max(s, 1), 600)))
 	}
-	t.core.take("sms-combine-concatenated-mo")
-	t.core.rest(admin)
+	t.core.Take("sms-combine-concatenated-mo")
+	t.core.Rest(admin, Table())
 	if t.in == nil {
-		if notes, ok := t.smsbox.notes.(*draft.Entry); ok {
+		if notes, ok := t.smsbox.Notes.(*draft.Entry); ok {
 			t.draft.Notes = append(t.draft.Notes, notes.Notes...)
 		}
-		t.smsbox.rest(t.draft)
+		t.smsbox.Rest(t.draft, Table())
 	}
 }
 
 // addSendsms makes the connector of a smsbox with sendsms-port.
 func (t *translator) addSendsms() {
 	g := t.smsbox
-	port, ok := g.number("sendsms-port", 1, 65535)
+	port, ok := g.Number("sendsms-port", 1, 65535)
 	if !ok {
 		if len(t.users) > 0 {
 			t.draft.Decide("no smsbox has a sendsms-port: clients need a connector with direction: in, protocol: http and dialects: [kannel]")
 		}
 		return
 	}
-	e := &draft.Entry{From: fmt.Sprintf("From group smsbox, %s.", g.at)}
-	if notes, ok := g.notes.(*draft.Entry); ok {
+	e := &draft.Entry{From: fmt.Sprintf("From group smsbox, %s.", g.At)}
+	if notes, ok := g.Notes.(*draft.Entry); ok {
 		e.Notes = notes.Notes
 	}
-	g.notes, t.in = e, e
+	g.Notes, t.in = e, e
 	e.Set("name", draft.Name("sendsms", t.names))
 	e.Set("direction", draft.Word("in"))
 	e.Set("protocol", draft.Word("http"))
 	e.Set("dialects", []string{"kannel"})
-	host := g.take("sendsms-interface")
+	host := g.Take("sendsms-interface")
 	if host == "" {
 		host = "0.0.0.0"
 	}
 	e.Set("address", net.JoinHostPort(host, fmt.Sprint(port)))
-	if g.is("sendsms-port-ssl", false) {
-		e.Set("tls", draft.Flow{{Key: "certificate", Value: t.core.take("ssl-server-cert-file")}, {Key: "key", Value: t.core.take("ssl-server-key-file")}, {Key: "min_version", Value: "1.2"}})
+	if g.Is("sendsms-port-ssl", false) {
+		e.Set("tls", draft.Flow{{Key: "certificate", Value: t.core.Take("ssl-server-cert-file")}, {Key: "key", Value: t.core.Take("ssl-server-key-file")}, {Key: "min_version", Value: "1.2"}})
 	}
-	if t.core.is("sms-combine-concatenated-mo", true) {
+	if t.core.Is("sms-combine-concatenated-mo", true) {
 		e.Set("long_messages", draft.Word("join"))
 	}
 	t.addValidity(e)
-	unify(e, t.core.take("unified-prefix"), "in", "destination")
-	if sender := g.take("global-sender"); sender != "" {
+	unify(e, t.core.Take("unified-prefix"), "in", "destination")
+	if sender := g.Take("global-sender"); sender != "" {
 		e.Add("rewrite", draft.Flow{{Key: "in", Value: draft.Word("source")}, {Key: "set", Value: sender}})
 	}
 	limits(e, g)
-	g.rest(e)
+	g.Rest(e, Table())
 	t.draft.Connectors = append([]*draft.Entry{e}, t.draft.Connectors...)
 }
 
@@ -205,8 +205,8 @@ func seconds(n int64) draft.Word { return draft.Word(strconv.FormatInt(n, 10) + 
 
 // limits writes the lists of prefixes that recipients may have. A number that is on neither of two lists passes in Kannel,
 // and a rule of PMG cannot say that.
-func limits(e *draft.Entry, g *group) {
-	allowed, denied := g.list("allowed-prefix"), g.list("denied-prefix")
+func limits(e *draft.Entry, g *draft.Source) {
+	allowed, denied := g.List("allowed-prefix"), g.List("denied-prefix")
 	option, list := "allow", allowed
 	switch {
 	case len(allowed) > 0 && len(denied) > 0:

@@ -11,15 +11,15 @@ import (
 const maxWindow = 99
 
 // ucp makes the connectors of an SMSC with EMI, which is UCP: one, and another one that listens if the SMSC connects to deliver.
-func (t *translator) ucp(s *smsc, g *group) {
+func (t *translator) ucp(s *smsc, g *draft.Source) {
 	e := s.entry
-	receive, receives := g.number("receive-port", 1, 65535)
+	receive, receives := g.Number("receive-port", 1, 65535)
 	e.Set("direction", draft.Word("out"))
 	e.Set("protocol", draft.Word("ucp"))
 	ucpAddress(e, g)
-	name, password := g.take("smsc-username"), g.take("smsc-password")
+	name, password := g.Take("smsc-username"), g.Take("smsc-password")
 	if name == "" {
-		name = g.values["my-number"]
+		name = g.Take("my-number")
 		e.Set("login", draft.Word("none"))
 	}
 	if name == "" {
@@ -33,9 +33,9 @@ func (t *translator) ucp(s *smsc, g *group) {
 		e.Set("traffic", draft.Word("transmitter"))
 	}
 	ucpSession(e, g, receives)
-	networks := prefixes(e, "connect-allow-ip", g.list("connect-allow-ip"))
+	networks := prefixes(e, "connect-allow-ip", g.List("connect-allow-ip"))
 	t.common(e, g)
-	g.rest(e)
+	g.Rest(e, Table())
 	t.add(s)
 	if !receives {
 		return
@@ -59,14 +59,14 @@ func (t *translator) ucp(s *smsc, g *group) {
 }
 
 // ucpAddress takes where the SMSC is.
-func ucpAddress(e *draft.Entry, g *group) {
-	host := g.take("host")
-	port, ok := g.number("port", 1, 65535)
+func ucpAddress(e *draft.Entry, g *draft.Source) {
+	host := g.Take("host")
+	port, ok := g.Number("port", 1, 65535)
 	if host == "" || !ok {
 		e.Decide("it has no host, or no port: its address is missing")
 	}
-	other := g.take("alt-host")
-	otherPort, ok := g.number("alt-port", 1, 65535)
+	other := g.Take("alt-host")
+	otherPort, ok := g.Number("alt-port", 1, 65535)
 	if host == "" || port == 0 {
 		return
 	}
@@ -85,9 +85,9 @@ func ucpAddress(e *draft.Entry, g *group) {
 
 // ucpSession takes what the session is like. One that only sends is opened when there is something to send, unless it is
 // said to be static.
-func ucpSession(e *draft.Entry, g *group, sendsOnly bool) {
-	window, given := g.number("window", 1, 100)
-	switch flow, _ := g.number("flow-control", 0, 1); {
+func ucpSession(e *draft.Entry, g *draft.Source, sendsOnly bool) {
+	window, given := g.Number("window", 1, 100)
+	switch flow, _ := g.Number("flow-control", 0, 1); {
 	case flow == 1:
 		e.Set("window", 1)
 	case given:
@@ -96,15 +96,15 @@ func ucpSession(e *draft.Entry, g *group, sendsOnly bool) {
 		e.Set("window", maxWindow)
 		e.Tell("window: Kannel's default is 100; many SMSCs discard what comes before they have answered, then write 1")
 	}
-	n, _ := g.number("keepalive", 0, 3600)
+	n, _ := g.Number("keepalive", 0, 3600)
 	e.Set("enquire_interval", seconds(n))
-	if n, ok := g.number("idle-timeout", 1, 1<<31); ok {
+	if n, ok := g.Number("idle-timeout", 1, 1<<31); ok {
 		e.Set("idle_max", seconds(n))
 		e.Set("static", false)
 	} else if sendsOnly {
 		e.Set("static", true)
 	}
-	if value := g.take("alt-charset"); value != "" {
+	if value := g.Take("alt-charset"); value != "" {
 		e.Decide("alt-charset = %q: for EMI it is a number of a conversion in Kannel; charset of PMG says what the SMSC's default alphabet is", value)
 	}
 }

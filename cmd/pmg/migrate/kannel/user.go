@@ -20,7 +20,7 @@ type account struct {
 func (t *translator) addUser(of *Group) {
 	e := &draft.Entry{From: from(of)}
 	g := newGroup(of, e)
-	a := &account{entry: e, name: g.take("username"), smsc: strings.ToLower(g.take("forced-smsc"))}
+	a := &account{entry: e, name: g.Take("username"), smsc: strings.ToLower(g.Take("forced-smsc"))}
 	for _, other := range t.users {
 		if other.name == a.name {
 			t.draft.Decide("group sendsms-user, %s: username %q is there already; this one is left out (%s)", of.At, a.name, t.shown(of))
@@ -28,37 +28,37 @@ func (t *translator) addUser(of *Group) {
 		}
 	}
 	e.Set("system_id", a.name)
-	e.Set("password", g.take("password"))
-	if a.name == "" || !g.given("password") {
+	e.Set("password", g.Take("password"))
+	if a.name == "" || !g.Given("password") {
 		e.Decide("it has no username, or no password: nobody can log in")
 	}
 	networks(e, g)
 	e.Set("bind", []string{"transmitter"})
-	if id := g.take("default-smsc"); id != "" && a.smsc == "" {
+	if id := g.Take("default-smsc"); id != "" && a.smsc == "" {
 		a.smsc = strings.ToLower(id)
 	}
-	g.callbacks(e)
-	if n, ok := g.number("max-messages", 0, 1<<31); ok && n > 0 {
+	callbacks(e, g)
+	if n, ok := g.Number("max-messages", 0, 1<<31); ok && n > 0 {
 		e.Set("max_parts", int(min(n, 255)))
 	} else if ok {
 		e.Decide("max-messages = \"0\": the account may send nothing in Kannel")
 	}
-	g.take("concatenation")
+	g.Take("concatenation")
 	limits(e, g)
 	for _, o := range [][2]string{{"faked-sender", "set"}, {"default-sender", "default"}} {
-		if sender := g.take(o[0]); sender != "" {
+		if sender := g.Take(o[0]); sender != "" {
 			e.Add("rewrite", draft.Flow{{Key: "in", Value: draft.Word("source")}, {Key: o[1], Value: sender}})
 		}
 	}
-	g.rest(e)
+	g.Rest(e, Table())
 	t.users = append(t.users, a)
 	t.draft.Accounts = append(t.draft.Accounts, e)
 }
 
 // callbacks writes which URLs the account may name. Kannel calls any.
-func (g *group) callbacks(e *draft.Entry) {
+func callbacks(e *draft.Entry, g *draft.Source) {
 	e.Set("callbacks", draft.Word("public"))
-	raw := g.take("dlr-url")
+	raw := g.Take("dlr-url")
 	if raw == "" {
 		return
 	}
@@ -72,8 +72,8 @@ func (g *group) callbacks(e *draft.Entry) {
 }
 
 // networks writes where the account may log in from. In Kannel user-allow-ip has exceptions from user-deny-ip.
-func networks(e *draft.Entry, g *group) {
-	allowed, denied := g.list("user-allow-ip"), g.list("user-deny-ip")
+func networks(e *draft.Entry, g *draft.Source) {
+	allowed, denied := g.List("user-allow-ip"), g.List("user-deny-ip")
 	everybody := len(denied) == 1 && denied[0] == "*.*.*.*"
 	switch {
 	case len(denied) > 0 && !everybody:

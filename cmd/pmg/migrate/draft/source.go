@@ -1,0 +1,137 @@
+package draft
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// A Notebook is what comments are written to: an entry of a draft, or the draft itself.
+type Notebook interface {
+	Tell(format string, args ...any)
+	Decide(format string, args ...any)
+}
+
+// A Source is a group of options of another program. They are taken one by one; those that nothing has taken become
+// comments.
+type Source struct {
+	Kind, At string   // the rows of Kind say what becomes of its options; where it stands
+	Notes    Notebook // for what is wrong with a value
+	names    []string // in the order of the file
+	values   map[string]string
+	taken    map[string]bool
+}
+
+// NewSource returns a group without options.
+func NewSource(kind, at string, notes Notebook) *Source {
+	return &Source{Kind: kind, At: at, Notes: notes, values: map[string]string{}, taken: map[string]bool{}}
+}
+
+// Put adds an option, or gives it another value. It returns the value before.
+func (g *Source) Put(name, value string) (before string, twice bool) {
+	if before, twice = g.values[name]; !twice {
+		g.names = append(g.names, name)
+	}
+	g.values[name] = value
+	return before, twice
+}
+
+// Names returns the names of the options, in the order in which they were put.
+func (g *Source) Names() []string { return g.names }
+
+// Has reports whether an option is there, even without a value.
+func (g *Source) Has(name string) bool {
+	_, ok := g.values[name]
+	return ok
+}
+
+// Take returns the value of an option, or "".
+func (g *Source) Take(name string) string {
+	g.taken[name] = true
+	return g.values[name]
+}
+
+// Given reports whether an option has a value.
+func (g *Source) Given(name string) bool { return g.values[name] != "" }
+
+// Text returns an option with its value, for a comment. A password is not shown.
+func (g *Source) Text(name string) string {
+	if strings.Contains(name, "pass") || strings.Contains(name, "secret") {
+		return name
+	}
+	return fmt.Sprintf("%s = %q", name, g.values[name])
+}
+
+// Number takes a number, in any base that C reads. It reports false if there is none.
+func (g *Source) Number(name string, least, most int64) (int64, bool) {
+	s := strings.TrimSpace(g.Take(name))
+	if s == "" {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(s, 0, 64)
+	if err != nil || n < least || n > most {
+		g.Notes.Decide("%s is not a number from %d to %d: it is left out", g.Text(name), least, most)
+		return 0, false
+	}
+	return n, true
+}
+
+// Real takes a number that may have a fraction.
+func (g *Source) Real(name string) (float64, bool) {
+	s := strings.TrimSpace(g.Take(name))
+	if s == "" {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(f) || f < 0 || f > 1e6 {
+		g.Notes.Decide("%s is not a number from 0 to 1000000: it is left out", g.Text(name))
+		return 0, false
+	}
+	return f, true
+}
+
+// Is takes a word that says yes or no: any other than the words for no says yes, as for Kannel.
+func (g *Source) Is(name string, otherwise bool) bool {
+	switch strings.ToLower(g.Take(name)) {
+	case "":
+		return otherwise
+	case "no", "false", "off", "0":
+		return false
+	}
+	return true
+}
+
+// List takes a list of words with semicolons between them.
+func (g *Source) List(name string) (words []string) {
+	for word := range strings.SplitSeq(g.Take(name), ";") {
+		if word = strings.TrimSpace(word); word != "" {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// Rest writes a comment for each option that nothing has taken: why it has no effect, by the table.
+func (g *Source) Rest(notes Notebook, table []Row) {
+	rows := map[string]Row{}
+	for _, r := range table {
+		if r.Group == g.Kind {
+			rows[r.Option] = r
+		}
+	}
+	for _, name := range g.names {
+		r, known := rows[name]
+		switch {
+		case g.taken[name]:
+		case !known:
+			notes.Decide("%s: pmg import does not know this option of a group %s", g.Text(name), g.Kind)
+		case r.To != "":
+			notes.Tell("%s: has no effect here", g.Text(name))
+		case r.Decide:
+			notes.Decide("%s: %s", g.Text(name), r.Why)
+		default:
+			notes.Tell("%s: %s", g.Text(name), r.Why)
+		}
+	}
+}
