@@ -95,7 +95,8 @@ func table() []row {
 		{"cmd/pmg/manual", ""},
 		{"cmd/pmg/migrate/draft", ""},
 		{"cmd/pmg/migrate/kannel", "cmd/pmg/migrate/draft"},
-		{"cmd/pmg/migrate", "cmd/pmg/migrate/draft cmd/pmg/migrate/kannel config"},
+		{"cmd/pmg/migrate/jasmin", "cmd/pmg/migrate/draft"},
+		{"cmd/pmg/migrate", "cmd/pmg/migrate/draft cmd/pmg/migrate/jasmin cmd/pmg/migrate/kannel config"},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
 		{"cmd/pmg", "admin cmd/pmg/ask cmd/pmg/credentials cmd/pmg/explain cmd/pmg/manual cmd/pmg/migrate cmd/pmg/probe config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest pdulog protocols protocols/httpsms protocols/smpp protocols/ucp sms stages store"},
 

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/cmd/pmg/migrate/draft"
+	"pmg/cmd/pmg/migrate/jasmin"
 	"pmg/cmd/pmg/migrate/kannel"
 	"pmg/config"
 )
@@ -55,8 +57,27 @@ accounts, and what decides which SMSC gets a message becomes routes.`,
 			return kannel.Translate(file, groups), nil
 		},
 		rows: kannel.Table,
+	}, {
+		use:   "jasmin DUMP",
+		short: "Make a configuration of what the console of Jasmin shows",
+		long: `Reads a file with what Jasmin's console (jcli) shows of its configuration: smppccm -l and -s,
+user -l and -s, group -l, httpccm -l, mtrouter -l and morouter -l. docs/migrate.md says how
+to make it. Connectors and users become connectors and accounts, and routes become routes.
+Jasmin does not show passwords of users, so their accounts get new ones.`,
+		example: "  pmg import jasmin jasmin.txt --output pmg.yaml && pmg config check -c pmg.yaml",
+		read: func(file string) (*draft.Draft, error) {
+			dump, err := jasmin.ReadFile(file)
+			if err != nil {
+				return nil, err
+			}
+			return jasmin.Translate(file, dump, password), nil
+		},
+		rows: jasmin.Table,
 	}}
 }
+
+// password makes a password that is not longer than SMPP allows.
+func password() string { return rand.Text()[:8] }
 
 // common is what the help of each command ends with.
 const common = `

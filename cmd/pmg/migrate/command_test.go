@@ -88,6 +88,29 @@ func TestImportProblems(t *testing.T) {
 	}
 }
 
+// What a console of Jasmin has shown is imported like a file of Kannel. Each account has a password of its own.
+func TestImportJasmin(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "pmg.yaml")
+	if _, errs, err := run("jasmin", "jasmin/testdata/full.txt", "-o", name); err != nil || !strings.Contains(errs, "need a decision") {
+		t.Fatalf("%v\n%s", err, errs)
+	}
+	c, _, err := config.Load(name, config.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	passwords := map[string]bool{}
+	for i := range c.Accounts {
+		passwords[c.Accounts[i].Password] = true
+	}
+	if len(passwords) != len(c.Accounts) || len(c.Accounts) < 3 {
+		t.Errorf("%d accounts have %d passwords", len(c.Accounts), len(passwords))
+	}
+	if out, _, err := run("jasmin", file(t, "")); err != nil || !strings.Contains(out, "accounts: []") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 // docs/migrate.md has what becomes of each option, as the code's tables say.
 func TestDocumentIsFresh(t *testing.T) {
 	t.Parallel()

@@ -52,6 +52,9 @@ func (g *Source) Take(name string) string {
 	return g.values[name]
 }
 
+// Value returns the value of an option without taking it.
+func (g *Source) Value(name string) string { return g.values[name] }
+
 // Given reports whether an option has a value.
 func (g *Source) Given(name string) bool { return g.values[name] != "" }
 
@@ -125,7 +128,7 @@ func (g *Source) Rest(notes Notebook, table []Row) {
 		switch {
 		case g.taken[name]:
 		case !known:
-			notes.Decide("%s: pmg import does not know this option of a group %s", g.Text(name), g.Kind)
+			notes.Decide("%s: pmg import does not know this option of %s", g.Text(name), g.Kind)
 		case r.To != "":
 			notes.Tell("%s: has no effect here", g.Text(name))
 		case r.Decide:

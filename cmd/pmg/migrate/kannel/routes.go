@@ -168,7 +168,7 @@ func targets(usable []*smsc, id, prefix string) []draft.Flow {
 	return append(preferred, others...) // in this order, because a weight would send some to the others always
 }
 
-// weighted gives several targets the same share.
+// weighted adds a weight to each of several targets, so that they share messages.
 func weighted(to []draft.Flow) []draft.Flow {
 	if len(to) > 1 {
 		for i := range to {

@@ -1,0 +1,142 @@
+package jasmin
+
+import (
+	"fmt"
+	"math"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pmg/cmd/pmg/migrate/draft"
+)
+
+// A connector is one of PMG's to an SMSC.
+type connector struct {
+	name            string
+	sends, receives bool
+}
+
+// usualConnector are the options of connectors that have no equal, as Jasmin has them anyway.
+func usualConnector() map[string]string {
+	return map[string]string{
+		"con_loss_retry": "yes", "con_fail_retry": "yes", "trx_to": "300", "pdu_red_to": "10", "logrotate": "midnight", "loglevel": "20", "logprivacy": "no",
+		"coding": "0", "priority": "0", "validity": "", "proto_id": "", "ripf": "0", "def_msg_id": "0", "bind_ton": "0", "bind_npi": "0",
+		"custom_tlvs": "none", "requeue_delay": "120",
+	}
+}
+
+// addConnector makes the connector of an SMSC.
+func (t *translator) addConnector(r *Record) {
+	e := &draft.Entry{}
+	g := source(smppccm, r, e)
+	cid := g.Take("cid")
+	if t.connectors[cid] != nil {
+		t.draft.Decide("%s: connector %q is shown a second time; this one is left out", g.At, cid)
+		return
+	}
+	e.From = fmt.Sprintf("From smppccm -s %s, %s.", cid, g.At)
+	c := &connector{name: draft.Name(cid, t.names)}
+	e.Set("name", c.name)
+	e.Set("direction", draft.Word("out"))
+	if host, port := g.Take("host"), g.Take("port"); host != "" && port != "" {
+		e.Set("address", net.JoinHostPort(host, port))
+	}
+	bind := g.Take("bind")
+	if !slices.Contains([]string{"transceiver", "transmitter", "receiver"}, bind) {
+		e.Decide("bind is %q: it is transceiver here", bind)
+		bind = "transceiver"
+	}
+	c.sends, c.receives = bind != "receiver", bind != "transmitter"
+	e.Set("bind", draft.Word(bind))
+	if !c.receives {
+		e.Set("static", true)
+	}
+	for _, o := range [][2]string{{"username", "system_id"}, {"password", "password"}, {"systype", "system_type"}, {"addr_range", "address_range"}} {
+		if value := g.Take(o[0]); value != "" {
+			e.Set(o[1], value)
+		}
+	}
+	if g.Is("ssl", false) {
+		e.Set("tls", draft.Flow{{Key: "min_version", Value: "1.2"}})
+		e.Decide("ssl: Jasmin takes any certificate of the SMSC. PMG checks it by the machine's authorities: pmg probe shows whether it is good; else give tls a ca or a pin")
+	}
+	t.session(e, g)
+	types(e, g)
+	usual(e, g, usualConnector())
+	g.Rest(e, Table())
+	t.connectors[cid], t.order = c, append(t.order, c)
+	t.draft.Connectors = append(t.draft.Connectors, e)
+}
+
+// week is how long receipts find their way in PMG, in seconds.
+const week = 7 * 24 * 3600
+
+// session takes what the sessions are like.
+func (t *translator) session(e *draft.Entry, g *draft.Source) {
+	for _, o := range []struct {
+		name, option string
+		least, most  float64
+	}{{"bind_to", "bind_timeout", 0.1, 600}, {"res_to", "response_timeout", 0.1, 3600}, {"elink_interval", "enquire_interval", 0, 3600}} {
+		if s, ok := g.Real(o.name); ok {
+			e.Set(o.option, seconds(min(max(s, o.least), o.most)))
+		}
+	}
+	lost, ok := g.Real("con_loss_delay")
+	failed, also := g.Real("con_fail_delay")
+	if ok || also {
+		e.Set("reconnect_delay", seconds(min(max(lost, failed, 0.01), 3600)))
+	}
+	if ok && also && lost != failed {
+		e.Tell("con_loss_delay and con_fail_delay differ: reconnect_delay is the longer one")
+	}
+	if rate, ok := g.Real("submit_throughput"); ok && rate > 0 {
+		e.Set("rate", int(max(rate, 1)))
+		if rate != math.Trunc(rate) {
+			e.Decide("submit_throughput = %g: PMG has whole messages a second", rate)
+		}
+	}
+	e.Set("long_messages", draft.Word("split8"))
+	if n, ok := g.Number("dlr_msgid", 0, 2); ok {
+		e.Set("receipt_ids", draft.Word([]string{"same", "decimal", "hexadecimal"}[n]))
+	}
+	if s, ok := g.Real("dlr_expiry"); ok && s > week {
+		keep := t.draft.Section("receipts")
+		keep.Fields = nil
+		t.keep = max(t.keep, min(s, 365*24*3600))
+		keep.Set("keep", seconds(t.keep))
+	}
+}
+
+// seconds returns a duration as the configuration has it.
+func seconds(n float64) draft.Word {
+	return draft.Word(strconv.FormatFloat(n, 'f', -1, 64) + "s")
+}
+
+// The words of ton and npi in rules.
+const (
+	tons = "0 1 2 3 4 5 6"
+	npis = "0 1 3 4 6 8 9 10 14 18"
+)
+
+// types writes the rules for types of numbers. Jasmin gives all numbers those of the connector; PMG sends names as names.
+func types(e *draft.Entry, g *draft.Source) {
+	if sender := g.Take("src_addr"); sender != "" {
+		e.Add("rewrite", draft.Flow{{Key: "out", Value: draft.Word("source")}, {Key: "default", Value: sender}})
+	}
+	for _, address := range []string{"src", "dst"} {
+		ton, npi := g.Take(address+"_ton"), g.Take(address+"_npi")
+		if ton == "" && npi == "" {
+			continue
+		}
+		if !slices.Contains(strings.Fields(tons), ton) || !slices.Contains(strings.Fields(npis), npi) {
+			e.Decide("%s_ton is %q, %s_npi %q: ton is one of %s, npi one of %s", address, ton, address, npi, tons, npis)
+			continue
+		}
+		rule := draft.Flow{{Key: "out", Value: draft.Word("destination")}}
+		if address == "src" {
+			rule = draft.Flow{{Key: "out", Value: draft.Word("source")}, {Key: "match", Value: "[0-9]+"}}
+		}
+		e.Add("rewrite", append(rule, draft.Field{Key: "ton", Value: ton}, draft.Field{Key: "npi", Value: npi}))
+	}
+}

@@ -1,0 +1,208 @@
+package jasmin
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// maxOctets is the longest dump that is read, so that no file fills the memory.
+const maxOctets = 16 << 20
+
+// A Dump is what sessions with the console have shown.
+type Dump struct {
+	Connectors, Users []*Record
+	Groups            []Row // lists: users, groups, connectors of SMPP and of HTTP, routes
+	UserList          []Row
+	ConnectorList     []Row
+	HTTP              []Row
+	Filters           []Row
+	MT, MO            []Row
+	Interceptors      []Row
+	Unknown           []Row // lines that are nothing of these
+}
+
+// A Record is what the console shows of a connector or a user: names and values.
+type Record struct {
+	Line    int
+	Options [][2]string
+}
+
+// A Row is a line of a list.
+type Row struct {
+	Line int
+	Text string
+}
+
+// ReadFile reads a dump.
+func ReadFile(name string) (*Dump, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the dump: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("cannot read the dump: %s is not a regular file", name)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the dump: %w", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxOctets+1))
+	if err == nil && len(text) > maxOctets {
+		err = fmt.Errorf("%s has more than %d MiB", name, maxOctets>>20)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the dump: %w", err)
+	}
+	return Read(text), nil
+}
+
+// A reader reads the lines of a dump.
+type reader struct {
+	dump   Dump
+	record *Record
+	list   *[]Row          // the list whose rows follow
+	names  map[string]bool // of options
+}
+
+// Read reads a dump.
+func Read(text []byte) *Dump {
+	r := reader{names: map[string]bool{}}
+	for _, of := range Table() {
+		name, _, _ := strings.Cut(of.Option, " ")
+		r.names[name] = true
+	}
+	for i, line := range strings.Split(clean(text), "\n") {
+		r.line(i+1, line)
+	}
+	r.flush()
+	return &r.dump
+}
+
+// What a terminal is told, and what telnet negotiates, is no text.
+var (
+	control = regexp.MustCompile(`\x1b\[[0-9;?]*[@-~]|\x1b[@-Z\\-_a-z]`)
+)
+
+// clean returns the text of a session without what is for the terminal.
+func clean(text []byte) string {
+	if bytes.IndexByte(text, 0xff) >= 0 {
+		text = withoutNegotiation(text)
+	}
+	s := control.ReplaceAllString(string(text), "")
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	return strings.ReplaceAll(s, "\r", "\n")
+}
+
+// withoutNegotiation removes the commands of telnet: each begins with 255, and those from 251 to 254 have an option.
+func withoutNegotiation(text []byte) []byte {
+	var b []byte
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] != 0xff:
+			b = append(b, text[i])
+		case i+1 < len(text) && text[i+1] >= 0xfb && text[i+1] != 0xff:
+			i += 2
+		default:
+			i++
+		}
+	}
+	return b
+}
+
+const prompt = "jcli : "
+
+// said are beginnings of lines that say nothing of the configuration: greetings, sums, commands that were typed.
+var said = regexp.MustCompile(`^(Welcome to |Type help |Session ref: |Authentication required|Username: |Password: |Total |` +
+	`(smppccm|user|group|filter|mtrouter|morouter|mtinterceptor|mointerceptor|httpccm|stats|persist|load|quit|help)( |$))`)
+
+// line reads a line. What a command shows begins behind a prompt.
+func (r *reader) line(number int, line string) {
+	for strings.HasPrefix(line, prompt) || line == strings.TrimSpace(prompt) {
+		r.flush()
+		r.list = nil
+		line = strings.TrimPrefix(line[min(len(line), len(prompt)):], " ")
+	}
+	name, value, _ := strings.Cut(line, " ")
+	switch {
+	case strings.TrimSpace(line) == "":
+	case strings.HasPrefix(line, "#"):
+		r.flush()
+		r.row(number, line[1:])
+	case r.names[name]:
+		if isCredential(name) {
+			section, rest, _ := strings.Cut(value, " ")
+			key, of, _ := strings.Cut(rest, " ")
+			name, value = name+" "+section+" "+key, of
+		}
+		r.option(number, name, value)
+	case said.MatchString(line):
+		r.flush()
+	default:
+		r.flush()
+		r.dump.Unknown = append(r.dump.Unknown, Row{number, line})
+	}
+}
+
+// isCredential reports whether the options of a user behind a name have names of three words.
+func isCredential(name string) bool { return name == "mt_messaging_cred" || name == "smpps_cred" }
+
+// option adds an option to the record. One that is there already begins another record.
+func (r *reader) option(number int, name, value string) {
+	if r.record != nil && slices.ContainsFunc(r.record.Options, func(o [2]string) bool { return o[0] == name }) {
+		r.flush()
+	}
+	if r.record == nil {
+		r.record = &Record{Line: number}
+	}
+	r.record.Options = append(r.record.Options, [2]string{name, value})
+}
+
+// flush ends the record: the one of a connector has a cid, the one of a user a uid.
+func (r *reader) flush() {
+	record := r.record
+	r.record = nil
+	switch {
+	case record == nil:
+	case record.has("cid"):
+		r.dump.Connectors = append(r.dump.Connectors, record)
+	case record.has("uid"):
+		r.dump.Users = append(r.dump.Users, record)
+	default:
+		for _, o := range record.Options {
+			r.dump.Unknown = append(r.dump.Unknown, Row{record.Line, o[0]})
+		}
+	}
+}
+
+func (r *Record) has(name string) bool {
+	return slices.ContainsFunc(r.Options, func(o [2]string) bool { return o[0] == name })
+}
+
+// row reads a line of a list. The first one says which list it is.
+func (r *reader) row(number int, text string) {
+	heads := []struct {
+		begins, has string
+		list        *[]Row
+	}{
+		{"Connector id", "", &r.dump.ConnectorList}, {"User id", "", &r.dump.UserList}, {"Group id", "", &r.dump.Groups},
+		{"Httpcc id", "", &r.dump.HTTP}, {"Filter id", "", &r.dump.Filters},
+		{"Order", "Script", &r.dump.Interceptors}, {"Order", "Rate", &r.dump.MT}, {"Order", "Connector ID", &r.dump.MO},
+	}
+	for _, h := range heads {
+		if strings.HasPrefix(text, h.begins+" ") && strings.Contains(text, h.has) || text == h.begins {
+			r.list = h.list
+			return
+		}
+	}
+	if r.list == nil {
+		r.list = &r.dump.Unknown
+		defer func() { r.list = nil }()
+	}
+	*r.list = append(*r.list, Row{number, strings.TrimRight(text, " ")})
+}
