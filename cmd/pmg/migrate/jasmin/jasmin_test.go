@@ -92,6 +92,7 @@ func TestSessions(t *testing.T) {
 	for name, change := range map[string]func(string) string{
 		"without echo": func(s string) string { return unecho(s, "jcli : ") },
 		"only LF":      func(s string) string { return strings.ReplaceAll(s, "\r", "") },
+		"telnet ends":  func(s string) string { return strings.ReplaceAll(s, "\r\n", "\r\r\r\n") },
 		"only CR":      func(s string) string { return strings.ReplaceAll(s, "\n", "") },
 		"colors":       func(s string) string { return strings.ReplaceAll(s, "jcli : ", "\x1b[4h\x1b[1;32mjcli : \x1b[0m") },
 		"prompts":      func(s string) string { return strings.ReplaceAll(s, "jcli : ", "jcli : jcli : ") },
@@ -105,6 +106,16 @@ func TestSessions(t *testing.T) {
 
 func translateText(text string) string {
 	return string(Translate("x", Read([]byte(text)), numbered()).Bytes())
+}
+
+// The number of a line is the one that an editor shows, however it ends.
+func TestLineNumbers(t *testing.T) {
+	t.Parallel()
+	for _, end := range []string{"\n", "\r\n", "\r\r\r\n"} {
+		if unknown := Read([]byte("Session ref: 1" + end + end + "what" + end)).Unknown; len(unknown) != 1 || unknown[0].Line != 3 {
+			t.Errorf("%q: %v", end, unknown)
+		}
+	}
 }
 
 // lines removes the numbers of lines, which differ.
@@ -174,6 +185,9 @@ func TestMissing(t *testing.T) {
 		if !strings.Contains(made, want) {
 			t.Errorf("%q is not told", want)
 		}
+	}
+	if d, _ := translate(t, "jcli : "); !strings.Contains(string(d.Bytes()), "shows no connector and no user") {
+		t.Error("an empty dump is not told")
 	}
 	if _, err := ReadFile(t.TempDir()); err == nil {
 		t.Error("a directory was read")

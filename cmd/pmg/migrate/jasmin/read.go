@@ -84,10 +84,11 @@ func Read(text []byte) *Dump {
 	return &r.dump
 }
 
-// What a terminal is told, and what telnet negotiates, is no text.
-var (
-	control = regexp.MustCompile(`\x1b\[[0-9;?]*[@-~]|\x1b[@-Z\\-_a-z]`)
-)
+// control is what a terminal is told, which is no text.
+var control = regexp.MustCompile(`\x1b\[[0-9;?]*[@-~]|\x1b[@-Z\\-_a-z]`)
+
+// lineEnd is the end of a line as telnet and terminals make it: that of Jasmin has three of '\r'.
+var lineEnd = regexp.MustCompile(`\r*\n`)
 
 // clean returns the text of a session without what is for the terminal.
 func clean(text []byte) string {
@@ -95,7 +96,7 @@ func clean(text []byte) string {
 		text = withoutNegotiation(text)
 	}
 	s := control.ReplaceAllString(string(text), "")
-	s = strings.ReplaceAll(s, "\r\n", "\n")
+	s = lineEnd.ReplaceAllString(s, "\n")
 	return strings.ReplaceAll(s, "\r", "\n")
 }
 

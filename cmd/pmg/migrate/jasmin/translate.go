@@ -100,6 +100,9 @@ func usual(e *draft.Entry, g *draft.Source, values map[string]string) {
 
 // missing says what a dump does not have.
 func (t *translator) missing() {
+	if len(t.connectors)+len(t.accounts) == 0 {
+		t.draft.Decide("the dump shows no connector and no user: docs/migrate.md says how to make one")
+	}
 	for _, row := range t.dump.ConnectorList {
 		if id, _, _ := strings.Cut(row.Text, " "); t.connectors[id] == nil {
 			t.draft.Decide("connector %q is in a list and not in the dump: add what smppccm -s %s shows", id, id)

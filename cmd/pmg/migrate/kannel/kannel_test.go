@@ -3,6 +3,7 @@ package kannel
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -47,6 +48,30 @@ func TestTranslateIsFresh(t *testing.T) {
 		d := Translate(name+".conf", groups)
 		load(t, d)
 		testutil.Fresh(t, filepath.Join("testdata", name+".yaml"), string(d.Bytes()), "make docs")
+	}
+}
+
+// The samples that Debian's packages of Kannel install become configurations that PMG can use, where they are installed.
+func TestInstalledSamples(t *testing.T) {
+	t.Parallel()
+	samples := []string{"/etc/kannel/kannel.conf", "/usr/lib/kannel/test/drive_smpp.conf"}
+	more, err := filepath.Glob("/usr/share/doc/kannel/examples/*.conf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, name := range append(samples, more...) {
+		groups, err := ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if n++; err != nil {
+			t.Error(err)
+		}
+		load(t, Translate(name, groups))
+	}
+	if n == 0 {
+		t.Skip("Kannel is not installed")
 	}
 }
 
