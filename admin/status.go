@@ -304,7 +304,7 @@ func (v *view) state(c *connector.Connector, bound int) string {
 		return "closed"
 	case c.Hold() != nil:
 		return "held"
-	case bound > 0:
+	case bound > 0 || !cfg.HasSessions() && c.Online() > 0:
 		return "up"
 	case c.Stats.Failing.Load() > 0:
 		return "failing"

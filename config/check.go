@@ -45,6 +45,9 @@ func (d *decoder) check(c *Config, o Options) {
 	checkAdmin(d, &c.Admin)
 	d.addresses(c)
 	x := newIndex(c)
+	for i := range c.Connectors {
+		checkListeners(d, x, fmt.Sprintf("connectors[%d]", i), &c.Connectors[i])
+	}
 	for i := range c.Routes {
 		d.route(x, &c.Routes[i], fmt.Sprintf("routes[%d]", i))
 	}
@@ -177,7 +180,7 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 	switch {
 	case c.HasSessions():
 	case c.Direction == Out:
-		d.problem(path+".direction", "must be in with protocol %s", c.Protocol)
+		checkCentre(d, c, path)
 	case len(c.Proxies) > 0:
 		d.problem(path+".proxies", "must not be given with protocol %s: its connections cannot begin with a PROXY header", c.Protocol)
 	}
@@ -191,7 +194,7 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 	if c.IdleMax > 0 && c.Direction == Out && c.Listen == "" && c.IsStatic() {
 		d.warn(path+".idle_max", "logs sessions out that are opened again immediately, because static is true: write static: false")
 	}
-	if c.Direction != "" && c.Role() == protocols.Client && c.SystemID == "" {
+	if c.Direction != "" && c.Role() == protocols.Client && c.SystemID == "" && c.HasSessions() {
 		d.problem(path, "must have system_id: an out connector logs in with it")
 	}
 }

@@ -23,18 +23,24 @@ type Option struct {
 }
 
 // Describe lists all options in the order of the file.
-func Describe() []Option { return describe(reflect.TypeFor[Config](), "", nil) }
+func Describe() []Option { return describe(reflect.TypeFor[Config](), Option{}, nil) }
 
-func describe(t reflect.Type, path string, to []Option) []Option {
+// describe lists those of a section, which is an option of a connector of its protocol alone.
+func describe(t reflect.Type, in Option, to []Option) []Option {
 	for f := range fieldsOf(t) {
-		o := optionOf(f, join(path, keyOf(f)))
+		o := optionOf(f, join(in.Path, keyOf(f)))
+		if o.Protocol == "" {
+			o.Protocol = in.Protocol
+		}
 		to = append(to, o)
 		switch {
 		case isScalar(f.Type):
 		case f.Type.Kind() == reflect.Struct:
-			to = describe(f.Type, o.Path, to)
+			to = describe(f.Type, o, to)
 		case !isScalar(f.Type.Elem()):
-			to = describe(f.Type.Elem(), o.Path+"[]", to)
+			inner := o
+			inner.Path += "[]"
+			to = describe(f.Type.Elem(), inner, to)
 		}
 	}
 	return to
@@ -59,7 +65,7 @@ func optionOf(f reflect.StructField, path string) Option {
 	if limits := f.Tag.Get("range"); limits != "" {
 		o.Allowed = describeRange(limits)
 	}
-	for _, of := range []string{"in", "ucp"} {
+	for _, of := range []string{"in", "ucp", "http"} {
 		if def := f.Tag.Get(of); def != "" {
 			o.Default += " (" + of + ": " + def + ")"
 		}

@@ -36,10 +36,14 @@ var longs = map[string]fit.Long{
 	"join": fit.Join,
 }
 
-// checkText checks what only SMPP has a field for. Calls of HTTP have room for texts of any length.
+// checkText checks what only SMPP has a field for. Calls of HTTP have room for texts of any length, but an SMS centre that is
+// called may take none that is longer than a short message.
 func (d *decoder) checkText(c *Connector, path string) {
 	switch l := longs[c.Text.Long]; {
 	case c.Protocol == "smpp":
+	case c.IsCentre() && (l == fit.Split8 || l == fit.Split16) && c.HTTP.TakesHeader():
+	case c.IsCentre() && l != fit.Pass && l != fit.Join:
+		d.problem(path+".long_messages", "must be pass or join, or, where the request has a field for user data headers, split8 or split16, not %s", c.Text.Long)
 	case c.Protocol == "http" && l != fit.Pass && l != fit.Join:
 		d.problem(path+".long_messages", "must be pass or join with protocol %s: calls have room for any text", c.Protocol)
 	case c.Protocol != "http" && (l == fit.SplitSAR || l == fit.Payload || l == fit.Join):

@@ -75,7 +75,7 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 	g.Intake = intake.NewDesk(g.Table, g.Convert, g.Receipts, g.Settler)
 	g.Operate = operate.NewDesk(g.Table, g.Receipts, g.Settler, g.Intake)
 	g.Sessions = session.NewDesk(g.Table, g.Logins, g.Convert, g.Receipts, g.Intake, g.Operate)
-	g.Requests = request.NewDesk(g.Table, g.Intake)
+	g.Requests = request.NewDesk(g.Table, g.Intake, g.Receipts)
 	g.Open(store.NewMemory(), g.committed)
 	for i := range cfg.Connectors {
 		if _, err := g.addConnector(cfg, &cfg.Connectors[i]); err != nil {

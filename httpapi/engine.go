@@ -2,7 +2,9 @@ package httpapi
 
 import (
 	"context"
+	"maps"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,14 +20,20 @@ type Engine struct {
 	opened  map[string][]sock.Listening
 	callers *callers
 
-	mu sync.Mutex
-	of map[*connector.Connector]*listener
+	mu  sync.Mutex
+	of  map[*connector.Connector]*listener
+	out map[*connector.Connector]*outbound
+
+	leaving sync.WaitGroup // outbounds of connectors that were removed
+	ctx     context.Context
+	cancel  context.CancelFunc
 }
 
 // Over returns an engine that serves what e does not: the connectors of g that have no sessions. opened has sockets that listen
 // already, by the name of their connector.
 func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listening) (*Engine, error) {
-	x := &Engine{Engine: e, gateway: g, opened: opened, of: map[*connector.Connector]*listener{}}
+	x := &Engine{Engine: e, gateway: g, opened: opened, of: map[*connector.Connector]*listener{}, out: map[*connector.Connector]*outbound{}}
+	x.ctx, x.cancel = context.WithCancel(context.Background())
 	x.callers = newCallers(x)
 	for _, c := range g.Connectors() {
 		if c.Config().HasSessions() {
@@ -35,7 +43,11 @@ func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listeni
 			x.closeAll()
 			return nil, err
 		}
-		x.Attach(c)
+	}
+	for _, c := range g.Connectors() { // what they bring comes by listeners
+		if !c.Config().HasSessions() {
+			x.Attach(c)
+		}
 	}
 	g.OnEndpoint(x.callers.serve)
 	return x, nil
@@ -45,6 +57,9 @@ func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listeni
 func (x *Engine) Listen(c *connector.Connector) error {
 	if c.Config().HasSessions() {
 		return x.Engine.Listen(c)
+	}
+	if c.Config().IsCentre() {
+		return x.reach(c)
 	}
 	l, err := listen(x.gateway, c, x.opened[c.Name])
 	if err != nil {
@@ -56,6 +71,52 @@ func (x *Engine) Listen(c *connector.Connector) error {
 	delete(x.opened, c.Name)
 	x.of[c] = l
 	return nil
+}
+
+// reach begins to call the SMS centre of a connector.
+func (x *Engine) reach(c *connector.Connector) error {
+	v, err := newOutbound(x, c)
+	if err != nil {
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.out[c] = v
+	return nil
+}
+
+// outboundOf returns what calls the SMS centre of a connector, nil if nothing does.
+func (x *Engine) outboundOf(c *connector.Connector) *outbound {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.out[c]
+}
+
+// takeOutbound removes and returns it.
+func (x *Engine) takeOutbound(c *connector.Connector) *outbound {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	v := x.out[c]
+	delete(x.out, c)
+	return v
+}
+
+// Rebind implements gateway.Service.
+func (x *Engine) Rebind(c *connector.Connector) {
+	if v := x.outboundOf(c); v != nil {
+		v.wake(true)
+		return
+	}
+	x.Engine.Rebind(c)
+}
+
+// Connect implements gateway.Service.
+func (x *Engine) Connect(c *connector.Connector) {
+	if v := x.outboundOf(c); v != nil {
+		v.wake(false)
+		return
+	}
+	x.Engine.Connect(c)
 }
 
 // take removes and returns what serves a connector, nil if nothing does.
@@ -80,11 +141,18 @@ func (x *Engine) Unlisten(c *connector.Connector) {
 		l.close()
 		return
 	}
+	if v := x.takeOutbound(c); v != nil {
+		v.close()
+		return
+	}
 	x.Engine.Unlisten(c)
 }
 
 // Attach implements gateway.Service.
 func (x *Engine) Attach(c *connector.Connector) {
+	if x.outboundOf(c) != nil {
+		return
+	}
 	if l := x.listenerOf(c); l != nil {
 		l.serve()
 	}
@@ -105,6 +173,9 @@ func (x *Engine) Detach(c *connector.Connector) {
 		}()
 	}
 	x.Engine.Detach(c)
+	if v := x.takeOutbound(c); v != nil {
+		x.leaving.Go(v.leave)
+	}
 }
 
 // Addresses implements gateway.Service.
@@ -128,10 +199,22 @@ func (x *Engine) Drain(ctx context.Context) {
 func (x *Engine) Close() error {
 	x.closeAll()
 	x.callers.close()
+	x.leaving.Wait()
 	return x.Engine.Close()
 }
 
-func (x *Engine) closeAll() { x.each((*listener).close) }
+// closeAll ends what listens, and what calls SMS centres.
+func (x *Engine) closeAll() {
+	x.each((*listener).close)
+	x.cancel()
+	x.mu.Lock()
+	all := slices.Collect(maps.Values(x.out))
+	clear(x.out)
+	x.mu.Unlock()
+	for _, v := range all {
+		v.close()
+	}
+}
 
 func (x *Engine) each(f func(*listener)) {
 	x.mu.Lock()

@@ -38,6 +38,7 @@ type exchange struct {
 // handler returns what answers the requests of a connector: each of its dialects at paths of its own.
 func (l *listener) handler() http.Handler {
 	m := http.NewServeMux()
+	l.callbackRoutes(m)
 	for _, name := range l.connector.Config().HTTP.Dialects {
 		for _, d := range dialects {
 			if d.name == name {

@@ -59,7 +59,9 @@ func StartOn(g *gateway.Gateway, opened Listeners) (*Engine, error) {
 	g.OnCommit(e.committed)
 	g.SetEngine(e)
 	for _, c := range g.Connectors() {
-		e.Attach(c)
+		if c.Config().HasSessions() || c.Config().Listens() {
+			e.Attach(c)
+		}
 	}
 	return e, nil
 }

@@ -21,11 +21,10 @@ func (d *Desk) Cross(lane *connector.Lane, m *sms.Message) sms.Code {
 	return refusal(home.Driver, lacks)
 }
 
-// Refuses returns the code with which the message of a slot is answered if it must not leave by the
-// session, or sms.OK. One that is too long is cut in Settle.
+// Refuses returns the code with which the message of a slot is answered if it must not leave by
+// that, or sms.OK. One that is too long is cut in Settle.
 func (d *Desk) Refuses(slot *connector.Slot) sms.Code {
-	l, m := slot.Link, slot.Message
-	c := l.Connector
+	c, m := leavesBy(slot), slot.Message
 	if d.mustCut(slot) {
 		return sms.BadLength
 	}

@@ -15,10 +15,10 @@ func (d *Desk) mustCut(slot *connector.Slot) bool {
 	if slot.Inquiry != nil || m.Parts > 1 || m.Kind == sms.Receipt {
 		return false
 	}
-	if v := slot.Link.Can.Limited; v != nil && len(m.Text()) > protocols.AnyText && !v.HasRoom(len(m.Text())) {
+	if l := slot.Link; l != nil && l.Can.Limited != nil && len(m.Text()) > protocols.AnyText && !l.Can.Limited.HasRoom(len(m.Text())) {
 		return true
 	}
-	f := slot.Link.Connector.Form()
+	f := leavesBy(slot).Form()
 	switch {
 	case slot.Share == nil || len(m.Text()) <= fit.AnyRoom || !slot.Share.Lane.MayBeUnfit(m.ID):
 		return false
@@ -30,6 +30,14 @@ func (d *Desk) mustCut(slot *connector.Slot) bool {
 		p.Release()
 	}
 	return len(parts) > 0
+}
+
+// leavesBy returns the connector whose peer gets the message of a slot.
+func leavesBy(slot *connector.Slot) *connector.Connector {
+	if slot.Link != nil {
+		return slot.Link.Connector
+	}
+	return slot.Share.Lane.Home()
 }
 
 // CutFor returns the parts that a message is sent in to peers of a form, converted for them. It

@@ -30,7 +30,7 @@ func newRig(t *testing.T) *rig {
 	table := roomtest.Table(t, roomtest.Operator("long_messages: split8"))
 	c, r := convert.NewDesk(table), receipts.NewDesk(table)
 	g := &rig{disk: roomtest.NewDisk(), given: make(chan int, 100)}
-	g.Desk = NewDesk(table, intake.NewDesk(table, c, r, settle.NewDesk(table, c, r)))
+	g.Desk = NewDesk(table, intake.NewDesk(table, c, r, settle.NewDesk(table, c, r)), r)
 	g.disk.Store = table.Keeper.Store
 	table.Open(g.disk, g.Committed)
 	g.SetDo(func(l *connector.Lane, f func(int64)) bool {

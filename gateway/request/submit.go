@@ -8,6 +8,7 @@ import (
 	"pmg/connector"
 	"pmg/gateway/intake"
 	"pmg/gateway/keep"
+	"pmg/gateway/receipts"
 	"pmg/gateway/route"
 	"pmg/sms"
 	"pmg/store"
@@ -16,15 +17,17 @@ import (
 // A Desk takes in the messages of requests. It is safe for concurrent use.
 type Desk struct {
 	*route.Table
-	intake  *intake.Desk
-	onLane  keep.Do // of the engine
-	commits commits
-	keys    keys
+	intake   *intake.Desk
+	receipts *receipts.Desk
+	onLane   keep.Do // of the engine
+	commits  commits
+	keys     keys
+	orders   *orders
 }
 
 // NewDesk makes a desk for the lanes of a table.
-func NewDesk(t *route.Table, i *intake.Desk) *Desk {
-	return &Desk{Table: t, intake: i, keys: keys{under: map[string]struct{}{}}}
+func NewDesk(t *route.Table, i *intake.Desk, r *receipts.Desk) *Desk {
+	return &Desk{Table: t, intake: i, receipts: r, keys: keys{under: map[string]struct{}{}}, orders: newOrders()}
 }
 
 // SetDo tells the desk how lanes are reached. It is called once, before anything is submitted.

@@ -105,6 +105,21 @@ func (d *Desk) bound(now int64, l *connector.Link, way protocols.BindType) {
 	e.Msg("bound")
 }
 
+// Reached notes that an SMS centre which is called by HTTP can be reached.
+func (d *Desk) Reached(now int64, c *connector.Connector) {
+	c.Stats.Failing.Store(0)
+	e := d.Log.Debug()
+	if d.Storms.Links.Next(c.Name, now) {
+		e = d.Log.Info()
+	}
+	e = e.Str("connector", c.Name)
+	if t := c.Trouble(); t != nil {
+		c.SetTrouble(t, nil)
+		e = e.Str("after", t.Reason).Stringer("for", rounded(now-t.Since))
+	}
+	e.Msg("the SMS centre can be reached")
+}
+
 // Disconnected tells the operator why a session to an SMSC
 // has ended, and when it is connected again.
 func (d *Desk) Disconnected(now int64, l *connector.Link, rest time.Duration) {

@@ -36,7 +36,7 @@ func TestKannelHTTP(t *testing.T) {
 			centre := operator.session()
 			go centre.serveReceipts()
 			back := url.QueryEscape("http://127.0.0.1:") + "$PORT" + url.QueryEscape("/?username=kannel&password=s3cret&dlr-mask=") + "%25d" + "%26dlr-mid%3D%I"
-			k := startKannel(t, g, "http", "connect-allow-ip = 127.0.0.1\n"+fmt.Sprintf(options, g.addr("clients"), back), ports...)
+			k := startKannel(t, g.addr("clients"), "http", "connect-allow-ip = 127.0.0.1\n"+fmt.Sprintf(options, g.addr("clients"), back), ports...)
 			const mask = dlrAll &^ dlrAccepted // that it tells itself when the gateway has accepted a message
 			var want []string
 			for n := range messages {

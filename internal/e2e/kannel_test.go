@@ -69,9 +69,9 @@ type kannel struct {
 	calls []string // path?query of each call
 }
 
-// startKannel runs Kannel as a client of "clients" until the end of the test, or skips the
+// startKannel runs Kannel as a client of an address until the end of the test, or skips the
 // test. options are further lines about its connection, ports where it may listen as $PORT of them.
-func startKannel(t *testing.T, g *gw, protocol, options string, ports ...string) *kannel {
+func startKannel(t *testing.T, to, protocol, options string, ports ...string) *kannel {
 	t.Helper()
 	for _, box := range []string{"bearerbox", "smsbox"} {
 		if _, err := exec.LookPath(box); err != nil {
@@ -81,7 +81,7 @@ func startKannel(t *testing.T, g *gw, protocol, options string, ports ...string)
 	k := &kannel{t: t, ports: ports}
 	k.seen = httptest.NewServer(http.HandlerFunc(k.called))
 	t.Cleanup(k.seen.Close)
-	for attempt := 1; !k.start(g, protocol, options); attempt++ {
+	for attempt := 1; !k.start(to, protocol, options); attempt++ {
 		if attempt == 5 {
 			t.Fatal("Kannel finds its ports taken, again and again")
 		}
@@ -90,14 +90,14 @@ func startKannel(t *testing.T, g *gw, protocol, options string, ports ...string)
 }
 
 // start runs Kannel on free ports. It reports false if another program has taken one meanwhile.
-func (k *kannel) start(g *gw, protocol, options string) bool {
+func (k *kannel) start(to, protocol, options string) bool {
 	t := k.t
 	t.Helper()
 	var ports [3]string
 	for i := range ports {
 		_, ports[i], _ = net.SplitHostPort(testutil.FreeAddress(t))
 	}
-	_, port, _ := net.SplitHostPort(g.addr("clients"))
+	_, port, _ := net.SplitHostPort(to)
 	account := "acme"
 	if len(k.ports) > 0 { // it is called
 		port, k.ports, account = k.ports[0], k.ports[1:], "kannel"
@@ -221,7 +221,7 @@ func TestKannel(t *testing.T) {
 			operator := newSMSC(t)
 			g := start(t, site{operator: operator, clients: way.clients, routes: "{from: operator, to: clients}\n{to: operator}"})
 			centre := operator.session()
-			k := startKannel(t, g, way.smsc, way.options)
+			k := startKannel(t, g.addr("clients"), way.smsc, way.options)
 			for n := range messages {
 				k.send(fmt.Sprintf("hello %02d @{€}", n), "charset", "UTF-8", "coding", "0")
 			}
@@ -321,7 +321,7 @@ func TestKannelReceipts(t *testing.T) {
 			g := start(t, site{operator: operator, memory: true, clients: way.clients, routes: "{destination: [467], to: operator}"})
 			centre := operator.session()
 			go centre.serveReceipts()
-			k := startKannel(t, g, way.smsc, way.options)
+			k := startKannel(t, g.addr("clients"), way.smsc, way.options)
 			var want []string
 			for n := range messages {
 				to := fmt.Sprintf("467%08d", n)

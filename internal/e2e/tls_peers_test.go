@@ -22,7 +22,7 @@ func TestTLSKannel(t *testing.T) {
 	k, operator := newKeys(t), newSMSC(t)
 	g := start(t, site{operator: operator, clients: k.listens(", min_version: 1.2"), routes: "{from: operator, to: clients}\n{to: operator}"})
 	centre := operator.session()
-	kannel := startKannel(t, g, "smpp", "transceiver-mode = true\nsystem-type = \"\"\nuse-ssl = 1")
+	kannel := startKannel(t, g.addr("clients"), "smpp", "transceiver-mode = true\nsystem-type = \"\"\nuse-ssl = 1")
 	for n := range 20 {
 		kannel.send(fmt.Sprintf("hello %02d", n))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"pmg/protocols"
 	"pmg/sms"
+	"pmg/sms/userdata"
 )
 
 // A Driver implements protocols.Driver for HTTP. It has no sessions: each request stands alone, and
@@ -27,9 +28,11 @@ const (
 	AskAnswer
 	Told // a call
 	ToldAnswer
+	Deliver // a request of an SMS centre that brings a receipt or a message from a mobile
+	DeliverAnswer
 )
 
-var commands = []string{"http_unknown", "http_submit", "http_submit_resp", "http_request", "http_request_resp", "http_call", "http_call_resp"}
+var commands = []string{"http_unknown", "http_submit", "http_submit_resp", "http_request", "http_request_resp", "http_call", "http_call_resp", "http_deliver", "http_deliver_resp"}
 
 // Name implements protocols.Driver.
 func (*Driver) Name() string { return "http" }
@@ -62,15 +65,32 @@ func (d *Driver) Statuses() iter.Seq2[uint32, string] {
 // Protocol implements protocols.Driver.
 func (*Driver) Protocol() sms.Protocol { return protocols.HTTP }
 
-// Losses implements protocols.Driver: nothing is lost. What the native part of a message has is for the client
-// that sent the message, and for nobody else.
-func (*Driver) Losses() []protocols.Loss { return nil }
+// Rows of the table of losses.
+const lostHeader = 0
+
+// Losses implements protocols.Driver. What the native part of a message has is for the client that sent the message, and
+// for nobody else, so that nothing of it is lost.
+func (*Driver) Losses() []protocols.Loss {
+	return []protocols.Loss{
+		lostHeader: {Field: "header", Neutral: true, Text: "A user data header where the request of the connector has no field for it: the message is refused.", Refuse: sms.BadParameter},
+	}
+}
 
 // Leave implements protocols.Driver.
 func (*Driver) Leave(*sms.Message) (lost protocols.Lost) { return lost }
 
-// Lacks implements protocols.Driver.
-func (*Driver) Lacks(*sms.Message, protocols.Options) (lost protocols.Lost) { return lost }
+// Lacks implements protocols.Driver. Parts of long messages may be joined, so they lack nothing yet.
+func (*Driver) Lacks(m *sms.Message, o protocols.Options) (lost protocols.Lost) {
+	c, ok := o.(*ConnectorOptions)
+	if !ok || c.URL == "" || m.Flags&sms.HasHeader == 0 || c.TakesHeader() {
+		return lost
+	}
+	header, _, _ := userdata.Cut(m.Text())
+	if h, err := userdata.Parse(header); err != nil || !h.Part.Valid() {
+		lost.Add(lostHeader)
+	}
+	return lost
+}
 
 // NewPDU implements protocols.Driver.
 func (*Driver) NewPDU() protocols.PDU { return new(PDU) }

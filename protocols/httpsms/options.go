@@ -1,6 +1,9 @@
 package httpsms
 
 import (
+	"net/netip"
+	"strings"
+
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -9,10 +12,99 @@ import (
 // protocols.Options.
 type ConnectorOptions struct {
 	Dialects []string `yaml:"dialects" default:"pmg" enum:"pmg|kannel|jasmin" only:"in" live:"no" doc:"Whose requests it answers, each at paths of its own: pmg is the API of docs/http.md below /v1/, kannel /cgi-bin/sendsms, jasmin /send and /secure/."`
+
+	Preset    string          `yaml:"preset" enum:"kannel|jasmin|pmg" only:"out" live:"rebind" doc:"The interface of the SMS centre, whose request, answers and receipts need not be described then: another gateway's, by the name that dialects has for it."`
+	URL       string          `yaml:"url" only:"out" live:"rebind" doc:"What is called for each message: a template, whose {fields} docs/http.md lists. A parameter of its query whose fields are all empty is left out. With a preset the address alone, such as http://192.0.2.1:13013, is enough."`
+	Request   RequestOptions  `yaml:"request" only:"out" live:"rebind" doc:"The rest of the request, in place of what the preset says."`
+	Answers   AnswerOptions   `yaml:"answers" only:"out" live:"rebind" doc:"What answers mean, beside their statuses: 2xx is success, 429 throttled, 400, 402, 406, 409, 411 to 417, 421, 422, 426, 428, 431 and 451 permanent, and every other temporary, because an operator can mend it."`
+	Callbacks CallbackOptions `yaml:"callbacks" only:"out" live:"rebind" doc:"How the SMS centre brings receipts and messages from mobiles: by requests to a listener of ours."`
+}
+
+// RequestOptions are how a message is written, beside its URL.
+type RequestOptions struct {
+	Method  string   `yaml:"method" enum:"GET|POST|PUT" live:"rebind" doc:"POST where there is a body, else GET."`
+	Headers []string `yaml:"headers" secret:"yes" live:"rebind" doc:"Headers, each as \"Name: template\". Of two with a name the last one counts, whether it is the preset's or ours."`
+	Form    string   `yaml:"form" live:"rebind" doc:"The body as parameters of a form: to={to}&text={text}. One whose fields are all empty is left out."`
+	JSON    string   `yaml:"json" live:"rebind" doc:"The body as JSON, whose strings are templates. Members and items whose fields are all empty are left out; a string that begins with # becomes a number or a word of JSON, such as \"#{validity}\"."`
+	Login   string   `yaml:"login" enum:"basic|none" live:"rebind" doc:"basic sends system_id and password with each request, as HTTP Basic. {username} and {password} have them in templates."`
+}
+
+// AnswerOptions are what answers mean. The first of throttled, temporary, permanent and success that fits an answer counts.
+type AnswerOptions struct {
+	Throttled Condition `yaml:"throttled" live:"rebind" doc:"The message was sent too fast, and is sent again."`
+	Temporary Condition `yaml:"temporary" live:"rebind" doc:"The message is sent again after a pause (retry.temporary)."`
+	Permanent Condition `yaml:"permanent" live:"rebind" doc:"The message has ended: it was refused."`
+	Success   Condition `yaml:"success" live:"rebind" doc:"The SMS centre has the message. Where this is given, an answer with a status of 2xx that fits nothing is none: on_unknown says what follows."`
+	ID        Place     `yaml:"id" live:"rebind" doc:"Where the SMS centre's id of the message stands. Without one it is ours, {id}."`
+}
+
+// A Condition is what an answer must have. All that is given must fit.
+type Condition struct {
+	Status []string `yaml:"status" live:"rebind" doc:"Statuses, such as 202 or 5xx."`
+	Body   string   `yaml:"body" live:"rebind" doc:"A regular expression (RE2) that the body must match."`
+	JSON   string   `yaml:"json" live:"rebind" doc:"A JSON pointer, such as /messages/0/status, to a value of the body."`
+	Value  string   `yaml:"value" live:"rebind" doc:"A regular expression that the value there must match; any value when empty."`
+}
+
+// IsGiven reports whether the condition is there.
+func (c *Condition) IsGiven() bool { return len(c.Status) > 0 || c.Body != "" || c.JSON != "" }
+
+// A Place is where an answer has a value.
+type Place struct {
+	Body   string `yaml:"body" live:"rebind" doc:"A regular expression whose first group is the value."`
+	JSON   string `yaml:"json" live:"rebind" doc:"A JSON pointer to the value."`
+	Header string `yaml:"header" live:"rebind" doc:"The name of a header."`
+}
+
+// CallbackOptions are the requests by which an SMS centre brings receipts and messages from mobiles: to /from/NAME/receipts and
+// /from/NAME/inbound of a listener of ours, NAME being the connector's.
+type CallbackOptions struct {
+	Listener string         `yaml:"listener" live:"rebind" doc:"The in connector with protocol: http that takes them."`
+	URL      string         `yaml:"url" live:"rebind" doc:"How the SMS centre reaches that, such as https://pmg.example.net:8080. {receipt_url} of templates begins with it."`
+	Secret   string         `yaml:"secret" secret:"yes" live:"rebind" doc:"What each of them must show: as the parameter token, or as the password of HTTP Basic, or as a bearer token. {receipt_url} has it."`
+	Networks []netip.Prefix `yaml:"networks" live:"rebind" doc:"Addresses that they may come from, such as 192.0.2.0/24; any when empty. secret or networks must be given."`
+	Receipts ReceiptFields  `yaml:"receipts" live:"rebind" doc:"Where receipts have what they say: each the name of a parameter of the query or of a form, or a JSON pointer into the body."`
+	Inbound  InboundFields  `yaml:"inbound" live:"rebind" doc:"The same for messages from mobiles."`
+	Reply    string         `yaml:"reply" live:"rebind" doc:"What they are answered with when they were taken, as text; nothing when empty."`
+}
+
+// ReceiptFields is where receipts have what they say.
+type ReceiptFields struct {
+	List   string   `yaml:"list" live:"rebind" doc:"A JSON pointer to a list of receipts, in each of which the others are looked for; / is a body that is a list. A body that is one receipt is taken as well."`
+	ID     string   `yaml:"id" live:"rebind" doc:"The id of the message, as answers.id has it. {receipt_url} has ours as message."`
+	State  string   `yaml:"state" live:"rebind" doc:"What became of it."`
+	Error  string   `yaml:"error" live:"rebind" doc:"The error of the network."`
+	Text   string   `yaml:"text" live:"rebind" doc:"The text of the receipt that an SMSC behind the SMS centre has sent, in the form of SMPP (appendix B): its stat: and err: say more than state and error."`
+	States []string `yaml:"states" live:"rebind" doc:"What the words of state mean, beside those that SMPP and docs/events.md have: each as WORD=STATE, with STATE one of delivered, expired, deleted, undeliverable, accepted, unknown, rejected and enroute. Letter case does not matter. A receipt with another word is passed on with it, as unknown."`
+}
+
+// InboundFields is where messages from mobiles have what they say.
+type InboundFields struct {
+	List    string `yaml:"list" live:"rebind" doc:"A JSON pointer to a list of messages, as that of receipts."`
+	From    string `yaml:"from" live:"rebind" doc:"The sender."`
+	To      string `yaml:"to" live:"rebind" doc:"The recipient."`
+	Text    string `yaml:"text" live:"rebind" doc:"The text, as charset says."`
+	Charset string `yaml:"charset" live:"rebind" doc:"The charset of the text: UTF-8, which it is without, UTF-16BE, ISO-8859-1, or 8-BIT for octets that are no text, as Kannel names them."`
+	Octets  string `yaml:"octets" live:"rebind" doc:"The octets of the text in hexadecimal digits, which count before text."`
+	Coding  string `yaml:"coding" live:"rebind" doc:"How the octets are characters: SMPP's data_coding."`
+	UDH     string `yaml:"udh" live:"rebind" doc:"The user data header with its length octet, as it is or in hexadecimal digits."`
 }
 
 // NewConnectorOptions returns the options of a connector that is given none.
 func NewConnectorOptions() *ConnectorOptions { return &ConnectorOptions{Dialects: []string{"pmg"}} }
+
+// TakesHeader reports whether the requests of an out connector have room for user data headers.
+func (o *ConnectorOptions) TakesHeader() bool {
+	if (o.Preset == "kannel" || o.Preset == "pmg") && o.Request.Form == "" && o.Request.JSON == "" && !strings.Contains(o.URL, "{") {
+		return true
+	}
+	for _, t := range []string{o.URL, o.Request.Form, o.Request.JSON} {
+		if strings.Contains(t, "{udh") {
+			return true
+		}
+	}
+	return false
+}
 
 // BindType implements protocols.Options.
 func (*ConnectorOptions) BindType() protocols.BindType { return protocols.Transceiver }

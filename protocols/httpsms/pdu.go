@@ -59,7 +59,7 @@ func (p *PDU) Sequence() uint32 { return p.Number }
 
 // IsAnswer implements protocols.PDU.
 func (p *PDU) IsAnswer() bool {
-	return p.Kind == SubmitAnswer || p.Kind == AskAnswer || p.Kind == ToldAnswer
+	return p.Kind == SubmitAnswer || p.Kind == AskAnswer || p.Kind == ToldAnswer || p.Kind == DeliverAnswer
 }
 
 // MessageID implements protocols.PDU.

@@ -188,3 +188,6 @@ func closeHeader(dst []byte, start int) ([]byte, bool) {
 	dst[start] = byte(n)
 	return dst, true
 }
+
+// IsLanguage reports whether an information element names a national language.
+func IsLanguage(id byte) bool { return id == single || id == locking }

@@ -1,0 +1,67 @@
+package config
+
+import (
+	"slices"
+
+	"pmg/protocols"
+	"pmg/protocols/httpsms/centre"
+)
+
+// IsCentre reports whether the connector leads to an SMS centre that is called by HTTP.
+func (c *Connector) IsCentre() bool { return c.Protocol == "http" && c.Direction == Out }
+
+// Centre returns the SMS centre that the connector leads to by HTTP, or what is wrong with its options.
+func (c *Connector) Centre() (*centre.Centre, []protocols.Problem) {
+	return centre.New(&c.HTTP, centre.Identity{Connector: c.Name, Username: c.SystemID, Password: c.Password})
+}
+
+// completeCentre sets the defaults of a connector to an SMS centre that is called by HTTP: how texts are cut depends on what
+// its requests have room for.
+func completeCentre(c *Connector, given map[string]bool) {
+	if !c.IsCentre() || given["long_messages"] {
+		return
+	}
+	switch {
+	case c.HTTP.Preset == "pmg":
+		c.Text.Long = "pass" // it cuts them itself
+	case c.HTTP.TakesHeader():
+		c.Text.Long = "split8"
+	default:
+		c.Text.Long = "join"
+	}
+}
+
+// checkCentre checks a connector to an SMS centre that is called by HTTP.
+func checkCentre(d *decoder, c *Connector, path string) {
+	if len(c.AllAddresses()) > 0 {
+		d.problem(path, "must not have address or listen with protocol: http and direction: out: url says what is called")
+	}
+	s, problems := c.Centre()
+	d.report(path, problems)
+	if s == nil {
+		return
+	}
+	if c.TLS.Enabled && s.Address().Scheme == "http" {
+		d.problem(path+".tls", "must not be given with a url that begins with http://")
+	}
+	if c.HTTP.Request.Login == "basic" && c.SystemID == "" {
+		d.problem(path+".system_id", "must be given with request.login: basic")
+	}
+}
+
+// checkListeners checks which connectors take the callbacks of SMS centres that are called by HTTP.
+func checkListeners(d *decoder, x *index, path string, c *Connector) {
+	name := c.HTTP.Callbacks.Listener
+	if !c.IsCentre() || name == "" {
+		return
+	}
+	if on := x.connectors[name]; on != nil && on.Protocol == "http" && on.Direction == In {
+		return
+	}
+	takes := slices.DeleteFunc(slices.Clone(x.Connectors), func(c Connector) bool { return c.Protocol != "http" || c.Direction != In })
+	names := make([]string, len(takes))
+	for i := range takes {
+		names[i] = takes[i].Name
+	}
+	d.problem(path+".callbacks.listener", "must be an in connector with protocol: http%s", didYouMean(name, names))
+}

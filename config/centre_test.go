@@ -1,0 +1,67 @@
+package config
+
+import (
+	"strings"
+	"testing"
+)
+
+const centres = `
+accounts: [{system_id: load, password: secret}]
+connectors:
+  - {name: api, direction: in, protocol: http, address: "127.0.0.1:0"}
+  - {name: centre, direction: out, protocol: http, %s}
+routes: [{to: centre}]
+`
+
+// What is wrong with a connector to an SMS centre that is called by HTTP is told at its option.
+func TestCentreProblems(t *testing.T) {
+	t.Parallel()
+	f := func(options, want string) {
+		t.Helper()
+		_, _, err := Parse([]byte(strings.Replace(centres, "%s", options, 1)), Options{Protocols: []string{"smpp", "http"}})
+		if err == nil && want == "" {
+			return
+		}
+		if err == nil || want == "" || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", options, err, want)
+		}
+	}
+	const kannel = `preset: kannel, url: "http://192.0.2.1:13013", `
+	f(kannel, "")
+	f(`url: "https://a.example.net/?to={to}", tls: {min_version: "1.2"}`, "")
+	f(kannel+`callbacks: {listener: api, secret: x, url: "https://b.example.net"}`, "")
+	f(`preset: kannel`, "connectors[1].url must be given")
+	f(`url: "http://a/?to={too}"`, "connectors[1].url has {too}")
+	f(kannel+`address: "192.0.2.1:80"`, "must not have address")
+	f(kannel+`listen: "192.0.2.1:80"`, "must not have address or listen")
+	f(kannel+`tls: true`, "connectors[1].tls must not be given with a url that begins with http://")
+	f(kannel+`request: {login: basic}`, "connectors[1].system_id must be given with request.login")
+	f(kannel+`callbacks: {listener: apo, secret: x}`, "did you mean api?")
+	f(kannel+`callbacks: {listener: centre, secret: x}`, "connectors[1].callbacks.listener must be an in connector")
+	f(kannel+`callbacks: {listener: api}`, "connectors[1].callbacks.secret must be given")
+	f(kannel+`long_messages: sar`, "must be pass or join, or")
+	f(kannel+`long_messages: split16`, "")
+	f(`url: "http://a/?to={to}", long_messages: split8`, "must be pass or join, or")
+	f(kannel+`answers: {success: {body: "("}}`, "connectors[1].answers.success.body must be a regular expression")
+}
+
+// How texts are sent depends on what requests have room for, and ids are as the centre writes them.
+func TestCentreDefaults(t *testing.T) {
+	t.Parallel()
+	for options, want := range map[string]string{
+		`preset: kannel, url: "http://a"`:                        "split8",
+		`preset: jasmin, url: "http://a"`:                        "join",
+		`preset: pmg, url: "http://a", system_id: a`:             "pass",
+		`url: "http://a/?to={to}&text={text}"`:                   "join",
+		`url: "http://a/?to={to}&udh={udh_hex}"`:                 "split8",
+		`preset: kannel, url: "http://a", long_messages: "pass"`: "pass",
+	} {
+		cfg, _, err := Parse([]byte(strings.Replace(centres, "%s", options, 1)), Options{Protocols: []string{"smpp", "http"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := &cfg.Connectors[1]; c.Text.Long != want || c.ReceiptIDs != "same" || !c.IsCentre() || c.Listens() {
+			t.Errorf("%s: %+v", options, c)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package call
+
+import (
+	"bufio"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pmg/internal/testutil"
+	"pmg/protocols/httpsms"
+)
+
+func newSender(t *testing.T, o SenderOptions) *Sender {
+	t.Helper()
+	if o.Timeout == 0 {
+		o.Timeout = testutil.Patience
+	}
+	if o.ConnectTimeout == 0 {
+		o.ConnectTimeout = testutil.Patience
+	}
+	o.Connections = max(o.Connections, 1)
+	s := NewSender(o)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func get(url string) *httpsms.Call {
+	return &httpsms.Call{Method: "GET", URL: url, Header: [][2]string{{"X-A", "b"}}}
+}
+
+// A call brings what it has, and returns what it is answered with.
+func TestSend(t *testing.T) {
+	t.Parallel()
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("Retry-After", "7")
+		w.WriteHeader(503)
+		fmt.Fprintf(w, "%s %s %s %s %s %d %q", r.Method, r.URL, body, r.Header.Get("X-A"), r.Header.Get("Content-Type"), r.ContentLength, r.TransferEncoding)
+	})
+	sender := newSender(t, SenderOptions{})
+	f := func(c *httpsms.Call, want string) {
+		t.Helper()
+		if a := sender.Send(t.Context(), c); a.Status != 503 || string(a.Body) != want || a.RetryAfter != 7*time.Second || !a.Sent || a.Err != "" {
+			t.Errorf("%+v %s", a, a.Body)
+		}
+	}
+	f(get(s.URL+"/a?b=c"), "GET /a?b=c  b  0 []")
+	f(post(s.URL), "POST / hello  text/plain 5 []")
+}
+
+// A request that a server may have is never sent a second time: a connection that was kept ends under it, in whichever
+// method. One that no server can have got is said to be unsent.
+func TestSentOnce(t *testing.T) {
+	t.Parallel()
+	for _, call := range []func(string) *httpsms.Call{get, post} {
+		var requests atomic.Int32
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				in := bufio.NewReader(c)
+				for range 2 { // the second one is not answered
+					r, err := http.ReadRequest(in)
+					if err != nil {
+						break
+					}
+					_, _ = io.Copy(io.Discard, r.Body)
+					if requests.Add(1)%2 == 1 {
+						_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+					}
+				}
+				_ = c.Close()
+			}
+		}()
+		sender := newSender(t, SenderOptions{})
+		u := "http://" + l.Addr().String()
+		if a := sender.Send(t.Context(), call(u)); a.Status != 200 || !a.Sent {
+			t.Errorf("%+v", a)
+		}
+		if a := sender.Send(t.Context(), call(u)); a.Status != 0 || !a.Sent || a.Err != "closed the connection before its answer was whole" {
+			t.Errorf("%+v", a)
+		}
+		if n := requests.Load(); n != 2 {
+			t.Errorf("%s: %d requests came", call(u).Method, n)
+		}
+		_ = l.Close()
+		<-ended
+		if a := sender.Send(t.Context(), call(u)); a.Status != 0 || a.Sent || a.Err != "refused the connection" {
+			t.Errorf("%+v", a)
+		}
+	}
+}
+
+// What fails before the request is on its way is unsent, what fails behind it is not.
+func TestSendFails(t *testing.T) {
+	t.Parallel()
+	f := func(name string, talk func(net.Conn), sent bool, want string) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSender(t, SenderOptions{Timeout: 200 * time.Millisecond})
+			if a := s.Send(t.Context(), get(raw(t, talk))); a.Status != 0 || a.Sent != sent || a.Err != want {
+				t.Errorf("%+v", a)
+			}
+		})
+	}
+	const slow = "did not answer within 200ms"
+	f("no answer", hold, true, slow)
+	f("half an answer", func(c net.Conn) {
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+		hold(c)
+	}, true, slow)
+	f("no HTTP", func(c net.Conn) { _, _ = io.WriteString(c, "SSH-2.0-x\r\n") }, true, `failed: HTTP/1.x transport connection broken: malformed HTTP response "SSH-2.0-x"`)
+	a := newSender(t, SenderOptions{}).Send(t.Context(), get("http://\x7f/secret"))
+	if a.Sent || a.Err != "cannot be called: its URL cannot be read" {
+		t.Errorf("%+v", a)
+	}
+}
+
+// An attempt finds out whether there is a server, and one with the right certificate.
+func TestTry(t *testing.T) {
+	t.Parallel()
+	pool, c := certificates(t, time.Hour, "127.0.0.1")
+	secure := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{c}}, nil)
+	plain := serve(t, nil)
+	f := func(o SenderOptions, text, want string) {
+		t.Helper()
+		u, err := url.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newSender(t, o)
+		if got := s.Try(t.Context(), u); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+		if want != "" {
+			if a := s.Send(t.Context(), get(text)); a.Sent || a.Err != want {
+				t.Errorf("%s: %+v, want %q", text, a, want)
+			}
+		}
+	}
+	f(SenderOptions{}, plain.URL, "")
+	f(SenderOptions{TLS: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}}, secure.URL, "")
+	f(SenderOptions{TLS: &tls.Config{RootCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS12}}, secure.URL, "has a certificate of an authority that is not known")
+	f(SenderOptions{}, "https"+strings.TrimPrefix(plain.URL, "http"), "does not speak TLS")
+	f(SenderOptions{}, "http://"+testutil.FreeAddress(t), "refused the connection")
+}

@@ -1,0 +1,215 @@
+package httpapi
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pmg/connector"
+	"pmg/gateway/convert"
+	"pmg/httpapi/call"
+	"pmg/pdulog"
+	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/centre"
+	"pmg/sms"
+)
+
+// A way is how an SMS centre is called by the options that are in force. It is the courier of the connector's lane: each
+// slot is a call that may be under way.
+type way struct {
+	*outbound
+	centre *centre.Centre
+	sender *call.Sender
+	window int
+	lost   chan string       // why the centre was not reached
+	works  atomic.Bool       // the centre has taken a message since
+	outlet *connector.Outlet // the lane's; nil: none is open
+
+	mu      sync.Mutex
+	ready   []*connector.Slot // to be sent
+	working int               // goroutines that send
+}
+
+// newWay returns how the SMS centre of a connector is called.
+func newWay(v *outbound) (*way, error) {
+	cfg := v.connector.Config()
+	c, problems := cfg.Centre()
+	if c == nil {
+		return nil, fmt.Errorf("cannot call the SMS centre of connector %s: %s %s", cfg.Name, problems[0].Option, problems[0].Text)
+	}
+	o := senderOptions(v.connector, c.Address().Hostname())
+	return &way{outbound: v, centre: c, sender: call.NewSender(o), window: o.Connections, lost: make(chan string, 1)}, nil
+}
+
+// Give implements connector.Courier.
+func (w *way) Give(_ int64, s *connector.Slot) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ready = append(w.ready, s)
+	if w.working < w.window {
+		w.working++
+		w.calls.Go(w.work)
+	}
+}
+
+// Quiet implements connector.Courier: nothing is left to be done.
+func (w *way) Quiet(int64) {}
+
+// work sends messages until none is left.
+func (w *way) work() {
+	for {
+		w.mu.Lock()
+		n := len(w.ready)
+		if n == 0 {
+			w.working--
+			w.mu.Unlock()
+			return
+		}
+		s := w.ready[0]
+		w.ready = w.ready[:copy(w.ready, w.ready[1:])]
+		w.mu.Unlock()
+		w.carry(s)
+	}
+}
+
+// carry sends the message of a slot, and tells the lane what came of it. Nothing but the message can fail at it.
+func (w *way) carry(s *connector.Slot) {
+	g := w.engine.gateway
+	unsent, a := false, sms.Answer{Code: sms.Unsupported} // an operation about a message: there is no request for it
+	if s.Inquiry == nil {
+		func() {
+			defer func() {
+				if fault := recover(); fault != nil {
+					g.Log.Error().Str("id", sms.FormatID(s.Message.ID)).Str("connector", w.connector.Name).Interface("panic", fault).Bytes("stack", debug.Stack()).Msg("a call failed at a message; it is put aside")
+					unsent, a = false, sms.Answer{Code: sms.Faulty}
+				}
+			}()
+			unsent, a = w.send(s)
+		}()
+	}
+	w.engine.Do(w.lane, func(now int64) {
+		if a.At = now; unsent {
+			w.lane.Unsent(now, s)
+			return
+		}
+		if a.PeerID != nil || a.Code != sms.Timeout {
+			w.connector.Stats.Answer.Observe(now - s.Sent)
+		}
+		w.lane.Answered(now, s, a)
+	})
+}
+
+// send sends the message of a slot. It reports unsent if the SMS centre cannot have it.
+func (w *way) send(s *connector.Slot) (unsent bool, a sms.Answer) {
+	g, m := w.engine.gateway, s.Message
+	s.Sent = g.Clock.Now()
+	if code := g.Convert.Refuses(s); code != sms.OK {
+		return false, sms.Answer{Code: code}
+	}
+	out := g.Convert.Leaving(&connector.Source{Connector: w.connector, Origin: g.Origins.Of("", w.connector.Name)}, m)
+	if out != m {
+		defer out.Release()
+	}
+	v, ok := centre.ValuesOf(out, wallOf(g.Clock.Ahead(), out.Expires), g.Clock.WallNow())
+	lacks := "its text cannot be read"
+	if ok {
+		lacks = w.centre.Lacks(&v)
+	}
+	if lacks != "" {
+		g.Log.Warn().Str("id", sms.FormatID(m.ID)).Str("connector", w.connector.Name).Msg("message refused: " + lacks)
+		return false, sms.Answer{Code: sms.Rejected}
+	}
+	v.ID, v.Notify, v.ReceiptURL = m.ID, convert.Asks(m, w.connector.Config()), w.centre.ReceiptURL(m.ID)
+	request := w.centre.Call(&v)
+	number := w.begins(m, &v, request)
+	answer := w.sender.Send(w.ctx, request)
+	return w.judge(m, &answer, number)
+}
+
+// wallOf returns a time of the engine's clock by the wall clock; 0 stays 0.
+func wallOf(ahead, t int64) int64 {
+	if t == 0 {
+		return 0
+	}
+	return t + ahead
+}
+
+// judge returns what follows from the answer to a message.
+func (w *way) judge(m *sms.Message, answer *call.Answer, number uint32) (unsent bool, a sms.Answer) {
+	if answer.Status == 0 {
+		w.ends(m, number, httpsms.NoAnswer, answer, "")
+		if !answer.Sent {
+			select {
+			case w.lost <- answer.Err:
+			default: // it is known already
+			}
+			return true, a
+		}
+		return false, sms.Answer{Code: sms.Timeout, Status: httpsms.NoAnswer}
+	}
+	verdict := w.centre.Judge(answer.Status, answer.Header, answer.Body)
+	a = sms.Answer{Code: verdict.Code, Status: uint32(answer.Status)}
+	switch verdict.Code {
+	case sms.OK:
+		if w.works.Store(true); verdict.ID == "" {
+			verdict.ID = sms.FormatID(m.ID)
+		}
+		a.PeerID = []byte(verdict.ID)
+		g, cfg := w.engine.gateway, w.connector.Config()
+		g.Receipts.NoteAnswer(g.Receipts.Of(cfg), cfg, m, a.PeerID)
+	case sms.Timeout:
+		if w.engine.gateway.News.Is("not understood: " + w.connector.Name) {
+			w.engine.gateway.Log.Warn().Str("connector", w.connector.Name).Str("id", sms.FormatID(m.ID)).Int("status", answer.Status).
+				Msg("the SMS centre's answer to a message fits none of answers, so that on_unknown decides: the pdu log has its beginning")
+		}
+	}
+	w.ends(m, number, uint32(answer.Status), answer, verdict.ID)
+	if answer.RetryAfter > 0 && verdict.Code.Retryable() && verdict.Code != sms.Timeout {
+		w.engine.Do(w.lane, func(now int64) { w.lane.Pause(now + int64(min(answer.RetryAfter, longestPause))) })
+	}
+	return false, a
+}
+
+// longestPause bounds for how long an SMS centre may ask not to be called.
+const longestPause = 5 * time.Minute
+
+// begins writes a call to the pdu log, and returns its number.
+func (w *way) begins(m *sms.Message, v *centre.Values, request *httpsms.Call) (number uint32) {
+	number = w.number.Add(1)
+	w.connector.Stats.Count(httpsms.Submit, false, 1)
+	if w.log.file == nil {
+		return number
+	}
+	var p httpsms.PDU
+	p.Begin(httpsms.Submit, number, 0)
+	p.Add("method", request.Method)
+	p.Add("url", withoutQuery(request.URL))
+	p.Add("from", v.From)
+	p.Add("to", v.To)
+	text := []byte(v.Text)
+	if v.Coding == centre.Binary {
+		text = v.Octets
+	}
+	p.AddText("text", text)
+	w.log.line(false, &p, pdulog.About{ID: m.ID, Account: m.Account()})
+	return number
+}
+
+// shownAnswer is how much of an answer that is no success the pdu log has, in octets.
+const shownAnswer = 200
+
+// ends writes what came of a call to the pdu log.
+func (w *way) ends(m *sms.Message, number, status uint32, answer *call.Answer, id string) {
+	var p httpsms.PDU
+	p.Begin(httpsms.SubmitAnswer, number, status)
+	p.Add("message_id", id)
+	p.Add("error", answer.Err)
+	if id == "" && len(answer.Body) > 0 {
+		p.AddText("answer", answer.Body[:min(len(answer.Body), shownAnswer)])
+	}
+	w.connector.Stats.Count(httpsms.SubmitAnswer, true, 1)
+	w.connector.Stats.CountStatus(httpsms.SubmitAnswer, true, p.Status())
+	w.log.line(true, &p, pdulog.About{ID: m.ID, Account: m.Account()})
+}

@@ -1,0 +1,192 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pmg/connector"
+	"pmg/httpapi/call"
+)
+
+// An outbound keeps a connector in touch with its SMS centre, which is called by HTTP: it finds out whether the centre can
+// be reached, and has the connector's lane give messages while it can.
+//
+//	try ──► reached: open ──► a call does not reach it: shut ──► rest ──┐
+//	 ▲ └──► not reached ──► rest ──┐                                    │
+//	 └─────────────────────────────┴────────────────────────────────────┘
+type outbound struct {
+	engine    *Engine
+	connector *connector.Connector
+	lane      *connector.Lane
+	instance  *connector.Instance // counts the attempts that failed
+	log       log
+	number    atomic.Uint32
+	again     chan bool // ends a rest; true: other options are in force
+	current   atomic.Pointer[way]
+	ctx       context.Context
+	cancel    context.CancelFunc
+	keeper    sync.WaitGroup
+	calls     sync.WaitGroup
+}
+
+// newOutbound begins to reach the SMS centre of a connector.
+func newOutbound(x *Engine, c *connector.Connector) (*outbound, error) {
+	v := &outbound{engine: x, connector: c, lane: x.gateway.LaneOf(c), instance: c.Acquire(), again: make(chan bool, 1)}
+	v.log = log{file: c.PDULog, clock: &x.gateway.Clock}
+	v.ctx, v.cancel = context.WithCancel(x.ctx)
+	w, err := newWay(v)
+	if err != nil {
+		v.cancel()
+		return nil, err
+	}
+	v.current.Store(w)
+	v.keeper.Go(v.keep)
+	return v, nil
+}
+
+// close ends the calls that are under way. The lane gives nothing more: its engine has ended, or it is empty.
+func (v *outbound) close() {
+	v.cancel()
+	v.keeper.Wait()
+	v.calls.Wait()
+	v.current.Load().sender.Close()
+	v.connector.Return(v.instance)
+	v.log.close()
+}
+
+// goneInterval is how often a connector that was removed is asked whether it has sent what it had.
+const goneInterval = 200 * time.Millisecond
+
+// leave closes when the lane has nothing more to send, because the connector was removed.
+func (v *outbound) leave() {
+	t := time.NewTicker(goneInterval)
+	defer t.Stop()
+	for !v.isGone() {
+		select {
+		case <-t.C:
+		case <-v.ctx.Done():
+		}
+	}
+	v.close()
+}
+
+// isGone reports whether the lane has nothing more to send, or the gateway ends.
+func (v *outbound) isGone() (gone bool) {
+	told := make(chan bool, 1)
+	if !v.engine.Do(v.lane, func(int64) { told <- v.lane.Gone() }) {
+		return true
+	}
+	select {
+	case gone = <-told:
+		return gone
+	case <-v.ctx.Done():
+		return true
+	}
+}
+
+// wake ends a rest, and has what follows go on by other options if these have changed.
+func (v *outbound) wake(changed bool) {
+	for {
+		select {
+		case v.again <- changed:
+			return
+		default:
+		}
+		select {
+		case earlier := <-v.again: // nobody has seen it
+			changed = changed || earlier
+		default:
+		}
+	}
+}
+
+// keep tries the SMS centre, and opens and shuts the way to it, until the gateway ends.
+func (v *outbound) keep() {
+	for v.ctx.Err() == nil {
+		w := v.current.Load()
+		why := w.sender.Try(v.ctx, w.centre.Address())
+		changed := false
+		if why == "" {
+			v.open(w)
+			for why == "" && !changed && v.ctx.Err() == nil {
+				select {
+				case why = <-w.lost:
+				case changed = <-v.again:
+				case <-v.ctx.Done():
+				}
+			}
+			v.shut(w)
+		}
+		if why != "" && v.ctx.Err() == nil {
+			changed = v.rest(w, why)
+		}
+		if changed {
+			v.renew()
+		}
+	}
+}
+
+// rest waits until the SMS centre is to be tried again. It reports whether other options are in force then.
+func (v *outbound) rest(w *way, why string) (changed bool) {
+	g := v.engine.gateway
+	if w.works.Swap(false) {
+		v.instance.Failures = 0
+	}
+	rest := g.Sessions.ConnectFailed(g.Clock.Now(), v.instance, errors.New(w.centre.Address().Host+" "+why))
+	t := time.NewTimer(rest)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case changed = <-v.again:
+	case <-v.ctx.Done():
+	}
+	return changed
+}
+
+// renew goes on by the options in force. They were checked; if they cannot be used all the same, those of before are kept.
+func (v *outbound) renew() {
+	w, err := newWay(v)
+	if err != nil {
+		v.engine.gateway.Log.Error().Err(err).Str("connector", v.connector.Name).Msg("the options of before stay in force")
+		return
+	}
+	v.current.Swap(w).sender.Close()
+}
+
+// open has the lane give messages.
+func (v *outbound) open(w *way) {
+	select {
+	case <-w.lost: // of an earlier attempt
+	default:
+	}
+	v.engine.Do(v.lane, func(now int64) {
+		if w.outlet == nil && !v.lane.Gone() {
+			v.engine.gateway.Sessions.Reached(now, v.connector)
+			w.outlet = connector.NewOutlet(v.connector, w, w.window)
+			v.lane.Open(w.outlet)
+		}
+	})
+}
+
+// shut has the lane give no more.
+func (v *outbound) shut(w *way) {
+	v.engine.Do(v.lane, func(int64) {
+		if w.outlet != nil {
+			v.lane.LoggingOut(w.outlet)
+			w.outlet = nil
+		}
+	})
+}
+
+// senderOptions returns how the SMS centre of a connector at a host is called.
+func senderOptions(c *connector.Connector, host string) (o call.SenderOptions) {
+	cfg := c.Config()
+	o = call.SenderOptions{Connections: cfg.Instances * cfg.Window, ConnectTimeout: cfg.ConnectTimeout, Timeout: cfg.ResponseTimeout}
+	if files := c.TLS(); files != nil {
+		o.TLS = files.Config(host)
+	}
+	return o
+}

@@ -1,0 +1,21 @@
+package centre
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// docs/http.md has each field, as it is described here.
+func TestDocs(t *testing.T) {
+	t.Parallel()
+	b, err := os.ReadFile("../../../docs/http.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	Fields(func(name, doc string) {
+		if row := "| `{" + name + "}` | " + doc + " |"; !strings.Contains(string(b), row) {
+			t.Errorf("docs/http.md lacks %s", row)
+		}
+	})
+}
