@@ -130,6 +130,9 @@ func (t *translator) retry(e *draft.Entry) {
 		e.Set("retry", slices.Repeat([]string{string(seconds(pause))}, int(again)))
 	default:
 		e.Set("retry", []string{string(seconds(pause)), "repeat"})
+		if again > 0 {
+			e.Tell("sms-resend-retry = %d: a message is sent again until its validity passes", again)
+		}
 	}
 }
 

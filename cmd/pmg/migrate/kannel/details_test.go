@@ -1,0 +1,99 @@
+package kannel
+
+import (
+	"strings"
+	"testing"
+)
+
+const (
+	core1  = "group = core\nadmin-port = 1\n"
+	smpp1  = "\ngroup = smsc\nsmsc = smpp\nsmsc-id = a\nhost = h\nsmsc-username = u\nsmsc-password = p\n"
+	smpp2  = "\ngroup = smsc\nsmsc = smpp\nsmsc-id = b\nhost = i\nsmsc-username = u\nsmsc-password = p\n"
+	emi1   = "\ngroup = smsc\nsmsc = emi\nsmsc-id = e\nhost = h\nport = 6\n"
+	box1   = "\ngroup = smsbox\nsendsms-port = 13013\n"
+	user1  = "\ngroup = sendsms-user\nusername = one\n"
+	secret = "password = p\n"
+)
+
+// Each option says what it says in Kannel; what cannot be said needs a decision. A want that begins with '!' must not be there.
+func TestDetails(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		text  string
+		wants []string
+	}{
+		{smpp1 + "port = 1\ninterface-version = 50\n", []string{`version: "5.0"`, "bind: transmitter", "static: true", "!DECIDE: interface"}},
+		{smpp1 + "port = 1\ninterface-version = 35\n", []string{"DECIDE: interface-version", "!version:"}},
+		{smpp1 + "receive-port = 2\n", []string{"bind: receiver", `address: "h:2"`, "!bind: transmitter", "!window"}},
+		{smpp1 + "receive-port = 2\ntransceiver-mode = 1\n", []string{"bind: transceiver", `address: "h:2"`, "!static"}},
+		{smpp1 + "port = x\n", []string{"DECIDE: port = \"x\" is not a number", "its address is missing", "!address:"}},
+		{smpp1 + "port = 1\nport = 2\n", []string{"port is given twice", `address: "h:2"`, `!"h:1"`}},
+		{smpp1 + "port = 1\nmsg-id-type = 2\n", []string{"receipt_ids: hexadecimal"}},
+		{smpp1 + "port = 1\nmsg-id-type = 3\n", []string{"receipt_ids: same"}},
+		{smpp1 + "port = 1\nalt-charset = klingon\n", []string{"DECIDE: alt-charset", "!charset:"}},
+		{smpp1 + "port = 1\nwait-ack-expire = 2\n", []string{"DECIDE: wait-ack-expire", "!on_unknown: resend"}},
+		{smpp1 + "port = 1\nsource-addr-ton = 1\n", []string{"DECIDE: source-addr-ton", "!rewrite"}},
+		{smpp1 + "port = 1\nsource-addr-ton = 1\nsource-addr-npi = 1\nsource-addr-autodetect = no\n", []string{`{out: source, ton: "1", npi: "1"}`, "!DECIDE: source"}},
+		{smpp1 + "port = 1\nthroughput = 0.5\n", []string{"rate: 1", "DECIDE: throughput = 0.5"}},
+		{smpp1 + "port = 1\nthroughput = 1e400\n", []string{"DECIDE: throughput", "!rate:"}},
+		{smpp1 + "port = 1\nuse-ssl = 1\nssl-client-certkey-file = c.pem\n", []string{`certificate: "c.pem", key: "c.pem"`, "DECIDE: use-ssl"}},
+		{smpp1 + "port = 1\nuse-ssl = 1\n\n" + core1 + "ssl-trusted-ca-file = ca.pem\n", []string{`ca: "ca.pem"`, "!DECIDE: use-ssl"}},
+		{smpp1 + "port = 1\nsmsc-password = \"top secret\"\nkeepalive = 7\n", []string{`keepalive = "7": has no effect`, `password: "top secret"`}},
+		{"\ngroup = smsc\nsmsc = smpp\nhost = h\nport = 1\nsystem-id = old\n\ngroup = smsc\nsmsc = smpp\nhost = h\nport = 2\nsystem-id = old\n",
+			[]string{`name: "smpp"`, `name: "smpp-2"`, `system_id: "old"`, "!operator", "!smsc-id"}},
+
+		{box1 + smpp1 + "port = 1\nvalidityperiod = 7\n" + smpp2 + "port = 1\nvalidityperiod = 7\n", []string{"validity: 7m", "!DECIDE: validityperiod"}},
+		{box1 + smpp1 + "port = 1\nvalidityperiod = 7\n" + smpp2 + "port = 1\nvalidityperiod = 8\n", []string{"!validity: ", "DECIDE: validityperiod = 7", "DECIDE: validityperiod = 8"}},
+		{box1 + smpp1 + "port = 1\nvalidityperiod = 7\n" + smpp2 + "port = 1\n", []string{"!validity: ", "DECIDE: validityperiod = 7"}},
+		{core1 + "unified-prefix = \"+46,0\"\n" + box1, []string{`{in: destination, strip: "0", add: "46", ton: "1", npi: "1"}`, "!Kannel applies the first"}},
+		{core1 + "sms-resend-retry = 0\n" + smpp1 + "port = 1\n", []string{"retry: []"}},
+		{core1 + "sms-resend-retry = -1\n" + smpp1 + "port = 1\n", []string{`retry: ["60s", "repeat"]`}},
+		{core1 + "sms-resend-retry = 3\nsms-resend-freq = 5\n" + smpp1 + "port = 1\n", []string{`retry: ["5s", "5s", "5s"]`}},
+		{core1 + smpp1 + "port = 1\n", []string{"!retry"}},
+		{core1 + "sms-resend-retry = 100\n" + smpp1 + "port = 1\n", []string{`retry: ["60s", "repeat"]`, "sms-resend-retry = 100: a message"}},
+		{core1 + "sms-resend-freq = 5\n" + smpp1 + "port = 1\n", []string{`retry: ["5s", "repeat"]`}},
+		{smpp1 + "port = 1\n" + smpp1 + "port = 1\n", []string{"instances: 2", "!operator", `!name: "a-2"`}},
+		{smpp1 + "port = 1\n" + smpp1 + "port = 1\nthroughput = 5\n", []string{"!instances", `name: "a-2"`, `operator: "a"`, "rate: 5"}},
+		{smpp1 + "port = 1\n" + smpp1 + "port = 1\nmsg-id-type = 2\n", []string{`name: "a-2"`, "!operator: \"a\"", "DECIDE: smsc-id"}},
+		{core1 + "\n" + core1, []string{"DECIDE: group core in kannel.conf:4: there is one already"}},
+		{core1 + "sms-combine-concatenated-mo = no\n" + box1, []string{"!long_messages: join"}},
+		{box1 + "sendsms-port-ssl = 1\n\n" + core1 + "ssl-server-cert-file = c.pem\nssl-server-key-file = k.pem\n", []string{`tls: {certificate: "c.pem", key: "k.pem", min_version: "1.2"}`}},
+		{"group = smsbox\nsendsms-port = x\n\n" + user1 + secret, []string{"DECIDE: sendsms-port", "DECIDE: no smsbox has a sendsms-port"}},
+
+		{emi1 + "smsc-username = u\nalt-port = 7\n", []string{`addresses: ["h:6", "h:7"]`, "!login", "window: 99", "enquire_interval: 0s"}},
+		{emi1 + "alt-host = i\nmy-number = 9\n", []string{`addresses: ["h:6", "i:6"]`, "login: none", `system_id: "9"`}},
+		{emi1, []string{"DECIDE: it has neither smsc-username nor my-number"}},
+		{emi1 + "smsc-username = u\nidle-timeout = 60\n", []string{"idle_max: 60s", "static: false"}},
+		{emi1 + "smsc-username = u\nreceive-port = 7\n", []string{"static: true", `listen: "0.0.0.0:7"`, "DECIDE: connect-allow-ip", `operator: "e"`}},
+		{emi1 + "smsc-username = u\nwindow = 5\n", []string{"window: 5"}},
+
+		{user1, []string{"DECIDE: it has no username, or no password"}},
+		{user1 + secret + user1 + "password = q\n", []string{"DECIDE: group sendsms-user, kannel.conf:6: username \"one\" is there already", "!\"q\""}},
+		{user1 + secret + "user-allow-ip = 10.1.*.*\n", []string{`networks: ["10.1.0.0/16"]`, "DECIDE: user-allow-ip has no effect in Kannel"}},
+		{user1 + secret + "user-deny-ip = *.*.*.*\nuser-allow-ip = 10.1.2.3\n", []string{`networks: ["10.1.2.3/32"]`, "!DECIDE: user"}},
+		{user1 + secret + "user-deny-ip = *.*.*.*\nuser-allow-ip = *.*.*.*\n", []string{"!networks:"}},
+		{user1 + secret + "user-deny-ip = *.*.*.*\nuser-allow-ip = 10.*.1.1;example\n", []string{`DECIDE: user-allow-ip: "10.*.1.1" is no address`, `"example" is no address`, `networks: ["0.0.0.0/32"]`}},
+		{user1 + secret + "user-deny-ip = *.*.*.*\nuser-allow-ip = 2001:db8::1\n", []string{`networks: ["2001:db8::1/128"]`}},
+		{user1 + secret + "user-deny-ip = 10.0.0.1\n", []string{"DECIDE: user-deny-ip", "!networks:"}},
+		{user1 + secret + "allowed-prefix = 46\n", []string{`{in: destination, allow: ["46*"]}`, "!DECIDE: allowed"}},
+		{user1 + secret + "allowed-prefix = 46\ndenied-prefix = 4\n", []string{`{in: destination, deny: ["4*"]}`, "DECIDE: allowed-prefix and denied-prefix", "!allow:"}},
+		{user1 + secret + "max-messages = 0\n", []string{`DECIDE: max-messages = "0"`, "!max_parts:"}},
+		{user1 + secret + "max-messages = 999\n", []string{"max_parts: 255"}},
+		{user1 + secret + "dlr-url = \"ftp://h/\"\n", []string{"!callback_urls:", "DECIDE: dlr-url"}},
+		{user1 + secret + "dlr-url = \"http://h.example.net/a?b=%d\"\n", []string{`callback_urls: ["http://h.example.net/a"]`}},
+
+		{box1 + user1 + secret + smpp1 + "port = 1\ndenied-prefix = 46\n", []string{`{in: destination, deny: ["46*"]}`, `- {connector: "a"}`, "!DECIDE: no SMSC"}},
+		{box1 + user1 + secret + smpp1 + "port = 1\nallowed-prefix = \"+46;x\"\n", []string{`destination: ["46"]`, `DECIDE: allowed-prefix has "x"`}},
+		{box1 + user1 + secret + smpp1 + "port = 1\nallowed-smsc-id = other\n", []string{"DECIDE: no SMSC takes messages: there is no route", "routes: []"}},
+		{box1 + user1 + secret + smpp1 + "port = 1\npreferred-prefix = 46\n" + smpp2 + "port = 1\n", []string{`to: - {connector: "a"} - {connector: "b"}`, `- {connector: "a", weight: 1} - {connector: "b", weight: 1}`}},
+	} {
+		d := translate(t, row.text)
+		made := strings.Join(strings.Fields(strings.ReplaceAll(string(d.Bytes()), "#", " ")), " ")
+		_, made, _ = strings.Cut(made, "all options.")
+		for _, want := range row.wants {
+			if absent, not := strings.CutPrefix(want, "!"); strings.Contains(made, absent) == not {
+				t.Errorf("%q\n%s in\n%s", row.text, want, d.Bytes())
+			}
+		}
+	}
+}
