@@ -218,6 +218,9 @@ func sessions(c *connector.Connector) (open, bound int) {
 			bound++
 		}
 	})
+	if cfg := c.Config(); !cfg.HasSessions() && cfg.Direction == config.Out {
+		return c.Online(), c.Online()
+	}
 	return open, bound
 }
 
@@ -304,7 +307,7 @@ func (v *view) state(c *connector.Connector, bound int) string {
 		return "closed"
 	case c.Hold() != nil:
 		return "held"
-	case bound > 0 || !cfg.HasSessions() && c.Online() > 0:
+	case bound > 0:
 		return "up"
 	case c.Stats.Failing.Load() > 0:
 		return "failing"

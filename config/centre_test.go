@@ -45,6 +45,26 @@ func TestCentreProblems(t *testing.T) {
 	f(kannel+`answers: {success: {body: "("}}`, "connectors[1].answers.success.body must be a regular expression")
 }
 
+// A webhook in another gateway's form may have escapes behind its host, and replies only where that gateway has them.
+func TestWebhookForms(t *testing.T) {
+	t.Parallel()
+	f := func(options, want string) {
+		t.Helper()
+		text := strings.Replace(strings.Replace(centres, "%s", `preset: kannel, url: "http://a"`, 1), "password: secret", "password: secret, "+options, 1)
+		_, _, err := Parse([]byte(text), Options{Protocols: []string{"smpp", "http"}})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", options, err, want)
+		}
+	}
+	f(`webhook: "http://a/x", webhook_form: pmg`, "")
+	f(`webhook: "http://a/x?a=%p", webhook_form: kannel-get, webhook_reply: true`, "")
+	f(`webhook: "http://a/%p/x?a=%p&b=1", webhook_form: kannel-post`, "")
+	f(`webhook: "http://a/x?a=b", webhook_form: jasmin-get`, "")
+	f(`webhook: "http://a/x?a=%p"`, "webhook must end with its path")
+	f(`webhook: "ftp://a/%p", webhook_form: kannel-get`, "webhook must begin with http")
+	f(`webhook: "http://a/", webhook_form: jasmin-post, webhook_reply: true`, "webhook_reply must not be true")
+}
+
 // How texts are sent depends on what requests have room for, and ids are as the centre writes them.
 func TestCentreDefaults(t *testing.T) {
 	t.Parallel()

@@ -115,9 +115,16 @@ func checkCertificates(d *decoder, a *Account, path string, connectors []Connect
 // checkCallbacks checks which servers of an account are called.
 func checkCallbacks(d *decoder, a *Account, path string) {
 	if a.Webhook != "" {
-		if err := call.CheckPrefix(a.Webhook); err != nil {
+		check := call.CheckPrefix
+		if a.WebhookForm != PMGForm {
+			check = func(url string) error { return call.CheckURL(strings.ReplaceAll(url, "%", "")) } // it may have escapes
+		}
+		if err := check(a.Webhook); err != nil {
 			d.problem(path+".webhook", "%s", err)
 		}
+	}
+	if a.WebhookReply && !strings.HasPrefix(a.WebhookForm, "kannel") {
+		d.problem(path+".webhook_reply", "must not be true with webhook_form: %s: only Kannel's forms have replies", a.WebhookForm)
 	}
 	for i, prefix := range a.CallbackURLs {
 		if err := call.CheckPrefix(prefix); err != nil {

@@ -26,7 +26,7 @@ func (b *batch) add(c *caller, i int, m *sms.Message) bool {
 		defer out.Release()
 	}
 	e := c.event(m, out)
-	if e.Context.URL != "" {
+	if e.Context.URL != "" || hasOtherForm(c.engine.gateway.Account(c.lane.Account)) {
 		return false
 	}
 	event := own.EventOf(e)

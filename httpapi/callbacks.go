@@ -303,7 +303,11 @@ func (c *caller) tell(a *config.Account, m *sms.Message) call.Outcome {
 	if webhook {
 		e.Context.URL, e.Context.Dialect = a.Webhook, httpsms.Own
 	}
+	var reply *reply
 	request, told := c.write(e)
+	if webhook && hasOtherForm(a) {
+		request, reply, told = inForm(a, e)
+	}
 	if !told {
 		return call.Outcome{Code: sms.OK}
 	}
@@ -320,6 +324,9 @@ func (c *caller) tell(a *config.Account, m *sms.Message) call.Outcome {
 	}
 	o := c.call(a, request, target, id)
 	c.logs(m, e, request, o)
+	if o.Code == sms.OK && reply != nil {
+		c.answers(m, e, reply)
+	}
 	if o.Code != sms.OK && c.ctx.Err() == nil {
 		return c.refused(m, e, o)
 	}

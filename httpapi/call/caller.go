@@ -80,10 +80,14 @@ func (c *Caller) do(ctx context.Context, call *httpsms.Call, to Target) Outcome 
 	}
 	defer func() { _ = answer.Body.Close() }() // which closes the connection if there is more of the body
 	body, err := io.ReadAll(io.LimitReader(answer.Body, maxBody))
-	if err != nil && call.Taken != nil { // without Taken the status alone counts, which has come
+	if err != nil && (call.Taken != nil || call.Replied != nil) { // without them the status alone counts, which has come
 		return c.failed(ctx, err)
 	}
-	return judge(call, answer, body)
+	o := judge(call, answer, body)
+	if o.Code == sms.OK && call.Replied != nil {
+		call.Replied(answer.Header.Get("Content-Type"), body)
+	}
+	return o
 }
 
 // request makes the request of a call.

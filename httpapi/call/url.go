@@ -95,6 +95,12 @@ func (p *place) isUnder(other *place) bool {
 		(rest == "" || rest[0] == '/' || strings.HasSuffix(other.path, "/"))
 }
 
+// CheckURL returns what is wrong with a URL that is to be called.
+func CheckURL(text string) error {
+	_, err := readURL(text)
+	return err
+}
+
 // CheckPrefix returns what is wrong with an element of the prefixes of Allowed.
 func CheckPrefix(text string) error {
 	if _, err := netip.ParsePrefix(text); err == nil {

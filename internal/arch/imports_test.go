@@ -51,7 +51,7 @@ func table() []row {
 		{"protocols/httpsms", "internal/logtext protocols sms sms/userdata"},
 		{"protocols/httpsms/centre", "internal/smstext protocols protocols/httpsms sms sms/charset sms/userdata"},
 		{"protocols/httpsms/own", "internal/smstext protocols/httpsms sms sms/charset sms/userdata"},
-		{"protocols/httpsms/jasmin", "internal/smstext protocols/httpsms sms sms/charset"},
+		{"protocols/httpsms/jasmin", "internal/smstext protocols/httpsms sms sms/charset sms/userdata"},
 		{"protocols/httpsms/kannel", "internal/smstext protocols/httpsms sms sms/charset sms/userdata"},
 
 		// Decisions that need no session.

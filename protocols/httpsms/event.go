@@ -63,6 +63,8 @@ type Call struct {
 	Header      [][2]string
 	Body        []byte
 	Taken       func(status int, body []byte) bool // reports whether an answer says that the client has it
+
+	Replied func(mediaType string, body []byte) // is given the body of an answer that says so, up to 64 KiB; nil: nobody wants it
 }
 
 // UUID returns the id of a message as a UUID of version 8, for clients whose columns have 36 characters.

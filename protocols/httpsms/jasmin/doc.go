@@ -3,5 +3,5 @@
 //
 // # Start reading
 //
-// read.go (Read), fields.go, order.go (Orders), answer.go, then batch.go and report.go.
+// read.go (Read), fields.go, order.go (Orders), answer.go, then batch.go and report.go, inbound.go.
 package jasmin

@@ -40,19 +40,16 @@ func Report(e *httpsms.Event) (*httpsms.Call, bool) {
 	} else {
 		addReceipt(v, e.Report, refused)
 	}
-	c := &httpsms.Call{
-		Method: http.MethodPost, URL: e.Context.URL,
-		Header: [][2]string{{"User-Agent", "Jasmin gateway/1.0 DLRThrower"}, {"Accept", "text/plain"}, {"Content-Type", "application/x-www-form-urlencoded"}},
-		Taken: func(status int, body []byte) bool {
-			return status < http.StatusBadRequest && string(bytes.TrimSpace(body)) == "ACK/Jasmin"
-		},
-	}
+	method := http.MethodPost
 	if e.Context.Get(httpsms.Method) == http.MethodGet {
-		c.Method, c.URL = http.MethodGet, withQuery(c.URL, v)
-	} else {
-		c.Body = []byte(v.Encode())
+		method = http.MethodGet
 	}
-	return c, true
+	return thrown("DLRThrower", e.Context.URL, method, v), true
+}
+
+// isTaken reports whether an answer says that the client has what it was told.
+func isTaken(status int, body []byte) bool {
+	return status < http.StatusBadRequest && string(bytes.TrimSpace(body)) == "ACK/Jasmin"
 }
 
 // answerOf returns the name of an SMSC's answer, as SMPP has them.
