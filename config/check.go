@@ -114,6 +114,9 @@ func checkCertificates(d *decoder, a *Account, path string, connectors []Connect
 
 // checkCallbacks checks which servers of an account are called.
 func checkCallbacks(d *decoder, a *Account, path string) {
+	if a.Pull && a.Webhook != "" {
+		d.problem(path+".pull", "must not be given together with webhook")
+	}
 	if a.Webhook != "" {
 		check := call.CheckPrefix
 		if a.WebhookForm != PMGForm {

@@ -10,6 +10,7 @@ import (
 	"pmg/protocols/httpsms"
 	"pmg/protocols/smpp"
 	"pmg/protocols/ucp"
+	"pmg/sms"
 	"pmg/sms/rewrite"
 )
 
@@ -184,11 +185,24 @@ type Account struct {
 type Callbacks struct {
 	Webhook      string   `yaml:"webhook" live:"yes" doc:"URL that is called with what becomes of the messages that the account sends by HTTP, where these name no other, and, if it may bind neither as receiver nor as transceiver, with messages from mobiles."`
 	WebhookKey   string   `yaml:"webhook_key" secret:"yes" live:"yes" doc:"Key that calls of webhook are signed with (Standard Webhooks): whsec_ and 24 to 64 octets in base64, such as echo whsec_$(openssl rand -base64 32) makes. Two with a space between while it changes: calls are signed with both."`
+	Pull         bool     `yaml:"pull" default:"false" live:"yes" doc:"In place of a webhook, whether the account fetches what webhook would be called with (GET /v1/events), and acknowledges it."`
 	WebhookForm  string   `yaml:"webhook_form" default:"pmg" enum:"pmg|kannel-get|kannel-post|jasmin-get|jasmin-post" live:"yes" doc:"How webhook is called: pmg is the form of docs/http.md. The others are those of Kannel's get-url and post-url, with its escapes (%p, %P, %b …) in webhook, and of Jasmin's HTTP clients; then it is called with messages from mobiles alone, because reports go to the URLs that come with messages."`
 	WebhookReply bool     `yaml:"webhook_reply" default:"false" live:"yes" doc:"With the forms of Kannel, whether what the server replies is sent to the mobile, as Kannel does unless max-messages is 0."`
 	WebhookBatch int      `yaml:"webhook_batch" default:"1" range:"1..1000" live:"yes" doc:"Events that a call of webhook may tell together, as many as wait. With more than 1 each call is of type batch, whose data is a list of events, each with its id. Where it is raised, it has its whole effect after the next start."`
 	CallbackURLs []string `yaml:"callback_urls" live:"yes" doc:"What URLs may begin with that are named with a message (dlr-url, callback_url), such as https://crm.example.net/sms/. Their servers may be in private networks."`
 	CallbacksTo  string   `yaml:"callbacks" default:"listed" enum:"listed|public" live:"yes" doc:"Which other URLs may be named with a message: listed allows none but those of callback_urls, public every one whose server has a public address."`
+}
+
+// PullLane is where the events of an account wait that fetches them.
+const PullLane = "pull"
+
+// EventsTo returns where an account hears of messages that name no server: the server of its webhook, or PullLane. It is
+// empty if it hears nothing by HTTP.
+func (a *Account) EventsTo() string {
+	if a.Pull {
+		return PullLane
+	}
+	return sms.Endpoint(a.Webhook)
 }
 
 // Passwords returns those that the account may log in with.

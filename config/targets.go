@@ -97,8 +97,8 @@ func (d *decoder) accountTarget(x *index, systemID, path string) {
 		d.noAccount(x, path, systemID)
 		return
 	}
-	if !a.MayReceive() && a.Webhook == "" {
-		d.problem(path, "leads to account %s, which may only bind as transmitter: add receiver or transceiver to its bind option, or give it a webhook", systemID)
+	if !a.MayReceive() && a.EventsTo() == "" {
+		d.problem(path, "leads to account %s, which may only bind as transmitter: add receiver or transceiver to its bind option, or give it a webhook or pull: true", systemID)
 	}
 	if !slices.ContainsFunc(x.Connectors, func(c Connector) bool { return a.MayUse(&c) }) {
 		d.problem(path, "leads to account %s, which may log in on no in connector: name one in its connectors option", systemID)

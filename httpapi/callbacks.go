@@ -52,6 +52,9 @@ func newCallers(x *Engine) *callers {
 
 // serve has messages of a lane to a server of a client carried away.
 func (c *callers) serve(l *connector.Lane) {
+	if l.Endpoint == config.PullLane { // its client comes for what it has
+		return
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.of[l] != nil {

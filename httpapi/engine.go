@@ -19,12 +19,13 @@ type Engine struct {
 	gateway *gateway.Gateway
 	opened  map[string][]sock.Listening
 	callers *callers
+	pulls   pulls
 
 	mu  sync.Mutex
 	of  map[*connector.Connector]*listener
 	out map[*connector.Connector]*outbound
 
-	leaving sync.WaitGroup // outbounds of connectors that were removed
+	leaving sync.WaitGroup // outbounds of connectors that were removed, and what expires events
 	ctx     context.Context
 	cancel  context.CancelFunc
 }
@@ -35,6 +36,8 @@ func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listeni
 	x := &Engine{Engine: e, gateway: g, opened: opened, of: map[*connector.Connector]*listener{}, out: map[*connector.Connector]*outbound{}}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	x.callers = newCallers(x)
+	x.pulls = pulls{engine: x, of: map[string]*pulled{}}
+	x.leaving.Go(func() { x.pulls.keep(x.ctx) })
 	for _, c := range g.Connectors() {
 		if c.Config().HasSessions() {
 			continue
@@ -189,6 +192,7 @@ func (x *Engine) Addresses(c *connector.Connector) []netip.AddrPort {
 
 // Drain implements gateway.Engine: no request is taken any more, and those that are under way are answered.
 func (x *Engine) Drain(ctx context.Context) {
+	x.pulls.expire(0, true)
 	var all sync.WaitGroup
 	x.each(func(l *listener) { all.Go(func() { l.drain(ctx) }) })
 	x.Engine.Drain(ctx)

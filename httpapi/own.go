@@ -34,6 +34,8 @@ func (l *listener) ownRoutes(m *http.ServeMux) {
 	m.HandleFunc("GET /v1/messages/{id}", l.with(config.ReadScope, (*api).getMessage))
 	m.HandleFunc("DELETE /v1/messages/{id}", l.with(config.SendScope, (*api).deleteMessage))
 	m.HandleFunc("PATCH /v1/messages/{id}", l.with(config.SendScope, (*api).patchMessage))
+	m.HandleFunc("GET /v1/events", l.with(config.ReadScope, (*api).getEvents))
+	m.HandleFunc("POST /v1/events:ack", l.with(config.ReadScope, (*api).postAcknowledged))
 	m.HandleFunc("GET /v1/account", l.with(config.ReadScope, (*api).getAccount))
 	m.HandleFunc("GET /problems/{name}", l.page(htmlType, problemPage))
 	m.HandleFunc("GET /v1/openapi.json", l.page("application/json", func(*http.Request) []byte { return []byte(openapi) }))

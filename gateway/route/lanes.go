@@ -95,7 +95,7 @@ func (t *Table) ClientLane(account string, context []byte) *connector.Lane {
 	}
 	endpoint := sms.EndpointOf(context)
 	if endpoint == "" && (context != nil || !a.MayReceive()) {
-		endpoint = sms.Endpoint(a.Webhook)
+		endpoint = a.EventsTo()
 	}
 	if endpoint != "" {
 		return t.accountLane(t.Config(), account, t.lanes.endpoint(account, endpoint))

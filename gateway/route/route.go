@@ -69,7 +69,7 @@ func (t *Table) target(cfg *config.Config, to config.Target) target {
 func endpointOf(cfg *config.Config, account string) string {
 	for i := range cfg.Accounts {
 		if a := &cfg.Accounts[i]; a.SystemID == account && !a.MayReceive() {
-			return sms.Endpoint(a.Webhook)
+			return a.EventsTo()
 		}
 	}
 	return ""

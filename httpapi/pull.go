@@ -1,0 +1,284 @@
+package httpapi
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"pmg/connector"
+	"pmg/httpapi/call"
+	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/own"
+	"pmg/sms"
+)
+
+// Bounds on events that clients fetch.
+const (
+	mostPulled   = 100  // events of an answer
+	mostHeld     = 1000 // events of an account that are fetched and not acknowledged
+	mostPulls    = 8    // requests of an account that wait
+	longestWait  = 30 * time.Second
+	gatherTime   = 20 * time.Millisecond // in which events that come together are told together
+	maxAckBody   = 64 << 10
+	pullAgain    = time.Minute // after which an event is told again that was not acknowledged
+	pullInterval = time.Second
+)
+
+// pulls are the events that clients have fetched and not acknowledged.
+type pulls struct {
+	engine *Engine
+
+	mu     sync.Mutex
+	of     map[string]*pulled // by account
+	closed bool
+}
+
+// Pulled are those of an account.
+type pulled struct {
+	waiting int // requests
+	held    map[string]held
+}
+
+// A held event is under way until its client acknowledges it, or for pullAgain.
+type held struct {
+	lane  *connector.Lane
+	slot  *connector.Slot
+	until int64
+}
+
+// begin begins a request for events. It reports false if the account has too many under way, or the gateway ends.
+func (p *pulls) begin(account string) (room int, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	of := p.of[account]
+	if of == nil {
+		of = &pulled{held: map[string]held{}}
+		p.of[account] = of
+	}
+	room = mostHeld - len(of.held) - of.waiting*mostPulled
+	if p.closed || of.waiting >= mostPulls || room <= 0 {
+		return 0, false
+	}
+	of.waiting++
+	return min(room, mostPulled), true
+}
+
+// end ends it. What it has fetched is held.
+func (p *pulls) end(account string, lane *connector.Lane, slots []*connector.Slot, until int64) {
+	p.mu.Lock()
+	of := p.of[account]
+	of.waiting--
+	closed := p.closed
+	if !closed {
+		for _, s := range slots {
+			of.held[eventID(s.Message)] = held{lane, s, until}
+		}
+	}
+	p.mu.Unlock()
+	if closed {
+		for _, s := range slots {
+			p.back(held{lane: lane, slot: s})
+		}
+	}
+}
+
+// acknowledge ends the events that a client has, and returns the others of the ids.
+func (p *pulls) acknowledge(account string, ids []string) (unknown []string) {
+	unknown = []string{}
+	var all []held
+	p.mu.Lock()
+	for _, id := range ids {
+		of := p.of[account]
+		if of == nil {
+			unknown = append(unknown, id)
+			continue
+		}
+		h, ok := of.held[id]
+		if !ok {
+			unknown = append(unknown, id)
+			continue
+		}
+		delete(of.held, id)
+		all = append(all, h)
+	}
+	p.mu.Unlock()
+	for _, h := range all {
+		p.engine.Do(h.lane, func(now int64) { h.lane.Answered(now, h.slot, sms.Answer{Code: sms.OK, At: now}) })
+	}
+	return unknown
+}
+
+// back gives an event back to its lane, which tells it again.
+func (p *pulls) back(h held) {
+	p.engine.Do(h.lane, func(now int64) { h.lane.Unsent(now, h.slot) })
+}
+
+// expire gives back the events that were held for too long; all of them when the gateway ends, which takes no more requests then.
+func (p *pulls) expire(now int64, all bool) {
+	var over []held
+	p.mu.Lock()
+	p.closed = p.closed || all
+	for account, of := range p.of {
+		for id, h := range of.held {
+			if all || h.until <= now {
+				over = append(over, h)
+				delete(of.held, id)
+			}
+		}
+		if len(of.held)+of.waiting == 0 {
+			delete(p.of, account)
+		}
+	}
+	p.mu.Unlock()
+	for _, h := range over {
+		p.back(h)
+	}
+}
+
+// keep expires events until the gateway ends.
+func (p *pulls) keep(ctx context.Context) {
+	t := time.NewTicker(pullInterval)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			p.expire(p.engine.gateway.Clock.Now(), false)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// A pull is a request for events. It is a courier of the account's lane while it waits.
+type pull struct {
+	came chan struct{}
+
+	mu    sync.Mutex
+	slots []*connector.Slot
+}
+
+// Give implements connector.Courier.
+func (p *pull) Give(_ int64, s *connector.Slot) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.slots = append(p.slots, s)
+	select {
+	case p.came <- struct{}{}:
+	default:
+	}
+}
+
+// Quiet implements connector.Courier: what was given is held elsewhere.
+func (*pull) Quiet(int64) {}
+
+// fetch returns what a lane gives in a time, n slots at most.
+func (x *api) fetch(l *connector.Lane, n int, wait time.Duration) []*connector.Slot {
+	p := &pull{came: make(chan struct{}, 1)}
+	outlet := connector.NewOutlet(l.Home(), p, n)
+	if !x.callers.engine.Do(l, func(int64) { l.Open(outlet) }) {
+		return nil
+	}
+	t := time.NewTimer(max(wait, gatherTime))
+	defer t.Stop()
+	for waiting := true; waiting; {
+		select {
+		case <-p.came:
+			t.Reset(gatherTime)
+			waiting = p.len() < n
+		case <-t.C:
+			waiting = false
+		case <-x.r.Context().Done():
+			waiting = false
+		}
+	}
+	shut := make(chan struct{})
+	if x.callers.engine.Do(l, func(int64) { l.LoggingOut(outlet); close(shut) }) {
+		select {
+		case <-shut:
+		case <-x.callers.engine.ctx.Done(): // what was given is in the store
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.slots
+}
+
+func (p *pull) len() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.slots)
+}
+
+// getEvents tells the events that wait for the account, which are told again unless they are acknowledged in time.
+func (x *api) getEvents() {
+	a := x.account.Config()
+	query := x.r.URL.Query()
+	limit, err := strconv.Atoi(cmp.Or(query.Get("limit"), strconv.Itoa(mostPulled)))
+	wait, waitErr := time.ParseDuration(cmp.Or(query.Get("wait"), "0s"))
+	switch {
+	case err != nil || limit < 1 || limit > mostPulled || waitErr != nil || wait < 0 || wait > longestWait:
+		x.problem(own.NewProblem("invalid-message", fmt.Sprintf("limit must be from 1 to %d, and wait a duration up to %s", mostPulled, longestWait)))
+		return
+	case !a.Pull:
+		x.problem(own.NewProblem("forbidden", "the account does not fetch events: pull is false"))
+		return
+	}
+	all := &x.callers.engine.pulls
+	room, ok := all.begin(a.SystemID)
+	if !ok {
+		x.problem(own.NewProblem("rate-limited", fmt.Sprintf("%d requests wait, or %d events were fetched and not acknowledged", mostPulls, mostHeld)))
+		return
+	}
+	var slots []*connector.Slot
+	l := x.gateway.ClientLane(a.SystemID, nil)
+	defer func() { all.end(a.SystemID, l, slots, x.gateway.Clock.Now()+int64(pullAgain)) }()
+	if l == nil {
+		x.problem(own.NewProblem("unavailable", ""))
+		return
+	}
+	x.extend()
+	slots = x.fetch(l, min(limit, room), wait)
+	c := &caller{callers: x.callers, lane: l}
+	events := make([]own.Event, 0, len(slots))
+	for _, s := range slots {
+		m := s.Message
+		out := c.leaving(m)
+		e := c.event(m, out)
+		event := own.EventOf(e)
+		event.ID = eventID(m)
+		events = append(events, event)
+		c.logs(m, e, &httpsms.Call{Method: x.r.Method, URL: x.r.URL.Path}, call.Outcome{Status: http.StatusOK})
+		if out != m {
+			out.Release()
+		}
+	}
+	x.answerJSON(http.StatusOK, struct {
+		Events []own.Event `json:"events"`
+	}{events})
+}
+
+// postAcknowledged ends the events that the client has.
+func (x *api) postAcknowledged() {
+	body, ok := x.readJSON(maxAckBody)
+	if !ok {
+		return
+	}
+	var asked struct {
+		IDs []string `json:"ids"`
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&asked); err != nil || asked.IDs == nil || len(asked.IDs) > mostHeld {
+		x.problem(own.NewProblem("invalid-message", fmt.Sprintf(`it must be {"ids": [...]} with %d ids of events at most`, mostHeld)))
+		return
+	}
+	x.answerJSON(http.StatusOK, struct {
+		Unknown []string `json:"unknown"`
+	}{x.callers.engine.pulls.acknowledge(x.account.SystemID, asked.IDs)})
+}
