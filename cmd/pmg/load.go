@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -14,18 +15,11 @@ import (
 
 	"pmg/internal/console"
 	"pmg/loadtest"
+	"pmg/loadtest/httpload"
 	"pmg/protocols"
 )
 
-func newLoadCommand() *cobra.Command {
-	o := loadtest.DefaultLoadOptions()
-	var bind, coding string
-	var accounts []string
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:   "load --to HOST:PORT {--messages M | --duration D | --mo N}",
-		Short: "Send load to a gateway and measure its answers",
-		Long: `Binds connections, keeps a window of submits unanswered on each, and reports how
+const loadHelp = `Binds connections, keeps a window of submits unanswered on each, and reports how
 many were answered, the throughput and the latency.
 
 Without --rate each answer makes room for the next submit (closed loop). With
@@ -55,6 +49,11 @@ sends, and finds missing and doubled ones. It then submits only if --messages sa
 With several accounts each has its own --mo-to, in the same order, and must receive only
 messages to that address.
 
+With --protocol http messages go to the gateway's own API, one request after the other on
+each connection, or with --stream as lines of a stream. --receipts receives events on a port
+of this machine, whose URL comes with each message: the account needs callbacks: public, and
+127.0.0.0/8 in its callback_urls.
+
 The exit status is 1 when something is unanswered, refused, missing, lost, doubled or
 received by another account.
 
@@ -66,7 +65,17 @@ receipt_states (by name), mo, mo_missing, mo_doubled, mo_misrouted, unnumbered,
 malformed, reconnects, sent_again, connections_lost, gave_up, seconds, messages_per_second,
 receipts_per_second (from the first submit to the last receipt), and latency and
 receipt_latency with p50_us, p90_us, p99_us, p999_us and max_us. Both are measured from
-the submit.`,
+the submit.`
+
+func newLoadCommand() *cobra.Command {
+	o := loadtest.DefaultLoadOptions()
+	var bind, coding string
+	var accounts []string
+	var asJSON, stream bool
+	cmd := &cobra.Command{
+		Use:   "load --to HOST:PORT {--messages M | --duration D | --mo N}",
+		Short: "Send load to a gateway and measure its answers",
+		Long:  loadHelp,
 		Example: `  pmg load --to 127.0.0.1:2775 --connections 64 --window 10 --messages 400000
   pmg load --to 127.0.0.1:2775 --duration 1m --rate 2000 --json
   pmg load --to 127.0.0.1:2775 --messages 1000 --receipts --retry 100ms
@@ -74,6 +83,8 @@ the submit.`,
   pmg load --to 127.0.0.1:2775 --connections 8 --messages 100000 --receipts --account acme:s3cret --account other:pw
   pmg load --to 127.0.0.1:2775 --messages 3000 --coding ucs2 --parts 3 --size 130
   pmg load --to 127.0.0.1:3700 --protocol ucp --messages 1000 --receipts
+  pmg load --to 127.0.0.1:8080 --protocol http --connections 16 --messages 100000
+  pmg load --to 127.0.0.1:8080 --protocol http --stream --connections 4 --window 1000 --messages 1000000
   pmg load --to 127.0.0.1:2775 --mo 1000 --account acme:s3cret --mo-to 1001`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -87,12 +98,13 @@ the submit.`,
 			if o.Accounts, err = parseAccounts(accounts); err != nil {
 				return err
 			}
-			return runLoad(cmd, o, asJSON)
+			return runLoad(cmd, httpload.Options{LoadOptions: o, Stream: stream}, asJSON)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.To, "to", "", "`host:port` of the gateway")
-	f.StringVar(&o.Protocol, "protocol", "smpp", loadtest.Protocols())
+	f.StringVar(&o.Protocol, "protocol", "smpp", loadtest.Protocols()+", or http for the gateway's own API")
+	f.BoolVar(&stream, "stream", false, "with --protocol http: each connection sends a stream of lines, of which --window are unanswered")
 	f.IntVar(&o.Connections, "connections", o.Connections, "how many connections to bind")
 	f.IntVar(&o.Window, "window", o.Window, "submits unanswered on each connection")
 	f.Int64Var(&o.Messages, "messages", 0, "how many messages to send; 0: until --duration is over")
@@ -151,7 +163,13 @@ func parseAccounts(all []string) (accounts []loadtest.Account, err error) {
 	return accounts, nil
 }
 
-func runLoad(cmd *cobra.Command, o loadtest.LoadOptions, asJSON bool) error {
+func runLoad(cmd *cobra.Command, o httpload.Options, asJSON bool) error {
+	if o.Protocol == "http" && cmd.Flags().Changed("bind") {
+		return errors.New("--bind has no meaning with --protocol http")
+	}
+	if o.Stream && o.Protocol != "http" {
+		return errors.New("--stream needs --protocol http")
+	}
 	defer loadtest.OneCore()()
 	ctx, stop := console.Interruptible(cmd.Context())
 	defer stop()
@@ -166,7 +184,11 @@ func runLoad(cmd *cobra.Command, o loadtest.LoadOptions, asJSON bool) error {
 		}
 		p.Show(c.Accepted, text)
 	}
-	r, err := loadtest.Load(ctx, o)
+	load := func() (*loadtest.LoadResult, error) { return loadtest.Load(ctx, o.LoadOptions) }
+	if o.Protocol == "http" {
+		load = func() (*loadtest.LoadResult, error) { return httpload.Load(ctx, o) }
+	}
+	r, err := load()
 	p.End()
 	if err != nil {
 		return err

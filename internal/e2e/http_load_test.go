@@ -1,0 +1,81 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"pmg/internal/testutil"
+	"pmg/loadtest"
+	"pmg/loadtest/httpload"
+)
+
+// Messages that a load sends by HTTP, one by one and in streams, arrive once each, and its receiver of events hears the end
+// of each once.
+func TestHTTPLoad(t *testing.T) {
+	parallel(t)
+	for _, stream := range []bool{false, true} {
+		t.Run(fmt.Sprintf("stream %t", stream), func(t *testing.T) {
+			t.Parallel()
+			g, sink := loadSite(t, loadtest.SinkOptions{Receipts: true}, site{
+				more:     "{name: api, direction: in, protocol: http, address: \"127.0.0.1:0\"}\n",
+				accounts: "{system_id: api, password: s3cret, bind: [transmitter], callback_urls: [127.0.0.0/8], callbacks: public}",
+			})
+			o := httpload.Options{LoadOptions: loadtest.DefaultLoadOptions(), Stream: stream}
+			o.To, o.SystemID, o.Password, o.Timeout = g.addr("api"), "api", "s3cret", testutil.Patience
+			o.Connections, o.Window, o.Messages, o.Receipts, o.First = 4, 50, 1000, true, 7
+			ctx, cancel := context.WithTimeout(t.Context(), 3*testutil.Patience)
+			defer cancel()
+			r, err := httpload.Load(ctx, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p := r.Problems(); p != nil || r.Accepted != 1000 || r.Receipts != 1000 || r.ReceiptStates["delivered"] != 1000 || r.Latency.P50 <= 0 {
+				t.Errorf("%v, %+v", p, r)
+			}
+			if err := sink.Await(ctx, 1000); err != nil {
+				t.Error(err)
+			}
+			if s := sink.Result(); s.Unique != 1000 || s.Doubled != 0 {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}
+
+// What goes wrong with a load by HTTP is in its result.
+func TestHTTPLoadFails(t *testing.T) {
+	parallel(t)
+	g := start(t, site{more: `{name: api, direction: in, protocol: http, address: "127.0.0.1:0"}`})
+	f := func(change func(*httpload.Options)) *loadtest.LoadResult {
+		t.Helper()
+		o := httpload.Options{LoadOptions: loadtest.DefaultLoadOptions()}
+		o.To, o.SystemID, o.Password, o.Timeout = g.addr("api"), "acme", "s3cret", testutil.Patience
+		o.Messages = 5
+		change(&o)
+		r, err := httpload.Load(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	if r := f(func(*httpload.Options) {}); r.Refused != 5 || r.Statuses["422"] != 5 {
+		t.Errorf("no route: %+v", r)
+	}
+	if r := f(func(o *httpload.Options) { o.Stream = true }); r.Refused != 5 || r.Statuses["422"] != 5 {
+		t.Errorf("no route: %+v", r)
+	}
+	for _, stream := range []bool{false, true} {
+		r := f(func(o *httpload.Options) { o.Password, o.Stream, o.Messages = "wrong", stream, 1 })
+		if r.Accepted != 0 || r.Problems() == nil {
+			t.Errorf("a wrong password, stream %t: %+v", stream, r)
+		}
+		if r := f(func(o *httpload.Options) { o.To, o.Stream = testutil.FreeAddress(t), stream }); r.ConnectionsLost != 1 {
+			t.Errorf("nobody is there, stream %t: %+v", stream, r)
+		}
+	}
+	if r := f(func(o *httpload.Options) { o.Messages, o.Duration, o.Rate = 0, 200*time.Millisecond, 100 }); r.Answered == 0 || r.Answered > 40 {
+		t.Errorf("a rate: %+v", r)
+	}
+}

@@ -1,0 +1,69 @@
+package httpload
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+)
+
+// maxAnswer is how much is read of an answer, in octets.
+const maxAnswer = 64 << 10
+
+// single sends messages one by one, over one connection.
+func (r *run) single() {
+	t := &http.Transport{MaxConnsPerHost: 1, MaxIdleConnsPerHost: 1, DisableCompression: true}
+	defer t.CloseIdleConnections()
+	c := &http.Client{Transport: t, Timeout: r.Timeout}
+	for {
+		n, planned, ok := r.take()
+		if !ok {
+			return
+		}
+		body := r.body(n)
+		for {
+			status, id, err := r.post(c, body)
+			pause := r.Retry
+			switch {
+			case err != nil && r.Reconnect == 0:
+				r.lost.Add(1)
+				return
+			case err != nil:
+				r.again.Add(1)
+				pause = r.Reconnect
+			case !r.note(status, id, planned):
+				pause = -1
+			default:
+				r.resent.Add(1)
+			}
+			if pause < 0 || !r.pause(pause) {
+				break
+			}
+		}
+	}
+}
+
+// post sends a message, and returns the status of the answer and the id of the message.
+func (r *run) post(c *http.Client, body []byte) (status int, id string, err error) {
+	req, err := http.NewRequest(http.MethodPost, r.url+"/v1/messages", bytes.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	req.SetBasicAuth(r.SystemID, r.Password)
+	req.Header.Set("Content-Type", "application/json")
+	r.sent.Add(1)
+	answer, err := c.Do(req)
+	if err != nil {
+		return 0, "", err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err != nil {
+		return 0, "", err
+	}
+	var message struct{ ID string }
+	if answer.StatusCode == http.StatusAccepted {
+		err = json.Unmarshal(text, &message)
+	}
+	return answer.StatusCode, message.ID, err
+}

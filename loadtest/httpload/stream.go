@@ -1,0 +1,103 @@
+package httpload
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// stream sends messages as the lines of a stream, over one connection. As many lines as the window are unanswered.
+func (r *run) stream() {
+	t := &http.Transport{DisableCompression: true, WriteBufferSize: 64 << 10, ReadBufferSize: 64 << 10}
+	defer t.CloseIdleConnections()
+	in, out := io.Pipe()
+	req, err := http.NewRequest(http.MethodPost, r.url+"/v1/messages:stream", in)
+	if err != nil {
+		r.lost.Add(1)
+		return
+	}
+	req.SetBasicAuth(r.SystemID, r.Password)
+	req.Header.Set("Content-Type", "application/x-ndjson")
+	lines := make(chan time.Time, r.Window) // when those were planned that are not answered
+	var writer sync.WaitGroup
+	writer.Go(func() { r.write(out, lines) })
+	answer, err := t.RoundTrip(req)
+	if err == nil {
+		err = r.read(answer, lines)
+		_ = answer.Body.Close()
+	}
+	_ = in.CloseWithError(io.ErrClosedPipe) // the writer ends
+	for range lines {                       // which are not answered
+	}
+	writer.Wait()
+	if err != nil {
+		r.lost.Add(1)
+	}
+}
+
+// write writes lines, and closes both when the load ends.
+func (r *run) write(out *io.PipeWriter, lines chan<- time.Time) {
+	defer close(lines)
+	w := bufio.NewWriterSize(out, 32<<10)
+	defer func() {
+		_ = w.Flush()
+		_ = out.Close()
+	}()
+	for {
+		n, at, ok := r.take()
+		if !ok {
+			return
+		}
+		body := append(r.body(n), '\n')
+		select {
+		case lines <- at:
+		default: // the window is full: what was written must be on its way
+			if w.Flush() != nil {
+				return
+			}
+			lines <- at
+		}
+		r.sent.Add(1)
+		if _, err := w.Write(body); err != nil {
+			return
+		}
+		if len(lines) == 1 && w.Flush() != nil { // nothing else is under way
+			return
+		}
+	}
+}
+
+// read reads the answers, which come in the order of the lines.
+func (r *run) read(answer *http.Response, lines <-chan time.Time) error {
+	if answer.StatusCode != http.StatusOK {
+		r.mu.Lock()
+		r.statuses[answer.Status]++
+		r.mu.Unlock()
+		return io.ErrUnexpectedEOF
+	}
+	in := bufio.NewScanner(answer.Body)
+	in.Buffer(make([]byte, maxAnswer), maxAnswer)
+	for line := range lines {
+		if !in.Scan() {
+			if err := in.Err(); err != nil {
+				return err
+			}
+			return io.ErrUnexpectedEOF
+		}
+		var message struct {
+			ID     string
+			Status int
+		}
+		if err := json.Unmarshal(in.Bytes(), &message); err != nil {
+			return err
+		}
+		if message.Status == 0 {
+			message.Status = http.StatusAccepted
+		}
+		r.note(message.Status, message.ID, line)
+	}
+	return nil
+}
