@@ -254,7 +254,11 @@ func (t *translator) hook(cid string) string {
 		e.Set("bind", []string{"transmitter"})
 		e.Set("connectors", []string{serverHTTP})
 		e.Set("webhook", fields[3])
-		e.Decide("the server is called in PMG's form (docs/http.md, Webhooks) with POST, not in Jasmin's (%s): it must be changed. webhook_key signs calls", fields[2])
+		form := "jasmin-get"
+		if strings.EqualFold(fields[2], "post") {
+			form = "jasmin-post"
+		}
+		e.Set("webhook_form", draft.Word(form))
 		t.draft.Accounts = append(t.draft.Accounts, e)
 		t.hooks[cid] = name
 		return name

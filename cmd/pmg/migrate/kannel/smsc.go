@@ -37,7 +37,7 @@ func (t *translator) addSMSC(of *Group) {
 	case "smpp":
 	case "emi", "emi2", "emi_ip":
 	case "http":
-		t.draft.Decide("group smsc, %s, smsc = http (%s): pmg import does not translate it; docs/http.md says what PMG does with HTTP", of.At, t.shown(of))
+		t.draft.Decide("group smsc, %s, smsc = http (%s): pmg import does not translate it; write a connector with direction: out and protocol: http, as docs/http.md says (SMS centres that speak HTTP)", of.At, t.shown(of))
 		return
 	case "fake":
 		t.draft.Decide("group smsc, %s, smsc = fake (%s): pmg sink is an SMSC for tests, and needs a connector of its own", of.At, t.shown(of))

@@ -10,9 +10,9 @@ const (
 	regexRoute = "routes and lists of PMG have prefixes: write these as destination of a route, or as allow and deny in rewrite"
 	storeDir   = "PMG always stores messages, and what is known for their receipts, on disk (store.dir)"
 	wap        = "PMG has no WAP"
-	fromMobile = "messages from mobiles go to an account by a route, and to its webhook; see docs/migrate.md"
+	fromMobile = "messages from mobiles go to an account by a route, and to its webhook, with webhook_form: kannel-get in the form of a get-url; see docs/migrate.md"
 	modem      = "PMG has no modems"
-	replies    = "PMG answers no messages itself: what the webhook's server answers is its own affair"
+	replies    = "PMG answers no messages itself: with webhook_reply what a server replies is sent"
 	httpSMSC   = "see the comment of the group"
 	x25        = "PMG speaks over TCP/IP only"
 )
