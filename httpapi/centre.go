@@ -50,7 +50,7 @@ func (w *way) Give(_ int64, s *connector.Slot) {
 	w.ready = append(w.ready, s)
 	if w.working < w.window {
 		w.working++
-		w.calls.Go(w.work)
+		w.start(w.work)
 	}
 }
 

@@ -30,6 +30,18 @@ type outbound struct {
 	cancel    context.CancelFunc
 	keeper    sync.WaitGroup
 	calls     sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool // no call begins any more
+}
+
+// start runs f on a goroutine, unless the gateway ends: then what was not sent is in the store.
+func (v *outbound) start(f func()) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.closed {
+		v.calls.Go(f)
+	}
 }
 
 // newOutbound begins to reach the SMS centre of a connector.
@@ -49,6 +61,9 @@ func newOutbound(x *Engine, c *connector.Connector) (*outbound, error) {
 
 // close ends the calls that are under way. The lane gives nothing more: its engine has ended, or it is empty.
 func (v *outbound) close() {
+	v.mu.Lock()
+	v.closed = true
+	v.mu.Unlock()
 	v.cancel()
 	v.keeper.Wait()
 	v.calls.Wait()
