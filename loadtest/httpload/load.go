@@ -47,8 +47,8 @@ func (o *Options) check() error {
 		return errors.New("numbers and times cannot be negative")
 	case o.Coding != loadtest.PlainCoding || o.Parts > 1 || o.MO > 0 || len(o.Accounts) > 1 || o.Separate:
 		return errors.New("coding, parts, mo, bind and several accounts have no meaning with protocol http")
-	case o.Stream && (o.Reconnect > 0 || o.Rate > 0):
-		return errors.New("a stream is sent once, as fast as it is answered: reconnect and rate have no meaning with it")
+	case o.Stream && (o.Reconnect > 0 || o.Retry > 0 || o.Rate > 0):
+		return errors.New("a stream is sent once, as fast as it is answered: reconnect, retry and rate have no meaning with it")
 	}
 	return nil
 }

@@ -23,22 +23,21 @@ func (r *run) single() {
 		body := r.body(n)
 		for {
 			status, id, err := r.post(c, body)
-			pause := r.Retry
-			switch {
-			case err != nil && r.Reconnect == 0:
+			if err != nil && r.Reconnect == 0 {
 				r.lost.Add(1)
 				return
-			case err != nil:
-				r.again.Add(1)
-				pause = r.Reconnect
-			case !r.note(status, id, planned):
-				pause = -1
-			default:
-				r.resent.Add(1)
 			}
-			if pause < 0 || !r.pause(pause) {
+			pause, counted := r.Reconnect, &r.again
+			if err == nil {
+				if !r.note(status, id, planned) {
+					break
+				}
+				pause, counted = r.Retry, &r.resent
+			}
+			if !r.pause(pause) { // the load ends: it is not sent again, and stays as it is
 				break
 			}
+			counted.Add(1)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package httpload
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -9,12 +10,17 @@ import (
 	"time"
 )
 
-// stream sends messages as the lines of a stream, over one connection. As many lines as the window are unanswered.
+// stream sends messages as the lines of a stream, over one connection. As many lines as the window are unanswered. It gives the
+// stream up when no answer has come for the timeout.
 func (r *run) stream() {
 	t := &http.Transport{DisableCompression: true, WriteBufferSize: 64 << 10, ReadBufferSize: 64 << 10}
 	defer t.CloseIdleConnections()
+	ctx, giveUp := context.WithCancel(context.Background())
+	defer giveUp()
+	silence := time.AfterFunc(r.Timeout, giveUp)
+	defer silence.Stop()
 	in, out := io.Pipe()
-	req, err := http.NewRequest(http.MethodPost, r.url+"/v1/messages:stream", in)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url+"/v1/messages:stream", in)
 	if err != nil {
 		r.lost.Add(1)
 		return
@@ -23,30 +29,29 @@ func (r *run) stream() {
 	req.Header.Set("Content-Type", "application/x-ndjson")
 	lines := make(chan time.Time, r.Window) // when those were planned that are not answered
 	var writer sync.WaitGroup
-	writer.Go(func() { r.write(out, lines) })
+	writer.Go(func() { r.write(ctx, out, lines) })
 	answer, err := t.RoundTrip(req)
 	if err == nil {
-		err = r.read(answer, lines)
+		err = r.read(answer, lines, silence)
 		_ = answer.Body.Close()
 	}
-	_ = in.CloseWithError(io.ErrClosedPipe) // the writer ends
-	for range lines {                       // which are not answered
-	}
+	giveUp() // the writer ends
+	_ = in.CloseWithError(io.ErrClosedPipe)
 	writer.Wait()
 	if err != nil {
 		r.lost.Add(1)
 	}
 }
 
-// write writes lines, and closes both when the load ends.
-func (r *run) write(out *io.PipeWriter, lines chan<- time.Time) {
+// write writes lines, and closes both when the load or ctx ends.
+func (r *run) write(ctx context.Context, out *io.PipeWriter, lines chan<- time.Time) {
 	defer close(lines)
 	w := bufio.NewWriterSize(out, 32<<10)
 	defer func() {
 		_ = w.Flush()
 		_ = out.Close()
 	}()
-	for {
+	for ctx.Err() == nil {
 		n, at, ok := r.take()
 		if !ok {
 			return
@@ -58,7 +63,11 @@ func (r *run) write(out *io.PipeWriter, lines chan<- time.Time) {
 			if w.Flush() != nil {
 				return
 			}
-			lines <- at
+			select {
+			case lines <- at:
+			case <-ctx.Done():
+				return
+			}
 		}
 		r.sent.Add(1)
 		if _, err := w.Write(body); err != nil {
@@ -70,8 +79,8 @@ func (r *run) write(out *io.PipeWriter, lines chan<- time.Time) {
 	}
 }
 
-// read reads the answers, which come in the order of the lines.
-func (r *run) read(answer *http.Response, lines <-chan time.Time) error {
+// read reads the answers, which come in the order of the lines. Each one winds up silence again.
+func (r *run) read(answer *http.Response, lines <-chan time.Time, silence *time.Timer) error {
 	if answer.StatusCode != http.StatusOK {
 		r.mu.Lock()
 		r.statuses[answer.Status]++
@@ -87,6 +96,7 @@ func (r *run) read(answer *http.Response, lines <-chan time.Time) error {
 			}
 			return io.ErrUnexpectedEOF
 		}
+		silence.Reset(r.Timeout)
 		var message struct {
 			ID     string
 			Status int
