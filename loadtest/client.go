@@ -239,7 +239,7 @@ func (c *client) answered(h header, pdu []byte, now int64) {
 // delivered takes a receipt, or a message from the network.
 func (c *client) delivered(pdu []byte, now int64) {
 	d, err := c.wire.delivery(pdu)
-	number, numbered := parseNumber(d.text)
+	number, numbered := ParseNumber(d.text)
 	switch {
 	case err != nil:
 		c.batch.malformed++

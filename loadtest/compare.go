@@ -10,16 +10,20 @@ type Comparison struct {
 	Doubled   int64 `json:"doubled"`   // deliveries of a message delivered before
 }
 
+// A Received is the result of a sink: it has the numbers of the messages that have arrived.
+type Received interface{ Numbers() *Numbers }
+
 // Compare compares the messages that the gateway accepted with those that the sink has
 // received by now, even if s was taken earlier. Call it when no message is under way any
 // more (see Sink.Await).
-func Compare(l *LoadResult, s *SinkResult) Comparison {
+func Compare(l *LoadResult, s Received) Comparison {
+	seen := s.Numbers()
 	return Comparison{
 		Sent:      l.Messages,
 		Answered:  l.Accepted,
-		Delivered: s.seen.unique.Load(),
-		Missing:   l.accepted.notIn(s.seen),
-		Doubled:   s.seen.doubled.Load(),
+		Delivered: seen.unique.Load(),
+		Missing:   l.accepted.notIn(seen),
+		Doubled:   seen.doubled.Load(),
 	}
 }
 

@@ -53,7 +53,7 @@ func TestContentOctets(t *testing.T) {
 			if len(b) != size || c.check() != nil {
 				t.Errorf("%+v: %d octets, %v", c, len(b), c.check())
 			}
-			if n, ok := parseNumber(textOf(nil, b, coding.wire())); n != 0 || !ok {
+			if n, ok := ParseNumber(textOf(nil, b, coding.wire())); n != 0 || !ok {
 				t.Errorf("%+v: no number in %q", c, b)
 			}
 			if coding != UCS2Coding {

@@ -152,7 +152,13 @@ type LoadResult struct {
 	Latency           Latency          `json:"latency"`             // of answers, from the intended time of the submit
 	ReceiptLatency    Latency          `json:"receipt_latency"`     // of receipts, from the same time
 
-	accepted *numbers
+	accepted *Numbers
+}
+
+// Of says which messages were accepted, for Compare.
+func (r *LoadResult) Of(accepted *Numbers) *LoadResult {
+	r.accepted = accepted
+	return r
 }
 
 // Problems describes what is missing, unanswered, doubled or refused. Throttled messages

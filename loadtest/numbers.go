@@ -25,8 +25,8 @@ func putDigits(b []byte, number int64) {
 	}
 }
 
-// parseNumber reads the number at the start of a text.
-func parseNumber(text []byte) (int64, bool) {
+// ParseNumber reads the number at the start of a text.
+func ParseNumber(text []byte) (int64, bool) {
 	if len(text) < 1+numberDigits || text[0] != '#' {
 		return 0, false
 	}
@@ -45,9 +45,10 @@ type chunk [1024]uint64
 
 const chunkNumbers = 1024 * 64
 
-// numbers is the set of message numbers that were seen, and a count of those that were
-// seen again. Connections mark a batch at a time, so one lock is enough.
-type numbers struct {
+// Numbers is the set of message numbers that were seen, and a count of those that were
+// seen again. Connections mark a batch at a time, so one lock is enough. The zero value is
+// empty, and several goroutines may use one.
+type Numbers struct {
 	unique  atomic.Int64 // written with mu held
 	doubled atomic.Int64
 
@@ -56,8 +57,8 @@ type numbers struct {
 	lowest, highest int64 // valid if unique is not 0
 }
 
-// mark adds the batch.
-func (n *numbers) mark(batch []int64) {
+// Mark adds the batch.
+func (n *Numbers) Mark(batch []int64) {
 	if len(batch) == 0 {
 		return
 	}
@@ -84,7 +85,7 @@ func (n *numbers) mark(batch []int64) {
 	}
 }
 
-func (n *numbers) chunk(at int64) *chunk {
+func (n *Numbers) chunk(at int64) *chunk {
 	c := n.chunks[at]
 	if c == nil {
 		if n.chunks == nil {
@@ -96,8 +97,14 @@ func (n *numbers) chunk(at int64) *chunk {
 	return c
 }
 
-// gaps counts the numbers that are absent between the lowest and the highest.
-func (n *numbers) gaps() int64 {
+// Unique returns how many numbers were seen.
+func (n *Numbers) Unique() int64 { return n.unique.Load() }
+
+// Doubled returns how often one was seen that had been seen before.
+func (n *Numbers) Doubled() int64 { return n.doubled.Load() }
+
+// Gaps counts the numbers that are absent between the lowest and the highest.
+func (n *Numbers) Gaps() int64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	unique := n.unique.Load()
@@ -108,7 +115,7 @@ func (n *numbers) gaps() int64 {
 }
 
 // notIn counts the numbers of n that are absent from other.
-func (n *numbers) notIn(other *numbers) int64 {
+func (n *Numbers) notIn(other *Numbers) int64 {
 	if n == other {
 		return 0
 	}

@@ -4,14 +4,14 @@ import "testing"
 
 func TestNumbers(t *testing.T) {
 	t.Parallel()
-	var sent, seen numbers
-	want(t, "gaps of none", seen.gaps(), 0)
-	sent.mark([]int64{5, 6, 7, 70_000, maxNumber})
-	seen.mark([]int64{7, 5})
-	seen.mark([]int64{5, 70_000})
+	var sent, seen Numbers
+	want(t, "gaps of none", seen.Gaps(), 0)
+	sent.Mark([]int64{5, 6, 7, 70_000, maxNumber})
+	seen.Mark([]int64{7, 5})
+	seen.Mark([]int64{5, 70_000})
 	want(t, "unique", seen.unique.Load(), 3)
 	want(t, "doubled", seen.doubled.Load(), 1)
-	want(t, "gaps", seen.gaps(), 70_000-5+1-3)
+	want(t, "gaps", seen.Gaps(), 70_000-5+1-3)
 	want(t, "missing", sent.notIn(&seen), 2)
 	want(t, "surplus", seen.notIn(&sent), 0)
 }
@@ -22,7 +22,7 @@ func TestParseNumber(t *testing.T) {
 		"#000000000042 xxx": 42, "#999999999999": maxNumber, "#000000000042": 42,
 		"": -1, "#": -1, "#00000000042 xxxx": -1, "x000000000042 ": -1,
 	} {
-		got, ok := parseNumber([]byte(text))
+		got, ok := ParseNumber([]byte(text))
 		if ok != (number >= 0) || ok && got != number {
 			t.Errorf("%q: got %d, %t", text, got, ok)
 		}
@@ -39,7 +39,7 @@ func TestTemplate(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := &w.pdu.SM
-	number, ok := parseNumber(m.ShortMessage)
+	number, ok := ParseNumber(m.ShortMessage)
 	if !ok || number != 123_456_789_012 || len(m.ShortMessage) != o.Size {
 		t.Errorf("text: got %q", m.ShortMessage)
 	}

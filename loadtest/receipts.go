@@ -21,7 +21,8 @@ type ReceiptOptions struct {
 	OtherSession    bool   // receipts go over another session of the same client, if there is one
 }
 
-func (o *ReceiptOptions) check() error {
+// Check returns what is wrong with the options.
+func (o *ReceiptOptions) Check() error {
 	switch {
 	case o.Delay < 0 || o.DelayMax != 0 && o.DelayMax < o.Delay:
 		return fmt.Errorf("the delay of receipts must be 0 or more and end after it begins, not %v to %v", o.Delay, o.DelayMax)
@@ -33,12 +34,25 @@ func (o *ReceiptOptions) check() error {
 	return nil
 }
 
-// delay returns the time to wait before a receipt.
-func (o *ReceiptOptions) delay() time.Duration {
+// Wait returns the time to wait before a receipt.
+func (o *ReceiptOptions) Wait() time.Duration {
 	if o.DelayMax > o.Delay {
 		return o.Delay + rand.N(o.DelayMax-o.Delay+1)
 	}
 	return o.Delay
+}
+
+// Fails reports whether a message is one of those that are not delivered.
+func (o *ReceiptOptions) Fails() bool { return o.Fail > 0 && rand.Float64() < o.Fail }
+
+// AnswerID returns an id as answers to submits have it.
+func (o *ReceiptOptions) AnswerID(id uint64) string {
+	return string(messageID{id, o.answerForm()}.append(nil))
+}
+
+// ReceiptID returns an id as receipts have it.
+func (o *ReceiptOptions) ReceiptID(id uint64) string {
+	return string(messageID{id, o.receiptForm()}.append(nil))
 }
 
 // answerForm returns the form of ids in answers to submits.

@@ -75,10 +75,10 @@ func TestEndedBeforeOthersHaveRead(t *testing.T) {
 		}
 		one := newClient(r, ours, 0, bind)
 		r.clients = append(r.clients, one)
-		r.accepted.mark([]int64{0}) // its receipt is to come
+		r.accepted.Mark([]int64{0}) // its receipt is to come
 		one.serve()
 		if c.arrives {
-			r.receipts.mark([]int64{0})
+			r.receipts.Mark([]int64{0})
 		}
 		want(t, "lost", r.result().ConnectionsLost, c.lost)
 	}

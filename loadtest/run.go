@@ -40,17 +40,17 @@ type run struct {
 	reconnects, sentAgain  atomic.Int64    // connections opened again; submits of lost ones that were requeued
 	ending                 context.Context // ends when the sessions are ended
 	end                    context.CancelFunc
-	accepted               numbers
+	accepted               Numbers
 
 	accounts        []Account
 	receiptsOf      []*accountReceipts // by account
 	seed            maphash.Seed
-	receipts        numbers // messages that have a receipt
+	receipts        Numbers // messages that have a receipt
 	receiptsDoubled atomic.Int64
 	receiptsWrong   atomic.Int64
 	receiptsBefore  atomic.Int64
 	receiptStates   [states]atomic.Int64
-	mo              numbers
+	mo              Numbers
 	moMisrouted     atomic.Int64
 }
 
@@ -95,7 +95,7 @@ func (r *run) add(b *batch) {
 	add(&r.unexpected, b.unexpected)
 	add(&r.unnumbered, b.unnumbered)
 	add(&r.malformed, b.malformed)
-	r.accepted.mark(b.accepted)
+	r.accepted.Mark(b.accepted)
 	received := len(b.receipts.numbers)+len(b.mo) > 0
 	if received {
 		r.addReceived(b)
@@ -114,7 +114,7 @@ func (r *run) add(b *batch) {
 
 // addReceived counts the receipts and the messages from the network of a batch.
 func (r *run) addReceived(b *batch) {
-	r.receipts.mark(b.receipts.numbers)
+	r.receipts.Mark(b.receipts.numbers)
 	r.receiptsWrong.Add(b.receipts.wrong)
 	r.receiptsBefore.Add(b.receipts.before)
 	for i, n := range b.receipts.states {
@@ -122,7 +122,7 @@ func (r *run) addReceived(b *batch) {
 			r.receiptStates[i].Add(n)
 		}
 	}
-	r.mo.mark(b.mo)
+	r.mo.Mark(b.mo)
 }
 
 // signal wakes wait.

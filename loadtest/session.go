@@ -1,7 +1,6 @@
 package loadtest
 
 import (
-	"math/rand/v2"
 	"net"
 	"sync/atomic"
 	"time"
@@ -341,7 +340,7 @@ func (s *session) nth() int64 {
 func (s *session) accept(h header, nth int64, ordered *orders) {
 	s.batch.accepted++
 	m := &s.message
-	if number, ok := parseNumber(m.text); ok {
+	if number, ok := ParseNumber(m.text); ok {
 		s.batch.numbers = append(s.batch.numbers, number)
 		if s.content != nil && !s.content.matches(m, number) {
 			s.batch.changed++
@@ -389,7 +388,7 @@ func (s *session) receipt(h header, id messageID, first bool, ordered *orders) (
 		return false
 	}
 	d := delivery{id: id.id, state: stateDelivered, err: [3]byte{'0', '0', '0'}, submitted: time.Now().UTC(), origin: s}
-	if o.Receipt.Fail > 0 && rand.Float64() < o.Receipt.Fail {
+	if o.Receipt.Fails() {
 		d.state, d.err = stateUndeliverable, [3]byte{'1', '0', '8'} // delivery failure, in UCP too
 	}
 	if ordered.state != 0 {
@@ -405,7 +404,7 @@ func (s *session) receipt(h header, id messageID, first bool, ordered *orders) (
 	if first {
 		d.answer = answerTo{h, id}
 	}
-	switch after := o.Delay + ordered.delay + max(o.Receipt.delay(), ordered.after); {
+	switch after := o.Delay + ordered.delay + max(o.Receipt.Wait(), ordered.after); {
 	case after > 0:
 		s.sink.later.add(after, &d)
 	case o.Receipt.OtherSession || !s.bound().CanReceive():

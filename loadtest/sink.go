@@ -38,7 +38,7 @@ type Sink struct {
 	doneOnce sync.Once
 	running  sync.WaitGroup
 
-	seen   numbers
+	seen   Numbers
 	counts sinkCounts
 	later  *later
 	mo     atomic.Pointer[moSource] // nil until a session can receive
@@ -105,8 +105,11 @@ type SinkResult struct {
 	Seconds           float64 `json:"seconds"`             // from the first submit to the last
 	MessagesPerSecond float64 `json:"messages_per_second"` // accepted ones
 
-	seen *numbers
+	seen *Numbers
 }
+
+// Numbers implements Received.
+func (r *SinkResult) Numbers() *Numbers { return r.seen }
 
 // Problems describes messages that are missing, doubled or malformed. Nil is a clean run.
 func (r *SinkResult) Problems() []string {
@@ -141,7 +144,7 @@ func (o *SinkOptions) check() error {
 	if o.Content != nil {
 		content = o.Content.check()
 	}
-	return errors.Join(checkWindow(o.Window, w), o.Receipt.check(), o.MO.check(), content)
+	return errors.Join(checkWindow(o.Window, w), o.Receipt.Check(), o.MO.check(), content)
 }
 
 // StartSink listens and serves until Close.
@@ -223,7 +226,7 @@ func (s *Sink) Result() *SinkResult {
 	c := &s.counts
 	r := &SinkResult{
 		Submits: c.submits.Load(), Accepted: c.accepted.Load(),
-		Unique: s.seen.unique.Load(), Doubled: s.seen.doubled.Load(), Missing: s.seen.gaps(),
+		Unique: s.seen.unique.Load(), Doubled: s.seen.doubled.Load(), Missing: s.seen.Gaps(),
 		Unnumbered: c.unnumbered.Load(), Changed: c.changed.Load(), Throttled: c.throttled.Load(), Refused: c.refused.Load(),
 		Dropped: c.dropped.Load(), Malformed: c.malformed.Load(),
 		Unbinds: c.unbinds.Load(), Twice: c.twice.Load(), Late: c.late.Load(),
@@ -309,7 +312,7 @@ func (s *Sink) add(b *sinkBatch) {
 	add(&c.unnumbered, b.unnumbered)
 	add(&c.changed, b.changed)
 	add(&c.receipts, b.receipts)
-	s.seen.mark(b.numbers)
+	s.seen.Mark(b.numbers)
 	*b = sinkBatch{numbers: b.numbers[:0], answered: b.answered, mail: b.mail, elsewhere: b.elsewhere}
 }
 
