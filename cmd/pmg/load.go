@@ -163,12 +163,35 @@ func parseAccounts(all []string) (accounts []loadtest.Account, err error) {
 	return accounts, nil
 }
 
-func runLoad(cmd *cobra.Command, o httpload.Options, asJSON bool) error {
-	if o.Protocol == "http" && cmd.Flags().Changed("bind") {
-		return errors.New("--bind has no meaning with --protocol http")
+// checkLoadFlags returns an error if a flag was given that has no meaning with the protocol.
+func checkLoadFlags(cmd *cobra.Command, protocol string, stream bool) error {
+	switch {
+	case protocol != "http":
+		return refuseFlags(cmd, "", "stream")
+	case !stream && cmd.Flags().Changed("window"):
+		return errors.New("--window needs --stream with --protocol http: a connection has one request unanswered")
 	}
-	if o.Stream && o.Protocol != "http" {
-		return errors.New("--stream needs --protocol http")
+	return refuseFlags(cmd, "http", "bind", "mo", "mo-to", "parts", "coding")
+}
+
+// refuseFlags returns an error if one of the flags was given. They have no meaning with a protocol; if it is empty, they have
+// one with http alone.
+func refuseFlags(cmd *cobra.Command, protocol string, flags ...string) error {
+	for _, name := range flags {
+		switch {
+		case !cmd.Flags().Changed(name):
+		case protocol == "":
+			return fmt.Errorf("--%s needs --protocol http", name)
+		default:
+			return fmt.Errorf("--%s has no meaning with --protocol %s", name, protocol)
+		}
+	}
+	return nil
+}
+
+func runLoad(cmd *cobra.Command, o httpload.Options, asJSON bool) error {
+	if err := checkLoadFlags(cmd, o.Protocol, o.Stream); err != nil {
+		return err
 	}
 	defer loadtest.OneCore()()
 	ctx, stop := console.Interruptible(cmd.Context())

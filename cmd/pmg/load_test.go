@@ -110,6 +110,24 @@ func TestLoadCommandUCP(t *testing.T) {
 	}
 }
 
+// A load by HTTP and a sink that is called by HTTP understand each other, with receipts.
+func TestLoadCommandHTTP(t *testing.T) {
+	address, sink := startSinkCommand(t, "--protocol", "http", "--messages", "300", "--receipts", "--receipt-fail", "20%", "--throttle-every", "50")
+	out, err := runForTest(t, newLoadCommand(), io.Discard, "--to", address, "--protocol", "http", "--connections", "4",
+		"--messages", "300", "--receipts", "--retry", "1ms")
+	if err != nil {
+		t.Errorf("load: %v\n%s", err, out)
+	}
+	if seen, err := sink(); err != nil || seen.Unique != 300 || seen.ReceiptsAnswered != 300 || seen.Throttled == 0 {
+		t.Errorf("sink: %v, %+v", err, seen)
+	}
+	for _, want := range []string{"messages       300\n", "accepted       300\n", "  delivered ", "  undelivered "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing in\n%s", want, out)
+		}
+	}
+}
+
 func TestSinkCommandRefusesWrongFlags(t *testing.T) {
 	for _, args := range [][]string{
 		{"--receipt-delay", "soon"},
@@ -125,6 +143,12 @@ func TestSinkCommandRefusesWrongFlags(t *testing.T) {
 		{"--protocol", "ucp", "--unbind-every", "10"},
 		{"--protocol", "cimd"},
 		{"--mo-to", "123456789012345678901"},
+		{"--webhook-key", "whsec_QUJD"},
+		{"--protocol", "http", "--webhook-key", "secret"},
+		{"--protocol", "http", "--unbind-every", "10"},
+		{"--protocol", "http", "--mo", "10"},
+		{"--protocol", "http", "--check-text"},
+		{"--protocol", "http", "--receipt-session", "other"},
 	} {
 		if _, err := runForTest(t, newSinkCommand(), io.Discard, append(args, "--listen", "127.0.0.1:0")...); err == nil {
 			t.Errorf("%q: no error", args)
@@ -154,6 +178,10 @@ func TestLoadCommandRefusesWrongFlags(t *testing.T) {
 		{"--to", "127.0.0.1:1", "--messages", "1", "--account", "nobody"},
 		{"--to", "127.0.0.1:1", "--mo", "1", "--mo-to", "1001", "--mo-to", "1002"},
 		{"--to", "127.0.0.1:1", "--messages", "1", "--size", "1"},
+		{"--to", "127.0.0.1:1", "--messages", "1", "--stream"},
+		{"--to", "127.0.0.1:1", "--messages", "1", "--protocol", "http", "--window", "5"},
+		{"--to", "127.0.0.1:1", "--messages", "1", "--protocol", "http", "--mo-to", "1001"},
+		{"--to", "127.0.0.1:1", "--messages", "1", "--protocol", "http", "--bind", "transmitter"},
 	} {
 		if _, err := runForTest(t, newLoadCommand(), io.Discard, args...); err == nil {
 			t.Errorf("%q: no error", args)

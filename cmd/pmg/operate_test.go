@@ -217,10 +217,10 @@ func TestSinkGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if endOf(s, &o) != nil {
+	if endOf(s, o.Messages) != nil {
 		t.Error("--mo-count alone ends the sink")
 	}
-	if o.Messages = 1; endOf(s, &o) == nil {
+	if o.Messages = 1; endOf(s, o.Messages) == nil {
 		t.Error("--messages does not end the sink")
 	}
 }

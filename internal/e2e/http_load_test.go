@@ -37,12 +37,20 @@ func TestHTTPLoad(t *testing.T) {
 			if err := sink.Await(ctx, 1000); err != nil {
 				t.Error(err)
 			}
-			if s := sink.Result(); s.Unique != 1000 || s.Doubled != 0 {
-				t.Errorf("%+v", s)
+			if c := loadtest.Compare(r, sink.Result()); c.Delivered != 1000 || c.Problems() != nil {
+				t.Errorf("%+v", c)
+			}
+			if c := loadtest.Compare(r, new(nothing)); c.Missing != 1000 {
+				t.Errorf("nothing arrives: %+v", c)
 			}
 		})
 	}
 }
+
+// Nothing is the result of a sink where nothing has arrived.
+type nothing struct{ numbers loadtest.Numbers }
+
+func (n *nothing) Numbers() *loadtest.Numbers { return &n.numbers }
 
 // What goes wrong with a load by HTTP is in its result.
 func TestHTTPLoadFails(t *testing.T) {

@@ -3,79 +3,43 @@ package httpload
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
 	"sync"
 	"time"
 
 	"pmg/loadtest"
+	"pmg/loadtest/httpsink"
 )
 
-// maxEvents is the largest body of a call, in octets.
-const maxEvents = 16 << 20
-
-// A hook is a server that is called with what becomes of messages.
+// A hook is told what becomes of messages.
 type hook struct {
-	url    string
-	server http.Server
+	url  string
+	sink *httpsink.Sink
 
-	mu        sync.Mutex
-	known     map[string]int // calls that tell the end of a message, by its id; of those that were accepted
-	early     map[string]int // and of others
-	states    map[string]int64
-	ended     int64 // messages whose end was told
-	doubled   int64
-	malformed int64
-	last      time.Time
+	mu      sync.Mutex
+	known   map[string]int // events that tell the end of a message, by its id; of those that were accepted
+	early   map[string]int // and of others
+	states  map[string]int64
+	ended   int64 // messages whose end was told
+	doubled int64
+	last    time.Time
 }
 
 func newHook() (*hook, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
+	h := &hook{known: map[string]int{}, early: map[string]int{}, states: map[string]int64{}}
+	o := httpsink.Options{Told: h.told}
+	o.Listen = "127.0.0.1:0"
+	var err error
+	if h.sink, err = httpsink.Start(o); err != nil {
 		return nil, fmt.Errorf("cannot receive events: %w", err)
 	}
-	h := &hook{url: "http://" + l.Addr().String() + "/events", known: map[string]int{}, early: map[string]int{}, states: map[string]int64{}}
-	h.server = http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second}
-	go func() { _ = h.server.Serve(l) }() // close ends it
+	h.url = "http://" + h.sink.Addr() + "/events"
 	return h, nil
 }
 
-func (h *hook) close() { _ = h.server.Close() }
+func (h *hook) close() { _ = h.sink.Close() }
 
-// An event is what a call tells, or a list of events if it tells several.
-type event struct {
-	Type string
-	Data json.RawMessage
-}
-
-// ServeHTTP implements http.Handler.
-func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var one event
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxEvents))
-	if err == nil {
-		err = json.Unmarshal(body, &one)
-	}
-	all := []event{one}
-	if err == nil && one.Type == "batch" {
-		err = json.Unmarshal(one.Data, &all)
-	}
-	for _, e := range all {
-		if err == nil {
-			err = h.told(e)
-		}
-	}
-	if err != nil {
-		h.mu.Lock()
-		h.malformed++
-		h.mu.Unlock()
-		w.WriteHeader(http.StatusBadRequest)
-		return
-	}
-	w.WriteHeader(http.StatusNoContent)
-}
-
-func (h *hook) told(e event) error {
+// told is called with each event once: one that comes again has the id of the first.
+func (h *hook) told(e httpsink.Event) error {
 	var data struct{ ID, State string }
 	if err := json.Unmarshal(e.Data, &data); err != nil {
 		return err
@@ -139,7 +103,7 @@ func (h *hook) fill(r *loadtest.LoadResult, began time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	r.Receipts, r.ReceiptsMissing, r.ReceiptsDoubled = h.ended, r.Accepted-h.ended, h.doubled
-	r.ReceiptsUnknown, r.ReceiptStates, r.Malformed = int64(len(h.early)), h.states, h.malformed
+	r.ReceiptsUnknown, r.ReceiptStates, r.Malformed = int64(len(h.early)), h.states, h.sink.Result().Malformed
 	if took := h.last.Sub(began).Seconds(); took > 0 {
 		r.ReceiptsPerSecond = float64(h.ended) / took
 	}

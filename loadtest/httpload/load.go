@@ -30,7 +30,9 @@ type run struct {
 	began   time.Time
 	stopped <-chan struct{}
 
-	sent, answered, accepted, throttled, refused, resent, again, lost atomic.Int64
+	taken, sent, answered, accepted, throttled, refused, resent, again, lost atomic.Int64
+
+	numbers loadtest.Numbers // of messages that were accepted
 
 	mu       sync.Mutex
 	statuses map[string]int64
@@ -47,6 +49,8 @@ func (o *Options) check() error {
 		return errors.New("numbers and times cannot be negative")
 	case o.Coding != loadtest.PlainCoding || o.Parts > 1 || o.MO > 0 || len(o.Accounts) > 1 || o.Separate:
 		return errors.New("coding, parts, mo, bind and several accounts have no meaning with protocol http")
+	case len(o.MOTo) > 0:
+		return errors.New("messages from mobiles have no meaning with protocol http: an account's webhook receives them")
 	case o.Stream && (o.Reconnect > 0 || o.Retry > 0 || o.Rate > 0):
 		return errors.New("a stream is sent once, as fast as it is answered: reconnect, retry and rate have no meaning with it")
 	}
@@ -61,6 +65,9 @@ func Load(ctx context.Context, o Options) (*loadtest.LoadResult, error) {
 	}
 	if len(o.Accounts) == 1 {
 		o.SystemID, o.Password = o.Accounts[0].SystemID, o.Accounts[0].Password
+	}
+	if !o.Stream {
+		o.Window = 1
 	}
 	r := &run{Options: o, url: o.To, statuses: map[string]int64{}, latency: hdrhistogram.New(int64(100*time.Nanosecond), int64(10*time.Minute), 2)}
 	if !strings.Contains(r.url, "://") {
@@ -148,6 +155,7 @@ func (r *run) take() (n int64, planned time.Time, ok bool) {
 			return 0, planned, false
 		}
 	}
+	r.taken.Add(1)
 	return r.First + i, planned, true
 }
 
@@ -182,8 +190,8 @@ func (r *run) body(n int64) []byte {
 	return b
 }
 
-// note counts an answer, and reports whether the message is to be sent again.
-func (r *run) note(status int, id string, planned time.Time) (again bool) {
+// note counts the answer to the message with a number, and reports whether it is to be sent again.
+func (r *run) note(n int64, status int, id string, planned time.Time) (again bool) {
 	r.answered.Add(1)
 	r.mu.Lock()
 	_ = r.latency.RecordValue(max(int64(time.Since(planned)), 1))
@@ -194,6 +202,7 @@ func (r *run) note(status int, id string, planned time.Time) (again bool) {
 	switch status {
 	case 202:
 		r.accepted.Add(1)
+		r.numbers.Mark([]int64{n})
 		if r.hook != nil {
 			r.hook.accepted(id)
 		}
@@ -209,7 +218,7 @@ func (r *run) note(status int, id string, planned time.Time) (again bool) {
 func (r *run) result(took time.Duration) *loadtest.LoadResult {
 	us := func(q float64) float64 { return float64(r.latency.ValueAtPercentile(q)) / 1e3 }
 	result := &loadtest.LoadResult{
-		Connections: r.Connections, Window: r.Window, Messages: min(r.next.Load(), max(r.Messages, r.sent.Load())), Sent: r.sent.Load(), Answered: r.answered.Load(),
+		Connections: r.Connections, Window: r.Window, Messages: r.taken.Load(), Sent: r.sent.Load(), Answered: r.answered.Load(),
 		Accepted: r.accepted.Load(), Throttled: r.throttled.Load(), Refused: r.refused.Load(), Statuses: r.statuses, Resent: r.resent.Load(),
 		SentAgain: r.again.Load(), ConnectionsLost: r.lost.Load(), Unanswered: r.sent.Load() - r.answered.Load() - r.again.Load(),
 		Seconds: took.Seconds(), MessagesPerSecond: float64(r.accepted.Load()) / took.Seconds(),
@@ -218,5 +227,5 @@ func (r *run) result(took time.Duration) *loadtest.LoadResult {
 	if r.hook != nil {
 		r.hook.fill(result, r.began)
 	}
-	return result
+	return result.Of(&r.numbers)
 }

@@ -29,7 +29,7 @@ func (r *run) single() {
 			}
 			pause, counted := r.Reconnect, &r.again
 			if err == nil {
-				if !r.note(status, id, planned) {
+				if !r.note(n, status, id, planned) {
 					break
 				}
 				pause, counted = r.Retry, &r.resent

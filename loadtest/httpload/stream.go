@@ -10,6 +10,12 @@ import (
 	"time"
 )
 
+// A line is a message that is not answered.
+type line struct {
+	number  int64
+	planned time.Time
+}
+
 // stream sends messages as the lines of a stream, over one connection. As many lines as the window are unanswered. It gives the
 // stream up when no answer has come for the timeout.
 func (r *run) stream() {
@@ -27,7 +33,7 @@ func (r *run) stream() {
 	}
 	req.SetBasicAuth(r.SystemID, r.Password)
 	req.Header.Set("Content-Type", "application/x-ndjson")
-	lines := make(chan time.Time, r.Window) // when those were planned that are not answered
+	lines := make(chan line, r.Window)
 	var writer sync.WaitGroup
 	writer.Go(func() { r.write(ctx, out, lines) })
 	answer, err := t.RoundTrip(req)
@@ -44,7 +50,7 @@ func (r *run) stream() {
 }
 
 // write writes lines, and closes both when the load or ctx ends.
-func (r *run) write(ctx context.Context, out *io.PipeWriter, lines chan<- time.Time) {
+func (r *run) write(ctx context.Context, out *io.PipeWriter, lines chan<- line) {
 	defer close(lines)
 	w := bufio.NewWriterSize(out, 32<<10)
 	defer func() {
@@ -57,14 +63,15 @@ func (r *run) write(ctx context.Context, out *io.PipeWriter, lines chan<- time.T
 			return
 		}
 		body := append(r.body(n), '\n')
+		one := line{n, at}
 		select {
-		case lines <- at:
+		case lines <- one:
 		default: // the window is full: what was written must be on its way
 			if w.Flush() != nil {
 				return
 			}
 			select {
-			case lines <- at:
+			case lines <- one:
 			case <-ctx.Done():
 				return
 			}
@@ -80,7 +87,7 @@ func (r *run) write(ctx context.Context, out *io.PipeWriter, lines chan<- time.T
 }
 
 // read reads the answers, which come in the order of the lines. Each one winds up silence again.
-func (r *run) read(answer *http.Response, lines <-chan time.Time, silence *time.Timer) error {
+func (r *run) read(answer *http.Response, lines <-chan line, silence *time.Timer) error {
 	if answer.StatusCode != http.StatusOK {
 		r.mu.Lock()
 		r.statuses[answer.Status]++
@@ -89,7 +96,7 @@ func (r *run) read(answer *http.Response, lines <-chan time.Time, silence *time.
 	}
 	in := bufio.NewScanner(answer.Body)
 	in.Buffer(make([]byte, maxAnswer), maxAnswer)
-	for line := range lines {
+	for one := range lines {
 		if !in.Scan() {
 			if err := in.Err(); err != nil {
 				return err
@@ -107,7 +114,7 @@ func (r *run) read(answer *http.Response, lines <-chan time.Time, silence *time.
 		if message.Status == 0 {
 			message.Status = http.StatusAccepted
 		}
-		r.note(message.Status, message.ID, line)
+		r.note(one.number, message.Status, message.ID, one.planned)
 	}
 	return nil
 }
