@@ -48,6 +48,8 @@ func TestScopes(t *testing.T) {
 		{"GET", "/status", "", 401}, {"GET", "/metrics", "Bearer wrong", 401}, {"GET", "/status", "Basic pmg_look", 401}, {"GET", "/status", "Bearer ", 401},
 		{"GET", "/status", look, 200}, {"GET", "/metrics", look, 200}, {"GET", "/queue/sums", look, 200}, {"GET", "/queue", look, 200}, {"GET", "/status", act, 200},
 		{"GET", "/queue?text=1", look, 403}, {"GET", "/queue?text=1", act, 200},
+		{"GET", "/webhooks", "", 401}, {"GET", "/webhooks", look, 200}, {"GET", "/webhooks/attempts", look, 200}, {"GET", "/webhooks/attempts?limit=x", look, 400},
+		{"GET", "/webhooks/attempts?replies=1", look, 403}, {"GET", "/webhooks/attempts?replies=1", act, 200},
 		{"GET", "/debug/pprof/", look, 403}, {"GET", "/debug/pprof/", act, 200},
 		{"POST", "/reload", "", 401}, {"POST", "/reload", look, 403}, {"POST", "/reload", act, 200},
 		{"POST", "/kick?account=x", look, 403}, {"POST", "/kick?account=x", act, 404},

@@ -154,6 +154,8 @@ func (s *Server) mux(withPprof bool, reload ReloadFunc) *http.ServeMux {
 	m.Handle("GET /status", look(s.status))
 	m.Handle("GET /queue", look(s.queue))
 	m.Handle("GET /queue/sums", look(s.sums))
+	m.Handle("GET /webhooks", look(s.webhooks))
+	m.Handle("GET /webhooks/attempts", look(s.attempts))
 	if reload != nil {
 		m.Handle("POST /reload", act(reload.ServeHTTP))
 	}

@@ -25,6 +25,7 @@ import (
 	"pmg/gateway/route"
 	"pmg/gateway/session"
 	"pmg/gateway/settle"
+	"pmg/gateway/webhooks"
 	"pmg/internal/logfile"
 	"pmg/pdulog"
 	"pmg/protocols"
@@ -44,6 +45,7 @@ type Gateway struct {
 	Operate  *operate.Desk
 	Sessions *session.Desk
 	Requests *request.Desk
+	Webhooks *webhooks.Desk
 
 	onCommit atomic.Pointer[func(upTo uint64, err error)]
 	unread   atomic.Pointer[string] // which messages of earlier runs cannot be read; nil: none
@@ -76,6 +78,7 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 	g.Operate = operate.NewDesk(g.Table, g.Receipts, g.Settler, g.Intake)
 	g.Sessions = session.NewDesk(g.Table, g.Logins, g.Convert, g.Receipts, g.Intake, g.Operate)
 	g.Requests = request.NewDesk(g.Table, g.Intake, g.Receipts)
+	g.Webhooks = webhooks.NewDesk(g.Table)
 	g.Open(store.NewMemory(), g.committed)
 	for i := range cfg.Connectors {
 		if _, err := g.addConnector(cfg, &cfg.Connectors[i]); err != nil {

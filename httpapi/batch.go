@@ -50,6 +50,7 @@ func (c *caller) tellAll(a *config.Account, b *batch) call.Outcome {
 	o := c.call(a, request, call.Target{Trusted: true}, b.id())
 	for i, m := range b.messages {
 		c.logs(m, b.about[i], request, o)
+		c.tried(o, m, b.about[i])
 	}
 	if o.Code != sms.OK && c.ctx.Err() == nil {
 		return c.refused(b.messages[0], b.about[0], o)

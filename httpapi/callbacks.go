@@ -11,8 +11,8 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/webhooks"
 	"pmg/httpapi/call"
-	"pmg/pdulog"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/jasmin"
 	"pmg/protocols/httpsms/kannel"
@@ -60,7 +60,7 @@ func (c *callers) serve(l *connector.Lane) {
 	if c.of[l] != nil {
 		return
 	}
-	one := &caller{callers: c, lane: l, under: map[uint64][]*connector.Slot{}, failing: map[uint64]int{}, overtaken: map[uint64]struct{}{}}
+	one := &caller{callers: c, lane: l, server: c.engine.gateway.Webhooks.Server(l), under: map[uint64][]*connector.Slot{}, failing: map[uint64]int{}, overtaken: map[uint64]struct{}{}}
 	c.of[l] = one
 	outlet := connector.NewOutlet(l.Home(), one, atATime*most(c.engine.gateway.Account(l.Account)))
 	c.engine.Do(l, func(int64) { l.Open(outlet) })
@@ -88,7 +88,8 @@ func (c *callers) close() {
 // A caller calls a server of a client: it is the courier of the server's lane.
 type caller struct {
 	*callers
-	lane *connector.Lane
+	lane   *connector.Lane
+	server *webhooks.Server // what operators see of it
 
 	mu        sync.Mutex
 	ready     []*connector.Slot            // to be told
@@ -96,7 +97,6 @@ type caller struct {
 	under     map[uint64][]*connector.Slot // by the messages that ready and the calls under way are about: what else waits to be told of them
 	failing   map[uint64]int               // news that waits for another attempt, by the message
 	overtaken map[uint64]struct{}          // messages whose end was told while other news of them was failing: that is not told any more
-	failures  int                          // of calls in a row
 }
 
 // Give implements connector.Courier. News of a message is told in its order: the next of it when the one before has been.
@@ -211,13 +211,14 @@ func (c *caller) settle(slots []*connector.Slot, outcomes []call.Outcome) {
 		}
 		delete(c.under, about)
 	}
-	if c.failures >= failuresRest {
+	c.mu.Unlock()
+	if c.server.Failures() >= failuresRest {
 		pause = max(pause, rest*c.lane.Config().ThrottlePause)
 	}
-	c.mu.Unlock()
 	c.engine.Do(c.lane, func(now int64) {
 		if pause > 0 {
 			c.lane.Pause(now + int64(pause))
+			c.server.Rests(now + int64(pause))
 		}
 		for _, one := range all {
 			one.answer.At = now
@@ -233,18 +234,6 @@ func (c *caller) note(about uint64, m *sms.Message, code sms.Code) {
 		c.overtaken[about] = struct{}{}
 	case code.Retryable() && (len(c.failing) < mostFailing || c.failing[about] > 0):
 		c.failing[about]++
-	}
-}
-
-// called counts calls that failed in a row.
-func (c *caller) called(o call.Outcome) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch {
-	case o.Code == sms.OK:
-		c.failures = 0
-	case o.Code.Retryable():
-		c.failures++
 	}
 }
 
@@ -318,7 +307,9 @@ func (c *caller) tell(a *config.Account, m *sms.Message) call.Outcome {
 	if !webhook {
 		var err error
 		if target, err = call.Allowed(a.CallbackURLs, a.CallbacksTo == config.PublicCallbacks, request.URL); err != nil {
-			return c.refused(m, e, call.Outcome{Code: sms.TemporaryFailure, Err: "is not called: the URL " + err.Error()}) // an operator may allow it
+			o := call.Outcome{Code: sms.TemporaryFailure, Err: "is not called: the URL " + err.Error()} // an operator may allow it
+			c.tried(o, m, e)
+			return c.refused(m, e, o)
 		}
 	}
 	id := ""
@@ -327,6 +318,7 @@ func (c *caller) tell(a *config.Account, m *sms.Message) call.Outcome {
 	}
 	o := c.call(a, request, target, id)
 	c.logs(m, e, request, o)
+	c.tried(o, m, e)
 	if o.Code == sms.OK && reply != nil {
 		c.answers(m, e, reply)
 	}
@@ -348,8 +340,9 @@ func (c *caller) call(a *config.Account, request *httpsms.Call, target call.Targ
 		}
 		request.Header = append(request.Header, header...)
 	}
+	c.server.Begin()
 	o := c.caller.Do(c.ctx, request, target)
-	c.called(o)
+	c.server.End(webhooks.Result{Taken: o.Code == sms.OK, Counted: o.Code.Retryable(), Error: o.Err})
 	return o
 }
 
@@ -385,43 +378,6 @@ func (c *caller) event(m, out *sms.Message) *httpsms.Event {
 		e.Status, e.Reason = binary.BigEndian.Uint32(r.Answer), string(r.Answer[4:])
 	}
 	return e
-}
-
-// refused tells the operator that a server does not take what it is told, now and then.
-func (c *caller) refused(m *sms.Message, e *httpsms.Event, o call.Outcome) call.Outcome {
-	g := c.engine.gateway
-	if g.News.Is("call: " + c.lane.Account + " " + c.lane.Endpoint) {
-		g.Log.Warn().Str("account", c.lane.Account).Str("endpoint", c.lane.Endpoint).Str("id", sms.FormatID(e.ID)).
-			Int("status", o.Status).Int64("waiting", c.lane.Queued.Load()).Int("attempts", int(m.Attempts)+1).
-			Msg("a client's server was not told what became of a message: " + c.lane.Endpoint + " " + o.Err)
-	}
-	return o
-}
-
-// logs writes a call and its answer to the pdu log of the lane's connector.
-func (c *caller) logs(m *sms.Message, e *httpsms.Event, request *httpsms.Call, o call.Outcome) {
-	l := c.engine.listenerOf(c.lane.Home())
-	if l == nil {
-		return
-	}
-	number := l.number.Add(1)
-	about := pdulog.About{ID: e.ID, Account: c.lane.Account}
-	var p httpsms.PDU
-	p.Begin(httpsms.Told, number, 0)
-	p.Add("method", request.Method)
-	p.Add("url", withoutQuery(request.URL))
-	p.Add("event", sms.FormatID(m.ID))
-	p.Add("reference", e.Context.Reference)
-	if e.Report != nil {
-		p.Add("state", own.StateOf(e.Report.State, e.Taken || len(e.Report.ID) > 0))
-	}
-	l.log.line(false, &p, about)
-	p.Begin(httpsms.ToldAnswer, number, statusOf(o))
-	p.Add("error", o.Err)
-	l.log.line(true, &p, about)
-	l.connector.Stats.Count(httpsms.Told, false, 1)
-	l.connector.Stats.Count(httpsms.ToldAnswer, true, 1)
-	l.connector.Stats.CountStatus(httpsms.ToldAnswer, true, p.Status())
 }
 
 // statusOf returns the status of an answer, or httpsms.NoAnswer.

@@ -12,6 +12,7 @@ import (
 	"pmg/cmd/pmg/manual"
 	"pmg/cmd/pmg/migrate"
 	"pmg/cmd/pmg/probe"
+	"pmg/cmd/pmg/webhooks"
 )
 
 func main() {
@@ -67,6 +68,7 @@ func newRootCommand() *cobra.Command {
 		newReleaseCommand(),
 		newConnectCommand(),
 		newQueueCommand(),
+		webhooks.Command(webhooksProgram()),
 		newStoreCommand(),
 		credentials.Admin(),
 		newTLSCommand(),
@@ -79,6 +81,30 @@ func newRootCommand() *cobra.Command {
 	)
 	explainUnknown(root)
 	return root
+}
+
+// webhooksProgram returns what pmg webhooks needs of the others.
+func webhooksProgram() webhooks.Program {
+	return webhooks.Program{
+		Gateway: func(cmd *cobra.Command) webhooks.Ask {
+			o := new(statusOptions)
+			o.flags(cmd)
+			return func(method, path string, v any) error {
+				if err := o.find(cmd); err != nil {
+					return err
+				}
+				return askAdmin(cmd.Context(), &o.Gateway, method, path, v)
+			}
+		},
+		JSON: writeJSON,
+		Table: func(left int, head []string, rows [][]string) string {
+			t := newTable(left, head...)
+			for _, row := range rows {
+				t.add(row...)
+			}
+			return tableText(t)
+		},
+	}
 }
 
 // oneArg returns a check that a command has one argument; what says what that is.

@@ -75,16 +75,17 @@ func table() []row {
 		{"gateway/intake", "config connector events gateway/convert gateway/keep gateway/node gateway/receipts gateway/route gateway/settle protocols sms sms/fit sms/userdata store"},
 		{"gateway/request", "connector gateway/intake gateway/keep gateway/receipts gateway/route sms store"},
 		{"gateway/operate", "account config connector connector/queue events gateway/intake gateway/keep gateway/receipts gateway/route gateway/settle internal/smstext protocols sms store"},
+		{"gateway/webhooks", "connector gateway/route"},
 		{"gateway/session", "config connector gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/route protocols sms"},
-		{"gateway", "account config connector connector/queue events flow gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/request gateway/route gateway/session gateway/settle internal/logfile internal/nearest internal/tlsfiles pdulog protocols sms store"},
+		{"gateway", "account config connector connector/queue events flow gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/request gateway/route gateway/session gateway/settle gateway/webhooks internal/logfile internal/nearest internal/tlsfiles pdulog protocols sms store"},
 
 		// The architecture. It imports no protocol.
 		{"stages/cipher", ""},
 		{"stages/proxy", ""},
 		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/sock internal/tlsfiles pdulog protocols sms stages/cipher stages/proxy"},
-		{"httpapi", "account config connector gateway gateway/convert gateway/node gateway/operate gateway/request httpapi/call internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/centre protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
+		{"httpapi", "account config connector gateway gateway/convert gateway/node gateway/operate gateway/request gateway/webhooks httpapi/call internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/centre protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
 		{"admin/access", "account config gateway/node internal/token"},
-		{"admin", "admin/access config connector flow gateway gateway/operate gateway/receipts internal/sock internal/tlsfiles sms store"},
+		{"admin", "admin/access config connector flow gateway gateway/operate gateway/receipts gateway/webhooks internal/sock internal/tlsfiles sms store"},
 
 		// Load shares the codec with the gateway and nothing else.
 		{"loadtest", "internal/sock protocols protocols/smpp"},
@@ -96,12 +97,13 @@ func table() []row {
 		{"cmd/pmg/credentials", "config internal/passhash internal/token"},
 		{"cmd/pmg/ask", "config internal/tlsfiles"},
 		{"cmd/pmg/manual", ""},
+		{"cmd/pmg/webhooks", "gateway/webhooks"},
 		{"cmd/pmg/migrate/draft", ""},
 		{"cmd/pmg/migrate/kannel", "cmd/pmg/migrate/draft"},
 		{"cmd/pmg/migrate/jasmin", "cmd/pmg/migrate/draft"},
 		{"cmd/pmg/migrate", "cmd/pmg/migrate/draft cmd/pmg/migrate/jasmin cmd/pmg/migrate/kannel config"},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
-		{"cmd/pmg", "admin cmd/pmg/ask cmd/pmg/credentials cmd/pmg/explain cmd/pmg/manual cmd/pmg/migrate cmd/pmg/probe config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog protocols protocols/httpsms protocols/smpp protocols/ucp sms stages store"},
+		{"cmd/pmg", "admin cmd/pmg/ask cmd/pmg/credentials cmd/pmg/explain cmd/pmg/manual cmd/pmg/migrate cmd/pmg/probe cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog protocols protocols/httpsms protocols/smpp protocols/ucp sms stages store"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep httpapi internal/testutil pdulog protocols protocols/httpsms protocols/smpp protocols/ucp stages store"},

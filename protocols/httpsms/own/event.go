@@ -76,6 +76,17 @@ func EventOf(e *httpsms.Event) Event {
 	return report(e)
 }
 
+// TypeOf returns the type of an event.
+func TypeOf(e *httpsms.Event) string {
+	if e.Message != nil {
+		return inboundType
+	}
+	return "message." + reported(e)
+}
+
+// inboundType is the type of an event that brings a message from a mobile.
+const inboundType = "inbound.received"
+
 // report returns what tells what became of a message.
 func report(e *httpsms.Event) Event {
 	r := e.Report
@@ -98,7 +109,7 @@ func report(e *httpsms.Event) Event {
 	if r.Done != 0 {
 		d.At = wall(r.Done)
 	}
-	return Event{Type: "message." + d.State, Timestamp: wall(e.At), Data: d}
+	return Event{Type: TypeOf(e), Timestamp: wall(e.At), Data: d}
 }
 
 // reported returns the state that an event tells. What a receipt says of a message that is still under way is no more
@@ -136,7 +147,7 @@ func inbound(e *httpsms.Event) Event {
 	} else {
 		d.Binary = base64.StdEncoding.EncodeToString(octets)
 	}
-	return Event{Type: "inbound.received", Timestamp: wall(e.At), Data: d}
+	return Event{Type: inboundType, Timestamp: wall(e.At), Data: d}
 }
 
 // encodingOf returns the encoding of texts in an alphabet, by the name that messages are sent with.

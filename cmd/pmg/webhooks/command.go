@@ -1,0 +1,39 @@
+// Package webhooks shows operators the servers of clients that a gateway calls: pmg webhooks.
+//
+// # Start reading
+//
+// Command in command.go, then list.go.
+package webhooks
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// An Ask sends a request to the admin listener of a gateway, and reads the answer into v.
+type Ask func(method, path string, v any) error
+
+// A Program is what the commands need of the program that they are part of.
+type Program struct {
+	Gateway func(*cobra.Command) Ask // adds the flags that select the gateway
+	JSON    func(io.Writer, any) error
+	Table   func(left int, head []string, rows [][]string) string
+}
+
+// Command returns pmg webhooks.
+func Command(p Program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "webhooks",
+		Short: "Show how clients' servers answer the calls of webhooks",
+		Long: `Each server of a client that is called with events, at the webhook of its account or at a URL
+that came with a message, has a queue of its own. The commands ask the running gateway at
+--address, or else at the socket or the address of the configuration's section admin.
+
+What they show is since the gateway's start. pmg queue lists and changes the events that
+wait (--kind receipt), and pmg trace has the calls of the pdu logs.`,
+		Example: "  pmg webhooks list\n  pmg webhooks attempts --account shop\n  pmg webhooks attempts --id 1a1fb0c12c230d41 --replies",
+	}
+	cmd.AddCommand(listCommand(p), attemptsCommand(p))
+	return cmd
+}

@@ -1,0 +1,117 @@
+package webhooks
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"pmg/connector"
+	"pmg/gateway/route"
+)
+
+// mostRemembered is of how many servers the attempts are remembered: those called last. An attempt takes up to 1 KiB, so that
+// all of them take up to 20 MiB.
+const mostRemembered = 200
+
+// A Desk knows the servers of clients. It is safe for concurrent use.
+type Desk struct {
+	*route.Table
+
+	mu         sync.Mutex
+	servers    map[*connector.Lane]*Server
+	remembered []*Server // the one called longest ago first
+}
+
+// NewDesk makes a desk for the lanes of a table.
+func NewDesk(t *route.Table) *Desk {
+	return &Desk{Table: t, servers: map[*connector.Lane]*Server{}}
+}
+
+// Server returns what is known of the server that a lane leads to. There are as many as lanes, of which an account has a
+// limited number.
+func (d *Desk) Server(l *connector.Lane) *Server {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.servers[l]
+	if s == nil {
+		s = &Server{desk: d, lane: l}
+		d.servers[l] = s
+	}
+	return s
+}
+
+// remember notes that a server is called, and forgets the attempts of another one if there are too many.
+func (d *Desk) remember(s *Server) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := len(d.remembered)
+	if n > 0 && d.remembered[n-1] == s {
+		return
+	}
+	if i := slices.Index(d.remembered, s); i >= 0 {
+		d.remembered = slices.Delete(d.remembered, i, i+1)
+	} else if n == mostRemembered {
+		d.remembered[0].forget()
+		d.remembered = slices.Delete(d.remembered, 0, 1)
+	}
+	d.remembered = append(d.remembered, s)
+}
+
+// now returns the time by the wall clock.
+func (d *Desk) now() time.Time { return time.Unix(0, d.Clock.WallNow()).UTC() }
+
+// all returns the servers of an account, "" for all of them, in the order of their names.
+func (d *Desk) all(account, endpoint string) []*Server {
+	var all []*Server
+	d.mu.Lock()
+	for l, s := range d.servers {
+		if (account == "" || l.Account == account) && (endpoint == "" || l.Endpoint == endpoint) {
+			all = append(all, s)
+		}
+	}
+	d.mu.Unlock()
+	slices.SortFunc(all, func(a, b *Server) int {
+		return cmp.Or(cmp.Compare(a.lane.Account, b.lane.Account), cmp.Compare(a.lane.Endpoint, b.lane.Endpoint))
+	})
+	return all
+}
+
+// Rows returns what is known of the servers of an account, "" for all accounts.
+func (d *Desk) Rows(account string) []Row {
+	rows, now := []Row{}, d.Clock.Now()
+	for _, s := range d.all(account, "") {
+		rows = append(rows, s.known(now))
+	}
+	return rows
+}
+
+// A Filter says which attempts are wanted.
+type Filter struct {
+	Account  string // "": of all
+	Endpoint string // "": of all
+	ID       string // of a message or an event; "": of all
+	Limit    int    // how many at most
+	Replies  bool   // with the replies
+}
+
+// Attempts returns the attempts that a filter wants, the last one first.
+func (d *Desk) Attempts(f Filter) []Attempt {
+	some := []Attempt{}
+	for _, s := range d.all(f.Account, f.Endpoint) {
+		n := 0
+		s.each(func(a Attempt) bool {
+			if f.ID != "" && a.ID != f.ID && a.Event != f.ID {
+				return true
+			}
+			if !f.Replies {
+				a.Reply = ""
+			}
+			some = append(some, a)
+			n++
+			return n < f.Limit
+		})
+	}
+	slices.SortStableFunc(some, func(a, b Attempt) int { return b.At.Compare(a.At) })
+	return some[:min(len(some), max(f.Limit, 0))]
+}

@@ -1,0 +1,8 @@
+// Package webhooks knows the servers of clients that are called: how they answer, and what the last calls of each were about.
+// What it knows is in memory, and gone with the gateway.
+//
+// # Start reading
+//
+// desk.go (Desk.Servers, Desk.Attempts: what operators see), server.go (what a caller notes), words.go (texts of servers,
+// which may be hostile).
+package webhooks

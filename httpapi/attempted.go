@@ -1,0 +1,55 @@
+package httpapi
+
+import (
+	"pmg/gateway/webhooks"
+	"pmg/httpapi/call"
+	"pmg/pdulog"
+	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/own"
+	"pmg/sms"
+)
+
+// tried has operators see an attempt to tell what a message says.
+func (c *caller) tried(o call.Outcome, m *sms.Message, e *httpsms.Event) {
+	c.server.Tried(webhooks.Attempt{
+		Event: eventID(m), ID: sms.FormatID(e.ID), Type: own.TypeOf(e), Number: max(1, int(m.Sends)), Taken: o.Code == sms.OK,
+		Status: o.Status, Milliseconds: o.Took.Milliseconds(), Error: o.Err, Reply: string(o.Body),
+	})
+}
+
+// refused tells the operator that a server does not take what it is told, now and then.
+func (c *caller) refused(m *sms.Message, e *httpsms.Event, o call.Outcome) call.Outcome {
+	g := c.engine.gateway
+	if g.News.Is("call: " + c.lane.Account + " " + c.lane.Endpoint) {
+		g.Log.Warn().Str("account", c.lane.Account).Str("endpoint", c.lane.Endpoint).Str("id", sms.FormatID(e.ID)).
+			Int("status", o.Status).Int64("waiting", c.lane.Queued.Load()).Int("attempts", int(m.Attempts)+1).
+			Msg("a client's server was not told what became of a message: " + c.lane.Endpoint + " " + o.Err)
+	}
+	return o
+}
+
+// logs writes a call and its answer to the pdu log of the lane's connector.
+func (c *caller) logs(m *sms.Message, e *httpsms.Event, request *httpsms.Call, o call.Outcome) {
+	l := c.engine.listenerOf(c.lane.Home())
+	if l == nil {
+		return
+	}
+	number := l.number.Add(1)
+	about := pdulog.About{ID: e.ID, Account: c.lane.Account}
+	var p httpsms.PDU
+	p.Begin(httpsms.Told, number, 0)
+	p.Add("method", request.Method)
+	p.Add("url", withoutQuery(request.URL))
+	p.Add("event", sms.FormatID(m.ID))
+	p.Add("reference", e.Context.Reference)
+	if e.Report != nil {
+		p.Add("state", own.StateOf(e.Report.State, e.Taken || len(e.Report.ID) > 0))
+	}
+	l.log.line(false, &p, about)
+	p.Begin(httpsms.ToldAnswer, number, statusOf(o))
+	p.Add("error", o.Err)
+	l.log.line(true, &p, about)
+	l.connector.Stats.Count(httpsms.Told, false, 1)
+	l.connector.Stats.Count(httpsms.ToldAnswer, true, 1)
+	l.connector.Stats.CountStatus(httpsms.ToldAnswer, true, p.Status())
+}
