@@ -51,8 +51,10 @@ func (o *Options) check() error {
 		return errors.New("coding, parts, mo, bind and several accounts have no meaning with protocol http")
 	case len(o.MOTo) > 0:
 		return errors.New("messages from mobiles have no meaning with protocol http: an account's webhook receives them")
-	case o.Stream && (o.Reconnect > 0 || o.Retry > 0 || o.Rate > 0):
-		return errors.New("a stream is sent once, as fast as it is answered: reconnect, retry and rate have no meaning with it")
+	case o.Stream && (o.Reconnect > 0 || o.Rate > 0):
+		return errors.New("a stream is sent once, as fast as it is answered: reconnect and rate have no meaning with it")
+	case o.Stream && o.Retry >= o.Timeout:
+		return errors.New("a stream is given up after the timeout: retry must be shorter")
 	}
 	return nil
 }
@@ -90,7 +92,7 @@ func Load(ctx context.Context, o Options) (*loadtest.LoadResult, error) {
 	var all sync.WaitGroup
 	for range o.Connections {
 		if o.Stream {
-			all.Go(r.stream)
+			all.Go(newStreaming(r).stream)
 		} else {
 			all.Go(r.single)
 		}
