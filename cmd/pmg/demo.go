@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"pmg/cmd/pmg/webdemo"
 	"pmg/config"
 	"pmg/internal/console"
 	"pmg/loadtest"
@@ -39,11 +40,15 @@ func newDemoCommand() *cobra.Command {
 loopback with free ports, sends messages through all of them, and reports whether every
 one arrived exactly once. It leaves no files behind.
 
+With --protocol http clients send their messages in streams of the HTTP API to an SMS centre that speaks SMPP. Then one
+sends a message as curl does, and its server is called with what became of it: a webhook, which is signed.
+
 The exit status is 1 when a message is missing, doubled, refused or unanswered.`,
 		Example: `  pmg demo
   pmg demo --messages 1000000 --connections 256
   pmg demo --seconds 10
-  pmg demo --protocol ucp`,
+  pmg demo --protocol ucp
+  pmg demo --protocol http`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if seconds > 0 {
@@ -57,22 +62,22 @@ The exit status is 1 when a message is missing, doubled, refused or unanswered.`
 	f.IntVar(&o.Connections, "connections", 64, "how many clients send them")
 	f.IntVar(&o.Window, "window", 10, "messages each client may have unanswered")
 	f.Float64Var(&seconds, "seconds", 0, "how long to send, instead of --messages")
-	f.StringVar(&o.Protocol, "protocol", "smpp", "what clients and SMS centre speak: "+loadtest.Protocols())
+	f.StringVar(&o.Protocol, "protocol", "smpp", "what clients and SMS centre speak: "+loadtest.Protocols()+"; http: what clients speak")
 	f.StringVar(&engine, "store", config.PebbleStore, "where messages wait: pebble, on disk, or memory")
 	return cmd
 }
 
-// demoConfig is the gateway's: engine and directory of the store, directory of
-// the pdu logs, protocol, most clients and their window, protocol, address of the SMS centre.
+// demoConfig is the gateway's: engine and directory of the store, directory of the pdu logs, options of the account,
+// protocol, most clients and their window, protocol, address and other options of the SMS centre.
 const demoConfig = `
 log: {level: warn}
 store: {engine: %s, dir: %q, ballast: 0, min_free: 1MiB}
 pdulog: {dir: %q, max_size: 100GiB, max_total: 0, compress: false}
 accounts:
-  - {system_id: load, password: secret}
+  - {system_id: load, password: secret%s}
 connectors:
   - {name: clients,  direction: in,  protocol: %s, address: "127.0.0.1:0", instances: %d, window: %d}
-  - {name: operator, direction: out, protocol: %s, address: %q, instances: 4, window: 10, system_id: pmg, password: secret}
+  - {name: operator, direction: out, protocol: %s, address: %q, instances: 4, window: 10, system_id: pmg, password: secret%s}
 routes:
   - {to: operator}
 `
@@ -83,8 +88,9 @@ type demo struct {
 	server  *server
 	log     bytes.Buffer // the gateway's, printed if something fails
 	driver  protocols.Driver
-	dir     string // of the pdu logs
-	clients string // address that the gateway listens on
+	web     *webdemo.Clients // nil: clients have sessions
+	dir     string           // of the pdu logs
+	clients string           // address that the gateway listens on
 
 	goroutinesOfOne, goroutinesOfAll int // of the gateway, with one client and with all
 	load                             *loadtest.LoadResult
@@ -127,16 +133,27 @@ func runDemo(cmd *cobra.Command, engine string, o loadtest.LoadOptions) error {
 
 // start starts the SMS centre and the gateway, and waits until the two are connected.
 func (d *demo) start(ctx context.Context, engine, store string, connections int) (err error) {
-	protocol := d.driver.Name()
-	if d.sink, err = loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Protocol: protocol}); err != nil {
+	protocol, account, operator := d.driver.Name(), "", ""
+	centre := loadtest.SinkOptions{Listen: "127.0.0.1:0", Protocol: protocol}
+	if protocol == "http" {
+		if d.web, err = webdemo.Start(); err != nil {
+			return err
+		}
+		centre.Protocol, centre.Receipts, account = "smpp", true, d.web.Account()
+		operator = ", receipt_ids: same" // one receipt does not show it: its id may be a number in both notations
+	}
+	if d.sink, err = loadtest.StartSink(centre); err != nil {
+		if d.web != nil {
+			_ = d.web.Close()
+		}
 		return err
 	}
 	window := 1000
 	if protocol == "ucp" {
 		window = 99
 	}
-	yaml := fmt.Sprintf(demoConfig, engine, store, d.dir,
-		protocol, connections+2, window, protocol, d.sink.Addr()) // a client of the demo's own and one to spare
+	yaml := fmt.Sprintf(demoConfig, engine, store, d.dir, account,
+		protocol, connections+2, window, centre.Protocol, d.sink.Addr(), operator) // a client of the demo's own and one to spare
 	cfg, _, err := config.Parse([]byte(yaml), config.Options{Protocols: protocolNames()})
 	if err == nil {
 		// The label is inherited by every goroutine that the gateway starts.
@@ -147,11 +164,11 @@ func (d *demo) start(ctx context.Context, engine, store string, connections int)
 		})
 	}
 	if err != nil {
-		_ = d.sink.Close()
+		_ = d.closePeers()
 		return err
 	}
-	operator := d.server.gateway.Connector("operator")
-	for end := time.Now().Add(demoTimeout); operator.Online() < operator.Config().Instances; time.Sleep(time.Millisecond) {
+	c := d.server.gateway.Connector("operator")
+	for end := time.Now().Add(demoTimeout); c.Online() < c.Config().Instances; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) || ctx.Err() != nil {
 			return errors.Join(errors.New("cannot connect the gateway to the SMS centre"), d.stop())
 		}
@@ -163,16 +180,16 @@ func (d *demo) start(ctx context.Context, engine, store string, connections int)
 // run counts the gateway's goroutines, sends the load, and then sends the message that
 // the summary shows as an example.
 func (d *demo) run(ctx context.Context, progress io.Writer, o loadtest.LoadOptions) (err error) {
-	if d.goroutinesOfOne, err = d.goroutines(1); err != nil {
-		return err
-	}
-	if d.goroutinesOfAll, err = d.goroutines(o.Connections); err != nil {
+	load := loadtest.Load
+	if d.web != nil {
+		load = d.web.Load
+	} else if err := d.count(o.Connections); err != nil {
 		return err
 	}
 	o.To = d.clients
 	p := console.NewProgress(progress, o.Messages, o.Duration)
 	o.Progress = func(c loadtest.Counts) { p.Show(c.Accepted, thousands(c.Answered)+" answered") }
-	d.load, err = loadtest.Load(ctx, o)
+	d.load, err = load(ctx, o)
 	p.End()
 	if err != nil {
 		return err
@@ -181,6 +198,9 @@ func (d *demo) run(ctx context.Context, progress io.Writer, o loadtest.LoadOptio
 	defer cancel()
 	_ = d.sink.Await(waitCtx, d.load.Accepted) // the summary reports messages that are missing
 	d.delivered = d.sink.Result()
+	if d.web != nil {
+		return d.web.Send(waitCtx, d.clients, o.SystemID, o.Password)
+	}
 	conn, err := d.client()
 	if err != nil {
 		return err
@@ -195,11 +215,29 @@ func (d *demo) run(ctx context.Context, progress io.Writer, o loadtest.LoadOptio
 	return nil
 }
 
-// stop drains and ends the gateway, and ends the SMS centre.
+// count counts the gateway's goroutines with one client, and with all.
+func (d *demo) count(connections int) (err error) {
+	if d.goroutinesOfOne, err = d.goroutines(1); err != nil {
+		return err
+	}
+	d.goroutinesOfAll, err = d.goroutines(connections)
+	return err
+}
+
+// stop drains and ends the gateway, and ends its peers.
 func (d *demo) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), demoTimeout)
 	defer cancel()
-	return errors.Join(d.server.stop(ctx), d.sink.Close())
+	return errors.Join(d.server.stop(ctx), d.closePeers())
+}
+
+// closePeers ends the SMS centre, and the server of the clients if they have one.
+func (d *demo) closePeers() error {
+	err := d.sink.Close()
+	if d.web != nil {
+		err = errors.Join(err, d.web.Close())
+	}
+	return err
 }
 
 // goroutines counts the gateway's goroutines while n clients are logged in.
@@ -257,6 +295,15 @@ func (d *demo) client() (net.Conn, error) {
 // demoRequests are what the demo's own client sends, as the pdu log prints it, and which
 // PDUs of the log show a message.
 type demoRequests struct{ login, submit, shown string }
+
+// shown returns the lines of the pdu logs that show the example message. Where clients speak HTTP they are those of
+// the SMS centre.
+func (d *demo) shown() pdulog.Query {
+	if d.web != nil {
+		return pdulog.Query{Last: 4, Connectors: []string{"operator"}, Filter: pdulog.Filter{Commands: []string{"submit_sm*", "deliver_sm*"}}}
+	}
+	return pdulog.Query{Last: 4, Filter: pdulog.Filter{Commands: []string{d.requests().shown}}}
+}
 
 func (d *demo) requests() demoRequests {
 	if d.driver.Name() == "ucp" {
@@ -330,9 +377,16 @@ func (d *demo) summary(out io.Writer, connections int) error {
 	fmt.Fprintf(out, "  doubled      %s\n", thousands(c.Doubled))
 	fmt.Fprintf(out, "  throughput   %s messages a second, from client to SMS centre\n", thousands(int64(d.delivered.MessagesPerSecond)))
 	fmt.Fprintf(out, "  latency      half of the answers within %s, 99 %% within %s\n", within(d.load.Latency.P50), within(d.load.Latency.P99))
-	fmt.Fprintf(out, "  goroutines   %d with 1 client, %d with %s\n", d.goroutinesOfOne, d.goroutinesOfAll, clients(connections))
-	fmt.Fprintf(out, "\nOne message in the pdu log (%s):\n\n", d.logSize())
-	if err := d.printLog(out); err != nil {
+	var err error
+	if d.web != nil {
+		fmt.Fprintln(out)
+		err = d.web.Tell(out, func() error { return d.printLog(out) })
+	} else {
+		fmt.Fprintf(out, "  goroutines   %d with 1 client, %d with %s\n", d.goroutinesOfOne, d.goroutinesOfAll, clients(connections))
+		fmt.Fprintf(out, "\nOne message in the pdu log (%s):\n\n", d.logSize())
+		err = d.printLog(out)
+	}
+	if err != nil {
 		return err
 	}
 	return console.ProblemsError(problems)
@@ -344,8 +398,7 @@ func (d *demo) printLog(out io.Writer) error {
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		width, _, _ = term.GetSize(int(f.Fd()))
 	}
-	q := pdulog.Query{Last: 4, Filter: pdulog.Filter{Commands: []string{d.requests().shown}}}
-	_, err := pdulog.Read(context.Background(), d.dir, q, func(e *pdulog.Entry) error {
+	_, err := pdulog.Read(context.Background(), d.dir, d.shown(), func(e *pdulog.Entry) error {
 		line := "  " + string(e.Line)
 		if width > 4 && len(line) > width {
 			line = line[:width-1] + "…"

@@ -67,6 +67,35 @@ func TestDemoUCP(t *testing.T) {
 	}
 }
 
+// A message by HTTP, the SMS centre that has it, and the call of the webhook are one story.
+func TestDemoHTTP(t *testing.T) {
+	out, err := runForTest(t, newDemoCommand(), &bytes.Buffer{}, "--messages", "2000", "--connections", "8", "--protocol", "http")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(out, `{"id":"`)
+	id, _, _ := strings.Cut(after, `"`)
+	rest := out
+	for _, want := range []string{
+		"✓ messages     2,000 sent, 2,000 answered, 2,000 delivered\n",
+		"  missing      0\n",
+		"  doubled      0\n",
+		"  $ curl -u load:secret http://127.0.0.1:",
+		"  202 Accepted\n",
+		` > submit_sm seq=`,
+		` short_message="Hello, world" id=` + id + " account=load\n",
+		" < deliver_sm seq=",
+		"  webhook-id: evt_",
+		`{"type":"message.delivered","timestamp":"`,
+		`,"data":{"id":"` + id + `",`,
+	} {
+		var found bool
+		if _, rest, found = strings.Cut(rest, want); !found {
+			t.Fatalf("%q is missing, or not in its place, in\n%s", want, out)
+		}
+	}
+}
+
 func TestThousands(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
 		if got := thousands(n); got != want {

@@ -103,7 +103,8 @@ func table() []row {
 		{"cmd/pmg/migrate/jasmin", "cmd/pmg/migrate/draft"},
 		{"cmd/pmg/migrate", "cmd/pmg/migrate/draft cmd/pmg/migrate/jasmin cmd/pmg/migrate/kannel config"},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
-		{"cmd/pmg", "admin cmd/pmg/ask cmd/pmg/credentials cmd/pmg/explain cmd/pmg/manual cmd/pmg/migrate cmd/pmg/probe cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog protocols protocols/httpsms protocols/smpp protocols/ucp sms stages store"},
+		{"cmd/pmg/webdemo", "loadtest loadtest/httpload loadtest/httpsink"},
+		{"cmd/pmg", "admin cmd/pmg/ask cmd/pmg/credentials cmd/pmg/explain cmd/pmg/manual cmd/pmg/migrate cmd/pmg/probe cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog protocols protocols/httpsms protocols/smpp protocols/ucp sms stages store"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep httpapi internal/testutil pdulog protocols protocols/httpsms protocols/smpp protocols/ucp stages store"},

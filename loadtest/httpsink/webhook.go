@@ -16,9 +16,10 @@ const (
 
 // An Event is what a call of a webhook tells.
 type Event struct {
-	ID   string          `json:"id"` // by which one that comes again is known; empty if it has none
-	Type string          `json:"type"`
-	Data json.RawMessage `json:"data"`
+	ID        string          `json:"id,omitempty"` // by which one that comes again is known; empty if it has none
+	Type      string          `json:"type"`
+	Timestamp string          `json:"timestamp,omitempty"`
+	Data      json.RawMessage `json:"data"`
 }
 
 // A shownEvent is an event as GET /events shows it.
@@ -34,7 +35,7 @@ func readEvents(id string, body []byte) ([]Event, error) {
 	if err := json.Unmarshal(body, &one); err != nil {
 		return nil, err
 	}
-	all := []Event{{id, one.Type, one.Data}}
+	all := []Event{{id, one.Type, one.Timestamp, one.Data}}
 	if one.Type == "batch" {
 		if err := json.Unmarshal(one.Data, &all); err != nil {
 			return nil, err
@@ -44,8 +45,8 @@ func readEvents(id string, body []byte) ([]Event, error) {
 		return nil, errors.New("there are too many events")
 	}
 	for _, e := range all {
-		if e.Type == "" || len(e.Type) > maxType || len(e.ID) > maxName {
-			return nil, errors.New("an event has no type, or a type or id that is too long")
+		if e.Type == "" || len(e.Type) > maxType || len(e.Timestamp) > maxType || len(e.ID) > maxName {
+			return nil, errors.New("an event has no type, or a type, time or id that is too long")
 		}
 	}
 	return all, nil

@@ -1,0 +1,123 @@
+// Package webdemo is the clients of pmg demo that speak HTTP: they send a load, one of them sends a message as curl does, and
+// their server is called with what becomes of it.
+//
+// # Start reading
+//
+// webdemo.go (Start, Send, Tell).
+package webdemo
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"pmg/loadtest"
+	"pmg/loadtest/httpload"
+	"pmg/loadtest/httpsink"
+)
+
+// message is what Send sends.
+const message = `{"from": "Shop", "to": "+46700000002", "text": "Hello, world"}`
+
+// Clients are the clients of an account, and their server.
+type Clients struct {
+	key    string
+	server *httpsink.Sink
+	told   chan httpsink.Event // what became of the message
+
+	url, status, answer string // of the message
+	event               httpsink.Event
+}
+
+// Start starts the server.
+func Start() (*Clients, error) {
+	secret := make([]byte, 32)
+	_, _ = rand.Read(secret) // never fails
+	c := &Clients{key: "whsec_" + base64.StdEncoding.EncodeToString(secret), told: make(chan httpsink.Event, 1)}
+	o := httpsink.Options{WebhookKey: c.key, Told: c.hear}
+	o.Listen = "127.0.0.1:0"
+	var err error
+	c.server, err = httpsink.Start(o)
+	return c, err
+}
+
+// hear is called with each event.
+func (c *Clients) hear(e httpsink.Event) error {
+	select {
+	case c.told <- e:
+	default: // one is enough
+	}
+	return nil
+}
+
+// Close ends the server.
+func (c *Clients) Close() error { return c.server.Close() }
+
+// Account returns the options of the account that belong to the server, as the configuration has them.
+func (c *Clients) Account() string {
+	return fmt.Sprintf(`, webhook: "http://%s/webhook", webhook_key: %s`, c.server.Addr(), c.key)
+}
+
+// pause is how long a message waits that did not fit into a queue.
+const pause = 10 * time.Millisecond
+
+// Load sends messages as lines of streams.
+func (c *Clients) Load(ctx context.Context, o loadtest.LoadOptions) (*loadtest.LoadResult, error) {
+	o.Retry = pause
+	return httpload.Load(ctx, httpload.Options{LoadOptions: o, Stream: true})
+}
+
+// Send sends a message to a gateway, and returns when the server was called with what became of it.
+func (c *Clients) Send(ctx context.Context, address, name, password string) error {
+	c.url = "http://" + address + "/v1/messages"
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, strings.NewReader(message))
+	if err != nil {
+		return fmt.Errorf("cannot send a message: %w", err)
+	}
+	r.Close = true // a connection that waits would hold up the end of the gateway
+	r.SetBasicAuth(name, password)
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return fmt.Errorf("cannot send a message: %w", err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
+	if err != nil {
+		return fmt.Errorf("cannot read the answer to a message: %w", err)
+	}
+	if c.status, c.answer = answer.Status, strings.TrimSpace(string(body)); answer.StatusCode != http.StatusAccepted {
+		return fmt.Errorf("cannot send a message: %s %s", c.status, c.answer)
+	}
+	select {
+	case c.event = <-c.told:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("cannot hear what became of the message: %w", ctx.Err())
+	}
+}
+
+// Tell prints how the message was sent, the lines of the SMS centre that lines prints, and what the server was told.
+func (c *Clients) Tell(out io.Writer, lines func() error) error {
+	fmt.Fprintf(out, "A client sends a message, and is answered when it is on disk:\n\n")
+	fmt.Fprintf(out, "  $ curl -u load:secret %s -H 'Content-Type: application/json' \\\n      -d '%s'\n  %s\n  %s\n", c.url, message, c.status, c.answer)
+	fmt.Fprintf(out, "\nThe SMS centre has it, and tells that it was delivered:\n\n")
+	if err := lines(); err != nil {
+		return err
+	}
+	id := c.event.ID
+	c.event.ID = "" // it is in a header
+	event, err := json.Marshal(c.event)
+	if err != nil {
+		return fmt.Errorf("cannot show what the client was told: %w", err)
+	}
+	fmt.Fprintf(out, "\nThe client's server is called, and knows the gateway by its signature:\n\n")
+	_, err = fmt.Fprintf(out, "  POST http://%s/webhook\n  webhook-id: %s\n  %s\n", c.server.Addr(), id, event)
+	return err
+}
