@@ -18,7 +18,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/config"
+	"pmg/connector"
 	"pmg/gateway"
+	"pmg/gateway/webhooks"
 	"pmg/internal/token"
 	"pmg/loadtest"
 	"pmg/protocols"
@@ -252,6 +254,12 @@ func TestScrape(t *testing.T) {
 	r := start(t, parse(t, wholeConfig, t.TempDir(), sink.Addr()), false)
 	r.await("/readyz", 200, "ok\n")
 	r.load()
+	server := r.gateway.Webhooks.Server(&connector.Lane{Client: connector.Client{Account: "load", Endpoint: "https://shop.example"}})
+	for range 3 {
+		server.Begin()
+		server.End(webhooks.Result{Error: "does not resolve", Counted: true})
+	}
+	r.gateway.Settler.Dead.Add(1, "load", time.Now().UnixNano(), 100)
 	_, text := r.get("/metrics")
 	for _, want := range []string{
 		`pmg_connector_messages_accepted_total{connector="clients"} 300`,
@@ -266,6 +274,7 @@ func TestScrape(t *testing.T) {
 		`pmg_account_messages_sent_total{account="load"} 300`,
 		`pmg_operator_receipt_ids{form="decimal",operator="operator"} 1`, `pmg_operator_receipt_ids{form="same",operator="operator"} 0`,
 		`pmg_stage_panics_total{stage="pdu builder"} 0`,
+		`pmg_webhook_calls_total{account="load",result="failed"} 3`, `pmg_webhook_servers_failing{account="load"} 1`, `pmg_webhook_dead_letters{account="load"} 1`,
 		`pmg_ready 1`, `pmg_store_failed 0`, `pmg_store_recovered 1`,
 		"\ngo_goroutines ", "\ngo_memstats_mallocs_total ", "\nprocess_cpu_seconds_total ", "\nprocess_resident_memory_bytes ",
 	} {

@@ -67,6 +67,12 @@ func metrics() (all []metric) {
 			f(&accounts[i], accounts[i].Name)
 		}
 	})...)
+	all = append(all, metricsOf(Webhook{}, "pmg_webhook_", []string{"account"}, func(s *Status, f func(any, ...string)) {
+		rows := s.Webhooks[:min(len(s.Webhooks), maxAccounts)]
+		for i := range rows {
+			f(&rows[i], rows[i].Account)
+		}
+	})...)
 	return append(all, metricsOf(Stage{}, "pmg_stage_", []string{"stage"}, func(s *Status, f func(any, ...string)) {
 		for i := range s.Stages {
 			f(&s.Stages[i], s.Stages[i].Name)

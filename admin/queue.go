@@ -73,7 +73,7 @@ func (q *QueueQuery) Values() url.Values {
 	for _, id := range q.IDs {
 		v.Add("id", sms.FormatID(id))
 	}
-	for name, value := range map[string]string{"connector": q.Connector, "account": q.Account, "destination": q.Dest, "state": q.State, "kind": q.Kind} {
+	for name, value := range map[string]string{"connector": q.Connector, "account": q.Account, "destination": q.Dest, "state": q.State, "kind": q.Kind, "delivery": q.Delivery} {
 		if value != "" {
 			v.Set(name, value)
 		}
@@ -90,6 +90,11 @@ func (q *QueueQuery) Values() url.Values {
 	if q.Text {
 		v.Set("text", "1")
 	}
+	for name, at := range map[string]time.Time{"since": q.Since, "until": q.Until} {
+		if !at.IsZero() {
+			v.Set(name, at.Format(time.RFC3339Nano))
+		}
+	}
 	return v
 }
 
@@ -100,7 +105,7 @@ func queueQueryOf(r *http.Request) (q QueueQuery, err error) {
 	}
 	q.Selection = operate.Selection{
 		Connector: r.Form.Get("connector"), Account: r.Form.Get("account"), Dest: r.Form.Get("destination"),
-		State: r.Form.Get("state"), Kind: r.Form.Get("kind"), Text: r.Form.Get("text") != "",
+		State: r.Form.Get("state"), Kind: r.Form.Get("kind"), Delivery: r.Form.Get("delivery"), Text: r.Form.Get("text") != "",
 	}
 	for _, text := range r.Form["id"] {
 		id, err := sms.ParseID(text)
@@ -112,6 +117,13 @@ func queueQueryOf(r *http.Request) (q QueueQuery, err error) {
 	for name, to := range map[string]*uint64{"from": &q.From, "up_to": &q.UpTo} {
 		if text := r.Form.Get(name); text != "" {
 			if *to, err = sms.ParseID(text); err != nil {
+				return q, err
+			}
+		}
+	}
+	for name, to := range map[string]*time.Time{"since": &q.Since, "until": &q.Until} {
+		if text := r.Form.Get(name); text != "" {
+			if *to, err = time.Parse(time.RFC3339Nano, text); err != nil {
 				return q, err
 			}
 		}

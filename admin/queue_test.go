@@ -14,6 +14,7 @@ func TestQueueQuery(t *testing.T) {
 	t.Parallel()
 	q := QueueQuery{From: 7, Limit: 9, Selection: operate.Selection{
 		IDs: []uint64{1, 0x1a1fb0c12c230d41}, Connector: "a b", Account: "ü&", Dest: "+46", Older: 90 * time.Minute, State: operate.StateParked, Text: true, UpTo: 99,
+		Delivery: "delivered", Since: time.Unix(7, 9).UTC(), Until: time.Unix(8, 0).UTC(),
 	}}
 	r, err := http.NewRequest(http.MethodGet, "/queue?"+q.Values().Encode(), nil)
 	if err != nil {

@@ -38,6 +38,7 @@ type Status struct {
 	Store         *Store      `json:"store,omitempty"`
 	Connectors    []Connector `json:"connectors"`
 	Accounts      []Account   `json:"accounts"`
+	Webhooks      []Webhook   `json:"webhooks,omitempty"`
 	Stages        []Stage     `json:"stages,omitempty"`
 
 	AdminCertificateExpires *time.Time `json:"admin_certificate_expires,omitempty"` // the first of those that the admin address shows
@@ -246,6 +247,7 @@ func (v *view) status(withSessions bool) *Status {
 	s.Operators = operators(v.gateway.Receipts.Forms())
 	s.Store = v.store()
 	s.Accounts = v.accounts(counted.Now)
+	s.Webhooks = v.webhooksOf(now)
 	queues := map[string]int64{}
 	for _, l := range v.gateway.Lanes() {
 		queues[peerOf(l.Home(), l.Account)] += l.Queued.Load()

@@ -143,6 +143,8 @@ type Receipts struct {
 
 	CallbackValidity time.Duration `yaml:"callback_validity" default:"72h" range:"1m..8760h" live:"yes" doc:"How long a receipt waits for a server of a client (HTTP) that cannot be called, or does not take it."`
 
+	DeadLetters time.Duration `yaml:"dead_letters" default:"168h" range:"0s..8760h" live:"yes" doc:"How long an event that a server of a client did not take within callback_validity stays in the store, so that pmg webhooks replay can have it told after all; 0s: it is dropped. The last 100,000 are kept, and with store.engine: memory 16 MiB of them."`
+
 	PartsWait time.Duration `yaml:"parts_wait" default:"24h" range:"1m..8760h" live:"yes" doc:"How long a long message that was sent in parts waits for what became of all of them, from the first outcome of a part. Then the client gets a receipt with UNKNOWN, and what became of the message only if that comes later. A failure of a part is told immediately. Must be less than keep to have an effect."`
 }
 

@@ -58,6 +58,7 @@ func (g *Gateway) GoesOn() bool {
 func (g *Gateway) closeStore() error {
 	g.EndLoads()
 	g.Receipts.EndOrphans()
+	g.Settler.Dead.End()
 	g.Receipts.EndWaits()
 	g.Outgoing.End()
 	failed := g.Settler.CloseEvents()

@@ -204,6 +204,8 @@ func (r *recovery) entry(e *store.Entry) {
 		r.gateway.CountAside(r.gateway.Origins.Of(string(h.Account), string(h.Connector)), s.Aside, 1)
 		if s.Aside == store.Orphan {
 			r.gateway.Receipts.Orphans.Find(e)
+		} else if s.Aside == store.Dead {
+			r.gateway.Settler.Dead.Add(e.ID, s.Lane.Account, s.NotBefore, int64(len(e.Record)))
 		}
 		r.aside++
 		return

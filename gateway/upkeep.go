@@ -9,6 +9,7 @@ func (g *Gateway) SeeClock(now int64) {
 	g.Upkeep(now, func(now int64) { // what the store has besides messages
 		g.Settler.CheckEvents()
 		g.Receipts.LookAfter(now)
+		g.Settler.Dead.LookAfter()
 	})
 	g.Intake.EndJoining(now)
 	g.lookAtFiles(now)

@@ -195,6 +195,7 @@ const (
 	Quarantined              // something fails at it
 	underWay                 // stands for State.UnderWay in a stored state, because a message cannot be both
 	Orphan                   // it is a receipt, and the message that it belongs to is not known
+	Dead                     // it is an event that its client's server did not take in time
 	Asides                   // how many there are
 )
 
@@ -204,7 +205,7 @@ func (s *State) walk(w *walk, connector, account, reason *[]byte) {
 	if s.UnderWay {
 		place = uint8(underWay)
 	}
-	w.enum("reason to be put aside", &place, uint8(Orphan))
+	w.enum("reason to be put aside", &place, uint8(Dead))
 	if s.UnderWay = place == uint8(underWay); !s.UnderWay {
 		s.Aside = Aside(place)
 	}

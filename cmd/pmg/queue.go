@@ -28,6 +28,8 @@ func newQueueCommand() *cobra.Command {
   parked       no route leads anywhere (no_route: park)
   quarantined  a part of the gateway failed at it three times
   orphan       a receipt of an SMSC whose message is not known
+  dead         an event that its client's server did not take in time (pmg webhooks):
+               it does not wait, and is listed with --state dead or by its id only
   unreadable   its record is damaged; it is found by its id only
 
 The commands ask the running gateway at --address, or else at the socket or the address of
@@ -70,7 +72,7 @@ func (o *queueOptions) flags(cmd *cobra.Command, limit int) {
 
 // queueStates are the values of --state.
 func queueStates() []string {
-	return []string{operate.StateQueued, operate.StateParked, operate.StateQuarantined, operate.StateOrphan}
+	return []string{operate.StateQueued, operate.StateParked, operate.StateQuarantined, operate.StateOrphan, operate.StateDead}
 }
 
 // check checks what was selected.

@@ -184,6 +184,7 @@ func writeMessage(out io.Writer, m *operate.StoredMessage) {
 	line("deliver at", at(m.DeliverAt))
 	line("next attempt", at(m.NextAttempt))
 	line("expires", at(m.Expires))
+	line("dead since", at(m.DeadSince))
 	line("about", m.About)
 	line("delivery", m.Delivery)
 	line("octets", count(int64(m.Octets)))

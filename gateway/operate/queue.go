@@ -20,6 +20,7 @@ const (
 	StateParked      = "parked"      // no route leads anywhere
 	StateQuarantined = "quarantined" // a part of the gateway fails at it
 	StateOrphan      = "orphan"      // a receipt whose message is not known
+	StateDead        = "dead"        // an event that its client's server did not take in time
 	StateUnreadable  = "unreadable"  // its record is damaged
 )
 
@@ -33,6 +34,9 @@ type Selection struct {
 	Older     time.Duration // how long ago they came at least
 	State     string        // one of the states above
 	Kind      string        // submit, mo or receipt
+	Delivery  string        // what it says, of a receipt
+	Since     time.Time     // when they came at the earliest
+	Until     time.Time     // before when they came
 	Text      bool          // their texts are wanted too
 	UpTo      uint64        // the last id; 0: that of the last message there is
 }
@@ -56,6 +60,7 @@ type StoredMessage struct {
 	DeliverAt   *time.Time `json:"deliver_at,omitempty"`
 	NextAttempt *time.Time `json:"next_attempt,omitempty"`
 	Expires     *time.Time `json:"expires,omitempty"`
+	DeadSince   *time.Time `json:"dead_since,omitempty"`
 	Octets      int        `json:"octets"`             // of its text
 	About       string     `json:"about,omitempty"`    // of a receipt: the id that the client knows the message by
 	Delivery    string     `json:"delivery,omitempty"` // of a receipt: what it says
@@ -127,6 +132,8 @@ func (f *found) stateName() string {
 		return StateQuarantined
 	case f.state.Aside == store.Orphan:
 		return StateOrphan
+	case f.state.Aside == store.Dead:
+		return StateDead
 	}
 	return StateQueued
 }
@@ -136,16 +143,28 @@ func (s *Selection) matches(f *found, now time.Time) bool {
 	if f.err != nil {
 		return len(s.IDs) > 0
 	}
-	lane := f.lane()
+	lane, arrived := f.lane(), time.Unix(0, f.head.Arrived)
 	switch {
-	case s.State != "" && s.State != f.stateName(),
+	case f.state.Aside == store.Dead && s.State != StateDead && len(s.IDs) == 0, // they do not wait
+		s.Delivery != "" && s.Delivery != deliveryOf(f.message),
+		!s.Since.IsZero() && arrived.Before(s.Since),
+		!s.Until.IsZero() && !arrived.Before(s.Until),
+		s.State != "" && s.State != f.stateName(),
 		s.Kind != "" && s.Kind != kindNames()[f.message.Kind],
 		s.Connector != "" && s.Connector != lane.Connector,
 		s.Account != "" && s.Account != string(f.head.Account) && s.Account != lane.Account,
-		s.Older > 0 && now.Sub(time.Unix(0, f.head.Arrived)) < s.Older:
+		s.Older > 0 && now.Sub(arrived) < s.Older:
 		return false
 	}
 	return bytes.HasPrefix(f.message.Dest().Addr, []byte(s.Dest))
+}
+
+// deliveryOf returns what a receipt says, "" for other messages.
+func deliveryOf(m *sms.Message) string {
+	if r, ok := m.Report(); ok {
+		return r.State.String()
+	}
+	return ""
 }
 
 // errPageFull ends a scan.
@@ -240,6 +259,9 @@ func (f *found) show(text bool) StoredMessage {
 	s.Priority, s.Attempts, s.Octets = m.Priority, settle.AttemptsOf(m, sms.Deleted, 0), len(m.Text())
 	s.Arrived = time.Unix(0, m.Arrived).UTC()
 	s.DeliverAt, s.NextAttempt, s.Expires = wallTime(m.DeliverAt), wallTime(m.NotBefore), wallTime(m.Expires)
+	if f.state.Aside == store.Dead {
+		s.NextAttempt, s.DeadSince = nil, s.NextAttempt
+	}
 	r, isReport := m.Report()
 	if isReport {
 		s.Delivery = r.State.String()

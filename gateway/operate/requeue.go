@@ -160,7 +160,9 @@ func (c *changer) aim(f *found) bool {
 		if to := c.Connector(c.change.To); to != nil {
 			lane = c.LaneOf(to)
 		}
-	} else if r, ok := f.message.Report(); ok && r.Known != 0 {
+	} else if r, ok := f.message.Report(); f.state.Aside == store.Dead {
+		lane = c.ClientLane(f.state.Lane.Account, r.Context)
+	} else if ok && r.Known != 0 {
 		lane = c.ClientLane(string(f.head.LaneAccount), r.Context)
 	} else {
 		lane = c.Route(f.message)
@@ -196,6 +198,9 @@ func (c *changer) put(all []*found) error {
 		s, m := c.to[f], f.message
 		s.Lane.Unfit(m.ID)
 		m.ForgetAttempts()
+		if f.state.Aside == store.Dead {
+			c.renew(b, f)
+		}
 		if c.Durable() {
 			b.Keep(m, store.State{Lane: keep.LaneName(s.Lane)})
 		} else {
@@ -217,6 +222,20 @@ func (c *changer) put(all []*found) error {
 		}
 	}
 	return failed
+}
+
+// renew has the time of a dead letter begin anew, in its record as well.
+func (c *changer) renew(b *store.Batch, f *found) {
+	lane := keep.LaneName(c.to[f].Lane)
+	f.message.Expires = c.Clock.WallNow() + int64(c.Config().Receipts.CallbackValidity)
+	f.record = store.AppendRecord(nil, f.message, lane, 0)
+	if !c.Durable() {
+		return
+	}
+	m := sms.Message{ID: f.id, Origin: f.message.Origin}
+	if err := store.Decode(f.record, &m, c.Clock.Ahead()); err == nil { // it was made a moment ago
+		b.ReplaceOwn(&m, lane)
+	}
 }
 
 // enter adds messages to a share of a lane. Engine.Do runs it.

@@ -179,7 +179,9 @@ func (d *Desk) deletedAside(f *found) {
 	d.settler.Forget(m, keep.Ending{State: events.Deleted, Aside: true, Lane: f.state.Lane,
 		Answer: sms.Answer{Code: sms.Deleted, At: d.Clock.Now()}, Attempts: settle.AttemptsOf(m, sms.Deleted, 0)}, nil)
 	d.leftAside(f)
-	m.Origin.Tally.Failed.Add(1)
+	if f.state.Aside != store.Dead { // that was counted when it was put aside
+		m.Origin.Tally.Failed.Add(1)
+	}
 }
 
 // leftAside notes that a message is not put aside any more.
@@ -187,6 +189,9 @@ func (d *Desk) leftAside(f *found) {
 	if f.state.Aside == store.Orphan {
 		d.receipts.Orphans.Left(f.id)
 		return
+	}
+	if f.state.Aside == store.Dead {
+		d.settler.Dead.Left(f.id)
 	}
 	d.CountAside(d.Origins.Of(string(f.head.Account), string(f.head.Connector)), f.state.Aside, -1)
 }

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"pmg/gateway/convert"
+	"pmg/gateway/deadletters"
 	"pmg/gateway/keep"
 	"pmg/gateway/receipts"
 	"pmg/gateway/route"
@@ -17,13 +18,15 @@ type Desk struct {
 	receipts *receipts.Desk
 
 	Events  EventLog
+	Dead    *deadletters.Desk
 	steps   []Step
 	endings sync.Pool // of *ending
 }
 
 // NewDesk makes a desk for the lanes of a table.
 func NewDesk(t *route.Table, c *convert.Desk, r *receipts.Desk) *Desk {
-	d := &Desk{Table: t, convert: c, receipts: r, steps: Steps(), endings: sync.Pool{New: func() any { return &ending{} }}}
+	d := &Desk{Table: t, convert: c, receipts: r, Dead: deadletters.NewDesk(t), steps: Steps(), endings: sync.Pool{New: func() any { return &ending{} }}}
 	r.Ends = func(m *sms.Message, e keep.Ending) { d.Forget(m, e, nil) }
+	d.Dead.Ends = r.Ends
 	return d
 }

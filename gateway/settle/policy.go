@@ -142,6 +142,9 @@ func incremented(n uint8) uint8 {
 // known. The operator is told of one that was given up.
 func (d *Desk) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
 	if a.Code != sms.OK && a.Code != sms.Deleted {
+		if l.Endpoint != "" && d.bury(l, m, a) {
+			return
+		}
 		d.logGivenUp(l, m, a, sent)
 	}
 	d.Forget(m, keep.Ending{

@@ -1,8 +1,9 @@
-// Package webhooks shows operators the servers of clients that a gateway calls: pmg webhooks.
+// Package webhooks shows operators the servers of clients that a gateway calls, and changes what these did not take: pmg
+// webhooks.
 //
 // # Start reading
 //
-// Command in command.go, then list.go.
+// Command in command.go, then list.go and letters.go.
 package webhooks
 
 import (
@@ -25,15 +26,17 @@ type Program struct {
 func Command(p Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "webhooks",
-		Short: "Show how clients' servers answer the calls of webhooks",
+		Short: "Show how clients' servers answer the calls of webhooks, and what they did not take",
 		Long: `Each server of a client that is called with events, at the webhook of its account or at a URL
 that came with a message, has a queue of its own. The commands ask the running gateway at
 --address, or else at the socket or the address of the configuration's section admin.
 
-What they show is since the gateway's start. pmg queue lists and changes the events that
+What list and attempts show is since the gateway's start. An event that a server did not take
+in time (receipts.callback_validity) is a dead letter, which stays in the store until it is
+told after all (replay), deleted, or its own time is over (receipts.dead_letters). pmg queue lists and changes the events that
 wait (--kind receipt), and pmg trace has the calls of the pdu logs.`,
-		Example: "  pmg webhooks list\n  pmg webhooks attempts --account shop\n  pmg webhooks attempts --id 1a1fb0c12c230d41 --replies",
+		Example: "  pmg webhooks list\n  pmg webhooks attempts --account shop\n  pmg webhooks attempts --id 1a1fb0c12c230d41 --replies\n  pmg webhooks replay --account shop --since 24h",
 	}
-	cmd.AddCommand(listCommand(p), attemptsCommand(p))
+	cmd.AddCommand(listCommand(p), attemptsCommand(p), deadCommand(p), replayCommand(p), deleteCommand(p))
 	return cmd
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pmg/gateway/operate"
 	"pmg/gateway/webhooks"
 )
 
@@ -49,6 +50,9 @@ func TestCommands(t *testing.T) {
 	later := time.Now().Add(time.Hour)
 	rows := []webhooks.Row{{Account: "shop", Endpoint: "https://a", Waiting: 3, Oldest: &at, Failures: 12, RestsUntil: &later, LastError: "does not resolve"}, {Account: "x"}}
 	tries := []webhooks.Attempt{{At: at, Account: "shop", ID: "7", Type: "message.sent", Number: 2, Status: 503, Error: "answered 503", Reply: "later"}, {Taken: true, Status: 204}}
+	page := operate.QueuePage{Messages: []operate.StoredMessage{{ID: "0000000000000007", About: "9", Receiver: "shop", Connector: "https://a", Delivery: "delivered", Result: operate.ResultRetried}}, Next: 8}
+	last := page
+	last.Next = 0
 	for _, c := range []struct {
 		args   string
 		answer any
@@ -61,6 +65,13 @@ func TestCommands(t *testing.T) {
 		{"attempts --id 7 --replies", tries, "GET /webhooks/attempts?account=&endpoint=&id=7&limit=100&replies=1", "|7|message.sent|2|503|0|answered 503|later"},
 		{"attempts --account shop --endpoint https://a --limit 5", tries, "GET /webhooks/attempts?account=shop&endpoint=https%3A%2F%2Fa&id=&limit=5", "|0|204|0|has it\n"},
 		{"attempts --json", tries, "GET /webhooks/attempts?account=&endpoint=&id=&limit=100", `"error":"answered 503"`},
+		{"dead --since 2026-11-20T19:05:22Z --kind message.delivered", last, "GET /queue?delivery=delivered&limit=100&since=2026-11-20T19%3A05%3A22Z&state=dead", "evt_0000000000000007|9|shop|https://a|delivered|"},
+		{"dead --limit 1", page, "GET /queue?limit=1&state=dead", "1 dead letter; there may be more"},
+		{"dead --kind mo --json", last, "GET /queue?kind=mo&limit=100&state=dead", `"id":"0000000000000007"`},
+		{"replay --account shop --dry-run", last, "POST /queue/retry?account=shop&dry_run=1&limit=500&state=dead", "1 dead letter would be told again; nothing was changed"},
+		{"replay evt_0000000000000007", last, "POST /queue/retry?id=0000000000000007&limit=500&state=dead", "1 dead letter told again"},
+		{"delete --endpoint https://a", last, "POST /queue/delete?connector=https%3A%2F%2Fa&limit=500&state=dead", "1 dead letter"},
+		{"delete --all", operate.QueuePage{}, "POST /queue/delete?limit=500&state=dead", "0 dead letters deleted"},
 		{"attempts", tries[:0], "GET /webhooks/attempts?account=&endpoint=&id=&limit=100", "no attempts"},
 	} {
 		var asked string
@@ -72,11 +83,15 @@ func TestCommands(t *testing.T) {
 			t.Errorf("%s: %v, asked %s, wrote\n%s", c.args, err, asked, out.String())
 		}
 	}
-	var asked string
-	cmd := Command(program(t, nil, &asked))
-	cmd.SetArgs([]string{"attempts", "--limit", "0"})
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	if err := cmd.Execute(); err == nil || asked != "" {
-		t.Errorf("%v, %s", err, asked)
+	for _, args := range []string{
+		"attempts --limit 0", "replay", "delete --dry-run", "dead --since yesterday", "dead --limit -1", "replay 7",
+	} {
+		var asked string
+		cmd := Command(program(t, nil, &asked))
+		cmd.SetArgs(strings.Fields(args))
+		cmd.SilenceErrors, cmd.SilenceUsage = true, true
+		if err := cmd.Execute(); err == nil || asked != "" {
+			t.Errorf("%s: %v, asked %s", args, err, asked)
+		}
 	}
 }

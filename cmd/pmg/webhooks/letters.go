@@ -1,0 +1,257 @@
+package webhooks
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pmg/admin"
+	"pmg/gateway/operate"
+	"pmg/sms"
+)
+
+// letters are the flags that select dead letters.
+type letters struct {
+	account, endpoint, kind string
+	since, until            string
+	limit                   int
+}
+
+func (o *letters) flags(cmd *cobra.Command, limit int) {
+	f := cmd.Flags()
+	f.StringVar(&o.account, "account", "", "only those for servers of this account")
+	f.StringVar(&o.endpoint, "endpoint", "", "only those for this `server`, as pmg webhooks list shows it")
+	f.StringVar(&o.kind, "kind", "", "only these: `mo`, receipt, or what a receipt says, such as delivered")
+	f.StringVar(&o.since, "since", "", "only those that came at this `time` or later: 10m (ago) or 2026-11-20T19:05:22Z")
+	f.StringVar(&o.until, "until", "", "only those that came before this `time`, written as for --since")
+	f.IntVar(&o.limit, "limit", limit, "stop after this number; 0 is no limit")
+}
+
+// isAll reports whether nothing is selected.
+func (o *letters) isAll(ids []string) bool {
+	return len(ids) == 0 && o.account == "" && o.endpoint == "" && o.kind == "" && o.since == "" && o.until == ""
+}
+
+// query returns what is asked for.
+func (o *letters) query(ids []string, now time.Time) (q admin.QueueQuery, err error) {
+	q.State, q.Account, q.Connector = operate.StateDead, o.account, o.endpoint
+	switch o.kind {
+	case "mo", "receipt":
+		q.Kind = o.kind
+	default:
+		q.Delivery = strings.TrimPrefix(o.kind, "message.")
+	}
+	if q.Since, err = readTime(o.since, now); err == nil {
+		q.Until, err = readTime(o.until, now)
+	}
+	if err == nil && o.limit < 0 {
+		err = errors.New("--limit must not be negative")
+	}
+	for _, text := range ids {
+		id, wrong := sms.ParseID(strings.TrimPrefix(text, "evt_"))
+		if wrong != nil {
+			err = wrong
+		}
+		q.IDs = append(q.IDs, id)
+	}
+	if err != nil {
+		return q, fmt.Errorf("cannot select dead letters: %w", err)
+	}
+	return q, nil
+}
+
+// readTime reads a time, or how long ago it was. It returns the zero time for "".
+func readTime(text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if ago, err := time.ParseDuration(text); err == nil {
+		return now.Add(-ago), nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return at, fmt.Errorf("%q is neither a duration such as 90m nor a time such as 2026-11-20T19:05:22Z", text)
+	}
+	return at, nil
+}
+
+const (
+	pageSize    = 500
+	idsTogether = 200 // that a request names
+)
+
+// each asks for one page after the other, and calls f for their messages.
+func (o *letters) each(ask Ask, method, path string, q admin.QueueQuery, dryRun bool, f func(*operate.StoredMessage) error) (n int, more bool, err error) {
+	parts := [][]uint64{nil}
+	if len(q.IDs) > 0 {
+		parts = slices.Collect(slices.Chunk(q.IDs, idsTogether))
+	}
+	for _, q.IDs = range parts {
+		q.From, q.UpTo = 0, 0
+		for {
+			q.Limit = pageSize
+			if o.limit > 0 {
+				q.Limit = min(pageSize, o.limit-n)
+			}
+			v := q.Values()
+			if dryRun {
+				v.Set("dry_run", "1")
+			}
+			var page operate.QueuePage
+			if err := ask(method, path+"?"+v.Encode(), &page); err != nil {
+				return n, false, err
+			}
+			for i := range page.Messages {
+				n++
+				if err := f(&page.Messages[i]); err != nil {
+					return n, false, err
+				}
+			}
+			if o.limit > 0 && n >= o.limit {
+				return n, page.Next != 0, nil
+			}
+			if page.Next == 0 {
+				break
+			}
+			q.From, q.UpTo = page.Next, page.UpTo
+		}
+	}
+	return n, false, nil
+}
+
+func deadCommand(p Program) *cobra.Command {
+	var o letters
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "dead [ID]...",
+		Short: "List the events that clients' servers did not take in time",
+		Long: `Lists dead letters: events that were not taken within receipts.callback_validity, the first 100
+unless --limit says otherwise. They do not wait, and end after receipts.dead_letters.`,
+		Example: "  pmg webhooks dead\n  pmg webhooks dead --account shop --since 24h --limit 0 --json",
+	}
+	ask := p.Gateway(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		q, err := o.query(args, time.Now())
+		if err != nil {
+			return err
+		}
+		out := cmd.OutOrStdout()
+		var all []operate.StoredMessage
+		n, more, err := o.each(ask, http.MethodGet, "/queue", q, false, func(m *operate.StoredMessage) error {
+			if asJSON {
+				return p.JSON(out, m)
+			}
+			all = append(all, *m)
+			return nil
+		})
+		if err != nil || asJSON {
+			return err
+		}
+		end := ""
+		if more {
+			end = "; there may be more: --limit 0 lists all"
+		}
+		_, err = fmt.Fprintf(out, "%s%s%s\n", lettersText(p, all, time.Now()), count(n), end)
+		return err
+	}
+	o.flags(cmd, 100)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, one object per line")
+	return cmd
+}
+
+// count returns "1 dead letter" or "n dead letters".
+func count(n int) string {
+	if n == 1 {
+		return "1 dead letter"
+	}
+	return fmt.Sprintf("%d dead letters", n)
+}
+
+func lettersText(p Program, all []operate.StoredMessage, now time.Time) string {
+	var rows [][]string
+	for i := range all {
+		m := &all[i]
+		says := m.Kind
+		if m.Delivery != "" {
+			says = m.Delivery
+		}
+		rows = append(rows, []string{"evt_" + m.ID, m.About, m.Receiver, m.Connector, says, m.Source, m.Dest, ago(&m.Arrived, now), ago(m.DeadSince, now), number(int64(m.Attempts)), m.Reason})
+	}
+	return p.Table(7, []string{"event", "message", "account", "server", "says", "source", "destination", "age", "dead for", "attempts", "because"}, rows)
+}
+
+// changeCommand returns a command that has dead letters told after all, or deletes them.
+func changeCommand(p Program, cmd *cobra.Command, what, done string) *cobra.Command {
+	var o letters
+	var all, dryRun bool
+	ask := p.Gateway(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		q, err := o.query(args, time.Now())
+		if err != nil {
+			return err
+		}
+		if o.isAll(args) && !all {
+			return fmt.Errorf("cannot %s dead letters: name their ids, or select them with flags; --all selects every one", cmd.Name())
+		}
+		return o.change(cmd.OutOrStdout(), ask, p, q, what, done, dryRun)
+	}
+	o.flags(cmd, 0)
+	cmd.Flags().BoolVar(&all, "all", false, "every dead letter, if nothing else selects some")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "list the dead letters, and change nothing")
+	return cmd
+}
+
+func (o *letters) change(out io.Writer, ask Ask, p Program, q admin.QueueQuery, what, done string, dryRun bool) error {
+	var listed []operate.StoredMessage
+	changed, named := 0, len(q.IDs)
+	n, _, err := o.each(ask, http.MethodPost, "/queue/"+what, q, dryRun, func(m *operate.StoredMessage) error {
+		switch {
+		case dryRun:
+			listed = append(listed, *m)
+		case m.Result == operate.ResultRetried || m.Result == operate.ResultDeleted:
+			changed++
+		default:
+			listed = append(listed, *m)
+			listed[len(listed)-1].Reason = m.Result
+		}
+		return nil
+	})
+	if _, werr := io.WriteString(out, lettersText(p, listed, time.Now())); err == nil {
+		err = werr
+	}
+	if dryRun {
+		fmt.Fprintf(out, "%s would be %s; nothing was changed\n", count(n), done)
+	} else {
+		fmt.Fprintf(out, "%s %s\n", count(changed), done)
+	}
+	if err == nil && n < named {
+		err = fmt.Errorf("%d of %d are no dead letters, or the flags exclude them", named-n, named)
+	}
+	return err
+}
+
+func replayCommand(p Program) *cobra.Command {
+	return changeCommand(p, &cobra.Command{
+		Use:   "replay [ID]...",
+		Short: "Have dead letters told after all",
+		Long: `Puts the dead letters with these ids, or those that the flags select, back into the queues of
+the servers that their accounts have now. They wait for receipts.callback_validity again, and
+have the webhook-id that they had, by which a server knows one that it has taken already.`,
+		Example: "  pmg webhooks replay --account shop --since 24h --dry-run\n  pmg webhooks replay evt_1a1fb0c12c230d41",
+	}, operate.RetryMessages, "told again")
+}
+
+func deleteCommand(p Program) *cobra.Command {
+	return changeCommand(p, &cobra.Command{
+		Use:     "delete [ID]...",
+		Short:   "Delete dead letters",
+		Long:    "Deletes the dead letters with these ids, or those that the flags select: their servers are\nnever told.",
+		Example: "  pmg webhooks delete --endpoint https://old.example.net --dry-run",
+	}, operate.DeleteMessages, "deleted")
+}

@@ -1,0 +1,185 @@
+// Package deadletters keeps the events that clients' servers did not take in time, until an operator or the end of
+// their own time decides.
+//
+// They stay in the store, put aside (store.Dead). Here is what ends them: who put a letter aside tells Add, and Left when it
+// is none any more.
+//
+// # Start reading
+//
+// desk.go: Desk.Add, Desk.LookAfter.
+package deadletters
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"pmg/events"
+	"pmg/gateway/keep"
+	"pmg/gateway/node"
+	"pmg/gateway/route"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// Bounds on dead letters. The oldest make room.
+const (
+	most         = 100_000
+	mostInMemory = 16 << 20 // octets, where the store is in memory, which takes no messages when it is full
+	together     = 200      // that are ended before an operator's change may be made
+)
+
+// A Desk knows the dead letters. It is safe for concurrent use.
+type Desk struct {
+	*route.Table
+
+	// Ends ends a message. It is set once, before anything else.
+	Ends func(m *sms.Message, e keep.Ending)
+
+	work node.Lone
+
+	mu       sync.Mutex
+	all      map[uint64]letter
+	order    []letter // the oldest first; those that are not in all are none any more
+	unsorted bool
+	octets   int64
+	of       map[string]int64 // how many an account has
+}
+
+// A letter is what is known of one.
+type letter struct {
+	id      uint64
+	account string // whose server did not take it
+	at      int64  // when it was put aside, by the wall clock
+	octets  int64
+}
+
+// NewDesk makes a desk for the lanes of a table.
+func NewDesk(t *route.Table) *Desk {
+	return &Desk{Table: t, all: map[uint64]letter{}, of: map[string]int64{}}
+}
+
+// Add notes that an event was put aside at a time of the wall clock. octets is the size of its message.
+func (d *Desk) Add(id uint64, account string, at, octets int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, known := d.all[id]; known {
+		return
+	}
+	l := letter{id, account, at, octets}
+	if n := len(d.order); n > 0 && d.order[n-1].at > at {
+		d.unsorted = true
+	}
+	d.all[id], d.order = l, append(d.order, l)
+	d.octets += octets
+	d.of[account]++
+}
+
+// Left notes that an event is no dead letter any more.
+func (d *Desk) Left(id uint64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	l, known := d.all[id]
+	if !known {
+		return
+	}
+	delete(d.all, id)
+	d.octets -= l.octets
+	if d.of[l.account]--; d.of[l.account] == 0 {
+		delete(d.of, l.account)
+	}
+	if len(d.order) > 2*len(d.all)+together {
+		d.order = slices.DeleteFunc(d.order, func(l letter) bool { return !d.has(l) })
+	}
+}
+
+// has reports whether a letter is one still. The caller holds the lock.
+func (d *Desk) has(l letter) bool {
+	now, known := d.all[l.id]
+	return known && now.at == l.at
+}
+
+// Counts returns how many dead letters accounts have.
+func (d *Desk) Counts() map[string]int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	counts := make(map[string]int64, len(d.of))
+	for account, n := range d.of {
+		counts[account] = n
+	}
+	return counts
+}
+
+// LookAfter has those end whose time is over, or for which there is no room. It is called about once a second.
+func (d *Desk) LookAfter() {
+	if due := d.due(); len(due) > 0 && d.Recovered() {
+		d.work.Begin(func() {
+			d.Pass("dead letters")
+			for some := range slices.Chunk(due, together) {
+				d.end(some)
+			}
+		})
+	}
+}
+
+// End waits until none is being ended.
+func (d *Desk) End() { d.work.Wait() }
+
+// due returns the ids of those that are to end, some of them if there are many.
+func (d *Desk) due() (ids []uint64) {
+	before := d.Clock.WallNow() - int64(d.Config().Receipts.DeadLetters)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.unsorted {
+		slices.SortStableFunc(d.order, func(a, b letter) int { return cmp.Compare(a.at, b.at) })
+		d.unsorted = false
+	}
+	n, octets := len(d.all), d.octets
+	for _, l := range d.order {
+		if !d.has(l) {
+			continue
+		}
+		if l.at > before && n <= most && (octets <= mostInMemory || d.Durable()) || len(ids) == 10*together {
+			break
+		}
+		ids = append(ids, l.id)
+		n--
+		octets -= l.octets
+	}
+	return ids
+}
+
+// end ends those of some letters that are dead letters still.
+func (d *Desk) end(ids []uint64) {
+	d.Changing.Lock()
+	defer d.Changing.Unlock()
+	for _, id := range ids {
+		if err := d.endOne(id); err != nil {
+			d.LogUnreadable(id, err)
+		}
+		d.Left(id)
+	}
+	if err := d.Committer.Sync(); err != nil && d.News.Is("dead letters") { // so that nobody finds them in the store any more
+		d.Log.Error().Err(err).Msg("cannot end dead letters; the next commit does")
+	}
+}
+
+func (d *Desk) endOne(id uint64) error {
+	var e store.Entry
+	ok, err := d.Store.Get(id, &e)
+	if err != nil || !ok || e.State == nil {
+		return err
+	}
+	s, err := store.DecodeState(e.State)
+	if err != nil || s.Aside != store.Dead {
+		return err
+	}
+	m, _, err := d.Decode(&e)
+	if err != nil {
+		return err
+	}
+	d.Ends(m, keep.Ending{State: events.Expired, Lane: s.Lane, Answer: sms.Answer{Code: sms.Expired, At: d.Clock.Now()}, Aside: true})
+	d.CountAside(m.Origin, store.Dead, -1)
+	m.Release()
+	return nil
+}
