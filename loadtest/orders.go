@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// orders are what the text of a message orders a sink to do with it. They are JSON, or the
+// Orders are what the text of a message orders a sink to do with it. They are JSON, or the
 // same without quotes and without the outer braces, as PowerMeMobile's smppsink has it:
 //
 //	{"submit": {"status": 88, "delay": "2s"}, "receipt": {"state": "UNDELIV", "err": "045"}}
@@ -16,18 +16,27 @@ import (
 //	receipt:{status:delivered,timeout:5}
 //
 // Times are in seconds or have a unit. The text may have anything around the orders.
-type orders struct {
-	status    uint32        // of the answer
-	delay     time.Duration // before the answer
-	noAnswer  bool
+type Orders struct {
+	Status    uint32        // of the answer
+	Delay     time.Duration // before the answer
+	NoAnswer  bool
 	state     state         // in the receipt; 0: the sink chooses
 	err       [3]byte       // in the receipt, if there is a state
-	after     time.Duration // from the answer to the receipt
-	noReceipt bool
+	After     time.Duration // from the answer to the receipt
+	NoReceipt bool
 }
 
-// parseOrders reads the orders in a text. It returns no orders if there are none.
-func parseOrders(text []byte) (o orders, err error) {
+// State returns the word that the receipt has for the state of the message, such as DELIVRD, and its error. Both are empty
+// if the sink chooses.
+func (o *Orders) State() (word, err string) {
+	if o.state == 0 {
+		return "", ""
+	}
+	return o.state.word(), string(o.err[:])
+}
+
+// ParseOrders reads the orders in a text. It returns no orders if there are none.
+func ParseOrders(text []byte) (o Orders, err error) {
 	if bytes.IndexByte(text, '{') < 0 {
 		return o, nil
 	}
@@ -55,25 +64,25 @@ func parseOrders(text []byte) (o orders, err error) {
 	return o, nil
 }
 
-func (o *orders) setSubmit(key, value string) (err error) {
+func (o *Orders) setSubmit(key, value string) (err error) {
 	switch key {
 	case "status":
 		var n uint64
 		n, err = strconv.ParseUint(value, 0, 32)
-		o.status = uint32(n)
+		o.Status = uint32(n)
 	case "delay", "timeout":
-		o.delay, err = parseDelay(value)
+		o.Delay, err = parseDelay(value)
 	case "answer":
 		var answer bool
 		answer, err = strconv.ParseBool(value)
-		o.noAnswer = !answer
+		o.NoAnswer = !answer
 	default:
 		err = fmt.Errorf("%q is not known: use status, delay or answer", key)
 	}
 	return err
 }
 
-func (o *orders) setReceipt(key, value string) (err error) {
+func (o *Orders) setReceipt(key, value string) (err error) {
 	switch key {
 	case "state", "status":
 		if o.state = stateNamed(value); o.state == 0 {
@@ -85,11 +94,11 @@ func (o *orders) setReceipt(key, value string) (err error) {
 		}
 		copy(o.err[len(o.err)-len(value):], value)
 	case "delay", "timeout":
-		o.after, err = parseDelay(value)
+		o.After, err = parseDelay(value)
 	case "send":
 		var send bool
 		send, err = strconv.ParseBool(value)
-		o.noReceipt = !send
+		o.NoReceipt = !send
 	default:
 		err = fmt.Errorf("%q is not known: use state, err, delay or send", key)
 	}

@@ -8,17 +8,17 @@ import (
 func TestParseOrders(t *testing.T) {
 	t.Parallel()
 	none := [3]byte{'0', '0', '0'}
-	for text, want := range map[string]orders{
+	for text, want := range map[string]Orders{
 		"nothing": {},
 		`#000000000042 {"submit":{"status":88,"delay":"2s","answer":false},"receipt":{"state":"UNDELIV","err":"045"}}xxx`: {
-			status: 88, delay: 2 * time.Second, noAnswer: true, state: stateUndeliverable, err: [3]byte{'0', '4', '5'}},
-		"submit:{status:0x58,timeout:1}":                                     {status: 0x58, delay: time.Second, err: none},
-		"{submit:{status:0,timeout:1},receipt:{status:delivered,timeout:5}}": {delay: time.Second, state: stateDelivered, after: 5 * time.Second, err: none},
+			Status: 88, Delay: 2 * time.Second, NoAnswer: true, state: stateUndeliverable, err: [3]byte{'0', '4', '5'}},
+		"submit:{status:0x58,timeout:1}":                                     {Status: 0x58, Delay: time.Second, err: none},
+		"{submit:{status:0,timeout:1},receipt:{status:delivered,timeout:5}}": {Delay: time.Second, state: stateDelivered, After: 5 * time.Second, err: none},
 		"receipt:{err:7}":               {err: [3]byte{'0', '0', '7'}},
-		`{"receipt": {"send": false}}`:  {noReceipt: true, err: none},
+		`{"receipt": {"send": false}}`:  {NoReceipt: true, err: none},
 		"{curly but without any orders": {err: none},
 	} {
-		if got, err := parseOrders([]byte(text)); got != want || err != nil {
+		if got, err := ParseOrders([]byte(text)); got != want || err != nil {
 			t.Errorf("%s: got %+v, %v", text, got, err)
 		}
 	}
@@ -26,7 +26,7 @@ func TestParseOrders(t *testing.T) {
 		"submit:{status:1", "submit:{staus:1}", "submit:{status:-1}", "submit:{delay:soon}", "submit:{answer:perhaps}",
 		"receipt:{state:lost}", "receipt:{err:1234}", "receipt:{delay:-1s}", "receipt:{}",
 	} {
-		if got, err := parseOrders([]byte(text)); err == nil {
+		if got, err := ParseOrders([]byte(text)); err == nil {
 			t.Errorf("%s: no error, %+v", text, got)
 		}
 	}

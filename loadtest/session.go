@@ -298,22 +298,22 @@ func (s *session) submit(h header, b []byte) bool {
 
 // obey accepts or refuses the message being handled, as its text orders.
 func (s *session) obey(h header, nth int64) {
-	var ordered orders
+	var ordered Orders
 	if s.sink.o.Orders {
 		var err error
-		if ordered, err = parseOrders(s.message.text); err != nil {
+		if ordered, err = ParseOrders(s.message.text); err != nil {
 			s.batch.malformed++
 		}
 	}
 	switch {
-	case ordered.noAnswer:
-	case ordered.status == 0:
+	case ordered.NoAnswer:
+	case ordered.Status == 0:
 		s.accept(h, nth, &ordered)
-	case ordered.delay > 0:
+	case ordered.Delay > 0:
 		s.batch.refused++
-		s.answerAfter(ordered.delay, s.wire.appendRefused(nil, h, ordered.status))
+		s.answerAfter(ordered.Delay, s.wire.appendRefused(nil, h, ordered.Status))
 	default:
-		s.refuse(ordered.status, h)
+		s.refuse(ordered.Status, h)
 	}
 }
 
@@ -337,7 +337,7 @@ func (s *session) nth() int64 {
 }
 
 // accept accepts the message being handled, which is the nth submit.
-func (s *session) accept(h header, nth int64, ordered *orders) {
+func (s *session) accept(h header, nth int64, ordered *Orders) {
 	s.batch.accepted++
 	m := &s.message
 	if number, ok := ParseNumber(m.text); ok {
@@ -351,11 +351,11 @@ func (s *session) accept(h header, nth int64, ordered *orders) {
 	o := &s.sink.o
 	id := messageID{s.nextID(), o.Receipt.answerForm()}
 	late, twice := every(nth, o.LateEvery), every(nth, o.TwiceEvery)
-	if s.receipt(h, id, o.Receipt.First && !late && !twice && ordered.delay == 0, ordered) {
+	if s.receipt(h, id, o.Receipt.First && !late && !twice && ordered.Delay == 0, ordered) {
 		return // it is answered after its receipt
 	}
-	if ordered.delay > 0 {
-		s.answerAfter(ordered.delay, s.wire.appendAccepted(nil, h, m, id))
+	if ordered.Delay > 0 {
+		s.answerAfter(ordered.Delay, s.wire.appendAccepted(nil, h, m, id))
 		return
 	}
 	to := &s.answers
@@ -382,9 +382,9 @@ func (s *session) nextID() uint64 {
 
 // receipt has the receipt for the message being handled sent, if it has asked for one. It
 // reports whether the message is answered after it.
-func (s *session) receipt(h header, id messageID, first bool, ordered *orders) (answersLater bool) {
+func (s *session) receipt(h header, id messageID, first bool, ordered *Orders) (answersLater bool) {
 	o, m := &s.sink.o, &s.message
-	if !o.Receipts || !m.wantsSuccess && !m.wantsFailure || ordered.noReceipt {
+	if !o.Receipts || !m.wantsSuccess && !m.wantsFailure || ordered.NoReceipt {
 		return false
 	}
 	d := delivery{id: id.id, state: stateDelivered, err: [3]byte{'0', '0', '0'}, submitted: time.Now().UTC(), origin: s}
@@ -404,7 +404,7 @@ func (s *session) receipt(h header, id messageID, first bool, ordered *orders) (
 	if first {
 		d.answer = answerTo{h, id}
 	}
-	switch after := o.Delay + ordered.delay + max(o.Receipt.Wait(), ordered.after); {
+	switch after := o.Delay + ordered.Delay + max(o.Receipt.Wait(), ordered.After); {
 	case after > 0:
 		s.sink.later.add(after, &d)
 	case o.Receipt.OtherSession || !s.bound().CanReceive():

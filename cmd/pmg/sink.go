@@ -46,6 +46,7 @@ They are JSON, or the same without quotes and outer braces:
   {"receipt": {"state": "UNDELIV", "err": "045"}}       what the receipt says
   {"receipt": {"delay": "5s"}}, {"receipt": {"send": false}}
   submit:{status:0x58,timeout:2}, receipt:{status:expired,timeout:5}
+With --protocol http the status is one of HTTP.
 
 The exit status is 1 when messages are missing, doubled, malformed or changed, or when receipts
 or mobile-originated messages are refused or not delivered. With --messages the numbers
@@ -202,7 +203,7 @@ func checkSinkFlags(cmd *cobra.Command, protocol string) error {
 		return refuseFlags(cmd, "", "webhook-key")
 	}
 	return refuseFlags(cmd, "http", "unbind-every", "twice-every", "close-bind-every", "receipt-format", "receipt-session",
-		"check-text", "size", "coding", "parts", "text", "orders", "mo", "mo-count", "mo-from", "mo-to")
+		"check-text", "size", "coding", "parts", "text", "mo", "mo-count", "mo-from", "mo-to")
 }
 
 // sinkProgress is how often the sink shows its counters.

@@ -21,6 +21,7 @@ func sinkSite(t *testing.T, preset string, o httpsink.Options, options string) (
 	}
 	t.Cleanup(func() { sink.Close() })
 	s := centreSite(t, "http://"+sink.Addr(), "preset: "+preset+", window: 8, throttle_pause: 1ms"+options)
+	s.clients = "charset: ascii" // braces
 	g := start(t, s)
 	g.online("operator", 1)
 	return g, sink
@@ -73,6 +74,29 @@ func TestHTTPSink(t *testing.T) {
 				sink.Close()
 			})
 		}
+	}
+}
+
+// Messages order how they end, and what the SMS centre says of it reaches the client.
+func TestHTTPSinkOrders(t *testing.T) {
+	parallel(t)
+	for _, preset := range []string{"pmg", "kannel"} {
+		t.Run(preset, func(t *testing.T) {
+			t.Parallel()
+			g, sink := sinkSite(t, preset, httpsink.Options{SinkOptions: loadtest.SinkOptions{Receipts: true, Orders: true}}, "")
+			o := loadtest.DefaultLoadOptions()
+			o.To, o.SystemID, o.Password, o.Timeout = g.addr("clients"), "acme", "s3cret", testutil.Patience
+			o.Messages, o.Receipts, o.Size, o.Text = 20, true, 100, "{receipt:{state:EXPIRED,err:045}}"
+			r, err := loadtest.Load(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p := r.Problems(); p != nil || r.ReceiptStates["EXPIRED"] != 20 {
+				t.Errorf("%v, %+v, %+v", p, r, sink.Result())
+			}
+			g.settled()
+			sink.Close()
+		})
 	}
 }
 

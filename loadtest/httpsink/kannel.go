@@ -15,6 +15,7 @@ type kannel struct{}
 const (
 	dlrDelivered   = 1
 	dlrUndelivered = 2
+	dlrBuffered    = 4
 	dlrAccepted    = 8
 )
 
@@ -59,7 +60,7 @@ func readSendsms(q url.Values) (*message, error) {
 		}
 		return strconv.Itoa(event)
 	}
-	m.asks = asked{of(dlrAccepted), of(dlrDelivered), of(dlrUndelivered)}
+	m.asks = asked{of(dlrAccepted), of(dlrBuffered), of(dlrDelivered), of(dlrUndelivered)}
 	return m, nil
 }
 
@@ -79,8 +80,8 @@ func (kannel) refused(f fate) answer {
 	return answer{http.StatusBadRequest, "text/html", "Number(s) has/have been denied by white- and/or black-lists."}
 }
 
-// fill fills in Kannel's escapes in a URL: of the report, its type and what it is about. Others stay as they are.
-func fill(template, kind, id string, m *message, at time.Time) string {
+// fill fills in Kannel's escapes in a URL: of the report, its type, its text and what it is about. Others stay as they are.
+func fill(template, kind, text, id string, m *message, at time.Time) string {
 	var b strings.Builder
 	for {
 		before, rest, found := strings.Cut(template, "%")
@@ -106,7 +107,7 @@ func fill(template, kind, id string, m *message, at time.Time) string {
 		case 't':
 			value = at.UTC().Format("2006-01-02+15:04:05")
 		case 'A', 'a':
-			value = ""
+			value = url.QueryEscape(text)
 		}
 		b.WriteString(value)
 		template = rest[1:]

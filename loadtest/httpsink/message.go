@@ -14,10 +14,10 @@ import (
 type message struct {
 	username, password string
 
-	From      string `json:"from"`
+	From      string `json:"from,omitempty"`
 	To        string `json:"to"`
 	Text      string `json:"text"` // or octets, where they are no text
-	Reference string `json:"client_reference"`
+	Reference string `json:"client_reference,omitempty"`
 
 	deduplicate bool
 	asks        asked
@@ -25,17 +25,31 @@ type message struct {
 	fills       bool   // the URL has Kannel's escapes, and its call is GET
 }
 
-// What a message asks to be told: before its end, and at its end if it is delivered, or if it is not. Nothing is told where a
-// word is empty.
-type asked struct{ before, delivered, failed string }
+// What a message asks to be told: before its end, while its network tries, and at its end if it is delivered, or if it is not.
+// Nothing is told where a word is empty.
+type asked struct{ before, buffered, delivered, failed string }
+
+// ends are the words of the gateway's own API for those of SMPP that tell how a message has ended without being delivered.
+var ends = map[string]string{
+	"UNDELIV": "undelivered", "EXPIRED": "expired", "DELETED": "deleted", "REJECTD": "rejected", "UNKNOWN": "unknown",
+}
+
+// end returns what is told at last of a message whose state is SMPP's word.
+func (a *asked) end(word string) string {
+	switch {
+	case word == "DELIVRD":
+		return a.delivered
+	case word == "ENROUTE" || word == "ACCEPTD":
+		return a.buffered
+	case a.failed == "undelivered":
+		return ends[word]
+	}
+	return a.failed
+}
 
 // states returns what is told of a message, in its order.
-func (a *asked) states(fails bool) (states []string) {
-	end := a.delivered
-	if fails {
-		end = a.failed
-	}
-	for _, state := range []string{a.before, end} {
+func (a *asked) states(word string) (states []string) {
+	for _, state := range []string{a.before, a.end(word)} {
 		if state != "" {
 			states = append(states, state)
 		}
@@ -104,9 +118,9 @@ func readMessage(body []byte) (*message, error) {
 		return nil, errors.New("an address or a reference is missing or too long")
 	case j.Receipt == "none" || m.url == "":
 	case j.Receipt == "all":
-		m.asks = asked{"sent", "delivered", "undelivered"}
+		m.asks = asked{"sent", "buffered", "delivered", "undelivered"}
 	case j.Receipt == "final" || j.Receipt == "":
-		m.asks = asked{"", "delivered", "undelivered"}
+		m.asks = asked{"", "", "delivered", "undelivered"}
 	default:
 		return nil, fmt.Errorf("no receipt is %q", j.Receipt)
 	}

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"pmg/loadtest"
 )
 
 const (
@@ -29,6 +31,9 @@ type delivery struct {
 	accepted time.Time
 	sequence int // of the state in states
 	states   []string
+	wait     time.Duration // before the last one
+	err      string        // of the network
+	text     string        // of the receipt that an SMSC behind this one would have sent, for Kannel's %A
 	refused  int
 	due      time.Time
 	called   chan struct{} // closed after the first call; nil then
@@ -78,15 +83,26 @@ func (c *caller) full() bool {
 }
 
 // about has the receipts of a message told. If receipts come first, it returns after the first call.
-func (c *caller) about(ctx context.Context, m *message, id uint64) {
+func (c *caller) about(ctx context.Context, m *message, id uint64, ordered *loadtest.Orders) {
 	o := &c.sink.o.Receipt
-	d := &delivery{message: m, id: o.ReceiptID(id), number: id, accepted: time.Now().UTC(), states: m.asks.states(o.Fails())}
-	if len(d.states) == 0 {
+	word, err := ordered.State()
+	switch {
+	case word != "":
+	case o.Fails():
+		word, err = "UNDELIV", "108"
+	default:
+		word, err = "DELIVRD", "000"
+	}
+	d := &delivery{
+		message: m, id: o.ReceiptID(id), number: id, accepted: time.Now().UTC(), states: m.asks.states(word),
+		wait: max(o.Wait(), ordered.After), err: err, text: "stat:" + word + " err:" + err,
+	}
+	if len(d.states) == 0 || ordered.NoReceipt {
 		return
 	}
 	c.sink.counts.receipts.Add(1)
-	if d.due = d.accepted.Add(c.sink.o.Delay); len(d.states) == 1 {
-		d.due = d.due.Add(o.Wait())
+	if d.due = d.accepted.Add(c.sink.o.Delay + ordered.Delay); len(d.states) == 1 {
+		d.due = d.due.Add(d.wait)
 	}
 	called := make(chan struct{})
 	d.called = called
@@ -181,7 +197,7 @@ func (c *caller) call(d *delivery) {
 		n.receiptsRefused.Add(1)
 	case d.sequence < len(d.states)-1:
 		d.sequence++
-		d.due, d.refused = time.Now().Add(c.sink.o.Receipt.Wait()), 0
+		d.due, d.refused = time.Now().Add(d.wait), 0
 		c.add(d)
 		return
 	default:
@@ -195,7 +211,7 @@ func (c *caller) post(d *delivery) (status int, err error) {
 	state, now := d.states[d.sequence], time.Now().UTC()
 	method, u, body := http.MethodPost, d.url, []byte(nil)
 	if d.fills {
-		method, u = http.MethodGet, fill(d.url, state, d.id, d.message, now)
+		method, u = http.MethodGet, fill(d.url, state, d.text, d.id, d.message, now)
 	} else {
 		body = d.envelope(state, now)
 	}
@@ -226,6 +242,7 @@ func (d *delivery) envelope(state string, at time.Time) []byte {
 		To        string    `json:"to"`
 		State     string    `json:"state"`
 		Sequence  int       `json:"sequence"`
+		Error     string    `json:"network_error,omitempty"`
 		Accepted  time.Time `json:"accepted_at"`
 		At        time.Time `json:"at"`
 	}
@@ -233,7 +250,7 @@ func (d *delivery) envelope(state string, at time.Time) []byte {
 		Type      string    `json:"type"`
 		Timestamp time.Time `json:"timestamp"`
 		Data      data      `json:"data"`
-	}{"message." + state, at, data{d.id, d.Reference, d.From, d.To, state, d.sequence + 1, d.accepted, at}})
+	}{"message." + state, at, data{d.id, d.Reference, d.From, d.To, state, d.sequence + 1, d.err, d.accepted, at}})
 	return b
 }
 

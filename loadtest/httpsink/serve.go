@@ -54,6 +54,7 @@ const (
 	badDestination
 	malformed
 	unauthenticated
+	ordered // it is refused with a status of its own
 	dropped // the connection is closed
 	ignored // it is never answered
 )
@@ -134,7 +135,12 @@ func (s *Sink) submit(d dialect) http.HandlerFunc {
 				f = other
 			}
 		}
+		var o loadtest.Orders
+		if s.o.Orders && (f == taken || f == late) {
+			f, o = s.obey(m, f)
+		}
 		s.count(f)
+		after := s.delay(f) + o.Delay
 		switch f {
 		case ignored:
 			s.wait(r.Context(), time.Duration(1<<62))
@@ -142,11 +148,29 @@ func (s *Sink) submit(d dialect) http.HandlerFunc {
 		case dropped:
 			drop(w)
 		case taken, late:
-			s.write(w, r, f, d.accepted(m, s.accept(r.Context(), m)))
+			s.write(w, r, after, d.accepted(m, s.accept(r.Context(), m, &o)))
+		case ordered:
+			s.write(w, r, after, answer{status: int(o.Status)})
 		default:
-			s.write(w, r, f, d.refused(f))
+			s.write(w, r, after, d.refused(f))
 		}
 	}
+}
+
+// obey returns what becomes of a message whose text gives orders. Statuses are those of HTTP.
+func (s *Sink) obey(m *message, f fate) (fate, loadtest.Orders) {
+	o, err := loadtest.ParseOrders([]byte(m.Text))
+	if err != nil || o.Status != 0 && (o.Status < 200 || o.Status > 599) {
+		s.counts.malformed.Add(1)
+		return f, loadtest.Orders{}
+	}
+	switch {
+	case o.NoAnswer:
+		return ignored, o
+	case o.Status != 0:
+		return ordered, o
+	}
+	return f, o
 }
 
 // count counts a submit that is not accepted, or late.
@@ -154,7 +178,7 @@ func (s *Sink) count(f fate) {
 	switch c := &s.counts; f {
 	case throttled, full:
 		c.throttled.Add(1)
-	case refused, badDestination, unauthenticated:
+	case refused, badDestination, unauthenticated, ordered:
 		c.refused.Add(1)
 	case malformed:
 		c.malformed.Add(1)
@@ -166,7 +190,7 @@ func (s *Sink) count(f fate) {
 }
 
 // accept accepts a message, unless it has come before, and returns its id as the answer has it.
-func (s *Sink) accept(ctx context.Context, m *message) string {
+func (s *Sink) accept(ctx context.Context, m *message, o *loadtest.Orders) string {
 	c := &s.counts
 	id := s.lastID.Add(1)
 	if m.deduplicate && m.Reference != "" {
@@ -183,17 +207,21 @@ func (s *Sink) accept(ctx context.Context, m *message) string {
 	}
 	s.shown.messages.add(m.shown(s.o.Receipt.AnswerID(id)))
 	if s.receipts != nil {
-		s.receipts.about(ctx, m, id)
+		s.receipts.about(ctx, m, id, o)
 	}
 	return s.o.Receipt.AnswerID(id)
 }
 
-// write answers a request, after the delay.
-func (s *Sink) write(w http.ResponseWriter, r *http.Request, f fate, a answer) {
-	after := s.o.Delay
+// delay returns how long it takes until a request is answered.
+func (s *Sink) delay(f fate) time.Duration {
 	if f == late {
-		after += s.o.Late
+		return s.o.Delay + s.o.Late
 	}
+	return s.o.Delay
+}
+
+// write answers a request, after a time.
+func (s *Sink) write(w http.ResponseWriter, r *http.Request, after time.Duration, a answer) {
 	s.wait(r.Context(), after)
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime)) // a connection that is gone has none
 	if a.kind != "" {

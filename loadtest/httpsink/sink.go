@@ -70,8 +70,8 @@ func (o *Options) check() error {
 		return errors.New("http has no sessions and one answer: unbind-every, twice-every and close-bind-every have no meaning")
 	case o.MO.Rate > 0 || o.MO.Count > 0 || o.MO.From != "" || len(o.MO.To) > 0:
 		return errors.New("messages from mobiles are not sent by http")
-	case o.Orders || o.Content != nil:
-		return errors.New("texts are not checked and give no orders with http")
+	case o.Content != nil:
+		return errors.New("texts are not checked with http")
 	case o.Receipt.Format != loadtest.ReceiptBoth || o.Receipt.OtherSession:
 		return errors.New("receipts have one form and no session with http")
 	case o.Receipt.First && (o.Delay > 0 || f.LateEvery > 0):

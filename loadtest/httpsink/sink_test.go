@@ -234,6 +234,82 @@ func TestKannelReceipts(t *testing.T) {
 	}
 }
 
+// A sink obeys what messages order, unless it was not told to.
+func TestOrders(t *testing.T) {
+	t.Parallel()
+	calls := make(chan string, 10)
+	h := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		b, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		calls <- r.URL.RawQuery + string(b)
+	}))
+	defer h.Close()
+	var o Options
+	o.Receipts, o.Orders = true, true
+	s := start(t, o)
+	send := func(text, receipt string) int {
+		body, err := json.Marshal(map[string]string{"to": "467", "text": text, "receipt": receipt, "callback_url": h.URL})
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, _ := s.call(t.Context(), "POST", "/v1/messages", string(body))
+		return status
+	}
+	for text, want := range map[string]int{
+		"submit:{status:429}": 429, "submit:{status:503,delay:1ms}": 503, "submit:{status:204}": 204,
+		"submit:{status:88},receipt:{send:false}": 202, "submit:{status:soon},receipt:{send:false}": 202, "receipt:{send:false}": 202,
+	} {
+		before := s.Result()
+		malformed := int64(0)
+		if strings.Contains(text, "88") || strings.Contains(text, "soon") { // the whole order is not obeyed
+			malformed = 1
+		}
+		if got := send(text, "final"); got != want {
+			t.Errorf("%s: %d", text, got)
+		}
+		if r := s.Result(); r.Malformed-before.Malformed != malformed || r.Receipts-before.Receipts != malformed || want != 202 && r.Refused == before.Refused {
+			t.Errorf("%s: %+v", text, r)
+		}
+		if malformed > 0 {
+			<-calls
+		}
+	}
+	for text, want := range map[string]string{
+		"receipt:{state:EXPIRED,err:045}": `"state":"expired","sequence":1,"network_error":"045"`,
+		"receipt:{state:rejected}":        `"type":"message.rejected"`,
+		"receipt:{state:DELIVRD}":         `"state":"delivered"`,
+	} {
+		send(text, "final")
+		if got := <-calls; !strings.Contains(got, want) {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+	send("receipt:{state:ENROUTE,delay:1ms}", "final") // it is not asked for
+	send("receipt:{state:ENROUTE,delay:1ms}", "all")
+	for _, want := range []string{`"state":"sent"`, `"state":"buffered","sequence":2`} {
+		if got := <-calls; !strings.Contains(got, want) {
+			t.Errorf("%s: want %s", got, want)
+		}
+	}
+	s.call(t.Context(), "GET", "/cgi-bin/sendsms?to=467&text=receipt:%7Bstate:EXPIRED,err:045%7D&dlr-mask=7&dlr-url="+h.URL+"%3F%25d%26%25A", "")
+	if got := <-calls; got != "2&stat%3AEXPIRED+err%3A045" {
+		t.Error(got)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var calling sync.WaitGroup
+	submits := s.Result().Submits
+	calling.Go(func() {
+		if status, _ := s.call(ctx, "POST", "/v1/messages", `{"to":"467","text":"submit:{answer:false}"}`); status != 0 {
+			t.Errorf("it is answered %d", status)
+		}
+	})
+	testutil.Eventually(t, "it is there", func() bool { return s.Result().Submits > submits })
+	cancel()
+	calling.Wait()
+}
+
 // A receipt that cannot be called is refused, or stays undelivered if nobody is there.
 func TestReceiptsFail(t *testing.T) {
 	t.Parallel()
@@ -288,7 +364,6 @@ func TestOptions(t *testing.T) {
 		"twice":     func(o *Options) { o.TwiceEvery = 1 },
 		"bind":      func(o *Options) { o.CloseBindEvery = 1 },
 		"mo":        func(o *Options) { o.MO.Count = 1 },
-		"orders":    func(o *Options) { o.Orders = true },
 		"content":   func(o *Options) { o.Content = &loadtest.Content{} },
 		"format":    func(o *Options) { o.Receipt.Format = loadtest.ReceiptTLV },
 		"session":   func(o *Options) { o.Receipt.OtherSession = true },

@@ -70,15 +70,15 @@ func (s *Sink) webhook(w http.ResponseWriter, r *http.Request) {
 		return
 	case f == throttled:
 		c.eventsRefused.Add(1)
-		s.write(w, r, f, answer{status: http.StatusTooManyRequests})
+		s.write(w, r, s.delay(f), answer{status: http.StatusTooManyRequests})
 		return
 	case f == refused:
 		c.eventsRefused.Add(1)
-		s.write(w, r, f, answer{status: http.StatusInternalServerError})
+		s.write(w, r, s.delay(f), answer{status: http.StatusInternalServerError})
 		return
 	case err == nil && s.key != nil && !s.key.signed(r.Header, body, time.Now()):
 		c.forged.Add(1)
-		s.write(w, r, f, answer{status: http.StatusUnauthorized})
+		s.write(w, r, s.delay(f), answer{status: http.StatusUnauthorized})
 		return
 	}
 	var all []Event
@@ -90,10 +90,10 @@ func (s *Sink) webhook(w http.ResponseWriter, r *http.Request) {
 	}
 	if err != nil {
 		c.malformed.Add(1)
-		s.write(w, r, f, answer{status: http.StatusBadRequest})
+		s.write(w, r, s.delay(f), answer{status: http.StatusBadRequest})
 		return
 	}
-	s.write(w, r, f, answer{status: http.StatusNoContent})
+	s.write(w, r, s.delay(f), answer{status: http.StatusNoContent})
 }
 
 // told counts events, each for the first time and again.
