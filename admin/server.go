@@ -163,6 +163,8 @@ func (s *Server) mux(withPprof bool, reload ReloadFunc) *http.ServeMux {
 	m.Handle("POST /hold", act(s.hold))
 	m.Handle("POST /release", act(s.release))
 	m.Handle("POST /connect", act(s.connect))
+	m.Handle("POST /webhooks/enable", act(s.enable))
+	m.Handle("POST /webhooks/test", act(s.testWebhook))
 	m.Handle("POST /queue/{what}", act(s.change))
 	m.Handle("POST /store/backup", act(s.backup))
 	m.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {

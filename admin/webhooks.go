@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"strconv"
+	"time"
 
 	"pmg/admin/access"
 	"pmg/gateway/webhooks"
@@ -30,4 +31,33 @@ func (s *Server) attempts(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	answerJSON(w, s.view.gateway.Webhooks.Attempts(f), nil)
+}
+
+// Enabled is the answer to a request to have servers called again that are disabled.
+type Enabled struct {
+	Account string   `json:"account"`
+	Servers []string `json:"servers"`
+}
+
+// enable has the servers of ?account=name called again that are disabled.
+func (s *Server) enable(w http.ResponseWriter, r *http.Request) {
+	name := r.FormValue("account")
+	if s.view.gateway.Account(name) == nil {
+		http.Error(w, "cannot enable webhooks: there is no such account", http.StatusNotFound)
+		return
+	}
+	answer := Enabled{name, s.view.gateway.Webhooks.Enable(name, access.CallerOf(r).String())}
+	access.After(r, answer)
+	answerJSON(w, answer, nil)
+}
+
+// testTime is how long a test of a webhook may take: a call and its answer.
+const testTime = 20 * time.Second
+
+// testWebhook calls the webhook of ?account=name with an event that tells nothing, with ?fallback=1 its webhook_fallback.
+func (s *Server) testWebhook(w http.ResponseWriter, r *http.Request) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(testTime))
+	a, err := s.view.gateway.Webhooks.Test(r.Context(), r.FormValue("account"), r.FormValue("fallback") != "")
+	access.After(r, a)
+	answerJSON(w, a, err)
 }

@@ -125,6 +125,11 @@ func checkCallbacks(d *decoder, a *Account, path string) {
 		if err := check(a.Webhook); err != nil {
 			d.problem(path+".webhook", "%s", err)
 		}
+		if err := check(a.WebhookFallback); a.WebhookFallback != "" && err != nil {
+			d.problem(path+".webhook_fallback", "%s", err)
+		}
+	} else if a.WebhookFallback != "" {
+		d.problem(path+".webhook_fallback", "must not be given without webhook, in whose place it is called")
 	}
 	if a.WebhookReply && !strings.HasPrefix(a.WebhookForm, "kannel") {
 		d.problem(path+".webhook_reply", "must not be true with webhook_form: %s: only Kannel's forms have replies", a.WebhookForm)

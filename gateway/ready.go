@@ -59,6 +59,7 @@ func (g *Gateway) Problems() []string {
 	if why := g.unread.Load(); why != nil {
 		all = append(all, *why)
 	}
+	all = append(all, g.Webhooks.Problems()...)
 	if s := g.StoreStatus(); s.Failed == "" && s.Problem != "" {
 		all = append(all, "the store has a problem: "+s.Problem)
 	}

@@ -75,6 +75,7 @@ func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 	}
 	ended := changedAccounts(g.Config(), cfg)
 	g.apply(cfg)
+	g.Webhooks.Enable("", "a reload")
 	for _, l := range g.Lanes() {
 		l.Unfit(g.IDs.Load()) // what waits was accepted by the options of before
 	}

@@ -10,10 +10,10 @@ import (
 )
 
 // tried has operators see an attempt to tell what a message says.
-func (c *caller) tried(o call.Outcome, m *sms.Message, e *httpsms.Event) {
+func (c *caller) tried(o call.Outcome, second bool, m *sms.Message, e *httpsms.Event) {
 	c.server.Tried(webhooks.Attempt{
 		Event: eventID(m), ID: sms.FormatID(e.ID), Type: own.TypeOf(e), Number: max(1, int(m.Sends)), Taken: o.Code == sms.OK,
-		Status: o.Status, Milliseconds: o.Took.Milliseconds(), Error: o.Err, Reply: string(o.Body),
+		Status: o.Status, Milliseconds: o.Took.Milliseconds(), Error: o.Err, Reply: string(o.Body), Fallback: second,
 	})
 }
 

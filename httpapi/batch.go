@@ -46,11 +46,13 @@ func (b *batch) id() string {
 
 // tellAll calls the webhook of an account about a batch.
 func (c *caller) tellAll(a *config.Account, b *batch) call.Outcome {
-	request := own.TellAll(a.Webhook, c.engine.gateway.Clock.WallNow(), b.events)
-	o := c.call(a, request, call.Target{Trusted: true}, b.id())
+	url, second := c.choose(a)
+	request := own.TellAll(url, c.engine.gateway.Clock.WallNow(), b.events)
+	o := c.call(a, request, call.Target{Trusted: true}, b.id(), second)
+	c.came(a, &o, second)
 	for i, m := range b.messages {
 		c.logs(m, b.about[i], request, o)
-		c.tried(o, m, b.about[i])
+		c.tried(o, second, m, b.about[i])
 	}
 	if o.Code != sms.OK && c.ctx.Err() == nil {
 		return c.refused(b.messages[0], b.about[0], o)

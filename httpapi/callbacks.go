@@ -62,8 +62,8 @@ func (c *callers) serve(l *connector.Lane) {
 	}
 	one := &caller{callers: c, lane: l, server: c.engine.gateway.Webhooks.Server(l), under: map[uint64][]*connector.Slot{}, failing: map[uint64]int{}, overtaken: map[uint64]struct{}{}}
 	c.of[l] = one
-	outlet := connector.NewOutlet(l.Home(), one, atATime*most(c.engine.gateway.Account(l.Account)))
-	c.engine.Do(l, func(int64) { l.Open(outlet) })
+	one.server.OnEnable(one.follow)
+	one.follow()
 }
 
 // start runs f on a goroutine, unless the gateway ends: then what has not been told is in the store.
@@ -89,13 +89,15 @@ func (c *callers) close() {
 type caller struct {
 	*callers
 	lane   *connector.Lane
-	server *webhooks.Server // what operators see of it
+	server *webhooks.Server  // what operators see of it
+	outlet *connector.Outlet // by which the lane gives; nil: it gives nothing. What dispatches for the lane owns it
 
 	mu        sync.Mutex
 	ready     []*connector.Slot            // to be told
 	calling   int                          // goroutines that call
 	under     map[uint64][]*connector.Slot // by the messages that ready and the calls under way are about: what else waits to be told of them
 	failing   map[uint64]int               // news that waits for another attempt, by the message
+	choice    choice                       // which webhook is called
 	overtaken map[uint64]struct{}          // messages whose end was told while other news of them was failing: that is not told any more
 }
 
@@ -212,7 +214,7 @@ func (c *caller) settle(slots []*connector.Slot, outcomes []call.Outcome) {
 		delete(c.under, about)
 	}
 	c.mu.Unlock()
-	if c.server.Failures() >= failuresRest {
+	if c.isResting() {
 		pause = max(pause, rest*c.lane.Config().ThrottlePause)
 	}
 	c.engine.Do(c.lane, func(now int64) {
@@ -292,13 +294,15 @@ func (c *caller) tell(a *config.Account, m *sms.Message) call.Outcome {
 	}
 	e := c.event(m, out)
 	webhook := e.Context.URL == ""
+	url, second := a.Webhook, false
 	if webhook {
-		e.Context.URL, e.Context.Dialect = a.Webhook, httpsms.Own
+		url, second = c.choose(a)
+		e.Context.URL, e.Context.Dialect = url, httpsms.Own
 	}
 	var reply *reply
 	request, told := c.write(e)
 	if webhook && hasOtherForm(a) {
-		request, reply, told = inForm(a, e)
+		request, reply, told = inForm(a, url, e)
 	}
 	if !told {
 		return call.Outcome{Code: sms.OK}
@@ -308,7 +312,7 @@ func (c *caller) tell(a *config.Account, m *sms.Message) call.Outcome {
 		var err error
 		if target, err = call.Allowed(a.CallbackURLs, a.CallbacksTo == config.PublicCallbacks, request.URL); err != nil {
 			o := call.Outcome{Code: sms.TemporaryFailure, Err: "is not called: the URL " + err.Error()} // an operator may allow it
-			c.tried(o, m, e)
+			c.tried(o, second, m, e)
 			return c.refused(m, e, o)
 		}
 	}
@@ -316,9 +320,12 @@ func (c *caller) tell(a *config.Account, m *sms.Message) call.Outcome {
 	if e.Context.Dialect == httpsms.Own {
 		id = eventID(m)
 	}
-	o := c.call(a, request, target, id)
+	o := c.call(a, request, target, id, second)
+	if webhook {
+		c.came(a, &o, second)
+	}
 	c.logs(m, e, request, o)
-	c.tried(o, m, e)
+	c.tried(o, second, m, e)
 	if o.Code == sms.OK && reply != nil {
 		c.answers(m, e, reply)
 	}
@@ -331,8 +338,8 @@ func (c *caller) tell(a *config.Account, m *sms.Message) call.Outcome {
 // eventID returns the id of what a message tells, which stays when it is told again.
 func eventID(m *sms.Message) string { return "evt_" + sms.FormatID(m.ID) }
 
-// call makes a call, signed under an id unless that is empty.
-func (c *caller) call(a *config.Account, request *httpsms.Call, target call.Target, id string) call.Outcome {
+// call makes a call, signed under an id unless that is empty. second says that it is of webhook_fallback.
+func (c *caller) call(a *config.Account, request *httpsms.Call, target call.Target, id string, second bool) call.Outcome {
 	if id != "" {
 		header, err := call.Sign(strings.Fields(a.WebhookKey), id, time.Unix(0, c.engine.gateway.Clock.WallNow()), request.Body)
 		if err != nil {
@@ -342,7 +349,7 @@ func (c *caller) call(a *config.Account, request *httpsms.Call, target call.Targ
 	}
 	c.server.Begin()
 	o := c.caller.Do(c.ctx, request, target)
-	c.server.End(webhooks.Result{Taken: o.Code == sms.OK, Counted: o.Code.Retryable(), Error: o.Err})
+	c.server.End(webhooks.Result{Taken: o.Code == sms.OK, Counted: o.Code.Retryable(), Error: o.Err, Fallback: second})
 	return o
 }
 

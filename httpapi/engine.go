@@ -53,6 +53,7 @@ func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listeni
 		}
 	}
 	g.OnEndpoint(x.callers.serve)
+	g.Webhooks.OnTest(x.callers.test)
 	return x, nil
 }
 

@@ -22,19 +22,19 @@ type reply struct {
 // hasOtherForm reports whether the webhook of an account, which may be gone, is called in the form of another gateway.
 func hasOtherForm(a *config.Account) bool { return a != nil && a.WebhookForm != config.PMGForm }
 
-// inForm returns the call of a webhook in the form of another gateway, and what will have its reply, nil if nobody wants
+// inForm returns the call of the URL of a webhook in the form of another gateway, and what will have its reply, nil if nobody wants
 // that. It reports false where there is nothing to tell: reports go to the URLs that came with messages.
-func inForm(a *config.Account, e *httpsms.Event) (c *httpsms.Call, r *reply, told bool) {
+func inForm(a *config.Account, url string, e *httpsms.Event) (c *httpsms.Call, r *reply, told bool) {
 	if e.Message == nil {
 		return nil, nil, false
 	}
 	switch a.WebhookForm {
 	case "jasmin-get":
-		return jasmin.Inbound(e, a.Webhook, http.MethodGet), nil, true
+		return jasmin.Inbound(e, url, http.MethodGet), nil, true
 	case "jasmin-post":
-		return jasmin.Inbound(e, a.Webhook, http.MethodPost), nil, true
+		return jasmin.Inbound(e, url, http.MethodPost), nil, true
 	}
-	c = kannel.Inbound(e, &kannel.InboundOptions{Name: a.SystemID, URL: a.Webhook, Post: a.WebhookForm == "kannel-post", SendSender: true})
+	c = kannel.Inbound(e, &kannel.InboundOptions{Name: a.SystemID, URL: url, Post: a.WebhookForm == "kannel-post", SendSender: true})
 	if a.WebhookReply {
 		r = &reply{}
 		c.Replied = func(mediaType string, body []byte) { r.mediaType, r.body = mediaType, body }

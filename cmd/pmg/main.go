@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 	_ "time/tzdata" // for the option timezone where the machine has no table of zones
 
 	"github.com/spf13/cobra"
@@ -83,6 +84,9 @@ func newRootCommand() *cobra.Command {
 	return root
 }
 
+// webhookTimeout is longer than the call of a webhook takes.
+const webhookTimeout = 25 * time.Second
+
 // webhooksProgram returns what pmg webhooks needs of the others.
 func webhooksProgram() webhooks.Program {
 	return webhooks.Program{
@@ -93,7 +97,7 @@ func webhooksProgram() webhooks.Program {
 				if err := o.find(cmd); err != nil {
 					return err
 				}
-				return askAdmin(cmd.Context(), &o.Gateway, method, path, v)
+				return askAdminFor(cmd.Context(), webhookTimeout, &o.Gateway, method, path, v)
 			}
 		},
 		JSON: writeJSON,

@@ -2,8 +2,12 @@ package webhooks
 
 import (
 	"cmp"
+	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"pmg/connector"
@@ -17,6 +21,8 @@ const mostRemembered = 200
 // A Desk knows the servers of clients. It is safe for concurrent use.
 type Desk struct {
 	*route.Table
+
+	test atomic.Pointer[TestFunc]
 
 	mu         sync.Mutex
 	servers    map[*connector.Lane]*Server
@@ -84,6 +90,50 @@ func (d *Desk) Rows(account string) []Row {
 		rows = append(rows, s.known(now))
 	}
 	return rows
+}
+
+// Enable has the servers of an account called again that are disabled, "" those of all accounts, and returns which they
+// were. The log names the operator.
+func (d *Desk) Enable(account, operator string) []string {
+	enabled := []string{}
+	for _, s := range d.all(account, "") {
+		if s.enable() {
+			enabled = append(enabled, s.lane.Endpoint)
+			d.Log.Info().Str("account", s.lane.Account).Str("endpoint", s.lane.Endpoint).Str("operator", operator).Msg("a client's server that was disabled is called again")
+		}
+	}
+	return enabled
+}
+
+// A TestFunc calls the webhook of an account with an event that tells nothing, or with fallback its webhook_fallback.
+type TestFunc func(ctx context.Context, account string, fallback bool) (Attempt, error)
+
+// OnTest has f make the calls of Test.
+func (d *Desk) OnTest(f TestFunc) { d.test.Store(&f) }
+
+// Test calls the webhook of an account, or with fallback its webhook_fallback, and returns what came of it.
+func (d *Desk) Test(ctx context.Context, account string, fallback bool) (a Attempt, err error) {
+	f := d.test.Load()
+	if f == nil {
+		return a, errors.New("cannot test webhook: nothing calls webhooks here")
+	}
+	if a, err = (*f)(ctx, account, fallback); err != nil {
+		return a, fmt.Errorf("cannot test webhook: %w", err)
+	}
+	a.At, a.Account, a.Fallback = d.now(), account, fallback
+	a.Error, a.Reply = printable(a.Error, mostWords), printable(a.Reply, mostReply)
+	return a, nil
+}
+
+// Problems returns a line for each server that is disabled.
+func (d *Desk) Problems() (lines []string) {
+	for _, r := range d.Rows("") {
+		if r.Disabled != nil {
+			lines = append(lines, fmt.Sprintf("the webhook of account %s at %s is not called any more, because it has answered 410 Gone: %d events wait; pmg webhooks enable %s has it called again",
+				r.Account, r.Endpoint, r.Waiting, r.Account))
+		}
+	}
+	return lines
 }
 
 // A Filter says which attempts are wanted.

@@ -22,8 +22,9 @@ type Attempt struct {
 	Taken        bool      `json:"taken"`
 	Status       int       `json:"status,omitempty"` // of the answer; 0: there was none
 	Milliseconds int64     `json:"milliseconds"`
-	Error        string    `json:"error,omitempty"` // why it was not taken, in words that follow the name of the server
-	Reply        string    `json:"reply,omitempty"` // the beginning of the answer's body, which may have texts of messages
+	Fallback     bool      `json:"fallback,omitempty"` // webhook_fallback was called
+	Error        string    `json:"error,omitempty"`    // why it was not taken, in words that follow the name of the server
+	Reply        string    `json:"reply,omitempty"`    // the beginning of the answer's body, which may have texts of messages
 }
 
 // A Server is one that is called for an account. What calls it notes here what comes of that. It is safe for concurrent
@@ -34,6 +35,7 @@ type Server struct {
 
 	mu       sync.Mutex
 	row      Row
+	enabled  func()    // is called when it may be called again; nil: nobody asks
 	attempts []Attempt // a ring: the last ones; nil: they are not remembered
 	next     int       // where the next one goes once the ring is full
 }
@@ -52,6 +54,8 @@ type Row struct {
 	LastSuccess *time.Time `json:"last_success,omitempty"`
 	LastFailure *time.Time `json:"last_failure,omitempty"`
 	LastError   string     `json:"last_error,omitempty"`
+	Fallback    bool       `json:"fallback,omitempty"` // webhook_fallback is called in its place
+	Disabled    *time.Time `json:"disabled,omitempty"` // since when it is not called any more; nil: it is
 }
 
 // Begin notes that a call begins.
@@ -66,6 +70,8 @@ type Result struct {
 	Taken   bool
 	Counted bool // as a failure: another attempt may succeed
 	Error   string
+
+	Fallback bool // webhook_fallback was called, which says nothing of the server
 }
 
 // End notes what came of a call that has begun.
@@ -77,11 +83,14 @@ func (s *Server) End(r Result) {
 	switch {
 	case r.Taken:
 		s.row.Succeeded++
-		s.row.Failures, s.row.LastSuccess = 0, &now
+		s.row.LastSuccess, s.row.Fallback = &now, r.Fallback
+		if !r.Fallback {
+			s.row.Failures = 0
+		}
 	default:
 		s.row.Failed++
 		s.row.LastFailure, s.row.LastError = &now, printable(r.Error, mostWords)
-		if r.Counted {
+		if r.Counted && !r.Fallback {
 			s.row.Failures++
 		}
 	}
@@ -92,6 +101,48 @@ func (s *Server) Failures() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.row.Failures
+}
+
+// Disable notes that the server is not called any more, until an operator says otherwise. It reports false if that was
+// known.
+func (s *Server) Disable() bool {
+	now := s.desk.now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.row.Disabled != nil {
+		return false
+	}
+	s.row.Disabled = &now
+	return true
+}
+
+// IsDisabled reports whether it is not called any more.
+func (s *Server) IsDisabled() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.row.Disabled != nil
+}
+
+// OnEnable has f called when an operator has the server called again.
+func (s *Server) OnEnable(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.enabled = f
+}
+
+// enable has it called again. It reports false if it was not disabled.
+func (s *Server) enable() bool {
+	s.mu.Lock()
+	was, f := s.row.Disabled != nil, s.enabled
+	s.row.Disabled = nil
+	if was {
+		s.row.Failures = 0
+	}
+	s.mu.Unlock()
+	if was && f != nil {
+		f()
+	}
+	return was
 }
 
 // Rests notes until when the server is not called, by the engine's clock.

@@ -58,7 +58,9 @@ func rowsText(p Program, rows []webhooks.Row, now time.Time) string {
 	for i := range rows {
 		r := &rows[i]
 		rests := "-"
-		if r.RestsUntil != nil {
+		if r.Disabled != nil {
+			rests = "gone (410)"
+		} else if r.RestsUntil != nil {
 			rests = max(0, r.RestsUntil.Sub(now)).Round(time.Second).String()
 		}
 		cells = append(cells, []string{r.Account, r.Endpoint, number(r.Waiting), ago(r.Oldest, now), number(int64(r.UnderWay)), number(int64(r.Failures)),

@@ -71,6 +71,8 @@ func TestCommands(t *testing.T) {
 		{"replay --account shop --dry-run", last, "POST /queue/retry?account=shop&dry_run=1&limit=500&state=dead", "1 dead letter would be told again; nothing was changed"},
 		{"replay evt_0000000000000007", last, "POST /queue/retry?id=0000000000000007&limit=500&state=dead", "1 dead letter told again"},
 		{"delete --endpoint https://a", last, "POST /queue/delete?connector=https%3A%2F%2Fa&limit=500&state=dead", "1 dead letter"},
+		{"enable shop", map[string]any{"servers": []string{"https://a"}}, "POST /webhooks/enable?account=shop", "called again: https://a"},
+		{"test shop --fallback", tries[1], "POST /webhooks/test?account=shop&fallback=1", "|0|204|0|has it|"},
 		{"delete --all", operate.QueuePage{}, "POST /queue/delete?limit=500&state=dead", "0 dead letters deleted"},
 		{"attempts", tries[:0], "GET /webhooks/attempts?account=&endpoint=&id=&limit=100", "no attempts"},
 	} {

@@ -68,6 +68,16 @@ func TellAll(url string, at int64, events []Event) *httpsms.Call {
 	return tell(url, Event{Type: "batch", Timestamp: wall(at), Data: events})
 }
 
+// Test returns the call that shows whether a webhook of an account works.
+func Test(url, account string, at int64) *httpsms.Call {
+	return tell(url, Event{Type: TestType, Timestamp: wall(at), Data: struct {
+		Account string `json:"account"`
+	}{account}})
+}
+
+// TestType is the type of an event that tells nothing.
+const TestType = "webhook.test"
+
 // EventOf returns what a webhook is told.
 func EventOf(e *httpsms.Event) Event {
 	if e.Message != nil {
