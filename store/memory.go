@@ -138,6 +138,7 @@ func (s *memory) do(b *Batch, o op) {
 }
 
 func (s *memory) keep(id uint64, record, state []byte) {
+	s.last = max(s.last, id) // one that comes from a lane was not put before
 	at, _ := slices.BinarySearch(s.ids, id)
 	s.ids = slices.Insert(s.ids, at, id)
 	s.aside[id] = asideMessage{record, state}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pmg/sms"
 )
 
 // A store in memory puts only so many octets of messages aside. What does not fit is refused as a
@@ -134,4 +136,18 @@ func TestReplace(t *testing.T) {
 			t.Errorf("the last event is %d, %v", last, err)
 		}
 	})
+}
+
+// A message that is put aside when it was in a lane is the last one there is, although it was not put before.
+func TestMemoryLastAside(t *testing.T) {
+	t.Parallel()
+	s := NewMemory()
+	var b Batch
+	b.Keep(&sms.Message{ID: 7}, State{Aside: Quarantined})
+	if err := s.Commit(&b); err != nil {
+		t.Fatal(err)
+	}
+	if last := s.LastID(); last != 7 {
+		t.Errorf("the last one is %d", last)
+	}
 }
