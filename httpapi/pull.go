@@ -69,15 +69,15 @@ func (p *pulls) begin(account string) (room int, ok bool) {
 	return min(room, mostPulled), true
 }
 
-// end ends it. What it has fetched is held.
-func (p *pulls) end(account string, lane *connector.Lane, slots []*connector.Slot, until int64) {
+// end ends it. What it has fetched is held from now on.
+func (p *pulls) end(account string, lane *connector.Lane, slots []*connector.Slot, now int64) {
 	p.mu.Lock()
 	of := p.of[account]
 	of.waiting--
 	closed := p.closed
 	if !closed {
 		for _, s := range slots {
-			of.held[eventID(s.Message)] = held{lane, s, until}
+			of.held[eventID(s.Message)] = held{lane, s, now + int64(pullAgain)}
 		}
 	}
 	p.mu.Unlock()
@@ -237,7 +237,7 @@ func (x *api) getEvents() {
 	}
 	var slots []*connector.Slot
 	l := x.gateway.ClientLane(a.SystemID, nil)
-	defer func() { all.end(a.SystemID, l, slots, x.gateway.Clock.Now()+int64(pullAgain)) }()
+	defer func() { all.end(a.SystemID, l, slots, x.gateway.Clock.Now()) }()
 	if l == nil {
 		x.problem(own.NewProblem("unavailable", ""))
 		return
