@@ -125,3 +125,24 @@ func TestPullsEnd(t *testing.T) {
 		t.Error("a request was taken after the end")
 	}
 }
+
+// Requests that wait may each bring as many events as one may have, so that those count as if they were fetched.
+func TestPullRoom(t *testing.T) {
+	t.Parallel()
+	const short = 30 // by which the last request finds less room than it may fill
+	for held, want := range map[uint64]int{
+		mostHeld - mostPulled:             0,
+		mostHeld - 2*mostPulled + short:   mostPulled - short,
+		mostHeld - 2*mostPulled:           mostPulled,
+		mostHeld - 2*mostPulled - 2*short: mostPulled,
+	} {
+		p, _ := newTestPulls()
+		p.begin("shop")
+		slots, _ := slotsOf(1, held)
+		p.end("shop", nil, slots, 0)
+		p.begin("shop") // waits
+		if room, ok := p.begin("shop"); room != want || ok != (want > 0) {
+			t.Errorf("%d are held, one request waits: %d, %v; want %d", held, room, ok, want)
+		}
+	}
+}
