@@ -85,8 +85,57 @@ func (p *poster) once(ctx context.Context, body, key string) string {
 	return answer.ID
 }
 
-// A gateway that is killed again and again while clients send by HTTP with keys, and send again what was not answered,
-// has accepted each message once, under one id; each arrives, and its end is told to the webhook.
+// streamed is how many lines a stream has.
+const streamed = 40
+
+// stream sends the messages from a number on in a stream, all of them again and again with their references, until
+// one stream was answered to its end, and sometimes once more, as a client does that has lost the answers.
+func (p *poster) stream(ctx context.Context, first int64) {
+	var body strings.Builder
+	for number := first; number < first+streamed; number++ {
+		fmt.Fprintf(&body, `{"from":"1234","to":"46700000001","text":"#%012d ","client_reference":"r%d","deduplicate":true}`+"\n", number, number)
+	}
+	for ctx.Err() == nil && (p.streamOnce(ctx, body.String()) < streamed || rand.IntN(4) == 0) {
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// streamOnce sends a stream, and returns how many of its lines were accepted, as far as it was answered.
+func (p *poster) streamOnce(ctx context.Context, body string) (accepted int) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.url+"/v1/messages:stream", strings.NewReader(body))
+	if err != nil {
+		return 0
+	}
+	req.SetBasicAuth("load", "secret")
+	req.Header.Set("Content-Type", "application/x-ndjson")
+	resp, err := p.http.Do(req)
+	if err != nil {
+		return 0
+	}
+	defer resp.Body.Close()
+	for d := json.NewDecoder(resp.Body); ; {
+		var answer struct {
+			ID        string
+			Reference string `json:"client_reference"`
+		}
+		if d.Decode(&answer) != nil {
+			return accepted
+		}
+		if answer.ID == "" {
+			continue
+		}
+		accepted++
+		p.mu.Lock()
+		if p.ids[answer.Reference] == nil {
+			p.ids[answer.Reference] = map[string]bool{}
+		}
+		p.ids[answer.Reference][answer.ID] = true
+		p.mu.Unlock()
+	}
+}
+
+// A gateway that is killed again and again while clients send by HTTP with keys, or in streams with references, and send
+// again what was not answered, has accepted each message once, under one id; each arrives, and its end is told to the webhook.
 func TestKillHTTP(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes many seconds")
@@ -118,7 +167,15 @@ func TestKillHTTP(t *testing.T) {
 	var posting sync.WaitGroup
 	var number, sent atomic.Int64
 	var ended atomic.Bool
-	for range 8 {
+	for range 2 {
+		posting.Go(func() {
+			for !ended.Load() {
+				p.stream(ctx, number.Add(streamed)-streamed+1)
+				sent.Add(streamed)
+			}
+		})
+	}
+	for range 6 {
 		posting.Go(func() {
 			for !ended.Load() {
 				p.post(ctx, number.Add(1))
