@@ -212,7 +212,7 @@ func testDebian(t *testing.T, dir string) {
 	for _, want := range []string{
 		`-rwxr-xr-x root/root .* ./usr/bin/pmg\n`, `-rw-r----- root/root .* ./etc/pmg/pmg.yaml\n`,
 		`-rw-r--r-- root/root .* ./lib/systemd/system/pmg.service\n`, `-rw-r--r-- root/root .* ./lib/systemd/system/pmg.socket\n`, `./usr/share/man/man1/pmg-serve.1.gz\n`,
-		`./usr/share/bash-completion/completions/pmg\n`,
+		`./usr/share/bash-completion/completions/pmg\n`, `-rw-r--r-- root/root .* ./usr/share/doc/pmg/monitoring/pmg.rules.yaml\n`,
 	} {
 		if !regexp.MustCompile(want).MatchString(files) {
 			t.Errorf("no %s in\n%s", want, files)
