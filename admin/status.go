@@ -35,6 +35,8 @@ type Status struct {
 	EventsWaiting uint64      `json:"events_waiting" metric:"events_waiting" help:"Events that are not safe in a file of events.dir yet."`
 	EventsWritten int64       `json:"events_written" metric:"events_written_total" help:"Events written to files of events.dir."`
 	EventsErrors  int64       `json:"events_errors" metric:"events_errors_total" help:"Times events could not be written; they wait and are written later."`
+	SpansSent     int64       `json:"spans_sent" metric:"spans_sent_total" help:"Spans of traces that the collector has taken (telemetry)."`
+	SpansDropped  int64       `json:"spans_dropped" metric:"spans_dropped_total" help:"Spans of traces that were dropped, because the collector did not take them or not fast enough."`
 	Store         *Store      `json:"store,omitempty"`
 	Connectors    []Connector `json:"connectors"`
 	Accounts      []Account   `json:"accounts"`
@@ -238,6 +240,9 @@ func (v *view) status(withSessions bool) *Status {
 	}
 	if w := v.gateway.Settler.Writer(); w != nil {
 		s.EventsWaiting, s.EventsWritten, s.EventsErrors = w.Waiting(), w.Written(), w.Errors()
+	}
+	if e := v.gateway.Settler.Traces.Exporter; e != nil {
+		s.SpansSent, s.SpansDropped = e.Sent.Load(), e.Dropped.Load()
 	}
 	if c := v.certificates; c != nil {
 		expires := c.expires()

@@ -27,6 +27,9 @@ func (d *decoder) check(c *Config, o Options) {
 		d.store(c)
 	}
 	d.events(&c.Events, &c.PDULog)
+	if err := call.CheckPrefix(c.Telemetry.OTLP); c.Telemetry.OTLP != "" && err != nil {
+		d.problem("telemetry.otlp", "%s", err)
+	}
 	accounts, keys := map[string]int{}, map[string]bool{}
 	for i := range c.Accounts {
 		checkKeys(d, &c.Accounts[i], fmt.Sprintf("accounts[%d]", i), keys)

@@ -52,6 +52,7 @@ type Config struct {
 	Log          Log         `yaml:"log" live:"no" doc:"The gateway's own log, on standard output."`
 	PDULog       PDULog      `yaml:"pdulog" live:"no" doc:"The log of every PDU, one text file per connector."`
 	Events       Events      `yaml:"events" live:"no" doc:"How each message has ended: what billing reads."`
+	Telemetry    Telemetry   `yaml:"telemetry" live:"no" doc:"Traces of some messages, for a collector of OpenTelemetry."`
 	Store        Store       `yaml:"store" live:"no" doc:"Where accepted messages wait."`
 	Admin        Admin       `yaml:"admin" live:"no" doc:"The HTTP listener for operators: /metrics, /healthz and /readyz."`
 	Limits       Limits      `yaml:"limits" live:"no" doc:"Bounds on memory and time, so that no peer can exhaust the gateway."`
@@ -94,6 +95,15 @@ type Events struct {
 	Keep        int           `yaml:"keep" default:"0" range:"0.." live:"no" doc:"How many rotated files are kept, compressed or not; the oldest are removed. 0 is no limit."`
 	MaxTotal    Size          `yaml:"max_total" default:"0" live:"no" doc:"The most that all files may take, including the one being written; the oldest are removed. 0 is no limit."`
 	Compress    bool          `yaml:"compress" default:"true" live:"no" doc:"Whether rotated files are compressed, with zstd."`
+}
+
+// Telemetry is traces of some messages.
+type Telemetry struct {
+	OTLP          string `yaml:"otlp" live:"no" doc:"URL of the collector, such as http://127.0.0.1:4318, or ${ENV:OTEL_EXPORTER_OTLP_ENDPOINT}. Traces are posted to /v1/traces below it, as OTLP with JSON. Off when empty."`
+	OneIn         int    `yaml:"one_in" default:"1000" range:"1..1000000000" live:"no" doc:"Of so many messages one is traced, with its receipt. Which ones these are follows from their ids."`
+	Authorization string `yaml:"authorization" secret:"yes" live:"no" doc:"The header Authorization of the requests; none when empty."`
+	Service       string `yaml:"service" default:"pmg" live:"no" doc:"Name of the service that traces show (service.name)."`
+	Addresses     bool   `yaml:"addresses" default:"false" live:"no" doc:"Whether traces have the numbers of senders and receivers. Otherwise they have hashes, which are others after each start. Texts are never in them."`
 }
 
 // Store is where accepted messages wait.

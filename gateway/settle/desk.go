@@ -18,6 +18,7 @@ type Desk struct {
 	receipts *receipts.Desk
 
 	Events  EventLog
+	Traces  Traces
 	Dead    *deadletters.Desk
 	steps   []Step
 	endings sync.Pool // of *ending

@@ -30,8 +30,9 @@ type EventLog struct {
 	line     []byte
 }
 
-// OpenEvents begins to write events.
+// OpenEvents begins to write events, and to send traces.
 func (d *Desk) OpenEvents() error {
+	d.openTraces()
 	cfg := &d.Config().Events
 	if cfg.Dir == "" {
 		return nil
@@ -141,8 +142,9 @@ func (d *Desk) CheckEvents() {
 	}
 }
 
-// CloseEvents writes the events that wait.
+// CloseEvents writes the events that wait, and sends the traces.
 func (d *Desk) CloseEvents() error {
+	defer d.closeTraces()
 	if d.Events.Writer == nil {
 		return nil
 	}

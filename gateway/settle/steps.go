@@ -22,6 +22,7 @@ func Steps() []Step {
 	return []Step{
 		{"record", "has the store forget the message", (*Desk).hasRecord, (*Desk).endRecord},
 		{"event", "notes its event", (*Desk).hasEvent, (*Desk).endEvent},
+		{"trace", "has its trace sent", (*Desk).hasTrace, (*Desk).endTrace},
 		{"id", "notes the id that the SMSC has given it, for its receipts", (*Desk).hasID, (*Desk).endID},
 		{"fate", "notes what became of it, for its client's queries", (*Desk).hasFate, (*Desk).endFate},
 		{"receipt", "makes the receipt of a message that no SMSC has accepted", (*Desk).hasReceipt, (*Desk).endReceipt},

@@ -1,0 +1,7 @@
+// Package telemetry sends traces of some messages to a collector of OpenTelemetry, as OTLP/HTTP with JSON. A trace is made
+// when a message ends, of the times that are known then, so that those that are not sampled cost one comparison.
+//
+// # Start reading
+//
+// sampler.go (which messages), span.go (the JSON), exporter.go (the goroutine that sends).
+package telemetry
