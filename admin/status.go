@@ -13,35 +13,40 @@ import (
 	"pmg/store"
 )
 
+// Ended is what the gateway tells others of messages that have ended.
+type Ended struct {
+	EventsWaiting uint64 `json:"events_waiting" metric:"events_waiting" help:"Events that are not safe in a file of events.dir yet."`
+	EventsWritten int64  `json:"events_written" metric:"events_written_total" help:"Events written to files of events.dir."`
+	EventsErrors  int64  `json:"events_errors" metric:"events_errors_total" help:"Times events could not be written; they wait and are written later."`
+	SpansSent     int64  `json:"spans_sent" metric:"spans_sent_total" help:"Spans of traces that the collector has taken (telemetry)."`
+	SpansDropped  int64  `json:"spans_dropped" metric:"spans_dropped_total" help:"Spans of traces that were dropped, because the collector did not take them or not fast enough."`
+}
+
 // Status is the status of a gateway. Counts are since its start. The JSON names are
 // stable. rows.go explains the tags.
 type Status struct {
-	Version       string      `json:"version"`
-	Architecture  string      `json:"architecture"`
-	Started       time.Time   `json:"started"`
-	Time          time.Time   `json:"time"`
-	NotReady      []string    `json:"not_ready,omitempty"`  // the reasons why it is not ready
-	Problems      []string    `json:"problems,omitempty"`   // what to look at although it is ready
-	Recovering    bool        `json:"recovering,omitempty"` // messages of earlier runs are not all in their queues yet
-	Unrouted      int64       `json:"unrouted" metric:"unrouted_total" help:"Messages without a matching route."`
-	Parked        int64       `json:"parked" metric:"messages_parked" help:"Messages in the store that wait because no route leads anywhere (no_route: park)."`
-	Quarantined   int64       `json:"quarantined" metric:"messages_quarantined" help:"Messages in the store that wait because a part of the gateway fails at them."`
-	Orphans       int64       `json:"orphans" metric:"receipts_orphans" help:"Receipts in the store whose message is not known."`
-	Receipts      Receipts    `json:"receipts"`
-	Operators     []Operator  `json:"operators"`
-	Jobs          int64       `json:"jobs" metric:"jobs_live" help:"Jobs in the pipeline, including those that stages keep for reuse."`
-	Locks         int64       `json:"lock_acquisitions" metric:"lock_acquisitions_total" help:"Locks taken for messages: of inboxes, of the pool of jobs, of the committer, and of messages that wait to be forgotten."`
-	HandleChanges int64       `json:"handle_changes" metric:"handle_changes_total" help:"Changes of the counts that keep sockets open while they are used."`
-	EventsWaiting uint64      `json:"events_waiting" metric:"events_waiting" help:"Events that are not safe in a file of events.dir yet."`
-	EventsWritten int64       `json:"events_written" metric:"events_written_total" help:"Events written to files of events.dir."`
-	EventsErrors  int64       `json:"events_errors" metric:"events_errors_total" help:"Times events could not be written; they wait and are written later."`
-	SpansSent     int64       `json:"spans_sent" metric:"spans_sent_total" help:"Spans of traces that the collector has taken (telemetry)."`
-	SpansDropped  int64       `json:"spans_dropped" metric:"spans_dropped_total" help:"Spans of traces that were dropped, because the collector did not take them or not fast enough."`
-	Store         *Store      `json:"store,omitempty"`
-	Connectors    []Connector `json:"connectors"`
-	Accounts      []Account   `json:"accounts"`
-	Webhooks      []Webhook   `json:"webhooks,omitempty"`
-	Stages        []Stage     `json:"stages,omitempty"`
+	Version       string     `json:"version"`
+	Architecture  string     `json:"architecture"`
+	Started       time.Time  `json:"started"`
+	Time          time.Time  `json:"time"`
+	NotReady      []string   `json:"not_ready,omitempty"`  // the reasons why it is not ready
+	Problems      []string   `json:"problems,omitempty"`   // what to look at although it is ready
+	Recovering    bool       `json:"recovering,omitempty"` // messages of earlier runs are not all in their queues yet
+	Unrouted      int64      `json:"unrouted" metric:"unrouted_total" help:"Messages without a matching route."`
+	Parked        int64      `json:"parked" metric:"messages_parked" help:"Messages in the store that wait because no route leads anywhere (no_route: park)."`
+	Quarantined   int64      `json:"quarantined" metric:"messages_quarantined" help:"Messages in the store that wait because a part of the gateway fails at them."`
+	Orphans       int64      `json:"orphans" metric:"receipts_orphans" help:"Receipts in the store whose message is not known."`
+	Receipts      Receipts   `json:"receipts"`
+	Operators     []Operator `json:"operators"`
+	Jobs          int64      `json:"jobs" metric:"jobs_live" help:"Jobs in the pipeline, including those that stages keep for reuse."`
+	Locks         int64      `json:"lock_acquisitions" metric:"lock_acquisitions_total" help:"Locks taken for messages: of inboxes, of the pool of jobs, of the committer, and of messages that wait to be forgotten."`
+	HandleChanges int64      `json:"handle_changes" metric:"handle_changes_total" help:"Changes of the counts that keep sockets open while they are used."`
+	Ended
+	Store      *Store      `json:"store,omitempty"`
+	Connectors []Connector `json:"connectors"`
+	Accounts   []Account   `json:"accounts"`
+	Webhooks   []Webhook   `json:"webhooks,omitempty"`
+	Stages     []Stage     `json:"stages,omitempty"`
 
 	AdminCertificateExpires *time.Time `json:"admin_certificate_expires,omitempty"` // the first of those that the admin address shows
 }
