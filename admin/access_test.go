@@ -17,7 +17,7 @@ func TestScopes(t *testing.T) {
 	r := start(t, parse(t, clientsOnly, t.TempDir()), true)
 	r.setTokens([]config.Token{
 		{Name: "looker", Hash: token.Hash("pmg_look"), Scope: config.LookScope},
-		{Name: "actor", Hash: token.Hash("pmg_act"), Scope: config.ActScope},
+		{Name: "actor", Hash: token.Hash("pmg_act"), Scope: config.AdministerScope},
 	})
 	ask := func(method, path, token, origin, host string) (int, string, http.Header) {
 		t.Helper()
@@ -45,17 +45,17 @@ func TestScopes(t *testing.T) {
 		code                int
 	}{
 		{"GET", "/healthz", "", 200}, {"GET", "/healthz", "Bearer wrong", 200}, {"GET", "/readyz", "", 200},
-		{"GET", "/status", "", 401}, {"GET", "/metrics", "Bearer wrong", 401}, {"GET", "/status", "Basic pmg_look", 401}, {"GET", "/status", "Bearer ", 401},
-		{"GET", "/status", look, 200}, {"GET", "/metrics", look, 200}, {"GET", "/queue/sums", look, 200}, {"GET", "/queue", look, 200}, {"GET", "/status", act, 200},
-		{"GET", "/queue?text=1", look, 403}, {"GET", "/queue?text=1", act, 200},
-		{"GET", "/webhooks", "", 401}, {"GET", "/webhooks", look, 200}, {"GET", "/webhooks/attempts", look, 200}, {"GET", "/webhooks/attempts?limit=x", look, 400},
-		{"GET", "/webhooks/attempts?replies=1", look, 403}, {"GET", "/webhooks/attempts?replies=1", act, 200}, {"POST", "/webhooks/enable?account=load", look, 403}, {"POST", "/webhooks/enable?account=load", act, 200}, {"POST", "/webhooks/enable?account=x", act, 404},
-		{"POST", "/webhooks/test?account=load", look, 403}, {"POST", "/webhooks/test?account=load", act, 409},
+		{"GET", "/admin/v1/status", "", 401}, {"GET", "/metrics", "Bearer wrong", 401}, {"GET", "/admin/v1/status", "Basic pmg_look", 401}, {"GET", "/admin/v1/status", "Bearer ", 401},
+		{"GET", "/admin/v1/status", look, 200}, {"GET", "/metrics", look, 200}, {"GET", "/admin/v1/queue/sums", look, 200}, {"GET", "/admin/v1/queue", look, 200}, {"GET", "/admin/v1/status", act, 200},
+		{"GET", "/admin/v1/queue?text=1", look, 403}, {"GET", "/admin/v1/queue?text=1", act, 200},
+		{"GET", "/admin/v1/webhooks", "", 401}, {"GET", "/admin/v1/webhooks", look, 200}, {"GET", "/admin/v1/webhooks/attempts", look, 200}, {"GET", "/admin/v1/webhooks/attempts?limit=x", look, 400},
+		{"GET", "/admin/v1/webhooks/attempts?replies=1", look, 403}, {"GET", "/admin/v1/webhooks/attempts?replies=1", act, 200}, {"POST", "/admin/v1/webhooks/enable?account=load", look, 403}, {"POST", "/admin/v1/webhooks/enable?account=load", act, 200}, {"POST", "/admin/v1/webhooks/enable?account=x", act, 404},
+		{"POST", "/admin/v1/webhooks/test?account=load", look, 403}, {"POST", "/admin/v1/webhooks/test?account=load", act, 409},
 		{"GET", "/debug/pprof/", look, 403}, {"GET", "/debug/pprof/", act, 200},
-		{"POST", "/reload", "", 401}, {"POST", "/reload", look, 403}, {"POST", "/reload", act, 200},
-		{"POST", "/kick?account=x", look, 403}, {"POST", "/kick?account=x", act, 404},
-		{"POST", "/hold?connector=x", look, 403}, {"POST", "/release?connector=x", look, 403}, {"POST", "/connect?connector=x", look, 403},
-		{"POST", "/queue/delete", look, 403}, {"POST", "/store/backup", look, 403}, {"POST", "/store/backup", "", 401},
+		{"POST", "/admin/v1/reload", "", 401}, {"POST", "/admin/v1/reload", look, 403}, {"POST", "/admin/v1/reload", act, 200},
+		{"POST", "/admin/v1/kick?account=x", look, 403}, {"POST", "/admin/v1/kick?account=x", act, 404},
+		{"POST", "/admin/v1/hold?connector=x", look, 403}, {"POST", "/admin/v1/release?connector=x", look, 403}, {"POST", "/admin/v1/connect?connector=x", look, 403},
+		{"POST", "/admin/v1/queue/delete", look, 403}, {"POST", "/admin/v1/store/backup", look, 403}, {"POST", "/admin/v1/store/backup", "", 401},
 	} {
 		code, body, header := ask(c.method, c.path, c.token, "", "")
 		if code != c.code {
@@ -64,14 +64,14 @@ func TestScopes(t *testing.T) {
 		if challenge := header.Get("WWW-Authenticate"); (code == 401) != strings.HasPrefix(challenge, `Bearer realm="pmg"`) && code != 403 {
 			t.Errorf("%s %s with %q: %q", c.method, c.path, c.token, challenge)
 		}
-		if code == 403 && !strings.Contains(body, "this is not allowed with token looker: it needs a token with scope act") {
+		if code == 403 && !strings.Contains(body, "this is not allowed with token looker: it needs a token with scope") {
 			t.Errorf("%s %s: %s", c.method, c.path, body)
 		}
 	}
-	if code, _, _ := ask("POST", "/reload", act, "http://evil.example", ""); code != 403 {
+	if code, _, _ := ask("POST", "/admin/v1/reload", act, "http://evil.example", ""); code != 403 {
 		t.Errorf("from another site: %d", code)
 	}
-	if code, _, _ := ask("GET", "/status", act, "", "evil.example"); code != 421 {
+	if code, _, _ := ask("GET", "/admin/v1/status", act, "", "evil.example"); code != 421 {
 		t.Errorf("for another host: %d", code)
 	}
 }
@@ -85,8 +85,8 @@ func TestNoTokens(t *testing.T) {
 		method, path  string
 		remote, local int
 	}{
-		{"GET", "/status", 200, 200}, {"GET", "/queue", 200, 200}, {"GET", "/queue?text=1", 403, 200}, {"GET", "/debug/pprof/", 403, 200},
-		{"POST", "/reload", 403, 200}, {"POST", "/kick?account=x", 403, 404}, {"POST", "/store/backup", 403, 409},
+		{"GET", "/admin/v1/status", 200, 200}, {"GET", "/admin/v1/queue", 200, 200}, {"GET", "/admin/v1/queue?text=1", 403, 200}, {"GET", "/debug/pprof/", 403, 200},
+		{"POST", "/admin/v1/reload", 403, 200}, {"POST", "/admin/v1/kick?account=x", 403, 404}, {"POST", "/admin/v1/store/backup", 403, 409},
 	} {
 		for client, want := range map[*http.Client]int{http.DefaultClient: c.remote, r.local(): c.local} {
 			q, err := http.NewRequest(c.method, r.url+c.path, nil)
@@ -102,7 +102,7 @@ func TestNoTokens(t *testing.T) {
 			}
 		}
 	}
-	if answer, err := client().Get(r.url + "/status"); err != nil || answer.StatusCode != 401 {
+	if answer, err := client().Get(r.url + "/admin/v1/status"); err != nil || answer.StatusCode != 401 {
 		t.Errorf("a token that nobody knows: %v, %v", answer, err)
 	}
 }

@@ -84,7 +84,7 @@ type running struct {
 
 func start(t *testing.T, cfg *config.Config, withPprof bool) *running {
 	t.Helper()
-	cfg.Admin.Tokens = []config.Token{{Name: "test", Hash: token.Hash(testToken), Scope: config.ActScope}}
+	cfg.Admin.Tokens = []config.Token{{Name: "test", Hash: token.Hash(testToken), Scope: config.AdministerScope}}
 	g, err := gateway.New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) {
 		return smpp.New(smpp.Options{}), nil
 	})
@@ -102,7 +102,7 @@ func start(t *testing.T, cfg *config.Config, withPprof bool) *running {
 	}
 	of := *cfg
 	of.Admin = config.Admin{Socket: socketIn(t), Address: "127.0.0.1:0", Pprof: withPprof, Hosts: []string{"gateway.example"}, Audit: cfg.Admin.Audit, TLS: cfg.Admin.TLS}
-	s, err := Start(&of, g, e, "test", reload)
+	s, err := Start(&of, g, e, "test", reload, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func (r *running) get(path string) (code int, body string) {
 
 func (r *running) status() *Status {
 	r.t.Helper()
-	_, body := r.get("/status?sessions=1")
+	_, body := r.get("/admin/v1/status?sessions=1")
 	s := new(Status)
 	if err := json.Unmarshal([]byte(body), s); err != nil {
 		r.t.Fatal(err)
@@ -179,7 +179,7 @@ func TestSocket(t *testing.T) {
 	path := r.socket
 	local := r.local()
 	for host, want := range map[string]int{"localhost": 200, "evil.example": 421} {
-		answer, err := local.Get("http://" + host + "/status")
+		answer, err := local.Get("http://" + host + "/admin/v1/status")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +202,7 @@ func TestNoSocket(t *testing.T) {
 	cfg := parse(t, clientsOnly, t.TempDir())
 	cfg.Store.Dir = filepath.Join(t.TempDir(), "none")
 	r := start(t, cfg, false)
-	s, err := Start(cfg, r.gateway, r.engine, "test", nil)
+	s, err := Start(cfg, r.gateway, r.engine, "test", nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestNoSocket(t *testing.T) {
 		t.Error(err)
 	}
 	cfg.Admin.Socket = filepath.Join(cfg.Store.Dir, "s")
-	if _, err := Start(cfg, r.gateway, r.engine, "test", nil); err == nil || !strings.Contains(err.Error(), "cannot start admin (admin.socket): ") {
+	if _, err := Start(cfg, r.gateway, r.engine, "test", nil, nil); err == nil || !strings.Contains(err.Error(), "cannot start admin (admin.socket): ") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -321,7 +321,7 @@ func TestNoSecrets(t *testing.T) {
 	sink := startSink(t)
 	r := start(t, parse(t, wholeConfig, t.TempDir(), sink.Addr()), true)
 	r.await("/readyz", 200, "ok\n")
-	for _, path := range []string{"/metrics", "/status?sessions=1", "/readyz", "/healthz", "/debug/pprof/", "/debug/pprof/cmdline"} {
+	for _, path := range []string{"/metrics", "/admin/v1/status?sessions=1", "/readyz", "/healthz", "/debug/pprof/", "/debug/pprof/cmdline"} {
 		if _, body := r.get(path); strings.Contains(body, accountPassword) || strings.Contains(body, centrePassword) {
 			t.Errorf("%s shows a password", path)
 		}
@@ -406,7 +406,7 @@ func TestPprofOnlyWhenAskedFor(t *testing.T) {
 func TestStartFails(t *testing.T) {
 	t.Parallel()
 	r := start(t, parse(t, clientsOnly, t.TempDir()), false)
-	_, err := Start(&config.Config{Admin: config.Admin{Socket: "off", Address: r.admin.Addr()}}, r.gateway, r.engine, "test", nil)
+	_, err := Start(&config.Config{Admin: config.Admin{Socket: "off", Address: r.admin.Addr()}}, r.gateway, r.engine, "test", nil, nil)
 	if err == nil || !strings.HasPrefix(err.Error(), "cannot start admin (admin.address): cannot listen on ") {
 		t.Errorf("got %v", err)
 	}

@@ -23,7 +23,7 @@ func TestAudit(t *testing.T) {
 	r := start(t, cfg, false)
 	r.await("/readyz", 200, "ok\n")
 	r.setTokens([]config.Token{
-		{Name: "actor", Hash: token.Hash(testToken), Scope: config.ActScope}, {Name: "looker", Hash: token.Hash("pmg_look"), Scope: config.LookScope},
+		{Name: "actor", Hash: token.Hash(testToken), Scope: config.AdministerScope}, {Name: "looker", Hash: token.Hash("pmg_look"), Scope: config.LookScope},
 	})
 	type line struct {
 		Who, From, Act, Result string
@@ -57,16 +57,16 @@ func TestAudit(t *testing.T) {
 		_ = answer.Body.Close()
 	}
 	looker, nobody := &http.Client{Transport: authorized("pmg_look")}, &http.Client{Transport: authorized("pmg_wrong")}
-	r.get("/status")
-	r.get("/queue")
-	post(client(), "/hold?connector=operator&for=1h")
-	post(r.local(), "/release?connector=operator")
-	post(client(), "/kick?account=nobody")
-	post(looker, "/reload")
-	post(nobody, "/reload")
-	post(nobody, "/kick")
-	post(client(), "/reload?file=a")
-	post(client(), "/queue/delete?id=%zz")
+	r.get("/admin/v1/status")
+	r.get("/admin/v1/queue")
+	post(client(), "/admin/v1/hold?connector=operator&for=1h")
+	post(r.local(), "/admin/v1/release?connector=operator")
+	post(client(), "/admin/v1/kick?account=nobody")
+	post(looker, "/admin/v1/reload")
+	post(nobody, "/admin/v1/reload")
+	post(nobody, "/admin/v1/kick")
+	post(client(), "/admin/v1/reload?file=a")
+	post(client(), "/admin/v1/queue/delete?id=%zz")
 	all := read(file)
 	if len(all) != 6 {
 		t.Fatalf("%d lines: %+v", len(all), all)
@@ -98,7 +98,7 @@ func TestAudit(t *testing.T) {
 	if err := os.Rename(file, file+".1"); err != nil {
 		t.Fatal(err)
 	}
-	r.get("/queue?text=1")
+	r.get("/admin/v1/queue?text=1")
 	if all := read(file); len(all) != 1 || all[0].Act != "queue" || all[0].Parameters["text"] == nil {
 		t.Errorf("%+v", all)
 	}
@@ -111,7 +111,7 @@ func TestNoAudit(t *testing.T) {
 	r := start(t, cfg, false)
 	of := *cfg
 	of.Admin = config.Admin{Socket: "off", Audit: filepath.Join(t.TempDir(), "none", "audit.log")}
-	if _, err := Start(&of, r.gateway, r.engine, "test", nil); err == nil || !strings.Contains(err.Error(), "cannot start admin (admin.audit): ") {
+	if _, err := Start(&of, r.gateway, r.engine, "test", nil, nil); err == nil || !strings.Contains(err.Error(), "cannot start admin (admin.audit): ") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -28,40 +28,38 @@ type Ordered struct {
 
 // hold keeps the messages of ?connector=name from leaving, for the duration ?for or until
 // it is released.
-func (s *Server) hold(w http.ResponseWriter, r *http.Request) {
+func (s *Server) hold(r *http.Request) (any, error) {
 	lasts := time.Duration(0)
 	if text := r.FormValue("for"); text != "" {
 		var err error
 		if lasts, err = time.ParseDuration(text); err != nil || lasts <= 0 {
-			http.Error(w, "cannot hold: for must be a duration above 0, like 1h", http.StatusBadRequest)
-			return
+			return nil, refuse(http.StatusBadRequest, "cannot hold: for must be a duration above 0, like 1h")
 		}
 	}
 	s.noteBefore(r)
 	_, err := s.view.gateway.Hold(s.view.engine, r.FormValue("connector"), lasts, access.CallerOf(r).String())
-	s.ordered(w, r, "hold", err)
+	return s.ordered(r, "hold", err)
 }
 
 // release lets the messages of ?connector=name leave again.
-func (s *Server) release(w http.ResponseWriter, r *http.Request) {
+func (s *Server) release(r *http.Request) (any, error) {
 	name := r.FormValue("connector")
 	s.noteBefore(r)
 	was, err := s.view.gateway.Release(s.view.engine, name, access.CallerOf(r).String())
 	if err == nil && !was {
-		http.Error(w, "cannot release: connector "+name+" is not held", http.StatusConflict)
-		return
+		return nil, refuse(http.StatusConflict, "cannot release: connector "+name+" is not held")
 	}
-	s.ordered(w, r, "release", err)
+	return s.ordered(r, "release", err)
 }
 
 // connect has the instances of ?connector=name connected now.
-func (s *Server) connect(w http.ResponseWriter, r *http.Request) {
+func (s *Server) connect(r *http.Request) (any, error) {
 	_, err := s.view.gateway.Connect(s.view.engine, r.FormValue("connector"), access.CallerOf(r).String())
-	s.ordered(w, r, "connect", err)
+	return s.ordered(r, "connect", err)
 }
 
-// ordered answers a request about an out connector.
-func (s *Server) ordered(w http.ResponseWriter, r *http.Request, what string, err error) {
+// ordered returns the answer to a request about an out connector.
+func (s *Server) ordered(r *http.Request, what string, err error) (any, error) {
 	c := s.view.gateway.Connector(r.FormValue("connector"))
 	if err != nil || c == nil {
 		code := http.StatusConflict
@@ -71,13 +69,12 @@ func (s *Server) ordered(w http.ResponseWriter, r *http.Request, what string, er
 		if err == nil {
 			err = gateway.ErrUnknown
 		}
-		http.Error(w, "cannot "+what+": "+err.Error(), code)
-		return
+		return nil, refuse(code, "cannot "+what+": "+err.Error())
 	}
 	open, _ := sessions(c)
 	answer := Ordered{Connector: c.Name, Held: s.view.held(c, s.view.engine.Counters().Now, time.Now()), Queued: c.Queued(), Sessions: open, Instances: c.Config().Instances}
 	access.After(r, answer)
-	answerJSON(w, answer, nil)
+	return answer, nil
 }
 
 // noteBefore notes for the audit log whether a connector was held.

@@ -32,7 +32,7 @@ func TestHold(t *testing.T) {
 		body, _ := io.ReadAll(a.Body)
 		return a.StatusCode, string(body)
 	}
-	for _, path := range []string{"/hold", "/release", "/connect"} {
+	for _, path := range []string{"/admin/v1/hold", "/admin/v1/release", "/admin/v1/connect"} {
 		for _, c := range []struct {
 			method, query, origin string
 			code                  int
@@ -49,13 +49,13 @@ func TestHold(t *testing.T) {
 			}
 		}
 	}
-	if code, body := ask("POST", "/hold?connector=operator&for=soon", ""); code != 400 || !strings.Contains(body, "for must be a duration") {
+	if code, body := ask("POST", "/admin/v1/hold?connector=operator&for=soon", ""); code != 400 || !strings.Contains(body, "for must be a duration") {
 		t.Errorf("%d %q", code, body)
 	}
-	if code, body := ask("POST", "/release?connector=operator", ""); code != 409 || !strings.Contains(body, "connector operator is not held") {
+	if code, body := ask("POST", "/admin/v1/release?connector=operator", ""); code != 409 || !strings.Contains(body, "connector operator is not held") {
 		t.Errorf("%d %q", code, body)
 	}
-	code, body := ask("POST", "/hold?connector=operator&for=1h", "")
+	code, body := ask("POST", "/admin/v1/hold?connector=operator&for=1h", "")
 	var held Ordered
 	if err := json.Unmarshal([]byte(body), &held); code != 200 || err != nil || held.Connector != "operator" || held.Held == nil || held.Held.Until.Sub(held.Held.Since).Hours() < 0.99 || held.Instances != 2 {
 		t.Errorf("%d %s", code, body)
@@ -71,10 +71,10 @@ func TestHold(t *testing.T) {
 		!strings.Contains(text, `pmg_connector_info{connector="operator",direction="out",protocol="smpp",static="yes"} 1`) {
 		t.Error("the metrics do not show it")
 	}
-	if code, body := ask("POST", "/release?connector=operator", ""); code != 200 || strings.Contains(body, "held") {
+	if code, body := ask("POST", "/admin/v1/release?connector=operator", ""); code != 200 || strings.Contains(body, "held") {
 		t.Errorf("%d %q", code, body)
 	}
-	if code, _ := ask("POST", "/connect?connector=operator", ""); code != 200 {
+	if code, _ := ask("POST", "/admin/v1/connect?connector=operator", ""); code != 200 {
 		t.Errorf("connect: %d", code)
 	}
 	r.await("/readyz", 200, "ok\n")

@@ -26,7 +26,7 @@ func TestHost(t *testing.T) {
 		"192.0.2.1":              421,
 		"[2001:db8::1]:2780":     421,
 	} {
-		for _, path := range []string{"/healthz", "/status", "/metrics"} {
+		for _, path := range []string{"/healthz", "/admin/v1/status", "/metrics"} {
 			q, err := http.NewRequest(http.MethodGet, r.url+path, nil)
 			if err != nil {
 				t.Fatal(err)

@@ -16,11 +16,10 @@ type Kicked struct {
 
 // kick logs out the session of ?session=connector/instance, or those of ?account=name.
 // It answers before the peers have answered.
-func (s *Server) kick(w http.ResponseWriter, r *http.Request) {
+func (s *Server) kick(r *http.Request) (any, error) {
 	session, account := r.FormValue("session"), r.FormValue("account")
 	if (session == "") == (account == "") {
-		http.Error(w, "cannot end sessions: the request must have session=connector/number or account=name", http.StatusBadRequest)
-		return
+		return nil, refuse(http.StatusBadRequest, "cannot end sessions: the request must have session=connector/number or account=name")
 	}
 	kicked := map[*connector.Link]bool{}
 	answer := Kicked{}
@@ -39,12 +38,11 @@ func (s *Server) kick(w http.ResponseWriter, r *http.Request) {
 		if account != "" {
 			target = "session of account " + account
 		}
-		http.Error(w, "cannot end sessions: there is no "+target, http.StatusNotFound)
-		return
+		return nil, refuse(http.StatusNotFound, "cannot end sessions: there is no "+target)
 	}
 	s.view.engine.Logout(func(l *connector.Link) bool { return kicked[l] })
 	access.After(r, answer)
-	answerJSON(w, answer, nil)
+	return answer, nil
 }
 
 // isSession reports whether the session has the name, which is connector/number.

@@ -15,7 +15,7 @@ func TestKick(t *testing.T) {
 	r.await("/readyz", 200, "ok\n")
 	ask := func(method, query, origin string) (int, string) {
 		t.Helper()
-		q, err := http.NewRequest(method, r.url+"/kick?"+query, nil)
+		q, err := http.NewRequest(method, r.url+"/admin/v1/kick?"+query, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,19 +15,23 @@ import (
 const (
 	maxConnections = 64
 	maxWork        = 16 // requests other than health checks that are served at the same time
+	maxStreams     = 32 // requests whose answers do not end
 )
 
 // A limiter bounds the number of connections, and of requests that are served. A new
 // connection replaces the one that has been idle for longest where there are too many, so that a health check is
 // answered however many slow connections there are. One whose request is served is not closed.
 type limiter struct {
-	work chan struct{}
+	work    chan struct{}
+	streams chan struct{}
 
 	mu   sync.Mutex
 	idle []net.Conn // the connections whose requests are not served, those that are idle for longest first
 }
 
-func newLimiter() *limiter { return &limiter{work: make(chan struct{}, maxWork)} }
+func newLimiter() *limiter {
+	return &limiter{work: make(chan struct{}, maxWork), streams: make(chan struct{}, maxStreams)}
+}
 
 // connKey is the context key of a request's connection.
 type connKey struct{}
@@ -66,11 +70,14 @@ func (l *limiter) works(c net.Conn) {
 
 // limited serves h if the number of requests being served allows it, and otherwise
 // answers 503.
-func (l *limiter) limited(h http.Handler) http.Handler {
+func (l *limiter) limited(h http.Handler) http.Handler { return l.within(l.work, h) }
+
+// within serves h if there is a place for its request.
+func (l *limiter) within(places chan struct{}, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {
-		case l.work <- struct{}{}:
-			defer func() { <-l.work }()
+		case places <- struct{}{}:
+			defer func() { <-places }()
 			if c, ok := r.Context().Value(connKey{}).(net.Conn); ok {
 				l.works(c)
 				defer l.rests(c)

@@ -38,14 +38,14 @@ func TestWorkLimit(t *testing.T) {
 	for range maxWork {
 		r.admin.limiter.work <- struct{}{}
 	}
-	if code, _ := r.get("/status"); code != http.StatusServiceUnavailable {
+	if code, _ := r.get("/admin/v1/status"); code != http.StatusServiceUnavailable {
 		t.Errorf("one request too many: %d", code)
 	}
 	if code, _ := r.get("/healthz"); code != http.StatusOK {
 		t.Errorf("a health check: %d", code)
 	}
 	<-r.admin.limiter.work
-	if code, _ := r.get("/status"); code != http.StatusOK {
+	if code, _ := r.get("/admin/v1/status"); code != http.StatusOK {
 		t.Errorf("with room again: %d", code)
 	}
 }

@@ -23,8 +23,8 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request) {
 	}
 	if q.Text {
 		access.Acts(r)
-		if c := access.CallerOf(r); c.Scope < access.Act {
-			access.Forbid(w, c)
+		if c := access.CallerOf(r); c.Scope < access.Operate {
+			access.Forbid(w, c, access.Operate)
 			return
 		}
 	}
@@ -37,27 +37,22 @@ func (s *Server) sums(w http.ResponseWriter, _ *http.Request) {
 	answerJSON(w, s.view.gateway.Operate.QueueSums(s.view.engine.Counters().Now), nil)
 }
 
-// change deletes, moves or retries messages of the store, those of a page for each request.
-func (s *Server) change(w http.ResponseWriter, r *http.Request) {
-	q, err := queueQueryOf(r)
-	if err != nil {
-		http.Error(w, "cannot change messages: "+err.Error(), http.StatusBadRequest)
-		return
+// change returns the act that deletes, moves or retries messages of the store, those of a page for each request.
+func change(what string) func(*Server, *http.Request) (any, error) {
+	return func(s *Server, r *http.Request) (any, error) {
+		q, err := queueQueryOf(r)
+		if err != nil {
+			return nil, refuse(http.StatusBadRequest, "cannot change messages: "+err.Error())
+		}
+		change := operate.QueueChange{What: what, To: r.FormValue("to"), DryRun: r.FormValue("dry_run") != "", Operator: access.CallerOf(r).String()}
+		page, err := s.view.gateway.Operate.ChangeStored(r.Context(), s.view.engine.Do, change, q.Selection, q.From, q.Limit)
+		results := map[string]int{}
+		for i := range page.Messages {
+			results[page.Messages[i].Result]++
+		}
+		access.After(r, results)
+		return page, err
 	}
-	change := operate.QueueChange{What: r.PathValue("what"), To: r.FormValue("to"), DryRun: r.FormValue("dry_run") != "", Operator: access.CallerOf(r).String()}
-	switch change.What {
-	case operate.DeleteMessages, operate.MoveMessages, operate.RetryMessages:
-	default:
-		http.NotFound(w, r)
-		return
-	}
-	page, err := s.view.gateway.Operate.ChangeStored(r.Context(), s.view.engine.Do, change, q.Selection, q.From, q.Limit)
-	results := map[string]int{}
-	for i := range page.Messages {
-		results[page.Messages[i].Result]++
-	}
-	access.After(r, results)
-	answerJSON(w, page, err)
 }
 
 // A QueueQuery is a request for a page of the messages in the store.
@@ -137,17 +132,13 @@ func queueQueryOf(r *http.Request) (q QueueQuery, err error) {
 	return q, err
 }
 
-// backupTime is how long the copy of a store may take.
-const backupTime = time.Hour
-
 // BackedUp is the answer to a request to copy the store.
 type BackedUp struct {
 	Directory string `json:"directory"`
 }
 
 // backup copies the store into a directory of the name ?name in store.backups.
-func (s *Server) backup(w http.ResponseWriter, r *http.Request) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(backupTime))
+func (s *Server) backup(r *http.Request) (any, error) {
 	log := s.view.gateway.Log.Info()
 	dir, err := s.view.gateway.BackUp(r.FormValue("name"))
 	if err != nil {
@@ -155,7 +146,7 @@ func (s *Server) backup(w http.ResponseWriter, r *http.Request) {
 	}
 	log.Str("name", r.FormValue("name")).Stringer("operator", access.CallerOf(r)).Msg("an operator backs up the store")
 	access.After(r, BackedUp{dir})
-	answerJSON(w, BackedUp{dir}, err)
+	return BackedUp{dir}, err
 }
 
 // answerJSON writes a value, or why there is none.

@@ -16,7 +16,7 @@ func TestQueueQuery(t *testing.T) {
 		IDs: []uint64{1, 0x1a1fb0c12c230d41}, Connector: "a b", Account: "ü&", Dest: "+46", Older: 90 * time.Minute, State: operate.StateParked, Text: true, UpTo: 99,
 		Delivery: "delivered", Since: time.Unix(7, 9).UTC(), Until: time.Unix(8, 0).UTC(),
 	}}
-	r, err := http.NewRequest(http.MethodGet, "/queue?"+q.Values().Encode(), nil)
+	r, err := http.NewRequest(http.MethodGet, "/admin/v1/queue?"+q.Values().Encode(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,14 +37,14 @@ func TestQueueRefuses(t *testing.T) {
 		code                 int
 		body                 string
 	}{
-		{"GET", "/queue?id=7", "", 400, `"7" is not the id of a message`},
-		{"GET", "/queue?older=long", "", 400, "cannot list messages: "},
-		{"GET", "/queue?limit=x", "", 400, "cannot list messages: "},
-		{"GET", "/queue/delete", "", 405, ""},
-		{"POST", "/queue/delete", "http://elsewhere.example", 403, ""},
-		{"POST", "/queue/burn", "", 404, ""},
-		{"GET", "/store/backup", "", 405, ""},
-		{"POST", "/store/backup?name=monday", "", 409, "the configuration has no store.backups"},
+		{"GET", "/admin/v1/queue?id=7", "", 400, `"7" is not the id of a message`},
+		{"GET", "/admin/v1/queue?older=long", "", 400, "cannot list messages: "},
+		{"GET", "/admin/v1/queue?limit=x", "", 400, "cannot list messages: "},
+		{"GET", "/admin/v1/queue/delete", "", 405, ""},
+		{"POST", "/admin/v1/queue/delete", "http://elsewhere.example", 403, ""},
+		{"POST", "/admin/v1/queue/burn", "", 404, ""},
+		{"GET", "/admin/v1/store/backup", "", 405, ""},
+		{"POST", "/admin/v1/store/backup?name=monday", "", 409, "the configuration has no store.backups"},
 	} {
 		q, err := http.NewRequest(c.method, r.url+c.path, nil)
 		if err != nil {

@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -14,15 +13,21 @@ import (
 // any. force accepts removals that are probably a mistake.
 type ReloadFunc func(ctx context.Context, file string, force bool) (report string, err error)
 
-// ServeHTTP implements http.Handler. The gateway reads its own file only and no other
-// that a request names.
-func (f ReloadFunc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	report, err := f(r.Context(), r.FormValue("file"), r.FormValue("force") != "")
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusConflict)
-		return
+// Reloaded is the answer to a request to reload.
+type Reloaded struct {
+	Report []string `json:"report"` // lines for people
+}
+
+// reload has the gateway read its configuration again. It reads its own file only and no other that a request names.
+func (s *Server) reload(r *http.Request) (any, error) {
+	if s.reloads == nil {
+		return nil, refuse(http.StatusNotFound, "cannot reload: this gateway has no file")
 	}
-	access.After(r, strings.Split(report, "\n"))
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	fmt.Fprintln(w, report)
+	report, err := s.reloads(r.Context(), r.FormValue("file"), r.FormValue("force") != "")
+	if err != nil {
+		return nil, err
+	}
+	done := Reloaded{strings.Split(report, "\n")}
+	access.After(r, done.Report)
+	return done, nil
 }

@@ -16,7 +16,7 @@ func TestReloadRequest(t *testing.T) {
 	r := start(t, parse(t, clientsOnly, t.TempDir()), false)
 	ask := func(method, form, origin, want string, wantCode int) {
 		t.Helper()
-		request, err := http.NewRequestWithContext(t.Context(), method, r.url+"/reload?"+form, nil)
+		request, err := http.NewRequestWithContext(t.Context(), method, r.url+"/admin/v1/reload?"+form, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,8 +33,8 @@ func TestReloadRequest(t *testing.T) {
 			t.Errorf("%s %q from %q: got %d %s, want %d %s", method, form, origin, answer.StatusCode, body, wantCode, want)
 		}
 	}
-	ask("POST", "", "", "file \"\", force false\n", 200)
-	ask("POST", "file=/pmg.yaml&force=1", r.url, "file \"/pmg.yaml\", force true\n", 200)
+	ask("POST", "", "", `file \"\", force false"`, 200)
+	ask("POST", "file=/pmg.yaml&force=1", r.url, `file \"/pmg.yaml\", force true"`, 200)
 	ask("POST", "file=bad", "", "cannot reload: bad", 409)
 	ask("GET", "", "", "", 405)
 	ask("POST", "", "http://evil.example", "cross-origin", 403)

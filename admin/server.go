@@ -31,6 +31,7 @@ const (
 
 // A Server is what serves operators of one gateway.
 type Server struct {
+	reloads   ReloadFunc // nil: there are none
 	view      *view
 	progress  *Progress
 	http      http.Server
@@ -40,10 +41,11 @@ type Server struct {
 }
 
 // Start listens where cfg says and shows the counters of g and e until Close is called.
-// version is the version of the program. reload answers requests to reload; nil: there are none. opened are sockets
+// version is the version of the program. reload answers requests to reload; nil: there are none. pages are the operators'
+// pages; nil: there are none. opened are sockets
 // that listen already, in place of admin.address.
-func Start(cfg *config.Config, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, opened ...sock.Listening) (*Server, error) {
-	s := newServer(cfg.Admin, g, e, version, reload)
+func Start(cfg *config.Config, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, pages Pages, opened ...sock.Listening) (*Server, error) {
+	s := newServer(cfg.Admin, g, e, version, reload, pages)
 	audit, err := access.NewAudit(cfg.Admin.Audit, g.Log)
 	if err != nil {
 		return nil, fmt.Errorf("cannot start admin (admin.audit): %w", err)
@@ -107,11 +109,12 @@ func (s *Server) listen(cfg *config.Config, opened []sock.Listening) error {
 	return nil
 }
 
-func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc) *Server {
-	s := &Server{view: newView(g, e, version), progress: NewProgress(), limiter: newLimiter(),
-		guard: access.NewGuard(func() []config.Token { return g.Config().Admin.Tokens }, g.Log)}
+func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, pages Pages) *Server {
+	sessions := access.NewSessions(func() []config.User { return g.Config().Admin.Users }, time.Now)
+	s := &Server{reloads: reload, view: newView(g, e, version), progress: NewProgress(), limiter: newLimiter(),
+		guard: access.NewGuard(func() []config.Token { return g.Config().Admin.Tokens }, sessions, g.Log)}
 	s.http = http.Server{
-		Handler:           checkHost(hostNames(cfg), http.NewCrossOriginProtection().Handler(s.mux(cfg.Pprof, reload))),
+		Handler:           checkHost(hostNames(cfg), http.NewCrossOriginProtection().Handler(s.mux(cfg.Pprof, pages))),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       timeout,
 		WriteTimeout:      timeout,
@@ -140,7 +143,7 @@ func (s *Server) Close() error {
 	return nil
 }
 
-func (s *Server) mux(withPprof bool, reload ReloadFunc) *http.ServeMux {
+func (s *Server) mux(withPprof bool, pages Pages) *http.ServeMux {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
 		collectors.NewGoCollector(),
@@ -149,24 +152,21 @@ func (s *Server) mux(withPprof bool, reload ReloadFunc) *http.ServeMux {
 	)
 	m := http.NewServeMux()
 	look := func(h http.HandlerFunc) http.Handler { return s.guard.May(access.Look, s.limiter.limited(h)) }
-	act := func(h http.HandlerFunc) http.Handler { return s.guard.May(access.Act, s.limiter.limited(h)) }
-	m.Handle("GET /metrics", look(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP))
-	m.Handle("GET /status", look(s.status))
-	m.Handle("GET /queue", look(s.queue))
-	m.Handle("GET /queue/sums", look(s.sums))
-	m.Handle("GET /webhooks", look(s.webhooks))
-	m.Handle("GET /webhooks/attempts", look(s.attempts))
-	if reload != nil {
-		m.Handle("POST /reload", act(reload.ServeHTTP))
+	administer := func(h http.HandlerFunc) http.Handler {
+		return s.guard.May(access.Administer, s.limiter.limited(h))
 	}
-	m.Handle("POST /kick", act(s.kick))
-	m.Handle("POST /hold", act(s.hold))
-	m.Handle("POST /release", act(s.release))
-	m.Handle("POST /connect", act(s.connect))
-	m.Handle("POST /webhooks/enable", act(s.enable))
-	m.Handle("POST /webhooks/test", act(s.testWebhook))
-	m.Handle("POST /queue/{what}", act(s.change))
-	m.Handle("POST /store/backup", act(s.backup))
+	m.Handle("GET /metrics", look(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP))
+	m.Handle("GET "+Base+"/status", look(s.status))
+	m.Handle("GET "+Base+"/queue", look(s.queue))
+	m.Handle("GET "+Base+"/queue/sums", look(s.sums))
+	m.Handle("GET "+Base+"/webhooks", look(s.webhooks))
+	m.Handle("GET "+Base+"/webhooks/attempts", look(s.attempts))
+	for _, a := range Acts() {
+		m.Handle("POST "+Base+"/"+a.Name, s.guard.May(a.Scope, s.limiter.limited(s.serve(a))))
+	}
+	if pages != nil {
+		m.Handle(PagesBase, pages(s))
+	}
 	m.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, s.progress.Stalled(s.view.engine.Counters().Stages), nil)
 	})
@@ -174,13 +174,39 @@ func (s *Server) mux(withPprof bool, reload ReloadFunc) *http.ServeMux {
 		answer(w, s.view.gateway.NotReady(s.view.engine), s.view.gateway.Problems())
 	})
 	if withPprof {
-		m.Handle("GET /debug/pprof/", act(pprof.Index))
-		m.Handle("GET /debug/pprof/profile", act(pprof.Profile))
-		m.Handle("GET /debug/pprof/symbol", act(pprof.Symbol))
-		m.Handle("GET /debug/pprof/trace", act(pprof.Trace))
+		m.Handle("GET /debug/pprof/", administer(pprof.Index))
+		m.Handle("GET /debug/pprof/profile", administer(pprof.Profile))
+		m.Handle("GET /debug/pprof/symbol", administer(pprof.Symbol))
+		m.Handle("GET /debug/pprof/trace", administer(pprof.Trace))
 	}
 	return m
 }
+
+// PagesBase is what the paths of the operators' pages begin with.
+const PagesBase = "/ui/"
+
+// Pages makes what serves the paths below PagesBase, of what a server offers to it. They ask the server's Guard who may do what.
+type Pages func(*Server) http.Handler
+
+// Gateway returns the gateway that is shown.
+func (s *Server) Gateway() *gateway.Gateway { return s.view.gateway }
+
+// Engine returns what moves the gateway's messages.
+func (s *Server) Engine() gateway.Engine { return s.view.engine }
+
+// Guard returns what knows who asks.
+func (s *Server) Guard() *access.Guard { return s.guard }
+
+// Limited serves h if not too many requests are served, as those of the server itself.
+func (s *Server) Limited(h http.HandlerFunc) http.Handler { return s.limiter.limited(h) }
+
+// Streams is Limited for answers that do not end, which have places of their own.
+func (s *Server) Streams(h http.HandlerFunc) http.Handler {
+	return s.limiter.within(s.limiter.streams, h)
+}
+
+// Status returns the status of the gateway, with a list of the sessions if withSessions.
+func (s *Server) Status(withSessions bool) *Status { return s.view.status(withSessions) }
 
 func (s *Server) status(w http.ResponseWriter, r *http.Request) {
 	answerJSON(w, s.view.status(r.FormValue("sessions") != ""), nil)

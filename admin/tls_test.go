@@ -79,7 +79,7 @@ func TestAdminTLS(t *testing.T) {
 	if _, err := ask(r.url); err == nil {
 		t.Error("a plain request is served")
 	}
-	if answer, err := r.local().Get(r.url + "/status"); err != nil || answer.StatusCode != 200 {
+	if answer, err := r.local().Get(r.url + "/admin/v1/status"); err != nil || answer.StatusCode != 200 {
 		t.Errorf("over the socket: %v", err)
 	}
 	answer, err := r.local().Get(r.url + "/metrics")

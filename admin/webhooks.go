@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"net/http"
 	"strconv"
-	"time"
 
 	"pmg/admin/access"
 	"pmg/gateway/webhooks"
@@ -25,8 +24,8 @@ func (s *Server) attempts(w http.ResponseWriter, r *http.Request) {
 	}
 	if f.Replies {
 		access.Acts(r)
-		if c := access.CallerOf(r); c.Scope < access.Act {
-			access.Forbid(w, c)
+		if c := access.CallerOf(r); c.Scope < access.Operate {
+			access.Forbid(w, c, access.Operate)
 			return
 		}
 	}
@@ -40,24 +39,19 @@ type Enabled struct {
 }
 
 // enable has the servers of ?account=name called again that are disabled.
-func (s *Server) enable(w http.ResponseWriter, r *http.Request) {
+func (s *Server) enable(r *http.Request) (any, error) {
 	name := r.FormValue("account")
 	if s.view.gateway.Account(name) == nil {
-		http.Error(w, "cannot enable webhooks: there is no such account", http.StatusNotFound)
-		return
+		return nil, refuse(http.StatusNotFound, "cannot enable webhooks: there is no such account")
 	}
 	answer := Enabled{name, s.view.gateway.Webhooks.Enable(name, access.CallerOf(r).String())}
 	access.After(r, answer)
-	answerJSON(w, answer, nil)
+	return answer, nil
 }
 
-// testTime is how long a test of a webhook may take: a call and its answer.
-const testTime = 20 * time.Second
-
 // testWebhook calls the webhook of ?account=name with an event that tells nothing, with ?fallback=1 its webhook_fallback.
-func (s *Server) testWebhook(w http.ResponseWriter, r *http.Request) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(testTime))
+func (s *Server) testWebhook(r *http.Request) (any, error) {
 	a, err := s.view.gateway.Webhooks.Test(r.Context(), r.FormValue("account"), r.FormValue("fallback") != "")
 	access.After(r, a)
-	answerJSON(w, a, err)
+	return a, err
 }

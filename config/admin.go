@@ -5,6 +5,7 @@ import (
 	"net"
 	"path/filepath"
 
+	"pmg/internal/passhash"
 	"pmg/internal/token"
 )
 
@@ -15,21 +16,30 @@ type Admin struct {
 	TLS     TLS      `yaml:"tls" live:"no" doc:"How address is encrypted; plain when the section is missing. The socket is plain. Scopes come from tokens, also with require_client."`
 	Hosts   []string `yaml:"hosts" live:"no" doc:"Further host names that requests may have, such as gateway.example.net. Requests for any other than these, the host of address, localhost and addresses of the machine are refused, because a web page could send them."`
 	Tokens  []Token  `yaml:"tokens" live:"yes" doc:"The tokens of those who may use address, each as {name: anna, hash: \"sha256:…\", scope: look}. With one, every request there needs one, but /healthz and /readyz. pmg admin token makes them; the commands take theirs from the environment, PMG_ADMIN_TOKEN, or from --token-file."`
+	Users   []User   `yaml:"users" live:"yes" doc:"Those who may log in to the operators' pages at address, each as {name: anna, password: \"$argon2id$…\", scope: look}. pmg admin user makes them."`
 	Audit   string   `yaml:"audit" live:"no" doc:"A file with a line of JSON for each request to change something, to see texts or to copy the store: who, what, before, after, and the result, also of those that were refused. It can be read by the gateway's user alone, and may be moved away at any time. When empty, the lines are in the gateway's own log."`
 	Pprof   bool     `yaml:"pprof" default:"false" live:"no" doc:"Whether Go's profiles are served at /debug/pprof, to those who may act. They slow the gateway while they are taken."`
 }
 
-// LookScope and ActScope are the scopes of tokens.
+// The scopes of tokens and users. Each has those before it.
 const (
-	LookScope = "look"
-	ActScope  = "act"
+	LookScope       = "look"
+	OperateScope    = "operate"
+	AdministerScope = "administer"
 )
+
+// A User is somebody who may log in to the operators' pages.
+type User struct {
+	Name     string `yaml:"name" required:"yes" live:"yes" doc:"Who it is, for the login and the logs."`
+	Password string `yaml:"password" required:"yes" secret:"yes" live:"yes" doc:"The hash of the password, as pmg admin user prints it."`
+	Scope    string `yaml:"scope" default:"look" enum:"look|operate|administer" live:"yes" doc:"As that of a token."`
+}
 
 // Token is a secret with which somebody may use the admin address.
 type Token struct {
 	Name  string `yaml:"name" required:"yes" live:"yes" doc:"Whose it is, for the logs."`
 	Hash  string `yaml:"hash" required:"yes" live:"yes" doc:"sha256: and the hash of the token in hex, as pmg admin token prints it. The token itself stands nowhere."`
-	Scope string `yaml:"scope" default:"look" enum:"look|act" live:"yes" doc:"look sees everything but the texts of messages. act may also change things, see texts, have the store copied, and take profiles."`
+	Scope string `yaml:"scope" default:"look" enum:"look|operate|administer" live:"yes" doc:"look sees everything but the texts of messages. operate may also hold connectors, end sessions, change what waits, and see texts; administer also reload the configuration, have the store copied, and take profiles."`
 }
 
 // AdminSocket returns the path of the unix socket for operators, "" if there is none.
@@ -54,12 +64,30 @@ func checkHashed(d *decoder, path, name, hash, command, what string) {
 	}
 }
 
-// checkAdmin checks the tokens, and that there are some where other machines reach the address.
+// checkUser checks the name and the password of a user. It does not show what stands in the place of the hash.
+func checkUser(d *decoder, path string, u *User) {
+	if u.Name != "" && !nameForm.MatchString(u.Name) {
+		d.problem(path+".name", "must be letters, digits, '-' and '_', at most 64, not %q", u.Name)
+	}
+	if u.Password == "" {
+		return
+	}
+	if err := passhash.Check(u.Password); !passhash.Is(u.Password) || err != nil {
+		d.problem(path+".password", "must be a hash, as pmg admin user prints it, and not the password")
+	}
+}
+
+// checkAdmin checks tokens and users, and that there are some where other machines reach the address.
 func checkAdmin(d *decoder, a *Admin) {
 	names := map[string]int{}
 	for i, t := range a.Tokens {
 		d.unique(names, t.Name, "admin.tokens[%d].name", i)
 		checkHashed(d, fmt.Sprintf("admin.tokens[%d]", i), t.Name, t.Hash, "pmg admin token", "token")
+	}
+	names = map[string]int{}
+	for i, u := range a.Users {
+		d.unique(names, u.Name, "admin.users[%d].name", i)
+		checkUser(d, fmt.Sprintf("admin.users[%d]", i), &u)
 	}
 	d.report("admin.tls", a.TLS.check(true))
 	host, _, err := net.SplitHostPort(a.Address)
@@ -68,9 +96,9 @@ func checkAdmin(d *decoder, a *Admin) {
 	}
 	switch ip, ok := hostAddress(host); {
 	case ok && ip.IsLoopback():
-	case len(a.Tokens) > 0 && !a.TLS.Enabled:
-		d.warn("admin.address", "is plain, so that whoever is in between reads the tokens: set admin.tls")
-	case len(a.Tokens) == 0:
-		d.problem("admin.address", "must be a loopback address, such as 127.0.0.1:2780, while there are no admin.tokens, because others reach %s: pmg admin token makes a token", a.Address)
+	case len(a.Tokens)+len(a.Users) > 0 && !a.TLS.Enabled:
+		d.warn("admin.address", "is plain, so that whoever is in between reads tokens and passwords: set admin.tls")
+	case len(a.Tokens)+len(a.Users) == 0:
+		d.problem("admin.address", "must be a loopback address, such as 127.0.0.1:2780, while there are neither admin.tokens nor admin.users, because others reach %s: pmg admin token and pmg admin user make them", a.Address)
 	}
 }

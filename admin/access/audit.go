@@ -1,8 +1,10 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"strings"
@@ -19,9 +21,9 @@ const (
 	maxReason = 300
 )
 
-// An Audit writes a line for each request that needs the scope Act, and for each other one that is no GET: who, what,
+// An Audit writes a line for each request that needs more than the scope Look, and for each other one that is no GET: who, what,
 // before, after, and the result, also if it was refused. Of those whose caller is not known it writes one a minute for
-// each address. Lines have no texts of messages.
+// each address. Lines have no texts of messages, and no passwords.
 type Audit struct {
 	log  zerolog.Logger
 	news node.News
@@ -67,6 +69,7 @@ func (f *auditFile) Write(line []byte) (int, error) {
 type deed struct {
 	http.ResponseWriter
 	isAct         bool
+	name          string // of the act; "": the path
 	caller        Caller
 	before, after any
 	code          int
@@ -98,6 +101,14 @@ func deedOf(r *http.Request) *deed {
 
 // Acts has a request that only looks written, because it shows what not everybody may see.
 func Acts(r *http.Request) { deedOf(r).isAct = true }
+
+// Named has the audit log name the act of a request otherwise than by its path.
+func Named(r *http.Request, name string) { deedOf(r).name = name }
+
+// LoggedIn notes who has logged in with a request.
+func LoggedIn(r *http.Request, name string) {
+	deedOf(r).caller = Caller{Login: name, From: r.RemoteAddr, Scope: Look}
+}
 
 // Before notes what was there before a request has changed it.
 func Before(r *http.Request, v any) { deedOf(r).before = v }
@@ -134,12 +145,16 @@ func (a *Audit) write(r *http.Request, one *deed) {
 	if parameters == nil {
 		parameters = r.URL.Query()
 	}
+	if parameters.Has("password") {
+		parameters = maps.Clone(parameters)
+		parameters.Set("password", "***")
+	}
 	result := "ok"
 	if one.code >= http.StatusBadRequest {
 		result = fmt.Sprintf("%d %s", one.code, strings.TrimSpace(string(one.reason)))
 	}
 	e := a.log.Log().Str("level", "info").Bool("audit", true).Str("who", who).Str("from", from).
-		Str("act", strings.TrimPrefix(r.URL.Path, "/")).Interface("parameters", parameters)
+		Str("act", cmp.Or(one.name, strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/"), "admin/v1/"))).Interface("parameters", parameters)
 	if one.before != nil {
 		e = e.Interface("before", one.before)
 	}

@@ -22,15 +22,30 @@ type Scope int
 
 // The scopes.
 const (
-	None Scope = iota
-	Look       // to see everything but the texts of messages
-	Act        // to change something, to see texts, to have the store copied, to take profiles
+	None       Scope = iota
+	Look             // to see everything but the texts of messages
+	Operate          // to change what messages, sessions and connectors do, and to see texts
+	Administer       // to reload the configuration, to have the store copied, to take profiles
 )
+
+// scopes are the scopes by the words of the configuration.
+var scopes = map[string]Scope{config.LookScope: Look, config.OperateScope: Operate, config.AdministerScope: Administer}
+
+// String returns the word of a scope.
+func (s Scope) String() string {
+	for word, scope := range scopes {
+		if scope == s {
+			return word
+		}
+	}
+	return "none"
+}
 
 // A Caller is who asks.
 type Caller struct {
 	User  string // over the socket: the name and number of the user
 	Token string // the name of the token
+	Login string // the name of the user who has logged in
 	From  string // the address
 	Scope Scope
 }
@@ -42,6 +57,8 @@ func (c Caller) String() string {
 		return c.User
 	case c.Token != "":
 		return "token " + c.Token + " from " + c.From
+	case c.Login != "":
+		return "user " + c.Login + " from " + c.From
 	}
 	return c.From
 }
@@ -91,60 +108,82 @@ func peerID(c *net.UnixConn) (uid uint32, err error) {
 
 // A Guard lets those requests pass whose callers may ask for what they do.
 type Guard struct {
+	Sessions *Sessions
+
 	tokens func() []config.Token
 	log    zerolog.Logger
 	news   node.News // refusals, by where they come from
 }
 
-// NewGuard returns a guard that knows the tokens which a function returns.
-func NewGuard(tokens func() []config.Token, log zerolog.Logger) *Guard {
-	return &Guard{tokens: tokens, log: log}
+// NewGuard returns a guard that knows the tokens which a function returns, and sessions.
+func NewGuard(tokens func() []config.Token, sessions *Sessions, log zerolog.Logger) *Guard {
+	return &Guard{Sessions: sessions, tokens: tokens, log: log}
 }
 
 // May serves the requests of those who have a scope.
 func (g *Guard) May(needed Scope, h http.Handler) http.Handler {
+	return g.may(needed, h, func(w http.ResponseWriter, r *http.Request, wrong string) {
+		g.refused(r, wrong)
+		challenge := `Bearer realm="pmg"`
+		if r.Header.Get("Authorization") != "" {
+			challenge += `, error="invalid_token"`
+		}
+		w.Header().Set("WWW-Authenticate", challenge)
+		http.Error(w, wrong, http.StatusUnauthorized)
+	})
+}
+
+// MayOrLogin serves the requests of those who have a scope, and leads the others to a page where they log in.
+func (g *Guard) MayOrLogin(needed Scope, h http.Handler, login func(http.ResponseWriter, *http.Request)) http.Handler {
+	return g.may(needed, h, func(w http.ResponseWriter, r *http.Request, _ string) { login(w, r) })
+}
+
+func (g *Guard) may(needed Scope, h http.Handler, unknown func(w http.ResponseWriter, r *http.Request, wrong string)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, wrong := g.caller(r)
 		one := deedOf(r)
-		if one.caller = c; needed == Act {
+		if one.caller = c; needed > Look {
 			one.isAct = true
 		}
 		switch {
 		case wrong != "":
-			g.refused(r, wrong)
-			challenge := `Bearer realm="pmg"`
-			if r.Header.Get("Authorization") != "" {
-				challenge += `, error="invalid_token"`
-			}
-			w.Header().Set("WWW-Authenticate", challenge)
-			http.Error(w, wrong, http.StatusUnauthorized)
+			unknown(w, r, wrong)
 		case c.Scope < needed:
-			Forbid(w, c)
+			Forbid(w, c, needed)
 		default:
 			h.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey, c)))
 		}
 	})
 }
 
-// Forbid answers a caller that may look and wants more.
-func Forbid(w http.ResponseWriter, c Caller) {
-	who := "without a token"
-	if c.Token != "" {
+// Forbid answers a caller that has a smaller scope than is needed.
+func Forbid(w http.ResponseWriter, c Caller, needed Scope) {
+	who, what := "without a token", "a token"
+	switch {
+	case c.Token != "":
 		who = "with token " + c.Token
-		w.Header().Set("WWW-Authenticate", `Bearer realm="pmg", error="insufficient_scope", scope="act"`)
+		w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="pmg", error="insufficient_scope", scope=%q`, needed))
+	case c.Login != "":
+		who, what = "to user "+c.Login, "a user"
 	}
-	http.Error(w, fmt.Sprintf("this is not allowed %s: it needs a token with scope act (pmg admin token makes one), or admin.socket, as the gateway's user", who), http.StatusForbidden)
+	http.Error(w, fmt.Sprintf("this is not allowed %s: it needs %s with scope %s (pmg admin makes one), or admin.socket, as the gateway's user", who, what, needed), http.StatusForbidden)
 }
 
 // caller returns who sends a request, or why nobody may who sends that.
 func (g *Guard) caller(r *http.Request) (c Caller, wrong string) {
 	if name, ok := r.Context().Value(peerKey).(string); ok {
-		return Caller{User: name, Scope: Act}, ""
+		return Caller{User: name, Scope: Administer}, ""
 	}
 	c.From = r.RemoteAddr
 	tokens, header := g.tokens(), r.Header.Get("Authorization")
+	if header == "" {
+		if _, u := g.Sessions.find(r); u != nil {
+			c.Login, c.Scope = u.Name, scopes[u.Scope]
+			return c, ""
+		}
+	}
 	switch {
-	case header == "" && len(tokens) > 0:
+	case header == "" && len(tokens)+len(g.Sessions.users()) > 0:
 		return c, "this needs a token: Authorization: Bearer pmg_...; the commands of pmg take it from PMG_ADMIN_TOKEN or --token-file"
 	case header == "" && onLoopback(r):
 		c.Scope = Look
@@ -157,10 +196,7 @@ func (g *Guard) caller(r *http.Request) (c Caller, wrong string) {
 	if !strings.EqualFold(kind, "Bearer") || t == nil {
 		return c, "this token is not one of admin.tokens"
 	}
-	c.Token, c.Scope = t.Name, Look
-	if t.Scope == config.ActScope {
-		c.Scope = Act
-	}
+	c.Token, c.Scope = t.Name, scopes[t.Scope]
 	return c, ""
 }
 

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -17,6 +18,11 @@ import (
 	"pmg/internal/testutil"
 	"pmg/internal/token"
 )
+
+// noSessions returns those of a gateway without users.
+func noSessions() *Sessions {
+	return NewSessions(func() []config.User { return nil }, time.Now)
+}
 
 // ask sends a request through a guard, and returns the status and who was let pass.
 func ask(g *Guard, r *http.Request) (code int, c Caller) {
@@ -56,7 +62,7 @@ func TestTokens(t *testing.T) {
 // Where the configuration has no tokens, one looks on loopback addresses alone, also if the address was handed over.
 func TestLoopbackAlone(t *testing.T) {
 	t.Parallel()
-	g := NewGuard(func() []config.Token { return nil }, zerolog.Nop())
+	g := NewGuard(func() []config.Token { return nil }, noSessions(), zerolog.Nop())
 	for local, want := range map[string]int{"127.0.0.1:1": 200, "[::1]:1": 200, "192.0.2.1:1": 401} {
 		if code, c := ask(g, request(local, "")); code != want || want == 200 && (c.Scope != Look || c.String() != "192.0.2.1:1234") {
 			t.Errorf("%s: %d, %v", local, code, c)
@@ -68,7 +74,9 @@ func TestLoopbackAlone(t *testing.T) {
 func TestRefusalsAreLogged(t *testing.T) {
 	t.Parallel()
 	var log testutil.Log
-	g := NewGuard(func() []config.Token { return []config.Token{{Name: "a", Hash: token.Hash("pmg_a"), Scope: "act"}} }, zerolog.New(&log))
+	g := NewGuard(func() []config.Token {
+		return []config.Token{{Name: "a", Hash: token.Hash("pmg_a"), Scope: config.OperateScope}}
+	}, noSessions(), zerolog.New(&log))
 	for _, from := range []string{"192.0.2.1:1", "192.0.2.1:2", "[2001:db8::1]:1", "[2001:db8::2]:1", "192.0.2.2:1"} {
 		r := request("127.0.0.1:1", "pmg_marker")
 		r.RemoteAddr = from
@@ -80,7 +88,7 @@ func TestRefusalsAreLogged(t *testing.T) {
 	if strings.Count(text, "a request to admin was refused") != 3 || strings.Contains(text, "marker") {
 		t.Error(text)
 	}
-	if code, c := ask(g, request("192.0.2.9:1", "pmg_a")); code != 200 || c.Scope != Act || c.String() != "token a from 192.0.2.1:1234" {
+	if code, c := ask(g, request("192.0.2.9:1", "pmg_a")); code != 200 || c.Scope != Operate || c.String() != "token a from 192.0.2.1:1234" {
 		t.Errorf("%d, %v", code, c)
 	}
 }
@@ -108,8 +116,8 @@ func TestPeer(t *testing.T) {
 		t.Skip("the user has no name: ", err)
 	}
 	r := httptest.NewRequest(http.MethodGet, "/status", nil)
-	_, caller := ask(NewGuard(func() []config.Token { return nil }, zerolog.Nop()), r.WithContext(WithPeer(r.Context(), server)))
-	if want := me.Username + " (uid " + me.Uid + ")"; caller.String() != want || caller.Scope != Act {
+	_, caller := ask(NewGuard(func() []config.Token { return nil }, noSessions(), zerolog.Nop()), r.WithContext(WithPeer(r.Context(), server)))
+	if want := me.Username + " (uid " + me.Uid + ")"; caller.String() != want || caller.Scope != Administer {
 		t.Errorf("%v, not %s", caller, want)
 	}
 }

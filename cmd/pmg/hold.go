@@ -14,7 +14,7 @@ import (
 
 func newHoldCommand() *cobra.Command {
 	var lasts string
-	cmd := newOrderCommand("/hold", &cobra.Command{
+	cmd := newOrderCommand(admin.Base+"/hold", &cobra.Command{
 		Use:   "hold CONNECTOR",
 		Short: "Send nothing to an SMS centre for a while",
 		Long: `Asks a running gateway to send no more messages by a connector
@@ -51,7 +51,7 @@ remember it. "pmg status" shows it.`,
 }
 
 func newReleaseCommand() *cobra.Command {
-	return newOrderCommand("/release", &cobra.Command{
+	return newOrderCommand(admin.Base+"/release", &cobra.Command{
 		Use:   "release CONNECTOR",
 		Short: "Send messages again to an SMS centre that is held",
 		Long: `Asks a running gateway to end what "pmg hold" has begun: messages
@@ -63,7 +63,7 @@ that wait leave by the connector again.`,
 }
 
 func newConnectCommand() *cobra.Command {
-	return newOrderCommand("/connect", &cobra.Command{
+	return newOrderCommand(admin.Base+"/connect", &cobra.Command{
 		Use:   "connect CONNECTOR",
 		Short: "Connect to an SMS centre now, without waiting for the next attempt",
 		Long: `Asks a running gateway to connect those sessions of a connector now

@@ -20,8 +20,8 @@ import (
 func fakeAdmin(t *testing.T) (address string) {
 	_, s := twoStatuses()
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) { _ = json.NewEncoder(w).Encode(s) })
-	mux.HandleFunc("POST /kick", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET /admin/v1/status", func(w http.ResponseWriter, r *http.Request) { _ = json.NewEncoder(w).Encode(s) })
+	mux.HandleFunc("POST /admin/v1/kick", func(w http.ResponseWriter, r *http.Request) {
 		name := r.FormValue("session") + r.FormValue("account")
 		if name == "nobody" {
 			http.Error(w, "cannot end sessions: there is no session of account nobody", http.StatusNotFound)
@@ -72,7 +72,7 @@ func TestKickCommand(t *testing.T) {
 // O17: pmg hold, release and connect say what they have done, and what is wrong with a command.
 func TestHoldCommands(t *testing.T) {
 	mux := http.NewServeMux()
-	for _, path := range []string{"/hold", "/release", "/connect"} {
+	for _, path := range []string{"/admin/v1/hold", "/admin/v1/release", "/admin/v1/connect"} {
 		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
 			o := admin.Ordered{Connector: r.FormValue("connector"), Queued: 7, Sessions: 1, Instances: 2}
 			if d, err := time.ParseDuration(r.FormValue("for")); err == nil {
@@ -174,7 +174,7 @@ func TestTraceFate(t *testing.T) {
 		}
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /queue", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET /admin/v1/queue", func(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(operate.QueuePage{Messages: []operate.StoredMessage{{ID: "00000000000000a3", State: operate.StateQueued, Connector: "operator"}}})
 	})
 	server := httptest.NewServer(mux)

@@ -135,7 +135,7 @@ type outStatus struct {
 func (p *process) status() outStatus {
 	p.t.Helper()
 	e := p.wait("admin listening")
-	resp, err := http.Get("http://" + e.Address + "/status")
+	resp, err := http.Get("http://" + e.Address + "/admin/v1/status")
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -252,14 +252,14 @@ routes: [{to: operator, destination: "467"}]
 		{"queue list -c " + file, "4 messages\n"},
 		{"queue list --address " + admin, "4 messages\n"},
 		{"status -c " + file, "unrouted messages 0, parked 1, quarantined 1, live jobs"},
-		{"queue show --text --address " + admin + " " + hexID(parkedID), "it needs a token with scope act"},
+		{"queue show --text --address " + admin + " " + hexID(parkedID), "it needs a token with scope operate"},
 		{"queue retry --state parked -c " + file, hexID(parkedID) + ": no route\n0 messages retried; 1 without a route and left alone\n"},
 		{"queue move --state parked --to second -c " + file, "1 message moved\n"},
 		{"queue move --all --to nowhere -c " + file, `cannot move messages: there is no out connector "nowhere"; there are operator, second`},
 		{"queue delete --connector operator -c " + file, "2 messages deleted\n"},
 		{"queue delete --all --dry-run --limit 1 -c " + file, "1 message would be deleted; nothing was changed\n"},
 		{"queue list --store " + dir, "another process has it open"},
-		{"store backup --address " + admin + " copy", "it needs a token with scope act"},
+		{"store backup --address " + admin + " copy", "it needs a token with scope administer"},
 		{"store backup -c " + file + " " + copied, "a copy has a name of letters"},
 		{"store backup -c " + file + " copy", "the store was copied to " + copied},
 		{"store backup -c " + file + " copy", copied + " exists already"},
@@ -289,7 +289,7 @@ routes: [{to: operator, destination: "467"}]
 func TestQueueInMemory(t *testing.T) {
 	t.Parallel()
 	cfg, err := loadConfig(t.Output(), writeConfig(t, `pdulog: {enabled: false}
-admin: {address: "127.0.0.1:0", tokens: [{name: test, hash: "sha256:0a7f6db42e6ca40c0a4838335238f114577f9af26b08096f046f271c8d2584f0", scope: act}]}
+admin: {address: "127.0.0.1:0", tokens: [{name: test, hash: "sha256:0a7f6db42e6ca40c0a4838335238f114577f9af26b08096f046f271c8d2584f0", scope: administer}]}
 store: {engine: memory, backups: "`+t.TempDir()+`"}
 no_route: park
 accounts: [{system_id: load, password: secret}]
@@ -333,7 +333,7 @@ func TestQueueSums(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /queue/sums", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET /admin/v1/queue/sums", func(w http.ResponseWriter, r *http.Request) {
 		at := time.Now().Add(-90 * time.Second)
 		taken := 100 + 10*calls.Add(1)
 		_ = json.NewEncoder(w).Encode([]operate.QueueSum{
@@ -342,8 +342,8 @@ func TestQueueSums(t *testing.T) {
 			{State: "queued", Receiver: "away", From: "operator", Messages: 7, Oldest: &at}, {State: "parked", Messages: 2},
 		})
 	})
-	mux.HandleFunc("GET /queue", func(w http.ResponseWriter, r *http.Request) { _ = json.NewEncoder(w).Encode(operate.QueuePage{}) })
-	mux.HandleFunc("GET /status", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("GET /admin/v1/queue", func(w http.ResponseWriter, r *http.Request) { _ = json.NewEncoder(w).Encode(operate.QueuePage{}) })
+	mux.HandleFunc("GET /admin/v1/status", func(w http.ResponseWriter, r *http.Request) {
 		_, s := twoStatuses()
 		_ = json.NewEncoder(w).Encode(s)
 	})

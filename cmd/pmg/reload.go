@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pmg/admin"
 	"pmg/cmd/pmg/ask"
 	"pmg/config"
 )
@@ -70,14 +72,18 @@ func askReload(cmd *cobra.Command, o reloadOptions) error {
 	if o.force {
 		query.Set("force", "1")
 	}
-	answer, err := o.Request(cmd.Context(), 30*time.Second, http.MethodPost, "/reload?"+query.Encode())
+	answer, err := o.Request(cmd.Context(), 30*time.Second, http.MethodPost, admin.Base+"/reload?"+query.Encode())
 	if err != nil {
 		return err
 	}
 	if answer.Code != http.StatusOK {
 		return errors.New(strings.TrimSpace(string(answer.Body)))
 	}
-	_, err = cmd.OutOrStdout().Write(answer.Body)
+	var done admin.Reloaded
+	if err := json.Unmarshal(answer.Body, &done); err != nil {
+		return fmt.Errorf("cannot read the gateway's answer: %w", err)
+	}
+	_, err = fmt.Fprintln(cmd.OutOrStdout(), strings.Join(done.Report, "\n"))
 	return err
 }
 

@@ -137,7 +137,7 @@ const (
 
 // askStatus returns the status of the gateway.
 func askStatus(ctx context.Context, o statusOptions) (*admin.Status, error) {
-	path := "/status"
+	path := admin.Base + "/status"
 	if o.sessions {
 		path += "?sessions=1"
 	}

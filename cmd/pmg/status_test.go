@@ -90,7 +90,7 @@ func TestStatusTextOfAnotherRunHasNoRates(t *testing.T) {
 func TestStatusCommand(t *testing.T) {
 	_, fixed := twoStatuses()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/status" {
+		if r.URL.Path != "/admin/v1/status" {
 			http.NotFound(w, r)
 			return
 		}

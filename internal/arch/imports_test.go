@@ -86,8 +86,9 @@ func table() []row {
 		{"stages/proxy", ""},
 		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/sock internal/tlsfiles pdulog protocols sms stages/cipher stages/proxy"},
 		{"httpapi", "account config connector gateway gateway/convert gateway/node gateway/operate gateway/request gateway/webhooks httpapi/call internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/centre protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
-		{"admin/access", "account config gateway/node internal/token"},
+		{"admin/access", "account config gateway/node internal/passhash internal/token"},
 		{"admin", "admin/access config connector flow gateway gateway/operate gateway/receipts gateway/webhooks internal/sock internal/tlsfiles sms store"},
+		{"admin/web", "admin admin/access config"},
 
 		// Load shares the codec with the gateway and nothing else.
 		{"loadtest", "internal/sock protocols protocols/smpp"},
@@ -106,7 +107,7 @@ func table() []row {
 		{"cmd/pmg/migrate", "cmd/pmg/migrate/draft cmd/pmg/migrate/jasmin cmd/pmg/migrate/kannel config"},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
 		{"cmd/pmg/webdemo", "loadtest loadtest/httpload loadtest/httpsink"},
-		{"cmd/pmg", "admin cmd/pmg/ask cmd/pmg/credentials cmd/pmg/explain cmd/pmg/manual cmd/pmg/migrate cmd/pmg/probe cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog protocols protocols/httpsms protocols/smpp protocols/ucp sms stages store"},
+		{"cmd/pmg", "admin admin/web cmd/pmg/ask cmd/pmg/credentials cmd/pmg/explain cmd/pmg/manual cmd/pmg/migrate cmd/pmg/probe cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog protocols protocols/httpsms protocols/smpp protocols/ucp sms stages store"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep httpapi internal/testutil pdulog protocols protocols/httpsms protocols/smpp protocols/ucp stages store"},

@@ -220,7 +220,7 @@ func (s *status) connector(name string) (c connectorStatus) {
 }
 
 func (c *child) status() (s status, err error) {
-	b, err := c.get("/status")
+	b, err := c.get("/admin/v1/status")
 	if err != nil {
 		return s, err
 	}

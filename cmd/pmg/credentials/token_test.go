@@ -14,7 +14,7 @@ func TestTokenCommand(t *testing.T) {
 	var out strings.Builder
 	cmd := Admin()
 	cmd.SetOut(&out)
-	cmd.SetArgs([]string{"token", "anna", "--scope", "act"})
+	cmd.SetArgs([]string{"token", "anna", "--scope", "administer"})
 	if err := cmd.Execute(); err != nil {
 		t.Fatal(err)
 	}
@@ -24,11 +24,11 @@ func TestTokenCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if one := c.Admin.Tokens[0]; one.Name != "anna" || one.Scope != config.ActScope || one.Hash != token.Hash(made) {
+	if one := c.Admin.Tokens[0]; one.Name != "anna" || one.Scope != config.AdministerScope || one.Hash != token.Hash(made) {
 		t.Errorf("%+v for %s", one, made)
 	}
 	cmd.SetArgs([]string{"token", "anna", "--scope", "all"})
-	if err := cmd.Execute(); err == nil || !strings.Contains(err.Error(), "--scope must be look or act") {
+	if err := cmd.Execute(); err == nil || !strings.Contains(err.Error(), "--scope must be look, operate or administer") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -24,7 +24,7 @@ func enableCommand(p Program) *cobra.Command {
 	ask := p.Gateway(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var answer admin.Enabled
-		if err := ask(http.MethodPost, "/webhooks/enable?"+url.Values{"account": {args[0]}}.Encode(), &answer); err != nil {
+		if err := ask(http.MethodPost, admin.Base+"/webhooks/enable?"+url.Values{"account": {args[0]}}.Encode(), &answer); err != nil {
 			return err
 		}
 		if len(answer.Servers) == 0 {
@@ -54,7 +54,7 @@ status is 1 if it did not take the call.`,
 			v.Set("fallback", "1")
 		}
 		var a webhooks.Attempt
-		if err := ask(http.MethodPost, "/webhooks/test?"+v.Encode(), &a); err != nil {
+		if err := ask(http.MethodPost, admin.Base+"/webhooks/test?"+v.Encode(), &a); err != nil {
 			return err
 		}
 		if _, err := fmt.Fprint(cmd.OutOrStdout(), attemptsText(p, []webhooks.Attempt{a}, true)); err != nil {

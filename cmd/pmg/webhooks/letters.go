@@ -143,7 +143,7 @@ unless --limit says otherwise. They do not wait, and end after receipts.dead_let
 		}
 		out := cmd.OutOrStdout()
 		var all []operate.StoredMessage
-		n, more, err := o.each(ask, http.MethodGet, "/queue", q, false, func(m *operate.StoredMessage) error {
+		n, more, err := o.each(ask, http.MethodGet, admin.Base+"/queue", q, false, func(m *operate.StoredMessage) error {
 			if asJSON {
 				return p.JSON(out, m)
 			}
@@ -210,7 +210,7 @@ func changeCommand(p Program, cmd *cobra.Command, what, done string) *cobra.Comm
 func (o *letters) change(out io.Writer, ask Ask, p Program, q admin.QueueQuery, what, done string, dryRun bool) error {
 	var listed []operate.StoredMessage
 	changed, named := 0, len(q.IDs)
-	n, _, err := o.each(ask, http.MethodPost, "/queue/"+what, q, dryRun, func(m *operate.StoredMessage) error {
+	n, _, err := o.each(ask, http.MethodPost, admin.Base+"/queue/"+what, q, dryRun, func(m *operate.StoredMessage) error {
 		switch {
 		case dryRun:
 			listed = append(listed, *m)

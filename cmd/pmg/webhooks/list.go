@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pmg/admin"
 	"pmg/gateway/webhooks"
 )
 
@@ -29,7 +30,7 @@ that it has taken and that have failed, when the last of both were, and why the 
 	ask := p.Gateway(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		var rows []webhooks.Row
-		if err := ask(http.MethodGet, "/webhooks?"+url.Values{"account": {account}}.Encode(), &rows); err != nil {
+		if err := ask(http.MethodGet, admin.Base+"/webhooks?"+url.Values{"account": {account}}.Encode(), &rows); err != nil {
 			return err
 		}
 		if asJSON {
@@ -90,7 +91,7 @@ func attemptsCommand(p Program) *cobra.Command {
 events is one attempt for each. The gateway remembers them of the 200 servers that were called last.
 
 With --replies it shows the beginnings of the bodies that were answered, which may have
-texts of messages: that needs a token with scope act, or the socket.`,
+texts of messages: that needs a token with scope operate, or the socket.`,
 		Example: "  pmg webhooks attempts --account shop --endpoint https://crm.example.net\n  pmg webhooks attempts --id 1a1fb0c12c230d41 --replies\n  pmg webhooks attempts --json | jq 'select(.taken|not).error'",
 		Args:    cobra.NoArgs,
 	}
@@ -104,7 +105,7 @@ texts of messages: that needs a token with scope act, or the socket.`,
 			v.Set("replies", "1")
 		}
 		var all []webhooks.Attempt
-		if err := ask(http.MethodGet, "/webhooks/attempts?"+v.Encode(), &all); err != nil {
+		if err := ask(http.MethodGet, admin.Base+"/webhooks/attempts?"+v.Encode(), &all); err != nil {
 			return err
 		}
 		if asJSON {

@@ -59,22 +59,22 @@ func TestCommands(t *testing.T) {
 		asked  string
 		want   string
 	}{
-		{"list", rows, "GET /webhooks?account=", "shop|https://a|3|1h0m0s|0|12|1h0m0s|0|0|-|-|does not resolve"},
-		{"list --account shop --json", rows, "GET /webhooks?account=shop", `"last_error":"does not resolve"`},
-		{"list", []webhooks.Row{}, "GET /webhooks?account=", "no server was called yet"},
-		{"attempts --id 7 --replies", tries, "GET /webhooks/attempts?account=&endpoint=&id=7&limit=100&replies=1", "|7|message.sent|2|503|0|answered 503|later"},
-		{"attempts --account shop --endpoint https://a --limit 5", tries, "GET /webhooks/attempts?account=shop&endpoint=https%3A%2F%2Fa&id=&limit=5", "|0|204|0|has it\n"},
-		{"attempts --json", tries, "GET /webhooks/attempts?account=&endpoint=&id=&limit=100", `"error":"answered 503"`},
-		{"dead --since 2026-11-20T19:05:22Z --kind message.delivered", last, "GET /queue?delivery=delivered&limit=100&since=2026-11-20T19%3A05%3A22Z&state=dead", "evt_0000000000000007|9|shop|https://a|delivered|"},
-		{"dead --limit 1", page, "GET /queue?limit=1&state=dead", "1 dead letter; there may be more"},
-		{"dead --kind mo --json", last, "GET /queue?kind=mo&limit=100&state=dead", `"id":"0000000000000007"`},
-		{"replay --account shop --dry-run", last, "POST /queue/retry?account=shop&dry_run=1&limit=500&state=dead", "1 dead letter would be told again; nothing was changed"},
-		{"replay evt_0000000000000007", last, "POST /queue/retry?id=0000000000000007&limit=500&state=dead", "1 dead letter told again"},
-		{"delete --endpoint https://a", last, "POST /queue/delete?connector=https%3A%2F%2Fa&limit=500&state=dead", "1 dead letter"},
-		{"enable shop", map[string]any{"servers": []string{"https://a"}}, "POST /webhooks/enable?account=shop", "called again: https://a"},
-		{"test shop --fallback", tries[1], "POST /webhooks/test?account=shop&fallback=1", "|0|204|0|has it|"},
-		{"delete --all", operate.QueuePage{}, "POST /queue/delete?limit=500&state=dead", "0 dead letters deleted"},
-		{"attempts", tries[:0], "GET /webhooks/attempts?account=&endpoint=&id=&limit=100", "no attempts"},
+		{"list", rows, "GET /admin/v1/webhooks?account=", "shop|https://a|3|1h0m0s|0|12|1h0m0s|0|0|-|-|does not resolve"},
+		{"list --account shop --json", rows, "GET /admin/v1/webhooks?account=shop", `"last_error":"does not resolve"`},
+		{"list", []webhooks.Row{}, "GET /admin/v1/webhooks?account=", "no server was called yet"},
+		{"attempts --id 7 --replies", tries, "GET /admin/v1/webhooks/attempts?account=&endpoint=&id=7&limit=100&replies=1", "|7|message.sent|2|503|0|answered 503|later"},
+		{"attempts --account shop --endpoint https://a --limit 5", tries, "GET /admin/v1/webhooks/attempts?account=shop&endpoint=https%3A%2F%2Fa&id=&limit=5", "|0|204|0|has it\n"},
+		{"attempts --json", tries, "GET /admin/v1/webhooks/attempts?account=&endpoint=&id=&limit=100", `"error":"answered 503"`},
+		{"dead --since 2026-11-20T19:05:22Z --kind message.delivered", last, "GET /admin/v1/queue?delivery=delivered&limit=100&since=2026-11-20T19%3A05%3A22Z&state=dead", "evt_0000000000000007|9|shop|https://a|delivered|"},
+		{"dead --limit 1", page, "GET /admin/v1/queue?limit=1&state=dead", "1 dead letter; there may be more"},
+		{"dead --kind mo --json", last, "GET /admin/v1/queue?kind=mo&limit=100&state=dead", `"id":"0000000000000007"`},
+		{"replay --account shop --dry-run", last, "POST /admin/v1/queue/retry?account=shop&dry_run=1&limit=500&state=dead", "1 dead letter would be told again; nothing was changed"},
+		{"replay evt_0000000000000007", last, "POST /admin/v1/queue/retry?id=0000000000000007&limit=500&state=dead", "1 dead letter told again"},
+		{"delete --endpoint https://a", last, "POST /admin/v1/queue/delete?connector=https%3A%2F%2Fa&limit=500&state=dead", "1 dead letter"},
+		{"enable shop", map[string]any{"servers": []string{"https://a"}}, "POST /admin/v1/webhooks/enable?account=shop", "called again: https://a"},
+		{"test shop --fallback", tries[1], "POST /admin/v1/webhooks/test?account=shop&fallback=1", "|0|204|0|has it|"},
+		{"delete --all", operate.QueuePage{}, "POST /admin/v1/queue/delete?limit=500&state=dead", "0 dead letters deleted"},
+		{"attempts", tries[:0], "GET /admin/v1/webhooks/attempts?account=&endpoint=&id=&limit=100", "no attempts"},
 	} {
 		var asked string
 		var out strings.Builder

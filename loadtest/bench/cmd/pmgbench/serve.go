@@ -92,7 +92,7 @@ func run(ctx context.Context, cfg *config.Config, start func(*gateway.Gateway) (
 	g.Recover(ctx, engine)
 	if cfg.Admin.Address != "" {
 		cfg.Admin.Socket = cmp.Or(cfg.Admin.Socket, "off")
-		server, err := admin.Start(cfg, g, engine, version, nil)
+		server, err := admin.Start(cfg, g, engine, version, nil, nil)
 		if err != nil {
 			return err
 		}

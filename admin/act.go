@@ -1,0 +1,81 @@
+package admin
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"pmg/admin/access"
+	"pmg/gateway/operate"
+)
+
+// Base is what the paths of all requests begin with, but those that have their places everywhere: /metrics, /healthz, /readyz
+// and /debug/pprof.
+const Base = "/admin/v1"
+
+// An Act changes something. It is a request with POST to Base and its name, whose parameters are its form or its query, and
+// whose answer is JSON; and a form of the operators' pages.
+type Act struct {
+	Name  string
+	Scope access.Scope
+	Does  string
+	do    func(*Server, *http.Request) (any, error)
+}
+
+// Acts returns what operators may change, and the scope that each act needs.
+func Acts() []Act {
+	return []Act{
+		{"kick", access.Operate, "ends sessions", (*Server).kick},
+		{"hold", access.Operate, "keeps messages from leaving by a connector", (*Server).hold},
+		{"release", access.Operate, "lets messages leave by a connector again", (*Server).release},
+		{"connect", access.Operate, "connects a connector now", (*Server).connect},
+		{"queue/" + operate.DeleteMessages, access.Operate, "deletes messages that wait", change(operate.DeleteMessages)},
+		{"queue/" + operate.MoveMessages, access.Operate, "moves messages that wait to another connector", change(operate.MoveMessages)},
+		{"queue/" + operate.RetryMessages, access.Operate, "has messages that were put aside tried again", change(operate.RetryMessages)},
+		{"webhooks/enable", access.Operate, "has servers of an account called again that are disabled", (*Server).enable},
+		{"webhooks/test", access.Operate, "calls the webhook of an account with an event that tells nothing", (*Server).testWebhook},
+		{"store/backup", access.Administer, "copies the store", (*Server).backup},
+		{"reload", access.Administer, "reads the configuration again", (*Server).reload},
+	}
+}
+
+// Do carries an act out.
+func (s *Server) Do(a *Act, r *http.Request) (any, error) {
+	access.Named(r, a.Name)
+	return a.do(s, r)
+}
+
+// A refusal says why a request is not carried out, with the status of its answer.
+type refusal struct {
+	code int
+	error
+}
+
+// refuse returns a refusal.
+func refuse(code int, text string) error { return refusal{code, errors.New(text)} }
+
+// StatusOf returns the status of the answer to a request that has failed.
+func StatusOf(err error) int {
+	var r refusal
+	if errors.As(err, &r) {
+		return r.code
+	}
+	return http.StatusConflict
+}
+
+// actTime is how long an act may take; the copy of a store takes longest.
+const actTime = time.Hour
+
+// serve answers requests for an act.
+func (s *Server) serve(a Act) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(actTime))
+		v, err := s.Do(&a, r)
+		if err != nil {
+			http.Error(w, strings.TrimSpace(err.Error()), StatusOf(err))
+			return
+		}
+		answerJSON(w, v, nil)
+	}
+}

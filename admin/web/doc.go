@@ -1,0 +1,12 @@
+// Package web serves the operators' pages, below /ui/ of the admin address: what the gateway does, and the acts of package admin as
+// forms.
+//
+// A page is a row of pages: a model, which is made of the gateway's status, and a template. The template writes what changes with
+// Cell, State and Age, so that one run of it gives the page as well as the cells that the page's stream sends when they
+// differ from those before. Pages work without scripts; those that are there keep a page up to date and ask before an act.
+// The texts of messages are on no page.
+//
+// # Start reading
+//
+// Handler in web.go, then page.go (a page and its cells), stream.go, and pages.go (the models).
+package web

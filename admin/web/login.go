@@ -1,0 +1,112 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"pmg/admin"
+	"pmg/admin/access"
+)
+
+// A login is what the page of that name is given.
+type login struct {
+	view
+	Next  string
+	Wrong string
+}
+
+// loginPath returns where somebody logs in who wants to go on with a request.
+func loginPath(r *http.Request) string {
+	next := admin.PagesBase
+	if r.Method == http.MethodGet {
+		next = r.URL.RequestURI()
+	}
+	return admin.PagesBase + "login?" + url.Values{"next": {next}}.Encode()
+}
+
+// ownPath returns a path of these pages that a request names, and the first page if it names another.
+func ownPath(path string) string {
+	u, err := url.Parse(path)
+	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(u.Path, admin.PagesBase) || strings.Contains(path, `\`) {
+		return admin.PagesBase
+	}
+	return u.String()
+}
+
+func (s *site) loginPage(w http.ResponseWriter, r *http.Request, code int, wrong string) {
+	v := &login{Next: ownPath(r.FormValue("next")), Wrong: wrong}
+	v.Page, v.Users, v.cells = &page{Name: "login", Title: "Log in"}, len(s.server.Gateway().Config().Admin.Users) > 0, map[string]string{}
+	s.write(w, code, "login", v)
+}
+
+// login shows the form.
+func (s *site) login(w http.ResponseWriter, r *http.Request) { s.loginPage(w, r, http.StatusOK, "") }
+
+// begin logs a user in.
+func (s *site) begin(w http.ResponseWriter, r *http.Request) {
+	access.Named(r, "login")
+	sessions := s.server.Guard().Sessions
+	name := r.PostFormValue("name")
+	cookie := sessions.Begin(r.Context(), r.RemoteAddr, name, r.PostFormValue("password"))
+	if cookie == "" {
+		if wait := sessions.Wait(r.RemoteAddr); wait > 0 {
+			seconds := strconv.Itoa(int(math.Ceil(wait.Seconds())))
+			w.Header().Set("Retry-After", seconds)
+			s.loginPage(w, r, http.StatusTooManyRequests, "Too many logins have failed from this address: try again in "+seconds+" s.")
+			return
+		}
+		s.loginPage(w, r, http.StatusUnauthorized, "The name or the password is wrong.")
+		return
+	}
+	sessions.End(r) // a session that this browser had is over
+	access.LoggedIn(r, name)
+	access.SetCookie(w, r, cookie)
+	http.Redirect(w, r, ownPath(r.PostFormValue("next")), http.StatusSeeOther)
+}
+
+// logout ends the session of a browser.
+func (s *site) logout(w http.ResponseWriter, r *http.Request) {
+	access.Named(r, "logout")
+	s.server.Guard().Sessions.End(r)
+	access.SetCookie(w, r, "")
+	http.Redirect(w, r, admin.PagesBase+"login", http.StatusSeeOther)
+}
+
+// carryOut carries out an act, and goes back to the page, which says what came of it.
+func (s *site) carryOut(a *admin.Act) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v, err := s.server.Do(a, r)
+		n := access.Notice{Text: told(a, v)}
+		if err != nil {
+			n = access.Notice{Failed: true, Text: err.Error()}
+		}
+		s.server.Guard().Sessions.Notify(r, n)
+		http.Redirect(w, r, ownPath(r.PostFormValue("back")), http.StatusSeeOther)
+	}
+}
+
+// told says what an act has done.
+func told(a *admin.Act, v any) string {
+	switch done := v.(type) {
+	case admin.Ordered:
+		state := "sends its messages"
+		if done.Held != nil {
+			state = "is held"
+		}
+		return fmt.Sprintf("Connector %s %s; %d messages wait, %d of %d sessions are open.", done.Connector, state, done.Queued, done.Sessions, done.Instances)
+	case admin.Kicked:
+		return "These sessions end: " + strings.Join(done.Sessions, ", ")
+	case admin.Reloaded:
+		return strings.Join(done.Report, "\n")
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return a.Name
+	}
+	return a.Name + ": " + string(b)
+}

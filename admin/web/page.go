@@ -1,0 +1,108 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"html/template"
+	"net/http"
+	"strings"
+	"time"
+
+	"pmg/admin"
+	"pmg/admin/access"
+)
+
+// A page is one of the operators' pages.
+type page struct {
+	Name  string // in its path; "": the first page
+	Title string
+	Scope access.Scope
+	model func(*site, *http.Request) any
+}
+
+func (p *page) template() string { return cmp.Or(p.Name, "overview") }
+
+// Path returns the path of the page.
+func (p *page) Path() string { return admin.PagesBase + p.Name }
+
+// A view is what the template of a page is given.
+type view struct {
+	Page   *page
+	Pages  []page
+	Caller access.Caller
+	Users  bool // somebody can log in
+	Notice access.Notice
+	Query  string // of the request, for links and the stream
+	Model  any
+
+	cells map[string]string
+}
+
+// Cell writes a value that changes while the page is seen. The key is its own in the page.
+func (v *view) Cell(key string, value any) template.HTML {
+	text := fmt.Sprint(value)
+	v.cells[key] = text
+	return template.HTML(`<span data-k="` + template.HTMLEscapeString(key) + `">` + template.HTMLEscapeString(text) + `</span>`)
+}
+
+// State writes a word that has a color.
+func (v *view) State(key, word string) template.HTML {
+	v.cells[key] = word
+	word = template.HTMLEscapeString(word)
+	return template.HTML(`<span class="state" data-k="` + template.HTMLEscapeString(key) + `" data-v="` + word + `">` + word + `</span>`)
+}
+
+// Age writes how old the oldest of something is.
+func (v *view) Age(key string, seconds float64) template.HTML { return v.Cell(key, age(seconds)) }
+
+func age(seconds float64) string {
+	switch d := time.Duration(seconds * float64(time.Second)); {
+	case d <= 0:
+		return "–"
+	case d < time.Minute:
+		return fmt.Sprintf("%.0f s", seconds)
+	default:
+		return strings.TrimSuffix(d.Round(time.Second).String(), "0s")
+	}
+}
+
+// May reports whether the one who looks may do an act.
+func (v *view) May(act string) bool {
+	for _, a := range admin.Acts() {
+		if a.Name == act {
+			return v.Caller.Scope >= a.Scope
+		}
+	}
+	return false
+}
+
+// view makes what the template of a page is given.
+func (s *site) view(p *page, r *http.Request) *view {
+	return &view{
+		Page: p, Pages: s.pages, Caller: access.CallerOf(r), Users: len(s.server.Gateway().Config().Admin.Users) > 0,
+		Query: r.URL.RawQuery, Model: p.model(s, r), cells: map[string]string{},
+	}
+}
+
+// show answers a request for a page.
+func (s *site) show(p *page) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v := s.view(p, r)
+		v.Notice = s.server.Guard().Sessions.Notice(r)
+		s.write(w, http.StatusOK, p.template(), v)
+	}
+}
+
+// write writes a page. Nothing has been written if it fails.
+func (s *site) write(w http.ResponseWriter, code int, name string, v any) {
+	var b bytes.Buffer
+	if err := s.templates[name].ExecuteTemplate(&b, "layout.html", v); err != nil {
+		s.server.Gateway().Log.Error().Err(err).Str("page", name).Msg("cannot show a page")
+		http.Error(w, "this page cannot be shown: the gateway's log says why", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(code)
+	_, _ = w.Write(b.Bytes())
+}

@@ -1,0 +1,54 @@
+// Keeps a page up to date: its stream tells what has changed, by the keys of its cells. A page that nobody sees has no stream.
+const main = document.querySelector('main');
+const note = document.getElementById('live');
+let stream;
+
+function apply(cells) {
+  const shown = new Map();
+  for (const e of main.querySelectorAll('[data-k]')) shown.set(e.dataset.k, e);
+  for (const [key, text] of Object.entries(cells)) {
+    const e = shown.get(key);
+    if (!e) return refresh();
+    e.textContent = text;
+    if ('v' in e.dataset) e.dataset.v = text;
+  }
+}
+
+// refresh takes the rows of the page as they are now, unless somebody works in it.
+async function refresh() {
+  if (main.contains(document.activeElement) && document.activeElement.matches('input, button')) return;
+  const answer = await fetch(location.href, {headers: {Accept: 'text/html'}});
+  if (answer.redirected) return location.assign(answer.url);
+  if (!answer.ok) return;
+  const other = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('main');
+  main.replaceChildren(...other.childNodes);
+}
+
+function open() {
+  if (!main.dataset.stream || document.hidden || stream) return;
+  stream = new EventSource(main.dataset.stream);
+  stream.onopen = () => { note.hidden = true; };
+  stream.onmessage = (e) => apply(JSON.parse(e.data));
+  stream.addEventListener('stale', refresh);
+  stream.onerror = () => {
+    note.hidden = false;
+    if (stream.readyState === EventSource.CLOSED) { close(); setTimeout(open, 5000); }
+  };
+}
+
+function close() {
+  stream?.close();
+  stream = undefined;
+}
+
+document.addEventListener('visibilitychange', () => (document.hidden ? close() : open()));
+addEventListener('pagehide', close);
+document.addEventListener('submit', (e) => {
+  const question = e.target.dataset.confirm;
+  if (question && !confirm(question)) e.preventDefault();
+});
+document.addEventListener('keydown', (e) => {
+  const filter = document.querySelector('input[name=filter]');
+  if (e.key === '/' && filter && !e.target.matches('input')) { e.preventDefault(); filter.focus(); }
+});
+open();

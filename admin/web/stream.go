@@ -1,0 +1,86 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"pmg/admin/access"
+)
+
+// Times of a stream.
+const (
+	interval  = 2 * time.Second  // between two looks at what a page shows
+	writeTime = 10 * time.Second // that a browser has to take what is sent
+	quietTime = 20 * time.Second // after which a stream without changes says that it goes on
+)
+
+// stream sends the cells of a page that have changed, as events with an object of texts by key, until the browser goes or the
+// session ends. An event of type stale says that the page has other rows.
+func (s *site) stream(p *page) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		out := http.NewResponseController(w)
+		_ = out.SetReadDeadline(time.Time{})
+		t := time.NewTicker(interval)
+		defer t.Stop()
+		var before map[string]string
+		for written := time.Now(); ; {
+			cells, err := s.cells(p, r)
+			if err != nil {
+				return
+			}
+			text := events(before, cells)
+			if text == "" && time.Since(written) > quietTime {
+				text = ":\n\n"
+			}
+			if before = cells; text != "" {
+				_ = out.SetWriteDeadline(time.Now().Add(writeTime))
+				if _, err := io.WriteString(w, text); err != nil || out.Flush() != nil {
+					return
+				}
+				written = time.Now()
+			}
+			select {
+			case <-t.C:
+			case <-r.Context().Done():
+				return
+			}
+			if access.CallerOf(r).Login != "" && !s.server.Guard().Sessions.Goes(r) {
+				return
+			}
+		}
+	}
+}
+
+// cells returns what changes in a page, as it is now.
+func (s *site) cells(p *page, r *http.Request) (map[string]string, error) {
+	v := s.view(p, r)
+	err := s.templates[p.template()].ExecuteTemplate(io.Discard, "main", v)
+	return v.cells, err
+}
+
+// events returns what a stream says of cells that were others before; nil: nothing has been said of them.
+func events(before, cells map[string]string) string {
+	changed := map[string]string{}
+	same := before == nil || len(before) == len(cells)
+	for key, text := range cells {
+		old, known := before[key]
+		if same = same && (known || before == nil); !known || old != text {
+			changed[key] = text
+		}
+	}
+	switch {
+	case !same:
+		return "event: stale\ndata: {}\n\n"
+	case len(changed) == 0:
+		return ""
+	}
+	b, err := json.Marshal(changed)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("data: %s\n\n", b)
+}

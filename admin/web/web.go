@@ -1,0 +1,92 @@
+package web
+
+import (
+	"embed"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"strings"
+
+	"pmg/admin"
+	"pmg/admin/access"
+)
+
+//go:embed templates/*.html
+var templateFiles embed.FS
+
+//go:embed static
+var staticFiles embed.FS
+
+// policy lets a page load what this server has, and nothing else. Nothing in a page runs that is not one of its files.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// A site is the pages of one gateway.
+type site struct {
+	server    *admin.Server
+	pages     []page
+	templates map[string]*template.Template // by the names of pages
+	rates     rates
+}
+
+// Handler serves the pages of a server. It is admin.Pages.
+func Handler(server *admin.Server) http.Handler {
+	s := &site{server: server, pages: pages(), templates: map[string]*template.Template{}}
+	for _, name := range append(s.names(), "login") {
+		s.templates[name] = template.Must(template.ParseFS(templateFiles, "templates/layout.html", "templates/"+name+".html"))
+	}
+	m := http.NewServeMux()
+	for i := range s.pages {
+		p := &s.pages[i]
+		m.Handle("GET "+admin.PagesBase+p.Name+end(p.Name), s.allow(p.Scope, server.Limited(s.show(p))))
+		m.Handle("GET "+admin.PagesBase+"stream/"+p.Name+end(p.Name), s.allow(p.Scope, server.Streams(s.stream(p))))
+	}
+	for _, a := range admin.Acts() {
+		m.Handle("POST "+admin.PagesBase+"act/"+a.Name, s.allow(a.Scope, server.Limited(s.carryOut(&a))))
+	}
+	m.Handle("GET "+admin.PagesBase+"login", server.Limited(s.login))
+	m.Handle("POST "+admin.PagesBase+"login", server.Limited(s.begin))
+	m.Handle("POST "+admin.PagesBase+"logout", server.Limited(s.logout))
+	static, err := fs.Sub(staticFiles, "static")
+	if err != nil {
+		panic(err) // the directory is embedded
+	}
+	m.Handle("GET "+admin.PagesBase+"static/", http.StripPrefix(admin.PagesBase+"static/", server.Limited(http.FileServerFS(static).ServeHTTP)))
+	return protected(m)
+}
+
+// end ends the pattern of the first page, whose path would match those of all others.
+func end(name string) string {
+	if name == "" {
+		return "{$}"
+	}
+	return ""
+}
+
+// names returns the names of the templates of all pages.
+func (s *site) names() (all []string) {
+	for i := range s.pages {
+		all = append(all, s.pages[i].template())
+	}
+	return all
+}
+
+// protected adds the headers that keep a page's content from doing anything.
+func protected(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		header := w.Header()
+		header.Set("Content-Security-Policy", policy)
+		header.Set("X-Content-Type-Options", "nosniff")
+		header.Set("Referrer-Policy", "same-origin") // without a referrer browsers send no origin either, and forms would be refused
+		if !strings.HasPrefix(r.URL.Path, admin.PagesBase+"static/") {
+			header.Set("Cache-Control", "no-store")
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// allow serves those who have a scope, and leads others to the login.
+func (s *site) allow(needed access.Scope, h http.Handler) http.Handler {
+	return s.server.Guard().MayOrLogin(needed, h, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, loginPath(r), http.StatusSeeOther)
+	})
+}

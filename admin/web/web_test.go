@@ -1,0 +1,348 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmg/admin"
+	"pmg/admin/access"
+	"pmg/config"
+	"pmg/gateway"
+	"pmg/internal/passhash"
+	"pmg/protocols"
+	"pmg/protocols/smpp"
+	"pmg/stages"
+)
+
+const password = "correct horse"
+
+// gatewayYAML has names that would be markup if they were not written as text.
+const gatewayYAML = `
+pdulog: {dir: %q}
+admin: {socket: "off", address: "127.0.0.1:0"}
+accounts:
+  - {system_id: '<b>"x', password: secret}
+connectors:
+  - {name: clients, direction: in, address: "127.0.0.1:0"}
+  - {name: operator, direction: out, address: "127.0.0.1:1", system_id: pmg, password: x}
+routes:
+  - {to: operator}
+`
+
+// start runs a gateway whose users have the names of their scopes.
+func start(t *testing.T) (url string, g *gateway.Gateway) {
+	t.Helper()
+	cfg, _, err := config.Parse(fmt.Appendf(nil, gatewayYAML, t.TempDir()), config.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hash := passhash.New([]byte(password))
+	for _, scope := range []string{config.LookScope, config.OperateScope, config.AdministerScope} {
+		cfg.Admin.Users = append(cfg.Admin.Users, config.User{Name: scope, Password: hash, Scope: scope})
+	}
+	g, err = gateway.New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return smpp.New(smpp.Options{}), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := stages.Start(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reload := func(context.Context, string, bool) (string, error) { return "nothing <i>new</i>", nil }
+	s, err := admin.Start(cfg, g, e, "test", reload, Handler)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, err := range []error{s.Close(), e.Close(), g.Close()} {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	return "http://" + s.Addr(), g
+}
+
+// browser returns a client that has logged in; with an empty name it has not.
+func browser(t *testing.T, base, name string) *http.Client {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	t.Cleanup(c.CloseIdleConnections)
+	if name != "" {
+		if code, _, h := ask(t, c, "POST", base+"/ui/login", url.Values{"name": {name}, "password": {password}}); code != 303 || h.Get("Location") != "/ui/" {
+			t.Fatalf("login of %s: %d %v", name, code, h)
+		}
+	}
+	return c
+}
+
+func ask(t *testing.T, c *http.Client, method, target string, form url.Values) (int, string, http.Header) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, target, strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if form != nil {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	a, err := c.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	body, err := io.ReadAll(a.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.StatusCode, string(body), a.Header
+}
+
+// Each page and each act is served to those who have its scope, and to nobody else: from the tables, user by user. Whoever has not
+// logged in is led to the login.
+func TestWhoMayWhat(t *testing.T) {
+	t.Parallel()
+	base, _ := start(t)
+	scopes := map[string]access.Scope{"": access.None, config.LookScope: access.Look, config.OperateScope: access.Operate, config.AdministerScope: access.Administer}
+	for name, scope := range scopes {
+		c := browser(t, base, name)
+		for _, p := range pages() {
+			code, body, h := ask(t, c, "GET", base+p.Path(), nil)
+			want := http.StatusOK
+			if scope == access.None {
+				want = http.StatusSeeOther
+			}
+			if code != want || want == http.StatusOK && !strings.Contains(body, "<h1>"+p.Title+"</h1>") {
+				t.Errorf("%q: %s: %d %s", name, p.Path(), code, body)
+			}
+			if h.Get("Content-Security-Policy") != policy || h.Get("X-Content-Type-Options") != "nosniff" {
+				t.Errorf("%s: %v", p.Path(), h)
+			}
+		}
+		for _, a := range admin.Acts() {
+			code, _, h := ask(t, c, "POST", base+"/ui/act/"+a.Name, url.Values{"back": {"/ui/gateway"}, "limit": {"1"}, "name": {"x"}})
+			want, to := http.StatusForbidden, ""
+			switch {
+			case scope == access.None:
+				want, to = http.StatusSeeOther, "/ui/login?next=%2Fui%2F"
+			case scope >= a.Scope:
+				want, to = http.StatusSeeOther, "/ui/gateway"
+			}
+			if code != want || h.Get("Location") != to {
+				t.Errorf("%q: %s: %d to %q, not %d to %q", name, a.Name, code, h.Get("Location"), want, to)
+			}
+		}
+	}
+}
+
+// What others choose, names of accounts and what an act answers, is text in a page, and never markup.
+func TestMarkup(t *testing.T) {
+	t.Parallel()
+	base, _ := start(t)
+	c := browser(t, base, config.AdministerScope)
+	for _, path := range []string{"/ui/accounts", "/ui/accounts?filter=%3Cb%3E", "/ui/sessions?filter=%22%3E%3Cscript%3E", "/ui/login?next=%22%3E%3Cscript%3E"} {
+		_, body, _ := ask(t, c, "GET", base+path, nil)
+		if strings.Contains(body, "<b>") || strings.Contains(body, "<script>") || strings.Contains(body, `"x"`) {
+			t.Errorf("%s: %s", path, body)
+		}
+	}
+	if _, body, _ := ask(t, c, "GET", base+"/ui/accounts", nil); !strings.Contains(body, "&lt;b&gt;") {
+		t.Error(body)
+	}
+	ask(t, c, "POST", base+"/ui/act/reload", url.Values{"back": {"/ui/gateway"}})
+	if _, body, _ := ask(t, c, "GET", base+"/ui/gateway", nil); !strings.Contains(body, "nothing &lt;i&gt;new&lt;/i&gt;") {
+		t.Error(body)
+	}
+	if _, body, _ := ask(t, c, "GET", base+"/ui/gateway", nil); strings.Contains(body, "nothing &lt;i&gt;") {
+		t.Error("a notice is shown twice")
+	}
+}
+
+// After a login and an act a browser goes to pages of the gateway alone.
+func TestOwnPaths(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"/ui/sessions?page=2": "/ui/sessions?page=2", "": "/ui/", "//evil.example/ui/": "/ui/", "https://evil.example/ui/": "/ui/", "/admin/v1/status": "/ui/",
+		`/\evil.example/ui/`: "/ui/", `\\evil`: "/ui/", "javascript:alert(1)": "/ui/", "/ui/../x": "/ui/../x", "%zz": "/ui/",
+	} {
+		if got := ownPath(path); got != want {
+			t.Errorf("%q: %q", path, got)
+		}
+	}
+}
+
+// A wrong login says the same whether the name is known, waits after some, and does not take over the session of a cookie that was
+// there before. A logout ends the session. Requests of other sites are refused.
+func TestLogin(t *testing.T) {
+	t.Parallel()
+	base, _ := start(t)
+	c := browser(t, base, "")
+	u, _ := url.Parse(base)
+	c.Jar.SetCookies(u, []*http.Cookie{{Name: "pmg", Value: "chosen", Path: "/"}})
+	_, known, _ := ask(t, c, "POST", base+"/ui/login", url.Values{"name": {config.LookScope}, "password": {"x"}})
+	code, unknown, _ := ask(t, c, "POST", base+"/ui/login", url.Values{"name": {"nobody"}, "password": {"x"}})
+	if code != http.StatusUnauthorized || known != unknown || !strings.Contains(known, "The name or the password is wrong.") {
+		t.Errorf("%d\n%s\n%s", code, known, unknown)
+	}
+	code, _, h := ask(t, c, "POST", base+"/ui/login", url.Values{"name": {config.LookScope}, "password": {password}, "next": {"/ui/accounts"}})
+	if code != 303 || h.Get("Location") != "/ui/accounts" || strings.Contains(h.Get("Set-Cookie"), "chosen") || !strings.Contains(h.Get("Set-Cookie"), "HttpOnly; SameSite=Strict") {
+		t.Errorf("%d %v", code, h)
+	}
+	old := c.Jar.Cookies(u)
+	if code, body, _ := ask(t, c, "GET", base+"/ui/accounts", nil); code != 200 || !strings.Contains(body, "look (look)") {
+		t.Errorf("%d %s", code, body)
+	}
+	ask(t, c, "POST", base+"/ui/logout", url.Values{})
+	c.Jar.SetCookies(u, old)
+	if code, _, _ := ask(t, c, "GET", base+"/ui/accounts", nil); code != 303 {
+		t.Errorf("after the logout: %d", code)
+	}
+	for range 6 {
+		code, _, h = ask(t, c, "POST", base+"/ui/login", url.Values{"name": {"nobody"}, "password": {"x"}})
+	}
+	if code != http.StatusTooManyRequests || h.Get("Retry-After") == "" {
+		t.Errorf("%d %v", code, h)
+	}
+	r, _ := http.NewRequestWithContext(t.Context(), "POST", base+"/ui/logout", nil)
+	r.Header.Set("Origin", "http://evil.example")
+	if a, err := c.Do(r); err != nil || a.StatusCode != http.StatusForbidden {
+		t.Errorf("%v, %v", a, err)
+	}
+}
+
+// The stream of a page begins with all cells of the page, sends those that change, and says when there are other rows.
+func TestStream(t *testing.T) {
+	t.Parallel()
+	base, g := start(t)
+	c := browser(t, base, config.OperateScope)
+	_, body, _ := ask(t, c, "GET", base+"/ui/connectors", nil)
+	r, _ := http.NewRequestWithContext(t.Context(), "GET", base+"/ui/stream/connectors", nil)
+	a, err := c.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	lines := bufio.NewScanner(a.Body)
+	next := func() (string, map[string]string) {
+		t.Helper()
+		kind := ""
+		for lines.Scan() {
+			if text, ok := strings.CutPrefix(lines.Text(), "event: "); ok {
+				kind = text
+			}
+			if text, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
+				cells := map[string]string{}
+				if err := json.Unmarshal([]byte(text), &cells); err != nil {
+					t.Fatal(err)
+				}
+				return kind, cells
+			}
+		}
+		t.Fatal("the stream ends")
+		return "", nil
+	}
+	kind, cells := next()
+	if n := strings.Count(body, "data-k="); kind != "" || len(cells) != n || n < 10 || cells["s.clients"] != "listening" {
+		t.Errorf("%q, %d cells of %d: %v", kind, len(cells), n, cells)
+	}
+	ask(t, c, "POST", base+"/ui/act/hold", url.Values{"connector": {"operator"}, "back": {"/ui/connectors"}})
+	for kind != "stale" {
+		kind, _ = next()
+	}
+	if g.Connector("operator").Hold() == nil {
+		t.Error("the connector is not held")
+	}
+	_, body, _ = ask(t, c, "GET", base+"/ui/connectors", nil)
+	if !strings.Contains(body, "Connector operator is held") || !strings.Contains(body, `aria-label="Resume operator"`) || !strings.Contains(body, "user operate from") {
+		t.Error(body)
+	}
+}
+
+// What a stream sends are differences.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		before, cells map[string]string
+		want          string
+	}{
+		{nil, map[string]string{"a": "1"}, "data: {\"a\":\"1\"}\n\n"},
+		{map[string]string{"a": "1", "b": "2"}, map[string]string{"a": "1", "b": "<3"}, "data: {\"b\":\"\\u003c3\"}\n\n"},
+		{map[string]string{"a": "1"}, map[string]string{"a": "1"}, ""},
+		{map[string]string{"a": "1"}, map[string]string{"b": "1"}, "event: stale\ndata: {}\n\n"},
+		{map[string]string{"a": "1", "b": "1"}, map[string]string{"b": "1"}, "event: stale\ndata: {}\n\n"},
+	} {
+		if got := events(c.before, c.cells); got != c.want {
+			t.Errorf("%v, %v: %q", c.before, c.cells, got)
+		}
+	}
+}
+
+// A table shows a hundred rows, those that fit the filter, and every number of a page leads to one that is there.
+func TestTable(t *testing.T) {
+	t.Parallel()
+	all := make([]string, 250)
+	for i := range all {
+		all[i] = fmt.Sprintf("Row %d", i)
+	}
+	name := func(s *string) string { return *s }
+	for query, want := range map[string]string{
+		"": "1 of 3, 100 of 250, 0 2", "page=2": "2 of 3, 100 of 250, 1 3", "page=3": "3 of 3, 50 of 250, 2 0", "page=99": "3 of 3, 50 of 250, 2 0", "page=-1": "1 of 3, 100 of 250, 0 2",
+		"page=x": "1 of 3, 100 of 250, 0 2", "filter=row+24": "1 of 1, 11 of 11, 0 0", "filter=none&page=7": "1 of 1, 0 of 0, 0 0",
+	} {
+		r, _ := http.NewRequest("GET", "/?"+query, nil)
+		x := tableOf(r, append([]string(nil), all...), name)
+		if got := fmt.Sprintf("%d of %d, %d of %d, %d %d", x.Number, x.Of, len(x.Rows), x.Total, x.Before(), x.After()); got != want {
+			t.Errorf("%q: %s, not %s", query, got, want)
+		}
+	}
+}
+
+// Rates are measured between two looks that are not too near.
+func TestRates(t *testing.T) {
+	t.Parallel()
+	var r rates
+	at := time.Unix(1e9, 0)
+	for _, c := range []struct {
+		after time.Duration
+		n     int64
+		want  string
+	}{{0, 100, "–"}, {time.Second, 200, "–"}, {2 * time.Second, 300, "100"}, {3 * time.Second, 900, "100"}, {4 * time.Second, 300, "0"}} {
+		if got := r.of(at.Add(c.after), c.n, 0, 0); got[0] != c.want {
+			t.Errorf("%v: %s, not %s", c.after, got[0], c.want)
+		}
+	}
+}
+
+// Without users those who reach the loopback address look, and change nothing; the login says how users are made.
+func TestNoUsers(t *testing.T) {
+	t.Parallel()
+	base, g := start(t)
+	cfg := *g.Config()
+	cfg.Admin.Users = nil
+	g.SetConfig(&cfg)
+	c := browser(t, base, "")
+	code, body, _ := ask(t, c, "GET", base+"/ui/connectors", nil)
+	if code != 200 || strings.Contains(body, "<button aria") {
+		t.Errorf("one looks on loopback alone, and changes nothing: %d %s", code, body)
+	}
+	if code, _, _ := ask(t, c, "POST", base+"/ui/act/hold", url.Values{"connector": {"operator"}}); code != 403 {
+		t.Errorf("%d", code)
+	}
+	if _, body, _ := ask(t, c, "GET", base+"/ui/login", nil); !strings.Contains(body, "pmg admin user NAME") {
+		t.Error(body)
+	}
+}
