@@ -1,0 +1,102 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	cdp "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"pmg/config"
+)
+
+// complaints are what a browser says of pages: errors of scripts, and what their policy has refused.
+type complaints struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func (c *complaints) add(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all = append(c.all, text)
+}
+
+// inBrowser starts a browser, which takes every question of a page for answered with yes.
+func inBrowser(t *testing.T) (context.Context, *complaints) {
+	t.Helper()
+	program, err := exec.LookPath("chromium-headless-shell")
+	if err != nil {
+		t.Skip("chromium-headless-shell is not installed: apt-get install chromium-headless-shell")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox)
+	ctx, stop := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(stop)
+	ctx, stop = chromedp.NewContext(ctx)
+	t.Cleanup(stop)
+	ctx, stop = context.WithTimeout(ctx, 2*time.Minute)
+	t.Cleanup(stop)
+	all := new(complaints)
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch e := event.(type) {
+		case *log.EventEntryAdded:
+			all.add(e.Entry.Text)
+		case *runtime.EventExceptionThrown:
+			all.add(e.ExceptionDetails.Error())
+		case *runtime.EventConsoleAPICalled:
+			all.add(fmt.Sprint(e.Type, e.Args))
+		case *cdp.EventJavascriptDialogOpening:
+			go func() { _ = chromedp.Run(ctx, cdp.HandleJavaScriptDialog(true)) }()
+		}
+	})
+	return ctx, all
+}
+
+// nameless returns the controls of a page that no screen reader can name.
+const nameless = `[...document.querySelectorAll('a, button, input:not([type=hidden]), [role=region], nav')].filter(e =>
+	!(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.[0]?.textContent.trim())).map(e => e.outerHTML)`
+
+// In a real browser somebody logs in, sees each page, pauses a connector and sees another page's stream tell of it, and resumes
+// it. Nothing of that is refused by the policy of the pages or fails in a script, and each control has a name.
+func TestBrowser(t *testing.T) {
+	t.Parallel()
+	ctx, all := inBrowser(t)
+	base, g := start(t)
+	run := func(actions ...chromedp.Action) {
+		t.Helper()
+		if err := chromedp.Run(ctx, actions...); err != nil {
+			t.Fatalf("%v; the browser says %q", err, all.all)
+		}
+	}
+	run(log.Enable(), chromedp.Navigate(base+"/ui/connectors"),
+		chromedp.SendKeys(`input[name=name]`, config.AdministerScope), chromedp.SendKeys(`input[name=password]`, password), chromedp.Submit(`input[name=name]`),
+		chromedp.WaitVisible(`//h1[text()="Connectors"]`))
+	for _, p := range pages() {
+		var wrong []string
+		run(chromedp.Navigate(base+p.Path()), chromedp.WaitVisible(`//h1[text()="`+p.Title+`"]`), chromedp.Evaluate(nameless, &wrong))
+		if len(wrong) > 0 {
+			t.Errorf("%s: controls without a name: %q", p.Path(), wrong)
+		}
+	}
+	run(chromedp.Navigate(base+"/ui/connectors"), chromedp.Click(`button[aria-label="Pause operator"]`), chromedp.WaitVisible(`button[aria-label="Resume operator"]`))
+	if g.Connector("operator").Hold() == nil {
+		t.Error("the connector is not held")
+	}
+	run(chromedp.Navigate(base+"/ui/"), chromedp.WaitVisible(`[data-k="s.operator"][data-v=held]`))
+	g.Connector("operator").SetHold(nil)
+	run(chromedp.WaitNotPresent(`[data-k="s.operator"][data-v=held]`)) // without another request for the page
+	run(chromedp.Navigate(base+"/ui/connectors"), chromedp.WaitVisible(`button[aria-label="Pause operator"]`),
+		chromedp.Submit(`.who button`), chromedp.WaitVisible(`input[name=password]`))
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if len(all.all) > 0 {
+		t.Errorf("the browser says:\n%s", strings.Join(all.all, "\n"))
+	}
+}
