@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -36,13 +37,21 @@ func inBrowser(t *testing.T) (context.Context, *complaints) {
 	if err != nil {
 		t.Skip("chromium-headless-shell is not installed: apt-get install chromium-headless-shell")
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox)
-	ctx, stop := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(stop)
-	ctx, stop = chromedp.NewContext(ctx)
-	t.Cleanup(stop)
-	ctx, stop = context.WithTimeout(ctx, 2*time.Minute)
-	t.Cleanup(stop)
+	var started *exec.Cmd
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) {
+		started, cmd.SysProcAttr = cmd, &syscall.SysProcAttr{Setpgid: true}
+	}))
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...) // the test's own context ends before the browser can
+	ctx, _ = chromedp.NewContext(ctx)
+	t.Cleanup(func() {
+		_ = chromedp.Cancel(ctx)
+		stop()
+		if started != nil && started.Process != nil { // its children outlast it if it is killed
+			_ = syscall.Kill(-started.Process.Pid, syscall.SIGKILL)
+		}
+	})
+	ctx, stopTest := context.WithTimeout(ctx, 2*time.Minute)
+	t.Cleanup(stopTest)
 	all := new(complaints)
 	chromedp.ListenTarget(ctx, func(event any) {
 		switch e := event.(type) {
