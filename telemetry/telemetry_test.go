@@ -24,9 +24,14 @@ func TestSampler(t *testing.T) {
 }
 
 func TestSamplerAllocates(t *testing.T) {
-	s, id := OneIn(1000), uint64(0)
-	if n := testing.AllocsPerRun(1000, func() { id++; s.Takes(id) }); n != 0 {
-		t.Errorf("%v allocations", n)
+	s, id, taken := OneIn(1000), uint64(0), 0
+	n := testing.AllocsPerRun(100000, func() {
+		if id++; s.Takes(id) {
+			taken++
+		}
+	})
+	if n != 0 || taken == 0 {
+		t.Errorf("%v allocations, %d taken", n, taken)
 	}
 }
 
