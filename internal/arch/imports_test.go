@@ -87,7 +87,8 @@ func table() []row {
 		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/sock internal/tlsfiles pdulog protocols sms stages/cipher stages/proxy"},
 		{"httpapi", "account config connector gateway gateway/convert gateway/node gateway/operate gateway/request gateway/webhooks httpapi/call internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/centre protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
 		{"admin/access", "account config gateway/node internal/passhash internal/token"},
-		{"admin", "admin/access config connector flow gateway gateway/operate gateway/receipts gateway/webhooks internal/sock internal/tlsfiles sms store"},
+		{"admin/history", "connector"},
+		{"admin", "admin/access admin/history config connector flow gateway gateway/operate gateway/receipts gateway/webhooks internal/sock internal/tlsfiles sms store"},
 		{"admin/web", "admin admin/access config"},
 
 		// Load shares the codec with the gateway and nothing else.
