@@ -12,6 +12,7 @@ type Account struct {
 	Queued   int64  `json:"queued" metric:"queue_messages" column:"queued" help:"Messages of the account's clients that wait to be sent or are under way."`
 
 	sms.Counters[int64]
+	RefusedBy connector.Labels `json:"refused_by,omitempty" label:"reason"` // messages of the account's clients, since the start
 
 	Waiting   int64   `json:"waiting" metric:"waiting_messages" column:"waiting" help:"Messages for the account's clients that wait or are under way."`
 	Oldest    float64 `json:"waiting_oldest_seconds" metric:"waiting_oldest_seconds" help:"Age of the next message for the account's clients, 0 when none waits."`
@@ -33,7 +34,13 @@ func (v *view) accounts(now int64) []Account {
 	}
 	v.gateway.Origins.Tallies(func(account string, t *sms.Tally) {
 		if row := at[account]; row != nil {
-			fill(&row.Counters, t)
+			fill(&row.Counters, &t.Counters)
+			t.RefusedBy(func(why sms.Code, n int64) {
+				if row.RefusedBy == nil {
+					row.RefusedBy = connector.Labels{}
+				}
+				row.RefusedBy[why.String()] = n
+			})
 		}
 	})
 	for _, c := range v.gateway.Connectors() {

@@ -55,6 +55,22 @@ func Cells(row any) (cells []string) {
 	return cells
 }
 
+// A Figure is a counter or a measure of a row, with its text for people.
+type Figure struct{ Name, Value, Help string }
+
+// Figures returns all numbers of a row that have a text: of a Connector or an Account.
+func Figures(row any) (all []Figure) {
+	v := reflect.ValueOf(row)
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		at := v.FieldByIndex(f.Index)
+		if help := f.Tag.Get("help"); help != "" && (at.CanInt() || at.CanUint() || at.CanFloat()) {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			all = append(all, Figure{strings.ReplaceAll(name, "_", " "), strconv.FormatFloat(number(at), 'f', -1, 64), help})
+		}
+	}
+	return all
+}
+
 // number returns the value of a numeric field, and 1 for a field that is true.
 func number(v reflect.Value) float64 {
 	switch {

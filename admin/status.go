@@ -10,6 +10,7 @@ import (
 	"pmg/flow"
 	"pmg/gateway"
 	"pmg/gateway/receipts"
+	"pmg/protocols"
 	"pmg/store"
 )
 
@@ -127,6 +128,8 @@ type PDUCount struct {
 	Direction string `json:"direction"` // received, sent
 	Status    string `json:"status"`    // the protocol's name of it
 	Count     int64  `json:"count"`
+
+	Meaning string `json:"-"` // of a status that is no success, for people
 }
 
 // Answers is the distribution of the times to answers.
@@ -334,19 +337,24 @@ func (v *view) state(c *connector.Connector, bound int) string {
 // choose how many rows there are.
 func pduCounts(c *connector.Connector) (counts []PDUCount) {
 	statuses := c.Stats.Statuses() // read before the totals, so that these are not smaller
+	glossary, _ := c.Driver.(protocols.Glossary)
+	meanings := map[string]string{}
 	count := func(direction string, wasReceived bool, command int, name string, total int64) {
 		named := map[string]int64{}
 		for k, n := range statuses {
 			if k.Command == command && k.Received == wasReceived {
-				named[cmp.Or(c.Driver.StatusName(k.Status), "other")] += n
-				total -= n
+				status := cmp.Or(c.Driver.StatusName(k.Status), "other")
+				named[status] += n
+				if total -= n; glossary != nil {
+					meanings[status] = glossary.Meaning(k.Status)
+				}
 			}
 		}
 		if total > 0 {
 			named[cmp.Or(c.Driver.StatusName(0), "ok")] += total
 		}
 		for status, n := range named {
-			counts = append(counts, PDUCount{name, direction, status, n})
+			counts = append(counts, PDUCount{name, direction, status, n, meanings[status]})
 		}
 	}
 	for i, name := range c.Driver.Commands() {

@@ -12,8 +12,22 @@ import (
 // Show returns the configuration in effect as a file, with secrets masked and without
 // options that have no effect.
 func Show(c *Config) string {
+	return showOne(c)
+}
+
+// ShowConnector returns the options of a connector as Show does.
+func ShowConnector(c *Connector) string { return showOne(c) }
+
+// ShowAccount returns the options of an account as Show does, without its keys.
+func ShowAccount(a *Account) string {
+	keyless := *a
+	keyless.Keys = nil
+	return showOne(&keyless)
+}
+
+func showOne(options any) string {
 	var w writer
-	w.options(reflect.ValueOf(c).Elem(), 0)
+	w.options(reflect.ValueOf(options).Elem(), 0)
 	return w.b.String()
 }
 

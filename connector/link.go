@@ -24,9 +24,9 @@ type Source struct {
 }
 
 // CountRefused counts a message of the session that was not accepted.
-func (s *Source) CountRefused() {
+func (s *Source) CountRefused(why sms.Code) {
 	s.Connector.Stats.Refused.Add(1)
-	s.Origin.Tally.Refused.Add(1)
+	s.Origin.Tally.Refuse(why)
 }
 
 // A Link is the part of a connected instance's session that is the same in both

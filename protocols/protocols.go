@@ -50,6 +50,13 @@ type Vocabulary interface {
 	StatusName(status uint32) string
 }
 
+// A Glossary is a Driver that says what its statuses mean.
+type Glossary interface {
+	// Meaning returns what a status means, and whether what was answered with it may be sent again. It is empty for a
+	// status without a name.
+	Meaning(status uint32) string
+}
+
 // A Codec makes PDUs from octets and from log lines. The opposite direction is in PDU.
 type Codec interface {
 	// NewPDU returns an empty PDU, which can be used many times.

@@ -13,7 +13,25 @@ type Answer struct {
 
 // A Tally counts an account's messages, over all connectors. It is safe for
 // concurrent use.
-type Tally = Counters[atomic.Int64]
+type Tally struct {
+	Counters[atomic.Int64]
+	refused [codes]atomic.Int64
+}
+
+// Refuse counts a message that was refused, by the reason.
+func (t *Tally) Refuse(why Code) {
+	t.Refused.Add(1)
+	t.refused[min(why, codes-1)].Add(1)
+}
+
+// RefusedBy calls f for each reason for which messages were refused.
+func (t *Tally) RefusedBy(f func(why Code, n int64)) {
+	for code := range t.refused {
+		if n := t.refused[code].Load(); n > 0 {
+			f(Code(code), n)
+		}
+	}
+}
 
 // Counters are the counters of an account's clients; the tags say how they are shown (see
 // admin/rows.go). N is atomic.Int64, and int64 in a status.

@@ -89,9 +89,10 @@ func TestBrowser(t *testing.T) {
 		chromedp.WaitVisible(`//h1[text()="Connectors"]`))
 	for _, p := range pages() {
 		var wrong []string
-		run(chromedp.Navigate(base+p.Path()), chromedp.WaitVisible(`//h1[text()="`+p.Title+`"]`), chromedp.Evaluate(nameless, &wrong))
+		path, heading := pathOf(&p)
+		run(chromedp.Navigate(base+path), chromedp.WaitVisible(`//h1[text()='`+heading+`']`), chromedp.Evaluate(nameless, &wrong))
 		if len(wrong) > 0 {
-			t.Errorf("%s: controls without a name: %q", p.Path(), wrong)
+			t.Errorf("%s: controls without a name: %q", path, wrong)
 		}
 	}
 	run(chromedp.Navigate(base+"/ui/connectors"), chromedp.Click(`button[aria-label="Pause operator"]`), chromedp.WaitVisible(`button[aria-label="Resume operator"]`))
@@ -101,6 +102,9 @@ func TestBrowser(t *testing.T) {
 	run(chromedp.Navigate(base+"/ui/"), chromedp.WaitVisible(`[data-k="s.operator"][data-v=held]`))
 	g.Connector("operator").SetHold(nil)
 	run(chromedp.WaitNotPresent(`[data-k="s.operator"][data-v=held]`)) // without another request for the page
+	run(chromedp.Navigate(base+"/ui/connectors"), chromedp.Click(`//a[text()="operator"]`), chromedp.WaitVisible(`//h1[text()="Connector operator"]`),
+		chromedp.Click(`button[aria-label="Pause operator"]`), chromedp.WaitVisible(`button[aria-label="Resume operator"]`),
+		chromedp.WaitVisible(`//h1[text()="Connector operator"]`), chromedp.Click(`button[aria-label="Resume operator"]`), chromedp.WaitVisible(`button[aria-label="Pause operator"]`))
 	run(chromedp.Navigate(base+"/ui/connectors"), chromedp.WaitVisible(`button[aria-label="Pause operator"]`),
 		chromedp.Submit(`.who button`), chromedp.WaitVisible(`input[name=password]`))
 	all.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -15,13 +16,25 @@ import (
 
 // A page is one of the operators' pages.
 type page struct {
-	Name  string // in its path; "": the first page
+	Name  string // in its path, which may end with /{name}; "": the first page
 	Title string
 	Scope access.Scope
-	model func(*site, *http.Request) any
+	model func(*site, *http.Request) any // nil: there is no such thing
 }
 
-func (p *page) template() string { return cmp.Or(p.Name, "overview") }
+// template returns the name of its template: connectors-name of connectors/{name}.
+func (p *page) template() string {
+	return cmp.Or(strings.NewReplacer("/{", "-", "}", "").Replace(p.Name), "overview")
+}
+
+// InMenu reports whether the page is in the menu. The others are about one thing, which their paths name.
+func (p *page) InMenu() bool { return !strings.Contains(p.Name, "{") }
+
+// Has reports whether a page is this one, or about one of the things that it lists.
+func (p *page) Has(other *page) bool {
+	list, _, _ := strings.Cut(other.Name, "/{")
+	return p.Name == list
+}
 
 // Path returns the path of the page.
 func (p *page) Path() string { return admin.PagesBase + p.Name }
@@ -29,6 +42,8 @@ func (p *page) Path() string { return admin.PagesBase + p.Name }
 // A view is what the template of a page is given.
 type view struct {
 	Page   *page
+	Title  string
+	At     string // the request's path behind that of the first page
 	Pages  []page
 	Caller access.Caller
 	Users  bool // somebody can log in
@@ -67,6 +82,28 @@ func age(seconds float64) string {
 	}
 }
 
+// Back returns where an act goes back to.
+func (v *view) Back() string {
+	if v.Query == "" {
+		return admin.PagesBase + v.At
+	}
+	return admin.PagesBase + v.At + "?" + v.Query
+}
+
+// Link returns the path of the page about one thing of a list.
+func (v *view) Link(list, name string) string {
+	return admin.PagesBase + list + "/" + url.PathEscape(name)
+}
+
+// An item is what a template is given that writes one of several things.
+type item struct {
+	*view
+	It any
+}
+
+// With returns what a template is given that writes one thing.
+func (v *view) With(it any) item { return item{v, it} }
+
 // May reports whether the one who looks may do an act.
 func (v *view) May(act string) bool {
 	for _, a := range admin.Acts() {
@@ -80,7 +117,7 @@ func (v *view) May(act string) bool {
 // view makes what the template of a page is given.
 func (s *site) view(p *page, r *http.Request) *view {
 	return &view{
-		Page: p, Pages: s.pages, Caller: access.CallerOf(r), Users: len(s.server.Gateway().Config().Admin.Users) > 0,
+		Page: p, Title: strings.TrimSpace(p.Title + " " + r.PathValue("name")), At: strings.TrimPrefix(r.URL.EscapedPath(), admin.PagesBase), Pages: s.pages, Caller: access.CallerOf(r), Users: len(s.server.Gateway().Config().Admin.Users) > 0,
 		Query: r.URL.RawQuery, Model: p.model(s, r), cells: map[string]string{},
 	}
 }
@@ -90,6 +127,10 @@ func (s *site) show(p *page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v := s.view(p, r)
 		v.Notice = s.server.Guard().Sessions.Notice(r)
+		if v.Model == nil {
+			s.write(w, http.StatusNotFound, "missing", v)
+			return
+		}
 		s.write(w, http.StatusOK, p.template(), v)
 	}
 }

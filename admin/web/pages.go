@@ -20,7 +20,9 @@ func pages() []page {
 	return []page{
 		{"", "Overview", access.Look, (*site).overview},
 		{"connectors", "Connectors", access.Look, (*site).connectors},
+		{"connectors/{name}", "Connector", access.Look, (*site).connector},
 		{"accounts", "Accounts", access.Look, (*site).accounts},
+		{"accounts/{name}", "Account", access.Look, (*site).account},
 		{"sessions", "Sessions", access.Look, (*site).sessions},
 		{"webhooks", "Webhooks", access.Look, (*site).webhooks},
 		{"gateway", "Gateway", access.Look, (*site).gateway},

@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -21,6 +22,10 @@ const (
 // session ends. An event of type stale says that the page has other rows.
 func (s *site) stream(p *page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		if p.model(s, r) == nil {
+			http.NotFound(w, r)
+			return
+		}
 		w.Header().Set("Content-Type", "text/event-stream")
 		out := http.NewResponseController(w)
 		_ = out.SetReadDeadline(time.Time{})
@@ -55,9 +60,15 @@ func (s *site) stream(p *page) http.HandlerFunc {
 	}
 }
 
+// errGone says that there is no such thing any more as a page is about.
+var errGone = errors.New("it is not there any more")
+
 // cells returns what changes in a page, as it is now.
 func (s *site) cells(p *page, r *http.Request) (map[string]string, error) {
 	v := s.view(p, r)
+	if v.Model == nil {
+		return nil, errGone
+	}
 	err := s.templates[p.template()].ExecuteTemplate(io.Discard, "main", v)
 	return v.cells, err
 }

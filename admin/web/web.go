@@ -26,13 +26,14 @@ type site struct {
 	pages     []page
 	templates map[string]*template.Template // by the names of pages
 	rates     rates
+	speeds    speeds
 }
 
 // Handler serves the pages of a server. It is admin.Pages.
 func Handler(server *admin.Server) http.Handler {
 	s := &site{server: server, pages: pages(), templates: map[string]*template.Template{}}
-	for _, name := range append(s.names(), "login") {
-		s.templates[name] = template.Must(template.ParseFS(templateFiles, "templates/layout.html", "templates/"+name+".html"))
+	for _, name := range append(s.names(), "login", "missing") {
+		s.templates[name] = template.Must(template.ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/"+name+".html"))
 	}
 	m := http.NewServeMux()
 	for i := range s.pages {

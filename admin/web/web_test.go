@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -22,6 +23,7 @@ import (
 	"pmg/internal/passhash"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
+	"pmg/sms"
 	"pmg/stages"
 )
 
@@ -32,10 +34,10 @@ const gatewayYAML = `
 pdulog: {dir: %q}
 admin: {socket: "off", address: "127.0.0.1:0"}
 accounts:
-  - {system_id: '<b>"x', password: secret}
+  - {system_id: '<b>"x', password: secret, rate: 7, keys: [{name: shop, hash: "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", scopes: [send], expires: 2037-01-31}]}
 connectors:
   - {name: clients, direction: in, address: "127.0.0.1:0"}
-  - {name: operator, direction: out, address: "127.0.0.1:1", system_id: pmg, password: x}
+  - {name: operator, direction: out, address: "127.0.0.1:1", system_id: '<b>"p', password: 'hidden'}
 routes:
   - {to: operator}
 `
@@ -72,6 +74,20 @@ func start(t *testing.T) (url string, g *gateway.Gateway) {
 		}
 	})
 	return "http://" + s.Addr(), g
+}
+
+// named are the things of start's gateway that pages are about.
+func named() map[string]string {
+	return map[string]string{"connectors/{name}": "operator", "accounts/{name}": `<b>"x`}
+}
+
+// pathOf returns a path and the heading of a page.
+func pathOf(p *page) (path, heading string) {
+	name := named()[p.Name]
+	if name == "" {
+		return p.Path(), p.Title
+	}
+	return strings.Replace(p.Path(), "{name}", url.PathEscape(name), 1), p.Title + " " + name
 }
 
 // browser returns a client that has logged in; with an empty name it has not.
@@ -121,16 +137,17 @@ func TestWhoMayWhat(t *testing.T) {
 	for name, scope := range scopes {
 		c := browser(t, base, name)
 		for _, p := range pages() {
-			code, body, h := ask(t, c, "GET", base+p.Path(), nil)
+			path, heading := pathOf(&p)
+			code, body, h := ask(t, c, "GET", base+path, nil)
 			want := http.StatusOK
 			if scope == access.None {
 				want = http.StatusSeeOther
 			}
-			if code != want || want == http.StatusOK && !strings.Contains(body, "<h1>"+p.Title+"</h1>") {
-				t.Errorf("%q: %s: %d %s", name, p.Path(), code, body)
+			if code != want || want == http.StatusOK && !strings.Contains(body, "<h1>"+template.HTMLEscapeString(heading)+"</h1>") {
+				t.Errorf("%q: %s: %d %s", name, path, code, body)
 			}
 			if h.Get("Content-Security-Policy") != policy || h.Get("X-Content-Type-Options") != "nosniff" {
-				t.Errorf("%s: %v", p.Path(), h)
+				t.Errorf("%s: %v", path, h)
 			}
 		}
 		for _, a := range admin.Acts() {
@@ -154,7 +171,12 @@ func TestMarkup(t *testing.T) {
 	t.Parallel()
 	base, _ := start(t)
 	c := browser(t, base, config.AdministerScope)
-	for _, path := range []string{"/ui/accounts", "/ui/accounts?filter=%3Cb%3E", "/ui/sessions?filter=%22%3E%3Cscript%3E", "/ui/login?next=%22%3E%3Cscript%3E"} {
+	paths := []string{"/ui/accounts?filter=%3Cb%3E", "/ui/sessions?filter=%22%3E%3Cscript%3E", "/ui/login?next=%22%3E%3Cscript%3E", "/ui/accounts/%22%3E%3Cscript%3E"}
+	for _, p := range pages() {
+		path, _ := pathOf(&p)
+		paths = append(paths, path)
+	}
+	for _, path := range paths {
 		_, body, _ := ask(t, c, "GET", base+path, nil)
 		if strings.Contains(body, "<b>") || strings.Contains(body, "<script>") || strings.Contains(body, `"x"`) {
 			t.Errorf("%s: %s", path, body)
@@ -169,6 +191,51 @@ func TestMarkup(t *testing.T) {
 	}
 	if _, body, _ := ask(t, c, "GET", base+"/ui/gateway", nil); strings.Contains(body, "nothing &lt;i&gt;") {
 		t.Error("a notice is shown twice")
+	}
+}
+
+// The page about one thing shows what is known of it, and the configuration in force without secrets to those who may
+// operate. There is none about what is not there.
+func TestOne(t *testing.T) {
+	t.Parallel()
+	base, g := start(t)
+	origin := g.Origins.Of(`<b>"x`, "clients")
+	for _, code := range []sms.Code{sms.Throttled, sms.Throttled, sms.BadDestination, sms.Throttled} {
+		origin.Tally.Refuse(code)
+	}
+	stats := g.Connector("operator").Stats
+	stats.Receipts.Add(sms.StateDelivered)
+	_, operator := pathOf(&page{Name: "connectors/{name}"})
+	for scope, c := range map[string]*http.Client{config.LookScope: browser(t, base, config.LookScope), config.OperateScope: browser(t, base, config.OperateScope)} {
+		for path, want := range map[string][]string{
+			"/ui/connectors/operator":  {"Reconnect", "Configuration in force", `system_id: &#34;&lt;b&gt;\&#34;p&#34;`, `password: &#34;********&#34;`},
+			"/ui/accounts/%3Cb%3E%22x": {"End sessions", "Configuration in force", "rate: 7"},
+		} {
+			_, body, _ := ask(t, c, "GET", base+path, nil)
+			for _, text := range want {
+				if strings.Contains(body, text) != (scope == config.OperateScope) {
+					t.Errorf("%s: %s: %s", scope, text, body)
+				}
+			}
+			if strings.Contains(body, "hidden") && strings.Contains(body, "password: hidden") || strings.Contains(body, "0123456789abcdef") {
+				t.Errorf("a secret: %s", body)
+			}
+		}
+		_, body, _ := ask(t, c, "GET", base+"/ui/connectors/operator", nil)
+		if !strings.Contains(body, operator) || !strings.Contains(body, `data-k="p.delivered">100.0 %`) || !strings.Contains(body, "Messages that a peer accepted.") {
+			t.Error(body)
+		}
+		_, body, _ = ask(t, c, "GET", base+"/ui/accounts/%3Cb%3E%22x", nil)
+		for _, text := range []string{">shop<", "2037-01-31", `data-k="n.throttled">3<`, `data-k="p.bad_destination">25.0 %`, "a second, at most 7"} {
+			if !strings.Contains(body, text) {
+				t.Errorf("no %s: %s", text, body)
+			}
+		}
+		for _, path := range []string{"/ui/connectors/other", "/ui/accounts/other", "/ui/stream/accounts/other"} {
+			if code, _, _ := ask(t, c, "GET", base+path, nil); code != http.StatusNotFound {
+				t.Errorf("%s: %d", path, code)
+			}
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package intake
 import (
 	"pmg/connector"
 	"pmg/gateway/keep"
+	"pmg/sms"
 	"pmg/sms/fit"
 )
 
@@ -55,7 +56,7 @@ func (i *Intake) Undo(from *connector.Connector, a keep.Accepted) {
 		i.desk.CountAside(a.Message.Origin, a.Aside(), -1)
 	}
 	from.Stats.Refused.Add(1)
-	a.Message.Origin.Tally.Refused.Add(1)
+	a.Message.Origin.Tally.Refuse(sms.SystemError)
 	a.Message.Release()
 }
 

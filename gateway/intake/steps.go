@@ -160,7 +160,7 @@ func (s *Submission) Drop() {
 // refuses refuses a submission. sort limits how often the log says why.
 func (s *Submission) refuses(d *Desk, now int64, code sms.Code, sort *node.Sampled, why string) Verdict {
 	if s.Code = code; s.From != nil {
-		s.From.CountRefused()
+		s.From.CountRefused(code)
 		if why != "" {
 			d.LogRefused(now, s.From, sort, why)
 		}

@@ -106,7 +106,7 @@ func (d *Desk) pass(in *intake.Intake, from *connector.Source, m *sms.Message, s
 			other.Release()
 		}
 		m.Release()
-		from.CountRefused()
+		from.CountRefused(sms.QueueFull)
 		return Result{Code: sms.QueueFull}
 	}
 	from.Connector.Stats.Receipts.Add(state)

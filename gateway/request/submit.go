@@ -120,7 +120,7 @@ func (d *Desk) take(s *intake.Submission, item *Item) (r Result) {
 	r.Step = s.Refuser(d.intake)
 	if r.Code == sms.OK && item.Parts > 0 && s.Accepted().Places() > int64(item.Parts) {
 		r.Code, r.Step = sms.BadLength, "fit"
-		s.From.CountRefused()
+		s.From.CountRefused(r.Code)
 	}
 	return r
 }

@@ -143,7 +143,7 @@ func (f *finder[R]) acceptReceipt(now int64, q *finding[R], s *connector.Share, 
 			m.Release()
 		}
 		q.message.Release()
-		l.CountRefused()
+		l.CountRefused(sms.QueueFull)
 		f.tooMuch(now, l, q.request, sms.QueueFull, 0)
 		return
 	}

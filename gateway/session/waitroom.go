@@ -94,7 +94,7 @@ func (w *waitRoom[R]) take(l *connector.Link, f func(*sms.Message, R)) {
 // refuse answers a submit for which there was no room.
 func (w *waitRoom[R]) refuse(now int64, l *connector.Link, m *sms.Message, r R) {
 	m.Release()
-	l.CountRefused()
+	l.CountRefused(sms.QueueFull)
 	w.answer(now, l, r, sms.QueueFull, 0, 0)
 }
 

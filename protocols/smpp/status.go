@@ -162,6 +162,14 @@ func StatusName(number uint32) string {
 	return ""
 }
 
+// Meaning returns what a command_status means, and of which kind it is.
+func (d *Driver) Meaning(number uint32) string {
+	if s := findStatus(number); s != nil && number != StatusOK {
+		return s.text + "; " + s.code.Failure().String()
+	}
+	return ""
+}
+
 // Statuses returns every assigned command_status with its name, in order.
 func (d *Driver) Statuses() iter.Seq2[uint32, string] {
 	return func(yield func(uint32, string) bool) {

@@ -63,6 +63,10 @@ func TestCodesAndStatuses(t *testing.T) {
 		}
 		answered[s.code] = answered[s.code] || s.sent
 	}
+	d := New(Options{})
+	if d.Meaning(StatusThrottled) != "allowed message limits exceeded; throttled" || d.Meaning(StatusOK) != "" || d.Meaning(0x22) != "" {
+		t.Error("what statuses mean")
+	}
 	if codeOf(0x22) != sms.Rejected || StatusName(0x22) != "" {
 		t.Error("a status that is not assigned has a meaning")
 	}

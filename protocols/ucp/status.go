@@ -130,6 +130,14 @@ func StatusName(number uint32) string {
 	return ""
 }
 
+// Meaning returns of which kind an error code is; its name says what it means.
+func (d *Driver) Meaning(number uint32) string {
+	if s := findStatus(number); s != nil {
+		return s.code.Failure().String()
+	}
+	return ""
+}
+
 // Statuses returns every assigned error code with its name, in order.
 func (d *Driver) Statuses() iter.Seq2[uint32, string] {
 	return func(yield func(uint32, string) bool) {

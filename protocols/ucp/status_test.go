@@ -60,6 +60,9 @@ func TestCodesAndErrorCodes(t *testing.T) {
 		}
 		answered[s.code] = answered[s.code] || s.sent
 	}
+	if d := New(Options{}); d.Meaning(ecAdC) != "permanent" || d.Meaning(99) != "" {
+		t.Error("what error codes mean")
+	}
 	if codeOf(99) != sms.Rejected || codeOf(200) != sms.Rejected || StatusName(99) != "" {
 		t.Error("an error code that is not assigned has a meaning")
 	}

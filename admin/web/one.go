@@ -1,0 +1,169 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"pmg/admin"
+	"pmg/admin/access"
+	"pmg/config"
+	"pmg/connector"
+)
+
+// Speeds are the rates of counters by what they are about. There are as many as connectors and accounts have had names.
+type speeds struct {
+	mu sync.Mutex
+	of map[string]*rates
+}
+
+// rates returns those of one thing.
+func (s *speeds) rates(name string) *rates {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.of == nil {
+		s.of = map[string]*rates{}
+	}
+	if s.of[name] == nil {
+		s.of[name] = new(rates)
+	}
+	return s.of[name]
+}
+
+// A portion is how many of all are of one sort.
+type portion struct {
+	Name    string
+	Count   int64
+	Percent string
+}
+
+// portions returns counts with their parts of the sum, the largest first. Sorts that were never seen are left out.
+func portions(counts connector.Labels) (all []portion) {
+	var sum int64
+	for _, n := range counts {
+		sum += n
+	}
+	for name, n := range counts {
+		if n > 0 {
+			all = append(all, portion{name, n, fmt.Sprintf("%.1f %%", 100*float64(n)/float64(sum))})
+		}
+	}
+	slices.SortFunc(all, func(a, b portion) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name)) })
+	return all
+}
+
+// limit writes a rate of the configuration behind one that was measured.
+func limit(rate int) string {
+	if rate == 0 {
+		return "without a limit"
+	}
+	return fmt.Sprint("at most ", rate)
+}
+
+// A connectorPage is the model of the page about one connector.
+type connectorPage struct {
+	admin.Connector
+	In, Out string // messages a second
+	Limit   string // of Out
+	Answer  string
+	States  []portion // of receipts
+	Figures []admin.Figure
+
+	Settings string // as in the configuration; empty for those who may not see it
+}
+
+func (s *site) connector(r *http.Request) any {
+	status := s.server.Status(true)
+	i := slices.IndexFunc(status.Connectors, func(c admin.Connector) bool { return c.Name == r.PathValue("name") })
+	c := s.server.Gateway().Connector(r.PathValue("name"))
+	if i < 0 || c == nil {
+		return nil
+	}
+	p := connectorPage{Connector: status.Connectors[i], Limit: limit(c.Config().Rate), Answer: "–"}
+	rate := s.speeds.rates("connector "+p.Name).of(status.Time, p.Accepted, p.Sent)
+	p.In, p.Out = rate[0], rate[1]
+	if p.Answers.Count > 0 {
+		p.Answer = time.Duration(p.Answers.MeanSeconds * 1e9).Round(100 * time.Microsecond).String()
+	}
+	p.States, p.Figures = portions(p.Receipts), admin.Figures(p.Connector)
+	if access.CallerOf(r).Scope >= access.Operate {
+		p.Settings = config.ShowConnector(c.Config())
+	}
+	return p
+}
+
+// An accountPage is the model of the page about one account.
+type accountPage struct {
+	admin.Account
+	Config      struct{ MaxSessions, MaxScheduled, MaxParked int }
+	In, Out     string // messages a second
+	Limit       string // of In
+	SessionList []admin.Session
+	Reasons     []portion // of refusals
+	Servers     any       // that are called
+	DeadLetters int64
+	Keys        []keyRow
+	Figures     []admin.Figure
+
+	Settings string // as in the configuration; empty for those who may not see it
+}
+
+// A keyRow is what is shown of a key.
+type keyRow struct{ Name, Scopes, Networks, Expires string }
+
+func (s *site) account(r *http.Request) any {
+	status, name := s.server.Status(true), r.PathValue("name")
+	i := slices.IndexFunc(status.Accounts, func(a admin.Account) bool { return a.Name == name })
+	cfg := s.server.Gateway().Account(name)
+	if i < 0 || cfg == nil {
+		return nil
+	}
+	p := accountPage{Account: status.Accounts[i], Limit: limit(cfg.Rate), Keys: keyRows(cfg.Keys, status.Time)}
+	p.Config.MaxSessions, p.Config.MaxScheduled, p.Config.MaxParked = cfg.MaxSessions, cfg.MaxScheduled, cfg.MaxParked
+	rate := s.speeds.rates("account "+name).of(status.Time, p.Accepted, p.Delivered)
+	p.In, p.Out = rate[0], rate[1]
+	for i := range status.Connectors {
+		if status.Connectors[i].Direction != config.In {
+			continue // its sessions have the name that we log in with
+		}
+		for _, one := range status.Connectors[i].SessionList {
+			if one.Account == name {
+				p.SessionList = append(p.SessionList, one)
+			}
+		}
+	}
+	for i := range status.Webhooks {
+		if status.Webhooks[i].Account == name {
+			p.DeadLetters = status.Webhooks[i].DeadLetters
+		}
+	}
+	p.Servers = s.server.Gateway().Webhooks.Rows(name)
+	p.Reasons, p.Figures = portions(p.RefusedBy), admin.Figures(p.Account)
+	if access.CallerOf(r).Scope >= access.Operate {
+		p.Settings = config.ShowAccount(cfg)
+	}
+	return p
+}
+
+// keyRows returns what is shown of keys. Their hashes are not among it.
+func keyRows(keys []config.Key, now time.Time) (rows []keyRow) {
+	for i := range keys {
+		k := &keys[i]
+		row := keyRow{Name: k.Name, Scopes: strings.Join(k.Scopes, ", "), Expires: k.Expires}
+		if row.Scopes == "" {
+			row.Scopes = config.SendScope + ", " + config.ReadScope
+		}
+		for _, n := range k.Networks {
+			row.Networks = strings.TrimPrefix(row.Networks+", "+n.String(), ", ")
+		}
+		if at := k.ExpiresAt(); !at.IsZero() && now.After(at) {
+			row.Expires += " (has expired)"
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

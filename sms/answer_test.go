@@ -1,0 +1,17 @@
+package sms
+
+import "testing"
+
+// Each refusal is counted in all of them, and by its reason.
+func TestTally(t *testing.T) {
+	t.Parallel()
+	var one Tally
+	for _, code := range []Code{Throttled, BadDestination, Throttled, UnknownMessage, codes, 255} {
+		one.Refuse(code)
+	}
+	got := map[Code]int64{}
+	one.RefusedBy(func(why Code, n int64) { got[why] = n })
+	if one.Refused.Load() != 6 || len(got) != 3 || got[Throttled] != 2 || got[BadDestination] != 1 || got[UnknownMessage] != 3 {
+		t.Errorf("%d: %v", one.Refused.Load(), got)
+	}
+}
