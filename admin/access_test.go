@@ -68,6 +68,16 @@ func TestScopes(t *testing.T) {
 			t.Errorf("%s %s: %s", c.method, c.path, body)
 		}
 	}
+	for _, l := range Lists() {
+		for token, want := range map[string]int{"": 401, "Bearer wrong": 401, look: 200, act: 200} {
+			if code, body, header := ask("GET", Base+"/"+l.Name, token, "", ""); code != want || code == 200 && header.Get("Content-Type") != "application/json" {
+				t.Errorf("%s with %q: %d %s, want %d", l.Name, token, code, body, want)
+			}
+		}
+		if code, _, _ := ask("POST", Base+"/"+l.Name, act, "", ""); code != 405 {
+			t.Errorf("%s with POST: %d", l.Name, code)
+		}
+	}
 	if code, _, _ := ask("POST", "/admin/v1/reload", act, "http://evil.example", ""); code != 403 {
 		t.Errorf("from another site: %d", code)
 	}

@@ -40,6 +40,25 @@ func Acts() []Act {
 	}
 }
 
+// A List shows something to those who may look. It is a request with GET to Base and its name, whose answer is JSON.
+type List struct {
+	Name  string
+	Shows string
+	show  func(*Server, http.ResponseWriter, *http.Request)
+}
+
+// Lists returns what operators may see.
+func Lists() []List {
+	return []List{
+		{"status", "the gateway, its connectors and accounts, with ?sessions=1 the sessions", (*Server).status},
+		{"history", "the figures of the last hour, of the gateway or of ?connector=", (*Server).history},
+		{"queue", "messages in the store", (*Server).queue},
+		{"queue/sums", "how many messages wait for whom", (*Server).sums},
+		{"webhooks", "clients' servers that are called", (*Server).webhooks},
+		{"webhooks/attempts", "the last calls of those", (*Server).attempts},
+	}
+}
+
 // Do carries an act out.
 func (s *Server) Do(a *Act, r *http.Request) (any, error) {
 	access.Named(r, a.Name)

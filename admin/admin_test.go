@@ -48,7 +48,7 @@ routes:
   - {to: operator}
 `
 
-func parse(t *testing.T, yaml string, args ...any) *config.Config {
+func parse(t testing.TB, yaml string, args ...any) *config.Config {
 	t.Helper()
 	c, _, err := config.Parse(fmt.Appendf(nil, yaml, args...), config.Options{})
 	if err != nil {
@@ -74,7 +74,7 @@ func client() *http.Client { return &http.Client{Transport: authorized(testToken
 
 // running is a gateway with its admin listener.
 type running struct {
-	t       *testing.T
+	t       testing.TB
 	gateway *gateway.Gateway
 	engine  gateway.Engine
 	admin   *Server
@@ -82,7 +82,7 @@ type running struct {
 	socket  string
 }
 
-func start(t *testing.T, cfg *config.Config, withPprof bool) *running {
+func start(t testing.TB, cfg *config.Config, withPprof bool) *running {
 	t.Helper()
 	cfg.Admin.Tokens = []config.Token{{Name: "test", Hash: token.Hash(testToken), Scope: config.AdministerScope}}
 	g, err := gateway.New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) {
@@ -117,7 +117,7 @@ func start(t *testing.T, cfg *config.Config, withPprof bool) *running {
 }
 
 // socketIn returns the path of a socket. Directories of tests have names that are too long for one.
-func socketIn(t *testing.T) string {
+func socketIn(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "s")
 	if err != nil {

@@ -2,6 +2,7 @@
 //
 //	/metrics      for Prometheus
 //	/status       the same as JSON, for pmg status; ?sessions=1 lists the sessions
+//	/history      the figures of the last hour as JSON, for charts
 //	/healthz      200 while the stages make progress
 //	/readyz       200 while the gateway is ready for traffic, otherwise 503 and the reasons
 //	/queue        the messages in the store, a page at a time, for pmg queue

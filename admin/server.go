@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"pmg/admin/access"
+	"pmg/admin/history"
 	"pmg/config"
 	"pmg/gateway"
 	"pmg/internal/sock"
@@ -34,6 +35,8 @@ type Server struct {
 	reloads   ReloadFunc // nil: there are none
 	view      *view
 	progress  *Progress
+	recorder  *history.Recorder
+	stop      func() // ends what records the history; nil: nothing does
 	http      http.Server
 	limiter   *limiter
 	guard     *access.Guard
@@ -54,6 +57,7 @@ func Start(cfg *config.Config, g *gateway.Gateway, e gateway.Engine, version str
 	if err := s.listen(cfg, opened); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot start admin %w", err), s.Close())
 	}
+	s.stop = record(s.recorder)
 	s.http.ErrorLog = stdlog.New(g.Log.With().Str("component", "admin").Logger(), "", 0)
 	for _, l := range s.listeners {
 		go func() { _ = s.http.Serve(l) }() // Close ends it
@@ -111,7 +115,8 @@ func (s *Server) listen(cfg *config.Config, opened []sock.Listening) error {
 
 func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, pages Pages) *Server {
 	sessions := access.NewSessions(func() []config.User { return g.Config().Admin.Users }, time.Now)
-	s := &Server{reloads: reload, view: newView(g, e, version), progress: NewProgress(), limiter: newLimiter(),
+	v := newView(g, e, version)
+	s := &Server{reloads: reload, view: v, progress: NewProgress(), recorder: history.New(v.reading), limiter: newLimiter(),
 		guard: access.NewGuard(func() []config.Token { return g.Config().Admin.Tokens }, sessions, g.Log)}
 	s.http = http.Server{
 		Handler:           checkHost(hostNames(cfg), http.NewCrossOriginProtection().Handler(s.mux(cfg.Pprof, pages))),
@@ -129,8 +134,11 @@ func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version s
 // Addr returns the address that the server listens on, or its socket if it has no address.
 func (s *Server) Addr() string { return s.listeners[0].Addr().String() }
 
-// Close stops listening and closes the connections.
+// Close stops listening, closes the connections and ends the history.
 func (s *Server) Close() error {
+	if s.stop != nil {
+		s.stop()
+	}
 	err := s.http.Close()
 	for _, l := range s.listeners { // those that were not served are still open
 		if cerr := l.Close(); err == nil && !errors.Is(cerr, net.ErrClosed) && !errors.Is(cerr, fs.ErrNotExist) {
@@ -156,11 +164,9 @@ func (s *Server) mux(withPprof bool, pages Pages) *http.ServeMux {
 		return s.guard.May(access.Administer, s.limiter.limited(h))
 	}
 	m.Handle("GET /metrics", look(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP))
-	m.Handle("GET "+Base+"/status", look(s.status))
-	m.Handle("GET "+Base+"/queue", look(s.queue))
-	m.Handle("GET "+Base+"/queue/sums", look(s.sums))
-	m.Handle("GET "+Base+"/webhooks", look(s.webhooks))
-	m.Handle("GET "+Base+"/webhooks/attempts", look(s.attempts))
+	for _, l := range Lists() {
+		m.Handle("GET "+Base+"/"+l.Name, look(func(w http.ResponseWriter, r *http.Request) { l.show(s, w, r) }))
+	}
 	for _, a := range Acts() {
 		m.Handle("POST "+Base+"/"+a.Name, s.guard.May(a.Scope, s.limiter.limited(s.serve(a))))
 	}

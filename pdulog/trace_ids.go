@@ -231,3 +231,13 @@ func (e *Entry) Receipt() (ids []string, state string) {
 
 // PeerID returns the id in an answer.
 func (e *Entry) PeerID() string { return string(fieldOf(e.Rest, "message_id")) }
+
+// Addresses returns the addresses of the sender and the recipient in a request, "" where the line has none.
+func (e *Entry) Addresses() (source, destination string) {
+	for _, fields := range [...][2]string{{"source_addr", "destination_addr"}, {"OAdC", "AdC"}, {"from", "to"}} {
+		if to := fieldOf(e.Rest, fields[1]); to != nil {
+			return string(fieldOf(e.Rest, fields[0])), string(to)
+		}
+	}
+	return "", ""
+}

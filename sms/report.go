@@ -36,6 +36,9 @@ type Report struct {
 	Answer []byte
 	// Context is that of the message: what its client gets back.
 	Context []byte
+	// Accepted is when the gateway accepted the message, as Submitted, which may be what the peer has told. It is 0 if
+	// there is no Context.
+	Accepted int64
 	// Original is the text of the whole receipt as a peer sent it. It is nil in a receipt
 	// that the gateway has made.
 	Original []byte
@@ -84,10 +87,10 @@ const (
 // storedAlways is how many strings of a Report are stored even if they are empty.
 const storedAlways = 5
 
-// strings are the strings of a Report in their stored order, which never changes. Those behind
-// storedAlways are stored only if they, or one behind them, are not empty.
-func (r *Report) strings() [9]*[]byte {
-	return [...]*[]byte{&r.ID, &r.TextID, &r.Err, &r.Text, &r.Original, &r.Word, &r.Extra, &r.Answer, &r.Context}
+// strings are the strings of a Report in their stored order, which never changes; accepted has Accepted in 8 octets, and
+// is empty if that is 0. Those behind storedAlways are stored only if they, or one behind them, are not empty.
+func (r *Report) strings(accepted *[]byte) [10]*[]byte {
+	return [...]*[]byte{&r.ID, &r.TextID, &r.Err, &r.Text, &r.Original, &r.Word, &r.Extra, &r.Answer, &r.Context, accepted}
 }
 
 func (r *Report) append(b []byte) []byte {
@@ -104,7 +107,12 @@ func (r *Report) append(b []byte) []byte {
 		state |= reportTaken
 	}
 	b = append(b, state)
-	list := r.strings()
+	var room [8]byte
+	var accepted []byte
+	if r.Accepted != 0 {
+		accepted = binary.BigEndian.AppendUint64(room[:0], uint64(r.Accepted))
+	}
+	list := r.strings(&accepted)
 	n := len(list)
 	for n > storedAlways && len(*list[n-1]) == 0 {
 		n--
@@ -126,7 +134,8 @@ func (r *Report) read(b []byte) bool {
 	r.NetworkError = binary.BigEndian.Uint16(b[27:])
 	r.State, r.Seconds, r.Taken = State(b[reportHead-1]&^reportFlags), b[reportHead-1]&reportSeconds != 0, b[reportHead-1]&reportTaken != 0
 	b = b[reportHead:]
-	for i, s := range r.strings() {
+	var accepted []byte
+	for i, s := range r.strings(&accepted) {
 		if i >= storedAlways && len(b) == 0 {
 			*s = nil
 			continue
@@ -140,6 +149,15 @@ func (r *Report) read(b []byte) bool {
 		}
 		*s = part(b, 0, int(n))
 		b = b[n:]
+	}
+	switch len(accepted) {
+	case 0:
+		r.Accepted = 0
+	case 8:
+		r.Accepted = int64(binary.BigEndian.Uint64(accepted))
+		return len(b) == 0 && r.Accepted != 0
+	default:
+		return false
 	}
 	return len(b) == 0
 }

@@ -2,6 +2,7 @@ package sms
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -19,6 +20,8 @@ func TestReport(t *testing.T) {
 		{ID: []byte("7"), Word: []byte("READ"), Extra: []byte("price:0.05")},
 		{ID: []byte("7"), State: StateDelivered, Extra: []byte("price:0.05 mccmnc:26201")},
 		{ID: []byte("8"), State: StateDelivered, Submitted: 1, Seconds: true},
+		{ID: []byte("9"), State: StateDelivered, Submitted: 1, Context: []byte("order 7"), Accepted: 1 << 60},
+		{Accepted: 6},
 	} {
 		var m Message
 		m.SetReport(Address{Addr: []byte("46700000001")}, Address{Addr: []byte("acme")}, &want)
@@ -27,13 +30,16 @@ func TestReport(t *testing.T) {
 			t.Errorf("%+v became %+v, %t", want, got, ok)
 		}
 		octets, older := want.append(nil), want
-		older.Extra = nil
-		withoutExtra := len(older.append(nil))
-		older.Word = nil
-		withoutWord := len(older.append(nil))
+		var lengths []int // of reports of before there were these
+		for _, forget := range []func(){
+			func() { older.Accepted = 0 }, func() { older.Context = nil }, func() { older.Extra = nil }, func() { older.Word = nil },
+		} {
+			forget()
+			lengths = append(lengths, len(older.append(nil)))
+		}
 		for n := range octets {
-			if n == withoutExtra || n == withoutWord {
-				continue // a report of before there were these
+			if slices.Contains(lengths, n) {
+				continue
 			}
 			m.Set(Address{}, Address{}, octets[:n])
 			if r, ok := m.Report(); ok {

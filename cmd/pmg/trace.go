@@ -2,11 +2,9 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,8 +12,7 @@ import (
 	"pmg/config"
 	"pmg/internal/console"
 	"pmg/pdulog"
-	"pmg/protocols/httpsms"
-	"pmg/sms"
+	"pmg/pdulog/story"
 )
 
 func newTraceCommand() *cobra.Command {
@@ -61,39 +58,35 @@ type traceOptions struct {
 func runTrace(cmd *cobra.Command, o *traceOptions, what string) error {
 	ctx, stop := console.Interruptible(cmd.Context())
 	defer stop()
-	if id, err := httpsms.ParseID(what); err == nil && strings.Contains(what, "-") { // a UUID, as clients have it
-		what = sms.FormatID(id)
-	}
-	t := &pdulog.Trace{Number: what}
-	if o.id || pdulog.MessageID(what) {
-		t.ID = what
-	}
+	var filter pdulog.Filter
 	var err error
 	now := time.Now()
-	if t.Filter.Since, err = logTime("--since", o.since, now); err != nil {
+	if filter.Since, err = logTime("--since", o.since, now); err != nil {
 		return err
 	}
-	if t.Filter.Until, err = logTime("--until", o.until, now); err != nil {
+	if filter.Until, err = logTime("--until", o.until, now); err != nil {
 		return err
 	}
 	dir, err := o.find(cmd)
 	if err != nil {
 		return err
 	}
-	lines, fates, err := o.trace(ctx, t, dir)
-	if err == nil && len(lines) == 0 && t.ID == "" { // an SMSC's id may have digits only, too
-		t.ID = what
-		lines, fates, err = o.trace(ctx, t, dir)
+	finder := story.Finder{Dir: dir, Most: mostFates}
+	if o.cfg != nil {
+		finder.Events, finder.Waiting = o.cfg.Events.Dir, askStore(o.cfg)
 	}
+	found, err := finder.Search(ctx, what, o.id, filter)
 	switch {
 	case ctx.Err() != nil:
 		return errors.New("interrupted")
 	case err != nil:
 		return fmt.Errorf("cannot trace %s: %w", what, err)
-	case len(lines) == 0 && len(fates) == 0:
+	}
+	fates := fatesOf(found)
+	if len(found.Lines) == 0 && len(fates) == 0 {
 		return o.nothing(what, dir)
 	}
-	return o.print(cmd.OutOrStdout(), lines, fates)
+	return o.print(cmd.OutOrStdout(), found.Lines, fates)
 }
 
 // nothing returns the error that nothing is known of a message.
@@ -102,36 +95,6 @@ func (o *traceOptions) nothing(what, dir string) error {
 		return fmt.Errorf("no line of the pdu logs in %s is about %s in the time that --since and --until select; without them all lines are searched", dir, what)
 	}
 	return fmt.Errorf("no line of the pdu logs in %s is about %s; --dir names another directory, and pdulog.keep_age, keep, max_total and min_free limit how long files are kept", dir, what)
-}
-
-// trace returns the lines about the messages, and what became of those.
-func (o *traceOptions) trace(ctx context.Context, t *pdulog.Trace, dir string) ([][]byte, []string, error) {
-	lines, err := t.Trace(ctx, dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	if t.Cut {
-		return lines, []string{"further messages are not followed, nor is told what became of all these: name the id of one, or a shorter --since"}, nil
-	}
-	f := newFates(lines)
-	if t.ID != "" {
-		f.know(t.ID)
-	}
-	if o.cfg == nil {
-		return lines, f.tell(), nil
-	}
-	if from := o.cfg.Events.Dir; from != "" {
-		if err := f.readEvents(ctx, from, t.Filter.Since); err != nil {
-			return nil, nil, err
-		}
-		if t.Also = f.unseen; len(t.Also) > 0 && t.ID != "" { // a protocol whose receipts have no ids
-			if lines, err = t.Trace(ctx, dir); err != nil {
-				return nil, nil, err
-			}
-		}
-	}
-	f.askStore(ctx, o.cfg)
-	return lines, f.tell(), nil
 }
 
 func (o *traceOptions) print(w io.Writer, lines [][]byte, fates []string) error {

@@ -76,6 +76,9 @@ func wants(n sms.Notify, s sms.State) bool {
 func (d *Desk) address(now int64, m *sms.Message, f *store.Mapping, r *sms.Report, known uint64) {
 	r.Known, r.Original, r.Context = known, nil, f.Context
 	wall := d.Clock.Wall(now)
+	if r.Accepted = 0; len(f.Context) > 0 {
+		r.Accepted = f.Arrived
+	}
 	if r.Submitted == 0 {
 		r.Submitted = f.Arrived
 	}

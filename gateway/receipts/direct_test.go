@@ -72,6 +72,10 @@ func TestAddress(t *testing.T) {
 		{sms.Report{State: sms.StateAccepted}, sms.Report{Submitted: 700, Done: p.now + day}},
 		{sms.Report{State: sms.StateEnroute}, sms.Report{Submitted: 700}},
 		{sms.Report{State: sms.StateDelivered, Submitted: 800, Done: 900}, sms.Report{Submitted: 800, Done: 900}},
+		{
+			sms.Report{State: sms.StateDelivered, Submitted: 800, Done: 900, Context: []byte("order 7"), Accepted: 3},
+			sms.Report{Submitted: 800, Done: 900, Accepted: 700},
+		},
 	} {
 		m := p.receipt("46700000001", c.report)
 		m.SetNative(own, []byte("n"))
@@ -79,7 +83,7 @@ func TestAddress(t *testing.T) {
 		m.Notify, m.Offset, m.Part, m.Parts = sms.NotifySuccess, 1, 1, 2
 		m.Flags |= sms.HasHeader | sms.ReplyPath | sms.RelativeValidity
 		_, f := partOf(p, 0, 1, sms.StateDelivered, "")
-		f.Arrived = 700
+		f.Arrived, f.Context = 700, c.report.Context
 		var written sms.Message
 		written.Set(sms.Address{}, sms.Address{}, nil)
 		written.SetSubmitted(&sms.Submitted{Source: sms.Address{Addr: []byte("alias")}, Dest: sms.Address{Addr: []byte("0700000001")}})
@@ -87,13 +91,13 @@ func TestAddress(t *testing.T) {
 		r, _ := m.Report()
 		p.address(p.now, m, &f.Mapping, &r, 5000)
 		r, ok := m.Report()
-		if !ok || r.Known != 5000 || r.State != c.report.State || r.Submitted != c.want.Submitted || r.Done != c.want.Done {
+		if !ok || r.Known != 5000 || r.State != c.report.State || r.Submitted != c.want.Submitted || r.Done != c.want.Done || r.Accepted != c.want.Accepted {
 			t.Errorf("%+v: %+v", c.report, r)
 		}
 		if string(m.Source().Addr) != "0700000001" || string(m.Dest().Addr) != "alias" || string(m.Native(own)) != "n" {
 			t.Errorf("from %s to %s with %q", m.Source().Addr, m.Dest().Addr, m.Native(own))
 		}
-		if m.Arrived != p.now || m.DeliverAt != 0 || m.NotBefore != 0 || m.Expires != p.now+int64(p.Config().Receipts.Validity) {
+		if m.Arrived != p.now || m.DeliverAt != 0 || m.NotBefore != 0 || m.Expires != p.now+int64(validity(&p.Config().Receipts, f.Context)) {
 			t.Errorf("arrived %d, due %d, not before %d, expires %d", m.Arrived, m.DeliverAt, m.NotBefore, m.Expires)
 		}
 		if m.Notify != 0 || m.Offset != 0 || m.Part != 0 || m.Parts != 0 || m.Flags != sms.HasReport {

@@ -77,6 +77,7 @@ func table() []row {
 		{"gateway/intake", "config connector events gateway/convert gateway/keep gateway/node gateway/receipts gateway/route gateway/settle protocols sms sms/fit sms/userdata store"},
 		{"gateway/request", "connector gateway/intake gateway/keep gateway/receipts gateway/route sms store"},
 		{"gateway/operate", "account config connector connector/queue events gateway/intake gateway/keep gateway/receipts gateway/route gateway/settle internal/smstext protocols sms store"},
+		{"pdulog/story", "gateway/operate internal/logtext pdulog protocols/httpsms sms"},
 		{"gateway/webhooks", "connector gateway/route"},
 		{"gateway/session", "config connector gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/route protocols sms"},
 		{"gateway", "account config connector connector/queue events flow gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/request gateway/route gateway/session gateway/settle gateway/webhooks internal/logfile internal/nearest internal/tlsfiles pdulog protocols sms store"},
@@ -87,7 +88,8 @@ func table() []row {
 		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/sock internal/tlsfiles pdulog protocols sms stages/cipher stages/proxy"},
 		{"httpapi", "account config connector gateway gateway/convert gateway/node gateway/operate gateway/request gateway/webhooks httpapi/call internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/centre protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
 		{"admin/access", "account config gateway/node internal/passhash internal/token"},
-		{"admin", "admin/access config connector flow gateway gateway/operate gateway/receipts gateway/webhooks internal/sock internal/tlsfiles protocols sms store"},
+		{"admin/history", "connector"},
+		{"admin", "admin/access admin/history config connector flow gateway gateway/operate gateway/receipts gateway/webhooks internal/sock internal/tlsfiles protocols sms store"},
 		{"admin/web", "admin admin/access config connector"},
 
 		// Load shares the codec with the gateway and nothing else.
@@ -107,7 +109,7 @@ func table() []row {
 		{"cmd/pmg/migrate", "cmd/pmg/migrate/draft cmd/pmg/migrate/jasmin cmd/pmg/migrate/kannel config"},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
 		{"cmd/pmg/webdemo", "loadtest loadtest/httpload loadtest/httpsink"},
-		{"cmd/pmg", "admin admin/web cmd/pmg/ask cmd/pmg/credentials cmd/pmg/explain cmd/pmg/manual cmd/pmg/migrate cmd/pmg/probe cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog protocols protocols/httpsms protocols/smpp protocols/ucp sms stages store"},
+		{"cmd/pmg", "admin admin/web cmd/pmg/ask cmd/pmg/credentials cmd/pmg/explain cmd/pmg/manual cmd/pmg/migrate cmd/pmg/probe cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/ucp sms stages store"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep httpapi internal/testutil pdulog protocols protocols/httpsms protocols/smpp protocols/ucp stages store"},

@@ -35,6 +35,7 @@ type AnswerOptions struct {
 	Temporary Condition `yaml:"temporary" live:"rebind" doc:"The message is sent again after a pause (retry.temporary)."`
 	Permanent Condition `yaml:"permanent" live:"rebind" doc:"The message has ended: it was refused."`
 	Success   Condition `yaml:"success" live:"rebind" doc:"The SMS centre has the message. Where this is given, an answer with a status of 2xx that fits nothing is none: on_unknown says what follows."`
+	Otherwise string    `yaml:"otherwise" enum:"permanent|temporary" live:"rebind" doc:"What an answer means that fits none of them, whatever its status is; its status says it when empty."`
 	ID        Place     `yaml:"id" live:"rebind" doc:"Where the SMS centre's id of the message stands. Without one it is ours, {id}."`
 }
 

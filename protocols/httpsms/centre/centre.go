@@ -24,6 +24,7 @@ type Centre struct {
 	username, password string
 
 	throttled, temporary, permanent, success condition
+	otherwise                                sms.Code // of an answer that fits none of them; sms.OK: as its status says
 	id                                       place
 
 	callback callback
@@ -50,6 +51,7 @@ func New(o *httpsms.ConnectorOptions, id Identity) (*Centre, []protocols.Problem
 	c.temporary = r.condition("answers.temporary", &a.Temporary)
 	c.permanent = r.condition("answers.permanent", &a.Permanent)
 	c.success = r.condition("answers.success", &a.Success)
+	c.otherwise = otherwise[a.Otherwise]
 	c.id = r.place("answers.id", &a.ID)
 	c.callback = r.callback(&o.Callbacks, id.Connector)
 	if len(r.problems) > 0 {

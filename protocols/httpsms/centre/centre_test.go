@@ -76,6 +76,9 @@ func TestFields(t *testing.T) {
 	f("UCS-2", cyrillic, "{text} {octets_hex} {coding} {data_coding}", "Жa 04160061 2 8")
 	f("Latin-1", latin, "{text} {octets_hex} {coding}", "aé 6105 0")
 	f("UTF-8", polish, "{text} {octets_hex} {coding}", "ł 0142 2")
+	f("text", text, "{data} {data_hex} {charset}", "hé @ 68c3a92040 UTF-8")
+	f("UCS-2", cyrillic, "{data_hex} {charset}", "04160061 UTF-16BE")
+	f("binary", binary, "{data_hex} {charset}{binary?8-BIT}", "00ff 8-BIT")
 	f("a national language", shifted, "{text} {octets_hex} {coding} {udh_hex}", "€ 1b65 0 050003070201")
 	f("braces", text, `{{to}} {} {to {"a": {to?yes}{class?no}{udh?never}}`, `{+46700000001} {} {to {"a": yesno}`)
 	f("braces", text, "{", "{")
@@ -208,6 +211,8 @@ func TestJudge(t *testing.T) {
 	f(kannel, 202, "0: Accepted for delivery", sms.OK, "")
 	f(kannel, 202, "3: Queued for later delivery", sms.OK, "")
 	f(kannel, 202, "Sent.", sms.OK, "")
+	f(kannel, 200, "Ok.", sms.OK, "")
+	f(kannel, 200, "Result: OK, message ID=1", sms.OK, "")
 	f(kannel, 200, "<html>", sms.Timeout, "")
 	f(kannel, 403, "Authorization failed for sendsms", sms.TemporaryFailure, "")
 	f(kannel, 400, "Empty text not allowed, rejected", sms.Rejected, "")
@@ -238,6 +243,13 @@ func TestJudge(t *testing.T) {
 	f(own, 200, `{"messages":{}}`, sms.Timeout, "")
 	f(own, 200, strings.Repeat("[", 1000), sms.Timeout, "")
 	f(own, 404, `{"messages":[{"status":0}]}`, sms.TemporaryFailure, "")
+	for word, code := range map[string]sms.Code{"permanent": sms.Rejected, "temporary": sms.TemporaryFailure} {
+		body := mustNew(t, httpsms.ConnectorOptions{URL: "http://a?to={to}", Answers: httpsms.AnswerOptions{Success: httpsms.Condition{Body: "ok"}, Otherwise: word}})
+		f(body, 500, "ok", sms.OK, "")
+		for _, status := range []int{200, 400, 401, 429, 503} {
+			f(body, status, "no", code, "")
+		}
+	}
 }
 
 // What is wrong with options is told where it stands.

@@ -143,6 +143,10 @@ func (p *place) value(a *answer) string {
 	return ""
 }
 
+// otherwise are what answers mean that fit no condition, by the words of the configuration. Their statuses say it where
+// that is sms.OK.
+var otherwise = map[string]sms.Code{"permanent": sms.Rejected, "temporary": sms.TemporaryFailure}
+
 // permanents are the statuses below 500 that mean the message itself. An operator can mend what the others mean: a
 // password, a path, a server.
 var permanents = map[int]bool{
@@ -167,6 +171,8 @@ func (c *Centre) Judge(status int, h http.Header, body []byte) Verdict {
 		v := Verdict{ID: strings.TrimSpace(c.id.value(a))}
 		v.ID = v.ID[:min(len(v.ID), maxID)]
 		return v
+	case c.otherwise != sms.OK:
+		return Verdict{Code: c.otherwise}
 	case status == http.StatusTooManyRequests:
 		return Verdict{Code: sms.Throttled}
 	case permanents[status]:

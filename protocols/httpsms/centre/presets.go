@@ -12,7 +12,7 @@ var presets = map[string]httpsms.ConnectorOptions{
 	"kannel": {
 		URL: "/cgi-bin/sendsms?username={username}&password={password}&from={from}&to={to}&text={content}&udh={udh}&coding={coding}" +
 			"&charset=UTF-8&mclass={class}&validity={validity}&priority={priority}&dlr-mask={dlr_mask}&dlr-url={dlr_url}",
-		Answers: httpsms.AnswerOptions{Success: httpsms.Condition{Status: []string{"2xx"}, Body: `^(0: |3: |Sent\.)`}},
+		Answers: httpsms.AnswerOptions{Success: httpsms.Condition{Status: []string{"2xx"}, Body: `^(0: |3: |(?i:sent\.|ok\.)|Result: OK)`}},
 		Callbacks: httpsms.CallbackOptions{
 			Receipts: httpsms.ReceiptFields{
 				ID: "message", State: "state", Text: "answer",

@@ -111,6 +111,9 @@ var fields = []field{
 	{name: "from", doc: "sender: the same, or characters", get: func(v *Values) string { return v.From }},
 	{name: "text", doc: "text; empty if the message is binary", get: func(v *Values) string { return v.Text }},
 	{name: "content", doc: "text, or the octets of a binary message", get: content, binary: true},
+	{name: "data", doc: "the octets that Kannel has of the message: UTF-8 if coding is 0, UTF-16BE if it is 2", get: func(v *Values) string { return string(data(v)) }, binary: true},
+	{name: "data_hex", doc: "the same in hexadecimal digits", get: func(v *Values) string { return hex.EncodeToString(data(v)) }, binary: true},
+	{name: "charset", doc: "UTF-8 or UTF-16BE, as data has the text; empty if the message is binary", get: charsetName},
 	{name: "binary", doc: "octets of a binary message in base64; empty if it has a text", get: binaryOnly, binary: true},
 	{name: "octets_hex", doc: "octets of the text in hexadecimal digits, in the alphabet of coding: GSM 7-bit has an octet for each character", get: func(v *Values) string { return hex.EncodeToString(v.Octets) }, binary: true},
 	{name: "octets_base64", doc: "the same in base64", get: func(v *Values) string { return base64.StdEncoding.EncodeToString(v.Octets) }, binary: true},
@@ -145,6 +148,18 @@ func content(v *Values) string {
 		return string(v.Octets)
 	}
 	return v.Text
+}
+
+// data returns the text in UTF-8 if it is GSM 7-bit, or else the octets of the message.
+func data(v *Values) []byte {
+	if v.Coding == GSM7 {
+		return []byte(v.Text)
+	}
+	return v.Octets
+}
+
+func charsetName(v *Values) string {
+	return [...]string{GSM7: "UTF-8", Binary: "", UCS2: "UTF-16BE"}[v.Coding]
 }
 
 func binaryOnly(v *Values) string {

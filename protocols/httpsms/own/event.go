@@ -112,8 +112,8 @@ func report(e *httpsms.Event) Event {
 	if d.NetworkError == "" && r.Network != 0 {
 		d.NetworkError = strconv.Itoa(int(r.NetworkError))
 	}
-	if r.Submitted != 0 {
-		at := wall(r.Submitted)
+	if r.Accepted != 0 {
+		at := wall(r.Accepted)
 		d.AcceptedAt = &at
 	}
 	if r.Done != 0 {

@@ -37,7 +37,7 @@ func checkBody(t *testing.T, c *httpsms.Call, want string) {
 // A delivery, with all that is known of it.
 func TestReport(t *testing.T) {
 	t.Parallel()
-	c := Tell(event(&sms.Report{ID: []byte("4a-17"), State: sms.StateDelivered, Submitted: at - 2e9, Done: at - 1e9, Err: []byte("000"), Parts: 2}, nil))
+	c := Tell(event(&sms.Report{ID: []byte("4a-17"), State: sms.StateDelivered, Submitted: at - 60e9, Accepted: at - 2e9, Done: at - 1e9, Err: []byte("000"), Parts: 2}, nil))
 	if c.URL != "https://crm.example.net/dlr" {
 		t.Error(c.URL)
 	}

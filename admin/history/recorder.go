@@ -1,0 +1,111 @@
+package history
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// How much is kept: an hour.
+const (
+	Period = 10 * time.Second // between two samples
+	Length = 360              // samples that are kept
+)
+
+// A Recorder keeps the samples of a gateway.
+type Recorder struct {
+	read func() Reading
+
+	mu         sync.Mutex
+	at         time.Time     // of the last reading; zero: there was none
+	taken      int           // samples since the start
+	times      [Length]int64 // of the samples, in seconds since 1970; each is later than the one before
+	whole      [Length]Sample
+	connectors map[string]*ring
+}
+
+// A ring has the samples of a connector in the places of those of the whole.
+type ring struct {
+	from    int    // the number of its first sample
+	before  Counts // at the last reading
+	samples [Length]Sample
+}
+
+// New returns a recorder without samples, which makes them of what read returns.
+func New(read func() Reading) *Recorder { return &Recorder{read: read, connectors: map[string]*ring{}} }
+
+// Run makes samples until ctx ends.
+func (r *Recorder) Run(ctx context.Context) {
+	t := time.NewTicker(Period)
+	defer t.Stop()
+	for r.Sample(time.Now()); ; {
+		select {
+		case <-t.C:
+			r.Sample(time.Now())
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Sample makes a sample of the time since the last reading. The first reading is the one that others are compared with; so is the
+// first at each connector.
+func (r *Recorder) Sample(now time.Time) {
+	reading := r.read()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	passed, first := now.Sub(r.at), r.at.IsZero()
+	if !first && passed <= 0 {
+		return
+	}
+	r.at = now
+	place := r.taken % Length
+	whole := Sample{Oldest: float32(reading.Oldest), Memory: float32(reading.Memory)}
+	var all Answers
+	seen := make(map[string]*ring, len(reading.Connectors))
+	for i := range reading.Connectors {
+		c := &reading.Connectors[i]
+		one, known := r.connectors[c.Name]
+		if !known {
+			one = &ring{from: r.taken, before: *c}
+			if !first {
+				one.from++
+			}
+		}
+		seen[c.Name] = one
+		s, answers := c.sample(&one.before, passed)
+		one.before, one.samples[place] = *c, s
+		whole.add(c, &s)
+		if c.Out {
+			all.add(&answers)
+		}
+	}
+	if r.connectors = seen; first {
+		return
+	}
+	whole[Median], whole[P95] = all.quantile(0.5), all.quantile(0.95)
+	r.whole[place] = whole
+	r.times[place] = now.Unix()
+	if r.taken > 0 { // the clock may have been set back
+		r.times[place] = max(now.Unix(), r.times[(r.taken-1)%Length]+1)
+	}
+	r.taken++
+}
+
+// add adds the sample of a connector to that of the whole.
+func (s *Sample) add(c *Counts, of *Sample) {
+	s[In] += of[In]
+	if c.Out {
+		s[Out] += of[Out]
+	}
+	s[Receipts] += of[Receipts]
+	s[Refused] += of[Refused]
+	s[Waiting] += of[Waiting]
+	s[Oldest] = max(s[Oldest], of[Oldest])
+}
+
+func (a *Answers) add(others *Answers) {
+	for i, n := range others {
+		a[i] += n
+	}
+}

@@ -1,0 +1,70 @@
+package history
+
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// A Series is the samples of a connector, or of the whole, in the order of time.
+type Series struct {
+	Connector string  // "": the whole
+	Times     []int64 // seconds since 1970
+	Samples   []Sample
+}
+
+// Series returns the samples of a connector, and of the whole if it has no name. It is nil if there is no such connector.
+func (r *Recorder) Series(connector string) *Series {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	samples, from := &r.whole, 0
+	if connector != "" {
+		one := r.connectors[connector]
+		if one == nil {
+			return nil
+		}
+		samples, from = &one.samples, one.from
+	}
+	s := &Series{Connector: connector}
+	for n := max(from, r.taken-Length); n < r.taken; n++ {
+		s.Times, s.Samples = append(s.Times, r.times[n%Length]), append(s.Samples, samples[n%Length])
+	}
+	return s
+}
+
+// A column is the values of a figure.
+type column []float32
+
+// MarshalJSON writes null for values that are not known.
+func (c column) MarshalJSON() ([]byte, error) {
+	b := []byte{'['}
+	for i, v := range c {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if v != v {
+			b = append(b, "null"...)
+			continue
+		}
+		b = strconv.AppendFloat(b, float64(v), 'f', -1, 32)
+	}
+	return append(b, ']'), nil
+}
+
+// MarshalJSON writes a list for each figure, and one of the times.
+func (s *Series) MarshalJSON() ([]byte, error) {
+	columns := map[string]any{"period_seconds": Period.Seconds(), "time": append([]int64{}, s.Times...)}
+	if s.Connector != "" {
+		columns["connector"] = s.Connector
+	}
+	for figure, name := range Names() {
+		if figure == Memory && s.Connector != "" {
+			continue
+		}
+		c := make(column, len(s.Samples))
+		for i := range s.Samples {
+			c[i] = s.Samples[i][figure]
+		}
+		columns[name] = c
+	}
+	return json.Marshal(columns)
+}

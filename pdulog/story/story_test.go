@@ -1,0 +1,98 @@
+package story
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pmg/gateway/operate"
+	"pmg/pdulog"
+)
+
+// write makes a directory with files.
+func write(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// words returns a story in short.
+func words(s *Story) string {
+	all := []string{fmt.Sprintf("%s %s %s>%s", s.ID[14:], s.Account, s.Source, s.Destination)}
+	for _, one := range s.Steps {
+		all = append(all, strings.TrimRight(fmt.Sprintf("%s %s/%d %d %s%s", one.What, one.Connector, one.Instance, one.Status.Value, one.PeerID, one.State), " "))
+	}
+	return strings.Join(all, ", ")
+}
+
+const clientsLog = `2026-11-20T10:00:00.000000Z clients/1 < submit_sm seq=1 source_addr=acme destination_addr=0700000002 short_message="hi" account="a b"
+2026-11-20T10:00:00.000001Z clients/1 > submit_sm_resp seq=1 status=0 message_id=00000000000000a1 account="a b"
+2026-11-20T10:00:07.000000Z clients/1 > deliver_sm seq=1 esm_class=4 source_addr=0700000002 short_message="id:00000000000000a1 stat:DELIVRD" id=00000000000000b1 account="a b"
+2026-11-20T10:00:07.500000Z clients/1 < deliver_sm_resp seq=1 status=0 id=00000000000000b1 account="a b"
+2026-11-20T10:01:00.000002Z clients/1 > deliver_sm seq=2 source_addr=46700000002 destination_addr=71000 short_message="yes" id=00000000000000a2
+`
+
+const operatorLog = `2026-11-20T10:00:01.000000Z operator/2 > submit_sm seq=5 source_addr=acme destination_addr=46700000002 id=00000000000000a1 account="a b"
+2026-11-20T10:00:01.500000Z operator/2 < submit_sm_resp seq=5 status=0x58(ESME_RTHROTTLED) id=00000000000000a1 account="a b"
+2026-11-20T10:00:02.000000Z operator/1 > submit_sm seq=6 source_addr=acme destination_addr=46700000002 id=00000000000000a1 account="a b"
+2026-11-20T10:00:02.500000Z operator/1 < submit_sm_resp seq=6 status=0 message_id=1F id=00000000000000a1 account="a b"
+2026-11-20T10:00:06.000000Z operator/1 < deliver_sm seq=7 source_addr=46700000002 destination_addr=acme short_message="id:31 stat:DELIVRD"
+2026-11-20T10:00:06.000001Z operator/1 > deliver_sm_resp seq=7 status=0 id=00000000000000b1
+2026-11-20T10:01:00.000000Z operator/1 < deliver_sm seq=8 source_addr=46700000002 destination_addr=71000 short_message="yes"
+2026-11-20T10:01:00.000001Z operator/1 > deliver_sm_resp seq=8 status=0 id=00000000000000a2
+`
+
+// The steps of a message have who, what and where, and its addresses are those that its client gave it. A message of an SMSC has a
+// story too, and a receipt has none of its own.
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	f := Finder{Dir: write(t, map[string]string{"clients.log": clientsLog, "operator.log": operatorLog}), Most: 9,
+		Waiting: func(_ context.Context, ids []uint64) []operate.StoredMessage {
+			if len(ids) != 2 {
+				t.Errorf("asked for %x", ids)
+			}
+			return []operate.StoredMessage{{ID: "00000000000000a2", Receiver: "acme", State: operate.StateQueued}, {ID: "00000000000000ff"}}
+		}}
+	for _, what := range []string{"46700000002", "+46700000002", "0700000002"} {
+		found, err := f.Search(t.Context(), what, false, pdulog.Filter{})
+		if err != nil || len(found.Lines) != 13 || len(found.Stories) != 2 || found.Cut {
+			t.Fatalf("%s: %v, %d lines, %d stories", what, err, len(found.Lines), len(found.Stories))
+		}
+		first, second := found.Stories[0], found.Stories[1]
+		if got, want := words(first), "a1 a b acme>0700000002, accepted clients/1 0, sent operator/2 0, answered operator/2 88, sent operator/1 0, taken operator/1 0 1F, "+
+			"reported operator/1 0 31DELIVRD, receipt_sent clients/1 0 DELIVRD, receipt_taken clients/1 0"; got != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", what, got, want)
+		}
+		if got, want := words(second), "a2  46700000002>71000, accepted operator/1 0, sent clients/1 0"; got != want || second.Waiting() != "waits for the clients of acme" {
+			t.Errorf("%s: got\n%s %s\nwant\n%s", what, got, second.Waiting(), want)
+		}
+		if first.Waiting() != "" || first.IsOpen() || string(first.Steps[0].Line) != strings.Split(clientsLog, "\n")[1] {
+			t.Errorf("%+v", first)
+		}
+	}
+}
+
+// What the events say is told where the logs have nothing, and an id of which nothing is known has no steps.
+func TestStoryOfEvents(t *testing.T) {
+	t.Parallel()
+	dir := write(t, map[string]string{"events.log": `{"number":1,"id":"00000000000000a1","kind":"submit","state":"rejected","account":"acme","source":"1","destination":"2","to_connector":"operator","status_name":"ESME_RINVDSTADR","ended_at":"2026-11-20T10:00:02.5Z"}
+`})
+	f := Finder{Dir: t.TempDir(), Events: dir, Most: 9}
+	for id, want := range map[string]string{
+		"00000000000000A1": "a1 acme 1>2, ended operator/0 0 rejected",
+		"00000000000000a2": "a2  >",
+	} {
+		found, err := f.Search(t.Context(), id, false, pdulog.Filter{})
+		if err != nil || len(found.Stories) != 1 || words(found.Stories[0]) != want {
+			t.Errorf("%s: %v, %+v", id, err, found)
+		}
+	}
+}

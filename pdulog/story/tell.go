@@ -1,0 +1,243 @@
+package story
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pmg/pdulog"
+	"pmg/sms"
+)
+
+// A teller makes stories of lines and events.
+type teller struct {
+	all      []*Story // in the order of their first lines
+	by       map[string]*Story
+	receipts map[string]*Story  // of ids of receipts to clients: their messages
+	peers    map[string]string  // of SMSCs' ids: our ids of the messages
+	open     map[request]*Story // of requests to peers that were not answered yet
+	asked    map[request]asked  // requests of peers that were not answered yet
+	unseen   []string           // ids of receipts of which no line was found
+}
+
+// A request is known by its session and its sequence.
+type request struct {
+	connector string
+	instance  int
+	sequence  uint32
+}
+
+// An asked is what a request to take a message says of it.
+type asked struct{ source, destination string }
+
+// An event is what is read of a line of the events.
+type event struct {
+	ID, Kind, State, About, Delivery, Account, Source, Destination string
+	ToConnector                                                    string    `json:"to_connector"`
+	ToAccount                                                      string    `json:"to_account"`
+	ClientID                                                       string    `json:"client_id"`
+	StatusName                                                     string    `json:"status_name"`
+	EndedAt                                                        time.Time `json:"ended_at"`
+}
+
+func newTeller(lines [][]byte) *teller {
+	t := &teller{by: map[string]*Story{}, receipts: map[string]*Story{}, peers: map[string]string{}, open: map[request]*Story{}, asked: map[request]asked{}}
+	for _, add := range []func(*pdulog.Entry){t.addPeer, t.add} { // a receipt may stand before the answer
+		for _, line := range lines {
+			if e, err := pdulog.Parse(line); err == nil {
+				add(&e)
+			}
+		}
+	}
+	return t
+}
+
+// addPeer notes the SMSC's id in an answer.
+func (t *teller) addPeer(e *pdulog.Entry) {
+	peer := e.PeerID()
+	if _, isAnswer := e.Status(); !isAnswer || !e.Received || peer == "" || e.ID == nil {
+		return
+	}
+	for _, form := range pdulog.IDForms(peer) {
+		if t.peers[form] == "" {
+			t.peers[form] = string(e.ID)
+		}
+	}
+	t.peers[peer] = string(e.ID)
+}
+
+// of returns the story of the message with an id.
+func (t *teller) of(id string) *Story {
+	if t.by[id] == nil {
+		t.by[id] = &Story{ID: id}
+		t.all = append(t.all, t.by[id])
+	}
+	return t.by[id]
+}
+
+// know notes an id that was asked for, of which the pdu logs may have no line any more.
+func (t *teller) know(id string) {
+	if id = strings.ToLower(id); len(t.all) == 0 && isID(id) {
+		t.of(id)
+	}
+}
+
+// forget drops what was taken for a message and is a receipt.
+func (t *teller) forget(id string) {
+	if s := t.by[id]; s != nil {
+		delete(t.by, id)
+		t.all = slices.DeleteFunc(t.all, func(other *Story) bool { return other == s })
+	}
+}
+
+func isID(text string) bool {
+	_, err := sms.ParseID(text)
+	return err == nil
+}
+
+// step makes a step of a line, and adds it to a story.
+func (s *Story) step(e *pdulog.Entry, what What, more func(*Step)) {
+	one := Step{At: e.Time, What: what, Account: accountOf(e), Connector: e.Connector, Instance: e.Instance, Line: e.Line, Command: e.Command}
+	one.Status, _ = e.Status()
+	if more != nil {
+		more(&one)
+	}
+	s.Steps = append(s.Steps, one)
+}
+
+// accountOf returns the account of a line.
+func accountOf(e *pdulog.Entry) string {
+	if name, err := strconv.Unquote(string(e.Account)); err == nil {
+		return name
+	}
+	return string(e.Account)
+}
+
+func (t *teller) add(e *pdulog.Entry) {
+	id := string(e.ID)
+	sequence, _ := e.Sequence()
+	status, isAnswer := e.Status()
+	ids, state := e.Receipt()
+	key := request{e.Connector, e.Instance, sequence}
+	said := func(s *Step) { s.State = state }
+	switch {
+	case isAnswer && !e.Received:
+		if a, known := t.asked[key]; known || len(e.Account) > 0 { // otherwise it is the answer to an SMSC's receipt
+			t.answered(e, cmp.Or(id, e.PeerID()), status, a)
+		}
+	case isAnswer:
+		if s := t.receipts[id]; s != nil {
+			if status.Value == 0 {
+				s.step(e, ReceiptTaken, nil)
+			} else {
+				s.step(e, ReceiptRefused, nil)
+			}
+		} else if s := t.open[key]; s != nil {
+			s.sent(e, status)
+		}
+	case len(ids) > 0 && e.Received:
+		t.reported(e, ids, state)
+	case len(ids) > 0:
+		if s := t.by[ids[0]]; s != nil && ids[0] != id {
+			t.receipts[id] = s
+			t.forget(id)
+			s.step(e, ReceiptSent, said)
+		}
+	case e.Received:
+		var a asked
+		a.source, a.destination = e.Addresses()
+		t.asked[key] = a
+	case id != "" && t.receipts[id] == nil:
+		s := t.of(id)
+		if t.open[key] = s; s.Destination == "" {
+			s.Account = accountOf(e)
+			s.Source, s.Destination = e.Addresses()
+		}
+		s.step(e, Sent, nil)
+	}
+}
+
+// answered notes our answer to the message of a client or an SMSC.
+func (t *teller) answered(e *pdulog.Entry, id string, status pdulog.Status, a asked) {
+	if !isID(id) || t.receipts[id] != nil || len(e.Account) == 0 && status.Value != 0 {
+		return
+	}
+	s := t.of(id)
+	if s.Account = cmp.Or(s.Account, accountOf(e)); a.destination != "" {
+		s.Source, s.Destination = a.source, a.destination
+	}
+	if status.Value == 0 {
+		s.step(e, Accepted, nil)
+	} else {
+		s.step(e, Refused, nil)
+	}
+}
+
+// sent notes a peer's answer to a message.
+func (s *Story) sent(e *pdulog.Entry, status pdulog.Status) {
+	if status.Value != 0 {
+		s.step(e, Answered, nil)
+		return
+	}
+	s.Ended = true
+	s.step(e, Taken, func(one *Step) { one.PeerID = e.PeerID() })
+}
+
+// reported notes a receipt of an SMSC.
+func (t *teller) reported(e *pdulog.Entry, ids []string, state string) {
+	for _, id := range ids {
+		if known := t.peers[id]; known != "" {
+			t.of(known).step(e, Reported, func(s *Step) { s.State, s.PeerID = cmp.Or(state, "its state"), id })
+			return
+		}
+	}
+}
+
+// readEvents adds what the events in a directory say of the first stories.
+func (t *teller) readEvents(ctx context.Context, dir string, since time.Time, most int) error {
+	var words [][]byte
+	for _, s := range t.all[:min(len(t.all), most)] {
+		words = append(words, []byte(s.ID))
+	}
+	return pdulog.ReadLines(ctx, dir, "events", since, time.Time{}, func(line []byte) {
+		if !slices.ContainsFunc(words, func(w []byte) bool { return bytes.Contains(line, w) }) {
+			return
+		}
+		var e event
+		if json.Unmarshal(line, &e) == nil {
+			t.event(&e)
+		}
+	})
+}
+
+func (t *teller) event(e *event) {
+	if s := t.by[e.About]; s != nil && e.Kind == "receipt" {
+		if t.receipts[e.ID] == nil {
+			s.Steps = append(s.Steps, Step{At: e.EndedAt, What: ReceiptEnded, Account: e.ToAccount, Delivery: e.Delivery, State: e.State})
+			t.unseen = append(t.unseen, e.ID)
+		}
+		return
+	}
+	s := t.by[e.ID]
+	if s == nil && t.by[e.ClientID] != nil { // another part or recipient, of which no line was found
+		s = t.of(e.ID)
+	}
+	if s == nil || e.Kind == "receipt" {
+		return
+	}
+	s.Account, s.Source, s.Destination = cmp.Or(s.Account, e.Account), cmp.Or(s.Source, e.Source), cmp.Or(s.Destination, e.Destination)
+	if e.State == "sent" && s.Ended { // the peer's answer says so
+		return
+	}
+	s.Ended = true
+	one := Step{At: e.EndedAt, What: Ended, Connector: cmp.Or(e.ToConnector, e.ToAccount), State: e.State, Status: pdulog.Status{Name: e.StatusName}}
+	if e.State == "sent" {
+		one = Step{At: e.EndedAt, What: Taken, Connector: one.Connector}
+	}
+	s.Steps = append(s.Steps, one)
+}
