@@ -9,8 +9,8 @@ import (
 	"pmg/connector"
 	"pmg/flow"
 	"pmg/internal/poll"
+	"pmg/internal/proxyheader"
 	"pmg/internal/sock"
-	"pmg/stages/proxy"
 )
 
 // listener accepts connections while their connector has a free instance and the process
@@ -22,7 +22,7 @@ type listener struct {
 	sockets map[int]*listening
 	proxied map[int]*proxied // by descriptor
 	starved bool             // out of descriptors
-	buf     [proxy.MaxHeader]byte
+	buf     [proxyheader.MaxHeader]byte
 }
 
 type listening struct {

@@ -9,8 +9,8 @@ import (
 
 	"pmg/connector"
 	"pmg/flow"
+	"pmg/internal/proxyheader"
 	"pmg/internal/sock"
-	"pmg/stages/proxy"
 )
 
 // A proxied connection is one that a proxy has opened, and whose PROXY header is not whole yet. Its session
@@ -57,7 +57,7 @@ func (l *listener) readHeader(out *flow.Out[Job], p *proxied) {
 		l.drop(p, err)
 		return
 	}
-	extent, whole, err := proxy.Extent(l.buf[:len(b)+n])
+	extent, whole, err := proxyheader.Extent(l.buf[:len(b)+n])
 	if err != nil {
 		l.drop(p, err)
 		return
@@ -71,7 +71,7 @@ func (l *listener) readHeader(out *flow.Out[Job], p *proxied) {
 
 // admit begins the session of a client whose header is whole.
 func (l *listener) admit(out *flow.Out[Job], p *proxied) {
-	client, err := proxy.Client(p.header)
+	client, err := proxyheader.Client(p.header)
 	if err != nil {
 		l.drop(p, err)
 		return

@@ -7,9 +7,9 @@ import (
 
 	"pmg/flow"
 	"pmg/internal/poll"
+	"pmg/internal/proxyheader"
 	"pmg/internal/sock"
 	"pmg/protocols"
-	"pmg/stages/proxy"
 )
 
 // reader waits for data on all sockets and reads it. Only the reader ends sessions: it
@@ -156,7 +156,7 @@ func (r *reader) read(out *flow.Out[Job], h *handle, gone bool) {
 	n, err := sock.Read(h.fd, buf)
 	switch {
 	case n > 0:
-		if stranger && proxy.Begins(buf[:n]) {
+		if stranger && proxyheader.Begins(buf[:n]) {
 			r.Gateway.Sessions.StrayHeader(&h.Link)
 		}
 		h.Heard.Store(out.Now())

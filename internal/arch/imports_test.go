@@ -31,6 +31,7 @@ func table() []row {
 		{"internal/tlsfiles", ""},
 		{"internal/passhash", ""},
 		{"internal/token", ""},
+		{"internal/proxyheader", ""},
 		{"internal/console", ""},
 		{"internal/testutil", ""},
 		{"internal/nearest", ""},
@@ -84,8 +85,7 @@ func table() []row {
 
 		// The architecture. It imports no protocol.
 		{"stages/cipher", ""},
-		{"stages/proxy", ""},
-		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/sock internal/tlsfiles pdulog protocols sms stages/cipher stages/proxy"},
+		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/proxyheader internal/sock internal/tlsfiles pdulog protocols sms stages/cipher"},
 		{"httpapi", "account config connector gateway gateway/convert gateway/node gateway/operate gateway/request gateway/webhooks httpapi/call internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/centre protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
 		{"admin/access", "account config gateway/node internal/passhash internal/token"},
 		{"admin/history", "connector"},

@@ -1,10 +1,10 @@
-// Package proxy reads the header of the PROXY protocol, of version 1 or 2, with which a proxy begins
+// Package proxyheader reads the header of the PROXY protocol, of version 1 or 2, with which a proxy begins
 // a connection: it says which client the proxy speaks for.
 //
 // # Start reading
 //
 // header.go (Extent, then Client).
-package proxy
+package proxyheader
 
 import (
 	"bufio"

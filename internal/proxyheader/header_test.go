@@ -1,4 +1,4 @@
-package proxy
+package proxyheader
 
 import (
 	"net/netip"
