@@ -195,12 +195,8 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 	if o.Protocols != nil && !slices.Contains(o.Protocols, c.Protocol) {
 		d.problem(path+".protocol", "must be %s, not %q", oneOf(o.Protocols), c.Protocol)
 	}
-	switch {
-	case c.HasSessions():
-	case c.Direction == Out:
+	if c.IsCentre() {
 		checkCentre(d, c, path)
-	case len(c.Proxies) > 0:
-		d.problem(path+".proxies", "must not be given with protocol %s: its connections cannot begin with a PROXY header", c.Protocol)
 	}
 	d.protocol(c, path)
 	d.checkText(c, path)

@@ -50,7 +50,7 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// A connector of HTTP has no options that would have no effect: it does not connect, and knows no PROXY headers.
+// A connector of HTTP has no options that would have no effect: it does not connect.
 func TestHTTPConnector(t *testing.T) {
 	t.Parallel()
 	f := func(options, want string) {
@@ -63,7 +63,7 @@ func TestHTTPConnector(t *testing.T) {
 	f("", "")
 	f(", dialects: [pmg, kannel, jasmin]", "")
 	f(", dialects: [twilio]", "must be pmg, kannel or jasmin")
-	f(", proxies: [192.0.2.1]", "must not be given with protocol http")
+	f(", proxies: [192.0.2.1]", "")
 	f(", long_messages: join", "")
 	f(", long_messages: split8", "must be pass or join")
 	f(", listen: \":0\"", "")

@@ -74,7 +74,7 @@ func listen(g *gateway.Gateway, c *connector.Connector, opened []sock.Listening)
 // serve begins to take requests.
 func (l *listener) serve() {
 	for _, s := range l.sockets {
-		var in net.Listener = &admitting{Listener: s, of: l}
+		var in net.Listener = l.admitting(s)
 		if l.connector.TLS() != nil {
 			in = tls.NewListener(in, &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: l.tlsConfig})
 		}
@@ -109,37 +109,6 @@ func (l *listener) close() {
 	l.log.close()
 }
 
-// An admitting listener accepts connections while their connector has room for them, and closes those that may
-// not connect before anything is read.
-type admitting struct {
-	net.Listener
-	of *listener
-}
-
-// Accept implements net.Listener.
-func (a *admitting) Accept() (net.Conn, error) {
-	l := a.of
-	for {
-		c, err := a.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		remote := addrOf(c.RemoteAddr())
-		if !l.gateway.Sessions.Admit(l.connector, remote) {
-			l.refuse(c, l.connector.Config().TakesFrom(remote.Addr()))
-			continue
-		}
-		if l.open.Add(1) > int64(l.connector.Config().Instances) {
-			l.open.Add(-1)
-			l.gateway.Sessions.Leave(remote)
-			l.gateway.Sessions.NoInstance(l.connector)
-			l.refuse(c, true)
-			continue
-		}
-		return &conn{Conn: c, of: l, remote: remote}, nil
-	}
-}
-
 // refuse closes a connection for which there is no room. One that may come again is told so, without reading from it.
 func (l *listener) refuse(c net.Conn, again bool) {
 	if again && l.connector.TLS() == nil {
@@ -153,8 +122,8 @@ func (l *listener) refuse(c net.Conn, again bool) {
 type conn struct {
 	net.Conn
 	of     *listener
-	remote netip.AddrPort
-	known  atomic.Bool // somebody has logged in on it
+	remote netip.AddrPort // not valid until the PROXY header of the connection has been read
+	known  atomic.Bool    // somebody has logged in on it
 	once   sync.Once
 }
 
@@ -175,6 +144,9 @@ func (c *conn) loggedIn() {
 		c.of.gateway.Logins.Prebind.Leave(c.remote.Addr())
 	}
 }
+
+// RemoteAddr implements net.Conn. It returns the client's address, also behind a proxy.
+func (c *conn) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(c.remote) }
 
 // Close implements net.Conn.
 func (c *conn) Close() error {

@@ -86,7 +86,7 @@ func table() []row {
 		// The architecture. It imports no protocol.
 		{"stages/cipher", ""},
 		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/proxyheader internal/sock internal/tlsfiles pdulog protocols sms stages/cipher"},
-		{"httpapi", "account config connector gateway gateway/convert gateway/node gateway/operate gateway/request gateway/webhooks httpapi/call internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/centre protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
+		{"httpapi", "account config connector gateway gateway/convert gateway/node gateway/operate gateway/request gateway/webhooks httpapi/call internal/proxyheader internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/centre protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
 		{"admin/access", "account config gateway/node internal/passhash internal/token"},
 		{"admin/history", "connector"},
 		{"admin", "admin/access admin/history config connector flow gateway gateway/operate gateway/receipts gateway/webhooks internal/sock internal/tlsfiles protocols sms store"},

@@ -192,7 +192,7 @@ func TestProxyNetworks(t *testing.T) {
 }
 
 // haproxy runs HAProxy with the configuration of docs/operate.md before a connector. It returns where it listens.
-func (g *gw) haproxy(version string) (addr string) {
+func (g *gw) haproxy(connector, version string) (addr string) {
 	g.t.Helper()
 	program, err := exec.LookPath("haproxy")
 	if err != nil {
@@ -206,7 +206,7 @@ func (g *gw) haproxy(version string) (addr string) {
 	config, _, _ = strings.Cut(config, "```")
 	addr = testutil.FreeAddress(g.t)
 	for _, change := range [][2]string{
-		{"bind :2775", "bind " + addr}, {"127.0.0.1:2776", g.addr("clients")}, {"send-proxy-v2 check", version + " check inter 20ms"},
+		{"bind :2775", "bind " + addr}, {"127.0.0.1:2776", g.addr(connector)}, {"send-proxy-v2 check", version + " check inter 20ms"},
 	} {
 		if !strings.Contains(config, change[0]) {
 			g.t.Fatalf("docs/operate.md has no %q for HAProxy", change[0])
@@ -244,7 +244,7 @@ func (g *gw) haproxy(version string) (addr string) {
 func TestProxyHAProxyUCP(t *testing.T) {
 	parallel(t)
 	g := start(t, site{operator: newSMSC(t), clients: "protocol: ucp, proxies: 127.0.0.1"})
-	p := &ucpPeer{t: t, conn: dialFrom(t, stranger, g.haproxy("send-proxy-v2")).conn}
+	p := &ucpPeer{t: t, conn: dialFrom(t, stranger, g.haproxy("clients", "send-proxy-v2")).conn}
 	p.send("op60 seq=0 OAdC=acme OTON=6 ONPI=5 STYP=1 PWD=733363726574 VERS=0100")
 	p.want("op60_result seq=0 status=0")
 	p.send("op51 seq=1 AdC=46700000001 OAdC=1234 MT=3 AMsg=\"hello\"")
@@ -266,7 +266,7 @@ func TestProxyHAProxy(t *testing.T) {
 					options += ", " + k.listens("")
 				}
 				g := start(t, site{operator: newSMSC(t), clients: options})
-				addr := g.haproxy(version)
+				addr := g.haproxy("clients", version)
 				checks := g.stats("clients").Opened.Load() + 5
 				testutil.Eventually(t, "HAProxy has checked", func() bool { return g.stats("clients").Opened.Load() > checks })
 				c := dialFrom(t, stranger, addr)
