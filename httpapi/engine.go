@@ -25,7 +25,7 @@ type Engine struct {
 	of  map[*connector.Connector]*listener
 	out map[*connector.Connector]*outbound
 
-	leaving sync.WaitGroup // outbounds of connectors that were removed, and what expires events
+	leaving sync.WaitGroup // listeners and outbounds of connectors that were removed, and what expires events
 	ctx     context.Context
 	cancel  context.CancelFunc
 }
@@ -169,12 +169,12 @@ const detachTimeout = 30 * time.Second
 // Detach implements gateway.Service.
 func (x *Engine) Detach(c *connector.Connector) {
 	if l := x.take(c); l != nil {
-		go func() {
-			ctx, done := context.WithTimeout(context.Background(), detachTimeout)
+		x.leaving.Go(func() { // before Close returns: then pdu logs are closed
+			ctx, done := context.WithTimeout(x.ctx, detachTimeout)
 			defer done()
 			l.drain(ctx)
 			l.close()
-		}()
+		})
 	}
 	x.Engine.Detach(c)
 	if v := x.takeOutbound(c); v != nil {
