@@ -182,6 +182,12 @@ func (x *Engine) Detach(c *connector.Connector) {
 	}
 }
 
+// Logout implements gateway.Service. Streams of events look whether their clients may still have them.
+func (x *Engine) Logout(match func(*connector.Link) bool) {
+	x.Engine.Logout(match)
+	x.pulls.wake()
+}
+
 // Addresses implements gateway.Service.
 func (x *Engine) Addresses(c *connector.Connector) []netip.AddrPort {
 	l := x.listenerOf(c)

@@ -12,6 +12,7 @@ import (
 
 	"pmg/config"
 	"pmg/gateway/request"
+	"pmg/protocols"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
@@ -52,7 +53,7 @@ func (l *listener) with(scope string, handle func(*api)) http.HandlerFunc {
 			x.problem(own.NewProblem("unauthenticated", ""))
 			return
 		}
-		if x.key != nil && len(x.key.Scopes) > 0 && !slices.Contains(x.key.Scopes, scope) {
+		if x.key != nil && !isFor(x.key, scope) {
 			x.problem(own.NewProblem("forbidden", "the key "+x.key.Name+" has not the scope "+scope))
 			return
 		}
@@ -61,14 +62,36 @@ func (l *listener) with(scope string, handle func(*api)) http.HandlerFunc {
 	}
 }
 
+// isFor reports whether a key has a scope.
+func isFor(k *config.Key, scope string) bool {
+	return len(k.Scopes) == 0 || slices.Contains(k.Scopes, scope)
+}
+
 // isKnown reports whether the request has the key of an account, or its name and password.
 func (x *api) isKnown() bool {
-	kind, key, _ := strings.Cut(x.r.Header.Get("Authorization"), " ")
-	if strings.EqualFold(kind, "Bearer") {
-		return x.logInByKey(strings.TrimSpace(key))
+	if key, ok := x.bearer(); ok {
+		return x.logInByKey(key)
 	}
 	name, password, ok := x.r.BasicAuth()
 	return ok && x.logIn(x.r.Context(), name, password)
+}
+
+// bearer returns the key that the request has. It reports false if the request comes with something else.
+func (x *api) bearer() (key string, ok bool) {
+	kind, key, _ := strings.Cut(x.r.Header.Get("Authorization"), " ")
+	return strings.TrimSpace(key), strings.EqualFold(kind, "Bearer")
+}
+
+// isStillKnown reports whether a request that goes on would still be let in.
+func (x *api) isStillKnown(scope string) bool {
+	if key, ok := x.bearer(); ok {
+		k := x.gateway.Logins.StillKey(x.connector, x.conn.remote, certificateOf(x.r), key)
+		return k != nil && isFor(k, scope)
+	}
+	name, password, _ := x.r.BasicAuth()
+	return x.gateway.Logins.Still(x.connector, x.conn.remote, certificateOf(x.r), protocols.Credentials{
+		SystemID: []byte(name), Password: []byte(password), Bind: protocols.Transmitter,
+	})
 }
 
 // problem answers with a problem.

@@ -30,7 +30,7 @@ const (
 	pullInterval = time.Second
 )
 
-// pulls are the events that clients have fetched and not acknowledged.
+// pulls are the events that clients have, fetched or told in streams, and have not acknowledged.
 type pulls struct {
 	engine *Engine
 
@@ -41,27 +41,45 @@ type pulls struct {
 
 // Pulled are those of an account.
 type pulled struct {
-	waiting int // requests
+	waiting int // requests, and streams
 	held    map[string]held
+	streams map[*eventStream]struct{}
 }
 
 // A held event is under way until its client acknowledges it, or for pullAgain.
 type held struct {
-	lane  *connector.Lane
-	slot  *connector.Slot
-	until int64
+	lane   *connector.Lane
+	slot   *connector.Slot
+	until  int64
+	stream *eventStream // that has told it; nil: it was fetched
+	number int          // among those of the stream
+}
+
+// account returns what an account has. The caller holds the lock.
+func (p *pulls) account(name string) *pulled {
+	of := p.of[name]
+	if of == nil {
+		of = &pulled{held: map[string]held{}, streams: map[*eventStream]struct{}{}}
+		p.of[name] = of
+	}
+	return of
+}
+
+// room returns how many events more the account may have. Those that a stream has told are among the ones that it may tell.
+func (of *pulled) room() int {
+	n := mostHeld - len(of.held) - of.waiting*mostPulled
+	for s := range of.streams {
+		n += s.held
+	}
+	return n
 }
 
 // begin begins a request for events. It reports false if the account has too many under way, or the gateway ends.
 func (p *pulls) begin(account string) (room int, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	of := p.of[account]
-	if of == nil {
-		of = &pulled{held: map[string]held{}}
-		p.of[account] = of
-	}
-	room = mostHeld - len(of.held) - of.waiting*mostPulled
+	of := p.account(account)
+	room = of.room()
 	if p.closed || of.waiting >= mostPulls || room <= 0 {
 		return 0, false
 	}
@@ -69,15 +87,15 @@ func (p *pulls) begin(account string) (room int, ok bool) {
 	return min(room, mostPulled), true
 }
 
-// end ends it. What it has fetched is held from now on.
-func (p *pulls) end(account string, lane *connector.Lane, slots []*connector.Slot, now int64) {
+// fetched ends it. What it has fetched is held from now on.
+func (p *pulls) fetched(account string, lane *connector.Lane, slots []*connector.Slot, now int64) {
 	p.mu.Lock()
 	of := p.of[account]
 	of.waiting--
 	closed := p.closed
 	if !closed {
 		for _, s := range slots {
-			of.held[eventID(s.Message)] = held{lane, s, now + int64(pullAgain)}
+			of.held[eventID(s.Message)] = held{lane: lane, slot: s, until: now + int64(pullAgain)}
 		}
 	}
 	p.mu.Unlock()
@@ -104,14 +122,28 @@ func (p *pulls) acknowledge(account string, ids []string) (unknown []string) {
 			unknown = append(unknown, id)
 			continue
 		}
-		delete(of.held, id)
+		of.drop(id, h)
 		all = append(all, h)
 	}
 	p.mu.Unlock()
+	p.end(all)
+	return unknown
+}
+
+// drop forgets an event.
+func (of *pulled) drop(id string, h held) {
+	delete(of.held, id)
+	if h.stream != nil {
+		h.stream.held--
+		h.stream.full = 0
+	}
+}
+
+// end ends events that clients have.
+func (p *pulls) end(all []held) {
 	for _, h := range all {
 		p.engine.Do(h.lane, func(now int64) { h.lane.Answered(now, h.slot, sms.Answer{Code: sms.OK, At: now}) })
 	}
-	return unknown
 }
 
 // back gives an event back to its lane, which tells it again.
@@ -120,15 +152,25 @@ func (p *pulls) back(h held) {
 }
 
 // expire gives back the events that were held for too long; all of them when the gateway ends, which takes no more requests then.
+// A stream whose client acknowledges nothing ends, and gives back what it has told itself.
 func (p *pulls) expire(now int64, all bool) {
-	var over []held
+	var back []held
 	p.mu.Lock()
 	p.closed = p.closed || all
 	for account, of := range p.of {
+		for s := range of.streams {
+			if all || s.full != 0 && s.full <= now {
+				s.stop()
+			}
+		}
 		for id, h := range of.held {
-			if all || h.until <= now {
-				over = append(over, h)
-				delete(of.held, id)
+			_, goes := of.streams[h.stream]
+			switch over := all || h.until <= now; {
+			case over && goes:
+				h.stream.stop()
+			case over:
+				back = append(back, h)
+				of.drop(id, h)
 			}
 		}
 		if len(of.held)+of.waiting == 0 {
@@ -136,7 +178,7 @@ func (p *pulls) expire(now int64, all bool) {
 		}
 	}
 	p.mu.Unlock()
-	for _, h := range over {
+	for _, h := range back {
 		p.back(h)
 	}
 }
@@ -157,10 +199,20 @@ func (p *pulls) keep(ctx context.Context) {
 
 // A pull is a request for events. It is a courier of the account's lane while it waits.
 type pull struct {
-	came chan struct{}
+	engine *Engine
+	lane   *connector.Lane
+	outlet *connector.Outlet
+	came   chan struct{}
 
 	mu    sync.Mutex
 	slots []*connector.Slot
+}
+
+// open has a lane give events, n at a time. It reports false if the gateway ends.
+func (x *Engine) open(l *connector.Lane, n int) (*pull, bool) {
+	p := &pull{engine: x, lane: l, came: make(chan struct{}, 1)}
+	p.outlet = connector.NewOutlet(l.Home(), p, n)
+	return p, x.Do(l, func(int64) { l.Open(p.outlet) })
 }
 
 // Give implements connector.Courier.
@@ -177,11 +229,35 @@ func (p *pull) Give(_ int64, s *connector.Slot) {
 // Quiet implements connector.Courier: what was given is held elsewhere.
 func (*pull) Quiet(int64) {}
 
+// take returns what was given since it was called before.
+func (p *pull) take() (slots []*connector.Slot) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	slots, p.slots = p.slots, nil
+	return slots
+}
+
+func (p *pull) len() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.slots)
+}
+
+// shut has the lane give nothing more.
+func (p *pull) shut() {
+	shut := make(chan struct{})
+	if p.engine.Do(p.lane, func(int64) { p.lane.LoggingOut(p.outlet); close(shut) }) {
+		select {
+		case <-shut:
+		case <-p.engine.ctx.Done(): // what was given is in the store
+		}
+	}
+}
+
 // fetch returns what a lane gives in a time, n slots at most.
 func (x *api) fetch(l *connector.Lane, n int, wait time.Duration) []*connector.Slot {
-	p := &pull{came: make(chan struct{}, 1)}
-	outlet := connector.NewOutlet(l.Home(), p, n)
-	if !x.callers.engine.Do(l, func(int64) { l.Open(outlet) }) {
+	p, ok := x.callers.engine.open(l, n)
+	if !ok {
 		return nil
 	}
 	t := time.NewTimer(max(wait, gatherTime))
@@ -197,22 +273,8 @@ func (x *api) fetch(l *connector.Lane, n int, wait time.Duration) []*connector.S
 			waiting = false
 		}
 	}
-	shut := make(chan struct{})
-	if x.callers.engine.Do(l, func(int64) { l.LoggingOut(outlet); close(shut) }) {
-		select {
-		case <-shut:
-		case <-x.callers.engine.ctx.Done(): // what was given is in the store
-		}
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.slots
-}
-
-func (p *pull) len() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.slots)
+	p.shut()
+	return p.take()
 }
 
 // getEvents tells the events that wait for the account, which are told again unless they are acknowledged in time.
@@ -229,6 +291,10 @@ func (x *api) getEvents() {
 		x.problem(own.NewProblem("forbidden", "the account does not fetch events: pull is false"))
 		return
 	}
+	if x.wantsStream() {
+		x.streamEvents(limit)
+		return
+	}
 	all := &x.callers.engine.pulls
 	room, ok := all.begin(a.SystemID)
 	if !ok {
@@ -237,7 +303,7 @@ func (x *api) getEvents() {
 	}
 	var slots []*connector.Slot
 	l := x.gateway.ClientLane(a.SystemID, nil)
-	defer func() { all.end(a.SystemID, l, slots, x.gateway.Clock.Now()) }()
+	defer func() { all.fetched(a.SystemID, l, slots, x.gateway.Clock.Now()) }()
 	if l == nil {
 		x.problem(own.NewProblem("unavailable", ""))
 		return
@@ -247,20 +313,24 @@ func (x *api) getEvents() {
 	c := &caller{callers: x.callers, lane: l}
 	events := make([]own.Event, 0, len(slots))
 	for _, s := range slots {
-		m := s.Message
-		out := c.leaving(m)
-		e := c.event(m, out)
-		event := own.EventOf(e)
-		event.ID = eventID(m)
-		events = append(events, event)
-		c.logs(m, e, &httpsms.Call{Method: x.r.Method, URL: x.r.URL.Path}, call.Outcome{Status: http.StatusOK})
-		if out != m {
-			out.Release()
-		}
+		events = append(events, x.told(c, s.Message))
 	}
 	x.answerJSON(http.StatusOK, struct {
 		Events []own.Event `json:"events"`
 	}{events})
+}
+
+// told returns the event that a message is, and logs it.
+func (x *api) told(c *caller, m *sms.Message) own.Event {
+	out := c.leaving(m)
+	if out != m {
+		defer out.Release()
+	}
+	e := c.event(m, out)
+	event := own.EventOf(e)
+	event.ID = eventID(m)
+	c.logs(m, e, &httpsms.Call{Method: x.r.Method, URL: x.r.URL.Path}, call.Outcome{Status: http.StatusOK})
+	return event
 }
 
 // postAcknowledged ends the events that the client has.

@@ -42,7 +42,7 @@ func TestPullAgain(t *testing.T) {
 	if _, ok := p.begin("shop"); !ok {
 		t.Fatal("a first request was refused")
 	}
-	p.end("shop", nil, slots, fetched)
+	p.fetched("shop", nil, slots, fetched)
 	over := int64(fetched) + int64(pullAgain)
 	if p.expire(over-1, false); e.done != 0 {
 		t.Errorf("%d events were given back within the minute", e.done)
@@ -83,7 +83,7 @@ func TestPullBounds(t *testing.T) {
 	}
 	for i := range uint64(mostPulls) {
 		slots, _ := slotsOf(1+i*mostPulled, mostPulled)
-		p.end("shop", nil, slots, 0)
+		p.fetched("shop", nil, slots, 0)
 	}
 	for n := mostHeld - mostPulls*mostPulled; n > 0; n -= mostPulled {
 		room, ok := p.begin("shop")
@@ -91,7 +91,7 @@ func TestPullBounds(t *testing.T) {
 			t.Fatalf("with room for %d: %d, %v", n, room, ok)
 		}
 		slots, _ := slotsOf(uint64(1+mostHeld-n), uint64(room))
-		p.end("shop", nil, slots, 0)
+		p.fetched("shop", nil, slots, 0)
 	}
 	if _, ok := p.begin("shop"); ok {
 		t.Errorf("more than %d events were fetched", mostHeld)
@@ -111,11 +111,11 @@ func TestPullsEnd(t *testing.T) {
 	later, ids := slotsOf(4, 2)
 	p.begin("shop")
 	p.begin("shop")
-	p.end("shop", nil, before, 0)
+	p.fetched("shop", nil, before, 0)
 	if p.expire(0, true); e.done != 3 {
 		t.Errorf("%d were given back, want 3", e.done)
 	}
-	if p.end("shop", nil, later, 0); e.done != 5 {
+	if p.fetched("shop", nil, later, 0); e.done != 5 {
 		t.Errorf("%d were given back, want 5", e.done)
 	}
 	if unknown := p.acknowledge("shop", ids); !slices.Equal(unknown, ids) {
@@ -139,7 +139,7 @@ func TestPullRoom(t *testing.T) {
 		p, _ := newTestPulls()
 		p.begin("shop")
 		slots, _ := slotsOf(1, held)
-		p.end("shop", nil, slots, 0)
+		p.fetched("shop", nil, slots, 0)
 		p.begin("shop") // waits
 		if room, ok := p.begin("shop"); room != want || ok != (want > 0) {
 			t.Errorf("%d are held, one request waits: %d, %v; want %d", held, room, ok, want)

@@ -38,12 +38,31 @@ func (d *Desk) Ask(ctx context.Context, c *connector.Connector, remote netip.Add
 
 // AskKey decides about the key of a request, without a wait: it is too long to be guessed.
 func (d *Desk) AskKey(c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, key string) (Result, *config.Key) {
-	l := account.Login{Connector: c.Name, Addr: remote.Addr(), Bind: protocols.Transmitter, Certificate: certificate}
-	a, k, result := d.accounts.Load().AdmitKey(l, key, time.Unix(0, d.Clock.WallNow()))
+	a, k, result := d.admitKey(c, remote, certificate, key)
 	if result != account.OK && d.Storms.Refusals.Next(c.Name, d.Clock.Now()) {
 		d.Log.Warn().Str("connector", c.Name).Stringer("remote", remote.Addr()).Stringer("reason", result).Msg("a key was refused: " + result.String())
 	}
 	return Result{Account: a, Code: result.Code()}, k
+}
+
+// Still reports whether a request would be let in now that was let in before. It asks for no hash and counts as no attempt: a
+// password that was right is known, unless the account has others now.
+func (d *Desk) Still(c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, who protocols.Credentials) bool {
+	l := account.Login{SystemID: who.SystemID, Password: who.Password, Connector: c.Name, Addr: remote.Addr(), Bind: who.Bind, Certificate: certificate}
+	t := d.accounts.Load()
+	_, result := t.Admit(l, t.Lookup(l))
+	return result == account.OK
+}
+
+// StillKey returns the key of a request that was let in before, nil if it would not be let in now.
+func (d *Desk) StillKey(c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, key string) *config.Key {
+	_, k, _ := d.admitKey(c, remote, certificate, key)
+	return k
+}
+
+func (d *Desk) admitKey(c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, key string) (*account.Account, *config.Key, account.Result) {
+	l := account.Login{Connector: c.Name, Addr: remote.Addr(), Bind: protocols.Transmitter, Certificate: certificate}
+	return d.accounts.Load().AdmitKey(l, key, time.Unix(0, d.Clock.WallNow()))
 }
 
 // sleep waits until a time by the engine's clock. It reports false if ctx is done before.

@@ -3,7 +3,6 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -67,7 +66,10 @@ func (c contract) check(t testing.TB, method, path string, r reply) {
 			t.Errorf("%s %s has no answer %d in the contract: %s", method, path, r.status, r.body)
 			return
 		case a.Ref == "":
-			kind = slices.Collect(maps.Keys(a.Content))[0]
+			if kind = r.header.Get("Content-Type"); a.Content[kind].Schema == nil {
+				t.Errorf("%s %s: an answer of type %s", method, path, kind)
+				return
+			}
 			s = a.Content[kind].Schema
 		}
 	} else if r.status < 400 {

@@ -56,6 +56,7 @@ var kinds = [...]Kind{
 	{"idempotency-mismatch", 422, "The key belongs to another request", 0, "A request with the same key asked for something else. Give each request a key of its own."},
 	{"no-route", 422, "No route leads to the recipient", 0, "The configuration of the gateway decides where messages go."},
 	{"rate-limited", 429, "The account sends faster than it may", 1, "The option rate of the account."},
+	{"too-many-streams", 429, "The account has as many streams of events as it may", 5, "Each event goes to one of them: end one, or fetch events."},
 	{"internal", 500, "The gateway has failed at the request", 0, "Its log says why."},
 	{"queue-full", 503, "No more messages fit for now", 5, "The queue for the recipient's operator, the account's share of it, or the gateway's memory is full."},
 	{"unavailable", 503, "The gateway takes no messages for now", 5, "It stops, or its disk is full or does not answer."},

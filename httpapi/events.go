@@ -1,0 +1,306 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/own"
+	"pmg/sms"
+)
+
+// Bounds on streams of events.
+const (
+	mostStreams = 4                // of an account
+	quietTime   = 15 * time.Second // after which a stream that has told nothing says that it goes on
+	fullTime    = 2 * time.Second  // after which a stream ends whose client has as many events as it may, and acknowledges none
+	endTime     = time.Second      // that a client has to take what is written when its stream must end
+	comeBack    = time.Second      // after which a client is asked to come back
+)
+
+// An eventStream tells a client the events of its account as they come (server-sent events). A client that cannot acknowledge
+// while it listens does so by coming back: Last-Event-ID names the last event that it has. So a stream ends when nothing was
+// acknowledged for too long.
+//
+//	goes ──stop: no acknowledgement, login, shutdown──► over ──► ended: what was told is held for pullAgain,
+//	  └──the client goes, or does not read─────────────────────────▲    or given back immediately
+type eventStream struct {
+	of      *listener
+	account string
+	most    int           // events that may be told and not acknowledged
+	wake    chan struct{} // its client's login may not hold any more
+	over    chan struct{} // closed: it must end
+	cut     func()        // has writes under way end soon
+
+	// Guarded by the lock of pulls:
+	stopped bool  // over is closed
+	left    bool  // its client has come back by another
+	told    int   // events
+	held    int   // those that were not acknowledged
+	full    int64 // when it ends unless one is acknowledged; 0: it may tell more
+}
+
+// stop has a stream end. The caller holds the lock of pulls, where the stream goes.
+func (s *eventStream) stop() {
+	if !s.stopped {
+		s.stopped = true
+		close(s.over)
+		s.cut()
+	}
+}
+
+// beginStream begins a stream. It returns why it may not begin, nil if it does.
+func (p *pulls) beginStream(s *eventStream) *own.Problem {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	of := p.account(s.account)
+	switch {
+	case p.closed:
+		return own.NewProblem("unavailable", "")
+	case len(of.streams) >= mostStreams:
+		return own.NewProblem("too-many-streams", fmt.Sprintf("%d streams of the account go on", mostStreams))
+	case of.waiting >= mostPulls || of.room() < mostPulled:
+		return own.NewProblem("rate-limited", fmt.Sprintf("%d requests wait, or too many of %d events were not acknowledged", mostPulls, mostHeld))
+	}
+	of.waiting++
+	of.streams[s] = struct{}{}
+	return nil
+}
+
+// hold notes an event that a stream is about to tell. It reports false if the stream must end.
+func (p *pulls) hold(s *eventStream, l *connector.Lane, slot *connector.Slot, now int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s.stopped {
+		return false
+	}
+	s.told++
+	if s.held++; s.held >= s.most {
+		s.full = now + int64(fullTime)
+	}
+	p.of[s.account].held[eventID(slot.Message)] = held{l, slot, now + int64(pullAgain), s, s.told}
+	return true
+}
+
+// endStream ends a stream, to which its lane gives nothing any more. What it has told is held, so that its client can come back
+// and say which it has; rest, which it has not told, is given back.
+func (p *pulls) endStream(s *eventStream, l *connector.Lane, rest []*connector.Slot, now int64) {
+	var back []held
+	p.mu.Lock()
+	of := p.of[s.account]
+	of.waiting--
+	delete(of.streams, s)
+	for id, h := range of.held {
+		switch {
+		case h.stream != s:
+		case p.closed || s.left:
+			back = append(back, h)
+			of.drop(id, h)
+		default:
+			h.until = now + int64(pullAgain)
+			of.held[id] = h
+		}
+	}
+	p.mu.Unlock()
+	for _, slot := range rest {
+		back = append(back, held{lane: l, slot: slot})
+	}
+	for _, h := range back {
+		p.back(h)
+	}
+}
+
+// resume acknowledges what a stream has told up to an event that its client has. What it has told later is told again. An event
+// that is not known any more, after a restart for instance, says nothing.
+func (p *pulls) resume(account, last string) {
+	var had, back []held
+	p.mu.Lock()
+	of := p.account(account)
+	if of.held[last].stream == nil {
+		p.mu.Unlock()
+		return
+	}
+	number, s := of.held[last].number, of.held[last].stream
+	_, goes := of.streams[s]
+	for id, h := range of.held {
+		switch {
+		case h.stream != s:
+		case h.number <= number:
+			had = append(had, h)
+			of.drop(id, h)
+		case !goes:
+			back = append(back, h)
+			of.drop(id, h)
+		}
+	}
+	if goes { // it ends, and then gives back the rest: nobody has noticed yet that its client is gone
+		s.left = true
+		s.stop()
+	}
+	p.mu.Unlock()
+	p.end(had)
+	for _, h := range back {
+		p.back(h)
+	}
+}
+
+// leave has the streams of a listener end.
+func (p *pulls) leave(l *listener) {
+	p.eachStream(func(s *eventStream) {
+		if s.of == l {
+			s.stop()
+		}
+	})
+}
+
+// wake has all streams look whether their clients may still have them.
+func (p *pulls) wake() {
+	p.eachStream(func(s *eventStream) {
+		select {
+		case s.wake <- struct{}{}:
+		default:
+		}
+	})
+}
+
+func (p *pulls) eachStream(f func(*eventStream)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, of := range p.of {
+		for s := range of.streams {
+			f(s)
+		}
+	}
+}
+
+// wantsStream reports whether the client wants events as they come.
+func (x *api) wantsStream() bool {
+	for accepted := range strings.SplitSeq(strings.Join(x.r.Header.Values("Accept"), ","), ",") {
+		kind, _, _ := strings.Cut(accepted, ";")
+		if strings.EqualFold(strings.TrimSpace(kind), streamType) {
+			return x.r.Method == http.MethodGet
+		}
+	}
+	return false
+}
+
+const streamType = "text/event-stream"
+
+// streamEvents tells events as they come, until the client goes. It tells most at a time that the client does not acknowledge.
+func (x *api) streamEvents(most int) {
+	engine := x.callers.engine
+	l := x.gateway.ClientLane(x.account.SystemID, nil)
+	if l == nil {
+		x.problem(own.NewProblem("unavailable", ""))
+		return
+	}
+	if last := x.r.Header.Get("Last-Event-ID"); last != "" {
+		engine.pulls.resume(x.account.SystemID, last)
+	}
+	c := http.NewResponseController(x.w)
+	s := &eventStream{
+		of: x.listener, account: x.account.SystemID, most: most, wake: make(chan struct{}, 1), over: make(chan struct{}),
+		cut: func() { _ = c.SetWriteDeadline(time.Now().Add(endTime)) },
+	}
+	if problem := engine.pulls.beginStream(s); problem != nil {
+		x.problem(problem)
+		return
+	}
+	p, _ := engine.open(l, most) // if the gateway ends, so does the stream
+	t := &telling{
+		w: x.w, out: c, stream: s, pull: p, pulls: &engine.pulls, now: x.gateway.Clock.Now, patience: x.gateway.Config().Limits.PDUTimeout,
+		may: x.mayStream, event: func(m *sms.Message) own.Event { return x.told(&caller{callers: x.callers, lane: l}, m) },
+	}
+	defer func() {
+		p.shut()
+		engine.pulls.endStream(s, l, append(t.rest, p.take()...), x.gateway.Clock.Now())
+	}()
+	h := x.w.Header()
+	h.Set("Content-Type", streamType)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no") // nginx passes on what it gets
+	_ = c.SetReadDeadline(time.Time{})
+	x.logs(httpsms.Ask, nil, http.StatusOK, 0)
+	t.run(x.r.Context())
+}
+
+// mayStream reports whether the client of a stream may still have its account's events.
+func (x *api) mayStream() bool {
+	a := x.gateway.Account(x.account.SystemID)
+	return a != nil && a.Pull && x.isStillKnown(config.ReadScope)
+}
+
+// A telling is what tells the events of a stream.
+type telling struct {
+	w        io.Writer
+	out      *http.ResponseController // of w
+	stream   *eventStream
+	pull     *pull
+	pulls    *pulls
+	now      func() int64
+	patience time.Duration // that the client has to take what is written
+	may      func() bool   // whether it may still have the events
+	event    func(*sms.Message) own.Event
+	rest     []*connector.Slot // that are to be told
+}
+
+// run tells events until the stream must end, or its client has gone.
+func (t *telling) run(client context.Context) {
+	quiet := time.NewTicker(quietTime)
+	defer quiet.Stop()
+	if !t.write(fmt.Sprintf("retry: %d\n\n", comeBack.Milliseconds())) || t.out.Flush() != nil {
+		return
+	}
+	for {
+		text := ""
+		select {
+		case <-t.pull.came:
+		case <-t.stream.wake:
+		case <-quiet.C:
+			text = ":\n\n"
+		case <-t.stream.over:
+			return
+		case <-client.Done():
+			return
+		}
+		if !t.may() || !t.write(text) || !t.tellAll() || t.out.Flush() != nil {
+			return
+		}
+	}
+}
+
+// tellAll tells what has come. It reports false if the stream must end.
+func (t *telling) tellAll() bool {
+	for t.rest = t.pull.take(); len(t.rest) > 0; {
+		slot := t.rest[0]
+		event := t.event(slot.Message) // before it is held: then any client of the account may end it
+		data, err := json.Marshal(event)
+		if err != nil || !t.pulls.hold(t.stream, t.pull.lane, slot, t.now()) {
+			return false
+		}
+		t.rest = t.rest[1:]
+		if !t.write(fmt.Sprintf("id: %s\nevent: %s\ndata: %s\n\n", event.ID, event.Type, data)) {
+			return false
+		}
+	}
+	return true
+}
+
+// write writes text. It reports false if the client does not take it in time, or the stream must end.
+func (t *telling) write(text string) bool {
+	_ = t.out.SetWriteDeadline(time.Now().Add(t.patience))
+	select {
+	case <-t.stream.over: // stop sets its deadline after it has closed this: either this is seen, or that deadline counts
+		return false
+	default:
+	}
+	_, err := io.WriteString(t.w, text)
+	return err == nil
+}
