@@ -3,6 +3,7 @@ package draft
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -124,6 +125,11 @@ func (w *writer) list(name string, entries []*Entry) {
 
 func (w *writer) fields(depth int, fields []Field) {
 	for _, f := range fields {
+		if section, ok := f.Value.(Flow); ok && isDeep(section) {
+			w.line(depth, f.Key+":")
+			w.fields(depth+1, section)
+			continue
+		}
 		flows, ok := f.Value.([]Flow)
 		if !ok {
 			w.line(depth, f.Key+": "+Text(f.Value))
@@ -134,6 +140,11 @@ func (w *writer) fields(depth int, fields []Field) {
 			w.line(depth+1, "- "+Text(flow))
 		}
 	}
+}
+
+// isDeep reports whether a section has sections, so that each option has a line of its own.
+func isDeep(section Flow) bool {
+	return slices.ContainsFunc(section, func(f Field) bool { _, ok := f.Value.(Flow); return ok })
 }
 
 // Text returns a value as YAML has it.

@@ -40,7 +40,7 @@ func load(t *testing.T, d *draft.Draft) *config.Config {
 // A configuration with every group becomes the one in testdata, which PMG can use.
 func TestTranslateIsFresh(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"small", "full"} {
+	for _, name := range []string{"small", "full", "http"} {
 		groups, err := ReadFile(filepath.Join("testdata", name+".conf"))
 		if err != nil {
 			t.Fatal(err)
@@ -104,20 +104,20 @@ func TestEveryOption(t *testing.T) {
 	for _, kind := range []string{"core", "smsbox", "sendsms-user", "smsc"} {
 		types := []string{""}
 		if kind == "smsc" {
-			types = []string{"smsc = smpp\n", "smsc = emi\n", "smsc = http\n", "smsc = at\n"}
+			types = []string{"smsc = smpp\n", "smsc = emi\n", "smsc = http\nsystem-type = kannel\n", "smsc = http\nsystem-type = generic\n", "smsc = http\n", "smsc = at\n"}
 		}
 		idle := map[string]int{} // how many types an option has no effect with
 		for _, typed := range types {
 			var b strings.Builder
 			fmt.Fprintf(&b, "group = %s\n%s", kind, typed)
 			for _, r := range Table() {
-				if r.Group == kind && r.Option != "smsc" {
+				if r.Group == kind && r.Option != "smsc" && !(r.Option == "system-type" && strings.Contains(typed, r.Option)) {
 					fmt.Fprintf(&b, "%s = 7\n", r.Option)
 				}
 			}
 			b.WriteString("surprise = 7\n")
 			if kind == "core" { // others take some of its options
-				b.WriteString("\ngroup = smsc\nsmsc = smpp\nuse-ssl = 1\nport = 7\n\ngroup = smsbox\nsendsms-port = 7\nsendsms-port-ssl = 1\n")
+				b.WriteString("\ngroup = smsc\nsmsc = smpp\nuse-ssl = 1\nport = 7\n\ngroup = smsc\nsmsc = http\nsystem-type = kannel\n\ngroup = smsbox\nsendsms-port = 7\nsendsms-port-ssl = 1\n")
 			}
 			made := string(translate(t, b.String()).Bytes())
 			made = strings.Join(strings.Fields(strings.ReplaceAll(made, "#", " ")), " ")
@@ -138,7 +138,7 @@ func TestEveryOption(t *testing.T) {
 			}
 		}
 		for name, n := range idle {
-			if kind != "smsc" || n == 2 {
+			if kind != "smsc" || n == 4 {
 				t.Errorf("%s: nothing takes %s, which the table says becomes something", kind, name)
 			}
 		}

@@ -23,6 +23,7 @@ func (t *translator) smpp(s *smsc, g *draft.Source) {
 	t.smppLogin(e, g)
 	t.smppSession(e, g)
 	types(e, g)
+	waits(e, g)
 	t.common(e, g)
 	g.Rest(e, Table())
 	at := func(port int64, bind draft.Word) []draft.Field {
@@ -90,12 +91,17 @@ func (t *translator) smppLogin(e *draft.Entry, g *draft.Source) {
 	if !g.Is("use-ssl", false) {
 		return
 	}
+	t.peerTLS(e, "use-ssl", certificate)
+}
+
+// peerTLS writes how connections to an SMSC are encrypted, which an option asks for.
+func (t *translator) peerTLS(e *draft.Entry, option, certificate string) {
 	tls := draft.Flow{{Key: "min_version", Value: "1.2"}}
 	if ca := t.core.Take("ssl-trusted-ca-file"); ca != "" {
 		tls = append(tls, draft.Field{Key: "ca", Value: ca})
 	} else {
-		e.Decide("use-ssl: without ssl-trusted-ca-file Kannel takes any certificate of the SMSC. PMG checks it by the machine's authorities: " +
-			"pmg probe shows whether it is good; else give tls a ca or a pin")
+		e.Decide("%s: without ssl-trusted-ca-file Kannel takes any certificate of the SMSC. PMG checks it by the machine's authorities "+
+			"(pmg probe shows whether an SMSC's with SMPP is good); else give tls a ca or a pin", option)
 	}
 	if certificate != "" {
 		tls = append(tls, draft.Field{Key: "certificate", Value: certificate}, draft.Field{Key: "key", Value: certificate})
@@ -109,6 +115,11 @@ var charsets = map[string]string{
 	"ascii": "ascii", "usascii": "ascii", "ucs2": "ucs2", "ucs2be": "ucs2", "utf16be": "ucs2", "utf16": "ucs2", "utf8": "utf8",
 }
 
+// plainCharset returns the name of an alphabet as charsets has it.
+func plainCharset(name string) string {
+	return strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(name))
+}
+
 // smppSession takes what the session is like.
 func (t *translator) smppSession(e *draft.Entry, g *draft.Source) {
 	if n, ok := g.Number("max-pending-submits", 1, 10000); ok {
@@ -118,7 +129,7 @@ func (t *translator) smppSession(e *draft.Entry, g *draft.Source) {
 		e.Set("enquire_interval", seconds(n))
 	}
 	if name := g.Take("alt-charset"); name != "" {
-		word := charsets[strings.NewReplacer("-", "", "_", "", ".", "").Replace(strings.ToLower(name))]
+		word := charsets[plainCharset(name)]
 		if word == "" {
 			e.Decide("alt-charset = %q: charset of PMG has gsm7, gsm7-packed, ascii, latin1, ucs2 and utf8", name)
 		} else {

@@ -37,13 +37,14 @@ func (t *translator) addSMSC(of *Group) {
 	case "smpp":
 	case "emi", "emi2", "emi_ip":
 	case "http":
-		t.draft.Decide("group smsc, %s, smsc = http (%s): pmg import does not translate it; write a connector with direction: out and protocol: http, as docs/http.md says (SMS centres that speak HTTP)", of.At, t.shown(of))
-		return
+		if !t.isHTTP(of, g.Value("system-type")) {
+			return
+		}
 	case "fake":
 		t.draft.Decide("group smsc, %s, smsc = fake (%s): pmg sink is an SMSC for tests, and needs a connector of its own", of.At, t.shown(of))
 		return
 	default:
-		t.draft.Decide("group smsc, %s, smsc = %s (%s): PMG speaks SMPP and UCP to SMSCs", of.At, kind, t.shown(of))
+		t.draft.Decide("group smsc, %s, smsc = %s (%s): PMG speaks SMPP, UCP and HTTP to SMSCs", of.At, kind, t.shown(of))
 		return
 	}
 	s.routing(g)
@@ -51,10 +52,14 @@ func (t *translator) addSMSC(of *Group) {
 		s.instances = n
 	}
 	s.each, _ = g.Real("throughput")
-	s.validity, _ = g.Number("validityperiod", 1, 1<<31)
-	if kind == "smpp" {
+	switch kind {
+	case "http":
+		t.http(s, g)
+	case "smpp":
+		s.validity, _ = g.Number("validityperiod", 1, 1<<31)
 		t.smpp(s, g)
-	} else {
+	default:
+		s.validity, _ = g.Number("validityperiod", 1, 1<<31)
 		t.ucp(s, g)
 	}
 }
@@ -84,23 +89,13 @@ func (s *smsc) routing(g *draft.Source) {
 	}
 }
 
-// common takes the options that SMPP and UCP share.
+// common takes the options that all SMSCs share.
 func (t *translator) common(e *draft.Entry, g *draft.Source) {
 	if g.Is("no-dlr", false) {
 		e.Set("receipts", draft.Word("never"))
 	}
 	if n, ok := g.Number("reconnect-delay", 1, 3600); ok {
 		e.Set("reconnect_delay", seconds(n))
-	}
-	if n, ok := g.Number("wait-ack", 1, 3600); ok {
-		e.Set("response_timeout", seconds(n))
-	}
-	switch n, ok := g.Number("wait-ack-expire", 0, 2); {
-	case !ok:
-	case n == 2:
-		e.Decide("wait-ack-expire = 2: Kannel waits forever for an answer; with on_unknown: fail a message without one is not sent again")
-	default:
-		e.Set("on_unknown", draft.Word("resend"))
 	}
 	t.retry(e)
 	unify(e, t.core.Take("unified-prefix"), "in", "source")
@@ -111,6 +106,26 @@ func (t *translator) common(e *draft.Entry, g *draft.Source) {
 		e.Add("rewrite", draft.Flow{{Key: "in", Value: draft.Word("destination")}, {Key: "set", Value: number}})
 	}
 }
+
+// waits takes how long an answer may take, which Kannel has for SMPP and UCP alone, and how long a short message may be.
+func waits(e *draft.Entry, g *draft.Source) {
+	if n, ok := g.Number("wait-ack", 1, 3600); ok {
+		e.Set("response_timeout", seconds(n))
+	}
+	switch n, ok := g.Number("wait-ack-expire", 0, 2); {
+	case !ok:
+	case n == 2:
+		e.Decide("wait-ack-expire = 2: Kannel waits forever for an answer; with on_unknown: fail a message without one is not sent again")
+	default:
+		e.Set("on_unknown", draft.Word("resend"))
+	}
+	if n, ok := g.Number("max-sms-octets", 1, 1<<31); ok && n != octetsOfPart {
+		e.Decide("max-sms-octets = %d: a short message of PMG has %d octets; long_messages says how longer texts are sent", n, octetsOfPart)
+	}
+}
+
+// octetsOfPart is how many octets a short message has, in Kannel unless max-sms-octets says otherwise.
+const octetsOfPart = 140
 
 // mostPauses is how many pauses are written out.
 const mostPauses = 20

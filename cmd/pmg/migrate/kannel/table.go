@@ -13,13 +13,12 @@ const (
 	fromMobile = "messages from mobiles go to an account by a route, and to its webhook, with webhook_form: kannel-get in the form of a get-url; see docs/migrate.md"
 	modem      = "PMG has no modems"
 	replies    = "PMG answers no messages itself: with webhook_reply what a server replies is sent"
-	httpSMSC   = "see the comment of the group"
 	x25        = "PMG speaks over TCP/IP only"
 )
 
 // Table returns what becomes of each option of the groups that are translated.
 func Table() (all []draft.Row) {
-	for _, rows := range [][]draft.Row{core(), coreLists(), smsbox(), user(), smscEverywhere(), smscRoutes(), smscSMPP(), smscOthers(), service()} {
+	for _, rows := range [][]draft.Row{core(), coreLists(), smsbox(), user(), smscEverywhere(), smscRoutes(), smscSMPP(), smscHTTP(), smscOthers(), service()} {
 		all = append(all, rows...)
 	}
 	return all
@@ -59,17 +58,17 @@ func core() []draft.Row {
 		draft.Leaves(g, "store-type", storeDir),
 		draft.Leaves(g, "store-location", storeDir),
 		draft.Becomes(g, "unified-prefix", "`rewrite` of the connectors"),
-		draft.Asks(g, "http-proxy-host", "PMG calls clients' servers without a proxy"),
+		draft.Asks(g, "http-proxy-host", "PMG calls servers of clients and of SMS centres without a proxy"),
 		draft.Leaves(g, "http-proxy-port", "the same as for http-proxy-host"),
 		draft.Leaves(g, "http-proxy-ssl", "the same as for http-proxy-host"),
 		draft.Leaves(g, "http-proxy-exceptions", "the same as for http-proxy-host"),
 		draft.Leaves(g, "http-proxy-exceptions-regex", "the same as for http-proxy-host"),
 		draft.Leaves(g, "http-proxy-username", "the same as for http-proxy-host"),
 		draft.Leaves(g, "http-proxy-password", "the same as for http-proxy-host"),
-		draft.Asks(g, "ssl-client-certkey-file", "calls of clients' servers have no certificate of ours; for an SMSC it is ssl-client-certkey-file of its group"),
-		draft.Becomes(g, "ssl-server-cert-file", "`tls.certificate` with `sendsms-port-ssl`"),
-		draft.Becomes(g, "ssl-server-key-file", "`tls.key` with `sendsms-port-ssl`"),
-		draft.Becomes(g, "ssl-trusted-ca-file", "`tls.ca` of connectors with `use-ssl`"),
+		draft.Asks(g, "ssl-client-certkey-file", "calls of clients' servers have no certificate of ours; those of SMS centres have this one"),
+		draft.Becomes(g, "ssl-server-cert-file", "`tls.certificate` with `sendsms-port-ssl`, and with `use-ssl` of HTTP"),
+		draft.Becomes(g, "ssl-server-key-file", "`tls.key` with `sendsms-port-ssl`, and with `use-ssl` of HTTP"),
+		draft.Becomes(g, "ssl-trusted-ca-file", "`tls.ca` of connectors with `use-ssl` (SMPP), or with https"),
 		draft.Leaves(g, "ssl-client-cipher-list", "the ciphers of TLS 1.2 and 1.3 that are safe are taken"),
 		draft.Leaves(g, "ssl-server-cipher-list", "the ciphers of TLS 1.2 and 1.3 that are safe are taken"),
 		draft.Leaves(g, "dlr-storage", storeDir),
@@ -81,7 +80,7 @@ func core() []draft.Row {
 		draft.Becomes(g, "sms-resend-retry", "`retry`"),
 		draft.Becomes(g, "sms-combine-concatenated-mo", "`long_messages: join`"),
 		draft.Becomes(g, "sms-combine-concatenated-mo-timeout", "`limits.join_timeout`"),
-		draft.Leaves(g, "http-timeout", "response_timeout of the connector with protocol http, 60s when not given"),
+		draft.Becomes(g, "http-timeout", "`response_timeout` of connectors to SMS centres with HTTP"),
 	}
 }
 

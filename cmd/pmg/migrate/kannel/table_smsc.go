@@ -9,7 +9,7 @@ func smscEverywhere() []draft.Row {
 		draft.Becomes(g, "smsc-id", "`name`, `operator`"),
 		draft.Leaves(g, "smsc-admin-id", "instances have numbers: pmg sessions, pmg kick"),
 		draft.Becomes(g, "host", "`address`"),
-		draft.Becomes(g, "port", "`address`"),
+		draft.Becomes(g, "port", "`address`; of HTTP a second connector that `callbacks.listener` names"),
 		draft.Becomes(g, "smsc-username", "`system_id`"),
 		draft.Becomes(g, "system-id", "`system_id`"),
 		draft.Becomes(g, "smsc-password", "`password`"),
@@ -21,7 +21,7 @@ func smscEverywhere() []draft.Row {
 		draft.Becomes(g, "wait-ack", "`response_timeout`"),
 		draft.Becomes(g, "wait-ack-expire", "`on_unknown`"),
 		draft.Becomes(g, "unified-prefix", "`rewrite`"),
-		draft.Becomes(g, "alt-charset", "`charset`"),
+		draft.Becomes(g, "alt-charset", "`charset`; of HTTP `{content}` in `url` for UTF-8"),
 		draft.Becomes(g, "validityperiod", "`validity` of the connector that clients use"),
 		draft.Asks(g, "our-host", "the system chooses the address that it connects from"),
 		draft.Asks(g, "our-port", "the system chooses the port that it connects from"),
@@ -29,7 +29,7 @@ func smscEverywhere() []draft.Row {
 		draft.Leaves(g, "log-level", oneLog),
 		draft.Leaves(g, "log-format", oneLog),
 		draft.Leaves(g, "alt-dcs", "the protocol of the SMSC decides how the coding is written"),
-		draft.Asks(g, "max-sms-octets", "a short message has 140 octets; long_messages says how longer texts are sent"),
+		draft.Becomes(g, "max-sms-octets", "`long_messages`"),
 		draft.Asks(g, "dead-start", "connectors connect when PMG starts: pmg hold keeps messages from leaving by one"),
 		draft.Leaves(g, "max-error-count", "a session that fails is opened again"),
 	}
@@ -62,7 +62,7 @@ func smscSMPP() []draft.Row {
 	return []draft.Row{
 		draft.Becomes(g, "receive-port", "a second connector with `bind: receiver` (SMPP) or `listen` (UCP), and the same `operator`"),
 		draft.Becomes(g, "transceiver-mode", "`bind`"),
-		draft.Becomes(g, "system-type", "`system_type`"),
+		draft.Becomes(g, "system-type", "`system_type` (SMPP), `preset` or `url` (HTTP)"),
 		draft.Becomes(g, "interface-version", "`version`"),
 		draft.Becomes(g, "address-range", "`address_range`"),
 		draft.Becomes(g, "enquire-link-interval", "`enquire_interval`"),
@@ -73,7 +73,7 @@ func smscSMPP() []draft.Row {
 		draft.Becomes(g, "source-addr-autodetect", "`rewrite`: `match` of that rule"),
 		draft.Becomes(g, "dest-addr-ton", "`rewrite`: `{out: destination, ton: …}`"),
 		draft.Becomes(g, "dest-addr-npi", "`rewrite`: `{out: destination, npi: …}`"),
-		draft.Becomes(g, "use-ssl", "`tls`"),
+		draft.Becomes(g, "use-ssl", "`tls`; of HTTP that of the connector that listens"),
 		draft.Becomes(g, "ssl-client-certkey-file", "`tls.certificate`, `tls.key`"),
 		draft.Asks(g, "bind-addr-ton", "the login has type of number 0"),
 		draft.Asks(g, "bind-addr-npi", "the login has numbering plan 0"),
@@ -95,22 +95,12 @@ func smscOthers() []draft.Row {
 		draft.Becomes(g, "idle-timeout", "`idle_max`, `static: false`"),
 		draft.Becomes(g, "flow-control", "`window`"),
 		draft.Becomes(g, "window", "`window`"),
-		draft.Becomes(g, "connect-allow-ip", "`networks` of the connector with `listen`"),
+		draft.Becomes(g, "connect-allow-ip", "`networks` of the connector with `listen` (UCP), or `callbacks.networks` (HTTP)"),
 		draft.Asks(g, "our-receiver-port", "the system chooses the port that it connects from"),
 		draft.Leaves(g, "appname", "Kannel alone uses it"),
 		draft.Asks(g, "notification-pid", "notifications come by the session that has sent the message: docs/ucp-conformance.md"),
 		draft.Asks(g, "notification-addr", "notifications come by the session that has sent the message: docs/ucp-conformance.md"),
 		draft.Leaves(g, "sender-prefix", "CIMD2 has it alone"),
-	}
-	for _, name := range []string{
-		"send-url", "dlr-url", "no-sender", "no-coding", "no-sep", "status-success-regex", "status-permfail-regex", "status-tempfail-regex",
-		"generic-param-username", "generic-param-password", "generic-param-from", "generic-param-to", "generic-param-text", "generic-param-udh",
-		"generic-param-service", "generic-param-account", "generic-param-binfo", "generic-param-dlr-mask", "generic-param-dlr-err",
-		"generic-param-dlr-url", "generic-param-dlr-mid", "generic-param-flash", "generic-param-mclass", "generic-param-mwi",
-		"generic-param-coding", "generic-param-validity", "generic-param-deferred", "generic-param-foreign-id", "generic-param-meta-data",
-		"generic-message-sent", "generic-status-sent", "generic-status-error", "generic-foreign-id-regex",
-	} {
-		rows = append(rows, draft.Leaves(g, name, httpSMSC))
 	}
 	for _, name := range []string{"sim-buffering", "modemtype", "modem-type", "speed", "pin", "sms-center", "login-prompt", "password-prompt"} {
 		rows = append(rows, draft.Leaves(g, name, modem))

@@ -15,9 +15,12 @@ type translator struct {
 	core   *draft.Source
 	smsbox *draft.Source
 	smscs  []*smsc
-	users  []*account
-	in     *draft.Entry // the connector for clients; nil when there is none
-	names  map[string]bool
+
+	listeners map[int64]string // names of connectors that listen for SMS centres with HTTP, by their ports
+
+	users []*account
+	in    *draft.Entry // the connector for clients; nil when there is none
+	names map[string]bool
 }
 
 // ofAccounts is what differs for all clients.
@@ -31,7 +34,7 @@ var ofAccounts = [...]string{
 // Translate returns what a configuration becomes. The name is that of its file, for the title.
 func Translate(name string, groups []*Group) *draft.Draft {
 	d := &draft.Draft{Title: "Made of a configuration of Kannel, " + name + ", by pmg import."}
-	t := translator{draft: d, names: map[string]bool{}}
+	t := translator{draft: d, names: map[string]bool{}, listeners: map[int64]string{}}
 	t.core = newGroup(&Group{Kind: "core"}, d)
 	t.smsbox = newGroup(&Group{Kind: "smsbox"}, d)
 	for _, g := range groups {
@@ -164,7 +167,7 @@ func (t *translator) addSendsms() {
 	}
 	e.Set("address", net.JoinHostPort(host, fmt.Sprint(port)))
 	if g.Is("sendsms-port-ssl", false) {
-		e.Set("tls", draft.Flow{{Key: "certificate", Value: t.core.Take("ssl-server-cert-file")}, {Key: "key", Value: t.core.Take("ssl-server-key-file")}, {Key: "min_version", Value: "1.2"}})
+		e.Set("tls", t.serverTLS())
 	}
 	if t.core.Is("sms-combine-concatenated-mo", true) {
 		e.Set("long_messages", draft.Word("join"))
@@ -177,6 +180,13 @@ func (t *translator) addSendsms() {
 	limits(e, g)
 	g.Rest(e, Table())
 	t.draft.Connectors = append([]*draft.Entry{e}, t.draft.Connectors...)
+}
+
+// serverTLS returns how connections to a port of ours are encrypted.
+func (t *translator) serverTLS() draft.Flow {
+	return draft.Flow{
+		{Key: "certificate", Value: t.core.Take("ssl-server-cert-file")}, {Key: "key", Value: t.core.Take("ssl-server-key-file")}, {Key: "min_version", Value: "1.2"},
+	}
 }
 
 // addValidity gives the clients' connector the validity that all SMSCs have.

@@ -34,6 +34,7 @@ func (t *translator) ucp(s *smsc, g *draft.Source) {
 	}
 	ucpSession(e, g, receives)
 	networks := prefixes(e, "connect-allow-ip", g.List("connect-allow-ip"))
+	waits(e, g)
 	t.common(e, g)
 	g.Rest(e, Table())
 	t.add(s)

@@ -1,0 +1,141 @@
+package kannel
+
+import (
+	"regexp"
+	"strings"
+
+	"pmg/cmd/pmg/migrate/draft"
+)
+
+// expression returns a regular expression of Kannel as one of PMG (RE2), empty if there is none. Kannel has POSIX's
+// (extended), or PCRE where it was built with that, as Debian's is. What the three read in different ways needs a comment.
+func expression(e *draft.Entry, option, text string, group bool) string {
+	if text == "" {
+		return ""
+	}
+	s := scan(text, group)
+	made := text
+	if s.dot {
+		made = "(?s)" + text // as in POSIX
+	}
+	compiled, err := regexp.Compile(made)
+	switch {
+	case err != nil:
+		e.Decide("%s = %q: PMG cannot read this expression (%v); it is left out", option, text, err)
+		return ""
+	case group && compiled.NumSubexp() < 1:
+		e.Decide("%s = %q: it has no group, the part in ( ) that is the id; it is left out", option, text)
+		return ""
+	}
+	if len(s.differ) > 0 {
+		e.Decide("%s = %q: %s may mean something else in Kannel, which has POSIX's expressions or, as Debian's, PCRE; PMG has RE2. Check it with answers of the SMS centre",
+			option, text, strings.Join(s.differ, " and "))
+	}
+	if s.end {
+		e.Decide("%s = %q: $ is the end of the answer alone, as in POSIX. Kannel of Debian, with PCRE, also takes the end before a last line end: write \\n?$ if answers end with one",
+			option, text)
+	}
+	if s.dot {
+		e.Tell("%s: . is any character, line ends too (?s), as in POSIX; it is none in Kannel of Debian, with PCRE", option)
+	}
+	return made
+}
+
+// A scanned is what an expression has that needs care.
+type scanned struct {
+	differ []string
+	dot    bool // a dot, which fits a line end in POSIX alone
+	end    bool // the end of the text, which is also before a last line end in PCRE
+}
+
+// sameEscapes are the letters that mean the same behind a backslash in all of them.
+const sameEscapes = "wWbBsS"
+
+// scan looks at each character of an expression. Of a group it matters how far it reaches, too: POSIX takes the longest of
+// all ways to match, the others the first.
+func scan(text string, group bool) (s scanned) {
+	differs := func(what string) {
+		for _, d := range s.differ {
+			if d == what {
+				return
+			}
+		}
+		s.differ = append(s.differ, what)
+	}
+	before := byte(0) // the character before, if it was no literal one
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		next := byte(0)
+		if i+1 < len(text) {
+			next = text[i+1]
+		}
+		switch c {
+		case '\\':
+			i++
+			isLetter := next >= '0' && next <= '9' || next|0x20 >= 'a' && next|0x20 <= 'z'
+			if isLetter && !strings.ContainsRune(sameEscapes, rune(next)) || next != 0 && strings.IndexByte("<>`'", next) >= 0 {
+				differs(text[i-1 : i+1])
+			}
+			before = 0
+			continue
+		case '[':
+			end, odd := bracket(text[i:])
+			if i += end; odd {
+				differs("what stands in [ ]")
+			}
+			before = ']'
+			continue
+		case '.':
+			s.dot = true
+		case '$':
+			s.end = true
+		case '|':
+			if group {
+				differs("a choice (|)")
+			}
+		case '(':
+			if next == '?' {
+				differs("(?")
+			}
+		case '*', '+', '?', '{':
+			if strings.IndexByte("*+?}", before) >= 0 && before != 0 {
+				differs(string(before) + string(c))
+			}
+			if group && before == ')' {
+				differs("a group that may come several times or not at all")
+			}
+			if c == '{' && next == ',' {
+				differs("{,")
+			}
+		}
+		before = c
+	}
+	return s
+}
+
+// bracket returns where a list of characters ends that begins a text, and whether it has what is read in different ways.
+func bracket(text string) (end int, odd bool) {
+	i := 1
+	if i < len(text) && text[i] == '^' {
+		i++
+	}
+	if i < len(text) && text[i] == ']' { // which stands for itself there
+		i++
+	}
+	for ; i < len(text); i++ {
+		switch {
+		case text[i] == ']':
+			return i, odd
+		case text[i] == '\\':
+			odd = true
+			i++
+		case strings.HasPrefix(text[i:], "[:"):
+			if n := strings.Index(text[i:], ":]"); n > 0 {
+				i += n + 1
+			}
+		case strings.HasPrefix(text[i:], "[.") || strings.HasPrefix(text[i:], "[="):
+			odd = true
+		}
+	}
+	return len(text), odd
+}
