@@ -78,7 +78,11 @@ func age(seconds float64) string {
 	case d < time.Minute:
 		return fmt.Sprintf("%.0f s", seconds)
 	default:
-		return strings.TrimSuffix(d.Round(time.Second).String(), "0s")
+		text := d.Round(time.Second).String()
+		if strings.HasSuffix(text, "m0s") { // but "1m30s" stays
+			text = strings.TrimSuffix(text, "0s")
+		}
+		return text
 	}
 }
 
