@@ -31,6 +31,17 @@ func (r *Recorder) Series(connector string) *Series {
 	return s
 }
 
+// Latest returns the last sample, of which nothing is known if there is none.
+func (s *Series) Latest() (last Sample) {
+	if n := len(s.Samples); n > 0 {
+		return s.Samples[n-1]
+	}
+	for i := range last {
+		last[i] = unknown()
+	}
+	return last
+}
+
 // A column is the values of a figure.
 type column []float32
 

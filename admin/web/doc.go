@@ -6,7 +6,10 @@
 // differ from those before. Pages work without scripts; those that are there keep a page up to date and ask before an act.
 // The texts of messages are on no page.
 //
+// Charts of the last hour are drawn in the browser (static/charts.js), of the samples that package history keeps. The page's stream
+// brings each new sample as a cell.
+//
 // # Start reading
 //
-// Handler in web.go, then page.go (a page and its cells), stream.go, and pages.go (the models).
+// Handler in web.go, then page.go (a page and its cells), stream.go, pages.go (the models), and hour.go (the last hour).
 package web

@@ -11,17 +11,18 @@ import (
 
 	"pmg/admin"
 	"pmg/admin/access"
+	"pmg/admin/history"
 	"pmg/config"
 	"pmg/connector"
 )
 
-// Speeds are the rates of counters by what they are about. There are as many as connectors and accounts have had names.
+// Speeds are the rates of the counters of accounts, by their names.
 type speeds struct {
 	mu sync.Mutex
 	of map[string]*rates
 }
 
-// rates returns those of one thing.
+// rates returns those of one account.
 func (s *speeds) rates(name string) *rates {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,6 +71,7 @@ type connectorPage struct {
 	In, Out string // messages a second
 	Limit   string // of Out
 	Answer  string
+	Hour    *hour     // nil: it is new
 	States  []portion // of receipts
 	Figures []admin.Figure
 
@@ -84,8 +86,8 @@ func (s *site) connector(r *http.Request) any {
 		return nil
 	}
 	p := connectorPage{Connector: status.Connectors[i], Limit: limit(c.Config().Rate), Answer: "–"}
-	rate := s.speeds.rates("connector "+p.Name).of(status.Time, p.Accepted, p.Sent)
-	p.In, p.Out = rate[0], rate[1]
+	p.Hour = s.hour(p.Name)
+	p.In, p.Out = p.Hour.rate(history.In), p.Hour.rate(history.Out)
 	if p.Answers.Count > 0 {
 		p.Answer = time.Duration(p.Answers.MeanSeconds * 1e9).Round(100 * time.Microsecond).String()
 	}
@@ -124,7 +126,7 @@ func (s *site) account(r *http.Request) any {
 	}
 	p := accountPage{Account: status.Accounts[i], Limit: limit(cfg.Rate), Keys: keyRows(cfg.Keys, status.Time)}
 	p.Config.MaxSessions, p.Config.MaxScheduled, p.Config.MaxParked = cfg.MaxSessions, cfg.MaxScheduled, cfg.MaxParked
-	rate := s.speeds.rates("account "+name).of(status.Time, p.Accepted, p.Delivered)
+	rate := s.speeds.rates(name).of(status.Time, p.Accepted, p.Delivered)
 	p.In, p.Out = rate[0], rate[1]
 	for i := range status.Connectors {
 		if status.Connectors[i].Direction != config.In {

@@ -12,7 +12,7 @@ import (
 
 	"pmg/admin"
 	"pmg/admin/access"
-	"pmg/config"
+	"pmg/admin/history"
 )
 
 // pages returns all pages in the order of the menu.
@@ -37,21 +37,14 @@ type overview struct {
 	Oldest            float64
 	Disk              string
 	Failing           []string // connectors that have no session, or fewer than they should
+	Hour              *hour
 }
 
 func (s *site) overview(*http.Request) any {
 	status := s.server.Status(false)
-	o := overview{Status: status, Disk: "in memory"}
-	var in, out, receipts int64
+	o := overview{Status: status, Disk: "in memory", Hour: s.hour("")}
 	for i := range status.Connectors {
 		c := &status.Connectors[i]
-		in += c.Accepted
-		for _, n := range c.Counters.Receipts {
-			receipts += n
-		}
-		if c.Direction == config.Out {
-			out += c.Sent
-		}
 		if c.Trouble != nil {
 			o.Failing = append(o.Failing, "connector "+c.Name+": "+c.Trouble.Reason)
 		}
@@ -61,8 +54,7 @@ func (s *site) overview(*http.Request) any {
 	for i := range status.Accounts {
 		o.Oldest = max(o.Oldest, status.Accounts[i].Oldest)
 	}
-	rate := s.rates.of(status.Time, in, out, receipts)
-	o.In, o.Out, o.Receipts = rate[0], rate[1], rate[2]
+	o.In, o.Out, o.Receipts = o.Hour.rate(history.In), o.Hour.rate(history.Out), o.Hour.rate(history.Receipts)
 	if st := status.Store; st != nil && st.Free > 0 {
 		o.Disk = fmt.Sprintf("%.1f GiB free", float64(st.Free)/(1<<30))
 	}

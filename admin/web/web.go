@@ -25,7 +25,6 @@ type site struct {
 	server    *admin.Server
 	pages     []page
 	templates map[string]*template.Template // by the names of pages
-	rates     rates
 	speeds    speeds
 }
 
@@ -33,7 +32,7 @@ type site struct {
 func Handler(server *admin.Server) http.Handler {
 	s := &site{server: server, pages: pages(), templates: map[string]*template.Template{}}
 	for _, name := range append(s.names(), "login", "missing") {
-		s.templates[name] = template.Must(template.ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/"+name+".html"))
+		s.templates[name] = template.Must(template.ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/hour.html", "templates/"+name+".html"))
 	}
 	m := http.NewServeMux()
 	for i := range s.pages {

@@ -45,6 +45,13 @@ routes:
 // start runs a gateway whose users have the names of their scopes.
 func start(t *testing.T) (url string, g *gateway.Gateway) {
 	t.Helper()
+	s := startServer(t)
+	return "http://" + s.Addr(), s.Gateway()
+}
+
+// startServer is start for tests of what the server keeps.
+func startServer(t *testing.T) *admin.Server {
+	t.Helper()
 	cfg, _, err := config.Parse(fmt.Appendf(nil, gatewayYAML, t.TempDir()), config.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +60,7 @@ func start(t *testing.T) (url string, g *gateway.Gateway) {
 	for _, scope := range []string{config.LookScope, config.OperateScope, config.AdministerScope} {
 		cfg.Admin.Users = append(cfg.Admin.Users, config.User{Name: scope, Password: hash, Scope: scope})
 	}
-	g, err = gateway.New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return smpp.New(smpp.Options{}), nil })
+	g, err := gateway.New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return smpp.New(smpp.Options{}), nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +80,7 @@ func start(t *testing.T) (url string, g *gateway.Gateway) {
 			}
 		}
 	})
-	return "http://" + s.Addr(), g
+	return s
 }
 
 // named are the things of start's gateway that pages are about.

@@ -12,6 +12,7 @@ function apply(cells) {
     e.textContent = text;
     if ('v' in e.dataset) e.dataset.v = text;
   }
+  main.dispatchEvent(new Event('updated'));
 }
 
 // refresh takes the rows of the page as they are now, unless somebody works in it.
@@ -22,6 +23,7 @@ async function refresh() {
   if (!answer.ok) return;
   const other = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('main');
   main.replaceChildren(...other.childNodes);
+  main.dispatchEvent(new Event('updated'));
 }
 
 function open() {

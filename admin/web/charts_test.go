@@ -1,0 +1,65 @@
+package web
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/chromedp"
+
+	"pmg/admin"
+	"pmg/admin/history"
+	"pmg/config"
+)
+
+// busy has connectors count what a gateway with some traffic does, and samples made of it. It returns the time of the last.
+func busy(s *admin.Server, at time.Time, samples int) time.Time {
+	in, out := s.Gateway().Connector("clients").Stats, s.Gateway().Connector("operator").Stats
+	for i := range samples {
+		in.Accepted.Add(int64(1000 + 10*(i%60)))
+		out.Sent.Add(int64(900 + 12*(i%60)))
+		out.Queued.Store(int64(i % 100))
+		for range 20 {
+			out.Answer.Observe(int64(3*time.Millisecond) + int64(i)*int64(50*time.Microsecond))
+		}
+		at = at.Add(history.Period)
+		s.History().Sample(at)
+	}
+	return at
+}
+
+// The charts of the last hour are drawn, move with the page's stream, name their latest values, and take on the colors that the
+// browser asks for. Nothing of that is refused by the policy of the pages.
+func TestCharts(t *testing.T) {
+	t.Parallel()
+	ctx, all := inBrowser(t)
+	s := startServer(t)
+	at := busy(s, time.Now(), 30)
+	run := func(actions ...chromedp.Action) {
+		t.Helper()
+		if err := chromedp.Run(ctx, actions...); err != nil {
+			t.Fatalf("%v; the browser says %q", err, all.all)
+		}
+	}
+	var drawn, moved string
+	picture := func(to *string) chromedp.Action {
+		return chromedp.Evaluate(`document.querySelector('.charts canvas').toDataURL()`, to)
+	}
+	run(log.Enable(), chromedp.Navigate("http://"+s.Addr()+"/ui/"),
+		chromedp.SendKeys(`input[name=name]`, config.LookScope), chromedp.SendKeys(`input[name=password]`, password), chromedp.Submit(`input[name=name]`),
+		chromedp.WaitVisible(`.charts [role=img][aria-label*="Now: in 129, out 125, receipts 0"]`), picture(&drawn))
+	busy(s, at, 10)
+	run(chromedp.WaitVisible(`.charts [role=img][aria-label*="Now: in 109, out 101, receipts 0"]`), chromedp.WaitVisible(`.charts [aria-label*="Now: waiting 9."]`), picture(&moved))
+	run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}),
+		chromedp.Poll(`document.querySelector('.charts canvas')?.toDataURL() !== "`+moved+`"`, nil), chromedp.WaitVisible(`.charts [role=img][aria-label*="Now: in 109"]`))
+	if len(drawn) < 1000 || drawn == moved {
+		t.Errorf("pictures of %d and %d octets", len(drawn), len(moved))
+	}
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if len(all.all) > 0 {
+		t.Errorf("the browser says:\n%s", strings.Join(all.all, "\n"))
+	}
+}

@@ -1,0 +1,127 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"pmg/admin/history"
+)
+
+// An hour is what a page shows of the last hour: charts, which a script draws, and a table for those who do not see these.
+type hour struct {
+	Connector string // "": all
+	Heads     []string
+	Rows      []hourRow // the last first
+	Latest    string    // the last sample in JSON, which the script adds to those that it has
+
+	last history.Sample
+}
+
+// An hourRow is what the samples of a few minutes have in common.
+type hourRow struct {
+	From  string
+	Cells []string
+}
+
+// step is the time of a row, and steps how many rows there are at most. Rows begin with the minutes that step divides.
+const (
+	step  = 5 * time.Minute
+	steps = int(time.Hour / step)
+)
+
+// A tableColumn is a column of the table, and how it is made of the samples of a row: their mean, or the highest.
+type tableColumn struct {
+	head    string
+	figure  int
+	highest bool
+	text    func(float32) string
+}
+
+// tableColumns returns the columns of the table.
+func tableColumns() []tableColumn {
+	return []tableColumn{
+		{"in /s", history.In, false, number}, {"out /s", history.Out, false, number}, {"receipts /s", history.Receipts, false, number}, {"refused /s", history.Refused, false, number},
+		{"waiting, highest", history.Waiting, true, number}, {"oldest, highest", history.Oldest, true, func(v float32) string { return age(float64(v)) }},
+		{"median answer, highest", history.Median, true, duration}, {"95 % of answers, highest", history.P95, true, duration},
+	}
+}
+
+// hour returns the last hour of a connector, or of all. It is nil if there is no such connector.
+func (s *site) hour(connector string) *hour {
+	series := s.server.History().Series(connector)
+	if series == nil {
+		return nil
+	}
+	h := &hour{Connector: connector, last: series.Latest()}
+	for _, c := range tableColumns() {
+		h.Heads = append(h.Heads, c.head)
+	}
+	for end := len(series.Samples); end > 0 && len(h.Rows) < steps; {
+		from := series.Times[end-1] - series.Times[end-1]%int64(step.Seconds())
+		begin := end - 1
+		for begin > 0 && series.Times[begin-1] >= from {
+			begin--
+		}
+		h.Rows = append(h.Rows, rowOf(from, series.Samples[begin:end]))
+		end = begin
+	}
+	if n := len(series.Samples); n > 0 {
+		latest := history.Series{Connector: connector, Times: series.Times[n-1:], Samples: series.Samples[n-1:]}
+		if text, err := json.Marshal(&latest); err == nil {
+			h.Latest = string(text)
+		}
+	}
+	return h
+}
+
+// rate writes the last value of a figure that is a rate.
+func (h *hour) rate(figure int) string {
+	if h == nil {
+		return "–"
+	}
+	return number(h.last[figure])
+}
+
+// rowOf returns the row of samples that begin at a time.
+func rowOf(from int64, samples []history.Sample) hourRow {
+	row := hourRow{From: time.Unix(from, 0).UTC().Format("15:04")}
+	for _, c := range tableColumns() {
+		var sum, highest, known float32
+		for i := range samples {
+			if samples[i].Known(c.figure) {
+				sum, highest, known = sum+samples[i][c.figure], max(highest, samples[i][c.figure]), known+1
+			}
+		}
+		value := sum / known // not a number if none is known
+		if c.highest && known > 0 {
+			value = highest
+		}
+		row.Cells = append(row.Cells, c.text(value))
+	}
+	return row
+}
+
+// number writes a number, with a decimal if it is small.
+func number(v float32) string {
+	switch {
+	case v != v:
+		return "–"
+	case v < 10:
+		return strconv.FormatFloat(math.Round(float64(v)*10)/10, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(math.Round(float64(v)), 'f', 0, 64)
+}
+
+// duration writes a number of seconds as milliseconds while it is small.
+func duration(v float32) string {
+	switch {
+	case v != v:
+		return "–"
+	case v < 1:
+		return fmt.Sprintf("%.3g ms", v*1000)
+	}
+	return fmt.Sprintf("%.3g s", v)
+}

@@ -1,0 +1,87 @@
+package web
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"html"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"pmg/admin/history"
+	"pmg/config"
+)
+
+// Pages have the last hour without scripts: a table, the last sample as JSON, and where all samples are. Those about a connector
+// have its own.
+func TestHour(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	base := "http://" + s.Addr()
+	c := browser(t, base, config.LookScope)
+	at := busy(s, time.Now(), 40)
+	from := at.UTC().Truncate(step).Format("15:04")
+	for path, want := range map[string][]string{
+		"/ui/": {`data-url="/admin/v1/history"`, `"memory_octets":[`, `<span data-k="hour.0">` + from + `</span>`},
+		"/ui/connectors/clients": {`data-url="/admin/v1/history?connector=clients"`, `"connector":"clients"`, `"in":[139],`, `<dd><span data-k="in">139</span> messages a second`,
+			`<span data-k="hour.0.6">–</span>`},
+	} {
+		code, body, _ := ask(t, c, "GET", base+path, nil)
+		for _, part := range append(want, `href="/ui/static/uplot/uPlot.min.css"`) {
+			if code != 200 || !strings.Contains(html.UnescapeString(body), part) {
+				t.Errorf("%s: %d, without %s", path, code, part)
+			}
+		}
+	}
+	if code, body, _ := ask(t, c, "GET", base+"/admin/v1/history?"+url.Values{"connector": {"operator"}}.Encode(), nil); code != 200 || !strings.Contains(body, `"connector":"operator"`) {
+		t.Errorf("somebody who has logged in asks for the samples: %d %s", code, body)
+	}
+}
+
+// A row has the mean of rates and the highest of what waits, of those samples that know them.
+func TestHourRow(t *testing.T) {
+	t.Parallel()
+	known := history.Sample{history.In: 3, history.Waiting: 700, history.Oldest: 90, history.Median: 0.0125, history.P95: 2.5}
+	unknown := (&history.Series{}).Latest()
+	other := history.Sample{history.In: 4.5, history.Out: 12345.6, history.Waiting: 20}
+	for _, c := range []struct {
+		samples []history.Sample
+		want    string
+	}{
+		{[]history.Sample{known, other}, "[3.8 6173 0 0 700 1m30s 12.5 ms 2.5 s]"},
+		{[]history.Sample{unknown, known}, "[3 0 0 0 700 1m30s 12.5 ms 2.5 s]"},
+		{[]history.Sample{unknown}, "[– – – – – – – –]"},
+	} {
+		if got := rowOf(1e9, c.samples); fmt.Sprint(got.Cells) != c.want || got.From != "01:46" {
+			t.Errorf("%v, not %s", got, c.want)
+		}
+	}
+}
+
+// Ages are short, and whole.
+func TestAge(t *testing.T) {
+	t.Parallel()
+	for seconds, want := range map[float64]string{0: "–", 0.4: "0 s", 59: "59 s", 60: "1m", 90: "1m30s", 3600: "1h0m", 3610: "1h0m10s"} {
+		if got := age(seconds); got != want {
+			t.Errorf("%v: %s, not %s", seconds, got, want)
+		}
+	}
+}
+
+// The library that draws the charts is as it was published.
+func TestLibrary(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"uPlot.iife.min.js": "19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f",
+		"uPlot.min.css":     "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",
+	} {
+		b, err := staticFiles.ReadFile("static/uplot/" + name)
+		if got := fmt.Sprintf("%x", sha256.Sum256(b)); err != nil || got != want {
+			t.Errorf("%s: %s, %v", name, got, err)
+		}
+	}
+	if _, err := staticFiles.ReadFile("static/uplot/LICENSE"); err != nil {
+		t.Error(err)
+	}
+}
