@@ -35,15 +35,20 @@ func (x *api) getMessage() {
 	if !ok {
 		return
 	}
-	var k own.Known
-	switch m, v := o.Waits, o.Left; {
+	switch {
 	case o.Code == sms.SystemError || o.Code == sms.Throttled:
 		x.problem(own.NewProblem("unavailable", ""))
 		return
 	case o.Code != sms.OK:
 		x.problem(own.NewProblem("not-found", ""))
 		return
-	case m != nil:
+	}
+	x.answerJSON(http.StatusOK, known(&o.Known))
+}
+
+// known returns what a client is told of a message.
+func known(o *operate.Known) own.Known {
+	if m := o.Waits; m != nil {
 		source, dest := m.Source(), m.Dest()
 		if s, ok := m.Submitted(); ok {
 			source, dest = s.Source, s.Dest
@@ -52,17 +57,17 @@ func (x *api) getMessage() {
 		if o.Result.State == sms.StateScheduled {
 			state = own.Scheduled
 		}
-		k = own.KnownOf(m.KnownID(), source, dest, m.Context(), state, m.Arrived, m.DeliverAt, m.Expires)
-	default:
-		source, dest := v.Source, v.Dest
-		if s, ok := sms.ReadSubmitted(v.Submitted); ok {
-			source, dest = s.Source, s.Dest
-		}
-		taken := len(v.By) > 0 || o.Result.State == sms.StateDelivered
-		k = own.KnownOf(v.KnownID(), source, dest, v.Context, own.StateOf(o.Result.State, taken), v.Arrived, v.DeliverAt, 0)
-		k.At, k.Connector, k.SMSCID, k.NetworkError = own.At(o.Result.Since), string(v.By), string(v.PeerID), o.Result.Error
+		return own.KnownOf(o.Result.ID, source, dest, m.Context(), state, m.Arrived, m.DeliverAt, m.Expires)
 	}
-	x.answerJSON(http.StatusOK, k)
+	v := o.Left
+	source, dest := v.Source, v.Dest
+	if s, ok := sms.ReadSubmitted(v.Submitted); ok {
+		source, dest = s.Source, s.Dest
+	}
+	taken := len(v.By) > 0 || o.Result.State == sms.StateDelivered
+	k := own.KnownOf(o.Result.ID, source, dest, v.Context, own.StateOf(o.Result.State, taken), v.Arrived, v.DeliverAt, 0)
+	k.At, k.Connector, k.SMSCID, k.NetworkError = own.At(o.Result.Since), string(v.By), string(v.PeerID), o.Result.Error
+	return k
 }
 
 // deleteMessage cancels a message that has not left.

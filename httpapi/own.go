@@ -32,6 +32,7 @@ func (l *listener) ownRoutes(m *http.ServeMux) {
 	m.HandleFunc("POST /v1/messages:stream", l.with(config.SendScope, (*api).stream))
 	m.HandleFunc("POST /v1/messages:preview", l.with(config.SendScope, (*api).preview))
 	m.HandleFunc("POST /v1/batches", l.with(config.SendScope, (*api).postBatch))
+	m.HandleFunc("GET /v1/messages", l.with(config.ReadScope, (*api).listMessages))
 	m.HandleFunc("GET /v1/messages/{id}", l.with(config.ReadScope, (*api).getMessage))
 	m.HandleFunc("DELETE /v1/messages/{id}", l.with(config.SendScope, (*api).deleteMessage))
 	m.HandleFunc("PATCH /v1/messages/{id}", l.with(config.SendScope, (*api).patchMessage))

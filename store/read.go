@@ -99,7 +99,7 @@ func (s *durable) Get(id uint64, e *Entry) (bool, error) {
 	record, ok, err := s.getInto(e.Record[:0], key)
 	e.ID, e.Record = id, record
 	if err != nil || !ok {
-		return false, s.cannotRead(id, err)
+		return false, cannotRead(id, err)
 	}
 	if !s.states.maybe(id) {
 		e.State = nil
@@ -110,10 +110,10 @@ func (s *durable) Get(id uint64, e *Entry) (bool, error) {
 	if e.State = state; !ok {
 		e.State = nil
 	}
-	return err == nil, s.cannotRead(id, err)
+	return err == nil, cannotRead(id, err)
 }
 
-func (s *durable) cannotRead(id uint64, err error) error {
+func cannotRead(id uint64, err error) error {
 	if err == nil {
 		return nil
 	}

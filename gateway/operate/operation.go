@@ -31,10 +31,15 @@ type Operation struct {
 
 	parts map[uint64][]*operand // for a cancel: of long messages of which not all were found yet, by what their ids have in common
 
+	Known
+	Code sms.Code
+}
+
+// A Known is what is known of a message.
+type Known struct {
 	Result protocols.Result
-	Code   sms.Code
-	Waits  *sms.Message   // Query: the message, with the wall clock's times; nil: it has left
-	Left   *store.Mapping // Query: what is known of one that has left
+	Waits  *sms.Message   // of a query: the message, with the wall clock's times; nil: it has left
+	Left   *store.Mapping // of a query: what is known of one that has left
 }
 
 // operationTimeout is how long an operation may look for its messages.
@@ -165,10 +170,15 @@ func (o *Operation) done(n int, err error) error {
 // read answers where a message is.
 func (o *Operation) read(t *operand) {
 	o.Code, o.Waits = sms.OK, t.message
-	o.Result.State = sms.StateEnroute
-	if t.message.DeliverAt > o.desk.Clock.WallNow() {
-		o.Result.State = sms.StateScheduled
+	o.Result.State = waitsAs(t.message, o.desk.Clock.WallNow())
+}
+
+// waitsAs returns the state of a message that waits.
+func waitsAs(m *sms.Message, wall int64) sms.State {
+	if m.DeliverAt > wall {
+		return sms.StateScheduled
 	}
+	return sms.StateEnroute
 }
 
 // matches reports whether the operation is about a message.

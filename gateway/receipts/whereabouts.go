@@ -2,6 +2,7 @@ package receipts
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 
@@ -97,16 +98,54 @@ func (d *Desk) FateOf(id uint64) (v store.Mapping, f Fate, ok bool, err error) {
 	if err == nil && !ok {
 		return v, f, false, nil
 	}
-	if err == nil && len(value) < endedTail {
-		err = store.ErrDamaged
-	}
 	if err == nil {
-		tail := value[len(value)-endedTail:]
-		f = Fate{sms.State(tail[0]), tail[1], int64(binary.BigEndian.Uint64(tail[2:]))}
-		v, err = store.DecodeMapping(value[:len(value)-endedTail])
+		v, f, err = decodeFate(value)
 	}
 	if err != nil {
 		return v, f, false, fmt.Errorf("cannot look up message %s: %w", sms.FormatID(id), err)
 	}
 	return v, f, true, nil
+}
+
+// decodeFate reads what noteState has noted. The mapping's octets are the value's.
+func decodeFate(value []byte) (v store.Mapping, f Fate, err error) {
+	if len(value) < endedTail {
+		return v, f, store.ErrDamaged
+	}
+	tail := value[len(value)-endedTail:]
+	f = Fate{sms.State(tail[0]), tail[1], int64(binary.BigEndian.Uint64(tail[2:]))}
+	v, err = store.DecodeMapping(value[:len(value)-endedTail])
+	return v, f, err
+}
+
+// A Known is what is known of a message: the entry of one that the store keeps, or what was noted of one that has left.
+type Known struct {
+	store.Entry // its Record is nil if the message has left
+	Left        store.Mapping
+	Fate        Fate
+}
+
+// ErrNoList says that the store does not list messages, because it is in memory.
+var ErrNoList = errors.New("the store is in memory, which does not list messages")
+
+// List passes what is known of messages to f, the latest first: of all in the store, and of those that have left since a
+// time by the wall clock. It is store.Lister's; an id by which a client knows a message that was joined of several
+// comes as one of its own.
+func List(k *keep.Keeper, below uint64, since int64, limit int, f func(*Known) error) (last uint64, err error) {
+	lister, ok := k.Store.(store.Lister)
+	if !ok {
+		return 0, ErrNoList
+	}
+	if err := k.Committer.SyncSoon(); err != nil {
+		return 0, err
+	}
+	return lister.List(endedName, below, store.DayOf(since), limit, func(e *store.Listed) (err error) {
+		k := Known{Entry: e.Entry}
+		if e.Record == nil {
+			if k.Left, k.Fate, err = decodeFate(e.Mapped); err != nil {
+				return fmt.Errorf("message %s: %w", sms.FormatID(e.ID), err)
+			}
+		}
+		return f(&k)
+	})
 }

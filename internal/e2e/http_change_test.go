@@ -83,7 +83,7 @@ func TestHTTPPages(t *testing.T) {
 		}
 	}
 	f("PUT", "/v1/messages/0000000000000001", "GET, PATCH, DELETE")
-	f("GET", "/v1/messages", "POST")
+	f("DELETE", "/v1/messages", "GET, POST")
 	f("POST", "/v1/account", "GET")
 	a.do("PUT", "/v1/nothing", "").want(t, 404, "not-found")
 	a.do("GET", "/problems/nothing", "").want(t, 404, "not-found")

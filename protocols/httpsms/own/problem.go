@@ -42,6 +42,7 @@ func Kinds() []Kind { return kinds[:] }
 var kinds = [...]Kind{
 	{"malformed-json", 400, "The body is not JSON that can be read", 0, "The detail says where reading ended. A name may stand once in an object, and there may be 16 levels."},
 	{"malformed-header", 400, "A header cannot be read", 0, "The detail names it."},
+	{"malformed-query", 400, "A parameter of the query cannot be read", 0, "The detail names it."},
 	{"unauthenticated", 401, "No account has these credentials", 0, "The request has none, or wrong ones, or ones that may not be used from this address or on this connector. The log of the gateway says which."},
 	{"forbidden", 403, "The account may not do this", 0, "A list of the account or the connector refuses the sender or the recipient, or the key lacks the scope."},
 	{"url-not-allowed", 403, "The gateway does not call this URL", 0, "The options callback_urls and callbacks of the account say which URLs may be given with a message."},

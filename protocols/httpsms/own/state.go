@@ -1,6 +1,10 @@
 package own
 
-import "pmg/sms"
+import (
+	"slices"
+
+	"pmg/sms"
+)
 
 // The states of messages that an SMSC has, or has had. Those behind buffered are final.
 const (
@@ -39,6 +43,18 @@ func StateOf(s sms.State, taken bool) string {
 		return words[s].taken
 	}
 	return words[s].waits
+}
+
+// stateWords returns all states as clients read them.
+func stateWords() (all []string) {
+	for _, w := range words {
+		for _, word := range [...]string{w.waits, w.taken} {
+			if !slices.Contains(all, word) {
+				all = append(all, word)
+			}
+		}
+	}
+	return all
 }
 
 // sequence returns the place of a state behind those that come before it. An event has nothing to say after one with a

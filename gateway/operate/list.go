@@ -1,0 +1,98 @@
+package operate
+
+import (
+	"context"
+	"errors"
+
+	"pmg/account"
+	"pmg/gateway/receipts"
+	"pmg/protocols"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// listLooks is how many messages, of all accounts, a list looks at, in a few tenths of a second.
+const listLooks = 100_000
+
+// Errors of lists: as many read all messages as may; the messages of earlier runs are not in their queues yet; and the
+// store is one that does not list.
+var (
+	ErrBusy     = errOperationBusy
+	ErrNotReady = errors.New("the gateway starts")
+	ErrNoList   = receipts.ErrNoList
+)
+
+// List passes what is known of the messages of a client to f, the latest first, from the first whose id is below the one
+// given (0: from the latest), until f returns false. It may leave out those that were accepted before since, by the wall
+// clock. It stops behind a number of messages of all clients, and returns the id to go on below, or 0 when there are no more.
+func (d *Desk) List(ctx context.Context, client *account.Account, below uint64, since int64, f func(*Known) bool) (last uint64, err error) {
+	if !d.Recovered() {
+		return 0, ErrNotReady
+	}
+	if !client.Search() {
+		return 0, ErrBusy
+	}
+	defer client.EndSearch()
+	defer d.searching.Add(-1)
+	if d.searching.Add(1) > maxSearching {
+		return 0, ErrBusy
+	}
+	ctx, done := context.WithTimeout(ctx, operationTimeout)
+	defer done()
+	wall, looked := d.Clock.WallNow(), 0
+	next, err := receipts.List(d.Keeper, below, since, listLooks, func(k *receipts.Known) error {
+		last = k.ID
+		if looked++; looked%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		one, arrived := listed(client.SystemID, k, wall)
+		switch {
+		case arrived != 0 && arrived < since-store.DayLength: // what follows is older, unless the clock was set by more than a day
+			last = 0
+			return errSearched
+		case one == nil || f(one):
+			return nil
+		}
+		return errSearched
+	})
+	switch {
+	case errors.Is(err, errSearched):
+		return last, nil
+	case err != nil:
+		return 0, err
+	}
+	return next, nil
+}
+
+// listed returns what a client knows of a message, nil if that is not the client's, and when it was accepted, 0 if that is
+// not known.
+func listed(client string, k *receipts.Known, wall int64) (*Known, int64) {
+	if k.Record == nil {
+		v := &k.Left
+		if string(v.Account) != client || !isKnownAs(k.ID, v.ID, v.Submitted) {
+			return nil, v.Arrived
+		}
+		return &Known{Left: v, Result: protocols.Result{ID: k.ID, State: k.Fate.State, Error: k.Fate.Error, Since: k.Fate.Since}}, v.Arrived
+	}
+	h, err := store.DecodeHead(k.Record)
+	if err != nil || string(h.Account) != client {
+		return nil, h.Arrived
+	}
+	m := newFound(&k.Entry).message
+	if m == nil || m.Kind != sms.Submit || m.Offset != 0 || !isKnownAs(k.ID, m.ID, m.SubmittedOctets()) {
+		return nil, h.Arrived
+	}
+	return &Known{Waits: m, Result: protocols.Result{ID: k.ID, State: waitsAs(m, wall)}}, h.Arrived
+}
+
+// isKnownAs reports whether a client knows a message by an id: its own or, where it was joined or cut, those of the messages
+// that the client has submitted.
+func isKnownAs(id, own uint64, submitted []byte) bool {
+	s, _ := sms.ReadSubmitted(submitted)
+	for _, j := range s.Joined {
+		if j.ID == id {
+			return true
+		}
+	}
+	return len(s.Joined) == 0 && id == own
+}

@@ -1,0 +1,56 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"pmg/gateway/operate"
+	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/own"
+)
+
+// listMessages tells what is known of messages, the latest first, a page at a time.
+func (x *api) listMessages() {
+	l, p := own.ReadList(x.r.URL.RawQuery)
+	if p != nil {
+		x.problem(p)
+		return
+	}
+	page := struct {
+		Messages []own.Known `json:"messages"`
+		Next     string      `json:"next_cursor,omitempty"`
+	}{Messages: []own.Known{}}
+	last, err := x.gateway.Operate.List(x.r.Context(), x.account, l.Below, l.Since, func(o *operate.Known) bool {
+		if k := known(o); l.Has(&k) {
+			page.Messages = append(page.Messages, k)
+		}
+		return len(page.Messages) < l.Limit
+	})
+	switch {
+	case errors.Is(err, operate.ErrBusy):
+		x.problem(own.NewProblem("rate-limited", "another list is made, for the account or for others"))
+		return
+	case errors.Is(err, operate.ErrNoList), errors.Is(err, operate.ErrNotReady):
+		x.problem(own.NewProblem("unavailable", err.Error()))
+		return
+	case err != nil:
+		if x.gateway.News.Is("list failed") {
+			x.gateway.Log.Error().Err(err).Str("account", x.account.SystemID).Msg("cannot list the messages of an account")
+		}
+		x.problem(own.NewProblem("unavailable", ""))
+		return
+	}
+	var header [][2]string
+	if last != 0 {
+		page.Next = l.Cursor(last)
+		header = [][2]string{{"Link", "</v1/messages?" + l.Next(last) + `>; rel="next"`}}
+	}
+	out, err := json.Marshal(page)
+	if err != nil {
+		x.problem(own.NewProblem("internal", err.Error()))
+		return
+	}
+	x.answer(&httpsms.Answer{Status: http.StatusOK, ContentType: "application/json", Header: header, Body: append(out, '\n')})
+	x.logs(httpsms.Ask, nil, http.StatusOK, 0)
+}
