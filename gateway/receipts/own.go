@@ -53,7 +53,9 @@ func (d *Desk) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 	}
 	if taken {
 		r.State, r.Taken, r.ID, r.Done = sms.StateEnroute, true, e.Answer.PeerID, e.Answer.At+ahead
-		d.address(d.Clock.Now(), own, &v, &r, v.KnownID())
+		// Messages that are due leave in the order in which they came, and the SMSC's receipt may have come in the
+		// same segment as its answer.
+		d.address(e.Answer.At-takenTime, own, &v, &r, v.KnownID())
 		own.ID = d.IDs.Add(1)
 		made.message, made.share = own, d.Share(lane, own.Origin)
 		return made

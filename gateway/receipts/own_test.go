@@ -2,7 +2,9 @@ package receipts
 
 import (
 	"testing"
+	"time"
 
+	"pmg/connector/queue"
 	"pmg/events"
 	"pmg/gateway/keep"
 	"pmg/sms"
@@ -57,6 +59,32 @@ func TestOwnReceipt(t *testing.T) {
 		if n := p.Counts.Own.Load(); n != 1 || len(p.made()) != 1 {
 			t.Errorf("%+v: %d are counted, %d are sent", c, n, len(p.made()))
 		}
+	}
+}
+
+// What tells that an SMSC has taken a message leaves before the receipt that came with the answer, also if both had to wait
+// until they were due.
+func TestTakenComesFirst(t *testing.T) {
+	t.Parallel()
+	p := newRig(t)
+	m := p.submitted(sms.NotifySent | sms.NotifySuccess)
+	m.SetNative(sms.WithContext, (&sms.Context{Reference: "order 7"}).Append(nil))
+	made := p.OwnReceipt(m, &keep.Ending{State: events.Sent, Answer: sms.Answer{At: p.now, PeerID: []byte("1")}})
+	if !made.IsAny() {
+		t.Fatal("none is made")
+	}
+	taken := made.message
+	receipt := p.receipt("46700000001", sms.Report{State: sms.StateDelivered})
+	_, f := partOf(p, 0, 1, sms.StateDelivered, "")
+	r, _ := receipt.Report()
+	receipt.ID = taken.ID - 1
+	p.address(p.now-int64(50*time.Millisecond), receipt, &f.Mapping, &r, m.ID) // what the answer brought was settled later
+	var q queue.Queue
+	q.Init()
+	q.Push(receipt, p.now)
+	q.Push(taken, p.now)
+	if first, _ := q.Pop(p.now + int64(time.Hour)); first != taken {
+		t.Error("the receipt leaves first")
 	}
 }
 
