@@ -10,6 +10,8 @@ const (
 	smpp1  = "\ngroup = smsc\nsmsc = smpp\nsmsc-id = a\nhost = h\nsmsc-username = u\nsmsc-password = p\n"
 	smpp2  = "\ngroup = smsc\nsmsc = smpp\nsmsc-id = b\nhost = i\nsmsc-username = u\nsmsc-password = p\n"
 	emi1   = "\ngroup = smsc\nsmsc = emi\nsmsc-id = e\nhost = h\nport = 6\n"
+	next1  = "\ngroup = smsc\nsmsc = http\nsystem-type = kannel\nsmsc-id = k\nsmsc-username = u\nsmsc-password = p\nsend-url = \"http://h:1/cgi-bin/sendsms\"\n"
+	any1   = "\ngroup = smsc\nsmsc = http\nsystem-type = generic\nsmsc-id = g\nstatus-success-regex = ok\nsend-url = "
 	box1   = "\ngroup = smsbox\nsendsms-port = 13013\n"
 	user1  = "\ngroup = sendsms-user\nusername = one\n"
 	secret = "password = p\n"
@@ -66,6 +68,39 @@ func TestDetails(t *testing.T) {
 		{emi1 + "smsc-username = u\nidle-timeout = 60\n", []string{"idle_max: 60s", "static: false"}},
 		{emi1 + "smsc-username = u\nreceive-port = 7\n", []string{"static: true", `listen: "0.0.0.0:7"`, "DECIDE: connect-allow-ip", `operator: "e"`}},
 		{emi1 + "smsc-username = u\nwindow = 5\n", []string{"window: 5"}},
+
+		{next1, []string{`preset: kannel url: "http://h:1" system_id: "u" password: "p"`, "DECIDE: it has no port", "!callbacks: {", "!answers"}},
+		{next1 + "port = 5\n", []string{`listener: "k-callbacks", secret: "p", networks: ["127.0.0.1/32"], reply: "Sent."`, `address: "0.0.0.0:5"`, "DECIDE: it has no dlr-url", "DECIDE: port = 5", "!DECIDE: it has no port"}},
+		{next1 + "port = 5\ndlr-url = \"https://d:6/x?y=z\"\nconnect-allow-ip = \"10.0.0.*;x\"\n", []string{`url: "https://d:6", secret`, `networks: ["10.0.0.0/24"]`, `"x" is no address`, "!DECIDE: it has no dlr-url"}},
+		{next1 + "no-sender = yes\n", []string{`url: "http://h:1/cgi-bin/sendsms?username={username}`, "!from={from}", "coding={coding}", "text={data}&"}},
+		{next1 + "send-url = \"http://a:b@h/{x}\"\n", []string{`headers: ["Authorization: Basic YTpi"]`, `url: "http://h/%7Bx%7D?username`}},
+		{next1 + "alt-charset = UTF-8\n", []string{"DECIDE: alt-charset", "preset: kannel"}},
+		{next1 + "max-sms-octets = 1000\n", []string{"long_messages: join", "sent whole"}},
+		{next1 + "max-sms-octets = 70\n", []string{"DECIDE: max-sms-octets", "!long_messages"}},
+		{next1 + "smsc-password = \"\"\n", []string{"DECIDE: it has no smsc-username, or no smsc-password"}},
+		{next1 + "max-pending-submits = 3\nno-dlr = 1\nconnect-allow-ip = 10.0.0.1\nmy-number = 4\n", []string{"window: 3", "receipts: never", `connect-allow-ip = "10.0.0.1": has no effect`, `{in: destination, set: "4"}`}},
+		{core1 + "http-timeout = 7\nssl-client-certkey-file = c.pem\n" + next1 + "send-url = \"https://h/cgi-bin/sendsms\"\n", []string{"response_timeout: 7s", `tls: {min_version: "1.2", certificate: "c.pem", key: "c.pem"}`, "DECIDE: a send-url with https"}},
+		{any1 + "\"http://h/?to=%p&t=%b\"\n", []string{`url: "http://h/?to={to}&t={data}"`, `success: {body: "ok"}`, "otherwise: permanent", "no user data header", "!callbacks", "!DECIDE", "!long_messages:"}},
+		{any1 + "\"http://h/?to=%q&t=%a&u=%u&k=%k&%#g#k#=1\"\n", []string{`url: "http://h/?to={to}&t={data}&u={udh}"`, `{out: destination, strip: "00", ton: "1", npi: "1"}`, "DECIDE: k=%k of send-url", "DECIDE: % g k =1 of send-url: templates have no field for % g k (meta-data)", "one space between words", "!no user data header"}},
+		{any1 + "\"http://h/%p/%n/%q\"\n", []string{`url: "http://h/{to}//{to}"`, "DECIDE: %n (the name of the account) in the path", "DECIDE: send-url has %q as well as %p", "!rewrite"}},
+		{any1 + "\"http://h/?x=%d\"\n", []string{"DECIDE: send-url does not bring the recipient", "DECIDE: %d of send-url is {dlr_mask}"}},
+		{any1 + "\"h:1/?to=%p\"\n", []string{"DECIDE: send-url = \"h:1/?to=%p\": url must begin"}},
+		{any1 + "\"http://a:b@h/?to=%p\"\nuse-post = 1\n", []string{`url: "http://h/" system_id: "a" password: "b" request: {form: "to={to}", login: basic}`}},
+		{any1 + "\"http://h/%p\"\nuse-post = 1\n", []string{"request: {method: POST}"}},
+		{any1 + "\"http://h/%p?c=%c&C=%C&t=%b\"\nalt-charset = utf8\n", []string{`c={text?-1}{binary?1}&C={text?UTF-8}{binary?8-BIT}&t={content}`, "!DECIDE: alt-charset"}},
+		{any1 + "\"http://h/%p\"\nalt-charset = ISO-8859-1\n", []string{"DECIDE: alt-charset"}},
+		{any1 + "\"http://h/%p/%I\"\nport = 5\nuse-ssl = 1\n" + core1 + "ssl-server-cert-file = c\nssl-server-key-file = k\n", []string{"{to}/{id}", `tls: {certificate: "c", key: "k", min_version: "1.2"}`, `id: "dlr-mid", state: "dlr-mask"`, `reply: "Sent"`, "!secret:"}},
+		{any1 + "\"http://h/%p/%I\"\nport = 5\ngeneric-foreign-id-regex = \"(a)\"\nsmsc-username = u\nsmsc-password = p\n", []string{"{to}/{uuid}", `id: {body: "(a)"}`, `secret: "p"`}},
+		{any1 + "\"http://h/%p\"\nport = 5\nconnect-allow-ip = \"*.*.*.*\"\ngeneric-message-sent = \"ID %I\"\n", []string{`networks: ["0.0.0.0/0", "::/0"]`, "DECIDE: connect-allow-ip lets anybody", "DECIDE: generic-message-sent", "!reply:"}},
+		{any1 + "\"http://h/%p\"\nport = 5\n" + next1 + "port = 5\n", []string{"DECIDE: port = 5: another group has it", `name: "g-callbacks"`, `!name: "k-callbacks"`}},
+		{any1 + "\"http://h/%p\"\nport = 5\n" + any1 + "\"http://h/%p\"\nport = 5\n", []string{"instances: 2", `!name: "g-2"`}},
+		{any1 + "\"http://h/%p\"\nstatus-success-regex = \"(\"\nstatus-tempfail-regex = busy\n", []string{"DECIDE: it has no status-success-regex that PMG can read", "DECIDE: an answer that fits several", "!success: {"}},
+		{"\ngroup = smsc\nsmsc = http\nsystem-type = brunet\n", []string{"DECIDE: group smsc, kannel.conf:2, smsc = http, system-type = brunet", "connectors: []"}},
+		{"\ngroup = smsc\nsmsc = http\n", []string{"it has no system-type", "connectors: []"}},
+
+		{box1 + "global-sender = 7\n\n" + user1 + secret, []string{`{in: source, default: "7"}`, "!set:"}},
+		{box1 + "global-sender = 7\n\n" + user1 + secret + "default-sender = 8\n", []string{`{in: source, default: "8"}`, `!"7"`}},
+		{box1 + "global-sender = 7\n\n" + user1 + secret + "default-sender = 8\nfaked-sender = 9\n", []string{`{in: source, set: "9"}`, "!default:"}},
 
 		{user1, []string{"DECIDE: it has no username, or no password"}},
 		{user1 + secret + user1 + "password = q\n", []string{"DECIDE: group sendsms-user, kannel.conf:6: username \"one\" is there already", "!\"q\""}},

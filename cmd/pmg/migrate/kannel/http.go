@@ -1,6 +1,7 @@
 package kannel
 
 import (
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"net"
@@ -119,17 +120,18 @@ func (t *translator) generic(s *smsc, g *draft.Source, raw string) *template {
 		}
 	}
 	raw = made.login(e, raw)
-	path, query, has := strings.Cut(raw, "?")
+	path, query, _ := strings.Cut(raw, "?")
 	path, query = made.path(e, path), made.query(e, query)
 	var request draft.Flow
-	switch {
-	case raw == "":
-	case g.Is("use-post", false) && query != "":
-		e.Set("url", path)
+	switch post := g.Is("use-post", false); {
+	case post && query != "":
 		request = append(request, draft.Field{Key: "form", Value: query})
-	case has && query != "":
-		e.Set("url", path+"?"+query)
-	default:
+	case post:
+		request = append(request, draft.Field{Key: "method", Value: draft.Word("POST")})
+	case query != "":
+		path += "?" + query
+	}
+	if raw != "" {
 		e.Set("url", path)
 	}
 	if raw != "" && !made.recipient {
@@ -177,15 +179,6 @@ var kannelStates = []string{"1=delivered", "2=undeliverable", "4=enroute", "8=ig
 func (t *translator) callbacks(s *smsc, g *draft.Source, kind string) {
 	e := s.entry
 	port, listens := g.Number("port", 1, 65535)
-	allowed, tls, secret := g.List("connect-allow-ip"), g.Is("use-ssl", false), ""
-	if kind == typeKannel || g.Given("smsc-username") && g.Given("smsc-password") {
-		secret = g.Take("smsc-password") // which Kannel asks of each call, too
-		g.Take("smsc-username")
-	}
-	reply, own := g.Take("generic-message-sent"), ""
-	if kind == typeKannel {
-		own, reply = g.Take("dlr-url"), "Sent."
-	}
 	if !listens {
 		if kind == typeKannel {
 			e.Decide("it has no port: Kannel has the SMS centre call what clients gave as dlr-url. PMG takes the receipts itself, and asks for none without callbacks: " +
@@ -193,18 +186,17 @@ func (t *translator) callbacks(s *smsc, g *draft.Source, kind string) {
 		}
 		return
 	}
-	networks := prefixes(e, "connect-allow-ip", allowed)
-	if len(networks) == 0 {
-		networks = []string{"127.0.0.1/32"} // as in Kannel
-		if anywhere(allowed) {
-			networks = []string{"0.0.0.0/0", "::/0"}
-		}
+	secret := ""
+	if kind == typeKannel || g.Given("smsc-username") && g.Given("smsc-password") {
+		secret = g.Take("smsc-password") // which Kannel asks of each call, too
+		g.Take("smsc-username")
 	}
-	all := draft.Flow{{Key: "listener", Value: t.listener(s, port, networks, tls)}}
-	paths := "receipts at /from/NAME/receipts and messages from mobiles, with their texts in UTF-8, at /from/NAME/inbound"
+	networks := callers(e, g, secret)
+	all := draft.Flow{{Key: "listener", Value: t.listener(s, port, networks, g.Is("use-ssl", false))}}
+	reply, paths := "Sent.", "receipts at /from/NAME/receipts and messages from mobiles, with their texts in UTF-8, at /from/NAME/inbound"
 	if kind == typeKannel {
 		paths = "messages from mobiles at /from/NAME/inbound"
-		if u, err := url.Parse(own); err == nil && u.Host != "" {
+		if u, err := url.Parse(g.Take("dlr-url")); err == nil && u.Host != "" {
 			all = append(all, draft.Field{Key: "url", Value: u.Scheme + "://" + u.Host})
 		} else {
 			e.Decide("it has no dlr-url that PMG can read: without one Kannel has the SMS centre call what clients gave as dlr-url. PMG takes the receipts itself, "+
@@ -221,9 +213,7 @@ func (t *translator) callbacks(s *smsc, g *draft.Source, kind string) {
 	all = append(all, draft.Field{Key: "networks", Value: networks})
 	if kind == typeGeneric {
 		all = append(all, parameters(g)...)
-		if reply == "" {
-			reply = "Sent"
-		}
+		reply = cmp.Or(g.Take("generic-message-sent"), "Sent")
 	}
 	if strings.Contains(reply, "%") {
 		e.Decide("generic-message-sent = %q: callbacks.reply has no escapes; it is left out", reply)
@@ -231,6 +221,22 @@ func (t *translator) callbacks(s *smsc, g *draft.Source, kind string) {
 		all = append(all, draft.Field{Key: "reply", Value: reply})
 	}
 	e.Set("callbacks", all)
+}
+
+// callers takes the addresses that calls may come from.
+func callers(e *draft.Entry, g *draft.Source, secret string) []string {
+	allowed := g.List("connect-allow-ip")
+	networks := prefixes(e, "connect-allow-ip", allowed)
+	switch {
+	case anywhere(allowed):
+		networks = []string{"0.0.0.0/0", "::/0"}
+		if secret == "" {
+			e.Decide("connect-allow-ip lets anybody bring receipts: give callbacks a secret, or fewer networks")
+		}
+	case len(networks) == 0:
+		networks = []string{"127.0.0.1/32"} // as in Kannel
+	}
+	return networks
 }
 
 // parameters takes the names of the parameters of calls.
@@ -256,6 +262,7 @@ func parameters(g *draft.Source) draft.Flow {
 // listener returns the name of the connector that listens at a port, which it adds if there is none.
 func (t *translator) listener(s *smsc, port int64, networks []string, tls bool) string {
 	if name := t.listeners[port]; name != "" {
+		s.entry.Decide("port = %d: another group has it, too, and its connector %s says who may connect", port, name)
 		return name
 	}
 	e := &draft.Entry{From: s.entry.From}

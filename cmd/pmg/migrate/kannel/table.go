@@ -116,7 +116,7 @@ func smsbox() []draft.Row {
 		draft.Asks(g, "sendota-url", "PMG has no sendota"),
 		draft.Asks(g, "xmlrpc-url", "PMG has no xmlrpc"),
 		draft.Leaves(g, "sendsms-chars", "numbers are checked: docs/http.md says which are taken"),
-		draft.Becomes(g, "global-sender", "`rewrite`: `{in: source, set: …}`"),
+		draft.Becomes(g, "global-sender", "`rewrite` of accounts without another sender: `{in: source, default: …}`"),
 		draft.Leaves(g, "log-file", oneLog),
 		draft.Leaves(g, "log-level", oneLog),
 		draft.Leaves(g, "syslog-level", oneLog),

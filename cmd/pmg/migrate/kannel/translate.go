@@ -174,9 +174,7 @@ func (t *translator) addSendsms() {
 	}
 	t.addValidity(e)
 	unify(e, t.core.Take("unified-prefix"), "in", "destination")
-	if sender := g.Take("global-sender"); sender != "" {
-		e.Add("rewrite", draft.Flow{{Key: "in", Value: draft.Word("source")}, {Key: "set", Value: sender}})
-	}
+	g.Take("global-sender") // accounts have it, because rules of this connector come before theirs
 	limits(e, g)
 	g.Rest(e, Table())
 	t.draft.Connectors = append([]*draft.Entry{e}, t.draft.Connectors...)

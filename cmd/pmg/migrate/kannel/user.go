@@ -1,6 +1,7 @@
 package kannel
 
 import (
+	"cmp"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -45,14 +46,23 @@ func (t *translator) addUser(of *Group) {
 	}
 	g.Take("concatenation")
 	limits(e, g)
-	for _, o := range [][2]string{{"faked-sender", "set"}, {"default-sender", "default"}} {
-		if sender := g.Take(o[0]); sender != "" {
-			e.Add("rewrite", draft.Flow{{Key: "in", Value: draft.Word("source")}, {Key: o[1], Value: sender}})
-		}
-	}
+	t.sender(e, g)
 	g.Rest(e, Table())
 	t.users = append(t.users, a)
 	t.draft.Accounts = append(t.draft.Accounts, e)
+}
+
+// sender writes whose name messages have: faked-sender whatever a request says, or else the first of those that a request
+// without one leaves to us.
+func (t *translator) sender(e *draft.Entry, g *draft.Source) {
+	faked, ours, all := g.Take("faked-sender"), g.Take("default-sender"), t.smsbox.Take("global-sender")
+	rule := draft.Field{Key: "set", Value: faked}
+	if faked == "" {
+		rule = draft.Field{Key: "default", Value: cmp.Or(ours, all)}
+	}
+	if rule.Value != "" {
+		e.Add("rewrite", draft.Flow{{Key: "in", Value: draft.Word("source")}, rule})
+	}
 }
 
 // callbacks writes which URLs the account may name. Kannel calls any.
