@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"html"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -69,7 +71,7 @@ func TestAge(t *testing.T) {
 	}
 }
 
-// The library that draws the charts is as it was published.
+// The library that draws the charts is as it was published, and is sent to browsers that do not have it yet.
 func TestLibrary(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
@@ -79,6 +81,15 @@ func TestLibrary(t *testing.T) {
 		b, err := staticFiles.ReadFile("static/uplot/" + name)
 		if got := fmt.Sprintf("%x", sha256.Sum256(b)); err != nil || got != want {
 			t.Errorf("%s: %s, %v", name, got, err)
+		}
+	}
+	for tag, want := range map[string]int{"": http.StatusOK, `"19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f"`: http.StatusNotModified} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.URL.Path = "uplot/uPlot.iife.min.js"
+		r.Header.Set("If-None-Match", tag)
+		w := httptest.NewRecorder()
+		if static()(w, r); w.Code != want || w.Code == http.StatusOK && w.Body.Len() != 51081 {
+			t.Errorf("a browser that has %q: %d, %d octets", tag, w.Code, w.Body.Len())
 		}
 	}
 	if _, err := staticFiles.ReadFile("static/uplot/LICENSE"); err != nil {

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"crypto/sha256"
 	"embed"
+	"fmt"
 	"html/template"
 	"io/fs"
 	"net/http"
@@ -46,12 +48,25 @@ func Handler(server *admin.Server) http.Handler {
 	m.Handle("GET "+admin.PagesBase+"login", server.Limited(s.login))
 	m.Handle("POST "+admin.PagesBase+"login", server.Limited(s.begin))
 	m.Handle("POST "+admin.PagesBase+"logout", server.Limited(s.logout))
-	static, err := fs.Sub(staticFiles, "static")
+	m.Handle("GET "+admin.PagesBase+"static/", http.StripPrefix(admin.PagesBase+"static/", server.Limited(static())))
+	return protected(m)
+}
+
+// static serves the files that pages load. An embedded file has no time, so that browsers would load it anew with each page if it
+// had no tag that says what is in it.
+func static() http.HandlerFunc {
+	files, err := fs.Sub(staticFiles, "static")
 	if err != nil {
 		panic(err) // the directory is embedded
 	}
-	m.Handle("GET "+admin.PagesBase+"static/", http.StripPrefix(admin.PagesBase+"static/", server.Limited(http.FileServerFS(static).ServeHTTP)))
-	return protected(m)
+	serve := http.FileServerFS(files)
+	return func(w http.ResponseWriter, r *http.Request) {
+		if b, err := fs.ReadFile(files, r.URL.Path); err == nil {
+			w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(b)))
+			w.Header().Set("Cache-Control", "no-cache") // it is asked whether the tag is still that
+		}
+		serve.ServeHTTP(w, r)
+	}
 }
 
 // end ends the pattern of the first page, whose path would match those of all others.
