@@ -20,6 +20,9 @@ type Filter struct {
 	Until     time.Time // exclusive
 	Grep      *regexp.Regexp
 	Decoder   *Decoder // with it, Grep searches the decoded message text too, and the line with that text
+	Masked    bool     // Grep searches what AppendMasked of Decoder makes of the line, and nothing else
+
+	shown []byte
 }
 
 // A StatusFilter selects answers with a certain result.
@@ -71,6 +74,10 @@ func (f *Filter) Match(e *Entry) bool {
 		if s, ok := e.Status(); !ok || !f.Status.match(s) {
 			return false
 		}
+	}
+	if f.Masked && f.Grep != nil {
+		f.shown = f.Decoder.AppendMasked(f.shown[:0], e)
+		return f.Grep.Match(f.shown)
 	}
 	return f.Grep == nil || f.Grep.Match(e.Line) || f.Decoder != nil && f.Decoder.find(e, f.Grep)
 }

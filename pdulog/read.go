@@ -17,7 +17,8 @@ const pollEvery = 100 * time.Millisecond
 type Query struct {
 	Connectors []string // empty: all connectors with a log
 	Filter     Filter
-	Last       int // number of existing lines to read, the last ones; 0: all; negative: none
+	Last       int   // number of existing lines to read, the last ones; 0: all; negative: none
+	Octets     int64 // of each log no more than so many existing octets are read, the last ones; 0: any number
 }
 
 // Read calls visit for the lines of the connectors in dir, in the order of their times. It
@@ -113,7 +114,11 @@ func (m *merge) past(ctx context.Context, visit func(*Entry) error) error {
 				return err
 			}
 		}
-		if m.q.Last != 0 {
+		if m.q.Octets > 0 {
+			if err := s.near(m.q.Octets); err != nil {
+				return err
+			}
+		} else if m.q.Last != 0 {
 			if err := s.back(max(0, m.q.Last), m.matches); err != nil {
 				return err
 			}

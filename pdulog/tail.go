@@ -286,6 +286,35 @@ func (t *tail) back(n int, match func(line []byte) bool) error {
 	return nil
 }
 
+// near moves a tail that has not begun forward to a place with no more than so many octets after it. It goes into no compressed
+// file, because there it would have to read from the beginning.
+func (t *tail) near(octets int64) error {
+	segments, err := t.later()
+	if err != nil {
+		return err
+	}
+	segments = append(segments, logfile.Segment{Path: t.current()})
+	for i := len(segments) - 1; i >= 0; i-- {
+		s := segments[i]
+		if s.Packed {
+			t.last = s.Stamp
+			return nil
+		}
+		var size int64
+		if st, err := os.Stat(s.Path); err == nil {
+			size = st.Size()
+		}
+		if octets -= size; octets <= 0 {
+			t.from, t.fromStamp = -octets, s.Stamp
+			if i > 0 {
+				t.last = segments[i-1].Stamp
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
 // backIn returns such a place in one file, with the number of matching lines after it. It
 // tries larger and larger pieces of the file's end.
 func (t *tail) backIn(s logfile.Segment, n int, match func(line []byte) bool) (found int, from int64, err error) {

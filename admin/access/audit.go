@@ -74,6 +74,7 @@ type deed struct {
 	before, after any
 	code          int
 	reason        []byte
+	write         func() // writes the line
 }
 
 func (d *deed) WriteHeader(code int) {
@@ -102,6 +103,14 @@ func deedOf(r *http.Request) *deed {
 // Acts has a request that only looks written, because it shows what not everybody may see.
 func Acts(r *http.Request) { deedOf(r).isAct = true }
 
+// ActsAtOnce is Acts for a request that may last: its line is written now.
+func ActsAtOnce(r *http.Request) {
+	if d := deedOf(r); d.write != nil {
+		d.write()
+		d.isAct = false
+	}
+}
+
 // Named has the audit log name the act of a request otherwise than by its path.
 func Named(r *http.Request, name string) { deedOf(r).name = name }
 
@@ -126,6 +135,7 @@ func (a *Audit) Handler(h http.Handler) http.Handler {
 				return
 			}
 		}
+		one.write = func() { a.write(r, one) }
 		h.ServeHTTP(one, r.WithContext(context.WithValue(r.Context(), deedKey, one)))
 		if known := one.caller.Scope != None; one.isAct && (known || a.news.Is(network(r.RemoteAddr))) {
 			a.write(r, one)

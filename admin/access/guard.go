@@ -169,6 +169,12 @@ func Forbid(w http.ResponseWriter, c Caller, needed Scope) {
 	http.Error(w, fmt.Sprintf("this is not allowed %s: it needs %s with scope %s (pmg admin makes one), or admin.socket, as the gateway's user", who, what, needed), http.StatusForbidden)
 }
 
+// Goes reports whether the one who has sent a request may still do what that time allowed. It is for requests that last.
+func (g *Guard) Goes(r *http.Request) bool {
+	now, wrong := g.caller(r)
+	return wrong == "" && now.Scope >= CallerOf(r).Scope
+}
+
 // caller returns who sends a request, or why nobody may who sends that.
 func (g *Guard) caller(r *http.Request) (c Caller, wrong string) {
 	if name, ok := r.Context().Value(peerKey).(string); ok {

@@ -180,12 +180,6 @@ func (s *Sessions) find(r *http.Request) (*session, *config.User) {
 	return one, u
 }
 
-// Goes reports whether the session of a request goes on, and notes that it is used. It is for requests that last.
-func (s *Sessions) Goes(r *http.Request) bool {
-	one, _ := s.find(r)
-	return one != nil
-}
-
 // End ends the session of a request.
 func (s *Sessions) End(r *http.Request) {
 	if c, err := r.Cookie(cookieName(r)); err == nil {

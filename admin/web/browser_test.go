@@ -69,7 +69,7 @@ func inBrowser(t *testing.T) (context.Context, *complaints) {
 }
 
 // nameless returns the controls of a page that no screen reader can name.
-const nameless = `[...document.querySelectorAll('a, button, input:not([type=hidden]), [role=region], nav')].filter(e =>
+const nameless = `[...document.querySelectorAll('a, button, select, input:not([type=hidden]), [role=region], nav')].filter(e =>
 	!(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.[0]?.textContent.trim())).map(e => e.outerHTML)`
 
 // In a real browser somebody logs in, sees each page, pauses a connector and sees another page's stream tell of it, and resumes
@@ -105,6 +105,15 @@ func TestBrowser(t *testing.T) {
 	run(chromedp.Navigate(base+"/ui/connectors"), chromedp.Click(`//a[text()="operator"]`), chromedp.WaitVisible(`//h1[text()="Connector operator"]`),
 		chromedp.Click(`button[aria-label="Pause operator"]`), chromedp.WaitVisible(`button[aria-label="Resume operator"]`),
 		chromedp.WaitVisible(`//h1[text()="Connector operator"]`), chromedp.Click(`button[aria-label="Resume operator"]`), chromedp.WaitVisible(`button[aria-label="Pause operator"]`))
+	logLines(t, g, hostilePDU)
+	row := func(text string) chromedp.Action {
+		return chromedp.WaitVisible(`//tbody[@id="log"]//td[contains(text(), "` + text + `")]`)
+	}
+	run(chromedp.Navigate(base+"/ui/pdulog?connector=clients"), row("short_message=*14"))
+	logLines(t, g, `enquire_link seq=1000`)
+	run(row("seq=1000"), chromedp.Click(`#pause`), chromedp.WaitVisible(`//button[text()="Go on"]`))
+	logLines(t, g, `enquire_link seq=1001`)
+	run(chromedp.Click(`#pause`), row("seq=1001"), chromedp.Click(`input[name=texts]`), chromedp.Click(`//button[text()="Show"]`), row("<script>secret"))
 	run(chromedp.Navigate(base+"/ui/connectors"), chromedp.WaitVisible(`button[aria-label="Pause operator"]`),
 		chromedp.Submit(`.who button`), chromedp.WaitVisible(`input[name=password]`))
 	all.mu.Lock()

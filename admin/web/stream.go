@@ -7,8 +7,6 @@ import (
 	"io"
 	"net/http"
 	"time"
-
-	"pmg/admin/access"
 )
 
 // Times of a stream.
@@ -18,45 +16,55 @@ const (
 	quietTime = 20 * time.Second // after which a stream without changes says that it goes on
 )
 
-// stream sends the cells of a page that have changed, as events with an object of texts by key, until the browser goes or the
-// session ends. An event of type stale says that the page has other rows.
+// push sends what next returns every so often, until that fails, the browser goes, or its user may not see the page any more. A
+// browser that does not take what is sent is let go.
+func (s *site) push(w http.ResponseWriter, r *http.Request, every time.Duration, next func() (string, error)) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	out := http.NewResponseController(w)
+	_ = out.SetReadDeadline(time.Time{})
+	t := time.NewTicker(every)
+	defer t.Stop()
+	for written := time.Now(); ; {
+		text, err := next()
+		if err != nil {
+			return
+		}
+		if text == "" && time.Since(written) > quietTime {
+			text = ":\n\n"
+		}
+		if text != "" {
+			_ = out.SetWriteDeadline(time.Now().Add(writeTime))
+			if _, err := io.WriteString(w, text); err != nil || out.Flush() != nil {
+				return
+			}
+			written = time.Now()
+		}
+		select {
+		case <-t.C:
+		case <-r.Context().Done():
+			return
+		}
+		if !s.server.Guard().Goes(r) {
+			return
+		}
+	}
+}
+
+// stream sends the cells of a page that have changed, as events with an object of texts by key. An event of type stale says that
+// the page has other rows.
 func (s *site) stream(p *page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if p.model(s, r) == nil {
 			http.NotFound(w, r)
 			return
 		}
-		w.Header().Set("Content-Type", "text/event-stream")
-		out := http.NewResponseController(w)
-		_ = out.SetReadDeadline(time.Time{})
-		t := time.NewTicker(interval)
-		defer t.Stop()
 		var before map[string]string
-		for written := time.Now(); ; {
+		s.push(w, r, interval, func() (string, error) {
 			cells, err := s.cells(p, r)
-			if err != nil {
-				return
-			}
 			text := events(before, cells)
-			if text == "" && time.Since(written) > quietTime {
-				text = ":\n\n"
-			}
-			if before = cells; text != "" {
-				_ = out.SetWriteDeadline(time.Now().Add(writeTime))
-				if _, err := io.WriteString(w, text); err != nil || out.Flush() != nil {
-					return
-				}
-				written = time.Now()
-			}
-			select {
-			case <-t.C:
-			case <-r.Context().Done():
-				return
-			}
-			if access.CallerOf(r).Login != "" && !s.server.Guard().Sessions.Goes(r) {
-				return
-			}
-		}
+			before = cells
+			return text, err
+		})
 	}
 }
 

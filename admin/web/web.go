@@ -28,19 +28,24 @@ type site struct {
 	pages     []page
 	templates map[string]*template.Template // by the names of pages
 	speeds    speeds
+	followers chan struct{} // has a place for each stream of the pdu log
 }
 
 // Handler serves the pages of a server. It is admin.Pages.
 func Handler(server *admin.Server) http.Handler {
-	s := &site{server: server, pages: pages(), templates: map[string]*template.Template{}}
+	s := &site{server: server, pages: pages(), templates: map[string]*template.Template{}, followers: make(chan struct{}, mostFollowers)}
 	for _, name := range append(s.names(), "login", "missing") {
 		s.templates[name] = template.Must(template.ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/hour.html", "templates/"+name+".html"))
 	}
 	m := http.NewServeMux()
 	for i := range s.pages {
 		p := &s.pages[i]
-		m.Handle("GET "+admin.PagesBase+p.Name+end(p.Name), s.allow(p.Scope, server.Limited(s.show(p))))
-		m.Handle("GET "+admin.PagesBase+"stream/"+p.Name+end(p.Name), s.allow(p.Scope, server.Streams(s.stream(p))))
+		show, stream := s.show(p), s.stream(p)
+		if p.Name == pduLogName {
+			show, stream = withTexts(show), withTexts(s.follow)
+		}
+		m.Handle("GET "+admin.PagesBase+p.Name+end(p.Name), s.allow(p.Scope, server.Limited(show)))
+		m.Handle("GET "+admin.PagesBase+"stream/"+p.Name+end(p.Name), s.allow(p.Scope, server.Streams(stream)))
 	}
 	for _, a := range admin.Acts() {
 		m.Handle("POST "+admin.PagesBase+"act/"+a.Name, s.allow(a.Scope, server.Limited(s.carryOut(&a))))

@@ -56,6 +56,7 @@ func startServer(t *testing.T) *admin.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
+	cfg.Admin.Audit = t.TempDir() + "/audit"
 	hash := passhash.New([]byte(password))
 	for _, scope := range []string{config.LookScope, config.OperateScope, config.AdministerScope} {
 		cfg.Admin.Users = append(cfg.Admin.Users, config.User{Name: scope, Password: hash, Scope: scope})

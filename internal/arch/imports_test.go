@@ -90,7 +90,7 @@ func table() []row {
 		{"admin/access", "account config gateway/node internal/passhash internal/token"},
 		{"admin/history", "connector"},
 		{"admin", "admin/access admin/history config connector flow gateway gateway/operate gateway/receipts gateway/webhooks internal/sock internal/tlsfiles protocols sms store"},
-		{"admin/web", "admin admin/access admin/history config connector"},
+		{"admin/web", "admin admin/access admin/history config connector pdulog protocols"},
 
 		// Load shares the codec with the gateway and nothing else.
 		{"loadtest", "internal/sock protocols protocols/smpp"},

@@ -95,23 +95,45 @@ func (p *PDU) AppendLog(b []byte, full bool) []byte {
 // Reset implements protocols.PDU.
 func (p *PDU) Reset() { *p = PDU{fields: p.fields[:0], hidden: p.hidden[:0]} }
 
-// ParseLog implements protocols.Driver. It finds the command, and no octets: there are none.
+// ParseLog implements protocols.Driver. It finds what AppendLog has printed, and no octets: there are none.
 func (*Driver) ParseLog(p protocols.PDU, line []byte) error {
 	name, rest, _ := bytes.Cut(line, []byte(" "))
 	kind := slices.Index(commands, string(name))
 	if kind < 0 {
 		return fmt.Errorf("%q is no command of HTTP", name)
 	}
-	var seq uint32
-	_, _ = fmt.Sscanf(string(rest), "seq=%d", &seq)
 	q := p.(*PDU)
-	q.Begin(kind, seq, 0)
+	q.Begin(kind, 0, 0)
 	for field := []byte(nil); len(rest) > 0; {
-		if field, rest = logtext.NextField(rest); bytes.HasPrefix(field, []byte("text=")) {
-			s := logtext.NewScanner(field, nil)
-			s.Name()
-			q.text = s.Value()
-		}
+		field, rest = logtext.NextField(rest)
+		q.addParsed(field)
 	}
 	return protocols.ErrHidden
+}
+
+// addParsed adds a field of a line.
+func (p *PDU) addParsed(field []byte) {
+	name, value, _ := bytes.Cut(field, []byte("="))
+	switch string(name) {
+	case "seq":
+		_, _ = fmt.Sscanf(string(value), "%d", &p.Number)
+		return
+	case "status":
+		_, _ = fmt.Sscanf(string(value), "0(%d", &p.Code)
+		if p.Code == 0 {
+			_, _ = fmt.Sscanf(string(value), "%d", &p.Code)
+		}
+		return
+	case "text", "answer": // see AddText
+		s := logtext.NewScanner(field, nil)
+		s.Name()
+		if text := s.Value(); text != nil {
+			if p.AddText(string(name), text); string(name) == "text" {
+				p.text = text
+			}
+			return
+		}
+	}
+	p.fields = append(append(p.fields, ' '), field...)
+	p.hidden = append(append(p.hidden, ' '), field...)
 }

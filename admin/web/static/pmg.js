@@ -1,7 +1,8 @@
 // Keeps a page up to date: its stream tells what has changed, by the keys of its cells. A page that nobody sees has no stream.
 const main = document.querySelector('main');
 const note = document.getElementById('live');
-let stream;
+const pause = document.getElementById('pause');
+let stream, paused = false;
 
 function apply(cells) {
   const shown = new Map();
@@ -26,12 +27,28 @@ async function refresh() {
   main.dispatchEvent(new Event('updated'));
 }
 
+function addRow(body, texts) {
+  const row = body.insertRow(0);
+  texts.forEach((text) => { row.insertCell().textContent = text; });
+  row.lastChild.className = 'text';
+}
+
+// addLines puts lines of the pdu log above those that are there, of which as many stay as the page may have.
+function addLines({first, left_out, lines}) {
+  const body = document.getElementById('log');
+  if (first) body.replaceChildren();
+  if (left_out) addRow(body, ['', '', '', left_out + ' lines left out']);
+  for (const line of lines) addRow(body, [line.time, line.session, line.way, line.pdu]);
+  while (body.rows.length > body.dataset.most) body.lastElementChild.remove();
+}
+
 function open() {
-  if (!main.dataset.stream || document.hidden || stream) return;
+  if (!main.dataset.stream || document.hidden || paused || stream) return;
   stream = new EventSource(main.dataset.stream);
   stream.onopen = () => { note.hidden = true; };
   stream.onmessage = (e) => apply(JSON.parse(e.data));
   stream.addEventListener('stale', refresh);
+  stream.addEventListener('lines', (e) => addLines(JSON.parse(e.data)));
   stream.onerror = () => {
     note.hidden = false;
     if (stream.readyState === EventSource.CLOSED) { close(); setTimeout(open, 5000); }
@@ -43,6 +60,14 @@ function close() {
   stream = undefined;
 }
 
+if (pause) {
+  pause.hidden = false;
+  pause.addEventListener('click', () => {
+    paused = !paused;
+    pause.textContent = paused ? 'Go on' : 'Pause';
+    if (paused) close(); else open();
+  });
+}
 document.addEventListener('visibilitychange', () => (document.hidden ? close() : open()));
 addEventListener('pagehide', close);
 document.addEventListener('submit', (e) => {
@@ -50,7 +75,7 @@ document.addEventListener('submit', (e) => {
   if (question && !confirm(question)) e.preventDefault();
 });
 document.addEventListener('keydown', (e) => {
-  const filter = document.querySelector('input[name=filter]');
+  const filter = document.querySelector('input[name=filter], input[name=find]');
   if (e.key === '/' && filter && !e.target.matches('input')) { e.preventDefault(); filter.focus(); }
 });
 open();

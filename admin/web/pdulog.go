@@ -1,0 +1,295 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"net/http"
+	"path"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"pmg/admin/access"
+	"pmg/config"
+	"pmg/pdulog"
+	"pmg/protocols"
+)
+
+const pduLogName = "pdulog"
+
+// Bounds of the page with the pdu log.
+const (
+	mostLines     = 200             // that the page shows, and that are sent together
+	mostRows      = 500             // that a browser keeps
+	mostOctets    = 4 << 20         // of the end of a log that are searched for them
+	mostOfLine    = 4 << 10         // octets of a line that are shown
+	mostPattern   = 200             // octets of a pattern
+	mostFollowers = 8               // streams
+	readTime      = 5 * time.Second // that the page may take
+	sendEvery     = time.Second     // a stream sends what has come
+)
+
+// A pduLogPage is the model of the page with the pdu log of a connector.
+type pduLogPage struct {
+	Connectors                       []string
+	Connector                        string
+	Find, Command, Direction, Status string
+	MaySeeTexts, Texts               bool
+	Lines                            []logLine // the last one first
+	Wrong                            string    // why there are none
+	Rows                             int
+
+	query pdulog.Query
+}
+
+// A logLine is a line as it is shown.
+type logLine struct {
+	Time    string `json:"time"`
+	Session string `json:"session"`
+	Way     string `json:"way"`
+	PDU     string `json:"pdu"`
+}
+
+// withTexts serves a request that asks for the texts of messages to those who may see them, and has it written in the audit log
+// before.
+func withTexts(h http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("texts") != "" {
+			access.Named(r, "pdulog/texts")
+			if c := access.CallerOf(r); c.Scope < access.Operate {
+				access.Acts(r)
+				access.Forbid(w, c, access.Operate)
+				return
+			}
+			access.ActsAtOnce(r)
+		}
+		h(w, r)
+	}
+}
+
+// pduLogOf reads what a request asks for.
+func (s *site) pduLogOf(r *http.Request) *pduLogPage {
+	v, g := r.URL.Query(), s.server.Gateway()
+	p := &pduLogPage{
+		Connector: v.Get("connector"), Find: v.Get("find"), Command: v.Get("command"), Direction: v.Get("direction"), Status: v.Get("status"),
+		MaySeeTexts: access.CallerOf(r).Scope >= access.Operate, Texts: v.Get("texts") != "", Rows: mostRows,
+	}
+	cfg := g.Config()
+	for i := range cfg.Connectors {
+		p.Connectors = append(p.Connectors, cfg.Connectors[i].Name)
+	}
+	if p.Connector == "" && len(p.Connectors) > 0 {
+		p.Connector = p.Connectors[0]
+	}
+	c := g.Connector(p.Connector)
+	switch {
+	case c == nil:
+		p.Wrong = "The gateway has no connector of this name."
+	case !cfg.PDULog.Enabled:
+		p.Wrong = "No PDUs are logged, because pdulog.enabled is false."
+	default:
+		if err := p.read(c.Driver); err != nil {
+			p.Wrong = "This cannot be looked for: " + err.Error()
+		}
+	}
+	return p
+}
+
+// read makes the query of what was asked for.
+func (p *pduLogPage) read(driver protocols.Driver) error {
+	for _, text := range []string{p.Find, p.Command, p.Status} {
+		if len(text) > mostPattern {
+			return fmt.Errorf("it has more than %d characters", mostPattern)
+		}
+	}
+	p.query = pdulog.Query{Connectors: []string{p.Connector}, Last: mostLines, Octets: mostOctets}
+	f := &p.query.Filter
+	f.Decoder, f.Masked = decoderOf(driver), !p.Texts
+	if p.Command != "" {
+		if _, err := path.Match(p.Command, ""); err != nil {
+			return fmt.Errorf("command: %w", err)
+		}
+		f.Commands = []string{p.Command}
+	}
+	switch p.Direction {
+	case "", config.In, config.Out:
+		f.Direction = p.Direction
+	default:
+		return errors.New("direction: it is in or out")
+	}
+	var err error
+	if p.Status != "" {
+		if f.Status, err = pdulog.ParseStatusFilter(p.Status, func(name string) (uint32, error) { return statusNumber(driver, name) }); err != nil {
+			return fmt.Errorf("status: %w", err)
+		}
+	}
+	if p.Find != "" {
+		f.Grep, err = regexp.Compile(p.Find)
+	}
+	return err
+}
+
+// statusNumber returns the number of a status of a protocol.
+func statusNumber(driver protocols.Driver, name string) (uint32, error) {
+	if d, ok := driver.(interface {
+		Statuses() iter.Seq2[uint32, string]
+	}); ok {
+		for number, known := range d.Statuses() {
+			if known == name {
+				return number, nil
+			}
+		}
+	}
+	return 0, fmt.Errorf("the protocol has none called %s", name)
+}
+
+func decoderOf(driver protocols.Driver) *pdulog.Decoder {
+	return pdulog.NewDecoder(func(string) (protocols.Driver, error) { return driver, nil })
+}
+
+// line returns a line as it is shown. Its beginning has the time, the session and the direction.
+func (p *pduLogPage) line(d *pdulog.Decoder, e *pdulog.Entry) logLine {
+	var b []byte
+	if p.Texts {
+		b = d.AppendLine(nil, e)
+	} else {
+		b = d.AppendMasked(nil, e)
+	}
+	way := "sent"
+	if e.Received {
+		way = "received"
+	}
+	if words := bytes.SplitN(b, []byte(" "), 4); len(words) == 4 {
+		b = words[3]
+	}
+	text := string(b)
+	if len(text) > mostOfLine {
+		text = strings.ToValidUTF8(text[:mostOfLine], "") + "…"
+	}
+	return logLine{e.Time.Format("15:04:05.000"), fmt.Sprintf("%s/%d", e.Connector, e.Instance), way, text}
+}
+
+// pduLog shows the last lines.
+func (s *site) pduLog(r *http.Request) any {
+	p := s.pduLogOf(r)
+	if p.Wrong != "" {
+		return p
+	}
+	ctx, stop := context.WithTimeout(r.Context(), readTime)
+	defer stop()
+	_, err := pdulog.Read(ctx, s.server.Gateway().Config().PDULog.Dir, p.query, func(e *pdulog.Entry) error {
+		p.Lines = append(p.Lines, p.line(p.query.Filter.Decoder, e))
+		return nil
+	})
+	if err != nil {
+		p.Wrong = "The log cannot be read: " + err.Error()
+	}
+	for i, j := 0, len(p.Lines)-1; i < j; i, j = i+1, j-1 {
+		p.Lines[i], p.Lines[j] = p.Lines[j], p.Lines[i]
+	}
+	return p
+}
+
+// A catch is the lines that have come since the last event of a stream, as many as are sent together.
+type catch struct {
+	mu    sync.Mutex
+	lines [][]byte // a ring once it is full
+	next  int      // where the next one goes then
+	out   int      // lines that were left out, because more came
+}
+
+func (c *catch) add(e *pdulog.Entry) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.lines) < mostLines {
+		c.lines = append(c.lines, bytes.Clone(e.Line))
+		return nil
+	}
+	c.lines[c.next] = append(c.lines[c.next][:0], e.Line...)
+	c.next = (c.next + 1) % mostLines
+	c.out++
+	return nil
+}
+
+// take returns the lines in the order in which they came.
+func (c *catch) take() (lines [][]byte, out int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	lines, out = append(c.lines[c.next:len(c.lines):len(c.lines)], c.lines[:c.next]...), c.out
+	c.lines, c.next, c.out = nil, 0, 0
+	return lines, out
+}
+
+// A logEvent is what a stream of the pdu log sends.
+type logEvent struct {
+	First   bool      `json:"first,omitempty"` // the lines take the place of those that are shown
+	LeftOut int       `json:"left_out,omitempty"`
+	Lines   []logLine `json:"lines"`
+}
+
+// follow sends the last lines, and those that are written from then on. Of more than can be shown the last are sent, with the
+// number of the others.
+func (s *site) follow(w http.ResponseWriter, r *http.Request) {
+	select {
+	case s.followers <- struct{}{}:
+		defer func() { <-s.followers }()
+	default:
+		http.Error(w, "too many follow the pdu log; try again", http.StatusServiceUnavailable)
+		return
+	}
+	p := s.pduLogOf(r)
+	if p.Wrong != "" {
+		http.Error(w, p.Wrong, http.StatusBadRequest)
+		return
+	}
+	ctx, stop := context.WithCancel(r.Context())
+	var caught catch
+	ended := make(chan error, 1)
+	go func() {
+		_, err := pdulog.Follow(ctx, s.server.Gateway().Config().PDULog.Dir, p.query, caught.add)
+		ended <- cmp.Or(err, errGone)
+	}()
+	over := false
+	defer func() {
+		if stop(); !over {
+			<-ended
+		}
+	}()
+	decoder, first := decoderOf(s.server.Gateway().Connector(p.Connector).Driver), true
+	s.push(w, r, sendEvery, func() (string, error) {
+		select {
+		case err := <-ended:
+			over = true
+			return "", err
+		default:
+		}
+		text := p.event(decoder, &caught, first)
+		first = first && text == ""
+		return text, nil
+	})
+}
+
+// event returns the event about what was caught, "" if that is nothing.
+func (p *pduLogPage) event(d *pdulog.Decoder, c *catch, first bool) string {
+	lines, out := c.take()
+	if len(lines) == 0 {
+		return ""
+	}
+	v := logEvent{First: first, LeftOut: out}
+	for _, line := range lines {
+		if e, err := pdulog.Parse(line); err == nil {
+			v.Lines = append(v.Lines, p.line(d, &e))
+		}
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("event: lines\ndata: %s\n\n", b)
+}

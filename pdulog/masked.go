@@ -1,0 +1,51 @@
+package pdulog
+
+import (
+	"bytes"
+	"errors"
+
+	"pmg/internal/logtext"
+	"pmg/protocols"
+)
+
+// AppendMasked appends the line for people who may not see texts: texts and octets of unknown meaning are replaced by
+// their lengths. Of a line whose PDU cannot be read it appends no more than the command, because anything may be a text.
+func (d *Decoder) AppendMasked(b []byte, e *Entry) []byte {
+	before := beforePDU(e.Line)
+	b = append(b, before...)
+	p, err := d.parse(e)
+	if err != nil && !errors.Is(err, protocols.ErrHidden) {
+		return append(append(b, e.Command...), " (cannot be read)"...)
+	}
+	d.buf = p.AppendLog(d.buf[:0], false)
+	masked := d.buf
+	for rest, n := e.PDU, 0; len(rest) > 0; n++ {
+		var field []byte
+		if field, rest = logtext.NextField(rest); n > 0 {
+			b = append(b, ' ')
+		}
+		b, masked = appendMasked(b, field, masked)
+	}
+	return append(b, e.Line[len(before)+len(e.PDU):]...)
+}
+
+// appendMasked appends a field of a line as it is among those of the masked PDU from one on, and returns those behind it. A value
+// that the line hides already stays hidden as it is, because its length is in the line alone.
+func appendMasked(b, field, masked []byte) (_, behind []byte) {
+	name, value, hasValue := bytes.Cut(field, []byte{'='})
+	star := bytes.IndexByte(value, '*')
+	if star >= 0 && value[0] != '"' {
+		return append(append(append(b, name...), '='), value[star:]...), masked
+	}
+	for rest := masked; len(rest) > 0; {
+		var there []byte
+		there, rest = logtext.NextField(rest)
+		if key, _, ok := bytes.Cut(there, []byte{'='}); ok == hasValue && bytes.Equal(key, name) {
+			return append(b, there...), rest
+		}
+	}
+	if !hasValue { // it may be a part of anything
+		return append(b, '*'), masked
+	}
+	return append(append(b, name...), "=*"...), masked
+}
