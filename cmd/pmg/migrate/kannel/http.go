@@ -109,10 +109,7 @@ func (t *translator) nextKannel(s *smsc, g *draft.Source, raw string) *template 
 // generic takes what the requests to an SMS centre of any kind are, and what its answers mean.
 func (t *translator) generic(s *smsc, g *draft.Source, raw string) *template {
 	e := s.entry
-	made := &template{ids: draft.Word("{uuid}")}
-	if g.Given("port") && !g.Given("generic-foreign-id-regex") {
-		made.ids = "{id}" // a receipt names it, and is found by this form alone
-	}
+	made := &template{receipts: g.Given("port") && !g.Given("generic-foreign-id-regex")}
 	if charset := g.Take("alt-charset"); charset != "" {
 		if made.utf8 = charsets[plainCharset(charset)] == "utf8"; !made.utf8 {
 			e.Decide("alt-charset = %q: Kannel sends texts in it, PMG in UTF-8, and in UTF-16BE those that are no GSM 7-bit; {content} has all in UTF-8, "+
@@ -149,23 +146,26 @@ func (t *translator) generic(s *smsc, g *draft.Source, raw string) *template {
 	return made
 }
 
-// answers takes what answers mean: Kannel looks at their bodies alone.
+// answers takes what answers mean: Kannel looks at their bodies alone, first for success. What it refuses needs no condition,
+// because otherwise refuses all the rest; one would come before success in PMG.
 func answers(e *draft.Entry, g *draft.Source) {
 	var all draft.Flow
 	add := func(name, option string, group bool) bool {
-		text := g.Take(option)
-		if text = expression(e, option, text, group); text != "" {
+		text := expression(e, option, g.Take(option), group)
+		if text != "" {
 			all = append(all, draft.Field{Key: name, Value: draft.Flow{{Key: "body", Value: text}}})
 		}
 		return text != ""
 	}
 	if !add("success", "status-success-regex", false) {
 		e.Decide("it has no status-success-regex that PMG can read: Kannel does not start it without one; here any answer of 2xx is a success")
+		add("permanent", "status-permfail-regex", false)
+	} else if text := g.Take("status-permfail-regex"); text != "" {
+		e.Tell("status-permfail-regex = %q: every answer that fits neither success nor temporary refuses the message, in Kannel as well", text)
 	}
-	permanent := add("permanent", "status-permfail-regex", false)
-	if temporary := add("temporary", "status-tempfail-regex", false); permanent || temporary {
-		e.Decide("an answer that fits several of the expressions: Kannel looks for success first, then permanent, then temporary. PMG looks for temporary first, " +
-			"then permanent, then success: no answer of success may fit the others")
+	if add("temporary", "status-tempfail-regex", false) {
+		e.Decide("an answer that fits status-tempfail-regex and another expression: Kannel looks for the others first. PMG looks for temporary first, so no answer of " +
+			"success may fit it")
 	}
 	all = append(all, draft.Field{Key: "otherwise", Value: draft.Word("permanent")})
 	add("id", "generic-foreign-id-regex", true)

@@ -212,7 +212,7 @@ func TestAnswersOfSMSCentres(t *testing.T) {
 		body string
 		code sms.Code
 		id   string
-	}{{"ok id=12 x", sms.OK, "12"}, {"sent", sms.OK, ""}, {"no credit", sms.Rejected, ""}, {"busy", sms.TemporaryFailure, ""}, {"what?", sms.Rejected, ""}} {
+	}{{"ok id=12 x", sms.OK, "12"}, {"sent", sms.OK, ""}, {"no credit", sms.Rejected, ""}, {"ok, no credit left", sms.OK, ""}, {"busy", sms.TemporaryFailure, ""}, {"what?", sms.Rejected, ""}} {
 		for _, status := range []int{200, 404, 429, 500} {
 			if v := s.Judge(status, nil, []byte(row.body)); v.Code != row.code || v.ID != row.id {
 				t.Errorf("%d %s: %s %q", status, row.body, v.Code, v.ID)
@@ -233,10 +233,11 @@ func TestExpressions(t *testing.T) {
 		{`^[0-9]+,\(\w*\) [[:alpha:]][]a-z^-] "a{2,3}"`, `^[0-9]+,\(\w*\) [[:alpha:]][]a-z^-] "a{2,3}"`, false, nil},
 		{"a|b", "a|b", false, nil},
 		{"<id>([^<]+)</id>", "<id>([^<]+)</id>", true, nil},
-		{"<id>(.+)</id>", "(?s)<id>(.+)</id>", true, []string{"line ends too"}},
+		{"<id>(.+)</id>", "<id>(.+)</id>", true, []string{". is no line end"}},
+		{"ok.*$", `(?s)ok.*\n?$`, false, []string{"before a last line end", ". is a line end"}},
 		{"(a|ab)", "(a|ab)", true, []string{"a choice (|)"}},
 		{"(a)?b", "(a)?b", true, []string{"several times"}},
-		{"^OK$", "^OK$", false, []string{"$ is the end"}},
+		{"^OK$|^0$", `^OK\n?$|^0\n?$`, false, []string{"before a last line end"}},
 		{`OK\$`, `OK\$`, false, nil},
 		{`[.$|]`, `[.$|]`, false, nil},
 		{`\d+`, `\d+`, false, []string{`\d may mean`}},

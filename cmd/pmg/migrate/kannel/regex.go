@@ -9,14 +9,19 @@ import (
 
 // expression returns a regular expression of Kannel as one of PMG (RE2), empty if there is none. Kannel has POSIX's
 // (extended), or PCRE where it was built with that, as Debian's is. What the three read in different ways needs a comment.
+// At the ends of lines it fits what either fits, so that no success is taken for a failure; but the id, which is the
+// group, ends with its line.
 func expression(e *draft.Entry, option, text string, group bool) string {
 	if text == "" {
 		return ""
 	}
 	s := scan(text, group)
 	made := text
-	if s.dot {
-		made = "(?s)" + text // as in POSIX
+	for i := len(s.ends) - 1; i >= 0; i-- {
+		made = made[:s.ends[i]] + `\n?` + made[s.ends[i]:]
+	}
+	if s.dot && !group {
+		made = "(?s)" + made
 	}
 	compiled, err := regexp.Compile(made)
 	switch {
@@ -31,12 +36,14 @@ func expression(e *draft.Entry, option, text string, group bool) string {
 		e.Decide("%s = %q: %s may mean something else in Kannel, which has POSIX's expressions or, as Debian's, PCRE; PMG has RE2. Check it with answers of the SMS centre",
 			option, text, strings.Join(s.differ, " and "))
 	}
-	if s.end {
-		e.Decide("%s = %q: $ is the end of the answer alone, as in POSIX. Kannel of Debian, with PCRE, also takes the end before a last line end: write \\n?$ if answers end with one",
-			option, text)
+	if len(s.ends) > 0 {
+		e.Tell("%s: $ is also the end before a last line end, as in Kannel of Debian, which has PCRE; in POSIX it is not", option)
 	}
-	if s.dot {
-		e.Tell("%s: . is any character, line ends too (?s), as in POSIX; it is none in Kannel of Debian, with PCRE", option)
+	switch {
+	case s.dot && group:
+		e.Tell("%s: . is no line end, as in Kannel of Debian, which has PCRE; in POSIX it may be one", option)
+	case s.dot:
+		e.Tell("%s: . is a line end, too (?s), as in POSIX; in Kannel of Debian, which has PCRE, it is none", option)
 	}
 	return made
 }
@@ -44,8 +51,8 @@ func expression(e *draft.Entry, option, text string, group bool) string {
 // A scanned is what an expression has that needs care.
 type scanned struct {
 	differ []string
-	dot    bool // a dot, which fits a line end in POSIX alone
-	end    bool // the end of the text, which is also before a last line end in PCRE
+	dot    bool  // a dot, which fits a line end in POSIX alone
+	ends   []int // where a $ stands, which fits before a last line end in PCRE, too
 }
 
 // sameEscapes are the letters that mean the same behind a backslash in all of them.
@@ -88,7 +95,7 @@ func scan(text string, group bool) (s scanned) {
 		case '.':
 			s.dot = true
 		case '$':
-			s.end = true
+			s.ends = append(s.ends, i)
 		case '|':
 			if group {
 				differs("a choice (|)")

@@ -9,8 +9,8 @@ import (
 
 // A template is a send-url as it becomes the template of a request.
 type template struct {
-	ids  draft.Word // what has our id of the message
-	utf8 bool       // texts are in UTF-8 whatever their alphabet is
+	receipts bool // they name a message by our id
+	utf8     bool // texts are in UTF-8 whatever their alphabet is
 
 	user, password string // of the URL
 
@@ -50,7 +50,10 @@ func (m *template) escapeOf(letter byte) (escape, bool) {
 	case 'C':
 		return escape{field: charset}, true
 	case 'I':
-		return escape{field: string(m.ids)}, true
+		if m.receipts {
+			return escape{field: "{id}", why: "16 hexadecimal digits, where Kannel writes a UUID, because receipts find their message by this form"}, true
+		}
+		return escape{field: "{uuid}"}, true
 	case 'v':
 		return escape{field: "{validity}"}, true
 	case 'm':

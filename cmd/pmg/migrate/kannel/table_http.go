@@ -13,7 +13,7 @@ func smscHTTP() []draft.Row {
 		draft.Becomes(g, "no-coding", "`url`, without `{coding}`"),
 		draft.Becomes(g, "no-sep", "`url`, with `{data_hex}` and `{udh_hex}`"),
 		draft.Becomes(g, "status-success-regex", "`answers.success`"),
-		draft.Becomes(g, "status-permfail-regex", "`answers.permanent`"),
+		draft.Becomes(g, "status-permfail-regex", "`answers.otherwise`"),
 		draft.Becomes(g, "status-tempfail-regex", "`answers.temporary`"),
 		draft.Becomes(g, "generic-foreign-id-regex", "`answers.id`"),
 		draft.Becomes(g, "generic-message-sent", "`callbacks.reply`"),
