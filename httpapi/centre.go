@@ -1,7 +1,11 @@
 package httpapi
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"net/http"
+	"net/url"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -22,8 +26,9 @@ type way struct {
 	*outbound
 	centre *centre.Centre
 	sender *call.Sender
+	tokens *tokens // nil: calls need none
 	window int
-	lost   chan string       // why the centre was not reached
+	lost   chan string       // why nothing can be sent
 	works  atomic.Bool       // the centre has taken a message since
 	outlet *connector.Outlet // the lane's; nil: none is open
 
@@ -39,8 +44,39 @@ func newWay(v *outbound) (*way, error) {
 	if c == nil {
 		return nil, fmt.Errorf("cannot call the SMS centre of connector %s: %s %s", cfg.Name, problems[0].Option, problems[0].Text)
 	}
-	o := senderOptions(v.connector, c.Address().Hostname())
-	return &way{outbound: v, centre: c, sender: call.NewSender(o), window: o.Connections, lost: make(chan string, 1)}, nil
+	host := c.Address().Hostname()
+	o := senderOptions(v.connector, host)
+	w := &way{outbound: v, centre: c, sender: call.NewSender(o), window: o.Connections, lost: make(chan string, 1)}
+	if t := c.TokenCall(); t != nil {
+		if u, err := url.Parse(t.URL); err != nil || u.Hostname() != host {
+			o.TLS = nil
+		}
+		w.tokens = newTokens(t, o, v.engine.gateway.Clock.Now)
+	}
+	return w, nil
+}
+
+// close closes the connections that wait for another call.
+func (w *way) close() {
+	w.sender.Close()
+	w.tokens.close()
+}
+
+// try returns why messages cannot be sent now, or an empty string.
+func (w *way) try(ctx context.Context) (why string) {
+	if why = w.sender.Try(ctx, w.centre.Address()); why != "" {
+		return w.centre.Address().Host + " " + why
+	}
+	_, why = w.tokens.get(ctx, "")
+	return why
+}
+
+// lose notes why nothing can be sent.
+func (w *way) lose(why string) {
+	select {
+	case w.lost <- why:
+	default: // it is known already
+	}
 }
 
 // Give implements connector.Courier.
@@ -101,7 +137,7 @@ func (w *way) carry(s *connector.Slot) {
 	})
 }
 
-// send sends the message of a slot. It reports unsent if the SMS centre cannot have it.
+// send sends the message of a slot. It reports unsent if the SMS centre has not taken it, and nothing can be sent now.
 func (w *way) send(s *connector.Slot) (unsent bool, a sms.Answer) {
 	g, m := w.engine.gateway, s.Message
 	s.Sent = g.Clock.Now()
@@ -122,10 +158,40 @@ func (w *way) send(s *connector.Slot) (unsent bool, a sms.Answer) {
 		return false, sms.Answer{Code: sms.Rejected}
 	}
 	v.ID, v.Notify, v.ReceiptURL = m.ID, convert.Asks(m, w.connector.Config()), w.centre.ReceiptURL(m.ID)
-	request := w.centre.Call(&v)
-	number := w.begins(m, &v, request)
-	answer := w.sender.Send(w.ctx, request)
-	return w.judge(m, &answer, number)
+	var why string
+	if v.Token, why = w.tokens.get(w.ctx, ""); why != "" {
+		w.lose(why)
+		return true, a
+	}
+	t := w.call(m, &v)
+	if v.Token == "" || t.answer.Status != http.StatusUnauthorized {
+		return w.judge(&t)
+	}
+	switch v.Token, why = w.tokens.get(w.ctx, t.token); {
+	case why != "":
+		w.ends(&t, uint32(t.answer.Status), "")
+		w.lose(why)
+		return true, a
+	case v.Token != t.token: // the message was refused with the old one, so that it is sent once more
+		w.ends(&t, uint32(t.answer.Status), "")
+		t = w.call(m, &v)
+	}
+	return w.judge(&t)
+}
+
+// An attempt is a call that a message was sent by.
+type attempt struct {
+	message *sms.Message
+	number  uint32
+	token   string // that was to let it in
+	answer  call.Answer
+}
+
+// call calls the SMS centre.
+func (w *way) call(m *sms.Message, v *centre.Values) attempt {
+	request := w.centre.Call(v)
+	number := w.begins(m, v, request)
+	return attempt{m, number, v.Token, w.sender.Send(w.ctx, request)}
 }
 
 // wallOf returns a time of the engine's clock by the wall clock; 0 stays 0.
@@ -137,14 +203,12 @@ func wallOf(ahead, t int64) int64 {
 }
 
 // judge returns what follows from the answer to a message.
-func (w *way) judge(m *sms.Message, answer *call.Answer, number uint32) (unsent bool, a sms.Answer) {
+func (w *way) judge(t *attempt) (unsent bool, a sms.Answer) {
+	m, answer := t.message, &t.answer
 	if answer.Status == 0 {
-		w.ends(m, number, httpsms.NoAnswer, answer, "")
+		w.ends(t, httpsms.NoAnswer, "")
 		if !answer.Sent {
-			select {
-			case w.lost <- answer.Err:
-			default: // it is known already
-			}
+			w.lose(w.centre.Address().Host + " " + answer.Err)
 			return true, a
 		}
 		return false, sms.Answer{Code: sms.Timeout, Status: httpsms.NoAnswer}
@@ -165,7 +229,7 @@ func (w *way) judge(m *sms.Message, answer *call.Answer, number uint32) (unsent 
 				Msg("the SMS centre's answer to a message fits none of answers, so that on_unknown decides: the pdu log has its beginning")
 		}
 	}
-	w.ends(m, number, uint32(answer.Status), answer, verdict.ID)
+	w.ends(t, uint32(answer.Status), verdict.ID)
 	if answer.RetryAfter > 0 && verdict.Code.Retryable() && verdict.Code != sms.Timeout {
 		w.engine.Do(w.lane, func(now int64) { w.lane.Pause(now + int64(min(answer.RetryAfter, longestPause))) })
 	}
@@ -201,15 +265,18 @@ func (w *way) begins(m *sms.Message, v *centre.Values, request *httpsms.Call) (n
 const shownAnswer = 200
 
 // ends writes what came of a call to the pdu log.
-func (w *way) ends(m *sms.Message, number, status uint32, answer *call.Answer, id string) {
+func (w *way) ends(t *attempt, status uint32, id string) {
 	var p httpsms.PDU
-	p.Begin(httpsms.SubmitAnswer, number, status)
+	p.Begin(httpsms.SubmitAnswer, t.number, status)
 	p.Add("message_id", id)
-	p.Add("error", answer.Err)
-	if id == "" && len(answer.Body) > 0 {
-		p.AddText("answer", answer.Body[:min(len(answer.Body), shownAnswer)])
+	p.Add("error", t.answer.Err)
+	if said := t.answer.Body; id == "" && len(said) > 0 {
+		if t.token != "" {
+			said = bytes.ReplaceAll(said, []byte(t.token), []byte("***"))
+		}
+		p.AddText("answer", said[:min(len(said), shownAnswer)])
 	}
 	w.connector.Stats.Count(httpsms.SubmitAnswer, true, 1)
 	w.connector.Stats.CountStatus(httpsms.SubmitAnswer, true, p.Status())
-	w.log.line(true, &p, pdulog.About{ID: m.ID, Account: m.Account()})
+	w.log.line(true, &p, pdulog.About{ID: t.message.ID, Account: t.message.Account()})
 }

@@ -67,7 +67,7 @@ func (v *outbound) close() {
 	v.cancel()
 	v.keeper.Wait()
 	v.calls.Wait()
-	v.current.Load().sender.Close()
+	v.current.Load().close()
 	v.connector.Return(v.instance)
 	v.log.close()
 }
@@ -122,7 +122,7 @@ func (v *outbound) wake(changed bool) {
 func (v *outbound) keep() {
 	for v.ctx.Err() == nil {
 		w := v.current.Load()
-		why := w.sender.Try(v.ctx, w.centre.Address())
+		why := w.try(v.ctx)
 		changed := false
 		if why == "" {
 			v.open(w)
@@ -150,7 +150,7 @@ func (v *outbound) rest(w *way, why string) (changed bool) {
 	if w.works.Swap(false) {
 		v.instance.Failures = 0
 	}
-	rest := g.Sessions.ConnectFailed(g.Clock.Now(), v.instance, errors.New(w.centre.Address().Host+" "+why))
+	rest := g.Sessions.ConnectFailed(g.Clock.Now(), v.instance, errors.New(why))
 	t := time.NewTimer(rest)
 	defer t.Stop()
 	select {
@@ -168,7 +168,7 @@ func (v *outbound) renew() {
 		v.engine.gateway.Log.Error().Err(err).Str("connector", v.connector.Name).Msg("the options of before stay in force")
 		return
 	}
-	v.current.Swap(w).sender.Close()
+	v.current.Swap(w).close()
 }
 
 // open has the lane give messages.

@@ -26,7 +26,18 @@ type RequestOptions struct {
 	Headers []string `yaml:"headers" secret:"yes" live:"rebind" doc:"Headers, each as \"Name: template\". Of two with a name the last one counts, whether it is the preset's or ours."`
 	Form    string   `yaml:"form" live:"rebind" doc:"The body as parameters of a form: to={to}&text={text}. One whose fields are all empty is left out."`
 	JSON    string   `yaml:"json" live:"rebind" doc:"The body as JSON, whose strings are templates. Members and items whose fields are all empty are left out; a string that begins with # becomes a number or a word of JSON, such as \"#{validity}\"."`
-	Login   string   `yaml:"login" enum:"basic|none" live:"rebind" doc:"basic sends system_id and password with each request, as HTTP Basic. {username} and {password} have them in templates."`
+	Login   string   `yaml:"login" enum:"basic|oauth2|none" live:"rebind" doc:"basic sends system_id and password with each request, as HTTP Basic. {username} and {password} have them in templates. oauth2 sends a token that token says how to get."`
+
+	Token TokenOptions `yaml:"token" live:"rebind" doc:"With login: oauth2, how a token is got that lets each request in: by the client credentials grant of OAuth 2 (RFC 6749). Another one is got shortly before it ends, and where the SMS centre answers 401."`
+}
+
+// TokenOptions are how a token is got from an authorization server.
+type TokenOptions struct {
+	URL          string `yaml:"url" live:"rebind" doc:"What is called for a token. The connector's tls holds for it where it has the host of the SMS centre; else its certificate must be of one of the machine's authorities."`
+	ClientID     string `yaml:"client_id" live:"rebind" doc:"Who we are there."`
+	ClientSecret string `yaml:"client_secret" secret:"yes" live:"rebind" doc:"The password of client_id."`
+	Scope        string `yaml:"scope" live:"rebind" doc:"What the token is to allow, if the server wants to be told: words with spaces between them."`
+	Login        string `yaml:"login" enum:"basic|form" live:"rebind" doc:"How client_id and client_secret are sent: basic, which it is when empty, as HTTP Basic, or form, as parameters of the body."`
 }
 
 // AnswerOptions are what answers mean. The first of throttled, temporary, permanent and success that fits an answer counts.

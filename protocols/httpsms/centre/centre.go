@@ -22,6 +22,7 @@ type Centre struct {
 	headers []header
 
 	username, password string
+	token              *httpsms.Call // nil: no token lets requests in
 
 	throttled, temporary, permanent, success condition
 	otherwise                                sms.Code // of an answer that fits none of them; sms.OK: as its status says
@@ -46,6 +47,7 @@ func New(o *httpsms.ConnectorOptions, id Identity) (*Centre, []protocols.Problem
 	c.readURL(&r, o)
 	c.readBody(&r, o)
 	c.readHeaders(&r, o)
+	c.token = r.tokenCall(&o.Request)
 	a := &o.Answers
 	c.throttled = r.condition("answers.throttled", &a.Throttled)
 	c.temporary = r.condition("answers.temporary", &a.Temporary)
@@ -199,6 +201,9 @@ func (c *Centre) Call(v *Values) *httpsms.Call {
 		call.Body = []byte(c.form.fill(v))
 	case c.json != nil:
 		call.Body = c.json.append(nil, v)
+	}
+	if v.Token != "" {
+		call.Header = append(call.Header, [2]string{"Authorization", "Bearer " + v.Token})
 	}
 	for _, h := range c.headers {
 		call.Header = append(call.Header, [2]string{h.name, line(h.value.fill(v, same))})
