@@ -19,11 +19,13 @@ func TestHistory(t *testing.T) {
 	r.admin.History().Sample(at)
 	operator := r.gateway.Connector("operator").Stats
 	operator.Sent.Add(200)
+	operator.Accepted.Add(80)
+	operator.ReceiptsIn.Add(70)
 	operator.Queued.Add(3)
 	operator.Answer.Observe(int64(5 * time.Millisecond))
 	r.gateway.Connector("clients").Stats.Accepted.Add(100)
 	r.admin.History().Sample(at.Add(history.Period))
-	for query, want := range map[string]string{"": "[10] [20] [3] [0.006144] true", "?connector=operator": "[0] [20] [3] [0.006144] false", "?connector=clients": "[10] [0] [0] [<nil>] false"} {
+	for query, want := range map[string]string{"": "[11] [20] [3] [0.006144] true", "?connector=operator": "[1] [20] [3] [0.006144] false", "?connector=clients": "[10] [0] [0] [<nil>] false"} {
 		code, body := r.get("/admin/v1/history" + query)
 		var h map[string]any
 		if err := json.Unmarshal([]byte(body), &h); code != 200 || err != nil {

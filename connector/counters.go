@@ -18,6 +18,7 @@ type Counters[N, L any] struct {
 	InFlight   N `json:"in_flight" metric:"window_used" help:"Messages sent and not yet answered, over all sessions."`
 	Queued     N `json:"queued" metric:"queue_messages" help:"Messages that wait to be sent."`
 	Accepted   N `json:"accepted" metric:"messages_accepted_total" column:"accepted" help:"Messages from peers that were accepted."`
+	ReceiptsIn N `json:"accepted_receipts" metric:"messages_accepted_receipts_total" help:"Receipts among the messages of an SMSC that were accepted. Those that end at the gateway are not among them."`
 	Refused    N `json:"refused" metric:"messages_refused_total" column:"refused" help:"Messages from peers that were refused."`
 	Sent       N `json:"sent" metric:"messages_sent_total" column:"sent" help:"Messages that a peer accepted."`
 	Failed     N `json:"failed" metric:"messages_failed_total" column:"failed" help:"Messages that were given up."`

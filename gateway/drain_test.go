@@ -74,7 +74,7 @@ func TestDrainMessages(t *testing.T) {
 		s := g.Share(g.LaneOf(operator), m.Origin)
 		in := g.Intake.NewIntake(10)
 		in.Accept(now, m, s)
-		in.Count(clients, m.Origin)
+		in.Count(clients, m)
 		in.Flush()
 		g.AccountLane(g.Config(), "client").Queued.Add(1)
 		if took := drain(g, 30*time.Second, func() {}); took > time.Second {

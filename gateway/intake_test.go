@@ -29,7 +29,7 @@ func TestIntake(t *testing.T) {
 			s = b
 		}
 		i.Accept(now, m, s)
-		i.Count(clients, m.Origin)
+		i.Count(clients, m)
 		if ids[m.ID] || i == in && m.ID <= last {
 			t.Errorf("id %d after %d", m.ID, last)
 		}
@@ -65,5 +65,22 @@ func TestIntake(t *testing.T) {
 	}
 	if lane.Queued.Load() != 10 || a.Queued() != 5 || b.Queued() != 5 || g.Memory.Used() != size || clients.Stats.Accepted.Load() != 11 {
 		t.Errorf("%d queued, %d and %d of the accounts, %d octets, %d accepted", lane.Queued.Load(), a.Queued(), b.Queued(), g.Memory.Used(), clients.Stats.Accepted.Load())
+	}
+}
+
+// Receipts count among what was accepted, and for themselves.
+func TestReceiptsAreCounted(t *testing.T) {
+	t.Parallel()
+	g, _, centre := start(t, "")
+	o := g.Origins.Of("client", "clients")
+	in := g.Intake.NewIntake(2)
+	for _, kind := range []sms.Kind{sms.Receipt, sms.MO, sms.Receipt, sms.Submit} {
+		in.Count(centre, &sms.Message{Kind: kind, Origin: o})
+	}
+	in.Flush()
+	in.Count(centre, &sms.Message{Origin: o})
+	in.Flush()
+	if accepted, receipts := centre.Stats.Accepted.Load(), centre.Stats.ReceiptsIn.Load(); accepted != 5 || receipts != 2 {
+		t.Errorf("%d accepted, %d receipts", accepted, receipts)
 	}
 }

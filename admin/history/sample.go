@@ -9,7 +9,7 @@ import (
 
 // The figures of a sample.
 const (
-	In       = iota // messages accepted, a second
+	In       = iota // messages accepted, without receipts, a second
 	Out             // messages sent, a second
 	Receipts        // receipts of SMSCs, a second
 	Refused         // messages refused, a second
@@ -46,8 +46,8 @@ type Reading struct {
 // Counts are the figures of a connector: counters since its start, and what waits now.
 type Counts struct {
 	Name     string
-	Out      bool // it leads to an SMSC: the whole has the messages that it sent, and its answers
-	Accepted int64
+	Out      bool  // it leads to an SMSC: the whole has the messages that it sent, and its answers
+	Accepted int64 // without receipts
 	Sent     int64
 	Receipts int64
 	Refused  int64

@@ -22,6 +22,8 @@ type counted struct {
 	from   *connector.Connector
 	origin *sms.Origin
 	n      int64
+
+	receipts int64 // among them
 }
 
 // NewIntake makes an Intake that takes block message ids at a time. With more than one
@@ -73,12 +75,15 @@ func (i *Intake) identify(m *sms.Message) {
 }
 
 // Count counts a message as accepted.
-func (i *Intake) Count(from *connector.Connector, o *sms.Origin) {
-	if d := &i.done; d.from != from || d.origin != o {
+func (i *Intake) Count(from *connector.Connector, m *sms.Message) {
+	if d := &i.done; d.from != from || d.origin != m.Origin {
 		i.flushCounted()
-		d.from, d.origin = from, o
+		d.from, d.origin = from, m.Origin
 	}
 	i.done.n++
+	if m.Kind == sms.Receipt {
+		i.done.receipts++
+	}
 	if i.block == 1 {
 		i.flushCounted()
 	}
@@ -100,6 +105,9 @@ func (i *Intake) flushCounted() {
 	if d := &i.done; d.n > 0 {
 		d.from.Stats.Accepted.Add(d.n)
 		d.origin.Tally.Accepted.Add(d.n)
-		d.n = 0
+		if d.receipts > 0 {
+			d.from.Stats.ReceiptsIn.Add(d.receipts)
+		}
+		d.n, d.receipts = 0, 0
 	}
 }

@@ -201,7 +201,7 @@ func (d *Desk) queue(in *intake.Intake, from *connector.Source, all []taken) {
 	now := d.Clock.Now()
 	var ready []keep.Accepted
 	add := func(a keep.Accepted) {
-		in.Count(from.Connector, a.Message.Origin)
+		in.Count(from.Connector, a.Message)
 		if in.Leaves(now, a) {
 			ready = append(ready, a)
 		}

@@ -57,9 +57,9 @@ func (k *keeper[R]) ended(now int64, p Pending[R], err bool) {
 
 // stored answers the PDU that carried a message, and queues the message.
 func (k *keeper[R]) stored(now int64, p Pending[R]) {
-	k.intake.Count(p.Link.Connector, p.Message.Origin)
+	k.intake.Count(p.Link.Connector, p.Message)
 	for _, a := range p.More {
-		k.intake.Count(p.Link.Connector, a.Message.Origin)
+		k.intake.Count(p.Link.Connector, a.Message)
 	}
 	k.reply(now, p, sms.OK, p.Message.ID)
 	k.queue(now, p.Accepted)
