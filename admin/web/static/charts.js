@@ -9,12 +9,12 @@ const number = (v) => (v == null ? '–' : v < 10 ? String(Math.round(v * 10) / 
 const duration = (v) => (v == null ? '–' : v < 1 ? `${Number((v * 1000).toPrecision(3))} ms` : `${Number(v.toPrecision(3))} s`);
 const clock = (v, to) => new Date(v * 1000).toISOString().slice(11, to);
 
-// A chart has lines: the figure, its name, its colour in the style sheet, and what it is dashed with. Its axis ends at least at least.
+// A chart has lines: the figure, its name, its color in the style sheet, and its dashes. Its axis goes up to least, or further.
 const kinds = [
   {title: 'Messages a second', least: 10, text: number, axis: (v) => short.format(v),
     lines: [['in', 'in', '--line-1'], ['out', 'out', '--line-2'], ['receipts', 'receipts', '--line-3', [6, 4]]]},
   {title: 'Messages that wait', least: 10, text: number, axis: (v) => short.format(v), lines: [['waiting', 'waiting', '--line-1']]},
-  {title: 'Time to the answer', least: 0.01, text: duration, axis: duration,
+  {title: 'Time to the answer', least: 0.001, text: duration, axis: duration,
     lines: [['answer_median_seconds', 'median', '--line-1'], ['answer_p95_seconds', '95 %', '--line-2']]},
 ];
 
@@ -56,7 +56,7 @@ function chart(kind, box) {
   }, dataOf(kind), box);
 }
 
-// build makes the charts anew: the page has other rows, or other colours.
+// build makes the charts anew: the page has other rows, or other colors.
 function build(place) {
   for (const c of charts) c.plot.destroy();
   const boxes = kinds.map((kind) => {
