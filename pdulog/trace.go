@@ -22,7 +22,10 @@ type Trace struct {
 	Also   []string // further ids that the gateway has given, for example of receipts
 	Filter Filter   // of it Since and Until count
 
-	Cut bool // set by Trace: the selection had more messages than maxTraced, and only those were followed
+	Account string // lines with a number count if they are about messages of this account, or say of none; "": all do
+	Room    int    // how many octets of lines are kept; 0: as many as there are
+
+	Cut bool // set by Trace: the selection had more messages than maxTraced, or more lines than Room, and only those were followed
 }
 
 // maxTraced is how many messages are followed at most: each is looked for in every line, so that
@@ -39,7 +42,7 @@ const rounds = 6
 //
 // It looks for octets and parses only the lines that have them, so that reading takes the time.
 // A line may name ids, or belong to a request or an answer, that stand in lines already
-// read; so it reads again until nothing new is learned.
+// read; so it reads again until nothing new is learned. With an error it returns the lines that it has found before.
 func (t *Trace) Trace(ctx context.Context, dir string) ([][]byte, error) {
 	w := newTracer(t)
 	connectors, err := Connectors(dir)
@@ -50,7 +53,7 @@ func (t *Trace) Trace(ctx context.Context, dir string) ([][]byte, error) {
 		before := w.learned
 		for _, c := range connectors {
 			if err := w.scan(ctx, dir, c); err != nil {
-				return nil, err
+				return w.lines(), err
 			}
 		}
 		w.pair()
@@ -95,6 +98,7 @@ type tracer struct {
 	from             []byte    // the same, as a line has it
 	pairFrom, pairTo []byte    // nor is a request or an answer that is wanted outside of this
 
+	octets  int // of the lines found
 	learned int // things that have been learned: it rises until there is nothing more
 }
 
@@ -259,6 +263,11 @@ func (w *tracer) find(e *Entry, n int) {
 	if w.found[string(e.Line)] != nil {
 		return
 	}
+	if w.Room > 0 && w.octets+len(e.Line) > w.Room {
+		w.Cut = true
+		return
+	}
+	w.octets += len(e.Line)
 	w.learned++
 	w.found[string(e.Line)] = &tracedLine{bytes.Clone(e.Line), e.Time, rank(e), e.Connector, n}
 	w.learn(e)

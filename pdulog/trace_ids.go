@@ -13,7 +13,10 @@ func (w *tracer) isAsked(e *Entry) bool {
 	if e.ID != nil && (w.ids[string(e.ID)] || w.isPart(e)) {
 		return true
 	}
-	if w.ID == "" && (w.hasNumber(e, "source_addr", "OAdC") || w.hasNumber(e, "destination_addr", "AdC")) {
+	if w.ID == "" && w.isOfAccount(e) && w.hasNumber(e, "source_addr", "OAdC", "destination_addr", "AdC", "from", "to") {
+		return true
+	}
+	if w.ID != "" && string(fieldOf(e.Rest, "reference")) == w.ID { // of a client of HTTP
 		return true
 	}
 	if id := fieldOf(e.Rest, "message_id"); len(id) > 0 {
@@ -26,6 +29,11 @@ func (w *tracer) isAsked(e *Entry) bool {
 		}
 	}
 	return w.isReceipt(e)
+}
+
+// isOfAccount reports whether a line is about a message of the wanted account, or says of none.
+func (w *tracer) isOfAccount(e *Entry) bool {
+	return w.Account == "" || e.Account == nil || e.AccountName() == w.Account
 }
 
 func (w *tracer) hasNumber(e *Entry, fields ...string) bool {
@@ -240,4 +248,13 @@ func (e *Entry) Addresses() (source, destination string) {
 		}
 	}
 	return "", ""
+}
+
+// Field returns the value of a field without its quotation marks, "" if the line has none.
+func (e *Entry) Field(name string) string { return string(fieldOf(e.Rest, name)) }
+
+// AccountName returns the client's account as the configuration has it.
+func (e *Entry) AccountName() string {
+	s := logtext.NewScanner(e.Account, nil)
+	return string(s.Value())
 }

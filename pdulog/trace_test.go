@@ -194,3 +194,47 @@ func TestTraceOfBusyNumber(t *testing.T) {
 		t.Errorf("%d lines, cut is %t, %v", len(lines), one.Cut, err)
 	}
 }
+
+// A trace keeps no more octets of lines than it may, follows the messages of the wanted account alone, and finds a client's own
+// reference. One that ends too early returns what it has found.
+func TestTraceBounds(t *testing.T) {
+	dir := t.TempDir()
+	var text strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&text, "2026-11-20T10:00:%02d.000000Z clients/1 < submit_sm seq=%d destination_addr=46700000002 account=%s\n", i/2, i, []string{"acme", "other"}[i%2])
+	}
+	text.WriteString(`2026-11-20T10:01:00.000000Z clients/1 < http_submit seq=200 to=+46700000002 reference=r-1 text="r-2" account=acme
+2026-11-20T10:01:00.000001Z clients/1 > http_submit_resp seq=200 status=0(202-Accepted) account=acme id=00000000000000aa
+`)
+	if err := os.WriteFile(filepath.Join(dir, "clients.log"), []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		trace Trace
+		lines int
+		cut   bool
+	}{
+		"all":       {Trace{Number: "46700000002"}, 102, false},
+		"account":   {Trace{Number: "46700000002", Account: "other"}, 50, false},
+		"room":      {Trace{Number: "46700000002", Room: 1000}, 10, true},
+		"reference": {Trace{ID: "r-1"}, 2, false},
+		"text":      {Trace{ID: "r-2"}, 0, false},
+	} {
+		lines, err := c.trace.Trace(t.Context(), dir)
+		if err != nil || len(lines) != c.lines || c.trace.Cut != c.cut {
+			t.Errorf("%s: %d lines, cut %v, %v", name, len(lines), c.trace.Cut, err)
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	if err := os.WriteFile(filepath.Join(dir, "operator.log"), []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := newTracer(&Trace{Number: "46700000002"})
+	if err := w.scan(ctx, dir, "clients"); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if err := w.scan(ctx, dir, "operator"); err != context.Canceled || len(w.lines()) != 101 { // the answer is not paired yet
+		t.Errorf("%v, %d lines", err, len(w.lines()))
+	}
+}

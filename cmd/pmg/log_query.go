@@ -75,33 +75,11 @@ func (l *logFlags) query(p logProtocols, now time.Time, linesGiven bool) (q pdul
 
 // logTime parses the value of --since or --until. It returns the zero time for "".
 func logTime(flag, s string, now time.Time) (time.Time, error) {
-	if s == "" {
-		return time.Time{}, nil
+	t, err := config.ParseTime(s, now)
+	if err != nil {
+		err = fmt.Errorf("cannot use %s %s: %w", flag, s, err)
 	}
-	if ago, err := config.ParseDuration(s); err == nil {
-		return now.Add(-ago), nil
-	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly} {
-		if t, err := time.Parse(layout, strings.Replace(s, " ", "T", 1)); err == nil {
-			return t, nil
-		}
-	}
-	for _, layout := range []string{"15:04:05", "15:04"} {
-		if t, err := time.Parse(layout, s); err == nil {
-			return lastTime(t, now), nil
-		}
-	}
-	return time.Time{}, fmt.Errorf("cannot use %s %s: use an age (10m, 24h, 7d), a time of day (19:05), a day (2026-11-20) or a time such as 2026-11-20T19:05:22Z", flag, s)
-}
-
-// lastTime returns the last time before now that has the time of day of t, in UTC.
-func lastTime(t, now time.Time) time.Time {
-	y, m, d := now.UTC().Date()
-	at := time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
-	if at.After(now) {
-		at = at.AddDate(0, 0, -1)
-	}
-	return at
+	return t, err
 }
 
 // logProtocols are the protocols that a log may be written in.

@@ -28,8 +28,9 @@ events.dir is set, and by the store of a gateway that runs. It also works withou
 
 The argument is the message's id, which is in the client's answer and on every line
 about the message (id=), or the UUID that clients of Kannel and Jasmin have in its place,
-or the SMS centre's id of it, or the number of its sender or its recipient: international
-(with +, 00 or nothing in front) or national (0…). An argument of digits only is first
+or the SMS centre's id of it, or the client_reference that a client of HTTP gave it, or the
+number of its sender or its recipient: international (with +, 00 or nothing in front) or
+national (0…). An argument of digits only is first
 taken for a number, unless it has 16 digits; with --id it is taken for an id.`,
 		Example: `  pmg trace 1a1fb0c12c230d41
   pmg trace +46700000002 --since 1h
@@ -58,13 +59,13 @@ type traceOptions struct {
 func runTrace(cmd *cobra.Command, o *traceOptions, what string) error {
 	ctx, stop := console.Interruptible(cmd.Context())
 	defer stop()
-	var filter pdulog.Filter
+	q := story.Query{What: what, IsID: o.id}
 	var err error
 	now := time.Now()
-	if filter.Since, err = logTime("--since", o.since, now); err != nil {
+	if q.Since, err = logTime("--since", o.since, now); err != nil {
 		return err
 	}
-	if filter.Until, err = logTime("--until", o.until, now); err != nil {
+	if q.Until, err = logTime("--until", o.until, now); err != nil {
 		return err
 	}
 	dir, err := o.find(cmd)
@@ -75,7 +76,7 @@ func runTrace(cmd *cobra.Command, o *traceOptions, what string) error {
 	if o.cfg != nil {
 		finder.Events, finder.Waiting = o.cfg.Events.Dir, askStore(o.cfg)
 	}
-	found, err := finder.Search(ctx, what, o.id, filter)
+	found, err := finder.Search(ctx, q)
 	switch {
 	case ctx.Err() != nil:
 		return errors.New("interrupted")

@@ -2,7 +2,9 @@ package story
 
 import (
 	"context"
+	"errors"
 	"strings"
+	"time"
 
 	"pmg/gateway/operate"
 	"pmg/pdulog"
@@ -15,6 +17,7 @@ type Finder struct {
 	Dir    string // of the pdu logs
 	Events string // directory of the events; "": they are not read
 	Most   int    // of how many messages the events and the store are asked
+	Room   int    // how many octets of lines are kept; 0: as many as there are
 
 	// Waiting returns where messages wait, as far as that is known; nil: it is not.
 	Waiting func(ctx context.Context, ids []uint64) []operate.StoredMessage
@@ -25,21 +28,31 @@ type Found struct {
 	Lines   [][]byte // of the pdu logs, in the order of their times
 	Stories []*Story // in the order of their first lines
 	Cut     bool     // there are too many messages: not all are followed, and the pdu logs alone were asked
+	Late    bool     // the context's time was over before all files were read
 }
 
-// Search finds the messages that a text means: the gateway's id, the UUID in its place, an SMSC's id, or a number. One of digits
-// is first taken for a number, unless isID.
-func (f *Finder) Search(ctx context.Context, what string, isID bool, filter pdulog.Filter) (*Found, error) {
-	if id, err := httpsms.ParseID(what); err == nil && strings.Contains(what, "-") { // a UUID, as clients have it
-		what = sms.FormatID(id)
+// A Query says which messages are meant.
+type Query struct {
+	What    string // the gateway's id, the UUID in its place, an SMSC's id, a client's reference, or a number
+	IsID    bool   // it is no number, even if it has digits only
+	Account string // of messages with a number; "": all
+	Since   time.Time
+	Until   time.Time // exclusive
+}
+
+// Search finds messages. Digits are first taken for a number. Where the time of ctx ends before all files were read, it returns
+// what it has found.
+func (f *Finder) Search(ctx context.Context, q Query) (*Found, error) {
+	if id, err := httpsms.ParseID(q.What); err == nil && strings.Contains(q.What, "-") { // a UUID, as clients have it
+		q.What = sms.FormatID(id)
 	}
-	t := &pdulog.Trace{Number: what, Filter: filter}
-	if isID || pdulog.MessageID(what) {
-		t.ID = what
+	t := &pdulog.Trace{Number: q.What, Account: q.Account, Room: f.Room, Filter: pdulog.Filter{Since: q.Since, Until: q.Until}}
+	if q.IsID || pdulog.MessageID(q.What) {
+		t.ID = q.What
 	}
 	found, err := f.find(ctx, t)
-	if err == nil && len(found.Lines) == 0 && t.ID == "" { // an SMSC's id may have digits only, too
-		t.ID = what
+	if err == nil && len(found.Lines) == 0 && t.ID == "" && !found.Late { // an SMSC's id may have digits only, too
+		t.ID = q.What
 		found, err = f.find(ctx, t)
 	}
 	return found, err
@@ -47,28 +60,28 @@ func (f *Finder) Search(ctx context.Context, what string, isID bool, filter pdul
 
 func (f *Finder) find(ctx context.Context, t *pdulog.Trace) (*Found, error) {
 	lines, err := t.Trace(ctx, f.Dir)
-	if err != nil {
+	late := errors.Is(err, context.DeadlineExceeded)
+	if err != nil && !late {
 		return nil, err
 	}
 	told := newTeller(lines)
 	if t.Cut {
-		return &Found{Lines: lines, Stories: told.all, Cut: true}, nil
+		return &Found{Lines: lines, Stories: told.all, Cut: true, Late: late}, nil
 	}
 	if t.ID != "" {
 		told.know(t.ID)
 	}
-	if f.Events != "" {
-		if err := told.readEvents(ctx, f.Events, t.Filter.Since, f.Most); err != nil {
-			return nil, err
+	if f.Events != "" && !late {
+		err := told.readEvents(ctx, f.Events, t.Filter.Since, f.Most)
+		if t.Also = told.unseen; err == nil && len(t.Also) > 0 && t.ID != "" { // a protocol whose receipts have no ids
+			lines, err = t.Trace(ctx, f.Dir)
 		}
-		if t.Also = told.unseen; len(t.Also) > 0 && t.ID != "" { // a protocol whose receipts have no ids
-			if lines, err = t.Trace(ctx, f.Dir); err != nil {
-				return nil, err
-			}
+		if late = errors.Is(err, context.DeadlineExceeded); err != nil && !late {
+			return nil, err
 		}
 	}
 	f.wait(ctx, told)
-	return &Found{Lines: lines, Stories: told.all}, nil
+	return &Found{Lines: lines, Stories: told.all, Late: late}, nil
 }
 
 // wait adds where messages wait.

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"pmg/gateway/operate"
-	"pmg/pdulog"
 )
 
 // write makes a directory with files.
@@ -62,7 +62,7 @@ func TestSteps(t *testing.T) {
 			return []operate.StoredMessage{{ID: "00000000000000a2", Receiver: "acme", State: operate.StateQueued}, {ID: "00000000000000ff"}}
 		}}
 	for _, what := range []string{"46700000002", "+46700000002", "0700000002"} {
-		found, err := f.Search(t.Context(), what, false, pdulog.Filter{})
+		found, err := f.Search(t.Context(), Query{What: what})
 		if err != nil || len(found.Lines) != 13 || len(found.Stories) != 2 || found.Cut {
 			t.Fatalf("%s: %v, %d lines, %d stories", what, err, len(found.Lines), len(found.Stories))
 		}
@@ -90,9 +90,39 @@ func TestStoryOfEvents(t *testing.T) {
 		"00000000000000A1": "a1 acme 1>2, ended operator/0 0 rejected",
 		"00000000000000a2": "a2  >",
 	} {
-		found, err := f.Search(t.Context(), id, false, pdulog.Filter{})
+		found, err := f.Search(t.Context(), Query{What: id})
 		if err != nil || len(found.Stories) != 1 || words(found.Stories[0]) != want {
 			t.Errorf("%s: %v, %+v", id, err, found)
 		}
+	}
+}
+
+// What a client's server is told of its message is a receipt, and does not look like the message's delivery; its own event adds
+// nothing. A time that is over leaves what was found.
+func TestCalls(t *testing.T) {
+	t.Parallel()
+	dir := write(t, map[string]string{"api.log": `2026-11-20T10:00:00.000000Z api/1 < http_submit seq=1 method=POST from=Shop to=+46700000002 reference=order-7 text="hi" account=acme
+2026-11-20T10:00:00.000001Z api/1 > http_submit_resp seq=1 status=0(202-Accepted) id=00000000000000a1 account=acme
+2026-11-20T10:00:03.000000Z api/1 > http_call seq=2 method=POST url=http://example.net/ event=00000000000000b1 state=delivered id=00000000000000a1 account=acme
+2026-11-20T10:00:03.100000Z api/1 < http_call_resp seq=2 status=503(503-Service-Unavailable) id=00000000000000a1 account=acme
+2026-11-20T10:00:13.000000Z api/1 > http_call seq=3 method=POST url=http://example.net/ event=00000000000000b1 state=delivered id=00000000000000a1 account=acme
+2026-11-20T10:00:13.100000Z api/1 < http_call_resp seq=3 status=0(204-No-Content) id=00000000000000a1 account=acme
+`, "operator.log": `2026-11-20T10:00:01.000000Z operator/1 > submit_sm seq=6 source_addr=Shop destination_addr=46700000002 id=00000000000000a1 account=acme
+2026-11-20T10:00:01.500000Z operator/1 < submit_sm_resp seq=6 status=0 message_id=1F id=00000000000000a1 account=acme
+`})
+	events := write(t, map[string]string{"events.log": `{"number":2,"id":"00000000000000b1","kind":"receipt","state":"sent","about":"00000000000000a1","delivery":"delivered","to_account":"acme","ended_at":"2026-11-20T10:00:13.1Z"}
+`})
+	f := Finder{Dir: dir, Events: events, Most: 9}
+	want := "a1 acme Shop>+46700000002, accepted api/1 0, sent operator/1 0, taken operator/1 0 1F, receipt_sent api/1 0 delivered, receipt_refused api/1 503, receipt_sent api/1 0 delivered, receipt_taken api/1 0"
+	for _, q := range []Query{{What: "order-7"}, {What: "+46700000002", Account: "acme"}, {What: "00000000000000a1"}, {What: "1F"}} {
+		found, err := f.Search(t.Context(), q)
+		if err != nil || len(found.Lines) != 8 || len(found.Stories) != 1 || words(found.Stories[0]) != want || found.Late {
+			t.Errorf("%v: %v %+v\n%s", q, err, found, words(found.Stories[0]))
+		}
+	}
+	ctx, stop := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer stop()
+	if found, err := f.Search(ctx, Query{What: "00000000000000a1"}); err != nil || !found.Late || len(found.Stories) != 1 {
+		t.Errorf("%+v, %v", found, err)
 	}
 }

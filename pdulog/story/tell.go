@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,6 +20,7 @@ type teller struct {
 	receipts map[string]*Story  // of ids of receipts to clients: their messages
 	peers    map[string]string  // of SMSCs' ids: our ids of the messages
 	open     map[request]*Story // of requests to peers that were not answered yet
+	calls    map[request]*Story // of calls that tell a client of a message, not answered yet
 	asked    map[request]asked  // requests of peers that were not answered yet
 	unseen   []string           // ids of receipts of which no line was found
 }
@@ -46,7 +46,7 @@ type event struct {
 }
 
 func newTeller(lines [][]byte) *teller {
-	t := &teller{by: map[string]*Story{}, receipts: map[string]*Story{}, peers: map[string]string{}, open: map[request]*Story{}, asked: map[request]asked{}}
+	t := &teller{by: map[string]*Story{}, receipts: map[string]*Story{}, peers: map[string]string{}, open: map[request]*Story{}, calls: map[request]*Story{}, asked: map[request]asked{}}
 	for _, add := range []func(*pdulog.Entry){t.addPeer, t.add} { // a receipt may stand before the answer
 		for _, line := range lines {
 			if e, err := pdulog.Parse(line); err == nil {
@@ -102,20 +102,12 @@ func isID(text string) bool {
 
 // step makes a step of a line, and adds it to a story.
 func (s *Story) step(e *pdulog.Entry, what What, more func(*Step)) {
-	one := Step{At: e.Time, What: what, Account: accountOf(e), Connector: e.Connector, Instance: e.Instance, Line: e.Line, Command: e.Command}
+	one := Step{At: e.Time, What: what, Account: e.AccountName(), Connector: e.Connector, Instance: e.Instance, Line: e.Line, Command: e.Command}
 	one.Status, _ = e.Status()
 	if more != nil {
 		more(&one)
 	}
 	s.Steps = append(s.Steps, one)
-}
-
-// accountOf returns the account of a line.
-func accountOf(e *pdulog.Entry) string {
-	if name, err := strconv.Unquote(string(e.Account)); err == nil {
-		return name
-	}
-	return string(e.Account)
 }
 
 func (t *teller) add(e *pdulog.Entry) {
@@ -131,7 +123,7 @@ func (t *teller) add(e *pdulog.Entry) {
 			t.answered(e, cmp.Or(id, e.PeerID()), status, a)
 		}
 	case isAnswer:
-		if s := t.receipts[id]; s != nil {
+		if s := cmp.Or(t.receipts[id], t.calls[key]); s != nil {
 			if status.Value == 0 {
 				s.step(e, ReceiptTaken, nil)
 			} else {
@@ -148,6 +140,10 @@ func (t *teller) add(e *pdulog.Entry) {
 			t.forget(id)
 			s.step(e, ReceiptSent, said)
 		}
+	case !e.Received && e.Field("event") != "" && e.Field("event") != id: // a client's server is told of its message
+		s := t.of(id)
+		t.calls[key], t.receipts[e.Field("event")] = s, s
+		s.step(e, ReceiptSent, func(s *Step) { s.State = e.Field("state") })
 	case e.Received:
 		var a asked
 		a.source, a.destination = e.Addresses()
@@ -155,7 +151,7 @@ func (t *teller) add(e *pdulog.Entry) {
 	case id != "" && t.receipts[id] == nil:
 		s := t.of(id)
 		if t.open[key] = s; s.Destination == "" {
-			s.Account = accountOf(e)
+			s.Account = e.AccountName()
 			s.Source, s.Destination = e.Addresses()
 		}
 		s.step(e, Sent, nil)
@@ -168,7 +164,7 @@ func (t *teller) answered(e *pdulog.Entry, id string, status pdulog.Status, a as
 		return
 	}
 	s := t.of(id)
-	if s.Account = cmp.Or(s.Account, accountOf(e)); a.destination != "" {
+	if s.Account = cmp.Or(s.Account, e.AccountName()); a.destination != "" {
 		s.Source, s.Destination = a.source, a.destination
 	}
 	if status.Value == 0 {

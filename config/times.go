@@ -1,0 +1,41 @@
+package config
+
+import (
+	"errors"
+	"strings"
+	"time"
+)
+
+var errTime = errors.New("use an age (10m, 24h, 7d), a time of day (19:05), a day (2026-11-20) or a time such as 2026-11-20T19:05:22Z")
+
+// ParseTime reads a time as people write it: an age, a time of day, a day, or both. Without a zone it is UTC. It returns the zero
+// time for "".
+func ParseTime(s string, now time.Time) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	if ago, err := ParseDuration(s); err == nil {
+		return now.Add(-ago), nil
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly} {
+		if t, err := time.Parse(layout, strings.Replace(s, " ", "T", 1)); err == nil {
+			return t, nil
+		}
+	}
+	for _, layout := range []string{"15:04:05", "15:04"} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return lastTime(t, now), nil
+		}
+	}
+	return time.Time{}, errTime
+}
+
+// lastTime returns the last time before now that has the time of day of t, in UTC.
+func lastTime(t, now time.Time) time.Time {
+	y, m, d := now.UTC().Date()
+	at := time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
+	if at.After(now) {
+		at = at.AddDate(0, 0, -1)
+	}
+	return at
+}
