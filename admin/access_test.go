@@ -69,7 +69,14 @@ func TestScopes(t *testing.T) {
 		}
 	}
 	for _, l := range Lists() {
-		for token, want := range map[string]int{"": 401, "Bearer wrong": 401, look: 200, act: 200} {
+		found := http.StatusOK
+		switch l.Name {
+		case "messages":
+			l.Name += "?q=46700000001"
+		case "messages/{id}":
+			l.Name, found = "messages/00000000000000aa", http.StatusNotFound
+		}
+		for token, want := range map[string]int{"": 401, "Bearer wrong": 401, look: found, act: found} {
 			if code, body, header := ask("GET", Base+"/"+l.Name, token, "", ""); code != want || code == 200 && header.Get("Content-Type") != "application/json" {
 				t.Errorf("%s with %q: %d %s, want %d", l.Name, token, code, body, want)
 			}

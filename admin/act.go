@@ -54,6 +54,8 @@ func Lists() []List {
 		{"history", "the figures of the last hour, of the gateway or of ?connector=", (*Server).history},
 		{"queue", "messages in the store", (*Server).queue},
 		{"queue/sums", "how many messages wait for whom", (*Server).sums},
+		{"messages", "what became of the messages that ?q= means: a number, an id, a reference", (*Server).messages},
+		{"messages/{id}", "the story of one message", (*Server).message},
 		{"webhooks", "clients' servers that are called", (*Server).webhooks},
 		{"webhooks/attempts", "the last calls of those", (*Server).attempts},
 	}

@@ -2,6 +2,7 @@
 //
 //	/metrics      for Prometheus
 //	/status       the same as JSON, for pmg status; ?sessions=1 lists the sessions
+//	/messages     what became of messages, and of one with its id behind it, from the pdu logs, the events and the store
 //	/history      the figures of the last hour as JSON, for charts
 //	/healthz      200 while the stages make progress
 //	/readyz       200 while the gateway is ready for traffic, otherwise 503 and the reasons
@@ -14,7 +15,7 @@
 //
 // No message passes through this package: a request reads the counters of the
 // connectors and the stages. Package access says who may ask for what. No answer contains a
-// password. Only /queue shows messages, and their texts if somebody asks for them who may.
+// password. Only /queue and /messages show messages, and their texts if somebody asks for them who may.
 // Requests that change something must be a POST that does not come from a web page of
 // another site. Only requests for one of the gateway's own host names are served, so
 // that web pages cannot read anything (host.go). Slow or many connections do not

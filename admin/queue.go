@@ -23,7 +23,7 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request) {
 	}
 	if q.Text {
 		access.Acts(r)
-		if c := access.CallerOf(r); c.Scope < access.Operate {
+		if c := access.CallerOf(r); !c.SeesTexts() {
 			access.Forbid(w, c, access.Operate)
 			return
 		}

@@ -24,7 +24,7 @@ func (s *Server) attempts(w http.ResponseWriter, r *http.Request) {
 	}
 	if f.Replies {
 		access.Acts(r)
-		if c := access.CallerOf(r); c.Scope < access.Operate {
+		if c := access.CallerOf(r); !c.SeesTexts() {
 			access.Forbid(w, c, access.Operate)
 			return
 		}

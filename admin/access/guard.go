@@ -63,6 +63,9 @@ func (c Caller) String() string {
 	return c.From
 }
 
+// SeesTexts reports whether the caller may see the texts of messages. A request asks for them, and is in the audit log then.
+func (c Caller) SeesTexts() bool { return c.Scope >= Operate }
+
 type contextKey int
 
 const (

@@ -1,0 +1,162 @@
+package admin
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pmg/config"
+	"pmg/internal/token"
+	"pmg/pdulog/story"
+)
+
+// storyLogs has a message that was throttled, sent, and reported, and one that waits.
+const storyLogs = `2026-11-20T10:00:00.000000Z clients/1 < submit_sm seq=1 source_addr=acme destination_addr=46700000002 short_message="my secret" account=acme
+2026-11-20T10:00:00.000001Z clients/1 > submit_sm_resp seq=1 status=0 message_id=00000000000000a1 account=acme
+2026-11-20T10:00:00.000002Z clients/1 < submit_sm seq=2 source_addr=acme destination_addr=46700000002 short_message="another secret" account=other
+2026-11-20T10:00:00.000003Z clients/1 > submit_sm_resp seq=2 status=0 message_id=00000000000000a2 account=other
+2026-11-20T10:00:01.000000Z clients/2 > submit_sm seq=5 destination_addr=46700000002 short_message="my secret" id=00000000000000a1 account=acme
+2026-11-20T10:00:01.500000Z clients/2 < submit_sm_resp seq=5 status=0x58(ESME_RTHROTTLED) id=00000000000000a1 account=acme
+2026-11-20T10:00:02.000000Z clients/2 > submit_sm seq=6 destination_addr=46700000002 short_message="my secret" id=00000000000000a1 account=acme
+2026-11-20T10:00:02.500000Z clients/2 < submit_sm_resp seq=6 status=0 message_id=7F id=00000000000000a1 account=acme
+2026-11-20T10:00:08.500000Z clients/2 < deliver_sm seq=7 source_addr=46700000002 short_message="id:7F stat:DELIVRD text:my secret"
+`
+
+// startStories runs a gateway with the logs of earlier times, one that looks and one that operates.
+func startStories(t *testing.T) (r *running, audit string) {
+	t.Helper()
+	cfg := parse(t, clientsOnly, t.TempDir())
+	cfg.Admin.Audit = filepath.Join(t.TempDir(), "audit.log")
+	if err := os.MkdirAll(cfg.PDULog.Dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(cfg.PDULog.Dir, "old.log"), []byte(storyLogs), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r = start(t, cfg, false)
+	r.setTokens([]config.Token{
+		{Name: "actor", Hash: token.Hash(testToken), Scope: config.OperateScope}, {Name: "looker", Hash: token.Hash("pmg_look"), Scope: config.LookScope},
+	})
+	return r, cfg.Admin.Audit
+}
+
+// ask asks as the one with a token.
+func (r *running) ask(token, path string) (int, string) {
+	r.t.Helper()
+	c := &http.Client{Transport: authorized(token)}
+	defer c.CloseIdleConnections()
+	a, err := c.Get(r.url + Base + "/" + path)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer a.Body.Close()
+	body, err := io.ReadAll(a.Body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return a.StatusCode, string(body)
+}
+
+// Messages are found by number, account, id and the SMSC's id; the story of one has its steps with what their statuses mean. Texts
+// are hidden from those who may only look, and from those who have not asked for them. The audit log has each search, and who saw texts.
+func TestMessages(t *testing.T) {
+	t.Parallel()
+	r, audit := startStories(t)
+	const since = "&since=2026-11-20"
+	for path, want := range map[string]string{
+		"messages?q=46700000002" + since:                  "00000000000000a2 00000000000000a1",
+		"messages?q=0700000002&account=acme" + since:      "00000000000000a1",
+		"messages?q=7F" + since:                           "00000000000000a1",
+		"messages?q=00000000000000A2" + since:             "00000000000000a2",
+		"messages?q=46700000002":                          "",
+		"messages?q=46700000002&until=10:00" + since:      "00000000000000a2 00000000000000a1",
+		"messages?q=46700000002&until=2026-11-20" + since: "",
+	} {
+		code, body := r.ask("pmg_look", path)
+		var m Messages
+		if err := json.Unmarshal([]byte(body), &m); code != 200 || err != nil {
+			t.Fatalf("%s: %d %s", path, code, body)
+		}
+		var ids []string
+		for _, one := range m.Messages {
+			ids = append(ids, one.ID)
+		}
+		if got := strings.Join(ids, " "); got != want || m.Cut != "" {
+			t.Errorf("%s: %s, not %s; %s", path, got, want, m.Cut)
+		}
+	}
+	var s Story
+	code, body := r.ask("pmg_look", "messages/00000000000000a1?since=2026-11-20")
+	if err := json.Unmarshal([]byte(body), &s); code != 200 || err != nil || strings.Contains(body, "secret") {
+		t.Fatalf("%d %s %v", code, body, err)
+	}
+	var says []string
+	for _, step := range s.Steps {
+		says = append(says, step.Says)
+	}
+	if got := strings.Join(says, ", "); got != "accepted from acme, sent to clients, clients did not take it, sent to clients, taken by clients, clients reported DELIVRD" {
+		t.Error(got)
+	}
+	throttled := s.Steps[2]
+	if throttled.What != story.Answered || throttled.Status != "ESME_RTHROTTLED" || !strings.HasPrefix(throttled.Meaning, "allowed message limits exceeded") || throttled.Session != "clients/2" ||
+		!strings.Contains(s.PDUs[*throttled.PDU].Line, "submit_sm_resp seq=5") {
+		t.Errorf("%+v", throttled)
+	}
+	if s.PDUs[0].Text != "[9 characters]" || s.PDUs[0].Hex != "" || !strings.Contains(s.PDUs[0].Line, "short_message=*9") || s.Destination != "46700000002" || s.Texts {
+		t.Errorf("%+v", s)
+	}
+	if code, body := r.ask("pmg_look", "messages/00000000000000a1?text=1"+since); code != 403 || strings.Contains(body, "secret") {
+		t.Errorf("%d %s", code, body)
+	}
+	if code, body := r.ask(testToken, "messages/00000000000000A1?text=1"+since); code != 200 || !strings.Contains(body, `"text":"my secret","hex":"00000`) || strings.Contains(body, "another") {
+		t.Errorf("%d %s", code, body)
+	}
+	for path, want := range map[string]int{"messages": 400, "messages?q=1&since=x": 400, "messages?q=" + strings.Repeat("1", 101): 400, "messages/x": 404, "messages/00000000000000a1": 404, "messages/00000000000000ff?since=7d": 404} {
+		if code, body := r.ask(testToken, path); code != want {
+			t.Errorf("%s: %d %s", path, code, body)
+		}
+	}
+	b, err := os.ReadFile(audit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := string(b)
+	for _, want := range []string{`"who":"token looker from `, `"act":"messages","parameters":{"q":["7F"],"since":["2026-11-20"]},"result":"ok"`, `"act":"messages/00000000000000a1","parameters":{"since":["2026-11-20"]},"result":"ok"`,
+		`"act":"messages/00000000000000a1 with texts","parameters":{"since":["2026-11-20"],"text":["1"]},"result":"403 cannot show the texts`, `"act":"messages/00000000000000a1 with texts","parameters":{"since":["2026-11-20"],"text":["1"]},"result":"ok"`} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the audit log does not have %s:\n%s", want, log)
+		}
+	}
+	if strings.Contains(log, "secret") {
+		t.Errorf("a text: %s", log)
+	}
+}
+
+// Two searches are made at a time, and one whose time is over answers with what it has, and says so.
+func TestSearchBounds(t *testing.T) {
+	t.Parallel()
+	r, _ := startStories(t)
+	const path = "messages?q=46700000002&since=2026-11-20"
+	for range mostSearches {
+		r.admin.searches <- struct{}{}
+	}
+	if code, body := r.ask(testToken, path); code != 503 || !strings.HasPrefix(body, "cannot search: as many searches are under way") {
+		t.Errorf("%d %s", code, body)
+	}
+	<-r.admin.searches
+	if code, body := r.ask(testToken, path); code != 200 || strings.Contains(body, `"cut"`) {
+		t.Errorf("%d %s", code, body)
+	}
+	r.admin.searchTime = -time.Second
+	if code, body := r.ask(testToken, path); code != 200 || !strings.Contains(body, `"cut":"Not all files were searched`) {
+		t.Errorf("%d %s", code, body)
+	}
+	if code, body := r.ask(testToken, "messages/00000000000000a1?since=2026-11-20"); code != 404 || !strings.Contains(body, "Not all files were searched") {
+		t.Errorf("%d %s", code, body)
+	}
+}

@@ -1,0 +1,217 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"pmg/admin/access"
+	"pmg/gateway/operate"
+	"pmg/gateway/webhooks"
+	"pmg/pdulog"
+	"pmg/pdulog/story"
+	"pmg/protocols"
+	"pmg/sms"
+)
+
+// A Story is what became of a message.
+type Story struct {
+	Message
+	Steps    []StoryStep             `json:"steps"`
+	Waits    *operate.StoredMessage  `json:"waits,omitempty"`    // where it waits now
+	Receipts []operate.StoredMessage `json:"receipts,omitempty"` // and its receipts, or the events about it
+	Attempts []webhooks.Attempt      `json:"attempts,omitempty"` // to tell its client's server, as far as they are remembered; the last one first
+	Others   []Message               `json:"others,omitempty"`   // messages with lines among the PDUs: other parts of a long one
+	PDUs     []StoryPDU              `json:"pdus"`
+	Cut      string                  `json:"cut,omitempty"`
+	Texts    bool                    `json:"texts"`               // texts are shown
+	InMemory bool                    `json:"in_memory,omitempty"` // the store has only what was put aside, so that Waits may be missing
+}
+
+// A StoryStep is one of the things that happened.
+type StoryStep struct {
+	At        time.Time  `json:"at"`
+	What      story.What `json:"what"`
+	Says      string     `json:"says"` // the same in words
+	Account   string     `json:"account,omitempty"`
+	Connector string     `json:"connector,omitempty"`
+	Session   string     `json:"session,omitempty"`
+	Status    string     `json:"status,omitempty"` // of an answer
+	Meaning   string     `json:"meaning,omitempty"`
+	SMSCID    string     `json:"smsc_id,omitempty"`
+	State     string     `json:"state,omitempty"`
+	PDU       *int       `json:"pdu,omitempty"` // which of the PDUs tells it
+}
+
+// A StoryPDU is a line of the pdu log.
+type StoryPDU struct {
+	Line string `json:"line"`
+	Text string `json:"text,omitempty"` // of the message; its length for those who do not see it
+	Hex  string `json:"hex,omitempty"`  // its octets, for those who see texts
+}
+
+// Message returns the story of the message with an id, with ?text=1 its texts.
+func (s *Server) Message(r *http.Request, id string) (*Story, error) {
+	q, err := storyQueryOf(r, strings.ToLower(id))
+	if err != nil {
+		return nil, err
+	}
+	number, err := sms.ParseID(q.What)
+	if err != nil {
+		return nil, refuse(http.StatusNotFound, err.Error())
+	}
+	texts := r.FormValue("text") != ""
+	access.Acts(r)
+	if access.Named(r, "messages/"+q.What); texts {
+		access.Named(r, "messages/"+q.What+" with texts")
+		if !access.CallerOf(r).SeesTexts() {
+			return nil, refuse(http.StatusForbidden, "cannot show the texts of messages: that needs scope operate")
+		}
+	}
+	q.IsID, q.Account = true, ""
+	found, err := s.search(r.Context(), q, texts)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(found.Stories, func(one *story.Story) bool { return one.ID == q.What })
+	if i < 0 || len(found.Stories[i].Steps) == 0 && found.Stories[i].Waits == nil {
+		return nil, refuse(http.StatusNotFound, strings.TrimSpace("nothing is known of message "+q.What+" in this time. "+cutOf(found)))
+	}
+	one := found.Stories[i]
+	m := &Story{Message: messageOf(one), Waits: one.Waits, Cut: cutOf(found), Texts: texts, InMemory: !s.view.gateway.Store.Durable()}
+	m.Attempts = s.view.gateway.Webhooks.Attempts(webhooks.Filter{ID: one.ID, Limit: mostFollowed, Replies: texts})
+	m.Receipts = s.receiptsOf(r.Context(), number, m.Account)
+	for _, other := range found.Stories {
+		if other != one && len(other.Steps) > 0 && len(m.Others) < mostFollowed {
+			m.Others = append(m.Others, messageOf(other))
+		}
+	}
+	if s.tellStory(m, one, found.Lines); texts {
+		access.ActsAtOnce(r)
+	}
+	return m, nil
+}
+
+// tellStory adds the steps and the PDUs.
+func (s *Server) tellStory(m *Story, one *story.Story, lines [][]byte) {
+	d := pdulog.NewDecoder(s.driverOf)
+	place := map[string]int{}
+	for _, line := range lines[:min(len(lines), mostFound)] {
+		if e, err := pdulog.Parse(line); err == nil {
+			place[string(line)] = len(m.PDUs)
+			m.PDUs = append(m.PDUs, storyPDU(d, &e, m.Texts))
+		}
+	}
+	if len(lines) > mostFound {
+		m.Cut = cmp.Or(m.Cut, "There are more PDUs than are shown: choose a shorter time.")
+	}
+	for i := range one.Steps {
+		step := &one.Steps[i]
+		told := StoryStep{At: step.At, What: step.What, Says: says(step), Account: step.Account, Connector: step.Connector, SMSCID: step.PeerID, State: step.State}
+		if step.Instance > 0 {
+			told.Session = step.Connector + "/" + strconv.Itoa(step.Instance)
+		}
+		if step.Status.Value != 0 || step.Status.Name != "" {
+			told.Status = step.Status.String()
+			if driver, err := s.driverOf(step.Command); err == nil {
+				if glossary, ok := driver.(protocols.Glossary); ok {
+					told.Meaning = glossary.Meaning(step.Status.Value)
+				}
+			}
+		}
+		if n, ok := place[string(step.Line)]; ok && step.Line != nil {
+			told.PDU = &n
+		}
+		m.Steps = append(m.Steps, told)
+	}
+}
+
+// storyPDU returns what is shown of a line.
+func storyPDU(d *pdulog.Decoder, e *pdulog.Entry, texts bool) (p StoryPDU) {
+	text, ok := d.Text(e)
+	if !texts {
+		if p.Line = string(d.AppendMasked(nil, e)); ok {
+			p.Text = fmt.Sprintf("[%d characters]", utf8.RuneCountInString(text))
+		}
+		return p
+	}
+	p.Line, p.Text = string(d.AppendLine(nil, e)), text
+	if line, err := d.AppendHex(nil, e); err == nil {
+		p.Hex = strings.TrimSpace(string(line[strings.LastIndexByte(strings.TrimSpace(string(line)), ' ')+1:]))
+	}
+	return p
+}
+
+// driverOf returns the driver that has a command: that of a connector which speaks the protocol.
+func (s *Server) driverOf(command string) (protocols.Driver, error) {
+	for _, c := range s.view.gateway.Connectors() {
+		if slices.Contains(c.Driver.Commands(), command) {
+			return c.Driver, nil
+		}
+	}
+	return nil, errors.New("no connector speaks the protocol of " + command)
+}
+
+// mostPages is how many pages of the store are looked through for the receipts of a message.
+const mostPages = 5
+
+// receiptsOf returns the receipts and events about a message of an account that wait, or were not taken in time. They have come
+// after it.
+func (s *Server) receiptsOf(ctx context.Context, id uint64, account string) (all []operate.StoredMessage) {
+	if account == "" {
+		return nil
+	}
+	for _, state := range []string{"", operate.StateDead} {
+		sel := operate.Selection{Account: account, Kind: "receipt", State: state}
+		for from, pages := id+1, 0; from != 0 && pages < mostPages && ctx.Err() == nil; pages++ {
+			page, err := s.view.gateway.Operate.ListStored(sel, from, mostFound)
+			if err != nil {
+				return all
+			}
+			for i := range page.Messages {
+				if page.Messages[i].About == sms.FormatID(id) {
+					all = append(all, page.Messages[i])
+				}
+			}
+			from, sel.UpTo = page.Next, page.UpTo
+		}
+	}
+	return all
+}
+
+// says returns a step in words.
+func says(s *story.Step) string {
+	switch s.What {
+	case story.Accepted:
+		if s.Account == "" {
+			return "accepted from " + s.Connector
+		}
+		return "accepted from " + s.Account
+	case story.Refused:
+		return "refused to " + s.Account
+	case story.Sent:
+		return "sent to " + s.Connector
+	case story.Answered:
+		return s.Connector + " did not take it"
+	case story.Taken:
+		return "taken by " + s.Connector
+	case story.Reported:
+		return s.Connector + " reported " + s.State
+	case story.ReceiptSent:
+		return "receipt " + s.State + " sent to " + s.Account
+	case story.ReceiptTaken:
+		return "receipt taken by " + s.Account
+	case story.ReceiptRefused:
+		return "receipt not taken by " + s.Account
+	case story.ReceiptEnded:
+		return "receipt " + s.Delivery + " for " + s.Account + ": " + s.State
+	}
+	return s.State
+}
