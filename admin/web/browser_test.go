@@ -114,6 +114,8 @@ func TestBrowser(t *testing.T) {
 	run(row("seq=1000"), chromedp.Click(`#pause`), chromedp.WaitVisible(`//button[text()="Go on"]`))
 	logLines(t, g, `enquire_link seq=1001`)
 	run(chromedp.Click(`#pause`), row("seq=1001"), chromedp.Click(`input[name=texts]`), chromedp.Click(`//button[text()="Show"]`), row("<script>secret"))
+	run(chromedp.Navigate(base+"/ui/routing"), chromedp.SendKeys(`input[name=to]`, "46700"), chromedp.Click(`//button[text()="Explain"]`), chromedp.WaitVisible(`//pre[contains(text(), "<b>{Account")]`),
+		chromedp.Click(`//a[text()="Compare the file with what runs"]`), chromedp.Click(`//button[text()="Reload the configuration"]`), chromedp.WaitVisible(`//p[@class="notice"][contains(text(), "nothing <i>new")]`))
 	run(chromedp.Navigate(base+"/ui/connectors"), chromedp.WaitVisible(`button[aria-label="Pause operator"]`),
 		chromedp.Submit(`.who button`), chromedp.WaitVisible(`input[name=password]`))
 	all.mu.Lock()

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"crypto/sha256"
 	"embed"
 	"fmt"
@@ -8,9 +9,11 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
+	"sync"
 
 	"pmg/admin"
 	"pmg/admin/access"
+	"pmg/config"
 )
 
 //go:embed templates/*.html
@@ -24,16 +27,24 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 // A site is the pages of one gateway.
 type site struct {
-	server    *admin.Server
-	pages     []page
-	templates map[string]*template.Template // by the names of pages
-	speeds    speeds
-	followers chan struct{} // has a place for each stream of the pdu log
+	Tools
+	server     *admin.Server
+	pages      []page
+	templates  map[string]*template.Template // by the names of pages
+	speeds     speeds
+	explaining sync.Mutex
+	followers  chan struct{} // has a place for each stream of the pdu log
+}
+
+// Tools are what the program does for the pages. The zero value does nothing.
+type Tools struct {
+	Explain func(c *config.Config, q Question) (string, error)    // says what a gateway with a configuration would do with a message
+	Pending func(ctx context.Context) (changes string, err error) // says what a reload would do, in lines for people
 }
 
 // Handler serves the pages of a server. It is admin.Pages.
-func Handler(server *admin.Server) http.Handler {
-	s := &site{server: server, pages: pages(), templates: map[string]*template.Template{}, followers: make(chan struct{}, mostFollowers)}
+func (t Tools) Handler(server *admin.Server) http.Handler {
+	s := &site{Tools: t, server: server, pages: pages(), templates: map[string]*template.Template{}, followers: make(chan struct{}, mostFollowers)}
 	for _, name := range append(s.names(), "login", "missing") {
 		s.templates[name] = template.Must(template.ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/hour.html", "templates/"+name+".html"))
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -39,6 +40,7 @@ connectors:
   - {name: clients, direction: in, address: "127.0.0.1:0"}
   - {name: operator, direction: out, address: "127.0.0.1:1", system_id: '<b>"p', password: 'hidden'}
 routes:
+  - {account: '<b>"x', destination: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], source: '<b>', keyword: [stop], to: [{connector: operator, weight: 3}, {account: '<b>"x'}]}
   - {to: operator}
 `
 
@@ -70,7 +72,7 @@ func startServer(t *testing.T) *admin.Server {
 		t.Fatal(err)
 	}
 	reload := func(context.Context, string, bool) (string, error) { return "nothing <i>new</i>", nil }
-	s, err := admin.Start(cfg, g, e, "test", reload, Handler)
+	s, err := admin.Start(cfg, g, e, "test", reload, tools().Handler)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,6 +84,19 @@ func startServer(t *testing.T) *admin.Server {
 		}
 	})
 	return s
+}
+
+// tools are those of the program, whose answers have what would be markup if it were not written as text.
+func tools() Tools {
+	return Tools{
+		Explain: func(_ *config.Config, q Question) (string, error) {
+			if q.To == "none" {
+				return "", errors.New("<b>no answer")
+			}
+			return fmt.Sprintf("<b>%+v", q), nil
+		},
+		Pending: func(context.Context) (string, error) { return "<b>window: 10 -> 7", nil },
+	}
 }
 
 // named are the things of start's gateway that pages are about.

@@ -5,7 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pmg/admin/web"
 	"pmg/cmd/pmg/explain"
+	"pmg/config"
 )
 
 func newExplainCommand() *cobra.Command {
@@ -57,4 +59,9 @@ is told.`,
 	f.DurationVar(&q.Validity, "validity", 0, "the validity that its sender gives it; none when not given")
 	f.StringVar(&q.PDU, "pdu", "", "the `PDU` that carries it, as the pdu log has it, in the place of the flags for its fields")
 	return cmd
+}
+
+// explainMessage answers a question of the operators' pages.
+func explainMessage(c *config.Config, q web.Question) (string, error) {
+	return explain.Ask(c, newDriver, explain.Question{Account: q.Account, Connector: q.Connector, From: q.From, To: q.To, Text: q.Text})
 }

@@ -91,6 +91,7 @@ func askReload(cmd *cobra.Command, o reloadOptions) error {
 type reloadRequest struct {
 	file   string // "": the gateway's own
 	force  bool
+	dry    bool                // nothing is put in force
 	answer chan<- reloadAnswer // has room for one answer
 }
 
@@ -105,11 +106,21 @@ const reloadTimeout = 5 * time.Second
 // askReload makes the goroutine of server.run reload, so that there is one reload at a
 // time.
 func (s *server) askReload(ctx context.Context, file string, force bool) (string, error) {
+	return s.ask(ctx, reloadRequest{file: file, force: force})
+}
+
+// pending returns what a reload would do, one that accepts every removal.
+func (s *server) pending(ctx context.Context) (string, error) {
+	return s.ask(ctx, reloadRequest{dry: true})
+}
+
+func (s *server) ask(ctx context.Context, r reloadRequest) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, reloadTimeout)
 	defer cancel()
 	answer := make(chan reloadAnswer, 1)
+	r.answer = answer
 	select {
-	case s.reloads <- reloadRequest{file, force, answer}:
+	case s.reloads <- r:
 	case <-ctx.Done():
 		return "", errors.New("cannot reload: the gateway is stopping, or busy with another reload")
 	}
@@ -120,6 +131,9 @@ func (s *server) askReload(ctx context.Context, file string, force bool) (string
 // reloadFile reads the configuration again and puts it in force. It returns a report of
 // the changes for people.
 func (s *server) reloadFile(file string, r reloadRequest) (report string, err error) {
+	if r.dry {
+		return s.compare(file)
+	}
 	s.tell(s.manager.Reloading)
 	defer func() {
 		s.tell(s.manager.Ready)
@@ -142,6 +156,25 @@ func (s *server) reloadFile(file string, r reloadRequest) (report string, err er
 		return "", err
 	}
 	return reloadReport(file, changes), nil
+}
+
+// compare returns what a reload would change, for people.
+func (s *server) compare(file string) (string, error) {
+	var b strings.Builder
+	cfg, err := loadPrivate(&b, file, s.allow)
+	if err != nil {
+		return "", fmt.Errorf("a reload would fail: %w", err)
+	}
+	now := s.gateway.Config()
+	if losses := now.Losses(cfg); len(losses) > 0 {
+		fmt.Fprintf(&b, "a reload would be refused, because it would remove %s; pmg reload --force does that\n", strings.Join(losses, ", "))
+	}
+	changes := now.Diff(cfg)
+	for _, c := range changes {
+		fmt.Fprintln(&b, c)
+	}
+	fmt.Fprintf(&b, "options of %s that differ from what runs: %d", file, len(changes))
+	return b.String(), nil
 }
 
 // sameFile reports whether both names refer to the same file.

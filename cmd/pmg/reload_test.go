@@ -1,14 +1,18 @@
 package main
 
 import (
+	"html"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
-	"pmg/internal/testutil"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/rs/zerolog"
+
+	"pmg/internal/testutil"
 )
 
 const reloadable = `admin: {address: "127.0.0.1:0", tokens: [{name: test, hash: "sha256:0a7f6db42e6ca40c0a4838335238f114577f9af26b08096f046f271c8d2584f0", scope: administer}]}
@@ -122,6 +126,57 @@ func TestReloadCommand(t *testing.T) {
 	}
 	if cfg := r.gateway.Config(); cfg.Accounts[0].Rate != 5 || cfg.PDULog.Enabled {
 		t.Error("not in force")
+	}
+}
+
+// The operators' page with the routes explains a message by the configuration in force, and tells what a reload would do, which
+// changes nothing.
+func TestRoutingPage(t *testing.T) {
+	r := runServer(t, reloadable)
+	page := func(query string) string {
+		t.Helper()
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+r.admin.Addr()+"/ui/routing?"+query, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Authorization", "Bearer pmg_test")
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		body, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return html.UnescapeString(string(body))
+	}
+	if got := page("to=4612&length=200"); !strings.Contains(got, "routes[0]") || !strings.Contains(got, "short messages") {
+		t.Error(got)
+	}
+	if got := page("to=4612&account=nobody"); !strings.Contains(got, `cannot explain: the configuration has no account "nobody"`) {
+		t.Error(got)
+	}
+	if got := page("pending=1"); !strings.Contains(got, "differ from what runs: 0") {
+		t.Error(got)
+	}
+	r.write(strings.Replace(reloadable, "system_id: pmg, password: secret", "system_id: pmg, password: other, window: 7", 1))
+	got := page("pending=1")
+	for _, want := range []string{"connectors[operator].window: 10 -> 7 (for new sessions)", `connectors[operator].password: "********" -> "********"`, "differ from what runs: 2"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s\nwithout %s", got, want)
+		}
+	}
+	if r.gateway.Config().Connectors[1].Window == 7 {
+		t.Error("it is in force")
+	}
+	r.write(strings.Replace(reloadable, "routes: [{to: operator}]", "routes: []", 1))
+	if got := page("pending=1"); !strings.Contains(got, "a reload would be refused, because it would remove") {
+		t.Error(got)
+	}
+	r.write("routes: [")
+	if got := page("pending=1"); !strings.Contains(got, "a reload would fail: ") {
+		t.Error(got)
 	}
 }
 

@@ -58,7 +58,7 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 		return nil, err
 	}
 	s.recover()
-	if s.admin, err = admin.Start(cfg, g, s.engine, version, s.askReload, web.Handler, opened[adminSocket]...); err != nil {
+	if s.admin, err = admin.Start(cfg, g, s.engine, version, s.askReload, web.Tools{Explain: explainMessage, Pending: s.pending}.Handler, opened[adminSocket]...); err != nil {
 		s.stopRecovery()
 		s.recovery.Wait()
 		_ = s.engine.Close()

@@ -1,0 +1,162 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"pmg/admin/access"
+	"pmg/config"
+)
+
+// Bounds of the page with the routes.
+const (
+	mostNamed  = 10    // entries of a condition that are shown
+	mostLength = 10000 // characters of the text that is explained
+)
+
+// A Question is about a message. What is empty is not known.
+type Question struct{ Account, Connector, From, To, Text string }
+
+// A routingPage is the model of the page with the routes, which are in their order.
+type routingPage struct {
+	*table[routeRow]
+	NoRoute string
+
+	CanExplain      bool
+	Ask             Question
+	Word            string
+	Length          int
+	Unicode         bool
+	Answer          string // to the question
+	Wrong           string // why there is none
+	MayCompare      bool
+	Compared        bool
+	Pending, Failed string
+}
+
+// A routeRow is a route of the table.
+type routeRow struct {
+	Number     int
+	Conditions []string
+	Policy     string
+	Targets    []targetRow
+}
+
+// A targetRow is a target of a route, and how it is.
+type targetRow struct {
+	Name, Account string
+	Weight        int
+	State         string // of a connector
+	Sessions      int    // that are logged in
+}
+
+// routing shows the routes. A stream of the page shows neither an explanation nor a comparison, which do not change.
+func (s *site) routing(r *http.Request) any {
+	v := r.URL.Query()
+	cfg := s.server.Gateway().Config()
+	p := &routingPage{
+		table: tableOf(r, s.routes(cfg), (*routeRow).text), NoRoute: cfg.NoRoute,
+		CanExplain: s.Explain != nil, MayCompare: s.Pending != nil && access.CallerOf(r).Scope >= access.Operate,
+		Ask:  Question{Account: v.Get("account"), Connector: v.Get("connector"), From: v.Get("from"), To: v.Get("to")},
+		Word: v.Get("word"), Unicode: v.Get("unicode") != "",
+	}
+	p.Length, _ = strconv.Atoi(v.Get("length"))
+	p.Length = min(max(p.Length, 0), mostLength)
+	if strings.Contains(r.URL.Path, "/stream/") {
+		return p
+	}
+	if p.CanExplain && p.Ask.To != "" {
+		s.explain(cfg, p)
+	}
+	if p.MayCompare && v.Get("pending") != "" {
+		var err error
+		p.Compared = true
+		if p.Pending, err = s.Pending(r.Context()); err != nil {
+			p.Failed = err.Error()
+		}
+	}
+	return p
+}
+
+// explain has a question answered, one at a time: each answer takes a gateway of its own.
+func (s *site) explain(cfg *config.Config, p *routingPage) {
+	if !s.explaining.TryLock() {
+		p.Wrong = "Another message is being explained: try again."
+		return
+	}
+	defer s.explaining.Unlock()
+	letter := "a"
+	if p.Unicode {
+		letter = "ж"
+	}
+	if p.Ask.Text = p.Word; p.Length > len([]rune(p.Word)) {
+		if p.Word != "" {
+			p.Ask.Text += " "
+		}
+		p.Ask.Text += strings.Repeat(letter, p.Length-len([]rune(p.Ask.Text)))
+	}
+	var err error
+	if p.Answer, err = s.Explain(cfg, p.Ask); err != nil {
+		p.Wrong = err.Error()
+	}
+}
+
+// routes returns the routes with how their targets are.
+func (s *site) routes(cfg *config.Config) []routeRow {
+	status := s.server.Status(false)
+	states, sessions := map[string]targetRow{}, map[string]int{}
+	for i := range status.Connectors {
+		c := &status.Connectors[i]
+		states[c.Name] = targetRow{State: c.State, Sessions: c.SessionsBound}
+	}
+	for i := range status.Accounts {
+		sessions[status.Accounts[i].Name] = status.Accounts[i].Sessions
+	}
+	rows := make([]routeRow, len(cfg.Routes))
+	for i := range rows {
+		r := &cfg.Routes[i]
+		rows[i] = routeRow{Number: i, Conditions: conditions(r), Policy: r.Policy}
+		for _, to := range r.To {
+			t := states[to.Connector]
+			if t.Name, t.Account, t.Weight = to.Connector, to.Account, to.Weight; to.Account != "" {
+				t.State, t.Sessions = "", sessions[to.Account]
+			}
+			rows[i].Targets = append(rows[i].Targets, t)
+		}
+	}
+	return rows
+}
+
+// conditions returns what a message must have to take a route.
+func conditions(r *config.Route) (all []string) {
+	for _, c := range []struct {
+		name   string
+		values []string
+	}{{"account", one(r.Account)}, {"from", one(r.From)}, {"destination", r.Destination}, {"destination_file", one(r.DestinationFile)}, {"source", one(r.Source)}, {"keyword", r.Keyword}} {
+		switch n := len(c.values); {
+		case n > mostNamed:
+			all = append(all, fmt.Sprintf("%s: %s and %d more", c.name, strings.Join(c.values[:mostNamed], ", "), n-mostNamed))
+		case n > 0:
+			all = append(all, c.name+": "+strings.Join(c.values, ", "))
+		}
+	}
+	return all
+}
+
+func one(value string) []string {
+	if value == "" {
+		return nil
+	}
+	return []string{value}
+}
+
+// text returns what a filter finds a route by.
+func (r *routeRow) text() string {
+	words := append([]string{"routes[" + strconv.Itoa(r.Number) + "]"}, r.Conditions...)
+	for _, t := range r.Targets {
+		words = append(words, t.Name, t.Account, t.State)
+	}
+	return strings.Join(words, " ")
+}

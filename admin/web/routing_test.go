@@ -1,0 +1,43 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"pmg/config"
+)
+
+// The page shows the routes with how their targets are, has a message explained, and compares the file with what runs for those
+// who may operate.
+func TestRouting(t *testing.T) {
+	t.Parallel()
+	base, _ := start(t)
+	browsers := map[string]*http.Client{}
+	for _, scope := range []string{config.LookScope, config.OperateScope, config.AdministerScope} {
+		browsers[scope] = browser(t, base, scope)
+	}
+	for _, c := range []struct{ scope, query, want, not string }{
+		{config.LookScope, "", "destination: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 2 more", "Compare the file"},
+		{config.LookScope, "", "source: &lt;b&gt;", "Reload the configuration"},
+		{config.LookScope, "", "weight 3", "weight 0"},
+		{config.LookScope, "?filter=failing", "routes[1]", "No route fits"},
+		{config.LookScope, "?filter=keyword", "routes[0]", "routes[1]"},
+		{config.LookScope, "?to=46&account=a&connector=c&from=f", "&lt;b&gt;{Account:a Connector:c From:f To:46 Text:}", "failed"},
+		{config.LookScope, "?to=46&word=stop&length=7", "Text:stop aa}", "failed"},
+		{config.LookScope, "?to=46&length=3&unicode=1", "Text:жжж}", "failed"},
+		{config.LookScope, "?to=46&word=stop&length=5", "Text:stop }", "failed"},
+		{config.LookScope, "?to=46&word=stop&length=-5", "Text:stop}", "failed"},
+		{config.LookScope, "?to=46&length=99999999999999999999", "Text:" + strings.Repeat("a", mostLength) + "}", "failed"},
+		{config.LookScope, "?to=none", "&lt;b&gt;no answer", "{Account"},
+		{config.LookScope, "?pending=1", "routes[1]", "window: 10"},
+		{config.OperateScope, "", "Compare the file with what runs", "window: 10"},
+		{config.OperateScope, "?pending=1", "&lt;b&gt;window: 10", "Reload the configuration"},
+		{config.AdministerScope, "?pending=1", "Reload the configuration", "Compare the file"},
+	} {
+		_, body, _ := ask(t, browsers[c.scope], "GET", base+"/ui/routing"+c.query, nil)
+		if !strings.Contains(body, c.want) || strings.Contains(body, c.not) || strings.Contains(body, "<b>") {
+			t.Errorf("%s %s: %s", c.scope, c.query, body)
+		}
+	}
+}
