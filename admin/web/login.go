@@ -1,8 +1,6 @@
 package web
 
 import (
-	"encoding/json"
-	"fmt"
 	"math"
 	"net/http"
 	"net/url"
@@ -75,38 +73,4 @@ func (s *site) logout(w http.ResponseWriter, r *http.Request) {
 	s.server.Guard().Sessions.End(r)
 	access.SetCookie(w, r, "")
 	http.Redirect(w, r, admin.PagesBase+"login", http.StatusSeeOther)
-}
-
-// carryOut carries out an act, and goes back to the page, which says what came of it.
-func (s *site) carryOut(a *admin.Act) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		v, err := s.server.Do(a, r)
-		n := access.Notice{Text: told(a, v)}
-		if err != nil {
-			n = access.Notice{Failed: true, Text: err.Error()}
-		}
-		s.server.Guard().Sessions.Notify(r, n)
-		http.Redirect(w, r, ownPath(r.PostFormValue("back")), http.StatusSeeOther)
-	}
-}
-
-// told says what an act has done.
-func told(a *admin.Act, v any) string {
-	switch done := v.(type) {
-	case admin.Ordered:
-		state := "sends its messages"
-		if done.Held != nil {
-			state = "is held"
-		}
-		return fmt.Sprintf("Connector %s %s; %d messages wait, %d of %d sessions are open.", done.Connector, state, done.Queued, done.Sessions, done.Instances)
-	case admin.Kicked:
-		return "These sessions end: " + strings.Join(done.Sessions, ", ")
-	case admin.Reloaded:
-		return strings.Join(done.Report, "\n")
-	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return a.Name
-	}
-	return a.Name + ": " + string(b)
 }

@@ -25,6 +25,7 @@ func pages() []page {
 		{"accounts/{name}", "Account", access.Look, (*site).account},
 		{"sessions", "Sessions", access.Look, (*site).sessions},
 		{"webhooks", "Webhooks", access.Look, (*site).webhooks},
+		{"webhooks/{name}", "Webhooks of", access.Look, (*site).hooks},
 		{"routing", "Routing", access.Look, (*site).routing},
 		{pduLogName, "PDU log", access.Look, (*site).pduLog},
 		{"gateway", "Gateway", access.Look, (*site).gateway},

@@ -101,7 +101,7 @@ func tools() Tools {
 
 // named are the things of start's gateway that pages are about.
 func named() map[string]string {
-	return map[string]string{"connectors/{name}": "operator", "accounts/{name}": `<b>"x`}
+	return map[string]string{"connectors/{name}": "operator", "accounts/{name}": `<b>"x`, "webhooks/{name}": `<b>"x`}
 }
 
 // pathOf returns a path and the heading of a page.

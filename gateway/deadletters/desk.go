@@ -110,6 +110,21 @@ func (d *Desk) Counts() map[string]int64 {
 	return counts
 }
 
+// Of returns the ids of an account's dead letters, the last one first, so many at most.
+func (d *Desk) Of(account string, limit int) (ids []uint64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, l := range slices.Backward(d.order) {
+		if len(ids) == limit {
+			break
+		}
+		if l.account == account && d.has(l) {
+			ids = append(ids, l.id)
+		}
+	}
+	return ids
+}
+
 // LookAfter has those end whose time is over, or for which there is no room. It is called about once a second.
 func (d *Desk) LookAfter() {
 	if due := d.due(); len(due) > 0 && d.Recovered() {

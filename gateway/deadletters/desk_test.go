@@ -38,6 +38,11 @@ func TestDue(t *testing.T) {
 	if c := d.Counts(); len(c) != 1 || c["shop"] != 3 || d.octets != 30 {
 		t.Errorf("%v, %d octets", c, d.octets)
 	}
+	for limit, want := range map[int][]uint64{0: nil, 2: {1, 4}, 9: {1, 4, 2}} {
+		if got := d.Of("shop", limit); !slices.Equal(got, want) {
+			t.Errorf("the last %d are %v", limit, got)
+		}
+	}
 	d.Left(1)
 	d.Add(1, "shop", hours(999), 10) // it was told again, in vain
 	if got := d.due(); !slices.Equal(got, []uint64{2, 4}) {

@@ -81,7 +81,7 @@ type QueuePage struct {
 // megabyte or so.
 const (
 	pageLooks   = 20_000
-	pageMatches = 1000
+	PageMatches = 1000
 )
 
 // A found is a message that an operator has selected.
@@ -173,7 +173,7 @@ var errPageFull = errors.New("the page is full")
 // find returns the selected messages with ids from from on, up to a limit, and how many it
 // has looked at. next is the id to go on with, 0 when there are no more.
 func (s *Selection) find(in store.Store, from uint64, limit int, now time.Time) (all []*found, looked int, next uint64, err error) {
-	if limit = min(limit, pageMatches); s.UpTo == 0 {
+	if limit = min(limit, PageMatches); s.UpTo == 0 {
 		s.UpTo = in.LastID()
 	}
 	if len(s.IDs) > 0 {

@@ -90,7 +90,7 @@ func table() []row {
 		{"admin/access", "account config gateway/node internal/passhash internal/token"},
 		{"admin/history", "connector"},
 		{"admin", "admin/access admin/history config connector flow gateway gateway/operate gateway/receipts gateway/webhooks internal/sock internal/tlsfiles pdulog pdulog/story protocols sms store"},
-		{"admin/web", "admin admin/access admin/history config connector pdulog protocols"},
+		{"admin/web", "admin admin/access admin/history config connector gateway/operate gateway/webhooks pdulog protocols sms"},
 
 		// Load shares the codec with the gateway and nothing else.
 		{"loadtest", "internal/sock protocols protocols/smpp"},

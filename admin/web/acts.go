@@ -1,0 +1,129 @@
+package web
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pmg/admin"
+	"pmg/admin/access"
+	"pmg/gateway/operate"
+	"pmg/gateway/webhooks"
+	"pmg/sms"
+)
+
+// carryOut carries out an act, and goes back to the page, which says what came of it.
+func (s *site) carryOut(a *admin.Act) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * patience))
+		v, err := s.do(a, r)
+		n := access.Notice{Text: told(a, v)}
+		if err != nil {
+			n = access.Notice{Failed: true, Text: err.Error()}
+		}
+		s.server.Guard().Sessions.Notify(r, n)
+		http.Redirect(w, r, ownPath(r.PostFormValue("back")), http.StatusSeeOther)
+	}
+}
+
+// do does an act; one that changes messages, with as many of them as there is time for.
+func (s *site) do(a *admin.Act, r *http.Request) (any, error) {
+	if strings.HasPrefix(a.Name, "queue/") {
+		return s.changeAll(a, r)
+	}
+	return s.server.Do(a, r)
+}
+
+// told says what an act has done.
+func told(a *admin.Act, v any) string {
+	switch done := v.(type) {
+	case admin.Ordered:
+		state := "sends its messages"
+		if done.Held != nil {
+			state = "is held"
+		}
+		return fmt.Sprintf("Connector %s %s; %d messages wait, %d of %d sessions are open.", done.Connector, state, done.Queued, done.Sessions, done.Instances)
+	case admin.Kicked:
+		return "These sessions end: " + strings.Join(done.Sessions, ", ")
+	case changed:
+		return done.String()
+	case webhooks.Attempt:
+		return attempted(&done)
+	case admin.Enabled:
+		if len(done.Servers) == 0 {
+			return "No server of " + done.Account + " was disabled."
+		}
+		return "Called again: " + strings.Join(done.Servers, ", ")
+	case admin.Reloaded:
+		return strings.Join(done.Report, "\n")
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return a.Name
+	}
+	return a.Name + ": " + string(b)
+}
+
+// patience is how long an operator waits for a change of many messages before the page says that there are more.
+const patience = 10 * time.Second
+
+// changeAll changes the messages that a form selects, a page of them after the other. It stops after some time: then
+// there are more.
+func (s *site) changeAll(a *admin.Act, r *http.Request) (any, error) {
+	sum, until := changed{Results: map[string]int{}}, time.Now().Add(patience)
+	r.Form.Set("limit", strconv.Itoa(operate.PageMatches))
+	for {
+		v, err := s.server.Do(a, r)
+		page, ok := v.(operate.QueuePage)
+		for i := range page.Messages {
+			sum.Results[page.Messages[i].Result]++
+		}
+		if err != nil || !ok || page.Next == 0 || time.Now().After(until) || r.Context().Err() != nil {
+			sum.More = err == nil && page.Next != 0
+			access.After(r, sum.Results)
+			return sum, err
+		}
+		r.Form.Set("from", sms.FormatID(page.Next))
+		r.Form.Set("up_to", sms.FormatID(page.UpTo))
+	}
+}
+
+// A changed is what became of messages that an operator has changed.
+type changed struct {
+	Results map[string]int
+	More    bool
+}
+
+// String returns how many messages became what.
+func (c changed) String() string {
+	var all []string
+	for _, result := range slices.Sorted(maps.Keys(c.Results)) {
+		all = append(all, fmt.Sprintf("%d %s", c.Results[result], result))
+	}
+	text := "Messages: " + cmp.Or(strings.Join(all, ", "), "none is selected") + "."
+	if c.More {
+		text += " There are more: do it again."
+	}
+	return text
+}
+
+// attempted says what came of a call.
+func attempted(a *webhooks.Attempt) string {
+	text := "did not take it"
+	if a.Taken {
+		text = "has taken it"
+	}
+	if a.Status != 0 {
+		text += fmt.Sprintf(", status %d", a.Status)
+	}
+	if a.Error != "" {
+		text += ": " + a.Error
+	}
+	return fmt.Sprintf("%s %s, after %d ms.", a.Endpoint, text, a.Milliseconds)
+}

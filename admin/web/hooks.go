@@ -1,0 +1,94 @@
+package web
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"time"
+
+	"pmg/admin/access"
+	"pmg/gateway/operate"
+	"pmg/gateway/webhooks"
+)
+
+// How many of the last attempts, and of the dead letters, the page about an account's webhooks shows.
+const (
+	mostAttempts = 100
+	mostLetters  = 100
+)
+
+// A hooksPage is the model of the page about the webhooks of one account.
+type hooksPage struct {
+	Name     string
+	Servers  []serverRow
+	Attempts []webhooks.Attempt // the last one first
+	Dead     int64              // how many dead letters there are
+	Letters  []letterRow
+	Replies  bool // what servers have replied is shown
+}
+
+// A serverRow is a server that is called, with what is worked out of its times.
+type serverRow struct {
+	webhooks.Row
+	State  string
+	Oldest float64 // seconds
+}
+
+// A letterRow is a dead letter.
+type letterRow struct {
+	operate.StoredMessage
+	Says string
+}
+
+// hooks shows the servers of an account, the last calls of those, and what they did not take in time. What they have replied
+// may be the text of a message: it is shown on request to those who may operate, and the request is in the audit log.
+func (s *site) hooks(r *http.Request) any {
+	g, p := s.server.Gateway(), hooksPage{Name: r.PathValue("name")}
+	if g.Account(p.Name) == nil {
+		return nil
+	}
+	if p.Replies = r.FormValue("replies") != "" && access.CallerOf(r).Scope >= access.Operate; p.Replies {
+		access.Acts(r)
+	}
+	now := time.Unix(0, g.Clock.WallNow())
+	for _, row := range g.Webhooks.Rows(p.Name) {
+		one := serverRow{Row: row, State: serverState(&row)}
+		if row.Oldest != nil {
+			one.Oldest = now.Sub(*row.Oldest).Seconds()
+		}
+		p.Servers = append(p.Servers, one)
+	}
+	p.Attempts = g.Webhooks.Attempts(webhooks.Filter{Account: p.Name, ID: r.FormValue("id"), Limit: mostAttempts, Replies: p.Replies})
+	p.Dead, p.Letters = g.Settler.Dead.Counts()[p.Name], s.letters(p.Name)
+	return p
+}
+
+// letters returns the last dead letters of an account.
+func (s *site) letters(account string) (rows []letterRow) {
+	g := s.server.Gateway()
+	ids := g.Settler.Dead.Of(account, mostLetters)
+	if len(ids) == 0 {
+		return nil
+	}
+	page, err := g.Operate.ListStored(operate.Selection{State: operate.StateDead, IDs: ids}, 0, len(ids))
+	if err != nil {
+		g.Log.Error().Err(err).Str("account", account).Msg("cannot list dead letters")
+	}
+	for _, m := range slices.Backward(page.Messages) {
+		rows = append(rows, letterRow{m, cmp.Or(m.Delivery, "a message from a mobile")})
+	}
+	return rows
+}
+
+// serverState returns how a server is, in a word.
+func serverState(row *webhooks.Row) string {
+	switch {
+	case row.Disabled != nil:
+		return "disabled"
+	case row.RestsUntil != nil:
+		return "resting"
+	case row.Failures > 0:
+		return "failing"
+	}
+	return "ok"
+}
