@@ -16,13 +16,13 @@ import (
 	"pmg/connector"
 )
 
-// Speeds are the rates of the counters of accounts, by their names.
+// Speeds are the rates of the counters of accounts and of the peers of queues, by their names.
 type speeds struct {
 	mu sync.Mutex
 	of map[string]*rates
 }
 
-// rates returns those of one account.
+// rates returns those of one of them.
 func (s *speeds) rates(name string) *rates {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,6 +26,7 @@ func pages() []page {
 		{"sessions", "Sessions", access.Look, (*site).sessions},
 		{"webhooks", "Webhooks", access.Look, (*site).webhooks},
 		{"webhooks/{name}", "Webhooks of", access.Look, (*site).hooks},
+		{"queues", "Queues", access.Look, (*site).queues},
 		{"routing", "Routing", access.Look, (*site).routing},
 		{pduLogName, "PDU log", access.Look, (*site).pduLog},
 		{"gateway", "Gateway", access.Look, (*site).gateway},

@@ -28,12 +28,12 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // A site is the pages of one gateway.
 type site struct {
 	Tools
-	server     *admin.Server
-	pages      []page
-	templates  map[string]*template.Template // by the names of pages
-	speeds     speeds
-	explaining sync.Mutex
-	followers  chan struct{} // has a place for each stream of the pdu log
+	server              *admin.Server
+	pages               []page
+	templates           map[string]*template.Template // by the names of pages
+	speeds, queueSpeeds speeds
+	explaining          sync.Mutex
+	followers           chan struct{} // has a place for each stream of the pdu log
 }
 
 // Tools are what the program does for the pages. The zero value does nothing.

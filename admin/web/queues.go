@@ -1,0 +1,84 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"pmg/gateway/operate"
+)
+
+// A queueRow is what waits for one peer that came from one origin.
+type queueRow struct {
+	Key                 string
+	State               string // of the messages
+	Connector, Receiver string // that they wait for; both empty: an operator decides
+	Account, From       string // that they came from: an account, or a connector
+	Messages            int64
+	Part                string // of what waits for the peer
+	Oldest              float64
+	Taken, Left         string // a second, and how long it takes for all at that rate
+}
+
+// queues shows what waits, by who it is for and where it came from.
+func (s *site) queues(r *http.Request) any {
+	rows := queueRows(s.server.Gateway().Operate.QueueSums(s.server.Engine().Counters().Now), time.Now())
+	status := s.server.Status(false)
+	taken := map[string]int64{}
+	for i := range status.Connectors {
+		taken["connector "+status.Connectors[i].Name] = status.Connectors[i].Sent
+	}
+	for i := range status.Accounts {
+		taken["account "+status.Accounts[i].Name] = status.Accounts[i].Delivered
+	}
+	waits := map[string]int64{}
+	for i := range rows {
+		waits[rows[i].peer()] += rows[i].Messages
+	}
+	for i := range rows {
+		one := &rows[i]
+		peer := one.peer()
+		one.Part = fmt.Sprintf("%.0f %%", 100*float64(one.Messages)/float64(waits[peer]))
+		if one.Taken, one.Left = "–", "–"; peer == "" {
+			continue
+		}
+		one.Taken = s.queueSpeeds.rates(peer).of(status.Time, taken[peer])[0]
+		if each, err := strconv.ParseFloat(one.Taken, 64); err == nil && each > 0 {
+			one.Left = age(max(1, float64(waits[peer])/each))
+		}
+	}
+	return tableOf(r, rows, func(q *queueRow) string { return q.State + " " + q.peer() + " " + q.Account + " " + q.From })
+}
+
+// queueRows returns a row for each peer and origin. A peer may have several lanes, one for each of its servers.
+func queueRows(sums []operate.QueueSum, now time.Time) (rows []queueRow) {
+	at := map[string]int{}
+	for i := range sums {
+		sum := &sums[i]
+		q := queueRow{State: sum.State, Connector: sum.Connector, Receiver: sum.Receiver, Account: sum.Account, From: sum.From}
+		q.Key = fmt.Sprintf("%q", []string{q.State, q.Connector, q.Receiver, q.Account, q.From})
+		k, known := at[q.Key]
+		if !known {
+			k = len(rows)
+			at[q.Key] = k
+			rows = append(rows, q)
+		}
+		rows[k].Messages += sum.Messages
+		if sum.Oldest != nil {
+			rows[k].Oldest = max(rows[k].Oldest, now.Sub(*sum.Oldest).Seconds())
+		}
+	}
+	return rows
+}
+
+// peer names the one that the messages wait for.
+func (q *queueRow) peer() string {
+	switch {
+	case q.Connector != "":
+		return "connector " + q.Connector
+	case q.Receiver != "":
+		return "account " + q.Receiver
+	}
+	return ""
+}
