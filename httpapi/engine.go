@@ -20,12 +20,13 @@ type Engine struct {
 	opened  map[string][]sock.Listening
 	callers *callers
 	pulls   pulls
+	meter   *meter
 
 	mu  sync.Mutex
 	of  map[*connector.Connector]*listener
 	out map[*connector.Connector]*outbound
 
-	leaving sync.WaitGroup // listeners and outbounds of connectors that were removed, and what expires events
+	leaving sync.WaitGroup // listeners and outbounds of connectors that were removed, what expires events, and the meter
 	ctx     context.Context
 	cancel  context.CancelFunc
 }
@@ -38,6 +39,8 @@ func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listeni
 	x.callers = newCallers(x)
 	x.pulls = pulls{engine: x, of: map[string]*pulled{}}
 	x.leaving.Go(func() { x.pulls.keep(x.ctx) })
+	x.meter = newMeter(g.Clock.Now())
+	x.leaving.Go(func() { x.meter.keep(x.ctx, g.Clock.Now, g.Connectors) })
 	for _, c := range g.Connectors() {
 		if c.Config().HasSessions() {
 			continue

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 
 	"pmg/gateway/request"
 	"pmg/protocols/httpsms"
@@ -14,6 +15,11 @@ import (
 // kannelRoutes has the requests of Kannel's clients answered.
 func (l *listener) kannelRoutes(m *http.ServeMux) {
 	m.HandleFunc("/cgi-bin/sendsms", func(w http.ResponseWriter, r *http.Request) { l.exchange(w, r).sendsms() })
+	for _, path := range []string{"/status", "/status.txt", "/status.xml"} {
+		for _, path := range []string{path, "/cgi-bin" + path} { // Kannel answers both
+			m.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { l.exchange(w, r).status(strings.HasSuffix(path, ".xml")) })
+		}
+	}
 	if !slices.Contains(l.connector.Config().HTTP.Dialects, "pmg") { // which has answers of its own
 		m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { l.exchange(w, r).asked(kannel.Unknown()) })
 	}

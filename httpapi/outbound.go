@@ -26,6 +26,7 @@ type outbound struct {
 	number    atomic.Uint32
 	again     chan bool // ends a rest; true: other options are in force
 	current   atomic.Pointer[way]
+	reached   atomic.Int64 // when the way to the centre was opened, by the engine's clock; 0: it is shut
 	ctx       context.Context
 	cancel    context.CancelFunc
 	keeper    sync.WaitGroup
@@ -182,6 +183,7 @@ func (v *outbound) open(w *way) {
 			v.engine.gateway.Sessions.Reached(now, v.connector)
 			w.outlet = connector.NewOutlet(v.connector, w, w.window)
 			v.lane.Open(w.outlet)
+			v.reached.Store(now)
 		}
 	})
 }
@@ -192,6 +194,7 @@ func (v *outbound) shut(w *way) {
 		if w.outlet != nil {
 			v.lane.LoggingOut(w.outlet)
 			w.outlet = nil
+			v.reached.Store(0)
 		}
 	})
 }

@@ -265,7 +265,7 @@ type Options interface {
 	// for; 0 if there is room for every text that a message may have.
 	MaxText() int
 	// CheckLogin returns the problems of the connector's own system_id and, if it is a
-	// client, of its password.
+	// client, of its password; and those of passwords among the options themselves.
 	CheckLogin(systemID, password string) []Problem
 	// CheckAccount returns why a client with these credentials cannot log in to the
 	// connector, or nil if it can.

@@ -8,6 +8,7 @@
 package login
 
 import (
+	"crypto/subtle"
 	"net/netip"
 	"runtime"
 	"sync/atomic"
@@ -72,7 +73,8 @@ type Attempt struct {
 	who       account.Login
 	began     int64
 
-	request  bool // it begins no session
+	request  bool   // it begins no session
+	secret   string // that must be shown in the place of an account's password; empty: it is an account's
 	password account.Password
 	allowed  bool // the guard has allowed the password to be checked
 	clean    bool // there were no failures when the guard allowed it
@@ -125,6 +127,10 @@ func (l *Attempt) Next(now int64) (step Step, again int64) {
 		l.allowed, l.clean = true, !d.guard.Failed(now, l.who.Addr, l.who.SystemID)
 	}
 	l.endWait()
+	if l.secret != "" {
+		l.decideSecret(now)
+		return Decided, 0
+	}
 	if cfg := l.connector.Config(); cfg.Role() == protocols.Client {
 		l.decidePeer(now, cfg)
 		return Decided, 0
@@ -234,6 +240,21 @@ func (l *Attempt) logIn(now int64) (*account.Account, account.Result) {
 		return l.table.Admit(l.who, l.password)
 	}
 	return l.table.LogIn(now, l.who, l.password)
+}
+
+// decideSecret decides about a secret that was shown.
+func (l *Attempt) decideSecret(now int64) {
+	d := l.desk
+	if subtle.ConstantTimeCompare(l.who.Password, []byte(l.secret)) == 1 {
+		d.guard.Succeed(now, l.who.Addr, l.who.SystemID)
+		l.Result = Result{Code: sms.OK}
+		return
+	}
+	l.fail(now)
+	l.Result = Result{Code: sms.BindFailed, AnswerAfter: max(now, l.began+refusalDelay)}
+	if d.Storms.Refusals.Next(l.connector.Name, now) {
+		d.Log.Warn().Str("connector", l.connector.Name).Stringer("remote", l.who.Addr).Msg("a request was refused: it does not show status_password of the connector")
+	}
 }
 
 // decidePeer decides about the credentials of an SMSC that has connected.

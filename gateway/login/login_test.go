@@ -1,6 +1,7 @@
 package login
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"sync"
@@ -203,6 +204,35 @@ func TestLoginReload(t *testing.T) {
 				t.Errorf("%s: step %d, told %s", id, step, l.Result.Code)
 			}
 		}
+	}
+}
+
+// Guesses at a connector's secret make others from their address wait, and are answered late, as those at passwords are.
+func TestSecret(t *testing.T) {
+	t.Parallel()
+	d := newLoginDesk(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // nobody waits
+	ask := func(addr, shown string) bool {
+		return d.d.AskSecret(ctx, d.c, netip.AddrPortFrom(netip.MustParseAddr(addr), 1), shown, "look")
+	}
+	if !ask("192.0.2.1", "look") {
+		t.Error("the secret was refused")
+	}
+	for _, shown := range []string{"", "loo", "look ", "secret"} {
+		d.now += int64(time.Hour)
+		if ask("192.0.2.2", shown) {
+			t.Errorf("%q was taken", shown)
+		}
+	}
+	if ask("192.0.2.2", "look") {
+		t.Error("it was looked at, though the address has guessed")
+	}
+	if _, took := d.login("192.0.2.2", "plain", "secret"); took == 0 {
+		t.Error("a login from there has not waited")
+	}
+	if !ask("192.0.2.1", "look") {
+		t.Error("another address waits")
 	}
 }
 

@@ -19,6 +19,20 @@ import (
 func (d *Desk) Ask(ctx context.Context, c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, who protocols.Credentials) Result {
 	l := d.Begin(d.Clock.Now(), c, remote, certificate, who)
 	l.request = true
+	return d.ask(ctx, l)
+}
+
+// AskSecret decides whether a request shows the secret of a connector, which is not empty, and no account's password. Those that do not
+// count as failed logins of their address, and wait as those do.
+func (d *Desk) AskSecret(ctx context.Context, c *connector.Connector, remote netip.AddrPort, shown, secret string) bool {
+	who := protocols.Credentials{SystemID: []byte("a secret of connector " + c.Name), Password: []byte(shown)} // longer than a system_id may be
+	l := d.Begin(d.Clock.Now(), c, remote, tlsfiles.Identity{}, who)
+	l.secret = secret
+	return d.ask(ctx, l).Code == sms.OK
+}
+
+// ask carries an attempt out.
+func (d *Desk) ask(ctx context.Context, l *Attempt) Result {
 	for {
 		step, again := l.Next(d.Clock.Now())
 		switch step {

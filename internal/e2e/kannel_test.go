@@ -26,6 +26,7 @@ const kannelConfig = `group = core
 admin-port = %[1]s
 admin-interface = 127.0.0.1
 admin-password = s3cret
+status-password = look
 smsbox-port = %[2]s
 smsbox-interface = 127.0.0.1
 box-allow-ip = 127.0.0.1
@@ -62,6 +63,7 @@ max-messages = 0
 type kannel struct {
 	t       *testing.T
 	sendsms string // URL
+	admin   string // URL of bearerbox
 	seen    *httptest.Server
 	ports   []string // with HTTP: where it may listen for calls
 
@@ -124,6 +126,7 @@ func (k *kannel) start(to, protocol, options string) bool {
 		stop()
 		return false
 	}
+	k.admin = "http://127.0.0.1:" + ports[0]
 	k.sendsms = "http://127.0.0.1:" + ports[2] + "/cgi-bin/sendsms"
 	return true
 }

@@ -98,3 +98,19 @@ func TestPDULog(t *testing.T) {
 		t.Errorf("%v, %+v", err, q)
 	}
 }
+
+// A password of pages that no dialect of the connector has is a mistake.
+func TestStatusPassword(t *testing.T) {
+	t.Parallel()
+	o := NewConnectorOptions()
+	if o.CheckLogin("", "") != nil {
+		t.Error("a connector without one is refused")
+	}
+	o.StatusPassword = "look"
+	if p := o.CheckLogin("", ""); len(p) != 1 || p[0].Option != "status_password" || p[0].Warning {
+		t.Errorf("%+v", p)
+	}
+	if o.Dialects = append(o.Dialects, "kannel"); o.CheckLogin("", "") != nil {
+		t.Error("it is refused with the dialect")
+	}
+}

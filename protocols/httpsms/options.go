@@ -2,6 +2,7 @@ package httpsms
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 
 	"pmg/protocols"
@@ -11,7 +12,8 @@ import (
 // ConnectorOptions are the options that a connector has because it speaks HTTP. It implements
 // protocols.Options.
 type ConnectorOptions struct {
-	Dialects []string `yaml:"dialects" default:"pmg" enum:"pmg|kannel|jasmin" only:"in" live:"no" doc:"Whose requests it answers, each at paths of its own: pmg is the API of docs/http.md below /v1/, kannel /cgi-bin/sendsms, jasmin /send and /secure/."`
+	Dialects       []string `yaml:"dialects" default:"pmg" enum:"pmg|kannel|jasmin" only:"in" live:"no" doc:"Whose requests it answers, each at paths of its own: pmg is the API of docs/http.md below /v1/, kannel /cgi-bin/sendsms, jasmin /send and /secure/."`
+	StatusPassword string   `yaml:"status_password" secret:"yes" only:"in" live:"yes" doc:"The password of Kannel's /status.xml, /status.txt and /status, which the dialect kannel answers with figures of the gateway. Without one there are none."`
 
 	Preset    string          `yaml:"preset" enum:"kannel|jasmin|pmg" only:"out" live:"rebind" doc:"The interface of the SMS centre, whose request, answers and receipts need not be described then: another gateway's, by the name that dialects has for it."`
 	URL       string          `yaml:"url" only:"out" live:"rebind" doc:"What is called for each message: a template, whose {fields} docs/http.md lists. A parameter of its query whose fields are all empty is left out. With a preset the address alone, such as http://192.0.2.1:13013, is enough."`
@@ -133,7 +135,12 @@ func (*ConnectorOptions) Alphabets() sms.Alphabets {
 func (*ConnectorOptions) MaxText() int { return 0 }
 
 // CheckLogin implements protocols.Options.
-func (*ConnectorOptions) CheckLogin(_, _ string) []protocols.Problem { return nil }
+func (o *ConnectorOptions) CheckLogin(_, _ string) []protocols.Problem {
+	if o.StatusPassword != "" && !slices.Contains(o.Dialects, "kannel") {
+		return []protocols.Problem{{Option: "status_password", Text: "must not be given without kannel in dialects, whose pages of status it is for"}}
+	}
+	return nil
+}
 
 // CheckAccount implements protocols.Options.
 func (*ConnectorOptions) CheckAccount(_, _ string) []protocols.Problem { return nil }

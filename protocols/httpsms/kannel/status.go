@@ -1,10 +1,13 @@
 package kannel
 
 import (
-	"encoding/xml"
+	"cmp"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
+
+	"pmg/protocols/httpsms"
 )
 
 // A Status is what a bearerbox says of itself, for those that watch it.
@@ -14,10 +17,10 @@ type Status struct {
 	Uptime   time.Duration
 	Received Flow // messages from mobiles
 	Sent     Flow // messages to SMSCs
-	Stored   int  // messages in the store
+	Stored   int  // messages in the store; -1: nobody knows
 
 	ReportsReceived, ReportsSent Flow
-	ReportsWaited                int // messages whose reports have not come
+	ReportsWaited                int // messages whose reports have not come; -1: nobody knows
 
 	Boxes []Box
 	SMSCs []SMSC
@@ -48,6 +51,9 @@ type SMSC struct {
 	Received, Sent, ReportsReceived, ReportsSent Flow
 }
 
+// Version begins with the words that programs look for which read a bearerbox's status.
+const Version = "Kannel bearerbox version `1.4.5'.\nAnswered by PMG."
+
 // XML returns the status in the form of /status.xml.
 func (s *Status) XML() []byte {
 	var b strings.Builder
@@ -69,13 +75,67 @@ func (s *Status) XML() []byte {
 	return []byte(b.String())
 }
 
-func (x *SMSC) write(b *strings.Builder) {
-	state := x.State
-	if state == "" {
-		state = fmt.Sprintf("online %ds", int(x.Online.Seconds()))
+// Text returns the status in the form of /status.txt.
+func (s *Status) Text() []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n\nStatus: %s, uptime %s\n\nWDP: received 0 (0 queued), sent 0 (0 queued)\n\n", s.Version, s.State, age(s.Uptime))
+	fmt.Fprintf(&b, "SMS: received %d (%d queued), sent %d (%d queued), store size %d\nSMS: inbound (%s) msg/sec, outbound (%s) msg/sec\n\n",
+		s.Received.Total, s.Received.Queued, s.Sent.Total, s.Sent.Queued, s.Stored, s.Received.rates(), s.Sent.rates())
+	fmt.Fprintf(&b, "DLR: received %d, sent %d\nDLR: inbound (%s) msg/sec, outbound (%s) msg/sec\nDLR: %d queued, using internal storage\n\nBox connections:\n",
+		s.ReportsReceived.Total, s.ReportsSent.Total, s.ReportsReceived.rates(), s.ReportsSent.rates(), s.ReportsWaited)
+	for _, x := range s.Boxes {
+		fmt.Fprintf(&b, "    smsbox:%s, IP %s (%d queued), (on-line %s) %s \n",
+			cmp.Or(x.ID, "(none)"), x.IP, x.Queued, age(x.Uptime), map[bool]string{true: "using SSL"}[x.TLS])
 	}
+	b.WriteString("\n\nSMSC connections:\n")
+	for i := range s.SMSCs {
+		x := &s.SMSCs[i]
+		fmt.Fprintf(&b, "    %s[%s]    %s (%s, rcvd: sms %d (%s) / dlr %d (%s), sent: sms %d (%s) / dlr %d (%s), failed %d, queued %d msgs)\n",
+			x.ID, x.AdminID, x.Name, x.state(), x.Received.Total, x.Received.rates(), x.ReportsReceived.Total, x.ReportsReceived.rates(),
+			x.Sent.Total, x.Sent.rates(), x.ReportsSent.Total, x.ReportsSent.rates(), x.Failed, x.Queued)
+	}
+	b.WriteString("\n\n")
+	return []byte(b.String())
+}
+
+// StatusPassword returns the password of a request for the status, by its query.
+func StatusPassword(query string) string {
+	password, _ := readQuery(query).get("password")
+	return password
+}
+
+// StatusDenied returns the answer to a request for the status without its password.
+func StatusDenied(isXML bool) *httpsms.Answer {
+	if isXML {
+		return statusAnswer([]byte("<?xml version=\"1.0\"?>\n<gateway>\nDenied</gateway>\n"))
+	}
+	return statusAnswer([]byte("Denied"))
+}
+
+// StatusAnswer returns the answer to a request for the status.
+func StatusAnswer(s *Status, isXML bool) *httpsms.Answer {
+	if isXML {
+		return statusAnswer(s.XML())
+	}
+	return statusAnswer(s.Text())
+}
+
+// statusAnswer returns an answer of a bearerbox, whose type is the same for all.
+func statusAnswer(body []byte) *httpsms.Answer {
+	return &httpsms.Answer{Status: http.StatusOK, ContentType: "text/plain", Header: [][2]string{{"Server", name}}, Body: body}
+}
+
+// state returns the state in words.
+func (x *SMSC) state() string {
+	if x.State == "" {
+		return fmt.Sprintf("online %ds", int(x.Online.Seconds()))
+	}
+	return x.State
+}
+
+func (x *SMSC) write(b *strings.Builder) {
 	fmt.Fprintf(b, "\t<smsc>\n\t\t<name>%s</name>\n\t\t<admin-id>%s</admin-id>\n\t\t<id>%s</id>\n\t\t<status>%s</status>\n\t\t<failed>%d</failed>\n\t\t<queued>%d</queued>\n",
-		escaped(x.Name), escaped(x.AdminID), escaped(x.ID), escaped(state), x.Failed, x.Queued)
+		escaped(x.Name), escaped(x.AdminID), escaped(x.ID), escaped(x.state()), x.Failed, x.Queued)
 	for _, kind := range []struct {
 		name           string
 		received, sent *Flow
@@ -88,8 +148,12 @@ func (x *SMSC) write(b *strings.Builder) {
 
 // rates returns the rates of both directions.
 func rates(between string, in, out *Flow) string {
-	triple := func(f *Flow) string { return fmt.Sprintf("%.2f,%.2f,%.2f", f.Rates[0], f.Rates[1], f.Rates[2]) }
-	return "<inbound>" + triple(in) + "</inbound>" + between + "<outbound>" + triple(out) + "</outbound>"
+	return "<inbound>" + in.rates() + "</inbound>" + between + "<outbound>" + out.rates() + "</outbound>"
+}
+
+// rates returns those of one direction.
+func (f *Flow) rates() string {
+	return fmt.Sprintf("%.2f,%.2f,%.2f", f.Rates[0], f.Rates[1], f.Rates[2])
 }
 
 // age returns a time as "1d 2h 3m 4s".
@@ -98,8 +162,7 @@ func age(d time.Duration) string {
 	return fmt.Sprintf("%dd %dh %dm %ds", s/86400, s/3600%24, s/60%60, s%60)
 }
 
+// escaped returns text as XML has it. Ends of lines and quotation marks stay as they are.
 func escaped(text string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(text)) // it cannot fail
-	return b.String()
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
 }

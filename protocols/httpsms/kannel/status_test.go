@@ -2,8 +2,11 @@ package kannel
 
 import (
 	"encoding/xml"
+	"strings"
 	"testing"
 	"time"
+
+	"pmg/internal/testutil"
 )
 
 // What Kannel 1.4.5 of Debian has said, without the lines of its version.
@@ -72,6 +75,52 @@ func TestStatus(t *testing.T) {
 		SMSCs: []SMSC{{Name: "FAKE:23010", AdminID: "FAKE", ID: "FAKE", State: "connecting"}}}
 	if got := string(s.XML()); got != status {
 		t.Errorf("%s", got)
+	}
+}
+
+// What it has said in /status.txt, likewise.
+const statusText = `Kannel bearerbox
+
+
+Status: running, uptime 0d 0h 0m 4s
+
+WDP: received 0 (0 queued), sent 0 (0 queued)
+
+SMS: received 0 (0 queued), sent 0 (0 queued), store size -1
+SMS: inbound (0.00,0.00,0.00) msg/sec, outbound (0.00,0.00,0.00) msg/sec
+
+DLR: received 0, sent 0
+DLR: inbound (0.00,0.00,0.00) msg/sec, outbound (0.00,0.00,0.00) msg/sec
+DLR: 0 queued, using internal storage
+
+Box connections:
+    smsbox:(none), IP 127.0.0.1 (0 queued), (on-line 0d 0h 0m 2s)  $
+
+
+SMSC connections:
+    pmg[pmg]    SMPP:127.0.0.1:23999/0:u:VMA (re-connecting, rcvd: sms 0 (0.00,0.00,0.00) / dlr 0 (0.00,0.00,0.00), sent: sms 0 (0.00,0.00,0.00) / dlr 0 (0.00,0.00,0.00), failed 0, queued 0 msgs)
+
+
+`
+
+// The text is Kannel's, too, and so is the answer to a wrong password.
+func TestStatusText(t *testing.T) {
+	t.Parallel()
+	s := Status{Version: "Kannel bearerbox", State: "running", Uptime: 4 * time.Second, Stored: -1, Boxes: []Box{{IP: "127.0.0.1", Uptime: 2 * time.Second}},
+		SMSCs: []SMSC{{Name: "SMPP:127.0.0.1:23999/0:u:VMA", AdminID: "pmg", ID: "pmg", State: "re-connecting"}}}
+	if got, want := string(StatusAnswer(&s, false).Body), strings.Replace(statusText, "$", "", 1); got != want {
+		t.Errorf("%s", testutil.Difference(got, want))
+	}
+	if a := StatusDenied(true); string(a.Body) != "<?xml version=\"1.0\"?>\n<gateway>\nDenied</gateway>\n" || a.Status != 200 || a.ContentType != "text/plain" {
+		t.Errorf("%d %s %q", a.Status, a.ContentType, a.Body)
+	}
+	if a := StatusDenied(false); string(a.Body) != "Denied" {
+		t.Errorf("%q", a.Body)
+	}
+	for query, want := range map[string]string{"password=a%20b%": "a b%", "x=1&password=a+b": "a b", "password": "", "": ""} {
+		if got := StatusPassword(query); got != want {
+			t.Errorf("%s: %q", query, got)
+		}
 	}
 }
 

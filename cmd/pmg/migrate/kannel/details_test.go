@@ -58,6 +58,8 @@ func TestDetails(t *testing.T) {
 		{smpp1 + "port = 1\n" + smpp1 + "port = 1\nthroughput = 5\n", []string{"!instances", `name: "a-2"`, `operator: "a"`, "rate: 5"}},
 		{smpp1 + "port = 1\n" + smpp1 + "port = 1\nmsg-id-type = 2\n", []string{`name: "a-2"`, "!operator: \"a\"", "DECIDE: smsc-id"}},
 		{core1 + "\n" + core1, []string{"DECIDE: group core in kannel.conf:4: there is one already"}},
+		{core1 + "status-password = look\n" + box1, []string{`status_password: "look"`, "not at that of admin-port", "!DECIDE: status", "!has no effect"}},
+		{core1 + "status-password = look\n" + smpp1, []string{"DECIDE: status-password: what answers /status", "!status_password:", "!look"}},
 		{core1 + "sms-combine-concatenated-mo = no\n" + box1, []string{"!long_messages: join"}},
 		{box1 + "sendsms-port-ssl = 1\n\n" + core1 + "ssl-server-cert-file = c.pem\nssl-server-key-file = k.pem\n", []string{`tls: {certificate: "c.pem", key: "k.pem", min_version: "1.2"}`}},
 		{"group = smsbox\nsendsms-port = x\n\n" + user1 + secret, []string{"DECIDE: sendsms-port", "DECIDE: no smsbox has a sendsms-port"}},

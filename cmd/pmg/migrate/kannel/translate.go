@@ -133,6 +133,9 @@ func (t *translator) addCore() {
 		t.draft.Section("limits").Set("join_timeout", seconds(min(max(s, 1), 600)))
 	}
 	t.core.Take("sms-combine-concatenated-mo")
+	if t.core.Take("status-password") != "" && t.in == nil {
+		admin.Decide("status-password: what answers /status is a connector with protocol: http, dialects: [kannel] and status_password")
+	}
 	t.core.Rest(admin, Table())
 	if t.in == nil {
 		if notes, ok := t.smsbox.Notes.(*draft.Entry); ok {
@@ -168,6 +171,10 @@ func (t *translator) addSendsms() {
 	e.Set("address", net.JoinHostPort(host, fmt.Sprint(port)))
 	if g.Is("sendsms-port-ssl", false) {
 		e.Set("tls", t.serverTLS())
+	}
+	if password := t.core.Take("status-password"); password != "" {
+		e.Set("status_password", password)
+		e.Tell("status_password: /status.xml and the like are at the address of this connector, not at that of admin-port")
 	}
 	if t.core.Is("sms-combine-concatenated-mo", true) {
 		e.Set("long_messages", draft.Word("join"))

@@ -1,0 +1,128 @@
+package httpapi
+
+import (
+	"strings"
+	"time"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/protocols/httpsms/kannel"
+)
+
+// status answers a request for Kannel's status, to those who show its password.
+func (x *exchange) status(isXML bool) {
+	password := x.connector.Config().HTTP.StatusPassword
+	if password == "" {
+		x.asked(kannel.Unknown())
+		return
+	}
+	if !x.gateway.Logins.AskSecret(x.r.Context(), x.connector, x.conn.remote, kannel.StatusPassword(x.r.URL.RawQuery), password) {
+		x.asked(kannel.StatusDenied(isXML))
+		return
+	}
+	x.conn.loggedIn()
+	x.asked(kannel.StatusAnswer(x.callers.engine.kannelStatus(), isXML))
+}
+
+// kannelStatus returns the figures of the gateway as those of a bearerbox: connectors to SMSCs are its smscs, listeners of requests
+// its boxes. Messages and receipts for clients wait in one queue.
+func (x *Engine) kannelStatus() *kannel.Status {
+	g, now := x.gateway, x.gateway.Clock.Now()
+	s := &kannel.Status{
+		Version: kannel.Version, State: "running", Uptime: time.Duration(now - x.meter.began),
+		Stored: -1, ReportsWaited: -1, // which receipts may still come is on disk, and is not counted
+	}
+	switch {
+	case g.Draining():
+		s.State = "going down"
+	case g.Memory.Full():
+		s.State = "filled"
+	}
+	if g.Durable() {
+		s.Stored = int(g.Pending())
+	}
+	for _, l := range g.Lanes() {
+		if l.Account != "" {
+			s.Received.Queued += int(l.Queued.Load())
+		}
+	}
+	for _, c := range g.Connectors() {
+		switch cfg := c.Config(); {
+		case cfg.Direction == config.Out:
+			one := x.smsc(now, c)
+			add(&s.Received, &one.Received)
+			add(&s.Sent, &one.Sent)
+			add(&s.ReportsReceived, &one.ReportsReceived)
+			s.Sent.Queued += one.Queued
+			if !c.Removed.Load() {
+				s.SMSCs = append(s.SMSCs, *one)
+			}
+		case !cfg.HasSessions() && !c.Removed.Load():
+			s.Boxes = append(s.Boxes, kannel.Box{ID: c.Name, IP: ipOf(x, c), Uptime: s.Uptime, TLS: c.TLS() != nil})
+		}
+	}
+	return s
+}
+
+// ipOf returns an address on which a connector listens.
+func ipOf(x *Engine, c *connector.Connector) string {
+	for _, a := range x.Addresses(c) {
+		return a.Addr().String()
+	}
+	return ""
+}
+
+// smsc returns what is known of a connector to an SMSC.
+func (x *Engine) smsc(now int64, c *connector.Connector) *kannel.SMSC {
+	cfg := c.Config()
+	s := &kannel.SMSC{
+		Name: strings.ToUpper(cfg.Protocol) + ":" + strings.Join(cfg.AllAddresses(), ",") + ":" + cfg.SystemID, AdminID: c.Name, ID: c.Name,
+		Failed: int(c.Stats.Failed.Load()), Queued: int(c.Stats.Queued.Load()),
+	}
+	s.State, s.Online = x.stateOf(now, c)
+	total := flowOf(c)
+	s.Received.Total, s.Sent.Total, s.ReportsReceived.Total = int(total.inbound), int(total.sent), int(total.receipts)
+	for i, ago := range [...]time.Duration{time.Minute, 5 * time.Minute} {
+		before, seconds := x.meter.before(now, ago, c)
+		s.Received.Rates[i] = float64(max(0, total.inbound-before.inbound)) / seconds // two counters make it, which are not read together
+		s.Sent.Rates[i] = float64(total.sent-before.sent) / seconds
+		s.ReportsReceived.Rates[i] = float64(total.receipts-before.receipts) / seconds
+	}
+	since := max(time.Duration(now-x.meter.began).Seconds(), 1)
+	for _, f := range []*kannel.Flow{&s.Received, &s.Sent, &s.ReportsReceived} {
+		f.Rates[2] = float64(f.Total) / since
+	}
+	return s
+}
+
+// stateOf returns the state of a connector in Kannel's words, or for how long it has been online.
+func (x *Engine) stateOf(now int64, c *connector.Connector) (state string, online time.Duration) {
+	var since int64
+	c.Links(func(l *connector.Link) {
+		if l.Session.Bound() != 0 && (since == 0 || l.Opened < since) {
+			since = l.Opened
+		}
+	})
+	if v := x.outboundOf(c); v != nil {
+		since = v.reached.Load()
+	}
+	switch {
+	case c.Hold() != nil:
+		return "disconnected", 0
+	case c.Online() > 0 && since > 0:
+		return "", time.Duration(now - since)
+	case c.Stats.Failing.Load() > 0:
+		return "re-connecting", 0
+	case !c.Config().IsStatic():
+		return "disconnected", 0 // it connects when it has a message
+	}
+	return "connecting", 0
+}
+
+// add adds a flow to that of the whole, without what waits.
+func add(to, f *kannel.Flow) {
+	to.Total += f.Total
+	for i := range f.Rates {
+		to.Rates[i] += f.Rates[i]
+	}
+}
