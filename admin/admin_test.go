@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"github.com/rs/zerolog"
 
@@ -91,8 +92,8 @@ func start(t testing.TB, cfg *config.Config, withPprof bool) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if t.Name() == "TestScrape" { // the gateways of other tests store nothing
-		if err := g.Keep(store.NewMemory(), nil); err != nil {
+	if keep := storeOf(t); keep != nil {
+		if err := g.Keep(keep, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -114,6 +115,21 @@ func start(t testing.TB, cfg *config.Config, withPprof bool) *running {
 		}
 	})
 	return &running{t, g, e, s, "http://" + s.Addr(), of.Admin.Socket}
+}
+
+// storeOf returns the store of a test's gateway, nil for those that store nothing.
+func storeOf(t testing.TB) store.Store {
+	switch t.Name() {
+	case "TestScrape":
+		return store.NewMemory()
+	case "TestMessageIsFound":
+		s, err := store.Open("/store", store.Options{FS: vfs.NewMem()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	return nil
 }
 
 // socketIn returns the path of a socket. Directories of tests have names that are too long for one.

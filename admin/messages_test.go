@@ -2,6 +2,7 @@ package admin
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -11,7 +12,9 @@ import (
 	"time"
 
 	"pmg/config"
+	"pmg/connector"
 	"pmg/internal/token"
+	"pmg/loadtest"
 	"pmg/pdulog/story"
 )
 
@@ -159,4 +162,80 @@ func TestSearchBounds(t *testing.T) {
 	if code, body := r.ask(testToken, "messages/00000000000000a1?since=2026-11-20"); code != 404 || !strings.Contains(body, "Not all files were searched") {
 		t.Errorf("%d %s", code, body)
 	}
+}
+
+// A message that waits, is sent and is receipted is found by its number, by our id and by the SMSC's id; its story says where it waits, and
+// then what became of it and of its receipt.
+func TestMessageIsFound(t *testing.T) {
+	t.Parallel()
+	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Password: centrePassword, Receipts: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sink.Close()
+	r := start(t, parse(t, strings.Replace(wholeConfig, ", receipt_ids: decimal", "", 1), t.TempDir(), sink.Addr()), false)
+	r.await("/readyz", 200, "ok\n")
+	r.gateway.Connector("operator").SetHold(&connector.Hold{})
+	o := loadtest.DefaultLoadOptions()
+	o.To, o.Password, o.Messages, o.Receipts, o.Timeout = r.engine.Addresses(r.gateway.Connector("clients"))[0].String(), accountPassword, 1, true, 30*time.Second
+	loaded := make(chan error, 1)
+	go func() {
+		l, err := loadtest.Load(t.Context(), o)
+		if err == nil && l.Problems() != nil {
+			err = fmt.Errorf("%v", l.Problems())
+		}
+		loaded <- err
+	}()
+	const number = "46700000000"
+	waits := r.awaitMessage(number, "waits for connector operator")
+	var s Story
+	if _, body := r.ask(testToken, "messages/"+waits.ID); json.Unmarshal([]byte(body), &s) != nil || s.Waits == nil || s.Waits.Connector != "operator" || s.InMemory || len(s.PDUs) != 2 {
+		t.Errorf("%s", body)
+	}
+	r.gateway.Connector("operator").SetHold(nil)
+	if err := <-loaded; err != nil {
+		t.Fatal(err)
+	}
+	m := r.awaitMessage(number, "receipt taken by load")
+	if m.ID != waits.ID || m.Account != "load" || m.Source != "46700000001" || m.Destination != number {
+		t.Errorf("%+v, not %s", m, waits.ID)
+	}
+	s = Story{}
+	_, body := r.ask(testToken, "messages/"+m.ID)
+	if err := json.Unmarshal([]byte(body), &s); err != nil {
+		t.Fatal(err)
+	}
+	var what []string
+	for _, step := range s.Steps {
+		what = append(what, string(step.What))
+	}
+	if got := strings.Join(what, " "); got != "accepted sent taken reported receipt_sent receipt_taken" || s.Waits != nil || s.Steps[2].SMSCID == "" || len(s.Receipts) > 0 {
+		t.Fatalf("%s: %s", got, body)
+	}
+	if n := len(s.PDUs); n != 8 {
+		t.Errorf("%d PDUs: %s", n, body)
+	}
+	for _, q := range []string{m.ID, s.Steps[2].SMSCID} {
+		if found := r.awaitMessage(q, "receipt taken by load"); found.ID != m.ID {
+			t.Errorf("%s: %+v", q, found)
+		}
+	}
+}
+
+// awaitMessage searches until the only message that is found has come to where it is wanted.
+func (r *running) awaitMessage(q, last string) Message {
+	r.t.Helper()
+	var m Messages
+	for range 1000 {
+		code, body := r.ask(testToken, "messages?q="+q)
+		if err := json.Unmarshal([]byte(body), &m); code != 200 || err != nil {
+			r.t.Fatalf("%d %s", code, body)
+		}
+		if len(m.Messages) == 1 && m.Messages[0].Last == last {
+			return m.Messages[0]
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	r.t.Fatalf("%s: %+v", q, m)
+	return Message{}
 }

@@ -105,6 +105,11 @@ func TestBrowser(t *testing.T) {
 	run(chromedp.Navigate(base+"/ui/connectors"), chromedp.Click(`//a[text()="operator"]`), chromedp.WaitVisible(`//h1[text()="Connector operator"]`),
 		chromedp.Click(`button[aria-label="Pause operator"]`), chromedp.WaitVisible(`button[aria-label="Resume operator"]`),
 		chromedp.WaitVisible(`//h1[text()="Connector operator"]`), chromedp.Click(`button[aria-label="Resume operator"]`), chromedp.WaitVisible(`button[aria-label="Pause operator"]`))
+	run(chromedp.Navigate(base+"/ui/messages"), chromedp.SendKeys(`input[name=q]`, "46700000002"), chromedp.Submit(`input[name=q]`),
+		chromedp.WaitVisible(`//a[text()="`+storyID+`"]`), chromedp.Click(`//a[text()="`+storyID+`"]`), chromedp.WaitVisible(`//h1[text()="Message `+storyID+`"]`),
+		chromedp.WaitVisible(`//th[text()="operator did not take it"]`), chromedp.WaitVisible(`//td[text()="[14 characters]"]`),
+		chromedp.Click(`//a[text()="Show texts"]`), chromedp.WaitVisible(`//td[text()="<script>secret"]`),
+		chromedp.Click(`//tr[@id="pdu-0"]//summary`), chromedp.WaitVisible(`//tr[@id="pdu-0"]//details[@open]`))
 	logLines(t, g, hostilePDU)
 	row := func(text string) chromedp.Action {
 		return chromedp.WaitVisible(`//tbody[@id="log"]//td[contains(text(), "` + text + `")]`)

@@ -19,6 +19,8 @@ import (
 func pages() []page {
 	return []page{
 		{"", "Overview", access.Look, (*site).overview},
+		{"messages", "Messages", access.Look, (*site).messages},
+		{"messages/{name}", "Message", access.Look, (*site).story},
 		{"connectors", "Connectors", access.Look, (*site).connectors},
 		{"connectors/{name}", "Connector", access.Look, (*site).connector},
 		{"accounts", "Accounts", access.Look, (*site).accounts},

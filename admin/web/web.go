@@ -55,6 +55,10 @@ func (t Tools) Handler(server *admin.Server) http.Handler {
 		if p.Name == pduLogName {
 			show, stream = withTexts(show), withTexts(s.follow)
 		}
+		if p.IsSearch() {
+			m.Handle("GET "+admin.PagesBase+p.Name, s.allow(p.Scope, server.Limited(s.search(p))))
+			continue
+		}
 		m.Handle("GET "+admin.PagesBase+p.Name+end(p.Name), s.allow(p.Scope, server.Limited(show)))
 		m.Handle("GET "+admin.PagesBase+"stream/"+p.Name+end(p.Name), s.allow(p.Scope, server.Streams(stream)))
 	}

@@ -59,6 +59,7 @@ func startServer(t *testing.T) *admin.Server {
 		t.Fatal(err)
 	}
 	cfg.Admin.Audit = t.TempDir() + "/audit"
+	logStory(t, cfg.PDULog.Dir)
 	hash := passhash.New([]byte(password))
 	for _, scope := range []string{config.LookScope, config.OperateScope, config.AdministerScope} {
 		cfg.Admin.Users = append(cfg.Admin.Users, config.User{Name: scope, Password: hash, Scope: scope})
@@ -101,7 +102,7 @@ func tools() Tools {
 
 // named are the things of start's gateway that pages are about.
 func named() map[string]string {
-	return map[string]string{"connectors/{name}": "operator", "accounts/{name}": `<b>"x`, "webhooks/{name}": `<b>"x`}
+	return map[string]string{"connectors/{name}": "operator", "accounts/{name}": `<b>"x`, "webhooks/{name}": `<b>"x`, "messages/{name}": storyID}
 }
 
 // pathOf returns a path and the heading of a page.

@@ -75,7 +75,7 @@ document.addEventListener('submit', (e) => {
   if (question && !confirm(question)) e.preventDefault();
 });
 document.addEventListener('keydown', (e) => {
-  const filter = document.querySelector('input[name=filter], input[name=find]');
+  const filter = document.querySelector('input[name=filter], input[name=find], input[name=q]');
   if (e.key === '/' && filter && !e.target.matches('input')) { e.preventDefault(); filter.focus(); }
 });
 open();

@@ -1,0 +1,91 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"pmg/admin"
+	"pmg/admin/access"
+	"pmg/gateway/operate"
+)
+
+// IsSearch reports whether the page reads files of any size. Such a page has no stream, and each look at it is in the audit log.
+func (p *page) IsSearch() bool { return strings.HasPrefix(p.Name, "messages") }
+
+// before is how long before the first that is known of a message its story is looked for: the lines of requests may be so much
+// older than those of their answers.
+const before = 10 * time.Minute
+
+// A messagesPage is the model of the page that finds messages.
+type messagesPage struct {
+	*table[admin.Message]
+	Q, Account, Since, Until string
+	Cut                      string
+	problem
+}
+
+// A problem is why a page does not show what was asked for.
+type problem struct {
+	Wrong string // "": it does
+	code  int
+}
+
+func problemOf(err error) problem {
+	if err == nil {
+		return problem{code: http.StatusOK}
+	}
+	return problem{strings.ToUpper(err.Error()[:1]) + err.Error()[1:], admin.StatusOf(err)}
+}
+
+func (p problem) status() int { return p.code }
+
+func (s *site) messages(r *http.Request) any {
+	v := r.URL.Query()
+	p := messagesPage{Q: v.Get("q"), Account: v.Get("account"), Since: v.Get("since"), Until: v.Get("until"), problem: problemOf(nil), table: new(table[admin.Message])}
+	if p.Q = strings.TrimSpace(p.Q); p.Q == "" {
+		return p
+	}
+	found, err := s.server.Messages(r)
+	if p.problem = problemOf(err); err != nil {
+		return p
+	}
+	p.Cut, p.table = found.Cut, tableOf(r, found.Messages, func(m *admin.Message) string { return m.ID })
+	return p
+}
+
+// StoryPath returns the path of the story of a message.
+func (v *view) StoryPath(m admin.Message) string {
+	return v.Link("messages", m.ID) + "?since=" + m.Begun.Add(-before).UTC().Format(time.RFC3339)
+}
+
+// A storyPage is the model of the page about one message.
+type storyPage struct {
+	*admin.Story
+	Since, Until string
+	MaySeeTexts  bool
+	problem
+}
+
+// Waiting returns the message if it waits.
+func (p storyPage) Waiting() []operate.StoredMessage { return []operate.StoredMessage{*p.Waits} }
+
+func (s *site) story(r *http.Request) any {
+	v := r.URL.Query()
+	p := storyPage{Since: v.Get("since"), Until: v.Get("until"), MaySeeTexts: access.CallerOf(r).SeesTexts()}
+	story, err := s.server.Message(r, r.PathValue("name"))
+	p.Story, p.problem = story, problemOf(err)
+	return p
+}
+
+// search answers a request for a page that reads files.
+func (s *site) search(p *page) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		admin.TakesLong(w)
+		v := s.view(p, r)
+		s.write(w, v.Model.(interface{ status() int }).status(), p.template(), v)
+	}
+}
+
+// UTC writes a time.
+func (v *view) UTC(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
