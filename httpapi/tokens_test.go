@@ -116,12 +116,13 @@ func TestTokensOnce(t *testing.T) {
 // A server that is slow, down, too talkative or not what it should be gives no token; the next wish asks again.
 func TestTokensFail(t *testing.T) {
 	t.Parallel()
-	a := newAuthority(t, 300*time.Millisecond)
-	a.answers(func(_ http.ResponseWriter, r *http.Request) {
+	slow := newAuthority(t, 100*time.Millisecond)
+	slow.answers(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		<-r.Context().Done()
 	})
-	a.wants(t, "", "", "did not answer within 300ms")
+	slow.wants(t, "", "", "100ms")
+	a := newAuthority(t, testutil.Patience)
 	a.answers(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"access_token": "t", "more": "`)
 		for range 1024 {

@@ -99,11 +99,13 @@ func TestHTTPProxy(t *testing.T) {
 // and in the log. Checks of the proxy are closed, too, and not in the log.
 func TestHTTPProxyNoHeader(t *testing.T) {
 	parallel(t)
-	g := start(t, site{operator: newSMSC(t), more: apiBehind("bind_timeout: 200ms, networks: 198.51.100.0/24")})
-	refused := int64(0)
-	f := func(octets, why string, stops bool) {
+	patient := apiBehind("bind_timeout: 10m, networks: 198.51.100.0/24")
+	hasty := strings.NewReplacer("name: api", "name: hasty", "10m", "200ms").Replace(patient)
+	g := start(t, site{operator: newSMSC(t), more: patient + "\n" + hasty})
+	refused := map[string]int64{}
+	f := func(connector, octets string, counted, stops bool) {
 		t.Helper()
-		p := g.dial("api")
+		p := g.dial(connector)
 		p.write([]byte(octets))
 		if stops {
 			_ = p.conn.(*net.TCPConn).CloseWrite()
@@ -111,24 +113,25 @@ func TestHTTPProxyNoHeader(t *testing.T) {
 		if b, _ := io.ReadAll(p.conn); len(b) > 0 {
 			t.Errorf("%q is answered %q", octets, b)
 		}
-		if why != "" {
-			refused++
-			testutil.Eventually(t, "the header is counted", func() bool { return g.stats("api").Headers.Load() == refused })
+		if counted {
+			refused[connector]++
+			testutil.Eventually(t, "the header is counted", func() bool { return g.stats(connector).Headers.Load() == refused[connector] })
 		}
 	}
-	f("", "", true)
-	f(header1[:20], "it ends after 20 octets", true)
-	f(header2[:20], "it ends", true)
-	f(header2[:20], "20 octets of it", false)
-	f("", "0 octets of it", false)
-	f("GET / HTTP/1.1\r\nHost: x\r\n\r\n", "there is none", false)
-	f("PROXY TCP4 198.51.100.7 127.0.0.1 99999 2775\r\n", "port", false)
-	f("PROXY UNKNOWN "+strings.Repeat("x", 404), "more than", false)
-	f("PROXY UNKNOWN\r\n", "", true)
-	f("\r\n\r\n\x00\r\nQUIT\n\x20\x00\x00\x00", "", true)
-	f("PROXY UNKNOWN\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n", "", false) // it is not in networks
+	f("api", "", false, true)
+	f("api", header1[:20], true, true)
+	f("api", header2[:20], true, true)
+	f("api", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", true, false)
+	f("api", "PROXY TCP4 198.51.100.7 127.0.0.1 99999 2775\r\n", true, false)
+	f("api", "PROXY UNKNOWN "+strings.Repeat("x", 200), true, false)
+	f("api", "PROXY UNKNOWN\r\n", false, true)
+	f("api", "\r\n\r\n\x00\r\nQUIT\n\x20\x00\x00\x00", false, true)
+	f("api", "PROXY UNKNOWN\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n", false, false) // it is not in networks
+	f("hasty", header2[:20], true, false)
+	f("hasty", "", true, false)
 	testutil.Eventually(t, "the log says why", func() bool {
-		return g.log.count(`"connector":"api"`, "its PROXY header cannot be read", "it ends after 20 octets") == 1
+		return g.log.count(`"connector":"api"`, "its PROXY header cannot be read", "it ends after 20 octets") == 1 &&
+			g.log.count(`"connector":"hasty"`, "octets of it have come in 200ms") == 1
 	})
 	if n := g.log.count("PROXY"); n > 10 {
 		t.Errorf("%d lines about headers", n)
