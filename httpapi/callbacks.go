@@ -336,7 +336,9 @@ func (c *caller) tell(a *config.Account, m *sms.Message) call.Outcome {
 }
 
 // eventID returns the id of what a message tells, which stays when it is told again.
-func eventID(m *sms.Message) string { return "evt_" + sms.FormatID(m.ID) }
+func eventID(m *sms.Message) string { return eventPrefix + sms.FormatID(m.ID) }
+
+const eventPrefix = "evt_"
 
 // call makes a call, signed under an id unless that is empty. second says that it is of webhook_fallback.
 func (c *caller) call(a *config.Account, request *httpsms.Call, target call.Target, id string, second bool) call.Outcome {

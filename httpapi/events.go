@@ -40,11 +40,13 @@ type eventStream struct {
 	cut     func()        // has writes under way end soon
 
 	// Guarded by the lock of pulls:
-	stopped bool  // over is closed
-	left    bool  // its client has come back by another
-	told    int   // events
-	held    int   // those that were not acknowledged
-	full    int64 // when it ends unless one is acknowledged; 0: it may tell more
+	stopped bool   // over is closed
+	left    bool   // its client has come back by another
+	told    int    // events
+	held    int    // those that were not acknowledged
+	full    int64  // when it ends unless one is acknowledged; 0: it may tell more
+	last    string // the last event that its client has, as far as that is known and it is not held
+	number  int    // of that one among those told; 0: it is of a stream before
 }
 
 // stop has a stream end. The caller holds the lock of pulls, where the stream goes.
@@ -117,17 +119,35 @@ func (p *pulls) endStream(s *eventStream, l *connector.Lane, rest []*connector.S
 	}
 }
 
-// resume acknowledges what a stream has told up to an event that its client has. What it has told later is told again. An event
-// that is not known any more, after a restart for instance, says nothing.
+// left returns the stream that a client has left whose last event is that one, nil if nobody knows, and which of its events that is.
+func (of *pulled) left(last string) (s *eventStream, number int) {
+	if h := of.held[last]; h.stream != nil {
+		return h.stream, h.number
+	}
+	for s := range of.streams {
+		if s.last == last {
+			return s, s.number
+		}
+	}
+	for _, h := range of.held {
+		if h.stream != nil && h.stream.last == last {
+			return h.stream, h.stream.number
+		}
+	}
+	return nil, 0
+}
+
+// resume acknowledges what a stream has told up to the last event that its client has, who comes back. What it has told later
+// is told again. An event that is not known any more, after a restart for instance, says nothing.
 func (p *pulls) resume(account, last string) {
 	var had, back []held
 	p.mu.Lock()
 	of := p.account(account)
-	if of.held[last].stream == nil {
+	s, number := of.left(last)
+	if s == nil {
 		p.mu.Unlock()
 		return
 	}
-	number, s := of.held[last].number, of.held[last].stream
 	_, goes := of.streams[s]
 	for id, h := range of.held {
 		switch {
@@ -201,12 +221,15 @@ func (x *api) streamEvents(most int) {
 		x.problem(own.NewProblem("unavailable", ""))
 		return
 	}
-	if last := x.r.Header.Get("Last-Event-ID"); last != "" {
+	last := x.r.Header.Get("Last-Event-ID")
+	if !strings.HasPrefix(last, eventPrefix) {
+		last = "" // no event has it
+	} else {
 		engine.pulls.resume(x.account.SystemID, last)
 	}
 	c := http.NewResponseController(x.w)
 	s := &eventStream{
-		of: x.listener, account: x.account.SystemID, most: most, wake: make(chan struct{}, 1), over: make(chan struct{}),
+		of: x.listener, account: x.account.SystemID, most: most, last: last, wake: make(chan struct{}, 1), over: make(chan struct{}),
 		cut: func() { _ = c.SetWriteDeadline(time.Now().Add(endTime)) },
 	}
 	if problem := engine.pulls.beginStream(s); problem != nil {

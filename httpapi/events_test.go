@@ -78,6 +78,34 @@ func TestStreamLeft(t *testing.T) {
 	}
 }
 
+// A client that acknowledges by calls, and says what it has last when it comes back, is known by that: what it was told later is
+// told again immediately, and its stream does not stay beside the new one, whether the client has had an event of it or not.
+func TestStreamAcknowledged(t *testing.T) {
+	t.Parallel()
+	p, e := newTestPulls()
+	s := newTestStream(t, p, "shop", 10)
+	ids := p.tells(t, s, 1, 4, 0)
+	p.acknowledge("shop", []string{ids[1], ids[0]})
+	p.endStream(s, nil, nil, 0)
+	e.done = 0
+	if p.resume("shop", ids[0]); e.done != 0 {
+		t.Errorf("an event before the last one has ended %d", e.done)
+	}
+	if p.resume("shop", ids[1]); e.done != 2 {
+		t.Errorf("%d have gone back, want 2", e.done)
+	}
+	again := newTestStream(t, p, "shop", 10)
+	again.last = ids[1]
+	p.tells(t, again, 3, 2, 0)
+	e.done = 0
+	if p.resume("shop", ids[1]); !again.stopped || e.done != 0 {
+		t.Errorf("stopped %v, %d were acknowledged", again.stopped, e.done)
+	}
+	if p.endStream(again, nil, nil, 0); e.done != 2 {
+		t.Errorf("%d have gone back, want 2", e.done)
+	}
+}
+
 // A stream ends when nothing was acknowledged for a minute, and soon if its client has as many as it may. What it has told
 // may be acknowledged for another minute, and then is told again.
 func TestStreamSilent(t *testing.T) {

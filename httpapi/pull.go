@@ -123,6 +123,9 @@ func (p *pulls) acknowledge(account string, ids []string) (unknown []string) {
 			continue
 		}
 		of.drop(id, h)
+		if s := h.stream; s != nil && h.number > s.number {
+			s.last, s.number = id, h.number
+		}
 		all = append(all, h)
 	}
 	p.mu.Unlock()

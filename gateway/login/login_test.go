@@ -17,6 +17,7 @@ import (
 	"pmg/connector"
 	"pmg/gateway/node"
 	"pmg/internal/tlsfiles"
+	"pmg/internal/token"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
 	"pmg/sms"
@@ -203,6 +204,40 @@ func TestLoginReload(t *testing.T) {
 			if step, _ := l.Next(again); step != Decided || l.Result.Code != sms.BindFailed {
 				t.Errorf("%s: step %d, told %s", id, step, l.Result.Code)
 			}
+		}
+	}
+}
+
+// What was let in is let in still while its password, or its key, is one of its account, and until the key expires.
+func TestStill(t *testing.T) {
+	t.Parallel()
+	d := newLoginDesk(t)
+	remote := netip.AddrPortFrom(netip.MustParseAddr("192.0.2.1"), 1)
+	still := func(id, password string) bool {
+		return d.d.Still(d.c, remote, tlsfiles.Identity{}, protocols.Credentials{SystemID: []byte(id), Password: []byte(password), Bind: protocols.Transmitter})
+	}
+	if still("hashed", "secret") {
+		t.Error("a hash was compared that nobody has asked for")
+	}
+	d.login("192.0.2.1", "hashed", "secret")
+	if !still("hashed", "secret") || !still("plain", "secret") || still("hashed", "other") || still("nobody", "secret") || still("elsewhere", "secret") {
+		t.Error("others are let in than before")
+	}
+	cfg := *d.d.Config()
+	shop := config.Account{SystemID: "shop", Password: "x", Keys: []config.Key{{Name: "one", Hash: token.Hash("pmg_one"), Expires: "2026-11-24"}}}
+	cfg.Accounts = []config.Account{shop}
+	d.d.SetAccounts(account.NewTable(&cfg, account.NewRegistry()))
+	if still("plain", "secret") {
+		t.Error("an account that is gone is let in")
+	}
+	for at, want := range map[string]bool{"2026-11-23T23:59:59Z": true, "2026-11-24T00:00:00Z": false} {
+		wall, err := time.Parse(time.RFC3339, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.d.Clock.WallClock = func() time.Time { return wall }
+		if k := d.d.StillKey(d.c, remote, tlsfiles.Identity{}, "pmg_one"); (k != nil) != want {
+			t.Errorf("at %s: %v", at, k)
 		}
 	}
 }

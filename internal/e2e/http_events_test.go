@@ -138,27 +138,32 @@ func TestHTTPEvents(t *testing.T) {
 	testutil.Eventually(t, "it has ended", func() bool { return g.Pending() == 0 && g.synced() })
 	smsc.brings(1, 4)
 	ids := first.want(4)
-	first.cancel()
-	second := a.stream("", ids[1])
+	second := a.stream("", ids[1]) // the client has left the first; the gateway has not noticed
 	if again := second.want(2); !slices.Equal(again, ids[2:]) {
 		t.Errorf("%q, want %q", again, ids[2:])
 	}
+	first.wantEnd()
 	testutil.Eventually(t, "two are left", func() bool { return g.Pending() == 2 && g.synced() })
 	a.acknowledges(ids[2])
+	second.cancel()
+	third := a.stream("", ids[2])
+	if again := third.want(1); again[0] != ids[3] {
+		t.Errorf("%q, want %q", again, ids[3:])
+	}
 	smsc.conn.Close()
 	g.stop()
-	second.wantEnd()
+	third.wantEnd()
 
 	g = start(t, s)
 	a = g.api()
 	a.name = "api"
-	third := a.stream("", ids[2]) // nobody knows it any more
-	if again := third.want(1); again[0] != ids[3] {
+	fourth := a.stream("", ids[2]) // nobody knows it any more
+	if again := fourth.want(1); again[0] != ids[3] {
 		t.Errorf("%q, want %q", again, ids[3:])
 	}
 	a.stream("", ids[3])
 	g.settled()
-	third.wantEnd()
+	fourth.wantEnd()
 }
 
 // Each event goes to one of an account's streams, and to no other account. An account has a number of streams.
