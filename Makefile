@@ -32,7 +32,7 @@ MICRO       := go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./
 
 .DEFAULT_GOAL := help
 .PHONY: help build build-bench demo test check vet staticcheck format fresh race debug peers mutate fuzz soak simulate \
-	backlog bench bench-relay bench-micro bench-compare pgo docs release release-check deb vulnerable clean
+	backlog bench bench-relay bench-micro bench-compare pgo docs screenshots release release-check deb vulnerable clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -132,6 +132,9 @@ pgo: build-bench ## profile the gateway under load, for the compiler: cmd/pmg/de
 
 docs: ## write everything again that is made of the code; make peers and make bench write what they measure
 	$(GOTEST) -run Fresh $(MADE) -update
+
+screenshots: ## make the pictures of the operators' pages in docs/screens
+	go test ./cmd/pmg -run '^TestNight$$' -count 1 -screenshots $(CURDIR)/docs/screens
 
 release: ## make archives, Debian packages, lists of modules and checksums in dist
 	packaging/release.sh "$(VERSION)" "$(REVISION)" dist

@@ -1,98 +1,41 @@
 package web
 
 import (
-	"context"
-	"fmt"
-	"os/exec"
-	"strings"
-	"sync"
-	"syscall"
 	"testing"
-	"time"
 
-	"github.com/chromedp/cdproto/log"
-	cdp "github.com/chromedp/cdproto/page"
-	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
 	"pmg/config"
+	"pmg/internal/chrome"
 )
 
-// complaints are what a browser says of pages: errors of scripts, and what their policy has refused.
-type complaints struct {
-	mu  sync.Mutex
-	all []string
+// inColors has pages take on the colors that somebody prefers: light or dark.
+func inColors(scheme string) chromedp.Action {
+	return emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}})
 }
-
-func (c *complaints) add(text string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.all = append(c.all, text)
-}
-
-// inBrowser starts a browser, which takes every question of a page for answered with yes.
-func inBrowser(t *testing.T) (context.Context, *complaints) {
-	t.Helper()
-	program, err := exec.LookPath("chromium-headless-shell")
-	if err != nil {
-		t.Skip("chromium-headless-shell is not installed: apt-get install chromium-headless-shell")
-	}
-	var started *exec.Cmd
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) {
-		started, cmd.SysProcAttr = cmd, &syscall.SysProcAttr{Setpgid: true}
-	}))
-	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...) // the test's own context ends before the browser can
-	ctx, _ = chromedp.NewContext(ctx)
-	t.Cleanup(func() {
-		_ = chromedp.Cancel(ctx)
-		stop()
-		if started != nil && started.Process != nil { // its children outlast it if it is killed
-			_ = syscall.Kill(-started.Process.Pid, syscall.SIGKILL)
-		}
-	})
-	ctx, stopTest := context.WithTimeout(ctx, 2*time.Minute)
-	t.Cleanup(stopTest)
-	all := new(complaints)
-	chromedp.ListenTarget(ctx, func(event any) {
-		switch e := event.(type) {
-		case *log.EventEntryAdded:
-			all.add(e.Entry.Text)
-		case *runtime.EventExceptionThrown:
-			all.add(e.ExceptionDetails.Error())
-		case *runtime.EventConsoleAPICalled:
-			all.add(fmt.Sprint(e.Type, e.Args))
-		case *cdp.EventJavascriptDialogOpening:
-			go func() { _ = chromedp.Run(ctx, cdp.HandleJavaScriptDialog(true)) }()
-		}
-	})
-	return ctx, all
-}
-
-// nameless returns the controls of a page that no screen reader can name.
-const nameless = `[...document.querySelectorAll('a, button, select, input:not([type=hidden]), [role=region], nav')].filter(e =>
-	!(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.[0]?.textContent.trim())).map(e => e.outerHTML)`
 
 // In a real browser somebody logs in, sees each page, pauses a connector and sees another page's stream tell of it, and resumes
 // it. Nothing of that is refused by the policy of the pages or fails in a script, and each control has a name.
 func TestBrowser(t *testing.T) {
 	t.Parallel()
-	ctx, all := inBrowser(t)
+	b := chrome.Start(t)
 	base, g := start(t)
-	run := func(actions ...chromedp.Action) {
-		t.Helper()
-		if err := chromedp.Run(ctx, actions...); err != nil {
-			t.Fatalf("%v; the browser says %q", err, all.all)
-		}
-	}
-	run(log.Enable(), chromedp.Navigate(base+"/ui/connectors"),
-		chromedp.SendKeys(`input[name=name]`, config.AdministerScope), chromedp.SendKeys(`input[name=password]`, password), chromedp.Submit(`input[name=name]`),
-		chromedp.WaitVisible(`//h1[text()="Connectors"]`))
+	run := b.Do
+	run(chromedp.Navigate(base + "/ui/connectors"))
+	b.LogIn(config.AdministerScope, password)
+	run(chromedp.WaitVisible(`//h1[text()="Connectors"]`))
 	for _, p := range pages() {
-		var wrong []string
 		path, heading := pathOf(&p)
-		run(chromedp.Navigate(base+path), chromedp.WaitVisible(`//h1[text()='`+heading+`']`), chromedp.Evaluate(nameless, &wrong))
-		if len(wrong) > 0 {
+		run(chromedp.Navigate(base+path), chromedp.WaitVisible(`//h1[text()='`+heading+`']`))
+		if wrong := b.Nameless(); len(wrong) > 0 {
 			t.Errorf("%s: controls without a name: %q", path, wrong)
+		}
+		for _, scheme := range []string{"light", "dark"} {
+			run(inColors(scheme))
+			if pale := b.Pale(); len(pale) > 0 {
+				t.Errorf("%s: texts that are hard to read in %s colors: %q", path, scheme, pale)
+			}
 		}
 	}
 	run(chromedp.Navigate(base+"/ui/connectors"), chromedp.Click(`button[aria-label="Pause operator"]`), chromedp.WaitVisible(`button[aria-label="Resume operator"]`))
@@ -123,9 +66,5 @@ func TestBrowser(t *testing.T) {
 		chromedp.Click(`//a[text()="Compare the file with what runs"]`), chromedp.Click(`//button[text()="Reload the configuration"]`), chromedp.WaitVisible(`//p[@class="notice"][contains(text(), "nothing <i>new")]`))
 	run(chromedp.Navigate(base+"/ui/connectors"), chromedp.WaitVisible(`button[aria-label="Pause operator"]`),
 		chromedp.Submit(`.who button`), chromedp.WaitVisible(`input[name=password]`))
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	if len(all.all) > 0 {
-		t.Errorf("the browser says:\n%s", strings.Join(all.all, "\n"))
-	}
+	b.Silent()
 }

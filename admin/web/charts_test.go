@@ -1,17 +1,15 @@
 package web
 
 import (
-	"strings"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/chromedp"
 
 	"pmg/admin"
 	"pmg/admin/history"
 	"pmg/config"
+	"pmg/internal/chrome"
 )
 
 // busy has connectors count what a gateway with some traffic does, and samples made of it. It returns the time of the last.
@@ -34,32 +32,23 @@ func busy(s *admin.Server, at time.Time, samples int) time.Time {
 // browser asks for. Nothing of that is refused by the policy of the pages.
 func TestCharts(t *testing.T) {
 	t.Parallel()
-	ctx, all := inBrowser(t)
+	b := chrome.Start(t)
 	s := startServer(t)
 	at := busy(s, time.Now(), 30)
-	run := func(actions ...chromedp.Action) {
-		t.Helper()
-		if err := chromedp.Run(ctx, actions...); err != nil {
-			t.Fatalf("%v; the browser says %q", err, all.all)
-		}
-	}
+	run := b.Do
 	var drawn, moved string
 	picture := func(to *string) chromedp.Action {
 		return chromedp.Evaluate(`document.querySelector('.charts canvas').toDataURL()`, to)
 	}
-	run(log.Enable(), chromedp.Navigate("http://"+s.Addr()+"/ui/"),
-		chromedp.SendKeys(`input[name=name]`, config.LookScope), chromedp.SendKeys(`input[name=password]`, password), chromedp.Submit(`input[name=name]`),
-		chromedp.WaitVisible(`.charts [role=img][aria-label*="Now: in 129, out 125, receipts 0"]`), picture(&drawn))
+	run(chromedp.Navigate("http://" + s.Addr() + "/ui/"))
+	b.LogIn(config.LookScope, password)
+	run(chromedp.WaitVisible(`.charts [role=img][aria-label*="Now: in 129, out 125, receipts 0"]`), picture(&drawn))
 	busy(s, at, 10)
 	run(chromedp.WaitVisible(`.charts [role=img][aria-label*="Now: in 109, out 101, receipts 0"]`), chromedp.WaitVisible(`.charts [aria-label*="Now: waiting 9."]`), picture(&moved))
-	run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}),
+	run(inColors("dark"),
 		chromedp.Poll(`document.querySelector('.charts canvas')?.toDataURL() !== "`+moved+`"`, nil), chromedp.WaitVisible(`.charts [role=img][aria-label*="Now: in 109"]`))
 	if len(drawn) < 1000 || drawn == moved {
 		t.Errorf("pictures of %d and %d octets", len(drawn), len(moved))
 	}
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	if len(all.all) > 0 {
-		t.Errorf("the browser says:\n%s", strings.Join(all.all, "\n"))
-	}
+	b.Silent()
 }

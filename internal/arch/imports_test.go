@@ -34,6 +34,7 @@ func table() []row {
 		{"internal/proxyheader", ""},
 		{"internal/console", ""},
 		{"internal/testutil", ""},
+		{"internal/chrome", ""},
 		{"internal/nearest", ""},
 		{"telemetry", ""},
 		{"sms/charset", ""},

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"pmg/internal/chrome"
+	"pmg/internal/passhash"
+	"pmg/internal/testutil"
+	"pmg/loadtest"
+)
+
+var screenshots = flag.String("screenshots", "", "directory into which TestNight writes pictures of the operators' pages")
+
+const nightConfig = `
+admin: {address: "127.0.0.1:0", users: [{name: anna, password: %q, scope: administer}]}
+pdulog: {dir: %q, flush: 10ms}
+store: {dir: %q, ballast: 0B}
+accounts:
+  - {system_id: bank, password: secret, max_sessions: 8}
+  - {system_id: shop, password: secret, bind: [transmitter], webhook: %q, rate: 50}
+connectors:
+  - {name: clients, direction: in, address: "127.0.0.1:0"}
+  - {name: api, direction: in, protocol: http, address: "127.0.0.1:0", throttle_pause: 1ms, retry: {temporary: [50ms, repeat]}}
+  - {name: north, direction: out, address: %q, system_id: pmg, password: secret, instances: 2, window: 50, rate: 500}
+  - {name: south, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret, static: true}
+routes:
+  - {to: south, destination: "49"}
+  - {to: north}
+`
+
+// A night is a gateway with some traffic, a server of a client that is down, and the browser of the one on duty.
+type night struct {
+	*runningServer
+	browser *chrome.Browser
+	down    atomic.Bool // the client's server
+	told    atomic.Int64
+}
+
+// startNight starts it, and the login of the one on duty.
+func startNight(t *testing.T) *night {
+	t.Helper()
+	n := &night{browser: chrome.Start(t)}
+	n.down.Store(true)
+	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if n.down.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		n.told.Add(1)
+	}))
+	t.Cleanup(hook.Close)
+	o := loadtest.SinkOptions{Listen: "127.0.0.1:0", Receipts: true}
+	sink, err := loadtest.StartSink(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sink.Close() })
+	n.runningServer = runServer(t, fmt.Sprintf(nightConfig, passhash.New([]byte("correct horse")), t.TempDir(), newStoreDir(t), hook.URL+"/hook", sink.Addr()))
+	n.browser.Do(chromedp.EmulateViewport(1280, 960), chromedp.Navigate("http://"+n.admin.Addr()+"/ui/"))
+	n.browser.LogIn("anna", "correct horse")
+	return n
+}
+
+// address returns where a connector listens.
+func (n *night) address(connector string) string {
+	return n.engine.Addresses(n.gateway.Connector(connector))[0].String()
+}
+
+// load sends messages until the end of the test, so many a second.
+func (n *night) load(rate float64) {
+	n.t.Helper()
+	o := loadtest.DefaultLoadOptions()
+	o.To, o.Connections, o.Rate, o.Duration, o.Receipts, o.SystemID, o.Password = n.address("clients"), 4, rate, time.Hour, true, "bank", "secret"
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = loadtest.Load(ctx, o)
+	}()
+	n.t.Cleanup(func() { stop(); <-done })
+}
+
+// send sends a message of the account shop, and returns its id.
+func (n *night) send(to string) string {
+	n.t.Helper()
+	r, err := http.NewRequestWithContext(n.t.Context(), http.MethodPost, "http://"+n.address("api")+"/v1/messages", strings.NewReader(`{"from":"Shop","to":"`+to+`","text":"Your parcel has come","client_reference":"parcel 7"}`))
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	r.SetBasicAuth("shop", "secret")
+	r.Close = true
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	defer a.Body.Close()
+	var answer struct{ ID string }
+	if err := json.NewDecoder(a.Body).Decode(&answer); err != nil || answer.ID == "" {
+		n.t.Fatalf("%s: %v", a.Status, err)
+	}
+	return answer.ID
+}
+
+// open shows a page.
+func (n *night) open(path, heading string) {
+	n.t.Helper()
+	n.browser.Do(chromedp.Navigate("http://"+n.admin.Addr()+path), chromedp.WaitVisible(`//h1[text()="`+heading+`"]`))
+}
+
+// shoot writes a picture of the page, if pictures are wanted.
+func (n *night) shoot(name string, actions ...chromedp.Action) {
+	n.t.Helper()
+	if *screenshots == "" {
+		return
+	}
+	var picture []byte
+	n.browser.Do(append(actions, chromedp.CaptureScreenshot(&picture))...)
+	if err := os.WriteFile(filepath.Join(*screenshots, name+".png"), picture, 0o600); err != nil {
+		n.t.Error(err)
+	}
+}
+
+func inColors(scheme string) chromedp.Action {
+	return emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}})
+}
+
+// Somebody on duty sees the traffic move, finds out what a client's server did not take and has it told again, pauses and
+// resumes a connector, and puts a new configuration in force, all in a browser, which has no complaint.
+func TestNight(t *testing.T) {
+	t.Parallel()
+	n := startNight(t)
+	b := n.browser
+	n.load(200)
+	cfg := *n.gateway.Config()
+	cfg.Receipts.CallbackValidity = time.Second
+	n.gateway.SetConfig(&cfg)
+	id := n.send("+46700000001")
+	n.send("+49700000001") // no session to there
+
+	n.open("/ui/", "Overview")
+	b.Do(chromedp.Poll(`Number(document.querySelector('[data-k=in]').textContent) > 100`, nil, chromedp.WithPollingTimeout(time.Minute)))
+	n.shoot("overview")
+	n.shoot("overview-dark", inColors("dark"))
+	b.Do(inColors("light"))
+
+	n.open("/ui/webhooks", "Webhooks")
+	b.Do(chromedp.Click(`//a[text()="shop"][ancestor::table]`), chromedp.WaitVisible(`//h1[text()="Webhooks of shop"]`))
+	testutil.Eventually(t, "there is a dead letter", func() bool { return n.gateway.Settler.Dead.Counts()["shop"] == 1 })
+	b.Do(chromedp.WaitVisible(`//td[text()="` + id + `"][ancestor::table[caption[starts-with(text(), "Dead")]]]`))
+	n.shoot("webhooks-name")
+	n.down.Store(false)
+	b.Do(chromedp.Click(`button[aria-label^="Replay evt_"]`), chromedp.WaitVisible(`//p[@role="status"][contains(text(), "1 retried")]`))
+	testutil.Eventually(t, "the client's server was told", func() bool { return n.told.Load() == 1 })
+	b.Do(chromedp.WaitVisible(`//span[@data-k="dead"][text()="0"]`))
+
+	n.open("/ui/connectors/north", "Connector north")
+	b.Do(chromedp.Click(`button[aria-label="Pause north"]`), chromedp.WaitVisible(`[data-k=state][data-v=held]`),
+		chromedp.Poll(`Number(document.querySelector('[data-k=queued]').textContent) > 100`, nil, chromedp.WithPollingTimeout(time.Minute)))
+	n.shoot("connectors-name")
+	b.Do(chromedp.Click(`button[aria-label="Resume north"]`), chromedp.WaitNotPresent(`[data-k=state][data-v=held]`),
+		chromedp.Poll(`Number(document.querySelector('[data-k=queued]').textContent) < 100`, nil, chromedp.WithPollingTimeout(time.Minute)))
+
+	text, err := os.ReadFile(n.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.write(strings.Replace(string(text), "rate: 50", "rate: 60", 1))
+	n.open("/ui/gateway", "Gateway")
+	b.Do(chromedp.Click(`//button[text()="Reload the configuration"]`), chromedp.WaitVisible(`//p[@role="status"][contains(text(), "rate")]`))
+	if rate := n.gateway.Account("shop").Rate; rate != 60 {
+		t.Errorf("the rate is %d", rate)
+	}
+	n.shootAll()
+	b.Silent()
+}
+
+// shootAll makes pictures of the pages that TestNight does not look at.
+func (n *night) shootAll() {
+	if *screenshots == "" {
+		return
+	}
+	for _, p := range [][2]string{
+		{"connectors", "Connectors"}, {"accounts", "Accounts"}, {"accounts/bank", "Account bank"}, {"sessions", "Sessions"}, {"webhooks", "Webhooks"}, {"queues", "Queues"},
+		{"routing?to=%2B46700000001&account=shop", "Routing"}, {"pdulog?connector=north", "PDU log"}, {"gateway", "Gateway"},
+	} {
+		n.open("/ui/"+p[0], p[1])
+		name, _, _ := strings.Cut(p[0], "?")
+		n.shoot(strings.Replace(name, "/bank", "-name", 1), chromedp.Sleep(time.Second))
+	}
+}

@@ -1,0 +1,136 @@
+// Package chrome runs a real browser for tests of pages.
+//
+// # Start reading
+//
+// chrome.go (Start, Do, Silent).
+package chrome
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// program is Debian's browser without a screen.
+const program = "chromium-headless-shell"
+
+// patience is how long a test may use its browser.
+const patience = 2 * time.Minute
+
+// A Browser is one that runs until the end of a test.
+type Browser struct {
+	t   testing.TB
+	ctx context.Context
+
+	mu         sync.Mutex
+	complaints []string // errors of scripts, and what the policies of pages have refused
+}
+
+// Start starts a browser, which answers every question of a page with yes. The test is skipped where there is none.
+func Start(t testing.TB) *Browser {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		t.Skip(program + " is not installed: apt-get install " + program)
+	}
+	var started *exec.Cmd
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) {
+		started, cmd.SysProcAttr = cmd, &syscall.SysProcAttr{Setpgid: true}
+	}))
+	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...) // the test's own context ends before the browser can
+	ctx, _ = chromedp.NewContext(ctx)
+	t.Cleanup(func() {
+		_ = chromedp.Cancel(ctx)
+		stop()
+		if started != nil && started.Process != nil { // its children outlast it if it is killed
+			_ = syscall.Kill(-started.Process.Pid, syscall.SIGKILL)
+		}
+	})
+	ctx, stopTest := context.WithTimeout(ctx, patience)
+	t.Cleanup(stopTest)
+	b := &Browser{t: t, ctx: ctx}
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch e := event.(type) {
+		case *log.EventEntryAdded:
+			b.says(e.Entry.Text)
+		case *runtime.EventExceptionThrown:
+			b.says(e.ExceptionDetails.Error())
+		case *runtime.EventConsoleAPICalled:
+			b.says(fmt.Sprint(e.Type, e.Args))
+		case *page.EventJavascriptDialogOpening:
+			go func() { _ = chromedp.Run(ctx, page.HandleJavaScriptDialog(true)) }()
+		}
+	})
+	b.Do(log.Enable())
+	return b
+}
+
+func (b *Browser) says(text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.complaints = append(b.complaints, text)
+}
+
+// Do has the browser act. The test ends if it cannot.
+func (b *Browser) Do(actions ...chromedp.Action) {
+	b.t.Helper()
+	if err := chromedp.Run(b.ctx, actions...); err != nil {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.t.Fatalf("%v; the browser says %q", err, b.complaints)
+	}
+}
+
+// LogIn logs in by the form that the browser shows.
+func (b *Browser) LogIn(name, password string) {
+	b.t.Helper()
+	b.Do(chromedp.SendKeys(`input[name=name]`, name), chromedp.SendKeys(`input[name=password]`, password), chromedp.Submit(`input[name=name]`), chromedp.WaitNotPresent(`input[name=password]`), chromedp.WaitReady(`main`))
+}
+
+// Silent fails the test if the browser had something to say: a script has failed, or the policy of a page has refused something.
+func (b *Browser) Silent() {
+	b.t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.complaints) > 0 {
+		b.t.Errorf("the browser says:\n%s", strings.Join(b.complaints, "\n"))
+	}
+}
+
+// Nameless returns the controls of the page that no screen reader can name.
+func (b *Browser) Nameless() (controls []string) {
+	b.t.Helper()
+	b.Do(chromedp.Evaluate(`[...document.querySelectorAll('a, button, select, input:not([type=hidden]), textarea, [role=region], [role=img], nav')].filter(e =>
+	!(e.getAttribute('aria-label') || e.textContent.trim() || e.labels?.[0]?.textContent.trim())).map(e => e.outerHTML)`, &controls))
+	return controls
+}
+
+// Pale returns the texts of the page whose contrast with what is behind them is lower than WCAG 2.2 §1.4.3 asks for.
+func (b *Browser) Pale() (texts []string) {
+	b.t.Helper()
+	b.Do(chromedp.Evaluate(pale, &texts))
+	return texts
+}
+
+// pale works out the contrast of each element that has a text of its own. Backgrounds are those of the next ancestor that
+// has one which is not transparent.
+const pale = `(() => {
+	const rgb = c => (c.match(/[\d.]+/g) || []).map(Number);
+	const light = c => { const f = v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; return 0.2126 * f(c[0]) + 0.7152 * f(c[1]) + 0.0722 * f(c[2]); };
+	const behind = e => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c.length === 3 || c[3] === 1) return c; } return [255, 255, 255]; };
+	return [...document.querySelectorAll('body *')].filter(e => e.checkVisibility() && !e.disabled && [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())).filter(e => {
+		const s = getComputedStyle(e), a = light(rgb(s.color)), b = light(behind(e)), size = parseFloat(s.fontSize);
+		const large = size >= 24 || size >= 18.66 && Number(s.fontWeight) >= 700;
+		return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) < (large ? 3 : 4.5);
+	}).map(e => e.tagName + ' ' + e.className + ' ' + e.textContent.trim().slice(0, 40) + ' ' + getComputedStyle(e).color + ' on ' + behind(e));
+})()`
