@@ -86,6 +86,12 @@ func age(seconds float64) string {
 	}
 }
 
+// Streams reports whether the page is kept up to date.
+func (v *view) Streams() bool {
+	still, ok := v.Model.(interface{ IsStill() bool })
+	return v.Model != nil && !v.Page.IsSearch() && !(ok && still.IsStill())
+}
+
 // Back returns where an act goes back to.
 func (v *view) Back() string {
 	if v.Query == "" {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -55,6 +56,9 @@ type logLine struct {
 	Way     string `json:"way"`
 	PDU     string `json:"pdu"`
 }
+
+// IsStill reports whether nothing will come.
+func (p *pduLogPage) IsStill() bool { return p.Wrong != "" }
 
 // withTexts serves a request that asks for the texts of messages to those who may see them, and has it written in the audit log
 // before.
@@ -190,9 +194,7 @@ func (s *site) pduLog(r *http.Request) any {
 	if err != nil {
 		p.Wrong = "The log cannot be read: " + err.Error()
 	}
-	for i, j := 0, len(p.Lines)-1; i < j; i, j = i+1, j-1 {
-		p.Lines[i], p.Lines[j] = p.Lines[j], p.Lines[i]
-	}
+	slices.Reverse(p.Lines)
 	return p
 }
 

@@ -202,6 +202,9 @@ func TestMarkup(t *testing.T) {
 	}
 	for _, path := range paths {
 		_, body, _ := ask(t, c, "GET", base+path, nil)
+		if n := strings.Count(body, "<table"); n != strings.Count(body, "<caption") || n > strings.Count(body, `<th scope="col"`) {
+			t.Errorf("%s: a table without a caption or heads: %s", path, body)
+		}
 		if strings.Contains(body, "<b>") || strings.Contains(body, "<script>") || strings.Contains(body, `"x"`) {
 			t.Errorf("%s: %s", path, body)
 		}
