@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"pmg/admin/access"
 	"pmg/config"
 	"pmg/gateway/operate"
+	"pmg/pdulog"
 	"pmg/pdulog/story"
 )
 
@@ -52,8 +54,8 @@ func (s *Server) Messages(r *http.Request) (*Messages, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Messages{Messages: []Message{}, Cut: cutOf(found)}
-	for _, one := range slices.Backward(found.Stories) {
+	m := &Messages{Messages: []Message{}, Cut: s.cutOf(found)}
+	for _, one := range s.withWaiting(r.Context(), q, found) {
 		if (len(one.Steps) == 0 && one.Waits == nil) || q.Account != "" && one.Account != q.Account {
 			continue
 		}
@@ -73,8 +75,10 @@ const (
 	tooLate = "Not all files were searched, because that took too long: choose a shorter time."
 )
 
-func cutOf(f *story.Found) string {
+func (s *Server) cutOf(f *story.Found) string {
 	switch {
+	case !s.view.gateway.Config().PDULog.Enabled:
+		return "PDUs are not logged (pdulog.enabled): little is known of messages."
 	case f.Late:
 		return tooLate
 	case f.Cut:
@@ -86,6 +90,7 @@ func cutOf(f *story.Found) string {
 // storyQueryOf reads which messages a request asks for.
 func storyQueryOf(r *http.Request, what string) (q story.Query, err error) {
 	now := time.Now()
+	what = strings.TrimSpace(what)
 	q = story.Query{What: what, Account: r.FormValue("account"), Since: now.Add(-searchBack)}
 	if q.What == "" || len(q.What) > 100 {
 		return q, refuse(http.StatusBadRequest, "cannot search: q must be the number or the id of a message, of 100 characters at most")
@@ -111,7 +116,7 @@ func (s *Server) search(ctx context.Context, q story.Query, withTexts bool) (*st
 	ctx, stop := context.WithTimeout(ctx, s.searchTime)
 	defer stop()
 	cfg := s.view.gateway.Config()
-	f := story.Finder{Dir: cfg.PDULog.Dir, Events: cfg.Events.Dir, Most: mostFollowed, Room: searchRoom, Waiting: func(_ context.Context, ids []uint64) []operate.StoredMessage {
+	f := story.Finder{Dir: cfg.PDULog.Dir, Events: cfg.Events.Dir, Most: mostFollowed, Room: searchRoom, Wide: true, Waiting: func(_ context.Context, ids []uint64) []operate.StoredMessage {
 		page, err := s.view.gateway.Operate.ListStored(operate.Selection{IDs: ids, Text: withTexts}, 0, len(ids))
 		if err != nil {
 			return nil
@@ -130,6 +135,29 @@ func TakesLong(w http.ResponseWriter) {
 	c := http.NewResponseController(w)
 	_ = c.SetReadDeadline(time.Time{}) // of the request, which has been read: behind it the connection would count as gone
 	_ = c.SetWriteDeadline(time.Now().Add(searchTime + timeout))
+}
+
+// withWaiting returns the stories that were found, the last one first, and before them those of messages that wait for a number and
+// came before the time that was searched.
+func (s *Server) withWaiting(ctx context.Context, q story.Query, found *story.Found) (all []*story.Story) {
+	number := strings.TrimPrefix(strings.TrimPrefix(q.What, "+"), "00")
+	if !pdulog.MessageID(q.What) {
+		known := map[string]bool{}
+		for _, one := range found.Stories {
+			known[one.ID] = true
+		}
+		for _, form := range []string{number, "+" + number, "00" + number} {
+			s.eachStored(ctx, operate.Selection{Account: q.Account, Dest: form}, 0, func(m *operate.StoredMessage) {
+				if m.Dest == form && m.Kind != "receipt" && !known[m.ID] && len(all) < mostFollowed {
+					all = append(all, &story.Story{ID: m.ID, Account: m.Account, Waits: m})
+				}
+			})
+		}
+	}
+	for _, one := range slices.Backward(found.Stories) {
+		all = append(all, one)
+	}
+	return all
 }
 
 // messageOf returns what a search says of a story.

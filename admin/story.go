@@ -82,10 +82,10 @@ func (s *Server) Message(r *http.Request, id string) (*Story, error) {
 	}
 	i := slices.IndexFunc(found.Stories, func(one *story.Story) bool { return one.ID == q.What })
 	if i < 0 || len(found.Stories[i].Steps) == 0 && found.Stories[i].Waits == nil {
-		return nil, refuse(http.StatusNotFound, strings.TrimSpace("nothing is known of message "+q.What+" in this time. "+cutOf(found)))
+		return nil, refuse(http.StatusNotFound, strings.TrimSpace("nothing is known of message "+q.What+" in this time. "+s.cutOf(found)))
 	}
 	one := found.Stories[i]
-	m := &Story{Message: messageOf(one), Waits: one.Waits, Cut: cutOf(found), Texts: texts, InMemory: !s.view.gateway.Store.Durable()}
+	m := &Story{Steps: []StoryStep{}, PDUs: []StoryPDU{}, Message: messageOf(one), Waits: one.Waits, Cut: s.cutOf(found), Texts: texts, InMemory: !s.view.gateway.Store.Durable()}
 	m.Attempts = s.view.gateway.Webhooks.Attempts(webhooks.Filter{ID: one.ID, Limit: mostFollowed, Replies: texts})
 	m.Receipts = s.receiptsOf(r.Context(), number, m.Account)
 	for _, other := range found.Stories {
@@ -159,8 +159,24 @@ func (s *Server) driverOf(command string) (protocols.Driver, error) {
 	return nil, errors.New("no connector speaks the protocol of " + command)
 }
 
-// mostPages is how many pages of the store are looked through for the receipts of a message.
+// mostPages is how many pages of the store are looked through.
 const mostPages = 5
+
+// eachStored calls f for messages of the store with ids from from on.
+func (s *Server) eachStored(ctx context.Context, sel operate.Selection, from uint64, f func(*operate.StoredMessage)) {
+	for range mostPages {
+		page, err := s.view.gateway.Operate.ListStored(sel, from, mostFound)
+		if err != nil || ctx.Err() != nil {
+			return
+		}
+		for i := range page.Messages {
+			f(&page.Messages[i])
+		}
+		if from, sel.UpTo = page.Next, page.UpTo; from == 0 {
+			return
+		}
+	}
+}
 
 // receiptsOf returns the receipts and events about a message of an account that wait, or were not taken in time. They have come
 // after it.
@@ -169,19 +185,11 @@ func (s *Server) receiptsOf(ctx context.Context, id uint64, account string) (all
 		return nil
 	}
 	for _, state := range []string{"", operate.StateDead} {
-		sel := operate.Selection{Account: account, Kind: "receipt", State: state}
-		for from, pages := id+1, 0; from != 0 && pages < mostPages && ctx.Err() == nil; pages++ {
-			page, err := s.view.gateway.Operate.ListStored(sel, from, mostFound)
-			if err != nil {
-				return all
+		s.eachStored(ctx, operate.Selection{Account: account, Kind: "receipt", State: state}, id+1, func(m *operate.StoredMessage) {
+			if m.About == sms.FormatID(id) {
+				all = append(all, *m)
 			}
-			for i := range page.Messages {
-				if page.Messages[i].About == sms.FormatID(id) {
-					all = append(all, page.Messages[i])
-				}
-			}
-			from, sel.UpTo = page.Next, page.UpTo
-		}
+		})
 	}
 	return all
 }

@@ -135,7 +135,7 @@ func newTracer(t *Trace) *tracer {
 	}
 	w.since = t.Filter.Since
 	if t.ID == "" {
-		w.words = append(w.words, []byte(comparedEnd(t.Number)))
+		w.words = append(w.words, []byte(ComparedEnd(t.Number)))
 		return w
 	}
 	w.words = append(w.words, []byte(t.ID))

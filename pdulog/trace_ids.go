@@ -38,7 +38,7 @@ func (w *tracer) isOfAccount(e *Entry) bool {
 
 func (w *tracer) hasNumber(e *Entry, fields ...string) bool {
 	for _, f := range fields {
-		if sameNumber(string(fieldOf(e.Rest, f)), w.Number) {
+		if SameNumber(string(fieldOf(e.Rest, f)), w.Number) {
 			return true
 		}
 	}
@@ -85,7 +85,7 @@ func receiptIDs(e *Entry) (ids []string) {
 func (w *tracer) isRecipient(e *Entry) bool {
 	for _, field := range [...]string{"source_addr", "destination_addr"} {
 		for _, n := range w.numbers {
-			if a := fieldOf(e.Rest, field); len(a) > 0 && comparedEnd(string(a)) == comparedEnd(string(n)) {
+			if a := fieldOf(e.Rest, field); len(a) > 0 && ComparedEnd(string(a)) == ComparedEnd(string(n)) {
 				return true
 			}
 		}
@@ -174,12 +174,12 @@ func (w *tracer) addForms(id string) {
 	}
 }
 
-// comparedEnd returns the last seven digits of a number, which each form of it has, or all of it.
-func comparedEnd(number string) string { return number[max(0, len(number)-7):] }
+// ComparedEnd returns the last seven digits of a number, which each form of it has, or all of it.
+func ComparedEnd(number string) string { return number[max(0, len(number)-7):] }
 
-// sameNumber reports whether two addresses are one number: international, with +, 00 or nothing
+// SameNumber reports whether two addresses are one number: international, with +, 00 or nothing
 // in front, or, with one 0, national.
-func sameNumber(a, b string) bool {
+func SameNumber(a, b string) bool {
 	a, b = international(a), international(b)
 	if a == "" || b == "" {
 		return false

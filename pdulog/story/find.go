@@ -18,6 +18,7 @@ type Finder struct {
 	Events string // directory of the events; "": they are not read
 	Most   int    // of how many messages the events and the store are asked
 	Room   int    // how many octets of lines are kept; 0: as many as there are
+	Wide   bool   // messages are found that only the events know
 
 	// Waiting returns where messages wait, as far as that is known; nil: it is not.
 	Waiting func(ctx context.Context, ids []uint64) []operate.StoredMessage
@@ -27,7 +28,7 @@ type Finder struct {
 type Found struct {
 	Lines   [][]byte // of the pdu logs, in the order of their times
 	Stories []*Story // in the order of their first lines
-	Cut     bool     // there are too many messages: not all are followed, and the pdu logs alone were asked
+	Cut     bool     // there are too many messages: not all are followed, or of those in the pdu logs nothing else was asked
 	Late    bool     // the context's time was over before all files were read
 }
 
@@ -51,7 +52,7 @@ func (f *Finder) Search(ctx context.Context, q Query) (*Found, error) {
 		t.ID = q.What
 	}
 	found, err := f.find(ctx, t)
-	if err == nil && len(found.Lines) == 0 && t.ID == "" && !found.Late { // an SMSC's id may have digits only, too
+	if err == nil && len(found.Lines)+len(found.Stories) == 0 && t.ID == "" && !found.Late { // an SMSC's id may have digits only, too
 		t.ID = q.What
 		found, err = f.find(ctx, t)
 	}
@@ -72,6 +73,9 @@ func (f *Finder) find(ctx context.Context, t *pdulog.Trace) (*Found, error) {
 		told.know(t.ID)
 	}
 	if f.Events != "" && !late {
+		if f.Wide {
+			told.wanted = t
+		}
 		err := told.readEvents(ctx, f.Events, t.Filter.Since, f.Most)
 		if t.Also = told.unseen; err == nil && len(t.Also) > 0 && t.ID != "" { // a protocol whose receipts have no ids
 			lines, err = t.Trace(ctx, f.Dir)
@@ -81,7 +85,7 @@ func (f *Finder) find(ctx context.Context, t *pdulog.Trace) (*Found, error) {
 		}
 	}
 	f.wait(ctx, told)
-	return &Found{Lines: lines, Stories: told.all, Late: late}, nil
+	return &Found{Lines: lines, Stories: told.all, Cut: told.cut, Late: late}, nil
 }
 
 // wait adds where messages wait.

@@ -97,6 +97,47 @@ func TestStoryOfEvents(t *testing.T) {
 	}
 }
 
+// A wide search finds by number and by the SMSC's id what only the events know, of the account and the time that are wanted.
+func TestWide(t *testing.T) {
+	t.Parallel()
+	line := func(n int, account, state, more string) string {
+		return fmt.Sprintf(`{"number":%d,"id":"%016x","kind":"submit","state":%q,"account":%q,"source":"46700000001","destination":"46700000002","to_connector":"operator","ended_at":"2026-11-20T10:00:%02dZ"%s}`, n, 0xa0+n, state, account, n, more) + "\n"
+	}
+	dir := write(t, map[string]string{"events.log": line(1, "acme", "sent", `,"smsc_id":"7F"`) + line(2, "other", "expired", "") + line(3, "acme", "deleted", "") +
+		`{"number":4,"id":"00000000000000b1","kind":"receipt","state":"sent","source":"46700000002","destination":"46700000001","about":"00000000000000a1","delivery":"delivered","to_account":"acme","ended_at":"2026-11-20T10:00:09Z"}` + "\n"})
+	f := Finder{Dir: t.TempDir(), Events: dir, Most: 9, Wide: true}
+	first := "a1 acme 46700000001>46700000002, taken operator/0 0, receipt_ended /0 0 sent"
+	for _, c := range []struct {
+		q    Query
+		want []string
+	}{
+		{Query{What: "0700000002", Account: "acme"}, []string{first, "a3 acme 46700000001>46700000002, ended operator/0 0 deleted"}},
+		{Query{What: "46700000001", Until: time.Date(2026, 11, 20, 10, 0, 3, 0, time.UTC)}, []string{first, "a2 other 46700000001>46700000002, ended operator/0 0 expired"}},
+		{Query{What: "7F"}, []string{"a1 acme 46700000001>46700000002, taken operator/0 0"}}, // its receipt is found by its own id
+		{Query{What: "46700000003"}, nil},
+	} {
+		found, err := f.Search(t.Context(), c.q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, s := range found.Stories {
+			got = append(got, words(s))
+		}
+		if fmt.Sprint(got) != fmt.Sprint(c.want) || found.Cut {
+			t.Errorf("%+v: got\n%v\nwant\n%v", c.q, got, c.want)
+		}
+	}
+	f.Most = 2
+	if found, err := f.Search(t.Context(), Query{What: "46700000002"}); err != nil || !found.Cut || len(found.Stories) != 2 {
+		t.Errorf("%+v, %v", found, err)
+	}
+	f.Wide = false
+	if found, err := f.Search(t.Context(), Query{What: "46700000002"}); err != nil || len(found.Stories) != 0 {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
 // What a client's server is told of its message is a receipt, and does not look like the message's delivery; its own event adds
 // nothing. A time that is over leaves what was found.
 func TestCalls(t *testing.T) {

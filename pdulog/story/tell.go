@@ -23,6 +23,9 @@ type teller struct {
 	calls    map[request]*Story // of calls that tell a client of a message, not answered yet
 	asked    map[request]asked  // requests of peers that were not answered yet
 	unseen   []string           // ids of receipts of which no line was found
+
+	wanted *pdulog.Trace // finds messages that only the events know; nil: they are not found
+	cut    bool          // there were too many of those
 }
 
 // A request is known by its session and its sequence.
@@ -38,6 +41,7 @@ type asked struct{ source, destination string }
 // An event is what is read of a line of the events.
 type event struct {
 	ID, Kind, State, About, Delivery, Account, Source, Destination string
+	Peer                                                           string    `json:"smsc_id"`
 	ToConnector                                                    string    `json:"to_connector"`
 	ToAccount                                                      string    `json:"to_account"`
 	ClientID                                                       string    `json:"client_id"`
@@ -200,15 +204,36 @@ func (t *teller) readEvents(ctx context.Context, dir string, since time.Time, mo
 	for _, s := range t.all[:min(len(t.all), most)] {
 		words = append(words, []byte(s.ID))
 	}
+	if t.wanted != nil {
+		words = append(words, []byte(cmp.Or(t.wanted.ID, pdulog.ComparedEnd(t.wanted.Number))))
+	}
 	return pdulog.ReadLines(ctx, dir, "events", since, time.Time{}, func(line []byte) {
 		if !slices.ContainsFunc(words, func(w []byte) bool { return bytes.Contains(line, w) }) {
 			return
 		}
 		var e event
-		if json.Unmarshal(line, &e) == nil {
-			t.event(&e)
+		if json.Unmarshal(line, &e) != nil {
+			return
 		}
+		if t.by[e.ID] == nil && t.wants(&e) {
+			if t.cut = len(t.all) >= most; !t.cut {
+				t.of(e.ID)
+			}
+		}
+		t.event(&e)
 	})
+}
+
+// wants reports whether an event is about a message that is looked for.
+func (t *teller) wants(e *event) bool {
+	w := t.wanted
+	switch {
+	case w == nil, e.Kind == "receipt", e.EndedAt.Before(w.Filter.Since), !w.Filter.Until.IsZero() && !e.EndedAt.Before(w.Filter.Until):
+		return false
+	case w.ID != "":
+		return e.Peer == w.ID
+	}
+	return (w.Account == "" || e.Account == w.Account) && (pdulog.SameNumber(e.Source, w.Number) || pdulog.SameNumber(e.Destination, w.Number))
 }
 
 func (t *teller) event(e *event) {
