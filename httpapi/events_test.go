@@ -94,12 +94,12 @@ func TestStreamAcknowledged(t *testing.T) {
 	if p.resume("shop", ids[1]); e.done != 2 {
 		t.Errorf("%d have gone back, want 2", e.done)
 	}
-	again := newTestStream(t, p, "shop", 10)
-	again.last = ids[1]
+	again, other := newTestStream(t, p, "shop", 10), newTestStream(t, p, "shop", 10)
+	again.last, other.last = ids[1], "evt_1"
 	p.tells(t, again, 3, 2, 0)
 	e.done = 0
-	if p.resume("shop", ids[1]); !again.stopped || e.done != 0 {
-		t.Errorf("stopped %v, %d were acknowledged", again.stopped, e.done)
+	if p.resume("shop", ids[1]); !again.stopped || other.stopped || e.done != 0 {
+		t.Errorf("stopped %v, the other %v, %d were acknowledged", again.stopped, other.stopped, e.done)
 	}
 	if p.endStream(again, nil, nil, 0); e.done != 2 {
 		t.Errorf("%d have gone back, want 2", e.done)
@@ -156,8 +156,11 @@ func TestStreamsEnd(t *testing.T) {
 func TestStreamBounds(t *testing.T) {
 	t.Parallel()
 	p, _ := newTestPulls()
+	var all []*eventStream
 	for i := range uint64(mostStreams) {
-		p.tells(t, newTestStream(t, p, "shop", mostPulled), 1+i*mostPulled, mostPulled, 0)
+		s := newTestStream(t, p, "shop", mostPulled)
+		p.tells(t, s, 1+i*mostPulled, mostPulled, 0)
+		all = append(all, s)
 	}
 	if problem := p.beginStream(&eventStream{account: "shop"}); problem == nil || problem.Type != "/problems/too-many-streams" {
 		t.Errorf("one more: %v", problem)
@@ -170,6 +173,16 @@ func TestStreamBounds(t *testing.T) {
 	}
 	if _, ok := p.begin("shop"); ok {
 		t.Error("streams do not count as requests")
+	}
+	p.endStream(all[0], nil, nil, 0)
+	if room, ok := p.begin("shop"); !ok || room != mostPulled {
+		t.Errorf("in the place of a stream: fetches %d, %v", room, ok)
+	}
+	p.begin("full")
+	slots, _ := slotsOf(1, mostHeld-mostPulled+1)
+	p.fetched("full", nil, slots, 0)
+	if problem := p.beginStream(&eventStream{account: "full"}); problem == nil || problem.Type != "/problems/rate-limited" {
+		t.Errorf("of an account that has too many events: %v", problem)
 	}
 }
 
