@@ -122,7 +122,7 @@ func storeOf(t testing.TB) store.Store {
 	switch t.Name() {
 	case "TestScrape":
 		return store.NewMemory()
-	case "TestMessageIsFound":
+	case "TestMessageIsFound", "TestReceiptWaits":
 		s, err := store.Open("/store", store.Options{FS: vfs.NewMem()})
 		if err != nil {
 			t.Fatal(err)

@@ -16,9 +16,11 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/webhooks"
 	"pmg/internal/token"
 	"pmg/loadtest"
 	"pmg/pdulog/story"
+	"pmg/protocols"
 )
 
 // storyLogs has a message that was throttled, sent, and reported, and one that waits.
@@ -235,6 +237,38 @@ func TestMessageIsFound(t *testing.T) {
 	for _, q := range []string{m.ID, s.Steps[2].SMSCID} {
 		if found := r.awaitMessage(q, "receipt taken by load"); found.ID != m.ID {
 			t.Errorf("%s: %+v", q, found)
+		}
+	}
+}
+
+// The story of a message whose client does not take receipts says where its receipt waits, and what came of the calls of a server, whose
+// replies are texts.
+func TestReceiptWaits(t *testing.T) {
+	t.Parallel()
+	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Password: centrePassword, Receipts: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sink.Close()
+	forced := strings.NewReplacer(", receipt_ids: decimal", "", "password: "+accountPassword, "password: "+accountPassword+", receipts: force").Replace(wholeConfig)
+	r := start(t, parse(t, forced, t.TempDir(), sink.Addr()), false)
+	r.await("/readyz", 200, "ok\n")
+	o := loadtest.DefaultLoadOptions()
+	o.To, o.Password, o.Messages, o.Bind = r.engine.Addresses(r.gateway.Connector("clients"))[0].String(), accountPassword, 1, protocols.Transmitter
+	if _, err := loadtest.Load(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	m := r.awaitMessage("46700000000", "operator reported DELIVRD")
+	r.gateway.Webhooks.Server(&connector.Lane{Client: connector.Client{Account: "load", Endpoint: "https://shop.example"}}).
+		Tried(webhooks.Attempt{ID: m.ID, Type: "message.delivered", Number: 1, Status: 500, Error: "answered 500", Reply: "secret"})
+	for path, secret := range map[string]bool{"messages/" + m.ID: false, "messages/" + m.ID + "?text=1": true} {
+		var s Story
+		_, body := r.ask(testToken, path)
+		if err := json.Unmarshal([]byte(body), &s); err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Receipts) != 1 || s.Receipts[0].Receiver != "load" || s.Receipts[0].About != m.ID || len(s.Attempts) != 1 || s.Attempts[0].Status != 500 || strings.Contains(body, "secret") != secret {
+			t.Errorf("%s: %s", path, body)
 		}
 	}
 }

@@ -99,3 +99,28 @@ func TestMessages(t *testing.T) {
 		t.Errorf("a text is in %s", b)
 	}
 }
+
+// A hundred messages are on a page, and the links beside them keep what was searched for. More than are followed are told of.
+func TestMessagePages(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	base := "http://" + s.Addr()
+	var b strings.Builder
+	at := time.Now().UTC().Add(-time.Minute).Format("2006-01-02T15:04:05.000000Z")
+	for i := range 150 {
+		fmt.Fprintf(&b, "%s clients/1 < submit_sm seq=%d destination_addr=46700000009 account=acme\n%s clients/1 > submit_sm_resp seq=%d status=0 message_id=%016x account=acme\n", at, i, at, i, 0xff0000+i)
+	}
+	if err := os.WriteFile(filepath.Join(s.Gateway().Config().PDULog.Dir, "many.log"), []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := browser(t, base, config.LookScope)
+	for query, want := range map[string]string{
+		"": "100 " + `page=2" rel="next"`, "&page=2": "50 " + `page=1" rel="prev"`,
+	} {
+		_, body, _ := ask(t, c, "GET", base+"/ui/messages?q=%2B46700000009&account=acme&since=2h"+query, nil)
+		rows, link, _ := strings.Cut(want, " ")
+		if n := strings.Count(body, "accepted from acme"); fmt.Sprint(n) != rows || !strings.Contains(body, "?q=%2b46700000009&amp;account=acme&amp;since=2h&amp;until=&amp;"+link) || !strings.Contains(body, "There are more messages than are followed") {
+			t.Errorf("%s: %d rows: %s", query, n, body)
+		}
+	}
+}

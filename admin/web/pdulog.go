@@ -66,7 +66,7 @@ func withTexts(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("texts") != "" {
 			access.Named(r, "pdulog/texts")
-			if c := access.CallerOf(r); c.Scope < access.Operate {
+			if c := access.CallerOf(r); !c.SeesTexts() {
 				access.Acts(r)
 				access.Forbid(w, c, access.Operate)
 				return
@@ -82,7 +82,7 @@ func (s *site) pduLogOf(r *http.Request) *pduLogPage {
 	v, g := r.URL.Query(), s.server.Gateway()
 	p := &pduLogPage{
 		Connector: v.Get("connector"), Find: v.Get("find"), Command: v.Get("command"), Direction: v.Get("direction"), Status: v.Get("status"),
-		MaySeeTexts: access.CallerOf(r).Scope >= access.Operate, Texts: v.Get("texts") != "", Rows: mostRows,
+		MaySeeTexts: access.CallerOf(r).SeesTexts(), Texts: v.Get("texts") != "", Rows: mostRows,
 	}
 	cfg := g.Config()
 	for i := range cfg.Connectors {

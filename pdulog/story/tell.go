@@ -124,6 +124,7 @@ func (t *teller) add(e *pdulog.Entry) {
 	switch {
 	case isAnswer && !e.Received:
 		if a, known := t.asked[key]; known || len(e.Account) > 0 { // otherwise it is the answer to an SMSC's receipt
+			delete(t.asked, key) // another request may have this number
 			t.answered(e, cmp.Or(id, e.PeerID()), status, a)
 		}
 	case isAnswer:
