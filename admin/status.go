@@ -105,6 +105,7 @@ type Connector struct {
 	connector.Counters[int64, connector.Labels]
 
 	PDUs         []PDUCount `json:"pdus,omitempty"`
+	Delays       Answers    `json:"receipt_delays" metric:"receipt_seconds" help:"Time from the acceptance of a message, or from its delivery time, to the receipt of its end."`
 	Answers      Answers    `json:"answers" metric:"answer_seconds" help:"Time from sending a message to its answer."`
 	PDULogLines  uint64     `json:"pdu_log_lines" metric:"pdu_log_lines_total" help:"Lines written to the pdu log."`
 	PDULogLost   uint64     `json:"pdu_log_lost" metric:"pdu_log_lost_total" column:"log lost" help:"Lines of the pdu log that were lost, because the disk was too slow or failed or the file was removed."`
@@ -132,7 +133,7 @@ type PDUCount struct {
 	Meaning string `json:"-"` // of a status that is no success, for people
 }
 
-// Answers is the distribution of the times to answers.
+// Answers is the distribution of the times to answers, or to receipts.
 type Answers struct {
 	Count       int64   `json:"count"`
 	MeanSeconds float64 `json:"mean_seconds"`
@@ -287,7 +288,7 @@ func (v *view) connector(c *connector.Connector, now int64, wall time.Time) Conn
 		Name: c.Name, Direction: cfg.Direction, Protocol: cfg.Protocol, Condition: Condition{State: v.state(c, bound)},
 		Instances: cfg.Instances, Sessions: open, SessionsBound: bound, SessionsReady: c.Online(),
 		Window: cfg.Window, Windows: cfg.Window * c.Online(), MaxQueue: cfg.MaxQueue,
-		PDUs: pduCounts(c), Answers: newAnswers(&s.Answer),
+		PDUs: pduCounts(c), Answers: newAnswers(&s.Answer, 1), Delays: newAnswers(&s.Receipt.Histogram, connector.DelayScale),
 	}
 	fill(&row.Counters, &s.Counters)
 	if t := c.Trouble(); t != nil {
@@ -367,12 +368,13 @@ func pduCounts(c *connector.Connector) (counts []PDUCount) {
 	return counts
 }
 
-func newAnswers(h *connector.Histogram) Answers {
-	a := Answers{buckets: map[float64]uint64{}, sum: seconds(h.Sum.Load())}
+// newAnswers returns what a histogram has counted, whose durations are scale times as long.
+func newAnswers(h *connector.Histogram, scale int64) Answers {
+	a := Answers{buckets: map[float64]uint64{}, sum: seconds(h.Sum.Load() * scale)}
 	for i := range h.Buckets {
 		a.Count += h.Buckets[i].Load()
 		if i < len(h.Buckets)-1 { // the last has no upper bound
-			a.buckets[seconds(h.Bound(i))] = uint64(a.Count)
+			a.buckets[seconds(h.Bound(i)*scale)] = uint64(a.Count)
 		}
 	}
 	a.MeanSeconds = a.sum / float64(max(a.Count, 1))

@@ -13,6 +13,7 @@ type Stats struct {
 
 	PDUsIn, PDUsOut []atomic.Int64 // by command
 	Answer          Histogram      // time from our request to its answer
+	Receipt         Delays         // time from a message's acceptance to the receipt of its end
 
 	mu       sync.Mutex
 	statuses map[StatusKey]int64
@@ -95,6 +96,15 @@ func (h *Histogram) Add(bucket int, n, sum int64) {
 	h.Buckets[bucket].Add(n)
 	h.Sum.Add(sum)
 }
+
+// Delays are a Histogram of durations that may be days: what it counts is DelayScale times as long.
+type Delays struct{ Histogram }
+
+// DelayScale makes the bounds of Delays 1 ms, 2 ms and so on, up to over a day.
+const DelayScale = 1000
+
+// Observe counts one duration in nanoseconds.
+func (d *Delays) Observe(ns int64) { d.Histogram.Observe(ns / DelayScale) }
 
 // Bound returns the upper bound of bucket i in nanoseconds. The last bucket has none.
 func (h *Histogram) Bound(i int) int64 { return 1000 << i }

@@ -50,12 +50,14 @@ func portions(counts connector.Labels) (all []portion) {
 	}
 	for name, n := range counts {
 		if n > 0 {
-			all = append(all, portion{name, n, fmt.Sprintf("%.1f %%", 100*float64(n)/float64(sum))})
+			all = append(all, portion{name, n, percent(n, sum)})
 		}
 	}
 	slices.SortFunc(all, func(a, b portion) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name)) })
 	return all
 }
+
+func percent(n, of int64) string { return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of)) }
 
 // limit writes a rate of the configuration behind one that was measured.
 func limit(rate int) string {

@@ -28,6 +28,7 @@ func pages() []page {
 		{"sessions", "Sessions", access.Look, (*site).sessions},
 		{"webhooks", "Webhooks", access.Look, (*site).webhooks},
 		{"webhooks/{name}", "Webhooks of", access.Look, (*site).hooks},
+		{"receipts", "Receipts", access.Look, (*site).receipts},
 		{"queues", "Queues", access.Look, (*site).queues},
 		{"routing", "Routing", access.Look, (*site).routing},
 		{pduLogName, "PDU log", access.Look, (*site).pduLog},

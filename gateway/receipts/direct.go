@@ -25,6 +25,7 @@ func (d *Desk) Direct(now int64, m *sms.Message, f *Match) (*connector.Share, ve
 	c := &d.Counts
 	if f.Notify == 0 {
 		d.isUnasked(m)
+		noteDelay(d, now, m, f, r.State)
 		c.Unwanted.Add(1)
 		return nil, Dropped
 	}
@@ -39,6 +40,7 @@ func (d *Desk) Direct(now int64, m *sms.Message, f *Match) (*connector.Share, ve
 		r = joined
 	}
 	d.noteReport(now, f, &r)
+	noteDelay(d, now, m, f, r.State)
 	known, others := receivers(&f.Mapping, r.State)
 	if known == 0 {
 		c.Unwanted.Add(1)
@@ -54,6 +56,13 @@ func (d *Desk) Direct(now int64, m *sms.Message, f *Match) (*connector.Share, ve
 	}
 	f.More = d.addressAll(now, m, &f.Mapping, &r, known, others)
 	return d.Share(lane, m.Origin), passOn
+}
+
+// noteDelay counts how long the receipt of a message's end took, since the message was accepted or was to leave.
+func noteDelay(d *Desk, now int64, m *sms.Message, f *Match, s sms.State) {
+	if c := d.Connector(m.Origin.Connector); c != nil && s.Final() {
+		c.Stats.Receipt.Observe(max(0, d.Clock.Wall(now)-max(f.Arrived, f.DeliverAt)))
+	}
 }
 
 // wants reports whether a client that has asked for receipts of these outcomes wants one. It gets

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"pmg/connector"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -57,6 +58,53 @@ func TestReceivers(t *testing.T) {
 			t.Errorf("%+v: %d, %d", c, known, others)
 		}
 	}
+}
+
+// How long a receipt took is counted for its connector, once a message, whether or not its client has asked for it: since
+// the message was accepted, or was to leave.
+func TestDelay(t *testing.T) {
+	t.Parallel()
+	p := newRig(t)
+	if err := p.keep(store.NewMemory()); err != nil {
+		t.Fatal(err)
+	}
+	p.Clock.SetAhead(int64(time.Hour))
+	delays := &p.Connector("operator").Stats.Receipt
+	for _, c := range []struct {
+		state              sms.State
+		notify             sms.Notify
+		arrived, deliverAt time.Duration // before now
+		seconds            int64         // 0: none is counted
+	}{
+		{sms.StateDelivered, sms.NotifySuccess, 3 * time.Second, 0, 3},
+		{sms.StateExpired, 0, 48 * time.Hour, 0, 48 * 3600},
+		{sms.StateDelivered, sms.NotifyFailure, time.Hour, 2 * time.Second, 2},
+		{sms.StateEnroute, sms.NotifyProgress, time.Hour, 0, 0},
+		{sms.StateDelivered, sms.NotifySuccess, -time.Second, 0, 0}, // the clock was set
+	} {
+		counted, sum := countOf(&delays.Histogram), delays.Sum.Load()
+		m, f := partOf(p, 0, 1, c.state, "")
+		wall := p.Clock.Wall(p.now)
+		f.Notify, f.Arrived, f.DeliverAt = c.notify, wall-int64(c.arrived), 0
+		if c.deliverAt != 0 {
+			f.DeliverAt = wall - int64(c.deliverAt)
+		}
+		p.Direct(p.now, m, f)
+		if got := (delays.Sum.Load() - sum) * connector.DelayScale / int64(time.Second); got != c.seconds || countOf(&delays.Histogram)-counted != 1 && c.state.Final() {
+			t.Errorf("%+v: %d s", c, got)
+		}
+	}
+	if err := p.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// countOf returns how many durations a histogram has counted.
+func countOf(h *connector.Histogram) (n int64) {
+	for i := range h.Buckets {
+		n += h.Buckets[i].Load()
+	}
+	return n
 }
 
 // A receipt for a client has the client's addresses, its own validity, and nothing of what the SMSC's had beside the

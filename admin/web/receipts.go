@@ -1,0 +1,53 @@
+package web
+
+import (
+	"net/http"
+	"time"
+
+	"pmg/admin"
+	"pmg/config"
+)
+
+// A receiptsPage is the model of the page about delivery receipts.
+type receiptsPage struct {
+	Orphans   int64
+	Figures   []admin.Figure
+	Rows      []receiptRow
+	Operators []admin.Operator
+}
+
+// A receiptRow is what the SMSC behind a connector reports.
+type receiptRow struct {
+	Name     string
+	Sent     int64
+	Receipts int64
+	Share    string // of final receipts among the messages that it has taken
+	Delay    string // mean time to a final receipt
+	States   []portion
+}
+
+func (s *site) receipts(*http.Request) any {
+	status := s.server.Status(false)
+	p := receiptsPage{Orphans: status.Orphans, Figures: admin.Figures(status.Receipts), Operators: status.Operators}
+	for i := range status.Connectors {
+		c := &status.Connectors[i]
+		if c.Direction != config.Out {
+			continue
+		}
+		row := receiptRow{Name: c.Name, Sent: c.Sent, Delay: "–", States: portions(c.Receipts), Share: "–"}
+		for _, n := range c.Receipts {
+			row.Receipts += n
+		}
+		if c.Delays.Count > 0 {
+			row.Delay = age(c.Delays.MeanSeconds)
+			if c.Delays.MeanSeconds < 1 {
+				row.Delay = time.Duration(c.Delays.MeanSeconds * 1e9).Round(time.Millisecond).String()
+			}
+		}
+		if c.Sent > 0 {
+			row.Share = percent(c.Delays.Count, c.Sent)
+		}
+		p.Rows = append(p.Rows, row)
+	}
+	return p
+}
