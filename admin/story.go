@@ -213,13 +213,13 @@ func says(s *story.Step) string {
 	case story.Reported:
 		return s.Connector + " reported " + s.State
 	case story.ReceiptSent:
-		return "receipt " + s.State + " sent to " + s.Account
+		return fmt.Sprintf("receipt (%s) sent to %s", s.State, s.Account)
 	case story.ReceiptTaken:
 		return "receipt taken by " + s.Account
 	case story.ReceiptRefused:
 		return "receipt not taken by " + s.Account
 	case story.ReceiptEnded:
-		return "receipt " + s.Delivery + " for " + s.Account + ": " + s.State
+		return fmt.Sprintf("receipt (%s) for %s: %s", s.Delivery, s.Account, s.State)
 	}
 	return s.State
 }

@@ -139,11 +139,11 @@ func TestWide(t *testing.T) {
 }
 
 // What a client's server is told of its message is a receipt, and does not look like the message's delivery; its own event adds
-// nothing. A time that is over leaves what was found.
+// nothing. The message was accepted before it was sent, whichever line is older. A time that is over leaves what was found.
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	dir := write(t, map[string]string{"api.log": `2026-11-20T10:00:00.000000Z api/1 < http_submit seq=1 method=POST from=Shop to=+46700000002 reference=order-7 text="hi" account=acme
-2026-11-20T10:00:00.000001Z api/1 > http_submit_resp seq=1 status=0(202-Accepted) id=00000000000000a1 account=acme
+2026-11-20T10:00:01.000001Z api/1 > http_submit_resp seq=1 status=0(202-Accepted) id=00000000000000a1 account=acme
 2026-11-20T10:00:03.000000Z api/1 > http_call seq=2 method=POST url=http://example.net/ event=00000000000000b1 state=delivered id=00000000000000a1 account=acme
 2026-11-20T10:00:03.100000Z api/1 < http_call_resp seq=2 status=503(503-Service-Unavailable) id=00000000000000a1 account=acme
 2026-11-20T10:00:13.000000Z api/1 > http_call seq=3 method=POST url=http://example.net/ event=00000000000000b1 state=delivered id=00000000000000a1 account=acme

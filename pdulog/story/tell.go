@@ -111,6 +111,10 @@ func (s *Story) step(e *pdulog.Entry, what What, more func(*Step)) {
 	if more != nil {
 		more(&one)
 	}
+	if what == Accepted && !slices.ContainsFunc(s.Steps, func(other Step) bool { return other.What == Accepted }) {
+		s.Steps = slices.Insert(s.Steps, 0, one) // a message may leave before its answer is logged
+		return
+	}
 	s.Steps = append(s.Steps, one)
 }
 
