@@ -50,12 +50,17 @@ func (s *Server) Messages(r *http.Request) (*Messages, error) {
 	}
 	access.Acts(r)
 	access.Named(r, "messages")
-	found, err := s.search(r.Context(), q, false)
+	ctx, done, err := s.beginSearch(r)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	found, err := s.search(ctx, q, false)
 	if err != nil {
 		return nil, err
 	}
 	m := &Messages{Messages: []Message{}, Cut: s.cutOf(found)}
-	for _, one := range s.withWaiting(r.Context(), q, found) {
+	for _, one := range withWaiting(ctx, s.view.gateway.Operate, q, found) {
 		if (len(one.Steps) == 0 && one.Waits == nil) || q.Account != "" && one.Account != q.Account {
 			continue
 		}
@@ -64,6 +69,9 @@ func (s *Server) Messages(r *http.Request) (*Messages, error) {
 			break
 		}
 		m.Messages = append(m.Messages, messageOf(one))
+	}
+	if ctx.Err() != nil {
+		m.Cut = cmp.Or(m.Cut, tooLate)
 	}
 	slices.SortStableFunc(m.Messages, func(a, b Message) int { return b.Begun.Compare(a.Begun) })
 	return m, nil
@@ -105,16 +113,20 @@ func storyQueryOf(r *http.Request, what string) (q story.Query, err error) {
 	return q, nil
 }
 
-// search makes a search if there are not too many already. It ends with its time, or when the client goes.
-func (s *Server) search(ctx context.Context, q story.Query, withTexts bool) (*story.Found, error) {
+// beginSearch lets a request search if not too many do already, until done is called. Its context ends with the time of a search, or when the
+// client goes.
+func (s *Server) beginSearch(r *http.Request) (ctx context.Context, done func(), err error) {
 	select {
 	case s.searches <- struct{}{}:
-		defer func() { <-s.searches }()
 	default:
-		return nil, refuse(http.StatusServiceUnavailable, "cannot search: as many searches are under way as may be at the same time; try again in some seconds")
+		return nil, nil, refuse(http.StatusServiceUnavailable, "cannot search: as many searches are under way as may be at the same time; try again in some seconds")
 	}
-	ctx, stop := context.WithTimeout(ctx, s.searchTime)
-	defer stop()
+	ctx, stop := context.WithTimeout(r.Context(), s.searchTime)
+	return ctx, func() { stop(); <-s.searches }, nil
+}
+
+// search finds stories.
+func (s *Server) search(ctx context.Context, q story.Query, withTexts bool) (*story.Found, error) {
 	cfg := s.view.gateway.Config()
 	f := story.Finder{Dir: cfg.PDULog.Dir, Events: cfg.Events.Dir, Most: mostFollowed, Room: searchRoom, Wide: true, Waiting: func(_ context.Context, ids []uint64) []operate.StoredMessage {
 		page, err := s.view.gateway.Operate.ListStored(operate.Selection{IDs: ids, Text: withTexts}, 0, len(ids))
@@ -139,7 +151,7 @@ func TakesLong(w http.ResponseWriter) {
 
 // withWaiting returns the stories that were found, the last one first, and before them those of messages that wait for a number and
 // came before the time that was searched.
-func (s *Server) withWaiting(ctx context.Context, q story.Query, found *story.Found) (all []*story.Story) {
+func withWaiting(ctx context.Context, desk *operate.Desk, q story.Query, found *story.Found) (all []*story.Story) {
 	number := strings.TrimPrefix(strings.TrimPrefix(q.What, "+"), "00")
 	if !pdulog.MessageID(q.What) {
 		known := map[string]bool{}
@@ -147,7 +159,7 @@ func (s *Server) withWaiting(ctx context.Context, q story.Query, found *story.Fo
 			known[one.ID] = true
 		}
 		for _, form := range []string{number, "+" + number, "00" + number} {
-			s.eachStored(ctx, operate.Selection{Account: q.Account, Dest: form}, 0, func(m *operate.StoredMessage) {
+			eachStored(ctx, desk, operate.Selection{Account: q.Account, Dest: form}, 0, func(m *operate.StoredMessage) {
 				if m.Dest == form && m.Kind != "receipt" && !known[m.ID] && len(all) < mostFollowed {
 					all = append(all, &story.Story{ID: m.ID, Account: m.Account, Waits: m})
 				}

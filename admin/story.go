@@ -76,7 +76,12 @@ func (s *Server) Message(r *http.Request, id string) (*Story, error) {
 		}
 	}
 	q.IsID, q.Account = true, ""
-	found, err := s.search(r.Context(), q, texts)
+	ctx, done, err := s.beginSearch(r)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	found, err := s.search(ctx, q, texts)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +92,9 @@ func (s *Server) Message(r *http.Request, id string) (*Story, error) {
 	one := found.Stories[i]
 	m := &Story{Steps: []StoryStep{}, PDUs: []StoryPDU{}, Message: messageOf(one), Waits: one.Waits, Cut: s.cutOf(found), Texts: texts, InMemory: !s.view.gateway.Store.Durable()}
 	m.Attempts = s.view.gateway.Webhooks.Attempts(webhooks.Filter{ID: one.ID, Limit: mostFollowed, Replies: texts})
-	m.Receipts = s.receiptsOf(r.Context(), number, m.Account)
+	if m.Receipts = receiptsOf(ctx, s.view.gateway.Operate, number, m.Account); ctx.Err() != nil {
+		m.Cut = cmp.Or(m.Cut, tooLate)
+	}
 	for _, other := range found.Stories {
 		if other != one && len(other.Steps) > 0 && len(m.Others) < mostFollowed {
 			m.Others = append(m.Others, messageOf(other))
@@ -163,9 +170,9 @@ func (s *Server) driverOf(command string) (protocols.Driver, error) {
 const mostPages = 5
 
 // eachStored calls f for messages of the store with ids from from on.
-func (s *Server) eachStored(ctx context.Context, sel operate.Selection, from uint64, f func(*operate.StoredMessage)) {
+func eachStored(ctx context.Context, desk *operate.Desk, sel operate.Selection, from uint64, f func(*operate.StoredMessage)) {
 	for range mostPages {
-		page, err := s.view.gateway.Operate.ListStored(sel, from, mostFound)
+		page, err := desk.ListStored(sel, from, mostFound)
 		if err != nil || ctx.Err() != nil {
 			return
 		}
@@ -180,12 +187,12 @@ func (s *Server) eachStored(ctx context.Context, sel operate.Selection, from uin
 
 // receiptsOf returns the receipts and events about a message of an account that wait, or were not taken in time. They have come
 // after it.
-func (s *Server) receiptsOf(ctx context.Context, id uint64, account string) (all []operate.StoredMessage) {
+func receiptsOf(ctx context.Context, desk *operate.Desk, id uint64, account string) (all []operate.StoredMessage) {
 	if account == "" {
 		return nil
 	}
 	for _, state := range []string{"", operate.StateDead} {
-		s.eachStored(ctx, operate.Selection{Account: account, Kind: "receipt", State: state}, id+1, func(m *operate.StoredMessage) {
+		eachStored(ctx, desk, operate.Selection{Account: account, Kind: "receipt", State: state}, id+1, func(m *operate.StoredMessage) {
 			if m.About == sms.FormatID(id) {
 				all = append(all, *m)
 			}
