@@ -73,6 +73,12 @@ func metrics() (all []metric) {
 			f(&rows[i], rows[i].Account)
 		}
 	})...)
+	all = append(all, metricsOf(Route{}, "pmg_route_", []string{"route"}, func(s *Status, f func(any, ...string)) {
+		rows := s.Routes[:min(len(s.Routes), maxRoutes)]
+		for i := range rows {
+			f(&rows[i], rows[i].Name)
+		}
+	})...)
 	return append(all, metricsOf(Stage{}, "pmg_stage_", []string{"stage"}, func(s *Status, f func(any, ...string)) {
 		for i := range s.Stages {
 			f(&s.Stages[i], s.Stages[i].Name)

@@ -11,7 +11,7 @@ import (
 
 // Each counter is described in one place: the tags of a field set the name in the JSON, the metric,
 // its text in docs/metrics.md and the column of pmg status. The fields are those of Status, Store,
-// Connector, Account and Stage, and of the Counters of connector, sms and gateway/receipts, which
+// Connector, Account, Route and Stage, and of the Counters of connector, sms and gateway/receipts, which
 // also count.
 //
 //	json:"accepted"                        the name in /status

@@ -11,7 +11,7 @@ import (
 
 // Every field has a name in the JSON, every metric its text, and every counter by a label its label.
 func TestEveryCounterIsShown(t *testing.T) {
-	for _, row := range []any{Status{}, Receipts{}, Connector{}, Account{}, Stage{}} {
+	for _, row := range []any{Status{}, Receipts{}, Connector{}, Account{}, Route{}, Stage{}} {
 		r := reflect.TypeOf(row)
 		for _, f := range reflect.VisibleFields(r) {
 			if f.Anonymous {

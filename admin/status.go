@@ -47,6 +47,7 @@ type Status struct {
 	Connectors []Connector `json:"connectors"`
 	Accounts   []Account   `json:"accounts"`
 	Webhooks   []Webhook   `json:"webhooks,omitempty"`
+	Routes     []Route     `json:"routes,omitempty"`
 	Stages     []Stage     `json:"stages,omitempty"`
 
 	AdminCertificateExpires *time.Time `json:"admin_certificate_expires,omitempty"` // the first of those that the admin address shows
@@ -262,6 +263,7 @@ func (v *view) status(withSessions bool) *Status {
 	s.Store = v.store()
 	s.Accounts = v.accounts(counted.Now)
 	s.Webhooks = v.webhooksOf(now)
+	s.Routes = v.routes()
 	queues := map[string]int64{}
 	for _, l := range v.gateway.Lanes() {
 		queues[peerOf(l.Home(), l.Account)] += l.Queued.Load()

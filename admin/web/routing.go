@@ -41,6 +41,7 @@ type routeRow struct {
 	Number     int
 	Conditions []string
 	Policy     string
+	Messages   int64
 	Targets    []targetRow
 }
 
@@ -118,6 +119,9 @@ func (s *site) routes(cfg *config.Config) []routeRow {
 	for i := range rows {
 		r := &cfg.Routes[i]
 		rows[i] = routeRow{Number: i, Conditions: conditions(r), Policy: r.Policy}
+		if i < len(status.Routes) { // a reload may just have brought it
+			rows[i].Messages = status.Routes[i].Taken
+		}
 		for _, to := range r.To {
 			t := states[to.Connector]
 			if t.Name, t.Account, t.Weight = to.Connector, to.Account, to.Weight; to.Account != "" {

@@ -6,13 +6,19 @@ import (
 	"testing"
 
 	"pmg/config"
+	"pmg/sms"
 )
 
 // The page shows the routes with how their targets are, has a message explained, and compares the file with what runs for those
 // who may operate.
 func TestRouting(t *testing.T) {
 	t.Parallel()
-	base, _ := start(t)
+	base, g := start(t)
+	m := &sms.Message{Origin: g.Origins.Of("", "clients")}
+	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46")}, nil)
+	if g.Choose(m) == nil {
+		t.Fatal("no route")
+	}
 	browsers := map[string]*http.Client{}
 	for _, scope := range []string{config.LookScope, config.OperateScope, config.AdministerScope} {
 		browsers[scope] = browser(t, base, scope)
@@ -22,6 +28,7 @@ func TestRouting(t *testing.T) {
 		{config.LookScope, "", "source: &lt;b&gt;", "Reload the configuration"},
 		{config.LookScope, "", "weight 3", "weight 0"},
 		{config.LookScope, "?filter=failing", "routes[1]", "No route fits"},
+		{config.LookScope, "?filter=routes[1]", `data-k="m1">1<`, "m0"},
 		{config.LookScope, "?filter=keyword", "routes[0]", "routes[1]"},
 		{config.LookScope, "?to=46&account=a&connector=c&from=f", "&lt;b&gt;{Account:a Connector:c From:f To:46 Text:}", "failed"},
 		{config.LookScope, "?to=46&word=stop&length=7", "Text:stop aa}", "failed"},

@@ -85,6 +85,7 @@ type Submission struct {
 	Message *sms.Message
 	Change  func(now int64, m *sms.Message) sms.Code // makes the message, or the one that replaces it
 	Counted bool                                     // it is one of those that are scheduled, or at the SMSC
+	Preview bool                                     // nothing comes of it, so that its route does not count it
 	// Work is what Later waits for, on another goroutine; nil: it waits for room. It returns the
 	// code with which the message is refused, or sms.OK. It may use the message alone.
 	Work  func() sms.Code

@@ -105,7 +105,12 @@ func (d *Desk) stepKeyword(_ int64, s *Submission) Verdict {
 
 func (d *Desk) stepRoute(now int64, s *Submission) Verdict {
 	m := s.Message
-	if s.Lane = d.Route(m); s.Lane != nil {
+	if s.Preview {
+		s.Lane = d.Route(m)
+	} else {
+		s.Lane = d.Choose(m)
+	}
+	if s.Lane != nil {
 		return Pass
 	}
 	switch {

@@ -95,6 +95,12 @@ func TestSubmit(t *testing.T) {
 	if n := g.from.Origin.Tally.Accepted.Load(); n != 3 {
 		t.Errorf("%d are counted", n)
 	}
+	if r, to := g.Preview(t.Context(), g.from, Item{Fill: text("1", "one")}); r.Code != sms.OK || to != "operator" {
+		t.Errorf("%+v to %s", r, to)
+	}
+	if n := g.Taken()[0]; n != 3 { // those that are read, and no preview
+		t.Errorf("the route counts %d", n)
+	}
 }
 
 // What could not be stored is refused, and takes no place.

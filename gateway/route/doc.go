@@ -3,5 +3,6 @@
 //
 // # Start reading
 //
-// table.go, index.go (the routes of a configuration), route.go, lanes.go, failover.go, parts.go and keyword.go (long messages).
+// table.go, index.go (the routes of a configuration), route.go, taken.go (what they count), lanes.go, failover.go, parts.go and
+// keyword.go (long messages).
 package route

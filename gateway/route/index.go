@@ -41,6 +41,8 @@ type Route[T any] struct {
 	weighted bool     // targets are picked by their weights
 	number   uint16   // routes with the same targets at the same positions have it in common, others with a probability of 1 in 65,536
 	picks    atomic.Uint64
+	taken    *atomic.Int64 // messages; equal routes of configurations that follow each other share it
+	identity identity
 }
 
 // A Target is one of the targets of a route, and its weight.
@@ -56,6 +58,7 @@ func newIndex[T any](routes []config.Route, resolve func(config.Target) T) *inde
 	for i := range routes {
 		c, r := &routes[i], &x.routes[i]
 		r.Index, r.from = i, c.From
+		r.taken, r.identity = new(atomic.Int64), identityOf(c)
 		r.source = []byte(strings.TrimPrefix(c.Source, "+"))
 		for _, k := range c.Keyword {
 			r.keywords = append(r.keywords, strings.ToUpper(k))

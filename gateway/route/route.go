@@ -156,16 +156,22 @@ func (t *Table) routeOf(m *sms.Message) (*Route[target], bool) {
 // Route returns the lane that a message leaves by: that of a target that has not failed to
 // send it, if one is up.
 func (t *Table) Route(m *sms.Message) *connector.Lane {
+	lane, _ := t.lead(m)
+	return lane
+}
+
+// lead returns the lane that a message leaves by, and its route. Without a lane the route is not known.
+func (t *Table) lead(m *sms.Message) (*connector.Lane, *Route[target]) {
 	dest := m.Dest().Addr
 	route, ok := t.routeOf(m)
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	lane := t.resolve(t.pick(route, m), dest)
 	if lane == nil || isBack(m, lane) {
-		return nil
+		return nil, nil
 	}
-	return lane
+	return lane, route
 }
 
 // A Way is where a target of a message's route leads.

@@ -44,6 +44,9 @@ func (t *Table) SetConnectors(all []*connector.Connector) { t.connectors.Store(&
 func (t *Table) Apply(cfg *config.Config) {
 	t.findHomes(cfg)
 	r := t.newRoutes(cfg)
+	if before := t.routes.Load(); before != nil {
+		r.table.continues(before.table)
+	}
 	t.routes.Store(r)
 	for _, l := range t.Lanes() {
 		l.Shares(func(s *connector.Share) { s.SetPercent(r.percent(s.Origin.Account)) })

@@ -1,0 +1,63 @@
+package route
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"sync/atomic"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/sms"
+)
+
+// Choose is Route for a message that comes in, which it counts for its route. A message that a later step refuses is counted as
+// well, because the route was chosen. Looks that send nothing take Route instead, and so does all that routes a message again, so
+// that a message is counted once; one that was parked, because no route led anywhere, is counted for none.
+func (t *Table) Choose(m *sms.Message) *connector.Lane {
+	lane, route := t.lead(m)
+	if lane != nil {
+		route.taken.Add(1)
+	}
+	return lane
+}
+
+// Taken returns how many messages each route has taken, in the order of the configuration: since the start, or since a
+// reload brought the route.
+func (t *Table) Taken() []int64 {
+	routes := t.routes.Load().table.routes
+	counts := make([]int64, len(routes))
+	for i := range routes {
+		counts[i] = routes[i].taken.Load()
+	}
+	return counts
+}
+
+// continues has the routes that stood in the configuration before go on with their counters. Messages that take the old
+// routes while they are replaced are counted with the others, because the counters are the same. Of equal routes, only the first takes
+// messages.
+func (x *index[T]) continues(before *index[T]) {
+	counters := map[identity]*atomic.Int64{}
+	for i := range before.routes {
+		r := &before.routes[i]
+		if counters[r.identity] == nil {
+			counters[r.identity] = r.taken
+		}
+	}
+	for i := range x.routes {
+		r := &x.routes[i]
+		if c := counters[r.identity]; c != nil {
+			r.taken = c
+			delete(counters, r.identity)
+		}
+	}
+}
+
+// An identity is the same for routes that are written in the same way, wherever they stand.
+type identity [sha256.Size]byte
+
+func identityOf(r *config.Route) (id identity) {
+	h := sha256.New()
+	fmt.Fprintf(h, "%#v", *r) // with the prefixes of its file
+	h.Sum(id[:0])
+	return id
+}
