@@ -45,10 +45,14 @@ type Exporter struct {
 
 // Start begins to send.
 func Start(o Options) *Exporter {
+	return start(o, &http.Transport{MaxIdleConns: 1, IdleConnTimeout: time.Minute})
+}
+
+func start(o Options, t http.RoundTripper) *Exporter {
 	ctx, cancel := context.WithCancel(context.Background())
 	e := &Exporter{o: o, queue: make(chan []Span, mostWaiting), cancel: cancel, ended: make(chan struct{}), quit: make(chan struct{})}
 	e.client = http.Client{
-		Timeout: callTimeout, Transport: &http.Transport{MaxIdleConns: 1, IdleConnTimeout: time.Minute},
+		Timeout: callTimeout, Transport: t,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	go e.run(ctx)
