@@ -67,13 +67,26 @@ func limit(rate int) string {
 	return fmt.Sprint("at most ", rate)
 }
 
+// sessionRows are some of many sessions, of which the page of all sessions has the others.
+type sessionRows struct {
+	Rows   []admin.Session
+	More   int
+	Filter string // of that page
+}
+
+// firstOf returns as many sessions as a page shows.
+func firstOf(all []admin.Session, filter string) sessionRows {
+	return sessionRows{all[:min(len(all), most)], max(0, len(all)-most), filter}
+}
+
 // A connectorPage is the model of the page about one connector.
 type connectorPage struct {
 	admin.Connector
 	In, Out string // messages a second
 	Limit   string // of Out
 	Answer  string
-	Hour    *hour     // nil: it is new
+	Hour    *hour // nil: it is new
+	Open    sessionRows
 	States  []portion // of receipts
 	Figures []admin.Figure
 
@@ -88,7 +101,7 @@ func (s *site) connector(r *http.Request) any {
 		return nil
 	}
 	p := connectorPage{Connector: status.Connectors[i], Limit: limit(c.Config().Rate), Answer: "–"}
-	p.Hour = s.hour(p.Name)
+	p.Hour, p.Open = s.hour(p.Name), firstOf(p.SessionList, p.Name+"/")
 	p.In, p.Out = p.Hour.rate(history.In), p.Hour.rate(history.Out)
 	if p.Answers.Count > 0 {
 		p.Answer = time.Duration(p.Answers.MeanSeconds * 1e9).Round(100 * time.Microsecond).String()
@@ -106,7 +119,7 @@ type accountPage struct {
 	Config      struct{ MaxSessions, MaxScheduled, MaxParked int }
 	In, Out     string // messages a second
 	Limit       string // of In
-	SessionList []admin.Session
+	Open        sessionRows
 	Reasons     []portion // of refusals
 	Servers     any       // that are called
 	DeadLetters int64
@@ -130,16 +143,18 @@ func (s *site) account(r *http.Request) any {
 	p.Config.MaxSessions, p.Config.MaxScheduled, p.Config.MaxParked = cfg.MaxSessions, cfg.MaxScheduled, cfg.MaxParked
 	rate := s.speeds.rates(name).of(status.Time, p.Accepted, p.Delivered)
 	p.In, p.Out = rate[0], rate[1]
+	var open []admin.Session
 	for i := range status.Connectors {
 		if status.Connectors[i].Direction != config.In {
 			continue // its sessions have the name that we log in with
 		}
 		for _, one := range status.Connectors[i].SessionList {
 			if one.Account == name {
-				p.SessionList = append(p.SessionList, one)
+				open = append(open, one)
 			}
 		}
 	}
+	p.Open = firstOf(open, name)
 	for i := range status.Webhooks {
 		if status.Webhooks[i].Account == name {
 			p.DeadLetters = status.Webhooks[i].DeadLetters
