@@ -50,6 +50,7 @@ type clerk struct {
 	moved     int                     // messages that moved because their lane was down
 	holdsOver int                     // holds that have ended by their time
 
+	tried         []uint64 // ids of messages after each attempt that did not end them
 	notes, stayed []uint64 // ids of messages that were about to leave, and that have not left
 	noted         uint64   // how many of the notes are safe
 
@@ -88,6 +89,10 @@ func (c *clerk) settle(_ *Lane, m *sms.Message, a sms.Answer, alone bool) (o Out
 		return Outcome{Again: true}
 	}
 	return Outcome{}
+}
+
+func (c *clerk) Tried(_ *Lane, m *sms.Message, _ sms.Answer, _ int64) {
+	c.tried = append(c.tried, m.ID)
 }
 
 func (c *clerk) Ended(_ *Lane, m *sms.Message, a sms.Answer, _ int64) {

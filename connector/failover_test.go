@@ -27,6 +27,9 @@ func TestHandOver(t *testing.T) {
 	if d.HasHanded() || to.Len() != 2 || d.Stats.FailedOver.Load() != 2 || d.Stats.Retried.Load() != 0 {
 		t.Errorf("%t, %d wait, %d have failed over", d.HasHanded(), to.Len(), d.Stats.FailedOver.Load())
 	}
+	if len(d.tried) != 2 {
+		t.Errorf("%v were tried", d.tried)
+	}
 	d.AnsweredLate(link, Unanswered{ID: id}, sms.Answer{Code: sms.OK})
 	if n, _, _ := to.send(); n != 2 {
 		t.Fatalf("%d are sent", n)

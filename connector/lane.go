@@ -292,6 +292,7 @@ func (l *Lane) leave(now int64, slot *Slot) *Slot {
 	l.asking.wasLast = slot.Inquiry != nil
 	l.limiter.Reserve(now)
 	l.inFlight++
+	slot.Sent = 0 // that of another message
 	if slot.Inquiry == nil && slot.Message.Sends < math.MaxUint8 {
 		slot.Message.Sends++
 	}
@@ -328,6 +329,9 @@ func (l *Lane) Answered(now int64, slot *Slot, a sms.Answer) {
 	}
 	outcome := l.policy.Settle(l, m, a, alone)
 	l.Pause(outcome.Pause)
+	if outcome.Again || outcome.To != nil {
+		l.policy.Tried(l, m, a, slot.Sent)
+	}
 	if outcome.Again {
 		l.stats().Retried.Add(1)
 		share.pushBack(m, now)

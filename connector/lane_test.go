@@ -144,8 +144,8 @@ func TestLaneOver(t *testing.T) {
 		}
 		d.answer(sms.OK)
 	}
-	if d.wantEmpty(); d.Stats.Retried.Load() != 3 || len(d.blamed) > 0 {
-		t.Errorf("%d retried, %v blamed", d.Stats.Retried.Load(), d.blamed)
+	if d.wantEmpty(); d.Stats.Retried.Load() != 3 || len(d.tried) != 3 || len(d.blamed) > 0 {
+		t.Errorf("%d retried, %v tried, %v blamed", d.Stats.Retried.Load(), d.tried, d.blamed)
 	}
 }
 

@@ -10,6 +10,9 @@ import (
 type Policy interface {
 	// Settle decides what follows from the answer to a message.
 	Settle(l *Lane, m *sms.Message, a sms.Answer, alone bool) Outcome
+	// Tried notes an attempt after which the message is sent again, by this lane or another: sent is when it was
+	// written, 0 if it was not.
+	Tried(l *Lane, m *sms.Message, a sms.Answer, sent int64)
 	// Ended notes how a message ended, once for each: a peer has accepted it, or it was
 	// given up. sent is when it was written last, 0 if it never was.
 	Ended(l *Lane, m *sms.Message, a sms.Answer, sent int64)

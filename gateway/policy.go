@@ -15,6 +15,11 @@ func (p policy) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone bo
 	return p.Settler.Settle(l, m, a, alone)
 }
 
+// Tried implements connector.Policy.
+func (p policy) Tried(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
+	p.Settler.Tried(l, m, a, sent)
+}
+
 // Ended implements connector.Policy.
 func (p policy) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
 	p.Settler.Ended(l, m, a, sent)

@@ -5,7 +5,9 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"math"
 
+	"pmg/connector"
 	"pmg/events"
 	"pmg/gateway/keep"
 	"pmg/sms"
@@ -57,40 +59,103 @@ func about(m *sms.Message) uint64 {
 	return m.KnownID()
 }
 
+// A place is where the spans of a message are.
+type place struct {
+	trace  [16]byte
+	root   [8]byte // the span of the message
+	parent [8]byte // of root; zero: it has none
+}
+
+// place returns the place of a message. It reports false if the message is not traced.
+func (t *Traces) place(m *sms.Message) (p place, ok bool) {
+	if t.Exporter == nil {
+		return p, false
+	}
+	whole := about(m)
+	if !t.sampler.Takes(whole) {
+		return p, false
+	}
+	p = place{trace: telemetry.TraceOf(whole), root: telemetry.SpanOf(m.ID, rootSpan)}
+	if whole != m.ID {
+		p.parent = telemetry.SpanOf(whole, rootSpan)
+	}
+	return p, true
+}
+
+// The numbers of the spans of a message.
+const (
+	rootSpan  = iota
+	waitSpan  // until it was written last
+	lateSpan  // the attempt whose answer came late: it has another span, which ended without an answer
+	firstSpan // of the attempts, in their order
+	lastSpan  = math.MaxUint8
+)
+
+// attemptSpan returns the number of the span of the attempt that a message was written for last.
+func attemptSpan(m *sms.Message) uint8 { return uint8(min(lastSpan, firstSpan-1+int(m.Sends))) }
+
 func (d *Desk) hasTrace(m *sms.Message, _ *ending) bool {
-	return d.Traces.Exporter != nil && d.Traces.sampler.Takes(about(m))
+	_, traced := d.Traces.place(m)
+	return traced
+}
+
+// Tried implements connector.Policy: the attempt becomes a span. The last number is that of the attempt which ends the
+// message, so that the spans of a message are bounded.
+func (d *Desk) Tried(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
+	if sent == 0 {
+		return
+	}
+	p, traced := d.Traces.place(m)
+	n := attemptSpan(m)
+	if !traced || n == lastSpan {
+		return
+	}
+	d.Traces.Exporter.Add([]telemetry.Span{p.attempt(m, n, keep.Ending{Lane: keep.LaneName(l), Peer: l.Home().Driver, Answer: a, Sent: sent}, d.Clock.Ahead())})
+}
+
+// attempt returns the span of an attempt of a message.
+func (p *place) attempt(m *sms.Message, n uint8, e keep.Ending, ahead int64) telemetry.Span {
+	s := telemetry.Span{
+		Trace: p.trace, ID: telemetry.SpanOf(m.ID, n), Parent: p.root, Name: "send", Kind: telemetry.Client, Begin: e.Sent + ahead, End: e.Answer.At + ahead,
+		Attributes: append(answered(&e), telemetry.Number("pmg.attempt", int64(m.Sends))),
+	}
+	if code := e.Answer.Code; code != sms.OK {
+		s.Failed, s.Error = true, code.String()
+	}
+	return s
 }
 
 func (d *Desk) endTrace(_ *store.Batch, m *sms.Message, e *ending) {
-	d.Traces.Exporter.Add(d.Traces.spans(m, &e.Ending, d.Clock.Ahead(), d.Clock.WallNow()))
+	if p, traced := d.Traces.place(m); traced {
+		d.Traces.Exporter.Add(d.Traces.spans(p, m, &e.Ending, d.Clock.Ahead(), d.Clock.WallNow()))
+	}
 }
 
-// spans returns the trace of a message that has ended: how long it was here, how long it waited, and how long its
+// spans returns the spans of a message that has ended: how long it was here, how long it waited, and how long its
 // last attempt took.
-func (t *Traces) spans(m *sms.Message, e *keep.Ending, ahead, now int64) []telemetry.Span {
-	whole := about(m)
-	trace, root := telemetry.TraceOf(whole), telemetry.SpanOf(m.ID, 0)
+func (t *Traces) spans(p place, m *sms.Message, e *keep.Ending, ahead, now int64) []telemetry.Span {
 	ended := now
 	if e.Answer.At != 0 {
 		ended = e.Answer.At + ahead
 	}
 	all := []telemetry.Span{{
-		Trace: trace, ID: root, Name: spanName(m.Kind), Kind: telemetry.Server, Begin: m.Arrived + ahead, End: ended, Attributes: t.attributes(m, e),
+		Trace: p.trace, ID: p.root, Parent: p.parent, Name: spanName(m.Kind), Kind: telemetry.Server, Begin: m.Arrived + ahead, End: ended, Attributes: t.attributes(m, e),
 	}}
-	if whole != m.ID {
-		all[0].Parent = telemetry.SpanOf(whole, 0)
-	}
 	if e.State != events.Sent && e.State != events.Joined && e.State != events.Cut {
 		all[0].Failed, all[0].Error = true, e.State.String()+": "+e.Answer.Code.String()
 	}
 	waited := ended
 	if e.Sent != 0 {
 		waited = e.Sent + ahead
-		all = append(all, telemetry.Span{
-			Trace: trace, ID: telemetry.SpanOf(m.ID, 2), Parent: root, Name: "send", Kind: telemetry.Client, Begin: waited, End: ended, Failed: all[0].Failed, Error: all[0].Error,
-		})
+		n := attemptSpan(m)
+		if m.Flags&sms.Settled != 0 {
+			n = lateSpan
+		}
+		last := *e
+		last.Answer.At = ended - ahead
+		all = append(all, p.attempt(m, n, last, ahead))
 	}
-	return append(all, telemetry.Span{Trace: trace, ID: telemetry.SpanOf(m.ID, 1), Parent: root, Name: "wait", Kind: telemetry.Internal, Begin: m.Arrived + ahead, End: waited})
+	return append(all, telemetry.Span{Trace: p.trace, ID: telemetry.SpanOf(m.ID, waitSpan), Parent: p.root, Name: "wait", Kind: telemetry.Internal, Begin: m.Arrived + ahead, End: waited})
 }
 
 // spanName returns the name of the span of a message.
@@ -115,6 +180,11 @@ func (t *Traces) attributes(m *sms.Message, e *keep.Ending) []telemetry.Attribut
 	if o := m.Origin; o != nil {
 		all = append(all, telemetry.Text("pmg.account", o.Account), telemetry.Text("pmg.connector", o.Connector))
 	}
+	return append(all, answered(e)...)
+}
+
+// answered returns where a message was, and the status that it was answered with.
+func answered(e *keep.Ending) (all []telemetry.Attribute) {
 	if e.Lane.Connector != "" {
 		all = append(all, telemetry.Text("messaging.destination.name", e.Lane.Connector))
 	} else if e.Lane.Account != "" {
