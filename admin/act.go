@@ -35,6 +35,7 @@ func Acts() []Act {
 		{"queue/" + operate.RetryMessages, access.Operate, "has messages that were put aside tried again", change(operate.RetryMessages)},
 		{"webhooks/enable", access.Operate, "has servers of an account called again that are disabled", (*Server).enable},
 		{"webhooks/test", access.Operate, "calls the webhook of an account with an event that tells nothing", (*Server).testWebhook},
+		{"try", access.Administer, "submits a message as an account", (*Server).try},
 		{"store/backup", access.Administer, "copies the store", (*Server).backup},
 		{"reload", access.Administer, "reads the configuration again", (*Server).reload},
 	}

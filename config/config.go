@@ -231,6 +231,11 @@ func (a *Account) MayUse(c *Connector) bool {
 	return c.Role() == protocols.Server && (len(a.Connectors) == 0 || slices.Contains(a.Connectors, c.Name))
 }
 
+// MaySubmit reports whether the account's sessions can submit messages.
+func (a *Account) MaySubmit() bool {
+	return len(a.Bind) == 0 || slices.ContainsFunc(a.Bind, protocols.BindType.CanSubmit)
+}
+
 // MayReceive reports whether messages can be sent to the account's sessions.
 func (a *Account) MayReceive() bool {
 	return len(a.Bind) == 0 || slices.ContainsFunc(a.Bind, protocols.BindType.CanReceive)

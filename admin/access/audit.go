@@ -21,6 +21,9 @@ const (
 	maxReason = 300
 )
 
+// Text is the name of the parameter that has the text of a message.
+const Text = "message"
+
 // An Audit writes a line for each request that needs more than the scope Look, and for each other one that is no GET: who, what,
 // before, after, and the result, also if it was refused. Of those whose caller is not known it writes one a minute for
 // each address. Lines have no texts of messages, and no passwords.
@@ -155,9 +158,11 @@ func (a *Audit) write(r *http.Request, one *deed) {
 	if parameters == nil {
 		parameters = r.URL.Query()
 	}
-	if parameters.Has("password") {
-		parameters = maps.Clone(parameters)
-		parameters.Set("password", "***")
+	for _, private := range [...]string{"password", Text} {
+		if parameters.Has(private) {
+			parameters = maps.Clone(parameters)
+			parameters.Set(private, "***")
+		}
 	}
 	result := "ok"
 	if one.code >= http.StatusBadRequest {

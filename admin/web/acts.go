@@ -60,6 +60,8 @@ func told(a *admin.Act, v any) string {
 			return "No server of " + done.Account + " was disabled."
 		}
 		return "Called again: " + strings.Join(done.Servers, ", ")
+	case admin.Tried:
+		return triedText(&done)
 	case admin.Reloaded:
 		return strings.Join(done.Report, "\n")
 	}

@@ -64,6 +64,8 @@ func TestBrowser(t *testing.T) {
 	run(chromedp.Click(`#pause`), row("seq=1001"), chromedp.Click(`input[name=texts]`), chromedp.Click(`//button[text()="Show"]`), row("<script>secret"))
 	run(chromedp.Navigate(base+"/ui/routing"), chromedp.SendKeys(`input[name=to]`, "46700"), chromedp.Click(`//button[text()="Explain"]`), chromedp.WaitVisible(`//pre[contains(text(), "<b>{Account")]`),
 		chromedp.Click(`//a[text()="Compare the file with what runs"]`), chromedp.Click(`//button[text()="Reload the configuration"]`), chromedp.WaitVisible(`//p[@class="notice"][contains(text(), "nothing <i>new")]`))
+	run(chromedp.Navigate(base+"/ui/try"), chromedp.SendKeys(`input[name=to]`, "46700"), chromedp.SendKeys(`textarea`, "hush"), chromedp.Click(`button[name=explain]`),
+		chromedp.WaitVisible(`//pre[contains(text(), "Text:hush")]`), chromedp.Click(`button[name=send]`), chromedp.WaitVisible(`//a[contains(text(), "What became of message")]`))
 	run(chromedp.Navigate(base+"/ui/connectors"), chromedp.WaitVisible(`button[aria-label="Pause operator"]`),
 		chromedp.Submit(`.who button`), chromedp.WaitVisible(`input[name=password]`))
 	b.Silent()

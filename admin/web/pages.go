@@ -31,6 +31,7 @@ func pages() []page {
 		{"receipts", "Receipts", access.Look, (*site).receipts},
 		{"queues", "Queues", access.Look, (*site).queues},
 		{"routing", "Routing", access.Look, (*site).routing},
+		{tryName, "Try", access.Look, (*site).try},
 		{pduLogName, "PDU log", access.Look, (*site).pduLog},
 		{"gateway", "Gateway", access.Look, (*site).gateway},
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"pmg/admin/access"
 	"pmg/config"
@@ -81,13 +82,24 @@ func (s *site) routing(r *http.Request) any {
 	return p
 }
 
-// explain has a question answered, one at a time: each answer takes a gateway of its own.
-func (s *site) explain(cfg *config.Config, p *routingPage) {
-	if !s.explaining.TryLock() {
-		p.Wrong = "Another message is being explained: try again."
-		return
+// An explainer has questions answered, one at a time: each answer takes a gateway of its own.
+type explainer struct{ busy sync.Mutex }
+
+// ask has a question answered. It returns why there is no answer.
+func (e *explainer) ask(t *Tools, cfg *config.Config, q Question) (answer, wrong string) {
+	if !e.busy.TryLock() {
+		return "", "Another message is being explained: try again."
 	}
-	defer s.explaining.Unlock()
+	defer e.busy.Unlock()
+	answer, err := t.Explain(cfg, q)
+	if err != nil {
+		return "", err.Error()
+	}
+	return answer, ""
+}
+
+// explain has the question of the page answered.
+func (s *site) explain(cfg *config.Config, p *routingPage) {
 	letter := "a"
 	if p.Unicode {
 		letter = "ж"
@@ -98,10 +110,7 @@ func (s *site) explain(cfg *config.Config, p *routingPage) {
 		}
 		p.Ask.Text += strings.Repeat(letter, p.Length-len([]rune(p.Ask.Text)))
 	}
-	var err error
-	if p.Answer, err = s.Explain(cfg, p.Ask); err != nil {
-		p.Wrong = err.Error()
-	}
+	p.Answer, p.Wrong = s.explainer.ask(&s.Tools, cfg, p.Ask)
 }
 
 // routes returns the routes with how their targets are.

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
-	"sync"
 
 	"pmg/admin"
 	"pmg/admin/access"
@@ -32,7 +31,7 @@ type site struct {
 	pages               []page
 	templates           map[string]*template.Template // by the names of pages
 	speeds, queueSpeeds speeds
-	explaining          sync.Mutex
+	explainer           explainer
 	followers           chan struct{} // has a place for each stream of the pdu log
 }
 
@@ -54,6 +53,9 @@ func (t Tools) Handler(server *admin.Server) http.Handler {
 		show, stream := s.show(p), s.stream(p)
 		if p.Name == pduLogName {
 			show, stream = withTexts(show), withTexts(s.follow)
+		}
+		if p.Name == tryName {
+			m.Handle("POST "+admin.PagesBase+tryName, s.allow(p.Scope, server.Limited(s.tries(p))))
 		}
 		if p.IsSearch() {
 			m.Handle("GET "+admin.PagesBase+p.Name, s.allow(p.Scope, server.Limited(s.search(p))))

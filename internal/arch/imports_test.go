@@ -90,7 +90,7 @@ func table() []row {
 		{"httpapi", "account config connector gateway gateway/convert gateway/node gateway/operate gateway/request gateway/webhooks httpapi/call internal/proxyheader internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/centre protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
 		{"admin/access", "account config gateway/node internal/passhash internal/token"},
 		{"admin/history", "connector"},
-		{"admin", "admin/access admin/history config connector flow gateway gateway/operate gateway/receipts gateway/webhooks internal/sock internal/tlsfiles pdulog pdulog/story protocols sms store"},
+		{"admin", "admin/access admin/history config connector flow gateway gateway/operate gateway/receipts gateway/request gateway/webhooks internal/smstext internal/sock internal/tlsfiles pdulog pdulog/story protocols sms sms/rewrite store"},
 		{"admin/web", "admin admin/access admin/history config connector gateway/operate gateway/webhooks pdulog protocols sms"},
 
 		// Load shares the codec with the gateway and nothing else.

@@ -1,8 +1,8 @@
-// Package smstext reads the text of a message in its alphabet.
+// Package smstext reads and writes the text of a message in its alphabet.
 //
 // # Start reading
 //
-// Append; package sms/charset has the alphabets.
+// Append, Encode; package sms/charset has the alphabets.
 package smstext
 
 import (
@@ -78,4 +78,15 @@ func CharsetOf(a sms.Alphabet) (charset.Charset, bool) {
 		return c, false
 	}
 	return c, true
+}
+
+// Encode returns a text of UTF-8 as a sender writes it whose default alphabet is a: in that, or in UCS-2 if a lacks a character.
+func Encode(a sms.Alphabet, text string) (sms.Alphabet, []byte) {
+	cs, _ := CharsetOf(a)
+	octets, loss := cs.Encode(nil, []byte(text), charset.Report)
+	if loss.Count > 0 {
+		a = sms.UCS2
+		octets, _ = charset.Charset{Coding: charset.UCS2}.Encode(nil, []byte(text), charset.Replace)
+	}
+	return a, octets
 }

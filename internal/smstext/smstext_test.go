@@ -53,3 +53,24 @@ func TestDecodeRefuses(t *testing.T) {
 	f(sms.Default, true)
 	f(sms.Default, true, 5, 0, 3, 1)
 }
+
+// A text is written in the default alphabet if that has all its characters, else in UCS-2.
+func TestEncode(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		from, to sms.Alphabet
+		text     string
+		octets   string
+	}{
+		{sms.Default, sms.Default, "@€", "\x00\x1be"},
+		{sms.Latin1, sms.Latin1, "é", "\xe9"},
+		{sms.Latin1, sms.UCS2, "a€", "\x00a\x20\xac"},
+		{sms.Default, sms.UCS2, "😀", "\xd8\x3d\xde\x00"},
+		{sms.Default, sms.Default, "", ""},
+	} {
+		a, octets := Encode(c.from, c.text)
+		if read, ok := Decode(a, false, octets); a != c.to || string(octets) != c.octets || read != c.text || !ok {
+			t.Errorf("%q: %d %q, read as %q", c.text, a, octets, read)
+		}
+	}
+}

@@ -42,17 +42,6 @@ func textOf(to *fit.Form, m *sms.Message, parts int, text string) *coded {
 	return t
 }
 
-// written returns a text as its sender writes it: in its default alphabet, or in UCS-2 if that lacks a character.
-func written(a sms.Alphabet, text string) (sms.Alphabet, []byte) {
-	cs, _ := smstext.CharsetOf(a)
-	octets, loss := cs.Encode(nil, []byte(text), charset.Report)
-	if loss.Count > 0 {
-		a = sms.UCS2
-		octets, _ = charset.Charset{Coding: charset.UCS2}.Encode(nil, []byte(text), charset.Replace)
-	}
-	return a, octets
-}
-
 // count fills in what the text is on the air to the peers of a form. An SMSC is assumed to write ASCII, Latin-1 and
 // UTF-8 in GSM 7-bit if that has all characters.
 func (t *coded) count(to *fit.Form, m *sms.Message, text string) {

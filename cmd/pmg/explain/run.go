@@ -120,7 +120,7 @@ func (r *run) write(now int64, m *sms.Message) sms.Code {
 	q := &r.question
 	source, dest := rewrite.Auto([]byte(q.From)), rewrite.Auto([]byte(q.To))
 	source.Addr, dest.Addr = []byte(q.From), []byte(q.To)
-	alphabet, text := written(r.from.Form().Default, q.Text)
+	alphabet, text := smstext.Encode(r.from.Form().Default, q.Text)
 	if m.Set(source, dest, text); r.account == nil {
 		m.Kind = sms.MO
 	}

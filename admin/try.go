@@ -1,0 +1,145 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"pmg/admin/access"
+	"pmg/config"
+	"pmg/connector"
+	"pmg/gateway/request"
+	"pmg/internal/smstext"
+	"pmg/protocols"
+	"pmg/sms"
+	"pmg/sms/rewrite"
+)
+
+// Tried is the answer to a request to submit a message.
+type Tried struct {
+	Account   string `json:"account"`
+	Connector string `json:"connector"` // that it counts for
+	ID        string `json:"id,omitempty"`
+	Parts     int    `json:"parts,omitempty"`   // short messages that it is
+	Parked    bool   `json:"parked,omitempty"`  // no route leads anywhere, and it waits for an operator
+	Refused   string `json:"refused,omitempty"` // why; only the audit log has it
+}
+
+const (
+	mostTried = 10_000           // characters of a text
+	tryTime   = 10 * time.Second // that the account's rate has an answer wait at the most
+)
+
+// try submits a message ?from= an address ?to= another with the text ?message= as ?account= does: with its rules, its
+// routes, its rate and its limits, by the first connector that it may use. ?receipt=1 asks for a receipt, which goes to the account's
+// client.
+func (s *Server) try(r *http.Request) (any, error) {
+	g, name := s.view.gateway, r.FormValue("account")
+	cfg := g.Config()
+	on := SubmitsOn(cfg, name)
+	if on == nil {
+		return nil, refuse(http.StatusNotFound, "cannot submit: there is no account "+name+" that may submit messages")
+	}
+	c, a := g.Connector(on.Name), g.Logins.Accounts().Account(name)
+	if c == nil || a == nil {
+		return nil, refuse(http.StatusConflict, "cannot submit: a reload is under way")
+	}
+	fill, err := readTried(r, on, c.Protocol)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), tryTime)
+	defer cancel()
+	from := &connector.Source{Connector: c, Account: a, Origin: g.Origins.Of(a.SystemID, c.Name)}
+	result := g.Requests.Submit(ctx, from, []request.Item{{Fill: fill}})[0]
+	answer := Tried{Account: name, Connector: c.Name}
+	if result.Code != sms.OK {
+		answer.Refused = refused(&result)
+		access.After(r, answer)
+		code := http.StatusUnprocessableEntity
+		if result.Code.Retryable() {
+			code = http.StatusServiceUnavailable
+		}
+		return nil, refuse(code, "the message is refused: "+answer.Refused)
+	}
+	answer.ID, answer.Parts, answer.Parked = sms.FormatID(result.ID), result.Parts, result.Parked
+	access.After(r, answer)
+	return answer, nil
+}
+
+// SubmitsOn returns the connector by which messages of an account come that an operator submits: the first that it may use, which
+// pmg explain assumes too. It returns nil if the account may submit nothing, or is not there.
+func SubmitsOn(cfg *config.Config, account string) *config.Connector {
+	for i := range cfg.Accounts {
+		a := &cfg.Accounts[i]
+		if a.SystemID != account || !a.MaySubmit() {
+			continue
+		}
+		for j := range cfg.Connectors {
+			if a.MayUse(&cfg.Connectors[j]) {
+				return &cfg.Connectors[j]
+			}
+		}
+	}
+	return nil
+}
+
+// readTried reads a message that an operator submits. The types of addresses follow from their form, and the text is written as
+// clients of the connector write theirs, so that pmg explain says what becomes of it.
+func readTried(r *http.Request, on *config.Connector, protocol sms.Protocol) (request.Fill, error) {
+	from, to, text := r.FormValue("from"), r.FormValue("to"), r.FormValue(access.Text)
+	for _, address := range []string{from, to} {
+		if len(address) > rewrite.MaxAddress || !utf8.ValidString(address) || strings.ContainsFunc(address, unicode.IsControl) || strings.TrimSpace(address) != address {
+			return nil, refuse(http.StatusBadRequest, fmt.Sprintf("cannot submit: an address has at most %d characters, none that cannot be seen, and no space at its ends (the + of a form is %%2B)", rewrite.MaxAddress))
+		}
+	}
+	switch {
+	case to == "":
+		return nil, refuse(http.StatusBadRequest, "cannot submit: to must be given")
+	case !utf8.ValidString(text) || utf8.RuneCountInString(text) > mostTried:
+		return nil, refuse(http.StatusBadRequest, fmt.Sprintf("cannot submit: the text must be UTF-8 with at most %d characters", mostTried))
+	}
+	alphabet, octets := smstext.Encode(on.Form().Default, text)
+	var native []byte
+	if protocol == protocols.HTTP {
+		native = (&sms.Context{}).Append(nil) // by which receipts go to where the account hears of its messages, and not to a session
+	}
+	wantsReceipt := r.FormValue("receipt") != ""
+	return func(m *sms.Message) sms.Code {
+		m.Set(rewrite.Auto([]byte(from)), rewrite.Auto([]byte(to)), octets)
+		m.SetNative(protocol, native)
+		if m.Alphabet = alphabet; wantsReceipt {
+			m.Notify = sms.NotifySuccess | sms.NotifyFailure
+		}
+		return sms.OK
+	}, nil
+}
+
+// refusals says what it means that a step of intake has refused a message.
+var refusals = map[string]string{
+	"rate":     "its account is faster than its rate",
+	"open":     "the gateway stops, or cannot store more messages",
+	"validity": "its validity has passed",
+	"rewrite":  "a rule of rewrite, or a list of addresses, refuses it",
+	"keyword":  "the first part of the long message, whose keyword decides the route, has not come",
+	"route":    "no route leads anywhere",
+	"fit":      "its text cannot be made one that the peer takes: too many short messages (max_parts), or characters that the peer's alphabet lacks",
+	"parts":    "too many messages of its account wait for their delivery time",
+	"room":     "there is no room for it in the queue",
+}
+
+// refused says why intake has refused a message.
+func refused(r *request.Result) string {
+	why := refusals[r.Step]
+	switch {
+	case why == "" && r.Code == sms.SystemError:
+		return "it could not be stored; the gateway's log says why"
+	case why == "":
+		return r.Code.String() + " at step " + r.Step
+	}
+	return why + " (" + r.Code.String() + " at step " + r.Step + ")"
+}

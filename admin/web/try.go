@@ -1,0 +1,92 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"pmg/admin"
+	"pmg/admin/access"
+	"pmg/sms"
+)
+
+// tryName is the name of the page that submits a message, and of the act.
+const tryName = "try"
+
+// A tryPage is the model of the page that submits a message.
+type tryPage struct {
+	Accounts               []string // that may submit
+	Account, From, To      string
+	Text                   string
+	Receipt                bool
+	ID                     string // of the message that was submitted last
+	CanExplain             bool
+	Answer, Wrong, Refused string // what would become of it; why that is not known; why it was refused
+}
+
+// IsStill reports that nothing of the page changes.
+func (*tryPage) IsStill() bool { return true }
+
+// try shows the form, with what the address of the page has of a message, which is never its text.
+func (s *site) try(r *http.Request) any {
+	p := &tryPage{CanExplain: s.Explain != nil, Account: r.FormValue("account"), From: r.FormValue("from"), To: r.FormValue("to")}
+	if id, err := sms.ParseID(r.FormValue("id")); err == nil {
+		p.ID = sms.FormatID(id)
+	}
+	cfg := s.server.Gateway().Config()
+	for i := range cfg.Accounts {
+		if name := cfg.Accounts[i].SystemID; admin.SubmitsOn(cfg, name) != nil {
+			p.Accounts = append(p.Accounts, name)
+		}
+	}
+	return p
+}
+
+// tries takes the form: it explains the message, or submits it and goes back to the form, which leads to its story. What is wrong is
+// shown with the form as it was filled in. A form is posted also to be explained, so that no text is part of an address.
+func (s *site) tries(p *page) http.HandlerFunc {
+	acts := admin.Acts()
+	act := &acts[slices.IndexFunc(acts, func(a admin.Act) bool { return a.Name == tryName })]
+	return func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * patience))
+		v := s.view(p, r)
+		m := v.Model.(*tryPage)
+		m.ID, m.Text, m.Receipt = "", r.PostFormValue(access.Text), r.PostFormValue("receipt") != ""
+		if r.PostFormValue("explain") != "" {
+			access.Named(r, tryName+"/explain")
+			if m.CanExplain {
+				m.Answer, m.Wrong = s.explainer.ask(&s.Tools, s.server.Gateway().Config(), Question{Account: m.Account, From: m.From, To: m.To, Text: m.Text})
+			}
+			s.write(w, http.StatusOK, p.template(), v)
+			return
+		}
+		if c := access.CallerOf(r); c.Scope < act.Scope {
+			access.Forbid(w, c, act.Scope)
+			return
+		}
+		done, err := s.server.Do(act, r)
+		if err != nil {
+			m.Refused = err.Error()
+			s.write(w, http.StatusOK, p.template(), v)
+			return
+		}
+		tried := done.(admin.Tried)
+		s.server.Guard().Sessions.Notify(r, access.Notice{Text: told(act, tried)})
+		back := url.Values{"account": {m.Account}, "from": {m.From}, "to": {m.To}, "id": {tried.ID}}
+		http.Redirect(w, r, p.Path()+"?"+back.Encode(), http.StatusSeeOther)
+	}
+}
+
+// triedText says what became of a message that was submitted.
+func triedText(t *admin.Tried) string {
+	text := fmt.Sprintf("Message %s is accepted from %s", t.ID, t.Account)
+	if t.Parts > 1 {
+		text += fmt.Sprintf(" as %d short messages", t.Parts)
+	}
+	if t.Parked {
+		text += ". No route leads anywhere: it is put aside for an operator"
+	}
+	return text + "."
+}
