@@ -1,14 +1,20 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -50,10 +56,13 @@ type night struct {
 	told    atomic.Int64
 }
 
+// chartTime is how long the gateway runs before pictures are made of its charts.
+const chartTime = 150 * time.Second
+
 // startNight starts it, and the login of the one on duty.
 func startNight(t *testing.T) *night {
 	t.Helper()
-	n := &night{browser: chrome.Start(t)}
+	n := new(night)
 	n.down.Store(true)
 	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if n.down.Load() {
@@ -70,6 +79,11 @@ func startNight(t *testing.T) *night {
 	}
 	t.Cleanup(func() { _ = sink.Close() })
 	n.runningServer = runServer(t, fmt.Sprintf(nightConfig, passhash.New([]byte("correct horse")), t.TempDir(), newStoreDir(t), hook.URL+"/hook", sink.Addr()))
+	n.load(200)
+	if *screenshots != "" {
+		time.Sleep(chartTime)
+	}
+	n.browser = chrome.Start(t)
 	n.browser.Do(chromedp.EmulateViewport(1280, 960), chromedp.Navigate("http://"+n.admin.Addr()+"/ui/"))
 	n.browser.LogIn("anna", "correct horse")
 	return n
@@ -129,26 +143,57 @@ func (n *night) shoot(name string, actions ...chromedp.Action) {
 	}
 	var picture []byte
 	n.browser.Do(append(actions, chromedp.CaptureScreenshot(&picture))...)
-	if err := os.WriteFile(filepath.Join(*screenshots, name+".png"), picture, 0o600); err != nil {
+	small, err := fewColors(picture)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(*screenshots, name+".png"), small, 0o600)
+	}
+	if err != nil {
 		n.t.Error(err)
 	}
+}
+
+// fewColors returns a picture with its 256 most frequent colors, the next of which the others become: a third of the octets.
+func fewColors(picture []byte) ([]byte, error) {
+	from, err := png.Decode(bytes.NewReader(picture))
+	if err != nil {
+		return nil, err
+	}
+	counts, bounds := map[color.Color]int{}, from.Bounds()
+	for y := range bounds.Dy() {
+		for x := range bounds.Dx() {
+			counts[from.At(x, y)]++
+		}
+	}
+	frequent := slices.SortedFunc(maps.Keys(counts), func(a, b color.Color) int { return counts[b] - counts[a] })
+	to := image.NewPaletted(bounds, frequent[:min(len(frequent), 256)])
+	at := map[color.Color]uint8{}
+	for c := range counts {
+		at[c] = uint8(to.Palette.Index(c))
+	}
+	for y := range bounds.Dy() {
+		for x := range bounds.Dx() {
+			to.SetColorIndex(x, y, at[from.At(x, y)])
+		}
+	}
+	var b bytes.Buffer
+	err = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, to)
+	return b.Bytes(), err
 }
 
 func inColors(scheme string) chromedp.Action {
 	return emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}})
 }
 
-// Somebody on duty sees the traffic move, finds out what a client's server did not take and has it told again, pauses and
+// Somebody on duty sees the traffic move, finds out what a client's server did not take and has it told again, searches for its message, pauses and
 // resumes a connector, and puts a new configuration in force, all in a browser, which has no complaint.
 func TestNight(t *testing.T) {
 	t.Parallel()
 	n := startNight(t)
 	b := n.browser
-	n.load(200)
 	cfg := *n.gateway.Config()
 	cfg.Receipts.CallbackValidity = time.Second
 	n.gateway.SetConfig(&cfg)
-	id := n.send("+46700000001")
+	id := n.send("+46709999999")
 	n.send("+49700000001") // no session to there
 
 	n.open("/ui/", "Overview")
@@ -160,12 +205,19 @@ func TestNight(t *testing.T) {
 	n.open("/ui/webhooks", "Webhooks")
 	b.Do(chromedp.Click(`//a[text()="shop"][ancestor::table]`), chromedp.WaitVisible(`//h1[text()="Webhooks of shop"]`))
 	testutil.Eventually(t, "there is a dead letter", func() bool { return n.gateway.Settler.Dead.Counts()["shop"] == 1 })
-	b.Do(chromedp.WaitVisible(`//td[text()="` + id + `"][ancestor::table[caption[starts-with(text(), "Dead")]]]`))
+	b.Do(chromedp.WaitVisible(`//td[a="` + id + `"][ancestor::table[caption[starts-with(text(), "Dead")]]]`))
 	n.shoot("webhooks-name")
 	n.down.Store(false)
 	b.Do(chromedp.Click(`button[aria-label^="Replay evt_"]`), chromedp.WaitVisible(`//p[@role="status"][contains(text(), "1 retried")]`))
 	testutil.Eventually(t, "the client's server was told", func() bool { return n.told.Load() == 1 })
 	b.Do(chromedp.WaitVisible(`//span[@data-k="dead"][text()="0"]`))
+
+	n.open("/ui/messages", "Messages")
+	b.Do(chromedp.SendKeys(`input[name=q]`, "+46709999999"), chromedp.Submit(`input[name=q]`), chromedp.WaitVisible(`//tbody//a[text()="`+id+`"]`))
+	n.shoot("messages")
+	b.Do(chromedp.Click(`//tbody//a[text()="`+id+`"]`), chromedp.WaitVisible(`//h1[text()="Message `+id+`"]`), chromedp.WaitVisible(`//td[contains(text(), "submit_sm")]`),
+		chromedp.WaitVisible(`//h2[text()="Calls of the client's server"]`))
+	n.shoot("messages-id")
 
 	n.open("/ui/connectors/north", "Connector north")
 	b.Do(chromedp.Click(`button[aria-label="Pause north"]`), chromedp.WaitVisible(`[data-k=state][data-v=held]`),
@@ -194,7 +246,7 @@ func (n *night) shootAll() {
 		return
 	}
 	for _, p := range [][2]string{
-		{"connectors", "Connectors"}, {"accounts", "Accounts"}, {"accounts/bank", "Account bank"}, {"sessions", "Sessions"}, {"webhooks", "Webhooks"}, {"queues", "Queues"},
+		{"connectors", "Connectors"}, {"accounts", "Accounts"}, {"accounts/bank", "Account bank"}, {"sessions", "Sessions"}, {"webhooks", "Webhooks"}, {"receipts", "Receipts"}, {"queues", "Queues"},
 		{"routing?to=%2B46700000001&account=shop", "Routing"}, {"pdulog?connector=north", "PDU log"}, {"gateway", "Gateway"},
 	} {
 		n.open("/ui/"+p[0], p[1])

@@ -62,7 +62,9 @@ func Start(t testing.TB) *Browser {
 	chromedp.ListenTarget(ctx, func(event any) {
 		switch e := event.(type) {
 		case *log.EventEntryAdded:
-			b.says(e.Entry.Text)
+			if e.Entry.Level == log.LevelError || e.Entry.Level == log.LevelWarning { // the others are of no harm, such as where the cursor is
+				b.says(e.Entry.Text)
+			}
 		case *runtime.EventExceptionThrown:
 			b.says(e.ExceptionDetails.Error())
 		case *runtime.EventConsoleAPICalled:
