@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -40,7 +41,10 @@ const (
 func (s *Server) try(r *http.Request) (any, error) {
 	g, name := s.view.gateway, r.FormValue("account")
 	cfg := g.Config()
-	on := SubmitsOn(cfg, name)
+	var on *config.Connector
+	if i := slices.IndexFunc(cfg.Accounts, func(a config.Account) bool { return a.SystemID == name }); i >= 0 {
+		on = SubmitsOn(cfg, &cfg.Accounts[i])
+	}
 	if on == nil {
 		return nil, refuse(http.StatusNotFound, "cannot submit: there is no account "+name+" that may submit messages")
 	}
@@ -72,17 +76,14 @@ func (s *Server) try(r *http.Request) (any, error) {
 }
 
 // SubmitsOn returns the connector by which messages of an account come that an operator submits: the first that it may use, which
-// pmg explain assumes too. It returns nil if the account may submit nothing, or is not there.
-func SubmitsOn(cfg *config.Config, account string) *config.Connector {
-	for i := range cfg.Accounts {
-		a := &cfg.Accounts[i]
-		if a.SystemID != account || !a.MaySubmit() {
-			continue
-		}
-		for j := range cfg.Connectors {
-			if a.MayUse(&cfg.Connectors[j]) {
-				return &cfg.Connectors[j]
-			}
+// pmg explain assumes too. It returns nil if the account may submit nothing.
+func SubmitsOn(cfg *config.Config, a *config.Account) *config.Connector {
+	if !a.MaySubmit() {
+		return nil
+	}
+	for i := range cfg.Connectors {
+		if a.MayUse(&cfg.Connectors[i]) {
+			return &cfg.Connectors[i]
 		}
 	}
 	return nil

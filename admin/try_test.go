@@ -121,7 +121,7 @@ func TestReadTried(t *testing.T) {
 			t.Errorf("%q: %d %q", q.text, p, native) // with HTTP a context, by which receipts find the server of the account
 		}
 	}
-	if on := SubmitsOn(cfg, "shop"); on == nil || on.Name != "clients" || SubmitsOn(cfg, "quiet") != nil || SubmitsOn(cfg, "") != nil {
+	if on := SubmitsOn(cfg, &cfg.Accounts[0]); on == nil || on.Name != "clients" || SubmitsOn(cfg, &cfg.Accounts[1]) != nil || SubmitsOn(cfg, &config.Account{Connectors: []string{"other"}}) != nil {
 		t.Errorf("%v", on)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"pmg/admin"
@@ -37,8 +38,8 @@ func (s *site) try(r *http.Request) any {
 	}
 	cfg := s.server.Gateway().Config()
 	for i := range cfg.Accounts {
-		if name := cfg.Accounts[i].SystemID; admin.SubmitsOn(cfg, name) != nil {
-			p.Accounts = append(p.Accounts, name)
+		if a := &cfg.Accounts[i]; admin.SubmitsOn(cfg, a) != nil {
+			p.Accounts = append(p.Accounts, a.SystemID)
 		}
 	}
 	return p
@@ -53,7 +54,9 @@ func (s *site) tries(p *page) http.HandlerFunc {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * patience))
 		v := s.view(p, r)
 		m := v.Model.(*tryPage)
-		m.ID, m.Text, m.Receipt = "", r.PostFormValue(access.Text), r.PostFormValue("receipt") != ""
+		m.Text = strings.ReplaceAll(r.PostFormValue(access.Text), "\r\n", "\n") // browsers send both
+		r.Form.Set(access.Text, m.Text)
+		m.ID, m.Receipt = "", r.PostFormValue("receipt") != ""
 		if r.PostFormValue("explain") != "" {
 			access.Named(r, tryName+"/explain")
 			if m.CanExplain {

@@ -36,6 +36,9 @@ func TestTry(t *testing.T) {
 				t.Errorf("%s: no %s: %d %s", scope, want, code, body)
 			}
 		}
+		if _, body, _ = ask(t, c, "POST", base+"/ui/try", form("explain", "1", "to", "46", "message", "one\r\ntwo")); !strings.Contains(body, "Text:one\ntwo}") {
+			t.Errorf("%s: %q", scope, body)
+		}
 		if _, body, _ = ask(t, c, "POST", base+"/ui/try", form("explain", "1", "to", "none")); !strings.Contains(body, "&lt;b&gt;no answer") || strings.Contains(body, "<b>") {
 			t.Errorf("%s: %s", scope, body)
 		}
