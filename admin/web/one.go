@@ -87,6 +87,7 @@ type connectorPage struct {
 	Answer  string
 	Hour    *hour // nil: it is new
 	Open    sessionRows
+	Others  []string  // connectors to which its messages may be moved
 	States  []portion // of receipts
 	Figures []admin.Figure
 
@@ -107,6 +108,11 @@ func (s *site) connector(r *http.Request) any {
 		p.Answer = time.Duration(p.Answers.MeanSeconds * 1e9).Round(100 * time.Microsecond).String()
 	}
 	p.States, p.Figures = portions(p.Receipts), admin.Figures(p.Connector)
+	for i := range status.Connectors {
+		if other := &status.Connectors[i]; p.Direction == config.Out && other.Direction == config.Out && other.Name != p.Name {
+			p.Others = append(p.Others, other.Name)
+		}
+	}
 	if access.CallerOf(r).Scope >= access.Operate {
 		p.Settings = config.ShowConnector(c.Config())
 	}

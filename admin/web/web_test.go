@@ -190,6 +190,59 @@ func TestWhoMayWhat(t *testing.T) {
 	}
 }
 
+// Nothing is served under the name of another host, and no other site can have anything done: not with the cookie of somebody who has
+// logged in, whichever header says where the request comes from.
+func TestForged(t *testing.T) {
+	t.Parallel()
+	base, _ := start(t)
+	c := browser(t, base, config.AdministerScope)
+	forged := func(method, path, host string, headers ...string) int {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, base+path, strings.NewReader(url.Values{"back": {"/ui/"}, "name": {"look"}, "password": {password}}.Encode()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		if host != "" {
+			r.Host = host
+		}
+		for i := 0; i < len(headers); i += 2 {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+		a, err := c.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = a.Body.Close()
+		return a.StatusCode
+	}
+	for _, p := range pages() {
+		path, _ := pathOf(&p)
+		for _, path := range []string{path, strings.Replace(path, "/ui/", "/ui/stream/", 1)} {
+			if code := forged("GET", path, "evil.example"); code != http.StatusMisdirectedRequest {
+				t.Errorf("%s of another host: %d", path, code)
+			}
+		}
+	}
+	posts := []string{"/ui/login", "/ui/logout"}
+	for _, a := range admin.Acts() {
+		posts = append(posts, "/ui/act/"+a.Name, admin.Base+"/"+a.Name)
+	}
+	for _, path := range posts {
+		if code := forged("POST", path, "evil.example"); code != http.StatusMisdirectedRequest {
+			t.Errorf("%s of another host: %d", path, code)
+		}
+		for _, headers := range [][]string{
+			{"Origin", "http://evil.example"}, {"Origin", "null"}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"},
+			{"Origin", "http://evil.example", "Sec-Fetch-Site", "cross-site"}, {"Origin", strings.Replace(base, "http:", "https:", 1) + ".evil.example"},
+		} {
+			if code := forged("POST", path, "", headers...); code != http.StatusForbidden {
+				t.Errorf("%s with %q: %d", path, headers, code)
+			}
+		}
+	}
+}
+
 // What others choose, names of accounts and what an act answers, is text in a page, and never markup.
 func TestMarkup(t *testing.T) {
 	t.Parallel()

@@ -185,7 +185,7 @@ func inColors(scheme string) chromedp.Action {
 }
 
 // Somebody on duty sees the traffic move, finds out what a client's server did not take and has it told again, searches for its message, pauses and
-// resumes a connector, and puts a new configuration in force, all in a browser, which has no complaint.
+// resumes a connector, moves what waits for one that is down, and puts a new configuration in force, all in a browser, which has no complaint.
 func TestNight(t *testing.T) {
 	t.Parallel()
 	n := startNight(t)
@@ -225,6 +225,11 @@ func TestNight(t *testing.T) {
 	n.shoot("connectors-name")
 	b.Do(chromedp.Click(`button[aria-label="Resume north"]`), chromedp.WaitNotPresent(`[data-k=state][data-v=held]`),
 		chromedp.Poll(`Number(document.querySelector('[data-k=queued]').textContent) < 100`, nil, chromedp.WithPollingTimeout(time.Minute)))
+
+	south := func() int64 { return n.gateway.Connector("south").Stats.Queued.Load() }
+	n.open("/ui/connectors/south", "Connector south")
+	b.Do(chromedp.WaitVisible(`//span[@data-k="queued"][text()="1"]`), chromedp.Click(`//button[text()="Move"]`), chromedp.WaitVisible(`//p[@role="status"][contains(text(), "1 moved")]`))
+	testutil.Eventually(t, "nothing waits for the connector any more", func() bool { return south() == 0 })
 
 	text, err := os.ReadFile(n.file)
 	if err != nil {
