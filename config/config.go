@@ -101,6 +101,7 @@ type Events struct {
 type Telemetry struct {
 	OTLP          string `yaml:"otlp" live:"no" doc:"URL of the collector, such as http://127.0.0.1:4318, or ${ENV:OTEL_EXPORTER_OTLP_ENDPOINT}. Traces are posted to /v1/traces below it, as OTLP with JSON. Off when empty."`
 	OneIn         int    `yaml:"one_in" default:"1000" range:"1..1000000000" live:"no" doc:"Of so many messages one is traced, with its receipt. Which ones these are follows from their ids."`
+	ClientRate    int    `yaml:"client_rate" default:"10" range:"0..1000" live:"no" doc:"Further messages, at most, that are traced in a second because the HTTP request for them has the header traceparent with the flag sampled. 0: the header has no effect."`
 	Authorization string `yaml:"authorization" secret:"yes" live:"no" doc:"The header Authorization of the requests; none when empty."`
 	Service       string `yaml:"service" default:"pmg" live:"no" doc:"Name of the service that traces show (service.name)."`
 	Addresses     bool   `yaml:"addresses" default:"false" live:"no" doc:"Whether traces have the numbers of senders and receivers. Otherwise they have hashes, which are others after each start. Texts are never in them."`

@@ -9,8 +9,9 @@ import (
 	"pmg/sms"
 )
 
-// tried has operators see an attempt to tell what a message says.
+// tried has operators see an attempt to tell what a message says, also in its trace.
 func (c *caller) tried(o call.Outcome, second bool, m *sms.Message, e *httpsms.Event) {
+	c.engine.gateway.Settler.Told(m, o.Took, o.Status, o.Err)
 	c.server.Tried(webhooks.Attempt{
 		Event: eventID(m), ID: sms.FormatID(e.ID), Type: own.TypeOf(e), Number: max(1, int(m.Sends)), Taken: o.Code == sms.OK,
 		Status: o.Status, Milliseconds: o.Took.Milliseconds(), Error: o.Err, Reply: string(o.Body), Fallback: second,

@@ -320,6 +320,7 @@ func (c *caller) tell(a *config.Account, m *sms.Message) call.Outcome {
 	if e.Context.Dialect == httpsms.Own {
 		id = eventID(m)
 	}
+	traced(request, c.engine.gateway.Settler.Traceparent(m))
 	o := c.call(a, request, target, id, second)
 	if webhook {
 		c.came(a, &o, second)

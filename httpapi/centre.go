@@ -190,8 +190,16 @@ type attempt struct {
 // call calls the SMS centre.
 func (w *way) call(m *sms.Message, v *centre.Values) attempt {
 	request := w.centre.Call(v)
+	traced(request, w.engine.gateway.Settler.Traceparent(m))
 	number := w.begins(m, v, request)
 	return attempt{m, number, v.Token, w.sender.Send(w.ctx, request)}
+}
+
+// traced has a call go on with a trace, unless parent is empty.
+func traced(request *httpsms.Call, parent string) {
+	if parent != "" {
+		request.Header = append(request.Header, [2]string{"Traceparent", parent})
+	}
 }
 
 // wallOf returns a time of the engine's clock by the wall clock; 0 stays 0.

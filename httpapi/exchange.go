@@ -127,6 +127,11 @@ func (x *exchange) source() *connector.Source {
 	}
 }
 
+// trace has the trace of a message go on from that of the request, if its client asks for it.
+func (x *exchange) trace(o *httpsms.Order) {
+	o.Context.Parent = x.gateway.Settler.Parent(x.r.Header["Traceparent"])
+}
+
 // errTooLarge says that a body is larger than it may be.
 var errTooLarge = errors.New("the body is too large")
 

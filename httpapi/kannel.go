@@ -72,6 +72,7 @@ func (x *exchange) leftOut(receivers []string) {
 func (x *exchange) submitAll(orders []httpsms.Order, answer func([]httpsms.Result) *httpsms.Answer) {
 	items := make([]request.Item, len(orders))
 	for i := range orders {
+		x.trace(&orders[i])
 		items[i].Fill = orders[i].Fill
 	}
 	done := x.gateway.Requests.Submit(x.r.Context(), x.source(), items)

@@ -194,6 +194,7 @@ func (x *api) postMessage() {
 
 // submit submits a message, once if the request or the message says so.
 func (x *api) submit(m *own.Message, body []byte) (request.Result, *own.Problem) {
+	x.trace(&m.Order)
 	item := request.Item{Fill: m.Fill, Parts: m.MaxParts}
 	var p *own.Problem
 	if item.Key, p = x.onceKey(m); p != nil {

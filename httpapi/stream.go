@@ -108,6 +108,7 @@ func (x *api) items(all []line, bodies [][]byte) (items []request.Item, at []int
 		if l.problem != nil {
 			continue
 		}
+		x.trace(&l.message.Order)
 		item := request.Item{Fill: l.message.Fill, Parts: l.message.MaxParts}
 		if l.message.Deduplicate {
 			item.Key, item.Payload = "r"+l.message.Context.Reference, sha256.Sum256(bodies[i])

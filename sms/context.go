@@ -13,6 +13,7 @@ type Context struct {
 	Dialect   uint8  // in which the calls are written; package httpsms numbers them
 	Reference string // the client's own id of the message
 	URL       string // that is called; empty: the client is told as its account says
+	Parent    string // span of the client's that the message's trace goes on from, as package telemetry writes it; empty: there is none
 	Fields    []Field
 }
 
@@ -46,6 +47,7 @@ func (c *Context) Add(name uint8, value string) {
 const (
 	numberReference = 0xFF
 	numberURL       = 0xFE
+	numberParent    = 0xFD
 )
 
 // MaxContext is how many octets a context may take.
@@ -66,6 +68,7 @@ func (c *Context) Append(b []byte) []byte {
 	}
 	add(numberReference, c.Reference)
 	add(numberURL, c.URL)
+	add(numberParent, c.Parent)
 	for _, f := range c.Fields {
 		add(f.Name, f.Value)
 	}
@@ -90,11 +93,31 @@ func ReadContext(b []byte) (c Context, ok bool) {
 			c.Reference = value
 		case numberURL:
 			c.URL = value
+		case numberParent:
+			c.Parent = value
 		default:
 			c.Fields = append(c.Fields, Field{number, value})
 		}
 	}
 	return c, len(b) == 0
+}
+
+// ParentOf returns the Parent of a context, nil if it has none. It does not allocate.
+func ParentOf(context []byte) []byte {
+	if len(context) < 2 || context[0] != 1 {
+		return nil
+	}
+	for b := context[2:]; len(b) >= 3; {
+		n := int(binary.BigEndian.Uint16(b[1:]))
+		if len(b) < 3+n {
+			return nil
+		}
+		if b[0] == numberParent {
+			return b[3 : 3+n]
+		}
+		b = b[3+n:]
+	}
+	return nil
 }
 
 // Context returns the octets of a message's context, nil if it has none.

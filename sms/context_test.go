@@ -1,6 +1,9 @@
 package sms
 
-import "testing"
+import (
+	"bytes"
+	"testing"
+)
 
 // The endpoint of a URL is its server, whatever escapes a dialect has in the rest.
 func TestEndpoint(t *testing.T) {
@@ -18,11 +21,16 @@ func TestEndpoint(t *testing.T) {
 // FuzzContext reads contexts that nobody has written.
 func FuzzContext(f *testing.F) {
 	f.Add((&Context{Dialect: 2, URL: "http://h/", Fields: []Field{{1, "3"}}}).Append(nil))
+	f.Add((&Context{Reference: "7", Parent: "123456781234567812345678"}).Append(nil))
 	f.Add([]byte{1, 0, 9, 0, 3, 'a'})
 	f.Fuzz(func(t *testing.T, b []byte) {
+		parent := string(ParentOf(b))
 		c, ok := ReadContext(b)
 		if !ok {
 			return
+		}
+		if parent != c.Parent && bytes.Count(b, []byte{numberParent}) < 2 {
+			t.Errorf("%x: the parent is %q and %q", b, parent, c.Parent)
 		}
 		if again, ok := ReadContext(c.Append(nil)); !ok || again.URL != c.URL && len(c.URL) <= MaxContext {
 			t.Errorf("%x: %+v, then %+v", b, c, again)

@@ -3,5 +3,5 @@
 //
 // # Start reading
 //
-// sampler.go (which messages), span.go (the JSON), exporter.go (the goroutine that sends).
+// sampler.go (which messages), parent.go (traces of others), span.go (the JSON), exporter.go (the goroutine that sends).
 package telemetry

@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"math"
+	"sync"
+	"time"
 
 	"pmg/connector"
 	"pmg/events"
@@ -21,6 +23,43 @@ type Traces struct {
 	sampler   telemetry.Sampler
 	addresses bool
 	key       [32]byte // that numbers are hashed with: without one, all numbers could be tried
+	asked     asked
+}
+
+// asked counts the messages that are traced because their clients ask for it: they could have all traced.
+type asked struct {
+	rate int // in a second
+
+	mu     sync.Mutex
+	second int64
+	n      int
+}
+
+// takes reports whether another message is traced.
+func (a *asked) takes(now int64) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if second := now / int64(time.Second); second != a.second {
+		a.second, a.n = second, 0
+	}
+	if a.n >= a.rate {
+		return false
+	}
+	a.n++
+	return true
+}
+
+// Parent returns what the context of a message has as Parent, if its request came with these headers traceparent. It is
+// empty if the message is not traced for them.
+func (d *Desk) Parent(headers []string) string {
+	if len(headers) != 1 || d.Traces.Exporter == nil {
+		return ""
+	}
+	p, sampled := telemetry.ParseParent(headers[0])
+	if !sampled || !d.Traces.asked.takes(d.Clock.Now()) {
+		return ""
+	}
+	return p.Octets()
 }
 
 // openTraces begins to send traces.
@@ -29,7 +68,7 @@ func (d *Desk) openTraces() {
 	if cfg.OTLP == "" {
 		return
 	}
-	d.Traces.sampler, d.Traces.addresses = telemetry.OneIn(cfg.OneIn), cfg.Addresses
+	d.Traces.sampler, d.Traces.addresses, d.Traces.asked.rate = telemetry.OneIn(cfg.OneIn), cfg.Addresses, cfg.ClientRate
 	rand.Read(d.Traces.key[:]) // never fails
 	d.Traces.Exporter = telemetry.Start(telemetry.Options{
 		URL: cfg.OTLP, Authorization: cfg.Authorization, Service: cfg.Service,
@@ -48,15 +87,15 @@ func (d *Desk) closeTraces() {
 	}
 }
 
-// about returns the id of the message whose trace a message belongs to: a receipt to that of its message, and a
-// part of a long message to that by whose id the client knows it.
-func about(m *sms.Message) uint64 {
+// about returns the id of the message whose trace a message belongs to, and that message's context: a receipt to that of its
+// message, and a part of a long message to that by whose id the client knows it.
+func about(m *sms.Message) (id uint64, context []byte) {
 	if m.Kind == sms.Receipt {
 		if r, ok := m.Report(); ok && r.Known != 0 {
-			return r.Known
+			return r.Known, r.Context
 		}
 	}
-	return m.KnownID()
+	return m.KnownID(), m.Context()
 }
 
 // A place is where the spans of a message are.
@@ -71,11 +110,17 @@ func (t *Traces) place(m *sms.Message) (p place, ok bool) {
 	if t.Exporter == nil {
 		return p, false
 	}
-	whole := about(m)
-	if !t.sampler.Takes(whole) {
+	whole, context := about(m)
+	client, asked := telemetry.ParentOf(sms.ParentOf(context))
+	switch {
+	case asked:
+		p.trace, p.parent = client.Trace, client.Span
+	case t.sampler.Takes(whole):
+		p.trace = telemetry.TraceOf(whole)
+	default:
 		return p, false
 	}
-	p = place{trace: telemetry.TraceOf(whole), root: telemetry.SpanOf(m.ID, rootSpan)}
+	p.root = telemetry.SpanOf(m.ID, rootSpan)
 	if whole != m.ID {
 		p.parent = telemetry.SpanOf(whole, rootSpan)
 	}
@@ -111,6 +156,34 @@ func (d *Desk) Tried(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64
 		return
 	}
 	d.Traces.Exporter.Add([]telemetry.Span{p.attempt(m, n, keep.Ending{Lane: keep.LaneName(l), Peer: l.Home().Driver, Answer: a, Sent: sent}, d.Clock.Ahead())})
+}
+
+// Traceparent returns the header traceparent of a call that is an attempt of a message, empty if the message is not traced.
+func (d *Desk) Traceparent(m *sms.Message) string {
+	p, traced := d.Traces.place(m)
+	if !traced {
+		return ""
+	}
+	return telemetry.Parent{Trace: p.trace, Span: telemetry.SpanOf(m.ID, attemptSpan(m))}.Header()
+}
+
+// Told has the call of a client's server become a span, which took so long until now. status is that of the answer, 0 if there
+// was none, and failed why the server has not taken it.
+func (d *Desk) Told(m *sms.Message, took time.Duration, status int, failed string) {
+	p, traced := d.Traces.place(m)
+	n := attemptSpan(m)
+	if !traced || n == lastSpan || took == 0 {
+		return
+	}
+	now := d.Clock.WallNow()
+	s := telemetry.Span{
+		Trace: p.trace, ID: telemetry.SpanOf(m.ID, n), Parent: p.root, Name: "webhook", Kind: telemetry.Client, Begin: now - int64(took), End: now,
+		Failed: failed != "", Error: failed, Attributes: []telemetry.Attribute{telemetry.Number("pmg.attempt", int64(m.Sends))},
+	}
+	if status != 0 {
+		s.Attributes = append(s.Attributes, telemetry.Number("http.response.status_code", int64(status)))
+	}
+	d.Traces.Exporter.Add([]telemetry.Span{s})
 }
 
 // attempt returns the span of an attempt of a message.

@@ -27,5 +27,4 @@ const (
 	Charset                      // Kannel: charset of the text
 	Tags                         // labels that routes look at
 	Batch                        // id of the batch that the message came in
-	Parent                       // traceparent of the request
 )
