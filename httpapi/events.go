@@ -216,7 +216,7 @@ const streamType = "text/event-stream"
 // streamEvents tells events as they come, until the client goes. It tells most at a time that the client does not acknowledge.
 func (x *api) streamEvents(most int) {
 	engine := x.callers.engine
-	l := x.gateway.ClientLane(x.account.SystemID, nil)
+	l := x.fetchedFrom()
 	if l == nil {
 		x.problem(own.NewProblem("unavailable", ""))
 		return

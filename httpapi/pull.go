@@ -280,6 +280,12 @@ func (x *api) fetch(l *connector.Lane, n int, wait time.Duration) []*connector.S
 	return p.take()
 }
 
+// fetchedFrom returns the lane in which the account's events wait, nil if there is none: that of news of messages which name no
+// server, also where the account may receive by sessions.
+func (x *api) fetchedFrom() *connector.Lane {
+	return x.gateway.ClientLane(x.account.SystemID, []byte{})
+}
+
 // getEvents tells the events that wait for the account, which are told again unless they are acknowledged in time.
 func (x *api) getEvents() {
 	a := x.account.Config()
@@ -305,7 +311,7 @@ func (x *api) getEvents() {
 		return
 	}
 	var slots []*connector.Slot
-	l := x.gateway.ClientLane(a.SystemID, nil)
+	l := x.fetchedFrom()
 	defer func() { all.fetched(a.SystemID, l, slots, x.gateway.Clock.Now()) }()
 	if l == nil {
 		x.problem(own.NewProblem("unavailable", ""))

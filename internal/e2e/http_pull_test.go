@@ -127,3 +127,24 @@ func TestHTTPPullRefused(t *testing.T) {
 	a.events("")
 	t.Logf("no event waits: %s", time.Since(began))
 }
+
+// An account that may also log in, and receive by its sessions, fetches the events of its messages all the same.
+func TestHTTPPullOfReceiver(t *testing.T) {
+	parallel(t)
+	s := pullSite(t)
+	s.accounts = "{system_id: api, password: s3cret, pull: true}"
+	g := start(t, s)
+	a := g.api()
+	a.name = "api"
+	id := a.do("POST", "/v1/messages", textBody("46700000001", "hello")).want(t, 202, "").text("id")
+	smsc := s.operator.session()
+	smsc.accepts("abc1")
+	smsc.send(receiptOf("abc1", "DELIVRD"))
+	smsc.want("deliver_sm_resp")
+	ids, types := a.events("wait=10s")
+	if len(ids) != 1 || types[0] != "message.delivered" {
+		t.Fatalf("of %s it fetches %q", id, types)
+	}
+	a.acknowledges(ids...)
+	g.settled()
+}
