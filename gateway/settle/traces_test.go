@@ -3,6 +3,8 @@ package settle
 import (
 	"testing"
 
+	"pmg/events"
+	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/telemetry"
 )
@@ -57,6 +59,17 @@ func TestTracesPlace(t *testing.T) {
 	m.Sends = 255
 	if n := attemptSpan(m); n != lastSpan {
 		t.Errorf("attempt 255 has the number %d", n)
+	}
+}
+
+// The answer that comes after its attempt was given up has a span of its own: that of the attempt has been sent.
+func TestTracesLate(t *testing.T) {
+	t.Parallel()
+	d, _ := start(t, "")
+	m := &sms.Message{ID: 7, Kind: sms.Submit, Sends: 1, Flags: sms.Settled}
+	all := d.Traces.spans(place{root: telemetry.SpanOf(7, rootSpan)}, m, &keep.Ending{State: events.Sent, Answer: sms.Answer{At: now + 2*second}, Sent: now, Attempts: 1}, 0, now)
+	if len(all) != 3 || all[1].Name != "send" || all[1].ID != telemetry.SpanOf(7, lateSpan) || all[1].Begin != now || all[1].End != now+2*second || all[1].Failed {
+		t.Errorf("%+v", all)
 	}
 }
 

@@ -114,6 +114,30 @@ func TestTraceparent(t *testing.T) {
 	smsc.conn.Close()
 }
 
+// A message that waits over a restart stays part of its client's trace.
+func TestTraceparentRestart(t *testing.T) {
+	parallel(t)
+	c := &collector{}
+	server := httptest.NewServer(c)
+	defer server.Close()
+	s := withHook(t, newHook(t), "")
+	s.top = fmt.Sprintf("telemetry: {otlp: %q, one_in: 1000000000}\n", server.URL)
+	s.operator.down()
+	g := start(t, s)
+	a := g.api()
+	a.name = "api"
+	a.do("POST", "/v1/messages", textBody("46700000001", "hello"), traceparent).want(t, 202, "")
+	g.stop()
+	s.operator.up()
+	g = start(t, s)
+	s.operator.session().accepts("1")
+	testutil.Eventually(t, "the collector has the message", func() bool { return len(c.named("submit")) > 0 })
+	if s := c.named("submit")[0]; s.TraceID != clientTrace || s.ParentSpanID != clientSpan {
+		t.Errorf("%+v", s)
+	}
+	g.settled()
+}
+
 // Clients cannot have more traced than client_rate.
 func TestTraceparentRate(t *testing.T) {
 	parallel(t)
