@@ -74,7 +74,7 @@ func TestHTTPCentreUnknown(t *testing.T) {
 				}
 			}))
 			defer h.Close()
-			s := centreSite(t, h.URL+"/?to={to}&text={text}&id={id}", "response_timeout: 200ms, retry: {lost: [1ms], temporary: [1ms, 1ms]}, on_unknown: "+unknown)
+			s := centreSite(t, h.URL+"/?to={to}&text={text}&id={id}", "response_timeout: 200ms, retry: {lost: [1ms, repeat], temporary: [1ms, repeat]}, on_unknown: "+unknown)
 			s.memory, s.store = false, vfs.NewMem()
 			g := start(t, s)
 			client := g.bind("transmitter")
