@@ -49,6 +49,14 @@ func tableColumns() []tableColumn {
 	}
 }
 
+// octets returns the latest value of a figure, a number of octets.
+func (h *hour) octets(figure int) string {
+	if h == nil || math.IsNaN(float64(h.last[figure])) {
+		return "–"
+	}
+	return fmt.Sprintf("%.0f MiB", h.last[figure]/(1<<20))
+}
+
 // hour returns the last hour of a connector, or of all. It is nil if there is no such connector.
 func (s *site) hour(connector string) *hour {
 	series := s.server.History().Series(connector)

@@ -43,7 +43,7 @@ type overview struct {
 	In, Out, Receipts string // a second
 	Waiting           int64
 	Oldest            float64
-	Disk              string
+	Disk, Memory      string
 	Failing           []string // connectors that have no session, or fewer than they should
 	Hour              *hour
 }
@@ -63,6 +63,7 @@ func (s *site) overview(*http.Request) any {
 		o.Oldest = max(o.Oldest, status.Accounts[i].Oldest)
 	}
 	o.In, o.Out, o.Receipts = o.Hour.rate(history.In), o.Hour.rate(history.Out), o.Hour.rate(history.Receipts)
+	o.Memory = o.Hour.octets(history.Memory)
 	if st := status.Store; st != nil && st.Free > 0 {
 		o.Disk = fmt.Sprintf("%.1f GiB free", float64(st.Free)/(1<<30))
 	}
