@@ -158,13 +158,12 @@ func withWaiting(ctx context.Context, desk *operate.Desk, q story.Query, found *
 		for _, one := range found.Stories {
 			known[one.ID] = true
 		}
-		for _, form := range []string{number, "+" + number, "00" + number} {
-			eachStored(ctx, desk, operate.Selection{Account: q.Account, Dest: form}, 0, func(m *operate.StoredMessage) {
-				if m.Dest == form && m.Kind != "receipt" && !known[m.ID] && len(all) < mostFollowed {
-					all = append(all, &story.Story{ID: m.ID, Account: m.Account, Waits: m})
-				}
-			})
-		}
+		forms := []string{number, "+" + number, "00" + number}
+		eachStored(ctx, desk, operate.Selection{Account: q.Account, Has: []byte(number)}, 0, func(m *operate.StoredMessage) {
+			if slices.Contains(forms, m.Dest) && m.Kind != "receipt" && !known[m.ID] && len(all) < mostFollowed {
+				all = append(all, &story.Story{ID: m.ID, Account: m.Account, Waits: m})
+			}
+		})
 	}
 	for _, one := range slices.Backward(found.Stories) {
 		all = append(all, one)

@@ -3,6 +3,7 @@ package admin
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/http"
@@ -166,12 +167,9 @@ func (s *Server) driverOf(command string) (protocols.Driver, error) {
 	return nil, errors.New("no connector speaks the protocol of " + command)
 }
 
-// mostPages is how many pages of the store are looked through.
-const mostPages = 5
-
-// eachStored calls f for messages of the store with ids from from on.
+// eachStored calls f for messages of the store with ids from from on, until the context ends.
 func eachStored(ctx context.Context, desk *operate.Desk, sel operate.Selection, from uint64, f func(*operate.StoredMessage)) {
-	for range mostPages {
+	for {
 		page, err := desk.ListStored(sel, from, mostFound)
 		if err != nil || ctx.Err() != nil {
 			return
@@ -191,8 +189,9 @@ func receiptsOf(ctx context.Context, desk *operate.Desk, id uint64, account stri
 	if account == "" {
 		return nil
 	}
+	known := binary.BigEndian.AppendUint64(nil, id) // as a report has it
 	for _, state := range []string{"", operate.StateDead} {
-		eachStored(ctx, desk, operate.Selection{Account: account, Kind: "receipt", State: state}, id+1, func(m *operate.StoredMessage) {
+		eachStored(ctx, desk, operate.Selection{Account: account, Kind: "receipt", State: state, Has: known}, id+1, func(m *operate.StoredMessage) {
 			if m.About == sms.FormatID(id) {
 				all = append(all, *m)
 			}

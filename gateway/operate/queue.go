@@ -39,6 +39,7 @@ type Selection struct {
 	Until     time.Time     // before when they came
 	Text      bool          // their texts are wanted too
 	UpTo      uint64        // the last id; 0: that of the last message there is
+	Has       []byte        // what its record has somewhere, as it stands: a number does. The others are not decoded
 }
 
 // A StoredMessage is what operators see of a message in the store. Times are by the
@@ -189,6 +190,9 @@ func (s *Selection) find(in store.Store, from uint64, limit int, now time.Time) 
 			return errPageFull
 		}
 		looked++
+		if !bytes.Contains(e.Record, s.Has) {
+			return nil
+		}
 		if f := newFound(e); s.matches(f, now) {
 			all = append(all, f)
 		}

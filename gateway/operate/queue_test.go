@@ -126,6 +126,8 @@ func TestSelection(t *testing.T) {
 		{Selection{Older: 40 * year}, []int{2}},
 		{Selection{Older: 200 * year}, nil},
 		{Selection{UpTo: 2}, []int{1, 2}},
+		{Selection{Has: []byte("467")}, []int{1, 2, 3, 4, 5, 6}}, // of a sender as well
+		{Selection{Has: []byte("468")}, nil},
 		{Selection{IDs: []uint64{3, 1, 99}}, []int{1, 3}},
 		{Selection{IDs: []uint64{3, 1}, State: StateQueued}, []int{1}},
 	} {
