@@ -252,7 +252,7 @@ func (n *night) shootAll() {
 	}
 	for _, p := range [][2]string{
 		{"connectors", "Connectors"}, {"accounts", "Accounts"}, {"accounts/bank", "Account bank"}, {"sessions", "Sessions"}, {"webhooks", "Webhooks"}, {"receipts", "Receipts"}, {"queues", "Queues"},
-		{"routing?to=%2B46700000001&account=shop", "Routing"}, {"pdulog?connector=north", "PDU log"}, {"gateway", "Gateway"},
+		{"try", "Try"}, {"routing?to=%2B46700000001&account=shop", "Routing"}, {"pdulog?connector=north", "PDU log"}, {"gateway", "Gateway"},
 	} {
 		n.open("/ui/"+p[0], p[1])
 		name, _, _ := strings.Cut(p[0], "?")
