@@ -1,10 +1,29 @@
 package web
 
 import (
+	"net/http"
+	"strings"
 	"testing"
 
 	"pmg/admin"
+	"pmg/config"
 )
+
+// What servers have replied is shown to those who may see texts, and to nobody else, on the page as in its stream.
+func TestReplies(t *testing.T) {
+	t.Parallel()
+	base, _ := start(t)
+	path := strings.Replace(hooksName, "{name}", "%3Cb%3E%22x", 1) + "?replies=1"
+	look, operate := browser(t, base, config.LookScope), browser(t, base, config.OperateScope)
+	for _, path := range []string{"/ui/" + path, "/ui/stream/" + path} {
+		if code, _, _ := ask(t, look, "GET", base+path, nil); code != http.StatusForbidden {
+			t.Errorf("%s: %d", path, code)
+		}
+	}
+	if code, body, _ := ask(t, operate, "GET", base+"/ui/"+path, nil); code != http.StatusOK || !strings.Contains(body, ">reply<") {
+		t.Errorf("%d %s", code, body)
+	}
+}
 
 // The page about one thing shows as many sessions as any table, and says where the others are.
 func TestFirstSessions(t *testing.T) {

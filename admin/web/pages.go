@@ -27,7 +27,7 @@ func pages() []page {
 		{"accounts/{name}", "Account", access.Look, (*site).account},
 		{"sessions", "Sessions", access.Look, (*site).sessions},
 		{"webhooks", "Webhooks", access.Look, (*site).webhooks},
-		{"webhooks/{name}", "Webhooks of", access.Look, (*site).hooks},
+		{hooksName, "Webhooks of", access.Look, (*site).hooks},
 		{"receipts", "Receipts", access.Look, (*site).receipts},
 		{"queues", "Queues", access.Look, (*site).queues},
 		{"routing", "Routing", access.Look, (*site).routing},

@@ -60,12 +60,12 @@ type logLine struct {
 // IsStill reports whether nothing will come.
 func (p *pduLogPage) IsStill() bool { return p.Wrong != "" }
 
-// withTexts serves a request that asks for the texts of messages to those who may see them, and has it written in the audit log
-// before.
-func withTexts(h http.HandlerFunc) http.HandlerFunc {
+// private serves a request that asks by a parameter for what may be texts of messages to those who may see them, and has it written
+// in the audit log before, as the page's name and the parameter.
+func private(page, parameter string, h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Get("texts") != "" {
-			access.Named(r, "pdulog/texts")
+		if r.URL.Query().Get(parameter) != "" {
+			access.Named(r, page+"/"+parameter)
 			if c := access.CallerOf(r); !c.SeesTexts() {
 				access.Acts(r)
 				access.Forbid(w, c, access.Operate)

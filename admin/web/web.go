@@ -51,8 +51,11 @@ func (t Tools) Handler(server *admin.Server) http.Handler {
 	for i := range s.pages {
 		p := &s.pages[i]
 		show, stream := s.show(p), s.stream(p)
-		if p.Name == pduLogName {
-			show, stream = withTexts(show), withTexts(s.follow)
+		switch p.Name {
+		case pduLogName:
+			show, stream = private(p.Name, "texts", show), private(p.Name, "texts", s.follow)
+		case hooksName:
+			show, stream = private("webhooks", "replies", show), private("webhooks", "replies", stream)
 		}
 		if p.Name == tryName {
 			m.Handle("POST "+admin.PagesBase+tryName, s.allow(p.Scope, server.Limited(s.tries(p))))
