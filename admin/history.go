@@ -26,9 +26,8 @@ func (v *view) reading() history.Reading {
 	}
 	reading.Oldest = age(oldest)
 	for _, c := range v.connectors() {
-		receipts := c.Stats.ReceiptsIn.Load() // before the count that they are part of
 		n := history.Counts{
-			Name: c.Name, Out: c.Config().Direction == config.Out, Accepted: c.Stats.Accepted.Load() - receipts, Sent: c.Stats.Sent.Load(), Refused: c.Stats.Refused.Load(),
+			Name: c.Name, Out: c.Config().Direction == config.Out, Accepted: c.Stats.Messages(), Sent: c.Stats.Sent.Load(), Refused: c.Stats.Refused.Load(),
 			Waiting: c.Stats.Queued.Load(), Oldest: age(c.Oldest()), Answers: history.AnswersOf(&c.Stats.Answer),
 		}
 		for _, receipts := range c.Stats.Receipts.Counts() {

@@ -37,6 +37,12 @@ func NewStats(direction string, commands int) *Stats {
 	return s
 }
 
+// Messages returns how many messages of the peer were accepted, without receipts.
+func (s *Stats) Messages() int64 {
+	receipts := s.ReceiptsIn.Load() // before the count that they are part of
+	return s.Accepted.Load() - receipts
+}
+
 // maxStatuses limits how many statuses are counted separately, because peers can invent
 // any number. Further ones are counted together, as OtherStatus.
 const maxStatuses = 1000

@@ -1,12 +1,10 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 
 	"pmg/gateway/operate"
-	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/own"
 )
 
@@ -41,16 +39,9 @@ func (x *api) listMessages() {
 		x.problem(own.NewProblem("unavailable", ""))
 		return
 	}
-	var header [][2]string
 	if last != 0 {
 		page.Next = l.Cursor(last)
-		header = [][2]string{{"Link", "</v1/messages?" + l.Next(last) + `>; rel="next"`}}
+		x.w.Header().Set("Link", "</v1/messages?"+l.Next(last)+`>; rel="next"`)
 	}
-	out, err := json.Marshal(page)
-	if err != nil {
-		x.problem(own.NewProblem("internal", err.Error()))
-		return
-	}
-	x.answer(&httpsms.Answer{Status: http.StatusOK, ContentType: "application/json", Header: header, Body: append(out, '\n')})
-	x.logs(httpsms.Ask, nil, http.StatusOK, 0)
+	x.answerJSON(http.StatusOK, page)
 }

@@ -20,8 +20,7 @@ type flow struct{ inbound, sent, receipts int64 }
 
 // flowOf returns what a connector has counted since its start.
 func flowOf(c *connector.Connector) (f flow) {
-	receipts := c.Stats.ReceiptsIn.Load() // counted after they were counted as accepted
-	f.inbound, f.sent = c.Stats.Accepted.Load()-receipts, c.Stats.Sent.Load()
+	f.inbound, f.sent = c.Stats.Messages(), c.Stats.Sent.Load()
 	for _, n := range c.Stats.Receipts.Counts() {
 		f.receipts += n
 	}
