@@ -103,7 +103,7 @@ func table() []row {
 		{"cmd/pmg/credentials", "config internal/passhash internal/token"},
 		{"cmd/pmg/ask", "config internal/tlsfiles"},
 		{"cmd/pmg/manual", ""},
-		{"cmd/pmg/webhooks", "admin gateway/operate gateway/webhooks sms"},
+		{"cmd/pmg/webhooks", "admin config gateway/operate gateway/webhooks sms"},
 		{"cmd/pmg/migrate/draft", ""},
 		{"cmd/pmg/migrate/kannel", "cmd/pmg/migrate/draft"},
 		{"cmd/pmg/migrate/jasmin", "cmd/pmg/migrate/draft"},

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/admin"
+	"pmg/config"
 	"pmg/gateway/operate"
 	"pmg/sms"
 )
@@ -47,8 +48,8 @@ func (o *letters) query(ids []string, now time.Time) (q admin.QueueQuery, err er
 	default:
 		q.Delivery = strings.TrimPrefix(o.kind, "message.")
 	}
-	if q.Since, err = readTime(o.since, now); err == nil {
-		q.Until, err = readTime(o.until, now)
+	if q.Since, err = config.ParseTime(o.since, now); err == nil {
+		q.Until, err = config.ParseTime(o.until, now)
 	}
 	if err == nil && o.limit < 0 {
 		err = errors.New("--limit must not be negative")
@@ -64,21 +65,6 @@ func (o *letters) query(ids []string, now time.Time) (q admin.QueueQuery, err er
 		return q, fmt.Errorf("cannot select dead letters: %w", err)
 	}
 	return q, nil
-}
-
-// readTime reads a time, or how long ago it was. It returns the zero time for "".
-func readTime(text string, now time.Time) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	if ago, err := time.ParseDuration(text); err == nil {
-		return now.Add(-ago), nil
-	}
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return at, fmt.Errorf("%q is neither a duration such as 90m nor a time such as 2026-11-20T19:05:22Z", text)
-	}
-	return at, nil
 }
 
 const (
