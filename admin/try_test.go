@@ -6,10 +6,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"pmg/config"
+	"pmg/gateway/intake"
 	"pmg/internal/token"
 	"pmg/protocols"
 	"pmg/sms"
@@ -25,6 +27,16 @@ connectors:
   - {name: operator, direction: out, address: %q, system_id: pmg, password: ` + centrePassword + `, long_messages: split8}
 routes: [{destination: 46, to: operator}]
 `
+
+// What a refusal means is said of steps that there are.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	for name := range refusals {
+		if !slices.ContainsFunc(intake.Steps(), func(s intake.Step) bool { return s.Name == name }) {
+			t.Errorf("there is no step %s", name)
+		}
+	}
+}
 
 // An operator submits a message as an account, which takes the steps of all messages: refusals are told in words, and the rate
 // holds. The audit log has each of them, and never a text.
