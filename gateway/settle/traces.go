@@ -12,6 +12,7 @@ import (
 	"pmg/connector"
 	"pmg/events"
 	"pmg/gateway/keep"
+	"pmg/internal/ratelimit"
 	"pmg/sms"
 	"pmg/store"
 	"pmg/telemetry"
@@ -28,24 +29,22 @@ type Traces struct {
 
 // asked counts the messages that are traced because their clients ask for it: they could have all traced.
 type asked struct {
-	rate int // in a second
+	rate int // in a second; 0: none is
 
-	mu     sync.Mutex
-	second int64
-	n      int
+	mu    sync.Mutex
+	limit ratelimit.Limiter
 }
+
+func (a *asked) setRate(rate int) { a.rate, a.limit = rate, ratelimit.New(rate, rate) }
 
 // takes reports whether another message is traced.
 func (a *asked) takes(now int64) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if second := now / int64(time.Second); second != a.second {
-		a.second, a.n = second, 0
-	}
-	if a.n >= a.rate {
+	if a.rate == 0 || a.limit.Wait(now) > 0 {
 		return false
 	}
-	a.n++
+	a.limit.Reserve(now)
 	return true
 }
 
@@ -68,7 +67,8 @@ func (d *Desk) openTraces() {
 	if cfg.OTLP == "" {
 		return
 	}
-	d.Traces.sampler, d.Traces.addresses, d.Traces.asked.rate = telemetry.OneIn(cfg.OneIn), cfg.Addresses, cfg.ClientRate
+	d.Traces.sampler, d.Traces.addresses = telemetry.OneIn(cfg.OneIn), cfg.Addresses
+	d.Traces.asked.setRate(cfg.ClientRate)
 	rand.Read(d.Traces.key[:]) // never fails
 	d.Traces.Exporter = telemetry.Start(telemetry.Options{
 		URL: cfg.OTLP, Authorization: cfg.Authorization, Service: cfg.Service,

@@ -14,7 +14,8 @@ const header = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 // Clients have as many messages traced in a second as the operator allows, and further ones in the next.
 func TestTracesAsked(t *testing.T) {
 	t.Parallel()
-	a := asked{rate: 2}
+	var a asked
+	a.setRate(2)
 	for i, want := range []bool{true, true, false, false} {
 		if a.takes(now+int64(i)) != want {
 			t.Errorf("message %d: %t", i, !want)
@@ -34,7 +35,8 @@ func TestTracesAsked(t *testing.T) {
 func TestTracesPlace(t *testing.T) {
 	t.Parallel()
 	d, _ := start(t, "")
-	d.Traces.Exporter, d.Traces.asked.rate = &telemetry.Exporter{}, 1
+	d.Traces.Exporter = &telemetry.Exporter{}
+	d.Traces.asked.setRate(1)
 	parent := d.Parent([]string{header})
 	if len(parent) == 0 || d.Parent([]string{header}) != "" || d.Parent([]string{header, header}) != "" || d.Parent(nil) != "" {
 		t.Errorf("%q", parent)

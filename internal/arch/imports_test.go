@@ -75,7 +75,7 @@ func table() []row {
 		{"gateway/convert", "config connector gateway/node gateway/route protocols sms sms/fit sms/rewrite sms/userdata"},
 		{"gateway/receipts", "config connector events gateway/convert gateway/keep gateway/node gateway/route protocols sms sms/peerid store"},
 		{"gateway/deadletters", "events gateway/keep gateway/node gateway/route sms store"},
-		{"gateway/settle", "config connector events gateway/convert gateway/deadletters gateway/keep gateway/receipts gateway/route internal/logfile protocols sms sms/fit store telemetry"},
+		{"gateway/settle", "config connector events gateway/convert gateway/deadletters gateway/keep gateway/receipts gateway/route internal/logfile internal/ratelimit protocols sms sms/fit store telemetry"},
 		{"gateway/intake", "config connector events gateway/convert gateway/keep gateway/node gateway/receipts gateway/route gateway/settle protocols sms sms/fit sms/userdata store"},
 		{"gateway/request", "connector gateway/intake gateway/keep gateway/receipts gateway/route sms store"},
 		{"gateway/operate", "account config connector connector/queue events gateway/intake gateway/keep gateway/receipts gateway/route gateway/settle internal/smstext protocols sms store"},
