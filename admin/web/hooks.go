@@ -44,8 +44,8 @@ type letterRow struct {
 
 // hooks shows the servers of an account, the last calls of those, and what they did not take in time. What they have replied
 // may be the text of a message: it is shown on request to those who may see texts, and the request is in the audit log (private).
-func (s *site) hooks(r *http.Request) any {
-	g, p := s.server.Gateway(), hooksPage{Name: r.PathValue("name")}
+func (d *details) hooks(r *http.Request) any {
+	g, p := d.server.Gateway(), hooksPage{Name: r.PathValue("name")}
 	if g.Account(p.Name) == nil {
 		return nil
 	}
@@ -59,13 +59,13 @@ func (s *site) hooks(r *http.Request) any {
 		p.Servers = append(p.Servers, one)
 	}
 	p.Attempts = g.Webhooks.Attempts(webhooks.Filter{Account: p.Name, ID: r.FormValue("id"), Limit: mostAttempts, Replies: p.Replies})
-	p.Dead, p.Letters = g.Settler.Dead.Counts()[p.Name], s.letters(p.Name)
+	p.Dead, p.Letters = g.Settler.Dead.Counts()[p.Name], d.letters(p.Name)
 	return p
 }
 
 // letters returns the last dead letters of an account.
-func (s *site) letters(account string) (rows []letterRow) {
-	g := s.server.Gateway()
+func (d *details) letters(account string) (rows []letterRow) {
+	g := d.server.Gateway()
 	ids := g.Settler.Dead.Of(account, mostLetters)
 	if len(ids) == 0 {
 		return nil

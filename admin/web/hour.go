@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"pmg/admin"
 	"pmg/admin/history"
 )
 
@@ -57,9 +58,9 @@ func (h *hour) octets(figure int) string {
 	return fmt.Sprintf("%.0f MiB", h.last[figure]/(1<<20))
 }
 
-// hour returns the last hour of a connector, or of all. It is nil if there is no such connector.
-func (s *site) hour(connector string) *hour {
-	series := s.server.History().Series(connector)
+// hourOf returns the last hour of a connector, or of all. It is nil if there is no such connector.
+func hourOf(server *admin.Server, connector string) *hour {
+	series := server.History().Series(connector)
 	if series == nil {
 		return nil
 	}

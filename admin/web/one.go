@@ -79,6 +79,12 @@ func firstOf(all []admin.Session, filter string) sessionRows {
 	return sessionRows{all[:min(len(all), most)], max(0, len(all)-most), filter}
 }
 
+// Details make the pages about one thing.
+type details struct {
+	server *admin.Server
+	speeds speeds
+}
+
 // A connectorPage is the model of the page about one connector.
 type connectorPage struct {
 	admin.Connector
@@ -94,15 +100,15 @@ type connectorPage struct {
 	Settings string // as in the configuration; empty for those who may not see it
 }
 
-func (s *site) connector(r *http.Request) any {
-	status := s.server.Status(true)
+func (d *details) connector(r *http.Request) any {
+	status := d.server.Status(true)
 	i := slices.IndexFunc(status.Connectors, func(c admin.Connector) bool { return c.Name == r.PathValue("name") })
-	c := s.server.Gateway().Connector(r.PathValue("name"))
+	c := d.server.Gateway().Connector(r.PathValue("name"))
 	if i < 0 || c == nil {
 		return nil
 	}
 	p := connectorPage{Connector: status.Connectors[i], Limit: limit(c.Config().Rate), Answer: "–"}
-	p.Hour, p.Open = s.hour(p.Name), firstOf(p.SessionList, p.Name+"/")
+	p.Hour, p.Open = hourOf(d.server, p.Name), firstOf(p.SessionList, p.Name+"/")
 	p.In, p.Out = p.Hour.rate(history.In), p.Hour.rate(history.Out)
 	if p.Answers.Count > 0 {
 		p.Answer = time.Duration(p.Answers.MeanSeconds * 1e9).Round(100 * time.Microsecond).String()
@@ -138,16 +144,16 @@ type accountPage struct {
 // A keyRow is what is shown of a key.
 type keyRow struct{ Name, Scopes, Networks, Expires string }
 
-func (s *site) account(r *http.Request) any {
-	status, name := s.server.Status(true), r.PathValue("name")
+func (d *details) account(r *http.Request) any {
+	status, name := d.server.Status(true), r.PathValue("name")
 	i := slices.IndexFunc(status.Accounts, func(a admin.Account) bool { return a.Name == name })
-	cfg := s.server.Gateway().Account(name)
+	cfg := d.server.Gateway().Account(name)
 	if i < 0 || cfg == nil {
 		return nil
 	}
 	p := accountPage{Account: status.Accounts[i], Limit: limit(cfg.Rate), Keys: keyRows(cfg.Keys, status.Time)}
 	p.Config.MaxSessions, p.Config.MaxScheduled, p.Config.MaxParked = cfg.MaxSessions, cfg.MaxScheduled, cfg.MaxParked
-	rate := s.speeds.rates(name).of(status.Time, p.Accepted, p.Delivered)
+	rate := d.speeds.rates(name).of(status.Time, p.Accepted, p.Delivered)
 	p.In, p.Out = rate[0], rate[1]
 	var open []admin.Session
 	for i := range status.Connectors {
@@ -166,7 +172,7 @@ func (s *site) account(r *http.Request) any {
 			p.DeadLetters = status.Webhooks[i].DeadLetters
 		}
 	}
-	p.Servers = s.server.Gateway().Webhooks.Rows(name)
+	p.Servers = d.server.Gateway().Webhooks.Rows(name)
 	p.Reasons, p.Figures = portions(p.RefusedBy), admin.Figures(p.Account)
 	if access.CallerOf(r).Scope >= access.Operate {
 		p.Settings = config.ShowAccount(cfg)

@@ -19,7 +19,7 @@ type page struct {
 	Name  string // in its path, which may end with /{name}; "": the first page
 	Title string
 	Scope access.Scope
-	model func(*site, *http.Request) any // nil: there is no such thing
+	model func(*http.Request) any // nil: there is no such thing
 }
 
 // template returns the name of its template: connectors-name of connectors/{name}.
@@ -128,7 +128,7 @@ func (v *view) May(act string) bool {
 func (s *site) view(p *page, r *http.Request) *view {
 	return &view{
 		Page: p, Title: strings.TrimSpace(p.Title + " " + r.PathValue("name")), At: strings.TrimPrefix(r.URL.EscapedPath(), admin.PagesBase), Pages: s.pages, Caller: access.CallerOf(r), Users: len(s.server.Gateway().Config().Admin.Users) > 0,
-		Query: r.URL.RawQuery, Model: p.model(s, r), cells: map[string]string{},
+		Query: r.URL.RawQuery, Model: p.model(r), cells: map[string]string{},
 	}
 }
 

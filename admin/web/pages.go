@@ -16,25 +16,34 @@ import (
 )
 
 // pages returns all pages in the order of the menu.
-func pages() []page {
+func pages() []page { return new(site).table() }
+
+// table returns all pages with what makes their models.
+func (s *site) table() []page {
 	return []page{
-		{"", "Overview", access.Look, (*site).overview},
-		{"messages", "Messages", access.Look, (*site).messages},
-		{"messages/{name}", "Message", access.Look, (*site).story},
-		{"connectors", "Connectors", access.Look, (*site).connectors},
-		{"connectors/{name}", "Connector", access.Look, (*site).connector},
-		{"accounts", "Accounts", access.Look, (*site).accounts},
-		{"accounts/{name}", "Account", access.Look, (*site).account},
-		{"sessions", "Sessions", access.Look, (*site).sessions},
-		{"webhooks", "Webhooks", access.Look, (*site).webhooks},
-		{hooksName, "Webhooks of", access.Look, (*site).hooks},
-		{"receipts", "Receipts", access.Look, (*site).receipts},
-		{"queues", "Queues", access.Look, (*site).queues},
-		{"routing", "Routing", access.Look, (*site).routing},
-		{tryName, "Try", access.Look, (*site).try},
-		{pduLogName, "PDU log", access.Look, (*site).pduLog},
-		{"gateway", "Gateway", access.Look, (*site).gateway},
+		{"", "Overview", access.Look, s.lists.overview},
+		{"messages", "Messages", access.Look, s.messages},
+		{"messages/{name}", "Message", access.Look, s.story},
+		{"connectors", "Connectors", access.Look, s.lists.connectors},
+		{"connectors/{name}", "Connector", access.Look, s.details.connector},
+		{"accounts", "Accounts", access.Look, s.lists.accounts},
+		{"accounts/{name}", "Account", access.Look, s.details.account},
+		{"sessions", "Sessions", access.Look, s.lists.sessions},
+		{"webhooks", "Webhooks", access.Look, s.lists.webhooks},
+		{hooksName, "Webhooks of", access.Look, s.details.hooks},
+		{"receipts", "Receipts", access.Look, s.lists.receipts},
+		{"queues", "Queues", access.Look, s.lists.queues},
+		{"routing", "Routing", access.Look, s.routes.page},
+		{tryName, "Try", access.Look, s.try},
+		{pduLogName, "PDU log", access.Look, s.pduLog},
+		{"gateway", "Gateway", access.Look, s.lists.gateway},
 	}
+}
+
+// Lists make the pages with what the gateway has of a kind.
+type lists struct {
+	server      *admin.Server
+	queueSpeeds speeds
 }
 
 // An overview is the model of the first page.
@@ -48,9 +57,9 @@ type overview struct {
 	Hour              *hour
 }
 
-func (s *site) overview(*http.Request) any {
-	status := s.server.Status(false)
-	o := overview{Status: status, Disk: "in memory", Hour: s.hour("")}
+func (l *lists) overview(*http.Request) any {
+	status := l.server.Status(false)
+	o := overview{Status: status, Disk: "in memory", Hour: hourOf(l.server, "")}
 	for i := range status.Connectors {
 		c := &status.Connectors[i]
 		if c.Trouble != nil {
@@ -153,23 +162,23 @@ func rowsOf[T any](all []T) []row[T] {
 	return rows
 }
 
-func (s *site) connectors(r *http.Request) any {
-	t := tableOf(r, rowsOf(s.server.Status(false).Connectors), func(c *row[admin.Connector]) string {
+func (l *lists) connectors(r *http.Request) any {
+	t := tableOf(r, rowsOf(l.server.Status(false).Connectors), func(c *row[admin.Connector]) string {
 		return c.Of.Name + " " + c.Of.Protocol + " " + c.Of.Direction + " " + c.Of.State
 	})
 	t.Heads = admin.Columns(admin.Connector{})
 	return t
 }
 
-func (s *site) accounts(r *http.Request) any {
-	t := tableOf(r, rowsOf(s.server.Status(false).Accounts), func(a *row[admin.Account]) string { return a.Of.Name })
+func (l *lists) accounts(r *http.Request) any {
+	t := tableOf(r, rowsOf(l.server.Status(false).Accounts), func(a *row[admin.Account]) string { return a.Of.Name })
 	t.Heads = admin.Columns(admin.Account{})
 	return t
 }
 
-func (s *site) sessions(r *http.Request) any {
+func (l *lists) sessions(r *http.Request) any {
 	var all []admin.Session
-	connectors := s.server.Status(true).Connectors
+	connectors := l.server.Status(true).Connectors
 	for i := range connectors {
 		all = append(all, connectors[i].SessionList...)
 	}
@@ -178,8 +187,8 @@ func (s *site) sessions(r *http.Request) any {
 	})
 }
 
-func (s *site) webhooks(r *http.Request) any {
-	return tableOf(r, s.server.Status(false).Webhooks, func(w *admin.Webhook) string { return w.Account })
+func (l *lists) webhooks(r *http.Request) any {
+	return tableOf(r, l.server.Status(false).Webhooks, func(w *admin.Webhook) string { return w.Account })
 }
 
 // A state is the model of the page about the gateway itself.
@@ -188,7 +197,7 @@ type state struct {
 	Ready string
 }
 
-func (s *site) gateway(*http.Request) any {
-	status := s.server.Status(false)
+func (l *lists) gateway(*http.Request) any {
+	status := l.server.Status(false)
 	return state{status, cmp.Or(strings.Join(status.NotReady, "; "), "ready")}
 }

@@ -22,9 +22,9 @@ type queueRow struct {
 }
 
 // queues shows what waits, by who it is for and where it came from.
-func (s *site) queues(r *http.Request) any {
-	rows := queueRows(s.server.Gateway().Operate.QueueSums(s.server.Engine().Counters().Now), time.Now())
-	status := s.server.Status(false)
+func (l *lists) queues(r *http.Request) any {
+	rows := queueRows(l.server.Gateway().Operate.QueueSums(l.server.Engine().Counters().Now), time.Now())
+	status := l.server.Status(false)
 	taken := map[string]int64{}
 	for i := range status.Connectors {
 		taken["connector "+status.Connectors[i].Name] = status.Connectors[i].Sent
@@ -43,7 +43,7 @@ func (s *site) queues(r *http.Request) any {
 		if one.Taken, one.Left = "–", "–"; peer == "" {
 			continue
 		}
-		one.Taken = s.queueSpeeds.rates(peer).of(status.Time, taken[peer])[0]
+		one.Taken = l.queueSpeeds.rates(peer).of(status.Time, taken[peer])[0]
 		if each, err := strconv.ParseFloat(one.Taken, 64); err == nil && each > 0 {
 			one.Left = age(max(1, float64(waits[peer])/each))
 		}

@@ -26,8 +26,8 @@ type receiptRow struct {
 	States   []portion
 }
 
-func (s *site) receipts(*http.Request) any {
-	status := s.server.Status(false)
+func (l *lists) receipts(*http.Request) any {
+	status := l.server.Status(false)
 	p := receiptsPage{Orphans: status.Orphans, Figures: admin.Figures(status.Receipts), Operators: status.Operators}
 	for i := range status.Connectors {
 		c := &status.Connectors[i]

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"pmg/admin"
 	"pmg/admin/access"
 	"pmg/config"
 )
@@ -16,6 +17,13 @@ const (
 	mostNamed  = 10    // entries of a condition that are shown
 	mostLength = 10000 // characters of the text that is explained
 )
+
+// Routes make the page with the routes.
+type routes struct {
+	Tools
+	server    *admin.Server
+	explainer *explainer
+}
 
 // A Question is about a message. What is empty is not known.
 type Question struct{ Account, Connector, From, To, Text string }
@@ -54,13 +62,13 @@ type targetRow struct {
 	Sessions      int    // that are logged in
 }
 
-// routing shows the routes. A stream of the page shows neither an explanation nor a comparison, which do not change.
-func (s *site) routing(r *http.Request) any {
+// page shows the routes. A stream of the page shows neither an explanation nor a comparison, which do not change.
+func (ro *routes) page(r *http.Request) any {
 	v := r.URL.Query()
-	cfg := s.server.Gateway().Config()
+	cfg := ro.server.Gateway().Config()
 	p := &routingPage{
-		table: tableOf(r, s.routes(cfg), (*routeRow).text), NoRoute: cfg.NoRoute,
-		CanExplain: s.Explain != nil, MayCompare: s.Pending != nil && access.CallerOf(r).Scope >= access.Operate,
+		table: tableOf(r, ro.rows(cfg), (*routeRow).text), NoRoute: cfg.NoRoute,
+		CanExplain: ro.Explain != nil, MayCompare: ro.Pending != nil && access.CallerOf(r).Scope >= access.Operate,
 		Ask:  Question{Account: v.Get("account"), Connector: v.Get("connector"), From: v.Get("from"), To: v.Get("to")},
 		Word: v.Get("word"), Unicode: v.Get("unicode") != "",
 	}
@@ -70,12 +78,12 @@ func (s *site) routing(r *http.Request) any {
 		return p
 	}
 	if p.CanExplain && p.Ask.To != "" {
-		s.explain(cfg, p)
+		ro.explain(cfg, p)
 	}
 	if p.MayCompare && v.Get("pending") != "" {
 		var err error
 		p.Compared = true
-		if p.Pending, err = s.Pending(r.Context()); err != nil {
+		if p.Pending, err = ro.Pending(r.Context()); err != nil {
 			p.Failed = err.Error()
 		}
 	}
@@ -99,7 +107,7 @@ func (e *explainer) ask(t *Tools, cfg *config.Config, q Question) (answer, wrong
 }
 
 // explain has the question of the page answered.
-func (s *site) explain(cfg *config.Config, p *routingPage) {
+func (ro *routes) explain(cfg *config.Config, p *routingPage) {
 	letter := "a"
 	if p.Unicode {
 		letter = "ж"
@@ -110,12 +118,12 @@ func (s *site) explain(cfg *config.Config, p *routingPage) {
 		}
 		p.Ask.Text += strings.Repeat(letter, p.Length-len([]rune(p.Ask.Text)))
 	}
-	p.Answer, p.Wrong = s.explainer.ask(&s.Tools, cfg, p.Ask)
+	p.Answer, p.Wrong = ro.explainer.ask(&ro.Tools, cfg, p.Ask)
 }
 
-// routes returns the routes with how their targets are.
-func (s *site) routes(cfg *config.Config) []routeRow {
-	status := s.server.Status(false)
+// rows returns the routes with how their targets are.
+func (ro *routes) rows(cfg *config.Config) []routeRow {
+	status := ro.server.Status(false)
 	states, sessions := map[string]targetRow{}, map[string]int{}
 	for i := range status.Connectors {
 		c := &status.Connectors[i]

@@ -54,7 +54,7 @@ func (s *site) push(w http.ResponseWriter, r *http.Request, every time.Duration,
 // the page has other rows.
 func (s *site) stream(p *page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if p.model(s, r) == nil {
+		if p.model(r) == nil {
 			http.NotFound(w, r)
 			return
 		}

@@ -27,12 +27,14 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 // A site is the pages of one gateway.
 type site struct {
 	Tools
-	server              *admin.Server
-	pages               []page
-	templates           map[string]*template.Template // by the names of pages
-	speeds, queueSpeeds speeds
-	explainer           explainer
-	followers           chan struct{} // has a place for each stream of the pdu log
+	server    *admin.Server
+	pages     []page
+	templates map[string]*template.Template // by the names of pages
+	lists     lists
+	details   details
+	routes    routes
+	explainer explainer
+	followers chan struct{} // has a place for each stream of the pdu log
 }
 
 // Tools are what the program does for the pages. The zero value does nothing.
@@ -43,7 +45,10 @@ type Tools struct {
 
 // Handler serves the pages of a server. It is admin.Pages.
 func (t Tools) Handler(server *admin.Server) http.Handler {
-	s := &site{Tools: t, server: server, pages: pages(), templates: map[string]*template.Template{}, followers: make(chan struct{}, mostFollowers)}
+	s := &site{Tools: t, server: server, templates: map[string]*template.Template{}, followers: make(chan struct{}, mostFollowers)}
+	s.lists.server, s.details.server = server, server
+	s.routes = routes{t, server, &s.explainer}
+	s.pages = s.table()
 	for _, name := range append(s.names(), "login", "missing") {
 		s.templates[name] = template.Must(template.ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/hour.html", "templates/"+name+".html"))
 	}
