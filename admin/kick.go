@@ -1,12 +1,12 @@
 package admin
 
 import (
+	"fmt"
 	"net/http"
-	"strconv"
-	"strings"
 
 	"pmg/admin/access"
 	"pmg/connector"
+	"pmg/connector/streams"
 )
 
 // Kicked is the answer to a request to end sessions.
@@ -23,17 +23,28 @@ func (s *Server) kick(r *http.Request) (any, error) {
 	}
 	kicked := map[*connector.Link]bool{}
 	answer := Kicked{}
+	matches := func(name, of string) bool {
+		if account != "" && of != account || account == "" && name != session {
+			return false
+		}
+		answer.Sessions = append(answer.Sessions, name)
+		s.view.gateway.Log.Info().Str("session", name).Str("account", of).Stringer("operator", access.CallerOf(r)).
+			Msg("an operator ends the session")
+		return true
+	}
 	for _, c := range s.view.gateway.Connectors() {
 		c.Links(func(l *connector.Link) {
-			if account != "" && accountOf(l) == account || account == "" && isSession(session, l) {
+			if matches(l.String(), accountOf(l)) {
 				kicked[l] = true
-				answer.Sessions = append(answer.Sessions, l.String())
-				s.view.gateway.Log.Info().Stringer("session", l).Str("account", accountOf(l)).Stringer("operator", access.CallerOf(r)).
-					Msg("an operator ends the session")
 			}
 		})
+		for _, one := range c.Streams.All() {
+			if matches(fmt.Sprintf("%s/%d", c.Name, one.Number), one.Account) {
+				one.Stop(streams.Kicked)
+			}
+		}
 	}
-	if len(kicked) == 0 {
+	if len(answer.Sessions) == 0 {
 		target := "session " + session
 		if account != "" {
 			target = "session of account " + account
@@ -43,10 +54,4 @@ func (s *Server) kick(r *http.Request) (any, error) {
 	s.view.engine.Logout(func(l *connector.Link) bool { return kicked[l] })
 	access.After(r, answer)
 	return answer, nil
-}
-
-// isSession reports whether the session has the name, which is connector/number.
-func isSession(name string, l *connector.Link) bool {
-	i := strings.LastIndexByte(name, '/')
-	return i >= 0 && name[:i] == l.Connector.Name && name[i+1:] == strconv.Itoa(l.Instance.Number)
 }

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"pmg/connector/streams"
 )
 
 // U8: an operator ends sessions with a logout. A web page of another site may not.
@@ -52,4 +54,25 @@ func TestKick(t *testing.T) {
 	for r.status().Connectors[1].Opened == opened { // it is connected again
 	}
 	r.await("/readyz", 200, "ok\n")
+
+	var all []*streams.Stream
+	for number := range uint32(3) {
+		one := &streams.Stream{Number: number + 1, Account: []string{"load", "bar", "load"}[number], Kind: "stream", May: func() bool { return true }, Cut: func() {}}
+		r.gateway.Connector("clients").Streams.Begin(one)
+		all = append(all, one)
+	}
+	if _, body := r.get("/admin/v1/status?sessions=1"); !strings.Contains(body, `"connector":"clients","number":2,`) || !strings.Contains(body, `"account":"bar","bind":"stream"`) {
+		t.Errorf("requests that last are not among the sessions: %s", body)
+	}
+	if code, body := ask("POST", "session=clients/2", ""); code != 200 || body != `{"sessions":["clients/2"]}`+"\n" {
+		t.Errorf("got %d %q", code, body)
+	}
+	if code, body := ask("POST", "account=load", ""); code != 200 || body != `{"sessions":["clients/1","clients/3"]}`+"\n" {
+		t.Errorf("got %d %q", code, body)
+	}
+	for _, one := range all {
+		if one.Reason() != streams.Kicked {
+			t.Errorf("number %d goes on", one.Number)
+		}
+	}
 }

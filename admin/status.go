@@ -409,6 +409,12 @@ func sessionList(c *connector.Connector, now int64, wall time.Time, queues map[s
 		}
 		list = append(list, s)
 	})
+	for _, s := range c.Streams.All() {
+		list = append(list, Session{
+			Connector: c.Name, Number: int(s.Number), Remote: s.Remote.String(), Account: s.Account, Since: wall.Add(time.Duration(s.Opened - now)),
+			Bind: s.Kind, IdleSeconds: max(0, seconds(now-s.Heard.Load())), Queued: queues[peerOf(c, s.Account)],
+		})
+	}
 	return list
 }
 

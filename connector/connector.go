@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"pmg/config"
+	"pmg/connector/streams"
 	"pmg/internal/tlsfiles"
 	"pmg/pdulog"
 	"pmg/protocols"
@@ -24,6 +25,9 @@ type Connector struct {
 
 	// Removed reports that the configuration no longer has this connector.
 	Removed atomic.Bool
+
+	// Streams are the requests that last, of a connector without sessions.
+	Streams streams.Table
 
 	// Wanted is when an SMSC was last refused because no session was free.
 	Wanted atomic.Int64

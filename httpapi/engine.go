@@ -39,6 +39,7 @@ func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listeni
 	x.callers = newCallers(x)
 	x.pulls = pulls{engine: x, of: map[string]*pulled{}}
 	x.leaving.Go(func() { x.pulls.keep(x.ctx) })
+	x.leaving.Go(x.keepStreams)
 	x.meter = newMeter(g.Clock.Now())
 	x.leaving.Go(func() { x.meter.keep(x.ctx, g.Clock.Now, g.Connectors) })
 	for _, c := range g.Connectors() {
@@ -185,10 +186,34 @@ func (x *Engine) Detach(c *connector.Connector) {
 	}
 }
 
-// Logout implements gateway.Service. Streams of events look whether their clients may still have them.
+// Logout implements gateway.Service. Requests that last end unless the logins of their clients hold.
 func (x *Engine) Logout(match func(*connector.Link) bool) {
 	x.Engine.Logout(match)
-	x.pulls.wake()
+	x.checkStreams()
+}
+
+// checkStreams ends the requests that last whose clients may not have them any more.
+func (x *Engine) checkStreams() {
+	for _, c := range x.gateway.Connectors() {
+		c.Streams.Check()
+	}
+}
+
+// streamInterval is how often logins are looked at that end by themselves: those of keys and certificates.
+const streamInterval = time.Second
+
+// keepStreams does so until the gateway ends.
+func (x *Engine) keepStreams() {
+	t := time.NewTicker(streamInterval)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			x.checkStreams()
+		case <-x.ctx.Done():
+			return
+		}
+	}
 }
 
 // Addresses implements gateway.Service.

@@ -32,12 +32,10 @@ const (
 //	goes ──stop: no acknowledgement, login, shutdown──► over ──► ended: what was told is held for pullAgain,
 //	  └──the client goes, or does not read─────────────────────────▲    or given back immediately
 type eventStream struct {
-	of      *listener
 	account string
 	most    int           // events that may be told and not acknowledged
-	wake    chan struct{} // its client's login may not hold any more
 	over    chan struct{} // closed: it must end
-	cut     func()        // has writes under way end soon
+	cut     func()        // ends writes under way soon
 
 	// Guarded by the lock of pulls:
 	stopped bool   // over is closed
@@ -171,33 +169,11 @@ func (p *pulls) resume(account, last string) {
 	}
 }
 
-// leave has the streams of a listener end.
-func (p *pulls) leave(l *listener) {
-	p.eachStream(func(s *eventStream) {
-		if s.of == l {
-			s.stop()
-		}
-	})
-}
-
-// wake has all streams look whether their clients may still have them.
-func (p *pulls) wake() {
-	p.eachStream(func(s *eventStream) {
-		select {
-		case s.wake <- struct{}{}:
-		default:
-		}
-	})
-}
-
-func (p *pulls) eachStream(f func(*eventStream)) {
+// stop ends a stream from without: its login does not hold any more, or an operator or a shutdown ends it.
+func (p *pulls) stop(s *eventStream) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, of := range p.of {
-		for s := range of.streams {
-			f(s)
-		}
-	}
+	s.stop()
 }
 
 // wantsStream reports whether the client wants events as they come.
@@ -229,9 +205,15 @@ func (x *api) streamEvents(most int) {
 	}
 	c := http.NewResponseController(x.w)
 	s := &eventStream{
-		of: x.listener, account: x.account.SystemID, most: most, last: last, wake: make(chan struct{}, 1), over: make(chan struct{}),
+		account: x.account.SystemID, most: most, last: last, over: make(chan struct{}),
 		cut: func() { _ = c.SetWriteDeadline(time.Now().Add(endTime)) },
 	}
+	life, ok := x.lasts("events", x.mayStream, func() { engine.pulls.stop(s) })
+	if !ok {
+		x.problem(own.NewProblem("unavailable", ""))
+		return
+	}
+	defer x.connector.Streams.End(life)
 	if problem := engine.pulls.beginStream(s); problem != nil {
 		x.problem(problem)
 		return
@@ -285,7 +267,6 @@ func (t *telling) run(client context.Context) {
 		text := ""
 		select {
 		case <-t.pull.came:
-		case <-t.stream.wake:
 		case <-quiet.C:
 			text = ":\n\n"
 		case <-t.stream.over:

@@ -18,7 +18,7 @@ import (
 // newTestStream begins a stream of an account, which may tell most events.
 func newTestStream(t *testing.T, p *pulls, account string, most int) *eventStream {
 	t.Helper()
-	s := &eventStream{account: account, most: most, wake: make(chan struct{}, 1), over: make(chan struct{}), cut: func() {}}
+	s := &eventStream{account: account, most: most, over: make(chan struct{}), cut: func() {}}
 	if problem := p.beginStream(s); problem != nil {
 		t.Fatal(problem.Type, problem.Detail)
 	}

@@ -68,7 +68,7 @@ func listen(g *gateway.Gateway, c *connector.Connector, opened []sock.Listening)
 		},
 		ErrorLog: stdlog.New(g.Log.With().Str("connector", c.Name).Logger(), "", 0),
 	}
-	l.http.RegisterOnShutdown(func() { l.callers.engine.pulls.leave(l) })
+	l.http.RegisterOnShutdown(c.Streams.Close)
 	return l, nil
 }
 

@@ -50,8 +50,7 @@ func (l *listener) with(scope string, handle func(*api)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		x := l.api(w, r)
 		if !x.isKnown() {
-			w.Header()["Www-Authenticate"] = []string{`Bearer realm="pmg"`, `Basic realm="pmg"`}
-			x.problem(own.NewProblem("unauthenticated", ""))
+			x.unauthenticated()
 			return
 		}
 		if x.key != nil && !isFor(x.key, scope) {
@@ -61,6 +60,12 @@ func (l *listener) with(scope string, handle func(*api)) http.HandlerFunc {
 		x.limits()
 		handle(x)
 	}
+}
+
+// unauthenticated answers that no account has the credentials of the request.
+func (x *api) unauthenticated() {
+	x.w.Header()["Www-Authenticate"] = []string{`Bearer realm="pmg"`, `Basic realm="pmg"`}
+	x.problem(own.NewProblem("unauthenticated", ""))
 }
 
 // isFor reports whether a key has a scope.

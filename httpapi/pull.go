@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pmg/connector"
+	"pmg/connector/streams"
 	"pmg/httpapi/call"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/own"
@@ -257,8 +258,8 @@ func (p *pull) shut() {
 	}
 }
 
-// fetch returns what a lane gives in a time, n slots at most.
-func (x *api) fetch(l *connector.Lane, n int, wait time.Duration) []*connector.Slot {
+// fetch returns what a lane gives in a time, or until over is closed, n slots at most.
+func (x *api) fetch(l *connector.Lane, n int, wait time.Duration, over <-chan struct{}) []*connector.Slot {
 	p, ok := x.callers.engine.open(l, n)
 	if !ok {
 		return nil
@@ -273,6 +274,8 @@ func (x *api) fetch(l *connector.Lane, n int, wait time.Duration) []*connector.S
 		case <-t.C:
 			waiting = false
 		case <-x.r.Context().Done():
+			waiting = false
+		case <-over:
 			waiting = false
 		}
 	}
@@ -317,8 +320,22 @@ func (x *api) getEvents() {
 		x.problem(own.NewProblem("unavailable", ""))
 		return
 	}
+	life, ok := x.lasts("fetch", x.mayStream, func() {})
+	if !ok {
+		x.problem(own.NewProblem("unavailable", ""))
+		return
+	}
+	defer x.connector.Streams.End(life)
 	x.extend()
-	slots = x.fetch(l, min(limit, room), wait)
+	slots = x.fetch(l, min(limit, room), wait, life.Over())
+	if life.Reason() == streams.Revoked {
+		for _, s := range slots {
+			all.back(held{lane: l, slot: s})
+		}
+		slots = nil
+		x.unauthenticated()
+		return
+	}
 	c := &caller{callers: x.callers, lane: l}
 	events := make([]own.Event, 0, len(slots))
 	for _, s := range slots {

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"time"
 
+	"pmg/config"
+	"pmg/connector/streams"
 	"pmg/gateway/request"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/own"
@@ -29,18 +31,37 @@ func (x *api) stream() {
 	c := http.NewResponseController(x.w)
 	_ = c.EnableFullDuplex() // HTTP/1.1: lines are answered while others come
 	x.w.Header().Set("Content-Type", "application/x-ndjson")
+	life, ok := x.lasts("stream", func() bool { return x.isStillKnown(config.SendScope) }, func() {
+		_ = c.SetReadDeadline(time.Now())
+		_ = c.SetWriteDeadline(time.Now().Add(endTime))
+	})
+	if !ok {
+		x.problem(own.NewProblem("unavailable", ""))
+		return
+	}
+	defer x.connector.Streams.End(life)
 	in := bufio.NewReaderSize(x.r.Body, maxLine)
 	x.w.WriteHeader(http.StatusOK)
 	x.logs(httpsms.Ask, nil, http.StatusOK, 0)
 	var out bytes.Buffer
 	var lines [][]byte
 	for {
-		x.extend()
 		var err error
-		lines, err = readLines(in, lines[:0])
+		if x.extend(); life.Reason() == 0 { // Stop sets its deadlines after it has closed Over: either it is seen, or they count
+			lines, err = readLines(in, lines[:0])
+			life.Heard.Store(x.gateway.Clock.Now())
+		}
 		out.Reset()
-		x.answerLines(&out, x.submitLines(lines))
-		if err != nil && !errors.Is(err, io.EOF) {
+		why := life.Reason()
+		if why != streams.Revoked {
+			x.answerLines(&out, x.submitLines(lines))
+		}
+		lines = lines[:0]
+		switch {
+		case why != 0:
+			writeLine(&out, endOf(why))
+			err = errEnded
+		case err != nil && !errors.Is(err, io.EOF):
 			writeLine(&out, own.NewProblem("malformed-json", "the stream ends with a line that cannot be read: "+err.Error()))
 		}
 		if _, werr := x.w.Write(out.Bytes()); werr != nil || c.Flush() != nil || errors.Is(err, io.EOF) {
@@ -50,6 +71,30 @@ func (x *api) stream() {
 			panic(http.ErrAbortHandler) // the connection ends, so that the client does not take it for the end of the stream
 		}
 	}
+}
+
+// errEnded says that the gateway ends a stream.
+var errEnded = errors.New("the gateway ends it")
+
+// endOf returns what the client of a stream is told when the gateway ends it.
+func endOf(why streams.Reason) *own.Problem {
+	switch why {
+	case streams.Revoked:
+		return own.NewProblem("unauthenticated", "the stream ends: its login does not hold any more")
+	case streams.Kicked:
+		return own.NewProblem("unavailable", "an operator has ended the stream")
+	}
+	return own.NewProblem("unavailable", "the stream ends: the gateway stops, or its connector was removed")
+}
+
+// lasts notes a request that lasts, in the table of its connector, from which the caller removes it. may reports whether the login of
+// its client still holds; cut is called when it must end. It reports false if none may begin.
+func (x *exchange) lasts(kind string, may func() bool, cut func()) (*streams.Stream, bool) {
+	s := &streams.Stream{
+		Number: x.number, Remote: x.conn.remote, Account: x.account.SystemID, Kind: kind, Opened: x.gateway.Clock.Now(), May: may, Cut: cut,
+	}
+	s.Heard.Store(s.Opened)
+	return s, x.connector.Streams.Begin(s)
 }
 
 // readLines waits for a line, and returns it with those that have come with it. Their octets are not shared with the reader's.

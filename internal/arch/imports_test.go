@@ -66,7 +66,8 @@ func table() []row {
 
 		// Sessions, and the gateway's decisions about them.
 		{"connector/queue", "sms"},
-		{"connector", "account config connector/queue internal/ratelimit internal/tlsfiles pdulog protocols sms sms/fit"},
+		{"connector/streams", ""},
+		{"connector", "account config connector/queue connector/streams internal/ratelimit internal/tlsfiles pdulog protocols sms sms/fit"},
 		{"gateway/node", "config connector sms"},
 		{"gateway/login", "account config connector gateway/node internal/tlsfiles protocols sms"},
 		{"gateway/keep", "config connector events gateway/node protocols sms store"},
@@ -87,10 +88,10 @@ func table() []row {
 		// The architecture. It imports no protocol.
 		{"stages/cipher", ""},
 		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/proxyheader internal/sock internal/tlsfiles pdulog protocols sms stages/cipher"},
-		{"httpapi", "account config connector gateway gateway/convert gateway/node gateway/operate gateway/request gateway/webhooks httpapi/call internal/proxyheader internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/centre protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
+		{"httpapi", "account config connector connector/streams gateway gateway/convert gateway/node gateway/operate gateway/request gateway/webhooks httpapi/call internal/proxyheader internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/centre protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
 		{"admin/access", "account config gateway/node internal/passhash internal/token"},
 		{"admin/history", "connector"},
-		{"admin", "admin/access admin/history config connector flow gateway gateway/operate gateway/receipts gateway/request gateway/webhooks internal/smstext internal/sock internal/tlsfiles pdulog pdulog/story protocols sms sms/rewrite store"},
+		{"admin", "admin/access admin/history config connector connector/streams flow gateway gateway/operate gateway/receipts gateway/request gateway/webhooks internal/smstext internal/sock internal/tlsfiles pdulog pdulog/story protocols sms sms/rewrite store"},
 		{"admin/web", "admin admin/access admin/history config connector gateway/operate gateway/webhooks pdulog protocols sms"},
 
 		// Load shares the codec with the gateway and nothing else.
