@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"io"
@@ -77,7 +76,9 @@ func (x *exchange) extend() {
 }
 
 // logIn reports whether the credentials of the request are those of an account that may submit.
-func (x *exchange) logIn(ctx context.Context, name, password string) bool {
+func (x *exchange) logIn(name, password string) bool {
+	ctx, end := x.whileThere()
+	defer end()
 	result := x.gateway.Logins.Ask(ctx, x.connector, x.conn.remote, certificateOf(x.r), protocols.Credentials{
 		SystemID: []byte(name), Password: []byte(password), Bind: protocols.Transmitter,
 	})

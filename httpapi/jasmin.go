@@ -40,7 +40,7 @@ func (x *exchange) jasmin() {
 		x.answered(refusal)
 		return
 	}
-	if name, password := q.Credentials(); !x.logIn(x.r.Context(), name, password) {
+	if name, password := q.Credentials(); !x.logIn(name, password) {
 		x.answered(q.Denied())
 		return
 	}

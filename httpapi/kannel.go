@@ -41,7 +41,7 @@ func (x *exchange) sendsms() {
 		x.answered(refusal)
 		return
 	}
-	if name, password := s.Credentials(); !x.logIn(x.r.Context(), name, password) {
+	if name, password := s.Credentials(); !x.logIn(name, password) {
 		x.answered(kannel.Denied())
 		return
 	}

@@ -79,7 +79,7 @@ func (x *api) isKnown() bool {
 		return x.logInByKey(key)
 	}
 	name, password, ok := x.r.BasicAuth()
-	return ok && x.logIn(x.r.Context(), name, password)
+	return ok && x.logIn(name, password)
 }
 
 // bearer returns the key that the request has. It reports false if the request comes with something else.

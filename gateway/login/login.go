@@ -19,6 +19,7 @@ import (
 	"pmg/connector"
 	"pmg/gateway/node"
 	"pmg/internal/tlsfiles"
+	"pmg/internal/turns"
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -30,7 +31,7 @@ type Desk struct {
 
 	accounts atomic.Pointer[account.Table]
 	guard    *account.Guard
-	hashing  chan struct{} // a place for each hash of a password that is computed
+	hashing  *turns.Turns // for hashes of passwords
 }
 
 // guardSize bounds how many addresses and accounts with failed logins are remembered.
@@ -40,12 +41,19 @@ const guardSize = 100_000
 // argon2id may take 64 MiB, so they take half a GiB at most.
 const maxHashing = 8
 
+// maxUnhashed is how many logins wait until their passwords are hashed. A place hashes about as many in the time that clients wait
+// for an answer.
+const maxUnhashed = 500
+
+// hashings returns how many passwords are hashed at a time.
+func hashings() int { return min(max(runtime.GOMAXPROCS(0)-1, 1), maxHashing) }
+
 // NewDesk makes a desk of the configuration in force. SetAccounts follows.
 func NewDesk(n *node.Node) *Desk {
 	limits := &n.Config().Limits
 	return &Desk{
 		Node: n, Prebind: NewPrebind(limits.Prebind, limits.PrebindPerAddress),
-		guard: account.NewGuard(guardSize), hashing: make(chan struct{}, min(max(runtime.GOMAXPROCS(0)-1, 1), maxHashing)),
+		guard: account.NewGuard(guardSize), hashing: turns.New(hashings(), maxUnhashed),
 	}
 }
 
@@ -80,6 +88,7 @@ type Attempt struct {
 	clean    bool // there were no failures when the guard allowed it
 	waiting  bool // counted by the guard
 	counted  bool // as a failure
+	crowded  bool // too many passwords wait to be hashed
 	gone     chan struct{}
 }
 
@@ -136,9 +145,13 @@ func (l *Attempt) Next(now int64) (step Step, again int64) {
 		return Decided, 0
 	}
 	if l.password == account.Unverified {
-		if l.password = l.table.Lookup(l.who); l.password == account.Unverified {
+		if l.password = l.table.Lookup(l.who); l.password == account.Unverified && !l.crowded {
 			return Hashes, 0
 		}
+	}
+	if l.password == account.Unverified {
+		l.refuseCrowded(now)
+		return Decided, 0
 	}
 	l.decide(now)
 	return Decided, 0
@@ -168,21 +181,15 @@ func (l *Attempt) endWait() {
 }
 
 // Hash compares the password with its hash. Because few hashes may be computed at a time,
-// it first waits for a place, and does nothing if the client is gone by then. It may run
-// on any goroutine.
+// it first waits for its network's turn, and does nothing if the client is gone by then, or if too many
+// wait. It may run on any goroutine.
 func (l *Attempt) Hash() {
 	d := l.desk
-	select {
-	case <-l.gone:
+	if !d.hashing.Take(l.who.Addr, l.gone) {
+		l.crowded = true
 		return
-	case d.hashing <- struct{}{}:
-		defer func() { <-d.hashing }()
 	}
-	select {
-	case <-l.gone:
-		return
-	default:
-	}
+	defer d.hashing.Give()
 	// The wait may have been long. Another login may have verified the same
 	// password meanwhile, or have failed.
 	now := d.Clock.Now()
@@ -232,6 +239,16 @@ func (l *Attempt) decide(now int64) {
 	l.Result.AnswerAfter = max(now, l.began+refusalDelay)
 	if d.Storms.Refusals.Next(l.connector.Name, now) {
 		d.Log.Warn().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).Stringer("remote", l.who.Addr).Stringer("reason", result).Msg("login refused: " + result.String())
+	}
+}
+
+// refuseCrowded refuses a login whose password was not looked at, as late as a wrong one, because those of unknown accounts wait for nothing: the answer
+// would show that the account exists.
+func (l *Attempt) refuseCrowded(now int64) {
+	l.Result = Result{Code: sms.BindFailed, AnswerAfter: max(now, l.began+refusalDelay)}
+	if l.desk.News.Is("hashes wait: " + l.connector.Name) {
+		l.desk.Log.Warn().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).Stringer("remote", l.who.Addr).
+			Msg("login refused: too many logins wait until their passwords are compared with hashes, most of them from its network")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"pmg/gateway/node"
 	"pmg/internal/tlsfiles"
 	"pmg/internal/token"
+	"pmg/internal/turns"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
 	"pmg/sms"
@@ -276,9 +278,7 @@ func TestHashAbandoned(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newLoginDesk(t)
-		for range cap(d.d.hashing) {
-			d.d.hashing <- struct{}{} // all places are taken
-		}
+		d.d.hashing = turns.New(0, 1) // there is no place
 		l := d.knock("192.0.2.1", "hashed", "wrong")
 		if step, _ := l.Next(d.now); step != Hashes {
 			t.Fatalf("step %d", step)
@@ -294,11 +294,75 @@ func TestHashAbandoned(t *testing.T) {
 		if !done {
 			t.Error("it still waits though its client has gone")
 		}
-		for range cap(d.d.hashing) {
-			<-d.d.hashing
-		}
+		d.d.hashing.Give()
 		if _, took := d.login("192.0.2.1", "hashed", "secret"); took != 0 {
 			t.Errorf("the next login waits %s", took)
+		}
+	})
+}
+
+// ask has a guess of an address at the password of the account hashed decided, and counts it when that is done.
+func (d *loginDesk) ask(ctx context.Context, addr string, ended *atomic.Int32) {
+	d.d.Ask(ctx, d.c, netip.AddrPortFrom(netip.MustParseAddr(addr), 1), tlsfiles.Identity{}, protocols.Credentials{
+		SystemID: []byte("hashed"), Password: []byte("guess from " + addr), Bind: protocols.Transmitter,
+	})
+	ended.Add(1)
+}
+
+// Guesses by requests whose clients have hung up are not hashed, and hold nothing any more.
+func TestRequestsHangUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newLoginDesk(t)
+		d.d.hashing = turns.New(0, 2000)
+		ctx, hangUp := context.WithCancel(t.Context())
+		var ended atomic.Int32
+		for i := range 1600 {
+			go d.ask(ctx, fmt.Sprintf("2001:db8:1:%x::1", i), &ended)
+		}
+		synctest.Wait()
+		if n := d.d.hashing.Waiting(); n != 1600 {
+			t.Errorf("%d wait", n)
+		}
+		hangUp()
+		synctest.Wait()
+		if ended.Load() != 1600 || d.d.hashing.Waiting() != 0 {
+			t.Errorf("%d have ended, %d wait", ended.Load(), d.d.hashing.Waiting())
+		}
+		d.d.hashing.Give()
+		if result, took := d.login("192.0.2.1", "hashed", "secret"); result.Code != sms.OK || took != 0 {
+			t.Errorf("the right password: %s, after %s", result.Code, took)
+		}
+	})
+}
+
+// Guesses that are too many are answered as wrong ones are, and do not count as such.
+func TestHashCrowd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := newLoginDesk(t)
+		d.d.Clock.EngineClock = func() int64 { return time.Now().UnixNano() }
+		d.d.hashing = turns.New(0, 20)
+		ctx, hangUp := context.WithCancel(t.Context())
+		var ended atomic.Int32
+		for i := range 50 {
+			go d.ask(ctx, fmt.Sprintf("2001:db8:1:%x::1", i), &ended)
+		}
+		began := time.Now()
+		time.Sleep(time.Second - 1)
+		synctest.Wait()
+		if ended.Load() != 0 {
+			t.Errorf("%d have been answered after %s", ended.Load(), time.Since(began))
+		}
+		time.Sleep(1)
+		synctest.Wait()
+		if ended.Load() != 30 || d.d.guard.Failed(time.Now().UnixNano(), netip.MustParseAddr("2001:db8:1:29::1"), []byte("hashed")) {
+			t.Errorf("%d have been refused", ended.Load())
+		}
+		hangUp()
+		synctest.Wait()
+		if ended.Load() != 50 {
+			t.Errorf("%d have ended", ended.Load())
 		}
 	})
 }
@@ -312,7 +376,7 @@ func TestHashTogether(t *testing.T) {
 		again    Step
 	}{{"secret", Decided}, {"guess %d", Waits}} {
 		d := newLoginDesk(t)
-		d.d.hashing = make(chan struct{}, 1)
+		d.d.hashing = turns.New(1, maxUnhashed)
 		logins := make([]*Attempt, 8)
 		for i := range logins {
 			password := c.password

@@ -40,7 +40,11 @@ func (d *Desk) ask(ctx context.Context, l *Attempt) Result {
 			d.sleep(ctx, l.Result.AnswerAfter)
 			return l.Result
 		case Hashes:
+			goesOn := context.AfterFunc(ctx, l.Abandon)
 			l.Hash()
+			if !goesOn() {
+				return Result{Code: sms.BindFailed}
+			}
 		case Waits:
 			if !d.sleep(ctx, again) {
 				l.Abandon()

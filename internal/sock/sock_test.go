@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -239,4 +240,26 @@ func TestPeek(t *testing.T) {
 			t.Errorf("read %q, %v", b[:n], err)
 		}
 	}
+}
+
+// A peer that has hung up is noticed, though what it has sent is not read.
+func TestHungUp(t *testing.T) {
+	client, server, _ := connection(t, "127.0.0.1:0")
+	if HungUp(server) {
+		t.Error("it has hung up at once")
+	}
+	if _, err := Write(client, []byte("hello")); err != nil {
+		t.Fatal(err)
+	}
+	ready(t, server, unix.POLLIN)
+	if HungUp(server) {
+		t.Error("it has hung up because it has sent something")
+	}
+	if runtime.GOOS != "linux" {
+		_, _ = Read(server, make([]byte, 8))
+	}
+	if err := unix.Shutdown(client, unix.SHUT_WR); err != nil {
+		t.Fatal(err)
+	}
+	testutil.Eventually(t, "it has hung up", func() bool { return HungUp(server) })
 }

@@ -1,0 +1,39 @@
+package httpapi
+
+import (
+	"net"
+	"net/http/httptest"
+	"testing"
+
+	"pmg/internal/testutil"
+)
+
+// A login does not wait for a client that has hung up, though the body of its request has not been read.
+func TestHungUp(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	client, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	if _, err := client.Write([]byte("a body")); err != nil {
+		t.Fatal(err)
+	}
+	x := &exchange{r: httptest.NewRequest("POST", "/v1/messages", nil), conn: &conn{Conn: server}}
+	ctx, end := x.whileThere()
+	defer end()
+	if x.conn.hungUp() || ctx.Err() != nil {
+		t.Error("it has hung up at once")
+	}
+	client.Close()
+	testutil.Eventually(t, "it is noticed", func() bool { return ctx.Err() != nil })
+}

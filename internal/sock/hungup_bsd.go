@@ -1,0 +1,9 @@
+//go:build darwin || freebsd || netbsd || openbsd || dragonfly
+
+package sock
+
+// HungUp reports whether the peer of a socket will send nothing more. It is not noticed until all has been read that it has sent.
+func HungUp(fd int) bool {
+	n, err := Peek(fd, make([]byte, 1))
+	return n == 0 && err == nil
+}
