@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/binary"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -384,8 +383,9 @@ func (c *caller) event(m, out *sms.Message) *httpsms.Event {
 	}
 	e.Report, e.From, e.To, e.Taken = &r, m.Dest(), m.Source(), r.Taken // a receipt goes the other way
 	e.Context, _ = sms.ReadContext(r.Context)
-	if len(r.Answer) >= 4 {
-		e.Status, e.Reason = binary.BigEndian.Uint32(r.Answer), string(r.Answer[4:])
+	e.Status, e.Reason = httpsms.AnswerOf(r.Answer)
+	if e.Connector == c.lane.Home().Name { // it left by none
+		e.Connector = ""
 	}
 	return e
 }

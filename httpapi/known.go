@@ -57,16 +57,22 @@ func known(o *operate.Known) own.Known {
 		if o.Result.State == sms.StateScheduled {
 			state = own.Scheduled
 		}
-		return own.KnownOf(o.Result.ID, source, dest, m.Context(), state, m.Arrived, m.DeliverAt, m.Expires)
+		k := own.KnownOf(o.Result.ID, source, dest, m.Context(), state, m.Arrived, m.DeliverAt, m.Expires)
+		k.Parts = max(int(m.Parts), 1)
+		return k
 	}
 	v := o.Left
 	source, dest := v.Source, v.Dest
 	if s, ok := sms.ReadSubmitted(v.Submitted); ok {
 		source, dest = s.Source, s.Dest
 	}
-	taken := len(v.By) > 0 || o.Result.State == sms.StateDelivered
+	f, taken := &o.Fate, len(v.By) > 0
+	if o.Result.State.Final() {
+		taken = !f.Untaken
+	}
 	k := own.KnownOf(o.Result.ID, source, dest, v.Context, own.StateOf(o.Result.State, taken), v.Arrived, v.DeliverAt, 0)
-	k.At, k.Connector, k.SMSCID, k.NetworkError = own.At(o.Result.Since), string(v.By), string(v.PeerID), o.Result.Error
+	k.At, k.Connector, k.SMSCID, k.Parts, k.NetworkError = own.At(o.Result.Since), string(v.By), string(v.PeerID), int(f.Parts), string(f.Err)
+	k.SMSCStatus, k.Reason = httpsms.AnswerOf(f.Answer)
 	return k
 }
 

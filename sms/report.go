@@ -1,6 +1,9 @@
 package sms
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"strconv"
+)
 
 // A Report is what a receipt says. Slices are parts of what it was read from.
 type Report struct {
@@ -32,6 +35,9 @@ type Report struct {
 	Text []byte
 	// Taken says that no receipt has come: the answer of an SMSC has, which has taken the message.
 	Taken bool
+	// Untaken says that no SMSC has taken the message, or of a long one its first part, and that the gateway has made the
+	// receipt. A receipt without an ID may be of an SMSC: of a long message, for instance, one is made of several.
+	Untaken bool
 	// Answer is why the message was refused: the status of the SMSC in four octets, most significant first, and its name.
 	Answer []byte
 	// Context is that of the message: what its client gets back.
@@ -62,6 +68,17 @@ func (m *Message) Report() (r Report, ok bool) {
 	return r, r.read(m.Text())
 }
 
+// AppendError appends the error as clients read it: as a peer has written it or, without that, the network's number.
+func (r *Report) AppendError(b []byte) []byte {
+	switch {
+	case len(r.Err) > 0:
+		return append(b, r.Err...)
+	case r.Network != 0:
+		return strconv.AppendUint(b, uint64(r.NetworkError), 10)
+	}
+	return b
+}
+
 // IsKnownReceipt reports whether the message is a receipt of a message that the gateway knows,
 // and thereby of a client.
 func (m *Message) IsKnownReceipt() bool {
@@ -76,12 +93,14 @@ func (m *Message) IsKnownReceipt() bool {
 //	| 8     | 8         | 8    | 1     | 1         | 1       | 2             | 1     | 4                      |
 //	+-------+-----------+------+-------+-----------+---------+---------------+-------+------------------------+
 //
-// The highest bit of the state says that there are seconds, the next one that the message was taken.
+// The highest bit of the state says that there are seconds, the next one that the message was taken, and the third one
+// that it was not.
 const (
 	reportHead    = 30
 	reportSeconds = 0x80
 	reportTaken   = 0x40
-	reportFlags   = reportSeconds | reportTaken
+	reportUntaken = 0x20
+	reportFlags   = reportSeconds | reportTaken | reportUntaken
 )
 
 // storedAlways is how many strings of a Report are stored even if they are empty.
@@ -105,6 +124,9 @@ func (r *Report) append(b []byte) []byte {
 	}
 	if r.Taken {
 		state |= reportTaken
+	}
+	if r.Untaken {
+		state |= reportUntaken
 	}
 	b = append(b, state)
 	var room [8]byte
@@ -132,7 +154,8 @@ func (r *Report) read(b []byte) bool {
 	r.Done = int64(binary.BigEndian.Uint64(b[16:]))
 	r.Parts, r.Delivered, r.Network = b[24], b[25], b[26]
 	r.NetworkError = binary.BigEndian.Uint16(b[27:])
-	r.State, r.Seconds, r.Taken = State(b[reportHead-1]&^reportFlags), b[reportHead-1]&reportSeconds != 0, b[reportHead-1]&reportTaken != 0
+	state := b[reportHead-1]
+	r.State, r.Seconds, r.Taken, r.Untaken = State(state&^reportFlags), state&reportSeconds != 0, state&reportTaken != 0, state&reportUntaken != 0
 	b = b[reportHead:]
 	var accepted []byte
 	for i, s := range r.strings(&accepted) {

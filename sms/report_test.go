@@ -22,6 +22,7 @@ func TestReport(t *testing.T) {
 		{ID: []byte("8"), State: StateDelivered, Submitted: 1, Seconds: true},
 		{ID: []byte("9"), State: StateDelivered, Submitted: 1, Context: []byte("order 7"), Accepted: 1 << 60},
 		{Accepted: 6},
+		{Known: 5, State: StateUndeliverable, Untaken: true, Seconds: true, Answer: []byte("\x00\x00\x00\x0bESME_RINVDSTADR")},
 	} {
 		var m Message
 		m.SetReport(Address{Addr: []byte("46700000001")}, Address{Addr: []byte("acme")}, &want)
@@ -32,7 +33,7 @@ func TestReport(t *testing.T) {
 		octets, older := want.append(nil), want
 		var lengths []int // of reports of before there were these
 		for _, forget := range []func(){
-			func() { older.Accepted = 0 }, func() { older.Context = nil }, func() { older.Extra = nil }, func() { older.Word = nil },
+			func() { older.Accepted = 0 }, func() { older.Context = nil }, func() { older.Answer = nil }, func() { older.Extra = nil }, func() { older.Word = nil },
 		} {
 			forget()
 			lengths = append(lengths, len(older.append(nil)))

@@ -90,6 +90,9 @@ func (v *Mapping) TakenBy(connector string, peerID []byte, m *sms.Message) {
 	v.By, v.PeerID, v.Flags, v.Alphabet = octetsOf(connector), peerID, m.Flags, m.Alphabet
 }
 
+// ReportedBy notes the out connector whose SMSC has reported what became of a message.
+func (v *Mapping) ReportedBy(connector string) { v.By = octetsOf(connector) }
+
 // Append appends the mapping as a record.
 func (v *Mapping) Append(b []byte) []byte {
 	w := walk{mode: writing, b: b}

@@ -72,7 +72,7 @@ func listed(client string, k *receipts.Known, wall int64) (*Known, int64) {
 		if string(v.Account) != client || !isKnownAs(k.ID, v.ID, v.Submitted) {
 			return nil, v.Arrived
 		}
-		return &Known{Left: v, Result: protocols.Result{ID: k.ID, State: k.Fate.State, Error: k.Fate.Error, Since: k.Fate.Since}}, v.Arrived
+		return &Known{Left: v, Fate: k.Fate, Result: protocols.Result{ID: k.ID, State: k.Fate.State, Error: k.Fate.Error, Since: k.Fate.Since}}, v.Arrived
 	}
 	h, err := store.DecodeHead(k.Record)
 	if err != nil || string(h.Account) != client {

@@ -12,6 +12,7 @@ import (
 	"pmg/connector"
 	"pmg/connector/queue"
 	"pmg/gateway/keep"
+	"pmg/gateway/receipts"
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/store"
@@ -40,6 +41,7 @@ type Known struct {
 	Result protocols.Result
 	Waits  *sms.Message   // of a query: the message, with the wall clock's times; nil: it has left
 	Left   *store.Mapping // of a query: what is known of one that has left
+	Fate   receipts.Fate  // with Left
 }
 
 // operationTimeout is how long an operation may look for its messages.
@@ -368,7 +370,7 @@ func (o *Operation) ended(ctx context.Context) error {
 		o.Dest.Addr != nil && !bytes.Equal(v.Dest.Addr, o.Dest.Addr):
 		return errNoMessage
 	}
-	o.Result.State, o.Result.Error, o.Left = fate.State, fate.Error, &v
+	o.Result.State, o.Result.Error, o.Left, o.Fate = fate.State, fate.Error, &v, fate
 	if !o.Result.State.Final() {
 		o.Code = o.forward(ctx, &v)
 	} else {

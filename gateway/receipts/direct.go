@@ -29,6 +29,7 @@ func (d *Desk) Direct(now int64, m *sms.Message, f *Match) (*connector.Share, ve
 		c.Unwanted.Add(1)
 		return nil, Dropped
 	}
+	f.ReportedBy(m.Origin.Connector)
 	if f.Parts > 1 && endsPart(r.State) {
 		joined, v := d.Parts.ended(&f.Mapping, &r, d.Parts.reads(f.WholeID()))
 		if v == Incomplete {
@@ -39,7 +40,7 @@ func (d *Desk) Direct(now int64, m *sms.Message, f *Match) (*connector.Share, ve
 		}
 		r = joined
 	}
-	d.noteReport(now, f, &r)
+	d.noteReport(now, &f.Mapping, &r)
 	noteDelay(d, now, m, f, r.State)
 	known, others := receivers(&f.Mapping, r.State)
 	if known == 0 {
@@ -86,7 +87,7 @@ func (d *Desk) address(now int64, m *sms.Message, f *store.Mapping, r *sms.Repor
 	r.Known, r.Original, r.Context = known, nil, f.Context
 	wall := d.Clock.Wall(now)
 	if r.Accepted = 0; len(f.Context) > 0 {
-		r.Accepted = f.Arrived
+		r.Accepted, r.Parts = f.Arrived, max(f.Parts, 1)
 	}
 	if r.Submitted == 0 {
 		r.Submitted = f.Arrived

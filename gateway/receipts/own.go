@@ -32,6 +32,27 @@ func (d *Desk) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 	if !taken && m.Notify&sms.NotifyFailure == 0 || taken && (m.Notify&sms.NotifySent == 0 || m.Offset != 0) {
 		return made
 	}
+	ahead := d.Clock.Ahead()
+	r := sms.Report{State: stateOfEnd(e.State), Untaken: true, Err: errOf(e.Answer.Status), Submitted: m.Arrived + ahead, Done: e.Answer.At + ahead}
+	v := store.MappingOf(m, ahead)
+	v.ReportedBy(e.Lane.Connector)
+	if len(v.Context) > 0 {
+		r.Answer = answerOf(e)
+	}
+	switch {
+	case taken:
+		r.State, r.Taken, r.Untaken, r.ID = sms.StateEnroute, true, false, e.Answer.PeerID
+		if m.Parts > 1 {
+			d.Parts.begin(v.WholeID())
+		}
+	case m.Parts > 1:
+		joined, verdict := d.Parts.ended(&v, &r, d.Parts.reads(v.WholeID()))
+		if verdict != passOn {
+			return d.Parts.putOff(&v, &r, verdict)
+		}
+		r = joined
+		d.noteReport(d.Clock.Now(), &v, &r)
+	}
 	lane := d.ClientLane(m.Account(), m.Context())
 	if lane == nil {
 		if isHomeless(m.Context()) {
@@ -39,48 +60,41 @@ func (d *Desk) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 		}
 		return made
 	}
-	ahead := d.Clock.Ahead()
-	r := sms.Report{State: stateOfEnd(e.State), Submitted: m.Arrived + ahead, Done: e.Answer.At + ahead}
-	if e.Answer.Status != 0 && e.Answer.Status < 1000 {
-		r.Err = fmt.Appendf(nil, "%03d", e.Answer.Status)
-	}
-	v := store.MappingOf(m, ahead)
-	own := d.Messages.Get()
-	own.Origin = d.Origins.Of("", lane.Home().Name)
-	own.Kind, own.Flags = sms.Receipt, sms.HasReport
-	if len(v.Context) > 0 {
-		r.Answer = answerOf(e)
-	}
+	own := d.newReceipt(lane, v.By)
 	if taken {
-		r.State, r.Taken, r.ID, r.Done = sms.StateEnroute, true, e.Answer.PeerID, e.Answer.At+ahead
 		// Messages that are due leave in the order in which they came, and the SMSC's receipt may have come in the
 		// same segment as its answer.
 		d.address(e.Answer.At-takenTime, own, &v, &r, v.KnownID())
-		own.ID = d.IDs.Add(1)
-		made.message, made.share = own, d.Share(lane, own.Origin)
-		return made
+	} else {
+		known, others := receivers(&v, r.State)
+		made.more = d.addressAll(d.Clock.Now(), own, &v, &r, known, others)
 	}
-	if m.Parts > 1 {
-		if joined, verdict := d.Parts.ended(&v, &r, d.Parts.reads(v.WholeID())); verdict == passOn {
-			r = joined
-		} else {
-			if verdict == Unread {
-				made.unread = newUnreadPart(&v, &r)
-			}
-			own.SetReport(sms.Address{}, sms.Address{}, &r)
-			d.Parts.note(&v, own.Text())
-			own.Release()
-			return made
-		}
-	}
-	known, others := receivers(&v, r.State)
-	made.more = d.addressAll(d.Clock.Now(), own, &v, &r, known, others)
 	own.ID = d.IDs.Add(1)
 	for _, other := range made.more {
 		other.ID = d.IDs.Add(1)
 	}
 	made.message, made.share = own, d.Share(lane, own.Origin)
 	return made
+}
+
+// newReceipt returns an empty receipt for the clients of a lane. It comes from the connector that the message left by or, if it left
+// by none, from the clients' own.
+func (d *Desk) newReceipt(lane *connector.Lane, by []byte) *sms.Message {
+	m := d.Messages.Get()
+	m.Origin = d.Origins.Of("", lane.Home().Name)
+	if len(by) > 0 {
+		m.Origin = d.Origins.Of("", string(by))
+	}
+	m.Kind, m.Flags = sms.Receipt, sms.HasReport
+	return m
+}
+
+// errOf returns the status of an SMSC as receipts have it in text: in three digits.
+func errOf(status uint32) []byte {
+	if status == 0 || status > 999 {
+		return nil
+	}
+	return fmt.Appendf(nil, "%03d", status)
 }
 
 // answerOf returns the status with which an SMSC has refused a message, and its name, as Report.Answer has them; or why the
@@ -103,7 +117,7 @@ func (d *Desk) SendMade(b *store.Batch, made *Made) {
 		d.sendCounted(b, other, made.share)
 	}
 	if unread := made.unread; unread != nil {
-		d.Outgoing.Give(keep.Own{Batch: d.Committer.Number(), Work: func() { d.joinUnread(unread) }})
+		d.Outgoing.Give(keep.Own{Batch: d.Committer.Number(), Work: func() { d.Parts.join(unread) }})
 	}
 }
 
@@ -139,31 +153,6 @@ func (d *Desk) send(b *store.Batch, m *sms.Message, s *connector.Share) {
 	d.Outgoing.Give(o)
 }
 
-// An unreadPart is a part of a long message that the gateway has given up, where the outcomes of
-// other parts are in the store alone.
-type unreadPart struct {
-	Match
-	report sms.Report
-}
-
-func newUnreadPart(v *store.Mapping, r *sms.Report) *unreadPart {
-	u := &unreadPart{report: *r}
-	_ = u.Set(v.Append(nil))
-	return u
-}
-
-// joinUnread makes the receipt of the long message if each part has an outcome. That of this part
-// is in the store.
-func (d *Desk) joinUnread(u *unreadPart) {
-	if err := d.Parts.Load(&u.Match); err != nil {
-		d.LogLookup(err)
-		return
-	}
-	if r, v := d.Parts.ended(&u.Mapping, &u.report, false); v == passOn {
-		d.sendOwn(&u.Mapping, &r)
-	}
-}
-
 // sendOwn makes the receipt r of a message whose parts have ended, or were waited for long enough,
 // and sends it if the client wants it.
 func (d *Desk) sendOwn(f *store.Mapping, r *sms.Report) {
@@ -172,9 +161,7 @@ func (d *Desk) sendOwn(f *store.Mapping, r *sms.Report) {
 	if known == 0 || lane == nil {
 		return
 	}
-	own := d.Messages.Get()
-	own.Origin = d.Origins.Of("", lane.Home().Name)
-	own.Kind, own.Flags = sms.Receipt, sms.HasReport
+	own := d.newReceipt(lane, f.By)
 	all := append(d.addressAll(d.Clock.Now(), own, f, r, known, others), own)
 	share := d.Share(lane, own.Origin)
 	b := d.Committer.Begin()

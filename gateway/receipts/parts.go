@@ -30,6 +30,7 @@ type joint struct {
 	ended, taken   [4]uint64 // bits: parts that have their final state; parts that have that, or ACCEPTD
 	nEnded, nTaken int       // how many these are
 	failed         bool      // one of them will never be delivered
+	begun          bool      // it is known whether an SMSC has taken the first one
 	told           told
 	by             uint8 // the part with which that was told; noPart: none
 	waits          bool  // the store knows that it waits
@@ -97,6 +98,21 @@ func (j *Parts) add(whole uint64, part, parts uint8, r *sms.Report, read bool) (
 	return joined, passOn, false
 }
 
+// begin notes that an SMSC has taken the first part of a message.
+func (j *Parts) begin(whole uint64) {
+	read := j.reads(whole)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	of := j.by[whole]
+	if of == nil {
+		if read || whole <= j.evicted {
+			return
+		}
+		of = j.make(whole)
+	}
+	of.begun, of.report.Untaken = true, false
+}
+
 // giveUp returns the receipt of a message that has waited for its parts for too long. It reports
 // false if the client was told something.
 func (j *Parts) giveUp(whole uint64, parts uint8) (joined sms.Report, ok bool) {
@@ -143,6 +159,15 @@ func (of *joint) add(part uint8, r *sms.Report) {
 	if t.Text == nil || part == 0 {
 		t.Text = slices.Clone(r.Text)
 	}
+	if t.ID == nil || part == 0 {
+		t.ID = slices.Clone(r.ID)
+	}
+	switch { // a client is told that a message was taken when its first part was
+	case part == 0:
+		t.Untaken, of.begun = r.Untaken, true
+	case !of.begun:
+		t.Untaken = r.Untaken && (t.Untaken || of.nTaken == 0)
+	}
 	if of.taken[at]&bit == 0 {
 		of.taken[at] |= bit
 		of.nTaken++
@@ -158,7 +183,7 @@ func (of *joint) add(part uint8, r *sms.Report) {
 	if of.nEnded == 1 || badness(r.State) > badness(t.State) {
 		t.State = r.State
 		if r.State != sms.StateDelivered {
-			t.Err, t.Network, t.NetworkError = slices.Clone(r.Err), r.Network, r.NetworkError
+			t.Err, t.Network, t.NetworkError, t.Answer = slices.Clone(r.Err), r.Network, r.NetworkError, slices.Clone(r.Answer)
 		}
 	}
 	of.failed = of.failed || badness(r.State) > badness(sms.StateUnknown)
@@ -237,4 +262,42 @@ func (j *Parts) Load(f *Match) error {
 		*j.make(whole) = read
 	}
 	return nil
+}
+
+// An unreadPart is a part of a long message that the gateway has given up, where the outcomes of
+// other parts are in the store alone.
+type unreadPart struct {
+	Match
+	report sms.Report
+}
+
+func newUnreadPart(v *store.Mapping, r *sms.Report) *unreadPart {
+	u := &unreadPart{report: *r}
+	_ = u.Set(v.Append(nil))
+	return u
+}
+
+// join makes the receipt of the long message if each part has an outcome. That of this part
+// is in the store.
+func (j *Parts) join(u *unreadPart) {
+	if err := j.Load(&u.Match); err != nil {
+		j.desk.LogLookup(err)
+		return
+	}
+	if r, v := j.ended(&u.Mapping, &u.report, false); v == passOn {
+		j.desk.noteReport(j.desk.Clock.Now(), &u.Mapping, &r)
+		j.desk.sendOwn(&u.Mapping, &r)
+	}
+}
+
+// putOff notes the end of a part where the client is not told anything yet.
+func (j *Parts) putOff(v *store.Mapping, r *sms.Report, verdict verdict) (made Made) {
+	if verdict == Unread {
+		made.unread = newUnreadPart(v, r)
+	}
+	m := j.desk.Messages.Get()
+	m.SetReport(sms.Address{}, sms.Address{}, r)
+	j.note(v, m.Text())
+	m.Release()
+	return made
 }

@@ -115,7 +115,7 @@ func (w *waits) tellOne(f *Match) error {
 		return nil
 	}
 	w.desk.Parts.noteTold(f.WholeID(), toldForNow, noPart)
-	w.desk.noteReport(w.desk.Clock.Now(), f, &r)
+	w.desk.noteReport(w.desk.Clock.Now(), &f.Mapping, &r)
 	w.desk.sendOwn(&f.Mapping, &r)
 	return nil
 }

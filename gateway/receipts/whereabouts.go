@@ -17,13 +17,19 @@ import (
 // connectors with the option operations, for as long as mappings are kept. A value is a
 // store.Mapping and behind it
 //
-//	+-------+-------+-------+
-//	| state | error | since |
-//	| 1     | 1     | 8     |
-//	+-------+-------+-------+
+//	+--------+-----+------------------+--------+-------+-------+-------+-------+
+//	| answer | err | length of answer | of err | parts | state | error | since |
+//	| n      | n   | 1                | 1      | 1     | 1     | 1     | 8     |
+//	+--------+-----+------------------+--------+-------+-------+-------+-------+
+//
+// The highest bit of the state says that there are all of these: earlier values begin with the state. The next one says
+// that no SMSC has taken the message.
 const (
-	endedName = ".ended"
-	endedTail = 10
+	endedName    = ".ended"
+	endedTail    = 10 // from the state on
+	endedLengths = 3  // before it
+	endedMore    = 0x80
+	endedUntaken = 0x40
 )
 
 // NotesEnd reports whether the state of a message is kept under endedName. Of a long message only
@@ -35,42 +41,47 @@ func NotesEnd(m *sms.Message, e *keep.Ending) bool {
 // NoteEnd adds the state of a message that has ended to the open batch. A message that an SMSC has
 // accepted is on its way until its receipt comes.
 func (d *Desk) NoteEnd(b *store.Batch, m *sms.Message, e *keep.Ending, ahead int64) {
-	state, since := stateOfEnd(e.State), e.Answer.At+ahead
 	v := store.MappingOf(m, ahead)
+	f := Fate{State: stateOfEnd(e.State), Since: e.Answer.At + ahead, Parts: max(m.Parts, 1)}
 	switch e.State {
 	case events.Sent:
-		state = sms.StateEnroute
+		f.State = sms.StateEnroute
 		v.TakenBy(e.Lane.Connector, e.Answer.PeerID, m)
 	case events.Cut: // its parts are on their way
-		state = sms.StateEnroute
+		f.State = sms.StateEnroute
+	default:
+		v.ReportedBy(e.Lane.Connector)
+		if f.Untaken, f.Err = true, errOf(e.Answer.Status); len(v.Context) > 0 {
+			f.Answer = answerOf(e)
+		}
 	}
-	d.noteState(b, v, state, 0, since)
+	d.noteState(b, v, &f)
 }
 
 // noteReport notes what a receipt says of a message, all parts of it if it has some.
-func (d *Desk) noteReport(now int64, f *Match, r *sms.Report) {
-	if !r.State.Final() || f.Offset != 0 && f.Parts <= 1 {
+func (d *Desk) noteReport(now int64, of *store.Mapping, r *sms.Report) {
+	if !r.State.Final() || of.Offset != 0 && of.Parts <= 1 {
 		return
 	}
-	v := f.Mapping
-	v.ID, v.Offset, v.Part, v.Parts = v.KnownID(), 0, 0, 0
-	wall := d.Clock.Wall(now)
-	since := r.Done
-	if since == 0 {
-		since = wall
+	v := *of
+	f := Fate{State: r.State, Error: uint8(min(r.NetworkError, math.MaxUint8)), Since: r.Done, Untaken: r.Untaken, Parts: max(v.Parts, 1), Answer: r.Answer}
+	v.ID, v.Offset, v.Part, v.Parts, v.PeerID = v.KnownID(), 0, 0, 0, r.ID
+	var room [8]byte
+	f.Err = r.AppendError(room[:0])
+	if f.Since == 0 {
+		f.Since = d.Clock.Wall(now)
 	}
 	b := d.Committer.Begin()
 	d.told.add(v.ID)
-	d.noteState(b, v, r.State, uint8(min(r.NetworkError, math.MaxUint8)), since)
+	d.noteState(b, v, &f)
 	d.Committer.End()
 }
 
-func (d *Desk) noteState(b *store.Batch, v store.Mapping, state sms.State, failure uint8, since int64) {
+func (d *Desk) noteState(b *store.Batch, v store.Mapping, f *Fate) {
 	d.noting.Lock()
 	defer d.noting.Unlock()
 	d.key = binary.BigEndian.AppendUint64(d.key[:0], v.ID)
-	d.record = append(v.Append(d.record[:0]), uint8(state), failure)
-	d.record = binary.BigEndian.AppendUint64(d.record, uint64(since))
+	d.record = f.append(v.Append(d.record[:0]))
 	today := store.DayOf(d.Clock.Wall(d.Clock.Now()))
 	b.Map(today, endedName, d.key, d.record)
 	if len(v.Submitted) == 0 {
@@ -84,9 +95,24 @@ func (d *Desk) noteState(b *store.Batch, v store.Mapping, state sms.State, failu
 
 // A Fate is what was noted of a message that has left.
 type Fate struct {
-	State sms.State
-	Error uint8
-	Since int64 // by the wall clock
+	State   sms.State
+	Error   uint8  // as queries are told
+	Since   int64  // by the wall clock
+	Untaken bool   // as sms.Report has it, and so are the others
+	Parts   uint8  // 0: not known
+	Err     []byte // sms.Report.AppendError
+	Answer  []byte
+}
+
+func (f *Fate) append(b []byte) []byte {
+	answer, err := f.Answer[:min(len(f.Answer), math.MaxUint8)], f.Err[:min(len(f.Err), math.MaxUint8)]
+	state := uint8(f.State) | endedMore
+	if f.Untaken {
+		state |= endedUntaken
+	}
+	b = append(append(b, answer...), err...)
+	b = append(b, uint8(len(answer)), uint8(len(err)), f.Parts, state, f.Error)
+	return binary.BigEndian.AppendUint64(b, uint64(f.Since))
 }
 
 // FateOf returns what was noted of a message that has left, by our id. It reports false if nothing was.
@@ -112,9 +138,19 @@ func decodeFate(value []byte) (v store.Mapping, f Fate, err error) {
 	if len(value) < endedTail {
 		return v, f, store.ErrDamaged
 	}
-	tail := value[len(value)-endedTail:]
-	f = Fate{sms.State(tail[0]), tail[1], int64(binary.BigEndian.Uint64(tail[2:]))}
-	v, err = store.DecodeMapping(value[:len(value)-endedTail])
+	value, tail := value[:len(value)-endedTail], value[len(value)-endedTail:]
+	f = Fate{State: sms.State(tail[0] &^ (endedMore | endedUntaken)), Error: tail[1], Since: int64(binary.BigEndian.Uint64(tail[2:]))}
+	if tail[0]&endedMore != 0 {
+		n := len(value) - endedLengths
+		if n < 0 || int(value[n])+int(value[n+1]) > n {
+			return v, f, store.ErrDamaged
+		}
+		f.Untaken, f.Parts = tail[0]&endedUntaken != 0, value[n+2]
+		errAt := n - int(value[n+1])
+		answerAt := errAt - int(value[n])
+		f.Answer, f.Err, value = value[answerAt:errAt], value[errAt:n], value[:answerAt]
+	}
+	v, err = store.DecodeMapping(value)
 	return v, f, err
 }
 

@@ -49,11 +49,12 @@ func TestFateOf(t *testing.T) {
 	}
 	const ahead = int64(3600e9)
 	p.Clock.SetAhead(ahead)
+	var last Fate
 	want := func(what string, id uint64, state sms.State, failure uint8, since int64, by string) {
 		t.Helper()
 		v, f, ok, err := p.FateOf(id)
-		if got := (Fate{state, failure, since}); !ok || err != nil || f != got || string(v.By) != by {
-			t.Errorf("%s: %+v by %q, want %+v; %v, %v", what, f, v.By, got, ok, err)
+		if last = f; !ok || err != nil || f.State != state || f.Error != failure || f.Since != since || string(v.By) != by {
+			t.Errorf("%s: %+v by %q; %v, %v", what, f, v.By, ok, err)
 		}
 	}
 	end := func(m *sms.Message, s events.State) {
@@ -61,20 +62,21 @@ func TestFateOf(t *testing.T) {
 		p.NoteEnd(p.Committer.Begin(), m, &e, ahead)
 		p.Committer.End()
 	}
-	report := func(f store.Mapping, r sms.Report) {
-		p.noteReport(p.now, &Match{Mapping: f}, &r)
-	}
+	report := func(f store.Mapping, r sms.Report) { p.noteReport(p.now, &f, &r) }
 	for state, told := range map[events.State]sms.State{
 		events.Sent: sms.StateEnroute, events.Cut: sms.StateEnroute, events.Expired: sms.StateExpired, events.Deleted: sms.StateDeleted,
 		events.Rejected: sms.StateRejected, events.Unknown: sms.StateUnknown, events.Failed: sms.StateUndeliverable,
 	} {
 		m := p.submitted(sms.NotifyFailure)
 		end(m, state)
-		by := ""
-		if state == events.Sent {
-			by = "operator"
+		by := "operator"
+		if state == events.Cut {
+			by = ""
 		}
 		want(state.String(), m.ID, told, 0, p.now+ahead, by)
+		if last.Untaken != told.Final() || last.Parts != 1 {
+			t.Errorf("%s: %+v", state, last)
+		}
 	}
 	m := p.submitted(sms.NotifySuccess)
 	m.SetSubmitted(&sms.Submitted{Joined: []sms.Joined{{ID: 71}, {ID: 72}}})
@@ -84,19 +86,25 @@ func TestFateOf(t *testing.T) {
 	if want("on its way", m.ID, sms.StateEnroute, 0, p.now+ahead, "operator"); p.HasTold(m.ID) {
 		t.Error("a state that is not final was told")
 	}
-	report(f, sms.Report{State: sms.StateUndeliverable, NetworkError: 255, Done: 900})
+	f.ReportedBy("operator 2")
+	report(f, sms.Report{ID: []byte("4a-17"), State: sms.StateUndeliverable, Network: 3, NetworkError: 255, Done: 900})
 	for _, id := range []uint64{m.ID, 71, 72} {
-		want("undeliverable", id, sms.StateUndeliverable, 255, 900, "")
+		want("undeliverable", id, sms.StateUndeliverable, 255, 900, "operator 2")
+		if v, _, _, _ := p.FateOf(id); string(v.PeerID) != "4a-17" || last.Untaken || last.Parts != 1 || string(last.Err) != "255" || len(last.Answer) > 0 {
+			t.Errorf("%+v, %+v", last, v)
+		}
 	}
 	report(f, sms.Report{State: sms.StateDelivered, NetworkError: 256})
-	if want("delivered", m.ID, sms.StateDelivered, 255, p.now+ahead, ""); !p.HasTold(m.ID) || p.HasTold(m.ID+1) {
+	if want("delivered", m.ID, sms.StateDelivered, 255, p.now+ahead, "operator 2"); !p.HasTold(m.ID) || p.HasTold(m.ID+1) {
 		t.Error("it is not known that a receipt was made")
 	}
 
 	// Of a long message the client knows the first part's id. Messages of one submit are none.
 	f = store.Mapping{ID: 9002, Offset: 2, Part: 2, Parts: 3}
-	report(f, sms.Report{State: sms.StateDelivered, Done: 901})
-	want("a long message", 9000, sms.StateDelivered, 0, 901, "")
+	report(f, sms.Report{State: sms.StateUndeliverable, Untaken: true, Err: []byte("E7"), Answer: []byte("\x00\x00\x00\x08ESME_RSYSERR"), Done: 901})
+	if want("a long message", 9000, sms.StateUndeliverable, 0, 901, ""); !last.Untaken || last.Parts != 3 || string(last.Err) != "E7" || string(last.Answer[4:]) != "ESME_RSYSERR" {
+		t.Errorf("a long message: %+v", last)
+	}
 	f = store.Mapping{ID: 9102, Offset: 2, Parts: 1}
 	report(f, sms.Report{State: sms.StateDelivered, Done: 901})
 	for _, id := range []uint64{9100, 9102} {
@@ -125,5 +133,22 @@ func TestReported(t *testing.T) {
 	}
 	if r.has(1) || !r.has(100) || len(r.ids) != most {
 		t.Errorf("%d are known of %d", len(r.ids), most)
+	}
+}
+
+// What was noted before there was more than a state is read as it was, and what is cut is not read.
+func TestDecodeFate(t *testing.T) {
+	t.Parallel()
+	v := store.Mapping{ID: 7, Account: []byte("client")}
+	old := append(v.Append(nil), uint8(sms.StateExpired), 5, 0, 0, 0, 0, 0, 0, 3, 0x84)
+	got, f, err := decodeFate(old)
+	if err != nil || got.ID != 7 || f.State != sms.StateExpired || f.Error != 5 || f.Since != 900 || f.Untaken || f.Parts != 0 || f.Err != nil || f.Answer != nil {
+		t.Errorf("%+v, %+v, %v", got, f, err)
+	}
+	whole := (&Fate{State: sms.StateRejected, Untaken: true, Parts: 2, Err: []byte("011"), Answer: []byte("\x00\x00\x00\x0bx")}).append(v.Append(nil))
+	for n := 1; n < len(whole); n++ {
+		if _, f, err := decodeFate(whole[n:]); err == nil {
+			t.Errorf("without the first %d of %d octets: %+v", n, len(whole), f)
+		}
 	}
 }

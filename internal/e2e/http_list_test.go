@@ -124,13 +124,22 @@ func TestHTTPListLong(t *testing.T) {
 	}
 	testutil.Eventually(t, "it is sent", func() bool { return slices.Equal(a.listed(""), []string{id + " sent"}) })
 	for i := range 3 {
-		smsc.send(receiptOf(fmt.Sprint(i), "DELIVRD"))
+		smsc.send(receiptOf(fmt.Sprint(i), []string{"DELIVRD", "DELIVRD", "UNDELIV"}[i]))
 		smsc.want("deliver_sm_resp")
 	}
 	if got := a.do("GET", "/v1/messages/"+id, "").want(t, 200, "").text("id"); got != id {
 		t.Errorf("asked for %s, it is %s", id, got)
 	}
-	testutil.Eventually(t, "it is delivered", func() bool { return slices.Equal(a.listed(""), []string{id + " delivered"}) })
+	testutil.Eventually(t, "it is undelivered", func() bool { return slices.Equal(a.listed("state=undelivered"), []string{id + " undelivered"}) })
+	for _, path := range []string{"/v1/messages/" + id, "/v1/messages"} {
+		const want = `"at":"2026-11-23T12:00:00Z","network_error":"000","smsc_id":"0","connector":"operator"`
+		if r := a.do("GET", path, ""); !strings.Contains(r.body, `"parts":3,`) || !strings.Contains(r.body, want) {
+			t.Errorf("%s, want %s", r.body, want)
+		}
+	}
+	if got := a.listed("state=failed"); got != nil {
+		t.Errorf("%s", got)
+	}
 }
 
 // A store in memory says that it does not list.

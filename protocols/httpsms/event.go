@@ -1,6 +1,7 @@
 package httpsms
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strings"
 
@@ -55,6 +56,15 @@ type Event struct {
 	Context  sms.Context
 
 	Message *sms.Message // from a mobile
+}
+
+// AnswerOf reads sms.Report.Answer: the status with which an SMSC has refused a message, and its name; or why the gateway has given
+// it up.
+func AnswerOf(answer []byte) (status uint32, reason string) {
+	if len(answer) < 4 {
+		return 0, ""
+	}
+	return binary.BigEndian.Uint32(answer), string(answer[4:])
 }
 
 // A Call is a request that tells a client of an event.

@@ -25,7 +25,7 @@ const unknown = "ND" // not known
 // no URL, or has not asked for such news. The client has it when it answers ACK/Jasmin.
 func Report(e *httpsms.Event) (*httpsms.Call, bool) {
 	asked := e.Context.Get(httpsms.Mask)
-	refused := len(e.Report.ID) == 0 && e.Report.State.Final() // no SMSC has taken it
+	refused := e.Report.Untaken
 	level := ended
 	if e.Taken || refused && asked != ended {
 		level = answered

@@ -44,15 +44,16 @@ func TestLevelsOfReports(t *testing.T) {
 	f("none", sms.Report{ID: id, State: sms.StateEnroute}, nil)
 	f("none", sms.Report{ID: id, State: sms.StateScheduled}, nil)
 	refused := func(e *httpsms.Event) { e.Status, e.Reason = 11, "ESME_RINVDSTADR" }
-	f("all", sms.Report{State: sms.StateRejected}, refused, "1 ESME_RINVDSTADR", "2 UNDELIV", "1 ESME_RINVDSTADR")
-	f("all", sms.Report{State: sms.StateUndeliverable}, func(e *httpsms.Event) { e.Status, e.Reason = 2, "Syntax error" }, "1 ESME_RSUBMITFAIL", "2 UNDELIV", "1 ESME_RSUBMITFAIL")
-	f("all", sms.Report{State: sms.StateExpired}, nil, "1 ESME_RSUBMITFAIL", "2 EXPIRED", "1 ESME_RSUBMITFAIL")
-	f("all", sms.Report{State: sms.StateDeleted}, nil, "1 ESME_RSUBMITFAIL", "2 DELETED", "1 ESME_RSUBMITFAIL")
+	f("all", sms.Report{Untaken: true, State: sms.StateRejected}, refused, "1 ESME_RINVDSTADR", "2 UNDELIV", "1 ESME_RINVDSTADR")
+	f("all", sms.Report{Untaken: true, State: sms.StateUndeliverable}, func(e *httpsms.Event) { e.Status, e.Reason = 2, "Syntax error" }, "1 ESME_RSUBMITFAIL", "2 UNDELIV", "1 ESME_RSUBMITFAIL")
+	f("all", sms.Report{Untaken: true, State: sms.StateExpired}, nil, "1 ESME_RSUBMITFAIL", "2 EXPIRED", "1 ESME_RSUBMITFAIL")
+	f("all", sms.Report{Untaken: true, State: sms.StateDeleted}, nil, "1 ESME_RSUBMITFAIL", "2 DELETED", "1 ESME_RSUBMITFAIL")
 	for state, word := range map[sms.State]string{
 		sms.StateDelivered: "DELIVRD", sms.StateExpired: "EXPIRED", sms.StateDeleted: "DELETED", sms.StateUndeliverable: "UNDELIV", sms.StateAccepted: "ACCEPTD",
 		sms.StateUnknown: "UNKNOWN", sms.StateRejected: "REJECTD", sms.StateSkipped: "UNDELIV", sms.NoState: "UNKNOWN",
 	} {
 		f("2, 3", sms.Report{ID: id, State: state}, nil, "", "2 "+word, "2 "+word)
+		f("2, 3 of a long one", sms.Report{State: state, Parts: 3}, nil, "", "2 "+word, "2 "+word)
 	}
 	f("none", sms.Report{ID: id, State: sms.StateDelivered}, func(e *httpsms.Event) { e.Context.URL = "" })
 }

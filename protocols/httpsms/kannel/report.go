@@ -44,7 +44,7 @@ func reported(e *httpsms.Event) int {
 		return delivered
 	case s == sms.StateScheduled || s == sms.StateEnroute || s == sms.StateAccepted:
 		return buffered
-	case len(e.Report.ID) == 0: // no SMSC has taken it
+	case e.Report.Untaken:
 		return refused
 	}
 	return undelivered

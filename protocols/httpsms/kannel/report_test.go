@@ -57,9 +57,10 @@ func TestMasks(t *testing.T) {
 	}
 	all(sms.Report{ID: id, State: sms.StateEnroute}, taken, "8")
 	f("4", sms.Report{ID: id, State: sms.StateEnroute}, taken, "")
-	all(sms.Report{State: sms.StateRejected}, nil, "16")
-	f("2", sms.Report{State: sms.StateExpired}, nil, "16")
-	f("1", sms.Report{State: sms.StateExpired}, nil, "")
+	all(sms.Report{Untaken: true, State: sms.StateRejected}, nil, "16")
+	all(sms.Report{State: sms.StateRejected, Parts: 3}, nil, "2") // joined of parts, it has no id
+	f("2", sms.Report{Untaken: true, State: sms.StateExpired}, nil, "16")
+	f("1", sms.Report{Untaken: true, State: sms.StateExpired}, nil, "")
 	f("1", sms.Report{ID: id, State: sms.StateDelivered}, nil, "1")
 	f("2", sms.Report{ID: id, State: sms.StateDelivered}, nil, "")
 	if _, ok := Report(report("63", "", sms.Report{ID: id, State: sms.StateDelivered}, nil)); ok {
@@ -143,8 +144,8 @@ func TestTextsOfReports(t *testing.T) {
 		}
 	}
 	f(sms.Report{ID: id, State: sms.StateEnroute}, func(e *httpsms.Event) { e.Taken = true }, "ACK/")
-	f(sms.Report{State: sms.StateRejected}, func(e *httpsms.Event) { e.Status, e.Reason = 11, "ESME_RINVDSTADR" }, "NACK/0x0000000b/ESME_RINVDSTADR")
-	f(sms.Report{State: sms.StateExpired}, func(e *httpsms.Event) { e.Reason = "expired" }, "NACK/expired")
+	f(sms.Report{Untaken: true, State: sms.StateRejected}, func(e *httpsms.Event) { e.Status, e.Reason = 11, "ESME_RINVDSTADR" }, "NACK/0x0000000b/ESME_RINVDSTADR")
+	f(sms.Report{Untaken: true, State: sms.StateExpired}, func(e *httpsms.Event) { e.Reason = "expired" }, "NACK/expired")
 	f(sms.Report{ID: id, State: sms.StateDelivered, Original: []byte("\x00any")}, nil, "\x00any")
 	at := time.Date(2026, 11, 23, 7, 29, 0, 0, time.UTC).UnixNano()
 	f(sms.Report{ID: id, State: sms.StateDelivered, Submitted: at, Done: now, Parts: 2, Text: []byte("hi")}, nil, "id:4a-17 sub:002 dlvrd:002 submit date:2611230729 done date:2611230730 stat:DELIVRD err:000 text:hi")

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
-	"strconv"
 	"time"
 
 	"pmg/internal/smstext"
@@ -102,15 +101,12 @@ func report(e *httpsms.Event) Event {
 	r := e.Report
 	d := Status{
 		ID: sms.FormatID(e.ID), Reference: e.Context.Reference, From: httpsms.Number(e.From), To: httpsms.Number(e.To),
-		State: reported(e), Reason: e.Reason, SMSCStatus: e.Status, NetworkError: string(r.Err), SMSCID: string(r.ID),
+		State: reported(e), Reason: e.Reason, SMSCStatus: e.Status, NetworkError: string(r.AppendError(nil)), SMSCID: string(r.ID),
 		Parts: int(r.Parts), Connector: e.Connector, At: wall(e.At),
 	}
 	d.Sequence = sequence(d.State)
 	if d.Reason == "" {
 		d.Reason = string(r.Word)
-	}
-	if d.NetworkError == "" && r.Network != 0 {
-		d.NetworkError = strconv.Itoa(int(r.NetworkError))
 	}
 	if r.Accepted != 0 {
 		at := wall(r.Accepted)
@@ -133,7 +129,7 @@ func reported(e *httpsms.Event) string {
 	case !s.Final():
 		return buffered
 	default:
-		return StateOf(s, len(e.Report.ID) > 0)
+		return StateOf(s, !e.Report.Untaken)
 	}
 }
 

@@ -70,7 +70,8 @@ func TestStatesOfReports(t *testing.T) {
 	f(sms.Report{ID: id, State: sms.NoState, Word: []byte("LOST")}, nil, Status{State: "unknown", Sequence: 3, Reason: "LOST"})
 	f(sms.Report{ID: id, State: sms.StateUndeliverable, Network: 3, NetworkError: 27}, nil, Status{State: "undelivered", Sequence: 3, NetworkError: "27"})
 	f(sms.Report{ID: id, State: sms.StateSkipped}, nil, Status{State: "undelivered", Sequence: 3})
-	f(sms.Report{State: sms.StateUndeliverable}, func(e *httpsms.Event) { e.Reason, e.Status = "ESME_RSYSERR", 8 }, Status{State: "failed", Sequence: 3, Reason: "ESME_RSYSERR", SMSCStatus: 8})
+	f(sms.Report{State: sms.StateUndeliverable, Parts: 3}, nil, Status{State: "undelivered", Sequence: 3}) // joined of parts, it has no id
+	f(sms.Report{Untaken: true, State: sms.StateUndeliverable}, func(e *httpsms.Event) { e.Reason, e.Status = "ESME_RSYSERR", 8 }, Status{State: "failed", Sequence: 3, Reason: "ESME_RSYSERR", SMSCStatus: 8})
 	f(sms.Report{State: sms.StateRejected}, func(e *httpsms.Event) { e.Reason, e.Status = "ESME_RINVDSTADR", 11 }, Status{State: "rejected", Sequence: 3, Reason: "ESME_RINVDSTADR", SMSCStatus: 11})
 	f(sms.Report{State: sms.StateExpired}, nil, Status{State: "expired", Sequence: 3})
 	f(sms.Report{State: sms.StateDeleted}, nil, Status{State: "deleted", Sequence: 3})

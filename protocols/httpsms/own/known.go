@@ -17,10 +17,13 @@ type Known struct {
 	AcceptedAt   time.Time  `json:"accepted_at"`
 	SendAt       *time.Time `json:"send_at,omitempty"`
 	ExpiresAt    *time.Time `json:"expires_at,omitempty"`
+	Parts        int        `json:"parts,omitempty"`
 	At           *time.Time `json:"at,omitempty"` // when it came to a final state
+	Reason       string     `json:"reason,omitempty"`
+	SMSCStatus   uint32     `json:"smsc_status,omitempty"`
+	NetworkError string     `json:"network_error,omitempty"`
 	SMSCID       string     `json:"smsc_id,omitempty"`
-	Connector    string     `json:"connector,omitempty"` // that has taken it
-	NetworkError uint8      `json:"network_error,omitempty"`
+	Connector    string     `json:"connector,omitempty"` // that it has left by
 }
 
 // KnownOf returns what is known of a message: its addresses as its client wrote them, its context, and its times by the
