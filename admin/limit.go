@@ -18,6 +18,72 @@ const (
 	maxStreams     = 32 // requests whose answers do not end
 )
 
+// limiters are those of a server: the socket has one of its own, so that strangers at the address do not keep the gateway's own user away.
+type limiters struct{ address, socket *limiter }
+
+func newLimiters() limiters { return limiters{address: newLimiter(), socket: newLimiter()} }
+
+// of returns the limiter of a connection.
+func (l limiters) of(c net.Conn) *limiter {
+	if c != nil && c.LocalAddr().Network() == "unix" {
+		return l.socket
+	}
+	return l.address
+}
+
+// connState is the server's ConnState.
+func (l limiters) connState(c net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		l.of(c).rests(c)
+	case http.StateClosed:
+		l.of(c).works(c)
+	}
+}
+
+// limited serves h if the number of requests being served allows it, and otherwise
+// answers 503.
+func (l limiters) limited(h http.Handler) http.Handler {
+	return l.within(func(l *limiter) chan struct{} { return l.work }, h)
+}
+
+// streams is limited for answers that do not end.
+func (l limiters) streams(h http.Handler) http.Handler {
+	return l.within(func(l *limiter) chan struct{} { return l.streams }, h)
+}
+
+// within serves h if there is a place for its request.
+func (l limiters) within(places func(*limiter) chan struct{}, h http.Handler) http.Handler {
+	served := l.served(h)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		all := places(l.of(connOf(r)))
+		select {
+		case all <- struct{}{}:
+			defer func() { <-all }()
+			served.ServeHTTP(w, r)
+		default:
+			http.Error(w, "too many requests are being answered; try again", http.StatusServiceUnavailable)
+		}
+	})
+}
+
+// served serves h without a place. The connection does not count as idle meanwhile.
+func (l limiters) served(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c := connOf(r); c != nil {
+			l.of(c).works(c)
+			defer l.of(c).rests(c)
+		}
+		h.ServeHTTP(w, r)
+	})
+}
+
+// connOf returns the connection of a request, nil in tests that have none.
+func connOf(r *http.Request) net.Conn {
+	c, _ := r.Context().Value(connKey{}).(net.Conn)
+	return c
+}
+
 // A limiter bounds the number of connections, and of requests that are served. A new
 // connection replaces the one that has been idle for longest where there are too many, so that a health check is
 // answered however many slow connections there are. One whose request is served is not closed.
@@ -41,16 +107,6 @@ func connContext(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(access.WithPeer(ctx, c), connKey{}, c)
 }
 
-// connState is the server's ConnState.
-func (l *limiter) connState(c net.Conn, state http.ConnState) {
-	switch state {
-	case http.StateNew:
-		l.rests(c)
-	case http.StateClosed:
-		l.works(c)
-	}
-}
-
 // rests notes that a connection is idle, and closes another if there are too many.
 func (l *limiter) rests(c net.Conn) {
 	l.mu.Lock()
@@ -66,25 +122,4 @@ func (l *limiter) works(c net.Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.idle = slices.DeleteFunc(l.idle, func(other net.Conn) bool { return other == c })
-}
-
-// limited serves h if the number of requests being served allows it, and otherwise
-// answers 503.
-func (l *limiter) limited(h http.Handler) http.Handler { return l.within(l.work, h) }
-
-// within serves h if there is a place for its request.
-func (l *limiter) within(places chan struct{}, h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case places <- struct{}{}:
-			defer func() { <-places }()
-			if c, ok := r.Context().Value(connKey{}).(net.Conn); ok {
-				l.works(c)
-				defer l.rests(c)
-			}
-			h.ServeHTTP(w, r)
-		default:
-			http.Error(w, "too many requests are being answered; try again", http.StatusServiceUnavailable)
-		}
-	})
 }

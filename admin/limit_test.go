@@ -36,7 +36,7 @@ func TestWorkLimit(t *testing.T) {
 	t.Parallel()
 	r := start(t, parse(t, clientsOnly, t.TempDir()), false)
 	for range maxWork {
-		r.admin.limiter.work <- struct{}{}
+		r.admin.limiters.address.work <- struct{}{}
 	}
 	if code, _ := r.get("/admin/v1/status"); code != http.StatusServiceUnavailable {
 		t.Errorf("one request too many: %d", code)
@@ -44,7 +44,15 @@ func TestWorkLimit(t *testing.T) {
 	if code, _ := r.get("/healthz"); code != http.StatusOK {
 		t.Errorf("a health check: %d", code)
 	}
-	<-r.admin.limiter.work
+	answer, err := r.local().Get("http://localhost/admin/v1/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Errorf("over the socket: %d", answer.StatusCode)
+	}
+	<-r.admin.limiters.address.work
 	if code, _ := r.get("/admin/v1/status"); code != http.StatusOK {
 		t.Errorf("with room again: %d", code)
 	}
@@ -53,7 +61,7 @@ func TestWorkLimit(t *testing.T) {
 // A request that is served, such as a long backup, is not cut off by other connections.
 func TestServedIsNotClosed(t *testing.T) {
 	t.Parallel()
-	l := newLimiter()
+	l := newLimiters()
 	begun, end := make(chan bool), make(chan bool)
 	s := httptest.NewUnstartedServer(l.limited(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		begun <- true
@@ -79,9 +87,9 @@ func TestServedIsNotClosed(t *testing.T) {
 		defer c.Close()
 	}
 	closed := func() bool {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return len(l.idle) == maxConnections
+		l.address.mu.Lock()
+		defer l.address.mu.Unlock()
+		return len(l.address.idle) == maxConnections
 	}
 	testutil.Eventually(t, "the others take each other's places", closed)
 	end <- true

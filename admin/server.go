@@ -38,7 +38,7 @@ type Server struct {
 	recorder   *history.Recorder
 	stop       func() // ends what records the history; nil: nothing does
 	http       http.Server
-	limiter    *limiter
+	limiters   limiters
 	guard      *access.Guard
 	searches   chan struct{} // those under way
 	searchTime time.Duration
@@ -118,7 +118,7 @@ func (s *Server) listen(cfg *config.Config, opened []sock.Listening) error {
 func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, pages Pages) *Server {
 	sessions := access.NewSessions(func() []config.User { return g.Config().Admin.Users }, time.Now)
 	v := newView(g, e, version)
-	s := &Server{reloads: reload, view: v, progress: NewProgress(), recorder: history.New(v.reading), limiter: newLimiter(), searches: make(chan struct{}, mostSearches), searchTime: searchTime,
+	s := &Server{reloads: reload, view: v, progress: NewProgress(), recorder: history.New(v.reading), limiters: newLimiters(), searches: make(chan struct{}, mostSearches), searchTime: searchTime,
 		guard: access.NewGuard(func() []config.Token { return g.Config().Admin.Tokens }, sessions, g.Log)}
 	s.http = http.Server{
 		Handler:           checkHost(hostNames(cfg), http.NewCrossOriginProtection().Handler(s.mux(cfg.Pprof, pages))),
@@ -127,7 +127,7 @@ func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version s
 		WriteTimeout:      timeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
-		ConnState:         s.limiter.connState,
+		ConnState:         s.limiters.connState,
 		ConnContext:       connContext,
 	}
 	return s
@@ -161,16 +161,16 @@ func (s *Server) mux(withPprof bool, pages Pages) *http.ServeMux {
 		newCollector(s.view),
 	)
 	m := http.NewServeMux()
-	look := func(h http.HandlerFunc) http.Handler { return s.guard.May(access.Look, s.limiter.limited(h)) }
+	look := func(h http.HandlerFunc) http.Handler { return s.guard.May(access.Look, s.limiters.limited(h)) }
 	administer := func(h http.HandlerFunc) http.Handler {
-		return s.guard.May(access.Administer, s.limiter.limited(h))
+		return s.guard.May(access.Administer, s.limiters.limited(h))
 	}
 	m.Handle("GET /metrics", look(promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP))
 	for _, l := range Lists() {
 		m.Handle("GET "+Base+"/"+l.Name, look(func(w http.ResponseWriter, r *http.Request) { l.show(s, w, r) }))
 	}
 	for _, a := range Acts() {
-		m.Handle("POST "+Base+"/"+a.Name, s.guard.May(a.Scope, s.limiter.limited(s.serve(a))))
+		m.Handle("POST "+Base+"/"+a.Name, s.guard.May(a.Scope, s.limiters.limited(s.serve(a))))
 	}
 	if pages != nil {
 		m.Handle(PagesBase, pages(s))
@@ -206,12 +206,15 @@ func (s *Server) Engine() gateway.Engine { return s.view.engine }
 func (s *Server) Guard() *access.Guard { return s.guard }
 
 // Limited serves h if not too many requests are served, as those of the server itself.
-func (s *Server) Limited(h http.HandlerFunc) http.Handler { return s.limiter.limited(h) }
+func (s *Server) Limited(h http.HandlerFunc) http.Handler { return s.limiters.limited(h) }
 
 // Streams is Limited for answers that do not end, which have places of their own.
 func (s *Server) Streams(h http.HandlerFunc) http.Handler {
-	return s.limiter.within(s.limiter.streams, h)
+	return s.limiters.streams(h)
 }
+
+// Unlimited serves h in no place, because something else bounds it.
+func (s *Server) Unlimited(h http.HandlerFunc) http.Handler { return s.limiters.served(h) }
 
 // Status returns the status of the gateway, with a list of the sessions if withSessions.
 func (s *Server) Status(withSessions bool) *Status { return s.view.status(withSessions) }

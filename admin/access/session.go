@@ -2,7 +2,9 @@ package access
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"pmg/config"
 	"pmg/internal/passhash"
 	"pmg/internal/token"
+	"pmg/internal/turns"
 )
 
 // Bounds on sessions of browsers, and on attempts to begin one.
@@ -22,7 +25,8 @@ const (
 	forgetAfter   = 15 * time.Minute // without a failure
 	mostAddresses = 10000
 	maxPassword   = 255
-	atATime       = 2 // passwords that are compared, each of which takes 19 MiB
+	atATime       = 2  // passwords that are compared, each of which takes 19 MiB
+	mostLogins    = 32 // that wait for it
 )
 
 // A session is what a browser has logged in to. Its cookie is random, and the gateway has its hash alone.
@@ -50,7 +54,7 @@ type failures struct {
 type Sessions struct {
 	users func() []config.User
 	now   func() time.Time
-	turns chan struct{}
+	turns *turns.Turns // for comparing passwords
 
 	nobody func() []byte // the hash that a password is compared with if nobody has the name, so that the time does not tell that
 
@@ -61,7 +65,7 @@ type Sessions struct {
 
 // NewSessions returns the sessions of the users that a function returns.
 func NewSessions(users func() []config.User, now func() time.Time) *Sessions {
-	return &Sessions{users: users, now: now, turns: make(chan struct{}, atATime), nobody: sync.OnceValue(func() []byte { return []byte(passhash.New([]byte(token.New()))) }), sessions: map[string]*session{}, failed: map[string]failures{}}
+	return &Sessions{users: users, now: now, turns: turns.New(atATime, mostLogins), nobody: sync.OnceValue(func() []byte { return []byte(passhash.New([]byte(token.New()))) }), sessions: map[string]*session{}, failed: map[string]failures{}}
 }
 
 // Wait returns for how long an address may not log in, because it has failed too often.
@@ -76,17 +80,22 @@ func (s *Sessions) Wait(from string) time.Duration {
 	return max(0, f.last.Add(wait).Sub(s.now()))
 }
 
+// ErrCrowded says that too many passwords wait until they are compared.
+var ErrCrowded = errors.New("too many logins are being looked at")
+
 // Begin logs a user in who comes from an address, and returns the value of the cookie. It is "" if the name or the password
 // is wrong, if the address must wait, or if the request ends.
-func (s *Sessions) Begin(ctx context.Context, from, name, password string) string {
-	select {
-	case s.turns <- struct{}{}:
-		defer func() { <-s.turns }()
-	case <-ctx.Done():
-		return ""
-	}
+func (s *Sessions) Begin(ctx context.Context, from, name, password string) (string, error) {
 	if s.Wait(from) > 0 || len(password) > maxPassword {
-		return ""
+		return "", nil
+	}
+	at, _ := netip.ParseAddrPort(from) // those over the socket are one network
+	if !s.turns.Take(at.Addr(), ctx.Done()) {
+		return "", ErrCrowded
+	}
+	defer s.turns.Give()
+	if s.Wait(from) > 0 { // another guess of the address was wrong meanwhile
+		return "", nil
 	}
 	u, hash := s.user(name), s.nobody()
 	if u != nil {
@@ -97,13 +106,13 @@ func (s *Sessions) Begin(ctx context.Context, from, name, password string) strin
 	defer s.mu.Unlock()
 	if u == nil || !matches {
 		s.fail(network(from))
-		return ""
+		return "", nil
 	}
 	delete(s.failed, network(from))
 	s.expire()
 	cookie := token.New()
 	s.sessions[token.Hash(cookie)] = &session{user: u.Name, password: u.Password, begun: s.now(), used: s.now()}
-	return cookie
+	return cookie, nil
 }
 
 // fail counts a failure of an address. The caller holds the lock.

@@ -2,11 +2,13 @@ package access
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -14,6 +16,7 @@ import (
 	"pmg/config"
 	"pmg/internal/passhash"
 	"pmg/internal/token"
+	"pmg/internal/turns"
 )
 
 const right = "correct horse"
@@ -23,6 +26,16 @@ func sessionsOf(t *testing.T, now *time.Time) (*Sessions, *[]config.User) {
 	t.Helper()
 	users := []config.User{{Name: "anna", Password: passhash.New([]byte(right)), Scope: config.OperateScope}}
 	return NewSessions(func() []config.User { return users }, func() time.Time { return *now }), &users
+}
+
+// begin logs in.
+func begin(t *testing.T, s *Sessions, from, name, password string) string {
+	t.Helper()
+	cookie, err := s.Begin(t.Context(), from, name, password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cookie
 }
 
 func withCookie(value string) *http.Request {
@@ -38,7 +51,7 @@ func TestSessions(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	s, users := sessionsOf(t, &now)
 	g := NewGuard(func() []config.Token { return nil }, s, zerolog.Nop())
-	begin := func() string { return s.Begin(t.Context(), "192.0.2.1:1", "anna", right) }
+	login := func() string { return begin(t, s, "192.0.2.1:1", "anna", right) }
 	in := func(cookie string) bool {
 		code, c := ask(g, withCookie(cookie))
 		if (code == http.StatusOK) != (c.Login == "anna" && c.Scope == Operate) || code != http.StatusOK && code != http.StatusUnauthorized {
@@ -46,7 +59,7 @@ func TestSessions(t *testing.T) {
 		}
 		return code == http.StatusOK
 	}
-	a, b := begin(), begin()
+	a, b := login(), login()
 	if a == "" || a == b || !in(a) || !in(b) || in("") || in(token.New()) || in(token.Hash(a)) {
 		t.Error("who is logged in is not, or another one is")
 	}
@@ -61,11 +74,11 @@ func TestSessions(t *testing.T) {
 	if now = now.Add(sessionIdle + time.Second); in(b) {
 		t.Error("a session lasts longer than its life")
 	}
-	c := begin()
+	c := login()
 	if now = now.Add(sessionIdle + time.Second); in(c) {
 		t.Error("a session lasts that is not used")
 	}
-	d, before := begin(), *users
+	d, before := login(), *users
 	*users = []config.User{{Name: "anna", Password: passhash.New([]byte("another")), Scope: config.OperateScope}}
 	if in(d) {
 		t.Error("a session outlasts its password")
@@ -74,7 +87,7 @@ func TestSessions(t *testing.T) {
 	if in(d) {
 		t.Error("a session that has ended goes on")
 	}
-	e := begin()
+	e := login()
 	if *users = nil; goes(s, withCookie(e)) {
 		t.Error("a session outlasts its user")
 	}
@@ -88,7 +101,7 @@ func TestLoginsFail(t *testing.T) {
 	s, _ := sessionsOf(t, &now)
 	fail := func(from, name string) {
 		t.Helper()
-		if s.Begin(t.Context(), from, name, "wrong") != "" {
+		if begin(t, s, from, name, "wrong") != "" {
 			t.Fatal("a wrong password logs in")
 		}
 	}
@@ -99,13 +112,13 @@ func TestLoginsFail(t *testing.T) {
 		if got := s.Wait("192.0.2.1:9"); got != want {
 			t.Errorf("waits %v, not %v", got, want)
 		}
-		if s.Begin(t.Context(), "192.0.2.1:9", "anna", right) != "" {
+		if begin(t, s, "192.0.2.1:9", "anna", right) != "" {
 			t.Error("an address that must wait logs in")
 		}
 		now = now.Add(want)
 		fail("192.0.2.1:1", "anna")
 	}
-	if s.Wait("192.0.2.2:1") != 0 || s.Begin(t.Context(), "192.0.2.2:1", "anna", right) == "" {
+	if s.Wait("192.0.2.2:1") != 0 || begin(t, s, "192.0.2.2:1", "anna", right) == "" {
 		t.Error("another address waits")
 	}
 	for range 20 {
@@ -117,7 +130,7 @@ func TestLoginsFail(t *testing.T) {
 	if got := s.Wait("192.0.2.1:1"); got != longestWait {
 		t.Errorf("waits %v", got)
 	}
-	if now = now.Add(longestWait); s.Begin(t.Context(), "192.0.2.1:1", "anna", right) == "" || s.Wait("192.0.2.1:1") != 0 {
+	if now = now.Add(longestWait); begin(t, s, "192.0.2.1:1", "anna", right) == "" || s.Wait("192.0.2.1:1") != 0 {
 		t.Error("a right password after the wait does not help")
 	}
 }
@@ -136,7 +149,7 @@ func TestBounds(t *testing.T) {
 	if len(s.failed) != mostAddresses+1 || s.failed["others"].count != 2*freeAttempts {
 		t.Errorf("%d addresses, %d others", len(s.failed), s.failed["others"].count)
 	}
-	first := s.Begin(t.Context(), "192.0.2.1:1", "anna", right)
+	first := begin(t, s, "192.0.2.1:1", "anna", right)
 	for i := range mostSessions {
 		now = now.Add(time.Millisecond)
 		s.mu.Lock()
@@ -167,4 +180,37 @@ func TestCookie(t *testing.T) {
 func goes(s *Sessions, r *http.Request) bool {
 	one, _ := s.find(r)
 	return one != nil
+}
+
+// Passwords wait to be compared, by network; where too many wait, those of the network with most of them do not.
+func TestLoginsWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Unix(1e9, 0)
+		s, _ := sessionsOf(t, &now)
+		s.turns = turns.New(0, 3)
+		crowded, logged := 0, 0
+		try := func(from, password string) {
+			switch cookie, err := s.Begin(t.Context(), from, "anna", password); {
+			case err != nil:
+				crowded++
+			case cookie != "":
+				logged++
+			}
+		}
+		for i := range 5 {
+			go try(fmt.Sprintf("192.0.2.%d:1", i), "wrong")
+			synctest.Wait()
+		}
+		go try("198.51.100.1:1", right)
+		synctest.Wait()
+		if crowded != 3 || logged != 0 {
+			t.Errorf("%d are too many, %d have logged in", crowded, logged)
+		}
+		s.turns.Give()
+		synctest.Wait()
+		if crowded != 3 || logged != 1 {
+			t.Errorf("with a place: %d are too many, %d have logged in", crowded, logged)
+		}
+	})
 }

@@ -45,12 +45,21 @@ func (s *site) loginPage(w http.ResponseWriter, r *http.Request, code int, wrong
 // login shows the form.
 func (s *site) login(w http.ResponseWriter, r *http.Request) { s.loginPage(w, r, http.StatusOK, "") }
 
+// mostLogin is how many octets the form of a login may have.
+const mostLogin = 8 << 10
+
 // begin logs a user in.
 func (s *site) begin(w http.ResponseWriter, r *http.Request) {
 	access.Named(r, "login")
+	r.Body = http.MaxBytesReader(w, r.Body, mostLogin)
 	sessions := s.server.Guard().Sessions
 	name := r.PostFormValue("name")
-	cookie := sessions.Begin(r.Context(), r.RemoteAddr, name, r.PostFormValue("password"))
+	cookie, err := sessions.Begin(r.Context(), r.RemoteAddr, name, r.PostFormValue("password"))
+	if err != nil {
+		w.Header().Set("Retry-After", "1")
+		s.loginPage(w, r, http.StatusServiceUnavailable, "Too many logins are being looked at: try again.")
+		return
+	}
 	if cookie == "" {
 		if wait := sessions.Wait(r.RemoteAddr); wait > 0 {
 			seconds := strconv.Itoa(int(math.Ceil(wait.Seconds())))

@@ -76,7 +76,7 @@ func (t Tools) Handler(server *admin.Server) http.Handler {
 		m.Handle("POST "+admin.PagesBase+"act/"+a.Name, s.allow(a.Scope, server.Limited(s.carryOut(&a))))
 	}
 	m.Handle("GET "+admin.PagesBase+"login", server.Limited(s.login))
-	m.Handle("POST "+admin.PagesBase+"login", server.Limited(s.begin))
+	m.Handle("POST "+admin.PagesBase+"login", server.Unlimited(s.begin))
 	m.Handle("POST "+admin.PagesBase+"logout", server.Limited(s.logout))
 	m.Handle("GET "+admin.PagesBase+"static/", http.StripPrefix(admin.PagesBase+"static/", server.Limited(static())))
 	return protected(m)
