@@ -140,6 +140,8 @@ func checkCallbacks(d *decoder, a *Account, path string) {
 	for i, prefix := range a.CallbackURLs {
 		if err := call.CheckPrefix(prefix); err != nil {
 			d.problem(fmt.Sprintf("%s.callback_urls[%d]", path, i), "%s", err)
+		} else if err := call.CheckPortOf(prefix); err != nil {
+			d.warn(fmt.Sprintf("%s.callback_urls[%d]", path, i), "has no effect: URLs that come with messages %s", err)
 		}
 	}
 	for _, key := range strings.Fields(a.WebhookKey) {

@@ -203,7 +203,7 @@ type Callbacks struct {
 	WebhookForm     string   `yaml:"webhook_form" default:"pmg" enum:"pmg|kannel-get|kannel-post|jasmin-get|jasmin-post" live:"yes" doc:"How webhook is called: pmg is the form of docs/http.md. The others are those of Kannel's get-url and post-url, with its escapes (%p, %P, %b …) in webhook, and of Jasmin's HTTP clients; then it is called with messages from mobiles alone, because reports go to the URLs that come with messages."`
 	WebhookReply    bool     `yaml:"webhook_reply" default:"false" live:"yes" doc:"With the forms of Kannel, whether what the server replies is sent to the mobile, as Kannel does unless max-messages is 0."`
 	WebhookBatch    int      `yaml:"webhook_batch" default:"1" range:"1..1000" live:"yes" doc:"Events that a call of webhook may tell together, as many as wait. With more than 1 each call is of type batch, whose data is a list of events, each with its id. Where it is raised, it has its whole effect after the next start."`
-	CallbackURLs    []string `yaml:"callback_urls" live:"yes" doc:"What URLs may begin with that are named with a message (dlr-url, callback_url), such as https://crm.example.net/sms/. Their servers may be in private networks."`
+	CallbackURLs    []string `yaml:"callback_urls" live:"yes" doc:"What URLs may begin with that are named with a message (dlr-url, callback_url), such as https://crm.example.net/sms/. Their servers may be in private networks. Ports are 80, 443 and those from 1024."`
 	CallbacksTo     string   `yaml:"callbacks" default:"listed" enum:"listed|public" live:"yes" doc:"Which other URLs may be named with a message: listed allows none but those of callback_urls, public every one whose server has a public address."`
 }
 

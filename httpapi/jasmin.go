@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"pmg/config"
+	"pmg/gateway/request"
 	"pmg/httpapi/call"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/jasmin"
@@ -17,7 +18,13 @@ func (l *listener) jasminRoutes(m *http.ServeMux) {
 		jasmin.Send, jasmin.Rate, jasmin.Balance, "POST " + jasmin.SecureSend, "POST " + jasmin.SecureBatch,
 		"GET " + jasmin.SecureRate, "GET " + jasmin.SecureStatus,
 	} {
-		m.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { l.exchange(w, r).jasmin() })
+		m.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			if x := l.exchange(w, r); mayAct(r) {
+				x.jasmin()
+			} else {
+				x.asked(jasmin.NotAllowed())
+			}
+		})
 	}
 	for path, answer := range map[string]func() *httpsms.Answer{"/ping": jasmin.Ping, "/{$}": jasmin.Root} {
 		m.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { l.exchange(w, r).asked(answer()) })
@@ -45,7 +52,7 @@ func (x *exchange) jasmin() {
 		return
 	}
 	if !q.Submits() {
-		x.asked(q.Answer(nil))
+		x.asked(q.Answer(x.rated(q)))
 		return
 	}
 	orders, refusal := q.Orders(x.gateway.Clock.WallNow(), httpsms.UUID(rand.Uint64()))
@@ -67,6 +74,16 @@ func (x *exchange) jasmin() {
 	if len(calls) > 0 {
 		x.callers.once(x.account.Config(), calls)
 	}
+}
+
+// rated returns what would become of a message whose rate is asked for, nil if none is.
+func (x *exchange) rated(q *jasmin.Request) []httpsms.Result {
+	o, ok := q.Rated(x.gateway.Clock.WallNow())
+	if !ok {
+		return nil
+	}
+	r, _ := x.gateway.Requests.Preview(x.r.Context(), x.source(), request.Item{Fill: o.Fill})
+	return []httpsms.Result{{Code: r.Code}}
 }
 
 // once makes calls of an account in their order, each once, as long as somebody answers them. Too many at a time are not made, as

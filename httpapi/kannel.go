@@ -14,7 +14,13 @@ import (
 
 // kannelRoutes has the requests of Kannel's clients answered.
 func (l *listener) kannelRoutes(m *http.ServeMux) {
-	m.HandleFunc("/cgi-bin/sendsms", func(w http.ResponseWriter, r *http.Request) { l.exchange(w, r).sendsms() })
+	m.HandleFunc("/cgi-bin/sendsms", func(w http.ResponseWriter, r *http.Request) {
+		if x := l.exchange(w, r); mayAct(r) {
+			x.sendsms()
+		} else {
+			x.asked(kannel.NotAllowed())
+		}
+	})
 	for _, path := range []string{"/status", "/status.txt", "/status.xml"} {
 		for _, path := range []string{path, "/cgi-bin" + path} { // Kannel answers both
 			m.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { l.exchange(w, r).status(strings.HasSuffix(path, ".xml")) })
@@ -24,6 +30,10 @@ func (l *listener) kannelRoutes(m *http.ServeMux) {
 		m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { l.exchange(w, r).asked(kannel.Unknown()) })
 	}
 }
+
+// mayAct reports whether a request has a method with which the clients of Kannel and Jasmin send. With others, a monitor that looks
+// (HEAD) or a browser that asks before it sends (OPTIONS) would submit the message.
+func mayAct(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodPost }
 
 // sendsms answers a request of Kannel's sendsms.
 func (x *exchange) sendsms() {

@@ -113,6 +113,14 @@ func CheckPrefix(text string) error {
 	return err
 }
 
+// CheckPortOf returns why no URL that begins with a prefix is ever called, nil if its port does not keep it from that.
+func CheckPortOf(prefix string) error {
+	if p, err := readURL(prefix); err == nil {
+		return p.checkPort()
+	}
+	return nil
+}
+
 // Allowed returns how a URL that a client has given may be called, or in an error, for the client, why it may not. A
 // URL with escapes to be filled in is checked when they are.
 //

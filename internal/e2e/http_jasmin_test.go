@@ -36,7 +36,7 @@ func TestHTTPJasmin(t *testing.T) {
 	parallel(t)
 	h := newHook(t)
 	s := withHook(t, h, "")
-	s.more = strings.Replace(s.more, "protocol: http", "protocol: http, dialects: [pmg, jasmin]", 1)
+	s.more, s.routes = strings.Replace(s.more, "protocol: http", "protocol: http, dialects: [pmg, jasmin]", 1), "{to: operator, destination: 46}"
 	g := start(t, s)
 	a := g.api()
 	f := func(method, path, body, want string) {
@@ -51,7 +51,12 @@ func TestHTTPJasmin(t *testing.T) {
 	f("GET", "/send", "", `400 Error "Mandatory argument [to] is not found."`)
 	f("GET", "/send?username=api&password=wrong&to=46700000001&content=a", "", `403 Error "Authentication failure for username:api"`)
 	f("GET", "/send?"+login+"&to=46700000001&content=a&dlr-url=http://192.0.2.1/x", "", `400 Error "Argument [dlr-url] has an invalid value: [http://192.0.2.1/x]."`)
-	f("GET", "/balance?"+login, "", `200 {"balance":"ND","sms_count":"ND"}`)
+	f("GET", "/balance?"+login, "", `200 {"balance": "ND", "sms_count": "ND"}`)
+	f("GET", "/rate?"+login+"&to=1", "", `412 "No route found"`)
+	for _, method := range []string{"PUT", "DELETE", "PATCH", "OPTIONS"} { // nothing comes to the SMSC before what is sent below
+		f(method, "/send?"+login+"&to=46700000001&content=a", "", "405 Method Not Allowed")
+	}
+	f("HEAD", "/send?"+login+"&to=46700000001&content=a", "", "405 ")
 	f("GET", "/secure/rate?to=46700000001&content=a", "", `200 {"data":{"unit_rate":0.0,"submit_sm_count":1}}`)
 	f("POST", "/secure/send", strings.Repeat(" ", 1<<20+1), `413 {"message":"Error \"Request is too large"}`)
 
@@ -63,7 +68,7 @@ func TestHTTPJasmin(t *testing.T) {
 	}
 	line := smsc.want("submit_sm", "source_addr=Shop", "destination_addr=46700000001", "dest_addr_ton=1", `short_message="hej-p\x0f"`)
 	smsc.send(fmt.Sprintf("submit_sm_resp seq=%s status=0 message_id=00ab", field(line, "seq")))
-	testutil.Eventually(t, "it is called again without ACK/Jasmin", func() bool { return len(h.of("id="+id, "level=1&", "ESME_ROK")) > 1 })
+	testutil.Eventually(t, "it is called again without ACK/Jasmin", func() bool { return len(h.of("id="+id, "level=1&", "ESME_ROK", "connector=operator&")) > 1 })
 	h.say("ACK/Jasmin\n")
 	smsc.send(receiptOf("00ab", "DELIVRD"))
 	smsc.want("deliver_sm_resp")

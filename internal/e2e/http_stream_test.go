@@ -150,6 +150,17 @@ func TestHTTPKannel(t *testing.T) {
 	} else {
 		resp.Body.Close()
 	}
+	for _, method := range []string{"PUT", "DELETE", "PATCH", "OPTIONS", "HEAD"} { // nothing comes to the SMSC before what is sent below
+		request, _ := http.NewRequest(method, a.url+"/cgi-bin/sendsms?"+login+"&text=hello", nil)
+		resp, err := a.http.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusBadRequest {
+			t.Errorf("%s: %s", method, resp.Status)
+		}
+	}
 	f(login+"&text=hello&dlr-mask=31&dlr-url=http://192.0.2.1/x", "400 DLR-URL field misformed, rejected")
 	f(login+"+alice&text=hello&dlr-mask=31&dlr-url="+h.URL+"/given/%25d%3Fid%3D7%26type%3D%25d%26reply%3D%25A%26smscid%3D%25F", "202 0: Accepted for delivery")
 	smsc := s.operator.session()

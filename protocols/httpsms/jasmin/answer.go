@@ -2,6 +2,7 @@ package jasmin
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -51,6 +52,13 @@ func Ping() *httpsms.Answer { return plain(http.StatusOK, "Jasmin/PONG") }
 // Root answers GET /.
 func Root() *httpsms.Answer { return plain(http.StatusOK, release) }
 
+// NotAllowed returns the answer to a request with another method than GET and POST.
+func NotAllowed() *httpsms.Answer {
+	a := plain(http.StatusMethodNotAllowed, "Method Not Allowed")
+	a.Header = append(a.Header, [2]string{"Allow", "GET, POST"})
+	return a
+}
+
 // TooLarge returns the answer to a request with more than MaxRequest octets.
 func TooLarge(path string) *httpsms.Answer {
 	return (&Request{path: path}).refuse(http.StatusRequestEntityTooLarge, "Request is too large")
@@ -79,6 +87,9 @@ func (q *Request) refuse(status int, text string) *httpsms.Answer {
 
 // Denied returns the answer to a request whose credentials are wrong.
 func (q *Request) Denied() *httpsms.Answer {
+	if q.path == SecureBatch {
+		return problem(http.StatusPreconditionFailed, "Authentication failed", "Authentication failed for user: "+q.username)
+	}
 	return q.refuse(http.StatusForbidden, "Authentication failure for username:"+q.username)
 }
 
@@ -126,18 +137,15 @@ func (q *Request) Answer(results []httpsms.Result) *httpsms.Answer {
 	case q.path == SecureSend:
 		return rest(http.StatusOK, map[string]string{"data": success(results[0].ID)}) // its quote is missing in Jasmin, too
 	}
-	var value any = struct {
-		Balance string `json:"balance"`
-		Count   string `json:"sms_count"`
-	}{"ND", "ND"}
+	value := `{"balance": "ND", "sms_count": "ND"}` // with blanks, as Python writes them: clients compare octets
 	if q.rates() {
-		value = struct {
-			Rate  json.RawMessage `json:"unit_rate"` // 0.0, which clients may read as a float only
-			Count int             `json:"submit_sm_count"`
-		}{json.RawMessage("0.0"), q.parts}
+		if len(results) > 0 && results[0].Code == sms.BadDestination {
+			return q.refuse(q.refusal(sms.BadDestination))
+		}
+		value = fmt.Sprintf(`{"unit_rate": 0.0, "submit_sm_count": %d}`, q.parts) // 0.0, because clients may read a float only
 	}
 	if isREST(q.path) {
-		return rest(http.StatusOK, map[string]any{"data": value})
+		return rest(http.StatusOK, map[string]json.RawMessage{"data": json.RawMessage(value)})
 	}
-	return jsonAnswer(http.StatusOK, value)
+	return &httpsms.Answer{Status: http.StatusOK, ContentType: "application/json", Body: []byte(value)}
 }

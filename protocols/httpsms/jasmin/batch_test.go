@@ -43,7 +43,7 @@ func TestBatch(t *testing.T) {
 		t.Errorf("%s, want\n%s", got, want)
 	}
 	check1(t, "refused", q.Answer([]httpsms.Result{{Code: sms.BadDestination}, {Code: sms.Throttled}, {Code: sms.Throttled}}), `412 {"message":"Error \"No route found"}`)
-	check1(t, "login", q.Denied(), `403 {"message":"Error \"Authentication failure for username:u"}`)
+	check1(t, "login", q.Denied(), `412 {"title":"Authentication failed","description":"Authentication failed for user: u"}`)
 	check1(t, "URL", q.NotCalled("http://h/no"), `400 {"message":"Error \"Argument [callback_url or errback_url] has an invalid value: [http://h/no]."}`)
 	q, _, _ = orders(secure(SecureBatch, "", `{"messages":[{"to":"1","content":"a"}]}`))
 	check1(t, "batch", q.Answer(results[:1]), `200 {"data":{"batchId":"`+batchID+`","messageCount":1}}`)

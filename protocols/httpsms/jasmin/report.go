@@ -83,7 +83,7 @@ func addReceipt(v url.Values, r *sms.Report, refused bool) {
 		return time.Unix(0, t).UTC().Format(form)
 	}
 	count := func(n uint8) string {
-		if n == 0 {
+		if r.Parts == 0 && n == 0 {
 			return unknown
 		}
 		return fmt.Sprintf("%03d", n)

@@ -75,6 +75,10 @@ func TestCall(t *testing.T) {
 	if len(c.Header) != 3 || c.Header[0] != [2]string{"User-Agent", "Jasmin gateway/1.0 DLRThrower"} {
 		t.Errorf("%v", c.Header)
 	}
+	c, _ = Report(event("2", sms.Report{ID: []byte("a"), State: sms.StateUndeliverable, Parts: 1}))
+	if !strings.Contains(string(c.Body), "dlvrd=000&") || !strings.Contains(string(c.Body), "&sub=001&") {
+		t.Errorf("%s", c.Body)
+	}
 	e = event("2", sms.Report{ID: []byte("a"), State: sms.StateDelivered, Seconds: true, Done: now, Network: 3, NetworkError: 27})
 	c, _ = Report(e)
 	if !strings.Contains(string(c.Body), "dlvrd=ND&donedate=261123073000&err=027&") || !strings.HasSuffix(string(c.Body), "sub=ND&subdate=ND&text=") {

@@ -28,6 +28,11 @@ func Denied() *httpsms.Answer {
 // NotCalled returns the answer to a request whose dlr-url may not be called.
 func NotCalled() *httpsms.Answer { return answer(http.StatusBadRequest, misformed("DLR-URL")) }
 
+// NotAllowed returns the answer to a request with another method than GET and POST.
+func NotAllowed() *httpsms.Answer {
+	return answer(http.StatusBadRequest, "Method not supported, rejected")
+}
+
 // TooLarge returns the answer to a request with more than MaxRequest octets.
 func TooLarge() *httpsms.Answer {
 	return answer(http.StatusRequestEntityTooLarge, "Request is too large, rejected")

@@ -266,6 +266,9 @@ func (s *Send) readText(o *httpsms.Order) string {
 			coding = eightBit
 		}
 	}
+	if _, given := s.params["charset"]; !given && coding == sevenBit && hasControls(s.params["text"]) {
+		return "Charset or body misformed, rejected"
+	}
 	var ok bool
 	if o.Text, o.Alphabet, ok = encode(s.params["text"], s.params["charset"], coding); !ok {
 		return "Charset or body misformed, rejected"
@@ -279,6 +282,11 @@ func (s *Send) readText(o *httpsms.Order) string {
 		return "Fields are too long, rejected"
 	}
 	return ""
+}
+
+// hasControls reports whether a text has control characters that no short message has: it is UTF-16 whose sender does not say so.
+func hasControls(text string) bool {
+	return strings.ContainsFunc(text, func(c rune) bool { return c < ' ' && !strings.ContainsRune("\t\n\f\r\x1b", c) })
 }
 
 // indicate adds a message waiting indication to a user data header (3GPP TS 23.040 §9.2.3.24.2): mwi is the kind

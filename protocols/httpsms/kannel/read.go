@@ -43,7 +43,8 @@ func Read(r *httpsms.Request) (*Send, *httpsms.Answer) {
 	if len(r.Query) > MaxRequest || len(r.Body) > MaxRequest {
 		return nil, TooLarge()
 	}
-	if len(r.Body) == 0 {
+	_, headers := r.Header["X-Kannel-Username"]
+	if len(r.Body) == 0 && !(headers && r.Method == http.MethodPost) {
 		return &Send{params: readQuery(r.Query)}, nil
 	}
 	kind, charset := contentType(r.Get("Content-Type"))
