@@ -36,6 +36,9 @@ func Ask(c *config.Config, drivers Drivers, q Question) (string, error) {
 	if err := q.check(); err != nil {
 		return "", err
 	}
+	if q.PDU != "" && !e.from.HasSessions() {
+		return "", fmt.Errorf("cannot explain a PDU of connector %s, which has no sessions: describe the message with --from, --to and --text", e.from.Name)
+	}
 	for targets := 1; e.target < targets; e.target++ {
 		n, err := e.run()
 		if err != nil {

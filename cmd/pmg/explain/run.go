@@ -293,19 +293,29 @@ func (r *run) leave(m *sms.Message, refused refusal) {
 			add(to, nil, "  %d. connector %s", r.way.Target+1, to.Name)
 		case lane.Account == "" || !r.config.Accounts[i].MayUse(to):
 		case again:
-			add(to, &r.config.Accounts[i], "     or those on connector %s", to.Name)
+			add(to, &r.config.Accounts[i], "     or %s on connector %s", receivers(to, "those"), to.Name)
 		default:
 			again = true
-			add(to, &r.config.Accounts[i], "  %d. the sessions of account %s on connector %s", r.way.Target+1, lane.Account, to.Name)
+			add(to, &r.config.Accounts[i], "  %d. the %s of account %s on connector %s", r.way.Target+1, receivers(to, "sessions"), lane.Account, to.Name)
 		}
 	}
+}
+
+// receivers names what an account gets its messages by on a connector.
+func receivers(on *config.Connector, sessions string) string {
+	if on.HasSessions() {
+		return sessions
+	}
+	return "events"
 }
 
 // sent returns lines about what the peer of a session is sent.
 func (r *run) sent(m *sms.Message, l *connector.Link) string {
 	r.rules, r.logged = nil, nil
 	out := r.gateway.Messages.Copy(m)
-	if copied := r.gateway.Convert.Encode(r.gateway.Clock.Now(), l, l.Connector.Driver.NewPDU(), out, 1); copied != nil {
+	if l.Session == nil { // a call or a request makes what it needs of this
+		out = r.gateway.Convert.Leaving(&l.Source, out)
+	} else if copied := r.gateway.Convert.Encode(r.gateway.Clock.Now(), l, l.Connector.Driver.NewPDU(), out, 1); copied != nil {
 		out = copied
 	}
 	s := fmt.Sprintf(": from %s to %s\n", addressOf(out.Source()).full(), addressOf(out.Dest()).full()) + lines("     ", r.rules)
