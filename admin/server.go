@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,6 +20,7 @@ import (
 	"pmg/admin/history"
 	"pmg/config"
 	"pmg/gateway"
+	"pmg/internal/httpfault"
 	"pmg/internal/sock"
 )
 
@@ -66,10 +68,26 @@ func Start(cfg *config.Config, g *gateway.Gateway, e gateway.Engine, version str
 		if l.Addr().Network() == "unix" {
 			g.Log.Info().Str("path", cfg.AdminSocket()).Msg("admin listening on its socket")
 		} else {
-			g.Log.Info().Stringer("address", l.Addr()).Msg("admin listening")
+			e := g.Log.Info().Stringer("address", l.Addr())
+			if pages != nil {
+				e = e.Str("pages", pagesURL(cfg.Admin.TLS.Enabled, l.Addr()))
+			}
+			e.Msg("admin listening")
 		}
 	}
 	return s, nil
+}
+
+// pagesURL returns where a browser on this machine finds the operators' pages.
+func pagesURL(encrypted bool, a net.Addr) string {
+	scheme, host := "http", a.String()
+	if encrypted {
+		scheme = "https"
+	}
+	if t, ok := a.(*net.TCPAddr); ok && t.IP.IsUnspecified() {
+		host = net.JoinHostPort("localhost", strconv.Itoa(t.Port))
+	}
+	return scheme + "://" + host + PagesBase
 }
 
 // listen begins to listen, at the address first. The gateway goes without a socket that nobody has asked for and
@@ -121,7 +139,7 @@ func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version s
 	s := &Server{reloads: reload, view: v, progress: NewProgress(), recorder: history.New(v.reading), limiters: newLimiters(), searches: make(chan struct{}, mostSearches), searchTime: searchTime,
 		guard: access.NewGuard(func() []config.Token { return g.Config().Admin.Tokens }, sessions, g.Log)}
 	s.http = http.Server{
-		Handler:           checkHost(hostNames(cfg), http.NewCrossOriginProtection().Handler(s.mux(cfg.Pprof, pages))),
+		Handler:           checkHost(hostNames(cfg), http.NewCrossOriginProtection().Handler(httpfault.Handler(s.mux(cfg.Pprof, pages), g.Log, failed))),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       timeout,
 		WriteTimeout:      timeout,
@@ -174,6 +192,7 @@ func (s *Server) mux(withPprof bool, pages Pages) *http.ServeMux {
 	}
 	if pages != nil {
 		m.Handle(PagesBase, pages(s))
+		m.Handle("GET /{$}", http.RedirectHandler(PagesBase, http.StatusSeeOther))
 	}
 	m.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, s.progress.Stalled(s.view.engine.Counters().Stages), nil)
@@ -188,6 +207,13 @@ func (s *Server) mux(withPprof bool, pages Pages) *http.ServeMux {
 		m.Handle("GET /debug/pprof/trace", administer(pprof.Trace))
 	}
 	return m
+}
+
+// failed answers a request at which its handler has panicked (RFC 9457).
+func failed(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(http.StatusInternalServerError)
+	fmt.Fprintln(w, `{"type":"about:blank","title":"The gateway has failed at the request","status":500,"detail":"The gateway's log says why: a request failed."}`)
 }
 
 // PagesBase is what the paths of the operators' pages begin with.

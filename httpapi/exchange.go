@@ -6,17 +6,20 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"pmg/account"
 	"pmg/config"
 	"pmg/connector"
 	"pmg/httpapi/call"
+	"pmg/internal/httpfault"
 	"pmg/internal/smstext"
 	"pmg/internal/tlsfiles"
 	"pmg/pdulog"
 	"pmg/protocols"
 	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/own"
 	"pmg/sms"
 )
 
@@ -45,7 +48,17 @@ func (l *listener) handler() http.Handler {
 			}
 		}
 	}
-	return m
+	return httpfault.Handler(m, l.gateway.Log.With().Str("connector", l.connector.Name).Logger(), l.failed)
+}
+
+// failed answers a request at which its handler has panicked.
+func (l *listener) failed(w http.ResponseWriter, r *http.Request) {
+	x := l.exchange(w, r)
+	if strings.HasPrefix(r.URL.Path, "/v1/") {
+		(&api{x}).problem(own.NewProblem("internal", ""))
+		return
+	}
+	x.asked(&httpsms.Answer{Status: http.StatusInternalServerError, ContentType: "text/plain; charset=utf-8", Body: []byte("The gateway has failed at the request: its log says why.\n")})
 }
 
 // dialects lists whose requests are understood.
@@ -138,7 +151,7 @@ var errTooLarge = errors.New("the body is too large")
 
 // body reads the body of the request, of most octets at most.
 func (x *exchange) body(most int64) ([]byte, error) {
-	b, err := io.ReadAll(http.MaxBytesReader(x.w, x.r.Body, most))
+	b, err := io.ReadAll(http.MaxBytesReader(httpfault.Under(x.w), x.r.Body, most))
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
 		return nil, errTooLarge

@@ -13,6 +13,7 @@ import (
 	"pmg/admin"
 	"pmg/admin/access"
 	"pmg/config"
+	"pmg/internal/httpfault"
 )
 
 //go:embed templates/*.html
@@ -49,7 +50,7 @@ func (t Tools) Handler(server *admin.Server) http.Handler {
 	s.lists.server, s.details.server = server, server
 	s.routes = routes{t, server, &s.explainer}
 	s.pages = s.table()
-	for _, name := range append(s.names(), "login", "missing") {
+	for _, name := range append(s.names(), "login", "missing", "failed") {
 		s.templates[name] = template.Must(template.ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/hour.html", "templates/"+name+".html"))
 	}
 	m := http.NewServeMux()
@@ -78,8 +79,14 @@ func (t Tools) Handler(server *admin.Server) http.Handler {
 	m.Handle("GET "+admin.PagesBase+"login", server.Limited(s.login))
 	m.Handle("POST "+admin.PagesBase+"login", server.Unlimited(s.begin))
 	m.Handle("POST "+admin.PagesBase+"logout", server.Limited(s.logout))
+	m.Handle("GET "+admin.PagesBase, s.allow(access.Look, server.Limited(s.show(&page{Title: "Not found", model: func(*http.Request) any { return nil }}))))
 	m.Handle("GET "+admin.PagesBase+"static/", http.StripPrefix(admin.PagesBase+"static/", server.Limited(static())))
-	return protected(m)
+	return protected(httpfault.Handler(m, server.Gateway().Log, s.failed))
+}
+
+// failed answers a request at which its handler has panicked.
+func (s *site) failed(w http.ResponseWriter, r *http.Request) {
+	s.write(w, http.StatusInternalServerError, "failed", &view{Page: &page{}, Title: "This page cannot be shown", Pages: s.pages, Caller: access.CallerOf(r)})
 }
 
 // static serves the files that pages load. An embedded file has no time, so that browsers would load it anew with each page if it

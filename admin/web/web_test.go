@@ -91,6 +91,9 @@ func startServer(t *testing.T) *admin.Server {
 func tools() Tools {
 	return Tools{
 		Explain: func(_ *config.Config, q Question) (string, error) {
+			if q.To == "fault" {
+				panic("at a message to " + q.To)
+			}
 			if q.To == "none" {
 				return "", errors.New("<b>no answer")
 			}

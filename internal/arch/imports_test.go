@@ -37,6 +37,7 @@ func table() []row {
 		{"internal/testutil", ""},
 		{"internal/chrome", ""},
 		{"internal/nearest", ""},
+		{"internal/httpfault", ""},
 		{"telemetry", ""},
 		{"sms/charset", ""},
 		{"sms/userdata", "sms sms/charset"},
@@ -89,11 +90,11 @@ func table() []row {
 		// The architecture. It imports no protocol.
 		{"stages/cipher", ""},
 		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/proxyheader internal/sock internal/tlsfiles pdulog protocols sms stages/cipher"},
-		{"httpapi", "account config connector connector/streams gateway gateway/convert gateway/node gateway/operate gateway/request gateway/webhooks httpapi/call internal/proxyheader internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/centre protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
+		{"httpapi", "account config connector connector/streams gateway gateway/convert gateway/node gateway/operate gateway/request gateway/webhooks httpapi/call internal/httpfault internal/proxyheader internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/centre protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
 		{"admin/access", "account config gateway/node internal/passhash internal/token internal/turns"},
 		{"admin/history", "connector"},
-		{"admin", "admin/access admin/history config connector connector/streams flow gateway gateway/operate gateway/receipts gateway/request gateway/webhooks internal/smstext internal/sock internal/tlsfiles pdulog pdulog/story protocols sms sms/rewrite store"},
-		{"admin/web", "admin admin/access admin/history config connector gateway/operate gateway/webhooks pdulog protocols sms"},
+		{"admin", "admin/access admin/history config connector connector/streams flow gateway gateway/operate gateway/receipts gateway/request gateway/webhooks internal/httpfault internal/smstext internal/sock internal/tlsfiles pdulog pdulog/story protocols sms sms/rewrite store"},
+		{"admin/web", "admin admin/access admin/history config connector gateway/operate gateway/webhooks internal/httpfault pdulog protocols sms"},
 
 		// Load shares the codec with the gateway and nothing else.
 		{"loadtest", "internal/sock protocols protocols/smpp"},

@@ -1,0 +1,40 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"pmg/internal/httpfault"
+	"pmg/internal/testutil"
+)
+
+// A request at which the gateway fails is answered as its dialect answers, and logged.
+func TestRequestPanics(t *testing.T) {
+	t.Parallel()
+	var log testutil.Log
+	g := newTestGateway(t, &log)
+	g.Account("client").Pull = true
+	l := &listener{gateway: g, connector: g.Connector("api")}
+	fails := httpfault.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("fault") }), g.Log, l.failed)
+	for path, c := range map[string]struct {
+		h    http.Handler
+		want string
+	}{
+		"/v1/events":       {l.handler(), `"type":"/problems/internal"`}, // the listener has no callers
+		"/cgi-bin/sendsms": {fails, "The gateway has failed"},
+	} {
+		w, want := httptest.NewRecorder(), c.want
+		r := httptest.NewRequestWithContext(context.WithValue(t.Context(), connKey{}, &conn{of: l}), http.MethodGet, path, nil)
+		r.SetBasicAuth("client", "secret")
+		c.h.ServeHTTP(w, r)
+		if w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), want) || w.Header().Get("Request-Id") == "" {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+	if text := log.String(); strings.Count(text, "a request failed") != 2 {
+		t.Error(text)
+	}
+}
