@@ -85,6 +85,9 @@ func (r *rule) apply(a *Addresses) (fired bool, code sms.Code) {
 	if r.absent && len(to.Addr) > 0 || !bytes.HasPrefix(to.Addr, r.strip) {
 		return false, sms.OK
 	}
+	if r.prefixes != nil {
+		return r.unify(a)
+	}
 	next, fits := to.Addr[len(r.strip):], true
 	if r.condition != nil {
 		groups := r.condition.FindSubmatchIndex(to.Addr)
@@ -108,6 +111,22 @@ func (r *rule) apply(a *Addresses) (fired bool, code sms.Code) {
 		return true, r.refusal()
 	}
 	to.Addr = next
+	r.retype(to)
+	return true, sms.OK
+}
+
+// unify applies a rule with prefixes, as apply does.
+func (r *rule) unify(a *Addresses) (fired bool, code sms.Code) {
+	to := r.of(a)
+	made := *to
+	found, fits := unify(r.prefixes, &made, a.room(r.source))
+	switch {
+	case !found:
+		return false, sms.OK
+	case !fits || len(made.Addr) == 0 && !r.source && len(to.Addr) > 0:
+		return true, r.refusal()
+	}
+	*to = made
 	r.retype(to)
 	return true, sms.OK
 }

@@ -72,6 +72,15 @@ func TestRules(t *testing.T) {
 		{"denied, with plus", []Rule{{Deny: []string{"112", "Bank*"}}}, "+112", "bad_source"},
 		{"not denied", []Rule{{Deny: []string{"112", "Bank*"}}}, "1123", "2/9 1123"},
 		{"allowed and denied", []Rule{{Allow: []string{"49*"}, Deny: []string{"49900*"}}}, "499001", "bad_source"},
+		{"prefixes, the first", []Rule{{Prefixes: []string{"00358", "0=00358", "00", "+=00"}}}, "0401", "2/9 00358401"},
+		{"prefixes, one that stays", []Rule{{Prefixes: []string{"00358", "0=00358", "00", "+=00"}}}, "00358401", "2/9 00358401"},
+		{"prefixes, a plus", []Rule{{Prefixes: []string{"00358", "0=00358", "00", "+=00"}}}, "+46701", "0/9 0046701"},
+		{"prefixes, none", []Rule{{Prefixes: []string{"00358", "0=00358", "00", "+=00"}, TON: "1"}}, "46701", "2/9 46701"},
+		{"prefixes, to a plus", []Rule{{Prefixes: []string{"+358", "00358=+358"}}}, "00358401", "1/1 358401"},
+		{"prefixes, an international number", []Rule{{TON: "1"}, {Prefixes: []string{"46=x", "+46=0"}}}, "46701", "0/9 0701"},
+		{"prefixes, any address", []Rule{{Prefixes: []string{"46", "=46"}}}, "701", "2/9 46701"},
+		{"prefixes, and a type", []Rule{{Prefixes: []string{"0="}, TON: "2", NPI: "1"}}, "0701", "2/1 701"},
+		{"prefixes, too long", []Rule{{Prefixes: []string{"7=77"}}}, long, "bad_source"},
 		{"a list sees what rules have made", []Rule{{Strip: "00"}, {Allow: []string{"49*"}}}, "0049", "2/9 49"},
 		{"a list sees what the client sent", []Rule{{Allow: []string{"49*"}}, {Strip: "00"}}, "0049", "bad_source"},
 	} {
@@ -140,8 +149,8 @@ func TestProblems(t *testing.T) {
 	}{
 		{Rule{Strip: "0"}, `: must have either in or out: write in: source, in: destination, out: source or out: destination`},
 		{Rule{In: "source", Out: "source", Strip: "0"}, `: must have either in or out: write in: source, in: destination, out: source or out: destination`},
-		{Rule{In: "source"}, `: does nothing: give it replace, strip, add, set, default, ton, npi, allow or deny`},
-		{Rule{In: "source", Match: ".*"}, `: does nothing: give it replace, strip, add, set, default, ton, npi, allow or deny`},
+		{Rule{In: "source"}, `: does nothing: give it replace, prefixes, strip, add, set, default, ton, npi, allow or deny`},
+		{Rule{In: "source", Match: ".*"}, `: does nothing: give it replace, prefixes, strip, add, set, default, ton, npi, allow or deny`},
 		{Rule{Out: "source", Allow: []string{"1"}}, `: cannot refuse a message that leaves: write in instead of out, for the connector or the account that it comes from`},
 		{Rule{In: "source", Allow: []string{"1"}, Strip: "0", Match: "."}, `: has a list besides strip, match: make two rules of it`},
 		{Rule{In: "source", Replace: "1"}, `replace: needs match: give the expression that the address must match, or write set instead`},
@@ -151,6 +160,9 @@ func TestProblems(t *testing.T) {
 		{Rule{In: "source", Match: "a)|(b", Replace: "1"}, "match: is not a regular expression: unexpected ): `a)|(b`"},
 		{Rule{In: "source", Match: "(.)", Replace: "$2"}, `replace: has $2, and match has no such group: put ( ) around what $2 stands for`},
 		{Rule{In: "source", Match: "(.)", Replace: "${1}"}, `replace: has a $ without a digit: $1 stands for what the first group of match matched, and an address has no $`},
+		{Rule{In: "source", Prefixes: []string{"0=46"}, Match: "."}, `prefixes: needs no match: an address that begins with none of them stays as it is`},
+		{Rule{In: "source", Prefixes: []string{"46", "0=4=6"}}, `prefixes[1]: must be a prefix, or one and what takes its place: 0=46, not "0=4=6"`},
+		{Rule{In: "source", Prefixes: []string{"46"}, Set: "1"}, `: has set and prefixes, each of which makes another address: make rules of them`},
 		{Rule{In: "source", Add: "é"}, `add: must be characters of ASCII, not "é"`},
 		{Rule{In: "source", Add: strings.Repeat("1", 65)}, `add: must be at most 64 characters, not 65`},
 		{Rule{In: "source", Deny: []string{"1", "4*9"}}, `deny[1]: must have '*' at its end only, not "4*9"`},
@@ -188,7 +200,7 @@ func TestTell(t *testing.T) {
 // Rules without a regular expression do not allocate.
 func TestAllocations(t *testing.T) {
 	in, _ := compiled(t,
-		Rule{In: "destination", Strip: "00", Add: "+", TON: "1"}, Rule{In: "destination", Add: "00"}, Rule{In: "source", Set: "PMG"},
+		Rule{In: "destination", Strip: "00", Add: "+", TON: "1"}, Rule{In: "destination", Add: "00"}, Rule{In: "source", Set: "PMG"}, Rule{In: "destination", Prefixes: []string{"1=2", "00=00"}},
 		Rule{In: "source", Allow: []string{"PMG*"}}, Rule{In: "destination", Deny: []string{"1", "2*"}})
 	source, dest := []byte("1234"), []byte("0049170")
 	var a Addresses
@@ -209,8 +221,12 @@ func FuzzRules(f *testing.F) {
 	f.Add("", "", "00", "+", "", "1", "0049170", false)
 	f.Add("", "", "", "", "", "auto", "+", false)
 	f.Add("(.)(.*)", "$2$1$0", "", "", "", "", strings.Repeat("7", 255), true)
+	f.Add("", "", "00358,0=00358,+=00", "", "", "", "+46701", false)
 	f.Fuzz(func(t *testing.T, match, replace, strip, add, set, ton, address string, source bool) {
 		r := Rule{In: "destination", Match: match, Replace: replace, Strip: strip, Add: add, Set: set, TON: ton}
+		if strings.Contains(strip, ",") {
+			r.Strip, r.Prefixes = "", strings.Split(strip, ",")
+		}
 		if source {
 			r.In = "source"
 		}

@@ -13,13 +13,14 @@ type Rule struct {
 
 	Match string `yaml:"match" live:"yes" doc:"A regular expression (RE2) that the whole address must match, otherwise the rule does nothing: 0([1-9].*) matches 0170 and neither 00170 nor 4901. (?i) at its beginning ignores case. Such a rule costs about a microsecond for each message, the others very little."`
 
-	Replace string `yaml:"replace" live:"yes" doc:"The address that replaces one that match matches. $1 to $9 stand for what the groups of match matched, $0 for all of it."`
-	Strip   string `yaml:"strip" live:"yes" doc:"A prefix that is removed. The rule does nothing to an address that does not begin so."`
-	Add     string `yaml:"add" live:"yes" doc:"A prefix that is put in front, after strip."`
-	Set     string `yaml:"set" live:"yes" doc:"The address that replaces any other."`
-	Default string `yaml:"default" live:"yes" doc:"The address that a message without one is given."`
-	TON     string `yaml:"ton" enum:"auto|0|1|2|3|4|5|6" live:"yes" doc:"The type of number that the address is given: 0 unknown, 1 international, 2 national, 3 network specific, 4 subscriber, 5 alphanumeric, 6 abbreviated. auto chooses type and plan by the form: a name is 5 and 0; a number of up to six digits 3 and 0; one that begins with 0 is 0 and 1, because it is as dialed; another 1 and 1, without its leading '+'. When not given: auto with set and default, else it stays."`
-	NPI     string `yaml:"npi" enum:"0|1|3|4|6|8|9|10|14|18" live:"yes" doc:"The numbering plan that the address is given: 1 is that of telephone numbers (E.164). When not given it stays, unless ton: auto chooses it."`
+	Replace  string   `yaml:"replace" live:"yes" doc:"The address that replaces one that match matches. $1 to $9 stand for what the groups of match matched, $0 for all of it."`
+	Strip    string   `yaml:"strip" live:"yes" doc:"A prefix that is removed. The rule does nothing to an address that does not begin so."`
+	Add      string   `yaml:"add" live:"yes" doc:"A prefix that is put in front, after strip."`
+	Prefixes []string `yaml:"prefixes" live:"yes" doc:"What the address begins with, and what takes the place of that: [0046, 0=0046, +=00]. The first entry that fits counts, and no other; one without '=' leaves the address as it is. A '+' in front is the type international: +46 fits an international number that begins with 46, 46 one of another type, and a number that becomes +46 is international. An entry that begins with '=' fits every address."`
+	Set      string   `yaml:"set" live:"yes" doc:"The address that replaces any other."`
+	Default  string   `yaml:"default" live:"yes" doc:"The address that a message without one is given."`
+	TON      string   `yaml:"ton" enum:"auto|0|1|2|3|4|5|6" live:"yes" doc:"The type of number that the address is given: 0 unknown, 1 international, 2 national, 3 network specific, 4 subscriber, 5 alphanumeric, 6 abbreviated. auto chooses type and plan by the form: a name is 5 and 0; a number of up to six digits 3 and 0; one that begins with 0 is 0 and 1, because it is as dialed; another 1 and 1, without its leading '+'. When not given: auto with set and default, else it stays."`
+	NPI      string   `yaml:"npi" enum:"0|1|3|4|6|8|9|10|14|18" live:"yes" doc:"The numbering plan that the address is given: 1 is that of telephone numbers (E.164). When not given it stays, unless ton: auto chooses it."`
 
 	Allow []string `yaml:"allow" live:"yes" doc:"The addresses that may pass; a message with another one is refused (SMPP: ESME_RINVDSTADR or ESME_RINVSRCADR). An entry that ends with '*' is a prefix, any other a whole address; case and a leading '+' make no difference. Only in rules may have lists, and receipts always pass."`
 	Deny  []string `yaml:"deny" live:"yes" doc:"The addresses that may not pass, written like those of allow."`
