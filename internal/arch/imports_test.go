@@ -102,7 +102,7 @@ func table() []row {
 		{"loadtest/httpload", "loadtest loadtest/httpsink"},
 
 		// Wiring: the only place of the product that makes drivers.
-		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/keep gateway/route internal/smstext protocols sms sms/charset sms/fit sms/rewrite sms/userdata"},
+		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/keep gateway/route internal/smstext protocols protocols/httpsms sms sms/charset sms/fit sms/rewrite sms/userdata"},
 		{"cmd/pmg/credentials", "config internal/passhash internal/token"},
 		{"cmd/pmg/ask", "config internal/tlsfiles"},
 		{"cmd/pmg/manual", ""},

@@ -18,6 +18,7 @@ import (
 	"pmg/gateway/keep"
 	routes "pmg/gateway/route"
 	"pmg/internal/smstext"
+	"pmg/protocols/httpsms"
 	"pmg/sms"
 	"pmg/sms/rewrite"
 )
@@ -118,13 +119,17 @@ func (r *run) describe(s *intake.Submission) error {
 // text as its sender writes it.
 func (r *run) write(now int64, m *sms.Message) sms.Code {
 	q := &r.question
-	source, dest := rewrite.Auto([]byte(q.From)), rewrite.Auto([]byte(q.To))
-	source.Addr, dest.Addr = []byte(q.From), []byte(q.To)
 	alphabet, text := smstext.Encode(r.from.Form().Default, q.Text)
-	if m.Set(source, dest, text); r.account == nil {
+	if source, dest := rewrite.Auto([]byte(q.From)), rewrite.Auto([]byte(q.To)); r.from.HasSessions() {
+		source.Addr, dest.Addr = []byte(q.From), []byte(q.To)
+		m.Set(source, dest, text)
+		m.SetNative(r.gateway.Connector(r.from.Name).Protocol, nil)
+	} else if code := (&httpsms.Order{From: q.From, To: q.To, Text: text}).Fill(m); code != sms.OK {
+		return code // requests have a '+' as the type of the number
+	}
+	if r.account == nil {
 		m.Kind = sms.MO
 	}
-	m.SetNative(r.gateway.Connector(r.from.Name).Protocol, nil)
 	if m.Alphabet = alphabet; q.DeliverIn > 0 {
 		m.DeliverAt = now + int64(q.DeliverIn)
 	}

@@ -47,7 +47,7 @@ func TestDetails(t *testing.T) {
 		{box1 + smpp1 + "port = 1\nvalidityperiod = 7\n" + smpp2 + "port = 1\nvalidityperiod = 7\n", []string{"validity: 7m", "!DECIDE: validityperiod"}},
 		{box1 + smpp1 + "port = 1\nvalidityperiod = 7\n" + smpp2 + "port = 1\nvalidityperiod = 8\n", []string{"!validity: ", "DECIDE: validityperiod = 7", "DECIDE: validityperiod = 8"}},
 		{box1 + smpp1 + "port = 1\nvalidityperiod = 7\n" + smpp2 + "port = 1\n", []string{"!validity: ", "DECIDE: validityperiod = 7"}},
-		{core1 + "unified-prefix = \"+46,0\"\n" + box1, []string{`{in: destination, strip: "0", add: "46", ton: "1", npi: "1"}`, "!Kannel applies the first"}},
+		{core1 + "unified-prefix = \"+46,0\"\n" + box1, []string{`{in: destination, prefixes: ["+46", "0=+46"]}`}},
 		{core1 + "sms-resend-retry = 0\n" + smpp1 + "port = 1\n", []string{"retry: []"}},
 		{core1 + "sms-resend-retry = -1\n" + smpp1 + "port = 1\n", []string{`retry: ["60s", "repeat"]`}},
 		{core1 + "sms-resend-retry = 3\nsms-resend-freq = 5\n" + smpp1 + "port = 1\n", []string{`retry: ["5s", "5s", "5s"]`}},

@@ -114,11 +114,17 @@ func (t *translator) refused(a *account, prefix string, all []string) {
 			return
 		}
 	}
-	e := t.in
-	if a != nil {
-		e = a.entry
+	rule := draft.Flow{{Key: "in", Value: draft.Word("destination")}, {Key: "deny", Value: []string{prefix + "*"}}}
+	switch {
+	case a != nil:
+		a.entry.Add("rewrite", rule)
+	case t.inAccounts:
+		for _, a := range t.users {
+			a.entry.Add("rewrite", rule)
+		}
+	default:
+		t.in.Add("rewrite", rule)
 	}
-	e.Add("rewrite", draft.Flow{{Key: "in", Value: draft.Word("destination")}, {Key: "deny", Value: []string{prefix + "*"}}})
 }
 
 // takes reports whether messages with an SMSC id, or without one, may go to the SMSC.

@@ -22,9 +22,9 @@ func (t *translator) smpp(s *smsc, g *draft.Source) {
 	}
 	t.smppLogin(e, g)
 	t.smppSession(e, g)
-	types(e, g)
 	waits(e, g)
 	t.common(e, g)
+	types(e, g) // behind unified-prefix, which sees the types that numbers came with
 	g.Rest(e, Table())
 	at := func(port int64, bind draft.Word) []draft.Field {
 		where := []draft.Field{{Key: "direction", Value: draft.Word("out")}}

@@ -98,9 +98,9 @@ func (t *translator) common(e *draft.Entry, g *draft.Source) {
 		e.Set("reconnect_delay", seconds(n))
 	}
 	t.retry(e)
-	unify(e, t.core.Take("unified-prefix"), "in", "source")
 	own := g.Take("unified-prefix")
-	unify(e, own, "in", "source")
+	unify(e, own, "in", "source") // before that of all
+	unify(e, t.core.Take("unified-prefix"), "in", "source")
 	unify(e, own, "out", "destination")
 	if number := g.Take("my-number"); number != "" {
 		e.Add("rewrite", draft.Flow{{Key: "in", Value: draft.Word("destination")}, {Key: "set", Value: number}})

@@ -57,7 +57,7 @@ func core() []draft.Row {
 		draft.Leaves(g, "store-dump-freq", "a message is on disk before it is answered"),
 		draft.Leaves(g, "store-type", storeDir),
 		draft.Leaves(g, "store-location", storeDir),
-		draft.Becomes(g, "unified-prefix", "`rewrite` of the connectors"),
+		draft.Becomes(g, "unified-prefix", "`rewrite`: `{prefixes: […]}` of the connectors, or of the accounts where these have lists"),
 		draft.Asks(g, "http-proxy-host", "PMG calls servers of clients and of SMS centres without a proxy"),
 		draft.Leaves(g, "http-proxy-port", "the same as for http-proxy-host"),
 		draft.Leaves(g, "http-proxy-ssl", "the same as for http-proxy-host"),

@@ -20,7 +20,7 @@ func smscEverywhere() []draft.Row {
 		draft.Becomes(g, "my-number", "`rewrite`: `{in: destination, set: …}`"),
 		draft.Becomes(g, "wait-ack", "`response_timeout`"),
 		draft.Becomes(g, "wait-ack-expire", "`on_unknown`"),
-		draft.Becomes(g, "unified-prefix", "`rewrite`"),
+		draft.Becomes(g, "unified-prefix", "`rewrite`: `{prefixes: […]}`"),
 		draft.Becomes(g, "alt-charset", "`charset`; of HTTP `{content}` in `url` for UTF-8"),
 		draft.Becomes(g, "validityperiod", "`validity` of the connector that clients use"),
 		draft.Asks(g, "our-host", "the system chooses the address that it connects from"),

@@ -18,9 +18,10 @@ type translator struct {
 
 	listeners map[int64]string // names of connectors that listen for SMS centres with HTTP, by their ports
 
-	users []*account
-	in    *draft.Entry // the connector for clients; nil when there is none
-	names map[string]bool
+	users      []*account
+	inAccounts bool         // the rule of unified-prefix is in the accounts, so lists of numbers that it has made are, too
+	in         *draft.Entry // the connector for clients; nil when there is none
+	names      map[string]bool
 }
 
 // ofAccounts is what differs for all clients.
@@ -180,9 +181,9 @@ func (t *translator) addSendsms() {
 		e.Set("long_messages", draft.Word("join"))
 	}
 	t.addValidity(e)
-	unify(e, t.core.Take("unified-prefix"), "in", "destination")
 	g.Take("global-sender") // accounts have it, because rules of this connector come before theirs
 	limits(e, g)
+	t.unifyRecipients(e)
 	g.Rest(e, Table())
 	t.draft.Connectors = append([]*draft.Entry{e}, t.draft.Connectors...)
 }
@@ -218,9 +219,9 @@ func (t *translator) addValidity(in *draft.Entry) {
 // seconds returns a duration as the configuration has it.
 func seconds(n int64) draft.Word { return draft.Word(strconv.FormatInt(n, 10) + "s") }
 
-// limits writes the lists of prefixes that recipients may have. A number that is on neither of two lists passes in Kannel,
+// limits writes the lists of prefixes that recipients may have, and reports whether there are any. A number that is on neither of two lists passes in Kannel,
 // and a rule of PMG cannot say that.
-func limits(e *draft.Entry, g *draft.Source) {
+func limits(e *draft.Entry, g *draft.Source) (has bool) {
 	allowed, denied := g.List("allowed-prefix"), g.List("denied-prefix")
 	option, list := "allow", allowed
 	switch {
@@ -231,43 +232,12 @@ func limits(e *draft.Entry, g *draft.Source) {
 	case len(denied) > 0:
 		option, list = "deny", denied
 	case len(allowed) == 0:
-		return
+		return false
 	}
 	prefixes := make([]string, len(list))
 	for i, p := range list {
 		prefixes[i] = strings.TrimRight(p, "*") + "*"
 	}
 	e.Add("rewrite", draft.Flow{{Key: "in", Value: draft.Word("destination")}, {Key: option, Value: prefixes}})
-}
-
-// unify writes the rules of a unified-prefix: groups of prefixes, the first of which takes the place of the others.
-func unify(e *draft.Entry, value, direction, address string) {
-	n := 0
-	for group := range strings.SplitSeq(value, ";") {
-		official, others, _ := strings.Cut(strings.TrimSpace(group), ",")
-		add, international := strings.CutPrefix(strings.TrimSpace(official), "+")
-		if add == "-" {
-			add = ""
-		}
-		for strip := range strings.SplitSeq(others, ",") {
-			strip = strings.TrimPrefix(strings.TrimSpace(strip), "+")
-			rule := draft.Flow{{Key: direction, Value: draft.Word(address)}}
-			for _, o := range []draft.Field{{Key: "strip", Value: strip}, {Key: "add", Value: add}} {
-				if o.Value != "" {
-					rule = append(rule, o)
-				}
-			}
-			if international {
-				rule = append(rule, draft.Field{Key: "ton", Value: "1"}, draft.Field{Key: "npi", Value: "1"})
-			}
-			if len(rule) > 1 {
-				n++
-				e.Add("rewrite", rule)
-			}
-		}
-	}
-	if n > 1 {
-		e.Tell("unified-prefix = %q: Kannel applies the first rule that fits, PMG each to what those before have made of the number; "+
-			"check them with pmg explain", value)
-	}
+	return true
 }

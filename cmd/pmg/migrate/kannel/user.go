@@ -12,9 +12,10 @@ import (
 
 // An account is one of a sendsms-user.
 type account struct {
-	entry *draft.Entry
-	name  string
-	smsc  string // the id of the SMSC that its messages ask for, in lower case
+	entry   *draft.Entry
+	name    string
+	smsc    string // the id of the SMSC that its messages ask for, in lower case
+	hasList bool   // of recipients
 }
 
 // addUser makes the account of a sendsms-user.
@@ -45,7 +46,7 @@ func (t *translator) addUser(of *Group) {
 		e.Decide("max-messages = \"0\": the account may send nothing in Kannel")
 	}
 	g.Take("concatenation")
-	limits(e, g)
+	a.hasList = limits(e, g)
 	t.sender(e, g)
 	g.Rest(e, Table())
 	t.users = append(t.users, a)
