@@ -24,7 +24,11 @@ func Load(path string, o Options) (*Config, []Warning, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot read configuration: %w", err)
 	}
-	d := newDecoder(path, filepath.Dir(path), data)
+	dir, err := filepath.Abs(filepath.Dir(path)) // so that what a relative path names is the same in every load
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot find configuration: %w", err)
+	}
+	d := newDecoder(path, dir, data)
 	c, err := d.run(data, o)
 	if err == nil {
 		c.exposed = exposed(d, c)

@@ -168,13 +168,14 @@ func (a *Audit) write(r *http.Request, one *deed) {
 	if one.code >= http.StatusBadRequest {
 		result = fmt.Sprintf("%d %s", one.code, strings.TrimSpace(string(one.reason)))
 	}
+	act := cmp.Or(one.name, strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/"), "admin/v1/"))
 	e := a.log.Log().Str("level", "info").Bool("audit", true).Str("who", who).Str("from", from).
-		Str("act", cmp.Or(one.name, strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/"), "admin/v1/"))).Interface("parameters", parameters)
+		Str("act", act).Interface("parameters", parameters)
 	if one.before != nil {
 		e = e.Interface("before", one.before)
 	}
 	if one.after != nil {
 		e = e.Interface("after", one.after)
 	}
-	e.Str("result", result).Msg("an operator acts")
+	e.Str("result", result).Msg("admin action: " + act)
 }

@@ -8,11 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pmg/cmd/pmg/find"
 	"pmg/config"
 )
-
-// defaultConfig is the configuration that commands use when none is named.
-const defaultConfig = "pmg.yaml"
 
 func newConfigCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -46,7 +44,7 @@ configuration cannot be used.`,
 			return err
 		},
 	}
-	configFlag(cmd, &file)
+	find.Flag(cmd, &file)
 	allowFlag(cmd, &allow)
 	return cmd
 }
@@ -67,7 +65,7 @@ func newConfigShowCommand() *cobra.Command {
 			return err
 		},
 	}
-	configFlag(cmd, &file)
+	find.Flag(cmd, &file)
 	return cmd
 }
 
@@ -91,7 +89,7 @@ default. Only its owner can read it.`,
 			return err
 		},
 	}
-	configFlag(cmd, &file)
+	cmd.Flags().StringVarP(&file, "config", "c", find.Here, "the `file` to write")
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite a file that exists")
 	return cmd
 }
@@ -112,18 +110,13 @@ func newConfigDescribeCommand() *cobra.Command {
 	}
 }
 
-// configFlag adds the flag that names the configuration.
-func configFlag(cmd *cobra.Command, file *string) {
-	cmd.Flags().StringVarP(file, "config", "c", defaultConfig, "the configuration `file`")
-}
-
 // loadConfig loads the configuration and writes its warnings to w.
 func loadConfig(w io.Writer, file string) (*config.Config, error) {
 	c, warnings, err := config.Load(file, config.Options{Protocols: protocolNames()})
 	for _, warning := range warnings {
 		fmt.Fprintf(w, "warning: %s\n", warning)
 	}
-	return c, err
+	return c, find.Explain(err, file)
 }
 
 // allowFlag adds the flag that lets files with passwords and keys be read by everybody.
@@ -135,7 +128,7 @@ func allowFlag(cmd *cobra.Command, allow *bool) {
 func loadPrivate(w io.Writer, file string, allow bool) (*config.Config, error) {
 	c, err := loadConfig(w, file)
 	if err == nil && len(c.Exposed()) > 0 && !allow {
-		return nil, fmt.Errorf("cannot use configuration: every user of this machine can read passwords or keys in %s: chmod o-r does away with that, --allow-insecure-files goes on all the same", strings.Join(c.Exposed(), ", "))
+		return nil, fmt.Errorf("cannot use configuration: every user of this machine can read passwords or keys in %s; run \"chmod o-r %s\", or start with --allow-insecure-files", strings.Join(c.Exposed(), ", "), strings.Join(c.Exposed(), " "))
 	}
 	return c, err
 }

@@ -7,6 +7,7 @@ import (
 
 	"pmg/admin/web"
 	"pmg/cmd/pmg/explain"
+	"pmg/cmd/pmg/find"
 	"pmg/config"
 )
 
@@ -48,7 +49,7 @@ is told.`,
 			return err
 		},
 	}
-	configFlag(cmd, &file)
+	find.Flag(cmd, &file)
 	f := cmd.Flags()
 	f.StringVar(&q.From, "from", "", "the message's source `address`; none when not given")
 	f.StringVar(&q.To, "to", "", "its destination `address`")

@@ -19,6 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pmg/cmd/pmg/find"
 	"pmg/pdulog"
 )
 
@@ -68,8 +69,7 @@ was that time) or both (2026-11-20T19:05).
 
 --summary counts the selected lines; it looks for answers in all lines.
 
-The directory is taken from pmg.yaml, or from the configuration that -c names; if
-there is none, it is pdulog. --dir names another.`,
+The directory is that of the configuration; if there is none, it is pdulog. --dir names another.`,
 		Example: `  pmg log -f                                       # new lines as they are written
   pmg log -f --connector clients --command 'submit_*'
   pmg log --since 1h --status nonzero              # refusals of the last hour
@@ -81,7 +81,7 @@ there is none, it is pdulog. --dir names another.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
 	}
 	f := cmd.Flags()
-	configFlag(cmd, &l.config)
+	find.Flag(cmd, &l.config)
 	f.StringVar(&l.dir, "dir", "", "`directory` of the pdu logs, instead of the configuration's")
 	f.BoolVarP(&l.follow, "follow", "f", false, "print new lines until interrupted, across rotations")
 	f.StringSliceVar(&l.connectors, "connector", nil, "only this connector; may be repeated")

@@ -16,6 +16,7 @@ import (
 
 	"pmg/admin"
 	"pmg/cmd/pmg/ask"
+	"pmg/cmd/pmg/find"
 	"pmg/config"
 )
 
@@ -59,7 +60,7 @@ With --address and without -c, pmg reload does not check a file first.`,
 			return askReload(cmd, o)
 		},
 	}
-	configFlag(cmd, &o.config)
+	find.Flag(cmd, &o.config)
 	f := cmd.Flags()
 	o.Gateway.Flags(cmd)
 	f.BoolVar(&o.force, "force", false, "remove connectors, accounts and routes, however many")

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pmg/admin"
+	"pmg/cmd/pmg/find"
 	"pmg/config"
 	"pmg/internal/notify"
 	"pmg/internal/privileges"
@@ -63,7 +64,7 @@ scheduled for later: the log says how many.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := loadPrivate(cmd.ErrOrStderr(), file, allow)
 			if errors.Is(err, os.ErrNotExist) {
-				return fmt.Errorf("%w; pmg config init -c %s writes a starter file, -c names another", err, file)
+				return fmt.Errorf("%w; \"pmg config init -c %s\" writes a starter file", err, file)
 			}
 			if err != nil {
 				return err
@@ -74,7 +75,7 @@ scheduled for later: the log says how many.`,
 			return serve(cfg, file, allow)
 		},
 	}
-	configFlag(cmd, &file)
+	find.Flag(cmd, &file)
 	allowFlag(cmd, &allow)
 	return cmd
 }

@@ -15,6 +15,7 @@ import (
 
 	"pmg/admin"
 	"pmg/cmd/pmg/ask"
+	"pmg/cmd/pmg/find"
 	"pmg/internal/console"
 )
 
@@ -60,7 +61,7 @@ type statusOptions struct {
 
 // flags adds the flags that select the gateway.
 func (o *statusOptions) flags(cmd *cobra.Command) {
-	configFlag(cmd, &o.config)
+	find.Flag(cmd, &o.config)
 	o.Gateway.Flags(cmd)
 }
 
@@ -70,6 +71,9 @@ func (o *statusOptions) find(cmd *cobra.Command) error {
 		return nil
 	}
 	c, err := loadConfig(io.Discard, o.config) // its warnings are for the operator of serve
+	if find.IsNone(err) {
+		return fmt.Errorf("%w or --address HOST:PORT", err)
+	}
 	if err != nil {
 		return fmt.Errorf("cannot find admin address: %w; --address names it without a configuration", err)
 	}

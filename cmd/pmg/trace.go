@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pmg/cmd/pmg/find"
 	"pmg/config"
 	"pmg/internal/console"
 	"pmg/pdulog"
@@ -40,8 +41,8 @@ taken for a number, unless it has 16 digits; with --id it is taken for an id.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.dir, "dir", "", "`directory` of the pdu logs; only they are read then")
-	f.StringVarP(&o.config, "config", "c", defaultConfig, "take the directories from this configuration `file`")
-	f.StringVar(&o.since, "since", "", "only lines since this time: 10m (ago) or 2026-11-20T19:05:22Z")
+	find.Flag(cmd, &o.config)
+	f.StringVar(&o.since, "since", "", "only lines since this time: 10m or 7d (ago), 19:05, 2026-11-20 or 2026-11-20T19:05:22")
 	f.StringVar(&o.until, "until", "", "only lines before this time, written as for --since")
 	f.BoolVar(&o.id, "id", false, "take the argument for an id, even if it has digits only")
 	f.BoolVar(&o.decode, "decode", true, "decode texts; false: show their octets, as in the file")
@@ -125,6 +126,8 @@ func (o *traceOptions) find(cmd *cobra.Command) (dir string, err error) {
 	}
 	o.cfg, err = loadConfig(io.Discard, o.config)
 	switch {
+	case find.IsNone(err):
+		return "", fmt.Errorf("%w, or --dir with the directory of the pdu logs", err)
 	case err != nil:
 		return "", fmt.Errorf("cannot find the pdu logs: %w; --dir names their directory without a configuration", err)
 	case o.dir != "":

@@ -29,7 +29,7 @@ func (o *letters) flags(cmd *cobra.Command, limit int) {
 	f.StringVar(&o.account, "account", "", "only those for servers of this account")
 	f.StringVar(&o.endpoint, "endpoint", "", "only those for this `server`, as pmg webhooks list shows it")
 	f.StringVar(&o.kind, "kind", "", "only these: `mo`, receipt, or what a receipt says, such as delivered")
-	f.StringVar(&o.since, "since", "", "only those that came at this `time` or later: 10m (ago) or 2026-11-20T19:05:22Z")
+	f.StringVar(&o.since, "since", "", "only those that came at this `time` or later: 10m or 7d (ago), 19:05, 2026-11-20 or 2026-11-20T19:05:22")
 	f.StringVar(&o.until, "until", "", "only those that came before this `time`, written as for --since")
 	f.IntVar(&o.limit, "limit", limit, "stop after this number; 0 is no limit")
 }

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+)
+
+// Commands find the configuration of the environment, or the one here; where there is none they say where they have looked.
+func TestConfigurationIsFound(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("PMG_CONFIG", "")
+	for want, args := range map[string][]string{
+		"do not exist; use -c FILE or --address HOST:PORT":                         {"status"},
+		"do not exist; use -c FILE, --address HOST:PORT or --store DIRECTORY":      {"queue", "sums"},
+		"do not exist; use -c FILE":                                                {"config", "check"},
+		"do not exist; use -c FILE, or --dir with the directory of the pdu logs":   {"trace", "1"},
+		"do not exist; use -c FILE; \"pmg config init -c pmg.yaml\" writes a star": {"serve"},
+	} {
+		if err := runPMG(new(bytes.Buffer), args...); err == nil || !strings.Contains(err.Error(), "no configuration: ./pmg.yaml and /etc/pmg/pmg.yaml "+want) {
+			t.Errorf("pmg %s: %v", strings.Join(args, " "), err)
+		}
+	}
+	if err := runPMG(new(bytes.Buffer), "config", "init", "-c", "other.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PMG_CONFIG", dir+"/other.yaml")
+	for _, args := range [][]string{{"config", "check"}, {"config", "show"}, {"explain", "--to", "1"}} {
+		if err := runPMG(new(bytes.Buffer), args...); err != nil {
+			t.Errorf("pmg %s: %v", strings.Join(args, " "), err)
+		}
+	}
+	if err := os.WriteFile("pmg.yaml", []byte("routes: ["), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PMG_CONFIG", "")
+	if err := runPMG(new(bytes.Buffer), "config", "check"); err == nil || !strings.Contains(err.Error(), "pmg.yaml") {
+		t.Errorf("the file here: %v", err)
+	}
+	out := new(bytes.Buffer)
+	if err := runPMG(out, "config", "check", "--help"); err != nil || strings.Contains(out.String(), "default") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
