@@ -341,37 +341,3 @@ func (d *decoder) limits(l *Limits) {
 		d.problem("limits.memory", "must be at least %s, or 0B for half of the machine's memory, not %s", minMemory, l.Memory)
 	}
 }
-
-// unlikely warns of options that are allowed but probably a mistake.
-func (d *decoder) unlikely(c *Config) {
-	serves := slices.ContainsFunc(c.Connectors, func(c Connector) bool { return c.Role() == protocols.Server })
-	if serves && len(c.Accounts) == 0 {
-		d.warn("", "has no accounts, so that no client can log in")
-	}
-	if serves && len(c.Routes) == 0 {
-		d.warn("", "has no routes, so that every message is refused")
-	}
-	if n := c.underWay(); n > MaxUnderWay && c.Store.Engine != MemoryStore {
-		d.warn("connectors", "may have %d messages under way, instances times window of all together: only %d are noted, so that after a kill more than those may be sent twice", n, MaxUnderWay)
-	}
-	for i, r := range c.Routes {
-		if r.takesAny() && i+1 < len(c.Routes) {
-			d.warn(fmt.Sprintf("routes[%d]", i+1), "is never reached: routes[%d] takes every message", i)
-			return
-		}
-	}
-}
-
-// MaxUnderWay is how many messages may be under way at a kill for each that has ended to be known
-// afterwards.
-const MaxUnderWay = 1 << 15
-
-// underWay returns how many messages may be under way to SMSCs.
-func (c *Config) underWay() (n int) {
-	for i := range c.Connectors {
-		if one := &c.Connectors[i]; one.Direction == Out {
-			n += one.Instances * one.Window
-		}
-	}
-	return n
-}

@@ -128,7 +128,7 @@ func (d *decoder) object(n ast.Node, v reflect.Value, path string) {
 		d.retry(n, v, path)
 		return
 	}
-	if v.Type() == reflect.TypeFor[TLS]() && n.Type() == ast.BoolType {
+	if v.Type() == reflect.TypeFor[TLS]() && (n.Type() == ast.BoolType || n.Type() == ast.StringType) { // yes is a string of YAML 1.2
 		d.value(n, v.Field(0), path, v.Type().Field(0))
 		return
 	}

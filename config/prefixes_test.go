@@ -12,7 +12,7 @@ func TestPrefixes(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "prefixes", "# Sweden\n4670\n+4673 # and this\n\n", 0o600)
 	load := func(route string) (*Config, error) {
-		path := write(t, dir, "pmg.yaml", `connectors: [{name: operator, direction: out, address: "h:1", system_id: pmg}]
+		path := write(t, dir, "pmg.yaml", `connectors: [{name: operator, direction: out, address: "h:1", system_id: pmg, bind: transmitter}]
 routes:
   - {`+route+`, to: operator}
   - {to: operator}

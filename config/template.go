@@ -9,14 +9,15 @@ import (
 type example map[string]string
 
 // examples are the lists of the starter file: clients on this machine send load to an
-// SMSC on this machine.
+// SMSC on this machine, which brings messages from mobiles to them.
 var examples = map[string][]example{
 	"accounts": {{"system_id": "load", "password": "secret"}},
 	"connectors": {
 		{"name": "clients", "direction": "in", "address": "127.0.0.1:2775", "window": "100"},
 		{"name": "operator", "direction": "out", "address": "127.0.0.1:2776", "instances": "4", "system_id": "pmg", "password": "secret"},
+		{"name": "api", "direction": "in", "protocol": "http", "address": "127.0.0.1:8080"},
 	},
-	"routes": {{"to": "operator"}},
+	"routes": {{"from": "operator", "to": "{account: load}"}, {"to": "operator"}},
 }
 
 // starters are the options outside lists that the starter file sets. Commands that ask
@@ -106,9 +107,9 @@ func dashFirst(entry string) string {
 	return strings.Join(lines, "")
 }
 
-// quoteValue leaves numbers as they are.
+// quoteValue leaves numbers and sections as they are.
 func quoteValue(s string) string {
-	if strings.Trim(s, "0123456789") == "" {
+	if strings.Trim(s, "0123456789") == "" || strings.HasPrefix(s, "{") {
 		return s
 	}
 	return quote(s)

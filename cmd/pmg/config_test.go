@@ -41,7 +41,7 @@ func TestConfigCommand(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the file begun has mode %v, %v", info.Mode(), err)
 	}
-	want("the starter file is good", "can be used: accounts 1, connectors 2, routes 1", "check", "-c", file)
+	want("the starter file is good", "can be used: accounts 1, connectors 3, routes 2", "check", "-c", file)
 	want("defaults are shown", "max_jobs: 100000", "show", "-c", file)
 	if out, _ := pmgConfig("show", "-c", file); strings.Contains(out, "secret") {
 		t.Errorf("a password is shown:\n%s", out)

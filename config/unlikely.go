@@ -1,0 +1,97 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"pmg/protocols"
+)
+
+// unlikely warns of options that are allowed but probably a mistake.
+func (d *decoder) unlikely(c *Config) {
+	serves := slices.ContainsFunc(c.Connectors, func(c Connector) bool { return c.Role() == protocols.Server })
+	if serves && len(c.Accounts) == 0 {
+		d.warn("", "has no accounts, so that no client can log in")
+	}
+	if serves && len(c.Routes) == 0 {
+		d.warn("", "has no routes, so that every message is refused")
+	}
+	if n := c.underWay(); n > MaxUnderWay && c.Store.Engine != MemoryStore {
+		d.warn("connectors", "may have %d messages under way, instances times window of all together: only %d are noted, so that after a kill more than those may be sent twice", n, MaxUnderWay)
+	}
+	d.unreached(c)
+	if len(c.Routes) > 0 {
+		d.unused(c)
+		d.unrouted(c)
+	}
+}
+
+// unreached warns of routes behind one that takes every message.
+func (d *decoder) unreached(c *Config) {
+	first := slices.IndexFunc(c.Routes, func(r Route) bool { return r.takesAny() })
+	for i := first + 1; first >= 0 && i < len(c.Routes); i++ {
+		path := fmt.Sprintf("routes[%d]", i)
+		by := fmt.Sprintf("routes[%d]", first)
+		if at := d.at[by]; at != nil {
+			by += fmt.Sprintf(" (line %d)", at.Position.Line)
+		}
+		d.warn(path, "is never reached: %s takes every message", by)
+	}
+}
+
+// unused warns of out connectors by which nothing is sent.
+func (d *decoder) unused(c *Config) {
+	for i := range c.Connectors {
+		one := &c.Connectors[i]
+		leads := func(r Route) bool {
+			return slices.ContainsFunc(r.To, func(t Target) bool { return t.Connector == one.Name })
+		}
+		if one.Direction == Out && one.BindType().CanSubmit() && !slices.ContainsFunc(c.Routes, leads) {
+			d.warn(fmt.Sprintf("connectors[%d]", i), "is named by no route, so that nothing is sent by it: add a route with to: %s, or remove it", one.Name)
+		}
+	}
+}
+
+// unrouted warns of out connectors whose messages from mobiles have no route.
+func (d *decoder) unrouted(c *Config) {
+	receives := slices.ContainsFunc(c.Accounts, func(a Account) bool { return len(a.Receives) > 0 })
+	if c.NoRoute == Park || receives {
+		return
+	}
+	var names []string
+	for i := range c.Connectors {
+		one := &c.Connectors[i]
+		takes := func(r Route) bool {
+			return r.Account == "" && (r.From == "" || r.From == one.Name) && slices.ContainsFunc(r.To, func(t Target) bool { return t.Connector != one.Name })
+		}
+		if one.Direction == Out && one.brings() && !slices.ContainsFunc(c.Routes, takes) {
+			names = append(names, one.Name)
+		}
+	}
+	if len(names) > 0 {
+		d.warn("routes", "has none for messages from mobiles that %s brings, so that they are refused: add one with from: %s and to: {account: …}", strings.Join(names, ", "), names[0])
+	}
+}
+
+// brings reports whether messages from mobiles come by an out connector.
+func (c *Connector) brings() bool {
+	if c.HasSessions() {
+		return c.BindType().CanReceive()
+	}
+	return c.HTTP.Callbacks.Listener != ""
+}
+
+// MaxUnderWay is how many messages may be under way at a kill for each that has ended to be known
+// afterwards.
+const MaxUnderWay = 1 << 15
+
+// underWay returns how many messages may be under way to SMSCs.
+func (c *Config) underWay() (n int) {
+	for i := range c.Connectors {
+		if one := &c.Connectors[i]; one.Direction == Out {
+			n += one.Instances * one.Window
+		}
+	}
+	return n
+}
