@@ -54,7 +54,7 @@ accounts, and what decides which SMSC gets a message becomes routes.`,
 			if err != nil {
 				return nil, err
 			}
-			return kannel.Translate(file, groups), nil
+			return kannel.Translate(file, groups, password), nil
 		},
 		rows: kannel.Table,
 	}, {

@@ -80,6 +80,9 @@ func (g *Source) Number(name string, least, most int64) (int64, bool) {
 	return n, true
 }
 
+// mostReal is the largest number that may have a fraction: as seconds a year and more.
+const mostReal = 1e8
+
 // Real takes a number that may have a fraction.
 func (g *Source) Real(name string) (float64, bool) {
 	s := strings.TrimSpace(g.Take(name))
@@ -87,8 +90,8 @@ func (g *Source) Real(name string) (float64, bool) {
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(f) || f < 0 || f > 1e6 {
-		g.Notes.Decide("%s is not a number from 0 to 1000000: it is left out", g.Text(name))
+	if err != nil || math.IsNaN(f) || f < 0 || f > mostReal {
+		g.Notes.Decide("%s is not a number from 0 to %.0f: it is left out", g.Text(name), mostReal)
 		return 0, false
 	}
 	return f, true

@@ -15,6 +15,8 @@ import (
 type connector struct {
 	name            string
 	sends, receives bool
+	entry           *draft.Entry
+	smsc            string // host, port and username; "": not known
 }
 
 // usualConnector are the options of connectors that have no equal, as Jasmin has them anyway.
@@ -36,11 +38,12 @@ func (t *translator) addConnector(r *Record) {
 		return
 	}
 	e.From = fmt.Sprintf("From smppccm -s %s, %s.", cid, g.At)
-	c := &connector{name: draft.Name(cid, t.names)}
+	c := &connector{name: draft.Name(cid, t.names), entry: e}
 	e.Set("name", c.name)
 	e.Set("direction", draft.Word("out"))
 	if host, port := g.Take("host"), g.Take("port"); host != "" && port != "" {
 		e.Set("address", net.JoinHostPort(host, port))
+		c.smsc = strings.Join([]string{strings.ToLower(host), port, g.Value("username")}, " ")
 	}
 	bind := g.Take("bind")
 	if !slices.Contains([]string{"transceiver", "transmitter", "receiver"}, bind) {
@@ -69,6 +72,24 @@ func (t *translator) addConnector(r *Record) {
 	t.draft.Connectors = append(t.draft.Connectors, e)
 }
 
+// shareOperators gives connectors to one SMSC, such as a transmitter and a receiver, one operator: Jasmin finds the message of a receipt
+// whatever connector brings it, PMG within an operator.
+func (t *translator) shareOperators() {
+	first := map[string]*connector{}
+	for _, c := range t.order {
+		one := first[c.smsc]
+		switch {
+		case c.smsc == "":
+		case one == nil:
+			first[c.smsc] = c
+		case fmt.Sprint(one.entry.Get("receipt_ids")) != fmt.Sprint(c.entry.Get("receipt_ids")):
+			c.entry.Decide("it leads to the SMSC of connector %s, and its dlr_msgid differs: make receipt_ids the same, and set operator: %s, so that receipts find messages of both", one.name, one.name)
+		default:
+			c.entry.Set("operator", one.name)
+		}
+	}
+}
+
 // week is how long receipts find their way in PMG, in seconds.
 const week = 7 * 24 * 3600
 
@@ -91,7 +112,7 @@ func (t *translator) session(e *draft.Entry, g *draft.Source) {
 		e.Tell("con_loss_delay and con_fail_delay differ: reconnect_delay is the longer one")
 	}
 	if rate, ok := g.Real("submit_throughput"); ok && rate > 0 {
-		e.Set("rate", int(max(rate, 1)))
+		e.Set("rate", int(min(max(rate, 1), 1e6)))
 		if rate != math.Trunc(rate) {
 			e.Decide("submit_throughput = %g: PMG has whole messages a second", rate)
 		}

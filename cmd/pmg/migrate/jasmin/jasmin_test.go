@@ -231,3 +231,25 @@ func FuzzTranslate(f *testing.F) {
 		}
 	})
 }
+
+// Connectors to one SMSC share an operator, what httpccm -s shows is an HTTP client, and a route of a whole number stays.
+func TestWhatJasminShows(t *testing.T) {
+	t.Parallel()
+	smppc := func(cid, bind, ids string) string {
+		return "cid " + cid + "\nhost 192.0.2.7\nport 2775\nusername u\npassword p\nbind " + bind + "\ndlr_msgid " + ids + "\ndlr_expiry 1209600\n"
+	}
+	const head = "jcli : morouter -l\n#Order Type                    Connector ID(s)   Filter(s)\n"
+	d, _ := translate(t, "jcli : smppccm -s tx\n"+smppc("tx", "transmitter", "0")+"jcli : smppccm -s rx\n"+smppc("rx", "receiver", "0")+"jcli : smppccm -s odd\n"+smppc("odd", "receiver", "2")+
+		"jcli : httpccm -s HTTP-01\nurl http://192.0.2.9/mo\nmethod POST\ncid HTTP-01\n"+head+"#10    StaticMORoute          http(HTTP-01)     <DA (dst_addr=^85111$)>\n")
+	made := strings.Join(strings.Fields(strings.ReplaceAll(string(d.Bytes()), "#", "")), " ")
+	for _, want := range []string{
+		`operator: "tx"`, "it leads to the SMSC of connector tx", `name: "rx"`, `webhook: "http://192.0.2.9/mo"`, "jasmin-post", `destination: ["85111"]`, "DECIDE: the filter is of a whole address, 85111", "keep: 1209600s",
+	} {
+		if !strings.Contains(made, want) {
+			t.Errorf("%q is not in\n%s", want, made)
+		}
+	}
+	if strings.Contains(made, `name: "HTTP-01"`) || strings.Count(made, `operator: "tx"`) != 1 {
+		t.Error(made)
+	}
+}

@@ -77,6 +77,7 @@ func Read(text []byte) *Dump {
 		name, _, _ := strings.Cut(of.Option, " ")
 		r.names[name] = true
 	}
+	r.names["url"], r.names["method"] = true, true // of httpccm -s
 	for i, line := range strings.Split(clean(text), "\n") {
 		r.line(i+1, line)
 	}
@@ -170,6 +171,8 @@ func (r *reader) flush() {
 	r.record = nil
 	switch {
 	case record == nil:
+	case record.has("cid") && (record.has("url") || record.has("method")):
+		r.dump.HTTP = append(r.dump.HTTP, Row{record.Line, strings.Join([]string{record.get("cid"), "HttpConnector", record.get("method"), record.get("url")}, " ")})
 	case record.has("cid"):
 		r.dump.Connectors = append(r.dump.Connectors, record)
 	case record.has("uid"):
@@ -179,6 +182,15 @@ func (r *reader) flush() {
 			r.dump.Unknown = append(r.dump.Unknown, Row{record.Line, o[0]})
 		}
 	}
+}
+
+func (r *Record) get(name string) string {
+	for _, o := range r.Options {
+		if o[0] == name {
+			return o[1]
+		}
+	}
+	return ""
 }
 
 func (r *Record) has(name string) bool {

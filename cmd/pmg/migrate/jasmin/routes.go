@@ -25,6 +25,7 @@ type route struct {
 type condition struct {
 	accounts, from      []string
 	destination, source []string
+	whole               []string // addresses that Jasmin takes as a whole: routes of PMG have prefixes
 }
 
 var target = regexp.MustCompile(`\b(smppc|smpps|http)\(([^()\s]+)\)`)
@@ -114,6 +115,9 @@ func (t *translator) addMO() {
 // write writes a route.
 func (t *translator) write(r *route, notes []draft.Note, c *condition, first draft.Field, to []draft.Flow) {
 	e := &draft.Entry{From: fmt.Sprintf("From %s %d, line %d.", r.kind, r.order, r.Line), Notes: notes}
+	if len(c.whole) > 0 {
+		e.Decide("the filter is of a whole address, %s, and a route of PMG is of prefixes: it takes longer ones, too, unless a route before it does", strings.Join(c.whole, " and "))
+	}
 	e.Fields = append(e.Fields, first)
 	if c.destination != nil {
 		e.Set("destination", c.destination)
@@ -177,7 +181,9 @@ func (c *condition) address(to *[]string, pattern string, number bool) string {
 	var begins []string
 	for _, word := range words {
 		prefix, open := strings.CutSuffix(word, "*")
-		ok = ok && open && (!number || strings.Trim(prefix, "0123456789") == "")
+		if ok = ok && (!number || strings.Trim(prefix, "0123456789") == ""); !open {
+			c.whole = append(c.whole, prefix)
+		}
 		begins = append(begins, prefix)
 	}
 	if !ok || !number && len(begins) > 1 {

@@ -38,6 +38,7 @@ func Translate(name string, dump *Dump, password func() string) *draft.Draft {
 	for _, r := range dump.Connectors {
 		t.addConnector(r)
 	}
+	t.shareOperators()
 	for _, r := range dump.Users {
 		t.addUser(r)
 	}

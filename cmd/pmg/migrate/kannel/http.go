@@ -274,7 +274,7 @@ func (t *translator) listener(s *smsc, port int64, networks []string, tls bool) 
 	e.Set("address", net.JoinHostPort("0.0.0.0", fmt.Sprint(port)))
 	e.Set("networks", networks)
 	if tls {
-		e.Set("tls", t.serverTLS())
+		e.Set("tls", t.serverTLS(e))
 	}
 	t.draft.Connectors = append(t.draft.Connectors, e)
 	return name

@@ -17,6 +17,9 @@ import (
 
 var options = config.Options{Protocols: []string{"smpp", "ucp", "http"}}
 
+// secrets makes the password of each service.
+func secrets() string { return "generated" }
+
 // translate returns what a text becomes.
 func translate(t *testing.T, text string) *draft.Draft {
 	t.Helper()
@@ -24,7 +27,7 @@ func translate(t *testing.T, text string) *draft.Draft {
 	if err := r.read(file{"kannel.conf", text}); err != nil {
 		t.Fatal(err)
 	}
-	return Translate("kannel.conf", r.groups)
+	return Translate("kannel.conf", r.groups, secrets)
 }
 
 // load returns the configuration that a draft is.
@@ -45,7 +48,7 @@ func TestTranslateIsFresh(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := Translate(name+".conf", groups)
+		d := Translate(name+".conf", groups, secrets)
 		load(t, d)
 		testutil.Fresh(t, filepath.Join("testdata", name+".yaml"), string(d.Bytes()), "make docs")
 	}
@@ -68,7 +71,7 @@ func TestInstalledSamples(t *testing.T) {
 		if n++; err != nil {
 			t.Error(err)
 		}
-		load(t, Translate(name, groups))
+		load(t, Translate(name, groups, secrets))
 	}
 	if n == 0 {
 		t.Skip("Kannel is not installed")
@@ -82,7 +85,7 @@ func TestTranslateFull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := load(t, Translate("full.conf", groups))
+	c := load(t, Translate("full.conf", groups, secrets))
 	alpha := c.Connectors[1]
 	if alpha.Password != ": #{x" || alpha.Instances != 2 || alpha.Rate != 25 || alpha.Window != 5 || alpha.ReceiptIDs != "decimal" || alpha.SMPP.Version != "3.3" {
 		t.Errorf("%+v", alpha)
@@ -101,7 +104,7 @@ func TestTranslateFull(t *testing.T) {
 // No option disappears: each one that Kannel has becomes one of PMG's, or a comment names it.
 func TestEveryOption(t *testing.T) {
 	t.Parallel()
-	for _, kind := range []string{"core", "smsbox", "sendsms-user", "smsc"} {
+	for _, kind := range []string{"core", "smsbox", "sendsms-user", "sms-service", "smsc"} {
 		types := []string{""}
 		if kind == "smsc" {
 			types = []string{"smsc = smpp\n", "smsc = emi\n", "smsc = http\nsystem-type = kannel\n", "smsc = http\nsystem-type = generic\n", "smsc = http\n", "smsc = at\n"}

@@ -121,7 +121,7 @@ func FuzzTranslate(f *testing.F) {
 		if r.read(file{"kannel.conf", text}) != nil {
 			return
 		}
-		made := Translate("kannel.conf", r.groups).Bytes()
+		made := Translate("kannel.conf", r.groups, secrets).Bytes()
 		if _, err := parser.ParseBytes(made, 0); err != nil {
 			t.Fatalf("%v\n%s", err, made)
 		}

@@ -115,15 +115,20 @@ func (t *translator) refused(a *account, prefix string, all []string) {
 		}
 	}
 	rule := draft.Flow{{Key: "in", Value: draft.Word("destination")}, {Key: "deny", Value: []string{prefix + "*"}}}
-	switch {
-	case a != nil:
-		a.entry.Add("rewrite", rule)
-	case t.inAccounts:
+	to := []*draft.Entry{t.in}
+	if a != nil {
+		to = []*draft.Entry{a.entry}
+	} else if t.inAccounts {
+		to = nil
 		for _, a := range t.users {
-			a.entry.Add("rewrite", rule)
+			to = append(to, a.entry)
 		}
-	default:
-		t.in.Add("rewrite", rule)
+	}
+	for _, e := range to {
+		rules, _ := e.Get("rewrite").([]draft.Flow)
+		if !slices.ContainsFunc(rules, func(r draft.Flow) bool { return draft.Text(r) == draft.Text(rule) }) {
+			e.Add("rewrite", rule)
+		}
 	}
 }
 

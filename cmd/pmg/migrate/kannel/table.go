@@ -18,7 +18,7 @@ const (
 
 // Table returns what becomes of each option of the groups that are translated.
 func Table() (all []draft.Row) {
-	for _, rows := range [][]draft.Row{core(), coreLists(), smsbox(), user(), smscEverywhere(), smscRoutes(), smscSMPP(), smscHTTP(), smscOthers(), service()} {
+	for _, rows := range [][]draft.Row{core(), coreLists(), smsbox(), user(), smscEverywhere(), smscRoutes(), smscSMPP(), smscHTTP(), smscOthers(), serviceRows(), service()} {
 		all = append(all, rows...)
 	}
 	return all
@@ -178,7 +178,6 @@ func user() []draft.Row {
 // service returns the rows of groups that are told as a whole.
 func service() []draft.Row {
 	return []draft.Row{
-		draft.Asks("sms-service", "*", fromMobile),
 		draft.Asks("smsbox-route", "*", fromMobile),
 		draft.Asks("smpp-tlv", "*", "parameters (TLVs) of SMPP clients pass without a definition; meta-data of sendsms is not sent. tlvs of a connector adds or drops them"),
 		draft.Leaves("modems", "*", modem),

@@ -19,8 +19,11 @@ type translator struct {
 	listeners map[int64]string // names of connectors that listen for SMS centres with HTTP, by their ports
 
 	users      []*account
-	inAccounts bool         // the rule of unified-prefix is in the accounts, so lists of numbers that it has made are, too
-	in         *draft.Entry // the connector for clients; nil when there is none
+	served     []*mobileService
+	services   map[string]bool // their accounts
+	password   func() string   // makes one
+	inAccounts bool            // the rule of unified-prefix is in the accounts, so lists of numbers that it has made are, too
+	in         *draft.Entry    // the connector for clients; nil when there is none
 	names      map[string]bool
 }
 
@@ -32,10 +35,11 @@ var ofAccounts = [...]string{
 	"concatenation: without it, Kannel sends a long text as messages of their own. PMG sends parts that the mobile joins.",
 }
 
-// Translate returns what a configuration becomes. The name is that of its file, for the title.
-func Translate(name string, groups []*Group) *draft.Draft {
+// Translate returns what a configuration becomes. The name is that of its file, for the title. Accounts that stand for services get
+// passwords that password makes.
+func Translate(name string, groups []*Group, password func() string) *draft.Draft {
 	d := &draft.Draft{Title: "Made of a configuration of Kannel, " + name + ", by pmg import."}
-	t := translator{draft: d, names: map[string]bool{}, listeners: map[int64]string{}}
+	t := translator{draft: d, names: map[string]bool{}, listeners: map[int64]string{}, services: map[string]bool{}, password: password}
 	t.core = newGroup(&Group{Kind: "core"}, d)
 	t.smsbox = newGroup(&Group{Kind: "smsbox"}, d)
 	for _, g := range groups {
@@ -53,6 +57,8 @@ func Translate(name string, groups []*Group) *draft.Draft {
 			t.addSMSC(g)
 		case "sendsms-user":
 			t.addUser(g)
+		case "sms-service":
+			t.addService(g)
 		default:
 			t.whole(g)
 		}
@@ -60,6 +66,7 @@ func Translate(name string, groups []*Group) *draft.Draft {
 	t.finishSMSCs()
 	t.addSendsms()
 	t.addCore()
+	t.addServiceRoutes()
 	t.addRoutes()
 	if len(t.users) > 0 {
 		for _, text := range ofAccounts {
@@ -171,7 +178,7 @@ func (t *translator) addSendsms() {
 	}
 	e.Set("address", net.JoinHostPort(host, fmt.Sprint(port)))
 	if g.Is("sendsms-port-ssl", false) {
-		e.Set("tls", t.serverTLS())
+		e.Set("tls", t.serverTLS(e))
 	}
 	if password := t.core.Take("status-password"); password != "" {
 		e.Set("status_password", password)
@@ -189,10 +196,15 @@ func (t *translator) addSendsms() {
 }
 
 // serverTLS returns how connections to a port of ours are encrypted.
-func (t *translator) serverTLS() draft.Flow {
-	return draft.Flow{
-		{Key: "certificate", Value: t.core.Take("ssl-server-cert-file")}, {Key: "key", Value: t.core.Take("ssl-server-key-file")}, {Key: "min_version", Value: "1.2"},
+func (t *translator) serverTLS(e *draft.Entry) draft.Flow {
+	certificate, key := t.core.Take("ssl-server-cert-file"), t.core.Take("ssl-server-key-file")
+	made := draft.Flow{{Key: "min_version", Value: "1.2"}}
+	if certificate != "" {
+		made = append(draft.Flow{{Key: "certificate", Value: certificate}, {Key: "key", Value: key}}, made...)
+	} else {
+		e.Decide("it is to be encrypted, and the group core has no ssl-server-cert-file: give tls a certificate and its key")
 	}
+	return made
 }
 
 // addValidity gives the clients' connector the validity that all SMSCs have.

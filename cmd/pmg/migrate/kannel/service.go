@@ -1,0 +1,138 @@
+package kannel
+
+import (
+	"slices"
+	"strings"
+
+	"pmg/cmd/pmg/migrate/draft"
+)
+
+// A mobileService is what messages from mobiles run: a server that is called, for those with a keyword.
+type mobileService struct {
+	account  *draft.Entry
+	keywords []string // none: all messages that no other service takes
+	from     []string // smsc-ids in lower case; none: all
+}
+
+// addService makes the account of a sms-service that calls a server. Others become comments.
+func (t *translator) addService(of *Group) {
+	e := &draft.Entry{From: from(of)}
+	g := newGroup(of, e)
+	if !g.Given("get-url") && !g.Given("post-url") || !t.smsbox.Given("sendsms-port") {
+		t.draft.Decide("group sms-service, %s (%s): %s", of.At, t.shown(of), fromMobile)
+		return
+	}
+	form, url := draft.Word("kannel-get"), g.Take("get-url")
+	if url == "" {
+		form, url = "kannel-post", g.Take("post-url")
+	}
+	s := &mobileService{account: e}
+	word := g.Take("keyword")
+	words := append([]string{word}, g.List("aliases")...)
+	if word == "" || strings.EqualFold(word, "default") {
+		words = nil // its route takes them anyway
+	}
+	for _, w := range words {
+		if strings.Trim(strings.ToLower(w), "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
+			e.Decide("keyword %q: a keyword of a route is one word of letters and digits; it is left out", w)
+			continue
+		}
+		s.keywords = append(s.keywords, w)
+	}
+	if len(words) > 0 && len(s.keywords) == 0 {
+		t.draft.Notes = append(t.draft.Notes, e.Notes...)
+		return
+	}
+	for _, id := range g.List("accepted-smsc") {
+		s.from = append(s.from, strings.ToLower(id))
+	}
+	name := "service-" + strings.ToLower(word)
+	if word == "" {
+		name = "service"
+	}
+	e.Set("system_id", draft.Name(name, t.services))
+	e.Set("password", t.password())
+	e.Set("bind", []string{"transmitter"})
+	e.Set("connectors", []string{"sendsms"})
+	e.Set("webhook", url)
+	e.Set("webhook_form", form)
+	if n, ok := g.Number("max-messages", 0, 1<<31); !ok || n > 0 {
+		e.Set("webhook_reply", true)
+	}
+	if sender := g.Take("faked-sender"); sender != "" {
+		e.Add("rewrite", draft.Flow{{Key: "in", Value: draft.Word("source")}, {Key: "set", Value: sender}})
+	}
+	g.Rest(e, Table())
+	t.served = append(t.served, s)
+	t.draft.Accounts = append(t.draft.Accounts, e)
+}
+
+// addServiceRoutes writes the routes of messages from mobiles: those with keywords first, in the order of the file.
+func (t *translator) addServiceRoutes() {
+	slices.SortStableFunc(t.served, func(a, b *mobileService) int { return min(len(b.keywords), 1) - min(len(a.keywords), 1) })
+	for _, s := range t.served {
+		for _, c := range t.smscs {
+			if !c.brings() || len(s.from) > 0 && !slices.Contains(s.from, c.id) {
+				continue
+			}
+			r := &draft.Entry{}
+			r.Set("from", c.name)
+			if len(s.keywords) > 0 {
+				r.Set("keyword", s.keywords)
+			}
+			r.Set("to", []draft.Flow{{{Key: "account", Value: s.account.Get("system_id")}}})
+			t.draft.Routes = append(t.draft.Routes, r)
+		}
+	}
+}
+
+// brings reports whether messages from mobiles come by the connector.
+func (s *smsc) brings() bool {
+	switch {
+	case s.entry.Get("protocol") == draft.Word("http"):
+		return s.entry.Get("callbacks") != nil
+	case s.entry.Get("protocol") == draft.Word("ucp"):
+		return s.entry.Get("traffic") != draft.Word("transmitter")
+	}
+	return s.entry.Get("bind") != draft.Word("transmitter")
+}
+
+func serviceRows() []draft.Row {
+	const g = "sms-service"
+	return []draft.Row{
+		draft.Becomes(g, "keyword", "`routes[].keyword`; `default` is a route for all others"),
+		draft.Becomes(g, "aliases", "`routes[].keyword`"),
+		draft.Becomes(g, "get-url", "`webhook` of an account, `webhook_form: kannel-get`, `webhook_reply: true`"),
+		draft.Becomes(g, "post-url", "`webhook` of an account, `webhook_form: kannel-post`, `webhook_reply: true`"),
+		draft.Becomes(g, "accepted-smsc", "`routes[].from`"),
+		draft.Becomes(g, "max-messages", "0: `webhook_reply: false`; otherwise the replies may have `max_parts` of the account"),
+		draft.Becomes(g, "faked-sender", "`rewrite`: `{in: source, set: …}` of the replies"),
+		draft.Leaves(g, "catch-all", "what stands behind a keyword makes no difference to a route"),
+		draft.Leaves(g, "name", "the account is named by the keyword"),
+		draft.Leaves(g, "concatenation", "the mobile joins the parts of a long reply"),
+		draft.Leaves(g, "split-chars", "the mobile joins the parts of a long reply"),
+		draft.Leaves(g, "split-suffix", "the mobile joins the parts of a long reply"),
+		draft.Leaves(g, "omit-empty", "an empty reply is never sent"),
+		draft.Leaves(g, "send-sender", "X-Kannel-From is always sent with kannel-post"),
+		draft.Asks(g, "strip-keyword", "texts are brought as they came"),
+		draft.Asks(g, "keyword-regex", "routes of PMG have keywords of one word: keyword and aliases count"),
+		draft.Asks(g, "assume-plain-text", "a reply counts by its Content-Type: docs/http.md"),
+		draft.Asks(g, "accept-x-kannel-headers", "docs/http.md says which headers of a reply count"),
+		draft.Asks(g, "header", "PMG adds nothing to texts: let the server reply it"),
+		draft.Asks(g, "footer", "PMG adds nothing to texts: let the server reply it"),
+		draft.Asks(g, "text", replies),
+		draft.Asks(g, "file", replies),
+		draft.Asks(g, "exec", replies),
+		draft.Asks(g, "post-xml", "there is no webhook with this form: get-url and post-url are there"),
+		draft.Asks(g, "accepted-smsc-regex", regexRoute),
+		draft.Asks(g, "accepted-account", "each account has its routes"),
+		draft.Asks(g, "allowed-receiver-prefix", "add destination to the route"),
+		draft.Asks(g, "denied-receiver-prefix", "add a route with destination before it"),
+		draft.Asks(g, "allowed-prefix", "add source to the route"),
+		draft.Asks(g, "denied-prefix", "add a route with source before it"),
+		draft.Asks(g, "white-list", listOfURL),
+		draft.Asks(g, "black-list", listOfURL),
+		draft.Asks(g, "dlr-url", "receipts of replies are told nobody"),
+		draft.Asks(g, "alt-charset", "texts are brought in UTF-8"),
+	}
+}
