@@ -80,7 +80,7 @@ func TestAudit(t *testing.T) {
 		t.Errorf("%+v", released)
 	}
 	for i, want := range []line{
-		{Who: all[2].Who, Act: "kick", Result: "404 cannot end sessions: there is no session of account nobody"},
+		{Who: all[2].Who, Act: "kick", Result: "404 cannot end sessions: there is no session of account nobody; pmg sessions lists them"},
 		{Who: "token looker from " + all[3].From, Act: "reload", Result: "403 this is not allowed with token looker"},
 		{Who: "unknown", Act: "reload", Result: "401 this token is not one of admin.tokens"},
 		{Who: all[5].Who, Act: "reload", Result: "ok"},

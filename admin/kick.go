@@ -49,7 +49,7 @@ func (s *Server) kick(r *http.Request) (any, error) {
 		if account != "" {
 			target = "session of account " + account
 		}
-		return nil, refuse(http.StatusNotFound, "cannot end sessions: there is no "+target)
+		return nil, refuse(http.StatusNotFound, "cannot end sessions: there is no "+target+"; pmg sessions lists them")
 	}
 	s.view.engine.Logout(func(l *connector.Link) bool { return kicked[l] })
 	access.After(r, answer)

@@ -62,7 +62,8 @@ type Config struct {
 	Routes       []Route     `yaml:"routes" live:"yes" doc:"Where messages go. The first route that matches wins; no_route says what happens to a message that none matches."`
 	NoRoute      string      `yaml:"no_route" default:"refuse" enum:"refuse|park" live:"yes" doc:"What happens to a message that no route leads anywhere: refuse answers it so, park accepts it and puts it aside until an operator decides with pmg queue."`
 
-	exposed []string // files
+	routeLines []int    // where the routes stand in the file; 0: not known
+	exposed    []string // files
 }
 
 // Log is the gateway's own log.

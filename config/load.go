@@ -70,6 +70,13 @@ func (d *decoder) run(data []byte, o Options) (*Config, error) {
 	d.prefixFiles(c)
 	d.check(c, o)
 	d.complete(c, root == nil)
+	for i := range c.Routes {
+		line := 0
+		if at := d.at[fmt.Sprintf("routes[%d]", i)]; at != nil {
+			line = at.Position.Line
+		}
+		c.routeLines = append(c.routeLines, line)
+	}
 	sortByLine(d.problems)
 	sortByLine(d.warnings)
 	if len(d.problems) > 0 {

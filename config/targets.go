@@ -181,3 +181,35 @@ func (d *decoder) receives(c *Config) {
 		}
 	}
 }
+
+// mostNamed is how many values of a condition are named.
+const mostNamed = 3
+
+// RouteName names a route by its conditions and its line in the file, as an operator looks for it.
+func (c *Config) RouteName(i int) string {
+	r := &c.Routes[i]
+	var all []string
+	for _, o := range []struct {
+		name   string
+		values []string
+	}{
+		{"account", []string{r.Account}}, {"from", []string{r.From}}, {"destination", r.Destination}, {"destination_file", []string{r.DestinationFile}},
+		{"source", []string{r.Source}}, {"keyword", r.Keyword},
+	} {
+		text := strings.Join(o.values[:min(len(o.values), mostNamed)], ", ")
+		if more := len(o.values) - mostNamed; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		if text != "" {
+			all = append(all, o.name+" "+text)
+		}
+	}
+	name := "route of " + strings.Join(all, ", ")
+	if len(all) == 0 {
+		name = "route of all messages"
+	}
+	if i < len(c.routeLines) && c.routeLines[i] > 0 {
+		name += fmt.Sprintf(" (line %d)", c.routeLines[i])
+	}
+	return name
+}

@@ -8,6 +8,12 @@ import (
 	"pmg/protocols"
 )
 
+// doubts are warnings about a configuration that can be used.
+type doubts struct {
+	*Config
+	d *decoder
+}
+
 // unlikely warns of options that are allowed but probably a mistake.
 func (d *decoder) unlikely(c *Config) {
 	serves := slices.ContainsFunc(c.Connectors, func(c Connector) bool { return c.Role() == protocols.Server })
@@ -20,41 +26,38 @@ func (d *decoder) unlikely(c *Config) {
 	if n := c.underWay(); n > MaxUnderWay && c.Store.Engine != MemoryStore {
 		d.warn("connectors", "may have %d messages under way, instances times window of all together: only %d are noted, so that after a kill more than those may be sent twice", n, MaxUnderWay)
 	}
-	d.unreached(c)
+	x := doubts{c, d}
+	x.unreached()
 	if len(c.Routes) > 0 {
-		d.unused(c)
-		d.unrouted(c)
+		x.unused()
+		x.unrouted()
 	}
 }
 
 // unreached warns of routes behind one that takes every message.
-func (d *decoder) unreached(c *Config) {
+func (c *doubts) unreached() {
 	first := slices.IndexFunc(c.Routes, func(r Route) bool { return r.takesAny() })
 	for i := first + 1; first >= 0 && i < len(c.Routes); i++ {
 		path := fmt.Sprintf("routes[%d]", i)
-		by := fmt.Sprintf("routes[%d]", first)
-		if at := d.at[by]; at != nil {
-			by += fmt.Sprintf(" (line %d)", at.Position.Line)
-		}
-		d.warn(path, "is never reached: %s takes every message", by)
+		c.d.warn(path, "is never reached: the route in line %d takes every message", c.d.at[fmt.Sprintf("routes[%d]", first)].Position.Line)
 	}
 }
 
 // unused warns of out connectors by which nothing is sent.
-func (d *decoder) unused(c *Config) {
+func (c *doubts) unused() {
 	for i := range c.Connectors {
 		one := &c.Connectors[i]
 		leads := func(r Route) bool {
 			return slices.ContainsFunc(r.To, func(t Target) bool { return t.Connector == one.Name })
 		}
 		if one.Direction == Out && one.BindType().CanSubmit() && !slices.ContainsFunc(c.Routes, leads) {
-			d.warn(fmt.Sprintf("connectors[%d]", i), "is named by no route, so that nothing is sent by it: add a route with to: %s, or remove it", one.Name)
+			c.d.warn(fmt.Sprintf("connectors[%d]", i), "is named by no route, so that nothing is sent by it: add a route with to: %s, or remove it", one.Name)
 		}
 	}
 }
 
 // unrouted warns of out connectors whose messages from mobiles have no route.
-func (d *decoder) unrouted(c *Config) {
+func (c *doubts) unrouted() {
 	receives := slices.ContainsFunc(c.Accounts, func(a Account) bool { return len(a.Receives) > 0 })
 	if c.NoRoute == Park || receives {
 		return
@@ -70,7 +73,7 @@ func (d *decoder) unrouted(c *Config) {
 		}
 	}
 	if len(names) > 0 {
-		d.warn("routes", "has none for messages from mobiles that %s brings, so that they are refused: add one with from: %s and to: {account: …}", strings.Join(names, ", "), names[0])
+		c.d.warn("routes", "has none for messages from mobiles that %s brings, so that they are refused: add one with from: %s and to: {account: …}", strings.Join(names, ", "), names[0])
 	}
 }
 

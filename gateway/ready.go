@@ -77,7 +77,7 @@ func (g *Gateway) deadRoutes() (dead []string, routes int) {
 		}
 		routes++
 		if why := g.dead(r); why != "" {
-			dead = append(dead, fmt.Sprintf("routes[%d] has no target that works: %s", i, why))
+			dead = append(dead, cfg.RouteName(i)+" has no target that works: "+why)
 		}
 	}
 	return dead, routes

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -161,8 +162,11 @@ func askAdminFor(ctx context.Context, timeout time.Duration, g *ask.Gateway, met
 		return err
 	}
 	if answer.Code != http.StatusOK {
-		reason := answer.Body[:min(len(answer.Body), maxReason)]
-		return fmt.Errorf("cannot ask gateway: %s answers %s: %s", answer.URL, printable(answer.Status), printable(strings.TrimSpace(string(reason))))
+		reason := printable(strings.TrimSpace(string(answer.Body[:min(len(answer.Body), maxReason)])))
+		if strings.HasPrefix(reason, "cannot ") { // the gateway's own words
+			return errors.New(reason)
+		}
+		return fmt.Errorf("cannot ask gateway: %s answers %s: %s", answer.URL, printable(answer.Status), reason)
 	}
 	if err := json.Unmarshal(answer.Body, v); err != nil {
 		return fmt.Errorf("cannot read the answer of %s: %w", answer.URL, err)

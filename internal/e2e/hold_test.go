@@ -37,7 +37,7 @@ func TestHold(t *testing.T) {
 	if why := g.NotReady(g.engine); why != nil {
 		t.Errorf("not ready: %q", why)
 	}
-	if p := g.Problems(); len(p) != 1 || p[0] != "routes[2] has no target that works: connector operator: an operator holds it" {
+	if p := g.Problems(); len(p) != 1 || !strings.HasSuffix(p[0], " has no target that works: connector operator: an operator holds it") {
 		t.Errorf("problems: %q", p)
 	}
 	if was, err := g.Gateway.Release(g.engine, "operator", "127.0.0.1:1"); !was || err != nil {

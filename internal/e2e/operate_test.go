@@ -85,7 +85,7 @@ func TestLinkLife(t *testing.T) {
 	if n := g.log.count("warn", refused+"; next attempt in "); n != 1 {
 		t.Errorf("it is logged %d times that the connection is refused", n)
 	}
-	if why := g.NotReady(g.engine); len(why) != 1 || why[0] != "routes[0] has no target that works: connector operator: "+refused {
+	if why := g.NotReady(g.engine); len(why) != 1 || !strings.HasSuffix(why[0], " has no target that works: connector operator: "+refused) {
 		t.Errorf("not ready: %q", why)
 	}
 	operator.up()
@@ -121,7 +121,7 @@ func TestReadyWithoutOneSMSC(t *testing.T) {
 	if why := g.NotReady(g.engine); why != nil {
 		t.Errorf("not ready: %q", why)
 	}
-	if p := g.Problems(); len(p) != 1 || !strings.HasPrefix(p[0], "routes[0] has no target that works: connector second: cannot connect to ") {
+	if p := g.Problems(); len(p) != 1 || !strings.Contains(p[0], " has no target that works: connector second: cannot connect to ") {
 		t.Errorf("problems: %q", p)
 	}
 }
@@ -133,7 +133,7 @@ func TestReadyByRoute(t *testing.T) {
 	operator, second := newSMSC(t), newSMSC(t)
 	second.down()
 	g := start(t, site{operator: operator, more: row("second", second, ""), routes: "{destination: \"1\", to: [second, operator]}\n{from: second, to: clients}\n{to: operator}"})
-	if why := g.NotReady(g.engine); len(why) != 2 || !strings.HasPrefix(why[1], "routes[2] has no target that works: connector operator") {
+	if why := g.NotReady(g.engine); len(why) != 2 || !strings.Contains(why[1], " has no target that works: connector operator") {
 		t.Errorf("not ready before the first login: %q", why)
 	}
 	s := operator.session()
