@@ -8,6 +8,7 @@ trap 'rm -rf "$work"' EXIT
 umask 022
 cp -a "$stage" "$work/stage"
 cp postinst prerm postrm copyright lintian-overrides "$work/stage"
+sed -i 's|runbook: docs/|runbook: file:///usr/share/doc/pmg/docs/|' "$work"/stage/monitoring/*.yaml
 mkdir "$work/stage/man.gz"
 for page in "$work"/stage/man/*; do gzip -9nc "$page" >"$work/stage/man.gz/${page##*/}.gz"; done
 gzip -9nc "$work/stage/CHANGELOG.md" >"$work/stage/CHANGELOG.md.gz"

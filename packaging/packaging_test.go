@@ -213,10 +213,15 @@ func testDebian(t *testing.T, dir string) {
 		`-rwxr-xr-x root/root .* ./usr/bin/pmg\n`, `-rw-r----- root/root .* ./etc/pmg/pmg.yaml\n`,
 		`-rw-r--r-- root/root .* ./lib/systemd/system/pmg.service\n`, `-rw-r--r-- root/root .* ./lib/systemd/system/pmg.socket\n`, `./usr/share/man/man1/pmg-serve.1.gz\n`,
 		`./usr/share/bash-completion/completions/pmg\n`, `-rw-r--r-- root/root .* ./usr/share/doc/pmg/monitoring/pmg.rules.yaml\n`,
+		`-rw-r--r-- root/root .* ./usr/share/doc/pmg/docs/operate.md\n`, `./usr/share/doc/pmg/docs/monitoring -> ../monitoring\n`,
 	} {
 		if !regexp.MustCompile(want).MatchString(files) {
 			t.Errorf("no %s in\n%s", want, files)
 		}
+	}
+	rules := run(t, "sh", "-c", "dpkg-deb --fsys-tarfile "+packages[0]+" | tar -xO ./usr/share/doc/pmg/monitoring/pmg.rules.yaml")
+	if !strings.Contains(rules, "runbook: file:///usr/share/doc/pmg/docs/operate.md#") || strings.Contains(rules, "runbook: docs/") {
+		t.Errorf("runbooks lead nowhere:\n%s", rules)
 	}
 	t.Run("lintian", func(t *testing.T) {
 		needs(t, "lintian")
