@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,5 +40,16 @@ routes: [{destination_file: prefixes, to: op}]
 	}
 	if changes := loaded[0].Diff(loaded[1]); len(changes) > 0 || loaded[0].Connectors[1].Rebinds(&loaded[1].Connectors[1]) {
 		t.Errorf("%v", changes)
+	}
+}
+
+// A word in the place of a section of tls is told which words there are.
+func TestTLSWords(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]string{"yes": `connectors[0].tls must be true or false, not "yes"`, "true": "", "false": ""} {
+		_, _, err := Parse([]byte(`connectors: [{name: op, direction: out, address: "localhost:2776", system_id: pmg, tls: `+word+`}]`), Options{})
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("tls: %s: %v", word, err)
+		}
 	}
 }

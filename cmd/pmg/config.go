@@ -119,6 +119,19 @@ func loadConfig(w io.Writer, file string) (*config.Config, error) {
 	return c, find.Explain(err, file)
 }
 
+// namedConfig loads the configuration of a command's flags, for completion, or returns nil.
+func namedConfig(cmd *cobra.Command) *config.Config {
+	f := cmd.Flag("config")
+	if f == nil {
+		return nil
+	}
+	c, err := loadConfig(io.Discard, f.Value.String())
+	if err != nil {
+		return nil
+	}
+	return c
+}
+
 // allowFlag adds the flag that lets files with passwords and keys be read by everybody.
 func allowFlag(cmd *cobra.Command, allow *bool) {
 	cmd.Flags().BoolVar(allow, "allow-insecure-files", false, "go on though every user of this machine can read passwords or keys")

@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pmg/cmd/pmg/complete"
 	"pmg/cmd/pmg/credentials"
+	"pmg/cmd/pmg/helptext"
 	"pmg/cmd/pmg/manual"
 	"pmg/cmd/pmg/migrate"
 	"pmg/cmd/pmg/probe"
@@ -81,6 +83,8 @@ func newRootCommand() *cobra.Command {
 		manual.NewCommand(),
 	)
 	explainUnknown(root)
+	complete.Names{Config: namedConfig, Sessions: sessionNamesOf}.Add(root)
+	helptext.Arrange(root)
 	return root
 }
 

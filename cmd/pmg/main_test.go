@@ -20,7 +20,7 @@ func TestUnknownSuggests(t *testing.T) {
 		"nonsense":       `there is no command "nonsense": "pmg --help" lists the commands`,
 		"pdu decod":      `did you mean "pmg pdu decode"?`,
 		"serve --confg":  `unknown flag: --confg: "pmg serve --help" lists the flags`,
-		"serve -c /none": `cannot read configuration: open /none: no such file or directory; pmg config init -c /none writes a starter file, -c names another`,
+		"serve -c /none": `cannot read configuration: open /none: no such file or directory; "pmg config init -c /none" writes a starter file`,
 	} {
 		var out bytes.Buffer
 		if err := runPMG(&out, strings.Fields(args)...); err == nil || !strings.HasSuffix(err.Error(), want) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"io"
 	"slices"
 
@@ -55,6 +56,27 @@ func keepSessions(s *admin.Status, connectors, accounts []string) {
 				len(accounts) > 0 && !slices.Contains(accounts, o.Account)
 		})
 	}
+}
+
+// sessionNamesOf returns the names of the sessions of a gateway, for completion. It returns none if that does not answer.
+func sessionNamesOf(cmd *cobra.Command) (names []string) {
+	o := statusOptions{config: cmd.Flag("config").Value.String(), sessions: true}
+	if f := cmd.Flag("address"); f != nil {
+		o.Address = f.Value.String()
+	}
+	if o.Address == "" && o.find(cmd) != nil {
+		return nil
+	}
+	s, err := askStatus(cmd.Context(), o)
+	if err != nil {
+		return nil
+	}
+	for i := range s.Connectors {
+		for _, one := range s.Connectors[i].SessionList {
+			names = append(names, fmt.Sprintf("%s/%d", s.Connectors[i].Name, one.Number))
+		}
+	}
+	return names
 }
 
 func writeSessions(out io.Writer, s *admin.Status, asJSON bool) error {

@@ -20,7 +20,7 @@ func newTraceCommand() *cobra.Command {
 	var o traceOptions
 	cmd := &cobra.Command{
 		Use:   "trace ID|NUMBER",
-		Short: "Show the way of a message through the gateway, and what became of it",
+		Short: "Trace a message",
 		Long: `Shows the lines of the pdu logs of all connectors about a message, including rotated
 and compressed files: the client's submit and its answer, each attempt to send the
 message or one of its parts and the answer to that, and the receipts for it. The last

@@ -150,7 +150,7 @@ func (api) refused(f fate) answer {
 	case malformed:
 		return problem(http.StatusBadRequest, "malformed-json", "The body is not JSON that can be read")
 	case unauthenticated:
-		return problem(http.StatusUnauthorized, "unauthenticated", "No account has these credentials")
+		return problem(http.StatusUnauthorized, "unauthenticated", "User name, password or key is missing or wrong")
 	}
 	return problem(http.StatusUnprocessableEntity, "invalid-message", "The message is not valid")
 }

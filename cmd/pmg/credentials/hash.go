@@ -20,7 +20,7 @@ import (
 
 // Account returns the command account with its subcommands.
 func Account() *cobra.Command {
-	cmd := &cobra.Command{Use: "account", Short: "Make what accounts log in with"}
+	cmd := &cobra.Command{Use: "account", Short: "Create password hashes and API keys"}
 	cmd.AddCommand(hashCommand(), keyCommand())
 	return cmd
 }

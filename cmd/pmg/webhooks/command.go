@@ -26,7 +26,7 @@ type Program struct {
 func Command(p Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "webhooks",
-		Short: "Show how clients' servers answer the calls of webhooks, and what they did not take",
+		Short: "Show webhook deliveries and dead letters",
 		Long: `Each server of a client that is called with events, at the webhook of its account or at a URL
 that came with a message, has a queue of its own. The commands ask the running gateway at
 --address, or else at the socket or the address of the configuration's section admin.
