@@ -3,6 +3,9 @@ package httpsink
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -125,6 +128,9 @@ func (s *Sink) submit(d dialect) http.HandlerFunc {
 			s.ended()
 		}()
 		m, err := d.read(w, r)
+		if hungUp(err) {
+			return
+		}
 		f := s.fate(nth)
 		switch {
 		case f != taken && f != late:
@@ -155,6 +161,12 @@ func (s *Sink) submit(d dialect) http.HandlerFunc {
 			s.write(w, r, after, d.refused(f))
 		}
 	}
+}
+
+// hungUp reports whether a body could not be read because its client is gone: that is no malformed request.
+func hungUp(err error) bool {
+	var cut net.Error
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &cut)
 }
 
 // obey returns what becomes of a message whose text gives orders. Statuses are those of HTTP.

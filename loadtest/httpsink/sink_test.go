@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -109,6 +110,27 @@ func TestSubmit(t *testing.T) {
 	f(faults(loadtest.Faults{RefuseTo: "467"}), "GET", sendsms, "", 400, "denied", refused)
 	f(Options{}, "POST", "/webhook", `{"type":"a","data":{}}`, 204, "", func(r *Result) int64 { return r.Events })
 	f(Options{}, "POST", "/v1/messages:stream", `{"to":"467"}`, 404, "", func(r *Result) int64 { return 1 + r.Calls + r.Submits })
+}
+
+// A client that hangs up in the middle of a body has sent nothing that is malformed.
+func TestHungUp(t *testing.T) {
+	s := start(t, Options{})
+	for _, path := range []string{"/v1/messages", "/cgi-bin/sendsms", "/webhook"} {
+		c, err := net.Dial("tcp", s.Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: a\r\nAuthorization: Basic cG1nOnMzY3JldA==\r\nContent-Length: 100\r\nContent-Type: application/x-www-form-urlencoded\r\n\r\n{", path)
+		c.Close()
+	}
+	testutil.Eventually(t, "all three have come", func() bool {
+		r := s.Result()
+		return r.Submits == 2 && r.Calls == 1
+	})
+	s.Close() // waits for requests
+	if r := s.Result(); r.Malformed != 0 {
+		t.Errorf("%+v", r)
+	}
 }
 
 // A message with a reference that has come is answered as the first one, and accepted once.

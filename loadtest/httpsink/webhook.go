@@ -57,6 +57,9 @@ func (s *Sink) webhook(w http.ResponseWriter, r *http.Request) {
 	c := &s.counts
 	f := s.fate(c.calls.Add(1))
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxCall))
+	if hungUp(err) {
+		return
+	}
 	id := r.Header.Get("Webhook-Id")
 	switch {
 	case f == ignored:
