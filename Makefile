@@ -5,7 +5,9 @@ RELEASE     := $(shell sed -n 's/^\tversion *= "\(v[^"]*\)".*/\1/p' cmd/pmg/vers
 REVISION    ?= $(shell git rev-parse HEAD 2>/dev/null)
 TAG         := $(shell git tag --points-at HEAD --list $(RELEASE) 2>/dev/null)
 VERSION     ?= $(RELEASE)$(if $(TAG),,$(shell printf '%s' '$(REVISION)' | sed 's/^\(.\{9\}\).*/+\1/'))
-GOTEST      ?= go test
+# One line for each package that has ended; the last has counts and time.
+GOTESTSUM   := gotest.tools/gotestsum@v1.13.0
+GOTEST      ?= go run $(GOTESTSUM) --format pkgname --hide-summary skipped --
 FUZZTIME    ?= 30s
 DURATION    ?= 10m
 KILLS       ?= 200
@@ -19,6 +21,10 @@ FILES       ?=
 WITH        ?=
 COUNT       ?= 6
 BASE        ?= HEAD~1
+# Test programs without what only a debugger reads are linked in half the time. Some tests wait for time limits, so that more of
+# them run than there are processors.
+LINK        := -ldflags='-s -w'
+PARALLEL    ?= 4
 MODULES     ?= . $(if $(PACKAGES),,loadtest/bench)
 
 # Packages whose tests compare documents, and other files, with what the code makes of them.
@@ -31,7 +37,7 @@ BENCHSTAT   := go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9
 MICRO       := go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
 
 .DEFAULT_GOAL := help
-.PHONY: help build build-bench demo test check vet staticcheck format fresh race debug peers mutate fuzz soak simulate \
+.PHONY: help build build-bench demo test test-all check vet staticcheck format fresh race debug peers mutate fuzz soak simulate \
 	backlog bench bench-relay bench-micro bench-compare pgo docs screenshots release release-check deb vulnerable clean
 
 help: ## list the targets
@@ -47,14 +53,21 @@ demo: build ## run clients, gateway and SMS centre in one process
 	bin/pmg demo
 
 # Tests are built without the profile, because otherwise everything would be compiled twice.
-test race debug fresh docs vet simulate mutate peers: export GOFLAGS += -pgo=off
+test test-all race debug fresh docs vet staticcheck simulate mutate peers: export GOFLAGS += -pgo=off -trimpath
 
 # The bench is a module of its own; PACKAGES are of the product, unless MODULES=loadtest/bench is given too.
 each-module = @for module in $(MODULES); do (cd $$module && set -x && $(1)) || exit 1; done
 
 # PACKAGES and RUN narrow these down: make race PACKAGES=./gateway RUN='-run TestSettle -count 1'.
-test: ## run all tests
-	$(call each-module,$(GOTEST) $(RUN) $(or $(PACKAGES),./...))
+test: MODULES = .
+
+# make check vets, and make test-all has what is left out here: the bench, packages, browsers, kills, more seeds.
+test: ## run the tests: about three minutes on two cores
+	@echo "The dependencies are compiled first, once. make test-all runs the longer tests as well."
+	$(call each-module,$(GOTEST) -short -vet=off $(LINK) -p $(PARALLEL) $(RUN) $(or $(PACKAGES),./...))
+
+test-all: ## run all tests of all modules: about ten minutes
+	$(call each-module,$(GOTEST) -vet=off $(LINK) -p $(PARALLEL) $(RUN) $(or $(PACKAGES),./...))
 
 check: vet staticcheck format fresh vulnerable ## check the source without running the gateway
 
@@ -82,7 +95,7 @@ fresh:
 
 # Fewer tests run in parallel, because the detector makes them use more CPU.
 race: ## run all tests with the race detector
-	$(call each-module,$(GOTEST) -race -parallel 4 $(RUN) $(or $(PACKAGES),./...))
+	$(call each-module,$(GOTEST) -race -vet=off $(LINK) -parallel 4 $(RUN) $(or $(PACKAGES),./...))
 
 debug: ## run the tests of the pipeline with jobs checked for double release, use after release and leaks
 	$(GOTEST) -tags pmgdebug $(RUN) $(or $(PACKAGES),./flow ./stages ./internal/e2e ./internal/soak)

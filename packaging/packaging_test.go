@@ -42,6 +42,7 @@ func needs(t *testing.T, programs ...string) {
 
 // The unit has no mistake, and its sandbox is rated at most 2.0, by systemd itself.
 func TestUnit(t *testing.T) {
+	testutil.Long(t)
 	t.Parallel()
 	needs(t, "systemd-analyze")
 	var units []string
@@ -74,6 +75,7 @@ func TestUnit(t *testing.T) {
 
 // TestPackages builds pmg once, because that takes most of the time.
 func TestPackages(t *testing.T) {
+	testutil.Long(t)
 	pmg, dir := filepath.Join(t.TempDir(), "pmg"), filepath.Join(t.TempDir(), "stage")
 	t.Setenv("CGO_ENABLED", "0") // compiled as make build does, so that it is there already
 	t.Setenv("GOFLAGS", "")

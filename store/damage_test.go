@@ -11,11 +11,14 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/internal/testutil"
 )
 
 // A file with a bit flipped, or cut off, is found and named, or nothing is missing. What is
 // read is never wrong.
 func TestDamage(t *testing.T) {
+	testutil.Long(t)
 	t.Parallel()
 	used, want := usedStore(t)
 	outcomes := make(chan string, damageSeeds)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/internal/testutil"
 )
 
 var aMoment = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -97,6 +99,7 @@ func TestRepairThenPowerCut(t *testing.T) {
 // After the repair of a damaged store nothing in it is wrong, nothing came back, and little
 // is missing.
 func TestRepairDamaged(t *testing.T) {
+	testutil.Long(t)
 	t.Parallel()
 	used, want := usedStore(t)
 	eachSeed(t, damageSeeds/4, func(t *testing.T, seed uint64) {

@@ -8,6 +8,7 @@ import (
 
 	"pmg/config"
 	"pmg/internal/chrome"
+	"pmg/internal/testutil"
 )
 
 // inColors has pages take on the colors that somebody prefers: light or dark.
@@ -18,6 +19,7 @@ func inColors(scheme string) chromedp.Action {
 // In a real browser somebody logs in, sees each page, pauses a connector and sees another page's stream tell of it, and resumes
 // it. Nothing of that is refused by the policy of the pages or fails in a script, and each control has a name.
 func TestBrowser(t *testing.T) {
+	testutil.Long(t)
 	t.Parallel()
 	b := chrome.Start(t)
 	base, g := start(t)

@@ -38,9 +38,7 @@ routes: [{to: operator}]
 // T8: a gateway that starts with a large backlog accepts messages meanwhile, needs little
 // memory, and loses nothing; afterwards its store is small.
 func TestBacklog(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it fills a disk")
-	}
+	testutil.Long(t)
 	t.Parallel()
 	dir, to := newStoreDir(t), testutil.FreeAddress(t)
 	fill(t, dir, *backlog)

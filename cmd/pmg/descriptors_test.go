@@ -29,9 +29,7 @@ routes: [{to: operator}]
 // own connections need, however many clients come. It accepts, stores and sends, loses
 // nothing, logs why clients wait, and takes them again when others have gone.
 func TestFewDescriptors(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it fills a disk")
-	}
+	testutil.Long(t)
 	t.Parallel()
 	for _, limit := range []int{64, 256} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {

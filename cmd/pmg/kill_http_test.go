@@ -137,9 +137,7 @@ func (p *poster) streamOnce(ctx context.Context, body string) (accepted int) {
 // A gateway that is killed again and again while clients send by HTTP with keys, or in streams with references, and send
 // again what was not answered, has accepted each message once, under one id; each arrives, and its end is told to the webhook.
 func TestKillHTTP(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes many seconds")
-	}
+	testutil.Long(t)
 	t.Parallel()
 	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Receipts: true, Receipt: loadtest.ReceiptOptions{Delay: time.Millisecond}})
 	if err != nil {

@@ -35,9 +35,7 @@ routes: [{to: operator}]
 // A gateway that is killed again and again in the middle of receipts loses none: each client
 // sees a receipt of each message that it knows to be accepted, and none of the other's.
 func TestKillReceipts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes many seconds")
-	}
+	testutil.Long(t)
 	t.Parallel()
 	sink, err := loadtest.StartSink(loadtest.SinkOptions{
 		Listen: "127.0.0.1:0", Receipts: true,

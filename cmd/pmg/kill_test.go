@@ -51,9 +51,7 @@ routes: [{to: operator}]
 // accepted, and sends at most its windows twice for each kill. With on_unknown: fail it sends
 // none twice, and gives up at most its windows for each kill.
 func TestKill(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes half a minute")
-	}
+	testutil.Long(t)
 	t.Parallel()
 	for _, unknown := range []string{config.Resend, config.Fail} {
 		t.Run(unknown, func(t *testing.T) {

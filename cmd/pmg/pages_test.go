@@ -187,6 +187,7 @@ func inColors(scheme string) chromedp.Action {
 // Somebody on duty sees the traffic move, finds out what a client's server did not take and has it told again, searches for its message, pauses and
 // resumes a connector, moves what waits for one that is down, and puts a new configuration in force, all in a browser, which has no complaint.
 func TestNight(t *testing.T) {
+	testutil.Long(t)
 	t.Parallel()
 	n := startNight(t)
 	b := n.browser

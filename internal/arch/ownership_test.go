@@ -6,10 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pmg/internal/testutil"
 )
 
 // ARCHITECTURE.md says of each field of the gateway's shared state who changes it, and what guards it.
 func TestOwnership(t *testing.T) {
+	testutil.Long(t)
 	page, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
 	if err != nil {
 		t.Fatal(err)

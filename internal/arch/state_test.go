@@ -8,12 +8,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pmg/internal/testutil"
 )
 
 // Two gateways can run in one process, because no package has state that changes, and none
 // runs code when it is imported. A package-level variable is a table, an error, or a value
 // that the linker sets, and is written only once.
 func TestNoPackageState(t *testing.T) {
+	testutil.Long(t)
 	for pkg, files := range packages(sources(t)) {
 		if onlyTests(files) {
 			continue

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"pmg/internal/testutil"
 )
 
 // A plainer word replaces the words that its pattern matches.
@@ -50,6 +52,7 @@ func checkPhrases(t *testing.T, where, text string) {
 
 // Comments, in tests too, use the usual words, and names are terms of the field.
 func TestWords(t *testing.T) {
+	testutil.Long(t)
 	for _, s := range sources(t) {
 		if strings.HasSuffix(s.path, "words_test.go") {
 			continue

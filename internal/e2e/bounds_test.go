@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"pmg/gateway/operate"
+	"pmg/internal/testutil"
 )
 
 // A2: an account whose SMSC is down, and that sends it large messages, keeps no other account out:
 // on disk there is room for them, and in memory the account has its part of it. The honest
 // account's messages are all accepted and sent.
 func TestLargeMessagesBesideOthers(t *testing.T) {
+	testutil.Long(t)
 	parallel(t)
 	stores(t, func(t *testing.T, s site) {
 		s.accounts = "{system_id: large, password: s3cret}"

@@ -14,6 +14,7 @@ import (
 // Messages that a load sends by HTTP, one by one and in streams, arrive once each, and its receiver of events hears the end
 // of each once.
 func TestHTTPLoad(t *testing.T) {
+	testutil.Long(t)
 	parallel(t)
 	for _, stream := range []bool{false, true} {
 		t.Run(fmt.Sprintf("stream %t", stream), func(t *testing.T) {

@@ -69,6 +69,7 @@ func TestNeverReads(t *testing.T) {
 // The number of goroutines does not depend on the number of connections, and
 // an idle client costs little memory.
 func TestManyConnections(t *testing.T) {
+	testutil.Long(t)
 	parallel(t)
 	const clients, room = 5000, 200
 	raiseFiles(t, clients+room)

@@ -17,6 +17,7 @@ const twoAccounts = `{system_id: one, password: secret, receives: ["1001"]}
 // pair of protocols. So does every message from the network. There is a store, because a
 // receipt that is far ahead of the answer waits there.
 func TestLoadReceipts(t *testing.T) {
+	testutil.Long(t)
 	parallel(t)
 	for _, c := range []struct {
 		name, clients, smsc string

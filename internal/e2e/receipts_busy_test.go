@@ -113,6 +113,7 @@ func TestReceiptsOfSilentClient(t *testing.T) {
 // A client that takes a window of receipts and leaves, a thousand times, loses none. What is
 // logged of it does not grow with the number of its sessions.
 func TestReceiptsOfLeavingClient(t *testing.T) {
+	testutil.Long(t)
 	parallel(t)
 	const receipts = 4
 	s := site{operator: newSMSC(t), clients: soon + ", window: 4", memory: true}

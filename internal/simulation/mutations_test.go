@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pmg/gateway/keep"
+	"pmg/internal/testutil"
 	"pmg/sms"
 )
 
@@ -23,6 +24,7 @@ const (
 
 // The oracle notices a broken node within the histories that the tests play.
 func TestMutations(t *testing.T) {
+	testutil.Long(t)
 	t.Parallel()
 	for _, mutation := range []string{
 		answerEarly, ignoreErrors, keepAll, loseOutcomes, otherForm, relayOrphans, forgetIDs, wrongPart, leaveOrphans,

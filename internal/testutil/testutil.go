@@ -29,6 +29,14 @@ func Eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
+// Long skips a test that is too long, or needs too many processors, for make test. make test-all runs it.
+func Long(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("make test-all runs it")
+	}
+}
+
 // NoLeaks runs a package's tests and ends the process, as a TestMain. It fails when a
 // test leaves goroutines behind.
 func NoLeaks(m *testing.M) {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"pmg/internal/testutil"
 	"pmg/loadtest"
 )
 
@@ -30,9 +31,7 @@ func build(t *testing.T, module, pkg string) (program string) {
 
 // All measurements run for real, with few messages.
 func TestMeasure(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
+	testutil.Long(t)
 	o := Options{
 		Architectures: []string{Pipeline, Classic}, Logs: []string{LogsNothing, LogsAll},
 		Connections: []int{2}, Windows: []int{10}, Messages: 200, Rounds: 2,
