@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"pmg/cmd/pmg/find"
 	"pmg/config"
 	"pmg/internal/nearest"
 	"pmg/pdulog"
@@ -24,6 +25,9 @@ func logDirectory(file string, named bool) (string, error) {
 	c, err := loadConfig(io.Discard, file) // its warnings are for the operator of serve
 	if err != nil && !named && errors.Is(err, fs.ErrNotExist) {
 		return config.Default().PDULog.Dir, nil
+	}
+	if find.IsNone(err) {
+		return "", fmt.Errorf("%w, or --dir with the directory of the pdu logs", err)
 	}
 	if err != nil {
 		return "", fmt.Errorf("cannot find the directory of the pdu logs: %w; --dir names it without a configuration", err)

@@ -127,7 +127,7 @@ func TestLogDirectory(t *testing.T) {
 		}
 	}
 	f("pmg.yaml", false, "pdulog", "")
-	f("pmg.yaml", true, "", "cannot read configuration")
+	f("pmg.yaml", true, "", "no configuration: ./pmg.yaml")
 	if err := os.WriteFile("pmg.yaml", []byte("pdulog: {dir: elsewhere}\n"+
 		"connectors: [{name: c, direction: in, address: 127.0.0.1:2775}]\naccounts: [{system_id: a, password: b}]\n"), 0o600); err != nil {
 		t.Fatal(err)
