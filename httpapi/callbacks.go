@@ -25,7 +25,6 @@ const (
 	failuresRest = 10     // failures in a row after which a server is left in peace for a while:
 	rest         = 30     // as many times throttle_pause of the connector
 	mostFailing  = 100000 // messages of a server whose news is remembered to have failed
-	mostBatches  = 64     // batches of Jasmin's clients whose results are being told
 )
 
 // callers are the couriers of all servers of clients.
@@ -36,7 +35,7 @@ type callers struct {
 	cancel context.CancelFunc
 	under  sync.WaitGroup
 
-	batches chan struct{} // a place for each batch of Jasmin's clients whose results are being told
+	batches batches
 
 	mu     sync.Mutex
 	of     map[*connector.Lane]*caller
@@ -44,7 +43,7 @@ type callers struct {
 }
 
 func newCallers(x *Engine) *callers {
-	c := &callers{engine: x, caller: call.New(call.Options{}), batches: make(chan struct{}, mostBatches), of: map[*connector.Lane]*caller{}}
+	c := &callers{engine: x, caller: call.New(call.Options{}), batches: batches{of: map[string]int{}}, of: map[*connector.Lane]*caller{}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
 }
@@ -65,13 +64,14 @@ func (c *callers) serve(l *connector.Lane) {
 	one.follow()
 }
 
-// start runs f on a goroutine, unless the gateway ends: then what has not been told is in the store.
-func (c *callers) start(f func()) {
+// start runs f on a goroutine, unless the gateway ends: then what has not been told is in the store. It reports whether it does.
+func (c *callers) start(f func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closed {
 		c.under.Go(f)
 	}
+	return !c.closed
 }
 
 // close ends the calls that are under way.

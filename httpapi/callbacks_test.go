@@ -58,18 +58,45 @@ func TestCallPanics(t *testing.T) {
 	}
 }
 
-// Where as many batches as may are told of already, the next one is not, and the log says so.
+// Where callbacks of as many batches of an account as may go on, those of the next one are not made, and the log says so.
 func TestBatchesBound(t *testing.T) {
 	t.Parallel()
 	var log testutil.Log
 	g := newTestGateway(t, &log)
 	c := newCallers(&Engine{gateway: g})
 	defer c.close()
-	for range mostBatches {
-		c.batches <- struct{}{}
+	for range batchesOfAccount {
+		c.batches.begin("client")
 	}
 	c.once(g.Account("client"), []*httpsms.Call{{Method: "GET", URL: "http://192.0.2.1/x?id=1"}})
-	if text := log.String(); !strings.Contains(text, "too many batches") || !strings.Contains(text, `"http://192.0.2.1/x"`) {
+	if text := log.String(); !strings.Contains(text, "batches of the account go on") || !strings.Contains(text, `"http://192.0.2.1/x"`) {
 		t.Error(text)
+	}
+}
+
+// The batches of an account take few of the places for callbacks of batches, so that those of others have theirs.
+func TestBatches(t *testing.T) {
+	t.Parallel()
+	b := batches{of: map[string]int{}}
+	for range batchesOfAccount {
+		if why := b.begin("load"); why != "" {
+			t.Fatal(why)
+		}
+	}
+	if b.begin("load") == "" {
+		t.Error("one account has more than its places")
+	}
+	if why := b.begin("good"); why != "" {
+		t.Error("another has none: " + why)
+	}
+	b.end("load")
+	if why := b.begin("load"); why != "" {
+		t.Error("no place behind one that has ended: " + why)
+	}
+	for i := range mostBatches {
+		b.begin(string(rune('a' + i)))
+	}
+	if b.all != mostBatches || b.begin("late") == "" {
+		t.Errorf("%d places are taken, want %d", b.all, mostBatches)
 	}
 }
