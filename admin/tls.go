@@ -2,6 +2,7 @@ package admin
 
 import (
 	"crypto/tls"
+	"net/http"
 	"reflect"
 	"sync"
 	"time"
@@ -35,6 +36,20 @@ func (c *certificates) config(*tls.ClientHelloInfo) (*tls.Config, error) {
 	defer c.mu.Unlock()
 	c.takeOver()
 	return c.files.Config(""), nil
+}
+
+// kept serves the requests of connections whose certificates would still be taken, and closes the others.
+func (c *certificates) kept(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if t := r.TLS; t != nil && len(t.VerifiedChains) > 0 {
+			if config, _ := c.config(nil); !time.Now().Before(tlsfiles.ValidUntil(config, t.PeerCertificates)) {
+				w.Header().Set("Connection", "close")
+				http.Error(w, "the certificate is not taken any more: admin.tls.client_ca has another authority now, or it has expired", http.StatusUnauthorized)
+				return
+			}
+		}
+		h.ServeHTTP(w, r)
+	})
 }
 
 // expires returns when the first of the certificates expires.

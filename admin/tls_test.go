@@ -102,3 +102,47 @@ func TestAdminTLS(t *testing.T) {
 		t.Errorf("%s again, %v", second, err)
 	}
 }
+
+// A kept connection to the admin address ends when its certificate would not be taken any more.
+func TestAdminTLSRevoked(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"one", "two"} {
+		a, err := tlsfiles.NewAuthority(name, time.Hour)
+		if err == nil {
+			err = errors.Join(a.Issue(file(name+"-pem"), file(name+"-key"), time.Hour, "localhost", "127.0.0.1"), a.Write(file(name)))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := start(t, parse(t, clientsOnly+"admin: {tls: {certificate: %q, key: %q, client_ca: %q, require_client: true}}\n", t.TempDir(), file("one-pem"), file("one-key"), file("one")), false)
+	config, _, err := tlsfiles.Load(&tlsfiles.Options{Authorities: file("one"), Certificates: []string{file("one-pem")}, Keys: []string{file("one-key")}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := http.Client{Transport: &http.Transport{TLSClientConfig: config, MaxConnsPerHost: 1}}
+	defer c.CloseIdleConnections()
+	ask := func(want int) {
+		t.Helper()
+		answer, err := c.Get("https://" + r.admin.Addr() + "/healthz")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, answer.Body)
+		_ = answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("%s, want %d", answer.Status, want)
+		}
+	}
+	ask(200)
+	cfg := *r.gateway.Config()
+	cfg.Admin.TLS.ClientCA = file("two")
+	r.gateway.SetConfig(&cfg)
+	ask(401)
+	if answer, err := c.Get("https://" + r.admin.Addr() + "/healthz"); err == nil {
+		answer.Body.Close()
+		t.Error("it may connect again")
+	}
+}

@@ -19,7 +19,7 @@ type Changed struct {
 // Reload puts a new configuration in force: accounts, routes, rates, and connectors that
 // were added or removed. Options that need a restart keep their value, and are listed in
 // Changed.Options. A session is logged out if its account was removed, if the account's
-// password, bind or networks changed, or if the account may not use the connector any
+// password, certificates, bind or networks changed, or if the account may not use the connector any
 // more. The sockets of new connectors are opened before anything changes, so that an
 // error changes nothing.
 func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
@@ -95,7 +95,7 @@ func (g *Gateway) undo(before []*connector.Connector, e Service) {
 }
 
 // changedAccounts returns the accounts whose sessions end when one configuration replaces
-// another: removed accounts, and accounts without one of their passwords, or with another bind or networks,
+// another: removed accounts, and accounts without one of their passwords or certificates, or with another bind or networks,
 // because their logins were decided by the old ones.
 func changedAccounts(old, wanted *config.Config) map[string]bool {
 	now := map[string]*config.Account{}
@@ -106,11 +106,17 @@ func changedAccounts(old, wanted *config.Config) map[string]bool {
 	for i := range old.Accounts {
 		was := &old.Accounts[i]
 		is := now[was.SystemID]
-		if is == nil || missesOne(is.Passwords(), was.Passwords()) || !slices.Equal(is.Bind, was.Bind) || !slices.Equal(is.Networks, was.Networks) {
+		if is == nil || missesOne(is.Passwords(), was.Passwords()) || asksOthers(is.Certificates, was.Certificates) || !slices.Equal(is.Bind, was.Bind) || !slices.Equal(is.Networks, was.Networks) {
 			changed[was.SystemID] = true
 		}
 	}
 	return changed
+}
+
+// asksOthers reports whether a list of certificates, of which an account must show one, refuses some of those that another one lets in. An empty
+// one asks for none.
+func asksOthers(list, before []string) bool {
+	return len(list) > 0 && (len(before) == 0 || missesOne(list, before))
 }
 
 // missesOne reports whether a list lacks one of those wanted.

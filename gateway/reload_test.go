@@ -125,21 +125,26 @@ accounts:
   - {system_id: begins, password: secret}
   - {system_id: changes, password: old, old_password: new}
   - {system_id: ends, password: new, old_password: old}
+  - {system_id: certified, password: secret}
+  - {system_id: another, certificates: [one, two]}
+  - {system_id: more, certificates: [one]}
 connectors: [{name: clients, direction: in, address: "127.0.0.1:0"}]
 `
 	after := strings.NewReplacer("{system_id: begins, password: secret}", "{system_id: begins, password: new, old_password: secret}",
 		"password: old, old_password: new", "password: new, old_password: old", "password: new, old_password: old", "password: new",
+		"{system_id: certified, password: secret}", "{system_id: certified, password: secret, certificates: [one]}", "[one, two]", "[two]",
+		"{system_id: more, certificates: [one]}", "{system_id: more, certificates: [one, two]}",
 		"rate: 5", "rate: 6", "{system_id: gone, password: secret}", "{system_id: new, password: secret}",
 		"{system_id: password, password: secret}", "{system_id: password, password: other}", "192.0.2.0/24", "192.0.2.0/25",
 		"{system_id: bind, password: secret}", "{system_id: bind, password: secret, bind: [receiver]}",
 		"{system_id: connectors, password: secret}", "{system_id: connectors, password: secret, connectors: [clients]}").Replace(before)
 	changed := changedAccounts(parse(t, before), parse(t, after))
-	for _, name := range []string{"gone", "password", "networks", "bind", "ends"} {
+	for _, name := range []string{"gone", "password", "networks", "bind", "ends", "certified", "another"} {
 		if !changed[name] {
 			t.Errorf("the sessions of %s do not end", name)
 		}
 	}
-	if len(changed) != 5 {
+	if len(changed) != 7 {
 		t.Errorf("the sessions of %v end", changed)
 	}
 }

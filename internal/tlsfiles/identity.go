@@ -2,11 +2,13 @@ package tlsfiles
 
 import (
 	"crypto/sha256"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/hex"
 	"errors"
 	"slices"
 	"strings"
+	"time"
 )
 
 // An Identity is who a peer is by its certificate, which an authority that is trusted has issued. The zero
@@ -28,6 +30,31 @@ func IdentityOf(c *x509.Certificate) Identity {
 		id.names = append(id.names, u.String())
 	}
 	return id
+}
+
+// ValidUntil returns until when the certificates that a client has shown are ones that a server's configuration takes, the zero time if
+// they are none: their authority was taken out, or a certificate has expired.
+func ValidUntil(c *tls.Config, shown []*x509.Certificate) (until time.Time) {
+	if c.ClientCAs == nil || len(shown) == 0 {
+		return until
+	}
+	o := x509.VerifyOptions{Roots: c.ClientCAs, Intermediates: x509.NewCertPool(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
+	for _, other := range shown[1:] {
+		o.Intermediates.AddCert(other)
+	}
+	chains, _ := shown[0].Verify(o)
+	for _, chain := range chains {
+		end := chain[0].NotAfter
+		for _, one := range chain[1:] {
+			if one.NotAfter.Before(end) {
+				end = one.NotAfter
+			}
+		}
+		if end.After(until) {
+			until = end
+		}
+	}
+	return until
 }
 
 const fingerprintPrefix = "sha256:"

@@ -1,11 +1,14 @@
 package tlsfiles
 
 import (
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestIdentity(t *testing.T) {
@@ -35,5 +38,58 @@ func TestIdentity(t *testing.T) {
 		if err := CheckIdentity(wanted); (err == nil) != ok {
 			t.Errorf("%q: %v", wanted, err)
 		}
+	}
+}
+
+// A certificate is taken while its authority is in force, and it has not expired.
+func TestValidUntil(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	var pools []*tls.Config
+	var issuers []*Authority
+	for _, name := range []string{"one", "two"} {
+		a, err := NewAuthority(name, time.Hour)
+		if err == nil {
+			err = a.Write(file(name))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		roots, err := authorities(file(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		issuers, pools = append(issuers, a), append(pools, &tls.Config{ClientCAs: roots})
+	}
+	shown := func(name string, lasts time.Duration) []*x509.Certificate {
+		t.Helper()
+		if err := issuers[0].Issue(file(name), file(name+"-key"), lasts, "acme"); err != nil {
+			t.Fatal(err)
+		}
+		c, err := tls.LoadX509KeyPair(file(name), file(name+"-key"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []*x509.Certificate{c.Leaf}
+	}
+	good, long, expired := shown("good", time.Minute), shown("long", 2*time.Hour), shown("expired", -time.Minute)
+	for _, test := range []struct {
+		name  string
+		by    *tls.Config
+		shown []*x509.Certificate
+		want  time.Time
+	}{
+		{"good", pools[0], good, good[0].NotAfter},
+		{"another authority", pools[1], good, time.Time{}},
+		{"none is asked for", &tls.Config{}, good, time.Time{}},
+		{"none is shown", pools[0], nil, time.Time{}},
+		{"expired", pools[0], expired, time.Time{}},
+	} {
+		if got := ValidUntil(test.by, test.shown); !got.Equal(test.want) {
+			t.Errorf("%s: until %v, want %v", test.name, got, test.want)
+		}
+	}
+	if got := ValidUntil(pools[0], long); !got.Before(long[0].NotAfter) {
+		t.Errorf("until %v, longer than its authority", got)
 	}
 }
