@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"pmg/account"
 	"pmg/internal/proxyheader"
 	"pmg/internal/sock"
 )
@@ -96,14 +97,14 @@ func (a *admitting) admit(c net.Conn) {
 		l.refuse(c, again)
 		return
 	}
-	if l.open.Add(1) > int64(cfg.Instances) {
-		l.open.Add(-1)
+	one := l.open.Enter(c, account.Host(remote.Addr()))
+	if one == nil {
 		l.gateway.Sessions.Leave(remote)
 		l.gateway.Sessions.NoInstance(l.connector)
 		l.refuse(c, true)
 		return
 	}
-	k := &conn{Conn: c, of: l, remote: remote}
+	k := &conn{Conn: one, of: l, remote: remote}
 	if byProxy {
 		a.work.Go(func() { a.admitClient(k, peer) })
 	} else if !a.give(accepted{conn: k}) {
@@ -115,9 +116,10 @@ func (a *admitting) admit(c net.Conn) {
 // has come, or closes the connection. Most checks of proxies end before that octet.
 func (a *admitting) admitClient(c *conn, proxy netip.AddrPort) {
 	l := a.of
-	goOn := context.AfterFunc(a.ctx, func() { _ = c.Conn.Close() })
+	raw := c.Conn.Conn
+	goOn := context.AfterFunc(a.ctx, func() { _ = raw.Close() })
 	defer goOn()
-	client, err := l.readClient(c.Conn, proxy)
+	client, err := l.readClient(raw, proxy)
 	if err != nil {
 		if err != errNobody && a.ctx.Err() == nil {
 			l.gateway.Sessions.NoHeader(l.connector, proxy, err)
@@ -127,12 +129,15 @@ func (a *admitting) admitClient(c *conn, proxy netip.AddrPort) {
 	}
 	l.gateway.Sessions.Leave(netip.AddrPort{})
 	if !l.gateway.Sessions.Admit(l.connector, client) {
-		l.open.Add(-1)
 		l.refuse(c.Conn, l.connector.Config().TakesFrom(client.Addr()))
 		return
 	}
-	c.remote = client
-	if n, _ := peek(c.Conn, make([]byte, 1)); n == 0 || !goOn() || !a.give(accepted{conn: c}) {
+	if c.remote = client; !c.From(account.Host(client.Addr())) {
+		l.gateway.Sessions.NoInstance(l.connector)
+		l.refuse(c, true)
+		return
+	}
+	if n, _ := peek(raw, make([]byte, 1)); n == 0 || !goOn() || !a.give(accepted{conn: c}) {
 		_ = c.Close()
 	}
 }

@@ -215,6 +215,7 @@ func (x *api) streamEvents(most int) {
 	}
 	defer x.connector.Streams.End(life)
 	if problem := engine.pulls.beginStream(s); problem != nil {
+		x.closes() // those that are refused leave the connections to others
 		x.problem(problem)
 		return
 	}

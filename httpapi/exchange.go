@@ -32,6 +32,8 @@ type exchange struct {
 	number  uint32
 	id      string // of the request, for its client
 	logged  bool
+	read    bool // its body has come
+	crowded bool // its account has as many connections as it may
 	account *account.Account
 	key     *config.Key // with which the client has logged in; nil: with its password
 	arrived int64
@@ -74,25 +76,36 @@ var dialects = []struct {
 // exchange begins to answer a request. Its body, and the answer, must pass in the time that a PDU may take.
 func (l *listener) exchange(w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{listener: l, w: w, r: r, conn: r.Context().Value(connKey{}).(*conn), number: l.number.Add(1), arrived: l.gateway.Clock.Now()}
+	x.conn.Await(r.ContentLength != 0)
 	x.extend()
 	x.id = "r" + strconv.FormatUint(uint64(x.number), 16) + "-" + rand.Text()[:10]
 	w.Header().Set("Request-Id", x.id)
 	return x
 }
 
-// extend gives the client as long as a PDU may take from now on to send, and as long again to take the answer.
+// extend gives the client as long as a PDU may take from now on to send, and as long again to take the answer. A body of a client that has
+// not logged in on the connection may take as long as a login.
 func (x *exchange) extend() {
 	patience := x.gateway.Config().Limits.PDUTimeout
 	c := http.NewResponseController(x.w)
-	_ = c.SetReadDeadline(time.Now().Add(patience))
+	reading := patience
+	if !x.read && !x.conn.known.Load() && x.r.ContentLength != 0 {
+		reading = min(patience, x.connector.Config().BindTimeout)
+	}
+	_ = c.SetReadDeadline(time.Now().Add(reading))
 	_ = c.SetWriteDeadline(time.Now().Add(2*patience + time.Second)) // the rate may have the answer wait
 }
 
 // logIn reports whether the credentials of the request are those of an account that may submit.
 func (x *exchange) logIn(name, password string) bool {
+	certificate, ok := x.certificate()
+	if !ok {
+		x.closes()
+		return false
+	}
 	ctx, end := x.whileThere()
 	defer end()
-	result := x.gateway.Logins.Ask(ctx, x.connector, x.conn.remote, certificateOf(x.r), protocols.Credentials{
+	result := x.gateway.Logins.Ask(ctx, x.connector, x.conn.remote, certificate, protocols.Credentials{
 		SystemID: []byte(name), Password: []byte(password), Bind: protocols.Transmitter,
 	})
 	return x.enter(result.Account, result.Code)
@@ -100,7 +113,12 @@ func (x *exchange) logIn(name, password string) bool {
 
 // logInByKey reports whether a key is one of an account that may submit.
 func (x *exchange) logInByKey(key string) bool {
-	result, k := x.gateway.Logins.AskKey(x.connector, x.conn.remote, certificateOf(x.r), key)
+	certificate, ok := x.certificate()
+	if !ok {
+		x.closes()
+		return false
+	}
+	result, k := x.gateway.Logins.AskKey(x.connector, x.conn.remote, certificate, key)
 	x.key = k
 	return x.enter(result.Account, result.Code)
 }
@@ -112,15 +130,29 @@ func (x *exchange) enter(a *account.Account, code sms.Code) bool {
 	}
 	x.account = a
 	x.conn.loggedIn()
+	if !x.conn.LogIn(a.SystemID) {
+		x.crowded = true
+		x.closes()
+	}
+	x.extend()
 	return true
 }
 
-// certificateOf returns the identity of a request's client by its certificate.
-func certificateOf(r *http.Request) (id tlsfiles.Identity) {
-	if t := r.TLS; t != nil && len(t.VerifiedChains) > 0 {
-		id = tlsfiles.IdentityOf(t.PeerCertificates[0])
+// closes closes the connection behind the answer.
+func (x *exchange) closes() { x.w.Header().Set("Connection", "close") }
+
+// certificate returns the identity of the request's client by its certificate. It reports false for one that would not be taken any more,
+// though the connection began with it.
+func (x *exchange) certificate() (id tlsfiles.Identity, ok bool) {
+	t := x.r.TLS
+	if t == nil || len(t.VerifiedChains) == 0 {
+		return id, true
 	}
-	return id
+	files := x.connector.TLS()
+	if files == nil || !x.conn.trusts(files.Config(""), t.PeerCertificates) {
+		return id, false
+	}
+	return tlsfiles.IdentityOf(t.PeerCertificates[0]), true
 }
 
 // mayCall returns why the account's messages may not name a URL to be called, nil if they may, or name none.
@@ -155,6 +187,11 @@ func (x *exchange) body(most int64) ([]byte, error) {
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
 		return nil, errTooLarge
+	}
+	if err == nil {
+		x.read = true
+		x.conn.Await(false)
+		x.extend()
 	}
 	return b, err
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 
+	"pmg/httpapi/conns"
 	"pmg/internal/httpfault"
 	"pmg/internal/testutil"
 )
@@ -27,7 +29,7 @@ func TestRequestPanics(t *testing.T) {
 		"/cgi-bin/sendsms": {fails, "The gateway has failed"},
 	} {
 		w, want := httptest.NewRecorder(), c.want
-		r := httptest.NewRequestWithContext(context.WithValue(t.Context(), connKey{}, &conn{of: l}), http.MethodGet, path, nil)
+		r := httptest.NewRequestWithContext(context.WithValue(t.Context(), connKey{}, &conn{Conn: conns.NewTable(func() int { return 1 }).Enter(nil, netip.Addr{}), of: l}), http.MethodGet, path, nil)
 		r.SetBasicAuth("client", "secret")
 		c.h.ServeHTTP(w, r)
 		if w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), want) || w.Header().Get("Request-Id") == "" {

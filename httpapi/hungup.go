@@ -35,7 +35,7 @@ func (x *exchange) whileThere() (context.Context, context.CancelFunc) {
 
 // hungUp reports whether the client sends nothing more, even if not all has been read that it has sent.
 func (c *conn) hungUp() bool {
-	raw, err := c.Conn.(syscall.Conn).SyscallConn()
+	raw, err := c.Conn.Conn.(syscall.Conn).SyscallConn()
 	if err != nil {
 		return true
 	}

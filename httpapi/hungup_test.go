@@ -3,8 +3,10 @@ package httpapi
 import (
 	"net"
 	"net/http/httptest"
+	"net/netip"
 	"testing"
 
+	"pmg/httpapi/conns"
 	"pmg/internal/testutil"
 )
 
@@ -28,7 +30,7 @@ func TestHungUp(t *testing.T) {
 	if _, err := client.Write([]byte("a body")); err != nil {
 		t.Fatal(err)
 	}
-	x := &exchange{r: httptest.NewRequest("POST", "/v1/messages", nil), conn: &conn{Conn: server}}
+	x := &exchange{r: httptest.NewRequest("POST", "/v1/messages", nil), conn: &conn{Conn: conns.NewTable(func() int { return 1 }).Enter(server, netip.Addr{})}}
 	ctx, end := x.whileThere()
 	defer end()
 	if x.conn.hungUp() || ctx.Err() != nil {

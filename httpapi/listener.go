@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	stdlog "log"
 	"net"
@@ -14,7 +15,9 @@ import (
 
 	"pmg/connector"
 	"pmg/gateway"
+	"pmg/httpapi/conns"
 	"pmg/internal/sock"
+	"pmg/internal/tlsfiles"
 )
 
 // Bounds on a connection.
@@ -30,7 +33,7 @@ type listener struct {
 	connector *connector.Connector
 	sockets   []net.Listener
 	http      http.Server
-	open      atomic.Int64 // connections
+	open      *conns.Table
 	number    atomic.Uint32
 	log       log
 	callers   *callers
@@ -38,7 +41,7 @@ type listener struct {
 
 // listen opens the sockets of a connector, unless they are open.
 func listen(g *gateway.Gateway, c *connector.Connector, opened []sock.Listening) (*listener, error) {
-	l := &listener{gateway: g, connector: c}
+	l := &listener{gateway: g, connector: c, open: conns.NewTable(func() int { return c.Config().Instances })}
 	l.log = log{file: c.PDULog, clock: &g.Clock}
 	for _, o := range opened {
 		s, err := o.Listener()
@@ -66,7 +69,8 @@ func listen(g *gateway.Gateway, c *connector.Connector, opened []sock.Listening)
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			return context.WithValue(ctx, connKey{}, connOf(c))
 		},
-		ErrorLog: stdlog.New(g.Log.With().Str("connector", c.Name).Logger(), "", 0),
+		ConnState: connState,
+		ErrorLog:  stdlog.New(g.Log.With().Str("connector", c.Name).Logger(), "", 0),
 	}
 	l.http.RegisterOnShutdown(c.Streams.Close)
 	return l, nil
@@ -99,8 +103,14 @@ func (l *listener) addresses() (all []netip.AddrPort) {
 	return all
 }
 
+// stopPatience is how long a connector that goes waits for headers and bodies that have not come.
+const stopPatience = time.Second
+
 // drain takes no more requests, and waits for those that are under way until ctx is done.
-func (l *listener) drain(ctx context.Context) { _ = l.http.Shutdown(ctx) }
+func (l *listener) drain(ctx context.Context) {
+	l.open.Stop(stopPatience)
+	_ = l.http.Shutdown(ctx)
+}
 
 func (l *listener) close() {
 	_ = l.http.Close()
@@ -121,11 +131,28 @@ func (l *listener) refuse(c net.Conn, again bool) {
 
 // A conn is a connection of a client.
 type conn struct {
-	net.Conn
+	*conns.Conn
 	of     *listener
 	remote netip.AddrPort // not valid until the PROXY header of the connection has been read
 	known  atomic.Bool    // somebody has logged in on it
 	once   sync.Once
+	trust  atomic.Pointer[trust]
+}
+
+// A trust is what was found of the certificate of a connection's client.
+type trust struct {
+	by    *tls.Config
+	until time.Time // zero: it is not taken
+}
+
+// trusts reports whether a configuration takes the certificates that the client has shown. They are looked at again only with another one.
+func (c *conn) trusts(by *tls.Config, shown []*x509.Certificate) bool {
+	found := c.trust.Load()
+	if found == nil || found.by != by {
+		found = &trust{by, tlsfiles.ValidUntil(by, shown)}
+		c.trust.Store(found)
+	}
+	return time.Now().Before(found.until)
 }
 
 type connKey struct{}
@@ -136,6 +163,16 @@ func connOf(c net.Conn) *conn {
 		c = t.NetConn()
 	}
 	return c.(*conn)
+}
+
+// connState is the ConnState of a listener.
+func connState(c net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateActive:
+		connOf(c).Work()
+	case http.StateIdle:
+		connOf(c).Rest()
+	}
 }
 
 // loggedIn notes that a request on the connection has shown valid credentials: the connection does not count any
@@ -152,7 +189,6 @@ func (c *conn) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(c.remote) 
 // Close implements net.Conn.
 func (c *conn) Close() error {
 	c.once.Do(func() {
-		c.of.open.Add(-1)
 		if c.known.Swap(true) {
 			c.of.gateway.Sessions.CloseSocket()
 		} else {

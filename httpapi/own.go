@@ -57,6 +57,10 @@ func (l *listener) with(scope string, handle func(*api)) http.HandlerFunc {
 			x.problem(own.NewProblem("forbidden", "the key "+x.key.Name+" has not the scope "+scope))
 			return
 		}
+		if x.crowded {
+			x.problem(own.NewProblem("unavailable", "the account has as many connections as one account may: all but a tenth of instances"))
+			return
+		}
 		x.limits()
 		handle(x)
 	}
@@ -90,12 +94,16 @@ func (x *api) bearer() (key string, ok bool) {
 
 // isStillKnown reports whether a request that goes on would still be let in.
 func (x *api) isStillKnown(scope string) bool {
+	certificate, ok := x.certificate()
+	if !ok {
+		return false
+	}
 	if key, ok := x.bearer(); ok {
-		k := x.gateway.Logins.StillKey(x.connector, x.conn.remote, certificateOf(x.r), key)
+		k := x.gateway.Logins.StillKey(x.connector, x.conn.remote, certificate, key)
 		return k != nil && isFor(k, scope)
 	}
 	name, password, _ := x.r.BasicAuth()
-	return x.gateway.Logins.Still(x.connector, x.conn.remote, certificateOf(x.r), protocols.Credentials{
+	return x.gateway.Logins.Still(x.connector, x.conn.remote, certificate, protocols.Credentials{
 		SystemID: []byte(name), Password: []byte(password), Bind: protocols.Transmitter,
 	})
 }

@@ -310,6 +310,7 @@ func (x *api) getEvents() {
 	all := &x.callers.engine.pulls
 	room, ok := all.begin(a.SystemID)
 	if !ok {
+		x.closes()
 		x.problem(own.NewProblem("rate-limited", fmt.Sprintf("%d requests wait, or %d events were fetched and not acknowledged", mostPulls, mostHeld)))
 		return
 	}

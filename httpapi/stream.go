@@ -29,6 +29,7 @@ const (
 // submitted together, so that one commit serves it. A line that is refused does not end the stream.
 func (x *api) stream() {
 	c := http.NewResponseController(x.w)
+	x.conn.Await(false)      // the table of streams ends it
 	_ = c.EnableFullDuplex() // HTTP/1.1: lines are answered while others come
 	x.w.Header().Set("Content-Type", "application/x-ndjson")
 	life, ok := x.lasts("stream", func() bool { return x.isStillKnown(config.SendScope) }, func() {

@@ -2,9 +2,13 @@ package e2e
 
 import (
 	"bufio"
+	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -112,4 +116,129 @@ func TestHTTPStreamRevoked(t *testing.T) {
 	next(row("two", ""), "another", ", networks: 192.0.2.0/24", "{system_id: bar, password: s3cret, connectors: clients}")
 	moved.wantEnd("unauthenticated")
 	testutil.Eventually(t, "all have ended", func() bool { return len(g.Connector("api").Streams.All()) == 0 })
+}
+
+// A stop waits for nobody who only waits: fetches, streams, headers and bodies that do not come, with and without a login.
+func TestHTTPStop(t *testing.T) {
+	parallel(t)
+	s := site{
+		operator: newSMSC(t), store: vfs.NewMem(), accounts: "{system_id: shop, password: s3cret, bind: [transmitter], pull: true}",
+		more: `{name: api, direction: in, protocol: http, dialects: [pmg, kannel, jasmin], address: "127.0.0.1:0"}`,
+	}
+	g := start(t, s)
+	const login = "Basic c2hvcDpzM2NyZXQ="
+	open := func(octets string) net.Conn {
+		t.Helper()
+		c, err := net.Dial("tcp", g.addr("api"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		fmt.Fprint(c, octets)
+		return c
+	}
+	head := " HTTP/1.1\r\nHost: x\r\nAuthorization: " + login + "\r\n"
+	open("GET /v1/events?wait=30s" + head + "\r\n")
+	open("GET /v1/events" + head + "Accept: text/event-stream\r\n\r\n")
+	open("GET /v1/acc")
+	open("POST /cgi-bin/sendsms?username=shop HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nhalf")
+	open("POST /secure/send HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+	open("POST /v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{")
+	open("POST /v1/messages" + head + "Content-Length: 100\r\n\r\n{")
+	open("POST /v1/messages:stream" + head + "Transfer-Encoding: chunked\r\n\r\n5\r\n{\"to\r\n")
+	idle, busy := g.lines("api", login), g.lines("api", login)
+	go func() { // until it is cut
+		message := textBody("46700000001", "a") + "\n"
+		for {
+			if _, err := fmt.Fprintf(busy.conn, "%x\r\n%s\r\n", len(message), message); err != nil {
+				return
+			}
+		}
+	}()
+	testutil.Eventually(t, "all last", func() bool { return len(g.Connector("api").Streams.All()) == 5 })
+	kept := open("GET /v1/account" + head + "\r\n")
+	if _, err := kept.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	const most = 10 * time.Second // a second for headers and bodies; each of these took four to thirty
+	ctx, cancel := context.WithTimeout(context.Background(), most)
+	defer cancel()
+	stopped := make(chan struct{})
+	go func() { g.engine.Drain(ctx); close(stopped) }()
+	idle.wantEnd("unavailable")
+	if <-stopped; ctx.Err() != nil {
+		t.Error("the stop waits for somebody")
+	}
+}
+
+// A connection whose certificate is not taken any more is answered 401 and closed: each request is a login of its own. With the same
+// authority, whatever else has changed, it goes on.
+func TestHTTPCertificateRevoked(t *testing.T) {
+	parallel(t)
+	k, next := newKeys(t), newKeys(t)
+	at := func(ca string) site {
+		return site{
+			operator: newSMSC(t), accounts: "{system_id: one, certificates: client}",
+			more: fmt.Sprintf(`{name: api, direction: in, protocol: http, address: "127.0.0.1:0", %s}`, k.listens(fmt.Sprintf(", client_ca: %q", ca))),
+		}
+	}
+	s := at(k.file("ca"))
+	g := start(t, s)
+	k.issue("client", "client")
+	c, err := tls.Dial("tcp", g.addr("api"), k.shows(k, "client"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	in := bufio.NewReader(c)
+	get := func(want int) {
+		t.Helper()
+		fmt.Fprint(c, "GET /v1/account HTTP/1.1\r\nHost: x\r\nAuthorization: Basic b25lOg==\r\n\r\n")
+		resp, err := http.ReadResponse(in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != want || resp.Close != (want != 200) {
+			t.Errorf("%d, close %v, %v; want %d", resp.StatusCode, resp.Close, err, want)
+		}
+	}
+	reload := func(ca string) {
+		t.Helper()
+		n := at(ca)
+		n.operator = s.operator
+		if err := g.reload(n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	get(200)
+	reload(k.file("ca"))
+	get(200)
+	reload(next.file("ca"))
+	get(401)
+	if _, err := c.Read(make([]byte, 1)); err == nil {
+		t.Error("it goes on")
+	}
+}
+
+// A body before a login may take as long as a login, and one behind it as long as a PDU.
+func TestHTTPBodyBeforeLogin(t *testing.T) {
+	parallel(t)
+	g := start(t, site{
+		operator: newSMSC(t), more: `{name: api, direction: in, protocol: http, dialects: [pmg, kannel], address: "127.0.0.1:0", bind_timeout: 100ms}`,
+		limits: "pdu_timeout: 5m",
+	})
+	c, err := net.Dial("tcp", g.addr("api"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(testutil.Patience))
+	fmt.Fprint(c, "POST /cgi-bin/sendsms HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nhalf")
+	if b, err := io.ReadAll(c); err != nil || !strings.HasPrefix(string(b), "HTTP/1.1 403") {
+		t.Errorf("%q, %v", b, err)
+	}
+	s := g.lines("api", "Basic YWNtZTpzM2NyZXQ=")
+	time.Sleep(150 * time.Millisecond)
+	s.submit()
+	s.want(`"state":"queued"`)
 }

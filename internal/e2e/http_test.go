@@ -335,29 +335,31 @@ func TestHTTPBadConnections(t *testing.T) {
 	smsc.answer(0, field(smsc.want("submit_sm"), "seq"))
 }
 
-// As many connections are open as there are instances. One more is answered that it may come again.
+// As many connections are open as there are instances. One more takes the place of the one that has been idle for longest; where none is idle, it
+// is answered that it may come again.
 func TestHTTPConnections(t *testing.T) {
 	parallel(t)
 	g := start(t, site{operator: newSMSC(t), more: strings.Replace(withAPI, "}", ", instances: 2}", 1)})
-	var open []net.Conn
-	for range 2 {
-		c, err := net.Dial("tcp", g.addr("api"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-		b := make([]byte, 100)
-		if n, err := c.Read(b); err != nil || !strings.HasPrefix(string(b[:n]), "HTTP/1.1 404") {
-			t.Fatalf("%q, %v", b[:n], err)
-		}
-		open = append(open, c)
-	}
+	const login = "Basic YWNtZTpzM2NyZXQ="
+	busy := g.lines("api", login)
+	g.lines("api", login)
 	if b := readAll(t, g.addr("api")); !strings.HasPrefix(b, "HTTP/1.1 503") {
 		t.Errorf("%q", b)
 	}
-	open[0].Close()
-	testutil.Eventually(t, "there is room again", func() bool { return !strings.HasPrefix(readAll(t, g.addr("api")), "HTTP/1.1 503") })
-	open[1].Close()
+	busy.conn.Close()
+	for range 3 { // each stays open until the next one takes its place
+		testutil.Eventually(t, "there is room", func() bool {
+			c, err := net.Dial("tcp", g.addr("api"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { c.Close() })
+			fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+			b := make([]byte, 12)
+			_, err = io.ReadFull(c, b)
+			return err == nil && string(b) == "HTTP/1.1 404"
+		})
+	}
 }
 
 func readAll(t *testing.T, addr string) string {

@@ -1,0 +1,203 @@
+// Package conns keeps the connections of a listener within a limit, of which one account or one address leaves a tenth to the
+// others, and ends what has not been read when the gateway stops.
+//
+// # Start reading
+//
+// conns.go (who may have connections), deadline.go.
+package conns
+
+import (
+	"container/list"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// A Table is the connections of a listener. It is safe for concurrent use.
+type Table struct {
+	limit func() int // of connections
+
+	mu       sync.Mutex
+	open     map[*Conn]struct{}
+	idle     *list.List // of *Conn: those that have no request, the one that has been so for longest first
+	hosts    map[netip.Addr]int
+	accounts map[string]int
+	stop     time.Time // by which what is still read must have come; zero: the gateway does not stop
+}
+
+// NewTable makes a table with a limit, which may change.
+func NewTable(limit func() int) *Table {
+	return &Table{limit: limit, open: map[*Conn]struct{}{}, idle: list.New(), hosts: map[netip.Addr]int{}, accounts: map[string]int{}}
+}
+
+// A Conn is a connection of the table.
+type Conn struct {
+	net.Conn
+	table *Table
+	reads deadline
+
+	// Guarded by the table's lock:
+	host    netip.Addr // not valid: it is not known yet
+	account string     // that has logged in last; "": none
+	resting *list.Element
+	closed  bool
+}
+
+// Len returns how many connections are open.
+func (t *Table) Len() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.open)
+}
+
+// share returns how many connections an account or an address may have. Under ten there is no tenth to leave.
+func share(limit int) int { return limit - limit/10 }
+
+// Enter adds a connection of a host, which is not valid where it is not known yet. Where the host has its share it takes the place of an idle
+// one of the host, and where the table is full of an idle one of the account or host that has most. It returns nil if none of these is idle.
+func (t *Table) Enter(c net.Conn, host netip.Addr) *Conn {
+	t.mu.Lock()
+	limit, replaced := t.limit(), (*Conn)(nil)
+	switch {
+	case host.IsValid() && t.hosts[host] >= share(limit):
+		replaced = t.longestIdle(func(o *Conn) bool { return o.host == host })
+	case len(t.open) >= limit:
+		replaced = t.ofLargest()
+	}
+	if replaced == nil && (len(t.open) >= limit || host.IsValid() && t.hosts[host] >= share(limit)) {
+		t.mu.Unlock()
+		return nil
+	}
+	t.leave(replaced)
+	n := &Conn{Conn: c, table: t, host: host}
+	n.reads.awaits = true
+	n.reads.limit = t.stop
+	t.open[n] = struct{}{}
+	t.hosts[host]++
+	n.resting = t.idle.PushBack(n)
+	t.mu.Unlock()
+	replaced.end()
+	return n
+}
+
+// longestIdle returns the connection that matches and has been idle for longest, nil if there is none.
+func (t *Table) longestIdle(match func(*Conn) bool) *Conn {
+	for e := t.idle.Front(); e != nil; e = e.Next() {
+		if c := e.Value.(*Conn); match(c) {
+			return c
+		}
+	}
+	return nil
+}
+
+// ofLargest returns the connection that has been idle for longest among those of the account, or host without a login, that has most.
+func (t *Table) ofLargest() (found *Conn) {
+	most := 0
+	for e := t.idle.Front(); e != nil; e = e.Next() {
+		c := e.Value.(*Conn)
+		n := t.hosts[c.host]
+		if c.account != "" {
+			n = t.accounts[c.account]
+		}
+		if n > most {
+			found, most = c, n
+		}
+	}
+	return found
+}
+
+// From notes the host of a connection, when it is known. It reports false if the host has its share.
+func (c *Conn) From(host netip.Addr) bool {
+	t := c.table
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c.closed || t.hosts[host] >= share(t.limit()) {
+		return false
+	}
+	uncount(t.hosts, c.host)
+	c.host = host
+	t.hosts[host]++
+	return true
+}
+
+// LogIn notes whose connection it is. It reports false if the account has its share, and none of the others is idle: then the connection
+// must be closed behind its request.
+func (c *Conn) LogIn(account string) bool {
+	t := c.table
+	t.mu.Lock()
+	if c.closed || c.account == account {
+		t.mu.Unlock()
+		return true
+	}
+	uncount(t.accounts, c.account)
+	c.account = account
+	t.accounts[account]++
+	over := t.accounts[account] > share(t.limit())
+	var replaced *Conn
+	if over {
+		replaced = t.longestIdle(func(o *Conn) bool { return o.account == account && o != c })
+		t.leave(replaced)
+	}
+	t.mu.Unlock()
+	replaced.end()
+	return !over || replaced != nil
+}
+
+// Work notes that a request is served.
+func (c *Conn) Work() {
+	c.table.mu.Lock()
+	defer c.table.mu.Unlock()
+	c.unrest()
+}
+
+// Rest notes that the next request is awaited.
+func (c *Conn) Rest() {
+	c.Await(true)
+	c.table.mu.Lock()
+	defer c.table.mu.Unlock()
+	if c.unrest(); !c.closed {
+		c.resting = c.table.idle.PushBack(c)
+	}
+}
+
+func (c *Conn) unrest() {
+	if c.resting != nil {
+		c.table.idle.Remove(c.resting)
+		c.resting = nil
+	}
+}
+
+// leave removes a connection, which may be nil.
+func (t *Table) leave(c *Conn) {
+	if c == nil || c.closed {
+		return
+	}
+	c.closed = true
+	c.unrest()
+	delete(t.open, c)
+	uncount(t.hosts, c.host)
+	uncount(t.accounts, c.account)
+}
+
+// uncount counts one less.
+func uncount[K comparable](of map[K]int, key K) {
+	if of[key]--; of[key] <= 0 {
+		delete(of, key)
+	}
+}
+
+// end closes a connection that has left, which may be nil. What serves it closes it too, and then counts it.
+func (c *Conn) end() {
+	if c != nil {
+		_ = c.Conn.Close()
+	}
+}
+
+// Close implements net.Conn.
+func (c *Conn) Close() error {
+	c.table.mu.Lock()
+	c.table.leave(c)
+	c.table.mu.Unlock()
+	return c.Conn.Close()
+}

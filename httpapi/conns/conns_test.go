@@ -1,0 +1,179 @@
+package conns
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A crowd opens connections of a table.
+type crowd struct {
+	*testing.T
+	table *Table
+	ends  map[*Conn]net.Conn // the clients'
+}
+
+func newCrowd(t *testing.T, limit int) *crowd {
+	return &crowd{t, NewTable(func() int { return limit }), map[*Conn]net.Conn{}}
+}
+
+var one, two = netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
+
+// open opens a connection of a host. It returns nil if there is no room.
+func (c *crowd) open(host netip.Addr) *Conn {
+	server, client := net.Pipe()
+	n := c.table.Enter(server, host)
+	c.Cleanup(func() { server.Close(); client.Close() })
+	if n != nil {
+		c.ends[n] = client
+	}
+	return n
+}
+
+// closed reports whether a connection was closed.
+func (c *crowd) closed(n *Conn) bool {
+	_ = c.ends[n].SetReadDeadline(time.Now())
+	_, err := c.ends[n].Read(make([]byte, 1))
+	return errors.Is(err, io.EOF)
+}
+
+// An address leaves a tenth of the connections to others: where it has the rest, its own idle ones make room, and busy ones do not.
+func TestHosts(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, 20)
+	var all []*Conn
+	for range 18 {
+		all = append(all, c.open(one))
+	}
+	all[0].Work()
+	if next := c.open(one); next == nil || c.closed(all[0]) || !c.closed(all[1]) || c.table.Len() != 18 {
+		t.Error("the longest idle one does not make room")
+	}
+	if a, b := c.open(two), c.open(two); a == nil || b == nil {
+		t.Error("another address has no tenth")
+	}
+	for n := range c.table.open {
+		n.Work()
+	}
+	if c.open(one) != nil || c.open(two) != nil {
+		t.Error("busy connections made room")
+	}
+	for n := range c.ends {
+		n.Close()
+		n.Rest()
+	}
+	if c.table.Len()+len(c.table.hosts)+c.table.idle.Len() != 0 {
+		t.Errorf("%d are left, of %v, %d idle", c.table.Len(), c.table.hosts, c.table.idle.Len())
+	}
+}
+
+// So does an account, from however many addresses it comes; one that has its share and is busy is told to close what is more.
+func TestAccounts(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, 20)
+	host := func(i int) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}) }
+	var all []*Conn
+	for i := range 18 {
+		n := c.open(host(i))
+		n.Work()
+		if !n.LogIn("load") || !n.LogIn("load") {
+			t.Fatal("it has its share already")
+		}
+		all = append(all, n)
+	}
+	late := c.open(host(100))
+	late.Work()
+	if late.LogIn("load") {
+		t.Error("the account has more than its share")
+	}
+	late.Close()
+	all[3].Rest()
+	last := c.open(host(101))
+	last.Work()
+	if !last.LogIn("load") || !c.closed(all[3]) {
+		t.Error("the idle one does not make room")
+	}
+	if c.open(one) == nil || c.open(two) == nil {
+		t.Error("others have no tenth")
+	}
+}
+
+// A full table makes room by an idle connection of whoever has most.
+func TestFull(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, 5)
+	small := c.open(two)
+	var large []*Conn
+	for range 4 {
+		large = append(large, c.open(one))
+	}
+	if c.open(netip.MustParseAddr("192.0.2.3")) == nil || c.closed(small) || !c.closed(large[0]) {
+		t.Error("the host with most has not made room")
+	}
+	for i, n := range slices.Concat(large[1:], []*Conn{small}) {
+		n.Work()
+		if i < 3 {
+			n.LogIn("load")
+		}
+		n.Rest()
+	}
+	for range 2 {
+		if c.open(netip.Addr{}) == nil {
+			t.Error("no room")
+		}
+	}
+	if c.closed(small) || !c.closed(large[1]) {
+		t.Error("the account with most has not made room")
+	}
+	proxied := c.open(netip.Addr{})
+	if !proxied.From(one) || proxied.host != one {
+		t.Error("it is not counted for its client")
+	}
+}
+
+// When the gateway stops, headers and bodies have to come soon, whatever deadlines are set then; who waits for an answer is not hurried.
+func TestStop(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrowd(t, 10)
+		body, answer, early := c.open(one), c.open(one), c.open(one)
+		for _, n := range []*Conn{body, answer} {
+			_ = n.SetReadDeadline(time.Now().Add(time.Hour))
+		}
+		answer.Await(false)
+		_ = early.SetReadDeadline(time.Now().Add(time.Millisecond))
+		begin := time.Now()
+		c.table.Stop(time.Second)
+		late := c.open(one)
+		_ = body.SetReadDeadline(time.Now().Add(time.Hour))
+		_ = late.SetDeadline(time.Time{})
+		waits := func(n *Conn) time.Duration {
+			if _, err := n.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Error(err)
+			}
+			return time.Since(begin)
+		}
+		if early := waits(early); early != time.Millisecond {
+			t.Errorf("an earlier deadline is after %v", early)
+		}
+		if took := waits(body); took != time.Second {
+			t.Errorf("a body may take %v", took)
+		}
+		if took := waits(late); took != time.Second {
+			t.Errorf("a header of a new connection may take %v", took)
+		}
+		if took := waits(answer); took != time.Hour {
+			t.Errorf("who waits for an answer is read until %v", took)
+		}
+		answer.Await(true)
+		if took := waits(answer); took != time.Hour {
+			t.Errorf("what comes behind the answer may take %v", took)
+		}
+	})
+}
