@@ -113,7 +113,7 @@ func (s *Server) listen(cfg *config.Config, opened []sock.Listening) error {
 			return fmt.Errorf("(admin.tls): %w", err)
 		}
 		s.view.certificates = c
-		s.http.Handler = c.kept(s.http.Handler)
+		s.http.Handler = c.whileTrusted(s.http.Handler)
 		for i, l := range s.listeners {
 			s.listeners[i] = tls.NewListener(l, &tls.Config{GetConfigForClient: c.config, MinVersion: tls.VersionTLS12})
 		}

@@ -38,8 +38,8 @@ func (c *certificates) config(*tls.ClientHelloInfo) (*tls.Config, error) {
 	return c.files.Config(""), nil
 }
 
-// kept serves the requests of connections whose certificates would still be taken, and closes the others.
-func (c *certificates) kept(h http.Handler) http.Handler {
+// whileTrusted serves the requests of connections whose certificates would still be taken, and closes the others.
+func (c *certificates) whileTrusted(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if t := r.TLS; t != nil && len(t.VerifiedChains) > 0 {
 			if config, _ := c.config(nil); !time.Now().Before(tlsfiles.ValidUntil(config, t.PeerCertificates)) {

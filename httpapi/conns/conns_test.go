@@ -137,7 +137,7 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// When the gateway stops, headers and bodies have to come soon, whatever deadlines are set then; who waits for an answer is not hurried.
+// When the gateway stops, headers and bodies have to come soon, whatever deadlines are set then. A client that waits for an answer is not hurried.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
