@@ -99,6 +99,7 @@ func prepare(o Options, s Store, drop func(upTo uint64)) (*Writer, error) {
 		return nil, err
 	}
 	w.logs = logfile.NewDir(o.Dir, "events file", o.Options)
+	w.logs.Keys = AppendKeys
 	w.file = w.logs.File("events", o.Log, w.happens)
 	w.file.Start()
 	var first uint64

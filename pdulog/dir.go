@@ -52,7 +52,9 @@ func limitOf(o Options) int64 {
 
 // NewDir returns the directory at path. Nothing is created before Open.
 func NewDir(path string, o Options) *Dir {
-	return &Dir{o: o, limit: limitOf(o), logs: logfile.NewDir(path, "pdu log", o.Options), writers: map[string]*writer{}}
+	logs := logfile.NewDir(path, "pdu log", o.Options)
+	logs.Keys = AppendKeys
+	return &Dir{o: o, limit: limitOf(o), logs: logs, writers: map[string]*writer{}}
 }
 
 // Open opens <dir>/<connector>.log. It creates the file and the directory if they do not

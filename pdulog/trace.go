@@ -12,173 +12,143 @@ import (
 	"strings"
 	"time"
 
+	"pmg/internal/logfile"
 	"pmg/internal/logtext"
 )
 
-// A Trace selects the messages whose way through the gateway is traced.
+// A Trace selects the messages whose way through the gateway is traced: by their ids, by a number, or the latest ones.
 type Trace struct {
 	ID     string   // the gateway's or a peer's id of the message
 	Number string   // number of the sender or the recipient; used if ID is empty
 	Also   []string // further ids that the gateway has given, for example of receipts
 	Filter Filter   // of it Since and Until count
 
-	Account string // lines with a number count if they are about messages of this account, or say of none; "": all do
-	Room    int    // how many octets of lines are kept; 0: as many as there are
+	Account    string   // messages are of this account, or no line says of which; "": of any. Used if ID is empty, as are the next two
+	Connectors []string // messages that came or left by these; empty: by any
+	Failed     bool     // messages that a peer refused, or that a receipt says something else of than that they were delivered
+	Most       int      // how many messages are followed, the latest ones; 0: maxTraced
 
-	Cut bool // set by Trace: the selection had more messages than maxTraced, or more lines than Room, and only those were followed
+	Room int           // how many octets of lines are kept; 0: as many as there are
+	Logs *logfile.Logs // what is remembered of the files between searches; nil: nothing
+
+	// Set by Trace.
+	Cut  bool      // the selection has more messages than Most, or more lines than Room, and only those were followed
+	From time.Time // the time back to which messages were searched
+	Read int64     // octets that were read
 }
 
-// maxTraced is how many messages are followed at most: each is looked for in every line, so that
-// the number of a busy sender would take hours. The lines that have the number itself are all found.
+// maxTraced is how many messages are followed at most, where Trace.Most does not say it.
 const maxTraced = 100
 
-// rounds is how often the logs are read at most: what a line tells of others may stand behind
-// them.
-const rounds = 6
+// rounds is how often what was learned of messages is looked up at most.
+const rounds = 12
+
+// mostPool is how many octets of lines may be kept that are perhaps about one of the messages.
+const mostPool = 64 << 20
 
 // Trace returns the lines about the selected messages, in the order of their times: the request
 // that carried a message to the gateway and its answer, the requests that carried it and its
 // other parts to a peer and their answers, and the receipts for it.
 //
-// It looks for octets and parses only the lines that have them, so that reading takes the time.
-// A line may name ids, or belong to a request or an answer, that stand in lines already
-// read; so it reads again until nothing new is learned. With an error it returns the lines that it has found before.
+// Lines are found by their keys, the latest first, in blocks of which an index tells what they have. What a line tells is looked up
+// then, until nothing new is learned. With an error it returns the lines that it has found before.
 func (t *Trace) Trace(ctx context.Context, dir string) ([][]byte, error) {
-	w := newTracer(t)
-	connectors, err := Connectors(dir)
+	names, err := Connectors(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	w := newTracer(t)
+	w.walk, err = cmp.Or(t.Logs, new(logfile.Logs)).Walk(dir, AppendKeys, names, w.since, t.Filter.Until)
+	if err != nil {
+		return nil, err
+	}
+	defer w.walk.Close()
+	t.From = t.Filter.Since
+	if t.ID == "" {
+		err = w.latest(ctx)
+	}
 	for range rounds {
-		before := w.learned
-		for _, c := range connectors {
-			if err := w.scan(ctx, dir, c); err != nil {
-				return w.lines(), err
-			}
+		if len(w.fresh) == 0 {
+			w.wantPairs() // most were found by their ids
 		}
-		w.pair()
-		if w.learned == before {
+		if err != nil || len(w.fresh) == 0 {
 			break
 		}
-		w.limit()
+		err = w.follow(ctx)
 	}
-	return w.lines(), nil
-}
-
-// scan reads the lines of a connector.
-func (w *tracer) scan(ctx context.Context, dir, connector string) error {
-	n := 0
-	return ReadLines(ctx, dir, connector, w.since, w.Filter.Until, func(line []byte) {
-		n++
-		if w.isWorthParsing(line) {
-			if e, err := Parse(line); err == nil && w.Filter.Match(&e) {
-				w.visit(&e, n)
-			}
-		}
-	})
+	t.Read = w.walk.Octets + w.walk.Indexed
+	return w.lines(), err
 }
 
 // A tracer collects the lines about messages, and what they tell of others.
 type tracer struct {
 	*Trace
-	words   [][]byte          // octets that a line about one of the messages has
-	told    [][]byte          // octets that a receipt for one of them has
-	ids     map[string]bool   // the gateway's ids of the messages and of receipts for them, 16 digits
-	short   map[string]bool   // ids that clients know the messages by, where they support only short ones
-	peers   map[string]string // the peers' ids of the messages: the connectors that they came by; empty: any
-	forms   map[string]bool   // other forms that receipts may write them in
-	numbers [][]byte          // recipients of the messages
-	parts   map[string]part   // ids that other parts of the messages may have
+	walk  *logfile.Walk
+	since time.Time // no line before this time is about one of the messages
+	fresh []logfile.Key
+	asked map[uint64][]logfile.Key // all that were ever in fresh
+	keys  []uint64                 // of a line
+	pool  []*tracedLine            // lines with a key that was wanted, which are about none of the messages as far as is known
+	size  int                      // octets of those that were ever there
 
-	found map[string]*tracedLine
-	asked map[uint32]bool // sequences of lines that are wanted because they belong to others
-	pairs map[pairKey][]*pairing
+	ids   map[string]bool    // the gateway's ids of the messages and of receipts for them, 16 digits
+	short map[string]bool    // ids that clients know the messages by, where they support only short ones
+	peers map[string][]*peer // the peers' ids of the messages, by each form that receipts may write them in
+	to    map[string]string  // recipients of the messages, by the gateway's ids
+	parts map[string]part    // ids that other parts of the messages may have
 
-	since            time.Time // no line before this time is about one of the messages
-	from             []byte    // the same, as a line has it
-	pairFrom, pairTo []byte    // nor is a request or an answer that is wanted outside of this
+	found  map[string]*tracedLine
+	pairs  map[uint64][]*pairing
+	octets int // of the lines found
+}
 
-	octets  int // of the lines found
-	learned int // things that have been learned: it rises until there is nothing more
+// A place is where a line stands among those of its connector.
+type place struct{ file, at int64 }
+
+func (p place) compare(o place) int {
+	return cmp.Or(cmp.Compare(p.file, o.file), cmp.Compare(p.at, o.at))
 }
 
 type tracedLine struct {
-	line      []byte
-	at        time.Time
-	rank      int
-	connector string
-	n         int // of its lines
-}
-
-// A pairKey is what the lines of a request and its answer share; received is that of the line
-// that is wanted.
-type pairKey struct {
-	connector string
-	instance  int
-	received  bool
-	sequence  uint32
+	Entry
+	rank  int
+	place place
 }
 
 // A pairing is a line whose request or answer is wanted.
 type pairing struct {
+	line   *tracedLine
 	at     time.Time
-	before bool   // its request is wanted: the last one before it; otherwise its answer, the first one after it
-	line   []byte // the best so far
-	best   time.Time
-	n      int
+	before bool        // its request is wanted: the last one before it; otherwise its answer, the first one after it
+	best   *tracedLine // so far
 }
 
 func newTracer(t *Trace) *tracer {
 	w := &tracer{
-		Trace: t, ids: map[string]bool{}, short: map[string]bool{}, peers: map[string]string{}, forms: map[string]bool{}, parts: map[string]part{},
-		found: map[string]*tracedLine{}, asked: map[uint32]bool{}, pairs: map[pairKey][]*pairing{},
+		Trace: t, asked: map[uint64][]logfile.Key{}, ids: map[string]bool{}, short: map[string]bool{}, peers: map[string][]*peer{}, to: map[string]string{}, parts: map[string]part{},
+		found: map[string]*tracedLine{}, pairs: map[uint64][]*pairing{},
 	}
 	w.since = t.Filter.Since
 	if t.ID == "" {
-		w.words = append(w.words, []byte(ComparedEnd(t.Number)))
 		return w
 	}
-	w.words = append(w.words, []byte(t.ID))
-	w.peers[t.ID] = ""
 	if id := strings.ToLower(t.ID); logtext.IsID([]byte(id)) {
-		w.addID(id)
-		w.noneBefore(acceptedAfter(id))
-	} else {
-		w.addForms(t.ID)
+		if after := acceptedAfter(id); after.After(w.since) {
+			w.since = after
+		}
+		w.addID(id, time.Time{})
+	}
+	for _, form := range IDForms(t.ID) {
+		w.want(IDHash([]byte(form)), time.Time{}, time.Time{})
 	}
 	for _, id := range t.Also {
-		w.addID(id)
+		w.addID(id, time.Time{})
 	}
 	return w
 }
 
 // answerWithin is how far a request and its answer are apart at most.
 const answerWithin = 10 * time.Minute
-
-// limit notes from what was found which lines need not be looked at.
-func (w *tracer) limit() {
-	var first, last time.Time
-	for _, l := range w.found {
-		if first.IsZero() || l.at.Before(first) {
-			first = l.at
-		}
-		if l.at.After(last) {
-			last = l.at
-		}
-	}
-	w.pairFrom = first.Add(-answerWithin).AppendFormat(w.pairFrom[:0], timeLayout)
-	w.pairTo = last.Add(answerWithin).AppendFormat(w.pairTo[:0], timeLayout)
-	if w.ID != "" {
-		w.noneBefore(first.Add(-answerWithin))
-	}
-}
-
-// noneBefore notes that no line before a time is about one of the messages.
-func (w *tracer) noneBefore(t time.Time) {
-	if t.After(w.since) {
-		w.since, w.from = t, t.UTC().AppendFormat(w.from[:0], timeLayout)
-	}
-}
 
 // acceptedAfter returns a time before which a message with an id was not accepted: ids begin, when a
 // gateway starts, with its time in microseconds, and rise by one.
@@ -192,103 +162,163 @@ func acceptedAfter(id string) (t time.Time) {
 	return t
 }
 
-// isWorthParsing reports whether the octets of a line let it be about one of the messages.
-func (w *tracer) isWorthParsing(line []byte) bool {
-	if len(line) < len(timeLayout) || bytes.Compare(line[:len(timeLayout)], w.from) < 0 {
-		return false
+// want has lines with a key looked up that are of a time; zero times are no limits.
+func (w *tracer) want(hash uint64, from, to time.Time) {
+	k := logfile.Key{Hash: hash, From: microsOf(from), To: microsOf(to)}
+	if !slices.ContainsFunc(w.asked[hash], func(o logfile.Key) bool { return o.From <= k.From && (o.To == 0 || k.To != 0 && o.To >= k.To) }) {
+		w.asked[hash] = append(w.asked[hash], k)
+		w.fresh = append(w.fresh, k)
 	}
-	if hasOne(line, w.words) {
-		return true
-	}
-	if len(w.told) > 0 && (bytes.Contains(line, []byte(`="id:`)) || bytes.Contains(line, []byte("receipted_message_id="))) && hasOne(line, w.told) {
-		return true
-	}
-	return len(w.asked) > 0 && bytes.Compare(line[:len(timeLayout)], w.pairFrom) >= 0 &&
-		bytes.Compare(line[:len(timeLayout)], w.pairTo) <= 0 && w.isPaired(line)
 }
 
-func hasOne(line []byte, words [][]byte) bool {
-	return slices.ContainsFunc(words, func(word []byte) bool { return bytes.Contains(line, word) })
-}
-
-// isPaired reports whether a line has the sequence of one that is wanted.
-func (w *tracer) isPaired(line []byte) bool {
-	_, rest, ok := bytes.Cut(line, []byte(" seq="))
-	if !ok {
-		return false
+// follow looks up what was learned.
+func (w *tracer) follow(ctx context.Context) error {
+	keys := w.fresh
+	w.fresh = nil
+	wanted := map[uint64]bool{}
+	for _, k := range keys {
+		wanted[k.Hash] = true
 	}
-	n := uint32(0)
-	for _, c := range rest {
-		if c < '0' || c > '9' {
-			break
+	err := w.walk.Blocks(ctx, keys, func(lines logfile.Lines) bool {
+		eachLine(lines, func(line []byte, at place) {
+			if !w.hasOne(line, wanted) {
+				return
+			}
+			if e := w.parse(line, at); e != nil {
+				w.pool, w.size = append(w.pool, e), w.size+len(line)
+			}
+		})
+		w.Cut = w.Cut || w.size > mostPool
+		return w.size <= mostPool
+	})
+	slices.SortFunc(w.pool, compareLines)
+	for before := -1; before < len(w.found); { // a line may be about a message that only a later line shows
+		before = len(w.found)
+		for _, e := range w.pool {
+			w.visit(e)
 		}
-		n = n*10 + uint32(c-'0')
+		for _, all := range w.pairs {
+			for _, p := range all {
+				if p.best != nil {
+					w.find(p.best)
+				}
+			}
+		}
+		w.pool = slices.DeleteFunc(w.pool, func(e *tracedLine) bool { return w.found[string(e.Line)] != nil })
 	}
-	return w.asked[n]
+	return err
+}
+
+// eachLine calls visit for lines.
+func eachLine(lines logfile.Lines, visit func(line []byte, at place)) {
+	at := lines.At
+	for rest := lines.Text; len(rest) > 0; {
+		line, after, _ := bytes.Cut(rest, []byte{'\n'})
+		visit(line, place{lines.File, at})
+		at += int64(len(rest) - len(after))
+		rest = after
+	}
+}
+
+// hasOne reports whether a line has a key that is wanted.
+func (w *tracer) hasOne(line []byte, wanted map[uint64]bool) bool {
+	w.keys, _ = AppendKeys(line, w.keys[:0])
+	return slices.ContainsFunc(w.keys, func(key uint64) bool { return wanted[key] })
+}
+
+// parse returns a copy of a line, or nil if it is none of the wanted time.
+func (w *tracer) parse(line []byte, at place) *tracedLine {
+	e, err := Parse(line)
+	if err != nil || !w.Filter.Match(&e) {
+		return nil
+	}
+	e, _ = Parse(bytes.Clone(line))
+	return &tracedLine{e, rank(&e), at}
 }
 
 // visit looks at a line that may be about one of the messages.
-func (w *tracer) visit(e *Entry, n int) {
-	if w.isAsked(e) {
-		w.find(e, n)
+func (w *tracer) visit(l *tracedLine) {
+	w.endPeer(&l.Entry)
+	if w.isAsked(&l.Entry) {
+		w.find(l)
 		return
 	}
-	sequence, ok := e.Sequence()
+	hash, isAnswer, ok := pairOf(&l.Entry)
 	if !ok {
 		return
 	}
-	_, isAnswer := e.Status()
-	for _, p := range w.pairs[pairKey{e.Connector, e.Instance, e.Received, sequence}] {
-		switch {
-		case p.before && !isAnswer && !e.Time.After(p.at) && (p.line == nil || !e.Time.Before(p.best)),
-			!p.before && isAnswer && !e.Time.Before(p.at) && (p.line == nil || e.Time.Before(p.best)):
-			p.line, p.best, p.n = append(p.line[:0], e.Line...), e.Time, n
-		}
+	for _, p := range w.pairs[hash] {
+		p.offer(l, isAnswer)
 	}
 }
 
-// pair adds the requests and answers that belong to lines found so far.
-func (w *tracer) pair() {
-	for _, all := range w.pairs {
+// pairOf returns the key that a request and its answer share.
+func pairOf(e *Entry) (hash uint64, isAnswer, ok bool) {
+	sequence, ok := e.Sequence()
+	_, isAnswer = e.Status()
+	session := append([]byte(e.Connector), '/')
+	return pairHash(strconv.AppendInt(session, int64(e.Instance), 10), e.Received != isAnswer, sequence), isAnswer, ok
+}
+
+// find adds a line, and learns what it tells.
+func (w *tracer) find(l *tracedLine) {
+	if w.found[string(l.Line)] != nil {
+		return
+	}
+	if w.Room > 0 && w.octets+len(l.Line) > w.Room {
+		w.Cut = true
+		return
+	}
+	w.octets += len(l.Line)
+	w.found[string(l.Line)] = l
+	w.learn(&l.Entry)
+	if hash, isAnswer, ok := pairOf(&l.Entry); ok {
+		for _, p := range w.pairs[hash] {
+			p.offer(l, isAnswer)
+		}
+		p := &pairing{at: l.Time, before: isAnswer}
+		for _, other := range w.pairs[hash] {
+			p.offer(other.line, other.before)
+		}
+		p.line = l
+		w.pairs[hash] = append(w.pairs[hash], p)
+	}
+}
+
+// offer takes a line if it is the best so far.
+func (p *pairing) offer(l *tracedLine, isAnswer bool) {
+	switch {
+	case p.before && !isAnswer && !l.Time.After(p.at) && (p.best == nil || !l.Time.Before(p.best.Time)),
+		!p.before && isAnswer && !l.Time.Before(p.at) && (p.best == nil || l.Time.Before(p.best.Time)):
+		p.best = l
+	}
+}
+
+// wantPairs has the requests and answers looked up that were not found yet.
+func (w *tracer) wantPairs() {
+	for hash, all := range w.pairs {
 		for _, p := range all {
-			if e, err := Parse(p.line); err == nil {
-				w.find(&e, p.n)
+			switch {
+			case p.best != nil:
+			case p.before:
+				w.want(hash, p.at.Add(-answerWithin), p.at)
+			default:
+				w.want(hash, p.at, p.at.Add(answerWithin))
 			}
 		}
 	}
 }
 
-// find adds a line, the n-th of its connector, and learns what it tells.
-func (w *tracer) find(e *Entry, n int) {
-	if w.found[string(e.Line)] != nil {
-		return
-	}
-	if w.Room > 0 && w.octets+len(e.Line) > w.Room {
-		w.Cut = true
-		return
-	}
-	w.octets += len(e.Line)
-	w.learned++
-	w.found[string(e.Line)] = &tracedLine{bytes.Clone(e.Line), e.Time, rank(e), e.Connector, n}
-	w.learn(e)
-	sequence, ok := e.Sequence()
-	if !ok {
-		return
-	}
-	_, isAnswer := e.Status()
-	key := pairKey{e.Connector, e.Instance, !e.Received, sequence}
-	w.asked[sequence] = true
-	w.pairs[key] = append(w.pairs[key], &pairing{at: e.Time, before: isAnswer})
-}
-
 // lines returns what was found, in order.
 func (w *tracer) lines() (lines [][]byte) {
-	for _, l := range slices.SortedFunc(maps.Values(w.found), func(a, b *tracedLine) int {
-		return cmp.Or(a.at.Compare(b.at), a.rank-b.rank, cmp.Compare(a.connector, b.connector), a.n-b.n)
-	}) {
-		lines = append(lines, l.line)
+	for _, l := range slices.SortedFunc(maps.Values(w.found), compareLines) {
+		lines = append(lines, l.Line)
 	}
 	return lines
+}
+
+func compareLines(a, b *tracedLine) int {
+	return cmp.Or(a.Time.Compare(b.Time), a.rank-b.rank, cmp.Compare(a.Connector, b.Connector), a.place.compare(b.place))
 }
 
 // rank orders lines of the same time: a request comes before its answer, and before what follows

@@ -2,18 +2,25 @@ package pdulog
 
 import (
 	"bytes"
-	"math/big"
 	"strings"
+	"time"
 
 	"pmg/internal/logtext"
 )
 
+// A peer is an SMSC's id of one of the messages.
+type peer struct {
+	id, connector string
+	message       string    // the gateway's id
+	from, until   time.Time // receipts with it are about that message; until is zero while the SMSC has not given the id again
+}
+
+// early is how much earlier than the answer with an SMSC's id a receipt may be that names it.
+const early = time.Minute
+
 // isAsked reports whether a line itself shows that it is about a selected message.
 func (w *tracer) isAsked(e *Entry) bool {
 	if e.ID != nil && (w.ids[string(e.ID)] || w.isPart(e)) {
-		return true
-	}
-	if w.ID == "" && w.isOfAccount(e) && w.hasNumber(e, "source_addr", "OAdC", "destination_addr", "AdC", "from", "to") {
 		return true
 	}
 	if w.ID != "" && string(fieldOf(e.Rest, "reference")) == w.ID { // of a client of HTTP
@@ -23,17 +30,38 @@ func (w *tracer) isAsked(e *Entry) bool {
 		if string(id) == w.ID || !e.Received && w.ids[string(id)] {
 			return true
 		}
-		_, isAnswer := e.Status()
-		if _, known := w.peers[string(id)]; known && !isAnswer { // an operation of a client or ours, like query_sm
-			return e.ID == nil
+		if _, isAnswer := e.Status(); !isAnswer && e.ID == nil && w.isPeers(e, string(id)) { // an operation, like query_sm
+			return true
 		}
 	}
 	return w.isReceipt(e)
 }
 
-// isOfAccount reports whether a line is about a message of the wanted account, or says of none.
-func (w *tracer) isOfAccount(e *Entry) bool {
-	return w.Account == "" || e.Account == nil || e.AccountName() == w.Account
+// isPeers reports whether an SMSC has given one of the messages an id, as it stands, when a line was written.
+func (w *tracer) isPeers(e *Entry, id string) bool {
+	for _, p := range w.peers[id] {
+		if p.id == id && p.connector == e.Connector && p.includes(e.Time) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *peer) includes(t time.Time) bool {
+	return !t.Before(p.from.Add(-early)) && (p.until.IsZero() || t.Before(p.until))
+}
+
+// endPeer notes that an SMSC has given an id to another message: those of an SMSC may begin again when it restarts.
+func (w *tracer) endPeer(e *Entry) {
+	id := fieldOf(e.Rest, "message_id")
+	if _, isAnswer := e.Status(); !isAnswer || !e.Received || len(id) == 0 || e.ID == nil {
+		return
+	}
+	for _, p := range w.peers[string(id)] {
+		if p.id == string(id) && p.connector == e.Connector && p.message != string(e.ID) && e.Time.After(p.from) && (p.until.IsZero() || e.Time.Before(p.until)) {
+			p.until = e.Time
+		}
+	}
 }
 
 func (w *tracer) hasNumber(e *Entry, fields ...string) bool {
@@ -52,17 +80,54 @@ func (w *tracer) isReceipt(e *Entry) bool {
 		switch {
 		case !e.Received && (w.ids[id] || w.short[id]), id == w.ID && id != "":
 			return true
-		case e.Received && (w.hasPeer(e.Connector, id) || w.forms[id] && w.isRecipient(e)):
+		case e.Received && w.isReceiptOfPeer(e, id):
 			return true
 		}
 	}
 	return false
 }
 
-// hasPeer reports whether a receipt that came by a connector names a peer's id as it stands.
-func (w *tracer) hasPeer(connector, id string) bool {
-	from, ok := w.peers[id]
-	return ok && (from == "" || from == connector)
+// isReceiptOfPeer reports whether an SMSC's receipt is about one of the messages. The recipient keeps another message from being taken
+// for the one that has the same id elsewhere, at another time, or in another form.
+func (w *tracer) isReceiptOfPeer(e *Entry, id string) bool {
+	for _, p := range w.peers[id] {
+		if !p.includes(e.Time) {
+			continue
+		}
+		same, other := e.CompareRecipient(w.to[p.message])
+		if same || p.id == id && p.connector == e.Connector && !other {
+			return true
+		}
+	}
+	if w.ID == "" { // the first form of a peer's id that was searched for
+		return false
+	}
+	for _, form := range IDForms(w.ID)[1:] {
+		for _, to := range w.to {
+			if same, _ := e.CompareRecipient(to); form == id && same {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// CompareRecipient reports whether a receipt has the number of a message's recipient, or that of another.
+func (e *Entry) CompareRecipient(to string) (same, other bool) {
+	for _, field := range [...]string{"source_addr", "destination_addr"} {
+		a := string(fieldOf(e.Rest, field))
+		if a != "" && to != "" && ComparedEnd(a) == ComparedEnd(to) {
+			return true, false
+		}
+		other = other || field == "source_addr" && isNumber(a) && isNumber(to)
+	}
+	return false, other
+}
+
+// isNumber reports whether an address is the number of a mobile, and no name or short number.
+func isNumber(a string) bool {
+	a = strings.TrimPrefix(a, "+")
+	return len(a) >= comparedDigits && strings.Trim(a, "0123456789") == ""
 }
 
 // receiptIDs returns the ids that a receipt names: in its text ("id:… sub:…") and beside it.
@@ -79,127 +144,62 @@ func receiptIDs(e *Entry) (ids []string) {
 	return ids
 }
 
-// isRecipient reports whether a receipt of an SMSC is about a recipient of the messages. It keeps
-// another message from being taken for the one that has the same id elsewhere, or in another
-// form.
-func (w *tracer) isRecipient(e *Entry) bool {
-	for _, field := range [...]string{"source_addr", "destination_addr"} {
-		for _, n := range w.numbers {
-			if a := fieldOf(e.Rest, field); len(a) > 0 && ComparedEnd(string(a)) == ComparedEnd(string(n)) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // learn notes what a line about a selected message tells.
 func (w *tracer) learn(e *Entry) {
 	if e.ID != nil {
-		w.addID(string(e.ID))
+		w.addID(string(e.ID), e.Time)
 	}
 	id := fieldOf(e.Rest, "message_id")
 	if _, isAnswer := e.Status(); isAnswer {
 		switch {
 		case len(id) == 0:
 		case e.Received:
-			w.addPeer(string(id), e.Connector)
+			w.addPeer(e, string(id))
 		case logtext.IsID(id):
-			w.addID(string(id))
+			w.addID(string(id), e.Time)
 		case e.ID != nil && !w.short[string(id)]:
 			w.short[string(id)] = true
-			w.told = append(w.told, bytes.Clone(id))
-			w.learned++
+			w.want(IDHash(id), e.Time, time.Time{})
 		}
 		return
 	}
 	if len(receiptIDs(e)) > 0 {
 		return
 	}
-	if to := fieldOf(e.Rest, "destination_addr"); len(to) > 0 && e.ID != nil && !e.Received && len(w.numbers) < maxTraced {
-		w.numbers = append(w.numbers, bytes.Clone(to))
+	if to := fieldOf(e.Rest, "destination_addr"); len(to) > 0 && e.ID != nil && !e.Received {
+		w.to[string(e.ID)] = string(to)
 	}
 	if p := partOf(e); p.total > 1 && e.ID != nil && !e.Received {
-		w.addParts(string(e.ID), p)
+		w.addParts(string(e.ID), p, e.Time)
 	}
 }
 
-func (w *tracer) addID(id string) {
+// addID notes an id that a line of a time has.
+func (w *tracer) addID(id string, at time.Time) {
 	if w.ids[id] {
 		return
 	}
-	if len(w.ids) >= maxTraced {
+	if len(w.ids) >= 4*max(w.Most, maxTraced) { // receipts and parts have ids, too
 		w.Cut = true
 		return
 	}
 	w.ids[id] = true
-	w.learned++
-	w.words = append(w.words, []byte(id))
+	if !at.IsZero() {
+		at = at.Add(-answerWithin)
+	}
+	w.want(IDHash([]byte(id)), at, time.Time{})
 }
 
-// addPeer notes a peer's id, and the forms that its receipts may have: as it stands, without
+// addPeer notes a peer's id in an answer, and the forms that its receipts may have: as it stands, without
 // zeros in front, in either case, and its number in the other base.
-func (w *tracer) addPeer(id, connector string) {
-	if from, known := w.peers[id]; known && (from == connector || from == "" && w.forms[id]) {
-		return
-	}
-	if len(w.peers) >= 2*maxTraced {
-		w.Cut = true
-		return
-	}
-	w.peers[id] = connector
-	w.learned++
-	w.addForms(id)
-}
-
-// IDForms returns the forms in which a receipt may write a peer's id, as it stands first.
-func IDForms(id string) []string {
-	forms := []string{id, strings.TrimLeft(id, "0"), strings.ToLower(id), strings.ToUpper(id)}
-	if n, ok := new(big.Int).SetString(id, 16); ok && len(id) <= 32 {
-		forms = append(forms, n.String())
-	}
-	if n, ok := new(big.Int).SetString(id, 10); ok && len(id) <= 32 {
-		forms = append(forms, n.Text(16), strings.ToUpper(n.Text(16)))
-	}
-	return forms
-}
-
-func (w *tracer) addForms(id string) {
+func (w *tracer) addPeer(e *Entry, id string) {
+	p := &peer{id: id, connector: e.Connector, message: string(e.ID), from: e.Time}
 	for _, f := range IDForms(id) {
-		if f != "" && !w.forms[f] {
-			w.forms[f] = true
-			w.learned++
-			w.told = append(w.told, []byte(f))
+		if f != "" {
+			w.peers[f] = append(w.peers[f], p)
+			w.want(IDHash([]byte(f)), e.Time.Add(-early), time.Time{})
 		}
 	}
-}
-
-// ComparedEnd returns the last seven digits of a number, which each form of it has, or all of it.
-func ComparedEnd(number string) string { return number[max(0, len(number)-7):] }
-
-// SameNumber reports whether two addresses are one number: international, with +, 00 or nothing
-// in front, or, with one 0, national.
-func SameNumber(a, b string) bool {
-	a, b = international(a), international(b)
-	if a == "" || b == "" {
-		return false
-	}
-	if a == b {
-		return true
-	}
-	for _, pair := range [...][2]string{{a, b}, {b, a}} {
-		if national, ok := strings.CutPrefix(pair[0], "0"); ok && len(national) >= 7 && strings.HasSuffix(pair[1], national) {
-			return true
-		}
-	}
-	return false
-}
-
-func international(a string) string {
-	if rest, ok := strings.CutPrefix(a, "00"); ok {
-		return rest
-	}
-	return strings.TrimPrefix(a, "+")
 }
 
 // fieldOf returns the value of a field without its quotation marks, or nil if the line has
@@ -218,13 +218,6 @@ func fieldOf(rest []byte, name string) []byte {
 	return nil
 }
 
-// MessageID reports whether s is a message id and not a phone number. A message id has 16
-// hexadecimal digits, or characters other than digits.
-func MessageID(s string) bool {
-	digits := strings.TrimPrefix(s, "+")
-	return logtext.IsID([]byte(strings.ToLower(s))) || strings.Trim(digits, "0123456789") != ""
-}
-
 // Receipt returns the ids that a receipt names and what it says of the message (stat:DELIVRD). The
 // line is none if there are no ids.
 func (e *Entry) Receipt() (ids []string, state string) {
@@ -235,6 +228,18 @@ func (e *Entry) Receipt() (ids []string, state string) {
 		}
 	}
 	return receiptIDs(e), state
+}
+
+// ReceiptError returns the error that a receipt names (err:108), "" for none.
+func (e *Entry) ReceiptError() string {
+	for _, field := range [...]string{"short_message", "message_payload"} {
+		if _, after, ok := bytes.Cut(fieldOf(e.Rest, field), []byte(" err:")); ok {
+			if word, _, _ := bytes.Cut(after, []byte{' '}); strings.Trim(string(word), "0") != "" {
+				return string(word)
+			}
+		}
+	}
+	return ""
 }
 
 // PeerID returns the id in an answer.

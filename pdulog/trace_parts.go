@@ -3,6 +3,7 @@ package pdulog
 import (
 	"fmt"
 	"strconv"
+	"time"
 )
 
 // A part is what a line tells of the long message that its message is a part of.
@@ -40,7 +41,7 @@ func number(b []byte) int {
 
 // addParts notes which ids the other parts have if the gateway has split the message: those
 // follow each other.
-func (w *tracer) addParts(id string, p part) {
+func (w *tracer) addParts(id string, p part, at time.Time) {
 	n, err := strconv.ParseUint(id, 16, 64)
 	if err != nil || p.number < 1 || p.number > p.total {
 		return
@@ -52,8 +53,7 @@ func (w *tracer) addParts(id string, p part) {
 			continue
 		}
 		w.parts[other] = part{p.total, i + 1, p.reference, p.recipient}
-		w.words = append(w.words, []byte(other))
-		w.learned++
+		w.want(IDHash([]byte(other)), at.Add(-answerWithin), time.Time{})
 	}
 }
 

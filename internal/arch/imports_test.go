@@ -65,7 +65,7 @@ func table() []row {
 		{"config", "httpapi/call internal/machine internal/nearest internal/passhash internal/tlsfiles internal/token protocols protocols/httpsms protocols/httpsms/centre protocols/smpp protocols/ucp sms sms/charset sms/fit sms/rewrite"},
 		{"account", "config internal/passhash internal/ratelimit internal/tlsfiles internal/token protocols sms"},
 		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms"},
-		{"events", "internal/logfile sms"},
+		{"events", "internal/logfile pdulog sms"},
 
 		// Sessions, and the gateway's decisions about them.
 		{"connector/queue", "sms"},
@@ -83,7 +83,7 @@ func table() []row {
 		{"gateway/intake", "config connector events gateway/convert gateway/keep gateway/node gateway/receipts gateway/route gateway/settle protocols sms sms/fit sms/userdata store"},
 		{"gateway/request", "connector gateway/intake gateway/keep gateway/receipts gateway/route sms store"},
 		{"gateway/operate", "account config connector connector/queue events gateway/intake gateway/keep gateway/receipts gateway/route gateway/settle internal/smstext protocols sms store"},
-		{"pdulog/story", "gateway/operate internal/logtext pdulog protocols/httpsms sms"},
+		{"pdulog/story", "events gateway/operate internal/logfile pdulog protocols/httpsms sms"},
 		{"gateway/webhooks", "connector gateway/route"},
 		{"gateway/session", "config connector gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/route protocols sms"},
 		{"gateway", "account config connector connector/queue events flow gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/request gateway/route gateway/session gateway/settle gateway/webhooks internal/logfile internal/nearest internal/tlsfiles pdulog protocols sms store"},
@@ -94,7 +94,7 @@ func table() []row {
 		{"httpapi", "account config connector connector/streams gateway gateway/convert gateway/node gateway/operate gateway/request gateway/webhooks httpapi/call httpapi/conns internal/httpfault internal/proxyheader internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/centre protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
 		{"admin/access", "account config gateway/node internal/passhash internal/token internal/turns"},
 		{"admin/history", "connector"},
-		{"admin", "admin/access admin/history config connector connector/streams flow gateway gateway/operate gateway/receipts gateway/request gateway/webhooks internal/httpfault internal/smstext internal/sock internal/tlsfiles pdulog pdulog/story protocols sms sms/rewrite store"},
+		{"admin", "admin/access admin/history config connector connector/streams flow gateway gateway/operate gateway/receipts gateway/request gateway/webhooks internal/httpfault internal/logfile internal/smstext internal/sock internal/tlsfiles pdulog pdulog/story protocols sms sms/rewrite store"},
 		{"admin/web", "admin admin/access admin/history config connector gateway/operate gateway/webhooks internal/httpfault pdulog protocols sms"},
 
 		// Load shares the codec with the gateway and nothing else.

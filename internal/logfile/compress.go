@@ -52,8 +52,11 @@ func (r *pacedReader) copyTo(w io.Writer) (int64, error) {
 const zstdWindow = 512 << 10
 
 // newWriter returns a writer that compresses to w at the fastest level, because logs compress
-// well even so, and the gateway needs the CPU. It starts no goroutines.
-func newWriter(w io.Writer) (io.WriteCloser, error) {
+// well even so, and the gateway needs the CPU. It starts no goroutines. With keys the file has an index.
+func newWriter(w io.Writer, keys Keyer) (io.WriteCloser, error) {
+	if keys != nil {
+		return newPacker(w, keys)
+	}
 	return zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow))
 }
 
@@ -70,7 +73,7 @@ func (s Segment) Reader(file io.Reader) (io.ReadCloser, error) {
 }
 
 // compressFile compresses a file, and stops early if quit or cancel is closed.
-func compressFile(from, to string, quit, cancel <-chan struct{}) (err error) {
+func compressFile(from, to string, keys Keyer, quit, cancel <-chan struct{}) (err error) {
 	in, err := os.Open(from)
 	if err != nil {
 		return err
@@ -81,7 +84,7 @@ func compressFile(from, to string, quit, cancel <-chan struct{}) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
-	z, err := newWriter(out)
+	z, err := newWriter(out, keys)
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,7 @@ type Dir struct {
 	Open   func(path string) (OSFile, error) // this and the next two are replaced by tests
 	Rename func(from, to string) error
 	Space  func(path string) (free, size int64, err error)
+	Keys   Keyer // what the lines are found by, for the index of compressed files; nil: they have none
 
 	path        string
 	what        string // a log of it is, in errors

@@ -227,7 +227,7 @@ func (r *retention) choose() (Segment, chan struct{}, error) {
 		if s.Packed {
 			continue
 		}
-		extra := s.size() + s.size()/1000 + 1024 // data that cannot be compressed grows a little
+		extra := s.size() + s.size()/1000 + s.size()/filterShare + 1024 // data that cannot be compressed grows a little, and has an index
 		if o := &r.dir.o; o.MaxTotal > 0 && newer+extra > o.MaxTotal-o.MaxSize {
 			break // there is no room for both the segment and its compressed form
 		}
@@ -248,7 +248,7 @@ func (r *retention) compress(s Segment, quit, cancel chan struct{}) error {
 	tmp, whole := packed+tmpSuffix, exists(packed) // after a crash before the plain file was removed
 	var err error
 	if !whole {
-		err = compressFile(plain, tmp, quit, cancel)
+		err = compressFile(plain, tmp, r.dir.Keys, quit, cancel)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

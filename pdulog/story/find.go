@@ -2,11 +2,12 @@ package story
 
 import (
 	"context"
-	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	"pmg/gateway/operate"
+	"pmg/internal/logfile"
 	"pmg/pdulog"
 	"pmg/protocols/httpsms"
 	"pmg/sms"
@@ -14,11 +15,12 @@ import (
 
 // A Finder finds the stories of messages.
 type Finder struct {
-	Dir    string // of the pdu logs
-	Events string // directory of the events; "": they are not read
-	Most   int    // of how many messages the events and the store are asked
-	Room   int    // how many octets of lines are kept; 0: as many as there are
-	Wide   bool   // messages are found that only the events know
+	Dir    string        // of the pdu logs
+	Events string        // directory of the events; "": they are not read
+	Most   int           // of how many messages the events and the store are asked
+	Room   int           // how many octets of lines are kept; 0: as many as there are
+	Wide   bool          // messages are found that only the events know
+	Logs   *logfile.Logs // what is remembered of files between searches; nil: nothing
 
 	// Waiting returns where messages wait, as far as that is known; nil: it is not.
 	Waiting func(ctx context.Context, ids []uint64) []operate.StoredMessage
@@ -26,66 +28,69 @@ type Finder struct {
 
 // A Found is what a search has found.
 type Found struct {
-	Lines   [][]byte // of the pdu logs, in the order of their times
-	Stories []*Story // in the order of their first lines
-	Cut     bool     // there are too many messages: not all are followed, or of those in the pdu logs nothing else was asked
-	Late    bool     // the context's time was over before all files were read
+	Lines   [][]byte  // of the pdu logs, in the order of their times
+	Stories []*Story  // in the order of their first lines
+	Cut     bool      // there are more messages: only the latest were followed
+	Late    bool      // the context ended before all files were read
+	From    time.Time // the time back to which messages were searched; zero: as far as there are files
 }
 
 // A Query says which messages are meant.
 type Query struct {
-	What    string // the gateway's id, the UUID in its place, an SMSC's id, a client's reference, or a number
-	IsID    bool   // it is no number, even if it has digits only
-	Account string // of messages with a number; "": all
-	Since   time.Time
-	Until   time.Time // exclusive
+	What       string   // the gateway's id, the UUID in its place, an SMSC's id, a client's reference, or a number; "": the latest messages
+	IsID       bool     // it is no number, even if it has digits only
+	Account    string   // of messages with a number, and of the latest; "": all
+	Connectors []string // that these came or left by; none: all
+	Failed     bool     // of the latest, those that have failed
+	Since      time.Time
+	Until      time.Time // exclusive
 }
 
-// Search finds messages. Digits are first taken for a number. Where the time of ctx ends before all files were read, it returns
+// Search finds messages. Digits are first taken for a number. Where ctx ends before all files were read, it returns
 // what it has found.
 func (f *Finder) Search(ctx context.Context, q Query) (*Found, error) {
 	if id, err := httpsms.ParseID(q.What); err == nil && strings.Contains(q.What, "-") { // a UUID, as clients have it
 		q.What = sms.FormatID(id)
 	}
-	t := &pdulog.Trace{Number: q.What, Account: q.Account, Room: f.Room, Filter: pdulog.Filter{Since: q.Since, Until: q.Until}}
+	t := &pdulog.Trace{Number: q.What, Account: q.Account, Connectors: q.Connectors, Failed: q.Failed, Most: f.Most, Room: f.Room, Logs: f.Logs, Filter: pdulog.Filter{Since: q.Since, Until: q.Until}}
 	if q.IsID || pdulog.MessageID(q.What) {
 		t.ID = q.What
 	}
 	found, err := f.find(ctx, t)
-	if err == nil && len(found.Lines)+len(found.Stories) == 0 && t.ID == "" && !found.Late { // an SMSC's id may have digits only, too
+	if err == nil && len(found.Lines)+len(found.Stories) == 0 && t.ID == "" && q.What != "" && !found.Late { // an SMSC's id may have digits only, too
 		t.ID = q.What
 		found, err = f.find(ctx, t)
+	}
+	if err == nil && q.Failed {
+		found.Stories = slices.DeleteFunc(found.Stories, func(s *Story) bool { return !s.Outcome().Failed() })
 	}
 	return found, err
 }
 
 func (f *Finder) find(ctx context.Context, t *pdulog.Trace) (*Found, error) {
 	lines, err := t.Trace(ctx, f.Dir)
-	late := errors.Is(err, context.DeadlineExceeded)
+	late := ctx.Err() != nil
 	if err != nil && !late {
 		return nil, err
 	}
 	told := newTeller(lines)
-	if t.Cut {
-		return &Found{Lines: lines, Stories: told.all, Cut: true, Late: late}, nil
-	}
 	if t.ID != "" {
 		told.know(t.ID)
 	}
 	if f.Events != "" && !late {
-		if f.Wide {
+		if f.Wide && !t.Cut && t.ID+t.Number != "" {
 			told.wanted = t
 		}
-		err := told.readEvents(ctx, f.Events, t.Filter.Since, f.Most)
+		err := told.readEvents(ctx, f, t.Filter.Since)
 		if t.Also = told.unseen; err == nil && len(t.Also) > 0 && t.ID != "" { // a protocol whose receipts have no ids
 			lines, err = t.Trace(ctx, f.Dir)
 		}
-		if late = errors.Is(err, context.DeadlineExceeded); err != nil && !late {
+		if late = ctx.Err() != nil; err != nil && !late {
 			return nil, err
 		}
 	}
 	f.wait(ctx, told)
-	return &Found{Lines: lines, Stories: told.all, Cut: told.cut, Late: late}, nil
+	return &Found{Lines: lines, Stories: told.all, Cut: t.Cut || told.cut, Late: late, From: t.From}, nil
 }
 
 // wait adds where messages wait.

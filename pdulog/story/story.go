@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"pmg/gateway/operate"
-	"pmg/internal/logtext"
 	"pmg/pdulog"
 )
 
@@ -18,6 +17,7 @@ type Story struct {
 	Steps       []Step
 	Waits       *operate.StoredMessage // where it waits; nil: it does not, or that is not known
 	Ended       bool                   // a peer has taken it, or an event says how it ended
+	NoReceipt   bool                   // it was sent without asking for a receipt
 }
 
 // A What is what happened in a step.
@@ -48,6 +48,7 @@ type Step struct {
 	Status    pdulog.Status
 	PeerID    string // that an SMSC gave the message
 	State     string // that a receipt or an event says
+	Error     string // that a receipt says
 	Delivery  string // what a receipt said, of a step made of its event
 
 	Line    []byte // of the pdu log; nil: it is made of an event
@@ -56,41 +57,43 @@ type Step struct {
 
 const stamp = "2006-01-02T15:04:05.000Z"
 
-// String returns the step in words, or "" if pmg trace does not tell it, because the next step does.
-func (s *Step) String() string {
-	at, account := s.At.UTC().Format(stamp), string(logtext.AppendValue(nil, []byte(s.Account)))
+// Says returns the step in words.
+func (s *Step) Says() string {
 	switch s.What {
 	case Accepted:
-		if s.Account == "" {
-			return ""
-		}
-		return fmt.Sprintf("accepted from %s at %s", account, at)
+		return "accepted from " + orElse(s.Account, s.Connector)
 	case Refused:
-		return fmt.Sprintf("refused to %s at %s with %s", account, at, s.Status)
+		return "refused to " + s.Account
+	case Sent:
+		return "sent to " + s.Connector
 	case Answered:
-		return fmt.Sprintf("%s answered %s at %s", s.Connector, s.Status, at)
+		return s.Connector + " did not take it"
 	case Taken:
-		if s.PeerID != "" {
-			return fmt.Sprintf("taken by %s at %s as %s", s.Connector, at, s.PeerID)
-		}
-		return fmt.Sprintf("taken by %s at %s", s.Connector, at)
+		return "taken by " + s.Connector
 	case Reported:
-		return fmt.Sprintf("%s reported %s at %s", s.Connector, s.State, at)
+		return s.Connector + " reported " + s.State
 	case ReceiptSent:
-		return fmt.Sprintf("receipt %s sent to %s at %s", s.State, account, at)
+		return fmt.Sprintf("receipt (%s) sent to %s", s.State, s.Account)
 	case ReceiptTaken:
-		return fmt.Sprintf("receipt delivered to %s at %s", account, at)
+		return "receipt taken by " + s.Account
 	case ReceiptRefused:
-		return fmt.Sprintf("receipt refused by %s at %s with %s", account, at, s.Status)
+		return "receipt not taken by " + s.Account
 	case ReceiptEnded:
-		return fmt.Sprintf("receipt (%s) for %s: %s at %s", s.Delivery, account, s.State, at)
-	case Ended:
-		if s.Status.Name != "" {
-			return fmt.Sprintf("%s at %s: %s answered %s", s.State, at, s.Connector, s.Status)
-		}
-		return fmt.Sprintf("%s at %s", s.State, at)
+		return fmt.Sprintf("receipt (%s) for %s: %s", s.Delivery, s.Account, s.State)
 	}
-	return ""
+	return s.State
+}
+
+// String returns the step in words with its time, and with its status and the SMSC's id if it has these.
+func (s *Step) String() string {
+	text := s.Says()
+	if s.What == Taken && s.PeerID != "" {
+		text += " as " + s.PeerID
+	}
+	if s.Status.Value != 0 || s.Status.Name != "" && s.What == Ended {
+		text += " (" + s.Status.String() + ")"
+	}
+	return text + " at " + s.At.UTC().Format(stamp)
 }
 
 // Waiting says in words where the message waits, "" if it does not.

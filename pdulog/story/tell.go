@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"pmg/events"
+	"pmg/internal/logfile"
 	"pmg/pdulog"
 	"pmg/sms"
 )
@@ -18,7 +20,8 @@ type teller struct {
 	all      []*Story // in the order of their first lines
 	by       map[string]*Story
 	receipts map[string]*Story  // of ids of receipts to clients: their messages
-	peers    map[string]string  // of SMSCs' ids: our ids of the messages
+	peers    map[string][]given // of SMSCs' ids: the messages that got them
+	to       map[string]string  // of our ids: the recipients
 	open     map[request]*Story // of requests to peers that were not answered yet
 	calls    map[request]*Story // of calls that tell a client of a message, not answered yet
 	asked    map[request]asked  // requests of peers that were not answered yet
@@ -50,7 +53,7 @@ type event struct {
 }
 
 func newTeller(lines [][]byte) *teller {
-	t := &teller{by: map[string]*Story{}, receipts: map[string]*Story{}, peers: map[string]string{}, open: map[request]*Story{}, calls: map[request]*Story{}, asked: map[request]asked{}}
+	t := &teller{by: map[string]*Story{}, receipts: map[string]*Story{}, peers: map[string][]given{}, to: map[string]string{}, open: map[request]*Story{}, calls: map[request]*Story{}, asked: map[request]asked{}}
 	for _, add := range []func(*pdulog.Entry){t.addPeer, t.add} { // a receipt may stand before the answer
 		for _, line := range lines {
 			if e, err := pdulog.Parse(line); err == nil {
@@ -61,18 +64,52 @@ func newTeller(lines [][]byte) *teller {
 	return t
 }
 
-// addPeer notes the SMSC's id in an answer.
+// A given is an SMSC's id of a message, in an answer of a time.
+type given struct {
+	message, connector string
+	at                 time.Time
+}
+
+// addPeer notes the SMSC's id in an answer, and the recipient in a request.
 func (t *teller) addPeer(e *pdulog.Entry) {
+	_, isAnswer := e.Status()
+	if _, to := e.Addresses(); !isAnswer && !e.Received && to != "" && e.ID != nil {
+		t.to[string(e.ID)] = to
+	}
 	peer := e.PeerID()
-	if _, isAnswer := e.Status(); !isAnswer || !e.Received || peer == "" || e.ID == nil {
+	if !isAnswer || !e.Received || peer == "" || e.ID == nil {
 		return
 	}
-	for _, form := range pdulog.IDForms(peer) {
-		if t.peers[form] == "" {
-			t.peers[form] = string(e.ID)
+	forms := pdulog.IDForms(peer)
+	slices.Sort(forms)
+	for _, form := range slices.Compact(forms) {
+		t.peers[form] = append(t.peers[form], given{string(e.ID), e.Connector, e.Time})
+	}
+}
+
+// givenID returns the message that a receipt is about which names an SMSC's id: of several the one that got it last before, from the same
+// SMSC and with the same recipient, because ids may begin again.
+func (t *teller) givenID(e *pdulog.Entry, id string) (message string) {
+	best, at := -1, time.Time{}
+	for _, g := range t.peers[id] {
+		if g.at.After(e.Time.Add(time.Minute)) { // the answer may come a little later than the receipt
+			continue
+		}
+		same, other := e.CompareRecipient(t.to[g.message])
+		points := 0
+		if g.connector == e.Connector {
+			points++
+		}
+		if same {
+			points += 2
+		} else if other {
+			continue
+		}
+		if points > best || points == best && g.at.After(at) {
+			best, at, message = points, g.at, g.message
 		}
 	}
-	t.peers[peer] = string(e.ID)
+	return message
 }
 
 // of returns the story of the message with an id.
@@ -163,6 +200,7 @@ func (t *teller) add(e *pdulog.Entry) {
 			s.Account = e.AccountName()
 			s.Source, s.Destination = e.Addresses()
 		}
+		s.NoReceipt = e.Command == "submit_sm" && e.Field("registered_delivery") == "" || e.Command == "op51" && e.Field("NRq") == ""
 		s.step(e, Sent, nil)
 	}
 }
@@ -196,37 +234,71 @@ func (s *Story) sent(e *pdulog.Entry, status pdulog.Status) {
 // reported notes a receipt of an SMSC.
 func (t *teller) reported(e *pdulog.Entry, ids []string, state string) {
 	for _, id := range ids {
-		if known := t.peers[id]; known != "" {
-			t.of(known).step(e, Reported, func(s *Step) { s.State, s.PeerID = cmp.Or(state, "its state"), id })
+		if known := t.givenID(e, id); known != "" {
+			t.of(known).step(e, Reported, func(s *Step) { s.State, s.PeerID, s.Error = cmp.Or(state, "its state"), id, e.ReceiptError() })
 			return
 		}
 	}
 }
 
-// readEvents adds what the events in a directory say of the first stories.
-func (t *teller) readEvents(ctx context.Context, dir string, since time.Time, most int) error {
-	var words [][]byte
-	for _, s := range t.all[:min(len(t.all), most)] {
-		words = append(words, []byte(s.ID))
+// readEvents adds what the events say of the first stories.
+func (t *teller) readEvents(ctx context.Context, f *Finder, since time.Time) error {
+	logs := f.Logs
+	if logs == nil {
+		logs = new(logfile.Logs)
 	}
-	if t.wanted != nil {
-		words = append(words, []byte(cmp.Or(t.wanted.ID, pdulog.ComparedEnd(t.wanted.Number))))
+	walk, err := logs.Walk(f.Events, events.AppendKeys, []string{"events"}, since, time.Time{})
+	if err != nil {
+		return err
 	}
-	return pdulog.ReadLines(ctx, dir, "events", since, time.Time{}, func(line []byte) {
-		if !slices.ContainsFunc(words, func(w []byte) bool { return bytes.Contains(line, w) }) {
-			return
+	defer walk.Close()
+	var keys []logfile.Key
+	for _, s := range t.all[:min(len(t.all), f.Most)] {
+		keys = append(keys, logfile.Key{Hash: pdulog.IDHash([]byte(s.ID))})
+	}
+	if w := t.wanted; w != nil && w.ID != "" {
+		keys = append(keys, logfile.Key{Hash: pdulog.IDHash([]byte(w.ID))})
+	} else if w != nil {
+		keys = append(keys, logfile.Key{Hash: pdulog.NumberHash([]byte(w.Number))})
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	found, err := t.walkEvents(ctx, walk, keys, f.Most)
+	for i := range slices.Backward(found) {
+		e := &found[i]
+		if t.by[e.ID] == nil && t.wants(e) {
+			t.of(e.ID)
 		}
-		var e event
-		if json.Unmarshal(line, &e) != nil {
-			return
-		}
-		if t.by[e.ID] == nil && t.wants(&e) {
-			if t.cut = len(t.all) >= most; !t.cut {
-				t.of(e.ID)
+		t.event(e)
+	}
+	return err
+}
+
+// walkEvents returns events that may be about the messages, the latest first.
+func (t *teller) walkEvents(ctx context.Context, walk *logfile.Walk, keys []logfile.Key, most int) (found []event, err error) {
+	hashes, room, buf := map[uint64]bool{}, most-len(t.all), []uint64(nil)
+	for _, k := range keys {
+		hashes[k.Hash] = true
+	}
+	err = walk.Blocks(ctx, keys, func(lines logfile.Lines) bool {
+		for _, line := range slices.Backward(bytes.Split(lines.Text, []byte{'\n'})) {
+			buf, _ = events.AppendKeys(line, buf[:0])
+			var e event
+			if !slices.ContainsFunc(buf, func(key uint64) bool { return hashes[key] }) || json.Unmarshal(line, &e) != nil {
+				continue
 			}
+			if t.by[e.ID] == nil && t.wants(&e) {
+				if room--; room < 0 {
+					t.cut = true
+					return false
+				}
+			}
+			found = append(found, e)
 		}
-		t.event(&e)
+		return true
 	})
+	return found, err
 }
 
 // wants reports whether an event is about a message that is looked for.

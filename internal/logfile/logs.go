@@ -1,0 +1,58 @@
+package logfile
+
+import (
+	"os"
+	"slices"
+	"sync"
+)
+
+// Logs remembers what the files have that were walked through, so that the next walk reads only what is new. The zero value
+// remembers nothing yet. It is safe for concurrent use.
+type Logs struct {
+	mu    sync.Mutex
+	files []noted // those that were used last first
+}
+
+// mostNoted is how many octets of filters are remembered.
+const mostNoted = 64 << 20
+
+// A noted is what is known of a file.
+type noted struct {
+	file   os.FileInfo
+	blocks []Block
+}
+
+// known returns the blocks of a file that are known, nil if none are.
+func (l *Logs) known(file os.FileInfo) []Block {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.IndexFunc(l.files, func(n noted) bool { return os.SameFile(n.file, file) })
+	if i < 0 {
+		return nil
+	}
+	n := l.files[i]
+	l.files = slices.Delete(l.files, i, i+1)
+	if last := len(n.blocks) - 1; last >= 0 && file.Size() < n.file.Size() { // it was emptied
+		return nil
+	}
+	l.files = slices.Insert(l.files, 0, n)
+	return n.blocks
+}
+
+// note remembers the blocks of a file.
+func (l *Logs) note(file os.FileInfo, blocks []Block) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.files = slices.DeleteFunc(l.files, func(n noted) bool { return os.SameFile(n.file, file) })
+	l.files = slices.Insert(l.files, 0, noted{file, blocks})
+	octets := 0
+	for i, n := range l.files {
+		for b := range n.blocks {
+			octets += len(n.blocks[b].filter)
+		}
+		if octets > mostNoted {
+			l.files = slices.Delete(l.files, i, len(l.files))
+			return
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package logfile
+
+import (
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// A packer compresses lines. Each block is a frame of its own, so that it can be read without those before it, and what blocks have is
+// in an index at the end.
+type packer struct {
+	out   io.Writer
+	zstd  *zstd.Encoder
+	index indexer
+
+	blocks []Block
+	text   []byte // not compressed yet
+	frame  []byte
+	at     int64 // in the plain file
+	packed int64 // in out
+}
+
+func newPacker(out io.Writer, keys Keyer) (*packer, error) {
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow))
+	return &packer{out: out, zstd: z, index: indexer{keys: keys}}, err
+}
+
+// Write adds octets of the file.
+func (p *packer) Write(b []byte) (int, error) {
+	p.text = append(p.text, b...)
+	done := 0
+	for {
+		n := cut(p.text[done:])
+		if n == 0 {
+			p.text = append(p.text[:0], p.text[done:]...)
+			return len(b), nil
+		}
+		if err := p.add(p.text[done : done+n]); err != nil {
+			return 0, err
+		}
+		done += n
+	}
+}
+
+func (p *packer) add(text []byte) error {
+	b := p.index.block(text, p.at)
+	p.frame = p.zstd.EncodeAll(text, p.frame[:0])
+	b.packedAt, b.packedSize = p.packed, int64(len(p.frame))
+	p.blocks = append(p.blocks, b)
+	p.at, p.packed = p.at+b.size, p.packed+b.packedSize
+	_, err := p.out.Write(p.frame)
+	return err
+}
+
+// Close writes the rest and the index.
+func (p *packer) Close() error {
+	if len(p.text) > 0 {
+		if err := p.add(p.text); err != nil {
+			return err
+		}
+	}
+	_, err := p.out.Write(appendIndex(nil, p.blocks))
+	return err
+}
