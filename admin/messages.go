@@ -21,15 +21,18 @@ const (
 	mostSearches = 2                // at the same time
 	searchTime   = 20 * time.Second // for one
 	searchRoom   = 8 << 20          // octets of lines that one keeps
-	mostFollowed = 100              // messages that the events and the store are asked for
-	mostFound    = 500              // messages and lines in an answer
+	mostListed   = 50               // messages in an answer, the latest ones
+	mostFollowed = 100              // messages that the store is asked for, or that are shown beside another
+	mostFound    = 500              // lines in an answer
 	searchBack   = 24 * time.Hour   // how far one goes back without since
 )
 
 // Messages is the answer to a search.
 type Messages struct {
-	Messages []Message `json:"messages"`      // those that came last first
-	Cut      string    `json:"cut,omitempty"` // why these may not be all, or not all that is known of them
+	Messages []Message  `json:"messages"`         // those that came last first
+	Latest   string     `json:"latest,omitempty"` // that there are more, and how to find them
+	From     *time.Time `json:"from,omitempty"`   // the time back to which messages were searched
+	Cut      string     `json:"cut,omitempty"`    // why these may not be all, or not all that is known of them
 }
 
 // A Message is what a search says of a message.
@@ -40,59 +43,63 @@ type Message struct {
 	Destination string    `json:"destination,omitempty"`
 	Begun       time.Time `json:"begun"` // the time of the first that is known of it
 	Last        string    `json:"last"`  // what became of it, in words
+	State       string    `json:"state"` // the same as one of story's outcomes
 }
 
-// Messages finds the messages that ?q= means, of ?account=, in the time from ?since= to ?until=.
+// Messages finds the messages that ?q= means, without it the latest ones, of ?account=, ?connector= and ?state=, in the time from ?since= to
+// ?until=.
 func (s *Server) Messages(r *http.Request) (*Messages, error) {
 	q, err := storyQueryOf(r, r.FormValue("q"))
 	if err != nil {
 		return nil, err
 	}
+	state := story.Outcome(r.FormValue("state"))
+	if state != "" && !slices.Contains(States(), string(state)) {
+		return nil, refuse(http.StatusBadRequest, "cannot search: state must be one of "+strings.Join(States(), ", "))
+	}
+	if name := r.FormValue("connector"); name != "" {
+		q.Connectors = []string{name}
+	}
+	q.Failed = state == story.Failed && q.What == ""
 	access.Acts(r)
 	access.Named(r, "messages")
-	ctx, done, err := s.beginSearch(r)
+	ctx, done, err := s.searcher.begin(r)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	found, err := s.search(ctx, q, false)
+	found, err := s.searcher.find(ctx, q, mostListed, false)
 	if err != nil {
 		return nil, err
 	}
-	m := &Messages{Messages: []Message{}, Cut: s.cutOf(found)}
+	m := &Messages{Messages: []Message{}, Cut: s.searcher.cutOf(found)}
 	for _, one := range withWaiting(ctx, s.view.gateway.Operate, q, found) {
-		if (len(one.Steps) == 0 && one.Waits == nil) || q.Account != "" && one.Account != q.Account {
-			continue
+		isOf := (q.Account == "" || one.Account == q.Account) && (state == "" || one.Outcome() == state || state == story.Failed && one.Outcome().Failed())
+		if isOf && (len(one.Steps) > 0 || one.Waits != nil) {
+			m.Messages = append(m.Messages, s.searcher.messageOf(one))
 		}
-		if len(m.Messages) == mostFound {
-			m.Cut = cmp.Or(m.Cut, tooMany)
-			break
-		}
-		m.Messages = append(m.Messages, messageOf(one))
-	}
-	if ctx.Err() != nil {
-		m.Cut = cmp.Or(m.Cut, tooLate)
 	}
 	slices.SortStableFunc(m.Messages, func(a, b Message) int { return b.Begun.Compare(a.Begun) })
+	m.Messages = m.Messages[:min(len(m.Messages), mostListed)]
+	if m.From = &found.From; ctx.Err() != nil {
+		m.Cut = cmp.Or(m.Cut, tooLate(found.From))
+	} else if found.Cut {
+		m.Latest = fmt.Sprintf("The latest %d messages, back to %s UTC; those before it are found with that time as until.", len(m.Messages), found.From.UTC().Format(time.DateTime))
+	}
 	return m, nil
 }
 
-// Why an answer may be incomplete.
-const (
-	tooMany = "There are more messages than are followed: choose a shorter time, or an account."
-	tooLate = "Not all files were searched, because that took too long: choose a shorter time."
-)
+// States returns the states that a search may ask for; failed means undelivered, too.
+func States() []string {
+	return []string{string(story.Queued), string(story.OnItsWay), string(story.Delivered), string(story.Undelivered), string(story.Failed)}
+}
 
-func (s *Server) cutOf(f *story.Found) string {
-	switch {
-	case !s.view.gateway.Config().PDULog.Enabled:
-		return "PDUs are not logged (pdulog.enabled): little is known of messages."
-	case f.Late:
-		return tooLate
-	case f.Cut:
-		return tooMany
+// tooLate says that a search has ended before it had read all files.
+func tooLate(from time.Time) string {
+	if from.IsZero() {
+		return "Not all files were searched, because that took too long: choose a shorter time."
 	}
-	return ""
+	return "Not all files were searched, because that took too long: only those back to " + from.UTC().Format(time.DateTime) + " UTC."
 }
 
 // storyQueryOf reads which messages a request asks for.
@@ -100,7 +107,7 @@ func storyQueryOf(r *http.Request, what string) (q story.Query, err error) {
 	now := time.Now()
 	what = strings.TrimSpace(what)
 	q = story.Query{What: what, Account: r.FormValue("account"), Since: now.Add(-searchBack)}
-	if q.What == "" || len(q.What) > 100 {
+	if len(q.What) > 100 {
 		return q, refuse(http.StatusBadRequest, "cannot search: q must be the number or the id of a message, of 100 characters at most")
 	}
 	for name, to := range map[string]*time.Time{"since": &q.Since, "until": &q.Until} {
@@ -111,35 +118,6 @@ func storyQueryOf(r *http.Request, what string) (q story.Query, err error) {
 		}
 	}
 	return q, nil
-}
-
-// beginSearch lets a request search if not too many do already, until done is called. Its context ends with the time of a search, or when the
-// client goes.
-func (s *Server) beginSearch(r *http.Request) (ctx context.Context, done func(), err error) {
-	select {
-	case s.searches <- struct{}{}:
-	default:
-		return nil, nil, refuse(http.StatusServiceUnavailable, "cannot search: as many searches are under way as may be at the same time; try again in some seconds")
-	}
-	ctx, stop := context.WithTimeout(r.Context(), s.searchTime)
-	return ctx, func() { stop(); <-s.searches }, nil
-}
-
-// search finds stories.
-func (s *Server) search(ctx context.Context, q story.Query, withTexts bool) (*story.Found, error) {
-	cfg := s.view.gateway.Config()
-	f := story.Finder{Dir: cfg.PDULog.Dir, Events: cfg.Events.Dir, Most: mostFollowed, Room: searchRoom, Wide: true, Waiting: func(_ context.Context, ids []uint64) []operate.StoredMessage {
-		page, err := s.view.gateway.Operate.ListStored(operate.Selection{IDs: ids, Text: withTexts}, 0, len(ids))
-		if err != nil {
-			return nil
-		}
-		return page.Messages
-	}}
-	found, err := f.Search(ctx, q)
-	if err != nil {
-		return nil, fmt.Errorf("cannot search the logs: %w", err)
-	}
-	return found, nil
 }
 
 // TakesLong gives the answer to a request the time of a search, and has its context end when the client goes.
@@ -153,7 +131,7 @@ func TakesLong(w http.ResponseWriter) {
 // came before the time that was searched.
 func withWaiting(ctx context.Context, desk *operate.Desk, q story.Query, found *story.Found) (all []*story.Story) {
 	number := strings.TrimPrefix(strings.TrimPrefix(q.What, "+"), "00")
-	if !pdulog.MessageID(q.What) {
+	if q.What != "" && !pdulog.MessageID(q.What) {
 		known := map[string]bool{}
 		for _, one := range found.Stories {
 			known[one.ID] = true
@@ -169,18 +147,6 @@ func withWaiting(ctx context.Context, desk *operate.Desk, q story.Query, found *
 		all = append(all, one)
 	}
 	return all
-}
-
-// messageOf returns what a search says of a story.
-func messageOf(one *story.Story) Message {
-	m := Message{ID: one.ID, Account: one.Account, Source: one.Source, Destination: one.Destination, Last: one.Waiting()}
-	if w := one.Waits; w != nil {
-		m.Account, m.Source, m.Destination, m.Begun = cmp.Or(m.Account, w.Account), cmp.Or(m.Source, w.Source), cmp.Or(m.Destination, w.Dest), w.Arrived
-	}
-	if n := len(one.Steps); n > 0 {
-		m.Begun, m.Last = one.Steps[0].At, cmp.Or(m.Last, says(&one.Steps[n-1]))
-	}
-	return m
 }
 
 // messages answers a search.

@@ -34,17 +34,16 @@ const (
 
 // A Server is what serves operators of one gateway.
 type Server struct {
-	reloads    ReloadFunc // nil: there are none
-	view       *view
-	progress   *Progress
-	recorder   *history.Recorder
-	stop       func() // ends what records the history; nil: nothing does
-	http       http.Server
-	limiters   limiters
-	guard      *access.Guard
-	searches   chan struct{} // those under way
-	searchTime time.Duration
-	listeners  []net.Listener // that of the address first
+	reloads   ReloadFunc // nil: there are none
+	view      *view
+	progress  *Progress
+	recorder  *history.Recorder
+	stop      func() // ends what records the history; nil: nothing does
+	http      http.Server
+	limiters  limiters
+	guard     *access.Guard
+	searcher  *searcher
+	listeners []net.Listener // that of the address first
 }
 
 // Start listens where cfg says and shows the counters of g and e until Close is called.
@@ -137,7 +136,7 @@ func (s *Server) listen(cfg *config.Config, opened []sock.Listening) error {
 func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, pages Pages) *Server {
 	sessions := access.NewSessions(func() []config.User { return g.Config().Admin.Users }, time.Now)
 	v := newView(g, e, version)
-	s := &Server{reloads: reload, view: v, progress: NewProgress(), recorder: history.New(v.reading), limiters: newLimiters(), searches: make(chan struct{}, mostSearches), searchTime: searchTime,
+	s := &Server{reloads: reload, view: v, progress: NewProgress(), recorder: history.New(v.reading), limiters: newLimiters(), searcher: newSearcher(g),
 		guard: access.NewGuard(func() []config.Token { return g.Config().Admin.Tokens }, sessions, g.Log)}
 	s.http = http.Server{
 		Handler:           checkHost(hostNames(cfg), http.NewCrossOriginProtection().Handler(httpfault.Handler(s.mux(cfg.Pprof, pages), g.Log, failed))),

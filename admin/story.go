@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -18,7 +17,6 @@ import (
 	"pmg/gateway/webhooks"
 	"pmg/pdulog"
 	"pmg/pdulog/story"
-	"pmg/protocols"
 	"pmg/sms"
 )
 
@@ -77,28 +75,28 @@ func (s *Server) Message(r *http.Request, id string) (*Story, error) {
 		}
 	}
 	q.IsID, q.Account = true, ""
-	ctx, done, err := s.beginSearch(r)
+	ctx, done, err := s.searcher.begin(r)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	found, err := s.search(ctx, q, texts)
+	found, err := s.searcher.find(ctx, q, mostFollowed, texts)
 	if err != nil {
 		return nil, err
 	}
 	i := slices.IndexFunc(found.Stories, func(one *story.Story) bool { return one.ID == q.What })
 	if i < 0 || len(found.Stories[i].Steps) == 0 && found.Stories[i].Waits == nil {
-		return nil, refuse(http.StatusNotFound, strings.TrimSpace("nothing is known of message "+q.What+" in this time. "+s.cutOf(found)))
+		return nil, refuse(http.StatusNotFound, strings.TrimSpace("nothing is known of message "+q.What+" in this time. "+s.searcher.cutOf(found)))
 	}
 	one := found.Stories[i]
-	m := &Story{Steps: []StoryStep{}, PDUs: []StoryPDU{}, Message: messageOf(one), Waits: one.Waits, Cut: s.cutOf(found), Texts: texts, InMemory: !s.view.gateway.Store.Durable()}
+	m := &Story{Steps: []StoryStep{}, PDUs: []StoryPDU{}, Message: s.searcher.messageOf(one), Waits: one.Waits, Cut: s.searcher.cutOf(found), Texts: texts, InMemory: !s.view.gateway.Store.Durable()}
 	m.Attempts = s.view.gateway.Webhooks.Attempts(webhooks.Filter{ID: one.ID, Limit: mostFollowed, Replies: texts})
 	if m.Receipts = receiptsOf(ctx, s.view.gateway.Operate, number, m.Account); ctx.Err() != nil {
-		m.Cut = cmp.Or(m.Cut, tooLate)
+		m.Cut = cmp.Or(m.Cut, tooLate(found.From))
 	}
 	for _, other := range found.Stories {
 		if other != one && len(other.Steps) > 0 && len(m.Others) < mostFollowed {
-			m.Others = append(m.Others, messageOf(other))
+			m.Others = append(m.Others, s.searcher.messageOf(other))
 		}
 	}
 	if s.tellStory(m, one, found.Lines); texts {
@@ -109,7 +107,7 @@ func (s *Server) Message(r *http.Request, id string) (*Story, error) {
 
 // tellStory adds the steps and the PDUs.
 func (s *Server) tellStory(m *Story, one *story.Story, lines [][]byte) {
-	d := pdulog.NewDecoder(s.driverOf)
+	d := pdulog.NewDecoder(s.searcher.driverOf)
 	place := map[string]int{}
 	for _, line := range lines[:min(len(lines), mostFound)] {
 		if e, err := pdulog.Parse(line); err == nil {
@@ -122,17 +120,12 @@ func (s *Server) tellStory(m *Story, one *story.Story, lines [][]byte) {
 	}
 	for i := range one.Steps {
 		step := &one.Steps[i]
-		told := StoryStep{At: step.At, What: step.What, Says: says(step), Account: step.Account, Connector: step.Connector, SMSCID: step.PeerID, State: step.State}
+		told := StoryStep{At: step.At, What: step.What, Says: step.Says(), Account: step.Account, Connector: step.Connector, SMSCID: step.PeerID, State: step.State}
 		if step.Instance > 0 {
 			told.Session = step.Connector + "/" + strconv.Itoa(step.Instance)
 		}
 		if step.Status.Value != 0 || step.Status.Name != "" {
-			told.Status = step.Status.String()
-			if driver, err := s.driverOf(step.Command); err == nil {
-				if glossary, ok := driver.(protocols.Glossary); ok {
-					told.Meaning = glossary.Meaning(step.Status.Value)
-				}
-			}
+			told.Status, told.Meaning = step.Status.String(), s.searcher.means(step)
 		}
 		if n, ok := place[string(step.Line)]; ok && step.Line != nil {
 			told.PDU = &n
@@ -155,16 +148,6 @@ func storyPDU(d *pdulog.Decoder, e *pdulog.Entry, texts bool) (p StoryPDU) {
 		p.Hex = strings.TrimSpace(string(line[strings.LastIndexByte(strings.TrimSpace(string(line)), ' ')+1:]))
 	}
 	return p
-}
-
-// driverOf returns the driver that has a command: that of a connector which speaks the protocol.
-func (s *Server) driverOf(command string) (protocols.Driver, error) {
-	for _, c := range s.view.gateway.Connectors() {
-		if slices.Contains(c.Driver.Commands(), command) {
-			return c.Driver, nil
-		}
-	}
-	return nil, errors.New("no connector speaks the protocol of " + command)
 }
 
 // eachStored calls f for messages of the store with ids from from on, until the context ends.
@@ -198,34 +181,4 @@ func receiptsOf(ctx context.Context, desk *operate.Desk, id uint64, account stri
 		})
 	}
 	return all
-}
-
-// says returns a step in words.
-func says(s *story.Step) string {
-	switch s.What {
-	case story.Accepted:
-		if s.Account == "" {
-			return "accepted from " + s.Connector
-		}
-		return "accepted from " + s.Account
-	case story.Refused:
-		return "refused to " + s.Account
-	case story.Sent:
-		return "sent to " + s.Connector
-	case story.Answered:
-		return s.Connector + " did not take it"
-	case story.Taken:
-		return "taken by " + s.Connector
-	case story.Reported:
-		return s.Connector + " reported " + s.State
-	case story.ReceiptSent:
-		return fmt.Sprintf("receipt (%s) sent to %s", s.State, s.Account)
-	case story.ReceiptTaken:
-		return "receipt taken by " + s.Account
-	case story.ReceiptRefused:
-		return "receipt not taken by " + s.Account
-	case story.ReceiptEnded:
-		return fmt.Sprintf("receipt (%s) for %s: %s", s.Delivery, s.Account, s.State)
-	}
-	return s.State
 }

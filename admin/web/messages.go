@@ -20,8 +20,11 @@ const before = 10 * time.Minute
 // A messagesPage is the model of the page that finds messages.
 type messagesPage struct {
 	*table[admin.Message]
-	Q, Account, Since, Until string
-	Cut                      string
+	Q, Account, Connector, State string
+	Since, Until                 string
+	Latest, Cut                  string
+	States                       []string
+	Earlier                      string // path of the messages before these, "" if there are none
 	problem
 }
 
@@ -42,15 +45,17 @@ func (p problem) status() int { return p.code }
 
 func (s *site) messages(r *http.Request) any {
 	v := r.URL.Query()
-	p := messagesPage{Q: v.Get("q"), Account: v.Get("account"), Since: v.Get("since"), Until: v.Get("until"), problem: problemOf(nil), table: new(table[admin.Message])}
-	if p.Q = strings.TrimSpace(p.Q); p.Q == "" {
-		return p
-	}
+	p := messagesPage{Q: strings.TrimSpace(v.Get("q")), Account: v.Get("account"), Connector: v.Get("connector"), State: v.Get("state"), Since: v.Get("since"), Until: v.Get("until"),
+		States: admin.States(), problem: problemOf(nil), table: new(table[admin.Message])}
 	found, err := s.server.Messages(r)
 	if p.problem = problemOf(err); err != nil {
 		return p
 	}
-	p.Cut, p.table = found.Cut, tableOf(r, found.Messages, func(m *admin.Message) string { return m.ID })
+	p.Cut, p.Latest, p.table = found.Cut, found.Latest, tableOf(r, found.Messages, func(m *admin.Message) string { return m.ID })
+	if found.Latest != "" && found.From != nil {
+		v.Set("until", found.From.UTC().Format(time.RFC3339Nano))
+		p.Earlier = "/ui/messages?" + v.Encode()
+	}
 	return p
 }
 
@@ -86,6 +91,12 @@ func (s *site) search(p *page) http.HandlerFunc {
 		s.write(w, v.Model.(interface{ status() int }).status(), p.template(), v)
 	}
 }
+
+// Clock writes the time of a day, and the day before it for those who have room.
+func (v *view) Clock(t time.Time) string { return t.UTC().Format("15:04:05.000") }
+
+// Day writes the day of a time.
+func (v *view) Day(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 // UTC writes a time.
 func (v *view) UTC(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }

@@ -120,7 +120,7 @@ func TestTraceCommand(t *testing.T) {
 	config := writeConfig(t, "pdulog: {dir: "+dir+"}\nconnectors: []\n")
 	for _, args := range []string{"00000000000000aa --dir " + dir, "00000000-0000-800A-800a-706d67000000 --dir " + dir, "77 --dir " + dir, "--id 77 --dir " + dir, "46700000002 -c " + config, "+46700000002 --since 2026-11-20T10:00:00Z --dir " + dir} {
 		out, err := runForTest(t, newTraceCommand(), t.Output(), strings.Fields(args)...)
-		if err != nil || out != line+answer+"00000000000000aa: taken by operator at 2026-11-20T10:00:01.000Z as 77\n" {
+		if err != nil || out != line+answer+"00000000000000aa: Taken by operator 2026-11-20 10:00:01. No receipt was asked for.\n  taken by operator as 77 at 2026-11-20T10:00:01.000Z\n" {
 			t.Errorf("pmg trace %s: error %v, output\n%s", args, err, out)
 		}
 	}
@@ -181,11 +181,12 @@ func TestTraceFate(t *testing.T) {
 	defer server.Close()
 	config := writeConfig(t, "pdulog: {dir: "+dir+"}\nevents: {dir: "+dir+"/events}\nadmin: {address: \""+server.Listener.Addr().String()+"\"}\nconnectors: []\n")
 	for id, want := range map[string]string{
-		"00000000000000a1": "00000000000000a1: accepted from acme at 2026-11-20T10:00:00.000Z; operator answered ESME_RTHROTTLED at 2026-11-20T10:00:01.500Z; " +
-			"taken by operator at 2026-11-20T10:00:02.500Z as 1F; operator reported DELIVRD at 2026-11-20T10:00:08.500Z; receipt DELIVRD sent to acme at 2026-11-20T10:00:09.000Z; " +
-			"receipt delivered to acme at 2026-11-20T10:00:09.500Z\n",
+		"00000000000000a1": "00000000000000a1: Delivered 2026-11-20 10:00:08 (operator). The customer has the receipt.\n" +
+			"  accepted from acme at 2026-11-20T10:00:00.000Z; operator did not take it (ESME_RTHROTTLED) at 2026-11-20T10:00:01.500Z; " +
+			"taken by operator as 1F at 2026-11-20T10:00:02.500Z; operator reported DELIVRD at 2026-11-20T10:00:08.500Z; receipt (DELIVRD) sent to acme at 2026-11-20T10:00:09.000Z; " +
+			"receipt taken by acme at 2026-11-20T10:00:09.500Z\n",
 		"00000000000000a2": "; expired at 2026-11-20T10:09:59.000Z\n",
-		"00000000000000a3": "; waits for connector operator: pmg queue show 00000000000000a3\n",
+		"00000000000000a3": "00000000000000a3: Waits for connector operator. Accepted 2026-11-20 10:00:00. pmg queue show 00000000000000a3\n  accepted from acme at 2026-11-20T10:00:00.000Z\n",
 	} {
 		out, err := runForTest(t, newTraceCommand(), t.Output(), id, "-c", config)
 		if err != nil || !strings.HasSuffix(out, want) {
@@ -193,7 +194,7 @@ func TestTraceFate(t *testing.T) {
 		}
 	}
 	out, err := runForTest(t, newTraceCommand(), t.Output(), "00000000000000a3", "--dir", dir)
-	if err != nil || !strings.HasSuffix(out, "; what followed is neither in the pdu logs nor in the events\n") {
+	if err != nil || !strings.Contains(out, "00000000000000a3: Accepted 2026-11-20 10:00:00. What followed is neither in the pdu logs nor in the events.\n") {
 		t.Errorf("error %v, output\n%s", err, out)
 	}
 }

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"pmg/admin"
 	"pmg/cmd/pmg/ask"
@@ -12,8 +14,11 @@ import (
 	"pmg/pdulog/story"
 )
 
-// mostFates is how many messages are told of; a number may have many.
-const mostFates = 20
+// Bounds on how many messages are followed; a number may have many.
+const (
+	mostTraced = 100
+	mostFates  = 50 // in a list of the latest
+)
 
 // askStore returns what asks a gateway that runs where messages wait. Without an answer nothing is known: the store may be in
 // use by a gateway that does not listen for operators.
@@ -33,30 +38,45 @@ func askStore(cfg *config.Config) func(context.Context, []uint64) []operate.Stor
 	}
 }
 
-// fatesOf returns a line for each message, which says what became of it.
-func fatesOf(found *story.Found) (lines []string) {
-	if found.Cut {
-		return []string{"further messages are not followed, nor is told what became of all these: name the id of one, or a shorter --since"}
+// fatesOf returns what became of each message: of one that was asked for in a line, with what happened in the next. A list has the latest
+// first, with its time and its addresses.
+func (o *traceOptions) fatesOf(found *story.Found, what string) (lines []string) {
+	now, protocols := time.Now(), newLogProtocols()
+	means := func(s *story.Step) string {
+		driver, err := protocols.find(s.Command)
+		if glossary, ok := driver.(interface{ Meaning(uint32) string }); err == nil && ok {
+			return glossary.Meaning(s.Status.Value)
+		}
+		return ""
 	}
-	for _, s := range found.Stories[:min(len(found.Stories), mostFates)] {
-		var told []string
-		for i := range s.Steps {
-			if text := s.Steps[i].String(); text != "" {
-				told = append(told, text)
+	if what == "" {
+		for _, s := range slices.Backward(found.Stories) {
+			if len(s.Steps) > 0 && (o.account == "" || s.Account == o.account) {
+				lines = append(lines, fmt.Sprintf("%s %s %s %s > %s: %s", s.Steps[0].At.UTC().Format(time.DateTime), s.ID, s.Account, s.Source, s.Destination, s.Headline(now, means)))
 			}
 		}
-		switch waits := s.Waiting(); {
-		case waits != "":
-			told = append(told, waits+": pmg queue show "+s.ID)
-		case len(told) == 0:
-			continue
-		case s.IsOpen():
-			told = append(told, "what followed is neither in the pdu logs nor in the events")
-		}
-		lines = append(lines, s.ID+": "+strings.Join(told, "; "))
+		return lines
 	}
-	if more := len(found.Stories) - mostFates; more > 0 {
-		lines = append(lines, fmt.Sprintf("%d more messages: pmg trace ID tells of one", more))
+	for _, s := range found.Stories {
+		var steps []string
+		for i := range s.Steps {
+			if one := &s.Steps[i]; one.What != story.Sent && one.What != story.Accepted || one.What == story.Accepted && one.Account != "" { // the next step says so
+				steps = append(steps, one.String())
+			}
+		}
+		waits := s.Waiting() != ""
+		if len(s.Steps) == 0 && !waits {
+			continue
+		}
+		headline := s.Headline(now, means)
+		if waits {
+			headline += " pmg queue show " + s.ID
+		} else if s.IsOpen() {
+			headline += " What followed is neither in the pdu logs nor in the events."
+		}
+		if lines = append(lines, s.ID+": "+headline); len(steps) > 0 {
+			lines = append(lines, "  "+strings.Join(steps, "; "))
+		}
 	}
 	return lines
 }

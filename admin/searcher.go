@@ -1,0 +1,103 @@
+package admin
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"pmg/gateway"
+	"pmg/gateway/operate"
+	"pmg/internal/logfile"
+	"pmg/pdulog/story"
+	"pmg/protocols"
+)
+
+// A searcher finds messages in the logs of a gateway, for some requests at a time.
+type searcher struct {
+	gateway *gateway.Gateway
+	places  chan struct{} // of searches that are under way
+	time    time.Duration // that each has
+	logs    logfile.Logs  // what searches have learned of files
+}
+
+func newSearcher(g *gateway.Gateway) *searcher {
+	return &searcher{gateway: g, places: make(chan struct{}, mostSearches), time: searchTime}
+}
+
+// cutOf says why a search may not have found all.
+func (s *searcher) cutOf(f *story.Found) string {
+	switch {
+	case !s.gateway.Config().PDULog.Enabled:
+		return "PDUs are not logged (pdulog.enabled): little is known of messages."
+	case f.Late:
+		return tooLate(f.From)
+	}
+	return ""
+}
+
+// begin lets a request search if not too many do already, until done is called. Its context ends with the time of a search, or when the
+// client goes.
+func (s *searcher) begin(r *http.Request) (ctx context.Context, done func(), err error) {
+	select {
+	case s.places <- struct{}{}:
+	default:
+		return nil, nil, refuse(http.StatusServiceUnavailable, "cannot search: as many searches are under way as may be at the same time; try again in some seconds")
+	}
+	ctx, stop := context.WithTimeout(r.Context(), s.time)
+	return ctx, func() { stop(); <-s.places }, nil
+}
+
+// find finds stories.
+func (s *searcher) find(ctx context.Context, q story.Query, most int, withTexts bool) (*story.Found, error) {
+	cfg := s.gateway.Config()
+	f := story.Finder{Dir: cfg.PDULog.Dir, Events: cfg.Events.Dir, Most: most, Room: searchRoom, Wide: true, Logs: &s.logs, Waiting: func(_ context.Context, ids []uint64) []operate.StoredMessage {
+		page, err := s.gateway.Operate.ListStored(operate.Selection{IDs: ids, Text: withTexts}, 0, len(ids))
+		if err != nil {
+			return nil
+		}
+		return page.Messages
+	}}
+	found, err := f.Search(ctx, q)
+	if errors.Is(ctx.Err(), context.Canceled) { // the client has gone
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot search the logs: %w", err)
+	}
+	return found, nil
+}
+
+// messageOf returns what a search says of a story.
+func (s *searcher) messageOf(one *story.Story) Message {
+	m := Message{ID: one.ID, Account: one.Account, Source: one.Source, Destination: one.Destination, Last: one.Headline(time.Now(), s.means), State: string(one.Outcome())}
+	if w := one.Waits; w != nil {
+		m.Account, m.Source, m.Destination, m.Begun = cmp.Or(m.Account, w.Account), cmp.Or(m.Source, w.Source), cmp.Or(m.Destination, w.Dest), w.Arrived
+	}
+	if len(one.Steps) > 0 {
+		m.Begun = one.Steps[0].At
+	}
+	return m
+}
+
+// means returns what the status of a step means, "" if that is not known.
+func (s *searcher) means(step *story.Step) string {
+	driver, err := s.driverOf(step.Command)
+	if glossary, ok := driver.(protocols.Glossary); err == nil && ok {
+		return glossary.Meaning(step.Status.Value)
+	}
+	return ""
+}
+
+// driverOf returns the driver that has a command: that of a connector which speaks the protocol.
+func (s *searcher) driverOf(command string) (protocols.Driver, error) {
+	for _, c := range s.gateway.Connectors() {
+		if slices.Contains(c.Driver.Commands(), command) {
+			return c.Driver, nil
+		}
+	}
+	return nil, errors.New("no connector speaks the protocol of " + command)
+}
