@@ -12,7 +12,7 @@ type Text struct {
 	ASCII     string   `yaml:"ascii" default:"ascii" enum:"ascii|gsm7" live:"yes" doc:"What the peer means by ASCII (SMPP: data_coding 1). Some libraries, such as npm's smpp, write GSM 7-bit with an octet for each septet there, so that @, $, _, { and letters with accents would become others wherever the text is converted."`
 	EncodeAs  string   `yaml:"encode_as" default:"keep" enum:"keep|default|shortest|ucs2" live:"yes" doc:"The alphabet of texts for the peer: keep leaves them in theirs where the protocol can say which it is, default sends ASCII and Latin-1 in the default alphabet, shortest also UCS-2 where the default alphabet has all characters, ucs2 sends all texts in UCS-2."`
 	Missing   string   `yaml:"missing_characters" default:"ucs2" enum:"ucs2|transliterate|refuse" live:"yes" doc:"What becomes of a text that must be converted and has characters that the peer's default alphabet lacks: ucs2 sends it in UCS-2, transliterate writes similar characters, and sends it in UCS-2 only if there are none or, with languages, if that takes no more parts, refuse refuses the message."`
-	Long      string   `yaml:"long_messages" default:"pass" ucp:"split8" enum:"pass|split8|split16|sar|payload|join" live:"rebind" doc:"How a text that is too long for one short message is sent: pass sends it in one PDU as it came (UCP: of up to 640 octets, which few SMSCs take), split8 and split16 cut it into parts with a reference of 8 or 16 bits in their user data headers, sar cuts it into parts and says which they are in sar_ parameters (SMPP), payload sends it whole in message_payload (SMPP). Parts that the sender has made pass as they are, but for join, which sends the text that they make whole (SMPP), see docs/text.md."`
+	Long      string   `yaml:"long_messages" default:"auto" ucp:"split8" http:"pass" enum:"auto|pass|split8|split16|sar|payload|join" live:"rebind" doc:"How a text that is too long for one short message is sent: auto cuts those of HTTP clients as split8 does, and passes others (SMPP), pass sends it in one PDU as it came (UCP: of up to 640 octets, which few SMSCs take), split8 and split16 cut it into parts with a reference of 8 or 16 bits in their user data headers, sar cuts it into parts and says which they are in sar_ parameters (SMPP), payload sends it whole in message_payload (SMPP). Parts that the sender has made pass as they are, but for join, which sends the text that they make whole (SMPP), see docs/text.md."`
 	Languages []string `yaml:"languages" enum:"turkish|spanish|portuguese|bengali|gujarati|hindi|kannada|malayalam|oriya|punjabi|tamil|telugu|urdu" live:"yes" doc:"National languages whose GSM 7-bit tables may be used where a text must be converted and needs fewer parts with them than in UCS-2. The mobiles must know them."`
 }
 
@@ -32,7 +32,7 @@ var encodings = map[string]fit.EncodeAs{
 var missings = map[string]fit.Missing{"ucs2": fit.UseUCS2, "transliterate": fit.Transliterate, "refuse": fit.Refuse}
 
 var longs = map[string]fit.Long{
-	"pass": fit.Pass, "split8": fit.Split8, "split16": fit.Split16, "sar": fit.SplitSAR, "payload": fit.Payload,
+	"auto": fit.Auto, "pass": fit.Pass, "split8": fit.Split8, "split16": fit.Split16, "sar": fit.SplitSAR, "payload": fit.Payload,
 	"join": fit.Join,
 }
 

@@ -58,7 +58,7 @@ func known(o *operate.Known) own.Known {
 			state = own.Scheduled
 		}
 		k := own.KnownOf(o.Result.ID, source, dest, m.Context(), state, m.Arrived, m.DeliverAt, m.Expires)
-		k.Parts = max(int(m.Parts), 1)
+		k.Parts = int(max(m.Parts, sms.PartsOf(m.Context()), 1))
 		return k
 	}
 	v := o.Left
@@ -71,7 +71,7 @@ func known(o *operate.Known) own.Known {
 		taken = !f.Untaken
 	}
 	k := own.KnownOf(o.Result.ID, source, dest, v.Context, own.StateOf(o.Result.State, taken), v.Arrived, v.DeliverAt, 0)
-	k.At, k.Connector, k.SMSCID, k.Parts, k.NetworkError = own.At(o.Result.Since), string(v.By), string(v.PeerID), int(f.Parts), string(f.Err)
+	k.At, k.Connector, k.SMSCID, k.Parts, k.NetworkError = own.At(o.Result.Since), string(v.By), string(v.PeerID), int(max(f.Parts, sms.PartsOf(v.Context))), string(f.Err)
 	k.SMSCStatus, k.Reason = httpsms.AnswerOf(f.Answer)
 	return k
 }

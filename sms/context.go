@@ -14,6 +14,7 @@ type Context struct {
 	Reference string // the client's own id of the message
 	URL       string // that is called; empty: the client is told as its account says
 	Parent    string // span of the client's that the message's trace goes on from, as package telemetry writes it; empty: there is none
+	Parts     uint8  // short messages that the SMSC makes of a text that it gets whole; 0: it gets none, or one
 	Fields    []Field
 }
 
@@ -48,6 +49,7 @@ const (
 	numberReference = 0xFF
 	numberURL       = 0xFE
 	numberParent    = 0xFD
+	numberParts     = 0xFC
 )
 
 // MaxContext is how many octets a context may take.
@@ -69,6 +71,9 @@ func (c *Context) Append(b []byte) []byte {
 	add(numberReference, c.Reference)
 	add(numberURL, c.URL)
 	add(numberParent, c.Parent)
+	if c.Parts > 0 {
+		add(numberParts, string([]byte{c.Parts}))
+	}
 	for _, f := range c.Fields {
 		add(f.Name, f.Value)
 	}
@@ -95,6 +100,11 @@ func ReadContext(b []byte) (c Context, ok bool) {
 			c.URL = value
 		case numberParent:
 			c.Parent = value
+		case numberParts:
+			if len(value) != 1 {
+				return Context{}, false
+			}
+			c.Parts = value[0]
 		default:
 			c.Fields = append(c.Fields, Field{number, value})
 		}
@@ -103,7 +113,18 @@ func ReadContext(b []byte) (c Context, ok bool) {
 }
 
 // ParentOf returns the Parent of a context, nil if it has none. It does not allocate.
-func ParentOf(context []byte) []byte {
+func ParentOf(context []byte) []byte { return valueOf(context, numberParent) }
+
+// PartsOf returns the Parts of a context. It does not allocate.
+func PartsOf(context []byte) uint8 {
+	if v := valueOf(context, numberParts); len(v) == 1 {
+		return v[0]
+	}
+	return 0
+}
+
+// valueOf returns the string with a number, nil if there is none.
+func valueOf(context []byte, number uint8) []byte {
 	if len(context) < 2 || context[0] != 1 {
 		return nil
 	}
@@ -112,7 +133,7 @@ func ParentOf(context []byte) []byte {
 		if len(b) < 3+n {
 			return nil
 		}
-		if b[0] == numberParent {
+		if b[0] == number {
 			return b[3 : 3+n]
 		}
 		b = b[3+n:]

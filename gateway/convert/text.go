@@ -30,6 +30,25 @@ func (d *Desk) Fit(lane *connector.Lane, m *sms.Message) (code sms.Code) {
 		m.Parts, code = d.parts(f, m)
 	case m.Kind != sms.Receipt && !f.HasRoom(m):
 		return sms.BadLength
+	case fit.Counts(m):
+		return d.countWhole(f, m)
+	}
+	return code
+}
+
+// countWhole notes how many short messages the SMSC makes of a text that it gets whole, for the client that hears of it. It refuses
+// a text that becomes more than it may.
+func (d *Desk) countWhole(f *fit.Form, m *sms.Message) (code sms.Code) {
+	cut, n := *f, uint8(0)
+	if cut.Long = fit.Split8; cut.Splits(m) {
+		if n, code = d.parts(&cut, m); n < 2 {
+			n = 0
+		}
+	}
+	if code == sms.OK && n != sms.PartsOf(m.Context()) {
+		c, _ := sms.ReadContext(m.Context())
+		c.Parts = n
+		m.SetNative(sms.WithContext, c.Append(nil))
 	}
 	return code
 }

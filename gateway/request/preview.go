@@ -16,7 +16,7 @@ func (d *Desk) Preview(ctx context.Context, from *connector.Source, item Item) (
 	defer s.Drop()
 	if r = d.take(&s, &item); r.Code == sms.OK {
 		a := s.Accepted()
-		if r.Parts = int(a.Places()); a.Share != nil {
+		if r.Parts = partsOf(a.Message, a.Places()); a.Share != nil {
 			to = a.Share.Lane.Home().Name
 		}
 	}

@@ -98,7 +98,7 @@ func (d *Desk) submit(ctx context.Context, from *connector.Source, items []Item,
 		}
 		t := taken{at: i, key: key}
 		t.first, t.more, _ = in.Enter(d.Clock.Now(), s.Accepted(), nil)
-		results[i] = Result{ID: t.first.Message.ID, Parts: 1 + len(t.more), Parked: t.first.Share == nil}
+		results[i] = Result{ID: t.first.Message.ID, Parts: partsOf(t.first.Message, int64(1+len(t.more))), Parked: t.first.Share == nil}
 		all = append(all, t)
 	}
 	if len(all) > 0 {
@@ -118,11 +118,16 @@ func (d *Desk) submit(ctx context.Context, from *connector.Source, items []Item,
 func (d *Desk) take(s *intake.Submission, item *Item) (r Result) {
 	r.Code = d.intake.TakeWaiting(d.Clock.Now(), s)
 	r.Step = s.Refuser(d.intake)
-	if r.Code == sms.OK && item.Parts > 0 && s.Accepted().Places() > int64(item.Parts) {
+	if r.Code == sms.OK && item.Parts > 0 && partsOf(s.Message, s.Accepted().Places()) > item.Parts {
 		r.Code, r.Step = sms.BadLength, "fit"
 		s.From.CountRefused(r.Code)
 	}
 	return r
+}
+
+// partsOf returns how many short messages the recipient of a message is sent that takes so many places.
+func partsOf(m *sms.Message, places int64) int {
+	return max(int(places), int(sms.PartsOf(m.Context())))
 }
 
 // changes returns what makes a message of a fill, with the times of the engine's clock.

@@ -48,6 +48,7 @@ const (
 	SplitSAR             // it is cut into parts, and a field of the protocol says which one each is
 	Payload              // it is sent whole, in the protocol's field for long texts
 	Join                 // it is sent as it is, and so are texts that came in parts
+	Auto                 // as with Split8 if a client has submitted it by HTTP, and else as with Pass
 )
 
 // An EncodeAs says which of the alphabets that a peer reads it is sent.

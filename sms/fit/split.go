@@ -23,11 +23,16 @@ func (c *Converter) Parts(f *Form, m *sms.Message) (n int, ok bool) {
 }
 
 // Cuts reports whether texts that are too long are cut into parts.
-func (f *Form) Cuts() bool { return f.Long != Pass && f.Long != Payload && f.Long != Join }
+func (f *Form) Cuts() bool {
+	return f.Long != Pass && f.Long != Payload && f.Long != Join && f.Long != Auto
+}
+
+// Counts reports whether a client hears how many short messages a text is, which is one that was submitted by HTTP.
+func Counts(m *sms.Message) bool { return m.Kind == sms.Submit && m.Protocol() == sms.WithContext }
 
 // Splits reports whether a message may have to be split, which Parts finds out.
 func (f *Form) Splits(m *sms.Message) bool {
-	return f.Cuts() && len(m.Text()) > room(m.Alphabet) && m.Kind != sms.Receipt
+	return (f.Cuts() || f.Long == Auto && Counts(m)) && len(m.Text()) > room(m.Alphabet) && m.Kind != sms.Receipt
 }
 
 // LeastParts returns a number of parts that a text which has to be split takes at least, whatever
