@@ -17,7 +17,7 @@ func (x *api) operation(o protocols.Operation) (*operate.Operation, bool) {
 	desk := x.gateway.Operate
 	switch {
 	case err != nil:
-		x.problem(own.NewProblem("not-found", ""))
+		x.problem(own.NewProblem("not-found", "no message of the account has this id, or it was forgotten"))
 		return nil, false
 	case !desk.MayBegin(x.account):
 		x.problem(own.NewProblem("rate-limited", "too many requests of the account are under way"))
@@ -40,7 +40,7 @@ func (x *api) getMessage() {
 		x.problem(own.NewProblem("unavailable", ""))
 		return
 	case o.Code != sms.OK:
-		x.problem(own.NewProblem("not-found", ""))
+		x.problem(own.NewProblem("not-found", "no message of the account has this id, or it was forgotten"))
 		return
 	}
 	x.answerJSON(http.StatusOK, known(&o.Known))
@@ -91,17 +91,25 @@ func (x *api) deleteMessage() {
 	case sms.SystemError, sms.Throttled:
 		x.problem(own.NewProblem("unavailable", ""))
 	case sms.UnknownMessage:
-		x.problem(own.NewProblem("not-found", ""))
+		x.problem(own.NewProblem("not-found", "no message of the account has this id, or it was forgotten"))
 	default:
 		if o, ok = x.operation(protocols.Operation{Kind: protocols.Query}); !ok {
 			return
 		}
 		if o.Code == sms.OK {
-			x.problem(own.NewProblem("already-sent", ""))
+			x.problem(own.NewProblem("already-sent", endedAs(&o.Known)))
 		} else {
-			x.problem(own.NewProblem("not-found", ""))
+			x.problem(own.NewProblem("not-found", "no message of the account has this id, or it was forgotten"))
 		}
 	}
+}
+
+// endedAs returns why a message that has ended cannot be cancelled, "" if it is on its way.
+func endedAs(o *operate.Known) string {
+	if o.Waits != nil || !o.Result.State.Final() {
+		return ""
+	}
+	return "it is " + known(o).State + " already"
 }
 
 // answerJSON answers with a value.

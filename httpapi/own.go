@@ -69,7 +69,11 @@ func (l *listener) with(scope string, handle func(*api)) http.HandlerFunc {
 // unauthenticated answers that no account has the credentials of the request.
 func (x *api) unauthenticated() {
 	x.w.Header()["Www-Authenticate"] = []string{`Bearer realm="pmg"`, `Basic realm="pmg"`}
-	x.problem(own.NewProblem("unauthenticated", ""))
+	detail := ""
+	if x.r.Header.Get("Authorization") == "" {
+		detail = "the request has no login: send the header Authorization, with name and password (Basic) or a key (Bearer)"
+	}
+	x.problem(own.NewProblem("unauthenticated", detail))
 }
 
 // isFor reports whether a key has a scope.
@@ -226,7 +230,7 @@ func refusal(r *request.Result) *own.Problem {
 	case errors.Is(r.Err, request.ErrUnderWay):
 		return own.NewProblem("idempotency-in-progress", "")
 	case errors.Is(r.Err, request.ErrOther):
-		return own.NewProblem("idempotency-mismatch", "")
+		return own.NewProblem("idempotency-mismatch", "the request that had the key first asked for something else")
 	case r.Err != nil:
 		return own.NewProblem("unavailable", "")
 	case r.Code != sms.OK:

@@ -89,6 +89,8 @@ func (l *List) read(name, value string) (why string) {
 			return fmt.Sprintf("must be from 1 to %d", maxPageSize)
 		}
 	case "cursor":
+	case "status":
+		return "is no parameter of a list: state is"
 	default:
 		return "is no parameter of a list"
 	}

@@ -3,6 +3,7 @@ package own
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 
 	"pmg/protocols/httpsms"
 	"pmg/sms"
@@ -92,7 +93,7 @@ func Refused(step string, code sms.Code) *Problem {
 		r = reason{"", "it is refused: " + code.String()}
 	}
 	p := NewProblem("invalid-message", "")
-	p.Errors = []Error{{r.pointer, code.String(), r.detail}}
+	p.Errors = []Error{{r.pointer, strings.ReplaceAll(code.String(), "_", "-"), r.detail}}
 	return p
 }
 
