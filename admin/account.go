@@ -17,6 +17,17 @@ type Account struct {
 	Waiting   int64   `json:"waiting" metric:"waiting_messages" column:"waiting" help:"Messages for the account's clients that wait or are under way."`
 	Oldest    float64 `json:"waiting_oldest_seconds" metric:"waiting_oldest_seconds" help:"Age of the next message for the account's clients, 0 when none waits."`
 	Delivered int64   `json:"delivered" metric:"messages_delivered_total" column:"delivered" help:"Messages that the account's clients accepted."`
+
+	Recent Recent `json:"recent"`
+
+	late float64 // Oldest without the events for its servers
+}
+
+// Recent is what an account did in the last ten minutes.
+type Recent struct {
+	AcceptedPerSecond float64 `json:"accepted_per_second"`
+	Refused           int64   `json:"refused"`
+	Failed            int64   `json:"failed"`
 }
 
 // maxAccounts is how many accounts have metrics: the first of the configuration. /status has all.
@@ -55,6 +66,9 @@ func (v *view) accounts(now int64) []Account {
 			row.Waiting += l.Queued.Load()
 			if oldest := l.Oldest(); oldest != 0 {
 				row.Oldest = max(row.Oldest, seconds(now-oldest))
+				if l.Home().Config().HasSessions() {
+					row.late = max(row.late, seconds(now-oldest))
+				}
 			}
 			row.Delivered += l.Delivered.Load()
 		}

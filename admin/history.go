@@ -4,6 +4,8 @@ import (
 	"context"
 	"net/http"
 	gometrics "runtime/metrics"
+	"sync"
+	"time"
 
 	"pmg/admin/history"
 	"pmg/config"
@@ -22,7 +24,9 @@ func (v *view) reading() history.Reading {
 	reading := history.Reading{Memory: memoryHeld()}
 	var oldest int64
 	for _, l := range v.gateway.Lanes() {
-		oldest = sms.Earlier(oldest, l.Oldest())
+		if l.Account == "" {
+			oldest = sms.Earlier(oldest, l.Oldest())
+		}
 	}
 	reading.Oldest = age(oldest)
 	for _, c := range v.connectors() {
@@ -45,12 +49,24 @@ func memoryHeld() int64 {
 	return int64(held[0].Value.Uint64() - held[1].Value.Uint64())
 }
 
-// record has samples made until the function that it returns is called.
-func record(r *history.Recorder) (stop func()) {
+// record makes samples until the function that it returns is called, and a status, so that problems are found by what was before
+// somebody asked.
+func record(r *history.Recorder, v *view) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
-	go func() { defer close(ended); r.Run(ctx) }()
-	return func() { cancel(); <-ended }
+	var running sync.WaitGroup
+	running.Go(func() { r.Run(ctx) })
+	running.Go(func() {
+		t := time.NewTicker(time.Minute)
+		defer t.Stop()
+		for v.status(false); ; v.status(false) {
+			select {
+			case <-t.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return func() { cancel(); running.Wait() }
 }
 
 // History returns the last hour.

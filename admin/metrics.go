@@ -34,8 +34,8 @@ func metrics() (all []metric) {
 			func(s *Status, e emitter) { e.value(1, s.Version, s.Architecture, runtime.Version()) }},
 		{"pmg_ready", gauge, nil, "Whether the gateway is ready for traffic, as /readyz reports.",
 			func(s *Status, e emitter) { e.value(boolValue(len(s.NotReady) == 0)) }},
-		{"pmg_problems", gauge, nil, "Routes none of whose targets works although the gateway is ready, as /readyz and pmg status tell.",
-			func(s *Status, e emitter) { e.value(float64(len(s.Problems))) }},
+		{"pmg_problems", gauge, nil, "Routes none of whose targets works although the gateway is ready, and what else of the gateway itself needs an operator, such as a webhook that was disabled.",
+			func(s *Status, e emitter) { e.value(float64(len(s.down))) }},
 		{"pmg_admin_certificate_expires_timestamp_seconds", gauge, nil,
 			"When the first of the certificates expires that the admin address shows (admin.tls), in seconds since 1970.",
 			func(s *Status, e emitter) {
@@ -45,16 +45,13 @@ func metrics() (all []metric) {
 			}},
 	}
 	all = append(all, metricsOf(Status{}, "pmg_", nil, func(s *Status, f func(any, ...string)) { f(s) })...)
+	all = append(all, metricsOf(Waits{}, "pmg_waiting_", []string{"for"}, func(s *Status, f func(any, ...string)) {
+		for i := range s.Waiting {
+			f(&s.Waiting[i], s.Waiting[i].For)
+		}
+	})...)
 	all = append(all, metricsOf(Receipts{}, "pmg_receipts_", nil, func(s *Status, f func(any, ...string)) { f(&s.Receipts) })...)
-	all = append(all, metric{"pmg_operator_receipt_ids", gauge, []string{"operator", "form"},
-		"1 for the form in which an SMSC is known to write ids in receipts: same, decimal or hexadecimal, as the option receipt_ids has them. While all are 0 it is not known yet, and receipts whose ids can be read in two ways may be kept as orphans.",
-		func(s *Status, e emitter) {
-			for _, o := range s.Operators {
-				for _, form := range receipts.FormNames() {
-					e.value(boolValue(o.ReceiptIDs == form), o.Name, form)
-				}
-			}
-		}})
+	all = append(all, receiptIDs())
 	all = append(all, metricsOf(Store{}, "pmg_store_", nil, func(s *Status, f func(any, ...string)) {
 		if s.Store != nil {
 			f(s.Store)
@@ -84,6 +81,19 @@ func metrics() (all []metric) {
 			f(&s.Stages[i], s.Stages[i].Name)
 		}
 	})...)
+}
+
+// receiptIDs returns the metric of how SMSCs write ids.
+func receiptIDs() metric {
+	return metric{"pmg_operator_receipt_ids", gauge, []string{"operator", "form"},
+		"1 for the form in which an SMSC is known to write ids in receipts: same, decimal or hexadecimal, as the option receipt_ids has them. While all are 0 it is not known yet, and receipts whose ids can be read in two ways may be kept as orphans.",
+		func(s *Status, e emitter) {
+			for _, o := range s.Operators {
+				for _, form := range receipts.FormNames() {
+					e.value(boolValue(o.ReceiptIDs == form), o.Name, form)
+				}
+			}
+		}}
 }
 
 // connectorMetrics returns the metrics that have the label connector.

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -49,8 +50,49 @@ func Cells(row any) (cells []string) {
 	v := reflect.ValueOf(row)
 	for _, f := range reflect.VisibleFields(v.Type()) {
 		if f.Tag.Get("column") != "" {
-			cells = append(cells, strconv.FormatFloat(number(v.FieldByIndex(f.Index)), 'f', -1, 64))
+			cells = append(cells, Number(int64(number(v.FieldByIndex(f.Index)))))
 		}
+	}
+	return cells
+}
+
+// ShownColumns are the columns of rows in which not all are 0.
+type ShownColumns[T any] struct {
+	Heads, Zero []string // of those that are shown, and of the others
+
+	fields [][]int
+}
+
+// Shown returns the columns of rows.
+func Shown[T any](rows []T) *ShownColumns[T] {
+	s := new(ShownColumns[T])
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[T]()) {
+		head := f.Tag.Get("column")
+		if head == "" {
+			continue
+		}
+		isZero := true
+		for i := range rows {
+			isZero = isZero && number(reflect.ValueOf(&rows[i]).Elem().FieldByIndex(f.Index)) == 0
+		}
+		if isZero {
+			s.Zero = append(s.Zero, head)
+			continue
+		}
+		s.Heads, s.fields = append(s.Heads, head), append(s.fields, f.Index)
+	}
+	return s
+}
+
+// Value returns the number in a column that is shown.
+func (s *ShownColumns[T]) Value(row *T, column int) float64 {
+	return number(reflect.ValueOf(row).Elem().FieldByIndex(s.fields[column]))
+}
+
+// Cells returns the texts of the columns that are shown.
+func (s *ShownColumns[T]) Cells(row *T) (cells []string) {
+	for i := range s.fields {
+		cells = append(cells, Number(int64(s.Value(row, i))))
 	}
 	return cells
 }
@@ -65,10 +107,18 @@ func Figures(row any) (all []Figure) {
 		at := v.FieldByIndex(f.Index)
 		if help := f.Tag.Get("help"); help != "" && (at.CanInt() || at.CanUint() || at.CanFloat()) {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			all = append(all, Figure{strings.ReplaceAll(name, "_", " "), strconv.FormatFloat(number(at), 'f', -1, 64), help})
+			all = append(all, Figure{strings.ReplaceAll(name, "_", " "), figureText(number(at)), help})
 		}
 	}
 	return all
+}
+
+// figureText writes a number, with two decimals if it is no whole one.
+func figureText(v float64) string {
+	if v == math.Trunc(v) {
+		return Number(int64(v))
+	}
+	return strconv.FormatFloat(v, 'f', 2, 64)
 }
 
 // number returns the value of a numeric field, and 1 for a field that is true.

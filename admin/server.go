@@ -60,7 +60,7 @@ func Start(cfg *config.Config, g *gateway.Gateway, e gateway.Engine, version str
 	if err := s.listen(cfg, opened); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot start admin %w", err), s.Close())
 	}
-	s.stop = record(s.recorder)
+	s.stop = record(s.recorder, s.view)
 	s.http.ErrorLog = stdlog.New(g.Log.With().Str("component", "admin").Logger(), "", 0)
 	for _, l := range s.listeners {
 		go func() { _ = s.http.Serve(l) }() // Close ends it
@@ -198,7 +198,8 @@ func (s *Server) mux(withPprof bool, pages Pages) *http.ServeMux {
 		answer(w, s.progress.Stalled(s.view.engine.Counters().Stages), nil)
 	})
 	m.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, s.view.gateway.NotReady(s.view.engine), s.view.gateway.Problems())
+		status := s.view.status(false)
+		answer(w, status.NotReady, status.Problems)
 	})
 	if withPprof {
 		m.Handle("GET /debug/pprof/", administer(pprof.Index))

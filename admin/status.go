@@ -3,6 +3,7 @@ package admin
 import (
 	"cmp"
 	"slices"
+	"sync"
 	"time"
 
 	"pmg/config"
@@ -23,25 +24,31 @@ type Ended struct {
 	SpansDropped  int64  `json:"spans_dropped" metric:"spans_dropped_total" help:"Spans of traces that were dropped, because the collector did not take them or not fast enough."`
 }
 
+// Work is what the pipeline does for all messages.
+type Work struct {
+	Jobs          int64 `json:"jobs" metric:"jobs_live" help:"Jobs in the pipeline, including those that stages keep for reuse."`
+	Locks         int64 `json:"lock_acquisitions" metric:"lock_acquisitions_total" help:"Locks taken for messages: of inboxes, of the pool of jobs, of the committer, and of messages that wait to be forgotten."`
+	HandleChanges int64 `json:"handle_changes" metric:"handle_changes_total" help:"Changes of the counts that keep sockets open while they are used."`
+}
+
 // Status is the status of a gateway. Counts are since its start. The JSON names are
 // stable. rows.go explains the tags.
 type Status struct {
-	Version       string     `json:"version"`
-	Architecture  string     `json:"architecture"`
-	Started       time.Time  `json:"started"`
-	Time          time.Time  `json:"time"`
-	NotReady      []string   `json:"not_ready,omitempty"`  // the reasons why it is not ready
-	Problems      []string   `json:"problems,omitempty"`   // what to look at although it is ready
-	Recovering    bool       `json:"recovering,omitempty"` // messages of earlier runs are not all in their queues yet
-	Unrouted      int64      `json:"unrouted" metric:"unrouted_total" help:"Messages without a matching route."`
-	Parked        int64      `json:"parked" metric:"messages_parked" help:"Messages in the store that wait because no route leads anywhere (no_route: park)."`
-	Quarantined   int64      `json:"quarantined" metric:"messages_quarantined" help:"Messages in the store that wait because a part of the gateway fails at them."`
-	Orphans       int64      `json:"orphans" metric:"receipts_orphans" help:"Receipts in the store whose message is not known."`
-	Receipts      Receipts   `json:"receipts"`
-	Operators     []Operator `json:"operators"`
-	Jobs          int64      `json:"jobs" metric:"jobs_live" help:"Jobs in the pipeline, including those that stages keep for reuse."`
-	Locks         int64      `json:"lock_acquisitions" metric:"lock_acquisitions_total" help:"Locks taken for messages: of inboxes, of the pool of jobs, of the committer, and of messages that wait to be forgotten."`
-	HandleChanges int64      `json:"handle_changes" metric:"handle_changes_total" help:"Changes of the counts that keep sockets open while they are used."`
+	Version      string     `json:"version"`
+	Architecture string     `json:"architecture"`
+	Started      time.Time  `json:"started"`
+	Time         time.Time  `json:"time"`
+	NotReady     []string   `json:"not_ready,omitempty"` // the reasons why it is not ready
+	Problems     []string   `json:"problems,omitempty"`  // what to look at although it is ready: the texts of ProblemList
+	ProblemList  []Problem  `json:"problem_list,omitempty"`
+	Recovering   bool       `json:"recovering,omitempty"` // messages of earlier runs are not all in their queues yet
+	Unrouted     int64      `json:"unrouted" metric:"unrouted_total" help:"Messages without a matching route."`
+	Parked       int64      `json:"parked" metric:"messages_parked" help:"Messages in the store that wait because no route leads anywhere (no_route: park)."`
+	Quarantined  int64      `json:"quarantined" metric:"messages_quarantined" help:"Messages in the store that wait because a part of the gateway fails at them."`
+	Orphans      int64      `json:"orphans" metric:"receipts_orphans" help:"Receipts in the store whose message is not known."`
+	Receipts     Receipts   `json:"receipts"`
+	Operators    []Operator `json:"operators"`
+	Work
 	Ended
 	Store      *Store      `json:"store,omitempty"`
 	Connectors []Connector `json:"connectors"`
@@ -49,8 +56,11 @@ type Status struct {
 	Webhooks   []Webhook   `json:"webhooks,omitempty"`
 	Routes     []Route     `json:"routes,omitempty"`
 	Stages     []Stage     `json:"stages,omitempty"`
+	Waiting    []Waits     `json:"waiting"`
 
 	AdminCertificateExpires *time.Time `json:"admin_certificate_expires,omitempty"` // the first of those that the admin address shows
+
+	down []string // the gateway's own problems, such as routes none of whose targets works
 }
 
 // Receipts counts delivery receipts of SMSCs, and those that the gateway makes.
@@ -196,6 +206,9 @@ type view struct {
 	started time.Time
 
 	certificates *certificates // of the admin address; nil: it is plain
+
+	mu    sync.Mutex
+	trail trail
 }
 
 func newView(g *gateway.Gateway, e gateway.Engine, version string) *view {
@@ -243,10 +256,10 @@ func (v *view) status(withSessions bool) *Status {
 	stages := counted.Stages
 	s := &Status{
 		Version: v.version, Architecture: v.gateway.Config().Architecture,
-		Started: v.started, Time: now, NotReady: v.gateway.NotReady(v.engine), Problems: v.gateway.Problems(), Recovering: !v.gateway.Recovered(),
-		Unrouted: v.gateway.Intake.Unrouted(), Jobs: counted.Jobs,
-		Parked: v.gateway.Aside(store.Parked), Quarantined: v.gateway.Aside(store.Quarantined), Orphans: v.gateway.Aside(store.Orphan),
-		Locks: counted.Locks + v.gateway.Locks(), HandleChanges: counted.Refs,
+		Started: v.started, Time: now, NotReady: v.gateway.NotReady(v.engine), down: v.gateway.Problems(), Recovering: !v.gateway.Recovered(),
+		Unrouted: v.gateway.Intake.Unrouted(),
+		Parked:   v.gateway.Aside(store.Parked), Quarantined: v.gateway.Aside(store.Quarantined), Orphans: v.gateway.Aside(store.Orphan),
+		Work: Work{counted.Jobs, counted.Locks + v.gateway.Locks(), counted.Refs},
 	}
 	if w := v.gateway.Settler.Writer(); w != nil {
 		s.EventsWaiting, s.EventsWritten, s.EventsErrors = w.Waiting(), w.Written(), w.Errors()
@@ -278,6 +291,21 @@ func (v *view) status(withSessions bool) *Status {
 	for i := range stages {
 		s.Stages = append(s.Stages, newStage(&stages[i], now.Sub(v.started)))
 	}
+	s.Waiting = v.waiting(counted.Now)
+	v.mu.Lock()
+	v.trail.note(s)
+	rules := problemRules()
+	if v.gateway.Draining() {
+		rules = rules[:1] // that it stops is all that matters
+	}
+	g := v.trail.growth(s)
+	s.ProblemList = problems(rules, s, g)
+	for i := range s.Accounts {
+		a := &s.Accounts[i]
+		a.Recent = Recent{float64(g.by("account accepted", a.Name)) / max(g.seconds, 1), g.by("account refused", a.Name), g.by("account failed", a.Name)}
+	}
+	v.mu.Unlock()
+	s.Problems = textsOf(s.ProblemList)
 	return s
 }
 

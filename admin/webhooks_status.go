@@ -15,13 +15,30 @@ type Webhook struct {
 	Waiting     int64            `json:"waiting" metric:"events_waiting" help:"Events for the account's servers that wait or are under way."`
 	Oldest      float64          `json:"oldest_seconds" metric:"oldest_seconds" help:"Age of the next event for the account's servers, 0 when none waits."`
 	Calls       connector.Labels `json:"calls" metric:"calls_total" label:"result" help:"Calls of the account's servers, by result: taken or failed."`
+	Failures    int              `json:"failures"`              // in a row, of the server that has the most
+	LastError   string           `json:"last_error,omitempty"`  // of the call that failed last
+	RestsUntil  *time.Time       `json:"rests_until,omitempty"` // when a server that rests is called again
+	Disabled    int              `json:"disabled"`              // servers that are not called any more
 	DeadLetters int64            `json:"dead_letters" metric:"dead_letters" help:"Events in the store that the account's servers did not take in time (pmg webhooks dead)."`
+}
+
+// State returns how the servers are, in a word: as the worst of them.
+func (w Webhook) State() string {
+	switch {
+	case w.Disabled > 0:
+		return "disabled"
+	case w.Resting > 0:
+		return "resting"
+	case w.Failing > 0:
+		return "failing"
+	}
+	return "ok"
 }
 
 // webhooksOf returns the rows of the accounts that have servers or dead letters, in the order of the configuration.
 func (v *view) webhooksOf(now time.Time) (rows []Webhook) {
 	dead := v.gateway.Settler.Dead.Counts()
-	of := map[string]*Webhook{}
+	of, failed := map[string]*Webhook{}, map[string]time.Time{}
 	for _, s := range v.gateway.Webhooks.Rows("") {
 		w := of[s.Account]
 		if w == nil {
@@ -34,9 +51,19 @@ func (v *view) webhooksOf(now time.Time) (rows []Webhook) {
 		w.Calls["failed"] += s.Failed
 		if s.Failures > 0 {
 			w.Failing++
+			w.Failures = max(w.Failures, s.Failures)
 		}
 		if s.RestsUntil != nil {
 			w.Resting++
+			if w.RestsUntil == nil || s.RestsUntil.Before(*w.RestsUntil) {
+				w.RestsUntil = s.RestsUntil
+			}
+		}
+		if s.Disabled != nil {
+			w.Disabled++
+		}
+		if s.Failures > 0 && s.LastFailure != nil && s.LastFailure.After(failed[s.Account]) {
+			w.LastError, failed[s.Account] = s.LastError, *s.LastFailure
 		}
 		if s.Oldest != nil {
 			w.Oldest = max(w.Oldest, now.Sub(*s.Oldest).Seconds())

@@ -82,7 +82,7 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// The whole has what all connectors accept, what those to SMSCs send, and the age of the oldest message wherever it is.
+// The whole has what all connectors accept, what those to SMSCs send and have queued, and apart from that what waits for clients.
 func TestWhole(t *testing.T) {
 	t.Parallel()
 	g, at := two(), time.Unix(1e9, 0)
@@ -92,10 +92,10 @@ func TestWhole(t *testing.T) {
 	smsc.Accepted, smsc.Sent, smsc.Receipts, smsc.Waiting, smsc.Oldest = 10, 200, 40, 7, 3
 	clients.Accepted, clients.Sent, clients.Refused, clients.Waiting, clients.Oldest = 300, 50, 20, 5, 2
 	r.Sample(at.Add(10 * time.Second))
-	if got := fmt.Sprint(last(t, r, "")); got != "[31 20 4 2 12 3 NaN NaN 1.048576e+06]" {
+	if got := fmt.Sprint(last(t, r, "")); got != "[31 20 4 2 7 3 NaN NaN 5 1.048576e+06]" {
 		t.Error(got)
 	}
-	if got := fmt.Sprint(last(t, r, "clients")); got != "[30 5 0 2 5 2 NaN NaN NaN]" {
+	if got := fmt.Sprint(last(t, r, "clients")); got != "[30 5 0 2 5 2 NaN NaN NaN NaN]" {
 		t.Error(got)
 	}
 	g.Oldest = 9
@@ -199,7 +199,7 @@ func TestJSON(t *testing.T) {
 		}
 	}
 	r.Sample(at)
-	want("", `{"answer_median_seconds":[],"answer_p95_seconds":[],"in":[],"memory_octets":[],"oldest_seconds":[],"out":[],"period_seconds":10,"receipts":[],"refused":[],"time":[],"waiting":[]}`)
+	want("", `{"answer_median_seconds":[],"answer_p95_seconds":[],"in":[],"memory_octets":[],"oldest_seconds":[],"out":[],"period_seconds":10,"receipts":[],"refused":[],"time":[],"waiting":[],"waiting_for_clients":[]}`)
 	g.Connectors[0].Sent, g.Connectors[0].Waiting = 15, 123456
 	r.Sample(at.Add(Period))
 	want("smsc", `{"answer_median_seconds":[null],"answer_p95_seconds":[null],"connector":"smsc","in":[0],"oldest_seconds":[0],"out":[1.5],"period_seconds":10,"receipts":[0],`+

@@ -97,11 +97,13 @@ func (s *Sample) add(c *Counts, of *Sample) {
 	s[In] += of[In]
 	if c.Out {
 		s[Out] += of[Out]
+		s[Waiting] += of[Waiting]
+		s[Oldest] = max(s[Oldest], of[Oldest])
+	} else {
+		s[Clients] += of[Waiting]
 	}
 	s[Receipts] += of[Receipts]
 	s[Refused] += of[Refused]
-	s[Waiting] += of[Waiting]
-	s[Oldest] = max(s[Oldest], of[Oldest])
 }
 
 func (a *Answers) add(others *Answers) {

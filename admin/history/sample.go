@@ -13,10 +13,11 @@ const (
 	Out             // messages sent, a second
 	Receipts        // receipts of SMSCs, a second
 	Refused         // messages refused, a second
-	Waiting         // messages that wait
+	Waiting         // messages that wait; of the whole: those for SMSCs
 	Oldest          // age of the next message to be sent, in seconds
 	Median          // time of the answers to messages, in seconds: half of them came in less
 	P95             // the same of 95 in 100
+	Clients         // receipts, messages and events for clients that wait, of the whole alone
 	Memory          // octets, of the whole alone
 
 	figures
@@ -24,7 +25,7 @@ const (
 
 // Names returns the names of the figures in JSON.
 func Names() [figures]string {
-	return [figures]string{"in", "out", "receipts", "refused", "waiting", "oldest_seconds", "answer_median_seconds", "answer_p95_seconds", "memory_octets"}
+	return [figures]string{"in", "out", "receipts", "refused", "waiting", "oldest_seconds", "answer_median_seconds", "answer_p95_seconds", "waiting_for_clients", "memory_octets"}
 }
 
 // A Sample is the figures of a connector, or of the whole, at one time. A figure that is not known is NaN.
@@ -39,7 +40,7 @@ func (s *Sample) Known(figure int) bool { return s[figure] == s[figure] }
 // A Reading is what a gateway has counted when a sample is made.
 type Reading struct {
 	Memory     int64
-	Oldest     float64 // seconds: as Counts have it, over accounts whose clients are away
+	Oldest     float64 // seconds: of what waits for SMSCs
 	Connectors []Counts
 }
 
@@ -76,7 +77,7 @@ func (c *Counts) sample(before *Counts, passed time.Duration) (s Sample, answers
 	s[In], s[Out] = rate(c.Accepted, before.Accepted), rate(c.Sent, before.Sent)
 	s[Receipts], s[Refused] = rate(c.Receipts, before.Receipts), rate(c.Refused, before.Refused)
 	s[Waiting], s[Oldest] = float32(c.Waiting), float32(c.Oldest)
-	s[Median], s[P95], s[Memory] = answers.quantile(0.5), answers.quantile(0.95), unknown()
+	s[Median], s[P95], s[Memory], s[Clients] = answers.quantile(0.5), answers.quantile(0.95), unknown(), unknown()
 	return s, answers
 }
 

@@ -31,6 +31,22 @@ func (r *Recorder) Series(connector string) *Series {
 	return s
 }
 
+// Latest returns the last sample of a connector, or of the whole, of which nothing is known if there is none.
+func (r *Recorder) Latest(connector string) Sample {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	samples, from := &r.whole, 0
+	if one := r.connectors[connector]; one != nil {
+		samples, from = &one.samples, one.from
+	} else if connector != "" {
+		return new(Series).Latest()
+	}
+	if r.taken <= from {
+		return new(Series).Latest()
+	}
+	return samples[(r.taken-1)%Length]
+}
+
 // Latest returns the last sample, of which nothing is known if there is none.
 func (s *Series) Latest() (last Sample) {
 	if n := len(s.Samples); n > 0 {
@@ -68,7 +84,7 @@ func (s *Series) MarshalJSON() ([]byte, error) {
 		columns["connector"] = s.Connector
 	}
 	for figure, name := range Names() {
-		if figure == Memory && s.Connector != "" {
+		if figure >= Clients && s.Connector != "" {
 			continue
 		}
 		c := make(column, len(s.Samples))

@@ -24,11 +24,11 @@ func newStatusCommand() *cobra.Command {
 	var o statusOptions
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Show what a running gateway does: connectors, accounts, queues, rates, stages",
+		Short: "Show what a running gateway does: problems, connectors, accounts, queues, rates",
 		Long: `Asks a running gateway, which is at --address or else at the socket or the address
-of the configuration's section admin, and prints tables. Counts are since the gateway's start.
-It also shows whether the gateway is ready for traffic, and why connectors have no
-session.
+of the configuration's section admin, and prints tables. Counts are since the gateway's start; columns in which all are 0 are left out.
+It begins with whether the gateway is ready for traffic, and what is wrong: the same list as
+on the page Overview and in /readyz.
 
 With --watch it repeats the request until interrupted and shows rates. With --json it
 prints the JSON of /status, one object per line.`,
@@ -49,15 +49,17 @@ prints the JSON of /status, one object per line.`,
 	f.Lookup("watch").NoOptDefVal = "2s"
 	f.BoolVar(&o.sessions, "sessions", false, "list the sessions too")
 	f.BoolVar(&o.accounts, "accounts", false, "list all accounts, not only those with the most messages")
+	f.BoolVar(&o.stages, "stages", false, "show the stages of the pipeline too")
 	f.BoolVar(&o.asJSON, "json", false, "print JSON")
 	return cmd
 }
 
 type statusOptions struct {
 	ask.Gateway
-	config                     string
-	watch                      time.Duration
-	sessions, accounts, asJSON bool
+	config           string
+	watch            time.Duration
+	sessions, asJSON bool
+	statusView
 }
 
 // flags adds the flags that select the gateway.
@@ -130,7 +132,7 @@ func writeStatus(out io.Writer, o statusOptions, before, s *admin.Status) error 
 	if o.asJSON {
 		return writeJSON(out, s)
 	}
-	_, err := io.WriteString(out, statusText(before, s, o.accounts))
+	_, err := io.WriteString(out, statusText(before, s, o.statusView))
 	return err
 }
 

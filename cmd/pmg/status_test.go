@@ -27,8 +27,9 @@ func twoStatuses() (before, s *admin.Status) {
 	started := time.Date(2026, 11, 20, 10, 13, 47, 0, time.UTC)
 	s = &admin.Status{
 		Version: "1.0", Architecture: "pipeline", Started: started, Time: started.Add(6 * time.Hour),
-		NotReady: []string{"routes[1] has no target that works: connector backup: cannot connect to 192.0.2.1:2775: connection refused"}, Unrouted: 3, Jobs: 160,
+		NotReady: []string{"routes[1] has no target that works: connector backup: cannot connect to 192.0.2.1:2775: connection refused"}, Unrouted: 3, Work: admin.Work{Jobs: 160},
 		Problems:  []string{"routes[0] has no target that works: connector operator: an operator holds it"},
+		Waiting:   []admin.Waits{{For: admin.ForSMSC, Messages: 1200, Oldest: 3.25}, {For: admin.ForEvents, Messages: 154, Oldest: 1080}},
 		Receipts:  admin.Receipts{Matched: 505, Homeless: 5},
 		Operators: []admin.Operator{{Name: "operator", ReceiptIDs: "decimal"}, {Name: "plain", ReceiptIDs: "same"}, {Name: "backup", ReceiptIDs: admin.NotKnown}},
 		Store: &admin.Store{Engine: "pebble", Refuses: "only 3 MiB are free", Messages: 1200, Octets: 70 << 20, Commits: 25000, Changes: 2000000,
@@ -63,7 +64,12 @@ func twoStatuses() (before, s *admin.Status) {
 
 func TestStatusText(t *testing.T) {
 	before, s := twoStatuses()
-	got := statusText(nil, s, false) + "\n--- ten seconds later ---\n\n" + statusText(before, s, false)
+	got := statusText(nil, s, statusView{}) + "\n--- ten seconds later, with stages ---\n\n" + statusText(before, s, statusView{stages: true})
+	for line := range strings.Lines(statusText(nil, s, statusView{})) {
+		if len(line) > 120 && !strings.Contains(line, "routes[") {
+			t.Errorf("%d characters: %s", len(line), line)
+		}
+	}
 	testutil.Fresh(t, filepath.Join("testdata", "status.txt"), got, "go test ./cmd/pmg -run StatusText -update")
 }
 
@@ -71,9 +77,9 @@ func TestStatusText(t *testing.T) {
 func TestStatusTextListsFewAccounts(t *testing.T) {
 	_, s := twoStatuses()
 	for n := range 100 {
-		s.Accounts = append(s.Accounts, admin.Account{Name: fmt.Sprint("account", n)})
+		s.Accounts = append(s.Accounts, admin.Account{Name: fmt.Sprint("account", n), Counters: sms.Counters[int64]{Accepted: 1}})
 	}
-	few, all := statusText(nil, s, false), statusText(nil, s, true)
+	few, all := statusText(nil, s, statusView{}), statusText(nil, s, statusView{accounts: true})
 	if !strings.Contains(few, "\nload ") || !strings.Contains(few, "82 more accounts") || strings.Contains(few, "account99") || !strings.Contains(all, "account99") {
 		t.Errorf("few:\n%s\nall:\n%s", few, all)
 	}
@@ -82,7 +88,7 @@ func TestStatusTextListsFewAccounts(t *testing.T) {
 func TestStatusTextOfAnotherRunHasNoRates(t *testing.T) {
 	before, s := twoStatuses()
 	before.Started = before.Started.Add(-time.Hour)
-	if text := statusText(before, s, false); strings.Contains(text, "sent/s") {
+	if text := statusText(before, s, statusView{}); strings.Contains(text, "sent/s") {
 		t.Errorf("rates over a restart:\n%s", text)
 	}
 }
@@ -107,7 +113,7 @@ func TestStatusCommand(t *testing.T) {
 		args       []string
 		has, lacks string
 	}{
-		{nil, "operator   out        up ", "192.0.2.7"},
+		{nil, "operator   out  up ", "192.0.2.7"},
 		{[]string{"--sessions"}, "clients/1  192.0.2.7:40112  load ", "sent/s"},
 		{[]string{"--json"}, `"sent":998750`, "192.0.2.7"},
 	} {
@@ -193,7 +199,7 @@ func TestStatusIsPrintable(t *testing.T) {
 	evil := "a\x1b[2J\x07\u009b31m\u202eb\n\r\x7f\U000e0001é"
 	text, asJSON := `a\x1b[2J\a\u009b31m\u202eb\n\r\x7f\U000e0001é`, `a\u001b[2J\u0007\u009b31m\u202eb\n\r\u007f\udb40\udc01é`
 	s := &admin.Status{
-		Version: evil, Architecture: evil, NotReady: []string{evil},
+		Version: evil, Architecture: evil, NotReady: []string{evil}, Problems: []string{evil},
 		Connectors: []admin.Connector{{Name: evil, SessionList: []admin.Session{{Account: evil, Remote: evil}}}},
 		Stages:     []admin.Stage{{Name: evil}},
 	}

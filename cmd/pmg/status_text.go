@@ -16,49 +16,94 @@ import (
 	"pmg/admin"
 )
 
+// A statusView says what of a status is shown.
+type statusView struct{ accounts, stages bool }
+
 // statusText returns a gateway's status as tables, with rates since before if before is
 // an earlier status of the same process. Strings of the answer are passed through
 // printable, because the server may not be a gateway.
-func statusText(before, s *admin.Status, allAccounts bool) string {
+func statusText(before, s *admin.Status, show statusView) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "pmg %s, %s, up %s, ", printable(s.Version), printable(s.Architecture), span(s.Time.Sub(s.Started).Seconds()))
+	fmt.Fprintf(&b, "pmg %s, up %s, ", printable(s.Version), admin.Age(s.Time.Sub(s.Started).Seconds()))
 	if len(s.NotReady) == 0 {
-		b.WriteString("ready\n")
+		b.WriteString("ready")
 	} else {
-		fmt.Fprintf(&b, "not ready: %s\n", printable(strings.Join(s.NotReady, "; ")))
+		fmt.Fprintf(&b, "not ready: %s", printable(strings.Join(s.NotReady, "; ")))
 	}
+	if len(s.NotReady)+len(s.Problems) == 0 {
+		b.WriteString(", no problems")
+	}
+	b.WriteString("\n")
 	for _, problem := range s.Problems {
 		fmt.Fprintf(&b, "problem: %s\n", printable(problem))
 	}
-	fmt.Fprintf(&b, "unrouted messages %d, parked %d, quarantined %d, live jobs %d\n", s.Unrouted, s.Parked, s.Quarantined, s.Jobs)
-	if r := &s.Receipts; r.Matched+r.Unmatched+r.Own+r.Unwanted+r.Homeless > 0 || s.Orphans > 0 {
-		fmt.Fprintf(&b, "receipts matched %d, unmatched %d, own %d, orphans %d", r.Matched, r.Unmatched, r.Own, s.Orphans)
-		for _, rare := range []struct {
-			name string
-			n    int64
-		}{{"adopted", r.Adopted}, {"unwanted", r.Unwanted}, {"homeless", r.Homeless}} {
-			if rare.n > 0 {
-				fmt.Fprintf(&b, ", %s %d", rare.name, rare.n)
-			}
-		}
-		b.WriteString("\n")
-		writeForms(&b, s.Operators)
-	}
+	writeWaiting(&b, s)
+	writeReceipts(&b, s)
 	writeStore(&b, s.Store)
 	b.WriteString("\n")
 	connectorTable(before, s).write(&b)
-	writeTroubles(&b, s)
-	writeAccounts(&b, s, allAccounts)
+	writeRare(&b, s)
+	writeAccounts(&b, s, show.accounts)
 	sessionTable(s).write(&b)
-	stageTable(s).write(&b)
+	if show.stages {
+		stageTable(s).write(&b)
+	}
 	return b.String()
 }
 
-// writeForms writes which operators write ids in receipts otherwise than in answers, or may do so, in a line.
+// writeWaiting writes what waits, SMS apart from what is for clients, and what an operator is to decide.
+func writeWaiting(b *strings.Builder, s *admin.Status) {
+	for i, of := range []struct{ peers, name string }{{admin.ForSMSC, "queued for SMSCs"}, {admin.ForSessions, "for clients' sessions"}, {admin.ForEvents, "webhook events"}} {
+		w := s.WaitingFor(of.peers)
+		if i > 0 && w.Messages == 0 {
+			continue
+		}
+		if i > 0 {
+			b.WriteString("; ")
+		}
+		fmt.Fprintf(b, "%s: %s", of.name, admin.Number(w.Messages))
+		if w.Oldest > 0 {
+			fmt.Fprintf(b, ", oldest %s", admin.Age(w.Oldest))
+		}
+	}
+	writeCounts(b, "; ", []named{{"unrouted", s.Unrouted}, {"parked", s.Parked}, {"quarantined", s.Quarantined}})
+	b.WriteString("\n")
+}
+
+// A named is a number and what it counts.
+type named struct {
+	name string
+	n    int64
+}
+
+// writeCounts writes those of some counts that are not 0, and before that a text if there is one.
+func writeCounts(b *strings.Builder, before string, counts []named) {
+	for _, c := range counts {
+		if c.n > 0 {
+			fmt.Fprintf(b, "%s%s %s", before, c.name, admin.Number(c.n))
+			before = ", "
+		}
+	}
+}
+
+// writeReceipts writes what became of receipts, in a line.
+func writeReceipts(b *strings.Builder, s *admin.Status) {
+	r := &s.Receipts
+	if r.Matched+r.Unmatched+r.Own+r.Unwanted+r.Homeless == 0 && s.Orphans == 0 {
+		return
+	}
+	writeCounts(b, "receipts: ", []named{{"matched", r.Matched}, {"unmatched", r.Unmatched}, {"kept until their message is known", s.Orphans}, {"matched later", r.Adopted},
+		{"made by the gateway", r.Own}, {"dropped as not asked for", r.Unwanted}, {"dropped without an account", r.Homeless}})
+	b.WriteString("\n")
+	writeForms(b, s.Operators)
+}
+
+// writeForms writes which SMSCs write ids in receipts otherwise than in answers, in a line. For one of which that is not known yet
+// nothing is wrong.
 func writeForms(b *strings.Builder, operators []admin.Operator) {
 	var others []string
 	for _, o := range operators {
-		if o.ReceiptIDs != admin.SameIDs {
+		if o.ReceiptIDs != admin.SameIDs && o.ReceiptIDs != admin.NotKnown {
 			others = append(others, printable(o.Name)+" "+printable(o.ReceiptIDs))
 		}
 	}
@@ -73,14 +118,15 @@ func writeStore(b *strings.Builder, s *admin.Store) {
 	if s == nil {
 		return
 	}
-	fmt.Fprintf(b, "store %s: messages %d, %s on disk, commits %d, a mean one of %.1f changes in %s, the longest in %s",
-		printable(s.Engine), s.Messages, size(s.Octets), s.Commits, float64(s.Changes)/float64(max(s.Commits, 1)),
-		dash(span(s.CommitSeconds/float64(max(s.Commits, 1)))), dash(span(s.LongestSeconds)))
+	fmt.Fprintf(b, "store %s: %s messages, %s", printable(s.Engine), admin.Number(s.Messages), admin.Octets(s.Octets))
+	if s.Commits > 0 {
+		fmt.Fprintf(b, "; %s commits, mean %s, longest %s", admin.Number(s.Commits), dash(span(s.CommitSeconds/float64(s.Commits))), dash(span(s.LongestSeconds)))
+	}
 	if s.MinFree > 0 {
-		fmt.Fprintf(b, ", %s free", size(s.Free))
+		fmt.Fprintf(b, "; %s free", admin.Octets(s.Free))
 	}
 	if !s.Recovered {
-		b.WriteString(", messages of earlier runs are still being read")
+		b.WriteString("; messages of earlier runs are still being read")
 	}
 	b.WriteString("\n")
 	for _, wrong := range []string{s.Refuses, s.Problem} {
@@ -90,84 +136,81 @@ func writeStore(b *strings.Builder, s *admin.Store) {
 	}
 }
 
-// size formats octets.
-func size(octets int64) string { return fmt.Sprintf("%.1f MiB", float64(octets)/(1<<20)) }
-
+// connectorTable returns the table of connectors, with rates if there was a status before. Counters that are 0 for all are not in it;
+// those that seldom count are in a line of their own (writeRare).
 func connectorTable(before, s *admin.Status) *table {
-	t := newTable(3, append([]string{"connector", "direction", "state", "sessions", "in flight", "queued", "oldest", "answer"},
-		admin.Columns(admin.Connector{})...)...)
+	t := newTable(3, "connector", "dir", "state", "sessions", "in flight", "queued", "oldest", "for clients", "oldest", "answer", "accepted", "refused", "sent", "failed")
 	rated := before != nil && before.Started.Equal(s.Started) && s.Time.After(before.Time)
 	old := map[string]admin.Connector{}
 	if rated {
-		t.rows[0] = append(t.rows[0], "accepted/s", "sent/s")
+		t.rows[0] = append(t.rows[0], "in/s", "out/s")
 		for _, c := range before.Connectors {
 			old[c.Name] = c
 		}
 	}
 	for _, c := range s.Connectors {
-		row := append([]string{c.Name, c.Direction, c.State,
-			of(int64(c.Sessions), c.Instances), of(c.InFlight, c.Windows), queued(c),
-			span(c.OldestSeconds), span(c.Answers.MeanSeconds)}, admin.Cells(c)...)
+		row := []string{c.Name, c.Direction, c.State, of(int64(c.Sessions), c.Instances), of(c.InFlight, c.Windows)}
+		waits := []string{admin.Number(c.Queued), dash(span(c.OldestSeconds))}
+		if c.Direction == "out" {
+			row = append(append(row, waits...), "-", "-")
+		} else {
+			row = append(append(row, "-", "-"), waits...)
+		}
+		row = append(row, dash(span(c.Answers.MeanSeconds)), admin.Number(c.Accepted), admin.Number(c.Refused), admin.Number(c.Sent), admin.Number(c.Failed))
 		if rated {
 			seconds := s.Time.Sub(before.Time).Seconds()
 			row = append(row, rate(c.Accepted-old[c.Name].Accepted, seconds), rate(c.Sent-old[c.Name].Sent, seconds))
 		}
 		t.add(row...)
 	}
-	return t
+	return t.withoutZeros(5)
 }
 
-// writeTroubles writes the reasons why connectors have no session, one per line.
-func writeTroubles(b *strings.Builder, s *admin.Status) {
-	printed := false
+// writeRare writes the counters of connectors that are seldom above 0, in words.
+func writeRare(b *strings.Builder, s *admin.Status) {
+	any := false
 	for _, c := range s.Connectors {
-		if c.Held != nil {
-			printed = true
-			fmt.Fprintf(b, "%s: %s\n", printable(c.Name), heldText(c.Held, s.Time))
+		var line strings.Builder
+		writeCounts(&line, "", []named{{"expired", c.Expired}, {"retried", c.Retried}, {"answered late", c.Late}, {"moved", c.Moved}, {"failed over", c.FailedOver}, {"lines of the pdu log lost", int64(c.PDULogLost)}})
+		if line.Len() > 0 {
+			any = true
+			fmt.Fprintf(b, "%s: %s\n", printable(c.Name), line.String())
 		}
-		t := c.Trouble
-		if t == nil {
-			continue
-		}
-		printed = true
-		fmt.Fprintf(b, "%s: for %s: %s", printable(c.Name), dash(span(s.Time.Sub(t.Since).Seconds())), printable(t.Reason))
-		if wait := t.Next.Sub(s.Time); wait > 0 {
-			fmt.Fprintf(b, "; next attempt in %s", span(wait.Seconds()))
-		}
+	}
+	if any {
 		b.WriteString("\n")
 	}
-	if printed {
-		b.WriteString("\n")
-	}
-}
-
-// heldText says that an operator holds a connector.
-func heldText(h *admin.Held, now time.Time) string {
-	text := "held for " + dash(span(now.Sub(h.Since).Seconds())) + " by the operator at " + printable(h.By)
-	if h.Until.IsZero() {
-		return text + ", until it is released"
-	}
-	return text + ", for another " + span(h.Until.Sub(now).Seconds())
 }
 
 // fewAccounts is how many accounts are listed without --accounts.
 const fewAccounts = 20
 
-// writeAccounts writes the table of all accounts, or of those with the most messages.
+// writeAccounts writes the table of all accounts, or of those with the most messages, without those that have no traffic.
 func writeAccounts(b *strings.Builder, s *admin.Status, all bool) {
 	accounts := slices.Clone(s.Accounts)
+	quiet := 0
 	if !all {
-		busy := func(a admin.Account) int64 { return a.Accepted + a.Delivered + a.Queued + a.Waiting }
+		busy := func(a admin.Account) int64 { return a.Accepted + a.Refused + a.Delivered + a.Queued + a.Waiting }
 		slices.SortStableFunc(accounts, func(a, b admin.Account) int { return cmp.Compare(busy(b), busy(a)) })
-		accounts = accounts[:min(len(accounts), fewAccounts)]
+		for quiet < len(accounts) && busy(accounts[len(accounts)-1-quiet])+int64(accounts[len(accounts)-1-quiet].Sessions) == 0 {
+			quiet++
+		}
+		accounts = accounts[:min(len(accounts)-quiet, fewAccounts)]
 	}
 	t := newTable(1, append([]string{"account"}, admin.Columns(admin.Account{})...)...)
 	for _, a := range accounts {
 		t.add(append([]string{a.Name}, admin.Cells(a)...)...)
 	}
-	t.write(b)
+	t.withoutZeros(1).write(b)
 	if more := len(s.Accounts) - len(accounts); more > 0 {
-		fmt.Fprintf(b, "%d more accounts: --accounts lists them\n\n", more)
+		text := admin.Number(int64(more)) + " more accounts"
+		if more == 1 {
+			text = "1 more account"
+		}
+		if more == quiet {
+			text += " without traffic"
+		}
+		fmt.Fprintf(b, "%s: --accounts lists them\n\n", text)
 	}
 }
 
@@ -191,15 +234,6 @@ func stageTable(s *admin.Status) *table {
 		t.add(append(row, workers(g.BusyWorkers), count(g.Locks), count(g.Panics))...)
 	}
 	return t
-}
-
-// queued returns how many messages wait, and how many may. Each account of a connector that clients
-// log in to has a queue of its own, so that the limit is not one of the sum.
-func queued(c admin.Connector) string {
-	if c.Direction == "in" {
-		return count(c.Queued)
-	}
-	return of(c.Queued, c.MaxQueue)
 }
 
 func count(n int64) string           { return strconv.FormatInt(n, 10) }
@@ -250,6 +284,18 @@ func (t *table) add(cells ...string) {
 		cells[i] = printable(cells[i])
 	}
 	t.rows = append(t.rows, cells)
+}
+
+// withoutZeros removes the columns from a number on in which no row has anything.
+func (t *table) withoutZeros(from int) *table {
+	for i := len(t.rows[0]) - 1; i >= from; i-- {
+		if !slices.ContainsFunc(t.rows[1:], func(row []string) bool { return strings.Trim(row[i], "-–0/.") != "" }) {
+			for k := range t.rows {
+				t.rows[k] = slices.Delete(t.rows[k], i, i+1)
+			}
+		}
+	}
+	return t
 }
 
 // write writes the table and an empty line, unless the table has no rows.
