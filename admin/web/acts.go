@@ -24,6 +24,9 @@ func (s *site) carryOut(a *admin.Act) http.HandlerFunc {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * patience))
 		v, err := s.do(a, r)
 		n := access.Notice{Text: told(a, v)}
+		if attempt, ok := v.(webhooks.Attempt); ok {
+			n.Failed = !attempt.Taken
+		}
 		if err != nil {
 			n = access.Notice{Failed: true, Text: err.Error()}
 		}
@@ -48,7 +51,7 @@ func told(a *admin.Act, v any) string {
 		if done.Held != nil {
 			state = "is held"
 		}
-		return fmt.Sprintf("Connector %s %s; %d messages wait, %d of %d sessions are open.", done.Connector, state, done.Queued, done.Sessions, done.Instances)
+		return fmt.Sprintf("Connector %s %s; %s queued, %d of %d sessions are open.", done.Connector, state, admin.Number(done.Queued), done.Sessions, done.Instances)
 	case admin.Kicked:
 		return "These sessions end: " + strings.Join(done.Sessions, ", ")
 	case changed:
@@ -115,17 +118,11 @@ func (c changed) String() string {
 	return text
 }
 
-// attempted says what came of a call.
+// attempted says what came of the call of a test.
 func attempted(a *webhooks.Attempt) string {
-	text := "did not take it"
 	if a.Taken {
-		text = "has taken it"
+		return fmt.Sprintf("Test succeeded: status %d after %d ms (%s).", a.Status, a.Milliseconds, a.Endpoint)
 	}
-	if a.Status != 0 {
-		text += fmt.Sprintf(", status %d", a.Status)
-	}
-	if a.Error != "" {
-		text += ": " + a.Error
-	}
-	return fmt.Sprintf("%s %s, after %d ms.", a.Endpoint, text, a.Milliseconds)
+	why := cmp.Or(a.Error, fmt.Sprintf("status %d", a.Status))
+	return fmt.Sprintf("Test failed: %s (%s, after %d ms).", why, a.Endpoint, a.Milliseconds)
 }

@@ -16,7 +16,7 @@ func inColors(scheme string) chromedp.Action {
 	return emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}})
 }
 
-// In a real browser somebody logs in, sees each page, pauses a connector and sees another page's stream tell of it, and resumes
+// In a real browser somebody logs in, sees each page, holds a connector and sees another page's stream tell of it, and releases
 // it. Nothing of that is refused by the policy of the pages or fails in a script, and each control has a name.
 func TestBrowser(t *testing.T) {
 	testutil.Long(t)
@@ -40,7 +40,7 @@ func TestBrowser(t *testing.T) {
 			}
 		}
 	}
-	run(chromedp.Navigate(base+"/ui/connectors"), chromedp.Click(`button[aria-label="Pause operator"]`), chromedp.WaitVisible(`button[aria-label="Resume operator"]`))
+	run(chromedp.Navigate(base+"/ui/connectors"), chromedp.Click(`button[aria-label="Hold operator"]`), chromedp.WaitVisible(`button[aria-label="Release operator"]`))
 	if g.Connector("operator").Hold() == nil {
 		t.Error("the connector is not held")
 	}
@@ -48,8 +48,8 @@ func TestBrowser(t *testing.T) {
 	g.Connector("operator").SetHold(nil)
 	run(chromedp.WaitNotPresent(`[data-k="s.operator"][data-v=held]`)) // without another request for the page
 	run(chromedp.Navigate(base+"/ui/connectors"), chromedp.Click(`//a[text()="operator"]`), chromedp.WaitVisible(`//h1[text()="Connector operator"]`),
-		chromedp.Click(`button[aria-label="Pause operator"]`), chromedp.WaitVisible(`button[aria-label="Resume operator"]`),
-		chromedp.WaitVisible(`//h1[text()="Connector operator"]`), chromedp.Click(`button[aria-label="Resume operator"]`), chromedp.WaitVisible(`button[aria-label="Pause operator"]`))
+		chromedp.Click(`button[aria-label="Hold operator"]`), chromedp.WaitVisible(`button[aria-label="Release operator"]`),
+		chromedp.WaitVisible(`//h1[text()="Connector operator"]`), chromedp.Click(`button[aria-label="Release operator"]`), chromedp.WaitVisible(`button[aria-label="Hold operator"]`))
 	run(chromedp.Navigate(base+"/ui/messages"), chromedp.SendKeys(`input[name=q]`, "46700000002"), chromedp.Submit(`input[name=q]`),
 		chromedp.WaitVisible(`//a[text()="`+storyID+`"]`), chromedp.Click(`//a[text()="`+storyID+`"]`), chromedp.WaitVisible(`//h1[text()="Message `+storyID+`"]`),
 		chromedp.WaitVisible(`//th[text()="operator did not take it"]`), chromedp.WaitVisible(`//td[text()="[14 characters]"]`),
@@ -61,14 +61,14 @@ func TestBrowser(t *testing.T) {
 	}
 	run(chromedp.Navigate(base+"/ui/pdulog?connector=clients"), row("short_message=*14"))
 	logLines(t, g, `enquire_link seq=1000`)
-	run(row("seq=1000"), chromedp.Click(`#pause`), chromedp.WaitVisible(`//button[text()="Go on"]`))
+	run(row("seq=1000"), chromedp.Click(`#pause`), chromedp.WaitVisible(`//button[text()="Resume"]`))
 	logLines(t, g, `enquire_link seq=1001`)
 	run(chromedp.Click(`#pause`), row("seq=1001"), chromedp.Click(`input[name=texts]`), chromedp.Click(`//button[text()="Show"]`), row("<script>secret"))
 	run(chromedp.Navigate(base+"/ui/routing"), chromedp.SendKeys(`input[name=to]`, "46700"), chromedp.Click(`//button[text()="Explain"]`), chromedp.WaitVisible(`//pre[contains(text(), "<b>{Account")]`),
-		chromedp.Click(`//a[text()="Compare the file with what runs"]`), chromedp.Click(`//button[text()="Reload the configuration"]`), chromedp.WaitVisible(`//p[@class="notice"][contains(text(), "nothing <i>new")]`))
+		chromedp.Navigate(base+"/ui/configuration"), chromedp.Click(`//a[text()="Compare the file with what runs"]`), chromedp.Click(`//button[text()="Reload the configuration"]`), chromedp.WaitVisible(`//p[@class="notice"][contains(text(), "nothing <i>new")]`))
 	run(chromedp.Navigate(base+"/ui/try"), chromedp.SendKeys(`input[name=to]`, "46700"), chromedp.SendKeys(`textarea`, "hush"), chromedp.Click(`button[name=explain]`),
-		chromedp.WaitVisible(`//pre[contains(text(), "Text:hush")]`), chromedp.Click(`button[name=send]`), chromedp.WaitVisible(`//a[contains(text(), "What became of message")]`))
-	run(chromedp.Navigate(base+"/ui/connectors"), chromedp.WaitVisible(`button[aria-label="Pause operator"]`),
+		chromedp.WaitVisible(`//pre[contains(text(), "Text:hush")]`), chromedp.Click(`button[name=send]`), chromedp.WaitVisible(`//a[contains(text(), "Status of message")]`))
+	run(chromedp.Navigate(base+"/ui/connectors"), chromedp.WaitVisible(`button[aria-label="Hold operator"]`),
 		chromedp.Submit(`.who button`), chromedp.WaitVisible(`input[name=password]`))
 	b.Silent()
 }

@@ -44,7 +44,7 @@ func TestCharts(t *testing.T) {
 	b.LogIn(config.LookScope, password)
 	run(chromedp.WaitVisible(`.charts [role=img][aria-label*="Now: in 129, out 125, receipts 0"]`), picture(&drawn))
 	busy(s, at, 10)
-	run(chromedp.WaitVisible(`.charts [role=img][aria-label*="Now: in 109, out 101, receipts 0"]`), chromedp.WaitVisible(`.charts [aria-label*="Now: waiting 9."]`), picture(&moved))
+	run(chromedp.WaitVisible(`.charts [role=img][aria-label*="Now: in 109, out 101, receipts 0"]`), chromedp.WaitVisible(`.charts [aria-label*="Now: queued 9, for clients 0."]`), picture(&moved))
 	run(inColors("dark"),
 		chromedp.Poll(`document.querySelector('.charts canvas')?.toDataURL() !== "`+moved+`"`, nil), chromedp.WaitVisible(`.charts [role=img][aria-label*="Now: in 109"]`))
 	if len(drawn) < 1000 || drawn == moved {

@@ -26,6 +26,7 @@ type hooksPage struct {
 	Attempts []webhooks.Attempt // the last one first
 	Dead     int64              // how many dead letters there are
 	Letters  []letterRow
+	Disabled bool // one of them is not called any more
 	Replies  bool // what servers have replied is shown
 }
 
@@ -56,6 +57,7 @@ func (d *details) hooks(r *http.Request) any {
 		if row.Oldest != nil {
 			one.Oldest = now.Sub(*row.Oldest).Seconds()
 		}
+		p.Disabled = p.Disabled || row.Disabled != nil
 		p.Servers = append(p.Servers, one)
 	}
 	p.Attempts = g.Webhooks.Attempts(webhooks.Filter{Account: p.Name, ID: r.FormValue("id"), Limit: mostAttempts, Replies: p.Replies})

@@ -62,9 +62,9 @@ func percent(n, of int64) string { return fmt.Sprintf("%.1f %%", 100*float64(n)/
 // limit writes a rate of the configuration behind one that was measured.
 func limit(rate int) string {
 	if rate == 0 {
-		return "without a limit"
+		return "no limit"
 	}
-	return fmt.Sprint("at most ", rate)
+	return "limit " + admin.Number(int64(rate)) + "/s"
 }
 
 // sessionRows are some of many sessions, of which the page of all sessions has the others.
@@ -111,7 +111,7 @@ func (d *details) connector(r *http.Request) any {
 	p.Hour, p.Open = hourOf(d.server, p.Name), firstOf(p.SessionList, p.Name+"/")
 	p.In, p.Out = p.Hour.rate(history.In), p.Hour.rate(history.Out)
 	if p.Answers.Count > 0 {
-		p.Answer = time.Duration(p.Answers.MeanSeconds * 1e9).Round(100 * time.Microsecond).String()
+		p.Answer = duration(float32(p.Answers.MeanSeconds))
 	}
 	p.States, p.Figures = portions(p.Receipts), admin.Figures(p.Connector)
 	for i := range status.Connectors {

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 type page struct {
 	Name  string // in its path, which may end with /{name}; "": the first page
 	Title string
+	Group string // of the menu
 	Scope access.Scope
 	model func(*http.Request) any // nil: there is no such thing
 }
@@ -34,6 +36,36 @@ func (p *page) InMenu() bool { return !strings.Contains(p.Name, "{") }
 func (p *page) Has(other *page) bool {
 	list, _, _ := strings.Cut(other.Name, "/{")
 	return p.Name == list
+}
+
+// A menuEntry leads to a page, or to the first of a group.
+type menuEntry struct {
+	Title, Path string
+	Current     bool
+}
+
+// Menu returns an entry for each group of pages.
+func (v *view) Menu() (menu []menuEntry) {
+	for i := range v.Pages {
+		p := &v.Pages[i]
+		if n := len(menu); p.InMenu() && (n == 0 || menu[n-1].Title != p.Group) {
+			menu = append(menu, menuEntry{p.Group, p.Path(), v.Page != nil && v.Page.Group == p.Group})
+		}
+	}
+	return menu
+}
+
+// Tabs returns an entry for each page of the group of this one, if there are several.
+func (v *view) Tabs() (tabs []menuEntry) {
+	for i := range v.Pages {
+		if p := &v.Pages[i]; v.Page != nil && p.InMenu() && p.Group == v.Page.Group {
+			tabs = append(tabs, menuEntry{p.Title, p.Path(), p.Has(v.Page)})
+		}
+	}
+	if len(tabs) < 2 {
+		return nil
+	}
+	return tabs
 }
 
 // Path returns the path of the page.
@@ -69,21 +101,22 @@ func (v *view) State(key, word string) template.HTML {
 }
 
 // Age writes how old the oldest of something is.
-func (v *view) Age(key string, seconds float64) template.HTML { return v.Cell(key, age(seconds)) }
+func (v *view) Age(key string, seconds float64) template.HTML { return v.Cell(key, admin.Age(seconds)) }
 
-func age(seconds float64) string {
-	switch d := time.Duration(seconds * float64(time.Second)); {
-	case d <= 0:
-		return "–"
-	case d < time.Minute:
-		return fmt.Sprintf("%.0f s", seconds)
-	default:
-		text := d.Round(time.Second).String()
-		if strings.HasSuffix(text, "m0s") { // but "1m30s" stays
-			text = strings.TrimSuffix(text, "0s")
-		}
-		return text
+// Number writes a whole number with separators that changes while the page is seen.
+func (v *view) Number(key string, n any) template.HTML { return v.Cell(key, v.Count(n)) }
+
+// Count writes a whole number with separators.
+func (v *view) Count(n any) string {
+	if value := reflect.ValueOf(n); value.CanUint() {
+		return admin.Number(int64(value.Uint()))
 	}
+	return admin.Number(reflect.ValueOf(n).Int())
+}
+
+// Ago writes how long ago something was, at the time of the request.
+func (v *view) Ago(at time.Time) string {
+	return admin.Age(max(0.001, time.Since(at).Seconds())) + " ago"
 }
 
 // Streams reports whether the page is kept up to date.

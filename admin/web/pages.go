@@ -21,22 +21,23 @@ func pages() []page { return new(site).table() }
 // table returns all pages with what makes their models.
 func (s *site) table() []page {
 	return []page{
-		{"", "Overview", access.Look, s.lists.overview},
-		{"messages", "Messages", access.Look, s.messages},
-		{"messages/{name}", "Message", access.Look, s.story},
-		{"connectors", "Connectors", access.Look, s.lists.connectors},
-		{"connectors/{name}", "Connector", access.Look, s.details.connector},
-		{"accounts", "Accounts", access.Look, s.lists.accounts},
-		{"accounts/{name}", "Account", access.Look, s.details.account},
-		{"sessions", "Sessions", access.Look, s.lists.sessions},
-		{"webhooks", "Webhooks", access.Look, s.lists.webhooks},
-		{hooksName, "Webhooks of", access.Look, s.details.hooks},
-		{"receipts", "Receipts", access.Look, s.lists.receipts},
-		{"queues", "Queues", access.Look, s.lists.queues},
-		{"routing", "Routing", access.Look, s.routes.page},
-		{tryName, "Try", access.Look, s.try},
-		{pduLogName, "PDU log", access.Look, s.pduLog},
-		{"gateway", "Gateway", access.Look, s.lists.gateway},
+		{"", "Overview", "Overview", access.Look, s.lists.overview},
+		{"messages", "Messages", "Messages", access.Look, s.messages},
+		{"messages/{name}", "Message", "Messages", access.Look, s.story},
+		{tryName, "Try", "Messages", access.Look, s.try},
+		{pduLogName, "PDU log", "Messages", access.Look, s.pduLog},
+		{"queues", "Queues", "Traffic", access.Look, s.lists.queues},
+		{"receipts", "Receipts", "Traffic", access.Look, s.lists.receipts},
+		{"webhooks", "Webhooks", "Traffic", access.Look, s.lists.webhooks},
+		{hooksName, "Webhooks of", "Traffic", access.Look, s.details.hooks},
+		{"connectors", "Connectors", "Connections", access.Look, s.lists.connectors},
+		{"connectors/{name}", "Connector", "Connections", access.Look, s.details.connector},
+		{"sessions", "Sessions", "Connections", access.Look, s.lists.sessions},
+		{"routing", "Routing", "Connections", access.Look, s.routes.page},
+		{"accounts", "Accounts", "Accounts", access.Look, s.lists.accounts},
+		{"accounts/{name}", "Account", "Accounts", access.Look, s.details.account},
+		{"gateway", "Gateway", "Gateway", access.Look, s.lists.gateway},
+		{"configuration", "Configuration", "Gateway", access.Look, s.routes.configuration},
 	}
 }
 
@@ -49,34 +50,41 @@ type lists struct {
 // An overview is the model of the first page.
 type overview struct {
 	*admin.Status
-	In, Out, Receipts string // a second
-	Waiting           int64
-	Oldest            float64
-	Disk, Memory      string
-	Failing           []string // connectors that have no session, or fewer than they should
-	Hour              *hour
+	In, Out, Receipts    string // a second
+	SMS, Clients, Events admin.Waits
+	Disk, Memory         string
+	Aside                int64
+	Busy, Worst          []admin.Account
+	Hour                 *hour
 }
+
+// mostNamedAccounts is how many accounts the first page names.
+const mostNamedAccounts = 3
 
 func (l *lists) overview(*http.Request) any {
 	status := l.server.Status(false)
-	o := overview{Status: status, Disk: "in memory", Hour: hourOf(l.server, "")}
-	for i := range status.Connectors {
-		c := &status.Connectors[i]
-		if c.Trouble != nil {
-			o.Failing = append(o.Failing, "connector "+c.Name+": "+c.Trouble.Reason)
-		}
-		o.Waiting += c.Queued
-		o.Oldest = max(o.Oldest, c.OldestSeconds)
-	}
-	for i := range status.Accounts {
-		o.Oldest = max(o.Oldest, status.Accounts[i].Oldest)
-	}
+	o := overview{Status: status, Disk: "in memory", Hour: hourOf(l.server, ""), Aside: status.Parked + status.Quarantined,
+		SMS: status.WaitingFor(admin.ForSMSC), Clients: status.WaitingFor(admin.ForSessions), Events: status.WaitingFor(admin.ForEvents)}
+	o.Busy = firstAccounts(status.Accounts, func(a *admin.Account) float64 { return a.Recent.AcceptedPerSecond })
+	o.Worst = firstAccounts(status.Accounts, func(a *admin.Account) float64 { return float64(a.Recent.Refused + a.Recent.Failed) })
 	o.In, o.Out, o.Receipts = o.Hour.rate(history.In), o.Hour.rate(history.Out), o.Hour.rate(history.Receipts)
 	o.Memory = o.Hour.octets(history.Memory)
 	if st := status.Store; st != nil && st.Free > 0 {
-		o.Disk = fmt.Sprintf("%.1f GiB free", float64(st.Free)/(1<<30))
+		o.Disk = admin.Octets(st.Free) + " free"
 	}
 	return o
+}
+
+// firstAccounts returns the few accounts that have the most of something.
+func firstAccounts(all []admin.Account, of func(*admin.Account) float64) []admin.Account {
+	var some []admin.Account
+	for i := range all {
+		if of(&all[i]) > 0 {
+			some = append(some, all[i])
+		}
+	}
+	slices.SortStableFunc(some, func(a, b admin.Account) int { return cmp.Compare(of(&b), of(&a)) })
+	return some[:min(len(some), mostNamedAccounts)]
 }
 
 // shortest is the time over which rates are measured at least.
@@ -110,70 +118,75 @@ func (r *rates) of(now time.Time, counts ...int64) [3]string {
 	return r.known
 }
 
-// A table is the model of a page with rows, of which it shows a part.
-type table[T any] struct {
-	Rows   []T
-	Heads  []string // of further columns
-	Filter string
-	Number int // of the page, from 1
-	Of     int
-	Total  int
-}
-
-// most is how many rows a page shows.
-const most = 100
-
-// tableOf returns the rows that a request asks for: those of ?page= whose name contains ?filter=.
-func tableOf[T any](r *http.Request, all []T, name func(*T) string) *table[T] {
-	query := r.URL.Query()
-	t := &table[T]{Filter: strings.ToLower(query.Get("filter"))}
-	if t.Filter != "" {
-		all = slices.DeleteFunc(all, func(row T) bool { return !strings.Contains(strings.ToLower(name(&row)), t.Filter) })
-	}
-	t.Total = len(all)
-	t.Of = max(1, (len(all)+most-1)/most)
-	number, _ := strconv.Atoi(query.Get("page"))
-	t.Number = min(max(number, 1), t.Of)
-	t.Rows = all[(t.Number-1)*most : min(t.Number*most, len(all))]
-	return t
-}
-
-// Before and After return the numbers of the pages beside this one, 0 if there is none.
-func (t *table[T]) Before() int { return t.Number - 1 }
-func (t *table[T]) After() int {
-	if t.Number == t.Of {
-		return 0
-	}
-	return t.Number + 1
-}
-
-// A row has further columns, as pmg status shows them.
-type row[T any] struct {
-	Of    T
-	Cells []string
-}
-
-// rowsOf returns the rows of values with their further columns.
-func rowsOf[T any](all []T) []row[T] {
-	rows := make([]row[T], len(all))
-	for i := range all {
-		rows[i] = row[T]{all[i], admin.Cells(all[i])}
-	}
-	return rows
+// A connectorRow is a connector of the list.
+type connectorRow struct {
+	admin.Connector
+	In, Out         string // a second
+	Kind            string // of what waits, if it is no SMS
+	Cells           []string
+	inRate, outRate float64
 }
 
 func (l *lists) connectors(r *http.Request) any {
-	t := tableOf(r, rowsOf(l.server.Status(false).Connectors), func(c *row[admin.Connector]) string {
-		return c.Of.Name + " " + c.Of.Protocol + " " + c.Of.Direction + " " + c.Of.State
-	})
-	t.Heads = admin.Columns(admin.Connector{})
-	return t
+	status := l.server.Status(false)
+	shown := admin.Shown(status.Connectors)
+	rows := make([]connectorRow, len(status.Connectors))
+	for i := range rows {
+		c := &status.Connectors[i]
+		last := l.server.History().Latest(c.Name)
+		rows[i] = connectorRow{Connector: *c, In: number(last[history.In]), Out: number(last[history.Out]), Cells: shown.Cells(c),
+			inRate: float64(last[history.In]), outRate: float64(last[history.Out])}
+		switch admin.WaitsFor(c.Direction, c.Protocol) {
+		case admin.ForSessions:
+			rows[i].Kind = "for clients"
+		case admin.ForEvents:
+			rows[i].Kind = "events"
+		}
+	}
+	columns := append([]column[connectorRow]{
+		{head: "connector", text: func(c *connectorRow) string { return c.Name }},
+		{head: "state", text: func(c *connectorRow) string { return c.State }},
+		{head: "in /s", number: func(c *connectorRow) float64 { return c.inRate }},
+		{head: "out /s", number: func(c *connectorRow) float64 { return c.outRate }},
+		{head: "queued", number: func(c *connectorRow) float64 { return float64(c.Queued) }},
+		{head: "oldest", number: func(c *connectorRow) float64 { return c.OldestSeconds }},
+		{head: "sessions", number: func(c *connectorRow) float64 { return float64(c.SessionsBound) }},
+		{head: "window", number: func(c *connectorRow) float64 { return float64(c.InFlight) }},
+		{head: "protocol", text: func(c *connectorRow) string { return c.Protocol }},
+	}, shownColumns(shown, func(c *connectorRow) *admin.Connector { return &c.Connector })...)
+	return tableOf(r, rows, func(c *connectorRow) string {
+		return c.Name + " " + c.Protocol + " " + c.Direction + " " + c.State
+	}, columns...).with(shown.Heads, shown.Zero)
+}
+
+// shownColumns returns the columns of counters, by which rows may be sorted.
+func shownColumns[T, R any](shown *admin.ShownColumns[R], of func(*T) *R) (all []column[T]) {
+	for i, head := range shown.Heads {
+		all = append(all, column[T]{head: head, number: func(row *T) float64 { return shown.Value(of(row), i) }})
+	}
+	return all
+}
+
+// An accountRow is an account of the list.
+type accountRow struct {
+	admin.Account
+	Rate  string
+	Cells []string
 }
 
 func (l *lists) accounts(r *http.Request) any {
-	t := tableOf(r, rowsOf(l.server.Status(false).Accounts), func(a *row[admin.Account]) string { return a.Of.Name })
-	t.Heads = admin.Columns(admin.Account{})
-	return t
+	status := l.server.Status(false)
+	shown := admin.Shown(status.Accounts)
+	rows := make([]accountRow, len(status.Accounts))
+	for i := range rows {
+		rows[i] = accountRow{status.Accounts[i], number(float32(status.Accounts[i].Recent.AcceptedPerSecond)), shown.Cells(&status.Accounts[i])}
+	}
+	columns := append([]column[accountRow]{
+		{head: "account", text: func(a *accountRow) string { return a.Name }},
+		{head: "in /s", number: func(a *accountRow) float64 { return a.Recent.AcceptedPerSecond }},
+		{head: "oldest for it", number: func(a *accountRow) float64 { return a.Oldest }},
+	}, shownColumns(shown, func(a *accountRow) *admin.Account { return &a.Account })...)
+	return tableOf(r, rows, func(a *accountRow) string { return a.Name }, columns...).with(shown.Heads, shown.Zero)
 }
 
 func (l *lists) sessions(r *http.Request) any {
@@ -184,20 +197,36 @@ func (l *lists) sessions(r *http.Request) any {
 	}
 	return tableOf(r, all, func(one *admin.Session) string {
 		return one.Connector + "/" + strconv.Itoa(one.Number) + " " + one.Account + " " + one.Remote
-	})
+	}, []column[admin.Session]{
+		{head: "session", text: func(one *admin.Session) string { return fmt.Sprintf("%s/%8d", one.Connector, one.Number) }},
+		{head: "account", text: func(one *admin.Session) string { return one.Account }},
+		{head: "open for", number: func(one *admin.Session) float64 { return time.Since(one.Since).Seconds() }},
+		{head: "idle", number: func(one *admin.Session) float64 { return one.IdleSeconds }},
+		{head: "window", number: func(one *admin.Session) float64 { return float64(one.InFlight) }},
+	}...)
 }
 
 func (l *lists) webhooks(r *http.Request) any {
-	return tableOf(r, l.server.Status(false).Webhooks, func(w *admin.Webhook) string { return w.Account })
+	return tableOf(r, l.server.Status(false).Webhooks, func(w *admin.Webhook) string { return w.Account }, []column[admin.Webhook]{
+		{head: "account", text: func(w *admin.Webhook) string { return w.Account }},
+		{head: "waiting", number: func(w *admin.Webhook) float64 { return float64(w.Waiting) }},
+		{head: "oldest", number: func(w *admin.Webhook) float64 { return w.Oldest }},
+		{head: "dead letters", number: func(w *admin.Webhook) float64 { return float64(w.DeadLetters) }},
+	}...)
 }
 
 // A state is the model of the page about the gateway itself.
 type state struct {
 	*admin.Status
-	Ready string
+	Ready        string
+	Octets, Free string // of the store
 }
 
 func (l *lists) gateway(*http.Request) any {
 	status := l.server.Status(false)
-	return state{status, cmp.Or(strings.Join(status.NotReady, "; "), "ready")}
+	s := state{Status: status, Ready: cmp.Or(strings.Join(status.NotReady, "; "), "ready")}
+	if st := status.Store; st != nil {
+		s.Octets, s.Free = admin.Octets(st.Octets), admin.Octets(st.Free)
+	}
+	return s
 }

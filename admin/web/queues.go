@@ -1,11 +1,14 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
+	"pmg/admin"
 	"pmg/gateway/operate"
 )
 
@@ -17,6 +20,7 @@ type queueRow struct {
 	Account, From       string // that they came from: an account, or a connector
 	Messages            int64
 	Part                string // of what waits for the peer
+	IsSMSC              bool   // its messages can be moved and retried from here
 	Oldest              float64
 	Taken, Left         string // a second, and how long it takes for all at that rate
 }
@@ -39,16 +43,22 @@ func (l *lists) queues(r *http.Request) any {
 	for i := range rows {
 		one := &rows[i]
 		peer := one.peer()
-		one.Part = fmt.Sprintf("%.0f %%", 100*float64(one.Messages)/float64(waits[peer]))
+		one.Part, one.IsSMSC = fmt.Sprintf("%.0f %%", 100*float64(one.Messages)/float64(max(waits[peer], 1))), one.Connector != ""
 		if one.Taken, one.Left = "–", "–"; peer == "" {
 			continue
 		}
 		one.Taken = l.queueSpeeds.rates(peer).of(status.Time, taken[peer])[0]
 		if each, err := strconv.ParseFloat(one.Taken, 64); err == nil && each > 0 {
-			one.Left = age(max(1, float64(waits[peer])/each))
+			one.Left = admin.Age(max(1, float64(waits[peer])/each))
 		}
 	}
-	return tableOf(r, rows, func(q *queueRow) string { return q.State + " " + q.peer() + " " + q.Account + " " + q.From })
+	slices.SortStableFunc(rows, func(a, b queueRow) int { return cmp.Compare(b.Messages, a.Messages) })
+	return tableOf(r, rows, func(q *queueRow) string { return q.State + " " + q.peer() + " " + q.Account + " " + q.From }, []column[queueRow]{
+		{head: "for", text: func(q *queueRow) string { return q.peer() }},
+		{head: "from", text: func(q *queueRow) string { return q.Account + q.From }},
+		{head: "messages", number: func(q *queueRow) float64 { return float64(q.Messages) }},
+		{head: "oldest", number: func(q *queueRow) float64 { return q.Oldest }},
+	}...)
 }
 
 // queueRows returns a row for each peer and origin. A peer may have several lanes, one for each of its servers.

@@ -33,7 +33,7 @@ func TestQueues(t *testing.T) {
 	t.Parallel()
 	base, g := start(t)
 	c := browser(t, base, config.LookScope)
-	if _, body, _ := ask(t, c, "GET", base+"/ui/queues", nil); !strings.Contains(body, "Nothing waits.") {
+	if _, body, _ := ask(t, c, "GET", base+"/ui/queues", nil); !strings.Contains(body, "Nothing is queued.") {
 		t.Error(body)
 	}
 	lane, now := g.LaneOf(g.Connector("operator")), g.Clock.Now()

@@ -2,10 +2,10 @@ package web
 
 import (
 	"net/http"
-	"time"
 
 	"pmg/admin"
 	"pmg/config"
+	"pmg/sms"
 )
 
 // A receiptsPage is the model of the page about delivery receipts.
@@ -18,12 +18,13 @@ type receiptsPage struct {
 
 // A receiptRow is what the SMSC behind a connector reports.
 type receiptRow struct {
-	Name     string
-	Sent     int64
-	Receipts int64
-	Share    string // of final receipts among the messages that it has taken
-	Delay    string // mean time to a final receipt
-	States   []portion
+	Name      string
+	Sent      int64
+	Receipts  int64
+	Delivered string // the share of receipts that say so
+	Share     string // of final receipts among the messages that it has taken
+	Delay     string // mean time to a final receipt
+	States    []portion
 }
 
 func (l *lists) receipts(*http.Request) any {
@@ -34,15 +35,15 @@ func (l *lists) receipts(*http.Request) any {
 		if c.Direction != config.Out {
 			continue
 		}
-		row := receiptRow{Name: c.Name, Sent: c.Sent, Delay: "–", States: portions(c.Receipts), Share: "–"}
+		row := receiptRow{Name: c.Name, Sent: c.Sent, Delay: "–", States: portions(c.Receipts), Share: "–", Delivered: "–"}
 		for _, n := range c.Receipts {
 			row.Receipts += n
 		}
+		if n := c.Receipts[sms.StateDelivered.String()]; row.Receipts > 0 {
+			row.Delivered = percent(n, row.Receipts)
+		}
 		if c.Delays.Count > 0 {
-			row.Delay = age(c.Delays.MeanSeconds)
-			if c.Delays.MeanSeconds < 1 {
-				row.Delay = time.Duration(c.Delays.MeanSeconds * 1e9).Round(time.Millisecond).String()
-			}
+			row.Delay = admin.Age(c.Delays.MeanSeconds)
 		}
 		if c.Sent > 0 {
 			row.Share = percent(c.Delays.Count, c.Sent)

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"pmg/admin"
-	"pmg/admin/access"
 	"pmg/config"
 )
 
@@ -33,16 +32,13 @@ type routingPage struct {
 	*table[routeRow]
 	NoRoute string
 
-	CanExplain      bool
-	Ask             Question
-	Word            string
-	Length          int
-	Unicode         bool
-	Answer          string // to the question
-	Wrong           string // why there is none
-	MayCompare      bool
-	Compared        bool
-	Pending, Failed string
+	CanExplain bool
+	Ask        Question
+	Word       string
+	Length     int
+	Unicode    bool
+	Answer     string // to the question
+	Wrong      string // why there is none
 }
 
 // A routeRow is a route of the table.
@@ -62,15 +58,15 @@ type targetRow struct {
 	Sessions      int    // that are logged in
 }
 
-// page shows the routes. A stream of the page shows neither an explanation nor a comparison, which do not change.
+// page shows the routes. A stream of the page shows no explanation, which does not change.
 func (ro *routes) page(r *http.Request) any {
 	v := r.URL.Query()
 	cfg := ro.server.Gateway().Config()
 	p := &routingPage{
 		table: tableOf(r, ro.rows(cfg), (*routeRow).text), NoRoute: cfg.NoRoute,
-		CanExplain: ro.Explain != nil, MayCompare: ro.Pending != nil && access.CallerOf(r).Scope >= access.Operate,
-		Ask:  Question{Account: v.Get("account"), Connector: v.Get("connector"), From: v.Get("from"), To: v.Get("to")},
-		Word: v.Get("word"), Unicode: v.Get("unicode") != "",
+		CanExplain: ro.Explain != nil,
+		Ask:        Question{Account: v.Get("account"), Connector: v.Get("connector"), From: v.Get("from"), To: v.Get("to")},
+		Word:       v.Get("word"), Unicode: v.Get("unicode") != "",
 	}
 	p.Length, _ = strconv.Atoi(v.Get("length"))
 	p.Length = min(max(p.Length, 0), mostLength)
@@ -79,13 +75,6 @@ func (ro *routes) page(r *http.Request) any {
 	}
 	if p.CanExplain && p.Ask.To != "" {
 		ro.explain(cfg, p)
-	}
-	if p.MayCompare && v.Get("pending") != "" {
-		var err error
-		p.Compared = true
-		if p.Pending, err = ro.Pending(r.Context()); err != nil {
-			p.Failed = err.Error()
-		}
 	}
 	return p
 }

@@ -24,8 +24,8 @@ func TestRouting(t *testing.T) {
 		browsers[scope] = browser(t, base, scope)
 	}
 	for _, c := range []struct{ scope, query, want, not string }{
-		{config.LookScope, "", "destination: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 2 more", "Compare the file"},
-		{config.LookScope, "", "source: &lt;b&gt;", "Reload the configuration"},
+		{config.LookScope, "", "destination: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 2 more", "failed"},
+		{config.LookScope, "", "source: &lt;b&gt;", "failed"},
 		{config.LookScope, "", "weight 3", "weight 0"},
 		{config.LookScope, "?filter=failing", "routes[1]", "No route fits"},
 		{config.LookScope, "?filter=routes[1]", `data-k="m1">1<`, "m0"},
@@ -37,14 +37,51 @@ func TestRouting(t *testing.T) {
 		{config.LookScope, "?to=46&word=stop&length=-5", "Text:stop}", "failed"},
 		{config.LookScope, "?to=46&length=99999999999999999999", "Text:" + strings.Repeat("a", mostLength) + "}", "failed"},
 		{config.LookScope, "?to=none", "&lt;b&gt;no answer", "{Account"},
-		{config.LookScope, "?pending=1", "routes[1]", "window: 10"},
-		{config.OperateScope, "", "Compare the file with what runs", "window: 10"},
-		{config.OperateScope, "?pending=1", "&lt;b&gt;window: 10", "Reload the configuration"},
-		{config.AdministerScope, "?pending=1", "Reload the configuration", "Compare the file"},
 	} {
 		_, body, _ := ask(t, browsers[c.scope], "GET", base+"/ui/routing"+c.query, nil)
 		if !strings.Contains(body, c.want) || strings.Contains(body, c.not) || strings.Contains(body, "<b>") {
 			t.Errorf("%s %s: %s", c.scope, c.query, body)
 		}
+	}
+}
+
+// The page Configuration shows what a reload would change, and the audit log, to those who may operate; the button is for those who administer.
+func TestConfiguration(t *testing.T) {
+	t.Parallel()
+	base, _ := start(t)
+	for _, c := range []struct{ scope, query, want, not string }{
+		{config.LookScope, "?pending=1", "key shop of account &lt;b&gt;", "window: 10"},
+		{config.LookScope, "", "2037-01-31", "Audit log"},
+		{config.OperateScope, "", "Compare the file with what runs", "window: 10"},
+		{config.OperateScope, "?pending=1", "&lt;b&gt;window: 10", "Reload the configuration"},
+		{config.OperateScope, "", "<td>login</td>", "Nothing yet"},
+		{config.AdministerScope, "?pending=1", "Reload the configuration", "Compare the file"},
+	} {
+		_, body, _ := ask(t, browser(t, base, c.scope), "GET", base+"/ui/configuration"+c.query, nil)
+		if !strings.Contains(body, c.want) || strings.Contains(body, c.not) || strings.Contains(body, "<b>") {
+			t.Errorf("%s %s: no %s, or %s: %s", c.scope, c.query, c.want, c.not, body)
+		}
+	}
+}
+
+// Rows are sorted by the heads of columns, both ways, and links keep the filter.
+func TestSort(t *testing.T) {
+	t.Parallel()
+	base, g := start(t)
+	g.Connector("clients").Stats.Queued.Store(1234567)
+	c := browser(t, base, config.LookScope)
+	for query, first := range map[string]string{"": "clients", "?sort=connector": "clients", "?sort=-connector": "operator", "?sort=queued": "clients", "?sort=-queued": "operator", "?sort=nothing": "clients"} {
+		_, body, _ := ask(t, c, "GET", base+"/ui/connectors"+query, nil)
+		_, rows, _ := strings.Cut(body, "<tbody>")
+		if i, k := strings.Index(rows, ">clients</a>"), strings.Index(rows, ">operator</a>"); (i < k) != (first == "clients") {
+			t.Errorf("%s: %d and %d", query, i, k)
+		}
+		if !strings.Contains(body, ">1,234,567<") {
+			t.Errorf("no separators: %s", body)
+		}
+	}
+	_, body, _ := ask(t, c, "GET", base+"/ui/connectors?sort=queued&filter=o", nil)
+	if !strings.Contains(body, `class="n" aria-sort="descending"><a href="?filter=o&amp;sort=-queued">queued</a>`) {
+		t.Error(body)
 	}
 }

@@ -291,8 +291,8 @@ func TestOne(t *testing.T) {
 	_, operator := pathOf(&page{Name: "connectors/{name}"})
 	for scope, c := range map[string]*http.Client{config.LookScope: browser(t, base, config.LookScope), config.OperateScope: browser(t, base, config.OperateScope)} {
 		for path, want := range map[string][]string{
-			"/ui/connectors/operator":  {"Reconnect", "Configuration in force", `system_id: &#34;&lt;b&gt;\&#34;p&#34;`, `password: &#34;********&#34;`},
-			"/ui/accounts/%3Cb%3E%22x": {"End sessions", "Configuration in force", "rate: 7"},
+			"/ui/connectors/operator":  {"Hold operator", "Configuration in force", `system_id: &#34;&lt;b&gt;\&#34;p&#34;`, `password: &#34;********&#34;`},
+			"/ui/accounts/%3Cb%3E%22x": {"Configuration in force", "rate: 7"},
 		} {
 			_, body, _ := ask(t, c, "GET", base+path, nil)
 			for _, text := range want {
@@ -309,7 +309,7 @@ func TestOne(t *testing.T) {
 			t.Error(body)
 		}
 		_, body, _ = ask(t, c, "GET", base+"/ui/accounts/%3Cb%3E%22x", nil)
-		for _, text := range []string{">shop<", "2037-01-31", `data-k="n.throttled">3<`, `data-k="p.bad_destination">25.0 %`, "a second, at most 7"} {
+		for _, text := range []string{">shop<", "2037-01-31", `data-k="n.throttled">3<`, `data-k="p.bad_destination">25.0 %`, "/s (limit 7/s)"} {
 			if !strings.Contains(body, text) {
 				t.Errorf("no %s: %s", text, body)
 			}
@@ -417,7 +417,7 @@ func TestStream(t *testing.T) {
 		t.Error("the connector is not held")
 	}
 	_, body, _ = ask(t, c, "GET", base+"/ui/connectors", nil)
-	if !strings.Contains(body, "Connector operator is held") || !strings.Contains(body, `aria-label="Resume operator"`) || !strings.Contains(body, "user operate from") {
+	if !strings.Contains(body, "Connector operator is held") || !strings.Contains(body, `aria-label="Release operator"`) || !strings.Contains(body, "user operate from") {
 		t.Error(body)
 	}
 }

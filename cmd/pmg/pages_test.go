@@ -184,8 +184,8 @@ func inColors(scheme string) chromedp.Action {
 	return emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}})
 }
 
-// Somebody on duty sees the traffic move, finds out what a client's server did not take and has it told again, searches for its message, pauses and
-// resumes a connector, moves what waits for one that is down, and puts a new configuration in force, all in a browser, which has no complaint.
+// Somebody on duty sees the traffic move, finds out what a client's server did not take and has it told again, searches for its message, holds and
+// releases a connector, moves what waits for one that is down, and puts a new configuration in force, all in a browser, which has no complaint.
 func TestNight(t *testing.T) {
 	testutil.Long(t)
 	t.Parallel()
@@ -221,11 +221,11 @@ func TestNight(t *testing.T) {
 	n.shoot("messages-id")
 
 	n.open("/ui/connectors/north", "Connector north")
-	b.Do(chromedp.Click(`button[aria-label="Pause north"]`), chromedp.WaitVisible(`[data-k=state][data-v=held]`),
-		chromedp.Poll(`Number(document.querySelector('[data-k=queued]').textContent) > 100`, nil, chromedp.WithPollingTimeout(time.Minute)))
+	b.Do(chromedp.Click(`button[aria-label="Hold north"]`), chromedp.WaitVisible(`[data-k=state][data-v=held]`),
+		chromedp.Poll(`Number(document.querySelector('[data-k=queued]').textContent.replaceAll(',', '')) > 100`, nil, chromedp.WithPollingTimeout(time.Minute)))
 	n.shoot("connectors-name")
-	b.Do(chromedp.Click(`button[aria-label="Resume north"]`), chromedp.WaitNotPresent(`[data-k=state][data-v=held]`),
-		chromedp.Poll(`Number(document.querySelector('[data-k=queued]').textContent) < 100`, nil, chromedp.WithPollingTimeout(time.Minute)))
+	b.Do(chromedp.Click(`button[aria-label="Release north"]`), chromedp.WaitNotPresent(`[data-k=state][data-v=held]`),
+		chromedp.Poll(`Number(document.querySelector('[data-k=queued]').textContent.replaceAll(',', '')) < 100`, nil, chromedp.WithPollingTimeout(time.Minute)))
 
 	south := func() int64 { return n.gateway.Connector("south").Stats.Queued.Load() }
 	n.open("/ui/connectors/south", "Connector south")
@@ -237,7 +237,7 @@ func TestNight(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.write(strings.Replace(string(text), "rate: 50", "rate: 60", 1))
-	n.open("/ui/gateway", "Gateway")
+	n.open("/ui/configuration", "Configuration")
 	b.Do(chromedp.Click(`//button[text()="Reload the configuration"]`), chromedp.WaitVisible(`//p[@role="status"][contains(text(), "rate")]`))
 	if rate := n.gateway.Account("shop").Rate; rate != 60 {
 		t.Errorf("the rate is %d", rate)
@@ -253,7 +253,7 @@ func (n *night) shootAll() {
 	}
 	for _, p := range [][2]string{
 		{"connectors", "Connectors"}, {"accounts", "Accounts"}, {"accounts/bank", "Account bank"}, {"sessions", "Sessions"}, {"webhooks", "Webhooks"}, {"receipts", "Receipts"}, {"queues", "Queues"},
-		{"try", "Try"}, {"routing?to=%2B46700000001&account=shop", "Routing"}, {"pdulog?connector=north", "PDU log"}, {"gateway", "Gateway"},
+		{"try", "Try"}, {"routing?to=%2B46700000001&account=shop", "Routing"}, {"pdulog?connector=north", "PDU log"}, {"gateway", "Gateway"}, {"configuration", "Configuration"},
 	} {
 		n.open("/ui/"+p[0], p[1])
 		name, _, _ := strings.Cut(p[0], "?")

@@ -2,6 +2,7 @@
 /* global uPlot */
 const main = document.querySelector('main');
 const hour = 3600;
+let range = hour; // seconds that are shown
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
 const short = new Intl.NumberFormat('en', {notation: 'compact', maximumFractionDigits: 1});
@@ -13,7 +14,7 @@ const clock = (v, to) => new Date(v * 1000).toISOString().slice(11, to);
 const kinds = [
   {title: 'Messages a second', least: 10, text: number, axis: (v) => short.format(v),
     lines: [['in', 'in', '--line-1'], ['out', 'out', '--line-2'], ['receipts', 'receipts', '--line-3', [6, 4]]]},
-  {title: 'Messages that wait', least: 10, text: number, axis: (v) => short.format(v), lines: [['waiting', 'waiting', '--line-1']]},
+  {title: 'Messages queued', least: 10, text: number, axis: (v) => short.format(v), lines: [['waiting', 'queued', '--line-1'], ['waiting_for_clients', 'for clients', '--line-2', [6, 4]]]},
   {title: 'Time to the answer', least: 0.001, text: duration, axis: duration,
     lines: [['answer_median_seconds', 'median', '--line-1'], ['answer_p95_seconds', '95 %', '--line-2']]},
 ];
@@ -26,8 +27,11 @@ let isOpen = false; // the table
 // alone returns the places of values between unknown ones, which no line shows.
 const alone = (u, line) => u.data[line].flatMap((v, i, all) => (v != null && all[i - 1] == null && all[i + 1] == null ? [i] : []));
 
+// linesOf returns the lines of a chart that the page has figures of.
+const linesOf = (kind) => kind.lines.filter(([figure]) => figure !== 'waiting_for_clients' || !main.querySelector('.charts').dataset.url.includes('?'));
+
 function dataOf(kind) {
-  return figures ? [figures.time, ...kind.lines.map(([figure]) => figures[figure])] : [[], ...kind.lines.map(() => [])];
+  return figures ? [figures.time, ...linesOf(kind).map(([figure]) => figures[figure])] : [[], ...linesOf(kind).map(() => [])];
 }
 
 function chart(kind, box) {
@@ -37,9 +41,12 @@ function chart(kind, box) {
   return new uPlot({
     width: box.clientWidth, height: 170,
     cursor: {drag: {x: false, y: false}, sync: {key: 'hour'}, points: {size: 6}},
-    legend: {markers: {width: 0, fill: (u, line) => color(kind.lines[line - 1]?.[2] ?? '--box')}},
+    legend: {markers: {width: 0, fill: (u, line) => color(linesOf(kind)[line - 1]?.[2] ?? '--box')}},
     scales: {
-      x: {range: () => { const end = figures?.time.at(-1) ?? Date.now() / 1000; return [end - hour, end]; }},
+      x: {range: () => { // from the first sample on, but a minute at least
+        const end = figures?.time.at(-1) ?? Date.now() / 1000;
+        return [Math.max(end - range, Math.min(figures?.time[0] ?? end - range, end - 60)), end];
+      }},
       y: {range: (u, low, high) => [0, Math.max(kind.least, (high ?? 0) * 1.1)]},
     },
     axes: [
@@ -48,8 +55,8 @@ function chart(kind, box) {
     ],
     series: [
       {label: 'UTC', value: (u, v) => (v == null ? (u.data[0].length ? clock(u.data[0].at(-1), 19) : '–') : clock(v, 19))},
-      ...kind.lines.map(([, label, name, dash]) => ({
-        label, dash, width: 1.75, stroke: color(name), fill: kind.lines.length === 1 ? `${color(name)}22` : undefined, points: {show: false, filter: alone, size: 4},
+      ...linesOf(kind).map(([, label, name, dash]) => ({
+        label, dash, width: 1.75, stroke: color(name), fill: linesOf(kind).length === 1 ? `${color(name)}22` : undefined, points: {show: false, filter: alone, size: 4},
         value: (u, v, line, i) => kind.text(i == null ? u.data[line].at(-1) : v),
       })),
     ],
@@ -68,6 +75,8 @@ function build(place) {
     place.append(figure);
     return box;
   });
+  main.querySelector('.ranges').hidden = false;
+  for (const b of main.querySelectorAll('.ranges button')) b.setAttribute('aria-pressed', String(b.dataset.minutes * 60 === range));
   charts = kinds.map((kind, i) => ({kind, box: boxes[i], plot: chart(kind, boxes[i])})); // when all are there, and as wide as they will be
   for (const {plot} of charts) plot.root.setAttribute('role', 'img');
   main.querySelector('.hour details').open = isOpen;
@@ -76,7 +85,7 @@ function build(place) {
 function draw() {
   for (const {kind, plot} of charts) {
     plot.setData(dataOf(kind));
-    const latest = kind.lines.map(([figure, label]) => `${label} ${kind.text(figures?.[figure].at(-1))}`);
+    const latest = linesOf(kind).map(([figure, label]) => `${label} ${kind.text(figures?.[figure].at(-1))}`);
     plot.root.setAttribute('aria-label', `${kind.title}, chart of the last hour. Now: ${latest.join(', ')}.`);
   }
 }
@@ -122,6 +131,13 @@ new ResizeObserver(() => {
 dark.addEventListener('change', () => {
   main.querySelector('.charts')?.replaceChildren();
   update();
+});
+main.addEventListener('click', (e) => {
+  const minutes = e.target.dataset?.minutes;
+  if (!minutes) return;
+  range = minutes * 60;
+  for (const b of main.querySelectorAll('.ranges button')) b.setAttribute('aria-pressed', String(b === e.target));
+  draw();
 });
 main.addEventListener('toggle', (e) => { if (e.target.matches('.hour details')) isOpen = e.target.open; }, true);
 main.addEventListener('updated', update);

@@ -18,12 +18,14 @@ function apply(cells) {
 
 // refresh takes the rows of the page as they are now, unless somebody works in it.
 async function refresh() {
-  if (main.contains(document.activeElement) && document.activeElement.matches('input, button')) return;
+  if (main.contains(document.activeElement) && document.activeElement.matches('input, button, select')) return;
   const answer = await fetch(location.href, {headers: {Accept: 'text/html'}});
   if (answer.redirected) return location.assign(answer.url);
   if (!answer.ok) return;
   const other = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('main');
+  const opened = [...main.querySelectorAll('details.more')].map((d) => d.open);
   main.replaceChildren(...other.childNodes);
+  main.querySelectorAll('details.more').forEach((d, i) => { d.open = opened[i] ?? false; });
   main.dispatchEvent(new Event('updated'));
 }
 
@@ -64,7 +66,7 @@ if (pause) {
   pause.hidden = false;
   pause.addEventListener('click', () => {
     paused = !paused;
-    pause.textContent = paused ? 'Go on' : 'Pause';
+    pause.textContent = paused ? 'Resume' : 'Pause';
     if (paused) close(); else open();
   });
 }

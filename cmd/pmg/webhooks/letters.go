@@ -116,7 +116,7 @@ func deadCommand(p Program) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "dead [ID]...",
-		Short: "List the events that clients' servers did not take in time",
+		Short: "List dead letters: events that were not delivered in time",
 		Long: `Lists dead letters: events that were not taken within receipts.callback_validity, the first 100
 unless --limit says otherwise. They do not wait, and end after receipts.dead_letters.`,
 		Example: "  pmg webhooks dead\n  pmg webhooks dead --account shop --since 24h --limit 0 --json",

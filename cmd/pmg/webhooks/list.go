@@ -20,7 +20,7 @@ func listCommand(p Program) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List clients' servers: what waits for them, and how they answer",
+		Short: "List webhooks: their state, and what waits for them",
 		Long: `Lists the servers: how many events wait for each and for how long, the calls under way, how
 many calls have failed in a row, and for how long it is left in peace after them; the calls
 that it has taken and that have failed, when the last of both were, and why the last one failed.`,
@@ -86,7 +86,7 @@ func attemptsCommand(p Program) *cobra.Command {
 	var replies, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "attempts",
-		Short: "List the last attempts to tell clients' servers something",
+		Short: "List the last deliveries",
 		Long: `Lists the last attempts, up to 100 for each server, the newest first: a call that tells several
 events is one attempt for each. The gateway remembers them of the 200 servers that were called last.
 

@@ -1,0 +1,148 @@
+package web
+
+import (
+	"cmp"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A table is the model of a page with rows, of which it shows a part.
+type table[T any] struct {
+	Rows   []T
+	Heads  []string // of further columns
+	Zero   []string // heads of those that are 0 in all rows, and not shown
+	Filter string
+	Sort   string // the head of the column that the rows are sorted by, behind "-" if the other way
+	Number int    // of the page, from 1
+	Of     int
+	Total  int
+
+	sorts map[string]bool // whether columns by which rows may be sorted have numbers
+}
+
+// A column is one by which the rows of a table may be sorted: numbers from the largest, texts from the first.
+type column[T any] struct {
+	head   string
+	number func(*T) float64
+	text   func(*T) string
+}
+
+// compare compares two rows.
+func (c *column[T]) compare(a, b *T) int {
+	if c.number != nil {
+		return cmp.Compare(c.number(b), c.number(a))
+	}
+	return cmp.Compare(c.text(a), c.text(b))
+}
+
+// most is how many rows a page shows.
+const most = 100
+
+// tableOf returns the rows that a request asks for: those of ?page= whose name contains ?filter=, sorted by ?sort=.
+func tableOf[T any](r *http.Request, all []T, name func(*T) string, columns ...column[T]) *table[T] {
+	query := r.URL.Query()
+	t := &table[T]{Filter: strings.ToLower(query.Get("filter")), sorts: map[string]bool{}}
+	if t.Filter != "" {
+		all = slices.DeleteFunc(all, func(row T) bool { return !strings.Contains(strings.ToLower(name(&row)), t.Filter) })
+	}
+	by, back := strings.CutPrefix(query.Get("sort"), "-")
+	for i := range columns {
+		c := &columns[i]
+		t.sorts[c.head] = c.number != nil
+		if c.head != by {
+			continue
+		}
+		t.Sort = query.Get("sort")
+		slices.SortStableFunc(all, func(a, b T) int {
+			if back {
+				return c.compare(&b, &a)
+			}
+			return c.compare(&a, &b)
+		})
+	}
+	t.Total = len(all)
+	t.Of = max(1, (len(all)+most-1)/most)
+	number, _ := strconv.Atoi(query.Get("page"))
+	t.Number = min(max(number, 1), t.Of)
+	t.Rows = all[(t.Number-1)*most : min(t.Number*most, len(all))]
+	return t
+}
+
+// with adds the heads of further columns.
+func (t *table[T]) with(heads, zero []string) *table[T] {
+	t.Heads, t.Zero = heads, zero
+	return t
+}
+
+// Before and After return the numbers of the pages beside this one, 0 if there is none.
+func (t *table[T]) Before() int { return t.Number - 1 }
+func (t *table[T]) After() int {
+	if t.Number == t.Of {
+		return 0
+	}
+	return t.Number + 1
+}
+
+// query returns the query of the table with a page and an order.
+func (t *table[T]) query(page int, sort string) string {
+	v := url.Values{}
+	if page > 1 {
+		v.Set("page", strconv.Itoa(page))
+	}
+	for name, value := range map[string]string{"filter": t.Filter, "sort": sort} {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	return "?" + v.Encode()
+}
+
+// PageLink returns the query of another page of the table.
+func (t *table[T]) PageLink(page int) string { return t.query(page, t.Sort) }
+
+// headOf returns how the head of a column is written: what its link leads to, "" if rows are not sorted by it; which way they are now; and
+// whether it has numbers.
+func (t *table[T]) headOf(head string) (link, order string, numeric bool) {
+	numeric, known := t.sorts[head]
+	if !known {
+		return "", "", false
+	}
+	orders := [2]string{"ascending", "descending"}
+	if numeric {
+		slices.Reverse(orders[:])
+	}
+	switch t.Sort {
+	case head:
+		return t.query(1, "-"+head), orders[0], numeric
+	case "-" + head:
+		return t.query(1, head), orders[1], numeric
+	}
+	return t.query(1, head), "", numeric
+}
+
+// Head writes the head of a column. A link sorts the rows by it, where the table can.
+func (v *view) Head(head string) template.HTML {
+	sorted, ok := v.Model.(interface {
+		headOf(head string) (link, order string, numeric bool)
+	})
+	text := template.HTMLEscapeString(head)
+	if !ok {
+		return template.HTML(`<th scope="col">` + text + `</th>`)
+	}
+	link, order, numeric := sorted.headOf(head)
+	attributes := ""
+	if numeric {
+		attributes = ` class="n"`
+	}
+	if order != "" {
+		attributes += ` aria-sort="` + order + `"`
+	}
+	if link != "" {
+		text = `<a href="` + template.HTMLEscapeString(link) + `">` + text + `</a>`
+	}
+	return template.HTML(`<th scope="col"` + attributes + `>` + text + `</th>`)
+}
