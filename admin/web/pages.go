@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"fmt"
+	"html/template"
 	"net/http"
 	"slices"
 	"strconv"
@@ -136,12 +137,7 @@ func (l *lists) connectors(r *http.Request) any {
 		last := l.server.History().Latest(c.Name)
 		rows[i] = connectorRow{Connector: *c, In: number(last[history.In]), Out: number(last[history.Out]), Cells: shown.Cells(c),
 			inRate: float64(last[history.In]), outRate: float64(last[history.Out])}
-		switch admin.WaitsFor(c.Direction, c.Protocol) {
-		case admin.ForSessions:
-			rows[i].Kind = "for clients"
-		case admin.ForEvents:
-			rows[i].Kind = "events"
-		}
+		rows[i].Kind = waitingKind(c)
 	}
 	columns := append([]column[connectorRow]{
 		{head: "connector", text: func(c *connectorRow) string { return c.Name }},
@@ -157,6 +153,22 @@ func (l *lists) connectors(r *http.Request) any {
 	return tableOf(r, rows, func(c *connectorRow) string {
 		return c.Name + " " + c.Protocol + " " + c.Direction + " " + c.State
 	}, columns...).with(shown.Heads, shown.Zero)
+}
+
+// waitingKind names what waits for a connector, if it is no SMS for an SMSC.
+func waitingKind(c *admin.Connector) string {
+	switch admin.WaitsFor(c.Direction, c.Protocol) {
+	case admin.ForSessions:
+		return "for clients"
+	case admin.ForEvents:
+		return "events"
+	}
+	return ""
+}
+
+// Waiting writes what waits for a connector.
+func (v *view) Waiting(key string, c admin.Connector) template.HTML {
+	return v.Cell(key, admin.Number(c.Queued)+" "+cmp.Or(waitingKind(&c), "queued"))
 }
 
 // shownColumns returns the columns of counters, by which rows may be sorted.
@@ -200,7 +212,7 @@ func (l *lists) sessions(r *http.Request) any {
 	}, []column[admin.Session]{
 		{head: "session", text: func(one *admin.Session) string { return fmt.Sprintf("%s/%8d", one.Connector, one.Number) }},
 		{head: "account", text: func(one *admin.Session) string { return one.Account }},
-		{head: "open for", number: func(one *admin.Session) float64 { return time.Since(one.Since).Seconds() }},
+		{head: "connected", number: func(one *admin.Session) float64 { return time.Since(one.Since).Seconds() }},
 		{head: "idle", number: func(one *admin.Session) float64 { return one.IdleSeconds }},
 		{head: "window", number: func(one *admin.Session) float64 { return float64(one.InFlight) }},
 	}...)

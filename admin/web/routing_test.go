@@ -63,25 +63,3 @@ func TestConfiguration(t *testing.T) {
 		}
 	}
 }
-
-// Rows are sorted by the heads of columns, both ways, and links keep the filter.
-func TestSort(t *testing.T) {
-	t.Parallel()
-	base, g := start(t)
-	g.Connector("clients").Stats.Queued.Store(1234567)
-	c := browser(t, base, config.LookScope)
-	for query, first := range map[string]string{"": "clients", "?sort=connector": "clients", "?sort=-connector": "operator", "?sort=queued": "clients", "?sort=-queued": "operator", "?sort=nothing": "clients"} {
-		_, body, _ := ask(t, c, "GET", base+"/ui/connectors"+query, nil)
-		_, rows, _ := strings.Cut(body, "<tbody>")
-		if i, k := strings.Index(rows, ">clients</a>"), strings.Index(rows, ">operator</a>"); (i < k) != (first == "clients") {
-			t.Errorf("%s: %d and %d", query, i, k)
-		}
-		if !strings.Contains(body, ">1,234,567<") {
-			t.Errorf("no separators: %s", body)
-		}
-	}
-	_, body, _ := ask(t, c, "GET", base+"/ui/connectors?sort=queued&filter=o", nil)
-	if !strings.Contains(body, `class="n" aria-sort="descending"><a href="?filter=o&amp;sort=-queued">queued</a>`) {
-		t.Error(body)
-	}
-}

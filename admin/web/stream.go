@@ -62,11 +62,16 @@ func (s *site) stream(p *page) http.HandlerFunc {
 		s.push(w, r, interval, func() (string, error) {
 			cells, err := s.cells(p, r)
 			text := events(before, cells)
-			before = cells
+			if before = cells; text == staleEvent {
+				before = nil // the browser takes the page as it is a little later: the next event has all cells
+			}
 			return text, err
 		})
 	}
 }
+
+// staleEvent says that the page has other rows.
+const staleEvent = "event: stale\ndata: {}\n\n"
 
 // errGone says that there is no such thing any more as a page is about.
 var errGone = errors.New("it is not there any more")
@@ -93,7 +98,7 @@ func events(before, cells map[string]string) string {
 	}
 	switch {
 	case !same:
-		return "event: stale\ndata: {}\n\n"
+		return staleEvent
 	case len(changed) == 0:
 		return ""
 	}

@@ -125,17 +125,23 @@ func (t *table[T]) headOf(head string) (link, order string, numeric bool) {
 }
 
 // Head writes the head of a column. A link sorts the rows by it, where the table can.
-func (v *view) Head(head string) template.HTML {
+func (v *view) Head(head string) template.HTML { return v.head(head, false) }
+
+// NumberHead is Head for a column of numbers in tables that are not sorted.
+func (v *view) NumberHead(head string) template.HTML { return v.head(head, true) }
+
+func (v *view) head(head string, isNumeric bool) template.HTML {
 	sorted, ok := v.Model.(interface {
 		headOf(head string) (link, order string, numeric bool)
 	})
-	text := template.HTMLEscapeString(head)
-	if !ok {
-		return template.HTML(`<th scope="col">` + text + `</th>`)
+	text, attributes := template.HTMLEscapeString(head), ""
+	var link, order string
+	if ok {
+		var sortsNumbers bool
+		link, order, sortsNumbers = sorted.headOf(head)
+		isNumeric = isNumeric || sortsNumbers
 	}
-	link, order, numeric := sorted.headOf(head)
-	attributes := ""
-	if numeric {
+	if isNumeric {
 		attributes = ` class="n"`
 	}
 	if order != "" {

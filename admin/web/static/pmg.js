@@ -2,7 +2,7 @@
 const main = document.querySelector('main');
 const note = document.getElementById('live');
 const pause = document.getElementById('pause');
-let stream, paused = false;
+let stream, paused = false, whole = true; // whole: the next event has all cells
 
 function apply(cells) {
   const shown = new Map();
@@ -13,6 +13,8 @@ function apply(cells) {
     e.textContent = text;
     if ('v' in e.dataset) e.dataset.v = text;
   }
+  if (whole && shown.size !== Object.keys(cells).length) refresh(); // it has rows that are gone
+  whole = false;
   main.dispatchEvent(new Event('updated'));
 }
 
@@ -47,9 +49,10 @@ function addLines({first, left_out, lines}) {
 function open() {
   if (!main.dataset.stream || document.hidden || paused || stream) return;
   stream = new EventSource(main.dataset.stream);
-  stream.onopen = () => { note.hidden = true; };
+  whole = true;
+  stream.onopen = () => { note.hidden = true; whole = true; };
   stream.onmessage = (e) => apply(JSON.parse(e.data));
-  stream.addEventListener('stale', refresh);
+  stream.addEventListener('stale', () => { whole = true; refresh(); });
   stream.addEventListener('lines', (e) => addLines(JSON.parse(e.data)));
   stream.onerror = () => {
     note.hidden = false;
