@@ -51,9 +51,9 @@ func TestDocumentsOperate(t *testing.T) {
 	}
 	o.id = regexp.MustCompile(`message_id=([0-9a-f]{16})`).FindStringSubmatch(string(first))[1]
 
-	o.wants(text, "A client's receipts do not come", o.id+": accepted from acme at ", "; receipt delivered to acme at ", "; operator reported DELIVRD at ", "no sessions", "no messages")
+	o.wants(text, "A client's receipts do not come", o.id+": Delivered ", "  accepted from acme at ", "; receipt taken by acme at ", "; operator reported DELIVRD at ", "no sessions", "no messages")
 	o.failing = "pmg queue list"
-	o.wants(text, "What became of a message", "; receipt delivered to acme at ", "there is no message "+o.id)
+	o.wants(text, "What became of a message", "; receipt taken by acme at ", "there is no message "+o.id)
 	o.failing = ""
 	o.wants(text, "Where is the backlog, and how long does it take", "0 messages wait", "submit_sm_resp")
 	o.between = func(command string) {
