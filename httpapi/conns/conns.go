@@ -91,7 +91,8 @@ func (t *Table) longestIdle(match func(*Conn) bool) *Conn {
 	return nil
 }
 
-// ofLargest returns the connection that has been idle for longest among those of the account, or host without a login, that has most.
+// ofLargest returns the connection that has been idle for longest among those of the account, or host without a login, that has most. Those whose
+// clients a proxy has not named yet are not among them.
 func (t *Table) ofLargest() (found *Conn) {
 	most := 0
 	for e := t.idle.Front(); e != nil; e = e.Next() {
@@ -100,7 +101,7 @@ func (t *Table) ofLargest() (found *Conn) {
 		if c.account != "" {
 			n = t.accounts[c.account]
 		}
-		if n > most {
+		if n > most && c.host.IsValid() {
 			found, most = c, n
 		}
 	}
