@@ -129,13 +129,13 @@ func TestReloadCommand(t *testing.T) {
 	}
 }
 
-// The operators' page with the routes explains a message by the configuration in force, and tells what a reload would do, which
-// changes nothing.
+// The operators' page with the routes explains a message by the configuration in force; the page of the configuration tells what
+// a reload would do, which changes nothing.
 func TestRoutingPage(t *testing.T) {
 	r := runServer(t, reloadable)
-	page := func(query string) string {
+	page := func(path string) string {
 		t.Helper()
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+r.admin.Addr()+"/ui/routing?"+query, nil)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+r.admin.Addr()+"/ui/"+path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,17 +151,17 @@ func TestRoutingPage(t *testing.T) {
 		}
 		return html.UnescapeString(string(body))
 	}
-	if got := page("to=4612&length=200"); !strings.Contains(got, "routes[0]") || !strings.Contains(got, "short messages") {
+	if got := page("routing?to=4612&length=200"); !strings.Contains(got, "routes[0]") || !strings.Contains(got, "short messages") {
 		t.Error(got)
 	}
-	if got := page("to=4612&account=nobody"); !strings.Contains(got, `cannot explain: the configuration has no account "nobody"`) {
+	if got := page("routing?to=4612&account=nobody"); !strings.Contains(got, `cannot explain: the configuration has no account "nobody"`) {
 		t.Error(got)
 	}
-	if got := page("pending=1"); !strings.Contains(got, "differ from what runs: 0") {
+	if got := page("configuration?pending=1"); !strings.Contains(got, "differ from what runs: 0") {
 		t.Error(got)
 	}
 	r.write(strings.Replace(reloadable, "system_id: pmg, password: secret", "system_id: pmg, password: other, window: 7", 1))
-	got := page("pending=1")
+	got := page("configuration?pending=1")
 	for _, want := range []string{"connectors[operator].window: 10 -> 7 (for new sessions)", `connectors[operator].password: "********" -> "********"`, "differ from what runs: 2"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s\nwithout %s", got, want)
@@ -171,11 +171,11 @@ func TestRoutingPage(t *testing.T) {
 		t.Error("it is in force")
 	}
 	r.write(strings.Replace(reloadable, "routes: [{to: operator}]", "routes: []", 1))
-	if got := page("pending=1"); !strings.Contains(got, "a reload would be refused, because it would remove") {
+	if got := page("configuration?pending=1"); !strings.Contains(got, "a reload would be refused, because it would remove") {
 		t.Error(got)
 	}
 	r.write("routes: [")
-	if got := page("pending=1"); !strings.Contains(got, "a reload would fail: ") {
+	if got := page("configuration?pending=1"); !strings.Contains(got, "a reload would fail: ") {
 		t.Error(got)
 	}
 }
