@@ -26,7 +26,7 @@ func (x *api) patchMessage() {
 	case sms.OK:
 		x.getMessage()
 	case sms.UnknownMessage:
-		x.problem(own.NewProblem("not-found", ""))
+		x.problem(noMessage())
 	case sms.Rejected:
 		x.notChanged()
 	default:
@@ -40,16 +40,16 @@ func (x *api) notChanged() {
 	if !ok {
 		return
 	}
-	x.problem(own.NewProblem(whyNot(o), ""))
+	x.problem(whyNot(o))
 }
 
 // whyNot returns the problem of a message that was not changed, of what a query knows of it.
-func whyNot(o *operate.Operation) string {
+func whyNot(o *operate.Operation) *own.Problem {
 	switch {
 	case o.Code != sms.OK:
-		return "not-found"
+		return noMessage()
 	case o.Waits != nil:
-		return "not-changeable"
+		return own.NewProblem("not-changeable", "")
 	}
-	return "already-sent"
+	return tooLate(&o.Known)
 }

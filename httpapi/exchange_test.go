@@ -20,6 +20,7 @@ func TestRequestPanics(t *testing.T) {
 	g := newTestGateway(t, &log)
 	g.Account("client").Pull = true
 	l := &listener{gateway: g, connector: g.Connector("api")}
+	_, server := socket(t)
 	fails := httpfault.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("fault") }), g.Log, l.failed)
 	for path, c := range map[string]struct {
 		h    http.Handler
@@ -29,7 +30,7 @@ func TestRequestPanics(t *testing.T) {
 		"/cgi-bin/sendsms": {fails, "The gateway has failed"},
 	} {
 		w, want := httptest.NewRecorder(), c.want
-		r := httptest.NewRequestWithContext(context.WithValue(t.Context(), connKey{}, &conn{Conn: conns.NewTable(func() int { return 1 }).Enter(nil, netip.Addr{}), of: l}), http.MethodGet, path, nil)
+		r := httptest.NewRequestWithContext(context.WithValue(t.Context(), connKey{}, &conn{Conn: conns.NewTable(func() int { return 1 }).Enter(server, netip.Addr{}), of: l}), http.MethodGet, path, nil)
 		r.SetBasicAuth("client", "secret")
 		c.h.ServeHTTP(w, r)
 		if w.Code != http.StatusInternalServerError || !strings.Contains(w.Body.String(), want) || w.Header().Get("Request-Id") == "" {

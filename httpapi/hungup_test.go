@@ -10,23 +10,29 @@ import (
 	"pmg/internal/testutil"
 )
 
-// A login does not wait for a client that has hung up, though the body of its request has not been read.
-func TestHungUp(t *testing.T) {
-	t.Parallel()
+// socket returns both ends of a connection.
+func socket(t *testing.T) (client, server net.Conn) {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	client, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
+	if client, err = net.Dial("tcp", l.Addr().String()); err != nil {
 		t.Fatal(err)
 	}
-	server, err := l.Accept()
-	if err != nil {
+	t.Cleanup(func() { client.Close() })
+	if server, err = l.Accept(); err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
+	t.Cleanup(func() { server.Close() })
+	return client, server
+}
+
+// A login does not wait for a client that has hung up, though the body of its request has not been read.
+func TestHungUp(t *testing.T) {
+	t.Parallel()
+	client, server := socket(t)
 	if _, err := client.Write([]byte("a body")); err != nil {
 		t.Fatal(err)
 	}

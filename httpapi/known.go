@@ -17,7 +17,7 @@ func (x *api) operation(o protocols.Operation) (*operate.Operation, bool) {
 	desk := x.gateway.Operate
 	switch {
 	case err != nil:
-		x.problem(own.NewProblem("not-found", "no message of the account has this id, or it was forgotten"))
+		x.problem(noMessage())
 		return nil, false
 	case !desk.MayBegin(x.account):
 		x.problem(own.NewProblem("rate-limited", "too many requests of the account are under way"))
@@ -40,7 +40,7 @@ func (x *api) getMessage() {
 		x.problem(own.NewProblem("unavailable", ""))
 		return
 	case o.Code != sms.OK:
-		x.problem(own.NewProblem("not-found", "no message of the account has this id, or it was forgotten"))
+		x.problem(noMessage())
 		return
 	}
 	x.answerJSON(http.StatusOK, known(&o.Known))
@@ -91,25 +91,34 @@ func (x *api) deleteMessage() {
 	case sms.SystemError, sms.Throttled:
 		x.problem(own.NewProblem("unavailable", ""))
 	case sms.UnknownMessage:
-		x.problem(own.NewProblem("not-found", "no message of the account has this id, or it was forgotten"))
+		x.problem(noMessage())
 	default:
 		if o, ok = x.operation(protocols.Operation{Kind: protocols.Query}); !ok {
 			return
 		}
 		if o.Code == sms.OK {
-			x.problem(own.NewProblem("already-sent", endedAs(&o.Known)))
+			x.problem(tooLate(&o.Known))
 		} else {
-			x.problem(own.NewProblem("not-found", "no message of the account has this id, or it was forgotten"))
+			x.problem(noMessage())
 		}
 	}
 }
 
-// endedAs returns why a message that has ended cannot be cancelled, "" if it is on its way.
-func endedAs(o *operate.Known) string {
-	if o.Waits != nil || !o.Result.State.Final() {
-		return ""
+// tooLate returns why a message cannot be cancelled or changed any more.
+func tooLate(o *operate.Known) *own.Problem {
+	detail := "it has left the gateway"
+	switch {
+	case o.Waits != nil:
+		detail = "it is being sent"
+	case o.Result.State.Final():
+		detail = "it is " + known(o).State + " already"
 	}
-	return "it is " + known(o).State + " already"
+	return own.NewProblem("already-sent", detail)
+}
+
+// noMessage returns that the account has no message of the id that the path names.
+func noMessage() *own.Problem {
+	return own.NewProblem("not-found", "no message of the account has this id, or it was forgotten")
 }
 
 // answerJSON answers with a value.

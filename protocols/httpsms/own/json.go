@@ -42,11 +42,16 @@ func (s *scanner) wrong(code, format string, args ...any) {
 	}
 }
 
-// wrongAt notes that a member of the value at hand is not what it must be.
+// wrongAt notes that a member of the value at hand is not what it must be, unless it or the value has been found wrong
+// before: what has another type must not be said to be missing, too.
 func (s *scanner) wrongAt(member, code, format string, args ...any) {
 	before := len(s.path)
+	value := string(s.path)
 	s.path = append(append(s.path, '/'), member...)
-	s.wrong(code, format, args...)
+	known := func(e Error) bool { return e.Pointer == value || e.Pointer == string(s.path) }
+	if !slices.ContainsFunc(s.found, known) {
+		s.wrong(code, format, args...)
+	}
 	s.path = s.path[:before]
 }
 

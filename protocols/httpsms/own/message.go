@@ -64,6 +64,10 @@ func (m *Message) member(s *scanner, name string) bool {
 	case "from":
 		m.From = s.text()
 	case "to":
+		if s.next() == '[' {
+			s.mistyped("one number in a string: POST /v1/batches takes messages to several")
+			return true
+		}
 		m.To = s.text()
 	case "text":
 		m.text, m.hasText = s.text(), true

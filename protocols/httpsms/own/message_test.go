@@ -92,8 +92,10 @@ func TestReadMessageRefused(t *testing.T) {
 	f(`{"to":"1","text":"a","x":` + strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000) + `}`)
 	f(`{"to":"1","text":"a",}`)
 	f(`{"to" "1"}`)
-	f(`[]`, " wrong-type", "/to missing", "/text conflict")
-	f(`{"to":46700000001,"text":"a"}`, "/to wrong-type", "/to missing")
+	f(`[]`, " wrong-type")
+	f(`{"to":46700000001,"text":"a"}`, "/to wrong-type")
+	f(`{"to":["+46700000001"],"text":"a"}`, "/to wrong-type")
+	f(`{"to":"1","text":"a","deduplicate":true,"client_reference":7}`, "/client_reference wrong-type")
 	f(`{"to":"1","text":"a","priority":"1"}`, "/priority wrong-type")
 	f(`{"to":"1","text":"a","priority":9}`, "/priority out-of-range")
 	f(`{"to":"1","text":"a","priority":1.5}`, "/priority out-of-range")
@@ -110,6 +112,35 @@ func TestReadMessageRefused(t *testing.T) {
 	f(`{"to":"1","text":"a","expires_at":"2026-11-24T11:00:00Z","validity":"1h"}`, "/validity conflict")
 	f(`{"to":"1","text":"a","client_reference":"`+strings.Repeat("x", 65)+`"}`, "/client_reference too-long")
 	f(`{"to":"1","text":"a","deduplicate":true}`, "/client_reference missing")
+}
+
+// What is wrong says what to do instead, and codes have hyphens.
+func TestWordsOfProblems(t *testing.T) {
+	t.Parallel()
+	for _, body := range []string{`{"to":["+46700000001"],"text":"a"}`, `{"to":[],"messages":[{"text":"a"}]}`} {
+		_, p := ReadMessage([]byte(body), noon)
+		if strings.Contains(body, "messages") {
+			_, p = ReadBatch([]byte(body), noon, 1)
+		}
+		if p == nil || len(p.Errors) != 1 || p.Errors[0].Pointer != "/to" || !strings.Contains(p.Errors[0].Detail, "/v1/batches") {
+			t.Errorf("%s: %+v", body, p)
+		}
+	}
+	if _, p := ReadList("status=delivered"); p == nil || !strings.Contains(p.Detail, "state is") {
+		t.Errorf("%+v", p)
+	}
+	for _, code := range sms.Codes() {
+		for _, e := range Refused("read", code).Errors {
+			if want := strings.ReplaceAll(code.String(), "_", "-"); e.Code != want {
+				t.Errorf("%s, want %s", e.Code, want)
+			}
+		}
+	}
+	for code, want := range map[sms.Code]string{sms.BadDestination: "bad-destination", sms.BadSource: "bad-source", sms.BadSchedule: "bad-schedule"} {
+		if p := Refused("read", code); len(p.Errors) != 1 || p.Errors[0].Code != want {
+			t.Errorf("%+v, want %s", p, want)
+		}
+	}
 }
 
 // Every refusal of the gateway is one of the problems.

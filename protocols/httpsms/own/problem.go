@@ -49,7 +49,7 @@ var kinds = [...]Kind{
 	{"url-not-allowed", 403, "The gateway does not call this URL", 0, "The options callback_urls and callbacks of the account say which URLs may be given with a message."},
 	{"not-found", 404, "Not found", 0, "No message of the account has this id, or it was forgotten (receipts.keep)."},
 	{"method-not-allowed", 405, "This path does not know the method", 0, "The header Allow names those that it knows."},
-	{"already-sent", 409, "The message has left the gateway", 0, "It cannot be cancelled or changed any more."},
+	{"already-sent", 409, "The message cannot be cancelled or changed any more", 0, "It is being sent, has left the gateway, or has ended. The detail says which."},
 	{"not-changeable", 409, "The message cannot be changed", 0, "It is under way, or its recipient gets it as several short messages or in another alphabet. Cancel it, and submit another."},
 	{"idempotency-in-progress", 409, "A request with this key is being carried out", 1, "The same request came a second time before the first was answered. Ask again: the answer will be that of the first."},
 	{"too-large", 413, "The body is too large", 0, "The detail says how large it may be. Large numbers of messages go to /v1/messages:stream."},

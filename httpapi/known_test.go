@@ -1,0 +1,69 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"pmg/gateway/operate"
+	"pmg/gateway/request"
+	"pmg/httpapi/conns"
+	"pmg/protocols"
+	"pmg/protocols/httpsms/own"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// A request that cannot be carried out is answered with what the client can do about it.
+func TestDetails(t *testing.T) {
+	t.Parallel()
+	g := newTestGateway(t, io.Discard)
+	l := &listener{gateway: g, connector: g.Connector("api")}
+	h := l.handler()
+	_, server := socket(t)
+	for _, c := range []struct {
+		method, path, login, kind, detail string
+	}{
+		{"GET", "/v1/account", "", "unauthenticated", "send the header Authorization"},
+		{"GET", "/v1/account", "Bearer pmg_wrong", "unauthenticated", ""},
+		{"GET", "/v1/messages/0000000000000001", "Basic Y2xpZW50OnNlY3JldA==", "not-found", "has this id"},
+		{"DELETE", "/v1/messages/0000000000000001", "Basic Y2xpZW50OnNlY3JldA==", "not-found", "has this id"},
+		{"PATCH", "/v1/messages/0000000000000001", "Basic Y2xpZW50OnNlY3JldA==", "not-found", "has this id"},
+		{"PATCH", "/v1/messages/x", "Basic Y2xpZW50OnNlY3JldA==", "not-found", "has this id"},
+		{"GET", "/v1/messages?status=delivered", "Basic Y2xpZW50OnNlY3JldA==", "malformed-query", "state is"},
+	} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(context.WithValue(t.Context(), connKey{}, &conn{Conn: conns.NewTable(func() int { return 1 }).Enter(server, netip.Addr{}), of: l}), c.method, c.path, strings.NewReader(`{"text":"a"}`))
+		if c.login != "" {
+			r.Header.Set("Authorization", c.login)
+		}
+		h.ServeHTTP(w, r)
+		var p own.Problem
+		if err := json.Unmarshal(w.Body.Bytes(), &p); err != nil || p.Type != "/problems/"+c.kind || !strings.Contains(p.Detail, c.detail) || c.detail == "" && p.Detail != "" {
+			t.Errorf("%s %s: %s", c.method, c.path, w.Body)
+		}
+	}
+	if p := refusal(&request.Result{Err: request.ErrOther}); p.Type != "/problems/idempotency-mismatch" || p.Detail == "" {
+		t.Errorf("%+v", p)
+	}
+}
+
+// A message that cannot be cancelled or changed any more is said to have left only if it has.
+func TestTooLate(t *testing.T) {
+	t.Parallel()
+	for want, o := range map[string]*operate.Known{
+		"it is being sent":        {Waits: &sms.Message{}},
+		"it has left the gateway": {Left: &store.Mapping{By: []byte("operator")}, Result: protocols.Result{State: sms.StateEnroute}},
+		"it is deleted already":   {Left: &store.Mapping{}, Result: protocols.Result{State: sms.StateDeleted}},
+		"it is delivered already": {Left: &store.Mapping{By: []byte("operator")}, Result: protocols.Result{State: sms.StateDelivered}},
+	} {
+		if p := tooLate(o); p.Type != "/problems/already-sent" || p.Status != http.StatusConflict || p.Detail != want || strings.Contains(p.Title, "left") {
+			t.Errorf("%+v, want %s", p, want)
+		}
+	}
+}
