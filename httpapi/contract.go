@@ -21,8 +21,8 @@ var openapi string
 
 // A contract is what the page shows of openapi.
 type contract struct {
-	Info  struct{ Title, Description string }
-	Paths map[string]map[string]json.RawMessage
+	Info            struct{ Title, Description string }
+	Paths, Webhooks map[string]map[string]json.RawMessage // methods by path, and by type of event
 
 	Components struct{ Schemas map[string]schema }
 }
@@ -62,26 +62,30 @@ func (s schema) Kind() string {
 func docsPage(*http.Request) []byte {
 	var c contract
 	_ = json.Unmarshal([]byte(openapi), &c) // a test reads it
-	var all []action
-	for path, methods := range c.Paths {
+	var b bytes.Buffer
+	_ = template.Must(template.New("page").Parse(pageText)).Execute(&b, struct { // to memory
+		contract
+		Actions, Calls []action
+	}{c, actions(c.Paths), actions(c.Webhooks)})
+	return b.Bytes()
+}
+
+// actions returns what the methods of paths do, in the order of their paths.
+func actions(paths map[string]map[string]json.RawMessage) (all []action) {
+	for path, methods := range paths {
 		for method, raw := range methods {
 			if method == "parameters" {
 				continue
 			}
 			a := action{Method: strings.ToUpper(method), Path: path}
-			_ = json.Unmarshal(raw, &a)
+			_ = json.Unmarshal(raw, &a) // as in docsPage
 			all = append(all, a)
 		}
 	}
 	slices.SortFunc(all, func(a, b action) int {
 		return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.Method, b.Method))
 	})
-	var b bytes.Buffer
-	_ = template.Must(template.New("page").Parse(pageText)).Execute(&b, struct { // to memory
-		contract
-		Actions []action
-	}{c, all})
-	return b.Bytes()
+	return all
 }
 
 const htmlType = "text/html; charset=utf-8"
@@ -93,7 +97,11 @@ const pageText = `<!doctype html><html lang=en><meta charset=utf-8><title>{{.Inf
 {{range .Actions}}<h2><code>{{.Method}} {{.Path}}</code></h2>
 <p>{{.Summary}}. {{.Description}}
 <p>Answers:{{range $status, $_ := .Responses}} {{$status}}{{end}}
-{{end}}{{range $name, $s := .Components.Schemas}}<h2 id={{$name}}>{{$name}}</h2>
+{{end}}<h1>Calls of webhooks</h1>
+{{range .Calls}}<h2><code>{{.Path}}</code></h2>
+<p>{{.Summary}}. {{.Description}}
+{{end}}<h1>Types</h1>
+{{range $name, $s := .Components.Schemas}}<h2 id={{$name}}>{{$name}}</h2>
 <p>{{$s.Description}}{{with $s.Required}} Always there:{{range .}} <code>{{.}}</code>{{end}}.{{end}}
 <table>{{range $member, $m := $s.Properties}}<tr><td><code>{{$member}}</code><td>{{$m.Kind}}<td>{{$m.Description}}
 {{end}}</table>

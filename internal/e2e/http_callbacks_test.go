@@ -30,9 +30,12 @@ type call struct {
 }
 
 func newHook(t *testing.T) *hook {
-	h := &hook{status: 200}
+	h, contract := &hook{status: 200}, readContract()
 	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		b, _ := io.ReadAll(r.Body)
+		b, err := io.ReadAll(r.Body)
+		if err == nil {
+			contract.checkCall(t, r.Header, b)
+		}
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.calls = append(h.calls, call{r.URL.String(), string(b), r.Header})

@@ -113,6 +113,11 @@ func TestHTTPContract(t *testing.T) {
 			t.Errorf("the page lacks %s", path)
 		}
 	}
+	for event := range c.Webhooks {
+		if !strings.Contains(r.body, "<code>"+event+"</code>") {
+			t.Errorf("the page lacks %s", event)
+		}
+	}
 	for name := range c.Components.Schemas {
 		if !strings.Contains(r.body, "<h2 id="+name+">") {
 			t.Errorf("the page lacks %s", name)

@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"slices"
@@ -14,7 +15,14 @@ import (
 
 // A contract is an OpenAPI document, as far as answers are checked against it.
 type contract struct {
-	Paths      map[string]map[string]json.RawMessage
+	Paths    map[string]map[string]json.RawMessage
+	Webhooks map[string]struct {
+		Post struct {
+			RequestBody struct {
+				Content map[string]struct{ Schema *schema }
+			}
+		}
+	}
 	Components struct{ Schemas map[string]*schema }
 }
 
@@ -92,6 +100,24 @@ func (c contract) check(t testing.TB, method, path string, r reply) {
 		} else if why := c.wrong(s, v); why != "" {
 			t.Errorf("%s %s: %s: %s", method, path, why, line)
 		}
+	}
+}
+
+// checkCall checks a call of a webhook, if it is in our own form.
+func (c contract) checkCall(t testing.TB, header http.Header, body []byte) {
+	if header.Get("webhook-id") == "" || header.Get("Content-Type") != "application/json" {
+		return
+	}
+	var v map[string]any
+	if err := json.Unmarshal(body, &v); err != nil {
+		t.Errorf("%v: %s", err, body)
+		return
+	}
+	s := c.Webhooks[fmt.Sprint(v["type"])].Post.RequestBody.Content["application/json"].Schema
+	if s == nil {
+		t.Errorf("the contract has no such webhook: %s", body)
+	} else if why := c.wrong(s, v); why != "" {
+		t.Errorf("%s: %s", why, body)
 	}
 }
 

@@ -3,10 +3,14 @@ package own
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"pmg/protocols/httpsms"
+	"pmg/sms"
 )
 
 // docs/http.md names every problem, with its status, and every state.
@@ -31,17 +35,73 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// The contract names the states of messages wherever it names some, in any order.
-func TestStatesOfContract(t *testing.T) {
-	t.Parallel()
+// readContract reads the contract.
+func readContract(t *testing.T, contract any) {
+	t.Helper()
 	b, err := os.ReadFile("../../../httpapi/openapi.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var contract any
-	if err := json.Unmarshal(b, &contract); err != nil {
+	if err := json.Unmarshal(b, contract); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// The contract names every type of event that there is, and no other: of those that are fetched, and of calls of webhooks.
+func TestEventsOfContract(t *testing.T) {
+	t.Parallel()
+	types := map[string]bool{TypeOf(&httpsms.Event{Message: &sms.Message{}}): true}
+	for s := range sms.State(sms.StateCount) {
+		for _, r := range []sms.Report{{State: s}, {State: s, Untaken: true}} {
+			types[TypeOf(&httpsms.Event{Report: &r})] = true
+			types[TypeOf(&httpsms.Event{Report: &r, Taken: true})] = true
+		}
+	}
+	var contract struct {
+		Webhooks map[string]struct {
+			Post struct {
+				RequestBody struct {
+					Content map[string]struct {
+						Schema struct {
+							Ref string `json:"$ref"`
+						}
+					}
+				}
+			}
+		}
+		Components struct {
+			Schemas map[string]struct {
+				Properties struct{ Type struct{ Enum []string } }
+			}
+		}
+	}
+	readContract(t, &contract)
+	enum := func(schema string) []string { return contract.Components.Schemas[schema].Properties.Type.Enum }
+	if want, got := slices.Sorted(maps.Keys(types)), slices.Sorted(slices.Values(enum("Event"))); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	types[TestType], types[batchType] = true, true
+	if want, got := slices.Sorted(maps.Keys(types)), slices.Sorted(maps.Keys(contract.Webhooks)); !slices.Equal(got, want) {
+		t.Errorf("webhooks: %q, want %q", got, want)
+	}
+	for name, w := range contract.Webhooks {
+		schema := strings.TrimPrefix(w.Post.RequestBody.Content["application/json"].Schema.Ref, "#/components/schemas/")
+		if !slices.Contains(enum(schema), name) {
+			t.Errorf("%s has the schema %s, whose types are %q", name, schema, enum(schema))
+		}
+		for _, other := range enum(schema) {
+			if _, ok := contract.Webhooks[other]; !ok {
+				t.Errorf("%s has the type %s, which is no webhook", schema, other)
+			}
+		}
+	}
+}
+
+// The contract names the states of messages wherever it names some, in any order.
+func TestStatesOfContract(t *testing.T) {
+	t.Parallel()
+	var contract any
+	readContract(t, &contract)
 	want, found := slices.Sorted(slices.Values(stateWords())), 0
 	var walk func(v any)
 	walk = func(v any) {

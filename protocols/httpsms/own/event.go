@@ -62,9 +62,9 @@ type Part struct {
 // Tell returns the call that tells an event.
 func Tell(e *httpsms.Event) *httpsms.Call { return tell(e.Context.URL, EventOf(e)) }
 
-// TellAll returns the call that tells events together: one of type "batch" whose data they are.
+// TellAll returns the call that tells events together: one whose data they are.
 func TellAll(url string, at int64, events []Event) *httpsms.Call {
-	return tell(url, Event{Type: "batch", Timestamp: wall(at), Data: events})
+	return tell(url, Event{Type: batchType, Timestamp: wall(at), Data: events})
 }
 
 // Test returns the call that shows whether a webhook of an account works.
@@ -95,6 +95,9 @@ func TypeOf(e *httpsms.Event) string {
 
 // inboundType is the type of an event that brings a message from a mobile.
 const inboundType = "inbound.received"
+
+// batchType is the type of an event that brings others.
+const batchType = "batch"
 
 // report returns what tells what became of a message.
 func report(e *httpsms.Event) Event {
