@@ -269,7 +269,8 @@ type Connector struct {
 
 	Text Text // and these
 
-	Operator     string `yaml:"operator" only:"out" live:"yes" doc:"The name of the SMS centre behind it; its own name when not given. A receipt is looked for among the messages of all connectors with the same operator, because it may come over another one."`
+	Names // and what is behind it
+
 	Receipts     string `yaml:"receipts" default:"ask" enum:"ask|force|never" only:"out" live:"yes" doc:"Whether the SMSC is asked for receipts: ask does where the client has asked, force does for every message, never does not. Clients get none but those that they, or the option receipts of their accounts, have asked for: the others that come of force are in the pdu log, are counted (pmg_receipts_unwanted_total), and are dropped."`
 	ReceiptIDs   string `yaml:"receipt_ids" default:"learn" http:"same" enum:"learn|same|decimal|hexadecimal" only:"out" live:"yes" doc:"How the SMSC writes the ids of messages in receipts: as in its answers to submits (same), or, where those are numbers, in the other base: decimal or hexadecimal. learn concludes it from the ids that come; until it is certain, receipts whose ids can be read in two ways may be kept as orphans. Letter case, leading zeros and blanks around an id never matter."`
 	ReceiptMatch string `yaml:"receipt_match" default:"address" enum:"address|id" only:"out" live:"yes" doc:"What must agree for a receipt to be about a message: address is the id and the last digits of the recipient's number, id is the id alone, for SMSCs that hide or change numbers in receipts. With id the SMSC's ids must be long and never come again."`
@@ -302,6 +303,12 @@ type Spoken struct {
 	SMPP smpp.ConnectorOptions    `protocol:"smpp"`
 	UCP  ucp.ConnectorOptions     `protocol:"ucp"`
 	HTTP httpsms.ConnectorOptions `protocol:"http"`
+}
+
+// Names are what others than the connector's operators call what is behind it.
+type Names struct {
+	Operator   string `yaml:"operator" only:"out" live:"yes" doc:"The name of the SMS centre behind it; its own name when not given. A receipt is looked for among the messages of all connectors with the same operator, because it may come over another one."`
+	PublicName string `yaml:"public_name" only:"out" live:"yes" doc:"The name that accounts see in place of the connector's, in webhooks, answers and previews; with it they see the SMSC's ids of their messages as well. When not given, they see neither: fields that may be missing are, others are empty, ND in Jasmin's calls. Pages, metrics, logs and events have the connector's name in any case."`
 }
 
 // Access is who may connect to a connector that listens.

@@ -44,7 +44,7 @@ func (c *caller) logs(m *sms.Message, e *httpsms.Event, request *httpsms.Call, o
 	p.Add("event", sms.FormatID(m.ID))
 	p.Add("reference", e.Context.Reference)
 	if e.Report != nil {
-		p.Add("state", own.StateOf(e.Report.State, e.Taken || len(e.Report.ID) > 0))
+		p.Add("state", own.StateOf(e.Report.State, e.Taken || !e.Report.Untaken))
 	}
 	l.log.line(false, &p, about)
 	p.Begin(httpsms.ToldAnswer, number, statusOf(o))

@@ -375,7 +375,7 @@ func (c *caller) leaving(m *sms.Message) *sms.Message {
 
 // event returns what a message tells. out is what the server is given of it.
 func (c *caller) event(m, out *sms.Message) *httpsms.Event {
-	e := &httpsms.Event{ID: aboutOf(m), Attempt: m.ID, Account: c.lane.Account, Connector: m.Origin.Connector, At: c.engine.gateway.Clock.Wall(m.Arrived)}
+	e := &httpsms.Event{ID: aboutOf(m), Attempt: m.ID, Account: c.lane.Account, Connector: c.engine.publicName(m.Origin.Connector), At: c.engine.gateway.Clock.Wall(m.Arrived)}
 	r, ok := m.Report()
 	if !ok {
 		e.Message = out
@@ -384,8 +384,8 @@ func (c *caller) event(m, out *sms.Message) *httpsms.Event {
 	e.Report, e.From, e.To, e.Taken = &r, m.Dest(), m.Source(), r.Taken // a receipt goes the other way
 	e.Context, _ = sms.ReadContext(r.Context)
 	e.Status, e.Reason = httpsms.AnswerOf(r.Answer)
-	if e.Connector == c.lane.Home().Name { // it left by none
-		e.Connector = ""
+	if e.Connector == "" {
+		r.ID = nil
 	}
 	return e
 }

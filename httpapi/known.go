@@ -43,10 +43,28 @@ func (x *api) getMessage() {
 		x.problem(noMessage())
 		return
 	}
-	x.answerJSON(http.StatusOK, known(&o.Known))
+	x.answerJSON(http.StatusOK, x.callers.engine.shown(&o.Known))
 }
 
-// known returns what a client is told of a message.
+// publicName returns the name under which clients see a connector to an SMSC, "" if they see neither the connector nor the SMSC's
+// ids.
+func (x *Engine) publicName(connector string) string {
+	if c := x.gateway.Connector(connector); c != nil {
+		return c.Config().PublicName
+	}
+	return ""
+}
+
+// shown returns what a client sees of a message.
+func (x *Engine) shown(o *operate.Known) own.Known {
+	k := known(o)
+	if k.Connector = x.publicName(k.Connector); k.Connector == "" {
+		k.SMSCID = ""
+	}
+	return k
+}
+
+// known returns what is known of a message, with the connector's own name.
 func known(o *operate.Known) own.Known {
 	if m := o.Waits; m != nil {
 		source, dest := m.Source(), m.Dest()

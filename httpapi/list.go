@@ -20,7 +20,7 @@ func (x *api) listMessages() {
 		Next     string      `json:"next_cursor,omitempty"`
 	}{Messages: []own.Known{}}
 	last, err := x.gateway.Operate.List(x.r.Context(), x.account, l.Below, l.Since, func(o *operate.Known) bool {
-		if k := known(o); l.Has(&k) {
+		if k := x.callers.engine.shown(o); l.Has(&k) {
 			page.Messages = append(page.Messages, k)
 		}
 		return len(page.Messages) < l.Limit

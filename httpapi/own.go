@@ -173,7 +173,7 @@ func (x *api) preview() {
 		x.problem(p)
 		return
 	}
-	x.answerJSON(http.StatusOK, m.Previewed(r.Parts, to))
+	x.answerJSON(http.StatusOK, m.Previewed(r.Parts, x.callers.engine.publicName(to)))
 }
 
 // maySend returns why the account may not send a message with its URL, nil if it may.

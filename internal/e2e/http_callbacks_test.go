@@ -99,7 +99,7 @@ func (p *peer) accepts(id string) {
 // withHook returns a site whose account api has a webhook.
 func withHook(t *testing.T, h *hook, more string) site {
 	return site{
-		operator: newSMSC(t), store: vfs.NewMem(),
+		operator: newSMSC(t), store: vfs.NewMem(), out: "public_name: operator",
 		more:     `{name: api, direction: in, protocol: http, address: "127.0.0.1:0", throttle_pause: 1ms, retry: {temporary: [10ms, repeat]}}`,
 		accounts: fmt.Sprintf(`{system_id: api, password: s3cret, bind: [transmitter], webhook: "%s/hook", callback_urls: ["%s/given"], webhook_key: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" %s}`, h.URL, h.URL, more),
 	}

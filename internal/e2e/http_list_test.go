@@ -114,7 +114,7 @@ func TestHTTPList(t *testing.T) {
 // A message that is cut into several is one in the list, by the id that its client knows.
 func TestHTTPListLong(t *testing.T) {
 	parallel(t)
-	s := site{operator: newSMSC(t), more: withAPI, out: "window: 10, long_messages: split8", store: vfs.NewMem()}
+	s := site{operator: newSMSC(t), more: withAPI, out: "window: 10, long_messages: split8, public_name: operator", store: vfs.NewMem()}
 	g := start(t, s)
 	a, smsc := g.api(), s.operator.session()
 	g.online("operator", 1)

@@ -8,7 +8,7 @@ import (
 // A preview tells what a message would be, or why it would be refused, and leaves nothing behind.
 func TestHTTPPreview(t *testing.T) {
 	parallel(t)
-	g := start(t, site{operator: newSMSC(t), more: withAPI, out: "long_messages: split8", routes: "{destination: [467], to: operator}"})
+	g := start(t, site{operator: newSMSC(t), more: withAPI, out: "long_messages: split8, public_name: operator", routes: "{destination: [467], to: operator}"})
 	a := g.api()
 	for _, c := range []struct {
 		body, encoding string

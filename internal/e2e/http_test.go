@@ -216,7 +216,7 @@ func (f *failing) Commit(b *store.Batch) error {
 func TestHTTPKnown(t *testing.T) {
 	parallel(t)
 	stores(t, func(t *testing.T, s site) {
-		s.more, s.out = withAPI, "window: 1"
+		s.more, s.out = withAPI, "window: 1, public_name: operator"
 		g := start(t, s)
 		a, smsc := g.api(), s.operator.session()
 		g.online("operator", 1)

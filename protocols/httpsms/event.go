@@ -43,11 +43,11 @@ type Event struct {
 	ID        uint64 // by which the client knows the message
 	Attempt   uint64 // number of the event, which stays when it is sent again
 	Account   string
-	Connector string // that the message, or the news of it, came by
+	Connector string // the public_name of the one that the message, or the report, came by; "": clients do not see it
 	At        int64  // Unix nanoseconds
 
 	// Report says what became of a message, for the client that wrote From and To. Its State is
-	// sms.StateEnroute when an SMSC has taken it; then Report.ID is the SMSC's id, and Status its answer.
+	// sms.StateEnroute when an SMSC has taken it; then Report.ID is the SMSC's id, if clients see that, and Status its answer.
 	Report   *sms.Report // nil: it is a message from a mobile
 	From, To sms.Address
 	Status   uint32

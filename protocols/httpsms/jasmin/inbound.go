@@ -20,7 +20,7 @@ func Inbound(e *httpsms.Event, to, method string) *httpsms.Call {
 		octets = text
 	}
 	v := url.Values{
-		"id": {httpsms.UUID(e.ID)}, "from": {string(m.Source().Addr)}, "to": {string(m.Dest().Addr)}, "origin-connector": {e.Connector},
+		"id": {httpsms.UUID(e.ID)}, "from": {string(m.Source().Addr)}, "to": {string(m.Dest().Addr)}, "origin-connector": {known(e.Connector)},
 		"content": {string(octets)}, "binary": {hex.EncodeToString(octets)}, "coding": {strconv.Itoa(codingOf(m.Alphabet))}, "priority": {strconv.Itoa(min(int(m.Priority), 3))},
 	}
 	return thrown("deliverSmHttpThrower", to, method, v)

@@ -2,6 +2,7 @@ package jasmin
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -21,6 +22,9 @@ const (
 
 const unknown = "ND" // not known
 
+// known returns the value of a field that Jasmin's clients expect, also where it is empty.
+func known(value string) string { return cmp.Or(value, unknown) }
+
 // Report returns the call of the dlr-url that tells what became of a message. It reports false if its client has given
 // no URL, or has not asked for such news. The client has it when it answers ACK/Jasmin.
 func Report(e *httpsms.Event) (*httpsms.Call, bool) {
@@ -34,7 +38,7 @@ func Report(e *httpsms.Event) (*httpsms.Call, bool) {
 	if e.Context.URL == "" || asked != level && asked != both || !told {
 		return nil, false
 	}
-	v := url.Values{"id": {httpsms.UUID(e.ID)}, "level": {level}, "connector": {e.Connector}}
+	v := url.Values{"id": {httpsms.UUID(e.ID)}, "level": {level}, "connector": {known(e.Connector)}}
 	if level == answered {
 		v.Set("message_status", answerOf(e))
 	} else {
@@ -96,7 +100,7 @@ func addReceipt(v url.Values, r *sms.Report, refused bool) {
 		err = fmt.Sprintf("%03d", r.NetworkError)
 	}
 	for name, value := range map[string]string{
-		"message_status": word, "id_smsc": strings.TrimLeft(strings.ToUpper(string(r.ID)), "0"), "sub": count(r.Parts), "dlvrd": count(r.Delivered),
+		"message_status": word, "id_smsc": known(strings.TrimLeft(strings.ToUpper(string(r.ID)), "0")), "sub": count(r.Parts), "dlvrd": count(r.Delivered),
 		"err": err, "subdate": at(r.Submitted), "donedate": at(r.Done), "text": string(r.Text),
 	} {
 		v.Set(name, value)

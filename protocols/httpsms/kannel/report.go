@@ -62,11 +62,16 @@ func reportText(e *httpsms.Event, bit int) string {
 	case e.Report.Original != nil:
 		return string(e.Report.Original)
 	}
-	return receiptText(e.Report)
+	id := string(e.Report.ID)
+	if id == "" {
+		id = httpsms.UUID(e.ID)
+	}
+	return receiptText(id, e.Report)
 }
 
-// receiptText returns the text of a receipt that came without one, in the form that is usual with SMPP (3.4 appendix B).
-func receiptText(r *sms.Report) string {
+// receiptText returns the text of a receipt that came without one, in the form that is usual with SMPP (3.4 appendix B). id is
+// the SMSC's, or ours where clients do not see that.
+func receiptText(id string, r *sms.Report) string {
 	at := func(t int64) string { return time.Unix(0, t).UTC().Format("0601021504") }
 	word := string(r.Word)
 	if w := httpsms.Word(r.State); w != "" {
@@ -81,7 +86,7 @@ func receiptText(r *sms.Report) string {
 		err = fmt.Sprintf("%03d", r.NetworkError)
 	}
 	return fmt.Sprintf("id:%s sub:%03d dlvrd:%03d submit date:%s done date:%s stat:%s err:%s text:%s",
-		r.ID, all, done, at(r.Submitted), at(r.Done), word, err, r.Text)
+		id, all, done, at(r.Submitted), at(r.Done), word, err, r.Text)
 }
 
 // reportMeta returns the meta-data of a report: that of the message, the mask, and the error of the network, in three

@@ -41,6 +41,7 @@ func (t *translator) addConnector(r *Record) {
 	c := &connector{name: draft.Name(cid, t.names), entry: e}
 	e.Set("name", c.name)
 	e.Set("direction", draft.Word("out"))
+	e.Set("public_name", cid)
 	if host, port := g.Take("host"), g.Take("port"); host != "" && port != "" {
 		e.Set("address", net.JoinHostPort(host, port))
 		c.smsc = strings.Join([]string{strings.ToLower(host), port, g.Value("username")}, " ")

@@ -22,7 +22,7 @@ func Table() []draft.Row { return append(connectorRows(), userRows()...) }
 func connectorRows() []draft.Row {
 	const g = smppccm
 	return []draft.Row{
-		draft.Becomes(g, "cid", "`name`"),
+		draft.Becomes(g, "cid", "`name`, `public_name`"),
 		draft.Becomes(g, "host", "`address`"),
 		draft.Becomes(g, "port", "`address`"),
 		draft.Becomes(g, "username", "`system_id`"),

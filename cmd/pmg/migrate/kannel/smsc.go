@@ -185,7 +185,7 @@ func (t *translator) finishSMSCs() {
 	for _, s := range t.smscs {
 		e := s.entry
 		s.name = draft.Name(s.wanted, t.names)
-		head := []draft.Field{{Key: "name", Value: s.name}}
+		head := []draft.Field{{Key: "name", Value: s.name}, {Key: "public_name", Value: s.wanted}} // which Kannel shows
 		if one := first[s.id]; one == nil {
 			first[s.id] = s
 		} else if a, b := fmt.Sprint(one.entry.Get("receipt_ids")), fmt.Sprint(e.Get("receipt_ids")); a != b {

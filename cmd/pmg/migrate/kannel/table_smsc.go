@@ -6,7 +6,7 @@ func smscEverywhere() []draft.Row {
 	const g = "smsc"
 	return []draft.Row{
 		draft.Becomes(g, "smsc", "`protocol`"),
-		draft.Becomes(g, "smsc-id", "`name`, `operator`"),
+		draft.Becomes(g, "smsc-id", "`name`, `public_name`, `operator`"),
 		draft.Leaves(g, "smsc-admin-id", "instances have numbers: pmg sessions, pmg kick"),
 		draft.Becomes(g, "host", "`address`"),
 		draft.Becomes(g, "port", "`address`; of HTTP a second connector that `callbacks.listener` names"),
