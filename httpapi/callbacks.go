@@ -22,7 +22,7 @@ import (
 // Bounds on calls to a server.
 const (
 	atATime      = 8      // calls to a server
-	failuresRest = 10     // failures in a row after which a server is left in peace for a while:
+	failuresRest = 10     // failures in a row after which a server is not called for a while:
 	rest         = 30     // as many times throttle_pause of the connector
 	mostFailing  = 100000 // messages of a server whose news is remembered to have failed
 )

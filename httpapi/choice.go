@@ -60,7 +60,7 @@ func (c *caller) came(a *config.Account, o *call.Outcome, second bool) {
 	}
 }
 
-// isResting reports whether the server is left in peace for a while, and so is webhook_fallback.
+// isResting reports whether the server is not called for a while, and so is webhook_fallback.
 func (c *caller) isResting() bool {
 	if c.server.Failures() < failuresRest {
 		return false

@@ -22,7 +22,7 @@ func listCommand(p Program) *cobra.Command {
 		Use:   "list",
 		Short: "List webhooks: their state, and what waits for them",
 		Long: `Lists the servers: how many events wait for each and for how long, the calls under way, how
-many calls have failed in a row, and for how long it is left in peace after them; the calls
+many calls have failed in a row, and for how long it is not called after them; the calls
 that it has taken and that have failed, when the last of both were, and why the last one failed.`,
 		Example: "  pmg webhooks list\n  pmg webhooks list --account shop --json | jq .last_error",
 		Args:    cobra.NoArgs,
