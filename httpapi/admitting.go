@@ -99,7 +99,7 @@ func (a *admitting) admit(c net.Conn) {
 	}
 	one := l.open.Enter(c, account.Host(remote.Addr()))
 	if one == nil {
-		l.gateway.Sessions.Leave(remote)
+		l.gateway.Sessions.Leave(l.connector, remote)
 		l.gateway.Sessions.NoInstance(l.connector)
 		l.refuse(c, true)
 		return
@@ -127,7 +127,7 @@ func (a *admitting) admitClient(c *conn, proxy netip.AddrPort) {
 		_ = c.Close()
 		return
 	}
-	l.gateway.Sessions.Leave(netip.AddrPort{})
+	l.gateway.Sessions.Leave(l.connector, netip.AddrPort{})
 	if !l.gateway.Sessions.Admit(l.connector, client) {
 		l.refuse(c.Conn, l.connector.Config().TakesFrom(client.Addr()))
 		return

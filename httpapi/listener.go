@@ -179,7 +179,7 @@ func connState(c net.Conn, state http.ConnState) {
 // more as one of strangers.
 func (c *conn) loggedIn() {
 	if !c.known.Swap(true) {
-		c.of.gateway.Logins.Prebind.Leave(c.remote.Addr())
+		c.of.gateway.Logins.PrebindOf(c.of.connector).Leave(c.remote.Addr())
 	}
 }
 
@@ -192,7 +192,7 @@ func (c *conn) Close() error {
 		if c.known.Swap(true) {
 			c.of.gateway.Sessions.CloseSocket()
 		} else {
-			c.of.gateway.Sessions.Leave(c.remote)
+			c.of.gateway.Sessions.Leave(c.of.connector, c.remote)
 		}
 	})
 	return c.Conn.Close()

@@ -16,11 +16,19 @@ type Prebind struct {
 	perAddress int
 	open       int
 	byAddress  map[netip.Addr]int
+	of         *Prebind // of which it is a part; nil: of none
 }
 
 // NewPrebind returns a counter with a limit for all addresses together and one for each.
 func NewPrebind(total, perAddress int) *Prebind {
 	return &Prebind{total: total, perAddress: perAddress, byAddress: map[netip.Addr]int{}}
+}
+
+// half returns a counter for some of the connections that p counts, which may be half of them.
+func (p *Prebind) half() *Prebind {
+	h := NewPrebind(max(p.total/2, 1), p.perAddress)
+	h.of = p
+	return h
 }
 
 // Enter counts a connection, unless there are too many already. It reports whether it did.
@@ -29,6 +37,9 @@ func (p *Prebind) Enter(addr netip.Addr) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.open >= p.total || p.byAddress[addr] >= p.perAddress {
+		return false
+	}
+	if p.of != nil && !p.of.Enter(addr) {
 		return false
 	}
 	p.open++
@@ -44,6 +55,9 @@ func (p *Prebind) Leave(addr netip.Addr) {
 	addr = account.Host(addr)
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.of != nil {
+		p.of.Leave(addr)
+	}
 	p.open--
 	if p.byAddress[addr]--; p.byAddress[addr] <= 0 {
 		delete(p.byAddress, addr)

@@ -48,6 +48,32 @@ func TestPrebind(t *testing.T) {
 	}
 }
 
+// Connections of requests have half of the places, so that they leave the others to sessions.
+func TestPrebindHalf(t *testing.T) {
+	t.Parallel()
+	all := NewPrebind(5, 3)
+	half := all.half()
+	a, b := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
+	if !half.Enter(a) || !half.Enter(a) || half.Enter(b) {
+		t.Error("requests have not half")
+	}
+	if !all.Enter(a) || all.Enter(a) || !all.Enter(b) || !all.Enter(b) || all.Enter(netip.Addr{}) {
+		t.Error("sessions have not the rest, of an address as many as both may have")
+	}
+	half.Leave(a)
+	if !all.Enter(b) || half.Enter(b) {
+		t.Error("what requests have left is not free")
+	}
+	for range 3 {
+		all.Leave(b)
+	}
+	all.Leave(a)
+	half.Leave(a)
+	if all.open+half.open+len(all.byAddress)+len(half.byAddress) != 0 {
+		t.Errorf("%d and %d are left", all.open, half.open)
+	}
+}
+
 const (
 	now    = int64(1_800_000_000_000_000_000)
 	second = int64(1e9)

@@ -39,7 +39,7 @@ func TestLimitDescriptors(t *testing.T) {
 		}
 		for range n {
 			logins.Prebind.Enter(remote.Addr())
-			d.Leave(remote)
+			d.Leave(c, remote)
 		}
 	}
 }

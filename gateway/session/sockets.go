@@ -35,7 +35,7 @@ func (d *Desk) enter(c *connector.Connector, remote netip.AddrPort, address neti
 		}
 		return false
 	}
-	if !d.logins.Prebind.Enter(address) {
+	if !d.logins.PrebindOf(c).Enter(address) {
 		if d.Storms.Crowded.Next(c.Name, d.Clock.Now()) {
 			d.Log.Warn().Str("connector", c.Name).Stringer("remote", remote).
 				Msg("a client was refused: too many connections are open that have not logged in")
@@ -61,8 +61,8 @@ func (d *Desk) Count() (n int) {
 }
 
 // Leave undoes Admit for a client that got no session.
-func (d *Desk) Leave(remote netip.AddrPort) {
-	d.logins.Prebind.Leave(remote.Addr())
+func (d *Desk) Leave(c *connector.Connector, remote netip.AddrPort) {
+	d.logins.PrebindOf(c).Leave(remote.Addr())
 	d.sockets.Add(-1)
 }
 
