@@ -159,7 +159,7 @@ func TestHTTPProxySilent(t *testing.T) {
 			if bound == "instances" {
 				s.more = apiBehind("bind_timeout: 10m, instances: 20")
 			} else {
-				s.limits = "prebind: 20, prebind_per_address: 20"
+				s.limits = "prebind: 40, prebind_per_address: 40" // requests have half of them
 			}
 			g := start(t, s)
 			silent := func(n int) (open []net.Conn) {
