@@ -11,6 +11,7 @@ type Dialogue struct {
 	// These stay true however the life of the session goes on.
 	Admitted     bool   // counted by Connector.BindClient
 	LoggedOut    bool   // we are logging out, or have logged out, so that its end is no failure
+	Revoked      bool   // its account may not have it any more: nothing that it asks for is accepted until it ends
 	TakesNothing bool   // the peer takes no message in this session, which is closed without a logout
 	EndReason    string // why it ended, if our last PDU is the delayed answer to a login
 

@@ -53,7 +53,7 @@ func (w Ways) String() string {
 func Steps() []Step {
 	return []Step{
 		{"rate", "counts it in its account's rate; refuses it, or has its answer wait", Submitted, (*Desk).StepRate},
-		{"open", "refuses it while the gateway stops or cannot store more", fresh | Reported | Replaced, (*Desk).stepOpen},
+		{"open", "refuses it while the gateway stops or cannot store more, and from a session that its account may not have any more", fresh | Reported | Replaced, (*Desk).stepOpen},
 		{"read", "makes a message of the fields of its PDU", fresh | Reported | replacing, (*Desk).stepRead},
 		{"schedule", "refuses a delivery time that is too far ahead, and too many of them", fresh | Reported | replacing, (*Desk).stepSchedule},
 		{"validity", "sets or shortens its validity", fresh | Reported | replacing, (*Desk).stepValidity},

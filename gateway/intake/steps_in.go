@@ -28,6 +28,9 @@ func (s *Submission) tooMany(d *Desk, now int64) Verdict {
 }
 
 func (d *Desk) stepOpen(now int64, s *Submission) Verdict {
+	if s.Session != nil && s.Session.Revoked {
+		return s.refuses(d, now, sms.BadState, nil, "")
+	}
 	closed := d.Draining()
 	if s.Way == Replaced {
 		closed = !d.Memory.HasSpare() // what waited on disk stays in memory from then on

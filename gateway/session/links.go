@@ -170,7 +170,7 @@ func (d *Desk) acceptedOver(now int64, l *connector.Link) {
 }
 
 // EndsBy reports whether a session ends because a reload has changed its account, or does not let
-// the account use the connector any more.
+// the account use the connector any more. Nothing that it asks for is accepted from then on, because its client need not answer our logout.
 func (d *Desk) EndsBy(l *connector.Link, changed map[string]bool) bool {
 	if l.Account == nil {
 		return false
@@ -179,6 +179,7 @@ func (d *Desk) EndsBy(l *connector.Link, changed map[string]bool) bool {
 	if is != nil && !changed[l.Account.SystemID] && is.MayUse(l.Connector.Config()) {
 		return false
 	}
+	l.Revoked = true
 	node.OfSession(d.Log.Info(), l).Str("account", l.Account.SystemID).
 		Msg("the account was removed or changed: its session is logged out")
 	return true

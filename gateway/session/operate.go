@@ -14,6 +14,10 @@ const maxOperating = 16
 // submit, that counts towards the account's rate, and is answered before the session ends.
 func (c *Conversation[R]) operate(now int64, l *connector.Link, r R) {
 	after, ok := c.admit(now, l)
+	if l.Revoked {
+		c.answerOperation(now, l, r, sms.BadState, nil, after)
+		return
+	}
 	if !ok || l.Account == nil || l.Operating >= maxOperating || !c.desk.operate.MayBegin(l.Account) {
 		c.answerOperation(now, l, r, sms.Throttled, nil, after)
 		return
