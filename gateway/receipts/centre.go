@@ -26,7 +26,8 @@ type Centre struct {
 	byID     bool   // the addresses of receipts do not matter
 	learner  peerid.Learner
 	form     form
-	storedOn uint32 // the day for which that was stored; 0: it was not in this run
+	stored   peerid.Stage // what was known when that was stored last
+	storedOn uint32       // the day for which that was stored; 0: it was not in this run
 	recent   *recent
 	key      []byte
 	record   []byte
@@ -63,6 +64,7 @@ func (d *Desk) Of(c *config.Connector) *Centre {
 			o.learner = peerid.Fixed(relation)
 		}
 		o.form.relation, o.form.certain = o.learner.Known()
+		o.stored = o.learner.Stage()
 	}
 	return o
 }
@@ -71,15 +73,13 @@ func (d *Desk) Of(c *config.Connector) *Centre {
 func (d *Desk) NoteAnswer(o *Centre, c *config.Connector, m *sms.Message, id []byte) {
 	o.mu.Lock()
 	o.learner.Answered(id)
-	changed := o.concludes()
+	changed, grown := o.concludes(), o.grows()
 	if convert.Asks(m, c) != 0 || o.Missed.Load() || o.sendsUnasked.Load() {
 		o.note(store.MappingOf(m, d.Clock.Ahead()), id)
 		d.Orphans.answered(o.Name, o.key)
 	}
 	o.mu.Unlock()
-	if changed {
-		d.concluded(o)
-	}
+	d.learnt(o, changed, grown)
 }
 
 // note notes among the latest messages what an id stands for. The caller holds the lock.
@@ -134,6 +134,17 @@ func (o *Centre) concludes() bool {
 	return true
 }
 
+// grows reports whether clearly more is known than was stored: an answer alone leads to nothing, but must be known after a restart.
+// The caller holds the lock.
+func (o *Centre) grows() bool {
+	stage := o.learner.Stage()
+	if stage == o.stored {
+		return false
+	}
+	o.stored = stage
+	return true
+}
+
 // Received tells the centre of a receipt.
 func (d *Desk) Received(o *Centre, m *sms.Message) {
 	r, ok := m.Report()
@@ -142,27 +153,32 @@ func (d *Desk) Received(o *Centre, m *sms.Message) {
 	}
 	o.mu.Lock()
 	o.learner.Received(r.ID)
-	changed := o.concludes()
+	changed, grown := o.concludes(), o.grows()
 	o.mu.Unlock()
-	if changed {
-		d.concluded(o)
-	}
+	d.learnt(o, changed, grown)
 }
 
-// concluded keeps what is known of a centre's ids, and looks again for the messages of its
-// orphans.
-func (d *Desk) concluded(o *Centre) {
+// learnt keeps what is known of a centre's ids, if it has grown much or leads to something else than before. In that case it looks again
+// for the messages of the centre's orphans.
+func (d *Desk) learnt(o *Centre, changed, grown bool) {
+	if !changed && !grown {
+		return
+	}
 	o.mu.Lock()
 	relation, certain, fixed := o.form.relation, o.form.certain, o.learner.IsFixed()
 	o.mu.Unlock()
 	if !fixed {
 		d.keepForm(o)
-		e := d.Log.Info().Str("operator", o.Name)
-		if certain {
-			e.Stringer("receipt_ids", relation).Msg("it is certain how the SMSC writes ids in receipts")
-		} else {
-			e.Msg("it is not certain any more how the SMSC writes ids in receipts; those that can be read in two ways are kept until it is")
-		}
+	}
+	if !changed {
+		return
+	}
+	switch e := d.Log.Info().Str("operator", o.Name); {
+	case fixed:
+	case certain:
+		e.Stringer("receipt_ids", relation).Msg("it is certain how the SMSC writes ids in receipts")
+	default:
+		e.Msg("it is not certain any more how the SMSC writes ids in receipts; those that can be read in two ways are kept until it is")
 	}
 	d.Orphans.lookAgain(o.Name)
 }
@@ -207,9 +223,7 @@ func (d *Desk) Find(o *Centre, m *sms.Message, f *Match) bool {
 	}
 	changed := o.concludes()
 	o.mu.Unlock()
-	if changed {
-		d.concluded(o)
-	}
+	d.learnt(o, changed, false)
 	return found
 }
 
@@ -261,9 +275,7 @@ func (d *Desk) LookUp(o *Centre, m *sms.Message, f *Match) (found bool, failed e
 	}
 	changed := o.concludes()
 	o.mu.Unlock()
-	if changed {
-		d.concluded(o)
-	}
+	d.learnt(o, changed, false)
 	return true, nil
 }
 

@@ -42,6 +42,8 @@ func (d *Desk) Forms() (all []CentreForm) {
 		one := CentreForm{Operator: o.Name}
 		if o.form.certain {
 			one.Form = o.form.relation.String()
+		} else if o.learner.HasNoNumbers() {
+			one.Form = peerid.Same.String()
 		}
 		o.mu.Unlock()
 		all = append(all, one)

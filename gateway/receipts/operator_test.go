@@ -1,6 +1,7 @@
 package receipts
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -161,6 +162,58 @@ func TestFormIsKept(t *testing.T) {
 	}
 	if all := newRigWith(t, "receipt_ids: decimal").Forms(); !slices.Equal(all, []CentreForm{{"operator", "decimal"}}) {
 		t.Errorf("forms by the option: %+v", all)
+	}
+}
+
+// What answers have shown of an operator's ids is known after a restart, though nothing was concluded before.
+func TestEvidenceIsKept(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ answer, receipt, want string }{
+		{"%x", "%d", "decimal"},
+		{"%d", "%d", "same"},
+		{"%08X", "%d", "decimal"},
+		{"0646700000001:%d", "0646700000001:%d", "same"}, // no numbers, which are compared as they are
+	} {
+		p := newRig(t)
+		if err := p.keep(store.NewMemory()); err != nil {
+			t.Fatal(err)
+		}
+		const first, n = 5000, 600
+		ids := map[int]uint64{}
+		for i := first; i < first+n; i++ {
+			ids[i] = p.accepted(fmt.Sprintf(c.answer, i))
+		}
+		before := p.operator().learner.Stage()
+		p.restart()
+		if o := p.operator(); o.learner.Stage() != before {
+			t.Errorf("%s: %+v is left of %+v", c.answer, o.learner.Stage(), before)
+		}
+		receipt := func(i int, f *Match) bool {
+			m := p.receipt("46700000001", sms.Report{ID: fmt.Appendf(nil, c.receipt, i)})
+			defer m.Release()
+			p.Received(p.operator(), m)
+			found, err := p.LookUp(p.operator(), m, f)
+			return found && err == nil
+		}
+		var f Match
+		for i := first; i < first+16; i++ {
+			receipt(i, &f) // those that come too early are orphans, and are looked for again
+		}
+		if all := p.Forms(); all[0].Form != c.want {
+			t.Errorf("%s: forms %+v", c.answer, all)
+		}
+		wrong := 0
+		for i := first; i < first+n; i++ {
+			if !receipt(i, &f) || f.ID != ids[i] {
+				wrong++
+			}
+		}
+		if wrong > 0 {
+			t.Errorf("%s: %d receipts of %d find another message or none", c.answer, wrong, n)
+		}
+		if err := p.close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

@@ -29,6 +29,7 @@ type side struct {
 	weight  uint8 // of those
 	dense   uint8 // ids with letters, up to certain, with no more than certain without between two of them
 	longest uint8 // digits of the longest id
+	others  bool  // ids that are no numbers have come
 	any     bool
 	last    uint64 // the id that came last, if any
 }
@@ -68,6 +69,40 @@ func (l *Learner) Known() (r Relation, sure bool) {
 
 // IsFixed reports whether the relation was told.
 func (l *Learner) IsFixed() bool { return l.fixed }
+
+// HasNoNumbers reports whether ids have come in answers, and no number among them: such ids are compared as they are.
+func (l *Learner) HasNoNumbers() bool {
+	return l.answers.others && l.answers.letters == 0 && l.answers.digits == 0 && l.receipts.letters == 0 && l.receipts.digits == 0
+}
+
+// A Stage is about what a Learner knows. It changes rarely, however many ids come, so that a Learner can be stored with each.
+type Stage struct {
+	answers, receipts      [2]uint8 // ids with letters; what those without weigh, where none had any
+	dense, longest, others uint8
+	proved                 bool
+}
+
+// Stage returns the stage of what is known.
+func (l *Learner) Stage() Stage {
+	return Stage{
+		answers: l.answers.stage(), receipts: l.receipts.stage(), dense: l.receipts.dense / 4, longest: l.answers.longest,
+		others: octet(l.answers.others), proved: l.proved,
+	}
+}
+
+func (s *side) stage() [2]uint8 {
+	if s.letters > 0 { // then it does not matter how many have come since that had none
+		return [2]uint8{s.letters, 0}
+	}
+	return [2]uint8{0, s.weight / 4}
+}
+
+func octet(b bool) uint8 {
+	if b {
+		return 1
+	}
+	return 0
+}
 
 // Answered tells the Learner of an id in an answer.
 func (l *Learner) Answered(id []byte) {
@@ -119,6 +154,7 @@ func IsNumber(id []byte) bool {
 // an id counts for nothing that is longer than one of so many digits can be in any form.
 func (s *side) add(id []byte, other *side, longest uint8) (forgotten bool) {
 	n, digits, letters, ok := scan(trimmed(id))
+	s.others = s.others || !ok
 	if !ok || s.any && n == s.last || longest > 0 && isLonger(digits, int(longest)) {
 		return false
 	}
@@ -177,30 +213,27 @@ func scan(id []byte) (n uint64, digits int, letters, ok bool) {
 // hasNone reports whether many ids have come, none of them with letters.
 func (s *side) hasNone() bool { return s.letters == 0 && s.weight >= certain }
 
-// stateLen is how many octets Append appends. Earlier versions appended one less.
-const stateLen = 10
+// stateLen is how many octets Append appends. Earlier versions appended one or two less.
+const stateLen = 11
 
 // Append appends what the Learner knows, for Read.
 func (l *Learner) Append(b []byte) []byte {
-	proved := uint8(0)
-	if l.proved {
-		proved = 1
-	}
-	return append(b, 1, l.answers.letters, l.answers.digits, l.answers.weight, l.receipts.letters, l.receipts.digits, l.receipts.weight, proved, l.receipts.dense, l.answers.longest)
+	return append(b, 1, l.answers.letters, l.answers.digits, l.answers.weight, l.receipts.letters, l.receipts.digits, l.receipts.weight, octet(l.proved), l.receipts.dense, l.answers.longest, octet(l.answers.others))
 }
 
 // Read returns a Learner that knows what another one has appended. It reports false if that
 // cannot be read.
 func Read(b []byte) (l Learner, ok bool) {
-	if len(b) != stateLen && len(b) != stateLen-1 || b[0] != 1 {
+	if len(b) > stateLen || len(b) < stateLen-2 || b[0] != 1 {
 		return l, false
 	}
 	l.answers = side{letters: b[1], digits: b[2], weight: b[3]}
 	l.receipts = side{letters: b[4], digits: b[5], weight: b[6]}
 	l.proved, l.receipts.dense = b[7] == 1, b[8]
-	if len(b) == stateLen {
+	if len(b) >= stateLen-1 {
 		l.answers.longest = b[9]
 	}
+	l.answers.others = len(b) == stateLen && b[10] == 1
 	return l, true
 }
 

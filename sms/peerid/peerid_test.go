@@ -2,6 +2,7 @@ package peerid
 
 import (
 	"bytes"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -263,7 +264,7 @@ func TestLearnerForeign(t *testing.T) {
 			l, _ = Read(l.Append(nil))
 		}
 	}
-	if earlier, ok := Read(l.Append(nil)[:stateLen-1]); !ok || earlier.answers.longest != 0 || earlier.Suspects() != l.Suspects() {
+	if earlier, ok := Read(l.Append(nil)[:stateLen-2]); !ok || earlier.answers.longest != 0 || earlier.Suspects() != l.Suspects() {
 		t.Error("what an earlier version has stored cannot be read")
 	}
 	for n := range uint64(100) { // and a centre that writes long ones so is still known
@@ -272,5 +273,28 @@ func TestLearnerForeign(t *testing.T) {
 	}
 	if r, sure := l.Known(); r != ToDecimal || !sure {
 		t.Errorf("%s, %t", r, sure)
+	}
+}
+
+// What is known is stored a few dozen times, however many ids come, and what is stored is as good.
+func TestStage(t *testing.T) {
+	t.Parallel()
+	for _, form := range []string{"%d", "%x", "%08X", "msg-%d"} {
+		var l Learner
+		changes, last := 0, l.Stage()
+		for i := range 100_000 {
+			id := fmt.Appendf(nil, form, i*37)
+			l.Answered(id)
+			l.Received(id)
+			if s := l.Stage(); s != last {
+				changes, last = changes+1, s
+			}
+		}
+		if changes == 0 || changes > 40 {
+			t.Errorf("%s: %d changes", form, changes)
+		}
+		if again, ok := Read(l.Append(nil)); !ok || again.Stage() != last || again.HasNoNumbers() != (form == "msg-%d") {
+			t.Errorf("%s: %+v is left of %+v", form, again.Stage(), last)
+		}
 	}
 }
