@@ -95,6 +95,9 @@ func (d *Desk) address(now int64, m *sms.Message, f *store.Mapping, r *sms.Repor
 	if r.Done == 0 && endsPart(r.State) {
 		r.Done = wall
 	}
+	if r.Done != 0 { // the times of an SMSC are often those of whole minutes
+		r.Done = max(r.Done, r.Accepted)
+	}
 	protocol, native := m.NativePart()
 	native = append([]byte(nil), native...)
 	source, dest := f.Source, f.Dest

@@ -124,6 +124,10 @@ func TestAddress(t *testing.T) {
 			sms.Report{State: sms.StateDelivered, Submitted: 800, Done: 900, Context: []byte("order 7"), Accepted: 3},
 			sms.Report{Submitted: 800, Done: 900, Accepted: 700},
 		},
+		{ // the SMSC has whole minutes
+			sms.Report{State: sms.StateDelivered, Submitted: 800, Done: 660, Context: []byte("order 7"), Accepted: 3},
+			sms.Report{Submitted: 800, Done: 700, Accepted: 700},
+		},
 	} {
 		m := p.receipt("46700000001", c.report)
 		m.SetNative(own, []byte("n"))

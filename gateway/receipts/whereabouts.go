@@ -71,6 +71,7 @@ func (d *Desk) noteReport(now int64, of *store.Mapping, r *sms.Report) {
 	if f.Since == 0 {
 		f.Since = d.Clock.Wall(now)
 	}
+	f.Since = max(f.Since, v.Arrived) // the times of an SMSC are often those of whole minutes
 	b := d.Committer.Begin()
 	d.told.add(v.ID)
 	d.noteState(b, v, &f)

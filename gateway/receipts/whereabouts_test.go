@@ -89,7 +89,7 @@ func TestFateOf(t *testing.T) {
 	f.ReportedBy("operator 2")
 	report(f, sms.Report{ID: []byte("4a-17"), State: sms.StateUndeliverable, Network: 3, NetworkError: 255, Done: 900})
 	for _, id := range []uint64{m.ID, 71, 72} {
-		want("undeliverable", id, sms.StateUndeliverable, 255, 900, "operator 2")
+		want("undeliverable", id, sms.StateUndeliverable, 255, f.Arrived, "operator 2") // not before it was accepted
 		if v, _, _, _ := p.FateOf(id); string(v.PeerID) != "4a-17" || last.Untaken || last.Parts != 1 || string(last.Err) != "255" || len(last.Answer) > 0 {
 			t.Errorf("%+v, %+v", last, v)
 		}
