@@ -97,7 +97,7 @@ func (s *session) kindOf(p *PDU, text []byte) sms.Kind {
 	switch t := p.SM.ESMClass & ClassType; {
 	case s.peer == esme:
 		return sms.Submit
-	case t == ClassReceipt, t == classIntermediate,
+	case t == ClassReceipt, t == classIntermediate, t == 0 && hasParameters(p.SM.TLVs),
 		s.options.ReceiptsBy == receiptsByText && s.looksLikeReceipt(text, p.SM.TLVs):
 		return sms.Receipt
 	}

@@ -17,7 +17,7 @@ type ConnectorOptions struct {
 
 	TLVs []TLVRule `yaml:"tlvs" live:"rebind" doc:"Changes to the optional parameters (TLVs) of messages and receipts, such as {out: drop, tlv: 0x1400}. Without rules those that SMPP does not name pass as they are, byte for byte."`
 
-	ReceiptsBy string `yaml:"receipts_by" default:"esm_class" enum:"esm_class|text" only:"out" live:"rebind" doc:"What tells the SMSC's receipts from messages: esm_class, or the text as well, for an SMSC that sends receipts with esm_class 0. With text a message is also a receipt if it begins with id: and another field of receipts, with stat: among the fields, or has receipted_message_id and message_state. Then a person can write what is taken for one."`
+	ReceiptsBy string `yaml:"receipts_by" default:"esm_class" enum:"esm_class|text" only:"out" live:"rebind" doc:"What tells the SMSC's receipts from messages: esm_class, or the text as well, for an SMSC that sends receipts with esm_class 0. A message with receipted_message_id and message_state is a receipt in either case. With text it is also one if it begins with id: and another field of receipts, with stat: among the fields. Then a person can write what is taken for one."`
 
 	ReceiptStates []ReceiptState `yaml:"receipt_states" only:"out" live:"rebind" doc:"What words in the SMSC's receipts mean, where they are not SMPP's or mean something else there, such as {word: ACCEPTD, is: delivered}. These count more than message_state. A word that is not known passes to the client as it is, and ends nothing."`
 

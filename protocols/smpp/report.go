@@ -11,7 +11,13 @@ import (
 // does not say of which message it is or what became of that, so that it is no receipt that
 // can be understood.
 func (s *session) setReport(p *PDU, m *sms.Message, source, dest sms.Address, text []byte) bool {
-	in, ok := ParseReceipt(text, p.SM.TLVs, s.zone)
+	plain := text
+	if isWide(text) {
+		n := len(p.scratch)
+		p.scratch = appendNarrow(p.scratch, text)
+		plain = p.scratch[n:]
+	}
+	in, ok := ParseReceipt(plain, p.SM.TLVs, s.zone)
 	if !ok {
 		return false
 	}
@@ -31,14 +37,36 @@ func (s *session) setReport(p *PDU, m *sms.Message, source, dest sms.Address, te
 	return true
 }
 
+// isWide reports whether the text of a receipt is in UCS-2.
+func isWide(text []byte) bool {
+	return len(text) >= 2 && len(text)%2 == 0 && text[0] == 0 && text[1] != 0
+}
+
+// appendNarrow appends a text in UCS-2 in ASCII, with ? for what that lacks.
+func appendNarrow(b, text []byte) []byte {
+	for i := 0; i < len(text); i += 2 {
+		c := text[i+1]
+		if text[i] != 0 || c >= 0x80 {
+			c = '?'
+		}
+		b = append(b, c)
+	}
+	return b
+}
+
+// hasParameters reports whether a message has the optional parameters that receipts alone have. The SMSC sets them, and no mobile.
+func hasParameters(tlvs []byte) bool {
+	id, _ := FindTLV(tlvs, TagReceiptedID)
+	state, _ := FindTLV(tlvs, TagMessageState)
+	return len(bytes.TrimRight(id, "\x00")) > 0 && len(state) == 1 && StateOfNumber(state[0]) != sms.NoState
+}
+
 // looksLikeReceipt reports whether a message of an SMSC can only be a receipt, whatever its
 // esm_class says. It is stricter than ParseReceipt, because people write texts too: the parameters
 // of a receipt must both be there, or the text must begin as appendix B has it, and its state be a
 // word that is known or stand beside the time of it.
 func (s *session) looksLikeReceipt(text, tlvs []byte) bool {
-	id, _ := FindTLV(tlvs, TagReceiptedID)
-	state, _ := FindTLV(tlvs, TagMessageState)
-	if len(bytes.TrimRight(id, "\x00")) > 0 && len(state) == 1 && StateOfNumber(state[0]) != sms.NoState {
+	if hasParameters(tlvs) {
 		return true
 	}
 	if !beginsAsReceipt(text) {

@@ -1,9 +1,11 @@
 package smpp
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"pmg/sms"
 )
@@ -136,7 +138,11 @@ func TestReceiptsByText(t *testing.T) {
 	byText.options.ReceiptStates = []ReceiptState{{Word: "ARRIVED", Is: "delivered"}}
 	f := func(line string, want sms.Kind) {
 		t.Helper()
-		if m, _ := message(t, byClass, 1, "deliver_sm seq=1 "+line); m.Kind != sms.MO {
+		always := sms.MO
+		if strings.Contains(line, `"77\x00" message_state=2`) && !strings.Contains(line, "esm_class") { // no mobile sends these
+			always = sms.Receipt
+		}
+		if m, _ := message(t, byClass, 1, "deliver_sm seq=1 "+line); m.Kind != always {
 			t.Errorf("by esm_class %s is of kind %d", line, m.Kind)
 		}
 		m, _ := message(t, byText, 1, "deliver_sm seq=1 "+line)
@@ -152,6 +158,7 @@ func TestReceiptsByText(t *testing.T) {
 	f(`short_message="ID: 77 STAT: EXPIRED"`, sms.Receipt)
 	f(`short_message="id:77 stat:ARRIVED"`, sms.Receipt)
 	f(`short_message="whatever" receipted_message_id="77\x00" message_state=2`, sms.Receipt)
+	f(`esm_class=8 short_message="whatever" receipted_message_id="77\x00" message_state=2`, sms.Receipt)
 
 	f(`short_message=""`, sms.MO)
 	f(`short_message="hello"`, sms.MO)
@@ -187,6 +194,24 @@ func zoneOf(t *testing.T, name string) *time.Location {
 		t.Fatal(err)
 	}
 	return zone
+}
+
+// A receipt whose text is in UCS-2 is understood without optional parameters, and passes in the usual alphabet.
+func TestReportInUCS2(t *testing.T) {
+	t.Parallel()
+	const text = "id:6a-7 sub:001 dlvrd:001 done date:2607010931 stat:UNDELIV err:011 text:h\u00e5 \u4f60"
+	var wide string
+	for _, c := range utf16.Encode([]rune(text)) {
+		wide += fmt.Sprintf(`\x%02x\x%02x`, c>>8, c&0xFF)
+	}
+	m, _ := message(t, client(t, Version34), 1, `deliver_sm seq=1 esm_class=4 data_coding=8 short_message="`+wide+`"`)
+	r, ok := m.Report()
+	if !ok || string(r.ID) != "6a-7" || r.State != sms.StateUndeliverable || string(r.Err) != "011" || r.Done == 0 || string(r.Text) != "h? ?" {
+		t.Errorf("%v, %+v", ok, r)
+	}
+	if m, _ := message(t, client(t, Version34), 1, `deliver_sm seq=1 esm_class=4 data_coding=8 short_message="`+text[:60]+`"`); m.Flags&sms.HasReport == 0 {
+		t.Error("one that says it is in UCS-2, and is not, is not understood")
+	}
 }
 
 // A word that SMPP does not have passes to the client as it is, and ends nothing. Words that say

@@ -50,8 +50,8 @@ const MaxLen = 64
 // reports false if no answer can have this relation to the id, and for an empty id.
 //
 // An id that may be a hexadecimal number in one letter case has a key of small letters
-// without leading zeros. One of hexadecimal digits and dashes, as a UUID, has a key of small
-// letters. Other ids are their own keys, because in some centres' ids capital and small
+// without leading zeros, and so may a UUID, whose dashes and braces do not matter. One of other hexadecimal digits and dashes has
+// a key of small letters. Other ids are their own keys, because in some centres' ids capital and small
 // letters are different digits. Blanks around an id do not matter.
 func AppendKey(dst, id []byte, r Relation) ([]byte, bool) {
 	if id = trimmed(id); len(id) == 0 {
@@ -83,6 +83,9 @@ func trimmed(id []byte) []byte {
 // appendFolded appends an id in small letters, if these are hexadecimal digits alone, and without
 // leading zeros, if it is a number.
 func appendFolded(dst, id []byte) []byte {
+	if isUUID(id) {
+		return appendUUID(dst, id)
+	}
 	if len(id) > MaxLen || !isFoldable(id) {
 		return append(dst, id...)
 	}
@@ -96,6 +99,33 @@ func appendFolded(dst, id []byte) []byte {
 		dst = append(dst, c)
 	}
 	return dst
+}
+
+// lenUUID is how long a UUID is with its dashes.
+const lenUUID = 36
+
+// isUUID reports whether an id is a UUID with dashes, perhaps in braces.
+func isUUID(id []byte) bool {
+	if len(id) == lenUUID+2 && id[0] == '{' && id[lenUUID+1] == '}' {
+		id = id[1 : lenUUID+1]
+	}
+	if len(id) != lenUUID || id[8] != '-' || id[13] != '-' || id[18] != '-' || id[23] != '-' {
+		return false
+	}
+	return isFoldable(id) && bytes.Count(id, []byte("-")) == 4
+}
+
+// appendUUID appends the digits of a UUID, as those of a number.
+func appendUUID(dst, id []byte) []byte {
+	var digits [32]byte
+	n := 0
+	for _, c := range id {
+		if c != '-' && c != '{' && c != '}' {
+			digits[n] = c
+			n++
+		}
+	}
+	return appendFolded(dst, digits[:])
 }
 
 // isHex reports whether an id may be a hexadecimal number in one letter case.

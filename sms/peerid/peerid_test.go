@@ -40,7 +40,14 @@ func TestAppendKey(t *testing.T) {
 	f("0Zz", "0Zz", "none", "none")
 	f("-1", "-1", "none", "none")
 	f("msg-12345", "msg-12345", "none", "none")
-	f("61CE3B96-0C94-4D9C-8C3E-00000000000A", "61ce3b96-0c94-4d9c-8c3e-00000000000a", "none", "none")
+	const uuid = "61ce3b960c944d9c8c3e00000000000a"
+	for _, id := range []string{"61CE3B96-0C94-4D9C-8C3E-00000000000A", "61ce3b96-0c94-4d9c-8c3e-00000000000a", "{61CE3B96-0C94-4D9C-8C3E-00000000000A}", uuid} {
+		f(id, uuid, "none", "none")
+	}
+	f("001e3b96-0c94-4d9c-8c3e-00000000000a", "1e3b960c944d9c8c3e00000000000a", "none", "none")
+	f("61CE3B96-0C94-4D9C-8C3E-00000000000a", "61CE3B96-0C94-4D9C-8C3E-00000000000a", "none", "none")
+	f("61CE3B96-0C94-4D9C-8C3E-0000-000000A", "61ce3b96-0c94-4d9c-8c3e-0000-000000a", "none", "none")
+	f("{61CE3B96}", "{61CE3B96}", "none", "none")
 	f("61CE3B96-0c94", "61CE3B96-0c94", "none", "none")
 	f(" ABC123 ", "abc123", "none", "11256099")
 	f("   ", "none", "none", "none")
