@@ -245,7 +245,7 @@ func (r *recovery) ends(e *store.Entry, lane store.Lane) bool {
 		return false // it is looked at again when it is due
 	}
 	defer m.Release()
-	g.Settler.EndFailed(g.Clock.Now(), l, m, sms.Lost)
+	g.Settler.EndUnsent(g.Clock.Now(), l, m, sms.Lost)
 	g.Commit()
 	return true
 }

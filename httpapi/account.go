@@ -24,7 +24,7 @@ func (x *api) getAccount() {
 		Counters     sms.Counters[int64] `json:"counters"`
 	}{a.SystemID, a.Rate, a.Burst, a.MaxParts, a.MaxSchedule.String(), a.MaxScheduled, sms.Counters[int64]{
 		Scheduled: t.Scheduled.Load(), Parked: t.Parked.Load(), Memory: t.Memory.Load(), Accepted: t.Accepted.Load(),
-		Refused: t.Refused.Load(), Sent: t.Sent.Load(), Failed: t.Failed.Load(), Expired: t.Expired.Load(),
+		Refused: t.Refused.Load(), Sent: t.Sent.Load(), Failed: t.Failed.Load(), Cancelled: t.Cancelled.Load(), Expired: t.Expired.Load(),
 	}})
 }
 

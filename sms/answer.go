@@ -43,5 +43,6 @@ type Counters[N any] struct {
 	Refused   N `json:"refused" metric:"messages_refused_total" column:"refused" help:"Messages of the account's clients that were refused."`
 	Sent      N `json:"sent" metric:"messages_sent_total" column:"sent" help:"Messages of the account's clients that a peer accepted."`
 	Failed    N `json:"failed" metric:"messages_failed_total" column:"failed" help:"Messages of the account's clients that were given up."`
+	Cancelled N `json:"cancelled" metric:"messages_cancelled_total" column:"cancelled" help:"Messages of the account's clients that were deleted before a peer had them, by their client or an operator."`
 	Expired   N `json:"expired" metric:"messages_expired_total" column:"expired" help:"Messages of the account's clients whose validity ran out while they waited."`
 }

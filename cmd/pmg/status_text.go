@@ -171,7 +171,7 @@ func writeRare(b *strings.Builder, s *admin.Status) {
 	any := false
 	for _, c := range s.Connectors {
 		var line strings.Builder
-		writeCounts(&line, "", []named{{"expired", c.Expired}, {"retried", c.Retried}, {"answered late", c.Late}, {"moved", c.Moved}, {"failed over", c.FailedOver}, {"lines of the pdu log lost", int64(c.PDULogLost)}})
+		writeCounts(&line, "", []named{{"cancelled", c.Cancelled}, {"expired", c.Expired}, {"retried", c.Retried}, {"answered late", c.Late}, {"moved", c.Moved}, {"failed over", c.FailedOver}, {"lines of the pdu log lost", int64(c.PDULogLost)}})
 		if line.Len() > 0 {
 			any = true
 			fmt.Fprintf(b, "%s: %s\n", printable(c.Name), line.String())

@@ -83,7 +83,7 @@ func TestCancelParts(t *testing.T) {
 	}
 }
 
-// A message that is put aside and deleted has failed, and its event counts all of its attempts, also those at other
+// A message that is put aside and deleted counts as cancelled, and its event counts all of its attempts, also those at other
 // targets of its route, whoever deletes it.
 func TestAttemptsOfDeleted(t *testing.T) {
 	t.Parallel()
@@ -102,8 +102,8 @@ func TestAttemptsOfDeleted(t *testing.T) {
 		m.Attempts, m.Earlier = 1, 2
 		r.park(m)
 		end(r, m.ID)
-		if n := m.Origin.Tally.Failed.Load(); n != 1 {
-			t.Errorf("%s deletes it: %d have failed", name, n)
+		if n, failed := m.Origin.Tally.Cancelled.Load(), m.Origin.Tally.Failed.Load(); n != 1 || failed != 0 {
+			t.Errorf("%s deletes it: %d are cancelled, and %d have failed", name, n, failed)
 		}
 		if err := errors.Join(r.settler.Events.Writer.Close(), r.close()); err != nil {
 			t.Error(err)

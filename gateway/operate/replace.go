@@ -116,7 +116,7 @@ func (o *Operation) put(s *connector.Share, m *sms.Message) {
 			if !to.Lane.Gone() {
 				to.Lane.Return(now, to, m)
 			} else if s = d.Reroute(to.Lane, m, true); s == nil {
-				d.settler.EndFailed(now, to.Lane, m, sms.Rejected)
+				d.settler.EndUnsent(now, to.Lane, m, sms.Rejected)
 				m.Release()
 			}
 		})

@@ -168,7 +168,7 @@ func (d *Desk) deleted(now int64, l *connector.Lane, f *found, m *sms.Message) {
 		m = f.message
 		m.Arrived -= d.Clock.Ahead()
 	}
-	d.settler.EndFailed(now, l, m, sms.Deleted)
+	d.settler.EndUnsent(now, l, m, sms.Deleted)
 	m.Release()
 }
 
@@ -180,7 +180,7 @@ func (d *Desk) deletedAside(f *found) {
 		Answer: sms.Answer{Code: sms.Deleted, At: d.Clock.Now()}, Attempts: settle.AttemptsOf(m, sms.Deleted, 0)}, nil)
 	d.leftAside(f)
 	if f.state.Aside != store.Dead { // that was counted when it was put aside
-		m.Origin.Tally.Failed.Add(1)
+		m.Origin.Tally.Cancelled.Add(1)
 	}
 }
 

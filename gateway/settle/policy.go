@@ -208,9 +208,14 @@ func (d *Desk) settleFaulty(l *connector.Lane, m *sms.Message, a sms.Answer) (o 
 // faultyTries is how often a message is tried at which a part of the gateway fails.
 const faultyTries = 3
 
-// EndFailed ends a message of a lane that no peer has ended, and counts it.
-func (d *Desk) EndFailed(now int64, l *connector.Lane, m *sms.Message, code sms.Code) {
-	l.Home().Stats.Failed.Add(1)
-	m.Origin.Tally.Failed.Add(1)
+// EndUnsent ends a message of a lane that no peer has ended. It counts one that was deleted as cancelled, others as failed.
+func (d *Desk) EndUnsent(now int64, l *connector.Lane, m *sms.Message, code sms.Code) {
+	if code == sms.Deleted {
+		l.Home().Stats.Cancelled.Add(1)
+		m.Origin.Tally.Cancelled.Add(1)
+	} else {
+		l.Home().Stats.Failed.Add(1)
+		m.Origin.Tally.Failed.Add(1)
+	}
 	d.Ended(l, m, sms.Answer{Code: code, At: now}, 0)
 }

@@ -175,8 +175,8 @@ func TestChangeQueued(t *testing.T) {
 	way := operate.ResultUnderWay
 	deleted, moved := operate.ResultDeleted, operate.ResultMoved
 	g.wantChange(operate.DeleteMessages, "", operate.Selection{IDs: all[:3]}, way, deleted, deleted)
-	if n := g.stats("operator").Failed.Load(); n != 2 {
-		t.Errorf("%d have failed", n)
+	if n := g.stats("operator").Cancelled.Load(); n != 2 {
+		t.Errorf("%d are cancelled", n)
 	}
 	g.wantChange(operate.MoveMessages, "second", operate.Selection{IDs: all[2:6]}, moved, moved, moved)
 	s2.serve(4, 6)

@@ -43,7 +43,7 @@ func TestCancelLong(t *testing.T) {
 		accept(second)
 		accept(smsc.want("submit_sm", "destination_addr=46700000001")) // what was not cancelled leaves
 		smsc.fence()
-		testutil.Eventually(t, "all have ended", func() bool { return g.stats("operator").Sent.Load() == 3 && g.stats("operator").Failed.Load() == 5 })
+		testutil.Eventually(t, "all have ended", func() bool { return g.stats("operator").Sent.Load() == 3 && g.stats("operator").Cancelled.Load() == 5 })
 		r.fence()
 		if !r.silent("deliver_sm") {
 			t.Error("the client is told more")

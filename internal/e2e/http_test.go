@@ -246,6 +246,9 @@ func TestHTTPKnown(t *testing.T) {
 		a.do("DELETE", "/v1/messages/"+two, "").want(t, 202, "")
 		a.do("DELETE", "/v1/messages/"+later, "").want(t, 202, "")
 		get(two, "deleted")
+		if n, ok := a.do("GET", "/v1/account", "").want(t, 200, "").fields["counters"].(map[string]any); !ok || n["cancelled"] != 2.0 || n["failed"] != 0.0 {
+			t.Errorf("%v: what was cancelled has not failed", n)
+		}
 		smsc.send(fmt.Sprintf("submit_sm_resp seq=%s status=0 message_id=abc1", field(line, "seq")))
 		testutil.Eventually(t, "it is sent", func() bool { return a.do("GET", "/v1/messages/"+one, "").text("state") == "sent" })
 		if r := get(one, "sent"); r.text("smsc_id") != "abc1" || r.text("connector") != "operator" {

@@ -82,8 +82,8 @@ func TestCancel(t *testing.T) {
 		smsc.serve(3, 4)
 		smsc.fence()
 		g.settled()
-		if n := g.stats("operator").Failed.Load(); n != 1 {
-			t.Errorf("%d messages have failed, want the one that was cancelled", n)
+		if n, failed := g.stats("operator").Cancelled.Load(), g.stats("operator").Failed.Load(); n != 1 || failed != 0 {
+			t.Errorf("%d messages are cancelled, want 1, and %d have failed", n, failed)
 		}
 	})
 }
@@ -116,8 +116,8 @@ func TestCancelDestination(t *testing.T) {
 		smsc.serve(4, 4)
 		smsc.fence()
 		g.settled()
-		if n := g.stats("operator").Failed.Load(); n != 3 {
-			t.Errorf("%d messages have failed, want the three that were cancelled", n)
+		if n := g.stats("operator").Cancelled.Load(); n != 3 {
+			t.Errorf("%d messages are cancelled, want 3", n)
 		}
 	})
 }
