@@ -231,6 +231,9 @@ func (a *Account) EndSearch() { a.use.searching.Store(false) }
 // Admit takes no lock and is safe for concurrent use.
 func (a *Account) Admit(now int64) (wait int64, ok bool) { return a.use.rate.Admit(now) }
 
+// AdmitOfMany is Admit for one of many messages of a request, of which fewer may wait.
+func (a *Account) AdmitOfMany(now int64) (wait int64, ok bool) { return a.use.rate.AdmitOfMany(now) }
+
 // Left returns how many messages the account's rate admits now without a wait, and in how many nanoseconds it would be as
 // if none had come. Both are 0 for an account without a rate.
 func (a *Account) Left(now int64) (n, whole int64) { return a.use.rate.Left(now) }

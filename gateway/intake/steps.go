@@ -96,6 +96,7 @@ type Submission struct {
 	Session *connector.Link   // that reads it from its PDU; nil: Change makes it
 	PDU     protocols.PDU     // that carried it
 	Others  *Several          // of the same PDU, nil for a PDU with one message
+	Many    bool              // it is one of many of a request
 	Room    Room
 	After   int64 // time before which its sender is not answered
 

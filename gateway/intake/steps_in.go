@@ -8,7 +8,12 @@ import (
 
 // StepRate is the step "rate", which operations take as well.
 func (d *Desk) StepRate(now int64, s *Submission) Verdict {
-	wait, ok := s.From.Account.Admit(now)
+	wait, ok := int64(0), false
+	if s.Many {
+		wait, ok = s.From.Account.AdmitOfMany(now)
+	} else {
+		wait, ok = s.From.Account.Admit(now)
+	}
 	if s.After = now + wait; !ok {
 		s.After = 0
 		return s.refuses(d, now, sms.Throttled, &d.Storms.Fast, "message refused: the account is faster than its rate")

@@ -39,7 +39,14 @@ func (s *Shared) SetRate(rate, burst int) {
 // long it will be until a place is free.
 //
 // A place that was taken stays taken, whatever becomes of the sender.
-func (s *Shared) Admit(now int64) (wait int64, ok bool) {
+func (s *Shared) Admit(now int64) (wait int64, ok bool) { return s.admit(now, 1) }
+
+// AdmitOfMany is Admit for one of many messages that come together: only half as many may wait, so that those that come
+// one by one find places.
+func (s *Shared) AdmitOfMany(now int64) (wait int64, ok bool) { return s.admit(now, 2) }
+
+// admit admits a message unless the part of those that may wait do so already.
+func (s *Shared) admit(now, part int64) (wait int64, ok bool) {
 	t := s.terms.Load()
 	if t == nil {
 		return 0, true
@@ -48,8 +55,8 @@ func (s *Shared) Admit(now int64) (wait int64, ok bool) {
 		due := s.due.Load()
 		start := max(due, now)
 		wait = max(start-t.slack-now, 0)
-		if wait > t.longest {
-			return wait - t.longest, false
+		if longest := t.longest / part; wait > longest {
+			return wait - longest, false
 		}
 		if s.due.CompareAndSwap(due, start+t.interval) {
 			return wait, true

@@ -101,3 +101,23 @@ func TestLeft(t *testing.T) {
 		s.Admit(start)
 	}
 }
+
+// However many come together, those that come one by one find places: half of those that may wait.
+func TestAdmitOfMany(t *testing.T) {
+	t.Parallel()
+	var s Shared
+	s.SetRate(50, 1)
+	count := func(admit func(int64) (int64, bool)) (n int) {
+		for ; ; n++ {
+			if _, ok := admit(0); !ok {
+				return n
+			}
+		}
+	}
+	if n := count(s.AdmitOfMany); n != 26 {
+		t.Errorf("%d of many were admitted", n)
+	}
+	if n := count(s.Admit); n != 25 {
+		t.Errorf("%d others were admitted", n)
+	}
+}
