@@ -147,21 +147,27 @@ func (x *api) submitMany(all []line, bodies [][]byte) {
 // items returns the messages that are to be submitted, and where they are among all.
 func (x *api) items(all []line, bodies [][]byte) (items []request.Item, at []int) {
 	for i := range all {
-		l := &all[i]
-		if l.problem == nil {
-			l.problem = x.maySend(l.message)
+		if item, ok := x.item(&all[i], bodies[i]); ok {
+			items, at = append(items, item), append(at, i)
 		}
-		if l.problem != nil {
-			continue
-		}
-		x.trace(&l.message.Order)
-		item := request.Item{Fill: l.message.Fill, Parts: l.message.MaxParts}
-		if l.message.Deduplicate {
-			item.Key, item.Payload = "r"+l.message.Context.Reference, sha256.Sum256(bodies[i])
-		}
-		items, at = append(items, item), append(at, i)
 	}
 	return items, at
+}
+
+// item returns a message as it is submitted. It reports false if it cannot be, and notes why.
+func (x *api) item(l *line, body []byte) (item request.Item, ok bool) {
+	if l.problem == nil {
+		l.problem = x.maySend(l.message)
+	}
+	if l.problem != nil {
+		return item, false
+	}
+	x.trace(&l.message.Order)
+	item = request.Item{Fill: l.message.Fill, Parts: l.message.MaxParts}
+	if l.message.Deduplicate {
+		item.Key, item.Payload = "r"+l.message.Context.Reference, sha256.Sum256(body)
+	}
+	return item, true
 }
 
 // became notes what became of a message, and logs it.
@@ -171,7 +177,9 @@ func (x *api) became(l *line, r request.Result) {
 	if l.problem = refusal(&r); l.problem != nil {
 		status = l.problem.Status
 	}
-	x.logs(httpsms.Submit, &l.message.Order, status, r.ID)
+	if l.message != nil { // nil: its client was gone before it was read
+		x.logs(httpsms.Submit, &l.message.Order, status, r.ID)
+	}
 }
 
 // answerLines writes what became of each message, a line for each.
@@ -207,55 +215,67 @@ func (x *api) postBatch() {
 	if !ok {
 		return
 	}
-	batch, p := own.ReadBatch(body, x.now(), maxBatch)
+	batch, p := own.ReadBatch(body, maxBatch)
 	if p != nil {
 		x.problem(p)
 		return
 	}
-	all := make([]line, len(batch))
-	bodies := make([][]byte, len(batch))
-	for i := range batch {
-		all[i] = line{message: batch[i].Message, problem: batch[i].Problem}
-		bodies[i] = batch[i].Body
-	}
-	if key, p := x.onceKey(&own.Message{}); p != nil {
-		x.problem(p)
-		return
-	} else if key == "" {
-		x.submitMany(all, bodies)
-	} else if p := x.submitOnce(key, body, all, bodies); p != nil {
+	key, p := x.onceKey(&own.Message{})
+	if p != nil {
 		x.problem(p)
 		return
 	}
-	answers := make([]any, len(all))
-	accepted, now := 0, x.now()
-	for i := range all {
-		if answers[i] = all[i].answer(now); all[i].problem == nil {
-			accepted++
+	c := &carried{x: x, batch: batch, lines: make([]line, batch.Len()), Messages: make([]any, batch.Len())}
+	work := request.Work{N: batch.Len(), Item: c.item, Became: c.became}
+	if key == "" {
+		x.gateway.Requests.SubmitAll(x.r.Context(), x.source(), work)
+	} else {
+		repeated, err := x.gateway.Requests.SubmitOnce(x.r.Context(), x.source(), key, sha256.Sum256(body), work)
+		if err != nil {
+			x.problem(refusal(&request.Result{Err: err}))
+			return
+		}
+		if repeated {
+			x.w.Header().Set("Idempotency-Replayed", "true")
 		}
 	}
-	x.answerJSON(http.StatusOK, struct {
-		Accepted int   `json:"accepted"`
-		Refused  int   `json:"refused"`
-		Messages []any `json:"messages"`
-	}{accepted, len(all) - accepted, answers})
+	c.Refused = len(c.Messages) - c.Accepted
+	x.answerJSON(http.StatusOK, c)
 }
 
-// submitOnce submits the messages of a batch that has a key.
-func (x *api) submitOnce(key string, body []byte, all []line, bodies [][]byte) *own.Problem {
-	items, at := x.items(all, bodies)
-	if len(items) == 0 {
-		return nil
+// A carried is a batch that is being carried out, and its answer.
+type carried struct {
+	x     *api
+	batch *own.Batch
+	lines []line // those that are being submitted
+
+	Accepted int   `json:"accepted"`
+	Refused  int   `json:"refused"`
+	Messages []any `json:"messages"`
+}
+
+// item reads message i when it is its turn.
+func (c *carried) item(i int) (request.Item, bool) {
+	read, l := c.batch.Item(i, c.x.now()), &c.lines[i]
+	l.message, l.problem = read.Message, read.Problem
+	item, ok := c.x.item(l, read.Body)
+	if !ok {
+		c.answer(i)
 	}
-	results, repeated, err := x.gateway.Requests.SubmitOnce(x.r.Context(), x.source(), key, sha256.Sum256(body), items)
-	if err != nil {
-		return refusal(&request.Result{Err: err})
+	return item, ok
+}
+
+// became notes what became of message i.
+func (c *carried) became(i int, r request.Result) {
+	c.x.became(&c.lines[i], r)
+	c.answer(i)
+}
+
+// answer notes what is answered for message i, and forgets it, so that no more are in memory than are submitted together.
+func (c *carried) answer(i int) {
+	l := &c.lines[i]
+	if c.Messages[i] = l.answer(c.x.now()); l.problem == nil {
+		c.Accepted++
 	}
-	if repeated {
-		x.w.Header().Set("Idempotency-Replayed", "true")
-	}
-	for i, r := range results[:min(len(results), len(at))] {
-		x.became(&all[at[i]], r)
-	}
-	return nil
+	*l = line{}
 }

@@ -47,7 +47,7 @@ func (d *Desk) deliver(in *intake.Intake, from *connector.Source, a keep.Accepte
 	t := taken{}
 	t.first, t.more, _ = in.Enter(d.Clock.Now(), a, more)
 	all, results := []taken{t}, []Result{{ID: t.first.Message.ID, Parts: 1}}
-	if err := d.store(all, nil, results, nil); err != nil {
+	if err := d.store(all, results, nil); err != nil {
 		d.undo(in, from, all, results)
 	} else {
 		d.queue(in, from, all)

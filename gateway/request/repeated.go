@@ -85,20 +85,30 @@ func (d *Desk) known(key string, payload [sha256.Size]byte) (Result, bool) {
 	return results[0], true
 }
 
-// SubmitOnce is Submit for a request that may come again with its key, which is the account's own: then repeated is true,
+// SubmitOnce is SubmitAll for a request that may come again with its key, which is the account's own: then repeated is true,
 // and nothing is submitted a second time. payload is a hash of what the request asks for. A request of which no
-// message was accepted may come again as if it had not come.
-func (d *Desk) SubmitOnce(ctx context.Context, from *connector.Source, key string, payload [sha256.Size]byte, items []Item) (results []Result, repeated bool, err error) {
+// message was accepted may come again as if it had not come. All of its messages are in one commit, and are submitted whether its
+// client is gone or not, so that it hears of all when it comes again.
+func (d *Desk) SubmitOnce(ctx context.Context, from *connector.Source, key string, payload [sha256.Size]byte, w Work) (repeated bool, err error) {
 	key = keyOf(from, key)
 	if !d.keys.begin(key) {
-		return nil, false, ErrUnderWay
+		return false, ErrUnderWay
 	}
 	defer d.keys.end(key)
-	results, err = d.earlier(key, payload)
-	if results != nil || err != nil {
-		return results, true, err
+	results, err := d.earlier(key, payload)
+	if err != nil {
+		return false, err
 	}
-	return d.submit(ctx, from, items, func(b *store.Batch, results []Result) { d.claim(b, key, payload, results) }), false, nil
+	if results == nil {
+		d.submit(ctx, from, w, func(b *store.Batch, results []Result) { d.claim(b, key, payload, results) })
+		return false, nil
+	}
+	for i, r := range results[:min(len(results), w.N)] {
+		if _, ok := w.Item(i); ok {
+			w.Became(i, r)
+		}
+	}
+	return true, nil
 }
 
 // claim adds to a batch what became of the messages of a key.

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"slices"
@@ -103,6 +104,45 @@ func TestSubmit(t *testing.T) {
 	}
 }
 
+// The messages of a large request are stored in several commits, so that those of others come between. From when its client is
+// gone on no more are submitted, unless they have a key: then a commit has all.
+func TestSubmitMany(t *testing.T) {
+	t.Parallel()
+	g := newRig(t)
+	items := slices.Repeat([]Item{{Fill: text("1", "one")}}, 3*atOnce)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan []Result)
+	go func() { ended <- g.Submit(ctx, g.from, items) }()
+	if n := <-g.disk.Begun; n != atOnce {
+		t.Errorf("%d changes in a commit", n)
+	}
+	g.disk.Permits <- nil
+	<-g.disk.Begun
+	cancel()
+	g.disk.Permits <- nil
+	r := <-ended
+	if last := r[3*atOnce-1]; r[2*atOnce-1].Code != sms.OK || last.Code == sms.OK || !errors.Is(last.Err, context.Canceled) {
+		t.Errorf("%+v, %+v", r[0], last)
+	}
+	once := make(chan []Result)
+	go func() {
+		r := make([]Result, len(items))
+		_, _ = g.SubmitOnce(ctx, g.from, "k", sha256.Sum256(nil), Work{
+			N:      len(items),
+			Item:   func(i int) (Item, bool) { return items[i], i > 0 },
+			Became: func(i int, result Result) { r[i] = result },
+		})
+		once <- r
+	}()
+	if n := <-g.disk.Begun; n != 3*atOnce { // one message cannot be read, and the key
+		t.Errorf("%d changes in the commit of a key", n)
+	}
+	g.disk.Permits <- nil
+	if r := <-once; r[3*atOnce-1].Code != sms.OK {
+		t.Errorf("%+v", r[3*atOnce-1])
+	}
+}
+
 // What could not be stored is refused, and takes no place.
 func TestSubmitNotStored(t *testing.T) {
 	t.Parallel()
@@ -131,7 +171,7 @@ func TestKeyUnderWay(t *testing.T) {
 	if r := g.Submit(t.Context(), g.from, []Item{item}); !errors.Is(r[0].Err, ErrUnderWay) {
 		t.Errorf("%+v", r)
 	}
-	if _, _, err := g.SubmitOnce(t.Context(), g.from, "k", item.Payload, nil); !errors.Is(err, ErrUnderWay) {
+	if _, err := g.SubmitOnce(t.Context(), g.from, "k", item.Payload, Work{}); !errors.Is(err, ErrUnderWay) {
 		t.Error(err)
 	}
 	g.disk.Permits <- nil

@@ -3,6 +3,8 @@ package request
 import (
 	"context"
 	"crypto/sha256"
+	"runtime"
+	"slices"
 	"time"
 
 	"pmg/connector"
@@ -42,7 +44,7 @@ type Result struct {
 	Parked bool     // no route leads anywhere, and an operator will decide
 
 	Repeated bool  // it was submitted before with its key, and this became of it
-	Err      error // why its key cannot be used; nothing else counts then
+	Err      error // why its key cannot be used, or that its client is gone; nothing else counts then
 }
 
 // A Fill makes m a message that a request submits. Times are by the wall clock.
@@ -62,56 +64,130 @@ type taken struct {
 	more  []keep.Accepted
 	at    int    // in the request
 	key   string // by which it is known; empty: it has none
+
+	payload [sha256.Size]byte // with a key
+}
+
+// Work is the messages of a request. They are read one by one, when it is their turn, so that a request costs nothing for those that
+// are not.
+type Work struct {
+	N      int                        // how many there are
+	Item   func(i int) (Item, bool)   // reads message i; false: it cannot be submitted
+	Became func(i int, result Result) // is called, in their order, with what became of those that were
 }
 
 // Submit has the messages of a request take the steps of intake, and returns what became of each when those that
-// were accepted are stored. from is the request's own. Until ctx is done it waits for the account's rate; messages
-// that were accepted by then are stored all the same.
+// were accepted are stored. from is the request's own. Until ctx is done it waits for the account's rate. From then on no
+// further messages are submitted, as their client is gone: Err says so. Those that were accepted by then are stored all the same.
 func (d *Desk) Submit(ctx context.Context, from *connector.Source, items []Item) []Result {
-	return d.submit(ctx, from, items, nil)
+	results := make([]Result, len(items))
+	d.SubmitAll(ctx, from, Work{
+		N:      len(items),
+		Item:   func(i int) (Item, bool) { return items[i], true },
+		Became: func(i int, r Result) { results[i] = r },
+	})
+	return results
 }
 
-// submit is Submit. claim, which may be nil, adds to the batch that stores the messages.
-func (d *Desk) submit(ctx context.Context, from *connector.Source, items []Item, claim func(*store.Batch, []Result)) []Result {
-	results := make([]Result, len(items))
-	in := d.intake.NewIntake(1) // so that ids are in the order of arrival, whatever came by other ways
-	all := make([]taken, 0, len(items))
+// SubmitAll is Submit for messages that are read one by one.
+func (d *Desk) SubmitAll(ctx context.Context, from *connector.Source, w Work) {
+	d.submit(ctx, from, w, nil)
+}
+
+// How a request with many messages leaves room for those of others.
+const (
+	atOnce = 256 // short messages that are in one commit, and given to lanes together
+	inARow = 8   // messages that are taken before other goroutines have their turn
+)
+
+// submit is Submit. claim, which may be nil, adds to the batch that stores the messages, of which there is one then.
+func (d *Desk) submit(ctx context.Context, from *connector.Source, w Work, claim func(*store.Batch, []Result)) {
+	g := group{desk: d, from: from, work: w, claim: claim, in: d.intake.NewIntake(1)} // so that ids are in the order of arrival, whatever came by other ways
+	g.results = make([]Result, w.N)
 	var after int64
-	var held []string // keys
-	defer func() { d.keys.end(held...) }()
-	for i := range items {
-		item, key := &items[i], ""
-		if item.Key != "" {
-			key = keyOf(from, item.Key)
-			var known bool
-			if results[i], known = d.known(key, item.Payload); known {
-				continue
-			}
-			held = append(held, key)
+	defer func() { d.keys.end(g.held...) }()
+	for i := range w.N {
+		if i%inARow == inARow-1 {
+			runtime.Gosched()
 		}
-		s := intake.Submission{Way: intake.Submitted, From: from, Room: room{in}, Change: d.changes(item.Fill)}
-		results[i] = d.take(&s, item)
-		after = max(after, s.After)
-		if results[i].Code != sms.OK {
-			s.Drop()
-			continue
-		}
-		t := taken{at: i, key: key}
-		t.first, t.more, _ = in.Enter(d.Clock.Now(), s.Accepted(), nil)
-		results[i] = Result{ID: t.first.Message.ID, Parts: partsOf(t.first.Message, int64(1+len(t.more))), Parked: t.first.Share == nil}
-		all = append(all, t)
-	}
-	if len(all) > 0 {
-		if err := d.store(all, items, results, claim); err != nil {
-			d.undo(in, from, all, results)
-		} else {
-			d.queue(in, from, all)
+		after = max(after, g.take(ctx, i))
+		if claim == nil && g.places >= atOnce {
+			g.finish(i + 1)
 		}
 	}
-	d.keys.end(held...)
-	held = nil
+	g.finish(w.N)
+	d.keys.end(g.held...)
+	g.held = nil
 	d.pause(ctx, after)
-	return results
+}
+
+// A group is messages of a request that are stored together.
+type group struct {
+	desk    *Desk
+	in      *intake.Intake
+	from    *connector.Source
+	work    Work
+	claim   func(*store.Batch, []Result)
+	results []Result // of the whole request
+	unread  []int    // messages that were not submitted
+	held    []string // keys of the whole request
+
+	next   int // the first message of the group
+	all    []taken
+	places int // short messages, and messages that were refused
+}
+
+// take has message i take its steps, and returns the time before which the account's rate has it not answered.
+func (g *group) take(ctx context.Context, i int) (after int64) {
+	d, r := g.desk, &g.results[i]
+	g.places++
+	if i > 0 && g.claim == nil && ctx.Err() != nil {
+		*r = Result{Code: sms.SystemError, Err: ctx.Err()}
+		return 0
+	}
+	item, ok := g.work.Item(i)
+	if !ok {
+		g.unread = append(g.unread, i)
+		r.Code = sms.Malformed
+		return 0
+	}
+	t := taken{at: i, payload: item.Payload}
+	if item.Key != "" {
+		t.key = keyOf(g.from, item.Key)
+		var known bool
+		if *r, known = d.known(t.key, item.Payload); known {
+			return 0
+		}
+		g.held = append(g.held, t.key)
+	}
+	s := intake.Submission{Way: intake.Submitted, From: g.from, Room: room{g.in}, Change: d.changes(item.Fill), Many: g.work.N > 1}
+	if *r = d.take(&s, &item); r.Code != sms.OK {
+		s.Drop()
+		return s.After
+	}
+	t.first, t.more, _ = g.in.Enter(d.Clock.Now(), s.Accepted(), nil)
+	*r = Result{ID: t.first.Message.ID, Parts: partsOf(t.first.Message, int64(1+len(t.more))), Parked: t.first.Share == nil}
+	g.all = append(g.all, t)
+	g.places += len(t.more)
+	return s.After
+}
+
+// finish stores the messages of the group, which end before message end, and gives them to their lanes. Then another group begins.
+func (g *group) finish(end int) {
+	if len(g.all) > 0 {
+		if err := g.desk.store(g.all, g.results, g.claim); err != nil {
+			g.desk.undo(g.in, g.from, g.all, g.results)
+		} else {
+			g.desk.queue(g.in, g.from, g.all)
+		}
+	}
+	for i := g.next; i < end; i++ {
+		if !slices.Contains(g.unread, i) {
+			g.work.Became(i, g.results[i])
+		}
+	}
+	clear(g.all)
+	g.next, g.all, g.places, g.unread = end, g.all[:0], 0, g.unread[:0]
 }
 
 // take has a message take its steps, and returns why it is refused, or that it is not.
@@ -156,7 +232,7 @@ func (r room) HasRoom(a keep.Accepted, _ *intake.Several) bool { return r.in.Has
 func (room) Wait(int64, *intake.Submission) bool { return false }
 
 // store has messages stored, and returns when their commit has ended.
-func (d *Desk) store(all []taken, items []Item, results []Result, claim func(*store.Batch, []Result)) error {
+func (d *Desk) store(all []taken, results []Result, claim func(*store.Batch, []Result)) error {
 	needed := d.Durable() || claim != nil
 	for _, t := range all {
 		needed = needed || t.first.Share == nil || t.key != ""
@@ -176,7 +252,7 @@ func (d *Desk) store(all []taken, items []Item, results []Result, claim func(*st
 	}
 	for _, t := range all {
 		if t.key != "" {
-			d.claim(b, t.key, items[t.at].Payload, results[t.at:t.at+1])
+			d.claim(b, t.key, t.payload, results[t.at:t.at+1])
 		}
 	}
 	if claim != nil {

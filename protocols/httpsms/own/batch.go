@@ -1,9 +1,24 @@
 package own
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 )
+
+// MaxOctets bounds what the messages of a batch have together. The values that they share can make much of few octets.
+const MaxOctets = 8 << 20
+
+// A Batch is a batch of messages, which are read one by one.
+type Batch struct {
+	body   []byte
+	shared Message
+	pieces []piece
+	octets int // of the messages that were read
+}
+
+// A piece is where a message is in its document.
+type piece struct{ from, to int }
 
 // An Item is a message of a batch: what was read, or why it cannot be.
 type Item struct {
@@ -13,54 +28,65 @@ type Item struct {
 }
 
 // ReadBatch reads a batch of most messages at most: an object with the members that all of its messages have, and
-// messages, each of which may have others. now is the wall clock's time. Each message that is not valid has its own
-// problem; the batch as a whole has one only if it cannot be read.
-func ReadBatch(body []byte, now time.Time, most int) ([]Item, *Problem) {
+// messages, each of which may have others. The batch as a whole has a problem only if it cannot be read.
+func ReadBatch(body []byte, most int) (*Batch, *Problem) {
 	s := &scanner{b: body}
-	shared := Message{}
-	type piece struct{ from, to int }
-	var pieces []piece
+	b := &Batch{body: body, shared: Message{last: &encoded{}}}
+	tooMany := false
 	s.object(func(name string) {
 		switch {
 		case name == "messages":
-			s.array(func(int) {
+			s.array(func(i int) {
+				if i == most {
+					tooMany = true
+					s.breaks("there are more messages than a batch may have")
+					return
+				}
 				s.blanks()
 				from := s.at
 				s.pass()
-				pieces = append(pieces, piece{from, s.at})
+				b.pieces = append(b.pieces, piece{from, s.at})
 			})
-		case !shared.member(s, name):
+		case !b.shared.member(s, name):
 			s.unknown()
 		}
 	})
 	s.end()
 	switch {
-	case s.broken != "":
-		return nil, NewProblem("malformed-json", s.broken)
-	case len(pieces) == 0:
-		s.path = []byte("/messages")
-		s.wrong("missing", "must have messages")
-	case len(pieces) > most:
+	case tooMany:
 		s.path = []byte("/messages")
 		s.wrong("too-many", "must have at most %d messages", most)
+	case s.broken != "":
+		return nil, NewProblem("malformed-json", s.broken)
+	case len(b.pieces) == 0:
+		s.path = []byte("/messages")
+		s.wrong("missing", "must have messages")
 	}
 	if len(s.found) > 0 {
 		return nil, invalid(s.found)
 	}
-	all := make([]Item, len(pieces))
-	for i, p := range pieces {
-		all[i] = readItem(body[p.from:p.to], i, shared, now)
-	}
-	return all, nil
+	return b, nil
 }
 
-// readItem reads message i of a batch, which has the members of shared where it has no others.
-func readItem(body []byte, i int, shared Message, now time.Time) Item {
-	m := shared
+// Len returns how many messages the batch has.
+func (b *Batch) Len() int { return len(b.pieces) }
+
+// Octets returns how many octets the messages have that were read.
+func (b *Batch) Octets() int { return b.octets }
+
+// Item reads message i, which has the members of the batch where it has no others. now is the wall clock's time. The messages are
+// read in their order: those behind MaxOctets octets are refused.
+func (b *Batch) Item(i int, now time.Time) Item {
+	body := b.body[b.pieces[i].from:b.pieces[i].to]
+	if b.octets > MaxOctets {
+		return Item{Problem: NewProblem("too-large", fmt.Sprintf("the messages of a batch may have %d octets together", MaxOctets)), Body: body}
+	}
+	m := b.shared
 	s := &scanner{b: body, path: []byte("/messages/" + strconv.Itoa(i))}
 	m.read(s)
 	if m.complete(s, now); len(s.found) > 0 {
 		return Item{Problem: invalid(s.found), Body: body}
 	}
+	b.octets += m.octets()
 	return Item{Message: &m, Body: body}
 }

@@ -32,6 +32,7 @@ func ReadChange(body []byte, now time.Time) (*Change, *Problem) {
 	case named == 0:
 		s.wrong("missing", "must name what is to be changed")
 	case c.m.hasText:
+		c.m.fillText(wrong)
 		c.m.encode(wrong)
 	case c.m.Encoding != "":
 		wrong("encoding", "conflict", "must be given with text")

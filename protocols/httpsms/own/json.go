@@ -24,10 +24,15 @@ type scanner struct {
 
 // Bounds on a document.
 const (
-	maxDepth  = 16
-	maxErrors = 20
+	maxDepth   = 16
+	maxErrors  = 20
+	maxMembers = 128       // of an object: each name is compared with those before
+	maxName    = 256       // octets of a member's name
+	maxString  = 256 << 10 // octets of a string that is kept
+	maxWord    = 1 << 10   // octets of a number
 )
 
+// breaks notes that reading cannot go on.
 func (s *scanner) breaks(format string, args ...any) {
 	if s.broken == "" {
 		s.broken = fmt.Sprintf(format, args...) + " at octet " + strconv.Itoa(s.at)
@@ -101,9 +106,8 @@ func (s *scanner) object(member func(name string)) {
 		return
 	}
 	for s.broken == "" {
-		name, ok := s.quoted()
-		if !ok || !s.expect(':') {
-			s.breaks("the name of a member is missing")
+		name, ok := s.name(len(names))
+		if !ok {
 			return
 		}
 		before := len(s.path)
@@ -122,6 +126,24 @@ func (s *scanner) object(member func(name string)) {
 		s.expect('}')
 		return
 	}
+}
+
+// name reads the name of a member, which n others of its object come before.
+func (s *scanner) name(n int) (string, bool) {
+	octets, ok := s.quoted()
+	switch {
+	case !ok:
+		s.breaks("the name of a member is missing")
+	case len(octets) > maxName:
+		s.breaks("the name of a member has more than %d octets", maxName)
+	case n == maxMembers:
+		s.breaks("an object has more than %d members", maxMembers)
+	}
+	name := ""
+	if s.broken == "" {
+		name = string(octets)
+	}
+	return name, s.expect(':')
 }
 
 var pointers = strings.NewReplacer("~", "~0", "/", "~1")
@@ -169,14 +191,19 @@ func (s *scanner) text() string {
 		s.mistyped("a string")
 		return ""
 	}
-	text, _ := s.quoted()
-	return text
+	octets, _ := s.quoted()
+	if len(octets) > maxString {
+		s.wrong("too-long", "must be at most %d octets", maxString)
+		return ""
+	}
+	return string(octets)
 }
 
-// quoted reads a string, or reports false.
-func (s *scanner) quoted() (string, bool) {
+// quoted reads a string, or reports false. What it returns holds until the next string is read. Of a string with escapes that is
+// longer than maxString it returns so much that this shows.
+func (s *scanner) quoted() ([]byte, bool) {
 	if s.next() != '"' || s.at == len(s.b) {
-		return "", false
+		return nil, false
 	}
 	s.at++
 	begin := s.at
@@ -184,46 +211,46 @@ func (s *scanner) quoted() (string, bool) {
 		switch c := s.b[s.at]; {
 		case c == '"':
 			raw := s.b[begin:s.at]
-			if !utf8.Valid(raw) {
-				s.breaks("a string is not UTF-8")
-				return "", false
-			}
 			s.at++
-			return string(raw), true
+			return raw, s.isText(raw)
 		case c == '\\':
 			return s.escaped(begin)
 		case c < ' ':
 			s.breaks("a string has a control character that is not escaped")
-			return "", false
+			return nil, false
 		}
 	}
 	s.breaks("a string does not end")
-	return "", false
+	return nil, false
 }
 
-// escaped goes on with a string at its first escape.
-func (s *scanner) escaped(begin int) (string, bool) {
-	s.buf = append(s.buf[:0], s.b[begin:s.at]...)
+// isText reports whether the octets of a string are UTF-8.
+func (s *scanner) isText(raw []byte) bool {
+	if !utf8.Valid(raw) {
+		s.breaks("a string is not UTF-8")
+	}
+	return s.broken == ""
+}
+
+// escaped goes on with a string at its first escape. Escapes are ASCII, and stand for characters alone.
+func (s *scanner) escaped(begin int) ([]byte, bool) {
+	s.buf = append(s.buf[:0], s.b[begin:min(s.at, begin+maxString+1)]...)
 	for s.at < len(s.b) && s.broken == "" {
 		c := s.b[s.at]
 		s.at++
 		switch {
 		case c == '"':
-			if !utf8.Valid(s.buf) {
-				s.breaks("a string is not UTF-8")
-				return "", false
-			}
-			return string(s.buf), true
+			return s.buf, s.isText(s.b[begin : s.at-1])
 		case c < ' ':
 			s.breaks("a string has a control character that is not escaped")
 		case c == '\\':
 			s.escape()
-		default:
+		case len(s.buf) <= maxString:
 			s.buf = append(s.buf, c)
 		}
 	}
 	s.breaks("a string does not end")
-	return "", false
+	return nil, false
 }
 
 const escapes = `"\/bfnrt`
@@ -236,7 +263,7 @@ func (s *scanner) escape() {
 	c := s.b[s.at]
 	s.at++
 	if i := strings.IndexByte(escapes, c); i >= 0 {
-		s.buf = append(s.buf, "\"\\/\b\f\n\r\t"[i])
+		s.keep(rune("\"\\/\b\f\n\r\t"[i]))
 		return
 	}
 	if c != 'u' {
@@ -252,7 +279,14 @@ func (s *scanner) escape() {
 		s.breaks("a surrogate stands alone")
 		return
 	}
-	s.buf = utf8.AppendRune(s.buf, r)
+	s.keep(r)
+}
+
+// keep appends a character to the string at hand, unless that is too long already.
+func (s *scanner) keep(r rune) {
+	if len(s.buf) <= maxString {
+		s.buf = utf8.AppendRune(s.buf, r)
+	}
 }
 
 func (s *scanner) hex4() rune {
@@ -277,7 +311,7 @@ func (s *scanner) number(least, most int64) int64 {
 	}
 	word := s.word()
 	if !isNumber(word) {
-		s.breaks("%q is no number", word)
+		s.breaks("%.64q is no number", word)
 		return 0
 	}
 	n, err := strconv.ParseInt(word, 10, 64)
@@ -332,7 +366,7 @@ func (s *scanner) truth() bool {
 		return true
 	case "false":
 	default:
-		s.breaks("%q is no value", word)
+		s.breaks("%.64q is no value", word)
 	}
 	return false
 }
@@ -341,7 +375,10 @@ func (s *scanner) truth() bool {
 func (s *scanner) word() string {
 	begin := s.at
 	for s.at < len(s.b) && !strings.ContainsRune(" \t\r\n,:]}[{\"", rune(s.b[s.at])) {
-		s.at++
+		if s.at++; s.at-begin > maxWord {
+			s.breaks("a value is longer than %d octets", maxWord)
+			return ""
+		}
 	}
 	return string(s.b[begin:s.at])
 }

@@ -6,7 +6,6 @@ import (
 
 	"pmg/protocols/httpsms"
 	"pmg/sms"
-	"pmg/sms/charset"
 )
 
 // MaxReference is the longest client_reference, in octets.
@@ -25,6 +24,12 @@ type Message struct {
 	class              int64
 	hasClass           bool
 	parameters         map[string]string // of the text; nil: it is as it is
+	last               *encoded          // the text of its batch that was encoded last; nil: it has none
+}
+
+// octets returns how many octets the message has.
+func (m *Message) octets() int {
+	return len(m.From) + len(m.To) + len(m.Header) + len(m.Text) + len(m.Context.Reference) + len(m.Context.URL)
 }
 
 // ReadMessage reads a message: a JSON object. now is the wall clock's time.
@@ -192,35 +197,20 @@ func (m *Message) content(wrong func(member, code, format string, args ...any)) 
 	}
 }
 
-// encode writes the text in its alphabet.
+// encode writes the text in its alphabet. Messages of a batch that have one text share what it becomes.
 func (m *Message) encode(wrong func(member, code, format string, args ...any)) {
-	text := []byte(m.text)
-	c := charset.Charset{}
-	switch m.Encoding {
-	case "", "auto":
-		c = charset.Best(text, 0)
-	case "gsm7":
-	case "ucs2":
-		c.Coding = charset.UCS2
-	case "latin1":
-		c.Coding = charset.Latin1
-	default:
-		wrong("encoding", "invalid", "must be auto, gsm7, ucs2, latin1 or binary")
+	e := m.last
+	if e == nil {
+		e = &encoded{}
+	}
+	if e.text != m.text || e.asked != m.Encoding || e.wrong == (Error{}) && e.name == "" {
+		*e = encode(m.text, m.Encoding)
+	}
+	if e.wrong != (Error{}) {
+		wrong(e.wrong.Pointer, e.wrong.Code, "%s", e.wrong.Detail)
 		return
 	}
-	var loss charset.Loss
-	if m.Text, loss = c.Encode(nil, text, charset.Report); loss.Count > 0 {
-		wrong("text", "missing-characters", "%q, character %d, is not in %s: leave encoding out, and the text is sent in one that has it", loss.First, loss.At, m.Encoding)
-		return
-	}
-	switch c.Coding {
-	case charset.UCS2:
-		m.Encoding, m.Alphabet = "ucs2", sms.UCS2
-	case charset.Latin1:
-		m.Encoding, m.Alphabet = "latin1", sms.Latin1
-	default:
-		m.Encoding, m.Alphabet = "gsm7", sms.Default
-	}
+	m.Text, m.Alphabet, m.Encoding = e.octets, e.alphabet, e.name
 }
 
 // An Accepted is a message that was accepted, as its client is answered.

@@ -26,14 +26,20 @@ func (m *Message) readParameters(s *scanner) {
 	m.parameters = all
 }
 
-// fillText writes the parameters into the text. Without any, braces are as good as other characters.
+// fillText writes the parameters into the text. A name in braces that has none is refused: no mobile is to read it. Braces
+// behind a backslash are characters.
 func (m *Message) fillText(wrong func(member, code, format string, args ...any)) {
-	if m.parameters == nil {
+	if !strings.Contains(m.text, "{{") {
 		return
 	}
 	var filled strings.Builder
 	for rest := m.text; rest != ""; {
-		before, behind, _ := strings.Cut(rest, "{{")
+		before, behind, found := strings.Cut(rest, "{{")
+		if literal, escaped := strings.CutSuffix(before, `\`); found && escaped {
+			filled.WriteString(literal + "{{")
+			rest = behind
+			continue
+		}
 		name, after, closed := strings.Cut(behind, "}}")
 		if !closed {
 			before, after = rest, ""
@@ -42,12 +48,12 @@ func (m *Message) fillText(wrong func(member, code, format string, args ...any))
 		if closed {
 			value, ok := m.parameters[strings.TrimSpace(name)]
 			if !ok {
-				wrong("parameters", "missing", "must have %.64q, which the text has", strings.TrimSpace(name))
+				wrong("parameters", "missing", `must have %.64q, which the text has; for braces in the text write \{{ for {{`, strings.TrimSpace(name))
 				return
 			}
 			filled.WriteString(value)
 		}
-		if filled.Len() > maxFilled {
+		if m.parameters != nil && filled.Len() > maxFilled {
 			wrong("text", "too-long", "must be at most %d octets with its parameters", maxFilled)
 			return
 		}

@@ -13,14 +13,17 @@ func TestParameters(t *testing.T) {
 	now := time.Unix(0, at)
 	for body, want := range map[string]string{
 		`{"to":"1","text":"{{a}} and {{ b }}{{a}}","parameters":{"a":"x","b":"{{a}}"}}`: "x and {{a}}x",
-		`{"to":"1","text":"{{a}}"}`:                                                                                        "{{a}}",
-		`{"to":"1","text":"{{a}} {{a","parameters":{"a":""}}`:                                                              " {{a",
-		`{"to":"1","text":"a}} }}{{a}}}}","parameters":{"a":"1"}}`:                                                         "a}} }}1}}",
-		`{"to":"1","text":"none","parameters":{}}`:                                                                         "none",
-		`{"to":"1","text":"{{b}}","parameters":{"a":"1"}}`:                                                                 `/parameters missing must have "b", which the text has`,
-		`{"to":"1","text":"{{}}","parameters":{"a":"1"}}`:                                                                  `/parameters missing must have "", which the text has`,
-		`{"to":"1","text":"{{a}}","parameters":{"a":1}}`:                                                                   "/parameters/a wrong-type",
-		`{"to":"1","text":"{{a}}","parameters":["a"]}`:                                                                     "/parameters wrong-type",
+		`{"to":"1","text":"Hi {{a}}"}`:                                  `/parameters missing must have "a", which the text has`,
+		`{"to":"1","text":"{a} }} {{a"}`:                                "{a} }} {{a",
+		`{"to":"1","text":"\\{{a}} \\{{ {{a}}","parameters":{"a":"x"}}`: "{{a}} {{ x",
+		`{"to":"1","text":"\\{{a}}"}`:                                   "{{a}}",
+		`{"to":"1","text":"{{a}} {{a","parameters":{"a":""}}`:           " {{a",
+		`{"to":"1","text":"a}} }}{{a}}}}","parameters":{"a":"1"}}`:      "a}} }}1}}",
+		`{"to":"1","text":"none","parameters":{}}`:                      "none",
+		`{"to":"1","text":"{{b}}","parameters":{"a":"1"}}`:              `/parameters missing must have "b", which the text has`,
+		`{"to":"1","text":"{{}}","parameters":{"a":"1"}}`:               `/parameters missing must have "", which the text has`,
+		`{"to":"1","text":"{{a}}","parameters":{"a":1}}`:                "/parameters/a wrong-type",
+		`{"to":"1","text":"{{a}}","parameters":["a"]}`:                  "/parameters wrong-type",
 		`{"to":"1","text":"` + strings.Repeat("{{a}}", 1000) + `","parameters":{"a":"` + strings.Repeat("y", 1000) + `"}}`: "/text too-long",
 	} {
 		m, p := ReadMessage([]byte(body), now)
@@ -34,9 +37,12 @@ func TestParameters(t *testing.T) {
 			t.Errorf("%.80s: %s, want %s", body, got, want)
 		}
 	}
-	items, p := ReadBatch([]byte(`{"text":"{{hi}} {{name}}","parameters":{"hi":"Hello","name":"you"},"messages":[{"to":"1"},{"to":"2","parameters":{"name":"Ann"}},{"to":"3","text":"{{x}}"}]}`), now, 10)
-	if p != nil || len(items) != 3 || items[0].Message.text != "Hello you" || items[1].Message.text != "Hello Ann" || items[2].Problem == nil || items[2].Problem.Errors[0].Pointer != "/messages/2/parameters" {
-		t.Errorf("%+v %+v", items, p)
+	batch, p := ReadBatch([]byte(`{"text":"{{hi}} {{name}}","parameters":{"hi":"Hello","name":"you"},"messages":[{"to":"1"},{"to":"2","parameters":{"name":"Ann"}},{"to":"3","text":"{{x}}"}]}`), 10)
+	if p != nil || batch.Len() != 3 {
+		t.Fatalf("%+v %+v", batch, p)
+	}
+	if a, b, c := batch.Item(0, now), batch.Item(1, now), batch.Item(2, now); a.Message.text != "Hello you" || b.Message.text != "Hello Ann" || c.Problem == nil || c.Problem.Errors[0].Pointer != "/messages/2/parameters" {
+		t.Errorf("%+v %+v %+v", a, b, c)
 	}
 	var many strings.Builder
 	for i := range maxParameters + 1 {
