@@ -13,6 +13,9 @@ type Memory struct {
 // SetLimit changes how many octets may be in use.
 func (m *Memory) SetLimit(octets int64) { m.limit.Store(octets) }
 
+// Limit returns how many octets may be in use.
+func (m *Memory) Limit() int64 { return m.limit.Load() }
+
 // SetKeep changes how many octets may be in use before a message that will not leave
 // soon is kept on disk alone; 0 keeps all of them in memory.
 func (m *Memory) SetKeep(octets int64) { m.keep.Store(octets) }

@@ -10,6 +10,7 @@ import (
 
 	"pmg/connector"
 	"pmg/gateway"
+	"pmg/httpapi/body"
 	"pmg/internal/sock"
 )
 
@@ -21,6 +22,7 @@ type Engine struct {
 	callers *callers
 	pulls   pulls
 	meter   *meter
+	bodies  *body.Room
 
 	mu  sync.Mutex
 	of  map[*connector.Connector]*listener
@@ -36,6 +38,7 @@ type Engine struct {
 func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listening) (*Engine, error) {
 	x := &Engine{Engine: e, gateway: g, opened: opened, of: map[*connector.Connector]*listener{}, out: map[*connector.Connector]*outbound{}}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
+	x.bodies = body.NewRoom(&g.Memory)
 	x.callers = newCallers(x)
 	x.pulls = pulls{engine: x, of: map[string]*pulled{}}
 	x.leaving.Go(func() { x.pulls.keep(x.ctx) })

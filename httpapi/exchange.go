@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"crypto/rand"
-	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"pmg/account"
 	"pmg/config"
 	"pmg/connector"
+	"pmg/httpapi/body"
 	"pmg/httpapi/call"
 	"pmg/internal/httpfault"
 	"pmg/internal/smstext"
@@ -37,6 +37,7 @@ type exchange struct {
 	account *account.Account
 	key     *config.Key // with which the client has logged in; nil: with its password
 	arrived int64
+	claim   *body.Claim // nil: nobody wants the body
 }
 
 // handler returns what answers the requests of a connector: each of its dialects at paths of its own.
@@ -178,22 +179,24 @@ func (x *exchange) trace(o *httpsms.Order) {
 	o.Context.Parent = x.gateway.Settler.Parent(x.r.Header["Traceparent"])
 }
 
-// errTooLarge says that a body is larger than it may be.
-var errTooLarge = errors.New("the body is too large")
-
-// body reads the body of the request, of most octets at most.
-func (x *exchange) body(most int64) ([]byte, error) {
-	b, err := io.ReadAll(http.MaxBytesReader(httpfault.Under(x.w), x.r.Body, most))
-	var large *http.MaxBytesError
-	if errors.As(err, &large) {
-		return nil, errTooLarge
-	}
+// body reads the body of the request, of most octets at most, while there is room for it among those of an account; "" is of clients
+// who have not logged in. Whoever has called it calls end.
+func (x *exchange) body(most int64, account string) ([]byte, error) {
+	x.claim = x.callers.engine.bodies.Claim(account)
+	b, err := x.claim.Read(http.MaxBytesReader(httpfault.Under(x.w), x.r.Body, most+1), x.r.ContentLength, most)
 	if err == nil {
 		x.read = true
 		x.conn.Await(false)
 		x.extend()
 	}
 	return b, err
+}
+
+// end gives back the room for the body.
+func (x *exchange) end() {
+	if x.claim != nil {
+		x.claim.Release()
+	}
 }
 
 // asked answers a request that cannot submit anything.
@@ -211,10 +214,32 @@ func (x *exchange) answer(a *httpsms.Answer) {
 	for _, f := range a.Header {
 		h[f[0]] = []string{f[1]} // as the dialect writes it
 	}
+	unread := x.r.ContentLength != 0 && !x.read
+	if unread {
+		h.Set("Connection", "close") // otherwise net/http waits for the body before it answers
+	}
 	h.Set("Content-Length", strconv.Itoa(len(a.Body)))
 	x.w.WriteHeader(a.Status)
 	if x.r.Method != http.MethodHead {
 		_, _ = x.w.Write(a.Body)
+	}
+	if unread {
+		x.linger()
+	}
+}
+
+// How long, and for how many octets, a body is read after its request was refused without it.
+const (
+	lingerTime   = time.Second
+	lingerOctets = 2 << 20
+)
+
+// linger reads what comes of a body that nobody wants, so that its client, which may still send, reads the answer: octets that nobody
+// reads have the system reset the connection, and the client lose it.
+func (x *exchange) linger() {
+	c := http.NewResponseController(x.w)
+	if c.Flush() == nil && c.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
+		_, _ = io.Copy(io.Discard, io.LimitReader(x.r.Body, lingerOctets))
 	}
 }
 

@@ -1,9 +1,11 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 
 	"pmg/connector"
+	"pmg/httpapi/body"
 	"pmg/pdulog"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/centre"
@@ -21,25 +23,30 @@ func (l *listener) callbackRoutes(m *http.ServeMux) {
 
 // callback answers a request of an SMS centre.
 func (x *exchange) callback(name, kind string) {
+	defer x.end()
 	v := x.callers.engine.outboundOf(x.gateway.Connector(name))
-	body, err := x.body(centre.MaxCallback)
 	if v == nil || v.current.Load().centre.Listener() != x.connector.Name {
 		x.refuses(http.StatusNotFound, "there is no such connector here")
 		return
 	}
-	if err != nil {
-		x.refuses(http.StatusRequestEntityTooLarge, "its body is too large, or does not end")
-		return
-	}
 	c := v.current.Load().centre
-	k, ok := c.ReadCallback(&httpsms.Request{Method: x.r.Method, Path: x.r.URL.Path, Query: x.r.URL.RawQuery, Header: x.r.Header, Body: body}, x.conn.remote.Addr())
-	if !ok {
+	r := x.head()
+	if !c.Admits(r, x.conn.remote.Addr()) {
 		if x.gateway.News.Is("callback: " + name) {
 			x.gateway.Log.Warn().Str("connector", name).Stringer("remote", x.conn.remote).Msg("a callback of an SMS centre was refused: it does not show callbacks.secret, or comes from another address than callbacks.networks")
 		}
 		x.refuses(http.StatusForbidden, "it does not show the secret, or comes from another address")
 		return
 	}
+	var err error
+	if r.Body, err = x.body(centre.MaxCallback, "from "+name); errors.Is(err, body.ErrFull) {
+		x.refuses(http.StatusServiceUnavailable, "too many large bodies are being read")
+		return
+	} else if err != nil {
+		x.refuses(http.StatusRequestEntityTooLarge, "its body is too large, or does not end")
+		return
+	}
+	k := c.ReadCallback(r)
 	x.conn.loggedIn()
 	status, why := v.brought(k, kind, x)
 	if status != http.StatusOK {

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -37,13 +36,15 @@ func (l *listener) jasminRoutes(m *http.ServeMux) {
 
 // jasmin answers a request of an account to either of Jasmin's interfaces.
 func (x *exchange) jasmin() {
-	r, err := x.request(jasmin.MaxRequest)
-	switch {
-	case errors.Is(err, errTooLarge):
-		x.answered(jasmin.TooLarge(x.r.URL.Path))
+	defer x.end()
+	r := x.head()
+	name, password, first := jasmin.Login(r)
+	if first = first && x.r.ContentLength != 0; first && !x.logIn(name, password) {
+		x.answered(jasmin.Denied(r.Path, name))
 		return
-	case err != nil:
-		x.answered(jasmin.Unread(x.r.URL.Path))
+	}
+	if err := x.request(r, jasmin.MaxRequest); err != nil {
+		x.answered(unread(err, jasmin.TooLarge(r.Path), jasmin.Busy(r.Path), jasmin.Unread(r.Path)))
 		return
 	}
 	q, refusal := jasmin.Read(r)
@@ -51,7 +52,7 @@ func (x *exchange) jasmin() {
 		x.answered(refusal)
 		return
 	}
-	if name, password := q.Credentials(); !x.logIn(name, password) {
+	if name, password = q.Credentials(); !first && !x.logIn(name, password) {
 		x.answered(q.Denied())
 		return
 	}

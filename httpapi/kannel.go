@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"pmg/gateway/request"
+	"pmg/httpapi/body"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/kannel"
 	"pmg/sms"
@@ -37,13 +38,15 @@ func mayAct(r *http.Request) bool { return r.Method == http.MethodGet || r.Metho
 
 // sendsms answers a request of Kannel's sendsms.
 func (x *exchange) sendsms() {
-	r, err := x.request(kannel.MaxRequest)
-	if errors.Is(err, errTooLarge) {
-		x.answered(kannel.TooLarge())
+	defer x.end()
+	r := x.head()
+	name, password, first := kannel.Login(r)
+	if first = first && x.r.ContentLength != 0; first && !x.logIn(name, password) {
+		x.answered(kannel.Denied())
 		return
 	}
-	if err != nil {
-		x.answered(kannel.Denied()) // its body does not end
+	if err := x.request(r, kannel.MaxRequest); err != nil {
+		x.answered(unread(err, kannel.TooLarge(), kannel.Busy(), kannel.Denied()))
 		return
 	}
 	s, refusal := kannel.Read(r)
@@ -51,7 +54,7 @@ func (x *exchange) sendsms() {
 		x.answered(refusal)
 		return
 	}
-	if name, password := s.Credentials(); !x.logIn(name, password) {
+	if name, password = s.Credentials(); !first && !x.logIn(name, password) {
 		x.answered(kannel.Denied())
 		return
 	}
@@ -107,10 +110,34 @@ func (x *exchange) answered(a *httpsms.Answer) {
 	x.logs(httpsms.Submit, nil, a.Status, 0)
 }
 
-// request reads the request for a dialect, with a body of most octets at most.
-func (x *exchange) request(most int64) (*httpsms.Request, error) {
-	body, err := x.body(most)
-	return &httpsms.Request{Method: x.r.Method, Path: x.r.URL.Path, Query: x.r.URL.RawQuery, Header: x.r.Header, Body: body}, err
+// head returns the request for a dialect, without its body.
+func (x *exchange) head() *httpsms.Request {
+	return &httpsms.Request{Method: x.r.Method, Path: x.r.URL.Path, Query: x.r.URL.RawQuery, Header: x.r.Header}
+}
+
+// maxStranger is how many octets a body may have in which the credentials are, or none.
+const maxStranger = 256 << 10
+
+// request reads the body of a request for a dialect, of most octets at most, and of fewer before a login.
+func (x *exchange) request(r *httpsms.Request, most int64) (err error) {
+	if x.account != nil {
+		r.Body, err = x.body(most, x.account.SystemID)
+	} else {
+		r.Body, err = x.body(min(most, maxStranger), "")
+	}
+	return err
+}
+
+// unread returns the answer to a request whose body was not read.
+func unread(err error, large, full, broken *httpsms.Answer) *httpsms.Answer {
+	switch {
+	case errors.Is(err, body.ErrLarge):
+		return large
+	case errors.Is(err, body.ErrFull):
+		full.Header = append(full.Header, [2]string{"Retry-After", "5"})
+		return full
+	}
+	return broken
 }
 
 // notCalled tells the operator that a client has named a URL which its account does not allow, now and then.

@@ -12,6 +12,7 @@ import (
 
 	"pmg/gateway/operate"
 	"pmg/gateway/request"
+	"pmg/httpapi/body"
 	"pmg/httpapi/conns"
 	"pmg/protocols"
 	"pmg/protocols/httpsms/own"
@@ -23,7 +24,7 @@ import (
 func TestDetails(t *testing.T) {
 	t.Parallel()
 	g := newTestGateway(t, io.Discard)
-	l := &listener{gateway: g, connector: g.Connector("api")}
+	l := &listener{gateway: g, connector: g.Connector("api"), callers: &callers{engine: &Engine{bodies: body.NewRoom(&g.Memory)}}}
 	h := l.handler()
 	_, server := socket(t)
 	for _, c := range []struct {

@@ -12,6 +12,7 @@ import (
 
 	"pmg/config"
 	"pmg/gateway/request"
+	"pmg/httpapi/body"
 	"pmg/protocols"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/own"
@@ -49,6 +50,7 @@ func (l *listener) ownRoutes(m *http.ServeMux) {
 func (l *listener) with(scope string, handle func(*api)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		x := l.api(w, r)
+		defer x.end()
 		if !x.isKnown() {
 			x.unauthenticated()
 			return
@@ -135,10 +137,13 @@ func (x *api) readJSON(most int64) ([]byte, bool) {
 		x.problem(own.NewProblem("unsupported-type", "it must be application/json, not "+kind))
 		return nil, false
 	}
-	b, err := x.body(most)
+	most = x.callers.engine.bodies.Largest(most)
+	b, err := x.body(most, x.account.SystemID)
 	switch {
-	case errors.Is(err, errTooLarge):
+	case errors.Is(err, body.ErrLarge):
 		x.problem(own.NewProblem("too-large", "it may have "+strconv.Itoa(int(most))+" octets"))
+	case errors.Is(err, body.ErrFull):
+		x.problem(own.NewProblem("queue-full", "too many large bodies are being read"))
 	case err != nil:
 		x.problem(own.NewProblem("malformed-json", "it does not end"))
 	}

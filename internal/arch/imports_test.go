@@ -91,7 +91,8 @@ func table() []row {
 		// The architecture. It imports no protocol.
 		{"stages/cipher", ""},
 		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/proxyheader internal/sock internal/tlsfiles pdulog protocols sms stages/cipher"},
-		{"httpapi", "account config connector connector/streams gateway gateway/convert gateway/node gateway/operate gateway/request gateway/webhooks httpapi/call httpapi/conns internal/httpfault internal/proxyheader internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/centre protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
+		{"httpapi/body", "connector"},
+		{"httpapi", "account config connector connector/streams gateway gateway/convert gateway/node gateway/operate gateway/request gateway/webhooks httpapi/body httpapi/call httpapi/conns internal/httpfault internal/proxyheader internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/centre protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
 		{"admin/access", "account config gateway/node internal/passhash internal/token internal/turns"},
 		{"admin/history", "connector"},
 		{"admin", "admin/access admin/history config connector connector/streams flow gateway gateway/operate gateway/receipts gateway/request gateway/webhooks internal/httpfault internal/logfile internal/smstext internal/sock internal/tlsfiles pdulog pdulog/story protocols sms sms/rewrite store"},

@@ -115,9 +115,18 @@ type Callback struct {
 	isJSON bool
 }
 
-// ReadCallback reads a request of the SMS centre. It reports false if the request is not the centre's: it comes from an
-// address that it may not come from, or does not show the secret.
-func (c *Centre) ReadCallback(r *httpsms.Request, from netip.Addr) (*Callback, bool) {
+// Admits reports whether a request, whose body need not have been read, is one of the SMS centre: it shows the secret, and comes
+// from an address that it may come from.
+func (c *Centre) Admits(r *httpsms.Request, from netip.Addr) bool {
+	f := &c.callback
+	if len(f.networks) > 0 && !slices.ContainsFunc(f.networks, func(p netip.Prefix) bool { return p.Contains(from.Unmap().WithZone("")) }) {
+		return false
+	}
+	return f.secret == "" || shows(r, f.secret)
+}
+
+// ReadCallback reads a request of the SMS centre.
+func (c *Centre) ReadCallback(r *httpsms.Request) *Callback {
 	k := &Callback{centre: c}
 	k.values, _ = url.ParseQuery(r.Query)
 	media, _, _ := mime.ParseMediaType(r.Get("Content-Type"))
@@ -131,16 +140,13 @@ func (c *Centre) ReadCallback(r *httpsms.Request, from netip.Addr) (*Callback, b
 	} else if len(r.Body) > 0 {
 		k.json, k.isJSON = readDocument(r.Body)
 	}
-	f := &c.callback
-	if len(f.networks) > 0 && !slices.ContainsFunc(f.networks, func(p netip.Prefix) bool { return p.Contains(from.Unmap().WithZone("")) }) {
-		return nil, false
-	}
-	return k, f.secret == "" || k.shows(r, f.secret)
+	return k
 }
 
 // shows reports whether a request shows a secret.
-func (k *Callback) shows(r *httpsms.Request, secret string) bool {
-	shown := k.values.Get("token")
+func shows(r *httpsms.Request, secret string) bool {
+	query, _ := url.ParseQuery(r.Query)
+	shown := query.Get("token")
 	login := r.Get("Authorization")
 	if token, ok := strings.CutPrefix(login, "Bearer "); ok {
 		shown = token

@@ -316,7 +316,7 @@ func TestSecret(t *testing.T) {
 	}
 	f := func(r *httpsms.Request, from string, want bool) {
 		t.Helper()
-		if _, ok := c.ReadCallback(r, netip.MustParseAddr(from)); ok != want {
+		if ok := c.Admits(r, netip.MustParseAddr(from)); ok != want {
 			t.Errorf("%+v from %s: %t", r, from, ok)
 		}
 	}
@@ -342,7 +342,7 @@ func TestReceipts(t *testing.T) {
 		if o.Preset != "" {
 			o.URL = "http://a"
 		}
-		k, _ := mustNew(t, o).ReadCallback(r, netip.Addr{})
+		k := mustNew(t, o).ReadCallback(r)
 		got, err := k.Receipts()
 		if len(want) == 0 {
 			if err == nil {
@@ -403,7 +403,7 @@ func TestMessages(t *testing.T) {
 	all := httpsms.CallbackOptions{Inbound: httpsms.InboundFields{From: "from", To: "to", Text: "text", Charset: "charset", Octets: "hex", Coding: "coding", UDH: "udh"}}
 	f := func(query, text string, a sms.Alphabet, header string) {
 		t.Helper()
-		k, _ := mustNew(t, httpsms.ConnectorOptions{URL: "http://a?to={to}", Callbacks: all}).ReadCallback(ask("GET", "from=%2B467&to=123&"+query, "", "", ""), netip.Addr{})
+		k := mustNew(t, httpsms.ConnectorOptions{URL: "http://a?to={to}", Callbacks: all}).ReadCallback(ask("GET", "from=%2B467&to=123&"+query, "", "", ""))
 		got, err := k.Messages()
 		if err != nil || len(got) != 1 || got[0].From != "+467" || got[0].To != "123" || string(got[0].Text) != text || got[0].Alphabet != a || string(got[0].Header) != header {
 			t.Errorf("%s: %+v %v", query, got, err)
@@ -422,7 +422,7 @@ func TestMessages(t *testing.T) {
 	f("hex=e9&coding=3", "\xe9", sms.Latin1, "")
 	f("hex=e9&coding=x", "\xe9", sms.Binary, "")
 	for _, query := range []string{"from=1&text=a", "to=1&text=a", "from=1&to=2", "from=1&to=2&text=%FF", "from=1&to=2&hex=0", "from=1&to=2&text=a&udh=xyz"} {
-		k, _ := mustNew(t, httpsms.ConnectorOptions{URL: "http://a?to={to}", Callbacks: all}).ReadCallback(ask("GET", query, "", "", ""), netip.Addr{})
+		k := mustNew(t, httpsms.ConnectorOptions{URL: "http://a?to={to}", Callbacks: all}).ReadCallback(ask("GET", query, "", "", ""))
 		if got, err := k.Messages(); err == nil {
 			t.Errorf("%s: %+v", query, got)
 		}
@@ -437,7 +437,8 @@ func FuzzCallback(f *testing.F) {
 	f.Fuzz(func(t *testing.T, query, kind, body string) {
 		for name := range presets {
 			c := mustNew(t, httpsms.ConnectorOptions{URL: "http://a", Preset: name})
-			k, ok := c.ReadCallback(ask("POST", query, kind, body, ""), netip.Addr{})
+			r := ask("POST", query, kind, body, "")
+			k, ok := c.ReadCallback(r), c.Admits(r, netip.Addr{})
 			if !ok {
 				t.Fatal("it needs no secret")
 			}

@@ -69,6 +69,11 @@ func Unread(path string) *httpsms.Answer {
 	return (&Request{path: path}).refuse(http.StatusBadRequest, "Request ends too early")
 }
 
+// Busy returns the answer to a request for which there is no room now.
+func Busy(path string) *httpsms.Answer {
+	return (&Request{path: path}).refuse(http.StatusServiceUnavailable, "Too many large requests are being read")
+}
+
 // refuse returns the answer that says why a request was refused. The REST interface cuts the quotes at the ends of
 // what the HTTP interface says, of which the one in front is not there.
 func (q *Request) refuse(status int, text string) *httpsms.Answer {
@@ -83,6 +88,11 @@ func (q *Request) refuse(status int, text string) *httpsms.Answer {
 		return rest(status, message)
 	}
 	return plain(status, `Error "`+text+`"`)
+}
+
+// Denied returns the answer to a request for a path with the wrong credentials of a user.
+func Denied(path, username string) *httpsms.Answer {
+	return (&Request{path: path, username: username}).Denied()
 }
 
 // Denied returns the answer to a request whose credentials are wrong.

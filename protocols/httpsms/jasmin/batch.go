@@ -3,7 +3,6 @@ package jasmin
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -35,48 +34,72 @@ type batch struct {
 // readBatch reads the messages of a batch. It refuses all if one of them cannot be read: none is left out.
 func (q *Request) readBatch(body []byte) *httpsms.Answer {
 	var b struct {
-		Messages []map[string]json.RawMessage `json:"messages"`
-		Globals  map[string]json.RawMessage   `json:"globals"`
-		Config   batch                        `json:"batch_config"`
+		Messages []json.RawMessage          `json:"messages"`
+		Globals  map[string]json.RawMessage `json:"globals"`
+		Config   batch                      `json:"batch_config"`
 	}
-	if err := json.Unmarshal(body, &b); err != nil {
-		return problem(http.StatusPreconditionFailed, "Cannot parse JSON data", "Got unparseable json data: "+err.Error())
+	err := json.Unmarshal(body, &b)
+	if err == nil && len(b.Messages) > maxMessages {
+		return tooMany()
 	}
 	q.batch = b.Config
-	octets := 0
-	for i, own := range b.Messages {
-		object := map[string]json.RawMessage{}
-		maps.Copy(object, b.Globals)
-		maps.Copy(object, own)
-		p := fromJSON(object, true)
-		p.set("username", q.username)
-		p.set("password", q.password)
-		list := recipients(p.values["to"])
-		if len(list) > 0 {
-			p.values["to"] = list[0]
+	globals, octets := fromJSON(b.Globals, true), 0
+	for i := 0; err == nil && i < len(b.Messages); i++ {
+		var object map[string]json.RawMessage
+		if err = json.Unmarshal(b.Messages[i], &object); err != nil {
+			break
 		}
-		m, wrong := readMessage(p, SecureSend)
-		if wrong != "" {
-			return wrongMessage(i, wrong)
+		p := fromJSON(object, true)
+		for _, name := range globals.names {
+			p.set(name, globals.values[name]) // those of the message come before
 		}
 		for _, value := range p.values {
 			octets += len(value)
 		}
-		if len(q.messages)+max(len(list), 1) > maxMessages || octets > maxOctets {
-			return problem(http.StatusPreconditionFailed, "Too many messages", fmt.Sprintf("A batch has %d messages at most, and %d octets in all of them", maxMessages, maxOctets))
+		if octets > maxOctets {
+			return tooMany()
 		}
-		q.messages = append(q.messages, m)
-		for _, m.to = range list[min(1, len(list)):] {
-			if !isNumber.MatchString(m.to) {
-				return wrongMessage(i, invalid("to", m.to))
-			}
-			q.messages = append(q.messages, m)
+		if refusal := q.readItem(i, p); refusal != nil {
+			return refusal
 		}
 	}
-	if len(q.messages) == 0 {
+	switch {
+	case err != nil:
+		return problem(http.StatusPreconditionFailed, "Cannot parse JSON data", "Got unparseable json data: "+err.Error())
+	case len(q.messages) == 0:
 		return problem(http.StatusPreconditionFailed, "Cannot read messages", "There are none")
 	}
 	return nil
+}
+
+// readItem reads message i of a batch, which may have several recipients.
+func (q *Request) readItem(i int, p params) *httpsms.Answer {
+	p.set("username", q.username)
+	p.set("password", q.password)
+	list := recipients(p.values["to"])
+	if len(list) > 0 {
+		p.values["to"] = list[0]
+	}
+	m, wrong := q.readMessage(p, SecureSend)
+	if wrong != "" {
+		return wrongMessage(i, wrong)
+	}
+	if len(q.messages)+max(len(list), 1) > maxMessages {
+		return tooMany()
+	}
+	q.messages = append(q.messages, m)
+	for _, m.to = range list[min(1, len(list)):] {
+		if !isNumber.MatchString(m.to) {
+			return wrongMessage(i, invalid("to", m.to))
+		}
+		q.messages = append(q.messages, m)
+	}
+	return nil
+}
+
+// tooMany returns the answer to a batch that is too large.
+func tooMany() *httpsms.Answer {
+	return problem(http.StatusPreconditionFailed, "Too many messages", fmt.Sprintf("A batch has %d messages at most, and %d octets in all of them", maxMessages, maxOctets))
 }
 
 // wrongMessage returns the answer to a batch one of whose messages is wrong.

@@ -80,7 +80,7 @@ func TestBatchRefusals(t *testing.T) {
 	f(one("-1s"), "Cannot parse scheduled_at value", "Got unknown format: -1s, correct formats are 'YYYY-MM-DD hh:mm:ss' or number of seconds, as 86400s")
 	f(one("99999999999999s"), "Cannot parse scheduled_at value", "Got unknown format: 99999999999999s, correct formats are 'YYYY-MM-DD hh:mm:ss' or number of seconds, as 86400s")
 	f(one("2020-01-01 00:00:00"), "Cannot schedule batch in past date", "Invalid past date given: 2020-01-01 00:00:00")
-	f(`[]`, "Cannot parse JSON data", "Got unparseable json data: json: cannot unmarshal array into Go value of type struct { Messages []map[string]json.RawMessage \"json:\\\"messages\\\"\"; Globals map[string]json.RawMessage \"json:\\\"globals\\\"\"; Config jasmin.batch \"json:\\\"batch_config\\\"\" }")
+	f(`[]`, "Cannot parse JSON data", "Got unparseable json data: json: cannot unmarshal array into Go value of type struct { Messages []json.RawMessage \"json:\\\"messages\\\"\"; Globals map[string]json.RawMessage \"json:\\\"globals\\\"\"; Config jasmin.batch \"json:\\\"batch_config\\\"\" }")
 	_, all, a := orders(secure(SecureBatch, "", one("0s")))
 	if a != nil || all[0].DeliverAt != 0 {
 		t.Errorf("%+v, %+v", all, a)
@@ -95,4 +95,17 @@ func TestBatchRefusals(t *testing.T) {
 		t.Fatalf("%+v, %+v", all, a)
 	}
 	check1(t, local, q.Answer([]httpsms.Result{{}}), `200 {"data":{"batchId":"`+batchID+`","messageCount":1,"scheduled":"3600s"}}`)
+}
+
+// The text of a batch is encoded once, and too many messages are refused before one is read.
+func TestBatchCosts(t *testing.T) {
+	t.Parallel()
+	_, all, a := orders(secure(SecureBatch, "", `{"messages":[{"to":"1"},{"to":"2"}],"globals":{"content":"П","coding":8}}`))
+	if a != nil || &all[0].Text[0] != &all[1].Text[0] || string(all[1].Text) != "\x04\x1f" {
+		t.Errorf("%+v, %+v", all, a)
+	}
+	_, _, a = orders(secure(SecureBatch, "", `{"messages":[`+strings.Repeat(`1,`, maxMessages)+`1]}`))
+	if a == nil || !strings.Contains(string(a.Body), "Too many messages") {
+		t.Errorf("%+v", a)
+	}
 }

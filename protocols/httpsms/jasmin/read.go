@@ -34,6 +34,14 @@ type Request struct {
 	messages           []message // one, but for a batch, and none for a balance
 	batch              batch
 	parts              int // of the message, for its rate
+	last               encoded
+}
+
+// An encoded is the text that was encoded last: mostly all messages of a batch have one.
+type encoded struct {
+	text   string
+	coding int
+	octets []byte
 }
 
 // A message is what a request says of one.
@@ -89,7 +97,7 @@ func Read(r *httpsms.Request) (*Request, *httpsms.Answer) {
 		p.set("username", q.username)
 		p.set("password", q.password)
 	}
-	m, wrong := readMessage(p, r.Path)
+	m, wrong := q.readMessage(p, r.Path)
 	if wrong != "" {
 		return nil, q.refuse(http.StatusBadRequest, wrong)
 	}
@@ -101,6 +109,29 @@ func Read(r *httpsms.Request) (*Request, *httpsms.Answer) {
 		q.parts = partsOf(m.alphabet, m.text)
 	}
 	return q, nil
+}
+
+// Login returns the credentials that a request with a body has beside that, and reports false if they are in the body, or
+// missing. Others cannot come before them: the first value counts.
+func Login(r *httpsms.Request) (username, password string, ok bool) {
+	if isREST(r.Path) {
+		username, password, a := basic(r.Get("Authorization"))
+		return username, password, a == nil
+	}
+	if mediaType(r) == "application/json" {
+		return "", "", false
+	}
+	var p params
+	readQuery(&p, r.Query)
+	username, name := p.values["username"]
+	password, secret := p.values["password"]
+	return username, password, name && secret
+}
+
+// mediaType returns what the body of a request is.
+func mediaType(r *httpsms.Request) string {
+	kind, _, _ := strings.Cut(r.Get("Content-Type"), ";")
+	return strings.TrimSpace(kind)
 }
 
 func isREST(path string) bool { return strings.HasPrefix(path, "/secure/") }
@@ -139,8 +170,8 @@ func basic(header string) (username, password string, a *httpsms.Answer) {
 
 // readParams reads the parameters of a request's query, form or object of JSON.
 func readParams(r *httpsms.Request, rest bool) (params, error) {
-	kind, _, _ := strings.Cut(r.Get("Content-Type"), ";")
-	if len(r.Body) > 0 && (rest || strings.TrimSpace(kind) == "application/json") {
+	kind := mediaType(r)
+	if len(r.Body) > 0 && (rest || kind == "application/json") {
 		var object map[string]json.RawMessage
 		if err := json.Unmarshal(r.Body, &object); err != nil {
 			return params{}, err
@@ -149,7 +180,7 @@ func readParams(r *httpsms.Request, rest bool) (params, error) {
 	}
 	var p params
 	readQuery(&p, r.Query)
-	if strings.TrimSpace(kind) == "application/x-www-form-urlencoded" {
+	if kind == "application/x-www-form-urlencoded" {
 		readQuery(&p, string(r.Body))
 	}
 	return p, nil
@@ -212,7 +243,7 @@ func fromJSON(object map[string]json.RawMessage, underlined bool) params {
 }
 
 // readMessage reads what parameters say of a message, and returns what is wrong with them.
-func readMessage(p params, path string) (m message, wrong string) {
+func (q *Request) readMessage(p params, path string) (m message, wrong string) {
 	fields := allFields
 	switch path {
 	case Rate, SecureRate:
@@ -240,7 +271,10 @@ func readMessage(p params, path string) (m message, wrong string) {
 		}
 		m.text = b
 	} else {
-		m.text = encode(text, coding, p.json)
+		if l := &q.last; l.octets == nil || l.text != text || l.coding != coding {
+			*l = encoded{text, coding, encode(text, coding, p.json)}
+		}
+		m.text = q.last.octets
 	}
 	if m.alphabet == sms.UCS2 && len(m.text)%2 != 0 {
 		if octets {

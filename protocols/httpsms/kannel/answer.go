@@ -38,6 +38,11 @@ func TooLarge() *httpsms.Answer {
 	return answer(http.StatusRequestEntityTooLarge, "Request is too large, rejected")
 }
 
+// Busy returns the answer to a request for which there is no room now.
+func Busy() *httpsms.Answer {
+	return answer(http.StatusServiceUnavailable, "Temporal failure, try again later.")
+}
+
 // Unknown returns the answer to a request for another path.
 func Unknown() *httpsms.Answer { return answer(http.StatusNotFound, "Unknown request.") }
 
@@ -57,7 +62,7 @@ func Answer(results []httpsms.Result) *httpsms.Answer {
 		again = again || r.Code.Retryable() || r.Code == sms.Faulty
 	}
 	if again {
-		return answer(http.StatusServiceUnavailable, "Temporal failure, try again later.")
+		return Busy()
 	}
 	switch first {
 	case sms.BadSource:

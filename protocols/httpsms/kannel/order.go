@@ -26,6 +26,8 @@ const (
 	maxAccount   = 64
 	maxURL       = 4 << 10
 	maxMinutes   = 10 * 366 * 24 * 60
+	maxText      = 256 << 10 // octets that are looked at: no message has more than 64 KiB, in any alphabet
+	maxOctets    = 8 << 20   // of all messages
 )
 
 // The bits of dlr-mask, which are the values of %d.
@@ -62,6 +64,9 @@ func (s *Send) Orders(now int64, d Defaults) ([]httpsms.Order, *httpsms.Answer) 
 		if wrong := read(); wrong != "" {
 			return nil, answer(http.StatusBadRequest, wrong)
 		}
+	}
+	if len(receivers)*len(o.Text) > maxOctets {
+		return nil, answer(http.StatusBadRequest, "Too many receivers, rejected")
 	}
 	orders := make([]httpsms.Order, len(receivers))
 	for i, to := range receivers {

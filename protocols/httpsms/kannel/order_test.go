@@ -244,6 +244,14 @@ func TestManyReceivers(t *testing.T) {
 	}
 	_, a := orders(get(b.String()), defaults)
 	checkAnswer(t, "1 MiB", a, "400 Too many receivers, rejected")
+	many := b.String()[:strings.LastIndex(b.String()[:7*4096], "+")]
+	if all, a := orders(get(many+"&text=x"), defaults); a != nil || len(all) < 4000 {
+		t.Errorf("%d messages, %+v", len(all), a)
+	}
+	_, a = orders(get(many+"&text="+strings.Repeat("x", 2200)), defaults)
+	checkAnswer(t, "8 MiB in all", a, "400 Too many receivers, rejected")
+	_, a = orders(get("to=1&text="+strings.Repeat("x", maxText+1)), defaults)
+	checkAnswer(t, "a text of 256 KiB", a, "400 Charset or body misformed, rejected")
 	_, a = Read(get("to=" + strings.Repeat("1", MaxRequest)))
 	checkAnswer(t, "more", a, "413 Request is too large, rejected")
 	_, a = Read(post("text/plain", strings.Repeat("1", MaxRequest+1)))

@@ -71,6 +71,21 @@ func Read(r *httpsms.Request) (*Send, *httpsms.Answer) {
 	return s, nil
 }
 
+// Login returns the credentials that a request with a body has beside that, and reports false if they are in the body, or
+// missing. Others cannot come before them: in a form the first value counts.
+func Login(r *httpsms.Request) (username, password string, ok bool) {
+	var p params
+	switch kind, _ := contentType(r.Get("Content-Type")); kind {
+	case "application/x-www-form-urlencoded":
+		p = readQuery(r.Query)
+	case "text/plain", "application/octet-stream", "text/html", "text/vnd.wap.wml":
+		p = readHeaders(r)
+	}
+	username, name := p["username"]
+	password, secret := p["password"]
+	return username, password, name && secret
+}
+
 // contentType reads a Content-Type as Kannel does: without one the body is octets, and text is ISO-8859-1 if it
 // does not say more.
 func contentType(value string) (kind, charset string) {

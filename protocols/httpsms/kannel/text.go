@@ -21,6 +21,9 @@ const (
 // encode returns the octets of a text that is in a charset, and their alphabet. Where GSM 7-bit lacks one of its
 // characters, the text becomes UCS-2.
 func encode(text, from string, coding int) ([]byte, sms.Alphabet, bool) {
+	if len(text) > maxText {
+		return nil, 0, false
+	}
 	if coding == eightBit {
 		return []byte(text), sms.Binary, true
 	}

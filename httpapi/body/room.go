@@ -1,0 +1,115 @@
+package body
+
+import (
+	"errors"
+	"io"
+	"sync"
+
+	"pmg/connector"
+)
+
+// Bounds on the bodies that are read at the same time.
+const (
+	most  = 256 << 20 // octets of all of them, and half of those that messages may have: a quarter of limits.memory
+	small = 64 << 10  // octets that each may have: the number of connections bounds how many these are
+)
+
+// Errors of bodies that were not read.
+var (
+	ErrFull  = errors.New("there is no room for the body now")
+	ErrLarge = errors.New("the body is too large")
+)
+
+// A Room bounds the octets of bodies. It is safe for concurrent use.
+type Room struct {
+	memory *connector.Memory
+
+	mu   sync.Mutex
+	used int64
+	by   map[string]int64 // accounts
+}
+
+// NewRoom returns a room whose octets are counted in memory.
+func NewRoom(memory *connector.Memory) *Room { return &Room{memory: memory, by: map[string]int64{}} }
+
+// A Claim is what a request takes of a room. It is not safe for concurrent use.
+type Claim struct {
+	room    *Room
+	account string
+	octets  int64
+}
+
+// Largest returns how large a body may be that may have most octets: one that is larger than an account's part never fits.
+func (r *Room) Largest(most int64) int64 { return min(most, max(r.all()/2-1, small-1)) }
+
+// all returns how many octets all bodies may have.
+func (r *Room) all() int64 { return min(most, r.memory.Limit()/2) }
+
+// Claim returns a claim of an account, or of those who have not logged in, "". The caller releases it.
+func (r *Room) Claim(account string) *Claim { return &Claim{room: r, account: account} }
+
+// Take takes n octets more. It reports false if there is no room for them: an account may have half of what others leave.
+func (c *Claim) Take(n int64) bool {
+	r := c.room
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c.octets+n > small {
+		all, own := r.all(), r.by[c.account]
+		if r.memory.Full() || r.used+n > all || own+n > (all-(r.used-own))/2 {
+			return false
+		}
+	}
+	c.octets += n
+	r.used += n
+	r.by[c.account] += n
+	r.memory.Add(n)
+	return true
+}
+
+// Release gives back what was taken.
+func (c *Claim) Release() {
+	r := c.room
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.used -= c.octets
+	if r.by[c.account] -= c.octets; r.by[c.account] == 0 {
+		delete(r.by, c.account)
+	}
+	r.memory.Add(-c.octets)
+	c.octets = 0
+}
+
+// Read reads a body to its end, which may have most octets at most. declared is how many its client says that it has, -1 if it does
+// not say: these are taken before any is read.
+func (c *Claim) Read(in io.Reader, declared, most int64) ([]byte, error) {
+	if declared > most {
+		return nil, ErrLarge
+	}
+	size := declared
+	if size < 0 {
+		size = min(512, most)
+	}
+	size++ // so that the end is seen
+	if !c.Take(size) {
+		return nil, ErrFull
+	}
+	for b := make([]byte, 0, size); ; {
+		n, err := in.Read(b[len(b):cap(b)])
+		b = b[:len(b)+n]
+		switch {
+		case int64(len(b)) > most:
+			return nil, ErrLarge
+		case err == io.EOF:
+			return b, nil
+		case err != nil:
+			return nil, err
+		case len(b) < cap(b):
+			continue
+		}
+		more := min(int64(cap(b)), most+1-int64(len(b)))
+		if !c.Take(more) {
+			return nil, ErrFull
+		}
+		b = append(make([]byte, 0, int64(cap(b))+more), b...)
+	}
+}
