@@ -78,6 +78,9 @@ var dialects = []struct {
 func (l *listener) exchange(w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{listener: l, w: w, r: r, conn: r.Context().Value(connKey{}).(*conn), number: l.number.Add(1), arrived: l.gateway.Clock.Now()}
 	x.conn.Await(r.ContentLength != 0)
+	if len(r.TransferEncoding) > 0 && len(l.connector.Config().Proxies) > 0 {
+		w.Header().Set("Connection", "close") // net/http does not say whether there was a length, too: the proxy may have read that
+	}
 	x.extend()
 	x.id = "r" + strconv.FormatUint(uint64(x.number), 16) + "-" + rand.Text()[:10]
 	w.Header().Set("Request-Id", x.id)

@@ -268,3 +268,20 @@ func TestHTTPProxyHAProxy(t *testing.T) {
 		}
 	}
 }
+
+// Behind a proxy nothing that follows a chunked body is a request: the proxy may have read a length instead.
+func TestHTTPProxyChunked(t *testing.T) {
+	parallel(t)
+	g := start(t, site{operator: newSMSC(t), more: apiBehind("")})
+	c, err := net.Dial("tcp", g.addr("api"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	const request = "POST /v1/messages HTTP/1.1\r\nHost: x\r\nAuthorization: Basic YWNtZTpzM2NyZXQ=\r\nContent-Type: application/json\r\n"
+	fmt.Fprintf(c, "PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n%sContent-Length: 7\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n%sContent-Length: 2\r\n\r\n{}", request, request)
+	b, _ := io.ReadAll(c)
+	if n := bytes.Count(b, []byte("HTTP/1.1 ")); n != 1 || !bytes.HasPrefix(b, []byte("HTTP/1.1 422")) {
+		t.Errorf("%d answers: %s", n, b)
+	}
+}
