@@ -114,3 +114,26 @@ func TestStatusPassword(t *testing.T) {
 		t.Error("it is refused with the dialect")
 	}
 }
+
+// Senders with control characters are refused, as SMSCs would read an empty one, or another; so are recipients that cannot be
+// international.
+func TestOrderAddresses(t *testing.T) {
+	t.Parallel()
+	for from, want := range map[string]sms.Code{
+		"Shop": sms.OK, "Sh op": sms.OK, "Åäö": sms.OK, "": sms.OK, "+4670": sms.OK,
+		"Sh\x00op": sms.BadSource, "\x00": sms.BadSource, "Sh\r\nop": sms.BadSource, "Sh\x1bop": sms.BadSource, "Sh\u009bop": sms.BadSource,
+	} {
+		var m sms.Message
+		o := Order{From: from, To: "46700000001", Text: []byte("a")}
+		if code := o.Fill(&m); code != want {
+			t.Errorf("from %q: %v, want %v", from, code, want)
+		}
+	}
+	for to, want := range map[string]sms.Code{"+46700000001": sms.OK, "0701234567": sms.OK, "+0701234567": sms.BadDestination, "+": sms.BadDestination} {
+		var m sms.Message
+		o := Order{From: "1", To: to, Text: []byte("a")}
+		if code := o.Fill(&m); code != want {
+			t.Errorf("to %q: %v, want %v", to, code, want)
+		}
+	}
+}

@@ -1,6 +1,9 @@
 package httpsms
 
 import (
+	"strings"
+	"unicode"
+
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -65,17 +68,21 @@ const (
 	maxText     = 64 << 10
 )
 
-// address reads an address. A sender may be empty, which leaves it to rules, or alphanumeric.
+// address reads an address. A sender may be empty, which leaves it to rules, or alphanumeric, without control characters: an
+// SMSC would read none of what follows a zero. No international recipient begins with 0 (E.164).
 func address(text string, sender bool) (a sms.Address, ok bool) {
 	digits := text
 	if len(text) > 0 && text[0] == '+' {
 		digits, a.TON = text[1:], tonInternational
+		if !sender && strings.HasPrefix(digits, "0") {
+			return a, false
+		}
 	}
 	if isDigits(digits) && len(digits) <= maxDigits {
 		a.NPI, a.Addr = npiTelephone, []byte(digits)
 		return a, true
 	}
-	if !sender || a.TON != 0 || len(text) > maxAlpha {
+	if !sender || a.TON != 0 || len(text) > maxAlpha || strings.ContainsFunc(text, unicode.IsControl) {
 		return a, text == "" && sender
 	}
 	if text != "" {

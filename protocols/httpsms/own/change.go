@@ -31,6 +31,8 @@ func ReadChange(body []byte, now time.Time) (*Change, *Problem) {
 	switch {
 	case named == 0:
 		s.wrong("missing", "must name what is to be changed")
+	case c.m.hasText && c.m.text == "" && !c.m.unread:
+		wrong("text", "missing", "must not be empty")
 	case c.m.hasText:
 		c.m.fillText(wrong)
 		c.m.encode(wrong)

@@ -19,12 +19,26 @@ type Message struct {
 
 	text, binary, udh  string
 	hasText, hasBinary bool
+	unread             bool // the text is not one: that was noted
 	sendAt, expiresAt  string
 	validity, receipt  string
 	class              int64
 	hasClass           bool
 	parameters         map[string]string // of the text; nil: it is as it is
+	late               bool              // it was to be sent so long ago that this is a mistake
 	last               *encoded          // the text of its batch that was encoded last; nil: it has none
+}
+
+// maxLate is how long ago a message may have been to be sent: clocks differ, and requests come again.
+const maxLate = 5 * time.Minute
+
+// Fill makes x the message, with the wall clock's times. One that comes too late is refused here, and not where it is read: a request
+// that comes again with its key is answered as the first one.
+func (m *Message) Fill(x *sms.Message) sms.Code {
+	if m.late {
+		return sms.BadSchedule
+	}
+	return m.Order.Fill(x)
 }
 
 // octets returns how many octets the message has.
@@ -75,7 +89,9 @@ func (m *Message) member(s *scanner, name string) bool {
 		}
 		m.To = s.text()
 	case "text":
+		before := len(s.found)
 		m.text, m.hasText = s.text(), true
+		m.unread = len(s.found) > before
 	case "parameters":
 		m.readParameters(s)
 	case "binary":
@@ -148,6 +164,8 @@ func (m *Message) times(now time.Time, wrong func(member, code, format string, a
 			wrong("send_at", "invalid", "must be a time as 2026-11-23T12:00:00Z")
 		} else if at.After(now) {
 			from, m.DeliverAt = at, at.UnixNano()
+		} else {
+			m.late = at.Before(now.Add(-maxLate))
 		}
 	}
 	switch {
@@ -191,6 +209,8 @@ func (m *Message) content(wrong func(member, code, format string, args ...any)) 
 		}
 	case m.hasBinary:
 		wrong("encoding", "conflict", "must be binary, or not given, with binary")
+	case m.text == "" && m.udh == "" && m.PID == 0 && !m.unread:
+		wrong("text", "missing", "must not be empty")
 	default:
 		m.fillText(wrong)
 		m.encode(wrong)

@@ -44,7 +44,8 @@ func TestEncodings(t *testing.T) {
 		}
 	}
 	f(`"text":"åäö€"`, "\x0f\x7b\x7c\x1be", sms.Default)
-	f(`"text":""`, "", sms.Default)
+	f(`"text":"","protocol_id":64`, "", sms.Default)
+	f(`"text":"","udh":"AnAA"`, "", sms.Default)
 	f(`"text":"Привет"`, "\x04\x1f\x04\x40\x04\x38\x04\x32\x04\x35\x04\x42", sms.UCS2)
 	f(`"text":"a","encoding":"ucs2"`, "\x00a", sms.UCS2)
 	f(`"text":"ý","encoding":"latin1"`, "\xfd", sms.Latin1)
@@ -100,6 +101,8 @@ func TestReadMessageRefused(t *testing.T) {
 	f(`{"to":"1","text":"a","priority":9}`, "/priority out-of-range")
 	f(`{"to":"1","text":"a","priority":1.5}`, "/priority out-of-range")
 	f(`{"to":"1","text":"a","a/b~":{"c":[1,null,true,"x"]}}`, "/a~1b~0 unknown-field")
+	f(`{"to":"1","text":""}`, "/text missing")
+	f(`{"to":"1","text":7}`, "/text wrong-type")
 	f(`{"to":"1","text":"a","binary":"AA=="}`, "/text conflict")
 	f(`{"to":"1","binary":"?"}`, "/binary invalid")
 	f(`{"to":"1","binary":"AA==","encoding":"gsm7"}`, "/encoding conflict")
@@ -120,7 +123,7 @@ func TestWordsOfProblems(t *testing.T) {
 	for _, body := range []string{`{"to":["+46700000001"],"text":"a"}`, `{"to":[],"messages":[{"text":"a"}]}`} {
 		_, p := ReadMessage([]byte(body), noon)
 		if strings.Contains(body, "messages") {
-			_, p = ReadBatch([]byte(body), noon, 1)
+			_, p = ReadBatch([]byte(body), 1)
 		}
 		if p == nil || len(p.Errors) != 1 || p.Errors[0].Pointer != "/to" || !strings.Contains(p.Errors[0].Detail, "/v1/batches") {
 			t.Errorf("%s: %+v", body, p)
@@ -139,6 +142,21 @@ func TestWordsOfProblems(t *testing.T) {
 	for code, want := range map[sms.Code]string{sms.BadDestination: "bad-destination", sms.BadSource: "bad-source", sms.BadSchedule: "bad-schedule"} {
 		if p := Refused("read", code); len(p.Errors) != 1 || p.Errors[0].Code != want {
 			t.Errorf("%+v, want %s", p, want)
+		}
+	}
+}
+
+// A message that was to be sent long ago is refused where it is submitted, so that a request with a key may come late.
+func TestLate(t *testing.T) {
+	t.Parallel()
+	for at, want := range map[string]sms.Code{"2020-01-01T00:00:00Z": sms.BadSchedule, "2026-11-23T11:54:59Z": sms.BadSchedule, "2026-11-23T11:55:00Z": sms.OK} {
+		m, p := ReadMessage([]byte(`{"to":"1","text":"a","send_at":"`+at+`"}`), noon)
+		if p != nil {
+			t.Fatal(p)
+		}
+		var x sms.Message
+		if code := m.Fill(&x); code != want || x.DeliverAt != 0 {
+			t.Errorf("%s: %v, want %v", at, code, want)
 		}
 	}
 }

@@ -103,7 +103,7 @@ var reasons = map[sms.Code]reason{
 	sms.BadSource:      {"/from", "is no sender that may be used: up to 20 digits, with + in front or without, or up to 11 characters"},
 	sms.BadDestination: {"/to", "is not a phone number; use up to 20 digits, for example +46701234567"},
 	sms.BadLength:      {"/text", "needs more short messages than it may become (max_parts)"},
-	sms.BadSchedule:    {"/send_at", "is further ahead than it may be (max_schedule of the account)"},
+	sms.BadSchedule:    {"/send_at", "is further ahead than it may be (max_schedule of the account), or more than five minutes ago"},
 	sms.BadValidity:    {"/expires_at", "has passed, or comes before the message is sent"},
 	sms.BadParameter:   {"/text", "has characters that the recipient's operator lacks, or a header that cannot be read"},
 }
