@@ -65,7 +65,7 @@ func TestHTTPBodies(t *testing.T) {
 		{"/cgi-bin/sendsms?username=api&password=s3cret", "", 1<<20 + 1, form, 413},
 		{"/send?username=api&password=wrong", "", 1000, form, 403},
 		{"/send", "", maxStranger + 1, form, 413},
-		{"/secure/sendbatch", "Authorization: Basic YXBpOndyb25n\r\n", 1000, "", 403},
+		{"/secure/send", "Authorization: Basic YXBpOndyb25n\r\n", 1000, "", 403},
 	} {
 		if r := a.head(c.path, c.login, c.length, c.more); r.StatusCode != c.status {
 			t.Errorf("%s: %d, want %d", c.path, r.StatusCode, c.status)
