@@ -14,6 +14,9 @@ var elsewhere = map[string]string{
 	"PMGAbsent":          "it is about Prometheus",
 	"PMGRestarts":        "a gateway does not know how often it was started",
 	"PMGFileDescriptors": "/readyz tells when clients are refused for want of descriptors",
+	"PMGDeliveredFalls":  "it compares with six hours before, and a gateway knows the last hour",
+	"PMGAccountSilent":   "the same, and with the day before",
+	"PMGConnectorSilent": "the same, and with the day before",
 }
 
 // The list of problems and the alert rules know the same: each alert has a rule of the same severity, or a reason why it has none.
