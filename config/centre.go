@@ -65,3 +65,17 @@ func checkListeners(d *decoder, x *index, path string, c *Connector) {
 	}
 	d.problem(path+".callbacks.listener", "must be an in connector with protocol: http%s", didYouMean(name, names))
 }
+
+// checkTest checks a connector that leads to no SMSC.
+func checkTest(d *decoder, c *Connector, path string) {
+	d.warn(path, "leads to no SMSC: its messages do not leave, because protocol is test")
+	if c.Direction == In {
+		d.problem(path+".direction", "must be out with protocol: test, which stands in for an SMSC")
+	}
+	if len(c.AllAddresses()) > 0 {
+		d.problem(path, "must not have address or listen with protocol: test, which connects to nothing")
+	}
+	if c.TLS.Enabled {
+		d.problem(path+".tls", "must not be given with protocol: test, which connects to nothing")
+	}
+}

@@ -200,6 +200,9 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 	if c.IsCentre() {
 		checkCentre(d, c, path)
 	}
+	if c.IsTest() {
+		checkTest(d, c, path)
+	}
 	d.protocol(c, path)
 	d.checkText(c, path)
 	c.rules = d.rewrite(c.Rewrite, path)

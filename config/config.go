@@ -9,6 +9,7 @@ import (
 	"pmg/protocols"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/smpp"
+	"pmg/protocols/testsms"
 	"pmg/protocols/ucp"
 	"pmg/sms"
 	"pmg/sms/rewrite"
@@ -247,7 +248,7 @@ func (a *Account) MayReceive() bool {
 type Connector struct {
 	Name      string `yaml:"name" required:"yes" live:"no" doc:"Its name in routes, logs and metrics, and of its pdu log file: letters, digits, '-' and '_'."`
 	Direction string `yaml:"direction" required:"yes" enum:"in|out" live:"no" doc:"in listens for clients, out connects to an SMSC, or waits for one that connects (listen)."`
-	Protocol  string `yaml:"protocol" default:"smpp" live:"no" doc:"The protocol it speaks."`
+	Protocol  string `yaml:"protocol" default:"smpp" live:"no" doc:"The protocol it speaks. test leads to no SMSC: messages do not leave, and what becomes of them is decided by their recipients (receipt_delay)."`
 
 	Address   string   `yaml:"address" live:"no" doc:"host:port to listen on or connect to. Needed unless addresses is given."`
 	Addresses []string `yaml:"addresses" live:"no" doc:"More of them: all are listened on; an out connector's instances take them in turn, and the next when one is down."`
@@ -272,7 +273,7 @@ type Connector struct {
 	Names // and what is behind it
 
 	Receipts     string `yaml:"receipts" default:"ask" enum:"ask|force|never" only:"out" live:"yes" doc:"Whether the SMSC is asked for receipts: ask does where the client has asked, force does for every message, never does not. Clients get none but those that they, or the option receipts of their accounts, have asked for: the others that come of force are in the pdu log, are counted (pmg_receipts_unwanted_total), and are dropped."`
-	ReceiptIDs   string `yaml:"receipt_ids" default:"learn" http:"same" enum:"learn|same|decimal|hexadecimal" only:"out" live:"yes" doc:"How the SMSC writes the ids of messages in receipts: as in its answers to submits (same), or, where those are numbers, in the other base: decimal or hexadecimal. learn concludes it from the ids that come; until it is certain, receipts whose ids can be read in two ways may be kept as orphans. Letter case, leading zeros and blanks around an id never matter."`
+	ReceiptIDs   string `yaml:"receipt_ids" default:"learn" http:"same" test:"same" enum:"learn|same|decimal|hexadecimal" only:"out" live:"yes" doc:"How the SMSC writes the ids of messages in receipts: as in its answers to submits (same), or, where those are numbers, in the other base: decimal or hexadecimal. learn concludes it from the ids that come; until it is certain, receipts whose ids can be read in two ways may be kept as orphans. Letter case, leading zeros and blanks around an id never matter."`
 	ReceiptMatch string `yaml:"receipt_match" default:"address" enum:"address|id" only:"out" live:"yes" doc:"What must agree for a receipt to be about a message: address is the id and the last digits of the recipient's number, id is the id alone, for SMSCs that hide or change numbers in receipts. With id the SMSC's ids must be long and never come again."`
 	Operations   bool   `yaml:"operations" default:"false" only:"out" live:"yes" doc:"Whether clients can also ask for, cancel and replace (SMPP: query_sm, cancel_sm, replace_sm) messages that the SMSC has accepted and that asked for no receipt. What the SMSC calls a message is then noted for all that leave by the connector, which takes about 150 octets on disk for each, for receipts.keep."`
 
@@ -303,6 +304,7 @@ type Spoken struct {
 	SMPP smpp.ConnectorOptions    `protocol:"smpp"`
 	UCP  ucp.ConnectorOptions     `protocol:"ucp"`
 	HTTP httpsms.ConnectorOptions `protocol:"http"`
+	Test testsms.ConnectorOptions `protocol:"test"`
 }
 
 // Names are what others than the connector's operators call what is behind it.
@@ -360,12 +362,17 @@ func (c *Connector) ProtocolOptions() protocols.Options {
 		return &c.UCP
 	case "http":
 		return &c.HTTP
+	case "test":
+		return &c.Test
 	}
 	return nil
 }
 
 // HasSessions reports whether the connector's peers log in and stay: with HTTP each request stands alone.
-func (c *Connector) HasSessions() bool { return c.Protocol != "http" }
+func (c *Connector) HasSessions() bool { return c.Protocol != "http" && !c.IsTest() }
+
+// IsTest reports whether the connector leads to no SMSC: its messages do not leave.
+func (c *Connector) IsTest() bool { return c.Protocol == "test" }
 
 // BindType returns the bind type of the sessions that the connector opens.
 func (c *Connector) BindType() protocols.BindType {

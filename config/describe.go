@@ -65,7 +65,7 @@ func optionOf(f reflect.StructField, path string) Option {
 	if limits := f.Tag.Get("range"); limits != "" {
 		o.Allowed = describeRange(limits)
 	}
-	for _, of := range []string{"in", "ucp", "http"} {
+	for _, of := range []string{"in", "ucp", "http", "test"} {
 		if def := f.Tag.Get(of); def != "" {
 			o.Default += " (" + of + ": " + def + ")"
 		}

@@ -46,10 +46,10 @@ func (c *caller) logs(m *sms.Message, e *httpsms.Event, request *httpsms.Call, o
 	if e.Report != nil {
 		p.Add("state", own.StateOf(e.Report.State, e.Taken || !e.Report.Untaken))
 	}
-	l.log.line(false, &p, about)
+	l.log.Line(false, &p, about)
 	p.Begin(httpsms.ToldAnswer, number, statusOf(o))
 	p.Add("error", o.Err)
-	l.log.line(true, &p, about)
+	l.log.Line(true, &p, about)
 	l.connector.Stats.Count(httpsms.Told, false, 1)
 	l.connector.Stats.Count(httpsms.ToldAnswer, true, 1)
 	l.connector.Stats.CountStatus(httpsms.ToldAnswer, true, p.Status())

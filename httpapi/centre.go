@@ -251,7 +251,7 @@ const longestPause = 5 * time.Minute
 func (w *way) begins(m *sms.Message, v *centre.Values, request *httpsms.Call) (number uint32) {
 	number = w.number.Add(1)
 	w.connector.Stats.Count(httpsms.Submit, false, 1)
-	if w.log.file == nil {
+	if !w.log.Enabled() {
 		return number
 	}
 	var p httpsms.PDU
@@ -265,7 +265,7 @@ func (w *way) begins(m *sms.Message, v *centre.Values, request *httpsms.Call) (n
 		text = v.Octets
 	}
 	p.AddText("text", text)
-	w.log.line(false, &p, pdulog.About{ID: m.ID, Account: m.Account()})
+	w.log.Line(false, &p, pdulog.About{ID: m.ID, Account: m.Account()})
 	return number
 }
 
@@ -286,5 +286,5 @@ func (w *way) ends(t *attempt, status uint32, id string) {
 	}
 	w.connector.Stats.Count(httpsms.SubmitAnswer, true, 1)
 	w.connector.Stats.CountStatus(httpsms.SubmitAnswer, true, p.Status())
-	w.log.line(true, &p, pdulog.About{ID: t.message.ID, Account: t.message.Account()})
+	w.log.Line(true, &p, pdulog.About{ID: t.message.ID, Account: t.message.Account()})
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
 	"pmg/httpapi/body"
@@ -26,7 +27,7 @@ type Engine struct {
 
 	mu  sync.Mutex
 	of  map[*connector.Connector]*listener
-	out map[*connector.Connector]*outbound
+	out map[*connector.Connector]courier
 
 	leaving sync.WaitGroup // listeners and outbounds of connectors that were removed, what expires events, and the meter
 	ctx     context.Context
@@ -36,7 +37,7 @@ type Engine struct {
 // Over returns an engine that serves what e does not: the connectors of g that have no sessions. opened has sockets that listen
 // already, by the name of their connector.
 func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listening) (*Engine, error) {
-	x := &Engine{Engine: e, gateway: g, opened: opened, of: map[*connector.Connector]*listener{}, out: map[*connector.Connector]*outbound{}}
+	x := &Engine{Engine: e, gateway: g, opened: opened, of: map[*connector.Connector]*listener{}, out: map[*connector.Connector]courier{}}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	x.bodies = body.NewRoom(&g.Memory)
 	x.callers = newCallers(x)
@@ -69,7 +70,7 @@ func (x *Engine) Listen(c *connector.Connector) error {
 	if c.Config().HasSessions() {
 		return x.Engine.Listen(c)
 	}
-	if c.Config().IsCentre() {
+	if c.Config().Direction == config.Out {
 		return x.reach(c)
 	}
 	l, err := listen(x.gateway, c, x.opened[c.Name])
@@ -82,52 +83,6 @@ func (x *Engine) Listen(c *connector.Connector) error {
 	delete(x.opened, c.Name)
 	x.of[c] = l
 	return nil
-}
-
-// reach begins to call the SMS centre of a connector.
-func (x *Engine) reach(c *connector.Connector) error {
-	v, err := newOutbound(x, c)
-	if err != nil {
-		return err
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.out[c] = v
-	return nil
-}
-
-// outboundOf returns what calls the SMS centre of a connector, nil if nothing does.
-func (x *Engine) outboundOf(c *connector.Connector) *outbound {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.out[c]
-}
-
-// takeOutbound removes and returns it.
-func (x *Engine) takeOutbound(c *connector.Connector) *outbound {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	v := x.out[c]
-	delete(x.out, c)
-	return v
-}
-
-// Rebind implements gateway.Service.
-func (x *Engine) Rebind(c *connector.Connector) {
-	if v := x.outboundOf(c); v != nil {
-		v.wake(true)
-		return
-	}
-	x.Engine.Rebind(c)
-}
-
-// Connect implements gateway.Service.
-func (x *Engine) Connect(c *connector.Connector) {
-	if v := x.outboundOf(c); v != nil {
-		v.wake(false)
-		return
-	}
-	x.Engine.Connect(c)
 }
 
 // take removes and returns what serves a connector, nil if nothing does.
@@ -152,8 +107,8 @@ func (x *Engine) Unlisten(c *connector.Connector) {
 		l.close()
 		return
 	}
-	if v := x.takeOutbound(c); v != nil {
-		v.close()
+	if v := x.takeCourier(c); v != nil {
+		v.Close()
 		return
 	}
 	x.Engine.Unlisten(c)
@@ -161,7 +116,7 @@ func (x *Engine) Unlisten(c *connector.Connector) {
 
 // Attach implements gateway.Service.
 func (x *Engine) Attach(c *connector.Connector) {
-	if x.outboundOf(c) != nil {
+	if x.courierOf(c) != nil {
 		return
 	}
 	if l := x.listenerOf(c); l != nil {
@@ -184,8 +139,8 @@ func (x *Engine) Detach(c *connector.Connector) {
 		})
 	}
 	x.Engine.Detach(c)
-	if v := x.takeOutbound(c); v != nil {
-		x.leaving.Go(v.leave)
+	if v := x.takeCourier(c); v != nil {
+		x.leaving.Go(func() { x.leave(c, v) })
 	}
 }
 
@@ -254,7 +209,7 @@ func (x *Engine) closeAll() {
 	clear(x.out)
 	x.mu.Unlock()
 	for _, v := range all {
-		v.close()
+		v.Close()
 	}
 }
 

@@ -248,7 +248,7 @@ func (x *exchange) linger() {
 
 // logs writes the request for a message and what was answered to the pdu log.
 func (x *exchange) logs(command int, o *httpsms.Order, status int, id uint64) {
-	if x.log.file == nil {
+	if !x.log.Enabled() {
 		x.count(command, status)
 		return
 	}
@@ -276,10 +276,10 @@ func (x *exchange) logs(command int, o *httpsms.Order, status int, id uint64) {
 	if x.account != nil {
 		about.Account = x.account.SystemID
 	}
-	x.log.line(true, &p, about)
+	x.log.Line(true, &p, about)
 	p.Begin(command+1, number, uint32(status))
 	about.ID = id
-	x.log.line(false, &p, about)
+	x.log.Line(false, &p, about)
 	x.count(command, status)
 }
 

@@ -142,9 +142,9 @@ func (v *outbound) logDelivery(x *exchange, one item, id uint64, status int) {
 	p.Begin(httpsms.Deliver, number, 0)
 	p.Add("remote", x.conn.remote.String())
 	one.log(&p)
-	v.log.line(true, &p, pdulog.About{ID: id})
+	v.log.Line(true, &p, pdulog.About{ID: id})
 	p.Begin(httpsms.DeliverAnswer, number, uint32(status))
-	v.log.line(false, &p, pdulog.About{ID: id})
+	v.log.Line(false, &p, pdulog.About{ID: id})
 	s := v.connector.Stats
 	s.Count(httpsms.Deliver, true, 1)
 	s.Count(httpsms.DeliverAnswer, false, 1)

@@ -18,6 +18,7 @@ import (
 	"pmg/httpapi/conns"
 	"pmg/internal/sock"
 	"pmg/internal/tlsfiles"
+	"pmg/pdulog"
 )
 
 // Bounds on a connection.
@@ -35,14 +36,14 @@ type listener struct {
 	http      http.Server
 	open      *conns.Table
 	number    atomic.Uint32
-	log       log
+	log       *pdulog.Shared
 	callers   *callers
 }
 
 // listen opens the sockets of a connector, unless they are open.
 func listen(g *gateway.Gateway, c *connector.Connector, opened []sock.Listening) (*listener, error) {
 	l := &listener{gateway: g, connector: c, open: conns.NewTable(func() int { return c.Config().Instances })}
-	l.log = log{file: c.PDULog, clock: &g.Clock}
+	l.log = pdulog.Share(c.PDULog, &g.Clock)
 	for _, o := range opened {
 		s, err := o.Listener()
 		if err != nil {
@@ -117,7 +118,7 @@ func (l *listener) close() {
 	for _, s := range l.sockets {
 		_ = s.Close()
 	}
-	l.log.close()
+	l.log.Close()
 }
 
 // refuse closes a connection for which there is no room. One that may come again is told so, without reading from it.

@@ -9,6 +9,7 @@ import (
 
 	"pmg/connector"
 	"pmg/httpapi/call"
+	"pmg/pdulog"
 )
 
 // An outbound keeps a connector in touch with its SMS centre, which is called by HTTP: it finds out whether the centre can
@@ -22,7 +23,7 @@ type outbound struct {
 	connector *connector.Connector
 	lane      *connector.Lane
 	instance  *connector.Instance // counts the attempts that failed
-	log       log
+	log       *pdulog.Shared
 	number    atomic.Uint32
 	again     chan bool // ends a rest; true: other options are in force
 	current   atomic.Pointer[way]
@@ -48,7 +49,7 @@ func (v *outbound) start(f func()) {
 // newOutbound begins to reach the SMS centre of a connector.
 func newOutbound(x *Engine, c *connector.Connector) (*outbound, error) {
 	v := &outbound{engine: x, connector: c, lane: x.gateway.LaneOf(c), instance: c.Acquire(), again: make(chan bool, 1)}
-	v.log = log{file: c.PDULog, clock: &x.gateway.Clock}
+	v.log = pdulog.Share(c.PDULog, &x.gateway.Clock)
 	v.ctx, v.cancel = context.WithCancel(x.ctx)
 	w, err := newWay(v)
 	if err != nil {
@@ -60,8 +61,8 @@ func newOutbound(x *Engine, c *connector.Connector) (*outbound, error) {
 	return v, nil
 }
 
-// close ends the calls that are under way. The lane gives nothing more: its engine has ended, or it is empty.
-func (v *outbound) close() {
+// Close ends the calls that are under way. The lane gives nothing more: its engine has ended, or it is empty.
+func (v *outbound) Close() {
 	v.mu.Lock()
 	v.closed = true
 	v.mu.Unlock()
@@ -70,41 +71,11 @@ func (v *outbound) close() {
 	v.calls.Wait()
 	v.current.Load().close()
 	v.connector.Return(v.instance)
-	v.log.close()
+	v.log.Close()
 }
 
-// goneInterval is how often a connector that was removed is asked whether it has sent what it had.
-const goneInterval = 200 * time.Millisecond
-
-// leave closes when the lane has nothing more to send, because the connector was removed.
-func (v *outbound) leave() {
-	t := time.NewTicker(goneInterval)
-	defer t.Stop()
-	for !v.isGone() {
-		select {
-		case <-t.C:
-		case <-v.ctx.Done():
-		}
-	}
-	v.close()
-}
-
-// isGone reports whether the lane has nothing more to send, or the gateway ends.
-func (v *outbound) isGone() (gone bool) {
-	told := make(chan bool, 1)
-	if !v.engine.Do(v.lane, func(int64) { told <- v.lane.Gone() }) {
-		return true
-	}
-	select {
-	case gone = <-told:
-		return gone
-	case <-v.ctx.Done():
-		return true
-	}
-}
-
-// wake ends a rest, and has what follows go on by other options if these have changed.
-func (v *outbound) wake(changed bool) {
+// Wake ends a rest, and has what follows go on by other options if these have changed.
+func (v *outbound) Wake(changed bool) {
 	for {
 		select {
 		case v.again <- changed:

@@ -19,6 +19,7 @@ const (
 	SMPP sms.Protocol = 1
 	UCP  sms.Protocol = 2
 	HTTP sms.Protocol = sms.WithContext
+	Test sms.Protocol = 4
 )
 
 // A Driver implements one protocol. It is safe for concurrent use.

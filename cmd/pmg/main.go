@@ -11,6 +11,7 @@ import (
 
 	"pmg/cmd/pmg/complete"
 	"pmg/cmd/pmg/credentials"
+	"pmg/cmd/pmg/dev"
 	"pmg/cmd/pmg/helptext"
 	"pmg/cmd/pmg/manual"
 	"pmg/cmd/pmg/migrate"
@@ -57,6 +58,7 @@ func newRootCommand() *cobra.Command {
 		newServeCommand(),
 		newReloadCommand(),
 		newDemoCommand(),
+		dev.Command(startTrial),
 		newLoadCommand(),
 		newSinkCommand(),
 		newLogCommand(),

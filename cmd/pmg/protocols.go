@@ -9,6 +9,7 @@ import (
 	"pmg/protocols"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/smpp"
+	"pmg/protocols/testsms"
 	"pmg/protocols/ucp"
 )
 
@@ -23,6 +24,7 @@ var makers = []struct {
 	}},
 	{"ucp", func(c *config.Config) vocabulary { return ucp.New(ucp.Options{MaxPDU: int(c.Limits.MaxPDU)}) }},
 	{"http", func(*config.Config) vocabulary { return httpsms.New() }},
+	{"test", func(*config.Config) vocabulary { return testsms.New() }},
 }
 
 // newDriver returns the driver of a protocol.

@@ -12,12 +12,14 @@ import (
 
 	"pmg/admin"
 	"pmg/admin/web"
+	"pmg/cmd/pmg/dev"
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
 	"pmg/httpapi"
 	"pmg/internal/notify"
 	"pmg/internal/sock"
+	"pmg/sandbox"
 	"pmg/stages"
 )
 
@@ -195,3 +197,39 @@ func setLevel(cfg *config.Config) {
 	}
 	zerolog.SetGlobalLevel(level)
 }
+
+// A trial is the gateway of pmg dev.
+type trial struct{ *server }
+
+// startTrial starts the gateway of pmg dev, whose own log goes to out.
+func startTrial(yaml string, out io.Writer) (dev.Gateway, error) {
+	cfg, _, err := config.Parse([]byte(yaml), config.Options{Protocols: protocolNames()})
+	if err != nil {
+		return nil, err
+	}
+	setLevel(cfg)
+	s, err := startServer(cfg, zerolog.New(zerolog.ConsoleWriter{Out: zerolog.SyncWriter(out), NoColor: true, TimeFormat: "15:04:05.000"}).With().Timestamp().Logger())
+	if err != nil {
+		return nil, err
+	}
+	return trial{s}, nil
+}
+
+// Address implements dev.Gateway.
+func (t trial) Address(connector string) string {
+	if connector == "" {
+		return t.admin.Addr()
+	}
+	return t.engine.Addresses(t.gateway.Connector(connector))[0].String()
+}
+
+// Sandbox implements dev.Gateway.
+func (t trial) Sandbox(connector string) *sandbox.SMSC {
+	return t.engine.(*httpapi.Engine).Sandbox(t.gateway.Connector(connector))
+}
+
+// Stop implements dev.Gateway.
+func (t trial) Stop(ctx context.Context) error { return t.stop(ctx) }
+
+// Failed implements dev.Gateway.
+func (t trial) Failed() <-chan error { return t.failed }

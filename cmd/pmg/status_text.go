@@ -170,6 +170,10 @@ func connectorTable(before, s *admin.Status) *table {
 func writeRare(b *strings.Builder, s *admin.Status) {
 	any := false
 	for _, c := range s.Connectors {
+		if c.Protocol == "test" {
+			any = true
+			fmt.Fprintf(b, "%s: a test connector: its messages do not leave\n", printable(c.Name))
+		}
 		var line strings.Builder
 		writeCounts(&line, "", []named{{"cancelled", c.Cancelled}, {"expired", c.Expired}, {"retried", c.Retried}, {"answered late", c.Late}, {"moved", c.Moved}, {"failed over", c.FailedOver}, {"lines of the pdu log lost", int64(c.PDULogLost)}})
 		if line.Len() > 0 {

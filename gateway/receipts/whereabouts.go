@@ -1,6 +1,7 @@
 package receipts
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -185,4 +186,36 @@ func List(k *keep.Keeper, below uint64, since int64, limit int, f func(*Known) e
 		}
 		return f(&k)
 	})
+}
+
+// Unreported returns what was noted of messages that an SMSC has accepted under ids that begin with a prefix, from the id from
+// on, and of which no final receipt has come: up to limit of those that were noted.
+func Unreported(k *keep.Keeper, operator, prefix string, from []byte, limit int) (all []store.Mapping, err error) {
+	if err = k.Committer.SyncSoon(); err != nil {
+		return nil, err
+	}
+	var noted []store.Mapping
+	err = k.Store.Mapped(operator, from, limit, func(peerID, value []byte) error {
+		if !bytes.HasPrefix(peerID, []byte(prefix)) {
+			return nil
+		}
+		v, err := store.DecodeMapping(bytes.Clone(value))
+		noted = append(noted, v)
+		return err
+	})
+	for i := range noted {
+		if err != nil {
+			break
+		}
+		var value []byte
+		var ok bool
+		if value, ok, err = k.Store.Lookup(endedName, binary.BigEndian.AppendUint64(nil, noted[i].KnownID())); err != nil || !ok {
+			continue
+		}
+		var f Fate
+		if _, f, err = decodeFate(value); err == nil && !f.State.Final() {
+			all = append(all, noted[i])
+		}
+	}
+	return all, err
 }

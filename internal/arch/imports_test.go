@@ -53,6 +53,7 @@ func table() []row {
 		{"protocols/prototest/toy", "protocols sms"},
 		{"protocols/smpp", "internal/logtext protocols sms sms/userdata"},
 		{"protocols/ucp", "internal/logtext internal/smstext protocols sms sms/charset"},
+		{"protocols/testsms", "internal/logtext protocols sms"},
 		{"protocols/httpsms", "internal/logtext protocols sms sms/userdata"},
 		{"protocols/httpsms/centre", "internal/smstext protocols protocols/httpsms sms sms/charset sms/userdata"},
 		{"protocols/httpsms/own", "internal/smstext protocols/httpsms sms sms/charset sms/userdata"},
@@ -62,7 +63,7 @@ func table() []row {
 		// Decisions that need no session.
 		{"httpapi/call", "protocols/httpsms sms"},
 		{"httpapi/conns", ""},
-		{"config", "httpapi/call internal/machine internal/nearest internal/passhash internal/tlsfiles internal/token protocols protocols/httpsms protocols/httpsms/centre protocols/smpp protocols/ucp sms sms/charset sms/fit sms/rewrite"},
+		{"config", "httpapi/call internal/machine internal/nearest internal/passhash internal/tlsfiles internal/token protocols protocols/httpsms protocols/httpsms/centre protocols/smpp protocols/testsms protocols/ucp sms sms/charset sms/fit sms/rewrite"},
 		{"account", "config internal/passhash internal/ratelimit internal/tlsfiles internal/token protocols sms"},
 		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms"},
 		{"events", "internal/logfile pdulog sms"},
@@ -92,7 +93,9 @@ func table() []row {
 		{"stages/cipher", ""},
 		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/proxyheader internal/sock internal/tlsfiles pdulog protocols sms stages/cipher"},
 		{"httpapi/body", "connector"},
-		{"httpapi", "account config connector connector/streams gateway gateway/convert gateway/node gateway/operate gateway/request gateway/webhooks httpapi/body httpapi/call httpapi/conns internal/httpfault internal/proxyheader internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/centre protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
+		{"sandbox", "connector gateway gateway/convert gateway/receipts gateway/request internal/smstext pdulog protocols/testsms sms sms/rewrite"},
+		{"sandbox/phone", "sandbox"},
+		{"httpapi", "account config connector connector/streams gateway gateway/convert gateway/operate gateway/request gateway/webhooks httpapi/body httpapi/call httpapi/conns internal/httpfault internal/proxyheader internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/centre protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sandbox sms"},
 		{"admin/access", "account config gateway/node internal/passhash internal/token internal/turns"},
 		{"admin/history", "connector"},
 		{"admin", "admin/access admin/history config connector connector/streams flow gateway gateway/operate gateway/receipts gateway/request gateway/webhooks internal/httpfault internal/logfile internal/smstext internal/sock internal/tlsfiles pdulog pdulog/story protocols sms sms/rewrite store"},
@@ -111,6 +114,7 @@ func table() []row {
 		{"cmd/pmg/find", ""},
 		{"cmd/pmg/complete", "config"},
 		{"cmd/pmg/helptext", ""},
+		{"cmd/pmg/dev", "internal/console sandbox sandbox/phone sms"},
 		{"cmd/pmg/webhooks", "admin config gateway/operate gateway/webhooks sms"},
 		{"cmd/pmg/migrate/draft", ""},
 		{"cmd/pmg/migrate/kannel", "cmd/pmg/migrate/draft"},
@@ -118,10 +122,10 @@ func table() []row {
 		{"cmd/pmg/migrate", "cmd/pmg/migrate/draft cmd/pmg/migrate/jasmin cmd/pmg/migrate/kannel config"},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
 		{"cmd/pmg/webdemo", "loadtest loadtest/httpload loadtest/httpsink"},
-		{"cmd/pmg", "admin admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/explain cmd/pmg/find cmd/pmg/helptext cmd/pmg/manual cmd/pmg/migrate cmd/pmg/probe cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/ucp sms stages store"},
+		{"cmd/pmg", "admin admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/helptext cmd/pmg/manual cmd/pmg/migrate cmd/pmg/probe cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 
 		// Whole gateways under test.
-		{"internal/e2e", "config connector gateway gateway/keep httpapi internal/testutil pdulog protocols protocols/httpsms protocols/smpp protocols/ucp stages store"},
+		{"internal/e2e", "config connector gateway gateway/keep httpapi internal/testutil pdulog protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp stages store"},
 
 		// Small faults for the tests to notice.
 		{"internal/mutate", ""},

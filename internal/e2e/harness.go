@@ -27,6 +27,7 @@ import (
 	"pmg/protocols"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/smpp"
+	"pmg/protocols/testsms"
 	"pmg/protocols/ucp"
 	"pmg/stages"
 	"pmg/store"
@@ -138,7 +139,7 @@ func rows(lines string) string {
 
 func parse(t testing.TB, yaml string) *config.Config {
 	t.Helper()
-	cfg, _, err := config.Parse([]byte(yaml), config.Options{Protocols: []string{"smpp", "ucp", "http"}})
+	cfg, _, err := config.Parse([]byte(yaml), config.Options{Protocols: []string{"smpp", "ucp", "http", "test"}})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, yaml)
 	}
@@ -171,6 +172,8 @@ func startOn(t *testing.T, a architecture, s site) *gw {
 			d = ucp.New(ucp.Options{MaxPDU: int(c.Limits.MaxPDU)})
 		case "http":
 			return httpsms.New(), nil
+		case "test":
+			return testsms.New(), nil
 		}
 		if s.driver != nil {
 			d = s.driver(d)

@@ -18,9 +18,7 @@ type PDU struct {
 	Kind   int    // a command
 	Number uint32 // pairs a request with its answer
 	Code   uint32 // status of an answer
-	fields []byte // as AppendLog prints them
-	hidden []byte // the same without texts
-	text   []byte // of a line that was read; UTF-8
+	fields logtext.Fields
 }
 
 // Begin empties the PDU and makes it one of a command.
@@ -30,18 +28,10 @@ func (p *PDU) Begin(command int, number, status uint32) {
 }
 
 // Add adds a field, which is left out if it is empty.
-func (p *PDU) Add(name, value string) {
-	if value != "" {
-		p.fields = logtext.AppendValue(logtext.AppendName(p.fields, name), []byte(value))
-		p.hidden = logtext.AppendValue(logtext.AppendName(p.hidden, name), []byte(value))
-	}
-}
+func (p *PDU) Add(name, value string) { p.fields.Add(name, value) }
 
 // AddText adds a field with the text of a message, which is shown where texts are.
-func (p *PDU) AddText(name string, value []byte) {
-	p.fields = logtext.AppendQuoted(logtext.AppendName(p.fields, name), value)
-	p.hidden = logtext.AppendHidden(logtext.AppendName(p.hidden, name), len(value))
-}
+func (p *PDU) AddText(name string, value []byte) { p.fields.AddText(name, value) }
 
 // Command implements protocols.PDU.
 func (p *PDU) Command() int { return p.Kind }
@@ -67,7 +57,8 @@ func (p *PDU) MessageID() []byte { return nil }
 
 // Text implements protocols.PDU. A line has texts as UTF-8.
 func (p *PDU) Text() (protocols.Text, bool) {
-	return protocols.Text{Field: "text", Octets: p.text, Alphabet: sms.DefaultUTF8}, p.text != nil
+	text := p.fields.Text()
+	return protocols.Text{Field: "text", Octets: text, Alphabet: sms.DefaultUTF8}, text != nil
 }
 
 // LoginStep implements protocols.PDU: each request has its credentials, and none is logged before they
@@ -86,14 +77,14 @@ func (p *PDU) AppendLog(b []byte, full bool) []byte {
 		b = strconv.AppendUint(append(b, '('), uint64(p.Code), 10)
 		b = append(append(append(b, '-'), (*Driver)(nil).StatusName(p.Code)...), ')')
 	}
-	if full {
-		return append(b, p.fields...)
-	}
-	return append(b, p.hidden...)
+	return p.fields.Append(b, full)
 }
 
 // Reset implements protocols.PDU.
-func (p *PDU) Reset() { *p = PDU{fields: p.fields[:0], hidden: p.hidden[:0]} }
+func (p *PDU) Reset() {
+	p.Kind, p.Number, p.Code = 0, 0, 0
+	p.fields.Reset()
+}
 
 // ParseLog implements protocols.Driver. It finds what AppendLog has printed, and no octets: there are none.
 func (*Driver) ParseLog(p protocols.PDU, line []byte) error {
@@ -124,16 +115,6 @@ func (p *PDU) addParsed(field []byte) {
 			_, _ = fmt.Sscanf(string(value), "%d", &p.Code)
 		}
 		return
-	case "text", "answer": // see AddText
-		s := logtext.NewScanner(field, nil)
-		s.Name()
-		if text := s.Value(); text != nil {
-			if p.AddText(string(name), text); string(name) == "text" {
-				p.text = text
-			}
-			return
-		}
 	}
-	p.fields = append(append(p.fields, ' '), field...)
-	p.hidden = append(append(p.hidden, ' '), field...)
+	p.fields.AddParsed(field, "text", "answer")
 }

@@ -1,0 +1,86 @@
+package phone
+
+import (
+	"embed"
+	"html/template"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+//go:embed static
+var static embed.FS
+
+// policy lets the pages load what comes from here, and run nothing.
+const policy = "default-src 'none'; style-src 'self'; frame-src 'self'; form-action 'self'; frame-ancestors 'self'; base-uri 'none'"
+
+// mostText is how many octets a reply may have.
+const mostText = 4096
+
+// A Send brings the text of a mobile to the gateway, and returns why it was refused; "": it was not.
+type Send func(from, to, text string) (refused string)
+
+// A page is what a template shows.
+type page struct {
+	Number, To string
+	Numbers    []string
+	Lines      []Line
+}
+
+// Handler serves the page of phones, on loopback alone.
+func Handler(p *Phones, send Send) http.Handler {
+	pages := template.Must(template.ParseFS(static, "static/*.html"))
+	show := func(name string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			v := page{Number: r.FormValue("number"), Numbers: p.Numbers()}
+			if v.Number == "" && len(v.Numbers) > 0 {
+				v.Number = v.Numbers[0]
+			}
+			v.Lines = p.Lines(v.Number)
+			for _, l := range v.Lines {
+				v.To = l.Other
+			}
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			_ = pages.ExecuteTemplate(w, name, v)
+		}
+	}
+	m := http.NewServeMux()
+	m.HandleFunc("GET /{$}", show("phone.html"))
+	m.HandleFunc("GET /texts", show("texts.html"))
+	m.HandleFunc("GET /numbers", show("numbers.html"))
+	m.HandleFunc("GET /phone.css", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, static, "static/phone.css") })
+	m.HandleFunc("POST /reply", func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, 4*mostText)
+		number, to, text := strings.TrimSpace(r.FormValue("number")), strings.TrimSpace(r.FormValue("to")), r.FormValue("text")
+		if number == "" || to == "" || text == "" || len(text) > mostText {
+			http.Error(w, "number, to and text must be given", http.StatusBadRequest)
+			return
+		}
+		p.reply(number, to, text, send(number, to, text))
+		http.Redirect(w, r, "/?number="+url.QueryEscape(number), http.StatusSeeOther)
+	})
+	guarded := http.NewCrossOriginProtection().Handler(m)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !isLocal(r.Host) { // a name of somebody else that leads here
+			http.Error(w, "ask for this page by 127.0.0.1 or localhost", http.StatusForbidden)
+			return
+		}
+		w.Header().Set("Content-Security-Policy", policy)
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Referrer-Policy", "same-origin")
+		w.Header().Set("Cache-Control", "no-store")
+		guarded.ServeHTTP(w, r)
+	})
+}
+
+// isLocal reports whether a host of a request is this machine.
+func isLocal(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = strings.Trim(host, "[]")
+	}
+	a, err := netip.ParseAddr(name)
+	return name == "localhost" || err == nil && a.IsLoopback()
+}

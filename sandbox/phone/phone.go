@@ -1,0 +1,106 @@
+// Package phone shows what the mobiles of a sandbox would show, and sends their replies.
+//
+// # Start reading
+//
+// Phones (what is kept), then Handler (the page).
+package phone
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"pmg/sandbox"
+)
+
+// Bounds on what is kept.
+const (
+	mostNumbers = 100
+	mostTexts   = 200 // of a number
+)
+
+// A Line is a text of a conversation.
+type Line struct {
+	Mine    bool   // the mobile has sent it
+	Other   string // whom it is from, or to
+	At      time.Time
+	Fate    string
+	Arrives bool
+
+	id    uint64
+	parts []string
+}
+
+// Text returns the text, of which parts may be missing.
+func (l *Line) Text() string { return strings.Join(l.parts, "") }
+
+// Phones are the conversations of mobiles. It is safe for concurrent use.
+type Phones struct {
+	mu      sync.Mutex
+	numbers []string // the one with the latest text first
+	lines   map[string][]*Line
+}
+
+// New returns phones that show nothing.
+func New() *Phones { return &Phones{lines: map[string][]*Line{}} }
+
+// Show adds a text that a mobile is sent, or a part of one.
+func (p *Phones) Show(t sandbox.Text) {
+	if t.Mine {
+		p.reply(t.From, t.To, t.Text, "")
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	parts, part := max(int(t.Parts), 1), int(t.Part)
+	for _, l := range p.lines[t.To] {
+		if !l.Mine && l.id == t.ID && part < len(l.parts) {
+			l.parts[part] = t.Text
+			return
+		}
+	}
+	l := &Line{Other: t.From, At: time.Unix(0, t.At), Fate: t.Fate, Arrives: t.Arrives, id: t.ID, parts: make([]string, max(parts, part+1))}
+	l.parts[part] = t.Text
+	p.add(t.To, l)
+}
+
+// reply adds a text that a mobile has sent.
+func (p *Phones) reply(number, to, text, fate string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.add(number, &Line{Mine: true, Other: to, At: time.Now(), Fate: fate, Arrives: fate == "", parts: []string{text}})
+}
+
+// add adds a line. The caller holds the lock.
+func (p *Phones) add(number string, l *Line) {
+	lines := append(p.lines[number], l)
+	p.lines[number] = lines[max(0, len(lines)-mostTexts):]
+	if i := slices.Index(p.numbers, number); i >= 0 {
+		p.numbers = slices.Delete(p.numbers, i, i+1)
+	}
+	p.numbers = slices.Insert(p.numbers, 0, number)
+	if len(p.numbers) > mostNumbers {
+		delete(p.lines, p.numbers[mostNumbers])
+		p.numbers = p.numbers[:mostNumbers]
+	}
+}
+
+// Numbers returns the mobiles, the one with the latest text first.
+func (p *Phones) Numbers() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.numbers)
+}
+
+// Lines returns the conversation of a mobile.
+func (p *Phones) Lines(number string) (all []Line) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, l := range p.lines[number] {
+		one := *l
+		one.parts = slices.Clone(l.parts)
+		all = append(all, one)
+	}
+	return all
+}

@@ -1,0 +1,44 @@
+package sandbox
+
+import (
+	"time"
+
+	"pmg/gateway/receipts"
+	"pmg/protocols/testsms"
+	"pmg/sms"
+)
+
+// What an earlier run has left.
+const (
+	resumeEvery = 200 * time.Millisecond // how often it is looked whether the gateway has read its store
+	lookedBack  = time.Hour              // beside the longest delay: how long before the start a message may have come whose receipt is made again
+)
+
+// resume schedules the receipts of messages that an earlier run has taken, and of which no receipt has come.
+func (s *SMSC) resume() {
+	t := time.NewTicker(resumeEvery)
+	defer t.Stop()
+	for !s.gateway.Recovered() {
+		select {
+		case <-t.C:
+		case <-s.ctx.Done():
+			return
+		}
+	}
+	cfg := s.connector.Config()
+	since := s.gateway.Clock.WallNow() - int64(lookedBack) - testsms.LongestDelay*int64(cfg.Test.ReceiptDelay)
+	all, err := receipts.Unreported(s.gateway.Keeper, cfg.OperatorName(), idPrefix, peerID(uint64(since/1e3)), mostScheduled)
+	if err != nil {
+		s.gateway.Log.Warn().Err(err).Str("connector", s.connector.Name).Msg("receipts of messages of earlier runs do not come")
+	}
+	for i := range all {
+		v := &all[i]
+		asks := v.Notify
+		if v.Parts > 1 {
+			asks |= sms.NotifySuccess | sms.NotifyFailure
+		}
+		if e := testsms.EndingOf(v.Dest.Addr); reports(e, asks) {
+			s.schedule.add(&delivery{due: s.due(e), id: v.ID, ending: e})
+		}
+	}
+}

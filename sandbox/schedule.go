@@ -1,0 +1,109 @@
+package sandbox
+
+import (
+	"sync"
+
+	"github.com/tidwall/btree"
+
+	"pmg/protocols/testsms"
+	"pmg/sms"
+)
+
+// A delivery is what the SMSC will bring: the receipt of a message, or what a mobile replies to it.
+type delivery struct {
+	due    int64 // by the engine's clock
+	id     uint64
+	ending *testsms.Ending
+
+	reply    string      // of a mobile; empty: it is a receipt
+	from, to sms.Address // of a reply
+}
+
+// key says which delivery of which message it is.
+type key struct {
+	id    uint64
+	reply bool
+}
+
+func (d *delivery) key() key { return key{d.id, d.reply != ""} }
+
+// mostScheduled is how many deliveries there may be: with more, the SMSC has no room for messages.
+const mostScheduled = 100_000
+
+// A schedule is what will be brought, by time. It is safe for concurrent use.
+type schedule struct {
+	changed chan struct{}
+
+	mu     sync.Mutex
+	byTime *btree.BTreeG[*delivery]
+	known  map[key]struct{} // of those in byTime, and of those that are being brought
+}
+
+func newSchedule() *schedule {
+	earlier := func(a, b *delivery) bool {
+		if a.due != b.due {
+			return a.due < b.due
+		}
+		if a.id != b.id {
+			return a.id < b.id
+		}
+		return a.reply == "" && b.reply != ""
+	}
+	return &schedule{changed: make(chan struct{}, 1), byTime: btree.NewBTreeGOptions(earlier, btree.Options{NoLocks: true}), known: map[key]struct{}{}}
+}
+
+// hasRoom reports whether the deliveries of another message may be added.
+func (s *schedule) hasRoom() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.known) < mostScheduled
+}
+
+// add adds a delivery, unless it is known already.
+func (s *schedule) add(d *delivery) {
+	s.mu.Lock()
+	_, known := s.known[d.key()]
+	if !known {
+		s.known[d.key()] = struct{}{}
+		s.byTime.Set(d)
+	}
+	s.mu.Unlock()
+	s.tell()
+}
+
+// again adds a delivery that take has returned, with another time.
+func (s *schedule) again(d *delivery) {
+	s.mu.Lock()
+	s.byTime.Set(d)
+	s.mu.Unlock()
+	s.tell()
+}
+
+func (s *schedule) tell() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+// take removes and returns the next delivery if it is due, or returns when the next one will be; 0: there is none.
+func (s *schedule) take(now int64) (d *delivery, next int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first, ok := s.byTime.Min()
+	switch {
+	case !ok:
+		return nil, 0
+	case first.due > now:
+		return nil, first.due
+	}
+	s.byTime.PopMin()
+	return first, 0
+}
+
+// done forgets a delivery that was brought.
+func (s *schedule) done(d *delivery) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.known, d.key())
+}
