@@ -132,7 +132,7 @@ func TestHTTPListLong(t *testing.T) {
 	}
 	testutil.Eventually(t, "it is undelivered", func() bool { return slices.Equal(a.listed("state=undelivered"), []string{id + " undelivered"}) })
 	for _, path := range []string{"/v1/messages/" + id, "/v1/messages"} {
-		const want = `"at":"2026-11-23T12:00:00Z","network_error":"000","smsc_id":"0","connector":"operator"`
+		const want = `"network_error":"000","smsc_id":"0","connector":"operator"`
 		if r := a.do("GET", path, ""); !strings.Contains(r.body, `"parts":3,`) || !strings.Contains(r.body, want) {
 			t.Errorf("%s, want %s", r.body, want)
 		}

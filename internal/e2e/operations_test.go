@@ -250,14 +250,14 @@ func TestQueryAfterwards(t *testing.T) {
 		query(other, 1, queryFail)
 		c.ask("query_sm seq=20 message_id="+ids[1]+" source_addr=1235", queryFail)
 		forwarded(1, "cancel_sm", cancelFail)
-		smsc.send(`deliver_sm seq=7 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:` + second[0] + ` submit date:2611201200 done date:2611201201 stat:DELIVRD"`)
+		smsc.send(`deliver_sm seq=7 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:` + second[0] + ` submit date:2611201200 done date:3711201201 stat:DELIVRD"`)
 		smsc.want("deliver_sm_resp", "seq=7", "status=0")
 		c.send("deliver_sm_resp seq=" + field(c.want("deliver_sm"), "seq") + " status=0")
 		forwarded(1, "query_sm", "status=0", "message_state=1")
-		query(c, 2, "status=0", "message_state=2", "final_date=261120120100000+")
-		smsc.send(`deliver_sm seq=8 source_addr=46700000001 destination_addr=1234 esm_class=32 short_message="id:` + second[0] + ` submit date:2611201200 done date:2611201202 stat:ENROUTE"`)
+		query(c, 2, "status=0", "message_state=2", "final_date=371120120100000+")
+		smsc.send(`deliver_sm seq=8 source_addr=46700000001 destination_addr=1234 esm_class=32 short_message="id:` + second[0] + ` submit date:2611201200 done date:3711201202 stat:ENROUTE"`)
 		smsc.want("deliver_sm_resp", "seq=8", "status=0")
-		query(c, 2, "status=0", "message_state=2", "final_date=261120120100000+") // T9
+		query(c, 2, "status=0", "message_state=2", "final_date=371120120100000+") // T9
 	})
 }
 
