@@ -1,7 +1,6 @@
 package httpfault
 
 import (
-	"bytes"
 	"io"
 	"log"
 	"net/http"
@@ -10,12 +9,14 @@ import (
 	"testing"
 
 	"github.com/rs/zerolog"
+
+	"pmg/internal/testutil"
 )
 
 // A panic is logged, and answered while nothing else was.
 func TestHandler(t *testing.T) {
 	t.Parallel()
-	var logged bytes.Buffer
+	var logged testutil.Log
 	s := httptest.NewUnstartedServer(Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "image/png")
 		switch r.URL.Path {
