@@ -54,11 +54,18 @@ func TestPrebindHalf(t *testing.T) {
 	all := NewPrebind(5, 3)
 	half := all.half()
 	a, b := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
-	if !half.Enter(a) || !half.Enter(a) || half.Enter(b) {
-		t.Error("requests have not half")
-	}
-	if !all.Enter(a) || all.Enter(a) || !all.Enter(b) || !all.Enter(b) || all.Enter(netip.Addr{}) {
-		t.Error("sessions have not the rest, of an address as many as both may have")
+	for i, want := range []struct {
+		of      *Prebind
+		from    netip.Addr
+		entered bool
+	}{
+		{half, a, true}, {half, a, true}, {half, b, false}, // requests have half
+		{all, a, true}, {all, a, false}, // of an address as many as both may have
+		{all, b, true}, {all, b, true}, {all, netip.Addr{}, false}, // sessions have the rest
+	} {
+		if got := want.of.Enter(want.from); got != want.entered {
+			t.Errorf("connection %d from %s: %t", i, want.from, got)
+		}
 	}
 	half.Leave(a)
 	if !all.Enter(b) || half.Enter(b) {

@@ -82,8 +82,10 @@ func TestAccounts(t *testing.T) {
 	for i := range 18 {
 		n := c.open(host(i))
 		n.Work()
-		if !n.LogIn("load") || !n.LogIn("load") {
-			t.Fatal("it has its share already")
+		for range 2 { // a second request of the connection changes nothing
+			if !n.LogIn("load") {
+				t.Fatal("it has its share already")
+			}
 		}
 		all = append(all, n)
 	}
