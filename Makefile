@@ -66,7 +66,7 @@ test: ## run the tests: about three minutes on two cores
 	@echo "The dependencies are compiled first, once. make test-all runs the longer tests as well."
 	$(call each-module,$(GOTEST) -short -vet=off $(LINK) -p $(PARALLEL) $(RUN) $(or $(PACKAGES),./...))
 
-test-all: ## run all tests of all modules: about ten minutes
+test-all: ## run all tests of all modules: about five minutes
 	$(call each-module,$(GOTEST) -vet=off $(LINK) -p $(PARALLEL) $(RUN) $(or $(PACKAGES),./...))
 
 check: vet staticcheck format fresh vulnerable ## check the source without running the gateway

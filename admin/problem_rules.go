@@ -118,7 +118,7 @@ func linkRules() []problemRule {
 	}
 }
 
-// expiring finds the connectors whose certificates expire in a time; what expires before that time is another rule's.
+// expiring finds the connectors whose certificates expire between two ages. Earlier ones belong to another rule.
 func expiring(from, to time.Duration) func(*Status, *growth, addFunc) {
 	return func(s *Status, _ *growth, add addFunc) {
 		for i := range s.Connectors {

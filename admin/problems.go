@@ -52,7 +52,7 @@ func problems(rules []problemRule, s *Status, g *growth) (all []Problem) {
 	return all
 }
 
-// textsOf returns the texts of problems, without the reasons why the gateway is not ready, which are told apart.
+// textsOf returns the texts of problems without the reasons why the gateway is not ready. Those have lines of their own.
 func textsOf(all []Problem) (texts []string) {
 	for i := range all {
 		if all[i].Alert != notReadyAlert {

@@ -307,7 +307,7 @@ type Spoken struct {
 	Test testsms.ConnectorOptions `protocol:"test"`
 }
 
-// Names are what others than the connector's operators call what is behind it.
+// Names are other names of the SMSC behind a connector: the one by which ids are shared, and the one that accounts see.
 type Names struct {
 	Operator   string `yaml:"operator" only:"out" live:"yes" doc:"The name of the SMS centre behind it; its own name when not given. A receipt is looked for among the messages of all connectors with the same operator, because it may come over another one."`
 	PublicName string `yaml:"public_name" only:"out" live:"yes" doc:"The name that accounts see in place of the connector's, in webhooks, answers and previews; with it they see the SMSC's ids of their messages as well. When not given, they see neither: fields that may be missing are, others are empty, ND in Jasmin's calls. Pages, metrics, logs and events have the connector's name in any case."`

@@ -64,7 +64,7 @@ func (c *callers) serve(l *connector.Lane) {
 	one.follow()
 }
 
-// start runs f on a goroutine, unless the gateway ends: then what has not been told is in the store. It reports whether it does.
+// start runs f on a goroutine and reports true, unless the gateway is ending. Events that were not delivered stay in the store.
 func (c *callers) start(f func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"pmg/sandbox"
 )
 
-// A courier carries the messages of an out connector without sessions: to an SMS centre that is called by HTTP, or to none.
+// A courier carries the messages of an out connector without sessions: to an SMSC that is called by HTTP, or to the sandbox.
 type courier interface {
 	// Wake ends a rest. changed says that other options are in force.
 	Wake(changed bool)
@@ -36,7 +36,7 @@ func (x *Engine) courierOf(c *connector.Connector) courier {
 	return x.out[c]
 }
 
-// outboundOf returns what calls the SMS centre of a connector, nil if nothing does.
+// outboundOf returns the HTTP client of a connector's SMSC, nil if it has none.
 func (x *Engine) outboundOf(c *connector.Connector) *outbound {
 	v, _ := x.courierOf(c).(*outbound)
 	return v

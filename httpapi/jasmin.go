@@ -81,7 +81,7 @@ func (x *exchange) jasmin() {
 	}
 }
 
-// rated returns what would become of a message whose rate is asked for, nil if none is.
+// rated previews the message of a request for its rate, nil if the request has none.
 func (x *exchange) rated(q *jasmin.Request) []httpsms.Result {
 	o, ok := q.Rated(x.gateway.Clock.WallNow())
 	if !ok {

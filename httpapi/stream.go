@@ -77,7 +77,7 @@ func (x *api) stream() {
 // errEnded says that the gateway ends a stream.
 var errEnded = errors.New("the gateway ends it")
 
-// endOf returns what the client of a stream is told when the gateway ends it.
+// endOf returns the problem on the last line of a stream that the gateway ends.
 func endOf(why streams.Reason) *own.Problem {
 	switch why {
 	case streams.Revoked:

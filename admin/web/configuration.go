@@ -78,7 +78,7 @@ func (ro *routes) configuration(r *http.Request) any {
 // IsStill reports that the page changes by acts alone.
 func (*configurationPage) IsStill() bool { return true }
 
-// certificates returns what expires, what is next first.
+// certificates returns the certificates in use, those that expire first in front.
 func (ro *routes) certificates() (rows []certificateRow) {
 	status, cfg := ro.server.Status(false), ro.server.Gateway().Config()
 	add := func(of string, at time.Time) {

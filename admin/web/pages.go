@@ -155,7 +155,7 @@ func (l *lists) connectors(r *http.Request) any {
 	}, columns...).with(shown.Heads, shown.Zero)
 }
 
-// waitingKind names what waits for a connector, if it is no SMS for an SMSC.
+// waitingKind names what waits for a connector where that is not SMS for an SMSC.
 func waitingKind(c *admin.Connector) string {
 	switch admin.WaitsFor(c.Direction, c.Protocol) {
 	case admin.ForSessions:

@@ -290,7 +290,7 @@ func (j *Parts) join(u *unreadPart) {
 	}
 }
 
-// putOff notes the end of a part where the client is not told anything yet.
+// putOff notes the end of a part before the client is sent a receipt.
 func (j *Parts) putOff(v *store.Mapping, r *sms.Report, verdict verdict) (made Made) {
 	if verdict == Unread {
 		made.unread = newUnreadPart(v, r)
