@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -129,15 +130,45 @@ func TestDocumentsCommands(t *testing.T) {
 	}
 }
 
-// Links between documents lead to existing files and headings.
+// Links between documents lead to existing files and headings, and so do the names of pages in the source and in alerts.
 func TestDocumentsLinks(t *testing.T) {
-	for name, text := range documents(t) {
-		for _, m := range regexp.MustCompile(`\]\(([^)#:]+)[^):]*\)`).FindAllStringSubmatch(text, -1) {
-			if _, err := os.Stat(filepath.Join(filepath.Dir(name), m[1])); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
+	all := documents(t)
+	check := func(where, file, anchor string) {
+		if _, err := os.Stat(file); err != nil {
+			t.Errorf("%s: %v", where, err)
+		} else if anchor != "" && !slices.Contains(anchors(all[file]), anchor) {
+			t.Errorf("%s: %s has no heading #%s", where, file, anchor)
 		}
 	}
+	link := regexp.MustCompile(`\]\(([^)#:\s]*)#?([^):\s]*)\)`)
+	for name, text := range all {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			file := name
+			if m[1] != "" {
+				file = filepath.Join(filepath.Dir(name), m[1])
+			}
+			check(name, file, m[2])
+		}
+	}
+	rules, err := os.ReadFile("../../docs/monitoring/pmg.rules.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile(`\b(docs/[\w/-]+\.md)#?([\w-]*)`)
+	for where, text := range map[string]string{"the source": sources(t), "pmg.rules.yaml": string(rules)} {
+		for _, m := range named.FindAllStringSubmatch(text, -1) {
+			check(where, filepath.Join("../..", m[1]), m[2])
+		}
+	}
+}
+
+// anchors returns the names by which links lead to the headings of a page.
+func anchors(page string) (all []string) {
+	drop := regexp.MustCompile("[^\\p{L}\\p{N} _-]")
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(page, -1) {
+		all = append(all, strings.ReplaceAll(drop.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
+	}
+	return all
 }
 
 // DEVELOP.md has a reason for every imported module.
