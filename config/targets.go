@@ -208,8 +208,16 @@ func (c *Config) RouteName(i int) string {
 	if len(all) == 0 {
 		name = "route of all messages"
 	}
-	if i < len(c.routeLines) && c.routeLines[i] > 0 {
-		name += fmt.Sprintf(" (line %d)", c.routeLines[i])
+	if line := c.RouteLine(i); line > 0 {
+		name += fmt.Sprintf(" (line %d)", line)
 	}
 	return name
+}
+
+// RouteLine returns the line of the file in which a route begins, 0 if that is not known.
+func (c *Config) RouteLine(i int) int {
+	if i < len(c.routeLines) {
+		return c.routeLines[i]
+	}
+	return 0
 }

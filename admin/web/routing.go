@@ -44,6 +44,7 @@ type routingPage struct {
 // A routeRow is a route of the table.
 type routeRow struct {
 	Number     int
+	Name       string // its line in the file
 	Conditions []string
 	Policy     string
 	Messages   int64
@@ -124,7 +125,7 @@ func (ro *routes) rows(cfg *config.Config) []routeRow {
 	rows := make([]routeRow, len(cfg.Routes))
 	for i := range rows {
 		r := &cfg.Routes[i]
-		rows[i] = routeRow{Number: i, Conditions: conditions(r), Policy: r.Policy}
+		rows[i] = routeRow{Number: i, Name: routeName(cfg, i), Conditions: conditions(r), Policy: r.Policy}
 		if i < len(status.Routes) { // a reload may just have brought it
 			rows[i].Messages = status.Routes[i].Taken
 		}
@@ -137,6 +138,14 @@ func (ro *routes) rows(cfg *config.Config) []routeRow {
 		}
 	}
 	return rows
+}
+
+// routeName names a route by its line in the file, as config check does, or by its place if the line is not known.
+func routeName(cfg *config.Config, i int) string {
+	if line := cfg.RouteLine(i); line > 0 {
+		return "line " + strconv.Itoa(line)
+	}
+	return "routes[" + strconv.Itoa(i) + "]"
 }
 
 // conditions returns what a message must have to take a route.
@@ -164,7 +173,7 @@ func one(value string) []string {
 
 // text returns what a filter finds a route by.
 func (r *routeRow) text() string {
-	words := append([]string{"routes[" + strconv.Itoa(r.Number) + "]"}, r.Conditions...)
+	words := append([]string{r.Name}, r.Conditions...)
 	for _, t := range r.Targets {
 		words = append(words, t.Name, t.Account, t.State)
 	}

@@ -151,7 +151,7 @@ func TestRoutingPage(t *testing.T) {
 		}
 		return html.UnescapeString(string(body))
 	}
-	if got := page("routing?to=4612&length=200"); !strings.Contains(got, "routes[0]") || !strings.Contains(got, "short messages") {
+	if got := page("routing?to=4612&length=200"); !strings.Contains(got, "It takes the route of") || !strings.Contains(got, "short messages") {
 		t.Error(got)
 	}
 	if got := page("routing?to=4612&account=nobody"); !strings.Contains(got, `cannot explain: the configuration has no account "nobody"`) {

@@ -30,7 +30,7 @@ type refusal struct {
 // A route is the route that matches.
 type route struct {
 	index    int
-	text     string
+	name     string
 	weighted bool
 }
 
@@ -61,7 +61,7 @@ func (a *answer) conclude() {
 	case refused != nil:
 		a.refusal, a.parked = *refused, false
 	case a.route != nil && a.refused != "":
-		a.refused = fmt.Sprintf("routes[%d] leads nowhere for this destination", a.route.index)
+		a.refused = "the " + a.route.name + " leads nowhere for this destination"
 	}
 }
 
@@ -80,7 +80,7 @@ func (a *answer) String() string {
 		fmt.Fprintf(&b, "\nChanges:\n  %s\n", strings.Join(a.changes, "\n  "))
 	}
 	if a.route != nil {
-		fmt.Fprintf(&b, "\nRoute: routes[%d] %s.%s\n", a.route.index, a.route.text, a.route.policy(a.ways))
+		fmt.Fprintf(&b, "\nIt takes the %s.%s\n", a.route.name, a.route.policy(a.ways))
 		for i := range a.ways {
 			a.ways[i].write(&b)
 		}

@@ -127,12 +127,3 @@ func (e *asked) client(name string) error {
 	}
 	return fmt.Errorf("cannot explain: the configuration has no account %q", name)
 }
-
-// routeText writes the conditions of a route as the configuration does.
-func routeText(r config.Route) string {
-	r.Policy = ""
-	if text := rewrite.Text(r); text != "{}" {
-		return text
-	}
-	return "for any message"
-}

@@ -124,17 +124,3 @@ func TestQuestions(t *testing.T) {
 		}
 	}
 }
-
-// A route is written so that it can be found in the configuration.
-func TestRouteText(t *testing.T) {
-	for want, r := range map[string]config.Route{
-		"for any message": {},
-		"{account: acme, from: operator, source: 12, keyword: [STOP]}": {Account: "acme", From: "operator", Source: "12", Keyword: []string{"STOP"}},
-		"{keyword: [STOP, JOIN]}":                                      {Keyword: []string{"STOP", "JOIN"}},
-		"{destination: [1, 2, 3, 4, 5, and 2 more]}":                   {Destination: []string{"1", "2", "3", "4", "5", "6", "7"}},
-	} {
-		if got := routeText(r); got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
-}

@@ -206,7 +206,7 @@ func (r *run) choose(s *intake.Submission, v intake.Verdict) intake.Verdict {
 		return v
 	}
 	c := &r.config.Routes[index]
-	r.answer.route = &route{index: index, text: routeText(*c), weighted: c.Policy == config.Weighted}
+	r.answer.route = &route{index: index, name: r.config.RouteName(index), weighted: c.Policy == config.Weighted}
 	if r.ways = len(ways); r.ways == 0 {
 		return v
 	}
