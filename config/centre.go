@@ -41,12 +41,21 @@ func checkCentre(d *decoder, c *Connector, path string) {
 	if s == nil {
 		return
 	}
+	if s.HidesCoding() && c.Text.EncodeAs != "ucs2" && !c.isWithoutUCS2() {
+		d.warn(path, "does not tell the SMS centre which texts are UCS-2, so that it reads these wrong: add {coding}, {data_coding} or "+
+			"{charset} to the request, or write {text} in place of the octets, or have all texts sent alike with encode_as: ucs2")
+	}
 	if c.TLS.Enabled && s.Address().Scheme == "http" {
 		d.problem(path+".tls", "must not be given with a url that begins with http://")
 	}
 	if c.HTTP.Request.Login == "basic" && c.SystemID == "" {
 		d.problem(path+".system_id", "must be given with request.login: basic")
 	}
+}
+
+// isWithoutUCS2 reports whether no text is sent in UCS-2.
+func (c *Connector) isWithoutUCS2() bool {
+	return c.Text.EncodeAs == "shortest" && c.Text.Missing == "refuse"
 }
 
 // checkListeners checks which connectors take the callbacks of SMS centres that are called by HTTP.

@@ -51,6 +51,39 @@ func TestCentreProblems(t *testing.T) {
 	f(kannel+`answers: {success: {body: "("}}`, "connectors[1].answers.success.body must be a regular expression")
 }
 
+// A request that brings octets, and does not say in which alphabet they are, is warned of: it makes other texts of some.
+func TestCentreCoding(t *testing.T) {
+	t.Parallel()
+	for options, warned := range map[string]bool{
+		`url: "http://a/?to={to}&t={octets_hex}"`:                                                             true,
+		`url: "http://a/?to={to}&t={data}"`:                                                                   true,
+		`url: "http://a/", request: {json: '{"to": "{to}", "hex": "{data_hex}"}'}`:                            true,
+		`url: "http://a/?to={to}&t={octets_hex}", encode_as: shortest`:                                        true,
+		`url: "http://a/?to={to}&t={octets_hex}", encode_as: ucs2`:                                            false,
+		`url: "http://a/?to={to}&t={octets_hex}", encode_as: shortest, missing_characters: refuse`:            false,
+		`url: "http://a/?to={to}&t={octets_hex}&dcs={data_coding}"`:                                           false,
+		`url: "http://a/?to={to}&t={data}&charset={charset}"`:                                                 false,
+		`url: "http://a/?to={to}", request: {form: "t={octets_base64}", headers: ["X-Kannel-DCS: {coding}"]}`: false,
+		`url: "http://a/?to={to}&t={text}&hex={octets_hex}"`:                                                  false,
+		`url: "http://a/?to={to}&t={text}"`:                                                                   false,
+		`url: "http://a/?to={to}&t={content}"`:                                                                false,
+		`preset: kannel, url: "http://a"`:                                                                     false,
+		`preset: jasmin, url: "http://a"`:                                                                     false,
+	} {
+		_, warnings, err := Parse([]byte(strings.Replace(centres, "%s", options, 1)), Options{Protocols: []string{"smpp", "http"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := false
+		for _, w := range warnings {
+			said = said || strings.Contains(w.String(), "which texts are UCS-2")
+		}
+		if said != warned {
+			t.Errorf("%s: %v", options, warnings)
+		}
+	}
+}
+
 // A webhook in another gateway's form may have escapes behind its host, and replies only where that gateway has them.
 func TestWebhookForms(t *testing.T) {
 	t.Parallel()

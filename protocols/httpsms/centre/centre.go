@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"pmg/protocols"
@@ -185,6 +186,15 @@ func (c *Centre) Lacks(v *Values) string {
 		return "the request has no field for octets that are no text"
 	}
 	return ""
+}
+
+// HidesCoding reports whether requests bring octets alone and do not say whether these are GSM 7-bit or UCS-2, so that the SMS centre
+// reads one of the two wrong.
+func (c *Centre) HidesCoding() bool {
+	coded := func(f *field) bool { return f.coded }
+	clear := func(f *field) bool { return f.tells || f.name == "text" || f.name == "content" }
+	inHeaders := slices.ContainsFunc(c.headers, func(h header) bool { return h.value.has(clear) })
+	return c.has(coded) && !c.has(clear) && !inHeaders
 }
 
 // Call returns the request that submits a message.

@@ -104,6 +104,7 @@ type field struct {
 	get       func(*Values) string
 
 	binary, header bool // it brings the octets of a binary message, or the user data header
+	coded, tells   bool // its octets are to be read by the coding, or it says which that is
 }
 
 // fields lists them.
@@ -112,17 +113,17 @@ var fields = []field{
 	{name: "from", doc: "sender: the same, or characters", get: func(v *Values) string { return v.From }},
 	{name: "text", doc: "text; empty if the message is binary", get: func(v *Values) string { return v.Text }},
 	{name: "content", doc: "text, or the octets of a binary message", get: content, binary: true},
-	{name: "data", doc: "the octets that Kannel has of the message: UTF-8 if coding is 0, UTF-16BE if it is 2", get: func(v *Values) string { return string(data(v)) }, binary: true},
-	{name: "data_hex", doc: "the same in hexadecimal digits", get: func(v *Values) string { return hex.EncodeToString(data(v)) }, binary: true},
-	{name: "charset", doc: "UTF-8 or UTF-16BE, as data has the text; empty if the message is binary", get: charsetName},
+	{name: "data", doc: "the octets that Kannel has of the message: UTF-8 if coding is 0, UTF-16BE if it is 2", get: func(v *Values) string { return string(data(v)) }, binary: true, coded: true},
+	{name: "data_hex", doc: "the same in hexadecimal digits", get: func(v *Values) string { return hex.EncodeToString(data(v)) }, binary: true, coded: true},
+	{name: "charset", doc: "UTF-8 or UTF-16BE, as data has the text; empty if the message is binary", get: charsetName, tells: true},
 	{name: "binary", doc: "octets of a binary message in base64; empty if it has a text", get: binaryOnly, binary: true},
-	{name: "octets_hex", doc: "octets of the text in hexadecimal digits, in the alphabet of coding: GSM 7-bit has an octet for each character", get: func(v *Values) string { return hex.EncodeToString(v.Octets) }, binary: true},
-	{name: "octets_base64", doc: "the same in base64", get: func(v *Values) string { return base64.StdEncoding.EncodeToString(v.Octets) }, binary: true},
+	{name: "octets_hex", doc: "octets of the text in hexadecimal digits, in the alphabet of coding: GSM 7-bit has an octet for each character", get: func(v *Values) string { return hex.EncodeToString(v.Octets) }, binary: true, coded: true},
+	{name: "octets_base64", doc: "the same in base64", get: func(v *Values) string { return base64.StdEncoding.EncodeToString(v.Octets) }, binary: true, coded: true},
 	{name: "udh", doc: "user data header with its length octet, as it is", get: func(v *Values) string { return string(v.Header) }, header: true},
 	{name: "udh_hex", doc: "the same in hexadecimal digits", get: func(v *Values) string { return hex.EncodeToString(v.Header) }, header: true},
 	{name: "udh_base64", doc: "the same in base64", get: func(v *Values) string { return base64.StdEncoding.EncodeToString(v.Header) }, header: true},
-	{name: "coding", doc: "0 GSM 7-bit, 1 binary, 2 UCS-2", get: func(v *Values) string { return strconv.Itoa(int(v.Coding)) }},
-	{name: "data_coding", doc: "the same as SMPP has it: 0, 4, 8", get: func(v *Values) string { return strconv.Itoa(int(v.Coding) * 4) }},
+	{name: "coding", doc: "0 GSM 7-bit, 1 binary, 2 UCS-2", get: func(v *Values) string { return strconv.Itoa(int(v.Coding)) }, tells: true},
+	{name: "data_coding", doc: "the same as SMPP has it: 0, 4, 8", get: func(v *Values) string { return strconv.Itoa(int(v.Coding) * 4) }, tells: true},
 	{name: "class", doc: "message class, 0 to 3; empty if there is none", get: class},
 	{name: "priority", doc: "priority, 1 to 4; empty if it is 0", get: func(v *Values) string { return positive(int64(v.Priority)) }},
 	{name: "validity", doc: "minutes for which it is valid; empty if it does not expire", get: func(v *Values) string { return positive(int64((v.Validity + time.Minute - 1) / time.Minute)) }},
