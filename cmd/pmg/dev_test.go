@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"sync"
@@ -31,58 +33,129 @@ func (s *screen) String() string {
 	return s.b.String()
 }
 
+// A devTrial is a pmg dev that runs.
+type devTrial struct {
+	t      *testing.T
+	out    *screen
+	ctx    context.Context
+	cancel context.CancelFunc
+	ended  chan error
+}
+
+// startDev runs pmg dev on free ports until it says how it is used.
+func startDev(t *testing.T, flags ...string) *devTrial {
+	t.Helper()
+	d := &devTrial{t: t, out: new(screen), ended: make(chan error, 1)}
+	d.ctx, d.cancel = context.WithCancel(t.Context())
+	t.Cleanup(d.cancel)
+	cmd := newRootCommand()
+	cmd.SetOut(d.out)
+	cmd.SetErr(d.out)
+	cmd.SetArgs(append([]string{"dev", "--http", "0", "--smpp", "0", "--pages", "0", "--phones", "0", "--receipt-delay", "1ms"}, flags...))
+	go func() { d.ended <- cmd.ExecuteContext(d.ctx) }()
+	testutil.Eventually(t, "it says how it is used", func() bool {
+		select {
+		case err := <-d.ended:
+			t.Fatalf("it has ended: %v", err)
+		default:
+		}
+		return strings.Contains(d.out.String(), "others are delivered")
+	})
+	return d
+}
+
+// find returns what it has printed in the place of the group of a pattern.
+func (d *devTrial) find(pattern string) string {
+	d.t.Helper()
+	m := regexp.MustCompile(pattern).FindStringSubmatch(d.out.String())
+	if m == nil {
+		d.t.Fatalf("no %s in %s", pattern, d.out)
+	}
+	return m[1]
+}
+
+func (d *devTrial) ask(method, url, contentType, body string) string {
+	d.t.Helper()
+	r, err := http.NewRequestWithContext(d.ctx, method, url, strings.NewReader(body))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	r.SetBasicAuth("dev", "secret")
+	r.Header.Set("Content-Type", contentType)
+	r.Close = true
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	b, _ := io.ReadAll(answer.Body)
+	return string(b)
+}
+
+// end interrupts it.
+func (d *devTrial) end() {
+	d.t.Helper()
+	d.cancel()
+	if err := <-d.ended; err != nil {
+		d.t.Error(err)
+	}
+}
+
 // pmg dev takes a message by the curl command that it prints, tells of its end and of the reply, shows both on the phone, and ends.
 func TestDev(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	out, ended := new(screen), make(chan error, 1)
-	cmd := newRootCommand()
-	cmd.SetOut(out)
-	cmd.SetErr(out)
-	cmd.SetArgs([]string{"dev", "--http", "0", "--smpp", "0", "--pages", "0", "--phones", "0", "--receipt-delay", "1ms"})
-	go func() { ended <- cmd.ExecuteContext(ctx) }()
-	testutil.Eventually(t, "it says how it is used", func() bool { return strings.Contains(out.String(), "others are delivered") })
-	find := func(pattern string) string {
-		t.Helper()
-		m := regexp.MustCompile(pattern).FindStringSubmatch(out.String())
-		if m == nil {
-			t.Fatalf("no %s in %s", pattern, out)
-		}
-		return m[1]
-	}
-	api, phones := find(`(http://\S+)/v1/messages`), find(`phones +(http://\S+)/`)
-	ask := func(method, url, body string) string {
-		t.Helper()
-		r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.SetBasicAuth("dev", "secret")
-		r.Header.Set("Content-Type", "application/json")
-		r.Close = true
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer answer.Body.Close()
-		b, _ := io.ReadAll(answer.Body)
-		return string(b)
-	}
-	if said := ask("POST", api+"/v1/messages", `{"from": "1234", "to": "+46700000008", "text": "Hello"}`); !strings.Contains(said, `"queued"`) {
+	d := startDev(t)
+	api, phones := d.find(`(http://\S+)/v1/messages`), d.find(`phones +(http://\S+)/`)
+	if said := d.ask("POST", api+"/v1/messages", "application/json", `{"from": "1234", "to": "+46700000008", "text": "Hello"}`); !strings.Contains(said, `"queued"`) {
 		t.Fatal(said)
 	}
 	told := ""
 	testutil.Eventually(t, "the end and the reply are told", func() bool {
-		told += ask("GET", api+"/v1/events", "")
+		told += d.ask("GET", api+"/v1/events", "application/json", "")
 		return strings.Contains(told, "message.delivered") && strings.Contains(told, "inbound.received")
 	})
 	testutil.Eventually(t, "the phone shows both", func() bool {
-		page := ask("GET", phones+"/texts?number=46700000008", "")
+		page := d.ask("GET", phones+"/texts?number=46700000008", "", "")
 		return strings.Contains(page, "<p>Hello</p>") && strings.Contains(page, "<p>Re: Hello</p>")
 	})
-	cancel()
-	if err := <-ended; err != nil {
+	d.end()
+}
+
+// pmg dev --webhook calls a server on this machine: with the end of a message, and with a reply from the page of phones.
+func TestDevWebhook(t *testing.T) {
+	t.Parallel()
+	told := new(screen)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		if r.Header.Get("Webhook-Signature") != "" {
+			_, _ = told.Write(b)
+		}
+	}))
+	defer server.Close()
+	d := startDev(t, "--webhook", server.URL+"/sms")
+	api, phones := d.find(`(http://\S+)/v1/messages`), d.find(`phones +(http://\S+)/`)
+	d.find(`signed with (whsec_\S+)`)
+	if said := d.ask("POST", api+"/v1/messages", "application/json", `{"from": "1234", "to": "+46700000001", "text": "Hello"}`); !strings.Contains(said, `"queued"`) {
+		t.Fatal(said)
+	}
+	testutil.Eventually(t, "the end is told", func() bool { return strings.Contains(told.String(), "message.delivered") })
+	d.ask("POST", phones+"/reply", "application/x-www-form-urlencoded", "number=46700000001&to=1234&text=Stop")
+	testutil.Eventually(t, "the reply is told", func() bool {
+		return strings.Contains(told.String(), "inbound.received") && strings.Contains(told.String(), `"Stop"`)
+	})
+	d.end()
+}
+
+// A port that is taken is said, with the flags that name others.
+func TestDevPort(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	_, port, _ := net.SplitHostPort(taken.Addr().String())
+	if _, err := pmg(t, "dev --smpp 0 --pages 0 --phones 0 --http "+port); err == nil || !strings.Contains(err.Error(), "name other ports") {
 		t.Error(err)
 	}
 }

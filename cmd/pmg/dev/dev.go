@@ -7,12 +7,14 @@ package dev
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,7 +41,7 @@ type Start func(yaml string, log io.Writer) (Gateway, error)
 const (
 	name       = "dev"
 	password   = "secret"
-	webhookKey = "whsec_cG1nIGRldjogbm90IGEgc2VjcmV0IQ=="
+	webhookKey = "whsec_cG1nIGRldjogdGhpcyBpcyBub3QgYSBzZWNyZXQhISE="
 )
 
 // stopTimeout is how long the gateway may take to end.
@@ -121,7 +123,10 @@ func (o *options) run(cmd *cobra.Command, start Start) (err error) {
 	defer listening.Close()
 	g, err := start(o.configuration(dir), cmd.ErrOrStderr())
 	if err != nil {
-		return fmt.Errorf("%w; --http, --smpp and --pages name other ports", err)
+		if errors.Is(err, syscall.EADDRINUSE) {
+			err = fmt.Errorf("%w; --http, --smpp and --pages name other ports", err)
+		}
+		return err
 	}
 	defer func() {
 		ctx, done := context.WithTimeout(context.Background(), stopTimeout)
