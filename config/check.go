@@ -57,7 +57,7 @@ func (d *decoder) check(c *Config, o Options) {
 	d.logins(x)
 	d.receives(c)
 	d.limits(&c.Limits)
-	d.unlikely(c)
+	d.unlikely(c, o.Thorough)
 }
 
 // unique records the name of row i, and reports it if an earlier row has the same.

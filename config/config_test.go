@@ -233,7 +233,7 @@ func TestShow(t *testing.T) {
 		t.Errorf("a password is shown:\n%s", shown)
 	}
 	again, warnings, err := Parse([]byte(shown), speaksSMPP)
-	if err != nil || len(warnings) != 2 { // of the route behind the catch-all, and of messages from mobiles
+	if err != nil || len(warnings) != 1 { // of the route behind the catch-all
 		t.Fatalf("cannot parse what is shown: %v %v\n%s", err, warnings, shown)
 	}
 	if Show(again) != shown {
@@ -414,6 +414,36 @@ func TestReceiptTimezone(t *testing.T) {
 			if refused != (zone == "Nowhere/Land") {
 				t.Errorf("%s, %s: %v", zone, c, err)
 			}
+		}
+	}
+}
+
+// That messages from mobiles have no route is said to those who check a file: many gateways only send, and would hear of it at each start.
+func TestUnrouted(t *testing.T) {
+	t.Parallel()
+	const sends = `
+accounts: [{system_id: acme, password: secret}]
+connectors:
+  - {name: clients, direction: in, address: ":2775"}
+  - {name: operator, direction: out, address: "a:1", system_id: x%s}
+routes: [{to: operator}]
+`
+	for _, c := range []struct {
+		options string
+		o       Options
+		warned  bool
+	}{
+		{"", Options{Thorough: true}, true},
+		{"", Options{}, false},
+		{", bind: transmitter", Options{Thorough: true}, false},
+	} {
+		_, warnings, err := Parse([]byte(strings.Replace(sends, "%s", c.options, 1)), c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		warned := slices.ContainsFunc(warnings, func(w Warning) bool { return strings.Contains(w.String(), "messages from mobiles") })
+		if warned != c.warned {
+			t.Errorf("%q %+v: %v", c.options, c.o, warnings)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 // Options holds facts of the caller's that a file is checked against.
 type Options struct {
 	Protocols []string // the protocols that exist; nil omits the check
+	Thorough  bool     // warn also of what is as it should be in some gateways: somebody reads the warnings now
 }
 
 // Load reads and checks a file. If the file is not valid, the error is Problems; if it

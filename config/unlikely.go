@@ -15,7 +15,7 @@ type doubts struct {
 }
 
 // unlikely warns of options that are allowed but probably a mistake.
-func (d *decoder) unlikely(c *Config) {
+func (d *decoder) unlikely(c *Config, thorough bool) {
 	serves := slices.ContainsFunc(c.Connectors, func(c Connector) bool { return c.Role() == protocols.Server })
 	if serves && len(c.Accounts) == 0 {
 		d.warn("", "has no accounts, so that no client can log in")
@@ -28,8 +28,10 @@ func (d *decoder) unlikely(c *Config) {
 	}
 	x := doubts{c, d}
 	x.unreached()
-	if len(c.Routes) > 0 {
-		x.unused()
+	if len(c.Routes) == 0 {
+		return
+	}
+	if x.unused(); thorough {
 		x.unrouted()
 	}
 }
@@ -56,7 +58,7 @@ func (c *doubts) unused() {
 	}
 }
 
-// unrouted warns of out connectors whose messages from mobiles have no route.
+// unrouted warns of out connectors whose messages from mobiles have no route. Many gateways only send.
 func (c *doubts) unrouted() {
 	receives := slices.ContainsFunc(c.Accounts, func(a Account) bool { return len(a.Receives) > 0 })
 	if c.NoRoute == Park || receives {
@@ -73,7 +75,7 @@ func (c *doubts) unrouted() {
 		}
 	}
 	if len(names) > 0 {
-		c.d.warn("routes", "has none for messages from mobiles that %s brings, so that they are refused: add one with from: %s and to: {account: …}", strings.Join(names, ", "), names[0])
+		c.d.warn("routes", "has none for messages from mobiles that %s may bring, so that they are refused: add one with from: %s and to: {account: …}, unless there are none", strings.Join(names, ", "), names[0])
 	}
 }
 

@@ -35,7 +35,7 @@ configuration cannot be used.`,
 		Example: "  pmg config check -c /etc/pmg/pmg.yaml && systemctl reload pmg",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := loadPrivate(cmd.ErrOrStderr(), file, allow)
+			c, err := loadPrivate(cmd.ErrOrStderr(), file, config.Options{Protocols: protocolNames(), Thorough: true}, allow)
 			if err != nil {
 				return err
 			}
@@ -112,7 +112,14 @@ func newConfigDescribeCommand() *cobra.Command {
 
 // loadConfig loads the configuration and writes its warnings to w.
 func loadConfig(w io.Writer, file string) (*config.Config, error) {
-	c, warnings, err := config.Load(file, config.Options{Protocols: protocolNames()})
+	return loadChecked(w, file, asItRuns())
+}
+
+// asItRuns returns the options by which a gateway reads its file.
+func asItRuns() config.Options { return config.Options{Protocols: protocolNames()} }
+
+func loadChecked(w io.Writer, file string, o config.Options) (*config.Config, error) {
+	c, warnings, err := config.Load(file, o)
 	for _, warning := range warnings {
 		fmt.Fprintf(w, "warning: %s\n", warning)
 	}
@@ -138,8 +145,8 @@ func allowFlag(cmd *cobra.Command, allow *bool) {
 }
 
 // loadPrivate loads the configuration, unless everybody can read its passwords or keys and that is not allowed.
-func loadPrivate(w io.Writer, file string, allow bool) (*config.Config, error) {
-	c, err := loadConfig(w, file)
+func loadPrivate(w io.Writer, file string, o config.Options, allow bool) (*config.Config, error) {
+	c, err := loadChecked(w, file, o)
 	if err == nil && len(c.Exposed()) > 0 && !allow {
 		return nil, fmt.Errorf("cannot use configuration: every user of this machine can read passwords or keys in %s; run \"chmod o-r %s\", or start with --allow-insecure-files", strings.Join(c.Exposed(), ", "), strings.Join(c.Exposed(), " "))
 	}

@@ -145,7 +145,7 @@ func (s *server) reloadFile(file string, r reloadRequest) (report string, err er
 	if r.file != "" && !sameFile(file, r.file) {
 		return "", fmt.Errorf("cannot reload: this gateway reads %s, not %s", file, r.file)
 	}
-	cfg, err := loadPrivate(logWriter{s.log}, file, s.allow)
+	cfg, err := loadPrivate(logWriter{s.log}, file, asItRuns(), s.allow)
 	if err != nil {
 		return "", fmt.Errorf("cannot reload: %w", err)
 	}
@@ -162,7 +162,7 @@ func (s *server) reloadFile(file string, r reloadRequest) (report string, err er
 // compare returns what a reload would change, for people.
 func (s *server) compare(file string) (string, error) {
 	var b strings.Builder
-	cfg, err := loadPrivate(&b, file, s.allow)
+	cfg, err := loadPrivate(&b, file, asItRuns(), s.allow)
 	if err != nil {
 		return "", fmt.Errorf("a reload would fail: %w", err)
 	}

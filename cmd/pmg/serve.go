@@ -62,7 +62,7 @@ scheduled for later: the log says how many.`,
 		Example: "  pmg config init && pmg serve\n  pmg serve -c /etc/pmg/pmg.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadPrivate(cmd.ErrOrStderr(), file, allow)
+			cfg, err := loadPrivate(cmd.ErrOrStderr(), file, asItRuns(), allow)
 			if errors.Is(err, os.ErrNotExist) {
 				return fmt.Errorf("%w; \"pmg config init -c %s\" writes a starter file", err, file)
 			}

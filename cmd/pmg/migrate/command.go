@@ -121,7 +121,7 @@ func (s source) command(protocols []string) *cobra.Command {
 
 // report tells what must be decided, and what is wrong with the result.
 func report(cmd *cobra.Command, d *draft.Draft, made []byte, protocols []string) error {
-	c, warnings, err := config.Parse(made, config.Options{Protocols: protocols})
+	c, warnings, err := config.Parse(made, config.Options{Protocols: protocols, Thorough: true})
 	for _, w := range warnings {
 		cmd.PrintErrf("warning: %s\n", w)
 	}
