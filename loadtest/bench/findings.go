@@ -36,13 +36,6 @@ func (r *Results) findings() (all []string) {
 		add("On one connection with one submit at a time, an answer takes %.0f µs; the answer of a TCP echo server takes %.0f µs.", p50(r.Echo.Gateway), p50(r.Echo.Echo))
 	}
 	r.describeStores(add)
-	for _, i := range r.Isolated {
-		add("With %s, the p99 of other clients is %.2f times as high beside a client that does not read, and %.2f times beside an SMSC that does not answer.",
-			i.Architecture, p99(i.Unread)/p99(i.Alone), p99(i.Silent)/p99(i.Alone))
-	}
-	for _, b := range r.Backlogs {
-		add("While %d messages wait, the dispatcher works %.3f µs on each message.", b.Waiting, median(b.Dispatcher))
-	}
 	return all
 }
 

@@ -58,6 +58,41 @@ func storesGrid(points []Point) grid {
 	return g
 }
 
+// shortGrid returns a table of points for a page: what most readers look for. results.csv and index.html have all.
+func shortGrid(points []Point) grid {
+	g := grid{Head: []string{"architecture", "logs", "store", "conns", "window"}}
+	for _, m := range shortColumns() {
+		g.Head = append(g.Head, m.info().head)
+	}
+	for i := range points {
+		p := &points[i]
+		if len(p.Samples) == 0 {
+			continue
+		}
+		engine := gatewayConfig{Setting: p.Setting}.Engine()
+		row := []string{p.Architecture, p.Logs, engine, strconv.Itoa(p.Connections), strconv.Itoa(p.Window)}
+		middle := p.Median()
+		for _, m := range shortColumns() {
+			row = append(row, fmt.Sprintf(m.info().format, middle[m]))
+		}
+		g.Rows = append(g.Rows, row)
+	}
+	return g
+}
+
+// shortColumns returns the metrics of a page's tables.
+func shortColumns() []Metric { return []Metric{Throughput, P50, P99, CPU, Memory, Goroutines} }
+
+// logged returns the points with a pdu log.
+func logged(points []Point) (all []Point) {
+	for _, p := range points {
+		if p.Logs == LogsPDUs {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
 // spreads reports whether tables show the metric's spread.
 func (m Metric) spreads() bool { return m == Throughput || m == CPU }
 
