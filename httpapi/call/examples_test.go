@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// What docs/http.md shows of checking a signature takes the calls of the gateway, and no others.
+// What docs/webhooks.md shows of checking a signature takes the calls of the gateway, and no others.
 func TestSignatureExamples(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/http.md")
+	page, err := os.ReadFile("../../docs/webhooks.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +29,7 @@ print(json.dumps([verify(c["Secret"], c["Headers"], c["Body"].encode()) for c in
 			_, block, ok := strings.Cut(string(page), "```"+l.name+"\n")
 			block, _, _ = strings.Cut(block, "```")
 			if !ok {
-				t.Fatal("docs/http.md has no such example")
+				t.Fatal("docs/webhooks.md has no such example")
 			}
 			if _, err := exec.LookPath(l.program); err != nil {
 				t.Skip("there is no " + l.program)

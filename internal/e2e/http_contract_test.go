@@ -207,12 +207,10 @@ func TestHTTPDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(page), "\n## The API\n")
-	section, _, _ = strings.Cut(section, "\n## ")
 	s := site{operator: newSMSC(t), more: withAPI, accounts: "{system_id: load, password: secret}", store: vfs.NewMem()}
 	g := start(t, s)
 	var printed strings.Builder
-	for _, block := range strings.Split(section, "```sh\n")[1:] {
+	for _, block := range strings.Split(string(page), "```sh\n")[1:] {
 		commands, _, _ := strings.Cut(block, "```")
 		out, err := exec.Command("sh", "-ec", strings.ReplaceAll(commands, "localhost:8080", g.addr("api"))).CombinedOutput()
 		if err != nil {

@@ -314,17 +314,17 @@ func TestHTTPEventsReload(t *testing.T) {
 	reload(at(row("two"), "another", more, "true", ""), ofBar)
 }
 
-// The commands of docs/http.md about events work as they stand there.
+// The commands of docs/webhooks.md about events work as they stand there.
 func TestHTTPEventsDocuments(t *testing.T) {
 	parallel(t)
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("there is no curl")
 	}
-	page, err := os.ReadFile("../../docs/http.md")
+	page, err := os.ReadFile("../../docs/webhooks.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(page), "\n**Without a server.**")
+	_, section, _ := strings.Cut(string(page), "\n## Without a server\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(section, -1)
 	if len(blocks) != 2 {

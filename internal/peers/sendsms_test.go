@@ -192,7 +192,7 @@ func ours(r *httpsms.Request) string {
 	return fmt.Sprintf("%d %s %s", a.Status, a.ContentType, a.Body)
 }
 
-// sendsmsQueries are requests whose answers Kannel knows. Those of docs/http.md that differ are not among them.
+// sendsmsQueries are requests whose answers Kannel knows. Those of docs/kannel.md that differ are not among them.
 func sendsmsQueries() []string {
 	long := strings.Repeat("a", 64)
 	return []string{

@@ -16,7 +16,7 @@ type ConnectorOptions struct {
 	StatusPassword string   `yaml:"status_password" secret:"yes" only:"in" live:"yes" doc:"The password of Kannel's /status.xml, /status.txt and /status, which the dialect kannel answers with figures of the gateway. Without one there are none."`
 
 	Preset    string          `yaml:"preset" enum:"kannel|jasmin|pmg" only:"out" live:"rebind" doc:"The interface of the SMS centre, whose request, answers and receipts need not be described then: another gateway's, by the name that dialects has for it."`
-	URL       string          `yaml:"url" only:"out" live:"rebind" doc:"What is called for each message: a template, whose {fields} docs/http.md lists. A parameter of its query whose fields are all empty is left out. With a preset the address alone, such as http://192.0.2.1:13013, is enough."`
+	URL       string          `yaml:"url" only:"out" live:"rebind" doc:"What is called for each message: a template, whose {fields} docs/http-smsc.md lists. A parameter of its query whose fields are all empty is left out. With a preset the address alone, such as http://192.0.2.1:13013, is enough."`
 	Request   RequestOptions  `yaml:"request" only:"out" live:"rebind" doc:"The rest of the request, in place of what the preset says."`
 	Answers   AnswerOptions   `yaml:"answers" only:"out" live:"rebind" doc:"What answers mean, beside their statuses: 2xx is success, 429 throttled, 400, 402, 406, 409, 411 to 417, 421, 422, 426, 428, 431 and 451 permanent, and every other temporary, because an operator can mend it."`
 	Callbacks CallbackOptions `yaml:"callbacks" only:"out" live:"rebind" doc:"How the SMS centre brings receipts and messages from mobiles: by requests to a listener of ours."`

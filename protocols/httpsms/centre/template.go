@@ -32,7 +32,7 @@ func parse(text string) (t template, err error) {
 		}
 		i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
 		if i < 0 {
-			return nil, fmt.Errorf("has {%s}, and there is no such field: docs/http.md lists them", name)
+			return nil, fmt.Errorf("has {%s}, and there is no such field: docs/http-smsc.md lists them", name)
 		}
 		t = append(t.add(before), piece{constant, &fields[i]})
 		text = after

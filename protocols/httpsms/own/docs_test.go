@@ -13,7 +13,7 @@ import (
 	"pmg/sms"
 )
 
-// docs/http.md names every problem, with its status, and every state.
+// docs/http.md names every problem, with its status, and every member of a message.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	b, err := os.ReadFile("../../../docs/http.md")

@@ -57,7 +57,7 @@ func (t *translator) isHTTP(of *Group, kind string) bool {
 		t.draft.Decide("group smsc, %s, smsc = http (%s): it has no system-type, without which Kannel does not start it", of.At, t.shown(of))
 	default:
 		t.draft.Decide("group smsc, %s, smsc = http, system-type = %s (%s): pmg import translates kannel and generic; write a connector with direction: out "+
-			"and protocol: http, as docs/http.md says (SMS centres that speak HTTP)", of.At, kind, t.shown(of))
+			"and protocol: http, as docs/http-smsc.md says", of.At, kind, t.shown(of))
 	}
 	return false
 }
@@ -181,8 +181,8 @@ func (t *translator) callbacks(s *smsc, g *draft.Source, kind string) {
 	port, listens := g.Number("port", 1, 65535)
 	if !listens {
 		if kind == typeKannel {
-			e.Decide("it has no port: Kannel has the SMS centre call what clients gave as dlr-url. PMG takes the receipts itself, and asks for none without callbacks: " +
-				"listener, url and secret, as docs/http.md says")
+			e.Decide("it has no port: Kannel has the SMSC call what clients gave as dlr-url. PMG takes the receipts itself, and asks for none without callbacks: " +
+				"listener, url and secret, as docs/http-smsc.md says")
 		}
 		return
 	}
@@ -199,7 +199,7 @@ func (t *translator) callbacks(s *smsc, g *draft.Source, kind string) {
 		if u, err := url.Parse(g.Take("dlr-url")); err == nil && u.Host != "" {
 			all = append(all, draft.Field{Key: "url", Value: u.Scheme + "://" + u.Host})
 		} else {
-			e.Decide("it has no dlr-url that PMG can read: without one Kannel has the SMS centre call what clients gave as dlr-url. PMG takes the receipts itself, "+
+			e.Decide("it has no dlr-url that PMG can read: without one Kannel has the SMSC call what clients gave as dlr-url. PMG takes the receipts itself, "+
 				"and asks for none without callbacks.url: how the SMS centre reaches port %d", port)
 		}
 	}

@@ -115,7 +115,7 @@ func smsbox() []draft.Row {
 		draft.Asks(g, "sendsms-url", "the path is /cgi-bin/sendsms: change it in the clients, or in a proxy"),
 		draft.Asks(g, "sendota-url", "PMG has no sendota"),
 		draft.Asks(g, "xmlrpc-url", "PMG has no xmlrpc"),
-		draft.Leaves(g, "sendsms-chars", "numbers are checked: docs/http.md says which are taken"),
+		draft.Leaves(g, "sendsms-chars", "numbers are checked: docs/kannel.md says which are taken"),
 		draft.Becomes(g, "global-sender", "`rewrite` of accounts without another sender: `{in: source, default: …}`"),
 		draft.Leaves(g, "log-file", oneLog),
 		draft.Leaves(g, "log-level", oneLog),
