@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"pmg/connector"
+	"pmg/internal/figuretext"
 )
 
 // Each counter is described in one place: the tags of a field set the name in the JSON, the metric,
@@ -50,7 +51,7 @@ func Cells(row any) (cells []string) {
 	v := reflect.ValueOf(row)
 	for _, f := range reflect.VisibleFields(v.Type()) {
 		if f.Tag.Get("column") != "" {
-			cells = append(cells, Number(int64(number(v.FieldByIndex(f.Index)))))
+			cells = append(cells, figuretext.Number(int64(number(v.FieldByIndex(f.Index)))))
 		}
 	}
 	return cells
@@ -92,7 +93,7 @@ func (s *ShownColumns[T]) Value(row *T, column int) float64 {
 // Cells returns the texts of the columns that are shown.
 func (s *ShownColumns[T]) Cells(row *T) (cells []string) {
 	for i := range s.fields {
-		cells = append(cells, Number(int64(s.Value(row, i))))
+		cells = append(cells, figuretext.Number(int64(s.Value(row, i))))
 	}
 	return cells
 }
@@ -116,7 +117,7 @@ func Figures(row any) (all []Figure) {
 // figureText writes a number, with two decimals if it is no whole one.
 func figureText(v float64) string {
 	if v == math.Trunc(v) {
-		return Number(int64(v))
+		return figuretext.Number(int64(v))
 	}
 	return strconv.FormatFloat(v, 'f', 2, 64)
 }

@@ -3,9 +3,9 @@ package admin
 import (
 	"cmp"
 	"slices"
-	"sync"
 	"time"
 
+	"pmg/admin/problems"
 	"pmg/config"
 	"pmg/connector"
 	"pmg/flow"
@@ -34,20 +34,20 @@ type Work struct {
 // Status is the status of a gateway. Counts are since its start. The JSON names are
 // stable. rows.go explains the tags.
 type Status struct {
-	Version      string     `json:"version"`
-	Architecture string     `json:"architecture"`
-	Started      time.Time  `json:"started"`
-	Time         time.Time  `json:"time"`
-	NotReady     []string   `json:"not_ready,omitempty"` // the reasons why it is not ready
-	Problems     []string   `json:"problems,omitempty"`  // what to look at although it is ready: the texts of ProblemList
-	ProblemList  []Problem  `json:"problem_list,omitempty"`
-	Recovering   bool       `json:"recovering,omitempty"` // messages of earlier runs are not all in their queues yet
-	Unrouted     int64      `json:"unrouted" metric:"unrouted_total" help:"Messages without a matching route."`
-	Parked       int64      `json:"parked" metric:"messages_parked" help:"Messages in the store that wait because no route leads anywhere (no_route: park)."`
-	Quarantined  int64      `json:"quarantined" metric:"messages_quarantined" help:"Messages in the store that wait because a part of the gateway fails at them."`
-	Orphans      int64      `json:"orphans" metric:"receipts_orphans" help:"Receipts in the store whose message is not known."`
-	Receipts     Receipts   `json:"receipts"`
-	Operators    []Operator `json:"operators"`
+	Version      string             `json:"version"`
+	Architecture string             `json:"architecture"`
+	Started      time.Time          `json:"started"`
+	Time         time.Time          `json:"time"`
+	NotReady     []string           `json:"not_ready,omitempty"` // the reasons why it is not ready
+	Problems     []string           `json:"problems,omitempty"`  // what to look at although it is ready: the texts of ProblemList
+	ProblemList  []problems.Problem `json:"problem_list,omitempty"`
+	Recovering   bool               `json:"recovering,omitempty"` // messages of earlier runs are not all in their queues yet
+	Unrouted     int64              `json:"unrouted" metric:"unrouted_total" help:"Messages without a matching route."`
+	Parked       int64              `json:"parked" metric:"messages_parked" help:"Messages in the store that wait because no route leads anywhere (no_route: park)."`
+	Quarantined  int64              `json:"quarantined" metric:"messages_quarantined" help:"Messages in the store that wait because a part of the gateway fails at them."`
+	Orphans      int64              `json:"orphans" metric:"receipts_orphans" help:"Receipts in the store whose message is not known."`
+	Receipts     Receipts           `json:"receipts"`
+	Operators    []Operator         `json:"operators"`
 	Work
 	Ended
 	Store      *Store      `json:"store,omitempty"`
@@ -207,8 +207,7 @@ type view struct {
 
 	certificates *certificates // of the admin address; nil: it is plain
 
-	mu    sync.Mutex
-	trail trail
+	watch problems.Watch
 }
 
 func newView(g *gateway.Gateway, e gateway.Engine, version string) *view {
@@ -292,20 +291,14 @@ func (v *view) status(withSessions bool) *Status {
 		s.Stages = append(s.Stages, newStage(&stages[i], now.Sub(v.started)))
 	}
 	s.Waiting = v.waiting(counted.Now)
-	v.mu.Lock()
-	v.trail.note(s)
-	rules := problemRules()
-	if v.gateway.Draining() {
-		rules = rules[:1] // that it stops is all that matters
-	}
-	g := v.trail.growth(s)
-	s.ProblemList = problems(rules, s, g)
+	facts := s.facts()
+	facts.Stopping = v.gateway.Draining()
+	found := v.watch.Look(facts)
+	s.ProblemList, s.Problems = found.Problems, problems.Texts(found.Problems)
 	for i := range s.Accounts {
-		a := &s.Accounts[i]
-		a.Recent = Recent{float64(g.by("account accepted", a.Name)) / max(g.seconds, 1), g.by("account refused", a.Name), g.by("account failed", a.Name)}
+		r := &s.Accounts[i].Recent
+		r.AcceptedPerSecond, r.Refused, r.Failed = found.Recent(s.Accounts[i].Name)
 	}
-	v.mu.Unlock()
-	s.Problems = textsOf(s.ProblemList)
 	return s
 }
 

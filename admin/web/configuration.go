@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"pmg/admin"
 	"pmg/admin/access"
+	"pmg/internal/figuretext"
 )
 
 // Bounds on what is shown of the audit log.
@@ -82,7 +82,7 @@ func (*configurationPage) IsStill() bool { return true }
 func (ro *routes) certificates() (rows []certificateRow) {
 	status, cfg := ro.server.Status(false), ro.server.Gateway().Config()
 	add := func(of string, at time.Time) {
-		rows = append(rows, certificateRow{of, at, admin.Age(at.Sub(status.Time).Seconds())})
+		rows = append(rows, certificateRow{of, at, figuretext.Age(at.Sub(status.Time).Seconds())})
 	}
 	if at := status.AdminCertificateExpires; at != nil {
 		add("certificate of admin.tls", *at)

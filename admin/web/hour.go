@@ -9,6 +9,7 @@ import (
 
 	"pmg/admin"
 	"pmg/admin/history"
+	"pmg/internal/figuretext"
 )
 
 // An hour is what a page shows of the last hour: charts, which a script draws, and a table for those who do not see these.
@@ -45,7 +46,7 @@ type tableColumn struct {
 func tableColumns() []tableColumn {
 	return []tableColumn{
 		{"in /s", history.In, false, number}, {"out /s", history.Out, false, number}, {"receipts /s", history.Receipts, false, number}, {"refused /s", history.Refused, false, number},
-		{"waiting, highest", history.Waiting, true, number}, {"oldest, highest", history.Oldest, true, func(v float32) string { return admin.Age(float64(v)) }},
+		{"waiting, highest", history.Waiting, true, number}, {"oldest, highest", history.Oldest, true, func(v float32) string { return figuretext.Age(float64(v)) }},
 		{"median answer, highest", history.Median, true, duration}, {"95 % of answers, highest", history.P95, true, duration},
 	}
 }

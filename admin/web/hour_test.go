@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"pmg/admin"
 	"pmg/admin/history"
 	"pmg/config"
+	"pmg/internal/figuretext"
 )
 
 // Pages have the last hour without scripts: a table, the last sample as JSON, and where all samples are. Those about a connector
@@ -66,7 +66,7 @@ func TestHourRow(t *testing.T) {
 func TestAge(t *testing.T) {
 	t.Parallel()
 	for seconds, want := range map[float64]string{0: "–", 59: "59 s", 60: "1m", 90: "1m 30s", 3600: "1h"} {
-		if got := admin.Age(seconds); got != want {
+		if got := figuretext.Age(seconds); got != want {
 			t.Errorf("%v: %s, not %s", seconds, got, want)
 		}
 	}

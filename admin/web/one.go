@@ -14,6 +14,7 @@ import (
 	"pmg/admin/history"
 	"pmg/config"
 	"pmg/connector"
+	"pmg/internal/figuretext"
 )
 
 // Speeds are the rates of the counters of accounts and of the peers of queues, by their names.
@@ -64,7 +65,7 @@ func limit(rate int) string {
 	if rate == 0 {
 		return "no limit"
 	}
-	return "limit " + admin.Number(int64(rate)) + "/s"
+	return "limit " + figuretext.Number(int64(rate)) + "/s"
 }
 
 // sessionRows are some of many sessions, of which the page of all sessions has the others.

@@ -13,6 +13,7 @@ import (
 
 	"pmg/admin"
 	"pmg/admin/access"
+	"pmg/internal/figuretext"
 )
 
 // A page is one of the operators' pages.
@@ -101,7 +102,9 @@ func (v *view) State(key, word string) template.HTML {
 }
 
 // Age writes how old the oldest of something is.
-func (v *view) Age(key string, seconds float64) template.HTML { return v.Cell(key, admin.Age(seconds)) }
+func (v *view) Age(key string, seconds float64) template.HTML {
+	return v.Cell(key, figuretext.Age(seconds))
+}
 
 // Number writes a whole number with separators that changes while the page is seen.
 func (v *view) Number(key string, n any) template.HTML { return v.Cell(key, v.Count(n)) }
@@ -109,14 +112,14 @@ func (v *view) Number(key string, n any) template.HTML { return v.Cell(key, v.Co
 // Count writes a whole number with separators.
 func (v *view) Count(n any) string {
 	if value := reflect.ValueOf(n); value.CanUint() {
-		return admin.Number(int64(value.Uint()))
+		return figuretext.Number(int64(value.Uint()))
 	}
-	return admin.Number(reflect.ValueOf(n).Int())
+	return figuretext.Number(reflect.ValueOf(n).Int())
 }
 
 // Ago writes how long ago something was, at the time of the request.
 func (v *view) Ago(at time.Time) string {
-	return admin.Age(max(0.001, time.Since(at).Seconds())) + " ago"
+	return figuretext.Age(max(0.001, time.Since(at).Seconds())) + " ago"
 }
 
 // Streams reports whether the page is kept up to date.

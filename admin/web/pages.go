@@ -14,6 +14,7 @@ import (
 	"pmg/admin"
 	"pmg/admin/access"
 	"pmg/admin/history"
+	"pmg/internal/figuretext"
 )
 
 // pages returns all pages in the order of the menu.
@@ -71,7 +72,7 @@ func (l *lists) overview(*http.Request) any {
 	o.In, o.Out, o.Receipts = o.Hour.rate(history.In), o.Hour.rate(history.Out), o.Hour.rate(history.Receipts)
 	o.Memory = o.Hour.octets(history.Memory)
 	if st := status.Store; st != nil && st.Free > 0 {
-		o.Disk = admin.Octets(st.Free) + " free"
+		o.Disk = figuretext.Octets(st.Free) + " free"
 	}
 	return o
 }
@@ -168,7 +169,7 @@ func waitingKind(c *admin.Connector) string {
 
 // Waiting writes what waits for a connector.
 func (v *view) Waiting(key string, c admin.Connector) template.HTML {
-	return v.Cell(key, admin.Number(c.Queued)+" "+cmp.Or(waitingKind(&c), "queued"))
+	return v.Cell(key, figuretext.Number(c.Queued)+" "+cmp.Or(waitingKind(&c), "queued"))
 }
 
 // shownColumns returns the columns of counters, by which rows may be sorted.
@@ -238,7 +239,7 @@ func (l *lists) gateway(*http.Request) any {
 	status := l.server.Status(false)
 	s := state{Status: status, Ready: cmp.Or(strings.Join(status.NotReady, "; "), "ready")}
 	if st := status.Store; st != nil {
-		s.Octets, s.Free = admin.Octets(st.Octets), admin.Octets(st.Free)
+		s.Octets, s.Free = figuretext.Octets(st.Octets), figuretext.Octets(st.Free)
 	}
 	return s
 }

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"pmg/admin"
 	"pmg/gateway/operate"
+	"pmg/internal/figuretext"
 )
 
 // A queueRow is what waits for one peer that came from one origin.
@@ -49,7 +49,7 @@ func (l *lists) queues(r *http.Request) any {
 		}
 		one.Taken = l.queueSpeeds.rates(peer).of(status.Time, taken[peer])[0]
 		if each, err := strconv.ParseFloat(one.Taken, 64); err == nil && each > 0 {
-			one.Left = admin.Age(max(1, float64(waits[peer])/each))
+			one.Left = figuretext.Age(max(1, float64(waits[peer])/each))
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b queueRow) int { return cmp.Compare(b.Messages, a.Messages) })

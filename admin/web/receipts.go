@@ -5,6 +5,7 @@ import (
 
 	"pmg/admin"
 	"pmg/config"
+	"pmg/internal/figuretext"
 	"pmg/sms"
 )
 
@@ -43,7 +44,7 @@ func (l *lists) receipts(*http.Request) any {
 			row.Delivered = percent(n, row.Receipts)
 		}
 		if c.Delays.Count > 0 {
-			row.Delay = admin.Age(c.Delays.MeanSeconds)
+			row.Delay = figuretext.Age(c.Delays.MeanSeconds)
 		}
 		if c.Sent > 0 {
 			row.Share = percent(c.Delays.Count, c.Sent)

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"pmg/admin"
+	"pmg/internal/figuretext"
 )
 
 // A statusView says what of a status is shown.
@@ -24,7 +25,7 @@ type statusView struct{ accounts, stages bool }
 // printable, because the server may not be a gateway.
 func statusText(before, s *admin.Status, show statusView) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "pmg %s, up %s, ", printable(s.Version), admin.Age(s.Time.Sub(s.Started).Seconds()))
+	fmt.Fprintf(&b, "pmg %s, up %s, ", printable(s.Version), figuretext.Age(s.Time.Sub(s.Started).Seconds()))
 	if len(s.NotReady) == 0 {
 		b.WriteString("ready")
 	} else {
@@ -61,9 +62,9 @@ func writeWaiting(b *strings.Builder, s *admin.Status) {
 		if i > 0 {
 			b.WriteString("; ")
 		}
-		fmt.Fprintf(b, "%s: %s", of.name, admin.Number(w.Messages))
+		fmt.Fprintf(b, "%s: %s", of.name, figuretext.Number(w.Messages))
 		if w.Oldest > 0 {
-			fmt.Fprintf(b, ", oldest %s", admin.Age(w.Oldest))
+			fmt.Fprintf(b, ", oldest %s", figuretext.Age(w.Oldest))
 		}
 	}
 	writeCounts(b, "; ", []named{{"unrouted", s.Unrouted}, {"parked", s.Parked}, {"quarantined", s.Quarantined}})
@@ -80,7 +81,7 @@ type named struct {
 func writeCounts(b *strings.Builder, before string, counts []named) {
 	for _, c := range counts {
 		if c.n > 0 {
-			fmt.Fprintf(b, "%s%s %s", before, c.name, admin.Number(c.n))
+			fmt.Fprintf(b, "%s%s %s", before, c.name, figuretext.Number(c.n))
 			before = ", "
 		}
 	}
@@ -118,12 +119,12 @@ func writeStore(b *strings.Builder, s *admin.Store) {
 	if s == nil {
 		return
 	}
-	fmt.Fprintf(b, "store %s: %s messages, %s", printable(s.Engine), admin.Number(s.Messages), admin.Octets(s.Octets))
+	fmt.Fprintf(b, "store %s: %s messages, %s", printable(s.Engine), figuretext.Number(s.Messages), figuretext.Octets(s.Octets))
 	if s.Commits > 0 {
-		fmt.Fprintf(b, "; %s commits, mean %s, longest %s", admin.Number(s.Commits), dash(span(s.CommitSeconds/float64(s.Commits))), dash(span(s.LongestSeconds)))
+		fmt.Fprintf(b, "; %s commits, mean %s, longest %s", figuretext.Number(s.Commits), dash(span(s.CommitSeconds/float64(s.Commits))), dash(span(s.LongestSeconds)))
 	}
 	if s.MinFree > 0 {
-		fmt.Fprintf(b, "; %s free", admin.Octets(s.Free))
+		fmt.Fprintf(b, "; %s free", figuretext.Octets(s.Free))
 	}
 	if !s.Recovered {
 		b.WriteString("; messages of earlier runs are still being read")
@@ -150,13 +151,13 @@ func connectorTable(before, s *admin.Status) *table {
 	}
 	for _, c := range s.Connectors {
 		row := []string{c.Name, c.Direction, c.State, of(int64(c.Sessions), c.Instances), of(c.InFlight, c.Windows)}
-		waits := []string{admin.Number(c.Queued), dash(span(c.OldestSeconds))}
+		waits := []string{figuretext.Number(c.Queued), dash(span(c.OldestSeconds))}
 		if c.Direction == "out" {
 			row = append(append(row, waits...), "-", "-")
 		} else {
 			row = append(append(row, "-", "-"), waits...)
 		}
-		row = append(row, dash(span(c.Answers.MeanSeconds)), admin.Number(c.Accepted), admin.Number(c.Refused), admin.Number(c.Sent), admin.Number(c.Failed))
+		row = append(row, dash(span(c.Answers.MeanSeconds)), figuretext.Number(c.Accepted), figuretext.Number(c.Refused), figuretext.Number(c.Sent), figuretext.Number(c.Failed))
 		if rated {
 			seconds := s.Time.Sub(before.Time).Seconds()
 			row = append(row, rate(c.Accepted-old[c.Name].Accepted, seconds), rate(c.Sent-old[c.Name].Sent, seconds))
@@ -207,7 +208,7 @@ func writeAccounts(b *strings.Builder, s *admin.Status, all bool) {
 	}
 	t.withoutZeros(1).write(b)
 	if more := len(s.Accounts) - len(accounts); more > 0 {
-		text := admin.Number(int64(more)) + " more accounts"
+		text := figuretext.Number(int64(more)) + " more accounts"
 		if more == 1 {
 			text = "1 more account"
 		}

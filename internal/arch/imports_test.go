@@ -37,6 +37,7 @@ func table() []row {
 		{"internal/testutil", ""},
 		{"internal/chrome", ""},
 		{"internal/nearest", ""},
+		{"internal/figuretext", ""},
 		{"internal/httpfault", ""},
 		{"telemetry", ""},
 		{"sms/charset", ""},
@@ -98,8 +99,9 @@ func table() []row {
 		{"httpapi", "account config connector connector/streams gateway gateway/convert gateway/operate gateway/request gateway/webhooks httpapi/body httpapi/call httpapi/conns internal/httpfault internal/proxyheader internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/centre protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sandbox sms"},
 		{"admin/access", "account config gateway/node internal/passhash internal/token internal/turns"},
 		{"admin/history", "connector"},
-		{"admin", "admin/access admin/history config connector connector/streams flow gateway gateway/operate gateway/receipts gateway/request gateway/webhooks internal/httpfault internal/logfile internal/smstext internal/sock internal/tlsfiles pdulog pdulog/story protocols sms sms/rewrite store"},
-		{"admin/web", "admin admin/access admin/history config connector gateway/operate gateway/webhooks internal/httpfault pdulog protocols sms"},
+		{"admin/problems", "internal/figuretext"},
+		{"admin", "admin/access admin/history admin/problems config connector connector/streams flow gateway gateway/operate gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/httpfault internal/logfile internal/smstext internal/sock internal/tlsfiles pdulog pdulog/story protocols sms sms/rewrite store"},
+		{"admin/web", "admin admin/access admin/history config connector gateway/operate gateway/webhooks internal/figuretext internal/httpfault pdulog protocols sms"},
 
 		// Load shares the codec with the gateway and nothing else.
 		{"loadtest", "internal/sock protocols protocols/smpp"},
@@ -122,7 +124,7 @@ func table() []row {
 		{"cmd/pmg/migrate", "cmd/pmg/migrate/draft cmd/pmg/migrate/jasmin cmd/pmg/migrate/kannel config"},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
 		{"cmd/pmg/webdemo", "loadtest loadtest/httpload loadtest/httpsink"},
-		{"cmd/pmg", "admin admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/helptext cmd/pmg/manual cmd/pmg/migrate cmd/pmg/probe cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
+		{"cmd/pmg", "admin admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/helptext cmd/pmg/manual cmd/pmg/migrate cmd/pmg/probe cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep httpapi internal/testutil pdulog protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp stages store"},

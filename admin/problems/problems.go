@@ -1,0 +1,67 @@
+package problems
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A Problem is something that an operator should look at although the gateway may be ready.
+type Problem struct {
+	Alert    string `json:"alert"`    // that of docs/monitoring/pmg.rules.yaml which knows it, too
+	Severity string `json:"severity"` // as the alert's
+	Text     string `json:"text"`
+	Page     string `json:"page"` // the operators' page about it, below admin.PagesBase
+}
+
+// Severities of problems and alerts.
+const (
+	severityPage   = "page"
+	severityTicket = "ticket"
+)
+
+// mostProblems is how many problems of a kind are listed.
+const mostProblems = 20
+
+// A rule finds the problems that an alert knows, in words and without the time that an alert waits to be certain.
+type rule struct {
+	alert, severity string
+	find            func(f *Facts, g *growth, add addFunc)
+}
+
+// An addFunc adds a problem to the list, with the page about it.
+type addFunc func(page, format string, args ...any)
+
+// find returns what rules find in facts, the most urgent first.
+func find(rules []rule, f *Facts, g *growth) (all []Problem) {
+	for _, r := range rules {
+		n := 0
+		r.find(f, g, func(page, format string, args ...any) {
+			if n++; n <= mostProblems {
+				all = append(all, Problem{r.alert, r.severity, fmt.Sprintf(format, args...), page})
+			}
+		})
+		if n > mostProblems {
+			all = append(all, Problem{r.alert, r.severity, fmt.Sprintf("%d more of this kind (%s)", n-mostProblems, r.alert), ""})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Problem) int { return urgency(&a) - urgency(&b) })
+	return all
+}
+
+// urgency returns a lower number for a problem that is more urgent.
+func urgency(p *Problem) int {
+	if p.Severity == severityPage {
+		return 0
+	}
+	return 1
+}
+
+// Texts returns the texts of problems without the reasons why the gateway is not ready. Those have lines of their own.
+func Texts(all []Problem) (texts []string) {
+	for i := range all {
+		if all[i].Alert != notReadyAlert {
+			texts = append(texts, all[i].Text)
+		}
+	}
+	return texts
+}
