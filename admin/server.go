@@ -20,6 +20,7 @@ import (
 	"pmg/admin/history"
 	"pmg/config"
 	"pmg/gateway"
+	"pmg/internal/handshakes"
 	"pmg/internal/httpfault"
 	"pmg/internal/sock"
 )
@@ -57,11 +58,11 @@ func Start(cfg *config.Config, g *gateway.Gateway, e gateway.Engine, version str
 		return nil, fmt.Errorf("cannot start admin (admin.audit): %w", err)
 	}
 	s.http.Handler = audit.Handler(s.http.Handler)
+	s.http.ErrorLog = stdlog.New(g.Log.With().Str("component", "admin").Logger(), "", 0)
 	if err := s.listen(cfg, opened); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot start admin %w", err), s.Close())
 	}
 	s.stop = record(s.recorder, s.view)
-	s.http.ErrorLog = stdlog.New(g.Log.With().Str("component", "admin").Logger(), "", 0)
 	for _, l := range s.listeners {
 		go func() { _ = s.http.Serve(l) }() // Close ends it
 		if l.Addr().Network() == "unix" {
@@ -114,7 +115,10 @@ func (s *Server) listen(cfg *config.Config, opened []sock.Listening) error {
 		s.view.certificates = c
 		s.http.Handler = c.whileTrusted(s.http.Handler)
 		for i, l := range s.listeners {
-			s.listeners[i] = tls.NewListener(l, &tls.Config{GetConfigForClient: c.config, MinVersion: tls.VersionTLS12})
+			s.listeners[i] = &handshakes.Listener{
+				Listener: l, Config: &tls.Config{GetConfigForClient: c.config, MinVersion: tls.VersionTLS12},
+				Turns: s.view.gateway.Node.Handshakes, Limit: headerTimeout, Log: s.http.ErrorLog,
+			}
 		}
 	}
 	socket := cfg.AdminSocket()

@@ -16,6 +16,7 @@ import (
 	"pmg/connector"
 	"pmg/gateway"
 	"pmg/httpapi/conns"
+	"pmg/internal/handshakes"
 	"pmg/internal/sock"
 	"pmg/internal/tlsfiles"
 	"pmg/pdulog"
@@ -82,7 +83,10 @@ func (l *listener) serve() {
 	for _, s := range l.sockets {
 		var in net.Listener = l.admitting(s)
 		if l.connector.TLS() != nil {
-			in = tls.NewListener(in, &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: l.tlsConfig})
+			in = &handshakes.Listener{
+				Listener: in, Config: &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: l.tlsConfig},
+				Turns: l.gateway.Node.Handshakes, Limit: headerTimeout, Log: l.http.ErrorLog,
+			}
 		}
 		go func() { _ = l.http.Serve(in) }() // close ends it
 	}
@@ -160,7 +164,7 @@ type connKey struct{}
 
 // connOf returns the connection below that of TLS.
 func connOf(c net.Conn) *conn {
-	if t, ok := c.(*tls.Conn); ok {
+	if t, ok := c.(*handshakes.Conn); ok {
 		c = t.NetConn()
 	}
 	return c.(*conn)

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
+	"net/netip"
 	"slices"
 
 	"pmg/flow"
@@ -15,8 +16,8 @@ import (
 // connectors with tls. The other sessions' octets do not pass it.
 //
 // The handshake of a session is cut into turns: each uses the octets that have come, on another goroutine,
-// because its signatures take long. Few turns run at the same time, so that a storm of handshakes leaves processors for the
-// sessions that are bound.
+// because its signatures take long. Few turns run at the same time, those of HTTPS among them, so that a storm of handshakes
+// leaves processors for the sessions that are bound.
 //
 //	octets come ──► turn ──► turned ──► more octets are needed ──► octets come
 //	                             └────► done: PDUs that waited are sent, and what came behind is decrypted
@@ -157,7 +158,16 @@ func (c *cipherer) begin(out *flow.Out[Job], h *handle, s *cipherState, b []byte
 	j.Kind = Turned
 	j.retain(h)
 	out.CountRef()
-	out.Go(toCipher, j, func() { s.result.done, s.result.err = s.conn.Handshake() })
+	addr := h.Remote.Addr()
+	out.Go(toCipher, j, func() { s.result.done, s.result.err = c.handshake(addr, s.conn) })
+}
+
+// handshake goes on with a handshake, when it is the turn of its peer's network.
+func (c *cipherer) handshake(peer netip.Addr, conn *cipher.Conn) (done bool, err error) {
+	t := c.Gateway.Node.Handshakes
+	t.Take(peer, nil) // as many may wait as there are
+	defer t.Give()
+	return conn.Handshake()
 }
 
 // turned goes on with a session after a turn.

@@ -3,7 +3,6 @@ package stages
 import (
 	"context"
 	"math"
-	"runtime"
 	"sync/atomic"
 
 	"github.com/rs/zerolog"
@@ -48,7 +47,7 @@ func Table() []flow.Spec[*Deps, Job] {
 	for i := range table {
 		table[i].Ends = sessionEnds
 	}
-	table[toCipher].Waits = max(runtime.GOMAXPROCS(0)/2, 1)
+	table[toCipher].Waits = math.MaxInt    // turns of handshakes, of which few run together (node.Node.Handshakes)
 	table[toBuilder].Waits = math.MaxInt   // password hashes and operations, whose numbers the gateway limits
 	table[toConnecter].Waits = math.MaxInt // all instances are connected in parallel
 	return table

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -286,5 +287,34 @@ func TestTLSOpenSSL(t *testing.T) {
 	_ = cmd.Wait()
 	if n := g.stats("clients").Accepted.Load(); n != 1 || len(got) < 48 {
 		t.Errorf("%d messages accepted, %d octets answered", n, len(got))
+	}
+}
+
+// Handshakes of SMPP and of HTTPS take turns with each other.
+func TestTLSTurns(t *testing.T) {
+	parallel(t)
+	k := newKeys(t)
+	g := start(t, site{
+		operator: newSMSC(t), clients: k.listens(""),
+		more: fmt.Sprintf(`{name: api, direction: in, protocol: http, address: "127.0.0.1:0", %s}`, k.listens("")),
+	})
+	turns := g.Node.Handshakes
+	most := max(runtime.GOMAXPROCS(0)/2, 1)
+	for range most {
+		turns.Take(netip.Addr{}, nil)
+	}
+	done := make(chan error)
+	for _, connector := range []string{"clients", "api"} {
+		c := tls.Client(g.dial(connector).conn, k.config(false))
+		go func() { done <- c.Handshake() }()
+	}
+	testutil.Eventually(t, "both wait", func() bool { return turns.Waiting() == 2 })
+	for range most {
+		turns.Give()
+	}
+	for range 2 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -1,0 +1,174 @@
+// Package handshakes bounds how many handshakes of HTTPS are computed at a time, and lets the networks take turns that they come from.
+//
+// # Start reading
+//
+// handshakes.go.
+package handshakes
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/netip"
+	"os"
+	"sync"
+	"time"
+
+	"pmg/internal/turns"
+)
+
+// A Listener accepts connections of TLS for net/http. Their handshakes are made when net/http begins to serve them.
+type Listener struct {
+	net.Listener // of the connections below TLS
+	Config       *tls.Config
+	Turns        *turns.Turns
+	Limit        time.Duration // for a handshake, with its wait for turns
+	Log          *log.Logger   // of handshakes that have failed
+}
+
+// Accept implements net.Listener.
+func (l *Listener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	s := &socket{Conn: c, turns: l.Turns, shakes: true, gone: make(chan struct{})}
+	return &Conn{Conn: tls.Server(s, l.Config), of: l, socket: s}, nil
+}
+
+// A Conn is a connection of TLS for net/http, which makes no handshake on it of its own.
+type Conn struct {
+	*tls.Conn
+	of     *Listener
+	socket *socket
+	once   sync.Once
+	failed bool
+}
+
+// ConnectionState makes the handshake, if it was not made, and returns the state behind it. net/http calls it on the goroutine of the
+// connection, before it reads a request.
+func (c *Conn) ConnectionState() tls.ConnectionState {
+	c.once.Do(c.shake)
+	return c.Conn.ConnectionState()
+}
+
+// NetConn returns the connection that the listener below TLS has accepted.
+func (c *Conn) NetConn() net.Conn { return c.socket.Conn }
+
+// Read implements net.Conn. Behind a handshake that has failed nothing comes: net/http then ends without an answer.
+func (c *Conn) Read(b []byte) (int, error) {
+	if c.failed {
+		return 0, io.EOF
+	}
+	return c.Conn.Read(b)
+}
+
+// Close implements net.Conn. It ends a handshake that waits for its turn, too.
+func (c *Conn) Close() error {
+	c.socket.leave()
+	return c.Conn.Close()
+}
+
+// shake makes the handshake.
+func (c *Conn) shake() {
+	late := time.AfterFunc(c.of.Limit, c.socket.leave)
+	defer late.Stop()
+	_ = c.Conn.SetDeadline(time.Now().Add(c.of.Limit))
+	err := c.Conn.HandshakeContext(context.Background())
+	c.socket.end()
+	if err == nil {
+		_ = c.Conn.SetDeadline(time.Time{})
+		return
+	}
+	c.failed = true
+	c.of.Log.Printf("http: TLS handshake error from %s: %v", c.RemoteAddr(), c.explain(err)) // as net/http says it
+	_ = c.Close()
+}
+
+// explain returns why a handshake has failed. A client that speaks HTTP is answered so.
+func (c *Conn) explain(err error) error {
+	var header tls.RecordHeaderError
+	if !errors.As(err, &header) || header.Conn == nil || !isHTTP(header.RecordHeader) {
+		return err
+	}
+	_, _ = io.WriteString(c.NetConn(), "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n")
+	return errors.New("client sent an HTTP request to an HTTPS server")
+}
+
+// isHTTP reports whether what came in the place of a record begins a request.
+func isHTTP(header [5]byte) bool {
+	switch string(header[:]) {
+	case "GET /", "HEAD ", "POST ", "PUT /", "PATCH", "DELET", "OPTIO":
+		return true
+	}
+	return false
+}
+
+// A socket is the connection below TLS. Whoever makes the handshake has a turn while he computes, and none while he waits for the peer.
+type socket struct {
+	net.Conn
+	turns  *turns.Turns
+	shakes bool // the handshake is being made; it and has belong to the goroutine that does so
+	has    bool // a turn
+	gone   chan struct{}
+	once   sync.Once
+}
+
+// Read implements net.Conn.
+func (s *socket) Read(b []byte) (int, error) {
+	s.give()
+	n, err := s.Conn.Read(b)
+	if err == nil {
+		err = s.take()
+	}
+	return n, err
+}
+
+// Write implements net.Conn.
+func (s *socket) Write(b []byte) (int, error) {
+	s.give()
+	n, err := s.Conn.Write(b)
+	if err == nil {
+		err = s.take()
+	}
+	return n, err
+}
+
+// take waits for a turn, if the handshake is being made.
+func (s *socket) take() error {
+	if !s.shakes {
+		return nil
+	}
+	if !s.turns.Take(addrOf(s.RemoteAddr()), s.gone) {
+		return os.ErrDeadlineExceeded
+	}
+	s.has = true
+	return nil
+}
+
+// give gives the turn back.
+func (s *socket) give() {
+	if s.has {
+		s.has = false
+		s.turns.Give()
+	}
+}
+
+// end notes that no more handshake is made.
+func (s *socket) end() {
+	s.give()
+	s.shakes = false
+}
+
+// leave ends the wait for a turn.
+func (s *socket) leave() { s.once.Do(func() { close(s.gone) }) }
+
+func addrOf(a net.Addr) netip.Addr {
+	if t, ok := a.(*net.TCPAddr); ok {
+		return t.AddrPort().Addr()
+	}
+	return netip.Addr{}
+}
