@@ -2,7 +2,10 @@ package pdulog
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math"
 	"math/big"
+	"math/bits"
 	"strings"
 	"time"
 
@@ -17,9 +20,11 @@ const (
 	pairKind   = 's' // the session and the sequence that a request and its answer share
 	accountKey = 'a' // an account, as the line has it
 	failureKey = 'f' // an answer or a receipt that says that a message failed
+	textKey    = 't' // a text: that of a receipt names an id, and may say that a message failed
 )
 
-// AppendKeys appends what a line is found by, and returns its time in microseconds: a logfile.Keyer.
+// AppendKeys appends what a line is found by, and returns its time in microseconds: a logfile.Keyer. It is called
+// for each line that is compressed.
 func AppendKeys(line []byte, keys []uint64) (all []uint64, at int64) {
 	const head = len(timeLayout) + 1
 	if len(line) < head {
@@ -36,98 +41,211 @@ func AppendKeys(line []byte, keys []uint64) (all []uint64, at int64) {
 		return keys, at
 	}
 	rest = rest[bytes.IndexByte(rest, ' ')+1:] // behind the command
-	for field := 0; len(rest) > 0; field++ {
-		var name, value []byte
-		if name, value, rest = cutField(rest); field == 0 {
-			isAnswer := bytes.HasPrefix(rest, []byte("status="))
-			if sequence, ok := digits(value); ok {
-				keys = append(keys, pairHash(session, received != isAnswer, uint32(sequence)))
-			}
+	if n := bytes.IndexByte(rest, '='); n >= 0 {
+		if sequence, after, ok := cutSequence(rest[n+1:]); ok {
+			isAnswer := hasName(after, "status=")
+			keys, rest = append(keys, pairHash(session, received != isAnswer, sequence)), after
 		}
-		keys = appendKey(keys, name, value)
 	}
-	return keys, at
+	return appendFieldKeys(keys, rest), at
 }
 
-// appendKey appends the key of a field, if it is found by that.
-func appendKey(keys []uint64, name, value []byte) []uint64 {
-	switch string(name) {
-	case "id", "message_id", "receipted_message_id", "reference":
+// cutSequence cuts a sequence off, and the space behind it.
+func cutSequence(rest []byte) (n uint32, after []byte, ok bool) {
+	var all uint64
+	for at, c := range rest {
+		switch {
+		case c == ' ':
+			return uint32(all), rest[at+1:], at > 0
+		case c < '0' || c > '9':
+			return 0, nil, false
+		}
+		if all = all*10 + uint64(c-'0'); all > math.MaxUint32 {
+			return 0, nil, false
+		}
+	}
+	return uint32(all), nil, len(rest) > 0
+}
+
+// appendFieldKeys appends the keys of fields.
+func appendFieldKeys(keys []uint64, rest []byte) []uint64 {
+	for len(rest) > 0 {
+		kind, name := kindOf(rest)
+		end := fieldEnd(rest, name)
+		if kind != 0 {
+			keys = appendKey(keys, kind, trimQuotes(rest[name:end]))
+		}
+		rest = rest[min(end+1, len(rest)):]
+	}
+	return keys
+}
+
+// fieldEnd returns where the field ends that a place is in: at a space that is not between quotation marks. It looks at
+// eight octets together, for one that is below '#'.
+func fieldEnd(b []byte, at int) int {
+	const ones = 0x0101010101010101
+	for at < len(b) {
+		if at+8 <= len(b) {
+			eight := binary.LittleEndian.Uint64(b[at:])
+			low := (eight - '#'*ones) &^ eight & (0x80 * ones) // the lowest bit that is set is right, those above it may not be
+			if low == 0 {
+				at += 8
+				continue
+			}
+			at += bits.TrailingZeros64(low) / 8
+		}
+		switch c := b[at]; {
+		case c == ' ':
+			return at
+		case c == '"' && at > 0 && b[at-1] == '=':
+			at = closing(b, at)
+		default:
+			at++
+		}
+	}
+	return at
+}
+
+// closing returns the place behind the quotation mark that closes the one at a place.
+func closing(b []byte, quote int) int {
+	for at := quote + 1; ; at++ {
+		n := bytes.IndexByte(b[at:], '"')
+		if n < 0 {
+			return len(b)
+		}
+		at += n
+		slashes := 0
+		for b[at-1-slashes] == '\\' {
+			slashes++
+		}
+		if slashes%2 == 0 {
+			return at + 1
+		}
+	}
+}
+
+func trimQuotes(value []byte) []byte {
+	if len(value) == 0 || value[0] != '"' {
+		return value
+	}
+	if value = value[1:]; len(value) > 0 && value[len(value)-1] == '"' {
+		value = value[:len(value)-1]
+	}
+	return value
+}
+
+// kindOf returns the kind of key that the first field has, 0 if it has none, and how many octets its name has, or begins with.
+func kindOf(rest []byte) (kind byte, name int) {
+	switch rest[0] {
+	case 's':
+		switch {
+		case hasName(rest, "source_addr="):
+			return numberKey, len("source_addr=")
+		case hasName(rest, "source_addr"):
+			return 0, len("source_addr")
+		case hasName(rest, "status="):
+			return failureKey, len("status=")
+		case hasName(rest, "short_message="):
+			return textKey, len("short_message=")
+		}
+	case 'd':
+		switch {
+		case hasName(rest, "destination_addr="):
+			return numberKey, len("destination_addr=")
+		case hasName(rest, "dest_addr_"):
+			return 0, len("dest_addr_")
+		}
+	case 'i':
+		return kindIf(rest, "id=", idKey)
+	case 'a':
+		return kindIf(rest, "account=", accountKey)
+	case 'm':
+		if hasName(rest, "message_id=") {
+			return idKey, len("message_id=")
+		}
+		return kindIf(rest, "message_payload=", textKey)
+	case 'r':
+		if hasName(rest, "reference=") {
+			return idKey, len("reference=")
+		}
+		return kindIf(rest, "receipted_message_id=", idKey)
+	case 'O':
+		return kindIf(rest, "OAdC=", numberKey)
+	case 'A':
+		return kindIf(rest, "AdC=", numberKey)
+	case 'f':
+		return kindIf(rest, "from=", numberKey)
+	case 't':
+		return kindIf(rest, "to=", numberKey)
+	}
+	return 0, 0
+}
+
+func kindIf(rest []byte, name string, is byte) (kind byte, length int) {
+	if hasName(rest, name) {
+		return is, len(name)
+	}
+	return 0, 0
+}
+
+func hasName(rest []byte, name string) bool {
+	return len(rest) >= len(name) && string(rest[:len(name)]) == name
+}
+
+// appendKey appends the key of a value, if it is found by that.
+func appendKey(keys []uint64, kind byte, value []byte) []uint64 {
+	switch kind {
+	case idKey:
 		if len(value) > 0 {
 			keys = append(keys, IDHash(value))
 		}
-	case "source_addr", "destination_addr", "OAdC", "AdC", "from", "to":
+	case numberKey:
 		if len(value) > 0 {
 			keys = append(keys, NumberHash(value))
 		}
-	case "account":
+	case accountKey:
 		keys = append(keys, logfile.Hash(accountKey, value))
-	case "status":
-		if len(value) > 0 && string(value) != "0" && !bytes.HasPrefix(value, []byte("0(")) {
+	case failureKey:
+		if len(value) > 0 && string(value) != "0" && !hasName(value, "0(") {
 			keys = append(keys, logfile.Hash(failureKey, nil))
 		}
-	case "short_message", "message_payload":
-		if text, ok := bytes.CutPrefix(value, []byte("id:")); ok {
-			id, text, _ := bytes.Cut(text, []byte{' '})
-			if keys = append(keys, IDHash(id)); bytes.Contains(text, []byte("stat:")) && !bytes.Contains(text, []byte("stat:DELIVRD")) {
-				keys = append(keys, logfile.Hash(failureKey, nil))
-			}
+	case textKey:
+		if hasName(value, "id:") {
+			keys = appendReceipt(keys, value[len("id:"):])
 		}
 	}
 	return keys
 }
 
-// cutField cuts a field off, and returns its value without its quotation marks.
-func cutField(rest []byte) (name, value, after []byte) {
-	n := bytes.IndexByte(rest, '=')
-	if n < 0 {
-		return nil, nil, nil
+// appendReceipt appends the keys of a receipt's text behind "id:".
+func appendReceipt(keys []uint64, text []byte) []uint64 {
+	id, text, _ := bytes.Cut(text, []byte{' '})
+	keys = append(keys, IDHash(id))
+	if _, state, ok := bytes.Cut(text, []byte("stat:")); ok && !bytes.HasPrefix(state, []byte("DELIVRD")) {
+		keys = append(keys, logfile.Hash(failureKey, nil))
 	}
-	if space := bytes.IndexByte(rest[:n], ' '); space >= 0 { // a word without a value
-		return nil, nil, rest[space+1:]
-	}
-	name, rest = rest[:n], rest[n+1:]
-	if len(rest) > 0 && rest[0] == '"' {
-		for end := 1; ; end++ {
-			n := bytes.IndexByte(rest[end:], '"')
-			if n < 0 {
-				return name, rest[1:], nil
-			}
-			end += n
-			slashes := 0
-			for rest[end-1-slashes] == '\\' {
-				slashes++
-			}
-			if slashes%2 == 0 {
-				return name, rest[1:end], bytes.TrimPrefix(rest[end+1:], []byte{' '})
-			}
-		}
-	}
-	if n = bytes.IndexByte(rest, ' '); n < 0 {
-		return name, rest, nil
-	}
-	return name, rest[:n], rest[n+1:]
+	return keys
 }
 
 // IDHash returns the key of an id, whichever case its letters have, and with or without zeros in front.
 func IDHash(id []byte) uint64 {
-	id = bytes.TrimLeft(bytes.TrimSuffix(id, []byte(`\x00`)), "0")
-	var room [64]byte
-	lower := append(room[:0], id...)
-	for i, c := range lower {
-		if c >= 'A' && c <= 'Z' {
-			lower[i] = c | 0x20
-		}
+	if n := len(id) - 4; n >= 0 && string(id[n:]) == `\x00` {
+		id = id[:n]
 	}
-	return logfile.Hash(idKey, lower)
+	for len(id) > 0 && id[0] == '0' {
+		id = id[1:]
+	}
+	return logfile.HashFolded(idKey, id)
 }
 
 // NumberHash returns the key of a number, which all forms of it have.
 func NumberHash(number []byte) uint64 {
-	if rest, ok := bytes.CutPrefix(number, []byte("00")); ok {
-		number = rest
+	if len(number) < comparedDigits+2 { // more have nothing in front of those that count
+		if rest, ok := bytes.CutPrefix(number, []byte("00")); ok {
+			number = rest
+		}
+		number = bytes.TrimPrefix(number, []byte{'+'})
 	}
-	number = bytes.TrimPrefix(number, []byte{'+'})
 	return logfile.Hash(numberKey, number[max(0, len(number)-comparedDigits):])
 }
 
@@ -145,19 +263,14 @@ func Micros(line []byte) int64 {
 	if len(line) < len(timeLayout) || line[4] != '-' || line[10] != 'T' || line[len(timeLayout)-1] != 'Z' {
 		return 0
 	}
-	number := func(from, to int) (n int64) {
-		for _, c := range line[from:to] {
-			n = n*10 + int64(c-'0')
-		}
-		return n
-	}
+	two := func(at int) int64 { return int64(line[at])*10 + int64(line[at+1]) - 11*'0' }
 	// Days since 1970, by the algorithm of Howard Hinnant, for years that begin in March.
-	year, month := number(0, 4), number(5, 7)
+	year, month := two(0)*100+two(2), two(5)
 	if month <= 2 {
 		year, month = year-1, month+12
 	}
-	days := 365*year + year/4 - year/100 + year/400 + (153*(month-3)+2)/5 + number(8, 10) - 719469
-	return ((days*24+number(11, 13))*60+number(14, 16))*60e6 + number(17, 19)*1e6 + number(20, 26)
+	days := 365*year + year/4 - year/100 + year/400 + (153*(month-3)+2)/5 + two(8) - 719469
+	return ((days*24+two(11))*60+two(14))*60e6 + two(17)*1e6 + two(20)*10_000 + two(22)*100 + two(24)
 }
 
 // IDForms returns the forms in which a receipt may write a peer's id, as it stands first.

@@ -13,7 +13,6 @@ import (
 const (
 	blockSize   = 256 << 10 // octets of lines that have one filter, and are compressed as one frame
 	bitsPerKey  = 20        // of a filter
-	probes      = 8         // bits that a key sets; with 20 bits for each key one in 7,000 others has them too
 	filterShare = 32        // a filter takes at most 1/filterShare of its block
 )
 
@@ -21,18 +20,35 @@ const (
 type Keyer func(line []byte, keys []uint64) (all []uint64, at int64)
 
 // Hash returns the key of a value. Values of another kind have other keys.
-func Hash(kind byte, value []byte) uint64 {
-	h := uint64(kind)*0x9e3779b97f4a7c15 + 0xcbf29ce484222325
-	for _, c := range value {
-		h = (h ^ uint64(c)) * 0x100000001b3
+func Hash(kind byte, value []byte) uint64 { return hash(kind, value, 0) }
+
+// HashFolded returns the key that a value has whichever case its letters have.
+func HashFolded(kind byte, value []byte) uint64 { return hash(kind, value, 0x2020202020202020) }
+
+// hash reads eight octets at a time, with some bits set. The last eight may overlap those before them.
+func hash(kind byte, value []byte, set uint64) uint64 {
+	h, n := uint64(kind)<<32+uint64(len(value)), len(value)
+	switch {
+	case n >= 8:
+		for at := 0; at+8 < n; at += 8 {
+			h = Mix(h ^ (binary.LittleEndian.Uint64(value[at:]) | set))
+		}
+		return Mix(h ^ (binary.LittleEndian.Uint64(value[n-8:]) | set))
+	case n >= 4:
+		first, last := binary.LittleEndian.Uint32(value), binary.LittleEndian.Uint32(value[n-4:])
+		return Mix(Mix(h) ^ (uint64(first) | uint64(last)<<32 | set))
 	}
-	return Mix(h)
+	var all uint64
+	for _, c := range value {
+		all = all<<8 | uint64(c)
+	}
+	return Mix(Mix(h) ^ (all | set))
 }
 
 // Mix spreads the bits of a number, so that similar ones become different keys.
 func Mix(h uint64) uint64 {
-	h = (h ^ h>>32) * 0xd6e8feb86659fd93
-	return h ^ h>>32
+	high, low := bits.Mul64(h^0x9e3779b97f4a7c15, 0xd6e8feb86659fd93)
+	return high ^ low
 }
 
 // A Block is some lines of a file that follow each other.
@@ -47,42 +63,39 @@ type Block struct {
 // end returns where the block ends in the plain file.
 func (b *Block) end() int64 { return b.at + b.size }
 
-// has reports whether the block has a key; one in 7,000 that it does not have seems to be there.
+// has reports whether the block has a key; one in 2,800 that it does not have seems to be there.
 func (b *Block) has(key uint64) bool {
-	at, step := uint32(key), uint32(key>>32)|1
-	for range probes {
-		if n := place(at, len(b.filter)); b.filter[n>>3]&(1<<(n&7)) == 0 {
-			return false
-		}
-		at += step
-	}
-	return true
+	first, second := places(key, len(b.filter))
+	one, other := probes(key)
+	return binary.LittleEndian.Uint64(b.filter[first:])&one == one && binary.LittleEndian.Uint64(b.filter[second:])&other == other
 }
 
-// place returns the bit of a filter that a hash means.
-func place(hash uint32, octets int) int {
-	n, _ := bits.Mul64(uint64(hash)<<32, uint64(octets)*8)
-	return int(n)
+// places returns where the two words of a filter stand in which a key sets bits.
+func places(key uint64, octets int) (first, second int) {
+	words := uint64(octets / 8)
+	return int(key&math.MaxUint32*words>>32) * 8, int(key>>32*words>>32) * 8
+}
+
+// probes returns the bits that a key sets in these words.
+func probes(key uint64) (first, second uint64) {
+	h := key * 0x9e3779b97f4a7c15 >> 16
+	first = 1<<(h&63) | 1<<(h>>6&63) | 1<<(h>>12&63) | 1<<(h>>18&63)
+	return first, 1<<(h>>24&63) | 1<<(h>>30&63) | 1<<(h>>36&63) | 1<<(h>>42&63)
 }
 
 // An indexer makes blocks of lines.
 type indexer struct {
 	keys Keyer
 
-	line  []uint64      // keys of a line
-	all   []uint64      // those of a block, each once
-	table [1 << 14]slot // where all of them are
-	round uint32        // that table belongs to
-}
-
-type slot struct {
-	round, at uint32
+	line   []uint64     // keys of a line
+	all    []uint64     // those of a block
+	recent [1024]uint64 // some of these, so that those of many lines are in all once
 }
 
 // block returns the block of some lines that begin at an offset.
 func (x *indexer) block(text []byte, at int64) Block {
 	b := Block{From: math.MaxInt64, at: at, size: int64(len(text))}
-	x.all, x.round = x.all[:0], x.round+1
+	x.all, x.recent = x.all[:0], [len(x.recent)]uint64{}
 	for rest := text; len(rest) > 0; {
 		n := bytes.IndexByte(rest, '\n')
 		if n < 0 {
@@ -95,64 +108,56 @@ func (x *indexer) block(text []byte, at int64) Block {
 			b.From, b.To = min(b.From, when), max(b.To, when)
 		}
 		for _, key := range x.line {
-			x.add(key)
+			if known := &x.recent[key%uint64(len(x.recent))]; *known != key {
+				*known = key
+				x.all = append(x.all, key)
+			}
 		}
 	}
 	if b.To == 0 {
 		b.From = 0
 	}
-	b.filter = make([]byte, max(8, min(len(x.all)*bitsPerKey/8, len(text)/filterShare)))
-	for _, key := range x.all {
-		at, step := uint32(key), uint32(key>>32)|1
-		for range probes {
-			n := place(at, len(b.filter))
-			b.filter[n>>3] |= 1 << (n & 7)
-			at += step
-		}
-	}
+	b.filter = filterOf(x.all, len(text)/filterShare)
 	return b
 }
 
-// add adds a key to those of the block unless it is there.
-func (x *indexer) add(key uint64) {
-	if len(x.all) >= len(x.table)*3/4 { // some are there twice, and the filter is full anyway
-		x.all = append(x.all, key)
-		return
+// filterOf returns the filter that has keys, with at most so many octets.
+func filterOf(keys []uint64, most int) []byte {
+	filter := make([]byte, max(8, min(len(keys)*bitsPerKey/8, most)&^7))
+	for _, key := range keys {
+		first, second := places(key, len(filter))
+		one, other := probes(key)
+		a, b := filter[first:first+8], filter[second:second+8]
+		binary.LittleEndian.PutUint64(a, binary.LittleEndian.Uint64(a)|one)
+		binary.LittleEndian.PutUint64(b, binary.LittleEndian.Uint64(b)|other)
 	}
-	for i := key; ; i++ {
-		switch s := &x.table[i%uint64(len(x.table))]; {
-		case s.round != x.round:
-			*s = slot{x.round, uint32(len(x.all))}
-			x.all = append(x.all, key)
-			return
-		case x.all[s.at] == key:
-			return
-		}
-	}
+	return filter
 }
 
-// cut returns how many octets of text the next block has: whole lines; 0 if it does not have them all yet.
-func cut(text []byte) int {
-	if len(text) < blockSize {
+// cut returns how many octets of text complete a block that has some already, so that it is whole lines; 0 if it needs more.
+func cut(has int, text []byte) int {
+	room := max(0, blockSize-has)
+	if len(text) < room {
 		return 0
 	}
-	if n := bytes.LastIndexByte(text[:blockSize], '\n') + 1; n > 0 {
+	if n := bytes.LastIndexByte(text[:room], '\n') + 1; n > 0 {
 		return n
 	}
-	if n := bytes.IndexByte(text[blockSize:], '\n'); n >= 0 { // a line that is longer
-		return blockSize + n + 1
+	if n := bytes.IndexByte(text[room:], '\n'); n >= 0 { // a line that is longer
+		return room + n + 1
 	}
 	return 0
 }
 
-// The index of a compressed file stands at its end, in a frame that decoders skip (RFC 8878 §3.1.2): the header, the blocks, and the trailer,
+// cut returns how many octets of text complete a block that has some already, so that it is whole lines; 0 if it needs
+// more.
 // by which it is found from the end.
 const (
 	skippable   = 0x184D2A5D
 	headerSize  = 8 // magic number, octets behind it
 	blockHeader = 8*5 + 4
 	trailerSize = 12 // checksum, octets of the frame, indexMark
-	indexMark   = "PMG1"
+	indexMark   = "PMG2"
 )
 
 // appendIndex appends the frame with an index.
@@ -208,7 +213,7 @@ func readIndex(file io.ReaderAt, size int64) ([]Block, error) {
 			n[i] = int64(binary.LittleEndian.Uint64(b[8*i:]))
 		}
 		filter := int(binary.LittleEndian.Uint32(b[40:]))
-		if b = b[blockHeader:]; filter > len(b) || filter < 1 || n[2] < 0 || n[4] < 0 || n[3] < 0 || n[3]+n[4] > size {
+		if b = b[blockHeader:]; filter > len(b) || filter < 8 || filter%8 != 0 || n[2] < 0 || n[4] < 0 || n[3] < 0 || n[3]+n[4] > size {
 			return nil, errNoIndex
 		}
 		blocks = append(blocks, Block{From: n[0], To: n[1], at: at, size: n[2], packedAt: n[3], packedSize: n[4], filter: b[:filter:filter]})

@@ -27,19 +27,23 @@ func newPacker(out io.Writer, keys Keyer) (*packer, error) {
 
 // Write adds octets of the file.
 func (p *packer) Write(b []byte) (int, error) {
-	p.text = append(p.text, b...)
-	done := 0
-	for {
-		n := cut(p.text[done:])
+	for rest := b; len(rest) > 0; {
+		n := cut(len(p.text), rest)
 		if n == 0 {
-			p.text = append(p.text[:0], p.text[done:]...)
-			return len(b), nil
+			p.text = append(p.text, rest...)
+			break
 		}
-		if err := p.add(p.text[done : done+n]); err != nil {
+		text := rest[:n]
+		if len(p.text) > 0 {
+			p.text = append(p.text, text...)
+			text = p.text
+		}
+		if err := p.add(text); err != nil {
 			return 0, err
 		}
-		done += n
+		p.text, rest = p.text[:0], rest[n:]
 	}
+	return len(b), nil
 }
 
 func (p *packer) add(text []byte) error {

@@ -303,7 +303,7 @@ func eachBlock(r io.Reader, visit func(text []byte) error) error {
 		n, err := io.ReadFull(r, text[used:used+blockSize])
 		text = text[:used+n]
 		done := 0
-		for n := cut(text); n > 0; n = cut(text[done:]) {
+		for n := cut(0, text); n > 0; n = cut(0, text[done:]) {
 			if err := visit(text[done : done+n]); err != nil {
 				return err
 			}
