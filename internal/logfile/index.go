@@ -134,7 +134,8 @@ func filterOf(keys []uint64, most int) []byte {
 	return filter
 }
 
-// cut returns how many octets of text complete a block that has some already, so that it is whole lines; 0 if it needs more.
+// cut returns how many octets of text complete a block that has some already, so that it is whole lines; 0 if it needs
+// more.
 func cut(has int, text []byte) int {
 	room := max(0, blockSize-has)
 	if len(text) < room {
@@ -149,8 +150,7 @@ func cut(has int, text []byte) int {
 	return 0
 }
 
-// cut returns how many octets of text complete a block that has some already, so that it is whole lines; 0 if it needs
-// more.
+// The index of a compressed file stands at its end, in a frame that decoders skip (RFC 8878 §3.1.2): the header, the blocks, and the trailer,
 // by which it is found from the end.
 const (
 	skippable   = 0x184D2A5D
