@@ -43,6 +43,10 @@ func (x *exchange) jasmin() {
 		x.answered(jasmin.Denied(r.Path, name))
 		return
 	}
+	if x.crowded {
+		x.answered(later(jasmin.Busy(r.Path)))
+		return
+	}
 	if err := x.request(r, jasmin.MaxRequest); err != nil {
 		x.answered(unread(err, jasmin.TooLarge(r.Path), jasmin.Busy(r.Path), jasmin.Unread(r.Path)))
 		return
@@ -54,6 +58,10 @@ func (x *exchange) jasmin() {
 	}
 	if name, password = q.Credentials(); !first && !x.logIn(name, password) {
 		x.answered(q.Denied())
+		return
+	}
+	if x.crowded {
+		x.answered(later(jasmin.Busy(r.Path)))
 		return
 	}
 	if !q.Submits() {

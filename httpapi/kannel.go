@@ -45,6 +45,10 @@ func (x *exchange) sendsms() {
 		x.answered(kannel.Denied())
 		return
 	}
+	if x.crowded {
+		x.answered(later(kannel.Busy()))
+		return
+	}
 	if err := x.request(r, kannel.MaxRequest); err != nil {
 		x.answered(unread(err, kannel.TooLarge(), kannel.Busy(), kannel.Denied()))
 		return
@@ -56,6 +60,10 @@ func (x *exchange) sendsms() {
 	}
 	if name, password = s.Credentials(); !first && !x.logIn(name, password) {
 		x.answered(kannel.Denied())
+		return
+	}
+	if x.crowded {
+		x.answered(later(kannel.Busy()))
 		return
 	}
 	orders, refusal := s.Orders(x.gateway.Clock.WallNow(), kannel.Defaults{
@@ -134,10 +142,15 @@ func unread(err error, large, full, broken *httpsms.Answer) *httpsms.Answer {
 	case errors.Is(err, body.ErrLarge):
 		return large
 	case errors.Is(err, body.ErrFull):
-		full.Header = append(full.Header, [2]string{"Retry-After", "5"})
-		return full
+		return later(full)
 	}
 	return broken
+}
+
+// later returns an answer that says when the request may come again.
+func later(a *httpsms.Answer) *httpsms.Answer {
+	a.Header = append(a.Header, [2]string{"Retry-After", "5"})
+	return a
 }
 
 // notCalled tells the operator that a client has named a URL which its account does not allow, now and then.

@@ -71,7 +71,7 @@ func Unread(path string) *httpsms.Answer {
 
 // Busy returns the answer to a request for which there is no room now.
 func Busy(path string) *httpsms.Answer {
-	return (&Request{path: path}).refuse(http.StatusServiceUnavailable, "Too many large requests are being read")
+	return (&Request{path: path}).refuse(http.StatusServiceUnavailable, "No room for the request now")
 }
 
 // refuse returns the answer that says why a request was refused. The REST interface cuts the quotes at the ends of
