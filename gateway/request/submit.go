@@ -96,8 +96,8 @@ func (d *Desk) SubmitAll(ctx context.Context, from *connector.Source, w Work) {
 
 // How a request with many messages leaves room for those of others.
 const (
-	atOnce = 256 // short messages that are in one commit, and given to lanes together
-	inARow = 8   // messages that are taken before other goroutines have their turn
+	atOnce = 64 // short messages that are in one commit, and given to lanes together
+	inARow = 8  // short messages that are taken before other goroutines have their turn
 )
 
 // submit is Submit. claim, which may be nil, adds to the batch that stores the messages, of which there is one then.
@@ -105,14 +105,17 @@ func (d *Desk) submit(ctx context.Context, from *connector.Source, w Work, claim
 	g := group{desk: d, from: from, work: w, claim: claim, in: d.intake.NewIntake(1)} // so that ids are in the order of arrival, whatever came by other ways
 	g.results = make([]Result, w.N)
 	var after int64
+	yielded := 0
 	defer func() { d.keys.end(g.held...) }()
 	for i := range w.N {
-		if i%inARow == inARow-1 {
-			runtime.Gosched()
-		}
 		after = max(after, g.take(ctx, i))
+		if g.places-yielded >= inARow {
+			runtime.Gosched()
+			yielded = g.places
+		}
 		if claim == nil && g.places >= atOnce {
 			g.finish(i + 1)
+			yielded = 0
 		}
 	}
 	g.finish(w.N)
