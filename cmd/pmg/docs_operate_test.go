@@ -61,7 +61,7 @@ func TestDocumentsOperate(t *testing.T) {
 			o.load(5)
 		}
 	}
-	o.wants(text, "Take an SMS centre out for an hour", "nothing is sent to operator until ", "operator   acme  queued         5 ", "5 messages wait",
+	o.wants(text, "Take an SMSC out for an hour", "nothing is sent to operator until ", "operator   acme  queued         5 ", "5 messages wait",
 		"messages are sent to operator again; ", "all 1 sessions of operator are open")
 	o.between = nil
 	o.process.settles()
