@@ -49,7 +49,7 @@ const (
 // Config is the whole configuration, with every default filled in.
 type Config struct {
 	Architecture string      `yaml:"architecture" default:"pipeline" enum:"pipeline" live:"no" doc:"How the gateway moves messages. There is only the pipeline: twelve stages, whatever the number of connections."`
-	User         string      `yaml:"user" live:"no" doc:"The user, or user:group, that a gateway goes on as that was started as root. It listens first, so its connectors may have ports below 1024, and opens everything else as that user. The user must be able to read this file and those that it names, for reloads, and to write to the directories. Not needed where the service manager starts it as its user."`
+	User         string      `yaml:"user" live:"no" doc:"The user, or user:group, that a gateway started as root changes to once it listens, so its connectors may have ports below 1024. The user must be able to read this file and those that it names, and to write to the directories. Not needed where the service manager starts it as its user."`
 	Log          Log         `yaml:"log" live:"no" doc:"The gateway's own log, on standard output."`
 	PDULog       PDULog      `yaml:"pdulog" live:"no" doc:"The log of every PDU, one text file per connector."`
 	Events       Events      `yaml:"events" live:"no" doc:"How each message has ended: what billing reads."`
@@ -83,14 +83,14 @@ type PDULog struct {
 	KeepAge     time.Duration `yaml:"keep_age" default:"168h" range:"0s.." live:"no" doc:"How long rotated files are kept, a week by default. Older ones are removed, and younger ones too where keep, max_total or min_free asks for it; 0s keeps them whatever their age."`
 	Keep        int           `yaml:"keep" default:"0" range:"0.." live:"no" doc:"How many rotated files are kept per connector, compressed or not; the oldest are removed. A busy connector rotates by max_size many times a day. 0 is no limit."`
 	MaxTotal    Size          `yaml:"max_total" default:"0" live:"no" doc:"The most that all files of a connector may take, including the one being written; the oldest are removed, also while others are compressed. 0 is no limit."`
-	MinFree     int           `yaml:"min_free" default:"10" range:"0..90" live:"no" doc:"Percent of the disk that the pdu logs leave free, 1 GiB at most: while less is free, a connector that writes removes the oldest of its rotated files. Those of the last day are removed only where the pdu logs take more of the disk than everything else, and none where that would not make enough room. 0 uses all of the disk."`
+	MinFree     int           `yaml:"min_free" default:"10" range:"0..90" live:"no" doc:"Percent of the disk that the pdu logs leave free, 1 GiB at most: while less is free, a connector that writes removes the oldest of its rotated files. Those of the last day are removed only if the pdu logs take most of the disk. 0 uses all of the disk."`
 	Compress    bool          `yaml:"compress" default:"true" live:"no" doc:"Whether rotated files are compressed, with zstd."`
 	Flush       time.Duration `yaml:"flush" default:"100ms" range:"1ms..10s" live:"no" doc:"Longest time a line waits in memory before it is written. A longer time costs less CPU and loses more lines when the machine dies."`
 }
 
 // Events is how each message has ended.
 type Events struct {
-	Dir         string        `yaml:"dir" live:"no" doc:"Directory of the files, which have a line of JSON for each message that has ended; docs/events.md describes it. Off when empty. It is made when missing. If its disk is full or fails, events wait in the store; when about a million do so (65,536 with store.engine: memory), no more messages are sent until they are written."`
+	Dir         string        `yaml:"dir" live:"no" doc:"Directory of the files, which have a line of JSON for each message that has ended (docs/events.md). Off when empty. It is made when missing. If its disk is full or fails, events wait in the store; when about a million do so (65,536 with store.engine: memory), sending stops until they are written."`
 	MaxSize     Size          `yaml:"max_size" default:"100MiB" range:"4KiB.." live:"no" doc:"A file that would grow past this is rotated."`
 	RotateEvery time.Duration `yaml:"rotate_every" default:"24h" range:"0s.." live:"no" doc:"Files are rotated at the first event after a multiple of this in UTC, so 24h is at midnight; 0s rotates by size only."`
 	KeepAge     time.Duration `yaml:"keep_age" default:"0s" range:"0s.." live:"no" doc:"How long rotated files are kept; 0s keeps them whatever their age."`
@@ -114,10 +114,10 @@ type Store struct {
 	Engine   string `yaml:"engine" default:"pebble" enum:"pebble|memory" live:"no" doc:"pebble keeps accepted messages on disk: a message is answered when it would survive a power cut. memory forgets waiting messages when the gateway stops; it is for benches."`
 	Dir      string `yaml:"dir" default:"data" live:"no" doc:"Directory of what must outlive a restart. It is made when missing. It should be on a file system of its own, which is not on the network."`
 	Memory   Size   `yaml:"memory" default:"0B" range:"0B.." live:"no" doc:"What waiting messages may take in memory until further ones stay on disk alone and are read when they are due. 0B is a quarter of limits.memory."`
-	MinFree  Size   `yaml:"min_free" default:"0B" range:"0B.." live:"yes" doc:"Free space on the file system of dir below which no message is accepted any more, while those that wait are still sent. 0B is a twentieth of the file system, at least 64 MiB (half of a file system that is smaller than 128 MiB) and at most 1 GiB."`
+	MinFree  Size   `yaml:"min_free" default:"0B" range:"0B.." live:"yes" doc:"Free space on the file system of dir below which no message is accepted, while those that wait are sent. 0B is a twentieth of the file system, at least 64 MiB (half of one below 128 MiB) and at most 1 GiB."`
 	Ballast  Size   `yaml:"ballast" default:"64MiB" range:"0B.." live:"no" doc:"Size of a file that is removed when the disk is full all the same, so that the gateway can go on until there is room. 0B makes none."`
-	Outcomes string `yaml:"outcomes" live:"no" doc:"Directory of a file of 8 MiB with notes on messages that have ended, so that they are not sent again after a kill. Empty is the machine's shared memory, /dev/shm. That of a container ends with it: there, name a directory of a volume."`
-	Backups  string `yaml:"backups" live:"yes" doc:"Directory in which pmg store backup NAME has a gateway that runs copy the store. It is made when missing, for the gateway's user alone. Without it such copies are refused; those of a gateway that is stopped may be anywhere."`
+	Outcomes string `yaml:"outcomes" live:"no" doc:"Directory of a file of 8 MiB with notes on messages that have ended, so that they are not sent again after a kill. Empty: /dev/shm. That of a container ends with it: there, name a directory of a volume."`
+	Backups  string `yaml:"backups" live:"yes" doc:"Directory for the copies of pmg store backup NAME. It is made when missing, for the gateway's user alone. Without it a running gateway refuses to copy its store."`
 }
 
 // StoreMemory returns how many octets waiting messages may take in memory.
@@ -156,9 +156,9 @@ type Receipts struct {
 
 	CallbackValidity time.Duration `yaml:"callback_validity" default:"72h" range:"1m..8760h" live:"yes" doc:"How long a receipt waits for a server of a client (HTTP) that cannot be called, or does not take it."`
 
-	DeadLetters time.Duration `yaml:"dead_letters" default:"168h" range:"0s..8760h" live:"yes" doc:"How long an event that a server of a client did not take within callback_validity stays in the store, so that pmg webhooks replay can have it told after all; 0s: it is dropped. The last 100,000 are kept, and with store.engine: memory 16 MiB of them."`
+	DeadLetters time.Duration `yaml:"dead_letters" default:"168h" range:"0s..8760h" live:"yes" doc:"How long an event that a webhook did not take within callback_validity stays in the store, for pmg webhooks replay; 0s: it is dropped. The last 100,000 are kept, and with store.engine: memory 16 MiB of them."`
 
-	PartsWait time.Duration `yaml:"parts_wait" default:"24h" range:"1m..8760h" live:"yes" doc:"How long a long message that was sent in parts waits for what became of all of them, from the first outcome of a part. Then the client gets a receipt with UNKNOWN, and what became of the message only if that comes later. A failure of a part is told immediately. Must be less than keep to have an effect."`
+	PartsWait time.Duration `yaml:"parts_wait" default:"24h" range:"1m..8760h" live:"yes" doc:"How long a message that was sent in parts waits for the outcome of all, from the first outcome on. Then the client gets a receipt with UNKNOWN, and the outcome if it comes later. A failure of a part is reported immediately. Must be less than keep to have an effect."`
 }
 
 // Account is a client that may log in.
@@ -167,7 +167,7 @@ type Account struct {
 	Password     string         `yaml:"password" required:"certificates" secret:"yes" live:"yes" doc:"Its password, which it must have unless it has certificates, plain or as a hash: argon2id (pmg account hash) or bcrypt (htpasswd -nB). SMPP allows 8 characters, more with long_passwords of a connector, UCP 16. Rather than writing a plain one here, refer to it with ${ENV:NAME} or ${FILE:/path}."`
 	OldPassword  string         `yaml:"old_password" secret:"yes" live:"yes" doc:"A further password that it may log in with, plain or as a hash, while it changes from one to another. Its sessions go on when password takes its place, and end when it is removed."`
 	Keys         []Key          `yaml:"keys" live:"yes" doc:"Keys with which programs of the account use the API of HTTP, in the place of its password, each as {name: shop, hash: \"sha256:…\", scopes: [send]}. pmg account key makes them."`
-	Certificates []string       `yaml:"certificates" live:"yes" doc:"With TLS, the certificates one of which it must show to log in, on a connector whose tls.client_ca has issued it: each a name of the certificate (its CN, or a DNS name, e-mail address or URI), or sha256: and its fingerprint. With a password it needs both, without one the certificate is enough. docs/tls.md has an example."`
+	Certificates []string       `yaml:"certificates" live:"yes" doc:"With TLS, the certificates one of which it must show to log in, issued by tls.client_ca of the connector: each a name in the certificate (CN, DNS name, e-mail address or URI), or sha256: and its fingerprint. With a password it needs both. docs/tls.md has an example."`
 	Networks     []netip.Prefix `yaml:"networks" live:"yes" doc:"Addresses it may log in from, such as 192.0.2.0/24 or 192.0.2.1; any when empty."`
 	MaxSessions  int            `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have at the same time, over all connectors; 0 is any number. A further login is refused, and those that are silent are asked whether they live."`
 
@@ -176,9 +176,9 @@ type Account struct {
 	Bind       []protocols.BindType `yaml:"bind" enum:"transmitter|receiver|transceiver" live:"yes" doc:"The ways it may bind; any when empty."`
 	Connectors []string             `yaml:"connectors" live:"yes" doc:"The in connectors that it may log in on; all when empty."`
 
-	Rate         int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit per second, over all its sessions; 0 is any rate. Each recipient and each part of a long text counts. The gateway reads a faster client no faster than this, so that its answers are delayed; a message that would have to wait for more than about a second is answered as throttled (SMPP: ESME_RTHROTTLED)."`
+	Rate         int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit per second, over all its sessions; 0 is any rate. Each recipient and each part of a long text counts. A faster client is read no faster than this; a message that would wait for more than about a second is answered as throttled (SMPP: ESME_RTHROTTLED)."`
 	Burst        int           `yaml:"burst" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit together after a rest; 0 is a twentieth of rate, at least 1."`
-	MaxParts     int           `yaml:"max_parts" default:"10" range:"1..255" live:"yes" doc:"Short messages that one of its texts may be cut into, where long_messages of a connector cuts texts, and for texts of HTTP clients whatever it is. A longer text is refused (SMPP: ESME_RINVMSGLEN). Each part counts towards rate, share and max_queue. Ten hold 1,530 characters of GSM 7-bit or 670 of UCS-2; 150 hold 10,000 of UCS-2."`
+	MaxParts     int           `yaml:"max_parts" default:"10" range:"1..255" live:"yes" doc:"Short messages that one of its texts may be cut into, where long_messages of a connector cuts texts, and always for texts of HTTP clients. A longer text is refused (SMPP: ESME_RINVMSGLEN). Each part counts towards rate, share and max_queue. Ten hold 1,530 characters of GSM 7-bit or 670 of UCS-2; 150 hold 10,000 of UCS-2."`
 	Share        int           `yaml:"share" default:"50" range:"1..100" live:"yes" doc:"The part of the free places in a connector's queue that its messages may take, in percent. The rest stays for other accounts: 100 lets this one shut them out. Of the free memory (limits.memory) they may take the same part, but at least half."`
 	MaxSchedule  time.Duration `yaml:"max_schedule" default:"168h" range:"0s.." live:"yes" doc:"How far ahead a message's delivery time may be; 0s allows none. A later one is refused (SMPP: ESME_RINVSCHED)."`
 	Validity     time.Duration `yaml:"validity" default:"0s" range:"0s.." live:"yes" doc:"How long a message may wait that its sender has given no validity, counted from its delivery time; then it ends as expired. 0s is the validity of the connector that it arrives on."`
@@ -187,7 +187,7 @@ type Account struct {
 	MaxScheduled int           `yaml:"max_scheduled" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may wait for their delivery time. Further ones are refused until some have left."`
 
 	Receipts string   `yaml:"receipts" default:"ask" enum:"ask|force" live:"yes" doc:"Which receipts it gets: ask is those that it asks for with each message, force those of the final states of all its messages, whether it asks or not. Out connectors with receipts: never do not ask their SMSCs all the same."`
-	Receives []string `yaml:"receives" live:"yes" doc:"Destinations of mobile-originated messages and receipts that are for this account, as prefixes of numbers, short codes or sender names; a leading '+' makes no difference. Where a route leads to an in connector, the account with the longest matching prefix gets the message, and before all others the one that has the whole address with '=' in front: '=123' takes 123 and not 12345, which may become another client's; if only one account can receive there, it gets all. A route to the account itself ignores this option."`
+	Receives []string `yaml:"receives" live:"yes" doc:"Destinations of messages from mobiles that are for this account, as prefixes of numbers, short codes or sender names; a leading '+' makes no difference. Where a route leads to an in connector, an account with the whole address ('=123') gets the message, else the one with the longest prefix; if only one account can receive there, it gets all. A route to the account itself ignores this option."`
 
 	Callbacks // and these, for accounts that are called by HTTP
 
@@ -198,14 +198,14 @@ type Account struct {
 
 // Callbacks are the servers of a client that are called by HTTP.
 type Callbacks struct {
-	Webhook         string   `yaml:"webhook" live:"yes" doc:"URL that is called with what becomes of the messages that the account sends by HTTP, where these name no other, and, if it may bind neither as receiver nor as transceiver, with messages from mobiles."`
-	WebhookFallback string   `yaml:"webhook_fallback" live:"yes" doc:"URL that is called in place of webhook, in the same form and with the same key, while webhook rests because ten calls have failed in a row, because it asks for that (Retry-After), or because it has said that it is gone (410). It is called again when it answers again. An event is told when one of the two has taken it."`
+	Webhook         string   `yaml:"webhook" live:"yes" doc:"URL that is called with the events of messages that the account sends by HTTP, if these name no other, and with messages from mobiles if it may bind as transmitter only (docs/webhooks.md)."`
+	WebhookFallback string   `yaml:"webhook_fallback" live:"yes" doc:"URL that is called instead of webhook, in the same form and with the same key, while webhook is paused: after ten failures in a row, by Retry-After, or by 410. An event is delivered when one of the two has taken it."`
 	WebhookKey      string   `yaml:"webhook_key" secret:"yes" live:"yes" doc:"Key that calls of webhook are signed with (Standard Webhooks): whsec_ and 24 to 64 octets in base64, such as echo whsec_$(openssl rand -base64 32) makes. Two with a space between while it changes: calls are signed with both."`
 	Pull            bool     `yaml:"pull" default:"false" live:"yes" doc:"In place of a webhook, whether the account fetches what webhook would be called with (GET /v1/events), and acknowledges it."`
-	WebhookForm     string   `yaml:"webhook_form" default:"pmg" enum:"pmg|kannel-get|kannel-post|jasmin-get|jasmin-post" live:"yes" doc:"How webhook is called: pmg is the form of docs/webhooks.md. The others are those of Kannel's get-url and post-url, with its escapes (%p, %P, %b …) in webhook, and of Jasmin's HTTP clients; then it is called with messages from mobiles alone, because reports go to the URLs that come with messages."`
+	WebhookForm     string   `yaml:"webhook_form" default:"pmg" enum:"pmg|kannel-get|kannel-post|jasmin-get|jasmin-post" live:"yes" doc:"How webhook is called: as in docs/webhooks.md, or as Kannel's get-url and post-url, with its escapes (%p, %P, %b …), or Jasmin's HTTP clients. The latter two are called with messages from mobiles alone, because reports go to the URLs of messages."`
 	WebhookReply    bool     `yaml:"webhook_reply" default:"false" live:"yes" doc:"With the forms of Kannel, whether what the server replies is sent to the mobile, as Kannel does unless max-messages is 0."`
-	WebhookBatch    int      `yaml:"webhook_batch" default:"1" range:"1..1000" live:"yes" doc:"Events that a call of webhook may tell together, as many as wait. With more than 1 each call is of type batch, whose data is a list of events, each with its id. Where it is raised, it has its whole effect after the next start."`
-	CallbackURLs    []string `yaml:"callback_urls" live:"yes" doc:"What URLs may begin with that are named with a message (dlr-url, callback_url), such as https://crm.example.net/sms/. Their servers may be in private networks. Ports are 80, 443 and those from 1024."`
+	WebhookBatch    int      `yaml:"webhook_batch" default:"1" range:"1..1000" live:"yes" doc:"Most events of a call of webhook. With more than 1 each call is of type batch, whose data is a list of events, each with its id. A higher value has its whole effect after the next start."`
+	CallbackURLs    []string `yaml:"callback_urls" live:"yes" doc:"Allowed beginnings of the URLs of messages (dlr-url, callback_url), such as https://crm.example.net/sms/. Their servers may be in private networks. Ports are 80, 443 and those from 1024."`
 	CallbacksTo     string   `yaml:"callbacks" default:"listed" enum:"listed|public" live:"yes" doc:"Which other URLs may be named with a message: listed allows none but those of callback_urls, public every one whose server has a public address."`
 }
 
@@ -255,7 +255,7 @@ type Connector struct {
 	Instances int      `yaml:"instances" default:"1" in:"1000" range:"1..1000000" live:"rebind" doc:"Sessions that are open at the same time. An in connector refuses further ones, an out connector opens this many."`
 	Window    int      `yaml:"window" default:"10" ucp:"1" range:"1..10000" live:"rebind" doc:"Requests sent and not yet answered, per session. Larger hides latency; many SMSCs refuse more than 10. UCP allows at most 99, but many of its peers discard what comes before they have answered: give them 1 unless they agree to more."`
 
-	Listen       string `yaml:"listen" only:"out" live:"no" doc:"host:port to listen on for an SMSC that opens the connection itself, in place of address: with SMPP it sends outbind, and the connector binds on that connection; with UCP it logs in (operation 60) or sends messages immediately. At most instances such sessions are open, and nothing is connected from here."`
+	Listen       string `yaml:"listen" only:"out" live:"no" doc:"host:port to listen on, in place of address, for an SMSC that opens the connection: with SMPP it sends outbind, and the connector binds; with UCP it logs in (operation 60) or sends messages immediately. At most instances such sessions are open."`
 	PeerSystemID string `yaml:"peer_system_id" only:"out" live:"yes" doc:"With listen, the name that the SMSC must give in its outbind or login; any when empty."`
 	PeerPassword string `yaml:"peer_password" secret:"yes" only:"out" live:"yes" doc:"With listen, the password that the SMSC must give in its outbind or login; any when empty. With this or peer_system_id, an SMSC must log in over UCP as well."`
 
@@ -272,17 +272,17 @@ type Connector struct {
 
 	Names // and what is behind it
 
-	Receipts     string `yaml:"receipts" default:"ask" enum:"ask|force|never" only:"out" live:"yes" doc:"Whether the SMSC is asked for receipts: ask does where the client has asked, force does for every message, never does not. Clients get none but those that they, or the option receipts of their accounts, have asked for: the others that come of force are in the pdu log, are counted (pmg_receipts_unwanted_total), and are dropped."`
-	ReceiptIDs   string `yaml:"receipt_ids" default:"learn" http:"same" test:"same" enum:"learn|same|decimal|hexadecimal" only:"out" live:"yes" doc:"How the SMSC writes the ids of messages in receipts: as in its answers to submits (same), or, where those are numbers, in the other base: decimal or hexadecimal. learn concludes it from the ids that come; until it is certain, receipts whose ids can be read in two ways may be kept as orphans. Letter case, leading zeros and blanks around an id never matter."`
-	ReceiptMatch string `yaml:"receipt_match" default:"address" enum:"address|id" only:"out" live:"yes" doc:"What must agree for a receipt to be about a message: address is the id and the last digits of the recipient's number, id is the id alone, for SMSCs that hide or change numbers in receipts. With id the SMSC's ids must be long and never come again."`
-	Operations   bool   `yaml:"operations" default:"false" only:"out" live:"yes" doc:"Whether clients can also ask for, cancel and replace (SMPP: query_sm, cancel_sm, replace_sm) messages that the SMSC has accepted and that asked for no receipt. What the SMSC calls a message is then noted for all that leave by the connector, which takes about 150 octets on disk for each, for receipts.keep."`
+	Receipts     string `yaml:"receipts" default:"ask" enum:"ask|force|never" only:"out" live:"yes" doc:"Whether the SMSC is asked for receipts: if the client asks, for every message (force), or never. Clients get those that they, or the option receipts of their accounts, have asked for; others are counted (pmg_receipts_unwanted_total) and dropped."`
+	ReceiptIDs   string `yaml:"receipt_ids" default:"learn" http:"same" test:"same" enum:"learn|same|decimal|hexadecimal" only:"out" live:"yes" doc:"How the SMSC writes ids in receipts: as in its answers to submits (same), or numbers in decimal or hexadecimal. learn finds out; until it has, receipts whose ids can be read in two ways may be kept as orphans. Case, leading zeros and blanks do not matter."`
+	ReceiptMatch string `yaml:"receipt_match" default:"address" enum:"address|id" only:"out" live:"yes" doc:"What a receipt and its message must have in common: the id and the last digits of the recipient (address), or the id alone, for SMSCs that hide or change numbers. With id the SMSC's ids must be long and never repeat."`
+	Operations   bool   `yaml:"operations" default:"false" only:"out" live:"yes" doc:"Whether clients can also query, cancel and replace messages that the SMSC has accepted and that asked for no receipt. Its ids are then stored for all messages, about 150 octets each, for receipts.keep."`
 
 	Static  *bool         `yaml:"static" only:"out" live:"no" doc:"Whether sessions stay open when there is nothing to send. When not given: true, except for a transmitter, whose sessions are opened when a message waits."`
 	IdleMax time.Duration `yaml:"idle_max" default:"0s" range:"0s.." live:"rebind" doc:"A session logs out when it had no message for this long; 0s keeps it open. An out connector needs static: false with it, otherwise the session is opened again immediately."`
 
 	Rate          int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages sent per second over all its sessions, spread evenly; 0 is as fast as the window allows."`
 	MaxQueue      int           `yaml:"max_queue" default:"50000" range:"1.." live:"yes" doc:"Messages that may wait for it. Larger absorbs longer outages and uses more memory: about 300 octets for a small message, 100 for one that waits on disk alone (store.memory)."`
-	MaxDeliveries int           `yaml:"max_deliveries" default:"1000000" range:"1.." only:"in" live:"yes" doc:"Receipts and messages of SMSCs that may wait for each account that logs in on it. Those beyond max_queue wait on disk alone; with store.engine: memory, max_queue is the limit. Further ones are refused (SMPP: ESME_RMSGQFUL), which holds up what the SMSC has for other accounts, so a warning comes before."`
+	MaxDeliveries int           `yaml:"max_deliveries" default:"1000000" range:"1.." only:"in" live:"yes" doc:"Receipts and messages of SMSCs that may wait for each account that logs in on it. Those beyond max_queue wait on disk alone; with store.engine: memory, max_queue is the limit. Further ones are refused (SMPP: ESME_RMSGQFUL), which delays other accounts; a warning comes before."`
 	QueueFull     string        `yaml:"queue_full" default:"delay" enum:"delay|refuse" live:"yes" doc:"How a submit is answered when the queue is full: delay answers when there is room, which slows the client down, refuse answers immediately that the queue is full."`
 	QueueWait     time.Duration `yaml:"queue_wait" default:"30s" range:"0s..10m" live:"yes" doc:"Longest a delayed submit waits for room before it is refused. Keep it below the clients' own response timeout."`
 
@@ -309,14 +309,14 @@ type Spoken struct {
 
 // Names are other names of the SMSC behind a connector: the one by which ids are shared, and the one that accounts see.
 type Names struct {
-	Operator   string `yaml:"operator" only:"out" live:"yes" doc:"The name of the SMS centre behind it; its own name when not given. A receipt is looked for among the messages of all connectors with the same operator, because it may come over another one."`
-	PublicName string `yaml:"public_name" only:"out" live:"yes" doc:"The name that accounts see in place of the connector's, in webhooks, answers and previews; with it they see the SMSC's ids of their messages as well. When not given, they see neither: fields that may be missing are, others are empty, ND in Jasmin's calls. Pages, metrics, logs and events have the connector's name in any case."`
+	Operator   string `yaml:"operator" only:"out" live:"yes" doc:"The name of the SMSC behind it; its own name when not given. A receipt may come over any connector with the same operator."`
+	PublicName string `yaml:"public_name" only:"out" live:"yes" doc:"The name that accounts see in place of the connector's, in webhooks, answers and previews; with it they see the SMSC's ids of their messages as well. When not given, they see neither (ND in Jasmin's calls)."`
 }
 
 // Access is who may connect to a connector that listens.
 type Access struct {
 	Networks []netip.Prefix `yaml:"networks" live:"yes" doc:"Addresses that clients, or with listen the SMSC, may connect from, such as 192.0.2.0/24; any when empty. Connections from others are closed before anything is read."`
-	Proxies  []netip.Prefix `yaml:"proxies" live:"yes" doc:"Proxies that connect for the peers of a connector that listens, such as 192.0.2.7 or 192.0.2.0/24. Each of their connections must begin with a header of the PROXY protocol (HAProxy: send-proxy or send-proxy-v2), and the address in it is that of the peer for limits, networks, logs and metrics. Those who can connect from these addresses can name any address, so list the proxies alone. docs/operate.md has an example."`
+	Proxies  []netip.Prefix `yaml:"proxies" live:"yes" doc:"Proxies that connect for the peers of a connector that listens, such as 192.0.2.7 or 192.0.2.0/24. Each of their connections must begin with a PROXY header (HAProxy: send-proxy-v2), whose address counts for limits, networks, logs and metrics. Whoever connects from these addresses can name any address. docs/operate.md has an example."`
 }
 
 // Times are how long a connector waits for its peers.
@@ -324,11 +324,11 @@ type Times struct {
 	ThrottlePause    time.Duration `yaml:"throttle_pause" default:"1s" range:"0s..10m" live:"yes" doc:"How long nothing is sent after the peer answered that it throttles the gateway."`
 	ConnectTimeout   time.Duration `yaml:"connect_timeout" default:"10s" range:"100ms..10m" only:"out" live:"yes" doc:"How long connecting may take before the next address is tried."`
 	ReconnectDelay   time.Duration `yaml:"reconnect_delay" default:"10s" range:"10ms..1h" only:"out" live:"yes" doc:"Pause between a failed or lost session and the next attempt. It doubles with each further failure, up to six times as long, until a session has lasted that long."`
-	FailoverAfter    time.Duration `yaml:"failover_after" default:"30s" range:"0s..24h" live:"yes" doc:"How long the connector may be without a session until the messages that wait for it are routed again and go to another target of their route that is up. New messages go there immediately. A stopping gateway does not wait for this time. 0s leaves the messages where they are."`
-	FailoverAttempts int           `yaml:"failover_attempts" default:"0" range:"0..100" live:"yes" doc:"Attempts after which a message that the peer has refused for a while, or not answered, goes to the next target of its route that is up and has not failed to send it. 0 is all that retry allows. One without an answer may be delivered twice, so with on_unknown: fail it goes nowhere; nor does one that was refused for good."`
+	FailoverAfter    time.Duration `yaml:"failover_after" default:"30s" range:"0s..24h" live:"yes" doc:"How long the connector may be without a session until its messages go to another target of their route that is up. New messages go there immediately. A stopping gateway does not wait for it. 0s leaves the messages."`
+	FailoverAttempts int           `yaml:"failover_attempts" default:"0" range:"0..100" live:"yes" doc:"Attempts after which a message that the peer has refused for a while, or not answered, goes to the next target of its route that is up. 0 is all that retry allows. One without an answer may be delivered twice, and stays with on_unknown: fail."`
 	BindTimeout      time.Duration `yaml:"bind_timeout" default:"10s" range:"100ms..10m" live:"rebind" doc:"How long a connection may be open without having logged in."`
 	EnquireInterval  time.Duration `yaml:"enquire_interval" default:"30s" range:"0s..1h" live:"rebind" doc:"Silence after which the peer is sent a keep-alive; 0s sends none, so a dead peer is noticed late."`
-	ResponseTimeout  time.Duration `yaml:"response_timeout" default:"60s" range:"100ms..1h" live:"rebind" doc:"How long an answer may take. on_unknown decides what happens to a message without one; a peer that does not answer enquire_link either is disconnected. A session whose answers are repeatedly late waits longer for them, up to ten times as long, until they are in time again."`
+	ResponseTimeout  time.Duration `yaml:"response_timeout" default:"60s" range:"100ms..1h" live:"rebind" doc:"How long an answer may take. on_unknown decides about a message without one; a peer that does not answer enquire_link either is disconnected. A session whose answers are repeatedly late waits up to ten times as long."`
 }
 
 // Listens reports whether the connector accepts connections. Role reports whether its

@@ -22,34 +22,44 @@ const markdownHead = "# Configuration\n\n" +
 	"- A file has no anchors, aliases or merges of YAML (`&`, `*`, `<<`): each section has all its options.\n" +
 	"- `${ENV:NAME}` and `${FILE:/path}` in a value stand for an environment variable and for the content of a\n" +
 	"  file (a relative path is relative to the configuration). Inside `{ }` a value with one needs quotes.\n" +
-	"- *Change by* is the action that puts a change in force: `pmg reload` (or SIGHUP), or a restart of the gateway.\n" +
-	"  *New sessions*: the change applies to sessions that begin after the reload. The sessions of an out connector\n" +
-	"  are bound anew for it, each when what it has sent is answered, and are missing for a few seconds.\n"
+	"- `pmg reload` (or SIGHUP) puts a change in force, unless the option says *restart*. *New sessions*: the change\n" +
+	"  applies to sessions that begin after the reload. The sessions of an out connector are bound anew for it, each when\n" +
+	"  what it has sent is answered, and are missing for a few seconds.\n"
 
 // markdown returns the text of docs/config.md.
 func markdown() string {
 	var b strings.Builder
 	b.WriteString(markdownHead)
 	table := func() {
-		b.WriteString("\n| option | what it does | values | default | change by |\n|---|---|---|---|---|\n")
+		b.WriteString("\n| option | what it does | values (default) |\n|---|---|---|\n")
 	}
 	b.WriteString("\n## Top level\n")
 	table()
 	all := Describe()
-	rows := func(section string) {
+	rows := func(section string) string {
+		var b strings.Builder
 		for _, o := range all {
 			if !o.isSection() && o.section() == section {
 				b.WriteString(o.row())
 			}
 		}
+		return b.String()
 	}
-	rows("")
+	b.WriteString(rows(""))
+	first := map[string]string{} // the section that has these options first
 	for _, o := range all {
-		if o.isSection() {
-			fmt.Fprintf(&b, "\n## %s\n\n%s\n", o.Path, o.Doc)
-			table()
-			rows(o.Path)
+		if !o.isSection() {
+			continue
 		}
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n", o.Path, o.Doc)
+		options := rows(o.Path)
+		if same := first[options]; same != "" && options != "" {
+			fmt.Fprintf(&b, "Its options are those of [%s](#%s).\n", same, strings.NewReplacer(".", "", "[", "", "]", "").Replace(same))
+			continue
+		}
+		first[options] = o.Path
+		table()
+		b.WriteString(options)
 	}
 	return b.String()
 }
@@ -65,19 +75,29 @@ func (o Option) section() string {
 }
 
 func (o Option) row() string {
-	values, def := o.Type, o.Default
+	values := o.Type
 	if o.Allowed != "" {
 		values += ": " + o.Allowed
 	}
-	if o.Required {
-		def = "*required*"
-	} else if def != "" {
-		def = "`" + def + "`"
+	switch {
+	case o.Required:
+		values += ", *required*"
+	case o.Default != "":
+		values += " (`" + o.Default + "`)"
+	case values == "text":
+		values = ""
+	}
+	var notes []string
+	if only := strings.TrimSpace(o.Protocol + " " + o.Only); only != "" {
+		notes = append(notes, only+" only")
+	}
+	if by := strings.TrimPrefix(o.reload(), "reload, "); by != "reload" {
+		notes = append(notes, by)
 	}
 	doc := o.Doc
-	if only := strings.TrimSpace(o.Protocol + " " + o.Only); only != "" {
-		doc = "(" + only + " only) " + doc
+	if len(notes) > 0 {
+		doc = "(" + strings.Join(notes, "; ") + ") " + doc
 	}
 	key := o.Path[strings.LastIndex(o.Path, ".")+1:]
-	return fmt.Sprintf("| `%s` | %s | %s | %s | %s |\n", key, strings.ReplaceAll(doc, "|", "\\|"), values, def, o.reload())
+	return fmt.Sprintf("| `%s` | %s | %s |\n", key, strings.ReplaceAll(doc, "|", "\\|"), values)
 }

@@ -35,12 +35,12 @@ func newDemoCommand() *cobra.Command {
 	var seconds float64
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "See it work: clients, gateway and SMS centre in one process",
-		Long: `Starts an SMS centre, a gateway and clients in this process, over real sockets on
+		Short: "See it work: clients, gateway and SMSC in one process",
+		Long: `Starts an SMSC, a gateway and clients in this process, over real sockets on
 loopback with free ports, sends messages through all of them, and reports whether every
 one arrived exactly once. It leaves no files behind.
 
-With --protocol http clients send their messages in streams of the HTTP API to an SMS centre that speaks SMPP. Then one
+With --protocol http clients send their messages in streams of the HTTP API to an SMSC that speaks SMPP. Then one
 sends a message as curl does, and its server is called with what became of it: a webhook, which is signed.
 
 The exit status is 1 when a message is missing, doubled, refused or unanswered.`,
@@ -62,13 +62,13 @@ The exit status is 1 when a message is missing, doubled, refused or unanswered.`
 	f.IntVar(&o.Connections, "connections", 64, "how many clients send them")
 	f.IntVar(&o.Window, "window", 10, "messages each client may have unanswered")
 	f.Float64Var(&seconds, "seconds", 0, "how long to send, instead of --messages")
-	f.StringVar(&o.Protocol, "protocol", "smpp", "what clients and SMS centre speak: "+loadtest.Protocols()+"; http: what clients speak")
+	f.StringVar(&o.Protocol, "protocol", "smpp", "what clients and SMSC speak: "+loadtest.Protocols()+"; http: what clients speak")
 	f.StringVar(&engine, "store", config.PebbleStore, "where messages wait: pebble, on disk, or memory")
 	return cmd
 }
 
 // demoConfig is the gateway's: engine and directory of the store, directory of the pdu logs, options of the account,
-// protocol, most clients and their window, protocol, address and other options of the SMS centre.
+// protocol, most clients and their window, protocol, address and other options of the SMSC.
 const demoConfig = `
 log: {level: warn}
 store: {engine: %s, dir: %q, ballast: 0, min_free: 1MiB}
@@ -117,7 +117,7 @@ func runDemo(cmd *cobra.Command, engine string, o loadtest.LoadOptions) error {
 	if engine == config.MemoryStore {
 		kept = "messages in memory only"
 	}
-	fmt.Fprintf(out, "%s ─► pmg ─► SMS centre: one process, real sockets, every PDU logged, %s\n\n", clients(o.Connections), kept)
+	fmt.Fprintf(out, "%s ─► pmg ─► SMSC: one process, real sockets, every PDU logged, %s\n\n", clients(o.Connections), kept)
 	err = d.run(ctx, cmd.ErrOrStderr(), o)
 	if serr := d.stop(); err == nil {
 		err = serr
@@ -131,7 +131,7 @@ func runDemo(cmd *cobra.Command, engine string, o loadtest.LoadOptions) error {
 	return err
 }
 
-// start starts the SMS centre and the gateway, and waits until the two are connected.
+// start starts the SMSC and the gateway, and waits until the two are connected.
 func (d *demo) start(ctx context.Context, engine, store string, connections int) (err error) {
 	protocol, account, operator := d.driver.Name(), "", ""
 	centre := loadtest.SinkOptions{Listen: "127.0.0.1:0", Protocol: protocol}
@@ -170,7 +170,7 @@ func (d *demo) start(ctx context.Context, engine, store string, connections int)
 	c := d.server.gateway.Connector("operator")
 	for end := time.Now().Add(demoTimeout); c.Online() < c.Config().Instances; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) || ctx.Err() != nil {
-			return errors.Join(errors.New("cannot connect the gateway to the SMS centre"), d.stop())
+			return errors.Join(errors.New("cannot connect the gateway to the SMSC"), d.stop())
 		}
 	}
 	d.clients = d.server.engine.Addresses(d.server.gateway.Connector("clients"))[0].String()
@@ -231,7 +231,7 @@ func (d *demo) stop() error {
 	return errors.Join(d.server.stop(ctx), d.closePeers())
 }
 
-// closePeers ends the SMS centre, and the server of the clients if they have one.
+// closePeers ends the SMSC, and the server of the clients if they have one.
 func (d *demo) closePeers() error {
 	err := d.sink.Close()
 	if d.web != nil {
@@ -297,7 +297,7 @@ func (d *demo) client() (net.Conn, error) {
 type demoRequests struct{ login, submit, shown string }
 
 // shown returns the lines of the pdu logs that show the example message. Where clients speak HTTP they are those of
-// the SMS centre.
+// the SMSC.
 func (d *demo) shown() pdulog.Query {
 	if d.web != nil {
 		return pdulog.Query{Last: 4, Connectors: []string{"operator"}, Filter: pdulog.Filter{Commands: []string{"submit_sm*", "deliver_sm*"}}}
@@ -375,7 +375,7 @@ func (d *demo) summary(out io.Writer, connections int) error {
 	fmt.Fprintf(out, "%s messages     %s sent, %s answered, %s delivered\n", mark, thousands(c.Sent), thousands(c.Answered), thousands(c.Delivered))
 	fmt.Fprintf(out, "  missing      %s\n", thousands(c.Missing))
 	fmt.Fprintf(out, "  doubled      %s\n", thousands(c.Doubled))
-	fmt.Fprintf(out, "  throughput   %s messages a second, from client to SMS centre\n", thousands(int64(d.delivered.MessagesPerSecond)))
+	fmt.Fprintf(out, "  throughput   %s messages a second, from client to SMSC\n", thousands(int64(d.delivered.MessagesPerSecond)))
 	fmt.Fprintf(out, "  latency      half of the answers within %s, 99 %% within %s\n", within(d.load.Latency.P50), within(d.load.Latency.P99))
 	var err error
 	if d.web != nil {

@@ -16,14 +16,14 @@ func newHoldCommand() *cobra.Command {
 	var lasts string
 	cmd := newOrderCommand(admin.Base+"/hold", &cobra.Command{
 		Use:   "hold CONNECTOR",
-		Short: "Send nothing to an SMS centre for a while",
+		Short: "Send nothing to an SMSC for a while",
 		Long: `Asks a running gateway to send no more messages by a connector
-to an SMS centre, for example while that is under maintenance. Messages go to other
+to an SMSC, for example while that is under maintenance. Messages go to other
 targets of their routes at once; those that wait already follow after the connector's
 failover_after. Where there is no other target, they wait.
 
-Sessions stay logged in, so that receipts and messages of the SMS centre still come, and
-requests under way get their answers. If the SMS centre ends the sessions, they are
+Sessions stay logged in, so that receipts and messages of the SMSC still come, and
+requests under way get their answers. If the SMSC ends the sessions, they are
 connected again as usual.
 
 The hold ends after --for, by "pmg release", and when the gateway stops: a restart does not
@@ -53,7 +53,7 @@ remember it. "pmg status" shows it.`,
 func newReleaseCommand() *cobra.Command {
 	return newOrderCommand(admin.Base+"/release", &cobra.Command{
 		Use:   "release CONNECTOR",
-		Short: "Send messages again to an SMS centre that is held",
+		Short: "Send messages again to an SMSC that is held",
 		Long: `Asks a running gateway to end what "pmg hold" has begun: messages
 that wait leave by the connector again.`,
 		Example: "  pmg release operator",
@@ -65,7 +65,7 @@ that wait leave by the connector again.`,
 func newConnectCommand() *cobra.Command {
 	return newOrderCommand(admin.Base+"/connect", &cobra.Command{
 		Use:   "connect CONNECTOR",
-		Short: "Connect to an SMS centre now, without waiting for the next attempt",
+		Short: "Connect to an SMSC now, without waiting for the next attempt",
 		Long: `Asks a running gateway to connect those sessions of a connector now
 that wait for their next attempt after a failure, as "pmg status" shows it. The pauses
 between further attempts stay as they were.`,

@@ -26,7 +26,7 @@ gets no more messages, and is logged out when those that it has are answered, or
 response_timeout.
 
 A client that was logged out may log in again: to keep it out, change or remove its
-account and reload. A session to an SMS centre is connected again.`,
+account and reload. A session to an SMSC is connected again.`,
 		Example: "  pmg kick clients/3\n  pmg kick acme",
 		Args:    oneArg("the name of a session or an account, as pmg sessions shows them"),
 		RunE: func(cmd *cobra.Command, args []string) error {

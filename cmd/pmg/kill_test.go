@@ -28,7 +28,7 @@ var (
 )
 
 const (
-	killSessions = 2  // to the SMS centre
+	killSessions = 2  // to the SMSC
 	killWindow   = 10 // of each
 	killLoads    = 6  // clients
 )

@@ -32,7 +32,7 @@ ones.
 With --protocol ucp receipts are operations 53, which name a message by its recipient and
 the time in the answer, and mobile-originated messages are operations 52.
 
-With --protocol http it is an SMS centre that is called as the gateway's own API is (POST /v1/messages:
+With --protocol http it is an SMSC that is called as the gateway's own API is (POST /v1/messages:
 preset pmg), and as Kannel's smsbox is (/cgi-bin/sendsms: preset kannel), and calls the URLs of messages
 with their receipts. A message whose client_reference comes again with deduplicate is answered as the first.
 POST of any other path is a webhook: it counts events by webhook-id, and checks their signature with

@@ -90,7 +90,7 @@ Messages that were sent shortly before the damage may be sent again.`,
 
 // writeReport writes what is in a store.
 func writeReport(out io.Writer, dir string, r *store.Report) {
-	fmt.Fprintf(out, "%s: format %d, messages %d, ids of SMS centres %d, events %d\n", dir, r.Format, r.Messages, r.Mappings, r.Events)
+	fmt.Fprintf(out, "%s: format %d, messages %d, ids of SMSCs %d, events %d\n", dir, r.Format, r.Messages, r.Mappings, r.Events)
 	if r.Messages > 0 {
 		fmt.Fprintf(out, "messages from %s to %s\n", sms.FormatID(r.First), sms.FormatID(r.Last))
 	}

@@ -34,7 +34,7 @@ Of a number that has many messages it shows the latest 100.
 
 The argument is the message's id, which is in the client's answer and on every line
 about the message (id=), or the UUID that clients of Kannel and Jasmin have in its place,
-or the SMS centre's id of it, or the client_reference that a client of HTTP gave it, or the
+or the SMSC's id of it, or the client_reference that a client of HTTP gave it, or the
 number of its sender or its recipient: international (with +, 00 or nothing in front) or
 national (0…). An argument of digits only is first
 taken for a number, unless it has 16 digits; with --id it is taken for an id.`,

@@ -15,11 +15,11 @@ type ConnectorOptions struct {
 	Dialects       []string `yaml:"dialects" default:"pmg" enum:"pmg|kannel|jasmin" only:"in" live:"no" doc:"Whose requests it answers, each at paths of its own: pmg is the API of docs/http.md below /v1/, kannel /cgi-bin/sendsms, jasmin /send and /secure/."`
 	StatusPassword string   `yaml:"status_password" secret:"yes" only:"in" live:"yes" doc:"The password of Kannel's /status.xml, /status.txt and /status, which the dialect kannel answers with figures of the gateway. Without one there are none."`
 
-	Preset    string          `yaml:"preset" enum:"kannel|jasmin|pmg" only:"out" live:"rebind" doc:"The interface of the SMS centre, whose request, answers and receipts need not be described then: another gateway's, by the name that dialects has for it."`
+	Preset    string          `yaml:"preset" enum:"kannel|jasmin|pmg" only:"out" live:"rebind" doc:"The interface of the SMSC, whose request, answers and receipts need not be described then: another gateway's, by the name that dialects has for it."`
 	URL       string          `yaml:"url" only:"out" live:"rebind" doc:"What is called for each message: a template, whose {fields} docs/http-smsc.md lists. A parameter of its query whose fields are all empty is left out. With a preset the address alone, such as http://192.0.2.1:13013, is enough."`
 	Request   RequestOptions  `yaml:"request" only:"out" live:"rebind" doc:"The rest of the request, in place of what the preset says."`
 	Answers   AnswerOptions   `yaml:"answers" only:"out" live:"rebind" doc:"What answers mean, beside their statuses: 2xx is success, 429 throttled, 400, 402, 406, 409, 411 to 417, 421, 422, 426, 428, 431 and 451 permanent, and every other temporary, because an operator can mend it."`
-	Callbacks CallbackOptions `yaml:"callbacks" only:"out" live:"rebind" doc:"How the SMS centre brings receipts and messages from mobiles: by requests to a listener of ours."`
+	Callbacks CallbackOptions `yaml:"callbacks" only:"out" live:"rebind" doc:"How the SMSC brings receipts and messages from mobiles: by requests to a listener of ours."`
 }
 
 // RequestOptions are how a message is written, beside its URL.
@@ -30,12 +30,12 @@ type RequestOptions struct {
 	JSON    string   `yaml:"json" live:"rebind" doc:"The body as JSON, whose strings are templates. Members and items whose fields are all empty are left out; a string that begins with # becomes a number or a word of JSON, such as \"#{validity}\"."`
 	Login   string   `yaml:"login" enum:"basic|oauth2|none" live:"rebind" doc:"basic sends system_id and password with each request, as HTTP Basic. {username} and {password} have them in templates. oauth2 sends a token that token says how to get."`
 
-	Token TokenOptions `yaml:"token" live:"rebind" doc:"With login: oauth2, how a token is got that lets each request in: by the client credentials grant of OAuth 2 (RFC 6749). Another one is got shortly before it ends, and where the SMS centre answers 401."`
+	Token TokenOptions `yaml:"token" live:"rebind" doc:"With login: oauth2, how a token is got that lets each request in: by the client credentials grant of OAuth 2 (RFC 6749). Another one is got shortly before it ends, and where the SMSC answers 401."`
 }
 
 // TokenOptions are how a token is got from an authorization server.
 type TokenOptions struct {
-	URL          string `yaml:"url" live:"rebind" doc:"What is called for a token. The connector's tls holds for it where it has the host of the SMS centre; else its certificate must be of one of the machine's authorities."`
+	URL          string `yaml:"url" live:"rebind" doc:"URL of the authorization server. The connector's tls applies if it has the host of the SMSC; else its certificate must be of one of the machine's authorities."`
 	ClientID     string `yaml:"client_id" live:"rebind" doc:"Who we are there."`
 	ClientSecret string `yaml:"client_secret" secret:"yes" live:"rebind" doc:"The password of client_id."`
 	Scope        string `yaml:"scope" live:"rebind" doc:"What the token is to allow, if the server wants to be told: words with spaces between them."`
@@ -47,9 +47,9 @@ type AnswerOptions struct {
 	Throttled Condition `yaml:"throttled" live:"rebind" doc:"The message was sent too fast, and is sent again."`
 	Temporary Condition `yaml:"temporary" live:"rebind" doc:"The message is sent again after a pause (retry.temporary)."`
 	Permanent Condition `yaml:"permanent" live:"rebind" doc:"The message has ended: it was refused."`
-	Success   Condition `yaml:"success" live:"rebind" doc:"The SMS centre has the message. Where this is given, an answer with a status of 2xx that fits nothing is none: on_unknown says what follows."`
+	Success   Condition `yaml:"success" live:"rebind" doc:"The SMSC has the message. Where this is given, an answer with a status of 2xx that fits nothing is none: on_unknown says what follows."`
 	Otherwise string    `yaml:"otherwise" enum:"permanent|temporary" live:"rebind" doc:"What an answer means that fits none of them, whatever its status is; its status says it when empty."`
-	ID        Place     `yaml:"id" live:"rebind" doc:"Where the SMS centre's id of the message stands. Without one it is ours, {id}."`
+	ID        Place     `yaml:"id" live:"rebind" doc:"Where the SMSC's id of the message stands. Without one it is ours, {id}."`
 }
 
 // A Condition is what an answer must have. All that is given must fit.
@@ -74,7 +74,7 @@ type Place struct {
 // /from/NAME/inbound of a listener of ours, NAME being the connector's.
 type CallbackOptions struct {
 	Listener string         `yaml:"listener" live:"rebind" doc:"The in connector with protocol: http that takes them."`
-	URL      string         `yaml:"url" live:"rebind" doc:"How the SMS centre reaches that, such as https://pmg.example.net:8080. {receipt_url} of templates begins with it."`
+	URL      string         `yaml:"url" live:"rebind" doc:"How the SMSC reaches that, such as https://pmg.example.net:8080. {receipt_url} of templates begins with it."`
 	Secret   string         `yaml:"secret" secret:"yes" live:"rebind" doc:"What each of them must show: as the parameter token, or as the password of HTTP Basic, or as a bearer token. {receipt_url} has it."`
 	Networks []netip.Prefix `yaml:"networks" live:"rebind" doc:"Addresses that they may come from, such as 192.0.2.0/24; any when empty. secret or networks must be given."`
 	Receipts ReceiptFields  `yaml:"receipts" live:"rebind" doc:"Where receipts have what they say: each the name of a parameter of the query or of a form, or a JSON pointer into the body."`
@@ -88,7 +88,7 @@ type ReceiptFields struct {
 	ID     string   `yaml:"id" live:"rebind" doc:"The id of the message, as answers.id has it. {receipt_url} has ours as message."`
 	State  string   `yaml:"state" live:"rebind" doc:"What became of it."`
 	Error  string   `yaml:"error" live:"rebind" doc:"The error of the network."`
-	Text   string   `yaml:"text" live:"rebind" doc:"The text of the receipt that an SMSC behind the SMS centre has sent, in the form of SMPP (appendix B): its stat: and err: say more than state and error."`
+	Text   string   `yaml:"text" live:"rebind" doc:"The text of the receipt that an SMSC behind the SMSC has sent, in the form of SMPP (appendix B): its stat: and err: say more than state and error."`
 	States []string `yaml:"states" live:"rebind" doc:"What the words of state mean, beside those that SMPP and docs/events.md have: each as WORD=STATE, with STATE one of delivered, expired, deleted, undeliverable, accepted, unknown, rejected and enroute. Letter case does not matter. A receipt with another word is passed on with it, as unknown."`
 }
 

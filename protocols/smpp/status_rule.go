@@ -13,7 +13,7 @@ import (
 // tags.
 type StatusRule struct {
 	Status []string `yaml:"status" required:"yes" live:"rebind" doc:"The statuses: numbers such as 0x45, and ranges such as 0x400-0x4ff."`
-	Is     string   `yaml:"is" required:"yes" enum:"throttled|temporary|permanent|session" live:"rebind" doc:"What they mean: throttled is that messages come too fast, so that the connector pauses for throttle_pause; after temporary the same message is sent again later, as retry says; permanent ends it; session is that the SMSC takes nothing in this session, which is ended, and the message keeps its place."`
+	Is     string   `yaml:"is" required:"yes" enum:"throttled|temporary|permanent|session" live:"rebind" doc:"What they mean. throttled: messages come too fast; the connector pauses for throttle_pause. temporary: the message is sent again, as retry says. permanent: it ends. session: the SMSC takes nothing in this session, which is ended; the message keeps its place."`
 }
 
 // A statusRange is a compiled one.

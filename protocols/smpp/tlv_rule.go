@@ -12,7 +12,7 @@ import (
 
 // A TLVRule changes the optional parameters of messages. Package config describes the tags.
 type TLVRule struct {
-	In    string `yaml:"in" enum:"add|drop" live:"rebind" doc:"What is done to a parameter of messages and receipts that arrive on the connector. A rule has either this or out. Rules apply in the order of the file, each to what those before it have made."`
+	In    string `yaml:"in" enum:"add|drop" live:"rebind" doc:"What is done to a parameter of messages and receipts that arrive on the connector. A rule has either this or out. Rules apply in the order of the file."`
 	Out   string `yaml:"out" enum:"add|drop" live:"rebind" doc:"The same for those that leave by the connector: add gives value to messages without the parameter, drop removes it."`
 	TLV   string `yaml:"tlv" required:"yes" live:"rebind" doc:"The parameter: its name in SMPP, or its tag, such as 0x1400."`
 	Value string `yaml:"value" live:"rebind" doc:"With add: its value, a number or a text as SMPP has it. That of a parameter that SMPP does not name is a text, as it stands, or octets in hexadecimal behind 0x."`

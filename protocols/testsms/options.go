@@ -9,7 +9,7 @@ import (
 
 // ConnectorOptions are the options that a connector has because it leads to no SMSC. It implements protocols.Options.
 type ConnectorOptions struct {
-	ReceiptDelay time.Duration `yaml:"receipt_delay" default:"2s" range:"0s..1h" only:"out" live:"yes" doc:"How long after a message the receipt of protocol: test comes. The messages of such a connector do not leave: the last digit of the recipient decides what becomes of each: 2 undelivered, 3 expired, 4 refused when it is submitted, 5 throttled at the first attempt, 6 no receipt, 7 a receipt after 15 times this delay, 8 delivered and answered by the mobile; others are delivered."`
+	ReceiptDelay time.Duration `yaml:"receipt_delay" default:"2s" range:"0s..1h" only:"out" live:"yes" doc:"How long after a message the receipt of protocol: test comes. Its messages do not leave: the last digit of the recipient decides the outcome (docs/http.md, Try it without an SMSC)."`
 }
 
 // NewConnectorOptions returns the options of a connector that is given none.

@@ -11,13 +11,13 @@ import (
 	"pmg/cmd/pmg/migrate/draft"
 )
 
-// The types of SMS centres with HTTP that are translated, as system-type has them.
+// The types of SMSCs with HTTP that are translated, as system-type has them.
 const (
 	typeKannel  = "kannel"
 	typeGeneric = "generic"
 )
 
-// http makes the connector of an SMS centre that is called by HTTP, and the one that listens for its calls.
+// http makes the connector of an SMSC that is called by HTTP, and the one that listens for its calls.
 func (t *translator) http(s *smsc, g *draft.Source) {
 	e, kind := s.entry, strings.ToLower(g.Take("system-type"))
 	e.Set("direction", draft.Word("out"))
@@ -106,7 +106,7 @@ func (t *translator) nextKannel(s *smsc, g *draft.Source, raw string) *template 
 	return made
 }
 
-// generic takes what the requests to an SMS centre of any kind are, and what its answers mean.
+// generic takes what the requests to an SMSC of any kind are, and what its answers mean.
 func (t *translator) generic(s *smsc, g *draft.Source, raw string) *template {
 	e := s.entry
 	made := &template{receipts: g.Given("port") && !g.Given("generic-foreign-id-regex")}
@@ -175,7 +175,7 @@ func answers(e *draft.Entry, g *draft.Source) {
 // kannelStates are what the values of dlr-mask mean in receipts.
 var kannelStates = []string{"1=delivered", "2=undeliverable", "4=enroute", "8=ignored", "12=enroute", "16=rejected", "34=expired"}
 
-// callbacks takes how the SMS centre brings receipts and messages from mobiles. Kannel listens for it at a port of its own.
+// callbacks takes how the SMSC brings receipts and messages from mobiles. Kannel listens for it at a port of its own.
 func (t *translator) callbacks(s *smsc, g *draft.Source, kind string) {
 	e := s.entry
 	port, listens := g.Number("port", 1, 65535)
@@ -200,7 +200,7 @@ func (t *translator) callbacks(s *smsc, g *draft.Source, kind string) {
 			all = append(all, draft.Field{Key: "url", Value: u.Scheme + "://" + u.Host})
 		} else {
 			e.Decide("it has no dlr-url that PMG can read: without one Kannel has the SMSC call what clients gave as dlr-url. PMG takes the receipts itself, "+
-				"and asks for none without callbacks.url: how the SMS centre reaches port %d", port)
+				"and asks for none without callbacks.url: how the SMSC reaches port %d", port)
 		}
 	}
 	token := ""
@@ -208,7 +208,7 @@ func (t *translator) callbacks(s *smsc, g *draft.Source, kind string) {
 		all = append(all, draft.Field{Key: "secret", Value: secret})
 		token = ", with callbacks.secret (which is smsc-password) as the parameter token in the place of username and password"
 	}
-	e.Decide("port = %d: Kannel takes calls at any path there. Here the SMS centre must bring %s, NAME being the name of this connector%s; they are answered with 200",
+	e.Decide("port = %d: Kannel takes calls at any path there. Here the SMSC must bring %s, NAME being the name of this connector%s; they are answered with 200",
 		port, paths, token)
 	all = append(all, draft.Field{Key: "networks", Value: networks})
 	if kind == typeGeneric {

@@ -13,7 +13,7 @@ import (
 	"pmg/sms"
 )
 
-// What a user of Kannel sends, and what Kannel 1.4.5 of Debian has called an SMS centre with for it (2026-11-24).
+// What a user of Kannel sends, and what Kannel 1.4.5 of Debian has called an SMSC with for it (2026-11-24).
 var asked = []struct {
 	name    string
 	message *sms.Message
@@ -53,7 +53,7 @@ var asked = []struct {
 	}, // and "alt", which has no place for the header, without it
 }}
 
-// called are the groups of these SMS centres.
+// called are the groups of these SMSCs.
 const called = `group = smsc
 smsc = http
 smsc-id = gen

@@ -58,14 +58,14 @@ func core() []draft.Row {
 		draft.Leaves(g, "store-type", storeDir),
 		draft.Leaves(g, "store-location", storeDir),
 		draft.Becomes(g, "unified-prefix", "`rewrite`: `{prefixes: […]}` of the connectors, or of the accounts where these have lists"),
-		draft.Asks(g, "http-proxy-host", "PMG calls servers of clients and of SMS centres without a proxy"),
+		draft.Asks(g, "http-proxy-host", "PMG calls servers of clients and of SMSCs without a proxy"),
 		draft.Leaves(g, "http-proxy-port", "the same as for http-proxy-host"),
 		draft.Leaves(g, "http-proxy-ssl", "the same as for http-proxy-host"),
 		draft.Leaves(g, "http-proxy-exceptions", "the same as for http-proxy-host"),
 		draft.Leaves(g, "http-proxy-exceptions-regex", "the same as for http-proxy-host"),
 		draft.Leaves(g, "http-proxy-username", "the same as for http-proxy-host"),
 		draft.Leaves(g, "http-proxy-password", "the same as for http-proxy-host"),
-		draft.Asks(g, "ssl-client-certkey-file", "calls of clients' servers have no certificate of ours; those of SMS centres have this one"),
+		draft.Asks(g, "ssl-client-certkey-file", "calls of clients' servers have no certificate of ours; those of SMSCs have this one"),
 		draft.Becomes(g, "ssl-server-cert-file", "`tls.certificate` with `sendsms-port-ssl`, and with `use-ssl` of HTTP"),
 		draft.Becomes(g, "ssl-server-key-file", "`tls.key` with `sendsms-port-ssl`, and with `use-ssl` of HTTP"),
 		draft.Becomes(g, "ssl-trusted-ca-file", "`tls.ca` of connectors with `use-ssl` (SMPP), or with https"),
@@ -80,7 +80,7 @@ func core() []draft.Row {
 		draft.Becomes(g, "sms-resend-retry", "`retry`"),
 		draft.Becomes(g, "sms-combine-concatenated-mo", "`long_messages: join`"),
 		draft.Becomes(g, "sms-combine-concatenated-mo-timeout", "`limits.join_timeout`"),
-		draft.Becomes(g, "http-timeout", "`response_timeout` of connectors to SMS centres with HTTP"),
+		draft.Becomes(g, "http-timeout", "`response_timeout` of connectors to SMSCs with HTTP"),
 	}
 }
 

@@ -2,7 +2,7 @@ package kannel
 
 import "pmg/cmd/pmg/migrate/draft"
 
-// smscHTTP returns the rows of options of SMS centres that speak HTTP.
+// smscHTTP returns the rows of options of SMSCs that speak HTTP.
 func smscHTTP() []draft.Row {
 	const g = "smsc"
 	rows := []draft.Row{

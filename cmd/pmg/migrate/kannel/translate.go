@@ -16,7 +16,7 @@ type translator struct {
 	smsbox *draft.Source
 	smscs  []*smsc
 
-	listeners map[int64]string // names of connectors that listen for SMS centres with HTTP, by their ports
+	listeners map[int64]string // names of connectors that listen for SMSCs with HTTP, by their ports
 
 	users      []*account
 	served     []*mobileService
