@@ -126,7 +126,7 @@ func TestNoTokens(t *testing.T) {
 
 // setTokens puts other tokens in force, as a reload does.
 func (r *running) setTokens(tokens []config.Token) {
-	cfg := *r.gateway.Config()
+	cfg := *r.gateway.Node.Config()
 	cfg.Admin.Tokens = tokens
-	r.gateway.SetConfig(&cfg)
+	r.gateway.Node.SetConfig(&cfg)
 }

@@ -36,14 +36,14 @@ const maxAccounts = 1000
 // accounts returns the status of the accounts of the configuration. now is the time by the
 // engine's clock.
 func (v *view) accounts(now int64) []Account {
-	cfg := v.gateway.Config()
+	cfg := v.gateway.Node.Config()
 	rows := make([]Account, len(cfg.Accounts))
 	at := make(map[string]*Account, len(rows))
 	for i := range rows {
 		rows[i].Name = cfg.Accounts[i].SystemID
 		at[rows[i].Name] = &rows[i]
 	}
-	v.gateway.Origins.Tallies(func(account string, t *sms.Tally) {
+	v.gateway.Node.Origins.Tallies(func(account string, t *sms.Tally) {
 		if row := at[account]; row != nil {
 			fill(&row.Counters, &t.Counters)
 			t.RefusedBy(func(why sms.Code, n int64) {
@@ -54,14 +54,14 @@ func (v *view) accounts(now int64) []Account {
 			})
 		}
 	})
-	for _, c := range v.gateway.Connectors() {
+	for _, c := range v.gateway.Table.Connectors() {
 		c.Links(func(l *connector.Link) {
 			if row := at[accountOf(l)]; row != nil {
 				row.Sessions++
 			}
 		})
 	}
-	for _, l := range v.gateway.Lanes() {
+	for _, l := range v.gateway.Table.Lanes() {
 		if row := at[l.Account]; row != nil {
 			row.Waiting += l.Queued.Load()
 			if oldest := l.Oldest(); oldest != 0 {

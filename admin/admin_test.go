@@ -245,7 +245,7 @@ func startSink(t *testing.T) *loadtest.Sink {
 func (r *running) load() {
 	r.t.Helper()
 	o := loadtest.DefaultLoadOptions()
-	o.To = r.engine.Addresses(r.gateway.Connector("clients"))[0].String()
+	o.To = r.engine.Addresses(r.gateway.Table.Connector("clients"))[0].String()
 	o.Connections, o.Messages, o.Password, o.Timeout = 3, 300, accountPassword, 30*time.Second
 	l, err := loadtest.Load(context.Background(), o)
 	if err != nil {
@@ -361,7 +361,7 @@ func TestReadiness(t *testing.T) {
 		t.Errorf("got %d %q, want %q", code, body, want)
 	}
 	r.await("/healthz", 200, "ok\n")
-	r.gateway.Drain()
+	r.gateway.Node.Drain()
 	r.await("/readyz", 503, "stopping\n")
 }
 
@@ -382,7 +382,7 @@ func TestReload(t *testing.T) {
 	r := start(t, parse(t, wholeConfig, dir, sink.Addr()), false)
 	r.await("/readyz", 200, "ok\n")
 	reload := func(cfg *config.Config) {
-		cfg.Admin.Tokens = r.gateway.Config().Admin.Tokens
+		cfg.Admin.Tokens = r.gateway.Node.Config().Admin.Tokens
 		changed, err := r.gateway.Reload(cfg, r.engine)
 		if err != nil {
 			t.Fatal(err)

@@ -17,13 +17,13 @@ func TestHistory(t *testing.T) {
 	r.admin.stop() // samples are made by the test alone
 	at := time.Now().Add(time.Hour)
 	r.admin.History().Sample(at)
-	operator := r.gateway.Connector("operator").Stats
+	operator := r.gateway.Table.Connector("operator").Stats
 	operator.Sent.Add(200)
 	operator.Accepted.Add(80)
 	operator.ReceiptsIn.Add(70)
 	operator.Queued.Add(3)
 	operator.Answer.Observe(int64(5 * time.Millisecond))
-	r.gateway.Connector("clients").Stats.Accepted.Add(100)
+	r.gateway.Table.Connector("clients").Stats.Accepted.Add(100)
 	r.admin.History().Sample(at.Add(history.Period))
 	for query, want := range map[string]string{"": "[11] [20] [3] [0.006144] true", "?connector=operator": "[1] [20] [3] [0.006144] false", "?connector=clients": "[10] [0] [0] [<nil>] false"} {
 		code, body := r.get("/admin/v1/history" + query)
@@ -57,7 +57,7 @@ func BenchmarkHistory(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		at = at.Add(history.Period)
-		r.gateway.Connector("smsc7").Stats.Sent.Add(1)
+		r.gateway.Table.Connector("smsc7").Stats.Sent.Add(1)
 		r.admin.History().Sample(at)
 	}
 }

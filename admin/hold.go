@@ -60,7 +60,7 @@ func (s *Server) connect(r *http.Request) (any, error) {
 
 // ordered returns the answer to a request about an out connector.
 func (s *Server) ordered(r *http.Request, what string, err error) (any, error) {
-	c := s.view.gateway.Connector(r.FormValue("connector"))
+	c := s.view.gateway.Table.Connector(r.FormValue("connector"))
 	if err != nil || c == nil {
 		code := http.StatusConflict
 		if c == nil || errors.Is(err, gateway.ErrUnknown) {
@@ -79,7 +79,7 @@ func (s *Server) ordered(r *http.Request, what string, err error) (any, error) {
 
 // noteBefore notes for the audit log whether a connector was held.
 func (s *Server) noteBefore(r *http.Request) {
-	if c := s.view.gateway.Connector(r.FormValue("connector")); c != nil {
+	if c := s.view.gateway.Table.Connector(r.FormValue("connector")); c != nil {
 		if h := s.view.held(c, s.view.engine.Counters().Now, time.Now()); h != nil {
 			access.Before(r, h)
 		}

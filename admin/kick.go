@@ -28,11 +28,11 @@ func (s *Server) kick(r *http.Request) (any, error) {
 			return false
 		}
 		answer.Sessions = append(answer.Sessions, name)
-		s.view.gateway.Log.Info().Str("session", name).Str("account", of).Stringer("operator", access.CallerOf(r)).
+		s.view.gateway.Node.Log.Info().Str("session", name).Str("account", of).Stringer("operator", access.CallerOf(r)).
 			Msg("an operator ends the session")
 		return true
 	}
-	for _, c := range s.view.gateway.Connectors() {
+	for _, c := range s.view.gateway.Table.Connectors() {
 		c.Links(func(l *connector.Link) {
 			if matches(l.String(), accountOf(l)) {
 				kicked[l] = true

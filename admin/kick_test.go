@@ -58,7 +58,7 @@ func TestKick(t *testing.T) {
 	var all []*streams.Stream
 	for number := range uint32(3) {
 		one := &streams.Stream{Number: number + 1, Account: []string{"load", "bar", "load"}[number], Kind: "stream", May: func() bool { return true }, Cut: func() {}}
-		r.gateway.Connector("clients").Streams.Begin(one)
+		r.gateway.Table.Connector("clients").Streams.Begin(one)
 		all = append(all, one)
 	}
 	if _, body := r.get("/admin/v1/status?sessions=1"); !strings.Contains(body, `"connector":"clients","number":2,`) || !strings.Contains(body, `"account":"bar","bind":"stream"`) {

@@ -193,9 +193,9 @@ func TestMessageIsFound(t *testing.T) {
 	defer sink.Close()
 	r := start(t, parse(t, strings.Replace(wholeConfig, ", receipt_ids: decimal", "", 1), t.TempDir(), sink.Addr()), false)
 	r.await("/readyz", 200, "ok\n")
-	r.gateway.Connector("operator").SetHold(&connector.Hold{})
+	r.gateway.Table.Connector("operator").SetHold(&connector.Hold{})
 	o := loadtest.DefaultLoadOptions()
-	o.To, o.Password, o.Messages, o.Receipts, o.Timeout = r.engine.Addresses(r.gateway.Connector("clients"))[0].String(), accountPassword, 1, true, 30*time.Second
+	o.To, o.Password, o.Messages, o.Receipts, o.Timeout = r.engine.Addresses(r.gateway.Table.Connector("clients"))[0].String(), accountPassword, 1, true, 30*time.Second
 	loaded := make(chan error, 1)
 	go func() {
 		l, err := loadtest.Load(t.Context(), o)
@@ -219,7 +219,7 @@ func TestMessageIsFound(t *testing.T) {
 	if len(s.PDUs) != 2 || len(s.Steps) != 1 {
 		t.Errorf("%+v", s)
 	}
-	r.gateway.Connector("operator").SetHold(nil)
+	r.gateway.Table.Connector("operator").SetHold(nil)
 	if err := <-loaded; err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +262,7 @@ func TestReceiptWaits(t *testing.T) {
 	r := start(t, parse(t, forced, t.TempDir(), sink.Addr()), false)
 	r.await("/readyz", 200, "ok\n")
 	o := loadtest.DefaultLoadOptions()
-	o.To, o.Password, o.Messages, o.Bind = r.engine.Addresses(r.gateway.Connector("clients"))[0].String(), accountPassword, 1, protocols.Transmitter
+	o.To, o.Password, o.Messages, o.Bind = r.engine.Addresses(r.gateway.Table.Connector("clients"))[0].String(), accountPassword, 1, protocols.Transmitter
 	if _, err := loadtest.Load(t.Context(), o); err != nil {
 		t.Fatal(err)
 	}

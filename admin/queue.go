@@ -139,10 +139,10 @@ type BackedUp struct {
 
 // backup copies the store into a directory of the name ?name in store.backups.
 func (s *Server) backup(r *http.Request) (any, error) {
-	log := s.view.gateway.Log.Info()
-	dir, err := s.view.gateway.BackUp(r.FormValue("name"))
+	log := s.view.gateway.Node.Log.Info()
+	dir, err := s.view.gateway.Keeper.BackUp(r.FormValue("name"))
 	if err != nil {
-		log = s.view.gateway.Log.Error().Err(err)
+		log = s.view.gateway.Node.Log.Error().Err(err)
 	}
 	log.Str("name", r.FormValue("name")).Stringer("operator", access.CallerOf(r)).Msg("an operator backs up the store")
 	access.After(r, BackedUp{dir})

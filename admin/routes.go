@@ -13,7 +13,7 @@ const maxRoutes = 1000
 
 // routes returns the status of the routes in their order.
 func (v *view) routes() []Route {
-	counts := v.gateway.Taken()
+	counts := v.gateway.Table.Taken()
 	rows := make([]Route, len(counts))
 	for i, n := range counts {
 		rows[i] = Route{"routes[" + strconv.Itoa(i) + "]", n}

@@ -31,7 +31,7 @@ func newSearcher(g *gateway.Gateway) *searcher {
 // cutOf says why a search may not have found all.
 func (s *searcher) cutOf(f *story.Found) string {
 	switch {
-	case !s.gateway.Config().PDULog.Enabled:
+	case !s.gateway.Node.Config().PDULog.Enabled:
 		return "PDUs are not logged (pdulog.enabled): little is known of messages."
 	case f.Late:
 		return tooLate(f.From)
@@ -53,7 +53,7 @@ func (s *searcher) begin(r *http.Request) (ctx context.Context, done func(), err
 
 // find finds stories.
 func (s *searcher) find(ctx context.Context, q story.Query, most int, withTexts bool) (*story.Found, error) {
-	cfg := s.gateway.Config()
+	cfg := s.gateway.Node.Config()
 	f := story.Finder{Dir: cfg.PDULog.Dir, Events: cfg.Events.Dir, Most: most, Room: searchRoom, Wide: true, Logs: &s.logs, Waiting: func(_ context.Context, ids []uint64) []operate.StoredMessage {
 		page, err := s.gateway.Operate.ListStored(operate.Selection{IDs: ids, Text: withTexts}, 0, len(ids))
 		if err != nil {
@@ -94,7 +94,7 @@ func (s *searcher) means(step *story.Step) string {
 
 // driverOf returns the driver that has a command: that of a connector which speaks the protocol.
 func (s *searcher) driverOf(command string) (protocols.Driver, error) {
-	for _, c := range s.gateway.Connectors() {
+	for _, c := range s.gateway.Table.Connectors() {
 		if slices.Contains(c.Driver.Commands(), command) {
 			return c.Driver, nil
 		}

@@ -53,12 +53,12 @@ type Server struct {
 // that listen already, in place of admin.address.
 func Start(cfg *config.Config, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, pages Pages, opened ...sock.Listening) (*Server, error) {
 	s := newServer(cfg.Admin, g, e, version, reload, pages)
-	audit, err := access.NewAudit(cfg.Admin.Audit, g.Log)
+	audit, err := access.NewAudit(cfg.Admin.Audit, g.Node.Log)
 	if err != nil {
 		return nil, fmt.Errorf("cannot start admin (admin.audit): %w", err)
 	}
 	s.http.Handler = audit.Handler(s.http.Handler)
-	s.http.ErrorLog = stdlog.New(g.Log.With().Str("component", "admin").Logger(), "", 0)
+	s.http.ErrorLog = stdlog.New(g.Node.Log.With().Str("component", "admin").Logger(), "", 0)
 	if err := s.listen(cfg, opened); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot start admin %w", err), s.Close())
 	}
@@ -66,9 +66,9 @@ func Start(cfg *config.Config, g *gateway.Gateway, e gateway.Engine, version str
 	for _, l := range s.listeners {
 		go func() { _ = s.http.Serve(l) }() // Close ends it
 		if l.Addr().Network() == "unix" {
-			g.Log.Info().Str("path", cfg.AdminSocket()).Msg("admin listening on its socket")
+			g.Node.Log.Info().Str("path", cfg.AdminSocket()).Msg("admin listening on its socket")
 		} else {
-			e := g.Log.Info().Stringer("address", l.Addr())
+			e := g.Node.Log.Info().Stringer("address", l.Addr())
 			if pages != nil {
 				e = e.Str("pages", pagesURL(cfg.Admin.TLS.Enabled, l.Addr()))
 			}
@@ -132,18 +132,18 @@ func (s *Server) listen(cfg *config.Config, opened []sock.Listening) error {
 	case cfg.Admin.Socket != "":
 		return fmt.Errorf("(admin.socket): %w", err)
 	default:
-		s.view.gateway.Log.Warn().Err(err).Msg("no socket for operators; admin.socket names another, or off")
+		s.view.gateway.Node.Log.Warn().Err(err).Msg("no socket for operators; admin.socket names another, or off")
 	}
 	return nil
 }
 
 func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, pages Pages) *Server {
-	sessions := access.NewSessions(func() []config.User { return g.Config().Admin.Users }, time.Now)
+	sessions := access.NewSessions(func() []config.User { return g.Node.Config().Admin.Users }, time.Now)
 	v := newView(g, e, version)
 	s := &Server{reloads: reload, view: v, progress: NewProgress(), recorder: history.New(v.reading), limiters: newLimiters(), searcher: newSearcher(g),
-		guard: access.NewGuard(func() []config.Token { return g.Config().Admin.Tokens }, sessions, g.Log)}
+		guard: access.NewGuard(func() []config.Token { return g.Node.Config().Admin.Tokens }, sessions, g.Node.Log)}
 	s.http = http.Server{
-		Handler:           checkHost(hostNames(cfg), http.NewCrossOriginProtection().Handler(httpfault.Handler(s.mux(cfg.Pprof, pages), g.Log, failed))),
+		Handler:           checkHost(hostNames(cfg), http.NewCrossOriginProtection().Handler(httpfault.Handler(s.mux(cfg.Pprof, pages), g.Node.Log, failed))),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       timeout,
 		WriteTimeout:      timeout,

@@ -12,7 +12,7 @@ import (
 func TestFailedRequest(t *testing.T) {
 	t.Parallel()
 	r := start(t, parse(t, clientsOnly, t.TempDir()), false)
-	s := newServer(r.gateway.Config().Admin, r.gateway, r.engine, "test", nil, func(*Server) http.Handler {
+	s := newServer(r.gateway.Node.Config().Admin, r.gateway, r.engine, "test", nil, func(*Server) http.Handler {
 		return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("fault") })
 	})
 	for path, want := range map[string]string{PagesBase: `500 application/problem+json {"type":"about:blank"`, "/": "303 text/html"} {

@@ -218,7 +218,7 @@ func newView(g *gateway.Gateway, e gateway.Engine, version string) *view {
 // still have sessions or messages. If a connector was removed and added again, only the
 // new one is shown.
 func (v *view) connectors() (shown []*connector.Connector) {
-	all := v.gateway.Connectors()
+	all := v.gateway.Table.Connectors()
 	for i, c := range all {
 		replaced := slices.ContainsFunc(all[i+1:], func(later *connector.Connector) bool { return later.Name == c.Name })
 		if replaced || c.Removed.Load() && isDrained(c) {
@@ -254,11 +254,11 @@ func (v *view) status(withSessions bool) *Status {
 	now, counted := time.Now(), v.engine.Counters()
 	stages := counted.Stages
 	s := &Status{
-		Version: v.version, Architecture: v.gateway.Config().Architecture,
-		Started: v.started, Time: now, NotReady: v.gateway.NotReady(v.engine), down: v.gateway.Problems(), Recovering: !v.gateway.Recovered(),
+		Version: v.version, Architecture: v.gateway.Node.Config().Architecture,
+		Started: v.started, Time: now, NotReady: v.gateway.NotReady(v.engine), down: v.gateway.Problems(), Recovering: !v.gateway.Keeper.Recovered(),
 		Unrouted: v.gateway.Intake.Unrouted(),
-		Parked:   v.gateway.Aside(store.Parked), Quarantined: v.gateway.Aside(store.Quarantined), Orphans: v.gateway.Aside(store.Orphan),
-		Work: Work{counted.Jobs, counted.Locks + v.gateway.Locks(), counted.Refs},
+		Parked:   v.gateway.Keeper.Aside(store.Parked), Quarantined: v.gateway.Keeper.Aside(store.Quarantined), Orphans: v.gateway.Keeper.Aside(store.Orphan),
+		Work: Work{counted.Jobs, counted.Locks + v.gateway.Keeper.Locks(), counted.Refs},
 	}
 	if w := v.gateway.Settler.Writer(); w != nil {
 		s.EventsWaiting, s.EventsWritten, s.EventsErrors = w.Waiting(), w.Written(), w.Errors()
@@ -277,7 +277,7 @@ func (v *view) status(withSessions bool) *Status {
 	s.Webhooks = v.webhooksOf(now)
 	s.Routes = v.routes()
 	queues := map[string]int64{}
-	for _, l := range v.gateway.Lanes() {
+	for _, l := range v.gateway.Table.Lanes() {
 		queues[peerOf(l.Home(), l.Account)] += l.Queued.Load()
 	}
 	for _, c := range v.connectors() {
@@ -292,7 +292,7 @@ func (v *view) status(withSessions bool) *Status {
 	}
 	s.Waiting = v.waiting(counted.Now)
 	facts := s.facts()
-	facts.Stopping = v.gateway.Draining()
+	facts.Stopping = v.gateway.Node.Draining()
 	found := v.watch.Look(facts)
 	s.ProblemList, s.Problems = found.Problems, problems.Texts(found.Problems)
 	for i := range s.Accounts {

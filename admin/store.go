@@ -36,7 +36,7 @@ type Store struct {
 
 // store returns the status of the store.
 func (v *view) store() *Store {
-	s := v.gateway.StoreStatus()
+	s := v.gateway.Keeper.StoreStatus()
 	c := &s.Committer
 	return &Store{
 		Engine: s.Engine, Problem: cmp.Or(s.Failed, s.Problem), Refuses: s.Refuses,

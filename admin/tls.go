@@ -63,7 +63,7 @@ func (c *certificates) expires() time.Time {
 // takeOver takes over what has changed, and warns once a day of what expires soon.
 func (c *certificates) takeOver() {
 	var err error
-	if o := c.gateway.Config().Admin.TLS.Options(true); !reflect.DeepEqual(o, c.options) {
+	if o := c.gateway.Node.Config().Admin.TLS.Options(true); !reflect.DeepEqual(o, c.options) {
 		var files *tlsfiles.Files
 		if files, err = tlsfiles.Open(o, true); err == nil {
 			c.files = files
@@ -74,10 +74,10 @@ func (c *certificates) takeOver() {
 		_, err = c.files.Look()
 	}
 	if err != nil {
-		c.gateway.Log.Error().Err(err).Msg("cannot take over changed files of admin.tls; those that were read before stay in force")
+		c.gateway.Node.Log.Error().Err(err).Msg("cannot take over changed files of admin.tls; those that were read before stay in force")
 	}
 	if what := tlsfiles.Expiry(c.files.Expires()); what != "" && time.Since(c.warned) > 24*time.Hour {
 		c.warned = time.Now()
-		c.gateway.Log.Warn().Time("expires", c.files.Expires()).Msg("the certificate of admin.tls " + what)
+		c.gateway.Node.Log.Warn().Time("expires", c.files.Expires()).Msg("the certificate of admin.tls " + what)
 	}
 }

@@ -95,9 +95,9 @@ func TestAdminTLS(t *testing.T) {
 	if err := a.Issue(other, other+"key", time.Hour, "localhost", "127.0.0.1"); err != nil {
 		t.Fatal(err)
 	}
-	cfg := *r.gateway.Config()
+	cfg := *r.gateway.Node.Config()
 	cfg.Admin.TLS.Certificate, cfg.Admin.TLS.Key = []string{other}, []string{other + "key"}
-	r.gateway.SetConfig(&cfg)
+	r.gateway.Node.SetConfig(&cfg)
 	if second, err := ask("https://" + r.admin.Addr()); err != nil || second == first {
 		t.Errorf("%s again, %v", second, err)
 	}
@@ -137,9 +137,9 @@ func TestAdminTLSRevoked(t *testing.T) {
 		}
 	}
 	ask(200)
-	cfg := *r.gateway.Config()
+	cfg := *r.gateway.Node.Config()
 	cfg.Admin.TLS.ClientCA = file("two")
-	r.gateway.SetConfig(&cfg)
+	r.gateway.Node.SetConfig(&cfg)
 	ask(401)
 	if answer, err := c.Get("https://" + r.admin.Addr() + "/healthz"); err == nil {
 		answer.Body.Close()

@@ -40,7 +40,7 @@ const (
 // client.
 func (s *Server) try(r *http.Request) (any, error) {
 	g, name := s.view.gateway, r.FormValue("account")
-	cfg := g.Config()
+	cfg := g.Node.Config()
 	var on *config.Connector
 	if i := slices.IndexFunc(cfg.Accounts, func(a config.Account) bool { return a.SystemID == name }); i >= 0 {
 		on = SubmitsOn(cfg, &cfg.Accounts[i])
@@ -48,7 +48,7 @@ func (s *Server) try(r *http.Request) (any, error) {
 	if on == nil {
 		return nil, refuse(http.StatusNotFound, "cannot submit: there is no account "+name+" that may submit messages")
 	}
-	c, a := g.Connector(on.Name), g.Logins.Accounts().Account(name)
+	c, a := g.Table.Connector(on.Name), g.Logins.Accounts().Account(name)
 	if c == nil || a == nil {
 		return nil, refuse(http.StatusConflict, "cannot submit: a reload is under way")
 	}
@@ -58,7 +58,7 @@ func (s *Server) try(r *http.Request) (any, error) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), tryTime)
 	defer cancel()
-	from := &connector.Source{Connector: c, Account: a, Origin: g.Origins.Of(a.SystemID, c.Name)}
+	from := &connector.Source{Connector: c, Account: a, Origin: g.Node.Origins.Of(a.SystemID, c.Name)}
 	result := g.Requests.Submit(ctx, from, []request.Item{{Fill: fill}})[0]
 	answer := Tried{Account: name, Connector: c.Name}
 	if result.Code != sms.OK {

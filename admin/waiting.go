@@ -34,7 +34,7 @@ func (v *view) waiting(now int64) []Waits {
 	for _, c := range v.connectors() {
 		of[WaitsFor(c.Config().Direction, c.Config().Protocol)].Messages += c.Stats.Queued.Load()
 	}
-	for _, l := range v.gateway.Lanes() {
+	for _, l := range v.gateway.Table.Lanes() {
 		w := of[WaitsFor(l.Home().Config().Direction, l.Home().Config().Protocol)]
 		if oldest := l.Oldest(); oldest != 0 {
 			w.Oldest = max(w.Oldest, seconds(now-oldest))

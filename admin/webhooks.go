@@ -41,7 +41,7 @@ type Enabled struct {
 // enable has the servers of ?account=name called again that are disabled.
 func (s *Server) enable(r *http.Request) (any, error) {
 	name := r.FormValue("account")
-	if s.view.gateway.Account(name) == nil {
+	if s.view.gateway.Table.Account(name) == nil {
 		return nil, refuse(http.StatusNotFound, "cannot enable webhooks: there is no such account")
 	}
 	answer := Enabled{name, s.view.gateway.Webhooks.Enable(name, access.CallerOf(r).String())}

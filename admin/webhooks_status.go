@@ -69,7 +69,7 @@ func (v *view) webhooksOf(now time.Time) (rows []Webhook) {
 			w.Oldest = max(w.Oldest, now.Sub(*s.Oldest).Seconds())
 		}
 	}
-	cfg := v.gateway.Config()
+	cfg := v.gateway.Node.Config()
 	for i := range cfg.Accounts {
 		name := cfg.Accounts[i].SystemID
 		w := of[name]

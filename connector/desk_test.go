@@ -58,6 +58,8 @@ type clerk struct {
 	onEnd func(id uint64) // called when a message has failed or expired; may be nil
 }
 
+func (c *clerk) policy() *Policy { return &Policy{c, c, c, c, c} }
+
 func (c *clerk) Settle(l *Lane, m *sms.Message, a sms.Answer, alone bool) (o Outcome) {
 	if o = c.settle(l, m, a, alone); o.Again && c.writes {
 		c.disk.write(m)
@@ -163,7 +165,7 @@ func newDesk(t testing.TB, more string) *desk {
 	d := &desk{t: t, now: start, clerk: &clerk{pause: 2 * second, aside: 5 * second, blamed: map[uint64]int{}}, used: &Memory{}, origins: map[string]*sms.Origin{}}
 	d.Connector = New(0, options(t, more), toy.New(), d.used)
 	d.Stats = d.Connector.Stats
-	d.Lane = NewLane(d.Connector, "", d.clerk)
+	d.Lane = NewLane(d.Connector, "", d.clerk.policy())
 	d.dialed = d.Attach()
 	return d
 }

@@ -30,7 +30,7 @@ func (l *Lane) holds(now int64) (held bool, until int64) {
 		return true, h.Until
 	}
 	if l.Home().hold.CompareAndSwap(h, nil) {
-		l.policy.HoldOver(l)
+		l.policy.Links.HoldOver(l)
 	}
 	return false, 0
 }

@@ -27,7 +27,7 @@ import (
 type Lane struct {
 	Client
 	Touched bool // for the dispatching goroutine: after its batch messages may be able to leave
-	policy  Policy
+	policy  *Policy
 	memory  *Memory
 	home    atomic.Pointer[Connector]
 
@@ -75,7 +75,7 @@ type Client struct {
 
 // NewLane makes the lane of a connector, or, with account, the lane of a client account
 // with the connector's options.
-func NewLane(c *Connector, account string, policy Policy) *Lane {
+func NewLane(c *Connector, account string, policy *Policy) *Lane {
 	l := &Lane{Client: Client{Account: account}, policy: policy, memory: c.memory, byOrigin: map[*sms.Origin]*Share{}}
 	l.paging.limits = defaultPaging()
 	l.SetHome(c)
@@ -209,7 +209,7 @@ func (l *Lane) pop(now int64) (s *Share, m *sms.Message, expires int64) {
 
 // next does the work of Next, without notes.
 func (l *Lane) next(now int64) (slot *Slot, again int64) {
-	if l.policy.Halted() {
+	if l.policy.Settler.Halted() {
 		return nil, 0
 	}
 	if held, until := l.holds(now); held {
@@ -320,17 +320,17 @@ func (l *Lane) Answered(now int64, slot *Slot, a sms.Answer) {
 	m, share := slot.Message, slot.Share
 	alone := l.putBack(slot, a.Code)
 	if m.Flags&sms.Settled != 0 {
-		l.policy.Doubled(l, m, a)
+		l.policy.Settler.Doubled(l, m, a)
 		l.drop(share, m)
 		return
 	}
 	if a.Code == sms.Timeout {
 		l.remember(m)
 	}
-	outcome := l.policy.Settle(l, m, a, alone)
+	outcome := l.policy.Settler.Settle(l, m, a, alone)
 	l.Pause(outcome.Pause)
 	if outcome.Again || outcome.To != nil {
-		l.policy.Tried(l, m, a, slot.Sent)
+		l.policy.Settler.Tried(l, m, a, slot.Sent)
 	}
 	if outcome.Again {
 		l.stats().Retried.Add(1)
@@ -361,7 +361,7 @@ func (l *Lane) settled(s *Share, m *sms.Message, a sms.Answer, sent int64) {
 }
 
 func (l *Lane) count(m *sms.Message, a sms.Answer, sent int64) {
-	l.policy.Ended(l, m, a, sent)
+	l.policy.Settler.Ended(l, m, a, sent)
 	if a.Code == sms.OK {
 		l.tally.sent++
 		return
@@ -378,7 +378,7 @@ func (l *Lane) expired(now int64, s *Share, m *sms.Message) {
 	}
 	l.stats().Expired.Add(1)
 	s.Origin.Tally.Expired.Add(1)
-	l.policy.Ended(l, m, sms.Answer{Code: sms.Expired, At: now}, 0)
+	l.policy.Settler.Ended(l, m, sms.Answer{Code: sms.Expired, At: now}, 0)
 	l.drop(s, m)
 }
 
@@ -411,7 +411,7 @@ func (l *Lane) Unsent(now int64, slot *Slot) {
 	}
 	l.putBack(slot, sms.Lost) // because the peer has not answered
 	if l.isNoting() {
-		l.policy.Stays(l, m)
+		l.policy.Notes.Stays(l, m)
 	}
 	share.pushBack(m, now)
 }
@@ -465,7 +465,7 @@ func (l *Lane) Tick(now int64) (more bool) {
 
 // expire ends messages of a share that have expired, and reports whether there may be more.
 func (l *Lane) expire(now int64, s *Share) (more bool) {
-	if l.policy.Halted() {
+	if l.policy.Settler.Halted() {
 		return false
 	}
 	return s.queue.Expired(now, func(e *queue.Entry) {

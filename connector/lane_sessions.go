@@ -109,7 +109,7 @@ func (l *Lane) Closed(now int64, link *Link) (dial bool) {
 		l.dialing--
 	}
 	rest := link.Instance.ended(link, now)
-	l.policy.Disconnected(now, link, rest)
+	l.policy.Links.Disconnected(now, link, rest)
 	switch {
 	case l.gone:
 	case l.Account == "" && l.Home().ReturnSurplus(link.Instance):
@@ -127,9 +127,9 @@ func (l *Lane) Closed(now int64, link *Link) (dial bool) {
 // to the lane count, scheduled ones do not.
 func (l *Lane) isDrained() bool {
 	switch {
-	case !l.policy.Draining():
+	case !l.policy.Settler.Draining():
 		return false
-	case l.policy.Durable():
+	case l.policy.Bodies.Durable():
 		return true
 	}
 	l.countDone()

@@ -350,7 +350,7 @@ func TestLaneOfAccount(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "window: 5")
 	c := d.Connector
-	d.Lane = NewLane(c, "client", d.clerk)
+	d.Lane = NewLane(c, "client", d.clerk.policy())
 	d.submit("", 6, nil)
 	if d.want("nobody is there", 0, 0, 0); d.Up() {
 		t.Error("up without a session")

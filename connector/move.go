@@ -44,7 +44,7 @@ func (l *Lane) noteDown(now int64) {
 // move to other targets of their routes. A stopping gateway does not wait for that time.
 func (l *Lane) hasFailed(now int64) bool {
 	after, since := int64(l.Config().FailoverAfter), l.moving.downSince
-	return after > 0 && since != 0 && !l.isReachable() && (now-since >= after || l.policy.Draining())
+	return after > 0 && since != 0 && !l.isReachable() && (now-since >= after || l.policy.Settler.Draining())
 }
 
 // Move removes messages that should not wait in this lane any longer, and passes them to
@@ -63,7 +63,7 @@ func (l *Lane) Move(now int64, give func(*Share, *sms.Message)) (more bool) {
 	mv := &l.moving
 	failed := l.Len() > 0 && l.hasFailed(now)
 	rest := mv.rest
-	if l.policy.Draining() {
+	if l.policy.Settler.Draining() {
 		rest = min(rest, leastRest)
 	}
 	if l.Len() == 0 || now < mv.searched+rest || !failed && !l.leaving {
@@ -82,7 +82,7 @@ func (l *Lane) Move(now int64, give func(*Share, *sms.Message)) (more bool) {
 	if n > 0 {
 		l.stats().Moved.Add(int64(n))
 		if failed {
-			l.policy.Moved(l, n, time.Duration(now-mv.downSince))
+			l.policy.Router.Moved(l, n, time.Duration(now-mv.downSince))
 		}
 	}
 	mv.searched, mv.reads = now, plan.reads
@@ -117,7 +117,7 @@ type plan struct {
 // add plans a message's move, and reports whether it moves.
 func (p *plan) add(now int64, s *Share, m *sms.Message, always bool) bool {
 	p.looked = true
-	to := s.Lane.policy.Reroute(s.Lane, m, always)
+	to := s.Lane.policy.Router.Reroute(s.Lane, m, always)
 	if to == nil && !always && !s.Lane.isEnded(now, m) {
 		return false
 	}
@@ -187,7 +187,7 @@ func (l *Lane) planDue(s *Share, left *int, now int64, empties bool, p *plan) (e
 			looked = true
 			switch {
 			case inVain:
-				begins = begins || l.policy.Reroute(l, e.Message, false) != nil
+				begins = begins || l.policy.Router.Reroute(l, e.Message, false) != nil
 				p.looked = true
 			case p.add(now, s, e.Message, empties):
 				moved = true

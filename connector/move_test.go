@@ -289,7 +289,7 @@ func TestMoveLeaving(t *testing.T) {
 func TestMoveHopeless(t *testing.T) {
 	t.Parallel()
 	d, to := twoDesks(t, "instances: 1")
-	d.Lane = NewLane(d.Connector, "client", d.clerk)
+	d.Lane = NewLane(d.Connector, "client", d.clerk.policy())
 	d.submit("", 6, nil)
 	d.Leave()
 	d.Publish()

@@ -45,7 +45,7 @@ func (l *Lane) Next(now int64) (slot *Slot, again int64) {
 		if slot == nil || slot.Outlet == nil || slot.Inquiry != nil || !l.isNoting() {
 			return slot, again
 		}
-		note := l.policy.Leaves(l, slot.Message)
+		note := l.policy.Notes.Leaves(l, slot.Message)
 		if note == 0 {
 			return slot, again
 		}
@@ -71,7 +71,7 @@ func (l *Lane) nextNoted(now int64) (slot *Slot) {
 			return true
 		})
 	}
-	if n.first < len(n.waiting) && l.policy.IsNoted(n.waiting[n.first].note) {
+	if n.first < len(n.waiting) && l.policy.Notes.IsNoted(n.waiting[n.first].note) {
 		slot = n.waiting[n.first].slot
 		n.waiting[n.first] = notedSlot{}
 		n.first++

@@ -64,7 +64,7 @@ func (l *Lane) Restore(now int64, s *Share, w queue.Waiting) {
 // from disk before it does. A message that was already tried differs from its stored record, so it is
 // not paged out here (see pageTried).
 func (l *Lane) pageOut(now int64, s *Share, m *sms.Message) bool {
-	if m.Attempts|m.Losses|m.Throttles != 0 || m.NotBefore != 0 || m.Tried != 0 || l.unknown[m.ID] != nil || !l.policy.Durable() {
+	if m.Attempts|m.Losses|m.Throttles != 0 || m.NotBefore != 0 || m.Tried != 0 || l.unknown[m.ID] != nil || !l.policy.Bodies.Durable() {
 		return false
 	}
 	q, e, limits := &s.queue, queue.EntryOf(m), &l.paging.limits
@@ -139,7 +139,7 @@ const (
 // load passes the bodies that are needed to the policy.
 func (l *Lane) load() {
 	if p := &l.paging; len(p.wanted) > 0 {
-		l.policy.Load(l, p.wanted)
+		l.policy.Bodies.Load(l, p.wanted)
 		p.wanted = p.wanted[:0]
 	}
 }
@@ -226,7 +226,7 @@ func (l *Lane) missing(now int64, r read) {
 	s.leave(r.entry.Scheduled, queue.EntrySize)
 	l.stats().Failed.Add(1)
 	s.Origin.Tally.Failed.Add(1)
-	l.policy.Unreadable(l, s, r.entry.ID)
+	l.policy.Settler.Unreadable(l, s, r.entry.ID)
 }
 
 // expiresOnDisk notes that a message has expired whose body is on disk. It is read, so

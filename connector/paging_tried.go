@@ -24,7 +24,7 @@ func triedOf(s *Share, m *sms.Message, batch uint64) tried {
 // An SMSC that is bound and refuses whatever it is sent would have all of them in memory.
 func (l *Lane) pageTried(now int64) {
 	waiting, n := l.paging.tried, 0
-	for ; n < len(waiting) && l.policy.IsNoted(waiting[n].batch); n++ {
+	for ; n < len(waiting) && l.policy.Notes.IsNoted(waiting[n].batch); n++ {
 		l.pageOutTried(now, &waiting[n])
 	}
 	l.paging.tried = waiting[n:]

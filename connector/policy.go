@@ -6,8 +6,17 @@ import (
 	"pmg/sms"
 )
 
-// A Policy makes the decisions that are not the lane's. The gateway has one for all lanes.
-type Policy interface {
+// A Policy makes the decisions that are not the lane's. The gateway has one for all lanes; each part is that of one room.
+type Policy struct {
+	Settler Settler
+	Notes   Notes
+	Bodies  Bodies
+	Router  Router
+	Links   Links
+}
+
+// A Settler decides what becomes of messages.
+type Settler interface {
 	// Settle decides what follows from the answer to a message.
 	Settle(l *Lane, m *sms.Message, a sms.Answer, alone bool) Outcome
 	// Tried notes an attempt after which the message is sent again, by this lane or another: sent is when it was
@@ -18,7 +27,18 @@ type Policy interface {
 	Ended(l *Lane, m *sms.Message, a sms.Answer, sent int64)
 	// Doubled notes the answer to a copy of a message that had ended before.
 	Doubled(l *Lane, m *sms.Message, a sms.Answer)
-	// Leaves notes in the store that a message is about to leave, so that it is not sent
+	// Halted reports whether no more messages are to leave: the gateway is stopping, and
+	// what waits is in a store, or the store does not follow.
+	Halted() bool
+	// Draining reports whether the gateway is stopping.
+	Draining() bool
+	// Unreadable notes that the lane has dropped a message that cannot be read.
+	Unreadable(l *Lane, s *Share, id uint64)
+}
+
+// Notes say in the store which messages are about to leave.
+type Notes interface {
+	// Leaves notes that a message is about to leave, so that it is not sent
 	// again if the gateway is killed. It returns what IsNoted is asked for; 0: nothing is
 	// stored, and the message leaves without a note.
 	Leaves(l *Lane, m *sms.Message) (note uint64)
@@ -26,32 +46,35 @@ type Policy interface {
 	IsNoted(note uint64) bool
 	// Stays takes back the note of a message that has not left after all.
 	Stays(l *Lane, m *sms.Message)
-	// Halted reports whether no more messages are to leave: the gateway is stopping, and
-	// what waits is in a store, or the store does not follow.
-	Halted() bool
-	// Disconnected notes that a session of an out connector is over, and how long its
-	// instance rests.
-	Disconnected(now int64, l *Link, rest time.Duration)
-	// Draining reports whether the gateway is stopping.
-	Draining() bool
-	// Reroute returns the share of another lane that a message goes to by its route, or nil
-	// if there is none. With always, which is set when l is leaving, it may be a lane that
-	// is not up; the message ends if the result is nil.
-	Reroute(l *Lane, m *sms.Message, always bool) *Share
-	// Moved is called when n messages have left the lane, because it was down for too long.
-	Moved(l *Lane, n int, down time.Duration)
+}
 
-	// HoldOver is called when the hold of the lane's connector has ended by its time.
-	HoldOver(l *Lane)
-
+// Bodies are the messages of which a lane has an entry alone.
+type Bodies interface {
 	// Durable reports whether messages are on disk as well, so that Load can read them.
 	Durable() bool
 	// Load begins to read messages of which the lane has an entry alone. It must not
 	// wait, nor keep ids. What comes of it goes to Loaded, in a later call: the messages
 	// with all that is known of them, their origin too.
 	Load(l *Lane, ids []uint64)
-	// Unreadable notes that the lane has dropped a message that cannot be read.
-	Unreadable(l *Lane, s *Share, id uint64)
+}
+
+// A Router finds other lanes for messages.
+type Router interface {
+	// Reroute returns the share of another lane that a message goes to by its route, or nil
+	// if there is none. With always, which is set when l is leaving, it may be a lane that
+	// is not up; the message ends if the result is nil.
+	Reroute(l *Lane, m *sms.Message, always bool) *Share
+	// Moved is called when n messages have left the lane, because it was down for too long.
+	Moved(l *Lane, n int, down time.Duration)
+}
+
+// Links are what the gateway knows of its sessions with SMSCs.
+type Links interface {
+	// Disconnected notes that a session of an out connector is over, and how long its
+	// instance rests.
+	Disconnected(now int64, l *Link, rest time.Duration)
+	// HoldOver is called when the hold of the lane's connector has ended by its time.
+	HoldOver(l *Lane)
 }
 
 // An Outcome says what follows for a message whose request was answered, or never will

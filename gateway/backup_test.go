@@ -25,10 +25,10 @@ func TestBackUpWhere(t *testing.T) {
 	}
 	try := func(backups, name, want string) {
 		t.Helper()
-		cfg := *g.Config()
+		cfg := *g.Node.Config()
 		cfg.Store.Dir, cfg.PDULog.Dir, cfg.Events.Dir, cfg.Store.Backups = in("data"), in("pdulog"), "", backups
-		g.SetConfig(&cfg)
-		dir, err := g.BackUp(name)
+		g.Node.SetConfig(&cfg)
+		dir, err := g.Keeper.BackUp(name)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) || err == nil && dir != filepath.Join(backups, name) {
 			t.Errorf("%q in %q: %s, %v, not %q", name, backups, dir, err, want)
 		}

@@ -23,14 +23,14 @@ const (
 // everything that was accepted before has been counted; logout begins to log out
 // the sessions there are, and may be called again for those that have come since.
 func (g *Gateway) DrainSessions(ctx context.Context, unlisten, barrier, logout func()) {
-	g.Drain()
+	g.Node.Drain()
 	unlisten()
 	barrier()
 	g.Intake.EndJoining(math.MaxInt64)
 	waitFor(ctx, g.mayLogOut)
 	store, cancelStore := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancelStore()
-	waitFor(store, func() bool { return g.Storing.Load() == 0 })
+	waitFor(store, func() bool { return g.Keeper.Storing.Load() == 0 })
 	ctx, cancel := context.WithTimeout(ctx, logoutTimeout)
 	defer cancel()
 	waitFor(ctx, func() bool {
@@ -44,15 +44,15 @@ func (g *Gateway) DrainSessions(ctx context.Context, unlisten, barrier, logout f
 
 // Connects reports whether instances are connected. A stopping gateway whose messages are in a
 // store has nothing more to send, however much waits.
-func (g *Gateway) Connects() bool { return !g.Draining() || !g.Durable() }
+func (g *Gateway) Connects() bool { return !g.Node.Draining() || !g.Keeper.Durable() }
 
 // mayLogOut reports whether no session is needed any more.
 func (g *Gateway) mayLogOut() bool {
-	if !g.Durable() {
+	if !g.Keeper.Durable() {
 		return g.Deliverable() == 0
 	}
-	underWay := g.Storing.Load()
-	for _, c := range g.Connectors() {
+	underWay := g.Keeper.Storing.Load()
+	for _, c := range g.Table.Connectors() {
 		underWay += c.Stats.InFlight.Load()
 	}
 	return underWay == 0

@@ -36,7 +36,7 @@ func TestDrainSilentPeers(t *testing.T) {
 		if took := drain(g, 30*time.Second, func() {}); took != logoutTimeout {
 			t.Errorf("took %v, want %v", took, logoutTimeout)
 		}
-		if !g.Draining() {
+		if !g.Node.Draining() {
 			t.Error("takes messages")
 		}
 	})
@@ -68,15 +68,15 @@ func TestDrainLateSessions(t *testing.T) {
 func TestDrainMessages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, clients, operator := start(t, "")
-		m := g.Messages.Get()
-		m.Origin = g.Origins.Of("client", "clients")
+		m := g.Node.Messages.Get()
+		m.Origin = g.Node.Origins.Of("client", "clients")
 		m.DeliverAt = now + 3600*second
-		s := g.Share(g.LaneOf(operator), m.Origin)
+		s := g.Table.Share(g.Table.LaneOf(operator), m.Origin)
 		in := g.Intake.NewIntake(10)
 		in.Accept(now, m, s)
 		in.Count(clients, m)
 		in.Flush()
-		g.AccountLane(g.Config(), "client").Queued.Add(1)
+		g.Table.AccountLane(g.Node.Config(), "client").Queued.Add(1)
 		if took := drain(g, 30*time.Second, func() {}); took > time.Second {
 			t.Errorf("took %v with nothing that can leave", took)
 		}

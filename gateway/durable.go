@@ -10,8 +10,8 @@ import (
 // called before an engine starts. outcomes may be nil: then messages that have ended
 // shortly before the gateway is killed are sent again.
 func (g *Gateway) Keep(s store.Store, outcomes *store.Outcomes) error {
-	g.Open(s, g.committed)
-	g.IDs.Store(max(g.IDs.Load(), g.LastStored))
+	g.Keeper.Open(s, g.committed)
+	g.Keeper.IDs.Store(max(g.Keeper.IDs.Load(), g.Keeper.LastStored))
 	if err := g.Settler.OpenEvents(); err != nil {
 		return err
 	}
@@ -24,10 +24,10 @@ func (g *Gateway) Keep(s store.Store, outcomes *store.Outcomes) error {
 	if err := g.forgetKilled(outcomes); err != nil {
 		return errors.Join(err, outcomes.Close())
 	}
-	g.LastStored = s.LastID() // receipts of messages that had failed have come, which Recover finds in the store
-	g.Outgoing.LeaveStored()
+	g.Keeper.LastStored = s.LastID() // receipts of messages that had failed have come, which Recover finds in the store
+	g.Keeper.Outgoing.LeaveStored()
 	outcomes.Clear()
-	g.Unsettled.Outcomes = outcomes
+	g.Keeper.Unsettled.Outcomes = outcomes
 	return nil
 }
 
@@ -51,16 +51,16 @@ func (g *Gateway) committed(upTo uint64, err error) {
 // called after each commit.
 func (g *Gateway) GoesOn() bool {
 	logged := g.Settler.Events.GoesOn()
-	return g.GoOn() || logged
+	return g.Keeper.GoOn() || logged
 }
 
 // closeStore commits what is left, and closes the store.
 func (g *Gateway) closeStore() error {
-	g.EndLoads()
+	g.Keeper.EndLoads()
 	g.Receipts.EndOrphans()
 	g.Settler.Dead.End()
 	g.Receipts.EndWaits()
-	g.Outgoing.End()
+	g.Keeper.Outgoing.End()
 	failed := g.Settler.CloseEvents()
 	return errors.Join(failed, g.Keeper.Close())
 }

@@ -19,7 +19,7 @@ func (g *Gateway) filesOf(cc *config.Connector) (*tlsfiles.Files, error) {
 		return nil, fmt.Errorf("connector %s: tls.%w", cc.Name, err)
 	}
 	if cc.TLS.Insecure && !cc.Listens() && len(cc.TLS.Pin) == 0 {
-		g.Log.Warn().Str("connector", cc.Name).Msg("tls.insecure: any certificate is taken, so whoever is in between can read and change messages")
+		g.Node.Log.Warn().Str("connector", cc.Name).Msg("tls.insecure: any certificate is taken, so whoever is in between can read and change messages")
 	}
 	return f, nil
 }
@@ -28,7 +28,7 @@ func (g *Gateway) filesOf(cc *config.Connector) (*tlsfiles.Files, error) {
 func (g *Gateway) renewed(cfg *config.Config) (map[*connector.Connector]*tlsfiles.Files, error) {
 	all := map[*connector.Connector]*tlsfiles.Files{}
 	for i := range cfg.Connectors {
-		c := g.Connector(cfg.Connectors[i].Name)
+		c := g.Table.Connector(cfg.Connectors[i].Name)
 		if c == nil {
 			continue
 		}
@@ -51,7 +51,7 @@ func (g *Gateway) lookAtFiles(now int64) {
 	if warns {
 		g.warns.Store(now + int64(24*time.Hour))
 	}
-	for _, c := range g.Connectors() {
+	for _, c := range g.Table.Connectors() {
 		f := c.TLS()
 		if f == nil || c.Removed.Load() {
 			continue
@@ -59,9 +59,9 @@ func (g *Gateway) lookAtFiles(now int64) {
 		changed, err := f.Look()
 		switch {
 		case err != nil:
-			g.Log.Error().Str("connector", c.Name).Err(err).Msg("cannot take over changed files of tls; those that were read before stay in force")
+			g.Node.Log.Error().Str("connector", c.Name).Err(err).Msg("cannot take over changed files of tls; those that were read before stay in force")
 		case changed:
-			g.Log.Info().Str("connector", c.Name).Time("expires", f.Expires()).Msg("changed files of tls are in force for new sessions")
+			g.Node.Log.Info().Str("connector", c.Name).Time("expires", f.Expires()).Msg("changed files of tls are in force for new sessions")
 		}
 		if warns || changed {
 			g.warnOfExpiry(c.Name, f.Expires())
@@ -71,6 +71,6 @@ func (g *Gateway) lookAtFiles(now int64) {
 
 func (g *Gateway) warnOfExpiry(connector string, expires time.Time) {
 	if what := tlsfiles.Expiry(expires); what != "" {
-		g.Log.Warn().Str("connector", connector).Time("expires", expires).Msg("the certificate of tls " + what)
+		g.Node.Log.Warn().Str("connector", connector).Time("expires", expires).Msg("the certificate of tls " + what)
 	}
 }

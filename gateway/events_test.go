@@ -20,9 +20,9 @@ import (
 func (r *rig) withEvents(s store.Store) (dir string) {
 	r.t.Helper()
 	dir = filepath.Join(r.t.TempDir(), "events")
-	cfg := *r.g.Config()
+	cfg := *r.g.Node.Config()
 	cfg.Events.Dir = dir
-	r.g.SetConfig(&cfg)
+	r.g.Node.SetConfig(&cfg)
 	if err := r.g.Keep(s, nil); err != nil {
 		r.t.Fatal(err)
 	}
@@ -31,9 +31,9 @@ func (r *rig) withEvents(s store.Store) (dir string) {
 }
 
 func (r *rig) ended(id uint64, state events.State) {
-	m := r.g.Messages.Get()
+	m := r.g.Node.Messages.Get()
 	m.ID, m.Arrived = id, r.now
-	m.Origin = r.g.Origins.Of("acme", "clients")
+	m.Origin = r.g.Node.Origins.Of("acme", "clients")
 	m.Set(sms.Address{Addr: []byte("1")}, sms.Address{Addr: []byte("2")}, []byte("secret text"))
 	r.g.Settler.Forget(m, keep.Ending{State: state, Lane: store.Lane{Connector: "operator"}, Answer: sms.Answer{At: r.now}}, nil)
 	m.Release()
@@ -76,7 +76,7 @@ func TestEventsFull(t *testing.T) {
 	if !r.g.Settler.Halted() || r.g.GoesOn() {
 		t.Error("not halted, or going on, with too many events")
 	}
-	r.g.Commit()
+	r.g.Keeper.Commit()
 	testutil.Eventually(t, "messages leave again", r.g.GoesOn)
 	if r.g.Settler.Halted() || r.g.GoesOn() {
 		t.Error("halted, or going on twice")
@@ -92,7 +92,7 @@ func TestForgetAllocates(t *testing.T) {
 		r := startRig(t)
 		s := roomtest.NewDisk()
 		close(s.Permits)
-		m := r.g.Messages.Get()
+		m := r.g.Node.Messages.Get()
 		m.Set(sms.Address{Addr: []byte("1")}, sms.Address{Addr: []byte("2")}, []byte("text"))
 		if with {
 			r.withEvents(noEvents{s})

@@ -21,16 +21,16 @@ func newTrio(t *testing.T, options, to string) *Gateway {
 	return startWith(t, yaml+"routes: [{to: "+to+"}]\n")
 }
 
-func (g *Gateway) laneTo(name string) *connector.Lane { return g.LaneOf(g.Connector(name)) }
+func (g *Gateway) laneTo(name string) *connector.Lane { return g.Table.LaneOf(g.Table.Connector(name)) }
 
 // down takes a lane down.
 func (g *Gateway) down(name string, down bool) {
-	g.Connector(name).Stats.Failing.Store(map[bool]int64{true: 1}[down])
+	g.Table.Connector(name).Stats.Failing.Store(map[bool]int64{true: 1}[down])
 }
 
 // submitted returns a message that a client has submitted.
 func (g *Gateway) submitted() *sms.Message {
-	m := &sms.Message{ID: 7, Origin: g.Origins.Of("client", "clients")}
+	m := &sms.Message{ID: 7, Origin: g.Node.Origins.Of("client", "clients")}
 	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
 	return m
 }
@@ -118,7 +118,7 @@ func TestFailoverIsStored(t *testing.T) {
 		for range 2 {
 			g.Settler.Settle(lane, m, sms.Answer{Code: sms.QueueFull, At: now}, true)
 		}
-		second := g.FailOver(lane, m)
+		second := g.Table.FailOver(lane, m)
 		if second == nil || second.Lane == lane || m.Attempts != 0 || m.Earlier != 2 || m.NotBefore != 0 {
 			t.Fatalf("%+v", m)
 		}
@@ -128,17 +128,17 @@ func TestFailoverIsStored(t *testing.T) {
 		}
 		again := g.submitted()
 		s.Restore(again, 0)
-		third := g.FailOver(second.Lane, again)
+		third := g.Table.FailOver(second.Lane, again)
 		if third == nil || third.Lane == lane || third.Lane == second.Lane {
 			t.Fatalf("%s: %+v", to, again)
 		}
-		if last := g.FailOver(third.Lane, again); last != nil {
+		if last := g.Table.FailOver(third.Lane, again); last != nil {
 			t.Errorf("%s: it goes to %s, which had it", to, last.Lane.Home().Name)
 		}
 		if n := settle.AttemptsOf(again, sms.OK, 1); n != 3 {
 			t.Errorf("%d attempts", n)
 		}
-		if again.ForgetAttempts(); g.FailOver(third.Lane, again) == nil {
+		if again.ForgetAttempts(); g.Table.FailOver(third.Lane, again) == nil {
 			t.Error("an operator's retry does not forget the targets")
 		}
 	}
@@ -150,26 +150,26 @@ func TestRerouteUntried(t *testing.T) {
 	t.Parallel()
 	g := newTrio(t, "retry: []", "[a, b, c]")
 	m := g.submitted()
-	b := g.FailOver(g.laneTo("a"), m)
+	b := g.Table.FailOver(g.laneTo("a"), m)
 	if b == nil || b.Lane != g.laneTo("b") {
 		t.Fatal("it does not go to b")
 	}
 	g.down("b", true)
-	if s := g.Reroute(b.Lane, m, false); s == nil || s.Lane != g.laneTo("c") {
+	if s := g.Table.Reroute(b.Lane, m, false); s == nil || s.Lane != g.laneTo("c") {
 		t.Error("it does not move to c")
 	}
 	g.down("c", true)
-	if s := g.Reroute(b.Lane, m, false); s == nil || s.Lane != g.laneTo("a") {
+	if s := g.Table.Reroute(b.Lane, m, false); s == nil || s.Lane != g.laneTo("a") {
 		t.Error("it does not move back to a")
 	}
 	other := newTrio(t, "retry: []", "[b, a]")
-	if s := other.FailOver(other.laneTo("b"), m); s == nil || s.Lane != other.laneTo("a") {
+	if s := other.Table.FailOver(other.laneTo("b"), m); s == nil || s.Lane != other.laneTo("a") {
 		t.Error("another route's targets are taken for those that have failed")
 	}
-	m.Origin = g.Origins.Of("", "b")
+	m.Origin = g.Node.Origins.Of("", "b")
 	m.ForgetAttempts()
 	g.down("b", false)
-	if s := g.FailOver(g.laneTo("a"), m); s != nil {
+	if s := g.Table.FailOver(g.laneTo("a"), m); s != nil {
 		t.Errorf("a message from the SMSC b goes to %s", s.Lane.Home().Name)
 	}
 }

@@ -34,9 +34,9 @@ import (
 
 // A Gateway is its rooms put together, from its start to its stop. It is safe for concurrent use.
 type Gateway struct {
-	*node.Node
-	*keep.Keeper
-	*route.Table
+	Node     *node.Node
+	Keeper   *keep.Keeper
+	Table    *route.Table
 	Logins   *login.Desk
 	Convert  *convert.Desk
 	Receipts *receipts.Desk
@@ -69,24 +69,26 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 	if cfg.PDULog.Enabled {
 		g.pdulogs = pdulog.NewDir(absolute(cfg.PDULog.Dir), pdulogOptions(&cfg.PDULog, &cfg.Limits, log))
 	}
-	g.IDs.Store(uint64(time.Now().UnixMicro())) // higher than the ids of earlier runs, at up to a million messages per second
-	g.Table = route.NewTable(shared, g.Keeper, g.Logins, policy{g})
-	g.Convert = convert.NewDesk(g.Table)
-	g.Receipts = receipts.NewDesk(g.Table)
-	g.Settler = settle.NewDesk(g.Table, g.Convert, g.Receipts)
-	g.Intake = intake.NewDesk(g.Table, g.Convert, g.Receipts, g.Settler)
-	g.Operate = operate.NewDesk(g.Table, g.Receipts, g.Settler, g.Intake)
-	g.Sessions = session.NewDesk(g.Table, g.Logins, g.Convert, g.Receipts, g.Intake, g.Operate)
-	g.Requests = request.NewDesk(g.Table, g.Intake, g.Receipts)
-	g.Webhooks = webhooks.NewDesk(g.Table)
-	g.Open(store.NewMemory(), g.committed)
+	g.Keeper.IDs.Store(uint64(time.Now().UnixMicro()))             // higher than the ids of earlier runs, at up to a million messages per second
+	policy := &connector.Policy{Notes: g.Keeper, Bodies: g.Keeper} // the rest follows before there is a lane
+	g.Table = route.NewTable(shared, g.Keeper, g.Logins, policy)
+	g.Convert = convert.NewDesk(shared, g.Table)
+	g.Receipts = receipts.NewDesk(shared, g.Keeper, g.Table)
+	g.Settler = settle.NewDesk(shared, g.Keeper, g.Table, g.Convert, g.Receipts)
+	g.Intake = intake.NewDesk(shared, g.Keeper, g.Table, g.Convert, g.Receipts, g.Settler)
+	g.Operate = operate.NewDesk(shared, g.Keeper, g.Table, g.Receipts, g.Settler, g.Intake)
+	g.Sessions = session.NewDesk(shared, g.Keeper, g.Table, g.Logins, g.Convert, g.Receipts, g.Intake, g.Operate)
+	g.Requests = request.NewDesk(shared, g.Keeper, g.Table, g.Intake, g.Receipts)
+	g.Webhooks = webhooks.NewDesk(shared)
+	policy.Settler, policy.Router, policy.Links = g.Settler, g.Table, g.Sessions
+	g.Keeper.Open(store.NewMemory(), g.committed)
 	for i := range cfg.Connectors {
 		if _, err := g.addConnector(cfg, &cfg.Connectors[i]); err != nil {
 			_ = g.Close()
 			return nil, err
 		}
 	}
-	g.Memory.SetLimit(memoryShare(cfg))
+	g.Node.Memory.SetLimit(memoryShare(cfg))
 	g.apply(cfg)
 	return g, nil
 }
@@ -110,12 +112,12 @@ func (g *Gateway) addConnector(cfg *config.Config, cc *config.Connector) (*conne
 	if err != nil {
 		return nil, fmt.Errorf("cannot add connector %s: %w", cc.Name, err)
 	}
-	all := g.Connectors()
+	all := g.Table.Connectors()
 	files, err := g.filesOf(cc)
 	if err != nil {
 		return nil, fmt.Errorf("cannot add %w", err)
 	}
-	c := connector.New(len(all), cc, driver, &g.Memory)
+	c := connector.New(len(all), cc, driver, &g.Node.Memory)
 	c.SetTLS(files)
 	c.Protocol = driver.Protocol()
 	c.SetSockets(socketsOf(cfg, cc))
@@ -124,7 +126,7 @@ func (g *Gateway) addConnector(cfg *config.Config, cc *config.Connector) (*conne
 			return nil, fmt.Errorf("cannot add connector %s: %w", cc.Name, err)
 		}
 	}
-	g.SetConnectors(append(all[:len(all):len(all)], c))
+	g.Table.SetConnectors(append(all[:len(all):len(all)], c))
 	return c, nil
 }
 
@@ -150,7 +152,7 @@ func pdulogOptions(p *config.PDULog, limits *config.Limits, log zerolog.Logger) 
 // apply puts in force the part of the configuration that a reload may change.
 func (g *Gateway) apply(cfg *config.Config) {
 	g.Logins.SetAccounts(account.NewTable(cfg, g.registry))
-	g.SetConfig(cfg)
+	g.Node.SetConfig(cfg)
 	g.Table.Apply(cfg)
 }
 
@@ -168,18 +170,18 @@ func (g *Gateway) ReopenLogs() {
 // Pending returns how many accepted messages have no final outcome yet, without
 // scheduled messages.
 func (g *Gateway) Pending() (n int64) {
-	for _, l := range g.Lanes() {
+	for _, l := range g.Table.Lanes() {
 		n += l.Queued.Load()
 	}
 	return n
 }
 
 // Scheduled returns how many accepted messages wait for their delivery time.
-func (g *Gateway) Scheduled() int64 { return g.Origins.Scheduled() }
+func (g *Gateway) Scheduled() int64 { return g.Node.Origins.Scheduled() }
 
 // Close closes the store and the pdu logs.
 func (g *Gateway) Close() error {
-	g.Storms.SumUp(&g.Log, math.MaxInt64)
+	g.Node.Storms.SumUp(&g.Node.Log, math.MaxInt64)
 	err := g.closeStore()
 	if g.pdulogs != nil {
 		err = errors.Join(err, g.pdulogs.Close())
@@ -190,7 +192,7 @@ func (g *Gateway) Close() error {
 // Deliverable returns how many accepted messages may still be sent: messages for SMSCs that
 // can be connected, and messages for peers that are.
 func (g *Gateway) Deliverable() (n int64) {
-	for _, l := range g.Lanes() {
+	for _, l := range g.Table.Lanes() {
 		if l.Account == "" && !l.Config().Listens() || l.Online() > 0 {
 			n += l.Queued.Load()
 		}

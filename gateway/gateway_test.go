@@ -23,7 +23,7 @@ const second = int64(1_000_000_000)
 func start(t testing.TB, options string) (g *Gateway, clients, operator *connector.Connector) {
 	t.Helper()
 	g = startWith(t, roomtest.Operator(options))
-	return g, g.Connector("clients"), g.Connector("operator")
+	return g, g.Table.Connector("clients"), g.Table.Connector("operator")
 }
 
 // startWith makes a gateway with a configuration.
@@ -37,14 +37,14 @@ func startWith(t testing.TB, yaml string) *Gateway {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { g.Committer.Close() })
+	t.Cleanup(func() { g.Keeper.Committer.Close() })
 	return g
 }
 
 // record makes a gateway log into memory, at level info and above.
 func record(g *Gateway) *testutil.Log {
 	var b testutil.Log
-	g.Log = zerolog.New(&b).Level(zerolog.InfoLevel)
+	g.Node.Log = zerolog.New(&b).Level(zerolog.InfoLevel)
 	return &b
 }
 
@@ -57,8 +57,8 @@ type rig struct {
 }
 
 func newRig(t *testing.T, g *Gateway) *rig {
-	r := &rig{t: t, g: g, operator: g.Connector("operator"), now: now}
-	g.Clock.EngineClock = func() int64 { return r.now }
+	r := &rig{t: t, g: g, operator: g.Table.Connector("operator"), now: now}
+	g.Node.Clock.EngineClock = func() int64 { return r.now }
 	return r
 }
 

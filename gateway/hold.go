@@ -29,7 +29,7 @@ func (g *Gateway) Hold(e Engine, name string, lasts time.Duration, by string) (*
 		h.Until = h.Since + int64(lasts)
 	}
 	c.SetHold(h)
-	event := g.Log.Warn().Str("connector", name).Str("operator", by)
+	event := g.Node.Log.Warn().Str("connector", name).Str("operator", by)
 	if lasts > 0 {
 		event = event.Stringer("for", lasts)
 	}
@@ -44,10 +44,10 @@ func (g *Gateway) Release(e Engine, name, by string) (was bool, err error) {
 		return false, err
 	}
 	c.SetHold(nil)
-	if !e.Do(g.LaneOf(c), func(int64) {}) {
+	if !e.Do(g.Table.LaneOf(c), func(int64) {}) {
 		return false, errStopped
 	}
-	g.Log.Info().Str("connector", name).Str("operator", by).Msg("an operator releases the connector: messages are sent to it again")
+	g.Node.Log.Info().Str("connector", name).Str("operator", by).Msg("an operator releases the connector: messages are sent to it again")
 	return true, nil
 }
 
@@ -60,14 +60,14 @@ func (g *Gateway) Connect(e Engine, name, by string) (*connector.Connector, erro
 	if c.Config().Listens() {
 		return nil, fmt.Errorf("connector %s waits for the SMSC to connect", name)
 	}
-	g.Log.Info().Str("connector", name).Str("operator", by).Msg("an operator has the connector connected now")
+	g.Node.Log.Info().Str("connector", name).Str("operator", by).Msg("an operator has the connector connected now")
 	e.Connect(c)
 	return c, nil
 }
 
 // toSMSC returns the out connector of a name.
 func (g *Gateway) toSMSC(name string) (*connector.Connector, error) {
-	c := g.Connector(name)
+	c := g.Table.Connector(name)
 	if c != nil && c.Config().Direction == config.Out {
 		return c, nil
 	}
@@ -75,7 +75,7 @@ func (g *Gateway) toSMSC(name string) (*connector.Connector, error) {
 		return nil, fmt.Errorf("connector %s is for clients; only one with direction: out leads to an SMSC", name)
 	}
 	var names []string
-	for _, c := range g.Connectors() {
+	for _, c := range g.Table.Connectors() {
 		if !c.Removed.Load() && c.Config().Direction == config.Out {
 			names = append(names, c.Name)
 		}

@@ -15,14 +15,14 @@ import (
 func TestIntake(t *testing.T) {
 	t.Parallel()
 	g, clients, operator := start(t, "max_queue: 10")
-	lane := g.LaneOf(operator)
-	client, other := g.Origins.Of("client", "clients"), g.Origins.Of("other", "clients")
-	a, b := g.Share(lane, client), g.Share(lane, other)
+	lane := g.Table.LaneOf(operator)
+	client, other := g.Node.Origins.Of("client", "clients"), g.Node.Origins.Of("other", "clients")
+	a, b := g.Table.Share(lane, client), g.Table.Share(lane, other)
 	in, second := g.Intake.NewIntake(3), g.Intake.NewIntake(1)
 	ids := map[uint64]bool{}
 	last := uint64(0)
 	take := func(i *intake.Intake, o *sms.Origin, deliver int64) *sms.Message {
-		m := g.Messages.Get()
+		m := g.Node.Messages.Get()
 		m.Origin, m.DeliverAt = o, deliver
 		s := a
 		if o == other {
@@ -63,8 +63,8 @@ func TestIntake(t *testing.T) {
 	for range 4 {
 		size += take(second, other, 0).Size()
 	}
-	if lane.Queued.Load() != 10 || a.Queued() != 5 || b.Queued() != 5 || g.Memory.Used() != size || clients.Stats.Accepted.Load() != 11 {
-		t.Errorf("%d queued, %d and %d of the accounts, %d octets, %d accepted", lane.Queued.Load(), a.Queued(), b.Queued(), g.Memory.Used(), clients.Stats.Accepted.Load())
+	if lane.Queued.Load() != 10 || a.Queued() != 5 || b.Queued() != 5 || g.Node.Memory.Used() != size || clients.Stats.Accepted.Load() != 11 {
+		t.Errorf("%d queued, %d and %d of the accounts, %d octets, %d accepted", lane.Queued.Load(), a.Queued(), b.Queued(), g.Node.Memory.Used(), clients.Stats.Accepted.Load())
 	}
 }
 
@@ -72,7 +72,7 @@ func TestIntake(t *testing.T) {
 func TestReceiptsAreCounted(t *testing.T) {
 	t.Parallel()
 	g, _, centre := start(t, "")
-	o := g.Origins.Of("client", "clients")
+	o := g.Node.Origins.Of("client", "clients")
 	in := g.Intake.NewIntake(2)
 	for _, kind := range []sms.Kind{sms.Receipt, sms.MO, sms.Receipt, sms.Submit} {
 		in.Count(centre, &sms.Message{Kind: kind, Origin: o})

@@ -23,13 +23,13 @@ type joinRig struct {
 func newJoinRig(t *testing.T) *joinRig {
 	g := newTrio(t, "long_messages: join", "a")
 	lane := g.laneTo("a")
-	return &joinRig{Gateway: g, t: t, share: g.Share(lane, g.Origins.Of("client", "clients"))}
+	return &joinRig{Gateway: g, t: t, share: g.Table.Share(lane, g.Node.Origins.Of("client", "clients"))}
 }
 
 // part gives the gateway a part that holds a place, and reports whether it is kept.
 func (r *joinRig) part(now int64, ref, total, number byte, text string, change ...func(*sms.Message)) bool {
 	r.t.Helper()
-	m := r.Messages.Get()
+	m := r.Gateway.Node.Messages.Get()
 	r.id++
 	m.ID, m.Origin, m.Flags = r.id, r.share.Origin, sms.HasHeader
 	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, append([]byte{5, 0, 3, ref, total, number}, text...))
@@ -37,14 +37,14 @@ func (r *joinRig) part(now int64, ref, total, number byte, text string, change .
 		f(m)
 	}
 	roomtest.Occupy(r.share, 1)
-	r.Memory.Add(m.Size())
+	r.Gateway.Node.Memory.Add(m.Size())
 	return r.Intake.Join(now, keep.Accepted{Message: m, Share: r.share})
 }
 
 // out returns what goes to the lane, and the counts must be those of that and of what waits.
 func (r *joinRig) out(waiting int64) (texts []string) {
 	r.t.Helper()
-	given, _ := r.Outgoing.Waiting()
+	given, _ := r.Gateway.Keeper.Outgoing.Waiting()
 	size := int64(0)
 	for _, s := range given {
 		if !s.Placed || s.Share != r.share {
@@ -56,14 +56,14 @@ func (r *joinRig) out(waiting int64) (texts []string) {
 	if n := r.share.Queued(); n != int64(len(given))+waiting {
 		r.t.Errorf("%d places are taken, want %d and %d", n, len(given), waiting)
 	}
-	if used := r.Memory.Used(); waiting == 0 && used != size {
+	if used := r.Gateway.Node.Memory.Used(); waiting == 0 && used != size {
 		r.t.Errorf("%d octets are counted, want %d", used, size)
 	}
 	for _, s := range given {
 		roomtest.Occupy(r.share, -1)
-		r.Memory.Add(-s.Message.Size())
+		r.Gateway.Node.Memory.Add(-s.Message.Size())
 	}
-	r.Outgoing.LeaveStored()
+	r.Gateway.Keeper.Outgoing.LeaveStored()
 	return texts
 }
 
@@ -96,7 +96,7 @@ func TestJoin(t *testing.T) {
 	// Two ask.
 	keep(r.part(now, 1, 2, 1, "a", asks))
 	keep(r.part(now, 1, 2, 2, "b", asks))
-	if o, _ := r.Outgoing.Waiting(); len(o) == 1 {
+	if o, _ := r.Gateway.Keeper.Outgoing.Waiting(); len(o) == 1 {
 		s, _ := o[0].Message.Submitted()
 		if want := []sms.Joined{{ID: 5, Notify: sms.NotifySuccess}, {ID: 6, Notify: sms.NotifySuccess}}; !slices.Equal(s.Joined, want) {
 			t.Errorf("joined of %v, want %v", s.Joined, want)
@@ -120,12 +120,12 @@ func TestJoin(t *testing.T) {
 	keep(r.part(now+60*second, 3, 2, 2, "y"))
 	r.wantOut(1, `10 "xy"`)
 	// The one that waits leaves when the gateway stops.
-	r.Drain()
+	r.Gateway.Node.Drain()
 	if r.part(now+61*second, 3, 3, 1, "z") {
 		t.Error("a part is kept while the gateway stops")
 	}
 	roomtest.Occupy(r.share, -1)
-	r.Memory.Add(-(&sms.Message{}).Size())
+	r.Gateway.Node.Memory.Add(-(&sms.Message{}).Size())
 	r.Intake.EndJoining(now + 61*second)
 	r.wantOut(0, `11 "\x05\x00\x03\x03\x03\x02b"`)
 }
@@ -157,7 +157,7 @@ func TestJoinedExpires(t *testing.T) {
 	for i, at := range []int64{0, 500, 400} {
 		r.part(now, 1, 3, byte(i+1), "x", func(m *sms.Message) { m.Expires = at })
 	}
-	if o, _ := r.Outgoing.Waiting(); len(o) != 1 || o[0].Message.Expires != 400 {
+	if o, _ := r.Gateway.Keeper.Outgoing.Waiting(); len(o) != 1 || o[0].Message.Expires != 400 {
 		t.Errorf("%+v", o)
 	}
 }
@@ -204,13 +204,13 @@ func TestJoinedWaitsForItsCommit(t *testing.T) {
 	r.part(now, 1, 2, 2, "b")
 	<-d.Begun
 	asked := make(chan bool, 1)
-	r.Outgoing.Begin(func(*connector.Lane, func(now int64)) bool { asked <- true; return true })
+	r.Gateway.Keeper.Outgoing.Begin(func(*connector.Lane, func(now int64)) bool { asked <- true; return true })
 	if n := len(asked); n != 0 {
 		t.Error("it leaves before it is stored")
 	}
 	d.Permits <- nil
 	<-asked
-	r.Outgoing.End()
+	r.Gateway.Keeper.Outgoing.End()
 	close(d.Permits)
 	if err := r.closeStore(); err != nil {
 		t.Error(err)

@@ -25,10 +25,10 @@ func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 	var failed error
 	n := 0
 	outcomes.Read(func(o store.Outcome) {
-		if failed != nil || o.ID > g.LastStored {
+		if failed != nil || o.ID > g.Keeper.LastStored {
 			return
 		}
-		found, err := g.Store.Get(o.ID, &e)
+		found, err := g.Keeper.Store.Get(o.ID, &e)
 		if err != nil {
 			failed = fmt.Errorf("cannot read store: %w", err)
 			return
@@ -36,27 +36,27 @@ func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 		if !found {
 			return
 		}
-		m, lane, err := g.Decode(&e)
+		m, lane, err := g.Keeper.Decode(&e)
 		if err != nil {
-			g.LogUnreadable(o.ID, err)
+			g.Keeper.LogUnreadable(o.ID, err)
 			return
 		}
 		if o.Sent != 0 && !isNotedUnderWay(e.State) {
 			m.Sends = uint8(min(int(m.Sends)+1, math.MaxUint8)) // its state was stored before it was sent last
 		}
 		if o.Lane != 0 && o.Lane != store.HashOfLane(lane) { // it had moved, and the store did not know that yet
-			for _, c := range g.Connectors() { // not all have a lane yet
+			for _, c := range g.Table.Connectors() { // not all have a lane yet
 				if name := (store.Lane{Connector: c.Name}); store.HashOfLane(name) == o.Lane {
 					lane = name
 				}
 			}
 		}
-		ahead, maps := g.Clock.Ahead(), (*receipts.Centre)(nil)
+		ahead, maps := g.Node.Clock.Ahead(), (*receipts.Centre)(nil)
 		e := keep.Ending{State: events.StateOf(o.Code), Lane: lane, Answer: sms.Answer{Code: o.Code, Status: o.Status, PeerID: o.PeerID, At: o.At - ahead}, Attempts: o.Attempts}
 		if o.Sent != 0 {
 			e.Sent = o.Sent - ahead
 		}
-		if l := g.LaneNamed(g.Config(), lane); l != nil {
+		if l := g.Table.LaneNamed(g.Node.Config(), lane); l != nil {
 			e.Peer = l.Home().Driver
 			maps = g.Receipts.MapsFor(l, m, &e.Answer)
 			e.Operations = l.Config().Operations
@@ -66,11 +66,11 @@ func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 		n++
 	})
 	if failed == nil {
-		failed = g.Committer.Sync()
+		failed = g.Keeper.Committer.Sync()
 	}
-	g.Outgoing.LeaveStored()
+	g.Keeper.Outgoing.LeaveStored()
 	if n > 0 {
-		g.Log.Info().Int("messages", n).Msg("messages that had ended when the gateway was killed are not sent again")
+		g.Node.Log.Info().Int("messages", n).Msg("messages that had ended when the gateway was killed are not sent again")
 	}
 	return failed
 }

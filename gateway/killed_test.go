@@ -22,9 +22,9 @@ func TestForgetKilled(t *testing.T) {
 	fs, dir, events := vfs.NewMem(), t.TempDir(), t.TempDir()
 	open := func() (*Gateway, *store.Outcomes) {
 		g, _, _ := start(t, "")
-		cfg := *g.Config()
+		cfg := *g.Node.Config()
 		cfg.Events.Dir = events
-		g.SetConfig(&cfg)
+		g.Node.SetConfig(&cfg)
 		s, err := store.Open("data", store.Options{FS: fs})
 		if err != nil {
 			t.Fatal(err)
@@ -39,28 +39,28 @@ func TestForgetKilled(t *testing.T) {
 		return g, o
 	}
 	g, _ := open()
-	share := g.Share(g.LaneOf(g.Connector("operator")), g.Origins.Of("acme", "clients"))
+	share := g.Table.Share(g.Table.LaneOf(g.Table.Connector("operator")), g.Node.Origins.Of("acme", "clients"))
 	var ids []uint64
 	for range 3 {
-		m := g.Messages.Get()
-		m.ID, m.Origin = g.IDs.Add(1), share.Origin
+		m := g.Node.Messages.Get()
+		m.ID, m.Origin = g.Keeper.IDs.Add(1), share.Origin
 		m.Set(sms.Address{}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
-		g.Put(keep.Accepted{Message: m, Share: share}, nil)
+		g.Keeper.Put(keep.Accepted{Message: m, Share: share}, nil)
 		ids = append(ids, m.ID)
 	}
-	if err := g.Committer.Sync(); err != nil {
+	if err := g.Keeper.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	// The answer to the second message came, and its delete was not committed.
-	g.Unsettled.Outcomes.Note(store.Outcome{ID: ids[1], Code: sms.OK, PeerID: []byte("7")})
-	g.Unsettled.N.Add(1)
+	g.Keeper.Unsettled.Outcomes.Note(store.Outcome{ID: ids[1], Code: sms.OK, PeerID: []byte("7")})
+	g.Keeper.Unsettled.N.Add(1)
 	if err := g.Close(); err != nil {
 		t.Fatal(err)
 	}
 	g, o := open()
 	for i, id := range ids {
 		var e store.Entry
-		if found, err := g.Store.Get(id, &e); err != nil || found == (i == 1) {
+		if found, err := g.Keeper.Store.Get(id, &e); err != nil || found == (i == 1) {
 			t.Errorf("message %d is there: %v, %v", i, found, err)
 		}
 	}
@@ -109,32 +109,32 @@ routes: [{to: [%s]}]
 		return g
 	}
 	g := open("a, b")
-	share := g.Share(g.LaneOf(g.Connector("a")), g.Origins.Of("client", "clients"))
+	share := g.Table.Share(g.Table.LaneOf(g.Table.Connector("a")), g.Node.Origins.Of("client", "clients"))
 	for id := range uint64(3) {
-		m := g.Messages.Get()
+		m := g.Node.Messages.Get()
 		m.ID, m.Origin, m.Notify = 1+id, share.Origin, sms.NotifySuccess|sms.NotifyFailure
 		m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
-		g.Put(keep.Accepted{Message: m, Share: share}, nil)
+		g.Keeper.Put(keep.Accepted{Message: m, Share: share}, nil)
 	}
-	if err := g.Committer.Sync(); err != nil {
+	if err := g.Keeper.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range []store.Outcome{
 		{ID: 1, Code: sms.Rejected}, {ID: 2, Code: sms.OK, PeerID: []byte("2"), Lane: store.HashOfLane(store.Lane{Connector: "b"})}, {ID: 3, Code: sms.OK, PeerID: []byte("3")},
 	} {
-		g.Unsettled.Outcomes.Note(o)
-		g.Unsettled.N.Add(1)
+		g.Keeper.Unsettled.Outcomes.Note(o)
+		g.Keeper.Unsettled.N.Add(1)
 	}
 	if err := g.Close(); err != nil {
 		t.Fatal(err)
 	}
 	g = open("a") // the lane of b is made when a message is for it
-	if n := g.Store.Stats().Messages; n != 1 || len(roomtest.Made(g.Keeper)) != 0 {
+	if n := g.Keeper.Store.Stats().Messages; n != 1 || len(roomtest.Made(g.Keeper)) != 0 {
 		t.Errorf("the store has %d messages, want a receipt, which recovery gives to its lane; %d wait for it beside", n, len(roomtest.Made(g.Keeper)))
 	}
 	for id, operator := range map[string]string{"2": "b", "3": "a"} {
 		for _, name := range []string{"a", "b"} {
-			if _, ok, err := g.Store.Lookup(name, []byte(id)); ok != (name == operator) || err != nil {
+			if _, ok, err := g.Keeper.Store.Lookup(name, []byte(id)); ok != (name == operator) || err != nil {
 				t.Errorf("message %s is known of %s: %t, %v", id, name, ok, err)
 			}
 		}
@@ -152,13 +152,13 @@ func TestForgetKilledReceipt(t *testing.T) {
 	if err := g.Keep(s, nil); err != nil {
 		t.Fatal(err)
 	}
-	share := g.Share(g.ClientLane("client", nil), g.Origins.Of("", "clients"))
-	stored := g.Messages.Get()
-	stored.Origin, stored.Kind, stored.ID = share.Origin, sms.Receipt, g.IDs.Add(1)
-	g.Outgoing.Give(keep.Own{Share: share, Message: stored})
-	g.Outgoing.Give(keep.Own{Work: func() {}})
-	g.Outgoing.LeaveStored()
-	if w, _ := g.Outgoing.Waiting(); len(w) != 1 || w[0].Work == nil {
+	share := g.Table.Share(g.Table.ClientLane("client", nil), g.Node.Origins.Of("", "clients"))
+	stored := g.Node.Messages.Get()
+	stored.Origin, stored.Kind, stored.ID = share.Origin, sms.Receipt, g.Keeper.IDs.Add(1)
+	g.Keeper.Outgoing.Give(keep.Own{Share: share, Message: stored})
+	g.Keeper.Outgoing.Give(keep.Own{Work: func() {}})
+	g.Keeper.Outgoing.LeaveStored()
+	if w, _ := g.Keeper.Outgoing.Waiting(); len(w) != 1 || w[0].Work == nil {
 		t.Errorf("%+v wait", w)
 	}
 	if err := g.Close(); err != nil {

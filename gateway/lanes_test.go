@@ -28,13 +28,13 @@ func TestLanesConcurrent(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range askers {
 		wg.Go(func() {
-			lanes[i] = [3]*connector.Lane{g.AccountLane(g.Config(), "client"), g.AccountLane(g.Config(), "other"), g.LaneOf(operator)}
+			lanes[i] = [3]*connector.Lane{g.Table.AccountLane(g.Node.Config(), "client"), g.Table.AccountLane(g.Node.Config(), "other"), g.Table.LaneOf(operator)}
 			for n := range 50 {
-				g.Origins.Of(fmt.Sprint("account", n), "clients")
-				g.Lanes()
+				g.Node.Origins.Of(fmt.Sprint("account", n), "clients")
+				g.Table.Lanes()
 			}
-			origins[i] = g.Origins.Of("client", "clients")
-			shares[i] = g.Share(lanes[i][2], origins[i])
+			origins[i] = g.Node.Origins.Of("client", "clients")
+			shares[i] = g.Table.Share(lanes[i][2], origins[i])
 		})
 	}
 	wg.Wait()
@@ -43,26 +43,26 @@ func TestLanesConcurrent(t *testing.T) {
 			t.Fatalf("asker %d has lanes, an origin or a share of its own", i)
 		}
 	}
-	if n := len(g.Lanes()); n != 3 || lanes[0][0] == lanes[0][1] {
+	if n := len(g.Table.Lanes()); n != 3 || lanes[0][0] == lanes[0][1] {
 		t.Errorf("%d lanes", n)
 	}
-	other := g.Origins.Of("client", "elsewhere")
+	other := g.Node.Origins.Of("client", "elsewhere")
 	if other == origins[0] || other.Tally != origins[0].Tally {
 		t.Error("an account's origins do not have their tally in common")
 	}
-	if g.Share(lanes[0][2], other) != shares[0] {
+	if g.Table.Share(lanes[0][2], other) != shares[0] {
 		t.Error("an account has two shares of a lane")
 	}
-	if g.Share(lanes[0][2], g.Origins.Of("", "one")) == g.Share(lanes[0][2], g.Origins.Of("", "two")) {
+	if g.Table.Share(lanes[0][2], g.Node.Origins.Of("", "one")) == g.Table.Share(lanes[0][2], g.Node.Origins.Of("", "two")) {
 		t.Error("the messages of two SMSCs have one share")
 	}
-	if g.AccountLane(g.Config(), "nobody") != nil {
+	if g.Table.AccountLane(g.Node.Config(), "nobody") != nil {
 		t.Error("an account that does not exist has a lane")
 	}
 
 	// A reload has removed the connector, and not put the configuration in force yet.
 	clients.Removed.Store(true)
-	if g.AccountLane(g.Config(), "client") != nil {
+	if g.Table.AccountLane(g.Node.Config(), "client") != nil {
 		t.Error("an account that can log in nowhere has a new lane")
 	}
 }
@@ -72,11 +72,11 @@ func TestLanesConcurrent(t *testing.T) {
 func TestPercent(t *testing.T) {
 	t.Parallel()
 	g, _, operator := start(t, "max_queue: 100")
-	s := g.Share(g.LaneOf(operator), g.Origins.Of("client", "clients"))
+	s := g.Table.Share(g.Table.LaneOf(operator), g.Node.Origins.Of("client", "clients"))
 	if s.Room() != 50 {
 		t.Errorf("room for %d of 100, want half", s.Room())
 	}
-	cfg := *g.Config()
+	cfg := *g.Node.Config()
 	cfg.Accounts = append(cfg.Accounts[:0:0], cfg.Accounts...)
 	cfg.Accounts[0].Share = 20
 	g.apply(&cfg)
@@ -96,27 +96,27 @@ func TestPercent(t *testing.T) {
 func TestLaneFindsHome(t *testing.T) {
 	t.Parallel()
 	g, clients, _ := start(t, "")
-	lane := g.AccountLane(g.Config(), "client")
-	s := g.Share(lane, g.Origins.Of("", "operator"))
+	lane := g.Table.AccountLane(g.Node.Config(), "client")
+	s := g.Table.Share(lane, g.Node.Origins.Of("", "operator"))
 	roomtest.Occupy(s, 2)
 	for range 2 {
-		m := g.Messages.Get()
+		m := g.Node.Messages.Get()
 		m.Origin = s.Origin
 		lane.Push(now, s, m)
 	}
 	lane.Publish()
 	reload := func(new string) *connector.Connector {
 		t.Helper()
-		cfg := *g.Config()
+		cfg := *g.Node.Config()
 		cfg.Connectors = append(cfg.Connectors[:0:0], cfg.Connectors...)
 		cfg.Connectors[0].Name, cfg.Connectors[0].MaxQueue = new, 7
 		if _, err := g.Reload(&cfg, idle{}); err != nil {
 			t.Fatal(err)
 		}
-		return g.Connector(new)
+		return g.Table.Connector(new)
 	}
 	more := reload("more")
-	if lane.Home() != more || g.AccountLane(g.Config(), "client") != lane || lane.Config().MaxQueue != 7 {
+	if lane.Home() != more || g.Table.AccountLane(g.Node.Config(), "client") != lane || lane.Config().MaxQueue != 7 {
 		t.Fatalf("the lane's home is %s", lane.Home().Name)
 	}
 	lane.Publish()
@@ -124,19 +124,19 @@ func TestLaneFindsHome(t *testing.T) {
 		t.Errorf("%d and %d messages wait at the new home, %d and %d at the old one",
 			more.Queued(), more.Stats.Queued.Load(), clients.Queued(), clients.Stats.Queued.Load())
 	}
-	cfg := *g.Config()
+	cfg := *g.Node.Config()
 	cfg.Connectors = cfg.Connectors[1:]
 	if _, err := g.Reload(&cfg, idle{}); err != nil {
 		t.Fatal(err)
 	}
-	if lane.Home() != more || g.AccountLane(g.Config(), "client") != nil {
+	if lane.Home() != more || g.Table.AccountLane(g.Node.Config(), "client") != nil {
 		t.Error("an account that can log in nowhere has a lane")
 	}
 	cfg.Connectors = append([]config.Connector{*clients.Config()}, cfg.Connectors...)
 	if _, err := g.Reload(&cfg, idle{}); err != nil {
 		t.Fatal(err)
 	}
-	if next := g.AccountLane(g.Config(), "client"); next == nil || next == lane {
+	if next := g.Table.AccountLane(g.Node.Config(), "client"); next == nil || next == lane {
 		t.Error("an account that may log in again has no lane of its own")
 	}
 }
@@ -162,11 +162,11 @@ routes:
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b := g.LaneOf(g.Connector("a")), g.LaneOf(g.Connector("b"))
-	one, two := g.AccountLane(g.Config(), "one"), g.AccountLane(g.Config(), "two")
+	a, b := g.Table.LaneOf(g.Table.Connector("a")), g.Table.LaneOf(g.Table.Connector("b"))
+	one, two := g.Table.AccountLane(g.Node.Config(), "one"), g.Table.AccountLane(g.Node.Config(), "two")
 	message := func(account, from, dest string) *sms.Message {
-		m := g.Messages.Get()
-		m.Origin = g.Origins.Of(account, from)
+		m := g.Node.Messages.Get()
+		m.Origin = g.Node.Origins.Of(account, from)
 		m.Set(sms.Address{}, sms.Address{Addr: []byte(dest)}, nil)
 		return m
 	}
@@ -178,7 +178,7 @@ routes:
 	want := func(why string, from *connector.Lane, m *sms.Message, always bool, to *connector.Lane) {
 		t.Helper()
 		var got *connector.Lane
-		if s := g.Reroute(from, m, always); s != nil {
+		if s := g.Table.Reroute(from, m, always); s != nil {
 			got = s.Lane
 		}
 		if got != to {

@@ -22,11 +22,11 @@ import (
 // if it connects on demand, until a connection fails. A target that leads to clients
 // always works, because they come when the gateway is ready.
 func (g *Gateway) NotReady(e Engine) (missing []string) {
-	if g.Draining() {
+	if g.Node.Draining() {
 		return []string{"stopping"}
 	}
-	cfg := g.Config()
-	for _, c := range g.Connectors() {
+	cfg := g.Node.Config()
+	for _, c := range g.Table.Connectors() {
 		if !c.Removed.Load() && c.Config().Listens() && len(e.Addresses(c)) == 0 {
 			missing = append(missing, "connector "+c.Name+" does not listen")
 		}
@@ -37,11 +37,11 @@ func (g *Gateway) NotReady(e Engine) (missing []string) {
 	if dead, routes := g.deadRoutes(); len(dead) > 0 && len(dead) == routes {
 		missing = append(missing, dead...)
 	}
-	if why := g.Trouble(); why != "" {
+	if why := g.Keeper.Trouble(); why != "" {
 		missing = append(missing, why)
 	}
-	if g.Memory.Full() {
-		missing = append(missing, fmt.Sprintf("no message is accepted: messages take %d MiB, half of limits.memory", g.Memory.Used()>>20))
+	if g.Node.Memory.Full() {
+		missing = append(missing, fmt.Sprintf("no message is accepted: messages take %d MiB, half of limits.memory", g.Node.Memory.Used()>>20))
 	}
 	if jobs, most := e.Counters().Jobs, int64(cfg.Limits.MaxJobs); jobs > most {
 		missing = append(missing, fmt.Sprintf("no client is read: %d jobs are alive, more than limits.max_jobs", jobs))
@@ -60,7 +60,7 @@ func (g *Gateway) Problems() []string {
 		all = append(all, *why)
 	}
 	all = append(all, g.Webhooks.Problems()...)
-	if s := g.StoreStatus(); s.Failed == "" && s.Problem != "" {
+	if s := g.Keeper.StoreStatus(); s.Failed == "" && s.Problem != "" {
 		all = append(all, "the store has a problem: "+s.Problem)
 	}
 	return all
@@ -69,7 +69,7 @@ func (g *Gateway) Problems() []string {
 // deadRoutes returns a line for each route none of whose targets works, and how many routes lead
 // to SMSCs alone.
 func (g *Gateway) deadRoutes() (dead []string, routes int) {
-	cfg := g.Config()
+	cfg := g.Node.Config()
 	for i := range cfg.Routes {
 		r := &cfg.Routes[i]
 		if !g.leadsToSMSCs(r) {
@@ -86,7 +86,7 @@ func (g *Gateway) deadRoutes() (dead []string, routes int) {
 // leadsToSMSCs reports whether no target of a route is a client.
 func (g *Gateway) leadsToSMSCs(r *config.Route) bool {
 	for _, to := range r.To {
-		if c := g.Connector(to.Connector); to.Account != "" || c != nil && c.Config().Role() == protocols.Server {
+		if c := g.Table.Connector(to.Connector); to.Account != "" || c != nil && c.Config().Role() == protocols.Server {
 			return false
 		}
 	}
@@ -97,8 +97,8 @@ func (g *Gateway) leadsToSMSCs(r *config.Route) bool {
 func (g *Gateway) dead(r *config.Route) string {
 	var why []string
 	for _, to := range r.To {
-		c := g.Connector(to.Connector)
-		if c == nil || g.LaneOf(c).Up() {
+		c := g.Table.Connector(to.Connector)
+		if c == nil || g.Table.LaneOf(c).Up() {
 			return "" // c is nil where a reload has just removed it
 		}
 		why = append(why, Why(c))

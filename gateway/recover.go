@@ -43,24 +43,24 @@ type recovery struct {
 // Recover returns the messages of earlier runs to their lanes, until ctx is done. The log
 // says how many there were.
 func (g *Gateway) Recover(ctx context.Context, e Engine) {
-	g.Outgoing.Begin(e.Do)
-	if !g.Durable() {
+	g.Keeper.Outgoing.Begin(e.Do)
+	if !g.Keeper.Durable() {
 		return
 	}
 	began := time.Now()
-	g.BeginLoads(e)
+	g.Keeper.BeginLoads(e)
 	r := &recovery{
-		gateway: g, engine: e, cfg: g.Config(), ahead: g.Clock.Ahead(), last: g.LastStored, began: g.Clock.Now(),
+		gateway: g, engine: e, cfg: g.Node.Config(), ahead: g.Node.Clock.Ahead(), last: g.Keeper.LastStored, began: g.Node.Clock.Now(),
 		places: map[string]*connector.Share{}, parts: map[*connector.Share][]queue.Waiting{},
 	}
 	err := r.run(ctx)
-	g.SetRecovered()
+	g.Keeper.SetRecovered()
 	if ctx.Err() != nil {
 		return // the gateway stops, and what was not read stays in the store
 	}
-	log := g.Log.Info()
+	log := g.Node.Log.Info()
 	if err != nil {
-		log = g.Log.Error().Err(err)
+		log = g.Node.Log.Error().Err(err)
 	}
 	if r.aside > 0 {
 		log.Int("aside", r.aside)
@@ -107,7 +107,7 @@ const noMore = math.MaxUint64
 // was not read.
 func (r *recovery) page(from uint64) (next uint64, err error) {
 	at := from
-	next, err = r.gateway.Store.Scan(from, recoverAtATime, func(e *store.Entry) error {
+	next, err = r.gateway.Keeper.Store.Scan(from, recoverAtATime, func(e *store.Entry) error {
 		if at = e.ID + 1; e.ID <= r.last {
 			r.entry(e)
 		}
@@ -128,7 +128,7 @@ func (r *recovery) page(from uint64) (next uint64, err error) {
 func (r *recovery) behind(bad uint64) (good uint64, err error) {
 	first := bad
 	read := func(from uint64) bool {
-		_, err = r.gateway.Store.Scan(from, 1, func(*store.Entry) error { return nil })
+		_, err = r.gateway.Keeper.Store.Scan(from, 1, func(*store.Entry) error { return nil })
 		return err == nil
 	}
 	step := uint64(1)
@@ -155,7 +155,7 @@ func (r *recovery) behind(bad uint64) (good uint64, err error) {
 func (g *Gateway) noteUnread(first, last uint64) {
 	problem := fmt.Sprintf("messages of earlier runs cannot be read, those from %s to %s among them: stop the gateway, and run pmg store repair", sms.FormatID(first), sms.FormatID(last))
 	g.unread.CompareAndSwap(nil, &problem)
-	g.Log.Error().Str("from", sms.FormatID(first)).Str("to", sms.FormatID(last)).
+	g.Node.Log.Error().Str("from", sms.FormatID(first)).Str("to", sms.FormatID(last)).
 		Msg("cannot read messages of earlier runs; they stay in the store: stop the gateway, and run pmg store repair")
 }
 
@@ -197,11 +197,11 @@ func (r *recovery) entry(e *store.Entry) {
 	}
 	if err != nil {
 		r.lost++
-		r.gateway.LogUnreadable(e.ID, err)
+		r.gateway.Keeper.LogUnreadable(e.ID, err)
 		return
 	}
 	if s.Aside != store.InLane {
-		r.gateway.CountAside(r.gateway.Origins.Of(string(h.Account), string(h.Connector)), s.Aside, 1)
+		r.gateway.Keeper.CountAside(r.gateway.Node.Origins.Of(string(h.Account), string(h.Connector)), s.Aside, 1)
 		if s.Aside == store.Orphan {
 			r.gateway.Receipts.Orphans.Find(e)
 		} else if s.Aside == store.Dead {
@@ -228,7 +228,7 @@ func (r *recovery) entry(e *store.Entry) {
 	r.parts[share] = append(r.parts[share], queue.Waiting{
 		ID: e.ID, Priority: h.Priority,
 		Arrived: r.arrived, DeliverAt: r.engineTime(h.DeliverAt),
-		NotBefore: r.gateway.NotBefore(s.NotBefore, r.ahead), Expires: r.engineTime(h.Expires),
+		NotBefore: r.gateway.Keeper.NotBefore(s.NotBefore, r.ahead), Expires: r.engineTime(h.Expires),
 	})
 }
 
@@ -236,17 +236,17 @@ func (r *recovery) entry(e *store.Entry) {
 // such messages are sent again.
 func (r *recovery) ends(e *store.Entry, lane store.Lane) bool {
 	g := r.gateway
-	l := g.LaneNamed(r.cfg, lane)
+	l := g.Table.LaneNamed(r.cfg, lane)
 	if l == nil || l.Config().OnUnknown != config.Fail {
 		return false
 	}
-	m, _, err := g.Decode(e)
+	m, _, err := g.Keeper.Decode(e)
 	if err != nil {
 		return false // it is looked at again when it is due
 	}
 	defer m.Release()
-	g.Settler.EndUnsent(g.Clock.Now(), l, m, sms.Lost)
-	g.Commit()
+	g.Settler.EndUnsent(g.Node.Clock.Now(), l, m, sms.Lost)
+	g.Keeper.Commit()
 	return true
 }
 
@@ -273,25 +273,25 @@ func (r *recovery) share(e *store.Entry, h *store.Head, moved store.Lane) *conne
 		moved = store.Lane{Connector: string(h.LaneConnector), Account: string(h.LaneAccount)}
 	}
 	g := r.gateway
-	origin := g.Origins.Of(string(h.Account), string(h.Connector))
-	if lane := g.LaneNamed(r.cfg, moved); lane != nil {
-		s := g.Share(lane, origin)
+	origin := g.Node.Origins.Of(string(h.Account), string(h.Connector))
+	if lane := g.Table.LaneNamed(r.cfg, moved); lane != nil {
+		s := g.Table.Share(lane, origin)
 		if e.State == nil {
 			r.places[string(bytes.Clone(r.key))] = s
 		}
 		return s
 	}
-	m, _, err := g.Decode(e)
+	m, _, err := g.Keeper.Decode(e)
 	if err != nil {
-		g.LogUnreadable(e.ID, err)
+		g.Keeper.LogUnreadable(e.ID, err)
 		return nil
 	}
 	defer m.Release()
-	if lane := g.Route(m); lane != nil {
-		return g.Share(lane, origin)
+	if lane := g.Table.Route(m); lane != nil {
+		return g.Table.Share(lane, origin)
 	}
 	why := keep.Accepted{Message: m}.Aside()
-	g.SetAside(m, store.Lane{}, why, keep.AsideReasons[why])
+	g.Keeper.SetAside(m, store.Lane{}, why, keep.AsideReasons[why])
 	if why == store.Orphan {
 		g.Receipts.Orphans.Keep(m)
 	}

@@ -54,7 +54,7 @@ func newBrokenStore(t *testing.T, r *rig, n uint64, lane store.Lane, accounts ..
 	}
 	var b store.Batch
 	for id := uint64(1); id <= n; id++ {
-		m := &sms.Message{ID: id, Origin: r.g.Origins.Of(accounts[id%uint64(len(accounts))], "clients"), Arrived: now}
+		m := &sms.Message{ID: id, Origin: r.g.Node.Origins.Of(accounts[id%uint64(len(accounts))], "clients"), Arrived: now}
 		m.Set(sms.Address{}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
 		b.Put(m, lane)
 	}
@@ -100,12 +100,12 @@ func TestRecoverBehindDamage(t *testing.T) {
 		e := &engineNow{}
 		r.g.SetEngine(e)
 		r.g.Recover(t.Context(), e)
-		if n := r.g.LaneOf(r.operator).Len(); n != c.want {
+		if n := r.g.Table.LaneOf(r.operator).Len(); n != c.want {
 			t.Errorf("%s: %d messages are in their lane, not %d", c.name, n, c.want)
 		}
 		told := slices.ContainsFunc(r.g.Problems(), func(line string) bool { return strings.Contains(line, "pmg store repair") })
-		if told != (len(c.bad) > 0) || !r.g.Recovered() {
-			t.Errorf("%s: %q, recovered %v", c.name, r.g.Problems(), r.g.Recovered())
+		if told != (len(c.bad) > 0) || !r.g.Keeper.Recovered() {
+			t.Errorf("%s: %q, recovered %v", c.name, r.g.Problems(), r.g.Keeper.Recovered())
 		}
 	}
 }
@@ -117,7 +117,7 @@ func TestRecoverAsksFew(t *testing.T) {
 	s := newBrokenStore(t, r, 3*recoverAtATime, store.Lane{Connector: r.operator.Name}, "big")
 	var b store.Batch
 	for id := uint64(1); id <= 100; id++ {
-		b.Put(&sms.Message{ID: id, Origin: r.g.Origins.Of(fmt.Sprint("account", id), "clients"), Arrived: now}, store.Lane{Connector: r.operator.Name})
+		b.Put(&sms.Message{ID: id, Origin: r.g.Node.Origins.Of(fmt.Sprint("account", id), "clients"), Arrived: now}, store.Lane{Connector: r.operator.Name})
 	}
 	if err := s.Commit(&b); err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func TestRecoverAsksFew(t *testing.T) {
 	e := &askedEngine{engineNow: engineNow{}}
 	r.g.SetEngine(e)
 	r.g.Recover(t.Context(), e)
-	if n := r.g.LaneOf(r.operator).Len(); n != 3*recoverAtATime || e.n != 103 {
+	if n := r.g.Table.LaneOf(r.operator).Len(); n != 3*recoverAtATime || e.n != 103 {
 		t.Errorf("%d messages are in their lane, and it was asked %d times", n, e.n)
 	}
 }
@@ -148,14 +148,14 @@ func TestLoadFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := chanEngine{calls: make(chan func(int64), 10)}
-	lane := r.g.LaneOf(r.operator)
-	r.g.BeginLoads(asked)
-	messages, missing, failed := r.g.Read([]uint64{2, 3, 4}, 0)
+	lane := r.g.Table.LaneOf(r.operator)
+	r.g.Keeper.BeginLoads(asked)
+	messages, missing, failed := r.g.Keeper.Read([]uint64{2, 3, 4}, 0)
 	if len(messages) != 1 || messages[0].ID != 2 || !slices.Equal(missing, []uint64{3, 4}) || len(failed) > 0 {
 		t.Errorf("%d messages, %v are missing, %v failed", len(messages), missing, failed)
 	}
 	messages[0].Release()
-	r.g.Load(lane, []uint64{1})
+	r.g.Keeper.Load(lane, []uint64{1})
 	for range 3 { // twice in vain
 		(<-asked.calls)(now)
 	}
@@ -165,9 +165,9 @@ func TestLoadFails(t *testing.T) {
 	}
 	s.why[1], s.tries[1] = syscall.EIO, 0
 	s.mu.Unlock()
-	r.g.EndLoads()
+	r.g.Keeper.EndLoads()
 	for tries := range keep.LoadTries + 1 { // it is given up in the end
-		_, missing, failed := r.g.Read([]uint64{1}, tries)
+		_, missing, failed := r.g.Keeper.Read([]uint64{1}, tries)
 		if n := len(missing); n+len(failed) != 1 || n == 1 != (tries == keep.LoadTries) {
 			t.Errorf("try %d: %v missing, %v failed", tries, missing, failed)
 		}
@@ -205,7 +205,7 @@ routes: [{destination: "%s", to: operator}]
 		r := newRig(t, g)
 		s := newBrokenStore(t, r, 6, store.Lane{Connector: "gone"}, "client")
 		var b store.Batch
-		ok := sms.Message{ID: 5, Origin: r.g.Origins.Of("client", "clients"), Arrived: now}
+		ok := sms.Message{ID: 5, Origin: r.g.Node.Origins.Of("client", "clients"), Arrived: now}
 		b.Replace(&ok, store.Lane{Connector: r.operator.Name})
 		if err := s.Commit(&b); err != nil {
 			t.Fatal(err)
@@ -215,11 +215,11 @@ routes: [{destination: "%s", to: operator}]
 			t.Fatal(err)
 		}
 		r.g.Recover(t.Context(), &engineNow{})
-		lane, parked := r.g.LaneOf(r.operator).Len(), int(r.g.Aside(store.Parked))
+		lane, parked := r.g.Table.LaneOf(r.operator).Len(), int(r.g.Keeper.Aside(store.Parked))
 		if want := map[bool][2]int{false: {1, 3}, true: {4, 0}}[routes]; lane != want[0] || parked != want[1] {
 			t.Errorf("routes %v: %d messages are in the lane, %d are parked", routes, lane, parked)
 		}
-		if err := r.g.Committer.Sync(); err != nil {
+		if err := r.g.Keeper.Committer.Sync(); err != nil {
 			t.Fatal(err)
 		}
 		for id := uint64(1); id <= 6; id++ {
@@ -259,21 +259,21 @@ func TestLoadTurns(t *testing.T) {
 	if err := r.g.Keep(s, nil); err != nil {
 		t.Fatal(err)
 	}
-	many, one := r.g.LaneOf(r.operator), r.g.ClientLane("client", nil)
+	many, one := r.g.Table.LaneOf(r.operator), r.g.Table.ClientLane("client", nil)
 	ids := make([]uint64, 3*keep.LoadAtATime)
 	for i := range ids {
 		ids[i] = uint64(i + 2) // they are not in the store
 	}
-	r.g.Load(many, ids)
-	r.g.Load(one, []uint64{1})
+	r.g.Keeper.Load(many, ids)
+	r.g.Keeper.Load(one, []uint64{1})
 	e := laneEngine{lanes: make(chan *connector.Lane, 10)}
-	r.g.BeginLoads(e)
+	r.g.Keeper.BeginLoads(e)
 	for i, want := range []*connector.Lane{many, one, many, many} {
 		if got := <-e.lanes; got != want {
 			t.Errorf("load %d is for the other lane", i)
 		}
 	}
-	r.g.EndLoads()
+	r.g.Keeper.EndLoads()
 }
 
 // A laneEngine notes which lanes are asked.

@@ -15,14 +15,14 @@ import (
 func TestRecoverClockBack(t *testing.T) {
 	t.Parallel()
 	g, _, operator := start(t, "retry: 1s")
-	g.Clock.EngineClock = func() int64 { return now }
+	g.Node.Clock.EngineClock = func() int64 { return now }
 	hour := int64(time.Hour)
 	r := &recovery{
-		gateway: g, cfg: g.Config(), began: now,
+		gateway: g, cfg: g.Node.Config(), began: now,
 		places: map[string]*connector.Share{}, parts: map[*connector.Share][]queue.Waiting{},
 	}
 	lane := store.Lane{Connector: operator.Name}
-	origin := g.Origins.Of("client", "clients")
+	origin := g.Node.Origins.Of("client", "clients")
 	for id, arrived := range []int64{now + hour, now - hour, now - 1} {
 		m := &sms.Message{ID: uint64(id + 1), Origin: origin, Arrived: arrived, NotBefore: now + hour}
 		e := store.Entry{ID: m.ID, Record: store.AppendRecord(nil, m, lane, 0)}
@@ -30,7 +30,7 @@ func TestRecoverClockBack(t *testing.T) {
 			e.State = store.AppendState(nil, m, store.State{Lane: lane}, 0)
 		}
 		r.entry(&e)
-		read, _, err := g.Decode(&e)
+		read, _, err := g.Keeper.Decode(&e)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestRecoverClockBack(t *testing.T) {
 			t.Errorf("message %d has arrived in %d ns, and is sent again in %d", m.ID, read.Arrived-now, read.NotBefore-now)
 		}
 	}
-	parts := r.parts[g.Share(g.LaneOf(operator), origin)]
+	parts := r.parts[g.Table.Share(g.Table.LaneOf(operator), origin)]
 	if len(parts) != 3 {
 		t.Fatalf("%d messages are found", len(parts))
 	}

@@ -37,7 +37,7 @@ func newRefusingRig(t *testing.T) (*rig, *refusingStore) {
 	if err := r.g.Keep(s, nil); err != nil {
 		t.Fatal(err)
 	}
-	r.g.SetRecovered()
+	r.g.Keeper.SetRecovered()
 	return r, s
 }
 
@@ -47,20 +47,20 @@ func TestOwnReceiptCommitFails(t *testing.T) {
 	t.Parallel()
 	r, s := newRefusingRig(t)
 	asked := chanEngine{calls: make(chan func(int64), 10)}
-	r.g.Outgoing.Begin(asked.Do)
-	share := r.g.Share(r.g.LaneOf(r.operator), r.g.Origins.Of("client", "clients"))
-	m := r.g.Messages.Get()
-	m.ID, m.Origin, m.Arrived = r.g.IDs.Add(1), share.Origin, r.now
+	r.g.Keeper.Outgoing.Begin(asked.Do)
+	share := r.g.Table.Share(r.g.Table.LaneOf(r.operator), r.g.Node.Origins.Of("client", "clients"))
+	m := r.g.Node.Messages.Get()
+	m.ID, m.Origin, m.Arrived = r.g.Keeper.IDs.Add(1), share.Origin, r.now
 	m.Notify = sms.NotifySuccess | sms.NotifyFailure
 	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
-	r.g.Put(keep.Accepted{Message: m, Share: share}, nil)
-	if err := r.g.Committer.Sync(); err != nil {
+	r.g.Keeper.Put(keep.Accepted{Message: m, Share: share}, nil)
+	if err := r.g.Keeper.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	s.refuses.Store(true)
 	r.g.Settler.Forget(m, keep.Ending{State: events.Rejected, Lane: keep.LaneName(share.Lane), Answer: sms.Answer{Code: sms.Rejected, At: r.now}}, nil)
 	for range 2 {
-		if err := r.g.Committer.Sync(); err == nil {
+		if err := r.g.Keeper.Committer.Sync(); err == nil {
 			t.Error("the store has taken a batch")
 		}
 	}
@@ -68,12 +68,12 @@ func TestOwnReceiptCommitFails(t *testing.T) {
 		t.Errorf("%d lanes were asked before the receipt was stored", n)
 	}
 	s.refuses.Store(false)
-	if err := r.g.Committer.Sync(); err != nil {
+	if err := r.g.Keeper.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	(<-asked.calls)(r.now)
-	r.g.Outgoing.End()
-	lane := r.g.ClientLane("client", nil)
+	r.g.Keeper.Outgoing.End()
+	lane := r.g.Table.ClientLane("client", nil)
 	if n := lane.Len(); n != 1 || len(asked.calls) > 0 {
 		t.Errorf("%d receipts are in the lane of the client, which was asked %d times more", n, len(asked.calls))
 	}

@@ -25,8 +25,8 @@ type Changed struct {
 func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	changed := Changed{Options: g.Config().Diff(wanted)}
-	cfg := wanted.LiveFrom(g.Config())
+	changed := Changed{Options: g.Node.Config().Diff(wanted)}
+	cfg := wanted.LiveFrom(g.Node.Config())
 	if err := cfg.Check(); err != nil {
 		return Changed{}, fmt.Errorf("cannot reload; it takes a restart, because some options that changed need one: %w", err)
 	}
@@ -35,10 +35,10 @@ func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 		return Changed{}, fmt.Errorf("cannot reload: %w", err)
 	}
 	kept := map[string]bool{}
-	before := g.Connectors()
+	before := g.Table.Connectors()
 	for i := range cfg.Connectors {
 		cc := &cfg.Connectors[i]
-		if g.Connector(cc.Name) != nil {
+		if g.Table.Connector(cc.Name) != nil {
 			kept[cc.Name] = true
 			continue
 		}
@@ -63,7 +63,7 @@ func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 	}
 	for i := range cfg.Connectors {
 		cc := &cfg.Connectors[i]
-		c := g.Connector(cc.Name)
+		c := g.Table.Connector(cc.Name)
 		if c.Config().Rebinds(cc) {
 			changed.Rebound = append(changed.Rebound, c)
 		}
@@ -73,11 +73,11 @@ func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 		c.SetConfig(cc)
 		c.SetSockets(socketsOf(cfg, cc))
 	}
-	ended := changedAccounts(g.Config(), cfg)
+	ended := changedAccounts(g.Node.Config(), cfg)
 	g.apply(cfg)
 	g.Webhooks.Enable("", "a reload")
-	for _, l := range g.Lanes() {
-		l.Unfit(g.IDs.Load()) // what waits was accepted by the options of before
+	for _, l := range g.Table.Lanes() {
+		l.Unfit(g.Keeper.IDs.Load()) // what waits was accepted by the options of before
 	}
 	e.Logout(func(l *connector.Link) bool { return g.Sessions.EndsBy(l, ended) }) // logins are decided by the new accounts now
 	return changed, nil
@@ -85,13 +85,13 @@ func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 
 // undo removes the connectors that a reload added before it failed.
 func (g *Gateway) undo(before []*connector.Connector, e Service) {
-	for _, c := range g.Connectors()[len(before):] {
+	for _, c := range g.Table.Connectors()[len(before):] {
 		e.Unlisten(c)
 		if c.PDULog != nil {
 			_ = c.PDULog.Close() // nothing was written
 		}
 	}
-	g.SetConnectors(before)
+	g.Table.SetConnectors(before)
 }
 
 // changedAccounts returns the accounts whose sessions end when one configuration replaces

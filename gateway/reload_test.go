@@ -71,7 +71,7 @@ func TestReloadOptions(t *testing.T) {
 	if want := []string{"log.format", "pdulog.dir", "pdulog.enabled", "limits.pdu_timeout"}; !slices.Equal(restart, want) {
 		t.Errorf("need a restart: %q, want %q", restart, want)
 	}
-	cfg, clients, more := g.Config(), g.Connector("clients"), g.Connector("more")
+	cfg, clients, more := g.Node.Config(), g.Table.Connector("clients"), g.Table.Connector("more")
 	if cfg.Log.Level != "warn" || cfg.Accounts[0].Rate != 6 || clients.Config().Rate != 2 || clients.Config().Window != 6 || more.Config().Window != 7 {
 		t.Errorf("a live option is not in force:\n%s", config.Show(cfg))
 	}
@@ -97,14 +97,14 @@ func TestReloadRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := g.Config()
+	before := g.Node.Config()
 	next := strings.NewReplacer("accounts:", "accounts: []\n#", "direction: in", "direction: out, system_id: x").Replace(reloadable)
 	next = strings.Replace(next, `address: "127.0.0.1:0"`, `address: "127.0.0.1:1"`, 1)
 	next = strings.Replace(next, "accounts: []", "accounts: [{system_id: mt, password: x, bind: transmitter}]", 1)
 	if _, err = g.Reload(parse(t, next), idle{}); err == nil || !strings.Contains(err.Error(), "restart") {
 		t.Errorf("got %v", err)
 	}
-	if g.Config() != before || len(g.Connectors()) != 1 || g.Connector("clients").Config() != &before.Connectors[0] {
+	if g.Node.Config() != before || len(g.Table.Connectors()) != 1 || g.Table.Connector("clients").Config() != &before.Connectors[0] {
 		t.Error("something changed")
 	}
 }

@@ -5,13 +5,13 @@ import "pmg/gateway/node"
 // SeeClock notes the engine's time, looks after the store, and sums up what the log was
 // spared. It is called about once a second.
 func (g *Gateway) SeeClock(now int64) {
-	g.Clock.See(now)
-	g.Upkeep(now, func(now int64) { // what the store has besides messages
+	g.Node.Clock.See(now)
+	g.Keeper.Upkeep(now, func(now int64) { // what the store has besides messages
 		g.Settler.CheckEvents()
 		g.Receipts.LookAfter(now)
 		g.Settler.Dead.LookAfter()
 	})
 	g.Intake.EndJoining(now)
 	g.lookAtFiles(now)
-	g.Storms.SumUp(&g.Log, now-node.SampleTime)
+	g.Node.Storms.SumUp(&g.Node.Log, now-node.SampleTime)
 }

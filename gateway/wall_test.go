@@ -16,24 +16,24 @@ func TestWallClockAtKill(t *testing.T) {
 	const ahead = 3600 * second
 	fs, outcomes := vfs.NewMem(), make([]byte, 4*store.OutcomeSize)
 	g := keepOn(t, fs, outcomes, ahead)
-	began := g.Clock.Now()
-	share := g.Share(g.LaneOf(g.Connector("operator")), g.Origins.Of("client", "clients"))
-	m := g.Messages.Get()
+	began := g.Node.Clock.Now()
+	share := g.Table.Share(g.Table.LaneOf(g.Table.Connector("operator")), g.Node.Origins.Of("client", "clients"))
+	m := g.Node.Messages.Get()
 	m.ID, m.Origin, m.Notify, m.Arrived = 1, share.Origin, sms.NotifyFailure, began
-	g.Put(keep.Accepted{Message: m, Share: share}, nil)
-	if err := g.Committer.Sync(); err != nil {
+	g.Keeper.Put(keep.Accepted{Message: m, Share: share}, nil)
+	if err := g.Keeper.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	g.Unsettled.Outcomes.Note(store.Outcome{ID: 1, Code: sms.Rejected, At: began + second + ahead})
-	g.Unsettled.N.Add(1)
+	g.Keeper.Unsettled.Outcomes.Note(store.Outcome{ID: 1, Code: sms.Rejected, At: began + second + ahead})
+	g.Keeper.Unsettled.N.Add(1)
 	if err := g.Close(); err != nil {
 		t.Fatal(err)
 	}
 	g = keepOn(t, fs, outcomes, ahead)
 	n := 0
-	_, err := g.Store.Scan(0, 10, func(e *store.Entry) error {
+	_, err := g.Keeper.Store.Scan(0, 10, func(e *store.Entry) error {
 		n++
-		m, _, err := g.Decode(e)
+		m, _, err := g.Keeper.Decode(e)
 		if r, _ := m.Report(); r.Submitted != began+ahead || r.Done != began+second+ahead {
 			t.Errorf("submitted at %d, ended at %d; want %d, %d", r.Submitted, r.Done, began+ahead, began+second+ahead)
 		}
@@ -51,7 +51,7 @@ func TestWallClockAtKill(t *testing.T) {
 func keepOn(t *testing.T, fs vfs.FS, outcomes []byte, ahead int64) *Gateway {
 	t.Helper()
 	g, _, _ := start(t, "")
-	g.Clock.SetAhead(ahead)
+	g.Node.Clock.SetAhead(ahead)
 	s, err := store.Open("data", store.Options{FS: fs})
 	if err != nil {
 		t.Fatal(err)

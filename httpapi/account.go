@@ -34,7 +34,7 @@ func (x *api) limits() {
 	if rate == 0 {
 		return
 	}
-	left, whole := x.account.Left(x.gateway.Clock.Now())
+	left, whole := x.account.Left(x.gateway.Node.Clock.Now())
 	h := x.w.Header()
 	h["RateLimit-Policy"] = []string{fmt.Sprintf(`"account";q=%d;w=1`, rate)}
 	h["RateLimit"] = []string{fmt.Sprintf(`"account";r=%d;t=%d`, left, (whole+int64(time.Second)-1)/int64(time.Second))}

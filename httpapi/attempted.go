@@ -21,8 +21,8 @@ func (c *caller) tried(o call.Outcome, second bool, m *sms.Message, e *httpsms.E
 // refused tells the operator that a server does not take what it is told, now and then.
 func (c *caller) refused(m *sms.Message, e *httpsms.Event, o call.Outcome) call.Outcome {
 	g := c.engine.gateway
-	if g.News.Is("call: " + c.lane.Account + " " + c.lane.Endpoint) {
-		g.Log.Warn().Str("account", c.lane.Account).Str("endpoint", c.lane.Endpoint).Str("id", sms.FormatID(e.ID)).
+	if g.Node.News.Is("call: " + c.lane.Account + " " + c.lane.Endpoint) {
+		g.Node.Log.Warn().Str("account", c.lane.Account).Str("endpoint", c.lane.Endpoint).Str("id", sms.FormatID(e.ID)).
 			Int("status", o.Status).Int64("waiting", c.lane.Queued.Load()).Int("attempts", int(m.Attempts)+1).
 			Msg("a client's server was not told what became of a message: " + c.lane.Endpoint + " " + o.Err)
 	}

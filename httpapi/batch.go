@@ -26,7 +26,7 @@ func (b *batch) add(c *caller, i int, m *sms.Message) bool {
 		defer out.Release()
 	}
 	e := c.event(m, out)
-	if e.Context.URL != "" || hasOtherForm(c.engine.gateway.Account(c.lane.Account)) {
+	if e.Context.URL != "" || hasOtherForm(c.engine.gateway.Table.Account(c.lane.Account)) {
 		return false
 	}
 	event := own.EventOf(e)
@@ -47,7 +47,7 @@ func (b *batch) id() string {
 // tellAll calls the webhook of an account about a batch.
 func (c *caller) tellAll(a *config.Account, b *batch) call.Outcome {
 	url, second := c.choose(a)
-	request := own.TellAll(url, c.engine.gateway.Clock.WallNow(), b.events)
+	request := own.TellAll(url, c.engine.gateway.Node.Clock.WallNow(), b.events)
 	o := c.call(a, request, call.Target{Trusted: true}, b.id(), second)
 	c.came(a, &o, second)
 	for i, m := range b.messages {

@@ -136,7 +136,7 @@ func aboutOf(m *sms.Message) uint64 {
 // work makes calls until nothing is left to be told.
 func (c *caller) work() {
 	for {
-		a := c.engine.gateway.Account(c.lane.Account)
+		a := c.engine.gateway.Table.Account(c.lane.Account)
 		c.mu.Lock()
 		n := min(len(c.ready), most(a))
 		if n == 0 {
@@ -278,7 +278,7 @@ func (c *caller) try(a *config.Account, slots []*connector.Slot) []call.Outcome 
 func (c *caller) guard(m *sms.Message, o *call.Outcome, code sms.Code, what string, f func()) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			c.engine.gateway.Log.Error().Str("id", sms.FormatID(m.ID)).Str("endpoint", c.lane.Endpoint).Interface("panic", fault).Bytes("stack", debug.Stack()).Msg(what)
+			c.engine.gateway.Node.Log.Error().Str("id", sms.FormatID(m.ID)).Str("endpoint", c.lane.Endpoint).Interface("panic", fault).Bytes("stack", debug.Stack()).Msg(what)
 			*o = call.Outcome{Code: code}
 		}
 	}()
@@ -343,7 +343,7 @@ const eventPrefix = "evt_"
 // call makes a call, signed under an id unless that is empty. second says that it is of webhook_fallback.
 func (c *caller) call(a *config.Account, request *httpsms.Call, target call.Target, id string, second bool) call.Outcome {
 	if id != "" {
-		header, err := call.Sign(strings.Fields(a.WebhookKey), id, time.Unix(0, c.engine.gateway.Clock.WallNow()), request.Body)
+		header, err := call.Sign(strings.Fields(a.WebhookKey), id, time.Unix(0, c.engine.gateway.Node.Clock.WallNow()), request.Body)
 		if err != nil {
 			return call.Outcome{Code: sms.TemporaryFailure, Err: "webhook_key: " + err.Error()}
 		}
@@ -375,7 +375,7 @@ func (c *caller) leaving(m *sms.Message) *sms.Message {
 
 // event returns what a message tells. out is what the server is given of it.
 func (c *caller) event(m, out *sms.Message) *httpsms.Event {
-	e := &httpsms.Event{ID: aboutOf(m), Attempt: m.ID, Account: c.lane.Account, Connector: c.engine.publicName(m.Origin.Connector), At: c.engine.gateway.Clock.Wall(m.Arrived)}
+	e := &httpsms.Event{ID: aboutOf(m), Attempt: m.ID, Account: c.lane.Account, Connector: c.engine.publicName(m.Origin.Connector), At: c.engine.gateway.Node.Clock.Wall(m.Arrived)}
 	r, ok := m.Report()
 	if !ok {
 		e.Message = out

@@ -44,11 +44,11 @@ func TestCallPanics(t *testing.T) {
 	defer delete(reports, dialect)
 	c := &caller{callers: &callers{engine: &Engine{gateway: g}}, lane: &connector.Lane{Client: connector.Client{Account: "client", Endpoint: "http://192.0.2.1"}}}
 	var m sms.Message
-	m.Origin = g.Origins.Of("", "api")
+	m.Origin = g.Node.Origins.Of("", "api")
 	context := sms.Context{Dialect: dialect, URL: "http://192.0.2.1/"}
 	m.SetReport(sms.Address{}, sms.Address{}, &sms.Report{Known: 7, State: sms.StateDelivered, Context: context.Append(nil)})
 	one := &connector.Slot{Message: &m}
-	a := *g.Account("client")
+	a := *g.Table.Account("client")
 	for _, a.WebhookBatch = range []int{1, 2} {
 		for _, o := range c.try(&a, []*connector.Slot{one, one}) {
 			if o.Code != sms.Faulty {
@@ -68,7 +68,7 @@ func TestBatchesBound(t *testing.T) {
 	for range batchesOfAccount {
 		c.batches.begin("client")
 	}
-	c.once(g.Account("client"), []*httpsms.Call{{Method: "GET", URL: "http://192.0.2.1/x?id=1"}})
+	c.once(g.Table.Account("client"), []*httpsms.Call{{Method: "GET", URL: "http://192.0.2.1/x?id=1"}})
 	if text := log.String(); !strings.Contains(text, "batches of the account go on") || !strings.Contains(text, `"http://192.0.2.1/x"`) {
 		t.Error(text)
 	}

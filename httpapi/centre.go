@@ -51,7 +51,7 @@ func newWay(v *outbound) (*way, error) {
 		if u, err := url.Parse(t.URL); err != nil || u.Hostname() != host {
 			o.TLS = nil
 		}
-		w.tokens = newTokens(t, o, v.engine.gateway.Clock.Now)
+		w.tokens = newTokens(t, o, v.engine.gateway.Node.Clock.Now)
 	}
 	return w, nil
 }
@@ -118,7 +118,7 @@ func (w *way) carry(s *connector.Slot) {
 		func() {
 			defer func() {
 				if fault := recover(); fault != nil {
-					g.Log.Error().Str("id", sms.FormatID(s.Message.ID)).Str("connector", w.connector.Name).Interface("panic", fault).Bytes("stack", debug.Stack()).Msg("a call failed at a message; it is put aside")
+					g.Node.Log.Error().Str("id", sms.FormatID(s.Message.ID)).Str("connector", w.connector.Name).Interface("panic", fault).Bytes("stack", debug.Stack()).Msg("a call failed at a message; it is put aside")
 					unsent, a = false, sms.Answer{Code: sms.Faulty}
 				}
 			}()
@@ -140,21 +140,21 @@ func (w *way) carry(s *connector.Slot) {
 // send sends the message of a slot. It reports unsent if the SMS centre has not taken it, and nothing can be sent now.
 func (w *way) send(s *connector.Slot) (unsent bool, a sms.Answer) {
 	g, m := w.engine.gateway, s.Message
-	s.Sent = g.Clock.Now()
+	s.Sent = g.Node.Clock.Now()
 	if code := g.Convert.Refuses(s); code != sms.OK {
 		return false, sms.Answer{Code: code}
 	}
-	out := g.Convert.Leaving(&connector.Source{Connector: w.connector, Origin: g.Origins.Of("", w.connector.Name)}, m)
+	out := g.Convert.Leaving(&connector.Source{Connector: w.connector, Origin: g.Node.Origins.Of("", w.connector.Name)}, m)
 	if out != m {
 		defer out.Release()
 	}
-	v, ok := centre.ValuesOf(out, wallOf(g.Clock.Ahead(), out.Expires), g.Clock.WallNow())
+	v, ok := centre.ValuesOf(out, wallOf(g.Node.Clock.Ahead(), out.Expires), g.Node.Clock.WallNow())
 	lacks := "its text cannot be read"
 	if ok {
 		lacks = w.centre.Lacks(&v)
 	}
 	if lacks != "" {
-		g.Log.Warn().Str("id", sms.FormatID(m.ID)).Str("connector", w.connector.Name).Msg("message refused: " + lacks)
+		g.Node.Log.Warn().Str("id", sms.FormatID(m.ID)).Str("connector", w.connector.Name).Msg("message refused: " + lacks)
 		return false, sms.Answer{Code: sms.Rejected}
 	}
 	v.ID, v.Notify, v.ReceiptURL = m.ID, convert.Asks(m, w.connector.Config()), w.centre.ReceiptURL(m.ID)
@@ -232,8 +232,8 @@ func (w *way) judge(t *attempt) (unsent bool, a sms.Answer) {
 		g, cfg := w.engine.gateway, w.connector.Config()
 		g.Receipts.NoteAnswer(g.Receipts.Of(cfg), cfg, m, a.PeerID)
 	case sms.Timeout:
-		if w.engine.gateway.News.Is("not understood: " + w.connector.Name) {
-			w.engine.gateway.Log.Warn().Str("connector", w.connector.Name).Str("id", sms.FormatID(m.ID)).Int("status", answer.Status).
+		if w.engine.gateway.Node.News.Is("not understood: " + w.connector.Name) {
+			w.engine.gateway.Node.Log.Warn().Str("connector", w.connector.Name).Str("id", sms.FormatID(m.ID)).Int("status", answer.Status).
 				Msg("the SMS centre's answer to a message fits none of answers, so that on_unknown decides: the pdu log has its beginning")
 		}
 	}

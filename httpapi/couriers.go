@@ -82,7 +82,7 @@ const goneInterval = 200 * time.Millisecond
 func (x *Engine) leave(c *connector.Connector, v courier) {
 	t := time.NewTicker(goneInterval)
 	defer t.Stop()
-	for lane := x.gateway.LaneOf(c); !x.isGone(lane); {
+	for lane := x.gateway.Table.LaneOf(c); !x.isGone(lane); {
 		select {
 		case <-t.C:
 		case <-x.ctx.Done():

@@ -39,14 +39,14 @@ type Engine struct {
 func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listening) (*Engine, error) {
 	x := &Engine{Engine: e, gateway: g, opened: opened, of: map[*connector.Connector]*listener{}, out: map[*connector.Connector]courier{}}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
-	x.bodies = body.NewRoom(&g.Memory)
+	x.bodies = body.NewRoom(&g.Node.Memory)
 	x.callers = newCallers(x)
 	x.pulls = pulls{engine: x, of: map[string]*pulled{}}
 	x.leaving.Go(func() { x.pulls.keep(x.ctx) })
 	x.leaving.Go(x.keepStreams)
-	x.meter = newMeter(g.Clock.Now())
-	x.leaving.Go(func() { x.meter.keep(x.ctx, g.Clock.Now, g.Connectors) })
-	for _, c := range g.Connectors() {
+	x.meter = newMeter(g.Node.Clock.Now())
+	x.leaving.Go(func() { x.meter.keep(x.ctx, g.Node.Clock.Now, g.Table.Connectors) })
+	for _, c := range g.Table.Connectors() {
 		if c.Config().HasSessions() {
 			continue
 		}
@@ -55,12 +55,12 @@ func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listeni
 			return nil, err
 		}
 	}
-	for _, c := range g.Connectors() { // what they bring comes by listeners
+	for _, c := range g.Table.Connectors() { // what they bring comes by listeners
 		if !c.Config().HasSessions() {
 			x.Attach(c)
 		}
 	}
-	g.OnEndpoint(x.callers.serve)
+	g.Table.OnEndpoint(x.callers.serve)
 	g.Webhooks.OnTest(x.callers.test)
 	return x, nil
 }
@@ -152,7 +152,7 @@ func (x *Engine) Logout(match func(*connector.Link) bool) {
 
 // checkStreams ends the requests that last whose clients may not have them any more.
 func (x *Engine) checkStreams() {
-	for _, c := range x.gateway.Connectors() {
+	for _, c := range x.gateway.Table.Connectors() {
 		c.Streams.Check()
 	}
 }

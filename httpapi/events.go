@@ -221,12 +221,12 @@ func (x *api) streamEvents(most int) {
 	}
 	p, _ := engine.open(l, most) // if the gateway ends, so does the stream
 	t := &telling{
-		w: x.w, out: c, stream: s, pull: p, pulls: &engine.pulls, now: x.gateway.Clock.Now, patience: x.gateway.Config().Limits.PDUTimeout,
+		w: x.w, out: c, stream: s, pull: p, pulls: &engine.pulls, now: x.gateway.Node.Clock.Now, patience: x.gateway.Node.Config().Limits.PDUTimeout,
 		may: x.mayStream, event: func(m *sms.Message) own.Event { return x.told(&caller{callers: x.callers, lane: l}, m) },
 	}
 	defer func() {
 		p.shut()
-		engine.pulls.endStream(s, l, append(t.rest, p.take()...), x.gateway.Clock.Now())
+		engine.pulls.endStream(s, l, append(t.rest, p.take()...), x.gateway.Node.Clock.Now())
 	}()
 	h := x.w.Header()
 	h.Set("Content-Type", streamType)
@@ -239,7 +239,7 @@ func (x *api) streamEvents(most int) {
 
 // mayStream reports whether the client of a stream may still have its account's events.
 func (x *api) mayStream() bool {
-	a := x.gateway.Account(x.account.SystemID)
+	a := x.gateway.Table.Account(x.account.SystemID)
 	return a != nil && a.Pull && x.isStillKnown(config.ReadScope)
 }
 

@@ -51,7 +51,7 @@ func (l *listener) handler() http.Handler {
 			}
 		}
 	}
-	return httpfault.Handler(m, l.gateway.Log.With().Str("connector", l.connector.Name).Logger(), l.failed)
+	return httpfault.Handler(m, l.gateway.Node.Log.With().Str("connector", l.connector.Name).Logger(), l.failed)
 }
 
 // failed answers a request at which its handler has panicked.
@@ -76,7 +76,7 @@ var dialects = []struct {
 
 // exchange begins to answer a request. Its body, and the answer, must pass in the time that a PDU may take.
 func (l *listener) exchange(w http.ResponseWriter, r *http.Request) *exchange {
-	x := &exchange{listener: l, w: w, r: r, conn: r.Context().Value(connKey{}).(*conn), number: l.number.Add(1), arrived: l.gateway.Clock.Now()}
+	x := &exchange{listener: l, w: w, r: r, conn: r.Context().Value(connKey{}).(*conn), number: l.number.Add(1), arrived: l.gateway.Node.Clock.Now()}
 	x.conn.Await(r.ContentLength != 0)
 	if len(r.TransferEncoding) > 0 && len(l.connector.Config().Proxies) > 0 {
 		w.Header().Set("Connection", "close") // net/http does not say whether there was a length, too: the proxy may have read that
@@ -90,7 +90,7 @@ func (l *listener) exchange(w http.ResponseWriter, r *http.Request) *exchange {
 // extend gives the client as long as a PDU may take from now on to send, and as long again to take the answer. A body of a client that has
 // not logged in on the connection may take as long as a login.
 func (x *exchange) extend() {
-	patience := x.gateway.Config().Limits.PDUTimeout
+	patience := x.gateway.Node.Config().Limits.PDUTimeout
 	c := http.NewResponseController(x.w)
 	reading := patience
 	if !x.read && !x.conn.known.Load() && x.r.ContentLength != 0 {
@@ -173,7 +173,7 @@ func (x *exchange) mayCall(url string) error {
 func (x *exchange) source() *connector.Source {
 	return &connector.Source{
 		Connector: x.connector, Remote: x.conn.remote, Account: x.account,
-		Origin: x.gateway.Origins.Of(x.account.SystemID, x.connector.Name),
+		Origin: x.gateway.Node.Origins.Of(x.account.SystemID, x.connector.Name),
 	}
 }
 

@@ -18,10 +18,10 @@ func TestRequestPanics(t *testing.T) {
 	t.Parallel()
 	var log testutil.Log
 	g := newTestGateway(t, &log)
-	g.Account("client").Pull = true
-	l := &listener{gateway: g, connector: g.Connector("api")}
+	g.Table.Account("client").Pull = true
+	l := &listener{gateway: g, connector: g.Table.Connector("api")}
 	_, server := socket(t)
-	fails := httpfault.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("fault") }), g.Log, l.failed)
+	fails := httpfault.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("fault") }), g.Node.Log, l.failed)
 	for path, c := range map[string]struct {
 		h    http.Handler
 		want string

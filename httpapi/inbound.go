@@ -24,7 +24,7 @@ func (l *listener) callbackRoutes(m *http.ServeMux) {
 // callback answers a request of an SMS centre.
 func (x *exchange) callback(name, kind string) {
 	defer x.end()
-	v := x.callers.engine.outboundOf(x.gateway.Connector(name))
+	v := x.callers.engine.outboundOf(x.gateway.Table.Connector(name))
 	if v == nil || v.current.Load().centre.Listener() != x.connector.Name {
 		x.refuses(http.StatusNotFound, "there is no such connector here")
 		return
@@ -32,8 +32,8 @@ func (x *exchange) callback(name, kind string) {
 	c := v.current.Load().centre
 	r := x.head()
 	if !c.Admits(r, x.conn.remote.Addr()) {
-		if x.gateway.News.Is("callback: " + name) {
-			x.gateway.Log.Warn().Str("connector", name).Stringer("remote", x.conn.remote).Msg("a callback of an SMS centre was refused: it does not show callbacks.secret, or comes from another address than callbacks.networks")
+		if x.gateway.Node.News.Is("callback: " + name) {
+			x.gateway.Node.Log.Warn().Str("connector", name).Stringer("remote", x.conn.remote).Msg("a callback of an SMS centre was refused: it does not show callbacks.secret, or comes from another address than callbacks.networks")
 		}
 		x.refuses(http.StatusForbidden, "it does not show the secret, or comes from another address")
 		return
@@ -111,7 +111,7 @@ func (v *outbound) brought(k *centre.Callback, kind string, x *exchange) (status
 		return http.StatusBadRequest, err.Error()
 	}
 	g := v.engine.gateway
-	from := &connector.Source{Connector: v.connector, Remote: x.conn.remote, Origin: g.Origins.Of("", v.connector.Name)}
+	from := &connector.Source{Connector: v.connector, Remote: x.conn.remote, Origin: g.Node.Origins.Of("", v.connector.Name)}
 	status = http.StatusOK
 	for _, one := range all {
 		r := g.Requests.Deliver(from, one.fill)

@@ -68,7 +68,7 @@ func (x *exchange) jasmin() {
 		x.asked(q.Answer(x.rated(q)))
 		return
 	}
-	orders, refusal := q.Orders(x.gateway.Clock.WallNow(), httpsms.UUID(rand.Uint64()))
+	orders, refusal := q.Orders(x.gateway.Node.Clock.WallNow(), httpsms.UUID(rand.Uint64()))
 	for _, url := range q.URLs() {
 		if refusal == nil && x.mayCall(url) != nil {
 			x.notCalled(url)
@@ -91,7 +91,7 @@ func (x *exchange) jasmin() {
 
 // rated previews the message of a request for its rate, nil if the request has none.
 func (x *exchange) rated(q *jasmin.Request) []httpsms.Result {
-	o, ok := q.Rated(x.gateway.Clock.WallNow())
+	o, ok := q.Rated(x.gateway.Node.Clock.WallNow())
 	if !ok {
 		return nil
 	}
@@ -171,8 +171,8 @@ func (c *callers) once(a *config.Account, calls []*httpsms.Call) {
 
 // notTold tells the operator that a client does not hear what became of a batch, now and then.
 func (c *callers) notTold(a *config.Account, request *httpsms.Call, why string) {
-	if g := c.engine.gateway; g.News.Is("batch: " + a.SystemID) {
-		g.Log.Warn().Str("account", a.SystemID).Str("url", withoutQuery(request.URL)).Str("reason", why).
+	if g := c.engine.gateway; g.Node.News.Is("batch: " + a.SystemID) {
+		g.Node.Log.Warn().Str("account", a.SystemID).Str("url", withoutQuery(request.URL)).Str("reason", why).
 			Msg("the callback_url or errback_url of a batch was not called for each of its messages; as in Jasmin, there is no other attempt")
 	}
 }

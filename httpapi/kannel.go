@@ -66,7 +66,7 @@ func (x *exchange) sendsms() {
 		x.answered(later(kannel.Busy()))
 		return
 	}
-	orders, refusal := s.Orders(x.gateway.Clock.WallNow(), kannel.Defaults{
+	orders, refusal := s.Orders(x.gateway.Node.Clock.WallNow(), kannel.Defaults{
 		Senderless: x.account.Config().RewriteIn() != nil || x.connector.Config().RewriteIn() != nil, Service: x.account.SystemID,
 	})
 	if refusal == nil && len(orders) > 0 && x.mayCall(kannel.Example(orders[0].Context.URL)) != nil {
@@ -83,8 +83,8 @@ func (x *exchange) sendsms() {
 
 // leftOut tells the operator that a request has receivers that are no numbers, now and then: its client is not told.
 func (x *exchange) leftOut(receivers []string) {
-	if len(receivers) > 0 && x.gateway.News.Is("left out: "+x.account.SystemID) {
-		x.gateway.Log.Warn().Str("account", x.account.SystemID).Str("connector", x.connector.Name).Int("receivers", len(receivers)).
+	if len(receivers) > 0 && x.gateway.Node.News.Is("left out: "+x.account.SystemID) {
+		x.gateway.Node.Log.Warn().Str("account", x.account.SystemID).Str("connector", x.connector.Name).Int("receivers", len(receivers)).
 			Msg("receivers of a request were left out because they are no numbers, as Kannel does: the client must send digits, with + in front or without")
 	}
 }
@@ -155,8 +155,8 @@ func later(a *httpsms.Answer) *httpsms.Answer {
 
 // notCalled tells the operator that a client has named a URL which its account does not allow, now and then.
 func (x *exchange) notCalled(url string) {
-	if x.gateway.News.Is("not called: " + x.account.SystemID) {
-		x.gateway.Log.Warn().Str("account", x.account.SystemID).Str("connector", x.connector.Name).Str("url", withoutQuery(url)).
+	if x.gateway.Node.News.Is("not called: " + x.account.SystemID) {
+		x.gateway.Node.Log.Warn().Str("account", x.account.SystemID).Str("connector", x.connector.Name).Str("url", withoutQuery(url)).
 			Msg("a message was refused because its URL may not be called: add what it begins with to callback_urls of the account, or set callbacks: public")
 	}
 }

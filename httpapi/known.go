@@ -49,7 +49,7 @@ func (x *api) getMessage() {
 // publicName returns the name under which clients see a connector to an SMSC, "" if they see neither the connector nor the SMSC's
 // ids.
 func (x *Engine) publicName(connector string) string {
-	if c := x.gateway.Connector(connector); c != nil {
+	if c := x.gateway.Table.Connector(connector); c != nil {
 		return c.Config().PublicName
 	}
 	return ""

@@ -24,7 +24,7 @@ import (
 func TestDetails(t *testing.T) {
 	t.Parallel()
 	g := newTestGateway(t, io.Discard)
-	l := &listener{gateway: g, connector: g.Connector("api"), callers: &callers{engine: &Engine{bodies: body.NewRoom(&g.Memory)}}}
+	l := &listener{gateway: g, connector: g.Table.Connector("api"), callers: &callers{engine: &Engine{bodies: body.NewRoom(&g.Node.Memory)}}}
 	h := l.handler()
 	_, server := socket(t)
 	for _, c := range []struct {

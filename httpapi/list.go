@@ -33,8 +33,8 @@ func (x *api) listMessages() {
 		x.problem(own.NewProblem("unavailable", err.Error()))
 		return
 	case err != nil:
-		if x.gateway.News.Is("list failed") {
-			x.gateway.Log.Error().Err(err).Str("account", x.account.SystemID).Msg("cannot list the messages of an account")
+		if x.gateway.Node.News.Is("list failed") {
+			x.gateway.Node.Log.Error().Err(err).Str("account", x.account.SystemID).Msg("cannot list the messages of an account")
 		}
 		x.problem(own.NewProblem("unavailable", ""))
 		return

@@ -44,7 +44,7 @@ type listener struct {
 // listen opens the sockets of a connector, unless they are open.
 func listen(g *gateway.Gateway, c *connector.Connector, opened []sock.Listening) (*listener, error) {
 	l := &listener{gateway: g, connector: c, open: conns.NewTable(func() int { return c.Config().Instances })}
-	l.log = pdulog.Share(c.PDULog, &g.Clock)
+	l.log = pdulog.Share(c.PDULog, &g.Node.Clock)
 	for _, o := range opened {
 		s, err := o.Listener()
 		if err != nil {
@@ -72,7 +72,7 @@ func listen(g *gateway.Gateway, c *connector.Connector, opened []sock.Listening)
 			return context.WithValue(ctx, connKey{}, connOf(c))
 		},
 		ConnState: connState,
-		ErrorLog:  stdlog.New(g.Log.With().Str("connector", c.Name).Logger(), "", 0),
+		ErrorLog:  stdlog.New(g.Node.Log.With().Str("connector", c.Name).Logger(), "", 0),
 	}
 	l.http.RegisterOnShutdown(c.Streams.Close)
 	return l, nil

@@ -48,8 +48,8 @@ func (v *outbound) start(f func()) {
 
 // newOutbound begins to reach the SMS centre of a connector.
 func newOutbound(x *Engine, c *connector.Connector) (*outbound, error) {
-	v := &outbound{engine: x, connector: c, lane: x.gateway.LaneOf(c), instance: c.Acquire(), again: make(chan bool, 1)}
-	v.log = pdulog.Share(c.PDULog, &x.gateway.Clock)
+	v := &outbound{engine: x, connector: c, lane: x.gateway.Table.LaneOf(c), instance: c.Acquire(), again: make(chan bool, 1)}
+	v.log = pdulog.Share(c.PDULog, &x.gateway.Node.Clock)
 	v.ctx, v.cancel = context.WithCancel(x.ctx)
 	w, err := newWay(v)
 	if err != nil {
@@ -122,7 +122,7 @@ func (v *outbound) rest(w *way, why string) (changed bool) {
 	if w.works.Swap(false) {
 		v.instance.Failures = 0
 	}
-	rest := g.Sessions.ConnectFailed(g.Clock.Now(), v.instance, errors.New(why))
+	rest := g.Sessions.ConnectFailed(g.Node.Clock.Now(), v.instance, errors.New(why))
 	t := time.NewTimer(rest)
 	defer t.Stop()
 	select {
@@ -137,7 +137,7 @@ func (v *outbound) rest(w *way, why string) (changed bool) {
 func (v *outbound) renew() {
 	w, err := newWay(v)
 	if err != nil {
-		v.engine.gateway.Log.Error().Err(err).Str("connector", v.connector.Name).Msg("the options of before stay in force")
+		v.engine.gateway.Node.Log.Error().Err(err).Str("connector", v.connector.Name).Msg("the options of before stay in force")
 		return
 	}
 	v.current.Swap(w).close()

@@ -262,4 +262,4 @@ func (x *api) onceKey(m *own.Message) (string, *own.Problem) {
 	return "", nil
 }
 
-func (x *api) now() time.Time { return time.Unix(0, x.gateway.Clock.WallNow()) }
+func (x *api) now() time.Time { return time.Unix(0, x.gateway.Node.Clock.WallNow()) }

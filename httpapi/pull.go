@@ -194,7 +194,7 @@ func (p *pulls) keep(ctx context.Context) {
 	for {
 		select {
 		case <-t.C:
-			p.expire(p.engine.gateway.Clock.Now(), false)
+			p.expire(p.engine.gateway.Node.Clock.Now(), false)
 		case <-ctx.Done():
 			return
 		}
@@ -286,7 +286,7 @@ func (x *api) fetch(l *connector.Lane, n int, wait time.Duration, over <-chan st
 // fetchedFrom returns the lane in which the account's events wait, nil if there is none: that of news of messages which name no
 // server, also where the account may receive by sessions.
 func (x *api) fetchedFrom() *connector.Lane {
-	return x.gateway.ClientLane(x.account.SystemID, []byte{})
+	return x.gateway.Table.ClientLane(x.account.SystemID, []byte{})
 }
 
 // getEvents tells the events that wait for the account, which are told again unless they are acknowledged in time.
@@ -316,7 +316,7 @@ func (x *api) getEvents() {
 	}
 	var slots []*connector.Slot
 	l := x.fetchedFrom()
-	defer func() { all.fetched(a.SystemID, l, slots, x.gateway.Clock.Now()) }()
+	defer func() { all.fetched(a.SystemID, l, slots, x.gateway.Node.Clock.Now()) }()
 	if l == nil {
 		x.problem(own.NewProblem("unavailable", ""))
 		return

@@ -50,11 +50,11 @@ func (c *caller) answers(m *sms.Message, e *httpsms.Event, r *reply) {
 	if order == nil || a == nil {
 		return
 	}
-	from := &connector.Source{Connector: c.lane.Home(), Account: a, Origin: g.Origins.Of(a.SystemID, c.lane.Home().Name)}
+	from := &connector.Source{Connector: c.lane.Home(), Account: a, Origin: g.Node.Origins.Of(a.SystemID, c.lane.Home().Name)}
 	id := eventID(m)
 	result := g.Requests.Submit(c.ctx, from, []request.Item{{Fill: order.Fill, Key: "reply to " + id, Payload: sha256.Sum256([]byte(id))}})[0]
-	if result.Code != sms.OK && g.News.Is("reply: "+a.SystemID) {
-		g.Log.Warn().Str("account", a.SystemID).Str("id", sms.FormatID(m.ID)).Stringer("reason", result.Code).Str("step", result.Step).
+	if result.Code != sms.OK && g.Node.News.Is("reply: "+a.SystemID) {
+		g.Node.Log.Warn().Str("account", a.SystemID).Str("id", sms.FormatID(m.ID)).Stringer("reason", result.Code).Str("step", result.Step).
 			Msg("what a client's server has replied to a message from a mobile was not sent")
 	}
 }

@@ -27,26 +27,26 @@ func (x *exchange) status(isXML bool) {
 // kannelStatus returns the figures of the gateway as those of a bearerbox: connectors to SMSCs are its smscs, listeners of requests
 // its boxes. Messages and receipts for clients wait in one queue.
 func (x *Engine) kannelStatus() *kannel.Status {
-	g, now := x.gateway, x.gateway.Clock.Now()
+	g, now := x.gateway, x.gateway.Node.Clock.Now()
 	s := &kannel.Status{
 		Version: kannel.Version, State: "running", Uptime: time.Duration(now - x.meter.began),
 		Stored: -1, ReportsWaited: -1, // which receipts may still come is on disk, and is not counted
 	}
 	switch {
-	case g.Draining():
+	case g.Node.Draining():
 		s.State = "going down"
-	case g.Memory.Full():
+	case g.Node.Memory.Full():
 		s.State = "filled"
 	}
-	if g.Durable() {
+	if g.Keeper.Durable() {
 		s.Stored = int(g.Pending())
 	}
-	for _, l := range g.Lanes() {
+	for _, l := range g.Table.Lanes() {
 		if l.Account != "" {
 			s.Received.Queued += int(l.Queued.Load())
 		}
 	}
-	for _, c := range g.Connectors() {
+	for _, c := range g.Table.Connectors() {
 		switch cfg := c.Config(); {
 		case cfg.Direction == config.Out:
 			one := x.smsc(now, c)

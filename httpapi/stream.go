@@ -50,7 +50,7 @@ func (x *api) stream() {
 		var err error
 		if x.extend(); life.Reason() == 0 { // Stop sets its deadlines after it has closed Over: either it is seen, or they count
 			lines, err = readLines(in, lines[:0])
-			life.Heard.Store(x.gateway.Clock.Now())
+			life.Heard.Store(x.gateway.Node.Clock.Now())
 		}
 		out.Reset()
 		why := life.Reason()
@@ -92,7 +92,7 @@ func endOf(why streams.Reason) *own.Problem {
 // its client still holds; cut is called when it must end. It reports false if none may begin.
 func (x *exchange) lasts(kind string, may func() bool, cut func()) (*streams.Stream, bool) {
 	s := &streams.Stream{
-		Number: x.number, Remote: x.conn.remote, Account: x.account.SystemID, Kind: kind, Opened: x.gateway.Clock.Now(), May: may, Cut: cut,
+		Number: x.number, Remote: x.conn.remote, Account: x.account.SystemID, Kind: kind, Opened: x.gateway.Node.Clock.Now(), May: may, Cut: cut,
 	}
 	s.Heard.Store(s.Opened)
 	return s, x.connector.Streams.Begin(s)

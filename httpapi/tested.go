@@ -18,7 +18,7 @@ import (
 // webhooks.TestFunc.
 func (c *callers) test(ctx context.Context, account string, fallback bool) (t webhooks.Attempt, err error) {
 	g := c.engine.gateway
-	a := g.Account(account)
+	a := g.Table.Account(account)
 	if a == nil {
 		return t, fmt.Errorf("there is no account %q", account)
 	}
@@ -34,9 +34,9 @@ func (c *callers) test(ctx context.Context, account string, fallback bool) (t we
 	case hasOtherForm(a):
 		return t, fmt.Errorf("the form %s (webhook_form) has no such call", a.WebhookForm)
 	}
-	request := own.Test(url, account, g.Clock.WallNow())
+	request := own.Test(url, account, g.Node.Clock.WallNow())
 	id := "test_" + strings.ToLower(rand.Text())
-	header, err := call.Sign(strings.Fields(a.WebhookKey), id, time.Unix(0, g.Clock.WallNow()), request.Body)
+	header, err := call.Sign(strings.Fields(a.WebhookKey), id, time.Unix(0, g.Node.Clock.WallNow()), request.Body)
 	if err != nil {
 		return t, errors.New("webhook_key: " + err.Error())
 	}

@@ -36,7 +36,7 @@ func (s *SMSC) plan(e *testsms.Ending, asks sms.Notify, out *sms.Message, text s
 
 // due returns when what follows from a message comes that is taken now.
 func (s *SMSC) due(e *testsms.Ending) int64 {
-	return s.gateway.Clock.Now() + int64(e.Delay)*int64(s.connector.Config().Test.ReceiptDelay)
+	return s.gateway.Node.Clock.Now() + int64(e.Delay)*int64(s.connector.Config().Test.ReceiptDelay)
 }
 
 // reports reports whether a receipt follows from a message for which such receipts are asked.
@@ -56,7 +56,7 @@ func (s *SMSC) deliverAll() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		d, next := s.schedule.take(s.gateway.Clock.Now())
+		d, next := s.schedule.take(s.gateway.Node.Clock.Now())
 		if d != nil {
 			select {
 			case places <- struct{}{}:
@@ -71,7 +71,7 @@ func (s *SMSC) deliverAll() {
 		}
 		timer.Reset(time.Hour)
 		if next != 0 {
-			timer.Reset(time.Duration(next - s.gateway.Clock.Now()))
+			timer.Reset(time.Duration(next - s.gateway.Node.Clock.Now()))
 		}
 		select {
 		case <-timer.C:
@@ -91,7 +91,7 @@ func (s *SMSC) deliver(d *delivery) {
 		r = s.report(d)
 	}
 	if r.Code != sms.OK && r.Code.Retryable() {
-		d.due = s.gateway.Clock.Now() + int64(retryPause)
+		d.due = s.gateway.Node.Clock.Now() + int64(retryPause)
 		s.schedule.again(d)
 		return
 	}
@@ -103,7 +103,7 @@ func (s *SMSC) deliver(d *delivery) {
 // report brings a receipt.
 func (s *SMSC) report(d *delivery) request.Result {
 	report := d.ending.Network
-	report.ID, report.State, report.Done = peerID(d.id), d.ending.State, s.gateway.Clock.WallNow()
+	report.ID, report.State, report.Done = peerID(d.id), d.ending.State, s.gateway.Node.Clock.WallNow()
 	r := s.gateway.Requests.Deliver(s.source(), func(m *sms.Message) sms.Code {
 		m.SetReport(sms.Address{}, sms.Address{}, &report)
 		return sms.OK

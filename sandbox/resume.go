@@ -18,7 +18,7 @@ const (
 func (s *SMSC) resume() {
 	t := time.NewTicker(resumeEvery)
 	defer t.Stop()
-	for !s.gateway.Recovered() {
+	for !s.gateway.Keeper.Recovered() {
 		select {
 		case <-t.C:
 		case <-s.ctx.Done():
@@ -26,10 +26,10 @@ func (s *SMSC) resume() {
 		}
 	}
 	cfg := s.connector.Config()
-	since := s.gateway.Clock.WallNow() - int64(lookedBack) - testsms.LongestDelay*int64(cfg.Test.ReceiptDelay)
+	since := s.gateway.Node.Clock.WallNow() - int64(lookedBack) - testsms.LongestDelay*int64(cfg.Test.ReceiptDelay)
 	all, err := receipts.Unreported(s.gateway.Keeper, cfg.OperatorName(), idPrefix, peerID(uint64(since/1e3)), mostScheduled)
 	if err != nil {
-		s.gateway.Log.Warn().Err(err).Str("connector", s.connector.Name).Msg("receipts of messages of earlier runs do not come")
+		s.gateway.Node.Log.Warn().Err(err).Str("connector", s.connector.Name).Msg("receipts of messages of earlier runs do not come")
 	}
 	for i := range all {
 		v := &all[i]

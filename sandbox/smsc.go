@@ -46,7 +46,7 @@ type SMSC struct {
 
 // Start begins to take the messages of a connector, until ctx is done or Close.
 func Start(ctx context.Context, g *gateway.Gateway, do Do, c *connector.Connector) *SMSC {
-	s := &SMSC{gateway: g, connector: c, lane: g.LaneOf(c), onLane: do, log: pdulog.Share(c.PDULog, &g.Clock), schedule: newSchedule(), wake: make(chan struct{}, 1)}
+	s := &SMSC{gateway: g, connector: c, lane: g.Table.LaneOf(c), onLane: do, log: pdulog.Share(c.PDULog, &g.Node.Clock), schedule: newSchedule(), wake: make(chan struct{}, 1)}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	s.running.Go(s.work)
 	s.running.Go(s.deliverAll)
@@ -145,14 +145,14 @@ func (s *SMSC) work() {
 
 // answer takes the message of a slot, and returns the answer to it. Nothing but the message can fail at it.
 func (s *SMSC) answer(slot *connector.Slot) (a sms.Answer) {
-	slot.Sent = s.gateway.Clock.Now()
+	slot.Sent = s.gateway.Node.Clock.Now()
 	if slot.Inquiry != nil {
 		return sms.Answer{Code: sms.Unsupported}
 	}
 	m := slot.Message
 	defer func() {
 		if fault := recover(); fault != nil {
-			s.gateway.Log.Error().Str("id", sms.FormatID(m.ID)).Str("connector", s.connector.Name).Interface("panic", fault).Bytes("stack", debug.Stack()).Msg("the test connector failed at a message; it is put aside")
+			s.gateway.Node.Log.Error().Str("id", sms.FormatID(m.ID)).Str("connector", s.connector.Name).Interface("panic", fault).Bytes("stack", debug.Stack()).Msg("the test connector failed at a message; it is put aside")
 			a = sms.Answer{Code: sms.Faulty}
 		}
 	}()
@@ -195,5 +195,5 @@ func peerID(id uint64) []byte { return sms.AppendID([]byte(idPrefix), id) }
 
 // source is where what leaves goes to, and where what comes is from.
 func (s *SMSC) source() *connector.Source {
-	return &connector.Source{Connector: s.connector, Origin: s.gateway.Origins.Of("", s.connector.Name)}
+	return &connector.Source{Connector: s.connector, Origin: s.gateway.Node.Origins.Of("", s.connector.Name)}
 }

@@ -218,7 +218,7 @@ func (a *answers) flush(out *flow.Out[Job]) {
 // logout begins to log out the sessions of a connector, or of all connectors if it is nil.
 // If match is not nil, only the sessions for which match reports true are logged out.
 func (b *builder) logout(of *connector.Connector, match func(*connector.Link) bool) {
-	for _, c := range b.Gateway.Connectors() {
+	for _, c := range b.Gateway.Table.Connectors() {
 		if of != nil && of != c {
 			continue
 		}
@@ -247,7 +247,7 @@ func (b *builder) checkTimers(now int64) {
 	b.Gateway.SeeClock(now)
 	var j *Job
 	full := b.Full.Load()
-	for _, c := range b.Gateway.Connectors() {
+	for _, c := range b.Gateway.Table.Connectors() {
 		c.Links(func(l *connector.Link) {
 			if l.HasEnded() {
 				return

@@ -294,7 +294,7 @@ func TestBuilderRebind(t *testing.T) {
 // A logout ends the sessions of one connector, or of all.
 func TestBuilderLogout(t *testing.T) {
 	building(t, site{}, func(r *rig, h *handle) {
-		r.send(toBuilder, Logout, func(j *Job) { j.extras = &extras{Connector: r.gateway.Connector("operator")} })
+		r.send(toBuilder, Logout, func(j *Job) { j.extras = &extras{Connector: r.gateway.Table.Connector("operator")} })
 		synctest.Wait()
 		if len(r.kinds(toPDULogger)) != 0 {
 			t.Error("logged out with another connector's")

@@ -50,7 +50,7 @@ func TestDialIsCancelled(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, site{operator: fmt.Sprintf("addresses: [%q], connect_timeout: 10m", unresponsive(t))}, toConnecter)
 			defer r.close()
-			c := r.gateway.Connector("operator")
+			c := r.gateway.Table.Connector("operator")
 			c.Config().Address = "" // the rig's own, which refuses
 			r.send(toConnecter, Dial, func(j *Job) { j.extras = &extras{Instance: c.Acquire()} })
 			if by == "detach" {
@@ -73,7 +73,7 @@ func TestDialedInVain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close(pair[1])
-	i := r.gateway.Connector("operator").Acquire()
+	i := r.gateway.Table.Connector("operator").Acquire()
 	r.send(toConnecter, Dialed, func(j *Job) { j.extras = &extras{Attempt: &attempt{instance: i, fd: pair[0]}} })
 	if n, err := unix.Read(pair[1], make([]byte, 1)); n != 0 || err != nil {
 		t.Errorf("the connection is still open: %d, %v", n, err)
@@ -97,8 +97,8 @@ func TestStoppingConnectsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = r.gateway.Close() })
-	c := r.gateway.Connector("operator")
-	r.gateway.Drain()
+	c := r.gateway.Table.Connector("operator")
+	r.gateway.Node.Drain()
 	r.send(toConnecter, Dial, func(j *Job) { j.extras = &extras{Instance: c.Acquire()} })
 	if back := r.await(toDispatcher, 1); back[0].Kind != Parked {
 		t.Errorf("the lane gets a job of kind %d", back[0].Kind)

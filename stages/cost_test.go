@@ -74,7 +74,7 @@ func TestWorkingSet(t *testing.T) {
 	jobs, pdus, octets := r.made()
 	const inFlight = 64 * burst
 	job := int64(unsafe.Sizeof(Job{}))
-	message := r.gateway.Messages.Get().Size()
+	message := r.gateway.Node.Messages.Get().Size()
 	lent := r.lent()
 	slot := int64(unsafe.Sizeof(connector.Slot{})) * 4 * 10
 	all := jobs*job + pdus*int64(unsafe.Sizeof(smpp.PDU{})) + octets + lent + inFlight*message + slot
@@ -137,7 +137,7 @@ func newCostRig(t *testing.T, log bool) *costRig {
 		t.Fatal(err)
 	}
 	for range 64 {
-		r.clients = append(r.clients, newCostClient(t, r.Addresses(g.Connector("clients"))[0].String()))
+		r.clients = append(r.clients, newCostClient(t, r.Addresses(g.Table.Connector("clients"))[0].String()))
 	}
 	return r
 }

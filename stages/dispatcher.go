@@ -62,7 +62,7 @@ func (d *dispatcher) Work(out *flow.Out[Job], j *Job) {
 		}
 	case Committed:
 		if d.Gateway.GoesOn() {
-			for _, l := range d.Gateway.Lanes() {
+			for _, l := range d.Gateway.Table.Lanes() {
 				d.touch(l)
 			}
 		}
@@ -71,14 +71,14 @@ func (d *dispatcher) Work(out *flow.Out[Job], j *Job) {
 		j.Call(now)
 	case Attach:
 		if c := j.Connector; !c.Config().Listens() {
-			for _, i := range d.touch(d.Gateway.LaneOf(c)).Attach() {
+			for _, i := range d.touch(d.Gateway.Table.LaneOf(c)).Attach() {
 				d.dial(out, i)
 			}
 		}
 	case Detach:
 		d.leave(out, j.Connector)
 	case Parked:
-		if d.touch(d.Gateway.LaneOf(j.Instance.Connector)).Park(j.Instance) {
+		if d.touch(d.Gateway.Table.LaneOf(j.Instance.Connector)).Park(j.Instance) {
 			d.dial(out, j.Instance)
 		}
 	}
@@ -116,7 +116,7 @@ func (d *dispatcher) dial(out *flow.Out[Job], i *connector.Instance) {
 
 // Flush dispatches for every lane that the batch touched.
 func (d *dispatcher) Flush(out *flow.Out[Job]) {
-	defer d.Gateway.CommitEnded() // what the batch has ended
+	defer d.Gateway.Keeper.CommitEnded() // what the batch has ended
 	for len(d.touched) > 0 {
 		last := len(d.touched) - 1
 		l := d.touched[last]
@@ -131,7 +131,7 @@ func (d *dispatcher) Flush(out *flow.Out[Job]) {
 func (d *dispatcher) Tick(out *flow.Out[Job]) time.Duration {
 	now, again := out.Now(), time.Second // waiting messages reach their limits of time without any job
 	push := func(s *connector.Share, m *sms.Message) { d.touch(s.Lane).Push(now, s, m) }
-	for _, l := range d.Gateway.Lanes() {
+	for _, l := range d.Gateway.Table.Lanes() {
 		expiring := l.Tick(now)
 		if l.Move(now, push) || expiring {
 			again = movePause

@@ -20,7 +20,7 @@ func (r *rig) submit(from, to int) {
 	share := r.share()
 	in := r.gateway.Intake.NewIntake(1)
 	for i := from; i < to; i++ {
-		m := r.gateway.Messages.Get()
+		m := r.gateway.Node.Messages.Get()
 		m.Arrived, m.Origin = r.Now(), share.Origin
 		m.Set(sms.Address{}, sms.Address{}, fmt.Append(nil, i))
 		in.Accept(m.Arrived, m, share)
@@ -81,7 +81,7 @@ func (r *rig) answer(h *handle, code sms.Code, from, to uint32) {
 func TestDispatcher(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, site{operator: "instances: 2"}, toDispatcher, toEncoder, toPDULogger, toPDUBuilder)
-		to := r.gateway.Connector("operator")
+		to := r.gateway.Table.Connector("operator")
 		r.send(toDispatcher, Attach, func(j *Job) { j.extras = &extras{Connector: to} })
 		r.dials("nothing to send", 0)
 		r.submit(0, 25)
@@ -122,7 +122,7 @@ func TestInFlight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, rows := range [][]int{{toDispatcher, toEncoder, toPDULogger}, {toDispatcher, toEncoder, toPDULogger, toPDUBuilder}} {
 			r := newRig(t, site{}, rows...)
-			r.send(toDispatcher, Attach, func(j *Job) { j.extras = &extras{Connector: r.gateway.Connector("operator")} })
+			r.send(toDispatcher, Attach, func(j *Job) { j.extras = &extras{Connector: r.gateway.Table.Connector("operator")} })
 			r.submit(0, 1)
 			h := r.connect(r.dials("a message", 1)[0])
 			synctest.Wait()
@@ -145,7 +145,7 @@ func TestInFlight(t *testing.T) {
 func TestDispatcherTells(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, site{operator: "max_queue: 3"}, toDispatcher, toEncoder, toPDULogger, toPDUBuilder)
-		to := r.gateway.Connector("operator")
+		to := r.gateway.Table.Connector("operator")
 		told := func(why string, want ...Kind) {
 			t.Helper()
 			synctest.Wait()
@@ -225,7 +225,7 @@ func benchDispatcher(b *testing.B, instances, backlog int) {
 	site := site{operator: fmt.Sprintf("instances: %d, max_queue: 10000000", instances)}
 	r := newRigWith(b, site, map[int]flow.Stage[Job]{toEncoder: e}, toDispatcher)
 	defer r.close()
-	c, share := r.gateway.Connector("operator"), r.share()
+	c, share := r.gateway.Table.Connector("operator"), r.share()
 	for range instances {
 		r.connect(c.Acquire())
 	}

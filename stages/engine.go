@@ -39,14 +39,14 @@ func Start(g *gateway.Gateway) (*Engine, error) { return StartOn(g, Listeners{})
 func StartOn(g *gateway.Gateway, opened Listeners) (*Engine, error) {
 	pool := NewPool()
 	e := &Engine{gateway: g, pool: pool, sockets: map[*connector.Connector][]sock.Listening{}, opened: opened}
-	for _, c := range g.Connectors() {
+	for _, c := range g.Table.Connectors() {
 		if err := e.Listen(c); err != nil {
 			e.closeSockets()
 			return nil, err
 		}
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	d := &Deps{Context: ctx, Gateway: g, Pool: pool, Log: g.Log}
+	d := &Deps{Context: ctx, Gateway: g, Pool: pool, Log: g.Node.Log}
 	e.deps, e.stop = d, stop
 	var err error
 	e.pipeline, err = flow.Start(Table(), d, pool, flow.Options[Job]{OnPanic: d.panicked})
@@ -58,7 +58,7 @@ func StartOn(g *gateway.Gateway, opened Listeners) (*Engine, error) {
 	e.inlet = e.pipeline.NewInlet()
 	g.OnCommit(e.committed)
 	g.SetEngine(e)
-	for _, c := range g.Connectors() {
+	for _, c := range g.Table.Connectors() {
 		if c.Config().HasSessions() || c.Config().Listens() {
 			e.Attach(c)
 		}
@@ -254,7 +254,7 @@ func (e *Engine) Close() error {
 	e.inlet.Close()
 	e.stop()
 	err := e.pipeline.Close()
-	for _, c := range e.gateway.Connectors() {
+	for _, c := range e.gateway.Table.Connectors() {
 		c.Links(func(l *connector.Link) {
 			if h := handleOf(l); h.refs.Load() > 0 {
 				_ = unix.Close(h.fd)

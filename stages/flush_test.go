@@ -32,7 +32,7 @@ connectors: [{name: operator, direction: out, address: "127.0.0.1:1", system_id:
 	}
 	defer g.Close()
 	d := &dispatcher{Deps: &Deps{Gateway: g}}
-	sound := g.LaneOf(g.Connector("operator"))
+	sound := g.Table.LaneOf(g.Table.Connector("operator"))
 	broken := &connector.Lane{} // it has no connector, so every use of it panics
 	d.touch(sound)
 	d.touch(broken)

@@ -87,7 +87,7 @@ func (l *pduLogger) log(out *flow.Out[Job], j *Job, received bool) {
 	if !received && j.Slot != nil { // the request is not in flight yet, so no answer can release its message
 		m = j.Slot.Message
 	}
-	now := l.Gateway.Clock.Wall(out.Now()) // which an administrator may set
+	now := l.Gateway.Node.Clock.Wall(out.Now()) // which an administrator may set
 	f.Line(now, j.Handle.Instance.Number, received, j.PDU, j.Handle.Login.Pass(received, j.PDU), j.Handle.About(received, j.PDU, m, j.ID))
 }
 
@@ -101,7 +101,7 @@ func (l *pduLogger) Flush(out *flow.Out[Job]) {
 func (l *pduLogger) Tick(out *flow.Out[Job]) time.Duration { l.flush(out); return 0 }
 
 func (l *pduLogger) flush(out *flow.Out[Job]) {
-	now, next := l.Gateway.Clock.Wall(out.Now()), int64(0)
+	now, next := l.Gateway.Node.Clock.Wall(out.Now()), int64(0)
 	kept := l.waiting[:0]
 	for _, f := range l.waiting {
 		due := f.Due()

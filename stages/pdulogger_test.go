@@ -18,7 +18,7 @@ import (
 func TestPDULoggerWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, site{}, toPDULogger)
-		c := r.gateway.Connector("clients")
+		c := r.gateway.Table.Connector("clients")
 		file, err := pdulog.NewDir(t.TempDir(), pdulog.Options{Flush: time.Minute, Log: zerolog.Nop()}).Open(c.Name)
 		if err != nil {
 			t.Fatal(err)

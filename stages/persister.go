@@ -24,7 +24,7 @@ func newPersister(d *Deps) (flow.Stage[Job], error) { return &persister{Deps: d}
 func (p *persister) Work(out *flow.Out[Job], j *Job) {
 	switch j.Kind {
 	case Store:
-		p.waiting = append(p.waiting, storing{j, p.Gateway.Put(keep.Accepted{Message: j.Message, Share: j.Share}, j.more())})
+		p.waiting = append(p.waiting, storing{j, p.Gateway.Keeper.Put(keep.Accepted{Message: j.Message, Share: j.Share}, j.more())})
 	case Committed:
 		p.committed(out, j.ID, j.Code)
 		out.To(toDispatcher, j)
@@ -34,7 +34,7 @@ func (p *persister) Work(out *flow.Out[Job], j *Job) {
 }
 
 // Flush asks for a commit of what the batch has brought.
-func (p *persister) Flush(*flow.Out[Job]) { p.Gateway.Commit() }
+func (p *persister) Flush(*flow.Out[Job]) { p.Gateway.Keeper.Commit() }
 
 // committed hands back the messages whose commits have ended. With a code other than OK
 // those of that batch were not stored.

@@ -58,7 +58,7 @@ func persisting(t *testing.T, f func(r *rig, d *disk, store func(texts ...string
 		})
 		f(r, d, func(texts ...string) {
 			for _, text := range texts {
-				m := r.gateway.Messages.Get()
+				m := r.gateway.Node.Messages.Get()
 				m.Origin = r.share().Origin
 				m.Set(sms.Address{}, sms.Address{}, []byte(text))
 				r.send(toPersister, Store, func(j *Job) { j.Message, j.Share = m, r.share() })

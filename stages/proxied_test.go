@@ -47,7 +47,7 @@ func listen(t *testing.T, options string) (*rig, *counting, string) {
 		t.Fatal(err)
 	}
 	r.send(toListener, Listen, func(j *Job) {
-		j.extras = &extras{Connector: r.gateway.Connector("clients"), Sockets: []sock.Listening{s}}
+		j.extras = &extras{Connector: r.gateway.Table.Connector("clients"), Sockets: []sock.Listening{s}}
 	})
 	return r, c, s.Addr.String()
 }
@@ -196,7 +196,7 @@ func TestProxiedUnlisten(t *testing.T) {
 		if all {
 			r.close()
 		} else {
-			r.send(toListener, Unlisten, func(j *Job) { j.extras = &extras{Connector: r.gateway.Connector("clients")} })
+			r.send(toListener, Unlisten, func(j *Job) { j.extras = &extras{Connector: r.gateway.Table.Connector("clients")} })
 		}
 		closed(t, c)
 		if !all {
@@ -210,7 +210,7 @@ func TestProxiedUnlisten(t *testing.T) {
 func TestProxiedCounts(t *testing.T) {
 	r, _, addr := listen(t, byProxy)
 	defer r.close()
-	limits := r.gateway.Config().Limits
+	limits := r.gateway.Node.Config().Limits
 	waiting := limits.PrebindPerAddress + 50
 	for range waiting {
 		dialed(t, addr)

@@ -45,7 +45,7 @@ func newReader(d *Deps) (flow.Stage[Job], error) {
 	}
 	return &reader{
 		Deps: d, poller: p, blocked: map[*handle]bool{},
-		maxJobs: int64(d.Gateway.Config().Limits.MaxJobs),
+		maxJobs: int64(d.Gateway.Node.Config().Limits.MaxJobs),
 	}, nil
 }
 

@@ -128,7 +128,7 @@ func benchRelay(b *testing.B, log bool, backlog int) {
 	in := p.NewInlet()
 	defer in.Close()
 	now := p.Now()
-	operator, clients := g.Connector("operator"), g.Connector("clients")
+	operator, clients := g.Table.Connector("operator"), g.Table.Connector("clients")
 	for range 4 {
 		h := newHandle(deps, operator.Acquire(), -1, netip.AddrPort{}, now)
 		g.Sessions.Connected(&h.Link)

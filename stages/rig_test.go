@@ -100,7 +100,7 @@ func newRigWith(t testing.TB, s site, stand map[int]flow.Stage[Job], rows ...int
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { g.Committer.Close() })
+	t.Cleanup(func() { g.Keeper.Committer.Close() })
 	r := &rig{t: t, gateway: g, pool: NewPool(), real: map[int]flow.Stage[Job]{}}
 	r.cache = r.pool.NewCache()
 	ctx, stop := context.WithCancel(context.Background())
@@ -252,7 +252,7 @@ func (r *rig) session(name string) (h *handle, peer int) {
 
 // lane returns the lane of the connector "operator".
 func (r *rig) lane() *connector.Lane {
-	return r.gateway.LaneOf(r.gateway.Connector("operator"))
+	return r.gateway.Table.LaneOf(r.gateway.Table.Connector("operator"))
 }
 
 // share returns the share of the client's account in that lane.
@@ -261,7 +261,7 @@ func (r *rig) share() *connector.Share {
 }
 
 func (r *rig) handle(name string, fd int) *handle {
-	return r.handleOn(r.gateway.Connector(name).Acquire(), fd)
+	return r.handleOn(r.gateway.Table.Connector(name).Acquire(), fd)
 }
 
 func (r *rig) handleOn(i *connector.Instance, fd int) *handle {

@@ -55,7 +55,7 @@ func TestPDULoggerUnsent(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := newRig(t, site{}, toPDULogger)
 			defer r.close()
-			h := newSession(r, r.gateway.Connector("operator").Acquire())
+			h := newSession(r, r.gateway.Table.Connector("operator").Acquire())
 			slots := make([]connector.Slot, 4)
 			r.in(toBuilder, func(out *flow.Out[Job]) {
 				for n := range 6 {
@@ -108,7 +108,7 @@ func TestDispatcherUnsent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, site{operator: "instances: 2"}, toDispatcher, toPDULogger, toPDUBuilder)
 		defer r.close()
-		to := r.gateway.Connector("operator")
+		to := r.gateway.Table.Connector("operator")
 		r.send(toDispatcher, Attach, func(j *Job) { j.extras = &extras{Connector: to} })
 		r.submit(0, 15)
 		dialed := r.dials("more than a window", 2)

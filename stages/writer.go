@@ -31,7 +31,7 @@ type writerState struct {
 }
 
 func newWriter(d *Deps) (flow.Stage[Job], error) {
-	return &writer{Deps: d, limit: int(d.Gateway.Config().Limits.Unsent), blocked: map[*handle]bool{}}, nil
+	return &writer{Deps: d, limit: int(d.Gateway.Node.Config().Limits.Unsent), blocked: map[*handle]bool{}}, nil
 }
 
 func (w *writer) Work(out *flow.Out[Job], j *Job) {
@@ -88,7 +88,7 @@ func (w *writer) write(out *flow.Out[Job], h *handle, b []byte) {
 func (w *writer) account(h *handle) {
 	s := &h.writer
 	if n := int64(len(s.unsent)); n != s.charged {
-		w.Gateway.Memory.Add(n - s.charged)
+		w.Gateway.Node.Memory.Add(n - s.charged)
 		s.charged = n
 	}
 }

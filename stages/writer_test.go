@@ -117,7 +117,7 @@ func TestWriterUnsentLimit(t *testing.T) {
 		if !h.gate.full.Load() {
 			t.Error("the session is still read")
 		}
-		if n := r.gateway.Memory.Used(); n != int64(len(h.writer.unsent)) || n <= 64<<10 {
+		if n := r.gateway.Node.Memory.Used(); n != int64(len(h.writer.unsent)) || n <= 64<<10 {
 			t.Errorf("%d octets are counted of %d", n, len(h.writer.unsent))
 		}
 		for range 20 { // the peer takes a little each time, for much longer than it may take nothing
@@ -136,8 +136,8 @@ func TestWriterUnsentLimit(t *testing.T) {
 			read1(peer)
 			r.writable(h)
 		}
-		if h.gate.full.Load() || r.gateway.Memory.Used() != 0 {
-			t.Errorf("full %t, %d octets are counted", h.gate.full.Load(), r.gateway.Memory.Used())
+		if h.gate.full.Load() || r.gateway.Node.Memory.Used() != 0 {
+			t.Errorf("full %t, %d octets are counted", h.gate.full.Load(), r.gateway.Node.Memory.Used())
 		}
 		r.take(toReader)
 	})
@@ -159,7 +159,7 @@ func TestWriterStuckFull(t *testing.T) {
 		if want := "the peer does not read: it took nothing of "; !strings.HasPrefix(h.Reason(), want) {
 			t.Errorf("reason %q, want %q", h.Reason(), want)
 		}
-		if n := r.gateway.Memory.Used(); n != 0 || h.gate.full.Load() || h.gate.paused.Load() {
+		if n := r.gateway.Node.Memory.Used(); n != 0 || h.gate.full.Load() || h.gate.paused.Load() {
 			t.Errorf("%d octets are counted, full %t, paused %t", n, h.gate.full.Load(), h.gate.paused.Load())
 		}
 		for read1(peer) != "" {
@@ -199,8 +199,8 @@ func TestWriterOver(t *testing.T) {
 			h.BeginClosing("somebody else")
 			time.Sleep(2 * time.Second)
 			r.wantReader("over", Blocked)
-			if h.writer.unsent != nil || r.gateway.Memory.Used() != 0 {
-				t.Errorf("last %t: %d octets are kept, %d counted", last, len(h.writer.unsent), r.gateway.Memory.Used())
+			if h.writer.unsent != nil || r.gateway.Node.Memory.Used() != 0 {
+				t.Errorf("last %t: %d octets are kept, %d counted", last, len(h.writer.unsent), r.gateway.Node.Memory.Used())
 			}
 		})
 	}

@@ -41,11 +41,11 @@ func TestBrowser(t *testing.T) {
 		}
 	}
 	run(chromedp.Navigate(base+"/ui/connectors"), chromedp.Click(`button[aria-label="Hold operator"]`), chromedp.WaitVisible(`button[aria-label="Release operator"]`))
-	if g.Connector("operator").Hold() == nil {
+	if g.Table.Connector("operator").Hold() == nil {
 		t.Error("the connector is not held")
 	}
 	run(chromedp.Navigate(base+"/ui/"), chromedp.WaitVisible(`[data-k="s.operator"][data-v=held]`))
-	g.Connector("operator").SetHold(nil)
+	g.Table.Connector("operator").SetHold(nil)
 	run(chromedp.WaitNotPresent(`[data-k="s.operator"][data-v=held]`)) // without another request for the page
 	run(chromedp.Navigate(base+"/ui/connectors"), chromedp.Click(`//a[text()="operator"]`), chromedp.WaitVisible(`//h1[text()="Connector operator"]`),
 		chromedp.Click(`button[aria-label="Hold operator"]`), chromedp.WaitVisible(`button[aria-label="Release operator"]`),

@@ -14,7 +14,7 @@ import (
 
 // busy has connectors count what a gateway with some traffic does, and samples made of it. It returns the time of the last.
 func busy(s *admin.Server, at time.Time, samples int) time.Time {
-	in, out := s.Gateway().Connector("clients").Stats, s.Gateway().Connector("operator").Stats
+	in, out := s.Gateway().Table.Connector("clients").Stats, s.Gateway().Table.Connector("operator").Stats
 	for i := range samples {
 		in.Accepted.Add(int64(1000 + 10*(i%60)))
 		out.Sent.Add(int64(900 + 12*(i%60)))

@@ -59,7 +59,7 @@ func (a *auditRow) Of() string {
 
 // configuration shows what a reload would change, certificates and keys with their times, and the last lines of the audit log.
 func (ro *routes) configuration(r *http.Request) any {
-	cfg, operates := ro.server.Gateway().Config(), access.CallerOf(r).Scope >= access.Operate
+	cfg, operates := ro.server.Gateway().Node.Config(), access.CallerOf(r).Scope >= access.Operate
 	p := &configurationPage{MayCompare: ro.Pending != nil && operates, MayAudit: operates, AuditFile: cfg.Admin.Audit}
 	p.Certificates = ro.certificates()
 	if operates && p.AuditFile != "" {
@@ -80,7 +80,7 @@ func (*configurationPage) IsStill() bool { return true }
 
 // certificates returns the certificates in use, those that expire first in front.
 func (ro *routes) certificates() (rows []certificateRow) {
-	status, cfg := ro.server.Status(false), ro.server.Gateway().Config()
+	status, cfg := ro.server.Status(false), ro.server.Gateway().Node.Config()
 	add := func(of string, at time.Time) {
 		rows = append(rows, certificateRow{of, at, figuretext.Age(at.Sub(status.Time).Seconds())})
 	}

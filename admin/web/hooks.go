@@ -47,11 +47,11 @@ type letterRow struct {
 // may be the text of a message: it is shown on request to those who may see texts, and the request is in the audit log (private).
 func (d *details) hooks(r *http.Request) any {
 	g, p := d.server.Gateway(), hooksPage{Name: r.PathValue("name")}
-	if g.Account(p.Name) == nil {
+	if g.Table.Account(p.Name) == nil {
 		return nil
 	}
 	p.Replies = r.FormValue("replies") != "" // private refuses it to all who see no texts
-	now := time.Unix(0, g.Clock.WallNow())
+	now := time.Unix(0, g.Node.Clock.WallNow())
 	for _, row := range g.Webhooks.Rows(p.Name) {
 		one := serverRow{Row: row, State: serverState(&row)}
 		if row.Oldest != nil {
@@ -74,7 +74,7 @@ func (d *details) letters(account string) (rows []letterRow) {
 	}
 	page, err := g.Operate.ListStored(operate.Selection{State: operate.StateDead, IDs: ids}, 0, len(ids))
 	if err != nil {
-		g.Log.Error().Err(err).Str("account", account).Msg("cannot list dead letters")
+		g.Node.Log.Error().Err(err).Str("account", account).Msg("cannot list dead letters")
 	}
 	for _, m := range slices.Backward(page.Messages) {
 		rows = append(rows, letterRow{m, cmp.Or(m.Delivery, "a message from a mobile")})

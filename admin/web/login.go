@@ -38,7 +38,7 @@ func ownPath(path string) string {
 
 func (s *site) loginPage(w http.ResponseWriter, r *http.Request, code int, wrong string) {
 	v := &login{Next: ownPath(r.FormValue("next")), Wrong: wrong}
-	v.Page, v.Title, v.Users, v.cells = &page{Name: "login"}, "Log in", len(s.server.Gateway().Config().Admin.Users) > 0, map[string]string{}
+	v.Page, v.Title, v.Users, v.cells = &page{Name: "login"}, "Log in", len(s.server.Gateway().Node.Config().Admin.Users) > 0, map[string]string{}
 	s.write(w, code, "login", v)
 }
 

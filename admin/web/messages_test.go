@@ -43,7 +43,7 @@ func logStory(t *testing.T, dir string) {
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	base, audit := "http://"+s.Addr(), s.Gateway().Config().Admin.Audit
+	base, audit := "http://"+s.Addr(), s.Gateway().Node.Config().Admin.Audit
 	for _, scope := range []string{config.LookScope, config.OperateScope} {
 		c := browser(t, base, scope)
 		if _, body, _ := ask(t, c, "GET", base+"/ui/messages", nil); !strings.Contains(body, `name="q"`) || strings.Contains(body, "data-stream") {
@@ -110,7 +110,7 @@ func TestMessagePages(t *testing.T) {
 		at := time.Now().UTC().Add(time.Duration(i-200) * time.Second).Format("2006-01-02T15:04:05.000000Z")
 		fmt.Fprintf(&b, "%s clients/1 < submit_sm seq=%d destination_addr=46700000009 account=acme\n%s clients/1 > submit_sm_resp seq=%d status=0 message_id=%016x account=acme\n", at, i, at, i, 0xff0000+i)
 	}
-	if err := os.WriteFile(filepath.Join(s.Gateway().Config().PDULog.Dir, "many.log"), []byte(b.String()), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.Gateway().Node.Config().PDULog.Dir, "many.log"), []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c := browser(t, base, config.LookScope)

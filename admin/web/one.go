@@ -104,7 +104,7 @@ type connectorPage struct {
 func (d *details) connector(r *http.Request) any {
 	status := d.server.Status(true)
 	i := slices.IndexFunc(status.Connectors, func(c admin.Connector) bool { return c.Name == r.PathValue("name") })
-	c := d.server.Gateway().Connector(r.PathValue("name"))
+	c := d.server.Gateway().Table.Connector(r.PathValue("name"))
 	if i < 0 || c == nil {
 		return nil
 	}
@@ -148,7 +148,7 @@ type keyRow struct{ Name, Scopes, Networks, Expires string }
 func (d *details) account(r *http.Request) any {
 	status, name := d.server.Status(true), r.PathValue("name")
 	i := slices.IndexFunc(status.Accounts, func(a admin.Account) bool { return a.Name == name })
-	cfg := d.server.Gateway().Account(name)
+	cfg := d.server.Gateway().Table.Account(name)
 	if i < 0 || cfg == nil {
 		return nil
 	}

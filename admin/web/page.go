@@ -163,7 +163,7 @@ func (v *view) May(act string) bool {
 // view makes what the template of a page is given.
 func (s *site) view(p *page, r *http.Request) *view {
 	return &view{
-		Page: p, Title: strings.TrimSpace(p.Title + " " + r.PathValue("name")), At: strings.TrimPrefix(r.URL.EscapedPath(), admin.PagesBase), Pages: s.pages, Caller: access.CallerOf(r), Users: len(s.server.Gateway().Config().Admin.Users) > 0,
+		Page: p, Title: strings.TrimSpace(p.Title + " " + r.PathValue("name")), At: strings.TrimPrefix(r.URL.EscapedPath(), admin.PagesBase), Pages: s.pages, Caller: access.CallerOf(r), Users: len(s.server.Gateway().Node.Config().Admin.Users) > 0,
 		Query: r.URL.RawQuery, Model: p.model(r), cells: map[string]string{},
 	}
 }
@@ -185,7 +185,7 @@ func (s *site) show(p *page) http.HandlerFunc {
 func (s *site) write(w http.ResponseWriter, code int, name string, v any) {
 	var b bytes.Buffer
 	if err := s.templates[name].ExecuteTemplate(&b, "layout.html", v); err != nil {
-		s.server.Gateway().Log.Error().Err(err).Str("page", name).Msg("cannot show a page")
+		s.server.Gateway().Node.Log.Error().Err(err).Str("page", name).Msg("cannot show a page")
 		http.Error(w, "this page cannot be shown: the gateway's log says why", http.StatusInternalServerError)
 		return
 	}

@@ -84,14 +84,14 @@ func (s *site) pduLogOf(r *http.Request) *pduLogPage {
 		Connector: v.Get("connector"), Find: v.Get("find"), Command: v.Get("command"), Direction: v.Get("direction"), Status: v.Get("status"),
 		MaySeeTexts: access.CallerOf(r).SeesTexts(), Texts: v.Get("texts") != "", Rows: mostRows,
 	}
-	cfg := g.Config()
+	cfg := g.Node.Config()
 	for i := range cfg.Connectors {
 		p.Connectors = append(p.Connectors, cfg.Connectors[i].Name)
 	}
 	if p.Connector == "" && len(p.Connectors) > 0 {
 		p.Connector = p.Connectors[0]
 	}
-	c := g.Connector(p.Connector)
+	c := g.Table.Connector(p.Connector)
 	switch {
 	case c == nil:
 		p.Wrong = "The gateway has no connector of this name."
@@ -187,7 +187,7 @@ func (s *site) pduLog(r *http.Request) any {
 	}
 	ctx, stop := context.WithTimeout(r.Context(), readTime)
 	defer stop()
-	_, err := pdulog.Read(ctx, s.server.Gateway().Config().PDULog.Dir, p.query, func(e *pdulog.Entry) error {
+	_, err := pdulog.Read(ctx, s.server.Gateway().Node.Config().PDULog.Dir, p.query, func(e *pdulog.Entry) error {
 		p.Lines = append(p.Lines, p.line(p.query.Filter.Decoder, e))
 		return nil
 	})
@@ -254,7 +254,7 @@ func (s *site) follow(w http.ResponseWriter, r *http.Request) {
 	var caught catch
 	ended := make(chan error, 1)
 	go func() {
-		_, err := pdulog.Follow(ctx, s.server.Gateway().Config().PDULog.Dir, p.query, caught.add)
+		_, err := pdulog.Follow(ctx, s.server.Gateway().Node.Config().PDULog.Dir, p.query, caught.add)
 		ended <- cmp.Or(err, errGone)
 	}()
 	over := false
@@ -263,7 +263,7 @@ func (s *site) follow(w http.ResponseWriter, r *http.Request) {
 			<-ended
 		}
 	}()
-	decoder, first := decoderOf(s.server.Gateway().Connector(p.Connector).Driver), true
+	decoder, first := decoderOf(s.server.Gateway().Table.Connector(p.Connector).Driver), true
 	s.push(w, r, sendEvery, func() (string, error) {
 		select {
 		case err := <-ended:

@@ -17,7 +17,7 @@ import (
 // logLines appends lines to the pdu log of the connector clients, which nothing else writes.
 func logLines(t *testing.T, g *gateway.Gateway, pdus ...string) {
 	t.Helper()
-	f, err := os.OpenFile(filepath.Join(g.Config().PDULog.Dir, "clients.log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(filepath.Join(g.Node.Config().PDULog.Dir, "clients.log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ const hostilePDU = `submit_sm seq=1 source_addr="<b>x" destination_addr=46700 sh
 // audited returns the lines of the audit log that name an act.
 func audited(t *testing.T, g *gateway.Gateway, act string) (lines []string) {
 	t.Helper()
-	b, err := os.ReadFile(g.Config().Admin.Audit)
+	b, err := os.ReadFile(g.Node.Config().Admin.Audit)
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
@@ -153,12 +153,12 @@ func TestFollow(t *testing.T) {
 	if shown+out != more || out == 0 || last != pdus[more-1] {
 		t.Errorf("%d shown, %d left out, the last one is %s", shown, out, last)
 	}
-	cfg := *g.Config()
+	cfg := *g.Node.Config()
 	cfg.Admin.Users = append([]config.User(nil), cfg.Admin.Users...)
 	for i := range cfg.Admin.Users {
 		cfg.Admin.Users[i].Scope = config.LookScope
 	}
-	g.SetConfig(&cfg)
+	g.Node.SetConfig(&cfg)
 	logLines(t, g, hostilePDU)
 	for v, ok := next(); ok; v, ok = next() {
 		logLines(t, g, fmt.Sprintf("enquire_link seq=%d", len(v.Lines)))

@@ -36,9 +36,9 @@ func TestQueues(t *testing.T) {
 	if _, body, _ := ask(t, c, "GET", base+"/ui/queues", nil); !strings.Contains(body, "Nothing is queued.") {
 		t.Error(body)
 	}
-	lane, now := g.LaneOf(g.Connector("operator")), g.Clock.Now()
+	lane, now := g.Table.LaneOf(g.Table.Connector("operator")), g.Node.Clock.Now()
 	for account, n := range map[string]int{`<b>"x`: 3, "other": 1} {
-		share := lane.Share(g.Origins.Of(account, "clients"), 100)
+		share := lane.Share(g.Node.Origins.Of(account, "clients"), 100)
 		for range n {
 			m := new(sms.Message)
 			share.Enter(m, now)

@@ -62,7 +62,7 @@ type targetRow struct {
 // page shows the routes. A stream of the page shows no explanation, which does not change.
 func (ro *routes) page(r *http.Request) any {
 	v := r.URL.Query()
-	cfg := ro.server.Gateway().Config()
+	cfg := ro.server.Gateway().Node.Config()
 	p := &routingPage{
 		table: tableOf(r, ro.rows(cfg), (*routeRow).text), NoRoute: cfg.NoRoute,
 		CanExplain: ro.Explain != nil,

@@ -14,9 +14,9 @@ import (
 func TestRouting(t *testing.T) {
 	t.Parallel()
 	base, g := start(t)
-	m := &sms.Message{Origin: g.Origins.Of("", "clients")}
+	m := &sms.Message{Origin: g.Node.Origins.Of("", "clients")}
 	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46")}, nil)
-	if g.Choose(m) == nil {
+	if g.Table.Choose(m) == nil {
 		t.Fatal("no route")
 	}
 	browsers := map[string]*http.Client{}

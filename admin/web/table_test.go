@@ -33,7 +33,7 @@ func TestTable(t *testing.T) {
 func TestSort(t *testing.T) {
 	t.Parallel()
 	base, g := start(t)
-	g.Connector("clients").Stats.Queued.Store(1234567)
+	g.Table.Connector("clients").Stats.Queued.Store(1234567)
 	c := browser(t, base, config.LookScope)
 	for query, first := range map[string]string{"": "clients", "?sort=connector": "clients", "?sort=-connector": "operator", "?sort=queued": "clients", "?sort=-queued": "operator", "?sort=nothing": "clients"} {
 		_, body, _ := ask(t, c, "GET", base+"/ui/connectors"+query, nil)

@@ -36,7 +36,7 @@ func (s *site) try(r *http.Request) any {
 	if id, err := sms.ParseID(r.FormValue("id")); err == nil {
 		p.ID = sms.FormatID(id)
 	}
-	cfg := s.server.Gateway().Config()
+	cfg := s.server.Gateway().Node.Config()
 	for i := range cfg.Accounts {
 		if a := &cfg.Accounts[i]; admin.SubmitsOn(cfg, a) != nil {
 			p.Accounts = append(p.Accounts, a.SystemID)
@@ -60,7 +60,7 @@ func (s *site) tries(p *page) http.HandlerFunc {
 		if r.PostFormValue("explain") != "" {
 			access.Named(r, tryName+"/explain")
 			if m.CanExplain {
-				m.Answer, m.Wrong = s.explainer.ask(&s.Tools, s.server.Gateway().Config(), Question{Account: m.Account, From: m.From, To: m.To, Text: m.Text})
+				m.Answer, m.Wrong = s.explainer.ask(&s.Tools, s.server.Gateway().Node.Config(), Question{Account: m.Account, From: m.From, To: m.To, Text: m.Text})
 			}
 			s.write(w, http.StatusOK, p.template(), v)
 			return

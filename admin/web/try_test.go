@@ -15,7 +15,7 @@ import (
 func TestTry(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
-	base, lane := "http://"+s.Addr(), s.Gateway().LaneOf(s.Gateway().Connector("operator"))
+	base, lane := "http://"+s.Addr(), s.Gateway().Table.LaneOf(s.Gateway().Table.Connector("operator"))
 	form := func(with ...string) url.Values {
 		v := url.Values{"account": {`<b>"x`}, "from": {"<b>shop"}, "to": {"46<b>"}, "message": {"<b>hush"}, "receipt": {"1"}}
 		for i := 0; i < len(with); i += 2 {
@@ -67,7 +67,7 @@ func TestTry(t *testing.T) {
 	if _, body, _ = ask(t, c, "GET", base+"/ui/try?id=%3Cb%3E&account=%3Cb%3E&to=%22%3E%3Cscript%3E", nil); strings.Contains(body, "What became") || strings.Contains(body, "<b>") || strings.Contains(body, "<script>") {
 		t.Error(body)
 	}
-	log, err := os.ReadFile(s.Gateway().Config().Admin.Audit)
+	log, err := os.ReadFile(s.Gateway().Node.Config().Admin.Audit)
 	if err != nil || strings.Contains(string(log), "hush") || !strings.Contains(string(log), `"act":"try/explain"`) || !strings.Contains(string(log), `"id":"`+id+`"`) {
 		t.Errorf("%v: %s", err, log)
 	}

@@ -81,7 +81,7 @@ func (t Tools) Handler(server *admin.Server) http.Handler {
 	m.Handle("POST "+admin.PagesBase+"logout", server.Limited(s.logout))
 	m.Handle("GET "+admin.PagesBase, s.allow(access.Look, server.Limited(s.show(&page{Title: "Not found", model: func(*http.Request) any { return nil }}))))
 	m.Handle("GET "+admin.PagesBase+"static/", http.StripPrefix(admin.PagesBase+"static/", server.Limited(static())))
-	return protected(httpfault.Handler(m, server.Gateway().Log, s.failed))
+	return protected(httpfault.Handler(m, server.Gateway().Node.Log, s.failed))
 }
 
 // failed answers a request at which its handler has panicked.

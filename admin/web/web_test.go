@@ -282,11 +282,11 @@ func TestMarkup(t *testing.T) {
 func TestOne(t *testing.T) {
 	t.Parallel()
 	base, g := start(t)
-	origin := g.Origins.Of(`<b>"x`, "clients")
+	origin := g.Node.Origins.Of(`<b>"x`, "clients")
 	for _, code := range []sms.Code{sms.Throttled, sms.Throttled, sms.BadDestination, sms.Throttled} {
 		origin.Tally.Refuse(code)
 	}
-	stats := g.Connector("operator").Stats
+	stats := g.Table.Connector("operator").Stats
 	stats.Receipts.Add(sms.StateDelivered)
 	_, operator := pathOf(&page{Name: "connectors/{name}"})
 	for scope, c := range map[string]*http.Client{config.LookScope: browser(t, base, config.LookScope), config.OperateScope: browser(t, base, config.OperateScope)} {
@@ -413,7 +413,7 @@ func TestStream(t *testing.T) {
 	for kind != "stale" {
 		kind, _ = next()
 	}
-	if g.Connector("operator").Hold() == nil {
+	if g.Table.Connector("operator").Hold() == nil {
 		t.Error("the connector is not held")
 	}
 	if kind, cells = next(); kind != "" || len(cells) < 10 || cells["s.operator"] != "held" {
@@ -464,9 +464,9 @@ func TestRates(t *testing.T) {
 func TestNoUsers(t *testing.T) {
 	t.Parallel()
 	base, g := start(t)
-	cfg := *g.Config()
+	cfg := *g.Node.Config()
 	cfg.Admin.Users = nil
-	g.SetConfig(&cfg)
+	g.Node.SetConfig(&cfg)
 	c := browser(t, base, "")
 	code, body, _ := ask(t, c, "GET", base+"/ui/connectors", nil)
 	if code != 200 || strings.Contains(body, "<button aria") {

@@ -167,13 +167,13 @@ func (d *demo) start(ctx context.Context, engine, store string, connections int)
 		_ = d.closePeers()
 		return err
 	}
-	c := d.server.gateway.Connector("operator")
+	c := d.server.gateway.Table.Connector("operator")
 	for end := time.Now().Add(demoTimeout); c.Online() < c.Config().Instances; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) || ctx.Err() != nil {
 			return errors.Join(errors.New("cannot connect the gateway to the SMSC"), d.stop())
 		}
 	}
-	d.clients = d.server.engine.Addresses(d.server.gateway.Connector("clients"))[0].String()
+	d.clients = d.server.engine.Addresses(d.server.gateway.Table.Connector("clients"))[0].String()
 	return nil
 }
 

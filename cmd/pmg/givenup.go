@@ -14,7 +14,7 @@ func (s *server) givenUp() error {
 	if queued+scheduled == 0 {
 		return nil
 	}
-	if s.gateway.Durable() {
+	if s.gateway.Keeper.Durable() {
 		s.log.Info().Int64("queued", queued).Int64("scheduled", scheduled).Msg("messages that wait stay in the store; the next start sends them")
 		return nil
 	}

@@ -37,8 +37,8 @@ func openStore(g *gateway.Gateway, cfg *config.Config, log zerolog.Logger, faile
 	if err != nil {
 		log.Warn().Err(err).Msg("messages that end shortly before the gateway is killed are sent again")
 	}
-	g.WatchSpace(func() (keep.Space, error) { return spaceOf(dir) })
-	g.CheckSpace()
+	g.Keeper.WatchSpace(func() (keep.Space, error) { return spaceOf(dir) })
+	g.Keeper.CheckSpace()
 	return g.Keep(s, outcomes)
 }
 

@@ -91,7 +91,7 @@ func startNight(t *testing.T) *night {
 
 // address returns where a connector listens.
 func (n *night) address(connector string) string {
-	return n.engine.Addresses(n.gateway.Connector(connector))[0].String()
+	return n.engine.Addresses(n.gateway.Table.Connector(connector))[0].String()
 }
 
 // load sends messages until the end of the test, so many a second.
@@ -191,9 +191,9 @@ func TestNight(t *testing.T) {
 	t.Parallel()
 	n := startNight(t)
 	b := n.browser
-	cfg := *n.gateway.Config()
+	cfg := *n.gateway.Node.Config()
 	cfg.Receipts.CallbackValidity = time.Second
-	n.gateway.SetConfig(&cfg)
+	n.gateway.Node.SetConfig(&cfg)
 	id := n.send("+46709999999")
 	n.send("+49700000001") // no session to there
 
@@ -227,7 +227,7 @@ func TestNight(t *testing.T) {
 	b.Do(chromedp.Click(`button[aria-label="Release north"]`), chromedp.WaitNotPresent(`[data-k=state][data-v=held]`),
 		chromedp.Poll(`Number(document.querySelector('[data-k=queued]').textContent.replaceAll(',', '')) < 100`, nil, chromedp.WithPollingTimeout(time.Minute)))
 
-	south := func() int64 { return n.gateway.Connector("south").Stats.Queued.Load() }
+	south := func() int64 { return n.gateway.Table.Connector("south").Stats.Queued.Load() }
 	n.open("/ui/connectors/south", "Connector south")
 	b.Do(chromedp.WaitVisible(`//span[@data-k="queued"][text()="1"]`), chromedp.Click(`//button[text()="Move"]`), chromedp.WaitVisible(`//p[@role="status"][contains(text(), "1 moved")]`))
 	testutil.Eventually(t, "nothing waits for the connector any more", func() bool { return south() == 0 })
@@ -239,7 +239,7 @@ func TestNight(t *testing.T) {
 	n.write(strings.Replace(string(text), "rate: 50", "rate: 60", 1))
 	n.open("/ui/configuration", "Configuration")
 	b.Do(chromedp.Click(`//button[text()="Reload the configuration"]`), chromedp.WaitVisible(`//p[@role="status"][contains(text(), "rate")]`))
-	if rate := n.gateway.Account("shop").Rate; rate != 60 {
+	if rate := n.gateway.Table.Account("shop").Rate; rate != 60 {
 		t.Errorf("the rate is %d", rate)
 	}
 	n.shootAll()

@@ -246,7 +246,7 @@ routes: [{to: operator, destination: "467"}]
 	if err != nil {
 		t.Fatal(err)
 	}
-	testutil.Eventually(t, "the messages are in their queues", s.gateway.Recovered)
+	testutil.Eventually(t, "the messages are in their queues", s.gateway.Keeper.Recovered)
 	copied := filepath.Join(backups, "copy")
 	for _, c := range []struct{ args, want string }{
 		{"queue list -c " + file, "4 messages\n"},

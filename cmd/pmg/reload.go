@@ -149,7 +149,7 @@ func (s *server) reloadFile(file string, r reloadRequest) (report string, err er
 	if err != nil {
 		return "", fmt.Errorf("cannot reload: %w", err)
 	}
-	if losses := s.gateway.Config().Losses(cfg); len(losses) > 0 && !r.force {
+	if losses := s.gateway.Node.Config().Losses(cfg); len(losses) > 0 && !r.force {
 		return "", fmt.Errorf("cannot reload: %s would remove %s; pmg reload --force does that", file, strings.Join(losses, ", "))
 	}
 	changes, err := s.reload(cfg)
@@ -166,7 +166,7 @@ func (s *server) compare(file string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("a reload would fail: %w", err)
 	}
-	now := s.gateway.Config()
+	now := s.gateway.Node.Config()
 	if losses := now.Losses(cfg); len(losses) > 0 {
 		fmt.Fprintf(&b, "a reload would be refused, because it would remove %s; pmg reload --force does that\n", strings.Join(losses, ", "))
 	}

@@ -124,7 +124,7 @@ func TestReloadCommand(t *testing.T) {
 	if !strings.Contains(log, want) || !strings.Contains(log, `"connector":"operator","message":"its sessions are bound anew`) {
 		t.Errorf("log\n%swithout\n%s", log, want)
 	}
-	if cfg := r.gateway.Config(); cfg.Accounts[0].Rate != 5 || cfg.PDULog.Enabled {
+	if cfg := r.gateway.Node.Config(); cfg.Accounts[0].Rate != 5 || cfg.PDULog.Enabled {
 		t.Error("not in force")
 	}
 }
@@ -167,7 +167,7 @@ func TestRoutingPage(t *testing.T) {
 			t.Errorf("%s\nwithout %s", got, want)
 		}
 	}
-	if r.gateway.Config().Connectors[1].Window == 7 {
+	if r.gateway.Node.Config().Connectors[1].Window == 7 {
 		t.Error("it is in force")
 	}
 	r.write(strings.Replace(reloadable, "routes: [{to: operator}]", "routes: []", 1))
@@ -184,7 +184,7 @@ func TestRoutingPage(t *testing.T) {
 // is reported. Removing most connectors, the accounts or the routes takes --force.
 func TestReloadOfLosses(t *testing.T) {
 	r := runServer(t, reloadable)
-	before := r.gateway.Config()
+	before := r.gateway.Node.Config()
 	cut := func(from string) string { text, _, _ := strings.Cut(reloadable, from); return text }
 	for _, c := range []struct{ what, text, want string }{
 		{"emptied", "", "is empty: pmg config init writes a configuration to begin with"},
@@ -207,7 +207,7 @@ func TestReloadOfLosses(t *testing.T) {
 		if got := r.reload(); !strings.HasPrefix(got, "error: cannot reload: ") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: pmg reload --address prints %s", c.what, got)
 		}
-		if r.gateway.Config() != before || len(r.gateway.Connectors()) != 2 {
+		if r.gateway.Node.Config() != before || len(r.gateway.Table.Connectors()) != 2 {
 			t.Fatalf("%s: something has changed", c.what)
 		}
 	}
@@ -215,7 +215,7 @@ func TestReloadOfLosses(t *testing.T) {
 	if got := r.reload("--force", "-c", r.file); !strings.Contains(got, "connectors[operator]: present -> removed\n") {
 		t.Errorf("forced: %s", got)
 	}
-	if r.gateway.Connector("operator") != nil || r.gateway.Connector("clients") == nil {
+	if r.gateway.Table.Connector("operator") != nil || r.gateway.Table.Connector("clients") == nil {
 		t.Error("forced: operator is there")
 	}
 }

@@ -107,8 +107,8 @@ func serve(cfg *config.Config, file string, allow bool) error {
 	if err := s.run(signals, file); err != nil {
 		return err
 	}
-	log.Info().Stringer("at_most", s.gateway.Config().Limits.DrainTimeout).Msg("stopping; interrupt again to end immediately")
-	ctx, cancel := context.WithTimeout(context.Background(), s.gateway.Config().Limits.DrainTimeout)
+	log.Info().Stringer("at_most", s.gateway.Node.Config().Limits.DrainTimeout).Msg("stopping; interrupt again to end immediately")
+	ctx, cancel := context.WithTimeout(context.Background(), s.gateway.Node.Config().Limits.DrainTimeout)
 	defer cancel()
 	go func() {
 		for sig := range signals {
@@ -204,7 +204,7 @@ func become(cfg *config.Config, file string, log zerolog.Logger, opened stages.L
 // in their queues, and that it works while no stage stands still, until ctx is done.
 func (s *server) watch(ctx context.Context) {
 	go func() {
-		if s.recovery.Wait(); !s.gateway.Draining() {
+		if s.recovery.Wait(); !s.gateway.Node.Draining() {
 			s.tell(s.manager.Ready)
 		}
 	}()
@@ -253,7 +253,7 @@ func (s *server) run(signals <-chan os.Signal, file string) error {
 
 // storeFailed has the process end, because the store takes nothing any more.
 func (s *server) storeFailed(err error) {
-	s.gateway.StoreFailed(err)
+	s.gateway.Keeper.StoreFailed(err)
 	s.failed <- err
 }
 
@@ -308,7 +308,7 @@ func (s *server) end(ctx context.Context, failure error) error {
 // unended is what pmg exits with when it was stopped and does not end.
 func (s *server) unended() error {
 	err := errors.New("cannot end cleanly: something does not answer, perhaps a disk; look at the disks of store.dir, events.dir and pdulog.dir")
-	if s.gateway.Durable() {
+	if s.gateway.Keeper.Durable() {
 		err = fmt.Errorf("%w. Messages that were confirmed and not sent are in the store; the next start sends them", err)
 	}
 	return exitError{err, exitTemporary}

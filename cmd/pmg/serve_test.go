@@ -55,7 +55,7 @@ routes: [{to: operator}]
 func (s *server) submit(t *testing.T, n int64) {
 	t.Helper()
 	o := loadtest.DefaultLoadOptions()
-	o.To, o.Messages, o.Timeout = s.engine.Addresses(s.gateway.Connector("clients"))[0].String(), n, testutil.Patience
+	o.To, o.Messages, o.Timeout = s.engine.Addresses(s.gateway.Table.Connector("clients"))[0].String(), n, testutil.Patience
 	if r, err := loadtest.Load(t.Context(), o); err != nil || r.Accepted != n {
 		t.Fatalf("error %v, result %+v", err, r)
 	}

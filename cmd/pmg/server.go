@@ -67,7 +67,7 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 		_ = g.Close()
 		return nil, err
 	}
-	for _, c := range g.Connectors() {
+	for _, c := range g.Table.Connectors() {
 		s.announce(c)
 	}
 	return s, nil
@@ -121,7 +121,7 @@ func (s *server) reload(cfg *config.Config) ([]config.Change, error) {
 		s.log.Info().Str("connector", c.Name).Msg("its sessions are bound anew, because its options have changed")
 	}
 	s.gateway.Sessions.LimitDescriptors(sock.DescriptorLimit())
-	setLevel(s.gateway.Config())
+	setLevel(s.gateway.Node.Config())
 	s.logChanges(changed.Options)
 	return changed.Options, nil
 }
@@ -220,12 +220,12 @@ func (t trial) Address(connector string) string {
 	if connector == "" {
 		return t.admin.Addr()
 	}
-	return t.engine.Addresses(t.gateway.Connector(connector))[0].String()
+	return t.engine.Addresses(t.gateway.Table.Connector(connector))[0].String()
 }
 
 // Sandbox implements dev.Gateway.
 func (t trial) Sandbox(connector string) *sandbox.SMSC {
-	return t.engine.(*httpapi.Engine).Sandbox(t.gateway.Connector(connector))
+	return t.engine.(*httpapi.Engine).Sandbox(t.gateway.Table.Connector(connector))
 }
 
 // Stop implements dev.Gateway.

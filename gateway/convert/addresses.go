@@ -54,7 +54,7 @@ func (d *Desk) outgoing(to *connector.Source, stored, m *sms.Message) *sms.Messa
 		a.Dest.Addr = nil
 	}
 	if m == stored {
-		m = d.Messages.Copy(m)
+		m = d.node.Messages.Copy(m)
 	}
 	m.SetAddresses(a.Source, a.Dest)
 	d.addresses.Put(a)

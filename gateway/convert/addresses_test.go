@@ -10,11 +10,12 @@ import (
 )
 
 func newDesk(t *testing.T, options string) *Desk {
-	return NewDesk(roomtest.Table(t, roomtest.Operator(options)))
+	g := roomtest.New(t, roomtest.Operator(options))
+	return NewDesk(g.Node, g.Table)
 }
 
 func newMessage(d *Desk, kind sms.Kind, dest string) *sms.Message {
-	m := d.Messages.Get()
+	m := d.node.Messages.Get()
 	m.ID, m.Kind = 7, kind
 	m.Set(sms.Address{}, sms.Address{TON: 1, NPI: 1, Addr: []byte(dest)}, []byte("text"))
 	m.SetNative(1, []byte("native"))
@@ -25,7 +26,7 @@ func newMessage(d *Desk, kind sms.Kind, dest string) *sms.Message {
 // Without rules there is no copy.
 func TestOutgoing(t *testing.T) {
 	d := newDesk(t, `rewrite: [{out: destination, add: "00"}, {out: source, default: PMG}]`)
-	clients, operator := d.Connector("clients"), d.Connector("operator")
+	clients, operator := d.table.Connector("clients"), d.table.Connector("operator")
 	l := &connector.Source{Connector: operator}
 	m := newMessage(d, sms.Submit, "49170")
 	for range 2 {
@@ -48,7 +49,7 @@ func TestOutgoing(t *testing.T) {
 	if c := d.outgoing(l, long, long); len(c.Dest().Addr) != 0 {
 		t.Errorf("a destination that is too long is sent as %s", c.Dest().Addr)
 	}
-	l.Connector = newDesk(t, `rewrite: [{out: source, match: "(.*)", replace: "$1$1"}]`).Connector("operator")
+	l.Connector = newDesk(t, `rewrite: [{out: source, match: "(.*)", replace: "$1$1"}]`).table.Connector("operator")
 	long.SetAddresses(sms.Address{Addr: []byte(strings.Repeat("4", 33))}, sms.Address{Addr: []byte("49170")})
 	if c := d.outgoing(l, long, long); len(c.Dest().Addr) != 0 {
 		t.Errorf("with a source that is too long, the destination is %s", c.Dest().Addr)
@@ -72,7 +73,7 @@ func TestRewriteIn(t *testing.T) {
 		{sms.Receipt, "0047", sms.OK, "PMG", "47"},
 	} {
 		m := newMessage(d, c.kind, c.dest)
-		code := d.RewriteIn(&connector.Source{Connector: d.Connector("operator")}, m)
+		code := d.RewriteIn(&connector.Source{Connector: d.table.Connector("operator")}, m)
 		if code != c.code || string(m.Dest().Addr) != c.want || string(m.Source().Addr) != c.source || string(m.Text()) != "text" {
 			t.Errorf("%d to %s: %s, %s to %s", c.kind, c.dest, code, m.Source().Addr, m.Dest().Addr)
 		}

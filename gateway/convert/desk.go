@@ -3,6 +3,7 @@ package convert
 import (
 	"sync"
 
+	"pmg/gateway/node"
 	"pmg/gateway/route"
 	"pmg/sms/fit"
 	"pmg/sms/rewrite"
@@ -10,7 +11,8 @@ import (
 
 // A Desk makes messages ones that the peers of a lane take. It is safe for concurrent use.
 type Desk struct {
-	*route.Table
+	node  *node.Node
+	table *route.Table
 
 	Tell       func(rewrite.Step) // is told what rules do; usually nil
 	addresses  sync.Pool          // of *rewrite.Addresses
@@ -19,6 +21,6 @@ type Desk struct {
 }
 
 // NewDesk makes a desk for the lanes of a table.
-func NewDesk(t *route.Table) *Desk {
-	return &Desk{Table: t, references: newReferences(), converters: sync.Pool{New: func() any { return &fit.Converter{} }}}
+func NewDesk(n *node.Node, t *route.Table) *Desk {
+	return &Desk{node: n, table: t, references: newReferences(), converters: sync.Pool{New: func() any { return &fit.Converter{} }}}
 }

@@ -8,7 +8,7 @@ import (
 
 // Message reads the message of a session's PDU.
 func (d *Desk) Message(now int64, l *connector.Link, p protocols.PDU, m *sms.Message) sms.Code {
-	ahead := d.Clock.Ahead()
+	ahead := d.node.Clock.Ahead()
 	code := l.Session.Message(now+ahead, p, m)
 	if m.Kind != sms.Receipt {
 		switch f := l.Connector.Form(); m.Alphabet {
@@ -53,7 +53,7 @@ func (d *Desk) Encode(now int64, l *connector.Link, p protocols.PDU, m *sms.Mess
 		m.Notify = asksFor(l.Connector, m)
 		defer func() { m.Notify = notify }()
 	}
-	ahead := d.Clock.Ahead()
+	ahead := d.node.Clock.Ahead()
 	if ahead == 0 || m.Expires == 0 {
 		l.Session.Encode(now, p, m, sequence)
 		return copied

@@ -10,7 +10,6 @@ import (
 	"pmg/connector"
 	"pmg/gateway/node"
 	"pmg/gateway/roomtest"
-	"pmg/gateway/route"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
 	"pmg/sms"
@@ -45,12 +44,12 @@ func (s *clockSession) Encode(_ int64, _ protocols.PDU, m *sms.Message, _ uint32
 func TestWallClockSteps(t *testing.T) {
 	const hour = 3600 * second
 	for _, step := range []int64{0, hour, -hour, 30 * second} {
-		d := NewDesk(&route.Table{Node: node.New(&config.Config{}, zerolog.Nop())})
-		d.Clock.WallClock = func() time.Time { return time.Unix(0, now+step) }
-		d.Clock.See(now)
+		d := NewDesk(node.New(&config.Config{}, zerolog.Nop()), nil)
+		d.node.Clock.WallClock = func() time.Time { return time.Unix(0, now+step) }
+		d.node.Clock.See(now)
 		s := &clockSession{read: now + step + 60*second} // in a minute, by the wall clock
 		m := new(sms.Message)
-		l := &connector.Link{Session: s, Source: connector.Source{Connector: connector.New(0, &config.Connector{}, toy.New(), &d.Memory)}}
+		l := &connector.Link{Session: s, Source: connector.Source{Connector: connector.New(0, &config.Connector{}, toy.New(), &d.node.Memory)}}
 		if code := d.Message(now, l, nil, m); code != sms.OK || m.Expires != now+60*second {
 			t.Errorf("step %d: %s, expires in %d s", step/second, code, (m.Expires-now)/second)
 		}
@@ -65,12 +64,13 @@ func TestWallClockSteps(t *testing.T) {
 // message itself stays as it is, for another attempt.
 func TestLeavingWithoutSession(t *testing.T) {
 	t.Parallel()
-	d := NewDesk(roomtest.TableOf(t, `
+	g := roomtest.With(t, `
 pdulog: {enabled: false}
 connectors:
   - {name: caller, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret, rewrite: [{out: destination, add: "00"}]}
-`, func(string) protocols.Driver { return toy.New() }))
-	to := &connector.Source{Connector: d.Connector("caller")}
+`, func(string) protocols.Driver { return toy.New() })
+	d := NewDesk(g.Node, g.Table)
+	to := &connector.Source{Connector: d.table.Connector("caller")}
 	to.Connector.Protocol++ // than that of the message
 	m := newMessage(d, sms.Submit, "49170")
 	out := d.Leaving(to, m)

@@ -25,7 +25,7 @@ func (d *Desk) parts(f *fit.Form, m *sms.Message) (uint8, sms.Code) {
 
 // mostParts returns how many parts a message may be sent in. Those of an SMSC have no account.
 func (d *Desk) mostParts(m *sms.Message) int {
-	if a := d.Account(m.Origin.Account); a != nil {
+	if a := d.table.Account(m.Origin.Account); a != nil {
 		return a.MaxParts
 	}
 	return userdata.MaxParts
@@ -52,12 +52,12 @@ func (d *Desk) partsFor(f *fit.Form, m *sms.Message) []*sms.Message {
 	m.Parts = 0
 	parts := make([]*sms.Message, n)
 	for i := range parts { // without the text, of which each has its part alone
-		parts[i] = d.Messages.CopyBare(m)
+		parts[i] = d.node.Messages.CopyBare(m)
 	}
 	ref := d.references.next(m.Dest().Addr)
 	c.Split(f, m, ref, parts)
 	m.Release()
-	if namer := d.PartsOf(protocols.SMPP); namer != nil && f.Long == fit.SplitSAR {
+	if namer := d.table.PartsOf(protocols.SMPP); namer != nil && f.Long == fit.SplitSAR {
 		for i, m := range parts { // a reference of 8 bits leaves more room, because the SMS centre makes a header of it
 			namer.SetPart(m, userdata.Part{Reference: ref & 0xFF, Number: uint8(i + 1), Total: n})
 		}

@@ -55,7 +55,7 @@ func (d *Desk) countDropped(l *connector.Link, m *sms.Message) {
 	}
 	loss := dropper.Drops(m)
 	if loss != nil && l.Connector.Stats.FieldsLost.Add(loss) {
-		node.OfSession(d.Log.Warn(), l).Str("id", sms.FormatID(m.ID)).Str("field", loss.Field).
+		node.OfSession(d.node.Log.Warn(), l).Str("id", sms.FormatID(m.ID)).Str("field", loss.Field).
 			Msg("a message has lost a field, because the peer says that it speaks an older version; further ones are only counted, see version_at_least")
 	}
 }
@@ -65,10 +65,10 @@ func (d *Desk) countDropped(l *connector.Link, m *sms.Message) {
 // size is counted while it is queued.
 func (d *Desk) crossing(c *connector.Connector, m *sms.Message) *sms.Message {
 	if _, native := m.NativePart(); len(native) > 0 {
-		m = d.Messages.Copy(m)
+		m = d.node.Messages.Copy(m)
 	}
 	left, lacks := d.leave(c, m)
-	if from := d.DriverOf(m.Protocol()); from != nil {
+	if from := d.table.DriverOf(m.Protocol()); from != nil {
 		d.countLost(c, m, from.Losses(), left)
 	}
 	d.countLost(c, m, c.Driver.Losses(), lacks)
@@ -79,7 +79,7 @@ func (d *Desk) crossing(c *connector.Connector, m *sms.Message) *sms.Message {
 func (d *Desk) countLost(c *connector.Connector, m *sms.Message, rows []protocols.Loss, lost protocols.Lost) {
 	for n := range lost.All() {
 		if loss := &rows[n]; c.Stats.FieldsLost.Add(loss) {
-			d.Log.Warn().Str("connector", c.Name).Str("id", sms.FormatID(m.ID)).Str("field", loss.Field).
+			d.node.Log.Warn().Str("connector", c.Name).Str("id", sms.FormatID(m.ID)).Str("field", loss.Field).
 				Msg("a message has lost a field that " + c.Driver.Name() + " lacks; further ones are only counted, see docs/conversion.md")
 		}
 	}
@@ -88,7 +88,7 @@ func (d *Desk) countLost(c *connector.Connector, m *sms.Message, rows []protocol
 // leave makes a message ready for the peers of a connector of another protocol. It returns what remains
 // in the native part, and what the connector's driver cannot write.
 func (d *Desk) leave(c *connector.Connector, m *sms.Message) (left, lacks protocols.Lost) {
-	if from := d.DriverOf(m.Protocol()); from != nil { // somebody speaks it still
+	if from := d.table.DriverOf(m.Protocol()); from != nil { // somebody speaks it still
 		left = from.Leave(m)
 	}
 	return left, c.Driver.Lacks(m, c.Config().ProtocolOptions())

@@ -14,7 +14,7 @@ import (
 // A message that loses nothing on its way to another protocol, and one that always loses the
 // same, cost no allocation; without a native part there is no copy either.
 func TestCrossingDoesNotAllocate(t *testing.T) {
-	d := NewDesk(roomtest.TableOf(t, `
+	g := roomtest.With(t, `
 pdulog: {enabled: false}
 accounts: [{system_id: client, password: secret}]
 connectors:
@@ -26,9 +26,10 @@ routes: [{to: operator}]
 			return ucp.New(ucp.Options{})
 		}
 		return smpp.New(smpp.Options{})
-	}))
-	operator := d.Connector("operator")
-	lane := d.LaneOf(operator)
+	})
+	d := NewDesk(g.Node, g.Table)
+	operator := d.table.Connector("operator")
+	lane := d.table.LaneOf(operator)
 	f := func(native []byte, copied bool, lost int64) {
 		t.Helper()
 		m := &sms.Message{Origin: &sms.Origin{}}

@@ -43,7 +43,7 @@ func leavesBy(slot *connector.Slot) *connector.Connector {
 // CutFor returns the parts that a message is sent in to peers of a form, converted for them. It
 // returns none for one that need not or cannot be cut.
 func (d *Desk) CutFor(f *fit.Form, m *sms.Message) (parts []*sms.Message) {
-	whole := d.Messages.Copy(m)
+	whole := d.node.Messages.Copy(m)
 	defer func() {
 		if len(parts) == 0 {
 			whole.Release()

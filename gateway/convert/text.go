@@ -63,7 +63,7 @@ func (d *Desk) suited(to *connector.Connector, stored, m *sms.Message) *sms.Mess
 		return m
 	}
 	if m == stored {
-		m = d.Messages.Copy(m)
+		m = d.node.Messages.Copy(m)
 	}
 	d.convert(f, m, false)
 	return m
@@ -81,7 +81,7 @@ func (d *Desk) convert(f *fit.Form, m *sms.Message, mayRefuse bool) fit.Result {
 		other.Missing = fit.UseUCS2
 		f = &other
 	}
-	_, _, isPart := d.PartOf(m)
+	_, _, isPart := d.table.PartOf(m)
 	switch {
 	case isPart && m.Alphabet == sms.UCS2 && f.Reads.Has(sms.UCS2):
 		return fit.Left

@@ -17,7 +17,6 @@ import (
 	"pmg/events"
 	"pmg/gateway/keep"
 	"pmg/gateway/node"
-	"pmg/gateway/route"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -31,7 +30,8 @@ const (
 
 // A Desk knows the dead letters. It is safe for concurrent use.
 type Desk struct {
-	*route.Table
+	node *node.Node
+	keep *keep.Keeper
 
 	// Ends ends a message. It is set once, before anything else.
 	Ends func(m *sms.Message, e keep.Ending)
@@ -55,8 +55,8 @@ type letter struct {
 }
 
 // NewDesk makes a desk for the lanes of a table.
-func NewDesk(t *route.Table) *Desk {
-	return &Desk{Table: t, all: map[uint64]letter{}, of: map[string]int64{}}
+func NewDesk(n *node.Node, k *keep.Keeper) *Desk {
+	return &Desk{node: n, keep: k, all: map[uint64]letter{}, of: map[string]int64{}}
 }
 
 // Add notes that an event was put aside at a time of the wall clock. octets is the size of its message.
@@ -127,9 +127,9 @@ func (d *Desk) Of(account string, limit int) (ids []uint64) {
 
 // LookAfter has those end whose time is over, or for which there is no room. It is called about once a second.
 func (d *Desk) LookAfter() {
-	if due := d.due(); len(due) > 0 && d.Recovered() {
+	if due := d.due(); len(due) > 0 && d.keep.Recovered() {
 		d.work.Begin(func() {
-			d.Pass("dead letters")
+			d.node.Pass("dead letters")
 			for some := range slices.Chunk(due, together) {
 				d.end(some)
 			}
@@ -142,7 +142,7 @@ func (d *Desk) End() { d.work.Wait() }
 
 // due returns the ids of those that are to end, some of them if there are many.
 func (d *Desk) due() (ids []uint64) {
-	before := d.Clock.WallNow() - int64(d.Config().Receipts.DeadLetters)
+	before := d.node.Clock.WallNow() - int64(d.node.Config().Receipts.DeadLetters)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.unsorted {
@@ -154,7 +154,7 @@ func (d *Desk) due() (ids []uint64) {
 		if !d.has(l) {
 			continue
 		}
-		if l.at > before && n <= most && (octets <= mostInMemory || d.Durable()) || len(ids) == 10*together {
+		if l.at > before && n <= most && (octets <= mostInMemory || d.keep.Durable()) || len(ids) == 10*together {
 			break
 		}
 		ids = append(ids, l.id)
@@ -166,22 +166,22 @@ func (d *Desk) due() (ids []uint64) {
 
 // end ends those of some letters that are dead letters still.
 func (d *Desk) end(ids []uint64) {
-	d.Changing.Lock()
-	defer d.Changing.Unlock()
+	d.keep.Changing.Lock()
+	defer d.keep.Changing.Unlock()
 	for _, id := range ids {
 		if err := d.endOne(id); err != nil {
-			d.LogUnreadable(id, err)
+			d.keep.LogUnreadable(id, err)
 		}
 		d.Left(id)
 	}
-	if err := d.Committer.Sync(); err != nil && d.News.Is("dead letters") { // so that nobody finds them in the store any more
-		d.Log.Error().Err(err).Msg("cannot end dead letters; the next commit does")
+	if err := d.keep.Committer.Sync(); err != nil && d.node.News.Is("dead letters") { // so that nobody finds them in the store any more
+		d.node.Log.Error().Err(err).Msg("cannot end dead letters; the next commit does")
 	}
 }
 
 func (d *Desk) endOne(id uint64) error {
 	var e store.Entry
-	ok, err := d.Store.Get(id, &e)
+	ok, err := d.keep.Store.Get(id, &e)
 	if err != nil || !ok || e.State == nil {
 		return err
 	}
@@ -189,12 +189,12 @@ func (d *Desk) endOne(id uint64) error {
 	if err != nil || s.Aside != store.Dead {
 		return err
 	}
-	m, _, err := d.Decode(&e)
+	m, _, err := d.keep.Decode(&e)
 	if err != nil {
 		return err
 	}
-	d.Ends(m, keep.Ending{State: events.Expired, Lane: s.Lane, Answer: sms.Answer{Code: sms.Expired, At: d.Clock.Now()}, Aside: true})
-	d.CountAside(m.Origin, store.Dead, -1)
+	d.Ends(m, keep.Ending{State: events.Expired, Lane: s.Lane, Answer: sms.Answer{Code: sms.Expired, At: d.node.Clock.Now()}, Aside: true})
+	d.keep.CountAside(m.Origin, store.Dead, -1)
 	m.Release()
 	return nil
 }

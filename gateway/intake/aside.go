@@ -14,7 +14,7 @@ const defaultParked = 10_000
 // to be. They wait until an operator decides, and are on no lane's account.
 func (d *Desk) mayPark(m *sms.Message, others *Several) bool {
 	limit := int64(defaultParked)
-	if a := d.Account(m.Origin.Account); a != nil {
+	if a := d.table.Account(m.Origin.Account); a != nil {
 		limit = int64(a.MaxParked)
 	}
 	n := m.Origin.Tally.Parked.Load()
@@ -26,7 +26,7 @@ func (d *Desk) mayPark(m *sms.Message, others *Several) bool {
 
 // parks reports whether a message that no route leads anywhere is accepted, and put aside.
 func (d *Desk) parks(m *sms.Message) bool {
-	return m.Kind != sms.Receipt && d.Config().NoRoute == config.Park
+	return m.Kind != sms.Receipt && d.node.Config().NoRoute == config.Park
 }
 
 // IsAside notes that a message which waits in no lane was stored.

@@ -4,6 +4,8 @@ import (
 	"sync/atomic"
 
 	"pmg/gateway/convert"
+	"pmg/gateway/keep"
+	"pmg/gateway/node"
 	"pmg/gateway/receipts"
 	"pmg/gateway/route"
 	"pmg/gateway/settle"
@@ -11,7 +13,9 @@ import (
 
 // A Desk takes in messages. It is safe for concurrent use.
 type Desk struct {
-	*route.Table
+	node     *node.Node
+	keep     *keep.Keeper
+	table    *route.Table
 	convert  *convert.Desk
 	receipts *receipts.Desk
 	settler  *settle.Desk
@@ -22,8 +26,8 @@ type Desk struct {
 }
 
 // NewDesk makes a desk for the lanes of a table.
-func NewDesk(t *route.Table, c *convert.Desk, r *receipts.Desk, s *settle.Desk) *Desk {
-	return &Desk{Table: t, convert: c, receipts: r, settler: s, Steps: Steps()}
+func NewDesk(n *node.Node, k *keep.Keeper, t *route.Table, c *convert.Desk, r *receipts.Desk, s *settle.Desk) *Desk {
+	return &Desk{node: n, keep: k, table: t, convert: c, receipts: r, settler: s, Steps: Steps()}
 }
 
 // Unrouted returns how many messages had no route.

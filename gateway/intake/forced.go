@@ -8,10 +8,10 @@ import (
 // forceReceipts has a client's message ask for receipts of its final state, if its account is to
 // get those of all its messages.
 func (d *Desk) forceReceipts(m *sms.Message) {
-	if !d.ForcesReceipts() || m.Kind != sms.Submit {
+	if !d.table.ForcesReceipts() || m.Kind != sms.Submit {
 		return
 	}
-	if a := d.Account(m.Origin.Account); a != nil && a.Receipts == config.ForceReceipts {
+	if a := d.table.Account(m.Origin.Account); a != nil && a.Receipts == config.ForceReceipts {
 		m.Notify |= sms.NotifySuccess | sms.NotifyFailure
 	}
 }

@@ -61,7 +61,7 @@ func (i *Intake) InARow(n int) {
 
 // take reserves n ids.
 func (i *Intake) take(n uint64) {
-	i.last = i.desk.IDs.Add(n)
+	i.last = i.desk.keep.IDs.Add(n)
 	i.id = i.last - n
 }
 

@@ -31,10 +31,10 @@ type joining struct {
 // reports false for any other message, which goes to its lane.
 func (d *Desk) Join(now int64, a keep.Accepted) bool {
 	m := a.Message
-	if m.Kind == sms.Receipt || m.Parts > 1 || m.Offset != 0 || m.Flags&sms.Scheduled != 0 || d.Draining() {
+	if m.Kind == sms.Receipt || m.Parts > 1 || m.Offset != 0 || m.Flags&sms.Scheduled != 0 || d.node.Draining() {
 		return false
 	}
-	p, text, ok := d.PartOf(m)
+	p, text, ok := d.table.PartOf(m)
 	if !ok {
 		return false
 	}
@@ -43,7 +43,7 @@ func (d *Desk) Join(now int64, a keep.Accepted) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.joiner == nil {
-		limits := d.Config().Limits
+		limits := d.node.Config().Limits
 		room := int(limits.MemoryLimit() / 16)
 		j.joiner = userdata.NewJoiner[keep.Accepted](userdata.Limits{Octets: room, Account: room / 4, Timeout: int64(limits.JoinTimeout)})
 	}
@@ -94,7 +94,7 @@ func (d *Desk) joinAll(now int64, parts []keep.Accepted) {
 	if expires != math.MaxInt64 {
 		m.Expires = expires
 	}
-	if namer := d.PartNamer(m); namer != nil {
+	if namer := d.table.PartNamer(m); namer != nil {
 		namer.SetPart(m, userdata.Part{})
 	}
 	wish(m, messages)
@@ -112,17 +112,17 @@ func leading(parts []keep.Accepted) int {
 // endJoined ends parts that are joined, and, in the same commit, stores the whole message,
 // which then goes to its lane. whole is nil for a part that came twice.
 func (d *Desk) endJoined(now int64, whole *keep.Accepted, parts []keep.Accepted) {
-	durable := d.Durable()
+	durable := d.keep.Durable()
 	var o keep.Own
 	if whole != nil {
 		o = keep.Own{Share: whole.Share, Message: whole.Message, Placed: true}
 	}
 	if durable || d.settler.Events.Writer != nil {
-		b := d.Committer.Begin()
-		ahead := d.Clock.Ahead()
+		b := d.keep.Committer.Begin()
+		ahead := d.node.Clock.Ahead()
 		if durable && whole != nil {
 			b.ReplaceOwn(whole.Message, keep.LaneName(whole.Share.Lane))
-			o.Batch = d.Committer.Number()
+			o.Batch = d.keep.Committer.Number()
 		}
 		for _, p := range parts {
 			lane := keep.LaneName(p.Share.Lane)
@@ -134,22 +134,22 @@ func (d *Desk) endJoined(now int64, whole *keep.Accepted, parts []keep.Accepted)
 				d.settler.Events.Note(b, p.Message, &e, ahead)
 			}
 		}
-		d.Committer.End()
-		d.Committer.Commit()
+		d.keep.Committer.End()
+		d.keep.Committer.Commit()
 	}
 	for _, p := range parts {
 		p.Share.Leave(p.Message)
 		p.Message.Release()
 	}
 	if whole != nil {
-		d.Outgoing.Give(o)
+		d.keep.Outgoing.Give(o)
 	}
 }
 
 // sendParts gives lanes parts as they came.
 func (d *Desk) sendParts(parts []keep.Accepted) {
 	for _, p := range parts {
-		d.Outgoing.Give(keep.Own{Share: p.Share, Message: p.Message, Placed: true})
+		d.keep.Outgoing.Give(keep.Own{Share: p.Share, Message: p.Message, Placed: true})
 	}
 }
 
@@ -166,7 +166,7 @@ func (d *Desk) EndJoining(now int64) {
 	j := &d.joining
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if d.Draining() {
+	if d.node.Draining() {
 		now = math.MaxInt64
 	}
 	if j.joiner != nil {

@@ -23,11 +23,11 @@ func (i *Intake) Enter(now int64, first keep.Accepted, more []keep.Accepted) (_ 
 		aside = aside || a.Share == nil
 	}
 	if first.Message.Parts > 1 {
-		i.desk.NoteKeyword(first.Message)
+		i.desk.table.NoteKeyword(first.Message)
 	}
 	for _, a := range more {
 		if a.Message.Parts > 1 && a.Message.Part == 0 {
-			i.desk.NoteKeyword(a.Message)
+			i.desk.table.NoteKeyword(a.Message)
 		}
 	}
 	return first, more, aside
@@ -53,7 +53,7 @@ func (i *Intake) Undo(from *connector.Connector, a keep.Accepted) {
 	if a.Share != nil {
 		i.Cancel(a.Message, a.Share)
 	} else {
-		i.desk.CountAside(a.Message.Origin, a.Aside(), -1)
+		i.desk.keep.CountAside(a.Message.Origin, a.Aside(), -1)
 	}
 	from.Stats.Refused.Add(1)
 	a.Message.Origin.Tally.Refuse(sms.SystemError)

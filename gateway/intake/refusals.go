@@ -12,7 +12,7 @@ func (d *Desk) LogRefused(now int64, from *connector.Source, sort *node.Sampled,
 	if !sort.Next(from.Connector.Name, now) {
 		return
 	}
-	e := node.OfSource(d.Log.Warn(), from)
+	e := node.OfSource(d.node.Log.Warn(), from)
 	if from.Account != nil {
 		e = e.Str("account", from.Account.SystemID)
 	}
@@ -23,12 +23,12 @@ func (d *Desk) LogRefused(now int64, from *connector.Source, sort *node.Sampled,
 func (d *Desk) LogNoRoom(now int64, from *connector.Source, s *connector.Share) {
 	why := "message refused: " + fullQueue(s)
 	switch {
-	case d.Memory.Full():
+	case d.node.Memory.Full():
 		why = "message refused: limits.memory is reached"
 	case !s.HasMemory(0):
 		why = "message refused: the account's messages take half of limits.memory that others leave, and more would keep others out"
 	}
-	d.LogRefused(now, from, &d.Storms.NoRoom, why)
+	d.LogRefused(now, from, &d.node.Storms.NoRoom, why)
 }
 
 // WarnNearlyFull logs that most of what may wait for a client does, before SMSCs are refused.
@@ -36,15 +36,15 @@ func (d *Desk) WarnNearlyFull(s *connector.Share) {
 	if s == nil {
 		return
 	}
-	if n := s.NearlyFull(); n > 0 && d.News.Is("nearly full: "+s.Lane.Account) {
-		d.Log.Warn().Str("account", s.Lane.Account).Int64("waiting", n).
+	if n := s.NearlyFull(); n > 0 && d.node.News.Is("nearly full: "+s.Lane.Account) {
+		d.node.Log.Warn().Str("account", s.Lane.Account).Int64("waiting", n).
 			Msg("nearly as many receipts and messages wait for the account as may (max_deliveries); it should bind as a receiver or transceiver")
 	}
 }
 
 // LogWaits logs that a message of a session waits for room, and its answer with it.
 func (d *Desk) LogWaits(now int64, from *connector.Source, s *connector.Share) {
-	d.LogRefused(now, from, &d.Storms.Waits, "message answered late: "+fullQueue(s))
+	d.LogRefused(now, from, &d.node.Storms.Waits, "message answered late: "+fullQueue(s))
 }
 
 func fullQueue(s *connector.Share) string {

@@ -12,7 +12,7 @@ import (
 // newDesk makes a desk for a configuration.
 func newDesk(t *testing.T, yaml string) *Desk {
 	t.Helper()
-	table := roomtest.Table(t, yaml)
-	c, r := convert.NewDesk(table), receipts.NewDesk(table)
-	return NewDesk(table, c, r, settle.NewDesk(table, c, r))
+	g := roomtest.New(t, yaml)
+	c, r := convert.NewDesk(g.Node, g.Table), receipts.NewDesk(g.Node, g.Keeper, g.Table)
+	return NewDesk(g.Node, g.Keeper, g.Table, c, r, settle.NewDesk(g.Node, g.Keeper, g.Table, c, r))
 }

@@ -10,7 +10,7 @@ func (d *Desk) mayWait(now int64, s *Submission) sms.Code {
 		return sms.OK
 	}
 	horizon, limit := defaultHorizon, int64(defaultScheduled)
-	if a := d.Account(m.Origin.Account); a != nil {
+	if a := d.table.Account(m.Origin.Account); a != nil {
 		horizon, limit = int64(a.MaxSchedule), int64(a.MaxScheduled)
 	}
 	n := m.Origin.Tally.Scheduled.Load() + max(int64(m.Parts), 1)

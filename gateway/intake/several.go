@@ -70,7 +70,7 @@ func (v *Several) fit(d *Desk, lane *connector.Lane, m *sms.Message) sms.Code {
 		return f.code
 	}
 	code := d.convert.Fit(lane, m)
-	v.fitted = append(v.fitted, fitted{lane, code, d.Messages.Copy(m)})
+	v.fitted = append(v.fitted, fitted{lane, code, d.node.Messages.Copy(m)})
 	return code
 }
 

@@ -22,7 +22,7 @@ func (open) Wait(int64, *Submission) bool         { return false }
 func TestSourceWithoutSession(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, roomtest.Operator(""))
-	cfg := *d.Config()
+	cfg := *d.node.Config()
 	cfg.Accounts[0].Rate, cfg.Accounts[0].Burst = 1, 2
 	accounts := account.NewTable(&cfg, account.NewRegistry())
 	l := account.Login{SystemID: []byte("client"), Password: []byte("secret"), Connector: "clients", Bind: protocols.Transceiver}
@@ -30,8 +30,8 @@ func TestSourceWithoutSession(t *testing.T) {
 	if client == nil {
 		t.Fatal(result)
 	}
-	from := &connector.Source{Connector: d.Connector("clients"), Account: client, Origin: d.Origins.Of("client", "clients")}
-	now := d.Clock.Now()
+	from := &connector.Source{Connector: d.table.Connector("clients"), Account: client, Origin: d.node.Origins.Of("client", "clients")}
+	now := d.node.Clock.Now()
 	submit := func(text string) (*Submission, Verdict) {
 		s := &Submission{Way: Submitted, From: from, Room: open{}, Change: func(_ int64, m *sms.Message) sms.Code {
 			if text == "" {

@@ -172,5 +172,5 @@ func (s *Submission) refuses(d *Desk, now int64, code sms.Code, sort *node.Sampl
 
 // invalid refuses a submission for what it says.
 func (s *Submission) invalid(d *Desk, now int64, code sms.Code, why string) Verdict {
-	return s.refuses(d, now, code, &d.Storms.Invalid, why+code.String())
+	return s.refuses(d, now, code, &d.node.Storms.Invalid, why+code.String())
 }

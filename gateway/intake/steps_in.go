@@ -16,7 +16,7 @@ func (d *Desk) StepRate(now int64, s *Submission) Verdict {
 	}
 	if s.After = now + wait; !ok {
 		s.After = 0
-		return s.refuses(d, now, sms.Throttled, &d.Storms.Fast, "message refused: the account is faster than its rate")
+		return s.refuses(d, now, sms.Throttled, &d.node.Storms.Fast, "message refused: the account is faster than its rate")
 	}
 	switch {
 	case s.Others != nil && s.Others.isFull():
@@ -29,18 +29,18 @@ func (d *Desk) StepRate(now int64, s *Submission) Verdict {
 
 // tooMany refuses a recipient because its PDU becomes too many messages.
 func (s *Submission) tooMany(d *Desk, now int64) Verdict {
-	return s.refuses(d, now, sms.QueueFull, &d.Storms.NoRoom, "message refused: one PDU may become 4096 short messages or 8 MiB at most; send fewer recipients together")
+	return s.refuses(d, now, sms.QueueFull, &d.node.Storms.NoRoom, "message refused: one PDU may become 4096 short messages or 8 MiB at most; send fewer recipients together")
 }
 
 func (d *Desk) stepOpen(now int64, s *Submission) Verdict {
 	if s.Session != nil && s.Session.Revoked {
 		return s.refuses(d, now, sms.BadState, nil, "")
 	}
-	closed := d.Draining()
+	closed := d.node.Draining()
 	if s.Way == Replaced {
-		closed = !d.Memory.HasSpare() // what waited on disk stays in memory from then on
+		closed = !d.node.Memory.HasSpare() // what waited on disk stays in memory from then on
 	}
-	if closed || !d.MayStore() {
+	if closed || !d.keep.MayStore() {
 		return s.refuses(d, now, sms.QueueFull, nil, "")
 	}
 	return Pass
@@ -49,7 +49,7 @@ func (d *Desk) stepOpen(now int64, s *Submission) Verdict {
 func (d *Desk) stepRead(now int64, s *Submission) (v Verdict) {
 	fresh := s.Message == nil
 	if fresh {
-		s.Message = d.Messages.Get()
+		s.Message = d.node.Messages.Get()
 		s.Message.Origin = s.From.Origin
 	}
 	var code sms.Code
@@ -103,9 +103,9 @@ func (d *Desk) stepRewrite(now int64, s *Submission) Verdict {
 }
 
 func (d *Desk) stepKeyword(_ int64, s *Submission) Verdict {
-	d.NoteKeyword(s.Message)
-	if d.LacksFirst(s.Message) {
-		s.Work = func() sms.Code { d.FindFirst(s.Message); return sms.OK }
+	d.table.NoteKeyword(s.Message)
+	if d.table.LacksFirst(s.Message) {
+		s.Work = func() sms.Code { d.table.FindFirst(s.Message); return sms.OK }
 		return Later
 	}
 	return Pass
@@ -114,15 +114,15 @@ func (d *Desk) stepKeyword(_ int64, s *Submission) Verdict {
 func (d *Desk) stepRoute(now int64, s *Submission) Verdict {
 	m := s.Message
 	if s.Preview {
-		s.Lane = d.Route(m)
+		s.Lane = d.table.Route(m)
 	} else {
-		s.Lane = d.Choose(m)
+		s.Lane = d.table.Choose(m)
 	}
 	if s.Lane != nil {
 		return Pass
 	}
 	switch {
-	case d.LacksFirst(m):
+	case d.table.LacksFirst(m):
 		return s.invalid(d, now, sms.QueueFull, "message refused for now: the first part of the long message, whose keyword decides the route, has not come: ")
 	case d.parks(m) && d.mayPark(m, s.Others):
 		return Pass
@@ -130,7 +130,7 @@ func (d *Desk) stepRoute(now int64, s *Submission) Verdict {
 		return s.invalid(d, now, sms.QueueFull, "message refused: no route leads anywhere, and max_parked messages of the account wait for an operator already: ")
 	}
 	d.unrouted.Add(1)
-	return s.refuses(d, now, noRoute(m), &d.Storms.Unrouted, "message refused: no route matches")
+	return s.refuses(d, now, noRoute(m), &d.node.Storms.Unrouted, "message refused: no route matches")
 }
 
 func (d *Desk) stepFit(now int64, s *Submission) Verdict {
@@ -201,7 +201,7 @@ func (s *Submission) Accepted() keep.Accepted {
 // that the last one went to.
 func (d *Desk) shareFor(from *connector.Source, lane *connector.Lane) *connector.Share {
 	if s := from.LastShare; s == nil || s.Lane != lane {
-		from.LastShare = d.Share(lane, from.Origin)
+		from.LastShare = d.table.Share(lane, from.Origin)
 	}
 	return from.LastShare
 }

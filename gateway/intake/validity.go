@@ -10,14 +10,14 @@ import (
 // It is counted from the delivery time. The account's options come before those of the connector
 // that the message arrived on.
 func (d *Desk) limitValidity(now int64, m *sms.Message) {
-	if !d.HasLimits() {
+	if !d.table.HasLimits() {
 		return
 	}
 	var usual, most int64
-	if c := d.Incoming(m.Origin.Connector); c != nil {
+	if c := d.table.Incoming(m.Origin.Connector); c != nil {
 		usual, most = int64(c.Validity), int64(c.MaxValidity)
 	}
-	if a := d.Account(m.Origin.Account); a != nil {
+	if a := d.table.Account(m.Origin.Account); a != nil {
 		usual, most = cmp.Or(int64(a.Validity), usual), cmp.Or(int64(a.MaxValidity), most)
 	}
 	from, expires := max(now, m.DeliverAt), m.Expires

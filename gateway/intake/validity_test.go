@@ -37,7 +37,7 @@ pdulog: {enabled: false}
 accounts: [{system_id: client, password: secret, %s}]
 connectors: [{name: clients, direction: in, address: "127.0.0.1:0", %s}]
 `, c.account, c.connector))
-		m := &sms.Message{Origin: d.Origins.Of("client", "clients")}
+		m := &sms.Message{Origin: d.node.Origins.Of("client", "clients")}
 		if c.given != none {
 			m.Expires = now + int64(c.given)
 		}

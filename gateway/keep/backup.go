@@ -27,7 +27,7 @@ var backupName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // backupDir returns the directory of a new copy, or why none is made.
 func (k *Keeper) backupDir(name string) (string, error) {
-	cfg := k.Config()
+	cfg := k.node.Config()
 	backups := cfg.Store.Backups
 	switch {
 	case backups == "":

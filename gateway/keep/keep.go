@@ -21,7 +21,7 @@ import (
 
 // A Keeper keeps messages. It is safe for concurrent use.
 type Keeper struct {
-	*node.Node
+	node      *node.Node
 	Committer *store.Committer
 	Store     store.Store
 
@@ -42,7 +42,7 @@ type Keeper struct {
 
 // New makes a keeper. Open follows.
 func New(n *node.Node) *Keeper {
-	return &Keeper{Node: n, Outgoing: Outgoing{node: n}, Changing: make(ChangeLock, 1)}
+	return &Keeper{node: n, Outgoing: Outgoing{node: n}, Changing: make(ChangeLock, 1)}
 }
 
 // StoreFiles returns how many tables a store may have open in a process that has so many
@@ -59,10 +59,10 @@ func (k *Keeper) Open(s store.Store, done func(upTo uint64, err error)) {
 	k.upkeep.last.Store(&st)
 	k.LastStored = s.LastID()
 	if s.Durable() {
-		k.Memory.SetKeep(k.Config().StoreMemory())
+		k.node.Memory.SetKeep(k.node.Config().StoreMemory())
 	}
-	k.Committer = store.NewCommitter(s, &k.Clock, k.committed, done)
-	k.Committer.Pace(k.Pass)
+	k.Committer = store.NewCommitter(s, &k.node.Clock, k.committed, done)
+	k.Committer.Pace(k.node.Pass)
 }
 
 func (k *Keeper) committed(upTo uint64, err error) {
@@ -70,8 +70,8 @@ func (k *Keeper) committed(upTo uint64, err error) {
 	if err == nil {
 		k.Unsettled.committed(upTo)
 		k.notes.safe.Store(upTo)
-	} else if k.News.Is("commit") {
-		k.Log.Error().Err(err).Msg("cannot store messages; they are refused until the store works again")
+	} else if k.node.News.Is("commit") {
+		k.node.Log.Error().Err(err).Msg("cannot store messages; they are refused until the store works again")
 	}
 }
 
@@ -119,15 +119,15 @@ func (k *Keeper) Decode(e *store.Entry) (*sms.Message, store.Lane, error) {
 		return nil, store.Lane{}, err
 	}
 	lane := store.Lane{Connector: string(h.LaneConnector), Account: string(h.LaneAccount)}
-	m := k.Messages.Get()
+	m := k.node.Messages.Get()
 	m.ID = e.ID
-	m.Origin = k.Origins.Of(string(h.Account), string(h.Connector))
-	ahead := k.Clock.Ahead()
+	m.Origin = k.node.Origins.Of(string(h.Account), string(h.Connector))
+	ahead := k.node.Clock.Ahead()
 	if err := store.Decode(e.Record, m, ahead); err != nil {
 		m.Release()
 		return nil, lane, err
 	}
-	m.Arrived = min(m.Arrived, k.Clock.Now()) // the wall clock may have gone back
+	m.Arrived = min(m.Arrived, k.node.Clock.Now()) // the wall clock may have gone back
 	if e.State != nil {
 		s, err := store.DecodeState(e.State)
 		if err != nil {
@@ -149,10 +149,10 @@ func (k *Keeper) NotBefore(wall, ahead int64) int64 {
 		return 0
 	}
 	var longest time.Duration
-	for i := range k.Config().Connectors {
-		longest = max(longest, k.Config().Connectors[i].Retry.Longest())
+	for i := range k.node.Config().Connectors {
+		longest = max(longest, k.node.Config().Connectors[i].Retry.Longest())
 	}
-	return min(wall-ahead, k.Clock.Now()+int64(longest))
+	return min(wall-ahead, k.node.Clock.Now()+int64(longest))
 }
 
 // Find calls find, which reads the store, and returns an error if some of what it found may have been refused: a
@@ -176,10 +176,10 @@ func (k *Keeper) Find(find func() error) error {
 
 // LogUnreadable tells the operator of a message that cannot be read. It stays in the store.
 func (k *Keeper) LogUnreadable(id uint64, err error) {
-	k.Log.Error().Err(err).Str("id", sms.FormatID(id)).Msg("cannot read a stored message; it stays in the store: pmg store check says more")
+	k.node.Log.Error().Err(err).Str("id", sms.FormatID(id)).Msg("cannot read a stored message; it stays in the store: pmg store check says more")
 }
 
-// Durable implements connector.Policy: it reports whether an accepted message is stored
+// Durable implements connector.Bodies: it reports whether an accepted message is stored
 // before it is answered.
 func (k *Keeper) Durable() bool { return k.Store.Durable() }
 
@@ -219,12 +219,12 @@ func (k *Keeper) CommitEnded() {
 // disk, and not too many wait. Those that wait are jobs that are alive: while the disk
 // hangs, they must leave most jobs to what does not need it.
 func (k *Keeper) MayStore() bool {
-	return k.space.low.Load() == nil && k.Storing.Load() < int64(k.Config().Limits.MaxJobs)/2
+	return k.space.low.Load() == nil && k.Storing.Load() < int64(k.node.Config().Limits.MaxJobs)/2
 }
 
 // LogLookup tells the operator that the messages of receipts cannot be looked up.
 func (k *Keeper) LogLookup(err error) {
-	if k.News.Is("lookup") {
-		k.Log.Error().Err(err).Msg("cannot find out where a receipt belongs")
+	if k.node.News.Is("lookup") {
+		k.node.Log.Error().Err(err).Msg("cannot find out where a receipt belongs")
 	}
 }

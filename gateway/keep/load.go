@@ -49,7 +49,7 @@ const (
 	LoadTries   = 64                    // about a minute
 )
 
-// Load implements connector.Policy.
+// Load implements connector.Bodies.
 func (k *Keeper) Load(l *connector.Lane, ids []uint64) {
 	k.loads.mu.Lock()
 	defer k.loads.mu.Unlock()
@@ -82,7 +82,7 @@ func (ls *loads) run() {
 }
 
 func (ls *loads) loop() {
-	ls.keeper.Pass("loads")
+	ls.keeper.node.Pass("loads")
 	for {
 		ls.mu.Lock()
 		if len(ls.wanted) == 0 {
@@ -126,8 +126,8 @@ func (k *Keeper) Read(ids []uint64, tries int) (messages []*sms.Message, missing
 		ok, err := k.Store.Get(id, &e)
 		if err != nil && !errors.Is(err, store.ErrDamaged) && tries < LoadTries {
 			failed = append(failed, id)
-			if k.News.Is("unread") {
-				k.Log.Error().Err(err).Str("id", sms.FormatID(id)).Msg("cannot read a stored message that is due; trying again")
+			if k.node.News.Is("unread") {
+				k.node.Log.Error().Err(err).Str("id", sms.FormatID(id)).Msg("cannot read a stored message that is due; trying again")
 			}
 			continue
 		}

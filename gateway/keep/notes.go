@@ -16,7 +16,7 @@ type notes struct {
 	seen atomic.Uint64 // safe, when it was looked at last
 }
 
-// Leaves implements connector.Policy.
+// Leaves implements connector.Notes.
 func (k *Keeper) Leaves(l *connector.Lane, m *sms.Message) (note uint64) {
 	if !k.Durable() {
 		return 0
@@ -27,10 +27,10 @@ func (k *Keeper) Leaves(l *connector.Lane, m *sms.Message) (note uint64) {
 	return k.Committer.End()
 }
 
-// IsNoted implements connector.Policy.
+// IsNoted implements connector.Notes.
 func (k *Keeper) IsNoted(note uint64) bool { return note <= k.notes.safe.Load() }
 
-// Stays implements connector.Policy.
+// Stays implements connector.Notes.
 func (k *Keeper) Stays(l *connector.Lane, m *sms.Message) { k.KeepState(l, m) }
 
 // waited reports whether there are notes that are not safe.

@@ -91,14 +91,14 @@ func (k *Keeper) CheckSpace() {
 	}
 	room, err := s.probe()
 	if err != nil {
-		if k.News.Is("space") {
-			k.Log.Error().Err(err).Msg("cannot find out how much room there is on the file system of store.dir")
+		if k.node.News.Is("space") {
+			k.node.Log.Error().Err(err).Msg("cannot find out how much room there is on the file system of store.dir")
 		}
 		return
 	}
 	s.last.Store(&room)
-	s.budget.Store(max(0, room.Free-leastSpace(int64(k.Config().Store.MinFree), room.Total)) / shareOfRoom)
-	why := room.shortage(int64(k.Config().Store.MinFree), s.low.Load() != nil)
+	s.budget.Store(max(0, room.Free-leastSpace(int64(k.node.Config().Store.MinFree), room.Total)) / shareOfRoom)
+	why := room.shortage(int64(k.node.Config().Store.MinFree), s.low.Load() != nil)
 	if st := k.upkeep.last.Load(); why == "" && st != nil && st.Full {
 		why = "the file system of store.dir is full, and the reserve of the store (store.ballast) is in use"
 	}
@@ -110,9 +110,9 @@ func (k *Keeper) CheckSpace() {
 	switch {
 	case why == "" && s.told:
 		s.told = false
-		k.Log.Info().Int64("free", room.Free).Msg("messages are accepted again: there is room for the store")
+		k.node.Log.Info().Int64("free", room.Free).Msg("messages are accepted again: there is room for the store")
 	case why != "" && !s.told:
 		s.told = true
-		k.Log.Error().Int64("free", room.Free).Msg("no message is accepted until there is room: " + why + "; those that wait are still sent")
+		k.node.Log.Error().Int64("free", room.Free).Msg("no message is accepted until there is room: " + why + "; those that wait are still sent")
 	}
 }

@@ -43,7 +43,7 @@ const (
 func (k *Keeper) StoreFailed(err error) {
 	why := err.Error()
 	if k.upkeep.failed.Swap(&why) == nil {
-		k.Log.Error().Err(err).Msg("the store has failed: no message is confirmed any more, and the gateway must be restarted; what was confirmed is in the store")
+		k.node.Log.Error().Err(err).Msg("the store has failed: no message is confirmed any more, and the gateway must be restarted; what was confirmed is in the store")
 	}
 }
 
@@ -55,8 +55,8 @@ func (k *Keeper) Upkeep(now int64, others func(now int64)) {
 		return
 	}
 	k.Committer.Commit() // what a commit that failed has left
-	if took, slow := k.Committer.Slow(slowCommit); slow && k.News.Is("slow commit") {
-		k.Log.Error().Stringer("since", took.Round(time.Millisecond)).
+	if took, slow := k.Committer.Slow(slowCommit); slow && k.node.News.Is("slow commit") {
+		k.node.Log.Error().Stringer("since", took.Round(time.Millisecond)).
 			Msg("the store does not answer: messages are not confirmed until it does; look at the disk")
 	}
 	others(now)
@@ -82,7 +82,7 @@ func (k *Keeper) StoreStatus() (s StoreStatus) {
 	s.Recovered = k.Recovered()
 	if room := k.space.last.Load(); room != nil {
 		s.Space = *room
-		s.MinFree = leastSpace(int64(k.Config().Store.MinFree), room.Total)
+		s.MinFree = leastSpace(int64(k.node.Config().Store.MinFree), room.Total)
 	}
 	if why := k.space.low.Load(); why != nil {
 		s.Refuses = *why

@@ -26,7 +26,7 @@ import (
 
 // A Desk is where peers log in. It is safe for concurrent use.
 type Desk struct {
-	*node.Node
+	node    *node.Node
 	Prebind *Prebind
 	request *Prebind // the part of it for connections of requests, so that these do not keep sessions from logging in
 
@@ -54,7 +54,7 @@ func NewDesk(n *node.Node) *Desk {
 	limits := &n.Config().Limits
 	all := NewPrebind(limits.Prebind, limits.PrebindPerAddress)
 	return &Desk{
-		Node: n, Prebind: all, request: all.half(),
+		node: n, Prebind: all, request: all.half(),
 		guard: account.NewGuard(guardSize), hashing: turns.New(hashings(), maxUnhashed),
 	}
 }
@@ -172,8 +172,8 @@ func (l *Attempt) Next(now int64) (step Step, again int64) {
 func (l *Attempt) wait(until int64) (Step, int64) {
 	d := l.desk
 	if !l.waiting && !d.guard.BeginWait(l.who.Addr) {
-		if d.News.Is("logins wait: " + l.connector.Name) {
-			d.Log.Warn().Str("connector", l.connector.Name).Stringer("remote", l.who.Addr).
+		if d.node.News.Is("logins wait: " + l.connector.Name) {
+			d.node.Log.Warn().Str("connector", l.connector.Name).Stringer("remote", l.who.Addr).
 				Msg("login refused: too many logins from this address wait because others failed")
 		}
 		l.Result.Code = sms.BindFailed
@@ -202,14 +202,14 @@ func (l *Attempt) Hash() {
 	defer d.hashing.Give()
 	// The wait may have been long. Another login may have verified the same
 	// password meanwhile, or have failed.
-	now := d.Clock.Now()
+	now := d.node.Clock.Now()
 	if l.password = l.table.Lookup(l.who); l.password == account.Unverified {
 		if l.clean && d.guard.Failed(now, l.who.Addr, l.who.SystemID) {
 			l.allowed = false
 			return
 		}
 		l.password = l.table.Verify(l.who)
-		now = d.Clock.Now()
+		now = d.node.Clock.Now()
 	}
 	if l.password == account.Wrong { // counts even if the client is gone now
 		l.fail(now)
@@ -236,8 +236,8 @@ func (l *Attempt) decide(now int64) {
 	l.Result = Result{Account: a, Code: result.Code()}
 	if result == account.OK {
 		d.guard.Succeed(now, l.who.Addr, l.who.SystemID)
-		if !l.request && d.Storms.Logins.Next(l.connector.Name, now) {
-			d.Log.Info().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).Stringer("remote", l.who.Addr).Stringer("bind", l.who.Bind).Msg("client logged in")
+		if !l.request && d.node.Storms.Logins.Next(l.connector.Name, now) {
+			d.node.Log.Info().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).Stringer("remote", l.who.Addr).Stringer("bind", l.who.Bind).Msg("client logged in")
 		}
 		return
 	}
@@ -247,8 +247,8 @@ func (l *Attempt) decide(now int64) {
 		d.guard.Refuse(now, l.who.Addr, l.who.SystemID)
 	}
 	l.Result.AnswerAfter = max(now, l.began+refusalDelay)
-	if d.Storms.Refusals.Next(l.connector.Name, now) {
-		d.Log.Warn().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).Stringer("remote", l.who.Addr).Stringer("reason", result).Msg("login refused: " + result.String())
+	if d.node.Storms.Refusals.Next(l.connector.Name, now) {
+		d.node.Log.Warn().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).Stringer("remote", l.who.Addr).Stringer("reason", result).Msg("login refused: " + result.String())
 	}
 }
 
@@ -256,8 +256,8 @@ func (l *Attempt) decide(now int64) {
 // would show that the account exists.
 func (l *Attempt) refuseCrowded(now int64) {
 	l.Result = Result{Code: sms.BindFailed, AnswerAfter: max(now, l.began+refusalDelay)}
-	if l.desk.News.Is("hashes wait: " + l.connector.Name) {
-		l.desk.Log.Warn().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).Stringer("remote", l.who.Addr).
+	if l.desk.node.News.Is("hashes wait: " + l.connector.Name) {
+		l.desk.node.Log.Warn().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).Stringer("remote", l.who.Addr).
 			Msg("login refused: too many logins wait until their passwords are compared with hashes, most of them from its network")
 	}
 }
@@ -279,8 +279,8 @@ func (l *Attempt) decideSecret(now int64) {
 	}
 	l.fail(now)
 	l.Result = Result{Code: sms.BindFailed, AnswerAfter: max(now, l.began+refusalDelay)}
-	if d.Storms.Refusals.Next(l.connector.Name, now) {
-		d.Log.Warn().Str("connector", l.connector.Name).Stringer("remote", l.who.Addr).Msg("a request was refused: it does not show status_password of the connector")
+	if d.node.Storms.Refusals.Next(l.connector.Name, now) {
+		d.node.Log.Warn().Str("connector", l.connector.Name).Stringer("remote", l.who.Addr).Msg("a request was refused: it does not show status_password of the connector")
 	}
 }
 
@@ -294,8 +294,8 @@ func (l *Attempt) decidePeer(now int64, cfg *config.Connector) {
 	}
 	l.fail(now)
 	l.Result = Result{Code: sms.BindFailed, AnswerAfter: max(now, l.began+refusalDelay)}
-	if d.Storms.Refusals.Next(l.connector.Name, now) {
-		d.Log.Warn().Str("connector", l.connector.Name).Bytes("system_id", l.who.SystemID).Stringer("remote", l.who.Addr).
+	if d.node.Storms.Refusals.Next(l.connector.Name, now) {
+		d.node.Log.Warn().Str("connector", l.connector.Name).Bytes("system_id", l.who.SystemID).Stringer("remote", l.who.Addr).
 			Msg("an SMSC was refused: its credentials are not peer_system_id and peer_password of the connector")
 	}
 }

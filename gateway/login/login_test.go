@@ -199,7 +199,7 @@ func TestLoginReload(t *testing.T) {
 			t.Fatalf("step %d", step)
 		}
 		hashes.Hash()
-		cfg := *d.d.Config()
+		cfg := *d.d.node.Config()
 		cfg.Accounts = nil
 		d.d.SetAccounts(account.NewTable(&cfg, account.NewRegistry()))
 		for _, l := range []*Attempt{waits, hashes} {
@@ -225,7 +225,7 @@ func TestStill(t *testing.T) {
 	if !still("hashed", "secret") || !still("plain", "secret") || still("hashed", "other") || still("nobody", "secret") || still("elsewhere", "secret") {
 		t.Error("others are let in than before")
 	}
-	cfg := *d.d.Config()
+	cfg := *d.d.node.Config()
 	shop := config.Account{SystemID: "shop", Password: "x", Keys: []config.Key{{Name: "one", Hash: token.Hash("pmg_one"), Expires: "2026-11-24"}}}
 	cfg.Accounts = []config.Account{shop}
 	d.d.SetAccounts(account.NewTable(&cfg, account.NewRegistry()))
@@ -237,7 +237,7 @@ func TestStill(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.d.Clock.WallClock = func() time.Time { return wall }
+		d.d.node.Clock.WallClock = func() time.Time { return wall }
 		if k := d.d.StillKey(d.c, remote, tlsfiles.Identity{}, "pmg_one"); (k != nil) != want {
 			t.Errorf("at %s: %v", at, k)
 		}
@@ -341,7 +341,7 @@ func TestHashCrowd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newLoginDesk(t)
-		d.d.Clock.EngineClock = func() int64 { return time.Now().UnixNano() }
+		d.d.node.Clock.EngineClock = func() int64 { return time.Now().UnixNano() }
 		d.d.hashing = turns.New(0, 20)
 		ctx, hangUp := context.WithCancel(t.Context())
 		var ended atomic.Int32

@@ -17,7 +17,7 @@ import (
 // a refusal not before it may be answered, or when ctx is done. The account of its result has no session, so that
 // nothing need be ended.
 func (d *Desk) Ask(ctx context.Context, c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, who protocols.Credentials) Result {
-	l := d.Begin(d.Clock.Now(), c, remote, certificate, who)
+	l := d.Begin(d.node.Clock.Now(), c, remote, certificate, who)
 	l.request = true
 	return d.ask(ctx, l)
 }
@@ -26,7 +26,7 @@ func (d *Desk) Ask(ctx context.Context, c *connector.Connector, remote netip.Add
 // count as failed logins of their address, and wait as those do.
 func (d *Desk) AskSecret(ctx context.Context, c *connector.Connector, remote netip.AddrPort, shown, secret string) bool {
 	who := protocols.Credentials{SystemID: []byte("a secret of connector " + c.Name), Password: []byte(shown)} // longer than a system_id may be
-	l := d.Begin(d.Clock.Now(), c, remote, tlsfiles.Identity{}, who)
+	l := d.Begin(d.node.Clock.Now(), c, remote, tlsfiles.Identity{}, who)
 	l.secret = secret
 	return d.ask(ctx, l).Code == sms.OK
 }
@@ -34,7 +34,7 @@ func (d *Desk) AskSecret(ctx context.Context, c *connector.Connector, remote net
 // ask carries an attempt out.
 func (d *Desk) ask(ctx context.Context, l *Attempt) Result {
 	for {
-		step, again := l.Next(d.Clock.Now())
+		step, again := l.Next(d.node.Clock.Now())
 		switch step {
 		case Decided:
 			d.sleep(ctx, l.Result.AnswerAfter)
@@ -57,8 +57,8 @@ func (d *Desk) ask(ctx context.Context, l *Attempt) Result {
 // AskKey decides about the key of a request, without a wait: it is too long to be guessed.
 func (d *Desk) AskKey(c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, key string) (Result, *config.Key) {
 	a, k, result := d.admitKey(c, remote, certificate, key)
-	if result != account.OK && d.Storms.Refusals.Next(c.Name, d.Clock.Now()) {
-		d.Log.Warn().Str("connector", c.Name).Stringer("remote", remote.Addr()).Stringer("reason", result).Msg("a key was refused: " + result.String())
+	if result != account.OK && d.node.Storms.Refusals.Next(c.Name, d.node.Clock.Now()) {
+		d.node.Log.Warn().Str("connector", c.Name).Stringer("remote", remote.Addr()).Stringer("reason", result).Msg("a key was refused: " + result.String())
 	}
 	return Result{Account: a, Code: result.Code()}, k
 }
@@ -80,12 +80,12 @@ func (d *Desk) StillKey(c *connector.Connector, remote netip.AddrPort, certifica
 
 func (d *Desk) admitKey(c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, key string) (*account.Account, *config.Key, account.Result) {
 	l := account.Login{Connector: c.Name, Addr: remote.Addr(), Bind: protocols.Transmitter, Certificate: certificate}
-	return d.accounts.Load().AdmitKey(l, key, time.Unix(0, d.Clock.WallNow()))
+	return d.accounts.Load().AdmitKey(l, key, time.Unix(0, d.node.Clock.WallNow()))
 }
 
 // sleep waits until a time by the engine's clock. It reports false if ctx is done before.
 func (d *Desk) sleep(ctx context.Context, until int64) bool {
-	wait := until - d.Clock.Now()
+	wait := until - d.node.Clock.Now()
 	if wait <= 0 {
 		return ctx.Err() == nil
 	}

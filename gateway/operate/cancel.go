@@ -34,7 +34,7 @@ func (o *Operation) cancel(ctx context.Context, all []*operand) (n int, err erro
 		}
 	}
 	if err == nil {
-		err = o.desk.Committer.Sync()
+		err = o.desk.keep.Committer.Sync()
 	}
 	return n, err
 }
@@ -75,7 +75,7 @@ func (o *Operation) cancelParts(ctx context.Context, parts []*operand) (ended bo
 	ended = len(left) == 0 && !slices.ContainsFunc(parts, func(t *operand) bool { return t.sent })
 	for _, p := range taken {
 		if ended {
-			o.desk.deleted(o.desk.Clock.Now(), p.share.Lane, p.found, p.m)
+			o.desk.deleted(o.desk.node.Clock.Now(), p.share.Lane, p.found, p.m)
 			continue
 		}
 		if p.m == nil {
@@ -95,10 +95,10 @@ func (o *Operation) cancelParts(ctx context.Context, parts []*operand) (ended bo
 // cancelAside ends a message that waits in no lane, unless an operator has changed it.
 func (o *Operation) cancelAside(t *operand) bool {
 	d := o.desk
-	d.Changing.Lock()
-	defer d.Changing.Unlock()
+	d.keep.Changing.Lock()
+	defer d.keep.Changing.Unlock()
 	var e store.Entry
-	if ok, err := d.Store.Get(t.id, &e); err != nil || !ok {
+	if ok, err := d.keep.Store.Get(t.id, &e); err != nil || !ok {
 		return false
 	}
 	if f := newFound(&e); f.err != nil || f.state.Aside != t.state.Aside {

@@ -6,6 +6,7 @@ import (
 	"pmg/account"
 	"pmg/gateway/intake"
 	"pmg/gateway/keep"
+	"pmg/gateway/node"
 	"pmg/gateway/receipts"
 	"pmg/gateway/route"
 	"pmg/gateway/settle"
@@ -24,7 +25,9 @@ const (
 
 // A Desk carries out what clients and operators ask about messages that wait. It is safe for concurrent use.
 type Desk struct {
-	*route.Table
+	node     *node.Node
+	keep     *keep.Keeper
+	table    *route.Table
 	receipts *receipts.Desk
 	settler  *settle.Desk
 	intake   *intake.Desk
@@ -36,8 +39,8 @@ type Desk struct {
 }
 
 // NewDesk makes a desk for the lanes of a table.
-func NewDesk(t *route.Table, r *receipts.Desk, s *settle.Desk, i *intake.Desk) *Desk {
-	return &Desk{Table: t, receipts: r, settler: s, intake: i}
+func NewDesk(n *node.Node, k *keep.Keeper, t *route.Table, r *receipts.Desk, s *settle.Desk, i *intake.Desk) *Desk {
+	return &Desk{node: n, keep: k, table: t, receipts: r, settler: s, intake: i}
 }
 
 // SetDo tells the desk how lanes are reached. It is called once, before anything is asked.

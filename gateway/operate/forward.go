@@ -20,7 +20,7 @@ const forwardWait = 5 * time.Second
 // is several to the SMSC, so that one request would be about a part of it.
 func (o *Operation) forward(ctx context.Context, v *store.Mapping) sms.Code {
 	d := o.desk
-	lane := d.LaneNamed(d.Config(), store.Lane{Connector: string(v.By)})
+	lane := d.table.LaneNamed(d.node.Config(), store.Lane{Connector: string(v.By)})
 	if lane == nil || len(v.PeerID) == 0 || v.Parts > 1 || lane.Home().Protocol != o.spoken || o.Fits != nil {
 		return sms.Rejected
 	}
@@ -58,9 +58,9 @@ func (d *Desk) noteReplaced(lane *connector.Lane, v store.Mapping, notify sms.No
 	id := v.PeerID
 	v.Notify, v.By, v.PeerID = notify, nil, nil
 	o := d.receipts.Of(lane.Config())
-	d.receipts.NoteMapping(d.Committer.Begin(), o, &v, id, d.Clock.Wall(d.Clock.Now()))
-	d.Committer.End()
-	d.Committer.CommitSoon()
+	d.receipts.NoteMapping(d.keep.Committer.Begin(), o, &v, id, d.node.Clock.Wall(d.node.Clock.Now()))
+	d.keep.Committer.End()
+	d.keep.Committer.CommitSoon()
 }
 
 // outcome waits for the outcome of an operation that a lane's peer was asked for. An engine that is
@@ -88,7 +88,7 @@ func (o *Operation) asked(lane *connector.Lane, v *store.Mapping) (*sms.Message,
 	d := o.desk
 	home := lane.Home().Protocol
 	m := &sms.Message{
-		ID: v.ID, Origin: d.Origins.Of(string(v.Account), string(v.Connector)),
+		ID: v.ID, Origin: d.node.Origins.Of(string(v.Account), string(v.Connector)),
 		Notify: v.Notify, Flags: v.Flags & (sms.HasHeader | sms.Converted), Alphabet: v.Alphabet,
 	}
 	m.Set(v.Source, v.Dest, nil)
@@ -104,7 +104,7 @@ func (o *Operation) asked(lane *connector.Lane, v *store.Mapping) (*sms.Message,
 		m.SetNative(home, m.Native(home))
 		return code
 	}
-	if code := d.intake.TakeWaiting(d.Clock.WallNow(), &intake.Submission{Way: intake.ReplacedAt, Message: m, Change: change, Counted: true, Lane: lane}); code != sms.OK {
+	if code := d.intake.TakeWaiting(d.node.Clock.WallNow(), &intake.Submission{Way: intake.ReplacedAt, Message: m, Change: change, Counted: true, Lane: lane}); code != sms.OK {
 		return nil, code
 	}
 	return m, sms.OK

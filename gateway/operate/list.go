@@ -26,7 +26,7 @@ var (
 // given (0: from the latest), until f returns false. It may leave out those that were accepted before since, by the wall
 // clock. It stops behind a number of messages of all clients, and returns the id to go on below, or 0 when there are no more.
 func (d *Desk) List(ctx context.Context, client *account.Account, below uint64, since int64, f func(*Known) bool) (last uint64, err error) {
-	if !d.Recovered() {
+	if !d.keep.Recovered() {
 		return 0, ErrNotReady
 	}
 	if !client.Search() {
@@ -39,8 +39,8 @@ func (d *Desk) List(ctx context.Context, client *account.Account, below uint64, 
 	}
 	ctx, done := context.WithTimeout(ctx, operationTimeout)
 	defer done()
-	wall, looked := d.Clock.WallNow(), 0
-	next, err := receipts.List(d.Keeper, below, since, listLooks, func(k *receipts.Known) error {
+	wall, looked := d.node.Clock.WallNow(), 0
+	next, err := receipts.List(d.keep, below, since, listLooks, func(k *receipts.Known) error {
 		last = k.ID
 		if looked++; looked%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()

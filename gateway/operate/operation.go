@@ -80,7 +80,7 @@ func (o *Operation) Run() {
 		}
 		o.ID, o.Result.ID = id, id
 	}
-	if !d.Recovered() || o.order.wait(ctx) != nil {
+	if !d.keep.Recovered() || o.order.wait(ctx) != nil {
 		return
 	}
 	switch err := o.carryOut(ctx); {
@@ -91,8 +91,8 @@ func (o *Operation) Run() {
 		o.Code = sms.Throttled
 	default:
 		o.Code = sms.SystemError
-		if d.News.Is("operation failed") {
-			d.Log.Error().Err(err).Str("account", o.account).Stringer("operation", o.Kind).Msg("cannot carry out a client's operation")
+		if d.node.News.Is("operation failed") {
+			d.node.Log.Error().Err(err).Str("account", o.account).Stringer("operation", o.Kind).Msg("cannot carry out a client's operation")
 		}
 	}
 }
@@ -100,7 +100,7 @@ func (o *Operation) Run() {
 // wholeID returns the id of the latest message whose id has that remainder; with a modulo of
 // 0 the id itself. It reports false if no message can have it.
 func (d *Desk) wholeID(id, modulo uint64) (uint64, bool) {
-	last := d.IDs.Load()
+	last := d.keep.IDs.Load()
 	if modulo != 0 {
 		if id += last - last%modulo; id > last {
 			id -= modulo
@@ -172,7 +172,7 @@ func (o *Operation) done(n int, err error) error {
 // read answers where a message is.
 func (o *Operation) read(t *operand) {
 	o.Code, o.Waits = sms.OK, t.message
-	o.Result.State = waitsAs(t.message, o.desk.Clock.WallNow())
+	o.Result.State = waitsAs(t.message, o.desk.node.Clock.WallNow())
 }
 
 // waitsAs returns the state of a message that waits.
@@ -193,10 +193,10 @@ func (o *Operation) matches(account string, m *sms.Message) bool {
 // find passes the messages that the operation is about to f, in parts.
 func (o *Operation) find(ctx context.Context, f func([]*operand) error) error {
 	d := o.desk
-	if err := o.inStore(ctx, f); err != nil || d.Durable() {
+	if err := o.inStore(ctx, f); err != nil || d.keep.Durable() {
 		return err
 	}
-	for _, l := range d.Lanes() {
+	for _, l := range d.table.Lanes() {
 		var some []*operand
 		err := o.changer.wait(ctx, l, func(int64) { some = o.inLane(l) })
 		if err == nil {
@@ -217,7 +217,7 @@ var errSearched = errors.New("the scan has found all")
 func (o *Operation) inStore(ctx context.Context, f func([]*operand) error) error {
 	for from, more := o.ID, true; more; {
 		var some []*operand
-		next, err := o.desk.Store.Scan(from, pageLooks, func(e *store.Entry) error {
+		next, err := o.desk.keep.Store.Scan(from, pageLooks, func(e *store.Entry) error {
 			if h, err := store.DecodeHead(e.Record); o.ID == 0 && err == nil && string(h.Account) != o.account {
 				return nil
 			}
@@ -226,7 +226,7 @@ func (o *Operation) inStore(ctx context.Context, f func([]*operand) error) error
 				return errSearched
 			}
 			if m.err == nil && o.matches(string(m.head.Account), m.message) {
-				m.message.Origin = o.desk.Origins.Of(string(m.head.Account), string(m.head.Connector))
+				m.message.Origin = o.desk.node.Origins.Of(string(m.head.Account), string(m.head.Connector))
 				some = append(some, &operand{found: m})
 			}
 			return nil
@@ -249,7 +249,7 @@ func (o *Operation) inStore(ctx context.Context, f func([]*operand) error) error
 
 // inLane returns those that a lane has. It is called by whatever dispatches for the lane.
 func (o *Operation) inLane(l *connector.Lane) (all []*operand) {
-	ahead := o.desk.Clock.Ahead()
+	ahead := o.desk.node.Clock.Ahead()
 	add := func(m *sms.Message, t operand) {
 		if m == nil || m.Flags&sms.Settled != 0 || !o.matches(m.Account(), m) {
 			return
@@ -308,7 +308,7 @@ func (o *Operation) withdraw(ctx context.Context, all []*operand, f func(now int
 		left = slices.DeleteFunc(left, func(t *operand) bool { return taken[t] })
 		return err
 	}
-	lanes := o.desk.Lanes()
+	lanes := o.desk.table.Lanes()
 	for _, l := range lanes {
 		if err = from(l, false, func(t *operand) bool {
 			return t.share == nil && t.lane() == keep.LaneName(l) || t.share != nil && t.share.Lane == l
@@ -327,7 +327,7 @@ func (o *Operation) withdraw(ctx context.Context, all []*operand, f func(now int
 // places returns where messages wait in a lane: with search also if their times are not those in the store, because the
 // wall clock was set since they came, or between the gateway's runs.
 func (o *Operation) places(l *connector.Lane, search bool, all []*operand) map[uint64]queue.Waiting {
-	ahead := o.desk.Clock.Ahead()
+	ahead := o.desk.node.Clock.Ahead()
 	places, ids := map[uint64]queue.Waiting{}, map[uint64]bool{}
 	for _, t := range all {
 		ids[t.id], places[t.id] = true, t.waiting

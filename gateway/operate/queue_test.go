@@ -18,15 +18,15 @@ func (r *rig) fill() []StoredMessage {
 	r.t.Helper()
 	arrived, old := time.Unix(0, now).UTC(), time.Unix(3600, 0).UTC()
 	later := arrived.Add(time.Hour)
-	smsc := r.Origins.Of("", "operator")
+	smsc := r.Desk.node.Origins.Of("", "operator")
 	const source, dest, reason = "1234", "46700000001", "so it is"
 	put := func(m *sms.Message, lane store.Lane, why store.Aside) {
-		b := r.Committer.Begin()
+		b := r.Desk.keep.Committer.Begin()
 		b.Put(m, lane)
 		if why != store.InLane {
-			r.KeepAside(b, m, lane, why, reason)
+			r.Desk.keep.KeepAside(b, m, lane, why, reason)
 		}
-		r.Committer.End()
+		r.Desk.keep.Committer.End()
 	}
 	operator, client := keep.LaneName(r.share.Lane), store.Lane{Account: "client"}
 
@@ -34,7 +34,7 @@ func (r *rig) fill() []StoredMessage {
 	m.Priority, m.DeliverAt, m.Expires = 2, now+3600*second, now+3600*second
 	put(m, operator, store.InLane)
 	m.Attempts, m.NotBefore = 1, now+3600*second
-	r.KeepState(r.share.Lane, m)
+	r.Desk.keep.KeepState(r.share.Lane, m)
 	m = r.message(0, 1)
 	m.Arrived = old.UnixNano()
 	put(m, store.Lane{}, store.Parked)
@@ -50,7 +50,7 @@ func (r *rig) fill() []StoredMessage {
 	m.Origin = smsc
 	m.SetReport(sms.Address{Addr: []byte(dest)}, sms.Address{Addr: []byte(source)}, &sms.Report{ID: []byte("18"), State: sms.StateExpired})
 	put(m, store.Lane{}, store.Orphan)
-	if err := r.Committer.Sync(); err != nil {
+	if err := r.Desk.keep.Committer.Sync(); err != nil {
 		r.t.Fatal(err)
 	}
 

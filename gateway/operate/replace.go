@@ -50,10 +50,10 @@ func (o *Operation) replace(ctx context.Context, all []*operand) error {
 // not OK if the new text does not pass the steps, or may need room that there is not.
 func (o *Operation) changed(t *operand, m *sms.Message) sms.Code {
 	d := o.desk
-	now := d.Clock.WallNow()
+	now := d.node.Clock.WallNow()
 	return d.intake.TakeWaiting(now, &intake.Submission{
 		Way: intake.Replaced, Message: m, Change: o.Change, Counted: t.message.DeliverAt > now,
-		Lane: d.LaneNamed(d.Config(), t.lane()), // nil: its connector is gone, and the message will be routed again
+		Lane: d.table.LaneNamed(d.node.Config(), t.lane()), // nil: its connector is gone, and the message will be routed again
 	})
 }
 
@@ -61,31 +61,31 @@ func (o *Operation) changed(t *operand, m *sms.Message) sms.Code {
 func (o *Operation) load(id uint64) (*sms.Message, error) {
 	d := o.desk
 	var e store.Entry
-	switch ok, err := d.Store.Get(id, &e); {
+	switch ok, err := d.keep.Store.Get(id, &e); {
 	case err != nil:
 		return nil, err
 	case !ok:
 		return nil, errNoMessage
 	}
-	m, _, err := d.Decode(&e)
+	m, _, err := d.keep.Decode(&e)
 	return m, err
 }
 
 // store changes a message, in the store first. If that fails the message is as it was.
 func (o *Operation) store(s *connector.Share, m *sms.Message) error {
 	d := o.desk
-	ahead := d.Clock.Ahead()
+	ahead := d.node.Clock.Ahead()
 	old := store.AppendRecord(nil, m, keep.LaneName(s.Lane), 0)
 	shift(m, ahead)
-	o.Code = d.intake.TakeWaiting(d.Clock.WallNow(), &intake.Submission{Way: intake.Replaced, Message: m, Change: o.Change, Counted: true})
+	o.Code = d.intake.TakeWaiting(d.node.Clock.WallNow(), &intake.Submission{Way: intake.Replaced, Message: m, Change: o.Change, Counted: true})
 	shift(m, -ahead)
-	if o.Code != sms.OK || !d.Durable() {
+	if o.Code != sms.OK || !d.keep.Durable() {
 		return nil
 	}
-	b := d.Committer.Begin()
+	b := d.keep.Committer.Begin()
 	b.Replace(m, keep.LaneName(s.Lane))
-	d.Committer.End()
-	err := d.Committer.Sync()
+	d.keep.Committer.End()
+	err := d.keep.Committer.Sync()
 	if err != nil {
 		o.Code = sms.SystemError
 		_ = store.Decode(old, m, 0) // it was made of m
@@ -115,7 +115,7 @@ func (o *Operation) put(s *connector.Share, m *sms.Message) {
 		err := o.changer.wait(ctx, to.Lane, func(now int64) {
 			if !to.Lane.Gone() {
 				to.Lane.Return(now, to, m)
-			} else if s = d.Reroute(to.Lane, m, true); s == nil {
+			} else if s = d.table.Reroute(to.Lane, m, true); s == nil {
 				d.settler.EndUnsent(now, to.Lane, m, sms.Rejected)
 				m.Release()
 			}

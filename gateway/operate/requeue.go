@@ -52,7 +52,7 @@ func (c *QueueChange) past() string {
 // ListStored returns the messages of the gateway's store that are selected, as the
 // function of that name does.
 func (d *Desk) ListStored(s Selection, from uint64, limit int) (QueuePage, error) {
-	return ListStored(d.Store, s, from, limit)
+	return ListStored(d.keep.Store, s, from, limit)
 }
 
 // A changer changes messages that wait in a running gateway.
@@ -68,8 +68,8 @@ type changer struct {
 // lanes of a running gateway, and returns them with what was done to each. A message that is
 // under way is left alone. Changes are made one after the other.
 func (d *Desk) ChangeStored(ctx context.Context, onLane keep.Do, c QueueChange, s Selection, from uint64, limit int) (QueuePage, error) {
-	d.Changing.Lock()
-	defer d.Changing.Unlock()
+	d.keep.Changing.Lock()
+	defer d.keep.Changing.Unlock()
 	ch := &changer{Desk: d, onLane: onLane, change: c, to: map[*found]*connector.Share{}, result: map[*found]string{}}
 	if err := ch.mayBegin(); err != nil {
 		return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, err)
@@ -77,8 +77,8 @@ func (d *Desk) ChangeStored(ctx context.Context, onLane keep.Do, c QueueChange, 
 	var all []*found
 	var looked int
 	var next uint64
-	err := d.Find(func() (err error) {
-		all, looked, next, err = s.find(d.Store, from, limit, time.Now())
+	err := d.keep.Find(func() (err error) {
+		all, looked, next, err = s.find(d.keep.Store, from, limit, time.Now())
 		return err
 	})
 	if err == nil && !c.DryRun {
@@ -88,7 +88,7 @@ func (d *Desk) ChangeStored(ctx context.Context, onLane keep.Do, c QueueChange, 
 	if err != nil {
 		return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, err)
 	}
-	p := newPage(d.Store, all, looked, next, s)
+	p := newPage(d.keep.Store, all, looked, next, s)
 	for i, f := range all {
 		p.Messages[i].Result = ch.result[f]
 	}
@@ -97,13 +97,13 @@ func (d *Desk) ChangeStored(ctx context.Context, onLane keep.Do, c QueueChange, 
 
 // mayBegin returns why nothing can be changed now.
 func (c *changer) mayBegin() error {
-	if !c.Recovered() {
+	if !c.Desk.keep.Recovered() {
 		return errors.New("messages of earlier runs are still being read; try again when the log says that they are in their queues")
 	}
 	if c.change.What != MoveMessages {
 		return nil
 	}
-	return checkTarget(c.Config(), c.change.To)
+	return checkTarget(c.Desk.node.Config(), c.change.To)
 }
 
 // checkTarget returns an error if messages cannot be moved to a connector.
@@ -128,7 +128,7 @@ func (c *changer) do(ctx context.Context, all []*found) error {
 	var queued, aside []*found
 	for _, f := range all {
 		if f.err == nil {
-			f.message.Origin = c.Origins.Of(string(f.head.Account), string(f.head.Connector))
+			f.message.Origin = c.Desk.node.Origins.Of(string(f.head.Account), string(f.head.Connector))
 		}
 		switch {
 		case f.err != nil && c.change.What != DeleteMessages:
@@ -157,20 +157,20 @@ func (c *changer) do(ctx context.Context, all []*found) error {
 func (c *changer) aim(f *found) bool {
 	var lane *connector.Lane
 	if c.change.What == MoveMessages {
-		if to := c.Connector(c.change.To); to != nil {
-			lane = c.LaneOf(to)
+		if to := c.Desk.table.Connector(c.change.To); to != nil {
+			lane = c.Desk.table.LaneOf(to)
 		}
 	} else if r, ok := f.message.Report(); f.state.Aside == store.Dead {
-		lane = c.ClientLane(f.state.Lane.Account, r.Context)
+		lane = c.Desk.table.ClientLane(f.state.Lane.Account, r.Context)
 	} else if ok && r.Known != 0 {
-		lane = c.ClientLane(string(f.head.LaneAccount), r.Context)
+		lane = c.Desk.table.ClientLane(string(f.head.LaneAccount), r.Context)
 	} else {
-		lane = c.Route(f.message)
+		lane = c.Desk.table.Route(f.message)
 	}
 	if lane == nil {
 		return false
 	}
-	c.to[f] = c.Share(lane, f.message.Origin)
+	c.to[f] = c.Desk.table.Share(lane, f.message.Origin)
 	return true
 }
 
@@ -179,21 +179,21 @@ func (c *changer) deleteAside(all []*found) error {
 	for _, f := range all {
 		c.result[f] = ResultDeleted
 		if f.err != nil { // nothing is known of it but its id
-			b := c.Committer.Begin()
+			b := c.Desk.keep.Committer.Begin()
 			b.Delete(f.id, len(f.record))
-			c.Committer.End()
+			c.Desk.keep.Committer.End()
 			continue
 		}
 		c.deletedAside(f)
 	}
-	return c.Committer.Sync()
+	return c.Desk.keep.Committer.Sync()
 }
 
 // put gives messages to their new lanes, with their attempts forgotten. It stores that first,
 // because the lanes read the messages from the store.
 func (c *changer) put(all []*found) error {
 	shares := map[*connector.Share][]*found{}
-	b := c.Committer.Begin()
+	b := c.Desk.keep.Committer.Begin()
 	for _, f := range all {
 		s, m := c.to[f], f.message
 		s.Lane.Unfit(m.ID)
@@ -201,15 +201,15 @@ func (c *changer) put(all []*found) error {
 		if f.state.Aside == store.Dead {
 			c.renew(b, f)
 		}
-		if c.Durable() {
+		if c.Desk.keep.Durable() {
 			b.Keep(m, store.State{Lane: keep.LaneName(s.Lane)})
 		} else {
 			b.Delete(f.id, len(f.record)) // a store in memory holds none that waits in a lane
 		}
 		shares[s] = append(shares[s], f)
 	}
-	c.Committer.End()
-	failed := c.Committer.Sync() // the next commit tries again what failed here, so the lanes get the messages anyway
+	c.Desk.keep.Committer.End()
+	failed := c.Desk.keep.Committer.Sync() // the next commit tries again what failed here, so the lanes get the messages anyway
 	for _, f := range all {
 		if f.state.Aside != store.InLane {
 			c.leftAside(f)
@@ -227,26 +227,26 @@ func (c *changer) put(all []*found) error {
 // renew has the time of a dead letter begin anew, in its record as well.
 func (c *changer) renew(b *store.Batch, f *found) {
 	lane := keep.LaneName(c.to[f].Lane)
-	f.message.Expires = c.Clock.WallNow() + int64(c.Config().Receipts.CallbackValidity)
+	f.message.Expires = c.Desk.node.Clock.WallNow() + int64(c.Desk.node.Config().Receipts.CallbackValidity)
 	f.record = store.AppendRecord(nil, f.message, lane, 0)
-	if !c.Durable() {
+	if !c.Desk.keep.Durable() {
 		return
 	}
 	m := sms.Message{ID: f.id, Origin: f.message.Origin}
-	if err := store.Decode(f.record, &m, c.Clock.Ahead()); err == nil { // it was made a moment ago
+	if err := store.Decode(f.record, &m, c.Desk.node.Clock.Ahead()); err == nil { // it was made a moment ago
 		b.ReplaceOwn(&m, lane)
 	}
 }
 
 // enter adds messages to a share of a lane. Engine.Do runs it.
 func (c *changer) enter(now int64, s *connector.Share, all []*found) {
-	ahead := c.Clock.Ahead()
+	ahead := c.Desk.node.Clock.Ahead()
 	for _, f := range all {
-		if c.Durable() {
+		if c.Desk.keep.Durable() {
 			s.Lane.Restore(now, s, c.again(f, now))
 			continue
 		}
-		m := c.Messages.Get()
+		m := c.Desk.node.Messages.Get()
 		m.ID, m.Origin = f.id, f.message.Origin
 		if err := store.Decode(f.record, m, ahead); err != nil {
 			m.Release() // it was read before
@@ -277,9 +277,9 @@ func waitingOf(f *found, ahead int64) queue.Waiting {
 // again returns what a lane knows of a message that it gets again. The wall clock may have gone back, and the
 // message does not wait for that.
 func (c *changer) again(f *found, now int64) queue.Waiting {
-	w := waitingOf(f, c.Clock.Ahead())
+	w := waitingOf(f, c.Desk.node.Clock.Ahead())
 	w.Arrived = min(w.Arrived, now)
-	w.NotBefore = c.NotBefore(f.message.NotBefore, c.Clock.Ahead())
+	w.NotBefore = c.Desk.keep.NotBefore(f.message.NotBefore, c.Desk.node.Clock.Ahead())
 	return w
 }
 
@@ -296,7 +296,7 @@ func (c *changer) log() {
 	if len(counts) == 0 {
 		return
 	}
-	e := c.Log.Info().Str("operator", c.change.Operator)
+	e := c.Desk.node.Log.Info().Str("operator", c.change.Operator)
 	if c.change.To != "" {
 		e.Str("to", c.change.To)
 	}
@@ -331,7 +331,7 @@ func (c *changer) adoptNow(f *found) (result string, err error) {
 func (c *changer) matched(f *found) {
 	result, err := c.adoptNow(f)
 	if err != nil {
-		c.LogLookup(err)
+		c.Desk.keep.LogLookup(err)
 	}
 	c.result[f] = result
 }

@@ -33,7 +33,7 @@ func TestChange(t *testing.T) {
 	} {
 		r := newDurableRig(t)
 		var log testutil.Log
-		r.Log = zerolog.New(&log)
+		r.Desk.node.Log = zerolog.New(&log)
 		r.fill()
 		r.enterAll()
 		if dry := r.tryOut(c.what, c.to); dry != [6]string{} {
@@ -63,7 +63,7 @@ func TestChange(t *testing.T) {
 				t.Errorf("%s: message %s in the log: %s", c.what, m.ID, log.String())
 			}
 		}
-		lanes := [3]int{r.share.Lane.Len(), r.LaneOf(r.Connector("second")).Len(), r.ClientLane("client", nil).Len()}
+		lanes := [3]int{r.share.Lane.Len(), r.Desk.table.LaneOf(r.Desk.table.Connector("second")).Len(), r.Desk.table.ClientLane("client", nil).Len()}
 		if lanes != c.lanes {
 			t.Errorf("%s: %d wait, want %d", c.what, lanes, c.lanes)
 		}
@@ -109,9 +109,9 @@ func TestRetryMoved(t *testing.T) {
 	r := newDurableRig(t)
 	m := r.message(0, 1)
 	r.store(m)
-	there := r.Share(r.LaneOf(r.Connector("second")), m.Origin)
+	there := r.Desk.table.Share(r.Desk.table.LaneOf(r.Desk.table.Connector("second")), m.Origin)
 	there.Lane.Restore(now, there, waitingOf(&found{id: m.ID, message: m}, 0))
-	r.Clock.SetAhead(3600 * second)
+	r.Desk.node.Clock.SetAhead(3600 * second)
 	if got := r.change(RetryMessages, Selection{}); !slices.Equal(got, []string{ResultRetried}) {
 		t.Errorf("it is %q", got)
 	}
@@ -149,7 +149,7 @@ func TestRetryLost(t *testing.T) {
 	t.Parallel()
 	r := newDurableRig(t)
 	var log testutil.Log
-	r.Log = zerolog.New(&log)
+	r.Desk.node.Log = zerolog.New(&log)
 	r.fill()
 	for _, lost := range []bool{false, true} {
 		r.disk.lost = lost
@@ -196,15 +196,15 @@ func TestQueueSums(t *testing.T) {
 	t.Parallel()
 	r := newDurableRig(t)
 	wait := func(connector, account string, n int) {
-		o := r.Origins.Of(account, "clients")
+		o := r.Desk.node.Origins.Of(account, "clients")
 		if account == "" {
-			o = r.Origins.Of("", "second")
+			o = r.Desk.node.Origins.Of("", "second")
 		}
-		lane := r.ClientLane("client", nil)
+		lane := r.Desk.table.ClientLane("client", nil)
 		if connector != "" {
-			lane = r.LaneOf(r.Connector(connector))
+			lane = r.Desk.table.LaneOf(r.Desk.table.Connector(connector))
 		}
-		s := r.Share(lane, o)
+		s := r.Desk.table.Share(lane, o)
 		for range n {
 			m := r.message(0, 1)
 			m.Origin = o

@@ -99,18 +99,19 @@ func newDurableRig(t *testing.T) *rig {
 
 func newRigOn(t *testing.T, s store.Store, ahead int64) *rig {
 	t.Helper()
-	table := roomtest.Table(t, roomtest.Operator("window: 10}\n  - {name: second, direction: out, address: \"127.0.0.1:2\", system_id: pmg, password: secret"))
-	table.Clock.EngineClock = func() int64 { return now }
-	table.Clock.WallClock = func() time.Time { return time.Unix(0, now+ahead) }
-	table.Clock.SetAhead(ahead)
-	c, receipts := convert.NewDesk(table), receipts.NewDesk(table)
-	settler := settle.NewDesk(table, c, receipts)
+	ground := roomtest.New(t, roomtest.Operator("window: 10}\n  - {name: second, direction: out, address: \"127.0.0.1:2\", system_id: pmg, password: secret"))
+	ground.Node.Clock.EngineClock = func() int64 { return now }
+	ground.Node.Clock.WallClock = func() time.Time { return time.Unix(0, now+ahead) }
+	ground.Node.Clock.SetAhead(ahead)
+	n, k, table := ground.Node, ground.Keeper, ground.Table
+	c, receipts := convert.NewDesk(n, table), receipts.NewDesk(n, k, table)
+	settler := settle.NewDesk(n, k, table, c, receipts)
 	r := &rig{t: t, disk: &disk{Store: s}}
-	table.Open(r.disk, func(uint64, error) {})
-	table.SetRecovered()
-	r.Desk = NewDesk(table, receipts, settler, intake.NewDesk(table, c, receipts, settler))
+	ground.Keeper.Open(r.disk, func(uint64, error) {})
+	ground.Keeper.SetRecovered()
+	r.Desk = NewDesk(n, k, table, receipts, settler, intake.NewDesk(n, k, table, c, receipts, settler))
 	r.SetDo(r.do)
-	r.share = r.Share(r.LaneOf(r.Connector("operator")), r.Origins.Of("client", "clients"))
+	r.share = table.Share(table.LaneOf(table.Connector("operator")), n.Origins.Of("client", "clients"))
 	return r
 }
 
@@ -123,17 +124,17 @@ func (r *rig) do(_ *connector.Lane, f func(int64)) bool {
 
 // made returns what was made that its lanes have not been given yet.
 func (r *rig) made() []keep.Own {
-	all, _ := r.Outgoing.Waiting()
+	all, _ := r.Desk.keep.Outgoing.Waiting()
 	return all
 }
 
-func (r *rig) close() error { return r.Keeper.Close() }
+func (r *rig) close() error { return r.Desk.keep.Close() }
 
 // message returns the next message of the client, part of so many.
 func (r *rig) message(part, parts uint8) *sms.Message {
-	m := r.Messages.Get()
+	m := r.Desk.node.Messages.Get()
 	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
-	m.ID, m.Offset, m.Part, m.Parts = r.IDs.Add(1), uint16(part), part, parts
+	m.ID, m.Offset, m.Part, m.Parts = r.Desk.keep.IDs.Add(1), uint16(part), part, parts
 	m.Origin, m.Arrived, m.Notify = r.share.Origin, now, sms.NotifyFailure
 	return m
 }
@@ -141,12 +142,12 @@ func (r *rig) message(part, parts uint8) *sms.Message {
 // store stores messages for the operator's lane.
 func (r *rig) store(all ...*sms.Message) {
 	r.t.Helper()
-	b := r.Committer.Begin()
+	b := r.Desk.keep.Committer.Begin()
 	for _, m := range all {
 		b.Put(m, keep.LaneName(r.share.Lane))
 	}
-	r.Committer.End()
-	if err := r.Committer.Sync(); err != nil {
+	r.Desk.keep.Committer.End()
+	if err := r.Desk.keep.Committer.Sync(); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -154,10 +155,10 @@ func (r *rig) store(all ...*sms.Message) {
 // enterAll gives the lanes the entries of the messages that are stored for them.
 func (r *rig) enterAll() {
 	r.t.Helper()
-	_, err := r.Store.Scan(0, 100, func(e *store.Entry) error {
+	_, err := r.Desk.keep.Store.Scan(0, 100, func(e *store.Entry) error {
 		f := newFound(e)
-		if l := r.LaneNamed(r.Config(), f.lane()); l != nil && f.stateName() == StateQueued {
-			l.Restore(now, r.Share(l, r.Origins.Of(string(f.head.Account), string(f.head.Connector))), waitingOf(f, 0))
+		if l := r.Desk.table.LaneNamed(r.Desk.node.Config(), f.lane()); l != nil && f.stateName() == StateQueued {
+			l.Restore(now, r.Desk.table.Share(l, r.Desk.node.Origins.Of(string(f.head.Account), string(f.head.Connector))), waitingOf(f, 0))
 		}
 		return nil
 	})
@@ -171,9 +172,9 @@ func (r *rig) park(all ...*sms.Message) {
 	r.t.Helper()
 	r.store(all...)
 	for _, m := range all {
-		r.SetAside(m, store.Lane{}, store.Parked, "no route")
+		r.Desk.keep.SetAside(m, store.Lane{}, store.Parked, "no route")
 	}
-	if err := r.Committer.Sync(); err != nil {
+	if err := r.Desk.keep.Committer.Sync(); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -181,7 +182,7 @@ func (r *rig) park(all ...*sms.Message) {
 // client returns the client's account, which is logged in.
 func (r *rig) client() *account.Account {
 	r.t.Helper()
-	accounts := account.NewTable(r.Config(), account.NewRegistry())
+	accounts := account.NewTable(r.Desk.node.Config(), account.NewRegistry())
 	l := account.Login{SystemID: []byte("client"), Password: []byte("secret"), Connector: "clients", Bind: protocols.Transceiver}
 	client, result := accounts.LogIn(1, l, accounts.Verify(l))
 	if client == nil {

@@ -24,8 +24,8 @@ type QueueSum struct {
 // QueueSums returns what waits in a running gateway, by peer and account. It reads no message.
 // now is the time by the engine's clock.
 func (d *Desk) QueueSums(now int64) (sums []QueueSum) {
-	wall := time.Unix(0, d.Clock.Wall(now)).UTC()
-	for _, l := range d.Lanes() {
+	wall := time.Unix(0, d.node.Clock.Wall(now)).UTC()
+	for _, l := range d.table.Lanes() {
 		sum := QueueSum{State: StateQueued, Connector: l.Home().Name, Taken: l.Home().Stats.Sent.Load()}
 		if l.Account != "" {
 			sum.Connector, sum.Receiver, sum.Taken = "", l.Account, l.Delivered.Load()
@@ -45,7 +45,7 @@ func (d *Desk) QueueSums(now int64) (sums []QueueSum) {
 		})
 	}
 	for why, state := range map[store.Aside]string{store.Parked: StateParked, store.Quarantined: StateQuarantined, store.Orphan: StateOrphan} {
-		if n := d.Aside(why); n > 0 {
+		if n := d.keep.Aside(why); n > 0 {
 			sums = append(sums, QueueSum{State: state, Messages: n})
 		}
 	}

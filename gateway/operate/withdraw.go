@@ -60,7 +60,7 @@ func (c *changer) withdraw(ctx context.Context, all []*found) (taken []*found, e
 	}()
 	for _, f := range all {
 		w.left[f] = true
-		if l := c.LaneNamed(c.Config(), f.lane()); l != nil {
+		if l := c.Desk.table.LaneNamed(c.Desk.node.Config(), f.lane()); l != nil {
 			w.lanes[l] = append(w.lanes[l], f)
 		}
 	}
@@ -69,7 +69,7 @@ func (c *changer) withdraw(ctx context.Context, all []*found) (taken []*found, e
 			return nil, err
 		}
 	}
-	for _, l := range c.Lanes() { // a message may have moved to another lane, and the clock may have been set
+	for _, l := range c.Desk.table.Lanes() { // a message may have moved to another lane, and the clock may have been set
 		if len(w.left) == 0 {
 			break
 		}
@@ -77,11 +77,11 @@ func (c *changer) withdraw(ctx context.Context, all []*found) (taken []*found, e
 			return nil, err
 		}
 	}
-	err = c.Committer.Sync()
+	err = c.Desk.keep.Committer.Sync()
 	for f := range w.left {
 		c.result[f] = ResultUnderWay
 		var e store.Entry
-		if ok, err := c.Store.Get(f.id, &e); err == nil && !ok {
+		if ok, err := c.Desk.keep.Store.Get(f.id, &e); err == nil && !ok {
 			c.result[f] = ResultGone
 		}
 	}
@@ -112,7 +112,7 @@ func (c *changer) giveBack(s *connector.Share, all ...*found) {
 
 // from takes messages out of a lane, by their places, or, with search, wherever they are.
 func (w *withdrawal) from(now int64, l *connector.Lane, all []*found, search bool) {
-	ahead := w.Clock.Ahead()
+	ahead := w.changer.Desk.node.Clock.Ahead()
 	ids := map[uint64]bool{}
 	byID := map[uint64]*found{}
 	for _, f := range all {
@@ -166,7 +166,7 @@ func (w *withdrawal) remove(now int64, l *connector.Lane, s *connector.Share, f 
 func (d *Desk) deleted(now int64, l *connector.Lane, f *found, m *sms.Message) {
 	if m == nil {
 		m = f.message
-		m.Arrived -= d.Clock.Ahead()
+		m.Arrived -= d.node.Clock.Ahead()
 	}
 	d.settler.EndUnsent(now, l, m, sms.Deleted)
 	m.Release()
@@ -175,9 +175,9 @@ func (d *Desk) deleted(now int64, l *connector.Lane, f *found, m *sms.Message) {
 // deletedAside ends a message that waits in no lane. Its times are by the wall clock until then.
 func (d *Desk) deletedAside(f *found) {
 	m := f.message
-	m.Arrived -= d.Clock.Ahead()
+	m.Arrived -= d.node.Clock.Ahead()
 	d.settler.Forget(m, keep.Ending{State: events.Deleted, Aside: true, Lane: f.state.Lane,
-		Answer: sms.Answer{Code: sms.Deleted, At: d.Clock.Now()}, Attempts: settle.AttemptsOf(m, sms.Deleted, 0)}, nil)
+		Answer: sms.Answer{Code: sms.Deleted, At: d.node.Clock.Now()}, Attempts: settle.AttemptsOf(m, sms.Deleted, 0)}, nil)
 	d.leftAside(f)
 	if f.state.Aside != store.Dead { // that was counted when it was put aside
 		m.Origin.Tally.Cancelled.Add(1)
@@ -193,5 +193,5 @@ func (d *Desk) leftAside(f *found) {
 	if f.state.Aside == store.Dead {
 		d.settler.Dead.Left(f.id)
 	}
-	d.CountAside(d.Origins.Of(string(f.head.Account), string(f.head.Connector)), f.state.Aside, -1)
+	d.keep.CountAside(d.node.Origins.Of(string(f.head.Account), string(f.head.Connector)), f.state.Aside, -1)
 }

@@ -51,7 +51,7 @@ func (d *Desk) Of(c *config.Connector) *Centre {
 		if d.centres == nil {
 			d.centres = map[string]*Centre{}
 		}
-		o = &Centre{Name: name, recent: newRecent(recentSize(d.Config()))}
+		o = &Centre{Name: name, recent: newRecent(recentSize(d.node.Config()))}
 		o.sendsUnasked.Store(d.forms[name].unasked)
 		d.centres[name] = o
 	}
@@ -75,7 +75,7 @@ func (d *Desk) NoteAnswer(o *Centre, c *config.Connector, m *sms.Message, id []b
 	o.learner.Answered(id)
 	changed, grown := o.concludes(), o.grows()
 	if convert.Asks(m, c) != 0 || o.Missed.Load() || o.sendsUnasked.Load() {
-		o.note(store.MappingOf(m, d.Clock.Ahead()), id)
+		o.note(store.MappingOf(m, d.node.Clock.Ahead()), id)
 		d.Orphans.answered(o.Name, o.key)
 	}
 	o.mu.Unlock()
@@ -92,7 +92,7 @@ func (o *Centre) note(v store.Mapping, id []byte) {
 // isUnasked notes that a centre sends receipts that nobody has asked for, so that what its ids stand
 // for is stored for each message.
 func (d *Desk) isUnasked(m *sms.Message) {
-	c := d.Connector(m.Origin.Connector)
+	c := d.table.Connector(m.Origin.Connector)
 	if c == nil || c.Config().Receipts == config.ForceReceipts {
 		return
 	}
@@ -108,7 +108,7 @@ func (d *Desk) NoteOf(l *connector.Link, m *sms.Message) []byte {
 	if l.Account != nil || m.Kind != sms.Submit || c.Role() != protocols.Client || convert.Asks(m, c) == 0 {
 		return nil
 	}
-	v := store.MappingOf(m, d.Clock.Ahead())
+	v := store.MappingOf(m, d.node.Clock.Ahead())
 	return v.Append(nil)
 }
 
@@ -119,8 +119,8 @@ func (d *Desk) NoteLate(l *connector.Link, record, id []byte) {
 		return
 	}
 	o := d.Of(l.Connector.Config())
-	d.NoteMapping(d.Committer.Begin(), o, &v, id, d.Clock.Wall(d.Clock.Now()))
-	d.Committer.End()
+	d.NoteMapping(d.keep.Committer.Begin(), o, &v, id, d.node.Clock.Wall(d.node.Clock.Now()))
+	d.keep.Committer.End()
 }
 
 // concludes reports whether what is known of the centre's ids leads to something else than
@@ -173,7 +173,7 @@ func (d *Desk) learnt(o *Centre, changed, grown bool) {
 	if !changed {
 		return
 	}
-	switch e := d.Log.Info().Str("operator", o.Name); {
+	switch e := d.node.Log.Info().Str("operator", o.Name); {
 	case fixed:
 	case certain:
 		e.Stringer("receipt_ids", relation).Msg("it is certain how the SMSC writes ids in receipts")
@@ -290,7 +290,7 @@ func (d *Desk) get(o *Centre, key []byte, m *sms.Message, f *Match) (bool, error
 	}
 	o.mu.Unlock()
 	if !ok {
-		value, ok, err = d.Store.Lookup(o.Name, key)
+		value, ok, err = d.keep.Store.Lookup(o.Name, key)
 		if err == nil && ok {
 			err = f.Set(value)
 		}
@@ -318,7 +318,7 @@ func (d *Desk) getOnly(o *Centre, id []byte, m *sms.Message, f *Match) (bool, er
 
 // isAwaiting reports whether an answer of a centre may come.
 func (d *Desk) isAwaiting(operator string) (awaits bool) {
-	for _, c := range d.Connectors() {
+	for _, c := range d.table.Connectors() {
 		if cfg := c.Config(); cfg.Role() == protocols.Client && cfg.OperatorName() == operator {
 			c.Links(func(l *connector.Link) { awaits = awaits || l.Inflight.Used() > 0 })
 		}

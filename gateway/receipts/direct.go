@@ -47,7 +47,7 @@ func (d *Desk) Direct(now int64, m *sms.Message, f *Match) (*connector.Share, ve
 		c.Unwanted.Add(1)
 		return nil, Dropped
 	}
-	lane := d.ClientLane(string(f.Account), f.Context)
+	lane := d.table.ClientLane(string(f.Account), f.Context)
 	if lane == nil {
 		if isHomeless(f.Context) {
 			c.Homeless.Add(1)
@@ -56,13 +56,13 @@ func (d *Desk) Direct(now int64, m *sms.Message, f *Match) (*connector.Share, ve
 		return nil, Dropped
 	}
 	f.More = d.addressAll(now, m, &f.Mapping, &r, known, others)
-	return d.Share(lane, m.Origin), passOn
+	return d.table.Share(lane, m.Origin), passOn
 }
 
 // noteDelay counts how long the receipt of a message's end took, since the message was accepted or was to leave.
 func noteDelay(d *Desk, now int64, m *sms.Message, f *Match, s sms.State) {
-	if c := d.Connector(m.Origin.Connector); c != nil && s.Final() {
-		c.Stats.Receipt.Observe(max(0, d.Clock.Wall(now)-max(f.Arrived, f.DeliverAt)))
+	if c := d.table.Connector(m.Origin.Connector); c != nil && s.Final() {
+		c.Stats.Receipt.Observe(max(0, d.node.Clock.Wall(now)-max(f.Arrived, f.DeliverAt)))
 	}
 }
 
@@ -85,7 +85,7 @@ func wants(n sms.Notify, s sms.State) bool {
 // point into m.
 func (d *Desk) address(now int64, m *sms.Message, f *store.Mapping, r *sms.Report, known uint64) {
 	r.Known, r.Original, r.Context = known, nil, f.Context
-	wall := d.Clock.Wall(now)
+	wall := d.node.Clock.Wall(now)
 	if r.Accepted = 0; len(f.Context) > 0 {
 		r.Accepted, r.Parts = f.Arrived, max(f.Parts, 1)
 	}
@@ -108,8 +108,8 @@ func (d *Desk) address(now int64, m *sms.Message, f *store.Mapping, r *sms.Repor
 	if len(native) > 0 {
 		m.SetNative(protocol, native)
 	}
-	m.Arrived, m.DeliverAt, m.NotBefore = now, 0, toldAfter(now, f.Arrived-d.Clock.Ahead(), f, r)
-	m.Expires = now + int64(validity(&d.Config().Receipts, f.Context))
+	m.Arrived, m.DeliverAt, m.NotBefore = now, 0, toldAfter(now, f.Arrived-d.node.Clock.Ahead(), f, r)
+	m.Expires = now + int64(validity(&d.node.Config().Receipts, f.Context))
 	m.Notify, m.Offset, m.Part, m.Parts = 0, 0, 0, 0
 	m.Flags &^= sms.HasHeader | sms.ReplyPath | sms.RelativeValidity
 }

@@ -42,13 +42,13 @@ func TestStoreFails(t *testing.T) {
 		waitsName: func(p *rig) error { return p.waits.tell() },
 		endedName: func(p *rig) error { _, _, _, err := p.FateOf(5000); return err },
 		partsName: func(p *rig) error {
-			p.LastStored = 6000
+			p.Desk.keep.LastStored = 6000
 			_, f := partOf(p, 0, 2, sms.StateDelivered, "")
-			p.NoteMapping(p.Committer.Begin(), p.operator(), &f.Mapping, []byte("msg-1"), p.now)
-			p.Committer.End()
+			p.NoteMapping(p.Desk.keep.Committer.Begin(), p.operator(), &f.Mapping, []byte("msg-1"), p.now)
+			p.Desk.keep.Committer.End()
 			id := p.makeOrphan("msg-1", sms.StateDelivered)
 			p.Orphans.end()
-			if p.Aside(store.Orphan) != 1 || !p.Orphans.has(id) {
+			if p.Desk.keep.Aside(store.Orphan) != 1 || !p.Orphans.has(id) {
 				t.Error("a receipt that cannot be looked at is gone")
 			}
 			return p.Orphans.Adopt(p.receipt("46700000001", sms.Report{ID: []byte("msg-1"), State: sms.StateDelivered}), 0)

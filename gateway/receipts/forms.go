@@ -30,7 +30,7 @@ func FormNames() (names []string) {
 
 // Forms returns how the centres of all connectors to SMSCs write ids, in the order of the configuration.
 func (d *Desk) Forms() (all []CentreForm) {
-	cfg, seen := d.Config(), map[string]bool{}
+	cfg, seen := d.node.Config(), map[string]bool{}
 	for i := range cfg.Connectors {
 		c := &cfg.Connectors[i]
 		if c.Role() != protocols.Client || seen[c.OperatorName()] {
@@ -53,7 +53,7 @@ func (d *Desk) Forms() (all []CentreForm) {
 
 // keepForm stores what is known of a centre's ids.
 func (d *Desk) keepForm(o *Centre) {
-	day := store.DayOf(d.Clock.Wall(d.Clock.Now()))
+	day := store.DayOf(d.node.Clock.Wall(d.node.Clock.Now()))
 	unasked := uint8(0)
 	if o.sendsUnasked.Load() {
 		unasked = 1
@@ -62,15 +62,15 @@ func (d *Desk) keepForm(o *Centre) {
 	o.storedOn = day
 	value := append(o.learner.Append(nil), unasked)
 	o.mu.Unlock()
-	d.Committer.Begin().Map(day, formsName, []byte(o.Name), value)
-	d.Committer.End()
-	d.Committer.CommitSoon()
+	d.keep.Committer.Begin().Map(day, formsName, []byte(o.Name), value)
+	d.keep.Committer.End()
+	d.keep.Committer.CommitSoon()
 }
 
 // LoadForms reads what earlier runs have stored.
 func (d *Desk) LoadForms() error {
 	d.forms = map[string]form{}
-	err := d.Store.Mapped(formsName, nil, maxForms, func(name, value []byte) error {
+	err := d.keep.Store.Mapped(formsName, nil, maxForms, func(name, value []byte) error {
 		if len(name) == 0 && len(value) == 4 {
 			d.forgotten = binary.BigEndian.Uint32(value)
 			return nil
@@ -101,7 +101,7 @@ func (d *Desk) tidyReceipts(now int64) {
 	if next := d.tidied.Load(); now < next || !d.tidied.CompareAndSwap(next, now+tidyReceiptsEvery) {
 		return
 	}
-	wall, keep := d.Clock.Wall(now), d.Config().Receipts.Keep
+	wall, keep := d.node.Clock.Wall(now), d.node.Config().Receipts.Keep
 	d.renewForms(store.DayOf(wall), uint32(keep/(2*24*time.Hour)))
 	day := store.DayOf(wall - int64(keep))
 	looked := d.looked
@@ -111,17 +111,17 @@ func (d *Desk) tidyReceipts(now int64) {
 	}
 	day = min(day, looked)
 	if d.forgotten != 0 && day > d.forgotten+1 {
-		if d.News.Is("forgets") {
-			d.Log.Warn().Uint32("days", day-d.forgotten).Msg("ids of messages of several days are too old at once; a day's are forgotten each hour: is the clock right?")
+		if d.node.News.Is("forgets") {
+			d.node.Log.Warn().Uint32("days", day-d.forgotten).Msg("ids of messages of several days are too old at once; a day's are forgotten each hour: is the clock right?")
 		}
 		day = d.forgotten + 1
 	}
-	b := d.Committer.Begin()
+	b := d.keep.Committer.Begin()
 	b.UnmapBefore(day)
 	if day != d.forgotten {
 		b.Map(store.DayOf(wall), formsName, nil, binary.BigEndian.AppendUint32(nil, day))
 	}
-	d.Committer.End()
+	d.keep.Committer.End()
 	d.forgotten = day
 	d.Orphans.dropBefore(int64(day) * store.DayLength)
 }
@@ -134,7 +134,7 @@ func (d *Desk) renewForms(today, days uint32) {
 	var old []*Centre
 	d.mu.Lock()
 	for name := range d.forms {
-		for _, c := range d.Connectors() {
+		for _, c := range d.table.Connectors() {
 			if c.Config().OperatorName() == name && d.centres[name] == nil {
 				d.mu.Unlock()
 				d.Of(c.Config())

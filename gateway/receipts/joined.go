@@ -31,7 +31,7 @@ func receivers(f *store.Mapping, s sms.State) (known uint64, others []uint64) {
 // for the other ids, which are no messages of the gateway yet. r may point into m.
 func (d *Desk) addressAll(now int64, m *sms.Message, f *store.Mapping, r *sms.Report, known uint64, others []uint64) (more []*sms.Message) {
 	for _, id := range others {
-		other := d.Messages.Copy(m)
+		other := d.node.Messages.Copy(m)
 		d.address(now, other, f, r, id)
 		more = append(more, other)
 	}

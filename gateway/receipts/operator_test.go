@@ -12,13 +12,13 @@ import (
 )
 
 // operator returns the operator of the connector of that name.
-func (p *rig) operator() *Centre { return p.Of(p.Connector("operator").Config()) }
+func (p *rig) operator() *Centre { return p.Of(p.Desk.table.Connector("operator").Config()) }
 
 // submitted returns a message of the client that asks for these receipts.
 func (p *rig) submitted(n sms.Notify) *sms.Message {
-	m := p.Messages.Get()
-	m.ID, m.Arrived, m.Notify = p.IDs.Add(1), p.now, n
-	m.Origin = p.Origins.Of("client", "clients")
+	m := p.Desk.node.Messages.Get()
+	m.ID, m.Arrived, m.Notify = p.Desk.keep.IDs.Add(1), p.now, n
+	m.Origin = p.Desk.node.Origins.Of("client", "clients")
 	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, nil)
 	return m
 }
@@ -28,10 +28,10 @@ func (p *rig) accepted(id string) uint64 {
 	p.t.Helper()
 	m, a := p.submitted(sms.NotifySuccess|sms.NotifyFailure), sms.Answer{PeerID: []byte(id), At: p.now}
 	defer m.Release()
-	p.NoteAnswer(p.operator(), p.Connector("operator").Config(), m, a.PeerID)
-	p.Note(p.Committer.Begin(), p.operator(), m, &a, p.Clock.Ahead())
-	p.Committer.End()
-	if err := p.Committer.Sync(); err != nil {
+	p.NoteAnswer(p.operator(), p.Desk.table.Connector("operator").Config(), m, a.PeerID)
+	p.Note(p.Desk.keep.Committer.Begin(), p.operator(), m, &a, p.Desk.node.Clock.Ahead())
+	p.Desk.keep.Committer.End()
+	if err := p.Desk.keep.Committer.Sync(); err != nil {
 		p.t.Fatal(err)
 	}
 	return m.ID
@@ -39,8 +39,8 @@ func (p *rig) accepted(id string) uint64 {
 
 // receipt returns a receipt of the operator.
 func (p *rig) receipt(from string, r sms.Report) *sms.Message {
-	m := p.Messages.Get()
-	m.Origin = p.Origins.Of("", "operator")
+	m := p.Desk.node.Messages.Get()
+	m.Origin = p.Desk.node.Origins.Of("", "operator")
 	m.SetReport(sms.Address{Addr: []byte(from)}, sms.Address{Addr: []byte("1234")}, &r)
 	return m
 }
@@ -50,7 +50,7 @@ func (p *rig) restart() {
 	p.t.Helper()
 	p.centres = nil
 	p.unasked.Store(false)
-	if err := p.Committer.Sync(); err != nil {
+	if err := p.Desk.keep.Committer.Sync(); err != nil {
 		p.t.Fatal(err)
 	}
 	if err := p.LoadForms(); err != nil {
@@ -150,7 +150,7 @@ func TestFormIsKept(t *testing.T) {
 		}
 		now := p.now
 		for days := range int64(20) {
-			p.Clock.SetAhead(days * int64(24*time.Hour))
+			p.Desk.node.Clock.SetAhead(days * int64(24*time.Hour))
 			p.tidyReceipts(now)
 			now += tidyReceiptsEvery
 		}
@@ -235,7 +235,7 @@ func TestNoteAnswer(t *testing.T) {
 		o, m := p.operator(), p.submitted(c.notify)
 		o.Missed.Store(c.missed)
 		o.sendsUnasked.Store(c.unasked)
-		p.NoteAnswer(o, p.Connector("operator").Config(), m, []byte("msg-1"))
+		p.NoteAnswer(o, p.Desk.table.Connector("operator").Config(), m, []byte("msg-1"))
 		var f Match
 		if found := p.Find(o, p.receipt("46700000001", sms.Report{ID: []byte("msg-1")}), &f); found != c.want || found && f.ID != m.ID {
 			t.Errorf("%+v: found: %v, message %d", c, found, f.ID)
@@ -247,7 +247,7 @@ func TestNoteAnswer(t *testing.T) {
 func TestMapsFor(t *testing.T) {
 	t.Parallel()
 	p := newRig(t)
-	out, in := p.LaneOf(p.Connector("operator")), p.ClientLane("client", nil)
+	out, in := p.Desk.table.LaneOf(p.Desk.table.Connector("operator")), p.Desk.table.ClientLane("client", nil)
 	for name, c := range map[string]struct {
 		lane *connector.Lane
 		kind sms.Kind
@@ -279,7 +279,7 @@ func TestUnaskedReceipts(t *testing.T) {
 		if err := p.keep(store.NewMemory()); err != nil {
 			t.Fatal(err)
 		}
-		lane, m := p.LaneOf(p.Connector("operator")), p.submitted(0)
+		lane, m := p.Desk.table.LaneOf(p.Desk.table.Connector("operator")), p.submitted(0)
 		noted := func() bool { return p.MapsFor(lane, m, &sms.Answer{PeerID: []byte("msg-1")}) != nil }
 		if noted() != (options != "") {
 			t.Errorf("%q: noted before a receipt comes: %v", options, noted())
@@ -319,7 +319,7 @@ func TestNoteOf(t *testing.T) {
 	} {
 		m := p.submitted(c.notify)
 		m.Kind = c.kind
-		l := &connector.Link{Source: connector.Source{Connector: p.Connector(c.connector)}}
+		l := &connector.Link{Source: connector.Source{Connector: p.Desk.table.Connector(c.connector)}}
 		record := p.NoteOf(l, m)
 		if (record != nil) != c.want {
 			t.Errorf("%s: %x", name, record)

@@ -66,7 +66,7 @@ func orphanKeys(operator string, m *sms.Message) (keys []string) {
 // Keep notes that a receipt was kept whose message is not known. Its message may have become
 // known meanwhile.
 func (o *Orphans) Keep(m *sms.Message) {
-	one := orphan{id: m.ID, operator: o.desk.operatorOf(m), arrived: o.desk.Clock.Wall(m.Arrived)}
+	one := orphan{id: m.ID, operator: o.desk.operatorOf(m), arrived: o.desk.node.Clock.Wall(m.Arrived)}
 	one.keys = orphanKeys(one.operator, m)
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -89,7 +89,7 @@ func (o *Orphans) Keep(m *sms.Message) {
 
 // operatorOf returns the name of the centre that a message came from.
 func (d *Desk) operatorOf(m *sms.Message) string {
-	if c := d.Connector(m.Origin.Connector); c != nil {
+	if c := d.table.Connector(m.Origin.Connector); c != nil {
 		return c.Config().OperatorName()
 	}
 	return m.Origin.Connector
@@ -182,7 +182,7 @@ func (o *Orphans) end() {
 }
 
 func (o *Orphans) loop() {
-	o.desk.Pass("orphans")
+	o.desk.node.Pass("orphans")
 	for {
 		o.mu.Lock()
 		again, drop := o.again, o.drop
@@ -214,14 +214,14 @@ func (o *Orphans) loop() {
 // change what is stored.
 func (o *Orphans) each(ids []uint64, f func(m *sms.Message, size int) error) {
 	for some := range slices.Chunk(ids, orphansTogether) {
-		o.desk.Changing.Lock()
+		o.desk.keep.Changing.Lock()
 		for _, id := range some {
 			o.Read(id, f)
 		}
-		if err := o.desk.Committer.Sync(); err != nil { // so that nobody finds them in the store any more
-			o.desk.LogLookup(err)
+		if err := o.desk.keep.Committer.Sync(); err != nil { // so that nobody finds them in the store any more
+			o.desk.keep.LogLookup(err)
 		}
-		o.desk.Changing.Unlock()
+		o.desk.keep.Changing.Unlock()
 	}
 }
 
@@ -235,7 +235,7 @@ func (o *Orphans) has(id uint64) bool {
 // Read calls f with a receipt that is still kept, and the size of its record.
 func (o *Orphans) Read(id uint64, f func(m *sms.Message, size int) error) {
 	var e store.Entry
-	ok, err := o.desk.Store.Get(id, &e)
+	ok, err := o.desk.keep.Store.Get(id, &e)
 	if err == nil && !ok {
 		return
 	}
@@ -248,13 +248,13 @@ func (o *Orphans) Read(id uint64, f func(m *sms.Message, size int) error) {
 	}
 	var m *sms.Message
 	if err == nil {
-		m, _, err = o.desk.Decode(&e)
+		m, _, err = o.desk.keep.Decode(&e)
 	}
 	if err == nil {
 		err = f(m, len(e.Record))
 	}
 	if err != nil {
-		o.desk.LogLookup(err)
+		o.desk.keep.LogLookup(err)
 	}
 }
 
@@ -298,7 +298,7 @@ func (o *Orphans) older(m *sms.Message) (ids []uint64) {
 // seek finds the message of a receipt. With an error, of which ErrUnknown is one, it releases m.
 func (o *Orphans) seek(m *sms.Message, f *Match) error {
 	c := &config.Connector{Name: o.desk.operatorOf(m)}
-	if from := o.desk.Connector(m.Origin.Connector); from != nil {
+	if from := o.desk.table.Connector(m.Origin.Connector); from != nil {
 		c = from.Config()
 	}
 	found, err := o.desk.LookUp(o.desk.Of(c), m, f)
@@ -313,7 +313,7 @@ func (o *Orphans) seek(m *sms.Message, f *Match) error {
 
 // give gives a receipt to the client of its message.
 func (o *Orphans) give(m *sms.Message, size int, f *Match) error {
-	id, now := m.ID, o.desk.Clock.Now()
+	id, now := m.ID, o.desk.node.Clock.Now()
 	share, v := o.desk.Direct(now, m, f)
 	if v == Unread {
 		if err := o.desk.Parts.Load(f); err != nil {
@@ -322,19 +322,19 @@ func (o *Orphans) give(m *sms.Message, size int, f *Match) error {
 		}
 		share, v = o.desk.Direct(now, m, f)
 	}
-	b := o.desk.Committer.Begin()
+	b := o.desk.keep.Committer.Begin()
 	b.Delete(id, size)
 	if v == passOn {
 		m.ID = id
 		o.desk.send(b, m, share)
 		for _, other := range f.More {
-			other.ID = o.desk.IDs.Add(1)
+			other.ID = o.desk.keep.IDs.Add(1)
 			o.desk.send(b, other, share)
 		}
 	} else {
 		m.Release()
 	}
-	o.desk.Committer.End()
+	o.desk.keep.Committer.End()
 	o.desk.Counts.Adopted.Add(1)
 	o.Left(id)
 	return nil
@@ -342,13 +342,13 @@ func (o *Orphans) give(m *sms.Message, size int, f *Match) error {
 
 // Left notes that a receipt is no orphan any more.
 func (o *Orphans) Left(id uint64) {
-	o.desk.CountAside(nil, store.Orphan, -1)
+	o.desk.keep.CountAside(nil, store.Orphan, -1)
 	o.remove(id)
 }
 
 // expire ends a receipt whose message was not found in time, and releases m.
 func (o *Orphans) expire(m *sms.Message, _ int) error {
-	o.desk.Ends(m, keep.Ending{State: events.Expired, Answer: sms.Answer{Code: sms.Expired, At: o.desk.Clock.Now()}, Aside: true})
+	o.desk.Ends(m, keep.Ending{State: events.Expired, Answer: sms.Answer{Code: sms.Expired, At: o.desk.node.Clock.Now()}, Aside: true})
 	o.Left(m.ID)
 	m.Origin.Tally.Expired.Add(1)
 	m.Release()
@@ -368,9 +368,9 @@ func (o *Orphans) dropBefore(before int64) {
 
 // Find keeps an orphan of an earlier run, which it reads from an entry of the store.
 func (o *Orphans) Find(e *store.Entry) {
-	m, _, err := o.desk.Decode(e)
+	m, _, err := o.desk.keep.Decode(e)
 	if err != nil {
-		o.desk.LogUnreadable(e.ID, err)
+		o.desk.keep.LogUnreadable(e.ID, err)
 		return
 	}
 	o.Keep(m)
@@ -383,5 +383,5 @@ const orphanSize = 1300
 // count counts what the keys of orphans take as memory that is in use.
 func (o *Orphans) count() {
 	size := o.n.Load() * orphanSize
-	o.desk.Memory.Add(size - o.counted.Swap(size))
+	o.desk.node.Memory.Add(size - o.counted.Swap(size))
 }

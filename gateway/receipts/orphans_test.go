@@ -14,16 +14,16 @@ import (
 // makeOrphan keeps a receipt without a message, and returns its id.
 func (p *rig) makeOrphan(id string, s sms.State) uint64 {
 	p.t.Helper()
-	g, m := p, p.Messages.Get()
+	g, m := p, p.Desk.node.Messages.Get()
 	defer m.Release()
-	m.Origin = g.Origins.Of("", "operator")
+	m.Origin = g.Desk.node.Origins.Of("", "operator")
 	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}, &sms.Report{ID: []byte(id), State: s})
-	m.ID, m.Arrived = g.IDs.Add(1), p.now
-	b := g.Committer.Begin()
+	m.ID, m.Arrived = g.Desk.keep.IDs.Add(1), p.now
+	b := g.Desk.keep.Committer.Begin()
 	b.Put(m, store.Lane{})
-	g.KeepAside(b, m, store.Lane{}, store.Orphan, "")
-	g.Committer.End()
-	if err := g.Committer.Sync(); err != nil {
+	g.Desk.keep.KeepAside(b, m, store.Lane{}, store.Orphan, "")
+	g.Desk.keep.Committer.End()
+	if err := g.Desk.keep.Committer.Sync(); err != nil {
 		p.t.Fatal(err)
 	}
 	g.Orphans.Keep(m)
@@ -44,14 +44,14 @@ func TestOrphansAreForgotten(t *testing.T) {
 	p.makeOrphan("17", sms.StateEnroute)
 	p.makeOrphan("17", sms.StateDelivered)
 	testutil.Eventually(t, "no receipt is looked at", func() bool { o.mu.Lock(); defer o.mu.Unlock(); return !o.running })
-	g.Changing.Lock()
+	g.Desk.keep.Changing.Lock()
 	g.Orphans.Read(Dropped, g.Orphans.expire)
-	g.Changing.Unlock()
+	g.Desk.keep.Changing.Unlock()
 	v := store.Mapping{ID: 5000, Notify: sms.NotifySuccess | sms.NotifyFailure | sms.NotifyProgress, Account: []byte("client"), Connector: []byte("clients"),
 		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
-	g.NoteMapping(g.Committer.Begin(), g.Of(p.Connector("operator").Config()), &v, []byte("17"), p.now)
-	g.Committer.End()
-	testutil.Eventually(t, "the others are adopted", func() bool { return g.Aside(store.Orphan) == 1 })
+	g.NoteMapping(g.Desk.keep.Committer.Begin(), g.Of(p.Desk.table.Connector("operator").Config()), &v, []byte("17"), p.now)
+	g.Desk.keep.Committer.End()
+	testutil.Eventually(t, "the others are adopted", func() bool { return g.Desk.keep.Aside(store.Orphan) == 1 })
 	o.end()
 	if len(o.all) != 1 || o.all[0].id != other || len(o.known) != 1 || !o.known[other] || o.n.Load() != 1 {
 		t.Errorf("%d orphans are left, %d known, %d counted", len(o.all), len(o.known), o.n.Load())
@@ -86,7 +86,7 @@ func TestOrphanOfKnownMessage(t *testing.T) {
 	}
 	id := p.accepted("17")
 	orphan := p.makeOrphan("17", sms.StateDelivered)
-	testutil.Eventually(t, "it is adopted", func() bool { return p.Aside(store.Orphan) == 0 })
+	testutil.Eventually(t, "it is adopted", func() bool { return p.Desk.keep.Aside(store.Orphan) == 0 })
 	p.Orphans.end()
 	if all := p.made(); len(all) != 1 {
 		t.Errorf("the client gets %d receipts", len(all))
@@ -94,11 +94,11 @@ func TestOrphanOfKnownMessage(t *testing.T) {
 		t.Errorf("the client gets one of message %d, not %d", r.Known, id)
 	}
 	var e store.Entry
-	if ok, err := p.Store.Get(orphan, &e); ok || err != nil || p.Counts.Adopted.Load() != 1 {
+	if ok, err := p.Desk.keep.Store.Get(orphan, &e); ok || err != nil || p.Counts.Adopted.Load() != 1 {
 		t.Errorf("it is an orphan still: %v, %v; %d are counted", ok, err, p.Counts.Adopted.Load())
 	}
 	p.makeOrphan("17", sms.StateDelivered)
-	if p.Orphans.end(); p.Aside(store.Orphan) != 1 {
+	if p.Orphans.end(); p.Desk.keep.Aside(store.Orphan) != 1 {
 		t.Error("a receipt is looked at when the gateway has ended that, and may have closed its store")
 	}
 	if err := p.close(); err != nil {
@@ -122,10 +122,10 @@ func TestMostOrphans(t *testing.T) {
 		t.Error("the oldest one is forgotten although there is room")
 	}
 	p.makeOrphan("19", sms.StateDelivered)
-	testutil.Eventually(t, "the oldest one ends", func() bool { return p.Aside(store.Orphan) == 2 })
+	testutil.Eventually(t, "the oldest one ends", func() bool { return p.Desk.keep.Aside(store.Orphan) == 2 })
 	p.Orphans.end()
 	var e store.Entry
-	if ok, err := p.Store.Get(oldest, &e); ok || err != nil || p.Orphans.has(oldest) {
+	if ok, err := p.Desk.keep.Store.Get(oldest, &e); ok || err != nil || p.Orphans.has(oldest) {
 		t.Errorf("it is kept: %v, %v", ok, err)
 	}
 	if err := p.close(); err != nil {
@@ -160,20 +160,20 @@ func TestOrphansLetChange(t *testing.T) {
 	}
 	quiet := func() bool { o.mu.Lock(); defer o.mu.Unlock(); return !o.running }
 	testutil.Eventually(t, "no receipt is looked at", quiet)
-	g.Changing.Lock()
+	g.Desk.keep.Changing.Lock()
 	changed := make(chan int64)
 	s.at = func() {
 		if read.Add(1) == 1 {
 			go func() {
-				g.Changing.Lock()
+				g.Desk.keep.Changing.Lock()
 				changed <- read.Load()
-				g.Changing.Unlock()
+				g.Desk.keep.Changing.Unlock()
 			}()
 		}
 		time.Sleep(100 * time.Microsecond) // the change has begun to wait meanwhile
 	}
 	o.lookAgain("operator")
-	g.Changing.Unlock()
+	g.Desk.keep.Changing.Unlock()
 	if n := <-changed; n == all {
 		t.Errorf("a change waited until all %d receipts were looked at", n)
 	}

@@ -32,7 +32,7 @@ func (d *Desk) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 	if !taken && m.Notify&sms.NotifyFailure == 0 || taken && (m.Notify&sms.NotifySent == 0 || m.Offset != 0) {
 		return made
 	}
-	ahead := d.Clock.Ahead()
+	ahead := d.node.Clock.Ahead()
 	r := sms.Report{State: stateOfEnd(e.State), Untaken: true, Err: errOf(e.Answer.Status), Submitted: m.Arrived + ahead, Done: e.Answer.At + ahead}
 	v := store.MappingOf(m, ahead)
 	v.ReportedBy(e.Lane.Connector)
@@ -51,9 +51,9 @@ func (d *Desk) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 			return d.Parts.putOff(&v, &r, verdict)
 		}
 		r = joined
-		d.noteReport(d.Clock.Now(), &v, &r)
+		d.noteReport(d.node.Clock.Now(), &v, &r)
 	}
-	lane := d.ClientLane(m.Account(), m.Context())
+	lane := d.table.ClientLane(m.Account(), m.Context())
 	if lane == nil {
 		if isHomeless(m.Context()) {
 			d.Counts.Homeless.Add(1)
@@ -67,23 +67,23 @@ func (d *Desk) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 		d.address(e.Answer.At-takenTime, own, &v, &r, v.KnownID())
 	} else {
 		known, others := receivers(&v, r.State)
-		made.more = d.addressAll(d.Clock.Now(), own, &v, &r, known, others)
+		made.more = d.addressAll(d.node.Clock.Now(), own, &v, &r, known, others)
 	}
-	own.ID = d.IDs.Add(1)
+	own.ID = d.keep.IDs.Add(1)
 	for _, other := range made.more {
-		other.ID = d.IDs.Add(1)
+		other.ID = d.keep.IDs.Add(1)
 	}
-	made.message, made.share = own, d.Share(lane, own.Origin)
+	made.message, made.share = own, d.table.Share(lane, own.Origin)
 	return made
 }
 
 // newReceipt returns an empty receipt for the clients of a lane. It comes from the connector that the message left by or, if it left
 // by none, from the clients' own.
 func (d *Desk) newReceipt(lane *connector.Lane, by []byte) *sms.Message {
-	m := d.Messages.Get()
-	m.Origin = d.Origins.Of("", lane.Home().Name)
+	m := d.node.Messages.Get()
+	m.Origin = d.node.Origins.Of("", lane.Home().Name)
 	if len(by) > 0 {
-		m.Origin = d.Origins.Of("", string(by))
+		m.Origin = d.node.Origins.Of("", string(by))
 	}
 	m.Kind, m.Flags = sms.Receipt, sms.HasReport
 	return m
@@ -117,7 +117,7 @@ func (d *Desk) SendMade(b *store.Batch, made *Made) {
 		d.sendCounted(b, other, made.share)
 	}
 	if unread := made.unread; unread != nil {
-		d.Outgoing.Give(keep.Own{Batch: d.Committer.Number(), Work: func() { d.Parts.join(unread) }})
+		d.keep.Outgoing.Give(keep.Own{Batch: d.keep.Committer.Number(), Work: func() { d.Parts.join(unread) }})
 	}
 }
 
@@ -146,29 +146,29 @@ func stateOfEnd(s events.State) sms.State {
 // b is the open batch.
 func (d *Desk) send(b *store.Batch, m *sms.Message, s *connector.Share) {
 	o := keep.Own{Share: s, Message: m}
-	if d.Durable() {
+	if d.keep.Durable() {
 		b.PutOwn(m, keep.LaneName(s.Lane))
-		o.Batch = d.Committer.Number()
+		o.Batch = d.keep.Committer.Number()
 	}
-	d.Outgoing.Give(o)
+	d.keep.Outgoing.Give(o)
 }
 
 // sendOwn makes the receipt r of a message whose parts have ended, or were waited for long enough,
 // and sends it if the client wants it.
 func (d *Desk) sendOwn(f *store.Mapping, r *sms.Report) {
 	known, others := receivers(f, r.State)
-	lane := d.ClientLane(string(f.Account), f.Context)
+	lane := d.table.ClientLane(string(f.Account), f.Context)
 	if known == 0 || lane == nil {
 		return
 	}
 	own := d.newReceipt(lane, f.By)
-	all := append(d.addressAll(d.Clock.Now(), own, f, r, known, others), own)
-	share := d.Share(lane, own.Origin)
-	b := d.Committer.Begin()
+	all := append(d.addressAll(d.node.Clock.Now(), own, f, r, known, others), own)
+	share := d.table.Share(lane, own.Origin)
+	b := d.keep.Committer.Begin()
 	for _, m := range all {
-		m.ID = d.IDs.Add(1)
+		m.ID = d.keep.IDs.Add(1)
 		d.sendCounted(b, m, share)
 	}
-	d.Committer.End()
-	d.Committer.CommitSoon()
+	d.keep.Committer.End()
+	d.keep.Committer.CommitSoon()
 }

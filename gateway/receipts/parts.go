@@ -214,18 +214,18 @@ func (j *Parts) ended(f *store.Mapping, r *sms.Report, read bool) (sms.Report, v
 
 // noteTold notes what the client was told of a long message, and with which part.
 func (j *Parts) noteTold(whole uint64, of told, by uint8) {
-	j.desk.Committer.Begin().Map(store.DayOf(j.desk.Clock.Wall(j.desk.Clock.Now())), partsName, wholeKey(whole, noPart), []byte{uint8(of), by})
-	j.desk.Committer.End()
+	j.desk.keep.Committer.Begin().Map(store.DayOf(j.desk.node.Clock.Wall(j.desk.node.Clock.Now())), partsName, wholeKey(whole, noPart), []byte{uint8(of), by})
+	j.desk.keep.Committer.End()
 }
 
 // reads reports whether outcomes of parts may be in the store alone: those of
 // messages of earlier runs may.
-func (j *Parts) reads(whole uint64) bool { return whole <= j.desk.LastStored }
+func (j *Parts) reads(whole uint64) bool { return whole <= j.desk.keep.LastStored }
 
 // note notes the outcome of a part: the text of its receipt.
 func (j *Parts) note(f *store.Mapping, receipt []byte) {
-	j.desk.Committer.Begin().Map(store.DayOf(j.desk.Clock.Wall(j.desk.Clock.Now())), partsName, wholeKey(f.WholeID(), f.Part), receipt)
-	j.desk.Committer.End()
+	j.desk.keep.Committer.Begin().Map(store.DayOf(j.desk.node.Clock.Wall(j.desk.node.Clock.Now())), partsName, wholeKey(f.WholeID(), f.Part), receipt)
+	j.desk.keep.Committer.End()
 }
 
 // Load reads the outcomes of the parts of a message from the store, unless they are in
@@ -239,13 +239,13 @@ func (j *Parts) Load(f *Match) error {
 		return nil
 	}
 	read := joint{by: noPart}
-	if value, ok, err := j.desk.Store.Lookup(partsName, wholeKey(whole, noPart)); err != nil {
+	if value, ok, err := j.desk.keep.Store.Lookup(partsName, wholeKey(whole, noPart)); err != nil {
 		return fmt.Errorf("cannot read what was told of a long message: %w", err)
 	} else if ok && len(value) == 2 {
 		read.told, read.by = told(value[0]), value[1]
 	}
 	for part := range f.Parts {
-		value, ok, err := j.desk.Store.Lookup(partsName, wholeKey(whole, part))
+		value, ok, err := j.desk.keep.Store.Lookup(partsName, wholeKey(whole, part))
 		if err != nil {
 			return fmt.Errorf("cannot read the outcomes of a long message's parts: %w", err)
 		}
@@ -281,11 +281,11 @@ func newUnreadPart(v *store.Mapping, r *sms.Report) *unreadPart {
 // is in the store.
 func (j *Parts) join(u *unreadPart) {
 	if err := j.Load(&u.Match); err != nil {
-		j.desk.LogLookup(err)
+		j.desk.keep.LogLookup(err)
 		return
 	}
 	if r, v := j.ended(&u.Mapping, &u.report, false); v == passOn {
-		j.desk.noteReport(j.desk.Clock.Now(), &u.Mapping, &r)
+		j.desk.noteReport(j.desk.node.Clock.Now(), &u.Mapping, &r)
 		j.desk.sendOwn(&u.Mapping, &r)
 	}
 }
@@ -295,7 +295,7 @@ func (j *Parts) putOff(v *store.Mapping, r *sms.Report, verdict verdict) (made M
 	if verdict == Unread {
 		made.unread = newUnreadPart(v, r)
 	}
-	m := j.desk.Messages.Get()
+	m := j.desk.node.Messages.Get()
 	m.SetReport(sms.Address{}, sms.Address{}, r)
 	j.note(v, m.Text())
 	m.Release()

@@ -10,6 +10,7 @@ import (
 	"pmg/connector"
 	"pmg/gateway/convert"
 	"pmg/gateway/keep"
+	"pmg/gateway/node"
 	"pmg/gateway/route"
 	"pmg/protocols"
 	"pmg/sms"
@@ -27,7 +28,9 @@ import (
 //
 // It is safe for concurrent use.
 type Desk struct {
-	*route.Table
+	node  *node.Node
+	keep  *keep.Keeper
+	table *route.Table
 
 	// Ends ends a receipt whose message was not found in time.
 	Ends func(m *sms.Message, e keep.Ending)
@@ -51,8 +54,8 @@ type Desk struct {
 }
 
 // NewDesk makes a desk for the accounts and connectors of a table.
-func NewDesk(t *route.Table) *Desk {
-	d := &Desk{Table: t}
+func NewDesk(n *node.Node, k *keep.Keeper, t *route.Table) *Desk {
+	d := &Desk{node: n, keep: k, table: t}
 	d.Orphans.desk, d.Parts.desk, d.waits.desk = d, d, d
 	return d
 }
@@ -99,8 +102,8 @@ func (d *Desk) MapsFor(l *connector.Lane, m *sms.Message, a *sms.Answer) *Centre
 
 // logHomeless tells the operator of a receipt whose client is gone.
 func (d *Desk) logHomeless(account string) {
-	if d.News.Is("homeless " + account) {
-		d.Log.Warn().Str("account", account).Msg("receipt dropped: the account that submitted the message is gone, or may not receive")
+	if d.node.News.Is("homeless " + account) {
+		d.node.Log.Warn().Str("account", account).Msg("receipt dropped: the account that submitted the message is gone, or may not receive")
 	}
 }
 

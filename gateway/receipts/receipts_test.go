@@ -16,19 +16,19 @@ func TestTidyReceipts(t *testing.T) {
 	if err := g.keep(store.NewMemory()); err != nil {
 		t.Fatal(err)
 	}
-	now, keep := g.Clock.Now(), int64(g.Config().Receipts.Keep)
+	now, keep := g.Desk.node.Clock.Now(), int64(g.Desk.node.Config().Receipts.Keep)
 	day := int64(24 * time.Hour)
-	m := g.Messages.Get()
-	m.Origin = g.Origins.Of("", "operator")
+	m := g.Desk.node.Messages.Get()
+	m.Origin = g.Desk.node.Origins.Of("", "operator")
 	m.SetReport(sms.Address{}, sms.Address{}, &sms.Report{ID: []byte("7"), State: sms.StateDelivered})
-	m.ID, m.Arrived = g.IDs.Add(1), now-keep-2*day
-	b := g.Committer.Begin()
+	m.ID, m.Arrived = g.Desk.keep.IDs.Add(1), now-keep-2*day
+	b := g.Desk.keep.Committer.Begin()
 	b.Map(store.DayOf(now-keep-day), "operator", []byte("old"), []byte("value"))
 	b.Map(store.DayOf(now-keep+day), "operator", []byte("new"), []byte("value"))
 	b.Put(m, store.Lane{})
-	g.KeepAside(b, m, store.Lane{}, store.Orphan, "")
-	g.Committer.End()
-	if err := g.Committer.Sync(); err != nil {
+	g.Desk.keep.KeepAside(b, m, store.Lane{}, store.Orphan, "")
+	g.Desk.keep.Committer.End()
+	if err := g.Desk.keep.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	g.Orphans.Keep(m)
@@ -38,18 +38,18 @@ func TestTidyReceipts(t *testing.T) {
 		t.Fatalf("%d orphans after one look", n)
 	}
 	g.tidyReceipts(now + tidyReceiptsEvery)
-	testutil.Eventually(t, "the orphan is Dropped", func() bool { return g.Aside(store.Orphan) == 0 })
-	if err := g.Committer.Sync(); err != nil {
+	testutil.Eventually(t, "the orphan is Dropped", func() bool { return g.Desk.keep.Aside(store.Orphan) == 0 })
+	if err := g.Desk.keep.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	for id, want := range map[string]bool{"old": false, "new": true} {
-		if _, ok, err := g.Store.Lookup("operator", []byte(id)); ok != want || err != nil {
+		if _, ok, err := g.Desk.keep.Store.Lookup("operator", []byte(id)); ok != want || err != nil {
 			t.Errorf("%s is there: %v, %v", id, ok, err)
 		}
 	}
 	var e store.Entry
-	if ok, _ := g.Store.Get(m.ID, &e); ok || g.Aside(store.Orphan) != 0 || len(g.Orphans.all) != 0 || len(g.Orphans.by) != 0 {
-		t.Errorf("the orphan is there: %v, %d are counted", ok, g.Aside(store.Orphan))
+	if ok, _ := g.Desk.keep.Store.Get(m.ID, &e); ok || g.Desk.keep.Aside(store.Orphan) != 0 || len(g.Orphans.all) != 0 || len(g.Orphans.by) != 0 {
+		t.Errorf("the orphan is there: %v, %d are counted", ok, g.Desk.keep.Aside(store.Orphan))
 	}
 	if err := g.close(); err != nil {
 		t.Error(err)
@@ -63,26 +63,26 @@ func TestTidyReceiptsClock(t *testing.T) {
 	if err := g.keep(store.NewMemory()); err != nil {
 		t.Fatal(err)
 	}
-	now, day, keep := g.Clock.Now(), int64(24*time.Hour), int64(g.Config().Receipts.Keep)
-	b := g.Committer.Begin()
+	now, day, keep := g.Desk.node.Clock.Now(), int64(24*time.Hour), int64(g.Desk.node.Config().Receipts.Keep)
+	b := g.Desk.keep.Committer.Begin()
 	for n := range int64(7) {
 		b.Map(store.DayOf(now-n*day), "operator", []byte{byte(n)}, []byte("value"))
 	}
-	g.Committer.End()
+	g.Desk.keep.Committer.End()
 	left := func() (n int) {
 		t.Helper()
-		if err := g.Committer.Sync(); err != nil {
+		if err := g.Desk.keep.Committer.Sync(); err != nil {
 			t.Fatal(err)
 		}
 		for i := range byte(7) {
-			if _, ok, _ := g.Store.Lookup("operator", []byte{i}); ok {
+			if _, ok, _ := g.Desk.keep.Store.Lookup("operator", []byte{i}); ok {
 				n++
 			}
 		}
 		return n
 	}
 	look := func(ahead int64) {
-		g.Clock.SetAhead(ahead)
+		g.Desk.node.Clock.SetAhead(ahead)
 		g.tidyReceipts(now)
 		now += tidyReceiptsEvery
 	}
@@ -124,10 +124,10 @@ func TestHomelessReceipt(t *testing.T) {
 	if v != passOn || s.Lane.Account != "client" {
 		t.Fatalf("verdict %d", v)
 	}
-	if g.Route(m) != nil {
+	if g.Desk.table.Route(m) != nil {
 		t.Error("a route takes it")
 	}
-	if m.Expires != 1+int64(g.Config().Receipts.Validity) {
+	if m.Expires != 1+int64(g.Desk.node.Config().Receipts.Validity) {
 		t.Errorf("expires at %d", m.Expires)
 	}
 }

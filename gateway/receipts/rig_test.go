@@ -24,37 +24,38 @@ func newRig(t *testing.T) *rig {
 // newRigWith makes a rig whose operator has further options.
 func newRigWith(t *testing.T, options string) *rig {
 	t.Helper()
-	r := &rig{Desk: NewDesk(roomtest.Table(t, roomtest.Operator(options))), t: t}
+	g := roomtest.New(t, roomtest.Operator(options))
+	r := &rig{Desk: NewDesk(g.Node, g.Keeper, g.Table), t: t}
 	r.Ends = r.forget
-	r.now = r.Clock.Now()
+	r.now = r.Desk.node.Clock.Now()
 	return r
 }
 
 // keep opens a store.
 func (r *rig) keep(s store.Store) error {
-	r.Open(s, func(uint64, error) {})
+	r.Desk.keep.Open(s, func(uint64, error) {})
 	return r.LoadForms()
 }
 
 // forget ends a message.
 func (r *rig) forget(m *sms.Message, e keep.Ending) {
 	made := r.OwnReceipt(m, &e)
-	b := r.Committer.Begin()
+	b := r.Desk.keep.Committer.Begin()
 	b.Delete(m.ID, 0)
 	r.SendMade(b, &made)
-	r.Committer.End()
+	r.Desk.keep.Committer.End()
 }
 
 // close closes the store.
 func (r *rig) close() error {
 	r.EndOrphans()
 	r.EndWaits()
-	r.Outgoing.End()
-	return r.Keeper.Close()
+	r.Desk.keep.Outgoing.End()
+	return r.Desk.keep.Close()
 }
 
 // made returns what was made that its lanes have not been given yet.
 func (r *rig) made() []keep.Own {
-	all, _ := r.Outgoing.Waiting()
+	all, _ := r.Desk.keep.Outgoing.Waiting()
 	return all
 }

@@ -33,19 +33,19 @@ const (
 
 // note notes that a message waits for the outcomes of its other parts.
 func (w *waits) note(f *store.Mapping) {
-	since := max(w.desk.Clock.Wall(w.desk.Clock.Now()), w.swept.Load())
+	since := max(w.desk.node.Clock.Wall(w.desk.node.Clock.Now()), w.swept.Load())
 	key := binary.BigEndian.AppendUint64(nil, uint64(since))
-	w.desk.Committer.Begin().Map(store.DayOf(since), waitsName, binary.BigEndian.AppendUint64(key, f.WholeID()), f.Append(nil))
-	w.desk.Committer.End()
+	w.desk.keep.Committer.Begin().Map(store.DayOf(since), waitsName, binary.BigEndian.AppendUint64(key, f.WholeID()), f.Append(nil))
+	w.desk.keep.Committer.End()
 }
 
 // check looks, about once a minute, for messages that have waited for long enough.
 func (w *waits) check(now int64) {
-	if next := w.next.Load(); now >= next && w.desk.Recovered() && w.next.CompareAndSwap(next, now+waitsEvery) {
+	if next := w.next.Load(); now >= next && w.desk.keep.Recovered() && w.next.CompareAndSwap(next, now+waitsEvery) {
 		w.Begin(func() {
-			w.desk.Pass("waits")
+			w.desk.node.Pass("waits")
 			if err := w.tell(); err != nil {
-				w.desk.LogLookup(err)
+				w.desk.keep.LogLookup(err)
 			}
 		})
 	}
@@ -57,7 +57,7 @@ var errEnough = errors.New("enough was read")
 // tell tells clients what is known of the messages that have waited for long enough.
 func (w *waits) tell() error {
 	if w.swept.Load() == 0 { // of earlier runs
-		value, ok, err := w.desk.Store.Lookup(waitsName, []byte(sweptKey))
+		value, ok, err := w.desk.keep.Store.Lookup(waitsName, []byte(sweptKey))
 		if err != nil {
 			return err
 		}
@@ -65,12 +65,12 @@ func (w *waits) tell() error {
 			w.swept.Store(int64(binary.BigEndian.Uint64(value)))
 		}
 	}
-	wall := w.desk.Clock.Wall(w.desk.Clock.Now())
-	until := wall - int64(w.desk.Config().Receipts.PartsWait)
+	wall := w.desk.node.Clock.Wall(w.desk.node.Clock.Now())
+	until := wall - int64(w.desk.node.Config().Receipts.PartsWait)
 	from := binary.BigEndian.AppendUint64(nil, uint64(w.swept.Load()))
 	for {
 		var due []Match
-		err := w.desk.Store.Mapped(waitsName, from, waitsAtATime, func(key, value []byte) error {
+		err := w.desk.keep.Store.Mapped(waitsName, from, waitsAtATime, func(key, value []byte) error {
 			if len(key) != 16 {
 				return nil
 			}
@@ -99,8 +99,8 @@ func (w *waits) tell() error {
 	}
 	if until > w.swept.Load() {
 		w.swept.Store(until)
-		w.desk.Committer.Begin().Map(store.DayOf(wall), waitsName, []byte(sweptKey), binary.BigEndian.AppendUint64(nil, uint64(until)))
-		w.desk.Committer.End()
+		w.desk.keep.Committer.Begin().Map(store.DayOf(wall), waitsName, []byte(sweptKey), binary.BigEndian.AppendUint64(nil, uint64(until)))
+		w.desk.keep.Committer.End()
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func (w *waits) tellOne(f *Match) error {
 		return nil
 	}
 	w.desk.Parts.noteTold(f.WholeID(), toldForNow, noPart)
-	w.desk.noteReport(w.desk.Clock.Now(), &f.Mapping, &r)
+	w.desk.noteReport(w.desk.node.Clock.Now(), &f.Mapping, &r)
 	w.desk.sendOwn(&f.Mapping, &r)
 	return nil
 }

@@ -70,13 +70,13 @@ func (d *Desk) noteReport(now int64, of *store.Mapping, r *sms.Report) {
 	var room [8]byte
 	f.Err = r.AppendError(room[:0])
 	if f.Since == 0 {
-		f.Since = d.Clock.Wall(now)
+		f.Since = d.node.Clock.Wall(now)
 	}
 	f.Since = max(f.Since, v.Arrived) // the times of an SMSC are often those of whole minutes
-	b := d.Committer.Begin()
+	b := d.keep.Committer.Begin()
 	d.told.add(v.ID)
 	d.noteState(b, v, &f)
-	d.Committer.End()
+	d.keep.Committer.End()
 }
 
 func (d *Desk) noteState(b *store.Batch, v store.Mapping, f *Fate) {
@@ -84,7 +84,7 @@ func (d *Desk) noteState(b *store.Batch, v store.Mapping, f *Fate) {
 	defer d.noting.Unlock()
 	d.key = binary.BigEndian.AppendUint64(d.key[:0], v.ID)
 	d.record = f.append(v.Append(d.record[:0]))
-	today := store.DayOf(d.Clock.Wall(d.Clock.Now()))
+	today := store.DayOf(d.node.Clock.Wall(d.node.Clock.Now()))
 	b.Map(today, endedName, d.key, d.record)
 	if len(v.Submitted) == 0 {
 		return
@@ -119,10 +119,10 @@ func (f *Fate) append(b []byte) []byte {
 
 // FateOf returns what was noted of a message that has left, by our id. It reports false if nothing was.
 func (d *Desk) FateOf(id uint64) (v store.Mapping, f Fate, ok bool, err error) {
-	if err := d.Committer.SyncSoon(); err != nil { // what was noted last is in the open batch
+	if err := d.keep.Committer.SyncSoon(); err != nil { // what was noted last is in the open batch
 		return v, f, false, err
 	}
-	value, ok, err := d.Store.Lookup(endedName, binary.BigEndian.AppendUint64(nil, id))
+	value, ok, err := d.keep.Store.Lookup(endedName, binary.BigEndian.AppendUint64(nil, id))
 	if err == nil && !ok {
 		return v, f, false, nil
 	}

@@ -29,7 +29,7 @@ func TestNotesEnd(t *testing.T) {
 		"nobody's":                  {sms.NotifyFailure, true, sms.Submit, 0, "", false},
 	} {
 		m := p.submitted(c.notify)
-		m.Kind, m.Offset, m.Origin = c.kind, c.offset, p.Origins.Of(c.account, "clients")
+		m.Kind, m.Offset, m.Origin = c.kind, c.offset, p.Desk.node.Origins.Of(c.account, "clients")
 		if got := NotesEnd(m, &keep.Ending{Operations: c.operations}); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
@@ -48,7 +48,7 @@ func TestFateOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	const ahead = int64(3600e9)
-	p.Clock.SetAhead(ahead)
+	p.Desk.node.Clock.SetAhead(ahead)
 	var last Fate
 	want := func(what string, id uint64, state sms.State, failure uint8, since int64, by string) {
 		t.Helper()
@@ -59,8 +59,8 @@ func TestFateOf(t *testing.T) {
 	}
 	end := func(m *sms.Message, s events.State) {
 		e := keep.Ending{State: s, Lane: store.Lane{Connector: "operator"}, Answer: sms.Answer{PeerID: []byte("msg-1"), At: p.now}}
-		p.NoteEnd(p.Committer.Begin(), m, &e, ahead)
-		p.Committer.End()
+		p.NoteEnd(p.Desk.keep.Committer.Begin(), m, &e, ahead)
+		p.Desk.keep.Committer.End()
 	}
 	report := func(f store.Mapping, r sms.Report) { p.noteReport(p.now, &f, &r) }
 	for state, told := range map[events.State]sms.State{

@@ -31,7 +31,7 @@ func (o *orders) wait(id []byte) (end func()) {
 func (d *Desk) Deliver(from *connector.Source, fill Fill) Result {
 	in := d.intake.NewIntake(1)
 	s := intake.Submission{Way: intake.Delivered, From: from, Room: room{in}, Change: d.changes(fill)}
-	if code := d.intake.TakeWaiting(d.Clock.Now(), &s); code != sms.OK {
+	if code := d.intake.TakeWaiting(d.node.Clock.Now(), &s); code != sms.OK {
 		r := Result{Code: code, Step: s.Refuser(d.intake)}
 		s.Drop()
 		return r
@@ -45,7 +45,7 @@ func (d *Desk) Deliver(from *connector.Source, fill Fill) Result {
 // deliver stores what was taken in, and gives it to its lane.
 func (d *Desk) deliver(in *intake.Intake, from *connector.Source, a keep.Accepted, more []keep.Accepted) Result {
 	t := taken{}
-	t.first, t.more, _ = in.Enter(d.Clock.Now(), a, more)
+	t.first, t.more, _ = in.Enter(d.node.Clock.Now(), a, more)
 	all, results := []taken{t}, []Result{{ID: t.first.Message.ID, Parts: 1}}
 	if err := d.store(all, results, nil); err != nil {
 		d.undo(in, from, all, results)
@@ -79,18 +79,18 @@ func (d *Desk) receipt(in *intake.Intake, from *connector.Source, m *sms.Message
 		count.Unmatched.Add(1)
 		return d.deliver(in, from, keep.Accepted{Message: m}, nil)
 	}
-	share, verdict := d.receipts.Direct(d.Clock.Now(), m, &f)
+	share, verdict := d.receipts.Direct(d.node.Clock.Now(), m, &f)
 	if verdict == receipts.Unread {
 		if failed = d.receipts.Parts.Load(&f); failed != nil {
 			return d.notLookedUp(m, failed)
 		}
-		share, verdict = d.receipts.Direct(d.Clock.Now(), m, &f)
+		share, verdict = d.receipts.Direct(d.node.Clock.Now(), m, &f)
 	}
 	switch verdict {
 	case receipts.Dropped, receipts.Incomplete:
 		from.Connector.Stats.Receipts.Add(report.State)
 		m.Release()
-		if err := d.Committer.SyncSoon(); err != nil && verdict == receipts.Incomplete {
+		if err := d.keep.Committer.SyncSoon(); err != nil && verdict == receipts.Incomplete {
 			return Result{Code: sms.SystemError}
 		}
 		return Result{}
@@ -101,7 +101,7 @@ func (d *Desk) receipt(in *intake.Intake, from *connector.Source, m *sms.Message
 // pass passes a receipt on to its client, if the client's lane has room for it.
 func (d *Desk) pass(in *intake.Intake, from *connector.Source, m *sms.Message, s *connector.Share, f *receipts.Match, state sms.State) Result {
 	if !in.HasRoom(keep.Accepted{Message: m, Share: s}) {
-		d.intake.LogNoRoom(d.Clock.Now(), from, s)
+		d.intake.LogNoRoom(d.node.Clock.Now(), from, s)
 		for _, other := range f.More {
 			other.Release()
 		}
@@ -121,7 +121,7 @@ func (d *Desk) pass(in *intake.Intake, from *connector.Source, m *sms.Message, s
 
 // notLookedUp refuses a receipt for now: the store cannot say what it is about.
 func (d *Desk) notLookedUp(m *sms.Message, err error) Result {
-	d.LogLookup(err)
+	d.keep.LogLookup(err)
 	m.Release()
 	return Result{Code: sms.SystemError}
 }

@@ -113,7 +113,7 @@ func (d *Desk) SubmitOnce(ctx context.Context, from *connector.Source, key strin
 
 // claim adds to a batch what became of the messages of a key.
 func (d *Desk) claim(b *store.Batch, key string, payload [sha256.Size]byte, results []Result) {
-	today := store.DayOf(d.Clock.Wall(d.Clock.Now()))
+	today := store.DayOf(d.node.Clock.Wall(d.node.Clock.Now()))
 	b.Claim(today, keysName, []byte(key), appendResults(payload, results))
 }
 
@@ -122,12 +122,12 @@ func (d *Desk) earlier(key string, payload [sha256.Size]byte) ([]Result, error) 
 	var value []byte
 	var ok bool
 	look := func() (err error) {
-		value, ok, err = d.Store.Lookup(keysName, []byte(key))
+		value, ok, err = d.keep.Store.Lookup(keysName, []byte(key))
 		return err
 	}
 	find := look
 	if d.commits.haveFailed() {
-		find = func() error { return d.Find(look) }
+		find = func() error { return d.keep.Find(look) }
 	}
 	err := find()
 	if err != nil || !ok {

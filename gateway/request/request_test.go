@@ -28,25 +28,26 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	table := roomtest.Table(t, roomtest.Operator("long_messages: split8"))
-	c, r := convert.NewDesk(table), receipts.NewDesk(table)
+	ground := roomtest.New(t, roomtest.Operator("long_messages: split8"))
+	n, k, table := ground.Node, ground.Keeper, ground.Table
+	c, r := convert.NewDesk(n, table), receipts.NewDesk(n, k, table)
 	g := &rig{disk: roomtest.NewDisk(), given: make(chan int, 100)}
-	g.Desk = NewDesk(table, intake.NewDesk(table, c, r, settle.NewDesk(table, c, r)), r)
-	g.disk.Store = table.Keeper.Store
-	table.Open(g.disk, g.Committed)
+	g.Desk = NewDesk(n, k, table, intake.NewDesk(n, k, table, c, r, settle.NewDesk(n, k, table, c, r)), r)
+	g.disk.Store = k.Store
+	k.Open(g.disk, g.Committed)
 	g.SetDo(func(l *connector.Lane, f func(int64)) bool {
 		before := l.Len()
-		f(table.Clock.Now())
+		f(n.Clock.Now())
 		g.given <- l.Len() - before
 		return true
 	})
-	accounts := account.NewTable(table.Config(), account.NewRegistry())
+	accounts := account.NewTable(n.Config(), account.NewRegistry())
 	l := account.Login{SystemID: []byte("client"), Password: []byte("secret"), Connector: "clients", Bind: protocols.Transmitter}
 	client, result := accounts.Admit(l, accounts.Verify(l))
 	if client == nil {
 		t.Fatal(result)
 	}
-	g.from = &connector.Source{Connector: table.Connector("clients"), Account: client, Origin: table.Origins.Of("client", "clients")}
+	g.from = &connector.Source{Connector: table.Connector("clients"), Account: client, Origin: n.Origins.Of("client", "clients")}
 	return g
 }
 
@@ -99,7 +100,7 @@ func TestSubmit(t *testing.T) {
 	if r, to := g.Preview(t.Context(), g.from, Item{Fill: text("1", "one")}); r.Code != sms.OK || to != "operator" {
 		t.Errorf("%+v to %s", r, to)
 	}
-	if n := g.Taken()[0]; n != 3 { // those that are read, and no preview
+	if n := g.Desk.table.Taken()[0]; n != 3 { // those that are read, and no preview
 		t.Errorf("the route counts %d", n)
 	}
 }
@@ -154,9 +155,9 @@ func TestSubmitNotStored(t *testing.T) {
 	if r := <-ended; r[0].Code != sms.SystemError || r[0].ID != 0 {
 		t.Errorf("%+v", r)
 	}
-	lane := g.LaneOf(g.Connector("operator"))
-	if lane.Queued.Load() != 0 || len(g.given) != 0 || g.Storing.Load() != 0 {
-		t.Errorf("%d places are taken, %d wait to be stored", lane.Queued.Load(), g.Storing.Load())
+	lane := g.Desk.table.LaneOf(g.Desk.table.Connector("operator"))
+	if lane.Queued.Load() != 0 || len(g.given) != 0 || g.Desk.keep.Storing.Load() != 0 {
+		t.Errorf("%d places are taken, %d wait to be stored", lane.Queued.Load(), g.Desk.keep.Storing.Load())
 	}
 }
 

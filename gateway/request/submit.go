@@ -10,6 +10,7 @@ import (
 	"pmg/connector"
 	"pmg/gateway/intake"
 	"pmg/gateway/keep"
+	"pmg/gateway/node"
 	"pmg/gateway/receipts"
 	"pmg/gateway/route"
 	"pmg/sms"
@@ -18,7 +19,9 @@ import (
 
 // A Desk takes in the messages of requests. It is safe for concurrent use.
 type Desk struct {
-	*route.Table
+	node     *node.Node
+	keep     *keep.Keeper
+	table    *route.Table
 	intake   *intake.Desk
 	receipts *receipts.Desk
 	onLane   keep.Do // of the engine
@@ -28,8 +31,8 @@ type Desk struct {
 }
 
 // NewDesk makes a desk for the lanes of a table.
-func NewDesk(t *route.Table, i *intake.Desk, r *receipts.Desk) *Desk {
-	return &Desk{Table: t, intake: i, receipts: r, keys: keys{under: map[string]struct{}{}}, orders: newOrders()}
+func NewDesk(n *node.Node, k *keep.Keeper, t *route.Table, i *intake.Desk, r *receipts.Desk) *Desk {
+	return &Desk{node: n, keep: k, table: t, intake: i, receipts: r, keys: keys{under: map[string]struct{}{}}, orders: newOrders()}
 }
 
 // SetDo tells the desk how lanes are reached. It is called once, before anything is submitted.
@@ -168,7 +171,7 @@ func (g *group) take(ctx context.Context, i int) (after int64) {
 		s.Drop()
 		return s.After
 	}
-	t.first, t.more, _ = g.in.Enter(d.Clock.Now(), s.Accepted(), nil)
+	t.first, t.more, _ = g.in.Enter(d.node.Clock.Now(), s.Accepted(), nil)
 	*r = Result{ID: t.first.Message.ID, Parts: partsOf(t.first.Message, int64(1+len(t.more))), Parked: t.first.Share == nil}
 	g.all = append(g.all, t)
 	g.places += len(t.more)
@@ -195,7 +198,7 @@ func (g *group) finish(end int) {
 
 // take has a message take its steps, and returns why it is refused, or that it is not.
 func (d *Desk) take(s *intake.Submission, item *Item) (r Result) {
-	r.Code = d.intake.TakeWaiting(d.Clock.Now(), s)
+	r.Code = d.intake.TakeWaiting(d.node.Clock.Now(), s)
 	r.Step = s.Refuser(d.intake)
 	if r.Code == sms.OK && item.Parts > 0 && partsOf(s.Message, s.Accepted().Places()) > item.Parts {
 		r.Code, r.Step = sms.BadLength, "fit"
@@ -213,7 +216,7 @@ func partsOf(m *sms.Message, places int64) int {
 func (d *Desk) changes(fill Fill) func(int64, *sms.Message) sms.Code {
 	return func(_ int64, m *sms.Message) sms.Code {
 		code := fill(m)
-		ahead := d.Clock.Ahead()
+		ahead := d.node.Clock.Ahead()
 		if m.DeliverAt != 0 {
 			m.DeliverAt -= ahead
 		}
@@ -236,21 +239,21 @@ func (room) Wait(int64, *intake.Submission) bool { return false }
 
 // store has messages stored, and returns when their commit has ended.
 func (d *Desk) store(all []taken, results []Result, claim func(*store.Batch, []Result)) error {
-	needed := d.Durable() || claim != nil
+	needed := d.keep.Durable() || claim != nil
 	for _, t := range all {
 		needed = needed || t.first.Share == nil || t.key != ""
 	}
 	if !needed {
 		return nil
 	}
-	d.Storing.Add(int64(len(all)))
-	defer d.Storing.Add(-int64(len(all)))
-	b := d.Committer.Begin()
+	d.keep.Storing.Add(int64(len(all)))
+	defer d.keep.Storing.Add(-int64(len(all)))
+	b := d.keep.Committer.Begin()
 	before := b.Octets()
 	for _, t := range all {
-		d.Add(b, t.first)
+		d.keep.Add(b, t.first)
 		for _, a := range t.more {
-			d.Add(b, a)
+			d.keep.Add(b, a)
 		}
 	}
 	for _, t := range all {
@@ -262,10 +265,10 @@ func (d *Desk) store(all []taken, results []Result, claim func(*store.Batch, []R
 		claim(b, results)
 	}
 	size := b.Octets() - before
-	wait := d.commits.wait(d.Committer.Number())
-	d.Committer.End()
-	d.Spend(size)
-	d.Committer.Commit()
+	wait := d.commits.wait(d.keep.Committer.Number())
+	d.keep.Committer.End()
+	d.keep.Spend(size)
+	d.keep.Committer.Commit()
 	return <-wait
 }
 
@@ -282,7 +285,7 @@ func (d *Desk) undo(in *intake.Intake, from *connector.Source, all []taken, resu
 
 // queue gives messages that were stored to their lanes: all that follow each other for a lane together.
 func (d *Desk) queue(in *intake.Intake, from *connector.Source, all []taken) {
-	now := d.Clock.Now()
+	now := d.node.Clock.Now()
 	var ready []keep.Accepted
 	add := func(a keep.Accepted) {
 		in.Count(from.Connector, a.Message)
@@ -325,7 +328,7 @@ func (d *Desk) push(l *connector.Lane, some []keep.Accepted) {
 
 // pause waits for the time before which the account's rate has nothing answered.
 func (d *Desk) pause(ctx context.Context, until int64) {
-	wait := until - d.Clock.Now()
+	wait := until - d.node.Clock.Now()
 	if until == 0 || wait <= 0 {
 		return
 	}

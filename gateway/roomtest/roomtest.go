@@ -3,7 +3,7 @@
 //
 // # Start reading
 //
-// roomtest.go: Table, and Operator for a configuration.
+// roomtest.go: New, and Operator for a configuration.
 package roomtest
 
 import (
@@ -24,14 +24,21 @@ import (
 	"pmg/store"
 )
 
-// Table returns the table of a configuration, with all that stands below it.
-func Table(t testing.TB, yaml string) *route.Table {
-	t.Helper()
-	return TableOf(t, yaml, func(string) protocols.Driver { return toy.New() })
+// A Ground is what all rooms share.
+type Ground struct {
+	Node   *node.Node
+	Keeper *keep.Keeper
+	Table  *route.Table
 }
 
-// TableOf returns the table of a configuration with the drivers of protocols.
-func TableOf(t testing.TB, yaml string, driver func(protocol string) protocols.Driver) *route.Table {
+// New makes the ground of a configuration.
+func New(t testing.TB, yaml string) *Ground {
+	t.Helper()
+	return With(t, yaml, func(string) protocols.Driver { return toy.New() })
+}
+
+// With makes the ground of a configuration with the drivers of protocols.
+func With(t testing.TB, yaml string, driver func(protocol string) protocols.Driver) *Ground {
 	t.Helper()
 	cfg, _, err := config.Parse([]byte(yaml), config.Options{Protocols: []string{"smpp", "ucp"}})
 	if err != nil {
@@ -51,7 +58,7 @@ func TableOf(t testing.TB, yaml string, driver func(protocol string) protocols.D
 	}
 	tb.SetConnectors(all)
 	tb.Apply(cfg)
-	return tb
+	return &Ground{n, k, tb}
 }
 
 // Operator is a configuration with the connectors "clients" and "operator". The latter gets the
@@ -71,9 +78,9 @@ routes: [{to: operator}]
 
 // PartReceipt returns a receipt of an SMSC, and what is known of the part of message 5000 that it is about. Parts
 // count from 0.
-func PartReceipt(t *route.Table, part, parts uint8, state sms.State, err string) (*sms.Message, store.Mapping) {
-	m := t.Messages.Get()
-	m.Origin = t.Origins.Of("", "operator")
+func PartReceipt(n *node.Node, part, parts uint8, state sms.State, err string) (*sms.Message, store.Mapping) {
+	m := n.Messages.Get()
+	m.Origin = n.Origins.Of("", "operator")
 	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")},
 		&sms.Report{ID: []byte{'a' + part}, State: state, Err: []byte(err), Submitted: 1000 + int64(part), Done: 2000 + int64(part), Text: []byte{'x', part}})
 	return m, store.Mapping{ID: 5000 + uint64(part), Offset: uint16(part), Part: part, Parts: parts,

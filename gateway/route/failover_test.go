@@ -71,7 +71,7 @@ func TestFailOver(t *testing.T) {
 		}
 		m, lane := submitted(tb), laneTo(tb, "a")
 		if c.from != "" {
-			m.Origin = tb.Origins.Of("", c.from)
+			m.Origin = tb.node.Origins.Of("", c.from)
 		}
 		m.Earlier = 250
 		had, all := []string{"a"}, 250

@@ -46,7 +46,7 @@ const (
 func (t *Table) keywordOf(m *sms.Message) (keyword string, known bool) {
 	key, first := t.firstOf(m)
 	if key != "" && !first {
-		return t.keywords.find(key, t.Clock.Wall(m.Arrived))
+		return t.keywords.find(key, t.node.Clock.Wall(m.Arrived))
 	}
 	begin := m.Text()
 	text, _ := smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, begin[:min(len(begin), keywordOctets)])
@@ -98,11 +98,11 @@ func (t *Table) NoteKeyword(m *sms.Message) {
 		return
 	}
 	keyword, _ := t.keywordOf(m)
-	n := firstPart{keyword, t.Clock.Wall(m.Arrived)}
+	n := firstPart{keyword, t.node.Clock.Wall(m.Arrived)}
 	if len(key) > 8 {
 		value := binary.BigEndian.AppendUint64(nil, uint64(n.at))
-		t.Committer.Begin().Map(store.DayOf(n.at), keywordsName, []byte(key), append(value, keyword...))
-		t.Committer.End()
+		t.keep.Committer.Begin().Map(store.DayOf(n.at), keywordsName, []byte(key), append(value, keyword...))
+		t.keep.Committer.End()
 	}
 	t.keywords.put(key, n, true)
 }
@@ -143,9 +143,9 @@ func (t *Table) LacksFirst(m *sms.Message) bool {
 // earlier run. It may wait for the disk.
 func (t *Table) FindFirst(m *sms.Message) {
 	key, _ := t.firstOf(m)
-	value, ok, err := t.Store.Lookup(keywordsName, []byte(key))
+	value, ok, err := t.keep.Store.Lookup(keywordsName, []byte(key))
 	if err != nil {
-		t.LogLookup(err)
+		t.keep.LogLookup(err)
 	}
 	if ok && len(value) >= 8 {
 		t.keywords.put(key, firstPart{string(value[8:]), int64(binary.BigEndian.Uint64(value))}, false)

@@ -10,8 +10,8 @@ import (
 
 // aPart returns a part that a mobile or a client has made.
 func aPart(tb *Table, source string, ref, number, total byte, text string) *sms.Message {
-	m := tb.Messages.Get()
-	m.Origin, m.Flags, m.Arrived = tb.Origins.Of("", "north"), sms.HasHeader, tb.Clock.Now()
+	m := tb.node.Messages.Get()
+	m.Origin, m.Flags, m.Arrived = tb.node.Origins.Of("", "north"), sms.HasHeader, tb.node.Clock.Now()
 	m.Kind, m.Alphabet = sms.MO, sms.DefaultLatin1
 	m.Set(sms.Address{Addr: []byte(source)}, sms.Address{Addr: []byte("7212")}, append([]byte{5, 0, 3, ref, total, number}, text...))
 	return m
@@ -25,7 +25,7 @@ func keywordGateway(t *testing.T) *Table {
 	}
 	tb := newTable(t, "pdulog: {enabled: false}\nconnectors:\n"+out("north")+out("south")+out("east")+
 		"routes:\n  - {from: north, keyword: [VOTE], to: south}\n  - {from: east, keyword: [VOTE], to: south}\n  - {from: north, to: east}\n  - {to: north}\n")
-	tb.Open(store.NewMemory(), func(uint64, error) {})
+	tb.keep.Open(store.NewMemory(), func(uint64, error) {})
 	return tb
 }
 
@@ -68,7 +68,7 @@ func TestKeywordOf(t *testing.T) {
 	want("none", aPart(tb, "4672", 7, 2, 2, "rest")) // another source
 	for _, connector := range []string{"north", "east"} {
 		other := aPart(tb, "4670", 7, 2, 2, "rest")
-		if other.Origin = tb.Origins.Of("", connector); connector == "north" { // another recipient
+		if other.Origin = tb.node.Origins.Of("", connector); connector == "north" { // another recipient
 			other.Set(other.Source(), sms.Address{Addr: []byte("7213")}, other.Text())
 		}
 		want("none", other)
@@ -79,7 +79,7 @@ func TestKeywordOf(t *testing.T) {
 	want("none", aPart(tb, "4673", 7, 2, 2, "rest")) // a receipt is no first part
 	want("none", aPart(tb, "4670", 7, 2, 3, "rest")) // another number of parts
 	other := aPart(tb, "4670", 7, 2, 2, "rest")
-	other.Origin = tb.Origins.Of("acme", "north") // another origin
+	other.Origin = tb.node.Origins.Of("acme", "north") // another origin
 	want("none", other)
 	late := aPart(tb, "4670", 7, 2, 2, "rest")
 	late.Arrived = first.Arrived + firstPartKnown
@@ -95,8 +95,8 @@ func TestKeywordOf(t *testing.T) {
 
 	// The parts that the gateway makes have no references that repeat.
 	for part := range uint8(3) {
-		m := tb.Messages.Get()
-		m.Origin, m.ID, m.Part, m.Parts, m.Arrived = tb.Origins.Of("", "north"), 5000+uint64(part), part, 3, int64(part)*1e15
+		m := tb.node.Messages.Get()
+		m.Origin, m.ID, m.Part, m.Parts, m.Arrived = tb.node.Origins.Of("", "north"), 5000+uint64(part), part, 3, int64(part)*1e15
 		m.Alphabet = sms.DefaultLatin1
 		m.Set(sms.Address{}, sms.Address{Addr: []byte("7212")}, []byte([]string{"VOTE", "two", "three"}[part]))
 		if part == 0 {
@@ -141,7 +141,7 @@ func TestFindFirst(t *testing.T) {
 		first := aPart(tb, "4670", 7, 1, 2, "VOTE")
 		first.Arrived += c.later
 		tb.NoteKeyword(first)
-		if err := tb.Committer.Sync(); err != nil {
+		if err := tb.keep.Committer.Sync(); err != nil {
 			t.Fatal(err)
 		}
 		tb.keywords.of, tb.keywords.order = nil, nil
@@ -151,7 +151,7 @@ func TestFindFirst(t *testing.T) {
 		}
 		if c.newer != "" {
 			key, _ := tb.firstOf(second)
-			tb.keywords.put(key, firstPart{"HELLO", tb.Clock.Wall(second.Arrived)}, true)
+			tb.keywords.put(key, firstPart{"HELLO", tb.node.Clock.Wall(second.Arrived)}, true)
 		}
 		tb.FindFirst(second)
 		got := "none"
@@ -161,7 +161,7 @@ func TestFindFirst(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: it goes to %s, want %s", name, got, c.want)
 		}
-		if err := tb.Close(); err != nil {
+		if err := tb.keep.Close(); err != nil {
 			t.Error(err)
 		}
 	}

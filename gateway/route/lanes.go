@@ -28,7 +28,7 @@ type laneKey struct {
 // of returns the lane with a key. It calls home for the connector of a new lane, and of
 // an account's lane whose connector was removed. If home returns nil, of returns nil, and
 // a lane that exists already sends its messages and is not used for new ones.
-func (l *lanes) of(key laneKey, policy connector.Policy, home func() *connector.Connector) *connector.Lane {
+func (l *lanes) of(key laneKey, policy *connector.Policy, home func() *connector.Connector) *connector.Lane {
 	if lane := l.find(key); lane != nil && !isHomeless(lane) {
 		return lane
 	}
@@ -98,12 +98,12 @@ func (t *Table) ClientLane(account string, context []byte) *connector.Lane {
 		endpoint = a.EventsTo()
 	}
 	if endpoint != "" {
-		return t.accountLane(t.Config(), account, t.lanes.endpoint(account, endpoint))
+		return t.accountLane(t.node.Config(), account, t.lanes.endpoint(account, endpoint))
 	}
 	if !a.MayReceive() {
 		return nil
 	}
-	return t.AccountLane(t.Config(), account)
+	return t.AccountLane(t.node.Config(), account)
 }
 
 // mostEndpoints is how many servers of an account have lanes of their own. What is for others shares one.

@@ -127,7 +127,7 @@ func (t *Table) resolve(to target, dest []byte) *connector.Lane {
 		return nil // the connector was removed
 	}
 	if a := receivers.Find(dest); a != nil {
-		return t.AccountLane(t.Config(), a.SystemID)
+		return t.AccountLane(t.node.Config(), a.SystemID)
 	}
 	return nil
 }
@@ -210,7 +210,7 @@ func (t *Table) pick(route *Route[target], m *sms.Message) target {
 	return route.Pick(together, target.up)
 }
 
-// Reroute implements connector.Policy: a message whose lane is down moves to the lane
+// Reroute implements connector.Router: a message whose lane is down moves to the lane
 // that a new message would take now, if that is another one.
 func (t *Table) Reroute(l *connector.Lane, m *sms.Message, always bool) *connector.Share {
 	lane := t.Route(m)
@@ -221,14 +221,14 @@ func (t *Table) Reroute(l *connector.Lane, m *sms.Message, always bool) *connect
 	return t.Share(lane, m.Origin)
 }
 
-// Moved implements connector.Policy: it logs that messages were moved from a lane that is
+// Moved implements connector.Router: it logs that messages were moved from a lane that is
 // down.
 func (t *Table) Moved(l *connector.Lane, n int, down time.Duration) {
 	name := l.Home().Name
-	if !t.News.Is("moved: " + name + " " + l.Account) {
+	if !t.node.News.Is("moved: " + name + " " + l.Account) {
 		return
 	}
-	e := t.Log.Warn().Str("connector", name)
+	e := t.node.Log.Warn().Str("connector", name)
 	if l.Account != "" {
 		e.Str("account", l.Account)
 	}

@@ -50,7 +50,7 @@ routes:
 		{"", "a", "71", sms.Receipt, "none", "", 0},
 	} {
 		m := submitted(tb)
-		m.Kind, m.Origin = c.kind, tb.Origins.Of(c.account, c.from)
+		m.Kind, m.Origin = c.kind, tb.node.Origins.Of(c.account, c.from)
 		m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte(c.dest)}, nil)
 		lane := tb.Route(m)
 		if lane == nil {
@@ -76,11 +76,11 @@ func TestRouteBack(t *testing.T) {
 	if l := tb.Route(m); l == nil || l.Home().Name != "a" {
 		t.Error("a client's message does not go to a")
 	}
-	m.Kind, m.Origin = sms.MO, tb.Origins.Of("", "a")
+	m.Kind, m.Origin = sms.MO, tb.node.Origins.Of("", "a")
 	if tb.Route(m) != nil {
 		t.Error("one of a goes back")
 	}
-	if m.Origin = tb.Origins.Of("", "b"); tb.Route(m) == nil {
+	if m.Origin = tb.node.Origins.Of("", "b"); tb.Route(m) == nil {
 		t.Error("one of b does not go to a")
 	}
 }
@@ -101,7 +101,7 @@ connectors:
   - {name: a, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret}
 routes: [{to: a}]
 `)
-	cfg := tb.Config()
+	cfg := tb.node.Config()
 	any, bound := tb.AccountLane(cfg, "any"), tb.AccountLane(cfg, "bound")
 	if any == nil || bound == nil || any == bound || any.Home().Name != "first" || bound.Home().Name != "first" || tb.AccountLane(cfg, "gone") != nil {
 		t.Fatal("the lanes are others")
@@ -159,7 +159,7 @@ routes: [{to: a}]
 	tb := newTable(t, `
 connectors: [{name: a, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret, max_queue: 1000}]
 `)
-	share := tb.Share(laneTo(tb, "a"), tb.Origins.Of("one", "clients"))
+	share := tb.Share(laneTo(tb, "a"), tb.node.Origins.Of("one", "clients"))
 	for _, c := range []struct {
 		accounts string
 		want     int64
@@ -172,7 +172,7 @@ connectors: [{name: a, direction: out, address: "127.0.0.1:1", system_id: pmg, p
 		if tb.Apply(parse(c.accounts)); share.Room() != c.want {
 			t.Errorf("%s: room for %d messages, want %d", c.accounts, share.Room(), c.want)
 		}
-		if again := tb.Share(laneTo(tb, "a"), tb.Origins.Of("one", "clients")); again != share {
+		if again := tb.Share(laneTo(tb, "a"), tb.node.Origins.Of("one", "clients")); again != share {
 			t.Error("another share")
 		}
 	}

@@ -14,10 +14,10 @@ import (
 
 // A Table finds the lane that a message goes to. It is safe for concurrent use.
 type Table struct {
-	*node.Node
-	*keep.Keeper
+	node   *node.Node
+	keep   *keep.Keeper
 	logins *login.Desk
-	policy connector.Policy // of new lanes
+	policy *connector.Policy // of new lanes
 
 	onEndpoint atomic.Pointer[func(*connector.Lane)] // is told of a lane to a server of a client; nil: nobody is
 
@@ -28,8 +28,8 @@ type Table struct {
 }
 
 // NewTable makes a table without routes. New lanes get a policy.
-func NewTable(n *node.Node, k *keep.Keeper, logins *login.Desk, policy connector.Policy) *Table {
-	t := &Table{Node: n, Keeper: k, logins: logins, policy: policy}
+func NewTable(n *node.Node, k *keep.Keeper, logins *login.Desk, policy *connector.Policy) *Table {
+	t := &Table{node: n, keep: k, logins: logins, policy: policy}
 	t.SetConnectors(nil)
 	return t
 }

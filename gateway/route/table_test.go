@@ -52,7 +52,7 @@ func trio(t *testing.T, to string) *Table {
 
 // submitted returns a message that a client has submitted.
 func submitted(tb *Table) *sms.Message {
-	m := &sms.Message{ID: 7, Origin: tb.Origins.Of("client", "clients")}
+	m := &sms.Message{ID: 7, Origin: tb.node.Origins.Of("client", "clients")}
 	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
 	return m
 }

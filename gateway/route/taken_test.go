@@ -34,7 +34,7 @@ func TestTaken(t *testing.T) {
 	tb.Ways(m)
 	tb.Reroute(nil, m, true)
 	tb.FailOver(tb.LaneOf(tb.Connector("b")), m)
-	for dest, origin := range map[string]*sms.Origin{"71": tb.Origins.Of("", "a"), "48": m.Origin, "47": tb.Origins.Of("", "a")} {
+	for dest, origin := range map[string]*sms.Origin{"71": tb.node.Origins.Of("", "a"), "48": m.Origin, "47": tb.node.Origins.Of("", "a")} {
 		m.Origin = origin // nobody receives it; no route; back to where it comes from
 		m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte(dest)}, nil)
 		if tb.Choose(m) != nil {

@@ -16,7 +16,7 @@ import (
 
 // account changes the options of the account "client".
 func (p *port) account(change func(*config.Account)) {
-	cfg := *p.g.Config()
+	cfg := *p.g.Node.Config()
 	cfg.Accounts = append([]config.Account(nil), cfg.Accounts...)
 	change(&cfg.Accounts[0])
 	p.reload(&cfg)
@@ -70,7 +70,7 @@ func TestPartsOfOnePDU(t *testing.T) { // alone, because it measures what is all
 				t.Fatalf("%s: message %d is part %d of %d with %d octets", c.why, i, m.Part, m.Parts, len(m.Text()))
 			}
 		}
-		if got := p.g.Memory.Used(); got != used {
+		if got := p.g.Node.Memory.Used(); got != used {
 			t.Errorf("%s: %d octets are counted, of %d", c.why, got, used)
 		}
 	}
@@ -84,16 +84,16 @@ func TestPartsCount(t *testing.T) {
 	l := p.client()
 	text := []byte(strings.Repeat("x", 153*4))
 	p.want("four parts", p.long(l, text), "sent", sms.OK)
-	if n := p.g.LaneOf(p.operator).Queued.Load(); n != 4 {
+	if n := p.g.Table.LaneOf(p.operator).Queued.Load(); n != 4 {
 		t.Errorf("%d places are taken", n)
 	}
 	waits := p.long(l, text)
 	p.want("half of the queue is the account's", waits, "", 0)
-	roomtest.Occupy(p.g.Share(p.g.LaneOf(p.operator), l.Origin), -1)
-	p.c.Room(p.now, p.g.LaneOf(p.operator))
+	roomtest.Occupy(p.g.Table.Share(p.g.Table.LaneOf(p.operator), l.Origin), -1)
+	p.c.Room(p.now, p.g.Table.LaneOf(p.operator))
 	p.want("there is room for three", waits, "", 0)
-	roomtest.Occupy(p.g.Share(p.g.LaneOf(p.operator), l.Origin), -1)
-	p.c.Room(p.now, p.g.LaneOf(p.operator))
+	roomtest.Occupy(p.g.Table.Share(p.g.Table.LaneOf(p.operator), l.Origin), -1)
+	p.c.Room(p.now, p.g.Table.LaneOf(p.operator))
 	p.want("there is room for four", waits, "sent", sms.OK)
 
 	p = newPort(t, "long_messages: split8")
@@ -117,7 +117,7 @@ func TestPartsCount(t *testing.T) {
 	p.want("a text that is longer than the queue finds room where there is nothing else", p.long(l, text), "sent", sms.OK)
 	p = newPort(t, "long_messages: split8")
 	l = p.client()
-	p.g.Memory.SetLimit(2000)
+	p.g.Node.Memory.SetLimit(2000)
 	p.want("more than memory", p.long(l, text), "sent", sms.QueueFull)
 	p.want("that is not full", p.submit(l), "sent", sms.OK)
 }

@@ -18,7 +18,7 @@ import (
 
 // rate sets the rate of the account "client".
 func (p *port) rate(perSecond int) {
-	cfg := *p.g.Config()
+	cfg := *p.g.Node.Config()
 	cfg.Accounts = append([]config.Account(nil), cfg.Accounts...)
 	cfg.Accounts[0].Rate, cfg.Accounts[0].Burst = perSecond, 1
 	p.reload(&cfg)
@@ -53,7 +53,7 @@ func TestNoRouteCounts(t *testing.T) {
 	p := newPort(t, "")
 	l := &connector.Link{}
 	l.Open(p.operator.Acquire(), netip.AddrPort{}, p.now, nil)
-	l.Origin = p.g.Origins.Of("", "operator")
+	l.Origin = p.g.Node.Origins.Of("", "operator")
 	r := p.receive(l, protocols.Message, func(r *request) { r.Kind = sms.MO })
 	p.want("message", r, "sent", sms.Rejected)
 	if refused, unrouted := p.operator.Stats.Refused.Load(), p.g.Intake.Unrouted(); refused != 1 || unrouted != 1 {
@@ -67,7 +67,7 @@ func TestNoInstanceIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPort(t, "")
 		var log testutil.Log
-		p.g.Log = zerolog.New(&log)
+		p.g.Node.Log = zerolog.New(&log)
 		cfg := *p.clients.Config()
 		cfg.Instances = 1
 		p.clients.SetConfig(&cfg)
@@ -93,7 +93,7 @@ func TestAnswersKeepComingLate(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "response_timeout: 2s, window: 5")
 	var log testutil.Log
-	p.g.Log = zerolog.New(&log)
+	p.g.Node.Log = zerolog.New(&log)
 	l := &connector.Link{}
 	l.Open(p.operator.Acquire(), netip.AddrPort{}, p.now, nil)
 	gaveUp := 0

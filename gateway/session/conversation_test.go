@@ -56,7 +56,7 @@ func portOf(t *testing.T, g *gateway.Gateway, clients, operator *connector.Conne
 		t: t, g: g, clients: clients, operator: operator, now: now,
 		hung: map[*connector.Link]string{}, bound: map[*connector.Link]int{}, leaving: map[*connector.Link]int{},
 	}
-	p.g.Clock.EngineClock = func() int64 { return p.now }
+	p.g.Node.Clock.EngineClock = func() int64 { return p.now }
 	p.c = session.NewConversation[*request](p.g.Sessions, p, 10)
 	t.Cleanup(func() {
 		if p.open != 0 {
@@ -160,7 +160,7 @@ func (p *port) want(why string, r *request, gone string, code sms.Code) {
 
 // fill takes all room in the queue.
 func (p *port) fill() (s *connector.Share, free func(int64)) {
-	s = p.g.Share(p.g.LaneOf(p.operator), p.g.Origins.Of("client", "clients"))
+	s = p.g.Table.Share(p.g.Table.LaneOf(p.operator), p.g.Node.Origins.Of("client", "clients"))
 	s.SetPercent(100)
 	roomtest.Occupy(s, int64(p.operator.Config().MaxQueue))
 	return s, func(n int64) { roomtest.Occupy(s, -n); p.c.Room(p.now, s.Lane); p.c.Flush() }
@@ -169,8 +169,8 @@ func (p *port) fill() (s *connector.Share, free func(int64)) {
 // wantFree checks that nothing is counted as waiting.
 func (p *port) wantFree() {
 	p.t.Helper()
-	if n := p.c.Left(); n != (session.Left{}) || p.g.Memory.Used() != 0 || p.c.Tick(p.now+3600*second) != 0 {
-		p.t.Errorf("%+v are left, %d octets", n, p.g.Memory.Used())
+	if n := p.c.Left(); n != (session.Left{}) || p.g.Node.Memory.Used() != 0 || p.c.Tick(p.now+3600*second) != 0 {
+		p.t.Errorf("%+v are left, %d octets", n, p.g.Node.Memory.Used())
 	}
 }
 
@@ -181,9 +181,9 @@ func TestSubmit(t *testing.T) {
 	l := p.client()
 	r := p.submit(l)
 	p.want("submit", r, "sent", sms.OK)
-	lane := p.g.LaneOf(p.operator)
-	if len(p.queued) != 1 || r.ID != p.queued[0].ID || lane.Queued.Load() != 1 || p.g.Memory.Used() != p.queued[0].Size() || p.clients.Stats.Accepted.Load() != 1 {
-		t.Errorf("%d queued, %d counted, %d octets", len(p.queued), lane.Queued.Load(), p.g.Memory.Used())
+	lane := p.g.Table.LaneOf(p.operator)
+	if len(p.queued) != 1 || r.ID != p.queued[0].ID || lane.Queued.Load() != 1 || p.g.Node.Memory.Used() != p.queued[0].Size() || p.clients.Stats.Accepted.Load() != 1 {
+		t.Errorf("%d queued, %d counted, %d octets", len(p.queued), lane.Queued.Load(), p.g.Node.Memory.Used())
 	}
 	p.c.Over(p.now, l)
 	p.want("after the end", p.submit(l), "dropped", 0)
@@ -207,8 +207,8 @@ func TestSubmitWaits(t *testing.T) {
 	p.c.Tick(p.now)
 	p.want("too long", b, "sent", sms.QueueFull)
 	p.want("too long", c, "sent", sms.QueueFull)
-	if s.WaitingForRoom() != 0 || l.WaitingForRoom != 0 || p.g.Memory.Used() != p.queued[0].Size() || p.clients.Stats.Refused.Load() != 2 {
-		t.Errorf("%d are held, %d octets", s.WaitingForRoom(), p.g.Memory.Used())
+	if s.WaitingForRoom() != 0 || l.WaitingForRoom != 0 || p.g.Node.Memory.Used() != p.queued[0].Size() || p.clients.Stats.Refused.Load() != 2 {
+		t.Errorf("%d are held, %d octets", s.WaitingForRoom(), p.g.Node.Memory.Used())
 	}
 }
 
@@ -296,7 +296,7 @@ pdulog: {enabled: false}
 accounts: {system_id: hashed, password: %q}
 connectors: {name: clients, direction: in, address: "127.0.0.1:0"}
 `, hash))
-	return g, g.Connector("clients")
+	return g, g.Table.Connector("clients")
 }
 
 // F2: a session may end while its password is being checked. It is not bound then.
@@ -338,17 +338,17 @@ func TestMODoesNotWait(t *testing.T) {
 	p := newPort(t, "max_queue: 10")
 	l := &connector.Link{}
 	l.Open(p.operator.Acquire(), netip.AddrPort{}, p.now, nil)
-	l.Origin = p.g.Origins.Of("", "operator")
+	l.Origin = p.g.Node.Origins.Of("", "operator")
 	cfg := *p.clients.Config()
 	cfg.MaxQueue = 1
 	p.clients.SetConfig(&cfg)
 	mo := func() *request { return p.receive(l, protocols.Message, func(r *request) { r.Kind = sms.MO }) }
 	p.want("no route leads anywhere", mo(), "sent", sms.Rejected)
 
-	lane := p.g.AccountLane(p.g.Config(), "client")
-	s := p.g.Share(lane, l.Origin)
+	lane := p.g.Table.AccountLane(p.g.Node.Config(), "client")
+	s := p.g.Table.Share(lane, l.Origin)
 	roomtest.Occupy(s, 1)
-	m := p.g.Messages.Get()
+	m := p.g.Node.Messages.Get()
 	p.open++
 	r := &request{}
 	if p.c.Rooms().Wait(p.now, &intake.Submission{From: &l.Source, Session: l, Message: m, Share: s}) {
@@ -364,7 +364,7 @@ func TestSubmitDraining(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "")
 	l := p.client()
-	p.g.Drain()
+	p.g.Node.Drain()
 	p.want("draining", p.submit(l), "sent", sms.QueueFull)
 }
 
@@ -393,13 +393,13 @@ func TestMemoryFull(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "")
 	l := p.client()
-	p.g.Memory.SetLimit(500)
+	p.g.Node.Memory.SetLimit(500)
 	p.want("the first", p.submit(l), "sent", sms.OK)
 	p.want("full", p.submit(l), "sent", sms.QueueFull)
 	if l.WaitingForRoom != 0 {
 		t.Error("a submit waits for memory")
 	}
-	p.g.Share(p.g.LaneOf(p.operator), l.Origin).Use(-p.queued[0].Size())
+	p.g.Table.Share(p.g.Table.LaneOf(p.operator), l.Origin).Use(-p.queued[0].Size())
 	p.want("free again", p.submit(l), "sent", sms.OK)
 }
 
@@ -407,9 +407,9 @@ func TestMemoryFull(t *testing.T) {
 func TestHeldBound(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "max_queue: 10")
-	cfg := *p.g.Config()
+	cfg := *p.g.Node.Config()
 	cfg.Limits.MaxJobs = 16
-	p.g.SetConfig(&cfg)
+	p.g.Node.SetConfig(&cfg)
 	l := p.client()
 	s, _ := p.fill()
 	var codes []string

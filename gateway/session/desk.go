@@ -6,7 +6,9 @@ import (
 	"pmg/connector"
 	"pmg/gateway/convert"
 	"pmg/gateway/intake"
+	"pmg/gateway/keep"
 	"pmg/gateway/login"
+	"pmg/gateway/node"
 	"pmg/gateway/operate"
 	"pmg/gateway/receipts"
 	"pmg/gateway/route"
@@ -15,7 +17,9 @@ import (
 
 // A Desk is what all sessions share. It is safe for concurrent use.
 type Desk struct {
-	*route.Table
+	node     *node.Node
+	keep     *keep.Keeper
+	table    *route.Table
 	logins   *login.Desk
 	convert  *convert.Desk
 	receipts *receipts.Desk
@@ -28,8 +32,10 @@ type Desk struct {
 }
 
 // NewDesk makes a desk for the lanes of a table.
-func NewDesk(t *route.Table, l *login.Desk, c *convert.Desk, r *receipts.Desk, i *intake.Desk, o *operate.Desk) *Desk {
-	return &Desk{Table: t, logins: l, convert: c, receipts: r, intake: i, operate: o}
+func NewDesk(
+	n *node.Node, k *keep.Keeper, t *route.Table, l *login.Desk, c *convert.Desk, r *receipts.Desk, i *intake.Desk, o *operate.Desk,
+) *Desk {
+	return &Desk{node: n, keep: k, table: t, logins: l, convert: c, receipts: r, intake: i, operate: o}
 }
 
 // requestSize is about how many octets a request that waits for room takes in addition
@@ -48,6 +54,6 @@ func (d *Desk) waitForRoom(l *connector.Link, s *connector.Share, m *sms.Message
 // count towards limits.max_jobs, so one account with a full queue must leave most of
 // that to the other accounts.
 func (d *Desk) mayWaitForRoom(s *connector.Share) bool {
-	jobs := int64(d.Config().Limits.MaxJobs)
+	jobs := int64(d.node.Config().Limits.MaxJobs)
 	return d.waitingForRoom.Load() < jobs/2 && s.WaitingForRoom() < max(jobs/8, 1)
 }

@@ -26,7 +26,7 @@ type keeper[R any] struct {
 func (k *keeper[R]) accept(now int64, p Pending[R]) {
 	var parked bool
 	p.Accepted, p.More, parked = k.intake.Enter(now, p.Accepted, p.More)
-	if !k.desk.Durable() && !parked {
+	if !k.desk.keep.Durable() && !parked {
 		k.stored(now, p)
 		return
 	}
@@ -36,14 +36,14 @@ func (k *keeper[R]) accept(now int64, p Pending[R]) {
 // store has messages stored.
 func (k *keeper[R]) store(now int64, p Pending[R]) {
 	p.Link.Storing++
-	k.desk.Storing.Add(1)
+	k.desk.keep.Storing.Add(1)
 	k.port.Store(now, p)
 }
 
 // ended goes on with a message when its commit has ended. With an error nothing was
 // stored.
 func (k *keeper[R]) ended(now int64, p Pending[R], err bool) {
-	defer k.desk.Storing.Add(-1) // behind the answer, for which a stop waits
+	defer k.desk.keep.Storing.Add(-1) // behind the answer, for which a stop waits
 	p.Link.Storing--
 	if err {
 		k.notStored(now, p)

@@ -24,12 +24,12 @@ const repeatTrouble = 10 * time.Minute
 // Connected notes that an instance has a socket.
 func (d *Desk) Connected(l *connector.Link) {
 	l.Connector.Stats.Opened.Add(1)
-	e := d.Log.Debug()
+	e := d.node.Log.Debug()
 	if l.Connector.Config().Role() == protocols.Client {
-		l.Lane = d.LaneOf(l.Connector)
-		l.Origin = d.Origins.Of("", l.Connector.Name)
-		if !l.Connector.Config().Listens() && d.Storms.Links.Next(l.Connector.Name, l.Opened) {
-			e = d.Log.Info()
+		l.Lane = d.table.LaneOf(l.Connector)
+		l.Origin = d.node.Origins.Of("", l.Connector.Name)
+		if !l.Connector.Config().Listens() && d.node.Storms.Links.Next(l.Connector.Name, l.Opened) {
+			e = d.node.Log.Info()
 		}
 	}
 	l.Instance.SetLink(l)
@@ -80,10 +80,10 @@ func (d *Desk) trouble(now int64, c *connector.Connector, reason string, rest ti
 		if !c.SetTrouble(old, next) {
 			continue
 		}
-		if !news || !d.Storms.Troubles.Next(c.Name, now) {
-			return d.Log.Debug()
+		if !news || !d.node.Storms.Troubles.Next(c.Name, now) {
+			return d.node.Log.Debug()
 		}
-		e := d.Log.Warn()
+		e := d.node.Log.Warn()
 		if old != nil && old.Reason == reason {
 			e = e.Int64("times_since_last_said", old.Times).Stringer("for", rounded(now-old.Since))
 		}
@@ -93,9 +93,9 @@ func (d *Desk) trouble(now int64, c *connector.Connector, reason string, rest ti
 
 // bound logs that a session to an SMSC is logged in.
 func (d *Desk) bound(now int64, l *connector.Link, way protocols.BindType) {
-	e := d.Log.Debug()
-	if d.Storms.Links.Next(l.Connector.Name, now) {
-		e = d.Log.Info()
+	e := d.node.Log.Debug()
+	if d.node.Storms.Links.Next(l.Connector.Name, now) {
+		e = d.node.Log.Info()
 	}
 	e = node.OfSession(e, l).Stringer("bind", way)
 	if t := l.Connector.Trouble(); t != nil {
@@ -108,9 +108,9 @@ func (d *Desk) bound(now int64, l *connector.Link, way protocols.BindType) {
 // Reached notes that an SMS centre which is called by HTTP can be reached.
 func (d *Desk) Reached(now int64, c *connector.Connector) {
 	c.Stats.Failing.Store(0)
-	e := d.Log.Debug()
-	if d.Storms.Links.Next(c.Name, now) {
-		e = d.Log.Info()
+	e := d.node.Log.Debug()
+	if d.node.Storms.Links.Next(c.Name, now) {
+		e = d.node.Log.Info()
 	}
 	e = e.Str("connector", c.Name)
 	if t := c.Trouble(); t != nil {
@@ -120,12 +120,12 @@ func (d *Desk) Reached(now int64, c *connector.Connector) {
 	e.Msg("the SMS centre can be reached")
 }
 
-// Disconnected tells the operator why a session to an SMSC
+// Disconnected implements connector.Links: it logs why a session to an SMSC
 // has ended, and when it is connected again.
 func (d *Desk) Disconnected(now int64, l *connector.Link, rest time.Duration) {
 	reason := l.Reason()
-	if l.LoggedOut || d.Draining() {
-		node.OfSession(d.Log.Info(), l).Str("reason", reason).Msg("session over")
+	if l.LoggedOut || d.node.Draining() {
+		node.OfSession(d.node.Log.Info(), l).Str("reason", reason).Msg("session over")
 		return
 	}
 	what := "session lost"
@@ -134,6 +134,11 @@ func (d *Desk) Disconnected(now int64, l *connector.Link, rest time.Duration) {
 	}
 	e := d.trouble(now, l.Connector, reason, rest)
 	node.OfSession(e, l).Str("reason", reason).Msg(what + ": " + reason + nextAttempt(rest))
+}
+
+// HoldOver implements connector.Links.
+func (d *Desk) HoldOver(l *connector.Lane) {
+	d.node.Log.Info().Str("connector", l.Home().Name).Msg("the hold of the connector is over: messages are sent to it again")
 }
 
 // sortOf returns of which sort the reason is why a peer came to no session, "" for one that says little. The
@@ -155,12 +160,12 @@ func (d *Desk) acceptedOver(now int64, l *connector.Link) {
 		d.Disconnected(now, l, 0)
 		return
 	}
-	e := d.Log.Debug()
-	if sort := sortOf(l.Reason()); !l.WasBound() && sort != "" && d.News.Is(l.Connector.Name+sort) {
-		e = d.Log.Warn()
+	e := d.node.Log.Debug()
+	if sort := sortOf(l.Reason()); !l.WasBound() && sort != "" && d.node.News.Is(l.Connector.Name+sort) {
+		e = d.node.Log.Warn()
 	}
-	if l.WasBound() && d.Storms.Ends.Next(l.Connector.Name, now) {
-		e = d.Log.Info()
+	if l.WasBound() && d.node.Storms.Ends.Next(l.Connector.Name, now) {
+		e = d.node.Log.Info()
 	}
 	e = node.OfSession(e, l)
 	if l.Account != nil {
@@ -175,19 +180,19 @@ func (d *Desk) EndsBy(l *connector.Link, changed map[string]bool) bool {
 	if l.Account == nil {
 		return false
 	}
-	is := d.Account(l.Account.SystemID)
+	is := d.table.Account(l.Account.SystemID)
 	if is != nil && !changed[l.Account.SystemID] && is.MayUse(l.Connector.Config()) {
 		return false
 	}
 	l.Revoked = true
-	node.OfSession(d.Log.Info(), l).Str("account", l.Account.SystemID).
+	node.OfSession(d.node.Log.Info(), l).Str("account", l.Account.SystemID).
 		Msg("the account was removed or changed: its session is logged out")
 	return true
 }
 
 // logAlert logs that an SMSC says that a mobile is available again. No client is told.
 func (d *Desk) logAlert(now int64, l *connector.Link) {
-	if d.Storms.Alerts.Next(l.Connector.Name, now) {
-		node.OfSession(d.Log.Info(), l).Msg("alert of a mobile dropped: no client is told that a mobile is available again")
+	if d.node.Storms.Alerts.Next(l.Connector.Name, now) {
+		node.OfSession(d.node.Log.Info(), l).Msg("alert of a mobile dropped: no client is told that a mobile is available again")
 	}
 }

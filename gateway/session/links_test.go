@@ -68,7 +68,7 @@ func TestUnansweredAreSummedUp(t *testing.T) {
 	b := record(g)
 	l := &connector.Link{}
 	l.Open(operator.Acquire(), netip.AddrPort{}, now, nil)
-	m := g.Messages.Get()
+	m := g.Node.Messages.Get()
 	m.ID, m.Origin = 0xabc, &sms.Origin{Account: "client", Tally: &sms.Tally{}}
 	taken := 0
 	timeOut := func(at int64, n int) {

@@ -16,7 +16,7 @@ func TestRevoked(t *testing.T) {
 		l := p.client()
 		p.want("before", p.submit(l), "sent", sms.OK)
 		p.withLanes()
-		cfg := *p.g.Config()
+		cfg := *p.g.Node.Config()
 		want := sms.OK
 		if revoked {
 			cfg.Accounts, want = nil, sms.BadState

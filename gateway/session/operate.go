@@ -22,7 +22,7 @@ func (c *Conversation[R]) operate(now int64, l *connector.Link, r R) {
 		c.answerOperation(now, l, r, sms.Throttled, nil, after)
 		return
 	}
-	request, code := l.Can.Operations.Operation(c.desk.Clock.Wall(now), c.port.PDU(r))
+	request, code := l.Can.Operations.Operation(c.desk.node.Clock.Wall(now), c.port.PDU(r))
 	if code != sms.OK {
 		c.answerOperation(now, l, r, code, nil, after)
 		return

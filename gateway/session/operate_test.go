@@ -30,8 +30,8 @@ func (p *port) withLanes() *engineNow {
 	e := &engineNow{port: p}
 	p.g.SetEngine(e)
 	for _, m := range p.queued {
-		lane := p.g.LaneOf(p.operator)
-		lane.Push(p.now, p.g.Share(lane, m.Origin), m)
+		lane := p.g.Table.LaneOf(p.operator)
+		lane.Push(p.now, p.g.Table.Share(lane, m.Origin), m)
 	}
 	return e
 }
@@ -135,7 +135,7 @@ func TestSearchesBound(t *testing.T) {
 func TestReplaceScheduled(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "") // max_scheduled: 2, max_schedule: 1h
-	p.g.Clock.WallClock = func() time.Time { return time.Unix(0, p.now) }
+	p.g.Node.Clock.WallClock = func() time.Time { return time.Unix(0, p.now) }
 	l := p.client()
 	var ids []uint64
 	for _, in := range []int64{0, 1, 1} {
@@ -144,7 +144,7 @@ func TestReplaceScheduled(t *testing.T) {
 		ids = append(ids, r.ID)
 	}
 	p.withLanes()
-	p.g.IDs.Store(ids[2])
+	p.g.Keeper.IDs.Store(ids[2])
 	replace := func(id uint64, in int64) *request {
 		r := p.operate(l, protocols.Operation{Kind: protocols.Replace, ID: id, Change: func(_ int64, m *sms.Message) sms.Code {
 			m.DeliverAt = p.now + in*second
@@ -173,12 +173,12 @@ func TestReplaceFull(t *testing.T) {
 		p.check()
 		return r
 	}
-	p.g.Memory.SetLimit(p.g.Memory.Used() + 1)
+	p.g.Node.Memory.SetLimit(p.g.Node.Memory.Used() + 1)
 	p.want("little memory", replace(), "sent", sms.QueueFull)
-	p.g.Memory.SetLimit(1 << 30)
-	p.g.Storing.Add(int64(p.g.Config().Limits.MaxJobs))
+	p.g.Node.Memory.SetLimit(1 << 30)
+	p.g.Keeper.Storing.Add(int64(p.g.Node.Config().Limits.MaxJobs))
 	p.want("the disk hangs", replace(), "sent", sms.QueueFull)
-	p.g.Storing.Add(-int64(p.g.Config().Limits.MaxJobs))
+	p.g.Keeper.Storing.Add(-int64(p.g.Node.Config().Limits.MaxJobs))
 	p.want("room", replace(), "sent", sms.OK)
 }
 
@@ -210,7 +210,7 @@ func TestOperationsRate(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "")
 	p.withLanes()
-	cfg := *p.g.Config()
+	cfg := *p.g.Node.Config()
 	cfg.Accounts = append(cfg.Accounts[:0:0], cfg.Accounts...)
 	cfg.Accounts[0].Rate = 1
 	p.reload(&cfg)
@@ -255,7 +255,7 @@ func TestCancelInParts(t *testing.T) {
 	r := p.operate(l, protocols.Operation{Kind: protocols.Cancel, Dest: sms.Address{Addr: []byte("491701234567")}})
 	p.check()
 	p.want("many messages", r, "sent", sms.OK)
-	if n := p.g.LaneOf(p.operator).Len(); n != 0 || e.most != 512 {
+	if n := p.g.Table.LaneOf(p.operator).Len(); n != 0 || e.most != 512 {
 		t.Errorf("%d messages are left, %d were taken together", n, e.most)
 	}
 }

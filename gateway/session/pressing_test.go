@@ -72,8 +72,8 @@ func TestPressingSMSC(t *testing.T) {
 	p := newPort(t, "")
 	l := &connector.Link{}
 	l.Open(p.operator.Acquire(), netip.AddrPort{}, p.now, nil)
-	l.Origin = p.g.Origins.Of("", "operator")
-	p.g.Drain() // it refuses all
+	l.Origin = p.g.Node.Origins.Of("", "operator")
+	p.g.Node.Drain() // it refuses all
 	p.want("no room", p.receive(l, protocols.Message, nil), "sent", sms.QueueFull)
 	var last *request
 	for range 20 * connector.RefusalRate {

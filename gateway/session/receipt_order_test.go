@@ -13,8 +13,8 @@ import (
 
 // tell plays a receipt of an SMSC about its message 7.
 func (p *port) tell(l *connector.Link, s sms.State) *request {
-	m := p.g.Messages.Get()
-	m.Origin = p.g.Origins.Of("", "operator")
+	m := p.g.Node.Messages.Get()
+	m.Origin = p.g.Node.Origins.Of("", "operator")
 	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}, &sms.Report{ID: []byte("7"), State: s})
 	r := p.New(l)
 	p.c.Receipt(p.now, l, r, m)
@@ -36,7 +36,7 @@ func (p *port) taken() (states []string) {
 
 // smsc begins a session to the SMSC.
 func (p *port) smsc() *connector.Link {
-	l := &connector.Link{Source: connector.Source{Origin: p.g.Origins.Of("", "operator")}}
+	l := &connector.Link{Source: connector.Source{Origin: p.g.Node.Origins.Of("", "operator")}}
 	l.Open(&connector.Instance{Connector: p.operator}, netip.AddrPort{}, p.now, nil)
 	return l
 }
@@ -77,9 +77,9 @@ func TestReceiptsInOrder(t *testing.T) {
 			o := p.g.Receipts.Of(p.operator.Config())
 			v := store.Mapping{ID: 5000, Notify: sms.NotifySuccess | sms.NotifyFailure | sms.NotifyProgress, Account: []byte("client"), Connector: []byte("clients"),
 				Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
-			p.g.Receipts.NoteMapping(p.g.Committer.Begin(), o, &v, []byte("7"), p.now)
-			p.g.Committer.End()
-			if err := p.g.Committer.Sync(); err != nil {
+			p.g.Receipts.NoteMapping(p.g.Keeper.Committer.Begin(), o, &v, []byte("7"), p.now)
+			p.g.Keeper.Committer.End()
+			if err := p.g.Keeper.Committer.Sync(); err != nil {
 				t.Fatal(err)
 			}
 		}

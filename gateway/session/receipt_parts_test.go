@@ -21,17 +21,17 @@ func TestReceiptWhileReading(t *testing.T) {
 	if err := p.g.Keep(store.NewMemory(), nil); err != nil {
 		t.Fatal(err)
 	}
-	p.g.LastStored = 6000
+	p.g.Keeper.LastStored = 6000
 	first, f := partOf(p.g, 0, 2, sms.StateDelivered, "000")
 	key := append(binary.BigEndian.AppendUint64(nil, f.WholeID()), 0)
-	p.g.Committer.Begin().Map(store.DayOf(p.g.Clock.WallNow()), ".parts", key, first.Text())
-	p.g.Committer.End()
-	if err := p.g.Committer.Sync(); err != nil {
+	p.g.Keeper.Committer.Begin().Map(store.DayOf(p.g.Node.Clock.WallNow()), ".parts", key, first.Text())
+	p.g.Keeper.Committer.End()
+	if err := p.g.Keeper.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	note := func(id string, v *store.Mapping) {
-		p.g.Receipts.NoteMapping(p.g.Committer.Begin(), p.g.Receipts.Of(p.operator.Config()), v, []byte(id), p.now)
-		p.g.Committer.End()
+		p.g.Receipts.NoteMapping(p.g.Keeper.Committer.Begin(), p.g.Receipts.Of(p.operator.Config()), v, []byte(id), p.now)
+		p.g.Keeper.Committer.End()
 	}
 	second, f := partOf(p.g, 1, 2, sms.StateDelivered, "000")
 	note("b", &f.Mapping)
@@ -62,7 +62,7 @@ func TestReceiptWhileReading(t *testing.T) {
 
 // partOf returns a receipt of a part, and the match of that.
 func partOf(g *gateway.Gateway, part, parts uint8, state sms.State, err string) (*sms.Message, *receipts.Match) {
-	m, v := roomtest.PartReceipt(g.Table, part, parts, state, err)
+	m, v := roomtest.PartReceipt(g.Node, part, parts, state, err)
 	f := &receipts.Match{}
 	if err := f.Set(v.Append(nil)); err != nil {
 		panic(err)

@@ -80,7 +80,7 @@ func (f *finder[R]) lookUp(q *finding[R]) {
 			f.foundOut(now, q)
 			return
 		}
-		d.LogLookup(q.failed)
+		d.keep.LogLookup(q.failed)
 		q.message.Release()
 		f.answer(now, q.link, q.request, sms.SystemError, 0, 0)
 		f.ends(now, q, false)
@@ -112,7 +112,7 @@ func (f *finder[R]) foundOut(now int64, q *finding[R]) {
 		q.taken(nil)
 		m.Release()
 		r, failed := q.request, error(nil)
-		f.beside(l, r, func() { failed = d.Committer.SyncSoon() }, func(int64) {}, func(now int64) {
+		f.beside(l, r, func() { failed = d.keep.Committer.SyncSoon() }, func(int64) {}, func(now int64) {
 			if failed != nil {
 				f.answer(now, l, r, sms.SystemError, 0, 0)
 			} else {

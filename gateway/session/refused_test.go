@@ -19,7 +19,7 @@ func TestRefusedIsLogged(t *testing.T) {
 	l := p.client()
 	smsc := &connector.Link{}
 	smsc.Open(p.operator.Acquire(), netip.AddrPort{}, p.now, nil)
-	smsc.Origin = p.g.Origins.Of("", "operator")
+	smsc.Origin = p.g.Node.Origins.Of("", "operator")
 	send := func(l *connector.Link, kind sms.Kind) {
 		p.receive(l, protocols.Message, func(r *request) { r.Kind = kind })
 	}

@@ -36,21 +36,21 @@ func TestRefusedOrphanIsNotRetried(t *testing.T) {
 	if err := g.Keep(s, nil); err != nil {
 		t.Fatal(err)
 	}
-	m := g.Messages.Get()
-	m.Origin = g.Origins.Of("", "operator")
+	m := g.Node.Messages.Get()
+	m.Origin = g.Node.Origins.Of("", "operator")
 	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}, &sms.Report{ID: []byte("17"), State: sms.StateDelivered})
-	m.ID, m.Arrived = g.IDs.Add(1), p.now
+	m.ID, m.Arrived = g.Keeper.IDs.Add(1), p.now
 	refused := keep.Accepted{Message: m}
 	s.failing.Store(true)
-	g.Put(refused, nil)
-	if err := g.Committer.Sync(); err == nil {
+	g.Keeper.Put(refused, nil)
+	if err := g.Keeper.Committer.Sync(); err == nil {
 		t.Fatal("a commit that fails reports nothing")
 	}
 	p.c.Cancel(p.operator, refused)
 	v := store.Mapping{ID: 5000, Notify: sms.NotifySuccess, Account: []byte("client"), Connector: []byte("clients"),
 		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
-	g.Receipts.NoteMapping(g.Committer.Begin(), g.Receipts.Of(p.operator.Config()), &v, []byte("17"), p.now)
-	g.Committer.End()
+	g.Receipts.NoteMapping(g.Keeper.Committer.Begin(), g.Receipts.Of(p.operator.Config()), &v, []byte("17"), p.now)
+	g.Keeper.Committer.End()
 
 	retry := func() (operate.QueuePage, error) {
 		return g.Operate.ChangeStored(t.Context(), nil, operate.QueueChange{What: operate.RetryMessages}, operate.Selection{}, 0, 10)
@@ -62,7 +62,7 @@ func TestRefusedOrphanIsNotRetried(t *testing.T) {
 	if page, err := retry(); err != nil || len(page.Messages) != 0 {
 		t.Errorf("an operator changes %v, %v", page.Messages, err)
 	}
-	if n := g.Aside(store.Orphan); n != 0 {
+	if n := g.Keeper.Aside(store.Orphan); n != 0 {
 		t.Errorf("%d receipts count as orphans", n)
 	}
 	if n := len(roomtest.Made(g.Keeper)); n != 0 {

@@ -26,7 +26,7 @@ const second = int64(1_000_000_000)
 func start(t testing.TB, options string) (g *gateway.Gateway, clients, operator *connector.Connector) {
 	t.Helper()
 	g = startWith(t, roomtest.Operator(options))
-	return g, g.Connector("clients"), g.Connector("operator")
+	return g, g.Table.Connector("clients"), g.Table.Connector("operator")
 }
 
 // startWith makes a gateway with a configuration.
@@ -40,7 +40,7 @@ func startWith(t testing.TB, yaml string) *gateway.Gateway {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { g.Committer.Close() })
+	t.Cleanup(func() { g.Keeper.Committer.Close() })
 	return g
 }
 
@@ -60,7 +60,7 @@ func (p *port) reload(cfg *config.Config) {
 // record makes a gateway log into memory, at level info and above.
 func record(g *gateway.Gateway) *testutil.Log {
 	var b testutil.Log
-	g.Log = zerolog.New(&b).Level(zerolog.InfoLevel)
+	g.Node.Log = zerolog.New(&b).Level(zerolog.InfoLevel)
 	return &b
 }
 
@@ -68,9 +68,9 @@ func record(g *gateway.Gateway) *testutil.Log {
 func (p *port) withEvents(s store.Store) (dir string) {
 	p.t.Helper()
 	dir = filepath.Join(p.t.TempDir(), "events")
-	cfg := *p.g.Config()
+	cfg := *p.g.Node.Config()
 	cfg.Events.Dir = dir
-	p.g.SetConfig(&cfg)
+	p.g.Node.SetConfig(&cfg)
 	if err := p.g.Keep(s, nil); err != nil {
 		p.t.Fatal(err)
 	}

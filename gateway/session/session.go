@@ -25,7 +25,7 @@ func (d *Desk) admit(now int64, l *connector.Link, result login.Result) login.Re
 	}
 	l.Admitted = true
 	if l.Account = result.Account; l.Account != nil {
-		l.Origin = d.Origins.Of(l.Account.SystemID, l.Connector.Name)
+		l.Origin = d.node.Origins.Of(l.Account.SystemID, l.Connector.Name)
 	}
 	return result
 }
@@ -45,7 +45,7 @@ func (d *Desk) Bound(now int64, l *connector.Link) (takes bool) {
 	if !way.CanReceive() {
 		return false
 	}
-	l.Lane = d.AccountLane(d.Config(), l.Account.SystemID)
+	l.Lane = d.table.AccountLane(d.node.Config(), l.Account.SystemID)
 	return l.Lane != nil
 }
 
@@ -71,8 +71,8 @@ func (d *Desk) Over(now int64, l *connector.Link) {
 // takenPartly counts, and logs, that a PDU counts of which a part cannot be read.
 func (d *Desk) takenPartly(l *connector.Link) {
 	l.Connector.Stats.Partly.Add(1)
-	if d.News.Is("partly: " + l.Connector.Name) {
-		node.OfSession(d.Log.Warn(), l).Msg("a part of what the peer has sent cannot be read, and is left out: the pdu log has the PDU, as malformed")
+	if d.node.News.Is("partly: " + l.Connector.Name) {
+		node.OfSession(d.node.Log.Warn(), l).Msg("a part of what the peer has sent cannot be read, and is left out: the pdu log has the PDU, as malformed")
 	}
 }
 

@@ -29,15 +29,15 @@ func (d *Desk) AdmitProxy(c *connector.Connector, proxy netip.AddrPort) bool {
 // enter counts a peer that has connected, under an address, unless there are too many.
 func (d *Desk) enter(c *connector.Connector, remote netip.AddrPort, address netip.Addr) bool {
 	if limit, full := d.Full(); full {
-		if d.News.Is("descriptors") {
-			d.Log.Error().Str("connector", c.Name).Int64("clients", limit).
+		if d.node.News.Is("descriptors") {
+			d.node.Log.Error().Str("connector", c.Name).Int64("clients", limit).
 				Msg("a client was refused: the file descriptors that are left are for our own connections; raise the limit with ulimit -n")
 		}
 		return false
 	}
 	if !d.logins.PrebindOf(c).Enter(address) {
-		if d.Storms.Crowded.Next(c.Name, d.Clock.Now()) {
-			d.Log.Warn().Str("connector", c.Name).Stringer("remote", remote).
+		if d.node.Storms.Crowded.Next(c.Name, d.node.Clock.Now()) {
+			d.node.Log.Warn().Str("connector", c.Name).Stringer("remote", remote).
 				Msg("a client was refused: too many connections are open that have not logged in")
 		}
 		return false
@@ -54,7 +54,7 @@ func (d *Desk) Full() (limit int64, full bool) {
 
 // Count returns the number of open sockets.
 func (d *Desk) Count() (n int) {
-	for _, c := range d.Connectors() {
+	for _, c := range d.table.Connectors() {
 		c.Links(func(*connector.Link) { n++ })
 	}
 	return n
@@ -75,10 +75,10 @@ func (d *Desk) CloseSocket() { d.sockets.Add(-1) }
 // may use a quarter: a gateway without clients has about 30 open. It is called after Keep.
 func (d *Desk) LimitDescriptors(limit int) {
 	reserved := 64
-	if d.Durable() {
+	if d.keep.Durable() {
 		reserved += keep.StoreFiles(limit)
 	}
-	for _, c := range d.Connectors() {
+	for _, c := range d.table.Connectors() {
 		reserved += 2 // its pdu log, and the next one
 		if cfg := c.Config(); !cfg.Listens() {
 			reserved += 2 * cfg.Instances
@@ -89,10 +89,10 @@ func (d *Desk) LimitDescriptors(limit int) {
 
 // NoInstance logs that a client was refused because all instances are in use.
 func (d *Desk) NoInstance(c *connector.Connector) {
-	if !d.News.Is("no instance: " + c.Name) {
+	if !d.node.News.Is("no instance: " + c.Name) {
 		return
 	}
-	d.Log.Warn().Str("connector", c.Name).Int("instances", c.Config().Instances).Msg("all instances are in use: a client was refused; raise instances of the connector if it needs more")
+	d.node.Log.Warn().Str("connector", c.Name).Int("instances", c.Config().Instances).Msg("all instances are in use: a client was refused; raise instances of the connector if it needs more")
 }
 
 // AcceptFailed logs that clients cannot be accepted for now.
@@ -101,16 +101,16 @@ func (d *Desk) AcceptFailed(c *connector.Connector, err error) {
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 		what = "cannot accept; clients wait until a connection is closed (raise the limit with ulimit -n)"
 	}
-	if d.News.Is(what) {
-		d.Log.Error().Err(err).Str("connector", c.Name).Msg(what)
+	if d.node.News.Is(what) {
+		d.node.Log.Error().Err(err).Str("connector", c.Name).Msg(what)
 	}
 }
 
 // NoHeader logs that a connection of a proxy was closed because of its PROXY header.
 func (d *Desk) NoHeader(c *connector.Connector, proxy netip.AddrPort, why error) {
 	c.Stats.Headers.Add(1)
-	if d.Storms.Headers.Next(c.Name, d.Clock.Now()) {
-		d.Log.Warn().Err(why).Str("connector", c.Name).Stringer("remote", proxy).
+	if d.node.Storms.Headers.Next(c.Name, d.node.Clock.Now()) {
+		d.node.Log.Warn().Err(why).Str("connector", c.Name).Stringer("remote", proxy).
 			Msg("a connection was closed: its address is in proxies of the connector, and its PROXY header cannot be read")
 	}
 }
@@ -118,16 +118,16 @@ func (d *Desk) NoHeader(c *connector.Connector, proxy netip.AddrPort, why error)
 // StrayHeader logs that a peer that is no proxy has sent a PROXY header.
 func (d *Desk) StrayHeader(l *connector.Link) {
 	l.Connector.Stats.Headers.Add(1)
-	if d.Storms.Headers.Next(l.Connector.Name, d.Clock.Now()) {
-		node.OfSession(d.Log.Warn(), l).
+	if d.node.Storms.Headers.Next(l.Connector.Name, d.node.Clock.Now()) {
+		node.OfSession(d.node.Log.Warn(), l).
 			Msg("a PROXY header came from an address that is not in proxies of the connector, and is taken for a PDU")
 	}
 }
 
 // strange logs that a connection was closed that came from an address that networks does not have.
 func (d *Desk) strange(c *connector.Connector, remote netip.AddrPort) {
-	if d.Storms.Crowded.Next(c.Name, d.Clock.Now()) {
-		d.Log.Warn().Str("connector", c.Name).Stringer("remote", remote).
+	if d.node.Storms.Crowded.Next(c.Name, d.node.Clock.Now()) {
+		d.node.Log.Warn().Str("connector", c.Name).Stringer("remote", remote).
 			Msg("a connection was refused: its address is not in networks of the connector")
 	}
 }

@@ -20,17 +20,17 @@ func TestRefusesWithoutSpace(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "")
 	var log testutil.Log
-	p.g.Log = zerolog.New(&log)
+	p.g.Node.Log = zerolog.New(&log)
 	_, commit := p.withDisk()
 	var room keep.Space
 	var failure error
-	p.g.WatchSpace(func() (keep.Space, error) { return room, failure })
+	p.g.Keeper.WatchSpace(func() (keep.Space, error) { return room, failure })
 	l := p.client()
 	check := func(free int64, want string) {
 		t.Helper()
 		room = keep.Space{Free: free, Total: 100 * gib}
-		p.g.CheckSpace()
-		if why := p.g.Trouble(); (why == "") != (want == "") || !strings.Contains(why, want) {
+		p.g.Keeper.CheckSpace()
+		if why := p.g.Keeper.Trouble(); (why == "") != (want == "") || !strings.Contains(why, want) {
 			t.Errorf("%d octets are free: %q, want %q", free, why, want)
 		}
 	}

@@ -36,9 +36,9 @@ func (p *port) withDisk() (d *roomtest.Disk, commit func(error)) {
 	return d, func(err error) {
 		p.t.Helper()
 		for _, m := range p.storing {
-			p.g.Put(m.Accepted, m.More)
+			p.g.Keeper.Put(m.Accepted, m.More)
 		}
-		p.g.Commit()
+		p.g.Keeper.Commit()
 		<-d.Begun
 		d.Permits <- err
 		err = <-done
@@ -82,8 +82,8 @@ func TestNotStored(t *testing.T) {
 	commit(errors.New("no space left"))
 	p.want("after a commit that failed", r, "sent", sms.SystemError)
 	p.c.Flush()
-	if len(p.queued) != 0 || p.g.Pending() != free || p.g.Memory.Used() != 0 {
-		t.Errorf("%d messages are queued, %d count, %d octets", len(p.queued), p.g.Pending()-free, p.g.Memory.Used())
+	if len(p.queued) != 0 || p.g.Pending() != free || p.g.Node.Memory.Used() != 0 {
+		t.Errorf("%d messages are queued, %d count, %d octets", len(p.queued), p.g.Pending()-free, p.g.Node.Memory.Used())
 	}
 	if n := p.clients.Stats.Refused.Load(); n != 1 || p.clients.Stats.Accepted.Load() != 0 {
 		t.Errorf("%d messages count as refused, %d as accepted", n, p.clients.Stats.Accepted.Load())
@@ -191,8 +191,8 @@ func TestDiskHangs(t *testing.T) {
 	_, commit := p.withDisk()
 	l := p.client()
 	p.submit(l)
-	p.g.Storing.Add(int64(p.g.Config().Limits.MaxJobs))
+	p.g.Keeper.Storing.Add(int64(p.g.Node.Config().Limits.MaxJobs))
 	p.want("beyond the limit", p.submit(l), "sent", sms.QueueFull)
-	p.g.Storing.Add(-int64(p.g.Config().Limits.MaxJobs))
+	p.g.Keeper.Storing.Add(-int64(p.g.Node.Config().Limits.MaxJobs))
 	commit(nil)
 }

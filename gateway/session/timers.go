@@ -19,8 +19,8 @@ func (d *Desk) TimerInterval() time.Duration {
 			every = min(every, max(limit/checksPerTime, checkNoFaster))
 		}
 	}
-	shorten(d.Config().Limits.PDUTimeout)
-	for _, c := range d.Connectors() {
+	shorten(d.node.Config().Limits.PDUTimeout)
+	for _, c := range d.table.Connectors() {
 		cfg := c.Config()
 		for _, limit := range []time.Duration{cfg.BindTimeout, cfg.EnquireInterval, cfg.ResponseTimeout, cfg.IdleMax, cfg.QueueWait} {
 			shorten(limit)
@@ -45,13 +45,13 @@ func (d *Desk) CheckTimers(now int64, l *connector.Link, p protocols.PDU, listen
 	cfg := l.Connector.Config()
 	timeout := l.ResponseTimeout()
 	l.Inflight.Overdue(now-timeout, func(slot *connector.Slot) {
-		if d.Storms.Unanswered.Next(cfg.Name, now) {
-			node.OfSession(d.Log.Warn(), l).Uint32("sequence", slot.Sequence).Str("id", sms.FormatID(slot.Message.ID)).
+		if d.node.Storms.Unanswered.Next(cfg.Name, now) {
+			node.OfSession(d.node.Log.Warn(), l).Uint32("sequence", slot.Sequence).Str("id", sms.FormatID(slot.Message.ID)).
 				Str("account", slot.Message.Account()).Msg("no answer to a message for " + time.Duration(timeout).String())
 		}
 		unanswered(slot)
 	})
-	whole := d.Config().Limits.PDUTimeout
+	whole := d.node.Config().Limits.PDUTimeout
 	if since := l.Partial.Load(); since != 0 && now-since > int64(whole) {
 		return protocols.Action{Kind: protocols.Close, Reason: fmt.Sprintf("cannot read PDU: not complete after %s", whole)}
 	}
@@ -85,10 +85,10 @@ func (c *Conversation[R]) CheckTimers(now int64, l *connector.Link, r R, listeni
 
 // answeredLate logs that a request was answered after it had been given up.
 func (d *Desk) answeredLate(l *connector.Link) {
-	if !d.News.Is("late: " + l.Connector.Name) {
+	if !d.node.News.Is("late: " + l.Connector.Name) {
 		return
 	}
-	d.Log.Warn().Str("connector", l.Connector.Name).Int("instance", l.Instance.Number).
+	d.node.Log.Warn().Str("connector", l.Connector.Name).Int("instance", l.Instance.Number).
 		Stringer("waits", time.Duration(l.ResponseTimeout()).Round(time.Millisecond)).
 		Msg("answers come later than response_timeout; waiting longer for them until they come in time again")
 }

@@ -54,7 +54,7 @@ func (w *waitRoom[R]) roomIn(now int64, lane *connector.Lane) {
 
 func (w *waitRoom[R]) letIn(now int64, s *connector.Share, b *connector.Backpressure[R]) {
 	b.LetIn(now, func(m *sms.Message) bool {
-		return w.desk.MayStore() && w.intake.HasRoom(keep.Accepted{Message: m, Share: s})
+		return w.desk.keep.MayStore() && w.intake.HasRoom(keep.Accepted{Message: m, Share: s})
 	},
 		func(l *connector.Link, m *sms.Message, r R, after int64) {
 			w.desk.waitForRoom(l, s, m, -1)

@@ -30,14 +30,14 @@ func TestDeletedWhen(t *testing.T) {
 	p := newPort(t, "")
 	dir := p.withEvents(durable)
 	const ahead = int64(time.Hour)
-	p.g.Clock.SetAhead(ahead)
-	p.g.SetRecovered()
+	p.g.Node.Clock.SetAhead(ahead)
+	p.g.Keeper.SetRecovered()
 	p.submit(p.client())
 	stored := p.storing[0]
-	share, entry := stored.Share, p.g.Messages.Copy(stored.Message)
-	entry.ID = p.g.IDs.Add(100)
-	p.g.Put(stored.Accepted, []keep.Accepted{{Message: entry, Share: share}})
-	if err := p.g.Committer.Sync(); err != nil {
+	share, entry := stored.Share, p.g.Node.Messages.Copy(stored.Message)
+	entry.ID = p.g.Keeper.IDs.Add(100)
+	p.g.Keeper.Put(stored.Accepted, []keep.Accepted{{Message: entry, Share: share}})
+	if err := p.g.Keeper.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	p.c.Stored(p.now, stored, false)
@@ -85,13 +85,13 @@ func TestChangeInterrupted(t *testing.T) {
 		}
 		p := newPort(t, "")
 		p.withEvents(durable)
-		p.g.SetRecovered()
+		p.g.Keeper.SetRecovered()
 		p.submit(p.client())
 		stored := p.storing[0]
-		share, other := stored.Share, p.g.Messages.Copy(stored.Message)
-		other.ID = p.g.IDs.Add(100)
-		p.g.Put(stored.Accepted, []keep.Accepted{{Message: other, Share: share}}) // which is under way
-		if err := p.g.Committer.Sync(); err != nil {
+		share, other := stored.Share, p.g.Node.Messages.Copy(stored.Message)
+		other.ID = p.g.Keeper.IDs.Add(100)
+		p.g.Keeper.Put(stored.Accepted, []keep.Accepted{{Message: other, Share: share}}) // which is under way
+		if err := p.g.Keeper.Committer.Sync(); err != nil {
 			t.Fatal(err)
 		}
 		e := p.withLanes()

@@ -10,22 +10,22 @@ import (
 // bury puts an event aside that a client's server has not taken, in the place of its end. It reports false if such events
 // are not kept.
 func (d *Desk) bury(l *connector.Lane, m *sms.Message, a sms.Answer) bool {
-	if d.Config().Receipts.DeadLetters == 0 {
+	if d.node.Config().Receipts.DeadLetters == 0 {
 		return false
 	}
 	reason := "its server did not take it in time"
 	if a.Code != sms.Expired {
 		reason = "its server can never be told: " + a.Code.String()
 	}
-	m.NotBefore = d.Clock.Now() // since when it has been a dead letter
-	b := d.Committer.Begin()
-	if !d.Durable() { // the store does not have it yet
+	m.NotBefore = d.node.Clock.Now() // since when it has been a dead letter
+	b := d.keep.Committer.Begin()
+	if !d.keep.Durable() { // the store does not have it yet
 		b.PutOwn(m, keep.LaneName(l))
 	}
-	d.KeepAside(b, m, keep.LaneName(l), store.Dead, reason)
-	if number := d.Committer.End(); d.Durable() {
-		d.Unsettled.Add(number)
+	d.keep.KeepAside(b, m, keep.LaneName(l), store.Dead, reason)
+	if number := d.keep.Committer.End(); d.keep.Durable() {
+		d.keep.Unsettled.Add(number)
 	}
-	d.Dead.Add(m.ID, l.Account, d.Clock.Wall(m.NotBefore), m.Size())
+	d.Dead.Add(m.ID, l.Account, d.node.Clock.Wall(m.NotBefore), m.Size())
 	return true
 }

@@ -32,8 +32,8 @@ func (d *Desk) cut(l *connector.Lane, m *sms.Message, now int64) bool {
 		}
 		known.Joined = []sms.Joined{{ID: m.KnownID(), Notify: m.Notify}}
 	}
-	share := d.Share(l, m.Origin)
-	first := d.IDs.Add(uint64(len(parts))) - uint64(len(parts)) + 1
+	share := d.table.Share(l, m.Origin)
+	first := d.keep.IDs.Add(uint64(len(parts))) - uint64(len(parts)) + 1
 	for i, p := range parts {
 		p.ID, p.Offset = first+uint64(i), uint16(i)
 		p.ForgetAttempts()
@@ -41,19 +41,19 @@ func (d *Desk) cut(l *connector.Lane, m *sms.Message, now int64) bool {
 			p.SetSubmitted(&known)
 		}
 	}
-	d.NoteKeyword(parts[0])
+	d.table.NoteKeyword(parts[0])
 	batch := d.storeCut(l, m, parts, now)
 	for _, p := range parts {
-		d.Outgoing.Give(keep.Own{Batch: batch, Share: share, Message: p})
+		d.keep.Outgoing.Give(keep.Own{Batch: batch, Share: share, Message: p})
 	}
-	d.Commit()
+	d.keep.Commit()
 	return true
 }
 
 // storeCut stores the parts of a message, and ends the message. It returns the number of the batch.
 func (d *Desk) storeCut(l *connector.Lane, m *sms.Message, parts []*sms.Message, now int64) (batch uint64) {
-	lane, ahead := keep.LaneName(l), d.Clock.Ahead()
-	b := d.Committer.Begin()
+	lane, ahead := keep.LaneName(l), d.node.Clock.Ahead()
+	b := d.keep.Committer.Begin()
 	e := keep.Ending{State: events.Cut, Lane: lane, Peer: l.Home().Driver, Answer: sms.Answer{At: now}, Attempts: AttemptsOf(m, sms.BadLength, 0), Operations: l.Config().Operations}
 	if d.Events.Writer != nil {
 		d.Events.Note(b, m, &e, ahead)
@@ -61,15 +61,15 @@ func (d *Desk) storeCut(l *connector.Lane, m *sms.Message, parts []*sms.Message,
 	if receipts.NotesEnd(m, &e) {
 		d.receipts.NoteEnd(b, m, &e, ahead)
 	}
-	if !d.Durable() {
-		d.Committer.End()
+	if !d.keep.Durable() {
+		d.keep.Committer.End()
 		return 0
 	}
 	for _, p := range parts {
 		b.PutOwn(p, lane)
 	}
 	b.Delete(m.ID, store.RecordSize(m, lane))
-	batch = d.Committer.Number()
-	d.Unsettled.Add(d.Committer.End())
+	batch = d.keep.Committer.Number()
+	d.keep.Unsettled.Add(d.keep.Committer.End())
 	return batch
 }

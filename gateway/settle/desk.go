@@ -6,6 +6,7 @@ import (
 	"pmg/gateway/convert"
 	"pmg/gateway/deadletters"
 	"pmg/gateway/keep"
+	"pmg/gateway/node"
 	"pmg/gateway/receipts"
 	"pmg/gateway/route"
 	"pmg/sms"
@@ -13,7 +14,9 @@ import (
 
 // A Desk decides what becomes of messages that were sent, and ends them. It is safe for concurrent use.
 type Desk struct {
-	*route.Table
+	node     *node.Node
+	keep     *keep.Keeper
+	table    *route.Table
 	convert  *convert.Desk
 	receipts *receipts.Desk
 
@@ -25,8 +28,11 @@ type Desk struct {
 }
 
 // NewDesk makes a desk for the lanes of a table.
-func NewDesk(t *route.Table, c *convert.Desk, r *receipts.Desk) *Desk {
-	d := &Desk{Table: t, convert: c, receipts: r, Dead: deadletters.NewDesk(t), steps: Steps(), endings: sync.Pool{New: func() any { return &ending{} }}}
+func NewDesk(n *node.Node, k *keep.Keeper, t *route.Table, c *convert.Desk, r *receipts.Desk) *Desk {
+	d := &Desk{
+		node: n, keep: k, table: t, convert: c, receipts: r,
+		Dead: deadletters.NewDesk(n, k), steps: Steps(), endings: sync.Pool{New: func() any { return &ending{} }},
+	}
 	r.Ends = func(m *sms.Message, e keep.Ending) { d.Forget(m, e, nil) }
 	d.Dead.Ends = r.Ends
 	return d

@@ -33,7 +33,7 @@ type EventLog struct {
 // OpenEvents begins to write events, and to send traces.
 func (d *Desk) OpenEvents() error {
 	d.openTraces()
-	cfg := &d.Config().Events
+	cfg := &d.node.Config().Events
 	if cfg.Dir == "" {
 		return nil
 	}
@@ -42,22 +42,22 @@ func (d *Desk) OpenEvents() error {
 			MaxSize: int64(cfg.MaxSize), MaxTotal: int64(cfg.MaxTotal), RotateEvery: cfg.RotateEvery,
 			Keep: cfg.Keep, KeepAge: cfg.KeepAge, Compress: cfg.Compress,
 		},
-		Dir: cfg.Dir, MaxWaiting: maxEvents, Log: d.Log,
+		Dir: cfg.Dir, MaxWaiting: maxEvents, Log: d.node.Log,
 	}
-	if !d.Store.Durable() {
+	if !d.keep.Store.Durable() {
 		o.MaxWaiting = maxMemoryEvents
 	}
 	var err error
-	d.Events.Writer, err = events.Open(o, d.Store, d.dropEvents)
+	d.Events.Writer, err = events.Open(o, d.keep.Store, d.dropEvents)
 	return err
 }
 
 // dropEvents has the store drop the events up to a number, which are safe in a file.
 func (d *Desk) dropEvents(upTo uint64) {
-	d.Committer.Begin().DropEvents(upTo)
-	d.Committer.End()
+	d.keep.Committer.Begin().DropEvents(upTo)
+	d.keep.Committer.End()
 	if d.Events.halted.Load() {
-		d.Committer.Commit() // after which messages leave again
+		d.keep.Committer.Commit() // after which messages leave again
 	}
 }
 
@@ -132,12 +132,12 @@ func (d *Desk) CheckEvents() {
 	if w == nil {
 		return
 	}
-	if took, slow := w.Slow(slowEvents); slow && d.News.Is("slow events") {
-		d.Log.Error().Stringer("since", took.Round(time.Millisecond)).Uint64("waiting", w.Waiting()).
+	if took, slow := w.Slow(slowEvents); slow && d.node.News.Is("slow events") {
+		d.node.Log.Error().Stringer("since", took.Round(time.Millisecond)).Uint64("waiting", w.Waiting()).
 			Msg("the disk of events.dir does not answer: events wait in the store; look at the disk")
 	}
-	if w.Full() && d.News.Is("events full") {
-		d.Log.Error().Uint64("waiting", w.Waiting()).
+	if w.Full() && d.node.News.Is("events full") {
+		d.node.Log.Error().Uint64("waiting", w.Waiting()).
 			Msg("no message is sent, because too many events wait to be written; look at the disk of events.dir")
 	}
 }
@@ -148,7 +148,7 @@ func (d *Desk) CloseEvents() error {
 	if d.Events.Writer == nil {
 		return nil
 	}
-	failed := d.Committer.Sync()
+	failed := d.keep.Committer.Sync()
 	if err := d.Events.Writer.Close(); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"pmg/store"
 )
 
-// Settle implements connector.Policy: it decides what becomes of a message. The
+// Settle implements connector.Settler: it decides what becomes of a message. The
 // peer's wish to be sent less slows the lane down and leaves the message in its
 // place; a fault of the message makes it step aside, so that the others go on. A
 // message whose session ended beside others is not blamed for that.
@@ -29,8 +29,8 @@ func (d *Desk) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone boo
 		o = d.settleFaulty(l, m, a)
 	}
 	if route.MayFailOver(l.Config(), m, a, o.Again) {
-		if to := d.FailOver(l, m); to != nil {
-			d.KeepState(to.Lane, m)
+		if to := d.table.FailOver(l, m); to != nil {
+			d.keep.KeepState(to.Lane, m)
 			d.logFailover(l, to.Lane, m, a)
 			return connector.Outcome{To: to, Pause: o.Pause}
 		}
@@ -39,7 +39,7 @@ func (d *Desk) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone boo
 		o.Again = goOn(cfg, m, a)
 	}
 	if o.Again {
-		o.Kept = d.KeepState(l, m)
+		o.Kept = d.keep.KeepState(l, m)
 		switch a.Code {
 		case sms.Lost, sms.Timeout, sms.Faulty: // the log has other entries about these
 		default:
@@ -138,7 +138,7 @@ func incremented(n uint8) uint8 {
 	return n
 }
 
-// Ended implements connector.Policy: the store forgets a message whose outcome is
+// Ended implements connector.Settler: the store forgets a message whose outcome is
 // known. The operator is told of one that was given up.
 func (d *Desk) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
 	if a.Code != sms.OK && a.Code != sms.Deleted {
@@ -154,25 +154,28 @@ func (d *Desk) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64
 	}, d.receipts.MapsFor(l, m, &a))
 }
 
-// Doubled implements connector.Policy: the store is told what the id of the copy stands for, whose
+// Doubled implements connector.Settler: the store is told what the id of the copy stands for, whose
 // receipts may be all that come.
 func (d *Desk) Doubled(l *connector.Lane, m *sms.Message, a sms.Answer) {
 	if o := d.receipts.MapsFor(l, m, &a); o != nil {
-		d.receipts.Note(d.Committer.Begin(), o, m, &a, d.Clock.Ahead())
-		d.Committer.End()
+		d.receipts.Note(d.keep.Committer.Begin(), o, m, &a, d.node.Clock.Ahead())
+		d.keep.Committer.End()
 	}
 }
 
-// Halted implements connector.Policy.
+// Halted implements connector.Settler.
 func (d *Desk) Halted() bool {
-	return d.Draining() && d.Durable() || d.Unsettled.Full() || d.Events.full()
+	return d.node.Draining() && d.keep.Durable() || d.keep.Unsettled.Full() || d.Events.full()
 }
+
+// Draining implements connector.Settler.
+func (d *Desk) Draining() bool { return d.node.Draining() }
 
 func (d *Desk) logGivenUp(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
-	if !d.Storms.Failures.Next(l.Home().Name, a.At) {
+	if !d.node.Storms.Failures.Next(l.Home().Name, a.At) {
 		return
 	}
-	e := aboutMessage(d.Log.Warn(), l, m, a, AttemptsOf(m, a.Code, sent))
+	e := aboutMessage(d.node.Log.Warn(), l, m, a, AttemptsOf(m, a.Code, sent))
 	r, ok := m.Report()
 	if m.Kind != sms.Receipt || !ok {
 		e.Msg("message given up")
@@ -185,10 +188,10 @@ func (d *Desk) logGivenUp(l *connector.Lane, m *sms.Message, a sms.Answer, sent 
 	e.Msg("receipt given up: its client does not get it")
 }
 
-// Unreadable implements connector.Policy: it tells the operator of a message that was
+// Unreadable implements connector.Settler: it tells the operator of a message that was
 // dropped because the store does not have it any more.
 func (d *Desk) Unreadable(l *connector.Lane, s *connector.Share, id uint64) {
-	d.Log.Error().Str("connector", l.Home().Name).Str("id", sms.FormatID(id)).Str("account", s.Origin.Account).
+	d.node.Log.Error().Str("connector", l.Home().Name).Str("id", sms.FormatID(id)).Str("account", s.Origin.Account).
 		Msg("message dropped: cannot read it from the store")
 }
 
@@ -201,7 +204,7 @@ func (d *Desk) settleFaulty(l *connector.Lane, m *sms.Message, a sms.Answer) (o 
 		return connector.Outcome{Again: true}
 	}
 	m.NotBefore = 0
-	d.SetAside(m, keep.LaneName(l), store.Quarantined, "a part of the gateway failed at it; the log says more")
+	d.keep.SetAside(m, keep.LaneName(l), store.Quarantined, "a part of the gateway failed at it; the log says more")
 	return connector.Outcome{Aside: true}
 }
 

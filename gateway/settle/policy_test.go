@@ -30,7 +30,7 @@ func TestSettle(t *testing.T) {
 		sms.Lost:             {again: true, losses: 1}, // with other messages under way: not counted as its fault
 	}
 	d, operator := start(t, "throttle_pause: 2s, retry: [5s, 7s]")
-	lane := d.LaneOf(operator)
+	lane := d.table.LaneOf(operator)
 	settle := func(m *sms.Message, code sms.Code, alone bool) connector.Outcome {
 		m.NotBefore = 0
 		return d.Settle(lane, m, sms.Answer{Code: code, At: now}, alone)
@@ -81,7 +81,7 @@ func TestSettle(t *testing.T) {
 func TestSettleThrottled(t *testing.T) {
 	t.Parallel()
 	d, operator := start(t, "throttle_pause: 2s, retry: 5s")
-	lane, m := d.LaneOf(operator), &sms.Message{Origin: &sms.Origin{Account: "client"}}
+	lane, m := d.table.LaneOf(operator), &sms.Message{Origin: &sms.Origin{Account: "client"}}
 	for n := range 6 {
 		m.NotBefore = 0
 		o := d.Settle(lane, m, sms.Answer{Code: sms.Throttled, At: now}, false)
@@ -101,7 +101,7 @@ func TestSettleUnknown(t *testing.T) {
 	d, operator := start(t, "on_unknown: fail")
 	for _, code := range []sms.Code{sms.Timeout, sms.Lost} {
 		for _, alone := range []bool{false, true} {
-			if o := d.Settle(d.LaneOf(operator), &sms.Message{Origin: &sms.Origin{Account: "client"}}, sms.Answer{Code: code, At: now}, alone); o.Again {
+			if o := d.Settle(d.table.LaneOf(operator), &sms.Message{Origin: &sms.Origin{Account: "client"}}, sms.Answer{Code: code, At: now}, alone); o.Again {
 				t.Errorf("%s, alone %t: sent again", code, alone)
 			}
 		}
@@ -158,7 +158,7 @@ pdulog: {enabled: false}
 accounts: [{system_id: client, password: secret}]
 connectors: [{name: clients, direction: in, address: "127.0.0.1:0", %s}]
 `, c.options))
-		c.check(t, d, d.ClientLane("client", nil))
+		c.check(t, d, d.table.ClientLane("client", nil))
 	}
 }
 
@@ -171,12 +171,12 @@ func TestSettleValidity(t *testing.T) {
 		m := &sms.Message{Origin: &sms.Origin{Account: "client"}, Expires: now + 3600*24*second}
 		var o connector.Outcome
 		for range 300 {
-			o = d.Settle(d.LaneOf(operator), m, sms.Answer{Code: sms.QueueFull, At: now}, true)
+			o = d.Settle(d.table.LaneOf(operator), m, sms.Answer{Code: sms.QueueFull, At: now}, true)
 		}
 		if o.Again != want || want && m.NotBefore != now+30*60*second {
 			t.Errorf("%q: again %t, after %ds", options, o.Again, (m.NotBefore-now)/second)
 		}
-		if o = d.Settle(d.LaneOf(operator), m, sms.Answer{Code: sms.Timeout, At: now}, true); o.Again {
+		if o = d.Settle(d.table.LaneOf(operator), m, sms.Answer{Code: sms.Timeout, At: now}, true); o.Again {
 			t.Errorf("%q: a message that may have been delivered is sent for ever", options)
 		}
 	}
@@ -204,6 +204,6 @@ func TestSettlePauses(t *testing.T) {
 		{"retry: [1s, repeat]", sms.Rejected, nil, 0},
 	} {
 		d, operator := start(t, c.options)
-		c.check(t, d, d.LaneOf(operator))
+		c.check(t, d, d.table.LaneOf(operator))
 	}
 }

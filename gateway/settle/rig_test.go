@@ -18,12 +18,12 @@ const (
 func start(t *testing.T, options string) (*Desk, *connector.Connector) {
 	t.Helper()
 	d := startWith(t, roomtest.Operator(options))
-	return d, d.Connector("operator")
+	return d, d.table.Connector("operator")
 }
 
 // startWith makes a desk for a configuration.
 func startWith(t *testing.T, yaml string) *Desk {
 	t.Helper()
-	table := roomtest.Table(t, yaml)
-	return NewDesk(table, convert.NewDesk(table), receipts.NewDesk(table))
+	g := roomtest.New(t, yaml)
+	return NewDesk(g.Node, g.Keeper, g.Table, convert.NewDesk(g.Node, g.Table), receipts.NewDesk(g.Node, g.Keeper, g.Table))
 }

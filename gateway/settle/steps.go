@@ -56,26 +56,26 @@ func (d *Desk) end(m *sms.Message, e *ending) {
 	if !needed {
 		return
 	}
-	b := d.Committer.Begin()
+	b := d.keep.Committer.Begin()
 	for i := range d.steps {
 		if step := &d.steps[i]; step.needs(d, m, e) {
 			step.do(d, b, m, e)
 		}
 	}
-	if number := d.Committer.End(); d.Durable() {
-		d.Unsettled.Add(number)
+	if number := d.keep.Committer.End(); d.keep.Durable() {
+		d.keep.Unsettled.Add(number)
 	}
 }
 
 // hasRecord reports whether the store has a message: an engine that is not durable has only
 // messages that were put aside.
 func (d *Desk) hasRecord(_ *sms.Message, e *ending) bool {
-	return d.Durable() || e.Aside
+	return d.keep.Durable() || e.Aside
 }
 
 func (d *Desk) endRecord(b *store.Batch, m *sms.Message, _ *ending) {
 	size := 0
-	if d.Durable() {
+	if d.keep.Durable() {
 		size = int(m.Size()) // about
 	}
 	b.Delete(m.ID, size)
@@ -84,13 +84,13 @@ func (d *Desk) endRecord(b *store.Batch, m *sms.Message, _ *ending) {
 func (d *Desk) hasEvent(*sms.Message, *ending) bool { return d.Events.Writer != nil }
 
 func (d *Desk) endEvent(b *store.Batch, m *sms.Message, e *ending) {
-	d.Events.Note(b, m, &e.Ending, d.Clock.Ahead())
+	d.Events.Note(b, m, &e.Ending, d.node.Clock.Ahead())
 }
 
 func (d *Desk) hasID(_ *sms.Message, e *ending) bool { return e.maps != nil }
 
 func (d *Desk) endID(b *store.Batch, m *sms.Message, e *ending) {
-	d.receipts.Note(b, e.maps, m, &e.Answer, d.Clock.Ahead())
+	d.receipts.Note(b, e.maps, m, &e.Answer, d.node.Clock.Ahead())
 }
 
 // hasFate reports whether what becomes of a message is noted: for that by whose id a client
@@ -100,7 +100,7 @@ func (d *Desk) hasFate(m *sms.Message, e *ending) bool {
 }
 
 func (d *Desk) endFate(b *store.Batch, m *sms.Message, e *ending) {
-	d.receipts.NoteEnd(b, m, &e.Ending, d.Clock.Ahead())
+	d.receipts.NoteEnd(b, m, &e.Ending, d.node.Clock.Ahead())
 }
 
 func (d *Desk) hasReceipt(_ *sms.Message, e *ending) bool { return e.made.IsAny() }
@@ -112,13 +112,13 @@ func (d *Desk) endReceipt(b *store.Batch, _ *sms.Message, e *ending) {
 // hasOutcome reports whether how a message ended is noted outside the store, too. An operator who
 // has no answer yet deletes a message again.
 func (d *Desk) hasOutcome(_ *sms.Message, e *ending) bool {
-	return d.Durable() && d.Unsettled.Outcomes != nil && e.State != events.Deleted
+	return d.keep.Durable() && d.keep.Unsettled.Outcomes != nil && e.State != events.Deleted
 }
 
 func (d *Desk) endOutcome(_ *store.Batch, m *sms.Message, e *ending) {
 	a, sent := e.Answer, e.Sent
 	if sent != 0 {
-		sent = d.Clock.Wall(sent)
+		sent = d.node.Clock.Wall(sent)
 	}
-	d.Unsettled.Outcomes.Note(store.Outcome{ID: m.ID, Code: a.Code, Attempts: e.Attempts, Status: a.Status, Sent: sent, At: d.Clock.Wall(a.At), Lane: store.HashOfLane(e.Lane), PeerID: a.PeerID})
+	d.keep.Unsettled.Outcomes.Note(store.Outcome{ID: m.ID, Code: a.Code, Attempts: e.Attempts, Status: a.Status, Sent: sent, At: d.node.Clock.Wall(a.At), Lane: store.HashOfLane(e.Lane), PeerID: a.PeerID})
 }

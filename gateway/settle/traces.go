@@ -55,7 +55,7 @@ func (d *Desk) Parent(headers []string) string {
 		return ""
 	}
 	p, sampled := telemetry.ParseParent(headers[0])
-	if !sampled || !d.Traces.asked.takes(d.Clock.Now()) {
+	if !sampled || !d.Traces.asked.takes(d.node.Clock.Now()) {
 		return ""
 	}
 	return p.Octets()
@@ -63,7 +63,7 @@ func (d *Desk) Parent(headers []string) string {
 
 // openTraces begins to send traces.
 func (d *Desk) openTraces() {
-	cfg := &d.Config().Telemetry
+	cfg := &d.node.Config().Telemetry
 	if cfg.OTLP == "" {
 		return
 	}
@@ -73,8 +73,8 @@ func (d *Desk) openTraces() {
 	d.Traces.Exporter = telemetry.Start(telemetry.Options{
 		URL: cfg.OTLP, Authorization: cfg.Authorization, Service: cfg.Service,
 		Failed: func(err error) {
-			if d.News.Is("traces") {
-				d.Log.Warn().Err(err).Msg("traces are dropped: the collector of telemetry.otlp does not take them")
+			if d.node.News.Is("traces") {
+				d.node.Log.Warn().Err(err).Msg("traces are dropped: the collector of telemetry.otlp does not take them")
 			}
 		},
 	})
@@ -144,7 +144,7 @@ func (d *Desk) hasTrace(m *sms.Message, _ *ending) bool {
 	return traced
 }
 
-// Tried implements connector.Policy: the attempt becomes a span. The last number is that of the attempt which ends the
+// Tried implements connector.Settler: the attempt becomes a span. The last number is that of the attempt which ends the
 // message, so that the spans of a message are bounded.
 func (d *Desk) Tried(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
 	if sent == 0 {
@@ -155,7 +155,7 @@ func (d *Desk) Tried(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64
 	if !traced || n == lastSpan {
 		return
 	}
-	d.Traces.Exporter.Add([]telemetry.Span{p.attempt(m, n, keep.Ending{Lane: keep.LaneName(l), Peer: l.Home().Driver, Answer: a, Sent: sent}, d.Clock.Ahead())})
+	d.Traces.Exporter.Add([]telemetry.Span{p.attempt(m, n, keep.Ending{Lane: keep.LaneName(l), Peer: l.Home().Driver, Answer: a, Sent: sent}, d.node.Clock.Ahead())})
 }
 
 // Traceparent returns the header traceparent of a call that is an attempt of a message, empty if the message is not traced.
@@ -175,7 +175,7 @@ func (d *Desk) Told(m *sms.Message, took time.Duration, status int, failed strin
 	if !traced || n == lastSpan || took == 0 {
 		return
 	}
-	now := d.Clock.WallNow()
+	now := d.node.Clock.WallNow()
 	s := telemetry.Span{
 		Trace: p.trace, ID: telemetry.SpanOf(m.ID, n), Parent: p.root, Name: "webhook", Kind: telemetry.Client, Begin: now - int64(took), End: now,
 		Failed: failed != "", Error: failed, Attributes: []telemetry.Attribute{telemetry.Number("pmg.attempt", int64(m.Sends))},
@@ -200,7 +200,7 @@ func (p *place) attempt(m *sms.Message, n uint8, e keep.Ending, ahead int64) tel
 
 func (d *Desk) endTrace(_ *store.Batch, m *sms.Message, e *ending) {
 	if p, traced := d.Traces.place(m); traced {
-		d.Traces.Exporter.Add(d.Traces.spans(p, m, &e.Ending, d.Clock.Ahead(), d.Clock.WallNow()))
+		d.Traces.Exporter.Add(d.Traces.spans(p, m, &e.Ending, d.node.Clock.Ahead(), d.node.Clock.WallNow()))
 	}
 }
 

@@ -78,7 +78,7 @@ func TestTracesLate(t *testing.T) {
 // Where there is no telemetry nothing is paid for it.
 func TestTracesOff(t *testing.T) {
 	d, _ := start(t, "")
-	m, lane, headers := &sms.Message{ID: 7, Kind: sms.Submit}, d.LaneOf(d.Connector("operator")), []string{header}
+	m, lane, headers := &sms.Message{ID: 7, Kind: sms.Submit}, d.table.LaneOf(d.table.Connector("operator")), []string{header}
 	m.SetNative(sms.WithContext, (&sms.Context{Parent: "123456781234567812345678"}).Append(nil))
 	if n := testing.AllocsPerRun(100, func() {
 		d.Tried(lane, m, sms.Answer{Code: sms.QueueFull, At: now}, now)

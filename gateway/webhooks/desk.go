@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"pmg/connector"
-	"pmg/gateway/route"
+	"pmg/gateway/node"
 )
 
 // mostRemembered is of how many servers the attempts are remembered: those called last. An attempt takes up to 1 KiB, so that
@@ -20,7 +20,7 @@ const mostRemembered = 200
 
 // A Desk knows the servers of clients. It is safe for concurrent use.
 type Desk struct {
-	*route.Table
+	node *node.Node
 
 	test atomic.Pointer[TestFunc]
 
@@ -30,8 +30,8 @@ type Desk struct {
 }
 
 // NewDesk makes a desk for the lanes of a table.
-func NewDesk(t *route.Table) *Desk {
-	return &Desk{Table: t, servers: map[*connector.Lane]*Server{}}
+func NewDesk(n *node.Node) *Desk {
+	return &Desk{node: n, servers: map[*connector.Lane]*Server{}}
 }
 
 // Server returns what is known of the server that a lane leads to. There are as many as lanes, of which an account has a
@@ -65,7 +65,7 @@ func (d *Desk) remember(s *Server) {
 }
 
 // now returns the time by the wall clock.
-func (d *Desk) now() time.Time { return time.Unix(0, d.Clock.WallNow()).UTC() }
+func (d *Desk) now() time.Time { return time.Unix(0, d.node.Clock.WallNow()).UTC() }
 
 // all returns the servers of an account, "" for all of them, in the order of their names.
 func (d *Desk) all(account, endpoint string) []*Server {
@@ -85,7 +85,7 @@ func (d *Desk) all(account, endpoint string) []*Server {
 
 // Rows returns what is known of the servers of an account, "" for all accounts.
 func (d *Desk) Rows(account string) []Row {
-	rows, now := []Row{}, d.Clock.Now()
+	rows, now := []Row{}, d.node.Clock.Now()
 	for _, s := range d.all(account, "") {
 		rows = append(rows, s.known(now))
 	}
@@ -99,7 +99,7 @@ func (d *Desk) Enable(account, operator string) []string {
 	for _, s := range d.all(account, "") {
 		if s.enable() {
 			enabled = append(enabled, s.lane.Endpoint)
-			d.Log.Info().Str("account", s.lane.Account).Str("endpoint", s.lane.Endpoint).Str("operator", operator).Msg("a client's server that was disabled is called again")
+			d.node.Log.Info().Str("account", s.lane.Account).Str("endpoint", s.lane.Endpoint).Str("operator", operator).Msg("a client's server that was disabled is called again")
 		}
 	}
 	return enabled

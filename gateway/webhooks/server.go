@@ -147,7 +147,7 @@ func (s *Server) enable() bool {
 
 // Rests notes until when the server is not called, by the engine's clock.
 func (s *Server) Rests(until int64) {
-	at := time.Unix(0, s.desk.Clock.Wall(until)).UTC()
+	at := time.Unix(0, s.desk.node.Clock.Wall(until)).UTC()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if before := s.row.RestsUntil; before == nil || before.Before(at) {
@@ -187,10 +187,10 @@ func (s *Server) known(now int64) Row {
 	s.mu.Unlock()
 	r.Account, r.Endpoint, r.Waiting = s.lane.Account, s.lane.Endpoint, s.lane.Queued.Load()
 	if oldest := s.lane.Oldest(); oldest != 0 {
-		at := time.Unix(0, s.desk.Clock.Wall(oldest)).UTC()
+		at := time.Unix(0, s.desk.node.Clock.Wall(oldest)).UTC()
 		r.Oldest = &at
 	}
-	if r.RestsUntil != nil && r.RestsUntil.UnixNano() <= s.desk.Clock.Wall(now) {
+	if r.RestsUntil != nil && r.RestsUntil.UnixNano() <= s.desk.node.Clock.Wall(now) {
 		r.RestsUntil = nil
 	}
 	return r

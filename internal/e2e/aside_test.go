@@ -69,7 +69,7 @@ func TestParked(t *testing.T) {
 	s := operator.session()
 	operator.down() // so that it is not connected again
 	s.conn.Close()
-	if n := g.Aside(store.Parked); n != 3 || g.Pending() != 0 {
+	if n := g.Gateway.Keeper.Aside(store.Parked); n != 3 || g.Pending() != 0 {
 		t.Errorf("%d are parked, %d wait", n, g.Pending())
 	}
 	c.conn.Close()
@@ -79,7 +79,7 @@ func TestParked(t *testing.T) {
 	g = start(t, nowhere)
 	parked := operate.StateParked
 	g.wantStored(parked, parked, parked)
-	if n := g.Aside(store.Parked); n != 3 {
+	if n := g.Gateway.Keeper.Aside(store.Parked); n != 3 {
 		t.Errorf("%d are parked after a restart", n)
 	}
 	no := operate.ResultNoRoute
@@ -105,7 +105,7 @@ func TestParked(t *testing.T) {
 	}
 	operator.session().serve(2, 3)
 	g.wantStored()
-	testutil.Eventually(t, "nothing is counted any more", func() bool { return g.Aside(store.Parked) == 0 && g.Pending() == 0 })
+	testutil.Eventually(t, "nothing is counted any more", func() bool { return g.Gateway.Keeper.Aside(store.Parked) == 0 && g.Pending() == 0 })
 }
 
 // A message at which a part of the gateway fails is tried three times and then put aside,
@@ -122,13 +122,13 @@ func TestQuarantined(t *testing.T) {
 	c.submit(2, 2)
 	c.accepted(2, 2)
 	s.serve(2, 2)
-	testutil.Eventually(t, "it is quarantined", func() bool { return g.Aside(store.Quarantined) == 1 && g.Pending() == 0 })
+	testutil.Eventually(t, "it is quarantined", func() bool { return g.Gateway.Keeper.Aside(store.Quarantined) == 1 && g.Pending() == 0 })
 	g.wantStored(operate.StateQuarantined)
 	if n := g.stats("operator").Failed.Load(); n != 0 {
 		t.Errorf("%d have failed, but it has not ended", n)
 	}
 	g.wantChange(operate.RetryMessages, "", operate.Selection{}, operate.ResultRetried)
-	testutil.Eventually(t, "it is quarantined again", func() bool { return g.Aside(store.Quarantined) == 1 && g.Pending() == 0 })
+	testutil.Eventually(t, "it is quarantined again", func() bool { return g.Gateway.Keeper.Aside(store.Quarantined) == 1 && g.Pending() == 0 })
 	c.conn.Close()
 	operator.down()
 	s.conn.Close()
@@ -138,7 +138,7 @@ func TestQuarantined(t *testing.T) {
 	mended := broken
 	mended.driver = nil
 	g = start(t, mended)
-	if n := g.Aside(store.Quarantined); n != 1 {
+	if n := g.Gateway.Keeper.Aside(store.Quarantined); n != 1 {
 		t.Errorf("%d are quarantined after a restart", n)
 	}
 	g.wantStored(operate.StateQuarantined)
@@ -245,7 +245,7 @@ func TestAsideInMemory(t *testing.T) {
 	g.wantChange(operate.MoveMessages, "operator", operate.Selection{}, operate.ResultMoved, operate.ResultMoved)
 	s.serve(1, 2)
 	g.wantStored()
-	testutil.Eventually(t, "nothing waits", func() bool { return g.Pending() == 0 && g.Aside(store.Parked) == 0 })
+	testutil.Eventually(t, "nothing waits", func() bool { return g.Pending() == 0 && g.Gateway.Keeper.Aside(store.Parked) == 0 })
 }
 
 // Deleting messages makes room for submits that wait for it.

@@ -36,7 +36,7 @@ func TestReplaceWithoutLane(t *testing.T) {
 			c.send("replace_sm seq=2 message_id=" + id + ` source_addr=1234 registered_delivery=1 short_message="new"`)
 			testutil.Eventually(t, "the change is being stored", func() bool { return disk.waits.Load() > 0 })
 			var gone atomic.Bool
-			first := g.Connector("first")
+			first := g.Gateway.Table.Connector("first")
 			s.more, s.routes = row("second", second, "static: false"), "{to: second}"
 			if !leads {
 				s.routes = `{destination: "99", to: second}`
@@ -45,7 +45,7 @@ func TestReplaceWithoutLane(t *testing.T) {
 				t.Fatal(err)
 			}
 			testutil.Eventually(t, "the lane is gone", func() bool {
-				g.engine.Do(g.LaneOf(first), func(int64) { gone.Store(g.LaneOf(first).Gone()) })
+				g.engine.Do(g.Gateway.Table.LaneOf(first), func(int64) { gone.Store(g.Gateway.Table.LaneOf(first).Gone()) })
 				return gone.Load()
 			})
 			release()
@@ -58,7 +58,7 @@ func TestReplaceWithoutLane(t *testing.T) {
 			}
 			g.wantStored()
 			failed := int64(0)
-			g.Origins.Tallies(func(account string, tally *sms.Tally) {
+			g.Gateway.Node.Origins.Tallies(func(account string, tally *sms.Tally) {
 				if account == "acme" {
 					failed = tally.Failed.Load()
 				}
@@ -125,7 +125,7 @@ func TestRetryScheduled(t *testing.T) {
 		smsc := s.operator.session()
 		smsc.serve(2, 2)
 		testutil.Eventually(t, "it is scheduled", func() bool {
-			return g.Scheduled() == 1 && g.Pending() == 0 && g.Aside(store.Parked) == 0
+			return g.Scheduled() == 1 && g.Pending() == 0 && g.Gateway.Keeper.Aside(store.Parked) == 0
 		})
 		c.send("query_sm seq=3 message_id=" + id + " source_addr=1234")
 		if line := c.want("query_sm_resp", "seq=3", "status=0"); field(line, "message_state") != "" { // SCHEDULED, which is 0

@@ -128,7 +128,7 @@ func serveChild() error {
 		return err
 	}
 	defer e.Close()
-	fmt.Println(e.Addresses(g.Connector("clients"))[0])
+	fmt.Println(e.Addresses(g.Table.Connector("clients"))[0])
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
 		time.Sleep(100 * time.Millisecond) // until work for the last clients has ended
 		runtime.GC()

@@ -125,7 +125,7 @@ func TestIPv6(t *testing.T) {
 	operator := &smsc{t, l.(*net.TCPListener)}
 	g := start(t, site{operator: operator, clients: "addresses: [\"[::1]:0\"]", accounts: "{system_id: six, password: s3cret, networks: [\"::1\"]}"})
 	s := operator.session()
-	c := dial(t, g.engine.Addresses(g.Connector("clients"))[1].String())
+	c := dial(t, g.engine.Addresses(g.Gateway.Table.Connector("clients"))[1].String())
 	c.bind("transmitter", "six", "s3cret")
 	c.submit(1, 1)
 	c.accepted(1, 1)

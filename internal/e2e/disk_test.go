@@ -82,7 +82,7 @@ func TestHangingDisk(t *testing.T) {
 	g.bind("transmitter").fence()
 	s.fence()
 	testutil.Eventually(t, "the status says so", func() bool {
-		st := g.StoreStatus()
+		st := g.Gateway.Keeper.StoreStatus()
 		return st.CommitFor > 0 && st.Storing == int64(many-refused)
 	})
 	release()
@@ -115,7 +115,7 @@ func TestHangingDiskStop(t *testing.T) {
 	release := disk.hang()
 	t.Cleanup(release)
 	c.submit(3, 3)
-	testutil.Eventually(t, "a submit waits for its commit", func() bool { st := g.StoreStatus(); return st.Storing == 1 })
+	testutil.Eventually(t, "a submit waits for its commit", func() bool { st := g.Gateway.Keeper.StoreStatus(); return st.Storing == 1 })
 
 	ctx, end := context.WithCancel(t.Context())
 	stopped, closed := make(chan error, 1), make(chan error, 1)
@@ -126,7 +126,7 @@ func TestHangingDiskStop(t *testing.T) {
 			closed <- g.Close()
 		}()
 	})
-	testutil.Eventually(t, "it drains", g.Draining)
+	testutil.Eventually(t, "it drains", g.Gateway.Node.Draining)
 	end() // the time to drain is over
 	if err := <-stopped; err != nil {
 		t.Error(err)
@@ -164,7 +164,7 @@ func TestHurriedStop(t *testing.T) {
 		release := disk.hang()
 		t.Cleanup(release)
 		c.submit(1, 1)
-		testutil.Eventually(t, "a submit waits for its commit", func() bool { st := g.StoreStatus(); return st.Storing == 1 })
+		testutil.Eventually(t, "a submit waits for its commit", func() bool { st := g.Gateway.Keeper.StoreStatus(); return st.Storing == 1 })
 		if gone {
 			c.conn.Close()
 			g.bind("transmitter").fence() // what came before it was read
@@ -179,7 +179,7 @@ func TestHurriedStop(t *testing.T) {
 				stopped <- errors.Join(err, g.Close())
 			}()
 		})
-		testutil.Eventually(t, "it drains", g.Draining)
+		testutil.Eventually(t, "it drains", g.Gateway.Node.Draining)
 		release()
 		if err := <-stopped; err != nil {
 			t.Error(err)
@@ -254,9 +254,9 @@ func failsAt(t *testing.T, k int64) bool {
 		}
 	}
 	what := disk.what.Load()
-	if st := g.StoreStatus(); what != nil && len(accepted) < many {
+	if st := g.Gateway.Keeper.StoreStatus(); what != nil && len(accepted) < many {
 		testutil.Eventually(t, "the gateway knows that its store has failed", func() bool {
-			st = g.StoreStatus()
+			st = g.Gateway.Keeper.StoreStatus()
 			return st.Failed != ""
 		})
 	} else if len(accepted) != many {

@@ -55,7 +55,7 @@ func TestFailoverOnStatus(t *testing.T) {
 			if c.want[len(c.want)-3:] == "two" {
 				second.answer(c.second, second.take(1, 1)...)
 			}
-			testutil.Eventually(t, "everything is counted", func() bool { return g.Pending() == 0 && g.Memory.Used() == 0 })
+			testutil.Eventually(t, "everything is counted", func() bool { return g.Pending() == 0 && g.Gateway.Node.Memory.Used() == 0 })
 			if n := g.stats("one").FailedOver.Load(); (n == 1) != (c.want[len(c.want)-3:] == "two") {
 				t.Errorf("%d have failed over", n)
 			}
@@ -115,7 +115,7 @@ func TestFailoverMany(t *testing.T) {
 	}
 	c.accepted(1, many)
 	testutil.Eventually(t, "everything is counted", func() bool {
-		return g.Pending() == 0 && g.Memory.Used() == 0 && g.stats("two").Sent.Load() == many && g.stats("one").FailedOver.Load() == many
+		return g.Pending() == 0 && g.Gateway.Node.Memory.Used() == 0 && g.stats("two").Sent.Load() == many && g.stats("one").FailedOver.Load() == many
 	})
 	first.conn.Close()
 }
@@ -136,7 +136,7 @@ func TestFailoverOverRestart(t *testing.T) {
 	id := c.submitOne(1)
 	first.answer(0x14, first.take(1, 1)...)
 	second.take(1, 1)
-	if err := g.Committer.Sync(); err != nil {
+	if err := g.Gateway.Keeper.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	crashed := s.store.(*vfs.MemFS).CrashClone(vfs.CrashCloneCfg{})

@@ -28,7 +28,7 @@ func TestQueuedFailover(t *testing.T) {
 				c.submit(n, n+499)
 				c.accepted(n, n+499)
 			}
-			if n := g.Connector("one").Queued(); n != many && policy == "failover" || n+g.Connector("two").Queued() != many {
+			if n := g.Gateway.Table.Connector("one").Queued(); n != many && policy == "failover" || n+g.Gateway.Table.Connector("two").Queued() != many {
 				t.Fatalf("%d messages are queued for one", n)
 			}
 			two.up()
@@ -55,7 +55,7 @@ func TestQueuedFailover(t *testing.T) {
 				s.answer(0, field(line, "seq"))
 			}
 			testutil.Eventually(t, "everything is counted", func() bool {
-				return g.Pending() == 0 && g.stats("two").Sent.Load() == many && g.Memory.Used() == 0
+				return g.Pending() == 0 && g.stats("two").Sent.Load() == many && g.Gateway.Node.Memory.Used() == 0
 			})
 			if n := g.stats("one").Moved.Load(); n == 0 || g.log.count("messages that waited go to other targets") != 1 {
 				t.Errorf("%d messages have moved, %d lines say so", n, g.log.count("messages that waited go to other targets"))
@@ -150,7 +150,7 @@ func TestReloadScheduled(t *testing.T) {
 				return g.log.count("message given up", `"reason":"bad_destination"`) == 3
 			})
 		}
-		testutil.Eventually(t, "nothing is left", func() bool { return g.Pending() == 0 && g.Memory.Used() == 0 })
+		testutil.Eventually(t, "nothing is left", func() bool { return g.Pending() == 0 && g.Gateway.Node.Memory.Used() == 0 })
 		c.conn.Close()
 	}
 }

@@ -123,7 +123,7 @@ func TestF25SubmitWhileDraining(t *testing.T) {
 		g.engine.Drain(context.Background())
 		close(drained)
 	}()
-	testutil.Eventually(t, "the gateway is draining", g.Draining)
+	testutil.Eventually(t, "the gateway is draining", g.Gateway.Node.Draining)
 	c.submit(2, 2)
 	switch status := field(c.want("submit_sm_resp", "seq=2"), "status"); status {
 	case "0x14(ESME_RMSGQFUL)", "0x8(ESME_RSYSERR)":
@@ -147,12 +147,12 @@ func TestF10LogoutBehindAnswers(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	drained := make(chan struct{})
-	testutil.Eventually(t, "the queue is used", func() bool { return g.Connector("operator").Queued() >= 5 })
+	testutil.Eventually(t, "the queue is used", func() bool { return g.Gateway.Table.Connector("operator").Queued() >= 5 })
 	go func() {
 		g.engine.Drain(ctx)
 		close(drained)
 	}()
-	testutil.Eventually(t, "the gateway is draining", g.Draining)
+	testutil.Eventually(t, "the gateway is draining", g.Gateway.Node.Draining)
 	cancel() // the time to drain is over, and most submits are not answered
 	answered := 0
 	c.until(func(line string) bool {
@@ -213,9 +213,9 @@ func TestA5StopLosesSession(t *testing.T) {
 		g.drains()
 		close(drained)
 	}()
-	testutil.Eventually(t, "the gateway is draining", g.Draining)
+	testutil.Eventually(t, "the gateway is draining", g.Gateway.Node.Draining)
 	s1.conn.Close()
-	testutil.Eventually(t, "the session is over", func() bool { return g.Connector("operator").Online() == 1 })
+	testutil.Eventually(t, "the session is over", func() bool { return g.Gateway.Table.Connector("operator").Online() == 1 })
 	s2.conn.Close()
 	<-drained
 	if n := g.stats("operator").Opened.Load(); n != 2 {

@@ -125,7 +125,7 @@ func TestF7AccountFillsItsShare(t *testing.T) {
 		p.writeQuietly(wire(t, lines...))
 		p.listen()
 	}
-	testutil.Eventually(t, "the queue has been used", func() bool { return g.Connector("dead").Queued() >= 20 })
+	testutil.Eventually(t, "the queue has been used", func() bool { return g.Gateway.Table.Connector("dead").Queued() >= 20 })
 	other := g.bindOther("transmitter")
 	for n := 1; n <= 20; n++ {
 		other.send(fmt.Sprintf("submit_sm seq=%d source_addr=1234 destination_addr=49700000001 short_message=\"%d\"", n, n))
@@ -195,7 +195,7 @@ func TestF16ScheduledTakesAPlaceWhenDue(t *testing.T) {
 	s, c := operator.session(), g.bind("transmitter")
 	c.submit(1, 5, "schedule_delivery_time=000000000001000R")
 	c.accepted(1, 5)
-	queued := g.Connector("operator").Queued
+	queued := g.Gateway.Table.Connector("operator").Queued
 	if n := queued(); n != 0 {
 		t.Errorf("%d places are taken by scheduled messages", n)
 	}

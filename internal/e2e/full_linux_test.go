@@ -49,11 +49,11 @@ func TestFullFileSystem(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(disk, "other"), make([]byte, room(t, disk)-18<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	testutil.Eventually(t, "there is too little room", func() bool { s := g.StoreStatus(); return strings.HasPrefix(s.Refuses, "only ") })
+	testutil.Eventually(t, "there is too little room", func() bool { s := g.Gateway.Keeper.StoreStatus(); return strings.HasPrefix(s.Refuses, "only ") })
 	if status := submit(waiting + 1); !strings.HasPrefix(status, "0x14") {
 		t.Errorf("without room: %s", status)
 	}
-	if s := g.StoreStatus(); s.Space.Free == 0 || s.Failed != "" {
+	if s := g.Gateway.Keeper.StoreStatus(); s.Space.Free == 0 || s.Failed != "" {
 		t.Errorf("%+v", s)
 	}
 	operator.up()
@@ -83,7 +83,7 @@ func TestRoomComesBack(t *testing.T) {
 	c := g.bind("transmitter")
 	c.submit(1, 1)
 	c.accepted(1, 1)
-	refuses := func() bool { s := g.StoreStatus(); return s.Refuses != "" }
+	refuses := func() bool { s := g.Gateway.Keeper.StoreStatus(); return s.Refuses != "" }
 	other := filepath.Join(disk, "other")
 	if err := os.WriteFile(other, make([]byte, 25<<20), 0o600); err != nil {
 		t.Fatal(err)

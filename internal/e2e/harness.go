@@ -185,8 +185,8 @@ func startOn(t *testing.T, a architecture, s site) *gw {
 		t.Fatal(err)
 	}
 	if s.wall != 0 {
-		g.Clock.WallClock = func() time.Time { return time.Now().Add(s.wall) }
-		g.Clock.See(time.Now().UnixNano())
+		g.Gateway.Node.Clock.WallClock = func() time.Time { return time.Now().Add(s.wall) }
+		g.Gateway.Node.Clock.See(time.Now().UnixNano())
 	}
 	g.keep(s.store, s.wrap)
 	g.keepOnDisk(s.disk)
@@ -237,7 +237,7 @@ func (g *gw) keep(fs vfs.FS, wrap func(store.Store) store.Store) {
 	if fs == nil {
 		return
 	}
-	s, err := store.Open("store", store.Options{FS: fs, Log: g.Log, Fatal: g.StoreFailed})
+	s, err := store.Open("store", store.Options{FS: fs, Log: g.Gateway.Node.Log, Fatal: g.Gateway.Keeper.StoreFailed})
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -259,16 +259,16 @@ func (g *gw) keepOnDisk(dir string) {
 	if dir == "" {
 		return
 	}
-	s, err := store.Open(dir, store.Options{Log: g.Log, Fatal: g.StoreFailed})
+	s, err := store.Open(dir, store.Options{Log: g.Gateway.Node.Log, Fatal: g.Gateway.Keeper.StoreFailed})
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	g.WatchSpace(func() (keep.Space, error) {
+	g.Gateway.Keeper.WatchSpace(func() (keep.Space, error) {
 		var st unix.Statfs_t
 		err := unix.Statfs(dir, &st)
 		return keep.Space{Free: int64(st.Bavail) * int64(st.Bsize), Total: int64(st.Blocks) * int64(st.Bsize)}, err
 	})
-	g.CheckSpace()
+	g.Gateway.Keeper.CheckSpace()
 	if err := g.Keep(s, nil); err != nil {
 		g.t.Fatal(err)
 	}
@@ -293,10 +293,10 @@ func (g *gw) settled() {
 // synced commits what has changed, and reports whether that succeeded.
 func (g *gw) synced() bool {
 	g.t.Helper()
-	if g.Committer == nil {
+	if g.Gateway.Keeper.Committer == nil {
 		g.t.Fatal("this site has no store")
 	}
-	return g.Committer.Sync() == nil
+	return g.Gateway.Keeper.Committer.Sync() == nil
 }
 
 // stop ends the gateway and looks whether it leaves anything behind. What still
@@ -304,7 +304,7 @@ func (g *gw) synced() bool {
 func (g *gw) stop() {
 	g.once.Do(func() {
 		g.t.Helper()
-		for _, c := range g.Connectors() {
+		for _, c := range g.Gateway.Table.Connectors() {
 			if !c.Config().Listens() {
 				g.engine.Detach(c)
 			}
@@ -347,14 +347,14 @@ func (g *gw) closeGateway() {
 func (g *gw) balanced() {
 	g.t.Helper()
 	var left int64
-	for _, l := range g.Lanes() {
+	for _, l := range g.Gateway.Table.Lanes() {
 		n := l.Queued.Load()
 		if n < 0 {
 			g.t.Errorf("%s counts %d messages", l.Home().Name, n)
 		}
 		left += max(n, 0) + l.Home().Stats.Queued.Load() + l.Home().Stats.InFlight.Load()
 	}
-	if n := g.Memory.Used(); left == 0 && g.Aside(store.Orphan) == 0 && n != 0 { // the keys of orphans are in memory
+	if n := g.Gateway.Node.Memory.Used(); left == 0 && g.Gateway.Keeper.Aside(store.Orphan) == 0 && n != 0 { // the keys of orphans are in memory
 		g.t.Errorf("no message is left, but %d octets are counted", n)
 	}
 }
@@ -364,12 +364,12 @@ func (g *gw) drain() {
 	ctx, cancel := context.WithTimeout(context.Background(), testutil.Patience)
 	defer cancel()
 	go g.engine.Drain(ctx)
-	testutil.Eventually(g.t, "everything is sent", func() bool { return g.Draining() && g.Pending() == 0 })
+	testutil.Eventually(g.t, "everything is sent", func() bool { return g.Gateway.Node.Draining() && g.Pending() == 0 })
 }
 
 // clients counts the sessions of clients.
 func (g *gw) clients() (n int) {
-	for _, c := range g.Connectors() {
+	for _, c := range g.Gateway.Table.Connectors() {
 		if c.Config().Listens() {
 			c.Links(func(*connector.Link) { n++ })
 		}
@@ -396,15 +396,17 @@ func (g *gw) reload(s site) error {
 }
 
 // addr returns the address that a connector listens on.
-func (g *gw) addr(name string) string { return g.engine.Addresses(g.Connector(name))[0].String() }
+func (g *gw) addr(name string) string {
+	return g.engine.Addresses(g.Gateway.Table.Connector(name))[0].String()
+}
 
 // stats returns the counters of a connector.
-func (g *gw) stats(name string) *connector.Stats { return g.Connector(name).Stats }
+func (g *gw) stats(name string) *connector.Stats { return g.Gateway.Table.Connector(name).Stats }
 
 // online waits until n of a connector's sessions can be given messages.
 func (g *gw) online(name string, n int) {
 	g.t.Helper()
-	c := g.Connector(name)
+	c := g.Gateway.Table.Connector(name)
 	testutil.Eventually(g.t, fmt.Sprintf("%s has %d sessions", name, n), func() bool { return c.Online() == n })
 }
 

@@ -39,12 +39,12 @@ func TestHTTPBodies(t *testing.T) {
 	s := site{operator: newSMSC(t), more: strings.Replace(withAPI, "protocol: http", "protocol: http, dialects: [pmg, kannel, jasmin]", 1), limits: "memory: 256MiB", accounts: "{system_id: api, password: s3cret}"}
 	g := start(t, s)
 	a := g.api()
-	before := g.Memory.Used()
+	before := g.Gateway.Node.Memory.Used()
 	for range 10 {
 		a.head("/v1/batches", held, 16<<20, "")
 	}
-	testutil.Eventually(t, "one is read", func() bool { return g.Memory.Used() > before+16<<20 })
-	if used := g.Memory.Used(); used > 64<<20 {
+	testutil.Eventually(t, "one is read", func() bool { return g.Gateway.Node.Memory.Used() > before+16<<20 })
+	if used := g.Gateway.Node.Memory.Used(); used > 64<<20 {
 		t.Errorf("%d octets are counted", used)
 	}
 	const other = "Authorization: Basic YWNtZTpzM2NyZXQ= \r\n"

@@ -14,9 +14,9 @@ import (
 
 // setTimes has events wait for a server for one time, and be dead letters for another.
 func (g *gw) setTimes(waits, dead time.Duration) {
-	cfg := *g.Config()
+	cfg := *g.Gateway.Node.Config()
 	cfg.Receipts.CallbackValidity, cfg.Receipts.DeadLetters = waits, dead
-	g.SetConfig(&cfg)
+	g.Gateway.Node.SetConfig(&cfg)
 }
 
 // wantDead waits until the store has so many dead letters.
@@ -24,7 +24,7 @@ func (g *gw) wantDead(n int) {
 	g.t.Helper()
 	testutil.Eventually(g.t, fmt.Sprint(n, " dead letters are in the store"), func() bool {
 		p, err := g.Operate.ListStored(operate.Selection{State: operate.StateDead}, 0, 100)
-		return err == nil && len(p.Messages) == n && g.Aside(store.Dead) == int64(n)
+		return err == nil && len(p.Messages) == n && g.Gateway.Keeper.Aside(store.Dead) == int64(n)
 	})
 }
 
@@ -60,7 +60,7 @@ func TestHTTPDeadLetters(t *testing.T) {
 
 	again := g.powerCut(&s, smsc)
 	smsc = s.operator.session()
-	testutil.Eventually(t, "they are dead letters still", func() bool { return again.Aside(store.Dead) == 3 && again.Recovered() })
+	testutil.Eventually(t, "they are dead letters still", func() bool { return again.Gateway.Keeper.Aside(store.Dead) == 3 && again.Gateway.Keeper.Recovered() })
 	if n := again.Settler.Dead.Counts()["api"]; n != 3 {
 		t.Errorf("the account has %d", n)
 	}
@@ -87,7 +87,7 @@ func TestHTTPDeadLetters(t *testing.T) {
 	if len(h.of(ids[0])) > 0 || h.of(ids[1])[0].header.Get("webhook-id") == first {
 		t.Error("a deleted one was told")
 	}
-	if n := last.Aside(store.Dead); n != 0 || len(last.Settler.Dead.Counts()) != 0 {
+	if n := last.Gateway.Keeper.Aside(store.Dead); n != 0 || len(last.Settler.Dead.Counts()) != 0 {
 		t.Errorf("%d are dead letters", n)
 	}
 }

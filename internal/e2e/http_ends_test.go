@@ -95,7 +95,7 @@ func TestHTTPStreamRevoked(t *testing.T) {
 	}
 	const shop, ofBar = "Basic c2hvcDpzM2NyZXQ=", "Basic YmFyOnMzY3JldA=="
 	one, two, byName, barStream := g.lines("api", "Bearer pmg_one"), g.lines("api", "Bearer pmg_two"), g.lines("api", shop), g.lines("api", ofBar)
-	if n := len(g.Connector("api").Streams.All()); n != 4 {
+	if n := len(g.Gateway.Table.Connector("api").Streams.All()); n != 4 {
 		t.Errorf("%d streams are known, want 4", n)
 	}
 	next(row("two", ""), "s3cret", "", bar)
@@ -109,13 +109,13 @@ func TestHTTPStreamRevoked(t *testing.T) {
 	next(row("two", ", expires: 2020-01-01"), "another", "")
 	two.wantEnd("unauthenticated")
 	next(row("two", ""), "another", "", bar)
-	if g.lines("api", "Bearer pmg_two"); len(g.Connector("api").Streams.All()) != 1 {
+	if g.lines("api", "Bearer pmg_two"); len(g.Gateway.Table.Connector("api").Streams.All()) != 1 {
 		t.Error("those that have ended are known still")
 	}
 	moved := g.lines("api", ofBar)
 	next(row("two", ""), "another", ", networks: 192.0.2.0/24", "{system_id: bar, password: s3cret, connectors: clients}")
 	moved.wantEnd("unauthenticated")
-	testutil.Eventually(t, "all have ended", func() bool { return len(g.Connector("api").Streams.All()) == 0 })
+	testutil.Eventually(t, "all have ended", func() bool { return len(g.Gateway.Table.Connector("api").Streams.All()) == 0 })
 }
 
 // A stop waits for nobody who only waits: fetches, streams, headers and bodies that do not come, with and without a login.
@@ -155,7 +155,7 @@ func TestHTTPStop(t *testing.T) {
 			}
 		}
 	}()
-	testutil.Eventually(t, "all last", func() bool { return len(g.Connector("api").Streams.All()) == 5 })
+	testutil.Eventually(t, "all last", func() bool { return len(g.Gateway.Table.Connector("api").Streams.All()) == 5 })
 	kept := open("GET /v1/account" + head + "\r\n")
 	if _, err := kept.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)

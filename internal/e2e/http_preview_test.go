@@ -30,7 +30,7 @@ func TestHTTPPreview(t *testing.T) {
 	if n := g.stats("api").Accepted.Load(); n != 0 {
 		t.Errorf("%d messages were accepted", n)
 	}
-	for _, l := range g.Lanes() {
+	for _, l := range g.Gateway.Table.Lanes() {
 		if n := l.Queued.Load(); n != 0 {
 			t.Errorf("%d messages wait", n)
 		}

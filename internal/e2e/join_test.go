@@ -88,7 +88,7 @@ func TestJoinedMessages(t *testing.T) {
 			if string(pdu.SM.ShortMessage) != "half 0half 1" || len(pdu.SM.TLVs) > 0 {
 				t.Errorf("%q with %x", pdu.SM.ShortMessage, pdu.SM.TLVs)
 			}
-			testutil.Eventually(t, "no place is taken", func() bool { return g.Pending() == 0 && g.Memory.Used() == 0 })
+			testutil.Eventually(t, "no place is taken", func() bool { return g.Pending() == 0 && g.Gateway.Node.Memory.Used() == 0 })
 			centre.fence()
 			if !centre.silent("submit_sm") {
 				t.Error("another message")
@@ -164,7 +164,7 @@ func TestPartsSurvive(t *testing.T) {
 	}
 	client.submitAll(10, p...) // and joined ones survive as one
 	centre.want("submit_sm", "data_coding=8")
-	if err := g.Committer.Sync(); err != nil { // that they are one now is stored soon, and not before it leaves
+	if err := g.Gateway.Keeper.Committer.Sync(); err != nil { // that they are one now is stored soon, and not before it leaves
 		t.Fatal(err)
 	}
 	g = g.powerCut(&s, centre, client)

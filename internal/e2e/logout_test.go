@@ -37,7 +37,7 @@ func TestO2LogoutWaitsForAnswers(t *testing.T) {
 	operator := newSMSC(t)
 	with := func(options string) site { return site{operator: operator, out: "window: 3, " + options} }
 	g := start(t, with(""))
-	lane := g.LaneOf(g.Connector("operator"))
+	lane := g.Gateway.Table.LaneOf(g.Gateway.Table.Connector("operator"))
 	s, c := operator.session(), g.bind("transmitter")
 	n := 1
 	for what, logout := range map[string]func() error{
@@ -79,7 +79,7 @@ func TestO2LogoutOfClient(t *testing.T) {
 	s.want("deliver_sm_resp", "seq=1", "status=0")
 	seq := field(c.want("deliver_sm", `short_message="mo"`), "seq")
 	var lane *connector.Lane
-	g.Connector("clients").Lanes(func(l *connector.Lane) { lane = l })
+	g.Gateway.Table.Connector("clients").Lanes(func(l *connector.Lane) { lane = l })
 	g.kick("clients")
 	g.leaves(lane, c)
 	c.submit(1, 1)
@@ -114,7 +114,7 @@ func TestO2IdleLogoutWaitsForAnswer(t *testing.T) {
 	parallel(t)
 	operator := newSMSC(t)
 	g := start(t, site{operator: operator, out: "idle_max: 100ms, static: false"})
-	lane := g.LaneOf(g.Connector("operator"))
+	lane := g.Gateway.Table.LaneOf(g.Gateway.Table.Connector("operator"))
 	c := g.bind("transmitter")
 	c.submit(1, 1)
 	c.accepted(1, 1)

@@ -188,12 +188,12 @@ func TestPartsOvertake(t *testing.T) {
 		for range 2 {
 			smsc.want("deliver_sm_resp", "status=0")
 		}
-		testutil.Eventually(t, "they are kept", func() bool { return g.Aside(store.Orphan) == 2 })
+		testutil.Eventually(t, "they are kept", func() bool { return g.Gateway.Keeper.Aside(store.Orphan) == 2 })
 		smsc.send(answers...)
 		if line := client.wantReceipt(known, "DELIVRD"); !strings.Contains(line, "sub:002 dlvrd:002") {
 			t.Error(line)
 		}
-		testutil.Eventually(t, "none is kept", func() bool { return g.Aside(store.Orphan) == 0 })
+		testutil.Eventually(t, "none is kept", func() bool { return g.Gateway.Keeper.Aside(store.Orphan) == 0 })
 		client.fence()
 		if !client.silent("deliver_sm") {
 			t.Error("the client is told more")

@@ -39,7 +39,7 @@ func TestLostFields(t *testing.T) {
 			t.Errorf("%d lines about %s", n, name)
 		}
 	}
-	testutil.Eventually(t, "all is sent", func() bool { return g.Pending() == 0 && g.Memory.Used() == 0 })
+	testutil.Eventually(t, "all is sent", func() bool { return g.Pending() == 0 && g.Gateway.Node.Memory.Used() == 0 })
 }
 
 // A connector that a message comes to later, because the one that it was accepted for is down, gets it
@@ -67,6 +67,6 @@ func TestLostAfterFailover(t *testing.T) {
 		centre.send("op51_result seq=" + field(line, "seq") + " status=0 SM=46700000001:010126000000")
 	}
 	testutil.Eventually(t, "all is over", func() bool {
-		return g.Pending() == 0 && g.Memory.Used() == 0 && g.stats("two").Sent.Load() == 3
+		return g.Pending() == 0 && g.Gateway.Node.Memory.Used() == 0 && g.stats("two").Sent.Load() == 3
 	})
 }

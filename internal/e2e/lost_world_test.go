@@ -26,7 +26,7 @@ func TestUCPCannotWrite(t *testing.T) {
 	client.accepted(7, 7)
 	line := centre.want(`op51 seq=* AdC=4670 OAdC=1234 MT=3 AMsg="` + strings.Repeat("y", 640) + `"`)
 	centre.send("op51_result seq=" + field(line, "seq") + " status=0 SM=4670:010126000000")
-	testutil.Eventually(t, "all is sent", func() bool { return g.Pending() == 0 && g.Memory.Used() == 0 })
+	testutil.Eventually(t, "all is sent", func() bool { return g.Pending() == 0 && g.Gateway.Node.Memory.Used() == 0 })
 }
 
 // A message that comes to a UCP connector later, and that UCP cannot write, is given up without
@@ -48,7 +48,7 @@ func TestUCPCannotWriteLater(t *testing.T) {
 	line := centre.want(`op51 seq=* AdC=46700000001 OAdC=1234 MT=3 AMsg="3"`)
 	centre.send("op51_result seq=" + field(line, "seq") + " status=0 SM=46700000001:010126000000")
 	testutil.Eventually(t, "all is over", func() bool {
-		return g.Pending() == 0 && g.Memory.Used() == 0 && g.stats("two").Sent.Load() == 1 && g.stats("two").Failed.Load() == 1
+		return g.Pending() == 0 && g.Gateway.Node.Memory.Used() == 0 && g.stats("two").Sent.Load() == 1 && g.stats("two").Failed.Load() == 1
 	})
 	if n := g.log.count("message given up", "rejected"); n != 1 {
 		t.Errorf("%d lines say that a message was rejected", n)
@@ -75,5 +75,5 @@ func TestUCPDefaults(t *testing.T) {
 		}
 		centre.send("op51_result seq=" + field(line, "seq") + " status=0 SM=4670:01012600000" + fmt.Sprint(part))
 	}
-	testutil.Eventually(t, "all is sent", func() bool { return g.Pending() == 0 && g.Memory.Used() == 0 })
+	testutil.Eventually(t, "all is sent", func() bool { return g.Pending() == 0 && g.Gateway.Node.Memory.Used() == 0 })
 }

@@ -144,13 +144,13 @@ func TestReadyByRoute(t *testing.T) {
 	if problems := g.Problems(); problems != nil {
 		t.Errorf("problems: %q", problems)
 	}
-	limit := int64(g.Config().Limits.MemoryLimit())
-	g.Memory.Add(limit)
+	limit := int64(g.Gateway.Node.Config().Limits.MemoryLimit())
+	g.Gateway.Node.Memory.Add(limit)
 	if why := g.NotReady(g.engine); len(why) != 1 || !strings.Contains(why[0], "limits.memory") {
 		t.Errorf("not ready with full memory: %q", why)
 	}
-	g.Memory.Add(-limit)
-	g.Drain()
+	g.Gateway.Node.Memory.Add(-limit)
+	g.Gateway.Node.Drain()
 	if why := g.NotReady(g.engine); len(why) != 1 || why[0] != "stopping" {
 		t.Errorf("not ready while draining: %q", why)
 	}
@@ -175,7 +175,7 @@ func TestAccounts(t *testing.T) {
 	other.accepted(4, 4)
 	s.answer(0x45, s.take(4, 4)...)
 	counts := func(account string) (n [3]int64) {
-		g.Origins.Tallies(func(name string, tally *sms.Tally) {
+		g.Gateway.Node.Origins.Tallies(func(name string, tally *sms.Tally) {
 			if name == account {
 				n = [3]int64{tally.Accepted.Load(), tally.Sent.Load(), tally.Failed.Load()}
 			}

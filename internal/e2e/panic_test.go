@@ -153,5 +153,5 @@ func TestPanicOut(t *testing.T) {
 	c.accepted(1, 4)
 	s.serve(1, 1)
 	s.serve(4, 4)
-	testutil.Eventually(t, "they are put aside", func() bool { return g.Aside(store.Quarantined) == 2 && g.Pending() == 0 })
+	testutil.Eventually(t, "they are put aside", func() bool { return g.Gateway.Keeper.Aside(store.Quarantined) == 2 && g.Pending() == 0 })
 }

@@ -25,7 +25,7 @@ const (
 
 // remotes returns where the sessions of "clients" come from.
 func (g *gw) remotes() (all []string) {
-	g.Connector("clients").Links(func(l *connector.Link) { all = append(all, l.Remote.Addr().String()) })
+	g.Gateway.Table.Connector("clients").Links(func(l *connector.Link) { all = append(all, l.Remote.Addr().String()) })
 	return all
 }
 

@@ -22,7 +22,7 @@ func queueFullDelays(t *testing.T, a architecture) {
 		}
 		clients = append(clients, c)
 	}
-	operatorQueue := g.Connector("operator")
+	operatorQueue := g.Gateway.Table.Connector("operator")
 	testutil.Eventually(t, "the queue is full", func() bool { return operatorQueue.Queued() == 10 })
 	for _, c := range clients {
 		c.fence() // a session whose submits wait for room is alive, and has no answer to them

@@ -92,5 +92,5 @@ func TestReloadRebindsUnconnected(t *testing.T) {
 	if err := g.reload(with("1")); err != nil {
 		t.Fatal(err)
 	}
-	testutil.Eventually(t, "two are given back", func() bool { return !g.Connector("down").HasSurplus() })
+	testutil.Eventually(t, "two are given back", func() bool { return !g.Gateway.Table.Connector("down").HasSurplus() })
 }

@@ -235,7 +235,7 @@ func TestReceiptIsHeld(t *testing.T) {
 	three := client.submitOne(3, asks)
 	seq := field(smsc.want("submit_sm"), "seq")
 	smsc.receipt(102, "18", "DELIVRD") // in decimal, of the message that is under way, perhaps
-	testutil.Eventually(t, "it is kept", func() bool { return g.Aside(store.Orphan) == 1 })
+	testutil.Eventually(t, "it is kept", func() bool { return g.Gateway.Keeper.Aside(store.Orphan) == 1 })
 	client.fence()
 	if !client.silent("deliver_sm") {
 		t.Error("a guess")

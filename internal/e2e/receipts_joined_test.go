@@ -70,7 +70,7 @@ func TestReceiptsOfJoinedParts(t *testing.T) {
 	want("REJECTD", some[:2]...)
 
 	smsc.receipt(103, "74", "DELIVRD")
-	testutil.Eventually(t, "it is kept", func() bool { return g.Aside(store.Orphan) == 1 })
+	testutil.Eventually(t, "it is kept", func() bool { return g.Gateway.Keeper.Aside(store.Orphan) == 1 })
 	all = submit("1", "1", "1", "1")
 	accept("74", "1", 0)
 	want("DELIVRD", all...)

@@ -38,7 +38,7 @@ func TestReceiptOfCopyAfterRestart(t *testing.T) {
 	first, second := field(smsc.want("submit_sm"), "seq"), field(smsc.want("submit_sm"), "seq")
 	smsc.send("submit_sm_resp seq="+first+" status=0 message_id=B1", "submit_sm_resp seq="+second+" status=0 message_id=B2")
 	testutil.Eventually(t, "both copies have ended", func() bool { return g.Pending() == 0 })
-	if err := g.Committer.Sync(); err != nil {
+	if err := g.Gateway.Keeper.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	g = g.powerCut(&s, client, smsc)
@@ -58,10 +58,10 @@ func TestReceiptIsHeldNoLonger(t *testing.T) {
 	client.submitOne(2)
 	under := field(smsc.want("submit_sm"), "seq")
 	smsc.receipt(101, "18", "DELIVRD")
-	testutil.Eventually(t, "it is kept", func() bool { return g.Aside(store.Orphan) == 1 })
+	testutil.Eventually(t, "it is kept", func() bool { return g.Gateway.Keeper.Aside(store.Orphan) == 1 })
 	smsc.answer(0xb, under)
 	client.wantReceipt(known, "DELIVRD")
-	testutil.Eventually(t, "it is kept no more", func() bool { return g.Aside(store.Orphan) == 0 })
+	testutil.Eventually(t, "it is kept no more", func() bool { return g.Gateway.Keeper.Aside(store.Orphan) == 0 })
 }
 
 // A receipt of a part that came before its answer completes a long message of which the other part
@@ -75,7 +75,7 @@ func TestPartOvertakesAfterRestart(t *testing.T) {
 	smsc.send("submit_sm_resp seq=" + field(smsc.want("submit_sm"), "seq") + " status=0 message_id=A1")
 	smsc.want("submit_sm")
 	smsc.receipt(101, "A1", "DELIVRD")
-	if err := g.Committer.Sync(); err != nil {
+	if err := g.Gateway.Keeper.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	g = g.powerCut(&s, client, smsc)
@@ -114,8 +114,8 @@ func TestRetryOrphan(t *testing.T) {
 		g.change(operate.RetryMessages, "", operate.Selection{})
 		client.wantReceipt(known, "DELIVRD")
 		g.wantStored()
-		if n := g.Receipts.Counts.Adopted.Load(); n != 1 || g.Aside(store.Orphan) != 0 {
-			t.Errorf("%d receipts were adopted, %d are kept", n, g.Aside(store.Orphan))
+		if n := g.Receipts.Counts.Adopted.Load(); n != 1 || g.Gateway.Keeper.Aside(store.Orphan) != 0 {
+			t.Errorf("%d receipts were adopted, %d are kept", n, g.Gateway.Keeper.Aside(store.Orphan))
 		}
 	})
 }

@@ -60,7 +60,7 @@ func TestReceiptHasClientsAddresses(t *testing.T) {
 	want(three, "REJECTD", "1234", "+46700000001")
 
 	receipt(103, "74")
-	testutil.Eventually(t, "it is kept", func() bool { return g.Aside(store.Orphan) == 1 })
+	testutil.Eventually(t, "it is kept", func() bool { return g.Gateway.Keeper.Aside(store.Orphan) == 1 })
 	four := submit(5, "1234", "+46700000001")
 	accept("74", 0, "source_addr=PMG")
 	want(four, "DELIVRD", "1234", "+46700000001")
@@ -68,7 +68,7 @@ func TestReceiptHasClientsAddresses(t *testing.T) {
 	five, six := submit(6, "4321", "+46700000001"), submit(7, "1234", "46700000001")
 	accept("75", 0, "source_addr=4321")
 	g.wantStored(operate.StateQueued) // the other one
-	if err := g.Committer.Sync(); err != nil {
+	if err := g.Gateway.Keeper.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	g = g.powerCut(&s, client, smsc)

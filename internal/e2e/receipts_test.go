@@ -152,20 +152,20 @@ func TestReceiptOvertakes(t *testing.T) {
 		client.wantReceipt(one, "DELIVRD")
 		two, seq := take(2)
 		smsc.receipt(102, "A8", "DELIVRD") // answered when it is kept
-		testutil.Eventually(t, "it is kept", func() bool { return g.Aside(store.Orphan) == 1 })
+		testutil.Eventually(t, "it is kept", func() bool { return g.Gateway.Keeper.Aside(store.Orphan) == 1 })
 		smsc.send("submit_sm_resp seq=" + seq + " status=0 message_id=A8")
 		client.wantReceipt(two, "DELIVRD")
-		testutil.Eventually(t, "it is kept no more", func() bool { return g.Aside(store.Orphan) == 0 })
+		testutil.Eventually(t, "it is kept no more", func() bool { return g.Gateway.Keeper.Aside(store.Orphan) == 0 })
 		three := client.submitOne(3, "registered_delivery=17")
 		seq = field(smsc.want("submit_sm"), "seq")
 		smsc.receipt(103, "A9", "ENROUTE")
 		smsc.receipt(104, "A9", "DELIVRD")
-		testutil.Eventually(t, "both are kept", func() bool { return g.Aside(store.Orphan) == 2 })
+		testutil.Eventually(t, "both are kept", func() bool { return g.Gateway.Keeper.Aside(store.Orphan) == 2 })
 		smsc.send("submit_sm_resp seq=" + seq + " status=0 message_id=A9")
 		line := client.want("deliver_sm", "stat:ENROUTE")
 		client.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
 		client.wantReceipt(three, "DELIVRD")
-		testutil.Eventually(t, "none is kept any more", func() bool { return g.Aside(store.Orphan) == 0 })
+		testutil.Eventually(t, "none is kept any more", func() bool { return g.Gateway.Keeper.Aside(store.Orphan) == 0 })
 		if g.Receipts.Counts.Adopted.Load() < 1 {
 			t.Error("none was adopted")
 		}
@@ -201,8 +201,8 @@ func TestReceiptsUnasked(t *testing.T) {
 			testutil.Eventually(t, "the message has ended", func() bool { return g.Pending() == 0 })
 			smsc.receipt(100+n, id, "DELIVRD")
 		}
-		if c := &g.Receipts.Counts; c.Unmatched.Load() != 1 || c.Unwanted.Load() != 2 || c.Matched.Load() != 0 || g.Aside(store.Orphan) != 1 {
-			t.Errorf("%d not matched, %d unwanted, %d matched, %d orphans", c.Unmatched.Load(), c.Unwanted.Load(), c.Matched.Load(), g.Aside(store.Orphan))
+		if c := &g.Receipts.Counts; c.Unmatched.Load() != 1 || c.Unwanted.Load() != 2 || c.Matched.Load() != 0 || g.Gateway.Keeper.Aside(store.Orphan) != 1 {
+			t.Errorf("%d not matched, %d unwanted, %d matched, %d orphans", c.Unmatched.Load(), c.Unwanted.Load(), c.Matched.Load(), g.Gateway.Keeper.Aside(store.Orphan))
 		}
 		client.fence()
 		if !client.silent("deliver_sm") {
@@ -298,7 +298,7 @@ func TestOwnReceipts(t *testing.T) {
 		client.wantReceipt(refused(3, "registered_delivery=2"), "REJECTD")
 		s.operator.down()
 		smsc.conn.Close()
-		testutil.Eventually(t, "the operator is down", func() bool { return g.Connector("operator").Online() == 0 })
+		testutil.Eventually(t, "the operator is down", func() bool { return g.Gateway.Table.Connector("operator").Online() == 0 })
 		known := client.submitOne(4, "validity_period=000000000001000R", asks)
 		client.wantReceipt(known, "EXPIRED")
 		if s.memory {
@@ -329,7 +329,7 @@ func TestOrphans(t *testing.T) {
 	}
 	g.wantChange(operate.RetryMessages, "", operate.Selection{State: operate.StateOrphan}, operate.ResultUnknown, operate.ResultUnknown)
 	g.wantChange(operate.DeleteMessages, "", operate.Selection{State: operate.StateOrphan}, operate.ResultDeleted, operate.ResultDeleted)
-	if n := g.Aside(store.Orphan); n != 0 {
+	if n := g.Gateway.Keeper.Aside(store.Orphan); n != 0 {
 		t.Errorf("%d orphans are left", n)
 	}
 }
@@ -358,7 +358,7 @@ func TestReceiptsTakeNoRoute(t *testing.T) {
 		smsc.receipt(104, "AB2", "DELIVRD") // answered when it is kept
 		smsc.send(moLine)
 		smsc.want("deliver_sm_resp", "seq=7", "status=0")
-		testutil.Eventually(t, "they are kept", func() bool { return g.Aside(store.Orphan) == 4 })
+		testutil.Eventually(t, "they are kept", func() bool { return g.Gateway.Keeper.Aside(store.Orphan) == 4 })
 		g.wantChange(operate.RetryMessages, "", operate.Selection{State: operate.StateOrphan},
 			operate.ResultUnknown, operate.ResultUnknown, operate.ResultUnknown, operate.ResultUnknown)
 		smsc.send("submit_sm_resp seq=" + field(line, "seq") + " status=0 message_id=AB2")

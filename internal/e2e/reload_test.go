@@ -122,7 +122,7 @@ func TestReloadBad(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
-	if g.Connector("second") != nil || g.Connector("more") != nil {
+	if g.Gateway.Table.Connector("second") != nil || g.Gateway.Table.Connector("more") != nil {
 		t.Error("a connector was added")
 	}
 	if conn, err := net.Dial("tcp", free); err == nil {
@@ -163,7 +163,7 @@ func TestDrain(t *testing.T) {
 		g.engine.Drain(context.Background())
 		close(drained)
 	}()
-	testutil.Eventually(t, "the gateway is draining", g.Draining)
+	testutil.Eventually(t, "the gateway is draining", g.Gateway.Node.Draining)
 	c.submit(11, 11)
 	c.want("submit_sm_resp", "seq=11", "status=0x14(ESME_RMSGQFUL)")
 	testutil.Eventually(t, "no client is accepted", func() bool {

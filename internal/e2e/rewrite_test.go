@@ -112,7 +112,7 @@ func TestRewriteExplained(t *testing.T) {
 		for _, from := range []string{"", "1", "axx", "Bank", "Axxxxxxxxxxxxxxx", "+4917012345678"} {
 			for _, to := range []string{"49", "+49170", "0170", "112", "47", "04799", "4799", "0112"} {
 				n++
-				said, err := explain.Ask(g.Config(), onlySMPP, explain.Question{Account: account, Connector: "clients", From: from, To: to})
+				said, err := explain.Ask(g.Gateway.Node.Config(), onlySMPP, explain.Question{Account: account, Connector: "clients", From: from, To: to})
 				if err != nil {
 					t.Fatal(err)
 				}

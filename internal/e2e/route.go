@@ -89,13 +89,13 @@ func weights(t *testing.T, a architecture) {
 	c := g.bind("transmitter")
 	c.submit(1, 100)
 	c.accepted(1, 100)
-	if n := g.stats("one").Accepted.Load() + g.Connector("one").Queued(); n < 70 || n > 80 {
+	if n := g.stats("one").Accepted.Load() + g.Gateway.Table.Connector("one").Queued(); n < 70 || n > 80 {
 		t.Errorf("%d of 100 went to one", n)
 	}
-	if n := g.Connector("two").Queued(); n < 20 || n > 30 {
+	if n := g.Gateway.Table.Connector("two").Queued(); n < 20 || n > 30 {
 		t.Errorf("%d of 100 went to two", n)
 	}
-	for range g.Connector("two").Queued() {
+	for range g.Gateway.Table.Connector("two").Queued() {
 		second.answer(0, field(second.want("submit_sm"), "seq"))
 	}
 }

@@ -152,7 +152,7 @@ func TestSandboxOperated(t *testing.T) {
 	g := start(t, s)
 	g.online("operator", 1)
 	c := g.bind("transceiver")
-	operator := g.Connector("operator")
+	operator := g.Gateway.Table.Connector("operator")
 	if _, err := g.Gateway.Hold(g.engine, "operator", 0, "127.0.0.1:1"); err != nil {
 		t.Fatal(err)
 	}

@@ -213,12 +213,12 @@ func TestCancelParked(t *testing.T) {
 	c.ask("cancel_sm seq=4 message_id="+ids[1]+" source_addr=1234", "status=0")
 	c.ask("cancel_sm seq=5 message_id="+ids[1]+" source_addr=1234", cancelFail)
 	g.wantStored(operate.StateParked)
-	if n := g.Aside(store.Parked); n != 1 {
+	if n := g.Gateway.Keeper.Aside(store.Parked); n != 1 {
 		t.Errorf("%d are parked", n)
 	}
 	c.ask("cancel_sm seq=6 source_addr=1234 destination_addr=46700000001", "status=0")
 	g.wantStored()
-	if n := g.Aside(store.Parked); n != 0 {
+	if n := g.Gateway.Keeper.Aside(store.Parked); n != 0 {
 		t.Errorf("%d are parked", n)
 	}
 }

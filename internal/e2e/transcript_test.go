@@ -146,7 +146,7 @@ func (s *subject) Command(text string) error {
 	if text != "unbind" {
 		return fmt.Errorf("cannot do %q", text)
 	}
-	c := s.g.Connector(s.name)
+	c := s.g.Gateway.Table.Connector(s.name)
 	s.g.engine.Detach(c)
 	unbinds := &c.Stats.PDUsOut[slices.Index(c.Driver.Commands(), "unbind")]
 	testutil.Eventually(s.g.t, "the session is ending", func() bool { return s.g.Sessions.Count() == 0 || unbinds.Load() > 0 })

@@ -97,14 +97,14 @@ func (w *world) start() {
 	w.disk.broken = false
 	w.node = n
 	w.oracle.started()
-	g.Pass = n.pass
-	g.Clock.WallClock = func() time.Time { return time.Now().Add(w.step) }
-	g.Clock.See(w.now()) // and nothing else: the store that is looked after comes now
+	g.Node.Pass = n.pass
+	g.Node.Clock.WallClock = func() time.Time { return time.Now().Add(w.step) }
+	g.Node.Clock.See(w.now()) // and nothing else: the store that is looked after comes now
 	if err := g.Keep(n.view, store.OutcomesIn(w.outcomes)); err != nil {
 		panic(err)
 	}
 	if w.plan.keep > 0 {
-		g.Memory.SetKeep(w.plan.keep)
+		g.Node.Memory.SetKeep(w.plan.keep)
 	}
 	synctest.Wait()
 	n.view.gate(true)
@@ -116,9 +116,9 @@ func (w *world) start() {
 		n.commits = append(n.commits, commit{upTo, err})
 		n.mu.Unlock()
 	})
-	for _, c := range g.Connectors() {
+	for _, c := range g.Table.Connectors() {
 		if !c.Config().Listens() {
-			for _, i := range n.touch(g.LaneOf(c)).Attach() {
+			for _, i := range n.touch(g.Table.LaneOf(c)).Attach() {
 				n.dial(i)
 			}
 		}
@@ -164,7 +164,7 @@ func (w *world) crash() {
 // logged out, and the process ends when the store has all of it.
 func (n *node) drain() {
 	n.w.note("node: drain")
-	n.g.Drain()
+	n.g.Node.Drain()
 	began := n.w.now()
 	var logout, close func()
 	wait := func(most time.Duration, done func() bool, again, then func()) {
@@ -241,7 +241,7 @@ func (n *node) flush() {
 		l.Touched = false
 		n.dispatch(l)
 	}
-	n.g.Commit()
+	n.g.Keeper.Commit()
 }
 
 // dispatch pairs messages with slots.
@@ -331,7 +331,7 @@ func (n *node) committed(c commit) {
 		n.talk.Stored(n.w.now(), s.Pending, c.err != nil && n.w.mutation != ignoreErrors)
 	}
 	if n.g.GoesOn() {
-		for _, l := range n.g.Lanes() {
+		for _, l := range n.g.Table.Lanes() {
 			n.touch(l)
 		}
 	}
@@ -351,7 +351,7 @@ func (n *node) timers() {
 		}
 	}
 	n.talk.Tick(now)
-	for _, l := range n.g.Lanes() {
+	for _, l := range n.g.Table.Lanes() {
 		n.touch(l).Tick(now)
 		for l.Move(now, n.moved) {
 		}
@@ -383,21 +383,21 @@ func (n *node) rested(i *connector.Instance) {
 	c := i.Connector
 	if c.IsWanted() || c.Queued() > 0 {
 		n.connect(i)
-	} else if n.touch(n.g.LaneOf(c)).Park(i) {
+	} else if n.touch(n.g.Table.LaneOf(c)).Park(i) {
 		n.dial(i)
 	}
 }
 
 // accept begins the session of a client, if there may be one more.
 func (n *node) accept(e *end) bool {
-	c := n.g.Connector("clients")
+	c := n.g.Table.Connector("clients")
 	n.clients++
 	remote := netip.MustParseAddrPort(fmt.Sprintf("192.0.2.%d:1", 1+n.clients%200))
 	i := c.Acquire()
 	if i == nil {
 		return false
 	}
-	if n.g.Draining() || !n.g.Sessions.Admit(c, remote) {
+	if n.g.Node.Draining() || !n.g.Sessions.Admit(c, remote) {
 		c.Return(i)
 		return false
 	}

@@ -277,13 +277,13 @@ func (o *oracle) settled() bool {
 			}
 		}
 	}
-	return n.g.Recovered() && n.g.Committer.Stats().Waiting == 0 && o.w.disk.waiting() == 0 && o.memory() == 0 && o.missing() == ""
+	return n.g.Keeper.Recovered() && n.g.Keeper.Committer.Stats().Waiting == 0 && o.w.disk.waiting() == 0 && o.memory() == 0 && o.missing() == ""
 }
 
 // memory returns how many octets of messages are counted that are gone. An orphan is counted at the next tick.
 func (o *oracle) memory() int64 {
 	g := o.w.node.g
-	return g.Memory.Used() - g.Aside(store.Orphan)*orphanOctets
+	return g.Node.Memory.Used() - g.Keeper.Aside(store.Orphan)*orphanOctets
 }
 
 // check looks at the end of a history.
@@ -309,7 +309,7 @@ func (o *oracle) check() {
 	if used := o.memory(); used != 0 || o.requests != 0 || len(o.flying) != 0 {
 		w.fail("%d octets of memory, %d requests, %d messages under way are left", used, o.requests, len(o.flying))
 	}
-	for _, l := range n.g.Lanes() {
+	for _, l := range n.g.Table.Lanes() {
 		if l.Queued.Load() != 0 || l.WaitingForRoom.Load() != 0 || l.Len() != 0 {
 			w.fail("lane of %s%s: %d places, %d wait for room, %d wait", l.Home().Name, l.Account, l.Queued.Load(), l.WaitingForRoom.Load(), l.Len())
 		}
@@ -319,7 +319,7 @@ func (o *oracle) check() {
 			}
 		})
 	}
-	for _, c := range n.g.Connectors() {
+	for _, c := range n.g.Table.Connectors() {
 		if c.Stats.InFlight.Load() != 0 || c.Stats.Queued.Load() != 0 {
 			w.fail("connector %s: %d under way, %d wait", c.Name, c.Stats.InFlight.Load(), c.Stats.Queued.Load())
 		}
@@ -362,7 +362,7 @@ func (o *oracle) left() string {
 		s += fmt.Sprintf(", %d receipts not taken", c.unsent)
 	}
 	if n := o.w.node; n != nil {
-		s += fmt.Sprintf(", %d being stored, recovered %t, %d pending, %d scheduled, %d commands, %d under way, %+v", len(n.storing), n.g.Recovered(), n.g.Pending(), n.g.Scheduled(), n.commands, len(o.flying), n.g.Committer.Stats())
+		s += fmt.Sprintf(", %d being stored, recovered %t, %d pending, %d scheduled, %d commands, %d under way, %+v", len(n.storing), n.g.Keeper.Recovered(), n.g.Pending(), n.g.Scheduled(), n.commands, len(o.flying), n.g.Keeper.Committer.Stats())
 	}
 	for _, id := range o.w.disk.ids {
 		if t := o.byID[id]; t != nil {

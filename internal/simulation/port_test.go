@@ -63,7 +63,7 @@ func (n *node) Store(now int64, p session.Pending[*request]) {
 		n.w.oracle.named(a)
 		n.relay(a, p.Request)
 	}
-	batch := n.g.Put(p.Accepted, p.More)
+	batch := n.g.Keeper.Put(p.Accepted, p.More)
 	if n.w.mutation == answerEarly {
 		n.talk.Stored(now, p, false)
 		return
@@ -86,10 +86,10 @@ func (n *node) Answered(now int64, l *connector.Link, r *request, slot *connecto
 
 // AnsweredLate implements session.Port.
 func (n *node) AnsweredLate(now int64, l *connector.Link, r *request, u connector.Unanswered, code sms.Code) {
-	before := n.g.Committer.Stats().Waiting
+	before := n.g.Keeper.Committer.Stats().Waiting
 	a := answerOf(r, now, code)
 	n.touch(l.Lane).AnsweredLate(l, u, a)
-	ends := n.g.Committer.Stats().Waiting > before
+	ends := n.g.Keeper.Committer.Stats().Waiting > before
 	if ends {
 		n.w.oracle.ended(u.ID, "late answer")
 	}

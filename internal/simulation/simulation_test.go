@@ -163,7 +163,7 @@ func (w *world) restart() {
 		return
 	}
 	w.after(w.between(5*time.Second, 60*time.Second), w.restart)
-	if w.node != nil && !w.node.g.Draining() {
+	if w.node != nil && !w.node.g.Node.Draining() {
 		w.node.drain()
 	}
 }

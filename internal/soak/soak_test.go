@@ -82,7 +82,7 @@ func TestSoak(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clients := e.Addresses(g.Connector("clients"))[0].String()
+	clients := e.Addresses(g.Table.Connector("clients"))[0].String()
 
 	faults := startFaults(clients)
 	again := startReconnecters(clients, sink)
@@ -103,7 +103,7 @@ func TestSoak(t *testing.T) {
 	if err := sink.Await(ctx, load.Accepted+accepted); err != nil {
 		t.Error(err)
 	}
-	stats := g.Connector("operator").Stats
+	stats := g.Table.Connector("operator").Stats
 	testutil.Eventually(t, "nothing is pending", func() bool { return g.Pending() == 0 })
 	failed := stats.Failed.Load()
 	e.Drain(ctx)

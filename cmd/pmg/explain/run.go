@@ -67,7 +67,7 @@ func (e *asked) run() (targets int, err error) {
 	if err := r.describe(s); err != nil {
 		return 0, err
 	}
-	v := r.gateway.Intake.Take(r.gateway.Clock.Now(), s)
+	v := r.gateway.Intake.Take(r.gateway.Node.Clock.Now(), s)
 	if r.err != nil {
 		return 0, r.err
 	}
@@ -84,14 +84,14 @@ func (roomy) Wait(int64, *intake.Submission) bool         { return false }
 // link returns a session of a connector's peer.
 func (r *run) link(c *config.Connector, account *config.Account) *connector.Link {
 	l := &connector.Link{}
-	on := r.gateway.Connector(c.Name)
-	l.Open(&connector.Instance{Connector: on, Number: 1}, netip.AddrPort{}, r.gateway.Clock.Now(), nil)
+	on := r.gateway.Table.Connector(c.Name)
+	l.Open(&connector.Instance{Connector: on, Number: 1}, netip.AddrPort{}, r.gateway.Node.Clock.Now(), nil)
 	name := ""
 	if account != nil {
 		name = account.SystemID
 		l.Account = r.gateway.Logins.Accounts().Account(name)
 	}
-	l.Origin = r.gateway.Origins.Of(name, c.Name)
+	l.Origin = r.gateway.Node.Origins.Of(name, c.Name)
 	return l
 }
 
@@ -123,7 +123,7 @@ func (r *run) write(now int64, m *sms.Message) sms.Code {
 	if source, dest := rewrite.Auto([]byte(q.From)), rewrite.Auto([]byte(q.To)); r.from.HasSessions() {
 		source.Addr, dest.Addr = []byte(q.From), []byte(q.To)
 		m.Set(source, dest, text)
-		m.SetNative(r.gateway.Connector(r.from.Name).Protocol, nil)
+		m.SetNative(r.gateway.Table.Connector(r.from.Name).Protocol, nil)
 	} else if code := (&httpsms.Order{From: q.From, To: q.To, Text: text}).Fill(m); code != sms.OK {
 		return code // requests have a '+' as the type of the number
 	}
@@ -197,11 +197,11 @@ func (r *run) compare(now int64, before, m *sms.Message) {
 // choose notes where the route of a message leads, and has the message go to the target whose turn it is, whichever
 // the step has chosen.
 func (r *run) choose(s *intake.Submission, v intake.Verdict) intake.Verdict {
-	if r.gateway.LacksFirst(s.Message) {
+	if r.gateway.Table.LacksFirst(s.Message) {
 		r.err = errors.New("cannot explain a part of a long message: the keyword of the first part decides about its route")
 		return v
 	}
-	index, ways, ok := r.gateway.Ways(s.Message)
+	index, ways, ok := r.gateway.Table.Ways(s.Message)
 	if !ok {
 		return v
 	}
@@ -317,10 +317,10 @@ func receivers(on *config.Connector, sessions string) string {
 // sent returns lines about what the peer of a session is sent.
 func (r *run) sent(m *sms.Message, l *connector.Link) string {
 	r.rules, r.logged = nil, nil
-	out := r.gateway.Messages.Copy(m)
+	out := r.gateway.Node.Messages.Copy(m)
 	if l.Session == nil { // a call or a request makes what it needs of this
 		out = r.gateway.Convert.Leaving(&l.Source, out)
-	} else if copied := r.gateway.Convert.Encode(r.gateway.Clock.Now(), l, l.Connector.Driver.NewPDU(), out, 1); copied != nil {
+	} else if copied := r.gateway.Convert.Encode(r.gateway.Node.Clock.Now(), l, l.Connector.Driver.NewPDU(), out, 1); copied != nil {
 		out = copied
 	}
 	s := fmt.Sprintf(": from %s to %s\n", addressOf(out.Source()).full(), addressOf(out.Dest()).full()) + lines("     ", r.rules)

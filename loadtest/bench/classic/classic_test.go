@@ -71,7 +71,7 @@ routes: [{to: operator}]
 // bind connects and logs in. It returns both ends of the connection.
 func bind(t *testing.T, e *Engine) (net.Conn, *conn) {
 	t.Helper()
-	c := e.gateway.Connector("clients")
+	c := e.gateway.Table.Connector("clients")
 	peer, err := net.Dial("tcp", e.Addresses(c)[0].String())
 	if err != nil {
 		t.Fatal(err)
@@ -188,8 +188,8 @@ func TestDelayed(t *testing.T) {
 // unwritten returns a slot with a message, as the lane gives it to a session.
 func unwritten(t *testing.T, e *Engine, c *conn) *connector.Slot {
 	t.Helper()
-	share := e.gateway.LaneOf(e.gateway.Connector("operator")).Share(&sms.Origin{Account: "acme", Tally: &sms.Tally{}}, 100)
-	m := e.gateway.Messages.Get()
+	share := e.gateway.Table.LaneOf(e.gateway.Table.Connector("operator")).Share(&sms.Origin{Account: "acme", Tally: &sms.Tally{}}, 100)
+	m := e.gateway.Node.Messages.Get()
 	m.Origin = share.Origin
 	m.Set(sms.Address{}, sms.Address{Addr: []byte("1")}, []byte("text"))
 	e.gateway.Intake.NewIntake(1).Accept(e.now(), m, share)
@@ -214,7 +214,7 @@ func smscSession(t *testing.T, e *Engine) (*conn, net.Conn) {
 	}
 	t.Cleanup(func() { peer.Close() })
 	_ = peer.SetDeadline(time.Now().Add(testutil.Patience))
-	g := e.group(e.gateway.Connector("operator"))
+	g := e.group(e.gateway.Table.Connector("operator"))
 	c := g.newConn(&connector.Instance{Connector: g.Connector, Number: 1}, ours)
 	c.begin()
 	return c, peer
@@ -432,7 +432,7 @@ func (s *hookedSession) Start(now int64, p protocols.PDU) protocols.Action {
 func TestBeginsBeforeItsTimers(t *testing.T) {
 	t.Parallel()
 	e := start(t, site{})
-	g := e.group(e.gateway.Connector("clients"))
+	g := e.group(e.gateway.Table.Connector("clients"))
 	ours, theirs := net.Pipe()
 	defer ours.Close()
 	defer theirs.Close()

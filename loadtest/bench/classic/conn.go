@@ -177,7 +177,7 @@ func (c *conn) recovered(where string) {
 }
 
 func (c *conn) logPanic(v any, where, message string) {
-	c.group.gateway.Log.Error().Str("goroutine", where).Stringer("session", c).Interface("panic", v).
+	c.group.gateway.Node.Log.Error().Str("goroutine", where).Stringer("session", c).Interface("panic", v).
 		Bytes("stack", debug.Stack()).Msg(message)
 }
 

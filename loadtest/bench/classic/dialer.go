@@ -78,7 +78,7 @@ func (g *group) needed(i *connector.Instance) bool {
 	if g.dialing.Err() != nil {
 		return false
 	}
-	l := g.engine.lane(g.gateway.LaneOf(g.Connector))
+	l := g.engine.lane(g.gateway.Table.LaneOf(g.Connector))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if g.gateway.Connects() && !g.HasSurplus() && (g.IsWanted() || l.Queued.Load() > 0) {

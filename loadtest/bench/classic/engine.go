@@ -39,13 +39,13 @@ func Start(g *gateway.Gateway) (*Engine, error) {
 	e.groups.Store(&[]*group{})
 	e.store.begin(e)
 	g.SetEngine(e)
-	for _, c := range g.Connectors() {
+	for _, c := range g.Table.Connectors() {
 		if err := e.Listen(c); err != nil {
 			_ = e.Close()
 			return nil, err
 		}
 	}
-	for _, c := range g.Connectors() {
+	for _, c := range g.Table.Connectors() {
 		e.Attach(c)
 	}
 	return e, nil

@@ -54,7 +54,7 @@ func (g *group) attach() {
 
 // dialAll connects the instances of an out connector.
 func (g *group) dialAll() {
-	l := g.engine.lane(g.gateway.LaneOf(g.Connector))
+	l := g.engine.lane(g.gateway.Table.LaneOf(g.Connector))
 	l.do(g.engine.now(), func() {
 		for _, i := range l.Attach() {
 			g.dial(i)

@@ -92,7 +92,7 @@ func (l *lane) dispatch(now int64) {
 		}
 		slot.Outlet.Courier.Give(now, slot)
 	}
-	l.engine.gateway.CommitEnded()
+	l.engine.gateway.Keeper.CommitEnded()
 	if l.HasHanded() {
 		l.engine.run(l.handOver)
 	}

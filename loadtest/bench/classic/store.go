@@ -54,9 +54,9 @@ func (s *storing) begin(e *Engine) {
 // add has a message committed. then is called when that has ended.
 func (s *storing) add(p session.Pending[*request], then func(err bool)) {
 	s.mu.Lock()
-	s.waiting = append(s.waiting, stored{s.gateway.Put(p.Accepted, p.More), then})
+	s.waiting = append(s.waiting, stored{s.gateway.Keeper.Put(p.Accepted, p.More), then})
 	s.mu.Unlock()
-	s.gateway.Commit()
+	s.gateway.Keeper.Commit()
 }
 
 // goOn deals with the commits that have ended.

@@ -30,7 +30,7 @@ func (c *conn) postLocked(now int64, p protocols.PDU, m *sms.Message, id uint64)
 	return true
 }
 
-func (c *conn) unsentLimit() int { return int(c.group.gateway.Config().Limits.Unsent) }
+func (c *conn) unsentLimit() int { return int(c.group.gateway.Node.Config().Limits.Unsent) }
 
 // Give implements connector.Courier: it hands a slot with its message to the writer.
 func (c *conn) Give(_ int64, slot *connector.Slot) {

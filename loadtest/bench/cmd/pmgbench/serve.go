@@ -98,7 +98,7 @@ func run(ctx context.Context, cfg *config.Config, start func(*gateway.Gateway) (
 		}
 		defer server.Close()
 	}
-	for _, c := range g.Connectors() {
+	for _, c := range g.Table.Connectors() {
 		for _, address := range engine.Addresses(c) {
 			log.Info().Str("connector", c.Name).Stringer("address", address).Msg("listening")
 		}
