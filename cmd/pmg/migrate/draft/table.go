@@ -34,8 +34,8 @@ func Markdown(rows []Row) string {
 			groups = append(groups, r.Group)
 		}
 	}
-	b.WriteString("| group | option | in PMG |\n|---|---|---|\n")
 	for _, g := range groups {
+		fmt.Fprintf(&b, "\n| %s | in PMG |\n|---|---|\n", g)
 		var fates []string
 		options := map[string][]string{}
 		for _, r := range rows {
@@ -55,8 +55,8 @@ func Markdown(rows []Row) string {
 			options[fate] = append(options[fate], "`"+r.Option+"`")
 		}
 		for _, fate := range fates {
-			fmt.Fprintf(&b, "| %s | %s | %s |\n", g, strings.ReplaceAll(strings.Join(options[fate], ", "), "`*`", "all"), fate)
+			fmt.Fprintf(&b, "| %s | %s |\n", strings.ReplaceAll(strings.Join(options[fate], ", "), "`*`", "all"), fate)
 		}
 	}
-	return b.String()
+	return b.String() + "\n"
 }
