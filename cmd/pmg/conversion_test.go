@@ -33,18 +33,42 @@ func conversionTables() string {
 	s, u := convertible(smpp.New(smpp.Options{})), convertible(ucp.New(ucp.Options{}))
 	writeLosses(&b, "From SMPP to UCP", s, u)
 	writeLosses(&b, "From UCP to SMPP", u, s)
-	b.WriteString("\n## Answers\n\nWhat an SMSC answers means a code of the gateway. By it a client of the other protocol is refused where the\n" +
-		"gateway refuses, and the pauses of `retry` are chosen.\n")
+	b.WriteString("\n## Answers\n\nA status of an SMSC means a code of the gateway, which chooses the pauses of `retry`, and the status that a client of\n" +
+		"the other protocol gets.\n")
 	writeCodes(&b, "error code of UCP", u, s, "%02d", "0x%02X")
 	writeCodes(&b, "command_status of SMPP", s, u, "0x%02X", "%02d")
 	b.WriteString("\n## Receipts\n\nDst 0 is DELIVRD, and 1 is ENROUTE. With Dst 2 the state is that of the reason; one that is not in the table is\n" +
 		"UNDELIV. The other way DELIVRD is Dst 0; ENROUTE, SCHEDULED and ACCEPTD are 1; all else is 2. Rsn is `err` if\n" +
 		"that is a number from 1 to 255, or the code of a `network_error_code` of type 8; otherwise 010 for EXPIRED and 108.\n\n" +
-		"| Rsn | | state |\n|---|---|---|\n")
+		"| state | Rsn |\n|---|---|\n")
+	var reasons grouped
 	for _, r := range ucp.Reasons() {
-		fmt.Fprintf(&b, "| %03d | %s | %s |\n", r.Number, r.Text, smpp.WordOfState(r.State))
+		reasons.add(smpp.WordOfState(r.State), fmt.Sprintf("%03d %s", r.Number, r.Text))
 	}
+	reasons.write(&b)
 	return b.String()
+}
+
+// grouped are the cells of a table by the beginning of their row, in the order in which they came.
+type grouped struct {
+	heads []string
+	cells map[string][]string
+}
+
+func (g *grouped) add(head, cell string) {
+	if g.cells == nil {
+		g.cells = map[string][]string{}
+	}
+	if g.cells[head] == nil {
+		g.heads = append(g.heads, head)
+	}
+	g.cells[head] = append(g.cells[head], cell)
+}
+
+func (g *grouped) write(b *strings.Builder) {
+	for _, head := range g.heads {
+		fmt.Fprintf(b, "| %s | %s |\n", head, strings.Join(g.cells[head], ", "))
+	}
 }
 
 // writeLosses writes which fields a message loses between two protocols.
@@ -68,15 +92,17 @@ func writeLosses(b *strings.Builder, title string, from, to protocols.Driver) {
 // writeCodes writes what the statuses of a protocol mean, and the other protocol's status
 // for that.
 func writeCodes(b *strings.Builder, title string, of, other convertible, form, otherForm string) {
-	fmt.Fprintf(b, "\n| %s | | code | is as |\n|---|---|---|---|\n", title)
+	fmt.Fprintf(b, "\n| code | is as | %s |\n|---|---|---|\n", title)
+	var all grouped
 	for n, name := range of.Statuses() {
 		code := of.CodeOf(n)
 		if code == sms.OK {
 			continue
 		}
 		as := other.StatusOf(code)
-		fmt.Fprintf(b, "| "+form+" | %s | %s | "+otherForm+" %s |\n", n, name, code, as, other.StatusName(as))
+		all.add(fmt.Sprintf("%s | "+otherForm+" %s", code, as, other.StatusName(as)), fmt.Sprintf(form+" %s", n, name))
 	}
+	all.write(b)
 }
 
 // docs/conversion.md has the drivers' tables. To write it again: make docs

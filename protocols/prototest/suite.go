@@ -148,6 +148,14 @@ func Spec(t *testing.T) (rows []SpecRow) {
 	return rows
 }
 
+// Limits returns the remark of a row, after what is missing if it is not done.
+func (r SpecRow) Limits() string {
+	if r.Done == "yes" || r.Done == "" {
+		return r.Remark
+	}
+	return strings.TrimSuffix(r.Done+": "+r.Remark, ": ")
+}
+
 // Files returns the texts of the files that match a pattern, by name.
 func Files(t *testing.T, pattern string) map[string]string {
 	paths, err := filepath.Glob(pattern)

@@ -55,13 +55,13 @@ func page(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("# What PMG does of SMPP\n\n" +
 		"SMPP 3.4 issue 1.2, and what SMPP 3.3 and 5.0 have besides. Made by `make docs` of `protocols/smpp/spec.txt` and of the\n" +
-		"driver's tables. \"Shown by\" names tests and transcripts of `protocols/smpp`.\n")
+		"driver's tables; `spec.txt` names the tests that show it. What is not done, or only in part, says so.\n")
 	heads := map[string]string{"3.1": "PDUs and fields", "rule": "Rules of a session"}
 	parameter := map[string]prototest.SpecRow{}
 	for _, r := range prototest.Spec(t) {
 		if head := heads[r.Item]; head != "" {
 			delete(heads, r.Item)
-			fmt.Fprintf(&b, "\n## %s\n\n| section | | done | | shown by |\n|---|---|---|---|---|\n", head)
+			fmt.Fprintf(&b, "\n## %s\n\n| section | | |\n|---|---|---|\n", head)
 		}
 		if strings.HasPrefix(r.Item, "parameter ") {
 			parameter[r.Title] = r
@@ -71,25 +71,21 @@ func page(t *testing.T) string {
 		if item == "rule" {
 			item = ""
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", item, r.Title, r.Done, r.Remark, r.Tests)
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", item, r.Title, r.Limits())
 	}
 	b.WriteString("\n## Optional parameters\n\nEach is read and logged by its name, refused in a client's request if its length is not allowed, and sent\n" +
-		"on byte for byte, as are those that are not in this list (`TestParameters`).\n\n" +
-		"| tag | name | value | done | | shown by |\n|---|---|---|---|---|---|\n")
+		"on byte for byte, as are those that are not in this list.\n\n| tag | name | value | |\n|---|---|---|---|\n")
 	for i := range parameters {
 		p := &parameters[i]
-		r, ok := parameter[p.name]
-		if !ok {
-			r = prototest.SpecRow{Done: "yes", Tests: "TestParameters"}
-		}
-		fmt.Fprintf(&b, "| 0x%04X | %s | %s | %s | %s | %s |\n", p.tag, p.name, p.form(), r.Done, r.Remark, r.Tests)
+		fmt.Fprintf(&b, "| 0x%04X | %s | %s | %s |\n", p.tag, p.name, p.form(), parameter[p.name].Limits())
 	}
-	b.WriteString("\n## Statuses\n\nEach is printed by its name and has the meaning of a code of the gateway (`TestCodesAndStatuses`). Others are\n" +
-		"printed as numbers and are permanent. Column retry has the option of `retry` that says when a message is sent again\n" +
-		"which was refused so; with permanent it is not. With session an SMSC takes nothing in the session, which ends, and the\n" +
-		"message keeps its place; a client that answers so refuses the message. Option statuses changes what a status of an\n" +
-		"SMSC means. Those of SMPP 5.0, from 0x100, are the same in all versions.\n\n" +
-		"| status | name | done | means | retry | sent |\n|---|---|---|---|---|---|\n")
+	b.WriteString("\n## Statuses\n\nEach is printed by its name and has the meaning of a code of the gateway. Others are\n" +
+		"printed as numbers and are permanent. Those in bold are sent, too. Column retry has the option of `retry` for a message\n" +
+		"that is refused so. With session the session ends, and the message keeps its place; a client that answers so refuses the message. Option\n" +
+		"statuses changes what a status of an SMSC means. Those from 0x100 are of SMPP 5.0.\n\n" +
+		"| means | retry | statuses |\n|---|---|---|\n")
+	var meanings []string
+	cells := map[string][]string{}
 	own := map[uint64]bool{}
 	for _, m := range regexp.MustCompile(`(?m)^\tStatus\w+ += (0x\w+)`).FindAllStringSubmatch(prototest.Files(t, "status.go")["status.go"], -1) {
 		n, err := strconv.ParseUint(m[1], 0, 32)
@@ -99,11 +95,17 @@ func page(t *testing.T) string {
 		own[n] = true
 	}
 	for _, s := range statuses {
-		sent := "no"
+		head, status := fmt.Sprintf("%s | %s", s.code, retryOf(s.code)), fmt.Sprintf("0x%02X %s", s.number, s.name)
 		if s.sent || own[uint64(s.number)] {
-			sent = "yes"
+			status = "**" + status + "**"
 		}
-		fmt.Fprintf(&b, "| 0x%02X | %s | yes | %s | %s | %s |\n", s.number, s.name, s.code, retryOf(s.code), sent)
+		if cells[head] == nil {
+			meanings = append(meanings, head)
+		}
+		cells[head] = append(cells[head], status)
+	}
+	for _, head := range meanings {
+		fmt.Fprintf(&b, "| %s | %s |\n", head, strings.Join(cells[head], ", "))
 	}
 	return b.String()
 }
