@@ -14,7 +14,7 @@ type Desk struct {
 	node  *node.Node
 	table *route.Table
 
-	Tell       func(rewrite.Step) // is told what rules do; usually nil
+	Tell       func(rewrite.Step) // set before a message comes, by pmg explain alone: gets what rules do
 	addresses  sync.Pool          // of *rewrite.Addresses
 	converters sync.Pool          // of *fit.Converter
 	references *references

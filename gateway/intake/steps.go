@@ -52,19 +52,19 @@ func (w Ways) String() string {
 // Steps returns the steps in their order. What limits work comes before what costs work.
 func Steps() []Step {
 	return []Step{
-		{"rate", "counts it in its account's rate; refuses it, or has its answer wait", Submitted, (*Desk).StepRate},
-		{"open", "refuses it while the gateway stops or cannot store more, and from a session that its account may not have any more", fresh | Reported | Replaced, (*Desk).stepOpen},
+		{"rate", "charges the account's rate limit; refuses or delays", Submitted, (*Desk).StepRate},
+		{"open", "refuses it while the gateway stops or cannot store more, and from a session that its account has lost", fresh | Reported | Replaced, (*Desk).stepOpen},
 		{"read", "makes a message of the fields of its PDU", fresh | Reported | replacing, (*Desk).stepRead},
 		{"schedule", "refuses a delivery time that is too far ahead, and too many of them", fresh | Reported | replacing, (*Desk).stepSchedule},
 		{"validity", "sets or shortens its validity", fresh | Reported | replacing, (*Desk).stepValidity},
-		{"receipts", "has it ask for receipts if its account gets them of all messages", Submitted | replacing, (*Desk).stepReceipts},
+		{"receipts", "asks for receipts if its account gets them of all messages", Submitted | replacing, (*Desk).stepReceipts},
 		{"rewrite", "applies the in rules to its addresses; refuses those on lists", fresh | Reported, (*Desk).stepRewrite},
-		{"keyword", "notes the keyword of a long message's first part, or looks for that", fresh, (*Desk).stepKeyword},
+		{"keyword", "stores the keyword of a long message's first part, or looks it up", fresh, (*Desk).stepKeyword},
 		{"route", "finds its lane; refuses it, or parks it, if no route leads anywhere", fresh, (*Desk).stepRoute},
-		{"fit", "makes it one that the lane's peers take: protocol, alphabet, number of parts", fresh | replacing, (*Desk).stepFit},
+		{"fit", "converts it to what the lane's peers take: protocol, alphabet, number of parts", fresh | replacing, (*Desk).stepFit},
 		{"single", "refuses a text that would need several messages, or another alphabet", replacing, (*Desk).stepSingle},
 		{"parts", "counts its parts in the rate, and in what may be scheduled", fresh, (*Desk).stepParts},
-		{"room", "finds room in the lane; refuses it, or has it wait for room", fresh, (*Desk).stepRoom},
+		{"room", "finds room in the lane; refuses it, or waits for room", fresh, (*Desk).stepRoom},
 	}
 }
 

@@ -22,11 +22,11 @@ import (
 // A Keeper keeps messages. It is safe for concurrent use.
 type Keeper struct {
 	node      *node.Node
-	Committer *store.Committer
-	Store     store.Store
+	Committer *store.Committer // set before the engine starts
+	Store     store.Store      // set before the engine starts
 
 	IDs        atomic.Uint64 // the highest id that a message was given
-	LastStored uint64        // the highest id of all earlier runs
+	LastStored uint64        // set before the engine starts: the highest id of all earlier runs
 	recovered  atomic.Bool   // their messages are in their queues
 
 	Storing   atomic.Int64 // submits that wait for their commit

@@ -14,7 +14,7 @@ import (
 // loads reads messages that are on disk only, on a goroutine of its own, so that no
 // lane waits for the disk. The goroutine ends when nothing is wanted.
 type loads struct {
-	keeper *Keeper
+	keeper *Keeper // set before the engine starts
 	done   sync.WaitGroup
 
 	mu      sync.Mutex

@@ -17,11 +17,11 @@ type Space struct {
 // message is accepted, so that those that wait can still be sent: deleting them needs
 // room at first.
 type space struct {
-	probe   func() (Space, error) // nil: nothing is watched
+	probe   func() (Space, error) // set before the engine starts; nil: nothing is watched
 	last    atomic.Pointer[Space]
 	low     atomic.Pointer[string] // why no message is accepted; nil: messages are
 	probing node.Lone
-	told    bool         // the log says that no message is accepted; the look under way has it
+	told    bool         // guarded by probing: the log says that no message is accepted
 	budget  atomic.Int64 // octets that may be stored until the file system is looked at again
 }
 

@@ -32,7 +32,7 @@ type Desk struct {
 	settler  *settle.Desk
 	intake   *intake.Desk
 
-	onLane    keep.Do      // of the engine; nil in tests without one
+	onLane    keep.Do      // of the engine, set before it serves; nil in tests without one
 	operating atomic.Int64 // operations under way
 	searching atomic.Int64 // those of them that read all messages
 	orders    orders

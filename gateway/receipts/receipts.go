@@ -48,8 +48,8 @@ type Desk struct {
 	record, key []byte
 
 	tidied    atomic.Int64 // when old entries are forgotten next
-	looked    uint32       // the day before which the last look found them old; 0: there was none
-	forgotten uint32       // the day before which they were forgotten; 0: none were
+	looked    uint32       // guarded by the tick, which is one goroutine at a time: the day before which the last look found them old; 0: there was none
+	forgotten uint32       // guarded by the tick: the day before which they were forgotten; 0: none were
 	Counts    Counters[atomic.Int64]
 }
 

@@ -24,7 +24,7 @@ type Desk struct {
 	table    *route.Table
 	intake   *intake.Desk
 	receipts *receipts.Desk
-	onLane   keep.Do // of the engine
+	onLane   keep.Do // of the engine, set before it serves
 	commits  commits
 	keys     keys
 	orders   *orders

@@ -21,13 +21,12 @@ const (
 
 // EventLog notes how messages have ended, if events.dir is set.
 type EventLog struct {
-	Writer *events.Writer // nil: it is not set
+	Writer *events.Writer // set before the engine starts; nil: there is none
 	halted atomic.Bool    // messages have been kept from leaving because too many events wait
 
-	// The committer's lock guards these.
-	printer  events.Printer
-	delivery events.Delivery
-	line     []byte
+	printer  events.Printer  // guarded by the committer's lock
+	delivery events.Delivery // guarded by the committer's lock
+	line     []byte          // guarded by the committer's lock
 }
 
 // OpenEvents begins to write events, and to send traces.

@@ -20,13 +20,13 @@ type Step struct {
 // Steps returns the steps in their order.
 func Steps() []Step {
 	return []Step{
-		{"record", "has the store forget the message", (*Desk).hasRecord, (*Desk).endRecord},
-		{"event", "notes its event", (*Desk).hasEvent, (*Desk).endEvent},
-		{"trace", "has its trace sent", (*Desk).hasTrace, (*Desk).endTrace},
-		{"id", "notes the id that the SMSC has given it, for its receipts", (*Desk).hasID, (*Desk).endID},
-		{"fate", "notes what became of it, for its client's queries", (*Desk).hasFate, (*Desk).endFate},
+		{"record", "deletes the message from the store", (*Desk).hasRecord, (*Desk).endRecord},
+		{"event", "writes its event", (*Desk).hasEvent, (*Desk).endEvent},
+		{"trace", "sends its trace", (*Desk).hasTrace, (*Desk).endTrace},
+		{"id", "stores the SMSC's id of it, for its receipts", (*Desk).hasID, (*Desk).endID},
+		{"fate", "stores its outcome, for its client's queries", (*Desk).hasFate, (*Desk).endFate},
 		{"receipt", "makes the receipt of a message that no SMSC has accepted", (*Desk).hasReceipt, (*Desk).endReceipt},
-		{"outcome", "notes how it ended outside the store, for a kill before the commit", (*Desk).hasOutcome, (*Desk).endOutcome},
+		{"outcome", "notes its outcome outside the store, for a kill before the commit", (*Desk).hasOutcome, (*Desk).endOutcome},
 	}
 }
 

@@ -20,16 +20,16 @@ import (
 
 // Traces makes traces of some of the messages that have ended, if telemetry.otlp is set.
 type Traces struct {
-	Exporter  *telemetry.Exporter // nil: it is not set
-	sampler   telemetry.Sampler
-	addresses bool
-	key       [32]byte // that numbers are hashed with: without one, all numbers could be tried
+	Exporter  *telemetry.Exporter // set before the engine starts; nil: there is none
+	sampler   telemetry.Sampler   // set before the engine starts
+	addresses bool                // set before the engine starts
+	key       [32]byte            // that numbers are hashed with: without one, all numbers could be tried
 	asked     asked
 }
 
 // asked counts the messages that are traced because their clients ask for it: they could have all traced.
 type asked struct {
-	rate int // in a second; 0: none is
+	rate int // set before the engine starts: in a second; 0: none is
 
 	mu    sync.Mutex
 	limit ratelimit.Limiter

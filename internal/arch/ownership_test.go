@@ -2,72 +2,175 @@ package arch
 
 import (
 	"go/ast"
-	"os"
-	"path/filepath"
+	"go/token"
+	"path"
+	"slices"
 	"strings"
 	"testing"
 
 	"pmg/internal/testutil"
 )
 
-// ARCHITECTURE.md says of each field of the gateway's shared state who changes it, and what guards it.
+// Goroutines share the rooms of the gateway. Each field of a struct there that holds a lock or an atomic, and of Gateway, has a type
+// that guards itself, stands below the mutex that guards it, is set by constructors alone, or has a comment: "guarded by", "set before".
 func TestOwnership(t *testing.T) {
 	testutil.Long(t)
-	page, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := map[string]string{} // what the first column has, by the second
-	for line := range strings.Lines(string(page)) {
-		if cells := strings.Split(line, "|"); len(cells) == 6 {
-			rows[strings.Trim(cells[2], " `")] += cells[1]
+	structs, all := structsOf(t)
+	n := 0
+	for pkg, files := range all {
+		if pkg != "gateway" && !strings.HasPrefix(pkg, "gateway/") || pkg == "gateway/roomtest" {
+			continue
 		}
-	}
-	for of, pkg := range map[string]string{"Gateway": "gateway", "node.Node": "gateway/node", "keep.Keeper": "gateway/keep", "route.Table": "gateway/route", "convert.Desk": "gateway/convert", "receipts.Desk": "gateway/receipts", "settle.Desk": "gateway/settle", "intake.Desk": "gateway/intake", "operate.Desk": "gateway/operate", "login.Desk": "gateway/login", "session.Desk": "gateway/session"} {
-		_, name, _ := strings.Cut("."+of, ".")
-		name = name[strings.LastIndex(name, ".")+1:]
-		n := 0
-		for _, s := range packages(sources(t))[pkg] {
-			for _, f := range fieldsOf(s.file, name) {
-				if n++; !strings.Contains(rows[of], "`"+f+"`") {
-					t.Errorf("ARCHITECTURE.md does not say what guards %s of %s: add it to the table below Ownership of state", f, of)
+		changed := changedOutsideNew(files)
+		for name, st := range structs[path.Base(pkg)] {
+			if !structs.guardsItself(path.Base(pkg), &ast.Ident{Name: name}) && name != "Gateway" {
+				continue
+			}
+			for _, f := range unguarded(st, files[0].fset) {
+				n++
+				safe := structs.guardsItself(path.Base(pkg), f.field.Type)
+				if !safe && (changed[name+"."+f.name] || changed[f.name] && structs.only(path.Base(pkg), f.name)) {
+					t.Errorf("%s.%s.%s changes, and nothing guards it: say in its comment what it is guarded by, or set before", pkg, name, f.name)
 				}
 			}
 		}
-		if n == 0 {
-			t.Errorf("%s has no fields", of)
-		}
+	}
+	if n < 30 {
+		t.Errorf("only %d fields were found", n)
 	}
 }
 
-// fieldsOf returns the names of the fields of a struct, without the rooms that it holds, which have rows of their own.
-func fieldsOf(f *ast.File, name string) (names []string) {
-	ast.Inspect(f, func(n ast.Node) bool {
-		ts, ok := n.(*ast.TypeSpec)
-		if !ok || ts.Name.Name != name {
+// structTypes are the structs of the module, by the last element of their package and their name.
+type structTypes map[string]map[string]*ast.StructType
+
+func structsOf(t *testing.T) (structTypes, map[string][]source) {
+	t.Helper()
+	structs, all := structTypes{}, map[string][]source{}
+	for _, s := range sources(t) {
+		if s.test() {
+			continue
+		}
+		all[s.pkg] = append(all[s.pkg], s)
+		in := structs[path.Base(s.pkg)]
+		if in == nil {
+			in = map[string]*ast.StructType{}
+			structs[path.Base(s.pkg)] = in
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if ts, ok := n.(*ast.TypeSpec); ok {
+				if st, ok := ts.Type.(*ast.StructType); ok {
+					in[ts.Name.Name] = st
+				}
+			}
 			return true
-		}
-		if st, ok := ts.Type.(*ast.StructType); ok {
-			for _, field := range st.Fields.List {
-				if isRoom(field.Type) {
-					continue
-				}
-				for _, id := range field.Names {
-					names = append(names, id.Name)
-				}
-			}
-		}
-		return false
-	})
-	return names
+		})
+	}
+	return structs, all
 }
 
-// isRoom reports whether a field is a pointer to a room of the gateway. These do not change.
-func isRoom(of ast.Expr) bool {
-	star, ok := of.(*ast.StarExpr)
-	if !ok {
-		return false
+// guardsItself reports whether a type is one of sync or sync/atomic, or holds one.
+func (s structTypes) guardsItself(pkg string, t ast.Expr) bool {
+	switch t := t.(type) {
+	case *ast.ArrayType:
+		return s.guardsItself(pkg, t.Elt)
+	case *ast.StarExpr:
+		of, ok := t.X.(*ast.SelectorExpr)
+		return ok && s.guardsItself(pkg, of) && s[of.X.(*ast.Ident).Name] == nil
+	case *ast.IndexExpr:
+		return s.guardsItself(pkg, t.X) || s.guardsItself(pkg, t.Index)
+	case *ast.SelectorExpr:
+		of := t.X.(*ast.Ident).Name
+		return of == "sync" || of == "atomic" || s.guardsItself(of, t.Sel)
+	case *ast.Ident:
+		st := s[pkg][t.Name]
+		return st != nil && slices.ContainsFunc(st.Fields.List, func(f *ast.Field) bool { return s.guardsItself(pkg, f.Type) })
 	}
-	sel, ok := star.X.(*ast.SelectorExpr)
-	return ok && (sel.Sel.Name == "Desk" || sel.Sel.Name == "Node" || sel.Sel.Name == "Keeper" || sel.Sel.Name == "Table")
+	return false
+}
+
+// only reports whether no more than one struct of a package has a field of that name.
+func (s structTypes) only(pkg, name string) bool {
+	n := 0
+	for _, st := range s[pkg] {
+		for _, f := range st.Fields.List {
+			if slices.ContainsFunc(f.Names, func(id *ast.Ident) bool { return id.Name == name }) {
+				n++
+			}
+		}
+	}
+	return n == 1
+}
+
+type namedField struct {
+	name  string
+	field *ast.Field
+}
+
+// unguarded returns the fields of a struct that neither stand directly below a mutex nor say what guards them.
+func unguarded(st *ast.StructType, fset *token.FileSet) (all []namedField) {
+	below, last := false, 0
+	for _, f := range st.Fields.List {
+		begins := f.Pos()
+		if f.Doc != nil {
+			begins = f.Doc.Pos()
+		}
+		below = below && fset.Position(begins).Line <= last+1
+		last = fset.Position(f.End()).Line
+		t, _ := f.Type.(*ast.SelectorExpr)
+		if t != nil && (t.Sel.Name == "Mutex" || t.Sel.Name == "RWMutex") {
+			below = true
+		}
+		if text := f.Doc.Text() + f.Comment.Text(); below || strings.Contains(text, "guarded by") || strings.Contains(text, "set before") {
+			continue
+		}
+		for _, id := range f.Names {
+			all = append(all, namedField{id.Name, f})
+		}
+	}
+	return all
+}
+
+// changedOutsideNew returns the fields that functions other than constructors assign: as Type.field where that is the receiver's.
+func changedOutsideNew(files []source) map[string]bool {
+	changed := map[string]bool{}
+	var of *ast.FuncDecl
+	field := func(x ast.Expr) {
+		if i, ok := x.(*ast.IndexExpr); ok {
+			x = i.X
+		}
+		s, ok := x.(*ast.SelectorExpr)
+		if !ok {
+			return
+		}
+		if id, ok := s.X.(*ast.Ident); ok && of.Recv != nil && len(of.Recv.List[0].Names) > 0 && of.Recv.List[0].Names[0].Name == id.Name {
+			changed[receiver(of).Name+"."+s.Sel.Name] = true
+			return
+		}
+		changed[s.Sel.Name] = true
+	}
+	for _, s := range files {
+		for _, d := range s.file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || strings.HasPrefix(strings.ToLower(f.Name.Name), "new") {
+				continue
+			}
+			of = f
+			ast.Inspect(f, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.AssignStmt:
+					for _, x := range n.Lhs {
+						field(x)
+					}
+				case *ast.IncDecStmt:
+					field(n.X)
+				case *ast.CallExpr:
+					if id, ok := n.Fun.(*ast.Ident); ok && id.Name == "delete" {
+						field(n.Args[0])
+					}
+				}
+				return true
+			})
+		}
+	}
+	return changed
 }
