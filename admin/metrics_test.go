@@ -18,14 +18,18 @@ func markdown() string {
 	b.WriteString(`# Metrics
 
 The metrics at ` + "`/metrics`" + ` of the gateway's admin address, besides the usual
-` + "`go_…` and `process_…`" + ` of the Prometheus client. This page is generated from tags, which
-admin/rows.go explains, and the table in admin/metrics.go.
+` + "`go_…` and `process_…`" + ` of the Prometheus client. Names that end in _total are counters; the others are gauges unless they say
+otherwise. This page is generated from tags, which admin/rows.go explains, and the table in admin/metrics.go.
 
-| metric | type | labels | meaning |
-|---|---|---|---|
+| metric | labels | meaning |
+|---|---|---|
 `)
 	for _, m := range metrics() {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.name, m.kind, strings.Join(m.labels, ", "), m.help)
+		help := m.help
+		if m.kind != counter && m.kind != gauge {
+			help = fmt.Sprintf("(%s) %s", m.kind, help)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", m.name, strings.Join(m.labels, ", "), help)
 	}
 	return b.String()
 }
