@@ -290,7 +290,7 @@ func (d *Desk) get(o *Centre, key []byte, m *sms.Message, f *Match) (bool, error
 	}
 	o.mu.Unlock()
 	if !ok {
-		value, ok, err = d.keep.Store.Lookup(o.Name, key)
+		value, ok, err = d.stored(o, key)
 		if err == nil && ok {
 			err = f.Set(value)
 		}
@@ -299,6 +299,15 @@ func (d *Desk) get(o *Centre, key []byte, m *sms.Message, f *Match) (bool, error
 		return false, fmt.Errorf("cannot find the message of a receipt: %w", err)
 	}
 	return ok && (byID || isAbout(m, f.Dest.Addr)), nil
+}
+
+// stored returns what is noted in the store under a key, or under the one that older versions made of a UUID.
+func (d *Desk) stored(o *Centre, key []byte) (value []byte, ok bool, err error) {
+	value, ok, err = d.keep.Store.Lookup(o.Name, key)
+	if older, is := peerid.OlderKey(key); is && !ok && err == nil {
+		return d.keep.Store.Lookup(o.Name, older)
+	}
+	return value, ok, err
 }
 
 // getOnly returns the message that a receipt's id stands for as it is, if no other reading of it

@@ -128,6 +128,19 @@ func appendUUID(dst, id []byte) []byte {
 	return appendFolded(dst, digits[:])
 }
 
+// leastUUID is how many digits of a UUID are left without its leading zeros, of all but one in 2³². Numbers have fewer.
+const leastUUID = 24
+
+// OlderKey returns the key that an id with this one was given before dashes of UUIDs did not matter: with dashes. It reports false if
+// the id is no UUID.
+func OlderKey(key []byte) (older []byte, ok bool) {
+	if len(key) < leastUUID || len(key) > 32 || !isHex(key) {
+		return nil, false
+	}
+	digits := append(bytes.Repeat([]byte("0"), 32-len(key)), key...)
+	return bytes.Join([][]byte{digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]}, []byte("-")), true
+}
+
 // isHex reports whether an id may be a hexadecimal number in one letter case.
 func isHex(id []byte) bool { return isFoldable(id) && bytes.IndexByte(id, '-') < 0 }
 

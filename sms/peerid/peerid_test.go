@@ -305,3 +305,20 @@ func TestStage(t *testing.T) {
 		}
 	}
 }
+
+// Before dashes of UUIDs did not matter, their keys had them.
+func TestOlderKey(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]string{
+		"61ce3b960c944d9c8c3e00000000000a":  "61ce3b96-0c94-4d9c-8c3e-00000000000a",
+		"1e3b960c944d9c8c3e00000000000a":    "001e3b96-0c94-4d9c-8c3e-00000000000a",
+		"61ce3b960c944d9c8c3e00000000000ab": "",
+		"61ce3b960c944d9c":                  "",
+		"12345678901234567890":              "",
+		"xyce3b960c944d9c8c3e00000000000a":  "",
+	} {
+		if got, ok := OlderKey([]byte(key)); string(got) != want || ok != (want != "") {
+			t.Errorf("%s: %s, %t", key, got, ok)
+		}
+	}
+}
