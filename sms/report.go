@@ -59,6 +59,17 @@ func (m *Message) SetReport(source, dest Address, r *Report) {
 	m.Flags |= HasReport
 }
 
+// Unreport makes a receipt the message from a mobile as which it came: a text that its peer sent, in Report.Original.
+func (m *Message) Unreport() {
+	r, ok := m.Report()
+	if !ok {
+		return
+	}
+	m.SetText(append([]byte(nil), r.Original...))
+	m.Kind = MO
+	m.Flags &^= HasReport | ByText
+}
+
 // Report returns what a receipt says. It reports false if the message is none, or if what
 // it says is not known. The slices of r are valid as long as the message.
 func (m *Message) Report() (r Report, ok bool) {

@@ -11,12 +11,7 @@ func (d *Desk) Message(now int64, l *connector.Link, p protocols.PDU, m *sms.Mes
 	ahead := d.node.Clock.Ahead()
 	code := l.Session.Message(now+ahead, p, m)
 	if m.Kind != sms.Receipt {
-		switch f := l.Connector.Form(); m.Alphabet {
-		case sms.Default:
-			m.Alphabet = f.Default
-		case sms.ASCII:
-			m.Alphabet = f.ASCII
-		}
+		nameAlphabet(l.Connector, m)
 	}
 	if m.DeliverAt != 0 {
 		m.DeliverAt -= ahead
@@ -25,6 +20,22 @@ func (d *Desk) Message(now int64, l *connector.Link, p protocols.PDU, m *sms.Mes
 		m.Expires -= ahead
 	}
 	return code
+}
+
+// Unreport makes a receipt of a connector's peer the message from a mobile that it is.
+func (d *Desk) Unreport(from *connector.Connector, m *sms.Message) {
+	m.Unreport()
+	nameAlphabet(from, m)
+}
+
+// nameAlphabet gives a message that has come the alphabet that its peer means.
+func nameAlphabet(from *connector.Connector, m *sms.Message) {
+	switch f := from.Form(); m.Alphabet {
+	case sms.Default:
+		m.Alphabet = f.Default
+	case sms.ASCII:
+		m.Alphabet = f.ASCII
+	}
 }
 
 // Leaving returns what a peer is sent of a message: m, or a copy with the fields, the addresses and the

@@ -55,6 +55,7 @@ func Steps() []Step {
 		{"rate", "charges the account's rate limit; refuses or delays", Submitted, (*Desk).StepRate},
 		{"open", "refuses it while the gateway stops or cannot store more, and from a session that its account has lost", fresh | Reported | Replaced, (*Desk).stepOpen},
 		{"read", "makes a message of the fields of its PDU", fresh | Reported | replacing, (*Desk).stepRead},
+		{"text", "takes a text for a receipt that has the form of one, and the id and the number of a message of ours", Delivered, (*Desk).stepText},
 		{"schedule", "refuses a delivery time that is too far ahead, and too many of them", fresh | Reported | replacing, (*Desk).stepSchedule},
 		{"validity", "sets or shortens its validity", fresh | Reported | replacing, (*Desk).stepValidity},
 		{"receipts", "asks for receipts if its account gets them of all messages", Submitted | replacing, (*Desk).stepReceipts},
@@ -115,6 +116,9 @@ type Room interface {
 func (d *Desk) Take(now int64, s *Submission) Verdict {
 	if s.Code != sms.OK { // the work that it waited for says so
 		return s.invalid(d, now, s.Code, "message refused: ")
+	}
+	if s.Way == Delivered && isReceipt(s.Message) {
+		s.Way = Reported // its work has found it out
 	}
 	for s.next < len(d.Steps) {
 		step := &d.Steps[s.next]

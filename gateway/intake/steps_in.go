@@ -64,10 +64,42 @@ func (d *Desk) stepRead(now int64, s *Submission) (v Verdict) {
 	if code != sms.OK {
 		return s.invalid(d, now, code, "message refused: no valid message can be made of its fields: ")
 	}
-	if s.Message.Kind == sms.Receipt && s.Way == Delivered {
+	if s.Way == Delivered && isReceipt(s.Message) {
 		s.Way = Reported
 	}
 	return Pass
+}
+
+// isReceipt reports whether a message is certainly a receipt.
+func isReceipt(m *sms.Message) bool {
+	return m != nil && m.Kind == sms.Receipt && m.Flags&sms.ByText == 0
+}
+
+func (d *Desk) stepText(_ int64, s *Submission) Verdict {
+	m, from := s.Message, s.From.Connector
+	if m.Flags&sms.ByText == 0 {
+		return Pass
+	}
+	centre := d.receipts.Of(from.Config())
+	if d.receipts.IsOfLatest(centre, m) {
+		m.Flags &^= sms.ByText
+		s.Way = Reported
+		return Pass
+	}
+	s.Work = func() sms.Code {
+		is, err := d.receipts.IsOfOurs(centre, m)
+		switch {
+		case err != nil:
+			d.keep.LogLookup(err)
+			return sms.SystemError
+		case is:
+			m.Flags &^= sms.ByText
+		default:
+			d.convert.Unreport(from, m)
+		}
+		return sms.OK
+	}
+	return Later
 }
 
 func (d *Desk) stepSchedule(now int64, s *Submission) Verdict {

@@ -3,6 +3,7 @@ package receipts
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -331,5 +332,71 @@ func TestNoteOf(t *testing.T) {
 			t.Errorf("%s: found: %v, %d instead of %d", name, found, f.ID, m.ID)
 		}
 		p.centres = nil
+	}
+}
+
+// A text is the receipt of a message if it has the id and one of the numbers of that, whatever the options say of numbers.
+func TestReceiptByText(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		options, answer, from, id string
+		latest, ours              bool
+	}{
+		"of the recipient":           {"", "msg-1", "46700000001", "msg-1", true, true},
+		"of another number":          {"", "msg-1", "46700000002", "msg-1", false, false},
+		"of another, by id":          {"receipt_match: id", "msg-1", "46700000002", "msg-1", false, false},
+		"of a name":                  {"", "msg-1", "PMG", "msg-1", false, false},
+		"of no message":              {"", "msg-1", "46700000001", "msg-2", false, false},
+		"a number that is not clear": {"", "17", "46700000001", "17", false, true},
+		"in another form":            {"receipt_ids: decimal", "1f", "46700000001", "31", true, true},
+	} {
+		p := newRigWith(t, c.options)
+		if err := p.keep(store.NewMemory()); err != nil {
+			t.Fatal(err)
+		}
+		p.accepted(c.answer)
+		m := p.receipt(c.from, sms.Report{ID: []byte(c.id), State: sms.StateDelivered})
+		if got := p.IsOfLatest(p.operator(), m); got != c.latest {
+			t.Errorf("%s: of the latest: %t", name, got)
+		}
+		for _, where := range []string{"in memory", "in the store"} {
+			if got, err := p.IsOfOurs(p.operator(), m); got != c.ours || err != nil {
+				t.Errorf("%s: %s: %t, %v", name, where, got, err)
+			}
+			p.restart()
+		}
+		if err := p.close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The message of a UUID is found that was noted with its dashes, before these did not matter.
+func TestOlderUUID(t *testing.T) {
+	t.Parallel()
+	p := newRig(t)
+	if err := p.keep(store.NewMemory()); err != nil {
+		t.Fatal(err)
+	}
+	const uuid = "61ce3b96-0c94-4d9c-8c3e-00000000000a"
+	id := p.accepted("msg-1")
+	record, ok, err := p.Desk.keep.Store.Lookup("operator", []byte("msg-1"))
+	if !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	b := p.Desk.keep.Committer.Begin()
+	b.Map(store.DayOf(p.Desk.node.Clock.Wall(p.now)), "operator", []byte(uuid), record)
+	p.Desk.keep.Committer.End()
+	if err := p.Desk.keep.Committer.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{uuid, strings.ToUpper(uuid), strings.ReplaceAll(uuid, "-", "")} {
+		var f Match
+		if found, err := p.LookUp(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte(text)}), &f); !found || err != nil || f.ID != id {
+			t.Errorf("%s: %t, message %d, %v", text, found, f.ID, err)
+		}
+	}
+	if err := p.close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -69,7 +69,9 @@ func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code
 	if len(payload) > 0 { // an empty message_payload besides a short_message is ignored
 		text = payload
 	}
-	m.Kind = s.kindOf(p, text)
+	if m.Kind = s.kindOf(p, text); m.Kind == sms.MO && b.ESMClass&ClassType == 0 && len(payload) == 0 && s.looksLikeReceipt(text, nil) {
+		m.Kind, m.Flags = sms.Receipt, m.Flags|sms.ByText
+	}
 	source := sms.Address{TON: b.SourceTON, NPI: b.SourceNPI, Addr: b.SourceAddr}
 	dest := sms.Address{TON: b.DestTON, NPI: b.DestNPI, Addr: b.DestAddr}
 	if m.Kind != sms.Receipt || !s.setReport(p, m, source, dest, text) {

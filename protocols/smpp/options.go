@@ -17,7 +17,7 @@ type ConnectorOptions struct {
 
 	TLVs []TLVRule `yaml:"tlvs" live:"rebind" doc:"Changes to the optional parameters (TLVs) of messages and receipts, such as {out: drop, tlv: 0x1400}. Without rules those that SMPP does not name pass as they are, byte for byte."`
 
-	ReceiptsBy string `yaml:"receipts_by" default:"esm_class" enum:"esm_class|text" only:"out" live:"rebind" doc:"How receipts are told from messages: by esm_class, or by the text as well, for an SMSC that sends them with esm_class 0: one that begins with id: and has stat: among its fields, which a person can write. A message with receipted_message_id and message_state is a receipt in either case."`
+	ReceiptsBy string `yaml:"receipts_by" default:"esm_class" enum:"esm_class|text" only:"out" live:"rebind" doc:"How receipts are told from messages: by esm_class, or by the text as well, for an SMSC that sends them with esm_class 0: one that begins with id: and has stat: among its fields, which a person can write. A message with receipted_message_id and message_state is a receipt in either case, and so is such a text if a message of ours has its id and was sent to its number."`
 
 	ReceiptStates []ReceiptState `yaml:"receipt_states" only:"out" live:"rebind" doc:"What words in the SMSC's receipts mean, where they are not SMPP's or mean something else there, such as {word: ACCEPTD, is: delivered}. These count more than message_state. A word that is not known passes to the client as it is, and ends nothing."`
 

@@ -136,17 +136,21 @@ func TestReceiptsByText(t *testing.T) {
 	byClass, byText := client(t, Version34), client(t, Version34)
 	byText.options.ReceiptsBy = receiptsByText
 	byText.options.ReceiptStates = []ReceiptState{{Word: "ARRIVED", Is: "delivered"}}
+	byClass.options.ReceiptStates = byText.options.ReceiptStates
 	f := func(line string, want sms.Kind) {
 		t.Helper()
-		always := sms.MO
-		if strings.Contains(line, `"77\x00" message_state=2`) && !strings.Contains(line, "esm_class") { // no mobile sends these
-			always = sms.Receipt
+		kind, flag := sms.MO, sms.Flags(0)
+		switch plain := want == sms.Receipt && !strings.Contains(line, "esm_class"); {
+		case plain && strings.Contains(line, "receipted_message_id"): // no mobile sends these
+			kind = sms.Receipt
+		case plain && strings.Contains(line, "short_message"): // if its message is known
+			kind, flag = sms.Receipt, sms.ByText
 		}
-		if m, _ := message(t, byClass, 1, "deliver_sm seq=1 "+line); m.Kind != always {
-			t.Errorf("by esm_class %s is of kind %d", line, m.Kind)
+		if m, _ := message(t, byClass, 1, "deliver_sm seq=1 "+line); m.Kind != kind || m.Flags&sms.ByText != flag {
+			t.Errorf("by esm_class %s is of kind %d, with flags %x", line, m.Kind, m.Flags)
 		}
 		m, _ := message(t, byText, 1, "deliver_sm seq=1 "+line)
-		if m.Kind != want || m.Flags&sms.HasReport != 0 != (want == sms.Receipt) {
+		if m.Kind != want || m.Flags&sms.HasReport != 0 != (want == sms.Receipt) || m.Flags&sms.ByText != 0 {
 			t.Errorf("%s is of kind %d", line, m.Kind)
 		}
 	}
@@ -180,7 +184,11 @@ func TestReceiptsByText(t *testing.T) {
 	if m, _ := message(t, server(t, Version34), 1, `submit_sm seq=1 destination_addr=1 short_message="`+full+`DELIVRD"`); m.Kind != sms.Submit {
 		t.Errorf("a client's message is of kind %d", m.Kind)
 	}
-	m, _ := message(t, byText, 1, `deliver_sm seq=1 esm_class=8 short_message="`+full+`DELIVRD"`)
+	m, _ := message(t, byClass, 1, `deliver_sm seq=1 source_addr=4670 destination_addr=1 priority_flag=1 short_message="`+full+`DELIVRD"`)
+	if m.Unreport(); m.Kind != sms.MO || m.Flags != 0 || string(m.Text()) != full+"DELIVRD" || string(m.Source().Addr) != "4670" || m.Priority != 1 {
+		t.Errorf("a text that is no receipt becomes %+v", m)
+	}
+	m, _ = message(t, byText, 1, `deliver_sm seq=1 esm_class=8 short_message="`+full+`DELIVRD"`)
 	var p PDU
 	if server(t, Version34).Encode(1, &p, m, 9); p.SM.ESMClass != ClassReceipt {
 		t.Errorf("a client is told esm_class %d", p.SM.ESMClass)

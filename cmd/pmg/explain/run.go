@@ -170,6 +170,9 @@ func (r *run) recorded(steps []intake.Step) []intake.Step {
 // read notes what came.
 func (r *run) read(s *intake.Submission) {
 	m := s.Message
+	if m.Flags&sms.ByText != 0 { // no message has its id
+		r.gateway.Convert.Unreport(s.From.Connector, m)
+	}
 	if m.Kind == sms.Receipt {
 		r.err = errors.New("cannot explain a receipt: it goes to the client of its message, whatever the routes")
 	}

@@ -1,0 +1,39 @@
+package receipts
+
+import (
+	"pmg/sms"
+)
+
+// A text may look like a receipt though its SMSC does not say that it is one. A person may have written it, who does not know the
+// ids of our messages: so it is a receipt if a message of ours has the id, and was sent to the number that the text comes from,
+// whatever receipt_match says.
+
+// IsOfLatest reports whether a text is the receipt of one of the latest messages.
+func (d *Desk) IsOfLatest(o *Centre, m *sms.Message) bool {
+	var f Match
+	return d.Find(o, m, &f) && isBetween(m, f.Dest.Addr)
+}
+
+// IsOfOurs reports whether a text is the receipt of any message. It may read the disk.
+func (d *Desk) IsOfOurs(o *Centre, m *sms.Message) (is bool, failed error) {
+	r, ok := m.Report()
+	if !ok {
+		return false, nil
+	}
+	o.mu.Lock()
+	key, ok := o.keyOf(r.ID)
+	key = append([]byte(nil), key...)
+	o.mu.Unlock()
+	var f Match
+	if ok {
+		is, failed = d.get(o, key, m, &f)
+	} else {
+		is, failed = d.getOnly(o, r.ID, m, &f)
+	}
+	return is && failed == nil && isBetween(m, f.Dest.Addr), failed
+}
+
+// isBetween reports whether a message to dest went to one of the numbers of a text.
+func isBetween(m *sms.Message, dest []byte) bool {
+	return sameEnd(m.Source().Addr, dest) || sameEnd(m.Dest().Addr, dest)
+}
