@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode"
 
-	"pmg/httpapi/call"
+	"pmg/internal/httpcall"
 	"pmg/internal/passhash"
 	"pmg/internal/tlsfiles"
 	"pmg/protocols"
@@ -27,7 +27,7 @@ func (d *decoder) check(c *Config, o Options) {
 		d.store(c)
 	}
 	d.events(&c.Events, &c.PDULog)
-	if err := call.CheckPrefix(c.Telemetry.OTLP); c.Telemetry.OTLP != "" && err != nil {
+	if err := httpcall.CheckPrefix(c.Telemetry.OTLP); c.Telemetry.OTLP != "" && err != nil {
 		d.problem("telemetry.otlp", "%s", err)
 	}
 	accounts, keys := map[string]int{}, map[string]bool{}
@@ -121,9 +121,9 @@ func checkCallbacks(d *decoder, a *Account, path string) {
 		d.problem(path+".pull", "must not be given together with webhook")
 	}
 	if a.Webhook != "" {
-		check := call.CheckPrefix
+		check := httpcall.CheckPrefix
 		if a.WebhookForm != PMGForm {
-			check = func(url string) error { return call.CheckURL(strings.ReplaceAll(url, "%", "")) } // it may have escapes
+			check = func(url string) error { return httpcall.CheckURL(strings.ReplaceAll(url, "%", "")) } // it may have escapes
 		}
 		if err := check(a.Webhook); err != nil {
 			d.problem(path+".webhook", "%s", err)
@@ -138,14 +138,14 @@ func checkCallbacks(d *decoder, a *Account, path string) {
 		d.problem(path+".webhook_reply", "must not be true with webhook_form: %s: only Kannel's forms have replies", a.WebhookForm)
 	}
 	for i, prefix := range a.CallbackURLs {
-		if err := call.CheckPrefix(prefix); err != nil {
+		if err := httpcall.CheckPrefix(prefix); err != nil {
 			d.problem(fmt.Sprintf("%s.callback_urls[%d]", path, i), "%s", err)
-		} else if err := call.CheckPortOf(prefix); err != nil {
+		} else if err := httpcall.CheckPortOf(prefix); err != nil {
 			d.warn(fmt.Sprintf("%s.callback_urls[%d]", path, i), "has no effect: URLs that come with messages %s", err)
 		}
 	}
 	for _, key := range strings.Fields(a.WebhookKey) {
-		if err := call.CheckSecret(key); err != nil {
+		if err := httpcall.CheckSecret(key); err != nil {
 			d.problem(path+".webhook_key", "%s", err)
 		}
 	}

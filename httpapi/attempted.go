@@ -2,7 +2,7 @@ package httpapi
 
 import (
 	"pmg/gateway/webhooks"
-	"pmg/httpapi/call"
+	"pmg/internal/httpcall"
 	"pmg/pdulog"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/own"
@@ -10,7 +10,7 @@ import (
 )
 
 // tried has operators see an attempt to tell what a message says, also in its trace.
-func (c *caller) tried(o call.Outcome, second bool, m *sms.Message, e *httpsms.Event) {
+func (c *caller) tried(o httpcall.Outcome, second bool, m *sms.Message, e *httpsms.Event) {
 	c.engine.gateway.Settler.Told(m, o.Took, o.Status, o.Err)
 	c.server.Tried(webhooks.Attempt{
 		Event: eventID(m), ID: sms.FormatID(e.ID), Type: own.TypeOf(e), Number: max(1, int(m.Sends)), Taken: o.Code == sms.OK,
@@ -19,7 +19,7 @@ func (c *caller) tried(o call.Outcome, second bool, m *sms.Message, e *httpsms.E
 }
 
 // refused tells the operator that a server does not take what it is told, now and then.
-func (c *caller) refused(m *sms.Message, e *httpsms.Event, o call.Outcome) call.Outcome {
+func (c *caller) refused(m *sms.Message, e *httpsms.Event, o httpcall.Outcome) httpcall.Outcome {
 	g := c.engine.gateway
 	if g.Node.News.Is("call: " + c.lane.Account + " " + c.lane.Endpoint) {
 		g.Node.Log.Warn().Str("account", c.lane.Account).Str("endpoint", c.lane.Endpoint).Str("id", sms.FormatID(e.ID)).
@@ -30,7 +30,7 @@ func (c *caller) refused(m *sms.Message, e *httpsms.Event, o call.Outcome) call.
 }
 
 // logs writes a call and its answer to the pdu log of the lane's connector.
-func (c *caller) logs(m *sms.Message, e *httpsms.Event, request *httpsms.Call, o call.Outcome) {
+func (c *caller) logs(m *sms.Message, e *httpsms.Event, request *httpsms.Call, o httpcall.Outcome) {
 	l := c.engine.listenerOf(c.lane.Home())
 	if l == nil {
 		return

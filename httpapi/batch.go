@@ -5,7 +5,7 @@ import (
 	"encoding/hex"
 
 	"pmg/config"
-	"pmg/httpapi/call"
+	"pmg/internal/httpcall"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
@@ -45,10 +45,10 @@ func (b *batch) id() string {
 }
 
 // tellAll calls the webhook of an account about a batch.
-func (c *caller) tellAll(a *config.Account, b *batch) call.Outcome {
+func (c *caller) tellAll(a *config.Account, b *batch) httpcall.Outcome {
 	url, second := c.choose(a)
 	request := own.TellAll(url, c.engine.gateway.Node.Clock.WallNow(), b.events)
-	o := c.call(a, request, call.Target{Trusted: true}, b.id(), second)
+	o := c.call(a, request, httpcall.Target{Trusted: true}, b.id(), second)
 	c.came(a, &o, second)
 	for i, m := range b.messages {
 		c.logs(m, b.about[i], request, o)

@@ -11,7 +11,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/webhooks"
-	"pmg/httpapi/call"
+	"pmg/internal/httpcall"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/jasmin"
 	"pmg/protocols/httpsms/kannel"
@@ -30,7 +30,7 @@ const (
 // callers are the couriers of all servers of clients.
 type callers struct {
 	engine *Engine
-	caller *call.Caller
+	caller *httpcall.Caller
 	ctx    context.Context
 	cancel context.CancelFunc
 	under  sync.WaitGroup
@@ -43,7 +43,7 @@ type callers struct {
 }
 
 func newCallers(x *Engine) *callers {
-	c := &callers{engine: x, caller: call.New(call.Options{}), batches: batches{of: map[string]int{}}, of: map[*connector.Lane]*caller{}}
+	c := &callers{engine: x, caller: httpcall.New(httpcall.Options{}), batches: batches{of: map[string]int{}}, of: map[*connector.Lane]*caller{}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
 }
@@ -188,7 +188,7 @@ type settled struct {
 
 // settle tells the lane what came of calls. Where news of a message was not told, what waits to be told of it does until
 // it has been tried again.
-func (c *caller) settle(slots []*connector.Slot, outcomes []call.Outcome) {
+func (c *caller) settle(slots []*connector.Slot, outcomes []httpcall.Outcome) {
 	all := make([]settled, 0, len(slots))
 	pause := time.Duration(0)
 	c.mu.Lock()
@@ -246,8 +246,8 @@ var reports = map[uint8]func(*httpsms.Event) (*httpsms.Call, bool){
 }
 
 // try tells what messages say, together where one call may tell them. Nothing but a message can fail at it.
-func (c *caller) try(a *config.Account, slots []*connector.Slot) []call.Outcome {
-	outcomes := make([]call.Outcome, len(slots))
+func (c *caller) try(a *config.Account, slots []*connector.Slot) []httpcall.Outcome {
+	outcomes := make([]httpcall.Outcome, len(slots))
 	var all batch
 	for i, s := range slots {
 		o := &outcomes[i]
@@ -255,7 +255,7 @@ func (c *caller) try(a *config.Account, slots []*connector.Slot) []call.Outcome 
 		case c.isOvertaken(aboutOf(s.Message), s.Message):
 			o.Code = sms.OK
 		case a == nil: // it may come back
-			*o = call.Outcome{Code: sms.TemporaryFailure, Err: "its account is gone"}
+			*o = httpcall.Outcome{Code: sms.TemporaryFailure, Err: "its account is gone"}
 		default:
 			c.guard(s.Message, o, sms.Faulty, "a call failed at a message; it is put aside", func() {
 				if most(a) == 1 || !all.add(c, i, s.Message) {
@@ -265,7 +265,7 @@ func (c *caller) try(a *config.Account, slots []*connector.Slot) []call.Outcome 
 		}
 	}
 	if len(all.events) > 0 {
-		var o call.Outcome
+		var o httpcall.Outcome
 		c.guard(all.messages[0], &o, sms.TemporaryFailure, "a call about several messages failed; it is made again", func() { o = c.tellAll(a, &all) })
 		for _, i := range all.at {
 			outcomes[i] = o
@@ -275,18 +275,18 @@ func (c *caller) try(a *config.Account, slots []*connector.Slot) []call.Outcome 
 }
 
 // guard calls f, which is about a message. A fault at it becomes an outcome with a code, and is logged.
-func (c *caller) guard(m *sms.Message, o *call.Outcome, code sms.Code, what string, f func()) {
+func (c *caller) guard(m *sms.Message, o *httpcall.Outcome, code sms.Code, what string, f func()) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			c.engine.gateway.Node.Log.Error().Str("id", sms.FormatID(m.ID)).Str("endpoint", c.lane.Endpoint).Interface("panic", fault).Bytes("stack", debug.Stack()).Msg(what)
-			*o = call.Outcome{Code: code}
+			*o = httpcall.Outcome{Code: code}
 		}
 	}()
 	f()
 }
 
 // tell calls the server about a message.
-func (c *caller) tell(a *config.Account, m *sms.Message) call.Outcome {
+func (c *caller) tell(a *config.Account, m *sms.Message) httpcall.Outcome {
 	out := c.leaving(m)
 	if out != m {
 		defer out.Release()
@@ -304,13 +304,13 @@ func (c *caller) tell(a *config.Account, m *sms.Message) call.Outcome {
 		request, reply, told = inForm(a, url, e)
 	}
 	if !told {
-		return call.Outcome{Code: sms.OK}
+		return httpcall.Outcome{Code: sms.OK}
 	}
-	target := call.Target{Trusted: webhook}
+	target := httpcall.Target{Trusted: webhook}
 	if !webhook {
 		var err error
-		if target, err = call.Allowed(a.CallbackURLs, a.CallbacksTo == config.PublicCallbacks, request.URL); err != nil {
-			o := call.Outcome{Code: sms.TemporaryFailure, Err: "is not called: the URL " + err.Error()} // an operator may allow it
+		if target, err = httpcall.Allowed(a.CallbackURLs, a.CallbacksTo == config.PublicCallbacks, request.URL); err != nil {
+			o := httpcall.Outcome{Code: sms.TemporaryFailure, Err: "is not called: the URL " + err.Error()} // an operator may allow it
 			c.tried(o, second, m, e)
 			return c.refused(m, e, o)
 		}
@@ -341,11 +341,11 @@ func eventID(m *sms.Message) string { return eventPrefix + sms.FormatID(m.ID) }
 const eventPrefix = "evt_"
 
 // call makes a call, signed under an id unless that is empty. second says that it is of webhook_fallback.
-func (c *caller) call(a *config.Account, request *httpsms.Call, target call.Target, id string, second bool) call.Outcome {
+func (c *caller) call(a *config.Account, request *httpsms.Call, target httpcall.Target, id string, second bool) httpcall.Outcome {
 	if id != "" {
-		header, err := call.Sign(strings.Fields(a.WebhookKey), id, time.Unix(0, c.engine.gateway.Node.Clock.WallNow()), request.Body)
+		header, err := httpcall.Sign(strings.Fields(a.WebhookKey), id, time.Unix(0, c.engine.gateway.Node.Clock.WallNow()), request.Body)
 		if err != nil {
-			return call.Outcome{Code: sms.TemporaryFailure, Err: "webhook_key: " + err.Error()}
+			return httpcall.Outcome{Code: sms.TemporaryFailure, Err: "webhook_key: " + err.Error()}
 		}
 		request.Header = append(request.Header, header...)
 	}
@@ -391,7 +391,7 @@ func (c *caller) event(m, out *sms.Message) *httpsms.Event {
 }
 
 // statusOf returns the status of an answer, or httpsms.NoAnswer.
-func statusOf(o call.Outcome) uint32 {
+func statusOf(o httpcall.Outcome) uint32 {
 	if o.Status == 0 {
 		return httpsms.NoAnswer
 	}

@@ -13,7 +13,7 @@ import (
 
 	"pmg/connector"
 	"pmg/gateway/convert"
-	"pmg/httpapi/call"
+	"pmg/internal/httpcall"
 	"pmg/pdulog"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/centre"
@@ -25,7 +25,7 @@ import (
 type way struct {
 	*outbound
 	centre *centre.Centre
-	sender *call.Sender
+	sender *httpcall.Sender
 	tokens *tokens // nil: calls need none
 	window int
 	lost   chan string       // why nothing can be sent
@@ -46,7 +46,7 @@ func newWay(v *outbound) (*way, error) {
 	}
 	host := c.Address().Hostname()
 	o := senderOptions(v.connector, host)
-	w := &way{outbound: v, centre: c, sender: call.NewSender(o), window: o.Connections, lost: make(chan string, 1)}
+	w := &way{outbound: v, centre: c, sender: httpcall.NewSender(o), window: o.Connections, lost: make(chan string, 1)}
 	if t := c.TokenCall(); t != nil {
 		if u, err := url.Parse(t.URL); err != nil || u.Hostname() != host {
 			o.TLS = nil
@@ -184,7 +184,7 @@ type attempt struct {
 	message *sms.Message
 	number  uint32
 	token   string // that was to let it in
-	answer  call.Answer
+	answer  httpcall.Answer
 }
 
 // call calls the SMS centre.

@@ -3,7 +3,7 @@ package httpapi
 import (
 	"pmg/config"
 	"pmg/connector"
-	"pmg/httpapi/call"
+	"pmg/internal/httpcall"
 	"pmg/sms"
 )
 
@@ -38,7 +38,7 @@ func (c *caller) choose(a *config.Account) (url string, second bool) {
 }
 
 // came notes what came of a call of webhook or, with second, of webhook_fallback.
-func (c *caller) came(a *config.Account, o *call.Outcome, second bool) {
+func (c *caller) came(a *config.Account, o *httpcall.Outcome, second bool) {
 	c.mu.Lock()
 	switch {
 	case second && o.Code == sms.OK:

@@ -12,7 +12,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/httpapi/body"
-	"pmg/httpapi/call"
+	"pmg/internal/httpcall"
 	"pmg/internal/httpfault"
 	"pmg/internal/smstext"
 	"pmg/internal/tlsfiles"
@@ -165,7 +165,7 @@ func (x *exchange) mayCall(url string) error {
 		return nil
 	}
 	a := x.account.Config()
-	_, err := call.Allowed(a.CallbackURLs, a.CallbacksTo == config.PublicCallbacks, url)
+	_, err := httpcall.Allowed(a.CallbackURLs, a.CallbacksTo == config.PublicCallbacks, url)
 	return err
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"pmg/config"
 	"pmg/gateway/request"
-	"pmg/httpapi/call"
+	"pmg/internal/httpcall"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/jasmin"
 )
@@ -149,7 +149,7 @@ func (c *callers) once(a *config.Account, calls []*httpsms.Call) {
 		ctx, done := context.WithTimeout(c.ctx, batchTime)
 		defer done()
 		for _, request := range calls {
-			to, err := call.Allowed(a.CallbackURLs, a.CallbacksTo == config.PublicCallbacks, request.URL)
+			to, err := httpcall.Allowed(a.CallbackURLs, a.CallbacksTo == config.PublicCallbacks, request.URL)
 			if err != nil {
 				c.notTold(a, request, "its URL "+err.Error())
 				return

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"pmg/connector"
-	"pmg/httpapi/call"
+	"pmg/internal/httpcall"
 	"pmg/pdulog"
 )
 
@@ -171,9 +171,9 @@ func (v *outbound) shut(w *way) {
 }
 
 // senderOptions returns how the SMS centre of a connector at a host is called.
-func senderOptions(c *connector.Connector, host string) (o call.SenderOptions) {
+func senderOptions(c *connector.Connector, host string) (o httpcall.SenderOptions) {
 	cfg := c.Config()
-	o = call.SenderOptions{Connections: cfg.Instances * cfg.Window, ConnectTimeout: cfg.ConnectTimeout, Timeout: cfg.ResponseTimeout}
+	o = httpcall.SenderOptions{Connections: cfg.Instances * cfg.Window, ConnectTimeout: cfg.ConnectTimeout, Timeout: cfg.ResponseTimeout}
 	if files := c.TLS(); files != nil {
 		o.TLS = files.Config(host)
 	}

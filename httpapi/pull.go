@@ -13,7 +13,7 @@ import (
 
 	"pmg/connector"
 	"pmg/connector/streams"
-	"pmg/httpapi/call"
+	"pmg/internal/httpcall"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
@@ -356,7 +356,7 @@ func (x *api) told(c *caller, m *sms.Message) own.Event {
 	e := c.event(m, out)
 	event := own.EventOf(e)
 	event.ID = eventID(m)
-	c.logs(m, e, &httpsms.Call{Method: x.r.Method, URL: x.r.URL.Path}, call.Outcome{Status: http.StatusOK})
+	c.logs(m, e, &httpsms.Call{Method: x.r.Method, URL: x.r.URL.Path}, httpcall.Outcome{Status: http.StatusOK})
 	return event
 }
 

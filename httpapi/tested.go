@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"pmg/gateway/webhooks"
-	"pmg/httpapi/call"
+	"pmg/internal/httpcall"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
 )
@@ -36,12 +36,12 @@ func (c *callers) test(ctx context.Context, account string, fallback bool) (t we
 	}
 	request := own.Test(url, account, g.Node.Clock.WallNow())
 	id := "test_" + strings.ToLower(rand.Text())
-	header, err := call.Sign(strings.Fields(a.WebhookKey), id, time.Unix(0, g.Node.Clock.WallNow()), request.Body)
+	header, err := httpcall.Sign(strings.Fields(a.WebhookKey), id, time.Unix(0, g.Node.Clock.WallNow()), request.Body)
 	if err != nil {
 		return t, errors.New("webhook_key: " + err.Error())
 	}
 	request.Header = append(request.Header, header...)
-	o := c.caller.Do(ctx, request, call.Target{Trusted: true})
+	o := c.caller.Do(ctx, request, httpcall.Target{Trusted: true})
 	return webhooks.Attempt{
 		Endpoint: sms.Endpoint(url), Event: id, Type: own.TestType, Number: 1, Taken: o.Code == sms.OK,
 		Status: o.Status, Milliseconds: o.Took.Milliseconds(), Error: o.Err, Reply: string(o.Body),

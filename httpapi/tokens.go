@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"pmg/httpapi/call"
+	"pmg/internal/httpcall"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/centre"
 )
@@ -14,7 +14,7 @@ import (
 // tokens has the token that lets calls of an SMS centre in. It asks for another one shortly before that ends, and when it
 // was refused; however many calls wait for one, once. It is safe for concurrent use.
 type tokens struct {
-	sender *call.Sender
+	sender *httpcall.Sender
 	call   *httpsms.Call
 	host   string
 	now    func() int64
@@ -37,7 +37,7 @@ type asked struct {
 const replaceInterval = 10 * time.Second
 
 // newTokens returns what has the tokens for an SMS centre, nil if it wants none.
-func newTokens(c *httpsms.Call, o call.SenderOptions, now func() int64) *tokens {
+func newTokens(c *httpsms.Call, o httpcall.SenderOptions, now func() int64) *tokens {
 	if c == nil {
 		return nil
 	}
@@ -46,7 +46,7 @@ func newTokens(c *httpsms.Call, o call.SenderOptions, now func() int64) *tokens 
 		u = &url.URL{}
 	}
 	o.Connections, o.Timeout = 1, o.ConnectTimeout
-	return &tokens{sender: call.NewSender(o), call: c, host: u.Host, now: now}
+	return &tokens{sender: httpcall.NewSender(o), call: c, host: u.Host, now: now}
 }
 
 // get returns a token, which is another one than that which was refused, unless this was replaced only now. It returns

@@ -63,9 +63,9 @@ func table() []row {
 		{"protocols/httpsms/kannel", "internal/smstext protocols/httpsms sms sms/charset sms/userdata"},
 
 		// Decisions that need no session.
-		{"httpapi/call", "protocols/httpsms sms"},
+		{"internal/httpcall", "protocols/httpsms sms"},
 		{"httpapi/conns", ""},
-		{"config", "httpapi/call internal/machine internal/nearest internal/passhash internal/tlsfiles internal/token protocols protocols/httpsms protocols/httpsms/centre protocols/smpp protocols/testsms protocols/ucp sms sms/charset sms/fit sms/rewrite"},
+		{"config", "internal/httpcall internal/machine internal/nearest internal/passhash internal/tlsfiles internal/token protocols protocols/httpsms protocols/httpsms/centre protocols/smpp protocols/testsms protocols/ucp sms sms/charset sms/fit sms/rewrite"},
 		{"account", "config internal/passhash internal/ratelimit internal/tlsfiles internal/token protocols sms"},
 		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms"},
 		{"events", "internal/logfile pdulog sms"},
@@ -97,7 +97,7 @@ func table() []row {
 		{"httpapi/body", "connector"},
 		{"sandbox", "connector gateway gateway/convert gateway/receipts gateway/request internal/smstext pdulog protocols/testsms sms sms/rewrite"},
 		{"sandbox/phone", "sandbox"},
-		{"httpapi", "account config connector connector/streams gateway gateway/convert gateway/operate gateway/request gateway/webhooks httpapi/body httpapi/call httpapi/conns internal/handshakes internal/httpfault internal/proxyheader internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/centre protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sandbox sms"},
+		{"httpapi", "account config connector connector/streams gateway gateway/convert gateway/operate gateway/request gateway/webhooks httpapi/body httpapi/conns internal/handshakes internal/httpcall internal/httpfault internal/proxyheader internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms protocols/httpsms/centre protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sandbox sms"},
 		{"admin/access", "account config gateway/node internal/passhash internal/token internal/turns"},
 		{"admin/history", "connector"},
 		{"admin/problems", "internal/figuretext"},

@@ -1,4 +1,4 @@
-// Package call calls the URLs of clients: webhooks, and the callbacks that messages name.
+// Package httpcall calls the URLs of clients: webhooks, and the callbacks that messages name.
 //
 // A URL of the configuration is trusted. One that a client has given could make the gateway a means to reach what is
 // beside it, so Allowed decides whether an account may have it called, and the address is checked when the connection
@@ -11,4 +11,4 @@
 // # Start reading
 //
 // caller.go (Caller), outcome.go (the table of statuses), target.go (which addresses), url.go (Allowed), then sign.go.
-package call
+package httpcall
