@@ -34,6 +34,7 @@ func Acts() []Act {
 		{"queue/" + operate.MoveMessages, access.Operate, "moves messages that wait to another connector", change(operate.MoveMessages)},
 		{"queue/" + operate.RetryMessages, access.Operate, "has messages that were put aside tried again", change(operate.RetryMessages)},
 		{"webhooks/enable", access.Operate, "has servers of an account called again that are disabled", (*Server).enable},
+		{"webhooks/retry", access.Operate, "calls servers of an account now that rest", (*Server).retryWebhooks},
 		{"webhooks/test", access.Operate, "calls the webhook of an account with an event that tells nothing", (*Server).testWebhook},
 		{"try", access.Administer, "submits a message as an account", (*Server).try},
 		{"store/backup", access.Administer, "copies the store", (*Server).backup},
@@ -52,7 +53,7 @@ type List struct {
 func Lists() []List {
 	return []List{
 		{"status", "the gateway, its connectors and accounts, with ?sessions=1 the sessions", (*Server).status},
-		{"history", "the figures of the last hour, of the gateway or of ?connector=", (*Server).history},
+		{"history", "the figures of the last hour, of the gateway, of ?connector= or of ?account=", (*Server).history},
 		{"queue", "messages in the store", (*Server).queue},
 		{"queue/sums", "how many messages wait for whom", (*Server).sums},
 		{"messages", "what became of the messages that ?q= means: a number, an id, a reference", (*Server).messages},

@@ -49,6 +49,23 @@ func (s *Server) enable(r *http.Request) (any, error) {
 	return answer, nil
 }
 
+// Called is the answer to a request to call servers now.
+type Called struct {
+	Account string   `json:"account"`
+	Servers []string `json:"servers"` // those that have events waiting
+}
+
+// retryWebhooks calls the servers of ?account=name now that have events waiting.
+func (s *Server) retryWebhooks(r *http.Request) (any, error) {
+	name := r.FormValue("account")
+	if s.view.gateway.Account(name) == nil {
+		return nil, refuse(http.StatusNotFound, "cannot retry webhooks: there is no such account")
+	}
+	answer := Called{name, s.view.gateway.Webhooks.Retry(name, access.CallerOf(r).String())}
+	access.After(r, answer)
+	return answer, nil
+}
+
 // testWebhook calls the webhook of ?account=name with an event that tells nothing, with ?fallback=1 its webhook_fallback.
 func (s *Server) testWebhook(r *http.Request) (any, error) {
 	a, err := s.view.gateway.Webhooks.Test(r.Context(), r.FormValue("account"), r.FormValue("fallback") != "")

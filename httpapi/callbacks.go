@@ -60,8 +60,8 @@ func (c *callers) serve(l *connector.Lane) {
 	}
 	one := &caller{callers: c, lane: l, server: c.engine.gateway.Webhooks.Server(l), under: map[uint64][]*connector.Slot{}, failing: map[uint64]int{}, overtaken: map[uint64]struct{}{}}
 	c.of[l] = one
-	one.server.OnEnable(one.follow)
-	one.follow()
+	one.server.CalledBy(one)
+	one.Follow()
 }
 
 // start runs f on a goroutine and reports true, unless the gateway is ending. Events that were not delivered stay in the store.

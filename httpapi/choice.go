@@ -56,7 +56,7 @@ func (c *caller) came(a *config.Account, o *httpcall.Outcome, second bool) {
 	if o.Gone && !second && !hasOtherForm(a) && c.server.Disable() {
 		c.engine.gateway.Node.Log.Error().Str("account", c.lane.Account).Str("endpoint", c.lane.Endpoint).Bool("fallback", a.WebhookFallback != "").
 			Int64("waiting", c.lane.Queued.Load()).Msg("a client's webhook has answered 410 Gone: it is not called any more until pmg webhooks enable, a reload or a restart; its events wait, or go to webhook_fallback")
-		c.follow()
+		c.Follow()
 	}
 }
 
@@ -71,8 +71,25 @@ func (c *caller) isResting() bool {
 	return a == nil || a.WebhookFallback == "" || c.choice.failures >= failuresRest
 }
 
-// follow has the lane give what waits, unless its server is disabled and there is no other.
-func (c *caller) follow() {
+// retryAtOnce is how many events of a lane become due in one turn of what dispatches for it.
+const retryAtOnce = 1000
+
+// Retry implements webhooks.Caller: what waits for another attempt is due now, and the server no longer rests.
+func (c *caller) Retry() {
+	c.mu.Lock()
+	c.choice.away = 0
+	c.mu.Unlock()
+	var turn func(now int64)
+	turn = func(now int64) {
+		if c.lane.Retry(now, retryAtOnce) {
+			c.engine.Do(c.lane, turn)
+		}
+	}
+	c.engine.Do(c.lane, turn)
+}
+
+// Follow implements webhooks.Caller: the lane gives what waits, unless its server is disabled and there is no other.
+func (c *caller) Follow() {
 	c.engine.Do(c.lane, func(int64) {
 		a := c.engine.gateway.Table.Account(c.lane.Account)
 		gives := !c.server.IsDisabled() || a != nil && a.WebhookFallback != ""

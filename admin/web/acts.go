@@ -64,6 +64,11 @@ func told(a *admin.Act, v any) string {
 			return "No server of " + done.Account + " was disabled."
 		}
 		return "Called again: " + strings.Join(done.Servers, ", ")
+	case admin.Called:
+		if len(done.Servers) == 0 {
+			return "Nothing waits for a server of " + done.Account + " that may be called."
+		}
+		return "Called now: " + strings.Join(done.Servers, ", ")
 	case admin.Tried:
 		return triedText(&done)
 	case admin.Reloaded:

@@ -27,6 +27,7 @@ type hooksPage struct {
 	Dead     int64              // how many dead letters there are
 	Letters  []letterRow
 	Disabled bool // one of them is not called any more
+	Late     bool // events wait for one that fails or rests
 	Replies  bool // what servers have replied is shown
 }
 
@@ -58,6 +59,7 @@ func (d *details) hooks(r *http.Request) any {
 			one.Oldest = now.Sub(*row.Oldest).Seconds()
 		}
 		p.Disabled = p.Disabled || row.Disabled != nil
+		p.Late = p.Late || row.Disabled == nil && row.Waiting > 0 && (row.RestsUntil != nil || row.Failures > 0)
 		p.Servers = append(p.Servers, one)
 	}
 	p.Attempts = g.Webhooks.Attempts(webhooks.Filter{Account: p.Name, ID: r.FormValue("id"), Limit: mostAttempts, Replies: p.Replies})

@@ -252,6 +252,28 @@ func (q *Queue) advance(now int64) {
 	}
 }
 
+// Hasten makes messages due that wait for another attempt, so many at most, and reports whether there are more. Those that wait for
+// their delivery time stay.
+func (q *Queue) Hasten(now int64, most int) (more bool) {
+	var due []Entry
+	q.later.Scan(func(e Entry) bool {
+		if e.Due > now {
+			return true
+		}
+		more = len(due) == most
+		if !more {
+			due = append(due, e)
+		}
+		return !more
+	})
+	for _, e := range due {
+		q.later.Delete(e)
+		q.willExpire(e.Expires)
+		q.putBack(e)
+	}
+	return more
+}
+
 // NextDue returns when the next message becomes due or expires that is not due yet, or 0
 // if there is none.
 func (q *Queue) NextDue() int64 {

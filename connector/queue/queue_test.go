@@ -206,6 +206,29 @@ func TestQueueNextDue(t *testing.T) {
 	}
 }
 
+// What waits for another attempt is due when an operator says so, in parts; what waits for its delivery time is not.
+func TestQueueHasten(t *testing.T) {
+	t.Parallel()
+	q := newQueue()
+	for i := range 3 {
+		q.PushBack(&sms.Message{ID: uint64(i + 1), Arrived: 100, NotBefore: int64(500 + i)}, 100)
+	}
+	q.Push(&sms.Message{ID: 4, Arrived: 100, DeliverAt: 400}, 100)
+	for i, more := range []bool{true, false} {
+		if got := q.Hasten(110, 2); got != more || q.Due() != i+2 {
+			t.Fatalf("%v, %d are due", got, q.Due())
+		}
+	}
+	for id := range uint64(3) {
+		if m, _ := q.Pop(110); m == nil || m.ID != id+1 {
+			t.Errorf("%+v, not message %d", m, id+1)
+		}
+	}
+	if q.Ready(399) || q.NextDue() != 400 || q.Len() != 1 {
+		t.Errorf("next due at %d, %d wait", q.NextDue(), q.Len())
+	}
+}
+
 // After a backlog has been sent its memory is free.
 func TestQueueShrinks(t *testing.T) {
 	t.Parallel()

@@ -105,6 +105,19 @@ func (d *Desk) Enable(account, operator string) []string {
 	return enabled
 }
 
+// Retry calls the servers of an account now that have events waiting, however long they were to rest, and returns which they are.
+// Those that are disabled stay so. The log names the operator.
+func (d *Desk) Retry(account, operator string) []string {
+	called := []string{}
+	for _, s := range d.all(account, "") {
+		if s.retry() {
+			called = append(called, s.lane.Endpoint)
+			d.Log.Info().Str("account", s.lane.Account).Str("endpoint", s.lane.Endpoint).Str("operator", operator).Msg("an operator calls a client's server now")
+		}
+	}
+	return called
+}
+
 // A TestFunc calls the webhook of an account with an event that tells nothing, or with fallback its webhook_fallback.
 type TestFunc func(ctx context.Context, account string, fallback bool) (Attempt, error)
 

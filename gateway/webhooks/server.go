@@ -35,7 +35,7 @@ type Server struct {
 
 	mu       sync.Mutex
 	row      Row
-	enabled  func()    // is called when it may be called again; nil: nobody asks
+	caller   Caller    // nil: nothing calls it
 	attempts []Attempt // a ring: the last ones; nil: they are not remembered
 	next     int       // where the next one goes once the ring is full
 }
@@ -123,24 +123,45 @@ func (s *Server) IsDisabled() bool {
 	return s.row.Disabled != nil
 }
 
-// OnEnable has f called when an operator has the server called again.
-func (s *Server) OnEnable(f func()) {
+// A Caller is what calls a server.
+type Caller interface {
+	Follow() // an operator has enabled the server
+	Retry()  // an operator wants it called now
+}
+
+// CalledBy notes what calls the server.
+func (s *Server) CalledBy(c Caller) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.enabled = f
+	s.caller = c
+}
+
+// retry has it called now, unless it is disabled or nothing waits. It reports whether it is called.
+func (s *Server) retry() bool {
+	s.mu.Lock()
+	c, calls := s.caller, s.row.Disabled == nil && s.lane.Queued.Load() > 0
+	if calls {
+		s.row.RestsUntil = nil
+	}
+	s.mu.Unlock()
+	if !calls || c == nil {
+		return false
+	}
+	c.Retry()
+	return true
 }
 
 // enable has it called again. It reports false if it was not disabled.
 func (s *Server) enable() bool {
 	s.mu.Lock()
-	was, f := s.row.Disabled != nil, s.enabled
+	was, c := s.row.Disabled != nil, s.caller
 	s.row.Disabled = nil
 	if was {
 		s.row.Failures = 0
 	}
 	s.mu.Unlock()
-	if was && f != nil {
-		f()
+	if was && c != nil {
+		c.Follow()
 	}
 	return was
 }

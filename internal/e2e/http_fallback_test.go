@@ -117,6 +117,43 @@ func TestHTTPWebhookGone(t *testing.T) {
 	}
 }
 
+// A webhook that rests for long is called when an operator says so, with all that waits.
+func TestHTTPWebhookRetry(t *testing.T) {
+	parallel(t)
+	h := newHook(t)
+	s := withHook(t, h, "")
+	s.more = strings.NewReplacer("1ms", "10m", "10ms", "1h").Replace(s.more)
+	g := start(t, s)
+	smsc := s.operator.session()
+	if got := g.Webhooks.Retry("api", "me"); len(got) > 0 {
+		t.Errorf("called %v", got)
+	}
+	h.answersAfresh(500)
+	var ids []string
+	rests := func() bool {
+		rows := g.Webhooks.Rows("api")
+		return len(rows) > 0 && rows[0].RestsUntil != nil
+	}
+	for n := range 10 {
+		id := dies(t, g, smsc, n)
+		testutil.Eventually(t, "it was called", func() bool { return len(h.of(id)) > 0 })
+		ids = append(ids, id)
+	}
+	testutil.Eventually(t, "it rests", rests)
+	ids = append(ids, dies(t, g, smsc, 10)) // it waits, and was never tried
+	h.answersAfresh(200)
+	if got := g.Webhooks.Retry("api", "me"); len(got) != 1 || got[0] != h.URL {
+		t.Errorf("called %v", got)
+	}
+	for _, id := range ids {
+		testutil.Eventually(t, "it is told", func() bool { return len(h.of(id, "message.delivered")) > 0 })
+	}
+	g.settled()
+	if rests() {
+		t.Error("it rests")
+	}
+}
+
 // Where there is a fallback that takes the events of a webhook that is gone.
 func TestHTTPWebhookGoneFallback(t *testing.T) {
 	parallel(t)

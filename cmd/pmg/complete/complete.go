@@ -33,7 +33,7 @@ func takes(path string) int {
 	switch path {
 	case "pmg hold", "pmg release", "pmg connect":
 		return centres
-	case "pmg webhooks enable", "pmg webhooks test":
+	case "pmg webhooks enable", "pmg webhooks retry", "pmg webhooks test":
 		return accounts
 	case "pmg kick":
 		return sessions

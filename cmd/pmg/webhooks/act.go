@@ -36,6 +36,31 @@ func enableCommand(p Program) *cobra.Command {
 	return cmd
 }
 
+func retryCommand(p Program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "retry ACCOUNT",
+		Short: "Call servers now that rest, with the events that wait",
+		Long: `Calls the servers of an account now for which events wait, however long they were to rest because
+calls had failed. A server that fails again rests again. One that is disabled stays so (enable),
+and dead letters stay where they are (replay).`,
+		Example: "  pmg webhooks retry shop",
+		Args:    cobra.ExactArgs(1),
+	}
+	ask := p.Gateway(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		var answer admin.Called
+		if err := ask(http.MethodPost, admin.Base+"/webhooks/retry?"+url.Values{"account": {args[0]}}.Encode(), &answer); err != nil {
+			return err
+		}
+		if len(answer.Servers) == 0 {
+			return fmt.Errorf("nothing waits for a server of account %s that may be called", args[0])
+		}
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "called now: %s\n", strings.Join(answer.Servers, ", "))
+		return err
+	}
+	return cmd
+}
+
 func testCommand(p Program) *cobra.Command {
 	var fallback bool
 	cmd := &cobra.Command{

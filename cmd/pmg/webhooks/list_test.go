@@ -72,6 +72,7 @@ func TestCommands(t *testing.T) {
 		{"replay evt_0000000000000007", last, "POST /admin/v1/queue/retry?id=0000000000000007&limit=500&state=dead", "1 dead letter told again"},
 		{"delete --endpoint https://a", last, "POST /admin/v1/queue/delete?connector=https%3A%2F%2Fa&limit=500&state=dead", "1 dead letter"},
 		{"enable shop", map[string]any{"servers": []string{"https://a"}}, "POST /admin/v1/webhooks/enable?account=shop", "called again: https://a"},
+		{"retry shop", map[string]any{"servers": []string{"https://a"}}, "POST /admin/v1/webhooks/retry?account=shop", "called now: https://a"},
 		{"test shop --fallback", tries[1], "POST /admin/v1/webhooks/test?account=shop&fallback=1", "|0|204|0|has it|"},
 		{"delete --all", operate.QueuePage{}, "POST /admin/v1/queue/delete?limit=500&state=dead", "0 dead letters deleted"},
 		{"attempts", tries[:0], "GET /admin/v1/webhooks/attempts?account=&endpoint=&id=&limit=100", "no attempts"},
