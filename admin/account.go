@@ -1,6 +1,8 @@
 package admin
 
 import (
+	"time"
+
 	"pmg/connector"
 	"pmg/sms"
 )
@@ -16,7 +18,11 @@ type Account struct {
 
 	Waiting   int64   `json:"waiting" metric:"waiting_messages" column:"waiting" help:"Messages for the account's clients that wait or are under way."`
 	Oldest    float64 `json:"waiting_oldest_seconds" metric:"waiting_oldest_seconds" help:"Age of the next message for the account's clients, 0 when none waits."`
-	Delivered int64   `json:"delivered" metric:"messages_delivered_total" column:"delivered" help:"Messages that the account's clients accepted."`
+	Delivered int64   `json:"delivered" metric:"messages_delivered_total" column:"received" help:"Messages that the account's clients accepted."`
+	Ended     int64   `json:"ended" metric:"messages_ended_total" help:"Messages of the account's clients whose end a receipt for these has told."`
+	Reached   int64   `json:"reached" metric:"messages_reached_total" help:"Those of them that are at the mobile, as the receipt says."`
+
+	LastMessage *time.Time `json:"last_message,omitempty"` // when one of its clients' was accepted last, since the start
 
 	Recent Recent `json:"recent"`
 
@@ -34,8 +40,8 @@ type Recent struct {
 const maxAccounts = 1000
 
 // accounts returns the status of the accounts of the configuration. now is the time by the
-// engine's clock.
-func (v *view) accounts(now int64) []Account {
+// engine's clock, and wall by the wall clock.
+func (v *view) accounts(now int64, wall time.Time) []Account {
 	cfg := v.gateway.Node.Config()
 	rows := make([]Account, len(cfg.Accounts))
 	at := make(map[string]*Account, len(rows))
@@ -46,6 +52,10 @@ func (v *view) accounts(now int64) []Account {
 	v.gateway.Node.Origins.Tallies(func(account string, t *sms.Tally) {
 		if row := at[account]; row != nil {
 			fill(&row.Counters, &t.Counters)
+			if last := t.Last.Load(); last != 0 {
+				at := wall.Add(time.Duration(last - now))
+				row.LastMessage = &at
+			}
 			t.RefusedBy(func(why sms.Code, n int64) {
 				if row.RefusedBy == nil {
 					row.RefusedBy = connector.Labels{}
@@ -71,6 +81,7 @@ func (v *view) accounts(now int64) []Account {
 				}
 			}
 			row.Delivered += l.Delivered.Load()
+			row.Ended, row.Reached = row.Ended+l.Ended.Load(), row.Reached+l.Reached.Load()
 		}
 		l.Shares(func(s *connector.Share) {
 			if row := at[s.Origin.Account]; row != nil {

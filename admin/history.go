@@ -42,6 +42,24 @@ func (v *view) reading() history.Reading {
 	return reading
 }
 
+// accountReading returns what a sample of the accounts' history is made of: of those that have sent or received, as many as have metrics.
+func (v *view) accountReading() (reading history.Reading) {
+	accounts := v.accounts(v.engine.Counters().Now, time.Now())
+	for i := range accounts {
+		a := &accounts[i]
+		if a.Accepted+a.Refused+a.Delivered == 0 {
+			continue
+		}
+		if len(reading.Connectors) == maxAccounts {
+			break
+		}
+		reading.Connectors = append(reading.Connectors, history.Counts{
+			Name: a.Name, Accepted: a.Accepted, Sent: a.Delivered, Refused: a.Refused, Waiting: a.Queued, Oldest: a.Oldest,
+		})
+	}
+	return reading
+}
+
 // memoryHeld returns how many octets the program has of the system.
 func memoryHeld() int64 {
 	held := []gometrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
@@ -51,10 +69,12 @@ func memoryHeld() int64 {
 
 // record makes samples until the function that it returns is called, and a status, so that problems are found by what was before
 // somebody asked.
-func record(r *history.Recorder, v *view) (stop func()) {
+func record(v *view, all ...*history.Recorder) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
-	running.Go(func() { r.Run(ctx) })
+	for _, r := range all {
+		running.Go(func() { r.Run(ctx) })
+	}
 	running.Go(func() {
 		t := time.NewTicker(time.Minute)
 		defer t.Stop()
@@ -69,14 +89,21 @@ func record(r *history.Recorder, v *view) (stop func()) {
 	return func() { cancel(); running.Wait() }
 }
 
-// History returns the last hour.
+// History returns the last hour of the gateway and of its connectors.
 func (s *Server) History() *history.Recorder { return s.recorder }
 
-// history shows the last hour, of the gateway or of ?connector=name.
+// AccountHistory returns the last hour of the accounts.
+func (s *Server) AccountHistory() *history.Recorder { return s.accounts }
+
+// history shows the last hour, of the gateway, of ?connector=name or of ?account=name.
 func (s *Server) history(w http.ResponseWriter, r *http.Request) {
-	series := s.recorder.Series(r.FormValue("connector"))
+	recorder, name := s.recorder, r.FormValue(history.OfConnectors)
+	if account := r.FormValue(history.OfAccounts); account != "" {
+		recorder, name = s.accounts, account
+	}
+	series := recorder.Series(name)
 	if series == nil {
-		http.Error(w, "cannot show the last hour: there is no such connector", http.StatusNotFound)
+		http.Error(w, "cannot show the last hour: there is no such "+recorder.Of()+", or it has had no traffic", http.StatusNotFound)
 		return
 	}
 	answerJSON(w, series, nil)

@@ -39,6 +39,7 @@ type Server struct {
 	view      *view
 	progress  *Progress
 	recorder  *history.Recorder
+	accounts  *history.Recorder
 	stop      func() // ends what records the history; nil: nothing does
 	http      http.Server
 	limiters  limiters
@@ -62,7 +63,7 @@ func Start(cfg *config.Config, g *gateway.Gateway, e gateway.Engine, version str
 	if err := s.listen(cfg, opened); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot start admin %w", err), s.Close())
 	}
-	s.stop = record(s.recorder, s.view)
+	s.stop = record(s.view, s.recorder, s.accounts)
 	for _, l := range s.listeners {
 		go func() { _ = s.http.Serve(l) }() // Close ends it
 		if l.Addr().Network() == "unix" {
@@ -140,7 +141,8 @@ func (s *Server) listen(cfg *config.Config, opened []sock.Listening) error {
 func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, pages Pages) *Server {
 	sessions := access.NewSessions(func() []config.User { return g.Node.Config().Admin.Users }, time.Now)
 	v := newView(g, e, version)
-	s := &Server{reloads: reload, view: v, progress: NewProgress(), recorder: history.New(v.reading), limiters: newLimiters(), searcher: newSearcher(g),
+	s := &Server{reloads: reload, view: v, progress: NewProgress(), recorder: history.New(history.OfConnectors, v.reading), accounts: history.New(history.OfAccounts, v.accountReading),
+		limiters: newLimiters(), searcher: newSearcher(g),
 		guard: access.NewGuard(func() []config.Token { return g.Node.Config().Admin.Tokens }, sessions, g.Node.Log)}
 	s.http = http.Server{
 		Handler:           checkHost(hostNames(cfg), http.NewCrossOriginProtection().Handler(httpfault.Handler(s.mux(cfg.Pprof, pages), g.Node.Log, failed))),

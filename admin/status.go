@@ -273,7 +273,7 @@ func (v *view) status(withSessions bool) *Status {
 	fill(&s.Receipts, &v.gateway.Receipts.Counts)
 	s.Operators = operators(v.gateway.Receipts.Forms())
 	s.Store = v.store()
-	s.Accounts = v.accounts(counted.Now)
+	s.Accounts = v.accounts(counted.Now, now)
 	s.Webhooks = v.webhooksOf(now)
 	s.Routes = v.routes()
 	queues := map[string]int64{}

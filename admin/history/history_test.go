@@ -39,7 +39,7 @@ func TestRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := two()
-		r := New(func() Reading {
+		r := New(OfConnectors, func() Reading {
 			g.Connectors[0].Sent += 50
 			return g.read()
 		})
@@ -86,7 +86,7 @@ func TestRun(t *testing.T) {
 func TestWhole(t *testing.T) {
 	t.Parallel()
 	g, at := two(), time.Unix(1e9, 0)
-	r := New(g.read)
+	r := New(OfConnectors, g.read)
 	r.Sample(at)
 	smsc, clients := &g.Connectors[0], &g.Connectors[1]
 	smsc.Accepted, smsc.Sent, smsc.Receipts, smsc.Waiting, smsc.Oldest = 10, 200, 40, 7, 3
@@ -110,7 +110,7 @@ func TestWhole(t *testing.T) {
 func TestCountersGoBack(t *testing.T) {
 	t.Parallel()
 	g, at := two(), time.Unix(1e9, 0)
-	r := New(g.read)
+	r := New(OfConnectors, g.read)
 	g.Connectors[0].Sent, g.Connectors[0].Answers[3] = 1000, 1000
 	r.Sample(at)
 	g.Connectors[0] = Counts{Name: "smsc", Out: true, Sent: 10}
@@ -139,7 +139,7 @@ func TestCountersGoBack(t *testing.T) {
 // The times of samples grow though the clock is set back.
 func TestClockSetBack(t *testing.T) {
 	t.Parallel()
-	r, at := New(two().read), time.Now()
+	r, at := New(OfConnectors, two().read), time.Now()
 	r.Sample(at)
 	r.Sample(at.Add(Period))
 	r.times[0] = at.Add(time.Hour).Unix() // the sample before was made by the clock of that time
@@ -190,7 +190,7 @@ func TestDocument(t *testing.T) {
 func TestJSON(t *testing.T) {
 	t.Parallel()
 	g, at := two(), time.Unix(1e9, 0)
-	r := New(g.read)
+	r := New(OfConnectors, g.read)
 	want := func(connector, want string) {
 		t.Helper()
 		b, err := json.Marshal(r.Series(connector))

@@ -14,6 +14,7 @@ const (
 
 // A Recorder keeps the samples of a gateway.
 type Recorder struct {
+	of   string // what has samples beside the whole, as JSON names it: connector or account
 	read func() Reading
 
 	mu         sync.Mutex
@@ -21,7 +22,7 @@ type Recorder struct {
 	taken      int           // samples since the start
 	times      [Length]int64 // of the samples, in seconds since 1970; each is later than the one before
 	whole      [Length]Sample
-	connectors map[string]*ring
+	connectors map[string]*ring // or accounts
 }
 
 // A ring has the samples of a connector in the places of those of the whole.
@@ -31,8 +32,19 @@ type ring struct {
 	samples [Length]Sample
 }
 
-// New returns a recorder without samples, which makes them of what read returns.
-func New(read func() Reading) *Recorder { return &Recorder{read: read, connectors: map[string]*ring{}} }
+// New returns a recorder without samples, which makes them of what read returns: of connectors, or of accounts, as of says.
+func New(of string, read func() Reading) *Recorder {
+	return &Recorder{of: of, read: read, connectors: map[string]*ring{}}
+}
+
+// What a recorder has samples of, beside the whole.
+const (
+	OfConnectors = "connector"
+	OfAccounts   = "account"
+)
+
+// Of returns what has samples beside the whole.
+func (r *Recorder) Of() string { return r.of }
 
 // Run makes samples until ctx ends.
 func (r *Recorder) Run(ctx context.Context) {

@@ -5,26 +5,26 @@ import (
 	"strconv"
 )
 
-// A Series is the samples of a connector, or of the whole, in the order of time.
+// A Series is the samples of a connector or of an account, or of the whole, in the order of time.
 type Series struct {
-	Connector string  // "": the whole
-	Times     []int64 // seconds since 1970
-	Samples   []Sample
+	Of, Name string  // such as connector and its name; no name: the whole
+	Times    []int64 // seconds since 1970
+	Samples  []Sample
 }
 
-// Series returns the samples of a connector, and of the whole if it has no name. It is nil if there is no such connector.
-func (r *Recorder) Series(connector string) *Series {
+// Series returns the samples of a connector or of an account, and of the whole if it has no name. It is nil if there are none.
+func (r *Recorder) Series(name string) *Series {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	samples, from := &r.whole, 0
-	if connector != "" {
-		one := r.connectors[connector]
+	if name != "" {
+		one := r.connectors[name]
 		if one == nil {
 			return nil
 		}
 		samples, from = &one.samples, one.from
 	}
-	s := &Series{Connector: connector}
+	s := &Series{Of: r.of, Name: name}
 	for n := max(from, r.taken-Length); n < r.taken; n++ {
 		s.Times, s.Samples = append(s.Times, r.times[n%Length]), append(s.Samples, samples[n%Length])
 	}
@@ -80,11 +80,11 @@ func (c column) MarshalJSON() ([]byte, error) {
 // MarshalJSON writes a list for each figure, and one of the times.
 func (s *Series) MarshalJSON() ([]byte, error) {
 	columns := map[string]any{"period_seconds": Period.Seconds(), "time": append([]int64{}, s.Times...)}
-	if s.Connector != "" {
-		columns["connector"] = s.Connector
+	if s.Name != "" {
+		columns[s.Of] = s.Name
 	}
 	for figure, name := range Names() {
-		if figure >= Clients && s.Connector != "" {
+		if figure >= Clients && s.Name != "" {
 			continue
 		}
 		c := make(column, len(s.Samples))

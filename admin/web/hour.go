@@ -4,20 +4,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"net/url"
 	"strconv"
 	"time"
 
-	"pmg/admin"
 	"pmg/admin/history"
 	"pmg/internal/figuretext"
 )
 
 // An hour is what a page shows of the last hour: charts, which a script draws, and a table for those who do not see these.
 type hour struct {
-	Connector string // "": all
-	Heads     []string
-	Rows      []hourRow // the last first
-	Latest    string    // the last sample in JSON, which the script adds to those that it has
+	Of, Name string // such as connector and its name; no name: all
+	Heads    []string
+	Rows     []hourRow // the last first
+	Latest   string    // the last sample in JSON, which the script adds to those that it has
 
 	last history.Sample
 }
@@ -42,8 +42,11 @@ type tableColumn struct {
 	text    func(float32) string
 }
 
-// tableColumns returns the columns of the table.
-func tableColumns() []tableColumn {
+// tableColumns returns the columns of the table of a connector, or of an account.
+func tableColumns(of string) []tableColumn {
+	if of == history.OfAccounts {
+		return []tableColumn{{"in /s", history.In, false, number}, {"out /s", history.Out, false, number}, {"refused /s", history.Refused, false, number}, {"queued, highest", history.Waiting, true, number}}
+	}
 	return []tableColumn{
 		{"in /s", history.In, false, number}, {"out /s", history.Out, false, number}, {"receipts /s", history.Receipts, false, number}, {"refused /s", history.Refused, false, number},
 		{"waiting, highest", history.Waiting, true, number}, {"oldest, highest", history.Oldest, true, func(v float32) string { return figuretext.Age(float64(v)) }},
@@ -59,14 +62,23 @@ func (h *hour) octets(figure int) string {
 	return fmt.Sprintf("%.0f MiB", h.last[figure]/(1<<20))
 }
 
-// hourOf returns the last hour of a connector, or of all. It is nil if there is no such connector.
-func hourOf(server *admin.Server, connector string) *hour {
-	series := server.History().Series(connector)
+// Query returns the query for these samples.
+func (h *hour) Query() string {
+	if h.Name == "" {
+		return ""
+	}
+	return "?" + url.Values{h.Of: {h.Name}}.Encode()
+}
+
+// hourOf returns the last hour of a connector or of an account, or of all. It is nil if there is none.
+func hourOf(recorder *history.Recorder, name string) *hour {
+	series := recorder.Series(name)
 	if series == nil {
 		return nil
 	}
-	h := &hour{Connector: connector, last: series.Latest()}
-	for _, c := range tableColumns() {
+	h := &hour{Of: recorder.Of(), Name: name, last: series.Latest()}
+	columns := tableColumns(h.Of)
+	for _, c := range columns {
 		h.Heads = append(h.Heads, c.head)
 	}
 	for end := len(series.Samples); end > 0 && len(h.Rows) < steps; {
@@ -75,11 +87,11 @@ func hourOf(server *admin.Server, connector string) *hour {
 		for begin > 0 && series.Times[begin-1] >= from {
 			begin--
 		}
-		h.Rows = append(h.Rows, rowOf(from, series.Samples[begin:end]))
+		h.Rows = append(h.Rows, rowOf(from, series.Samples[begin:end], columns))
 		end = begin
 	}
 	if n := len(series.Samples); n > 0 {
-		latest := history.Series{Connector: connector, Times: series.Times[n-1:], Samples: series.Samples[n-1:]}
+		latest := history.Series{Of: h.Of, Name: name, Times: series.Times[n-1:], Samples: series.Samples[n-1:]}
 		if text, err := json.Marshal(&latest); err == nil {
 			h.Latest = string(text)
 		}
@@ -96,9 +108,9 @@ func (h *hour) rate(figure int) string {
 }
 
 // rowOf returns the row of samples that begin at a time.
-func rowOf(from int64, samples []history.Sample) hourRow {
+func rowOf(from int64, samples []history.Sample, columns []tableColumn) hourRow {
 	row := hourRow{From: time.Unix(from, 0).UTC().Format("15:04")}
-	for _, c := range tableColumns() {
+	for _, c := range columns {
 		var sum, highest, known float32
 		for i := range samples {
 			if samples[i].Known(c.figure) {

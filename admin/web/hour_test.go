@@ -14,6 +14,7 @@ import (
 	"pmg/admin/history"
 	"pmg/config"
 	"pmg/internal/figuretext"
+	"pmg/sms"
 )
 
 // Pages have the last hour without scripts: a table, the last sample as JSON, and where all samples are. Those about a connector
@@ -56,7 +57,7 @@ func TestHourRow(t *testing.T) {
 		{[]history.Sample{unknown, known}, "[3 0 0 0 700 1m 30s 12.5 ms 2.5 s]"},
 		{[]history.Sample{unknown}, "[– – – – – – – –]"},
 	} {
-		if got := rowOf(1e9, c.samples); fmt.Sprint(got.Cells) != c.want || got.From != "01:46" {
+		if got := rowOf(1e9, c.samples, tableColumns(history.OfConnectors)); fmt.Sprint(got.Cells) != c.want || got.From != "01:46" {
 			t.Errorf("%v, not %s", got, c.want)
 		}
 	}
@@ -95,5 +96,38 @@ func TestLibrary(t *testing.T) {
 	}
 	if _, err := staticFiles.ReadFile("static/uplot/LICENSE"); err != nil {
 		t.Error(err)
+	}
+}
+
+// The page about an account has charts of its own, what share of its messages was delivered, and when the last one came.
+func TestAccountHour(t *testing.T) {
+	t.Parallel()
+	s := startServer(t)
+	base, g := "http://"+s.Addr(), s.Gateway()
+	c := browser(t, base, config.LookScope)
+	name := `<b>"x`
+	tally, at := g.Origins.Of(name, "clients").Tally, time.Now().Add(time.Hour)
+	tally.Accepted.Add(1)
+	s.AccountHistory().Sample(at)
+	s.AccountHistory().Sample(at.Add(history.Period))
+	tally.Accepted.Add(600)
+	tally.Last.Store(g.Clock.Now() - int64(90*time.Second))
+	s.AccountHistory().Sample(at.Add(2 * history.Period))
+	lane := g.ClientLane(name, nil)
+	for _, state := range []sms.State{sms.StateDelivered, sms.StateEnroute, sms.StateDelivered, sms.StateExpired, sms.StateDelivered} {
+		lane.Reported(state)
+	}
+	for path, want := range map[string][]string{
+		"/ui/accounts/" + url.PathEscape(name): {`data-url="/admin/v1/history?account=`, `<span data-k="in">60</span>/s`, `<span data-k="share">75.0 %</span>`,
+			`<span data-k="last">1m 30s ago</span>`, "/ui/messages?account="},
+		"/ui/accounts?sort=delivered":                        {`">75.0 %</span>`, `">1m 30s ago</span>`},
+		"/admin/v1/history?account=" + url.QueryEscape(name): {`"account":"`, `,60]`},
+	} {
+		code, body, _ := ask(t, c, "GET", base+path, nil)
+		for _, part := range want {
+			if code != 200 || !strings.Contains(html.UnescapeString(body), part) {
+				t.Errorf("%s: %d, without %s\n%s", path, code, part, body)
+			}
+		}
 	}
 }

@@ -83,7 +83,6 @@ func firstOf(all []admin.Session, filter string) sessionRows {
 // Details make the pages about one thing.
 type details struct {
 	server *admin.Server
-	speeds speeds
 }
 
 // A connectorPage is the model of the page about one connector.
@@ -109,7 +108,7 @@ func (d *details) connector(r *http.Request) any {
 		return nil
 	}
 	p := connectorPage{Connector: status.Connectors[i], Limit: limit(c.Config().Rate), Answer: "–"}
-	p.Hour, p.Open = hourOf(d.server, p.Name), firstOf(p.SessionList, p.Name+"/")
+	p.Hour, p.Open = hourOf(d.server.History(), p.Name), firstOf(p.SessionList, p.Name+"/")
 	p.In, p.Out = p.Hour.rate(history.In), p.Hour.rate(history.Out)
 	if p.Answers.Count > 0 {
 		p.Answer = duration(float32(p.Answers.MeanSeconds))
@@ -132,6 +131,8 @@ type accountPage struct {
 	Config      struct{ MaxSessions, MaxScheduled, MaxParked int }
 	In, Out     string // messages a second
 	Limit       string // of In
+	Share       string // of its messages that are at the mobile
+	Hour        *hour  // nil: it had no traffic
 	Open        sessionRows
 	Reasons     []portion // of refusals
 	Servers     any       // that are called
@@ -154,8 +155,8 @@ func (d *details) account(r *http.Request) any {
 	}
 	p := accountPage{Account: status.Accounts[i], Limit: limit(cfg.Rate), Keys: keyRows(cfg.Keys, status.Time)}
 	p.Config.MaxSessions, p.Config.MaxScheduled, p.Config.MaxParked = cfg.MaxSessions, cfg.MaxScheduled, cfg.MaxParked
-	rate := d.speeds.rates(name).of(status.Time, p.Accepted, p.Delivered)
-	p.In, p.Out = rate[0], rate[1]
+	p.Hour, p.Share = hourOf(d.server.AccountHistory(), name), deliveredShare(&p.Account)
+	p.In, p.Out = p.Hour.rate(history.In), p.Hour.rate(history.Out)
 	var open []admin.Session
 	for i := range status.Connectors {
 		if status.Connectors[i].Direction != config.In {

@@ -119,7 +119,39 @@ func (v *view) Count(n any) string {
 
 // Ago writes how long ago something was, at the time of the request.
 func (v *view) Ago(at time.Time) string {
-	return figuretext.Age(max(0.001, time.Since(at).Seconds())) + " ago"
+	if seconds := time.Since(at).Seconds(); seconds >= 1 {
+		return figuretext.Age(seconds) + " ago"
+	}
+	return "now"
+}
+
+// Last writes how long ago something was, and a dash if it never was.
+func (v *view) Last(key string, at *time.Time) template.HTML {
+	if at == nil {
+		return v.Cell(key, "–")
+	}
+	return v.Cell(key, v.Ago(*at))
+}
+
+// For writes how long something has lasted.
+func (v *view) For(key string, since time.Time) template.HTML {
+	return v.Age(key, max(0.001, time.Since(since).Seconds()))
+}
+
+// Oldest writes the age of the oldest behind how many there are, and nothing if there are none.
+func (v *view) Oldest(key string, seconds float64) template.HTML {
+	if seconds <= 0 {
+		return v.Cell(key, "")
+	}
+	return v.Cell(key, ", oldest "+figuretext.Age(seconds))
+}
+
+// Sessions writes how many sessions there are.
+func (v *view) Sessions(key string, n int) template.HTML {
+	if n == 1 {
+		return v.Cell(key, "1 session")
+	}
+	return v.Cell(key, v.Count(n)+" sessions")
 }
 
 // Streams reports whether the page is kept up to date.

@@ -60,12 +60,15 @@ type overview struct {
 	Hour                 *hour
 }
 
-// mostNamedAccounts is how many accounts the first page names.
-const mostNamedAccounts = 3
+// The first page names so many accounts, and those alone that have so much a second, or in all.
+const (
+	mostNamedAccounts = 3
+	leastRate         = 0.05
+)
 
 func (l *lists) overview(*http.Request) any {
 	status := l.server.Status(false)
-	o := overview{Status: status, Disk: "in memory", Hour: hourOf(l.server, ""), Aside: status.Parked + status.Quarantined,
+	o := overview{Status: status, Disk: "in memory", Hour: hourOf(l.server.History(), ""), Aside: status.Parked + status.Quarantined,
 		SMS: status.WaitingFor(admin.ForSMSC), Clients: status.WaitingFor(admin.ForSessions), Events: status.WaitingFor(admin.ForEvents)}
 	o.Busy = firstAccounts(status.Accounts, func(a *admin.Account) float64 { return a.Recent.AcceptedPerSecond })
 	o.Worst = firstAccounts(status.Accounts, func(a *admin.Account) float64 { return float64(a.Recent.Refused + a.Recent.Failed) })
@@ -81,7 +84,7 @@ func (l *lists) overview(*http.Request) any {
 func firstAccounts(all []admin.Account, of func(*admin.Account) float64) []admin.Account {
 	var some []admin.Account
 	for i := range all {
-		if of(&all[i]) > 0 {
+		if of(&all[i]) >= leastRate {
 			some = append(some, all[i])
 		}
 	}
@@ -149,7 +152,6 @@ func (l *lists) connectors(r *http.Request) any {
 		{head: "oldest", number: func(c *connectorRow) float64 { return c.OldestSeconds }},
 		{head: "sessions", number: func(c *connectorRow) float64 { return float64(c.SessionsBound) }},
 		{head: "window", number: func(c *connectorRow) float64 { return float64(c.InFlight) }},
-		{head: "protocol", text: func(c *connectorRow) string { return c.Protocol }},
 	}, shownColumns(shown, func(c *connectorRow) *admin.Connector { return &c.Connector })...)
 	return tableOf(r, rows, func(c *connectorRow) string {
 		return c.Name + " " + c.Protocol + " " + c.Direction + " " + c.State
@@ -184,7 +186,16 @@ func shownColumns[T, R any](shown *admin.ShownColumns[R], of func(*T) *R) (all [
 type accountRow struct {
 	admin.Account
 	Rate  string
+	Share string // of those of its messages whose end is known: they are at the mobile
 	Cells []string
+}
+
+// deliveredShare returns the share of an account's messages that are at the mobile, of those whose end a receipt has told.
+func deliveredShare(a *admin.Account) string {
+	if a.Ended == 0 {
+		return "–"
+	}
+	return percent(a.Reached, a.Ended)
 }
 
 func (l *lists) accounts(r *http.Request) any {
@@ -192,14 +203,25 @@ func (l *lists) accounts(r *http.Request) any {
 	shown := admin.Shown(status.Accounts)
 	rows := make([]accountRow, len(status.Accounts))
 	for i := range rows {
-		rows[i] = accountRow{status.Accounts[i], number(float32(status.Accounts[i].Recent.AcceptedPerSecond)), shown.Cells(&status.Accounts[i])}
+		a := &status.Accounts[i]
+		rows[i] = accountRow{*a, number(float32(a.Recent.AcceptedPerSecond)), deliveredShare(a), shown.Cells(a)}
 	}
 	columns := append([]column[accountRow]{
 		{head: "account", text: func(a *accountRow) string { return a.Name }},
 		{head: "in /s", number: func(a *accountRow) float64 { return a.Recent.AcceptedPerSecond }},
+		{head: "delivered", number: func(a *accountRow) float64 { return float64(a.Reached) / float64(max(a.Ended, 1)) }},
+		{head: "last message", number: lastMessage},
 		{head: "oldest for it", number: func(a *accountRow) float64 { return a.Oldest }},
 	}, shownColumns(shown, func(a *accountRow) *admin.Account { return &a.Account })...)
 	return tableOf(r, rows, func(a *accountRow) string { return a.Name }, columns...).with(shown.Heads, shown.Zero)
+}
+
+// lastMessage returns when an account's last message came, in seconds since 1970, 0 if none did.
+func lastMessage(a *accountRow) float64 {
+	if a.LastMessage == nil {
+		return 0
+	}
+	return float64(a.LastMessage.Unix())
 }
 
 func (l *lists) sessions(r *http.Request) any {

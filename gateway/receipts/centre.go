@@ -187,6 +187,7 @@ func (d *Desk) learnt(o *Centre, changed, grown bool) {
 type Match struct {
 	store.Mapping
 	Record []byte         // that the mapping lies in
+	Says   sms.State      // what the client's receipt says, that of all parts together; Direct sets it
 	More   []*sms.Message // receipts beside that which direct has made, for the other messages that it was joined of
 }
 

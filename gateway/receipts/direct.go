@@ -40,6 +40,7 @@ func (d *Desk) Direct(now int64, m *sms.Message, f *Match) (*connector.Share, ve
 		}
 		r = joined
 	}
+	f.Says = r.State
 	d.noteReport(now, &f.Mapping, &r)
 	noteDelay(d, now, m, f, r.State)
 	known, others := receivers(&f.Mapping, r.State)

@@ -148,6 +148,9 @@ func (f *finder[R]) acceptReceipt(now int64, q *finding[R], s *connector.Share, 
 		return
 	}
 	q.taken(count)
+	if s != nil {
+		s.Lane.Reported(q.Says)
+	}
 	f.desk.intake.WarnNearlyFull(s)
 	p := Pending[R]{Accepted: keep.Accepted{Message: q.message, Share: s}, Link: l, Request: q.request}
 	for _, m := range q.More {

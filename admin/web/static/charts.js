@@ -27,8 +27,14 @@ let isOpen = false; // the table
 // alone returns the places of values between unknown ones, which no line shows.
 const alone = (u, line) => u.data[line].flatMap((v, i, all) => (v != null && all[i - 1] == null && all[i + 1] == null ? [i] : []));
 
-// linesOf returns the lines of a chart that the page has figures of.
-const linesOf = (kind) => kind.lines.filter(([figure]) => figure !== 'waiting_for_clients' || !main.querySelector('.charts').dataset.url.includes('?'));
+// isOf reports whether the figures are those of a connector, or of an account.
+const isOf = (what) => main.querySelector('.charts').dataset.url.includes(`?${what}=`);
+
+// linesOf returns the lines of a chart that the page has figures of: what waits for clients is of the whole, receipts are not counted by account.
+const linesOf = (kind) => kind.lines.filter(([figure]) => !(figure === 'waiting_for_clients' && (isOf('connector') || isOf('account'))) && !(figure === 'receipts' && isOf('account')));
+
+// shownKinds returns the charts of the page: the time to the answer is an SMSC's.
+const shownKinds = () => kinds.filter((kind) => !(kind.axis === duration && isOf('account')));
 
 function dataOf(kind) {
   return figures ? [figures.time, ...linesOf(kind).map(([figure]) => figures[figure])] : [[], ...linesOf(kind).map(() => [])];
@@ -66,7 +72,7 @@ function chart(kind, box) {
 // build makes the charts anew: the page has other rows, or other colors.
 function build(place) {
   for (const c of charts) c.plot.destroy();
-  const boxes = kinds.map((kind) => {
+  const boxes = shownKinds().map((kind) => {
     const figure = document.createElement('figure');
     const title = document.createElement('figcaption');
     const box = document.createElement('div');
@@ -77,7 +83,7 @@ function build(place) {
   });
   main.querySelector('.ranges').hidden = false;
   for (const b of main.querySelectorAll('.ranges button')) b.setAttribute('aria-pressed', String(b.dataset.minutes * 60 === range));
-  charts = kinds.map((kind, i) => ({kind, box: boxes[i], plot: chart(kind, boxes[i])})); // when all are there, and as wide as they will be
+  charts = shownKinds().map((kind, i) => ({kind, box: boxes[i], plot: chart(kind, boxes[i])})); // when all are there, and as wide as they will be
   for (const {plot} of charts) plot.root.setAttribute('role', 'img');
   main.querySelector('.hour details').open = isOpen;
 }
