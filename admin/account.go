@@ -81,7 +81,7 @@ func (v *view) accounts(now int64, wall time.Time) []Account {
 				}
 			}
 			row.Delivered += l.Delivered.Load()
-			row.Ended, row.Reached = row.Ended+l.Ended.Load(), row.Reached+l.Reached.Load()
+			row.Ended, row.Reached = row.Ended+l.Ends.Told.Load(), row.Reached+l.Ends.Reached.Load()
 		}
 		l.Shares(func(s *connector.Share) {
 			if row := at[s.Origin.Account]; row != nil {

@@ -58,7 +58,7 @@ type Called struct {
 // retryWebhooks calls the servers of ?account=name now that have events waiting.
 func (s *Server) retryWebhooks(r *http.Request) (any, error) {
 	name := r.FormValue("account")
-	if s.view.gateway.Account(name) == nil {
+	if s.view.gateway.Table.Account(name) == nil {
 		return nil, refuse(http.StatusNotFound, "cannot retry webhooks: there is no such account")
 	}
 	answer := Called{name, s.view.gateway.Webhooks.Retry(name, access.CallerOf(r).String())}

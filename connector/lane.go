@@ -36,11 +36,11 @@ type Lane struct {
 
 	// Delivered counts the messages that the lane's peers have accepted.
 	Delivered atomic.Int64
-	// Ended counts the messages of an account whose end a receipt has told; Reached those of them that are at the mobile.
-	Ended, Reached atomic.Int64
-	online         atomic.Int64  // sessions that can be given messages
-	unfit          atomic.Uint64 // the highest id of messages that may not fit the peer
-	oldest         atomic.Int64  // when the message that has waited longest was due; 0: none waits
+	// Ends counts the messages of the lane's account by what receipts have told of their ends.
+	Ends   Ends
+	online atomic.Int64  // sessions that can be given messages
+	unfit  atomic.Uint64 // the highest id of messages that may not fit the peer
+	oldest atomic.Int64  // when the message that has waited longest was due; 0: none waits
 
 	mu       sync.Mutex
 	shares   []*Share
@@ -383,31 +383,6 @@ func (l *Lane) expired(now int64, s *Share, m *sms.Message) {
 	l.policy.Settler.Ended(l, m, sms.Answer{Code: sms.Expired, At: now}, 0)
 	l.drop(s, m)
 }
-
-// Reported counts what a receipt that goes to the lane's clients says of a message. It is safe for concurrent use.
-func (l *Lane) Reported(s sms.State) {
-	if !s.Final() {
-		return
-	}
-	l.Ended.Add(1)
-	if s == sms.StateDelivered {
-		l.Reached.Add(1)
-	}
-}
-
-// Retry ends a pause, and makes messages due that wait for another attempt, so many of each share at most. It reports whether there
-// are more.
-func (l *Lane) Retry(now int64, most int) (more bool) {
-	l.paused = 0
-	l.Shares(func(s *Share) {
-		more = s.queue.Hasten(now, most) || more
-		l.takeTurn(s, now)
-	})
-	return more
-}
-
-// Pause keeps messages from leaving until a time.
-func (l *Lane) Pause(until int64) { l.paused = max(l.paused, until) }
 
 // drop removes a message from all counts and releases it.
 func (l *Lane) drop(s *Share, m *sms.Message) {

@@ -1,6 +1,10 @@
 package connector
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"pmg/sms"
+)
 
 // tally holds the counts that Publish has not published yet, and those that it published
 // last.
@@ -68,5 +72,33 @@ func show(figure *atomic.Int64, shown *int64, value int64) {
 	if value != *shown {
 		figure.Add(value - *shown)
 		*shown = value
+	}
+}
+
+// Pause keeps messages from leaving until a time.
+func (l *Lane) Pause(until int64) { l.paused = max(l.paused, until) }
+
+// Retry ends a pause, and makes messages due that wait for another attempt, so many of each share at most. It reports whether there
+// are more.
+func (l *Lane) Retry(now int64, most int) (more bool) {
+	l.paused = 0
+	l.Shares(func(s *Share) {
+		more = s.queue.Hasten(now, most) || more
+		l.takeTurn(s, now)
+	})
+	return more
+}
+
+// Ends counts messages whose end a receipt has told, and those of them that are at the mobile. It is safe for concurrent use.
+type Ends struct{ Told, Reached atomic.Int64 }
+
+// Count counts what a receipt says, if that is an end.
+func (e *Ends) Count(s sms.State) {
+	if !s.Final() {
+		return
+	}
+	e.Told.Add(1)
+	if s == sms.StateDelivered {
+		e.Reached.Add(1)
 	}
 }

@@ -106,16 +106,16 @@ func TestAccountHour(t *testing.T) {
 	base, g := "http://"+s.Addr(), s.Gateway()
 	c := browser(t, base, config.LookScope)
 	name := `<b>"x`
-	tally, at := g.Origins.Of(name, "clients").Tally, time.Now().Add(time.Hour)
+	tally, at := g.Node.Origins.Of(name, "clients").Tally, time.Now().Add(time.Hour)
 	tally.Accepted.Add(1)
 	s.AccountHistory().Sample(at)
 	s.AccountHistory().Sample(at.Add(history.Period))
 	tally.Accepted.Add(600)
-	tally.Last.Store(g.Clock.Now() - int64(90*time.Second))
+	tally.Last.Store(g.Node.Clock.Now() - int64(90*time.Second))
 	s.AccountHistory().Sample(at.Add(2 * history.Period))
-	lane := g.ClientLane(name, nil)
+	lane := g.Table.ClientLane(name, nil)
 	for _, state := range []sms.State{sms.StateDelivered, sms.StateEnroute, sms.StateDelivered, sms.StateExpired, sms.StateDelivered} {
-		lane.Reported(state)
+		lane.Ends.Count(state)
 	}
 	for path, want := range map[string][]string{
 		"/ui/accounts/" + url.PathEscape(name): {`data-url="/admin/v1/history?account=`, `<span data-k="in">60</span>/s`, `<span data-k="share">75.0 %</span>`,

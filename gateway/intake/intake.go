@@ -105,7 +105,7 @@ func (i *Intake) flushCounted() {
 	if d := &i.done; d.n > 0 {
 		d.from.Stats.Accepted.Add(d.n)
 		d.origin.Tally.Accepted.Add(d.n)
-		d.origin.Tally.Last.Store(i.desk.Clock.Now())
+		d.origin.Tally.Last.Store(i.desk.node.Clock.Now())
 		if d.receipts > 0 {
 			d.from.Stats.ReceiptsIn.Add(d.receipts)
 		}

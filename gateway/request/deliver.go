@@ -111,7 +111,7 @@ func (d *Desk) pass(in *intake.Intake, from *connector.Source, m *sms.Message, s
 	}
 	from.Connector.Stats.Receipts.Add(state)
 	d.receipts.Counts.Matched.Add(1)
-	s.Lane.Reported(f.Says)
+	s.Lane.Ends.Count(f.Says)
 	d.intake.WarnNearlyFull(s)
 	var more []keep.Accepted
 	for _, other := range f.More {

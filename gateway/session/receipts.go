@@ -149,7 +149,7 @@ func (f *finder[R]) acceptReceipt(now int64, q *finding[R], s *connector.Share, 
 	}
 	q.taken(count)
 	if s != nil {
-		s.Lane.Reported(q.Says)
+		s.Lane.Ends.Count(q.Says)
 	}
 	f.desk.intake.WarnNearlyFull(s)
 	p := Pending[R]{Accepted: keep.Accepted{Message: q.message, Share: s}, Link: l, Request: q.request}

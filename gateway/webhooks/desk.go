@@ -112,7 +112,7 @@ func (d *Desk) Retry(account, operator string) []string {
 	for _, s := range d.all(account, "") {
 		if s.retry() {
 			called = append(called, s.lane.Endpoint)
-			d.Log.Info().Str("account", s.lane.Account).Str("endpoint", s.lane.Endpoint).Str("operator", operator).Msg("an operator calls a client's server now")
+			d.node.Log.Info().Str("account", s.lane.Account).Str("endpoint", s.lane.Endpoint).Str("operator", operator).Msg("an operator calls a client's server now")
 		}
 	}
 	return called
