@@ -44,7 +44,7 @@ func methods() size {
 		"protocols/ucp.PDU":            {72, "a PDU: one accessor for each field that others ask for"},
 		"loadtest/bench/classic.conn":  {71, frozen},
 		"loadtest/bench/classic.group": {53, frozen},
-		"loadtest/bench/classic.lane":  {53, frozen},
+		"loadtest/bench/classic.lane":  {54, frozen},
 	}}
 }
 
@@ -71,11 +71,11 @@ func fields() size {
 		"admin/web.overview":                     {44, page},
 		"connector.Link":                         {52, parts},
 		"stages.handle":                          {45, parts},
-		"connector.Lane":                         {36, cut},
+		"connector.Lane":                         {37, cut},
 		"store.durable":                          {39, cut},
 		"store.shrinker":                         {40, cut},
 		"stages.Job":                             {30, "each kind of job has its own"},
-		"gateway/session.finding":                {29, "a receipt whose message is looked up, with all that was found"},
+		"gateway/session.finding":                {30, "a receipt whose message is looked up, with all that was found"},
 		"pdulog.tracer":                          {29, cut},
 		"loadtest.run":                           {36, cut},
 		"loadtest/httpload.run":                  {50, cut},
