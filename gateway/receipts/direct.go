@@ -9,18 +9,18 @@ import (
 	"pmg/store"
 )
 
-// A verdict is what becomes of a receipt whose message is known.
-type verdict uint8
+// A Verdict is what becomes of a receipt whose message is known.
+type Verdict uint8
 
 const (
-	passOn     verdict = iota // to its client
-	Dropped                   // the client has not asked for it, or there is no such client any more
-	Incomplete                // it is about a part, and others have no final state yet
-	Unread                    // the outcomes of other parts must be read from the store
+	passOn  Verdict = iota // to its client
+	Dropped                // the client has not asked for it, or there is no such client any more
+	Noted                  // it is not passed on, but what it says is in the open batch: the end of a part, or of a message that the client may ask about
+	Unread                 // the outcomes of other parts must be read from the store
 )
 
 // Direct makes a receipt of an SMSC the client's, and returns its place.
-func (d *Desk) Direct(now int64, m *sms.Message, f *Match) (*connector.Share, verdict) {
+func (d *Desk) Direct(now int64, m *sms.Message, f *Match) (*connector.Share, Verdict) {
 	r, _ := m.Report()
 	c := &d.Counts
 	if f.Notify == 0 {
@@ -32,7 +32,7 @@ func (d *Desk) Direct(now int64, m *sms.Message, f *Match) (*connector.Share, ve
 	f.ReportedBy(m.Origin.Connector)
 	if f.Parts > 1 && endsPart(r.State) {
 		joined, v := d.Parts.ended(&f.Mapping, &r, d.Parts.reads(f.WholeID()))
-		if v == Incomplete {
+		if v == Noted {
 			d.Parts.note(&f.Mapping, m.Text())
 		}
 		if v != passOn {
@@ -41,12 +41,15 @@ func (d *Desk) Direct(now int64, m *sms.Message, f *Match) (*connector.Share, ve
 		r = joined
 	}
 	f.Says = r.State
-	d.noteReport(now, &f.Mapping, &r)
+	ends := Dropped
+	if d.noteReport(now, &f.Mapping, &r) || f.Parts > 1 && endsPart(r.State) {
+		ends = Noted
+	}
 	noteDelay(d, now, m, f, r.State)
 	known, others := receivers(&f.Mapping, r.State)
 	if known == 0 {
 		c.Unwanted.Add(1)
-		return nil, Dropped
+		return nil, ends
 	}
 	lane := d.table.ClientLane(string(f.Account), f.Context)
 	if lane == nil {
@@ -54,7 +57,7 @@ func (d *Desk) Direct(now int64, m *sms.Message, f *Match) (*connector.Share, ve
 			c.Homeless.Add(1)
 			d.logHomeless(string(f.Account))
 		}
-		return nil, Dropped
+		return nil, ends
 	}
 	f.More = d.addressAll(now, m, &f.Mapping, &r, known, others)
 	return d.table.Share(lane, m.Origin), passOn

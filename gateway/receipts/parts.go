@@ -62,7 +62,7 @@ func endsPart(s sms.State) bool { return s.Final() || s == sms.StateAccepted }
 // there is something to tell. The part with which that was told may come again: then its receipt
 // had not been stored. read says that outcomes may be in the store alone. begins is true if the
 // message begins to wait for others.
-func (j *Parts) add(whole uint64, part, parts uint8, r *sms.Report, read bool) (joined sms.Report, v verdict, begins bool) {
+func (j *Parts) add(whole uint64, part, parts uint8, r *sms.Report, read bool) (joined sms.Report, v Verdict, begins bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	of := j.by[whole]
@@ -84,11 +84,11 @@ func (j *Parts) add(whole uint64, part, parts uint8, r *sms.Report, read bool) (
 	case next > of.told:
 		of.told, of.by = next, part
 	case of.told == toldEnd && part != of.by: // what it was told with may not have been stored, and needs this one after a restart
-		return sms.Report{}, Incomplete, false
+		return sms.Report{}, Noted, false
 	case of.told == toldNothing, part != of.by, next != of.told:
 		begins = !of.waits
 		of.waits = true
-		return sms.Report{}, Incomplete, begins
+		return sms.Report{}, Noted, begins
 	}
 	joined = of.report
 	joined.Parts = parts
@@ -197,7 +197,7 @@ func badness(s sms.State) int {
 }
 
 // ended adds the outcome of a part to those of the others, and notes what is told with it.
-func (j *Parts) ended(f *store.Mapping, r *sms.Report, read bool) (sms.Report, verdict) {
+func (j *Parts) ended(f *store.Mapping, r *sms.Report, read bool) (sms.Report, Verdict) {
 	joined, v, begins := j.add(f.WholeID(), f.Part, f.Parts, r, read)
 	switch {
 	case v == passOn:
@@ -291,7 +291,7 @@ func (j *Parts) join(u *unreadPart) {
 }
 
 // putOff notes the end of a part before the client is sent a receipt.
-func (j *Parts) putOff(v *store.Mapping, r *sms.Report, verdict verdict) (made Made) {
+func (j *Parts) putOff(v *store.Mapping, r *sms.Report, verdict Verdict) (made Made) {
 	if verdict == Unread {
 		made.unread = newUnreadPart(v, r)
 	}

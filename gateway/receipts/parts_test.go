@@ -20,7 +20,7 @@ type step struct {
 	part  uint8
 	state sms.State
 	err   string
-	want  verdict
+	want  Verdict
 	told  sms.State // with passOn: the state that the client is told
 }
 
@@ -49,13 +49,13 @@ func TestReceiptOfParts(t *testing.T) {
 	g := newRig(t)
 	const delivered = sms.StateDelivered
 	steps(t, g,
-		step{2, delivered, "000", Incomplete, 0},
-		step{2, delivered, "000", Incomplete, 0},
+		step{2, delivered, "000", Noted, 0},
+		step{2, delivered, "000", Noted, 0},
 		step{0, sms.StateEnroute, "", Dropped, 0}, // an intermediate notification, which the client has not asked for
-		step{0, delivered, "000", Incomplete, 0},
+		step{0, delivered, "000", Noted, 0},
 		step{1, delivered, "000", passOn, delivered},
 		step{1, delivered, "000", passOn, delivered},
-		step{0, delivered, "000", Incomplete, 0})
+		step{0, delivered, "000", Noted, 0})
 	if r := steps(t, g, step{1, delivered, "000", passOn, delivered}); r.Parts != 3 || r.Delivered != 3 || r.Submitted != 1000 || r.Done != 2002 || string(r.Text) != "x\x00" {
 		t.Errorf("%+v", r)
 	}
@@ -67,16 +67,16 @@ func TestReceiptOfFailedPart(t *testing.T) {
 	t.Parallel()
 	g := newRig(t)
 	r := steps(t, g,
-		step{2, sms.StateDelivered, "000", Incomplete, 0},
-		step{0, sms.StateUnknown, "099", Incomplete, 0}, // which may be worse, or not be the end
+		step{2, sms.StateDelivered, "000", Noted, 0},
+		step{0, sms.StateUnknown, "099", Noted, 0}, // which may be worse, or not be the end
 		step{1, sms.StateUndeliverable, "022", passOn, sms.StateUndeliverable})
 	if string(r.Err) != "022" || r.Parts != 3 || r.Delivered != 1 || r.Done != 2002 {
 		t.Errorf("%+v", r)
 	}
 	steps(t, g,
 		step{1, sms.StateUndeliverable, "022", passOn, sms.StateUndeliverable}, // it was not stored
-		step{0, sms.StateRejected, "011", Incomplete, 0},
-		step{2, sms.StateDelivered, "000", Incomplete, 0})
+		step{0, sms.StateRejected, "011", Noted, 0},
+		step{2, sms.StateDelivered, "000", Noted, 0})
 }
 
 // ACCEPTD of a part is told when all have at least that, and is replaced by what follows.
@@ -85,24 +85,24 @@ func TestReceiptOfAcceptedParts(t *testing.T) {
 	const accepted, delivered = sms.StateAccepted, sms.StateDelivered
 	g := newRig(t)
 	steps(t, g,
-		step{0, accepted, "000", Incomplete, 0},
+		step{0, accepted, "000", Noted, 0},
 		step{0, sms.NoState, "000", passOn, sms.NoState}, // a word that is not known ends nothing
-		step{1, accepted, "000", Incomplete, 0},
+		step{1, accepted, "000", Noted, 0},
 		step{2, accepted, "000", passOn, accepted},
 		step{2, accepted, "000", passOn, accepted},
-		step{1, accepted, "000", Incomplete, 0},
-		step{0, delivered, "000", Incomplete, 0},
-		step{0, accepted, "000", Incomplete, 0}, // a late one
-		step{1, delivered, "000", Incomplete, 0},
+		step{1, accepted, "000", Noted, 0},
+		step{0, delivered, "000", Noted, 0},
+		step{0, accepted, "000", Noted, 0}, // a late one
+		step{1, delivered, "000", Noted, 0},
 		step{2, delivered, "000", passOn, delivered},
-		step{1, delivered, "000", Incomplete, 0})
+		step{1, delivered, "000", Noted, 0})
 	g = newRig(t)
 	steps(t, g,
-		step{0, accepted, "000", Incomplete, 0},
-		step{1, delivered, "000", Incomplete, 0},
+		step{0, accepted, "000", Noted, 0},
+		step{1, delivered, "000", Noted, 0},
 		step{2, accepted, "000", passOn, accepted},
 		step{0, sms.StateUndeliverable, "011", passOn, sms.StateUndeliverable},
-		step{2, delivered, "000", Incomplete, 0})
+		step{2, delivered, "000", Noted, 0})
 }
 
 // keepAgain is a restart of a gateway whose store is on fs.
@@ -122,7 +122,7 @@ func keepAgain(t *testing.T, fs vfs.FS) *rig {
 }
 
 // part gives a gateway the receipt of a part of a message of two, as a session does.
-func (p *rig) part(t *testing.T, part uint8, state sms.State) (v verdict, told sms.State) {
+func (p *rig) part(t *testing.T, part uint8, state sms.State) (v Verdict, told sms.State) {
 	t.Helper()
 	m, f := partOf(p, part, 2, state, "000")
 	_, v = p.Direct(p.now, m, f)
@@ -132,7 +132,7 @@ func (p *rig) part(t *testing.T, part uint8, state sms.State) (v verdict, told s
 		}
 		_, v = p.Direct(p.now, m, f)
 	}
-	if v == Incomplete {
+	if v == Noted {
 		if err := p.Desk.keep.Committer.Sync(); err != nil {
 			t.Fatal(err)
 		}
@@ -180,7 +180,7 @@ func TestPartsWait(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if v, _ := p.part(t, 0, sms.StateDelivered); v != Incomplete {
+	if v, _ := p.part(t, 0, sms.StateDelivered); v != Noted {
 		t.Fatalf("verdict %d", v)
 	}
 	tell()
@@ -201,14 +201,14 @@ func TestPartsWait(t *testing.T) {
 	if v, told := p.part(t, 1, sms.StateDelivered); v != passOn || told != sms.StateDelivered {
 		t.Errorf("the last part: verdict %d, %s", v, told)
 	}
-	if v, _ := p.part(t, 0, sms.StateDelivered); v != Incomplete {
+	if v, _ := p.part(t, 0, sms.StateDelivered); v != Noted {
 		t.Errorf("the first part again: verdict %d", v)
 	}
 	if all := p.madeReceipts(t); len(all) != 0 {
 		t.Errorf("told again: %+v", all)
 	}
 	p = keepAgain(t, fs)
-	if v, _ := p.part(t, 0, sms.StateUndeliverable); v != Incomplete {
+	if v, _ := p.part(t, 0, sms.StateUndeliverable); v != Noted {
 		t.Errorf("the client, which was told all, is told more: verdict %d", v)
 	}
 	if all := p.madeReceipts(t); len(all) != 0 {
@@ -271,10 +271,10 @@ func TestAcceptedPartsAfterRestart(t *testing.T) {
 	fs := vfs.NewMem()
 	for _, s := range []struct {
 		state sms.State
-		want  []verdict
+		want  []Verdict
 	}{
-		{sms.StateAccepted, []verdict{Incomplete, passOn}},
-		{sms.StateDelivered, []verdict{Incomplete, passOn}},
+		{sms.StateAccepted, []Verdict{Noted, passOn}},
+		{sms.StateDelivered, []Verdict{Noted, passOn}},
 	} {
 		p := keepAgain(t, fs)
 		for part, want := range s.want {
@@ -299,7 +299,7 @@ func TestReceiptOfPartsAfterRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, f := partOf(g, 0, 2, sms.StateDelivered, "000")
-	if _, v := g.Direct(1, m, f); v != Incomplete {
+	if _, v := g.Direct(1, m, f); v != Noted {
 		t.Fatalf("verdict %d", v)
 	}
 	m.Release()
@@ -334,7 +334,7 @@ func TestOwnReceiptAfterRestart(t *testing.T) {
 		p := keepAgain(t, fs)
 		for part := range uint8(2) {
 			if len(ends) < 2 && part != ends[0] {
-				if v, _ := p.part(t, part, sms.StateDelivered); v != Incomplete {
+				if v, _ := p.part(t, part, sms.StateDelivered); v != Noted {
 					t.Fatalf("verdict %d", v)
 				}
 			}
@@ -355,7 +355,7 @@ func TestOwnReceiptAfterRestart(t *testing.T) {
 		}
 		p = keepAgain(t, fs)
 		other := 1 - ends[0]
-		if v, _ := p.part(t, other, sms.StateUndeliverable); v != Incomplete {
+		if v, _ := p.part(t, other, sms.StateUndeliverable); v != Noted {
 			t.Errorf("parts %d end: the client is told more: verdict %d", ends, v)
 		}
 		p.madeReceipts(t)
@@ -464,11 +464,11 @@ func TestMostLongMessages(t *testing.T) {
 	var j Parts
 	r := &sms.Report{State: sms.StateDelivered}
 	for whole := range uint64(maxJoints + 2) {
-		if _, v, begins := j.add(10+whole, 0, 2, r, false); v != Incomplete || !begins {
+		if _, v, begins := j.add(10+whole, 0, 2, r, false); v != Noted || !begins {
 			t.Fatalf("message %d: verdict %d, begins to wait: %v", whole, v, begins)
 		}
 	}
-	for whole, want := range map[uint64]verdict{10: Unread, 11: Unread, 12: passOn, 10 + maxJoints: passOn} {
+	for whole, want := range map[uint64]Verdict{10: Unread, 11: Unread, 12: passOn, 10 + maxJoints: passOn} {
 		if _, v, _ := j.add(whole, 1, 2, r, false); v != want {
 			t.Errorf("message %d: verdict %d, want %d", whole, v, want)
 		}

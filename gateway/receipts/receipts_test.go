@@ -116,7 +116,7 @@ func TestHomelessReceipt(t *testing.T) {
 	g := newRig(t)
 	m, f := partOf(g, 0, 1, sms.StateDelivered, "000")
 	f.Account = []byte("gone")
-	if _, v := g.Direct(1, m, f); v != Dropped || g.Counts.Homeless.Load() != 1 {
+	if _, v := g.Direct(1, m, f); v != Noted || g.Counts.Homeless.Load() != 1 {
 		t.Errorf("verdict %d", v)
 	}
 	m, f = partOf(g, 0, 1, sms.StateDelivered, "000")

@@ -15,7 +15,7 @@ import (
 func TestLookAfter(t *testing.T) {
 	t.Parallel()
 	p := keepAgain(t, vfs.NewMem())
-	if v, _ := p.part(t, 0, sms.StateDelivered); v != Incomplete {
+	if v, _ := p.part(t, 0, sms.StateDelivered); v != Noted {
 		t.Fatalf("verdict %d", v)
 	}
 	p.makeOrphan("17", sms.StateDelivered)

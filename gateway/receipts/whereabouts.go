@@ -59,10 +59,11 @@ func (d *Desk) NoteEnd(b *store.Batch, m *sms.Message, e *keep.Ending, ahead int
 	d.noteState(b, v, &f)
 }
 
-// noteReport notes what a receipt says of a message, all parts of it if it has some.
-func (d *Desk) noteReport(now int64, of *store.Mapping, r *sms.Report) {
+// noteReport notes what a receipt says of a message, all parts of it if it has some. It reports false if that is nothing
+// final.
+func (d *Desk) noteReport(now int64, of *store.Mapping, r *sms.Report) bool {
 	if !r.State.Final() || of.Offset != 0 && of.Parts <= 1 {
-		return
+		return false
 	}
 	v := *of
 	f := Fate{State: r.State, Error: uint8(min(r.NetworkError, math.MaxUint8)), Since: r.Done, Untaken: r.Untaken, Parts: max(v.Parts, 1), Answer: r.Answer}
@@ -77,6 +78,7 @@ func (d *Desk) noteReport(now int64, of *store.Mapping, r *sms.Report) {
 	d.told.add(v.ID)
 	d.noteState(b, v, &f)
 	d.keep.Committer.End()
+	return true
 }
 
 func (d *Desk) noteState(b *store.Batch, v store.Mapping, f *Fate) {

@@ -87,12 +87,12 @@ func (d *Desk) receipt(in *intake.Intake, from *connector.Source, m *sms.Message
 		share, verdict = d.receipts.Direct(d.node.Clock.Now(), m, &f)
 	}
 	switch verdict {
-	case receipts.Dropped, receipts.Incomplete:
-		from.Connector.Stats.Receipts.Add(report.State)
+	case receipts.Dropped, receipts.Noted:
 		m.Release()
-		if err := d.keep.Committer.SyncSoon(); err != nil && verdict == receipts.Incomplete {
+		if verdict == receipts.Noted && d.keep.Committer.SyncSoon() != nil {
 			return Result{Code: sms.SystemError}
 		}
+		from.Connector.Stats.Receipts.Add(report.State)
 		return Result{}
 	}
 	return d.pass(in, from, m, share, &f, report.State)

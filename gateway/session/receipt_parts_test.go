@@ -2,6 +2,8 @@ package session_test
 
 import (
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"net/netip"
 	"testing"
 
@@ -68,4 +70,45 @@ func partOf(g *gateway.Gateway, part, parts uint8, state sms.State, err string) 
 		panic(err)
 	}
 	return m, f
+}
+
+// A receipt that the client has not asked for still says what became of the message, which the client may ask: the SMSC is
+// answered when that is stored.
+func TestUnwantedReceiptIsNoted(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []error{nil, errors.New("no space left")} {
+		p := newPort(t, "")
+		d := roomtest.NewDisk()
+		if err := p.g.Keep(d, nil); err != nil {
+			t.Fatal(err)
+		}
+		commits := make(chan struct{})
+		go func() {
+			for range d.Begun {
+				d.Permits <- fault
+			}
+			close(commits)
+		}()
+		v := store.Mapping{ID: 5000, Notify: sms.NotifyFailure, Account: []byte("client"), Connector: []byte("clients"),
+			Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
+		p.g.Receipts.NoteMapping(p.g.Keeper.Committer.Begin(), p.g.Receipts.Of(p.operator.Config()), &v, []byte("7"), p.now)
+		p.g.Keeper.Committer.End()
+		r := p.tell(p.smsc(), sms.StateDelivered)
+		p.want("before the commit", r, "", 0)
+		p.lookUps()
+		want, counted := sms.OK, int64(1)
+		if fault != nil {
+			want, counted = sms.SystemError, 0
+		}
+		p.want(fmt.Sprint("behind the commit: ", fault), r, "sent", want)
+		if n := p.operator.Stats.Receipts.Counts()[sms.StateDelivered.String()]; n != counted {
+			t.Errorf("%v: %d receipts count", fault, n)
+		}
+		if len(p.queued) != 0 {
+			t.Errorf("%d receipts go to the client", len(p.queued))
+		}
+		p.g.Keeper.Committer.Close()
+		close(d.Begun)
+		<-commits
+	}
 }

@@ -108,16 +108,16 @@ func (f *finder[R]) foundOut(now int64, q *finding[R]) {
 		q.taken(nil)
 		m.Release()
 		f.answer(now, l, q.request, sms.OK, 0, 0)
-	case receipts.Incomplete:
-		q.taken(nil)
+	case receipts.Noted:
 		m.Release()
-		r, failed := q.request, error(nil)
+		r, state, failed := q.request, q.state, error(nil)
 		f.beside(l, r, func() { failed = d.keep.Committer.SyncSoon() }, func(int64) {}, func(now int64) {
 			if failed != nil {
 				f.answer(now, l, r, sms.SystemError, 0, 0)
-			} else {
-				f.answer(now, l, r, sms.OK, 0, 0)
+				return
 			}
+			l.Connector.Stats.Receipts.Add(state)
+			f.answer(now, l, r, sms.OK, 0, 0)
 		})
 	default:
 		f.acceptReceipt(now, q, share, &d.receipts.Counts.Matched)
