@@ -99,7 +99,7 @@ func (a *admitting) admit(c net.Conn) {
 	}
 	one := l.open.Enter(c, account.Host(remote.Addr()))
 	if one == nil {
-		l.gateway.Sessions.Leave(l.connector, remote)
+		l.gateway.Sessions.Leave(l.connector, nil, remote)
 		l.gateway.Sessions.NoInstance(l.connector)
 		l.refuse(c, true)
 		return
@@ -107,7 +107,10 @@ func (a *admitting) admit(c net.Conn) {
 	k := &conn{Conn: one, of: l, remote: remote}
 	if byProxy {
 		a.work.Go(func() { a.admitClient(k, peer) })
-	} else if !a.give(accepted{conn: k}) {
+		return
+	}
+	l.gateway.Sessions.Place(l.connector, k, remote, k.displace)
+	if !a.give(accepted{conn: k}) {
 		_ = k.Close()
 	}
 }
@@ -127,7 +130,7 @@ func (a *admitting) admitClient(c *conn, proxy netip.AddrPort) {
 		_ = c.Close()
 		return
 	}
-	l.gateway.Sessions.Leave(l.connector, netip.AddrPort{})
+	l.gateway.Sessions.Leave(l.connector, nil, netip.AddrPort{})
 	if !l.gateway.Sessions.Admit(l.connector, client) {
 		l.refuse(c.Conn, l.connector.Config().TakesFrom(client.Addr()))
 		return
@@ -137,6 +140,7 @@ func (a *admitting) admitClient(c *conn, proxy netip.AddrPort) {
 		l.refuse(c, true)
 		return
 	}
+	l.gateway.Sessions.Place(l.connector, c, client, c.displace)
 	if n, _ := peek(raw, make([]byte, 1)); n == 0 || !goOn() || !a.give(accepted{conn: c}) {
 		_ = c.Close()
 	}

@@ -184,9 +184,12 @@ func connState(c net.Conn, state http.ConnState) {
 // more as one of strangers.
 func (c *conn) loggedIn() {
 	if !c.known.Swap(true) {
-		c.of.gateway.Logins.PrebindOf(c.of.connector).Leave(c.remote.Addr())
+		c.of.gateway.Sessions.Known(c.of.connector, c, c.remote)
 	}
 }
+
+// displace ends a connection on which nobody has logged in, because another needs its place.
+func (c *conn) displace() { _ = c.Conn.Conn.Close() }
 
 // RemoteAddr implements net.Conn. It returns the client's address, also behind a proxy.
 func (c *conn) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(c.remote) }
@@ -197,7 +200,7 @@ func (c *conn) Close() error {
 		if c.known.Swap(true) {
 			c.of.gateway.Sessions.CloseSocket()
 		} else {
-			c.of.gateway.Sessions.Leave(c.of.connector, c.remote)
+			c.of.gateway.Sessions.Leave(c.of.connector, c, c.remote)
 		}
 	})
 	return c.Conn.Close()

@@ -54,6 +54,14 @@ func newHandle(d *Deps, i *connector.Instance, fd int, remote netip.AddrPort, no
 	return h
 }
 
+// displace ends a session that has not logged in, because another needs its place. The reader hears of it by the socket, which is
+// open: it is closed when the builder has given the place back.
+func (h *handle) displace() {
+	if h.BeginClosing("not logged in, while as many connections are open as limits.prebind allows") {
+		_ = unix.Shutdown(h.fd, unix.SHUT_RDWR)
+	}
+}
+
 // handleOf returns the handle of a session. All sessions of the pipeline are carried by one.
 func handleOf(l *connector.Link) *handle { return l.Courier.(*handle) }
 

@@ -129,6 +129,7 @@ func (l *listener) begin(out *flow.Out[Job], i *connector.Instance, fd int, remo
 	h := newHandle(l.Deps, i, fd, remote, opened)
 	h.Session.Start(opened, nil)
 	l.Gateway.Sessions.Connected(&h.Link)
+	l.Gateway.Sessions.Place(i.Connector, &h.Link, remote, h.displace)
 	j := out.Get()
 	j.Kind, j.Handle = Opened, h
 	out.To(toReader, j)

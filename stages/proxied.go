@@ -97,7 +97,7 @@ func (l *listener) admit(out *flow.Out[Job], p *proxied) {
 func (l *listener) forget(p *proxied) {
 	_ = l.poller.Remove(p.fd)
 	delete(l.proxied, p.fd)
-	l.Gateway.Sessions.Leave(p.instance.Connector, netip.AddrPort{})
+	l.Gateway.Sessions.Leave(p.instance.Connector, nil, netip.AddrPort{})
 }
 
 // drop closes a connection without a session. With a nil error, the log does not tell.

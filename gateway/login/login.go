@@ -28,7 +28,6 @@ import (
 type Desk struct {
 	node    *node.Node
 	Prebind *Prebind
-	request *Prebind // the part of it for connections of requests, so that these do not keep sessions from logging in
 
 	accounts atomic.Pointer[account.Table]
 	guard    *account.Guard
@@ -52,19 +51,10 @@ func hashings() int { return min(max(runtime.GOMAXPROCS(0)-1, 1), maxHashing) }
 // NewDesk makes a desk of the configuration in force. SetAccounts follows.
 func NewDesk(n *node.Node) *Desk {
 	limits := &n.Config().Limits
-	all := NewPrebind(limits.Prebind, limits.PrebindPerAddress)
 	return &Desk{
-		node: n, Prebind: all, request: all.half(),
+		node: n, Prebind: NewPrebind(limits.Prebind, limits.PrebindPerAddress),
 		guard: account.NewGuard(guardSize), hashing: turns.New(hashings(), maxUnhashed),
 	}
-}
-
-// PrebindOf returns what counts the connections of a connector that have not logged in.
-func (d *Desk) PrebindOf(c *connector.Connector) *Prebind {
-	if d.request == nil || c.Config().HasSessions() {
-		return d.Prebind
-	}
-	return d.request
 }
 
 // SetAccounts puts accounts in force.

@@ -33,14 +33,14 @@ func TestLimitDescriptors(t *testing.T) {
 		n := 0
 		for d.Admit(c, remote) && n < 1000 {
 			n++
-			logins.Prebind.Leave(remote.Addr()) // it has logged in
+			logins.Prebind.Leave(nil, remote.Addr(), false) // it has logged in
 		}
 		if n != min(want, 1000) {
 			t.Errorf("clients may have %d of %d descriptors, want %d", n, limit, want)
 		}
 		for range n {
-			logins.Prebind.Enter(remote.Addr())
-			d.Leave(c, remote)
+			logins.Prebind.Enter(0, remote.Addr(), false)
+			d.Leave(c, nil, remote)
 		}
 	}
 }

@@ -115,7 +115,7 @@ func (p *port) link() *connector.Link {
 	l := &connector.Link{}
 	l.Open(p.clients.Acquire(), netip.MustParseAddrPort("192.0.2.1:1"), p.now, nil)
 	l.Instance.SetLink(l)
-	p.g.Logins.Prebind.Enter(l.Remote.Addr())
+	p.g.Logins.Prebind.Enter(0, l.Remote.Addr(), false)
 	return l
 }
 

@@ -36,7 +36,7 @@ func (d *Desk) Bound(now int64, l *connector.Link) (takes bool) {
 	l.BoundAt = now
 	way := l.Session.Bound()
 	if l.Connector.Config().Listens() {
-		d.logins.Prebind.Leave(l.Remote.Addr())
+		d.logins.Prebind.Leave(l, l.Remote.Addr(), false)
 	}
 	if l.Account == nil {
 		d.bound(now, l, way)
@@ -54,7 +54,7 @@ func (d *Desk) Over(now int64, l *connector.Link) {
 	if l.Connector.Config().Listens() {
 		d.sockets.Add(-1)
 		if !l.WasBound() {
-			d.logins.Prebind.Leave(l.Remote.Addr())
+			d.logins.Prebind.Leave(l, l.Remote.Addr(), false)
 		}
 	}
 	if l.Account != nil {

@@ -35,7 +35,11 @@ func (d *Desk) enter(c *connector.Connector, remote netip.AddrPort, address neti
 		}
 		return false
 	}
-	if !d.logins.PrebindOf(c).Enter(address) {
+	stays, displaced := d.logins.Prebind.Enter(d.node.Clock.Now(), address, !c.Config().HasSessions())
+	if displaced && d.node.News.Is("displaced") {
+		d.node.Log.Warn().Msg("connections that have not logged in are closed to make room for others: as many are open as limits.prebind allows")
+	}
+	if !stays {
 		if d.node.Storms.Crowded.Next(c.Name, d.node.Clock.Now()) {
 			d.node.Log.Warn().Str("connector", c.Name).Stringer("remote", remote).
 				Msg("a client was refused: too many connections are open that have not logged in")
@@ -60,9 +64,19 @@ func (d *Desk) Count() (n int) {
 	return n
 }
 
-// Leave undoes Admit for a client that got no session.
-func (d *Desk) Leave(c *connector.Connector, remote netip.AddrPort) {
-	d.logins.PrebindOf(c).Leave(remote.Addr())
+// Place notes whose connection Admit has admitted, and how it ends if it must make room for another before its login. end must not wait.
+func (d *Desk) Place(c *connector.Connector, of any, remote netip.AddrPort, end func()) {
+	d.logins.Prebind.Place(d.node.Clock.Now(), of, remote.Addr(), !c.Config().HasSessions(), end)
+}
+
+// Known notes that a request on a connection of a client has shown valid credentials. of has its place, if it has one.
+func (d *Desk) Known(c *connector.Connector, of any, remote netip.AddrPort) {
+	d.logins.Prebind.Leave(of, remote.Addr(), !c.Config().HasSessions())
+}
+
+// Leave undoes Admit for a client that got no session. of has its place, nil if it has none.
+func (d *Desk) Leave(c *connector.Connector, of any, remote netip.AddrPort) {
+	d.Known(c, of, remote)
 	d.sockets.Add(-1)
 }
 

@@ -1,8 +1,15 @@
 package e2e
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -294,5 +301,44 @@ func TestH22Flood(t *testing.T) {
 	}
 	if each := (pdusIn(g.stats("clients")) - before) / exchanges; each > 2000 {
 		t.Errorf("%d PDUs were handled for each exchange of another client", each)
+	}
+}
+
+// Connections of one network on which nobody logs in make room for those of others, of SMPP and of HTTP.
+func TestPrebindDisplaced(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs 127.0.0.2")
+	}
+	parallel(t)
+	g := start(t, site{operator: newSMSC(t), more: withAPI, limits: "prebind: 8, prebind_per_address: 8"})
+	var silent, half []net.Conn
+	for range 4 {
+		silent = append(silent, g.dial("clients").conn)
+		c := g.dial("api").conn
+		fmt.Fprint(c, "POST /v1/messages HTTP/1.1\r\nHost: x\r\n")
+		half = append(half, c)
+	}
+	testutil.Eventually(t, "all have come", func() bool { return g.Sessions.Count() == 5 })
+	gone := func(all []net.Conn) (n int) {
+		for _, c := range all {
+			_ = c.SetReadDeadline(time.Now().Add(time.Millisecond))
+			if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+				n++
+			}
+		}
+		return n
+	}
+	for range 3 {
+		c := g.dialFrom("127.0.1.2", "clients")
+		c.bind("transceiver", "acme", "s3cret")
+		h := g.dialFrom("127.0.1.2", "api").conn
+		fmt.Fprint(h, "GET /v1/account HTTP/1.1\r\nHost: x\r\nAuthorization: Basic YWNtZTpzM2NyZXQ=\r\n\r\n")
+		if resp, err := http.ReadResponse(bufio.NewReader(h), nil); err != nil || resp.StatusCode != 200 {
+			t.Errorf("%v, %v", resp, err)
+		}
+	}
+	testutil.Eventually(t, "one of them was closed", func() bool { return gone(silent)+gone(half) > 0 })
+	if !strings.Contains(g.log.String(), "as many are open as limits.prebind allows") {
+		t.Error("the log does not say why")
 	}
 }

@@ -88,7 +88,7 @@ func (g *group) acceptFrom(s net.Listener) {
 		}
 		i := g.acquire()
 		if i == nil {
-			g.gateway.Sessions.Leave(g.Connector, remote(socket))
+			g.gateway.Sessions.Leave(g.Connector, nil, remote(socket))
 			_ = socket.Close()
 			return
 		}
