@@ -49,7 +49,7 @@ const (
 // Config is the whole configuration, with every default filled in.
 type Config struct {
 	Architecture string      `yaml:"architecture" default:"pipeline" enum:"pipeline" live:"no" doc:"How the gateway moves messages. There is only the pipeline: twelve stages, whatever the number of connections."`
-	User         string      `yaml:"user" live:"no" doc:"The user, or user:group, that a gateway started as root changes to once it listens, so its connectors may have ports below 1024. The user must be able to read this file and those that it names, and to write to the directories. Not needed where the service manager starts it as its user."`
+	User         string      `yaml:"user" live:"no" doc:"The user, or user:group, that a gateway started as root changes to once it listens, so its connectors may have ports below 1024. The user must be able to read this file and those that it names, and to write to the directories."`
 	Log          Log         `yaml:"log" live:"no" doc:"The gateway's own log, on standard output."`
 	PDULog       PDULog      `yaml:"pdulog" live:"no" doc:"The log of every PDU, one text file per connector."`
 	Events       Events      `yaml:"events" live:"no" doc:"How each message has ended: what billing reads."`
@@ -80,7 +80,7 @@ type PDULog struct {
 	Text        bool          `yaml:"text" default:"true" live:"no" doc:"Whether message texts are written. With false, only the lengths of texts and of octets of unknown meaning are written, for privacy; such lines cannot be converted back into PDUs."`
 	MaxSize     Size          `yaml:"max_size" default:"100MiB" range:"4KiB.." live:"no" doc:"A file that grows past this is rotated."`
 	RotateEvery time.Duration `yaml:"rotate_every" default:"24h" range:"0s.." live:"no" doc:"Files are rotated at multiples of this in UTC, so 24h is at midnight; 0s rotates by size only."`
-	KeepAge     time.Duration `yaml:"keep_age" default:"168h" range:"0s.." live:"no" doc:"How long rotated files are kept, a week by default. Older ones are removed, and younger ones too where keep, max_total or min_free asks for it; 0s keeps them whatever their age."`
+	KeepAge     time.Duration `yaml:"keep_age" default:"168h" range:"0s.." live:"no" doc:"How long rotated files are kept, a week by default. Older ones are removed; keep, max_total and min_free may remove younger ones. 0s keeps all."`
 	Keep        int           `yaml:"keep" default:"0" range:"0.." live:"no" doc:"How many rotated files are kept per connector, compressed or not; the oldest are removed. A busy connector rotates by max_size many times a day. 0 is no limit."`
 	MaxTotal    Size          `yaml:"max_total" default:"0" live:"no" doc:"The most that all files of a connector may take, including the one being written; the oldest are removed, also while others are compressed. 0 is no limit."`
 	MinFree     int           `yaml:"min_free" default:"10" range:"0..90" live:"no" doc:"Percent of the disk that the pdu logs leave free, 1 GiB at most: while less is free, a connector that writes removes the oldest of its rotated files. Those of the last day are removed only if the pdu logs take most of the disk. 0 uses all of the disk."`
@@ -151,25 +151,25 @@ func (l *Limits) MemoryLimit() int64 {
 
 // Receipts is for how long receipts can find their way.
 type Receipts struct {
-	Keep     time.Duration `yaml:"keep" default:"168h" range:"1h..8760h" live:"yes" doc:"How long a message that an SMSC has accepted is known, so that a receipt finds its client. It takes about 150 octets on disk for a message. Receipts whose message is not known wait for as long (pmg queue list --state orphan)."`
+	Keep     time.Duration `yaml:"keep" default:"168h" range:"1h..8760h" live:"yes" doc:"How long a message that an SMSC has accepted is known, so that a receipt finds its client: about 150 octets on disk each. Orphans wait for as long (pmg queue list --state orphan)."`
 	Validity time.Duration `yaml:"validity" default:"24h" range:"1m..8760h" live:"yes" doc:"How long a receipt waits for a client that is not bound."`
 
 	CallbackValidity time.Duration `yaml:"callback_validity" default:"72h" range:"1m..8760h" live:"yes" doc:"How long a receipt waits for a server of a client (HTTP) that cannot be called, or does not take it."`
 
 	DeadLetters time.Duration `yaml:"dead_letters" default:"168h" range:"0s..8760h" live:"yes" doc:"How long an event that a webhook did not take within callback_validity stays in the store, for pmg webhooks replay; 0s: it is dropped. The last 100,000 are kept, and with store.engine: memory 16 MiB of them."`
 
-	PartsWait time.Duration `yaml:"parts_wait" default:"24h" range:"1m..8760h" live:"yes" doc:"How long a message that was sent in parts waits for the outcome of all, from the first outcome on. Then the client gets a receipt with UNKNOWN, and the outcome if it comes later. A failure of a part is reported immediately. Must be less than keep to have an effect."`
+	PartsWait time.Duration `yaml:"parts_wait" default:"24h" range:"1m..8760h" live:"yes" doc:"How long a message that was sent in parts waits for the outcome of all, from the first outcome on. Then the client gets a receipt with UNKNOWN, and the outcome if it comes later. A failure is reported immediately. Must be less than keep."`
 }
 
 // Account is a client that may log in.
 type Account struct {
 	SystemID     string         `yaml:"system_id" required:"yes" live:"yes" doc:"The name it logs in with. SMPP allows 15 characters, UCP 16."`
-	Password     string         `yaml:"password" required:"certificates" secret:"yes" live:"yes" doc:"Its password, which it must have unless it has certificates, plain or as a hash: argon2id (pmg account hash) or bcrypt (htpasswd -nB). SMPP allows 8 characters, more with long_passwords of a connector, UCP 16. Rather than writing a plain one here, refer to it with ${ENV:NAME} or ${FILE:/path}."`
+	Password     string         `yaml:"password" required:"certificates" secret:"yes" live:"yes" doc:"Its password, which it must have unless it has certificates, plain or as a hash: argon2id (pmg account hash) or bcrypt (htpasswd -nB). SMPP allows 8 characters, more with long_passwords of a connector, UCP 16. Refer to a plain one with ${ENV:NAME} or ${FILE:/path}."`
 	OldPassword  string         `yaml:"old_password" secret:"yes" live:"yes" doc:"A further password that it may log in with, plain or as a hash, while it changes from one to another. Its sessions go on when password takes its place, and end when it is removed."`
 	Keys         []Key          `yaml:"keys" live:"yes" doc:"Keys with which programs of the account use the API of HTTP, in the place of its password, each as {name: shop, hash: \"sha256:…\", scopes: [send]}. pmg account key makes them."`
 	Certificates []string       `yaml:"certificates" live:"yes" doc:"With TLS, the certificates one of which it must show to log in, issued by tls.client_ca of the connector: each a name in the certificate (CN, DNS name, e-mail address or URI), or sha256: and its fingerprint. With a password it needs both. docs/tls.md has an example."`
 	Networks     []netip.Prefix `yaml:"networks" live:"yes" doc:"Addresses it may log in from, such as 192.0.2.0/24 or 192.0.2.1; any when empty."`
-	MaxSessions  int            `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have at the same time, over all connectors; 0 is any number. A further login is refused, and those that are silent are asked whether they live."`
+	MaxSessions  int            `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have at the same time, over all connectors; 0 is any number. A further login is refused, and silent sessions are checked."`
 
 	MaxSessionsPerAddress int `yaml:"max_sessions_per_address" default:"0" range:"0.." live:"yes" doc:"The same for the sessions that it may have from one address; 0 is any number. An IPv6 address counts together with the others of its /64."`
 
@@ -178,7 +178,7 @@ type Account struct {
 
 	Rate         int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit per second, over all its sessions; 0 is any rate. Each recipient and each part of a long text counts. A faster client is read no faster than this; a message that would wait for more than about a second is answered as throttled (SMPP: ESME_RTHROTTLED)."`
 	Burst        int           `yaml:"burst" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit together after a rest; 0 is a twentieth of rate, at least 1."`
-	MaxParts     int           `yaml:"max_parts" default:"10" range:"1..255" live:"yes" doc:"Short messages that one of its texts may be cut into, where long_messages of a connector cuts texts, and always for texts of HTTP clients. A longer text is refused (SMPP: ESME_RINVMSGLEN). Each part counts towards rate, share and max_queue. Ten hold 1,530 characters of GSM 7-bit or 670 of UCS-2; 150 hold 10,000 of UCS-2."`
+	MaxParts     int           `yaml:"max_parts" default:"10" range:"1..255" live:"yes" doc:"Short messages that one of its texts may be cut into, where long_messages of a connector cuts texts, and always for texts of HTTP clients. A longer text is refused (SMPP: ESME_RINVMSGLEN). Each part counts towards rate, share and max_queue. Ten hold 1,530 characters of GSM 7-bit or 670 of UCS-2."`
 	Share        int           `yaml:"share" default:"50" range:"1..100" live:"yes" doc:"The part of the free places in a connector's queue that its messages may take, in percent. The rest stays for other accounts: 100 lets this one shut them out. Of the free memory (limits.memory) they may take the same part, but at least half."`
 	MaxSchedule  time.Duration `yaml:"max_schedule" default:"168h" range:"0s.." live:"yes" doc:"How far ahead a message's delivery time may be; 0s allows none. A later one is refused (SMPP: ESME_RINVSCHED)."`
 	Validity     time.Duration `yaml:"validity" default:"0s" range:"0s.." live:"yes" doc:"How long a message may wait that its sender has given no validity, counted from its delivery time; then it ends as expired. 0s is the validity of the connector that it arrives on."`
@@ -186,7 +186,7 @@ type Account struct {
 	MaxParked    int           `yaml:"max_parked" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may be parked (no_route: park). Further ones are refused (SMPP: ESME_RMSGQFUL) until an operator has decided about some."`
 	MaxScheduled int           `yaml:"max_scheduled" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may wait for their delivery time. Further ones are refused until some have left."`
 
-	Receipts string   `yaml:"receipts" default:"ask" enum:"ask|force" live:"yes" doc:"Which receipts it gets: ask is those that it asks for with each message, force those of the final states of all its messages, whether it asks or not. Out connectors with receipts: never do not ask their SMSCs all the same."`
+	Receipts string   `yaml:"receipts" default:"ask" enum:"ask|force" live:"yes" doc:"Which receipts it gets: those that it asks for, or with force those of the final states of all its messages. Out connectors with receipts: never do not ask their SMSCs all the same."`
 	Receives []string `yaml:"receives" live:"yes" doc:"Destinations of messages from mobiles that are for this account, as prefixes of numbers, short codes or sender names; a leading '+' makes no difference. Where a route leads to an in connector, an account with the whole address ('=123') gets the message, else the one with the longest prefix; if only one account can receive there, it gets all. A route to the account itself ignores this option."`
 
 	Callbacks // and these, for accounts that are called by HTTP
@@ -253,7 +253,7 @@ type Connector struct {
 	Address   string   `yaml:"address" live:"no" doc:"host:port to listen on or connect to. Needed unless addresses is given."`
 	Addresses []string `yaml:"addresses" live:"no" doc:"More of them: all are listened on; an out connector's instances take them in turn, and the next when one is down."`
 	Instances int      `yaml:"instances" default:"1" in:"1000" range:"1..1000000" live:"rebind" doc:"Sessions that are open at the same time. An in connector refuses further ones, an out connector opens this many."`
-	Window    int      `yaml:"window" default:"10" ucp:"1" range:"1..10000" live:"rebind" doc:"Requests sent and not yet answered, per session. Larger hides latency; many SMSCs refuse more than 10. UCP allows at most 99, but many of its peers discard what comes before they have answered: give them 1 unless they agree to more."`
+	Window    int      `yaml:"window" default:"10" ucp:"1" range:"1..10000" live:"rebind" doc:"Requests sent and not yet answered, per session. Larger hides latency; many SMSCs refuse more than 10. UCP allows 99, but many of its peers discard what comes before they have answered: give them 1 unless they agree to more."`
 
 	Listen       string `yaml:"listen" only:"out" live:"no" doc:"host:port to listen on, in place of address, for an SMSC that opens the connection: with SMPP it sends outbind, and the connector binds; with UCP it logs in (operation 60) or sends messages immediately. At most instances such sessions are open."`
 	PeerSystemID string `yaml:"peer_system_id" only:"out" live:"yes" doc:"With listen, the name that the SMSC must give in its outbind or login; any when empty."`
@@ -291,7 +291,7 @@ type Connector struct {
 	Validity    time.Duration `yaml:"validity" default:"0s" range:"0s.." live:"yes" doc:"How long a message may wait that arrives on the connector and has no validity, counted from its delivery time; then it ends as expired. The account's option comes first. 0s is forever."`
 	MaxValidity time.Duration `yaml:"max_validity" default:"0s" range:"0s.." live:"yes" doc:"The longest validity of messages that arrive on the connector. A longer one, or none, is shortened to this. The account's option comes first. 0s is any."`
 
-	OnUnknown string `yaml:"on_unknown" default:"resend" enum:"resend|fail" live:"yes" doc:"What happens to a message whose answer never came, also because the gateway was killed meanwhile: with resend it may be delivered twice, with fail not at all. With fail and a durable store, each message waits for a note on disk before it leaves."`
+	OnUnknown string `yaml:"on_unknown" default:"resend" enum:"resend|fail" live:"yes" doc:"What happens to a message without an answer, also over a kill: with resend it may be delivered twice, with fail not at all. With fail and a durable store, each message waits for a commit before it leaves."`
 	Retry     Retry  `yaml:"retry" live:"yes" doc:"When a message is sent again that the peer has not taken: the pauses after the first attempt, the second, and so on. When it fails after the last pause, it is given up. A list that ends with the word repeat goes on with the pause before it, until the message's validity passes. On an in connector every list does: what a client refuses for a while is sent again until its validity passes, receipts.validity for a receipt. One list, as in retry: [10s, 1m, 5m, 30m], stands for all of the options below, except that a throttled message is not given up. docs/smpp-conformance.md and docs/ucp-conformance.md say which status is of which kind; a permanent one ends the message immediately."`
 
 	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that arrive on the connector (in) or leave by it (out), and lists of those that may pass, such as {in: destination, strip: 00, ton: 1}. docs/rewrite.md has a worked example; pmg explain shows what they do to a message."`

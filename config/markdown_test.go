@@ -38,9 +38,10 @@ func markdown() string {
 	all := Describe()
 	rows := func(section string) string {
 		var b strings.Builder
+		by := changedBy(all, section)
 		for _, o := range all {
 			if !o.isSection() && o.section() == section {
-				b.WriteString(o.row())
+				b.WriteString(o.row(by))
 			}
 		}
 		return b.String()
@@ -58,6 +59,9 @@ func markdown() string {
 			continue
 		}
 		first[options] = o.Path
+		if by := changedBy(all, o.Path); by != "" && by != "reload" {
+			fmt.Fprintf(&b, "All: %s.\n", by)
+		}
 		table()
 		b.WriteString(options)
 	}
@@ -74,9 +78,26 @@ func (o Option) section() string {
 	return strings.TrimSuffix(o.Path[:max(strings.LastIndex(o.Path, "."), 0)], "[]")
 }
 
-func (o Option) row() string {
+// changedBy returns what puts a change of any option of a section in force, or "" where they differ.
+func changedBy(all []Option, section string) (by string) {
+	for _, o := range all {
+		if o.isSection() || o.section() != section {
+			continue
+		}
+		if by != "" && by != o.by() {
+			return ""
+		}
+		by = o.by()
+	}
+	return by
+}
+
+func (o Option) by() string { return strings.TrimPrefix(o.reload(), "reload, ") }
+
+// row returns the row of an option in a section where by puts all changes in force.
+func (o Option) row(by string) string {
 	values := o.Type
-	if o.Allowed != "" {
+	if o.Allowed != "" && !strings.HasPrefix(o.Allowed, "at least 0") {
 		values += ": " + o.Allowed
 	}
 	switch {
@@ -91,8 +112,8 @@ func (o Option) row() string {
 	if only := strings.TrimSpace(o.Protocol + " " + o.Only); only != "" {
 		notes = append(notes, only+" only")
 	}
-	if by := strings.TrimPrefix(o.reload(), "reload, "); by != "reload" {
-		notes = append(notes, by)
+	if o.by() != "reload" && o.by() != by {
+		notes = append(notes, o.by())
 	}
 	doc := o.Doc
 	if len(notes) > 0 {

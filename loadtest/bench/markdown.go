@@ -59,7 +59,7 @@ requests under way; medians of %d rounds, architectures in turn. Compare figures
 		fmt.Fprintf(&b, "- %s\n", s)
 	}
 	fmt.Fprintf(&b, "\n## How to read it\n\n%s%s%s\n", notesBegin, notes, notesEnd)
-	section(&b, r.targets())
+	section(&b, titled{"Targets that are missed", r.missedGrid()})
 	section(&b, titled{"The report's Table 4.1", r.table41()})
 	section(&b, titled{"With a pdu log", shortGrid(logged(r.Points))})
 	section(&b, titled{"Beside HAProxy, and on disk before the answer", shortGrid(append(slices.Clip(r.Relay), r.Stores...))})

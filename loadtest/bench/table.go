@@ -145,6 +145,13 @@ func (r *Results) checksGrid() grid {
 	return g
 }
 
+// missedGrid returns the rows of checksGrid that miss their limit.
+func (r *Results) missedGrid() grid {
+	g := r.checksGrid()
+	g.Rows = slices.DeleteFunc(g.Rows, func(row []string) bool { return row[len(row)-1] == "pass" })
+	return g
+}
+
 // busiest returns the point whose stages are shown: the pipeline with a pdu log and the
 // most requests under way. It returns nil if that was not measured.
 func (r *Results) busiest() (found *Point) {

@@ -15,7 +15,7 @@ type ConnectorOptions struct {
 	Dialects       []string `yaml:"dialects" default:"pmg" enum:"pmg|kannel|jasmin" only:"in" live:"no" doc:"Whose requests it answers, each at paths of its own: pmg is the API of docs/http.md below /v1/, kannel /cgi-bin/sendsms, jasmin /send and /secure/."`
 	StatusPassword string   `yaml:"status_password" secret:"yes" only:"in" live:"yes" doc:"The password of Kannel's /status.xml, /status.txt and /status, which the dialect kannel answers with figures of the gateway. Without one there are none."`
 
-	Preset    string          `yaml:"preset" enum:"kannel|jasmin|pmg" only:"out" live:"rebind" doc:"The interface of the SMSC, whose request, answers and receipts need not be described then: another gateway's, by the name that dialects has for it."`
+	Preset    string          `yaml:"preset" enum:"kannel|jasmin|pmg" only:"out" live:"rebind" doc:"The interface of the SMSC, with its request, answers and receipts: another gateway's, by the name that dialects has for it."`
 	URL       string          `yaml:"url" only:"out" live:"rebind" doc:"What is called for each message: a template, whose {fields} docs/http-smsc.md lists. A parameter of its query whose fields are all empty is left out. With a preset the address alone, such as http://192.0.2.1:13013, is enough."`
 	Request   RequestOptions  `yaml:"request" only:"out" live:"rebind" doc:"The rest of the request, in place of what the preset says."`
 	Answers   AnswerOptions   `yaml:"answers" only:"out" live:"rebind" doc:"What answers mean, beside their statuses: 2xx is success, 429 throttled, 400, 402, 406, 409, 411 to 417, 421, 422, 426, 428, 431 and 451 permanent, and every other temporary, because an operator can mend it."`
@@ -38,7 +38,7 @@ type TokenOptions struct {
 	URL          string `yaml:"url" live:"rebind" doc:"URL of the authorization server. The connector's tls applies if it has the host of the SMSC; else its certificate must be of one of the machine's authorities."`
 	ClientID     string `yaml:"client_id" live:"rebind" doc:"Who we are there."`
 	ClientSecret string `yaml:"client_secret" secret:"yes" live:"rebind" doc:"The password of client_id."`
-	Scope        string `yaml:"scope" live:"rebind" doc:"What the token is to allow, if the server wants to be told: words with spaces between them."`
+	Scope        string `yaml:"scope" live:"rebind" doc:"What the token is to allow, if the server wants it: words with spaces between them."`
 	Login        string `yaml:"login" enum:"basic|form" live:"rebind" doc:"How client_id and client_secret are sent: basic, which it is when empty, as HTTP Basic, or form, as parameters of the body."`
 }
 
@@ -88,7 +88,7 @@ type ReceiptFields struct {
 	ID     string   `yaml:"id" live:"rebind" doc:"The id of the message, as answers.id has it. {receipt_url} has ours as message."`
 	State  string   `yaml:"state" live:"rebind" doc:"What became of it."`
 	Error  string   `yaml:"error" live:"rebind" doc:"The error of the network."`
-	Text   string   `yaml:"text" live:"rebind" doc:"The text of the receipt that an SMSC behind the SMSC has sent, in the form of SMPP (appendix B): its stat: and err: say more than state and error."`
+	Text   string   `yaml:"text" live:"rebind" doc:"The text of a receipt in the form of SMPP (appendix B): its stat: and err: count more than state and error."`
 	States []string `yaml:"states" live:"rebind" doc:"What the words of state mean, beside those that SMPP and docs/events.md have: each as WORD=STATE, with STATE one of delivered, expired, deleted, undeliverable, accepted, unknown, rejected and enroute. Letter case does not matter. A receipt with another word is passed on with it, as unknown."`
 }
 

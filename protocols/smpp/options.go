@@ -17,11 +17,11 @@ type ConnectorOptions struct {
 
 	TLVs []TLVRule `yaml:"tlvs" live:"rebind" doc:"Changes to the optional parameters (TLVs) of messages and receipts, such as {out: drop, tlv: 0x1400}. Without rules those that SMPP does not name pass as they are, byte for byte."`
 
-	ReceiptsBy string `yaml:"receipts_by" default:"esm_class" enum:"esm_class|text" only:"out" live:"rebind" doc:"How receipts are told from messages: by esm_class, or by the text as well, for an SMSC that sends them with esm_class 0: one that begins with id: and has stat: among its fields, which a person can write. A message with receipted_message_id and message_state is a receipt in either case, and so is such a text if a message of ours has its id and was sent to its number."`
+	ReceiptsBy string `yaml:"receipts_by" default:"esm_class" enum:"esm_class|text" only:"out" live:"rebind" doc:"What makes a message a receipt: its esm_class, or with text also its text, for an SMSC that sends receipts with esm_class 0 (docs/receipts.md). receipted_message_id and message_state do in either case, and so does such a text if a message of ours has its id and its number."`
 
 	ReceiptStates []ReceiptState `yaml:"receipt_states" only:"out" live:"rebind" doc:"What words in the SMSC's receipts mean, where they are not SMPP's or mean something else there, such as {word: ACCEPTD, is: delivered}. These count more than message_state. A word that is not known passes to the client as it is, and ends nothing."`
 
-	ReceiptTimezone string `yaml:"receipt_timezone" default:"UTC" live:"rebind" doc:"The zone that times in the texts of receipts are in, as Europe/Stockholm: SMPP does not say it there. It is how an SMSC's receipts are read, and how receipts are written to clients."`
+	ReceiptTimezone string `yaml:"receipt_timezone" default:"UTC" live:"rebind" doc:"The zone of times in the texts of receipts, as Europe/Stockholm: for reading those of an SMSC, and for writing those to clients."`
 
 	Statuses []StatusRule `yaml:"statuses" only:"out" live:"rebind" doc:"What statuses in the SMSC's answers to messages mean, where they are its own or mean something else there, such as {status: 0x14, is: throttled}. The first rule that has a status counts. Without one, docs/smpp-conformance.md says what a status means, and one that SMPP does not name ends the message."`
 

@@ -57,7 +57,7 @@ var otherWords = [...]struct {
 // the tags.
 type ReceiptState struct {
 	Word string `yaml:"word" required:"yes" live:"rebind" doc:"The word behind stat: in the text of the receipt, in any letter case. Where the text has none, the word that stands for its message_state."`
-	Is   string `yaml:"is" required:"yes" enum:"enroute|delivered|expired|deleted|undeliverable|accepted|unknown|rejected" live:"rebind" doc:"What it means, and what clients are told. enroute and accepted do not end the message's story; the others do."`
+	Is   string `yaml:"is" required:"yes" enum:"enroute|delivered|expired|deleted|undeliverable|accepted|unknown|rejected" live:"rebind" doc:"What it means, also for clients. enroute and accepted do not end the message's story; the others do."`
 }
 
 // stateOf returns the state that a receipt reports by the connector's options: by its word, or by

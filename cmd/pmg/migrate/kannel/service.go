@@ -132,7 +132,7 @@ func serviceRows() []draft.Row {
 		draft.Asks(g, "denied-prefix", "add a route with source before it"),
 		draft.Asks(g, "white-list", listOfURL),
 		draft.Asks(g, "black-list", listOfURL),
-		draft.Asks(g, "dlr-url", "receipts of replies are told nobody"),
+		draft.Asks(g, "dlr-url", "receipts of replies go to nobody"),
 		draft.Asks(g, "alt-charset", "texts are brought in UTF-8"),
 	}
 }
