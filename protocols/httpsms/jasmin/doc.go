@@ -1,5 +1,5 @@
 // Package jasmin is the dialect of Jasmin's HTTP and REST interfaces: their requests become orders, results
-// their answers, events the calls of dlr-url. docs/jasmin.md lists what differs from Jasmin, and why.
+// their answers, events the calls of dlr-url. docs/jasmin.md lists what differs from Jasmin.
 //
 // # Start reading
 //
