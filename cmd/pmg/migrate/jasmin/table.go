@@ -10,7 +10,7 @@ const (
 
 // Reasons that several options have.
 const (
-	oneLog  = "PMG has one log, on standard output (log.level), and a pdu log for each connector (pdulog)"
+	oneLog  = "PMG has one log (log.level), and a pdu log for each connector (pdulog)"
 	noPrice = "PMG has no prices and no credit"
 	rights  = "PMG has no such right: clients may do this, or no client may"
 	filters = "lists of PMG have prefixes: write these as allow and deny in rewrite"

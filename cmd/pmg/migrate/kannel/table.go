@@ -4,11 +4,11 @@ import "pmg/cmd/pmg/migrate/draft"
 
 // Reasons that several options have.
 const (
-	oneLog     = "PMG has one log, on standard output (log.level), and a pdu log for each connector (pdulog)"
+	oneLog     = "PMG has one log (log.level), and a pdu log for each connector (pdulog)"
 	oneProcess = "PMG is one process, without boxes that connect to it"
 	listOfURL  = "PMG reads no lists from a URL: write allow or deny in rewrite"
-	regexRoute = "routes and lists of PMG have prefixes: write these as destination of a route, or as allow and deny in rewrite"
-	storeDir   = "PMG always stores messages, and what is known for their receipts, on disk (store.dir)"
+	regexRoute = "routes and lists have prefixes: write destination of a route, or allow and deny in rewrite"
+	storeDir   = "PMG always stores messages on disk (store.dir)"
 	wap        = "PMG has no WAP"
 	fromMobile = "messages from mobiles go to an account by a route, and to its webhook, with webhook_form: kannel-get in the form of a get-url; see docs/migrate.md"
 	modem      = "PMG has no modems"
@@ -29,8 +29,8 @@ func core() []draft.Row {
 	return []draft.Row{
 		draft.Becomes(g, "admin-port", "`admin.address`"),
 		draft.Becomes(g, "admin-interface", "`admin.address`"),
-		draft.Asks(g, "admin-port-ssl", "the admin address is plain on the same machine; give it admin.tls for others"),
-		draft.Asks(g, "admin-password", "operators use the socket admin.socket, or tokens at admin.address (pmg admin token); of what admin-port answers, PMG has /status alone, with status_password"),
+		draft.Asks(g, "admin-port-ssl", "the admin address is plain on loopback; give it admin.tls for others"),
+		draft.Asks(g, "admin-password", "operators use admin.socket, or tokens at admin.address (pmg admin token); of admin-port PMG has /status alone, with status_password"),
 		draft.Becomes(g, "status-password", "`status_password` of the connector of sendsms, at whose address /status.xml, /status.txt and /status are"),
 		draft.Leaves(g, "admin-deny-ip", "the admin address is on loopback"),
 		draft.Asks(g, "admin-allow-ip", "the admin address is on loopback; for others give it admin.tokens and admin.tls"),
@@ -49,7 +49,7 @@ func core() []draft.Row {
 		draft.Becomes(g, "log-level", "`log.level`"),
 		draft.Leaves(g, "syslog-level", oneLog+"; systemd and others take it from there"),
 		draft.Leaves(g, "syslog-facility", oneLog+"; systemd and others take it from there"),
-		draft.Asks(g, "access-log", "events.dir has a line for each message that has ended, and the pdu logs each PDU; the forms are others"),
+		draft.Asks(g, "access-log", "events.dir and the pdu logs have other forms"),
 		draft.Leaves(g, "access-log-time", "events have times in UTC"),
 		draft.Asks(g, "access-log-format", "events are JSON: docs/events.md"),
 		draft.Leaves(g, "access-log-clean", "events are JSON: docs/events.md"),
@@ -136,7 +136,7 @@ func smsbox() []draft.Row {
 		draft.Asks(g, "white-list-regex", regexRoute),
 		draft.Asks(g, "black-list-regex", regexRoute),
 		draft.Leaves(g, "mo-recode", "webhooks have texts in UTF-8"),
-		draft.Leaves(g, "http-request-retry", "calls are made again until they are answered: retry of the connector, receipts.callback_validity"),
+		draft.Leaves(g, "http-request-retry", "calls are retried: retry of the connector, receipts.callback_validity"),
 		draft.Leaves(g, "http-queue-delay", "retry of the connector has the pauses between calls"),
 		draft.Leaves(g, "immediate-sendsms-reply", "the answer comes when the message is stored"),
 		draft.Leaves(g, "max-pending-requests", "each server is called eight times at the same time, at most"),
@@ -158,8 +158,8 @@ func user() []draft.Row {
 		draft.Becomes(g, "default-sender", "`rewrite`: `{in: source, default: …}`"),
 		draft.Becomes(g, "max-messages", "`accounts[].max_parts`"),
 		draft.Becomes(g, "concatenation", "`long_messages: split8` of the connectors"),
-		draft.Leaves(g, "split-chars", "the mobile joins the parts of a long text, so it does not matter where that is cut"),
-		draft.Leaves(g, "split-suffix", "the mobile joins the parts of a long text, so there is nothing between them"),
+		draft.Leaves(g, "split-chars", "the mobile joins the parts of a long text"),
+		draft.Leaves(g, "split-suffix", "the mobile joins the parts of a long text"),
 		draft.Leaves(g, "omit-empty", "an empty text is sent as it is"),
 		draft.Asks(g, "header", "PMG adds nothing to texts: let the client send it"),
 		draft.Asks(g, "footer", "PMG adds nothing to texts: let the client send it"),
