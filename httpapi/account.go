@@ -12,9 +12,9 @@ import (
 )
 
 // getAccount tells what the account may do, and what it has done since the gateway started.
-func (x *api) getAccount() {
-	a, t := x.account.Config(), x.source().Origin.Tally
-	x.answerJSON(http.StatusOK, struct {
+func (h *handler) getAccount() {
+	a, t := h.x.account.Config(), h.x.source().Origin.Tally
+	h.answerJSON(http.StatusOK, struct {
 		Account      string              `json:"account"`
 		Rate         int                 `json:"rate"`
 		Burst        int                 `json:"burst"`
@@ -29,15 +29,15 @@ func (x *api) getAccount() {
 }
 
 // limits tells the client of an account with a rate how much of it is left.
-func (x *api) limits() {
-	rate := x.account.Config().Rate
+func (h *handler) limits() {
+	rate := h.x.account.Config().Rate
 	if rate == 0 {
 		return
 	}
-	left, whole := x.account.Left(x.gateway.Node.Clock.Now())
-	h := x.w.Header()
-	h["RateLimit-Policy"] = []string{fmt.Sprintf(`"account";q=%d;w=1`, rate)}
-	h["RateLimit"] = []string{fmt.Sprintf(`"account";r=%d;t=%d`, left, (whole+int64(time.Second)-1)/int64(time.Second))}
+	left, whole := h.x.account.Left(h.api.gateway.Node.Clock.Now())
+	header := h.x.w.Header()
+	header["RateLimit-Policy"] = []string{fmt.Sprintf(`"account";q=%d;w=1`, rate)}
+	header["RateLimit"] = []string{fmt.Sprintf(`"account";r=%d;t=%d`, left, (whole+int64(time.Second)-1)/int64(time.Second))}
 }
 
 // problemPage returns the page that the type of a problem names, nil if there is none.
@@ -57,17 +57,17 @@ func problemPage(r *http.Request) []byte {
 }
 
 // unknown answers a request that nothing in m is for: with the methods that its path knows, if there are any.
-func (x *api) unknown(m *http.ServeMux) {
+func (h *handler) unknown(m *http.ServeMux) {
 	var allowed []string
 	for _, method := range [...]string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
-		if _, pattern := m.Handler(&http.Request{Method: method, Host: x.r.Host, URL: x.r.URL}); strings.Contains(pattern, " ") {
+		if _, pattern := m.Handler(&http.Request{Method: method, Host: h.x.r.Host, URL: h.x.r.URL}); strings.Contains(pattern, " ") {
 			allowed = append(allowed, method)
 		}
 	}
 	if len(allowed) == 0 {
-		x.problem(own.NewProblem("not-found", "there is no "+x.r.URL.Path))
+		h.problem(own.NewProblem("not-found", "there is no "+h.x.r.URL.Path))
 		return
 	}
-	x.w.Header().Set("Allow", strings.Join(allowed, ", "))
-	x.problem(own.NewProblem("method-not-allowed", x.r.URL.Path+" knows "+strings.Join(allowed, ", ")))
+	h.x.w.Header().Set("Allow", strings.Join(allowed, ", "))
+	h.problem(own.NewProblem("method-not-allowed", h.x.r.URL.Path+" knows "+strings.Join(allowed, ", ")))
 }

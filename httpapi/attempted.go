@@ -3,7 +3,6 @@ package httpapi
 import (
 	"pmg/gateway/webhooks"
 	"pmg/internal/httpcall"
-	"pmg/pdulog"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
@@ -11,7 +10,7 @@ import (
 
 // tried has operators see an attempt to tell what a message says, also in its trace.
 func (c *caller) tried(o httpcall.Outcome, second bool, m *sms.Message, e *httpsms.Event) {
-	c.engine.gateway.Settler.Told(m, o.Took, o.Status, o.Err)
+	c.service.gateway.Settler.Told(m, o.Took, o.Status, o.Err)
 	c.server.Tried(webhooks.Attempt{
 		Event: eventID(m), ID: sms.FormatID(e.ID), Type: own.TypeOf(e), Number: max(1, int(m.Sends)), Taken: o.Code == sms.OK,
 		Status: o.Status, Milliseconds: o.Took.Milliseconds(), Error: o.Err, Reply: string(o.Body), Fallback: second,
@@ -20,37 +19,11 @@ func (c *caller) tried(o httpcall.Outcome, second bool, m *sms.Message, e *https
 
 // refused tells the operator that a server does not take what it is told, now and then.
 func (c *caller) refused(m *sms.Message, e *httpsms.Event, o httpcall.Outcome) httpcall.Outcome {
-	g := c.engine.gateway
+	g := c.service.gateway
 	if g.Node.News.Is("call: " + c.lane.Account + " " + c.lane.Endpoint) {
 		g.Node.Log.Warn().Str("account", c.lane.Account).Str("endpoint", c.lane.Endpoint).Str("id", sms.FormatID(e.ID)).
 			Int("status", o.Status).Int64("waiting", c.lane.Queued.Load()).Int("attempts", int(m.Attempts)+1).
 			Msg("a client's server was not told what became of a message: " + c.lane.Endpoint + " " + o.Err)
 	}
 	return o
-}
-
-// logs writes a call and its answer to the pdu log of the lane's connector.
-func (c *caller) logs(m *sms.Message, e *httpsms.Event, request *httpsms.Call, o httpcall.Outcome) {
-	l := c.engine.listenerOf(c.lane.Home())
-	if l == nil {
-		return
-	}
-	number := l.number.Add(1)
-	about := pdulog.About{ID: e.ID, Account: c.lane.Account}
-	var p httpsms.PDU
-	p.Begin(httpsms.Told, number, 0)
-	p.Add("method", request.Method)
-	p.Add("url", withoutQuery(request.URL))
-	p.Add("event", sms.FormatID(m.ID))
-	p.Add("reference", e.Context.Reference)
-	if e.Report != nil {
-		p.Add("state", own.StateOf(e.Report.State, e.Taken || !e.Report.Untaken))
-	}
-	l.log.Line(false, &p, about)
-	p.Begin(httpsms.ToldAnswer, number, statusOf(o))
-	p.Add("error", o.Err)
-	l.log.Line(true, &p, about)
-	l.connector.Stats.Count(httpsms.Told, false, 1)
-	l.connector.Stats.Count(httpsms.ToldAnswer, true, 1)
-	l.connector.Stats.CountStatus(httpsms.ToldAnswer, true, p.Status())
 }

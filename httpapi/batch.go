@@ -21,12 +21,9 @@ type batch struct {
 
 // add adds what a message tells. It reports false if that is for another URL than the webhook, which is called for each.
 func (b *batch) add(c *caller, i int, m *sms.Message) bool {
-	out := c.leaving(m)
-	if out != m {
-		defer out.Release()
-	}
-	e := c.event(m, out)
-	if e.Context.URL != "" || hasOtherForm(c.engine.gateway.Table.Account(c.lane.Account)) {
+	e, end := c.service.events.of(c.lane, m)
+	defer end()
+	if e.Context.URL != "" || hasOtherForm(c.service.gateway.Table.Account(c.lane.Account)) {
 		return false
 	}
 	event := own.EventOf(e)
@@ -47,14 +44,14 @@ func (b *batch) id() string {
 // tellAll calls the webhook of an account about a batch.
 func (c *caller) tellAll(a *config.Account, b *batch) httpcall.Outcome {
 	url, second := c.choose(a)
-	request := own.TellAll(url, c.engine.gateway.Node.Clock.WallNow(), b.events)
+	request := own.TellAll(url, c.service.gateway.Node.Clock.WallNow(), b.events)
 	o := c.call(a, request, httpcall.Target{Trusted: true}, b.id(), second)
 	c.came(a, &o, second)
 	for i, m := range b.messages {
-		c.logs(m, b.about[i], request, o)
+		c.service.events.logs(c.lane, m, b.about[i], request, o)
 		c.tried(o, second, m, b.about[i])
 	}
-	if o.Code != sms.OK && c.ctx.Err() == nil {
+	if o.Code != sms.OK && c.service.ctx.Err() == nil {
 		return c.refused(b.messages[0], b.about[0], o)
 	}
 	return o

@@ -10,6 +10,7 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway"
 	"pmg/gateway/webhooks"
 	"pmg/internal/httpcall"
 	"pmg/protocols/httpsms"
@@ -29,11 +30,13 @@ const (
 
 // callers are the couriers of all servers of clients.
 type callers struct {
-	engine *Engine
-	caller *httpcall.Caller
-	ctx    context.Context
-	cancel context.CancelFunc
-	under  sync.WaitGroup
+	gateway *gateway.Gateway
+	engine  dispatcher
+	events  *events
+	caller  *httpcall.Caller
+	ctx     context.Context
+	cancel  context.CancelFunc
+	under   sync.WaitGroup
 
 	batches batches
 
@@ -42,8 +45,8 @@ type callers struct {
 	closed bool
 }
 
-func newCallers(x *Engine) *callers {
-	c := &callers{engine: x, caller: httpcall.New(httpcall.Options{}), batches: batches{of: map[string]int{}}, of: map[*connector.Lane]*caller{}}
+func newCallers(g *gateway.Gateway, engine dispatcher, events *events) *callers {
+	c := &callers{gateway: g, engine: engine, events: events, caller: httpcall.New(httpcall.Options{}), batches: batches{of: map[string]int{}}, of: map[*connector.Lane]*caller{}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
 }
@@ -58,7 +61,7 @@ func (c *callers) serve(l *connector.Lane) {
 	if c.of[l] != nil {
 		return
 	}
-	one := &caller{callers: c, lane: l, server: c.engine.gateway.Webhooks.Server(l), under: map[uint64][]*connector.Slot{}, failing: map[uint64]int{}, overtaken: map[uint64]struct{}{}}
+	one := &caller{service: c, lane: l, server: c.gateway.Webhooks.Server(l), under: map[uint64][]*connector.Slot{}, failing: map[uint64]int{}, overtaken: map[uint64]struct{}{}}
 	c.of[l] = one
 	one.server.CalledBy(one)
 	one.Follow()
@@ -86,10 +89,10 @@ func (c *callers) close() {
 
 // A caller calls a server of a client: it is the courier of the server's lane.
 type caller struct {
-	*callers
-	lane   *connector.Lane
-	server *webhooks.Server  // what operators see of it
-	outlet *connector.Outlet // by which the lane gives; nil: it gives nothing. What dispatches for the lane owns it
+	service *callers
+	lane    *connector.Lane
+	server  *webhooks.Server  // what operators see of it
+	outlet  *connector.Outlet // by which the lane gives; nil: it gives nothing. What dispatches for the lane owns it
 
 	mu        sync.Mutex
 	ready     []*connector.Slot            // to be told
@@ -118,25 +121,17 @@ func (c *caller) tellSoon(s *connector.Slot) {
 	c.ready = append(c.ready, s)
 	if c.calling < atATime {
 		c.calling++
-		c.start(c.work)
+		c.service.start(c.work)
 	}
 }
 
 // Quiet implements connector.Courier: nothing is left to be done.
 func (c *caller) Quiet(int64) {}
 
-// aboutOf returns the id of the message that a receipt is about, or of the message itself.
-func aboutOf(m *sms.Message) uint64 {
-	if r, ok := m.Report(); ok {
-		return r.Known
-	}
-	return m.ID
-}
-
 // work makes calls until nothing is left to be told.
 func (c *caller) work() {
 	for {
-		a := c.engine.gateway.Table.Account(c.lane.Account)
+		a := c.service.gateway.Table.Account(c.lane.Account)
 		c.mu.Lock()
 		n := min(len(c.ready), most(a))
 		if n == 0 {
@@ -216,7 +211,7 @@ func (c *caller) settle(slots []*connector.Slot, outcomes []httpcall.Outcome) {
 	if c.isResting() {
 		pause = max(pause, rest*c.lane.Config().ThrottlePause)
 	}
-	c.engine.Do(c.lane, func(now int64) {
+	c.service.engine.Do(c.lane, func(now int64) {
 		if pause > 0 {
 			c.lane.Pause(now + int64(pause))
 			c.server.Rests(now + int64(pause))
@@ -278,7 +273,7 @@ func (c *caller) try(a *config.Account, slots []*connector.Slot) []httpcall.Outc
 func (c *caller) guard(m *sms.Message, o *httpcall.Outcome, code sms.Code, what string, f func()) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			c.engine.gateway.Node.Log.Error().Str("id", sms.FormatID(m.ID)).Str("endpoint", c.lane.Endpoint).Interface("panic", fault).Bytes("stack", debug.Stack()).Msg(what)
+			c.service.gateway.Node.Log.Error().Str("id", sms.FormatID(m.ID)).Str("endpoint", c.lane.Endpoint).Interface("panic", fault).Bytes("stack", debug.Stack()).Msg(what)
 			*o = httpcall.Outcome{Code: code}
 		}
 	}()
@@ -287,11 +282,8 @@ func (c *caller) guard(m *sms.Message, o *httpcall.Outcome, code sms.Code, what 
 
 // tell calls the server about a message.
 func (c *caller) tell(a *config.Account, m *sms.Message) httpcall.Outcome {
-	out := c.leaving(m)
-	if out != m {
-		defer out.Release()
-	}
-	e := c.event(m, out)
+	e, end := c.service.events.of(c.lane, m)
+	defer end()
 	webhook := e.Context.URL == ""
 	url, second := a.Webhook, false
 	if webhook {
@@ -319,38 +311,33 @@ func (c *caller) tell(a *config.Account, m *sms.Message) httpcall.Outcome {
 	if e.Context.Dialect == httpsms.Own {
 		id = eventID(m)
 	}
-	traced(request, c.engine.gateway.Settler.Traceparent(m))
+	traced(request, c.service.gateway.Settler.Traceparent(m))
 	o := c.call(a, request, target, id, second)
 	if webhook {
 		c.came(a, &o, second)
 	}
-	c.logs(m, e, request, o)
+	c.service.events.logs(c.lane, m, e, request, o)
 	c.tried(o, second, m, e)
 	if o.Code == sms.OK && reply != nil {
 		c.answers(m, e, reply)
 	}
-	if o.Code != sms.OK && c.ctx.Err() == nil {
+	if o.Code != sms.OK && c.service.ctx.Err() == nil {
 		return c.refused(m, e, o)
 	}
 	return o
 }
 
-// eventID returns the id of what a message tells, which stays when it is told again.
-func eventID(m *sms.Message) string { return eventPrefix + sms.FormatID(m.ID) }
-
-const eventPrefix = "evt_"
-
 // call makes a call, signed under an id unless that is empty. second says that it is of webhook_fallback.
 func (c *caller) call(a *config.Account, request *httpsms.Call, target httpcall.Target, id string, second bool) httpcall.Outcome {
 	if id != "" {
-		header, err := httpcall.Sign(strings.Fields(a.WebhookKey), id, time.Unix(0, c.engine.gateway.Node.Clock.WallNow()), request.Body)
+		header, err := httpcall.Sign(strings.Fields(a.WebhookKey), id, time.Unix(0, c.service.gateway.Node.Clock.WallNow()), request.Body)
 		if err != nil {
 			return httpcall.Outcome{Code: sms.TemporaryFailure, Err: "webhook_key: " + err.Error()}
 		}
 		request.Header = append(request.Header, header...)
 	}
 	c.server.Begin()
-	o := c.caller.Do(c.ctx, request, target)
+	o := c.service.caller.Do(c.service.ctx, request, target)
 	c.server.End(webhooks.Result{Taken: o.Code == sms.OK, Counted: o.Code.Retryable(), Error: o.Err, Fallback: second})
 	return o
 }
@@ -361,33 +348,6 @@ func (c *caller) write(e *httpsms.Event) (*httpsms.Call, bool) {
 		return f(e)
 	}
 	return own.Tell(e), true
-}
-
-// leaving returns what the server is given of a message from a mobile: m, or a copy that the rules of its account and
-// connector have made.
-func (c *caller) leaving(m *sms.Message) *sms.Message {
-	if m.Kind == sms.Receipt {
-		return m
-	}
-	to := connector.Source{Connector: c.lane.Home(), Account: c.engine.gateway.Logins.Accounts().Account(c.lane.Account)}
-	return c.engine.gateway.Convert.Leaving(&to, m)
-}
-
-// event returns what a message tells. out is what the server is given of it.
-func (c *caller) event(m, out *sms.Message) *httpsms.Event {
-	e := &httpsms.Event{ID: aboutOf(m), Attempt: m.ID, Account: c.lane.Account, Connector: c.engine.publicName(m.Origin.Connector), At: c.engine.gateway.Node.Clock.Wall(m.Arrived)}
-	r, ok := m.Report()
-	if !ok {
-		e.Message = out
-		return e
-	}
-	e.Report, e.From, e.To, e.Taken = &r, m.Dest(), m.Source(), r.Taken // a receipt goes the other way
-	e.Context, _ = sms.ReadContext(r.Context)
-	e.Status, e.Reason = httpsms.AnswerOf(r.Answer)
-	if e.Connector == "" {
-		r.ID = nil
-	}
-	return e
 }
 
 // statusOf returns the status of an answer, or httpsms.NoAnswer.

@@ -42,7 +42,8 @@ func TestCallPanics(t *testing.T) {
 	const dialect = 99
 	reports[dialect] = func(*httpsms.Event) (*httpsms.Call, bool) { panic("fault") }
 	defer delete(reports, dialect)
-	c := &caller{callers: &callers{engine: &Engine{gateway: g}}, lane: &connector.Lane{Client: connector.Client{Account: "client", Endpoint: "http://192.0.2.1"}}}
+	events := &events{gateway: g, logOf: func(*connector.Connector) *Log { return nil }}
+	c := &caller{service: newCallers(g, &doneEngine{}, events), lane: &connector.Lane{Client: connector.Client{Account: "client", Endpoint: "http://192.0.2.1"}}}
 	var m sms.Message
 	m.Origin = g.Node.Origins.Of("", "api")
 	context := sms.Context{Dialect: dialect, URL: "http://192.0.2.1/"}
@@ -63,7 +64,7 @@ func TestBatchesBound(t *testing.T) {
 	t.Parallel()
 	var log testutil.Log
 	g := newTestGateway(t, &log)
-	c := newCallers(&Engine{gateway: g})
+	c := newCallers(g, &doneEngine{}, nil)
 	defer c.close()
 	for range batchesOfAccount {
 		c.batches.begin("client")

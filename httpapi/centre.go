@@ -23,7 +23,7 @@ import (
 // A way is how an SMS centre is called by the options that are in force. It is the courier of the connector's lane: each
 // slot is a call that may be under way.
 type way struct {
-	*outbound
+	smsc   *outbound
 	centre *centre.Centre
 	sender *httpcall.Sender
 	tokens *tokens // nil: calls need none
@@ -46,12 +46,12 @@ func newWay(v *outbound) (*way, error) {
 	}
 	host := c.Address().Hostname()
 	o := senderOptions(v.connector, host)
-	w := &way{outbound: v, centre: c, sender: httpcall.NewSender(o), window: o.Connections, lost: make(chan string, 1)}
+	w := &way{smsc: v, centre: c, sender: httpcall.NewSender(o), window: o.Connections, lost: make(chan string, 1)}
 	if t := c.TokenCall(); t != nil {
 		if u, err := url.Parse(t.URL); err != nil || u.Hostname() != host {
 			o.TLS = nil
 		}
-		w.tokens = newTokens(t, o, v.engine.gateway.Node.Clock.Now)
+		w.tokens = newTokens(t, o, v.gateway.Node.Clock.Now)
 	}
 	return w, nil
 }
@@ -86,7 +86,7 @@ func (w *way) Give(_ int64, s *connector.Slot) {
 	w.ready = append(w.ready, s)
 	if w.working < w.window {
 		w.working++
-		w.start(w.work)
+		w.smsc.start(w.work)
 	}
 }
 
@@ -112,39 +112,39 @@ func (w *way) work() {
 
 // carry sends the message of a slot, and tells the lane what came of it. Nothing but the message can fail at it.
 func (w *way) carry(s *connector.Slot) {
-	g := w.engine.gateway
+	g := w.smsc.gateway
 	unsent, a := false, sms.Answer{Code: sms.Unsupported} // an operation about a message: there is no request for it
 	if s.Inquiry == nil {
 		func() {
 			defer func() {
 				if fault := recover(); fault != nil {
-					g.Node.Log.Error().Str("id", sms.FormatID(s.Message.ID)).Str("connector", w.connector.Name).Interface("panic", fault).Bytes("stack", debug.Stack()).Msg("a call failed at a message; it is put aside")
+					g.Node.Log.Error().Str("id", sms.FormatID(s.Message.ID)).Str("connector", w.smsc.connector.Name).Interface("panic", fault).Bytes("stack", debug.Stack()).Msg("a call failed at a message; it is put aside")
 					unsent, a = false, sms.Answer{Code: sms.Faulty}
 				}
 			}()
 			unsent, a = w.send(s)
 		}()
 	}
-	w.engine.Do(w.lane, func(now int64) {
+	w.smsc.engine.Do(w.smsc.lane, func(now int64) {
 		if a.At = now; unsent {
-			w.lane.Unsent(now, s)
+			w.smsc.lane.Unsent(now, s)
 			return
 		}
 		if a.PeerID != nil || a.Code != sms.Timeout {
-			w.connector.Stats.Answer.Observe(now - s.Sent)
+			w.smsc.connector.Stats.Answer.Observe(now - s.Sent)
 		}
-		w.lane.Answered(now, s, a)
+		w.smsc.lane.Answered(now, s, a)
 	})
 }
 
 // send sends the message of a slot. It reports unsent if the SMS centre has not taken it, and nothing can be sent now.
 func (w *way) send(s *connector.Slot) (unsent bool, a sms.Answer) {
-	g, m := w.engine.gateway, s.Message
+	g, m := w.smsc.gateway, s.Message
 	s.Sent = g.Node.Clock.Now()
 	if code := g.Convert.Refuses(s); code != sms.OK {
 		return false, sms.Answer{Code: code}
 	}
-	out := g.Convert.Leaving(&connector.Source{Connector: w.connector, Origin: g.Node.Origins.Of("", w.connector.Name)}, m)
+	out := g.Convert.Leaving(&connector.Source{Connector: w.smsc.connector, Origin: g.Node.Origins.Of("", w.smsc.connector.Name)}, m)
 	if out != m {
 		defer out.Release()
 	}
@@ -154,12 +154,12 @@ func (w *way) send(s *connector.Slot) (unsent bool, a sms.Answer) {
 		lacks = w.centre.Lacks(&v)
 	}
 	if lacks != "" {
-		g.Node.Log.Warn().Str("id", sms.FormatID(m.ID)).Str("connector", w.connector.Name).Msg("message refused: " + lacks)
+		g.Node.Log.Warn().Str("id", sms.FormatID(m.ID)).Str("connector", w.smsc.connector.Name).Msg("message refused: " + lacks)
 		return false, sms.Answer{Code: sms.Rejected}
 	}
-	v.ID, v.Notify, v.ReceiptURL = m.ID, convert.Asks(m, w.connector.Config()), w.centre.ReceiptURL(m.ID)
+	v.ID, v.Notify, v.ReceiptURL = m.ID, convert.Asks(m, w.smsc.connector.Config()), w.centre.ReceiptURL(m.ID)
 	var why string
-	if v.Token, why = w.tokens.get(w.ctx, ""); why != "" {
+	if v.Token, why = w.tokens.get(w.smsc.ctx, ""); why != "" {
 		w.lose(why)
 		return true, a
 	}
@@ -167,7 +167,7 @@ func (w *way) send(s *connector.Slot) (unsent bool, a sms.Answer) {
 	if v.Token == "" || t.answer.Status != http.StatusUnauthorized {
 		return w.judge(&t)
 	}
-	switch v.Token, why = w.tokens.get(w.ctx, t.token); {
+	switch v.Token, why = w.tokens.get(w.smsc.ctx, t.token); {
 	case why != "":
 		w.ends(&t, uint32(t.answer.Status), "")
 		w.lose(why)
@@ -190,9 +190,9 @@ type attempt struct {
 // call calls the SMS centre.
 func (w *way) call(m *sms.Message, v *centre.Values) attempt {
 	request := w.centre.Call(v)
-	traced(request, w.engine.gateway.Settler.Traceparent(m))
+	traced(request, w.smsc.gateway.Settler.Traceparent(m))
 	number := w.begins(m, v, request)
-	return attempt{m, number, v.Token, w.sender.Send(w.ctx, request)}
+	return attempt{m, number, v.Token, w.sender.Send(w.smsc.ctx, request)}
 }
 
 // traced has a call go on with a trace, unless parent is empty.
@@ -229,17 +229,17 @@ func (w *way) judge(t *attempt) (unsent bool, a sms.Answer) {
 			verdict.ID = sms.FormatID(m.ID)
 		}
 		a.PeerID = []byte(verdict.ID)
-		g, cfg := w.engine.gateway, w.connector.Config()
+		g, cfg := w.smsc.gateway, w.smsc.connector.Config()
 		g.Receipts.NoteAnswer(g.Receipts.Of(cfg), cfg, m, a.PeerID)
 	case sms.Timeout:
-		if w.engine.gateway.Node.News.Is("not understood: " + w.connector.Name) {
-			w.engine.gateway.Node.Log.Warn().Str("connector", w.connector.Name).Str("id", sms.FormatID(m.ID)).Int("status", answer.Status).
+		if w.smsc.gateway.Node.News.Is("not understood: " + w.smsc.connector.Name) {
+			w.smsc.gateway.Node.Log.Warn().Str("connector", w.smsc.connector.Name).Str("id", sms.FormatID(m.ID)).Int("status", answer.Status).
 				Msg("the SMS centre's answer to a message fits none of answers, so that on_unknown decides: the pdu log has its beginning")
 		}
 	}
 	w.ends(t, uint32(answer.Status), verdict.ID)
 	if answer.RetryAfter > 0 && verdict.Code.Retryable() && verdict.Code != sms.Timeout {
-		w.engine.Do(w.lane, func(now int64) { w.lane.Pause(now + int64(min(answer.RetryAfter, longestPause))) })
+		w.smsc.engine.Do(w.smsc.lane, func(now int64) { w.smsc.lane.Pause(now + int64(min(answer.RetryAfter, longestPause))) })
 	}
 	return false, a
 }
@@ -249,9 +249,9 @@ const longestPause = 5 * time.Minute
 
 // begins writes a call to the pdu log, and returns its number.
 func (w *way) begins(m *sms.Message, v *centre.Values, request *httpsms.Call) (number uint32) {
-	number = w.number.Add(1)
-	w.connector.Stats.Count(httpsms.Submit, false, 1)
-	if !w.log.Enabled() {
+	number = w.smsc.log.Next()
+	w.smsc.connector.Stats.Count(httpsms.Submit, false, 1)
+	if !w.smsc.log.IsEnabled() {
 		return number
 	}
 	var p httpsms.PDU
@@ -265,7 +265,7 @@ func (w *way) begins(m *sms.Message, v *centre.Values, request *httpsms.Call) (n
 		text = v.Octets
 	}
 	p.AddText("text", text)
-	w.log.Line(false, &p, pdulog.About{ID: m.ID, Account: m.Account()})
+	w.smsc.log.Line(false, &p, pdulog.About{ID: m.ID, Account: m.Account()})
 	return number
 }
 
@@ -284,7 +284,6 @@ func (w *way) ends(t *attempt, status uint32, id string) {
 		}
 		p.AddText("answer", said[:min(len(said), shownAnswer)])
 	}
-	w.connector.Stats.Count(httpsms.SubmitAnswer, true, 1)
-	w.connector.Stats.CountStatus(httpsms.SubmitAnswer, true, p.Status())
-	w.log.Line(true, &p, pdulog.About{ID: t.message.ID, Account: t.message.Account()})
+	w.smsc.log.CountAnswer(httpsms.SubmitAnswer, true, p.Status())
+	w.smsc.log.Line(true, &p, pdulog.About{ID: t.message.ID, Account: t.message.Account()})
 }

@@ -8,39 +8,39 @@ import (
 )
 
 // patchMessage changes a message that waits.
-func (x *api) patchMessage() {
-	body, ok := x.readJSON(maxMessageBody)
+func (h *handler) patchMessage() {
+	body, ok := h.readJSON(maxMessageBody)
 	if !ok {
 		return
 	}
-	change, p := own.ReadChange(body, x.now())
+	change, p := own.ReadChange(body, h.now())
 	if p != nil {
-		x.problem(p)
+		h.problem(p)
 		return
 	}
-	o, ok := x.operation(protocols.Operation{Kind: protocols.Replace, Change: change.Apply})
+	o, ok := h.operation(protocols.Operation{Kind: protocols.Replace, Change: change.Apply})
 	if !ok {
 		return
 	}
 	switch o.Code {
 	case sms.OK:
-		x.getMessage()
+		h.getMessage()
 	case sms.UnknownMessage:
-		x.problem(noMessage())
+		h.problem(noMessage())
 	case sms.Rejected:
-		x.notChanged()
+		h.notChanged()
 	default:
-		x.problem(own.Refused("", o.Code))
+		h.problem(own.Refused("", o.Code))
 	}
 }
 
 // notChanged tells why a message was not changed.
-func (x *api) notChanged() {
-	o, ok := x.operation(protocols.Operation{Kind: protocols.Query})
+func (h *handler) notChanged() {
+	o, ok := h.operation(protocols.Operation{Kind: protocols.Query})
 	if !ok {
 		return
 	}
-	x.problem(whyNot(o))
+	h.problem(whyNot(o))
 }
 
 // whyNot returns the problem of a message that was not changed, of what a query knows of it.

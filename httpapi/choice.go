@@ -20,7 +20,7 @@ func (c *caller) choose(a *config.Account) (url string, second bool) {
 	if a.WebhookFallback == "" {
 		return a.Webhook, false
 	}
-	failures, disabled, now := c.server.Failures(), c.server.IsDisabled(), c.engine.gateway.Node.Clock.Now()
+	failures, disabled, now := c.server.Failures(), c.server.IsDisabled(), c.service.gateway.Node.Clock.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if disabled || now < c.choice.away {
@@ -49,12 +49,12 @@ func (c *caller) came(a *config.Account, o *httpcall.Outcome, second bool) {
 	case o.Code == sms.OK:
 		c.choice.away = 0
 	case o.RetryAfter > 0 && a.WebhookFallback != "": // the fallback does not rest with it
-		c.choice.away = max(c.choice.away, c.engine.gateway.Node.Clock.Now()+int64(o.RetryAfter))
+		c.choice.away = max(c.choice.away, c.service.gateway.Node.Clock.Now()+int64(o.RetryAfter))
 		o.RetryAfter = 0
 	}
 	c.mu.Unlock()
 	if o.Gone && !second && !hasOtherForm(a) && c.server.Disable() {
-		c.engine.gateway.Node.Log.Error().Str("account", c.lane.Account).Str("endpoint", c.lane.Endpoint).Bool("fallback", a.WebhookFallback != "").
+		c.service.gateway.Node.Log.Error().Str("account", c.lane.Account).Str("endpoint", c.lane.Endpoint).Bool("fallback", a.WebhookFallback != "").
 			Int64("waiting", c.lane.Queued.Load()).Msg("a client's webhook has answered 410 Gone: it is not called any more until pmg webhooks enable, a reload or a restart; its events wait, or go to webhook_fallback")
 		c.Follow()
 	}
@@ -65,7 +65,7 @@ func (c *caller) isResting() bool {
 	if c.server.Failures() < failuresRest {
 		return false
 	}
-	a := c.engine.gateway.Table.Account(c.lane.Account)
+	a := c.service.gateway.Table.Account(c.lane.Account)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return a == nil || a.WebhookFallback == "" || c.choice.failures >= failuresRest
@@ -82,16 +82,16 @@ func (c *caller) Retry() {
 	var turn func(now int64)
 	turn = func(now int64) {
 		if c.lane.Retry(now, retryAtOnce) {
-			c.engine.Do(c.lane, turn)
+			c.service.engine.Do(c.lane, turn)
 		}
 	}
-	c.engine.Do(c.lane, turn)
+	c.service.engine.Do(c.lane, turn)
 }
 
 // Follow implements webhooks.Caller: the lane gives what waits, unless its server is disabled and there is no other.
 func (c *caller) Follow() {
-	c.engine.Do(c.lane, func(int64) {
-		a := c.engine.gateway.Table.Account(c.lane.Account)
+	c.service.engine.Do(c.lane, func(int64) {
+		a := c.service.gateway.Table.Account(c.lane.Account)
 		gives := !c.server.IsDisabled() || a != nil && a.WebhookFallback != ""
 		switch {
 		case gives && c.outlet == nil:

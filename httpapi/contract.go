@@ -109,15 +109,15 @@ const pageText = `<!doctype html><html lang=en><meta charset=utf-8><title>{{.Inf
 
 // page returns a handler that answers with a page, without a login. The page is nil where there is none, or where it
 // cannot be made.
-func (l *listener) page(kind string, make func(*http.Request) []byte) http.HandlerFunc {
+func (a *api) page(l *listener, kind string, make func(*http.Request) []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		x := l.api(w, r)
+		h := a.begin(l, w, r)
 		body := make(r)
 		if body == nil {
-			x.problem(own.NewProblem("not-found", "there is no "+r.URL.Path))
+			h.problem(own.NewProblem("not-found", "there is no "+r.URL.Path))
 			return
 		}
-		x.answer(&httpsms.Answer{Status: http.StatusOK, ContentType: kind, Body: body})
-		x.logs(httpsms.Ask, nil, http.StatusOK, 0)
+		h.x.answer(&httpsms.Answer{Status: http.StatusOK, ContentType: kind, Body: body})
+		h.x.logs(httpsms.Ask, nil, http.StatusOK, 0)
 	}
 }

@@ -20,7 +20,7 @@ func (x *Engine) reach(c *connector.Connector) (err error) {
 	var v courier
 	if c.Config().IsTest() {
 		v = sandbox.Start(x.ctx, x.gateway, x.Do, c)
-	} else if v, err = newOutbound(x, c); err != nil {
+	} else if v, err = newOutbound(x.ctx, x.gateway, x, c); err != nil {
 		return err
 	}
 	x.mu.Lock()
@@ -40,6 +40,14 @@ func (x *Engine) courierOf(c *connector.Connector) courier {
 func (x *Engine) outboundOf(c *connector.Connector) *outbound {
 	v, _ := x.courierOf(c).(*outbound)
 	return v
+}
+
+// reached returns since when the SMSC of a connector, which is called by HTTP, has been reached; 0 if it is not.
+func (x *Engine) reached(c *connector.Connector) int64 {
+	if v := x.outboundOf(c); v != nil {
+		return v.reached.Load()
+	}
+	return 0
 }
 
 // Sandbox returns the SMSC of a connector of protocol test, nil if it has none.

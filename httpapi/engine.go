@@ -20,10 +20,11 @@ type Engine struct {
 	gateway.Engine
 	gateway *gateway.Gateway
 	opened  map[string][]sock.Listening
-	callers *callers
-	pulls   pulls
-	meter   *meter
 	bodies  *body.Room
+	callers *callers
+	pulls   *pulls
+	api     *api
+	compat  *compat
 
 	mu  sync.Mutex
 	of  map[*connector.Connector]*listener
@@ -40,12 +41,15 @@ func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listeni
 	x := &Engine{Engine: e, gateway: g, opened: opened, of: map[*connector.Connector]*listener{}, out: map[*connector.Connector]courier{}}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	x.bodies = body.NewRoom(&g.Node.Memory)
-	x.callers = newCallers(x)
-	x.pulls = pulls{engine: x, of: map[string]*pulled{}}
+	events := &events{gateway: g, logOf: x.logOf}
+	x.callers = newCallers(g, e, events)
+	x.pulls = newPulls(e, g.Node.Clock.Now, x.ctx.Done())
+	x.api = &api{gateway: g, pulls: x.pulls, events: events}
+	meter := newMeter(g.Node.Clock.Now())
+	x.compat = &compat{gateway: g, webhooks: x.callers, status: &kannelStatus{gateway: g, meter: meter, addresses: x.Addresses, reached: x.reached}}
 	x.leaving.Go(func() { x.pulls.keep(x.ctx) })
 	x.leaving.Go(x.keepStreams)
-	x.meter = newMeter(g.Node.Clock.Now())
-	x.leaving.Go(func() { x.meter.keep(x.ctx, g.Node.Clock.Now, g.Table.Connectors) })
+	x.leaving.Go(func() { meter.keep(x.ctx, g.Node.Clock.Now, g.Table.Connectors) })
 	for _, c := range g.Table.Connectors() {
 		if c.Config().HasSessions() {
 			continue
@@ -73,15 +77,22 @@ func (x *Engine) Listen(c *connector.Connector) error {
 	if c.Config().Direction == config.Out {
 		return x.reach(c)
 	}
-	l, err := listen(x.gateway, c, x.opened[c.Name])
+	l, err := listen(x.gateway, c, x.opened[c.Name], x.bodies, x.handler)
 	if err != nil {
 		return err
 	}
-	l.callers = x.callers
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	delete(x.opened, c.Name)
 	x.of[c] = l
+	return nil
+}
+
+// logOf returns the log of a connector that listens, nil if it does not.
+func (x *Engine) logOf(c *connector.Connector) *Log {
+	if l := x.listenerOf(c); l != nil {
+		return l.log
+	}
 	return nil
 }
 

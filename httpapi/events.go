@@ -177,11 +177,11 @@ func (p *pulls) stop(s *eventStream) {
 }
 
 // wantsStream reports whether the client wants events as they come.
-func (x *api) wantsStream() bool {
-	for accepted := range strings.SplitSeq(strings.Join(x.r.Header.Values("Accept"), ","), ",") {
+func (h *handler) wantsStream() bool {
+	for accepted := range strings.SplitSeq(strings.Join(h.x.r.Header.Values("Accept"), ","), ",") {
 		kind, _, _ := strings.Cut(accepted, ";")
 		if strings.EqualFold(strings.TrimSpace(kind), streamType) {
-			return x.r.Method == http.MethodGet
+			return h.x.r.Method == http.MethodGet
 		}
 	}
 	return false
@@ -190,57 +190,56 @@ func (x *api) wantsStream() bool {
 const streamType = "text/event-stream"
 
 // streamEvents tells events as they come, until the client goes. It tells most at a time that the client does not acknowledge.
-func (x *api) streamEvents(most int) {
-	engine := x.callers.engine
-	l := x.fetchedFrom()
+func (h *handler) streamEvents(most int) {
+	l := h.fetchedFrom()
 	if l == nil {
-		x.problem(own.NewProblem("unavailable", ""))
+		h.problem(own.NewProblem("unavailable", ""))
 		return
 	}
-	last := x.r.Header.Get("Last-Event-ID")
+	last := h.x.r.Header.Get("Last-Event-ID")
 	if !strings.HasPrefix(last, eventPrefix) {
 		last = "" // no event has it
 	} else {
-		engine.pulls.resume(x.account.SystemID, last)
+		h.api.pulls.resume(h.x.account.SystemID, last)
 	}
-	c := http.NewResponseController(x.w)
+	c := http.NewResponseController(h.x.w)
 	s := &eventStream{
-		account: x.account.SystemID, most: most, last: last, over: make(chan struct{}),
+		account: h.x.account.SystemID, most: most, last: last, over: make(chan struct{}),
 		cut: func() { _ = c.SetWriteDeadline(time.Now().Add(endTime)) },
 	}
-	life, ok := x.lasts("events", x.mayStream, func() { engine.pulls.stop(s) })
+	life, ok := h.x.lasts("events", h.mayStream, func() { h.api.pulls.stop(s) })
 	if !ok {
-		x.problem(own.NewProblem("unavailable", ""))
+		h.problem(own.NewProblem("unavailable", ""))
 		return
 	}
-	defer x.connector.Streams.End(life)
-	if problem := engine.pulls.beginStream(s); problem != nil {
-		x.closes() // those that are refused leave the connections to others
-		x.problem(problem)
+	defer h.x.connector.Streams.End(life)
+	if problem := h.api.pulls.beginStream(s); problem != nil {
+		h.x.closes() // those that are refused leave the connections to others
+		h.problem(problem)
 		return
 	}
-	p, _ := engine.open(l, most) // if the gateway ends, so does the stream
+	p, _ := h.api.pulls.open(l, most) // if the gateway ends, so does the stream
 	t := &telling{
-		w: x.w, out: c, stream: s, pull: p, pulls: &engine.pulls, now: x.gateway.Node.Clock.Now, patience: x.gateway.Node.Config().Limits.PDUTimeout,
-		may: x.mayStream, event: func(m *sms.Message) own.Event { return x.told(&caller{callers: x.callers, lane: l}, m) },
+		w: h.x.w, out: c, stream: s, pull: p, pulls: h.api.pulls, now: h.api.gateway.Node.Clock.Now, patience: h.api.gateway.Node.Config().Limits.PDUTimeout,
+		may: h.mayStream, event: func(m *sms.Message) own.Event { return h.told(l, m) },
 	}
 	defer func() {
 		p.shut()
-		engine.pulls.endStream(s, l, append(t.rest, p.take()...), x.gateway.Node.Clock.Now())
+		h.api.pulls.endStream(s, l, append(t.rest, p.take()...), h.api.gateway.Node.Clock.Now())
 	}()
-	h := x.w.Header()
-	h.Set("Content-Type", streamType)
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // nginx passes on what it gets
+	header := h.x.w.Header()
+	header.Set("Content-Type", streamType)
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Accel-Buffering", "no") // nginx passes on what it gets
 	_ = c.SetReadDeadline(time.Time{})
-	x.logs(httpsms.Ask, nil, http.StatusOK, 0)
-	t.run(x.r.Context())
+	h.x.logs(httpsms.Ask, nil, http.StatusOK, 0)
+	t.run(h.x.r.Context())
 }
 
 // mayStream reports whether the client of a stream may still have its account's events.
-func (x *api) mayStream() bool {
-	a := x.gateway.Table.Account(x.account.SystemID)
-	return a != nil && a.Pull && x.isStillKnown(config.ReadScope)
+func (h *handler) mayStream() bool {
+	a := h.api.gateway.Table.Account(h.x.account.SystemID)
+	return a != nil && a.Pull && h.isStillKnown(config.ReadScope)
 }
 
 // A telling is what tells the events of a stream.

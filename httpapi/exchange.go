@@ -5,12 +5,12 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"pmg/account"
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway"
 	"pmg/httpapi/body"
 	"pmg/internal/httpcall"
 	"pmg/internal/httpfault"
@@ -19,66 +19,37 @@ import (
 	"pmg/pdulog"
 	"pmg/protocols"
 	"pmg/protocols/httpsms"
-	"pmg/protocols/httpsms/own"
 	"pmg/sms"
 )
 
 // An exchange is a request, and its answer to come.
 type exchange struct {
-	*listener
-	w       http.ResponseWriter
-	r       *http.Request
-	conn    *conn
-	number  uint32
-	id      string // of the request, for its client
-	logged  bool
-	read    bool // its body has come
-	crowded bool // its account has as many connections as it may
-	account *account.Account
-	key     *config.Key // with which the client has logged in; nil: with its password
-	arrived int64
-	claim   *body.Claim // nil: nobody wants the body
-}
-
-// handler returns what answers the requests of a connector: each of its dialects at paths of its own.
-func (l *listener) handler() http.Handler {
-	m := http.NewServeMux()
-	l.callbackRoutes(m)
-	for _, name := range l.connector.Config().HTTP.Dialects {
-		for _, d := range dialects {
-			if d.name == name {
-				d.routes(l, m)
-			}
-		}
-	}
-	return httpfault.Handler(m, l.gateway.Node.Log.With().Str("connector", l.connector.Name).Logger(), l.failed)
-}
-
-// failed answers a request at which its handler has panicked.
-func (l *listener) failed(w http.ResponseWriter, r *http.Request) {
-	x := l.exchange(w, r)
-	if strings.HasPrefix(r.URL.Path, "/v1/") {
-		(&api{x}).problem(own.NewProblem("internal", ""))
-		return
-	}
-	x.asked(&httpsms.Answer{Status: http.StatusInternalServerError, ContentType: "text/plain; charset=utf-8", Body: []byte("The gateway has failed at the request: its log says why.\n")})
-}
-
-// dialects lists whose requests are understood.
-var dialects = []struct {
-	name   string // in the configuration
-	routes func(*listener, *http.ServeMux)
-}{
-	{"pmg", (*listener).ownRoutes},
-	{"kannel", (*listener).kannelRoutes},
-	{"jasmin", (*listener).jasminRoutes},
+	gateway   *gateway.Gateway
+	connector *connector.Connector
+	log       *Log
+	bodies    *body.Room
+	w         http.ResponseWriter
+	r         *http.Request
+	conn      *conn
+	number    uint32
+	id        string // of the request, for its client
+	logged    bool
+	read      bool // its body has come
+	crowded   bool // its account has as many connections as it may
+	account   *account.Account
+	key       *config.Key // with which the client has logged in; nil: with its password
+	arrived   int64
+	claim     *body.Claim // nil: nobody wants the body
 }
 
 // exchange begins to answer a request. Its body, and the answer, must pass in the time that a PDU may take.
 func (l *listener) exchange(w http.ResponseWriter, r *http.Request) *exchange {
-	x := &exchange{listener: l, w: w, r: r, conn: r.Context().Value(connKey{}).(*conn), number: l.number.Add(1), arrived: l.gateway.Node.Clock.Now()}
+	x := &exchange{
+		gateway: l.gateway, connector: l.connector, log: l.log, bodies: l.bodies,
+		w: w, r: r, conn: r.Context().Value(connKey{}).(*conn), number: l.log.Next(),
+	}
 	x.conn.Await(r.ContentLength != 0)
-	if len(r.TransferEncoding) > 0 && len(l.connector.Config().Proxies) > 0 {
+	if len(r.TransferEncoding) > 0 && len(x.connector.Config().Proxies) > 0 {
 		w.Header().Set("Connection", "close") // net/http does not say whether there was a length, too: the proxy may have read that
 	}
 	x.extend()
@@ -185,7 +156,7 @@ func (x *exchange) trace(o *httpsms.Order) {
 // body reads the body of the request, of most octets at most, while there is room for it among those of an account; "" is of clients
 // who have not logged in. Whoever has called it calls end.
 func (x *exchange) body(most int64, account string) ([]byte, error) {
-	x.claim = x.callers.engine.bodies.Claim(account)
+	x.claim = x.bodies.Claim(account)
 	b, err := x.claim.Read(http.MaxBytesReader(httpfault.Under(x.w), x.r.Body, most+1), x.r.ContentLength, most)
 	if err == nil {
 		x.read = true
@@ -248,13 +219,13 @@ func (x *exchange) linger() {
 
 // logs writes the request for a message and what was answered to the pdu log.
 func (x *exchange) logs(command int, o *httpsms.Order, status int, id uint64) {
-	if !x.log.Enabled() {
-		x.count(command, status)
+	if !x.log.IsEnabled() {
+		x.log.CountExchange(command, true, counted(status))
 		return
 	}
 	number := x.number
 	if x.logged { // it has several messages
-		number = x.listener.number.Add(1)
+		number = x.log.Next()
 	}
 	x.logged = true
 	var p httpsms.PDU
@@ -280,7 +251,7 @@ func (x *exchange) logs(command int, o *httpsms.Order, status int, id uint64) {
 	p.Begin(command+1, number, uint32(status))
 	about.ID = id
 	x.log.Line(false, &p, about)
-	x.count(command, status)
+	x.log.CountExchange(command, true, counted(status))
 }
 
 // shown returns the text of an order as UTF-8, or its octets if they are no text.
@@ -291,12 +262,10 @@ func shown(o *httpsms.Order) []byte {
 	return o.Text
 }
 
-// count counts a request and its answer.
-func (x *exchange) count(command, status int) {
-	s := x.connector.Stats
-	s.Count(command, true, 1)
-	s.Count(command+1, false, 1)
-	if status >= http.StatusBadRequest {
-		s.CountStatus(command+1, false, uint32(status))
+// counted returns the status under which an answer is counted, 0 where the request has succeeded.
+func counted(status int) uint32 {
+	if status < http.StatusBadRequest {
+		return 0
 	}
+	return uint32(status)
 }

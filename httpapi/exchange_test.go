@@ -19,14 +19,15 @@ func TestRequestPanics(t *testing.T) {
 	var log testutil.Log
 	g := newTestGateway(t, &log)
 	g.Table.Account("client").Pull = true
-	l := &listener{gateway: g, connector: g.Table.Connector("api")}
+	e := &Engine{api: &api{gateway: g}} // it has no pulls
+	l := &listener{gateway: g, connector: g.Table.Connector("api"), log: NewLog(g.Table.Connector("api"), &g.Node.Clock)}
 	_, server := socket(t)
-	fails := httpfault.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("fault") }), g.Node.Log, l.failed)
+	fails := httpfault.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("fault") }), g.Node.Log, func(w http.ResponseWriter, r *http.Request) { e.failed(l, w, r) })
 	for path, c := range map[string]struct {
 		h    http.Handler
 		want string
 	}{
-		"/v1/events":       {l.handler(), `"type":"/problems/internal"`}, // the listener has no callers
+		"/v1/events":       {e.handler(l), `"type":"/problems/internal"`},
 		"/cgi-bin/sendsms": {fails, "The gateway has failed"},
 	} {
 		w, want := httptest.NewRecorder(), c.want

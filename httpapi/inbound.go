@@ -12,21 +12,22 @@ import (
 	"pmg/sms"
 )
 
-// callbackRoutes has SMS centres that are called by HTTP answered, which bring receipts and messages from mobiles.
-func (l *listener) callbackRoutes(m *http.ServeMux) {
+// callbackRoutes adds the paths at which SMSCs that are called by HTTP bring receipts and messages from mobiles. of returns the client
+// of a connector's SMSC, nil if there is none.
+func callbackRoutes(l *listener, m *http.ServeMux, of func(*connector.Connector) *outbound) {
 	for _, kind := range []string{centre.Receipts, centre.Inbound} {
 		m.HandleFunc(centre.Path("{connector}", kind), func(w http.ResponseWriter, r *http.Request) {
-			l.exchange(w, r).callback(r.PathValue("connector"), kind)
+			x, name := l.exchange(w, r), r.PathValue("connector")
+			callback(x, of(l.gateway.Table.Connector(name)), name, kind)
 		})
 	}
 }
 
-// callback answers a request of an SMS centre.
-func (x *exchange) callback(name, kind string) {
+// callback answers a request of the SMSC of v, which is nil if there is none of the name.
+func callback(x *exchange, v *outbound, name, kind string) {
 	defer x.end()
-	v := x.callers.engine.outboundOf(x.gateway.Table.Connector(name))
 	if v == nil || v.current.Load().centre.Listener() != x.connector.Name {
-		x.refuses(http.StatusNotFound, "there is no such connector here")
+		refuses(x, http.StatusNotFound, "there is no such connector here")
 		return
 	}
 	c := v.current.Load().centre
@@ -35,29 +36,29 @@ func (x *exchange) callback(name, kind string) {
 		if x.gateway.Node.News.Is("callback: " + name) {
 			x.gateway.Node.Log.Warn().Str("connector", name).Stringer("remote", x.conn.remote).Msg("a callback of an SMS centre was refused: it does not show callbacks.secret, or comes from another address than callbacks.networks")
 		}
-		x.refuses(http.StatusForbidden, "it does not show the secret, or comes from another address")
+		refuses(x, http.StatusForbidden, "it does not show the secret, or comes from another address")
 		return
 	}
 	var err error
 	if r.Body, err = x.body(centre.MaxCallback, "from "+name); errors.Is(err, body.ErrFull) {
-		x.refuses(http.StatusServiceUnavailable, "too many large bodies are being read")
+		refuses(x, http.StatusServiceUnavailable, "too many large bodies are being read")
 		return
 	} else if err != nil {
-		x.refuses(http.StatusRequestEntityTooLarge, "its body is too large, or does not end")
+		refuses(x, http.StatusRequestEntityTooLarge, "its body is too large, or does not end")
 		return
 	}
 	k := c.ReadCallback(r)
 	x.conn.loggedIn()
 	status, why := v.brought(k, kind, x)
 	if status != http.StatusOK {
-		x.refuses(status, why)
+		refuses(x, status, why)
 		return
 	}
 	x.answer(&httpsms.Answer{Status: http.StatusOK, ContentType: "text/plain; charset=utf-8", Body: []byte(c.Reply())})
 }
 
 // refuses answers a request of an SMS centre that was not taken.
-func (x *exchange) refuses(status int, why string) {
+func refuses(x *exchange, status int, why string) {
 	a := &httpsms.Answer{Status: status, ContentType: "text/plain; charset=utf-8", Body: []byte(why + "\n")}
 	if status == http.StatusServiceUnavailable {
 		a.Header = [][2]string{{"Retry-After", "5"}}
@@ -110,7 +111,7 @@ func (v *outbound) brought(k *centre.Callback, kind string, x *exchange) (status
 	if err != nil {
 		return http.StatusBadRequest, err.Error()
 	}
-	g := v.engine.gateway
+	g := v.gateway
 	from := &connector.Source{Connector: v.connector, Remote: x.conn.remote, Origin: g.Node.Origins.Of("", v.connector.Name)}
 	status = http.StatusOK
 	for _, one := range all {
@@ -137,7 +138,7 @@ func statusOfDelivery(code sms.Code) int {
 
 // logDelivery writes what an SMS centre has brought, and its answer, to the pdu log of the connector.
 func (v *outbound) logDelivery(x *exchange, one item, id uint64, status int) {
-	number := v.number.Add(1)
+	number := v.log.Next()
 	var p httpsms.PDU
 	p.Begin(httpsms.Deliver, number, 0)
 	p.Add("remote", x.conn.remote.String())
@@ -145,8 +146,5 @@ func (v *outbound) logDelivery(x *exchange, one item, id uint64, status int) {
 	v.log.Line(true, &p, pdulog.About{ID: id})
 	p.Begin(httpsms.DeliverAnswer, number, uint32(status))
 	v.log.Line(false, &p, pdulog.About{ID: id})
-	s := v.connector.Stats
-	s.Count(httpsms.Deliver, true, 1)
-	s.Count(httpsms.DeliverAnswer, false, 1)
-	s.CountStatus(httpsms.DeliverAnswer, false, p.Status())
+	v.log.CountExchange(httpsms.Deliver, true, p.Status())
 }

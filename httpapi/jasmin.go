@@ -15,17 +15,17 @@ import (
 	"pmg/protocols/httpsms/jasmin"
 )
 
-// jasminRoutes has the requests of Jasmin's clients answered, those of both its interfaces.
-func (l *listener) jasminRoutes(m *http.ServeMux) {
+// jasminRoutes adds the paths of Jasmin, of both its interfaces, to those of a listener.
+func (c *compat) jasminRoutes(l *listener, m *http.ServeMux) {
 	for _, path := range []string{
 		jasmin.Send, jasmin.Rate, jasmin.Balance, "POST " + jasmin.SecureSend, "POST " + jasmin.SecureBatch,
 		"GET " + jasmin.SecureRate, "GET " + jasmin.SecureStatus,
 	} {
 		m.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
-			if x := l.exchange(w, r); mayAct(r) {
-				x.jasmin()
+			if h := c.begin(l, w, r); mayAct(r) {
+				h.jasmin()
 			} else {
-				x.asked(jasmin.NotAllowed())
+				h.x.asked(jasmin.NotAllowed())
 			}
 		})
 	}
@@ -35,67 +35,67 @@ func (l *listener) jasminRoutes(m *http.ServeMux) {
 }
 
 // jasmin answers a request of an account to either of Jasmin's interfaces.
-func (x *exchange) jasmin() {
-	defer x.end()
-	r := x.head()
+func (h *compatHandler) jasmin() {
+	defer h.x.end()
+	r := h.x.head()
 	name, password, first := jasmin.Login(r)
-	if first = first && x.r.ContentLength != 0; first && !x.logIn(name, password) {
-		x.answered(jasmin.Denied(r.Path, name))
+	if first = first && h.x.r.ContentLength != 0; first && !h.x.logIn(name, password) {
+		h.answered(jasmin.Denied(r.Path, name))
 		return
 	}
-	if x.crowded {
-		x.answered(later(jasmin.Busy(r.Path)))
+	if h.x.crowded {
+		h.answered(later(jasmin.Busy(r.Path)))
 		return
 	}
-	if err := x.request(r, jasmin.MaxRequest); err != nil {
-		x.answered(unread(err, jasmin.TooLarge(r.Path), jasmin.Busy(r.Path), jasmin.Unread(r.Path)))
+	if err := h.request(r, jasmin.MaxRequest); err != nil {
+		h.answered(unread(err, jasmin.TooLarge(r.Path), jasmin.Busy(r.Path), jasmin.Unread(r.Path)))
 		return
 	}
 	q, refusal := jasmin.Read(r)
 	if refusal != nil {
-		x.answered(refusal)
+		h.answered(refusal)
 		return
 	}
-	if name, password = q.Credentials(); !first && !x.logIn(name, password) {
-		x.answered(q.Denied())
+	if name, password = q.Credentials(); !first && !h.x.logIn(name, password) {
+		h.answered(q.Denied())
 		return
 	}
-	if x.crowded {
-		x.answered(later(jasmin.Busy(r.Path)))
+	if h.x.crowded {
+		h.answered(later(jasmin.Busy(r.Path)))
 		return
 	}
 	if !q.Submits() {
-		x.asked(q.Answer(x.rated(q)))
+		h.x.asked(q.Answer(h.rated(q)))
 		return
 	}
-	orders, refusal := q.Orders(x.gateway.Node.Clock.WallNow(), httpsms.UUID(rand.Uint64()))
+	orders, refusal := q.Orders(h.compat.gateway.Node.Clock.WallNow(), httpsms.UUID(rand.Uint64()))
 	for _, url := range q.URLs() {
-		if refusal == nil && x.mayCall(url) != nil {
-			x.notCalled(url)
+		if refusal == nil && h.x.mayCall(url) != nil {
+			h.notCalled(url)
 			refusal = q.NotCalled(url)
 		}
 	}
 	if refusal != nil {
-		x.answered(refusal)
+		h.answered(refusal)
 		return
 	}
 	var calls []*httpsms.Call
-	x.submitAll(orders, func(results []httpsms.Result) *httpsms.Answer {
+	h.submitAll(orders, func(results []httpsms.Result) *httpsms.Answer {
 		calls = q.Calls(results)
 		return q.Answer(results)
 	})
 	if len(calls) > 0 {
-		x.callers.once(x.account.Config(), calls)
+		h.compat.webhooks.once(h.x.account.Config(), calls)
 	}
 }
 
 // rated previews the message of a request for its rate, nil if the request has none.
-func (x *exchange) rated(q *jasmin.Request) []httpsms.Result {
-	o, ok := q.Rated(x.gateway.Node.Clock.WallNow())
+func (h *compatHandler) rated(q *jasmin.Request) []httpsms.Result {
+	o, ok := q.Rated(h.compat.gateway.Node.Clock.WallNow())
 	if !ok {
 		return nil
 	}
-	r, _ := x.gateway.Requests.Preview(x.r.Context(), x.source(), request.Item{Fill: o.Fill})
+	r, _ := h.compat.gateway.Requests.Preview(h.x.r.Context(), h.x.source(), request.Item{Fill: o.Fill})
 	return []httpsms.Result{{Code: r.Code}}
 }
 
@@ -171,7 +171,7 @@ func (c *callers) once(a *config.Account, calls []*httpsms.Call) {
 
 // notTold tells the operator that a client does not hear what became of a batch, now and then.
 func (c *callers) notTold(a *config.Account, request *httpsms.Call, why string) {
-	if g := c.engine.gateway; g.Node.News.Is("batch: " + a.SystemID) {
+	if g := c.gateway; g.Node.News.Is("batch: " + a.SystemID) {
 		g.Node.Log.Warn().Str("account", a.SystemID).Str("url", withoutQuery(request.URL)).Str("reason", why).
 			Msg("the callback_url or errback_url of a batch was not called for each of its messages; as in Jasmin, there is no other attempt")
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"pmg/gateway"
 	"pmg/gateway/request"
 	"pmg/httpapi/body"
 	"pmg/protocols/httpsms"
@@ -13,18 +14,38 @@ import (
 	"pmg/sms"
 )
 
-// kannelRoutes has the requests of Kannel's clients answered.
-func (l *listener) kannelRoutes(m *http.ServeMux) {
+// A compat answers requests in the forms of other gateways.
+type compat struct {
+	gateway  *gateway.Gateway
+	webhooks *callers
+	status   *kannelStatus
+}
+
+// A compatHandler answers a request.
+type compatHandler struct {
+	compat *compat
+	x      *exchange
+}
+
+// begin begins to answer a request.
+func (c *compat) begin(l *listener, w http.ResponseWriter, r *http.Request) *compatHandler {
+	return &compatHandler{c, l.exchange(w, r)}
+}
+
+// kannelRoutes adds the paths of Kannel to those of a listener.
+func (c *compat) kannelRoutes(l *listener, m *http.ServeMux) {
 	m.HandleFunc("/cgi-bin/sendsms", func(w http.ResponseWriter, r *http.Request) {
-		if x := l.exchange(w, r); mayAct(r) {
-			x.sendsms()
+		if h := c.begin(l, w, r); mayAct(r) {
+			h.sendsms()
 		} else {
-			x.asked(kannel.NotAllowed())
+			h.x.asked(kannel.NotAllowed())
 		}
 	})
 	for _, path := range []string{"/status", "/status.txt", "/status.xml"} {
 		for _, path := range []string{path, "/cgi-bin" + path} { // Kannel answers both
-			m.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { l.exchange(w, r).status(strings.HasSuffix(path, ".xml")) })
+			m.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+				c.begin(l, w, r).showStatus(strings.HasSuffix(path, ".xml"))
+			})
 		}
 	}
 	if !slices.Contains(l.connector.Config().HTTP.Dialects, "pmg") { // which has answers of its own
@@ -37,85 +58,85 @@ func (l *listener) kannelRoutes(m *http.ServeMux) {
 func mayAct(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodPost }
 
 // sendsms answers a request of Kannel's sendsms.
-func (x *exchange) sendsms() {
-	defer x.end()
-	r := x.head()
+func (h *compatHandler) sendsms() {
+	defer h.x.end()
+	r := h.x.head()
 	name, password, first := kannel.Login(r)
-	if first = first && x.r.ContentLength != 0; first && !x.logIn(name, password) {
-		x.answered(kannel.Denied())
+	if first = first && h.x.r.ContentLength != 0; first && !h.x.logIn(name, password) {
+		h.answered(kannel.Denied())
 		return
 	}
-	if x.crowded {
-		x.answered(later(kannel.Busy()))
+	if h.x.crowded {
+		h.answered(later(kannel.Busy()))
 		return
 	}
-	if err := x.request(r, kannel.MaxRequest); err != nil {
-		x.answered(unread(err, kannel.TooLarge(), kannel.Busy(), kannel.Denied()))
+	if err := h.request(r, kannel.MaxRequest); err != nil {
+		h.answered(unread(err, kannel.TooLarge(), kannel.Busy(), kannel.Denied()))
 		return
 	}
 	s, refusal := kannel.Read(r)
 	if refusal != nil {
-		x.answered(refusal)
+		h.answered(refusal)
 		return
 	}
-	if name, password = s.Credentials(); !first && !x.logIn(name, password) {
-		x.answered(kannel.Denied())
+	if name, password = s.Credentials(); !first && !h.x.logIn(name, password) {
+		h.answered(kannel.Denied())
 		return
 	}
-	if x.crowded {
-		x.answered(later(kannel.Busy()))
+	if h.x.crowded {
+		h.answered(later(kannel.Busy()))
 		return
 	}
-	orders, refusal := s.Orders(x.gateway.Node.Clock.WallNow(), kannel.Defaults{
-		Senderless: x.account.Config().RewriteIn() != nil || x.connector.Config().RewriteIn() != nil, Service: x.account.SystemID,
+	orders, refusal := s.Orders(h.compat.gateway.Node.Clock.WallNow(), kannel.Defaults{
+		Senderless: h.x.account.Config().RewriteIn() != nil || h.x.connector.Config().RewriteIn() != nil, Service: h.x.account.SystemID,
 	})
-	if refusal == nil && len(orders) > 0 && x.mayCall(kannel.Example(orders[0].Context.URL)) != nil {
-		x.notCalled(orders[0].Context.URL)
+	if refusal == nil && len(orders) > 0 && h.x.mayCall(kannel.Example(orders[0].Context.URL)) != nil {
+		h.notCalled(orders[0].Context.URL)
 		refusal = kannel.NotCalled()
 	}
 	if refusal != nil {
-		x.answered(refusal)
+		h.answered(refusal)
 		return
 	}
-	x.leftOut(s.Dropped)
-	x.submitAll(orders, kannel.Answer)
+	h.leftOut(s.Dropped)
+	h.submitAll(orders, kannel.Answer)
 }
 
 // leftOut tells the operator that a request has receivers that are no numbers, now and then: its client is not told.
-func (x *exchange) leftOut(receivers []string) {
-	if len(receivers) > 0 && x.gateway.Node.News.Is("left out: "+x.account.SystemID) {
-		x.gateway.Node.Log.Warn().Str("account", x.account.SystemID).Str("connector", x.connector.Name).Int("receivers", len(receivers)).
+func (h *compatHandler) leftOut(receivers []string) {
+	if len(receivers) > 0 && h.compat.gateway.Node.News.Is("left out: "+h.x.account.SystemID) {
+		h.compat.gateway.Node.Log.Warn().Str("account", h.x.account.SystemID).Str("connector", h.x.connector.Name).Int("receivers", len(receivers)).
 			Msg("receivers of a request were left out because they are no numbers, as Kannel does: the client must send digits, with + in front or without")
 	}
 }
 
 // submitAll submits the orders of a request, and answers it.
-func (x *exchange) submitAll(orders []httpsms.Order, answer func([]httpsms.Result) *httpsms.Answer) {
+func (h *compatHandler) submitAll(orders []httpsms.Order, answer func([]httpsms.Result) *httpsms.Answer) {
 	items := make([]request.Item, len(orders))
 	for i := range orders {
-		x.trace(&orders[i])
+		h.x.trace(&orders[i])
 		items[i].Fill = orders[i].Fill
 	}
-	done := x.gateway.Requests.Submit(x.r.Context(), x.source(), items)
+	done := h.compat.gateway.Requests.Submit(h.x.r.Context(), h.x.source(), items)
 	results := make([]httpsms.Result, len(done))
 	for i, r := range done {
 		results[i] = httpsms.Result{ID: r.ID, Code: r.Code, Parts: r.Parts}
 	}
 	a := answer(results)
-	x.answer(a)
+	h.x.answer(a)
 	for i := range orders {
 		status := a.Status
 		if results[i].Code != sms.OK && status < http.StatusBadRequest {
 			status = http.StatusBadRequest // one of several receivers
 		}
-		x.logs(httpsms.Submit, &orders[i], status, results[i].ID)
+		h.x.logs(httpsms.Submit, &orders[i], status, results[i].ID)
 	}
 }
 
 // answered answers a request that submits nothing.
-func (x *exchange) answered(a *httpsms.Answer) {
-	x.answer(a)
-	x.logs(httpsms.Submit, nil, a.Status, 0)
+func (h *compatHandler) answered(a *httpsms.Answer) {
+	h.x.answer(a)
+	h.x.logs(httpsms.Submit, nil, a.Status, 0)
 }
 
 // head returns the request for a dialect, without its body.
@@ -127,11 +148,11 @@ func (x *exchange) head() *httpsms.Request {
 const maxStranger = 256 << 10
 
 // request reads the body of a request for a dialect, of most octets at most, and of fewer before a login.
-func (x *exchange) request(r *httpsms.Request, most int64) (err error) {
-	if x.account != nil {
-		r.Body, err = x.body(most, x.account.SystemID)
+func (h *compatHandler) request(r *httpsms.Request, most int64) (err error) {
+	if h.x.account != nil {
+		r.Body, err = h.x.body(most, h.x.account.SystemID)
 	} else {
-		r.Body, err = x.body(min(most, maxStranger), "")
+		r.Body, err = h.x.body(min(most, maxStranger), "")
 	}
 	return err
 }
@@ -154,9 +175,9 @@ func later(a *httpsms.Answer) *httpsms.Answer {
 }
 
 // notCalled tells the operator that a client has named a URL which its account does not allow, now and then.
-func (x *exchange) notCalled(url string) {
-	if x.gateway.Node.News.Is("not called: " + x.account.SystemID) {
-		x.gateway.Node.Log.Warn().Str("account", x.account.SystemID).Str("connector", x.connector.Name).Str("url", withoutQuery(url)).
+func (h *compatHandler) notCalled(url string) {
+	if h.compat.gateway.Node.News.Is("not called: " + h.x.account.SystemID) {
+		h.compat.gateway.Node.Log.Warn().Str("account", h.x.account.SystemID).Str("connector", h.x.connector.Name).Str("url", withoutQuery(url)).
 			Msg("a message was refused because its URL may not be called: add what it begins with to callback_urls of the account, or set callbacks: public")
 	}
 }

@@ -12,53 +12,44 @@ import (
 )
 
 // operation carries out an operation about the message that the path names. It answers the request if it cannot.
-func (x *api) operation(o protocols.Operation) (*operate.Operation, bool) {
-	id, err := httpsms.ParseID(x.r.PathValue("id"))
-	desk := x.gateway.Operate
+func (h *handler) operation(o protocols.Operation) (*operate.Operation, bool) {
+	id, err := httpsms.ParseID(h.x.r.PathValue("id"))
+	desk := h.api.gateway.Operate
 	switch {
 	case err != nil:
-		x.problem(noMessage())
+		h.problem(noMessage())
 		return nil, false
-	case !desk.MayBegin(x.account):
-		x.problem(own.NewProblem("rate-limited", "too many requests of the account are under way"))
+	case !desk.MayBegin(h.x.account):
+		h.problem(own.NewProblem("rate-limited", "too many requests of the account are under way"))
 		return nil, false
 	}
 	o.ID, o.ByID = id, true
-	begun := desk.Begin(x.account, protocols.HTTP, o)
+	begun := desk.Begin(h.x.account, protocols.HTTP, o)
 	begun.Run()
 	return begun, true
 }
 
 // getMessage tells what is known of a message.
-func (x *api) getMessage() {
-	o, ok := x.operation(protocols.Operation{Kind: protocols.Query})
+func (h *handler) getMessage() {
+	o, ok := h.operation(protocols.Operation{Kind: protocols.Query})
 	if !ok {
 		return
 	}
 	switch {
 	case o.Code == sms.SystemError || o.Code == sms.Throttled:
-		x.problem(own.NewProblem("unavailable", ""))
+		h.problem(own.NewProblem("unavailable", ""))
 		return
 	case o.Code != sms.OK:
-		x.problem(noMessage())
+		h.problem(noMessage())
 		return
 	}
-	x.answerJSON(http.StatusOK, x.callers.engine.shown(&o.Known))
-}
-
-// publicName returns the name under which clients see a connector to an SMSC, "" if they see neither the connector nor the SMSC's
-// ids.
-func (x *Engine) publicName(connector string) string {
-	if c := x.gateway.Table.Connector(connector); c != nil {
-		return c.Config().PublicName
-	}
-	return ""
+	h.answerJSON(http.StatusOK, h.api.shown(&o.Known))
 }
 
 // shown returns what a client sees of a message.
-func (x *Engine) shown(o *operate.Known) own.Known {
+func (a *api) shown(o *operate.Known) own.Known {
 	k := known(o)
-	if k.Connector = x.publicName(k.Connector); k.Connector == "" {
+	if k.Connector = a.events.publicName(k.Connector); k.Connector == "" {
 		k.SMSCID = ""
 	}
 	return k
@@ -95,29 +86,29 @@ func known(o *operate.Known) own.Known {
 }
 
 // deleteMessage cancels a message that has not left.
-func (x *api) deleteMessage() {
-	o, ok := x.operation(protocols.Operation{Kind: protocols.Cancel})
+func (h *handler) deleteMessage() {
+	o, ok := h.operation(protocols.Operation{Kind: protocols.Cancel})
 	if !ok {
 		return
 	}
 	switch o.Code {
 	case sms.OK:
-		x.answerJSON(http.StatusAccepted, struct {
+		h.answerJSON(http.StatusAccepted, struct {
 			ID    string `json:"id"`
 			State string `json:"state"`
 		}{sms.FormatID(o.Result.ID), own.StateOf(sms.StateDeleted, false)})
 	case sms.SystemError, sms.Throttled:
-		x.problem(own.NewProblem("unavailable", ""))
+		h.problem(own.NewProblem("unavailable", ""))
 	case sms.UnknownMessage:
-		x.problem(noMessage())
+		h.problem(noMessage())
 	default:
-		if o, ok = x.operation(protocols.Operation{Kind: protocols.Query}); !ok {
+		if o, ok = h.operation(protocols.Operation{Kind: protocols.Query}); !ok {
 			return
 		}
 		if o.Code == sms.OK {
-			x.problem(tooLate(&o.Known))
+			h.problem(tooLate(&o.Known))
 		} else {
-			x.problem(noMessage())
+			h.problem(noMessage())
 		}
 	}
 }
@@ -140,12 +131,12 @@ func noMessage() *own.Problem {
 }
 
 // answerJSON answers with a value.
-func (x *api) answerJSON(status int, v any) {
+func (h *handler) answerJSON(status int, v any) {
 	out, err := json.Marshal(v)
 	if err != nil {
-		x.problem(own.NewProblem("internal", err.Error()))
+		h.problem(own.NewProblem("internal", err.Error()))
 		return
 	}
-	x.answer(&httpsms.Answer{Status: status, ContentType: "application/json", Body: append(out, '\n')})
-	x.logs(httpsms.Ask, nil, status, 0)
+	h.x.answer(&httpsms.Answer{Status: status, ContentType: "application/json", Body: append(out, '\n')})
+	h.x.logs(httpsms.Ask, nil, status, 0)
 }

@@ -24,8 +24,9 @@ import (
 func TestDetails(t *testing.T) {
 	t.Parallel()
 	g := newTestGateway(t, io.Discard)
-	l := &listener{gateway: g, connector: g.Table.Connector("api"), callers: &callers{engine: &Engine{bodies: body.NewRoom(&g.Node.Memory)}}}
-	h := l.handler()
+	c := g.Table.Connector("api")
+	l := &listener{gateway: g, connector: c, bodies: body.NewRoom(&g.Node.Memory), log: NewLog(c, &g.Node.Clock)}
+	h := (&Engine{api: &api{gateway: g}}).handler(l)
 	_, server := socket(t)
 	for _, c := range []struct {
 		method, path, login, kind, detail string

@@ -15,11 +15,11 @@ import (
 
 	"pmg/connector"
 	"pmg/gateway"
+	"pmg/httpapi/body"
 	"pmg/httpapi/conns"
 	"pmg/internal/handshakes"
 	"pmg/internal/sock"
 	"pmg/internal/tlsfiles"
-	"pmg/pdulog"
 )
 
 // Bounds on a connection.
@@ -36,15 +36,13 @@ type listener struct {
 	sockets   []net.Listener
 	http      http.Server
 	open      *conns.Table
-	number    atomic.Uint32
-	log       *pdulog.Shared
-	callers   *callers
+	log       *Log
+	bodies    *body.Room
 }
 
-// listen opens the sockets of a connector, unless they are open.
-func listen(g *gateway.Gateway, c *connector.Connector, opened []sock.Listening) (*listener, error) {
-	l := &listener{gateway: g, connector: c, open: conns.NewTable(func() int { return c.Config().Instances })}
-	l.log = pdulog.Share(c.PDULog, &g.Node.Clock)
+// listen opens the sockets of a connector, unless they are open. handler makes what answers its requests.
+func listen(g *gateway.Gateway, c *connector.Connector, opened []sock.Listening, bodies *body.Room, handler func(*listener) http.Handler) (*listener, error) {
+	l := &listener{gateway: g, connector: c, open: conns.NewTable(func() int { return c.Config().Instances }), bodies: bodies, log: NewLog(c, &g.Node.Clock)}
 	for _, o := range opened {
 		s, err := o.Listener()
 		if err != nil {
@@ -64,7 +62,7 @@ func listen(g *gateway.Gateway, c *connector.Connector, opened []sock.Listening)
 		}
 	}
 	l.http = http.Server{
-		Handler:           l.handler(),
+		Handler:           handler(l),
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,

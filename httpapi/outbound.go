@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"pmg/connector"
+	"pmg/gateway"
 	"pmg/internal/httpcall"
-	"pmg/pdulog"
 )
 
 // An outbound keeps a connector in touch with its SMS centre, which is called by HTTP: it finds out whether the centre can
@@ -19,12 +19,12 @@ import (
 //	 ▲ └──► not reached ──► rest ──┐                                    │
 //	 └─────────────────────────────┴────────────────────────────────────┘
 type outbound struct {
-	engine    *Engine
+	gateway   *gateway.Gateway
+	engine    dispatcher
 	connector *connector.Connector
 	lane      *connector.Lane
 	instance  *connector.Instance // counts the attempts that failed
-	log       *pdulog.Shared
-	number    atomic.Uint32
+	log       *Log
 	again     chan bool // ends a rest; true: other options are in force
 	current   atomic.Pointer[way]
 	reached   atomic.Int64 // when the way to the centre was opened, by the engine's clock; 0: it is shut
@@ -47,10 +47,12 @@ func (v *outbound) start(f func()) {
 }
 
 // newOutbound begins to reach the SMS centre of a connector.
-func newOutbound(x *Engine, c *connector.Connector) (*outbound, error) {
-	v := &outbound{engine: x, connector: c, lane: x.gateway.Table.LaneOf(c), instance: c.Acquire(), again: make(chan bool, 1)}
-	v.log = pdulog.Share(c.PDULog, &x.gateway.Node.Clock)
-	v.ctx, v.cancel = context.WithCancel(x.ctx)
+func newOutbound(ctx context.Context, g *gateway.Gateway, engine dispatcher, c *connector.Connector) (*outbound, error) {
+	v := &outbound{
+		gateway: g, engine: engine, connector: c, lane: g.Table.LaneOf(c), instance: c.Acquire(), log: NewLog(c, &g.Node.Clock),
+		again: make(chan bool, 1),
+	}
+	v.ctx, v.cancel = context.WithCancel(ctx)
 	w, err := newWay(v)
 	if err != nil {
 		v.cancel()
@@ -118,7 +120,7 @@ func (v *outbound) keep() {
 
 // rest waits until the SMS centre is to be tried again. It reports whether other options are in force then.
 func (v *outbound) rest(w *way, why string) (changed bool) {
-	g := v.engine.gateway
+	g := v.gateway
 	if w.works.Swap(false) {
 		v.instance.Failures = 0
 	}
@@ -137,7 +139,7 @@ func (v *outbound) rest(w *way, why string) (changed bool) {
 func (v *outbound) renew() {
 	w, err := newWay(v)
 	if err != nil {
-		v.engine.gateway.Node.Log.Error().Err(err).Str("connector", v.connector.Name).Msg("the options of before stay in force")
+		v.gateway.Node.Log.Error().Err(err).Str("connector", v.connector.Name).Msg("the options of before stay in force")
 		return
 	}
 	v.current.Swap(w).close()
@@ -151,7 +153,7 @@ func (v *outbound) open(w *way) {
 	}
 	v.engine.Do(v.lane, func(now int64) {
 		if w.outlet == nil && !v.lane.Gone() {
-			v.engine.gateway.Sessions.Reached(now, v.connector)
+			v.gateway.Sessions.Reached(now, v.connector)
 			w.outlet = connector.NewOutlet(v.connector, w, w.window)
 			v.lane.Open(w.outlet)
 			v.reached.Store(now)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pmg/config"
+	"pmg/gateway"
 	"pmg/gateway/request"
 	"pmg/httpapi/body"
 	"pmg/protocols"
@@ -22,60 +23,73 @@ import (
 // Bounds on bodies.
 const maxMessageBody = 1 << 20
 
-// An api is an exchange with a client of our own API.
-type api struct{ *exchange }
+// An api is our own API.
+type api struct {
+	gateway *gateway.Gateway
+	pulls   *pulls
+	events  *events
+}
 
-func (l *listener) api(w http.ResponseWriter, r *http.Request) *api { return &api{l.exchange(w, r)} }
+// A handler answers a request of our own API.
+type handler struct {
+	api *api
+	x   *exchange
+}
 
-// ownRoutes has the requests of our own API answered.
-func (l *listener) ownRoutes(m *http.ServeMux) {
-	m.HandleFunc("POST /v1/messages", l.with(config.SendScope, (*api).postMessage))
-	m.HandleFunc("POST /v1/messages:stream", l.with(config.SendScope, (*api).stream))
-	m.HandleFunc("POST /v1/messages:preview", l.with(config.SendScope, (*api).preview))
-	m.HandleFunc("POST /v1/batches", l.with(config.SendScope, (*api).postBatch))
-	m.HandleFunc("GET /v1/messages", l.with(config.ReadScope, (*api).listMessages))
-	m.HandleFunc("GET /v1/messages/{id}", l.with(config.ReadScope, (*api).getMessage))
-	m.HandleFunc("DELETE /v1/messages/{id}", l.with(config.SendScope, (*api).deleteMessage))
-	m.HandleFunc("PATCH /v1/messages/{id}", l.with(config.SendScope, (*api).patchMessage))
-	m.HandleFunc("GET /v1/events", l.with(config.ReadScope, (*api).getEvents))
-	m.HandleFunc("POST /v1/events:ack", l.with(config.ReadScope, (*api).postAcknowledged))
-	m.HandleFunc("GET /v1/account", l.with(config.ReadScope, (*api).getAccount))
-	m.HandleFunc("GET /problems/{name}", l.page(htmlType, problemPage))
-	m.HandleFunc("GET /v1/openapi.json", l.page("application/json", func(*http.Request) []byte { return []byte(openapi) }))
-	m.HandleFunc("GET /v1/docs", l.page(htmlType, docsPage))
-	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { l.api(w, r).unknown(m) })
+// begin begins to answer a request.
+func (a *api) begin(l *listener, w http.ResponseWriter, r *http.Request) *handler {
+	return &handler{a, l.exchange(w, r)}
+}
+
+// routes adds the paths of our own API to those of a listener.
+func (a *api) routes(l *listener, m *http.ServeMux) {
+	m.HandleFunc("POST /v1/messages", a.with(l, config.SendScope, (*handler).postMessage))
+	m.HandleFunc("POST /v1/messages:stream", a.with(l, config.SendScope, (*handler).stream))
+	m.HandleFunc("POST /v1/messages:preview", a.with(l, config.SendScope, (*handler).preview))
+	m.HandleFunc("POST /v1/batches", a.with(l, config.SendScope, (*handler).postBatch))
+	m.HandleFunc("GET /v1/messages", a.with(l, config.ReadScope, (*handler).listMessages))
+	m.HandleFunc("GET /v1/messages/{id}", a.with(l, config.ReadScope, (*handler).getMessage))
+	m.HandleFunc("DELETE /v1/messages/{id}", a.with(l, config.SendScope, (*handler).deleteMessage))
+	m.HandleFunc("PATCH /v1/messages/{id}", a.with(l, config.SendScope, (*handler).patchMessage))
+	m.HandleFunc("GET /v1/events", a.with(l, config.ReadScope, (*handler).getEvents))
+	m.HandleFunc("POST /v1/events:ack", a.with(l, config.ReadScope, (*handler).postAcknowledged))
+	m.HandleFunc("GET /v1/account", a.with(l, config.ReadScope, (*handler).getAccount))
+	m.HandleFunc("GET /problems/{name}", a.page(l, htmlType, problemPage))
+	m.HandleFunc("GET /v1/openapi.json", a.page(l, "application/json", func(*http.Request) []byte { return []byte(openapi) }))
+	m.HandleFunc("GET /v1/docs", a.page(l, htmlType, docsPage))
+	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { a.begin(l, w, r).unknown(m) })
 }
 
 // with returns a handler for requests of an account, which need a scope where they come with a key.
-func (l *listener) with(scope string, handle func(*api)) http.HandlerFunc {
+func (a *api) with(l *listener, scope string, handle func(*handler)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		x := l.api(w, r)
-		defer x.end()
-		if !x.isKnown() {
-			x.unauthenticated()
+		h := a.begin(l, w, r)
+		defer h.x.end()
+		if !h.isKnown() {
+			h.unauthenticated()
 			return
 		}
-		if x.key != nil && !isFor(x.key, scope) {
-			x.problem(own.NewProblem("forbidden", "the key "+x.key.Name+" has not the scope "+scope))
+		if h.x.key != nil && !isFor(h.x.key, scope) {
+			h.problem(own.NewProblem("forbidden", "the key "+h.x.key.Name+" has not the scope "+scope))
 			return
 		}
-		if x.crowded {
-			x.problem(own.NewProblem("unavailable", "the account has as many connections as one account may: all but a tenth of instances"))
+		if h.x.crowded {
+			h.problem(own.NewProblem("unavailable", "the account has as many connections as one account may: all but a tenth of instances"))
 			return
 		}
-		x.limits()
-		handle(x)
+		h.limits()
+		handle(h)
 	}
 }
 
 // unauthenticated answers that no account has the credentials of the request.
-func (x *api) unauthenticated() {
-	x.w.Header()["Www-Authenticate"] = []string{`Bearer realm="pmg"`, `Basic realm="pmg"`}
+func (h *handler) unauthenticated() {
+	h.x.w.Header()["Www-Authenticate"] = []string{`Bearer realm="pmg"`, `Basic realm="pmg"`}
 	detail := ""
-	if x.r.Header.Get("Authorization") == "" {
+	if h.x.r.Header.Get("Authorization") == "" {
 		detail = "the request has no login: send the header Authorization, with name and password (Basic) or a key (Bearer)"
 	}
-	x.problem(own.NewProblem("unauthenticated", detail))
+	h.problem(own.NewProblem("unauthenticated", detail))
 }
 
 // isFor reports whether a key has a scope.
@@ -84,148 +98,148 @@ func isFor(k *config.Key, scope string) bool {
 }
 
 // isKnown reports whether the request has the key of an account, or its name and password.
-func (x *api) isKnown() bool {
-	if key, ok := x.bearer(); ok {
-		return x.logInByKey(key)
+func (h *handler) isKnown() bool {
+	if key, ok := h.bearer(); ok {
+		return h.x.logInByKey(key)
 	}
-	name, password, ok := x.r.BasicAuth()
-	return ok && x.logIn(name, password)
+	name, password, ok := h.x.r.BasicAuth()
+	return ok && h.x.logIn(name, password)
 }
 
 // bearer returns the key that the request has. It reports false if the request comes with something else.
-func (x *api) bearer() (key string, ok bool) {
-	kind, key, _ := strings.Cut(x.r.Header.Get("Authorization"), " ")
+func (h *handler) bearer() (key string, ok bool) {
+	kind, key, _ := strings.Cut(h.x.r.Header.Get("Authorization"), " ")
 	return strings.TrimSpace(key), strings.EqualFold(kind, "Bearer")
 }
 
 // isStillKnown reports whether a request that goes on would still be let in.
-func (x *api) isStillKnown(scope string) bool {
-	certificate, ok := x.certificate()
+func (h *handler) isStillKnown(scope string) bool {
+	certificate, ok := h.x.certificate()
 	if !ok {
 		return false
 	}
-	if key, ok := x.bearer(); ok {
-		k := x.gateway.Logins.StillKey(x.connector, x.conn.remote, certificate, key)
+	if key, ok := h.bearer(); ok {
+		k := h.api.gateway.Logins.StillKey(h.x.connector, h.x.conn.remote, certificate, key)
 		return k != nil && isFor(k, scope)
 	}
-	name, password, _ := x.r.BasicAuth()
-	return x.gateway.Logins.Still(x.connector, x.conn.remote, certificate, protocols.Credentials{
+	name, password, _ := h.x.r.BasicAuth()
+	return h.api.gateway.Logins.Still(h.x.connector, h.x.conn.remote, certificate, protocols.Credentials{
 		SystemID: []byte(name), Password: []byte(password), Bind: protocols.Transmitter,
 	})
 }
 
 // problem answers with a problem.
-func (x *api) problem(p *own.Problem) {
-	x.refuse(p)
-	x.logs(httpsms.Ask, nil, p.Status, 0)
+func (h *handler) problem(p *own.Problem) {
+	h.refuse(p)
+	h.x.logs(httpsms.Ask, nil, p.Status, 0)
 }
 
 // refuse writes a problem.
-func (x *api) refuse(p *own.Problem) {
-	p.Instance = x.id
+func (h *handler) refuse(p *own.Problem) {
+	p.Instance = h.x.id
 	a := p.Answer()
 	if p.RetryAfter > 0 {
 		a.Header = append(a.Header, [2]string{"Retry-After", strconv.Itoa(p.RetryAfter)})
 	}
-	x.answer(a)
+	h.x.answer(a)
 }
 
 // readJSON reads a body of JSON. It answers the request if it cannot.
-func (x *api) readJSON(most int64) ([]byte, bool) {
-	kind, _, _ := strings.Cut(x.r.Header.Get("Content-Type"), ";")
+func (h *handler) readJSON(most int64) ([]byte, bool) {
+	kind, _, _ := strings.Cut(h.x.r.Header.Get("Content-Type"), ";")
 	if kind = strings.TrimSpace(kind); kind != "" && !strings.EqualFold(kind, "application/json") {
-		x.problem(own.NewProblem("unsupported-type", "it must be application/json, not "+kind))
+		h.problem(own.NewProblem("unsupported-type", "it must be application/json, not "+kind))
 		return nil, false
 	}
-	most = x.callers.engine.bodies.Largest(most)
-	b, err := x.body(most, x.account.SystemID)
+	most = h.x.bodies.Largest(most)
+	b, err := h.x.body(most, h.x.account.SystemID)
 	switch {
 	case errors.Is(err, body.ErrLarge):
-		x.problem(own.NewProblem("too-large", "it may have "+strconv.Itoa(int(most))+" octets"))
+		h.problem(own.NewProblem("too-large", "it may have "+strconv.Itoa(int(most))+" octets"))
 	case errors.Is(err, body.ErrFull):
-		x.problem(own.NewProblem("queue-full", "too many large bodies are being read"))
+		h.problem(own.NewProblem("queue-full", "too many large bodies are being read"))
 	case err != nil:
-		x.problem(own.NewProblem("malformed-json", "it does not end"))
+		h.problem(own.NewProblem("malformed-json", "it does not end"))
 	}
 	return b, err == nil
 }
 
 // readMessage reads a message and its body. It answers the request if it cannot.
-func (x *api) readMessage() (*own.Message, []byte, bool) {
-	body, ok := x.readJSON(maxMessageBody)
+func (h *handler) readMessage() (*own.Message, []byte, bool) {
+	body, ok := h.readJSON(maxMessageBody)
 	if !ok {
 		return nil, nil, false
 	}
-	m, p := own.ReadMessage(body, x.now())
+	m, p := own.ReadMessage(body, h.now())
 	if p == nil {
-		p = x.maySend(m)
+		p = h.maySend(m)
 	}
 	if p != nil {
-		x.problem(p)
+		h.problem(p)
 		return nil, nil, false
 	}
 	return m, body, true
 }
 
 // preview tells what would become of a message, which is not sent.
-func (x *api) preview() {
-	m, _, ok := x.readMessage()
+func (h *handler) preview() {
+	m, _, ok := h.readMessage()
 	if !ok {
 		return
 	}
-	r, to := x.gateway.Requests.Preview(x.r.Context(), x.source(), request.Item{Fill: m.Fill, Parts: m.MaxParts})
+	r, to := h.api.gateway.Requests.Preview(h.x.r.Context(), h.x.source(), request.Item{Fill: m.Fill, Parts: m.MaxParts})
 	if p := refusal(&r); p != nil {
-		x.problem(p)
+		h.problem(p)
 		return
 	}
-	x.answerJSON(http.StatusOK, m.Previewed(r.Parts, x.callers.engine.publicName(to)))
+	h.answerJSON(http.StatusOK, m.Previewed(r.Parts, h.api.events.publicName(to)))
 }
 
 // maySend returns why the account may not send a message with its URL, nil if it may.
-func (x *api) maySend(m *own.Message) *own.Problem {
-	if err := x.mayCall(m.Context.URL); err != nil {
+func (h *handler) maySend(m *own.Message) *own.Problem {
+	if err := h.x.mayCall(m.Context.URL); err != nil {
 		return own.NewProblem("url-not-allowed", "callback_url "+err.Error())
 	}
 	return nil
 }
 
 // postMessage submits a message.
-func (x *api) postMessage() {
-	m, body, ok := x.readMessage()
+func (h *handler) postMessage() {
+	m, body, ok := h.readMessage()
 	if !ok {
 		return
 	}
-	result, p := x.submit(m, body)
+	result, p := h.submit(m, body)
 	if p != nil {
-		x.refuse(p)
-		x.logs(httpsms.Submit, &m.Order, p.Status, 0)
+		h.refuse(p)
+		h.x.logs(httpsms.Submit, &m.Order, p.Status, 0)
 		return
 	}
 	if result.Repeated {
-		x.w.Header().Set("Idempotency-Replayed", "true")
+		h.x.w.Header().Set("Idempotency-Replayed", "true")
 	}
-	a := m.Accepted(result.ID, result.Parts, x.now())
+	a := m.Accepted(result.ID, result.Parts, h.now())
 	out, err := json.Marshal(a)
 	if err != nil {
-		x.problem(own.NewProblem("internal", err.Error()))
+		h.problem(own.NewProblem("internal", err.Error()))
 		return
 	}
-	x.answer(&httpsms.Answer{Status: http.StatusAccepted, ContentType: "application/json", Header: [][2]string{{"Location", "/v1/messages/" + a.ID}}, Body: append(out, '\n')})
-	x.logs(httpsms.Submit, &m.Order, http.StatusAccepted, result.ID)
+	h.x.answer(&httpsms.Answer{Status: http.StatusAccepted, ContentType: "application/json", Header: [][2]string{{"Location", "/v1/messages/" + a.ID}}, Body: append(out, '\n')})
+	h.x.logs(httpsms.Submit, &m.Order, http.StatusAccepted, result.ID)
 }
 
 // submit submits a message, once if the request or the message says so.
-func (x *api) submit(m *own.Message, body []byte) (request.Result, *own.Problem) {
-	x.trace(&m.Order)
+func (h *handler) submit(m *own.Message, body []byte) (request.Result, *own.Problem) {
+	h.x.trace(&m.Order)
 	item := request.Item{Fill: m.Fill, Parts: m.MaxParts}
 	var p *own.Problem
-	if item.Key, p = x.onceKey(m); p != nil {
+	if item.Key, p = h.onceKey(m); p != nil {
 		return request.Result{}, p
 	}
 	if item.Key != "" {
 		item.Payload = sha256.Sum256(body)
 	}
-	r := x.gateway.Requests.Submit(x.r.Context(), x.source(), []request.Item{item})[0]
+	r := h.api.gateway.Requests.Submit(h.x.r.Context(), h.x.source(), []request.Item{item})[0]
 	return r, refusal(&r)
 }
 
@@ -246,8 +260,8 @@ func refusal(r *request.Result) *own.Problem {
 
 // onceKey returns the key by which the request may come again, "" if it has none. The header may be quoted or not, as the
 // draft of the IETF and the many who do not follow it have it.
-func (x *api) onceKey(m *own.Message) (string, *own.Problem) {
-	key := x.r.Header.Get("Idempotency-Key")
+func (h *handler) onceKey(m *own.Message) (string, *own.Problem) {
+	key := h.x.r.Header.Get("Idempotency-Key")
 	if len(key) >= 2 && key[0] == '"' && key[len(key)-1] == '"' {
 		key = key[1 : len(key)-1]
 	}
@@ -262,4 +276,4 @@ func (x *api) onceKey(m *own.Message) (string, *own.Problem) {
 	return "", nil
 }
 
-func (x *api) now() time.Time { return time.Unix(0, x.gateway.Node.Clock.WallNow()) }
+func (h *handler) now() time.Time { return time.Unix(0, h.api.gateway.Node.Clock.WallNow()) }

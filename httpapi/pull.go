@@ -33,11 +33,23 @@ const (
 
 // pulls are the events that clients have, fetched or told in streams, and have not acknowledged.
 type pulls struct {
-	engine *Engine
+	engine dispatcher
+	now    func() int64
+	ends   <-chan struct{} // closed when the gateway ends
 
 	mu     sync.Mutex
 	of     map[string]*pulled // by account
 	closed bool
+}
+
+// A dispatcher runs work where a lane is dispatched for, and then dispatches the lane. It reports false if the gateway ends.
+type dispatcher interface {
+	Do(l *connector.Lane, f func(now int64)) bool
+}
+
+// newPulls makes pulls of nothing. now is the engine's clock, and ends is closed when the gateway ends.
+func newPulls(engine dispatcher, now func() int64, ends <-chan struct{}) *pulls {
+	return &pulls{engine: engine, now: now, ends: ends, of: map[string]*pulled{}}
 }
 
 // Pulled are those of an account.
@@ -194,7 +206,7 @@ func (p *pulls) keep(ctx context.Context) {
 	for {
 		select {
 		case <-t.C:
-			p.expire(p.engine.gateway.Node.Clock.Now(), false)
+			p.expire(p.now(), false)
 		case <-ctx.Done():
 			return
 		}
@@ -203,7 +215,7 @@ func (p *pulls) keep(ctx context.Context) {
 
 // A pull is a request for events. It is a courier of the account's lane while it waits.
 type pull struct {
-	engine *Engine
+	pulls  *pulls
 	lane   *connector.Lane
 	outlet *connector.Outlet
 	came   chan struct{}
@@ -212,11 +224,11 @@ type pull struct {
 	slots []*connector.Slot
 }
 
-// open has a lane give events, n at a time. It reports false if the gateway ends.
-func (x *Engine) open(l *connector.Lane, n int) (*pull, bool) {
-	p := &pull{engine: x, lane: l, came: make(chan struct{}, 1)}
-	p.outlet = connector.NewOutlet(l.Home(), p, n)
-	return p, x.Do(l, func(int64) { l.Open(p.outlet) })
+// open opens an outlet of a lane, by which it gives n events at a time. It reports false if the gateway ends.
+func (p *pulls) open(l *connector.Lane, n int) (*pull, bool) {
+	one := &pull{pulls: p, lane: l, came: make(chan struct{}, 1)}
+	one.outlet = connector.NewOutlet(l.Home(), one, n)
+	return one, p.engine.Do(l, func(int64) { l.Open(one.outlet) })
 }
 
 // Give implements connector.Courier.
@@ -250,17 +262,17 @@ func (p *pull) len() int {
 // shut has the lane give nothing more.
 func (p *pull) shut() {
 	shut := make(chan struct{})
-	if p.engine.Do(p.lane, func(int64) { p.lane.LoggingOut(p.outlet); close(shut) }) {
+	if p.pulls.engine.Do(p.lane, func(int64) { p.lane.LoggingOut(p.outlet); close(shut) }) {
 		select {
 		case <-shut:
-		case <-p.engine.ctx.Done(): // what was given is in the store
+		case <-p.pulls.ends: // what was given is in the store
 		}
 	}
 }
 
 // fetch returns what a lane gives in a time, or until over is closed, n slots at most.
-func (x *api) fetch(l *connector.Lane, n int, wait time.Duration, over <-chan struct{}) []*connector.Slot {
-	p, ok := x.callers.engine.open(l, n)
+func (h *handler) fetch(l *connector.Lane, n int, wait time.Duration, over <-chan struct{}) []*connector.Slot {
+	p, ok := h.api.pulls.open(l, n)
 	if !ok {
 		return nil
 	}
@@ -273,7 +285,7 @@ func (x *api) fetch(l *connector.Lane, n int, wait time.Duration, over <-chan st
 			waiting = p.len() < n
 		case <-t.C:
 			waiting = false
-		case <-x.r.Context().Done():
+		case <-h.x.r.Context().Done():
 			waiting = false
 		case <-over:
 			waiting = false
@@ -285,84 +297,80 @@ func (x *api) fetch(l *connector.Lane, n int, wait time.Duration, over <-chan st
 
 // fetchedFrom returns the lane in which the account's events wait, nil if there is none: that of news of messages which name no
 // server, also where the account may receive by sessions.
-func (x *api) fetchedFrom() *connector.Lane {
-	return x.gateway.Table.ClientLane(x.account.SystemID, []byte{})
+func (h *handler) fetchedFrom() *connector.Lane {
+	return h.api.gateway.Table.ClientLane(h.x.account.SystemID, []byte{})
 }
 
 // getEvents tells the events that wait for the account, which are told again unless they are acknowledged in time.
-func (x *api) getEvents() {
-	a := x.account.Config()
-	query := x.r.URL.Query()
+func (h *handler) getEvents() {
+	a := h.x.account.Config()
+	query := h.x.r.URL.Query()
 	limit, err := strconv.Atoi(cmp.Or(query.Get("limit"), strconv.Itoa(mostPulled)))
 	wait, waitErr := time.ParseDuration(cmp.Or(query.Get("wait"), "0s"))
 	switch {
 	case err != nil || limit < 1 || limit > mostPulled || waitErr != nil || wait < 0 || wait > longestWait:
-		x.problem(own.NewProblem("invalid-message", fmt.Sprintf("limit must be from 1 to %d, and wait a duration up to %s", mostPulled, longestWait)))
+		h.problem(own.NewProblem("invalid-message", fmt.Sprintf("limit must be from 1 to %d, and wait a duration up to %s", mostPulled, longestWait)))
 		return
 	case !a.Pull:
-		x.problem(own.NewProblem("forbidden", "the account does not fetch events: pull is false"))
+		h.problem(own.NewProblem("forbidden", "the account does not fetch events: pull is false"))
 		return
 	}
-	if x.wantsStream() {
-		x.streamEvents(limit)
+	if h.wantsStream() {
+		h.streamEvents(limit)
 		return
 	}
-	all := &x.callers.engine.pulls
+	all := h.api.pulls
 	room, ok := all.begin(a.SystemID)
 	if !ok {
-		x.closes()
-		x.problem(own.NewProblem("rate-limited", fmt.Sprintf("%d requests wait, or %d events were fetched and not acknowledged", mostPulls, mostHeld)))
+		h.x.closes()
+		h.problem(own.NewProblem("rate-limited", fmt.Sprintf("%d requests wait, or %d events were fetched and not acknowledged", mostPulls, mostHeld)))
 		return
 	}
 	var slots []*connector.Slot
-	l := x.fetchedFrom()
-	defer func() { all.fetched(a.SystemID, l, slots, x.gateway.Node.Clock.Now()) }()
+	l := h.fetchedFrom()
+	defer func() { all.fetched(a.SystemID, l, slots, h.api.gateway.Node.Clock.Now()) }()
 	if l == nil {
-		x.problem(own.NewProblem("unavailable", ""))
+		h.problem(own.NewProblem("unavailable", ""))
 		return
 	}
-	life, ok := x.lasts("fetch", x.mayStream, func() {})
+	life, ok := h.x.lasts("fetch", h.mayStream, func() {})
 	if !ok {
-		x.problem(own.NewProblem("unavailable", ""))
+		h.problem(own.NewProblem("unavailable", ""))
 		return
 	}
-	defer x.connector.Streams.End(life)
-	x.extend()
-	slots = x.fetch(l, min(limit, room), wait, life.Over())
+	defer h.x.connector.Streams.End(life)
+	h.x.extend()
+	slots = h.fetch(l, min(limit, room), wait, life.Over())
 	if life.Reason() == streams.Revoked {
 		for _, s := range slots {
 			all.back(held{lane: l, slot: s})
 		}
 		slots = nil
-		x.unauthenticated()
+		h.unauthenticated()
 		return
 	}
-	c := &caller{callers: x.callers, lane: l}
 	events := make([]own.Event, 0, len(slots))
 	for _, s := range slots {
-		events = append(events, x.told(c, s.Message))
+		events = append(events, h.told(l, s.Message))
 	}
-	x.answerJSON(http.StatusOK, struct {
+	h.answerJSON(http.StatusOK, struct {
 		Events []own.Event `json:"events"`
 	}{events})
 }
 
-// told returns the event that a message is, and logs it.
-func (x *api) told(c *caller, m *sms.Message) own.Event {
-	out := c.leaving(m)
-	if out != m {
-		defer out.Release()
-	}
-	e := c.event(m, out)
+// told returns the event of a message, and logs it.
+func (h *handler) told(l *connector.Lane, m *sms.Message) own.Event {
+	e, end := h.api.events.of(l, m)
+	defer end()
 	event := own.EventOf(e)
 	event.ID = eventID(m)
-	c.logs(m, e, &httpsms.Call{Method: x.r.Method, URL: x.r.URL.Path}, httpcall.Outcome{Status: http.StatusOK})
+	h.api.events.logs(l, m, e, &httpsms.Call{Method: h.x.r.Method, URL: h.x.r.URL.Path}, httpcall.Outcome{Status: http.StatusOK})
 	return event
 }
 
 // postAcknowledged ends the events that the client has.
-func (x *api) postAcknowledged() {
-	body, ok := x.readJSON(maxAckBody)
+func (h *handler) postAcknowledged() {
+	body, ok := h.readJSON(maxAckBody)
 	if !ok {
 		return
 	}
@@ -372,10 +380,10 @@ func (x *api) postAcknowledged() {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&asked); err != nil || asked.IDs == nil || len(asked.IDs) > mostHeld {
-		x.problem(own.NewProblem("invalid-message", fmt.Sprintf(`it must be {"ids": [...]} with %d ids of events at most`, mostHeld)))
+		h.problem(own.NewProblem("invalid-message", fmt.Sprintf(`it must be {"ids": [...]} with %d ids of events at most`, mostHeld)))
 		return
 	}
-	x.answerJSON(http.StatusOK, struct {
+	h.answerJSON(http.StatusOK, struct {
 		Unknown []string `json:"unknown"`
-	}{x.callers.engine.pulls.acknowledge(x.account.SystemID, asked.IDs)})
+	}{h.api.pulls.acknowledge(h.x.account.SystemID, asked.IDs)})
 }

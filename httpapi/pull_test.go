@@ -5,22 +5,18 @@ import (
 	"testing"
 
 	"pmg/connector"
-	"pmg/gateway"
 	"pmg/sms"
 )
 
 // A doneEngine counts what is done with lanes, and does nothing.
-type doneEngine struct {
-	gateway.Engine
-	done int
-}
+type doneEngine struct{ done int }
 
 func (e *doneEngine) Do(*connector.Lane, func(int64)) bool { e.done++; return true }
 
 // newTestPulls returns pulls, and what counts the events that they give back or end.
 func newTestPulls() (*pulls, *doneEngine) {
 	e := &doneEngine{}
-	return &pulls{engine: &Engine{Engine: e}, of: map[string]*pulled{}}, e
+	return newPulls(e, nil, nil), e
 }
 
 // slotsOf returns slots of messages with ids, and the ids of their events.

@@ -45,14 +45,14 @@ func inForm(a *config.Account, url string, e *httpsms.Event) (c *httpsms.Call, r
 // answers sends to a mobile what a server has replied to its message m, once, however often the server is called.
 func (c *caller) answers(m *sms.Message, e *httpsms.Event, r *reply) {
 	order := kannel.Reply(e, &kannel.InboundOptions{OmitEmpty: true}, http.StatusOK, r.mediaType, r.body)
-	g := c.engine.gateway
+	g := c.service.gateway
 	a := g.Logins.Accounts().Account(c.lane.Account)
 	if order == nil || a == nil {
 		return
 	}
 	from := &connector.Source{Connector: c.lane.Home(), Account: a, Origin: g.Node.Origins.Of(a.SystemID, c.lane.Home().Name)}
 	id := eventID(m)
-	result := g.Requests.Submit(c.ctx, from, []request.Item{{Fill: order.Fill, Key: "reply to " + id, Payload: sha256.Sum256([]byte(id))}})[0]
+	result := g.Requests.Submit(c.service.ctx, from, []request.Item{{Fill: order.Fill, Key: "reply to " + id, Payload: sha256.Sum256([]byte(id))}})[0]
 	if result.Code != sms.OK && g.Node.News.Is("reply: "+a.SystemID) {
 		g.Node.Log.Warn().Str("account", a.SystemID).Str("id", sms.FormatID(m.ID)).Stringer("reason", result.Code).Str("step", result.Step).
 			Msg("what a client's server has replied to a message from a mobile was not sent")

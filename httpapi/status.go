@@ -1,35 +1,45 @@
 package httpapi
 
 import (
+	"net/netip"
 	"strings"
 	"time"
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway"
 	"pmg/protocols/httpsms/kannel"
 )
 
-// status answers a request for Kannel's status, to those who show its password.
-func (x *exchange) status(isXML bool) {
-	password := x.connector.Config().HTTP.StatusPassword
+// showStatus answers a request for Kannel's status, to those who show its password.
+func (h *compatHandler) showStatus(isXML bool) {
+	password := h.x.connector.Config().HTTP.StatusPassword
 	if password == "" {
-		x.asked(kannel.Unknown())
+		h.x.asked(kannel.Unknown())
 		return
 	}
-	if !x.gateway.Logins.AskSecret(x.r.Context(), x.connector, x.conn.remote, kannel.StatusPassword(x.r.URL.RawQuery), password) {
-		x.asked(kannel.StatusDenied(isXML))
+	if !h.compat.gateway.Logins.AskSecret(h.x.r.Context(), h.x.connector, h.x.conn.remote, kannel.StatusPassword(h.x.r.URL.RawQuery), password) {
+		h.x.asked(kannel.StatusDenied(isXML))
 		return
 	}
-	x.conn.loggedIn()
-	x.asked(kannel.StatusAnswer(x.callers.engine.kannelStatus(), isXML))
+	h.x.conn.loggedIn()
+	h.x.asked(kannel.StatusAnswer(h.compat.status.read(), isXML))
 }
 
-// kannelStatus returns the figures of the gateway as those of a bearerbox: connectors to SMSCs are its smscs, listeners of requests
+// A kannelStatus makes what Kannel's status shows.
+type kannelStatus struct {
+	gateway   *gateway.Gateway
+	meter     *meter
+	addresses func(*connector.Connector) []netip.AddrPort
+	reached   func(*connector.Connector) int64 // since when an SMSC that is called by HTTP has been reached; 0: it is not
+}
+
+// read returns the figures of the gateway as those of a bearerbox: connectors to SMSCs are its smscs, listeners of requests
 // its boxes. Messages and receipts for clients wait in one queue.
-func (x *Engine) kannelStatus() *kannel.Status {
-	g, now := x.gateway, x.gateway.Node.Clock.Now()
+func (v *kannelStatus) read() *kannel.Status {
+	g, now := v.gateway, v.gateway.Node.Clock.Now()
 	s := &kannel.Status{
-		Version: kannel.Version, State: "running", Uptime: time.Duration(now - x.meter.began),
+		Version: kannel.Version, State: "running", Uptime: time.Duration(now - v.meter.began),
 		Stored: -1, ReportsWaited: -1, // which receipts may still come is on disk, and is not counted
 	}
 	switch {
@@ -49,7 +59,7 @@ func (x *Engine) kannelStatus() *kannel.Status {
 	for _, c := range g.Table.Connectors() {
 		switch cfg := c.Config(); {
 		case cfg.Direction == config.Out:
-			one := x.smsc(now, c)
+			one := v.smsc(now, c)
 			add(&s.Received, &one.Received)
 			add(&s.Sent, &one.Sent)
 			add(&s.ReportsReceived, &one.ReportsReceived)
@@ -58,37 +68,37 @@ func (x *Engine) kannelStatus() *kannel.Status {
 				s.SMSCs = append(s.SMSCs, *one)
 			}
 		case !cfg.HasSessions() && !c.Removed.Load():
-			s.Boxes = append(s.Boxes, kannel.Box{ID: c.Name, IP: ipOf(x, c), Uptime: s.Uptime, TLS: c.TLS() != nil})
+			s.Boxes = append(s.Boxes, kannel.Box{ID: c.Name, IP: v.ipOf(c), Uptime: s.Uptime, TLS: c.TLS() != nil})
 		}
 	}
 	return s
 }
 
 // ipOf returns an address on which a connector listens.
-func ipOf(x *Engine, c *connector.Connector) string {
-	for _, a := range x.Addresses(c) {
+func (v *kannelStatus) ipOf(c *connector.Connector) string {
+	for _, a := range v.addresses(c) {
 		return a.Addr().String()
 	}
 	return ""
 }
 
 // smsc returns what is known of a connector to an SMSC.
-func (x *Engine) smsc(now int64, c *connector.Connector) *kannel.SMSC {
+func (v *kannelStatus) smsc(now int64, c *connector.Connector) *kannel.SMSC {
 	cfg := c.Config()
 	s := &kannel.SMSC{
 		Name: strings.ToUpper(cfg.Protocol) + ":" + strings.Join(cfg.AllAddresses(), ",") + ":" + cfg.SystemID, AdminID: c.Name, ID: c.Name,
 		Failed: int(c.Stats.Failed.Load()), Queued: int(c.Stats.Queued.Load()),
 	}
-	s.State, s.Online = x.stateOf(now, c)
+	s.State, s.Online = v.stateOf(now, c)
 	total := flowOf(c)
 	s.Received.Total, s.Sent.Total, s.ReportsReceived.Total = int(total.inbound), int(total.sent), int(total.receipts)
 	for i, ago := range [...]time.Duration{time.Minute, 5 * time.Minute} {
-		before, seconds := x.meter.before(now, ago, c)
+		before, seconds := v.meter.before(now, ago, c)
 		s.Received.Rates[i] = float64(max(0, total.inbound-before.inbound)) / seconds // two counters make it, which are not read together
 		s.Sent.Rates[i] = float64(total.sent-before.sent) / seconds
 		s.ReportsReceived.Rates[i] = float64(total.receipts-before.receipts) / seconds
 	}
-	since := max(time.Duration(now-x.meter.began).Seconds(), 1)
+	since := max(time.Duration(now-v.meter.began).Seconds(), 1)
 	for _, f := range []*kannel.Flow{&s.Received, &s.Sent, &s.ReportsReceived} {
 		f.Rates[2] = float64(f.Total) / since
 	}
@@ -96,15 +106,15 @@ func (x *Engine) smsc(now int64, c *connector.Connector) *kannel.SMSC {
 }
 
 // stateOf returns the state of a connector in Kannel's words, or for how long it has been online.
-func (x *Engine) stateOf(now int64, c *connector.Connector) (state string, online time.Duration) {
+func (v *kannelStatus) stateOf(now int64, c *connector.Connector) (state string, online time.Duration) {
 	var since int64
 	c.Links(func(l *connector.Link) {
 		if l.Session.Bound() != 0 && (since == 0 || l.Opened < since) {
 			since = l.Opened
 		}
 	})
-	if v := x.outboundOf(c); v != nil {
-		since = v.reached.Load()
+	if reached := v.reached(c); reached != 0 {
+		since = reached
 	}
 	switch {
 	case c.Hold() != nil:

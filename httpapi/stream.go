@@ -27,35 +27,35 @@ const (
 
 // stream submits a message for each line of the body, and answers each with a line, in their order. What has come is
 // submitted together, so that one commit serves it. A line that is refused does not end the stream.
-func (x *api) stream() {
-	c := http.NewResponseController(x.w)
-	x.conn.Await(false)      // the table of streams ends it
+func (h *handler) stream() {
+	c := http.NewResponseController(h.x.w)
+	h.x.conn.Await(false)    // the table of streams ends it
 	_ = c.EnableFullDuplex() // HTTP/1.1: lines are answered while others come
-	x.w.Header().Set("Content-Type", "application/x-ndjson")
-	life, ok := x.lasts("stream", func() bool { return x.isStillKnown(config.SendScope) }, func() {
+	h.x.w.Header().Set("Content-Type", "application/x-ndjson")
+	life, ok := h.x.lasts("stream", func() bool { return h.isStillKnown(config.SendScope) }, func() {
 		_ = c.SetReadDeadline(time.Now())
 		_ = c.SetWriteDeadline(time.Now().Add(endTime))
 	})
 	if !ok {
-		x.problem(own.NewProblem("unavailable", ""))
+		h.problem(own.NewProblem("unavailable", ""))
 		return
 	}
-	defer x.connector.Streams.End(life)
-	in := bufio.NewReaderSize(x.r.Body, maxLine)
-	x.w.WriteHeader(http.StatusOK)
-	x.logs(httpsms.Ask, nil, http.StatusOK, 0)
+	defer h.x.connector.Streams.End(life)
+	in := bufio.NewReaderSize(h.x.r.Body, maxLine)
+	h.x.w.WriteHeader(http.StatusOK)
+	h.x.logs(httpsms.Ask, nil, http.StatusOK, 0)
 	var out bytes.Buffer
 	var lines [][]byte
 	for {
 		var err error
-		if x.extend(); life.Reason() == 0 { // Stop sets its deadlines after it has closed Over: either it is seen, or they count
+		if h.x.extend(); life.Reason() == 0 { // Stop sets its deadlines after it has closed Over: either it is seen, or they count
 			lines, err = readLines(in, lines[:0])
-			life.Heard.Store(x.gateway.Node.Clock.Now())
+			life.Heard.Store(h.api.gateway.Node.Clock.Now())
 		}
 		out.Reset()
 		why := life.Reason()
 		if why != streams.Revoked {
-			x.answerLines(&out, x.submitLines(lines))
+			h.answerLines(&out, h.submitLines(lines))
 		}
 		lines = lines[:0]
 		switch {
@@ -65,7 +65,7 @@ func (x *api) stream() {
 		case err != nil && !errors.Is(err, io.EOF):
 			writeLine(&out, own.NewProblem("malformed-json", "the stream ends with a line that cannot be read: "+err.Error()))
 		}
-		if _, werr := x.w.Write(out.Bytes()); werr != nil || c.Flush() != nil || errors.Is(err, io.EOF) {
+		if _, werr := h.x.w.Write(out.Bytes()); werr != nil || c.Flush() != nil || errors.Is(err, io.EOF) {
 			return
 		}
 		if err != nil {
@@ -123,31 +123,31 @@ type line struct {
 }
 
 // submitLines submits messages that are JSON.
-func (x *api) submitLines(bodies [][]byte) []line {
+func (h *handler) submitLines(bodies [][]byte) []line {
 	all := make([]line, len(bodies))
-	now := x.now()
+	now := h.now()
 	for i, body := range bodies {
 		all[i].message, all[i].problem = own.ReadMessage(body, now)
 	}
-	x.submitMany(all, bodies)
+	h.submitMany(all, bodies)
 	return all
 }
 
 // submitMany submits those messages that nothing is wrong with.
-func (x *api) submitMany(all []line, bodies [][]byte) {
-	items, at := x.items(all, bodies)
+func (h *handler) submitMany(all []line, bodies [][]byte) {
+	items, at := h.items(all, bodies)
 	if len(items) == 0 {
 		return
 	}
-	for i, r := range x.gateway.Requests.Submit(x.r.Context(), x.source(), items) {
-		x.became(&all[at[i]], r)
+	for i, r := range h.api.gateway.Requests.Submit(h.x.r.Context(), h.x.source(), items) {
+		h.became(&all[at[i]], r)
 	}
 }
 
 // items returns the messages that are to be submitted, and where they are among all.
-func (x *api) items(all []line, bodies [][]byte) (items []request.Item, at []int) {
+func (h *handler) items(all []line, bodies [][]byte) (items []request.Item, at []int) {
 	for i := range all {
-		if item, ok := x.item(&all[i], bodies[i]); ok {
+		if item, ok := h.item(&all[i], bodies[i]); ok {
 			items, at = append(items, item), append(at, i)
 		}
 	}
@@ -155,14 +155,14 @@ func (x *api) items(all []line, bodies [][]byte) (items []request.Item, at []int
 }
 
 // item returns a message as it is submitted. It reports false if it cannot be, and notes why.
-func (x *api) item(l *line, body []byte) (item request.Item, ok bool) {
+func (h *handler) item(l *line, body []byte) (item request.Item, ok bool) {
 	if l.problem == nil {
-		l.problem = x.maySend(l.message)
+		l.problem = h.maySend(l.message)
 	}
 	if l.problem != nil {
 		return item, false
 	}
-	x.trace(&l.message.Order)
+	h.x.trace(&l.message.Order)
 	item = request.Item{Fill: l.message.Fill, Parts: l.message.MaxParts}
 	if l.message.Deduplicate {
 		item.Key, item.Payload = "r"+l.message.Context.Reference, sha256.Sum256(body)
@@ -171,20 +171,20 @@ func (x *api) item(l *line, body []byte) (item request.Item, ok bool) {
 }
 
 // became notes what became of a message, and logs it.
-func (x *api) became(l *line, r request.Result) {
+func (h *handler) became(l *line, r request.Result) {
 	l.result = r
 	status := http.StatusAccepted
 	if l.problem = refusal(&r); l.problem != nil {
 		status = l.problem.Status
 	}
 	if l.message != nil { // nil: its client was gone before it was read
-		x.logs(httpsms.Submit, &l.message.Order, status, r.ID)
+		h.x.logs(httpsms.Submit, &l.message.Order, status, r.ID)
 	}
 }
 
 // answerLines writes what became of each message, a line for each.
-func (x *api) answerLines(out *bytes.Buffer, all []line) {
-	now := x.now()
+func (h *handler) answerLines(out *bytes.Buffer, all []line) {
+	now := h.now()
 	for i := range all {
 		writeLine(out, all[i].answer(now))
 	}
@@ -210,42 +210,42 @@ func writeLine(out *bytes.Buffer, v any) {
 }
 
 // postBatch submits the messages of a batch, each of which has its own outcome.
-func (x *api) postBatch() {
-	body, ok := x.readJSON(maxBatchBody)
+func (h *handler) postBatch() {
+	body, ok := h.readJSON(maxBatchBody)
 	if !ok {
 		return
 	}
 	batch, p := own.ReadBatch(body, maxBatch)
 	if p != nil {
-		x.problem(p)
+		h.problem(p)
 		return
 	}
-	key, p := x.onceKey(&own.Message{})
+	key, p := h.onceKey(&own.Message{})
 	if p != nil {
-		x.problem(p)
+		h.problem(p)
 		return
 	}
-	c := &carried{x: x, batch: batch, lines: make([]line, batch.Len()), Messages: make([]any, batch.Len())}
+	c := &carried{h: h, batch: batch, lines: make([]line, batch.Len()), Messages: make([]any, batch.Len())}
 	work := request.Work{N: batch.Len(), Item: c.item, Became: c.became}
 	if key == "" {
-		x.gateway.Requests.SubmitAll(x.r.Context(), x.source(), work)
+		h.api.gateway.Requests.SubmitAll(h.x.r.Context(), h.x.source(), work)
 	} else {
-		repeated, err := x.gateway.Requests.SubmitOnce(x.r.Context(), x.source(), key, sha256.Sum256(body), work)
+		repeated, err := h.api.gateway.Requests.SubmitOnce(h.x.r.Context(), h.x.source(), key, sha256.Sum256(body), work)
 		if err != nil {
-			x.problem(refusal(&request.Result{Err: err}))
+			h.problem(refusal(&request.Result{Err: err}))
 			return
 		}
 		if repeated {
-			x.w.Header().Set("Idempotency-Replayed", "true")
+			h.x.w.Header().Set("Idempotency-Replayed", "true")
 		}
 	}
 	c.Refused = len(c.Messages) - c.Accepted
-	x.answerJSON(http.StatusOK, c)
+	h.answerJSON(http.StatusOK, c)
 }
 
 // A carried is a batch that is being carried out, and its answer.
 type carried struct {
-	x     *api
+	h     *handler
 	batch *own.Batch
 	lines []line // those that are being submitted
 
@@ -256,9 +256,9 @@ type carried struct {
 
 // item reads message i when it is its turn.
 func (c *carried) item(i int) (request.Item, bool) {
-	read, l := c.batch.Item(i, c.x.now()), &c.lines[i]
+	read, l := c.batch.Item(i, c.h.now()), &c.lines[i]
 	l.message, l.problem = read.Message, read.Problem
-	item, ok := c.x.item(l, read.Body)
+	item, ok := c.h.item(l, read.Body)
 	if !ok {
 		c.answer(i)
 	}
@@ -267,14 +267,14 @@ func (c *carried) item(i int) (request.Item, bool) {
 
 // became notes what became of message i.
 func (c *carried) became(i int, r request.Result) {
-	c.x.became(&c.lines[i], r)
+	c.h.became(&c.lines[i], r)
 	c.answer(i)
 }
 
 // answer notes what is answered for message i, and forgets it, so that no more are in memory than are submitted together.
 func (c *carried) answer(i int) {
 	l := &c.lines[i]
-	if c.Messages[i] = l.answer(c.x.now()); l.problem == nil {
+	if c.Messages[i] = l.answer(c.h.now()); l.problem == nil {
 		c.Accepted++
 	}
 	*l = line{}

@@ -17,7 +17,7 @@ import (
 // test calls the webhook of an account, or its webhook_fallback, with an event that tells nothing. It implements
 // webhooks.TestFunc.
 func (c *callers) test(ctx context.Context, account string, fallback bool) (t webhooks.Attempt, err error) {
-	g := c.engine.gateway
+	g := c.gateway
 	a := g.Table.Account(account)
 	if a == nil {
 		return t, fmt.Errorf("there is no account %q", account)
