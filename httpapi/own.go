@@ -187,7 +187,7 @@ func (h *handler) preview() {
 	if !ok {
 		return
 	}
-	r, to := h.api.gateway.Requests.Preview(h.x.r.Context(), h.x.source(), request.Item{Fill: m.Fill, Parts: m.MaxParts})
+	r, to := h.api.gateway.Requests.Preview(h.x.r.Context(), h.x.source(), itemOf(m))
 	if p := refusal(&r); p != nil {
 		h.problem(p)
 		return
@@ -228,10 +228,15 @@ func (h *handler) postMessage() {
 	h.x.logs(httpsms.Submit, &m.Order, http.StatusAccepted, result.ID)
 }
 
+// itemOf returns a message as it is submitted.
+func itemOf(m *own.Message) request.Item {
+	return request.Item{Fill: m.Fill, Parts: m.MaxParts, Strict: true}
+}
+
 // submit submits a message, once if the request or the message says so.
 func (h *handler) submit(m *own.Message, body []byte) (request.Result, *own.Problem) {
 	h.x.trace(&m.Order)
-	item := request.Item{Fill: m.Fill, Parts: m.MaxParts}
+	item := itemOf(m)
 	var p *own.Problem
 	if item.Key, p = h.onceKey(m); p != nil {
 		return request.Result{}, p

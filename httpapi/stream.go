@@ -163,7 +163,7 @@ func (h *handler) item(l *line, body []byte) (item request.Item, ok bool) {
 		return item, false
 	}
 	h.x.trace(&l.message.Order)
-	item = request.Item{Fill: l.message.Fill, Parts: l.message.MaxParts}
+	item = itemOf(l.message)
 	if l.message.Deduplicate {
 		item.Key, item.Payload = "r"+l.message.Context.Reference, sha256.Sum256(body)
 	}

@@ -61,6 +61,37 @@ func (d *Desk) outgoing(to *connector.Source, stored, m *sms.Message) *sms.Messa
 	return m
 }
 
+// CheckLeaving returns why a message cannot leave by an out connector with the addresses that its rules make: BadSource if it has no
+// sender and requests of the connector have one, BadDestination if its recipient is a national number of an unknown type.
+func (d *Desk) CheckLeaving(to *connector.Connector, m *sms.Message) sms.Code {
+	if len(m.Source().Addr) > 0 && !isNational(m.Dest()) {
+		return sms.OK
+	}
+	a := d.getAddresses(m)
+	defer d.addresses.Put(a)
+	a.Tell = nil
+	c := to.Config()
+	if own := c.RewriteOut(); own != nil {
+		own.Apply(a)
+	}
+	switch {
+	case len(a.Source.Addr) == 0 && (!c.IsCentre() || c.HTTP.TakesSender()):
+		return sms.BadSource
+	case isNational(a.Dest):
+		return sms.BadDestination
+	}
+	return sms.OK
+}
+
+// isNational reports whether an address is a number as it is dialed in one country: it begins with 0, has an unknown type, and is
+// longer than the number of a service.
+func isNational(a sms.Address) bool {
+	return a.TON == 0 && len(a.Addr) > longestShort && a.Addr[0] == '0'
+}
+
+// longestShort is how many digits a number of a service has at most.
+const longestShort = 6
+
 // getAddresses returns the addresses of a message, for rules to change.
 func (d *Desk) getAddresses(m *sms.Message) *rewrite.Addresses {
 	a, ok := d.addresses.Get().(*rewrite.Addresses)

@@ -56,6 +56,30 @@ func TestOutgoing(t *testing.T) {
 	}
 }
 
+// A message needs a sender, and a recipient whose country is known, when the rules of its connector have been applied.
+func TestCheckLeaving(t *testing.T) {
+	t.Parallel()
+	f := func(options, from, to string, ton uint8, want sms.Code) {
+		t.Helper()
+		d := newDesk(t, options)
+		m := newMessage(d, sms.Submit, to)
+		m.SetAddresses(sms.Address{Addr: []byte(from)}, sms.Address{TON: ton, Addr: []byte(to)})
+		if code := d.CheckLeaving(d.table.Connector("operator"), m); code != want {
+			t.Errorf("%s: from %s to %s (%d): %s, want %s", options, from, to, ton, code, want)
+		}
+	}
+	f("", "PMG", "46701234567", 0, sms.OK)
+	f("", "", "46701234567", 1, sms.BadSource)
+	f("", "PMG", "0701234567", 0, sms.BadDestination)
+	f("", "PMG", "0701234567", 2, sms.OK) // its type says that it is national
+	f("", "PMG", "012345", 0, sms.OK)     // a short number
+	f("", "", "0701234567", 0, sms.BadSource)
+	f(`rewrite: [{out: source, default: PMG}]`, "", "46701234567", 1, sms.OK)
+	f(`rewrite: [{out: destination, match: "0(.*)", replace: "46$1", ton: 1}]`, "PMG", "0701234567", 0, sms.OK)
+	f(`rewrite: [{out: destination, ton: 2}]`, "PMG", "0701234567", 0, sms.OK)
+	f(`rewrite: [{out: destination, match: "0(.*)", replace: "46$1", ton: 1}]`, "", "0701234567", 0, sms.BadSource)
+}
+
 // In rules refuse what a list does not allow. They do not refuse receipts.
 func TestRewriteIn(t *testing.T) {
 	t.Parallel()

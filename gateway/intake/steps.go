@@ -62,6 +62,7 @@ func Steps() []Step {
 		{"rewrite", "applies the in rules to its addresses; refuses those on lists", fresh | Reported, (*Desk).stepRewrite},
 		{"keyword", "stores the keyword of a long message's first part, or looks it up", fresh, (*Desk).stepKeyword},
 		{"route", "finds its lane; refuses it, or parks it, if no route leads anywhere", fresh, (*Desk).stepRoute},
+		{"addresses", "refuses a message of the HTTP API to an SMSC without a sender, or to a national number", Submitted, (*Desk).stepAddresses},
 		{"fit", "converts it to what the lane's peers take: protocol, alphabet, number of parts", fresh | replacing, (*Desk).stepFit},
 		{"single", "refuses a text that would need several messages, or another alphabet", replacing, (*Desk).stepSingle},
 		{"parts", "counts its parts in the rate, and in what may be scheduled", fresh, (*Desk).stepParts},
@@ -98,6 +99,7 @@ type Submission struct {
 	PDU     protocols.PDU     // that carried it
 	Others  *Several          // of the same PDU, nil for a PDU with one message
 	Many    bool              // it is one of many of a request
+	Strict  bool              // it needs a sender, and a recipient whose country is known
 	Room    Room
 	After   int64 // time before which its sender is not answered
 

@@ -165,6 +165,20 @@ func (d *Desk) stepRoute(now int64, s *Submission) Verdict {
 	return s.refuses(d, now, noRoute(m), &d.node.Storms.Unrouted, "message refused: no route matches")
 }
 
+func (d *Desk) stepAddresses(now int64, s *Submission) Verdict {
+	if !s.Strict || s.Lane == nil || s.Lane.Account != "" {
+		return Pass
+	}
+	switch code := d.convert.CheckLeaving(s.Lane.Home(), s.Message); code {
+	case sms.OK:
+		return Pass
+	case sms.BadSource:
+		return s.invalid(d, now, code, "message refused: it has no sender, and no rule of rewrite sets one: ")
+	default:
+		return s.invalid(d, now, code, "message refused: its recipient is a national number, and no rule of rewrite makes it international, or gives it ton: 2: ")
+	}
+}
+
 func (d *Desk) stepFit(now int64, s *Submission) Verdict {
 	if s.Lane == nil {
 		return Pass

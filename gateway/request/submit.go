@@ -56,6 +56,7 @@ type Fill func(m *sms.Message) sms.Code
 // An Item is a message of a request.
 type Item struct {
 	Fill    Fill
+	Strict  bool              // it needs a sender, and a recipient whose country is known
 	Parts   int               // short messages that it may become at the most; 0: as many as its account allows
 	Key     string            // by which it is known if it comes again, the account's own; empty: it has none
 	Payload [sha256.Size]byte // hash of what is asked for, with a key
@@ -166,7 +167,7 @@ func (g *group) take(ctx context.Context, i int) (after int64) {
 		}
 		g.held = append(g.held, t.key)
 	}
-	s := intake.Submission{Way: intake.Submitted, From: g.from, Room: room{g.in}, Change: d.changes(item.Fill), Many: g.work.N > 1}
+	s := intake.Submission{Way: intake.Submitted, From: g.from, Room: room{g.in}, Change: d.changes(item.Fill), Many: g.work.N > 1, Strict: item.Strict}
 	if *r = d.take(&s, &item); r.Code != sms.OK {
 		s.Drop()
 		return s.After

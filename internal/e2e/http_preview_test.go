@@ -15,7 +15,7 @@ func TestHTTPPreview(t *testing.T) {
 		parts          float64
 	}{
 		{textBody("46700000001", "hello"), "gsm7", 1},
-		{`{"to":"46700000001","text":"{{a}} {{a}}","parameters":{"a":"` + strings.Repeat("x", 80) + `"}}`, "gsm7", 2},
+		{`{"from":"1234","to":"46700000001","text":"{{a}} {{a}}","parameters":{"a":"` + strings.Repeat("x", 80) + `"}}`, "gsm7", 2},
 		{textBody("46700000001", strings.Repeat("П", 71)), "ucs2", 2},
 	} {
 		r := a.do("POST", "/v1/messages:preview", c.body).want(t, 200, "")
@@ -24,7 +24,7 @@ func TestHTTPPreview(t *testing.T) {
 		}
 	}
 	a.do("POST", "/v1/messages:preview", textBody("1", "hello")).want(t, 422, "no-route")
-	a.do("POST", "/v1/messages:preview", `{"to":"46700000001","text":"`+strings.Repeat("x", 161)+`","max_parts":1}`).want(t, 422, "invalid-message")
+	a.do("POST", "/v1/messages:preview", `{"from":"1234","to":"46700000001","text":"`+strings.Repeat("x", 161)+`","max_parts":1}`).want(t, 422, "invalid-message")
 	a.do("POST", "/v1/messages:preview", `{"to":1}`).want(t, 422, "invalid-message")
 	g.settled()
 	if n := g.stats("api").Accepted.Load(); n != 0 {

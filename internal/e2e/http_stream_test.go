@@ -22,9 +22,9 @@ func TestHTTPStream(t *testing.T) {
 		var body strings.Builder
 		const n = 1000
 		for i := range n {
-			fmt.Fprintf(&body, `{"to":"46700000001","text":"%d","client_reference":"r%d","deduplicate":true}`+"\n", i, i)
+			fmt.Fprintf(&body, `{"from":"1234","to":"46700000001","text":"%d","client_reference":"r%d","deduplicate":true}`+"\n", i, i)
 		}
-		body.WriteString("{\n\n" + `{"to":"x","text":"a","client_reference":"bad"}` + "\n" + `{"to":"46700000001","text":"last"}`)
+		body.WriteString("{\n\n" + `{"to":"x","text":"a","client_reference":"bad"}` + "\n" + `{"from":"1234","to":"46700000001","text":"last"}`)
 		go func() {
 			for i := 0; i <= n; i++ {
 				line, err := smsc.next()

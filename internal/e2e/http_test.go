@@ -157,7 +157,7 @@ func TestHTTPOnce(t *testing.T) {
 		}
 	}
 	a.do("POST", "/v1/messages", textBody("46700000001", "other"), "Idempotency-Key: k1").want(t, 422, "idempotency-mismatch")
-	reference := `{"to":"46700000002","text":"by its reference","client_reference":"r1","deduplicate":true}`
+	reference := `{"from":"1234","to":"46700000002","text":"by its reference","client_reference":"r1","deduplicate":true}`
 	second := a.do("POST", "/v1/messages", reference).want(t, 202, "").text("id")
 	if again := a.do("POST", "/v1/messages", reference).want(t, 202, ""); again.text("id") != second || again.header.Get("Idempotency-Replayed") != "true" {
 		t.Errorf("%v %s, want %s", again.header, again.body, second)
@@ -275,7 +275,7 @@ func TestHTTPRefused(t *testing.T) {
 	a := g.api()
 	a.do("POST", "/v1/messages", textBody("1", "a")).want(t, 422, "no-route")
 	a.do("POST", "/v1/messages", textBody("x", "a")).want(t, 422, "invalid-message")
-	a.do("POST", "/v1/messages", `{"to":"46","max_parts":2,"text":"`+strings.Repeat("a", 2*153+1)+`"}`).want(t, 422, "invalid-message")
+	a.do("POST", "/v1/messages", `{"from":"1234","to":"46","max_parts":2,"text":"`+strings.Repeat("a", 2*153+1)+`"}`).want(t, 422, "invalid-message")
 	a.do("POST", "/v1/messages", "{").want(t, 400, "malformed-json")
 	a.do("POST", "/v1/messages", strings.Repeat(`{"a":`, 10_000)).want(t, 400, "malformed-json")
 	a.do("POST", "/v1/batches", `{"messages":`+strings.Repeat("[", 10_000)).want(t, 400, "malformed-json")
@@ -303,6 +303,42 @@ func TestHTTPRefused(t *testing.T) {
 	if refused.Load() == 0 {
 		t.Error("no rate is kept")
 	}
+}
+
+// A message that cannot be right is refused: one without a sender, and one to a number as it is dialed in one country, where no rule
+// mends that. Clients of Kannel's interface send what they always did.
+func TestHTTPAddresses(t *testing.T) {
+	parallel(t)
+	s := site{operator: newSMSC(t), more: strings.Replace(withAPI, "protocol: http", "protocol: http, dialects: [pmg, kannel]", 1),
+		out:      `rewrite: [{out: destination, match: "07(.*)", replace: "467$1"}]`,
+		accounts: `{system_id: shop, password: s3cret, rewrite: [{in: source, default: Shop}]}`}
+	g := start(t, s)
+	a := g.api()
+	for _, path := range []string{"/v1/messages", "/v1/messages:preview"} {
+		r := a.do("POST", path, `{"to":"+46700000001","text":"a"}`).want(t, 422, "invalid-message")
+		if !containsAll(r.body, []string{`"/from"`, `"bad-source"`}) {
+			t.Errorf("%s: %s", path, r.body)
+		}
+		r = a.do("POST", path, textBody("0801234567", "a")).want(t, 422, "invalid-message")
+		if !containsAll(r.body, []string{`"/to"`, `"bad-destination"`, "+46701234567"}) {
+			t.Errorf("%s: %s", path, r.body)
+		}
+	}
+	smsc := s.operator.session()
+	a.do("POST", "/v1/messages", textBody("0701234567", "the operator's rule mends it")).want(t, 202, "")
+	smsc.want("submit_sm", "destination_addr=46701234567")
+	a.name = "shop"
+	a.do("POST", "/v1/messages", `{"to":"+46700000001","text":"the account's rule mends it"}`).want(t, 202, "")
+	smsc.want("submit_sm", "source_addr=Shop")
+	resp, err := a.http.Get(a.url + "/cgi-bin/sendsms?username=acme&password=s3cret&from=1&to=0801234567&text=a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusAccepted {
+		t.Errorf("Kannel's form: %d", resp.StatusCode)
+	}
+	smsc.want("submit_sm", "destination_addr=0801234567")
 }
 
 // What is no request, or stops in the middle, ends the connection and nothing else.

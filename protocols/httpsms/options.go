@@ -120,6 +120,13 @@ func (o *ConnectorOptions) TakesHeader() bool {
 	return false
 }
 
+// TakesSender reports whether the requests of an out connector bring the sender of a message.
+func (o *ConnectorOptions) TakesSender() bool {
+	q := &o.Request
+	described := strings.Contains(o.URL, "{") || q.Form != "" || q.JSON != ""
+	return !described || strings.Contains(strings.Join(append([]string{o.URL, q.Form, q.JSON}, q.Headers...), "\n"), "{from")
+}
+
 // BindType implements protocols.Options.
 func (*ConnectorOptions) BindType() protocols.BindType { return protocols.Transceiver }
 

@@ -60,6 +60,8 @@ func TestEveryProtocol(t *testing.T) {
 			"the sessions of account acme on connector in-smpp: from 12", "or those on connector in-ucp: from 12", "or events on connector in-http: from 12")
 	}
 	check(Question{Account: "acme", To: "370", Text: strings.Repeat("x", 400)}, "3 short messages")
+	check(Question{Account: "acme", Connector: "in-http", To: "170", Text: "a"}, "it has no sender")
+	check(Question{Account: "acme", Connector: "in-smpp", To: "170", Text: "a"}, "1. connector out-smpp: from")
 	for _, q := range []Question{
 		{Account: "acme", Connector: "in-http", PDU: `http_submit seq=1 body="to=370"`},
 		{Connector: "out-http", PDU: `http_deliver seq=1 body="to=370"`},

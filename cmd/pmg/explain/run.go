@@ -60,7 +60,7 @@ func (e *asked) run() (targets int, err error) {
 	r.gateway.Convert.Tell = r.rule
 	r.gateway.Intake.Steps = r.recorded(r.gateway.Intake.Steps)
 	l := r.link(e.from, e.account)
-	s := &intake.Submission{Way: intake.Submitted, From: &l.Source, Session: l, Room: roomy{}}
+	s := &intake.Submission{Way: intake.Submitted, From: &l.Source, Session: l, Room: roomy{}, Strict: isOwnAPI(e.from)}
 	if e.account == nil {
 		s.Way = intake.Delivered
 	}
@@ -73,6 +73,11 @@ func (e *asked) run() (targets int, err error) {
 	}
 	r.end(s, v)
 	return r.ways, nil
+}
+
+// isOwnAPI reports whether the messages of a connector come by the HTTP API of pmg, which refuses what cannot be right.
+func isOwnAPI(c *config.Connector) bool {
+	return !c.HasSessions() && slices.Contains(c.HTTP.Dialects, "pmg")
 }
 
 // roomy is where every message has room.

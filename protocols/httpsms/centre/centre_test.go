@@ -190,6 +190,22 @@ func TestLacks(t *testing.T) {
 	f(httpsms.ConnectorOptions{URL: "http://a", Preset: "kannel", Request: httpsms.RequestOptions{Form: "to={to}"}}, false, false, part, binary)
 }
 
+// A request without a field for the sender needs none.
+func TestTakesSender(t *testing.T) {
+	t.Parallel()
+	f := func(o httpsms.ConnectorOptions, want bool) {
+		t.Helper()
+		if o.TakesSender() != want {
+			t.Errorf("%+v: it takes senders: %t", o, !want)
+		}
+	}
+	f(httpsms.ConnectorOptions{URL: "http://a?to={to}&text={text}"}, false)
+	f(httpsms.ConnectorOptions{URL: "http://a?from={from}&to={to}&text={text}"}, true)
+	f(httpsms.ConnectorOptions{URL: "http://a", Preset: "kannel"}, true)
+	f(httpsms.ConnectorOptions{URL: "http://a", Preset: "pmg", Request: httpsms.RequestOptions{JSON: `{"to": "{to}"}`}}, false)
+	f(httpsms.ConnectorOptions{URL: "http://a", Request: httpsms.RequestOptions{Form: "to={to}", Headers: []string{"X-From: {from}"}}}, true)
+}
+
 // What answers mean: by default, and to the presets.
 func TestJudge(t *testing.T) {
 	t.Parallel()

@@ -177,6 +177,11 @@ func TestRefused(t *testing.T) {
 	f("rewrite", sms.BadSource, "forbidden", 403)
 	f("read", sms.BadSource, "invalid-message", 422)
 	f("", sms.SystemError, "unavailable", 503)
+	for code, want := range map[sms.Code]string{sms.BadSource: "/from must be given", sms.BadDestination: "/to begins with 0"} {
+		if e := Refused("addresses", code).Errors[0]; !strings.HasPrefix(e.Pointer+" "+e.Detail, want) {
+			t.Errorf("%+v, want %s", e, want)
+		}
+	}
 	for _, code := range sms.Codes() {
 		if p := Refused("fit", code); p.Status < 400 || len(p.Errors) > 0 && p.Errors[0].Detail == "" {
 			t.Errorf("%s: %+v", code, p)

@@ -89,6 +89,9 @@ func Refused(step string, code sms.Code) *Problem {
 		return NewProblem("forbidden", reasons[code].detail)
 	}
 	r, ok := reasons[code]
+	if step == "addresses" {
+		r = incomplete[code]
+	}
 	if !ok {
 		r = reason{"", "it is refused: " + code.String()}
 	}
@@ -106,6 +109,12 @@ var reasons = map[sms.Code]reason{
 	sms.BadSchedule:    {"/send_at", "is further ahead than it may be (max_schedule of the account), or more than five minutes ago"},
 	sms.BadValidity:    {"/expires_at", "has passed, or comes before the message is sent"},
 	sms.BadParameter:   {"/text", "has characters that the recipient's operator lacks, or a header that cannot be read"},
+}
+
+// incomplete are the reasons of the step "addresses".
+var incomplete = map[sms.Code]reason{
+	sms.BadSource:      {"/from", "must be given: no rule of the gateway sets the sender of this message"},
+	sms.BadDestination: {"/to", "begins with 0, as numbers that are dialed in one country: write it with + and the country, for example +46701234567"},
 }
 
 // Answer returns the problem as an answer.
