@@ -32,11 +32,11 @@ func (g *Gateway) Keep(s store.Store, outcomes *store.Outcomes) error {
 }
 
 // OnCommit has f called after each commit, on the committer's goroutine. upTo is the
-// number of the batch; with an error its messages were not stored. An engine calls this
-// once, before it accepts messages.
-func (g *Gateway) OnCommit(f func(upTo uint64, err error)) { g.onCommit.Store(&f) }
+// position of what it has committed; with an error its messages were not stored. An engine
+// calls this once, before it accepts messages.
+func (g *Gateway) OnCommit(f func(upTo store.Position, err error)) { g.onCommit.Store(&f) }
 
-func (g *Gateway) committed(upTo uint64, err error) {
+func (g *Gateway) committed(upTo store.Position, err error) {
 	if w := g.Settler.Events.Writer; err == nil && w != nil {
 		w.Wake()
 	}

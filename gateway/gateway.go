@@ -47,7 +47,7 @@ type Gateway struct {
 	Requests *request.Desk
 	Webhooks *webhooks.Desk
 
-	onCommit atomic.Pointer[func(upTo uint64, err error)]
+	onCommit atomic.Pointer[func(upTo store.Position, err error)]
 	unread   atomic.Pointer[string] // which messages of earlier runs cannot be read; nil: none
 
 	drivers  func(protocol string, c *config.Config) (protocols.Driver, error)

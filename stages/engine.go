@@ -13,6 +13,7 @@ import (
 	"pmg/gateway"
 	"pmg/internal/sock"
 	"pmg/sms"
+	"pmg/store"
 )
 
 // An Engine is a running pipeline: the gateway's architecture "pipeline".
@@ -230,9 +231,9 @@ func (e *Engine) barrier() {
 }
 
 // committed tells the stages that a commit has ended.
-func (e *Engine) committed(upTo uint64, err error) {
+func (e *Engine) committed(upTo store.Position, err error) {
 	j := e.inlet.Get()
-	j.Kind, j.ID = Committed, upTo
+	j.Kind, j.ID = Committed, upTo.Token()
 	if err != nil {
 		j.Code = sms.SystemError
 	}

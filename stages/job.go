@@ -79,7 +79,7 @@ type Job struct {
 	Bytes    []byte       // Received: the PDU's own octets
 	Octets   *buffer      // Bytes: octets that were read; Send, behind the pdu builder: to be written
 
-	ID      uint64 // Send: of the message that PDU is about; 0: none. Committed: of the batch
+	ID      uint64 // Send: of the message that PDU is about; 0: none. Committed: the token of the position
 	After   int64  // Store, Stored: the answer is not sent before this time
 	Slot    *connector.Slot
 	Message *sms.Message

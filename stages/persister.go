@@ -4,19 +4,20 @@ import (
 	"pmg/flow"
 	"pmg/gateway/keep"
 	"pmg/sms"
+	"pmg/store"
 )
 
 // persister has accepted messages stored. What crosses it while a commit is under way
 // is committed together afterwards, and answered then.
 type persister struct {
 	*Deps
-	waiting []storing // in the order of their batches
+	waiting []storing // in the order of their positions
 }
 
 // A storing is a message that waits for its commit.
 type storing struct {
-	job   *Job
-	batch uint64
+	job *Job
+	at  store.Position
 }
 
 func newPersister(d *Deps) (flow.Stage[Job], error) { return &persister{Deps: d}, nil }
@@ -24,9 +25,10 @@ func newPersister(d *Deps) (flow.Stage[Job], error) { return &persister{Deps: d}
 func (p *persister) Work(out *flow.Out[Job], j *Job) {
 	switch j.Kind {
 	case Store:
-		p.waiting = append(p.waiting, storing{j, p.Gateway.Keeper.Put(keep.Accepted{Message: j.Message, Share: j.Share}, j.more())})
+		at := p.Gateway.Keeper.Put(keep.Accepted{Message: j.Message, Share: j.Share}, j.more())
+		p.waiting = append(p.waiting, storing{j, at})
 	case Committed:
-		p.committed(out, j.ID, j.Code)
+		p.committed(out, store.PositionOf(j.ID), j.Code)
 		out.To(toDispatcher, j)
 	default:
 		discard(out, j)
@@ -37,11 +39,11 @@ func (p *persister) Work(out *flow.Out[Job], j *Job) {
 func (p *persister) Flush(*flow.Out[Job]) { p.Gateway.Keeper.Commit() }
 
 // committed hands back the messages whose commits have ended. With a code other than OK
-// those of that batch were not stored.
-func (p *persister) committed(out *flow.Out[Job], batch uint64, code sms.Code) {
+// those of the last one were not stored.
+func (p *persister) committed(out *flow.Out[Job], upTo store.Position, code sms.Code) {
 	done := 0
 	for _, s := range p.waiting {
-		if s.batch > batch {
+		if s.at.After(upTo) {
 			break
 		}
 		s.job.Kind, s.job.Code = Stored, code

@@ -49,9 +49,9 @@ func persisting(t *testing.T, f func(r *rig, d *disk, store func(texts ...string
 		if err := r.gateway.Keep(d, nil); err != nil {
 			t.Fatal(err)
 		}
-		r.gateway.OnCommit(func(upTo uint64, err error) {
+		r.gateway.OnCommit(func(upTo store.Position, err error) {
 			r.send(toPersister, Committed, func(j *Job) {
-				if j.ID = upTo; err != nil {
+				if j.ID = upTo.Token(); err != nil {
 					j.Code = sms.SystemError
 				}
 			})

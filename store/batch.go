@@ -12,9 +12,13 @@ type Batch struct {
 	// of messages are by. Stored times are the wall clock's.
 	Ahead int64
 
-	ops    []op
-	octets []byte
+	position Position
+	ops      []op
+	octets   []byte
 }
+
+// Position returns where the batch will be in the journal.
+func (b *Batch) Position() Position { return b.position }
 
 // An opKind says what an operation does. Each constructor below is one.
 type opKind uint8

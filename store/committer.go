@@ -12,16 +12,16 @@ import (
 // committed, so that one synced write serves all that came meanwhile, and a lone
 // change waits for nothing. It is safe for concurrent use.
 //
-//	Begin … End ──► open batch ──► committing ──► done(number, nil)
-//	                    ▲               │ fails
-//	                    └── the rest ◄──┴───────► done(number, err): its messages were not stored
+//	Write ──► open batch ──► committing ──► done(position, nil)
+//	              ▲               │ fails
+//	              └── the rest ◄──┴───────► done(position, err): its messages were not stored
 //
-// Batches have numbers that rise by one. Commits are made on a goroutine of the
-// Committer, so that nothing else waits on a disk.
+// Batches have numbers that rise by one: these are its positions. Commits are made on a goroutine
+// of the Committer, so that nothing else waits on a disk.
 type Committer struct {
 	store Store
 	clock Clock
-	done  []func(upTo uint64, err error)
+	done  []func(upTo Position, err error)
 	pass  func(goroutine string)
 
 	mu      sync.Mutex
@@ -62,10 +62,13 @@ type Clock interface {
 	Ahead() int64
 }
 
-// NewCommitter starts a Committer. Each of done is called after a commit, with the number of its
+// NewCommitter starts a Committer. Each of done is called after a commit, with the position of its
 // batch, on the Committer's goroutine, and must not wait.
-func NewCommitter(s Store, clock Clock, done ...func(upTo uint64, err error)) *Committer {
-	c := &Committer{store: s, clock: clock, done: done, pass: func(string) {}, open: &Batch{}, spare: &Batch{}, number: 1, ended: make(chan struct{})}
+func NewCommitter(s Store, clock Clock, done ...func(upTo Position, err error)) *Committer {
+	c := &Committer{
+		store: s, clock: clock, done: done, pass: func(string) {}, open: &Batch{}, spare: &Batch{}, number: 1,
+		ended: make(chan struct{}),
+	}
 	c.changed.L = &c.mu
 	c.soon = time.AfterFunc(math.MaxInt64, c.dueNow)
 	go c.run()
@@ -80,24 +83,16 @@ func (c *Committer) Pace(pass func(goroutine string)) {
 	c.mu.Unlock()
 }
 
-// Begin returns the batch that collects changes. Nothing else has it until End.
-func (c *Committer) Begin() *Batch {
+// Write adds changes to the batch that is committed next, and returns its position. add may not
+// write, nor wait. What it adds is committed together, when Commit has been called.
+func (c *Committer) Write(add func(*Batch)) Position {
 	c.mu.Lock()
+	defer c.mu.Unlock() // add may panic
 	c.stats.Locks++
-	c.open.Ahead = c.clock.Ahead()
-	return c.open
+	c.open.Ahead, c.open.position = c.clock.Ahead(), Position{c.number}
+	add(c.open)
+	return c.open.position
 }
-
-// End returns the number of the batch that Begin returned. What was added to it is
-// committed when Commit has been called.
-func (c *Committer) End() (number uint64) {
-	number = c.number
-	c.mu.Unlock()
-	return number
-}
-
-// Number returns what End will. It is called between Begin and End.
-func (c *Committer) Number() uint64 { return c.number }
 
 // Commit asks for a commit of the changes that were collected, and does not wait for it.
 func (c *Committer) Commit() {
@@ -219,7 +214,7 @@ func (c *Committer) run() {
 		err := c.store.Commit(b)
 		c.committed(b, number, err)
 		for _, done := range c.done {
-			done(number, err)
+			done(Position{number}, err)
 		}
 		if last && err != nil {
 			return // what is left would fail again and again

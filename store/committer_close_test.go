@@ -17,8 +17,7 @@ func (failing) Commit(*Batch) error { return errors.New("disk error") }
 func TestCommitterCloseFailing(t *testing.T) {
 	t.Parallel()
 	c := NewCommitter(failing{}, running{})
-	c.Begin().Put(&sms.Message{ID: 1, Origin: &sms.Origin{}}, Lane{Connector: "a"})
-	c.End()
+	c.Write(func(b *Batch) { b.Put(&sms.Message{ID: 1, Origin: &sms.Origin{}}, Lane{Connector: "a"}) })
 	c.Close()
 	if st := c.Stats(); st.Failed != 1 || st.Commits != 0 {
 		t.Errorf("%+v", st)
@@ -34,8 +33,7 @@ func TestCommitterSyncClosed(t *testing.T) {
 	if err := c.Sync(); err != nil {
 		t.Errorf("nothing is to be committed: %v", err)
 	}
-	c.Begin().Delete(1, 0)
-	c.End()
+	c.Write(func(b *Batch) { b.Delete(1, 0) })
 	if err := c.Sync(); !errors.Is(err, errClosed) {
 		t.Errorf("got %v", err)
 	}

@@ -43,11 +43,11 @@ func (s *laggard) Commit(b *Batch) error {
 }
 
 func put(c *Committer, ids ...uint64) (number uint64) {
-	b := c.Begin()
-	for _, id := range ids {
-		b.Put(&sms.Message{ID: id}, Lane{})
-	}
-	return c.End()
+	return c.Write(func(b *Batch) {
+		for _, id := range ids {
+			b.Put(&sms.Message{ID: id}, Lane{})
+		}
+	}).number
 }
 
 // ended collects the outcomes of commits.
@@ -56,10 +56,10 @@ type ended struct {
 	all []string
 }
 
-func (e *ended) note(upTo uint64, err error) {
+func (e *ended) note(upTo Position, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.all = append(e.all, fmt.Sprint(upTo, err == nil))
+	e.all = append(e.all, fmt.Sprint(upTo.number, err == nil))
 }
 
 func (e *ended) want(t *testing.T, want ...string) {
@@ -124,8 +124,7 @@ func TestCommitterSoon(t *testing.T) {
 		c := NewCommitter(s, running{}, e.note)
 		defer c.Close()
 		end := func(id uint64) {
-			c.Begin().Delete(id, 0)
-			c.End()
+			c.Write(func(b *Batch) { b.Delete(id, 0) })
 			c.CommitSoon()
 		}
 		c.CommitSoon()
@@ -161,8 +160,7 @@ func TestCommitterSyncSoon(t *testing.T) {
 		defer c.Close()
 		var all sync.WaitGroup
 		for id := range uint64(4) {
-			c.Begin().Delete(id+1, 0)
-			c.End()
+			c.Write(func(b *Batch) { b.Delete(id+1, 0) })
 			all.Go(func() {
 				if err := c.SyncSoon(); err != nil {
 					t.Error(err)
@@ -187,14 +185,14 @@ func TestCommitterFails(t *testing.T) {
 		s, e := &laggard{fails: 2}, &ended{}
 		c := NewCommitter(s, running{}, e.note)
 		defer c.Close()
-		b := c.Begin()
-		b.Put(&sms.Message{ID: 1}, Lane{})
-		b.Keep(&sms.Message{ID: 1}, State{})
-		b.Delete(7, 0)
-		b.PutOwn(&sms.Message{ID: 8}, Lane{})
-		b.ReplaceOwn(&sms.Message{ID: 9}, Lane{})
-		b.Replace(&sms.Message{ID: 10}, Lane{})
-		c.End()
+		c.Write(func(b *Batch) {
+			b.Put(&sms.Message{ID: 1}, Lane{})
+			b.Keep(&sms.Message{ID: 1}, State{})
+			b.Delete(7, 0)
+			b.PutOwn(&sms.Message{ID: 8}, Lane{})
+			b.ReplaceOwn(&sms.Message{ID: 9}, Lane{})
+			b.Replace(&sms.Message{ID: 10}, Lane{})
+		})
 		if err := c.Sync(); err == nil {
 			t.Error("Sync reports no error")
 		}
@@ -223,8 +221,7 @@ func TestCommitterKeepsOctets(t *testing.T) {
 		s := &laggard{Store: in, takes: time.Second, fails: 1}
 		c := NewCommitter(s, running{})
 		event := func(number uint64) {
-			c.Begin().Event(number, fmt.Append(nil, "line ", number))
-			c.End()
+			c.Write(func(b *Batch) { b.Event(number, fmt.Append(nil, "line ", number)) })
 		}
 		event(1)
 		c.Commit()
@@ -290,10 +287,10 @@ func TestCommitterAllocates(t *testing.T) {
 	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, make([]byte, 100))
 	round := func() {
 		for range 100 {
-			b := c.Begin()
-			b.Put(m, Lane{Connector: "operator"})
-			b.Delete(1, 200)
-			c.End()
+			c.Write(func(b *Batch) {
+				b.Put(m, Lane{Connector: "operator"})
+				b.Delete(1, 200)
+			})
 		}
 		if err := c.Sync(); err != nil {
 			t.Error(err)
@@ -315,3 +312,23 @@ type running struct{}
 
 func (running) Now() int64   { return time.Now().UnixNano() }
 func (running) Ahead() int64 { return 0 }
+
+// A change that panics, as one of a faulty PDU may, leaves the committer to the others.
+func TestCommitterAfterPanic(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &laggard{}
+		c := NewCommitter(s, running{})
+		defer c.Close()
+		func() {
+			defer func() { _ = recover() }()
+			c.Write(func(b *Batch) { b.Put(nil, Lane{}) })
+		}()
+		if at := put(c, 1); at != 1 {
+			t.Errorf("the next change is in batch %d", at)
+		}
+		if err := c.Sync(); err != nil || fmt.Sprint(s.batches) != "[[put1]]" {
+			t.Errorf("committed %v, %v", s.batches, err)
+		}
+	})
+}

@@ -33,23 +33,21 @@ func TestMemoryFullGetsThrough(t *testing.T) {
 	c := NewCommitter(s, running{})
 	defer c.Close()
 	room := asideRoom()
-	aside(c.Begin(), 1, room+1, true)
-	c.End()
+	c.Write(func(b *Batch) { aside(b, 1, room+1, true) })
 	if err := c.Sync(); !errors.Is(err, errAsideFull) {
 		t.Fatalf("got %v, want %v", err, errAsideFull)
 	}
 	if err := c.Sync(); err != nil {
 		t.Fatalf("the rest: %v", err)
 	}
-	aside(c.Begin(), 1, room, true)
-	c.End()
+	c.Write(func(b *Batch) { aside(b, 1, room, true) })
 	if err := c.Sync(); err != nil {
 		t.Fatalf("as many as there may be: %v", err)
 	}
-	b := c.Begin()
-	b.Delete(1, 60_000)
-	aside(b, room+1, room+1, true)
-	c.End()
+	c.Write(func(b *Batch) {
+		b.Delete(1, 60_000)
+		aside(b, room+1, room+1, true)
+	})
 	if err := c.Sync(); err != nil {
 		t.Errorf("one in place of another: %v", err)
 	}

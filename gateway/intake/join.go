@@ -118,23 +118,10 @@ func (d *Desk) endJoined(now int64, whole *keep.Accepted, parts []keep.Accepted)
 		o = keep.Own{Share: whole.Share, Message: whole.Message, Placed: true}
 	}
 	if durable || d.settler.Events.Writer != nil {
-		b := d.keep.Committer.Begin()
-		ahead := d.node.Clock.Ahead()
-		if durable && whole != nil {
-			b.ReplaceOwn(whole.Message, keep.LaneName(whole.Share.Lane))
-			o.Batch = d.keep.Committer.Number()
+		written := d.keep.Committer.Write(func(b *store.Batch) { d.addJoined(b, now, whole, parts) })
+		if durable {
+			o.After = written
 		}
-		for _, p := range parts {
-			lane := keep.LaneName(p.Share.Lane)
-			if durable {
-				b.Delete(p.Message.ID, store.RecordSize(p.Message, lane))
-			}
-			if d.settler.Events.Writer != nil {
-				e := keep.Ending{State: events.Joined, Lane: lane, Answer: sms.Answer{At: now}}
-				d.settler.Events.Note(b, p.Message, &e, ahead)
-			}
-		}
-		d.keep.Committer.End()
 		d.keep.Committer.Commit()
 	}
 	for _, p := range parts {
@@ -143,6 +130,24 @@ func (d *Desk) endJoined(now int64, whole *keep.Accepted, parts []keep.Accepted)
 	}
 	if whole != nil {
 		d.keep.Outgoing.Give(o)
+	}
+}
+
+// addJoined ends parts, and stores the whole message in the place of the one whose record it takes.
+func (d *Desk) addJoined(b *store.Batch, now int64, whole *keep.Accepted, parts []keep.Accepted) {
+	durable, ahead := d.keep.Durable(), d.node.Clock.Ahead()
+	if durable && whole != nil {
+		b.ReplaceOwn(whole.Message, keep.LaneName(whole.Share.Lane))
+	}
+	for _, p := range parts {
+		lane := keep.LaneName(p.Share.Lane)
+		if durable {
+			b.Delete(p.Message.ID, store.RecordSize(p.Message, lane))
+		}
+		if d.settler.Events.Writer != nil {
+			e := keep.Ending{State: events.Joined, Lane: lane, Answer: sms.Answer{At: now}}
+			d.settler.Events.Note(b, p.Message, &e, ahead)
+		}
 	}
 }
 

@@ -41,18 +41,14 @@ func (a Accepted) Aside() store.Aside {
 }
 
 // Put adds messages that were accepted of one PDU to what is committed next, and returns
-// the number of that batch. Those without a share are put aside.
-func (k *Keeper) Put(first Accepted, more []Accepted) (batch uint64) {
-	b := k.Committer.Begin()
-	before := b.Octets()
-	k.Add(b, first)
-	for _, a := range more {
-		k.Add(b, a)
-	}
-	size := b.Octets() - before
-	batch = k.Committer.End()
-	k.Spend(size)
-	return batch
+// the position of that. Those without a share are put aside.
+func (k *Keeper) Put(first Accepted, more []Accepted) store.Position {
+	w := k.writings.Get().(*writing)
+	w.first, w.more = first, more
+	p := k.Committer.Write(w.put)
+	k.Spend(w.octets)
+	k.free(w)
+	return p
 }
 
 // Add adds a message that was accepted to the open batch.

@@ -10,6 +10,7 @@ package keep
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -38,19 +39,23 @@ type Keeper struct {
 	loads     loads
 	space     space
 	upkeep    upkeep
+	writings  sync.Pool // of *writing
 }
 
 // New makes a keeper. Open follows.
 func New(n *node.Node) *Keeper {
-	return &Keeper{node: n, Outgoing: Outgoing{node: n}, Changing: make(ChangeLock, 1)}
+	k := &Keeper{node: n, Outgoing: Outgoing{node: n}, Changing: make(ChangeLock, 1)}
+	k.writings.New = func() any { return newWriting(k) }
+	return k
 }
 
 // StoreFiles returns how many tables a store may have open in a process that has so many
 // file descriptors.
 func StoreFiles(limit int) int { return min(1000, max(limit/8, 4)) }
 
-// Open begins to keep messages in a store, in place of an earlier one that holds none. done is called after each commit, on the committer's goroutine.
-func (k *Keeper) Open(s store.Store, done func(upTo uint64, err error)) {
+// Open begins to keep messages in a store, in place of an earlier one that holds none. done is called
+// after each commit, on the committer's goroutine.
+func (k *Keeper) Open(s store.Store, done func(upTo store.Position, err error)) {
 	if k.Committer != nil {
 		k.Committer.Close()
 	}
@@ -65,9 +70,9 @@ func (k *Keeper) Open(s store.Store, done func(upTo uint64, err error)) {
 	k.Committer.Pace(k.node.Pass)
 }
 
-func (k *Keeper) committed(upTo uint64, err error) {
-	k.Outgoing.committed(upTo, err != nil)
+func (k *Keeper) committed(upTo store.Position, err error) {
 	if err == nil {
+		k.Outgoing.committed(upTo)
 		k.Unsettled.committed(upTo)
 		k.notes.safe.Store(upTo)
 	} else if k.node.News.Is("commit") {
@@ -189,17 +194,6 @@ func LaneName(l *connector.Lane) store.Lane {
 		return store.Lane{Account: l.Account, Connector: l.Endpoint}
 	}
 	return store.Lane{Connector: l.Home().Name}
-}
-
-// KeepState stores what has changed of a message that waits again, and returns the number of the
-// batch, 0 if nothing is stored.
-func (k *Keeper) KeepState(l *connector.Lane, m *sms.Message) (batch uint64) {
-	if !k.Durable() {
-		return 0
-	}
-	b := k.Committer.Begin()
-	b.Keep(m, store.State{Lane: LaneName(l)})
-	return k.Committer.End()
 }
 
 // Commit asks for what was collected to be committed. It does not wait for that.

@@ -7,10 +7,11 @@ import (
 	"pmg/connector"
 	"pmg/gateway/node"
 	"pmg/sms"
+	"pmg/store"
 )
 
 // Outgoing queues messages that the gateway made itself: receipts, joined messages and parts. A
-// goroutine pushes each to its lane after its batch is committed. It is a goroutine of its own
+// goroutine pushes each to its lane after its commit. It is a goroutine of its own
 // because the caller may hold the lock of another lane. Outgoing is safe for concurrent use.
 type Outgoing struct {
 	node *node.Node
@@ -19,7 +20,7 @@ type Outgoing struct {
 	mu      sync.Mutex
 	do      Do // nil: not begun, or ended
 	waiting []Own
-	safe    uint64 // batches up to this one are committed
+	safe    store.Position // up to which all is committed
 	running bool
 }
 
@@ -28,14 +29,14 @@ type Do func(l *connector.Lane, f func(now int64)) bool
 
 // An Own is a message that the gateway has made, and its place.
 type Own struct {
-	Batch   uint64 // that is committed first; 0: none
-	Placed  bool   // it holds its place in the lane
+	After   store.Position // what is committed first
+	Placed  bool           // it holds its place in the lane
 	Share   *connector.Share
 	Message *sms.Message
-	Work    func() // is called in the place of a message, after the same batch
+	Work    func() // is called in the place of a message, after the same commit
 }
 
-// Give gives a message that the gateway has made to its lane when its batch is committed.
+// Give gives a message that the gateway has made to its lane when it is committed.
 func (o *Outgoing) Give(one Own) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -79,25 +80,18 @@ func (o *Outgoing) End() {
 	o.done.Wait()
 }
 
-// committed notes that a commit has ended. What failed is in the next batch.
-func (o *Outgoing) committed(upTo uint64, failed bool) {
+// committed notes that all up to a position is committed. What a commit that failed has left is
+// committed with the next one, and waits for that.
+func (o *Outgoing) committed(upTo store.Position) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !failed {
-		o.safe = upTo
-		o.run()
-		return
-	}
-	for i := range o.waiting {
-		if w := &o.waiting[i]; w.Batch != 0 && w.Batch <= upTo {
-			w.Batch = upTo + 1
-		}
-	}
+	o.safe = upTo
+	o.run()
 }
 
 // run starts the goroutine if there may be work for it. The caller holds the lock.
 func (o *Outgoing) run() {
-	if o.do != nil && !o.running && len(o.waiting) > 0 && o.waiting[0].Batch <= o.safe {
+	if o.do != nil && !o.running && len(o.waiting) > 0 && !o.waiting[0].After.After(o.safe) {
 		o.running = true
 		o.done.Go(func() { o.loop() })
 	}
@@ -108,7 +102,7 @@ func (o *Outgoing) loop() {
 	for {
 		o.mu.Lock()
 		n, do := 0, o.do
-		for n < len(o.waiting) && o.waiting[n].Batch <= o.safe {
+		for n < len(o.waiting) && !o.waiting[n].After.After(o.safe) {
 			n++
 		}
 		if n == 0 || do == nil {

@@ -20,30 +20,30 @@ type Unsettled struct {
 	Outcomes *store.Outcomes
 
 	mu      sync.Mutex
-	batches []unsettledBatch // in the order of their numbers
-	locks   int64            // how often mu was taken for messages
+	commits []unsettledCommit // in their order
+	locks   int64             // how often mu was taken for messages
 }
 
-type unsettledBatch struct {
-	number uint64
-	n      int64
+type unsettledCommit struct {
+	at store.Position
+	n  int64
 }
 
 // maxUnsettled leaves room in the notes for the messages that are under way when no more
 // may leave.
 const maxUnsettled = store.MaxOutcomes - config.MaxUnderWay
 
-// Add counts a message that the store forgets in a batch.
-func (u *Unsettled) Add(batch uint64) {
+// Add counts a message that the store forgets with a commit.
+func (u *Unsettled) Add(at store.Position) {
 	u.N.Add(1)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.locks++
-	if last := len(u.batches) - 1; last >= 0 && u.batches[last].number == batch {
-		u.batches[last].n++
+	if last := len(u.commits) - 1; last >= 0 && u.commits[last].at == at {
+		u.commits[last].n++
 		return
 	}
-	u.batches = append(u.batches, unsettledBatch{batch, 1})
+	u.commits = append(u.commits, unsettledCommit{at, 1})
 }
 
 // Full reports whether no more messages may leave.
@@ -55,16 +55,16 @@ func (u *Unsettled) Full() bool {
 	return u.N.Load() >= maxUnsettled // a commit that ended meanwhile may not have seen halted
 }
 
-// committed notes that the batches up to a number were committed.
-func (u *Unsettled) committed(upTo uint64) {
+// committed notes that all up to a position is committed.
+func (u *Unsettled) committed(upTo store.Position) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	done := 0
-	for done < len(u.batches) && u.batches[done].number <= upTo {
-		u.N.Add(-u.batches[done].n)
+	for done < len(u.commits) && !u.commits[done].at.After(upTo) {
+		u.N.Add(-u.commits[done].n)
 		done++
 	}
-	u.batches = u.batches[:copy(u.batches, u.batches[done:])]
+	u.commits = u.commits[:copy(u.commits, u.commits[done:])]
 }
 
 // GoOn reports, once, that messages may leave again.

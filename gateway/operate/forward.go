@@ -58,8 +58,7 @@ func (d *Desk) noteReplaced(lane *connector.Lane, v store.Mapping, notify sms.No
 	id := v.PeerID
 	v.Notify, v.By, v.PeerID = notify, nil, nil
 	o := d.receipts.Of(lane.Config())
-	d.receipts.NoteMapping(d.keep.Committer.Begin(), o, &v, id, d.node.Clock.Wall(d.node.Clock.Now()))
-	d.keep.Committer.End()
+	d.keep.Committer.Write(func(b *store.Batch) { d.receipts.NoteMapping(b, o, &v, id, d.node.Clock.Wall(d.node.Clock.Now())) })
 	d.keep.Committer.CommitSoon()
 }
 

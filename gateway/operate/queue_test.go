@@ -21,12 +21,12 @@ func (r *rig) fill() []StoredMessage {
 	smsc := r.Desk.node.Origins.Of("", "operator")
 	const source, dest, reason = "1234", "46700000001", "so it is"
 	put := func(m *sms.Message, lane store.Lane, why store.Aside) {
-		b := r.Desk.keep.Committer.Begin()
-		b.Put(m, lane)
-		if why != store.InLane {
-			r.Desk.keep.KeepAside(b, m, lane, why, reason)
-		}
-		r.Desk.keep.Committer.End()
+		r.Desk.keep.Committer.Write(func(b *store.Batch) {
+			b.Put(m, lane)
+			if why != store.InLane {
+				r.Desk.keep.KeepAside(b, m, lane, why, reason)
+			}
+		})
 	}
 	operator, client := keep.LaneName(r.share.Lane), store.Lane{Account: "client"}
 

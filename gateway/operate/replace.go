@@ -82,9 +82,7 @@ func (o *Operation) store(s *connector.Share, m *sms.Message) error {
 	if o.Code != sms.OK || !d.keep.Durable() {
 		return nil
 	}
-	b := d.keep.Committer.Begin()
-	b.Replace(m, keep.LaneName(s.Lane))
-	d.keep.Committer.End()
+	d.keep.Committer.Write(func(b *store.Batch) { b.Replace(m, keep.LaneName(s.Lane)) })
 	err := d.keep.Committer.Sync()
 	if err != nil {
 		o.Code = sms.SystemError

@@ -179,9 +179,7 @@ func (c *changer) deleteAside(all []*found) error {
 	for _, f := range all {
 		c.result[f] = ResultDeleted
 		if f.err != nil { // nothing is known of it but its id
-			b := c.Desk.keep.Committer.Begin()
-			b.Delete(f.id, len(f.record))
-			c.Desk.keep.Committer.End()
+			c.Desk.keep.Committer.Write(func(b *store.Batch) { b.Delete(f.id, len(f.record)) })
 			continue
 		}
 		c.deletedAside(f)
@@ -193,22 +191,22 @@ func (c *changer) deleteAside(all []*found) error {
 // because the lanes read the messages from the store.
 func (c *changer) put(all []*found) error {
 	shares := map[*connector.Share][]*found{}
-	b := c.Desk.keep.Committer.Begin()
-	for _, f := range all {
-		s, m := c.to[f], f.message
-		s.Lane.Unfit(m.ID)
-		m.ForgetAttempts()
-		if f.state.Aside == store.Dead {
-			c.renew(b, f)
+	c.Desk.keep.Committer.Write(func(b *store.Batch) {
+		for _, f := range all {
+			s, m := c.to[f], f.message
+			s.Lane.Unfit(m.ID)
+			m.ForgetAttempts()
+			if f.state.Aside == store.Dead {
+				c.renew(b, f)
+			}
+			if c.Desk.keep.Durable() {
+				b.Keep(m, store.State{Lane: keep.LaneName(s.Lane)})
+			} else {
+				b.Delete(f.id, len(f.record)) // a store in memory holds none that waits in a lane
+			}
+			shares[s] = append(shares[s], f)
 		}
-		if c.Desk.keep.Durable() {
-			b.Keep(m, store.State{Lane: keep.LaneName(s.Lane)})
-		} else {
-			b.Delete(f.id, len(f.record)) // a store in memory holds none that waits in a lane
-		}
-		shares[s] = append(shares[s], f)
-	}
-	c.Desk.keep.Committer.End()
+	})
 	failed := c.Desk.keep.Committer.Sync() // the next commit tries again what failed here, so the lanes get the messages anyway
 	for _, f := range all {
 		if f.state.Aside != store.InLane {

@@ -107,7 +107,7 @@ func newRigOn(t *testing.T, s store.Store, ahead int64) *rig {
 	c, receipts := convert.NewDesk(n, table), receipts.NewDesk(n, k, table)
 	settler := settle.NewDesk(n, k, table, c, receipts)
 	r := &rig{t: t, disk: &disk{Store: s}}
-	ground.Keeper.Open(r.disk, func(uint64, error) {})
+	ground.Keeper.Open(r.disk, func(store.Position, error) {})
 	ground.Keeper.SetRecovered()
 	r.Desk = NewDesk(n, k, table, receipts, settler, intake.NewDesk(n, k, table, c, receipts, settler))
 	r.SetDo(r.do)
@@ -142,11 +142,11 @@ func (r *rig) message(part, parts uint8) *sms.Message {
 // store stores messages for the operator's lane.
 func (r *rig) store(all ...*sms.Message) {
 	r.t.Helper()
-	b := r.Desk.keep.Committer.Begin()
-	for _, m := range all {
-		b.Put(m, keep.LaneName(r.share.Lane))
-	}
-	r.Desk.keep.Committer.End()
+	r.Desk.keep.Committer.Write(func(b *store.Batch) {
+		for _, m := range all {
+			b.Put(m, keep.LaneName(r.share.Lane))
+		}
+	})
 	if err := r.Desk.keep.Committer.Sync(); err != nil {
 		r.t.Fatal(err)
 	}

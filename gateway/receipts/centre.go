@@ -119,8 +119,7 @@ func (d *Desk) NoteLate(l *connector.Link, record, id []byte) {
 		return
 	}
 	o := d.Of(l.Connector.Config())
-	d.NoteMapping(d.keep.Committer.Begin(), o, &v, id, d.node.Clock.Wall(d.node.Clock.Now()))
-	d.keep.Committer.End()
+	d.keep.Committer.Write(func(b *store.Batch) { d.NoteMapping(b, o, &v, id, d.node.Clock.Wall(d.node.Clock.Now())) })
 }
 
 // concludes reports whether what is known of the centre's ids leads to something else than

@@ -44,8 +44,7 @@ func TestStoreFails(t *testing.T) {
 		partsName: func(p *rig) error {
 			p.Desk.keep.LastStored = 6000
 			_, f := partOf(p, 0, 2, sms.StateDelivered, "")
-			p.NoteMapping(p.Desk.keep.Committer.Begin(), p.operator(), &f.Mapping, []byte("msg-1"), p.now)
-			p.Desk.keep.Committer.End()
+			p.Desk.keep.Committer.Write(func(b *store.Batch) { p.NoteMapping(b, p.operator(), &f.Mapping, []byte("msg-1"), p.now) })
 			id := p.makeOrphan("msg-1", sms.StateDelivered)
 			p.Orphans.end()
 			if p.Desk.keep.Aside(store.Orphan) != 1 || !p.Orphans.has(id) {

@@ -62,8 +62,7 @@ func (d *Desk) keepForm(o *Centre) {
 	o.storedOn = day
 	value := append(o.learner.Append(nil), unasked)
 	o.mu.Unlock()
-	d.keep.Committer.Begin().Map(day, formsName, []byte(o.Name), value)
-	d.keep.Committer.End()
+	d.keep.Committer.Write(func(b *store.Batch) { b.Map(day, formsName, []byte(o.Name), value) })
 	d.keep.Committer.CommitSoon()
 }
 
@@ -116,12 +115,12 @@ func (d *Desk) tidyReceipts(now int64) {
 		}
 		day = d.forgotten + 1
 	}
-	b := d.keep.Committer.Begin()
-	b.UnmapBefore(day)
-	if day != d.forgotten {
-		b.Map(store.DayOf(wall), formsName, nil, binary.BigEndian.AppendUint32(nil, day))
-	}
-	d.keep.Committer.End()
+	d.keep.Committer.Write(func(b *store.Batch) {
+		b.UnmapBefore(day)
+		if day != d.forgotten {
+			b.Map(store.DayOf(wall), formsName, nil, binary.BigEndian.AppendUint32(nil, day))
+		}
+	})
 	d.forgotten = day
 	d.Orphans.dropBefore(int64(day) * store.DayLength)
 }

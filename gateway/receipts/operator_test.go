@@ -30,8 +30,7 @@ func (p *rig) accepted(id string) uint64 {
 	m, a := p.submitted(sms.NotifySuccess|sms.NotifyFailure), sms.Answer{PeerID: []byte(id), At: p.now}
 	defer m.Release()
 	p.NoteAnswer(p.operator(), p.Desk.table.Connector("operator").Config(), m, a.PeerID)
-	p.Note(p.Desk.keep.Committer.Begin(), p.operator(), m, &a, p.Desk.node.Clock.Ahead())
-	p.Desk.keep.Committer.End()
+	p.Desk.keep.Committer.Write(func(b *store.Batch) { p.Note(b, p.operator(), m, &a, p.Desk.node.Clock.Ahead()) })
 	if err := p.Desk.keep.Committer.Sync(); err != nil {
 		p.t.Fatal(err)
 	}
@@ -384,9 +383,9 @@ func TestOlderUUID(t *testing.T) {
 	if !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	b := p.Desk.keep.Committer.Begin()
-	b.Map(store.DayOf(p.Desk.node.Clock.Wall(p.now)), "operator", []byte(uuid), record)
-	p.Desk.keep.Committer.End()
+	p.Desk.keep.Committer.Write(func(b *store.Batch) {
+		b.Map(store.DayOf(p.Desk.node.Clock.Wall(p.now)), "operator", []byte(uuid), record)
+	})
 	if err := p.Desk.keep.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}

@@ -322,19 +322,19 @@ func (o *Orphans) give(m *sms.Message, size int, f *Match) error {
 		}
 		share, v = o.desk.Direct(now, m, f)
 	}
-	b := o.desk.keep.Committer.Begin()
-	b.Delete(id, size)
-	if v == passOn {
+	o.desk.keep.Committer.Write(func(b *store.Batch) {
+		b.Delete(id, size)
+		if v != passOn {
+			m.Release()
+			return
+		}
 		m.ID = id
 		o.desk.send(b, m, share)
 		for _, other := range f.More {
 			other.ID = o.desk.keep.IDs.Add(1)
 			o.desk.send(b, other, share)
 		}
-	} else {
-		m.Release()
-	}
-	o.desk.keep.Committer.End()
+	})
 	o.desk.Counts.Adopted.Add(1)
 	o.Left(id)
 	return nil

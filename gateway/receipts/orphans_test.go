@@ -19,10 +19,10 @@ func (p *rig) makeOrphan(id string, s sms.State) uint64 {
 	m.Origin = g.Desk.node.Origins.Of("", "operator")
 	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}, &sms.Report{ID: []byte(id), State: s})
 	m.ID, m.Arrived = g.Desk.keep.IDs.Add(1), p.now
-	b := g.Desk.keep.Committer.Begin()
-	b.Put(m, store.Lane{})
-	g.Desk.keep.KeepAside(b, m, store.Lane{}, store.Orphan, "")
-	g.Desk.keep.Committer.End()
+	g.Desk.keep.Committer.Write(func(b *store.Batch) {
+		b.Put(m, store.Lane{})
+		g.Desk.keep.KeepAside(b, m, store.Lane{}, store.Orphan, "")
+	})
 	if err := g.Desk.keep.Committer.Sync(); err != nil {
 		p.t.Fatal(err)
 	}
@@ -49,8 +49,9 @@ func TestOrphansAreForgotten(t *testing.T) {
 	g.Desk.keep.Changing.Unlock()
 	v := store.Mapping{ID: 5000, Notify: sms.NotifySuccess | sms.NotifyFailure | sms.NotifyProgress, Account: []byte("client"), Connector: []byte("clients"),
 		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
-	g.NoteMapping(g.Desk.keep.Committer.Begin(), g.Of(p.Desk.table.Connector("operator").Config()), &v, []byte("17"), p.now)
-	g.Desk.keep.Committer.End()
+	g.Desk.keep.Committer.Write(func(b *store.Batch) {
+		g.NoteMapping(b, g.Of(p.Desk.table.Connector("operator").Config()), &v, []byte("17"), p.now)
+	})
 	testutil.Eventually(t, "the others are adopted", func() bool { return g.Desk.keep.Aside(store.Orphan) == 1 })
 	o.end()
 	if len(o.all) != 1 || o.all[0].id != other || len(o.known) != 1 || !o.known[other] || o.n.Load() != 1 {

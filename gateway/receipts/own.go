@@ -117,7 +117,7 @@ func (d *Desk) SendMade(b *store.Batch, made *Made) {
 		d.sendCounted(b, other, made.share)
 	}
 	if unread := made.unread; unread != nil {
-		d.keep.Outgoing.Give(keep.Own{Batch: d.keep.Committer.Number(), Work: func() { d.Parts.join(unread) }})
+		d.keep.Outgoing.Give(keep.Own{After: b.Position(), Work: func() { d.Parts.join(unread) }})
 	}
 }
 
@@ -148,7 +148,7 @@ func (d *Desk) send(b *store.Batch, m *sms.Message, s *connector.Share) {
 	o := keep.Own{Share: s, Message: m}
 	if d.keep.Durable() {
 		b.PutOwn(m, keep.LaneName(s.Lane))
-		o.Batch = d.keep.Committer.Number()
+		o.After = b.Position()
 	}
 	d.keep.Outgoing.Give(o)
 }
@@ -164,11 +164,11 @@ func (d *Desk) sendOwn(f *store.Mapping, r *sms.Report) {
 	own := d.newReceipt(lane, f.By)
 	all := append(d.addressAll(d.node.Clock.Now(), own, f, r, known, others), own)
 	share := d.table.Share(lane, own.Origin)
-	b := d.keep.Committer.Begin()
-	for _, m := range all {
-		m.ID = d.keep.IDs.Add(1)
-		d.sendCounted(b, m, share)
-	}
-	d.keep.Committer.End()
+	d.keep.Committer.Write(func(b *store.Batch) {
+		for _, m := range all {
+			m.ID = d.keep.IDs.Add(1)
+			d.sendCounted(b, m, share)
+		}
+	})
 	d.keep.Committer.CommitSoon()
 }

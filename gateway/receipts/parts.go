@@ -214,8 +214,7 @@ func (j *Parts) ended(f *store.Mapping, r *sms.Report, read bool) (sms.Report, V
 
 // noteTold notes what the client was told of a long message, and with which part.
 func (j *Parts) noteTold(whole uint64, of told, by uint8) {
-	j.desk.keep.Committer.Begin().Map(store.DayOf(j.desk.node.Clock.Wall(j.desk.node.Clock.Now())), partsName, wholeKey(whole, noPart), []byte{uint8(of), by})
-	j.desk.keep.Committer.End()
+	j.write(wholeKey(whole, noPart), []byte{uint8(of), by})
 }
 
 // reads reports whether outcomes of parts may be in the store alone: those of
@@ -224,8 +223,12 @@ func (j *Parts) reads(whole uint64) bool { return whole <= j.desk.keep.LastStore
 
 // note notes the outcome of a part: the text of its receipt.
 func (j *Parts) note(f *store.Mapping, receipt []byte) {
-	j.desk.keep.Committer.Begin().Map(store.DayOf(j.desk.node.Clock.Wall(j.desk.node.Clock.Now())), partsName, wholeKey(f.WholeID(), f.Part), receipt)
-	j.desk.keep.Committer.End()
+	j.write(wholeKey(f.WholeID(), f.Part), receipt)
+}
+
+func (j *Parts) write(key, value []byte) {
+	today := store.DayOf(j.desk.node.Clock.WallNow())
+	j.desk.keep.Committer.Write(func(b *store.Batch) { b.Map(today, partsName, key, value) })
 }
 
 // Load reads the outcomes of the parts of a message from the store, unless they are in

@@ -22,12 +22,12 @@ func TestTidyReceipts(t *testing.T) {
 	m.Origin = g.Desk.node.Origins.Of("", "operator")
 	m.SetReport(sms.Address{}, sms.Address{}, &sms.Report{ID: []byte("7"), State: sms.StateDelivered})
 	m.ID, m.Arrived = g.Desk.keep.IDs.Add(1), now-keep-2*day
-	b := g.Desk.keep.Committer.Begin()
-	b.Map(store.DayOf(now-keep-day), "operator", []byte("old"), []byte("value"))
-	b.Map(store.DayOf(now-keep+day), "operator", []byte("new"), []byte("value"))
-	b.Put(m, store.Lane{})
-	g.Desk.keep.KeepAside(b, m, store.Lane{}, store.Orphan, "")
-	g.Desk.keep.Committer.End()
+	g.Desk.keep.Committer.Write(func(b *store.Batch) {
+		b.Map(store.DayOf(now-keep-day), "operator", []byte("old"), []byte("value"))
+		b.Map(store.DayOf(now-keep+day), "operator", []byte("new"), []byte("value"))
+		b.Put(m, store.Lane{})
+		g.Desk.keep.KeepAside(b, m, store.Lane{}, store.Orphan, "")
+	})
 	if err := g.Desk.keep.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}
@@ -64,11 +64,11 @@ func TestTidyReceiptsClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	now, day, keep := g.Desk.node.Clock.Now(), int64(24*time.Hour), int64(g.Desk.node.Config().Receipts.Keep)
-	b := g.Desk.keep.Committer.Begin()
-	for n := range int64(7) {
-		b.Map(store.DayOf(now-n*day), "operator", []byte{byte(n)}, []byte("value"))
-	}
-	g.Desk.keep.Committer.End()
+	g.Desk.keep.Committer.Write(func(b *store.Batch) {
+		for n := range int64(7) {
+			b.Map(store.DayOf(now-n*day), "operator", []byte{byte(n)}, []byte("value"))
+		}
+	})
 	left := func() (n int) {
 		t.Helper()
 		if err := g.Desk.keep.Committer.Sync(); err != nil {

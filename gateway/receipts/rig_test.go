@@ -33,17 +33,17 @@ func newRigWith(t *testing.T, options string) *rig {
 
 // keep opens a store.
 func (r *rig) keep(s store.Store) error {
-	r.Desk.keep.Open(s, func(uint64, error) {})
+	r.Desk.keep.Open(s, func(store.Position, error) {})
 	return r.LoadForms()
 }
 
 // forget ends a message.
 func (r *rig) forget(m *sms.Message, e keep.Ending) {
 	made := r.OwnReceipt(m, &e)
-	b := r.Desk.keep.Committer.Begin()
-	b.Delete(m.ID, 0)
-	r.SendMade(b, &made)
-	r.Desk.keep.Committer.End()
+	r.Desk.keep.Committer.Write(func(b *store.Batch) {
+		b.Delete(m.ID, 0)
+		r.SendMade(b, &made)
+	})
 }
 
 // close closes the store.

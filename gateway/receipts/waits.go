@@ -35,8 +35,11 @@ const (
 func (w *waits) note(f *store.Mapping) {
 	since := max(w.desk.node.Clock.Wall(w.desk.node.Clock.Now()), w.swept.Load())
 	key := binary.BigEndian.AppendUint64(nil, uint64(since))
-	w.desk.keep.Committer.Begin().Map(store.DayOf(since), waitsName, binary.BigEndian.AppendUint64(key, f.WholeID()), f.Append(nil))
-	w.desk.keep.Committer.End()
+	w.write(since, binary.BigEndian.AppendUint64(key, f.WholeID()), f.Append(nil))
+}
+
+func (w *waits) write(at int64, key, value []byte) {
+	w.desk.keep.Committer.Write(func(b *store.Batch) { b.Map(store.DayOf(at), waitsName, key, value) })
 }
 
 // check looks, about once a minute, for messages that have waited for long enough.
@@ -99,8 +102,7 @@ func (w *waits) tell() error {
 	}
 	if until > w.swept.Load() {
 		w.swept.Store(until)
-		w.desk.keep.Committer.Begin().Map(store.DayOf(wall), waitsName, []byte(sweptKey), binary.BigEndian.AppendUint64(nil, uint64(until)))
-		w.desk.keep.Committer.End()
+		w.write(wall, []byte(sweptKey), binary.BigEndian.AppendUint64(nil, uint64(until)))
 	}
 	return nil
 }

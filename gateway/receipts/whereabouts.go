@@ -74,10 +74,10 @@ func (d *Desk) noteReport(now int64, of *store.Mapping, r *sms.Report) bool {
 		f.Since = d.node.Clock.Wall(now)
 	}
 	f.Since = max(f.Since, v.Arrived) // the times of an SMSC are often those of whole minutes
-	b := d.keep.Committer.Begin()
-	d.told.add(v.ID)
-	d.noteState(b, v, &f)
-	d.keep.Committer.End()
+	d.keep.Committer.Write(func(b *store.Batch) {
+		d.told.add(v.ID)
+		d.noteState(b, v, &f)
+	})
 	return true
 }
 

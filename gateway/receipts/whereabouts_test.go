@@ -59,8 +59,7 @@ func TestFateOf(t *testing.T) {
 	}
 	end := func(m *sms.Message, s events.State) {
 		e := keep.Ending{State: s, Lane: store.Lane{Connector: "operator"}, Answer: sms.Answer{PeerID: []byte("msg-1"), At: p.now}}
-		p.NoteEnd(p.Desk.keep.Committer.Begin(), m, &e, ahead)
-		p.Desk.keep.Committer.End()
+		p.Desk.keep.Committer.Write(func(b *store.Batch) { p.NoteEnd(b, m, &e, ahead) })
 	}
 	report := func(f store.Mapping, r sms.Report) { p.noteReport(p.now, &f, &r) }
 	for state, told := range map[events.State]sms.State{

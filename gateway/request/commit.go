@@ -1,36 +1,40 @@
 package request
 
-import "sync"
+import (
+	"sync"
+
+	"pmg/store"
+)
 
 // commits tells requests that the commits have ended which they wait for.
 type commits struct {
 	mu      sync.Mutex
-	waiting []waiting // in the order of their batches
+	waiting []waiting // in the order of their positions
 	failed  bool      // the last one has failed: what it had may be in the store until the next
 }
 
 type waiting struct {
-	batch uint64
+	at    store.Position
 	ended chan error
 }
 
-// wait returns a channel that receives the outcome of a batch's commit. It is called while that batch is open.
-func (c *commits) wait(batch uint64) <-chan error {
-	w := waiting{batch, make(chan error, 1)}
+// wait returns a channel that receives the outcome of the commit of a position. It is called while that is written.
+func (c *commits) wait(at store.Position) <-chan error {
+	w := waiting{at, make(chan error, 1)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.waiting = append(c.waiting, w)
 	return w.ended
 }
 
-// Committed notes that the commit of a batch has ended. It is called on the committer's goroutine.
-func (d *Desk) Committed(upTo uint64, err error) {
+// Committed notes that a commit has ended. It is called on the committer's goroutine.
+func (d *Desk) Committed(upTo store.Position, err error) {
 	c := &d.commits
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.failed = err != nil
 	done := 0
-	for ; done < len(c.waiting) && c.waiting[done].batch <= upTo; done++ {
+	for ; done < len(c.waiting) && !c.waiting[done].at.After(upTo); done++ {
 		c.waiting[done].ended <- err
 	}
 	left := copy(c.waiting, c.waiting[done:])

@@ -249,8 +249,23 @@ func (d *Desk) store(all []taken, results []Result, claim func(*store.Batch, []R
 	}
 	d.keep.Storing.Add(int64(len(all)))
 	defer d.keep.Storing.Add(-int64(len(all)))
-	b := d.keep.Committer.Begin()
-	before := b.Octets()
+	var size int
+	var ended <-chan error
+	d.keep.Committer.Write(func(b *store.Batch) {
+		before := b.Octets()
+		d.add(b, all, results)
+		if claim != nil {
+			claim(b, results)
+		}
+		size, ended = b.Octets()-before, d.commits.wait(b.Position())
+	})
+	d.keep.Spend(size)
+	d.keep.Committer.Commit()
+	return <-ended
+}
+
+// add adds messages, and what became of those with keys.
+func (d *Desk) add(b *store.Batch, all []taken, results []Result) {
 	for _, t := range all {
 		d.keep.Add(b, t.first)
 		for _, a := range t.more {
@@ -262,15 +277,6 @@ func (d *Desk) store(all []taken, results []Result, claim func(*store.Batch, []R
 			d.claim(b, t.key, t.payload, results[t.at:t.at+1])
 		}
 	}
-	if claim != nil {
-		claim(b, results)
-	}
-	size := b.Octets() - before
-	wait := d.commits.wait(d.keep.Committer.Number())
-	d.keep.Committer.End()
-	d.keep.Spend(size)
-	d.keep.Committer.Commit()
-	return <-wait
 }
 
 // undo takes back the acceptance of messages that could not be stored.

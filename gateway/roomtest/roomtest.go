@@ -47,7 +47,7 @@ func With(t testing.TB, yaml string, driver func(protocol string) protocols.Driv
 	n := node.New(cfg, zerolog.Nop())
 	n.Memory.SetLimit(1 << 30)
 	k := keep.New(n)
-	k.Open(store.NewMemory(), func(uint64, error) {})
+	k.Open(store.NewMemory(), func(store.Position, error) {})
 	tb := route.NewTable(n, k, login.NewDesk(n), nil)
 	var all []*connector.Connector
 	for i := range cfg.Connectors {

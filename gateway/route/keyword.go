@@ -101,8 +101,8 @@ func (t *Table) NoteKeyword(m *sms.Message) {
 	n := firstPart{keyword, t.node.Clock.Wall(m.Arrived)}
 	if len(key) > 8 {
 		value := binary.BigEndian.AppendUint64(nil, uint64(n.at))
-		t.keep.Committer.Begin().Map(store.DayOf(n.at), keywordsName, []byte(key), append(value, keyword...))
-		t.keep.Committer.End()
+		value = append(value, keyword...)
+		t.keep.Committer.Write(func(b *store.Batch) { b.Map(store.DayOf(n.at), keywordsName, []byte(key), value) })
 	}
 	t.keywords.put(key, n, true)
 }

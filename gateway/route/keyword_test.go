@@ -25,7 +25,7 @@ func keywordGateway(t *testing.T) *Table {
 	}
 	tb := newTable(t, "pdulog: {enabled: false}\nconnectors:\n"+out("north")+out("south")+out("east")+
 		"routes:\n  - {from: north, keyword: [VOTE], to: south}\n  - {from: east, keyword: [VOTE], to: south}\n  - {from: north, to: east}\n  - {to: north}\n")
-	tb.keep.Open(store.NewMemory(), func(uint64, error) {})
+	tb.keep.Open(store.NewMemory(), func(store.Position, error) {})
 	return tb
 }
 

@@ -23,7 +23,7 @@ func TestLimitDescriptors(t *testing.T) {
 	logins := login.NewDesk(shared)
 	logins.Prebind = login.NewPrebind(100, 100)
 	keeper := keep.New(shared)
-	keeper.Open(store.NewMemory(), func(uint64, error) {})
+	keeper.Open(store.NewMemory(), func(store.Position, error) {})
 	defer keeper.Close()
 	d := session.NewDesk(shared, keeper, route.NewTable(shared, keeper, logins, nil), logins, nil, nil, nil, nil)
 	c := connector.New(0, &config.Connector{Name: "clients"}, toy.New(), &shared.Memory)

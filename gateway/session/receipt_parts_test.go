@@ -26,14 +26,14 @@ func TestReceiptWhileReading(t *testing.T) {
 	p.g.Keeper.LastStored = 6000
 	first, f := partOf(p.g, 0, 2, sms.StateDelivered, "000")
 	key := append(binary.BigEndian.AppendUint64(nil, f.WholeID()), 0)
-	p.g.Keeper.Committer.Begin().Map(store.DayOf(p.g.Node.Clock.WallNow()), ".parts", key, first.Text())
-	p.g.Keeper.Committer.End()
+	p.g.Keeper.Committer.Write(func(b *store.Batch) { b.Map(store.DayOf(p.g.Node.Clock.WallNow()), ".parts", key, first.Text()) })
 	if err := p.g.Keeper.Committer.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	note := func(id string, v *store.Mapping) {
-		p.g.Receipts.NoteMapping(p.g.Keeper.Committer.Begin(), p.g.Receipts.Of(p.operator.Config()), v, []byte(id), p.now)
-		p.g.Keeper.Committer.End()
+		p.g.Keeper.Committer.Write(func(b *store.Batch) {
+			p.g.Receipts.NoteMapping(b, p.g.Receipts.Of(p.operator.Config()), v, []byte(id), p.now)
+		})
 	}
 	second, f := partOf(p.g, 1, 2, sms.StateDelivered, "000")
 	note("b", &f.Mapping)
@@ -91,8 +91,9 @@ func TestUnwantedReceiptIsNoted(t *testing.T) {
 		}()
 		v := store.Mapping{ID: 5000, Notify: sms.NotifyFailure, Account: []byte("client"), Connector: []byte("clients"),
 			Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
-		p.g.Receipts.NoteMapping(p.g.Keeper.Committer.Begin(), p.g.Receipts.Of(p.operator.Config()), &v, []byte("7"), p.now)
-		p.g.Keeper.Committer.End()
+		p.g.Keeper.Committer.Write(func(b *store.Batch) {
+			p.g.Receipts.NoteMapping(b, p.g.Receipts.Of(p.operator.Config()), &v, []byte("7"), p.now)
+		})
 		r := p.tell(p.smsc(), sms.StateDelivered)
 		p.want("before the commit", r, "", 0)
 		p.lookUps()

@@ -49,8 +49,9 @@ func TestRefusedOrphanIsNotRetried(t *testing.T) {
 	p.c.Cancel(p.operator, refused)
 	v := store.Mapping{ID: 5000, Notify: sms.NotifySuccess, Account: []byte("client"), Connector: []byte("clients"),
 		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
-	g.Receipts.NoteMapping(g.Keeper.Committer.Begin(), g.Receipts.Of(p.operator.Config()), &v, []byte("17"), p.now)
-	g.Keeper.Committer.End()
+	g.Keeper.Committer.Write(func(b *store.Batch) {
+		g.Receipts.NoteMapping(b, g.Receipts.Of(p.operator.Config()), &v, []byte("17"), p.now)
+	})
 
 	retry := func() (operate.QueuePage, error) {
 		return g.Operate.ChangeStored(t.Context(), nil, operate.QueueChange{What: operate.RetryMessages}, operate.Selection{}, 0, 10)

@@ -11,6 +11,7 @@ import (
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
 	"pmg/sms"
+	"pmg/store"
 )
 
 // withDisk makes the port's gateway store messages on a disk, and returns a function that
@@ -21,7 +22,7 @@ func (p *port) withDisk() (d *roomtest.Disk, commit func(error)) {
 		p.t.Fatal(err)
 	}
 	done := make(chan error)
-	p.g.OnCommit(func(_ uint64, err error) { done <- err })
+	p.g.OnCommit(func(_ store.Position, err error) { done <- err })
 	p.t.Cleanup(func() {
 		close(d.Permits)
 		go func() {

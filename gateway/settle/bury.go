@@ -18,13 +18,14 @@ func (d *Desk) bury(l *connector.Lane, m *sms.Message, a sms.Answer) bool {
 		reason = "its server can never be told: " + a.Code.String()
 	}
 	m.NotBefore = d.node.Clock.Now() // since when it has been a dead letter
-	b := d.keep.Committer.Begin()
-	if !d.keep.Durable() { // the store does not have it yet
-		b.PutOwn(m, keep.LaneName(l))
-	}
-	d.keep.KeepAside(b, m, keep.LaneName(l), store.Dead, reason)
-	if number := d.keep.Committer.End(); d.keep.Durable() {
-		d.keep.Unsettled.Add(number)
+	written := d.keep.Committer.Write(func(b *store.Batch) {
+		if !d.keep.Durable() { // the store does not have it yet
+			b.PutOwn(m, keep.LaneName(l))
+		}
+		d.keep.KeepAside(b, m, keep.LaneName(l), store.Dead, reason)
+	})
+	if d.keep.Durable() {
+		d.keep.Unsettled.Add(written)
 	}
 	d.Dead.Add(m.ID, l.Account, d.node.Clock.Wall(m.NotBefore), m.Size())
 	return true

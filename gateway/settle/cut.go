@@ -42,34 +42,40 @@ func (d *Desk) cut(l *connector.Lane, m *sms.Message, now int64) bool {
 		}
 	}
 	d.table.NoteKeyword(parts[0])
-	batch := d.storeCut(l, m, parts, now)
+	stored := d.storeCut(l, m, parts, now)
 	for _, p := range parts {
-		d.keep.Outgoing.Give(keep.Own{Batch: batch, Share: share, Message: p})
+		d.keep.Outgoing.Give(keep.Own{After: stored, Share: share, Message: p})
 	}
 	d.keep.Commit()
 	return true
 }
 
-// storeCut stores the parts of a message, and ends the message. It returns the number of the batch.
-func (d *Desk) storeCut(l *connector.Lane, m *sms.Message, parts []*sms.Message, now int64) (batch uint64) {
+// storeCut stores the parts of a message, and ends the message. It returns the position of that, the
+// zero one if they are not stored.
+func (d *Desk) storeCut(l *connector.Lane, m *sms.Message, parts []*sms.Message, now int64) (stored store.Position) {
 	lane, ahead := keep.LaneName(l), d.node.Clock.Ahead()
-	b := d.keep.Committer.Begin()
-	e := keep.Ending{State: events.Cut, Lane: lane, Peer: l.Home().Driver, Answer: sms.Answer{At: now}, Attempts: AttemptsOf(m, sms.BadLength, 0), Operations: l.Config().Operations}
-	if d.Events.Writer != nil {
-		d.Events.Note(b, m, &e, ahead)
+	e := keep.Ending{
+		State: events.Cut, Lane: lane, Peer: l.Home().Driver, Answer: sms.Answer{At: now},
+		Attempts: AttemptsOf(m, sms.BadLength, 0), Operations: l.Config().Operations,
 	}
-	if receipts.NotesEnd(m, &e) {
-		d.receipts.NoteEnd(b, m, &e, ahead)
-	}
+	written := d.keep.Committer.Write(func(b *store.Batch) {
+		if d.Events.Writer != nil {
+			d.Events.Note(b, m, &e, ahead)
+		}
+		if receipts.NotesEnd(m, &e) {
+			d.receipts.NoteEnd(b, m, &e, ahead)
+		}
+		if !d.keep.Durable() {
+			return
+		}
+		for _, p := range parts {
+			b.PutOwn(p, lane)
+		}
+		b.Delete(m.ID, store.RecordSize(m, lane))
+	})
 	if !d.keep.Durable() {
-		d.keep.Committer.End()
-		return 0
+		return stored
 	}
-	for _, p := range parts {
-		b.PutOwn(p, lane)
-	}
-	b.Delete(m.ID, store.RecordSize(m, lane))
-	batch = d.keep.Committer.Number()
-	d.keep.Unsettled.Add(d.keep.Committer.End())
-	return batch
+	d.keep.Unsettled.Add(written)
+	return written
 }

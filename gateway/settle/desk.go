@@ -31,8 +31,9 @@ type Desk struct {
 func NewDesk(n *node.Node, k *keep.Keeper, t *route.Table, c *convert.Desk, r *receipts.Desk) *Desk {
 	d := &Desk{
 		node: n, keep: k, table: t, convert: c, receipts: r,
-		Dead: deadletters.NewDesk(n, k), steps: Steps(), endings: sync.Pool{New: func() any { return &ending{} }},
+		Dead: deadletters.NewDesk(n, k), steps: Steps(),
 	}
+	d.endings.New = func() any { return newEnding(d) }
 	r.Ends = func(m *sms.Message, e keep.Ending) { d.Forget(m, e, nil) }
 	d.Dead.Ends = r.Ends
 	return d

@@ -53,8 +53,7 @@ func (d *Desk) OpenEvents() error {
 
 // dropEvents has the store drop the events up to a number, which are safe in a file.
 func (d *Desk) dropEvents(upTo uint64) {
-	d.keep.Committer.Begin().DropEvents(upTo)
-	d.keep.Committer.End()
+	d.keep.Committer.Write(func(b *store.Batch) { b.DropEvents(upTo) })
 	if d.Events.halted.Load() {
 		d.keep.Committer.Commit() // after which messages leave again
 	}

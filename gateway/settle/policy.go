@@ -39,7 +39,7 @@ func (d *Desk) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone boo
 		o.Again = goOn(cfg, m, a)
 	}
 	if o.Again {
-		o.Kept = d.keep.KeepState(l, m)
+		o.Kept = d.keep.KeepState(l, m).Token()
 		switch a.Code {
 		case sms.Lost, sms.Timeout, sms.Faulty: // the log has other entries about these
 		default:
@@ -158,8 +158,7 @@ func (d *Desk) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64
 // receipts may be all that come.
 func (d *Desk) Doubled(l *connector.Lane, m *sms.Message, a sms.Answer) {
 	if o := d.receipts.MapsFor(l, m, &a); o != nil {
-		d.receipts.Note(d.keep.Committer.Begin(), o, m, &a, d.node.Clock.Ahead())
-		d.keep.Committer.End()
+		d.keep.Committer.Write(func(b *store.Batch) { d.receipts.Note(b, o, m, &a, d.node.Clock.Ahead()) })
 	}
 }
 

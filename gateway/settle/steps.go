@@ -30,40 +30,54 @@ func Steps() []Step {
 	}
 }
 
-// An ending is how a message has ended, on its way through the steps.
+// An ending is how a message has ended, on its way through the steps. It is used again, so that no
+// message costs an allocation: its write, and the steps, are functions of which the compiler does not
+// know that they keep nothing.
 type ending struct {
 	keep.Ending
-	made receipts.Made    // the receipts that the gateway has made
-	maps *receipts.Centre // that has accepted it and may send receipts; nil: none comes
+	message *sms.Message
+	made    receipts.Made    // the receipts that the gateway has made
+	maps    *receipts.Centre // that has accepted it and may send receipts; nil: none comes
+
+	desk  *Desk
+	write func(*store.Batch) // takes the steps that are needed
+}
+
+func newEnding(d *Desk) *ending {
+	e := &ending{desk: d}
+	e.write = e.takeSteps
+	return e
 }
 
 // Forget ends a message: every message ends here, once. It does not wait for the commit. maps is the
 // operator that has accepted it and may send receipts, or nil.
 func (d *Desk) Forget(m *sms.Message, end keep.Ending, maps *receipts.Centre) {
-	e := d.endings.Get().(*ending) // the steps are functions of which the compiler does not know that they do not keep it
-	e.Ending, e.maps = end, maps
-	d.end(m, e)
-	*e = ending{}
+	e := d.endings.Get().(*ending)
+	e.Ending, e.message, e.maps = end, m, maps
+	d.end(e)
+	e.Ending, e.message, e.made, e.maps = keep.Ending{}, nil, receipts.Made{}, nil
 	d.endings.Put(e)
 }
 
-func (d *Desk) end(m *sms.Message, e *ending) {
-	e.made = d.receipts.OwnReceipt(m, &e.Ending)
+func (d *Desk) end(e *ending) {
+	e.made = d.receipts.OwnReceipt(e.message, &e.Ending)
 	needed := false
 	for i := range d.steps {
-		needed = needed || d.steps[i].needs(d, m, e)
+		needed = needed || d.steps[i].needs(d, e.message, e)
 	}
 	if !needed {
 		return
 	}
-	b := d.keep.Committer.Begin()
-	for i := range d.steps {
-		if step := &d.steps[i]; step.needs(d, m, e) {
-			step.do(d, b, m, e)
-		}
+	if written := d.keep.Committer.Write(e.write); d.keep.Durable() {
+		d.keep.Unsettled.Add(written)
 	}
-	if number := d.keep.Committer.End(); d.keep.Durable() {
-		d.keep.Unsettled.Add(number)
+}
+
+func (e *ending) takeSteps(b *store.Batch) {
+	for i := range e.desk.steps {
+		if step := &e.desk.steps[i]; step.needs(e.desk, e.message, e) {
+			step.do(e.desk, b, e.message, e)
+		}
 	}
 }
 

@@ -93,7 +93,7 @@ func table() []row {
 
 		// The architecture. It imports no protocol.
 		{"stages/cipher", ""},
-		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/proxyheader internal/sock internal/tlsfiles pdulog protocols sms stages/cipher"},
+		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/proxyheader internal/sock internal/tlsfiles pdulog protocols sms stages/cipher store"},
 		{"httpapi/body", "connector"},
 		{"sandbox", "connector gateway gateway/convert gateway/receipts gateway/request internal/smstext pdulog protocols/testsms sms sms/rewrite"},
 		{"sandbox/phone", "sandbox"},
@@ -136,7 +136,7 @@ func table() []row {
 		// The bench, a module of its own, runs gateways as processes of their own. The
 		// architectures do not import each other.
 		{"loadtest/bench", "loadtest"},
-		{"loadtest/bench/classic", "connector gateway gateway/session internal/sock pdulog protocols sms"},
+		{"loadtest/bench/classic", "connector gateway gateway/session internal/sock pdulog protocols sms store"},
 		{"loadtest/bench/cmd/pmgbench", "admin config gateway internal/console internal/sock loadtest loadtest/bench loadtest/bench/classic protocols protocols/smpp protocols/ucp stages store"},
 	}
 }

@@ -71,11 +71,11 @@ type handle struct {
 
 type storing struct {
 	session.Pending[*request]
-	batch uint64
+	at store.Position
 }
 
 type commit struct {
-	upTo uint64
+	upTo store.Position
 	err  error
 }
 
@@ -111,7 +111,7 @@ func (w *world) start() {
 	n.setFree(false)
 	g.SetEngine(n)
 	n.talk = session.NewConversation(g.Sessions, session.Port[*request](n), 16)
-	g.OnCommit(func(upTo uint64, err error) {
+	g.OnCommit(func(upTo store.Position, err error) {
 		n.mu.Lock()
 		n.commits = append(n.commits, commit{upTo, err})
 		n.mu.Unlock()
@@ -325,7 +325,7 @@ func (n *node) logout(match func(*connector.Link) bool) {
 
 // committed goes on with the messages of a commit that has ended.
 func (n *node) committed(c commit) {
-	for len(n.storing) > 0 && n.storing[0].batch <= c.upTo {
+	for len(n.storing) > 0 && !n.storing[0].at.After(c.upTo) {
 		s := n.storing[0]
 		n.storing = n.storing[1:]
 		n.talk.Stored(n.w.now(), s.Pending, c.err != nil && n.w.mutation != ignoreErrors)

@@ -63,12 +63,12 @@ func (n *node) Store(now int64, p session.Pending[*request]) {
 		n.w.oracle.named(a)
 		n.relay(a, p.Request)
 	}
-	batch := n.g.Keeper.Put(p.Accepted, p.More)
+	at := n.g.Keeper.Put(p.Accepted, p.More)
 	if n.w.mutation == answerEarly {
 		n.talk.Stored(now, p, false)
 		return
 	}
-	n.storing = append(n.storing, storing{p, batch})
+	n.storing = append(n.storing, storing{p, at})
 }
 
 // Queue implements session.Port.

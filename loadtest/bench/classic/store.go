@@ -5,6 +5,7 @@ import (
 
 	"pmg/gateway"
 	"pmg/gateway/session"
+	"pmg/store"
 )
 
 // storing is the messages that wait for their commit, over all connections. A
@@ -14,26 +15,26 @@ type storing struct {
 	changed signal
 
 	mu      sync.Mutex // guards the rest; the committer's comes behind it
-	waiting []stored   // in the order of their batches
+	waiting []stored   // in the order of their positions
 	ended   []commit
 }
 
 // A stored is a message that waits for its commit, and what follows.
 type stored struct {
-	batch uint64
-	then  func(err bool)
+	at   store.Position
+	then func(err bool)
 }
 
 // A commit is the outcome of one.
 type commit struct {
-	batch uint64
-	err   bool
+	upTo store.Position
+	err  bool
 }
 
 // begin starts the goroutine.
 func (s *storing) begin(e *Engine) {
 	s.gateway, s.changed = e.gateway, newSignal()
-	e.gateway.OnCommit(func(upTo uint64, err error) {
+	e.gateway.OnCommit(func(upTo store.Position, err error) {
 		s.mu.Lock()
 		s.ended = append(s.ended, commit{upTo, err != nil})
 		s.mu.Unlock()
@@ -66,7 +67,7 @@ func (s *storing) goOn(e *Engine) {
 	s.ended = nil
 	s.mu.Unlock()
 	for _, c := range commits {
-		for _, w := range s.take(c.batch) {
+		for _, w := range s.take(c.upTo) {
 			w.then(c.err)
 		}
 		if e.gateway.GoesOn() {
@@ -76,12 +77,12 @@ func (s *storing) goOn(e *Engine) {
 	}
 }
 
-// take takes out the messages of the batches up to a number.
-func (s *storing) take(upTo uint64) []stored {
+// take takes out the messages up to a position.
+func (s *storing) take(upTo store.Position) []stored {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := 0
-	for n < len(s.waiting) && s.waiting[n].batch <= upTo {
+	for n < len(s.waiting) && !s.waiting[n].at.After(upTo) {
 		n++
 	}
 	taken := s.waiting[:n:n]
