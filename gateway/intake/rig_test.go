@@ -3,10 +3,16 @@ package intake
 import (
 	"testing"
 
+	"pmg/connector"
 	"pmg/gateway/convert"
 	"pmg/gateway/receipts"
 	"pmg/gateway/roomtest"
 	"pmg/gateway/settle"
+)
+
+const (
+	now    = int64(1_800_000_000_000_000_000) // an arbitrary time
+	second = int64(1_000_000_000)
 )
 
 // newDesk makes a desk for a configuration.
@@ -15,4 +21,9 @@ func newDesk(t *testing.T, yaml string) *Desk {
 	g := roomtest.New(t, yaml)
 	c, r := convert.NewDesk(g.Node, g.Table), receipts.NewDesk(g.Node, g.Keeper, g.Table)
 	return NewDesk(g.Node, g.Keeper, g.Table, c, r, settle.NewDesk(g.Node, g.Keeper, g.Table, c, r))
+}
+
+// shareOf returns an account's share of the operator's lane.
+func shareOf(d *Desk, account string) *connector.Share {
+	return d.table.Share(d.table.LaneOf(d.table.Connector("operator")), d.node.Origins.Of(account, "clients"))
 }

@@ -1,11 +1,11 @@
-package gateway
+package intake
 
 import (
 	"testing"
 
 	"pmg/connector"
-	"pmg/gateway/intake"
 	"pmg/gateway/keep"
+	"pmg/gateway/roomtest"
 	"pmg/sms"
 )
 
@@ -14,15 +14,15 @@ import (
 // id.
 func TestIntake(t *testing.T) {
 	t.Parallel()
-	g, clients, operator := start(t, "max_queue: 10")
-	lane := g.Table.LaneOf(operator)
-	client, other := g.Node.Origins.Of("client", "clients"), g.Node.Origins.Of("other", "clients")
-	a, b := g.Table.Share(lane, client), g.Table.Share(lane, other)
-	in, second := g.Intake.NewIntake(3), g.Intake.NewIntake(1)
+	d := newDesk(t, roomtest.Operator("max_queue: 10"))
+	clients := d.table.Connector("clients")
+	a, b := shareOf(d, "client"), shareOf(d, "other")
+	lane, client, other := a.Lane, a.Origin, b.Origin
+	in, second := d.NewIntake(3), d.NewIntake(1)
 	ids := map[uint64]bool{}
 	last := uint64(0)
-	take := func(i *intake.Intake, o *sms.Origin, deliver int64) *sms.Message {
-		m := g.Node.Messages.Get()
+	take := func(i *Intake, o *sms.Origin, deliver int64) *sms.Message {
+		m := d.node.Messages.Get()
 		m.Origin, m.DeliverAt = o, deliver
 		s := a
 		if o == other {
@@ -63,17 +63,17 @@ func TestIntake(t *testing.T) {
 	for range 4 {
 		size += take(second, other, 0).Size()
 	}
-	if lane.Queued.Load() != 10 || a.Queued() != 5 || b.Queued() != 5 || g.Node.Memory.Used() != size || clients.Stats.Accepted.Load() != 11 {
-		t.Errorf("%d queued, %d and %d of the accounts, %d octets, %d accepted", lane.Queued.Load(), a.Queued(), b.Queued(), g.Node.Memory.Used(), clients.Stats.Accepted.Load())
+	if lane.Queued.Load() != 10 || a.Queued() != 5 || b.Queued() != 5 || d.node.Memory.Used() != size || clients.Stats.Accepted.Load() != 11 {
+		t.Errorf("%d queued, %d and %d of the accounts, %d octets, %d accepted", lane.Queued.Load(), a.Queued(), b.Queued(), d.node.Memory.Used(), clients.Stats.Accepted.Load())
 	}
 }
 
 // Receipts count among what was accepted, and for themselves.
 func TestReceiptsAreCounted(t *testing.T) {
 	t.Parallel()
-	g, _, centre := start(t, "")
-	o := g.Node.Origins.Of("client", "clients")
-	in := g.Intake.NewIntake(2)
+	d := newDesk(t, roomtest.Operator(""))
+	centre, o := d.table.Connector("operator"), d.node.Origins.Of("client", "clients")
+	in := d.NewIntake(2)
 	for _, kind := range []sms.Kind{sms.Receipt, sms.MO, sms.Receipt, sms.Submit} {
 		in.Count(centre, &sms.Message{Kind: kind, Origin: o})
 	}

@@ -1,4 +1,4 @@
-package gateway
+package intake
 
 import (
 	"fmt"
@@ -11,25 +11,24 @@ import (
 	"pmg/sms"
 )
 
-// A joinRig is a gateway whose lane to a wants whole messages, without an engine, so that what
+// A joinRig is a desk whose lane to the operator wants whole messages. Nobody dispatches for it, so that what
 // would go to the lane stays in outgoing.
 type joinRig struct {
-	*Gateway
+	*Desk
 	t     *testing.T
 	share *connector.Share
 	id    uint64
 }
 
 func newJoinRig(t *testing.T) *joinRig {
-	g := newTrio(t, "long_messages: join", "a")
-	lane := g.laneTo("a")
-	return &joinRig{Gateway: g, t: t, share: g.Table.Share(lane, g.Node.Origins.Of("client", "clients"))}
+	d := newDesk(t, roomtest.Operator("long_messages: join"))
+	return &joinRig{Desk: d, t: t, share: shareOf(d, "client")}
 }
 
-// part gives the gateway a part that holds a place, and reports whether it is kept.
+// part gives the desk a part that holds a place, and reports whether it is kept.
 func (r *joinRig) part(now int64, ref, total, number byte, text string, change ...func(*sms.Message)) bool {
 	r.t.Helper()
-	m := r.Gateway.Node.Messages.Get()
+	m := r.node.Messages.Get()
 	r.id++
 	m.ID, m.Origin, m.Flags = r.id, r.share.Origin, sms.HasHeader
 	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, append([]byte{5, 0, 3, ref, total, number}, text...))
@@ -37,14 +36,14 @@ func (r *joinRig) part(now int64, ref, total, number byte, text string, change .
 		f(m)
 	}
 	roomtest.Occupy(r.share, 1)
-	r.Gateway.Node.Memory.Add(m.Size())
-	return r.Intake.Join(now, keep.Accepted{Message: m, Share: r.share})
+	r.node.Memory.Add(m.Size())
+	return r.Join(now, keep.Accepted{Message: m, Share: r.share})
 }
 
 // out returns what goes to the lane, and the counts must be those of that and of what waits.
 func (r *joinRig) out(waiting int64) (texts []string) {
 	r.t.Helper()
-	given, _ := r.Gateway.Keeper.Outgoing.Waiting()
+	given, _ := r.keep.Outgoing.Waiting()
 	size := int64(0)
 	for _, s := range given {
 		if !s.Placed || s.Share != r.share {
@@ -56,14 +55,14 @@ func (r *joinRig) out(waiting int64) (texts []string) {
 	if n := r.share.Queued(); n != int64(len(given))+waiting {
 		r.t.Errorf("%d places are taken, want %d and %d", n, len(given), waiting)
 	}
-	if used := r.Gateway.Node.Memory.Used(); waiting == 0 && used != size {
+	if used := r.node.Memory.Used(); waiting == 0 && used != size {
 		r.t.Errorf("%d octets are counted, want %d", used, size)
 	}
 	for _, s := range given {
 		roomtest.Occupy(r.share, -1)
-		r.Gateway.Node.Memory.Add(-s.Message.Size())
+		r.node.Memory.Add(-s.Message.Size())
 	}
-	r.Gateway.Keeper.Outgoing.LeaveStored()
+	r.keep.Outgoing.LeaveStored()
 	return texts
 }
 
@@ -77,7 +76,6 @@ func (r *joinRig) wantOut(waiting int64, want ...string) {
 // Parts wait for each other until their time is over, and hold their places as long.
 func TestJoin(t *testing.T) {
 	t.Parallel()
-	const second = int64(1e9)
 	asks := func(m *sms.Message) { m.Notify = sms.NotifySuccess }
 	r := newJoinRig(t)
 	keep := func(kept bool) {
@@ -96,7 +94,7 @@ func TestJoin(t *testing.T) {
 	// Two ask.
 	keep(r.part(now, 1, 2, 1, "a", asks))
 	keep(r.part(now, 1, 2, 2, "b", asks))
-	if o, _ := r.Gateway.Keeper.Outgoing.Waiting(); len(o) == 1 {
+	if o, _ := r.keep.Outgoing.Waiting(); len(o) == 1 {
 		s, _ := o[0].Message.Submitted()
 		if want := []sms.Joined{{ID: 5, Notify: sms.NotifySuccess}, {ID: 6, Notify: sms.NotifySuccess}}; !slices.Equal(s.Joined, want) {
 			t.Errorf("joined of %v, want %v", s.Joined, want)
@@ -105,12 +103,12 @@ func TestJoin(t *testing.T) {
 	r.wantOut(0, `5 "ab"`)
 	// A part is missing, then it comes too late.
 	keep(r.part(now, 2, 2, 1, "a"))
-	r.Intake.EndJoining(now + 29*second)
+	r.EndJoining(now + 29*second)
 	r.wantOut(1)
-	r.Intake.EndJoining(now + 30*second)
+	r.EndJoining(now + 30*second)
 	r.wantOut(0, `7 "\x05\x00\x03\x02\x02\x01a"`)
 	keep(r.part(now+30*second, 2, 2, 2, "b"))
-	r.Intake.EndJoining(now + 60*second)
+	r.EndJoining(now + 60*second)
 	r.wantOut(0, `8 "\x05\x00\x03\x02\x02\x02b"`)
 	// Another text with the same reference, and other totals.
 	keep(r.part(now+60*second, 3, 2, 1, "a"))
@@ -120,13 +118,13 @@ func TestJoin(t *testing.T) {
 	keep(r.part(now+60*second, 3, 2, 2, "y"))
 	r.wantOut(1, `10 "xy"`)
 	// The one that waits leaves when the gateway stops.
-	r.Gateway.Node.Drain()
+	r.node.Drain()
 	if r.part(now+61*second, 3, 3, 1, "z") {
 		t.Error("a part is kept while the gateway stops")
 	}
 	roomtest.Occupy(r.share, -1)
-	r.Gateway.Node.Memory.Add(-(&sms.Message{}).Size())
-	r.Intake.EndJoining(now + 61*second)
+	r.node.Memory.Add(-(&sms.Message{}).Size())
+	r.EndJoining(now + 61*second)
 	r.wantOut(0, `11 "\x05\x00\x03\x03\x03\x02b"`)
 }
 
@@ -157,7 +155,7 @@ func TestJoinedExpires(t *testing.T) {
 	for i, at := range []int64{0, 500, 400} {
 		r.part(now, 1, 3, byte(i+1), "x", func(m *sms.Message) { m.Expires = at })
 	}
-	if o, _ := r.Gateway.Keeper.Outgoing.Waiting(); len(o) != 1 || o[0].Message.Expires != 400 {
+	if o, _ := r.keep.Outgoing.Waiting(); len(o) != 1 || o[0].Message.Expires != 400 {
 		t.Errorf("%+v", o)
 	}
 }
@@ -197,22 +195,20 @@ func TestJoinedWaitsForItsCommit(t *testing.T) {
 	t.Parallel()
 	r := newJoinRig(t)
 	d := roomtest.NewDisk()
-	if err := r.Keep(d, nil); err != nil {
-		t.Fatal(err)
-	}
+	r.keep.Open(d, func(uint64, error) {})
 	r.part(now, 1, 2, 1, "a")
 	r.part(now, 1, 2, 2, "b")
 	<-d.Begun
 	asked := make(chan bool, 1)
-	r.Gateway.Keeper.Outgoing.Begin(func(*connector.Lane, func(now int64)) bool { asked <- true; return true })
+	r.keep.Outgoing.Begin(func(*connector.Lane, func(now int64)) bool { asked <- true; return true })
 	if n := len(asked); n != 0 {
 		t.Error("it leaves before it is stored")
 	}
 	d.Permits <- nil
 	<-asked
-	r.Gateway.Keeper.Outgoing.End()
+	r.keep.Outgoing.End()
 	close(d.Permits)
-	if err := r.closeStore(); err != nil {
+	if err := r.keep.Close(); err != nil {
 		t.Error(err)
 	}
 }
