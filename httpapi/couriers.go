@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"pmg/connector"
+	"pmg/httpsmsc"
 	"pmg/sandbox"
 )
 
@@ -20,7 +21,7 @@ func (x *Engine) reach(c *connector.Connector) (err error) {
 	var v courier
 	if c.Config().IsTest() {
 		v = sandbox.Start(x.ctx, x.gateway, x.Do, c)
-	} else if v, err = newOutbound(x.ctx, x.gateway, x, c); err != nil {
+	} else if v, err = httpsmsc.New(x.ctx, x.gateway, x, c); err != nil {
 		return err
 	}
 	x.mu.Lock()
@@ -36,16 +37,16 @@ func (x *Engine) courierOf(c *connector.Connector) courier {
 	return x.out[c]
 }
 
-// outboundOf returns the HTTP client of a connector's SMSC, nil if it has none.
-func (x *Engine) outboundOf(c *connector.Connector) *outbound {
-	v, _ := x.courierOf(c).(*outbound)
+// smscOf returns the HTTP client of a connector's SMSC, nil if it has none.
+func (x *Engine) smscOf(c *connector.Connector) *httpsmsc.SMSC {
+	v, _ := x.courierOf(c).(*httpsmsc.SMSC)
 	return v
 }
 
 // reached returns since when the SMSC of a connector, which is called by HTTP, has been reached; 0 if it is not.
 func (x *Engine) reached(c *connector.Connector) int64 {
-	if v := x.outboundOf(c); v != nil {
-		return v.reached.Load()
+	if v := x.smscOf(c); v != nil {
+		return v.ReachedAt()
 	}
 	return 0
 }

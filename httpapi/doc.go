@@ -1,13 +1,7 @@
-// Package httpapi serves the connectors of protocol http: it reads requests, has their clients log in, and has
-// what they ask for carried out by the gateway's rooms, which decide about it as they do for any other protocol.
-// Each dialect is a file of its own, over the package that knows its octets.
-//
-// # Goroutines
-//
-// Connections are those of net/http, which has a goroutine for each. Their number is that of the connector's
-// instances; limits.prebind and limits.prebind_per_address count those on which nobody has logged in yet.
+// Package httpapi serves the connectors without sessions: it puts together the listeners, the dialects, the webhooks and the SMSCs that
+// are called by HTTP. The gateway's rooms decide about their messages as they do about those of sessions.
 //
 // # Start reading
 //
-// engine.go (Over), listener.go (connections), exchange.go (a request and its answer), then own.go.
+// engine.go (Over), then handler.go (which dialect answers).
 package httpapi

@@ -12,7 +12,11 @@ import (
 	"pmg/connector"
 	"pmg/gateway"
 	"pmg/httpapi/body"
+	"pmg/httpapi/compat"
+	"pmg/httpapi/server"
+	"pmg/httpapi/v1"
 	"pmg/internal/sock"
+	"pmg/webhook"
 )
 
 // An Engine is an engine that also serves the connectors without sessions. It is safe for concurrent use.
@@ -21,13 +25,13 @@ type Engine struct {
 	gateway *gateway.Gateway
 	opened  map[string][]sock.Listening
 	bodies  *body.Room
-	callers *callers
-	pulls   *pulls
-	api     *api
-	compat  *compat
+	callers *webhook.Service
+	pulls   *v1.Pulls
+	api     *v1.API
+	compat  *compat.Dialects
 
 	mu  sync.Mutex
-	of  map[*connector.Connector]*listener
+	of  map[*connector.Connector]*server.Listener
 	out map[*connector.Connector]courier
 
 	leaving sync.WaitGroup // listeners and outbounds of connectors that were removed, what expires events, and the meter
@@ -38,18 +42,18 @@ type Engine struct {
 // Over returns an engine that serves what e does not: the connectors of g that have no sessions. opened has sockets that listen
 // already, by the name of their connector.
 func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listening) (*Engine, error) {
-	x := &Engine{Engine: e, gateway: g, opened: opened, of: map[*connector.Connector]*listener{}, out: map[*connector.Connector]courier{}}
+	x := &Engine{Engine: e, gateway: g, opened: opened, of: map[*connector.Connector]*server.Listener{}, out: map[*connector.Connector]courier{}}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	x.bodies = body.NewRoom(&g.Node.Memory)
-	events := &events{gateway: g, logOf: x.logOf}
-	x.callers = newCallers(g, e, events)
-	x.pulls = newPulls(e, g.Node.Clock.Now, x.ctx.Done())
-	x.api = &api{gateway: g, pulls: x.pulls, events: events}
-	meter := newMeter(g.Node.Clock.Now())
-	x.compat = &compat{gateway: g, webhooks: x.callers, status: &kannelStatus{gateway: g, meter: meter, addresses: x.Addresses, reached: x.reached}}
-	x.leaving.Go(func() { x.pulls.keep(x.ctx) })
+	events := webhook.NewEvents(g, x.logOf)
+	x.callers = webhook.New(g, e, events)
+	x.pulls = v1.NewPulls(e, g.Node.Clock.Now, x.ctx.Done())
+	x.api = v1.New(g, x.pulls, events)
+	status := compat.NewStatus(g, x.Addresses, x.reached)
+	x.compat = compat.New(g, x.callers, status)
+	x.leaving.Go(func() { x.pulls.Keep(x.ctx) })
 	x.leaving.Go(x.keepStreams)
-	x.leaving.Go(func() { meter.keep(x.ctx, g.Node.Clock.Now, g.Table.Connectors) })
+	x.leaving.Go(func() { status.Keep(x.ctx) })
 	for _, c := range g.Table.Connectors() {
 		if c.Config().HasSessions() {
 			continue
@@ -64,8 +68,8 @@ func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listeni
 			x.Attach(c)
 		}
 	}
-	g.Table.OnEndpoint(x.callers.serve)
-	g.Webhooks.OnTest(x.callers.test)
+	g.Table.OnEndpoint(x.callers.Serve)
+	g.Webhooks.OnTest(x.callers.Test)
 	return x, nil
 }
 
@@ -77,7 +81,7 @@ func (x *Engine) Listen(c *connector.Connector) error {
 	if c.Config().Direction == config.Out {
 		return x.reach(c)
 	}
-	l, err := listen(x.gateway, c, x.opened[c.Name], x.bodies, x.handler)
+	l, err := server.Listen(x.gateway, c, x.opened[c.Name], x.bodies, x.handler)
 	if err != nil {
 		return err
 	}
@@ -89,15 +93,15 @@ func (x *Engine) Listen(c *connector.Connector) error {
 }
 
 // logOf returns the log of a connector that listens, nil if it does not.
-func (x *Engine) logOf(c *connector.Connector) *Log {
+func (x *Engine) logOf(c *connector.Connector) *server.Log {
 	if l := x.listenerOf(c); l != nil {
-		return l.log
+		return l.Log
 	}
 	return nil
 }
 
 // take removes and returns what serves a connector, nil if nothing does.
-func (x *Engine) take(c *connector.Connector) *listener {
+func (x *Engine) take(c *connector.Connector) *server.Listener {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	l := x.of[c]
@@ -106,7 +110,7 @@ func (x *Engine) take(c *connector.Connector) *listener {
 }
 
 // listenerOf returns what serves a connector, nil if nothing does.
-func (x *Engine) listenerOf(c *connector.Connector) *listener {
+func (x *Engine) listenerOf(c *connector.Connector) *server.Listener {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.of[c]
@@ -115,7 +119,7 @@ func (x *Engine) listenerOf(c *connector.Connector) *listener {
 // Unlisten implements gateway.Service.
 func (x *Engine) Unlisten(c *connector.Connector) {
 	if l := x.take(c); l != nil {
-		l.close()
+		l.Close()
 		return
 	}
 	if v := x.takeCourier(c); v != nil {
@@ -131,7 +135,7 @@ func (x *Engine) Attach(c *connector.Connector) {
 		return
 	}
 	if l := x.listenerOf(c); l != nil {
-		l.serve()
+		l.Serve()
 	}
 	x.Engine.Attach(c)
 }
@@ -145,8 +149,8 @@ func (x *Engine) Detach(c *connector.Connector) {
 		x.leaving.Go(func() { // before Close returns: then pdu logs are closed
 			ctx, done := context.WithTimeout(x.ctx, detachTimeout)
 			defer done()
-			l.drain(ctx)
-			l.close()
+			l.Drain(ctx)
+			l.Close()
 		})
 	}
 	x.Engine.Detach(c)
@@ -191,14 +195,14 @@ func (x *Engine) Addresses(c *connector.Connector) []netip.AddrPort {
 	if l == nil {
 		return x.Engine.Addresses(c)
 	}
-	return l.addresses()
+	return l.Addresses()
 }
 
 // Drain implements gateway.Engine: no request is taken any more, and those that are under way are answered.
 func (x *Engine) Drain(ctx context.Context) {
-	x.pulls.expire(0, true)
+	x.pulls.Expire(0, true)
 	var all sync.WaitGroup
-	x.each(func(l *listener) { all.Go(func() { l.drain(ctx) }) })
+	x.each(func(l *server.Listener) { all.Go(func() { l.Drain(ctx) }) })
 	x.Engine.Drain(ctx)
 	all.Wait()
 }
@@ -206,14 +210,14 @@ func (x *Engine) Drain(ctx context.Context) {
 // Close implements gateway.Engine.
 func (x *Engine) Close() error {
 	x.closeAll()
-	x.callers.close()
+	x.callers.Close()
 	x.leaving.Wait()
 	return x.Engine.Close()
 }
 
 // closeAll ends what listens, and what calls SMS centres.
 func (x *Engine) closeAll() {
-	x.each((*listener).close)
+	x.each((*server.Listener).Close)
 	x.cancel()
 	x.mu.Lock()
 	all := slices.Collect(maps.Values(x.out))
@@ -224,7 +228,7 @@ func (x *Engine) closeAll() {
 	}
 }
 
-func (x *Engine) each(f func(*listener)) {
+func (x *Engine) each(f func(*server.Listener)) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, l := range x.of {

@@ -39,7 +39,7 @@ type schema struct {
 
 // readContract reads the contract.
 func readContract() (c contract) {
-	b, err := os.ReadFile("../../httpapi/openapi.json")
+	b, err := os.ReadFile("../../httpapi/v1/openapi.json")
 	if err != nil {
 		panic(err)
 	}

@@ -111,3 +111,10 @@ func (c *Caller) request(ctx context.Context, call *httpsms.Call, to Target) (*h
 	}
 	return req, nil
 }
+
+// AddTrace makes a call continue a trace, unless parent is empty.
+func AddTrace(request *httpsms.Call, parent string) {
+	if parent != "" {
+		request.Header = append(request.Header, [2]string{"Traceparent", parent})
+	}
+}

@@ -158,3 +158,9 @@ func Allowed(prefixes []string, public bool, text string) (to Target, err error)
 	}
 	return to, err
 }
+
+// WithoutQuery returns a URL without what its client may have written into its query, a password for instance.
+func WithoutQuery(url string) string {
+	before, _, _ := strings.Cut(url, "?")
+	return before
+}

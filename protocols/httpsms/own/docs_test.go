@@ -38,7 +38,7 @@ func TestDocs(t *testing.T) {
 // readContract reads the contract.
 func readContract(t *testing.T, contract any) {
 	t.Helper()
-	b, err := os.ReadFile("../../../httpapi/openapi.json")
+	b, err := os.ReadFile("../../../httpapi/v1/openapi.json")
 	if err != nil {
 		t.Fatal(err)
 	}

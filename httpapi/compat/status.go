@@ -1,0 +1,149 @@
+package compat
+
+import (
+	"context"
+	"net/netip"
+	"strings"
+	"time"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/gateway"
+	"pmg/protocols/httpsms/kannel"
+)
+
+// showStatus answers a request for Kannel's status, to those who show its password.
+func (h *handler) showStatus(isXML bool) {
+	password := h.x.Connector.Config().HTTP.StatusPassword
+	if password == "" {
+		h.x.AnswerAsk(kannel.Unknown())
+		return
+	}
+	if !h.dialects.gateway.Logins.AskSecret(h.x.Request.Context(), h.x.Connector, h.x.Conn.Remote, kannel.StatusPassword(h.x.Request.URL.RawQuery), password) {
+		h.x.AnswerAsk(kannel.StatusDenied(isXML))
+		return
+	}
+	h.x.Conn.LoggedIn()
+	h.x.AnswerAsk(kannel.StatusAnswer(h.dialects.status.read(), isXML))
+}
+
+// A Status makes what Kannel's status shows.
+type Status struct {
+	gateway   *gateway.Gateway
+	meter     *meter
+	addresses func(*connector.Connector) []netip.AddrPort
+	reached   func(*connector.Connector) int64 // since when an SMSC that is called by HTTP has been reached; 0: it is not
+}
+
+// NewStatus returns what makes it.
+func NewStatus(g *gateway.Gateway, addresses func(*connector.Connector) []netip.AddrPort, reached func(*connector.Connector) int64) *Status {
+	return &Status{gateway: g, meter: newMeter(g.Node.Clock.Now()), addresses: addresses, reached: reached}
+}
+
+// Keep measures rates until ctx ends.
+func (v *Status) Keep(ctx context.Context) {
+	v.meter.keep(ctx, v.gateway.Node.Clock.Now, v.gateway.Table.Connectors)
+}
+
+// read returns the figures of the gateway as those of a bearerbox: connectors to SMSCs are its smscs, listeners of requests
+// its boxes. Messages and receipts for clients wait in one queue.
+func (v *Status) read() *kannel.Status {
+	g, now := v.gateway, v.gateway.Node.Clock.Now()
+	s := &kannel.Status{
+		Version: kannel.Version, State: "running", Uptime: time.Duration(now - v.meter.began),
+		Stored: -1, ReportsWaited: -1, // which receipts may still come is on disk, and is not counted
+	}
+	switch {
+	case g.Node.Draining():
+		s.State = "going down"
+	case g.Node.Memory.Full():
+		s.State = "filled"
+	}
+	if g.Keeper.Durable() {
+		s.Stored = int(g.Pending())
+	}
+	for _, l := range g.Table.Lanes() {
+		if l.Account != "" {
+			s.Received.Queued += int(l.Queued.Load())
+		}
+	}
+	for _, c := range g.Table.Connectors() {
+		switch cfg := c.Config(); {
+		case cfg.Direction == config.Out:
+			one := v.smsc(now, c)
+			add(&s.Received, &one.Received)
+			add(&s.Sent, &one.Sent)
+			add(&s.ReportsReceived, &one.ReportsReceived)
+			s.Sent.Queued += one.Queued
+			if !c.Removed.Load() {
+				s.SMSCs = append(s.SMSCs, *one)
+			}
+		case !cfg.HasSessions() && !c.Removed.Load():
+			s.Boxes = append(s.Boxes, kannel.Box{ID: c.Name, IP: v.ipOf(c), Uptime: s.Uptime, TLS: c.TLS() != nil})
+		}
+	}
+	return s
+}
+
+// ipOf returns an address on which a connector listens.
+func (v *Status) ipOf(c *connector.Connector) string {
+	for _, a := range v.addresses(c) {
+		return a.Addr().String()
+	}
+	return ""
+}
+
+// smsc returns what is known of a connector to an SMSC.
+func (v *Status) smsc(now int64, c *connector.Connector) *kannel.SMSC {
+	cfg := c.Config()
+	s := &kannel.SMSC{
+		Name: strings.ToUpper(cfg.Protocol) + ":" + strings.Join(cfg.AllAddresses(), ",") + ":" + cfg.SystemID, AdminID: c.Name, ID: c.Name,
+		Failed: int(c.Stats.Failed.Load()), Queued: int(c.Stats.Queued.Load()),
+	}
+	s.State, s.Online = v.stateOf(now, c)
+	total := flowOf(c)
+	s.Received.Total, s.Sent.Total, s.ReportsReceived.Total = int(total.inbound), int(total.sent), int(total.receipts)
+	for i, ago := range [...]time.Duration{time.Minute, 5 * time.Minute} {
+		before, seconds := v.meter.before(now, ago, c)
+		s.Received.Rates[i] = float64(max(0, total.inbound-before.inbound)) / seconds // two counters make it, which are not read together
+		s.Sent.Rates[i] = float64(total.sent-before.sent) / seconds
+		s.ReportsReceived.Rates[i] = float64(total.receipts-before.receipts) / seconds
+	}
+	since := max(time.Duration(now-v.meter.began).Seconds(), 1)
+	for _, f := range []*kannel.Flow{&s.Received, &s.Sent, &s.ReportsReceived} {
+		f.Rates[2] = float64(f.Total) / since
+	}
+	return s
+}
+
+// stateOf returns the state of a connector in Kannel's words, or for how long it has been online.
+func (v *Status) stateOf(now int64, c *connector.Connector) (state string, online time.Duration) {
+	var since int64
+	c.Links(func(l *connector.Link) {
+		if l.Session.Bound() != 0 && (since == 0 || l.Opened < since) {
+			since = l.Opened
+		}
+	})
+	if reached := v.reached(c); reached != 0 {
+		since = reached
+	}
+	switch {
+	case c.Hold() != nil:
+		return "disconnected", 0
+	case c.Online() > 0 && since > 0:
+		return "", time.Duration(now - since)
+	case c.Stats.Failing.Load() > 0:
+		return "re-connecting", 0
+	case !c.Config().IsStatic():
+		return "disconnected", 0 // it connects when it has a message
+	}
+	return "connecting", 0
+}
+
+// add adds a flow to that of the whole, without what waits.
+func add(to, f *kannel.Flow) {
+	to.Total += f.Total
+	for i := range f.Rates {
+		to.Rates[i] += f.Rates[i]
+	}
+}

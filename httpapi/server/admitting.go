@@ -1,0 +1,211 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"pmg/account"
+	"pmg/internal/proxyheader"
+	"pmg/internal/sock"
+)
+
+// An admitting listener accepts connections while their connector has room for them, and closes those that may
+// not connect before anything is read. A connection of a proxy is read on a goroutine of its own until its PROXY
+// header is whole, so that it holds up no other, and is accepted behind it.
+type admitting struct {
+	net.Listener
+	of      *Listener
+	results chan accepted // for Accept
+	work    sync.WaitGroup
+	ctx     context.Context
+	end     context.CancelFunc
+}
+
+// An accepted is what Accept returns.
+type accepted struct {
+	conn net.Conn
+	err  error
+}
+
+// admitting begins to accept connections on a socket.
+func (l *Listener) admitting(s net.Listener) *admitting {
+	a := &admitting{Listener: s, of: l, results: make(chan accepted)}
+	a.ctx, a.end = context.WithCancel(context.Background())
+	a.work.Go(a.run)
+	return a
+}
+
+// Accept implements net.Listener.
+func (a *admitting) Accept() (net.Conn, error) {
+	select {
+	case r := <-a.results:
+		return r.conn, r.err
+	case <-a.ctx.Done():
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener. It ends the wait for headers, too.
+func (a *admitting) Close() error {
+	a.end()
+	err := a.Listener.Close()
+	a.work.Wait()
+	return err
+}
+
+// give has Accept return r. It returns false if the listener is closed instead.
+func (a *admitting) give(r accepted) bool {
+	select {
+	case a.results <- r:
+		return true
+	case <-a.ctx.Done():
+		return false
+	}
+}
+
+func (a *admitting) run() {
+	for {
+		c, err := a.Listener.Accept()
+		if err == nil {
+			a.admit(c)
+		} else if !a.give(accepted{err: err}) {
+			return
+		}
+	}
+}
+
+// admit admits a connection, or closes it.
+func (a *admitting) admit(c net.Conn) {
+	l, peer := a.of, addrOf(c.RemoteAddr())
+	cfg := l.Connector.Config()
+	byProxy := cfg.IsProxy(peer.Addr())
+	admit, remote, again := l.gateway.Sessions.Admit, peer, cfg.TakesFrom(peer.Addr())
+	if byProxy {
+		admit, remote, again = l.gateway.Sessions.AdmitProxy, netip.AddrPort{}, true
+	}
+	if !admit(l.Connector, peer) {
+		l.refuse(c, again)
+		return
+	}
+	one := l.open.Enter(c, account.Host(remote.Addr()))
+	if one == nil {
+		l.gateway.Sessions.Leave(l.Connector, nil, remote)
+		l.gateway.Sessions.NoInstance(l.Connector)
+		l.refuse(c, true)
+		return
+	}
+	k := &conn{Conn: one, of: l, Remote: remote}
+	if byProxy {
+		a.work.Go(func() { a.admitClient(k, peer) })
+		return
+	}
+	l.gateway.Sessions.Place(l.Connector, k, remote, k.displace)
+	if !a.give(accepted{conn: k}) {
+		_ = k.Close()
+	}
+}
+
+// admitClient admits the client that the PROXY header of a connection names, when the first octet behind the header
+// has come, or closes the connection. Most checks of proxies end before that octet.
+func (a *admitting) admitClient(c *conn, proxy netip.AddrPort) {
+	l := a.of
+	raw := c.Conn.Conn
+	goOn := context.AfterFunc(a.ctx, func() { _ = raw.Close() })
+	defer goOn()
+	client, err := l.readClient(raw, proxy)
+	if err != nil {
+		if err != errNobody && a.ctx.Err() == nil {
+			l.gateway.Sessions.NoHeader(l.Connector, proxy, err)
+		}
+		_ = c.Close()
+		return
+	}
+	l.gateway.Sessions.Leave(l.Connector, nil, netip.AddrPort{})
+	if !l.gateway.Sessions.Admit(l.Connector, client) {
+		l.refuse(c.Conn, l.Connector.Config().TakesFrom(client.Addr()))
+		return
+	}
+	if c.Remote = client; !c.From(account.Host(client.Addr())) {
+		l.gateway.Sessions.NoInstance(l.Connector)
+		l.refuse(c, true)
+		return
+	}
+	l.gateway.Sessions.Place(l.Connector, c, client, c.displace)
+	if n, _ := peek(raw, make([]byte, 1)); n == 0 || !goOn() || !a.give(accepted{conn: c}) {
+		_ = c.Close()
+	}
+}
+
+// errNobody says that a connection is no client's, but one with which a proxy checks whether the gateway lives.
+var errNobody = errors.New("nobody")
+
+// readClient reads the PROXY header of a connection and returns the address of its client, which is the proxy's own
+// if the header says so. What follows must come in the same time.
+func (l *Listener) readClient(c net.Conn, proxy netip.AddrPort) (client netip.AddrPort, err error) {
+	cfg := l.Connector.Config()
+	_ = c.SetReadDeadline(time.Now().Add(cfg.BindTimeout))
+	header, err := readHeader(c)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = fmt.Errorf("%d octets of it have come in %v", len(header), cfg.BindTimeout)
+	}
+	if err != nil {
+		return client, err
+	}
+	if client, err = proxyheader.Client(header); err != nil || client.IsValid() {
+		return client, err
+	}
+	if !cfg.TakesFrom(proxy.Addr()) { // it checks time and again
+		return client, errNobody
+	}
+	return proxy, nil
+}
+
+// readHeader reads a PROXY header, and none of the octets behind it, which are of TLS or HTTP. With an error it
+// returns what has come of one.
+func readHeader(c net.Conn) ([]byte, error) {
+	var buf [proxyheader.MaxHeader]byte
+	for n := 0; ; {
+		got, err := peek(c, buf[n:])
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return buf[:n], err
+		case got == 0 && n == 0:
+			return nil, errNobody
+		case got == 0:
+			return buf[:n], fmt.Errorf("it ends after %d octets", n)
+		}
+		extent, whole, err := proxyheader.Extent(buf[:n+got])
+		if err != nil {
+			return buf[:n], err
+		}
+		_, _ = io.ReadFull(c, buf[n:extent]) // they are there
+		if n = extent; whole {
+			return buf[:n], nil
+		}
+	}
+}
+
+// peek waits for octets of a connection and copies them to b, but leaves them to be read. It returns 0 at their
+// end, and with an error.
+func peek(c net.Conn, b []byte) (n int, err error) {
+	raw, err := c.(syscall.Conn).SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var failed error
+	err = raw.Read(func(fd uintptr) bool {
+		n, failed = sock.Peek(int(fd), b)
+		return failed != unix.EAGAIN
+	})
+	return max(n, 0), errors.Join(err, failed)
+}

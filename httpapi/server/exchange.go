@@ -1,0 +1,290 @@
+package server
+
+import (
+	"crypto/rand"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"pmg/account"
+	"pmg/config"
+	"pmg/connector"
+	"pmg/connector/streams"
+	"pmg/gateway"
+	"pmg/httpapi/body"
+	"pmg/internal/httpcall"
+	"pmg/internal/httpfault"
+	"pmg/internal/smstext"
+	"pmg/internal/tlsfiles"
+	"pmg/pdulog"
+	"pmg/protocols"
+	"pmg/protocols/httpsms"
+	"pmg/sms"
+)
+
+// An Exchange is a request, and its answer to come.
+type Exchange struct {
+	gateway   *gateway.Gateway
+	Connector *connector.Connector
+	log       *Log
+	bodies    *body.Room
+	Writer    http.ResponseWriter
+	Request   *http.Request
+	Conn      *conn
+	number    uint32
+	ID        string // of the request, for its client
+	logged    bool
+	read      bool // its body has come
+	Crowded   bool // its account has as many connections as it may
+	Account   *account.Account
+	Key       *config.Key // with which the client has logged in; nil: with its password
+	arrived   int64
+	claim     *body.Claim // nil: nobody wants the body
+}
+
+// Begin begins to answer a request. Its body, and the answer, must pass in the time that a PDU may take.
+func (l *Listener) Begin(w http.ResponseWriter, r *http.Request) *Exchange {
+	x := &Exchange{
+		gateway: l.gateway, Connector: l.Connector, log: l.Log, bodies: l.bodies,
+		Writer: w, Request: r, Conn: r.Context().Value(connKey{}).(*conn), number: l.Log.Next(),
+	}
+	x.Conn.Await(r.ContentLength != 0)
+	if len(r.TransferEncoding) > 0 && len(x.Connector.Config().Proxies) > 0 {
+		w.Header().Set("Connection", "close") // net/http does not say whether there was a length, too: the proxy may have read that
+	}
+	x.Extend()
+	x.ID = "r" + strconv.FormatUint(uint64(x.number), 16) + "-" + rand.Text()[:10]
+	w.Header().Set("Request-Id", x.ID)
+	return x
+}
+
+// Extend gives the client as long as a PDU may take from now on to send, and as long again to take the answer. A body of a client that has
+// not logged in on the connection may take as long as a login.
+func (x *Exchange) Extend() {
+	patience := x.gateway.Node.Config().Limits.PDUTimeout
+	c := http.NewResponseController(x.Writer)
+	reading := patience
+	if !x.read && !x.Conn.known.Load() && x.Request.ContentLength != 0 {
+		reading = min(patience, x.Connector.Config().BindTimeout)
+	}
+	_ = c.SetReadDeadline(time.Now().Add(reading))
+	_ = c.SetWriteDeadline(time.Now().Add(2*patience + time.Second)) // the rate may have the answer wait
+}
+
+// LogIn reports whether the credentials of the request are those of an account that may submit.
+func (x *Exchange) LogIn(name, password string) bool {
+	certificate, ok := x.Certificate()
+	if !ok {
+		x.CloseBehind()
+		return false
+	}
+	ctx, end := x.whileThere()
+	defer end()
+	result := x.gateway.Logins.Ask(ctx, x.Connector, x.Conn.Remote, certificate, protocols.Credentials{
+		SystemID: []byte(name), Password: []byte(password), Bind: protocols.Transmitter,
+	})
+	return x.enter(result.Account, result.Code)
+}
+
+// LogInByKey reports whether a key is one of an account that may submit.
+func (x *Exchange) LogInByKey(key string) bool {
+	certificate, ok := x.Certificate()
+	if !ok {
+		x.CloseBehind()
+		return false
+	}
+	result, k := x.gateway.Logins.AskKey(x.Connector, x.Conn.Remote, certificate, key)
+	x.Key = k
+	return x.enter(result.Account, result.Code)
+}
+
+// enter notes whose request it is, and reports false if it is nobody's.
+func (x *Exchange) enter(a *account.Account, code sms.Code) bool {
+	if code != sms.OK {
+		return false
+	}
+	x.Account = a
+	x.Conn.LoggedIn()
+	if !x.Conn.LogIn(a.SystemID) {
+		x.Crowded = true
+		x.CloseBehind()
+	}
+	x.Extend()
+	return true
+}
+
+// CloseBehind closes the connection behind the answer.
+func (x *Exchange) CloseBehind() { x.Writer.Header().Set("Connection", "close") }
+
+// Certificate returns the identity of the request's client by its certificate. It reports false for one that would not be taken any more,
+// though the connection began with it.
+func (x *Exchange) Certificate() (id tlsfiles.Identity, ok bool) {
+	t := x.Request.TLS
+	if t == nil || len(t.VerifiedChains) == 0 {
+		return id, true
+	}
+	files := x.Connector.TLS()
+	if files == nil || !x.Conn.trusts(files.Config(""), t.PeerCertificates) {
+		return id, false
+	}
+	return tlsfiles.IdentityOf(t.PeerCertificates[0]), true
+}
+
+// MayCall returns why the account's messages may not name a URL to be called, nil if they may, or name none.
+func (x *Exchange) MayCall(url string) error {
+	if url == "" {
+		return nil
+	}
+	a := x.Account.Config()
+	_, err := httpcall.Allowed(a.CallbackURLs, a.CallbacksTo == config.PublicCallbacks, url)
+	return err
+}
+
+// Source returns where the messages of the request come from.
+func (x *Exchange) Source() *connector.Source {
+	return &connector.Source{
+		Connector: x.Connector, Remote: x.Conn.Remote, Account: x.Account,
+		Origin: x.gateway.Node.Origins.Of(x.Account.SystemID, x.Connector.Name),
+	}
+}
+
+// Trace has the trace of a message go on from that of the request, if its client asks for it.
+func (x *Exchange) Trace(o *httpsms.Order) {
+	o.Context.Parent = x.gateway.Settler.Parent(x.Request.Header["Traceparent"])
+}
+
+// ReadBody reads the body of the request, of most octets at most, while there is room for it among those of an account; "" is of clients
+// who have not logged in. Whoever has called it calls end.
+func (x *Exchange) ReadBody(most int64, account string) ([]byte, error) {
+	x.claim = x.bodies.Claim(account)
+	b, err := x.claim.Read(http.MaxBytesReader(httpfault.Under(x.Writer), x.Request.Body, most+1), x.Request.ContentLength, most)
+	if err == nil {
+		x.read = true
+		x.Conn.Await(false)
+		x.Extend()
+	}
+	return b, err
+}
+
+// LargestBody returns how many octets a body may have that may have most by its kind.
+func (x *Exchange) LargestBody(most int64) int64 { return x.bodies.Largest(most) }
+
+// End gives back the room for the body.
+func (x *Exchange) End() {
+	if x.claim != nil {
+		x.claim.Release()
+	}
+}
+
+// Head returns the request for a dialect, without its body.
+func (x *Exchange) Head() *httpsms.Request {
+	return &httpsms.Request{Method: x.Request.Method, Path: x.Request.URL.Path, Query: x.Request.URL.RawQuery, Header: x.Request.Header}
+}
+
+// BeginStream notes a request that lasts, in the table of its connector, from which the caller removes it. may reports whether the login of
+// its client still holds; cut is called when it must end. It reports false if none may begin.
+func (x *Exchange) BeginStream(kind string, may func() bool, cut func()) (*streams.Stream, bool) {
+	s := &streams.Stream{
+		Number: x.number, Remote: x.Conn.Remote, Account: x.Account.SystemID, Kind: kind, Opened: x.gateway.Node.Clock.Now(), May: may, Cut: cut,
+	}
+	s.Heard.Store(s.Opened)
+	return s, x.Connector.Streams.Begin(s)
+}
+
+// AnswerAsk answers a request that cannot submit anything.
+func (x *Exchange) AnswerAsk(a *httpsms.Answer) {
+	x.Answer(a)
+	x.LogRequest(httpsms.Ask, nil, a.Status, 0)
+}
+
+// Answer writes an answer.
+func (x *Exchange) Answer(a *httpsms.Answer) {
+	h := x.Writer.Header()
+	if a.ContentType != "" {
+		h.Set("Content-Type", a.ContentType)
+	}
+	for _, f := range a.Header {
+		h[f[0]] = []string{f[1]} // as the dialect writes it
+	}
+	unread := x.Request.ContentLength != 0 && !x.read
+	if unread {
+		h.Set("Connection", "close") // otherwise net/http waits for the body before it answers
+	}
+	h.Set("Content-Length", strconv.Itoa(len(a.Body)))
+	x.Writer.WriteHeader(a.Status)
+	if x.Request.Method != http.MethodHead {
+		_, _ = x.Writer.Write(a.Body)
+	}
+	if unread {
+		x.linger()
+	}
+}
+
+// How long, and for how many octets, a body is read after its request was refused without it.
+const (
+	lingerTime   = time.Second
+	lingerOctets = 2 << 20
+)
+
+// linger reads what comes of a body that nobody wants, so that its client, which may still send, reads the answer: octets that nobody
+// reads have the system reset the connection, and the client lose it.
+func (x *Exchange) linger() {
+	c := http.NewResponseController(x.Writer)
+	if c.Flush() == nil && c.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
+		_, _ = io.Copy(io.Discard, io.LimitReader(x.Request.Body, lingerOctets))
+	}
+}
+
+// LogRequest writes the request for a message and what was answered to the pdu log.
+func (x *Exchange) LogRequest(command int, o *httpsms.Order, status int, id uint64) {
+	if !x.log.IsEnabled() {
+		x.log.CountExchange(command, true, counted(status))
+		return
+	}
+	number := x.number
+	if x.logged { // it has several messages
+		number = x.log.Next()
+	}
+	x.logged = true
+	var p httpsms.PDU
+	p.Begin(command, number, 0)
+	p.Add("method", x.Request.Method)
+	p.Add("path", x.Request.URL.Path)
+	p.Add("remote", x.Conn.Remote.String())
+	p.Add("request", x.ID)
+	if x.Key != nil {
+		p.Add("key", x.Key.Name)
+	}
+	if o != nil {
+		p.Add("from", o.From)
+		p.Add("to", o.To)
+		p.Add("reference", o.Context.Reference)
+		p.AddText("text", TextOf(o))
+	}
+	about := pdulog.About{}
+	if x.Account != nil {
+		about.Account = x.Account.SystemID
+	}
+	x.log.Line(true, &p, about)
+	p.Begin(command+1, number, uint32(status))
+	about.ID = id
+	x.log.Line(false, &p, about)
+	x.log.CountExchange(command, true, counted(status))
+}
+
+// TextOf returns the text of an order as UTF-8, or its octets if they are no text.
+func TextOf(o *httpsms.Order) []byte {
+	if text, ok := smstext.Append(nil, o.Alphabet, false, o.Text); ok {
+		return text
+	}
+	return o.Text
+}
+
+// counted returns the status under which an answer is counted, 0 where the request has succeeded.
+func counted(status int) uint32 {
+	if status < http.StatusBadRequest {
+		return 0
+	}
+	return uint32(status)
+}

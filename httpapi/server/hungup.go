@@ -1,0 +1,45 @@
+package server
+
+import (
+	"context"
+	"syscall"
+	"time"
+
+	"pmg/internal/sock"
+)
+
+// lookAgain is how often a request that waits for its login is looked at whether its client is there still.
+const lookAgain = 100 * time.Millisecond
+
+// whileThere returns a context that ends when the client of the request has hung up. net/http does not notice that before the body
+// has been read, and a login must not wait for one that is gone.
+func (x *Exchange) whileThere() (context.Context, context.CancelFunc) {
+	ctx, end := context.WithCancel(x.Request.Context())
+	var look func()
+	look = func() {
+		if ctx.Err() != nil {
+			return
+		}
+		if x.Conn.hungUp() {
+			end()
+			return
+		}
+		time.AfterFunc(lookAgain, look)
+	}
+	first := time.AfterFunc(lookAgain, look)
+	return ctx, func() {
+		first.Stop()
+		end()
+	}
+}
+
+// hungUp reports whether the client sends nothing more, even if not all has been read that it has sent.
+func (c *conn) hungUp() bool {
+	raw, err := c.Conn.Conn.(syscall.Conn).SyscallConn()
+	if err != nil {
+		return true
+	}
+	gone := true
+	_ = raw.Control(func(fd uintptr) { gone = sock.HungUp(int(fd)) }) // an error says that it is closed
+	return gone
+}

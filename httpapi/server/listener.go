@@ -1,0 +1,215 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	stdlog "log"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pmg/connector"
+	"pmg/gateway"
+	"pmg/httpapi/body"
+	"pmg/httpapi/conns"
+	"pmg/internal/handshakes"
+	"pmg/internal/sock"
+	"pmg/internal/tlsfiles"
+)
+
+// Bounds on a connection.
+const (
+	maxHeader     = 64 << 10
+	headerTimeout = 5 * time.Second
+	idleTimeout   = time.Minute
+)
+
+// A Listener serves a connector.
+type Listener struct {
+	gateway   *gateway.Gateway
+	Connector *connector.Connector
+	sockets   []net.Listener
+	http      http.Server
+	open      *conns.Table
+	Log       *Log
+	bodies    *body.Room
+}
+
+// Listen opens the sockets of a connector, unless they are open. handler makes what answers its requests.
+func Listen(g *gateway.Gateway, c *connector.Connector, opened []sock.Listening, bodies *body.Room, handler func(*Listener) http.Handler) (*Listener, error) {
+	l := &Listener{gateway: g, Connector: c, open: conns.NewTable(func() int { return c.Config().Instances }), bodies: bodies, Log: NewLog(c, &g.Node.Clock)}
+	for _, o := range opened {
+		s, err := o.Listener()
+		if err != nil {
+			l.Close()
+			return nil, fmt.Errorf("cannot start connector %s: %w", c.Name, err)
+		}
+		l.sockets = append(l.sockets, s)
+	}
+	if len(opened) == 0 {
+		for _, address := range c.Config().AllAddresses() {
+			s, err := net.Listen("tcp", address)
+			if err != nil {
+				l.Close()
+				return nil, fmt.Errorf("cannot start connector %s: %w", c.Name, sock.ListenError(address, err))
+			}
+			l.sockets = append(l.sockets, s)
+		}
+	}
+	l.http = http.Server{
+		Handler:           handler(l),
+		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, connOf(c))
+		},
+		ConnState: connState,
+		ErrorLog:  stdlog.New(g.Node.Log.With().Str("connector", c.Name).Logger(), "", 0),
+	}
+	l.http.RegisterOnShutdown(c.Streams.Close)
+	return l, nil
+}
+
+// Serve begins to take requests.
+func (l *Listener) Serve() {
+	for _, s := range l.sockets {
+		var in net.Listener = l.admitting(s)
+		if l.Connector.TLS() != nil {
+			in = &handshakes.Listener{
+				Listener: in, Config: &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: l.tlsConfig},
+				Turns: l.gateway.Node.Handshakes, Limit: headerTimeout, Log: l.http.ErrorLog,
+			}
+		}
+		go func() { _ = l.http.Serve(in) }() // close ends it
+	}
+}
+
+// tlsConfig returns what is in force when a client connects.
+func (l *Listener) tlsConfig(*tls.ClientHelloInfo) (*tls.Config, error) {
+	config := l.Connector.TLS().Config("").Clone()
+	config.NextProtos = []string{"http/1.1"}
+	return config, nil
+}
+
+// Addresses returns where it listens.
+func (l *Listener) Addresses() (all []netip.AddrPort) {
+	for _, s := range l.sockets {
+		if a, ok := s.Addr().(*net.TCPAddr); ok {
+			all = append(all, a.AddrPort())
+		}
+	}
+	return all
+}
+
+// stopPatience is how long a connector that goes waits for headers and bodies that have not come.
+const stopPatience = time.Second
+
+// Drain takes no more requests, and waits for those that are under way until ctx is done.
+func (l *Listener) Drain(ctx context.Context) {
+	l.open.Stop(stopPatience)
+	_ = l.http.Shutdown(ctx)
+}
+
+// Close ends all connections.
+func (l *Listener) Close() {
+	_ = l.http.Close()
+	for _, s := range l.sockets {
+		_ = s.Close()
+	}
+	l.Log.Close()
+}
+
+// refuse closes a connection for which there is no room. One that may come again is told so, without reading from it.
+func (l *Listener) refuse(c net.Conn, again bool) {
+	if again && l.Connector.TLS() == nil {
+		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
+		_, _ = c.Write([]byte("HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"))
+	}
+	_ = c.Close()
+}
+
+// A conn is a connection of a client.
+type conn struct {
+	*conns.Conn
+	of     *Listener
+	Remote netip.AddrPort // not valid until the PROXY header of the connection has been read
+	known  atomic.Bool    // somebody has logged in on it
+	once   sync.Once
+	trust  atomic.Pointer[trust]
+}
+
+// A trust is what was found of the certificate of a connection's client.
+type trust struct {
+	by    *tls.Config
+	until time.Time // zero: it is not taken
+}
+
+// trusts reports whether a configuration takes the certificates that the client has shown. They are looked at again only with another one.
+func (c *conn) trusts(by *tls.Config, shown []*x509.Certificate) bool {
+	found := c.trust.Load()
+	if found == nil || found.by != by {
+		found = &trust{by, tlsfiles.ValidUntil(by, shown)}
+		c.trust.Store(found)
+	}
+	return time.Now().Before(found.until)
+}
+
+type connKey struct{}
+
+// connOf returns the connection below that of TLS.
+func connOf(c net.Conn) *conn {
+	if t, ok := c.(*handshakes.Conn); ok {
+		c = t.NetConn()
+	}
+	return c.(*conn)
+}
+
+// connState is the ConnState of a listener.
+func connState(c net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateActive:
+		connOf(c).Work()
+	case http.StateIdle:
+		connOf(c).Rest()
+	}
+}
+
+// LoggedIn notes that a request on the connection has shown valid credentials: the connection does not count any
+// more as one of strangers.
+func (c *conn) LoggedIn() {
+	if !c.known.Swap(true) {
+		c.of.gateway.Sessions.Known(c.of.Connector, c, c.Remote)
+	}
+}
+
+// displace ends a connection on which nobody has logged in, because another needs its place.
+func (c *conn) displace() { _ = c.Conn.Conn.Close() }
+
+// RemoteAddr implements net.Conn. It returns the client's address, also behind a proxy.
+func (c *conn) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(c.Remote) }
+
+// Close implements net.Conn.
+func (c *conn) Close() error {
+	c.once.Do(func() {
+		if c.known.Swap(true) {
+			c.of.gateway.Sessions.CloseSocket()
+		} else {
+			c.of.gateway.Sessions.Leave(c.of.Connector, c, c.Remote)
+		}
+	})
+	return c.Conn.Close()
+}
+
+func addrOf(a net.Addr) netip.AddrPort {
+	if t, ok := a.(*net.TCPAddr); ok {
+		p := t.AddrPort()
+		return netip.AddrPortFrom(p.Addr().Unmap(), p.Port())
+	}
+	return netip.AddrPort{}
+}

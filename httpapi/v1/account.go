@@ -1,0 +1,73 @@
+package v1
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"strings"
+	"time"
+
+	"pmg/protocols/httpsms/own"
+	"pmg/sms"
+)
+
+// getAccount tells what the account may do, and what it has done since the gateway started.
+func (h *handler) getAccount() {
+	a, t := h.x.Account.Config(), h.x.Source().Origin.Tally
+	h.answerJSON(http.StatusOK, struct {
+		Account      string              `json:"account"`
+		Rate         int                 `json:"rate"`
+		Burst        int                 `json:"burst"`
+		MaxParts     int                 `json:"max_parts"`
+		MaxSchedule  string              `json:"max_schedule"`
+		MaxScheduled int                 `json:"max_scheduled"`
+		Counters     sms.Counters[int64] `json:"counters"`
+	}{a.SystemID, a.Rate, a.Burst, a.MaxParts, a.MaxSchedule.String(), a.MaxScheduled, sms.Counters[int64]{
+		Scheduled: t.Scheduled.Load(), Parked: t.Parked.Load(), Memory: t.Memory.Load(), Accepted: t.Accepted.Load(),
+		Refused: t.Refused.Load(), Sent: t.Sent.Load(), Failed: t.Failed.Load(), Cancelled: t.Cancelled.Load(), Expired: t.Expired.Load(),
+	}})
+}
+
+// limits tells the client of an account with a rate how much of it is left.
+func (h *handler) limits() {
+	rate := h.x.Account.Config().Rate
+	if rate == 0 {
+		return
+	}
+	left, whole := h.x.Account.Left(h.api.gateway.Node.Clock.Now())
+	header := h.x.Writer.Header()
+	header["RateLimit-Policy"] = []string{fmt.Sprintf(`"account";q=%d;w=1`, rate)}
+	header["RateLimit"] = []string{fmt.Sprintf(`"account";r=%d;t=%d`, left, (whole+int64(time.Second)-1)/int64(time.Second))}
+}
+
+// problemPage returns the page that the type of a problem names, nil if there is none.
+func problemPage(r *http.Request) []byte {
+	for _, k := range own.Kinds() {
+		if k.Name != r.PathValue("name") {
+			continue
+		}
+		retry := "The same request will not succeed later."
+		if k.Retry > 0 {
+			retry = fmt.Sprintf("The same request may succeed after %d s (Retry-After).", k.Retry)
+		}
+		return fmt.Appendf(nil, "<!doctype html><html lang=en><meta charset=utf-8><title>%s</title>\n<h1>%s</h1>\n<p><code>%s</code>, status %d\n<p>%s\n<p>%s\n",
+			k.Name, html.EscapeString(k.Title), k.Name, k.Status, html.EscapeString(k.Doc), retry)
+	}
+	return nil
+}
+
+// unknown answers a request that nothing in m is for: with the methods that its path knows, if there are any.
+func (h *handler) unknown(m *http.ServeMux) {
+	var allowed []string
+	for _, method := range [...]string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+		if _, pattern := m.Handler(&http.Request{Method: method, Host: h.x.Request.Host, URL: h.x.Request.URL}); strings.Contains(pattern, " ") {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) == 0 {
+		h.problem(own.NewProblem("not-found", "there is no "+h.x.Request.URL.Path))
+		return
+	}
+	h.x.Writer.Header().Set("Allow", strings.Join(allowed, ", "))
+	h.problem(own.NewProblem("method-not-allowed", h.x.Request.URL.Path+" knows "+strings.Join(allowed, ", ")))
+}

@@ -1,0 +1,55 @@
+package v1
+
+import (
+	"pmg/gateway/operate"
+	"pmg/protocols"
+	"pmg/protocols/httpsms/own"
+	"pmg/sms"
+)
+
+// patchMessage changes a message that waits.
+func (h *handler) patchMessage() {
+	body, ok := h.readJSON(maxMessageBody)
+	if !ok {
+		return
+	}
+	change, p := own.ReadChange(body, h.now())
+	if p != nil {
+		h.problem(p)
+		return
+	}
+	o, ok := h.operation(protocols.Operation{Kind: protocols.Replace, Change: change.Apply})
+	if !ok {
+		return
+	}
+	switch o.Code {
+	case sms.OK:
+		h.getMessage()
+	case sms.UnknownMessage:
+		h.problem(noMessage())
+	case sms.Rejected:
+		h.notChanged()
+	default:
+		h.problem(own.Refused("", o.Code))
+	}
+}
+
+// notChanged tells why a message was not changed.
+func (h *handler) notChanged() {
+	o, ok := h.operation(protocols.Operation{Kind: protocols.Query})
+	if !ok {
+		return
+	}
+	h.problem(whyNot(o))
+}
+
+// whyNot returns the problem of a message that was not changed, of what a query knows of it.
+func whyNot(o *operate.Operation) *own.Problem {
+	switch {
+	case o.Code != sms.OK:
+		return noMessage()
+	case o.Waits != nil:
+		return own.NewProblem("not-changeable", "")
+	}
+	return tooLate(&o.Known)
+}

@@ -1,0 +1,311 @@
+package v1
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/own"
+	"pmg/sms"
+	"pmg/webhook"
+)
+
+// Bounds on streams of events.
+const (
+	mostStreams = 4                // of an account
+	quietTime   = 15 * time.Second // after which a stream that has told nothing says that it goes on
+	fullTime    = 2 * time.Second  // after which a stream ends whose client has as many events as it may, and acknowledges none
+	endTime     = time.Second      // that a client has to take what is written when its stream must end
+	comeBack    = time.Second      // after which a client is asked to come back
+)
+
+// An eventStream tells a client the events of its account as they come (server-sent events). A client that cannot acknowledge
+// while it listens does so by coming back: Last-Event-ID names the last event that it has. So a stream ends when nothing was
+// acknowledged for too long.
+//
+//	goes ──stop: no acknowledgement, login, shutdown──► over ──► ended: what was told is held for pullAgain,
+//	  └──the client goes, or does not read─────────────────────────▲    or given back immediately
+type eventStream struct {
+	account string
+	most    int           // events that may be told and not acknowledged
+	over    chan struct{} // closed: it must end
+	cut     func()        // ends writes under way soon
+
+	// Guarded by the lock of pulls:
+	stopped bool   // over is closed
+	left    bool   // its client has come back by another
+	told    int    // events
+	held    int    // those that were not acknowledged
+	full    int64  // when it ends unless one is acknowledged; 0: it may tell more
+	last    string // the last event that its client has, as far as that is known and it is not held
+	number  int    // of that one among those told; 0: it is of a stream before
+}
+
+// stop has a stream end. The caller holds the lock of pulls, where the stream goes.
+func (s *eventStream) stop() {
+	if !s.stopped {
+		s.stopped = true
+		close(s.over)
+		s.cut()
+	}
+}
+
+// beginStream begins a stream. It returns why it may not begin, nil if it does.
+func (p *Pulls) beginStream(s *eventStream) *own.Problem {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	of := p.account(s.account)
+	switch {
+	case p.closed:
+		return own.NewProblem("unavailable", "")
+	case len(of.streams) >= mostStreams:
+		return own.NewProblem("too-many-streams", fmt.Sprintf("%d streams of the account go on", mostStreams))
+	case of.waiting >= mostPulls || of.room() < mostPulled:
+		return own.NewProblem("rate-limited", fmt.Sprintf("%d requests wait, or too many of %d events were not acknowledged", mostPulls, mostHeld))
+	}
+	of.waiting++
+	of.streams[s] = struct{}{}
+	return nil
+}
+
+// hold notes an event that a stream is about to tell. It reports false if the stream must end.
+func (p *Pulls) hold(s *eventStream, l *connector.Lane, slot *connector.Slot, now int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if s.stopped {
+		return false
+	}
+	s.told++
+	if s.held++; s.held >= s.most {
+		s.full = now + int64(fullTime)
+	}
+	p.of[s.account].held[webhook.EventID(slot.Message)] = held{l, slot, now + int64(pullAgain), s, s.told}
+	return true
+}
+
+// endStream ends a stream, to which its lane gives nothing any more. What it has told is held, so that its client can come back
+// and say which it has; rest, which it has not told, is given back.
+func (p *Pulls) endStream(s *eventStream, l *connector.Lane, rest []*connector.Slot, now int64) {
+	var back []held
+	p.mu.Lock()
+	of := p.of[s.account]
+	of.waiting--
+	delete(of.streams, s)
+	for id, h := range of.held {
+		switch {
+		case h.stream != s:
+		case p.closed || s.left:
+			back = append(back, h)
+			of.drop(id, h)
+		default:
+			h.until = now + int64(pullAgain)
+			of.held[id] = h
+		}
+	}
+	p.mu.Unlock()
+	for _, slot := range rest {
+		back = append(back, held{lane: l, slot: slot})
+	}
+	for _, h := range back {
+		p.back(h)
+	}
+}
+
+// left returns the stream that a client has left whose last event is that one, nil if nobody knows, and which of its events that is.
+func (of *pulled) left(last string) (s *eventStream, number int) {
+	if h := of.held[last]; h.stream != nil {
+		return h.stream, h.number
+	}
+	for s := range of.streams {
+		if s.last == last {
+			return s, s.number
+		}
+	}
+	for _, h := range of.held {
+		if h.stream != nil && h.stream.last == last {
+			return h.stream, h.stream.number
+		}
+	}
+	return nil, 0
+}
+
+// resume acknowledges what a stream has told up to the last event that its client has, who comes back. What it has told later
+// is told again. An event that is not known any more, after a restart for instance, says nothing.
+func (p *Pulls) resume(account, last string) {
+	var had, back []held
+	p.mu.Lock()
+	of := p.account(account)
+	s, number := of.left(last)
+	if s == nil {
+		p.mu.Unlock()
+		return
+	}
+	_, goes := of.streams[s]
+	for id, h := range of.held {
+		switch {
+		case h.stream != s:
+		case h.number <= number:
+			had = append(had, h)
+			of.drop(id, h)
+		case !goes:
+			back = append(back, h)
+			of.drop(id, h)
+		}
+	}
+	if goes { // it ends, and then gives back the rest: nobody has noticed yet that its client is gone
+		s.left = true
+		s.stop()
+	}
+	p.mu.Unlock()
+	p.end(had)
+	for _, h := range back {
+		p.back(h)
+	}
+}
+
+// stop ends a stream from without: its login does not hold any more, or an operator or a shutdown ends it.
+func (p *Pulls) stop(s *eventStream) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s.stop()
+}
+
+// wantsStream reports whether the client wants events as they come.
+func (h *handler) wantsStream() bool {
+	for accepted := range strings.SplitSeq(strings.Join(h.x.Request.Header.Values("Accept"), ","), ",") {
+		kind, _, _ := strings.Cut(accepted, ";")
+		if strings.EqualFold(strings.TrimSpace(kind), streamType) {
+			return h.x.Request.Method == http.MethodGet
+		}
+	}
+	return false
+}
+
+const streamType = "text/event-stream"
+
+// streamEvents tells events as they come, until the client goes. It tells most at a time that the client does not acknowledge.
+func (h *handler) streamEvents(most int) {
+	l := h.fetchedFrom()
+	if l == nil {
+		h.problem(own.NewProblem("unavailable", ""))
+		return
+	}
+	last := h.x.Request.Header.Get("Last-Event-ID")
+	if !strings.HasPrefix(last, webhook.EventPrefix) {
+		last = "" // no event has it
+	} else {
+		h.api.pulls.resume(h.x.Account.SystemID, last)
+	}
+	c := http.NewResponseController(h.x.Writer)
+	s := &eventStream{
+		account: h.x.Account.SystemID, most: most, last: last, over: make(chan struct{}),
+		cut: func() { _ = c.SetWriteDeadline(time.Now().Add(endTime)) },
+	}
+	life, ok := h.x.BeginStream("events", h.mayStream, func() { h.api.pulls.stop(s) })
+	if !ok {
+		h.problem(own.NewProblem("unavailable", ""))
+		return
+	}
+	defer h.x.Connector.Streams.End(life)
+	if problem := h.api.pulls.beginStream(s); problem != nil {
+		h.x.CloseBehind() // those that are refused leave the connections to others
+		h.problem(problem)
+		return
+	}
+	p, _ := h.api.pulls.open(l, most) // if the gateway ends, so does the stream
+	t := &eventWriter{
+		w: h.x.Writer, out: c, stream: s, pull: p, pulls: h.api.pulls, now: h.api.gateway.Node.Clock.Now, patience: h.api.gateway.Node.Config().Limits.PDUTimeout,
+		may: h.mayStream, event: func(m *sms.Message) own.Event { return h.told(l, m) },
+	}
+	defer func() {
+		p.shut()
+		h.api.pulls.endStream(s, l, append(t.rest, p.take()...), h.api.gateway.Node.Clock.Now())
+	}()
+	header := h.x.Writer.Header()
+	header.Set("Content-Type", streamType)
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Accel-Buffering", "no") // nginx passes on what it gets
+	_ = c.SetReadDeadline(time.Time{})
+	h.x.LogRequest(httpsms.Ask, nil, http.StatusOK, 0)
+	t.run(h.x.Request.Context())
+}
+
+// mayStream reports whether the client of a stream may still have its account's events.
+func (h *handler) mayStream() bool {
+	a := h.api.gateway.Table.Account(h.x.Account.SystemID)
+	return a != nil && a.Pull && h.isStillKnown(config.ReadScope)
+}
+
+// An eventWriter is what tells the events of a stream.
+type eventWriter struct {
+	w        io.Writer
+	out      *http.ResponseController // of w
+	stream   *eventStream
+	pull     *pull
+	pulls    *Pulls
+	now      func() int64
+	patience time.Duration // that the client has to take what is written
+	may      func() bool   // whether it may still have the events
+	event    func(*sms.Message) own.Event
+	rest     []*connector.Slot // that are to be told
+}
+
+// run tells events until the stream must end, or its client has gone.
+func (t *eventWriter) run(client context.Context) {
+	quiet := time.NewTicker(quietTime)
+	defer quiet.Stop()
+	if !t.write(fmt.Sprintf("retry: %d\n\n", comeBack.Milliseconds())) || t.out.Flush() != nil {
+		return
+	}
+	for {
+		text := ""
+		select {
+		case <-t.pull.came:
+		case <-quiet.C:
+			text = ":\n\n"
+		case <-t.stream.over:
+			return
+		case <-client.Done():
+			return
+		}
+		if !t.may() || !t.write(text) || !t.tellAll() || t.out.Flush() != nil {
+			return
+		}
+	}
+}
+
+// tellAll tells what has come. It reports false if the stream must end.
+func (t *eventWriter) tellAll() bool {
+	for t.rest = t.pull.take(); len(t.rest) > 0; {
+		slot := t.rest[0]
+		event := t.event(slot.Message) // before it is held: then any client of the account may end it
+		data, err := json.Marshal(event)
+		if err != nil || !t.pulls.hold(t.stream, t.pull.lane, slot, t.now()) {
+			return false
+		}
+		t.rest = t.rest[1:]
+		if !t.write(fmt.Sprintf("id: %s\nevent: %s\ndata: %s\n\n", event.ID, event.Type, data)) {
+			return false
+		}
+	}
+	return true
+}
+
+// write writes text. It reports false if the client does not take it in time, or the stream must end.
+func (t *eventWriter) write(text string) bool {
+	_ = t.out.SetWriteDeadline(time.Now().Add(t.patience))
+	select {
+	case <-t.stream.over: // stop sets its deadline after it has closed this: either this is seen, or that deadline counts
+		return false
+	default:
+	}
+	_, err := io.WriteString(t.w, text)
+	return err == nil
+}

@@ -1,0 +1,142 @@
+package v1
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"pmg/gateway/operate"
+	"pmg/protocols"
+	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/own"
+	"pmg/sms"
+)
+
+// operation carries out an operation about the message that the path names. It answers the request if it cannot.
+func (h *handler) operation(o protocols.Operation) (*operate.Operation, bool) {
+	id, err := httpsms.ParseID(h.x.Request.PathValue("id"))
+	desk := h.api.gateway.Operate
+	switch {
+	case err != nil:
+		h.problem(noMessage())
+		return nil, false
+	case !desk.MayBegin(h.x.Account):
+		h.problem(own.NewProblem("rate-limited", "too many requests of the account are under way"))
+		return nil, false
+	}
+	o.ID, o.ByID = id, true
+	begun := desk.Begin(h.x.Account, protocols.HTTP, o)
+	begun.Run()
+	return begun, true
+}
+
+// getMessage tells what is known of a message.
+func (h *handler) getMessage() {
+	o, ok := h.operation(protocols.Operation{Kind: protocols.Query})
+	if !ok {
+		return
+	}
+	switch {
+	case o.Code == sms.SystemError || o.Code == sms.Throttled:
+		h.problem(own.NewProblem("unavailable", ""))
+		return
+	case o.Code != sms.OK:
+		h.problem(noMessage())
+		return
+	}
+	h.answerJSON(http.StatusOK, h.api.shown(&o.Known))
+}
+
+// shown returns what a client sees of a message.
+func (a *API) shown(o *operate.Known) own.Known {
+	k := known(o)
+	if k.Connector = a.events.PublicName(k.Connector); k.Connector == "" {
+		k.SMSCID = ""
+	}
+	return k
+}
+
+// known returns what is known of a message, with the connector's own name.
+func known(o *operate.Known) own.Known {
+	if m := o.Waits; m != nil {
+		source, dest := m.Source(), m.Dest()
+		if s, ok := m.Submitted(); ok {
+			source, dest = s.Source, s.Dest
+		}
+		state := own.Queued
+		if o.Result.State == sms.StateScheduled {
+			state = own.Scheduled
+		}
+		k := own.KnownOf(o.Result.ID, source, dest, m.Context(), state, m.Arrived, m.DeliverAt, m.Expires)
+		k.Parts = int(max(m.Parts, sms.PartsOf(m.Context()), 1))
+		return k
+	}
+	v := o.Left
+	source, dest := v.Source, v.Dest
+	if s, ok := sms.ReadSubmitted(v.Submitted); ok {
+		source, dest = s.Source, s.Dest
+	}
+	f, taken := &o.Fate, len(v.By) > 0
+	if o.Result.State.Final() {
+		taken = !f.Untaken
+	}
+	k := own.KnownOf(o.Result.ID, source, dest, v.Context, own.StateOf(o.Result.State, taken), v.Arrived, v.DeliverAt, 0)
+	k.At, k.Connector, k.SMSCID, k.Parts, k.NetworkError = own.At(o.Result.Since), string(v.By), string(v.PeerID), int(max(f.Parts, sms.PartsOf(v.Context))), string(f.Err)
+	k.SMSCStatus, k.Reason = httpsms.AnswerOf(f.Answer)
+	return k
+}
+
+// deleteMessage cancels a message that has not left.
+func (h *handler) deleteMessage() {
+	o, ok := h.operation(protocols.Operation{Kind: protocols.Cancel})
+	if !ok {
+		return
+	}
+	switch o.Code {
+	case sms.OK:
+		h.answerJSON(http.StatusAccepted, struct {
+			ID    string `json:"id"`
+			State string `json:"state"`
+		}{sms.FormatID(o.Result.ID), own.StateOf(sms.StateDeleted, false)})
+	case sms.SystemError, sms.Throttled:
+		h.problem(own.NewProblem("unavailable", ""))
+	case sms.UnknownMessage:
+		h.problem(noMessage())
+	default:
+		if o, ok = h.operation(protocols.Operation{Kind: protocols.Query}); !ok {
+			return
+		}
+		if o.Code == sms.OK {
+			h.problem(tooLate(&o.Known))
+		} else {
+			h.problem(noMessage())
+		}
+	}
+}
+
+// tooLate returns why a message cannot be cancelled or changed any more.
+func tooLate(o *operate.Known) *own.Problem {
+	detail := "it has left the gateway"
+	switch {
+	case o.Waits != nil:
+		detail = "it is being sent"
+	case o.Result.State.Final():
+		detail = "it is " + known(o).State + " already"
+	}
+	return own.NewProblem("already-sent", detail)
+}
+
+// noMessage returns that the account has no message of the id that the path names.
+func noMessage() *own.Problem {
+	return own.NewProblem("not-found", "no message of the account has this id, or it was forgotten")
+}
+
+// answerJSON answers with a value.
+func (h *handler) answerJSON(status int, v any) {
+	out, err := json.Marshal(v)
+	if err != nil {
+		h.problem(own.NewProblem("internal", err.Error()))
+		return
+	}
+	h.x.Answer(&httpsms.Answer{Status: status, ContentType: "application/json", Body: append(out, '\n')})
+	h.x.LogRequest(httpsms.Ask, nil, status, 0)
+}

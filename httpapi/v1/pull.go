@@ -1,0 +1,390 @@
+package v1
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"pmg/connector"
+	"pmg/connector/streams"
+	"pmg/internal/httpcall"
+	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/own"
+	"pmg/sms"
+	"pmg/webhook"
+)
+
+// Bounds on events that clients fetch.
+const (
+	mostPulled   = 100  // events of an answer
+	mostHeld     = 1000 // events of an account that are fetched and not acknowledged
+	mostPulls    = 8    // requests of an account that wait
+	longestWait  = 30 * time.Second
+	gatherTime   = 20 * time.Millisecond // in which events that come together are told together
+	maxAckBody   = 64 << 10
+	pullAgain    = time.Minute // after which an event is told again that was not acknowledged
+	pullInterval = time.Second
+)
+
+// Pulls are the events that clients have, fetched or told in streams, and have not acknowledged.
+type Pulls struct {
+	engine Engine
+	now    func() int64
+	ends   <-chan struct{} // closed when the gateway ends
+
+	mu     sync.Mutex
+	of     map[string]*pulled // by account
+	closed bool
+}
+
+// An Engine runs work where a lane is dispatched for, and then dispatches the lane. It reports false if the gateway ends.
+type Engine interface {
+	Do(l *connector.Lane, f func(now int64)) bool
+}
+
+// NewPulls makes pulls of nothing. now is the engine's clock, and ends is closed when the gateway ends.
+func NewPulls(engine Engine, now func() int64, ends <-chan struct{}) *Pulls {
+	return &Pulls{engine: engine, now: now, ends: ends, of: map[string]*pulled{}}
+}
+
+// Pulled are those of an account.
+type pulled struct {
+	waiting int // requests, and streams
+	held    map[string]held
+	streams map[*eventStream]struct{}
+}
+
+// A held event is under way until its client acknowledges it, or for pullAgain.
+type held struct {
+	lane   *connector.Lane
+	slot   *connector.Slot
+	until  int64
+	stream *eventStream // that has told it; nil: it was fetched
+	number int          // among those of the stream
+}
+
+// account returns what an account has. The caller holds the lock.
+func (p *Pulls) account(name string) *pulled {
+	of := p.of[name]
+	if of == nil {
+		of = &pulled{held: map[string]held{}, streams: map[*eventStream]struct{}{}}
+		p.of[name] = of
+	}
+	return of
+}
+
+// room returns how many events more the account may have. Those that a stream has told are among the ones that it may tell.
+func (of *pulled) room() int {
+	n := mostHeld - len(of.held) - of.waiting*mostPulled
+	for s := range of.streams {
+		n += s.held
+	}
+	return n
+}
+
+// begin begins a request for events. It reports false if the account has too many under way, or the gateway ends.
+func (p *Pulls) begin(account string) (room int, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	of := p.account(account)
+	room = of.room()
+	if p.closed || of.waiting >= mostPulls || room <= 0 {
+		return 0, false
+	}
+	of.waiting++
+	return min(room, mostPulled), true
+}
+
+// fetched ends it. What it has fetched is held from now on.
+func (p *Pulls) fetched(account string, lane *connector.Lane, slots []*connector.Slot, now int64) {
+	p.mu.Lock()
+	of := p.of[account]
+	of.waiting--
+	closed := p.closed
+	if !closed {
+		for _, s := range slots {
+			of.held[webhook.EventID(s.Message)] = held{lane: lane, slot: s, until: now + int64(pullAgain)}
+		}
+	}
+	p.mu.Unlock()
+	if closed {
+		for _, s := range slots {
+			p.back(held{lane: lane, slot: s})
+		}
+	}
+}
+
+// acknowledge ends the events that a client has, and returns the others of the ids.
+func (p *Pulls) acknowledge(account string, ids []string) (unknown []string) {
+	unknown = []string{}
+	var all []held
+	p.mu.Lock()
+	for _, id := range ids {
+		of := p.of[account]
+		if of == nil {
+			unknown = append(unknown, id)
+			continue
+		}
+		h, ok := of.held[id]
+		if !ok {
+			unknown = append(unknown, id)
+			continue
+		}
+		of.drop(id, h)
+		if s := h.stream; s != nil && h.number > s.number {
+			s.last, s.number = id, h.number
+		}
+		all = append(all, h)
+	}
+	p.mu.Unlock()
+	p.end(all)
+	return unknown
+}
+
+// drop forgets an event.
+func (of *pulled) drop(id string, h held) {
+	delete(of.held, id)
+	if h.stream != nil {
+		h.stream.held--
+		h.stream.full = 0
+	}
+}
+
+// end ends events that clients have.
+func (p *Pulls) end(all []held) {
+	for _, h := range all {
+		p.engine.Do(h.lane, func(now int64) { h.lane.Answered(now, h.slot, sms.Answer{Code: sms.OK, At: now}) })
+	}
+}
+
+// back gives an event back to its lane, which tells it again.
+func (p *Pulls) back(h held) {
+	p.engine.Do(h.lane, func(now int64) { h.lane.Unsent(now, h.slot) })
+}
+
+// Expire gives back the events that were held for too long; all of them when the gateway ends, which takes no more requests then.
+// A stream whose client acknowledges nothing ends, and gives back what it has told itself.
+func (p *Pulls) Expire(now int64, all bool) {
+	var back []held
+	p.mu.Lock()
+	p.closed = p.closed || all
+	for account, of := range p.of {
+		for s := range of.streams {
+			if all || s.full != 0 && s.full <= now {
+				s.stop()
+			}
+		}
+		for id, h := range of.held {
+			_, goes := of.streams[h.stream]
+			switch over := all || h.until <= now; {
+			case over && goes:
+				h.stream.stop()
+			case over:
+				back = append(back, h)
+				of.drop(id, h)
+			}
+		}
+		if len(of.held)+of.waiting == 0 {
+			delete(p.of, account)
+		}
+	}
+	p.mu.Unlock()
+	for _, h := range back {
+		p.back(h)
+	}
+}
+
+// Keep expires events until the gateway ends.
+func (p *Pulls) Keep(ctx context.Context) {
+	t := time.NewTicker(pullInterval)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			p.Expire(p.now(), false)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// A pull is a request for events. It is a courier of the account's lane while it waits.
+type pull struct {
+	pulls  *Pulls
+	lane   *connector.Lane
+	outlet *connector.Outlet
+	came   chan struct{}
+
+	mu    sync.Mutex
+	slots []*connector.Slot
+}
+
+// open opens an outlet of a lane, by which it gives n events at a time. It reports false if the gateway ends.
+func (p *Pulls) open(l *connector.Lane, n int) (*pull, bool) {
+	one := &pull{pulls: p, lane: l, came: make(chan struct{}, 1)}
+	one.outlet = connector.NewOutlet(l.Home(), one, n)
+	return one, p.engine.Do(l, func(int64) { l.Open(one.outlet) })
+}
+
+// Give implements connector.Courier.
+func (p *pull) Give(_ int64, s *connector.Slot) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.slots = append(p.slots, s)
+	select {
+	case p.came <- struct{}{}:
+	default:
+	}
+}
+
+// Quiet implements connector.Courier: what was given is held elsewhere.
+func (*pull) Quiet(int64) {}
+
+// take returns what was given since it was called before.
+func (p *pull) take() (slots []*connector.Slot) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	slots, p.slots = p.slots, nil
+	return slots
+}
+
+func (p *pull) len() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.slots)
+}
+
+// shut has the lane give nothing more.
+func (p *pull) shut() {
+	shut := make(chan struct{})
+	if p.pulls.engine.Do(p.lane, func(int64) { p.lane.LoggingOut(p.outlet); close(shut) }) {
+		select {
+		case <-shut:
+		case <-p.pulls.ends: // what was given is in the store
+		}
+	}
+}
+
+// fetch returns what a lane gives in a time, or until over is closed, n slots at most.
+func (h *handler) fetch(l *connector.Lane, n int, wait time.Duration, over <-chan struct{}) []*connector.Slot {
+	p, ok := h.api.pulls.open(l, n)
+	if !ok {
+		return nil
+	}
+	t := time.NewTimer(max(wait, gatherTime))
+	defer t.Stop()
+	for waiting := true; waiting; {
+		select {
+		case <-p.came:
+			t.Reset(gatherTime)
+			waiting = p.len() < n
+		case <-t.C:
+			waiting = false
+		case <-h.x.Request.Context().Done():
+			waiting = false
+		case <-over:
+			waiting = false
+		}
+	}
+	p.shut()
+	return p.take()
+}
+
+// fetchedFrom returns the lane in which the account's events wait, nil if there is none: that of news of messages which name no
+// server, also where the account may receive by sessions.
+func (h *handler) fetchedFrom() *connector.Lane {
+	return h.api.gateway.Table.ClientLane(h.x.Account.SystemID, []byte{})
+}
+
+// getEvents tells the events that wait for the account, which are told again unless they are acknowledged in time.
+func (h *handler) getEvents() {
+	a := h.x.Account.Config()
+	query := h.x.Request.URL.Query()
+	limit, err := strconv.Atoi(cmp.Or(query.Get("limit"), strconv.Itoa(mostPulled)))
+	wait, waitErr := time.ParseDuration(cmp.Or(query.Get("wait"), "0s"))
+	switch {
+	case err != nil || limit < 1 || limit > mostPulled || waitErr != nil || wait < 0 || wait > longestWait:
+		h.problem(own.NewProblem("invalid-message", fmt.Sprintf("limit must be from 1 to %d, and wait a duration up to %s", mostPulled, longestWait)))
+		return
+	case !a.Pull:
+		h.problem(own.NewProblem("forbidden", "the account does not fetch events: pull is false"))
+		return
+	}
+	if h.wantsStream() {
+		h.streamEvents(limit)
+		return
+	}
+	all := h.api.pulls
+	room, ok := all.begin(a.SystemID)
+	if !ok {
+		h.x.CloseBehind()
+		h.problem(own.NewProblem("rate-limited", fmt.Sprintf("%d requests wait, or %d events were fetched and not acknowledged", mostPulls, mostHeld)))
+		return
+	}
+	var slots []*connector.Slot
+	l := h.fetchedFrom()
+	defer func() { all.fetched(a.SystemID, l, slots, h.api.gateway.Node.Clock.Now()) }()
+	if l == nil {
+		h.problem(own.NewProblem("unavailable", ""))
+		return
+	}
+	life, ok := h.x.BeginStream("fetch", h.mayStream, func() {})
+	if !ok {
+		h.problem(own.NewProblem("unavailable", ""))
+		return
+	}
+	defer h.x.Connector.Streams.End(life)
+	h.x.Extend()
+	slots = h.fetch(l, min(limit, room), wait, life.Over())
+	if life.Reason() == streams.Revoked {
+		for _, s := range slots {
+			all.back(held{lane: l, slot: s})
+		}
+		slots = nil
+		h.unauthenticated()
+		return
+	}
+	events := make([]own.Event, 0, len(slots))
+	for _, s := range slots {
+		events = append(events, h.told(l, s.Message))
+	}
+	h.answerJSON(http.StatusOK, struct {
+		Events []own.Event `json:"events"`
+	}{events})
+}
+
+// told returns the event of a message, and logs it.
+func (h *handler) told(l *connector.Lane, m *sms.Message) own.Event {
+	e, end := h.api.events.Of(l, m)
+	defer end()
+	event := own.EventOf(e)
+	event.ID = webhook.EventID(m)
+	h.api.events.Log(l, m, e, &httpsms.Call{Method: h.x.Request.Method, URL: h.x.Request.URL.Path}, httpcall.Outcome{Status: http.StatusOK})
+	return event
+}
+
+// postAcknowledged ends the events that the client has.
+func (h *handler) postAcknowledged() {
+	body, ok := h.readJSON(maxAckBody)
+	if !ok {
+		return
+	}
+	var asked struct {
+		IDs []string `json:"ids"`
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&asked); err != nil || asked.IDs == nil || len(asked.IDs) > mostHeld {
+		h.problem(own.NewProblem("invalid-message", fmt.Sprintf(`it must be {"ids": [...]} with %d ids of events at most`, mostHeld)))
+		return
+	}
+	h.answerJSON(http.StatusOK, struct {
+		Unknown []string `json:"unknown"`
+	}{h.api.pulls.acknowledge(h.x.Account.SystemID, asked.IDs)})
+}

@@ -1,0 +1,282 @@
+package httpsmsc
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pmg/connector"
+	"pmg/gateway/convert"
+	"pmg/internal/httpcall"
+	"pmg/pdulog"
+	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/centre"
+	"pmg/sms"
+)
+
+// A courier is how an SMS centre is called by the options that are in force. It is the courier of the connector's lane: each
+// slot is a call that may be under way.
+type courier struct {
+	smsc   *SMSC
+	form   *centre.Centre
+	sender *httpcall.Sender
+	tokens *tokens // nil: calls need none
+	window int
+	lost   chan string       // why nothing can be sent
+	works  atomic.Bool       // the centre has taken a message since
+	outlet *connector.Outlet // the lane's; nil: none is open
+
+	mu      sync.Mutex
+	ready   []*connector.Slot // to be sent
+	working int               // goroutines that send
+}
+
+// newCourier returns how the SMS centre of a connector is called.
+func newCourier(v *SMSC) (*courier, error) {
+	cfg := v.connector.Config()
+	c, problems := cfg.Centre()
+	if c == nil {
+		return nil, fmt.Errorf("cannot call the SMS centre of connector %s: %s %s", cfg.Name, problems[0].Option, problems[0].Text)
+	}
+	host := c.Address().Hostname()
+	o := senderOptions(v.connector, host)
+	w := &courier{smsc: v, form: c, sender: httpcall.NewSender(o), window: o.Connections, lost: make(chan string, 1)}
+	if t := c.TokenCall(); t != nil {
+		if u, err := url.Parse(t.URL); err != nil || u.Hostname() != host {
+			o.TLS = nil
+		}
+		w.tokens = newTokens(t, o, v.gateway.Node.Clock.Now)
+	}
+	return w, nil
+}
+
+// close closes the connections that wait for another call.
+func (w *courier) close() {
+	w.sender.Close()
+	w.tokens.close()
+}
+
+// try returns why messages cannot be sent now, or an empty string.
+func (w *courier) try(ctx context.Context) (why string) {
+	if why = w.sender.Try(ctx, w.form.Address()); why != "" {
+		return w.form.Address().Host + " " + why
+	}
+	_, why = w.tokens.get(ctx, "")
+	return why
+}
+
+// lose notes why nothing can be sent.
+func (w *courier) lose(why string) {
+	select {
+	case w.lost <- why:
+	default: // it is known already
+	}
+}
+
+// Give implements connector.Courier.
+func (w *courier) Give(_ int64, s *connector.Slot) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ready = append(w.ready, s)
+	if w.working < w.window {
+		w.working++
+		w.smsc.start(w.work)
+	}
+}
+
+// Quiet implements connector.Courier: nothing is left to be done.
+func (w *courier) Quiet(int64) {}
+
+// work sends messages until none is left.
+func (w *courier) work() {
+	for {
+		w.mu.Lock()
+		n := len(w.ready)
+		if n == 0 {
+			w.working--
+			w.mu.Unlock()
+			return
+		}
+		s := w.ready[0]
+		w.ready = w.ready[:copy(w.ready, w.ready[1:])]
+		w.mu.Unlock()
+		w.carry(s)
+	}
+}
+
+// carry sends the message of a slot, and tells the lane what came of it. Nothing but the message can fail at it.
+func (w *courier) carry(s *connector.Slot) {
+	g := w.smsc.gateway
+	unsent, a := false, sms.Answer{Code: sms.Unsupported} // an operation about a message: there is no request for it
+	if s.Inquiry == nil {
+		func() {
+			defer func() {
+				if fault := recover(); fault != nil {
+					g.Node.Log.Error().Str("id", sms.FormatID(s.Message.ID)).Str("connector", w.smsc.connector.Name).Interface("panic", fault).Bytes("stack", debug.Stack()).Msg("a call failed at a message; it is put aside")
+					unsent, a = false, sms.Answer{Code: sms.Faulty}
+				}
+			}()
+			unsent, a = w.send(s)
+		}()
+	}
+	w.smsc.engine.Do(w.smsc.lane, func(now int64) {
+		if a.At = now; unsent {
+			w.smsc.lane.Unsent(now, s)
+			return
+		}
+		if a.PeerID != nil || a.Code != sms.Timeout {
+			w.smsc.connector.Stats.Answer.Observe(now - s.Sent)
+		}
+		w.smsc.lane.Answered(now, s, a)
+	})
+}
+
+// send sends the message of a slot. It reports unsent if the SMS centre has not taken it, and nothing can be sent now.
+func (w *courier) send(s *connector.Slot) (unsent bool, a sms.Answer) {
+	g, m := w.smsc.gateway, s.Message
+	s.Sent = g.Node.Clock.Now()
+	if code := g.Convert.Refuses(s); code != sms.OK {
+		return false, sms.Answer{Code: code}
+	}
+	out := g.Convert.Leaving(&connector.Source{Connector: w.smsc.connector, Origin: g.Node.Origins.Of("", w.smsc.connector.Name)}, m)
+	if out != m {
+		defer out.Release()
+	}
+	v, ok := centre.ValuesOf(out, wallOf(g.Node.Clock.Ahead(), out.Expires), g.Node.Clock.WallNow())
+	lacks := "its text cannot be read"
+	if ok {
+		lacks = w.form.Lacks(&v)
+	}
+	if lacks != "" {
+		g.Node.Log.Warn().Str("id", sms.FormatID(m.ID)).Str("connector", w.smsc.connector.Name).Msg("message refused: " + lacks)
+		return false, sms.Answer{Code: sms.Rejected}
+	}
+	v.ID, v.Notify, v.ReceiptURL = m.ID, convert.Asks(m, w.smsc.connector.Config()), w.form.ReceiptURL(m.ID)
+	var why string
+	if v.Token, why = w.tokens.get(w.smsc.ctx, ""); why != "" {
+		w.lose(why)
+		return true, a
+	}
+	t := w.call(m, &v)
+	if v.Token == "" || t.answer.Status != http.StatusUnauthorized {
+		return w.judge(&t)
+	}
+	switch v.Token, why = w.tokens.get(w.smsc.ctx, t.token); {
+	case why != "":
+		w.ends(&t, uint32(t.answer.Status), "")
+		w.lose(why)
+		return true, a
+	case v.Token != t.token: // the message was refused with the old one, so that it is sent once more
+		w.ends(&t, uint32(t.answer.Status), "")
+		t = w.call(m, &v)
+	}
+	return w.judge(&t)
+}
+
+// An attempt is a call that a message was sent by.
+type attempt struct {
+	message *sms.Message
+	number  uint32
+	token   string // that was to let it in
+	answer  httpcall.Answer
+}
+
+// call calls the SMS centre.
+func (w *courier) call(m *sms.Message, v *centre.Values) attempt {
+	request := w.form.Call(v)
+	httpcall.AddTrace(request, w.smsc.gateway.Settler.Traceparent(m))
+	number := w.begins(m, v, request)
+	return attempt{m, number, v.Token, w.sender.Send(w.smsc.ctx, request)}
+}
+
+// wallOf returns a time of the engine's clock by the wall clock; 0 stays 0.
+func wallOf(ahead, t int64) int64 {
+	if t == 0 {
+		return 0
+	}
+	return t + ahead
+}
+
+// judge returns what follows from the answer to a message.
+func (w *courier) judge(t *attempt) (unsent bool, a sms.Answer) {
+	m, answer := t.message, &t.answer
+	if answer.Status == 0 {
+		w.ends(t, httpsms.NoAnswer, "")
+		if !answer.Sent {
+			w.lose(w.form.Address().Host + " " + answer.Err)
+			return true, a
+		}
+		return false, sms.Answer{Code: sms.Timeout, Status: httpsms.NoAnswer}
+	}
+	verdict := w.form.Judge(answer.Status, answer.Header, answer.Body)
+	a = sms.Answer{Code: verdict.Code, Status: uint32(answer.Status)}
+	switch verdict.Code {
+	case sms.OK:
+		if w.works.Store(true); verdict.ID == "" {
+			verdict.ID = sms.FormatID(m.ID)
+		}
+		a.PeerID = []byte(verdict.ID)
+		g, cfg := w.smsc.gateway, w.smsc.connector.Config()
+		g.Receipts.NoteAnswer(g.Receipts.Of(cfg), cfg, m, a.PeerID)
+	case sms.Timeout:
+		if w.smsc.gateway.Node.News.Is("not understood: " + w.smsc.connector.Name) {
+			w.smsc.gateway.Node.Log.Warn().Str("connector", w.smsc.connector.Name).Str("id", sms.FormatID(m.ID)).Int("status", answer.Status).
+				Msg("the SMS centre's answer to a message fits none of answers, so that on_unknown decides: the pdu log has its beginning")
+		}
+	}
+	w.ends(t, uint32(answer.Status), verdict.ID)
+	if answer.RetryAfter > 0 && verdict.Code.Retryable() && verdict.Code != sms.Timeout {
+		w.smsc.engine.Do(w.smsc.lane, func(now int64) { w.smsc.lane.Pause(now + int64(min(answer.RetryAfter, longestPause))) })
+	}
+	return false, a
+}
+
+// longestPause bounds for how long an SMS centre may ask not to be called.
+const longestPause = 5 * time.Minute
+
+// begins writes a call to the pdu log, and returns its number.
+func (w *courier) begins(m *sms.Message, v *centre.Values, request *httpsms.Call) (number uint32) {
+	number = w.smsc.log.Next()
+	w.smsc.connector.Stats.Count(httpsms.Submit, false, 1)
+	if !w.smsc.log.IsEnabled() {
+		return number
+	}
+	var p httpsms.PDU
+	p.Begin(httpsms.Submit, number, 0)
+	p.Add("method", request.Method)
+	p.Add("url", httpcall.WithoutQuery(request.URL))
+	p.Add("from", v.From)
+	p.Add("to", v.To)
+	text := []byte(v.Text)
+	if v.Coding == centre.Binary {
+		text = v.Octets
+	}
+	p.AddText("text", text)
+	w.smsc.log.Line(false, &p, pdulog.About{ID: m.ID, Account: m.Account()})
+	return number
+}
+
+// shownAnswer is how much of an answer that is no success the pdu log has, in octets.
+const shownAnswer = 200
+
+// ends writes what came of a call to the pdu log.
+func (w *courier) ends(t *attempt, status uint32, id string) {
+	var p httpsms.PDU
+	p.Begin(httpsms.SubmitAnswer, t.number, status)
+	p.Add("message_id", id)
+	p.Add("error", t.answer.Err)
+	if said := t.answer.Body; id == "" && len(said) > 0 {
+		if t.token != "" {
+			said = bytes.ReplaceAll(said, []byte(t.token), []byte("***"))
+		}
+		p.AddText("answer", said[:min(len(said), shownAnswer)])
+	}
+	w.smsc.log.CountAnswer(httpsms.SubmitAnswer, true, p.Status())
+	w.smsc.log.Line(true, &p, pdulog.About{ID: t.message.ID, Account: t.message.Account()})
+}

@@ -1,0 +1,151 @@
+package httpsmsc
+
+import (
+	"errors"
+	"net/http"
+
+	"pmg/connector"
+	"pmg/httpapi/body"
+	"pmg/httpapi/server"
+	"pmg/pdulog"
+	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/centre"
+	"pmg/sms"
+)
+
+// Routes adds the paths at which SMSCs that are called by HTTP bring receipts and messages from mobiles. of returns the SMSC
+// of a connector, nil if there is none.
+func Routes(l *server.Listener, m *http.ServeMux, of func(connector string) *SMSC) {
+	for _, kind := range []string{centre.Receipts, centre.Inbound} {
+		m.HandleFunc(centre.Path("{connector}", kind), func(w http.ResponseWriter, r *http.Request) {
+			x, name := l.Begin(w, r), r.PathValue("connector")
+			callback(x, of(name), name, kind)
+		})
+	}
+}
+
+// callback answers a request of the SMSC of v, which is nil if there is none of the name.
+func callback(x *server.Exchange, v *SMSC, name, kind string) {
+	defer x.End()
+	if v == nil || v.current.Load().form.Listener() != x.Connector.Name {
+		refuses(x, http.StatusNotFound, "there is no such connector here")
+		return
+	}
+	c := v.current.Load().form
+	r := x.Head()
+	if !c.Admits(r, x.Conn.Remote.Addr()) {
+		if v.gateway.Node.News.Is("callback: " + name) {
+			v.gateway.Node.Log.Warn().Str("connector", name).Stringer("remote", x.Conn.Remote).Msg("a callback of an SMS centre was refused: it does not show callbacks.secret, or comes from another address than callbacks.networks")
+		}
+		refuses(x, http.StatusForbidden, "it does not show the secret, or comes from another address")
+		return
+	}
+	var err error
+	if r.Body, err = x.ReadBody(centre.MaxCallback, "from "+name); errors.Is(err, body.ErrFull) {
+		refuses(x, http.StatusServiceUnavailable, "too many large bodies are being read")
+		return
+	} else if err != nil {
+		refuses(x, http.StatusRequestEntityTooLarge, "its body is too large, or does not end")
+		return
+	}
+	k := c.ReadCallback(r)
+	x.Conn.LoggedIn()
+	status, why := v.brought(k, kind, x)
+	if status != http.StatusOK {
+		refuses(x, status, why)
+		return
+	}
+	x.Answer(&httpsms.Answer{Status: http.StatusOK, ContentType: "text/plain; charset=utf-8", Body: []byte(c.Reply())})
+}
+
+// refuses answers a request of an SMS centre that was not taken.
+func refuses(x *server.Exchange, status int, why string) {
+	a := &httpsms.Answer{Status: status, ContentType: "text/plain; charset=utf-8", Body: []byte(why + "\n")}
+	if status == http.StatusServiceUnavailable {
+		a.Header = [][2]string{{"Retry-After", "5"}}
+	}
+	x.Answer(a)
+}
+
+// An item is a receipt, or a message from a mobile.
+type item struct {
+	fill func(*sms.Message) sms.Code
+	log  func(*httpsms.PDU)
+}
+
+// items returns what a callback brings.
+func items(k *centre.Callback, kind string) (all []item, err error) {
+	if kind == centre.Receipts {
+		list, err := k.Receipts()
+		for _, r := range list {
+			if r.Ignored {
+				continue
+			}
+			all = append(all, item{r.Fill, func(p *httpsms.PDU) {
+				p.Add("message_id", r.ID)
+				p.Add("state", r.Word)
+				p.Add("error", r.Error)
+			}})
+		}
+		return all, err
+	}
+	list, err := k.Messages()
+	for _, o := range list {
+		fill := func(m *sms.Message) sms.Code {
+			code := o.Fill(m)
+			m.Kind = sms.MO
+			m.SetNative(0, nil)
+			return code
+		}
+		all = append(all, item{fill, func(p *httpsms.PDU) {
+			p.Add("from", o.From)
+			p.Add("to", o.To)
+			p.AddText("text", server.TextOf(&o))
+		}})
+	}
+	return all, err
+}
+
+// brought takes in what a callback brings, and returns what it is answered with.
+func (v *SMSC) brought(k *centre.Callback, kind string, x *server.Exchange) (status int, why string) {
+	all, err := items(k, kind)
+	if err != nil {
+		return http.StatusBadRequest, err.Error()
+	}
+	g := v.gateway
+	from := &connector.Source{Connector: v.connector, Remote: x.Conn.Remote, Origin: g.Node.Origins.Of("", v.connector.Name)}
+	status = http.StatusOK
+	for _, one := range all {
+		r := g.Requests.Deliver(from, one.fill)
+		answer := statusOfDelivery(r.Code)
+		v.logDelivery(x, one, r.ID, answer)
+		if answer != http.StatusOK && status != http.StatusServiceUnavailable {
+			status, why = answer, "not taken: "+r.Code.String()
+		}
+	}
+	return status, why
+}
+
+// statusOfDelivery returns the status for what became of something that an SMS centre has brought.
+func statusOfDelivery(code sms.Code) int {
+	switch {
+	case code == sms.OK:
+		return http.StatusOK
+	case code.Retryable():
+		return http.StatusServiceUnavailable
+	}
+	return http.StatusUnprocessableEntity
+}
+
+// logDelivery writes what an SMS centre has brought, and its answer, to the pdu log of the connector.
+func (v *SMSC) logDelivery(x *server.Exchange, one item, id uint64, status int) {
+	number := v.log.Next()
+	var p httpsms.PDU
+	p.Begin(httpsms.Deliver, number, 0)
+	p.Add("remote", x.Conn.Remote.String())
+	one.log(&p)
+	v.log.Line(true, &p, pdulog.About{ID: id})
+	p.Begin(httpsms.DeliverAnswer, number, uint32(status))
+	v.log.Line(false, &p, pdulog.About{ID: id})
+	v.log.CountExchange(httpsms.Deliver, true, p.Status())
+}

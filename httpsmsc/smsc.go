@@ -1,0 +1,192 @@
+package httpsmsc
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pmg/connector"
+	"pmg/gateway"
+	"pmg/httpapi/server"
+	"pmg/internal/httpcall"
+)
+
+// An Engine runs work where a lane is dispatched for, and then dispatches the lane. It reports false if the gateway ends.
+type Engine interface {
+	Do(l *connector.Lane, f func(now int64)) bool
+}
+
+// An SMSC keeps a connector in touch with its SMS centre, which is called by HTTP: it finds out whether the centre can
+// be reached, and has the connector's lane give messages while it can.
+//
+//	try ──► reached: open ──► a call does not reach it: shut ──► rest ──┐
+//	 ▲ └──► not reached ──► rest ──┐                                    │
+//	 └─────────────────────────────┴────────────────────────────────────┘
+type SMSC struct {
+	gateway   *gateway.Gateway
+	engine    Engine
+	connector *connector.Connector
+	lane      *connector.Lane
+	instance  *connector.Instance // counts the attempts that failed
+	log       *server.Log
+	again     chan bool // ends a rest; true: other options are in force
+	current   atomic.Pointer[courier]
+	since     atomic.Int64 // when the way to the centre was opened, by the engine's clock; 0: it is shut
+	ctx       context.Context
+	cancel    context.CancelFunc
+	keeper    sync.WaitGroup
+	calls     sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool // no call begins any more
+}
+
+// ReachedAt returns since when the SMSC has been reached, by the engine's clock; 0 if it is not.
+func (v *SMSC) ReachedAt() int64 { return v.since.Load() }
+
+// start runs f on a goroutine, unless the gateway ends: then what was not sent is in the store.
+func (v *SMSC) start(f func()) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.closed {
+		v.calls.Go(f)
+	}
+}
+
+// New begins to reach the SMS centre of a connector.
+func New(ctx context.Context, g *gateway.Gateway, engine Engine, c *connector.Connector) (*SMSC, error) {
+	v := &SMSC{
+		gateway: g, engine: engine, connector: c, lane: g.Table.LaneOf(c), instance: c.Acquire(), log: server.NewLog(c, &g.Node.Clock),
+		again: make(chan bool, 1),
+	}
+	v.ctx, v.cancel = context.WithCancel(ctx)
+	w, err := newCourier(v)
+	if err != nil {
+		v.cancel()
+		return nil, err
+	}
+	v.current.Store(w)
+	v.keeper.Go(v.keep)
+	return v, nil
+}
+
+// Close ends the calls that are under way. The lane gives nothing more: its engine has ended, or it is empty.
+func (v *SMSC) Close() {
+	v.mu.Lock()
+	v.closed = true
+	v.mu.Unlock()
+	v.cancel()
+	v.keeper.Wait()
+	v.calls.Wait()
+	v.current.Load().close()
+	v.connector.Return(v.instance)
+	v.log.Close()
+}
+
+// Wake ends a rest, and has what follows go on by other options if these have changed.
+func (v *SMSC) Wake(changed bool) {
+	for {
+		select {
+		case v.again <- changed:
+			return
+		default:
+		}
+		select {
+		case earlier := <-v.again: // nobody has seen it
+			changed = changed || earlier
+		default:
+		}
+	}
+}
+
+// keep tries the SMS centre, and opens and shuts the way to it, until the gateway ends.
+func (v *SMSC) keep() {
+	for v.ctx.Err() == nil {
+		w := v.current.Load()
+		why := w.try(v.ctx)
+		changed := false
+		if why == "" {
+			v.open(w)
+			for why == "" && !changed && v.ctx.Err() == nil {
+				select {
+				case why = <-w.lost:
+				case changed = <-v.again:
+				case <-v.ctx.Done():
+				}
+			}
+			v.shut(w)
+		}
+		if why != "" && v.ctx.Err() == nil {
+			changed = v.rest(w, why)
+		}
+		if changed {
+			v.renew()
+		}
+	}
+}
+
+// rest waits until the SMS centre is to be tried again. It reports whether other options are in force then.
+func (v *SMSC) rest(w *courier, why string) (changed bool) {
+	g := v.gateway
+	if w.works.Swap(false) {
+		v.instance.Failures = 0
+	}
+	rest := g.Sessions.ConnectFailed(g.Node.Clock.Now(), v.instance, errors.New(why))
+	t := time.NewTimer(rest)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case changed = <-v.again:
+	case <-v.ctx.Done():
+	}
+	return changed
+}
+
+// renew goes on by the options in force. They were checked; if they cannot be used all the same, those of before are kept.
+func (v *SMSC) renew() {
+	w, err := newCourier(v)
+	if err != nil {
+		v.gateway.Node.Log.Error().Err(err).Str("connector", v.connector.Name).Msg("the options of before stay in force")
+		return
+	}
+	v.current.Swap(w).close()
+}
+
+// open has the lane give messages.
+func (v *SMSC) open(w *courier) {
+	select {
+	case <-w.lost: // of an earlier attempt
+	default:
+	}
+	v.engine.Do(v.lane, func(now int64) {
+		if w.outlet == nil && !v.lane.Gone() {
+			v.gateway.Sessions.Reached(now, v.connector)
+			w.outlet = connector.NewOutlet(v.connector, w, w.window)
+			v.lane.Open(w.outlet)
+			v.since.Store(now)
+		}
+	})
+}
+
+// shut has the lane give no more.
+func (v *SMSC) shut(w *courier) {
+	v.engine.Do(v.lane, func(int64) {
+		if w.outlet != nil {
+			v.lane.LoggingOut(w.outlet)
+			w.outlet = nil
+			v.since.Store(0)
+		}
+	})
+}
+
+// senderOptions returns how the SMS centre of a connector at a host is called.
+func senderOptions(c *connector.Connector, host string) (o httpcall.SenderOptions) {
+	cfg := c.Config()
+	o = httpcall.SenderOptions{Connections: cfg.Instances * cfg.Window, ConnectTimeout: cfg.ConnectTimeout, Timeout: cfg.ResponseTimeout}
+	if files := c.TLS(); files != nil {
+		o.TLS = files.Config(host)
+	}
+	return o
+}

@@ -1,0 +1,118 @@
+package httpsmsc
+
+import (
+	"context"
+	"net/url"
+	"sync"
+	"time"
+
+	"pmg/internal/httpcall"
+	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/centre"
+)
+
+// tokens has the token that lets calls of an SMS centre in. It asks for another one shortly before that ends, and when it
+// was refused; however many calls wait for one, once. It is safe for concurrent use.
+type tokens struct {
+	sender *httpcall.Sender
+	call   *httpsms.Call
+	host   string
+	now    func() int64
+
+	mu       sync.Mutex
+	last     *asked
+	settling int64 // until when a token that is refused is not replaced
+}
+
+// An asked is a request for a token.
+type asked struct {
+	done  chan struct{} // closed at its end, when the others are set
+	token string        // empty: there is none
+	until int64         // when the token ends; 0: when it is refused
+	why   string        // there is no token
+}
+
+// replaceInterval is how often a token is replaced because it was refused. An SMS centre that refuses all of them would
+// have its authorization server asked for each message.
+const replaceInterval = 10 * time.Second
+
+// newTokens returns what has the tokens for an SMS centre, nil if it wants none.
+func newTokens(c *httpsms.Call, o httpcall.SenderOptions, now func() int64) *tokens {
+	if c == nil {
+		return nil
+	}
+	u, err := url.Parse(c.URL)
+	if err != nil { // it was checked
+		u = &url.URL{}
+	}
+	o.Connections, o.Timeout = 1, o.ConnectTimeout
+	return &tokens{sender: httpcall.NewSender(o), call: c, host: u.Host, now: now}
+}
+
+// get returns a token, which is another one than that which was refused, unless this was replaced only now. It returns
+// why there is none, or an empty string.
+func (t *tokens) get(ctx context.Context, refused string) (token, why string) {
+	if t == nil {
+		return "", ""
+	}
+	r, mine := t.request(refused)
+	if mine {
+		t.ask(ctx, r)
+	}
+	select {
+	case <-r.done:
+		return r.token, r.why
+	case <-ctx.Done():
+		return "", "was not waited for"
+	}
+}
+
+// request returns the request for a token whose outcome counts, and whether it is the caller's to be made.
+func (t *tokens) request(refused string) (r *asked, mine bool) {
+	now := t.now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r = t.last; r != nil {
+		select {
+		case <-r.done:
+		default: // it is under way
+			return r, false
+		}
+		switch {
+		case r.token == "" || r.until != 0 && now >= r.until:
+		case r.token != refused || now < t.settling:
+			return r, false
+		default:
+			t.settling = now + int64(replaceInterval)
+		}
+	}
+	t.last = &asked{done: make(chan struct{})}
+	return t.last, true
+}
+
+// ask makes a request for a token.
+func (t *tokens) ask(ctx context.Context, r *asked) {
+	defer close(r.done)
+	began := t.now()
+	answer := t.sender.Send(ctx, t.call)
+	if answer.Status == 0 {
+		r.why = t.host + " " + answer.Err
+		return
+	}
+	token, why := centre.ReadToken(answer.Status, answer.Body)
+	if why != "" {
+		r.why = t.host + " " + why
+		return
+	}
+	r.token = token.Text
+	if token.Lasts > 0 { // what is left at the end is for the call that it lets in
+		r.until = began + int64(token.Lasts-min(token.Lasts/10, time.Minute))
+	}
+}
+
+// close closes the connections that wait for another request.
+func (t *tokens) close() {
+	if t != nil {
+		t.sender.Close()
+	}
+}

@@ -1,0 +1,105 @@
+package webhook
+
+import (
+	"pmg/config"
+	"pmg/connector"
+	"pmg/internal/httpcall"
+	"pmg/sms"
+)
+
+// A choice is which of an account's webhooks is called. The caller's lock guards it.
+type choice struct {
+	away     int64 // before this time of the engine webhook_fallback is called in the place of webhook
+	failures int   // of calls of webhook_fallback, in a row
+	tried    bool  // webhook was called last, while both fail
+}
+
+// choose returns the URL that is called in place of none: webhook, or webhook_fallback while that rests. When it has rested,
+// one call tries it again.
+func (c *courier) choose(a *config.Account) (url string, second bool) {
+	if a.WebhookFallback == "" {
+		return a.Webhook, false
+	}
+	failures, disabled, now := c.server.Failures(), c.server.IsDisabled(), c.service.gateway.Node.Clock.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if disabled || now < c.choice.away {
+		return a.WebhookFallback, true
+	}
+	if failures >= failuresRest {
+		if c.choice.failures >= failuresRest && c.choice.tried { // both fail: they take turns
+			c.choice.tried = false
+			return a.WebhookFallback, true
+		}
+		c.choice.tried = true
+		c.choice.away = now + int64(rest*c.lane.Config().ThrottlePause)
+	}
+	return a.Webhook, false
+}
+
+// came notes what came of a call of webhook or, with second, of webhook_fallback.
+func (c *courier) came(a *config.Account, o *httpcall.Outcome, second bool) {
+	c.mu.Lock()
+	switch {
+	case second && o.Code == sms.OK:
+		c.choice.failures = 0
+	case second && o.Code.Retryable():
+		c.choice.failures++
+	case second:
+	case o.Code == sms.OK:
+		c.choice.away = 0
+	case o.RetryAfter > 0 && a.WebhookFallback != "": // the fallback does not rest with it
+		c.choice.away = max(c.choice.away, c.service.gateway.Node.Clock.Now()+int64(o.RetryAfter))
+		o.RetryAfter = 0
+	}
+	c.mu.Unlock()
+	if o.Gone && !second && !hasOtherForm(a) && c.server.Disable() {
+		c.service.gateway.Node.Log.Error().Str("account", c.lane.Account).Str("endpoint", c.lane.Endpoint).Bool("fallback", a.WebhookFallback != "").
+			Int64("waiting", c.lane.Queued.Load()).Msg("a client's webhook has answered 410 Gone: it is not called any more until pmg webhooks enable, a reload or a restart; its events wait, or go to webhook_fallback")
+		c.Follow()
+	}
+}
+
+// isResting reports whether the server is not called for a while, and so is webhook_fallback.
+func (c *courier) isResting() bool {
+	if c.server.Failures() < failuresRest {
+		return false
+	}
+	a := c.service.gateway.Table.Account(c.lane.Account)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return a == nil || a.WebhookFallback == "" || c.choice.failures >= failuresRest
+}
+
+// retryAtOnce is how many events of a lane become due in one turn of what dispatches for it.
+const retryAtOnce = 1000
+
+// Retry implements webhooks.Caller: what waits for another attempt is due now, and the server no longer rests.
+func (c *courier) Retry() {
+	c.mu.Lock()
+	c.choice.away = 0
+	c.mu.Unlock()
+	var turn func(now int64)
+	turn = func(now int64) {
+		if c.lane.Retry(now, retryAtOnce) {
+			c.service.engine.Do(c.lane, turn)
+		}
+	}
+	c.service.engine.Do(c.lane, turn)
+}
+
+// Follow implements webhooks.Caller: the lane gives what waits, unless its server is disabled and there is no other.
+func (c *courier) Follow() {
+	c.service.engine.Do(c.lane, func(int64) {
+		a := c.service.gateway.Table.Account(c.lane.Account)
+		gives := !c.server.IsDisabled() || a != nil && a.WebhookFallback != ""
+		switch {
+		case gives && c.outlet == nil:
+			c.outlet = connector.NewOutlet(c.lane.Home(), c, atATime*most(a))
+			c.lane.Open(c.outlet)
+		case !gives && c.outlet != nil:
+			c.lane.LoggingOut(c.outlet)
+			c.outlet = nil
+		}
+	})
+}

@@ -1,0 +1,90 @@
+package webhook
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"pmg/config"
+	"pmg/internal/httpcall"
+	"pmg/protocols/httpsms"
+)
+
+// Bounds on the batches of Jasmin's clients whose callback_url is being called.
+const (
+	mostBatches      = 64 // of all accounts
+	batchesOfAccount = 4
+	batchTime        = 10 * time.Minute // for all calls of a batch
+)
+
+// batches counts the batches whose callback_url is being called.
+type batches struct {
+	mu  sync.Mutex
+	all int
+	of  map[string]int // by account
+}
+
+// begin counts a batch, which end uncounts. It returns why there is no place for it, "" if there is one.
+func (b *batches) begin(account string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.of[account] >= batchesOfAccount:
+		return fmt.Sprintf("callbacks of %d batches of the account go on", batchesOfAccount)
+	case b.all >= mostBatches:
+		return fmt.Sprintf("callbacks of %d batches go on", mostBatches)
+	}
+	b.all++
+	b.of[account]++
+	return ""
+}
+
+func (b *batches) end(account string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.all--
+	if b.of[account]--; b.of[account] == 0 {
+		delete(b.of, account)
+	}
+}
+
+// CallOnce makes calls of an account in their order, each once, as long as somebody answers them, and not for longer than batchTime. Few batches of
+// an account are called at a time, as each call may take as long as its server likes.
+func (c *Service) CallOnce(a *config.Account, calls []*httpsms.Call) {
+	if why := c.batches.begin(a.SystemID); why != "" {
+		c.notTold(a, calls[0], why)
+		return
+	}
+	if !c.start(func() {
+		defer c.batches.end(a.SystemID)
+		ctx, done := context.WithTimeout(c.ctx, batchTime)
+		defer done()
+		for _, request := range calls {
+			to, err := httpcall.Allowed(a.CallbackURLs, a.CallbacksTo == config.PublicCallbacks, request.URL)
+			if err != nil {
+				c.notTold(a, request, "its URL "+err.Error())
+				return
+			}
+			o := c.caller.Do(ctx, request, to)
+			switch {
+			case ctx.Err() != nil:
+				c.notTold(a, request, fmt.Sprintf("the batch has taken %v", batchTime))
+				return
+			case o.Status == 0:
+				c.notTold(a, request, o.Err)
+				return
+			}
+		}
+	}) {
+		c.batches.end(a.SystemID)
+	}
+}
+
+// notTold tells the operator that a client does not hear what became of a batch, now and then.
+func (c *Service) notTold(a *config.Account, request *httpsms.Call, why string) {
+	if g := c.gateway; g.Node.News.Is("batch: " + a.SystemID) {
+		g.Node.Log.Warn().Str("account", a.SystemID).Str("url", httpcall.WithoutQuery(request.URL)).Str("reason", why).
+			Msg("the callback_url or errback_url of a batch was not called for each of its messages; as in Jasmin, there is no other attempt")
+	}
+}

@@ -1,0 +1,85 @@
+package webhook
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	"pmg/connector"
+	"pmg/httpapi/apitest"
+	"pmg/httpapi/server"
+	"pmg/internal/testutil"
+	"pmg/protocols/httpsms"
+	"pmg/sms"
+)
+
+// An idleEngine does nothing with lanes.
+type idleEngine struct{}
+
+func (idleEngine) Do(*connector.Lane, func(int64)) bool { return true }
+
+// A fault at a call has its message put aside, and ends nothing else.
+func TestCallPanics(t *testing.T) {
+	g := apitest.NewGateway(t, io.Discard)
+	const dialect = 99
+	reports[dialect] = func(*httpsms.Event) (*httpsms.Call, bool) { panic("fault") }
+	defer delete(reports, dialect)
+	events := &Events{gateway: g, logOf: func(*connector.Connector) *server.Log { return nil }}
+	c := &courier{service: New(g, idleEngine{}, events), lane: &connector.Lane{Client: connector.Client{Account: "client", Endpoint: "http://192.0.2.1"}}}
+	var m sms.Message
+	m.Origin = g.Node.Origins.Of("", "api")
+	context := sms.Context{Dialect: dialect, URL: "http://192.0.2.1/"}
+	m.SetReport(sms.Address{}, sms.Address{}, &sms.Report{Known: 7, State: sms.StateDelivered, Context: context.Append(nil)})
+	one := &connector.Slot{Message: &m}
+	a := *g.Table.Account("client")
+	for _, a.WebhookBatch = range []int{1, 2} {
+		for _, o := range c.try(&a, []*connector.Slot{one, one}) {
+			if o.Code != sms.Faulty {
+				t.Errorf("%+v", o)
+			}
+		}
+	}
+}
+
+// Where callbacks of as many batches of an account as may go on, those of the next one are not made, and the log says so.
+func TestBatchesBound(t *testing.T) {
+	t.Parallel()
+	var log testutil.Log
+	g := apitest.NewGateway(t, &log)
+	c := New(g, idleEngine{}, nil)
+	defer c.Close()
+	for range batchesOfAccount {
+		c.batches.begin("client")
+	}
+	c.CallOnce(g.Table.Account("client"), []*httpsms.Call{{Method: "GET", URL: "http://192.0.2.1/x?id=1"}})
+	if text := log.String(); !strings.Contains(text, "batches of the account go on") || !strings.Contains(text, `"http://192.0.2.1/x"`) {
+		t.Error(text)
+	}
+}
+
+// The batches of an account take few of the places for callbacks of batches, so that those of others have theirs.
+func TestBatches(t *testing.T) {
+	t.Parallel()
+	b := batches{of: map[string]int{}}
+	for range batchesOfAccount {
+		if why := b.begin("load"); why != "" {
+			t.Fatal(why)
+		}
+	}
+	if b.begin("load") == "" {
+		t.Error("one account has more than its places")
+	}
+	if why := b.begin("good"); why != "" {
+		t.Error("another has none: " + why)
+	}
+	b.end("load")
+	if why := b.begin("load"); why != "" {
+		t.Error("no place behind one that has ended: " + why)
+	}
+	for i := range mostBatches {
+		b.begin(string(rune('a' + i)))
+	}
+	if b.all != mostBatches || b.begin("late") == "" {
+		t.Errorf("%d places are taken, want %d", b.all, mostBatches)
+	}
+}
