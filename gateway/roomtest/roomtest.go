@@ -40,7 +40,7 @@ func New(t testing.TB, yaml string) *Ground {
 // With makes the ground of a configuration with the drivers of protocols.
 func With(t testing.TB, yaml string, driver func(protocol string) protocols.Driver) *Ground {
 	t.Helper()
-	cfg, _, err := config.Parse([]byte(yaml), config.Options{Protocols: []string{"smpp", "ucp"}})
+	cfg, _, err := config.Parse([]byte(yaml), config.Options{Protocols: []string{"smpp", "ucp", "http"}})
 	if err != nil {
 		t.Fatal(err)
 	}

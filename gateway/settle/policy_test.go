@@ -201,6 +201,7 @@ func TestSettlePauses(t *testing.T) {
 		{"retry: {lost: [3s, repeat]}, on_unknown: fail", sms.Timeout, nil, 0},
 		{"retry: {throttled: [1s, 4s]}", sms.Throttled, []time.Duration{0, 0, 0, 1 * s, 4 * s}, 0},
 		{"retry: [1s, 4s]", sms.Throttled, []time.Duration{0, 0, 0, 1 * s}, 4 * s},
+		{"retry: {lost: [3s]}", sms.BadState, []time.Duration{3 * s}, 0},
 		{"retry: [1s, repeat]", sms.Rejected, nil, 0},
 	} {
 		d, operator := start(t, c.options)

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -200,31 +199,6 @@ func safeOctets(t *testing.T, fs *vfs.MemFS, b []byte) int {
 		t.Fatalf("the first event is at %d, %v", safe, err)
 	}
 	return safe
-}
-
-// With the memory engine there are events too.
-func TestEventsInMemory(t *testing.T) {
-	parallel(t)
-	dir := filepath.Join(t.TempDir(), "events")
-	operator := newSMSC(t)
-	g := start(t, site{operator: operator, top: eventsIn(dir), memory: true})
-	smsc, c := operator.session(), g.bind("transmitter")
-	var ids []string
-	for n := 1; n <= 5; n++ {
-		ids = append(ids, c.submitOne(n))
-		smsc.serve(n, n)
-	}
-	testutil.Eventually(t, "everything has ended", func() bool { return g.Pending() == 0 })
-	c.conn.Close()
-	smsc.conn.Close()
-	g.stop()
-	var got []string
-	for _, e := range readEvents(t, dir) {
-		got = append(got, e.ID)
-	}
-	if !slices.Equal(got, ids) {
-		t.Errorf("events of %v, want %v", got, ids)
-	}
 }
 
 // A message whose answer came late has its event with the time at which it was sent, and the

@@ -117,35 +117,3 @@ func (s *traceSpan) attribute(key string) string {
 	}
 	return ""
 }
-
-// Each attempt of a message is a span of its own, with what it was answered.
-func TestTracesAttempts(t *testing.T) {
-	parallel(t)
-	c := &collector{}
-	server := httptest.NewServer(c)
-	defer server.Close()
-	operator := newSMSC(t)
-	g := start(t, site{operator: operator, store: vfs.NewMem(), out: "window: 1, retry: {temporary: [1ms, repeat]}", top: fmt.Sprintf("telemetry: {otlp: %q, one_in: 1}\n", server.URL)})
-	smsc, client := operator.session(), g.bind("transmitter")
-	client.submitOne(1)
-	smsc.answer(0x14, smsc.take(1, 1)...)
-	smsc.answer(0x14, smsc.take(1, 1)...)
-	smsc.serve(1, 1)
-	testutil.Eventually(t, "the collector has the message", func() bool { return len(c.named("submit")) == 1 && len(c.named("send")) == 3 })
-	root, ids := c.named("submit")[0], map[string]bool{}
-	for i, s := range c.named("send") {
-		ids[s.SpanID] = true
-		status := ""
-		if i < 2 {
-			status = "ESME_RMSGQFUL"
-		}
-		if s.TraceID != root.TraceID || s.ParentSpanID != root.SpanID || s.attribute("pmg.attempt") != fmt.Sprint(i+1) || s.attribute("pmg.status") != status ||
-			s.attribute("messaging.destination.name") != "operator" || (s.Status.Code == 2) != (i < 2) || s.EndTimeUnixNano < s.StartTimeUnixNano {
-			t.Errorf("attempt %d: %+v", i+1, s)
-		}
-	}
-	if len(ids) != 3 {
-		t.Errorf("%v", ids)
-	}
-	smsc.conn.Close()
-}
