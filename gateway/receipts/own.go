@@ -65,6 +65,7 @@ func (d *Desk) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 		// Messages that are due leave in the order in which they came, and the SMSC's receipt may have come in the
 		// same segment as its answer.
 		d.address(e.Answer.At-takenTime, own, &v, &r, v.KnownID())
+		own.NotBefore = toldAfter(e.Answer.At, m.Arrived, &v, &r)
 	} else {
 		known, others := receivers(&v, r.State)
 		made.more = d.addressAll(d.node.Clock.Now(), own, &v, &r, known, others)

@@ -108,3 +108,22 @@ func TestOwnReceiptsOfJoined(t *testing.T) {
 		t.Errorf("receipts of %v, %d are counted", known, p.Counts.Own.Load())
 	}
 }
+
+// The server of a client hears that an SMSC has taken a message when the client has had the answer to its request.
+func TestOwnReceiptTaken(t *testing.T) {
+	t.Parallel()
+	ms := int64(time.Millisecond)
+	for ago, want := range map[int64]int64{0: 200, 150: 50, 200: 0, 5000: 0} { // of the message's arrival; after the answer
+		p := newRig(t)
+		m := p.submitted(sms.NotifySent)
+		m.Arrived = p.now - ago*ms
+		m.SetNative(sms.WithContext, (&sms.Context{Reference: "parcel 7"}).Append(nil))
+		made := p.OwnReceipt(m, &keep.Ending{State: events.Sent, Answer: sms.Answer{At: p.now}})
+		if !made.IsAny() {
+			t.Fatal("nothing is made")
+		}
+		if got := max(0, made.message.NotBefore-p.now) / ms; got != want {
+			t.Errorf("%d ms after its arrival: told %d ms later, want %d", ago, got, want)
+		}
+	}
+}
