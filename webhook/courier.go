@@ -22,10 +22,9 @@ import (
 
 // Bounds on calls to a server.
 const (
-	atATime      = 8      // calls to a server
-	failuresRest = 10     // failures in a row after which a server is not called for a while:
-	rest         = 30     // as many times throttle_pause of the connector
-	mostFailing  = 100000 // messages of a server whose news is remembered to have failed
+	atATime      = 8  // calls to a server
+	failuresRest = 10 // failures in a row after which a server is not called for a while:
+	rest         = 30 // as many times throttle_pause of the connector
 )
 
 // An Engine runs work where a lane is dispatched for, and then dispatches the lane. It reports false if the gateway ends.
@@ -67,7 +66,7 @@ func (c *Service) Serve(l *connector.Lane) {
 	if c.of[l] != nil {
 		return
 	}
-	one := &courier{service: c, lane: l, server: c.gateway.Webhooks.Server(l), under: map[uint64][]*connector.Slot{}, failing: map[uint64]int{}, overtaken: map[uint64]struct{}{}}
+	one := &courier{service: c, lane: l, server: c.gateway.Webhooks.Server(l), under: map[uint64][]*connector.Slot{}}
 	c.of[l] = one
 	one.server.CalledBy(one)
 	one.Follow()
@@ -100,13 +99,12 @@ type courier struct {
 	server  *webhooks.Server  // what operators see of it
 	outlet  *connector.Outlet // by which the lane gives; nil: it gives nothing. What dispatches for the lane owns it
 
-	mu        sync.Mutex
-	ready     []*connector.Slot            // to be told
-	calling   int                          // goroutines that call
-	under     map[uint64][]*connector.Slot // by the messages that ready and the calls under way are about: what else waits to be told of them
-	failing   map[uint64]int               // news that waits for another attempt, by the message
-	choice    choice                       // which webhook is called
-	overtaken map[uint64]struct{}          // messages whose end was told while other news of them was failing: that is not told any more
+	mu      sync.Mutex
+	ready   []*connector.Slot            // to be told
+	calling int                          // goroutines that call
+	under   map[uint64][]*connector.Slot // by the messages that ready and the calls under way are about: what else waits to be told of them
+	choice  choice                       // which webhook is called
+	ended   ended                        // messages whose ends were told: nothing else is told of them any more
 }
 
 // Give implements connector.Courier. News of a message is told in its order: the next of it when the one before has been.
@@ -160,19 +158,22 @@ func most(a *config.Account) int {
 	return a.WebhookBatch
 }
 
-// isOvertaken reports whether the end of the message was told already that a receipt is about. It notes that the receipt
-// does not wait for another attempt.
-func (c *courier) isOvertaken(about uint64, m *sms.Message) bool {
+// isOvertaken reports whether an event comes after the end of its message: it waited for another attempt meanwhile, or came here late.
+func (c *courier) isOvertaken(m *sms.Message) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, overtaken := c.overtaken[about]
-	if n := c.failing[about]; m.Attempts > 0 && n > 0 {
-		if c.failing[about]--; n == 1 {
-			delete(c.failing, about)
-			delete(c.overtaken, about)
+	return !endsAt(m) && c.ended.has(aboutOf(m))
+}
+
+// noteEnds notes the ends that were told.
+func (c *courier) noteEnds(slots []*connector.Slot, outcomes []httpcall.Outcome) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, s := range slots {
+		if outcomes[i].Code == sms.OK && endsAt(s.Message) {
+			c.ended.add(aboutOf(s.Message))
 		}
 	}
-	return overtaken && !endsAt(m)
 }
 
 // endsAt reports whether a receipt tells the end of its message.
@@ -198,7 +199,6 @@ func (c *courier) settle(slots []*connector.Slot, outcomes []httpcall.Outcome) {
 		pause = max(pause, o.RetryAfter)
 		all = append(all, settled{s, sms.Answer{Code: o.Code, Status: statusOf(*o)}})
 		about := aboutOf(s.Message)
-		c.note(about, s.Message, o.Code)
 		waiting := c.under[about]
 		switch {
 		case o.Code == sms.OK && len(waiting) > 0:
@@ -206,7 +206,6 @@ func (c *courier) settle(slots []*connector.Slot, outcomes []httpcall.Outcome) {
 			c.tellSoon(waiting[0])
 			continue
 		case len(waiting) > 0:
-			c.failing[about] += len(waiting)
 			for _, other := range waiting {
 				all = append(all, settled{other, sms.Answer{Code: o.Code}})
 			}
@@ -229,16 +228,6 @@ func (c *courier) settle(slots []*connector.Slot, outcomes []httpcall.Outcome) {
 	})
 }
 
-// note remembers which news was not told, and which end was told before it. The caller holds the lock.
-func (c *courier) note(about uint64, m *sms.Message, code sms.Code) {
-	switch {
-	case code == sms.OK && c.failing[about] > 0 && endsAt(m):
-		c.overtaken[about] = struct{}{}
-	case code.Retryable() && (len(c.failing) < mostFailing || c.failing[about] > 0):
-		c.failing[about]++
-	}
-}
-
 // reports write the calls of each dialect about what became of a message. They report false where there is nothing to tell.
 var reports = map[uint8]func(*httpsms.Event) (*httpsms.Call, bool){
 	httpsms.Own:    func(e *httpsms.Event) (*httpsms.Call, bool) { return own.Tell(e), true },
@@ -253,7 +242,7 @@ func (c *courier) try(a *config.Account, slots []*connector.Slot) []httpcall.Out
 	for i, s := range slots {
 		o := &outcomes[i]
 		switch {
-		case c.isOvertaken(aboutOf(s.Message), s.Message):
+		case c.isOvertaken(s.Message):
 			o.Code = sms.OK
 		case a == nil: // it may come back
 			*o = httpcall.Outcome{Code: sms.TemporaryFailure, Err: "its account is gone"}
@@ -272,6 +261,7 @@ func (c *courier) try(a *config.Account, slots []*connector.Slot) []httpcall.Out
 			outcomes[i] = o
 		}
 	}
+	c.noteEnds(slots, outcomes)
 	return outcomes
 }
 

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,6 +39,35 @@ func TestCallPanics(t *testing.T) {
 				t.Errorf("%+v", o)
 			}
 		}
+	}
+}
+
+// An event that comes after the end of its message, for which its server was called, is not told any more, whichever order they come in.
+func TestOvertaken(t *testing.T) {
+	g := apitest.NewGateway(t, io.Discard)
+	const dialect = 98
+	var told []sms.State
+	reports[dialect] = func(e *httpsms.Event) (*httpsms.Call, bool) { told = append(told, e.Report.State); return nil, false }
+	defer delete(reports, dialect)
+	events := &Events{gateway: g, logOf: func(*connector.Connector) *server.Log { return nil }}
+	l := &connector.Lane{Client: connector.Client{Account: "client", Endpoint: "http://192.0.2.1"}}
+	c := &courier{service: New(g, idleEngine{}, events), lane: l}
+	event := func(about uint64, state sms.State) *connector.Slot {
+		var m sms.Message
+		m.Origin = g.Node.Origins.Of("", "api")
+		context := sms.Context{Dialect: dialect, URL: "http://192.0.2.1/"}
+		m.SetReport(sms.Address{}, sms.Address{}, &sms.Report{Known: about, State: state, Context: context.Append(nil)})
+		return &connector.Slot{Message: &m}
+	}
+	for _, s := range []*connector.Slot{
+		event(7, sms.StateEnroute), event(7, sms.StateDelivered), event(7, sms.StateEnroute), event(7, sms.StateDelivered), event(8, sms.StateEnroute),
+	} {
+		if o := c.try(g.Table.Account("client"), []*connector.Slot{s})[0]; o.Code != sms.OK {
+			t.Errorf("%+v", o)
+		}
+	}
+	if want := []sms.State{sms.StateEnroute, sms.StateDelivered, sms.StateDelivered, sms.StateEnroute}; !slices.Equal(told, want) {
+		t.Errorf("told are %v, want %v", told, want)
 	}
 }
 

@@ -22,6 +22,7 @@ type hook struct {
 	status int
 	says   string
 	calls  []call
+	first  func(body string)
 }
 
 type call struct {
@@ -37,6 +38,11 @@ func newHook(t *testing.T) *hook {
 			contract.checkCall(t, r.Header, b)
 		}
 		h.mu.Lock()
+		if first := h.first; first != nil {
+			h.mu.Unlock()
+			first(string(b))
+			h.mu.Lock()
+		}
 		defer h.mu.Unlock()
 		h.calls = append(h.calls, call{r.URL.String(), string(b), r.Header})
 		w.WriteHeader(h.status)
@@ -50,6 +56,13 @@ func (h *hook) answers(status int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.status = status
+}
+
+// before sets what is done with the body of each call first.
+func (h *hook) before(first func(body string)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.first = first
 }
 
 // say has the hook answer with a body.

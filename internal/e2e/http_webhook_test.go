@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pmg/internal/testutil"
 )
@@ -61,6 +62,39 @@ func TestHTTPWebhookDay(t *testing.T) {
 			if slices.Index(all, "message.delivered") != len(all)-1 || len(all) == 0 {
 				t.Errorf("%s: of message %d %v", name, n, all)
 			}
+		}
+	}
+}
+
+// The end of a message is told last: while a call about it is under way it waits, and what fails before it is not told after it.
+func TestHTTPWebhookOrder(t *testing.T) {
+	parallel(t)
+	h := newHook(t)
+	s := withHook(t, h, "")
+	s.more = strings.Replace(s.more, "10ms", "1s", 1) // the end comes before the second attempt
+	g := start(t, s)
+	h.before(func(body string) {
+		if containsAll(body, []string{"message.sent", "slow"}) {
+			time.Sleep(600 * time.Millisecond) // the end is due meanwhile
+		}
+	})
+	a, smsc := g.api(), s.operator.session()
+	a.name = "api"
+	for _, reference := range []string{"slow", "refused"} {
+		if reference == "refused" {
+			h.answers(503)
+		}
+		a.do("POST", "/v1/messages", fmt.Sprintf(`{"from":"1234","to":"46700000001","text":"a","receipt":"all","client_reference":%q}`, reference)).want(t, 202, "")
+		smsc.accepts(reference)
+		smsc.send(receiptOf(reference, "DELIVRD"))
+		smsc.want("deliver_sm_resp")
+		testutil.Eventually(t, "its server is called", func() bool { return len(h.of("message.sent", reference)) > 0 })
+		h.answers(200)
+		testutil.Eventually(t, "its end is told", func() bool { return len(h.of("message.delivered", reference)) > 0 })
+		g.settled()
+		all := h.of(reference)
+		if last := all[len(all)-1].body; !strings.Contains(last, "message.delivered") || len(all) > 2 {
+			t.Errorf("%s: %d calls, the last: %s", reference, len(all), last)
 		}
 	}
 }

@@ -1,0 +1,23 @@
+package webhook
+
+// ended has the messages whose ends a server was told last: mostEnded of them at least, and twice as many at most.
+type ended struct{ latest, before map[uint64]struct{} }
+
+// mostEnded is how many ends of a server's messages are remembered; a megabyte for a server that is told that many.
+const mostEnded = 1 << 15
+
+func (e *ended) add(about uint64) {
+	if len(e.latest) >= mostEnded {
+		e.latest, e.before = nil, e.latest
+	}
+	if e.latest == nil {
+		e.latest = map[uint64]struct{}{}
+	}
+	e.latest[about] = struct{}{}
+}
+
+func (e *ended) has(about uint64) bool {
+	_, latest := e.latest[about]
+	_, before := e.before[about]
+	return latest || before
+}
