@@ -12,6 +12,8 @@
 //	settle    what becomes of it after an answer, and its end
 //	intake    how it comes in
 //	operate   what clients and operators ask about it while it waits
+//	accept    the one way in: what follows the steps, until it is stored, answered and queued
+//	request   what comes by requests, which have no session
 //	session   what the sessions ask for that it comes and leaves by
 //
 // # Start reading

@@ -31,13 +31,21 @@ type counted struct {
 // are counted immediately and not at Flush.
 func (d *Desk) NewIntake(block uint64) *Intake { return &Intake{desk: d, block: block} }
 
-// HasRoom reports whether a message's share has room for it, and for each of its parts.
-func (i *Intake) HasRoom(a keep.Accepted) bool { return i.HasRoomBeside(a, 0, 0) }
+// Fits reports whether a message's share has room for it, and for each of its parts.
+func (i *Intake) Fits(a keep.Accepted) bool {
+	return i.arrivals.HasRoom(a.Share, a.Places(), a.Octets(), 0, 0)
+}
 
-// HasRoomBeside reports so beside n short messages that are about to be accepted for the share,
-// where the octets of messages are about to be accepted for any.
-func (i *Intake) HasRoomBeside(a keep.Accepted, n, octets int64) bool {
-	return i.arrivals.HasRoom(a.Share, a.Places(), a.Octets(), n, octets)
+// HasRoom implements Room: it reports whether a message's share has room for it beside others that are about to be
+// accepted. It has none while submits wait for it.
+func (i *Intake) HasRoom(a keep.Accepted, others *Several) bool {
+	if a.Share.WaitingForRoom() > 0 {
+		return false
+	}
+	if others == nil {
+		return i.Fits(a)
+	}
+	return i.arrivals.HasRoom(a.Share, a.Places(), a.Octets(), others.placesIn(a.Share), others.Octets)
 }
 
 // Accept gives m an id and a place in the share, unless that is nil. Count follows, or

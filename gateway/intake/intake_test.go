@@ -38,7 +38,7 @@ func TestIntake(t *testing.T) {
 		}
 		return m
 	}
-	hasRoom := func(s *connector.Share) bool { return in.HasRoom(keep.Accepted{Message: &sms.Message{}, Share: s}) }
+	hasRoom := func(s *connector.Share) bool { return in.Fits(keep.Accepted{Message: &sms.Message{}, Share: s}) }
 	size := int64(0)
 	for range 4 {
 		if !hasRoom(a) {

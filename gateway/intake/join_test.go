@@ -9,6 +9,7 @@ import (
 	"pmg/gateway/keep"
 	"pmg/gateway/roomtest"
 	"pmg/sms"
+	"pmg/store"
 )
 
 // A joinRig is a desk whose lane to the operator wants whole messages. Nobody dispatches for it, so that what
@@ -195,7 +196,7 @@ func TestJoinedWaitsForItsCommit(t *testing.T) {
 	t.Parallel()
 	r := newJoinRig(t)
 	d := roomtest.NewDisk()
-	r.keep.Open(d, func(uint64, error) {})
+	r.keep.Open(d, func(store.Position, error) {})
 	r.part(now, 1, 2, 1, "a")
 	r.part(now, 1, 2, 2, "b")
 	<-d.Begun

@@ -41,6 +41,16 @@ func (v *Several) Add(a keep.Accepted) {
 	v.Octets += a.Octets()
 }
 
+// placesIn returns how many places of a share they take.
+func (v *Several) placesIn(s *connector.Share) (n int64) {
+	for _, a := range v.All {
+		if a.Share == s {
+			n += a.Places()
+		}
+	}
+	return n
+}
+
 // Forget releases what the texts were fitted with.
 func (v *Several) Forget() {
 	for _, f := range v.fitted {

@@ -15,7 +15,6 @@ import (
 type open struct{}
 
 func (open) HasRoom(keep.Accepted, *Several) bool { return true }
-func (open) Wait(int64, *Submission) bool         { return false }
 
 // A message comes in without a session, a socket or a sequence number, as that of a request will: it takes the
 // same steps, counts towards the account's rate, and is refused by the same rules.

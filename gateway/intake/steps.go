@@ -100,18 +100,19 @@ type Submission struct {
 	Others  *Several          // of the same PDU, nil for a PDU with one message
 	Many    bool              // it is one of many of a request
 	Strict  bool              // it needs a sender, and a recipient whose country is known
+	Noted   bool              // something is stored with it that must be, even if the store is in memory
+	Most    int               // short messages that it may become; 0: as many as its account allows
 	Room    Room
+	Waits   bool  // it may wait for room
 	After   int64 // time before which its sender is not answered
 
 	Code sms.Code // why it is refused
 }
 
-// A Room finds room for messages in lanes.
+// A Room finds room for messages in lanes, as an Intake does.
 type Room interface {
 	// HasRoom reports whether a message's share has room for it beside others, which may be nil.
 	HasRoom(a keep.Accepted, others *Several) bool
-	// Wait has a submission wait for room, and reports whether it may.
-	Wait(now int64, s *Submission) bool
 }
 
 // Take has a submission take its steps. With Later it is on its way at s.next.
@@ -153,9 +154,12 @@ func (d *Desk) TakeWaiting(now int64, s *Submission) sms.Code {
 		case Refuse:
 			return s.Code
 		}
-		s.Code, s.Work = s.Work(), nil
+		s.Do()
 	}
 }
+
+// Do does the work that a submission waits for. Take follows.
+func (s *Submission) Do() { s.Code, s.Work = s.Work(), nil }
 
 // Drop releases the message of a submission that was refused.
 func (s *Submission) Drop() {

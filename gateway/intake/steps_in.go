@@ -181,19 +181,31 @@ func (d *Desk) stepAddresses(now int64, s *Submission) Verdict {
 
 func (d *Desk) stepFit(now int64, s *Submission) Verdict {
 	if s.Lane == nil {
-		return Pass
+		return s.few(d, now)
 	}
 	if code := d.convert.Cross(s.Lane, s.Message); code != sms.OK {
 		return s.invalid(d, now, code, "message refused: it cannot leave by the other protocol: ")
 	}
 	switch code := s.fit(d); code {
 	case sms.OK:
-		return Pass
+		return s.few(d, now)
 	case sms.BadLength:
 		return s.invalid(d, now, code, "message refused: its text takes more parts than there may be (max_parts of its account): ")
 	default:
 		return s.invalid(d, now, code, "message refused: missing_characters is refuse, and the peer's alphabet lacks some: ")
 	}
+}
+
+// few refuses a submission that becomes more short messages than its client lets it.
+func (s *Submission) few(d *Desk, now int64) Verdict {
+	n := int(sms.PartsOf(s.Message.Context()))
+	if s.Lane != nil {
+		n = max(n, int(s.Message.Parts))
+	}
+	if s.Most > 0 && n > s.Most {
+		return s.refuses(d, now, sms.BadLength, nil, "")
+	}
+	return Pass
 }
 
 func (d *Desk) stepSingle(now int64, s *Submission) Verdict {
@@ -226,16 +238,21 @@ func (d *Desk) stepRoom(now int64, s *Submission) Verdict {
 	}
 	switch {
 	case s.Share == nil || s.Room.HasRoom(a, s.Others):
-	case s.Others == nil && s.Room.Wait(now, s):
+	case s.Others == nil && s.Waits:
 		return Later
 	default:
-		d.LogNoRoom(now, s.From, s.Share)
-		return s.refuses(d, now, sms.QueueFull, nil, "")
+		return d.NoRoom(now, s)
 	}
 	if s.Way == Delivered {
 		d.WarnNearlyFull(s.Share)
 	}
 	return Pass
+}
+
+// NoRoom refuses a submission for which there is no room.
+func (d *Desk) NoRoom(now int64, s *Submission) Verdict {
+	d.LogNoRoom(now, s.From, s.Share)
+	return s.refuses(d, now, sms.QueueFull, nil, "")
 }
 
 // Accepted returns the message and its place.

@@ -15,7 +15,7 @@ type Verdict uint8
 const (
 	passOn  Verdict = iota // to its client
 	Dropped                // the client has not asked for it, or there is no such client any more
-	Noted                  // it is not passed on, but what it says is in the open batch: the end of a part, or of a message that the client may ask about
+	Noted                  // it goes no further, but what it says is in the open batch: the end of a part, or one to be asked about
 	Unread                 // the outcomes of other parts must be read from the store
 )
 

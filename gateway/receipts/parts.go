@@ -231,6 +231,9 @@ func (j *Parts) write(key, value []byte) {
 	j.desk.keep.Committer.Write(func(b *store.Batch) { b.Map(today, partsName, key, value) })
 }
 
+// LoadParts reads the outcomes of the parts of a message from the store.
+func (d *Desk) LoadParts(f *Match) error { return d.Parts.Load(f) }
+
 // Load reads the outcomes of the parts of a message from the store, unless they are in
 // memory.
 func (j *Parts) Load(f *Match) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"pmg/connector"
-	"pmg/gateway/intake"
 	"pmg/sms"
 )
 
@@ -12,11 +11,14 @@ import (
 // by, "" if it would be parked. Nothing stays of it but a place in the account's rate, so that nobody tries out numbers
 // faster than messages can be sent.
 func (d *Desk) Preview(ctx context.Context, from *connector.Source, item Item) (r Result, to string) {
-	s := intake.Submission{Way: intake.Submitted, Preview: true, Strict: item.Strict, From: from, Room: room{d.intake.NewIntake(1)}, Change: d.changes(item.Fill)}
+	s := d.submission(from, &item, d.intake.NewIntake(1))
+	s.Preview = true
 	defer s.Drop()
-	if r = d.take(&s, &item); r.Code == sms.OK {
+	if r.Code = d.intake.TakeWaiting(d.node.Clock.Now(), s); r.Code != sms.OK {
+		r.Step = s.Refuser(d.intake)
+	} else {
 		a := s.Accepted()
-		if r.Parts = partsOf(a.Message, a.Places()); a.Share != nil {
+		if r.Parts = max(int(a.Places()), int(sms.PartsOf(a.Message.Context()))); a.Share != nil {
 			to = a.Share.Lane.Home().Name
 		}
 	}

@@ -100,7 +100,7 @@ func (d *Desk) SubmitOnce(ctx context.Context, from *connector.Source, key strin
 		return false, err
 	}
 	if results == nil {
-		d.submit(ctx, from, w, func(b *store.Batch, results []Result) { d.claim(b, key, payload, results) })
+		d.submit(ctx, from, w, func(b *store.Batch, results []Result) { d.claimKey(b, key, payload, results) })
 		return false, nil
 	}
 	for i, r := range results[:min(len(results), w.N)] {
@@ -111,8 +111,8 @@ func (d *Desk) SubmitOnce(ctx context.Context, from *connector.Source, key strin
 	return true, nil
 }
 
-// claim adds to a batch what became of the messages of a key.
-func (d *Desk) claim(b *store.Batch, key string, payload [sha256.Size]byte, results []Result) {
+// claimKey adds to a batch what became of the messages of a key.
+func (d *Desk) claimKey(b *store.Batch, key string, payload [sha256.Size]byte, results []Result) {
 	today := store.DayOf(d.node.Clock.Wall(d.node.Clock.Now()))
 	b.Claim(today, keysName, []byte(key), appendResults(payload, results))
 }

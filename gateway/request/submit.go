@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"runtime"
-	"slices"
 	"time"
 
 	"pmg/connector"
@@ -27,12 +26,12 @@ type Desk struct {
 	onLane   keep.Do // of the engine, set before it serves
 	commits  commits
 	keys     keys
-	orders   *orders
+	turns    *turns
 }
 
 // NewDesk makes a desk for the lanes of a table.
 func NewDesk(n *node.Node, k *keep.Keeper, t *route.Table, i *intake.Desk, r *receipts.Desk) *Desk {
-	return &Desk{node: n, keep: k, table: t, intake: i, receipts: r, keys: keys{under: map[string]struct{}{}}, orders: newOrders()}
+	return &Desk{node: n, keep: k, table: t, intake: i, receipts: r, keys: keys{under: map[string]struct{}{}}, turns: newTurns()}
 }
 
 // SetDo tells the desk how lanes are reached. It is called once, before anything is submitted.
@@ -60,16 +59,6 @@ type Item struct {
 	Parts   int               // short messages that it may become at the most; 0: as many as its account allows
 	Key     string            // by which it is known if it comes again, the account's own; empty: it has none
 	Payload [sha256.Size]byte // hash of what is asked for, with a key
-}
-
-// A taken is a message of a request that has passed the steps.
-type taken struct {
-	first keep.Accepted
-	more  []keep.Accepted
-	at    int    // in the request
-	key   string // by which it is known; empty: it has none
-
-	payload [sha256.Size]byte // with a key
 }
 
 // Work is the messages of a request. They are read one by one, when it is their turn, so that a request costs nothing for those that
@@ -106,13 +95,12 @@ const (
 
 // submit is Submit. claim, which may be nil, adds to the batch that stores the messages, of which there is one then.
 func (d *Desk) submit(ctx context.Context, from *connector.Source, w Work, claim func(*store.Batch, []Result)) {
-	g := group{desk: d, from: from, work: w, claim: claim, in: d.intake.NewIntake(1)} // so that ids are in the order of arrival, whatever came by other ways
-	g.results = make([]Result, w.N)
-	var after int64
+	g := d.newGroup(from, w.N)
+	g.work, g.claim = w, claim
 	yielded := 0
 	defer func() { d.keys.end(g.held...) }()
 	for i := range w.N {
-		after = max(after, g.take(ctx, i))
+		g.take(ctx, i)
 		if g.places-yielded >= inARow {
 			runtime.Gosched()
 			yielded = g.places
@@ -125,92 +113,7 @@ func (d *Desk) submit(ctx context.Context, from *connector.Source, w Work, claim
 	g.finish(w.N)
 	d.keys.end(g.held...)
 	g.held = nil
-	d.pause(ctx, after)
-}
-
-// A group is messages of a request that are stored together.
-type group struct {
-	desk    *Desk
-	in      *intake.Intake
-	from    *connector.Source
-	work    Work
-	claim   func(*store.Batch, []Result)
-	results []Result // of the whole request
-	unread  []int    // messages that were not submitted
-	held    []string // keys of the whole request
-
-	next   int // the first message of the group
-	all    []taken
-	places int // short messages, and messages that were refused
-}
-
-// take has message i take its steps, and returns the time before which the account's rate has it not answered.
-func (g *group) take(ctx context.Context, i int) (after int64) {
-	d, r := g.desk, &g.results[i]
-	g.places++
-	if i > 0 && g.claim == nil && ctx.Err() != nil {
-		*r = Result{Code: sms.SystemError, Err: ctx.Err()}
-		return 0
-	}
-	item, ok := g.work.Item(i)
-	if !ok {
-		g.unread = append(g.unread, i)
-		r.Code = sms.Malformed
-		return 0
-	}
-	t := taken{at: i, payload: item.Payload}
-	if item.Key != "" {
-		t.key = keyOf(g.from, item.Key)
-		var known bool
-		if *r, known = d.known(t.key, item.Payload); known {
-			return 0
-		}
-		g.held = append(g.held, t.key)
-	}
-	s := intake.Submission{Way: intake.Submitted, From: g.from, Room: room{g.in}, Change: d.changes(item.Fill), Many: g.work.N > 1, Strict: item.Strict}
-	if *r = d.take(&s, &item); r.Code != sms.OK {
-		s.Drop()
-		return s.After
-	}
-	t.first, t.more, _ = g.in.Enter(d.node.Clock.Now(), s.Accepted(), nil)
-	*r = Result{ID: t.first.Message.ID, Parts: partsOf(t.first.Message, int64(1+len(t.more))), Parked: t.first.Share == nil}
-	g.all = append(g.all, t)
-	g.places += len(t.more)
-	return s.After
-}
-
-// finish stores the messages of the group, which end before message end, and gives them to their lanes. Then another group begins.
-func (g *group) finish(end int) {
-	if len(g.all) > 0 {
-		if err := g.desk.store(g.all, g.results, g.claim); err != nil {
-			g.desk.undo(g.in, g.from, g.all, g.results)
-		} else {
-			g.desk.queue(g.in, g.from, g.all)
-		}
-	}
-	for i := g.next; i < end; i++ {
-		if !slices.Contains(g.unread, i) {
-			g.work.Became(i, g.results[i])
-		}
-	}
-	clear(g.all)
-	g.next, g.all, g.places, g.unread = end, g.all[:0], 0, g.unread[:0]
-}
-
-// take has a message take its steps, and returns why it is refused, or that it is not.
-func (d *Desk) take(s *intake.Submission, item *Item) (r Result) {
-	r.Code = d.intake.TakeWaiting(d.node.Clock.Now(), s)
-	r.Step = s.Refuser(d.intake)
-	if r.Code == sms.OK && item.Parts > 0 && partsOf(s.Message, s.Accepted().Places()) > item.Parts {
-		r.Code, r.Step = sms.BadLength, "fit"
-		s.From.CountRefused(r.Code)
-	}
-	return r
-}
-
-// partsOf returns how many short messages the recipient of a message is sent that takes so many places.
-func partsOf(m *sms.Message, places int64) int {
-	return max(int(places), int(sms.PartsOf(m.Context())))
+	d.pause(ctx, g.after)
 }
 
 // changes returns what makes a message of a fill, with the times of the engine's clock.
@@ -225,95 +128,6 @@ func (d *Desk) changes(fill Fill) func(int64, *sms.Message) sms.Code {
 			m.Expires -= ahead
 		}
 		return code
-	}
-}
-
-// A room is the room of lanes for a request: it does not wait for it, because others would wait behind it on its
-// connection, and its client can come again.
-type room struct{ in *intake.Intake }
-
-// HasRoom implements intake.Room.
-func (r room) HasRoom(a keep.Accepted, _ *intake.Several) bool { return r.in.HasRoom(a) }
-
-// Wait implements intake.Room.
-func (room) Wait(int64, *intake.Submission) bool { return false }
-
-// store has messages stored, and returns when their commit has ended.
-func (d *Desk) store(all []taken, results []Result, claim func(*store.Batch, []Result)) error {
-	needed := d.keep.Durable() || claim != nil
-	for _, t := range all {
-		needed = needed || t.first.Share == nil || t.key != ""
-	}
-	if !needed {
-		return nil
-	}
-	d.keep.Storing.Add(int64(len(all)))
-	defer d.keep.Storing.Add(-int64(len(all)))
-	var size int
-	var ended <-chan error
-	d.keep.Committer.Write(func(b *store.Batch) {
-		before := b.Octets()
-		d.add(b, all, results)
-		if claim != nil {
-			claim(b, results)
-		}
-		size, ended = b.Octets()-before, d.commits.wait(b.Position())
-	})
-	d.keep.Spend(size)
-	d.keep.Committer.Commit()
-	return <-ended
-}
-
-// add adds messages, and what became of those with keys.
-func (d *Desk) add(b *store.Batch, all []taken, results []Result) {
-	for _, t := range all {
-		d.keep.Add(b, t.first)
-		for _, a := range t.more {
-			d.keep.Add(b, a)
-		}
-	}
-	for _, t := range all {
-		if t.key != "" {
-			d.claim(b, t.key, t.payload, results[t.at:t.at+1])
-		}
-	}
-}
-
-// undo takes back the acceptance of messages that could not be stored.
-func (d *Desk) undo(in *intake.Intake, from *connector.Source, all []taken, results []Result) {
-	for _, t := range all {
-		in.Undo(from.Connector, t.first)
-		for _, a := range t.more {
-			in.Undo(from.Connector, a)
-		}
-		results[t.at] = Result{Code: sms.SystemError}
-	}
-}
-
-// queue gives messages that were stored to their lanes: all that follow each other for a lane together.
-func (d *Desk) queue(in *intake.Intake, from *connector.Source, all []taken) {
-	now := d.node.Clock.Now()
-	var ready []keep.Accepted
-	add := func(a keep.Accepted) {
-		in.Count(from.Connector, a.Message)
-		if in.Leaves(now, a) {
-			ready = append(ready, a)
-		}
-	}
-	for _, t := range all {
-		add(t.first)
-		for _, a := range t.more {
-			add(a)
-		}
-	}
-	in.Flush()
-	for len(ready) > 0 {
-		n := 1
-		for n < len(ready) && ready[n].Share.Lane == ready[0].Share.Lane {
-			n++
-		}
-		d.push(ready[0].Share.Lane, ready[:n:n])
-		ready = ready[n:]
 	}
 }
 

@@ -2,6 +2,7 @@ package session
 
 import (
 	"pmg/connector"
+	"pmg/gateway/accept"
 	"pmg/gateway/login"
 	"pmg/protocols"
 	"pmg/sms"
@@ -18,15 +19,14 @@ import (
 //	                    ──► Message ──► accept ──► stored ──► answer ──► queue
 //	                    ──► Answered ──► the message's lane
 //
-// It is made of parts, each of which has those before it: replies, keeper, waitRoom, finder; then entrance, answers and
-// logins beside each other. What is left here is the life of sessions, and what clients ask about their messages.
+// It is made of parts, each of which holds those that it needs: replies, the room in which submits wait, the entrance (whose
+// executor the gateway's Acceptor calls), answers and logins. What is left here is the life of sessions, and what clients
+// ask about their messages.
 type Conversation[R any] struct {
 	desk     *Desk
 	port     Port[R]
 	replies  replies[R]
-	keeper   keeper[R]
 	waitRoom waitRoom[R]
-	receipts finder[R]
 	behind   backlog[R]
 	entrance entrance[R]
 	answers  pairer[R]
@@ -37,18 +37,19 @@ type Conversation[R any] struct {
 func NewConversation[R any](d *Desk, port Port[R], block uint64) *Conversation[R] {
 	c := &Conversation[R]{desk: d, port: port}
 	c.replies = replies[R]{desk: d, port: port, postponed: map[*connector.Link]sessionEnd[R]{}}
-	c.keeper = keeper[R]{replies: &c.replies, intake: d.intake.NewIntake(block)}
-	c.waitRoom = waitRoom[R]{keeper: &c.keeper, pressure: map[*connector.Share]*connector.Backpressure[R]{}}
-	c.receipts = finder[R]{waitRoom: &c.waitRoom, searches: map[string]*search[R]{}}
+	c.waitRoom = waitRoom[R]{desk: d, port: port, replies: &c.replies, pressure: map[*connector.Share]*connector.Backpressure[R]{}}
 	c.behind = backlog[R]{of: map[*connector.Link][]R{}, receive: c.Receive}
-	c.entrance = entrance[R]{waitRoom: &c.waitRoom, receipts: &c.receipts, behind: &c.behind}
-	c.answers = pairer[R]{waitRoom: &c.waitRoom}
-	c.logins = logins[R]{replies: &c.replies, behind: &c.behind, open: map[*connector.Link]*openLogin[R]{}, decided: c.admitted}
+	x := &executor[R]{port: port, replies: &c.replies, room: &c.waitRoom, behind: &c.behind}
+	c.entrance = entrance[R]{
+		desk: d, port: port, room: &c.waitRoom, executor: x, acceptor: accept.New(d.keep, d.intake, d.receipts, block, x),
+	}
+	c.answers = pairer[R]{desk: d, port: port, replies: &c.replies, room: &c.waitRoom}
+	c.logins = logins[R]{desk: d, port: port, behind: &c.behind, open: map[*connector.Link]*openLogin[R]{}, decided: c.admitted}
 	return c
 }
 
 // Flush counts the messages that were accepted since the last Flush.
-func (c *Conversation[R]) Flush() { c.keeper.intake.Flush() }
+func (c *Conversation[R]) Flush() { c.entrance.acceptor.Flush() }
 
 // Receive handles a PDU of the peer.
 func (c *Conversation[R]) Receive(now int64, l *connector.Link, r R) {
@@ -156,10 +157,10 @@ func (c *Conversation[R]) refuseLogin(now int64, l *connector.Link, r R, reason 
 
 // Stored goes on with a message when its commit has ended. With an error nothing was
 // stored.
-func (c *Conversation[R]) Stored(now int64, p Pending[R], err bool) { c.keeper.ended(now, p, err) }
+func (c *Conversation[R]) Stored(now int64, p Pending[R], err bool) { c.entrance.ended(now, p, err) }
 
 // Room accepts the submits that wait for room in a lane, as far as there is room.
-func (c *Conversation[R]) Room(now int64, lane *connector.Lane) { c.waitRoom.roomIn(now, lane) }
+func (c *Conversation[R]) Room(now int64, lane *connector.Lane) { c.entrance.roomIn(now, lane) }
 
 // Over forgets a session that has ended.
 func (c *Conversation[R]) Over(now int64, l *connector.Link) {
@@ -169,7 +170,7 @@ func (c *Conversation[R]) Over(now int64, l *connector.Link) {
 	}
 	c.logins.over(l)
 	c.replies.over(l)
-	c.receipts.over(l)
+	c.entrance.over(l)
 	c.waitRoom.over(l)
 	c.desk.Over(now, l)
 }
@@ -180,6 +181,6 @@ func (c *Conversation[R]) Over(now int64, l *connector.Link) {
 func (c *Conversation[R]) Tick(now int64) (next int64) {
 	c.logins.tick(now)
 	c.replies.tick(now)
-	c.waitRoom.tick(now)
+	c.entrance.tick(now)
 	return sms.Earlier(c.replies.delayed.Next(), c.logins.waiting.Next())
 }

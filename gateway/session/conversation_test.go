@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,7 +12,6 @@ import (
 
 	"pmg/connector"
 	"pmg/gateway"
-	"pmg/gateway/intake"
 	"pmg/gateway/roomtest"
 	"pmg/gateway/session"
 	"pmg/protocols"
@@ -335,27 +335,22 @@ func TestOverWhileHashing(t *testing.T) {
 // own requests would wait behind them.
 func TestMODoesNotWait(t *testing.T) {
 	t.Parallel()
-	p := newPort(t, "max_queue: 10")
-	l := &connector.Link{}
-	l.Open(p.operator.Acquire(), netip.AddrPort{}, p.now, nil)
-	l.Origin = p.g.Node.Origins.Of("", "operator")
-	cfg := *p.clients.Config()
-	cfg.MaxQueue = 1
-	p.clients.SetConfig(&cfg)
-	mo := func() *request { return p.receive(l, protocols.Message, func(r *request) { r.Kind = sms.MO }) }
-	p.want("no route leads anywhere", mo(), "sent", sms.Rejected)
-
-	lane := p.g.Table.AccountLane(p.g.Node.Config(), "client")
-	s := p.g.Table.Share(lane, l.Origin)
-	roomtest.Occupy(s, 1)
-	m := p.g.Node.Messages.Get()
-	p.open++
-	r := &request{}
-	if p.c.Rooms().Wait(p.now, &intake.Submission{From: &l.Source, Session: l, Message: m, Share: s}) {
-		t.Error("a message from an SMSC waits")
+	mo := func(routes string) (*port, *connector.Link, func() *request) {
+		g := startWith(t, strings.Replace(roomtest.Operator("max_queue: 10"), "routes: [{to: operator}]", routes, 1))
+		p := portOf(t, g, g.Table.Connector("clients"), g.Table.Connector("operator"))
+		l := &connector.Link{}
+		l.Open(p.operator.Acquire(), netip.AddrPort{}, p.now, nil)
+		l.Origin = p.g.Node.Origins.Of("", "operator")
+		return p, l, func() *request { return p.receive(l, protocols.Message, func(r *request) { r.Kind = sms.MO }) }
 	}
-	p.c.Refuse(p.now, l, m, r)
-	p.want("no room", r, "sent", sms.QueueFull)
+	p, _, comes := mo("routes: [{to: operator}]")
+	p.want("no route leads anywhere", comes(), "sent", sms.Rejected)
+
+	p, l, comes := mo("routes: [{to: {account: client}}]")
+	p.want("there is room", comes(), "sent", sms.OK)
+	s := p.g.Table.Share(p.g.Table.AccountLane(p.g.Node.Config(), "client"), l.Origin)
+	roomtest.Occupy(s, 100_000)
+	p.want("no room", comes(), "sent", sms.QueueFull)
 }
 
 // F25: while the gateway stops, a submit is answered with queue full, which clients treat

@@ -1,54 +1,81 @@
 package session
 
 import (
+	"slices"
+
 	"pmg/connector"
+	"pmg/gateway/accept"
 	"pmg/gateway/intake"
+	"pmg/gateway/keep"
 	"pmg/sms"
 )
 
-// An entrance has the messages that come take their steps, and accepts or refuses them.
+// An entrance is where the messages of PDUs come in.
 type entrance[R any] struct {
-	*waitRoom[R]
-	receipts   *finder[R]
-	behind     *backlog[R]
+	desk       *Desk
+	port       Port[R]
+	room       *waitRoom[R]
+	executor   *executor[R]
+	acceptor   *accept.Acceptor[sender[R]]
 	submission intake.Submission
 }
 
-// message has a message take its steps, and accepts or refuses it.
+// message submits the message of a PDU.
 func (e *entrance[R]) message(now int64, l *connector.Link, r R) {
 	s := &e.submission
-	*s = intake.Submission{Way: intake.Submitted, From: &l.Source, Session: l, PDU: e.port.PDU(r), Room: e.waitRoom}
-	if l.Account == nil {
-		s.Way = intake.Delivered
+	*s = intake.Submission{
+		Way: intake.Submitted, From: &l.Source, Session: l, PDU: e.port.PDU(r), Room: e.acceptor.Room(), Waits: true,
 	}
-	e.take(now, l, r, s)
+	if l.Account == nil { // what waited would keep the answers to our own requests behind it
+		s.Way, s.Waits = intake.Delivered, false
+	}
+	e.acceptor.Submit(now, sender[R]{l, r}, s)
 }
 
-// take has a submission take its steps from the next one on.
-func (e *entrance[R]) take(now int64, l *connector.Link, r R, s *intake.Submission) {
-	e.submitting = r
-	switch v := e.desk.intake.Take(now, s); {
-	case v == intake.Later && s.Work != nil:
-		own := *s // the next submission is another one
-		e.workFor(l, r, &own, func(now int64) { e.take(now, l, r, &own) })
-	case v == intake.Later:
-	case v == intake.Refuse:
-		s.Drop()
-		e.answerRefusal(now, l, r, s.Code, s.After)
-	case s.Message.Kind == sms.Receipt:
-		e.receipts.receipt(now, l, r, s.Message)
-	default:
-		e.accept(now, Pending[R]{Accepted: s.Accepted(), Link: l, Request: r, After: s.After})
+// ended goes on with a message when its commit has ended. With failed nothing was stored.
+func (e *entrance[R]) ended(now int64, p Pending[R], failed bool) {
+	e.acceptor.Ended(now, p.accepted(), failed)
+	e.executor.Release(now, sender[R]{p.Link, p.Request})
+}
+
+// roomIn accepts the submits that wait for room in a lane, as far as there is room.
+func (e *entrance[R]) roomIn(now int64, lane *connector.Lane) {
+	for _, s := range slices.Clone(e.room.pressed) {
+		if s.Lane == lane {
+			e.letIn(now, s)
+		}
 	}
 }
 
-// workFor has the work of a submission done on another goroutine, and then calls goOn. The
-// session's PDUs wait behind it, so that its messages stay in order.
-func (e *entrance[R]) workFor(l *connector.Link, r R, s *intake.Submission, goOn func(now int64)) {
-	l.Undecided = true
-	e.beside(l, r, func() { s.Code, s.Work = s.Work(), nil }, func(int64) { s.Drop() }, func(now int64) {
-		l.Undecided = false
-		goOn(now)
-		e.behind.goOn(now, l)
+// tick accepts or refuses submits that have waited.
+func (e *entrance[R]) tick(now int64) {
+	for _, s := range slices.Clone(e.room.pressed) {
+		e.letIn(now, s)
+	}
+}
+
+func (e *entrance[R]) letIn(now int64, s *connector.Share) {
+	b := e.room.pressure[s]
+	b.LetIn(now, func(m *sms.Message) bool {
+		return e.desk.keep.MayStore() && e.acceptor.Room().Fits(keep.Accepted{Message: m, Share: s})
+	}, func(l *connector.Link, m *sms.Message, r R, after int64) {
+		e.desk.waitForRoom(l, s, m, -1)
+		p := Pending[R]{Accepted: keep.Accepted{Message: m, Share: s}, Link: l, Request: r, After: after}
+		e.acceptor.Accept(now, p.accepted())
+	}, func(l *connector.Link, m *sms.Message, r R) {
+		e.desk.waitForRoom(l, s, m, -1)
+		e.desk.intake.LogNoRoom(now, &l.Source, s)
+		e.room.refuse(now, l, m, r)
+	})
+	e.room.relieve(s, b)
+}
+
+// over forgets the receipts of a session that is over which wait for others.
+func (e *entrance[R]) over(l *connector.Link) {
+	e.acceptor.Forget(func(s sender[R]) bool {
+		if s.link == l {
+			e.port.Drop(l, s.request)
+		}
+		return s.link == l
 	})
 }

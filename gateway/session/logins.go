@@ -8,7 +8,8 @@ import (
 
 // A logins has the logins of clients until they are decided.
 type logins[R any] struct {
-	*replies[R]
+	desk    *Desk
+	port    Port[R]
 	open    map[*connector.Link]*openLogin[R]
 	waiting connector.Delayed[*openLogin[R]] // until the time at which their passwords are checked
 	decided func(now int64, l *connector.Link, r R, result login.Result)

@@ -12,7 +12,10 @@ import (
 
 // A pairer pairs the answers of peers with our requests.
 type pairer[R any] struct {
-	*waitRoom[R]
+	desk      *Desk
+	port      Port[R]
+	replies   *replies[R]
+	room      *waitRoom[R]
 	answering *config.Connector // whose centre is:
 	centre    *receipts.Centre
 }
@@ -58,7 +61,7 @@ func (p *pairer[R]) answered(now int64, l *connector.Link, r R, a protocols.Acti
 	}
 	l.Connector.Stats.Unmatched.Add(1)
 	if l.Account != nil {
-		if _, goesOn := p.presses(now, l, r); !goesOn {
+		if _, goesOn := p.room.presses(now, l, r); !goesOn {
 			return
 		}
 	}
@@ -114,6 +117,6 @@ func (p *pairer[R]) unnumbered(now int64, l *connector.Link, a protocols.Action)
 	}
 	reason := fmt.Sprintf("the peer cannot read one of %d requests, and does not say which: status 0x%x (%s)",
 		n, a.Status, l.Connector.Driver.StatusName(a.Status))
-	p.close(now, l, p.port.New(l), reason)
+	p.replies.close(now, l, p.port.New(l), reason)
 	return nil
 }

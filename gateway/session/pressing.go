@@ -18,7 +18,7 @@ const (
 // tooMuch answers a message that may be sent again, later.
 func (w *waitRoom[R]) tooMuch(now int64, l *connector.Link, r R, code sms.Code, after int64) {
 	if wait, goesOn := w.presses(now, l, r); goesOn {
-		w.answer(now, l, r, code, 0, max(after, now+wait))
+		w.replies.answer(now, l, r, code, 0, max(after, now+wait))
 	}
 }
 
@@ -34,7 +34,7 @@ func (w *waitRoom[R]) presses(now int64, l *connector.Link, r R) (wait int64, go
 	}
 	if wait > patientRefusal+longestRefusal {
 		w.settle(now, l)
-		w.close(now, l, r, "it goes on sending what is not accepted, although it was told so")
+		w.replies.close(now, l, r, "it goes on sending what is not accepted, although it was told so")
 		return 0, false
 	}
 	return max(wait-patientRefusal, 0), true

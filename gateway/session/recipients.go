@@ -2,6 +2,7 @@ package session
 
 import (
 	"pmg/connector"
+	"pmg/gateway/accept"
 	"pmg/gateway/intake"
 	"pmg/gateway/keep"
 	"pmg/sms"
@@ -17,21 +18,24 @@ func (e *entrance[R]) messages(now int64, l *connector.Link, r R, recipients int
 
 // recipients goes on with the next recipient.
 func (e *entrance[R]) recipients(now int64, l *connector.Link, r R, v *intake.Several) {
-	p := e.port.PDU(r)
+	pdu := e.port.PDU(r)
 	for v.Next < v.Recipients {
-		l.Can.Recipients.To(p, v.Next)
+		l.Can.Recipients.To(pdu, v.Next)
 		v.Next++
-		e.submission = intake.Submission{Way: intake.Submitted, From: &l.Source, Session: l, PDU: p, Others: v, Room: e.waitRoom}
+		e.submission = intake.Submission{
+			Way: intake.Submitted, From: &l.Source, Session: l, PDU: pdu, Others: v, Room: e.acceptor.Room(),
+		}
 		if !e.recipient(now, l, r, v, &e.submission) {
 			return
 		}
 	}
 	v.Forget()
 	if len(v.All) == 0 {
-		e.answerRefusal(now, l, r, v.Refusal, v.After)
+		e.executor.Answer(now, sender[R]{l, r}, accept.Outcome{Code: v.Refusal, After: v.After})
 		return
 	}
-	e.accept(now, Pending[R]{Accepted: v.All[0], More: v.All[1:], Link: l, Request: r, After: v.After})
+	p := Pending[R]{Accepted: v.All[0], More: v.All[1:], Link: l, Request: r, After: v.After}
+	e.acceptor.Accept(now, p.accepted())
 }
 
 // recipient has the message to a recipient take its steps. It returns false if that goes on later,
@@ -39,9 +43,11 @@ func (e *entrance[R]) recipients(now int64, l *connector.Link, r R, v *intake.Se
 func (e *entrance[R]) recipient(now int64, l *connector.Link, r R, v *intake.Several, s *intake.Submission) (goesOn bool) {
 	switch e.desk.intake.Take(now, s) {
 	case intake.Later:
-		own := *s
-		e.workFor(l, r, &own, func(now int64) {
-			if e.recipient(now, l, r, v, &own) {
+		later := *s
+		e.executor.GoInOrder(sender[R]{l, r}, later.Do, func(now int64, gone bool) {
+			if gone {
+				later.Drop()
+			} else if e.recipient(now, l, r, v, &later) {
 				e.recipients(now, l, r, v)
 			}
 		})

@@ -46,7 +46,7 @@ func TestRefusedOrphanIsNotRetried(t *testing.T) {
 	if err := g.Keeper.Committer.Sync(); err == nil {
 		t.Fatal("a commit that fails reports nothing")
 	}
-	p.c.Cancel(p.operator, refused)
+	p.c.RoomLeft().Undo(p.operator, refused)
 	v := store.Mapping{ID: 5000, Notify: sms.NotifySuccess, Account: []byte("client"), Connector: []byte("clients"),
 		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
 	g.Keeper.Committer.Write(func(b *store.Batch) {

@@ -106,7 +106,7 @@ func TestMessagesOfOnePDU(t *testing.T) {
 	p.queued = nil
 	for _, fault := range []error{nil, errors.New("no space left")} {
 		comes := func() keep.Accepted {
-			s := intake.Submission{Way: intake.Submitted, From: &l.Source, Session: l, PDU: &toy.PDU{}, Room: p.c.Rooms()}
+			s := intake.Submission{Way: intake.Submitted, From: &l.Source, Session: l, PDU: &toy.PDU{}, Room: p.c.RoomLeft()}
 			if v := p.g.Intake.Take(p.now, &s); v != intake.Pass {
 				t.Fatal(v, s.Code)
 			}

@@ -72,7 +72,6 @@ func fields() size {
 		"store.durable":                          {39, cut},
 		"store.shrinker":                         {40, cut},
 		"stages.Job":                             {30, "each kind of job has its own"},
-		"gateway/session.finding":                {30, "a receipt whose message is looked up, with all that was found"},
 		"pdulog.tracer":                          {29, cut},
 		"loadtest.run":                           {36, cut},
 		"loadtest/httpload.run":                  {50, cut},

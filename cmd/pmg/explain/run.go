@@ -84,7 +84,6 @@ func isOwnAPI(c *config.Connector) bool {
 type roomy struct{}
 
 func (roomy) HasRoom(keep.Accepted, *intake.Several) bool { return true }
-func (roomy) Wait(int64, *intake.Submission) bool         { return false }
 
 // link returns a session of a connector's peer.
 func (r *run) link(c *config.Connector, account *config.Account) *connector.Link {

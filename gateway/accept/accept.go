@@ -1,0 +1,182 @@
+package accept
+
+import (
+	"sync/atomic"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/gateway/intake"
+	"pmg/gateway/keep"
+	"pmg/gateway/receipts"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// A Pending is a message that was accepted, between its acceptance and its commit. T is by what an Executor knows who waits
+// for the answer: a PDU of a session, or a message of a request.
+type Pending[T any] struct {
+	keep.Accepted
+	More  []keep.Accepted // that came with it; they are stored in the same commit
+	From  *connector.Source
+	By    T
+	After int64 // it is not answered before this time
+}
+
+// Outcome returns what its sender is answered when it is stored.
+func (p *Pending[T]) Outcome() Outcome {
+	parts := max(1+len(p.More), int(sms.PartsOf(p.Message.Context())))
+	return Outcome{ID: p.Message.ID, Parts: parts, Parked: p.Aside() == store.Parked, After: p.After}
+}
+
+// An Outcome is what became of a message that came in.
+type Outcome struct {
+	Code   sms.Code // why it was refused
+	Step   string   // of intake that has refused it
+	ID     uint64   // by which its sender knows it; 0: it was refused, or is a receipt that goes no further
+	Parts  int      // short messages that it has become
+	Parked bool     // no route leads anywhere, and an operator will decide
+	After  int64    // its sender is not answered before this time
+}
+
+// An Executor is where messages go on. It has one method for each thing that a session and a request do differently.
+type Executor[T any] interface {
+	// Go runs work, which may take long, and then calls then. With gone nobody waits for an answer any more, and there
+	// must be none.
+	Go(by T, work func(), then func(now int64, gone bool))
+	// GoInOrder does the same, and what the sender brings behind it waits until then has returned.
+	GoInOrder(by T, work func(), then func(now int64, gone bool))
+	// Wait makes a submission wait for room, and reports whether it may.
+	Wait(now int64, by T, s *intake.Submission) bool
+	// InTurn waits until no other goroutine has a receipt with an id.
+	InTurn(id []byte)
+	// Hold keeps the sender from leaving until Release, because an answer is due to it.
+	Hold(by T)
+	Release(now int64, by T)
+	// Store commits messages, and calls Acceptor.Ended when that has ended.
+	Store(now int64, p Pending[T])
+	// Queue gives a message that was stored to its lane.
+	Queue(now int64, a keep.Accepted)
+	// Answer tells the sender what became of its message.
+	Answer(now int64, by T, o Outcome)
+}
+
+// A Matcher finds the messages that receipts are about.
+type Matcher interface {
+	Of(c *config.Connector) *receipts.Centre
+	Received(o *receipts.Centre, m *sms.Message)
+	Find(o *receipts.Centre, m *sms.Message, f *receipts.Match) bool
+	LookUp(o *receipts.Centre, m *sms.Message, f *receipts.Match) (found bool, failed error)
+	LoadParts(f *receipts.Match) error
+	Direct(now int64, m *sms.Message, f *receipts.Match) (*connector.Share, receipts.Verdict)
+}
+
+// An Acceptor accepts messages and receipts. It is not safe for concurrent use.
+type Acceptor[T any] struct {
+	executor Executor[T]
+	keep     *keep.Keeper
+	desk     *intake.Desk
+	intake   *intake.Intake
+	matcher  Matcher
+	counts   *receipts.Counters[atomic.Int64]
+
+	finding   *finding[T]           // of the receipt at hand
+	searches  map[string]*search[T] // of receipts whose messages are looked for
+	searchKey []byte
+}
+
+// New makes an acceptor that takes block message ids at a time.
+func New[T any](k *keep.Keeper, i *intake.Desk, r *receipts.Desk, block uint64, x Executor[T]) *Acceptor[T] {
+	return &Acceptor[T]{executor: x, keep: k, desk: i, intake: i.NewIntake(block), matcher: r, counts: &r.Counts}
+}
+
+// Flush counts the messages that were accepted since the last Flush.
+func (a *Acceptor[T]) Flush() { a.intake.Flush() }
+
+// Room returns the room that is left beside what was accepted.
+func (a *Acceptor[T]) Room() *intake.Intake { return a.intake }
+
+// Submit takes a submission through the steps that it has not taken yet, and accepts or refuses it.
+func (a *Acceptor[T]) Submit(now int64, by T, s *intake.Submission) {
+	v := a.desk.Take(now, s)
+	switch {
+	case v == intake.Later && s.Work != nil:
+		later := *s // the next submission is another one
+		a.executor.GoInOrder(by, later.Do, func(now int64, gone bool) {
+			if gone {
+				later.Drop()
+				return
+			}
+			a.Submit(now, by, &later)
+		})
+		return
+	case v == intake.Later:
+		if a.executor.Wait(now, by, s) {
+			return
+		}
+		v = a.desk.NoRoom(now, s)
+	}
+	switch {
+	case v == intake.Refuse:
+		s.Drop()
+		a.executor.Answer(now, by, Outcome{Code: s.Code, Step: s.Refuser(a.desk), After: s.After})
+	case s.Message.Kind == sms.Receipt:
+		a.Receipt(now, by, s.From, s.Message)
+	default:
+		a.accept(now, Pending[T]{Accepted: s.Accepted(), From: s.From, By: by, After: s.After}, s.Noted)
+	}
+}
+
+// Accept makes messages the gateway's own that have taken their steps: they get their ids and places, are stored if the store is
+// durable or they wait in no lane, answered and queued.
+func (a *Acceptor[T]) Accept(now int64, p Pending[T]) { a.accept(now, p, false) }
+
+// accept is Accept. With noted something is stored with the message that must be, even if the store is in memory.
+func (a *Acceptor[T]) accept(now int64, p Pending[T], noted bool) {
+	var aside bool
+	p.Accepted, p.More, aside = a.intake.Enter(now, p.Accepted, p.More)
+	if !a.keep.Durable() && !aside && !noted {
+		a.stored(now, p)
+		return
+	}
+	a.keep.Storing.Add(1)
+	a.executor.Store(now, p)
+}
+
+// Ended goes on with a message when its commit has ended. If that has failed, nothing was stored.
+func (a *Acceptor[T]) Ended(now int64, p Pending[T], failed bool) {
+	defer a.keep.Storing.Add(-1) // behind the answer, for which a stop waits
+	if failed {
+		a.notStored(now, p)
+	} else {
+		a.stored(now, p)
+	}
+}
+
+// stored answers who waits for a message, and queues the message.
+func (a *Acceptor[T]) stored(now int64, p Pending[T]) {
+	a.intake.Count(p.From.Connector, p.Message)
+	for _, m := range p.More {
+		a.intake.Count(p.From.Connector, m.Message)
+	}
+	a.executor.Answer(now, p.By, p.Outcome())
+	a.queue(now, p.Accepted)
+	for _, m := range p.More {
+		a.queue(now, m)
+	}
+}
+
+// queue gives a message that was stored to its lane.
+func (a *Acceptor[T]) queue(now int64, m keep.Accepted) {
+	if a.intake.Leaves(now, m) {
+		a.executor.Queue(now, m)
+	}
+}
+
+// notStored refuses a message that could not be stored.
+func (a *Acceptor[T]) notStored(now int64, p Pending[T]) {
+	a.intake.Undo(p.From.Connector, p.Accepted)
+	for _, m := range p.More {
+		a.intake.Undo(p.From.Connector, m)
+	}
+	a.executor.Answer(now, p.By, Outcome{Code: sms.SystemError, After: p.After})
+}

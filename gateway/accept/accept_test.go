@@ -1,0 +1,365 @@
+package accept
+
+import (
+	"errors"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/gateway/convert"
+	"pmg/gateway/intake"
+	"pmg/gateway/keep"
+	"pmg/gateway/node"
+	"pmg/gateway/receipts"
+	"pmg/gateway/roomtest"
+	"pmg/gateway/settle"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// An executor notes what it is asked for. What is to run on another goroutine runs when the test says so.
+type executor struct {
+	waits   bool // submits may wait for room
+	gone    bool // nobody waits for an answer any more
+	waiting []*intake.Submission
+	works   []func()
+	inOrder int
+	ids     []string
+	held    int
+	stores  []Pending[string]
+	queued  []keep.Accepted
+	answers map[string]Outcome
+}
+
+func (x *executor) Go(_ string, work func(), then func(now int64, gone bool)) {
+	x.works = append(x.works, func() { work(); then(1, x.gone) })
+}
+
+func (x *executor) GoInOrder(by string, work func(), then func(now int64, gone bool)) {
+	x.inOrder++
+	x.Go(by, work, then)
+}
+
+func (x *executor) Wait(_ int64, _ string, s *intake.Submission) bool {
+	if x.waits {
+		x.waiting = append(x.waiting, s)
+	}
+	return x.waits
+}
+
+func (x *executor) InTurn(id []byte)                        { x.ids = append(x.ids, string(id)) }
+func (x *executor) Hold(string)                             { x.held++ }
+func (x *executor) Release(int64, string)                   { x.held-- }
+func (x *executor) Store(_ int64, p Pending[string])        { x.stores = append(x.stores, p) }
+func (x *executor) Queue(_ int64, a keep.Accepted)          { x.queued = append(x.queued, a) }
+func (x *executor) Answer(_ int64, by string, o Outcome)    { x.answers[by] = o }
+func (x *executor) answered(by string) (o Outcome, is bool) { o, is = x.answers[by]; return o, is }
+
+// work does what the oldest is to do on another goroutine.
+func (x *executor) work() {
+	f := x.works[0]
+	x.works = x.works[1:]
+	f()
+}
+
+// A matcher knows of receipts what the test says.
+type matcher struct {
+	recent, known bool
+	fault         error
+	share         *connector.Share
+	verdicts      []receipts.Verdict
+	parts         uint8
+	loaded        int
+}
+
+// found sets what a receipt belongs to.
+func (m *matcher) found(f *receipts.Match, is bool) bool {
+	if v := (store.Mapping{ID: 5000, Parts: m.parts}); is && f.Set(v.Append(nil)) != nil {
+		panic("the record of a mapping cannot be read")
+	}
+	return is
+}
+
+const passOn = receipts.Verdict(0)
+
+func (m *matcher) Of(*config.Connector) *receipts.Centre   { return &receipts.Centre{Name: "operator"} }
+func (m *matcher) Received(*receipts.Centre, *sms.Message) {}
+func (m *matcher) LoadParts(*receipts.Match) error         { m.loaded++; return m.fault }
+func (m *matcher) Find(_ *receipts.Centre, _ *sms.Message, f *receipts.Match) bool {
+	return m.found(f, m.recent)
+}
+
+func (m *matcher) LookUp(_ *receipts.Centre, _ *sms.Message, f *receipts.Match) (bool, error) {
+	return m.found(f, m.known), m.fault
+}
+
+func (m *matcher) Direct(int64, *sms.Message, *receipts.Match) (*connector.Share, receipts.Verdict) {
+	v := m.verdicts[0]
+	m.verdicts = m.verdicts[1:]
+	if v != passOn {
+		return nil, v
+	}
+	return m.share, v
+}
+
+// A rig is an acceptor between an executor and a matcher, on a disk or in memory.
+type rig struct {
+	*Acceptor[string]
+	t        *testing.T
+	x        *executor
+	m        *matcher
+	clients  *connector.Connector
+	operator *connector.Connector
+	share    *connector.Share // of the client's messages, in the operator's lane
+	origin   *sms.Origin      // of what the operator brings
+	node     *node.Node
+}
+
+func newRig(t *testing.T, durable bool) *rig {
+	t.Helper()
+	g := roomtest.New(t, roomtest.Operator("max_queue: 10"))
+	if durable {
+		d := roomtest.NewDisk()
+		d.Store = g.Keeper.Store
+		g.Keeper.Open(d, func(store.Position, error) {})
+	}
+	c, r := convert.NewDesk(g.Node, g.Table), receipts.NewDesk(g.Node, g.Keeper, g.Table)
+	i := intake.NewDesk(g.Node, g.Keeper, g.Table, c, r, settle.NewDesk(g.Node, g.Keeper, g.Table, c, r))
+	x := &executor{answers: map[string]Outcome{}}
+	a := New(g.Keeper, i, r, 1, x)
+	m := &matcher{}
+	a.matcher, a.counts = m, &receipts.Counters[atomic.Int64]{}
+	v := &rig{Acceptor: a, t: t, x: x, m: m, node: g.Node}
+	v.clients, v.operator = g.Table.Connector("clients"), g.Table.Connector("operator")
+	v.share = g.Table.Share(g.Table.LaneOf(v.operator), g.Node.Origins.Of("client", "clients"))
+	v.share.SetPercent(100)
+	v.origin = g.Node.Origins.Of("", "operator")
+	m.share = g.Table.Share(g.Table.AccountLane(g.Node.Config(), "client"), v.origin)
+	t.Cleanup(func() {
+		r.EndOrphans()
+		g.Keeper.Committer.Close()
+	})
+	return v
+}
+
+// submission returns a message that a client submits.
+func (r *rig) submission(code sms.Code) *intake.Submission {
+	from := &connector.Source{Connector: r.clients, Origin: r.share.Origin}
+	return &intake.Submission{Way: intake.Delivered, From: from, Room: r.Room(), Change: func(_ int64, m *sms.Message) sms.Code {
+		m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
+		return code
+	}}
+}
+
+// receipt brings a receipt of message 7.
+func (r *rig) receipt(by string) {
+	m := r.node.Messages.Get()
+	m.Origin = r.origin
+	report := &sms.Report{ID: []byte("7"), State: sms.StateDelivered}
+	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}, report)
+	r.Receipt(1, by, &connector.Source{Connector: r.operator, Origin: r.origin}, m)
+}
+
+func (r *rig) want(by string, code sms.Code, step string) Outcome {
+	r.t.Helper()
+	o, is := r.x.answered(by)
+	if !is || o.Code != code || o.Step != step || (code == sms.OK) != (o.ID != 0) {
+		r.t.Errorf("%s: answered %t, %+v; want %s of %q", by, is, o, code, step)
+	}
+	return o
+}
+
+// counted returns how many of the operator's receipts count as taken.
+func (r *rig) counted() int64 { return r.operator.Stats.Receipts.Counts()[sms.StateDelivered.String()] }
+
+// A message is refused by the step that says so, or answered, counted and queued; in memory immediately, on a disk when it is
+// stored.
+func TestSubmit(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, false)
+	r.Submit(1, "bad", r.submission(sms.BadDestination))
+	r.want("bad", sms.BadDestination, "read")
+	r.Submit(1, "good", r.submission(sms.OK))
+	o := r.want("good", sms.OK, "")
+	if o.Parts != 1 || len(r.x.queued) != 1 || r.x.queued[0].Message.ID != o.ID || r.clients.Stats.Accepted.Load() != 1 {
+		t.Errorf("%+v, %d are queued", o, len(r.x.queued))
+	}
+	noted := r.submission(sms.OK)
+	noted.Noted = true
+	r.Submit(1, "noted", noted)
+	if len(r.x.stores) != 1 {
+		t.Error("what is noted with a message is not stored")
+	}
+	r.Ended(1, r.x.stores[0], false)
+	r.want("noted", sms.OK, "")
+
+	r = newRig(t, true)
+	for _, failed := range []bool{false, true} {
+		r.Submit(1, "stored", r.submission(sms.OK))
+		if _, is := r.x.answered("stored"); is || len(r.x.stores) != 1 || r.keep.Storing.Load() != 1 || r.share.Queued() == 0 {
+			t.Fatalf("%d are stored, %d count", len(r.x.stores), r.keep.Storing.Load())
+		}
+		p := r.x.stores[0]
+		r.x.stores = nil
+		if r.Ended(1, p, failed); failed {
+			r.want("stored", sms.SystemError, "")
+		} else {
+			r.want("stored", sms.OK, "")
+		}
+		clear(r.x.answers)
+	}
+	if n := r.share.Queued(); n != 1 || len(r.x.queued) != 1 || r.keep.Storing.Load() != 0 || r.clients.Stats.Refused.Load() != 1 {
+		t.Errorf("%d places are taken, %d queued, %d refused", n, len(r.x.queued), r.clients.Stats.Refused.Load())
+	}
+}
+
+// Without room a message waits if its sender may, and is refused otherwise. Nothing comes in before those that wait.
+func TestRoom(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, false)
+	roomtest.Occupy(r.share, 10)
+	waits := func(by string, may bool) {
+		s := r.submission(sms.OK)
+		s.Waits = may
+		r.Submit(1, by, s)
+	}
+	waits("must not", false)
+	r.want("must not", sms.QueueFull, "room")
+	waits("cannot", true)
+	r.want("cannot", sms.QueueFull, "room")
+	r.x.waits = true
+	waits("waits", true)
+	if _, is := r.x.answered("waits"); is || len(r.x.waiting) != 1 {
+		t.Error("it does not wait")
+	}
+	roomtest.Occupy(r.share, -10)
+	r.share.WaitForRoom(1)
+	waits("behind", false)
+	r.want("behind", sms.QueueFull, "room")
+	r.share.WaitForRoom(-1)
+	waits("later", false)
+	r.want("later", sms.OK, "")
+}
+
+// A step waits for work on another goroutine, in the order of its sender, and goes on unless the sender is gone.
+func TestWork(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, false)
+	code := sms.OK
+	does := func(_ *intake.Desk, _ int64, s *intake.Submission) intake.Verdict {
+		s.Work = func() sms.Code { return code }
+		return intake.Later
+	}
+	slow := intake.Step{Name: "slow", Ways: intake.Delivered, Do: does}
+	at := slices.IndexFunc(r.desk.Steps, func(s intake.Step) bool { return s.Name == "route" })
+	r.desk.Steps = slices.Insert(r.desk.Steps, at, slow)
+	r.Submit(1, "good", r.submission(sms.OK))
+	r.x.work()
+	r.want("good", sms.OK, "")
+	code = sms.Rejected
+	r.Submit(1, "refused", r.submission(sms.OK))
+	r.x.work()
+	r.want("refused", sms.Rejected, "slow")
+	r.x.gone = true
+	r.Submit(1, "gone", r.submission(sms.OK))
+	r.x.work()
+	if _, is := r.x.answered("gone"); is || r.x.inOrder != 3 {
+		t.Errorf("answered %t, %d went on in order", is, r.x.inOrder)
+	}
+}
+
+// A receipt is given to the client of its message, wherever that was found; ends here; is kept as an orphan; or is refused for
+// now, and does not count then.
+func TestReceipts(t *testing.T) {
+	t.Parallel()
+	fault := errors.New("cannot read")
+	then := func(v ...receipts.Verdict) []receipts.Verdict { return v }
+	for _, c := range []struct {
+		why     string
+		matcher matcher
+		full    bool
+		works   int
+		code    sms.Code
+		queued  int
+		loaded  int
+	}{
+		{"among the latest", matcher{recent: true, verdicts: then(passOn)}, false, 0, sms.OK, 1, 0},
+		{"in the store", matcher{known: true, verdicts: then(passOn)}, false, 1, sms.OK, 1, 0},
+		{"outcomes of parts are in the store", matcher{recent: true, parts: 2, verdicts: then(receipts.Unread, passOn)},
+			false, 1, sms.OK, 1, 1},
+		{"the store cannot be read", matcher{fault: fault}, false, 1, sms.SystemError, 0, 0},
+		{"outcomes cannot be read", matcher{recent: true, parts: 2, fault: fault, verdicts: then(receipts.Unread)},
+			false, 1, sms.SystemError, 0, 1},
+		{"nobody has asked for it", matcher{recent: true, verdicts: then(receipts.Dropped)}, false, 0, sms.OK, 0, 0},
+		{"it is noted", matcher{recent: true, verdicts: then(receipts.Noted)}, false, 1, sms.OK, 0, 0},
+		{"no room", matcher{recent: true, verdicts: then(passOn)}, true, 0, sms.QueueFull, 0, 0},
+	} {
+		r := newRig(t, false)
+		c.matcher.share = r.m.share
+		*r.m = c.matcher
+		if c.full {
+			roomtest.Occupy(r.m.share, 100_000)
+		}
+		r.receipt("r")
+		for range c.works {
+			if _, is := r.x.answered("r"); is || len(r.x.works) != 1 {
+				t.Fatalf("%s: %d works", c.why, len(r.x.works))
+			}
+			r.x.work()
+		}
+		counted := int64(0)
+		if c.code == sms.OK {
+			counted = 1
+		}
+		o, is := r.x.answered("r")
+		asExpected := is && o.Code == c.code && len(r.x.queued) == c.queued && r.m.loaded == c.loaded
+		if !asExpected || r.counted() != counted || r.Searches() != 0 {
+			t.Errorf("%s: answered %t, %+v, %d queued, %d read, %d count, %d searches",
+				c.why, is, o, len(r.x.queued), r.m.loaded, r.counted(), r.Searches())
+		}
+		if !slices.Equal(r.x.ids, []string{"7"}) {
+			t.Errorf("%s: it has the ids %q in turn", c.why, r.x.ids)
+		}
+	}
+}
+
+// Receipts of a message stay in their order while it is looked for, and are orphans in that order if it is not found. Those of a
+// sender that is gone are dropped.
+func TestReceiptsInOrder(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, false)
+	for _, by := range []string{"first", "second", "third", "fourth"} {
+		r.receipt(by)
+	}
+	if len(r.x.works) != 1 || r.x.held != 3 || r.Searches() != 1 {
+		t.Fatalf("%d works, %d are held", len(r.x.works), r.x.held)
+	}
+	r.Forget(func(by string) bool {
+		if by == "third" {
+			r.x.held--
+		}
+		return by == "third"
+	})
+	r.x.work()
+	var order []string
+	for _, p := range r.x.stores {
+		order = append(order, p.By)
+		r.keep.Put(p.Accepted, p.More)
+		r.Ended(1, p, false)
+		r.want(p.By, sms.OK, "")
+	}
+	if !slices.Equal(order, []string{"first", "second", "fourth"}) || r.x.held != 0 || r.Searches() != 0 || len(r.x.queued) != 0 {
+		t.Errorf("%q are stored, %d held, %d searches", order, r.x.held, r.Searches())
+	}
+	if n := r.counts.Unmatched.Load(); n != 3 {
+		t.Errorf("%d count as unmatched", n)
+	}
+	r.x.gone = true
+	r.receipt("gone")
+	r.x.work()
+	if _, is := r.x.answered("gone"); is || r.Searches() != 0 {
+		t.Error("who is gone is answered, or searched for")
+	}
+}

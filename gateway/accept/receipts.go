@@ -1,0 +1,158 @@
+package accept
+
+import (
+	"sync/atomic"
+
+	"pmg/connector"
+	"pmg/gateway/keep"
+	"pmg/gateway/receipts"
+	"pmg/sms"
+)
+
+// A finding is a receipt of an SMSC whose message is looked for.
+type finding[T any] struct {
+	by      T
+	from    *connector.Source
+	message *sms.Message
+	centre  *receipts.Centre
+	state   sms.State // that the SMSC reports
+	search  *search[T]
+
+	match  receipts.Match
+	found  bool
+	failed error
+}
+
+// Receipt finds the message that a receipt is about, and accepts the receipt for the client that has submitted the message.
+func (a *Acceptor[T]) Receipt(now int64, by T, from *connector.Source, m *sms.Message) {
+	if a.finding == nil {
+		a.finding = &finding[T]{}
+	}
+	q := a.finding
+	*q = finding[T]{by: by, from: from, message: m, match: receipts.Match{Record: q.match.Record}}
+	q.centre = a.matcher.Of(from.Connector.Config())
+	if report, ok := m.Report(); ok {
+		q.state = report.State
+		a.executor.InTurn(report.ID)
+	}
+	a.matcher.Received(q.centre, m)
+	switch {
+	case m.Flags&sms.HasReport == 0: // what it says is not known
+		a.notFound(now, q)
+	case !a.follows(q):
+		a.find(now, q)
+	}
+}
+
+// find finds the message of a receipt, which does not wait for an earlier one.
+func (a *Acceptor[T]) find(now int64, q *finding[T]) {
+	if a.matcher.Find(q.centre, q.message, &q.match) {
+		q.found = true
+		a.foundOut(now, q)
+		return
+	}
+	copied := *q
+	copied.match.Record = nil
+	a.begins(&copied)
+	a.lookUp(&copied)
+}
+
+// lookUp looks into the store, on another goroutine.
+func (a *Acceptor[T]) lookUp(q *finding[T]) {
+	a.executor.Go(q.by, func() {
+		if !q.found {
+			q.found, q.failed = a.matcher.LookUp(q.centre, q.message, &q.match)
+		}
+		if q.found && q.match.Parts > 1 && q.failed == nil {
+			q.failed = a.matcher.LoadParts(&q.match)
+		}
+	}, func(now int64, gone bool) {
+		switch {
+		case gone: // the SMSC has no answer and sends the receipt again
+			q.message.Release()
+		case q.failed != nil:
+			a.keep.LogLookup(q.failed)
+			q.message.Release()
+			a.executor.Answer(now, q.by, Outcome{Code: sms.SystemError})
+		default:
+			a.foundOut(now, q)
+			return
+		}
+		a.ends(now, q, false)
+	})
+}
+
+// foundOut deals with a receipt whose message was looked for.
+func (a *Acceptor[T]) foundOut(now int64, q *finding[T]) {
+	if !q.found {
+		a.notFound(now, q)
+		a.ends(now, q, true)
+		return
+	}
+	share, v := a.matcher.Direct(now, q.message, &q.match)
+	switch v {
+	case receipts.Unread:
+		copied := *q
+		copied.match = receipts.Match{} // its record is that of the next receipt, too
+		_ = copied.match.Set(q.match.Record)
+		a.begins(&copied)
+		a.lookUp(&copied)
+		return
+	case receipts.Dropped:
+		q.message.Release()
+		q.from.Connector.Stats.Receipts.Add(q.state)
+		a.executor.Answer(now, q.by, Outcome{})
+	case receipts.Noted:
+		q.message.Release()
+		a.answerNoted(q.by, q.from.Connector, q.state)
+	default:
+		a.acceptReceipt(now, q, share, &a.counts.Matched)
+	}
+	a.ends(now, q, false)
+}
+
+// answerNoted answers a receipt that goes no further when what it says is stored, and counts it by its state.
+func (a *Acceptor[T]) answerNoted(by T, from *connector.Connector, state sms.State) {
+	var failed error
+	a.executor.Go(by, func() { failed = a.keep.Committer.SyncSoon() }, func(now int64, gone bool) {
+		switch {
+		case gone:
+		case failed != nil:
+			a.executor.Answer(now, by, Outcome{Code: sms.SystemError})
+		default:
+			from.Stats.Receipts.Add(state)
+			a.executor.Answer(now, by, Outcome{})
+		}
+	})
+}
+
+// acceptReceipt accepts a receipt for a share, if that has room, and counts it. Without a share it is kept as an orphan.
+func (a *Acceptor[T]) acceptReceipt(now int64, q *finding[T], s *connector.Share, count *atomic.Int64) {
+	p := Pending[T]{Accepted: keep.Accepted{Message: q.message, Share: s}, From: q.from, By: q.by}
+	if s != nil && !a.intake.Fits(p.Accepted) {
+		a.desk.LogNoRoom(now, q.from, s)
+		for _, m := range q.match.More {
+			m.Release()
+		}
+		q.message.Release()
+		q.from.CountRefused(sms.QueueFull)
+		a.executor.Answer(now, q.by, Outcome{Code: sms.QueueFull})
+		return
+	}
+	q.from.Connector.Stats.Receipts.Add(q.state)
+	count.Add(1)
+	if s != nil {
+		s.Lane.Ends.Count(q.match.Says)
+		a.desk.WarnNearlyFull(s)
+	}
+	for _, m := range q.match.More {
+		p.More = append(p.More, keep.Accepted{Message: m, Share: s})
+	}
+	a.Accept(now, p)
+}
+
+// notFound keeps a receipt whose message is not known as an orphan.
+func (a *Acceptor[T]) notFound(now int64, q *finding[T]) {
+	q.centre.Missed.Store(true)
+	a.acceptReceipt(now, q, nil, &a.counts.Unmatched)
+}
