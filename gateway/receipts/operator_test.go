@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pmg/connector"
+	"pmg/internal/testutil"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -334,6 +335,43 @@ func TestNoteOf(t *testing.T) {
 	}
 }
 
+// Each form that the option takes is the one that is shown, and no other is.
+func TestFormNames(t *testing.T) {
+	t.Parallel()
+	names := FormNames()
+	for _, name := range names {
+		if all := newRigWith(t, "receipt_ids: "+name).Forms(); !slices.Equal(all, []CentreForm{{"operator", name}}) {
+			t.Errorf("%s is shown as %+v", name, all)
+		}
+	}
+	if slices.Sort(names); !slices.Equal(names, []string{"decimal", "hexadecimal", "same"}) {
+		t.Errorf("the forms are %q", names)
+	}
+}
+
+// A receipt that belongs to no message says nothing of how its SMSC writes ids.
+func TestUnknownProvesNothing(t *testing.T) {
+	t.Parallel()
+	p := newRig(t)
+	if err := p.keep(store.NewMemory()); err != nil {
+		t.Fatal(err)
+	}
+	p.accepted("4a17")
+	var f Match
+	for _, id := range []string{"4a18", "4a17"} {
+		m := p.receipt("46700000001", sms.Report{ID: []byte(id), State: sms.StateDelivered})
+		if found := p.Find(p.operator(), m, &f); found != (id == "4a17") {
+			t.Fatalf("%s is found: %v", id, found)
+		}
+		if form := p.Forms()[0].Form; (form == "same") != (id == "4a17") {
+			t.Errorf("after %s the form is %q", id, form)
+		}
+	}
+	if err := p.close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A text is the receipt of a message if it has the id and one of the numbers of that, whatever the options say of numbers.
 func TestReceiptByText(t *testing.T) {
 	t.Parallel()
@@ -397,5 +435,57 @@ func TestOlderUUID(t *testing.T) {
 	}
 	if err := p.close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// another is further options, and a further connector to an SMSC.
+func another(options string) string {
+	return "window: 5}\n  - {name: other, direction: out, address: \"127.0.0.1:1\", system_id: pmg, password: secret, " + options
+}
+
+// underWay is a session of a connector that has a request under way, which answer ends.
+func (p *rig) underWay(connectorName string) (answer func()) {
+	c := p.Desk.table.Connector(connectorName)
+	i := c.Acquire()
+	l := &connector.Link{Source: connector.Source{Connector: c, Instance: i}}
+	i.SetLink(l)
+	l.Inflight.Free(1, 5)
+	l.Inflight.Put(&connector.Slot{Sequence: 1})
+	return func() { l.Inflight.Take(1) }
+}
+
+// A receipt whose id can be read in two ways waits while an answer of its SMSC may come, which may be that of its message, and is
+// looked at again when none may: else it would go to the wrong client, or to none. The answers of others do not hold it up.
+func TestWaitsForAnswers(t *testing.T) {
+	t.Parallel()
+	p := newRigWith(t, another(""))
+	if err := p.keep(store.NewMemory()); err != nil {
+		t.Fatal(err)
+	}
+	p.accepted("17")
+	answer := p.underWay("operator")
+	p.underWay("other")
+	p.makeOrphan("17", sms.StateDelivered)
+	o := &p.Orphans
+	testutil.Eventually(t, "it was looked at", func() bool { o.mu.Lock(); defer o.mu.Unlock(); return !o.running })
+	p.LookAfter(p.now)
+	if n := p.Desk.keep.Aside(store.Orphan); n != 1 {
+		t.Errorf("%d wait though an answer may come", n)
+	}
+	answer()
+	p.LookAfter(p.now)
+	testutil.Eventually(t, "it goes to its client", func() bool { return p.Counts.Adopted.Load() == 1 })
+	if err := p.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// An SMSC is shown once, however many connectors lead to it.
+func TestFormsOfOne(t *testing.T) {
+	t.Parallel()
+	for options, want := range map[string][]CentreForm{"operator: operator": {{"operator", ""}}, "": {{"operator", ""}, {"other", ""}}} {
+		if all := newRigWith(t, another(options)).Forms(); !slices.Equal(all, want) {
+			t.Errorf("%q: %+v", options, all)
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package receipts
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -183,6 +185,63 @@ func TestOrphansLetChange(t *testing.T) {
 		t.Errorf("%d of %d receipts were looked at", n, all)
 	}
 	if err := g.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A receipt that an operator takes up goes to the client behind the older ones of its message, each to all of the client's
+// messages that it was joined of, under ids of their own. One whose message is not known stays.
+func TestAdoptOlder(t *testing.T) {
+	t.Parallel()
+	p := newRig(t)
+	if err := p.keep(store.NewMemory()); err != nil {
+		t.Fatal(err)
+	}
+	p.EndOrphans() // none is looked at but by the operator
+	first := p.makeOrphan("msg-17", sms.StateAccepted)
+	other, last := p.makeOrphan("msg-18", sms.StateDelivered), p.makeOrphan("msg-17", sms.StateDelivered)
+	m := p.submitted(sms.NotifySuccess)
+	joined := []sms.Joined{{ID: 71, Notify: sms.NotifySuccess}, {ID: 72, Notify: sms.NotifySuccess}}
+	m.SetSubmitted(&sms.Submitted{Source: m.Source(), Dest: m.Dest(), Joined: joined})
+	p.Desk.keep.Committer.Write(func(b *store.Batch) {
+		p.Note(b, p.operator(), m, &sms.Answer{PeerID: []byte("msg-17"), At: p.now}, 0)
+	})
+	adopt := func(id uint64) (err error) {
+		p.Orphans.Read(id, func(m *sms.Message, size int) error { err = p.Orphans.Adopt(m, size); return nil })
+		return err
+	}
+	if err := adopt(other); !errors.Is(err, ErrUnknown) {
+		t.Errorf("one whose message is not known: %v", err)
+	}
+	if err := adopt(last); err != nil {
+		t.Error(err)
+	}
+	var got []string
+	ids := map[uint64]bool{other: true, m.ID: true}
+	for _, own := range p.made() {
+		r, _ := own.Message.Report()
+		got = append(got, fmt.Sprint(r.Known, " ", r.State))
+		if ids[own.Message.ID] || own.Share.Lane.Account != "client" {
+			t.Errorf("the receipt of %d has the id of another, or goes to %s", r.Known, own.Share.Lane.Account)
+		}
+		ids[own.Message.ID] = true
+	}
+	if want := []string{"71 accepted", "72 accepted", "71 delivered", "72 delivered"}; !slices.Equal(got, want) {
+		t.Errorf("the client is told %q, want %q", got, want)
+	}
+	if err := p.Desk.keep.Committer.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[uint64]bool{first: false, last: false, other: true} {
+		var e store.Entry
+		if ok, err := p.Desk.keep.Store.Get(id, &e); ok != want || err != nil {
+			t.Errorf("receipt %d is in the store: %v, %v", id, ok, err)
+		}
+	}
+	if p.Counts.Adopted.Load() != 2 || p.Desk.keep.Aside(store.Orphan) != 1 {
+		t.Errorf("%d are adopted, %d are left", p.Counts.Adopted.Load(), p.Desk.keep.Aside(store.Orphan))
+	}
+	if err := p.close(); err != nil {
 		t.Error(err)
 	}
 }

@@ -74,6 +74,11 @@ func TestTakenComesFirst(t *testing.T) {
 		t.Fatal("none is made")
 	}
 	taken := made.message
+	told, _ := taken.Report()
+	if told.Known != m.ID || !told.Taken || told.Untaken || string(told.ID) != "1" || len(told.Context) == 0 ||
+		string(taken.Dest().Addr) != "1234" {
+		t.Errorf("the client is told %+v at %s", told, taken.Dest().Addr)
+	}
 	receipt := p.receipt("46700000001", sms.Report{State: sms.StateDelivered})
 	_, f := partOf(p, 0, 1, sms.StateDelivered, "")
 	r, _ := receipt.Report()

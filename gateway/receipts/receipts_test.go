@@ -1,9 +1,14 @@
 package receipts
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
+	"pmg/events"
+	"pmg/gateway/keep"
 	"pmg/internal/testutil"
 	"pmg/sms"
 	"pmg/store"
@@ -109,17 +114,41 @@ func TestTidyReceiptsClock(t *testing.T) {
 	}
 }
 
-// A receipt of a message whose account is gone goes to nobody, and one that names a message
-// of its client goes by no route.
+// A receipt of a message whose account is gone goes to nobody, which the log says, unless the client asks for it by itself;
+// and one that names a message of its client goes by no route. So it is with those that the gateway makes.
 func TestHomelessReceipt(t *testing.T) {
 	t.Parallel()
+	for _, c := range []struct {
+		context  *sms.Context
+		homeless bool
+	}{{nil, true}, {&sms.Context{URL: "http://127.0.0.1:1/x"}, true}, {&sms.Context{Reference: "order 7"}, false}} {
+		g := newRig(t)
+		var log testutil.Log
+		g.Desk.node.Log = zerolog.New(&log)
+		m, f := partOf(g, 0, 1, sms.StateDelivered, "000")
+		f.Account = []byte("gone")
+		own := g.submitted(sms.NotifyFailure)
+		own.Origin = g.Desk.node.Origins.Of("gone", "clients")
+		if c.context != nil {
+			f.Context = c.context.Append(nil)
+			own.SetNative(sms.WithContext, f.Context)
+		}
+		want := int64(0)
+		if c.homeless {
+			want = 1
+		}
+		if _, v := g.Direct(1, m, f); v != Noted || g.Counts.Homeless.Load() != want {
+			t.Errorf("%+v: verdict %d, %d are homeless", c.context, v, g.Counts.Homeless.Load())
+		}
+		if n := strings.Count(log.String(), `"account":"gone","message":"receipt dropped`); int64(n) != want {
+			t.Errorf("%+v: the log has %s", c.context, log.String())
+		}
+		if made := g.OwnReceipt(own, &keep.Ending{State: events.Expired}); made.IsAny() || g.Counts.Homeless.Load() != 2*want {
+			t.Errorf("%+v: one that is made: %v, %d are homeless", c.context, made.IsAny(), g.Counts.Homeless.Load())
+		}
+	}
 	g := newRig(t)
 	m, f := partOf(g, 0, 1, sms.StateDelivered, "000")
-	f.Account = []byte("gone")
-	if _, v := g.Direct(1, m, f); v != Noted || g.Counts.Homeless.Load() != 1 {
-		t.Errorf("verdict %d", v)
-	}
-	m, f = partOf(g, 0, 1, sms.StateDelivered, "000")
 	s, v := g.Direct(1, m, f)
 	if v != passOn || s.Lane.Account != "client" {
 		t.Fatalf("verdict %d", v)

@@ -1,7 +1,12 @@
 package receipts
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/events"
 	"pmg/gateway/keep"
@@ -149,5 +154,104 @@ func TestDecodeFate(t *testing.T) {
 		if _, f, err := decodeFate(whole[n:]); err == nil {
 			t.Errorf("without the first %d of %d octets: %+v", n, len(whole), f)
 		}
+	}
+}
+
+// sent is a message that the operator has taken under an id, and that has left. It returns the message's id.
+func (p *rig) sent(peerID string) uint64 {
+	p.t.Helper()
+	m := p.submitted(sms.NotifySuccess | sms.NotifyFailure)
+	a := sms.Answer{PeerID: []byte(peerID), At: p.now}
+	e := keep.Ending{State: events.Sent, Lane: store.Lane{Connector: "operator"}, Answer: a}
+	p.Desk.keep.Committer.Write(func(b *store.Batch) {
+		p.Note(b, p.operator(), m, &a, 0)
+		p.NoteEnd(b, m, &e, 0)
+	})
+	return m.ID
+}
+
+// reports is a receipt of the operator.
+func (p *rig) reports(peerID string, s sms.State) {
+	p.t.Helper()
+	var f Match
+	m := p.receipt("46700000001", sms.Report{ID: []byte(peerID), State: s})
+	if found, err := p.LookUp(p.operator(), m, &f); !found || err != nil {
+		p.t.Fatalf("%s: found %v, %v", peerID, found, err)
+	}
+	p.Direct(p.now, m, &f)
+}
+
+// What the sandbox goes on with after a restart: the messages taken under its ids, of which no final receipt has come. One
+// that is missing never has a receipt, and one too many has two.
+func TestUnreported(t *testing.T) {
+	t.Parallel()
+	p, s := newRig(t), &failing{Store: store.NewMemory()}
+	if err := p.keep(s); err != nil {
+		t.Fatal(err)
+	}
+	p.sent("test-1")
+	two, three := p.sent("test-2"), p.sent("test-3")
+	p.sent("other-4")
+	p.accepted("test-5") // its end is not noted
+	p.reports("test-1", sms.StateDelivered)
+	p.reports("test-3", sms.StateEnroute)
+	for _, c := range []struct {
+		from  string
+		limit int
+		want  []uint64
+	}{{"", 10, []uint64{two, three}}, {"test-3", 10, []uint64{three}}, {"test-2", 1, []uint64{two}}, {"test-6", 10, nil}} {
+		all, err := Unreported(p.Desk.keep, "operator", "test-", []byte(c.from), c.limit)
+		var ids []uint64
+		for i := range all {
+			if ids = append(ids, all[i].ID); string(all[i].Account) != "client" {
+				t.Errorf("from %q: %+v", c.from, all[i])
+			}
+		}
+		if !slices.Equal(ids, c.want) || err != nil {
+			t.Errorf("from %q: %d, want %d; %v", c.from, ids, c.want, err)
+		}
+	}
+	for _, name := range []string{"operator", endedName} {
+		s.name = name
+		if _, err := Unreported(p.Desk.keep, "operator", "test-", nil, 10); !errors.Is(err, errFailing) {
+			t.Errorf("%s cannot be read: %v", name, err)
+		}
+	}
+	s.name = ""
+	if err := p.close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// The list of messages has those that wait and those that have left, the latest first; a store in memory has none.
+func TestList(t *testing.T) {
+	t.Parallel()
+	p := newRig(t)
+	if err := p.keep(store.NewMemory()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := List(p.Desk.keep, 0, 0, 10, nil); !errors.Is(err, ErrNoList) {
+		t.Errorf("a store in memory: %v", err)
+	}
+	if err := p.close(); err != nil {
+		t.Error(err)
+	}
+	p = keepAgain(t, vfs.NewMem())
+	left, waiting := p.sent("msg-1"), p.submitted(0)
+	p.Desk.keep.Committer.Write(func(b *store.Batch) { b.Put(waiting, store.Lane{Connector: "operator"}) })
+	var got []string
+	last, err := List(p.Desk.keep, 0, p.now, 10, func(k *Known) error {
+		got = append(got, fmt.Sprint(k.ID, k.Record != nil, k.Left.ID, k.Fate.State, string(k.Left.PeerID)))
+		return nil
+	})
+	want := []string{fmt.Sprint(waiting.ID, true, 0, sms.NoState, ""), fmt.Sprint(left, false, left, sms.StateEnroute, "msg-1")}
+	if !slices.Equal(got, want) || last != 0 || err != nil {
+		t.Errorf("%q, want %q; up to %d, %v", got, want, last, err)
+	}
+	if _, err := List(p.Desk.keep, 0, p.now, 10, func(*Known) error { return errFailing }); !errors.Is(err, errFailing) {
+		t.Errorf("who reads it fails: %v", err)
+	}
+	if err := p.close(); err != nil {
+		t.Error(err)
 	}
 }
