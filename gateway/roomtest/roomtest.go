@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"pmg/account"
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/keep"
@@ -104,4 +105,16 @@ func Occupy(s *connector.Share, n int64) {
 func Made(k *keep.Keeper) []keep.Own {
 	all, _ := k.Outgoing.Waiting()
 	return all
+}
+
+// Client returns an account of the ground's configuration whose password is "secret", logged in on "clients".
+func (g *Ground) Client(t testing.TB, name string) *account.Account {
+	t.Helper()
+	accounts := account.NewTable(g.Node.Config(), account.NewRegistry())
+	l := account.Login{SystemID: []byte(name), Password: []byte("secret"), Connector: "clients", Bind: protocols.Transceiver}
+	client, result := accounts.LogIn(1, l, accounts.Verify(l))
+	if client == nil {
+		t.Fatal(result)
+	}
+	return client
 }

@@ -78,7 +78,7 @@ func table() []row {
 		{"gateway/login", "account config connector gateway/node internal/tlsfiles internal/turns protocols sms"},
 		{"gateway/keep", "config connector events gateway/node protocols sms store"},
 		{"gateway/route", "config connector gateway/keep gateway/login gateway/node internal/smstext protocols sms sms/fit sms/userdata store"},
-		{"gateway/roomtest", "config connector gateway/keep gateway/login gateway/node gateway/route protocols protocols/prototest/toy sms store"},
+		{"gateway/roomtest", "account config connector gateway/keep gateway/login gateway/node gateway/route protocols protocols/prototest/toy sms store"},
 		{"gateway/convert", "config connector gateway/node gateway/route protocols sms sms/fit sms/rewrite sms/userdata"},
 		{"gateway/receipts", "config connector events gateway/convert gateway/keep gateway/node gateway/route protocols sms sms/peerid store"},
 		{"gateway/deadletters", "events gateway/keep gateway/node sms store"},
