@@ -266,16 +266,3 @@ func TestReceiptIDsOption(t *testing.T) {
 	smsc.receipt(102, "100", "DELIVRD")
 	client.wantReceipt(large, "DELIVRD")
 }
-
-// Where only the id counts, a receipt may name another number than the recipient's.
-func TestReceiptMatchOption(t *testing.T) {
-	parallel(t)
-	s := site{operator: newSMSC(t), memory: true, out: "receipt_match: id"}
-	g := start(t, s)
-	client, smsc := g.bind("transceiver"), s.operator.session()
-	known := client.submitted(smsc, 1, "0123456789abcdef")
-	smsc.fence()
-	smsc.send(strings.Replace(smscReceipt(101, "0123456789abcdef", "DELIVRD"), "46700000001", "990", 1))
-	smsc.want("deliver_sm_resp", "seq=101", "status=0")
-	client.wantReceipt(known, "DELIVRD")
-}

@@ -47,23 +47,6 @@ func TestReceiptOfCopyAfterRestart(t *testing.T) {
 	client.wantReceipt(known, "DELIVRD")
 }
 
-// A receipt that was kept because an answer might have come that it belongs to goes to its client
-// when none is due any more.
-func TestReceiptIsHeldNoLonger(t *testing.T) {
-	parallel(t)
-	s := site{operator: newSMSC(t), memory: true}
-	g := start(t, s)
-	client, smsc := g.bind("transceiver"), s.operator.session()
-	known := client.submitted(smsc, 1, "18")
-	client.submitOne(2)
-	under := field(smsc.want("submit_sm"), "seq")
-	smsc.receipt(101, "18", "DELIVRD")
-	testutil.Eventually(t, "it is kept", func() bool { return g.Gateway.Keeper.Aside(store.Orphan) == 1 })
-	smsc.answer(0xb, under)
-	client.wantReceipt(known, "DELIVRD")
-	testutil.Eventually(t, "it is kept no more", func() bool { return g.Gateway.Keeper.Aside(store.Orphan) == 0 })
-}
-
 // A receipt of a part that came before its answer completes a long message of which the other part
 // was delivered before a restart.
 func TestPartOvertakesAfterRestart(t *testing.T) {
@@ -159,24 +142,6 @@ func TestJoinedReceiptsWithoutRoom(t *testing.T) {
 		if !got[id] {
 			t.Errorf("no receipt of %s", id)
 		}
-	}
-}
-
-// A receipt that the gateway would make for an account that is gone is counted, and made for nobody.
-func TestOwnReceiptOfNobody(t *testing.T) {
-	parallel(t)
-	s := site{store: vfs.NewMem(), accounts: "{system_id: other, password: s3cret}", more: downRow(t, "operator", "static: false"), routes: "{to: operator}"}
-	g := start(t, s)
-	other := g.dial("clients")
-	other.bind("transmitter", "other", "s3cret")
-	other.submitOne(1, asks)
-	s.accounts = ""
-	if err := g.reload(s); err != nil {
-		t.Fatal(err)
-	}
-	g.wantChange(operate.DeleteMessages, "", operate.Selection{}, operate.ResultDeleted)
-	if n := g.Receipts.Counts.Homeless.Load(); n != 1 {
-		t.Errorf("%d receipts are nobody's", n)
 	}
 }
 
