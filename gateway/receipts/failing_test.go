@@ -2,8 +2,13 @@ package receipts
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
+	"github.com/rs/zerolog"
+
+	"pmg/connector"
+	"pmg/internal/testutil"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -65,5 +70,24 @@ func TestStoreFails(t *testing.T) {
 		if err := p.close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A long message whose other outcomes cannot be read has no receipt, and the log says why.
+func TestOutcomesCannotBeRead(t *testing.T) {
+	t.Parallel()
+	p, s := newRig(t), &failing{Store: store.NewMemory(), name: partsName}
+	var log testutil.Log
+	p.Desk.node.Log = zerolog.New(&log)
+	p.Desk.keep.Open(s, func(store.Position, error) {})
+	p.Desk.keep.LastStored = 6000
+	p.Desk.keep.Outgoing.Begin(func(_ *connector.Lane, f func(int64)) bool { f(p.now); return true })
+	p.losesPart()
+	if err := p.Desk.keep.Committer.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	testutil.Eventually(t, "the log says so", func() bool { return strings.Contains(log.String(), "cannot read what was told of a long message") })
+	if err := p.close(); err != nil {
+		t.Error(err)
 	}
 }

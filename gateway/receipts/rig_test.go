@@ -42,7 +42,9 @@ func (r *rig) forget(m *sms.Message, e keep.Ending) {
 	made := r.OwnReceipt(m, &e)
 	r.Desk.keep.Committer.Write(func(b *store.Batch) {
 		b.Delete(m.ID, 0)
-		r.SendMade(b, &made)
+		if made.IsAny() {
+			r.SendMade(b, &made)
+		}
 	})
 }
 

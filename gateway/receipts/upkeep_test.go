@@ -5,6 +5,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"pmg/events"
+	"pmg/gateway/keep"
 	"pmg/internal/testutil"
 	"pmg/sms"
 	"pmg/store"
@@ -19,6 +21,8 @@ func TestLookAfter(t *testing.T) {
 		t.Fatalf("verdict %d", v)
 	}
 	p.makeOrphan("17", sms.StateDelivered)
+	var end keep.Ending
+	p.Ends = func(m *sms.Message, e keep.Ending) { end = e; p.forget(m, e) }
 	now := p.now
 	look := func() int64 {
 		p.LookAfter(now)
@@ -47,6 +51,9 @@ func TestLookAfter(t *testing.T) {
 		look()
 	}
 	testutil.Eventually(t, "the orphan is gone", func() bool { return p.Desk.keep.Aside(store.Orphan) == 0 })
+	if end.State != events.Expired || end.Answer.Code != sms.Expired || !end.Aside {
+		t.Errorf("it ends as %+v", end)
+	}
 	if err := p.close(); err != nil {
 		t.Error(err)
 	}
