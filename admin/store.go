@@ -37,7 +37,7 @@ type Store struct {
 // store returns the status of the store.
 func (v *view) store() *Store {
 	s := v.gateway.Keeper.StoreStatus()
-	c := &s.Committer
+	c := &s.Journal
 	return &Store{
 		Engine: s.Engine, Problem: cmp.Or(s.Failed, s.Problem), Refuses: s.Refuses,
 		Failed: s.Failed != "", Low: s.Refuses != "", Stalled: s.Stalled, Recovered: s.Recovered,

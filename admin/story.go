@@ -89,7 +89,7 @@ func (s *Server) Message(r *http.Request, id string) (*Story, error) {
 		return nil, refuse(http.StatusNotFound, strings.TrimSpace("nothing is known of message "+q.What+" in this time. "+s.searcher.cutOf(found)))
 	}
 	one := found.Stories[i]
-	m := &Story{Steps: []StoryStep{}, PDUs: []StoryPDU{}, Message: s.searcher.messageOf(one), Waits: one.Waits, Cut: s.searcher.cutOf(found), Texts: texts, InMemory: !s.view.gateway.Keeper.Store.Durable()}
+	m := &Story{Steps: []StoryStep{}, PDUs: []StoryPDU{}, Message: s.searcher.messageOf(one), Waits: one.Waits, Cut: s.searcher.cutOf(found), Texts: texts, InMemory: !s.view.gateway.Keeper.Durable()}
 	m.Attempts = s.view.gateway.Webhooks.Attempts(webhooks.Filter{ID: one.ID, Limit: mostFollowed, Replies: texts})
 	if m.Receipts = receiptsOf(ctx, s.view.gateway.Operate, number, m.Account); ctx.Err() != nil {
 		m.Cut = cmp.Or(m.Cut, tooLate(found.From))

@@ -28,7 +28,7 @@ func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 		if failed != nil || o.ID > g.Keeper.LastStored {
 			return
 		}
-		found, err := g.Keeper.Store.Get(o.ID, &e)
+		found, err := g.Keeper.Index.Get(o.ID, &e)
 		if err != nil {
 			failed = fmt.Errorf("cannot read store: %w", err)
 			return
@@ -66,7 +66,7 @@ func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 		n++
 	})
 	if failed == nil {
-		failed = g.Keeper.Committer.Sync()
+		failed = g.Keeper.Journal.Sync()
 	}
 	g.Keeper.Outgoing.LeaveStored()
 	if n > 0 {

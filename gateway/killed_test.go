@@ -48,7 +48,7 @@ func TestForgetKilled(t *testing.T) {
 		g.Keeper.Put(keep.Accepted{Message: m, Share: share}, nil)
 		ids = append(ids, m.ID)
 	}
-	if err := g.Keeper.Committer.Sync(); err != nil {
+	if err := g.Keeper.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	// The answer to the second message came, and its delete was not committed.
@@ -60,7 +60,7 @@ func TestForgetKilled(t *testing.T) {
 	g, o := open()
 	for i, id := range ids {
 		var e store.Entry
-		if found, err := g.Keeper.Store.Get(id, &e); err != nil || found == (i == 1) {
+		if found, err := g.Keeper.Index.Get(id, &e); err != nil || found == (i == 1) {
 			t.Errorf("message %d is there: %v, %v", i, found, err)
 		}
 	}
@@ -116,7 +116,7 @@ routes: [{to: [%s]}]
 		m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
 		g.Keeper.Put(keep.Accepted{Message: m, Share: share}, nil)
 	}
-	if err := g.Keeper.Committer.Sync(); err != nil {
+	if err := g.Keeper.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	for _, o := range []store.Outcome{
@@ -129,12 +129,12 @@ routes: [{to: [%s]}]
 		t.Fatal(err)
 	}
 	g = open("a") // the lane of b is made when a message is for it
-	if n := g.Keeper.Store.Stats().Messages; n != 1 || len(roomtest.Made(g.Keeper)) != 0 {
+	if n := g.Keeper.Index.(store.Store).Stats().Messages; n != 1 || len(roomtest.Made(g.Keeper)) != 0 {
 		t.Errorf("the store has %d messages, want a receipt, which recovery gives to its lane; %d wait for it beside", n, len(roomtest.Made(g.Keeper)))
 	}
 	for id, operator := range map[string]string{"2": "b", "3": "a"} {
 		for _, name := range []string{"a", "b"} {
-			if _, ok, err := g.Keeper.Store.Lookup(name, []byte(id)); ok != (name == operator) || err != nil {
+			if _, ok, err := g.Keeper.Index.Lookup(name, []byte(id)); ok != (name == operator) || err != nil {
 				t.Errorf("message %s is known of %s: %t, %v", id, name, ok, err)
 			}
 		}

@@ -107,7 +107,7 @@ const noMore = math.MaxUint64
 // was not read.
 func (r *recovery) page(from uint64) (next uint64, err error) {
 	at := from
-	next, err = r.gateway.Keeper.Store.Scan(from, recoverAtATime, func(e *store.Entry) error {
+	next, err = r.gateway.Keeper.Index.Scan(from, recoverAtATime, func(e *store.Entry) error {
 		if at = e.ID + 1; e.ID <= r.last {
 			r.entry(e)
 		}
@@ -128,7 +128,7 @@ func (r *recovery) page(from uint64) (next uint64, err error) {
 func (r *recovery) behind(bad uint64) (good uint64, err error) {
 	first := bad
 	read := func(from uint64) bool {
-		_, err = r.gateway.Keeper.Store.Scan(from, 1, func(*store.Entry) error { return nil })
+		_, err = r.gateway.Keeper.Index.Scan(from, 1, func(*store.Entry) error { return nil })
 		return err == nil
 	}
 	step := uint64(1)

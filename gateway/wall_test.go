@@ -21,7 +21,7 @@ func TestWallClockAtKill(t *testing.T) {
 	m := g.Node.Messages.Get()
 	m.ID, m.Origin, m.Notify, m.Arrived = 1, share.Origin, sms.NotifyFailure, began
 	g.Keeper.Put(keep.Accepted{Message: m, Share: share}, nil)
-	if err := g.Keeper.Committer.Sync(); err != nil {
+	if err := g.Keeper.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	g.Keeper.Unsettled.Outcomes.Note(store.Outcome{ID: 1, Code: sms.Rejected, At: began + second + ahead})
@@ -31,7 +31,7 @@ func TestWallClockAtKill(t *testing.T) {
 	}
 	g = keepOn(t, fs, outcomes, ahead)
 	n := 0
-	_, err := g.Keeper.Store.Scan(0, 10, func(e *store.Entry) error {
+	_, err := g.Keeper.Index.Scan(0, 10, func(e *store.Entry) error {
 		n++
 		m, _, err := g.Keeper.Decode(e)
 		if r, _ := m.Report(); r.Submitted != began+ahead || r.Done != began+second+ahead {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Committer collects changes into a batch while the batch before is being
+// A Committer is the Journal of a Store. It collects changes into a batch while the batch before is being
 // committed, so that one synced write serves all that came meanwhile, and a lone
 // change waits for nothing. It is safe for concurrent use.
 //
@@ -37,22 +37,9 @@ type Committer struct {
 	soon    *time.Timer
 	closed  bool
 	over    bool // nothing is committed any more
-	stats   CommitterStats
+	stats   JournalStats
 
 	ended chan struct{} // closed when the goroutine has ended
-}
-
-// CommitterStats are what a Committer has counted.
-type CommitterStats struct {
-	Commits int64 // batches committed
-	Failed  int64 // batches whose commit failed
-	Changes int64 // changes in the batches that were committed
-	Waiting int64 // changes that wait for the next batch
-	Octets  int64 // octets of those
-	Since   int64 // when the commit under way began, by the clock; 0: there is none
-	Took    int64 // nanoseconds that all commits took together
-	Longest int64 // nanoseconds that the longest took
-	Locks   int64 // how often the committer's lock was taken for changes
 }
 
 // A Clock tells the time in nanoseconds, and how far the wall clock, by which a store keeps times,
@@ -83,8 +70,7 @@ func (c *Committer) Pace(pass func(goroutine string)) {
 	c.mu.Unlock()
 }
 
-// Write adds changes to the batch that is committed next, and returns its position. add may not
-// write, nor wait. What it adds is committed together, when Commit has been called.
+// Write implements Journal.
 func (c *Committer) Write(add func(*Batch)) Position {
 	c.mu.Lock()
 	defer c.mu.Unlock() // add may panic
@@ -94,7 +80,7 @@ func (c *Committer) Write(add func(*Batch)) Position {
 	return c.open.position
 }
 
-// Commit asks for a commit of the changes that were collected, and does not wait for it.
+// Commit implements Journal.
 func (c *Committer) Commit() {
 	c.mu.Lock()
 	c.stats.Locks++
@@ -102,9 +88,7 @@ func (c *Committer) Commit() {
 	c.mu.Unlock()
 }
 
-// CommitSoon asks for a commit of the changes that were collected, up to commitSoon later, so that
-// they share it with new messages. It is for changes that nobody waits for, such as deletes: in a
-// commit of their own they would delay the next message.
+// CommitSoon implements Journal: the commit comes up to commitSoon later.
 func (c *Committer) CommitSoon() {
 	c.mu.Lock()
 	c.stats.Locks++
@@ -137,12 +121,10 @@ func (c *Committer) ask() {
 
 var errClosed = errors.New("cannot commit: the store is being closed")
 
-// Sync commits what was collected, and returns when that has ended, and the commit that was
-// under way as well. It returns an error if that does not happen any more.
+// Sync implements Journal.
 func (c *Committer) Sync() error { return c.sync(c.ask) }
 
-// SyncSoon does the same with a commit that other changes may still join, for callers that may
-// be many.
+// SyncSoon implements Journal.
 func (c *Committer) SyncSoon() error { return c.sync(c.askSoon) }
 
 func (c *Committer) sync(ask func()) error {
@@ -170,8 +152,8 @@ func (c *Committer) sync(ask func()) error {
 	return err
 }
 
-// Stats returns what the Committer has counted.
-func (c *Committer) Stats() CommitterStats {
+// Stats implements Journal.
+func (c *Committer) Stats() JournalStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.stats
@@ -179,8 +161,7 @@ func (c *Committer) Stats() CommitterStats {
 	return s
 }
 
-// Close commits what was collected, and ends the Committer. What was added to the
-// batch afterwards is lost, and so is what cannot be committed.
+// Close implements Journal.
 func (c *Committer) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -284,15 +265,4 @@ func (c *Committer) committed(b *Batch, number uint64, err error) {
 	}
 	b.Reset()
 	c.spare = b
-}
-
-// Slow reports how long the commit under way has taken so far, if that is longer than limit.
-func (c *Committer) Slow(limit time.Duration) (took time.Duration, slow bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.stats.Since == 0 {
-		return 0, false
-	}
-	took = time.Duration(c.clock.Now() - c.stats.Since)
-	return took, took > limit
 }

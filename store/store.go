@@ -4,10 +4,8 @@ import "errors"
 
 // A Store keeps messages. It is safe for concurrent use, except that batches are
 // committed one after the other.
-//
-// The methods that read return copies a part at a time, and no iterator, so that a
-// store may be on another machine.
 type Store interface {
+	Index
 	// Durable reports whether what is committed is there after the process has ended.
 	// A store that is not durable keeps only the messages that were put aside.
 	Durable() bool
@@ -15,6 +13,22 @@ type Store interface {
 	// they are safe. After an error none of them may be taken for done, and the store
 	// may refuse every later batch.
 	Commit(b *Batch) error
+	// Stats returns what is known of the store without reading all of it.
+	Stats() Stats
+	// Tidy is called about once a second. It notes where the messages begin, so that a scan
+	// does not pass over those that are gone, and lets the store shrink when it is empty.
+	Tidy()
+	// Backup writes a consistent copy of the store into a directory that does not exist.
+	Backup(dir string) error
+	// Close closes the store. No other method is called afterwards.
+	Close() error
+}
+
+// An Index finds what was committed. It can be made anew of what a journal has. Its methods return
+// copies a part at a time, and no iterator, so that it may be on another machine.
+type Index interface {
+	// LastID returns the highest id of all messages that were ever stored.
+	LastID() uint64
 	// Get reads a message. It reports false if there is none with that id.
 	Get(id uint64, e *Entry) (bool, error)
 	// Scan passes messages to f in the order of their ids, from the first id that is
@@ -22,8 +36,6 @@ type Store interface {
 	// which is 0 when there are no more. The entry is f's until it returns. Messages of a
 	// batch whose commit has not returned yet may be among them.
 	Scan(from uint64, limit int, f func(*Entry) error) (next uint64, err error)
-	// LastID returns the highest id of all messages that were ever stored.
-	LastID() uint64
 	// Lookup returns the value that was mapped to a peer's id of a message of a connector,
 	// for the latest day if there are several. It reports false if there is none.
 	Lookup(connector string, peerID []byte) (value []byte, ok bool, err error)
@@ -36,15 +48,6 @@ type Store interface {
 	// and returns the last number, which is after if there are none. Only events whose
 	// commit has returned are among them. The line is f's until it returns.
 	Events(after uint64, limit int, f func(number uint64, line []byte) error) (last uint64, err error)
-	// Stats returns what is known of the store without reading all of it.
-	Stats() Stats
-	// Tidy is called about once a second. It notes where the messages begin, so that a scan
-	// does not pass over those that are gone, and lets the store shrink when it is empty.
-	Tidy()
-	// Backup writes a consistent copy of the store into a directory that does not exist.
-	Backup(dir string) error
-	// Close closes the store. No other method is called afterwards.
-	Close() error
 }
 
 // An Entry is a message as it stands in the store.

@@ -122,7 +122,7 @@ func newRig(t *testing.T, durable bool) *rig {
 	g := roomtest.New(t, roomtest.Operator("max_queue: 10"))
 	if durable {
 		d := roomtest.NewDisk()
-		d.Store = g.Keeper.Store
+		d.Store = store.NewMemory()
 		g.Keeper.Open(d, func(store.Position, error) {})
 	}
 	c, r := convert.NewDesk(g.Node, g.Table), receipts.NewDesk(g.Node, g.Keeper, g.Table)
@@ -139,7 +139,7 @@ func newRig(t *testing.T, durable bool) *rig {
 	m.share = g.Table.Share(g.Table.AccountLane(g.Node.Config(), "client"), v.origin)
 	t.Cleanup(func() {
 		r.EndOrphans()
-		g.Keeper.Committer.Close()
+		g.Keeper.Journal.Close()
 	})
 	return v
 }

@@ -174,14 +174,14 @@ func (d *Desk) end(ids []uint64) {
 		}
 		d.Left(id)
 	}
-	if err := d.keep.Committer.Sync(); err != nil && d.node.News.Is("dead letters") { // so that nobody finds them in the store any more
+	if err := d.keep.Journal.Sync(); err != nil && d.node.News.Is("dead letters") { // so that nobody finds them in the store any more
 		d.node.Log.Error().Err(err).Msg("cannot end dead letters; the next commit does")
 	}
 }
 
 func (d *Desk) endOne(id uint64) error {
 	var e store.Entry
-	ok, err := d.keep.Store.Get(id, &e)
+	ok, err := d.keep.Index.Get(id, &e)
 	if err != nil || !ok || e.State == nil {
 		return err
 	}

@@ -118,11 +118,11 @@ func (d *Desk) endJoined(now int64, whole *keep.Accepted, parts []keep.Accepted)
 		o = keep.Own{Share: whole.Share, Message: whole.Message, Placed: true}
 	}
 	if durable || d.settler.Events.Writer != nil {
-		written := d.keep.Committer.Write(func(b *store.Batch) { d.addJoined(b, now, whole, parts) })
+		written := d.keep.Journal.Write(func(b *store.Batch) { d.addJoined(b, now, whole, parts) })
 		if durable {
 			o.After = written
 		}
-		d.keep.Committer.Commit()
+		d.keep.Journal.Commit()
 	}
 	for _, p := range parts {
 		p.Share.Leave(p.Message)

@@ -45,7 +45,7 @@ func (a Accepted) Aside() store.Aside {
 func (k *Keeper) Put(first Accepted, more []Accepted) store.Position {
 	w := k.writings.Get().(*writing)
 	w.first, w.more = first, more
-	p := k.Committer.Write(w.put)
+	p := k.Journal.Write(w.put)
 	k.Spend(w.octets)
 	k.free(w)
 	return p

@@ -15,12 +15,12 @@ import (
 // path. It is asked for over the network, so the request names the copy and no path.
 func (k *Keeper) BackUp(name string) (dir string, err error) {
 	if dir, err = k.backupDir(name); err == nil {
-		err = k.Committer.Sync()
+		err = k.Journal.Sync()
 	}
 	if err != nil {
 		return "", fmt.Errorf("cannot back up the store: %w", err)
 	}
-	return dir, k.Store.Backup(dir)
+	return dir, k.store.Backup(dir)
 }
 
 var backupName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)

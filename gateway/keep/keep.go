@@ -22,9 +22,10 @@ import (
 
 // A Keeper keeps messages. It is safe for concurrent use.
 type Keeper struct {
-	node      *node.Node
-	Committer *store.Committer // set before the engine starts
-	Store     store.Store      // set before the engine starts
+	node    *node.Node
+	Journal store.Journal // set before the engine starts
+	Index   store.Index   // set before the engine starts
+	store   store.Store   // set before the engine starts
 
 	IDs        atomic.Uint64 // the highest id that a message was given
 	LastStored uint64        // set before the engine starts: the highest id of all earlier runs
@@ -56,18 +57,19 @@ func StoreFiles(limit int) int { return min(1000, max(limit/8, 4)) }
 // Open begins to keep messages in a store, in place of an earlier one that holds none. done is called
 // after each commit, on the committer's goroutine.
 func (k *Keeper) Open(s store.Store, done func(upTo store.Position, err error)) {
-	if k.Committer != nil {
-		k.Committer.Close()
+	if k.Journal != nil {
+		k.Journal.Close()
 	}
-	k.Store = s
+	k.Index, k.store = s, s
 	st := s.Stats()
 	k.upkeep.last.Store(&st)
 	k.LastStored = s.LastID()
 	if s.Durable() {
 		k.node.Memory.SetKeep(k.node.Config().StoreMemory())
 	}
-	k.Committer = store.NewCommitter(s, &k.node.Clock, k.committed, done)
-	k.Committer.Pace(k.node.Pass)
+	c := store.NewCommitter(s, &k.node.Clock, k.committed, done)
+	c.Pace(k.node.Pass)
+	k.Journal = c
 }
 
 func (k *Keeper) committed(upTo store.Position, err error) {
@@ -98,20 +100,20 @@ func (k *Keeper) Locks() int64 {
 	u := &k.Unsettled
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.locks + k.Committer.Stats().Locks
+	return u.locks + k.Journal.Stats().Locks
 }
 
 // Close closes the store, when nothing uses it any more.
 func (k *Keeper) Close() error {
 	k.upkeep.tidy.Wait()
-	k.Committer.Close()
+	k.Journal.Close()
 	var failed error
 	if o := k.Unsettled.Outcomes; o != nil && k.Unsettled.N.Load() == 0 {
 		failed = o.Remove()
 	} else if o != nil {
 		failed = o.Close()
 	}
-	if err := k.Store.Close(); err != nil {
+	if err := k.store.Close(); err != nil {
 		return fmt.Errorf("cannot close store: %w", err)
 	}
 	return failed
@@ -163,17 +165,17 @@ func (k *Keeper) NotBefore(wall, ahead int64) int64 {
 // Find calls find, which reads the store, and returns an error if some of what it found may have been refused: a
 // commit that failed may have written its messages, and they are in the store until the next one.
 func (k *Keeper) Find(find func() error) error {
-	if err := k.Committer.Sync(); err != nil {
+	if err := k.Journal.Sync(); err != nil {
 		return err
 	}
-	before := k.Committer.Stats().Failed
+	before := k.Journal.Stats().Failed
 	if err := find(); err != nil {
 		return err
 	}
-	if err := k.Committer.Sync(); err != nil {
+	if err := k.Journal.Sync(); err != nil {
 		return err
 	}
-	if k.Committer.Stats().Failed != before {
+	if k.Journal.Stats().Failed != before {
 		return errors.New("messages could not be stored meanwhile; try again")
 	}
 	return nil
@@ -186,7 +188,7 @@ func (k *Keeper) LogUnreadable(id uint64, err error) {
 
 // Durable implements connector.Bodies: it reports whether an accepted message is stored
 // before it is answered.
-func (k *Keeper) Durable() bool { return k.Store.Durable() }
+func (k *Keeper) Durable() bool { return k.store.Durable() }
 
 // LaneName returns the name by which a lane stands in the store.
 func LaneName(l *connector.Lane) store.Lane {
@@ -197,15 +199,15 @@ func LaneName(l *connector.Lane) store.Lane {
 }
 
 // Commit asks for what was collected to be committed. It does not wait for that.
-func (k *Keeper) Commit() { k.Committer.Commit() }
+func (k *Keeper) Commit() { k.Journal.Commit() }
 
 // CommitEnded asks for a commit of what has ended. Only messages that wait for a note of
 // theirs need it immediately.
 func (k *Keeper) CommitEnded() {
 	if k.notes.waited() {
-		k.Committer.Commit()
+		k.Journal.Commit()
 	} else {
-		k.Committer.CommitSoon()
+		k.Journal.CommitSoon()
 	}
 }
 

@@ -123,7 +123,7 @@ func (ls *loads) later(w load) {
 func (k *Keeper) Read(ids []uint64, tries int) (messages []*sms.Message, missing, failed []uint64) {
 	var e store.Entry
 	for _, id := range ids {
-		ok, err := k.Store.Get(id, &e)
+		ok, err := k.Index.Get(id, &e)
 		if err != nil && !errors.Is(err, store.ErrDamaged) && tries < LoadTries {
 			failed = append(failed, id)
 			if k.node.News.Is("unread") {

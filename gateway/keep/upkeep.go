@@ -22,7 +22,7 @@ type upkeep struct {
 // A StoreStatus is what is known of the store.
 type StoreStatus struct {
 	store.Stats     // what it said last, up to a few seconds ago
-	Committer       store.CommitterStats
+	Journal         store.JournalStats
 	CommitFor       time.Duration // how long the commit under way has taken so far
 	Storing         int64         // submits that wait for their commit
 	Unsettled       int64         // messages that have ended and are still in the store
@@ -54,8 +54,8 @@ func (k *Keeper) Upkeep(now int64, others func(now int64)) {
 	if now < next || !u.next.CompareAndSwap(next, now+upkeepEvery*9/10) {
 		return
 	}
-	k.Committer.Commit() // what a commit that failed has left
-	if took, slow := k.Committer.Slow(slowCommit); slow && k.node.News.Is("slow commit") {
+	k.Journal.Commit() // what a commit that failed has left
+	if took := k.commitFor(); took > slowCommit && k.node.News.Is("slow commit") {
 		k.node.Log.Error().Stringer("since", took.Round(time.Millisecond)).
 			Msg("the store does not answer: messages are not confirmed until it does; look at the disk")
 	}
@@ -66,9 +66,18 @@ func (k *Keeper) Upkeep(now int64, others func(now int64)) {
 
 // tidyStore has the store tidy up, and keeps what it says of itself.
 func (k *Keeper) tidyStore() {
-	k.Store.Tidy()
-	s := k.Store.Stats()
+	k.store.Tidy()
+	s := k.store.Stats()
 	k.upkeep.last.Store(&s)
+}
+
+// commitFor returns how long the commit under way has taken so far, 0 if there is none.
+func (k *Keeper) commitFor() time.Duration {
+	since := k.Journal.Stats().Since
+	if since == 0 {
+		return 0
+	}
+	return time.Duration(k.node.Clock.Now() - since)
 }
 
 // StoreStatus returns what is known of the store.
@@ -76,8 +85,8 @@ func (k *Keeper) StoreStatus() (s StoreStatus) {
 	if last := k.upkeep.last.Load(); last != nil {
 		s.Stats = *last
 	}
-	s.Committer = k.Committer.Stats()
-	s.CommitFor, _ = k.Committer.Slow(0)
+	s.Journal = k.Journal.Stats()
+	s.CommitFor = k.commitFor()
 	s.Storing, s.Unsettled = k.Storing.Load(), k.Unsettled.N.Load()
 	s.Recovered = k.Recovered()
 	if room := k.space.last.Load(); room != nil {

@@ -62,7 +62,7 @@ func (k *Keeper) keepState(l *connector.Lane, m *sms.Message, underWay bool) sto
 	}
 	w := k.writings.Get().(*writing)
 	w.lane, w.message, w.underWay = l, m, underWay
-	p := k.Committer.Write(w.keep)
+	p := k.Journal.Write(w.keep)
 	k.free(w)
 	return p
 }

@@ -34,7 +34,7 @@ func (o *Operation) cancel(ctx context.Context, all []*operand) (n int, err erro
 		}
 	}
 	if err == nil {
-		err = o.desk.keep.Committer.Sync()
+		err = o.desk.keep.Journal.Sync()
 	}
 	return n, err
 }
@@ -98,7 +98,7 @@ func (o *Operation) cancelAside(t *operand) bool {
 	d.keep.Changing.Lock()
 	defer d.keep.Changing.Unlock()
 	var e store.Entry
-	if ok, err := d.keep.Store.Get(t.id, &e); err != nil || !ok {
+	if ok, err := d.keep.Index.Get(t.id, &e); err != nil || !ok {
 		return false
 	}
 	if f := newFound(&e); f.err != nil || f.state.Aside != t.state.Aside {

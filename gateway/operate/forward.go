@@ -58,8 +58,8 @@ func (d *Desk) noteReplaced(lane *connector.Lane, v store.Mapping, notify sms.No
 	id := v.PeerID
 	v.Notify, v.By, v.PeerID = notify, nil, nil
 	o := d.receipts.Of(lane.Config())
-	d.keep.Committer.Write(func(b *store.Batch) { d.receipts.NoteMapping(b, o, &v, id, d.node.Clock.Wall(d.node.Clock.Now())) })
-	d.keep.Committer.CommitSoon()
+	d.keep.Journal.Write(func(b *store.Batch) { d.receipts.NoteMapping(b, o, &v, id, d.node.Clock.Wall(d.node.Clock.Now())) })
+	d.keep.Journal.CommitSoon()
 }
 
 // outcome waits for the outcome of an operation that a lane's peer was asked for. An engine that is

@@ -217,7 +217,7 @@ var errSearched = errors.New("the scan has found all")
 func (o *Operation) inStore(ctx context.Context, f func([]*operand) error) error {
 	for from, more := o.ID, true; more; {
 		var some []*operand
-		next, err := o.desk.keep.Store.Scan(from, pageLooks, func(e *store.Entry) error {
+		next, err := o.desk.keep.Index.Scan(from, pageLooks, func(e *store.Entry) error {
 			if h, err := store.DecodeHead(e.Record); o.ID == 0 && err == nil && string(h.Account) != o.account {
 				return nil
 			}

@@ -173,7 +173,7 @@ var errPageFull = errors.New("the page is full")
 
 // find returns the selected messages with ids from from on, up to a limit, and how many it
 // has looked at. next is the id to go on with, 0 when there are no more.
-func (s *Selection) find(in store.Store, from uint64, limit int, now time.Time) (all []*found, looked int, next uint64, err error) {
+func (s *Selection) find(in store.Index, from uint64, limit int, now time.Time) (all []*found, looked int, next uint64, err error) {
 	if limit = min(limit, PageMatches); s.UpTo == 0 {
 		s.UpTo = in.LastID()
 	}
@@ -205,7 +205,7 @@ func (s *Selection) find(in store.Store, from uint64, limit int, now time.Time) 
 }
 
 // findIDs finds the messages that are selected by their ids.
-func (s *Selection) findIDs(in store.Store, from uint64, limit int, now time.Time) (all []*found, looked int, next uint64, err error) {
+func (s *Selection) findIDs(in store.Index, from uint64, limit int, now time.Time) (all []*found, looked int, next uint64, err error) {
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(s.IDs))) {
 		if id < from {
 			continue
@@ -231,16 +231,16 @@ func (s *Selection) findIDs(in store.Store, from uint64, limit int, now time.Tim
 
 // ListStored returns the messages of a store that are selected, with ids from from on and
 // up to a limit. The store of a running gateway may be read meanwhile.
-func ListStored(in store.Store, s Selection, from uint64, limit int) (QueuePage, error) {
+func ListStored(in store.Index, s Selection, from uint64, limit int) (QueuePage, error) {
 	all, looked, next, err := s.find(in, from, limit, time.Now())
 	if err != nil {
 		return QueuePage{}, fmt.Errorf("cannot list messages: %w", err)
 	}
-	return newPage(in, all, looked, next, s), nil
+	return newPage(all, looked, next, s), nil
 }
 
-func newPage(in store.Store, all []*found, looked int, next uint64, s Selection) QueuePage {
-	p := QueuePage{Messages: make([]StoredMessage, len(all)), Looked: looked, Next: next, UpTo: s.UpTo, Memory: !in.Durable()}
+func newPage(all []*found, looked int, next uint64, s Selection) QueuePage {
+	p := QueuePage{Messages: make([]StoredMessage, len(all)), Looked: looked, Next: next, UpTo: s.UpTo}
 	for i, f := range all {
 		p.Messages[i] = f.show(s.Text)
 	}

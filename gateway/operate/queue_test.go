@@ -21,7 +21,7 @@ func (r *rig) fill() []StoredMessage {
 	smsc := r.Desk.node.Origins.Of("", "operator")
 	const source, dest, reason = "1234", "46700000001", "so it is"
 	put := func(m *sms.Message, lane store.Lane, why store.Aside) {
-		r.Desk.keep.Committer.Write(func(b *store.Batch) {
+		r.Desk.keep.Journal.Write(func(b *store.Batch) {
 			b.Put(m, lane)
 			if why != store.InLane {
 				r.Desk.keep.KeepAside(b, m, lane, why, reason)
@@ -50,7 +50,7 @@ func (r *rig) fill() []StoredMessage {
 	m.Origin = smsc
 	m.SetReport(sms.Address{Addr: []byte(dest)}, sms.Address{Addr: []byte(source)}, &sms.Report{ID: []byte("18"), State: sms.StateExpired})
 	put(m, store.Lane{}, store.Orphan)
-	if err := r.Desk.keep.Committer.Sync(); err != nil {
+	if err := r.Desk.keep.Journal.Sync(); err != nil {
 		r.t.Fatal(err)
 	}
 

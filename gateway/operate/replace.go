@@ -61,7 +61,7 @@ func (o *Operation) changed(t *operand, m *sms.Message) sms.Code {
 func (o *Operation) load(id uint64) (*sms.Message, error) {
 	d := o.desk
 	var e store.Entry
-	switch ok, err := d.keep.Store.Get(id, &e); {
+	switch ok, err := d.keep.Index.Get(id, &e); {
 	case err != nil:
 		return nil, err
 	case !ok:
@@ -82,8 +82,8 @@ func (o *Operation) store(s *connector.Share, m *sms.Message) error {
 	if o.Code != sms.OK || !d.keep.Durable() {
 		return nil
 	}
-	d.keep.Committer.Write(func(b *store.Batch) { b.Replace(m, keep.LaneName(s.Lane)) })
-	err := d.keep.Committer.Sync()
+	d.keep.Journal.Write(func(b *store.Batch) { b.Replace(m, keep.LaneName(s.Lane)) })
+	err := d.keep.Journal.Sync()
 	if err != nil {
 		o.Code = sms.SystemError
 		_ = store.Decode(old, m, 0) // it was made of m

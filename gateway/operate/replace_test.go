@@ -98,7 +98,7 @@ func TestReplaceTried(t *testing.T) {
 	r.store(m)
 	m.Attempts, m.NotBefore = 1, now+3600*second
 	r.Desk.keep.KeepState(r.share.Lane, m)
-	if err := r.Desk.keep.Committer.Sync(); err != nil {
+	if err := r.Desk.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	r.share.Lane.Restore(now, r.share, waitingOf(&found{id: m.ID, message: m}, 0))

@@ -52,7 +52,9 @@ func (c *QueueChange) past() string {
 // ListStored returns the messages of the gateway's store that are selected, as the
 // function of that name does.
 func (d *Desk) ListStored(s Selection, from uint64, limit int) (QueuePage, error) {
-	return ListStored(d.keep.Store, s, from, limit)
+	p, err := ListStored(d.keep.Index, s, from, limit)
+	p.Memory = !d.keep.Durable()
+	return p, err
 }
 
 // A changer changes messages that wait in a running gateway.
@@ -78,7 +80,7 @@ func (d *Desk) ChangeStored(ctx context.Context, onLane keep.Do, c QueueChange, 
 	var looked int
 	var next uint64
 	err := d.keep.Find(func() (err error) {
-		all, looked, next, err = s.find(d.keep.Store, from, limit, time.Now())
+		all, looked, next, err = s.find(d.keep.Index, from, limit, time.Now())
 		return err
 	})
 	if err == nil && !c.DryRun {
@@ -88,7 +90,8 @@ func (d *Desk) ChangeStored(ctx context.Context, onLane keep.Do, c QueueChange, 
 	if err != nil {
 		return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, err)
 	}
-	p := newPage(d.keep.Store, all, looked, next, s)
+	p := newPage(all, looked, next, s)
+	p.Memory = !d.keep.Durable()
 	for i, f := range all {
 		p.Messages[i].Result = ch.result[f]
 	}
@@ -179,19 +182,19 @@ func (c *changer) deleteAside(all []*found) error {
 	for _, f := range all {
 		c.result[f] = ResultDeleted
 		if f.err != nil { // nothing is known of it but its id
-			c.Desk.keep.Committer.Write(func(b *store.Batch) { b.Delete(f.id, len(f.record)) })
+			c.Desk.keep.Journal.Write(func(b *store.Batch) { b.Delete(f.id, len(f.record)) })
 			continue
 		}
 		c.deletedAside(f)
 	}
-	return c.Desk.keep.Committer.Sync()
+	return c.Desk.keep.Journal.Sync()
 }
 
 // put gives messages to their new lanes, with their attempts forgotten. It stores that first,
 // because the lanes read the messages from the store.
 func (c *changer) put(all []*found) error {
 	shares := map[*connector.Share][]*found{}
-	c.Desk.keep.Committer.Write(func(b *store.Batch) {
+	c.Desk.keep.Journal.Write(func(b *store.Batch) {
 		for _, f := range all {
 			s, m := c.to[f], f.message
 			s.Lane.Unfit(m.ID)
@@ -207,7 +210,7 @@ func (c *changer) put(all []*found) error {
 			shares[s] = append(shares[s], f)
 		}
 	})
-	failed := c.Desk.keep.Committer.Sync() // the next commit tries again what failed here, so the lanes get the messages anyway
+	failed := c.Desk.keep.Journal.Sync() // the next commit tries again what failed here, so the lanes get the messages anyway
 	for _, f := range all {
 		if f.state.Aside != store.InLane {
 			c.leftAside(f)

@@ -142,12 +142,12 @@ func (r *rig) message(part, parts uint8) *sms.Message {
 // store stores messages for the operator's lane.
 func (r *rig) store(all ...*sms.Message) {
 	r.t.Helper()
-	r.Desk.keep.Committer.Write(func(b *store.Batch) {
+	r.Desk.keep.Journal.Write(func(b *store.Batch) {
 		for _, m := range all {
 			b.Put(m, keep.LaneName(r.share.Lane))
 		}
 	})
-	if err := r.Desk.keep.Committer.Sync(); err != nil {
+	if err := r.Desk.keep.Journal.Sync(); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -155,7 +155,7 @@ func (r *rig) store(all ...*sms.Message) {
 // enterAll gives the lanes the entries of the messages that are stored for them.
 func (r *rig) enterAll() {
 	r.t.Helper()
-	_, err := r.Desk.keep.Store.Scan(0, 100, func(e *store.Entry) error {
+	_, err := r.Desk.keep.Index.Scan(0, 100, func(e *store.Entry) error {
 		f := newFound(e)
 		if l := r.Desk.table.LaneNamed(r.Desk.node.Config(), f.lane()); l != nil && f.stateName() == StateQueued {
 			l.Restore(now, r.Desk.table.Share(l, r.Desk.node.Origins.Of(string(f.head.Account), string(f.head.Connector))), waitingOf(f, 0))
@@ -174,7 +174,7 @@ func (r *rig) park(all ...*sms.Message) {
 	for _, m := range all {
 		r.Desk.keep.SetAside(m, store.Lane{}, store.Parked, "no route")
 	}
-	if err := r.Desk.keep.Committer.Sync(); err != nil {
+	if err := r.Desk.keep.Journal.Sync(); err != nil {
 		r.t.Fatal(err)
 	}
 }

@@ -77,11 +77,11 @@ func (c *changer) withdraw(ctx context.Context, all []*found) (taken []*found, e
 			return nil, err
 		}
 	}
-	err = c.Desk.keep.Committer.Sync()
+	err = c.Desk.keep.Journal.Sync()
 	for f := range w.left {
 		c.result[f] = ResultUnderWay
 		var e store.Entry
-		if ok, err := c.Desk.keep.Store.Get(f.id, &e); err == nil && !ok {
+		if ok, err := c.Desk.keep.Index.Get(f.id, &e); err == nil && !ok {
 			c.result[f] = ResultGone
 		}
 	}

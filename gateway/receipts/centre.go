@@ -119,7 +119,7 @@ func (d *Desk) NoteLate(l *connector.Link, record, id []byte) {
 		return
 	}
 	o := d.Of(l.Connector.Config())
-	d.keep.Committer.Write(func(b *store.Batch) { d.NoteMapping(b, o, &v, id, d.node.Clock.Wall(d.node.Clock.Now())) })
+	d.keep.Journal.Write(func(b *store.Batch) { d.NoteMapping(b, o, &v, id, d.node.Clock.Wall(d.node.Clock.Now())) })
 }
 
 // concludes reports whether what is known of the centre's ids leads to something else than
@@ -303,9 +303,9 @@ func (d *Desk) get(o *Centre, key []byte, m *sms.Message, f *Match) (bool, error
 
 // stored returns what is noted in the store under a key, or under the one that older versions made of a UUID.
 func (d *Desk) stored(o *Centre, key []byte) (value []byte, ok bool, err error) {
-	value, ok, err = d.keep.Store.Lookup(o.Name, key)
+	value, ok, err = d.keep.Index.Lookup(o.Name, key)
 	if older, is := peerid.OlderKey(key); is && !ok && err == nil {
-		return d.keep.Store.Lookup(o.Name, older)
+		return d.keep.Index.Lookup(o.Name, older)
 	}
 	return value, ok, err
 }

@@ -49,7 +49,7 @@ func TestStoreFails(t *testing.T) {
 		partsName: func(p *rig) error {
 			p.Desk.keep.LastStored = 6000
 			_, f := partOf(p, 0, 2, sms.StateDelivered, "")
-			p.Desk.keep.Committer.Write(func(b *store.Batch) { p.NoteMapping(b, p.operator(), &f.Mapping, []byte("msg-1"), p.now) })
+			p.Desk.keep.Journal.Write(func(b *store.Batch) { p.NoteMapping(b, p.operator(), &f.Mapping, []byte("msg-1"), p.now) })
 			id := p.makeOrphan("msg-1", sms.StateDelivered)
 			p.Orphans.end()
 			if p.Desk.keep.Aside(store.Orphan) != 1 || !p.Orphans.has(id) {
@@ -83,7 +83,7 @@ func TestOutcomesCannotBeRead(t *testing.T) {
 	p.Desk.keep.LastStored = 6000
 	p.Desk.keep.Outgoing.Begin(func(_ *connector.Lane, f func(int64)) bool { f(p.now); return true })
 	p.losesPart()
-	if err := p.Desk.keep.Committer.Sync(); err != nil {
+	if err := p.Desk.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	testutil.Eventually(t, "the log says so", func() bool { return strings.Contains(log.String(), "cannot read what was told of a long message") })

@@ -62,14 +62,14 @@ func (d *Desk) keepForm(o *Centre) {
 	o.storedOn = day
 	value := append(o.learner.Append(nil), unasked)
 	o.mu.Unlock()
-	d.keep.Committer.Write(func(b *store.Batch) { b.Map(day, formsName, []byte(o.Name), value) })
-	d.keep.Committer.CommitSoon()
+	d.keep.Journal.Write(func(b *store.Batch) { b.Map(day, formsName, []byte(o.Name), value) })
+	d.keep.Journal.CommitSoon()
 }
 
 // LoadForms reads what earlier runs have stored.
 func (d *Desk) LoadForms() error {
 	d.forms = map[string]form{}
-	err := d.keep.Store.Mapped(formsName, nil, maxForms, func(name, value []byte) error {
+	err := d.keep.Index.Mapped(formsName, nil, maxForms, func(name, value []byte) error {
 		if len(name) == 0 && len(value) == 4 {
 			d.forgotten = binary.BigEndian.Uint32(value)
 			return nil
@@ -115,7 +115,7 @@ func (d *Desk) tidyReceipts(now int64) {
 		}
 		day = d.forgotten + 1
 	}
-	d.keep.Committer.Write(func(b *store.Batch) {
+	d.keep.Journal.Write(func(b *store.Batch) {
 		b.UnmapBefore(day)
 		if day != d.forgotten {
 			b.Map(store.DayOf(wall), formsName, nil, binary.BigEndian.AppendUint32(nil, day))

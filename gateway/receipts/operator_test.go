@@ -31,8 +31,8 @@ func (p *rig) accepted(id string) uint64 {
 	m, a := p.submitted(sms.NotifySuccess|sms.NotifyFailure), sms.Answer{PeerID: []byte(id), At: p.now}
 	defer m.Release()
 	p.NoteAnswer(p.operator(), p.Desk.table.Connector("operator").Config(), m, a.PeerID)
-	p.Desk.keep.Committer.Write(func(b *store.Batch) { p.Note(b, p.operator(), m, &a, p.Desk.node.Clock.Ahead()) })
-	if err := p.Desk.keep.Committer.Sync(); err != nil {
+	p.Desk.keep.Journal.Write(func(b *store.Batch) { p.Note(b, p.operator(), m, &a, p.Desk.node.Clock.Ahead()) })
+	if err := p.Desk.keep.Journal.Sync(); err != nil {
 		p.t.Fatal(err)
 	}
 	return m.ID
@@ -51,7 +51,7 @@ func (p *rig) restart() {
 	p.t.Helper()
 	p.centres = nil
 	p.unasked.Store(false)
-	if err := p.Desk.keep.Committer.Sync(); err != nil {
+	if err := p.Desk.keep.Journal.Sync(); err != nil {
 		p.t.Fatal(err)
 	}
 	if err := p.LoadForms(); err != nil {
@@ -417,14 +417,14 @@ func TestOlderUUID(t *testing.T) {
 	}
 	const uuid = "61ce3b96-0c94-4d9c-8c3e-00000000000a"
 	id := p.accepted("msg-1")
-	record, ok, err := p.Desk.keep.Store.Lookup("operator", []byte("msg-1"))
+	record, ok, err := p.Desk.keep.Index.Lookup("operator", []byte("msg-1"))
 	if !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	p.Desk.keep.Committer.Write(func(b *store.Batch) {
+	p.Desk.keep.Journal.Write(func(b *store.Batch) {
 		b.Map(store.DayOf(p.Desk.node.Clock.Wall(p.now)), "operator", []byte(uuid), record)
 	})
-	if err := p.Desk.keep.Committer.Sync(); err != nil {
+	if err := p.Desk.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{uuid, strings.ToUpper(uuid), strings.ReplaceAll(uuid, "-", "")} {

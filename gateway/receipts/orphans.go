@@ -218,7 +218,7 @@ func (o *Orphans) each(ids []uint64, f func(m *sms.Message, size int) error) {
 		for _, id := range some {
 			o.Read(id, f)
 		}
-		if err := o.desk.keep.Committer.Sync(); err != nil { // so that nobody finds them in the store any more
+		if err := o.desk.keep.Journal.Sync(); err != nil { // so that nobody finds them in the store any more
 			o.desk.keep.LogLookup(err)
 		}
 		o.desk.keep.Changing.Unlock()
@@ -235,7 +235,7 @@ func (o *Orphans) has(id uint64) bool {
 // Read calls f with a receipt that is still kept, and the size of its record.
 func (o *Orphans) Read(id uint64, f func(m *sms.Message, size int) error) {
 	var e store.Entry
-	ok, err := o.desk.keep.Store.Get(id, &e)
+	ok, err := o.desk.keep.Index.Get(id, &e)
 	if err == nil && !ok {
 		return
 	}
@@ -322,7 +322,7 @@ func (o *Orphans) give(m *sms.Message, size int, f *Match) error {
 		}
 		share, v = o.desk.Direct(now, m, f)
 	}
-	o.desk.keep.Committer.Write(func(b *store.Batch) {
+	o.desk.keep.Journal.Write(func(b *store.Batch) {
 		b.Delete(id, size)
 		if v != passOn {
 			m.Release()

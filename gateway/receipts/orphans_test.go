@@ -21,11 +21,11 @@ func (p *rig) makeOrphan(id string, s sms.State) uint64 {
 	m.Origin = g.Desk.node.Origins.Of("", "operator")
 	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}, &sms.Report{ID: []byte(id), State: s})
 	m.ID, m.Arrived = g.Desk.keep.IDs.Add(1), p.now
-	g.Desk.keep.Committer.Write(func(b *store.Batch) {
+	g.Desk.keep.Journal.Write(func(b *store.Batch) {
 		b.Put(m, store.Lane{})
 		g.Desk.keep.KeepAside(b, m, store.Lane{}, store.Orphan, "")
 	})
-	if err := g.Desk.keep.Committer.Sync(); err != nil {
+	if err := g.Desk.keep.Journal.Sync(); err != nil {
 		p.t.Fatal(err)
 	}
 	g.Orphans.Keep(m)
@@ -51,7 +51,7 @@ func TestOrphansAreForgotten(t *testing.T) {
 	g.Desk.keep.Changing.Unlock()
 	v := store.Mapping{ID: 5000, Notify: sms.NotifySuccess | sms.NotifyFailure | sms.NotifyProgress, Account: []byte("client"), Connector: []byte("clients"),
 		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
-	g.Desk.keep.Committer.Write(func(b *store.Batch) {
+	g.Desk.keep.Journal.Write(func(b *store.Batch) {
 		g.NoteMapping(b, g.Of(p.Desk.table.Connector("operator").Config()), &v, []byte("17"), p.now)
 	})
 	testutil.Eventually(t, "the others are adopted", func() bool { return g.Desk.keep.Aside(store.Orphan) == 1 })
@@ -97,7 +97,7 @@ func TestOrphanOfKnownMessage(t *testing.T) {
 		t.Errorf("the client gets one of message %d, not %d", r.Known, id)
 	}
 	var e store.Entry
-	if ok, err := p.Desk.keep.Store.Get(orphan, &e); ok || err != nil || p.Counts.Adopted.Load() != 1 {
+	if ok, err := p.Desk.keep.Index.Get(orphan, &e); ok || err != nil || p.Counts.Adopted.Load() != 1 {
 		t.Errorf("it is an orphan still: %v, %v; %d are counted", ok, err, p.Counts.Adopted.Load())
 	}
 	p.makeOrphan("17", sms.StateDelivered)
@@ -128,7 +128,7 @@ func TestMostOrphans(t *testing.T) {
 	testutil.Eventually(t, "the oldest one ends", func() bool { return p.Desk.keep.Aside(store.Orphan) == 2 })
 	p.Orphans.end()
 	var e store.Entry
-	if ok, err := p.Desk.keep.Store.Get(oldest, &e); ok || err != nil || p.Orphans.has(oldest) {
+	if ok, err := p.Desk.keep.Index.Get(oldest, &e); ok || err != nil || p.Orphans.has(oldest) {
 		t.Errorf("it is kept: %v, %v", ok, err)
 	}
 	if err := p.close(); err != nil {
@@ -203,7 +203,7 @@ func TestAdoptOlder(t *testing.T) {
 	m := p.submitted(sms.NotifySuccess)
 	joined := []sms.Joined{{ID: 71, Notify: sms.NotifySuccess}, {ID: 72, Notify: sms.NotifySuccess}}
 	m.SetSubmitted(&sms.Submitted{Source: m.Source(), Dest: m.Dest(), Joined: joined})
-	p.Desk.keep.Committer.Write(func(b *store.Batch) {
+	p.Desk.keep.Journal.Write(func(b *store.Batch) {
 		p.Note(b, p.operator(), m, &sms.Answer{PeerID: []byte("msg-17"), At: p.now}, 0)
 	})
 	adopt := func(id uint64) (err error) {
@@ -229,12 +229,12 @@ func TestAdoptOlder(t *testing.T) {
 	if want := []string{"71 accepted", "72 accepted", "71 delivered", "72 delivered"}; !slices.Equal(got, want) {
 		t.Errorf("the client is told %q, want %q", got, want)
 	}
-	if err := p.Desk.keep.Committer.Sync(); err != nil {
+	if err := p.Desk.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	for id, want := range map[uint64]bool{first: false, last: false, other: true} {
 		var e store.Entry
-		if ok, err := p.Desk.keep.Store.Get(id, &e); ok != want || err != nil {
+		if ok, err := p.Desk.keep.Index.Get(id, &e); ok != want || err != nil {
 			t.Errorf("receipt %d is in the store: %v, %v", id, ok, err)
 		}
 	}

@@ -165,11 +165,11 @@ func (d *Desk) sendOwn(f *store.Mapping, r *sms.Report) {
 	own := d.newReceipt(lane, f.By)
 	all := append(d.addressAll(d.node.Clock.Now(), own, f, r, known, others), own)
 	share := d.table.Share(lane, own.Origin)
-	d.keep.Committer.Write(func(b *store.Batch) {
+	d.keep.Journal.Write(func(b *store.Batch) {
 		for _, m := range all {
 			m.ID = d.keep.IDs.Add(1)
 			d.sendCounted(b, m, share)
 		}
 	})
-	d.keep.Committer.CommitSoon()
+	d.keep.Journal.CommitSoon()
 }

@@ -228,7 +228,7 @@ func (j *Parts) note(f *store.Mapping, receipt []byte) {
 
 func (j *Parts) write(key, value []byte) {
 	today := store.DayOf(j.desk.node.Clock.WallNow())
-	j.desk.keep.Committer.Write(func(b *store.Batch) { b.Map(today, partsName, key, value) })
+	j.desk.keep.Journal.Write(func(b *store.Batch) { b.Map(today, partsName, key, value) })
 }
 
 // LoadParts reads the outcomes of the parts of a message from the store.
@@ -245,13 +245,13 @@ func (j *Parts) Load(f *Match) error {
 		return nil
 	}
 	read := joint{by: noPart}
-	if value, ok, err := j.desk.keep.Store.Lookup(partsName, wholeKey(whole, noPart)); err != nil {
+	if value, ok, err := j.desk.keep.Index.Lookup(partsName, wholeKey(whole, noPart)); err != nil {
 		return fmt.Errorf("cannot read what was told of a long message: %w", err)
 	} else if ok && len(value) == 2 {
 		read.told, read.by = told(value[0]), value[1]
 	}
 	for part := range f.Parts {
-		value, ok, err := j.desk.keep.Store.Lookup(partsName, wholeKey(whole, part))
+		value, ok, err := j.desk.keep.Index.Lookup(partsName, wholeKey(whole, part))
 		if err != nil {
 			return fmt.Errorf("cannot read the outcomes of a long message's parts: %w", err)
 		}

@@ -133,7 +133,7 @@ func (p *rig) part(t *testing.T, part uint8, state sms.State) (v Verdict, told s
 		_, v = p.Direct(p.now, m, f)
 	}
 	if v == Noted {
-		if err := p.Desk.keep.Committer.Sync(); err != nil {
+		if err := p.Desk.keep.Journal.Sync(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -145,7 +145,7 @@ func (p *rig) part(t *testing.T, part uint8, state sms.State) (v Verdict, told s
 // the gateway.
 func (p *rig) madeReceipts(t *testing.T) (all []sms.Report) {
 	t.Helper()
-	if err := p.Desk.keep.Committer.Sync(); err != nil {
+	if err := p.Desk.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	testutil.Eventually(t, "the lanes have what was made", func() bool { all, giving := p.Desk.keep.Outgoing.Waiting(); return len(all) == 0 && !giving })
@@ -250,7 +250,7 @@ func TestPartsWaitUnwanted(t *testing.T) {
 		}
 		p.Direct(p.now, m, f)
 	}
-	if err := p.Desk.keep.Committer.Sync(); err != nil {
+	if err := p.Desk.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	p.Desk.node.Clock.SetAhead(int64(25 * 3600e9))
@@ -303,7 +303,7 @@ func TestReceiptOfPartsAfterRestart(t *testing.T) {
 		t.Fatalf("verdict %d", v)
 	}
 	m.Release()
-	if err := g.Desk.keep.Committer.Sync(); err != nil {
+	if err := g.Desk.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	g.Parts.by, g.Parts.order, g.Desk.keep.LastStored = nil, nil, 6000

@@ -27,13 +27,13 @@ func TestTidyReceipts(t *testing.T) {
 	m.Origin = g.Desk.node.Origins.Of("", "operator")
 	m.SetReport(sms.Address{}, sms.Address{}, &sms.Report{ID: []byte("7"), State: sms.StateDelivered})
 	m.ID, m.Arrived = g.Desk.keep.IDs.Add(1), now-keep-2*day
-	g.Desk.keep.Committer.Write(func(b *store.Batch) {
+	g.Desk.keep.Journal.Write(func(b *store.Batch) {
 		b.Map(store.DayOf(now-keep-day), "operator", []byte("old"), []byte("value"))
 		b.Map(store.DayOf(now-keep+day), "operator", []byte("new"), []byte("value"))
 		b.Put(m, store.Lane{})
 		g.Desk.keep.KeepAside(b, m, store.Lane{}, store.Orphan, "")
 	})
-	if err := g.Desk.keep.Committer.Sync(); err != nil {
+	if err := g.Desk.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	g.Orphans.Keep(m)
@@ -44,16 +44,16 @@ func TestTidyReceipts(t *testing.T) {
 	}
 	g.tidyReceipts(now + tidyReceiptsEvery)
 	testutil.Eventually(t, "the orphan is Dropped", func() bool { return g.Desk.keep.Aside(store.Orphan) == 0 })
-	if err := g.Desk.keep.Committer.Sync(); err != nil {
+	if err := g.Desk.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	for id, want := range map[string]bool{"old": false, "new": true} {
-		if _, ok, err := g.Desk.keep.Store.Lookup("operator", []byte(id)); ok != want || err != nil {
+		if _, ok, err := g.Desk.keep.Index.Lookup("operator", []byte(id)); ok != want || err != nil {
 			t.Errorf("%s is there: %v, %v", id, ok, err)
 		}
 	}
 	var e store.Entry
-	if ok, _ := g.Desk.keep.Store.Get(m.ID, &e); ok || g.Desk.keep.Aside(store.Orphan) != 0 || len(g.Orphans.all) != 0 || len(g.Orphans.by) != 0 {
+	if ok, _ := g.Desk.keep.Index.Get(m.ID, &e); ok || g.Desk.keep.Aside(store.Orphan) != 0 || len(g.Orphans.all) != 0 || len(g.Orphans.by) != 0 {
 		t.Errorf("the orphan is there: %v, %d are counted", ok, g.Desk.keep.Aside(store.Orphan))
 	}
 	if err := g.close(); err != nil {
@@ -69,18 +69,18 @@ func TestTidyReceiptsClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	now, day, keep := g.Desk.node.Clock.Now(), int64(24*time.Hour), int64(g.Desk.node.Config().Receipts.Keep)
-	g.Desk.keep.Committer.Write(func(b *store.Batch) {
+	g.Desk.keep.Journal.Write(func(b *store.Batch) {
 		for n := range int64(7) {
 			b.Map(store.DayOf(now-n*day), "operator", []byte{byte(n)}, []byte("value"))
 		}
 	})
 	left := func() (n int) {
 		t.Helper()
-		if err := g.Desk.keep.Committer.Sync(); err != nil {
+		if err := g.Desk.keep.Journal.Sync(); err != nil {
 			t.Fatal(err)
 		}
 		for i := range byte(7) {
-			if _, ok, _ := g.Desk.keep.Store.Lookup("operator", []byte{i}); ok {
+			if _, ok, _ := g.Desk.keep.Index.Lookup("operator", []byte{i}); ok {
 				n++
 			}
 		}

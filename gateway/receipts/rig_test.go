@@ -40,7 +40,7 @@ func (r *rig) keep(s store.Store) error {
 // forget ends a message.
 func (r *rig) forget(m *sms.Message, e keep.Ending) {
 	made := r.OwnReceipt(m, &e)
-	r.Desk.keep.Committer.Write(func(b *store.Batch) {
+	r.Desk.keep.Journal.Write(func(b *store.Batch) {
 		b.Delete(m.ID, 0)
 		if made.IsAny() {
 			r.SendMade(b, &made)

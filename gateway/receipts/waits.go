@@ -39,7 +39,7 @@ func (w *waits) note(f *store.Mapping) {
 }
 
 func (w *waits) write(at int64, key, value []byte) {
-	w.desk.keep.Committer.Write(func(b *store.Batch) { b.Map(store.DayOf(at), waitsName, key, value) })
+	w.desk.keep.Journal.Write(func(b *store.Batch) { b.Map(store.DayOf(at), waitsName, key, value) })
 }
 
 // check looks, about once a minute, for messages that have waited for long enough.
@@ -60,7 +60,7 @@ var errEnough = errors.New("enough was read")
 // tell tells clients what is known of the messages that have waited for long enough.
 func (w *waits) tell() error {
 	if w.swept.Load() == 0 { // of earlier runs
-		value, ok, err := w.desk.keep.Store.Lookup(waitsName, []byte(sweptKey))
+		value, ok, err := w.desk.keep.Index.Lookup(waitsName, []byte(sweptKey))
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func (w *waits) tell() error {
 	from := binary.BigEndian.AppendUint64(nil, uint64(w.swept.Load()))
 	for {
 		var due []Match
-		err := w.desk.keep.Store.Mapped(waitsName, from, waitsAtATime, func(key, value []byte) error {
+		err := w.desk.keep.Index.Mapped(waitsName, from, waitsAtATime, func(key, value []byte) error {
 			if len(key) != 16 {
 				return nil
 			}

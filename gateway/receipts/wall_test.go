@@ -24,7 +24,7 @@ func TestWallClock(t *testing.T) {
 	r.Done = 0
 	m.SetReport(m.Source(), m.Dest(), &r)
 	g.Direct(now, m, f)
-	if err := g.Desk.keep.Committer.Sync(); err != nil {
+	if err := g.Desk.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	value, ok, err := s.Lookup(endedName, binary.BigEndian.AppendUint64(nil, f.KnownID()))

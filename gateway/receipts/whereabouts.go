@@ -74,7 +74,7 @@ func (d *Desk) noteReport(now int64, of *store.Mapping, r *sms.Report) bool {
 		f.Since = d.node.Clock.Wall(now)
 	}
 	f.Since = max(f.Since, v.Arrived) // the times of an SMSC are often those of whole minutes
-	d.keep.Committer.Write(func(b *store.Batch) {
+	d.keep.Journal.Write(func(b *store.Batch) {
 		d.told.add(v.ID)
 		d.noteState(b, v, &f)
 	})
@@ -121,10 +121,10 @@ func (f *Fate) append(b []byte) []byte {
 
 // FateOf returns what was noted of a message that has left, by our id. It reports false if nothing was.
 func (d *Desk) FateOf(id uint64) (v store.Mapping, f Fate, ok bool, err error) {
-	if err := d.keep.Committer.SyncSoon(); err != nil { // what was noted last is in the open batch
+	if err := d.keep.Journal.SyncSoon(); err != nil { // what was noted last is in the open batch
 		return v, f, false, err
 	}
-	value, ok, err := d.keep.Store.Lookup(endedName, binary.BigEndian.AppendUint64(nil, id))
+	value, ok, err := d.keep.Index.Lookup(endedName, binary.BigEndian.AppendUint64(nil, id))
 	if err == nil && !ok {
 		return v, f, false, nil
 	}
@@ -172,11 +172,11 @@ var ErrNoList = errors.New("the store is in memory, which does not list messages
 // time by the wall clock. It is store.Lister's; an id by which a client knows a message that was joined of several
 // comes as one of its own.
 func List(k *keep.Keeper, below uint64, since int64, limit int, f func(*Known) error) (last uint64, err error) {
-	lister, ok := k.Store.(store.Lister)
+	lister, ok := k.Index.(store.Lister)
 	if !ok {
 		return 0, ErrNoList
 	}
-	if err := k.Committer.SyncSoon(); err != nil {
+	if err := k.Journal.SyncSoon(); err != nil {
 		return 0, err
 	}
 	return lister.List(endedName, below, store.DayOf(since), limit, func(e *store.Listed) (err error) {
@@ -193,11 +193,11 @@ func List(k *keep.Keeper, below uint64, since int64, limit int, f func(*Known) e
 // Unreported returns what was noted of messages that an SMSC has accepted under ids that begin with a prefix, from the id from
 // on, and of which no final receipt has come: up to limit of those that were noted.
 func Unreported(k *keep.Keeper, operator, prefix string, from []byte, limit int) (all []store.Mapping, err error) {
-	if err = k.Committer.SyncSoon(); err != nil {
+	if err = k.Journal.SyncSoon(); err != nil {
 		return nil, err
 	}
 	var noted []store.Mapping
-	err = k.Store.Mapped(operator, from, limit, func(peerID, value []byte) error {
+	err = k.Index.Mapped(operator, from, limit, func(peerID, value []byte) error {
 		if !bytes.HasPrefix(peerID, []byte(prefix)) {
 			return nil
 		}
@@ -211,7 +211,7 @@ func Unreported(k *keep.Keeper, operator, prefix string, from []byte, limit int)
 		}
 		var value []byte
 		var ok bool
-		if value, ok, err = k.Store.Lookup(endedName, binary.BigEndian.AppendUint64(nil, noted[i].KnownID())); err != nil || !ok {
+		if value, ok, err = k.Index.Lookup(endedName, binary.BigEndian.AppendUint64(nil, noted[i].KnownID())); err != nil || !ok {
 			continue
 		}
 		var f Fate

@@ -64,7 +64,7 @@ func TestFateOf(t *testing.T) {
 	}
 	end := func(m *sms.Message, s events.State) {
 		e := keep.Ending{State: s, Lane: store.Lane{Connector: "operator"}, Answer: sms.Answer{PeerID: []byte("msg-1"), At: p.now}}
-		p.Desk.keep.Committer.Write(func(b *store.Batch) { p.NoteEnd(b, m, &e, ahead) })
+		p.Desk.keep.Journal.Write(func(b *store.Batch) { p.NoteEnd(b, m, &e, ahead) })
 	}
 	report := func(f store.Mapping, r sms.Report) { p.noteReport(p.now, &f, &r) }
 	for state, told := range map[events.State]sms.State{
@@ -163,7 +163,7 @@ func (p *rig) sent(peerID string) uint64 {
 	m := p.submitted(sms.NotifySuccess | sms.NotifyFailure)
 	a := sms.Answer{PeerID: []byte(peerID), At: p.now}
 	e := keep.Ending{State: events.Sent, Lane: store.Lane{Connector: "operator"}, Answer: a}
-	p.Desk.keep.Committer.Write(func(b *store.Batch) {
+	p.Desk.keep.Journal.Write(func(b *store.Batch) {
 		p.Note(b, p.operator(), m, &a, 0)
 		p.NoteEnd(b, m, &e, 0)
 	})
@@ -238,7 +238,7 @@ func TestList(t *testing.T) {
 	}
 	p = keepAgain(t, vfs.NewMem())
 	left, waiting := p.sent("msg-1"), p.submitted(0)
-	p.Desk.keep.Committer.Write(func(b *store.Batch) { b.Put(waiting, store.Lane{Connector: "operator"}) })
+	p.Desk.keep.Journal.Write(func(b *store.Batch) { b.Put(waiting, store.Lane{Connector: "operator"}) })
 	var got []string
 	last, err := List(p.Desk.keep, 0, p.now, 10, func(k *Known) error {
 		got = append(got, fmt.Sprint(k.ID, k.Record != nil, k.Left.ID, k.Fate.State, string(k.Left.PeerID)))

@@ -117,13 +117,13 @@ func (g *group) commit() error {
 	d := g.desk
 	var size int
 	var ended <-chan error
-	d.keep.Committer.Write(func(b *store.Batch) {
+	d.keep.Journal.Write(func(b *store.Batch) {
 		before := b.Octets()
 		g.add(b)
 		size, ended = b.Octets()-before, d.commits.wait(b.Position())
 	})
 	d.keep.Spend(size)
-	d.keep.Committer.Commit()
+	d.keep.Journal.Commit()
 	return <-ended
 }
 

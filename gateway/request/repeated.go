@@ -122,7 +122,7 @@ func (d *Desk) earlier(key string, payload [sha256.Size]byte) ([]Result, error) 
 	var value []byte
 	var ok bool
 	look := func() (err error) {
-		value, ok, err = d.keep.Store.Lookup(keysName, []byte(key))
+		value, ok, err = d.keep.Index.Lookup(keysName, []byte(key))
 		return err
 	}
 	find := look

@@ -16,6 +16,7 @@ import (
 	"pmg/gateway/settle"
 	"pmg/protocols"
 	"pmg/sms"
+	"pmg/store"
 )
 
 // A rig is a desk whose commits end as the test says, and what lanes were given.
@@ -33,7 +34,7 @@ func newRig(t *testing.T) *rig {
 	c, r := convert.NewDesk(n, table), receipts.NewDesk(n, k, table)
 	g := &rig{disk: roomtest.NewDisk(), given: make(chan int, 100)}
 	g.Desk = NewDesk(n, k, table, intake.NewDesk(n, k, table, c, r, settle.NewDesk(n, k, table, c, r)), r)
-	g.disk.Store = k.Store
+	g.disk.Store = store.NewMemory()
 	k.Open(g.disk, g.Committed)
 	g.SetDo(func(l *connector.Lane, f func(int64)) bool {
 		before := l.Len()

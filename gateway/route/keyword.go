@@ -102,7 +102,7 @@ func (t *Table) NoteKeyword(m *sms.Message) {
 	if len(key) > 8 {
 		value := binary.BigEndian.AppendUint64(nil, uint64(n.at))
 		value = append(value, keyword...)
-		t.keep.Committer.Write(func(b *store.Batch) { b.Map(store.DayOf(n.at), keywordsName, []byte(key), value) })
+		t.keep.Journal.Write(func(b *store.Batch) { b.Map(store.DayOf(n.at), keywordsName, []byte(key), value) })
 	}
 	t.keywords.put(key, n, true)
 }
@@ -143,7 +143,7 @@ func (t *Table) LacksFirst(m *sms.Message) bool {
 // earlier run. It may wait for the disk.
 func (t *Table) FindFirst(m *sms.Message) {
 	key, _ := t.firstOf(m)
-	value, ok, err := t.keep.Store.Lookup(keywordsName, []byte(key))
+	value, ok, err := t.keep.Index.Lookup(keywordsName, []byte(key))
 	if err != nil {
 		t.keep.LogLookup(err)
 	}

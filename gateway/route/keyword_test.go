@@ -141,7 +141,7 @@ func TestFindFirst(t *testing.T) {
 		first := aPart(tb, "4670", 7, 1, 2, "VOTE")
 		first.Arrived += c.later
 		tb.NoteKeyword(first)
-		if err := tb.keep.Committer.Sync(); err != nil {
+		if err := tb.keep.Journal.Sync(); err != nil {
 			t.Fatal(err)
 		}
 		tb.keywords.of, tb.keywords.order = nil, nil

@@ -26,12 +26,12 @@ func TestReceiptWhileReading(t *testing.T) {
 	p.g.Keeper.LastStored = 6000
 	first, f := partOf(p.g, 0, 2, sms.StateDelivered, "000")
 	key := append(binary.BigEndian.AppendUint64(nil, f.WholeID()), 0)
-	p.g.Keeper.Committer.Write(func(b *store.Batch) { b.Map(store.DayOf(p.g.Node.Clock.WallNow()), ".parts", key, first.Text()) })
-	if err := p.g.Keeper.Committer.Sync(); err != nil {
+	p.g.Keeper.Journal.Write(func(b *store.Batch) { b.Map(store.DayOf(p.g.Node.Clock.WallNow()), ".parts", key, first.Text()) })
+	if err := p.g.Keeper.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	note := func(id string, v *store.Mapping) {
-		p.g.Keeper.Committer.Write(func(b *store.Batch) {
+		p.g.Keeper.Journal.Write(func(b *store.Batch) {
 			p.g.Receipts.NoteMapping(b, p.g.Receipts.Of(p.operator.Config()), v, []byte(id), p.now)
 		})
 	}
@@ -91,7 +91,7 @@ func TestUnwantedReceiptIsNoted(t *testing.T) {
 		}()
 		v := store.Mapping{ID: 5000, Notify: sms.NotifyFailure, Account: []byte("client"), Connector: []byte("clients"),
 			Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
-		p.g.Keeper.Committer.Write(func(b *store.Batch) {
+		p.g.Keeper.Journal.Write(func(b *store.Batch) {
 			p.g.Receipts.NoteMapping(b, p.g.Receipts.Of(p.operator.Config()), &v, []byte("7"), p.now)
 		})
 		r := p.tell(p.smsc(), sms.StateDelivered)
@@ -108,7 +108,7 @@ func TestUnwantedReceiptIsNoted(t *testing.T) {
 		if len(p.queued) != 0 {
 			t.Errorf("%d receipts go to the client", len(p.queued))
 		}
-		p.g.Keeper.Committer.Close()
+		p.g.Keeper.Journal.Close()
 		close(d.Begun)
 		<-commits
 	}

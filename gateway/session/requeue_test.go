@@ -43,13 +43,13 @@ func TestRefusedOrphanIsNotRetried(t *testing.T) {
 	refused := keep.Accepted{Message: m}
 	s.failing.Store(true)
 	g.Keeper.Put(refused, nil)
-	if err := g.Keeper.Committer.Sync(); err == nil {
+	if err := g.Keeper.Journal.Sync(); err == nil {
 		t.Fatal("a commit that fails reports nothing")
 	}
 	p.c.RoomLeft().Undo(p.operator, refused)
 	v := store.Mapping{ID: 5000, Notify: sms.NotifySuccess, Account: []byte("client"), Connector: []byte("clients"),
 		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
-	g.Keeper.Committer.Write(func(b *store.Batch) {
+	g.Keeper.Journal.Write(func(b *store.Batch) {
 		g.Receipts.NoteMapping(b, g.Receipts.Of(p.operator.Config()), &v, []byte("17"), p.now)
 	})
 

@@ -18,7 +18,7 @@ func (d *Desk) bury(l *connector.Lane, m *sms.Message, a sms.Answer) bool {
 		reason = "its server can never be told: " + a.Code.String()
 	}
 	m.NotBefore = d.node.Clock.Now() // since when it has been a dead letter
-	written := d.keep.Committer.Write(func(b *store.Batch) {
+	written := d.keep.Journal.Write(func(b *store.Batch) {
 		if !d.keep.Durable() { // the store does not have it yet
 			b.PutOwn(m, keep.LaneName(l))
 		}

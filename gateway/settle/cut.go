@@ -58,7 +58,7 @@ func (d *Desk) storeCut(l *connector.Lane, m *sms.Message, parts []*sms.Message,
 		State: events.Cut, Lane: lane, Peer: l.Home().Driver, Answer: sms.Answer{At: now},
 		Attempts: AttemptsOf(m, sms.BadLength, 0), Operations: l.Config().Operations,
 	}
-	written := d.keep.Committer.Write(func(b *store.Batch) {
+	written := d.keep.Journal.Write(func(b *store.Batch) {
 		if d.Events.Writer != nil {
 			d.Events.Note(b, m, &e, ahead)
 		}

@@ -43,19 +43,19 @@ func (d *Desk) OpenEvents() error {
 		},
 		Dir: cfg.Dir, MaxWaiting: maxEvents, Log: d.node.Log,
 	}
-	if !d.keep.Store.Durable() {
+	if !d.keep.Durable() {
 		o.MaxWaiting = maxMemoryEvents
 	}
 	var err error
-	d.Events.Writer, err = events.Open(o, d.keep.Store, d.dropEvents)
+	d.Events.Writer, err = events.Open(o, d.keep.Index, d.dropEvents)
 	return err
 }
 
 // dropEvents has the store drop the events up to a number, which are safe in a file.
 func (d *Desk) dropEvents(upTo uint64) {
-	d.keep.Committer.Write(func(b *store.Batch) { b.DropEvents(upTo) })
+	d.keep.Journal.Write(func(b *store.Batch) { b.DropEvents(upTo) })
 	if d.Events.halted.Load() {
-		d.keep.Committer.Commit() // after which messages leave again
+		d.keep.Journal.Commit() // after which messages leave again
 	}
 }
 
@@ -146,7 +146,7 @@ func (d *Desk) CloseEvents() error {
 	if d.Events.Writer == nil {
 		return nil
 	}
-	failed := d.keep.Committer.Sync()
+	failed := d.keep.Journal.Sync()
 	if err := d.Events.Writer.Close(); err != nil {
 		return err
 	}

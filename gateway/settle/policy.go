@@ -158,7 +158,7 @@ func (d *Desk) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64
 // receipts may be all that come.
 func (d *Desk) Doubled(l *connector.Lane, m *sms.Message, a sms.Answer) {
 	if o := d.receipts.MapsFor(l, m, &a); o != nil {
-		d.keep.Committer.Write(func(b *store.Batch) { d.receipts.Note(b, o, m, &a, d.node.Clock.Ahead()) })
+		d.keep.Journal.Write(func(b *store.Batch) { d.receipts.Note(b, o, m, &a, d.node.Clock.Ahead()) })
 	}
 }
 

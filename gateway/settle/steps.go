@@ -68,7 +68,7 @@ func (d *Desk) end(e *ending) {
 	if !needed {
 		return
 	}
-	if written := d.keep.Committer.Write(e.write); d.keep.Durable() {
+	if written := d.keep.Journal.Write(e.write); d.keep.Durable() {
 		d.keep.Unsettled.Add(written)
 	}
 }

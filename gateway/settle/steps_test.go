@@ -31,7 +31,7 @@ func (r *rig) has(id uint64) (s store.State, ok bool) {
 	r.t.Helper()
 	r.sync()
 	var e store.Entry
-	ok, err := r.keep.Store.Get(id, &e)
+	ok, err := r.keep.Index.Get(id, &e)
 	if err == nil && e.State != nil {
 		s, err = store.DecodeState(e.State)
 	}

@@ -136,7 +136,7 @@ func TestFailoverOverRestart(t *testing.T) {
 	id := c.submitOne(1)
 	first.answer(0x14, first.take(1, 1)...)
 	second.take(1, 1)
-	if err := g.Gateway.Keeper.Committer.Sync(); err != nil {
+	if err := g.Gateway.Keeper.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	crashed := s.store.(*vfs.MemFS).CrashClone(vfs.CrashCloneCfg{})

@@ -293,10 +293,10 @@ func (g *gw) settled() {
 // synced commits what has changed, and reports whether that succeeded.
 func (g *gw) synced() bool {
 	g.t.Helper()
-	if g.Gateway.Keeper.Committer == nil {
+	if g.Gateway.Keeper.Journal == nil {
 		g.t.Fatal("this site has no store")
 	}
-	return g.Gateway.Keeper.Committer.Sync() == nil
+	return g.Gateway.Keeper.Journal.Sync() == nil
 }
 
 // stop ends the gateway and looks whether it leaves anything behind. What still

@@ -164,7 +164,7 @@ func TestPartsSurvive(t *testing.T) {
 	}
 	client.submitAll(10, p...) // and joined ones survive as one
 	centre.want("submit_sm", "data_coding=8")
-	if err := g.Gateway.Keeper.Committer.Sync(); err != nil { // that they are one now is stored soon, and not before it leaves
+	if err := g.Gateway.Keeper.Journal.Sync(); err != nil { // that they are one now is stored soon, and not before it leaves
 		t.Fatal(err)
 	}
 	g = g.powerCut(&s, centre, client)

@@ -38,7 +38,7 @@ func TestReceiptOfCopyAfterRestart(t *testing.T) {
 	first, second := field(smsc.want("submit_sm"), "seq"), field(smsc.want("submit_sm"), "seq")
 	smsc.send("submit_sm_resp seq="+first+" status=0 message_id=B1", "submit_sm_resp seq="+second+" status=0 message_id=B2")
 	testutil.Eventually(t, "both copies have ended", func() bool { return g.Pending() == 0 })
-	if err := g.Gateway.Keeper.Committer.Sync(); err != nil {
+	if err := g.Gateway.Keeper.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	g = g.powerCut(&s, client, smsc)
@@ -58,7 +58,7 @@ func TestPartOvertakesAfterRestart(t *testing.T) {
 	smsc.send("submit_sm_resp seq=" + field(smsc.want("submit_sm"), "seq") + " status=0 message_id=A1")
 	smsc.want("submit_sm")
 	smsc.receipt(101, "A1", "DELIVRD")
-	if err := g.Gateway.Keeper.Committer.Sync(); err != nil {
+	if err := g.Gateway.Keeper.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	g = g.powerCut(&s, client, smsc)

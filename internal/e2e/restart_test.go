@@ -157,8 +157,8 @@ func TestRestartClosesMidPDU(t *testing.T) {
 	smsc.write(half[:len(half)-3])
 	smsc.conn.Close()
 	smsc = s.operator.session()
-	smsc.take(2, 6)                                           // 1 is not sent again
-	if err := g.Gateway.Keeper.Committer.Sync(); err != nil { // the end of 1 may wait for company
+	smsc.take(2, 6)                                         // 1 is not sent again
+	if err := g.Gateway.Keeper.Journal.Sync(); err != nil { // the end of 1 may wait for company
 		t.Fatal(err)
 	}
 	g = g.powerCut(&s, c, smsc)

@@ -277,7 +277,7 @@ func (o *oracle) settled() bool {
 			}
 		}
 	}
-	return n.g.Keeper.Recovered() && n.g.Keeper.Committer.Stats().Waiting == 0 && o.w.disk.waiting() == 0 && o.memory() == 0 && o.missing() == ""
+	return n.g.Keeper.Recovered() && n.g.Keeper.Journal.Stats().Waiting == 0 && o.w.disk.waiting() == 0 && o.memory() == 0 && o.missing() == ""
 }
 
 // memory returns how many octets of messages are counted that are gone. An orphan is counted at the next tick.
@@ -362,7 +362,7 @@ func (o *oracle) left() string {
 		s += fmt.Sprintf(", %d receipts not taken", c.unsent)
 	}
 	if n := o.w.node; n != nil {
-		s += fmt.Sprintf(", %d being stored, recovered %t, %d pending, %d scheduled, %d commands, %d under way, %+v", len(n.storing), n.g.Keeper.Recovered(), n.g.Pending(), n.g.Scheduled(), n.commands, len(o.flying), n.g.Keeper.Committer.Stats())
+		s += fmt.Sprintf(", %d being stored, recovered %t, %d pending, %d scheduled, %d commands, %d under way, %+v", len(n.storing), n.g.Keeper.Recovered(), n.g.Pending(), n.g.Scheduled(), n.commands, len(o.flying), n.g.Keeper.Journal.Stats())
 	}
 	for _, id := range o.w.disk.ids {
 		if t := o.byID[id]; t != nil {
