@@ -3,6 +3,7 @@ package httpapi
 import (
 	"io"
 	"net/http"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -11,7 +12,20 @@ import (
 	"pmg/httpapi/server"
 	"pmg/httpapi/v1"
 	"pmg/internal/testutil"
+	"pmg/protocols/httpsms"
 )
+
+// Each dialect of the configuration has paths.
+func TestDialects(t *testing.T) {
+	t.Parallel()
+	field, _ := reflect.TypeFor[httpsms.ConnectorOptions]().FieldByName("Dialects")
+	all := (&Engine{}).dialects()
+	for name := range strings.SplitSeq(field.Tag.Get("enum"), "|") {
+		if all[name] == nil {
+			t.Errorf("%s has none", name)
+		}
+	}
+}
 
 // A request at which the gateway fails is answered as its dialect answers, and logged.
 func TestRequestPanics(t *testing.T) {

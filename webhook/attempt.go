@@ -8,16 +8,16 @@ import (
 	"pmg/sms"
 )
 
-// tried has operators see an attempt to tell what a message says, also in its trace.
-func (c *courier) tried(o httpcall.Outcome, second bool, m *sms.Message, e *httpsms.Event) {
+// note adds an attempt to those that operators see, and to the trace of its message.
+func (c *courier) note(o httpcall.Outcome, d *delivery, m *sms.Message, e *httpsms.Event) {
 	c.service.gateway.Settler.Told(m, o.Took, o.Status, o.Err)
 	c.server.Tried(webhooks.Attempt{
 		Event: EventID(m), ID: sms.FormatID(e.ID), Type: own.TypeOf(e), Number: max(1, int(m.Sends)), Taken: o.Code == sms.OK,
-		Status: o.Status, Milliseconds: o.Took.Milliseconds(), Error: o.Err, Reply: string(o.Body), Fallback: second,
+		Status: o.Status, Milliseconds: o.Took.Milliseconds(), Error: o.Err, Reply: string(o.Body), Fallback: d.fallback,
 	})
 }
 
-// refused tells the operator that a server does not take what it is told, now and then.
+// refused warns the operator, now and then, that a server does not take an event.
 func (c *courier) refused(m *sms.Message, e *httpsms.Event, o httpcall.Outcome) httpcall.Outcome {
 	g := c.service.gateway
 	if g.Node.News.Is("call: " + c.lane.Account + " " + c.lane.Endpoint) {

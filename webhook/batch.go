@@ -11,7 +11,7 @@ import (
 	"pmg/sms"
 )
 
-// A batch is what a webhook is told in one call.
+// A batch is the events of one call.
 type batch struct {
 	at       []int // places of the messages among the slots
 	messages []*sms.Message
@@ -19,7 +19,7 @@ type batch struct {
 	events   []own.Event
 }
 
-// add adds what a message tells. It reports false if that is for another URL than the webhook, which is called for each.
+// add adds the event of a message. It reports false if that is for another URL than the webhook, which is called for each.
 func (b *batch) add(c *courier, i int, m *sms.Message) bool {
 	e, end := c.service.events.Of(c.lane, m)
 	defer end()
@@ -41,18 +41,15 @@ func (b *batch) id() string {
 	return "bat_" + hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-// tellAll calls the webhook of an account about a batch.
-func (c *courier) tellAll(a *config.Account, b *batch) httpcall.Outcome {
-	url, second := c.choose(a)
-	request := own.TellAll(url, c.service.gateway.Node.Clock.WallNow(), b.events)
-	o := c.call(a, request, httpcall.Target{Trusted: true}, b.id(), second)
-	c.came(a, &o, second)
+// deliverAll calls the webhook of an account for a batch.
+func (c *courier) deliverAll(a *config.Account, b *batch) httpcall.Outcome {
+	d := &delivery{account: a, isWebhook: true, id: b.id()}
+	url, fallback := c.choose(a)
+	d.fallback, d.request = fallback, own.TellAll(url, c.service.gateway.Node.Clock.WallNow(), b.events)
+	o := c.call(d, httpcall.Target{Trusted: true})
 	for i, m := range b.messages {
-		c.service.events.Log(c.lane, m, b.about[i], request, o)
-		c.tried(o, second, m, b.about[i])
+		c.service.events.Log(c.lane, m, b.about[i], d.request, o)
+		c.note(o, d, m, b.about[i])
 	}
-	if o.Code != sms.OK && c.service.ctx.Err() == nil {
-		return c.refused(b.messages[0], b.about[0], o)
-	}
-	return o
+	return c.follows(d, b.messages[0], b.about[0], o)
 }

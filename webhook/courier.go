@@ -1,22 +1,15 @@
 package webhook
 
 import (
-	"context"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"pmg/config"
 	"pmg/connector"
-	"pmg/gateway"
 	"pmg/gateway/webhooks"
 	"pmg/internal/httpcall"
-	"pmg/protocols/httpsms"
-	"pmg/protocols/httpsms/jasmin"
-	"pmg/protocols/httpsms/kannel"
-	"pmg/protocols/httpsms/own"
 	"pmg/sms"
 )
 
@@ -26,71 +19,6 @@ const (
 	failuresRest = 10 // failures in a row after which a server is not called for a while:
 	rest         = 30 // as many times throttle_pause of the connector
 )
-
-// An Engine runs work where a lane is dispatched for, and then dispatches the lane. It reports false if the gateway ends.
-type Engine interface {
-	Do(l *connector.Lane, f func(now int64)) bool
-}
-
-// Service are the couriers of all servers of clients.
-type Service struct {
-	gateway *gateway.Gateway
-	engine  Engine
-	events  *Events
-	caller  *httpcall.Caller
-	ctx     context.Context
-	cancel  context.CancelFunc
-	under   sync.WaitGroup
-
-	batches batches
-
-	mu     sync.Mutex
-	of     map[*connector.Lane]*courier
-	closed bool
-}
-
-// New returns what calls the webhooks of a gateway, whose lanes are dispatched by engine.
-func New(g *gateway.Gateway, engine Engine, events *Events) *Service {
-	c := &Service{gateway: g, engine: engine, events: events, caller: httpcall.New(httpcall.Options{}), batches: batches{of: map[string]int{}}, of: map[*connector.Lane]*courier{}}
-	c.ctx, c.cancel = context.WithCancel(context.Background())
-	return c
-}
-
-// Serve has messages of a lane to a server of a client carried away.
-func (c *Service) Serve(l *connector.Lane) {
-	if l.Endpoint == config.PullLane { // its client comes for what it has
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.of[l] != nil {
-		return
-	}
-	one := &courier{service: c, lane: l, server: c.gateway.Webhooks.Server(l), under: map[uint64][]*connector.Slot{}}
-	c.of[l] = one
-	one.server.CalledBy(one)
-	one.Follow()
-}
-
-// start runs f on a goroutine and reports true, unless the gateway is ending. Events that were not delivered stay in the store.
-func (c *Service) start(f func()) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.closed {
-		c.under.Go(f)
-	}
-	return !c.closed
-}
-
-// Close ends the calls that are under way.
-func (c *Service) Close() {
-	c.mu.Lock()
-	c.closed = true
-	c.mu.Unlock()
-	c.cancel()
-	c.under.Wait()
-	c.caller.Close()
-}
 
 // A courier calls a server of a client: it is the courier of the server's lane.
 type courier struct {
@@ -117,11 +45,11 @@ func (c *courier) Give(_ int64, s *connector.Slot) {
 		return
 	}
 	c.under[about] = nil
-	c.tellSoon(s)
+	c.start(s)
 }
 
-// tellSoon has a slot's message told. The caller holds the lock.
-func (c *courier) tellSoon(s *connector.Slot) {
+// start delivers the message of a slot. The caller holds the lock.
+func (c *courier) start(s *connector.Slot) {
 	c.ready = append(c.ready, s)
 	if c.calling < atATime {
 		c.calling++
@@ -203,7 +131,7 @@ func (c *courier) settle(slots []*connector.Slot, outcomes []httpcall.Outcome) {
 		switch {
 		case o.Code == sms.OK && len(waiting) > 0:
 			c.under[about] = waiting[1:]
-			c.tellSoon(waiting[0])
+			c.start(waiting[0])
 			continue
 		case len(waiting) > 0:
 			for _, other := range waiting {
@@ -228,14 +156,7 @@ func (c *courier) settle(slots []*connector.Slot, outcomes []httpcall.Outcome) {
 	})
 }
 
-// reports write the calls of each dialect about what became of a message. They report false where there is nothing to tell.
-var reports = map[uint8]func(*httpsms.Event) (*httpsms.Call, bool){
-	httpsms.Own:    func(e *httpsms.Event) (*httpsms.Call, bool) { return own.Tell(e), true },
-	httpsms.Kannel: kannel.Report,
-	httpsms.Jasmin: jasmin.Report,
-}
-
-// try tells what messages say, together where one call may tell them. Nothing but a message can fail at it.
+// try delivers the events of messages, together where one call may have them. Nothing but a message can fail at it.
 func (c *courier) try(a *config.Account, slots []*connector.Slot) []httpcall.Outcome {
 	outcomes := make([]httpcall.Outcome, len(slots))
 	var all batch
@@ -249,14 +170,14 @@ func (c *courier) try(a *config.Account, slots []*connector.Slot) []httpcall.Out
 		default:
 			c.guard(s.Message, o, sms.Faulty, "a call failed at a message; it is put aside", func() {
 				if most(a) == 1 || !all.add(c, i, s.Message) {
-					*o = c.tell(a, s.Message)
+					*o = c.deliver(a, s.Message)
 				}
 			})
 		}
 	}
 	if len(all.events) > 0 {
 		var o httpcall.Outcome
-		c.guard(all.messages[0], &o, sms.TemporaryFailure, "a call about several messages failed; it is made again", func() { o = c.tellAll(a, &all) })
+		c.guard(all.messages[0], &o, sms.TemporaryFailure, "a call about several messages failed; it is made again", func() { o = c.deliverAll(a, &all) })
 		for _, i := range all.at {
 			outcomes[i] = o
 		}
@@ -274,82 +195,4 @@ func (c *courier) guard(m *sms.Message, o *httpcall.Outcome, code sms.Code, what
 		}
 	}()
 	f()
-}
-
-// tell calls the server about a message.
-func (c *courier) tell(a *config.Account, m *sms.Message) httpcall.Outcome {
-	e, end := c.service.events.Of(c.lane, m)
-	defer end()
-	webhook := e.Context.URL == ""
-	url, second := a.Webhook, false
-	if webhook {
-		url, second = c.choose(a)
-		e.Context.URL, e.Context.Dialect = url, httpsms.Own
-	}
-	var reply *reply
-	request, told := c.write(e)
-	if webhook && hasOtherForm(a) {
-		request, reply, told = inForm(a, url, e)
-	}
-	if !told {
-		return httpcall.Outcome{Code: sms.OK}
-	}
-	target := httpcall.Target{Trusted: webhook}
-	if !webhook {
-		var err error
-		if target, err = httpcall.Allowed(a.CallbackURLs, a.CallbacksTo == config.PublicCallbacks, request.URL); err != nil {
-			o := httpcall.Outcome{Code: sms.TemporaryFailure, Err: "is not called: the URL " + err.Error()} // an operator may allow it
-			c.tried(o, second, m, e)
-			return c.refused(m, e, o)
-		}
-	}
-	id := ""
-	if e.Context.Dialect == httpsms.Own {
-		id = EventID(m)
-	}
-	httpcall.AddTrace(request, c.service.gateway.Settler.Traceparent(m))
-	o := c.call(a, request, target, id, second)
-	if webhook {
-		c.came(a, &o, second)
-	}
-	c.service.events.Log(c.lane, m, e, request, o)
-	c.tried(o, second, m, e)
-	if o.Code == sms.OK && reply != nil {
-		c.answers(m, e, reply)
-	}
-	if o.Code != sms.OK && c.service.ctx.Err() == nil {
-		return c.refused(m, e, o)
-	}
-	return o
-}
-
-// call makes a call, signed under an id unless that is empty. second says that it is of webhook_fallback.
-func (c *courier) call(a *config.Account, request *httpsms.Call, target httpcall.Target, id string, second bool) httpcall.Outcome {
-	if id != "" {
-		header, err := httpcall.Sign(strings.Fields(a.WebhookKey), id, time.Unix(0, c.service.gateway.Node.Clock.WallNow()), request.Body)
-		if err != nil {
-			return httpcall.Outcome{Code: sms.TemporaryFailure, Err: "webhook_key: " + err.Error()}
-		}
-		request.Header = append(request.Header, header...)
-	}
-	c.server.Begin()
-	o := c.service.caller.Do(c.service.ctx, request, target)
-	c.server.End(webhooks.Result{Taken: o.Code == sms.OK, Counted: o.Code.Retryable(), Error: o.Err, Fallback: second})
-	return o
-}
-
-// write returns the call that tells of an event.
-func (c *courier) write(e *httpsms.Event) (*httpsms.Call, bool) {
-	if f := reports[e.Context.Dialect]; f != nil && e.Message == nil {
-		return f(e)
-	}
-	return own.Tell(e), true
-}
-
-// statusOf returns the status of an answer, or httpsms.NoAnswer.
-func statusOf(o httpcall.Outcome) uint32 {
-	if o.Status == 0 {
-		return httpsms.NoAnswer
-	}
-	return uint32(o.Status)
 }

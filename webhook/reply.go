@@ -4,11 +4,9 @@ import (
 	"crypto/sha256"
 	"net/http"
 
-	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/request"
 	"pmg/protocols/httpsms"
-	"pmg/protocols/httpsms/jasmin"
 	"pmg/protocols/httpsms/kannel"
 	"pmg/sms"
 )
@@ -17,29 +15,6 @@ import (
 type reply struct {
 	mediaType string
 	body      []byte
-}
-
-// hasOtherForm reports whether the webhook of an account, which may be gone, is called in the form of another gateway.
-func hasOtherForm(a *config.Account) bool { return a != nil && a.WebhookForm != config.PMGForm }
-
-// inForm returns the call of the URL of a webhook in the form of another gateway, and what will have its reply, nil if nobody wants
-// that. It reports false where there is nothing to tell: reports go to the URLs that came with messages.
-func inForm(a *config.Account, url string, e *httpsms.Event) (c *httpsms.Call, r *reply, told bool) {
-	if e.Message == nil {
-		return nil, nil, false
-	}
-	switch a.WebhookForm {
-	case "jasmin-get":
-		return jasmin.Inbound(e, url, http.MethodGet), nil, true
-	case "jasmin-post":
-		return jasmin.Inbound(e, url, http.MethodPost), nil, true
-	}
-	c = kannel.Inbound(e, &kannel.InboundOptions{Name: a.SystemID, URL: url, Post: a.WebhookForm == "kannel-post", SendSender: true})
-	if a.WebhookReply {
-		r = &reply{}
-		c.Replied = func(mediaType string, body []byte) { r.mediaType, r.body = mediaType, body }
-	}
-	return c, r, true
 }
 
 // answers sends to a mobile what a server has replied to its message m, once, however often the server is called.

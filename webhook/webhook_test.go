@@ -23,10 +23,9 @@ func (idleEngine) Do(*connector.Lane, func(int64)) bool { return true }
 func TestCallPanics(t *testing.T) {
 	g := apitest.NewGateway(t, io.Discard)
 	const dialect = 99
-	reports[dialect] = func(*httpsms.Event) (*httpsms.Call, bool) { panic("fault") }
-	defer delete(reports, dialect)
 	events := &Events{gateway: g, logOf: func(*connector.Connector) *server.Log { return nil }}
 	c := &courier{service: New(g, idleEngine{}, events), lane: &connector.Lane{Client: connector.Client{Account: "client", Endpoint: "http://192.0.2.1"}}}
+	c.service.dialects.reports[dialect] = func(*httpsms.Event) (*httpsms.Call, bool) { panic("fault") }
 	var m sms.Message
 	m.Origin = g.Node.Origins.Of("", "api")
 	context := sms.Context{Dialect: dialect, URL: "http://192.0.2.1/"}
@@ -47,11 +46,10 @@ func TestOvertaken(t *testing.T) {
 	g := apitest.NewGateway(t, io.Discard)
 	const dialect = 98
 	var told []sms.State
-	reports[dialect] = func(e *httpsms.Event) (*httpsms.Call, bool) { told = append(told, e.Report.State); return nil, false }
-	defer delete(reports, dialect)
 	events := &Events{gateway: g, logOf: func(*connector.Connector) *server.Log { return nil }}
 	l := &connector.Lane{Client: connector.Client{Account: "client", Endpoint: "http://192.0.2.1"}}
 	c := &courier{service: New(g, idleEngine{}, events), lane: l}
+	c.service.dialects.reports[dialect] = func(e *httpsms.Event) (*httpsms.Call, bool) { told = append(told, e.Report.State); return nil, false }
 	event := func(about uint64, state sms.State) *connector.Slot {
 		var m sms.Message
 		m.Origin = g.Node.Origins.Of("", "api")

@@ -1,0 +1,122 @@
+package webhook
+
+import (
+	"strings"
+	"time"
+
+	"pmg/config"
+	"pmg/gateway/webhooks"
+	"pmg/internal/httpcall"
+	"pmg/protocols/httpsms"
+	"pmg/sms"
+)
+
+// A delivery is a call that tells a client of an event, or of several.
+type delivery struct {
+	account   *config.Account
+	isWebhook bool // it goes to a URL of the account, not to that which came with a message
+	fallback  bool // that is webhook_fallback
+	request   *httpsms.Call
+	id        string // of what it tells, for its signature; empty: it is not signed
+	reply     *reply // what is made of the answer; nil: nobody wants it
+}
+
+// deliver calls the URL for the event of a message.
+func (c *courier) deliver(a *config.Account, m *sms.Message) httpcall.Outcome {
+	e, end := c.service.events.Of(c.lane, m)
+	defer end()
+	d := &delivery{account: a, isWebhook: e.Context.URL == ""}
+	url := e.Context.URL
+	if d.isWebhook {
+		url, d.fallback = c.choose(a)
+	}
+	if !d.write(c.service.dialects, e, url) {
+		return httpcall.Outcome{Code: sms.OK}
+	}
+	if e.Context.Dialect == httpsms.Own {
+		d.id = EventID(m)
+	}
+	target, err := d.target()
+	if err != nil {
+		o := httpcall.Outcome{Code: sms.TemporaryFailure, Err: "is not called: the URL " + err.Error()} // an operator may allow it
+		c.note(o, d, m, e)
+		return c.refused(m, e, o)
+	}
+	httpcall.AddTrace(d.request, c.service.gateway.Settler.Traceparent(m))
+	o := c.call(d, target)
+	c.service.events.Log(c.lane, m, e, d.request, o)
+	c.note(o, d, m, e)
+	return c.follows(d, m, e, o)
+}
+
+// write writes the request for an event to a URL. It reports false where the client is told nothing of the event.
+func (d *delivery) write(all dialects, e *httpsms.Event, url string) (ok bool) {
+	if d.isWebhook {
+		e.Context.URL, e.Context.Dialect = url, httpsms.Own
+	}
+	if d.isWebhook && hasOtherForm(d.account) {
+		d.request, d.reply, ok = all.inForm(d.account, url, e)
+	} else {
+		d.request, ok = all.call(e)
+	}
+	return ok
+}
+
+// target returns which addresses the URL may lead to, or why the account's messages may not name it any more.
+func (d *delivery) target() (httpcall.Target, error) {
+	if d.isWebhook {
+		return httpcall.Target{Trusted: true}, nil
+	}
+	return httpcall.Allowed(d.account.CallbackURLs, d.account.CallbacksTo == config.PublicCallbacks, d.request.URL)
+}
+
+// sign adds the signature of what is delivered, unless there is none.
+func (d *delivery) sign(now time.Time) error {
+	if d.id == "" {
+		return nil
+	}
+	header, err := httpcall.Sign(strings.Fields(d.account.WebhookKey), d.id, now, d.request.Body)
+	if err == nil {
+		d.request.Header = append(d.request.Header, header...)
+	}
+	return err
+}
+
+// call makes the call, and notes how the server has answered.
+func (c *courier) call(d *delivery, target httpcall.Target) httpcall.Outcome {
+	o := c.send(d, target)
+	if d.isWebhook {
+		c.came(d.account, &o, d.fallback)
+	}
+	return o
+}
+
+// send signs and makes the call.
+func (c *courier) send(d *delivery, target httpcall.Target) httpcall.Outcome {
+	if err := d.sign(time.Unix(0, c.service.gateway.Node.Clock.WallNow())); err != nil {
+		return httpcall.Outcome{Code: sms.TemporaryFailure, Err: "webhook_key: " + err.Error()}
+	}
+	c.server.Begin()
+	o := c.service.caller.Do(c.service.ctx, d.request, target)
+	c.server.End(webhooks.Result{Taken: o.Code == sms.OK, Counted: o.Code.Retryable(), Error: o.Err, Fallback: d.fallback})
+	return o
+}
+
+// follows does what follows from the outcome of a delivery: it sends the server's reply, or warns the operator.
+func (c *courier) follows(d *delivery, m *sms.Message, e *httpsms.Event, o httpcall.Outcome) httpcall.Outcome {
+	switch {
+	case o.Code == sms.OK && d.reply != nil:
+		c.answers(m, e, d.reply)
+	case o.Code != sms.OK && c.service.ctx.Err() == nil:
+		c.refused(m, e, o)
+	}
+	return o
+}
+
+// statusOf returns the status of an answer, or httpsms.NoAnswer.
+func statusOf(o httpcall.Outcome) uint32 {
+	if o.Status == 0 {
+		return httpsms.NoAnswer
+	}
+	return uint32(o.Status)
+}
