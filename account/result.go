@@ -31,7 +31,8 @@ const (
 
 var resultNames = [...]string{
 	"ok", "no such account", "wrong password", "no certificate of the account", "address not allowed",
-	"connector not allowed", "bind type not allowed", "no such key, or one that has expired", "too many sessions", "too many sessions from this address",
+	"connector not allowed", "bind type not allowed", "no such key, or one that has expired", "too many sessions",
+	"too many sessions from this address",
 }
 
 // String returns the reason for the log.

@@ -31,11 +31,20 @@ func Acts() []Act {
 		{"release", access.Operate, "lets messages leave by a connector again", (*Server).release},
 		{"connect", access.Operate, "connects a connector now", (*Server).connect},
 		{"queue/" + operate.DeleteMessages, access.Operate, "deletes messages that wait", change(operate.DeleteMessages)},
-		{"queue/" + operate.MoveMessages, access.Operate, "moves messages that wait to another connector", change(operate.MoveMessages)},
-		{"queue/" + operate.RetryMessages, access.Operate, "has messages that were put aside tried again", change(operate.RetryMessages)},
+		{
+			"queue/" + operate.MoveMessages, access.Operate, "moves messages that wait to another connector",
+			change(operate.MoveMessages),
+		},
+		{
+			"queue/" + operate.RetryMessages, access.Operate, "has messages that were put aside tried again",
+			change(operate.RetryMessages),
+		},
 		{"webhooks/enable", access.Operate, "has servers of an account called again that are disabled", (*Server).enable},
 		{"webhooks/retry", access.Operate, "calls servers of an account now that rest", (*Server).retryWebhooks},
-		{"webhooks/test", access.Operate, "calls the webhook of an account with an event that tells nothing", (*Server).testWebhook},
+		{
+			"webhooks/test", access.Operate, "calls the webhook of an account with an event that tells nothing",
+			(*Server).testWebhook,
+		},
 		{"try", access.Administer, "submits a message as an account", (*Server).try},
 		{"store/backup", access.Administer, "copies the store", (*Server).backup},
 		{"reload", access.Administer, "reads the configuration again", (*Server).reload},

@@ -10,12 +10,15 @@ func (s *Status) facts() *problems.Facts {
 	f := &problems.Facts{
 		Started: s.Started, Time: s.Time, NotReady: s.NotReady, Down: s.down, AdminCertificateExpires: s.AdminCertificateExpires,
 		Unrouted: s.Unrouted, Parked: s.Parked, Quarantined: s.Quarantined,
-		Receipts:      problems.Receipts{Matched: s.Receipts.Matched, Unmatched: s.Receipts.Unmatched, Homeless: s.Receipts.Homeless},
+		Receipts: problems.Receipts{
+			Matched: s.Receipts.Matched, Unmatched: s.Receipts.Unmatched, Homeless: s.Receipts.Homeless,
+		},
 		EventsWaiting: s.EventsWaiting, EventsErrors: s.EventsErrors, SpansDropped: s.SpansDropped,
 	}
 	if st := s.Store; st != nil {
 		f.Store = &problems.Store{
-			Failed: st.Failed, Low: st.Low, Stalled: st.Stalled, Recovered: st.Recovered, Problem: st.Problem, Refuses: st.Refuses,
+			Failed: st.Failed, Low: st.Low, Stalled: st.Stalled, Recovered: st.Recovered, Problem: st.Problem,
+			Refuses: st.Refuses,
 			MinFree: st.MinFree, Free: st.Free, FreeInodes: st.FreeInodes,
 			CurrentSeconds: st.CurrentSeconds, CommitsFailed: st.CommitsFailed, Slow: st.Slow,
 		}

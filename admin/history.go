@@ -31,7 +31,8 @@ func (v *view) reading() history.Reading {
 	reading.Oldest = age(oldest)
 	for _, c := range v.connectors() {
 		n := history.Counts{
-			Name: c.Name, Out: c.Config().Direction == config.Out, Accepted: c.Stats.Messages(), Sent: c.Stats.Sent.Load(), Refused: c.Stats.Refused.Load(),
+			Name: c.Name, Out: c.Config().Direction == config.Out, Accepted: c.Stats.Messages(), Sent: c.Stats.Sent.Load(),
+			Refused: c.Stats.Refused.Load(),
 			Waiting: c.Stats.Queued.Load(), Oldest: age(c.Oldest()), Answers: history.AnswersOf(&c.Stats.Answer),
 		}
 		for _, receipts := range c.Stats.Receipts.Counts() {
@@ -42,7 +43,8 @@ func (v *view) reading() history.Reading {
 	return reading
 }
 
-// accountReading returns what a sample of the accounts' history is made of: of those that have sent or received, as many as have metrics.
+// accountReading returns what a sample of the accounts' history is made of: of those that have sent or received, as many as
+// have metrics.
 func (v *view) accountReading() (reading history.Reading) {
 	accounts := v.accounts(v.engine.Counters().Now, time.Now())
 	for i := range accounts {
@@ -103,7 +105,10 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request) {
 	}
 	series := recorder.Series(name)
 	if series == nil {
-		http.Error(w, "cannot show the last hour: there is no such "+recorder.Of()+", or it has had no traffic", http.StatusNotFound)
+		http.Error(
+			w, "cannot show the last hour: there is no such "+recorder.Of()+", or it has had no traffic",
+			http.StatusNotFound,
+		)
 		return
 	}
 	answerJSON(w, series, nil)

@@ -72,7 +72,10 @@ func (s *Server) ordered(r *http.Request, what string, err error) (any, error) {
 		return nil, refuse(code, "cannot "+what+": "+err.Error())
 	}
 	open, _ := sessions(c)
-	answer := Ordered{Connector: c.Name, Held: s.view.held(c, s.view.engine.Counters().Now, time.Now()), Queued: c.Queued(), Sessions: open, Instances: c.Config().Instances}
+	answer := Ordered{
+		Connector: c.Name, Held: s.view.held(c, s.view.engine.Counters().Now, time.Now()), Queued: c.Queued(),
+		Sessions: open, Instances: c.Config().Instances,
+	}
 	access.After(r, answer)
 	return answer, nil
 }

@@ -43,7 +43,13 @@ func checkHost(names map[string]bool, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := hostOf(r.Host)
 		if host != "" && !names[host] && !isOwnAddress(host, r) {
-			http.Error(w, fmt.Sprintf("host %q is not served here; add it to admin.hosts in the configuration if it is this gateway's", host), http.StatusMisdirectedRequest)
+			http.Error(
+				w,
+				fmt.Sprintf(
+					"host %q is not served here; add it to admin.hosts in the configuration if it is this gateway's", host,
+				),
+				http.StatusMisdirectedRequest,
+			)
 			return
 		}
 		h.ServeHTTP(w, r)

@@ -19,7 +19,9 @@ type Kicked struct {
 func (s *Server) kick(r *http.Request) (any, error) {
 	session, account := r.FormValue("session"), r.FormValue("account")
 	if (session == "") == (account == "") {
-		return nil, refuse(http.StatusBadRequest, "cannot end sessions: the request must have session=connector/number or account=name")
+		return nil, refuse(
+			http.StatusBadRequest, "cannot end sessions: the request must have session=connector/number or account=name",
+		)
 	}
 	kicked := map[*connector.Link]bool{}
 	answer := Kicked{}

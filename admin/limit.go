@@ -18,7 +18,8 @@ const (
 	maxStreams     = 32 // requests whose answers do not end
 )
 
-// limiters are those of a server: the socket has one of its own, so that strangers at the address do not keep the gateway's own user away.
+// limiters are those of a server: the socket has one of its own, so that strangers at the address do not keep the gateway's
+// own user away.
 type limiters struct{ address, socket *limiter }
 
 func newLimiters() limiters { return limiters{address: newLimiter(), socket: newLimiter()} }

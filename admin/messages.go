@@ -46,8 +46,8 @@ type Message struct {
 	State       string    `json:"state"` // the same as one of story's outcomes
 }
 
-// Messages finds the messages that ?q= means, without it the latest ones, of ?account=, ?connector= and ?state=, in the time from ?since= to
-// ?until=.
+// Messages finds the messages that ?q= means, without it the latest ones, of ?account=, ?connector= and ?state=, in the
+// time from ?since= to ?until=.
 func (s *Server) Messages(r *http.Request) (*Messages, error) {
 	q, err := storyQueryOf(r, r.FormValue("q"))
 	if err != nil {
@@ -74,7 +74,8 @@ func (s *Server) Messages(r *http.Request) (*Messages, error) {
 	}
 	m := &Messages{Messages: []Message{}, Cut: s.searcher.cutOf(found)}
 	for _, one := range withWaiting(ctx, s.view.gateway.Operate, q, found) {
-		isOf := (q.Account == "" || one.Account == q.Account) && (state == "" || one.Outcome() == state || state == story.Failed && one.Outcome().Failed())
+		isOf := (q.Account == "" || one.Account == q.Account) &&
+			(state == "" || one.Outcome() == state || state == story.Failed && one.Outcome().Failed())
 		if isOf && (len(one.Steps) > 0 || one.Waits != nil) {
 			m.Messages = append(m.Messages, s.searcher.messageOf(one))
 		}
@@ -84,14 +85,20 @@ func (s *Server) Messages(r *http.Request) (*Messages, error) {
 	if m.From = &found.From; ctx.Err() != nil {
 		m.Cut = cmp.Or(m.Cut, tooLate(found.From))
 	} else if found.Cut {
-		m.Latest = fmt.Sprintf("The latest %d messages, back to %s UTC; those before it are found with that time as until.", len(m.Messages), found.From.UTC().Format(time.DateTime))
+		m.Latest = fmt.Sprintf(
+			"The latest %d messages, back to %s UTC; those before it are found with that time as until.", len(m.Messages),
+			found.From.UTC().Format(time.DateTime),
+		)
 	}
 	return m, nil
 }
 
 // States returns the states that a search may ask for; failed means undelivered, too.
 func States() []string {
-	return []string{string(story.Queued), string(story.OnItsWay), string(story.Delivered), string(story.Undelivered), string(story.Failed)}
+	return []string{
+		string(story.Queued), string(story.OnItsWay), string(story.Delivered), string(story.Undelivered),
+		string(story.Failed),
+	}
 }
 
 // tooLate says that a search has ended before it had read all files.
@@ -99,7 +106,8 @@ func tooLate(from time.Time) string {
 	if from.IsZero() {
 		return "Not all files were searched, because that took too long: choose a shorter time."
 	}
-	return "Not all files were searched, because that took too long: only those back to " + from.UTC().Format(time.DateTime) + " UTC."
+	return "Not all files were searched, because that took too long: only those back to " + from.UTC().Format(time.DateTime) +
+		" UTC."
 }
 
 // storyQueryOf reads which messages a request asks for.
@@ -108,7 +116,9 @@ func storyQueryOf(r *http.Request, what string) (q story.Query, err error) {
 	what = strings.TrimSpace(what)
 	q = story.Query{What: what, Account: r.FormValue("account"), Since: now.Add(-searchBack)}
 	if len(q.What) > 100 {
-		return q, refuse(http.StatusBadRequest, "cannot search: q must be the number or the id of a message, of 100 characters at most")
+		return q, refuse(
+			http.StatusBadRequest, "cannot search: q must be the number or the id of a message, of 100 characters at most",
+		)
 	}
 	for name, to := range map[string]*time.Time{"since": &q.Since, "until": &q.Until} {
 		if text := r.FormValue(name); text != "" {
@@ -127,8 +137,8 @@ func TakesLong(w http.ResponseWriter) {
 	_ = c.SetWriteDeadline(time.Now().Add(searchTime + timeout))
 }
 
-// withWaiting returns the stories that were found, the last one first, and before them those of messages that wait for a number and
-// came before the time that was searched.
+// withWaiting returns the stories that were found, the last one first, and before them those of messages that wait for a
+// number and came before the time that was searched.
 func withWaiting(ctx context.Context, desk *operate.Desk, q story.Query, found *story.Found) (all []*story.Story) {
 	number := strings.TrimPrefix(strings.TrimPrefix(q.What, "+"), "00")
 	if q.What != "" && !pdulog.MessageID(q.What) {

@@ -30,11 +30,14 @@ const (
 // the number of series must be bounded.
 func metrics() (all []metric) {
 	all = []metric{
-		{"pmg_build_info", gauge, []string{"version", "architecture", "go"}, "1, with version, architecture and Go version as labels.",
+		{"pmg_build_info", gauge, []string{"version", "architecture", "go"},
+			"1, with version, architecture and Go version as labels.",
 			func(s *Status, e emitter) { e.value(1, s.Version, s.Architecture, runtime.Version()) }},
 		{"pmg_ready", gauge, nil, "Whether the gateway is ready for traffic, as /readyz reports.",
 			func(s *Status, e emitter) { e.value(boolValue(len(s.NotReady) == 0)) }},
-		{"pmg_problems", gauge, nil, "Routes none of whose targets works although the gateway is ready, and what else of the gateway itself needs an operator, such as a webhook that was disabled.",
+		{"pmg_problems", gauge, nil,
+			"Routes none of whose targets works although the gateway is ready, and what else of the gateway itself " +
+				"needs an operator, such as a webhook that was disabled.",
 			func(s *Status, e emitter) { e.value(float64(len(s.down))) }},
 		{"pmg_admin_certificate_expires_timestamp_seconds", gauge, nil,
 			"When the first of the certificates expires that the admin address shows (admin.tls), in seconds since 1970.",
@@ -86,7 +89,9 @@ func metrics() (all []metric) {
 // receiptIDs returns the metric of how SMSCs write ids.
 func receiptIDs() metric {
 	return metric{"pmg_operator_receipt_ids", gauge, []string{"operator", "form"},
-		"1 for the form in which an SMSC is known to write ids in receipts: same, decimal or hexadecimal, as the option receipt_ids has them. While all are 0 it is not known yet, and receipts whose ids can be read in two ways may be kept as orphans.",
+		"1 for the form in which an SMSC is known to write ids in receipts: same, decimal or hexadecimal, as the option " +
+			"receipt_ids has them. While all are 0 it is not known yet, and receipts whose ids can be read in two ways " +
+			"may be kept as orphans.",
 		func(s *Status, e emitter) {
 			for _, o := range s.Operators {
 				for _, form := range receipts.FormNames() {
@@ -104,13 +109,16 @@ func connectorMetrics() (all []metric) {
 		}
 	})...)
 	all = append(all, metric{"pmg_connector_info", gauge, []string{"connector", "direction", "protocol", "static"},
-		"1, with direction (in: from clients; out: to an SMSC), protocol and whether it is to have its sessions always, for joins: pmg_connector_sessions_ready * on (connector) group_left pmg_connector_info{direction=\"out\",static=\"yes\"}.",
+		"1, with direction (in: from clients; out: to an SMSC), protocol and whether it is to have its sessions always, " +
+			"for joins: pmg_connector_sessions_ready * on (connector) group_left " +
+			"pmg_connector_info{direction=\"out\",static=\"yes\"}.",
 		eachConnector(func(c *Connector, e emitter) { e.value(1, c.Name, c.Direction, c.Protocol, yesNo(c.Static)) })})
 	all = append(all, metric{"pmg_connector_held", gauge, []string{"connector"},
 		"Whether an operator holds the connector, so that nothing is sent to it.",
 		eachConnector(func(c *Connector, e emitter) { e.value(boolValue(c.Held != nil), c.Name) })})
 	all = append(all, metric{"pmg_connector_certificate_expires_timestamp_seconds", gauge, []string{"connector"},
-		"When the first of the certificates expires that the connector shows to its peers (tls.certificate), in seconds since 1970.",
+		"When the first of the certificates expires that the connector shows to its peers (tls.certificate), in seconds " +
+			"since 1970.",
 		eachConnector(func(c *Connector, e emitter) {
 			if c.CertificateExpires != nil {
 				e.value(float64(c.CertificateExpires.Unix()), c.Name)

@@ -44,7 +44,9 @@ func change(what string) func(*Server, *http.Request) (any, error) {
 		if err != nil {
 			return nil, refuse(http.StatusBadRequest, "cannot change messages: "+err.Error())
 		}
-		change := operate.QueueChange{What: what, To: r.FormValue("to"), DryRun: r.FormValue("dry_run") != "", Operator: access.CallerOf(r).String()}
+		change := operate.QueueChange{
+			What: what, To: r.FormValue("to"), DryRun: r.FormValue("dry_run") != "", Operator: access.CallerOf(r).String(),
+		}
 		page, err := s.view.gateway.Operate.ChangeStored(r.Context(), s.view.engine.Do, change, q.Selection, q.From, q.Limit)
 		results := map[string]int{}
 		for i := range page.Messages {
@@ -68,7 +70,10 @@ func (q *QueueQuery) Values() url.Values {
 	for _, id := range q.IDs {
 		v.Add("id", sms.FormatID(id))
 	}
-	for name, value := range map[string]string{"connector": q.Connector, "account": q.Account, "destination": q.Dest, "state": q.State, "kind": q.Kind, "delivery": q.Delivery} {
+	for name, value := range map[string]string{
+		"connector": q.Connector, "account": q.Account, "destination": q.Dest, "state": q.State, "kind": q.Kind,
+		"delivery": q.Delivery,
+	} {
 		if value != "" {
 			v.Set(name, value)
 		}

@@ -39,13 +39,16 @@ func (s *searcher) cutOf(f *story.Found) string {
 	return ""
 }
 
-// begin lets a request search if not too many do already, until done is called. Its context ends with the time of a search, or when the
-// client goes.
+// begin lets a request search if not too many do already, until done is called. Its context ends with the time of a search,
+// or when the client goes.
 func (s *searcher) begin(r *http.Request) (ctx context.Context, done func(), err error) {
 	select {
 	case s.places <- struct{}{}:
 	default:
-		return nil, nil, refuse(http.StatusServiceUnavailable, "cannot search: as many searches are under way as may be at the same time; try again in some seconds")
+		return nil, nil, refuse(
+			http.StatusServiceUnavailable,
+			"cannot search: as many searches are under way as may be at the same time; try again in some seconds",
+		)
 	}
 	ctx, stop := context.WithTimeout(r.Context(), s.time)
 	return ctx, func() { stop(); <-s.places }, nil
@@ -54,13 +57,14 @@ func (s *searcher) begin(r *http.Request) (ctx context.Context, done func(), err
 // find finds stories.
 func (s *searcher) find(ctx context.Context, q story.Query, most int, withTexts bool) (*story.Found, error) {
 	cfg := s.gateway.Node.Config()
-	f := story.Finder{Dir: cfg.PDULog.Dir, Events: cfg.Events.Dir, Most: most, Room: searchRoom, Wide: true, Logs: &s.logs, Waiting: func(_ context.Context, ids []uint64) []operate.StoredMessage {
-		page, err := s.gateway.Operate.ListStored(operate.Selection{IDs: ids, Text: withTexts}, 0, len(ids))
-		if err != nil {
-			return nil
-		}
-		return page.Messages
-	}}
+	f := story.Finder{Dir: cfg.PDULog.Dir, Events: cfg.Events.Dir, Most: most, Room: searchRoom, Wide: true, Logs: &s.logs,
+		Waiting: func(_ context.Context, ids []uint64) []operate.StoredMessage {
+			page, err := s.gateway.Operate.ListStored(operate.Selection{IDs: ids, Text: withTexts}, 0, len(ids))
+			if err != nil {
+				return nil
+			}
+			return page.Messages
+		}}
 	found, err := f.Search(ctx, q)
 	if errors.Is(ctx.Err(), context.Canceled) { // the client has gone
 		return nil, ctx.Err()
@@ -73,9 +77,13 @@ func (s *searcher) find(ctx context.Context, q story.Query, most int, withTexts 
 
 // messageOf returns what a search says of a story.
 func (s *searcher) messageOf(one *story.Story) Message {
-	m := Message{ID: one.ID, Account: one.Account, Source: one.Source, Destination: one.Destination, Last: one.Headline(time.Now(), s.means), State: string(one.Outcome())}
+	m := Message{
+		ID: one.ID, Account: one.Account, Source: one.Source, Destination: one.Destination,
+		Last: one.Headline(time.Now(), s.means), State: string(one.Outcome()),
+	}
 	if w := one.Waits; w != nil {
-		m.Account, m.Source, m.Destination, m.Begun = cmp.Or(m.Account, w.Account), cmp.Or(m.Source, w.Source), cmp.Or(m.Destination, w.Dest), w.Arrived
+		m.Account, m.Begun = cmp.Or(m.Account, w.Account), w.Arrived
+		m.Source, m.Destination = cmp.Or(m.Source, w.Source), cmp.Or(m.Destination, w.Dest)
 	}
 	if len(one.Steps) > 0 {
 		m.Begun = one.Steps[0].At

@@ -52,7 +52,10 @@ type Server struct {
 // version is the version of the program. reload answers requests to reload; nil: there are none. pages are the operators'
 // pages; nil: there are none. opened are sockets
 // that listen already, in place of admin.address.
-func Start(cfg *config.Config, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, pages Pages, opened ...sock.Listening) (*Server, error) {
+func Start(
+	cfg *config.Config, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, pages Pages,
+	opened ...sock.Listening,
+) (*Server, error) {
 	s := newServer(cfg.Admin, g, e, version, reload, pages)
 	audit, err := access.NewAudit(cfg.Admin.Audit, g.Node.Log)
 	if err != nil {
@@ -141,11 +144,15 @@ func (s *Server) listen(cfg *config.Config, opened []sock.Listening) error {
 func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, pages Pages) *Server {
 	sessions := access.NewSessions(func() []config.User { return g.Node.Config().Admin.Users }, time.Now)
 	v := newView(g, e, version)
-	s := &Server{reloads: reload, view: v, progress: NewProgress(), recorder: history.New(history.OfConnectors, v.reading), accounts: history.New(history.OfAccounts, v.accountReading),
+	s := &Server{reloads: reload, view: v, progress: NewProgress(), recorder: history.New(history.OfConnectors, v.reading),
+		accounts: history.New(history.OfAccounts, v.accountReading),
 		limiters: newLimiters(), searcher: newSearcher(g),
 		guard: access.NewGuard(func() []config.Token { return g.Node.Config().Admin.Tokens }, sessions, g.Node.Log)}
 	s.http = http.Server{
-		Handler:           checkHost(hostNames(cfg), http.NewCrossOriginProtection().Handler(httpfault.Handler(s.mux(cfg.Pprof, pages), g.Node.Log, failed))),
+		Handler: checkHost(
+			hostNames(cfg),
+			http.NewCrossOriginProtection().Handler(httpfault.Handler(s.mux(cfg.Pprof, pages), g.Node.Log, failed)),
+		),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       timeout,
 		WriteTimeout:      timeout,

@@ -255,10 +255,12 @@ func (v *view) status(withSessions bool) *Status {
 	stages := counted.Stages
 	s := &Status{
 		Version: v.version, Architecture: v.gateway.Node.Config().Architecture,
-		Started: v.started, Time: now, NotReady: v.gateway.NotReady(v.engine), down: v.gateway.Problems(), Recovering: !v.gateway.Keeper.Recovered(),
-		Unrouted: v.gateway.Intake.Unrouted(),
-		Parked:   v.gateway.Keeper.Aside(store.Parked), Quarantined: v.gateway.Keeper.Aside(store.Quarantined), Orphans: v.gateway.Keeper.Aside(store.Orphan),
-		Work: Work{counted.Jobs, counted.Locks + v.gateway.Keeper.Locks(), counted.Refs},
+		Started: v.started, Time: now, NotReady: v.gateway.NotReady(v.engine), down: v.gateway.Problems(),
+		Recovering: !v.gateway.Keeper.Recovered(),
+		Unrouted:   v.gateway.Intake.Unrouted(),
+		Parked:     v.gateway.Keeper.Aside(store.Parked), Quarantined: v.gateway.Keeper.Aside(store.Quarantined),
+		Orphans: v.gateway.Keeper.Aside(store.Orphan),
+		Work:    Work{counted.Jobs, counted.Locks + v.gateway.Keeper.Locks(), counted.Refs},
 	}
 	if w := v.gateway.Settler.Writer(); w != nil {
 		s.EventsWaiting, s.EventsWritten, s.EventsErrors = w.Waiting(), w.Written(), w.Errors()
@@ -417,8 +419,9 @@ func sessionList(c *connector.Connector, now int64, wall time.Time, queues map[s
 	c.Links(func(l *connector.Link) {
 		cfg := c.Config()
 		s := Session{
-			Connector: c.Name, Number: l.Instance.Number, Remote: l.Remote.String(), Since: wall.Add(time.Duration(l.Opened - now)),
-			Bind: l.Session.Bound().String(), IdleSeconds: max(0, seconds(now-l.Heard.Load())),
+			Connector: c.Name, Number: l.Instance.Number, Remote: l.Remote.String(),
+			Since: wall.Add(time.Duration(l.Opened - now)),
+			Bind:  l.Session.Bound().String(), IdleSeconds: max(0, seconds(now-l.Heard.Load())),
 			InFlight: l.Inflight.Used(), Window: cfg.Window,
 		}
 		if l.Session.Bound() != 0 {
@@ -432,8 +435,9 @@ func sessionList(c *connector.Connector, now int64, wall time.Time, queues map[s
 	})
 	for _, s := range c.Streams.All() {
 		list = append(list, Session{
-			Connector: c.Name, Number: int(s.Number), Remote: s.Remote.String(), Account: s.Account, Since: wall.Add(time.Duration(s.Opened - now)),
-			Bind: s.Kind, IdleSeconds: max(0, seconds(now-s.Heard.Load())), Queued: queues[peerOf(c, s.Account)],
+			Connector: c.Name, Number: int(s.Number), Remote: s.Remote.String(), Account: s.Account,
+			Since: wall.Add(time.Duration(s.Opened - now)),
+			Bind:  s.Kind, IdleSeconds: max(0, seconds(now-s.Heard.Load())), Queued: queues[peerOf(c, s.Account)],
 		})
 	}
 	return list

@@ -86,10 +86,16 @@ func (s *Server) Message(r *http.Request, id string) (*Story, error) {
 	}
 	i := slices.IndexFunc(found.Stories, func(one *story.Story) bool { return one.ID == q.What })
 	if i < 0 || len(found.Stories[i].Steps) == 0 && found.Stories[i].Waits == nil {
-		return nil, refuse(http.StatusNotFound, strings.TrimSpace("nothing is known of message "+q.What+" in this time. "+s.searcher.cutOf(found)))
+		return nil, refuse(
+			http.StatusNotFound,
+			strings.TrimSpace("nothing is known of message "+q.What+" in this time. "+s.searcher.cutOf(found)),
+		)
 	}
 	one := found.Stories[i]
-	m := &Story{Steps: []StoryStep{}, PDUs: []StoryPDU{}, Message: s.searcher.messageOf(one), Waits: one.Waits, Cut: s.searcher.cutOf(found), Texts: texts, InMemory: !s.view.gateway.Keeper.Durable()}
+	m := &Story{
+		Steps: []StoryStep{}, PDUs: []StoryPDU{}, Message: s.searcher.messageOf(one), Waits: one.Waits,
+		Cut: s.searcher.cutOf(found), Texts: texts, InMemory: !s.view.gateway.Keeper.Durable(),
+	}
 	m.Attempts = s.view.gateway.Webhooks.Attempts(webhooks.Filter{ID: one.ID, Limit: mostFollowed, Replies: texts})
 	if m.Receipts = receiptsOf(ctx, s.view.gateway.Operate, number, m.Account); ctx.Err() != nil {
 		m.Cut = cmp.Or(m.Cut, tooLate(found.From))
@@ -120,7 +126,10 @@ func (s *Server) tellStory(m *Story, one *story.Story, lines [][]byte) {
 	}
 	for i := range one.Steps {
 		step := &one.Steps[i]
-		told := StoryStep{At: step.At, What: step.What, Says: step.Says(), Account: step.Account, Connector: step.Connector, SMSCID: step.PeerID, State: step.State}
+		told := StoryStep{
+			At: step.At, What: step.What, Says: step.Says(), Account: step.Account, Connector: step.Connector,
+			SMSCID: step.PeerID, State: step.State,
+		}
 		if step.Instance > 0 {
 			told.Session = step.Connector + "/" + strconv.Itoa(step.Instance)
 		}
@@ -174,7 +183,9 @@ func receiptsOf(ctx context.Context, desk *operate.Desk, id uint64, account stri
 	}
 	known := binary.BigEndian.AppendUint64(nil, id) // as a report has it
 	for _, state := range []string{"", operate.StateDead} {
-		eachStored(ctx, desk, operate.Selection{Account: account, Kind: "receipt", State: state, Has: known}, id+1, func(m *operate.StoredMessage) {
+		eachStored(ctx, desk, operate.Selection{
+			Account: account, Kind: "receipt", State: state, Has: known,
+		}, id+1, func(m *operate.StoredMessage) {
 			if m.About == sms.FormatID(id) {
 				all = append(all, *m)
 			}

@@ -44,7 +44,11 @@ func (c *certificates) whileTrusted(h http.Handler) http.Handler {
 		if t := r.TLS; t != nil && len(t.VerifiedChains) > 0 {
 			if config, _ := c.config(nil); !time.Now().Before(tlsfiles.ValidUntil(config, t.PeerCertificates)) {
 				w.Header().Set("Connection", "close")
-				http.Error(w, "the certificate is not taken any more: admin.tls.client_ca has another authority now, or it has expired", http.StatusUnauthorized)
+				http.Error(
+					w,
+					"the certificate is not taken any more: admin.tls.client_ca has another authority now, or it has expired",
+					http.StatusUnauthorized,
+				)
 				return
 			}
 		}
@@ -74,7 +78,9 @@ func (c *certificates) takeOver() {
 		_, err = c.files.Look()
 	}
 	if err != nil {
-		c.gateway.Node.Log.Error().Err(err).Msg("cannot take over changed files of admin.tls; those that were read before stay in force")
+		c.gateway.Node.Log.Error().Err(err).Msg(
+			"cannot take over changed files of admin.tls; those that were read before stay in force",
+		)
 	}
 	if what := tlsfiles.Expiry(c.files.Expires()); what != "" && time.Since(c.warned) > 24*time.Hour {
 		c.warned = time.Now()

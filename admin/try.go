@@ -36,8 +36,8 @@ const (
 )
 
 // try submits a message ?from= an address ?to= another with the text ?message= as ?account= does: with its rules, its
-// routes, its rate and its limits, by the first connector that it may use. ?receipt=1 asks for a receipt, which goes to the account's
-// client.
+// routes, its rate and its limits, by the first connector that it may use. ?receipt=1 asks for a receipt, which goes to the
+// account's client.
 func (s *Server) try(r *http.Request) (any, error) {
 	g, name := s.view.gateway, r.FormValue("account")
 	cfg := g.Node.Config()
@@ -94,20 +94,32 @@ func SubmitsOn(cfg *config.Config, a *config.Account) *config.Connector {
 func readTried(r *http.Request, on *config.Connector, protocol sms.Protocol) (request.Fill, error) {
 	from, to, text := r.FormValue("from"), r.FormValue("to"), r.FormValue(access.Text)
 	for _, address := range []string{from, to} {
-		if len(address) > rewrite.MaxAddress || !utf8.ValidString(address) || strings.ContainsFunc(address, unicode.IsControl) || strings.TrimSpace(address) != address {
-			return nil, refuse(http.StatusBadRequest, fmt.Sprintf("cannot submit: an address has at most %d characters, none that cannot be seen, and no space at its ends (the + of a form is %%2B)", rewrite.MaxAddress))
+		if len(address) > rewrite.MaxAddress || !utf8.ValidString(address) || strings.ContainsFunc(address, unicode.IsControl) ||
+			strings.TrimSpace(address) != address {
+			return nil, refuse(
+				http.StatusBadRequest,
+				fmt.Sprintf(
+					"cannot submit: an address has at most %d characters, none that cannot be seen, and no space at its "+
+						"ends (the + of a form is %%2B)",
+					rewrite.MaxAddress,
+				),
+			)
 		}
 	}
 	switch {
 	case to == "":
 		return nil, refuse(http.StatusBadRequest, "cannot submit: to must be given")
 	case !utf8.ValidString(text) || utf8.RuneCountInString(text) > mostTried:
-		return nil, refuse(http.StatusBadRequest, fmt.Sprintf("cannot submit: the text must be UTF-8 with at most %d characters", mostTried))
+		return nil, refuse(
+			http.StatusBadRequest,
+			fmt.Sprintf("cannot submit: the text must be UTF-8 with at most %d characters", mostTried),
+		)
 	}
 	alphabet, octets := smstext.Encode(on.Form().Default, text)
 	var native []byte
 	if protocol == protocols.HTTP {
-		native = (&sms.Context{}).Append(nil) // by which receipts go to where the account hears of its messages, and not to a session
+		// by which receipts go to where the account hears of its messages, and not to a session
+		native = (&sms.Context{}).Append(nil)
 	}
 	wantsReceipt := r.FormValue("receipt") != ""
 	return func(m *sms.Message) sms.Code {
@@ -128,9 +140,10 @@ var refusals = map[string]string{
 	"rewrite":  "a rule of rewrite, or a list of addresses, refuses it",
 	"keyword":  "the first part of the long message, whose keyword decides the route, has not come",
 	"route":    "no route leads anywhere",
-	"fit":      "its text cannot be made one that the peer takes: too many short messages (max_parts), or characters that the peer's alphabet lacks",
-	"parts":    "too many messages of its account wait for their delivery time",
-	"room":     "there is no room for it in the queue",
+	"fit": "its text cannot be made one that the peer takes: too many short messages (max_parts), or characters " +
+		"that the peer's alphabet lacks",
+	"parts": "too many messages of its account wait for their delivery time",
+	"room":  "there is no room for it in the queue",
 }
 
 // refused says why intake has refused a message.

@@ -2,7 +2,8 @@ package admin
 
 import "pmg/config"
 
-// Waits is what waits for a kind of peer. They are apart, so that the events for a server that is down do not hide that SMS are late.
+// Waits is what waits for a kind of peer. They are apart, so that the events for a server that is down do not hide that SMS
+// are late.
 type Waits struct {
 	For      string  `json:"for"` // see below
 	Messages int64   `json:"messages" metric:"messages" help:"Messages that wait: for SMSCs (smsc), for clients' sessions (sessions: receipts and messages from mobiles), or for clients' servers and those that fetch events (events)."`

@@ -16,7 +16,10 @@ func (s *Server) webhooks(w http.ResponseWriter, r *http.Request) {
 
 // attempts lists the last attempts to tell them something. What they reply is private, as texts of messages are.
 func (s *Server) attempts(w http.ResponseWriter, r *http.Request) {
-	f := webhooks.Filter{Account: r.FormValue("account"), Endpoint: r.FormValue("endpoint"), ID: r.FormValue("id"), Replies: r.FormValue("replies") != ""}
+	f := webhooks.Filter{
+		Account: r.FormValue("account"), Endpoint: r.FormValue("endpoint"), ID: r.FormValue("id"),
+		Replies: r.FormValue("replies") != "",
+	}
 	var err error
 	if f.Limit, err = strconv.Atoi(cmp.Or(r.FormValue("limit"), "100")); err != nil || f.Limit < 1 {
 		http.Error(w, "cannot list attempts: limit must be a number above 0", http.StatusBadRequest)

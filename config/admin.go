@@ -99,6 +99,11 @@ func checkAdmin(d *decoder, a *Admin) {
 	case len(a.Tokens)+len(a.Users) > 0 && !a.TLS.Enabled:
 		d.warn("admin.address", "is plain, so that whoever is in between reads tokens and passwords: set admin.tls")
 	case len(a.Tokens)+len(a.Users) == 0:
-		d.problem("admin.address", "must be a loopback address, such as 127.0.0.1:2780, while there are neither admin.tokens nor admin.users, because others reach %s: pmg admin token and pmg admin user make them", a.Address)
+		d.problem(
+			"admin.address",
+			"must be a loopback address, such as 127.0.0.1:2780, while there are neither admin.tokens nor admin.users, "+
+				"because others reach %s: pmg admin token and pmg admin user make them",
+			a.Address,
+		)
 	}
 }

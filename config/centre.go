@@ -42,8 +42,10 @@ func checkCentre(d *decoder, c *Connector, path string) {
 		return
 	}
 	if s.HidesCoding() && c.Text.EncodeAs != "ucs2" && !c.isWithoutUCS2() {
-		d.warn(path, "does not tell the SMS centre which texts are UCS-2, so that it reads these wrong: add {coding}, {data_coding} or "+
-			"{charset} to the request, or write {text} in place of the octets, or have all texts sent alike with encode_as: ucs2")
+		d.warn(path,
+			"does not tell the SMS centre which texts are UCS-2, so that it reads these wrong: add {coding}, {data_coding} or "+
+				"{charset} to the request, or write {text} in place of the octets, or have all texts sent alike with "+
+				"encode_as: ucs2")
 	}
 	if c.TLS.Enabled && s.Address().Scheme == "http" {
 		d.problem(path+".tls", "must not be given with a url that begins with http://")
@@ -67,7 +69,9 @@ func checkListeners(d *decoder, x *index, path string, c *Connector) {
 	if on := x.connectors[name]; on != nil && on.Protocol == "http" && on.Direction == In {
 		return
 	}
-	takes := slices.DeleteFunc(slices.Clone(x.Connectors), func(c Connector) bool { return c.Protocol != "http" || c.Direction != In })
+	takes := slices.DeleteFunc(
+		slices.Clone(x.Connectors), func(c Connector) bool { return c.Protocol != "http" || c.Direction != In },
+	)
 	names := make([]string, len(takes))
 	for i := range takes {
 		names[i] = takes[i].Name

@@ -67,7 +67,10 @@ func (d *decoder) unique(seen map[string]int, name, format string, i int) {
 	}
 	path := fmt.Sprintf(format, i)
 	if first, ok := seen[name]; ok {
-		d.problem(path, "%q is already used in line %d: give one of them another name", name, d.at[fmt.Sprintf(format, first)].Position.Line)
+		d.problem(
+			path, "%q is already used in line %d: give one of them another name", name,
+			d.at[fmt.Sprintf(format, first)].Position.Line,
+		)
 		return
 	}
 	seen[name] = i
@@ -79,7 +82,10 @@ func (d *decoder) account(a *Account, path string, connectors []Connector) {
 	d.validity(a.Validity, a.MaxValidity, path)
 	checkCallbacks(d, a, path)
 	if a.Receipts == ForceReceipts && !a.MayReceive() {
-		d.problem(path+".receipts", "must not be force, because bind lets the account receive nothing: add receiver or transceiver there")
+		d.problem(
+			path+".receipts",
+			"must not be force, because bind lets the account receive nothing: add receiver or transceiver there",
+		)
 	}
 	a.rules = d.rewrite(a.Rewrite, path)
 	checkPasswords(d, a, path)
@@ -110,7 +116,10 @@ func checkCertificates(d *decoder, a *Account, path string, connectors []Connect
 			d.problem(fmt.Sprintf("%s.certificates[%d]", path, i), "%v", err)
 		}
 	}
-	if len(a.Certificates) > 0 && !slices.ContainsFunc(connectors, func(c Connector) bool { return c.TLS.Enabled && c.TLS.ClientCA != "" && a.MayUse(&c) }) {
+	if len(a.Certificates) > 0 &&
+		!slices.ContainsFunc(
+			connectors, func(c Connector) bool { return c.TLS.Enabled && c.TLS.ClientCA != "" && a.MayUse(&c) },
+		) {
 		d.warn(path+".certificates", "no connector that the account may use has tls.client_ca, so it cannot log in")
 	}
 }
@@ -135,7 +144,9 @@ func checkCallbacks(d *decoder, a *Account, path string) {
 		d.problem(path+".webhook_fallback", "must not be given without webhook, in whose place it is called")
 	}
 	if a.WebhookReply && !strings.HasPrefix(a.WebhookForm, "kannel") {
-		d.problem(path+".webhook_reply", "must not be true with webhook_form: %s: only Kannel's forms have replies", a.WebhookForm)
+		d.problem(
+			path+".webhook_reply", "must not be true with webhook_form: %s: only Kannel's forms have replies", a.WebhookForm,
+		)
 	}
 	for i, prefix := range a.CallbackURLs {
 		if err := httpcall.CheckPrefix(prefix); err != nil {
@@ -154,7 +165,10 @@ func checkCallbacks(d *decoder, a *Account, path string) {
 // validity checks that the usual validity of messages is allowed.
 func (d *decoder) validity(usual, most time.Duration, path string) {
 	if most > 0 && usual > most {
-		d.problem(path+".validity", "must be at most max_validity, which is %s, not %s", formatDuration(most), formatDuration(usual))
+		d.problem(
+			path+".validity", "must be at most max_validity, which is %s, not %s", formatDuration(most),
+			formatDuration(usual),
+		)
 	}
 }
 
@@ -211,7 +225,10 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 	d.listen(c, path)
 	d.report(join(path, "tls"), c.TLS.check(c.Listens()))
 	if c.IdleMax > 0 && c.Direction == Out && c.Listen == "" && c.IsStatic() {
-		d.warn(path+".idle_max", "logs sessions out that are opened again immediately, because static is true: write static: false")
+		d.warn(
+			path+".idle_max",
+			"logs sessions out that are opened again immediately, because static is true: write static: false",
+		)
 	}
 	if c.Direction != "" && c.Role() == protocols.Client && c.SystemID == "" && c.HasSessions() {
 		d.problem(path, "must have system_id: an out connector logs in with it")
@@ -231,9 +248,15 @@ func (d *decoder) operators(c *Config) {
 		}
 		name := one.OperatorName()
 		if j, ok := first[name]; ok && c.Connectors[j].ReceiptIDs != one.ReceiptIDs {
-			d.problem(path+".receipt_ids", "must be %s, as that of connector %s, because both have operator %s", c.Connectors[j].ReceiptIDs, c.Connectors[j].Name, name)
+			d.problem(
+				path+".receipt_ids", "must be %s, as that of connector %s, because both have operator %s",
+				c.Connectors[j].ReceiptIDs, c.Connectors[j].Name, name,
+			)
 		} else if ok && c.Connectors[j].ReceiptMatch != one.ReceiptMatch {
-			d.problem(path+".receipt_match", "must be %s, as that of connector %s, because both have operator %s", c.Connectors[j].ReceiptMatch, c.Connectors[j].Name, name)
+			d.problem(
+				path+".receipt_match", "must be %s, as that of connector %s, because both have operator %s",
+				c.Connectors[j].ReceiptMatch, c.Connectors[j].Name, name,
+			)
 		} else if !ok {
 			first[name] = i
 		}
@@ -247,7 +270,9 @@ func (d *decoder) protocol(c *Connector, path string) {
 		return
 	}
 	if most := o.MaxWindow(); c.Window > most {
-		d.problem(path+".window", "must be at most %d, the most that %s can pair with answers, not %d", most, c.Protocol, c.Window)
+		d.problem(
+			path+".window", "must be at most %d, the most that %s can pair with answers, not %d", most, c.Protocol, c.Window,
+		)
 	}
 	password := c.Password
 	if c.Role() == protocols.Server {
@@ -277,7 +302,10 @@ func (d *decoder) events(e *Events, p *PDULog) {
 	}
 	d.directory("events.dir", e.Dir)
 	if p.Enabled && filepath.Clean(e.Dir) == filepath.Clean(p.Dir) {
-		d.problem("events.dir", "must not be the directory of the pdu logs, %s, because a connector may be named events: name another", p.Dir)
+		d.problem(
+			"events.dir",
+			"must not be the directory of the pdu logs, %s, because a connector may be named events: name another", p.Dir,
+		)
 	}
 }
 
@@ -290,7 +318,10 @@ func (d *decoder) store(c *Config) {
 	} {
 		used := other.dir != "" && (other.option != "pdulog.dir" || c.PDULog.Enabled)
 		if used && filepath.Clean(other.dir) == filepath.Clean(c.Store.Dir) {
-			d.problem("store.dir", "must not be %s, %s, because the names of a store's files are like those of %s: name another", other.option, other.dir, other.holds)
+			d.problem(
+				"store.dir", "must not be %s, %s, because the names of a store's files are like those of %s: name another",
+				other.option, other.dir, other.holds,
+			)
 		}
 	}
 }
@@ -330,9 +361,17 @@ func (d *decoder) origin(x *index, r *Route, path string) {
 	switch {
 	case a == nil || from == nil || from.Direction == "":
 	case from.Role() != protocols.Server:
-		d.problem(path+".account", "never matches: messages from connector %s come from an SMSC and have no account: remove account, or from", r.From)
+		d.problem(
+			path+".account",
+			"never matches: messages from connector %s come from an SMSC and have no account: remove account, or from",
+			r.From,
+		)
 	case !a.MayUse(from):
-		d.problem(path+".account", "never matches: account %s may not log in on connector %s: change from, or the account's connectors option", r.Account, r.From)
+		d.problem(
+			path+".account",
+			"never matches: account %s may not log in on connector %s: change from, or the account's connectors option",
+			r.Account, r.From,
+		)
 	}
 }
 

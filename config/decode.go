@@ -128,7 +128,8 @@ func (d *decoder) object(n ast.Node, v reflect.Value, path string) {
 		d.retry(n, v, path)
 		return
 	}
-	if v.Type() == reflect.TypeFor[TLS]() && (n.Type() == ast.BoolType || n.Type() == ast.StringType) { // yes is a string of YAML 1.2
+	// yes is a string of YAML 1.2
+	if v.Type() == reflect.TypeFor[TLS]() && (n.Type() == ast.BoolType || n.Type() == ast.StringType) {
 		d.value(n, v.Field(0), path, v.Type().Field(0))
 		return
 	}

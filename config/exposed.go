@@ -18,7 +18,12 @@ func exposed(d *decoder, c *Config) (all []string) {
 	slices.Sort(files)
 	for _, file := range slices.Compact(files) {
 		if isPublic(file) {
-			d.warn("", "%s has passwords or a key, and every user of this machine can read it: chmod o-r %[1]s, or refer to passwords with ${ENV:NAME} or ${FILE:/path}", file)
+			d.warn(
+				"",
+				"%s has passwords or a key, and every user of this machine can read it: chmod o-r %[1]s, or refer to "+
+					"passwords with ${ENV:NAME} or ${FILE:/path}",
+				file,
+			)
 			all = append(all, file)
 		}
 	}

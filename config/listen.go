@@ -18,9 +18,18 @@ func (d *decoder) listen(c *Connector, path string) {
 			d.warn(path, "has peer_system_id, peer_password, networks or proxies, which have no effect without listen")
 		}
 	case c.Address != "" || len(c.Addresses) > 0:
-		d.problem(path+".listen", "must not be given together with address: write another connector with the same operator for the sessions that the gateway opens")
+		d.problem(
+			path+".listen",
+			"must not be given together with address: write another connector with the same operator for the sessions "+
+				"that the gateway opens",
+		)
 	case c.PeerPassword == "" && len(c.Networks) == 0:
-		d.warn(path+".listen", "lets every peer in that reaches %s, and an SMPP peer is sent the connector's password: give networks or peer_password", c.Listen)
+		d.warn(
+			path+".listen",
+			"lets every peer in that reaches %s, and an SMPP peer is sent the connector's password: give networks or "+
+				"peer_password",
+			c.Listen,
+		)
 	}
 }
 

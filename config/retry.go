@@ -38,7 +38,10 @@ func parsePause(s string) (Pause, error) {
 	}
 	d, err := ParseDuration(s)
 	if err != nil || d < 0 || d > longestPause {
-		return 0, fmt.Errorf("must be a duration from 0s to %s such as 10s or 5m, or, at the end, the word %s, not %q", formatDuration(longestPause), repeatWord, s)
+		return 0, fmt.Errorf(
+			"must be a duration from 0s to %s such as 10s or 5m, or, at the end, the word %s, not %q",
+			formatDuration(longestPause), repeatWord, s,
+		)
 	}
 	return Pause(d), nil
 }
@@ -121,7 +124,10 @@ func (d *decoder) checkRetry(r *Retry, path string) {
 		i := slices.Index(list.pauses, Repeat)
 		switch n := len(list.pauses); {
 		case i == 0:
-			d.problem(at, "must not begin with %s, which goes on with the pause before it: write [10s, %s]", repeatWord, repeatWord)
+			d.problem(
+				at, "must not begin with %s, which goes on with the pause before it: write [10s, %s]", repeatWord,
+				repeatWord,
+			)
 		case i > 0 && i < n-1:
 			d.problem(at, "must have %s at the end, because no pause behind it is ever taken", repeatWord)
 		case n > mostPauses:

@@ -59,7 +59,9 @@ func (d *decoder) octets(data []byte) (Problem, bool) {
 			r, n := utf8.DecodeRuneInString(line[column:])
 			if r == utf8.RuneError && n == 1 || r == 0 {
 				p.Line, p.Column = i+1, column+1
-				p.Message = fmt.Sprintf("must be UTF-8 text, and has the octet 0x%02x here: remove it, or save the file as UTF-8", line[column])
+				p.Message = fmt.Sprintf(
+					"must be UTF-8 text, and has the octet 0x%02x here: remove it, or save the file as UTF-8", line[column],
+				)
 				return p, false
 			}
 			column += n
@@ -72,7 +74,11 @@ func (d *decoder) octets(data []byte) (Problem, bool) {
 var remedies = [...]struct{ report, remedy string }{
 	{"non-map value", "write it as key: value, with a colon and a space behind the key"},
 	{"unexpected key name", "write it as key: value, with a colon and a space behind the key"},
-	{"mapping value is not allowed", "the next line is indented further than this one: begin both in the same column; or the value has a colon in it: put it in quotes"},
+	{
+		"mapping value is not allowed",
+		"the next line is indented further than this one: begin both in the same column; or the value has a colon in " +
+			"it: put it in quotes",
+	},
 	{"value is not allowed", "begin the options of a section in the same column; or remove the superfluous bracket or word"},
 	{"could not find flow map", "the { has no }: add it"},
 	{"flow mapping end token", "the { has no }: add it"},
@@ -95,7 +101,9 @@ func (d *decoder) syntax(err error) error {
 	position := at.GetToken().Position
 	p := Problem{File: d.file, Line: position.Line, Column: position.Column, Text: sourceLine(d.lines, position.Line)}
 	p.Message = at.GetMessage()
-	if line := d.lines[min(max(p.Line, 1), len(d.lines))-1]; strings.Contains(line[:len(line)-len(strings.TrimLeft(line, " \t"))], "\t") {
+	if line := d.lines[min(max(p.Line, 1), len(d.lines))-1]; strings.Contains(
+		line[:len(line)-len(strings.TrimLeft(line, " \t"))], "\t",
+	) {
 		p.Message = "is indented with a tab: YAML allows only spaces, so replace the tab by spaces"
 		return Problems{p}
 	}
@@ -128,7 +136,10 @@ func (d *decoder) complete(c *Config, empty bool) {
 	} {
 		if list.needed && !d.given[list.key] && !d.hasProblem(list.key) {
 			d.problems = append(d.problems, Problem{File: d.file, Line: d.lastLine(), Column: 1,
-				Message: fmt.Sprintf("ends without %s, so that %s: was the file cut off? Add %[1]s, or write %[1]s: [] if there shall be none", list.key, list.without)})
+				Message: fmt.Sprintf(
+					"ends without %s, so that %s: was the file cut off? Add %[1]s, or write %[1]s: [] if there shall be none",
+					list.key, list.without,
+				)})
 		}
 	}
 }

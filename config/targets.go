@@ -73,7 +73,10 @@ func (d *decoder) targets(x *index, r *Route, path string) {
 		item := fmt.Sprintf("%s.to[%d]", path, i)
 		switch {
 		case t.Connector != "" && t.Account != "":
-			d.problem(item, "names both a connector and an account: name the account alone, its connectors option says where it logs in")
+			d.problem(
+				item,
+				"names both a connector and an account: name the account alone, its connectors option says where it logs in",
+			)
 		case t.Account != "":
 			d.accountTarget(x, t.Account, item)
 		case t.Connector != "":
@@ -98,7 +101,12 @@ func (d *decoder) accountTarget(x *index, systemID, path string) {
 		return
 	}
 	if !a.MayReceive() && a.EventsTo() == "" {
-		d.problem(path, "leads to account %s, which may only bind as transmitter: add receiver or transceiver to its bind option, or give it a webhook or pull: true", systemID)
+		d.problem(
+			path,
+			"leads to account %s, which may only bind as transmitter: add receiver or transceiver to its bind option, "+
+				"or give it a webhook or pull: true",
+			systemID,
+		)
 	}
 	if !slices.ContainsFunc(x.Connectors, func(c Connector) bool { return a.MayUse(&c) }) {
 		d.problem(path, "leads to account %s, which may log in on no in connector: name one in its connectors option", systemID)
@@ -115,7 +123,12 @@ func (d *decoder) connectorTarget(x *index, name, path string) {
 	}
 	if to.Role() != protocols.Server {
 		if !to.BindType().CanSubmit() {
-			d.problem(path, "leads to connector %s, which binds as receiver and so cannot be sent messages: set its bind to transceiver or transmitter", name)
+			d.problem(
+				path,
+				"leads to connector %s, which binds as receiver and so cannot be sent messages: set its bind to "+
+					"transceiver or transmitter",
+				name,
+			)
 		}
 		return
 	}
@@ -126,9 +139,13 @@ func (d *decoder) connectorTarget(x *index, name, path string) {
 	switch {
 	case len(x.Accounts) == 0: // unlikely warns of it
 	case len(receivers) == 0:
-		d.problem(path, "leads to connector %s, where no account may receive: let one bind there as receiver or transceiver", name)
+		d.problem(
+			path, "leads to connector %s, where no account may receive: let one bind there as receiver or transceiver", name,
+		)
 	case len(receivers) > 1:
-		d.problem(path, "leads to connector %s, where accounts %s may receive: name one of them, with to: {account: %s}, or share the messages out with the accounts' receives option",
+		d.problem(path,
+			"leads to connector %s, where accounts %s may receive: name one of them, with to: {account: %s}, or share "+
+				"the messages out with the accounts' receives option",
 			name, receiverNames(receivers), receivers[0].SystemID)
 	}
 }
@@ -155,7 +172,11 @@ func (d *decoder) logins(x *index) {
 			case to == nil:
 				d.noConnector(x, item, name, (*Connector).Listens)
 			case to.Role() != protocols.Server:
-				d.problem(item, "names connector %s, which is an out connector: name an in connector, because accounts log in on those", name)
+				d.problem(
+					item,
+					"names connector %s, which is an out connector: name an in connector, because accounts log in on those",
+					name,
+				)
 			}
 		}
 	}
@@ -173,7 +194,10 @@ func (d *decoder) receives(c *Config) {
 				}
 				at := [2]string{c.Connectors[k].Name, strings.Replace(strings.TrimPrefix(prefix, "+"), "=+", "=", 1)}
 				if owner, taken := owners[at]; taken && owner != a.SystemID {
-					d.problem(fmt.Sprintf("accounts[%d].receives[%d]", i, j), "%q already belongs to account %s: remove it from one of the two", prefix, owner)
+					d.problem(
+						fmt.Sprintf("accounts[%d].receives[%d]", i, j),
+						"%q already belongs to account %s: remove it from one of the two", prefix, owner,
+					)
 					break
 				}
 				owners[at] = a.SystemID
@@ -193,7 +217,9 @@ func (c *Config) RouteName(i int) string {
 		name   string
 		values []string
 	}{
-		{"account", []string{r.Account}}, {"from", []string{r.From}}, {"destination", r.Destination}, {"destination_file", []string{r.DestinationFile}},
+		{"account", []string{r.Account}}, {"from", []string{r.From}}, {"destination", r.Destination}, {
+			"destination_file", []string{r.DestinationFile},
+		},
 		{"source", []string{r.Source}}, {"keyword", r.Keyword},
 	} {
 		text := strings.Join(o.values[:min(len(o.values), mostNamed)], ", ")

@@ -14,7 +14,10 @@ var examples = map[string][]example{
 	"accounts": {{"system_id": "load", "password": "secret"}},
 	"connectors": {
 		{"name": "clients", "direction": "in", "address": "127.0.0.1:2775", "window": "100"},
-		{"name": "operator", "direction": "out", "address": "127.0.0.1:2776", "instances": "4", "system_id": "pmg", "password": "secret"},
+		{
+			"name": "operator", "direction": "out", "address": "127.0.0.1:2776", "instances": "4", "system_id": "pmg",
+			"password": "secret",
+		},
 		{"name": "api", "direction": "in", "protocol": "http", "address": "127.0.0.1:8080"},
 	},
 	"routes": {{"from": "operator", "to": "{account: load}"}, {"to": "operator"}},

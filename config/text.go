@@ -43,11 +43,18 @@ func (d *decoder) checkText(c *Connector, path string) {
 	case c.Protocol == "smpp":
 	case c.IsCentre() && (l == fit.Split8 || l == fit.Split16) && c.HTTP.TakesHeader():
 	case c.IsCentre() && l != fit.Pass && l != fit.Join:
-		d.problem(path+".long_messages", "must be pass or join, or, where the request has a field for user data headers, split8 or split16, not %s", c.Text.Long)
+		d.problem(
+			path+".long_messages",
+			"must be pass or join, or, where the request has a field for user data headers, split8 or split16, not %s",
+			c.Text.Long,
+		)
 	case c.Protocol == "http" && l != fit.Pass && l != fit.Join:
 		d.problem(path+".long_messages", "must be pass or join with protocol %s: calls have room for any text", c.Protocol)
 	case c.Protocol != "http" && (l == fit.SplitSAR || l == fit.Payload || l == fit.Join):
-		d.problem(path+".long_messages", "must be pass, split8 or split16 with protocol %s: only SMPP has a field for %s", c.Protocol, c.Text.Long)
+		d.problem(
+			path+".long_messages", "must be pass, split8 or split16 with protocol %s: only SMPP has a field for %s",
+			c.Protocol, c.Text.Long,
+		)
 	}
 }
 

@@ -6,7 +6,9 @@ import (
 	"time"
 )
 
-var errTime = errors.New("use an age (10m, 24h, 7d), a time of day (19:05), a day (2026-11-20) or a time such as 2026-11-20T19:05:22Z")
+var errTime = errors.New(
+	"use an age (10m, 24h, 7d), a time of day (19:05), a day (2026-11-20) or a time such as 2026-11-20T19:05:22Z",
+)
 
 // ParseTime reads a time as people write it: an age, a time of day, a day, or both. Without a zone it is UTC. It returns the zero
 // time for "".
@@ -17,7 +19,9 @@ func ParseTime(s string, now time.Time) (time.Time, error) {
 	if ago, err := ParseDuration(s); err == nil {
 		return now.Add(-ago), nil
 	}
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly} {
+	for _, layout := range []string{
+		time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly,
+	} {
 		if t, err := time.Parse(layout, strings.Replace(s, " ", "T", 1)); err == nil {
 			return t, nil
 		}

@@ -46,19 +46,39 @@ func (t *TLS) check(listens bool) (all []protocols.Problem) {
 		key              string
 		given, ofListens bool
 	}{
-		{"ca", t.CA != "", false}, {"server_name", t.ServerName != "", false}, {"pin", len(t.Pin) > 0, false}, {"insecure", t.Insecure, false},
+		{"ca", t.CA != "", false}, {
+			"server_name", t.ServerName != "", false,
+		}, {"pin", len(t.Pin) > 0, false}, {"insecure", t.Insecure, false},
 		{"client_ca", t.ClientCA != "", true}, {"require_client", t.RequireClient, true},
 	} {
 		switch {
 		case !o.given || o.ofListens == listens:
 		case listens:
-			all = append(all, protocols.Problem{Option: o.key, Warning: true, Text: "has no effect on a connector that listens, which checks certificates by client_ca"})
+			all = append(
+				all,
+				protocols.Problem{
+					Option: o.key, Warning: true,
+					Text: "has no effect on a connector that listens, which checks certificates by client_ca",
+				},
+			)
 		default:
-			all = append(all, protocols.Problem{Option: o.key, Warning: true, Text: "has no effect on a connector that connects, which checks its SMSC by ca"})
+			all = append(
+				all,
+				protocols.Problem{
+					Option: o.key, Warning: true,
+					Text: "has no effect on a connector that connects, which checks its SMSC by ca",
+				},
+			)
 		}
 	}
 	if listens && t.RequireClient && t.ClientCA == "" {
-		return append(all, protocols.Problem{Option: "require_client", Text: "needs client_ca: the file of the authority that issues the clients' certificates"})
+		return append(
+			all,
+			protocols.Problem{
+				Option: "require_client",
+				Text:   "needs client_ca: the file of the authority that issues the clients' certificates",
+			},
+		)
 	}
 	o := t.Options(listens)
 	_, _, err := tlsfiles.Load(&o, listens)

@@ -24,7 +24,12 @@ func (d *decoder) unlikely(c *Config, thorough bool) {
 		d.warn("", "has no routes, so that every message is refused")
 	}
 	if n := c.underWay(); n > MaxUnderWay && c.Store.Engine != MemoryStore {
-		d.warn("connectors", "may have %d messages under way, instances times window of all together: only %d are noted, so that after a kill more than those may be sent twice", n, MaxUnderWay)
+		d.warn(
+			"connectors",
+			"may have %d messages under way, instances times window of all together: only %d are noted, so that after a "+
+				"kill more than those may be sent twice",
+			n, MaxUnderWay,
+		)
 	}
 	x := doubts{c, d}
 	x.unreached()
@@ -41,7 +46,10 @@ func (c *doubts) unreached() {
 	first := slices.IndexFunc(c.Routes, func(r Route) bool { return r.takesAny() })
 	for i := first + 1; first >= 0 && i < len(c.Routes); i++ {
 		path := fmt.Sprintf("routes[%d]", i)
-		c.d.warn(path, "is never reached: the route in line %d takes every message", c.d.at[fmt.Sprintf("routes[%d]", first)].Position.Line)
+		c.d.warn(
+			path, "is never reached: the route in line %d takes every message",
+			c.d.at[fmt.Sprintf("routes[%d]", first)].Position.Line,
+		)
 	}
 }
 
@@ -53,7 +61,10 @@ func (c *doubts) unused() {
 			return slices.ContainsFunc(r.To, func(t Target) bool { return t.Connector == one.Name })
 		}
 		if one.Direction == Out && one.BindType().CanSubmit() && !slices.ContainsFunc(c.Routes, leads) {
-			c.d.warn(fmt.Sprintf("connectors[%d]", i), "is named by no route, so that nothing is sent by it: add a route with to: %s, or remove it", one.Name)
+			c.d.warn(
+				fmt.Sprintf("connectors[%d]", i),
+				"is named by no route, so that nothing is sent by it: add a route with to: %s, or remove it", one.Name,
+			)
 		}
 	}
 }
@@ -68,14 +79,20 @@ func (c *doubts) unrouted() {
 	for i := range c.Connectors {
 		one := &c.Connectors[i]
 		takes := func(r Route) bool {
-			return r.Account == "" && (r.From == "" || r.From == one.Name) && slices.ContainsFunc(r.To, func(t Target) bool { return t.Connector != one.Name })
+			return r.Account == "" && (r.From == "" || r.From == one.Name) &&
+				slices.ContainsFunc(r.To, func(t Target) bool { return t.Connector != one.Name })
 		}
 		if one.Direction == Out && one.brings() && !slices.ContainsFunc(c.Routes, takes) {
 			names = append(names, one.Name)
 		}
 	}
 	if len(names) > 0 {
-		c.d.warn("routes", "has none for messages from mobiles that %s may bring, so that they are refused: add one with from: %s and to: {account: …}, unless there are none", strings.Join(names, ", "), names[0])
+		c.d.warn(
+			"routes",
+			"has none for messages from mobiles that %s may bring, so that they are refused: add one with from: %s and "+
+				"to: {account: …}, unless there are none",
+			strings.Join(names, ", "), names[0],
+		)
 	}
 }
 

@@ -78,8 +78,8 @@ func show(figure *atomic.Int64, shown *int64, value int64) {
 // Pause keeps messages from leaving until a time.
 func (l *Lane) Pause(until int64) { l.paused = max(l.paused, until) }
 
-// Retry ends a pause, and makes messages due that wait for another attempt, so many of each share at most. It reports whether there
-// are more.
+// Retry ends a pause, and makes messages due that wait for another attempt, so many of each share at most. It reports
+// whether there are more.
 func (l *Lane) Retry(now int64, most int) (more bool) {
 	l.paused = 0
 	l.Shares(func(s *Share) {

@@ -64,7 +64,8 @@ func (l *Lane) Restore(now int64, s *Share, w queue.Waiting) {
 // from disk before it does. A message that was already tried differs from its stored record, so it is
 // not paged out here (see pageTried).
 func (l *Lane) pageOut(now int64, s *Share, m *sms.Message) bool {
-	if m.Attempts|m.Losses|m.Throttles != 0 || m.NotBefore != 0 || m.Tried != 0 || l.unknown[m.ID] != nil || !l.policy.Bodies.Durable() {
+	if m.Attempts|m.Losses|m.Throttles != 0 || m.NotBefore != 0 || m.Tried != 0 || l.unknown[m.ID] != nil ||
+		!l.policy.Bodies.Durable() {
 		return false
 	}
 	q, e, limits := &s.queue, queue.EntryOf(m), &l.paging.limits

@@ -100,7 +100,9 @@ func (s *Share) mayUse() int64 {
 func (s *Share) isCrowded() bool {
 	m := s.Lane.memory
 	keep, used := m.keep.Load(), m.used.Load()
-	return keep > 0 && (used >= keep || s.isDelivered() && s.Lane.Queued.Load() > int64(s.Lane.Config().MaxQueue) || used >= keep/4 && s.Origin.Tally.Memory.Load() >= s.mayUse()/2)
+	return keep > 0 &&
+		(used >= keep || s.isDelivered() && s.Lane.Queued.Load() > int64(s.Lane.Config().MaxQueue) ||
+			used >= keep/4 && s.Origin.Tally.Memory.Load() >= s.mayUse()/2)
 }
 
 // WaitForRoom counts n submits that begin to wait for room, or, if n is negative, stop waiting.

@@ -351,7 +351,10 @@ func (w *Writer) report(err error) {
 		if !w.failing || time.Since(w.loggedAt) >= remind {
 			w.loggedAt = time.Now()
 			w.o.Log.Error().Err(err).Uint64("waiting", w.Waiting()).Uint64("limit", w.o.MaxWaiting).
-				Msg("cannot write events; they wait in the store, and no message is sent any more when as many wait as the limit says; look at the disk of events.dir")
+				Msg(
+					"cannot write events; they wait in the store, and no message is sent any more when as many wait as " +
+						"the limit says; look at the disk of events.dir",
+				)
 		}
 	case w.failing:
 		w.o.Log.Warn().Msg("events are written again")

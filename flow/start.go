@@ -50,7 +50,10 @@ func build[D, J any](table []Spec[D, J], deps D, pool *Pool[J], o Options[J]) (*
 			_ = p.closeStages()
 			return nil, fmt.Errorf("cannot start stage %s: %w", s.Name, err)
 		}
-		r := &row[J]{p: p, name: s.Name, index: i, to: targets[i], stage: stage, woken: make(chan struct{}, 1), timer: time.NewTimer(time.Hour)}
+		r := &row[J]{
+			p: p, name: s.Name, index: i, to: targets[i], stage: stage, woken: make(chan struct{}, 1),
+			timer: time.NewTimer(time.Hour),
+		}
 		r.timer.Stop()
 		r.waits = &waits[J]{limit: s.Waits}
 		if s.Waits == 0 {

@@ -25,7 +25,8 @@ type LoadOptions struct {
 	Receipts    bool          // ask for delivery receipts and wait for them
 	Retry       time.Duration // pause before a throttled message is sent again; 0: it is not sent again
 
-	Reconnect time.Duration // pause before a lost connection is opened again, and its unanswered submits are sent again; 0: it is not
+	// pause before a lost connection is opened again, and its unanswered submits are sent again; 0: it is not
+	Reconnect time.Duration
 
 	SystemID, Password string
 	Accounts           []Account // that connections take turns to log in with, instead of SystemID
@@ -78,13 +79,19 @@ func (o *LoadOptions) check() error {
 	case o.Receipts && !submits:
 		return errors.New("a receiver asks for no receipts: bind as transceiver")
 	case len(o.MOTo) > 0 && len(o.MOTo) != max(1, len(o.Accounts)):
-		return fmt.Errorf("%d accounts need as many destinations of messages from the network, not %d", max(1, len(o.Accounts)), len(o.MOTo))
+		return fmt.Errorf(
+			"%d accounts need as many destinations of messages from the network, not %d", max(1, len(o.Accounts)),
+			len(o.MOTo),
+		)
 	case o.Rate < 0 || o.Retry < 0 || o.Reconnect < 0:
 		return errors.New("rate, retry and reconnect cannot be negative")
 	case o.Timeout <= 0:
 		return errors.New("a timeout is needed")
 	case len(o.Source) > maxAddress || len(o.Destination)+destinationDigits > maxAddress:
-		return fmt.Errorf("addresses have at most %d digits, of which %d digits of a destination are from the message's number", maxAddress, destinationDigits)
+		return fmt.Errorf(
+			"addresses have at most %d digits, of which %d digits of a destination are from the message's number",
+			maxAddress, destinationDigits,
+		)
 	}
 	w, err := newWire(o.Protocol)
 	if err != nil {

@@ -134,7 +134,8 @@ func (o *SinkOptions) check() error {
 	if err != nil {
 		return err
 	}
-	if w.idsAreTimes() && (o.Receipt.answerForm() != HexForm || o.Receipt.receiptForm() != HexForm || o.Receipt.Format != ReceiptBoth) {
+	if w.idsAreTimes() &&
+		(o.Receipt.answerForm() != HexForm || o.Receipt.receiptForm() != HexForm || o.Receipt.Format != ReceiptBoth) {
 		return fmt.Errorf("%s has one form of message ids and of receipts", o.Protocol)
 	}
 	if len(w.appendLogout(nil, 1)) == 0 && o.UnbindEvery > 0 {

@@ -30,8 +30,9 @@ type jsonLine struct {
 // text is the message text as Decoder.Text returns it, "" if there is none.
 func AppendJSON(b []byte, e *Entry, text string) []byte {
 	l := jsonLine{
-		Time: e.Time.Format(timeLayout), Connector: e.Connector, Instance: e.Instance, Direction: e.Direction(), Command: e.Command,
-		ID: string(e.ID), Account: unquote(e.Account), Text: text, Fields: append(appendFields([]byte{'{'}, e.Rest), '}'),
+		Time: e.Time.Format(timeLayout), Connector: e.Connector, Instance: e.Instance, Direction: e.Direction(),
+		Command: e.Command,
+		ID:      string(e.ID), Account: unquote(e.Account), Text: text, Fields: append(appendFields([]byte{'{'}, e.Rest), '}'),
 	}
 	if n, ok := e.Sequence(); ok {
 		l.Sequence = &n

@@ -151,7 +151,10 @@ func (f *File) complain(now int64) {
 	f.complainAt = now + int64(complainEvery)
 	f.reported += lost
 	f.dir.o.Log.Warn().Str("connector", f.name).Uint64("lost", lost).Stringer("disk_silent", stuck).
-		Msg("pdu log cannot follow: the disk is too slow or does not answer; messages go on, lines are lost when memory for them is full")
+		Msg(
+			"pdu log cannot follow: the disk is too slow or does not answer; messages go on, lines are lost when memory " +
+				"for them is full",
+		)
 }
 
 // Retire is called when the connector was removed. The file on disk is closed as soon as

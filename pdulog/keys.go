@@ -302,7 +302,8 @@ func SameNumber(a, b string) bool {
 		return true
 	}
 	for _, pair := range [...][2]string{{a, b}, {b, a}} {
-		if national, ok := strings.CutPrefix(pair[0], "0"); ok && len(national) >= comparedDigits && strings.HasSuffix(pair[1], national) {
+		if national, ok := strings.CutPrefix(pair[0], "0"); ok && len(national) >= comparedDigits &&
+			strings.HasSuffix(pair[1], national) {
 			return true
 		}
 	}

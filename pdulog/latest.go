@@ -95,7 +95,8 @@ func (w *tracer) headKeys() ([]logfile.Key, map[uint64]bool) {
 
 // isHead reports whether a line shows a message that is looked for.
 func (w *tracer) isHead(e *Entry) bool {
-	if w.Account != "" && e.Account != nil && e.AccountName() != w.Account || len(w.Connectors) > 0 && !slices.Contains(w.Connectors, e.Connector) {
+	if w.Account != "" && e.Account != nil && e.AccountName() != w.Account ||
+		len(w.Connectors) > 0 && !slices.Contains(w.Connectors, e.Connector) {
 		return false
 	}
 	_, isAnswer := e.Status()

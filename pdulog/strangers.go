@@ -3,8 +3,8 @@ package pdulog
 import "time"
 
 // strangers limits how many octets per second a log takes from sessions that are not logged
-// in, and likewise from those that are refused and go on. There is room for every client's login, but a flood of connections without a login
-// does not displace older lines from the files.
+// in, and likewise from those that are refused and go on. There is room for every client's login, but a flood of
+// connections without a login does not displace older lines from the files.
 type strangers struct {
 	second int64 // the second that is counted
 	octets int   // of the lines in that second

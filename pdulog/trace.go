@@ -23,7 +23,8 @@ type Trace struct {
 	Also   []string // further ids that the gateway has given, for example of receipts
 	Filter Filter   // of it Since and Until count
 
-	Account    string   // messages are of this account, or no line says of which; "": of any. Used if ID is empty, as are the next two
+	// messages are of this account, or no line says of which; "": of any. Used if ID is empty, as are the next two
+	Account    string
 	Connectors []string // messages that came or left by these; empty: by any
 	Failed     bool     // messages that a peer refused, or that a receipt says something else of than that they were delivered
 	Most       int      // how many messages are followed, the latest ones; 0: maxTraced
@@ -50,8 +51,8 @@ const mostPool = 64 << 20
 // that carried a message to the gateway and its answer, the requests that carried it and its
 // other parts to a peer and their answers, and the receipts for it.
 //
-// Lines are found by their keys, the latest first, in blocks of which an index tells what they have. What a line tells is looked up
-// then, until nothing new is learned. With an error it returns the lines that it has found before.
+// Lines are found by their keys, the latest first, in blocks of which an index tells what they have. What a line tells is
+// looked up then, until nothing new is learned. With an error it returns the lines that it has found before.
 func (t *Trace) Trace(ctx context.Context, dir string) ([][]byte, error) {
 	names, err := Connectors(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -125,7 +126,8 @@ type pairing struct {
 
 func newTracer(t *Trace) *tracer {
 	w := &tracer{
-		Trace: t, asked: map[uint64][]logfile.Key{}, ids: map[string]bool{}, short: map[string]bool{}, peers: map[string][]*peer{}, to: map[string]string{}, parts: map[string]part{},
+		Trace: t, asked: map[uint64][]logfile.Key{}, ids: map[string]bool{}, short: map[string]bool{},
+		peers: map[string][]*peer{}, to: map[string]string{}, parts: map[string]part{},
 		found: map[string]*tracedLine{}, pairs: map[uint64][]*pairing{},
 	}
 	w.since = t.Filter.Since
@@ -165,7 +167,9 @@ func acceptedAfter(id string) (t time.Time) {
 // want has lines with a key looked up that are of a time; zero times are no limits.
 func (w *tracer) want(hash uint64, from, to time.Time) {
 	k := logfile.Key{Hash: hash, From: microsOf(from), To: microsOf(to)}
-	if !slices.ContainsFunc(w.asked[hash], func(o logfile.Key) bool { return o.From <= k.From && (o.To == 0 || k.To != 0 && o.To >= k.To) }) {
+	if !slices.ContainsFunc(
+		w.asked[hash], func(o logfile.Key) bool { return o.From <= k.From && (o.To == 0 || k.To != 0 && o.To >= k.To) },
+	) {
 		w.asked[hash] = append(w.asked[hash], k)
 		w.fresh = append(w.fresh, k)
 	}

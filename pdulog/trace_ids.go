@@ -58,7 +58,8 @@ func (w *tracer) endPeer(e *Entry) {
 		return
 	}
 	for _, p := range w.peers[string(id)] {
-		if p.id == string(id) && p.connector == e.Connector && p.message != string(e.ID) && e.Time.After(p.from) && (p.until.IsZero() || e.Time.Before(p.until)) {
+		if p.id == string(id) && p.connector == e.Connector && p.message != string(e.ID) && e.Time.After(p.from) &&
+			(p.until.IsZero() || e.Time.Before(p.until)) {
 			p.until = e.Time
 		}
 	}
@@ -87,8 +88,8 @@ func (w *tracer) isReceipt(e *Entry) bool {
 	return false
 }
 
-// isReceiptOfPeer reports whether an SMSC's receipt is about one of the messages. The recipient keeps another message from being taken
-// for the one that has the same id elsewhere, at another time, or in another form.
+// isReceiptOfPeer reports whether an SMSC's receipt is about one of the messages. The recipient keeps another message from
+// being taken for the one that has the same id elsewhere, at another time, or in another form.
 func (w *tracer) isReceiptOfPeer(e *Entry, id string) bool {
 	for _, p := range w.peers[id] {
 		if !p.includes(e.Time) {

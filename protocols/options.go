@@ -17,7 +17,10 @@ func TooLong(problems []Problem, protocol, option, value string, most int) []Pro
 // CheckZone appends a problem if the value of an option is no time zone.
 func CheckZone(problems []Problem, option, value string) []Problem {
 	if _, err := time.LoadLocation(value); err != nil {
-		return append(problems, Problem{Option: option, Text: fmt.Sprintf("must be a time zone as Europe/Stockholm or UTC, not %q", value)})
+		return append(
+			problems,
+			Problem{Option: option, Text: fmt.Sprintf("must be a time zone as Europe/Stockholm or UTC, not %q", value)},
+		)
 	}
 	return problems
 }

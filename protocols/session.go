@@ -210,11 +210,16 @@ const (
 	Answered                    // the peer answered our request Action.Sequence with Action.Code
 	Logout                      // send the PDU, our logout; the session accepts no more messages, but answers may still come
 	Leave                       // the session has been idle: call Session.Unbind when all our requests are answered
-	Drain                       // the peer logs out, or we do without a PDU for it: the session accepts no more messages; call Session.Idle when all our requests are answered
+	// the peer logs out, or we do without a PDU for it: the session accepts no more messages; call Session.Idle when all
+	// our requests are answered
+	Drain
 )
 
 // kindNames are the names of the kinds in failing tests.
-var kindNames = [...]string{"None", "Send", "SendClose", "Close", "Login", "Bound", "Message", "Operate", "Alert", "Answered", "Logout", "Leave", "Drain"}
+var kindNames = [...]string{
+	"None", "Send", "SendClose", "Close", "Login", "Bound", "Message", "Operate", "Alert", "Answered", "Logout", "Leave",
+	"Drain",
+}
 
 // String returns the kind's name.
 func (k ActionKind) String() string {

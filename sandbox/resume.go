@@ -11,7 +11,8 @@ import (
 // What an earlier run has left.
 const (
 	resumeEvery = 200 * time.Millisecond // how often it is looked whether the gateway has read its store
-	lookedBack  = time.Hour              // beside the longest delay: how long before the start a message may have come whose receipt is made again
+	// beside the longest delay: how long before the start a message may have come whose receipt is made again
+	lookedBack = time.Hour
 )
 
 // resume schedules the receipts of messages that an earlier run has taken, and of which no receipt has come.
@@ -29,7 +30,9 @@ func (s *SMSC) resume() {
 	since := s.gateway.Node.Clock.WallNow() - int64(lookedBack) - testsms.LongestDelay*int64(cfg.Test.ReceiptDelay)
 	all, err := receipts.Unreported(s.gateway.Keeper, cfg.OperatorName(), idPrefix, peerID(uint64(since/1e3)), mostScheduled)
 	if err != nil {
-		s.gateway.Node.Log.Warn().Err(err).Str("connector", s.connector.Name).Msg("receipts of messages of earlier runs do not come")
+		s.gateway.Node.Log.Warn().Err(err).Str("connector", s.connector.Name).Msg(
+			"receipts of messages of earlier runs do not come",
+		)
 	}
 	for i := range all {
 		v := &all[i]

@@ -49,7 +49,10 @@ func newSchedule() *schedule {
 		}
 		return a.reply == "" && b.reply != ""
 	}
-	return &schedule{changed: make(chan struct{}, 1), byTime: btree.NewBTreeGOptions(earlier, btree.Options{NoLocks: true}), known: map[key]struct{}{}}
+	return &schedule{
+		changed: make(chan struct{}, 1), byTime: btree.NewBTreeGOptions(earlier, btree.Options{NoLocks: true}),
+		known: map[key]struct{}{},
+	}
 }
 
 // hasRoom reports whether the deliveries of another message may be added.

@@ -46,7 +46,10 @@ type SMSC struct {
 
 // Start begins to take the messages of a connector, until ctx is done or Close.
 func Start(ctx context.Context, g *gateway.Gateway, do Do, c *connector.Connector) *SMSC {
-	s := &SMSC{gateway: g, connector: c, lane: g.Table.LaneOf(c), onLane: do, log: pdulog.Share(c.PDULog, &g.Node.Clock), schedule: newSchedule(), wake: make(chan struct{}, 1)}
+	s := &SMSC{
+		gateway: g, connector: c, lane: g.Table.LaneOf(c), onLane: do, log: pdulog.Share(c.PDULog, &g.Node.Clock),
+		schedule: newSchedule(), wake: make(chan struct{}, 1),
+	}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	s.running.Go(s.work)
 	s.running.Go(s.deliverAll)
@@ -152,7 +155,10 @@ func (s *SMSC) answer(slot *connector.Slot) (a sms.Answer) {
 	m := slot.Message
 	defer func() {
 		if fault := recover(); fault != nil {
-			s.gateway.Node.Log.Error().Str("id", sms.FormatID(m.ID)).Str("connector", s.connector.Name).Interface("panic", fault).Bytes("stack", debug.Stack()).Msg("the test connector failed at a message; it is put aside")
+			s.gateway.Node.Log.Error().Str("id", sms.FormatID(m.ID)).Str("connector", s.connector.Name).
+				Interface("panic", fault).Bytes("stack", debug.Stack()).Msg(
+				"the test connector failed at a message; it is put aside",
+			)
 			a = sms.Answer{Code: sms.Faulty}
 		}
 	}()

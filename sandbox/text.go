@@ -23,7 +23,10 @@ func (s *SMSC) show(m, out *sms.Message, text string, e *testsms.Ending, code sm
 	if f == nil || code == sms.Throttled || code == sms.QueueFull { // it comes again
 		return
 	}
-	t := Text{ID: m.WholeID(), Part: m.Part, Parts: m.Parts, From: string(out.Source().Addr), To: string(out.Dest().Addr), Text: text, At: s.gateway.Node.Clock.WallNow()}
+	t := Text{
+		ID: m.WholeID(), Part: m.Part, Parts: m.Parts, From: string(out.Source().Addr), To: string(out.Dest().Addr),
+		Text: text, At: s.gateway.Node.Clock.WallNow(),
+	}
 	switch {
 	case code != sms.OK:
 		t.Fate = "refused by the SMSC"
@@ -38,6 +41,11 @@ func (s *SMSC) show(m, out *sms.Message, text string, e *testsms.Ending, code sm
 // showReply shows whoever watches what a mobile has replied.
 func (s *SMSC) showReply(d *delivery) {
 	if f := s.watch.Load(); f != nil {
-		(*f)(Text{From: string(d.from.Addr), To: string(d.to.Addr), Text: d.reply, At: s.gateway.Node.Clock.WallNow(), Arrives: true, Mine: true})
+		(*f)(
+			Text{
+				From: string(d.from.Addr), To: string(d.to.Addr), Text: d.reply, At: s.gateway.Node.Clock.WallNow(),
+				Arrives: true, Mine: true,
+			},
+		)
 	}
 }

@@ -13,9 +13,10 @@ type Context struct {
 	Dialect   uint8  // in which the calls are written; package httpsms numbers them
 	Reference string // the client's own id of the message
 	URL       string // that is called; empty: the client is told as its account says
-	Parent    string // span of the client's that the message's trace goes on from, as package telemetry writes it; empty: there is none
-	Parts     uint8  // short messages that the SMSC makes of a text that it gets whole; 0: it gets none, or one
-	Fields    []Field
+	// span of the client's that the message's trace goes on from, as package telemetry writes it; empty: there is none
+	Parent string
+	Parts  uint8 // short messages that the SMSC makes of a text that it gets whole; 0: it gets none, or one
+	Fields []Field
 }
 
 // WithContext is the protocol, HTTP, whose messages have a Context as their native part.

@@ -56,8 +56,10 @@ const (
 	Scheduled                          // it waits for DeliverAt, and is counted as scheduled
 	Settled                            // it has its outcome, although it is still in a queue
 	HasReport                          // it is a receipt whose text is a Report
-	Converted                          // its text is in another alphabet than it came in, so the native part's coding is not the text's
-	ByText                             // it is a receipt if its message is known: its text alone says so, which a person may have written
+	// its text is in another alphabet than it came in, so the native part's coding is not the text's
+	Converted
+	// it is a receipt if its message is known: its text alone says so, which a person may have written
+	ByText
 )
 
 // A Protocol is the protocol of the native part of a message. The numbers are part of

@@ -166,7 +166,8 @@ func (r *Report) read(b []byte) bool {
 	r.Parts, r.Delivered, r.Network = b[24], b[25], b[26]
 	r.NetworkError = binary.BigEndian.Uint16(b[27:])
 	state := b[reportHead-1]
-	r.State, r.Seconds, r.Taken, r.Untaken = State(state&^reportFlags), state&reportSeconds != 0, state&reportTaken != 0, state&reportUntaken != 0
+	r.State, r.Seconds = State(state&^reportFlags), state&reportSeconds != 0
+	r.Taken, r.Untaken = state&reportTaken != 0, state&reportUntaken != 0
 	b = b[reportHead:]
 	var accepted []byte
 	for i, s := range r.strings(&accepted) {

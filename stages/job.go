@@ -55,7 +55,8 @@ const (
 )
 
 var kindNames = [kinds]string{
-	"Listen", "Unlisten", "Opened", "Bytes", "Turned", "Over", "Drained", "Received", "Send", "Store", "Committed", "Stored", "Message", "Bound",
+	"Listen", "Unlisten", "Opened", "Bytes", "Turned", "Over", "Drained", "Received", "Send", "Store", "Committed", "Stored",
+	"Message", "Bound",
 	"LoggingOut", "Answered", "Quiet", "AnsweredLate", "Unsent", "Forward", "Dial", "Dialed", "Parked", "Closed", "Hangup",
 	"Resume", "Blocked", "Writable", "Room", "Checked", "Barrier", "Logout", "Rebind", "Attach", "Detach", "Connect", "Call",
 }

@@ -32,16 +32,40 @@ const (
 func Table() []flow.Spec[*Deps, Job] {
 	table := []flow.Spec[*Deps, Job]{
 		{Name: "listener", Doc: "accepts clients' connections", To: []string{"reader"}, New: newListener},
-		{Name: "reader", Doc: "waits for data on every socket and reads it; alone ends sessions", To: []string{"cipher", "parser", "writer"}, New: newReader},
-		{Name: "cipher", Doc: "decrypts and encrypts the octets of sessions with tls", To: []string{"parser", "writer"}, New: newCipherer},
+		{
+			Name: "reader", Doc: "waits for data on every socket and reads it; alone ends sessions",
+			To: []string{"cipher", "parser", "writer"}, New: newReader,
+		},
+		{
+			Name: "cipher", Doc: "decrypts and encrypts the octets of sessions with tls", To: []string{"parser", "writer"},
+			New: newCipherer,
+		},
 		{Name: "parser", Doc: "splits octets into PDUs and decodes their fields", To: []string{"pdu logger"}, New: newParser},
-		{Name: "pdu logger", Doc: "writes every PDU, both ways, to its connector's file", To: []string{"builder", "pdu builder", "dispatcher"}, New: newPDULogger},
-		{Name: "builder", Doc: "runs the sessions, answers requests, makes messages of PDUs", To: []string{"pdu logger", "persister", "dispatcher"}, New: newBuilder},
-		{Name: "persister", Doc: "stores accepted messages before they are answered", To: []string{"builder", "dispatcher"}, New: newPersister},
-		{Name: "dispatcher", Doc: "pairs waiting messages with free slots", To: []string{"encoder", "connecter", "builder"}, Yields: true, New: newDispatcher},
-		{Name: "connecter", Doc: "connects instances, all in parallel, and begins their sessions", To: []string{"pdu logger", "reader", "dispatcher"}, New: newConnecter},
+		{
+			Name: "pdu logger", Doc: "writes every PDU, both ways, to its connector's file",
+			To: []string{"builder", "pdu builder", "dispatcher"}, New: newPDULogger,
+		},
+		{
+			Name: "builder", Doc: "runs the sessions, answers requests, makes messages of PDUs",
+			To: []string{"pdu logger", "persister", "dispatcher"}, New: newBuilder,
+		},
+		{
+			Name: "persister", Doc: "stores accepted messages before they are answered",
+			To: []string{"builder", "dispatcher"}, New: newPersister,
+		},
+		{
+			Name: "dispatcher", Doc: "pairs waiting messages with free slots",
+			To: []string{"encoder", "connecter", "builder"}, Yields: true, New: newDispatcher,
+		},
+		{
+			Name: "connecter", Doc: "connects instances, all in parallel, and begins their sessions",
+			To: []string{"pdu logger", "reader", "dispatcher"}, New: newConnecter,
+		},
 		{Name: "encoder", Doc: "makes PDUs of messages", To: []string{"pdu logger", "dispatcher"}, New: newEncoder},
-		{Name: "pdu builder", Doc: "makes bytes of PDUs, all of a session's in one piece", To: []string{"cipher", "writer", "dispatcher"}, New: newPDUBuilder},
+		{
+			Name: "pdu builder", Doc: "makes bytes of PDUs, all of a session's in one piece",
+			To: []string{"cipher", "writer", "dispatcher"}, New: newPDUBuilder,
+		},
 		{Name: "writer", Doc: "writes to the sockets", To: []string{"reader"}, New: newWriter},
 	}
 	for i := range table {

@@ -50,7 +50,9 @@ func Start(o Options) *Exporter {
 
 func start(o Options, t http.RoundTripper) *Exporter {
 	ctx, cancel := context.WithCancel(context.Background())
-	e := &Exporter{o: o, queue: make(chan []Span, mostWaiting), cancel: cancel, ended: make(chan struct{}), quit: make(chan struct{})}
+	e := &Exporter{
+		o: o, queue: make(chan []Span, mostWaiting), cancel: cancel, ended: make(chan struct{}), quit: make(chan struct{}),
+	}
 	e.client = http.Client{
 		Timeout: callTimeout, Transport: t,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -123,7 +125,9 @@ func (e *Exporter) call(ctx context.Context, spans []Span) error {
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(e.o.URL, "/")+"/v1/traces", bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(
+		ctx, http.MethodPost, strings.TrimSuffix(e.o.URL, "/")+"/v1/traces", bytes.NewReader(body),
+	)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,8 @@ func ParseParent(header string) (p Parent, sampled bool) {
 		return p, false
 	}
 	var version, flags [1]byte
-	if !readHex(version[:], header[:2]) || !readHex(p.Trace[:], header[3:35]) || !readHex(p.Span[:], header[36:52]) || !readHex(flags[:], header[53:55]) {
+	if !readHex(version[:], header[:2]) || !readHex(p.Trace[:], header[3:35]) || !readHex(p.Span[:], header[36:52]) ||
+		!readHex(flags[:], header[53:55]) {
 		return p, false
 	}
 	switch {

@@ -99,7 +99,8 @@ func encode(service string, spans []Span) ([]byte, error) {
 func wire(s *Span) wireSpan {
 	w := wireSpan{
 		Trace: hex.EncodeToString(s.Trace[:]), ID: hex.EncodeToString(s.ID[:]), Name: s.Name, Kind: s.Kind,
-		Begin: strconv.FormatInt(s.Begin, 10), End: strconv.FormatInt(max(s.Begin, s.End), 10), Attributes: wireAttributes(s.Attributes),
+		Begin: strconv.FormatInt(s.Begin, 10), End: strconv.FormatInt(max(s.Begin, s.End), 10),
+		Attributes: wireAttributes(s.Attributes),
 	}
 	if s.Parent != [8]byte{} {
 		w.Parent = hex.EncodeToString(s.Parent[:])

@@ -141,7 +141,9 @@ func (g *Guard) MayOrLogin(needed Scope, h http.Handler, login func(http.Respons
 	return g.may(needed, h, func(w http.ResponseWriter, r *http.Request, _ string) { login(w, r) })
 }
 
-func (g *Guard) may(needed Scope, h http.Handler, unknown func(w http.ResponseWriter, r *http.Request, wrong string)) http.Handler {
+func (g *Guard) may(
+	needed Scope, h http.Handler, unknown func(w http.ResponseWriter, r *http.Request, wrong string),
+) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, wrong := g.caller(r)
 		one := deedOf(r)
@@ -169,7 +171,14 @@ func Forbid(w http.ResponseWriter, c Caller, needed Scope) {
 	case c.Login != "":
 		who, what = "to user "+c.Login, "a user"
 	}
-	http.Error(w, fmt.Sprintf("this is not allowed %s: it needs %s with scope %s (pmg admin makes one), or admin.socket, as the gateway's user", who, what, needed), http.StatusForbidden)
+	http.Error(
+		w,
+		fmt.Sprintf(
+			"this is not allowed %s: it needs %s with scope %s (pmg admin makes one), or admin.socket, as the gateway's user",
+			who, what, needed,
+		),
+		http.StatusForbidden,
+	)
 }
 
 // Goes reports whether the one who has sent a request may still do what that time allowed. It is for requests that last.
@@ -193,7 +202,8 @@ func (g *Guard) caller(r *http.Request) (c Caller, wrong string) {
 	}
 	switch {
 	case header == "" && len(tokens)+len(g.Sessions.users()) > 0:
-		return c, "this needs a token: Authorization: Bearer pmg_...; the commands of pmg take it from PMG_ADMIN_TOKEN or --token-file"
+		return c, "this needs a token: Authorization: Bearer pmg_...; the commands of pmg take it from PMG_ADMIN_TOKEN " +
+			"or --token-file"
 	case header == "" && onLoopback(r):
 		c.Scope = Look
 		return c, ""

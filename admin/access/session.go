@@ -65,7 +65,11 @@ type Sessions struct {
 
 // NewSessions returns the sessions of the users that a function returns.
 func NewSessions(users func() []config.User, now func() time.Time) *Sessions {
-	return &Sessions{users: users, now: now, turns: turns.New(atATime, mostLogins), nobody: sync.OnceValue(func() []byte { return []byte(passhash.New([]byte(token.New()))) }), sessions: map[string]*session{}, failed: map[string]failures{}}
+	return &Sessions{
+		users: users, now: now, turns: turns.New(atATime, mostLogins),
+		nobody:   sync.OnceValue(func() []byte { return []byte(passhash.New([]byte(token.New()))) }),
+		sessions: map[string]*session{}, failed: map[string]failures{},
+	}
 }
 
 // Wait returns for how long an address may not log in, because it has failed too often.
@@ -228,7 +232,10 @@ func cookieName(r *http.Request) string {
 
 // SetCookie has the browser that has sent a request keep a session, or forget it if the value is "".
 func SetCookie(w http.ResponseWriter, r *http.Request, value string) {
-	c := &http.Cookie{Name: cookieName(r), Value: value, Path: "/", Secure: r.TLS != nil, HttpOnly: true, SameSite: http.SameSiteStrictMode}
+	c := &http.Cookie{
+		Name: cookieName(r), Value: value, Path: "/", Secure: r.TLS != nil, HttpOnly: true,
+		SameSite: http.SameSiteStrictMode,
+	}
 	if value == "" {
 		c.MaxAge = -1
 	}

@@ -24,7 +24,9 @@ type socket struct {
 // replaced. It gets its name when it has its mode, so that nobody else can ever open it.
 func Listen(path string) (net.Listener, error) {
 	if len(filepath.Dir(path)) > maxSocketDir {
-		return nil, fmt.Errorf("the directory of %s is longer than a socket allows, which is %d octets: name another", path, maxSocketDir)
+		return nil, fmt.Errorf(
+			"the directory of %s is longer than a socket allows, which is %d octets: name another", path, maxSocketDir,
+		)
 	}
 	if err := checkFree(path); err != nil {
 		return nil, err

@@ -25,7 +25,10 @@ const (
 
 // Names returns the names of the figures in JSON.
 func Names() [figures]string {
-	return [figures]string{"in", "out", "receipts", "refused", "waiting", "oldest_seconds", "answer_median_seconds", "answer_p95_seconds", "waiting_for_clients", "memory_octets"}
+	return [figures]string{
+		"in", "out", "receipts", "refused", "waiting", "oldest_seconds", "answer_median_seconds", "answer_p95_seconds",
+		"waiting_for_clients", "memory_octets",
+	}
 }
 
 // A Sample is the figures of a connector, or of the whole, at one time. A figure that is not known is NaN.

@@ -33,7 +33,10 @@ func gatewayRules() []rule {
 		{"PMGPanic", severityTicket, func(f *Facts, g *growth, add addFunc) {
 			for i := range f.Stages {
 				if n := g.by("panics", f.Stages[i].Name); n > 0 {
-					add("gateway", "a fault in the stage %s: %s in ten minutes; the gateway's log says where", f.Stages[i].Name, figuretext.Number(n))
+					add(
+						"gateway", "a fault in the stage %s: %s in ten minutes; the gateway's log says where",
+						f.Stages[i].Name, figuretext.Number(n),
+					)
 				}
 			}
 		}},
@@ -76,7 +79,10 @@ func linkRules() []rule {
 					if wait := c.Trouble.Next.Sub(f.Time).Seconds(); wait > 0 {
 						next = "; next attempt in " + figuretext.Age(wait)
 					}
-					add(page, "%s: no session to the SMSC for %s: %s%s", c.Name, figuretext.Age(f.Time.Sub(c.Trouble.Since).Seconds()), c.Trouble.Reason, next)
+					add(
+						page, "%s: no session to the SMSC for %s: %s%s", c.Name,
+						figuretext.Age(f.Time.Sub(c.Trouble.Since).Seconds()), c.Trouble.Reason, next,
+					)
 				}
 			})
 		}},
@@ -94,7 +100,10 @@ func linkRules() []rule {
 					if !h.Until.IsZero() {
 						until = "for another " + figuretext.Age(h.Until.Sub(f.Time).Seconds())
 					}
-					add(page, "%s: held by %s for %s, %s; %s queued", c.Name, h.By, figuretext.Age(f.Time.Sub(h.Since).Seconds()), until, figuretext.Number(c.Queued))
+					add(
+						page, "%s: held by %s for %s, %s; %s queued", c.Name, h.By,
+						figuretext.Age(f.Time.Sub(h.Since).Seconds()), until, figuretext.Number(c.Queued),
+					)
 				}
 			})
 		}},
@@ -102,14 +111,20 @@ func linkRules() []rule {
 			f.each(func(c *Connector, page string) {
 				all, slow := g.by("answers", c.Name), g.by("slow answers", c.Name)
 				if all > 0 && slow*20 > all {
-					add(page, "%s: %.0f %% of the answers take longer than %d s", c.Name, 100*float64(slow)/float64(all), SlowAnswer)
+					add(
+						page, "%s: %.0f %% of the answers take longer than %d s", c.Name, 100*float64(slow)/float64(all),
+						SlowAnswer,
+					)
 				}
 			})
 		}},
 		{"PMGAnswersLate", severityTicket, func(f *Facts, g *growth, add addFunc) {
 			f.each(func(c *Connector, page string) {
 				if n := g.rate("late", c.Name); n > 0.1 {
-					add(page, "%s: %.1f answers a second come after the response timeout; such messages may be sent twice", c.Name, n)
+					add(
+						page, "%s: %.1f answers a second come after the response timeout; such messages may be sent twice",
+						c.Name, n,
+					)
 				}
 			})
 		}},
@@ -141,21 +156,31 @@ func waitingRules() []rule {
 		{"PMGQueueOld", severityPage, func(f *Facts, _ *growth, add addFunc) {
 			f.each(func(c *Connector, page string) {
 				if c.OldestSeconds > oldSeconds && c.Held == nil {
-					add(page, "%s: %s messages queued, the oldest for %s", c.Name, figuretext.Number(c.Queued), figuretext.Age(c.OldestSeconds))
+					add(
+						page, "%s: %s messages queued, the oldest for %s", c.Name, figuretext.Number(c.Queued),
+						figuretext.Age(c.OldestSeconds),
+					)
 				}
 			})
 		}},
 		{"PMGQueueNearlyFull", severityPage, func(f *Facts, _ *growth, add addFunc) {
 			for i := range f.Connectors {
 				if c := &f.Connectors[i]; c.MaxQueue > 0 && float64(c.Fullest) > 0.8*float64(c.MaxQueue) {
-					add("queues", "%s: a queue has %s of its %s places taken; when it is full, messages are refused", c.Name, figuretext.Number(c.Fullest), figuretext.Number(int64(c.MaxQueue)))
+					add(
+						"queues", "%s: a queue has %s of its %s places taken; when it is full, messages are refused", c.Name,
+						figuretext.Number(c.Fullest), figuretext.Number(int64(c.MaxQueue)),
+					)
 				}
 			}
 		}},
 		{"PMGAccountWaits", severityTicket, func(f *Facts, _ *growth, add addFunc) {
 			for i := range f.Accounts {
 				if a := &f.Accounts[i]; a.Late > 900 {
-					add(pageOf("accounts", a.Name), "%s: a receipt or message for its sessions has waited for %s; it has %d sessions", a.Name, figuretext.Age(a.Late), a.Sessions)
+					add(
+						pageOf("accounts", a.Name),
+						"%s: a receipt or message for its sessions has waited for %s; it has %d sessions", a.Name,
+						figuretext.Age(a.Late), a.Sessions,
+					)
 				}
 			}
 		}},
@@ -166,7 +191,10 @@ func waitingRules() []rule {
 		}},
 		{"PMGQuarantined", severityTicket, func(f *Facts, _ *growth, add addFunc) {
 			if f.Quarantined > 0 {
-				add("queues", "%s messages are quarantined, because the gateway fails at them; its log says where", figuretext.Number(f.Quarantined))
+				add(
+					"queues", "%s messages are quarantined, because the gateway fails at them; its log says where",
+					figuretext.Number(f.Quarantined),
+				)
 			}
 		}},
 	}
@@ -195,7 +223,10 @@ func refusalRules() []rule {
 				rate := g.rate(key.what, key.name)
 				if usual, known := g.usual(key.what, key.name); known && rate > 0.1 && rate > 3*usual {
 					name, status, _ := strings.Cut(key.name, "\n")
-					add(pageOf("connectors", name), "%s: %.1f answers a second are %s, before that it was %.1f", name, rate, status, usual)
+					add(
+						pageOf("connectors", name), "%s: %.1f answers a second are %s, before that it was %.1f", name, rate,
+						status, usual,
+					)
 				}
 			}
 		}},
@@ -211,7 +242,10 @@ func refusalRules() []rule {
 			for i := range f.Connectors {
 				name := f.Connectors[i].Name
 				if rate := g.rate("expired", name); rate > 0.1 {
-					add(pageOf("connectors", name), "%s: %s messages expired in the queue in ten minutes", name, figuretext.Number(g.by("expired", name)))
+					add(
+						pageOf("connectors", name), "%s: %s messages expired in the queue in ten minutes", name,
+						figuretext.Number(g.by("expired", name)),
+					)
 				}
 			}
 		}},
@@ -223,25 +257,37 @@ func clientRules() []rule {
 		{"PMGReceiptsUnmatched", severityTicket, func(_ *Facts, g *growth, add addFunc) {
 			n, matched := g.by("unmatched", ""), g.by("matched", "")
 			if g.rate("unmatched", "") > 0.01 && n*20 > n+matched {
-				add("receipts", "%s of %s receipts in ten minutes match no message", figuretext.Number(n), figuretext.Number(n+matched))
+				add(
+					"receipts", "%s of %s receipts in ten minutes match no message", figuretext.Number(n),
+					figuretext.Number(n+matched),
+				)
 			}
 		}},
 		{"PMGReceiptsDropped", severityTicket, func(_ *Facts, g *growth, add addFunc) {
 			if n := g.by("homeless", ""); n > 0 {
-				add("receipts", "%s receipts were dropped in ten minutes, because their account may not receive or is gone", figuretext.Number(n))
+				add(
+					"receipts", "%s receipts were dropped in ten minutes, because their account may not receive or is gone",
+					figuretext.Number(n),
+				)
 			}
 		}},
 		{"PMGWebhookOld", severityTicket, func(f *Facts, _ *growth, add addFunc) {
 			for i := range f.Webhooks {
 				if w := &f.Webhooks[i]; w.Oldest > oldSeconds && !w.isDown() {
-					add(pageOf("webhooks", w.Account), "%s: %s webhook events wait, the oldest for %s%s", w.Account, figuretext.Number(w.Waiting), figuretext.Age(w.Oldest), reason(w.LastError))
+					add(
+						pageOf("webhooks", w.Account), "%s: %s webhook events wait, the oldest for %s%s", w.Account,
+						figuretext.Number(w.Waiting), figuretext.Age(w.Oldest), reason(w.LastError),
+					)
 				}
 			}
 		}},
 		{"PMGWebhookResting", severityTicket, func(f *Facts, _ *growth, add addFunc) {
 			for i := range f.Webhooks {
 				if w := &f.Webhooks[i]; w.isDown() {
-					add(pageOf("webhooks", w.Account), "%s: its webhook has failed %s times in a row; %s events wait%s", w.Account, figuretext.Number(int64(w.Failures)), figuretext.Number(w.Waiting), reason(w.LastError))
+					add(
+						pageOf("webhooks", w.Account), "%s: its webhook has failed %s times in a row; %s events wait%s",
+						w.Account, figuretext.Number(int64(w.Failures)), figuretext.Number(w.Waiting), reason(w.LastError),
+					)
 				}
 			}
 		}},
@@ -249,7 +295,10 @@ func clientRules() []rule {
 			for i := range f.Webhooks {
 				w := &f.Webhooks[i]
 				if n := g.by("dead letters", w.Account); n > 0 {
-					add(pageOf("webhooks", w.Account), "%s: %s events became dead letters in ten minutes; %s in all", w.Account, figuretext.Number(n), figuretext.Number(w.DeadLetters))
+					add(
+						pageOf("webhooks", w.Account), "%s: %s events became dead letters in ten minutes; %s in all",
+						w.Account, figuretext.Number(n), figuretext.Number(w.DeadLetters),
+					)
 				}
 			}
 		}},
@@ -290,7 +339,10 @@ func storeRules() []rule {
 		})},
 		{"PMGDiskFills", severityTicket, stored(func(st *Store, _ *growth, add addFunc) {
 			if st.MinFree > 0 && st.Free < 2*st.MinFree && !st.Low {
-				add("gateway", "the disk of the store has %s left; below %s (store.min_free) messages are refused", figuretext.Octets(st.Free), figuretext.Octets(st.MinFree))
+				add(
+					"gateway", "the disk of the store has %s left; below %s (store.min_free) messages are refused",
+					figuretext.Octets(st.Free), figuretext.Octets(st.MinFree),
+				)
 			}
 		})},
 		{"PMGInodes", severityPage, stored(func(st *Store, _ *growth, add addFunc) {
@@ -300,12 +352,18 @@ func storeRules() []rule {
 		})},
 		{"PMGStoreStalled", severityPage, stored(func(st *Store, _ *growth, add addFunc) {
 			if st.Stalled || st.CurrentSeconds > 2 {
-				add("gateway", "the disk of the store does not follow; a commit has taken %s so far", figuretext.Age(st.CurrentSeconds))
+				add(
+					"gateway", "the disk of the store does not follow; a commit has taken %s so far",
+					figuretext.Age(st.CurrentSeconds),
+				)
 			}
 		})},
 		{"PMGStoreErrors", severityPage, stored(func(st *Store, g *growth, add addFunc) {
 			if n := g.by("commits failed", ""); n > 0 {
-				add("gateway", "the store could not be written %s times in ten minutes%s", figuretext.Number(n), reason(st.Problem))
+				add(
+					"gateway", "the store could not be written %s times in ten minutes%s", figuretext.Number(n),
+					reason(st.Problem),
+				)
 			}
 		})},
 		{"PMGStoreSlow", severityTicket, stored(func(_ *Store, g *growth, add addFunc) {
@@ -326,25 +384,39 @@ func fileRules() []rule {
 		{"PMGPDULogLost", severityTicket, func(f *Facts, g *growth, add addFunc) {
 			for i := range f.Connectors {
 				if n := g.by("log lost", f.Connectors[i].Name); n > 0 {
-					add(pageOf("connectors", f.Connectors[i].Name), "%s: lines of the pdu log were lost or late %s times in ten minutes", f.Connectors[i].Name, figuretext.Number(n))
+					add(
+						pageOf("connectors", f.Connectors[i].Name),
+						"%s: lines of the pdu log were lost or late %s times in ten minutes", f.Connectors[i].Name,
+						figuretext.Number(n),
+					)
 				}
 			}
 		}},
 		{"PMGPDULogShort", severityTicket, func(f *Facts, g *growth, add addFunc) {
 			for i := range f.Connectors {
 				if n := g.by("log short", f.Connectors[i].Name); n > 0 {
-					add(pageOf("connectors", f.Connectors[i].Name), "%s: files of the pdu log are removed before their time, because the disk is nearly full", f.Connectors[i].Name)
+					add(
+						pageOf("connectors", f.Connectors[i].Name),
+						"%s: files of the pdu log are removed before their time, because the disk is nearly full",
+						f.Connectors[i].Name,
+					)
 				}
 			}
 		}},
 		{"PMGEventsWait", severityPage, func(f *Facts, g *growth, add addFunc) {
 			if f.EventsWaiting > 0 && g.by("event errors", "") > 0 {
-				add("gateway", "%s lines for billing cannot be written to events.dir; they are in the store", figuretext.Number(int64(f.EventsWaiting)))
+				add(
+					"gateway", "%s lines for billing cannot be written to events.dir; they are in the store",
+					figuretext.Number(int64(f.EventsWaiting)),
+				)
 			}
 		}},
 		{"PMGTracesDropped", severityTicket, func(_ *Facts, g *growth, add addFunc) {
 			if n := g.by("spans dropped", ""); n > 0 {
-				add("gateway", "%s spans of traces were dropped in ten minutes; the collector does not take them", figuretext.Number(n))
+				add(
+					"gateway", "%s spans of traces were dropped in ten minutes; the collector does not take them",
+					figuretext.Number(n),
+				)
 			}
 		}},
 	}

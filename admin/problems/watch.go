@@ -47,7 +47,8 @@ func (w *Watch) Look(f *Facts) *Found {
 // Recent returns what an account did in the window: messages accepted, a second, and how many were refused and failed.
 func (f *Found) Recent(account string) (acceptedPerSecond float64, refused, failed int64) {
 	g := f.growth
-	return float64(g.by("account accepted", account)) / max(g.seconds, 1), g.by("account refused", account), g.by("account failed", account)
+	accepted := float64(g.by("account accepted", account)) / max(g.seconds, 1)
+	return accepted, g.by("account refused", account), g.by("account failed", account)
 }
 
 // note adds a reading if the last is a minute old. The clock may have been set back.

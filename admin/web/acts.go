@@ -52,7 +52,10 @@ func told(a *admin.Act, v any) string {
 		if done.Held != nil {
 			state = "is held"
 		}
-		return fmt.Sprintf("Connector %s %s; %s queued, %d of %d sessions are open.", done.Connector, state, figuretext.Number(done.Queued), done.Sessions, done.Instances)
+		return fmt.Sprintf(
+			"Connector %s %s; %s queued, %d of %d sessions are open.", done.Connector, state, figuretext.Number(done.Queued),
+			done.Sessions, done.Instances,
+		)
 	case admin.Kicked:
 		return "These sessions end: " + strings.Join(done.Sessions, ", ")
 	case changed:

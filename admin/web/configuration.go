@@ -19,8 +19,8 @@ const (
 	mostAuditOctets = 256 << 10 // at the end of the file
 )
 
-// A configurationPage is the model of the page about the configuration: what a reload would change, what is valid until when, and who has
-// done what.
+// A configurationPage is the model of the page about the configuration: what a reload would change, what is valid until
+// when, and who has done what.
 type configurationPage struct {
 	MayCompare      bool
 	Compared        bool

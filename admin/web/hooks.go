@@ -62,7 +62,9 @@ func (d *details) hooks(r *http.Request) any {
 		p.Late = p.Late || row.Disabled == nil && row.Waiting > 0 && (row.RestsUntil != nil || row.Failures > 0)
 		p.Servers = append(p.Servers, one)
 	}
-	p.Attempts = g.Webhooks.Attempts(webhooks.Filter{Account: p.Name, ID: r.FormValue("id"), Limit: mostAttempts, Replies: p.Replies})
+	p.Attempts = g.Webhooks.Attempts(
+		webhooks.Filter{Account: p.Name, ID: r.FormValue("id"), Limit: mostAttempts, Replies: p.Replies},
+	)
 	p.Dead, p.Letters = g.Settler.Dead.Counts()[p.Name], d.letters(p.Name)
 	return p
 }

@@ -45,11 +45,18 @@ type tableColumn struct {
 // tableColumns returns the columns of the table of a connector, or of an account.
 func tableColumns(of string) []tableColumn {
 	if of == history.OfAccounts {
-		return []tableColumn{{"in /s", history.In, false, number}, {"out /s", history.Out, false, number}, {"refused /s", history.Refused, false, number}, {"queued, highest", history.Waiting, true, number}}
+		return []tableColumn{
+			{"in /s", history.In, false, number}, {"out /s", history.Out, false, number},
+			{"refused /s", history.Refused, false, number}, {"queued, highest", history.Waiting, true, number},
+		}
 	}
 	return []tableColumn{
-		{"in /s", history.In, false, number}, {"out /s", history.Out, false, number}, {"receipts /s", history.Receipts, false, number}, {"refused /s", history.Refused, false, number},
-		{"waiting, highest", history.Waiting, true, number}, {"oldest, highest", history.Oldest, true, func(v float32) string { return figuretext.Age(float64(v)) }},
+		{"in /s", history.In, false, number}, {"out /s", history.Out, false, number}, {
+			"receipts /s", history.Receipts, false, number,
+		}, {"refused /s", history.Refused, false, number},
+		{
+			"waiting, highest", history.Waiting, true, number,
+		}, {"oldest, highest", history.Oldest, true, func(v float32) string { return figuretext.Age(float64(v)) }},
 		{"median answer, highest", history.Median, true, duration}, {"95 % of answers, highest", history.P95, true, duration},
 	}
 }

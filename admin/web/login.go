@@ -38,7 +38,9 @@ func ownPath(path string) string {
 
 func (s *site) loginPage(w http.ResponseWriter, r *http.Request, code int, wrong string) {
 	v := &login{Next: ownPath(r.FormValue("next")), Wrong: wrong}
-	v.Page, v.Title, v.Users, v.cells = &page{Name: "login"}, "Log in", len(s.server.Gateway().Node.Config().Admin.Users) > 0, map[string]string{}
+	v.Page, v.Title, v.Users, v.cells = &page{Name: "login"}, "Log in", len(
+		s.server.Gateway().Node.Config().Admin.Users,
+	) > 0, map[string]string{}
 	s.write(w, code, "login", v)
 }
 
@@ -64,7 +66,10 @@ func (s *site) begin(w http.ResponseWriter, r *http.Request) {
 		if wait := sessions.Wait(r.RemoteAddr); wait > 0 {
 			seconds := strconv.Itoa(int(math.Ceil(wait.Seconds())))
 			w.Header().Set("Retry-After", seconds)
-			s.loginPage(w, r, http.StatusTooManyRequests, "Too many logins have failed from this address: try again in "+seconds+" s.")
+			s.loginPage(
+				w, r, http.StatusTooManyRequests,
+				"Too many logins have failed from this address: try again in "+seconds+" s.",
+			)
 			return
 		}
 		s.loginPage(w, r, http.StatusUnauthorized, "The name or the password is wrong.")

@@ -45,7 +45,8 @@ func (p problem) status() int { return p.code }
 
 func (s *site) messages(r *http.Request) any {
 	v := r.URL.Query()
-	p := messagesPage{Q: strings.TrimSpace(v.Get("q")), Account: v.Get("account"), Connector: v.Get("connector"), State: v.Get("state"), Since: v.Get("since"), Until: v.Get("until"),
+	p := messagesPage{Q: strings.TrimSpace(v.Get("q")), Account: v.Get("account"), Connector: v.Get("connector"),
+		State: v.Get("state"), Since: v.Get("since"), Until: v.Get("until"),
 		States: admin.States(), problem: problemOf(nil), table: new(table[admin.Message])}
 	found, err := s.server.Messages(r)
 	if p.problem = problemOf(err); err != nil {

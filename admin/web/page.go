@@ -195,7 +195,11 @@ func (v *view) May(act string) bool {
 // view makes what the template of a page is given.
 func (s *site) view(p *page, r *http.Request) *view {
 	return &view{
-		Page: p, Title: strings.TrimSpace(p.Title + " " + r.PathValue("name")), At: strings.TrimPrefix(r.URL.EscapedPath(), admin.PagesBase), Pages: s.pages, Caller: access.CallerOf(r), Users: len(s.server.Gateway().Node.Config().Admin.Users) > 0,
+		Page: p, Title: strings.TrimSpace(p.Title + " " +
+			r.PathValue("name")), At: strings.TrimPrefix(r.URL.EscapedPath(), admin.PagesBase), Pages: s.pages,
+		Caller: access.CallerOf(r), Users: len(
+			s.server.Gateway().Node.Config().Admin.Users,
+		) > 0,
 		Query: r.URL.RawQuery, Model: p.model(r), cells: map[string]string{},
 	}
 }

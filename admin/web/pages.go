@@ -68,10 +68,14 @@ const (
 
 func (l *lists) overview(*http.Request) any {
 	status := l.server.Status(false)
-	o := overview{Status: status, Disk: "in memory", Hour: hourOf(l.server.History(), ""), Aside: status.Parked + status.Quarantined,
-		SMS: status.WaitingFor(admin.ForSMSC), Clients: status.WaitingFor(admin.ForSessions), Events: status.WaitingFor(admin.ForEvents)}
+	o := overview{Status: status, Disk: "in memory", Hour: hourOf(l.server.History(), ""), Aside: status.Parked +
+		status.Quarantined,
+		SMS: status.WaitingFor(admin.ForSMSC), Clients: status.WaitingFor(admin.ForSessions),
+		Events: status.WaitingFor(admin.ForEvents)}
 	o.Busy = firstAccounts(status.Accounts, func(a *admin.Account) float64 { return a.Recent.AcceptedPerSecond })
-	o.Worst = firstAccounts(status.Accounts, func(a *admin.Account) float64 { return float64(a.Recent.Refused + a.Recent.Failed) })
+	o.Worst = firstAccounts(
+		status.Accounts, func(a *admin.Account) float64 { return float64(a.Recent.Refused + a.Recent.Failed) },
+	)
 	o.In, o.Out, o.Receipts = o.Hour.rate(history.In), o.Hour.rate(history.Out), o.Hour.rate(history.Receipts)
 	o.Memory = o.Hour.octets(history.Memory)
 	if st := status.Store; st != nil && st.Free > 0 {
@@ -242,12 +246,13 @@ func (l *lists) sessions(r *http.Request) any {
 }
 
 func (l *lists) webhooks(r *http.Request) any {
-	return tableOf(r, l.server.Status(false).Webhooks, func(w *admin.Webhook) string { return w.Account }, []column[admin.Webhook]{
-		{head: "account", text: func(w *admin.Webhook) string { return w.Account }},
-		{head: "waiting", number: func(w *admin.Webhook) float64 { return float64(w.Waiting) }},
-		{head: "oldest", number: func(w *admin.Webhook) float64 { return w.Oldest }},
-		{head: "dead letters", number: func(w *admin.Webhook) float64 { return float64(w.DeadLetters) }},
-	}...)
+	return tableOf(r, l.server.Status(false).Webhooks, func(w *admin.Webhook) string { return w.Account },
+		[]column[admin.Webhook]{
+			{head: "account", text: func(w *admin.Webhook) string { return w.Account }},
+			{head: "waiting", number: func(w *admin.Webhook) float64 { return float64(w.Waiting) }},
+			{head: "oldest", number: func(w *admin.Webhook) float64 { return w.Oldest }},
+			{head: "dead letters", number: func(w *admin.Webhook) float64 { return float64(w.DeadLetters) }},
+		}...)
 }
 
 // A state is the model of the page about the gateway itself.

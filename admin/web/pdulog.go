@@ -60,8 +60,8 @@ type logLine struct {
 // IsStill reports whether nothing will come.
 func (p *pduLogPage) IsStill() bool { return p.Wrong != "" }
 
-// private serves a request that asks by a parameter for what may be texts of messages to those who may see them, and has it written
-// in the audit log before, as the page's name and the parameter.
+// private serves a request that asks by a parameter for what may be texts of messages to those who may see them, and has it
+// written in the audit log before, as the page's name and the parameter.
 func private(page, parameter string, h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get(parameter) != "" {
@@ -81,7 +81,8 @@ func private(page, parameter string, h http.HandlerFunc) http.HandlerFunc {
 func (s *site) pduLogOf(r *http.Request) *pduLogPage {
 	v, g := r.URL.Query(), s.server.Gateway()
 	p := &pduLogPage{
-		Connector: v.Get("connector"), Find: v.Get("find"), Command: v.Get("command"), Direction: v.Get("direction"), Status: v.Get("status"),
+		Connector: v.Get("connector"), Find: v.Get("find"), Command: v.Get("command"), Direction: v.Get("direction"),
+		Status:      v.Get("status"),
 		MaySeeTexts: access.CallerOf(r).SeesTexts(), Texts: v.Get("texts") != "", Rows: mostRows,
 	}
 	cfg := g.Node.Config()
@@ -129,7 +130,9 @@ func (p *pduLogPage) read(driver protocols.Driver) error {
 	}
 	var err error
 	if p.Status != "" {
-		if f.Status, err = pdulog.ParseStatusFilter(p.Status, func(name string) (uint32, error) { return statusNumber(driver, name) }); err != nil {
+		if f.Status, err = pdulog.ParseStatusFilter(
+			p.Status, func(name string) (uint32, error) { return statusNumber(driver, name) },
+		); err != nil {
 			return fmt.Errorf("status: %w", err)
 		}
 	}

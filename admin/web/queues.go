@@ -53,7 +53,10 @@ func (l *lists) queues(r *http.Request) any {
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b queueRow) int { return cmp.Compare(b.Messages, a.Messages) })
-	return tableOf(r, rows, func(q *queueRow) string { return q.State + " " + q.peer() + " " + q.Account + " " + q.From }, []column[queueRow]{
+	return tableOf(r, rows, func(q *queueRow) string {
+		return q.State + " " + q.peer() + " " + q.Account + " " +
+			q.From
+	}, []column[queueRow]{
 		{head: "for", text: func(q *queueRow) string { return q.peer() }},
 		{head: "from", text: func(q *queueRow) string { return q.Account + q.From }},
 		{head: "messages", number: func(q *queueRow) float64 { return float64(q.Messages) }},

@@ -153,7 +153,10 @@ func conditions(r *config.Route) (all []string) {
 	for _, c := range []struct {
 		name   string
 		values []string
-	}{{"account", one(r.Account)}, {"from", one(r.From)}, {"destination", r.Destination}, {"destination_file", one(r.DestinationFile)}, {"source", one(r.Source)}, {"keyword", r.Keyword}} {
+	}{
+		{"account", one(r.Account)}, {"from", one(r.From)}, {"destination", r.Destination},
+		{"destination_file", one(r.DestinationFile)}, {"source", one(r.Source)}, {"keyword", r.Keyword},
+	} {
 		switch n := len(c.values); {
 		case n > mostNamed:
 			all = append(all, fmt.Sprintf("%s: %s and %d more", c.name, strings.Join(c.values[:mostNamed], ", "), n-mostNamed))

@@ -104,8 +104,8 @@ func (t *table[T]) query(page int, sort string) string {
 // PageLink returns the query of another page of the table.
 func (t *table[T]) PageLink(page int) string { return t.query(page, t.Sort) }
 
-// headOf returns how the head of a column is written: what its link leads to, "" if rows are not sorted by it; which way they are now; and
-// whether it has numbers.
+// headOf returns how the head of a column is written: what its link leads to, "" if rows are not sorted by it; which way
+// they are now; and whether it has numbers.
 func (t *table[T]) headOf(head string) (link, order string, numeric bool) {
 	numeric, known := t.sorts[head]
 	if !known {

@@ -45,8 +45,9 @@ func (s *site) try(r *http.Request) any {
 	return p
 }
 
-// tries takes the form: it explains the message, or submits it and goes back to the form, which leads to its story. What is wrong is
-// shown with the form as it was filled in. A form is posted also to be explained, so that no text is part of an address.
+// tries takes the form: it explains the message, or submits it and goes back to the form, which leads to its story. What is
+// wrong is shown with the form as it was filled in. A form is posted also to be explained, so that no text is part of an
+// address.
 func (s *site) tries(p *page) http.HandlerFunc {
 	acts := admin.Acts()
 	act := &acts[slices.IndexFunc(acts, func(a admin.Act) bool { return a.Name == tryName })]
@@ -60,7 +61,10 @@ func (s *site) tries(p *page) http.HandlerFunc {
 		if r.PostFormValue("explain") != "" {
 			access.Named(r, tryName+"/explain")
 			if m.CanExplain {
-				m.Answer, m.Wrong = s.explainer.ask(&s.Tools, s.server.Gateway().Node.Config(), Question{Account: m.Account, From: m.From, To: m.To, Text: m.Text})
+				m.Answer, m.Wrong = s.explainer.ask(
+					&s.Tools, s.server.Gateway().Node.Config(),
+					Question{Account: m.Account, From: m.From, To: m.To, Text: m.Text},
+				)
 			}
 			s.write(w, http.StatusOK, p.template(), v)
 			return

@@ -23,7 +23,8 @@ var templateFiles embed.FS
 var staticFiles embed.FS
 
 // policy lets a page load what this server has, and nothing else. Nothing in a page runs that is not one of its files.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // A site is the pages of one gateway.
 type site struct {
@@ -40,18 +41,26 @@ type site struct {
 
 // Tools are what the program does for the pages. The zero value does nothing.
 type Tools struct {
-	Explain func(c *config.Config, q Question) (string, error)    // says what a gateway with a configuration would do with a message
+	// says what a gateway with a configuration would do with a message
+	Explain func(c *config.Config, q Question) (string, error)
 	Pending func(ctx context.Context) (changes string, err error) // says what a reload would do, in lines for people
 }
 
 // Handler serves the pages of a server. It is admin.Pages.
 func (t Tools) Handler(server *admin.Server) http.Handler {
-	s := &site{Tools: t, server: server, templates: map[string]*template.Template{}, followers: make(chan struct{}, mostFollowers)}
+	s := &site{
+		Tools: t, server: server, templates: map[string]*template.Template{}, followers: make(chan struct{}, mostFollowers),
+	}
 	s.lists.server, s.details.server = server, server
 	s.routes = routes{t, server, &s.explainer}
 	s.pages = s.table()
 	for _, name := range append(s.names(), "login", "missing", "failed") {
-		s.templates[name] = template.Must(template.ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/hour.html", "templates/"+name+".html"))
+		s.templates[name] = template.Must(
+			template.ParseFS(
+				templateFiles, "templates/layout.html", "templates/parts.html", "templates/hour.html",
+				"templates/"+name+".html",
+			),
+		)
 	}
 	m := http.NewServeMux()
 	for i := range s.pages {
@@ -79,14 +88,20 @@ func (t Tools) Handler(server *admin.Server) http.Handler {
 	m.Handle("GET "+admin.PagesBase+"login", server.Limited(s.login))
 	m.Handle("POST "+admin.PagesBase+"login", server.Unlimited(s.begin))
 	m.Handle("POST "+admin.PagesBase+"logout", server.Limited(s.logout))
-	m.Handle("GET "+admin.PagesBase, s.allow(access.Look, server.Limited(s.show(&page{Title: "Not found", model: func(*http.Request) any { return nil }}))))
+	m.Handle(
+		"GET "+admin.PagesBase,
+		s.allow(access.Look, server.Limited(s.show(&page{Title: "Not found", model: func(*http.Request) any { return nil }}))),
+	)
 	m.Handle("GET "+admin.PagesBase+"static/", http.StripPrefix(admin.PagesBase+"static/", server.Limited(static())))
 	return protected(httpfault.Handler(m, server.Gateway().Node.Log, s.failed))
 }
 
 // failed answers a request at which its handler has panicked.
 func (s *site) failed(w http.ResponseWriter, r *http.Request) {
-	s.write(w, http.StatusInternalServerError, "failed", &view{Page: &page{}, Title: "This page cannot be shown", Pages: s.pages, Caller: access.CallerOf(r)})
+	s.write(
+		w, http.StatusInternalServerError, "failed",
+		&view{Page: &page{}, Title: "This page cannot be shown", Pages: s.pages, Caller: access.CallerOf(r)},
+	)
 }
 
 // static serves the files that pages load. An embedded file has no time, so that browsers would load it anew with each page if it
@@ -128,7 +143,8 @@ func protected(h http.Handler) http.Handler {
 		header := w.Header()
 		header.Set("Content-Security-Policy", policy)
 		header.Set("X-Content-Type-Options", "nosniff")
-		header.Set("Referrer-Policy", "same-origin") // without a referrer browsers send no origin either, and forms would be refused
+		// without a referrer browsers send no origin either, and forms would be refused
+		header.Set("Referrer-Policy", "same-origin")
 		if !strings.HasPrefix(r.URL.Path, admin.PagesBase+"static/") {
 			header.Set("Cache-Control", "no-store")
 		}

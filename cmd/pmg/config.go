@@ -141,14 +141,20 @@ func namedConfig(cmd *cobra.Command) *config.Config {
 
 // allowFlag adds the flag that lets files with passwords and keys be read by everybody.
 func allowFlag(cmd *cobra.Command, allow *bool) {
-	cmd.Flags().BoolVar(allow, "allow-insecure-files", false, "go on though every user of this machine can read passwords or keys")
+	cmd.Flags().BoolVar(
+		allow, "allow-insecure-files", false, "go on though every user of this machine can read passwords or keys",
+	)
 }
 
 // loadPrivate loads the configuration, unless everybody can read its passwords or keys and that is not allowed.
 func loadPrivate(w io.Writer, file string, o config.Options, allow bool) (*config.Config, error) {
 	c, err := loadChecked(w, file, o)
 	if err == nil && len(c.Exposed()) > 0 && !allow {
-		return nil, fmt.Errorf("cannot use configuration: every user of this machine can read passwords or keys in %s; run \"chmod o-r %s\", or start with --allow-insecure-files", strings.Join(c.Exposed(), ", "), strings.Join(c.Exposed(), " "))
+		return nil, fmt.Errorf(
+			"cannot use configuration: every user of this machine can read passwords or keys in %s; run \"chmod o-r "+
+				"%s\", or start with --allow-insecure-files",
+			strings.Join(c.Exposed(), ", "), strings.Join(c.Exposed(), " "),
+		)
 	}
 	return c, err
 }

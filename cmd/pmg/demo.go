@@ -62,7 +62,9 @@ The exit status is 1 when a message is missing, doubled, refused or unanswered.`
 	f.IntVar(&o.Connections, "connections", 64, "how many clients send them")
 	f.IntVar(&o.Window, "window", 10, "messages each client may have unanswered")
 	f.Float64Var(&seconds, "seconds", 0, "how long to send, instead of --messages")
-	f.StringVar(&o.Protocol, "protocol", "smpp", "what clients and SMSC speak: "+loadtest.Protocols()+"; http: what clients speak")
+	f.StringVar(
+		&o.Protocol, "protocol", "smpp", "what clients and SMSC speak: "+loadtest.Protocols()+"; http: what clients speak",
+	)
 	f.StringVar(&engine, "store", config.PebbleStore, "where messages wait: pebble, on disk, or memory")
 	return cmd
 }
@@ -300,7 +302,10 @@ type demoRequests struct{ login, submit, shown string }
 // the SMSC.
 func (d *demo) shown() pdulog.Query {
 	if d.web != nil {
-		return pdulog.Query{Last: 4, Connectors: []string{"operator"}, Filter: pdulog.Filter{Commands: []string{"submit_sm*", "deliver_sm*"}}}
+		return pdulog.Query{
+			Last: 4, Connectors: []string{"operator"},
+			Filter: pdulog.Filter{Commands: []string{"submit_sm*", "deliver_sm*"}},
+		}
 	}
 	return pdulog.Query{Last: 4, Filter: pdulog.Filter{Commands: []string{d.requests().shown}}}
 }
@@ -372,17 +377,27 @@ func (d *demo) summary(out io.Writer, connections int) error {
 	if problems != nil {
 		mark = "✗"
 	}
-	fmt.Fprintf(out, "%s messages     %s sent, %s answered, %s delivered\n", mark, thousands(c.Sent), thousands(c.Answered), thousands(c.Delivered))
+	fmt.Fprintf(
+		out, "%s messages     %s sent, %s answered, %s delivered\n", mark, thousands(c.Sent), thousands(c.Answered),
+		thousands(c.Delivered),
+	)
 	fmt.Fprintf(out, "  missing      %s\n", thousands(c.Missing))
 	fmt.Fprintf(out, "  doubled      %s\n", thousands(c.Doubled))
-	fmt.Fprintf(out, "  throughput   %s messages a second, from client to SMSC\n", thousands(int64(d.delivered.MessagesPerSecond)))
-	fmt.Fprintf(out, "  latency      half of the answers within %s, 99 %% within %s\n", within(d.load.Latency.P50), within(d.load.Latency.P99))
+	fmt.Fprintf(
+		out, "  throughput   %s messages a second, from client to SMSC\n", thousands(int64(d.delivered.MessagesPerSecond)),
+	)
+	fmt.Fprintf(
+		out, "  latency      half of the answers within %s, 99 %% within %s\n", within(d.load.Latency.P50),
+		within(d.load.Latency.P99),
+	)
 	var err error
 	if d.web != nil {
 		fmt.Fprintln(out)
 		err = d.web.Tell(out, func() error { return d.printLog(out) })
 	} else {
-		fmt.Fprintf(out, "  goroutines   %d with 1 client, %d with %s\n", d.goroutinesOfOne, d.goroutinesOfAll, clients(connections))
+		fmt.Fprintf(
+			out, "  goroutines   %d with 1 client, %d with %s\n", d.goroutinesOfOne, d.goroutinesOfAll, clients(connections),
+		)
 		fmt.Fprintf(out, "\nOne message in the pdu log (%s):\n\n", d.logSize())
 		err = d.printLog(out)
 	}

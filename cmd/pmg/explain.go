@@ -54,7 +54,11 @@ is told.`,
 	f.StringVar(&q.From, "from", "", "the message's source `address`; none when not given")
 	f.StringVar(&q.To, "to", "", "its destination `address`")
 	f.StringVar(&q.Account, "account", "", "the client that submits it; the only one when not given")
-	f.StringVar(&q.Connector, "connector", "", "the connector that it arrives on: an out connector for a message from an SMSC; the first that the account may use when not given")
+	f.StringVar(
+		&q.Connector, "connector", "",
+		"the connector that it arrives on: an out connector for a message from an SMSC; the first that the account may "+
+			"use when not given",
+	)
 	f.StringVar(&q.Text, "text", "", "its text")
 	f.DurationVar(&q.DeliverIn, "deliver-in", 0, "how long it is until its delivery time; immediately when not given")
 	f.DurationVar(&q.Validity, "validity", 0, "the validity that its sender gives it; none when not given")
@@ -64,5 +68,7 @@ is told.`,
 
 // explainMessage answers a question of the operators' pages.
 func explainMessage(c *config.Config, q web.Question) (string, error) {
-	return explain.Ask(c, newDriver, explain.Question{Account: q.Account, Connector: q.Connector, From: q.From, To: q.To, Text: q.Text})
+	return explain.Ask(
+		c, newDriver, explain.Question{Account: q.Account, Connector: q.Connector, From: q.From, To: q.To, Text: q.Text},
+	)
 }

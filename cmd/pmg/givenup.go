@@ -15,10 +15,18 @@ func (s *server) givenUp() error {
 		return nil
 	}
 	if s.gateway.Keeper.Durable() {
-		s.log.Info().Int64("queued", queued).Int64("scheduled", scheduled).Msg("messages that wait stay in the store; the next start sends them")
+		s.log.Info().Int64("queued", queued).Int64("scheduled", scheduled).Msg(
+			"messages that wait stay in the store; the next start sends them",
+		)
 		return nil
 	}
 	s.log.Error().Int64("queued", queued).Int64("scheduled", scheduled).
 		Msg("stopped with messages that were accepted and not sent; the memory store forgets them")
-	return exitError{fmt.Errorf("cannot send %d accepted messages before the end, %d of them scheduled for later: they are given up", queued+scheduled, scheduled), exitTemporary}
+	return exitError{
+		fmt.Errorf(
+			"cannot send %d accepted messages before the end, %d of them scheduled for later: they are given up",
+			queued+scheduled, scheduled,
+		),
+		exitTemporary,
+	}
 }

@@ -58,7 +58,10 @@ func newReleaseCommand() *cobra.Command {
 that wait leave by the connector again.`,
 		Example: "  pmg release operator",
 	}, nil, func(c *admin.Ordered, name string) string {
-		return fmt.Sprintf("messages are sent to %s again; %d wait there, and %d of %d sessions are open", name, c.Queued, c.Sessions, c.Instances)
+		return fmt.Sprintf(
+			"messages are sent to %s again; %d wait there, and %d of %d sessions are open", name, c.Queued, c.Sessions,
+			c.Instances,
+		)
 	})
 }
 
@@ -74,13 +77,18 @@ between further attempts stay as they were.`,
 		if c.Sessions >= c.Instances {
 			return fmt.Sprintf("all %d sessions of %s are open", c.Instances, name)
 		}
-		return fmt.Sprintf("%s is being connected: %d of %d sessions were open; pmg status shows what comes of it", name, c.Sessions, c.Instances)
+		return fmt.Sprintf(
+			"%s is being connected: %d of %d sessions were open; pmg status shows what comes of it", name, c.Sessions,
+			c.Instances,
+		)
 	})
 }
 
 // newOrderCommand completes a command that sends an order about a connector to the gateway. set adds what
 // flags ask for, and say returns what was done.
-func newOrderCommand(path string, cmd *cobra.Command, set func(url.Values) error, say func(c *admin.Ordered, name string) string) *cobra.Command {
+func newOrderCommand(
+	path string, cmd *cobra.Command, set func(url.Values) error, say func(c *admin.Ordered, name string) string,
+) *cobra.Command {
 	var o statusOptions
 	cmd.Args = oneArg("the name of a connector, as in the configuration")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -38,7 +38,9 @@ account and reload. A session to an SMSC is connected again.`,
 				query = url.Values{"session": {args[0]}}
 			}
 			var done admin.Kicked
-			if err := askAdmin(cmd.Context(), &o.Gateway, http.MethodPost, admin.Base+"/kick?"+query.Encode(), &done); err != nil {
+			if err := askAdmin(
+				cmd.Context(), &o.Gateway, http.MethodPost, admin.Base+"/kick?"+query.Encode(), &done,
+			); err != nil {
 				return err
 			}
 			for _, name := range done.Sessions {

@@ -104,7 +104,10 @@ func newLoadCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&o.To, "to", "", "`host:port` of the gateway")
 	f.StringVar(&o.Protocol, "protocol", "smpp", loadtest.Protocols()+", or http for the gateway's own API")
-	f.BoolVar(&stream, "stream", false, "with --protocol http: each connection sends a stream of lines, of which --window are unanswered")
+	f.BoolVar(
+		&stream, "stream", false,
+		"with --protocol http: each connection sends a stream of lines, of which --window are unanswered",
+	)
 	f.IntVar(&o.Connections, "connections", o.Connections, "how many connections to bind")
 	f.IntVar(&o.Window, "window", o.Window, "submits unanswered on each connection")
 	f.Int64Var(&o.Messages, "messages", 0, "how many messages to send; 0: until --duration is over")
@@ -118,7 +121,10 @@ func newLoadCommand() *cobra.Command {
 	f.StringVar(&o.SystemID, "system-id", o.SystemID, "system_id to bind with")
 	f.StringVar(&o.Password, "password", o.Password, "password to bind with")
 	f.StringArrayVar(&accounts, "account", nil, "`system_id:password` to bind with; given several times, connections take turns")
-	f.StringVar(&bind, "bind", o.Bind.String(), "transmitter, receiver, transceiver, or tx+rx: each connection is a transmitter and a receiver")
+	f.StringVar(
+		&bind, "bind", o.Bind.String(),
+		"transmitter, receiver, transceiver, or tx+rx: each connection is a transmitter and a receiver",
+	)
 	f.StringVar(&o.Source, "source", o.Source, "source address")
 	f.StringVar(&o.Destination, "destination", o.Destination, "`prefix` of the destinations; seven digits of the number follow")
 	f.Int64Var(&o.MO, "mo", 0, "how many mobile-originated messages to wait for")
@@ -135,7 +141,10 @@ func newLoadCommand() *cobra.Command {
 func addContentFlags(cmd *cobra.Command, c *loadtest.Content, coding *string) {
 	f := cmd.Flags()
 	f.IntVar(&c.Size, "size", loadtest.DefaultLoadOptions().Size, "octets of text, 14 to 254")
-	f.StringVar(coding, "coding", "plain", "plain (GSM 7-bit, the letter x), gsm (every character), ucs2 (with emoji) or binary (every octet)")
+	f.StringVar(
+		coding, "coding", "plain",
+		"plain (GSM 7-bit, the letter x), gsm (every character), ucs2 (with emoji) or binary (every octet)",
+	)
 	f.IntVar(&c.Parts, "parts", 1, "how many messages in a row are the parts of a long one, with a user data header")
 	f.StringVar(&c.Text, "text", "", "text behind the number, instead of only the letter x")
 }
@@ -241,7 +250,10 @@ func printSummary(w io.Writer, asJSON bool, result any) error {
 				fmt.Fprintf(table, "  %s\t%d\n", key, x[key])
 			}
 		case loadtest.Latency:
-			fmt.Fprintf(table, "%s\tp50 %.0f us, p90 %.0f us, p99 %.0f us, p99.9 %.0f us, max %.0f us\n", name, x.P50, x.P90, x.P99, x.P999, x.Max)
+			fmt.Fprintf(
+				table, "%s\tp50 %.0f us, p90 %.0f us, p99 %.0f us, p99.9 %.0f us, max %.0f us\n", name, x.P50, x.P90, x.P99,
+				x.P999, x.Max,
+			)
 		case float64:
 			decimals := 0
 			if name == "seconds" {

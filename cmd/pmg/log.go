@@ -132,7 +132,11 @@ func (l *logFlags) checkLogsExist(stderr io.Writer) error {
 	}
 	err = nil
 	if len(existing) == 0 {
-		err = fmt.Errorf("no pdu logs in %s: is pdulog.enabled set, has a client connected, and is this the gateway's directory? --dir or --config names another", l.dir)
+		err = fmt.Errorf(
+			"no pdu logs in %s: is pdulog.enabled set, has a client connected, and is this the gateway's directory? "+
+				"--dir or --config names another",
+			l.dir,
+		)
 	}
 	for _, c := range l.connectors {
 		if len(existing) > 0 && !slices.Contains(existing, c) {

@@ -47,9 +47,11 @@ func exitStatus(err error) int {
 
 func newRootCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "pmg",
-		Short:         "An SMS protocol gateway",
-		Long:          "pmg accepts messages from clients of SMPP, UCP and HTTP, routes them, forwards them to SMSCs,\nand logs every PDU.\n\nThe exit status is 0 when the command succeeded, and 1 when it failed or found a\nproblem: the reason is on standard error. That of serve may also be 70 or 75, see its\nhelp.",
+		Use:   "pmg",
+		Short: "An SMS protocol gateway",
+		Long: "pmg accepts messages from clients of SMPP, UCP and HTTP, routes them, forwards them to " +
+			"SMSCs,\nand logs every PDU.\n\nThe exit status is 0 when the command succeeded, and 1 when it failed or " +
+			"found a\nproblem: the reason is on standard error. That of serve may also be 70 or 75, see its\nhelp.",
 		Version:       version,
 		SilenceUsage:  true,
 		SilenceErrors: true,

@@ -19,7 +19,9 @@ import (
 // messages in it. failed is called once if the store fails for good.
 func openStore(g *gateway.Gateway, cfg *config.Config, log zerolog.Logger, failed func(error)) error {
 	if cfg.Store.Engine == config.MemoryStore {
-		log.Info().Msg("messages that wait are kept in memory only: they are lost when the gateway stops; store.engine: pebble keeps them")
+		log.Info().Msg(
+			"messages that wait are kept in memory only: they are lost when the gateway stops; store.engine: pebble keeps them",
+		)
 		return g.Keep(store.NewMemory(), nil)
 	}
 	dir, err := filepath.Abs(cfg.Store.Dir) // so that an error names the directory, wherever pmg was started

@@ -39,7 +39,9 @@ func newDriver(protocol string, c *config.Config) (protocols.Driver, error) {
 
 // sessionNames are those of the protocols whose peers log in and stay.
 func sessionNames() []string {
-	return slices.DeleteFunc(protocolNames(), func(name string) bool { return !(&config.Connector{Protocol: name}).HasSessions() })
+	return slices.DeleteFunc(
+		protocolNames(), func(name string) bool { return !(&config.Connector{Protocol: name}).HasSessions() },
+	)
 }
 
 // newSessionDriver returns the driver of a protocol that has sessions, with the protocol's own limits.

@@ -45,7 +45,8 @@ are in one of the other states, and none that is queued.`,
   pmg queue list --account acme --limit 0 --text --json > acme.json`,
 	}
 	cmd.AddCommand(newQueueSumsCommand(), newQueueListCommand(), newQueueShowCommand(),
-		newQueueChangeCommand(operate.DeleteMessages), newQueueChangeCommand(operate.MoveMessages), newQueueChangeCommand(operate.RetryMessages))
+		newQueueChangeCommand(operate.DeleteMessages), newQueueChangeCommand(operate.MoveMessages),
+		newQueueChangeCommand(operate.RetryMessages))
 	return cmd
 }
 
@@ -78,7 +79,9 @@ func queueStates() []string {
 // check checks what was selected.
 func (o *queueOptions) check(ids []string) error {
 	if s := o.query.State; s != "" && !slices.Contains(queueStates(), s) {
-		return fmt.Errorf("cannot select messages: there is no state %q; --state is one of %s", s, strings.Join(queueStates(), ", "))
+		return fmt.Errorf(
+			"cannot select messages: there is no state %q; --state is one of %s", s, strings.Join(queueStates(), ", "),
+		)
 	}
 	if k := o.query.Kind; k != "" && k != "submit" && k != "mo" && k != "receipt" {
 		return fmt.Errorf("cannot select messages: there is no kind %q; --kind is submit, mo or receipt", k)
@@ -111,7 +114,11 @@ func (o *queueOptions) checkNames(ctx context.Context, source queueSource) error
 	c, a := o.query.Connector, o.query.Account
 	switch {
 	case c != "" && clients[c]:
-		return fmt.Errorf("cannot select messages: connector %s is for clients, and messages wait for the account that they go to: use --account", c)
+		return fmt.Errorf(
+			"cannot select messages: connector %s is for clients, and messages wait for the account that they go to: "+
+				"use --account",
+			c,
+		)
 	case c != "" && !slices.Contains(connectors, c):
 		return unknownName("connector", c, connectors)
 	case a != "" && !slices.Contains(accounts, a):
@@ -130,7 +137,8 @@ func unknownName(what, name string, names []string) error {
 // isAll reports whether nothing is selected.
 func (o *queueOptions) isAll() bool {
 	q := &o.query
-	return len(q.IDs) == 0 && q.Connector == "" && q.Account == "" && q.Dest == "" && q.Older == 0 && q.State == "" && q.Kind == ""
+	return len(q.IDs) == 0 && q.Connector == "" && q.Account == "" && q.Dest == "" && q.Older == 0 && q.State == "" &&
+		q.Kind == ""
 }
 
 // idsAtOnce is how many ids a request names.
@@ -138,7 +146,9 @@ const idsAtOnce = 200
 
 // each calls ask for a page after the other, and f for its messages, up to the limit. Where a page
 // was cut off by the limit, more reports that there may be others.
-func (o *queueOptions) each(ctx context.Context, ask func(admin.QueueQuery) (operate.QueuePage, error), f func(operate.QueuePage) error) (more bool, err error) {
+func (o *queueOptions) each(
+	ctx context.Context, ask func(admin.QueueQuery) (operate.QueuePage, error), f func(operate.QueuePage) error,
+) (more bool, err error) {
 	left, said := o.limit, false
 	parts := [][]uint64{nil}
 	if len(o.query.IDs) > 0 {
@@ -161,7 +171,11 @@ func (o *queueOptions) each(ctx context.Context, ask func(admin.QueueQuery) (ope
 			}
 			if page.Memory && !said {
 				said = true
-				fmt.Fprintln(o.notes, "this gateway keeps queued messages in memory only (store.engine: memory), where they cannot be listed or changed: this is about those that were put aside")
+				fmt.Fprintln(
+					o.notes,
+					"this gateway keeps queued messages in memory only (store.engine: memory), where they cannot be "+
+						"listed or changed: this is about those that were put aside",
+				)
 			}
 			left -= len(page.Messages)
 			if o.limit > 0 && left <= 0 {
@@ -188,14 +202,25 @@ func (o *queueOptions) missing(n int) error {
 	case len(o.query.IDs) == 0 || n >= len(o.query.IDs):
 		return nil
 	case len(o.query.IDs) == 1:
-		return fmt.Errorf("there is no message %s: it has been sent or has ended otherwise, or the flags exclude it; pmg trace shows what became of it", sms.FormatID(o.query.IDs[0]))
+		return fmt.Errorf(
+			"there is no message %s: it has been sent or has ended otherwise, or the flags exclude it; pmg trace shows "+
+				"what became of it",
+			sms.FormatID(o.query.IDs[0]),
+		)
 	}
-	return fmt.Errorf("%d of %d messages are not there: they have been sent or have ended otherwise, or the flags exclude them; pmg trace shows what became of them", len(o.query.IDs)-n, len(o.query.IDs))
+	return fmt.Errorf(
+		"%d of %d messages are not there: they have been sent or have ended otherwise, or the flags exclude them; pmg "+
+			"trace shows what became of them",
+		len(o.query.IDs)-n, len(o.query.IDs),
+	)
 }
 
 // queueVerbs are how the changes are called in texts.
 func queueVerbs() map[string]string {
-	return map[string]string{operate.DeleteMessages: operate.ResultDeleted, operate.MoveMessages: operate.ResultMoved, operate.RetryMessages: operate.ResultRetried}
+	return map[string]string{
+		operate.DeleteMessages: operate.ResultDeleted, operate.MoveMessages: operate.ResultMoved,
+		operate.RetryMessages: operate.ResultRetried,
+	}
 }
 
 func newQueueChangeCommand(what string) *cobra.Command {
@@ -209,7 +234,9 @@ func newQueueChangeCommand(what string) *cobra.Command {
 				return err
 			}
 			if o.isAll() && !all {
-				return fmt.Errorf("cannot %s messages: name their ids, or select them with flags; --all selects every message", what)
+				return fmt.Errorf(
+					"cannot %s messages: name their ids, or select them with flags; --all selects every message", what,
+				)
 			}
 			running, err := o.findRunning(cmd)
 			if err != nil {
@@ -221,17 +248,21 @@ func newQueueChangeCommand(what string) *cobra.Command {
 	switch what {
 	case operate.DeleteMessages:
 		cmd.Short = "Delete messages that wait"
-		cmd.Long = "Deletes the messages with these ids, or those that the flags select. They count as\nfailed. A message that is under way is left alone."
+		cmd.Long = "Deletes the messages with these ids, or those that the flags select. They count as\nfailed. A " +
+			"message that is under way is left alone."
 		cmd.Example = "  pmg queue delete 1a1fb0c12c230d41\n  pmg queue delete --state quarantined --older 24h --dry-run"
 	case operate.MoveMessages:
 		cmd.Short = "Move messages to the queue of another out connector"
-		cmd.Long = "Moves the messages with these ids, or those that the flags select, whatever their\nroutes say. Their attempts are forgotten. A message that is under way is left alone."
+		cmd.Long = "Moves the messages with these ids, or those that the flags select, whatever their\nroutes say. " +
+			"Their attempts are forgotten. A message that is under way is left alone."
 		cmd.Example = "  pmg queue move --connector operator --to second\n  pmg queue move 1a1fb0c12c230d41 --to second"
 		cmd.Flags().StringVar(&change.To, "to", "", "the out `connector` that they are moved to")
 		_ = cmd.MarkFlagRequired("to")
 	default:
 		cmd.Short = "Route messages again, and send them as if they had just come"
-		cmd.Long = "Routes the messages with these ids, or those that the flags select, by the routes in\nforce, and forgets their attempts: those that are parked or quarantined, and those that\nare queued; for an orphan its message is looked for again. A message that no route leads\nanywhere, or that is under way, is left alone."
+		cmd.Long = "Routes the messages with these ids, or those that the flags select, by the routes in\nforce, and " +
+			"forgets their attempts: those that are parked or quarantined, and those that\nare queued; for an orphan " +
+			"its message is looked for again. A message that no route leads\nanywhere, or that is under way, is left alone."
 		cmd.Example = "  pmg queue retry --state parked\n  pmg queue retry --connector operator --older 1h"
 	}
 	o.flags(cmd, 0)
@@ -251,27 +282,31 @@ func runQueueChange(cmd *cobra.Command, o *queueOptions, source runningStore, ch
 	results := map[string]int{}
 	var matched, looked int
 	said := time.Now()
-	_, err := o.each(ctx, func(q admin.QueueQuery) (operate.QueuePage, error) { return source.change(ctx, q, change) }, func(p operate.QueuePage) error {
-		matched += len(p.Messages)
-		looked += p.Looked
-		t := newQueueTable()
-		for i := range p.Messages {
-			m := &p.Messages[i]
-			results[m.Result]++
-			switch {
-			case change.DryRun:
-				t.addMessage(m)
-			case m.Result != queueVerbs()[change.What]:
-				fmt.Fprintf(out, "%s: %s\n", printable(m.ID), printable(m.Result))
+	_, err := o.each(ctx, func(q admin.QueueQuery) (operate.QueuePage, error) { return source.change(ctx, q, change) },
+		func(p operate.QueuePage) error {
+			matched += len(p.Messages)
+			looked += p.Looked
+			t := newQueueTable()
+			for i := range p.Messages {
+				m := &p.Messages[i]
+				results[m.Result]++
+				switch {
+				case change.DryRun:
+					t.addMessage(m)
+				case m.Result != queueVerbs()[change.What]:
+					fmt.Fprintf(out, "%s: %s\n", printable(m.ID), printable(m.Result))
+				}
 			}
-		}
-		if now := time.Now(); now.Sub(said) > progressEvery {
-			said = now
-			fmt.Fprintf(cmd.ErrOrStderr(), "%d messages looked at, %d %s\n", looked, results[queueVerbs()[change.What]], queueVerbs()[change.What])
-		}
-		_, err := io.WriteString(out, tableText(t.table))
-		return err
-	})
+			if now := time.Now(); now.Sub(said) > progressEvery {
+				said = now
+				fmt.Fprintf(
+					cmd.ErrOrStderr(), "%d messages looked at, %d %s\n", looked, results[queueVerbs()[change.What]],
+					queueVerbs()[change.What],
+				)
+			}
+			_, err := io.WriteString(out, tableText(t.table))
+			return err
+		})
 	if change.DryRun {
 		fmt.Fprintf(out, "%s would be %s; nothing was changed\n", messages(matched), queueVerbs()[change.What])
 	} else {
@@ -293,7 +328,9 @@ func queueSummary(what string, results map[string]int) string {
 	s := messages(results[queueVerbs()[what]]) + " " + queueVerbs()[what]
 	for _, r := range []struct{ result, text string }{
 		{operate.ResultUnderWay, "under way and left alone"}, {operate.ResultNoRoute, "without a route and left alone"},
-		{operate.ResultGone, "ended meanwhile"}, {operate.ResultBad, "unreadable and left alone: delete them, or see pmg store check"},
+		{operate.ResultGone, "ended meanwhile"}, {
+			operate.ResultBad, "unreadable and left alone: delete them, or see pmg store check",
+		},
 	} {
 		if n := results[r.result]; n > 0 {
 			s += fmt.Sprintf("; %d %s", n, r.text)

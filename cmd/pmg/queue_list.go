@@ -20,14 +20,18 @@ const listed = 100
 func newQueueListCommand() *cobra.Command {
 	var o queueOptions
 	cmd := &cobra.Command{
-		Use:     "list [ID]...",
-		Short:   "List messages that wait",
-		Long:    "Lists the messages in the store in the order in which they came, the first 100 unless\n--limit says otherwise. Texts are shown by pmg queue show alone, and with --json, if\n--text is set.",
-		Example: "  pmg queue list\n  pmg queue list --state quarantined --json | jq -r .reason\n  pmg queue list --connector operator --destination 467 --older 1h --limit 0",
+		Use:   "list [ID]...",
+		Short: "List messages that wait",
+		Long: "Lists the messages in the store in the order in which they came, the first 100 unless\n--limit says " +
+			"otherwise. Texts are shown by pmg queue show alone, and with --json, if\n--text is set.",
+		Example: "  pmg queue list\n  pmg queue list --state quarantined --json | jq -r .reason\n  pmg queue list " +
+			"--connector operator --destination 467 --older 1h --limit 0",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, args, func(ctx context.Context, source queueSource) (int, error) {
 				if o.asJSON {
-					return o.writeMessages(ctx, source, func(m *operate.StoredMessage) error { return writeJSON(cmd.OutOrStdout(), m) })
+					return o.writeMessages(
+						ctx, source, func(m *operate.StoredMessage) error { return writeJSON(cmd.OutOrStdout(), m) },
+					)
 				}
 				return o.writeTable(ctx, source, cmd)
 			})
@@ -114,7 +118,9 @@ func (o *queueOptions) writeTable(ctx context.Context, source queueSource, cmd *
 }
 
 // writeMessages calls write for each message, and returns how many there are.
-func (o *queueOptions) writeMessages(ctx context.Context, source queueSource, write func(m *operate.StoredMessage) error) (n int, err error) {
+func (o *queueOptions) writeMessages(
+	ctx context.Context, source queueSource, write func(m *operate.StoredMessage) error,
+) (n int, err error) {
 	_, err = o.each(ctx, o.lists(ctx, source), func(p operate.QueuePage) error {
 		for i := range p.Messages {
 			if err := write(&p.Messages[i]); err != nil {
@@ -134,11 +140,15 @@ type queueTable struct {
 }
 
 func newQueueTable() queueTable {
-	return queueTable{newTable(8, "id", "state", "waits for", "account", "from", "kind", "source", "destination", "age", "attempts", "octets"), time.Now()}
+	return queueTable{
+		newTable(8, "id", "state", "waits for", "account", "from", "kind", "source", "destination", "age", "attempts", "octets"),
+		time.Now(),
+	}
 }
 
 func (t queueTable) addMessage(m *operate.StoredMessage) {
-	t.add(m.ID, m.State, waitsFor(m.Connector, m.Receiver), dash(m.Account), dash(m.From), dash(m.Kind), dash(m.Source), dash(m.Dest),
+	t.add(m.ID, m.State, waitsFor(m.Connector, m.Receiver), dash(m.Account), dash(m.From), dash(m.Kind), dash(m.Source),
+		dash(m.Dest),
 		span(t.now.Sub(m.Arrived).Round(time.Second).Seconds()), count(int64(m.Attempts)), count(int64(m.Octets)))
 }
 

@@ -89,7 +89,9 @@ func (o *storeOptions) load() (*config.Config, error) {
 // storeDir returns the directory of a configuration's store.
 func storeDir(cfg *config.Config, file string) (string, error) {
 	if cfg.Store.Engine == config.MemoryStore {
-		return "", fmt.Errorf("cannot find the store: %s has store.engine: memory, so there is none when the gateway is stopped", file)
+		return "", fmt.Errorf(
+			"cannot find the store: %s has store.engine: memory, so there is none when the gateway is stopped", file,
+		)
 	}
 	return cfg.Store.Dir, nil
 }
@@ -169,7 +171,9 @@ func (o *storeOptions) findRunning(cmd *cobra.Command) (running runningStore, er
 	}
 	running, ok := source.(runningStore)
 	if !ok {
-		return running, errors.Join(fmt.Errorf("cannot ask a gateway that is stopped: start it for %q", cmd.CommandPath()), source.close())
+		return running, errors.Join(
+			fmt.Errorf("cannot ask a gateway that is stopped: start it for %q", cmd.CommandPath()), source.close(),
+		)
 	}
 	return running, nil
 }
@@ -194,7 +198,9 @@ func (s runningStore) change(ctx context.Context, q admin.QueueQuery, c operate.
 
 func (s runningStore) backup(ctx context.Context, to string) (string, error) {
 	var done admin.BackedUp
-	err := askAdminFor(ctx, backupTimeout, s.Gateway, http.MethodPost, admin.Base+"/store/backup?"+url.Values{"name": {to}}.Encode(), &done)
+	err := askAdminFor(
+		ctx, backupTimeout, s.Gateway, http.MethodPost, admin.Base+"/store/backup?"+url.Values{"name": {to}}.Encode(), &done,
+	)
 	return done.Directory, err
 }
 

@@ -26,8 +26,9 @@ func newQueueSumsCommand() *cobra.Command {
 for, and by the account that they came from: how many, the age of the first one, at what
 rate the peer takes messages, and how long it would take for all. The rate is that of --over, for which the command waits; "-" says that
 nothing was taken meanwhile. Messages with a delivery time to come are not counted.`,
-		Example: "  pmg queue sums\n  pmg queue sums --over 10s\n  pmg queue sums --json | jq -r 'select(.receiver == \"acme\") | .messages'",
-		Args:    cobra.NoArgs,
+		Example: "  pmg queue sums\n  pmg queue sums --over 10s\n  pmg queue sums --json | jq -r 'select(.receiver == " +
+			"\"acme\") | .messages'",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if over < 0 {
 				return fmt.Errorf("cannot use --over %v: it must not be negative", over)

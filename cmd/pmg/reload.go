@@ -49,7 +49,10 @@ With --address and without -c, pmg reload does not check a file first.`,
 					return err
 				}
 				if o.Address == "" && o.Find(c, o.config) != nil {
-					return fmt.Errorf("cannot ask gateway: %s sets no admin.address and no admin.socket, so send SIGHUP to its process instead", o.config)
+					return fmt.Errorf(
+						"cannot ask gateway: %s sets no admin.address and no admin.socket, so send SIGHUP to its process instead",
+						o.config,
+					)
 				}
 				if o.config, err = filepath.Abs(o.config); err != nil {
 					return fmt.Errorf("cannot find configuration: %w", err)
@@ -168,7 +171,10 @@ func (s *server) compare(file string) (string, error) {
 	}
 	now := s.gateway.Node.Config()
 	if losses := now.Losses(cfg); len(losses) > 0 {
-		fmt.Fprintf(&b, "a reload would be refused, because it would remove %s; pmg reload --force does that\n", strings.Join(losses, ", "))
+		fmt.Fprintf(
+			&b, "a reload would be refused, because it would remove %s; pmg reload --force does that\n",
+			strings.Join(losses, ", "),
+		)
 	}
 	changes := now.Diff(cfg)
 	for _, c := range changes {

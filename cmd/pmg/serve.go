@@ -99,7 +99,8 @@ func serve(cfg *config.Config, file string, allow bool) error {
 	s.allow = allow
 	s.manager = notify.New(os.Getenv, os.Getpid())
 	debug.SetMemoryLimit(cfg.Limits.MemoryLimit())
-	log.Info().Str("architecture", cfg.Architecture).Str("version", version).Str("config", file).Int("pid", os.Getpid()).Msg("serving")
+	log.Info().Str("architecture", cfg.Architecture).Str("version", version).Str("config", file).Int("pid", os.Getpid()).
+		Msg("serving")
 	defer log.Info().Msg("stopped")
 	watched, unwatch := context.WithCancel(context.Background())
 	defer unwatch()
@@ -107,7 +108,9 @@ func serve(cfg *config.Config, file string, allow bool) error {
 	if err := s.run(signals, file); err != nil {
 		return err
 	}
-	log.Info().Stringer("at_most", s.gateway.Node.Config().Limits.DrainTimeout).Msg("stopping; interrupt again to end immediately")
+	log.Info().Stringer("at_most", s.gateway.Node.Config().Limits.DrainTimeout).Msg(
+		"stopping; interrupt again to end immediately",
+	)
 	ctx, cancel := context.WithTimeout(context.Background(), s.gateway.Node.Config().Limits.DrainTimeout)
 	defer cancel()
 	go func() {
@@ -147,7 +150,10 @@ func handedOver(cfg *config.Config, log zerolog.Logger) stages.Listeners {
 		for _, address := range addresses {
 			if !slices.ContainsFunc(sockets, func(s sock.Listening) bool { return s.Is(address) }) {
 				log.Warn().Str("name", name).Str("address", address).
-					Msg("nothing listens on this address of the configuration: the sockets of that name that were handed over have others")
+					Msg(
+						"nothing listens on this address of the configuration: the sockets of that name that were " +
+							"handed over have others",
+					)
 			}
 		}
 	}
@@ -160,7 +166,10 @@ func handedOver(cfg *config.Config, log zerolog.Logger) stages.Listeners {
 		}
 	}
 	for name, sockets := range handed {
-		log.Warn().Str("name", name).Msg("a socket was handed over that nobody uses, and is closed: its name (FileDescriptorName) must be that of a connector that listens, or admin where admin.address is given")
+		log.Warn().Str("name", name).Msg(
+			"a socket was handed over that nobody uses, and is closed: its name (FileDescriptorName) must be that of a " +
+				"connector that listens, or admin where admin.address is given",
+		)
 		for _, s := range sockets {
 			_ = unix.Close(s.FD)
 		}
@@ -195,7 +204,9 @@ func become(cfg *config.Config, file string, log zerolog.Logger, opened stages.L
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		return fmt.Errorf("cannot read configuration: %w: user %s (user) must be able to, for reloads: chgrp and chmod g+r", err, cfg.User)
+		return fmt.Errorf(
+			"cannot read configuration: %w: user %s (user) must be able to, for reloads: chgrp and chmod g+r", err, cfg.User,
+		)
 	}
 	return f.Close()
 }
@@ -307,7 +318,10 @@ func (s *server) end(ctx context.Context, failure error) error {
 
 // unended is what pmg exits with when it was stopped and does not end.
 func (s *server) unended() error {
-	err := errors.New("cannot end cleanly: something does not answer, perhaps a disk; look at the disks of store.dir, events.dir and pdulog.dir")
+	err := errors.New(
+		"cannot end cleanly: something does not answer, perhaps a disk; look at the disks of store.dir, events.dir and " +
+			"pdulog.dir",
+	)
 	if s.gateway.Keeper.Durable() {
 		err = fmt.Errorf("%w. Messages that were confirmed and not sent are in the store; the next start sends them", err)
 	}

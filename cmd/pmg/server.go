@@ -60,7 +60,10 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 		return nil, err
 	}
 	s.recover()
-	if s.admin, err = admin.Start(cfg, g, s.engine, version, s.askReload, web.Tools{Explain: explainMessage, Pending: s.pending}.Handler, opened[adminSocket]...); err != nil {
+	if s.admin, err = admin.Start(
+		cfg, g, s.engine, version, s.askReload, web.Tools{Explain: explainMessage, Pending: s.pending}.Handler,
+		opened[adminSocket]...,
+	); err != nil {
 		s.stopRecovery()
 		s.recovery.Wait()
 		_ = s.engine.Close()
@@ -90,7 +93,8 @@ func startEngine(g *gateway.Gateway, opened stages.Listeners) (gateway.Engine, e
 
 func (s *server) announce(c *connector.Connector) {
 	cfg := c.Config()
-	e := s.log.Info().Str("connector", c.Name).Str("protocol", cfg.Protocol).Int("instances", cfg.Instances).Int("window", cfg.Window)
+	e := s.log.Info().Str("connector", c.Name).Str("protocol", cfg.Protocol).
+		Int("instances", cfg.Instances).Int("window", cfg.Window)
 	if !cfg.Listens() {
 		e.Strs("addresses", cfg.AllAddresses()).Stringer("bind", cfg.BindType()).Msg("connecting")
 		return
@@ -208,7 +212,12 @@ func startTrial(yaml string, out io.Writer) (dev.Gateway, error) {
 		return nil, err
 	}
 	setLevel(cfg)
-	s, err := startServer(cfg, zerolog.New(zerolog.ConsoleWriter{Out: zerolog.SyncWriter(out), NoColor: true, TimeFormat: "15:04:05.000"}).With().Timestamp().Logger())
+	s, err := startServer(
+		cfg,
+		zerolog.New(
+			zerolog.ConsoleWriter{Out: zerolog.SyncWriter(out), NoColor: true, TimeFormat: "15:04:05.000"},
+		).With().Timestamp().Logger(),
+	)
 	if err != nil {
 		return nil, err
 	}

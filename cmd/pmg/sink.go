@@ -118,7 +118,10 @@ func newSinkCommand() *cobra.Command {
 	f.StringVar(&o.CloseText, "close-text", "", "close the connection on which a submit with this `text` arrives")
 	f.BoolVar(&o.Receipts, "receipts", false, "send the delivery receipts that submits ask for")
 	receipts.add(cmd, &o.Receipt)
-	f.BoolVar(&checkText, "check-text", false, "find texts that are not those of a pmg load with the same --size, --coding, --parts and --text")
+	f.BoolVar(
+		&checkText, "check-text", false,
+		"find texts that are not those of a pmg load with the same --size, --coding, --parts and --text",
+	)
 	addContentFlags(cmd, &content, &coding)
 	f.BoolVar(&o.Orders, "orders", false, "obey the orders in the texts of messages")
 	f.IntVar(&o.Window, "window", loadtest.DefaultWindow, "receipts and messages of the sink unanswered on each session")
@@ -129,7 +132,10 @@ func newSinkCommand() *cobra.Command {
 	f.StringVar(&o.WebhookKey, "webhook-key", "", "with --protocol http: refuse webhooks that are not signed with this `key` (whsec_ or whpk_)")
 	f.StringVar(&o.SystemID, "system-id", "", "refuse binds with another system_id")
 	f.StringVar(&o.Password, "password", "", "refuse binds with another password")
-	f.Int64Var(&o.Messages, "messages", 0, "end when this many different messages have arrived, and receipts and --mo-count messages are answered; 0: never")
+	f.Int64Var(
+		&o.Messages, "messages", 0,
+		"end when this many different messages have arrived, and receipts and --mo-count messages are answered; 0: never",
+	)
 	f.DurationVar(&duration, "duration", 0, "end after this time; 0: never")
 	f.BoolVar(&asJSON, "json", false, "print the summary as JSON")
 	_ = cmd.MarkFlagRequired("listen")

@@ -54,7 +54,10 @@ func statusText(before, s *admin.Status, show statusView) string {
 
 // writeWaiting writes what waits, SMS apart from what is for clients, and what an operator is to decide.
 func writeWaiting(b *strings.Builder, s *admin.Status) {
-	for i, of := range []struct{ peers, name string }{{admin.ForSMSC, "queued for SMSCs"}, {admin.ForSessions, "for clients' sessions"}, {admin.ForEvents, "webhook events"}} {
+	for i, of := range []struct{ peers, name string }{
+		{admin.ForSMSC, "queued for SMSCs"}, {admin.ForSessions, "for clients' sessions"},
+		{admin.ForEvents, "webhook events"},
+	} {
 		w := s.WaitingFor(of.peers)
 		if i > 0 && w.Messages == 0 {
 			continue
@@ -93,14 +96,16 @@ func writeReceipts(b *strings.Builder, s *admin.Status) {
 	if r.Matched+r.Unmatched+r.Own+r.Unwanted+r.Homeless == 0 && s.Orphans == 0 {
 		return
 	}
-	writeCounts(b, "receipts: ", []named{{"matched", r.Matched}, {"unmatched", r.Unmatched}, {"kept until their message is known", s.Orphans}, {"matched later", r.Adopted},
+	writeCounts(b, "receipts: ", []named{{"matched", r.Matched}, {"unmatched", r.Unmatched}, {
+		"kept until their message is known", s.Orphans,
+	}, {"matched later", r.Adopted},
 		{"made by the gateway", r.Own}, {"dropped as not asked for", r.Unwanted}, {"dropped without an account", r.Homeless}})
 	b.WriteString("\n")
 	writeForms(b, s.Operators)
 }
 
-// writeForms writes which SMSCs write ids in receipts otherwise than in answers, in a line. For one of which that is not known yet
-// nothing is wrong.
+// writeForms writes which SMSCs write ids in receipts otherwise than in answers, in a line. For one of which that is not
+// known yet nothing is wrong.
 func writeForms(b *strings.Builder, operators []admin.Operator) {
 	var others []string
 	for _, o := range operators {
@@ -121,7 +126,10 @@ func writeStore(b *strings.Builder, s *admin.Store) {
 	}
 	fmt.Fprintf(b, "store %s: %s messages, %s", printable(s.Engine), figuretext.Number(s.Messages), figuretext.Octets(s.Octets))
 	if s.Commits > 0 {
-		fmt.Fprintf(b, "; %s commits, mean %s, longest %s", figuretext.Number(s.Commits), dash(span(s.CommitSeconds/float64(s.Commits))), dash(span(s.LongestSeconds)))
+		fmt.Fprintf(
+			b, "; %s commits, mean %s, longest %s", figuretext.Number(s.Commits),
+			dash(span(s.CommitSeconds/float64(s.Commits))), dash(span(s.LongestSeconds)),
+		)
 	}
 	if s.MinFree > 0 {
 		fmt.Fprintf(b, "; %s free", figuretext.Octets(s.Free))
@@ -137,10 +145,13 @@ func writeStore(b *strings.Builder, s *admin.Store) {
 	}
 }
 
-// connectorTable returns the table of connectors, with rates if there was a status before. Counters that are 0 for all are not in it;
-// those that seldom count are in a line of their own (writeRare).
+// connectorTable returns the table of connectors, with rates if there was a status before. Counters that are 0 for all are
+// not in it; those that seldom count are in a line of their own (writeRare).
 func connectorTable(before, s *admin.Status) *table {
-	t := newTable(3, "connector", "dir", "state", "sessions", "in flight", "queued", "oldest", "for clients", "oldest", "answer", "accepted", "refused", "sent", "failed")
+	t := newTable(
+		3, "connector", "dir", "state", "sessions", "in flight", "queued", "oldest", "for clients", "oldest", "answer",
+		"accepted", "refused", "sent", "failed",
+	)
 	rated := before != nil && before.Started.Equal(s.Started) && s.Time.After(before.Time)
 	old := map[string]admin.Connector{}
 	if rated {
@@ -157,7 +168,10 @@ func connectorTable(before, s *admin.Status) *table {
 		} else {
 			row = append(append(row, "-", "-"), waits...)
 		}
-		row = append(row, dash(span(c.Answers.MeanSeconds)), figuretext.Number(c.Accepted), figuretext.Number(c.Refused), figuretext.Number(c.Sent), figuretext.Number(c.Failed))
+		row = append(
+			row, dash(span(c.Answers.MeanSeconds)), figuretext.Number(c.Accepted), figuretext.Number(c.Refused),
+			figuretext.Number(c.Sent), figuretext.Number(c.Failed),
+		)
 		if rated {
 			seconds := s.Time.Sub(before.Time).Seconds()
 			row = append(row, rate(c.Accepted-old[c.Name].Accepted, seconds), rate(c.Sent-old[c.Name].Sent, seconds))
@@ -176,7 +190,13 @@ func writeRare(b *strings.Builder, s *admin.Status) {
 			fmt.Fprintf(b, "%s: a test connector: its messages do not leave\n", printable(c.Name))
 		}
 		var line strings.Builder
-		writeCounts(&line, "", []named{{"cancelled", c.Cancelled}, {"expired", c.Expired}, {"retried", c.Retried}, {"answered late", c.Late}, {"moved", c.Moved}, {"failed over", c.FailedOver}, {"lines of the pdu log lost", int64(c.PDULogLost)}})
+		writeCounts(
+			&line, "",
+			[]named{
+				{"cancelled", c.Cancelled}, {"expired", c.Expired}, {"retried", c.Retried}, {"answered late", c.Late},
+				{"moved", c.Moved}, {"failed over", c.FailedOver}, {"lines of the pdu log lost", int64(c.PDULogLost)},
+			},
+		)
 		if line.Len() > 0 {
 			any = true
 			fmt.Fprintf(b, "%s: %s\n", printable(c.Name), line.String())
@@ -223,7 +243,9 @@ func sessionTable(s *admin.Status) *table {
 	t := newTable(4, "session", "remote", "account", "bind", "open", "idle", "in flight", "queued")
 	for _, c := range s.Connectors {
 		for _, o := range c.SessionList {
-			t.add(c.Name+"/"+strconv.Itoa(o.Number), o.Remote, dash(o.Account), o.Bind, span(s.Time.Sub(o.Since).Seconds()), span(o.IdleSeconds),
+			t.add(c.Name+"/"+
+				strconv.Itoa(o.Number), o.Remote, dash(o.Account), o.Bind, span(s.Time.Sub(o.Since).Seconds()),
+				span(o.IdleSeconds),
 				of(int64(o.InFlight), o.Window), count(o.Queued))
 		}
 	}
@@ -234,7 +256,10 @@ func stageTable(s *admin.Status) *table {
 	t := newTable(1, "stage", "jobs in", "jobs out", "waiting", "batches", "jobs mean", "max",
 		"work min", "mean", "max", "std-dev", "busy workers", "locks", "panics")
 	for _, g := range s.Stages {
-		row := []string{g.Name, count(g.In), count(g.Out), strconv.Itoa(g.Waiting), count(g.Batches), fmt.Sprintf("%.1f", g.MeanBatch), count(g.MaxBatch)}
+		row := []string{
+			g.Name, count(g.In), count(g.Out), strconv.Itoa(g.Waiting), count(g.Batches), fmt.Sprintf("%.1f", g.MeanBatch),
+			count(g.MaxBatch),
+		}
 		row = append(row, spread(g.Work)...)
 		t.add(append(row, workers(g.BusyWorkers), count(g.Locks), count(g.Panics))...)
 	}

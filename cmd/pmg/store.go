@@ -32,9 +32,10 @@ has, and how large it is.`,
 func newStoreCheckCommand() *cobra.Command {
 	var o storeOptions
 	cmd := &cobra.Command{
-		Use:     "check",
-		Short:   "Read all of a store, and report what is in it and what is wrong",
-		Long:    "Reads all of the store of a gateway that is stopped, and changes nothing. The exit\nstatus is 1 if something is wrong: then pmg store repair saves what can be read.",
+		Use:   "check",
+		Short: "Read all of a store, and report what is in it and what is wrong",
+		Long: "Reads all of the store of a gateway that is stopped, and changes nothing. The exit\nstatus is 1 if " +
+			"something is wrong: then pmg store repair saves what can be read.",
 		Example: "  pmg store check -c /etc/pmg/pmg.yaml\n  pmg store check --store data",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -48,7 +49,10 @@ func newStoreCheckCommand() *cobra.Command {
 			}
 			writeReport(cmd.OutOrStdout(), dir, &r)
 			if len(r.Faults) > 0 {
-				return fmt.Errorf("the store in %s is damaged; pmg store repair --store %s puts it aside and saves what can be read", dir, dir)
+				return fmt.Errorf(
+					"the store in %s is damaged; pmg store repair --store %s puts it aside and saves what can be read", dir,
+					dir,
+				)
 			}
 			return nil
 		},
@@ -80,7 +84,9 @@ Messages that were sent shortly before the damage may be sent again.`,
 			}
 			out := cmd.OutOrStdout()
 			writeReport(out, dir, &r)
-			fmt.Fprintf(out, "the store in %s was made anew; the old one is in %s: delete it when nothing is missing\n", dir, aside)
+			fmt.Fprintf(
+				out, "the store in %s was made anew; the old one is in %s: delete it when nothing is missing\n", dir, aside,
+			)
 			return nil
 		},
 	}

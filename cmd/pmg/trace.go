@@ -130,9 +130,17 @@ func interrupted(found *story.Found) error {
 // nothing returns the error that nothing is known of a message.
 func (o *traceOptions) nothing(what, dir string) error {
 	if o.since+o.until != "" {
-		return fmt.Errorf("no line of the pdu logs in %s is about %s in the time that --since and --until select; without them all lines are searched", dir, what)
+		return fmt.Errorf(
+			"no line of the pdu logs in %s is about %s in the time that --since and --until select; without them all "+
+				"lines are searched",
+			dir, what,
+		)
 	}
-	return fmt.Errorf("no line of the pdu logs in %s is about %s; --dir names another directory, and pdulog.keep_age, keep, max_total and min_free limit how long files are kept", dir, what)
+	return fmt.Errorf(
+		"no line of the pdu logs in %s is about %s; --dir names another directory, and pdulog.keep_age, keep, max_total "+
+			"and min_free limit how long files are kept",
+		dir, what,
+	)
 }
 
 func (o *traceOptions) print(w io.Writer, found *story.Found, fates []string, what string) error {
@@ -157,9 +165,14 @@ func (o *traceOptions) print(w io.Writer, found *story.Found, fates []string, wh
 	}
 	switch {
 	case found.Cut && what == "":
-		fmt.Fprintf(out, "The latest %d messages. Choose an --account, or an earlier time with --until, for the rest.\n", len(fates))
+		fmt.Fprintf(
+			out, "The latest %d messages. Choose an --account, or an earlier time with --until, for the rest.\n", len(fates),
+		)
 	case found.Cut:
-		fmt.Fprintf(out, "Showing %d messages. Give an id, a shorter --since or an earlier --until for the rest.\n", len(found.Stories))
+		fmt.Fprintf(
+			out, "Showing %d messages. Give an id, a shorter --since or an earlier --until for the rest.\n",
+			len(found.Stories),
+		)
 	case len(fates) == 0:
 		fmt.Fprintln(out, "No messages.")
 	}

@@ -38,8 +38,8 @@ func askStore(cfg *config.Config) func(context.Context, []uint64) []operate.Stor
 	}
 }
 
-// fatesOf returns what became of each message: of one that was asked for in a line, with what happened in the next. A list has the latest
-// first, with its time and its addresses.
+// fatesOf returns what became of each message: of one that was asked for in a line, with what happened in the next. A list
+// has the latest first, with its time and its addresses.
 func (o *traceOptions) fatesOf(found *story.Found, what string) (lines []string) {
 	now, protocols := time.Now(), newLogProtocols()
 	means := func(s *story.Step) string {
@@ -52,7 +52,13 @@ func (o *traceOptions) fatesOf(found *story.Found, what string) (lines []string)
 	if what == "" {
 		for _, s := range slices.Backward(found.Stories) {
 			if len(s.Steps) > 0 && (o.account == "" || s.Account == o.account) {
-				lines = append(lines, fmt.Sprintf("%s %s %s %s > %s: %s", s.Steps[0].At.UTC().Format(time.DateTime), s.ID, s.Account, s.Source, s.Destination, s.Headline(now, means)))
+				lines = append(
+					lines,
+					fmt.Sprintf(
+						"%s %s %s %s > %s: %s", s.Steps[0].At.UTC().Format(time.DateTime), s.ID, s.Account, s.Source,
+						s.Destination, s.Headline(now, means),
+					),
+				)
 			}
 		}
 		return lines
@@ -60,7 +66,9 @@ func (o *traceOptions) fatesOf(found *story.Found, what string) (lines []string)
 	for _, s := range found.Stories {
 		var steps []string
 		for i := range s.Steps {
-			if one := &s.Steps[i]; one.What != story.Sent && one.What != story.Accepted || one.What == story.Accepted && one.Account != "" { // the next step says so
+			// the next step says so
+			if one := &s.Steps[i]; one.What != story.Sent && one.What != story.Accepted ||
+				one.What == story.Accepted && one.Account != "" {
 				steps = append(steps, one.String())
 			}
 		}

@@ -32,7 +32,10 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	err := fmt.Errorf("there is no command %q: %q lists the commands", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "pmg "), cmd.CommandPath()+" --help")
+	err := fmt.Errorf(
+		"there is no command %q: %q lists the commands", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "pmg "),
+		cmd.CommandPath()+" --help",
+	)
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		for i := range near {
 			near[i] = strconv.Quote(cmd.CommandPath() + " " + near[i])

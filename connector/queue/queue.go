@@ -252,8 +252,8 @@ func (q *Queue) advance(now int64) {
 	}
 }
 
-// Hasten makes messages due that wait for another attempt, so many at most, and reports whether there are more. Those that wait for
-// their delivery time stay.
+// Hasten makes messages due that wait for another attempt, so many at most, and reports whether there are more. Those that
+// wait for their delivery time stay.
 func (q *Queue) Hasten(now int64, most int) (more bool) {
 	var due []Entry
 	q.later.Scan(func(e Entry) bool {

@@ -101,11 +101,9 @@ func files() size {
 }
 
 func lines() size {
-	return size{"lines of function", 60, map[string]exception{
-		"cmd/pmg.newLoadCommand":                     {62, "one command with its flags and its help"},
-		"cmd/pmg.newSinkCommand":                     {76, "one command with its flags and its help"},
+	return size{"lines of function", 70, map[string]exception{
+		"cmd/pmg.newSinkCommand":                     {82, "one command with its flags and its help"},
 		"loadtest/bench/cmd/pmgbench.newRootCommand": {81, "one command with its flags and its help"},
-		"connector.Lane.next":                        {65, cut},
 	}}
 }
 

@@ -44,9 +44,10 @@ func Start(t testing.TB) *Browser {
 		t.Skip(program + " is not installed: apt-get install " + program)
 	}
 	var started *exec.Cmd
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) {
-		started, cmd.SysProcAttr = cmd, &syscall.SysProcAttr{Setpgid: true}
-	}))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) {
+			started, cmd.SysProcAttr = cmd, &syscall.SysProcAttr{Setpgid: true}
+		}))
 	ctx, stop := chromedp.NewExecAllocator(context.Background(), options...) // the test's own context ends before the browser can
 	ctx, _ = chromedp.NewContext(ctx)
 	t.Cleanup(func() {
@@ -62,7 +63,8 @@ func Start(t testing.TB) *Browser {
 	chromedp.ListenTarget(ctx, func(event any) {
 		switch e := event.(type) {
 		case *log.EventEntryAdded:
-			if e.Entry.Level == log.LevelError || e.Entry.Level == log.LevelWarning { // the others are of no harm, such as where the cursor is
+			// the others are of no harm, such as where the cursor is
+			if e.Entry.Level == log.LevelError || e.Entry.Level == log.LevelWarning {
 				b.says(e.Entry.Text)
 			}
 		case *runtime.EventExceptionThrown:

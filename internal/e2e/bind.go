@@ -82,7 +82,10 @@ func loginWaits(t *testing.T, a architecture) {
 	p = g.dial("clients")
 	p.send(bindLine("receiver", "acme", "wrong2"))
 	p.conn.Close()
-	testutil.Eventually(t, "the client has connected and disconnected", func() bool { return g.stats("clients").Opened.Load() == 2 && g.Sessions.Count() == 0 })
+	testutil.Eventually(
+		t, "the client has connected and disconnected",
+		func() bool { return g.stats("clients").Opened.Load() == 2 && g.Sessions.Count() == 0 },
+	)
 	g.bind("receiver")
 	if after := time.Since(began); after < 2*time.Second {
 		t.Errorf("the right password was accepted after %s", after)
@@ -148,7 +151,9 @@ func bindAbandoned(t *testing.T, a architecture) {
 	p := g.dial("clients")
 	p.send(bindLine("transmitter", "hashed", "s3cret"), submitLine(2))
 	p.conn.Close()
-	testutil.Eventually(t, "the session is over", func() bool { return g.stats("clients").Opened.Load() == 1 && g.Sessions.Count() == 0 })
+	testutil.Eventually(
+		t, "the session is over", func() bool { return g.stats("clients").Opened.Load() == 1 && g.Sessions.Count() == 0 },
+	)
 	g.dial("clients").bind("transmitter", "hashed", "s3cret")
 }
 

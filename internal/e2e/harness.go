@@ -114,7 +114,11 @@ func (s site) yaml(dir string) string {
 	fmt.Fprintf(&b, "connectors:\n  - {name: clients, direction: in, address: \"127.0.0.1:0\", %s}\n", s.clients)
 	routes := s.routes
 	if s.operator != nil {
-		fmt.Fprintf(&b, "  - {name: operator, direction: out, address: %q, system_id: pmg, password: secret, reconnect_delay: 20ms, %s}\n", s.operator.addr(), s.out)
+		fmt.Fprintf(
+			&b,
+			"  - {name: operator, direction: out, address: %q, system_id: pmg, password: secret, reconnect_delay: 20ms, %s}\n",
+			s.operator.addr(), s.out,
+		)
 		if routes == "" {
 			routes = "{to: operator}"
 		}
@@ -354,7 +358,8 @@ func (g *gw) balanced() {
 		}
 		left += max(n, 0) + l.Home().Stats.Queued.Load() + l.Home().Stats.InFlight.Load()
 	}
-	if n := g.Gateway.Node.Memory.Used(); left == 0 && g.Gateway.Keeper.Aside(store.Orphan) == 0 && n != 0 { // the keys of orphans are in memory
+	// the keys of orphans are in memory
+	if n := g.Gateway.Node.Memory.Used(); left == 0 && g.Gateway.Keeper.Aside(store.Orphan) == 0 && n != 0 {
 		g.t.Errorf("no message is left, but %d octets are counted", n)
 	}
 }

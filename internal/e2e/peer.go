@@ -102,7 +102,9 @@ func submitLine(n int, more ...string) string {
 			fields += m + " "
 		}
 	}
-	return fmt.Sprintf("submit_sm seq=%d source_addr=1234 destination_addr=46700000001 %sshort_message=\"%d\"%s", n, fields, n, params)
+	return fmt.Sprintf(
+		"submit_sm seq=%d source_addr=1234 destination_addr=46700000001 %sshort_message=\"%d\"%s", n, fields, n, params,
+	)
 }
 
 // wire returns the octets of PDUs, each written as in the pdu log or in hex.

@@ -98,7 +98,10 @@ func rates(t *testing.T, a architecture) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			operator := newSMSC(t)
-			g := startOn(t, a, site{operator: operator, out: c.out, accounts: "{system_id: slow, password: s3cret, " + c.account + "}"})
+			g := startOn(
+				t, a,
+				site{operator: operator, out: c.out, accounts: "{system_id: slow, password: s3cret, " + c.account + "}"},
+			)
 			s := operator.session()
 			p := g.dial("clients")
 			p.bind("transmitter", "slow", "s3cret")

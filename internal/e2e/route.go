@@ -10,7 +10,9 @@ import (
 
 // row returns the configuration of another out connector.
 func row(name string, s *smsc, more string) string {
-	return fmt.Sprintf("{name: %s, direction: out, address: %q, system_id: pmg, reconnect_delay: 20ms, %s}\n", name, s.addr(), more)
+	return fmt.Sprintf(
+		"{name: %s, direction: out, address: %q, system_id: pmg, reconnect_delay: 20ms, %s}\n", name, s.addr(), more,
+	)
 }
 
 // The first route that matches decides the target of a message. Without one the message is
@@ -42,7 +44,9 @@ func routes(t *testing.T, a architecture) {
 		{acme, "1", "46712", nil},
 		{acme, "99", "4", nil},
 	} {
-		c.from.send(fmt.Sprintf("submit_sm seq=%d source_addr=%s destination_addr=%s short_message=\"%d\"", i, c.source, c.dest, i))
+		c.from.send(
+			fmt.Sprintf("submit_sm seq=%d source_addr=%s destination_addr=%s short_message=\"%d\"", i, c.source, c.dest, i),
+		)
 		if c.to == nil {
 			c.from.want("submit_sm_resp", fmt.Sprint("seq=", i), "status=0xb(ESME_RINVDSTADR)")
 			continue

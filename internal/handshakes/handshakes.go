@@ -1,4 +1,5 @@
-// Package handshakes bounds how many handshakes of HTTPS are computed at a time, and lets the networks take turns that they come from.
+// Package handshakes bounds how many handshakes of HTTPS are computed at a time, and lets the networks take turns that they
+// come from.
 //
 // # Start reading
 //
@@ -48,8 +49,8 @@ type Conn struct {
 	failed bool
 }
 
-// ConnectionState makes the handshake, if it was not made, and returns the state behind it. net/http calls it on the goroutine of the
-// connection, before it reads a request.
+// ConnectionState makes the handshake, if it was not made, and returns the state behind it. net/http calls it on the
+// goroutine of the connection, before it reads a request.
 func (c *Conn) ConnectionState() tls.ConnectionState {
 	c.once.Do(c.shake)
 	return c.Conn.ConnectionState()
@@ -107,7 +108,8 @@ func isHTTP(header [5]byte) bool {
 	return false
 }
 
-// A socket is the connection below TLS. Whoever makes the handshake has a turn while he computes, and none while he waits for the peer.
+// A socket is the connection below TLS. Whoever makes the handshake has a turn while he computes, and none while he waits
+// for the peer.
 type socket struct {
 	net.Conn
 	turns  *turns.Turns

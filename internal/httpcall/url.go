@@ -47,7 +47,9 @@ func (p *place) readHost(u *url.URL) (err error) {
 		}
 		p.host = p.addr.String()
 	} else if p.host == "" || strings.Trim(p.host, "abcdefghijklmnopqrstuvwxyz0123456789-._") != "" {
-		return errors.New("must have a host name of letters, digits, dots and hyphens, or an address; other letters are written as xn--")
+		return errors.New(
+			"must have a host name of letters, digits, dots and hyphens, or an address; other letters are written as xn--",
+		)
 	}
 	switch port := u.Port(); {
 	case port != "":

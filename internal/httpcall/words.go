@@ -38,7 +38,8 @@ func words(err error) (text string, slow bool) {
 		return "ended TLS (" + remote.Err.Error() + ")", false
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "refused the connection", false
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+		errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		return "closed the connection before its answer was whole", false
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.ETIMEDOUT):
 		return "cannot be reached", false

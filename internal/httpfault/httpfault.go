@@ -21,7 +21,8 @@ func Handler(h http.Handler, log zerolog.Logger, answer http.HandlerFunc) http.H
 				return
 			}
 			if fault != http.ErrAbortHandler {
-				log.Error().Str("method", r.Method).Str("path", r.URL.Path).Interface("panic", fault).Bytes("stack", debug.Stack()).Msg("a request failed")
+				log.Error().Str("method", r.Method).Str("path", r.URL.Path).Interface("panic", fault).
+					Bytes("stack", debug.Stack()).Msg("a request failed")
 			}
 			if out.begun || fault == http.ErrAbortHandler {
 				panic(http.ErrAbortHandler)

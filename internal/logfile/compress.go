@@ -57,7 +57,9 @@ func newWriter(w io.Writer, keys Keyer) (io.WriteCloser, error) {
 	if keys != nil {
 		return newPacker(w, keys)
 	}
-	return zstd.NewWriter(w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow))
+	return zstd.NewWriter(
+		w, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow),
+	)
 }
 
 // Reader returns a reader of the uncompressed content of the segment's file. It starts no goroutines.

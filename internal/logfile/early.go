@@ -65,7 +65,10 @@ func (r *retention) warn(free, least int64) {
 	e := r.log.Error().Int64("removed", removed-r.warned).Int64("free_mib", max(0, free)>>20).Int64("min_free_mib", least>>20)
 	r.warned, r.warnedAt = removed, time.Now()
 	if free < least {
-		e.Msg("the disk is nearly full, and old " + r.dir.what + "s would not make enough room; make room, or nothing is logged when it is full")
+		e.Msg(
+			"the disk is nearly full, and old " + r.dir.what +
+				"s would not make enough room; make room, or nothing is logged when it is full",
+		)
 		return
 	}
 	e.Msg(r.dir.what + "s are removed early because the disk is nearly full; make room to keep them")

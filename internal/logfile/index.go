@@ -150,8 +150,8 @@ func cut(has int, text []byte) int {
 	return 0
 }
 
-// The index of a compressed file stands at its end, in a frame that decoders skip (RFC 8878 §3.1.2): the header, the blocks, and the trailer,
-// by which it is found from the end.
+// The index of a compressed file stands at its end, in a frame that decoders skip (RFC 8878 §3.1.2): the header, the
+// blocks, and the trailer, by which it is found from the end.
 const (
 	skippable   = 0x184D2A5D
 	headerSize  = 8 // magic number, octets behind it
@@ -213,10 +213,14 @@ func readIndex(file io.ReaderAt, size int64) ([]Block, error) {
 			n[i] = int64(binary.LittleEndian.Uint64(b[8*i:]))
 		}
 		filter := int(binary.LittleEndian.Uint32(b[40:]))
-		if b = b[blockHeader:]; filter > len(b) || filter < 8 || filter%8 != 0 || n[2] < 0 || n[4] < 0 || n[3] < 0 || n[3]+n[4] > size {
+		if b = b[blockHeader:]; filter > len(b) || filter < 8 || filter%8 != 0 || n[2] < 0 || n[4] < 0 || n[3] < 0 ||
+			n[3]+n[4] > size {
 			return nil, errNoIndex
 		}
-		blocks = append(blocks, Block{From: n[0], To: n[1], at: at, size: n[2], packedAt: n[3], packedSize: n[4], filter: b[:filter:filter]})
+		blocks = append(
+			blocks,
+			Block{From: n[0], To: n[1], at: at, size: n[2], packedAt: n[3], packedSize: n[4], filter: b[:filter:filter]},
+		)
 		b, at = b[filter:], at+n[2]
 	}
 	return blocks, nil

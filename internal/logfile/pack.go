@@ -6,8 +6,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A packer compresses lines. Each block is a frame of its own, so that it can be read without those before it, and what blocks have is
-// in an index at the end.
+// A packer compresses lines. Each block is a frame of its own, so that it can be read without those before it, and what
+// blocks have is in an index at the end.
 type packer struct {
 	out   io.Writer
 	zstd  *zstd.Encoder
@@ -21,7 +21,9 @@ type packer struct {
 }
 
 func newPacker(out io.Writer, keys Keyer) (*packer, error) {
-	z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow))
+	z, err := zstd.NewWriter(
+		nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstdWindow),
+	)
 	return &packer{out: out, zstd: z, index: indexer{keys: keys}}, err
 }
 

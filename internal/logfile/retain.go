@@ -227,7 +227,8 @@ func (r *retention) choose() (Segment, chan struct{}, error) {
 		if s.Packed {
 			continue
 		}
-		extra := s.size() + s.size()/1000 + s.size()/filterShare + 1024 // data that cannot be compressed grows a little, and has an index
+		// data that cannot be compressed grows a little, and has an index
+		extra := s.size() + s.size()/1000 + s.size()/filterShare + 1024
 		if o := &r.dir.o; o.MaxTotal > 0 && newer+extra > o.MaxTotal-o.MaxSize {
 			break // there is no room for both the segment and its compressed form
 		}

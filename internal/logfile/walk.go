@@ -143,8 +143,8 @@ type cursor struct {
 	begun bool
 }
 
-// Blocks calls visit for the lines of the blocks that may have one of the keys, those of the latest blocks first; without keys for
-// all. visit ends the walk with false.
+// Blocks calls visit for the lines of the blocks that may have one of the keys, those of the latest blocks first; without
+// keys for all. visit ends the walk with false.
 func (w *Walk) Blocks(ctx context.Context, keys []Key, visit func(Lines) bool) error {
 	cursors := make([]*cursor, len(w.files))
 	for i, files := range w.files {
@@ -181,8 +181,8 @@ func (w *Walk) Blocks(ctx context.Context, keys []Key, visit func(Lines) bool) e
 	}
 }
 
-// settle moves a cursor to the next block that may have a key, and returns the time of its last line, 0 at the end. It opens no file
-// that has only lines before a time.
+// settle moves a cursor to the next block that may have a key, and returns the time of its last line, 0 at the end. It
+// opens no file that has only lines before a time.
 func (w *Walk) settle(c *cursor, keys []Key, before int64) (at int64, err error) {
 	for len(c.files) > 0 {
 		f := c.files[0]

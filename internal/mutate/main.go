@@ -41,11 +41,19 @@ func main() {
 	o := Options{Log: func(format string, args ...any) { fmt.Printf(format+"\n", args...) }}
 	var with string
 	flag.StringVar(&o.Package, "pkg", "", "directory of the package that is changed, such as ./sms/fit")
-	flag.StringVar(&o.Files, "files", "", "regular expression of the names of the files that are changed, without .go, such as 'receipt.*|parts'; empty is all")
-	flag.StringVar(&with, "with", "", "further packages, divided by commas, whose tests run against what the package's own let live")
+	flag.StringVar(
+		&o.Files, "files", "",
+		"regular expression of the names of the files that are changed, without .go, such as 'receipt.*|parts'; empty is all",
+	)
+	flag.StringVar(
+		&with, "with", "", "further packages, divided by commas, whose tests run against what the package's own let live",
+	)
 	flag.IntVar(&o.Count, "n", 50, "how many mutants, chosen at random; 0 is all")
 	flag.Int64Var(&o.Seed, "seed", 1, "chooses the mutants")
-	flag.DurationVar(&o.Patience, "patience", 2*time.Minute, "the longest that the tests of one mutant may take; one that takes longer is killed")
+	flag.DurationVar(
+		&o.Patience, "patience", 2*time.Minute,
+		"the longest that the tests of one mutant may take; one that takes longer is killed",
+	)
 	flag.Parse()
 	if o.Package == "" || flag.NArg() > 0 {
 		fmt.Fprintln(os.Stderr, "mutate: name a package: go run ./internal/mutate -pkg ./sms/fit -n 100")
@@ -59,5 +67,8 @@ func main() {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
-	fmt.Printf("%s: %d mutants: %d killed, %d survived, of which no test executes %d\n", o.Package, len(r.Mutants), r.Killed, len(r.Mutants)-r.Killed, r.Idle)
+	fmt.Printf(
+		"%s: %d mutants: %d killed, %d survived, of which no test executes %d\n", o.Package, len(r.Mutants), r.Killed,
+		len(r.Mutants)-r.Killed, r.Idle,
+	)
 }

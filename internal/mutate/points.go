@@ -95,7 +95,13 @@ func (f *finder) of(n ast.Node) string { return f.source(n.Pos(), n.End()) }
 
 func (f *finder) add(n ast.Node, what, before, after string) {
 	p := f.fset.Position(n.Pos())
-	f.out = append(f.out, Mutant{File: filepath.Base(p.Filename), Line: p.Line, What: shorten(what), at: n.Pos(), end: n.End(), before: before, after: after})
+	f.out = append(
+		f.out,
+		Mutant{
+			File: filepath.Base(p.Filename), Line: p.Line, What: shorten(what), at: n.Pos(), end: n.End(), before: before,
+			after: after,
+		},
+	)
 }
 
 func shorten(s string) string {

@@ -93,14 +93,19 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 			r.Idle++
 		}
 		r.Survivors = append(r.Survivors, i)
-		o.Log("%s:%d: %s%s", filepath.Join(o.Package, m.File), m.Line, m.What, map[bool]string{false: " (no test executes it)"}[executed])
+		o.Log(
+			"%s:%d: %s%s", filepath.Join(o.Package, m.File), m.Line, m.What,
+			map[bool]string{false: " (no test executes it)"}[executed],
+		)
 	}
 	return r, nil
 }
 
 // load parses and checks a package.
 func load(ctx context.Context, dir string) (*pkg, string, error) {
-	cmd := exec.CommandContext(ctx, "go", "list", "-export", "-deps", "-json=ImportPath,Export,GoFiles,Dir,DepOnly,Name", "./"+filepath.Base(dir))
+	cmd := exec.CommandContext(
+		ctx, "go", "list", "-export", "-deps", "-json=ImportPath,Export,GoFiles,Dir,DepOnly,Name", "./"+filepath.Base(dir),
+	)
 	cmd.Dir = filepath.Dir(dir)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
@@ -138,7 +143,9 @@ func load(ctx context.Context, dir string) (*pkg, string, error) {
 		}
 		p.files = append(p.files, f)
 	}
-	conf := types.Config{Importer: importer.ForCompiler(p.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })}
+	conf := types.Config{
+		Importer: importer.ForCompiler(p.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }),
+	}
 	p.types, err = conf.Check(it.ImportPath, p.fset, p.files, p.info)
 	return p, it.Name, err
 }

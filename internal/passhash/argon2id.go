@@ -41,7 +41,9 @@ func New(password []byte) string {
 	_, _ = rand.Read(h.salt) // never fails
 	h.sum = h.of(password)
 	encode := base64.RawStdEncoding.EncodeToString
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.memory, h.time, h.threads, encode(h.salt), encode(h.sum))
+	return fmt.Sprintf(
+		"$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.memory, h.time, h.threads, encode(h.salt), encode(h.sum),
+	)
 }
 
 // of returns the sum of a password with h's salt, in h's way.
@@ -57,7 +59,10 @@ func (h *argon2id) matches(password []byte) bool {
 func parseArgon2id(hash string) (*argon2id, error) {
 	parts := argon2idForm.FindStringSubmatch(hash)
 	if parts == nil {
-		return nil, errors.New("begins like an argon2id hash and is not one: it must be $argon2id$v=19$m=...,t=...,p=...$salt$hash; make one with pmg account hash")
+		return nil, errors.New(
+			"begins like an argon2id hash and is not one: it must be $argon2id$v=19$m=...,t=...,p=...$salt$hash; make " +
+				"one with pmg account hash",
+		)
 	}
 	var numbers [3]uint64
 	for i := range numbers {
@@ -68,11 +73,22 @@ func parseArgon2id(hash string) (*argon2id, error) {
 	m, t, p := numbers[0], numbers[1], numbers[2]
 	switch {
 	case m > maxMemory || t > maxTime || p > maxThreads:
-		return nil, fmt.Errorf("is an argon2id hash with m=%d,t=%d,p=%d, which takes too much to check: m (KiB) may be %d, t %d and p %d at most; make one with pmg account hash", m, t, p, maxMemory, maxTime, maxThreads)
+		return nil, fmt.Errorf(
+			"is an argon2id hash with m=%d,t=%d,p=%d, which takes too much to check: m (KiB) may be %d, t %d and p %d "+
+				"at most; make one with pmg account hash",
+			m, t, p, maxMemory, maxTime, maxThreads,
+		)
 	case t < 1 || p < 1 || m < 8*p:
-		return nil, fmt.Errorf("is no valid argon2id hash: m=%d,t=%d,p=%d; t and p must be 1 at least, and m 8 x p; make one with pmg account hash", m, t, p)
+		return nil, fmt.Errorf(
+			"is no valid argon2id hash: m=%d,t=%d,p=%d; t and p must be 1 at least, and m 8 x p; make one with pmg account hash",
+			m, t, p,
+		)
 	case saltErr != nil || sumErr != nil || len(salt) < 8 || len(salt) > maxOctets || len(sum) < 16 || len(sum) > maxOctets:
-		return nil, fmt.Errorf("is no valid argon2id hash: its salt must be 8 to %d octets and its sum 16 to %d, in base64 without padding; make one with pmg account hash", maxOctets, maxOctets)
+		return nil, fmt.Errorf(
+			"is no valid argon2id hash: its salt must be 8 to %d octets and its sum 16 to %d, in base64 without "+
+				"padding; make one with pmg account hash",
+			maxOctets, maxOctets,
+		)
 	}
 	return &argon2id{memory: uint32(m), time: uint32(t), threads: uint8(p), salt: salt, sum: sum}, nil
 }

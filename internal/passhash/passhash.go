@@ -33,7 +33,11 @@ func Check(hash string) error {
 	case err != nil:
 		return fmt.Errorf("begins like a bcrypt hash and is not one: %w; make one with pmg account hash", err)
 	case cost > maxCost:
-		return fmt.Errorf("is a bcrypt hash of cost %d, which takes too long to check: make one of cost %d or less (htpasswd -nB -C 10), or with pmg account hash", cost, maxCost)
+		return fmt.Errorf(
+			"is a bcrypt hash of cost %d, which takes too long to check: make one of cost %d or less (htpasswd -nB -C "+
+				"10), or with pmg account hash",
+			cost, maxCost,
+		)
 	}
 	return nil
 }

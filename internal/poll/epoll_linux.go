@@ -21,7 +21,9 @@ func (p *Poller) open() (err error) {
 	}
 	if p.notifier, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err == nil {
 		e := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(p.fd)}
-		if err = errors.Join(unix.SetNonblock(p.notifier, true), unix.EpollCtl(p.notifier, unix.EPOLL_CTL_ADD, p.fd, &e)); err != nil {
+		if err = errors.Join(
+			unix.SetNonblock(p.notifier, true), unix.EpollCtl(p.notifier, unix.EPOLL_CTL_ADD, p.fd, &e),
+		); err != nil {
 			_ = unix.Close(p.notifier)
 		}
 	}

@@ -72,10 +72,18 @@ func find(to string) (identity, error) {
 // isMine returns an error if the process has another identity.
 func (id identity) isMine() error {
 	if uid := syscall.Geteuid(); uid != id.uid {
-		return fmt.Errorf("cannot become user %s (user): the process has user id %d, and only root can become another user: start pmg as root or as %[1]s, or remove the option", id.name, uid)
+		return fmt.Errorf(
+			"cannot become user %s (user): the process has user id %d, and only root can become another user: start pmg "+
+				"as root or as %[1]s, or remove the option",
+			id.name, uid,
+		)
 	}
 	if gid := syscall.Getegid(); gid != id.gid {
-		return fmt.Errorf("cannot take group id %d (user): the process has group id %d, and only root can take another: start pmg as root, or name no group", id.gid, gid)
+		return fmt.Errorf(
+			"cannot take group id %d (user): the process has group id %d, and only root can take another: start pmg as "+
+				"root, or name no group",
+			id.gid, gid,
+		)
 	}
 	return nil
 }

@@ -33,7 +33,9 @@ func TakeHanded(getenv func(string) string, pid int) (handed map[string][]Listen
 		}
 		addr, err := adopt(fd)
 		if err != nil {
-			problems = append(problems, fmt.Errorf("cannot use the socket %s that was handed over (descriptor %d): %w", name, fd, err))
+			problems = append(
+				problems, fmt.Errorf("cannot use the socket %s that was handed over (descriptor %d): %w", name, fd, err),
+			)
 			continue
 		}
 		handed[name] = append(handed[name], Listening{FD: fd, Addr: addr})

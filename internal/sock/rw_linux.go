@@ -24,7 +24,9 @@ func call(number uintptr, fd int, b []byte, flags uintptr) (int, error) {
 		return 0, nil
 	}
 	for {
-		n, _, errno := unix.RawSyscall6(number, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), flags, 0, 0)
+		n, _, errno := unix.RawSyscall6(
+			number, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), flags, 0, 0,
+		)
 		switch errno {
 		case 0:
 			return int(n), nil

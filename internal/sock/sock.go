@@ -38,9 +38,14 @@ func ListenError(address string, err error) error {
 	case !errors.As(err, &number):
 		return fmt.Errorf("cannot listen on %s: %w", address, err)
 	case number == syscall.EADDRINUSE:
-		return fmt.Errorf("cannot listen on %s: %w: stop the program that listens there (ss -ltnp shows it), or choose another port", address, number)
+		return fmt.Errorf(
+			"cannot listen on %s: %w: stop the program that listens there (ss -ltnp shows it), or choose another port",
+			address, number,
+		)
 	case number == syscall.EADDRNOTAVAIL:
-		return fmt.Errorf("cannot listen on %s: %w: choose an address that this machine has (ip addr shows them)", address, number)
+		return fmt.Errorf(
+			"cannot listen on %s: %w: choose an address that this machine has (ip addr shows them)", address, number,
+		)
 	}
 	return fmt.Errorf("cannot listen on %s: %w", address, number)
 }

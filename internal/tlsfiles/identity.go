@@ -32,13 +32,15 @@ func IdentityOf(c *x509.Certificate) Identity {
 	return id
 }
 
-// ValidUntil returns until when the certificates that a client has shown are ones that a server's configuration takes, the zero time if
-// they are none: their authority was taken out, or a certificate has expired.
+// ValidUntil returns until when the certificates that a client has shown are ones that a server's configuration takes, the
+// zero time if they are none: their authority was taken out, or a certificate has expired.
 func ValidUntil(c *tls.Config, shown []*x509.Certificate) (until time.Time) {
 	if c.ClientCAs == nil || len(shown) == 0 {
 		return until
 	}
-	o := x509.VerifyOptions{Roots: c.ClientCAs, Intermediates: x509.NewCertPool(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
+	o := x509.VerifyOptions{
+		Roots: c.ClientCAs, Intermediates: x509.NewCertPool(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}
 	for _, other := range shown[1:] {
 		o.Intermediates.AddCert(other)
 	}
@@ -77,7 +79,9 @@ func CheckIdentity(wanted string) error {
 	case wanted == "":
 		return errors.New("must not be empty: give a name of the certificate, or sha256: and its fingerprint")
 	case ok && !isHex(sum):
-		return errors.New("must be sha256: and 64 hexadecimal digits, as openssl x509 -noout -fingerprint -sha256 prints them, without colons")
+		return errors.New(
+			"must be sha256: and 64 hexadecimal digits, as openssl x509 -noout -fingerprint -sha256 prints them, without colons",
+		)
 	}
 	return nil
 }

@@ -17,12 +17,13 @@ import (
 type Options struct {
 	Certificates []string // each with its chain; a server's is chosen by the name that its client asks for
 	Keys         []string // of the certificates, in the same order
-	Authorities  string   // a file with the authorities that peers' certificates must be of; "": a client trusts the system's, a server asks for none
-	Require      bool     // server: a client must have a certificate
-	ServerName   string   // client: the name that the server's certificate must have; "": that of Config
-	Pins         []string // client: the server's public key must have one of these, as Pin returns it
-	Oldest       uint16   // version
-	Insecure     bool     // client: any certificate is taken
+	// a file with the authorities that peers' certificates must be of; "": a client trusts the system's, a server asks for none
+	Authorities string
+	Require     bool     // server: a client must have a certificate
+	ServerName  string   // client: the name that the server's certificate must have; "": that of Config
+	Pins        []string // client: the server's public key must have one of these, as Pin returns it
+	Oldest      uint16   // version
+	Insecure    bool     // client: any certificate is taken
 }
 
 // An OptionError is what is wrong with one of the options.
@@ -45,7 +46,9 @@ func Load(o *Options, server bool) (config *tls.Config, expires time.Time, err e
 		DynamicRecordSizingDisabled: true, // a batch of PDUs is one record
 	}
 	if len(o.Certificates) != len(o.Keys) {
-		return nil, expires, &OptionError{"key", fmt.Errorf("must name as many files as certificate: %d, not %d", len(o.Certificates), len(o.Keys))}
+		return nil, expires, &OptionError{
+			"key", fmt.Errorf("must name as many files as certificate: %d, not %d", len(o.Certificates), len(o.Keys)),
+		}
 	}
 	for i, file := range o.Certificates {
 		c, err := pair(file, o.Keys[i])
@@ -58,7 +61,9 @@ func Load(o *Options, server bool) (config *tls.Config, expires time.Time, err e
 		config.Certificates = append(config.Certificates, c)
 	}
 	if server && len(o.Certificates) == 0 {
-		return nil, expires, &OptionError{"certificate", errors.New("is needed, with key, by a connector that listens: pmg tls init makes one to try")}
+		return nil, expires, &OptionError{
+			"certificate", errors.New("is needed, with key, by a connector that listens: pmg tls init makes one to try"),
+		}
 	}
 	if o.Authorities != "" {
 		pool, err := authorities(o.Authorities)
@@ -77,7 +82,14 @@ func Load(o *Options, server bool) (config *tls.Config, expires time.Time, err e
 	}
 	for _, p := range o.Pins {
 		if b, err := base64.StdEncoding.DecodeString(p); err != nil || len(b) != sha256.Size {
-			return nil, expires, &OptionError{"pin", fmt.Errorf("must be the SHA-256 of a public key in base64, 44 characters, not %q: the log tells the key of a peer that has another", p)}
+			return nil, expires, &OptionError{
+				"pin",
+				fmt.Errorf(
+					"must be the SHA-256 of a public key in base64, 44 characters, not %q: the log tells the key of a "+
+						"peer that has another",
+					p,
+				),
+			}
 		}
 	}
 	if len(o.Pins) > 0 {
@@ -99,7 +111,9 @@ func pair(certificate, key string) (c tls.Certificate, err error) {
 		return c, &OptionError{"certificate", reason(err)}
 	}
 	if block, _ := pem.Decode(chain); block == nil || block.Type != "CERTIFICATE" {
-		return c, &OptionError{"certificate", fmt.Errorf("%s has no certificate in PEM form (-----BEGIN CERTIFICATE-----)", certificate)}
+		return c, &OptionError{
+			"certificate", fmt.Errorf("%s has no certificate in PEM form (-----BEGIN CERTIFICATE-----)", certificate),
+		}
 	}
 	secret, err := os.ReadFile(key)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package token makes random secrets of programs, for operators (admin.tokens) and for clients of HTTP (keys), and the hashes that the
-// configuration has of them.
+// Package token makes random secrets of programs, for operators (admin.tokens) and for clients of HTTP (keys), and the
+// hashes that the configuration has of them.
 //
 // # Start reading
 //

@@ -34,8 +34,8 @@ func New(places, most int) *Turns {
 	return &Turns{free: places, most: most, waiting: map[netip.Prefix][]*waiter{}}
 }
 
-// Take waits for a place for work of an address until gone is closed. It reports false if there is none. If it reports true, Give must
-// follow. If too much work waits, it refuses that of the network that has most of it waiting.
+// Take waits for a place for work of an address until gone is closed. It reports false if there is none. If it reports
+// true, Give must follow. If too much work waits, it refuses that of the network that has most of it waiting.
 func (t *Turns) Take(addr netip.Addr, gone <-chan struct{}) bool {
 	network := Network(addr)
 	w := t.enter(network)
@@ -146,8 +146,8 @@ func (t *Turns) Waiting() int {
 	return t.waits
 }
 
-// Network returns the network that takes turns for an address: the /24 of its IPv4 address, or the /48 of its IPv6 address, because a
-// customer of a provider usually has at least that.
+// Network returns the network that takes turns for an address: the /24 of its IPv4 address, or the /48 of its IPv6 address,
+// because a customer of a provider usually has at least that.
 func Network(addr netip.Addr) netip.Prefix {
 	addr = addr.Unmap()
 	bits := 24

@@ -71,7 +71,10 @@ func Load(ctx context.Context, o Options) (*loadtest.LoadResult, error) {
 	if !o.Stream {
 		o.Window = 1
 	}
-	r := &run{Options: o, url: o.To, statuses: map[string]int64{}, latency: hdrhistogram.New(int64(100*time.Nanosecond), int64(10*time.Minute), 2)}
+	r := &run{
+		Options: o, url: o.To, statuses: map[string]int64{},
+		latency: hdrhistogram.New(int64(100*time.Nanosecond), int64(10*time.Minute), 2),
+	}
 	if !strings.Contains(r.url, "://") {
 		r.url = "http://" + r.url
 	}
@@ -120,7 +123,8 @@ func (r *run) show() (end func()) {
 			select {
 			case <-t.C:
 				c := loadtest.Counts{
-					Seconds: time.Since(r.began).Seconds(), Sent: r.sent.Load(), Answered: r.answered.Load(), Accepted: r.accepted.Load(),
+					Seconds: time.Since(r.began).Seconds(), Sent: r.sent.Load(), Answered: r.answered.Load(),
+					Accepted:  r.accepted.Load(),
 					Throttled: r.throttled.Load(), Refused: r.refused.Load(),
 				}
 				if r.hook != nil {
@@ -138,8 +142,8 @@ func (r *run) show() (end func()) {
 	}
 }
 
-// take returns the number of the next message, and the time from which its latency counts. It reports false when all are taken, or the
-// load ends.
+// take returns the number of the next message, and the time from which its latency counts. It reports false when all are
+// taken, or the load ends.
 func (r *run) take() (n int64, planned time.Time, ok bool) {
 	select {
 	case <-r.stopped:
@@ -221,7 +225,8 @@ func (r *run) result(took time.Duration) *loadtest.LoadResult {
 	us := func(q float64) float64 { return float64(r.latency.ValueAtPercentile(q)) / 1e3 }
 	result := &loadtest.LoadResult{
 		Connections: r.Connections, Window: r.Window, Messages: r.taken.Load(), Sent: r.sent.Load(), Answered: r.answered.Load(),
-		Accepted: r.accepted.Load(), Throttled: r.throttled.Load(), Refused: r.refused.Load(), Statuses: r.statuses, Resent: r.resent.Load(),
+		Accepted: r.accepted.Load(), Throttled: r.throttled.Load(), Refused: r.refused.Load(), Statuses: r.statuses,
+		Resent:    r.resent.Load(),
 		SentAgain: r.again.Load(), ConnectionsLost: r.lost.Load(), Unanswered: r.sent.Load() - r.answered.Load() - r.again.Load(),
 		Seconds: took.Seconds(), MessagesPerSecond: float64(r.accepted.Load()) / took.Seconds(),
 		Latency: loadtest.Latency{P50: us(50), P90: us(90), P99: us(99), P999: us(99.9), Max: float64(r.latency.Max()) / 1e3},

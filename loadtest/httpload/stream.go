@@ -29,7 +29,9 @@ type streaming struct {
 
 func newStreaming(r *run) *streaming {
 	// A new line is taken when none is back, so that at most a window and what both goroutines have in hand can come back.
-	return &streaming{run: r, lines: make(chan line, r.Window), back: make(chan line, r.Window+2), settled: make(chan struct{}, 1)}
+	return &streaming{
+		run: r, lines: make(chan line, r.Window), back: make(chan line, r.Window+2), settled: make(chan struct{}, 1),
+	}
 }
 
 // stream sends messages as the lines of a stream, over one connection. As many lines as the window are unanswered. It gives the

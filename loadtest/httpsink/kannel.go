@@ -29,7 +29,10 @@ func (kannel) read(w http.ResponseWriter, r *http.Request) (*message, error) {
 
 // readSendsms reads the parameters of a request.
 func readSendsms(q url.Values) (*message, error) {
-	m := &message{username: q.Get("username"), password: q.Get("password"), From: q.Get("from"), To: q.Get("to"), Text: q.Get("text"), fills: true}
+	m := &message{
+		username: q.Get("username"), password: q.Get("password"), From: q.Get("from"), To: q.Get("to"), Text: q.Get("text"),
+		fills: true,
+	}
 	if m.username == "" {
 		m.username = q.Get("user")
 	}

@@ -57,7 +57,10 @@ func newCaller(s *Sink) *caller {
 	c := &caller{sink: s, ready: make(chan *delivery), wake: make(chan struct{}, 1)}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	c.http = http.Client{
-		Transport:     &http.Transport{MaxIdleConns: s.o.Window, MaxIdleConnsPerHost: s.o.Window, DisableCompression: true, ResponseHeaderTimeout: callTime},
+		Transport: &http.Transport{
+			MaxIdleConns: s.o.Window, MaxIdleConnsPerHost: s.o.Window, DisableCompression: true,
+			ResponseHeaderTimeout: callTime,
+		},
 		Timeout:       callTime,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

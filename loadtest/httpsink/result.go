@@ -68,9 +68,11 @@ func (s *Sink) Result() *Result {
 		Unique: s.seen.Unique(), Doubled: s.seen.Doubled(), Missing: s.seen.Gaps(), Unnumbered: c.unnumbered.Load(),
 		Throttled: c.throttled.Load(), Refused: c.refused.Load(),
 		Dropped: c.dropped.Load(), Late: c.late.Load(), Malformed: c.malformed.Load(),
-		Receipts: c.receipts.Load(), ReceiptsAnswered: c.answered.Load(), ReceiptsRefused: c.receiptsRefused.Load(), Redelivered: c.again.Load(),
-		Calls: c.calls.Load(), CallsRefused: c.eventsRefused.Load(), Events: c.events.Load(), EventsAgain: c.eventsAgain.Load(),
-		EventTypes: s.types.all(), Forged: c.forged.Load(),
+		Receipts: c.receipts.Load(), ReceiptsAnswered: c.answered.Load(), ReceiptsRefused: c.receiptsRefused.Load(),
+		Redelivered: c.again.Load(),
+		Calls:       c.calls.Load(), CallsRefused: c.eventsRefused.Load(), Events: c.events.Load(),
+		EventsAgain: c.eventsAgain.Load(),
+		EventTypes:  s.types.all(), Forged: c.forged.Load(),
 		seen: &s.seen,
 	}
 	if s.o.Messages > 0 {

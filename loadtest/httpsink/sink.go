@@ -18,8 +18,10 @@ import (
 // Options are those of a sink. Of SinkOptions those have no meaning that are about sessions and messages from mobiles.
 type Options struct {
 	loadtest.SinkOptions
-	WebhookKey string            // what webhooks are signed with: whsec_ and a secret, or whpk_ and a public key; empty: it is not checked
-	Told       func(Event) error // called with each event that is told for the first time, when not nil; an error makes it malformed
+	// what webhooks are signed with: whsec_ and a secret, or whpk_ and a public key; empty: it is not checked
+	WebhookKey string
+	// called with each event that is told for the first time, when not nil; an error makes it malformed
+	Told func(Event) error
 }
 
 // A Sink is a server that runs.

@@ -37,7 +37,8 @@ type Found struct {
 
 // A Query says which messages are meant.
 type Query struct {
-	What       string   // the gateway's id, the UUID in its place, an SMSC's id, a client's reference, or a number; "": the latest messages
+	// the gateway's id, the UUID in its place, an SMSC's id, a client's reference, or a number; "": the latest messages
+	What       string
 	IsID       bool     // it is no number, even if it has digits only
 	Account    string   // of messages with a number, and of the latest; "": all
 	Connectors []string // that these came or left by; none: all
@@ -52,12 +53,16 @@ func (f *Finder) Search(ctx context.Context, q Query) (*Found, error) {
 	if id, err := httpsms.ParseID(q.What); err == nil && strings.Contains(q.What, "-") { // a UUID, as clients have it
 		q.What = sms.FormatID(id)
 	}
-	t := &pdulog.Trace{Number: q.What, Account: q.Account, Connectors: q.Connectors, Failed: q.Failed, Most: f.Most, Room: f.Room, Logs: f.Logs, Filter: pdulog.Filter{Since: q.Since, Until: q.Until}}
+	t := &pdulog.Trace{
+		Number: q.What, Account: q.Account, Connectors: q.Connectors, Failed: q.Failed, Most: f.Most, Room: f.Room,
+		Logs: f.Logs, Filter: pdulog.Filter{Since: q.Since, Until: q.Until},
+	}
 	if q.IsID || pdulog.MessageID(q.What) {
 		t.ID = q.What
 	}
 	found, err := f.find(ctx, t)
-	if err == nil && len(found.Lines)+len(found.Stories) == 0 && t.ID == "" && q.What != "" && !found.Late { // an SMSC's id may have digits only, too
+	// an SMSC's id may have digits only, too
+	if err == nil && len(found.Lines)+len(found.Stories) == 0 && t.ID == "" && q.What != "" && !found.Late {
 		t.ID = q.What
 		found, err = f.find(ctx, t)
 	}

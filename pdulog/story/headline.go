@@ -85,10 +85,12 @@ func endedOutcome(state string) Outcome {
 
 // isToClient reports whether the step is about a client that receives a message.
 func (s *Step) isToClient() bool {
-	return strings.HasPrefix(s.Command, "deliver_sm") || strings.HasPrefix(s.Command, "op52") || strings.HasPrefix(s.Command, "http_call") || strings.HasPrefix(s.Command, "http_deliver")
+	return strings.HasPrefix(s.Command, "deliver_sm") || strings.HasPrefix(s.Command, "op52") ||
+		strings.HasPrefix(s.Command, "http_call") || strings.HasPrefix(s.Command, "http_deliver")
 }
 
-// Headline says in words what has become of the message, what matters most first. means returns what the status of a step means, or "".
+// Headline says in words what has become of the message, what matters most first. means returns what the status of a step
+// means, or "".
 func (s *Story) Headline(now time.Time, means func(*Step) string) string {
 	step, o := s.decisive()
 	if step == nil {
@@ -213,8 +215,10 @@ func (h *headline) reported(s *Story, step *Step, o Outcome) {
 		by = ""
 	}
 	why := map[string]string{
-		"UNDELIV": "the network could not deliver it", "UNDELIVERED": "the network could not deliver it", "EXPIRED": "its validity was over", "DELETED": "it was deleted",
-		"REJECTD": "it was refused", "REJECTED": "it was refused", "UNKNOWN": "its state is not known", "SKIPPED": "it was skipped",
+		"UNDELIV": "the network could not deliver it", "UNDELIVERED": "the network could not deliver it",
+		"EXPIRED": "its validity was over", "DELETED": "it was deleted",
+		"REJECTD": "it was refused", "REJECTED": "it was refused", "UNKNOWN": "its state is not known",
+		"SKIPPED": "it was skipped",
 	}[strings.ToUpper(state)]
 	why = orElse(why, "it failed")
 	if by != "" {

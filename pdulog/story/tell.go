@@ -53,7 +53,10 @@ type event struct {
 }
 
 func newTeller(lines [][]byte) *teller {
-	t := &teller{by: map[string]*Story{}, receipts: map[string]*Story{}, peers: map[string][]given{}, to: map[string]string{}, open: map[request]*Story{}, calls: map[request]*Story{}, asked: map[request]asked{}}
+	t := &teller{
+		by: map[string]*Story{}, receipts: map[string]*Story{}, peers: map[string][]given{}, to: map[string]string{},
+		open: map[request]*Story{}, calls: map[request]*Story{}, asked: map[request]asked{},
+	}
 	for _, add := range []func(*pdulog.Entry){t.addPeer, t.add} { // a receipt may stand before the answer
 		for _, line := range lines {
 			if e, err := pdulog.Parse(line); err == nil {
@@ -87,8 +90,8 @@ func (t *teller) addPeer(e *pdulog.Entry) {
 	}
 }
 
-// givenID returns the message that a receipt is about which names an SMSC's id: of several the one that got it last before, from the same
-// SMSC and with the same recipient, because ids may begin again.
+// givenID returns the message that a receipt is about which names an SMSC's id: of several the one that got it last before,
+// from the same SMSC and with the same recipient, because ids may begin again.
 func (t *teller) givenID(e *pdulog.Entry, id string) (message string) {
 	best, at := -1, time.Time{}
 	for _, g := range t.peers[id] {
@@ -143,7 +146,10 @@ func isID(text string) bool {
 
 // step makes a step of a line, and adds it to a story.
 func (s *Story) step(e *pdulog.Entry, what What, more func(*Step)) {
-	one := Step{At: e.Time, What: what, Account: e.AccountName(), Connector: e.Connector, Instance: e.Instance, Line: e.Line, Command: e.Command}
+	one := Step{
+		At: e.Time, What: what, Account: e.AccountName(), Connector: e.Connector, Instance: e.Instance, Line: e.Line,
+		Command: e.Command,
+	}
 	one.Status, _ = e.Status()
 	if more != nil {
 		more(&one)
@@ -200,7 +206,8 @@ func (t *teller) add(e *pdulog.Entry) {
 			s.Account = e.AccountName()
 			s.Source, s.Destination = e.Addresses()
 		}
-		s.NoReceipt = e.Command == "submit_sm" && e.Field("registered_delivery") == "" || e.Command == "op51" && e.Field("NRq") == ""
+		s.NoReceipt = e.Command == "submit_sm" && e.Field("registered_delivery") == "" ||
+			e.Command == "op51" && e.Field("NRq") == ""
 		s.step(e, Sent, nil)
 	}
 }
@@ -235,7 +242,9 @@ func (s *Story) sent(e *pdulog.Entry, status pdulog.Status) {
 func (t *teller) reported(e *pdulog.Entry, ids []string, state string) {
 	for _, id := range ids {
 		if known := t.givenID(e, id); known != "" {
-			t.of(known).step(e, Reported, func(s *Step) { s.State, s.PeerID, s.Error = cmp.Or(state, "its state"), id, e.ReceiptError() })
+			t.of(known).step(
+				e, Reported, func(s *Step) { s.State, s.PeerID, s.Error = cmp.Or(state, "its state"), id, e.ReceiptError() },
+			)
 			return
 		}
 	}
@@ -305,18 +314,22 @@ func (t *teller) walkEvents(ctx context.Context, walk *logfile.Walk, keys []logf
 func (t *teller) wants(e *event) bool {
 	w := t.wanted
 	switch {
-	case w == nil, e.Kind == "receipt", e.EndedAt.Before(w.Filter.Since), !w.Filter.Until.IsZero() && !e.EndedAt.Before(w.Filter.Until):
+	case w == nil, e.Kind == "receipt", e.EndedAt.Before(w.Filter.Since), !w.Filter.Until.IsZero() &&
+		!e.EndedAt.Before(w.Filter.Until):
 		return false
 	case w.ID != "":
 		return e.Peer == w.ID
 	}
-	return (w.Account == "" || e.Account == w.Account) && (pdulog.SameNumber(e.Source, w.Number) || pdulog.SameNumber(e.Destination, w.Number))
+	return (w.Account == "" || e.Account == w.Account) &&
+		(pdulog.SameNumber(e.Source, w.Number) || pdulog.SameNumber(e.Destination, w.Number))
 }
 
 func (t *teller) event(e *event) {
 	if s := t.by[e.About]; s != nil && e.Kind == "receipt" {
 		if t.receipts[e.ID] == nil {
-			s.Steps = append(s.Steps, Step{At: e.EndedAt, What: ReceiptEnded, Account: e.ToAccount, Delivery: e.Delivery, State: e.State})
+			s.Steps = append(
+				s.Steps, Step{At: e.EndedAt, What: ReceiptEnded, Account: e.ToAccount, Delivery: e.Delivery, State: e.State},
+			)
 			t.unseen = append(t.unseen, e.ID)
 		}
 		return
@@ -328,12 +341,16 @@ func (t *teller) event(e *event) {
 	if s == nil || e.Kind == "receipt" {
 		return
 	}
-	s.Account, s.Source, s.Destination = cmp.Or(s.Account, e.Account), cmp.Or(s.Source, e.Source), cmp.Or(s.Destination, e.Destination)
+	s.Account = cmp.Or(s.Account, e.Account)
+	s.Source, s.Destination = cmp.Or(s.Source, e.Source), cmp.Or(s.Destination, e.Destination)
 	if e.State == "sent" && s.Ended { // the peer's answer says so
 		return
 	}
 	s.Ended = true
-	one := Step{At: e.EndedAt, What: Ended, Connector: cmp.Or(e.ToConnector, e.ToAccount), State: e.State, Status: pdulog.Status{Name: e.StatusName}}
+	one := Step{
+		At: e.EndedAt, What: Ended, Connector: cmp.Or(e.ToConnector, e.ToAccount), State: e.State,
+		Status: pdulog.Status{Name: e.StatusName},
+	}
 	if e.State == "sent" {
 		one = Step{At: e.EndedAt, What: Taken, Connector: one.Connector}
 	}

@@ -32,7 +32,10 @@ const (
 	DeliverAnswer
 )
 
-var commands = []string{"http_unknown", "http_submit", "http_submit_resp", "http_request", "http_request_resp", "http_call", "http_call_resp", "http_deliver", "http_deliver_resp"}
+var commands = []string{
+	"http_unknown", "http_submit", "http_submit_resp", "http_request", "http_request_resp", "http_call", "http_call_resp",
+	"http_deliver", "http_deliver_resp",
+}
 
 // Name implements protocols.Driver.
 func (*Driver) Name() string { return "http" }
@@ -72,7 +75,11 @@ const lostHeader = 0
 // for nobody else, so that nothing of it is lost.
 func (*Driver) Losses() []protocols.Loss {
 	return []protocols.Loss{
-		lostHeader: {Field: "header", Neutral: true, Text: "A user data header where the request of the connector has no field for it: the message is refused.", Refuse: sms.BadParameter},
+		lostHeader: {
+			Field: "header", Neutral: true,
+			Text:   "A user data header where the request of the connector has no field for it: the message is refused.",
+			Refuse: sms.BadParameter,
+		},
 	}
 }
 

@@ -58,8 +58,8 @@ type Event struct {
 	Message *sms.Message // from a mobile
 }
 
-// AnswerOf reads sms.Report.Answer: the status with which an SMSC has refused a message, and its name; or why the gateway has given
-// it up.
+// AnswerOf reads sms.Report.Answer: the status with which an SMSC has refused a message, and its name; or why the gateway
+// has given it up.
 func AnswerOf(answer []byte) (status uint32, reason string) {
 	if len(answer) < 4 {
 		return 0, ""

@@ -109,7 +109,8 @@ func NewConnectorOptions() *ConnectorOptions { return &ConnectorOptions{Dialects
 
 // TakesHeader reports whether the requests of an out connector have room for user data headers.
 func (o *ConnectorOptions) TakesHeader() bool {
-	if (o.Preset == "kannel" || o.Preset == "pmg") && o.Request.Form == "" && o.Request.JSON == "" && !strings.Contains(o.URL, "{") {
+	if (o.Preset == "kannel" || o.Preset == "pmg") && o.Request.Form == "" && o.Request.JSON == "" &&
+		!strings.Contains(o.URL, "{") {
 		return true
 	}
 	for _, t := range []string{o.URL, o.Request.Form, o.Request.JSON} {
@@ -144,7 +145,9 @@ func (*ConnectorOptions) MaxText() int { return 0 }
 // CheckLogin implements protocols.Options.
 func (o *ConnectorOptions) CheckLogin(_, _ string) []protocols.Problem {
 	if o.StatusPassword != "" && !slices.Contains(o.Dialects, "kannel") {
-		return []protocols.Problem{{Option: "status_password", Text: "must not be given without kannel in dialects, whose pages of status it is for"}}
+		return []protocols.Problem{
+			{Option: "status_password", Text: "must not be given without kannel in dialects, whose pages of status it is for"},
+		}
 	}
 	return nil
 }

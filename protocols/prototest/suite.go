@@ -72,7 +72,9 @@ func (s *Suite) CodecDoesNotAllocate(t *testing.T) {
 
 // SessionDoesNotAllocate has one session receive a message, and another send it. answered makes an
 // answer of the request that the latter has sent; out is the answer of the former.
-func (s *Suite) SessionDoesNotAllocate(t *testing.T, name string, from, to protocols.Session, in []byte, answered func(request protocols.PDU, out []byte)) {
+func (s *Suite) SessionDoesNotAllocate(
+	t *testing.T, name string, from, to protocols.Session, in []byte, answered func(request protocols.PDU, out []byte),
+) {
 	t.Helper()
 	const now = 2
 	p, q, out := s.Driver.NewPDU(), s.Driver.NewPDU(), make([]byte, 0, 1024)

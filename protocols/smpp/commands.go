@@ -132,32 +132,83 @@ var commands = [...]command{
 	{id: DataSM, name: "data_sm", spec: "4.7.1", in: [2]state{sends, bound}, body: bodyData, only: from34},
 	{id: DataSMResp, name: "data_sm_resp", spec: "4.7.2", in: [2]state{bound, bound}, body: bodySMResp, only: from34},
 	{id: SubmitMulti, name: "submit_multi", spec: "4.5.1", in: [2]state{esme: sends}, body: bodyMulti},
-	{id: SubmitMultiResp, name: "submit_multi_resp", spec: "4.5.2", in: [2]state{smsc: sends}, body: bodyOther, other: newFields[MultiResp]},
+	{
+		id: SubmitMultiResp, name: "submit_multi_resp", spec: "4.5.2", in: [2]state{smsc: sends}, body: bodyOther,
+		other: newFields[MultiResp],
+	},
 
 	// Operations on messages.
-	{id: QuerySM, name: "query_sm", spec: "4.8.1", in: [2]state{esme: sends}, body: bodyOther, other: newFields[Query], operates: true, refusal: StatusQueryFail},
-	{id: QuerySMResp, name: "query_sm_resp", spec: "4.8.2", in: [2]state{smsc: sends}, body: bodyOther, other: newFields[QueryResp]},
-	{id: CancelSM, name: "cancel_sm", spec: "4.9.1", in: [2]state{esme: sends}, body: bodyOther, other: newFields[Cancel], operates: true, refusal: StatusCancelFail},
+	{
+		id: QuerySM, name: "query_sm", spec: "4.8.1", in: [2]state{esme: sends}, body: bodyOther, other: newFields[Query],
+		operates: true, refusal: StatusQueryFail,
+	},
+	{
+		id: QuerySMResp, name: "query_sm_resp", spec: "4.8.2", in: [2]state{smsc: sends}, body: bodyOther,
+		other: newFields[QueryResp],
+	},
+	{
+		id: CancelSM, name: "cancel_sm", spec: "4.9.1", in: [2]state{esme: sends}, body: bodyOther, other: newFields[Cancel],
+		operates: true, refusal: StatusCancelFail,
+	},
 	{id: CancelSMResp, name: "cancel_sm_resp", spec: "4.9.2", in: [2]state{smsc: sends}},
-	{id: ReplaceSM, name: "replace_sm", spec: "4.10.1", in: [2]state{esme: sends}, body: bodyOther, other: newFields[Replace], operates: true, refusal: StatusReplaceFail},
+	{
+		id: ReplaceSM, name: "replace_sm", spec: "4.10.1", in: [2]state{esme: sends}, body: bodyOther,
+		other: newFields[Replace], operates: true, refusal: StatusReplaceFail,
+	},
 	{id: ReplaceSMResp, name: "replace_sm_resp", spec: "4.10.2", in: [2]state{smsc: sends}},
-	{id: AlertNotification, name: "alert_notification", spec: "4.12.1", in: [2]state{smsc: takes}, body: bodyOther, other: newFields[Alert], only: from34},
+	{
+		id: AlertNotification, name: "alert_notification", spec: "4.12.1", in: [2]state{smsc: takes}, body: bodyOther,
+		other: newFields[Alert], only: from34,
+	},
 
 	// SMPP 5.0.
-	{id: BroadcastSM, name: "broadcast_sm", spec: "5.0", in: [2]state{esme: sends}, body: bodyOther, other: newFields[Broadcast], only: v50, refusal: StatusBcastFail},
-	{id: BroadcastSMResp, name: "broadcast_sm_resp", spec: "5.0", in: [2]state{smsc: sends}, body: bodyOther, other: newFields[IDOnly]},
-	{id: QueryBroadcastSM, name: "query_broadcast_sm", spec: "5.0", in: [2]state{esme: sends}, body: bodyOther, other: newFields[Query], only: v50, refusal: StatusBcastQueryFail},
-	{id: QueryBroadcastSMResp, name: "query_broadcast_sm_resp", spec: "5.0", in: [2]state{smsc: sends}, body: bodyOther, other: newFields[IDOnly]},
-	{id: CancelBroadcastSM, name: "cancel_broadcast_sm", spec: "5.0", in: [2]state{esme: sends}, body: bodyOther, other: newFields[CancelBroadcast], only: v50, refusal: StatusBcastCancelFail},
+	{
+		id: BroadcastSM, name: "broadcast_sm", spec: "5.0", in: [2]state{esme: sends}, body: bodyOther,
+		other: newFields[Broadcast], only: v50, refusal: StatusBcastFail,
+	},
+	{
+		id: BroadcastSMResp, name: "broadcast_sm_resp", spec: "5.0", in: [2]state{smsc: sends}, body: bodyOther,
+		other: newFields[IDOnly],
+	},
+	{
+		id: QueryBroadcastSM, name: "query_broadcast_sm", spec: "5.0", in: [2]state{esme: sends}, body: bodyOther,
+		other: newFields[Query], only: v50, refusal: StatusBcastQueryFail,
+	},
+	{
+		id: QueryBroadcastSMResp, name: "query_broadcast_sm_resp", spec: "5.0", in: [2]state{smsc: sends}, body: bodyOther,
+		other: newFields[IDOnly],
+	},
+	{
+		id: CancelBroadcastSM, name: "cancel_broadcast_sm", spec: "5.0", in: [2]state{esme: sends}, body: bodyOther,
+		other: newFields[CancelBroadcast], only: v50, refusal: StatusBcastCancelFail,
+	},
 	{id: CancelBroadcastSMResp, name: "cancel_broadcast_sm_resp", spec: "5.0", in: [2]state{smsc: sends}},
 
 	// SMPP 3.3.
-	{id: ParamRetrieve, name: "param_retrieve", spec: "3.3", in: [2]state{esme: sends}, body: bodyOther, other: newFields[Param], only: v33, refusal: StatusInvParam},
-	{id: ParamRetrieveResp, name: "param_retrieve_resp", spec: "3.3", in: [2]state{smsc: sends}, body: bodyOther, other: newFields[ParamResp]},
-	{id: QueryLastMsgs, name: "query_last_msgs", spec: "3.3", in: [2]state{esme: sends}, body: bodyOther, other: newFields[LastMsgs], only: v33, refusal: StatusQueryFail},
-	{id: QueryLastMsgsResp, name: "query_last_msgs_resp", spec: "3.3", in: [2]state{smsc: sends}, body: bodyOther, other: newFields[LastMsgsResp]},
-	{id: QueryMsgDetails, name: "query_msg_details", spec: "3.3", in: [2]state{esme: sends}, body: bodyOther, other: newFields[Details], only: v33, refusal: StatusQueryFail},
-	{id: QueryMsgDetailsResp, name: "query_msg_details_resp", spec: "3.3", in: [2]state{smsc: sends}, body: bodyOther, other: newFields[DetailsResp]},
+	{
+		id: ParamRetrieve, name: "param_retrieve", spec: "3.3", in: [2]state{esme: sends}, body: bodyOther,
+		other: newFields[Param], only: v33, refusal: StatusInvParam,
+	},
+	{
+		id: ParamRetrieveResp, name: "param_retrieve_resp", spec: "3.3", in: [2]state{smsc: sends}, body: bodyOther,
+		other: newFields[ParamResp],
+	},
+	{
+		id: QueryLastMsgs, name: "query_last_msgs", spec: "3.3", in: [2]state{esme: sends}, body: bodyOther,
+		other: newFields[LastMsgs], only: v33, refusal: StatusQueryFail,
+	},
+	{
+		id: QueryLastMsgsResp, name: "query_last_msgs_resp", spec: "3.3", in: [2]state{smsc: sends}, body: bodyOther,
+		other: newFields[LastMsgsResp],
+	},
+	{
+		id: QueryMsgDetails, name: "query_msg_details", spec: "3.3", in: [2]state{esme: sends}, body: bodyOther,
+		other: newFields[Details], only: v33, refusal: StatusQueryFail,
+	},
+	{
+		id: QueryMsgDetailsResp, name: "query_msg_details_resp", spec: "3.3", in: [2]state{smsc: sends}, body: bodyOther,
+		other: newFields[DetailsResp],
+	},
 }
 
 // rows maps a command to its row. The index consists of the low nine bits of the id and the

@@ -30,15 +30,32 @@ const notSent = "Not sent."
 var losses = func() []protocols.Loss {
 	all := []protocols.Loss{
 		lostServiceType: {Field: "service_type", Text: notSent},
-		lostESMClass:    {Field: "esm_class", Text: "The messaging mode and acknowledgements of the recipient's are not sent. The header indicator and the reply path are."},
-		lostRegistered:  {Field: "registered_delivery", Text: "Acknowledgements of the recipient's are not asked for. Receipts and intermediate notifications are."},
-		lostReplace:     {Field: "replace_if_present_flag", Text: "The message is sent as a new one. protocol_id 65 to 71, by which the mobile replaces it, is sent."},
-		lostDefaultID:   {Field: "sm_default_msg_id", Text: "Only the SMSC that has the text can send it."},
-		lostSource:      {Field: "source_addr", Neutral: true, Text: "Longer than 64 octets: left out."},
-		lostDest:        {Field: "destination_addr", Neutral: true, Text: "Longer than 64 octets: left out, so that the SMSC refuses the message."},
-		lostClass:       {Field: "class", Neutral: true, Text: "data_coding has no class for texts in ASCII and Latin-1."},
-		lostVendor:      {Field: "vendor_parameter", Text: "Optional parameters that are none of those below."},
-		lostOptional:    {Field: "optional_parameters", Text: "From SMPP to SMPP: a peer of 3.3 is sent none. sar_ become a user data header. With version_at_least: 3.4 they are sent."},
+		lostESMClass: {
+			Field: "esm_class",
+			Text: "The messaging mode and acknowledgements of the recipient's are not sent. The header indicator and " +
+				"the reply path are.",
+		},
+		lostRegistered: {
+			Field: "registered_delivery",
+			Text:  "Acknowledgements of the recipient's are not asked for. Receipts and intermediate notifications are.",
+		},
+		lostReplace: {
+			Field: "replace_if_present_flag",
+			Text:  "The message is sent as a new one. protocol_id 65 to 71, by which the mobile replaces it, is sent.",
+		},
+		lostDefaultID: {Field: "sm_default_msg_id", Text: "Only the SMSC that has the text can send it."},
+		lostSource:    {Field: "source_addr", Neutral: true, Text: "Longer than 64 octets: left out."},
+		lostDest: {
+			Field: "destination_addr", Neutral: true,
+			Text: "Longer than 64 octets: left out, so that the SMSC refuses the message.",
+		},
+		lostClass:  {Field: "class", Neutral: true, Text: "data_coding has no class for texts in ASCII and Latin-1."},
+		lostVendor: {Field: "vendor_parameter", Text: "Optional parameters that are none of those below."},
+		lostOptional: {
+			Field: "optional_parameters",
+			Text: "From SMPP to SMPP: a peer of 3.3 is sent none. sar_ become a user data header. With " +
+				"version_at_least: 3.4 they are sent.",
+		},
 	}
 	for i := range parameters {
 		p := &parameters[i]
@@ -47,7 +64,8 @@ var losses = func() []protocols.Loss {
 		case TagPayload:
 			l.Text = "Its text is the message's; never lost."
 		case tagSARReference, tagSARTotal, tagSARNumber:
-			l.Text = "The three become a user data header; they are lost if one is missing or wrong, or beside a user data header."
+			l.Text = "The three become a user data header; they are lost if one is missing or wrong, or beside a user " +
+				"data header."
 		case tagSourcePort, tagDestPort:
 			l.Text = "They become a user data header; lost beside one."
 		case tagDestSubunit:

@@ -69,7 +69,8 @@ func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code
 	if len(payload) > 0 { // an empty message_payload besides a short_message is ignored
 		text = payload
 	}
-	if m.Kind = s.kindOf(p, text); m.Kind == sms.MO && b.ESMClass&ClassType == 0 && len(payload) == 0 && s.looksLikeReceipt(text, nil) {
+	if m.Kind = s.kindOf(p, text); m.Kind == sms.MO && b.ESMClass&ClassType == 0 && len(payload) == 0 &&
+		s.looksLikeReceipt(text, nil) {
 		m.Kind, m.Flags = sms.Receipt, m.Flags|sms.ByText
 	}
 	source := sms.Address{TON: b.SourceTON, NPI: b.SourceNPI, Addr: b.SourceAddr}
@@ -199,7 +200,8 @@ func (s *session) Drops(m *sms.Message) *protocols.Loss {
 	_, _, params := nativeOf(m)
 	for tag := range TLVs(params) {
 		switch tag {
-		case tagSARReference, tagSARTotal, tagSARNumber, TagPayload: // those of a part become a header, and the text is in short_message
+		// those of a part become a header, and the text is in short_message
+		case tagSARReference, tagSARTotal, tagSARNumber, TagPayload:
 		default:
 			return &losses[lostOptional]
 		}
@@ -376,7 +378,8 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 	switch {
 	case optional && needsData(source.Addr, dest.Addr):
 		s.makeData(now, p, m, text)
-	case len(text) > maxShort, optional && s.o.Payload && len(text) > single(m), optional && s.o.KeepPayload && inPayload && m.Parts <= 1 && len(text) > 0:
+	case len(text) > maxShort, optional && s.o.Payload &&
+		len(text) > single(m), optional && s.o.KeepPayload && inPayload && m.Parts <= 1 && len(text) > 0:
 		p.setPayload(text)
 	}
 	if optional && s.options.out != nil {

@@ -39,7 +39,9 @@ const (
 
 // NewConnectorOptions returns the default options of a connector.
 func NewConnectorOptions() *ConnectorOptions {
-	return &ConnectorOptions{Bind: protocols.Transceiver, Version: "3.4", AtLeast: "3.3", ReceiptsBy: receiptsByClass, ReceiptTimezone: "UTC"}
+	return &ConnectorOptions{
+		Bind: protocols.Transceiver, Version: "3.4", AtLeast: "3.3", ReceiptsBy: receiptsByClass, ReceiptTimezone: "UTC",
+	}
 }
 
 // The longest values of a bind's fields, without the final NUL (§5.2.1, §5.2.2,
@@ -110,8 +112,9 @@ func (o *ConnectorOptions) CheckAccount(systemID, password string) []protocols.P
 	case n > maxLongPassword:
 		return tooLong(problems, "password", password, maxLongPassword)
 	case n > o.passwordLimit():
-		problems = append(problems, protocols.Problem{Option: "password", Text: fmt.Sprintf("must be at most %d characters, not %d, "+
-			"unless a connector that the client may log in on has long_passwords: true", maxPassword, n)})
+		problems = append(problems,
+			protocols.Problem{Option: "password", Text: fmt.Sprintf("must be at most %d characters, not %d, "+
+				"unless a connector that the client may log in on has long_passwords: true", maxPassword, n)})
 	}
 	return problems
 }

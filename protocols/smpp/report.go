@@ -54,7 +54,8 @@ func appendNarrow(b, text []byte) []byte {
 	return b
 }
 
-// hasParameters reports whether a message has the optional parameters that receipts alone have. The SMSC sets them, and no mobile.
+// hasParameters reports whether a message has the optional parameters that receipts alone have. The SMSC sets them, and no
+// mobile.
 func hasParameters(tlvs []byte) bool {
 	id, _ := FindTLV(tlvs, TagReceiptedID)
 	state, _ := FindTLV(tlvs, TagMessageState)

@@ -40,7 +40,9 @@ func (o *ConnectorOptions) CompileStatuses() (problems []protocols.Problem) {
 			high, err2 := parseStatus(to)
 			if err != nil || err2 != nil || low == StatusOK || low > high {
 				problems = append(problems, protocols.Problem{Option: fmt.Sprintf("statuses[%d].status[%d]", i, n),
-					Text: fmt.Sprintf("must be a status other than 0 such as 0x45, or a range such as 0x400-0x4ff, not %q", text)})
+					Text: fmt.Sprintf(
+						"must be a status other than 0 such as 0x45, or a range such as 0x400-0x4ff, not %q", text,
+					)})
 				continue
 			}
 			o.statuses = append(o.statuses, statusRange{low, high, codesOfRules[r.Is]})

@@ -30,7 +30,10 @@ func (o *ConnectorOptions) CompileTLVs() (problems []protocols.Problem) {
 	o.in, o.out = nil, nil
 	for i, r := range o.TLVs {
 		problem := func(option, text string) {
-			problems = append(problems, protocols.Problem{Option: strings.TrimSuffix(fmt.Sprintf("tlvs[%d].%s", i, option), "."), Text: text})
+			problems = append(
+				problems,
+				protocols.Problem{Option: strings.TrimSuffix(fmt.Sprintf("tlvs[%d].%s", i, option), "."), Text: text},
+			)
 		}
 		c := tlvRule{adds: r.In+r.Out == "add"}
 		if r.In == "" == (r.Out == "") {

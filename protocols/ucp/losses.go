@@ -42,13 +42,27 @@ var losses = func() []protocols.Loss {
 		lostReserved: {Field: "CPg", Text: "CPg, RPLy, RES4 and RES5 are reserved, and not sent."},
 		lostSCTS:     {Field: "SCTS", Text: "When the SMSC got a message of a mobile is not sent. That of a notification is."},
 
-		lostOriginator:    {Field: "source", Neutral: true, Text: "A number of more than 16 digits, or a name that is longer than 11 characters or has others than GSM 7-bit: left out."},
-		lostOriginatorTON: {Field: "source_type", Neutral: true, Text: "Types other than unknown (0), international (1) and alphanumeric (5), and plans other than 0 and 1: the digits are sent."},
-		lostRecipient:     {Field: "destination", Neutral: true, Text: "Other than up to 16 digits, with the international prefix: the message is refused.", Refuse: sms.BadDestination},
-		lostRecipientTON:  {Field: "destination_type", Neutral: true, Text: "As source_type."},
-		lostPriority:      {Field: "priority", Neutral: true, Text: "One with `priority: true` of the connector, otherwise none. Priorities over 1 are sent as 1."},
-		lostNotify:        {Field: "notify", Neutral: true, Text: "A message of a mobile (operation 52) cannot ask for notifications."},
-		lostCoding:        {Field: "coding", Neutral: true, Text: "A coding of another protocol's: the text is sent as octets."},
+		lostOriginator: {
+			Field: "source", Neutral: true,
+			Text: "A number of more than 16 digits, or a name that is longer than 11 characters or has others than GSM " +
+				"7-bit: left out.",
+		},
+		lostOriginatorTON: {
+			Field: "source_type", Neutral: true,
+			Text: "Types other than unknown (0), international (1) and alphanumeric (5), and plans other than 0 and 1: " +
+				"the digits are sent.",
+		},
+		lostRecipient: {
+			Field: "destination", Neutral: true,
+			Text:   "Other than up to 16 digits, with the international prefix: the message is refused.",
+			Refuse: sms.BadDestination,
+		},
+		lostRecipientTON: {Field: "destination_type", Neutral: true, Text: "As source_type."},
+		lostPriority:     {Field: "priority", Neutral: true, Text: "One with `priority: true` of the connector, otherwise none. Priorities over 1 are sent as 1."},
+		lostNotify: {
+			Field: "notify", Neutral: true, Text: "A message of a mobile (operation 52) cannot ask for notifications.",
+		},
+		lostCoding: {Field: "coding", Neutral: true, Text: "A coding of another protocol's: the text is sent as octets."},
 
 		lostService: {Field: "XSer", Text: "Extra services that are none of those below."},
 	}

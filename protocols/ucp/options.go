@@ -30,7 +30,10 @@ const (
 
 // NewConnectorOptions returns the options of a connector that is given none.
 func NewConnectorOptions() *ConnectorOptions {
-	return &ConnectorOptions{Traffic: protocols.Transceiver, Login: loginOperation, OTON: 6, ONPI: 5, AlertPID: "0539", InternationalPrefix: "00", Timezone: "UTC"}
+	return &ConnectorOptions{
+		Traffic: protocols.Transceiver, Login: loginOperation, OTON: 6, ONPI: 5, AlertPID: "0539", InternationalPrefix: "00",
+		Timezone: "UTC",
+	}
 }
 
 // The longest values of a login's fields.
@@ -74,7 +77,10 @@ func checkCredentials(systemID, password string) []protocols.Problem {
 	problems := protocols.TooLong(nil, "UCP", "system_id", systemID, maxSystemID)
 	for _, c := range []byte(systemID) {
 		if c == '/' || c < ' ' || c > '~' {
-			problems = append(problems, protocols.Problem{Option: "system_id", Text: "must be printable characters without '/', which UCP cannot write"})
+			problems = append(
+				problems,
+				protocols.Problem{Option: "system_id", Text: "must be printable characters without '/', which UCP cannot write"},
+			)
 			break
 		}
 	}

@@ -14,7 +14,8 @@ import (
 var static embed.FS
 
 // policy lets the pages load what comes from here, and run nothing.
-const policy = "default-src 'none'; style-src 'self'; frame-src 'self'; form-action 'self'; frame-ancestors 'self'; base-uri 'none'"
+const policy = "default-src 'none'; style-src 'self'; frame-src 'self'; form-action 'self'; frame-ancestors 'self'; " +
+	"base-uri 'none'"
 
 // mostText is how many octets a reply may have.
 const mostText = 4096
@@ -50,7 +51,10 @@ func Handler(p *Phones, send Send) http.Handler {
 	m.HandleFunc("GET /{$}", show("phone.html"))
 	m.HandleFunc("GET /texts", show("texts.html"))
 	m.HandleFunc("GET /numbers", show("numbers.html"))
-	m.HandleFunc("GET /phone.css", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, static, "static/phone.css") })
+	m.HandleFunc(
+		"GET /phone.css",
+		func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, static, "static/phone.css") },
+	)
 	m.HandleFunc("POST /reply", func(w http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(w, r.Body, 4*mostText)
 		number, to, text := strings.TrimSpace(r.FormValue("number")), strings.TrimSpace(r.FormValue("to")), r.FormValue("text")

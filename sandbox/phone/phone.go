@@ -60,7 +60,10 @@ func (p *Phones) Show(t sandbox.Text) {
 			return
 		}
 	}
-	l := &Line{Other: t.From, At: time.Unix(0, t.At), Fate: t.Fate, Arrives: t.Arrives, id: t.ID, parts: make([]string, max(parts, part+1))}
+	l := &Line{
+		Other: t.From, At: time.Unix(0, t.At), Fate: t.Fate, Arrives: t.Arrives, id: t.ID,
+		parts: make([]string, max(parts, part+1)),
+	}
 	l.parts[part] = t.Text
 	p.add(t.To, l)
 }

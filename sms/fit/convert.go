@@ -121,7 +121,9 @@ func (c *Converter) encode(f *Form, h *userdata.Header, from sms.Alphabet) (sms.
 		return f.Default, cs, Converted
 	}
 	if f.Missing == Transliterate {
-		if c.octets, loss = cs.Encode(c.octets[:0], c.text, charset.Transliterate); loss.Replaced == 0 && !f.prefersUCS2(cs, c.text, len(c.octets)) {
+		if c.octets, loss = cs.Encode(
+			c.octets[:0], c.text, charset.Transliterate,
+		); loss.Replaced == 0 && !f.prefersUCS2(cs, c.text, len(c.octets)) {
 			return f.Default, cs, Converted
 		}
 	}

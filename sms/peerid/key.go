@@ -131,8 +131,8 @@ func appendUUID(dst, id []byte) []byte {
 // leastUUID is how many digits of a UUID are left without its leading zeros, of all but one in 2³². Numbers have fewer.
 const leastUUID = 24
 
-// OlderKey returns the key that an id with this one was given before dashes of UUIDs did not matter: with dashes. It reports false if
-// the id is no UUID.
+// OlderKey returns the key that an id with this one was given before dashes of UUIDs did not matter: with dashes. It
+// reports false if the id is no UUID.
 func OlderKey(key []byte) (older []byte, ok bool) {
 	if len(key) < leastUUID || len(key) > 32 || !isHex(key) {
 		return nil, false

@@ -72,7 +72,8 @@ func (l *Learner) IsFixed() bool { return l.fixed }
 
 // HasNoNumbers reports whether ids have come in answers, and no number among them: such ids are compared as they are.
 func (l *Learner) HasNoNumbers() bool {
-	return l.answers.others && l.answers.letters == 0 && l.answers.digits == 0 && l.receipts.letters == 0 && l.receipts.digits == 0
+	return l.answers.others && l.answers.letters == 0 && l.answers.digits == 0 && l.receipts.letters == 0 &&
+		l.receipts.digits == 0
 }
 
 // A Stage is about what a Learner knows. It changes rarely, however many ids come, so that a Learner can be stored with each.
@@ -207,7 +208,8 @@ func scan(id []byte) (n uint64, digits int, letters, ok bool) {
 			digits++
 		}
 	}
-	return n, digits, small || capital, len(id) > 0 && len(id) <= MaxLen && digits <= most(small || capital) && !(small && capital)
+	return n, digits, small ||
+		capital, len(id) > 0 && len(id) <= MaxLen && digits <= most(small || capital) && !(small && capital)
 }
 
 // hasNone reports whether many ids have come, none of them with letters.
@@ -218,7 +220,10 @@ const stateLen = 11
 
 // Append appends what the Learner knows, for Read.
 func (l *Learner) Append(b []byte) []byte {
-	return append(b, 1, l.answers.letters, l.answers.digits, l.answers.weight, l.receipts.letters, l.receipts.digits, l.receipts.weight, octet(l.proved), l.receipts.dense, l.answers.longest, octet(l.answers.others))
+	return append(
+		b, 1, l.answers.letters, l.answers.digits, l.answers.weight, l.receipts.letters, l.receipts.digits,
+		l.receipts.weight, octet(l.proved), l.receipts.dense, l.answers.longest, octet(l.answers.others),
+	)
 }
 
 // Read returns a Learner that knows what another one has appended. It reports false if that

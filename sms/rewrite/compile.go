@@ -74,12 +74,15 @@ func (c *compiler) problem(option, format string, args ...any) {
 
 func (c *compiler) compile() rule {
 	c.combination()
-	for _, o := range []struct{ name, text string }{{"strip", c.Strip}, {"add", c.Add}, {"set", c.Set}, {"default", c.Default}, {"replace", c.Replace}} {
+	for _, o := range []struct{ name, text string }{
+		{"strip", c.Strip}, {"add", c.Add}, {"set", c.Set}, {"default", c.Default}, {"replace", c.Replace},
+	} {
 		c.address(o.name, o.text)
 	}
 	r := rule{
 		number: c.number, source: c.In+c.Out == "source",
-		prefixes: c.prefixes(), strip: octets(c.Strip), add: octets(c.Add), set: octets(c.Set + c.Default), absent: c.Default != "",
+		prefixes: c.prefixes(), strip: octets(c.Strip), add: octets(c.Add), set: octets(c.Set +
+			c.Default), absent: c.Default != "",
 		auto: c.TON == "auto" || c.TON == "" && c.Set+c.Default != "", ton: number(c.TON), npi: number(c.NPI),
 		allow: c.list("allow", c.Allow), deny: c.list("deny", c.Deny),
 	}
@@ -91,7 +94,10 @@ func (c *compiler) compile() rule {
 
 // combination checks that the rule is for one address and does one thing.
 func (c *compiler) combination() {
-	changes := c.given("replace", c.Replace, "prefixes", strings.Join(c.Prefixes, ","), "strip", c.Strip, "add", c.Add, "set", c.Set, "default", c.Default, "ton", c.TON, "npi", c.NPI)
+	changes := c.given(
+		"replace", c.Replace, "prefixes", strings.Join(c.Prefixes, ","), "strip", c.Strip, "add", c.Add, "set", c.Set,
+		"default", c.Default, "ton", c.TON, "npi", c.NPI,
+	)
 	lists := len(c.Allow)+len(c.Deny) > 0
 	switch {
 	case (c.In == "") == (c.Out == ""):
@@ -99,17 +105,29 @@ func (c *compiler) combination() {
 	case len(changes) == 0 && !lists:
 		c.problem("", "does nothing: give it replace, prefixes, strip, add, set, default, ton, npi, allow or deny")
 	case lists && c.Out != "":
-		c.problem("", "cannot refuse a message that leaves: write in instead of out, for the connector or the account that it comes from")
+		c.problem(
+			"",
+			"cannot refuse a message that leaves: write in instead of out, for the connector or the account that it comes from",
+		)
 	case lists && (len(changes) > 0 || c.Match != ""):
-		c.problem("", "has a list besides %s: make two rules of it", strings.Join(append(changes, c.given("match", c.Match)...), ", "))
+		c.problem(
+			"", "has a list besides %s: make two rules of it",
+			strings.Join(append(changes, c.given("match", c.Match)...), ", "),
+		)
 	case c.Replace != "" && c.Match == "":
 		c.problem("replace", "needs match: give the expression that the address must match, or write set instead")
 	case len(c.Prefixes) > 0 && c.Match != "":
 		c.problem("prefixes", "needs no match: an address that begins with none of them stays as it is")
 	case c.Default != "" && c.Match != "":
-		c.problem("match", "never matches: default is for messages without an address: remove match, or write set instead of default")
+		c.problem(
+			"match",
+			"never matches: default is for messages without an address: remove match, or write set instead of default",
+		)
 	}
-	if ways := c.given("replace", c.Replace, "set", c.Set, "default", c.Default, "prefixes", strings.Join(c.Prefixes, ","), "strip or add", c.Strip+c.Add); len(ways) > 1 {
+	if ways := c.given(
+		"replace", c.Replace, "set", c.Set, "default", c.Default, "prefixes", strings.Join(c.Prefixes, ","), "strip or add",
+		c.Strip+c.Add,
+	); len(ways) > 1 {
 		c.problem("", "has %s, each of which makes another address: make rules of them", strings.Join(ways, " and "))
 	}
 }
@@ -161,7 +179,10 @@ func (c *compiler) replacement(r *rule) {
 		}
 		switch groups := r.condition.NumSubexp(); {
 		case group < 0:
-			c.problem("replace", "has a $ without a digit: $1 stands for what the first group of match matched, and an address has no $")
+			c.problem(
+				"replace",
+				"has a $ without a digit: $1 stands for what the first group of match matched, and an address has no $",
+			)
 			return
 		case group > groups:
 			c.problem("replace", "has $%d, and match has no such group: put ( ) around what $%d stands for", group, group)

@@ -45,7 +45,11 @@ func (g *Gateway) Flags(cmd *cobra.Command) {
 func (g *Gateway) Find(c *config.Config, file string) error {
 	socket := c.AdminSocket()
 	if socket == "" && c.Admin.Address == "" {
-		return fmt.Errorf("cannot ask gateway: %s sets no admin.address and no admin.socket, so the gateway does not listen for operators: set one, and start the gateway again", file)
+		return fmt.Errorf(
+			"cannot ask gateway: %s sets no admin.address and no admin.socket, so the gateway does not listen for "+
+				"operators: set one, and start the gateway again",
+			file,
+		)
 	}
 	if !strings.Contains(socket, "/") && socket != "" {
 		socket = "./" + socket
@@ -96,7 +100,9 @@ func (g *Gateway) Request(ctx context.Context, timeout time.Duration, method, pa
 	if err := g.authorize(r, transport); err != nil {
 		return a, fmt.Errorf("cannot ask gateway: %w", err)
 	}
-	client := http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := http.Client{
+		Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	answer, err := client.Do(r)
 	if err != nil {
 		return a, fmt.Errorf("cannot ask gateway: %w; is it running, with this admin.address? --address names another", err)

@@ -37,7 +37,8 @@ func takes(path string) int {
 		return accounts
 	case "pmg kick":
 		return sessions
-	case "pmg import kannel", "pmg import jasmin", "pmg tls init", "pmg manual", "pmg store backup", "pmg store restore", "pmg store verify":
+	case "pmg import kannel", "pmg import jasmin", "pmg tls init", "pmg manual",
+		"pmg store backup", "pmg store restore", "pmg store verify":
 		return files
 	}
 	return nothing

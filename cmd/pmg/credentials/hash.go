@@ -40,7 +40,10 @@ itself sends or compares them: refer to those with ${FILE:/path} or ${ENV:NAME}.
 		Example: "  pmg account hash\n  cat acme.password | pmg account hash",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return errors.New("cannot hash an argument, which every user of this machine can see: type the password when asked, or write it to standard input")
+				return errors.New(
+					"cannot hash an argument, which every user of this machine can see: type the password when asked, " +
+						"or write it to standard input",
+				)
 			}
 			return nil
 		},

@@ -34,7 +34,9 @@ the line in force. To take the key back, remove the line and reload.`,
 			row := fmt.Sprintf("{name: %s, hash: %q", args[0], token.Hash(key))
 			for _, s := range scopes {
 				if s != config.SendScope && s != config.ReadScope {
-					return fmt.Errorf("cannot make a key: --scopes may have %s and %s, not %q", config.SendScope, config.ReadScope, s)
+					return fmt.Errorf(
+						"cannot make a key: --scopes may have %s and %s, not %q", config.SendScope, config.ReadScope, s,
+					)
 				}
 			}
 			if len(scopes) > 0 {
@@ -46,7 +48,10 @@ the line in force. To take the key back, remove the line and reload.`,
 				}
 				row += ", expires: " + expires
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "the key, which is shown only now:\n%s\n\nthe line for keys of the account:\n- %s}\n", key, row)
+			_, err := fmt.Fprintf(
+				cmd.OutOrStdout(), "the key, which is shown only now:\n%s\n\nthe line for keys of the account:\n- %s}\n",
+				key, row,
+			)
 			return err
 		},
 	}

@@ -46,7 +46,8 @@ To take it back, remove the line and reload.`,
 				return fmt.Errorf("cannot make a token: %w", err)
 			}
 			made := token.New()
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "the token, which is shown only now:\n%s\n\nthe line for admin.tokens:\n- {name: %s, hash: %q, scope: %s}\n",
+			_, err := fmt.Fprintf(cmd.OutOrStdout(),
+				"the token, which is shown only now:\n%s\n\nthe line for admin.tokens:\n- {name: %s, hash: %q, scope: %s}\n",
 				made, args[0], token.Hash(made), scope)
 			return err
 		},
@@ -61,7 +62,9 @@ func checkScope(scope string) error {
 	case config.LookScope, config.OperateScope, config.AdministerScope:
 		return nil
 	}
-	return fmt.Errorf("--scope must be %s, %s or %s, not %q", config.LookScope, config.OperateScope, config.AdministerScope, scope)
+	return fmt.Errorf(
+		"--scope must be %s, %s or %s, not %q", config.LookScope, config.OperateScope, config.AdministerScope, scope,
+	)
 }
 
 func userCommand() *cobra.Command {
@@ -91,7 +94,10 @@ the sessions of the user, too.`,
 			if err != nil {
 				return fmt.Errorf("cannot read the password: %w", err)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "the line for admin.users:\n- {name: %s, password: %q, scope: %s}\n", args[0], passhash.New(password), scope)
+			_, err = fmt.Fprintf(
+				cmd.OutOrStdout(), "the line for admin.users:\n- {name: %s, password: %q, scope: %s}\n", args[0],
+				passhash.New(password), scope,
+			)
 			return err
 		},
 	}

@@ -87,7 +87,10 @@ func (a *answer) String() string {
 	}
 	switch {
 	case a.parked:
-		b.WriteString("\nParked: no route leads anywhere, and no_route is park. The message is accepted and put aside until an operator decides.\n")
+		b.WriteString(
+			"\nParked: no route leads anywhere, and no_route is park. The message is accepted and put aside until an " +
+				"operator decides.\n",
+		)
 	case a.refused != "":
 		fmt.Fprintf(&b, "\nRefused as %s by step %s: %s.\n", a.code, a.step, a.refused)
 	}

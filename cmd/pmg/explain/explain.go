@@ -37,7 +37,10 @@ func Ask(c *config.Config, drivers Drivers, q Question) (string, error) {
 		return "", err
 	}
 	if q.PDU != "" && !e.from.HasSessions() {
-		return "", fmt.Errorf("cannot explain a PDU of connector %s, which has no sessions: describe the message with --from, --to and --text", e.from.Name)
+		return "", fmt.Errorf(
+			"cannot explain a PDU of connector %s, which has no sessions: describe the message with --from, --to and --text",
+			e.from.Name,
+		)
 	}
 	for targets := 1; e.target < targets; e.target++ {
 		n, err := e.run()
@@ -54,7 +57,10 @@ func Ask(c *config.Config, drivers Drivers, q Question) (string, error) {
 func (q *Question) check() error {
 	switch {
 	case q.PDU != "" && (q.From != "" || q.To != "" || q.Text != "" || q.DeliverIn != 0 || q.Validity != 0):
-		return errors.New("cannot explain a PDU and other fields: leave out --from, --to, --text, --deliver-in and --validity, because the PDU has them")
+		return errors.New(
+			"cannot explain a PDU and other fields: leave out --from, --to, --text, --deliver-in and --validity, " +
+				"because the PDU has them",
+		)
 	case q.PDU == "" && q.To == "":
 		return errors.New("cannot explain a message without a destination: name one with --to")
 	case !utf8.ValidString(q.Text):
@@ -90,7 +96,11 @@ func (e *asked) origin(q Question) error {
 	}
 	if e.answer.connector = q.Connector; e.from != nil && e.from.Role() == protocols.Client {
 		if q.Account != "" {
-			return fmt.Errorf("cannot explain: messages that arrive on connector %s come from an SMSC and have no account: leave out --account, or name an in connector", q.Connector)
+			return fmt.Errorf(
+				"cannot explain: messages that arrive on connector %s come from an SMSC and have no account: leave out "+
+					"--account, or name an in connector",
+				q.Connector,
+			)
 		}
 		return nil
 	}
@@ -123,7 +133,11 @@ func (e *asked) client(name string) error {
 		names = append(names, a.SystemID)
 	}
 	if name == "" {
-		return fmt.Errorf("cannot explain a message without its origin: name the client with --account (there are: %s), or an SMSC with --connector", strings.Join(names, ", "))
+		return fmt.Errorf(
+			"cannot explain a message without its origin: name the client with --account (there are: %s), or an SMSC "+
+				"with --connector",
+			strings.Join(names, ", "),
+		)
 	}
 	return fmt.Errorf("cannot explain: the configuration has no account %q", name)
 }

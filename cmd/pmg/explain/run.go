@@ -308,7 +308,10 @@ func (r *run) leave(m *sms.Message, refused refusal) {
 			add(to, &r.config.Accounts[i], "     or %s on connector %s", receivers(to, "those"), to.Name)
 		default:
 			again = true
-			add(to, &r.config.Accounts[i], "  %d. the %s of account %s on connector %s", r.way.Target+1, receivers(to, "sessions"), lane.Account, to.Name)
+			add(
+				to, &r.config.Accounts[i], "  %d. the %s of account %s on connector %s", r.way.Target+1,
+				receivers(to, "sessions"), lane.Account, to.Name,
+			)
 		}
 	}
 }
@@ -327,7 +330,9 @@ func (r *run) sent(m *sms.Message, l *connector.Link) string {
 	out := r.gateway.Node.Messages.Copy(m)
 	if l.Session == nil { // a call or a request makes what it needs of this
 		out = r.gateway.Convert.Leaving(&l.Source, out)
-	} else if copied := r.gateway.Convert.Encode(r.gateway.Node.Clock.Now(), l, l.Connector.Driver.NewPDU(), out, 1); copied != nil {
+	} else if copied := r.gateway.Convert.Encode(
+		r.gateway.Node.Clock.Now(), l, l.Connector.Driver.NewPDU(), out, 1,
+	); copied != nil {
 		out = copied
 	}
 	s := fmt.Sprintf(": from %s to %s\n", addressOf(out.Source()).full(), addressOf(out.Dest()).full()) + lines("     ", r.rules)

@@ -40,7 +40,11 @@ func Arrange(root *cobra.Command) {
 		text := strings.ReplaceAll(f.Usage, "`", "")
 		b.WriteString("  --" + name + "\n" + indent(reflow(text, width-6), "      ") + "\n")
 	}
-	root.AddCommand(&cobra.Command{Use: "gateway", Short: "How commands find the gateway that runs", Long: reflow(topic, width) + "\n" + b.String()})
+	root.AddCommand(
+		&cobra.Command{
+			Use: "gateway", Short: "How commands find the gateway that runs", Long: reflow(topic, width) + "\n" + b.String(),
+		},
+	)
 }
 
 func arrange(cmd *cobra.Command, described **cobra.Command) {

@@ -17,9 +17,10 @@ import (
 // NewCommand returns the command manual.
 func NewCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:     "manual <directory>",
-		Short:   "Write a manual page for each command into a directory",
-		Long:    "Writes pmg.1 and a page for each command, such as pmg-serve.1, which have the same text as\n--help. The directory is made when missing.",
+		Use:   "manual <directory>",
+		Short: "Write a manual page for each command into a directory",
+		Long: "Writes pmg.1 and a page for each command, such as pmg-serve.1, which have the same text as\n--help. " +
+			"The directory is made when missing.",
 		Example: "  pmg manual /usr/local/share/man/man1",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return Write(cmd.Root(), args[0]) },

@@ -73,7 +73,10 @@ func (o *flags) define(cmd *cobra.Command, names []string) {
 	f.StringVar(&o.tls.ServerName, "server-name", "", "the `name` that its certificate must have; the host when not given")
 	f.StringVar(&o.certificate, "certificate", "", "a `file` with our certificate")
 	f.StringVar(&o.key, "key", "", "the `file` with its key")
-	f.BoolVar(&o.tls.Insecure, "insecure", false, "log in though its certificate is not good: whoever is in between sees the password")
+	f.BoolVar(
+		&o.tls.Insecure, "insecure", false,
+		"log in though its certificate is not good: whoever is in between sees the password",
+	)
 	f.IntVar(&o.Enquiries, "enquiries", o.Enquiries, "how many `times` it is asked whether it is there, one at a time")
 	f.StringVar(&o.To, "to", "", "send real messages to this `number`")
 	f.StringVar(&o.From, "from", "", "their source `address`")

@@ -140,7 +140,10 @@ func (f *found) send(out io.Writer, d *dialogue, o *Options) error {
 			refusals[o.Driver.StatusName(a.Status)]++
 		}
 	}
-	fmt.Fprintf(out, "sent %d messages together to %s: it accepted %d, and answered within %s\n", o.Messages, o.To, f.window, spread(took))
+	fmt.Fprintf(
+		out, "sent %d messages together to %s: it accepted %d, and answered within %s\n", o.Messages, o.To, f.window,
+		spread(took),
+	)
 	for status, n := range refusals {
 		fmt.Fprintf(out, "  %s: %d\n", status, n)
 	}

@@ -44,14 +44,19 @@ func handshake(ctx context.Context, out io.Writer, plain net.Conn, o *Options) (
 		return nil, fmt.Errorf("the handshake of TLS has failed: %w", err)
 	}
 	s := secure.ConnectionState()
-	fmt.Fprintf(out, "%s, %s, in %s\n", tls.VersionName(s.Version), tls.CipherSuiteName(s.CipherSuite), rounded(time.Since(began)))
+	fmt.Fprintf(
+		out, "%s, %s, in %s\n", tls.VersionName(s.Version), tls.CipherSuiteName(s.CipherSuite), rounded(time.Since(began)),
+	)
 	for i, c := range s.PeerCertificates {
 		show(out, i, c)
 	}
 	if err := verifyChain(config, s.PeerCertificates); err == nil {
 		fmt.Fprintln(out, "  the certificate is good")
 	} else if fmt.Fprintf(out, "  the certificate is NOT good: %s\n", err); verify {
-		return nil, errors.New("nothing was sent, because whoever is there may not be the SMSC: give --ca FILE or --server-name if you know them, or --insecure to go on")
+		return nil, errors.New(
+			"nothing was sent, because whoever is there may not be the SMSC: give --ca FILE or --server-name if you " +
+				"know them, or --insecure to go on",
+		)
 	}
 	return secure, nil
 }

@@ -106,7 +106,10 @@ func (c *Clients) Send(ctx context.Context, address, name, password string) erro
 // Tell prints how the message was sent, the lines of the SMSC that lines prints, and what the server was told.
 func (c *Clients) Tell(out io.Writer, lines func() error) error {
 	fmt.Fprintf(out, "A client sends a message, and is answered when it is on disk:\n\n")
-	fmt.Fprintf(out, "  $ curl -u load:secret %s -H 'Content-Type: application/json' \\\n      -d '%s'\n  %s\n  %s\n", c.url, message, c.status, c.answer)
+	fmt.Fprintf(
+		out, "  $ curl -u load:secret %s -H 'Content-Type: application/json' \\\n      -d '%s'\n  %s\n  %s\n", c.url,
+		message, c.status, c.answer,
+	)
 	fmt.Fprintf(out, "\nThe SMSC has it, and tells that it was delivered:\n\n")
 	if err := lines(); err != nil {
 		return err

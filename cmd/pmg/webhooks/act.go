@@ -24,7 +24,9 @@ func enableCommand(p Program) *cobra.Command {
 	ask := p.Gateway(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var answer admin.Enabled
-		if err := ask(http.MethodPost, admin.Base+"/webhooks/enable?"+url.Values{"account": {args[0]}}.Encode(), &answer); err != nil {
+		if err := ask(
+			http.MethodPost, admin.Base+"/webhooks/enable?"+url.Values{"account": {args[0]}}.Encode(), &answer,
+		); err != nil {
 			return err
 		}
 		if len(answer.Servers) == 0 {
@@ -49,7 +51,9 @@ and dead letters stay where they are (replay).`,
 	ask := p.Gateway(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var answer admin.Called
-		if err := ask(http.MethodPost, admin.Base+"/webhooks/retry?"+url.Values{"account": {args[0]}}.Encode(), &answer); err != nil {
+		if err := ask(
+			http.MethodPost, admin.Base+"/webhooks/retry?"+url.Values{"account": {args[0]}}.Encode(), &answer,
+		); err != nil {
 			return err
 		}
 		if len(answer.Servers) == 0 {

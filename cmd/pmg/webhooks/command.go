@@ -35,8 +35,12 @@ What list and attempts show is since the gateway's start. An event that a server
 in time (receipts.callback_validity) is a dead letter, which stays in the store until it is
 told after all (replay), deleted, or its own time is over (receipts.dead_letters). pmg queue lists and changes the events that
 wait (--kind receipt), and pmg trace has the calls of the pdu logs.`,
-		Example: "  pmg webhooks list\n  pmg webhooks attempts --account shop\n  pmg webhooks attempts --id 1a1fb0c12c230d41 --replies\n  pmg webhooks replay --account shop --since 24h",
+		Example: "  pmg webhooks list\n  pmg webhooks attempts --account shop\n  pmg webhooks attempts --id " +
+			"1a1fb0c12c230d41 --replies\n  pmg webhooks replay --account shop --since 24h",
 	}
-	cmd.AddCommand(listCommand(p), attemptsCommand(p), deadCommand(p), replayCommand(p), deleteCommand(p), enableCommand(p), retryCommand(p), testCommand(p))
+	cmd.AddCommand(
+		listCommand(p), attemptsCommand(p), deadCommand(p), replayCommand(p), deleteCommand(p), enableCommand(p),
+		retryCommand(p), testCommand(p),
+	)
 	return cmd
 }

@@ -73,7 +73,9 @@ const (
 )
 
 // each asks for one page after the other, and calls f for their messages.
-func (o *letters) each(ask Ask, method, path string, q admin.QueueQuery, dryRun bool, f func(*operate.StoredMessage) error) (n int, more bool, err error) {
+func (o *letters) each(
+	ask Ask, method, path string, q admin.QueueQuery, dryRun bool, f func(*operate.StoredMessage) error,
+) (n int, more bool, err error) {
 	parts := [][]uint64{nil}
 	if len(q.IDs) > 0 {
 		parts = slices.Collect(slices.Chunk(q.IDs, idsTogether))
@@ -167,9 +169,22 @@ func lettersText(p Program, all []operate.StoredMessage, now time.Time) string {
 		if m.Delivery != "" {
 			says = m.Delivery
 		}
-		rows = append(rows, []string{"evt_" + m.ID, m.About, m.Receiver, m.Connector, says, m.Source, m.Dest, ago(&m.Arrived, now), ago(m.DeadSince, now), number(int64(m.Attempts)), m.Reason})
+		rows = append(
+			rows,
+			[]string{
+				"evt_" + m.ID, m.About, m.Receiver, m.Connector, says, m.Source, m.Dest, ago(&m.Arrived, now),
+				ago(m.DeadSince, now), number(int64(m.Attempts)), m.Reason,
+			},
+		)
 	}
-	return p.Table(7, []string{"event", "message", "account", "server", "says", "source", "destination", "age", "dead for", "attempts", "because"}, rows)
+	return p.Table(
+		7,
+		[]string{
+			"event", "message", "account", "server", "says", "source", "destination", "age", "dead for", "attempts",
+			"because",
+		},
+		rows,
+	)
 }
 
 // changeCommand returns a command that has dead letters told after all, or deletes them.
@@ -183,7 +198,9 @@ func changeCommand(p Program, cmd *cobra.Command, what, done string) *cobra.Comm
 			return err
 		}
 		if o.isAll(args) && !all {
-			return fmt.Errorf("cannot %s dead letters: name their ids, or select them with flags; --all selects every one", cmd.Name())
+			return fmt.Errorf(
+				"cannot %s dead letters: name their ids, or select them with flags; --all selects every one", cmd.Name(),
+			)
 		}
 		return o.change(cmd.OutOrStdout(), ask, p, q, what, done, dryRun)
 	}

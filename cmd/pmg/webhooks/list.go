@@ -64,10 +64,20 @@ func rowsText(p Program, rows []webhooks.Row, now time.Time) string {
 		} else if r.RestsUntil != nil {
 			rests = max(0, r.RestsUntil.Sub(now)).Round(time.Second).String()
 		}
-		cells = append(cells, []string{r.Account, r.Endpoint, number(r.Waiting), ago(r.Oldest, now), number(int64(r.UnderWay)), number(int64(r.Failures)),
-			rests, number(r.Succeeded), number(r.Failed), ago(r.LastSuccess, now), ago(r.LastFailure, now), cmp.Or(r.LastError, "-")})
+		cells = append(cells,
+			[]string{r.Account, r.Endpoint, number(r.Waiting), ago(r.Oldest, now), number(int64(r.UnderWay)),
+				number(int64(r.Failures)),
+				rests, number(r.Succeeded), number(r.Failed), ago(r.LastSuccess, now), ago(r.LastFailure, now),
+				cmp.Or(r.LastError, "-")})
 	}
-	return p.Table(2, []string{"account", "server", "waiting", "oldest", "calls", "failures in a row", "rests", "taken", "failed", "last taken", "last failed", "because it"}, cells)
+	return p.Table(
+		2,
+		[]string{
+			"account", "server", "waiting", "oldest", "calls", "failures in a row", "rests", "taken", "failed", "last taken",
+			"last failed", "because it",
+		},
+		cells,
+	)
 }
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
@@ -92,8 +102,9 @@ events is one attempt for each. The gateway remembers them of the 200 servers th
 
 With --replies it shows the beginnings of the bodies that were answered, which may have
 texts of messages: that needs a token with scope operate, or the socket.`,
-		Example: "  pmg webhooks attempts --account shop --endpoint https://crm.example.net\n  pmg webhooks attempts --id 1a1fb0c12c230d41 --replies\n  pmg webhooks attempts --json | jq 'select(.taken|not).error'",
-		Args:    cobra.NoArgs,
+		Example: "  pmg webhooks attempts --account shop --endpoint https://crm.example.net\n  pmg webhooks attempts " +
+			"--id 1a1fb0c12c230d41 --replies\n  pmg webhooks attempts --json | jq 'select(.taken|not).error'",
+		Args: cobra.NoArgs,
 	}
 	ask := p.Gateway(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -139,7 +150,10 @@ func attemptsText(p Program, all []webhooks.Attempt, replies bool) string {
 		if !a.Taken {
 			says = a.Error
 		}
-		row := []string{a.At.Local().Format("2006-01-02 15:04:05.000"), a.Account, a.Endpoint, a.Event, a.ID, a.Type, strconv.Itoa(a.Number), status, number(a.Milliseconds), says}
+		row := []string{
+			a.At.Local().Format("2006-01-02 15:04:05.000"), a.Account, a.Endpoint, a.Event, a.ID, a.Type,
+			strconv.Itoa(a.Number), status, number(a.Milliseconds), says,
+		}
 		if replies {
 			row = append(row, a.Reply)
 		}

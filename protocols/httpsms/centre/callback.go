@@ -54,11 +54,16 @@ const (
 func Path(connector, kind string) string { return "/from/" + connector + "/" + kind }
 
 func (r *reader) callback(o *httpsms.CallbackOptions, connector string) callback {
-	c := callback{listener: o.Listener, secret: o.Secret, networks: o.Networks, reply: o.Reply, receipts: o.Receipts, inbound: o.Inbound}
+	c := callback{
+		listener: o.Listener, secret: o.Secret, networks: o.Networks, reply: o.Reply, receipts: o.Receipts,
+		inbound: o.Inbound,
+	}
 	for _, text := range o.Receipts.States {
 		c.states = append(c.states, r.wordState(text))
 	}
-	for _, p := range []struct{ option, value string }{{"callbacks.receipts.list", o.Receipts.List}, {"callbacks.inbound.list", o.Inbound.List}} {
+	for _, p := range []struct{ option, value string }{
+		{"callbacks.receipts.list", o.Receipts.List}, {"callbacks.inbound.list", o.Inbound.List},
+	} {
 		r.pointer(p.option, p.value)
 	}
 	if o.Listener == "" {
@@ -88,7 +93,11 @@ func (r *reader) wordState(text string) (s wordState) {
 	}
 	i := slices.IndexFunc(sms.States(), func(state sms.State) bool { return state.String() == name })
 	if !ok || i < 0 {
-		r.wrong("callbacks.receipts.states", "must each be a word, = and a state: delivered, expired, deleted, undeliverable, accepted, unknown, rejected, enroute, or ignored")
+		r.wrong(
+			"callbacks.receipts.states",
+			"must each be a word, = and a state: delivered, expired, deleted, undeliverable, accepted, unknown, "+
+				"rejected, enroute, or ignored",
+		)
 		return s
 	}
 	s.state = sms.States()[i]
@@ -119,7 +128,8 @@ type Callback struct {
 // from an address that it may come from.
 func (c *Centre) Admits(r *httpsms.Request, from netip.Addr) bool {
 	f := &c.callback
-	if len(f.networks) > 0 && !slices.ContainsFunc(f.networks, func(p netip.Prefix) bool { return p.Contains(from.Unmap().WithZone("")) }) {
+	if len(f.networks) > 0 &&
+		!slices.ContainsFunc(f.networks, func(p netip.Prefix) bool { return p.Contains(from.Unmap().WithZone("")) }) {
 		return false
 	}
 	return f.secret == "" || shows(r, f.secret)
@@ -260,7 +270,8 @@ var usualStates = func() map[string]sms.State {
 	all := map[string]sms.State{
 		"undelivered": sms.StateUndeliverable, "failed": sms.StateUndeliverable, "undeliverable": sms.StateUndeliverable,
 		"canceled": sms.StateDeleted, "cancelled": sms.StateDeleted,
-		"sent": sms.StateEnroute, "sending": sms.StateEnroute, "queued": sms.StateEnroute, "pending": sms.StateEnroute, "buffered": sms.StateEnroute,
+		"sent": sms.StateEnroute, "sending": sms.StateEnroute, "queued": sms.StateEnroute, "pending": sms.StateEnroute,
+		"buffered": sms.StateEnroute,
 	}
 	for _, s := range sms.States() {
 		all[strings.ToLower(httpsms.Word(s))] = s

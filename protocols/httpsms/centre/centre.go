@@ -94,7 +94,11 @@ func (c *Centre) readURL(r *reader, o *httpsms.ConnectorOptions) {
 	}
 	switch u, err := url.Parse(before); {
 	case o.URL == "":
-		r.wrong("url", "must be given: what is called for each message, or with a preset the address of the SMS centre, such as http://192.0.2.1:13013")
+		r.wrong(
+			"url",
+			"must be given: what is called for each message, or with a preset the address of the SMS centre, such as "+
+				"http://192.0.2.1:13013",
+		)
 	case err != nil && !strings.Contains(before, "{"):
 		r.wrong("url", "cannot be read as a URL")
 	case err != nil:
@@ -166,7 +170,8 @@ func (c *Centre) readHeaders(r *reader, o *httpsms.ConnectorOptions) {
 	}
 	for _, text := range o.Request.Headers {
 		name, value, ok := strings.Cut(text, ":")
-		if name = strings.TrimSpace(name); !ok || strings.Trim(name, tokenCharacters) != "" || name == "" || strings.EqualFold(name, "Host") || strings.EqualFold(name, "Content-Length") {
+		if name = strings.TrimSpace(name); !ok || strings.Trim(name, tokenCharacters) != "" || name == "" ||
+			strings.EqualFold(name, "Host") || strings.EqualFold(name, "Content-Length") {
 			r.wrong("request.headers", "must each be a name, a colon and a template; Host and Content-Length cannot be set")
 			continue
 		}
@@ -188,8 +193,8 @@ func (c *Centre) Lacks(v *Values) string {
 	return ""
 }
 
-// HidesCoding reports whether requests bring octets alone and do not say whether these are GSM 7-bit or UCS-2, so that the SMS centre
-// reads one of the two wrong.
+// HidesCoding reports whether requests bring octets alone and do not say whether these are GSM 7-bit or UCS-2, so that the
+// SMS centre reads one of the two wrong.
 func (c *Centre) HidesCoding() bool {
 	coded := func(f *field) bool { return f.coded }
 	clear := func(f *field) bool { return f.tells || f.name == "text" || f.name == "content" }

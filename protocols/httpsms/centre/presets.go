@@ -10,21 +10,26 @@ import (
 // says comes first.
 var presets = map[string]httpsms.ConnectorOptions{
 	"kannel": {
-		URL: "/cgi-bin/sendsms?username={username}&password={password}&from={from}&to={to}&text={content}&udh={udh}&coding={coding}" +
+		URL: "/cgi-bin/sendsms?username={username}&password={password}&from={from}&to={to}" +
+			"&text={content}&udh={udh}&coding={coding}" +
 			"&charset=UTF-8&mclass={class}&validity={validity}&priority={priority}&dlr-mask={dlr_mask}&dlr-url={dlr_url}",
 		Answers: httpsms.AnswerOptions{Success: httpsms.Condition{Status: []string{"2xx"}, Body: `^(0: |3: |(?i:sent\.|ok\.)|Result: OK)`}},
 		Callbacks: httpsms.CallbackOptions{
 			Receipts: httpsms.ReceiptFields{
 				ID: "message", State: "state", Text: "answer",
-				States: []string{"1=delivered", "2=undeliverable", "4=enroute", "8=ignored", "12=enroute", "16=rejected", "34=expired"},
+				States: []string{
+					"1=delivered", "2=undeliverable", "4=enroute", "8=ignored", "12=enroute", "16=rejected", "34=expired",
+				},
 			},
 			Inbound: httpsms.InboundFields{From: "from", To: "to", Text: "text", Charset: "charset", UDH: "udh"},
 		},
 	},
 	"jasmin": {
 		URL: "/send",
-		Request: httpsms.RequestOptions{Form: "username={username}&password={password}&from={from}&to={to}&coding={data_coding}&hex-content={octets_hex}" +
-			"&priority={priority}&validity-period={validity}&dlr={receipt?yes}&dlr-level={receipt?3}&dlr-method={receipt?POST}&dlr-url={receipt_url}"},
+		Request: httpsms.RequestOptions{Form: "username={username}&password={password}&from={from}&to={to}" +
+			"&coding={data_coding}&hex-content={octets_hex}" +
+			"&priority={priority}&validity-period={validity}&dlr={receipt?yes}&dlr-level={receipt?3}" +
+			"&dlr-method={receipt?POST}&dlr-url={receipt_url}"},
 		Answers: httpsms.AnswerOptions{
 			Throttled: httpsms.Condition{Body: "User throughput exceeded"},
 			Temporary: httpsms.Condition{Body: "no bound connectors"},
@@ -32,9 +37,11 @@ var presets = map[string]httpsms.ConnectorOptions{
 			ID:        httpsms.Place{Body: `^Success "([^"]+)`},
 		},
 		Callbacks: httpsms.CallbackOptions{
-			Receipts: httpsms.ReceiptFields{ID: "id", State: "message_status", Error: "err", States: []string{"ESME_ROK=ignored", "ESME_*=rejected"}},
-			Inbound:  httpsms.InboundFields{From: "from", To: "to", Octets: "binary", Coding: "coding"},
-			Reply:    "ACK/Jasmin",
+			Receipts: httpsms.ReceiptFields{
+				ID: "id", State: "message_status", Error: "err", States: []string{"ESME_ROK=ignored", "ESME_*=rejected"},
+			},
+			Inbound: httpsms.InboundFields{From: "from", To: "to", Octets: "binary", Coding: "coding"},
+			Reply:   "ACK/Jasmin",
 		},
 	},
 	"pmg": {
@@ -42,10 +49,13 @@ var presets = map[string]httpsms.ConnectorOptions{
 		Request: httpsms.RequestOptions{Login: "basic", JSON: `{"from": "{from}", "to": "{to}", "text": "{text}", "binary": "{binary}", "udh": "{udh_base64}",` +
 			` "message_class": "#{class}", "priority": "#{priority}", "validity": "{validity_seconds}s", "receipt": "{receipt}",` +
 			` "callback_url": "{receipt_url}", "client_reference": "{id}", "deduplicate": true}`},
-		Answers: httpsms.AnswerOptions{Success: httpsms.Condition{Status: []string{"202"}, JSON: "/id"}, ID: httpsms.Place{JSON: "/id"}},
+		Answers: httpsms.AnswerOptions{
+			Success: httpsms.Condition{Status: []string{"202"}, JSON: "/id"}, ID: httpsms.Place{JSON: "/id"},
+		},
 		Callbacks: httpsms.CallbackOptions{
 			Receipts: httpsms.ReceiptFields{
-				List: "/data", ID: "/data/id", State: "/data/state", Error: "/data/network_error", States: []string{"sent=ignored", "buffered=enroute"},
+				List: "/data", ID: "/data/id", State: "/data/state", Error: "/data/network_error",
+				States: []string{"sent=ignored", "buffered=enroute"},
 			},
 			Inbound: httpsms.InboundFields{List: "/data", From: "/data/from", To: "/data/to", Text: "/data/text"},
 		},
@@ -69,7 +79,8 @@ func whole(o *httpsms.ConnectorOptions) *httpsms.ConnectorOptions {
 	fill(&r.Login, p.Request.Login)
 	a := &w.Answers
 	for _, c := range []struct{ given, preset *httpsms.Condition }{
-		{&a.Throttled, &p.Answers.Throttled}, {&a.Temporary, &p.Answers.Temporary}, {&a.Permanent, &p.Answers.Permanent}, {&a.Success, &p.Answers.Success},
+		{&a.Throttled, &p.Answers.Throttled}, {&a.Temporary, &p.Answers.Temporary}, {&a.Permanent, &p.Answers.Permanent},
+		{&a.Success, &p.Answers.Success},
 	} {
 		if !c.given.IsGiven() {
 			*c.given = *c.preset

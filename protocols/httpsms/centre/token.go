@@ -64,7 +64,9 @@ const longestToken = 16 << 10
 
 // tokenErrors are what a server may answer that gives no token (RFC 6749 §5.2). Nothing else of its answer is shown,
 // because it may have what was sent.
-var tokenErrors = []string{"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope"}
+var tokenErrors = []string{
+	"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
+}
 
 // ReadToken reads the answer to a request for a token. It returns why there is none in words that follow the name of
 // a server, or an empty string. The type of the token is not looked at: some servers have names of their own for Bearer.

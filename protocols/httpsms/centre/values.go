@@ -44,7 +44,10 @@ const (
 // ValuesOf returns what templates are filled with for a message, by the wall clock's time. It reports false for a text
 // that cannot be read.
 func ValuesOf(m *sms.Message, expires, now int64) (v Values, ok bool) {
-	v = Values{ID: m.ID, From: httpsms.Number(m.Source()), To: httpsms.Number(m.Dest()), Class: int(m.Class) - int(sms.Class0), Priority: m.Priority}
+	v = Values{
+		ID: m.ID, From: httpsms.Number(m.Source()), To: httpsms.Number(m.Dest()), Class: int(m.Class) - int(sms.Class0),
+		Priority: m.Priority,
+	}
 	if m.Class == sms.NoClass {
 		v.Class = -1
 	}
@@ -109,30 +112,86 @@ type field struct {
 
 // fields lists them.
 var fields = []field{
-	{name: "to", doc: "recipient: digits, with + in front if the number is international", get: func(v *Values) string { return v.To }},
+	{
+		name: "to", doc: "recipient: digits, with + in front if the number is international",
+		get: func(v *Values) string { return v.To },
+	},
 	{name: "from", doc: "sender: the same, or characters", get: func(v *Values) string { return v.From }},
 	{name: "text", doc: "text; empty if the message is binary", get: func(v *Values) string { return v.Text }},
 	{name: "content", doc: "text, or the octets of a binary message", get: content, binary: true},
-	{name: "data", doc: "the octets that Kannel has of the message: UTF-8 if coding is 0, UTF-16BE if it is 2", get: func(v *Values) string { return string(data(v)) }, binary: true, coded: true},
-	{name: "data_hex", doc: "the same in hexadecimal digits", get: func(v *Values) string { return hex.EncodeToString(data(v)) }, binary: true, coded: true},
-	{name: "charset", doc: "UTF-8 or UTF-16BE, as data has the text; empty if the message is binary", get: charsetName, tells: true},
+	{
+		name: "data", doc: "the octets that Kannel has of the message: UTF-8 if coding is 0, UTF-16BE if it is 2",
+		get: func(v *Values) string { return string(data(v)) }, binary: true, coded: true,
+	},
+	{
+		name: "data_hex", doc: "the same in hexadecimal digits",
+		get: func(v *Values) string { return hex.EncodeToString(data(v)) }, binary: true, coded: true,
+	},
+	{
+		name: "charset", doc: "UTF-8 or UTF-16BE, as data has the text; empty if the message is binary", get: charsetName,
+		tells: true,
+	},
 	{name: "binary", doc: "octets of a binary message in base64; empty if it has a text", get: binaryOnly, binary: true},
-	{name: "octets_hex", doc: "octets of the text in hexadecimal digits, in the alphabet of coding: GSM 7-bit has an octet for each character", get: func(v *Values) string { return hex.EncodeToString(v.Octets) }, binary: true, coded: true},
-	{name: "octets_base64", doc: "the same in base64", get: func(v *Values) string { return base64.StdEncoding.EncodeToString(v.Octets) }, binary: true, coded: true},
-	{name: "udh", doc: "user data header with its length octet, as it is", get: func(v *Values) string { return string(v.Header) }, header: true},
-	{name: "udh_hex", doc: "the same in hexadecimal digits", get: func(v *Values) string { return hex.EncodeToString(v.Header) }, header: true},
-	{name: "udh_base64", doc: "the same in base64", get: func(v *Values) string { return base64.StdEncoding.EncodeToString(v.Header) }, header: true},
-	{name: "coding", doc: "0 GSM 7-bit, 1 binary, 2 UCS-2", get: func(v *Values) string { return strconv.Itoa(int(v.Coding)) }, tells: true},
-	{name: "data_coding", doc: "the same as SMPP has it: 0, 4, 8", get: func(v *Values) string { return strconv.Itoa(int(v.Coding) * 4) }, tells: true},
+	{
+		name: "octets_hex",
+		doc:  "octets of the text in hexadecimal digits, in the alphabet of coding: GSM 7-bit has an octet for each character",
+		get:  func(v *Values) string { return hex.EncodeToString(v.Octets) }, binary: true, coded: true,
+	},
+	{
+		name: "octets_base64", doc: "the same in base64",
+		get: func(v *Values) string { return base64.StdEncoding.EncodeToString(v.Octets) }, binary: true, coded: true,
+	},
+	{
+		name: "udh", doc: "user data header with its length octet, as it is",
+		get: func(v *Values) string { return string(v.Header) }, header: true,
+	},
+	{
+		name: "udh_hex", doc: "the same in hexadecimal digits",
+		get: func(v *Values) string { return hex.EncodeToString(v.Header) }, header: true,
+	},
+	{
+		name: "udh_base64", doc: "the same in base64",
+		get: func(v *Values) string { return base64.StdEncoding.EncodeToString(v.Header) }, header: true,
+	},
+	{
+		name: "coding", doc: "0 GSM 7-bit, 1 binary, 2 UCS-2",
+		get: func(v *Values) string { return strconv.Itoa(int(v.Coding)) }, tells: true,
+	},
+	{
+		name: "data_coding", doc: "the same as SMPP has it: 0, 4, 8",
+		get: func(v *Values) string { return strconv.Itoa(int(v.Coding) * 4) }, tells: true,
+	},
 	{name: "class", doc: "message class, 0 to 3; empty if there is none", get: class},
-	{name: "priority", doc: "priority, 1 to 4; empty if it is 0", get: func(v *Values) string { return positive(int64(v.Priority)) }},
-	{name: "validity", doc: "minutes for which it is valid; empty if it does not expire", get: func(v *Values) string { return positive(int64((v.Validity + time.Minute - 1) / time.Minute)) }},
-	{name: "validity_seconds", doc: "seconds for which it is valid", get: func(v *Values) string { return positive(int64((v.Validity + time.Second - 1) / time.Second)) }},
-	{name: "id", doc: "our id of the message, by which it comes again if it has not been answered", get: func(v *Values) string { return sms.FormatID(v.ID) }},
+	{
+		name: "priority", doc: "priority, 1 to 4; empty if it is 0",
+		get: func(v *Values) string { return positive(int64(v.Priority)) },
+	},
+	{
+		name: "validity", doc: "minutes for which it is valid; empty if it does not expire",
+		get: func(v *Values) string { return positive(int64((v.Validity + time.Minute - 1) / time.Minute)) },
+	},
+	{
+		name: "validity_seconds", doc: "seconds for which it is valid",
+		get: func(v *Values) string { return positive(int64((v.Validity + time.Second - 1) / time.Second)) },
+	},
+	{
+		name: "id", doc: "our id of the message, by which it comes again if it has not been answered",
+		get: func(v *Values) string { return sms.FormatID(v.ID) },
+	},
 	{name: "uuid", doc: "the same as a UUID", get: func(v *Values) string { return httpsms.UUID(v.ID) }},
-	{name: "receipt", doc: "final, or all if receipts of what comes before are asked for as well; empty if none is asked for", get: receipt},
-	{name: "receipt_url", doc: "the URL that receipts are to call; empty if none is asked for", get: func(v *Values) string { return asked(v, v.ReceiptURL) }},
-	{name: "dlr_url", doc: "the same with what Kannel fills in", get: func(v *Values) string { return asked(v, v.ReceiptURL+"&state=%d&answer=%A") }},
+	{
+		name: "receipt",
+		doc:  "final, or all if receipts of what comes before are asked for as well; empty if none is asked for",
+		get:  receipt,
+	},
+	{
+		name: "receipt_url", doc: "the URL that receipts are to call; empty if none is asked for",
+		get: func(v *Values) string { return asked(v, v.ReceiptURL) },
+	},
+	{
+		name: "dlr_url", doc: "the same with what Kannel fills in",
+		get: func(v *Values) string { return asked(v, v.ReceiptURL+"&state=%d&answer=%A") },
+	},
 	{name: "dlr_mask", doc: "of which outcomes receipts are asked for, as Kannel has it", get: dlrMask},
 	{name: "username", doc: "system_id of the connector", get: func(v *Values) string { return v.username }},
 	{name: "password", doc: "its password", get: func(v *Values) string { return v.password }},

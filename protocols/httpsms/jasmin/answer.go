@@ -122,7 +122,9 @@ var refusals = map[sms.Code]struct {
 	sms.BadSource:      {http.StatusBadRequest, "Value filter failed for user [U] (source_address filter mismatch)."},
 	sms.BadValidity:    {http.StatusBadRequest, "Value filter failed for user [U] (validity_period filter mismatch)."},
 	sms.BadLength:      {http.StatusBadRequest, "Authorization failed for user [U] (Long content not authorized)."},
-	sms.BadSchedule:    {http.StatusBadRequest, "Authorization failed for user [U] (Setting schedule delivery time not authorized)."},
+	sms.BadSchedule: {
+		http.StatusBadRequest, "Authorization failed for user [U] (Setting schedule delivery time not authorized).",
+	},
 }
 
 // refusal returns the status and the text for a message that was refused.

@@ -99,7 +99,10 @@ func (q *Request) readItem(i int, p params) *httpsms.Answer {
 
 // tooMany returns the answer to a batch that is too large.
 func tooMany() *httpsms.Answer {
-	return problem(http.StatusPreconditionFailed, "Too many messages", fmt.Sprintf("A batch has %d messages at most, and %d octets in all of them", maxMessages, maxOctets))
+	return problem(
+		http.StatusPreconditionFailed, "Too many messages",
+		fmt.Sprintf("A batch has %d messages at most, and %d octets in all of them", maxMessages, maxOctets),
+	)
 }
 
 // wrongMessage returns the answer to a batch one of whose messages is wrong.
@@ -129,7 +132,9 @@ func (b *batch) schedule(now int64) *httpsms.Answer {
 	}
 	if at, err := time.ParseInLocation(time.DateTime, b.Schedule, time.Local); err == nil {
 		if b.at = at.UnixNano(); b.at < now {
-			return problem(http.StatusPreconditionFailed, "Cannot schedule batch in past date", "Invalid past date given: "+b.Schedule)
+			return problem(
+				http.StatusPreconditionFailed, "Cannot schedule batch in past date", "Invalid past date given: "+b.Schedule,
+			)
 		}
 		b.after = (b.at - now) / int64(time.Second)
 		return nil

@@ -27,7 +27,9 @@ var (
 	isFrom0   = regexp.MustCompile(`^[0-3]$`)
 	isCoding  = regexp.MustCompile(`^(0|1|2|3|4|8)$`) // Jasmin has 5-7, 9, 10, 13 and 14 too, which no message here can have
 	tlvTypes  = []string{"COctetString", "OctetString", "Int1", "Int2", "Int4"}
-	rateNames = []string{"to", "from", "coding", "username", "password", "priority", "validity-period", "tags", "content", "hex-content"}
+	rateNames = []string{
+		"to", "from", "coding", "username", "password", "priority", "validity-period", "tags", "content", "hex-content",
+	}
 )
 
 // allFields are the parameters of a message, in the order of Jasmin's checks.
@@ -93,7 +95,8 @@ func areTLVs(text string) bool {
 		var tag uint16
 		var length *uint16
 		var kind string
-		if len(t) != 4 || json.Unmarshal(t[0], &tag) != nil || json.Unmarshal(t[1], &length) != nil || json.Unmarshal(t[2], &kind) != nil ||
+		if len(t) != 4 || json.Unmarshal(t[0], &tag) != nil || json.Unmarshal(t[1], &length) != nil ||
+			json.Unmarshal(t[2], &kind) != nil ||
 			!slices.Contains(tlvTypes, kind) || bytes.ContainsAny(t[3][:1], "[{n") {
 			return false
 		}

@@ -20,8 +20,11 @@ func Inbound(e *httpsms.Event, to, method string) *httpsms.Call {
 		octets = text
 	}
 	v := url.Values{
-		"id": {httpsms.UUID(e.ID)}, "from": {string(m.Source().Addr)}, "to": {string(m.Dest().Addr)}, "origin-connector": {known(e.Connector)},
-		"content": {string(octets)}, "binary": {hex.EncodeToString(octets)}, "coding": {strconv.Itoa(codingOf(m.Alphabet))}, "priority": {strconv.Itoa(min(int(m.Priority), 3))},
+		"id": {httpsms.UUID(e.ID)}, "from": {string(m.Source().Addr)}, "to": {string(m.Dest().Addr)},
+		"origin-connector": {known(e.Connector)},
+		"content":          {string(octets)}, "binary": {hex.EncodeToString(octets)},
+		"coding":   {strconv.Itoa(codingOf(m.Alphabet))},
+		"priority": {strconv.Itoa(min(int(m.Priority), 3))},
 	}
 	return thrown("deliverSmHttpThrower", to, method, v)
 }
@@ -45,8 +48,11 @@ func codingOf(a sms.Alphabet) int {
 func thrown(by, to, method string, v url.Values) *httpsms.Call {
 	c := &httpsms.Call{
 		Method: method, URL: to,
-		Header: [][2]string{{"User-Agent", "Jasmin gateway/1.0 " + by}, {"Accept", "text/plain"}, {"Content-Type", "application/x-www-form-urlencoded"}},
-		Taken:  isTaken,
+		Header: [][2]string{
+			{"User-Agent", "Jasmin gateway/1.0 " + by}, {"Accept", "text/plain"},
+			{"Content-Type", "application/x-www-form-urlencoded"},
+		},
+		Taken: isTaken,
 	}
 	if method == http.MethodGet {
 		c.URL = withQuery(c.URL, v)

@@ -83,7 +83,9 @@ func (q *Request) wrongAt(i int, wrong string) *httpsms.Answer {
 // order returns the message that is asked for, or what is wrong with it.
 func (m *message) order(now int64) (o httpsms.Order, wrong string) {
 	v := m.values
-	o = httpsms.Order{From: v["from"], To: m.to, Text: m.text, Alphabet: m.alphabet, Context: httpsms.Context{Dialect: httpsms.Jasmin}}
+	o = httpsms.Order{
+		From: v["from"], To: m.to, Text: m.text, Alphabet: m.alphabet, Context: httpsms.Context{Dialect: httpsms.Jasmin},
+	}
 	if v["priority"] != "" {
 		o.Priority = v["priority"][0] - '0'
 	}
@@ -141,7 +143,9 @@ func parseTime(text string, now int64) (int64, bool) {
 			f[i], _ = strconv.Atoi(text[2*i : 2*i+2])
 		}
 		t := time.Unix(0, now).UTC().AddDate(f[0], f[1], f[2])
-		return t.Add(time.Duration(f[3])*time.Hour + time.Duration(f[4])*time.Minute + time.Duration(f[5])*time.Second).UnixNano(), true
+		return t.Add(
+			time.Duration(f[3])*time.Hour + time.Duration(f[4])*time.Minute + time.Duration(f[5])*time.Second,
+		).UnixNano(), true
 	}
 	t, err := time.Parse("060102150405", text[:12])
 	quarters, _ := strconv.Atoi(text[13:15])

@@ -139,8 +139,8 @@ func isREST(path string) bool { return strings.HasPrefix(path, "/secure/") }
 func (q *Request) rates() bool { return q.path == Rate || q.path == SecureRate }
 func (q *Request) sends() bool { return q.path == Send || q.path == SecureSend }
 
-// Rated returns the order of a request for a rate, which is not sent: whether a route leads to its recipient counts. It reports false
-// for other requests.
+// Rated returns the order of a request for a rate, which is not sent: whether a route leads to its recipient counts. It
+// reports false for other requests.
 func (q *Request) Rated(now int64) (httpsms.Order, bool) {
 	if !q.rates() || len(q.messages) == 0 {
 		return httpsms.Order{}, false

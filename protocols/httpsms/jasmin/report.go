@@ -71,7 +71,8 @@ func answerOf(e *httpsms.Event) string {
 func addReceipt(v url.Values, r *sms.Report, refused bool) {
 	word := httpsms.Word(r.State)
 	switch {
-	case refused && r.State != sms.StateExpired && r.State != sms.StateDeleted || r.State == sms.StateSkipped: // which Jasmin does not know
+	// which Jasmin does not know
+	case refused && r.State != sms.StateExpired && r.State != sms.StateDeleted || r.State == sms.StateSkipped:
 		word = httpsms.Word(sms.StateUndeliverable)
 	case word == "":
 		word = httpsms.Word(sms.StateUnknown)
@@ -100,7 +101,9 @@ func addReceipt(v url.Values, r *sms.Report, refused bool) {
 		err = fmt.Sprintf("%03d", r.NetworkError)
 	}
 	for name, value := range map[string]string{
-		"message_status": word, "id_smsc": known(strings.TrimLeft(strings.ToUpper(string(r.ID)), "0")), "sub": count(r.Parts), "dlvrd": count(r.Delivered),
+		"message_status": word, "id_smsc": known(
+			strings.TrimLeft(strings.ToUpper(string(r.ID)), "0"),
+		), "sub": count(r.Parts), "dlvrd": count(r.Delivered),
 		"err": err, "subdate": at(r.Submitted), "donedate": at(r.Done), "text": string(r.Text),
 	} {
 		v.Set(name, value)

@@ -155,7 +155,9 @@ func Reply(e *httpsms.Event, o *InboundOptions, status int, mediaType string, bo
 		}
 		text, from, coding = emptyText, "", sevenBit
 	}
-	order := &httpsms.Order{From: httpsms.Number(m.Dest()), To: httpsms.Number(m.Source()), Context: httpsms.Context{Dialect: httpsms.Kannel}}
+	order := &httpsms.Order{
+		From: httpsms.Number(m.Dest()), To: httpsms.Number(m.Source()), Context: httpsms.Context{Dialect: httpsms.Kannel},
+	}
 	if ok {
 		order.Text, order.Alphabet, ok = encode(text, from, coding)
 	}

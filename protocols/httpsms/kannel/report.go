@@ -27,7 +27,8 @@ func Report(e *httpsms.Event) (*httpsms.Call, bool) {
 	text := reportText(e, bit)
 	c := &e.Context
 	v := values{
-		phone: httpsms.Number(e.To), local: httpsms.Number(e.From), text: text, words: strings.Fields(text), at: time.Unix(0, e.At),
+		phone: httpsms.Number(e.To), local: httpsms.Number(e.From), text: text, words: strings.Fields(text),
+		at:        time.Unix(0, e.At),
 		connector: e.Connector, id: httpsms.UUID(e.ID), foreign: string(e.Report.ID), mask: bit, url: c.URL,
 		meta: reportMeta(e, mask, bit), coding: notGiven, service: c.Get(httpsms.Service), charset: "UTF-8",
 		class: notGiven, billing: c.Get(httpsms.Billing), account: c.Get(httpsms.AccountInfo),

@@ -57,14 +57,27 @@ const Version = "Kannel bearerbox version `1.4.5'.\nAnswered by PMG."
 // XML returns the status in the form of /status.xml.
 func (s *Status) XML() []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "<?xml version=\"1.0\"?>\n<gateway>\n<version>%s\n</version>\n<status>%s, uptime %s</status>\n", escaped(s.Version), escaped(s.State), age(s.Uptime))
-	b.WriteString("\t<wdp>\n\t\t<received><total>0</total><queued>0</queued></received>\n\t\t<sent><total>0</total><queued>0</queued></sent>\n\t</wdp>\n")
-	fmt.Fprintf(&b, "\t<sms>\n\t\t<received><total>%d</total><queued>%d</queued></received>\n\t\t<sent><total>%d</total><queued>%d</queued></sent>\n\t\t<storesize>%d</storesize>\n\t\t%s\n\t\t</sms>\n",
+	fmt.Fprintf(
+		&b, "<?xml version=\"1.0\"?>\n<gateway>\n<version>%s\n</version>\n<status>%s, uptime %s</status>\n",
+		escaped(s.Version), escaped(s.State), age(s.Uptime),
+	)
+	b.WriteString(
+		"\t<wdp>\n\t\t<received><total>0</total><queued>0</queued></received>\n" +
+			"\t\t<sent><total>0</total><queued>0</queued></sent>\n\t</wdp>\n",
+	)
+	fmt.Fprintf(&b,
+		"\t<sms>\n\t\t<received><total>%d</total><queued>%d</queued></received>\n"+
+			"\t\t<sent><total>%d</total><queued>%d</queued></sent>\n\t\t<storesize>%d</storesize>\n\t\t%s\n\t\t</sms>\n",
 		s.Received.Total, s.Received.Queued, s.Sent.Total, s.Sent.Queued, s.Stored, rates("\n\t\t", &s.Received, &s.Sent))
-	fmt.Fprintf(&b, "\t<dlr>\n\t\t<received><total>%d</total></received>\n\t\t<sent><total>%d</total></sent>\n\t\t%s\n\t\t<queued>%d</queued>\n\t\t<storage>internal</storage>\n\t</dlr>\n<boxes>",
+	fmt.Fprintf(&b,
+		"\t<dlr>\n\t\t<received><total>%d</total></received>\n"+
+			"\t\t<sent><total>%d</total></sent>\n\t\t%s\n\t\t<queued>%d</queued>\n"+
+			"\t\t<storage>internal</storage>\n\t</dlr>\n<boxes>",
 		s.ReportsReceived.Total, s.ReportsSent.Total, rates("\n\t\t", &s.ReportsReceived, &s.ReportsSent), s.ReportsWaited)
 	for _, x := range s.Boxes {
-		fmt.Fprintf(&b, "\n\t<box>\n\t\t<type>smsbox</type>\n\t\t<id>%s</id>\n\t\t<IP>%s</IP>\n\t\t<queue>%d</queue>\n\t\t<status>on-line %s</status>\n\t\t<ssl>%s</ssl>\n\t</box>",
+		fmt.Fprintf(&b,
+			"\n\t<box>\n\t\t<type>smsbox</type>\n\t\t<id>%s</id>\n\t\t<IP>%s</IP>\n"+
+				"\t\t<queue>%d</queue>\n\t\t<status>on-line %s</status>\n\t\t<ssl>%s</ssl>\n\t</box>",
 			escaped(x.ID), escaped(x.IP), x.Queued, age(x.Uptime), map[bool]string{true: "yes", false: "no"}[x.TLS])
 	}
 	fmt.Fprintf(&b, "</boxes>\n<smscs><count>%d</count>\n", len(s.SMSCs))
@@ -78,10 +91,16 @@ func (s *Status) XML() []byte {
 // Text returns the status in the form of /status.txt.
 func (s *Status) Text() []byte {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n\nStatus: %s, uptime %s\n\nWDP: received 0 (0 queued), sent 0 (0 queued)\n\n", s.Version, s.State, age(s.Uptime))
-	fmt.Fprintf(&b, "SMS: received %d (%d queued), sent %d (%d queued), store size %d\nSMS: inbound (%s) msg/sec, outbound (%s) msg/sec\n\n",
+	fmt.Fprintf(
+		&b, "%s\n\n\nStatus: %s, uptime %s\n\nWDP: received 0 (0 queued), sent 0 (0 queued)\n\n", s.Version, s.State,
+		age(s.Uptime),
+	)
+	fmt.Fprintf(&b,
+		"SMS: received %d (%d queued), sent %d (%d queued), store size %d\nSMS: inbound (%s) msg/sec, outbound (%s) msg/sec\n\n",
 		s.Received.Total, s.Received.Queued, s.Sent.Total, s.Sent.Queued, s.Stored, s.Received.rates(), s.Sent.rates())
-	fmt.Fprintf(&b, "DLR: received %d, sent %d\nDLR: inbound (%s) msg/sec, outbound (%s) msg/sec\nDLR: %d queued, using internal storage\n\nBox connections:\n",
+	fmt.Fprintf(&b,
+		"DLR: received %d, sent %d\nDLR: inbound (%s) msg/sec, outbound (%s) msg/sec\nDLR: %d queued, using internal "+
+			"storage\n\nBox connections:\n",
 		s.ReportsReceived.Total, s.ReportsSent.Total, s.ReportsReceived.rates(), s.ReportsSent.rates(), s.ReportsWaited)
 	for _, x := range s.Boxes {
 		fmt.Fprintf(&b, "    smsbox:%s, IP %s (%d queued), (on-line %s) %s \n",
@@ -90,8 +109,11 @@ func (s *Status) Text() []byte {
 	b.WriteString("\n\nSMSC connections:\n")
 	for i := range s.SMSCs {
 		x := &s.SMSCs[i]
-		fmt.Fprintf(&b, "    %s[%s]    %s (%s, rcvd: sms %d (%s) / dlr %d (%s), sent: sms %d (%s) / dlr %d (%s), failed %d, queued %d msgs)\n",
-			x.ID, x.AdminID, x.Name, x.state(), x.Received.Total, x.Received.rates(), x.ReportsReceived.Total, x.ReportsReceived.rates(),
+		fmt.Fprintf(&b,
+			"    %s[%s]    %s (%s, rcvd: sms %d (%s) / dlr %d (%s), sent: sms %d (%s) / dlr %d (%s), failed %d, queued "+
+				"%d msgs)\n",
+			x.ID, x.AdminID, x.Name, x.state(), x.Received.Total, x.Received.rates(), x.ReportsReceived.Total,
+			x.ReportsReceived.rates(),
 			x.Sent.Total, x.Sent.rates(), x.ReportsSent.Total, x.ReportsSent.rates(), x.Failed, x.Queued)
 	}
 	b.WriteString("\n\n")
@@ -134,7 +156,9 @@ func (x *SMSC) state() string {
 }
 
 func (x *SMSC) write(b *strings.Builder) {
-	fmt.Fprintf(b, "\t<smsc>\n\t\t<name>%s</name>\n\t\t<admin-id>%s</admin-id>\n\t\t<id>%s</id>\n\t\t<status>%s</status>\n\t\t<failed>%d</failed>\n\t\t<queued>%d</queued>\n",
+	fmt.Fprintf(b,
+		"\t<smsc>\n\t\t<name>%s</name>\n\t\t<admin-id>%s</admin-id>\n\t\t<id>%s</id>\n\t\t<status>%s</status>\n"+
+			"\t\t<failed>%d</failed>\n\t\t<queued>%d</queued>\n",
 		escaped(x.Name), escaped(x.AdminID), escaped(x.ID), escaped(x.state()), x.Failed, x.Queued)
 	for _, kind := range []struct {
 		name           string

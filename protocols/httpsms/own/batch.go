@@ -79,7 +79,10 @@ func (b *Batch) Octets() int { return b.octets }
 func (b *Batch) Item(i int, now time.Time) Item {
 	body := b.body[b.pieces[i].from:b.pieces[i].to]
 	if b.octets > MaxOctets {
-		return Item{Problem: NewProblem("too-large", fmt.Sprintf("the messages of a batch may have %d octets together", MaxOctets)), Body: body}
+		return Item{
+			Problem: NewProblem("too-large", fmt.Sprintf("the messages of a batch may have %d octets together", MaxOctets)),
+			Body:    body,
+		}
 	}
 	m := b.shared
 	s := &scanner{b: body, path: []byte("/messages/" + strconv.Itoa(i))}

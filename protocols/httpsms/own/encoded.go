@@ -25,7 +25,9 @@ type encoded struct {
 func encode(text, asked string) encoded {
 	e := encoded{text: text, asked: asked}
 	if len(text) > maxCharacters && utf8.RuneCountInString(text) > maxCharacters {
-		e.wrong = Error{"text", "too-long", fmt.Sprintf("must be at most %d characters, which are 255 short messages", maxCharacters)}
+		e.wrong = Error{
+			"text", "too-long", fmt.Sprintf("must be at most %d characters, which are 255 short messages", maxCharacters),
+		}
 		return e
 	}
 	switch asked {
@@ -57,7 +59,13 @@ func (e *encoded) write(a sms.Alphabet) bool {
 	}
 	var loss charset.Loss
 	if e.octets, loss = c.Encode(nil, []byte(e.text), charset.Report); loss.Count > 0 {
-		e.wrong = Error{"text", "missing-characters", fmt.Sprintf("%q, character %d, is not in %s: leave encoding out, and the text is sent in one that has it", loss.First, loss.At, e.name)}
+		e.wrong = Error{
+			"text", "missing-characters",
+			fmt.Sprintf(
+				"%q, character %d, is not in %s: leave encoding out, and the text is sent in one that has it", loss.First,
+				loss.At, e.name,
+			),
+		}
 	}
 	return loss.Count == 0
 }

@@ -104,8 +104,9 @@ func report(e *httpsms.Event) Event {
 	r := e.Report
 	d := Status{
 		ID: sms.FormatID(e.ID), Reference: e.Context.Reference, From: httpsms.Number(e.From), To: httpsms.Number(e.To),
-		State: reported(e), Reason: e.Reason, SMSCStatus: e.Status, NetworkError: string(r.AppendError(nil)), SMSCID: string(r.ID),
-		Parts: int(max(r.Parts, e.Context.Parts)), Connector: e.Connector, At: wall(e.At),
+		State: reported(e), Reason: e.Reason, SMSCStatus: e.Status, NetworkError: string(r.AppendError(nil)),
+		SMSCID: string(r.ID),
+		Parts:  int(max(r.Parts, e.Context.Parts)), Connector: e.Connector, At: wall(e.At),
 	}
 	d.Sequence = sequence(d.State)
 	if d.Reason == "" {

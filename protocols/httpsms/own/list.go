@@ -52,7 +52,10 @@ func ReadList(query string) (*List, *Problem) {
 	}
 	if cursor := all.Get("cursor"); cursor != "" {
 		if !l.readCursor(cursor) {
-			return nil, NewProblem("malformed-query", "the cursor is not one of this list: it goes with the filters of the page that it came with")
+			return nil, NewProblem(
+				"malformed-query",
+				"the cursor is not one of this list: it goes with the filters of the page that it came with",
+			)
 		}
 	}
 	return l, nil
@@ -147,6 +150,7 @@ func (l *List) readCursor(text string) bool {
 func (l *List) Has(k *Known) bool {
 	accepted := k.AcceptedAt.UnixNano()
 	return (l.Reference == "" || l.Reference == k.Reference) &&
-		(l.From == "" || l.From == unsigned(k.From)) && (l.To == "" || l.To == unsigned(k.To)) && (l.State == "" || l.State == k.State) &&
+		(l.From == "" || l.From == unsigned(k.From)) && (l.To == "" || l.To == unsigned(k.To)) &&
+		(l.State == "" || l.State == k.State) &&
 		accepted >= l.Since && (l.Until == 0 || accepted < l.Until)
 }

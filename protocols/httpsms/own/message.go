@@ -32,8 +32,8 @@ type Message struct {
 // maxLate is how long ago a message may have been to be sent: clocks differ, and requests come again.
 const maxLate = 5 * time.Minute
 
-// Fill makes x the message, with the wall clock's times. One that comes too late is refused here, and not where it is read: a request
-// that comes again with its key is answered as the first one.
+// Fill makes x the message, with the wall clock's times. One that comes too late is refused here, and not where it is read:
+// a request that comes again with its key is answered as the first one.
 func (m *Message) Fill(x *sms.Message) sms.Code {
 	if m.late {
 		return sms.BadSchedule
@@ -195,7 +195,8 @@ func (m *Message) times(now time.Time, wrong func(member, code, format string, a
 func (m *Message) content(wrong func(member, code, format string, args ...any)) {
 	var err error
 	if m.udh != "" {
-		if m.Header, err = base64.StdEncoding.DecodeString(m.udh); err != nil || len(m.Header) == 0 || int(m.Header[0])+1 != len(m.Header) {
+		if m.Header, err = base64.StdEncoding.DecodeString(m.udh); err != nil || len(m.Header) == 0 ||
+			int(m.Header[0])+1 != len(m.Header) {
 			wrong("udh", "invalid", "must be a user data header with its length octet, in base64")
 		}
 	}

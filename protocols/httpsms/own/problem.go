@@ -41,26 +41,61 @@ type Kind struct {
 func Kinds() []Kind { return kinds[:] }
 
 var kinds = [...]Kind{
-	{"malformed-json", 400, "The body is not JSON that can be read", 0, "The detail says where reading ended. A name may stand once in an object, and there may be 16 levels."},
+	{
+		"malformed-json", 400, "The body is not JSON that can be read", 0,
+		"The detail says where reading ended. A name may stand once in an object, and there may be 16 levels.",
+	},
 	{"malformed-header", 400, "A header cannot be read", 0, "The detail names it."},
 	{"malformed-query", 400, "A parameter of the query cannot be read", 0, "The detail names it."},
-	{"unauthenticated", 401, "User name, password or key is missing or wrong", 0, "The request has none, or wrong ones, or ones that may not be used from this address or on this connector. The log of the gateway says which."},
-	{"forbidden", 403, "The account may not do this", 0, "A list of the account or the connector refuses the sender or the recipient, or the key lacks the scope."},
-	{"url-not-allowed", 403, "The gateway does not call this URL", 0, "The options callback_urls and callbacks of the account say which URLs may be given with a message."},
+	{
+		"unauthenticated", 401, "User name, password or key is missing or wrong", 0,
+		"The request has none, or wrong ones, or ones that may not be used from this address or on this connector. The " +
+			"log of the gateway says which.",
+	},
+	{
+		"forbidden", 403, "The account may not do this", 0,
+		"A list of the account or the connector refuses the sender or the recipient, or the key lacks the scope.",
+	},
+	{
+		"url-not-allowed", 403, "The gateway does not call this URL", 0,
+		"The options callback_urls and callbacks of the account say which URLs may be given with a message.",
+	},
 	{"not-found", 404, "Not found", 0, "No message of the account has this id, or it was forgotten (receipts.keep)."},
 	{"method-not-allowed", 405, "This path does not know the method", 0, "The header Allow names those that it knows."},
-	{"already-sent", 409, "The message cannot be cancelled or changed any more", 0, "It is being sent, has left the gateway, or has ended. The detail says which."},
-	{"not-changeable", 409, "The message cannot be changed", 0, "It is under way, or its recipient gets it as several short messages or in another alphabet. Cancel it, and submit another."},
-	{"idempotency-in-progress", 409, "A request with this key is being carried out", 1, "The same request came a second time before the first was answered. Ask again: the answer will be that of the first."},
-	{"too-large", 413, "The body is too large", 0, "The detail says how large it may be. Large numbers of messages go to /v1/messages:stream."},
+	{
+		"already-sent", 409, "The message cannot be cancelled or changed any more", 0,
+		"It is being sent, has left the gateway, or has ended. The detail says which.",
+	},
+	{
+		"not-changeable", 409, "The message cannot be changed", 0,
+		"It is under way, or its recipient gets it as several short messages or in another alphabet. Cancel it, and " +
+			"submit another.",
+	},
+	{
+		"idempotency-in-progress", 409, "A request with this key is being carried out", 1,
+		"The same request came a second time before the first was answered. Ask again: the answer will be that of the first.",
+	},
+	{
+		"too-large", 413, "The body is too large", 0,
+		"The detail says how large it may be. Large numbers of messages go to /v1/messages:stream.",
+	},
 	{"unsupported-type", 415, "Unsupported content type", 0, "Send application/json, or application/x-ndjson to the stream."},
 	{"invalid-message", 422, "The message is not valid", 0, "The member errors says what is wrong, and where."},
-	{"idempotency-mismatch", 422, "The key belongs to another request", 0, "A request with the same key asked for something else. Give each request a key of its own."},
+	{
+		"idempotency-mismatch", 422, "The key belongs to another request", 0,
+		"A request with the same key asked for something else. Give each request a key of its own.",
+	},
 	{"no-route", 422, "No route leads to the recipient", 0, "The configuration of the gateway decides where messages go."},
 	{"rate-limited", 429, "Rate limit exceeded", 1, "The option rate of the account."},
-	{"too-many-streams", 429, "The account has as many streams of events as it may", 5, "Each event goes to one of them: end one, or fetch events."},
+	{
+		"too-many-streams", 429, "The account has as many streams of events as it may", 5,
+		"Each event goes to one of them: end one, or fetch events.",
+	},
 	{"internal", 500, "The gateway has failed at the request", 0, "Its log says why."},
-	{"queue-full", 503, "No more messages fit for now", 5, "The queue for the recipient's operator, the account's share of it, or the gateway's memory is full."},
+	{
+		"queue-full", 503, "No more messages fit for now", 5,
+		"The queue for the recipient's operator, the account's share of it, or the gateway's memory is full.",
+	},
 	{"unavailable", 503, "The gateway takes no messages for now", 5, "It stops, or its disk is full or does not answer."},
 }
 
@@ -103,18 +138,25 @@ func Refused(step string, code sms.Code) *Problem {
 type reason struct{ pointer, detail string }
 
 var reasons = map[sms.Code]reason{
-	sms.BadSource:      {"/from", "is no sender that may be used: up to 20 digits, with + in front or without, or up to 11 characters"},
+	sms.BadSource: {
+		"/from", "is no sender that may be used: up to 20 digits, with + in front or without, or up to 11 characters",
+	},
 	sms.BadDestination: {"/to", "is not a phone number; use up to 20 digits, for example +46701234567"},
 	sms.BadLength:      {"/text", "needs more short messages than it may become (max_parts)"},
-	sms.BadSchedule:    {"/send_at", "is further ahead than it may be (max_schedule of the account), or more than five minutes ago"},
-	sms.BadValidity:    {"/expires_at", "has passed, or comes before the message is sent"},
-	sms.BadParameter:   {"/text", "has characters that the recipient's operator lacks, or a header that cannot be read"},
+	sms.BadSchedule: {
+		"/send_at", "is further ahead than it may be (max_schedule of the account), or more than five minutes ago",
+	},
+	sms.BadValidity:  {"/expires_at", "has passed, or comes before the message is sent"},
+	sms.BadParameter: {"/text", "has characters that the recipient's operator lacks, or a header that cannot be read"},
 }
 
 // incomplete are the reasons of the step "addresses".
 var incomplete = map[sms.Code]reason{
-	sms.BadSource:      {"/from", "must be given: no rule of the gateway sets the sender of this message"},
-	sms.BadDestination: {"/to", "begins with 0, as numbers that are dialed in one country: write it with + and the country, for example +46701234567"},
+	sms.BadSource: {"/from", "must be given: no rule of the gateway sets the sender of this message"},
+	sms.BadDestination: {
+		"/to",
+		"begins with 0, as numbers that are dialed in one country: write it with + and the country, for example +46701234567",
+	},
 }
 
 // Answer returns the problem as an answer.

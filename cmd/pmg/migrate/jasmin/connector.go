@@ -22,8 +22,10 @@ type connector struct {
 // usualConnector are the options of connectors that have no equal, as Jasmin has them anyway.
 func usualConnector() map[string]string {
 	return map[string]string{
-		"con_loss_retry": "yes", "con_fail_retry": "yes", "trx_to": "300", "pdu_red_to": "10", "logrotate": "midnight", "loglevel": "20", "logprivacy": "no",
-		"coding": "0", "priority": "0", "validity": "", "proto_id": "", "ripf": "0", "def_msg_id": "0", "bind_ton": "0", "bind_npi": "0",
+		"con_loss_retry": "yes", "con_fail_retry": "yes", "trx_to": "300", "pdu_red_to": "10", "logrotate": "midnight",
+		"loglevel": "20", "logprivacy": "no",
+		"coding": "0", "priority": "0", "validity": "", "proto_id": "", "ripf": "0", "def_msg_id": "0", "bind_ton": "0",
+		"bind_npi":    "0",
 		"custom_tlvs": "none", "requeue_delay": "120",
 	}
 }
@@ -56,14 +58,19 @@ func (t *translator) addConnector(r *Record) {
 	if !c.receives {
 		e.Set("static", true)
 	}
-	for _, o := range [][2]string{{"username", "system_id"}, {"password", "password"}, {"systype", "system_type"}, {"addr_range", "address_range"}} {
+	for _, o := range [][2]string{
+		{"username", "system_id"}, {"password", "password"}, {"systype", "system_type"}, {"addr_range", "address_range"},
+	} {
 		if value := g.Take(o[0]); value != "" {
 			e.Set(o[1], value)
 		}
 	}
 	if g.Is("ssl", false) {
 		e.Set("tls", draft.Flow{{Key: "min_version", Value: "1.2"}})
-		e.Decide("ssl: Jasmin takes any certificate of the SMSC. PMG checks it by the machine's authorities: pmg probe shows whether it is good; else give tls a ca or a pin")
+		e.Decide(
+			"ssl: Jasmin takes any certificate of the SMSC. PMG checks it by the machine's authorities: pmg probe shows " +
+				"whether it is good; else give tls a ca or a pin",
+		)
 	}
 	t.session(e, g)
 	types(e, g)
@@ -73,8 +80,8 @@ func (t *translator) addConnector(r *Record) {
 	t.draft.Connectors = append(t.draft.Connectors, e)
 }
 
-// shareOperators gives connectors to one SMSC, such as a transmitter and a receiver, one operator: Jasmin finds the message of a receipt
-// whatever connector brings it, PMG within an operator.
+// shareOperators gives connectors to one SMSC, such as a transmitter and a receiver, one operator: Jasmin finds the message
+// of a receipt whatever connector brings it, PMG within an operator.
 func (t *translator) shareOperators() {
 	first := map[string]*connector{}
 	for _, c := range t.order {
@@ -84,7 +91,11 @@ func (t *translator) shareOperators() {
 		case one == nil:
 			first[c.smsc] = c
 		case fmt.Sprint(one.entry.Get("receipt_ids")) != fmt.Sprint(c.entry.Get("receipt_ids")):
-			c.entry.Decide("it leads to the SMSC of connector %s, and its dlr_msgid differs: make receipt_ids the same, and set operator: %s, so that receipts find messages of both", one.name, one.name)
+			c.entry.Decide(
+				"it leads to the SMSC of connector %s, and its dlr_msgid differs: make receipt_ids the same, and set "+
+					"operator: %s, so that receipts find messages of both",
+				one.name, one.name,
+			)
 		default:
 			c.entry.Set("operator", one.name)
 		}
@@ -99,7 +110,10 @@ func (t *translator) session(e *draft.Entry, g *draft.Source) {
 	for _, o := range []struct {
 		name, option string
 		least, most  float64
-	}{{"bind_to", "bind_timeout", 0.1, 600}, {"res_to", "response_timeout", 0.1, 3600}, {"elink_interval", "enquire_interval", 0, 3600}} {
+	}{
+		{"bind_to", "bind_timeout", 0.1, 600}, {"res_to", "response_timeout", 0.1, 3600},
+		{"elink_interval", "enquire_interval", 0, 3600},
+	} {
 		if s, ok := g.Real(o.name); ok {
 			e.Set(o.option, seconds(min(max(s, o.least), o.most)))
 		}

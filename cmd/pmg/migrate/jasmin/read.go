@@ -172,7 +172,13 @@ func (r *reader) flush() {
 	switch {
 	case record == nil:
 	case record.has("cid") && (record.has("url") || record.has("method")):
-		r.dump.HTTP = append(r.dump.HTTP, Row{record.Line, strings.Join([]string{record.get("cid"), "HttpConnector", record.get("method"), record.get("url")}, " ")})
+		r.dump.HTTP = append(
+			r.dump.HTTP,
+			Row{
+				record.Line,
+				strings.Join([]string{record.get("cid"), "HttpConnector", record.get("method"), record.get("url")}, " "),
+			},
+		)
 	case record.has("cid"):
 		r.dump.Connectors = append(r.dump.Connectors, record)
 	case record.has("uid"):

@@ -61,7 +61,9 @@ func (r *route) text() string { return strings.Join(strings.Fields(r.Text), " ")
 
 // leaveOut says that a route has no equal.
 func (t *translator) leaveOut(r *route, why string) {
-	t.draft.Decide("route, line %d (%s): %s. It is left out, so that its messages take the routes behind it", r.Line, r.text(), why)
+	t.draft.Decide(
+		"route, line %d (%s): %s. It is left out, so that its messages take the routes behind it", r.Line, r.text(), why,
+	)
 }
 
 // addMT writes the routes of messages from clients.
@@ -116,7 +118,11 @@ func (t *translator) addMO() {
 func (t *translator) write(r *route, notes []draft.Note, c *condition, first draft.Field, to []draft.Flow) {
 	e := &draft.Entry{From: fmt.Sprintf("From %s %d, line %d.", r.kind, r.order, r.Line), Notes: notes}
 	if len(c.whole) > 0 {
-		e.Decide("the filter is of a whole address, %s, and a route of PMG is of prefixes: it takes longer ones, too, unless a route before it does", strings.Join(c.whole, " and "))
+		e.Decide(
+			"the filter is of a whole address, %s, and a route of PMG is of prefixes: it takes longer ones, too, unless "+
+				"a route before it does",
+			strings.Join(c.whole, " and "),
+		)
 	}
 	e.Fields = append(e.Fields, first)
 	if c.destination != nil {
@@ -140,9 +146,14 @@ func (t *translator) condition(r *route) (c condition, why string) {
 		switch kind {
 		case "T":
 		case "U":
-			why = cmp.Or(why, c.only(&c.accounts, t.named(func(uid string, _ *account) bool { return uid == value }), "user "+value))
+			why = cmp.Or(
+				why, c.only(&c.accounts, t.named(func(uid string, _ *account) bool { return uid == value }), "user "+value),
+			)
 		case "G":
-			why = cmp.Or(why, c.only(&c.accounts, t.named(func(_ string, a *account) bool { return a.group == value }), "group "+value))
+			why = cmp.Or(
+				why,
+				c.only(&c.accounts, t.named(func(_ string, a *account) bool { return a.group == value }), "group "+value),
+			)
 		case "C":
 			var from []string
 			if one := t.connectors[value]; one != nil && one.receives {

@@ -44,7 +44,10 @@ func connectorRows() []draft.Row {
 		draft.Becomes(g, "dlr_msgid", "`receipt_ids`"),
 		draft.Becomes(g, "dlr_expiry", "`receipts.keep`, where it is longer than a week"),
 		draft.Becomes(g, "ssl", "`tls`"),
-		draft.Leaves(g, "requeue_delay", "messages wait until there is a session; retry has the pauses after the SMSC has refused one"),
+		draft.Leaves(
+			g, "requeue_delay",
+			"messages wait until there is a session; retry has the pauses after the SMSC has refused one",
+		),
 		draft.Asks(g, "con_loss_retry", "sessions are always opened again: pmg hold keeps messages from leaving"),
 		draft.Asks(g, "con_fail_retry", "sessions are always opened again: pmg hold keeps messages from leaving"),
 		draft.Leaves(g, "trx_to", "a peer that does not answer a keep-alive (enquire_interval) is disconnected"),
@@ -88,7 +91,8 @@ func userRows() []draft.Row {
 		draft.Asks(g, mt+"valuefilter validity_period", "max_validity of the account is the longest validity"),
 		draft.Asks(g, mt+"authorization http_long_content", "max_parts: 1 refuses long texts"),
 	}
-	for _, name := range []string{"http_balance", "http_rate", "http_bulk", "dlr_level", "http_dlr_method", "src_addr", "priority",
+	for _, name := range []string{"http_balance", "http_rate", "http_bulk", "dlr_level", "http_dlr_method", "src_addr",
+		"priority",
 		"validity_period", "schedule_delivery_time", "hex_content"} {
 		rows = append(rows, draft.Asks(g, mt+"authorization "+name, rights))
 	}

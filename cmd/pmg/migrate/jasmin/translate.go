@@ -31,8 +31,11 @@ const (
 // passwords of users: password makes others.
 func Translate(name string, dump *Dump, password func() string) *draft.Draft {
 	t := translator{
-		draft: &draft.Draft{Title: "Made of what the console of Jasmin has shown, " + name + ", by pmg import."}, dump: dump, password: password,
-		names: map[string]bool{}, connectors: map[string]*connector{}, accounts: map[string]*account{}, hooks: map[string]string{},
+		draft: &draft.Draft{
+			Title: "Made of what the console of Jasmin has shown, " + name + ", by pmg import.",
+		}, dump: dump, password: password,
+		names: map[string]bool{}, connectors: map[string]*connector{}, accounts: map[string]*account{},
+		hooks: map[string]string{},
 	}
 	t.servers()
 	for _, r := range dump.Connectors {
@@ -45,9 +48,14 @@ func Translate(name string, dump *Dump, password func() string) *draft.Draft {
 	t.missing()
 	t.addMO()
 	t.addMT()
-	t.draft.Tell("callbacks: public lets an account name URLs (dlr-url) of public servers. Those of servers in private networks must be in callback_urls.")
+	t.draft.Tell(
+		"callbacks: public lets an account name URLs (dlr-url) of public servers. Those of servers in private networks " +
+			"must be in callback_urls.",
+	)
 	t.draft.Tell("Jasmin has no window: PMG sends a session up to 10 messages before it has answered the first (window).")
-	t.draft.Tell("Long texts: Jasmin sends up to five parts. PMG sends up to max_parts of the account (10), and refuses what is longer.")
+	t.draft.Tell(
+		"Long texts: Jasmin sends up to five parts. PMG sends up to max_parts of the account (10), and refuses what is longer.",
+	)
 	return t.draft
 }
 
@@ -67,7 +75,10 @@ func (t *translator) servers() {
 			e.Decide("jasmin.cfg has the address, [smpp-server]: this is Jasmin's own")
 		} else {
 			e.Set("long_messages", draft.Word("join"))
-			e.Decide("jasmin.cfg has the address, [http-api]: this is Jasmin's own. The REST interface (8080) is at the same address here")
+			e.Decide(
+				"jasmin.cfg has the address, [http-api]: this is Jasmin's own. The REST interface (8080) is at the same " +
+					"address here",
+			)
 		}
 		t.draft.Connectors = append(t.draft.Connectors, e)
 	}
@@ -126,7 +137,9 @@ func (t *translator) missing() {
 		}
 	}
 	for _, row := range t.dump.Filters {
-		t.draft.Tell("filter, line %d (%s): routes show what they filter by", row.Line, strings.Join(strings.Fields(row.Text), " "))
+		t.draft.Tell(
+			"filter, line %d (%s): routes show what they filter by", row.Line, strings.Join(strings.Fields(row.Text), " "),
+		)
 	}
 	for _, row := range t.dump.Interceptors {
 		t.draft.Decide("interceptor, line %d (%s): PMG has none", row.Line, strings.Join(strings.Fields(row.Text), " "))

@@ -21,10 +21,12 @@ const credential = "mt_messaging_cred "
 // usualUser are the options of users that have no equal, as Jasmin has them anyway.
 func usualUser() map[string]string {
 	values := map[string]string{
-		"quota balance": "ND", "quota sms_count": "ND", "quota early_percent": "ND", "valuefilter priority": "^[0-3]$", "valuefilter content": ".*",
+		"quota balance": "ND", "quota sms_count": "ND", "quota early_percent": "ND", "valuefilter priority": "^[0-3]$",
+		"valuefilter content":         ".*",
 		"valuefilter validity_period": `^\d+$`, "authorization http_bulk": "False",
 	}
-	for _, name := range []string{"http_balance", "http_rate", "http_long_content", "dlr_level", "http_dlr_method", "src_addr", "priority", "validity_period",
+	for _, name := range []string{"http_balance", "http_rate", "http_long_content", "dlr_level", "http_dlr_method",
+		"src_addr", "priority", "validity_period",
 		"schedule_delivery_time", "hex_content"} {
 		values["authorization "+name] = "True"
 	}
@@ -73,7 +75,10 @@ func (a *account) rights(g *draft.Source) {
 		a.entry.Set("connectors", []string{serverSMPP})
 	}
 	if bind && !a.smpp {
-		a.entry.Decide("smpps_send is False: the account may bind and not submit. PMG has no such right for one protocol; bind: [receiver] is for all")
+		a.entry.Decide(
+			"smpps_send is False: the account may bind and not submit. PMG has no such right for one protocol; bind: " +
+				"[receiver] is for all",
+		)
 	}
 	g.Take(credential + "authorization smpps_send")
 	if n, ok := quota(g, "smpps_cred quota max_bindings"); ok {
@@ -109,7 +114,10 @@ func (a *account) limits(g *draft.Source) {
 	}
 	a.entry.Set("rate", int(max(math.Ceil(rate), 1)))
 	if http != smpp || rate != math.Trunc(rate) {
-		a.entry.Decide("http_throughput and smpps_throughput are %g and %g: PMG has one rate for both, of whole messages a second", http, smpp)
+		a.entry.Decide(
+			"http_throughput and smpps_throughput are %g and %g: PMG has one rate for both, of whole messages a second",
+			http, smpp,
+		)
 	}
 }
 

@@ -54,9 +54,13 @@ func (t *translator) isHTTP(of *Group, kind string) bool {
 	case typeKannel, typeGeneric:
 		return true
 	case "":
-		t.draft.Decide("group smsc, %s, smsc = http (%s): it has no system-type, without which Kannel does not start it", of.At, t.shown(of))
+		t.draft.Decide(
+			"group smsc, %s, smsc = http (%s): it has no system-type, without which Kannel does not start it", of.At,
+			t.shown(of),
+		)
 	default:
-		t.draft.Decide("group smsc, %s, smsc = http, system-type = %s (%s): pmg import translates kannel and generic; write a connector with direction: out "+
+		t.draft.Decide("group smsc, %s, smsc = http, system-type = %s (%s): pmg import translates kannel and generic; "+
+			"write a connector with direction: out "+
 			"and protocol: http, as docs/http-smsc.md says", of.At, kind, t.shown(of))
 	}
 	return false
@@ -99,10 +103,15 @@ func (t *translator) nextKannel(s *smsc, g *draft.Source, raw string) *template 
 		e.Set("request", draft.Flow{{Key: "headers", Value: []string{"Authorization: Basic " + login}}})
 	}
 	if charset := g.Take("alt-charset"); charset != "" {
-		e.Decide("alt-charset = %q: Kannel sends texts in it, and says neither coding nor charset. PMG sends Unicode, and says both", charset)
+		e.Decide(
+			"alt-charset = %q: Kannel sends texts in it, and says neither coding nor charset. PMG sends Unicode, and says both",
+			charset,
+		)
 	}
 	e.Tell("smsc, account, binfo, mwi and deferred are not passed on: PMG itself keeps a message until it is due")
-	e.Tell("an answer that is no success: Kannel gives the message up, PMG sends it again where its status says that this may help")
+	e.Tell(
+		"an answer that is no success: Kannel gives the message up, PMG sends it again where its status says that this may help",
+	)
 	return made
 }
 
@@ -112,7 +121,8 @@ func (t *translator) generic(s *smsc, g *draft.Source, raw string) *template {
 	made := &template{receipts: g.Given("port") && !g.Given("generic-foreign-id-regex")}
 	if charset := g.Take("alt-charset"); charset != "" {
 		if made.utf8 = charsets[plainCharset(charset)] == "utf8"; !made.utf8 {
-			e.Decide("alt-charset = %q: Kannel sends texts in it, PMG in UTF-8, and in UTF-16BE those that are no GSM 7-bit; {content} has all in UTF-8, "+
+			e.Decide("alt-charset = %q: Kannel sends texts in it, PMG in UTF-8, and in UTF-16BE those that are no GSM "+
+				"7-bit; {content} has all in UTF-8, "+
 				"{octets_hex} and {octets_base64} the alphabet of the message", charset)
 		}
 	}
@@ -158,13 +168,21 @@ func answers(e *draft.Entry, g *draft.Source) {
 		return text != ""
 	}
 	if !add("success", "status-success-regex", false) {
-		e.Decide("it has no status-success-regex that PMG can read: Kannel does not start it without one; here any answer of 2xx is a success")
+		e.Decide(
+			"it has no status-success-regex that PMG can read: Kannel does not start it without one; here any answer of " +
+				"2xx is a success",
+		)
 		add("permanent", "status-permfail-regex", false)
 	} else if text := g.Take("status-permfail-regex"); text != "" {
-		e.Tell("status-permfail-regex = %q: every answer that fits neither success nor temporary refuses the message, in Kannel as well", text)
+		e.Tell(
+			"status-permfail-regex = %q: every answer that fits neither success nor temporary refuses the message, in "+
+				"Kannel as well",
+			text,
+		)
 	}
 	if add("temporary", "status-tempfail-regex", false) {
-		e.Decide("an answer that fits status-tempfail-regex and another expression: Kannel looks for the others first. PMG looks for temporary first, so no answer of " +
+		e.Decide("an answer that fits status-tempfail-regex and another expression: Kannel looks for the others first. " +
+			"PMG looks for temporary first, so no answer of " +
 			"success may fit it")
 	}
 	all = append(all, draft.Field{Key: "otherwise", Value: draft.Word("permanent")})
@@ -181,7 +199,8 @@ func (t *translator) callbacks(s *smsc, g *draft.Source, kind string) {
 	port, listens := g.Number("port", 1, 65535)
 	if !listens {
 		if kind == typeKannel {
-			e.Decide("it has no port: Kannel has the SMSC call what clients gave as dlr-url. PMG takes the receipts itself, and asks for none without callbacks: " +
+			e.Decide("it has no port: Kannel has the SMSC call what clients gave as dlr-url. PMG takes the receipts " +
+				"itself, and asks for none without callbacks: " +
 				"listener, url and secret, as docs/http-smsc.md says")
 		}
 		return
@@ -193,13 +212,15 @@ func (t *translator) callbacks(s *smsc, g *draft.Source, kind string) {
 	}
 	networks := callers(e, g, secret)
 	all := draft.Flow{{Key: "listener", Value: t.listener(s, port, networks, g.Is("use-ssl", false))}}
-	reply, paths := "Sent.", "receipts at /from/NAME/receipts and messages from mobiles, with their texts in UTF-8, at /from/NAME/inbound"
+	reply, paths := "Sent.", "receipts at /from/NAME/receipts and messages from mobiles, with their texts in UTF-8, at "+
+		"/from/NAME/inbound"
 	if kind == typeKannel {
 		paths = "messages from mobiles at /from/NAME/inbound"
 		if u, err := url.Parse(g.Take("dlr-url")); err == nil && u.Host != "" {
 			all = append(all, draft.Field{Key: "url", Value: u.Scheme + "://" + u.Host})
 		} else {
-			e.Decide("it has no dlr-url that PMG can read: without one Kannel has the SMSC call what clients gave as dlr-url. PMG takes the receipts itself, "+
+			e.Decide("it has no dlr-url that PMG can read: without one Kannel has the SMSC call what clients gave as "+
+				"dlr-url. PMG takes the receipts itself, "+
 				"and asks for none without callbacks.url: how the SMSC reaches port %d", port)
 		}
 	}
@@ -208,7 +229,8 @@ func (t *translator) callbacks(s *smsc, g *draft.Source, kind string) {
 		all = append(all, draft.Field{Key: "secret", Value: secret})
 		token = ", with callbacks.secret (which is smsc-password) as the parameter token in the place of username and password"
 	}
-	e.Decide("port = %d: Kannel takes calls at any path there. Here the SMSC must bring %s, NAME being the name of this connector%s; they are answered with 200",
+	e.Decide("port = %d: Kannel takes calls at any path there. Here the SMSC must bring %s, NAME being the name of this "+
+		"connector%s; they are answered with 200",
 		port, paths, token)
 	all = append(all, draft.Field{Key: "networks", Value: networks})
 	if kind == typeGeneric {
@@ -254,7 +276,8 @@ func parameters(g *draft.Source) draft.Flow {
 			{Key: "text", Value: text}, {Key: "states", Value: kannelStates},
 		}},
 		{Key: "inbound", Value: draft.Flow{
-			{Key: "from", Value: name("from")}, {Key: "to", Value: name("to")}, {Key: "text", Value: text}, {Key: "udh", Value: name("udh")},
+			{Key: "from", Value: name("from")}, {Key: "to", Value: name("to")}, {Key: "text", Value: text},
+			{Key: "udh", Value: name("udh")},
 		}},
 	}
 }
@@ -291,7 +314,8 @@ func (t *translator) wholeTexts(e *draft.Entry, g *draft.Source, made *template)
 		e.Tell("max-sms-octets = %d: texts are sent whole, however long they are", n)
 	case given && n > octetsOfPart:
 	case !made.header:
-		e.Tell("send-url has no user data header (%%u): Kannel cuts long texts into short messages of their own, PMG sends them whole (long_messages). " +
+		e.Tell("send-url has no user data header (%%u): Kannel cuts long texts into short messages of their own, PMG " +
+			"sends them whole (long_messages). " +
 			"Of a binary message with such a header Kannel sends the rest, PMG refuses it")
 	}
 }

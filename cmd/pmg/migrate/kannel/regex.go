@@ -33,7 +33,8 @@ func expression(e *draft.Entry, option, text string, group bool) string {
 		return ""
 	}
 	if len(s.differ) > 0 {
-		e.Decide("%s = %q: %s may mean something else in Kannel, which has POSIX's expressions or, as Debian's, PCRE; PMG has RE2. Check it with answers of the SMSC",
+		e.Decide("%s = %q: %s may mean something else in Kannel, which has POSIX's expressions or, as Debian's, PCRE; "+
+			"PMG has RE2. Check it with answers of the SMSC",
 			option, text, strings.Join(s.differ, " and "))
 	}
 	if len(s.ends) > 0 {

@@ -110,7 +110,10 @@ func above(prefix string, longest []string) string {
 func (t *translator) refused(a *account, prefix string, all []string) {
 	for _, p := range all {
 		if p != prefix && strings.HasPrefix(p, prefix) {
-			t.draft.Decide("no SMSC takes numbers that begin with %s; some that begin with %s have a route, so no list refuses the others", prefix, p)
+			t.draft.Decide(
+				"no SMSC takes numbers that begin with %s; some that begin with %s have a route, so no list refuses the others",
+				prefix, p,
+			)
 			return
 		}
 	}

@@ -51,7 +51,10 @@ func (m *template) escapeOf(letter byte) (escape, bool) {
 		return escape{field: charset}, true
 	case 'I':
 		if m.receipts {
-			return escape{field: "{id}", why: "16 hexadecimal digits, where Kannel writes a UUID, because receipts find their message by this form"}, true
+			return escape{
+				field: "{id}",
+				why:   "16 hexadecimal digits, where Kannel writes a UUID, because receipts find their message by this form",
+			}, true
 		}
 		return escape{field: "{uuid}"}, true
 	case 'v':
@@ -59,18 +62,28 @@ func (m *template) escapeOf(letter byte) (escape, bool) {
 	case 'm':
 		return escape{field: "{class}"}, true
 	case 'O':
-		return escape{field: "0{data_coding}", why: "it does not tell the class of a message as Kannel's does", decide: true}, true
+		return escape{
+			field: "0{data_coding}", why: "it does not tell the class of a message as Kannel's does", decide: true,
+		}, true
 	case 'd':
-		return escape{field: "{dlr_mask}", why: "it is empty unless callbacks.url is given, and otherwise 19 or 23; Kannel writes what clients have asked for, or -1", decide: true}, true
+		return escape{
+			field: "{dlr_mask}",
+			why: "it is empty unless callbacks.url is given, and otherwise 19 or 23; Kannel writes what clients have " +
+				"asked for, or -1",
+			decide: true,
+		}, true
 	case 'F', 'f': // always empty when a message is sent
 		return escape{}, true
 	case '%':
 		return escape{field: "%"}, true
 	}
 	why := map[byte]string{
-		'k': "a part of the text", 's': "a part of the text", 'S': "a part of the text", 'r': "a part of the text", 't': "the time", 'T': "the time",
-		'i': "the smsc-id that the client has asked for", 'R': "the dlr-url of the client ({receipt_url} is ours)", 'D': "meta-data", '#': "meta-data",
-		'n': "the name of the account", 'M': "the indication of waiting messages", 'B': "binfo", 'o': "account", 'V': "the minutes until the message is due",
+		'k': "a part of the text", 's': "a part of the text", 'S': "a part of the text", 'r': "a part of the text",
+		't': "the time", 'T': "the time",
+		'i': "the smsc-id that the client has asked for", 'R': "the dlr-url of the client ({receipt_url} is ours)",
+		'D': "meta-data", '#': "meta-data",
+		'n': "the name of the account", 'M': "the indication of waiting messages", 'B': "binfo", 'o': "account",
+		'V': "the minutes until the message is due",
 	}[letter]
 	return escape{why: why, lacks: true}, why != ""
 }
@@ -149,7 +162,10 @@ func (m *template) query(e *draft.Entry, text string) string {
 	for parameter := range strings.SplitSeq(text, "&") {
 		filled, lacks := m.fill(e, parameter)
 		if len(lacks) > 0 {
-			e.Decide("%s of send-url: templates have no field for %s; the parameter is left out", parameter, strings.Join(lacks, ", "))
+			e.Decide(
+				"%s of send-url: templates have no field for %s; the parameter is left out", parameter,
+				strings.Join(lacks, ", "),
+			)
 			continue
 		}
 		all = append(all, filled)
@@ -165,10 +181,15 @@ func (m *template) plus(e *draft.Entry) {
 		switch {
 		case !strings.Contains(have, o.with):
 		case strings.Contains(have, o.without):
-			e.Decide("send-url has %s as well as %s: both are the number as it is, also where it begins with 00", o.with, o.without)
+			e.Decide(
+				"send-url has %s as well as %s: both are the number as it is, also where it begins with 00", o.with,
+				o.without,
+			)
 		default:
 			e.Add("rewrite", draft.Flow{
-				{Key: "out", Value: draft.Word(o.address)}, {Key: "strip", Value: "00"}, {Key: "ton", Value: "1"}, {Key: "npi", Value: "1"},
+				{
+					Key: "out", Value: draft.Word(o.address),
+				}, {Key: "strip", Value: "00"}, {Key: "ton", Value: "1"}, {Key: "npi", Value: "1"},
 			})
 		}
 	}

@@ -100,7 +100,8 @@ func (t *translator) peerTLS(e *draft.Entry, option, certificate string) {
 	if ca := t.core.Take("ssl-trusted-ca-file"); ca != "" {
 		tls = append(tls, draft.Field{Key: "ca", Value: ca})
 	} else {
-		e.Decide("%s: without ssl-trusted-ca-file Kannel takes any certificate of the SMSC. PMG checks it by the machine's authorities "+
+		e.Decide("%s: without ssl-trusted-ca-file Kannel takes any certificate of the SMSC. PMG checks it by the "+
+			"machine's authorities "+
 			"(pmg probe shows whether an SMSC's with SMPP is good); else give tls a ca or a pin", option)
 	}
 	if certificate != "" {
@@ -158,7 +159,10 @@ func types(e *draft.Entry, g *draft.Source) {
 		case ton == "" && npi == "":
 			continue
 		case !slices.Contains(strings.Fields(tons), ton) || !slices.Contains(strings.Fields(npis), npi):
-			e.Decide("%s-addr-ton = %q, %s-addr-npi = %q: they count together, ton is one of %s, npi one of %s", address, ton, address, npi, tons, npis)
+			e.Decide(
+				"%s-addr-ton = %q, %s-addr-npi = %q: they count together, ton is one of %s, npi one of %s", address, ton,
+				address, npi, tons, npis,
+			)
 			continue
 		}
 		rule := draft.Flow{{Key: "out", Value: draft.Word("source")}}
@@ -169,7 +173,10 @@ func types(e *draft.Entry, g *draft.Source) {
 		}
 		e.Add("rewrite", append(rule, draft.Field{Key: "ton", Value: ton}, draft.Field{Key: "npi", Value: npi}))
 		if ton != "1" {
-			e.Decide("%s-addr-ton = %q: the rule is also for numbers that came with '+', which Kannel sends as international (1)", address, ton)
+			e.Decide(
+				"%s-addr-ton = %q: the rule is also for numbers that came with '+', which Kannel sends as international (1)",
+				address, ton,
+			)
 		}
 	}
 }

@@ -41,7 +41,10 @@ func (t *translator) addSMSC(of *Group) {
 			return
 		}
 	case "fake":
-		t.draft.Decide("group smsc, %s, smsc = fake (%s): pmg sink is an SMSC for tests, and needs a connector of its own", of.At, t.shown(of))
+		t.draft.Decide(
+			"group smsc, %s, smsc = fake (%s): pmg sink is an SMSC for tests, and needs a connector of its own", of.At,
+			t.shown(of),
+		)
 		return
 	default:
 		t.draft.Decide("group smsc, %s, smsc = %s (%s): PMG speaks SMPP, UCP and HTTP to SMSCs", of.At, kind, t.shown(of))
@@ -115,12 +118,18 @@ func waits(e *draft.Entry, g *draft.Source) {
 	switch n, ok := g.Number("wait-ack-expire", 0, 2); {
 	case !ok:
 	case n == 2:
-		e.Decide("wait-ack-expire = 2: Kannel waits forever for an answer; with on_unknown: fail a message without one is not sent again")
+		e.Decide(
+			"wait-ack-expire = 2: Kannel waits forever for an answer; with on_unknown: fail a message without one is " +
+				"not sent again",
+		)
 	default:
 		e.Set("on_unknown", draft.Word("resend"))
 	}
 	if n, ok := g.Number("max-sms-octets", 1, 1<<31); ok && n != octetsOfPart {
-		e.Decide("max-sms-octets = %d: a short message of PMG has %d octets; long_messages says how longer texts are sent", n, octetsOfPart)
+		e.Decide(
+			"max-sms-octets = %d: a short message of PMG has %d octets; long_messages says how longer texts are sent", n,
+			octetsOfPart,
+		)
 	}
 }
 
@@ -175,7 +184,8 @@ func (t *translator) add(s *smsc) {
 func (s *smsc) sameAs(o *smsc) bool {
 	return s.id == o.id && s.sends == o.sends && s.each == o.each && s.validity == o.validity &&
 		slices.Equal(s.allowed, o.allowed) && slices.Equal(s.denied, o.denied) && slices.Equal(s.preferred, o.preferred) &&
-		slices.Equal(s.allowedPrefix, o.allowedPrefix) && slices.Equal(s.deniedPrefix, o.deniedPrefix) && slices.Equal(s.preferPrefix, o.preferPrefix) &&
+		slices.Equal(s.allowedPrefix, o.allowedPrefix) && slices.Equal(s.deniedPrefix, o.deniedPrefix) &&
+		slices.Equal(s.preferPrefix, o.preferPrefix) &&
 		draft.Text(draft.Flow(s.entry.Fields)) == draft.Text(draft.Flow(o.entry.Fields))
 }
 
@@ -189,7 +199,10 @@ func (t *translator) finishSMSCs() {
 		if one := first[s.id]; one == nil {
 			first[s.id] = s
 		} else if a, b := fmt.Sprint(one.entry.Get("receipt_ids")), fmt.Sprint(e.Get("receipt_ids")); a != b {
-			e.Decide("smsc-id %q: its receipt_ids differ from those of connector %s, so they cannot have the same operator", s.wanted, one.name)
+			e.Decide(
+				"smsc-id %q: its receipt_ids differ from those of connector %s, so they cannot have the same operator",
+				s.wanted, one.name,
+			)
 		} else {
 			e.Set("operator", one.name)
 		}
@@ -203,7 +216,10 @@ func (t *translator) finishSMSCs() {
 		if rate := s.each * float64(s.instances); rate > 0 {
 			e.Set("rate", int(min(max(rate, 1), 1e6)))
 			if rate != float64(int(rate)) {
-				e.Decide("throughput = %g for each of %d: PMG has whole messages a second for all instances together", s.each, s.instances)
+				e.Decide(
+					"throughput = %g for each of %d: PMG has whole messages a second for all instances together", s.each,
+					s.instances,
+				)
 			}
 		}
 		t.draft.Connectors = append(t.draft.Connectors, e)

@@ -10,15 +10,19 @@ const (
 	regexRoute = "routes and lists have prefixes: write destination of a route, or allow and deny in rewrite"
 	storeDir   = "PMG always stores messages on disk (store.dir)"
 	wap        = "PMG has no WAP"
-	fromMobile = "messages from mobiles go to an account by a route, and to its webhook, with webhook_form: kannel-get in the form of a get-url; see docs/migrate.md"
-	modem      = "PMG has no modems"
-	replies    = "PMG answers no messages itself: with webhook_reply what a server replies is sent"
-	x25        = "PMG speaks over TCP/IP only"
+	fromMobile = "messages from mobiles go to an account by a route, and to its webhook, with webhook_form: kannel-get " +
+		"in the form of a get-url; see docs/migrate.md"
+	modem   = "PMG has no modems"
+	replies = "PMG answers no messages itself: with webhook_reply what a server replies is sent"
+	x25     = "PMG speaks over TCP/IP only"
 )
 
 // Table returns what becomes of each option of the groups that are translated.
 func Table() (all []draft.Row) {
-	for _, rows := range [][]draft.Row{core(), coreLists(), smsbox(), user(), smscEverywhere(), smscRoutes(), smscSMPP(), smscHTTP(), smscOthers(), serviceRows(), service()} {
+	for _, rows := range [][]draft.Row{
+		core(), coreLists(), smsbox(), user(), smscEverywhere(), smscRoutes(), smscSMPP(), smscHTTP(), smscOthers(),
+		serviceRows(), service(),
+	} {
 		all = append(all, rows...)
 	}
 	return all
@@ -30,7 +34,11 @@ func core() []draft.Row {
 		draft.Becomes(g, "admin-port", "`admin.address`"),
 		draft.Becomes(g, "admin-interface", "`admin.address`"),
 		draft.Asks(g, "admin-port-ssl", "the admin address is plain on loopback; give it admin.tls for others"),
-		draft.Asks(g, "admin-password", "operators use admin.socket, or tokens at admin.address (pmg admin token); of admin-port PMG has /status alone, with status_password"),
+		draft.Asks(
+			g, "admin-password",
+			"operators use admin.socket, or tokens at admin.address (pmg admin token); of admin-port PMG has /status "+
+				"alone, with status_password",
+		),
 		draft.Becomes(g, "status-password", "`status_password` of the connector of sendsms, at whose address /status.xml, /status.txt and /status are"),
 		draft.Leaves(g, "admin-deny-ip", "the admin address is on loopback"),
 		draft.Asks(g, "admin-allow-ip", "the admin address is on loopback; for others give it admin.tokens and admin.tls"),
@@ -65,7 +73,10 @@ func core() []draft.Row {
 		draft.Leaves(g, "http-proxy-exceptions-regex", "the same as for http-proxy-host"),
 		draft.Leaves(g, "http-proxy-username", "the same as for http-proxy-host"),
 		draft.Leaves(g, "http-proxy-password", "the same as for http-proxy-host"),
-		draft.Asks(g, "ssl-client-certkey-file", "calls of clients' servers have no certificate of ours; those of SMSCs have this one"),
+		draft.Asks(
+			g, "ssl-client-certkey-file",
+			"calls of clients' servers have no certificate of ours; those of SMSCs have this one",
+		),
 		draft.Becomes(g, "ssl-server-cert-file", "`tls.certificate` with `sendsms-port-ssl`, and with `use-ssl` of HTTP"),
 		draft.Becomes(g, "ssl-server-key-file", "`tls.key` with `sendsms-port-ssl`, and with `use-ssl` of HTTP"),
 		draft.Becomes(g, "ssl-trusted-ca-file", "`tls.ca` of connectors with `use-ssl` (SMPP), or with https"),
@@ -179,7 +190,11 @@ func user() []draft.Row {
 func service() []draft.Row {
 	return []draft.Row{
 		draft.Asks("smsbox-route", "*", fromMobile),
-		draft.Asks("smpp-tlv", "*", "parameters (TLVs) of SMPP clients pass without a definition; meta-data of sendsms is not sent. tlvs of a connector adds or drops them"),
+		draft.Asks(
+			"smpp-tlv", "*",
+			"parameters (TLVs) of SMPP clients pass without a definition; meta-data of sendsms is not sent. tlvs of a "+
+				"connector adds or drops them",
+		),
 		draft.Leaves("modems", "*", modem),
 		draft.Leaves("wapbox", "*", wap),
 		draft.Leaves("wap-url-map", "*", wap),

@@ -27,11 +27,20 @@ func smscHTTP() []draft.Row {
 	rows = append(rows,
 		draft.Asks(g, "generic-param-username", "calls show callbacks.secret, as the parameter token or with HTTP Basic"),
 		draft.Asks(g, "generic-param-password", "calls show callbacks.secret, as the parameter token or with HTTP Basic"),
-		draft.Asks(g, "generic-param-coding", "the text of a message from a mobile must be UTF-8; callbacks.inbound has charset, octets and coding for others"),
+		draft.Asks(
+			g, "generic-param-coding",
+			"the text of a message from a mobile must be UTF-8; callbacks.inbound has charset, octets and coding for others",
+		),
 		draft.Asks(g, "generic-status-sent", "calls are answered with 200 when they were taken"),
-		draft.Asks(g, "generic-status-error", "calls are answered with 400, 403 or 422 when they were refused, and with 503 when they must come again"),
+		draft.Asks(
+			g, "generic-status-error",
+			"calls are answered with 400, 403 or 422 when they were refused, and with 503 when they must come again",
+		),
 	)
-	for _, name := range []string{"service", "account", "binfo", "dlr-url", "flash", "mclass", "mwi", "validity", "deferred", "foreign-id", "meta-data"} {
+	for _, name := range []string{
+		"service", "account", "binfo", "dlr-url", "flash", "mclass", "mwi", "validity", "deferred", "foreign-id",
+		"meta-data",
+	} {
 		rows = append(rows, draft.Leaves(g, "generic-param-"+name, "PMG does not read it from messages from mobiles"))
 	}
 	return rows

@@ -99,13 +99,19 @@ func smscOthers() []draft.Row {
 		draft.Asks(g, "our-receiver-port", "the system chooses the port that it connects from"),
 		draft.Leaves(g, "appname", "Kannel alone uses it"),
 		draft.Asks(g, "notification-pid", "notifications come by the session that has sent the message: docs/ucp-conformance.md"),
-		draft.Asks(g, "notification-addr", "notifications come by the session that has sent the message: docs/ucp-conformance.md"),
+		draft.Asks(
+			g, "notification-addr", "notifications come by the session that has sent the message: docs/ucp-conformance.md",
+		),
 		draft.Leaves(g, "sender-prefix", "CIMD2 has it alone"),
 	}
-	for _, name := range []string{"sim-buffering", "modemtype", "modem-type", "speed", "pin", "sms-center", "login-prompt", "password-prompt"} {
+	for _, name := range []string{
+		"sim-buffering", "modemtype", "modem-type", "speed", "pin", "sms-center", "login-prompt", "password-prompt",
+	} {
 		rows = append(rows, draft.Leaves(g, name, modem))
 	}
-	for _, name := range []string{"device", "phone", "smsc_nua", "home_nua", "wait_report", "ois-debug-level", "ussdc", "session-length"} {
+	for _, name := range []string{
+		"device", "phone", "smsc_nua", "home_nua", "wait_report", "ois-debug-level", "ussdc", "session-length",
+	} {
 		rows = append(rows, draft.Leaves(g, name, x25))
 	}
 	return rows

@@ -30,16 +30,20 @@ type translator struct {
 // ofAccounts is what differs for all clients.
 var ofAccounts = [...]string{
 	"smsc: Kannel lets each request name an SMSC. Here a message takes the routes of its account, whatever it names.",
-	"callbacks: public lets an account name URLs (dlr-url) of public servers. Those of servers in private networks must be in callback_urls.",
-	"max-messages: Kannel cuts a text that is longer, or longer than one short message without it. PMG sends up to max_parts (10), and refuses what is longer.",
+	"callbacks: public lets an account name URLs (dlr-url) of public servers. Those of servers in private networks must " +
+		"be in callback_urls.",
+	"max-messages: Kannel cuts a text that is longer, or longer than one short message without it. PMG sends up to " +
+		"max_parts (10), and refuses what is longer.",
 	"concatenation: without it, Kannel sends a long text as messages of their own. PMG sends parts that the mobile joins.",
 }
 
-// Translate returns what a configuration becomes. The name is that of its file, for the title. Accounts that stand for services get
-// passwords that password makes.
+// Translate returns what a configuration becomes. The name is that of its file, for the title. Accounts that stand for
+// services get passwords that password makes.
 func Translate(name string, groups []*Group, password func() string) *draft.Draft {
 	d := &draft.Draft{Title: "Made of a configuration of Kannel, " + name + ", by pmg import."}
-	t := translator{draft: d, names: map[string]bool{}, listeners: map[int64]string{}, services: map[string]bool{}, password: password}
+	t := translator{
+		draft: d, names: map[string]bool{}, listeners: map[int64]string{}, services: map[string]bool{}, password: password,
+	}
 	t.core = newGroup(&Group{Kind: "core"}, d)
 	t.smsbox = newGroup(&Group{Kind: "smsbox"}, d)
 	for _, g := range groups {
@@ -79,7 +83,9 @@ func Translate(name string, groups []*Group, password func() string) *draft.Draf
 // single notes a group that a configuration may have once.
 func (t *translator) single(to **draft.Source, g *Group, notes *draft.Entry) {
 	if (*to).At != "" {
-		t.draft.Decide("group %s in %s: there is one already, in %s; this one is left out, with %s", g.Kind, g.At, (*to).At, namesOf(g))
+		t.draft.Decide(
+			"group %s in %s: there is one already, in %s; this one is left out, with %s", g.Kind, g.At, (*to).At, namesOf(g),
+		)
 		return
 	}
 	notes.From = from(g)
@@ -132,7 +138,10 @@ func (t *translator) addCore() {
 		admin.Set("address", net.JoinHostPort("127.0.0.1", fmt.Sprint(port)))
 	}
 	if host := t.core.Take("admin-interface"); host != "" && host != "127.0.0.1" && host != "localhost" {
-		admin.Decide("admin-interface = %q: an address that others can reach needs admin.tokens and admin.tls, so it is on loopback", host)
+		admin.Decide(
+			"admin-interface = %q: an address that others can reach needs admin.tokens and admin.tls, so it is on loopback",
+			host,
+		)
 	}
 	if level, ok := t.core.Number("log-level", 0, 5); ok {
 		t.draft.Section("log").Set("level", draft.Word([]string{"debug", "info", "warn", "error", "error", "error"}[level]))
@@ -142,7 +151,9 @@ func (t *translator) addCore() {
 	}
 	t.core.Take("sms-combine-concatenated-mo")
 	if t.core.Take("status-password") != "" && t.in == nil {
-		admin.Decide("status-password: what answers /status is a connector with protocol: http, dialects: [kannel] and status_password")
+		admin.Decide(
+			"status-password: what answers /status is a connector with protocol: http, dialects: [kannel] and status_password",
+		)
 	}
 	t.core.Rest(admin, Table())
 	if t.in == nil {
@@ -159,7 +170,10 @@ func (t *translator) addSendsms() {
 	port, ok := g.Number("sendsms-port", 1, 65535)
 	if !ok {
 		if len(t.users) > 0 {
-			t.draft.Decide("no smsbox has a sendsms-port: clients need a connector with direction: in, protocol: http and dialects: [kannel]")
+			t.draft.Decide(
+				"no smsbox has a sendsms-port: clients need a connector with direction: in, protocol: http and " +
+					"dialects: [kannel]",
+			)
 		}
 		return
 	}
@@ -223,7 +237,11 @@ func (t *translator) addValidity(in *draft.Entry) {
 	}
 	for _, s := range t.smscs {
 		if s.sends && s.validity > 0 {
-			s.entry.Decide("validityperiod = %d: the others have another one. PMG has validity for accounts and for the connectors of clients", s.validity)
+			s.entry.Decide(
+				"validityperiod = %d: the others have another one. PMG has validity for accounts and for the connectors "+
+					"of clients",
+				s.validity,
+			)
 		}
 	}
 }
@@ -231,8 +249,8 @@ func (t *translator) addValidity(in *draft.Entry) {
 // seconds returns a duration as the configuration has it.
 func seconds(n int64) draft.Word { return draft.Word(strconv.FormatInt(n, 10) + "s") }
 
-// limits writes the lists of prefixes that recipients may have, and reports whether there are any. A number that is on neither of two lists passes in Kannel,
-// and a rule of PMG cannot say that.
+// limits writes the lists of prefixes that recipients may have, and reports whether there are any. A number that is on
+// neither of two lists passes in Kannel, and a rule of PMG cannot say that.
 func limits(e *draft.Entry, g *draft.Source) (has bool) {
 	allowed, denied := g.List("allowed-prefix"), g.List("denied-prefix")
 	option, list := "allow", allowed

@@ -46,7 +46,9 @@ func (t *translator) ucp(s *smsc, g *draft.Source) {
 	r.sends, r.wanted, r.each, r.instances = false, s.wanted+"-receiver", 0, 1
 	r.entry.Fields = []draft.Field{
 		{Key: "direction", Value: draft.Word("out")}, {Key: "protocol", Value: draft.Word("ucp")},
-		{Key: "listen", Value: net.JoinHostPort("0.0.0.0", fmt.Sprint(receive))}, {Key: "traffic", Value: draft.Word("receiver")}, {Key: "system_id", Value: name},
+		{
+			Key: "listen", Value: net.JoinHostPort("0.0.0.0", fmt.Sprint(receive)),
+		}, {Key: "traffic", Value: draft.Word("receiver")}, {Key: "system_id", Value: name},
 	}
 	if len(networks) > 0 {
 		r.entry.Set("networks", networks)
@@ -106,6 +108,10 @@ func ucpSession(e *draft.Entry, g *draft.Source, sendsOnly bool) {
 		e.Set("static", true)
 	}
 	if value := g.Take("alt-charset"); value != "" {
-		e.Decide("alt-charset = %q: for EMI it is a number of a conversion in Kannel; charset of PMG says what the SMSC's default alphabet is", value)
+		e.Decide(
+			"alt-charset = %q: for EMI it is a number of a conversion in Kannel; charset of PMG says what the SMSC's "+
+				"default alphabet is",
+			value,
+		)
 	}
 }

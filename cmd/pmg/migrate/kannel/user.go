@@ -25,7 +25,10 @@ func (t *translator) addUser(of *Group) {
 	a := &account{entry: e, name: g.Take("username"), smsc: strings.ToLower(g.Take("forced-smsc"))}
 	for _, other := range t.users {
 		if other.name == a.name {
-			t.draft.Decide("group sendsms-user, %s: username %q is there already; this one is left out (%s)", of.At, a.name, t.shown(of))
+			t.draft.Decide(
+				"group sendsms-user, %s: username %q is there already; this one is left out (%s)", of.At, a.name,
+				t.shown(of),
+			)
 			return
 		}
 	}
@@ -76,7 +79,8 @@ func callbacks(e *draft.Entry, g *draft.Source) {
 	e.Decide("dlr-url = %q: each request must name its dlr-url, there is none for the account", raw)
 	address, _, _ := strings.Cut(raw, "?")
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || strings.Contains(address, "%") || u.Fragment != "" {
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil ||
+		strings.Contains(address, "%") || u.Fragment != "" {
 		return
 	}
 	e.Set("callback_urls", []string{address})
@@ -93,7 +97,9 @@ func networks(e *draft.Entry, g *draft.Source) {
 		e.Decide("user-deny-ip lets nobody log in: networks has an address that nobody has")
 		e.Set("networks", []string{"0.0.0.0/32"})
 	case len(denied) == 0 && len(allowed) > 0:
-		e.Decide("user-allow-ip has no effect in Kannel without user-deny-ip, here it has: remove networks if everybody may log in")
+		e.Decide(
+			"user-allow-ip has no effect in Kannel without user-deny-ip, here it has: remove networks if everybody may log in",
+		)
 	}
 	if list := prefixes(e, "user-allow-ip", allowed); len(list) > 0 {
 		e.Set("networks", list)

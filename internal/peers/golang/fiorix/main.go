@@ -101,12 +101,19 @@ func client(address string) {
 		case "bind":
 			switch q.Kind {
 			case "transmitter":
-				sender = &smpp.Transmitter{Addr: address, User: q.Name, Passwd: q.Password, RespTimeout: patience, BindInterval: time.Hour}
+				sender = &smpp.Transmitter{
+					Addr: address, User: q.Name, Passwd: q.Password, RespTimeout: patience, BindInterval: time.Hour,
+				}
 				session = sender
 			case "receiver":
-				session = &smpp.Receiver{Addr: address, User: q.Name, Passwd: q.Password, Handler: received, BindInterval: time.Hour}
+				session = &smpp.Receiver{
+					Addr: address, User: q.Name, Passwd: q.Password, Handler: received, BindInterval: time.Hour,
+				}
 			default:
-				both := &smpp.Transceiver{Addr: address, User: q.Name, Passwd: q.Password, RespTimeout: patience, BindInterval: time.Hour, Handler: received}
+				both := &smpp.Transceiver{
+					Addr: address, User: q.Name, Passwd: q.Password, RespTimeout: patience, BindInterval: time.Hour,
+					Handler: received,
+				}
 				sender, session = &both.Transmitter, both
 			}
 			s := <-session.Bind()
@@ -122,7 +129,9 @@ func client(address string) {
 			if err != nil {
 				return err
 			}
-			wire.Emit(wire.Event{Event: "done", N: q.N, ID: r.MsgID, State: map[string]int{"ENROUTE": 1, "DELIVERED": 2}[r.MsgState]})
+			wire.Emit(
+				wire.Event{Event: "done", N: q.N, ID: r.MsgID, State: map[string]int{"ENROUTE": 1, "DELIVERED": 2}[r.MsgState]},
+			)
 		case "submit", "multi":
 			go submit(sender, q)
 		default:

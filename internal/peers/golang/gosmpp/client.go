@@ -82,10 +82,20 @@ func (r *requests) received(p pdu.PDU) (pdu.PDU, bool) {
 	e := wire.Event{Event: "done", Status: int(p.GetHeader().CommandStatus)}
 	switch p := p.(type) {
 	case *pdu.DeliverSM:
-		wire.Emit(wire.Event{Event: "deliver", Command: "deliver_sm", Message: seen(p.SourceAddr, p.DestAddr, p.EsmClass, p.Message, p.OptionalParameters)})
+		wire.Emit(
+			wire.Event{
+				Event: "deliver", Command: "deliver_sm",
+				Message: seen(p.SourceAddr, p.DestAddr, p.EsmClass, p.Message, p.OptionalParameters),
+			},
+		)
 		return p.GetResponse(), false
 	case *pdu.DataSM:
-		wire.Emit(wire.Event{Event: "deliver", Command: "data_sm", Message: seen(p.SourceAddr, p.DestAddr, p.EsmClass, pdu.ShortMessage{}, p.OptionalParameters)})
+		wire.Emit(
+			wire.Event{
+				Event: "deliver", Command: "data_sm",
+				Message: seen(p.SourceAddr, p.DestAddr, p.EsmClass, pdu.ShortMessage{}, p.OptionalParameters),
+			},
+		)
 		return p.GetResponse(), false
 	case *pdu.EnquireLink, *pdu.Unbind:
 		return p.GetResponse(), false
