@@ -20,7 +20,7 @@ import (
 	"pmg/sms"
 )
 
-// A courier is how an SMS centre is called by the options that are in force. It is the courier of the connector's lane: each
+// A courier calls an SMSC by the options that are in force. It is the courier of the connector's lane: each
 // slot is a call that may be under way.
 type courier struct {
 	smsc   *SMSC

@@ -35,7 +35,10 @@ type Service struct {
 
 // New returns what calls the webhooks of a gateway, whose lanes are dispatched by engine.
 func New(g *gateway.Gateway, engine Engine, events *Events) *Service {
-	c := &Service{gateway: g, engine: engine, events: events, dialects: newDialects(), caller: httpcall.New(httpcall.Options{}), batches: batches{of: map[string]int{}}, of: map[*connector.Lane]*courier{}}
+	c := &Service{
+		gateway: g, engine: engine, events: events, dialects: newDialects(), caller: httpcall.New(httpcall.Options{}),
+		batches: batches{of: map[string]int{}}, of: map[*connector.Lane]*courier{},
+	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c
 }
@@ -50,7 +53,8 @@ func (c *Service) Serve(l *connector.Lane) {
 	if c.of[l] != nil {
 		return
 	}
-	one := &courier{service: c, lane: l, server: c.gateway.Webhooks.Server(l), under: map[uint64][]*connector.Slot{}}
+	server := c.gateway.Webhooks.Server(l)
+	one := &courier{service: c, lane: l, server: server, under: map[uint64][]*connector.Slot{}}
 	c.of[l] = one
 	one.server.CalledBy(one)
 	one.Follow()
