@@ -3,11 +3,8 @@ package intake
 import (
 	"testing"
 
-	"pmg/account"
-	"pmg/connector"
 	"pmg/gateway/keep"
 	"pmg/gateway/roomtest"
-	"pmg/protocols"
 	"pmg/sms"
 )
 
@@ -20,16 +17,9 @@ func (open) HasRoom(keep.Accepted, *Several) bool { return true }
 // same steps, counts towards the account's rate, and is refused by the same rules.
 func TestSourceWithoutSession(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t, roomtest.Operator(""))
-	cfg := *d.node.Config()
-	cfg.Accounts[0].Rate, cfg.Accounts[0].Burst = 1, 2
-	accounts := account.NewTable(&cfg, account.NewRegistry())
-	l := account.Login{SystemID: []byte("client"), Password: []byte("secret"), Connector: "clients", Bind: protocols.Transceiver}
-	client, result := accounts.LogIn(1, l, accounts.Verify(l))
-	if client == nil {
-		t.Fatal(result)
-	}
-	from := &connector.Source{Connector: d.table.Connector("clients"), Account: client, Origin: d.node.Origins.Of("client", "clients")}
+	p := newPlace(t, "", "rate: 1, burst: 2", "", toOperator)
+	d, from := p.Desk, p.submission(Submitted, sms.Submit, nil).From
+	from.Account = (&roomtest.Ground{Node: d.node}).Client(t, "client")
 	now := d.node.Clock.Now()
 	submit := func(text string) (*Submission, Verdict) {
 		s := &Submission{Way: Submitted, From: from, Room: open{}, Change: func(_ int64, m *sms.Message) sms.Code {
