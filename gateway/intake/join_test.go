@@ -2,13 +2,19 @@ package intake
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"pmg/connector"
 	"pmg/gateway/keep"
 	"pmg/gateway/roomtest"
+	"pmg/protocols"
+	"pmg/protocols/smpp"
 	"pmg/sms"
+	"pmg/sms/userdata"
 	"pmg/store"
 )
 
@@ -199,7 +205,9 @@ func TestJoinedWaitsForItsCommit(t *testing.T) {
 	r.keep.Open(d, func(store.Position, error) {})
 	r.part(now, 1, 2, 1, "a")
 	r.part(now, 1, 2, 2, "b")
-	<-d.Begun
+	if n := <-d.Begun; n != 2 {
+		t.Errorf("%d changes are stored: want the whole in the place of a part, and the other part deleted", n)
+	}
 	asked := make(chan bool, 1)
 	r.keep.Outgoing.Begin(func(*connector.Lane, func(now int64)) bool { asked <- true; return true })
 	if n := len(asked); n != 0 {
@@ -211,5 +219,122 @@ func TestJoinedWaitsForItsCommit(t *testing.T) {
 	close(d.Permits)
 	if err := r.keep.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A double that asks for a receipt leaves as it came, because its client waits for that.
+func TestDoubleThatAsks(t *testing.T) {
+	t.Parallel()
+	r := newJoinRig(t)
+	r.part(now, 1, 2, 1, "a")
+	if r.part(now, 1, 2, 1, "a", func(m *sms.Message) { m.Notify = sms.NotifySuccess }) {
+		t.Error("it is kept")
+	}
+}
+
+// The whole asks for all that its parts ask for, and its receipts have the addresses that the client wrote.
+func TestJoinedAsksForAll(t *testing.T) {
+	t.Parallel()
+	for _, rewritten := range []bool{false, true} {
+		r := newJoinRig(t)
+		for i, n := range []sms.Notify{sms.NotifySuccess, 0, sms.NotifyFailure} {
+			r.part(now, 1, 3, byte(i+1), "x", func(m *sms.Message) {
+				if m.Notify = n; rewritten {
+					m.SetSubmitted(&sms.Submitted{Source: sms.Address{Addr: []byte("PMG")}, Dest: sms.Address{Addr: []byte("0046")}})
+				}
+			})
+		}
+		o, _ := r.keep.Outgoing.Waiting()
+		if len(o) != 1 {
+			t.Fatalf("%d messages", len(o))
+		}
+		m := o[0].Message
+		s, _ := m.Submitted()
+		from, to := "1234", "46700000001"
+		if rewritten {
+			from, to = "PMG", "0046"
+		}
+		if m.Notify != sms.NotifySuccess|sms.NotifyFailure || string(s.Source.Addr) != from || string(s.Dest.Addr) != to {
+			t.Errorf("it asks for %b, of a message from %s to %s", m.Notify, s.Source.Addr, s.Dest.Addr)
+		}
+		if want := []sms.Joined{{ID: 1, Notify: sms.NotifySuccess}, {ID: 3, Notify: sms.NotifyFailure}}; !slices.Equal(s.Joined, want) {
+			t.Errorf("joined of %v, want %v", s.Joined, want)
+		}
+	}
+}
+
+// Parts of two clients are two texts, although all that they say is alike.
+func TestJoinKeepsClientsApart(t *testing.T) {
+	t.Parallel()
+	r := newJoinRig(t)
+	r.part(now, 1, 2, 1, "a")
+	r.share = shareOf(r.Desk, "other")
+	r.part(now, 1, 2, 2, "b")
+	if o, _ := r.keep.Outgoing.Waiting(); len(o) != 0 {
+		t.Errorf("joined are %q", o[0].Message.Text())
+	}
+}
+
+// Parts by a field of their protocol become a whole message that says no part.
+func TestJoinBySAR(t *testing.T) {
+	t.Parallel()
+	d := deskOn(roomtest.With(t, roomtest.Operator("long_messages: join"), func(string) protocols.Driver { return smpp.New(smpp.Options{}) }))
+	r := &joinRig{Desk: d, t: t, share: shareOf(d, "client")}
+	for number := range uint8(2) {
+		r.part(now, 1, 2, number+1, "", func(m *sms.Message) {
+			m.Flags = 0
+			m.SetText([]byte{'a' + number})
+			d.table.PartsOf(protocols.SMPP).SetPart(m, userdata.Part{Reference: 7, Number: number + 1, Total: 2})
+		})
+	}
+	if o, _ := r.keep.Outgoing.Waiting(); len(o) == 1 {
+		if p, _, is := d.table.PartOf(o[0].Message); is {
+			t.Errorf("the whole says that it is part %+v", p)
+		}
+	}
+	r.wantOut(0, `1 "ab"`)
+}
+
+// Each part has one event, which says that it was joined; the whole has its own when it ends.
+func TestJoinedEvents(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	d := newDesk(t, roomtest.Operator("long_messages: join")+fmt.Sprintf("events: {dir: %q}\n", dir))
+	if err := d.settler.OpenEvents(); err != nil {
+		t.Fatal(err)
+	}
+	r := &joinRig{Desk: d, t: t, share: shareOf(d, "client")}
+	r.part(now, 1, 2, 2, "b")
+	r.part(now, 1, 2, 2, "b")
+	r.part(now, 1, 2, 1, "a", func(m *sms.Message) { m.Notify = sms.NotifySuccess })
+	if err := d.keep.Committer.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.settler.CloseEvents(); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, strings.Split(strings.TrimSpace(string(b)), "\n")...)
+	}
+	joined := 0
+	for _, line := range lines {
+		if strings.Contains(line, "joined") {
+			joined++
+		}
+		if strings.Contains(line, sms.FormatID(3)) {
+			t.Errorf("the whole, which has not ended, has an event: %s", line)
+		}
+	}
+	if len(lines) != 2 || joined != 2 {
+		t.Errorf("the events are %q", lines)
 	}
 }

@@ -18,7 +18,11 @@ const (
 // newDesk makes a desk for a configuration.
 func newDesk(t *testing.T, yaml string) *Desk {
 	t.Helper()
-	g := roomtest.New(t, yaml)
+	return deskOn(roomtest.New(t, yaml))
+}
+
+// deskOn makes a desk on what all rooms share.
+func deskOn(g *roomtest.Ground) *Desk {
 	c, r := convert.NewDesk(g.Node, g.Table), receipts.NewDesk(g.Node, g.Keeper, g.Table)
 	return NewDesk(g.Node, g.Keeper, g.Table, c, r, settle.NewDesk(g.Node, g.Keeper, g.Table, c, r))
 }
