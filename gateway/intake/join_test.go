@@ -278,7 +278,8 @@ func TestJoinKeepsClientsApart(t *testing.T) {
 // Parts by a field of their protocol become a whole message that says no part.
 func TestJoinBySAR(t *testing.T) {
 	t.Parallel()
-	d := deskOn(roomtest.With(t, roomtest.Operator("long_messages: join"), func(string) protocols.Driver { return smpp.New(smpp.Options{}) }))
+	driver := func(string) protocols.Driver { return smpp.New(smpp.Options{}) }
+	d := deskOn(roomtest.With(t, roomtest.Operator("long_messages: join"), driver))
 	r := &joinRig{Desk: d, t: t, share: shareOf(d, "client")}
 	for number := range uint8(2) {
 		r.part(now, 1, 2, number+1, "", func(m *sms.Message) {
@@ -307,7 +308,7 @@ func TestJoinedEvents(t *testing.T) {
 	r.part(now, 1, 2, 2, "b")
 	r.part(now, 1, 2, 2, "b")
 	r.part(now, 1, 2, 1, "a", func(m *sms.Message) { m.Notify = sms.NotifySuccess })
-	if err := d.keep.Committer.Sync(); err != nil {
+	if err := d.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.settler.CloseEvents(); err != nil {

@@ -8,7 +8,7 @@ import (
 	"pmg/sms"
 )
 
-// An open room has room for everything, and nobody waits in it.
+// An open room has room for everything.
 type open struct{}
 
 func (open) HasRoom(keep.Accepted, *Several) bool { return true }

@@ -17,11 +17,10 @@ import (
 	"pmg/store"
 )
 
-// A gate is a room that has room, or in which submits wait.
-type gate struct{ room, waits bool }
+// A full room has room for nothing.
+type full struct{}
 
-func (g gate) HasRoom(keep.Accepted, *Several) bool { return g.room }
-func (g gate) Wait(int64, *Submission) bool         { return g.waits }
+func (full) HasRoom(keep.Accepted, *Several) bool { return false }
 
 // A place is a desk, and the log of what it refuses.
 type place struct {
@@ -189,22 +188,22 @@ func TestStepsRefuse(t *testing.T) {
 			step: "parts", log: "max_scheduled",
 		},
 		"no room": {
-			before: func(_ *place, s *Submission) { s.Room = gate{} }, code: sms.QueueFull, step: "room",
+			before: func(_ *place, s *Submission) { s.Room = full{} }, code: sms.QueueFull, step: "room",
 			log: "the queue for connector operator is full",
 		},
 		"no room among several": {
-			before: func(_ *place, s *Submission) { s.Room = gate{waits: true}; s.Others = &Several{} }, code: sms.QueueFull,
+			before: func(_ *place, s *Submission) { s.Room, s.Waits, s.Others = full{}, true, &Several{} }, code: sms.QueueFull,
 			step: "room",
 		},
 		"no memory": {
-			before: func(p *place, s *Submission) { s.Room = gate{}; p.node.Memory.SetLimit(0) }, code: sms.QueueFull,
+			before: func(p *place, s *Submission) { s.Room = full{}; p.node.Memory.SetLimit(0) }, code: sms.QueueFull,
 			step: "room", log: "limits.memory is reached",
 		},
 		"its part of the memory": {
-			before: func(p *place, s *Submission) { s.Room = gate{}; s.From.Origin.Tally.Memory.Store(1 << 40) },
+			before: func(p *place, s *Submission) { s.Room = full{}; s.From.Origin.Tally.Memory.Store(1 << 40) },
 			code:   sms.QueueFull, step: "room", log: "half of limits.memory",
 		},
-		"parked needs no room": {general: parks, routes: elsewhere, before: func(_ *place, s *Submission) { s.Room = gate{} }},
+		"parked needs no room": {general: parks, routes: elsewhere, before: func(_ *place, s *Submission) { s.Room = full{} }},
 		"one PDU is full": {
 			before: beside(&Several{n: mostOfOne}), code: sms.QueueFull, step: "room", log: "4096 short messages",
 		},
@@ -261,7 +260,7 @@ func TestStepsWait(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "", "", "", toOperator)
 	s := p.submission(Delivered, sms.MO, nil)
-	s.Room = gate{waits: true}
+	s.Room, s.Waits = full{}, true
 	if v := p.Take(now, s); v != Later || s.Work != nil || s.Share == nil || s.Refuser(p.Desk) != "" {
 		t.Errorf("verdict %d, %s", v, s.Code)
 	}
@@ -388,8 +387,8 @@ func TestTextOfReceipt(t *testing.T) {
 	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, nil)
 	a := sms.Answer{PeerID: []byte("msg-1"), At: now}
 	p.receipts.NoteAnswer(p.receipts.Of(centre), centre, m, a.PeerID)
-	p.keep.Committer.Write(func(b *store.Batch) { p.receipts.Note(b, p.receipts.Of(centre), m, &a, 0) })
-	if err := p.keep.Committer.Sync(); err != nil {
+	p.keep.Journal.Write(func(b *store.Batch) { p.receipts.Note(b, p.receipts.Of(centre), m, &a, 0) })
+	if err := p.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	s := p.submission(Delivered, sms.Receipt, report("msg-1"))
@@ -406,7 +405,7 @@ func TestTextOfReceipt(t *testing.T) {
 		t.Errorf("of nobody: verdict %d, %s, way %s, kind %d: %q", v, s.Code, s.Way, s.Message.Kind, s.Message.Text())
 	}
 	p = newPlace(t, "", "", "", toOperator)
-	p.keep.Store = failingDisk{roomtest.NewDisk()}
+	p.keep.Open(failingDisk{roomtest.NewDisk()}, func(store.Position, error) {})
 	s = p.submission(Delivered, sms.Receipt, report("msg-1"))
 	if code := p.TakeWaiting(now, s); code != sms.SystemError || s.Message.Kind != sms.Receipt {
 		t.Errorf("with a store that fails: %s, kind %d", code, s.Message.Kind)

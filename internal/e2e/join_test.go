@@ -3,7 +3,6 @@ package e2e
 import (
 	"bytes"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -175,23 +174,6 @@ func TestPartsSurvive(t *testing.T) {
 	if !centre.silent("submit_sm") {
 		t.Error("another message")
 	}
-}
-
-// Each part has one event: that of the whole, or that it was joined.
-func TestEventsOfJoinedParts(t *testing.T) {
-	parallel(t)
-	dir := filepath.Join(t.TempDir(), "events")
-	operator := newSMSC(t)
-	g := start(t, site{operator: operator, store: vfs.NewMem(), top: eventsIn(dir), out: "long_messages: join"})
-	centre, client := operator.session(), g.bind("transmitter")
-	p := longs()[0].parts(1)
-	ids := client.submitAll(2, p[2], p[1], p[1], p[0], asking(p[3]))
-	centre.wantWhole(longs()[0])
-	testutil.Eventually(t, "it has ended", func() bool { return g.Pending() == 0 })
-	client.conn.Close()
-	centre.conn.Close()
-	g.stop()
-	wantEvents(t, dir, map[string]string{ids[0]: "joined", ids[1]: "joined", ids[2]: "joined", ids[3]: "joined", ids[4]: "sent"})
 }
 
 // A gateway that stops without a store sends the parts that it has.
