@@ -19,7 +19,9 @@ func (g *Gateway) filesOf(cc *config.Connector) (*tlsfiles.Files, error) {
 		return nil, fmt.Errorf("connector %s: tls.%w", cc.Name, err)
 	}
 	if cc.TLS.Insecure && !cc.Listens() && len(cc.TLS.Pin) == 0 {
-		g.Node.Log.Warn().Str("connector", cc.Name).Msg("tls.insecure: any certificate is taken, so whoever is in between can read and change messages")
+		g.Node.Log.Warn().Str("connector", cc.Name).Msg(
+			"tls.insecure: any certificate is taken, so whoever is in between can read and change messages",
+		)
 	}
 	return f, nil
 }
@@ -59,9 +61,13 @@ func (g *Gateway) lookAtFiles(now int64) {
 		changed, err := f.Look()
 		switch {
 		case err != nil:
-			g.Node.Log.Error().Str("connector", c.Name).Err(err).Msg("cannot take over changed files of tls; those that were read before stay in force")
+			g.Node.Log.Error().Str("connector", c.Name).Err(err).Msg(
+				"cannot take over changed files of tls; those that were read before stay in force",
+			)
 		case changed:
-			g.Node.Log.Info().Str("connector", c.Name).Time("expires", f.Expires()).Msg("changed files of tls are in force for new sessions")
+			g.Node.Log.Info().Str("connector", c.Name).Time("expires", f.Expires()).Msg(
+				"changed files of tls are in force for new sessions",
+			)
 		}
 		if warns || changed {
 			g.warnOfExpiry(c.Name, f.Expires())

@@ -60,7 +60,9 @@ type Gateway struct {
 }
 
 // New makes a gateway of a configuration, which keeps messages in memory until Keep. drivers makes the driver of a protocol.
-func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c *config.Config) (protocols.Driver, error)) (*Gateway, error) {
+func New(
+	cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c *config.Config) (protocols.Driver, error),
+) (*Gateway, error) {
 	shared := node.New(cfg, log)
 	g := &Gateway{
 		Node: shared, Keeper: keep.New(shared), Logins: login.NewDesk(shared), drivers: drivers,
@@ -69,7 +71,8 @@ func New(cfg *config.Config, log zerolog.Logger, drivers func(protocol string, c
 	if cfg.PDULog.Enabled {
 		g.pdulogs = pdulog.NewDir(absolute(cfg.PDULog.Dir), pdulogOptions(&cfg.PDULog, &cfg.Limits, log))
 	}
-	g.Keeper.IDs.Store(uint64(time.Now().UnixMicro()))             // higher than the ids of earlier runs, at up to a million messages per second
+	// higher than the ids of earlier runs, at up to a million messages per second
+	g.Keeper.IDs.Store(uint64(time.Now().UnixMicro()))
 	policy := &connector.Policy{Notes: g.Keeper, Bodies: g.Keeper} // the rest follows before there is a lane
 	g.Table = route.NewTable(shared, g.Keeper, g.Logins, policy)
 	g.Convert = convert.NewDesk(shared, g.Table)

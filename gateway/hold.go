@@ -47,7 +47,9 @@ func (g *Gateway) Release(e Engine, name, by string) (was bool, err error) {
 	if !e.Do(g.Table.LaneOf(c), func(int64) {}) {
 		return false, errStopped
 	}
-	g.Node.Log.Info().Str("connector", name).Str("operator", by).Msg("an operator releases the connector: messages are sent to it again")
+	g.Node.Log.Info().Str("connector", name).Str("operator", by).Msg(
+		"an operator releases the connector: messages are sent to it again",
+	)
 	return true, nil
 }
 

@@ -52,7 +52,10 @@ func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 			}
 		}
 		ahead, maps := g.Node.Clock.Ahead(), (*receipts.Centre)(nil)
-		e := keep.Ending{State: events.StateOf(o.Code), Lane: lane, Answer: sms.Answer{Code: o.Code, Status: o.Status, PeerID: o.PeerID, At: o.At - ahead}, Attempts: o.Attempts}
+		e := keep.Ending{
+			State: events.StateOf(o.Code), Lane: lane,
+			Answer: sms.Answer{Code: o.Code, Status: o.Status, PeerID: o.PeerID, At: o.At - ahead}, Attempts: o.Attempts,
+		}
 		if o.Sent != 0 {
 			e.Sent = o.Sent - ahead
 		}

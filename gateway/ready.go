@@ -32,7 +32,14 @@ func (g *Gateway) NotReady(e Engine) (missing []string) {
 		}
 	}
 	if limit, full := g.Sessions.Full(); full {
-		missing = append(missing, fmt.Sprintf("no more clients are accepted: %d are connected, and the file descriptors that are left are for the gateway's own connections", limit))
+		missing = append(
+			missing,
+			fmt.Sprintf(
+				"no more clients are accepted: %d are connected, and the file descriptors that are left are for the "+
+					"gateway's own connections",
+				limit,
+			),
+		)
 	}
 	if dead, routes := g.deadRoutes(); len(dead) > 0 && len(dead) == routes {
 		missing = append(missing, dead...)
@@ -41,7 +48,10 @@ func (g *Gateway) NotReady(e Engine) (missing []string) {
 		missing = append(missing, why)
 	}
 	if g.Node.Memory.Full() {
-		missing = append(missing, fmt.Sprintf("no message is accepted: messages take %d MiB, half of limits.memory", g.Node.Memory.Used()>>20))
+		missing = append(
+			missing,
+			fmt.Sprintf("no message is accepted: messages take %d MiB, half of limits.memory", g.Node.Memory.Used()>>20),
+		)
 	}
 	if jobs, most := e.Counters().Jobs, int64(cfg.Limits.MaxJobs); jobs > most {
 		missing = append(missing, fmt.Sprintf("no client is read: %d jobs are alive, more than limits.max_jobs", jobs))

@@ -50,7 +50,8 @@ func (g *Gateway) Recover(ctx context.Context, e Engine) {
 	began := time.Now()
 	g.Keeper.BeginLoads(e)
 	r := &recovery{
-		gateway: g, engine: e, cfg: g.Node.Config(), ahead: g.Node.Clock.Ahead(), last: g.Keeper.LastStored, began: g.Node.Clock.Now(),
+		gateway: g, engine: e, cfg: g.Node.Config(), ahead: g.Node.Clock.Ahead(), last: g.Keeper.LastStored,
+		began:  g.Node.Clock.Now(),
 		places: map[string]*connector.Share{}, parts: map[*connector.Share][]queue.Waiting{},
 	}
 	err := r.run(ctx)
@@ -153,7 +154,10 @@ func (r *recovery) behind(bad uint64) (good uint64, err error) {
 // noteUnread tells the operator of messages that recovery could not read, for as long as the gateway
 // runs.
 func (g *Gateway) noteUnread(first, last uint64) {
-	problem := fmt.Sprintf("messages of earlier runs cannot be read, those from %s to %s among them: stop the gateway, and run pmg store repair", sms.FormatID(first), sms.FormatID(last))
+	problem := fmt.Sprintf(
+		"messages of earlier runs cannot be read, those from %s to %s among them: stop the gateway, and run pmg store repair",
+		sms.FormatID(first), sms.FormatID(last),
+	)
 	g.unread.CompareAndSwap(nil, &problem)
 	g.Node.Log.Error().Str("from", sms.FormatID(first)).Str("to", sms.FormatID(last)).
 		Msg("cannot read messages of earlier runs; they stay in the store: stop the gateway, and run pmg store repair")

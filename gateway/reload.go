@@ -106,15 +106,16 @@ func changedAccounts(old, wanted *config.Config) map[string]bool {
 	for i := range old.Accounts {
 		was := &old.Accounts[i]
 		is := now[was.SystemID]
-		if is == nil || missesOne(is.Passwords(), was.Passwords()) || asksOthers(is.Certificates, was.Certificates) || !slices.Equal(is.Bind, was.Bind) || !slices.Equal(is.Networks, was.Networks) {
+		if is == nil || missesOne(is.Passwords(), was.Passwords()) || asksOthers(is.Certificates, was.Certificates) ||
+			!slices.Equal(is.Bind, was.Bind) || !slices.Equal(is.Networks, was.Networks) {
 			changed[was.SystemID] = true
 		}
 	}
 	return changed
 }
 
-// asksOthers reports whether a list of certificates, of which an account must show one, refuses some of those that another one lets in. An empty
-// one asks for none.
+// asksOthers reports whether a list of certificates, of which an account must show one, refuses some of those that another
+// one lets in. An empty one asks for none.
 func asksOthers(list, before []string) bool {
 	return len(list) > 0 && (len(before) == 0 || missesOne(list, before))
 }

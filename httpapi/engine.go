@@ -42,7 +42,10 @@ type Engine struct {
 // Over returns an engine that serves what e does not: the connectors of g that have no sessions. opened has sockets that listen
 // already, by the name of their connector.
 func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listening) (*Engine, error) {
-	x := &Engine{Engine: e, gateway: g, opened: opened, of: map[*connector.Connector]*server.Listener{}, out: map[*connector.Connector]courier{}}
+	x := &Engine{
+		Engine: e, gateway: g, opened: opened, of: map[*connector.Connector]*server.Listener{},
+		out: map[*connector.Connector]courier{},
+	}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	x.bodies = body.NewRoom(&g.Node.Memory)
 	events := webhook.NewEvents(g, x.logOf)

@@ -42,7 +42,9 @@ func newCourier(v *SMSC) (*courier, error) {
 	cfg := v.connector.Config()
 	c, problems := cfg.Centre()
 	if c == nil {
-		return nil, fmt.Errorf("cannot call the SMS centre of connector %s: %s %s", cfg.Name, problems[0].Option, problems[0].Text)
+		return nil, fmt.Errorf(
+			"cannot call the SMS centre of connector %s: %s %s", cfg.Name, problems[0].Option, problems[0].Text,
+		)
 	}
 	host := c.Address().Hostname()
 	o := senderOptions(v.connector, host)
@@ -118,7 +120,10 @@ func (w *courier) carry(s *connector.Slot) {
 		func() {
 			defer func() {
 				if fault := recover(); fault != nil {
-					g.Node.Log.Error().Str("id", sms.FormatID(s.Message.ID)).Str("connector", w.smsc.connector.Name).Interface("panic", fault).Bytes("stack", debug.Stack()).Msg("a call failed at a message; it is put aside")
+					g.Node.Log.Error().Str("id", sms.FormatID(s.Message.ID)).Str("connector", w.smsc.connector.Name).
+						Interface("panic", fault).Bytes("stack", debug.Stack()).Msg(
+						"a call failed at a message; it is put aside",
+					)
 					unsent, a = false, sms.Answer{Code: sms.Faulty}
 				}
 			}()
@@ -144,7 +149,9 @@ func (w *courier) send(s *connector.Slot) (unsent bool, a sms.Answer) {
 	if code := g.Convert.Refuses(s); code != sms.OK {
 		return false, sms.Answer{Code: code}
 	}
-	out := g.Convert.Leaving(&connector.Source{Connector: w.smsc.connector, Origin: g.Node.Origins.Of("", w.smsc.connector.Name)}, m)
+	out := g.Convert.Leaving(
+		&connector.Source{Connector: w.smsc.connector, Origin: g.Node.Origins.Of("", w.smsc.connector.Name)}, m,
+	)
 	if out != m {
 		defer out.Release()
 	}
@@ -226,8 +233,12 @@ func (w *courier) judge(t *attempt) (unsent bool, a sms.Answer) {
 		g.Receipts.NoteAnswer(g.Receipts.Of(cfg), cfg, m, a.PeerID)
 	case sms.Timeout:
 		if w.smsc.gateway.Node.News.Is("not understood: " + w.smsc.connector.Name) {
-			w.smsc.gateway.Node.Log.Warn().Str("connector", w.smsc.connector.Name).Str("id", sms.FormatID(m.ID)).Int("status", answer.Status).
-				Msg("the SMS centre's answer to a message fits none of answers, so that on_unknown decides: the pdu log has its beginning")
+			w.smsc.gateway.Node.Log.Warn().Str("connector", w.smsc.connector.Name).Str("id", sms.FormatID(m.ID)).
+				Int("status", answer.Status).
+				Msg(
+					"the SMS centre's answer to a message fits none of answers, so that on_unknown decides: the pdu log " +
+						"has its beginning",
+				)
 		}
 	}
 	w.ends(t, uint32(answer.Status), verdict.ID)

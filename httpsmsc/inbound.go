@@ -35,7 +35,10 @@ func callback(x *server.Exchange, v *SMSC, name, kind string) {
 	r := x.Head()
 	if !c.Admits(r, x.Conn.Remote.Addr()) {
 		if v.gateway.Node.News.Is("callback: " + name) {
-			v.gateway.Node.Log.Warn().Str("connector", name).Stringer("remote", x.Conn.Remote).Msg("a callback of an SMS centre was refused: it does not show callbacks.secret, or comes from another address than callbacks.networks")
+			v.gateway.Node.Log.Warn().Str("connector", name).Stringer("remote", x.Conn.Remote).Msg(
+				"a callback of an SMS centre was refused: it does not show callbacks.secret, or comes from another " +
+					"address than callbacks.networks",
+			)
 		}
 		refuses(x, http.StatusForbidden, "it does not show the secret, or comes from another address")
 		return

@@ -58,7 +58,8 @@ func (v *SMSC) start(f func()) {
 // New begins to reach the SMS centre of a connector.
 func New(ctx context.Context, g *gateway.Gateway, engine Engine, c *connector.Connector) (*SMSC, error) {
 	v := &SMSC{
-		gateway: g, engine: engine, connector: c, lane: g.Table.LaneOf(c), instance: c.Acquire(), log: server.NewLog(c, &g.Node.Clock),
+		gateway: g, engine: engine, connector: c, lane: g.Table.LaneOf(c), instance: c.Acquire(),
+		log:   server.NewLog(c, &g.Node.Clock),
 		again: make(chan bool, 1),
 	}
 	v.ctx, v.cancel = context.WithCancel(ctx)
@@ -184,7 +185,9 @@ func (v *SMSC) shut(w *courier) {
 // senderOptions returns how the SMS centre of a connector at a host is called.
 func senderOptions(c *connector.Connector, host string) (o httpcall.SenderOptions) {
 	cfg := c.Config()
-	o = httpcall.SenderOptions{Connections: cfg.Instances * cfg.Window, ConnectTimeout: cfg.ConnectTimeout, Timeout: cfg.ResponseTimeout}
+	o = httpcall.SenderOptions{
+		Connections: cfg.Instances * cfg.Window, ConnectTimeout: cfg.ConnectTimeout, Timeout: cfg.ResponseTimeout,
+	}
 	if files := c.TLS(); files != nil {
 		o.TLS = files.Config(host)
 	}

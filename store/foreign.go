@@ -22,7 +22,9 @@ func checkDir(fs vfs.FS, dir string) error {
 	}
 	for _, name := range names {
 		if isForeign(name) {
-			return fmt.Errorf("the directory holds %s and no store: give store.dir a directory of its own, which may be missing", name)
+			return fmt.Errorf(
+				"the directory holds %s and no store: give store.dir a directory of its own, which may be missing", name,
+			)
 		}
 		if isTable(name) {
 			return errPart(name)
@@ -47,7 +49,11 @@ const lockName = "LOCK"
 // errPart is the error about a directory with a part of a store. A store that a power cut has hit
 // while it was made has neither tables nor a log that was synced.
 func errPart(name string) error {
-	return fmt.Errorf("the directory holds %s of a store whose manifest or marker is missing: restore all files of the store, or move these away to begin a new one", name)
+	return fmt.Errorf(
+		"the directory holds %s of a store whose manifest or marker is missing: restore all files of the store, or move "+
+			"these away to begin a new one",
+		name,
+	)
 }
 
 func isTable(name string) bool {

@@ -81,7 +81,9 @@ func (s *durable) List(connector string, below uint64, since uint32, limit int, 
 
 // open opens a cursor over the ids behind a prefix.
 func (l *listing) open(prefix []byte, below uint64) error {
-	it, err := l.view.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: binary.BigEndian.AppendUint64(slices.Clone(prefix), below)})
+	it, err := l.view.NewIter(
+		&pebble.IterOptions{LowerBound: prefix, UpperBound: binary.BigEndian.AppendUint64(slices.Clone(prefix), below)},
+	)
 	if err != nil {
 		return err
 	}

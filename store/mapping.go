@@ -76,7 +76,8 @@ func (v *Mapping) walk(w *walk) {
 func MappingOf(m *sms.Message, ahead int64) Mapping {
 	v := Mapping{
 		ID: m.ID, Offset: m.Offset, Part: m.Part, Parts: m.Parts, Notify: m.Notify,
-		Submitted: m.SubmittedOctets(), Context: m.Context(), Source: m.Source(), Dest: m.Dest(), Arrived: shift(m.Arrived, ahead), DeliverAt: shift(m.DeliverAt, ahead),
+		Submitted: m.SubmittedOctets(), Context: m.Context(), Source: m.Source(), Dest: m.Dest(),
+		Arrived: shift(m.Arrived, ahead), DeliverAt: shift(m.DeliverAt, ahead),
 	}
 	if o := m.Origin; o != nil {
 		v.Account, v.Connector = octetsOf(o.Account), octetsOf(o.Connector)

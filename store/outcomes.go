@@ -170,8 +170,10 @@ func (o *Outcomes) each(f func(number uint64, note []byte)) {
 func (o *Outcomes) Read(f func(Outcome)) {
 	o.each(func(_ uint64, b []byte) {
 		f(Outcome{
-			ID: binary.BigEndian.Uint64(b[8:]), Sent: int64(binary.BigEndian.Uint64(b[16:])), At: int64(binary.BigEndian.Uint64(b[24:])),
-			Status: binary.BigEndian.Uint32(b[32:]), Code: sms.Code(b[36]), Attempts: b[37], Lane: binary.BigEndian.Uint32(b[laneAt:]), PeerID: b[39 : 39+int(b[38])],
+			ID: binary.BigEndian.Uint64(b[8:]), Sent: int64(binary.BigEndian.Uint64(b[16:])),
+			At:     int64(binary.BigEndian.Uint64(b[24:])),
+			Status: binary.BigEndian.Uint32(b[32:]), Code: sms.Code(b[36]), Attempts: b[37],
+			Lane: binary.BigEndian.Uint32(b[laneAt:]), PeerID: b[39 : 39+int(b[38])],
 		})
 	})
 }

@@ -224,7 +224,9 @@ func (s *durable) Mapped(connector string, from []byte, limit int, f func(peerID
 }
 
 // mappedOn is Mapped for a day. It returns how many there were.
-func (s *durable) mappedOn(day uint32, connector string, from []byte, limit int, f func(peerID, value []byte) error) (n int, err error) {
+func (s *durable) mappedOn(
+	day uint32, connector string, from []byte, limit int, f func(peerID, value []byte) error,
+) (n int, err error) {
 	begin := appendPeer(appendDay(nil, day), connector, nil)
 	end := append(append([]byte(nil), begin[:len(begin)-1]...), 1) // behind the NUL that ends the name
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: append(append([]byte(nil), begin...), from...), UpperBound: end})

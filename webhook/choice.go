@@ -54,8 +54,12 @@ func (c *courier) came(a *config.Account, o *httpcall.Outcome, second bool) {
 	}
 	c.mu.Unlock()
 	if o.Gone && !second && !hasOtherForm(a) && c.server.Disable() {
-		c.service.gateway.Node.Log.Error().Str("account", c.lane.Account).Str("endpoint", c.lane.Endpoint).Bool("fallback", a.WebhookFallback != "").
-			Int64("waiting", c.lane.Queued.Load()).Msg("a client's webhook has answered 410 Gone: it is not called any more until pmg webhooks enable, a reload or a restart; its events wait, or go to webhook_fallback")
+		c.service.gateway.Node.Log.Error().Str("account", c.lane.Account).Str("endpoint", c.lane.Endpoint).
+			Bool("fallback", a.WebhookFallback != "").
+			Int64("waiting", c.lane.Queued.Load()).Msg(
+			"a client's webhook has answered 410 Gone: it is not called any more until pmg webhooks enable, a reload or " +
+				"a restart; its events wait, or go to webhook_fallback",
+		)
 		c.Follow()
 	}
 }

@@ -28,11 +28,12 @@ type courier struct {
 	outlet  *connector.Outlet // by which the lane gives; nil: it gives nothing. What dispatches for the lane owns it
 
 	mu      sync.Mutex
-	ready   []*connector.Slot            // to be told
-	calling int                          // goroutines that call
-	under   map[uint64][]*connector.Slot // by the messages that ready and the calls under way are about: what else waits to be told of them
-	choice  choice                       // which webhook is called
-	ended   ended                        // messages whose ends were told: nothing else is told of them any more
+	ready   []*connector.Slot // to be told
+	calling int               // goroutines that call
+	// by the messages that ready and the calls under way are about: what else waits to be told of them
+	under  map[uint64][]*connector.Slot
+	choice choice // which webhook is called
+	ended  ended  // messages whose ends were told: nothing else is told of them any more
 }
 
 // Give implements connector.Courier. News of a message is told in its order: the next of it when the one before has been.
@@ -86,7 +87,8 @@ func most(a *config.Account) int {
 	return a.WebhookBatch
 }
 
-// isOvertaken reports whether an event comes after the end of its message: it waited for another attempt meanwhile, or came here late.
+// isOvertaken reports whether an event comes after the end of its message: it waited for another attempt meanwhile, or came
+// here late.
 func (c *courier) isOvertaken(m *sms.Message) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -177,7 +179,10 @@ func (c *courier) try(a *config.Account, slots []*connector.Slot) []httpcall.Out
 	}
 	if len(all.events) > 0 {
 		var o httpcall.Outcome
-		c.guard(all.messages[0], &o, sms.TemporaryFailure, "a call about several messages failed; it is made again", func() { o = c.deliverAll(a, &all) })
+		c.guard(
+			all.messages[0], &o, sms.TemporaryFailure, "a call about several messages failed; it is made again",
+			func() { o = c.deliverAll(a, &all) },
+		)
 		for _, i := range all.at {
 			outcomes[i] = o
 		}
@@ -190,7 +195,8 @@ func (c *courier) try(a *config.Account, slots []*connector.Slot) []httpcall.Out
 func (c *courier) guard(m *sms.Message, o *httpcall.Outcome, code sms.Code, what string, f func()) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			c.service.gateway.Node.Log.Error().Str("id", sms.FormatID(m.ID)).Str("endpoint", c.lane.Endpoint).Interface("panic", fault).Bytes("stack", debug.Stack()).Msg(what)
+			c.service.gateway.Node.Log.Error().Str("id", sms.FormatID(m.ID)).Str("endpoint", c.lane.Endpoint).
+				Interface("panic", fault).Bytes("stack", debug.Stack()).Msg(what)
 			*o = httpcall.Outcome{Code: code}
 		}
 	}()

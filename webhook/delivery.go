@@ -38,7 +38,8 @@ func (c *courier) deliver(a *config.Account, m *sms.Message) httpcall.Outcome {
 	}
 	target, err := d.target()
 	if err != nil {
-		o := httpcall.Outcome{Code: sms.TemporaryFailure, Err: "is not called: the URL " + err.Error()} // an operator may allow it
+		// an operator may allow it
+		o := httpcall.Outcome{Code: sms.TemporaryFailure, Err: "is not called: the URL " + err.Error()}
 		c.note(o, d, m, e)
 		return c.refused(m, e, o)
 	}

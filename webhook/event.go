@@ -48,7 +48,10 @@ func (v *Events) PublicName(connector string) string {
 // Of returns the event of a message in a lane. The caller calls end when it needs the event no more.
 func (v *Events) Of(l *connector.Lane, m *sms.Message) (e *httpsms.Event, end func()) {
 	out, end := v.leaving(l, m)
-	e = &httpsms.Event{ID: aboutOf(m), Attempt: m.ID, Account: l.Account, Connector: v.PublicName(m.Origin.Connector), At: v.gateway.Node.Clock.Wall(m.Arrived)}
+	e = &httpsms.Event{
+		ID: aboutOf(m), Attempt: m.ID, Account: l.Account, Connector: v.PublicName(m.Origin.Connector),
+		At: v.gateway.Node.Clock.Wall(m.Arrived),
+	}
 	r, ok := m.Report()
 	if !ok {
 		e.Message = out

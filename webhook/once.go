@@ -49,8 +49,8 @@ func (b *batches) end(account string) {
 	}
 }
 
-// CallOnce makes calls of an account in their order, each once, as long as somebody answers them, and not for longer than batchTime. Few batches of
-// an account are called at a time, as each call may take as long as its server likes.
+// CallOnce makes calls of an account in their order, each once, as long as somebody answers them, and not for longer than
+// batchTime. Few batches of an account are called at a time, as each call may take as long as its server likes.
 func (c *Service) CallOnce(a *config.Account, calls []*httpsms.Call) {
 	if why := c.batches.begin(a.SystemID); why != "" {
 		c.notTold(a, calls[0], why)
@@ -85,6 +85,9 @@ func (c *Service) CallOnce(a *config.Account, calls []*httpsms.Call) {
 func (c *Service) notTold(a *config.Account, request *httpsms.Call, why string) {
 	if g := c.gateway; g.Node.News.Is("batch: " + a.SystemID) {
 		g.Node.Log.Warn().Str("account", a.SystemID).Str("url", httpcall.WithoutQuery(request.URL)).Str("reason", why).
-			Msg("the callback_url or errback_url of a batch was not called for each of its messages; as in Jasmin, there is no other attempt")
+			Msg(
+				"the callback_url or errback_url of a batch was not called for each of its messages; as in Jasmin, " +
+					"there is no other attempt",
+			)
 	}
 }

@@ -27,9 +27,12 @@ func (c *courier) answers(m *sms.Message, e *httpsms.Event, r *reply) {
 	}
 	from := &connector.Source{Connector: c.lane.Home(), Account: a, Origin: g.Node.Origins.Of(a.SystemID, c.lane.Home().Name)}
 	id := EventID(m)
-	result := g.Requests.Submit(c.service.ctx, from, []request.Item{{Fill: order.Fill, Key: "reply to " + id, Payload: sha256.Sum256([]byte(id))}})[0]
+	result := g.Requests.Submit(
+		c.service.ctx, from, []request.Item{{Fill: order.Fill, Key: "reply to " + id, Payload: sha256.Sum256([]byte(id))}},
+	)[0]
 	if result.Code != sms.OK && g.Node.News.Is("reply: "+a.SystemID) {
-		g.Node.Log.Warn().Str("account", a.SystemID).Str("id", sms.FormatID(m.ID)).Stringer("reason", result.Code).Str("step", result.Step).
+		g.Node.Log.Warn().Str("account", a.SystemID).Str("id", sms.FormatID(m.ID)).Stringer("reason", result.Code).
+			Str("step", result.Step).
 			Msg("what a client's server has replied to a message from a mobile was not sent")
 	}
 }

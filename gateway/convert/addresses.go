@@ -7,8 +7,8 @@ import (
 	"pmg/sms/rewrite"
 )
 
-// RewriteIn applies the in rules of a session's connector and account to a message that has arrived. A receipt is not refused, because an SMSC would send
-// it again and again.
+// RewriteIn applies the in rules of a session's connector and account to a message that has arrived. A receipt is not
+// refused, because an SMSC would send it again and again.
 func (d *Desk) RewriteIn(l *connector.Source, m *sms.Message) sms.Code {
 	connector, account := rulesIn(l)
 	if connector == nil && account == nil {
@@ -61,8 +61,9 @@ func (d *Desk) outgoing(to *connector.Source, stored, m *sms.Message) *sms.Messa
 	return m
 }
 
-// CheckLeaving returns why a message cannot leave by an out connector with the addresses that its rules make: BadSource if it has no
-// sender and requests of the connector have one, BadDestination if its recipient is a national number of an unknown type.
+// CheckLeaving returns why a message cannot leave by an out connector with the addresses that its rules make: BadSource if
+// it has no sender and requests of the connector have one, BadDestination if its recipient is a national number of an
+// unknown type.
 func (d *Desk) CheckLeaving(to *connector.Connector, m *sms.Message) sms.Code {
 	if len(m.Source().Addr) > 0 && !isNational(m.Dest()) {
 		return sms.OK

@@ -22,5 +22,7 @@ type Desk struct {
 
 // NewDesk makes a desk for the lanes of a table.
 func NewDesk(n *node.Node, t *route.Table) *Desk {
-	return &Desk{node: n, table: t, references: newReferences(), converters: sync.Pool{New: func() any { return &fit.Converter{} }}}
+	return &Desk{
+		node: n, table: t, references: newReferences(), converters: sync.Pool{New: func() any { return &fit.Converter{} }},
+	}
 }

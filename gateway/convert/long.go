@@ -79,7 +79,9 @@ type references struct {
 const destinations = 1 << 14
 
 func newReferences() *references {
-	return &references{seed: maphash.MakeSeed(), start: uint32(time.Now().UnixNano()), counters: make([]atomic.Uint32, destinations)}
+	return &references{
+		seed: maphash.MakeSeed(), start: uint32(time.Now().UnixNano()), counters: make([]atomic.Uint32, destinations),
+	}
 }
 
 func (r *references) next(dest []byte) uint16 {

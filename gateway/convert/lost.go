@@ -56,7 +56,10 @@ func (d *Desk) countDropped(l *connector.Link, m *sms.Message) {
 	loss := dropper.Drops(m)
 	if loss != nil && l.Connector.Stats.FieldsLost.Add(loss) {
 		node.OfSession(d.node.Log.Warn(), l).Str("id", sms.FormatID(m.ID)).Str("field", loss.Field).
-			Msg("a message has lost a field, because the peer says that it speaks an older version; further ones are only counted, see version_at_least")
+			Msg(
+				"a message has lost a field, because the peer says that it speaks an older version; further ones are " +
+					"only counted, see version_at_least",
+			)
 	}
 }
 
@@ -80,7 +83,10 @@ func (d *Desk) countLost(c *connector.Connector, m *sms.Message, rows []protocol
 	for n := range lost.All() {
 		if loss := &rows[n]; c.Stats.FieldsLost.Add(loss) {
 			d.node.Log.Warn().Str("connector", c.Name).Str("id", sms.FormatID(m.ID)).Str("field", loss.Field).
-				Msg("a message has lost a field that " + c.Driver.Name() + " lacks; further ones are only counted, see docs/conversion.md")
+				Msg(
+					"a message has lost a field that " + c.Driver.Name() +
+						" lacks; further ones are only counted, see docs/conversion.md",
+				)
 		}
 	}
 }

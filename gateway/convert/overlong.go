@@ -15,7 +15,8 @@ func (d *Desk) mustCut(slot *connector.Slot) bool {
 	if slot.Inquiry != nil || m.Parts > 1 || m.Kind == sms.Receipt {
 		return false
 	}
-	if l := slot.Link; l != nil && l.Can.Limited != nil && len(m.Text()) > protocols.AnyText && !l.Can.Limited.HasRoom(len(m.Text())) {
+	if l := slot.Link; l != nil && l.Can.Limited != nil && len(m.Text()) > protocols.AnyText &&
+		!l.Can.Limited.HasRoom(len(m.Text())) {
 		return true
 	}
 	f := leavesBy(slot).Form()

@@ -36,8 +36,8 @@ func (d *Desk) Fit(lane *connector.Lane, m *sms.Message) (code sms.Code) {
 	return code
 }
 
-// countWhole notes how many short messages the SMSC makes of a text that it gets whole, for the client that hears of it. It refuses
-// a text that becomes more than it may.
+// countWhole notes how many short messages the SMSC makes of a text that it gets whole, for the client that hears of it. It
+// refuses a text that becomes more than it may.
 func (d *Desk) countWhole(f *fit.Form, m *sms.Message) (code sms.Code) {
 	cut, n := *f, uint8(0)
 	if cut.Long = fit.Split8; cut.Splits(m) {

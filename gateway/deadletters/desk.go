@@ -174,7 +174,8 @@ func (d *Desk) end(ids []uint64) {
 		}
 		d.Left(id)
 	}
-	if err := d.keep.Journal.Sync(); err != nil && d.node.News.Is("dead letters") { // so that nobody finds them in the store any more
+	// so that nobody finds them in the store any more
+	if err := d.keep.Journal.Sync(); err != nil && d.node.News.Is("dead letters") {
 		d.node.Log.Error().Err(err).Msg("cannot end dead letters; the next commit does")
 	}
 }
@@ -193,7 +194,12 @@ func (d *Desk) endOne(id uint64) error {
 	if err != nil {
 		return err
 	}
-	d.Ends(m, keep.Ending{State: events.Expired, Lane: s.Lane, Answer: sms.Answer{Code: sms.Expired, At: d.node.Clock.Now()}, Aside: true})
+	d.Ends(
+		m,
+		keep.Ending{
+			State: events.Expired, Lane: s.Lane, Answer: sms.Answer{Code: sms.Expired, At: d.node.Clock.Now()}, Aside: true,
+		},
+	)
 	d.keep.CountAside(m.Origin, store.Dead, -1)
 	m.Release()
 	return nil

@@ -45,7 +45,9 @@ func (d *Desk) Join(now int64, a keep.Accepted) bool {
 	if j.joiner == nil {
 		limits := d.node.Config().Limits
 		room := int(limits.MemoryLimit() / 16)
-		j.joiner = userdata.NewJoiner[keep.Accepted](userdata.Limits{Octets: room, Account: room / 4, Timeout: int64(limits.JoinTimeout)})
+		j.joiner = userdata.NewJoiner[keep.Accepted](
+			userdata.Limits{Octets: room, Account: room / 4, Timeout: int64(limits.JoinTimeout)},
+		)
 	}
 	d.giveUp(j, now)
 	outcome, values := j.joiner.Add(now, from, p, text, a, int(m.Size()))

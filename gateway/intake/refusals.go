@@ -26,7 +26,8 @@ func (d *Desk) LogNoRoom(now int64, from *connector.Source, s *connector.Share) 
 	case d.node.Memory.Full():
 		why = "message refused: limits.memory is reached"
 	case !s.HasMemory(0):
-		why = "message refused: the account's messages take half of limits.memory that others leave, and more would keep others out"
+		why = "message refused: the account's messages take half of limits.memory that others leave, and more would " +
+			"keep others out"
 	}
 	d.LogRefused(now, from, &d.node.Storms.NoRoom, why)
 }
@@ -38,7 +39,10 @@ func (d *Desk) WarnNearlyFull(s *connector.Share) {
 	}
 	if n := s.NearlyFull(); n > 0 && d.node.News.Is("nearly full: "+s.Lane.Account) {
 		d.node.Log.Warn().Str("account", s.Lane.Account).Int64("waiting", n).
-			Msg("nearly as many receipts and messages wait for the account as may (max_deliveries); it should bind as a receiver or transceiver")
+			Msg(
+				"nearly as many receipts and messages wait for the account as may (max_deliveries); it should bind as a " +
+					"receiver or transceiver",
+			)
 	}
 }
 

@@ -53,17 +53,32 @@ func (w Ways) String() string {
 func Steps() []Step {
 	return []Step{
 		{"rate", "charges the account's rate limit; refuses or delays", Submitted, (*Desk).StepRate},
-		{"open", "refuses it while the gateway stops or cannot store more, and from a session that its account has lost", fresh | Reported | Replaced, (*Desk).stepOpen},
+		{
+			"open", "refuses it while the gateway stops or cannot store more, and from a session that its account has lost",
+			fresh | Reported | Replaced, (*Desk).stepOpen,
+		},
 		{"read", "makes a message of the fields of its PDU", fresh | Reported | replacing, (*Desk).stepRead},
-		{"text", "takes a text for a receipt that has the form of one, and the id and the number of a message of ours", Delivered, (*Desk).stepText},
-		{"schedule", "refuses a delivery time that is too far ahead, and too many of them", fresh | Reported | replacing, (*Desk).stepSchedule},
+		{
+			"text", "takes a text for a receipt that has the form of one, and the id and the number of a message of ours",
+			Delivered, (*Desk).stepText,
+		},
+		{
+			"schedule", "refuses a delivery time that is too far ahead, and too many of them", fresh | Reported | replacing,
+			(*Desk).stepSchedule,
+		},
 		{"validity", "sets or shortens its validity", fresh | Reported | replacing, (*Desk).stepValidity},
 		{"receipts", "asks for receipts if its account gets them of all messages", Submitted | replacing, (*Desk).stepReceipts},
 		{"rewrite", "applies the in rules to its addresses; refuses those on lists", fresh | Reported, (*Desk).stepRewrite},
 		{"keyword", "stores the keyword of a long message's first part, or looks it up", fresh, (*Desk).stepKeyword},
 		{"route", "finds its lane; refuses it, or parks it, if no route leads anywhere", fresh, (*Desk).stepRoute},
-		{"addresses", "refuses a message of the HTTP API to an SMSC without a sender, or to a national number", Submitted, (*Desk).stepAddresses},
-		{"fit", "converts it to what the lane's peers take: protocol, alphabet, number of parts", fresh | replacing, (*Desk).stepFit},
+		{
+			"addresses", "refuses a message of the HTTP API to an SMSC without a sender, or to a national number", Submitted,
+			(*Desk).stepAddresses,
+		},
+		{
+			"fit", "converts it to what the lane's peers take: protocol, alphabet, number of parts", fresh | replacing,
+			(*Desk).stepFit,
+		},
 		{"single", "refuses a text that would need several messages, or another alphabet", replacing, (*Desk).stepSingle},
 		{"parts", "counts its parts in the rate, and in what may be scheduled", fresh, (*Desk).stepParts},
 		{"room", "finds room in the lane; refuses it, or waits for room", fresh, (*Desk).stepRoom},

@@ -29,7 +29,10 @@ func (d *Desk) StepRate(now int64, s *Submission) Verdict {
 
 // tooMany refuses a recipient because its PDU becomes too many messages.
 func (s *Submission) tooMany(d *Desk, now int64) Verdict {
-	return s.refuses(d, now, sms.QueueFull, &d.node.Storms.NoRoom, "message refused: one PDU may become 4096 short messages or 8 MiB at most; send fewer recipients together")
+	return s.refuses(
+		d, now, sms.QueueFull, &d.node.Storms.NoRoom,
+		"message refused: one PDU may become 4096 short messages or 8 MiB at most; send fewer recipients together",
+	)
 }
 
 func (d *Desk) stepOpen(now int64, s *Submission) Verdict {
@@ -112,7 +115,10 @@ func (d *Desk) stepSchedule(now int64, s *Submission) Verdict {
 // tooLate refuses a submission that its account may not schedule.
 func (s *Submission) tooLate(d *Desk, now int64, code sms.Code) Verdict {
 	if code == sms.QueueFull {
-		return s.invalid(d, now, code, "message refused: as many messages of its account as may (max_scheduled) wait for their delivery time: ")
+		return s.invalid(
+			d, now, code,
+			"message refused: as many messages of its account as may (max_scheduled) wait for their delivery time: ",
+		)
 	}
 	return s.invalid(d, now, code, "message refused: its delivery time is further ahead than max_schedule of its account: ")
 }
@@ -155,11 +161,17 @@ func (d *Desk) stepRoute(now int64, s *Submission) Verdict {
 	}
 	switch {
 	case d.table.LacksFirst(m):
-		return s.invalid(d, now, sms.QueueFull, "message refused for now: the first part of the long message, whose keyword decides the route, has not come: ")
+		return s.invalid(
+			d, now, sms.QueueFull,
+			"message refused for now: the first part of the long message, whose keyword decides the route, has not come: ",
+		)
 	case d.parks(m) && d.mayPark(m, s.Others):
 		return Pass
 	case d.parks(m):
-		return s.invalid(d, now, sms.QueueFull, "message refused: no route leads anywhere, and max_parked messages of the account wait for an operator already: ")
+		return s.invalid(
+			d, now, sms.QueueFull,
+			"message refused: no route leads anywhere, and max_parked messages of the account wait for an operator already: ",
+		)
 	}
 	d.unrouted.Add(1)
 	return s.refuses(d, now, noRoute(m), &d.node.Storms.Unrouted, "message refused: no route matches")
@@ -175,7 +187,11 @@ func (d *Desk) stepAddresses(now int64, s *Submission) Verdict {
 	case sms.BadSource:
 		return s.invalid(d, now, code, "message refused: it has no sender, and no rule of rewrite sets one: ")
 	default:
-		return s.invalid(d, now, code, "message refused: its recipient is a national number, and no rule of rewrite makes it international, or gives it ton: 2: ")
+		return s.invalid(
+			d, now, code,
+			"message refused: its recipient is a national number, and no rule of rewrite makes it international, or "+
+				"gives it ton: 2: ",
+		)
 	}
 }
 
@@ -190,7 +206,9 @@ func (d *Desk) stepFit(now int64, s *Submission) Verdict {
 	case sms.OK:
 		return s.few(d, now)
 	case sms.BadLength:
-		return s.invalid(d, now, code, "message refused: its text takes more parts than there may be (max_parts of its account): ")
+		return s.invalid(
+			d, now, code, "message refused: its text takes more parts than there may be (max_parts of its account): ",
+		)
 	default:
 		return s.invalid(d, now, code, "message refused: missing_characters is refuse, and the peer's alphabet lacks some: ")
 	}

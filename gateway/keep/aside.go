@@ -32,4 +32,6 @@ func (k *Keeper) CountAside(o *sms.Origin, why store.Aside, n int64) {
 func (k *Keeper) Aside(why store.Aside) int64 { return k.aside[why].Load() }
 
 // AsideReasons are those reasons for people.
-var AsideReasons = [...]string{store.Parked: "no route leads anywhere", store.Orphan: "no message is known that the receipt belongs to"}
+var AsideReasons = [...]string{
+	store.Parked: "no route leads anywhere", store.Orphan: "no message is known that the receipt belongs to",
+}

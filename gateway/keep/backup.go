@@ -31,9 +31,15 @@ func (k *Keeper) backupDir(name string) (string, error) {
 	backups := cfg.Store.Backups
 	switch {
 	case backups == "":
-		return "", errors.New("the configuration has no store.backups, the directory for the copies of a gateway that runs: set it, and reload")
+		return "", errors.New(
+			"the configuration has no store.backups, the directory for the copies of a gateway that runs: set it, and reload",
+		)
 	case !backupName.MatchString(name):
-		return "", fmt.Errorf("a gateway that runs makes its copies in store.backups, so a copy has a name of letters, digits, '.', '_' and '-', at most 64, and no directory: not %q", name)
+		return "", fmt.Errorf(
+			"a gateway that runs makes its copies in store.backups, so a copy has a name of letters, digits, '.', '_' "+
+				"and '-', at most 64, and no directory: not %q",
+			name,
+		)
 	}
 	if err := os.MkdirAll(backups, 0o700); err != nil {
 		return "", err
@@ -42,7 +48,10 @@ func (k *Keeper) backupDir(name string) (string, error) {
 	case err != nil:
 		return "", err
 	case info.Mode().Perm()&0o002 != 0:
-		return "", fmt.Errorf("every user of the machine may write in store.backups, which is %s: take that away (chmod o-w), or name another", backups)
+		return "", fmt.Errorf(
+			"every user of the machine may write in store.backups, which is %s: take that away (chmod o-w), or name another",
+			backups,
+		)
 	}
 	dir := filepath.Join(backups, name)
 	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) { // a link to nowhere is not followed

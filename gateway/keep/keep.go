@@ -183,7 +183,9 @@ func (k *Keeper) Find(find func() error) error {
 
 // LogUnreadable tells the operator of a message that cannot be read. It stays in the store.
 func (k *Keeper) LogUnreadable(id uint64, err error) {
-	k.node.Log.Error().Err(err).Str("id", sms.FormatID(id)).Msg("cannot read a stored message; it stays in the store: pmg store check says more")
+	k.node.Log.Error().Err(err).Str("id", sms.FormatID(id)).Msg(
+		"cannot read a stored message; it stays in the store: pmg store check says more",
+	)
 }
 
 // Durable implements connector.Bodies: it reports whether an accepted message is stored

@@ -117,9 +117,9 @@ func (ls *loads) later(w load) {
 	})
 }
 
-// Read reads messages that could not be read so many times before. It also returns the ids of those that the store does not have or that are
-// damaged, and of those that may be there: too many open files, for one, are no reason to drop a
-// message from its queue.
+// Read reads messages that could not be read so many times before. It also returns the ids of those that the store does not
+// have or that are damaged, and of those that may be there: too many open files, for one, are no reason to drop a message
+// from its queue.
 func (k *Keeper) Read(ids []uint64, tries int) (messages []*sms.Message, missing, failed []uint64) {
 	var e store.Entry
 	for _, id := range ids {
@@ -127,7 +127,9 @@ func (k *Keeper) Read(ids []uint64, tries int) (messages []*sms.Message, missing
 		if err != nil && !errors.Is(err, store.ErrDamaged) && tries < LoadTries {
 			failed = append(failed, id)
 			if k.node.News.Is("unread") {
-				k.node.Log.Error().Err(err).Str("id", sms.FormatID(id)).Msg("cannot read a stored message that is due; trying again")
+				k.node.Log.Error().Err(err).Str("id", sms.FormatID(id)).Msg(
+					"cannot read a stored message that is due; trying again",
+				)
 			}
 			continue
 		}

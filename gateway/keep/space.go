@@ -76,9 +76,14 @@ func (s Space) shortage(configured int64, again bool) string {
 	}
 	switch {
 	case s.Free < asked:
-		return fmt.Sprintf("only %d MiB are free on the file system of store.dir, and store.min_free keeps %d MiB", s.Free>>20, least>>20)
+		return fmt.Sprintf(
+			"only %d MiB are free on the file system of store.dir, and store.min_free keeps %d MiB", s.Free>>20, least>>20,
+		)
 	case s.AllInodes > 0 && s.Inodes < askedInodes:
-		return fmt.Sprintf("only %d files can still be made on the file system of store.dir, and %d are kept for the store", s.Inodes, inodes)
+		return fmt.Sprintf(
+			"only %d files can still be made on the file system of store.dir, and %d are kept for the store", s.Inodes,
+			inodes,
+		)
 	}
 	return ""
 }
@@ -113,6 +118,8 @@ func (k *Keeper) CheckSpace() {
 		k.node.Log.Info().Int64("free", room.Free).Msg("messages are accepted again: there is room for the store")
 	case why != "" && !s.told:
 		s.told = true
-		k.node.Log.Error().Int64("free", room.Free).Msg("no message is accepted until there is room: " + why + "; those that wait are still sent")
+		k.node.Log.Error().Int64("free", room.Free).Msg(
+			"no message is accepted until there is room: " + why + "; those that wait are still sent",
+		)
 	}
 }

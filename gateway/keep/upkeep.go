@@ -43,7 +43,10 @@ const (
 func (k *Keeper) StoreFailed(err error) {
 	why := err.Error()
 	if k.upkeep.failed.Swap(&why) == nil {
-		k.node.Log.Error().Err(err).Msg("the store has failed: no message is confirmed any more, and the gateway must be restarted; what was confirmed is in the store")
+		k.node.Log.Error().Err(err).Msg(
+			"the store has failed: no message is confirmed any more, and the gateway must be restarted; what was " +
+				"confirmed is in the store",
+		)
 	}
 }
 
@@ -111,7 +114,9 @@ func (k *Keeper) Trouble() string {
 	case s.Refuses != "":
 		return "no message is accepted: " + s.Refuses
 	case s.CommitFor >= stuckCommit:
-		return fmt.Sprintf("no message is confirmed: the store has not answered for %s; look at its disk", s.CommitFor.Round(time.Second))
+		return fmt.Sprintf(
+			"no message is confirmed: the store has not answered for %s; look at its disk", s.CommitFor.Round(time.Second),
+		)
 	}
 	return ""
 }

@@ -41,8 +41,8 @@ const guardSize = 100_000
 // argon2id may take 64 MiB, so they take half a GiB at most.
 const maxHashing = 8
 
-// maxUnhashed is how many logins wait until their passwords are hashed. A place hashes about as many in the time that clients wait
-// for an answer.
+// maxUnhashed is how many logins wait until their passwords are hashed. A place hashes about as many in the time that
+// clients wait for an answer.
 const maxUnhashed = 500
 
 // hashings returns how many passwords are hashed at a time.
@@ -116,10 +116,15 @@ const refusalDelay = int64(time.Second)
 
 // Begin begins a client's login. The caller must not change the credentials until the
 // login is decided and Hash has returned.
-func (d *Desk) Begin(now int64, c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, who protocols.Credentials) *Attempt {
+func (d *Desk) Begin(
+	now int64, c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, who protocols.Credentials,
+) *Attempt {
 	return &Attempt{
 		desk: d, connector: c, table: d.accounts.Load(), began: now, gone: make(chan struct{}),
-		who: account.Login{SystemID: who.SystemID, Password: who.Password, Connector: c.Name, Addr: remote.Addr(), Bind: who.Bind, Certificate: certificate},
+		who: account.Login{
+			SystemID: who.SystemID, Password: who.Password, Connector: c.Name, Addr: remote.Addr(), Bind: who.Bind,
+			Certificate: certificate,
+		},
 	}
 }
 
@@ -227,7 +232,8 @@ func (l *Attempt) decide(now int64) {
 	if result == account.OK {
 		d.guard.Succeed(now, l.who.Addr, l.who.SystemID)
 		if !l.request && d.node.Storms.Logins.Next(l.connector.Name, now) {
-			d.node.Log.Info().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).Stringer("remote", l.who.Addr).Stringer("bind", l.who.Bind).Msg("client logged in")
+			d.node.Log.Info().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).
+				Stringer("remote", l.who.Addr).Stringer("bind", l.who.Bind).Msg("client logged in")
 		}
 		return
 	}
@@ -238,17 +244,21 @@ func (l *Attempt) decide(now int64) {
 	}
 	l.Result.AnswerAfter = max(now, l.began+refusalDelay)
 	if d.node.Storms.Refusals.Next(l.connector.Name, now) {
-		d.node.Log.Warn().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).Stringer("remote", l.who.Addr).Stringer("reason", result).Msg("login refused: " + result.String())
+		d.node.Log.Warn().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).
+			Stringer("remote", l.who.Addr).Stringer("reason", result).Msg("login refused: " + result.String())
 	}
 }
 
-// refuseCrowded refuses a login whose password was not looked at, as late as a wrong one, because those of unknown accounts wait for nothing: the answer
-// would show that the account exists.
+// refuseCrowded refuses a login whose password was not looked at, as late as a wrong one, because those of unknown accounts
+// wait for nothing: the answer would show that the account exists.
 func (l *Attempt) refuseCrowded(now int64) {
 	l.Result = Result{Code: sms.BindFailed, AnswerAfter: max(now, l.began+refusalDelay)}
 	if l.desk.node.News.Is("hashes wait: " + l.connector.Name) {
 		l.desk.node.Log.Warn().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).Stringer("remote", l.who.Addr).
-			Msg("login refused: too many logins wait until their passwords are compared with hashes, most of them from its network")
+			Msg(
+				"login refused: too many logins wait until their passwords are compared with hashes, most of them from " +
+					"its network",
+			)
 	}
 }
 
@@ -270,7 +280,9 @@ func (l *Attempt) decideSecret(now int64) {
 	l.fail(now)
 	l.Result = Result{Code: sms.BindFailed, AnswerAfter: max(now, l.began+refusalDelay)}
 	if d.node.Storms.Refusals.Next(l.connector.Name, now) {
-		d.node.Log.Warn().Str("connector", l.connector.Name).Stringer("remote", l.who.Addr).Msg("a request was refused: it does not show status_password of the connector")
+		d.node.Log.Warn().Str("connector", l.connector.Name).Stringer("remote", l.who.Addr).Msg(
+			"a request was refused: it does not show status_password of the connector",
+		)
 	}
 }
 

@@ -43,7 +43,8 @@ type place struct {
 // leastTime is how long a connection may be open before one of a network that has no fewer displaces it.
 const leastTime = int64(2 * time.Second)
 
-// NewPrebind returns a counter with a limit for all addresses together and one for each. Connections of requests may be half of them.
+// NewPrebind returns a counter with a limit for all addresses together and one for each. Connections of requests may be
+// half of them.
 func NewPrebind(total, perAddress int) *Prebind {
 	return &Prebind{
 		all: part{total, 0, map[netip.Prefix]int{}}, requests: part{max(total/2, 1), 0, map[netip.Prefix]int{}},
@@ -51,7 +52,8 @@ func NewPrebind(total, perAddress int) *Prebind {
 	}
 }
 
-// Enter counts a connection, of requests or of a session, and reports whether it may stay, and whether another was displaced for it.
+// Enter counts a connection, of requests or of a session, and reports whether it may stay, and whether another was
+// displaced for it.
 func (p *Prebind) Enter(now int64, addr netip.Addr, request bool) (stays, displaced bool) {
 	host := account.Host(addr)
 	p.mu.Lock()

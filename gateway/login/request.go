@@ -16,16 +16,20 @@ import (
 // Ask decides about the credentials of a request, on a goroutine that may wait. It returns when they are decided, and
 // a refusal not before it may be answered, or when ctx is done. The account of its result has no session, so that
 // nothing need be ended.
-func (d *Desk) Ask(ctx context.Context, c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, who protocols.Credentials) Result {
+func (d *Desk) Ask(
+	ctx context.Context, c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity,
+	who protocols.Credentials,
+) Result {
 	l := d.Begin(d.node.Clock.Now(), c, remote, certificate, who)
 	l.request = true
 	return d.ask(ctx, l)
 }
 
-// AskSecret decides whether a request shows the secret of a connector, which is not empty, and no account's password. Those that do not
-// count as failed logins of their address, and wait as those do.
+// AskSecret decides whether a request shows the secret of a connector, which is not empty, and no account's password. Those
+// that do not count as failed logins of their address, and wait as those do.
 func (d *Desk) AskSecret(ctx context.Context, c *connector.Connector, remote netip.AddrPort, shown, secret string) bool {
-	who := protocols.Credentials{SystemID: []byte("a secret of connector " + c.Name), Password: []byte(shown)} // longer than a system_id may be
+	// longer than a system_id may be
+	who := protocols.Credentials{SystemID: []byte("a secret of connector " + c.Name), Password: []byte(shown)}
 	l := d.Begin(d.node.Clock.Now(), c, remote, tlsfiles.Identity{}, who)
 	l.secret = secret
 	return d.ask(ctx, l).Code == sms.OK
@@ -55,18 +59,26 @@ func (d *Desk) ask(ctx context.Context, l *Attempt) Result {
 }
 
 // AskKey decides about the key of a request, without a wait: it is too long to be guessed.
-func (d *Desk) AskKey(c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, key string) (Result, *config.Key) {
+func (d *Desk) AskKey(
+	c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, key string,
+) (Result, *config.Key) {
 	a, k, result := d.admitKey(c, remote, certificate, key)
 	if result != account.OK && d.node.Storms.Refusals.Next(c.Name, d.node.Clock.Now()) {
-		d.node.Log.Warn().Str("connector", c.Name).Stringer("remote", remote.Addr()).Stringer("reason", result).Msg("a key was refused: " + result.String())
+		d.node.Log.Warn().Str("connector", c.Name).Stringer("remote", remote.Addr()).Stringer("reason", result).
+			Msg("a key was refused: " + result.String())
 	}
 	return Result{Account: a, Code: result.Code()}, k
 }
 
 // Still reports whether a request would be let in now that was let in before. It asks for no hash and counts as no attempt: a
 // password that was right is known, unless the account has others now.
-func (d *Desk) Still(c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, who protocols.Credentials) bool {
-	l := account.Login{SystemID: who.SystemID, Password: who.Password, Connector: c.Name, Addr: remote.Addr(), Bind: who.Bind, Certificate: certificate}
+func (d *Desk) Still(
+	c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, who protocols.Credentials,
+) bool {
+	l := account.Login{
+		SystemID: who.SystemID, Password: who.Password, Connector: c.Name, Addr: remote.Addr(), Bind: who.Bind,
+		Certificate: certificate,
+	}
 	t := d.accounts.Load()
 	_, result := t.Admit(l, t.Lookup(l))
 	return result == account.OK
@@ -78,7 +90,9 @@ func (d *Desk) StillKey(c *connector.Connector, remote netip.AddrPort, certifica
 	return k
 }
 
-func (d *Desk) admitKey(c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, key string) (*account.Account, *config.Key, account.Result) {
+func (d *Desk) admitKey(
+	c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, key string,
+) (*account.Account, *config.Key, account.Result) {
 	l := account.Login{Connector: c.Name, Addr: remote.Addr(), Bind: protocols.Transmitter, Certificate: certificate}
 	return d.accounts.Load().AdmitKey(l, key, time.Unix(0, d.node.Clock.WallNow()))
 }

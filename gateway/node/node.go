@@ -29,8 +29,8 @@ type Node struct {
 	Memory   connector.Memory
 	Origins  Origins
 
-	// Handshakes has the turns of handshakes of TLS, by whatever protocol peers come: half of the processors at most compute these, so that a
-	// storm of them leaves the others to whoever has logged in.
+	// Handshakes has the turns of handshakes of TLS, by whatever protocol peers come: half of the processors at most
+	// compute these, so that a storm of them leaves the others to whoever has logged in.
 	Handshakes *turns.Turns
 
 	// Pass is called by the gateway's own goroutines before they take up work, and returns when they
@@ -43,7 +43,10 @@ type Node struct {
 
 // New makes a node with a configuration.
 func New(cfg *config.Config, log zerolog.Logger) *Node {
-	n := &Node{Log: log, Storms: newStorms(), Clock: newClock(), Handshakes: turns.New(max(runtime.GOMAXPROCS(0)/2, 1), math.MaxInt), Pass: func(string) {}}
+	n := &Node{
+		Log: log, Storms: newStorms(), Clock: newClock(),
+		Handshakes: turns.New(max(runtime.GOMAXPROCS(0)/2, 1), math.MaxInt), Pass: func(string) {},
+	}
 	n.cfg.Store(cfg)
 	return n
 }

@@ -87,27 +87,34 @@ func newStorms() Storms {
 	return Storms{
 		Failures:   Sampled{sum: "further messages were given up", first: many},
 		Unanswered: Sampled{sum: "further messages were not answered in time", first: few},
-		Crowded:    Sampled{sum: "further clients were refused: too many connections are open that have not logged in", first: few},
-		Headers:    Sampled{sum: "further PROXY headers could not be read, or came from those who are no proxies", first: few},
-		Logins:     Sampled{sum: "further clients logged in", first: many, usual: true},
-		Refusals:   Sampled{sum: "further logins were refused", first: many},
-		Ends:       Sampled{sum: "further sessions ended", first: many, usual: true},
-		Links:      Sampled{sum: "further sessions were connected or bound", first: many, usual: true},
-		NotTaken:   Sampled{sum: "further messages were not taken by the peer, and are sent again", first: few},
-		Failovers:  Sampled{sum: "further messages were not taken by the peer, and went to another target of their route", first: few},
-		Unrouted:   Sampled{sum: "further messages matched no route", first: few},
-		Invalid:    Sampled{sum: "further messages were refused because of their contents", first: few},
-		Fast:       Sampled{sum: "further messages were refused because an account was faster than its rate", first: few},
-		Waits:      Sampled{sum: "further messages were answered late, because a queue was full again", first: few},
-		NoRoom:     Sampled{sum: "further messages were refused because there was no room for them", first: few},
-		Alerts:     Sampled{sum: "further alerts of mobiles were dropped", first: few, usual: true},
-		Troubles:   Sampled{sum: "further connections, logins or sessions failed", first: many},
+		Crowded: Sampled{
+			sum: "further clients were refused: too many connections are open that have not logged in", first: few,
+		},
+		Headers:  Sampled{sum: "further PROXY headers could not be read, or came from those who are no proxies", first: few},
+		Logins:   Sampled{sum: "further clients logged in", first: many, usual: true},
+		Refusals: Sampled{sum: "further logins were refused", first: many},
+		Ends:     Sampled{sum: "further sessions ended", first: many, usual: true},
+		Links:    Sampled{sum: "further sessions were connected or bound", first: many, usual: true},
+		NotTaken: Sampled{sum: "further messages were not taken by the peer, and are sent again", first: few},
+		Failovers: Sampled{
+			sum: "further messages were not taken by the peer, and went to another target of their route", first: few,
+		},
+		Unrouted: Sampled{sum: "further messages matched no route", first: few},
+		Invalid:  Sampled{sum: "further messages were refused because of their contents", first: few},
+		Fast:     Sampled{sum: "further messages were refused because an account was faster than its rate", first: few},
+		Waits:    Sampled{sum: "further messages were answered late, because a queue was full again", first: few},
+		NoRoom:   Sampled{sum: "further messages were refused because there was no room for them", first: few},
+		Alerts:   Sampled{sum: "further alerts of mobiles were dropped", first: few, usual: true},
+		Troubles: Sampled{sum: "further connections, logins or sessions failed", first: many},
 	}
 }
 
 // each calls f with every sort.
 func (s *Storms) each(f func(*Sampled)) {
-	for _, sort := range []*Sampled{&s.Failures, &s.Unanswered, &s.Crowded, &s.Headers, &s.Logins, &s.Refusals, &s.Ends, &s.Links, &s.NotTaken, &s.Failovers, &s.Unrouted, &s.Invalid, &s.Fast, &s.Waits, &s.NoRoom, &s.Alerts, &s.Troubles} {
+	for _, sort := range []*Sampled{
+		&s.Failures, &s.Unanswered, &s.Crowded, &s.Headers, &s.Logins, &s.Refusals, &s.Ends, &s.Links, &s.NotTaken,
+		&s.Failovers, &s.Unrouted, &s.Invalid, &s.Fast, &s.Waits, &s.NoRoom, &s.Alerts, &s.Troubles,
+	} {
 		f(sort)
 	}
 }

@@ -25,7 +25,9 @@ var (
 // List passes what is known of the messages of a client to f, the latest first, from the first whose id is below the one
 // given (0: from the latest), until f returns false. It may leave out those that were accepted before since, by the wall
 // clock. It stops behind a number of messages of all clients, and returns the id to go on below, or 0 when there are no more.
-func (d *Desk) List(ctx context.Context, client *account.Account, below uint64, since int64, f func(*Known) bool) (last uint64, err error) {
+func (d *Desk) List(
+	ctx context.Context, client *account.Account, below uint64, since int64, f func(*Known) bool,
+) (last uint64, err error) {
 	if !d.keep.Recovered() {
 		return 0, ErrNotReady
 	}
@@ -47,7 +49,8 @@ func (d *Desk) List(ctx context.Context, client *account.Account, below uint64, 
 		}
 		one, arrived := listed(client.SystemID, k, wall)
 		switch {
-		case arrived != 0 && arrived < since-store.DayLength: // what follows is older, unless the clock was set by more than a day
+		// what follows is older, unless the clock was set by more than a day
+		case arrived != 0 && arrived < since-store.DayLength:
 			last = 0
 			return errSearched
 		case one == nil || f(one):
@@ -72,7 +75,10 @@ func listed(client string, k *receipts.Known, wall int64) (*Known, int64) {
 		if string(v.Account) != client || !isKnownAs(k.ID, v.ID, v.Submitted) {
 			return nil, v.Arrived
 		}
-		return &Known{Left: v, Fate: k.Fate, Result: protocols.Result{ID: k.ID, State: k.Fate.State, Error: k.Fate.Error, Since: k.Fate.Since}}, v.Arrived
+		return &Known{
+			Left: v, Fate: k.Fate,
+			Result: protocols.Result{ID: k.ID, State: k.Fate.State, Error: k.Fate.Error, Since: k.Fate.Since},
+		}, v.Arrived
 	}
 	h, err := store.DecodeHead(k.Record)
 	if err != nil || string(h.Account) != client {

@@ -30,7 +30,8 @@ type Operation struct {
 	spoken  sms.Protocol // by the client
 	order   *order
 
-	parts map[uint64][]*operand // for a cancel: of long messages of which not all were found yet, by what their ids have in common
+	// for a cancel: of long messages of which not all were found yet, by what their ids have in common
+	parts map[uint64][]*operand
 
 	Known
 	Code sms.Code
@@ -92,7 +93,8 @@ func (o *Operation) Run() {
 	default:
 		o.Code = sms.SystemError
 		if d.node.News.Is("operation failed") {
-			d.node.Log.Error().Err(err).Str("account", o.account).Stringer("operation", o.Kind).Msg("cannot carry out a client's operation")
+			d.node.Log.Error().Err(err).Str("account", o.account).Stringer("operation", o.Kind).
+				Msg("cannot carry out a client's operation")
 		}
 	}
 }
@@ -289,7 +291,9 @@ const withdrawAtATime = 512
 
 // withdraw removes waiting messages from their lanes. It calls f for each by Engine.Do; m is nil if
 // the body is on disk only. It returns the messages that wait in no lane.
-func (o *Operation) withdraw(ctx context.Context, all []*operand, f func(now int64, s *connector.Share, t *operand, m *sms.Message)) (left []*operand, err error) {
+func (o *Operation) withdraw(
+	ctx context.Context, all []*operand, f func(now int64, s *connector.Share, t *operand, m *sms.Message),
+) (left []*operand, err error) {
 	left = slices.DeleteFunc(slices.Clone(all), func(t *operand) bool { return t.sent || t.stateName() != StateQueued })
 	from := func(l *connector.Lane, search bool, has func(*operand) bool) (err error) {
 		there := slices.DeleteFunc(slices.Clone(left), func(t *operand) bool { return !has(t) })
@@ -346,7 +350,10 @@ func (o *Operation) places(l *connector.Lane, search bool, all []*operand) map[u
 
 // remove takes a message out of the client's shares of a lane, at its place. It reports false if the message
 // does not wait there.
-func (o *Operation) remove(now int64, shares []*connector.Share, t *operand, places map[uint64]queue.Waiting, f func(int64, *connector.Share, *operand, *sms.Message)) bool {
+func (o *Operation) remove(
+	now int64, shares []*connector.Share, t *operand, places map[uint64]queue.Waiting,
+	f func(int64, *connector.Share, *operand, *sms.Message),
+) bool {
 	for _, s := range shares {
 		if t.share != nil && t.share != s {
 			continue

@@ -173,7 +173,9 @@ var errPageFull = errors.New("the page is full")
 
 // find returns the selected messages with ids from from on, up to a limit, and how many it
 // has looked at. next is the id to go on with, 0 when there are no more.
-func (s *Selection) find(in store.Index, from uint64, limit int, now time.Time) (all []*found, looked int, next uint64, err error) {
+func (s *Selection) find(
+	in store.Index, from uint64, limit int, now time.Time,
+) (all []*found, looked int, next uint64, err error) {
 	if limit = min(limit, PageMatches); s.UpTo == 0 {
 		s.UpTo = in.LastID()
 	}
@@ -205,7 +207,9 @@ func (s *Selection) find(in store.Index, from uint64, limit int, now time.Time) 
 }
 
 // findIDs finds the messages that are selected by their ids.
-func (s *Selection) findIDs(in store.Index, from uint64, limit int, now time.Time) (all []*found, looked int, next uint64, err error) {
+func (s *Selection) findIDs(
+	in store.Index, from uint64, limit int, now time.Time,
+) (all []*found, looked int, next uint64, err error) {
 	for _, id := range slices.Compact(slices.Sorted(slices.Values(s.IDs))) {
 		if id < from {
 			continue

@@ -15,7 +15,8 @@ import (
 // neither leave nor end meanwhile, and is back when the change is stored.
 func (o *Operation) replace(ctx context.Context, all []*operand) error {
 	t := all[0]
-	if len(all) > 1 || t.message.Parts > 1 || t.message.Flags&sms.Converted != 0 { // several messages that the client knows as one, or a text in another alphabet than the client's
+	// several messages that the client knows as one, or a text in another alphabet than the client's
+	if len(all) > 1 || t.message.Parts > 1 || t.message.Flags&sms.Converted != 0 {
 		return errNoMessage
 	}
 	var trial sms.Message // a change that is refused does not disturb the message
@@ -77,7 +78,9 @@ func (o *Operation) store(s *connector.Share, m *sms.Message) error {
 	ahead := d.node.Clock.Ahead()
 	old := store.AppendRecord(nil, m, keep.LaneName(s.Lane), 0)
 	shift(m, ahead)
-	o.Code = d.intake.TakeWaiting(d.node.Clock.WallNow(), &intake.Submission{Way: intake.Replaced, Message: m, Change: o.Change, Counted: true})
+	o.Code = d.intake.TakeWaiting(
+		d.node.Clock.WallNow(), &intake.Submission{Way: intake.Replaced, Message: m, Change: o.Change, Counted: true},
+	)
 	shift(m, -ahead)
 	if o.Code != sms.OK || !d.keep.Durable() {
 		return nil

@@ -69,7 +69,9 @@ type changer struct {
 // ChangeStored changes messages with ids from from on, up to a limit, in the store and in the
 // lanes of a running gateway, and returns them with what was done to each. A message that is
 // under way is left alone. Changes are made one after the other.
-func (d *Desk) ChangeStored(ctx context.Context, onLane keep.Do, c QueueChange, s Selection, from uint64, limit int) (QueuePage, error) {
+func (d *Desk) ChangeStored(
+	ctx context.Context, onLane keep.Do, c QueueChange, s Selection, from uint64, limit int,
+) (QueuePage, error) {
 	d.keep.Changing.Lock()
 	defer d.keep.Changing.Unlock()
 	ch := &changer{Desk: d, onLane: onLane, change: c, to: map[*found]*connector.Share{}, result: map[*found]string{}}
@@ -101,7 +103,9 @@ func (d *Desk) ChangeStored(ctx context.Context, onLane keep.Do, c QueueChange, 
 // mayBegin returns why nothing can be changed now.
 func (c *changer) mayBegin() error {
 	if !c.Desk.keep.Recovered() {
-		return errors.New("messages of earlier runs are still being read; try again when the log says that they are in their queues")
+		return errors.New(
+			"messages of earlier runs are still being read; try again when the log says that they are in their queues",
+		)
 	}
 	if c.change.What != MoveMessages {
 		return nil

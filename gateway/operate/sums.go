@@ -44,7 +44,9 @@ func (d *Desk) QueueSums(now int64) (sums []QueueSum) {
 			}
 		})
 	}
-	for why, state := range map[store.Aside]string{store.Parked: StateParked, store.Quarantined: StateQuarantined, store.Orphan: StateOrphan} {
+	for why, state := range map[store.Aside]string{
+		store.Parked: StateParked, store.Quarantined: StateQuarantined, store.Orphan: StateOrphan,
+	} {
 		if n := d.keep.Aside(why); n > 0 {
 			sums = append(sums, QueueSum{State: state, Messages: n})
 		}

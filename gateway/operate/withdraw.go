@@ -49,7 +49,9 @@ func (c *changer) wait(ctx context.Context, l *connector.Lane, f func(now int64)
 // withdraw takes messages out of the lanes in which they wait. It ends those that the change deletes,
 // and returns those that move to other lanes. For a message that is under way it sets a result.
 func (c *changer) withdraw(ctx context.Context, all []*found) (taken []*found, err error) {
-	w := &withdrawal{changer: c, left: map[*found]bool{}, lanes: map[*connector.Lane][]*found{}, taken: map[*connector.Share][]*found{}}
+	w := &withdrawal{
+		changer: c, left: map[*found]bool{}, lanes: map[*connector.Lane][]*found{}, taken: map[*connector.Share][]*found{},
+	}
 	defer func() {
 		if err == nil {
 			return

@@ -133,8 +133,8 @@ func (o *Centre) concludes() bool {
 	return true
 }
 
-// grows reports whether clearly more is known than was stored: an answer alone leads to nothing, but must be known after a restart.
-// The caller holds the lock.
+// grows reports whether clearly more is known than was stored: an answer alone leads to nothing, but must be known after a
+// restart. The caller holds the lock.
 func (o *Centre) grows() bool {
 	stage := o.learner.Stage()
 	if stage == o.stored {
@@ -157,8 +157,8 @@ func (d *Desk) Received(o *Centre, m *sms.Message) {
 	d.learnt(o, changed, grown)
 }
 
-// learnt keeps what is known of a centre's ids, if it has grown much or leads to something else than before. In that case it looks again
-// for the messages of the centre's orphans.
+// learnt keeps what is known of a centre's ids, if it has grown much or leads to something else than before. In that case
+// it looks again for the messages of the centre's orphans.
 func (d *Desk) learnt(o *Centre, changed, grown bool) {
 	if !changed && !grown {
 		return
@@ -177,7 +177,10 @@ func (d *Desk) learnt(o *Centre, changed, grown bool) {
 	case certain:
 		e.Stringer("receipt_ids", relation).Msg("it is certain how the SMSC writes ids in receipts")
 	default:
-		e.Msg("it is not certain any more how the SMSC writes ids in receipts; those that can be read in two ways are kept until it is")
+		e.Msg(
+			"it is not certain any more how the SMSC writes ids in receipts; those that can be read in two ways are " +
+				"kept until it is",
+		)
 	}
 	d.Orphans.lookAgain(o.Name)
 }

@@ -15,8 +15,9 @@ type Verdict uint8
 const (
 	passOn  Verdict = iota // to its client
 	Dropped                // the client has not asked for it, or there is no such client any more
-	Noted                  // it goes no further, but what it says is in the open batch: the end of a part, or one to be asked about
-	Unread                 // the outcomes of other parts must be read from the store
+	// it goes no further, but what it says is in the open batch: the end of a part, or one to be asked about
+	Noted
+	Unread // the outcomes of other parts must be read from the store
 )
 
 // Direct makes a receipt of an SMSC the client's, and returns its place.

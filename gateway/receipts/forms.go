@@ -111,7 +111,9 @@ func (d *Desk) tidyReceipts(now int64) {
 	day = min(day, looked)
 	if d.forgotten != 0 && day > d.forgotten+1 {
 		if d.node.News.Is("forgets") {
-			d.node.Log.Warn().Uint32("days", day-d.forgotten).Msg("ids of messages of several days are too old at once; a day's are forgotten each hour: is the clock right?")
+			d.node.Log.Warn().Uint32("days", day-d.forgotten).Msg(
+				"ids of messages of several days are too old at once; a day's are forgotten each hour: is the clock right?",
+			)
 		}
 		day = d.forgotten + 1
 	}

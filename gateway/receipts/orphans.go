@@ -348,7 +348,10 @@ func (o *Orphans) Left(id uint64) {
 
 // expire ends a receipt whose message was not found in time, and releases m.
 func (o *Orphans) expire(m *sms.Message, _ int) error {
-	o.desk.Ends(m, keep.Ending{State: events.Expired, Answer: sms.Answer{Code: sms.Expired, At: o.desk.node.Clock.Now()}, Aside: true})
+	o.desk.Ends(
+		m,
+		keep.Ending{State: events.Expired, Answer: sms.Answer{Code: sms.Expired, At: o.desk.node.Clock.Now()}, Aside: true},
+	)
 	o.Left(m.ID)
 	m.Origin.Tally.Expired.Add(1)
 	m.Release()

@@ -33,7 +33,10 @@ func (d *Desk) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 		return made
 	}
 	ahead := d.node.Clock.Ahead()
-	r := sms.Report{State: stateOfEnd(e.State), Untaken: true, Err: errOf(e.Answer.Status), Submitted: m.Arrived + ahead, Done: e.Answer.At + ahead}
+	r := sms.Report{
+		State: stateOfEnd(e.State), Untaken: true, Err: errOf(e.Answer.Status), Submitted: m.Arrived + ahead,
+		Done: e.Answer.At + ahead,
+	}
 	v := store.MappingOf(m, ahead)
 	v.ReportedBy(e.Lane.Connector)
 	if len(v.Context) > 0 {
@@ -78,8 +81,8 @@ func (d *Desk) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 	return made
 }
 
-// newReceipt returns an empty receipt for the clients of a lane. It comes from the connector that the message left by or, if it left
-// by none, from the clients' own.
+// newReceipt returns an empty receipt for the clients of a lane. It comes from the connector that the message left by or,
+// if it left by none, from the clients' own.
 func (d *Desk) newReceipt(lane *connector.Lane, by []byte) *sms.Message {
 	m := d.node.Messages.Get()
 	m.Origin = d.node.Origins.Of("", lane.Home().Name)

@@ -83,7 +83,8 @@ func (j *Parts) add(whole uint64, part, parts uint8, r *sms.Report, read bool) (
 	switch {
 	case next > of.told:
 		of.told, of.by = next, part
-	case of.told == toldEnd && part != of.by: // what it was told with may not have been stored, and needs this one after a restart
+	// what it was told with may not have been stored, and needs this one after a restart
+	case of.told == toldEnd && part != of.by:
 		return sms.Report{}, Noted, false
 	case of.told == toldNothing, part != of.by, next != of.told:
 		begins = !of.waits

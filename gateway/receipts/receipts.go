@@ -47,9 +47,10 @@ type Desk struct {
 	noting      sync.Mutex // guards the rest, which is for note
 	record, key []byte
 
-	tidied    atomic.Int64 // when old entries are forgotten next
-	looked    uint32       // guarded by the tick, which is one goroutine at a time: the day before which the last look found them old; 0: there was none
-	forgotten uint32       // guarded by the tick: the day before which they were forgotten; 0: none were
+	tidied atomic.Int64 // when old entries are forgotten next
+	// guarded by the tick, which is one goroutine at a time: the day before which the last look found them old; 0: there was none
+	looked    uint32
+	forgotten uint32 // guarded by the tick: the day before which they were forgotten; 0: none were
 	Counts    Counters[atomic.Int64]
 }
 
@@ -103,7 +104,9 @@ func (d *Desk) MapsFor(l *connector.Lane, m *sms.Message, a *sms.Answer) *Centre
 // logHomeless tells the operator of a receipt whose client is gone.
 func (d *Desk) logHomeless(account string) {
 	if d.node.News.Is("homeless " + account) {
-		d.node.Log.Warn().Str("account", account).Msg("receipt dropped: the account that submitted the message is gone, or may not receive")
+		d.node.Log.Warn().Str("account", account).Msg(
+			"receipt dropped: the account that submitted the message is gone, or may not receive",
+		)
 	}
 }
 

@@ -66,7 +66,10 @@ func (d *Desk) noteReport(now int64, of *store.Mapping, r *sms.Report) bool {
 		return false
 	}
 	v := *of
-	f := Fate{State: r.State, Error: uint8(min(r.NetworkError, math.MaxUint8)), Since: r.Done, Untaken: r.Untaken, Parts: max(v.Parts, 1), Answer: r.Answer}
+	f := Fate{
+		State: r.State, Error: uint8(min(r.NetworkError, math.MaxUint8)), Since: r.Done, Untaken: r.Untaken,
+		Parts: max(v.Parts, 1), Answer: r.Answer,
+	}
 	v.ID, v.Offset, v.Part, v.Parts, v.PeerID = v.KnownID(), 0, 0, 0, r.ID
 	var room [8]byte
 	f.Err = r.AppendError(room[:0])
@@ -143,7 +146,10 @@ func decodeFate(value []byte) (v store.Mapping, f Fate, err error) {
 		return v, f, store.ErrDamaged
 	}
 	value, tail := value[:len(value)-endedTail], value[len(value)-endedTail:]
-	f = Fate{State: sms.State(tail[0] &^ (endedMore | endedUntaken)), Error: tail[1], Since: int64(binary.BigEndian.Uint64(tail[2:]))}
+	f = Fate{
+		State: sms.State(tail[0] &^ (endedMore | endedUntaken)), Error: tail[1],
+		Since: int64(binary.BigEndian.Uint64(tail[2:])),
+	}
 	if tail[0]&endedMore != 0 {
 		n := len(value) - endedLengths
 		if n < 0 || int(value[n])+int(value[n+1]) > n {

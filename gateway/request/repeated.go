@@ -89,7 +89,9 @@ func (d *Desk) known(key string, payload [sha256.Size]byte) (Result, bool) {
 // and nothing is submitted a second time. payload is a hash of what the request asks for. A request of which no
 // message was accepted may come again as if it had not come. All of its messages are in one commit, and are submitted whether its
 // client is gone or not, so that it hears of all when it comes again.
-func (d *Desk) SubmitOnce(ctx context.Context, from *connector.Source, key string, payload [sha256.Size]byte, w Work) (repeated bool, err error) {
+func (d *Desk) SubmitOnce(
+	ctx context.Context, from *connector.Source, key string, payload [sha256.Size]byte, w Work,
+) (repeated bool, err error) {
 	key = keyOf(from, key)
 	if !d.keys.begin(key) {
 		return false, ErrUnderWay

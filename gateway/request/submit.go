@@ -61,8 +61,8 @@ type Item struct {
 	Payload [sha256.Size]byte // hash of what is asked for, with a key
 }
 
-// Work is the messages of a request. They are read one by one, when it is their turn, so that a request costs nothing for those that
-// are not.
+// Work is the messages of a request. They are read one by one, when it is their turn, so that a request costs nothing for
+// those that are not.
 type Work struct {
 	N      int                        // how many there are
 	Item   func(i int) (Item, bool)   // reads message i; false: it cannot be submitted

@@ -83,7 +83,10 @@ func PartReceipt(n *node.Node, part, parts uint8, state sms.State, err string) (
 	m := n.Messages.Get()
 	m.Origin = n.Origins.Of("", "operator")
 	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")},
-		&sms.Report{ID: []byte{'a' + part}, State: state, Err: []byte(err), Submitted: 1000 + int64(part), Done: 2000 + int64(part), Text: []byte{'x', part}})
+		&sms.Report{
+			ID: []byte{'a' + part}, State: state, Err: []byte(err), Submitted: 1000 + int64(part), Done: 2000 + int64(part),
+			Text: []byte{'x', part},
+		})
 	return m, store.Mapping{ID: 5000 + uint64(part), Offset: uint16(part), Part: part, Parts: parts,
 		Notify: sms.NotifySuccess | sms.NotifyFailure, Account: []byte("client"), Connector: []byte("clients"),
 		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}

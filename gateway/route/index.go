@@ -39,7 +39,8 @@ type Route[T any] struct {
 	source   []byte
 	keywords []string // in capitals
 	weighted bool     // targets are picked by their weights
-	number   uint16   // routes with the same targets at the same positions have it in common, others with a probability of 1 in 65,536
+	// routes with the same targets at the same positions have it in common, others with a probability of 1 in 65,536
+	number   uint16
 	picks    atomic.Uint64
 	taken    *atomic.Int64 // messages; equal routes of configurations that follow each other share it
 	identity identity

@@ -132,7 +132,8 @@ func (k *keywords) put(key string, n firstPart, newest bool) {
 // is not.
 func (t *Table) LacksFirst(m *sms.Message) bool {
 	table := t.routes.Load().table
-	if !table.keywords || m.Kind == sms.Receipt || !table.DependsOnKeyword(m.Origin.Account, m.Origin.Connector, m.Dest().Addr, m.Source().Addr) {
+	if !table.keywords || m.Kind == sms.Receipt ||
+		!table.DependsOnKeyword(m.Origin.Account, m.Origin.Connector, m.Dest().Addr, m.Source().Addr) {
 		return false
 	}
 	_, known := t.keywordOf(m)

@@ -33,8 +33,8 @@ func (t *Table) Taken() []int64 {
 }
 
 // continues has the routes that stood in the configuration before go on with their counters. Messages that take the old
-// routes while they are replaced are counted with the others, because the counters are the same. Of equal routes, only the first takes
-// messages.
+// routes while they are replaced are counted with the others, because the counters are the same. Of equal routes, only the
+// first takes messages.
 func (x *index[T]) continues(before *index[T]) {
 	counters := map[identity]*atomic.Int64{}
 	for i := range before.routes {

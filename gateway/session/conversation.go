@@ -37,7 +37,9 @@ type Conversation[R any] struct {
 func NewConversation[R any](d *Desk, port Port[R], block uint64) *Conversation[R] {
 	c := &Conversation[R]{desk: d, port: port}
 	c.replies = replies[R]{desk: d, port: port, postponed: map[*connector.Link]sessionEnd[R]{}}
-	c.waitRoom = waitRoom[R]{desk: d, port: port, replies: &c.replies, pressure: map[*connector.Share]*connector.Backpressure[R]{}}
+	c.waitRoom = waitRoom[R]{
+		desk: d, port: port, replies: &c.replies, pressure: map[*connector.Share]*connector.Backpressure[R]{},
+	}
 	c.behind = backlog[R]{of: map[*connector.Link][]R{}, receive: c.Receive}
 	x := &executor[R]{port: port, replies: &c.replies, room: &c.waitRoom, behind: &c.behind}
 	c.entrance = entrance[R]{

@@ -33,7 +33,8 @@ type Desk struct {
 
 // NewDesk makes a desk for the lanes of a table.
 func NewDesk(
-	n *node.Node, k *keep.Keeper, t *route.Table, l *login.Desk, c *convert.Desk, r *receipts.Desk, i *intake.Desk, o *operate.Desk,
+	n *node.Node, k *keep.Keeper, t *route.Table, l *login.Desk, c *convert.Desk, r *receipts.Desk,
+	i *intake.Desk, o *operate.Desk,
 ) *Desk {
 	return &Desk{node: n, keep: k, table: t, logins: l, convert: c, receipts: r, intake: i, operate: o}
 }

@@ -8,6 +8,7 @@
 // # Start reading
 //
 // conversation.go (the actions of sessions) and its parts: entrance.go and recipients.go (what comes, for package
-// accept), executor.go (where that goes on), waitroom.go and pressing.go (what has no room), pairer.go (answers of peers), logins.go, backlog.go, replies.go (what peers are sent); sockets.go, session.go, timers.go, links.go,
-// logout.go and peers.go (the life of a session).
+// accept), executor.go (where that goes on), waitroom.go and pressing.go (what has no room), pairer.go (answers of peers),
+// logins.go, backlog.go, replies.go (what peers are sent); sockets.go, session.go, timers.go, links.go, logout.go and
+// peers.go (the life of a session).
 package session

@@ -175,7 +175,8 @@ func (d *Desk) acceptedOver(now int64, l *connector.Link) {
 }
 
 // EndsBy reports whether a session ends because a reload has changed its account, or does not let
-// the account use the connector any more. Nothing that it asks for is accepted from then on, because its client need not answer our logout.
+// the account use the connector any more. Nothing that it asks for is accepted from then on, because its client need not
+// answer our logout.
 func (d *Desk) EndsBy(l *connector.Link, changed map[string]bool) bool {
 	if l.Account == nil {
 		return false

@@ -37,7 +37,9 @@ func (c *Conversation[R]) operate(now int64, l *connector.Link, r R) {
 	})
 }
 
-func (c *Conversation[R]) answerOperation(now int64, l *connector.Link, r R, code sms.Code, result *protocols.Result, after int64) {
+func (c *Conversation[R]) answerOperation(
+	now int64, l *connector.Link, r R, code sms.Code, result *protocols.Result, after int64,
+) {
 	l.Can.Operations.AnswerOperation(c.port.PDU(r), code, result)
 	c.replies.send(now, l, r, after)
 }

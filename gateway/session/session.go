@@ -72,7 +72,9 @@ func (d *Desk) Over(now int64, l *connector.Link) {
 func (d *Desk) takenPartly(l *connector.Link) {
 	l.Connector.Stats.Partly.Add(1)
 	if d.node.News.Is("partly: " + l.Connector.Name) {
-		node.OfSession(d.node.Log.Warn(), l).Msg("a part of what the peer has sent cannot be read, and is left out: the pdu log has the PDU, as malformed")
+		node.OfSession(d.node.Log.Warn(), l).Msg(
+			"a part of what the peer has sent cannot be read, and is left out: the pdu log has the PDU, as malformed",
+		)
 	}
 }
 

@@ -31,13 +31,18 @@ func (d *Desk) enter(c *connector.Connector, remote netip.AddrPort, address neti
 	if limit, full := d.Full(); full {
 		if d.node.News.Is("descriptors") {
 			d.node.Log.Error().Str("connector", c.Name).Int64("clients", limit).
-				Msg("a client was refused: the file descriptors that are left are for our own connections; raise the limit with ulimit -n")
+				Msg(
+					"a client was refused: the file descriptors that are left are for our own connections; raise the " +
+						"limit with ulimit -n",
+				)
 		}
 		return false
 	}
 	stays, displaced := d.logins.Prebind.Enter(d.node.Clock.Now(), address, !c.Config().HasSessions())
 	if displaced && d.node.News.Is("displaced") {
-		d.node.Log.Warn().Msg("connections that have not logged in are closed to make room for others: as many are open as limits.prebind allows")
+		d.node.Log.Warn().Msg(
+			"connections that have not logged in are closed to make room for others: as many are open as limits.prebind allows",
+		)
 	}
 	if !stays {
 		if d.node.Storms.Crowded.Next(c.Name, d.node.Clock.Now()) {
@@ -64,7 +69,8 @@ func (d *Desk) Count() (n int) {
 	return n
 }
 
-// Place notes whose connection Admit has admitted, and how it ends if it must make room for another before its login. end must not wait.
+// Place notes whose connection Admit has admitted, and how it ends if it must make room for another before its login. end
+// must not wait.
 func (d *Desk) Place(c *connector.Connector, of any, remote netip.AddrPort, end func()) {
 	d.logins.Prebind.Place(d.node.Clock.Now(), of, remote.Addr(), !c.Config().HasSessions(), end)
 }
@@ -106,7 +112,9 @@ func (d *Desk) NoInstance(c *connector.Connector) {
 	if !d.node.News.Is("no instance: " + c.Name) {
 		return
 	}
-	d.node.Log.Warn().Str("connector", c.Name).Int("instances", c.Config().Instances).Msg("all instances are in use: a client was refused; raise instances of the connector if it needs more")
+	d.node.Log.Warn().Str("connector", c.Name).Int("instances", c.Config().Instances).Msg(
+		"all instances are in use: a client was refused; raise instances of the connector if it needs more",
+	)
 }
 
 // AcceptFailed logs that clients cannot be accepted for now.

@@ -22,7 +22,9 @@ func (d *Desk) TimerInterval() time.Duration {
 	shorten(d.node.Config().Limits.PDUTimeout)
 	for _, c := range d.table.Connectors() {
 		cfg := c.Config()
-		for _, limit := range []time.Duration{cfg.BindTimeout, cfg.EnquireInterval, cfg.ResponseTimeout, cfg.IdleMax, cfg.QueueWait} {
+		for _, limit := range []time.Duration{
+			cfg.BindTimeout, cfg.EnquireInterval, cfg.ResponseTimeout, cfg.IdleMax, cfg.QueueWait,
+		} {
 			shorten(limit)
 		}
 	}
@@ -41,7 +43,9 @@ const (
 // enquire_link finds out whether the peer is alive. While the session is not read
 // (listening is false), silence of the peer means nothing. p is filled when the returned
 // action asks to send it.
-func (d *Desk) CheckTimers(now int64, l *connector.Link, p protocols.PDU, listening bool, unanswered func(*connector.Slot)) protocols.Action {
+func (d *Desk) CheckTimers(
+	now int64, l *connector.Link, p protocols.PDU, listening bool, unanswered func(*connector.Slot),
+) protocols.Action {
 	cfg := l.Connector.Config()
 	timeout := l.ResponseTimeout()
 	l.Inflight.Overdue(now-timeout, func(slot *connector.Slot) {

@@ -99,7 +99,9 @@ func (l *EventLog) Note(b *store.Batch, m *sms.Message, e *keep.Ending, ahead in
 		v.ClientID = m.ID - uint64(m.Offset)
 	}
 	if r, ok := m.Report(); ok {
-		l.delivery = events.Delivery{Client: r.Known, Peer: r.ID, State: r.State, Error: r.Err, Network: r.Network, NetworkError: r.NetworkError}
+		l.delivery = events.Delivery{
+			Client: r.Known, Peer: r.ID, State: r.State, Error: r.Err, Network: r.Network, NetworkError: r.NetworkError,
+		}
 		v.Delivery = &l.delivery
 	}
 	l.line = l.printer.Append(l.line[:0], &v)

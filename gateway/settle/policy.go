@@ -35,7 +35,8 @@ func (d *Desk) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone boo
 			return connector.Outcome{To: to, Pause: o.Pause}
 		}
 	}
-	if cfg := l.Config(); !o.Again && (l.Account != "" || m.Expires != 0 && a.Code.Failure() == sms.Temporary && cfg.Retry.Lasts()) {
+	if cfg := l.Config(); !o.Again &&
+		(l.Account != "" || m.Expires != 0 && a.Code.Failure() == sms.Temporary && cfg.Retry.Lasts()) {
 		o.Again = goOn(cfg, m, a)
 	}
 	if o.Again {

@@ -15,7 +15,9 @@ import (
 // at another time: the first of a minute for each connector.
 func (d *Desk) logNotTaken(l *connector.Lane, m *sms.Message, a sms.Answer) {
 	if home := l.Home(); d.node.Storms.NotTaken.Next(home.Name, a.At) {
-		aboutMessage(d.node.Log.Warn(), l, m, a, AttemptsOf(m, a.Code, 0)).Msg("the peer did not take a message; it is sent again")
+		aboutMessage(d.node.Log.Warn(), l, m, a, AttemptsOf(m, a.Code, 0)).Msg(
+			"the peer did not take a message; it is sent again",
+		)
 	}
 }
 
@@ -23,7 +25,9 @@ func (d *Desk) logNotTaken(l *connector.Lane, m *sms.Message, a sms.Answer) {
 // each connector.
 func (d *Desk) logFailover(l, to *connector.Lane, m *sms.Message, a sms.Answer) {
 	if d.node.Storms.Failovers.Next(l.Home().Name, a.At) {
-		aboutMessage(d.node.Log.Warn(), l, m, a, AttemptsOf(m, a.Code, 0)).Str("to", route.Title(to)).Msg("the peer did not take a message; it goes to another target of its route")
+		aboutMessage(d.node.Log.Warn(), l, m, a, AttemptsOf(m, a.Code, 0)).Str("to", route.Title(to)).Msg(
+			"the peer did not take a message; it goes to another target of its route",
+		)
 	}
 }
 

@@ -134,5 +134,10 @@ func (d *Desk) endOutcome(_ *store.Batch, m *sms.Message, e *ending) {
 	if sent != 0 {
 		sent = d.node.Clock.Wall(sent)
 	}
-	d.keep.Unsettled.Outcomes.Note(store.Outcome{ID: m.ID, Code: a.Code, Attempts: e.Attempts, Status: a.Status, Sent: sent, At: d.node.Clock.Wall(a.At), Lane: store.HashOfLane(e.Lane), PeerID: a.PeerID})
+	d.keep.Unsettled.Outcomes.Note(
+		store.Outcome{
+			ID: m.ID, Code: a.Code, Attempts: e.Attempts, Status: a.Status, Sent: sent, At: d.node.Clock.Wall(a.At),
+			Lane: store.HashOfLane(e.Lane), PeerID: a.PeerID,
+		},
+	)
 }

@@ -155,7 +155,14 @@ func (d *Desk) Tried(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64
 	if !traced || n == lastSpan {
 		return
 	}
-	d.Traces.Exporter.Add([]telemetry.Span{p.attempt(m, n, keep.Ending{Lane: keep.LaneName(l), Peer: l.Home().Driver, Answer: a, Sent: sent}, d.node.Clock.Ahead())})
+	d.Traces.Exporter.Add(
+		[]telemetry.Span{
+			p.attempt(
+				m, n, keep.Ending{Lane: keep.LaneName(l), Peer: l.Home().Driver, Answer: a, Sent: sent},
+				d.node.Clock.Ahead(),
+			),
+		},
+	)
 }
 
 // Traceparent returns the header traceparent of a call that is an attempt of a message, empty if the message is not traced.
@@ -177,7 +184,8 @@ func (d *Desk) Told(m *sms.Message, took time.Duration, status int, failed strin
 	}
 	now := d.node.Clock.WallNow()
 	s := telemetry.Span{
-		Trace: p.trace, ID: telemetry.SpanOf(m.ID, n), Parent: p.root, Name: "webhook", Kind: telemetry.Client, Begin: now - int64(took), End: now,
+		Trace: p.trace, ID: telemetry.SpanOf(m.ID, n), Parent: p.root, Name: "webhook", Kind: telemetry.Client,
+		Begin: now - int64(took), End: now,
 		Failed: failed != "", Error: failed, Attributes: []telemetry.Attribute{telemetry.Number("pmg.attempt", int64(m.Sends))},
 	}
 	if status != 0 {
@@ -189,7 +197,8 @@ func (d *Desk) Told(m *sms.Message, took time.Duration, status int, failed strin
 // attempt returns the span of an attempt of a message.
 func (p *place) attempt(m *sms.Message, n uint8, e keep.Ending, ahead int64) telemetry.Span {
 	s := telemetry.Span{
-		Trace: p.trace, ID: telemetry.SpanOf(m.ID, n), Parent: p.root, Name: "send", Kind: telemetry.Client, Begin: e.Sent + ahead, End: e.Answer.At + ahead,
+		Trace: p.trace, ID: telemetry.SpanOf(m.ID, n), Parent: p.root, Name: "send", Kind: telemetry.Client,
+		Begin: e.Sent + ahead, End: e.Answer.At + ahead,
 		Attributes: append(answered(&e), telemetry.Number("pmg.attempt", int64(m.Sends))),
 	}
 	if code := e.Answer.Code; code != sms.OK {
@@ -212,7 +221,8 @@ func (t *Traces) spans(p place, m *sms.Message, e *keep.Ending, ahead, now int64
 		ended = e.Answer.At + ahead
 	}
 	all := []telemetry.Span{{
-		Trace: p.trace, ID: p.root, Parent: p.parent, Name: spanName(m.Kind), Kind: telemetry.Server, Begin: m.Arrived + ahead, End: ended, Attributes: t.attributes(m, e),
+		Trace: p.trace, ID: p.root, Parent: p.parent, Name: spanName(m.Kind), Kind: telemetry.Server,
+		Begin: m.Arrived + ahead, End: ended, Attributes: t.attributes(m, e),
 	}}
 	if e.State != events.Sent && e.State != events.Joined && e.State != events.Cut {
 		all[0].Failed, all[0].Error = true, e.State.String()+": "+e.Answer.Code.String()
@@ -228,7 +238,13 @@ func (t *Traces) spans(p place, m *sms.Message, e *keep.Ending, ahead, now int64
 		last.Answer.At = ended - ahead
 		all = append(all, p.attempt(m, n, last, ahead))
 	}
-	return append(all, telemetry.Span{Trace: p.trace, ID: telemetry.SpanOf(m.ID, waitSpan), Parent: p.root, Name: "wait", Kind: telemetry.Internal, Begin: m.Arrived + ahead, End: waited})
+	return append(
+		all,
+		telemetry.Span{
+			Trace: p.trace, ID: telemetry.SpanOf(m.ID, waitSpan), Parent: p.root, Name: "wait", Kind: telemetry.Internal,
+			Begin: m.Arrived + ahead, End: waited,
+		},
+	)
 }
 
 // spanName returns the name of the span of a message.

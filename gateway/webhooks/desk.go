@@ -99,7 +99,9 @@ func (d *Desk) Enable(account, operator string) []string {
 	for _, s := range d.all(account, "") {
 		if s.enable() {
 			enabled = append(enabled, s.lane.Endpoint)
-			d.node.Log.Info().Str("account", s.lane.Account).Str("endpoint", s.lane.Endpoint).Str("operator", operator).Msg("a client's server that was disabled is called again")
+			d.node.Log.Info().Str("account", s.lane.Account).Str("endpoint", s.lane.Endpoint).Str("operator", operator).Msg(
+				"a client's server that was disabled is called again",
+			)
 		}
 	}
 	return enabled
@@ -112,7 +114,9 @@ func (d *Desk) Retry(account, operator string) []string {
 	for _, s := range d.all(account, "") {
 		if s.retry() {
 			called = append(called, s.lane.Endpoint)
-			d.node.Log.Info().Str("account", s.lane.Account).Str("endpoint", s.lane.Endpoint).Str("operator", operator).Msg("an operator calls a client's server now")
+			d.node.Log.Info().Str("account", s.lane.Account).Str("endpoint", s.lane.Endpoint).Str("operator", operator).Msg(
+				"an operator calls a client's server now",
+			)
 		}
 	}
 	return called
@@ -142,8 +146,10 @@ func (d *Desk) Test(ctx context.Context, account string, fallback bool) (a Attem
 func (d *Desk) Problems() (lines []string) {
 	for _, r := range d.Rows("") {
 		if r.Disabled != nil {
-			lines = append(lines, fmt.Sprintf("the webhook of account %s at %s is not called any more, because it has answered 410 Gone: %d events wait; pmg webhooks enable %s has it called again",
-				r.Account, r.Endpoint, r.Waiting, r.Account))
+			lines = append(lines,
+				fmt.Sprintf("the webhook of account %s at %s is not called any more, because it has answered 410 Gone: "+
+					"%d events wait; pmg webhooks enable %s has it called again",
+					r.Account, r.Endpoint, r.Waiting, r.Account))
 		}
 	}
 	return lines

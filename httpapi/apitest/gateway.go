@@ -29,7 +29,9 @@ routes: []
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := gateway.New(cfg, zerolog.New(log), func(string, *config.Config) (protocols.Driver, error) { return httpsms.New(), nil })
+	g, err := gateway.New(
+		cfg, zerolog.New(log), func(string, *config.Config) (protocols.Driver, error) { return httpsms.New(), nil },
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,8 +79,8 @@ func (c *Claim) Release() {
 	c.octets = 0
 }
 
-// Read reads a body to its end, which may have most octets at most. declared is how many its client says that it has, -1 if it does
-// not say: these are taken before any is read.
+// Read reads a body to its end, which may have most octets at most. declared is how many its client says that it has, -1 if
+// it does not say: these are taken before any is read.
 func (c *Claim) Read(in io.Reader, declared, most int64) ([]byte, error) {
 	if declared > most {
 		return nil, ErrLarge

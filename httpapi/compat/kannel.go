@@ -61,8 +61,8 @@ func (c *Dialects) KannelRoutes(l *server.Listener, m *http.ServeMux) {
 	}
 }
 
-// mayAct reports whether a request has a method with which the clients of Kannel and Jasmin send. With others, a monitor that looks
-// (HEAD) or a browser that asks before it sends (OPTIONS) would submit the message.
+// mayAct reports whether a request has a method with which the clients of Kannel and Jasmin send. With others, a monitor
+// that looks (HEAD) or a browser that asks before it sends (OPTIONS) would submit the message.
 func mayAct(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodPost }
 
 // sendsms answers a request of Kannel's sendsms.
@@ -96,7 +96,8 @@ func (h *handler) sendsms() {
 		return
 	}
 	orders, refusal := s.Orders(h.dialects.gateway.Node.Clock.WallNow(), kannel.Defaults{
-		Senderless: h.x.Account.Config().RewriteIn() != nil || h.x.Connector.Config().RewriteIn() != nil, Service: h.x.Account.SystemID,
+		Senderless: h.x.Account.Config().RewriteIn() != nil || h.x.Connector.Config().RewriteIn() != nil,
+		Service:    h.x.Account.SystemID,
 	})
 	if refusal == nil && len(orders) > 0 && h.x.MayCall(kannel.Example(orders[0].Context.URL)) != nil {
 		h.notCalled(orders[0].Context.URL)
@@ -113,8 +114,12 @@ func (h *handler) sendsms() {
 // leftOut tells the operator that a request has receivers that are no numbers, now and then: its client is not told.
 func (h *handler) leftOut(receivers []string) {
 	if len(receivers) > 0 && h.dialects.gateway.Node.News.Is("left out: "+h.x.Account.SystemID) {
-		h.dialects.gateway.Node.Log.Warn().Str("account", h.x.Account.SystemID).Str("connector", h.x.Connector.Name).Int("receivers", len(receivers)).
-			Msg("receivers of a request were left out because they are no numbers, as Kannel does: the client must send digits, with + in front or without")
+		h.dialects.gateway.Node.Log.Warn().Str("account", h.x.Account.SystemID).Str("connector", h.x.Connector.Name).
+			Int("receivers", len(receivers)).
+			Msg(
+				"receivers of a request were left out because they are no numbers, as Kannel does: the client must send " +
+					"digits, with + in front or without",
+			)
 	}
 }
 
@@ -180,7 +185,11 @@ func later(a *httpsms.Answer) *httpsms.Answer {
 // notCalled tells the operator that a client has named a URL which its account does not allow, now and then.
 func (h *handler) notCalled(url string) {
 	if h.dialects.gateway.Node.News.Is("not called: " + h.x.Account.SystemID) {
-		h.dialects.gateway.Node.Log.Warn().Str("account", h.x.Account.SystemID).Str("connector", h.x.Connector.Name).Str("url", httpcall.WithoutQuery(url)).
-			Msg("a message was refused because its URL may not be called: add what it begins with to callback_urls of the account, or set callbacks: public")
+		h.dialects.gateway.Node.Log.Warn().Str("account", h.x.Account.SystemID).Str("connector", h.x.Connector.Name).
+			Str("url", httpcall.WithoutQuery(url)).
+			Msg(
+				"a message was refused because its URL may not be called: add what it begins with to callback_urls of " +
+					"the account, or set callbacks: public",
+			)
 	}
 }

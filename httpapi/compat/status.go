@@ -19,7 +19,9 @@ func (h *handler) showStatus(isXML bool) {
 		h.x.AnswerAsk(kannel.Unknown())
 		return
 	}
-	if !h.dialects.gateway.Logins.AskSecret(h.x.Request.Context(), h.x.Connector, h.x.Conn.Remote, kannel.StatusPassword(h.x.Request.URL.RawQuery), password) {
+	if !h.dialects.gateway.Logins.AskSecret(
+		h.x.Request.Context(), h.x.Connector, h.x.Conn.Remote, kannel.StatusPassword(h.x.Request.URL.RawQuery), password,
+	) {
 		h.x.AnswerAsk(kannel.StatusDenied(isXML))
 		return
 	}
@@ -36,7 +38,9 @@ type Status struct {
 }
 
 // NewStatus returns what makes it.
-func NewStatus(g *gateway.Gateway, addresses func(*connector.Connector) []netip.AddrPort, reached func(*connector.Connector) int64) *Status {
+func NewStatus(
+	g *gateway.Gateway, addresses func(*connector.Connector) []netip.AddrPort, reached func(*connector.Connector) int64,
+) *Status {
 	return &Status{gateway: g, meter: newMeter(g.Node.Clock.Now()), addresses: addresses, reached: reached}
 }
 
@@ -97,7 +101,8 @@ func (v *Status) ipOf(c *connector.Connector) string {
 func (v *Status) smsc(now int64, c *connector.Connector) *kannel.SMSC {
 	cfg := c.Config()
 	s := &kannel.SMSC{
-		Name: strings.ToUpper(cfg.Protocol) + ":" + strings.Join(cfg.AllAddresses(), ",") + ":" + cfg.SystemID, AdminID: c.Name, ID: c.Name,
+		Name:    strings.ToUpper(cfg.Protocol) + ":" + strings.Join(cfg.AllAddresses(), ",") + ":" + cfg.SystemID,
+		AdminID: c.Name, ID: c.Name,
 		Failed: int(c.Stats.Failed.Load()), Queued: int(c.Stats.Queued.Load()),
 	}
 	s.State, s.Online = v.stateOf(now, c)
@@ -105,7 +110,8 @@ func (v *Status) smsc(now int64, c *connector.Connector) *kannel.SMSC {
 	s.Received.Total, s.Sent.Total, s.ReportsReceived.Total = int(total.inbound), int(total.sent), int(total.receipts)
 	for i, ago := range [...]time.Duration{time.Minute, 5 * time.Minute} {
 		before, seconds := v.meter.before(now, ago, c)
-		s.Received.Rates[i] = float64(max(0, total.inbound-before.inbound)) / seconds // two counters make it, which are not read together
+		// two counters make it, which are not read together
+		s.Received.Rates[i] = float64(max(0, total.inbound-before.inbound)) / seconds
 		s.Sent.Rates[i] = float64(total.sent-before.sent) / seconds
 		s.ReportsReceived.Rates[i] = float64(total.receipts-before.receipts) / seconds
 	}

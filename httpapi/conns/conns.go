@@ -28,7 +28,9 @@ type Table struct {
 
 // NewTable makes a table with a limit, which may change.
 func NewTable(limit func() int) *Table {
-	return &Table{limit: limit, open: map[*Conn]struct{}{}, idle: list.New(), hosts: map[netip.Addr]int{}, accounts: map[string]int{}}
+	return &Table{
+		limit: limit, open: map[*Conn]struct{}{}, idle: list.New(), hosts: map[netip.Addr]int{}, accounts: map[string]int{},
+	}
 }
 
 // A Conn is a connection of the table.
@@ -54,8 +56,9 @@ func (t *Table) Len() int {
 // share returns how many connections an account or an address may have. Under ten there is no tenth to leave.
 func share(limit int) int { return limit - limit/10 }
 
-// Enter adds a connection of a host, which is not valid where it is not known yet. Where the host has its share it takes the place of an idle
-// one of the host, and where the table is full of an idle one of the account or host that has most. It returns nil if none of these is idle.
+// Enter adds a connection of a host, which is not valid where it is not known yet. Where the host has its share it takes
+// the place of an idle one of the host, and where the table is full of an idle one of the account or host that has most. It
+// returns nil if none of these is idle.
 func (t *Table) Enter(c net.Conn, host netip.Addr) *Conn {
 	t.mu.Lock()
 	limit, replaced := t.limit(), (*Conn)(nil)
@@ -91,8 +94,8 @@ func (t *Table) longestIdle(match func(*Conn) bool) *Conn {
 	return nil
 }
 
-// ofLargest returns the connection that has been idle for longest among those of the account, or host without a login, that has most. Those whose
-// clients a proxy has not named yet are not among them.
+// ofLargest returns the connection that has been idle for longest among those of the account, or host without a login, that
+// has most. Those whose clients a proxy has not named yet are not among them.
 func (t *Table) ofLargest() (found *Conn) {
 	most := 0
 	for e := t.idle.Front(); e != nil; e = e.Next() {
@@ -122,8 +125,8 @@ func (c *Conn) From(host netip.Addr) bool {
 	return true
 }
 
-// LogIn notes whose connection it is. It reports false if the account has its share, and none of the others is idle: then the connection
-// must be closed behind its request.
+// LogIn notes whose connection it is. It reports false if the account has its share, and none of the others is idle: then
+// the connection must be closed behind its request.
 func (c *Conn) LogIn(account string) bool {
 	t := c.table
 	t.mu.Lock()

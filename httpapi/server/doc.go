@@ -1,5 +1,5 @@
-// Package server reads the requests of a connector of protocol http and writes their answers, whatever their dialect: connections,
-// logins, bodies, and the pdu log.
+// Package server reads the requests of a connector of protocol http and writes their answers, whatever their dialect:
+// connections, logins, bodies, and the pdu log.
 //
 // # Goroutines
 //

@@ -51,7 +51,8 @@ func (l *Listener) Begin(w http.ResponseWriter, r *http.Request) *Exchange {
 	}
 	x.Conn.Await(r.ContentLength != 0)
 	if len(r.TransferEncoding) > 0 && len(x.Connector.Config().Proxies) > 0 {
-		w.Header().Set("Connection", "close") // net/http does not say whether there was a length, too: the proxy may have read that
+		// net/http does not say whether there was a length, too: the proxy may have read that
+		w.Header().Set("Connection", "close")
 	}
 	x.Extend()
 	x.ID = "r" + strconv.FormatUint(uint64(x.number), 16) + "-" + rand.Text()[:10]
@@ -59,8 +60,8 @@ func (l *Listener) Begin(w http.ResponseWriter, r *http.Request) *Exchange {
 	return x
 }
 
-// Extend gives the client as long as a PDU may take from now on to send, and as long again to take the answer. A body of a client that has
-// not logged in on the connection may take as long as a login.
+// Extend gives the client as long as a PDU may take from now on to send, and as long again to take the answer. A body of a
+// client that has not logged in on the connection may take as long as a login.
 func (x *Exchange) Extend() {
 	patience := x.gateway.Node.Config().Limits.PDUTimeout
 	c := http.NewResponseController(x.Writer)
@@ -117,8 +118,8 @@ func (x *Exchange) enter(a *account.Account, code sms.Code) bool {
 // CloseBehind closes the connection behind the answer.
 func (x *Exchange) CloseBehind() { x.Writer.Header().Set("Connection", "close") }
 
-// Certificate returns the identity of the request's client by its certificate. It reports false for one that would not be taken any more,
-// though the connection began with it.
+// Certificate returns the identity of the request's client by its certificate. It reports false for one that would not be
+// taken any more, though the connection began with it.
 func (x *Exchange) Certificate() (id tlsfiles.Identity, ok bool) {
 	t := x.Request.TLS
 	if t == nil || len(t.VerifiedChains) == 0 {
@@ -154,8 +155,8 @@ func (x *Exchange) Trace(o *httpsms.Order) {
 	o.Context.Parent = x.gateway.Settler.Parent(x.Request.Header["Traceparent"])
 }
 
-// ReadBody reads the body of the request, of most octets at most, while there is room for it among those of an account; "" is of clients
-// who have not logged in. Whoever has called it calls end.
+// ReadBody reads the body of the request, of most octets at most, while there is room for it among those of an account; ""
+// is of clients who have not logged in. Whoever has called it calls end.
 func (x *Exchange) ReadBody(most int64, account string) ([]byte, error) {
 	x.claim = x.bodies.Claim(account)
 	b, err := x.claim.Read(http.MaxBytesReader(httpfault.Under(x.Writer), x.Request.Body, most+1), x.Request.ContentLength, most)
@@ -179,14 +180,17 @@ func (x *Exchange) End() {
 
 // Head returns the request for a dialect, without its body.
 func (x *Exchange) Head() *httpsms.Request {
-	return &httpsms.Request{Method: x.Request.Method, Path: x.Request.URL.Path, Query: x.Request.URL.RawQuery, Header: x.Request.Header}
+	return &httpsms.Request{
+		Method: x.Request.Method, Path: x.Request.URL.Path, Query: x.Request.URL.RawQuery, Header: x.Request.Header,
+	}
 }
 
-// BeginStream notes a request that lasts, in the table of its connector, from which the caller removes it. may reports whether the login of
-// its client still holds; cut is called when it must end. It reports false if none may begin.
+// BeginStream notes a request that lasts, in the table of its connector, from which the caller removes it. may reports
+// whether the login of its client still holds; cut is called when it must end. It reports false if none may begin.
 func (x *Exchange) BeginStream(kind string, may func() bool, cut func()) (*streams.Stream, bool) {
 	s := &streams.Stream{
-		Number: x.number, Remote: x.Conn.Remote, Account: x.Account.SystemID, Kind: kind, Opened: x.gateway.Node.Clock.Now(), May: may, Cut: cut,
+		Number: x.number, Remote: x.Conn.Remote, Account: x.Account.SystemID, Kind: kind, Opened: x.gateway.Node.Clock.Now(),
+		May: may, Cut: cut,
 	}
 	s.Heard.Store(s.Opened)
 	return s, x.Connector.Streams.Begin(s)
@@ -227,8 +231,8 @@ const (
 	lingerOctets = 2 << 20
 )
 
-// linger reads what comes of a body that nobody wants, so that its client, which may still send, reads the answer: octets that nobody
-// reads have the system reset the connection, and the client lose it.
+// linger reads what comes of a body that nobody wants, so that its client, which may still send, reads the answer: octets
+// that nobody reads have the system reset the connection, and the client lose it.
 func (x *Exchange) linger() {
 	c := http.NewResponseController(x.Writer)
 	if c.Flush() == nil && c.SetReadDeadline(time.Now().Add(lingerTime)) == nil {

@@ -41,8 +41,14 @@ type Listener struct {
 }
 
 // Listen opens the sockets of a connector, unless they are open. handler makes what answers its requests.
-func Listen(g *gateway.Gateway, c *connector.Connector, opened []sock.Listening, bodies *body.Room, handler func(*Listener) http.Handler) (*Listener, error) {
-	l := &Listener{gateway: g, Connector: c, open: conns.NewTable(func() int { return c.Config().Instances }), bodies: bodies, Log: NewLog(c, &g.Node.Clock)}
+func Listen(
+	g *gateway.Gateway, c *connector.Connector, opened []sock.Listening, bodies *body.Room,
+	handler func(*Listener) http.Handler,
+) (*Listener, error) {
+	l := &Listener{
+		gateway: g, Connector: c, open: conns.NewTable(func() int { return c.Config().Instances }), bodies: bodies,
+		Log: NewLog(c, &g.Node.Clock),
+	}
 	for _, o := range opened {
 		s, err := o.Listener()
 		if err != nil {
@@ -129,7 +135,9 @@ func (l *Listener) Close() {
 func (l *Listener) refuse(c net.Conn, again bool) {
 	if again && l.Connector.TLS() == nil {
 		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
-		_, _ = c.Write([]byte("HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"))
+		_, _ = c.Write(
+			[]byte("HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
+		)
 	}
 	_ = c.Close()
 }
@@ -150,7 +158,8 @@ type trust struct {
 	until time.Time // zero: it is not taken
 }
 
-// trusts reports whether a configuration takes the certificates that the client has shown. They are looked at again only with another one.
+// trusts reports whether a configuration takes the certificates that the client has shown. They are looked at again only
+// with another one.
 func (c *conn) trusts(by *tls.Config, shown []*x509.Certificate) bool {
 	found := c.trust.Load()
 	if found == nil || found.by != by {

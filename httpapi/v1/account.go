@@ -24,7 +24,8 @@ func (h *handler) getAccount() {
 		Counters     sms.Counters[int64] `json:"counters"`
 	}{a.SystemID, a.Rate, a.Burst, a.MaxParts, a.MaxSchedule.String(), a.MaxScheduled, sms.Counters[int64]{
 		Scheduled: t.Scheduled.Load(), Parked: t.Parked.Load(), Memory: t.Memory.Load(), Accepted: t.Accepted.Load(),
-		Refused: t.Refused.Load(), Sent: t.Sent.Load(), Failed: t.Failed.Load(), Cancelled: t.Cancelled.Load(), Expired: t.Expired.Load(),
+		Refused: t.Refused.Load(), Sent: t.Sent.Load(), Failed: t.Failed.Load(), Cancelled: t.Cancelled.Load(),
+		Expired: t.Expired.Load(),
 	}})
 }
 
@@ -50,7 +51,9 @@ func problemPage(r *http.Request) []byte {
 		if k.Retry > 0 {
 			retry = fmt.Sprintf("The same request may succeed after %d s (Retry-After).", k.Retry)
 		}
-		return fmt.Appendf(nil, "<!doctype html><html lang=en><meta charset=utf-8><title>%s</title>\n<h1>%s</h1>\n<p><code>%s</code>, status %d\n<p>%s\n<p>%s\n",
+		return fmt.Appendf(nil,
+			"<!doctype html><html lang=en><meta charset=utf-8><title>%s</title>\n<h1>%s</h1>\n<p><code>%s</code>, "+
+				"status %d\n<p>%s\n<p>%s\n",
 			k.Name, html.EscapeString(k.Title), k.Name, k.Status, html.EscapeString(k.Doc), retry)
 	}
 	return nil
@@ -60,7 +63,9 @@ func problemPage(r *http.Request) []byte {
 func (h *handler) unknown(m *http.ServeMux) {
 	var allowed []string
 	for _, method := range [...]string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {
-		if _, pattern := m.Handler(&http.Request{Method: method, Host: h.x.Request.Host, URL: h.x.Request.URL}); strings.Contains(pattern, " ") {
+		if _, pattern := m.Handler(
+			&http.Request{Method: method, Host: h.x.Request.Host, URL: h.x.Request.URL},
+		); strings.Contains(pattern, " ") {
 			allowed = append(allowed, method)
 		}
 	}

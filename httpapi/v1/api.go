@@ -86,7 +86,11 @@ func (a *API) with(l *server.Listener, scope string, handle func(*handler)) http
 			return
 		}
 		if h.x.Crowded {
-			h.problem(own.NewProblem("unavailable", "the account has as many connections as one account may: all but a tenth of instances"))
+			h.problem(
+				own.NewProblem(
+					"unavailable", "the account has as many connections as one account may: all but a tenth of instances",
+				),
+			)
 			return
 		}
 		h.limits()
@@ -236,7 +240,12 @@ func (h *handler) postMessage() {
 		h.problem(own.NewProblem("internal", err.Error()))
 		return
 	}
-	h.x.Answer(&httpsms.Answer{Status: http.StatusAccepted, ContentType: "application/json", Header: [][2]string{{"Location", "/v1/messages/" + a.ID}}, Body: append(out, '\n')})
+	h.x.Answer(
+		&httpsms.Answer{
+			Status: http.StatusAccepted, ContentType: "application/json",
+			Header: [][2]string{{"Location", "/v1/messages/" + a.ID}}, Body: append(out, '\n'),
+		},
+	)
 	h.x.LogRequest(httpsms.Submit, &m.Order, http.StatusAccepted, result.ID)
 }
 

@@ -68,7 +68,10 @@ func (p *Pulls) beginStream(s *eventStream) *own.Problem {
 	case len(of.streams) >= mostStreams:
 		return own.NewProblem("too-many-streams", fmt.Sprintf("%d streams of the account go on", mostStreams))
 	case of.waiting >= mostPulls || of.room() < mostPulled:
-		return own.NewProblem("rate-limited", fmt.Sprintf("%d requests wait, or too many of %d events were not acknowledged", mostPulls, mostHeld))
+		return own.NewProblem(
+			"rate-limited",
+			fmt.Sprintf("%d requests wait, or too many of %d events were not acknowledged", mostPulls, mostHeld),
+		)
 	}
 	of.waiting++
 	of.streams[s] = struct{}{}
@@ -118,7 +121,8 @@ func (p *Pulls) endStream(s *eventStream, l *connector.Lane, rest []*connector.S
 	}
 }
 
-// left returns the stream that a client has left whose last event is that one, nil if nobody knows, and which of its events that is.
+// left returns the stream that a client has left whose last event is that one, nil if nobody knows, and which of its events
+// that is.
 func (of *pulled) left(last string) (s *eventStream, number int) {
 	if h := of.held[last]; h.stream != nil {
 		return h.stream, h.number
@@ -221,8 +225,9 @@ func (h *handler) streamEvents(most int) {
 	}
 	p, _ := h.api.pulls.open(l, most) // if the gateway ends, so does the stream
 	t := &eventWriter{
-		w: h.x.Writer, out: c, stream: s, pull: p, pulls: h.api.pulls, now: h.api.gateway.Node.Clock.Now, patience: h.api.gateway.Node.Config().Limits.PDUTimeout,
-		may: h.mayStream, event: func(m *sms.Message) own.Event { return h.told(l, m) },
+		w: h.x.Writer, out: c, stream: s, pull: p, pulls: h.api.pulls, now: h.api.gateway.Node.Clock.Now,
+		patience: h.api.gateway.Node.Config().Limits.PDUTimeout,
+		may:      h.mayStream, event: func(m *sms.Message) own.Event { return h.told(l, m) },
 	}
 	defer func() {
 		p.shut()

@@ -34,7 +34,9 @@ func (h *handler) listMessages() {
 		return
 	case err != nil:
 		if h.api.gateway.Node.News.Is("list failed") {
-			h.api.gateway.Node.Log.Error().Err(err).Str("account", h.x.Account.SystemID).Msg("cannot list the messages of an account")
+			h.api.gateway.Node.Log.Error().Err(err).Str("account", h.x.Account.SystemID).Msg(
+				"cannot list the messages of an account",
+			)
 		}
 		h.problem(own.NewProblem("unavailable", ""))
 		return

@@ -80,7 +80,8 @@ func known(o *operate.Known) own.Known {
 		taken = !f.Untaken
 	}
 	k := own.KnownOf(o.Result.ID, source, dest, v.Context, own.StateOf(o.Result.State, taken), v.Arrived, v.DeliverAt, 0)
-	k.At, k.Connector, k.SMSCID, k.Parts, k.NetworkError = own.At(o.Result.Since), string(v.By), string(v.PeerID), int(max(f.Parts, sms.PartsOf(v.Context))), string(f.Err)
+	k.At, k.Connector, k.SMSCID = own.At(o.Result.Since), string(v.By), string(v.PeerID)
+	k.Parts, k.NetworkError = int(max(f.Parts, sms.PartsOf(v.Context))), string(f.Err)
 	k.SMSCStatus, k.Reason = httpsms.AnswerOf(f.Answer)
 	return k
 }

@@ -310,7 +310,12 @@ func (h *handler) getEvents() {
 	wait, waitErr := time.ParseDuration(cmp.Or(query.Get("wait"), "0s"))
 	switch {
 	case err != nil || limit < 1 || limit > mostPulled || waitErr != nil || wait < 0 || wait > longestWait:
-		h.problem(own.NewProblem("invalid-message", fmt.Sprintf("limit must be from 1 to %d, and wait a duration up to %s", mostPulled, longestWait)))
+		h.problem(
+			own.NewProblem(
+				"invalid-message",
+				fmt.Sprintf("limit must be from 1 to %d, and wait a duration up to %s", mostPulled, longestWait),
+			),
+		)
 		return
 	case !a.Pull:
 		h.problem(own.NewProblem("forbidden", "the account does not fetch events: pull is false"))
@@ -324,7 +329,12 @@ func (h *handler) getEvents() {
 	room, ok := all.begin(a.SystemID)
 	if !ok {
 		h.x.CloseBehind()
-		h.problem(own.NewProblem("rate-limited", fmt.Sprintf("%d requests wait, or %d events were fetched and not acknowledged", mostPulls, mostHeld)))
+		h.problem(
+			own.NewProblem(
+				"rate-limited",
+				fmt.Sprintf("%d requests wait, or %d events were fetched and not acknowledged", mostPulls, mostHeld),
+			),
+		)
 		return
 	}
 	var slots []*connector.Slot
@@ -365,7 +375,10 @@ func (h *handler) told(l *connector.Lane, m *sms.Message) own.Event {
 	defer end()
 	event := own.EventOf(e)
 	event.ID = webhook.EventID(m)
-	h.api.events.Log(l, m, e, &httpsms.Call{Method: h.x.Request.Method, URL: h.x.Request.URL.Path}, httpcall.Outcome{Status: http.StatusOK})
+	h.api.events.Log(
+		l, m, e, &httpsms.Call{Method: h.x.Request.Method, URL: h.x.Request.URL.Path},
+		httpcall.Outcome{Status: http.StatusOK},
+	)
 	return event
 }
 

@@ -48,7 +48,8 @@ func (h *handler) stream() {
 	var lines [][]byte
 	for {
 		var err error
-		if h.x.Extend(); life.Reason() == 0 { // Stop sets its deadlines after it has closed Over: either it is seen, or they count
+		// Stop sets its deadlines after it has closed Over: either it is seen, or they count
+		if h.x.Extend(); life.Reason() == 0 {
 			lines, err = readLines(in, lines[:0])
 			life.Heard.Store(h.api.gateway.Node.Clock.Now())
 		}

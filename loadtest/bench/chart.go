@@ -109,7 +109,9 @@ func (c *chart) draw(points []Point, format string) ([]byte, error) {
 	p := plot.New()
 	p.Title.Text, p.Title.Padding = c.Title, vg.Points(8)
 	p.X.Label.Text = "connections"
-	for _, style := range []*text.Style{&p.Title.TextStyle, &p.X.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle} {
+	for _, style := range []*text.Style{
+		&p.Title.TextStyle, &p.X.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle,
+	} {
 		style.Font.Variant = "Sans"
 	}
 	p.Legend.TextStyle.Font.Size = vg.Points(10)

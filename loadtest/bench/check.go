@@ -45,7 +45,10 @@ func (r *Results) Checks() (all []Check) {
 	all = append(all, r.relayChecks()...)
 	all = append(all, r.storeChecks()...)
 	if r.Echo != nil {
-		all = append(all, Check{Target: "latency 1x1, submit / TCP echo, p50", Value: p50(r.Echo.Gateway) / p50(r.Echo.Echo), Limit: 2})
+		all = append(
+			all,
+			Check{Target: "latency 1x1, submit / TCP echo, p50", Value: p50(r.Echo.Gateway) / p50(r.Echo.Echo), Limit: 2},
+		)
 	}
 	for _, i := range r.Isolated {
 		if i.Architecture == Pipeline {
@@ -128,7 +131,10 @@ func (r *Results) flatChecks() (all []Check) {
 			grown = max(grown, slices.Max(v)-slices.Min(v))
 		}
 		if most > 1 {
-			all = append(all, Check{fmt.Sprintf("%s of the pipeline, most - least over 1 to %d connections", m, most), grown, flatSlack, false})
+			all = append(
+				all,
+				Check{fmt.Sprintf("%s of the pipeline, most - least over 1 to %d connections", m, most), grown, flatSlack, false},
+			)
 		}
 	}
 	return all
@@ -144,7 +150,13 @@ func (r *Results) relayChecks() (all []Check) {
 		}{{LogsNothing, 2}, {LogsPDUs, 3.5}} {
 			gateway := find(r.Relay, Setting{Pipeline, one.logs, connections, 10, ""})
 			if relay != nil && gateway != nil {
-				all = append(all, Check{fmt.Sprintf("CPU per message %dx10 %s, pipeline / HAProxy", connections, one.logs), ratio(gateway, relay, CPU), one.most, false})
+				all = append(
+					all,
+					Check{
+						fmt.Sprintf("CPU per message %dx10 %s, pipeline / HAProxy", connections, one.logs),
+						ratio(gateway, relay, CPU), one.most, false,
+					},
+				)
 			}
 		}
 	}

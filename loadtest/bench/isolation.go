@@ -99,7 +99,9 @@ func (o *Options) isolated(ctx context.Context, architecture string, beside neig
 	}
 	defer silent.Close()
 	s := Setting{architecture, LogsNothing, calmConnections, 10, ""}
-	c, err := startGateway(ctx, o.gateway(architecture), gatewayConfig{Setting: s, Sink: sink.Addr(), Sessions: 4, Silent: silent.Addr()})
+	c, err := startGateway(
+		ctx, o.gateway(architecture), gatewayConfig{Setting: s, Sink: sink.Addr(), Sessions: 4, Silent: silent.Addr()},
+	)
 	if err != nil {
 		return l, err
 	}

@@ -54,7 +54,8 @@ requests under way; medians of %d rounds, architectures in turn. Compare figures
 ## Summary
 
 `, "`bin/pmgbench --all --report docs/bench --markdown docs/bench.md`", "`"+path.Join(chartsDir, "index.html")+"`",
-		r.Began.Format(time.DateOnly), r.Machine.CPU, r.Machine.Cores, r.Machine.System, r.Machine.Go, r.Version, r.Messages, r.Rounds)
+		r.Began.Format(time.DateOnly), r.Machine.CPU, r.Machine.Cores, r.Machine.System, r.Machine.Go, r.Version, r.Messages,
+		r.Rounds)
 	for _, s := range r.findings() {
 		fmt.Fprintf(&b, "- %s\n", s)
 	}
@@ -86,7 +87,9 @@ func section(b *bytes.Buffer, t titled) {
 	if len(t.Grid.Rows) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n## %s\n\n| %s |\n|%s\n", t.Title, strings.Join(t.Grid.Head, " | "), strings.Repeat("---|", len(t.Grid.Head)))
+	fmt.Fprintf(
+		b, "\n## %s\n\n| %s |\n|%s\n", t.Title, strings.Join(t.Grid.Head, " | "), strings.Repeat("---|", len(t.Grid.Head)),
+	)
 	for _, row := range t.Grid.Rows {
 		fmt.Fprintf(b, "| %s |\n", strings.Join(row, " | "))
 	}

@@ -85,7 +85,10 @@ func (r *Results) WriteCSV(w io.Writer) error {
 	_ = c.Write(head) // Error returns its error
 	for _, p := range slices.Concat(r.Points, r.Relay, r.Stores) {
 		for round, s := range p.Samples {
-			line := []string{p.Architecture, p.Logs, strconv.Itoa(p.Connections), strconv.Itoa(p.Window), p.Store, strconv.Itoa(round + 1)}
+			line := []string{
+				p.Architecture, p.Logs, strconv.Itoa(p.Connections), strconv.Itoa(p.Window), p.Store,
+				strconv.Itoa(round + 1),
+			}
 			for _, v := range s {
 				line = append(line, strconv.FormatFloat(v, 'g', 6, 64))
 			}

@@ -35,7 +35,10 @@ type snapshot struct {
 // runGateway measures a gateway once.
 func (o *Options) runGateway(ctx context.Context, s Setting) (*run, error) {
 	return o.run(ctx, s, func(sink string) (*child, error) {
-		return startGateway(ctx, o.gateway(s.Architecture), gatewayConfig{Setting: s, Protocol: o.Protocol, Sink: sink, Sessions: o.smscSessions(s)})
+		return startGateway(
+			ctx, o.gateway(s.Architecture),
+			gatewayConfig{Setting: s, Protocol: o.Protocol, Sink: sink, Sessions: o.smscSessions(s)},
+		)
 	})
 }
 

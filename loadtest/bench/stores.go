@@ -47,7 +47,8 @@ func (r *Results) describeStores(add func(string, ...any)) {
 			continue
 		}
 		m, p := memory.Median(), pebble.Median()
-		add("With %s at %dx%d, messages that are on disk before they are answered arrive at %.0f a second instead of %.0f (%.2f times), each for %s of CPU time instead of %s, and are answered within %.0f µs instead of %.0f µs (p50).",
+		add("With %s at %dx%d, messages that are on disk before they are answered arrive at %.0f a second instead of "+
+			"%.0f (%.2f times), each for %s of CPU time instead of %s, and are answered within %.0f µs instead of %.0f µs (p50).",
 			memory.Architecture, memory.Connections, memory.Window, p[Throughput], m[Throughput], p[Throughput]/m[Throughput],
 			fmt.Sprintf("%.2f µs", p[CPU]), fmt.Sprintf("%.2f µs", m[CPU]), p[P50], m[P50])
 	}

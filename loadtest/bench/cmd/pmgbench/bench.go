@@ -85,7 +85,10 @@ error: the exit status is 1 only when a run failed or lost messages.`,
 	s.StringVar(&f.gateway, "gateway", "", "the `pmg` that runs the pipeline (default: the one in the directory of pmgbench)")
 	s.StringVar(&f.Protocol, "protocol", "smpp", "the protocol of clients and SMSC: smpp or ucp; the results do not name it")
 	s.StringSliceVar(&f.Architectures, "architectures", []string{bench.Pipeline, bench.Classic}, "the architectures to compare")
-	s.StringSliceVar(&f.Logs, "logs", []string{bench.LogsNothing, bench.LogsPDUs, bench.LogsAll}, "the amounts to log: none, pdulog, or debug with pdu log")
+	s.StringSliceVar(
+		&f.Logs, "logs", []string{bench.LogsNothing, bench.LogsPDUs, bench.LogsAll},
+		"the amounts to log: none, pdulog, or debug with pdu log",
+	)
 	s.IntSliceVar(&f.Connections, "connections", []int{1, 2, 4, 16, 64, 256}, "how many connections")
 	s.IntSliceVar(&f.Windows, "windows", []int{1, 10}, "submits unanswered on each, on either side of the gateway")
 	s.Int64Var(&f.Messages, "messages", 200_000, "messages in a run; fewer where connections x windows is below 20")

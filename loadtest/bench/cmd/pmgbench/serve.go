@@ -68,7 +68,9 @@ func serve(cmd *cobra.Command, architecture, file string) error {
 }
 
 // run runs the gateway that a configuration describes, until ctx is done or it fails.
-func run(ctx context.Context, cfg *config.Config, start func(*gateway.Gateway) (gateway.Engine, error), out io.Writer) (err error) {
+func run(
+	ctx context.Context, cfg *config.Config, start func(*gateway.Gateway) (gateway.Engine, error), out io.Writer,
+) (err error) {
 	level, err := zerolog.ParseLevel(cfg.Log.Level)
 	if err != nil {
 		return fmt.Errorf("cannot log: %w", err)
