@@ -139,7 +139,7 @@ func TakesLong(w http.ResponseWriter) {
 
 // withWaiting returns the stories that were found, the last one first, and before them those of messages that wait for a
 // number and came before the time that was searched.
-func withWaiting(ctx context.Context, desk *operate.Desk, q story.Query, found *story.Found) (all []*story.Story) {
+func withWaiting(ctx context.Context, desk *operate.Operations, q story.Query, found *story.Found) (all []*story.Story) {
 	number := strings.TrimPrefix(strings.TrimPrefix(q.What, "+"), "00")
 	if q.What != "" && !pdulog.MessageID(q.What) {
 		known := map[string]bool{}

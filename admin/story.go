@@ -160,7 +160,9 @@ func storyPDU(d *pdulog.Decoder, e *pdulog.Entry, texts bool) (p StoryPDU) {
 }
 
 // eachStored calls f for messages of the store with ids from from on, until the context ends.
-func eachStored(ctx context.Context, desk *operate.Desk, sel operate.Selection, from uint64, f func(*operate.StoredMessage)) {
+func eachStored(
+	ctx context.Context, desk *operate.Operations, sel operate.Selection, from uint64, f func(*operate.StoredMessage),
+) {
 	for {
 		page, err := desk.ListStored(sel, from, mostFound)
 		if err != nil || ctx.Err() != nil {
@@ -177,7 +179,7 @@ func eachStored(ctx context.Context, desk *operate.Desk, sel operate.Selection, 
 
 // receiptsOf returns the receipts and events about a message of an account that wait, or were not taken in time. They have come
 // after it.
-func receiptsOf(ctx context.Context, desk *operate.Desk, id uint64, account string) (all []operate.StoredMessage) {
+func receiptsOf(ctx context.Context, desk *operate.Operations, id uint64, account string) (all []operate.StoredMessage) {
 	if account == "" {
 		return nil
 	}

@@ -37,15 +37,15 @@ type Gateway struct {
 	Node     *node.Node
 	Keeper   *keep.Keeper
 	Table    *route.Table
-	Logins   *login.Desk
-	Convert  *convert.Desk
-	Receipts *receipts.Desk
-	Settler  *settle.Desk
-	Intake   *intake.Desk
-	Operate  *operate.Desk
-	Sessions *session.Desk
-	Requests *request.Desk
-	Webhooks *webhooks.Desk
+	Logins   *login.Logins
+	Convert  *convert.Converter
+	Receipts *receipts.Matcher
+	Settler  *settle.Settler
+	Intake   *intake.Checker
+	Operate  *operate.Operations
+	Sessions *session.Sessions
+	Requests *request.Requests
+	Webhooks *webhooks.Webhooks
 
 	onCommit atomic.Pointer[func(upTo store.Position, err error)]
 	unread   atomic.Pointer[string] // which messages of earlier runs cannot be read; nil: none
@@ -65,7 +65,7 @@ func New(
 ) (*Gateway, error) {
 	shared := node.New(cfg, log)
 	g := &Gateway{
-		Node: shared, Keeper: keep.New(shared), Logins: login.NewDesk(shared), drivers: drivers,
+		Node: shared, Keeper: keep.New(shared), Logins: login.New(shared), drivers: drivers,
 		registry: account.NewRegistry(),
 	}
 	if cfg.PDULog.Enabled {
@@ -75,14 +75,14 @@ func New(
 	g.Keeper.IDs.Store(uint64(time.Now().UnixMicro()))
 	policy := &connector.Policy{Notes: g.Keeper, Bodies: g.Keeper} // the rest follows before there is a lane
 	g.Table = route.NewTable(shared, g.Keeper, g.Logins, policy)
-	g.Convert = convert.NewDesk(shared, g.Table)
-	g.Receipts = receipts.NewDesk(shared, g.Keeper, g.Table)
-	g.Settler = settle.NewDesk(shared, g.Keeper, g.Table, g.Convert, g.Receipts)
-	g.Intake = intake.NewDesk(shared, g.Keeper, g.Table, g.Convert, g.Receipts, g.Settler)
-	g.Operate = operate.NewDesk(shared, g.Keeper, g.Table, g.Receipts, g.Settler, g.Intake)
-	g.Sessions = session.NewDesk(shared, g.Keeper, g.Table, g.Logins, g.Convert, g.Receipts, g.Intake, g.Operate)
-	g.Requests = request.NewDesk(shared, g.Keeper, g.Table, g.Intake, g.Receipts)
-	g.Webhooks = webhooks.NewDesk(shared)
+	g.Convert = convert.New(shared, g.Table)
+	g.Receipts = receipts.New(shared, g.Keeper, g.Table)
+	g.Settler = settle.New(shared, g.Keeper, g.Table, g.Convert, g.Receipts)
+	g.Intake = intake.New(shared, g.Keeper, g.Table, g.Convert, g.Receipts, g.Settler)
+	g.Operate = operate.New(shared, g.Keeper, g.Table, g.Receipts, g.Settler, g.Intake)
+	g.Sessions = session.New(shared, g.Keeper, g.Table, g.Logins, g.Convert, g.Receipts, g.Intake, g.Operate)
+	g.Requests = request.New(shared, g.Keeper, g.Table, g.Intake, g.Receipts)
+	g.Webhooks = webhooks.New(shared)
 	policy.Settler, policy.Router, policy.Links = g.Settler, g.Table, g.Sessions
 	g.Keeper.Open(store.NewMemory(), g.committed)
 	for i := range cfg.Connectors {
@@ -184,7 +184,7 @@ func (g *Gateway) Scheduled() int64 { return g.Node.Origins.Scheduled() }
 
 // Close closes the store and the pdu logs.
 func (g *Gateway) Close() error {
-	g.Node.Storms.SumUp(&g.Node.Log, math.MaxInt64)
+	g.Node.LogLimits.SumUp(&g.Node.Log, math.MaxInt64)
 	err := g.closeStore()
 	if g.pdulogs != nil {
 		err = errors.Join(err, g.pdulogs.Close())

@@ -13,5 +13,5 @@ func (g *Gateway) SeeClock(now int64) {
 	})
 	g.Intake.EndJoining(now)
 	g.lookAtFiles(now)
-	g.Node.Storms.SumUp(&g.Node.Log, now-node.SampleTime)
+	g.Node.LogLimits.SumUp(&g.Node.Log, now-node.SampleTime)
 }

@@ -232,7 +232,7 @@ func (w *courier) judge(t *attempt) (unsent bool, a sms.Answer) {
 		g, cfg := w.smsc.gateway, w.smsc.connector.Config()
 		g.Receipts.NoteAnswer(g.Receipts.Of(cfg), cfg, m, a.PeerID)
 	case sms.Timeout:
-		if w.smsc.gateway.Node.News.Is("not understood: " + w.smsc.connector.Name) {
+		if w.smsc.gateway.Node.Repeats.First("not understood: " + w.smsc.connector.Name) {
 			w.smsc.gateway.Node.Log.Warn().Str("connector", w.smsc.connector.Name).Str("id", sms.FormatID(m.ID)).
 				Int("status", answer.Status).
 				Msg(

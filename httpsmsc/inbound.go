@@ -34,7 +34,7 @@ func callback(x *server.Exchange, v *SMSC, name, kind string) {
 	c := v.current.Load().form
 	r := x.Head()
 	if !c.Admits(r, x.Conn.Remote.Addr()) {
-		if v.gateway.Node.News.Is("callback: " + name) {
+		if v.gateway.Node.Repeats.First("callback: " + name) {
 			v.gateway.Node.Log.Warn().Str("connector", name).Stringer("remote", x.Conn.Remote).Msg(
 				"a callback of an SMS centre was refused: it does not show callbacks.secret, or comes from another " +
 					"address than callbacks.networks",

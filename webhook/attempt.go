@@ -20,7 +20,7 @@ func (c *courier) note(o httpcall.Outcome, d *delivery, m *sms.Message, e *https
 // refused warns the operator, now and then, that a server does not take an event.
 func (c *courier) refused(m *sms.Message, e *httpsms.Event, o httpcall.Outcome) httpcall.Outcome {
 	g := c.service.gateway
-	if g.Node.News.Is("call: " + c.lane.Account + " " + c.lane.Endpoint) {
+	if g.Node.Repeats.First("call: " + c.lane.Account + " " + c.lane.Endpoint) {
 		g.Node.Log.Warn().Str("account", c.lane.Account).Str("endpoint", c.lane.Endpoint).Str("id", sms.FormatID(e.ID)).
 			Int("status", o.Status).Int64("waiting", c.lane.Queued.Load()).Int("attempts", int(m.Attempts)+1).
 			Msg("a client's server was not told what became of a message: " + c.lane.Endpoint + " " + o.Err)

@@ -30,7 +30,7 @@ func (c *courier) answers(m *sms.Message, e *httpsms.Event, r *reply) {
 	result := g.Requests.Submit(
 		c.service.ctx, from, []request.Item{{Fill: order.Fill, Key: "reply to " + id, Payload: sha256.Sum256([]byte(id))}},
 	)[0]
-	if result.Code != sms.OK && g.Node.News.Is("reply: "+a.SystemID) {
+	if result.Code != sms.OK && g.Node.Repeats.First("reply: "+a.SystemID) {
 		g.Node.Log.Warn().Str("account", a.SystemID).Str("id", sms.FormatID(m.ID)).Stringer("reason", result.Code).
 			Str("step", result.Step).
 			Msg("what a client's server has replied to a message from a mobile was not sent")

@@ -29,7 +29,7 @@ const Text = "message"
 // each address. Lines have no texts of messages, and no passwords.
 type Audit struct {
 	log  zerolog.Logger
-	news node.News
+	news node.Repeats
 }
 
 // NewAudit returns an audit log in a file, or in the gateway's own log if there is none.
@@ -140,7 +140,7 @@ func (a *Audit) Handler(h http.Handler) http.Handler {
 		}
 		one.write = func() { a.write(r, one) }
 		h.ServeHTTP(one, r.WithContext(context.WithValue(r.Context(), deedKey, one)))
-		if known := one.caller.Scope != None; one.isAct && (known || a.news.Is(network(r.RemoteAddr))) {
+		if known := one.caller.Scope != None; one.isAct && (known || a.news.First(network(r.RemoteAddr))) {
 			a.write(r, one)
 		}
 	})

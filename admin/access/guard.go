@@ -115,7 +115,7 @@ type Guard struct {
 
 	tokens func() []config.Token
 	log    zerolog.Logger
-	news   node.News // refusals, by where they come from
+	news   node.Repeats // refusals, by where they come from
 }
 
 // NewGuard returns a guard that knows the tokens which a function returns, and sessions.
@@ -236,7 +236,7 @@ func network(from string) string {
 
 // refused logs a refusal, once a minute for each network.
 func (g *Guard) refused(r *http.Request, why string) {
-	if g.news.Is(network(r.RemoteAddr)) {
+	if g.news.First(network(r.RemoteAddr)) {
 		g.log.Warn().Str("from", r.RemoteAddr).Str("path", r.URL.Path).Str("reason", why).Msg("a request to admin was refused")
 	}
 }

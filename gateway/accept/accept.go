@@ -74,7 +74,7 @@ type Matcher interface {
 type Acceptor[T any] struct {
 	executor Executor[T]
 	keep     *keep.Keeper
-	desk     *intake.Desk
+	desk     *intake.Checker
 	intake   *intake.Intake
 	matcher  Matcher
 	counts   *receipts.Counters[atomic.Int64]
@@ -85,7 +85,7 @@ type Acceptor[T any] struct {
 }
 
 // New makes an acceptor that takes block message ids at a time.
-func New[T any](k *keep.Keeper, i *intake.Desk, r *receipts.Desk, block uint64, x Executor[T]) *Acceptor[T] {
+func New[T any](k *keep.Keeper, i *intake.Checker, r *receipts.Matcher, block uint64, x Executor[T]) *Acceptor[T] {
 	return &Acceptor[T]{executor: x, keep: k, desk: i, intake: i.NewIntake(block), matcher: r, counts: &r.Counts}
 }
 

@@ -125,8 +125,8 @@ func newRig(t *testing.T, durable bool) *rig {
 		d.Store = store.NewMemory()
 		g.Keeper.Open(d, func(store.Position, error) {})
 	}
-	c, r := convert.NewDesk(g.Node, g.Table), receipts.NewDesk(g.Node, g.Keeper, g.Table)
-	i := intake.NewDesk(g.Node, g.Keeper, g.Table, c, r, settle.NewDesk(g.Node, g.Keeper, g.Table, c, r))
+	c, r := convert.New(g.Node, g.Table), receipts.New(g.Node, g.Keeper, g.Table)
+	i := intake.New(g.Node, g.Keeper, g.Table, c, r, settle.New(g.Node, g.Keeper, g.Table, c, r))
 	x := &executor{answers: map[string]Outcome{}}
 	a := New(g.Keeper, i, r, 1, x)
 	m := &matcher{}
@@ -248,7 +248,7 @@ func TestWork(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, false)
 	code := sms.OK
-	does := func(_ *intake.Desk, _ int64, s *intake.Submission) intake.Verdict {
+	does := func(_ *intake.Checker, _ int64, s *intake.Submission) intake.Verdict {
 		s.Work = func() sms.Code { return code }
 		return intake.Later
 	}

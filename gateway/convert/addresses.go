@@ -9,7 +9,7 @@ import (
 
 // RewriteIn applies the in rules of a session's connector and account to a message that has arrived. A receipt is not
 // refused, because an SMSC would send it again and again.
-func (d *Desk) RewriteIn(l *connector.Source, m *sms.Message) sms.Code {
+func (d *Converter) RewriteIn(l *connector.Source, m *sms.Message) sms.Code {
 	connector, account := rulesIn(l)
 	if connector == nil && account == nil {
 		return sms.OK
@@ -40,7 +40,7 @@ func rulesIn(l *connector.Source) (connector, account *rewrite.Rules) {
 // change, because it may be sent again, by another connector. If an address would be too long,
 // the destination is left out, so that the peer refuses the message. A receipt of a client's
 // message has the addresses that the client wrote, and stays as it is.
-func (d *Desk) outgoing(to *connector.Source, stored, m *sms.Message) *sms.Message {
+func (d *Converter) outgoing(to *connector.Source, stored, m *sms.Message) *sms.Message {
 	var account *rewrite.Rules
 	if to.Account != nil {
 		account = to.Account.Config().RewriteOut()
@@ -64,7 +64,7 @@ func (d *Desk) outgoing(to *connector.Source, stored, m *sms.Message) *sms.Messa
 // CheckLeaving returns why a message cannot leave by an out connector with the addresses that its rules make: BadSource if
 // it has no sender and requests of the connector have one, BadDestination if its recipient is a national number of an
 // unknown type.
-func (d *Desk) CheckLeaving(to *connector.Connector, m *sms.Message) sms.Code {
+func (d *Converter) CheckLeaving(to *connector.Connector, m *sms.Message) sms.Code {
 	if len(m.Source().Addr) > 0 && !isNational(m.Dest()) {
 		return sms.OK
 	}
@@ -94,7 +94,7 @@ func isNational(a sms.Address) bool {
 const longestShort = 6
 
 // getAddresses returns the addresses of a message, for rules to change.
-func (d *Desk) getAddresses(m *sms.Message) *rewrite.Addresses {
+func (d *Converter) getAddresses(m *sms.Message) *rewrite.Addresses {
 	a, ok := d.addresses.Get().(*rewrite.Addresses)
 	if !ok {
 		a = &rewrite.Addresses{}
@@ -121,7 +121,7 @@ func applyBoth(first, second *rewrite.Rules, a *rewrite.Addresses) (refusal sms.
 
 // RewriteOperation applies the rules to an operation's addresses that the addresses of its
 // messages have passed. Rules behind one that refuses them are left out.
-func (d *Desk) RewriteOperation(l *connector.Link, o *protocols.Operation) {
+func (d *Converter) RewriteOperation(l *connector.Link, o *protocols.Operation) {
 	connector, account := rulesIn(&l.Source)
 	if connector == nil && account == nil {
 		return

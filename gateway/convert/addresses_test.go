@@ -9,12 +9,12 @@ import (
 	"pmg/sms"
 )
 
-func newDesk(t *testing.T, options string) *Desk {
+func newDesk(t *testing.T, options string) *Converter {
 	g := roomtest.New(t, roomtest.Operator(options))
-	return NewDesk(g.Node, g.Table)
+	return New(g.Node, g.Table)
 }
 
-func newMessage(d *Desk, kind sms.Kind, dest string) *sms.Message {
+func newMessage(d *Converter, kind sms.Kind, dest string) *sms.Message {
 	m := d.node.Messages.Get()
 	m.ID, m.Kind = 7, kind
 	m.Set(sms.Address{}, sms.Address{TON: 1, NPI: 1, Addr: []byte(dest)}, []byte("text"))

@@ -4,6 +4,6 @@
 //
 // # Start reading
 //
-// desk.go, encode.go (read and written), text.go, long.go and overlong.go (parts), lost.go (between protocols),
+// converter.go, encode.go (read and written), text.go, long.go and overlong.go (parts), lost.go (between protocols),
 // addresses.go.
 package convert

@@ -7,7 +7,7 @@ import (
 )
 
 // Message reads the message of a session's PDU.
-func (d *Desk) Message(now int64, l *connector.Link, p protocols.PDU, m *sms.Message) sms.Code {
+func (d *Converter) Message(now int64, l *connector.Link, p protocols.PDU, m *sms.Message) sms.Code {
 	ahead := d.node.Clock.Ahead()
 	code := l.Session.Message(now+ahead, p, m)
 	if m.Kind != sms.Receipt {
@@ -23,7 +23,7 @@ func (d *Desk) Message(now int64, l *connector.Link, p protocols.PDU, m *sms.Mes
 }
 
 // Unreport makes a receipt of a connector's peer the message from a mobile that it is.
-func (d *Desk) Unreport(from *connector.Connector, m *sms.Message) {
+func (d *Converter) Unreport(from *connector.Connector, m *sms.Message) {
 	m.Unreport()
 	nameAlphabet(from, m)
 }
@@ -41,7 +41,7 @@ func nameAlphabet(from *connector.Connector, m *sms.Message) {
 // Leaving returns what a peer is sent of a message: m, or a copy with the fields, the addresses and the
 // text that its connector makes of it, which the caller releases. The caller is the only user of m during the
 // call. It takes no session: what a session makes of the result is its PDU.
-func (d *Desk) Leaving(to *connector.Source, m *sms.Message) *sms.Message {
+func (d *Converter) Leaving(to *connector.Source, m *sms.Message) *sms.Message {
 	out := m
 	if m.Protocol() != to.Connector.Protocol {
 		out = d.crossing(to.Connector, m)
@@ -52,7 +52,7 @@ func (d *Desk) Leaving(to *connector.Source, m *sms.Message) *sms.Message {
 // Encode fills p with the request that carries m to the peer of a session. The caller is
 // the only user of m during the call. p's slices point into m, or into the copy of it that
 // Encode returns, which the caller releases when it does not use p any more.
-func (d *Desk) Encode(now int64, l *connector.Link, p protocols.PDU, m *sms.Message, sequence uint32) (copied *sms.Message) {
+func (d *Converter) Encode(now int64, l *connector.Link, p protocols.PDU, m *sms.Message, sequence uint32) (copied *sms.Message) {
 	if _, native := m.NativePart(); len(native) > 0 && m.Protocol() == l.Connector.Protocol {
 		d.countDropped(l, m)
 	}
@@ -77,7 +77,7 @@ func (d *Desk) Encode(now int64, l *connector.Link, p protocols.PDU, m *sms.Mess
 
 // EncodeSlot fills p with the request of a slot that is about to leave: what carries its
 // message, as Encode says, or an operation.
-func (d *Desk) EncodeSlot(now int64, slot *connector.Slot, p protocols.PDU) (copied *sms.Message) {
+func (d *Converter) EncodeSlot(now int64, slot *connector.Slot, p protocols.PDU) (copied *sms.Message) {
 	l, m := slot.Link, slot.Message
 	if slot.Inquiry == nil {
 		return d.Encode(now, l, p, m, slot.Sequence)

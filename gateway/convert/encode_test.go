@@ -44,7 +44,7 @@ func (s *clockSession) Encode(_ int64, _ protocols.PDU, m *sms.Message, _ uint32
 func TestWallClockSteps(t *testing.T) {
 	const hour = 3600 * second
 	for _, step := range []int64{0, hour, -hour, 30 * second} {
-		d := NewDesk(node.New(&config.Config{}, zerolog.Nop()), nil)
+		d := New(node.New(&config.Config{}, zerolog.Nop()), nil)
 		d.node.Clock.WallClock = func() time.Time { return time.Unix(0, now+step) }
 		d.node.Clock.See(now)
 		s := &clockSession{read: now + step + 60*second} // in a minute, by the wall clock
@@ -69,7 +69,7 @@ pdulog: {enabled: false}
 connectors:
   - {name: caller, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret, rewrite: [{out: destination, add: "00"}]}
 `, func(string) protocols.Driver { return toy.New() })
-	d := NewDesk(g.Node, g.Table)
+	d := New(g.Node, g.Table)
 	to := &connector.Source{Connector: d.table.Connector("caller")}
 	to.Connector.Protocol++ // than that of the message
 	m := newMessage(d, sms.Submit, "49170")

@@ -13,7 +13,7 @@ import (
 
 // parts returns how many parts the text of a message is sent in to the peers of a lane. It
 // returns sms.BadLength if there would be too many.
-func (d *Desk) parts(f *fit.Form, m *sms.Message) (uint8, sms.Code) {
+func (d *Converter) parts(f *fit.Form, m *sms.Message) (uint8, sms.Code) {
 	c := d.converters.Get().(*fit.Converter)
 	defer d.converters.Put(c)
 	n, ok := c.Parts(f, m)
@@ -24,7 +24,7 @@ func (d *Desk) parts(f *fit.Form, m *sms.Message) (uint8, sms.Code) {
 }
 
 // mostParts returns how many parts a message may be sent in. Those of an SMSC have no account.
-func (d *Desk) mostParts(m *sms.Message) int {
+func (d *Converter) mostParts(m *sms.Message) int {
 	if a := d.table.Account(m.Origin.Account); a != nil {
 		return a.MaxParts
 	}
@@ -33,7 +33,7 @@ func (d *Desk) mostParts(m *sms.Message) int {
 
 // Split returns the parts of a message that Fit has found to be too long, and releases it; nil if it
 // stays whole after all, because the options have changed while it waited for room.
-func (d *Desk) Split(f *fit.Form, m *sms.Message) []*sms.Message {
+func (d *Converter) Split(f *fit.Form, m *sms.Message) []*sms.Message {
 	c := d.converters.Get().(*fit.Converter)
 	n, ok := c.Parts(f, m)
 	d.converters.Put(c)
@@ -45,7 +45,7 @@ func (d *Desk) Split(f *fit.Form, m *sms.Message) []*sms.Message {
 }
 
 // partsFor returns the parts of a message, of which it says how many there are, and releases it.
-func (d *Desk) partsFor(f *fit.Form, m *sms.Message) []*sms.Message {
+func (d *Converter) partsFor(f *fit.Form, m *sms.Message) []*sms.Message {
 	c := d.converters.Get().(*fit.Converter)
 	defer d.converters.Put(c)
 	n := m.Parts

@@ -12,7 +12,7 @@ import (
 
 // Cross makes a message that comes in ready for a lane whose peers speak another protocol. With
 // a code other than OK the message must be refused.
-func (d *Desk) Cross(lane *connector.Lane, m *sms.Message) sms.Code {
+func (d *Converter) Cross(lane *connector.Lane, m *sms.Message) sms.Code {
 	home := lane.Home()
 	if m.Protocol() == home.Protocol {
 		return sms.OK
@@ -23,7 +23,7 @@ func (d *Desk) Cross(lane *connector.Lane, m *sms.Message) sms.Code {
 
 // Refuses returns the code with which the message of a slot is answered if it must not leave by
 // that, or sms.OK. One that is too long is cut in Settle.
-func (d *Desk) Refuses(slot *connector.Slot) sms.Code {
+func (d *Converter) Refuses(slot *connector.Slot) sms.Code {
 	c, m := leavesBy(slot), slot.Message
 	if d.mustCut(slot) {
 		return sms.BadLength
@@ -48,7 +48,7 @@ func refusal(driver protocols.Driver, lacks protocols.Lost) sms.Code {
 }
 
 // countDropped counts what a message loses because its peer speaks an older version of the protocol.
-func (d *Desk) countDropped(l *connector.Link, m *sms.Message) {
+func (d *Converter) countDropped(l *connector.Link, m *sms.Message) {
 	dropper, ok := l.Session.(protocols.Dropper)
 	if !ok {
 		return
@@ -66,7 +66,7 @@ func (d *Desk) countDropped(l *connector.Link, m *sms.Message) {
 // crossing returns a message that is ready for a connector of another protocol, and counts what
 // it loses: m, or a copy if it has a native part. The message itself stays as it is, because its
 // size is counted while it is queued.
-func (d *Desk) crossing(c *connector.Connector, m *sms.Message) *sms.Message {
+func (d *Converter) crossing(c *connector.Connector, m *sms.Message) *sms.Message {
 	if _, native := m.NativePart(); len(native) > 0 {
 		m = d.node.Messages.Copy(m)
 	}
@@ -79,7 +79,7 @@ func (d *Desk) crossing(c *connector.Connector, m *sms.Message) *sms.Message {
 }
 
 // countLost counts rows of a driver's table.
-func (d *Desk) countLost(c *connector.Connector, m *sms.Message, rows []protocols.Loss, lost protocols.Lost) {
+func (d *Converter) countLost(c *connector.Connector, m *sms.Message, rows []protocols.Loss, lost protocols.Lost) {
 	for n := range lost.All() {
 		if loss := &rows[n]; c.Stats.FieldsLost.Add(loss) {
 			d.node.Log.Warn().Str("connector", c.Name).Str("id", sms.FormatID(m.ID)).Str("field", loss.Field).
@@ -93,7 +93,7 @@ func (d *Desk) countLost(c *connector.Connector, m *sms.Message, rows []protocol
 
 // leave makes a message ready for the peers of a connector of another protocol. It returns what remains
 // in the native part, and what the connector's driver cannot write.
-func (d *Desk) leave(c *connector.Connector, m *sms.Message) (left, lacks protocols.Lost) {
+func (d *Converter) leave(c *connector.Connector, m *sms.Message) (left, lacks protocols.Lost) {
 	if from := d.table.DriverOf(m.Protocol()); from != nil { // somebody speaks it still
 		left = from.Leave(m)
 	}

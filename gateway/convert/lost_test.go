@@ -27,7 +27,7 @@ routes: [{to: operator}]
 		}
 		return smpp.New(smpp.Options{})
 	})
-	d := NewDesk(g.Node, g.Table)
+	d := New(g.Node, g.Table)
 	operator := d.table.Connector("operator")
 	lane := d.table.LaneOf(operator)
 	f := func(native []byte, copied bool, lost int64) {

@@ -10,7 +10,7 @@ import (
 // mustCut reports whether the message of a slot is too long for the peer, because it was accepted
 // for another one, or the options have changed since, or the session speaks a version of its
 // protocol that has no field for long texts. Others were cut when they were accepted.
-func (d *Desk) mustCut(slot *connector.Slot) bool {
+func (d *Converter) mustCut(slot *connector.Slot) bool {
 	m := slot.Message
 	if slot.Inquiry != nil || m.Parts > 1 || m.Kind == sms.Receipt {
 		return false
@@ -43,7 +43,7 @@ func leavesBy(slot *connector.Slot) *connector.Connector {
 
 // CutFor returns the parts that a message is sent in to peers of a form, converted for them. It
 // returns none for one that need not or cannot be cut.
-func (d *Desk) CutFor(f *fit.Form, m *sms.Message) (parts []*sms.Message) {
+func (d *Converter) CutFor(f *fit.Form, m *sms.Message) (parts []*sms.Message) {
 	whole := d.node.Messages.Copy(m)
 	defer func() {
 		if len(parts) == 0 {

@@ -14,7 +14,7 @@ import (
 
 // A rig is a desk for clients of SMPP and an SMSC, with the drivers of their protocols.
 type rig struct {
-	*Desk
+	*Converter
 	*roomtest.Ground
 	operator *connector.Connector
 	lane     *connector.Lane
@@ -37,7 +37,7 @@ routes: [{to: operator}]
 		}
 		return smpp.New(smpp.Options{})
 	})
-	r := &rig{Desk: NewDesk(g.Node, g.Table), Ground: g, operator: g.Table.Connector("operator")}
+	r := &rig{Converter: New(g.Node, g.Table), Ground: g, operator: g.Table.Connector("operator")}
 	r.lane = g.Table.LaneOf(r.operator)
 	return r
 }

@@ -8,7 +8,7 @@ import (
 
 // Fit makes the text of a message one that the peers of a lane take. A text that is certainly too
 // long is not looked at.
-func (d *Desk) Fit(lane *connector.Lane, m *sms.Message) (code sms.Code) {
+func (d *Converter) Fit(lane *connector.Lane, m *sms.Message) (code sms.Code) {
 	f := lane.Home().Form()
 	if f.Splits(m) && f.LeastParts(m) > d.mostParts(m) {
 		return sms.BadLength
@@ -38,7 +38,7 @@ func (d *Desk) Fit(lane *connector.Lane, m *sms.Message) (code sms.Code) {
 
 // countWhole notes how many short messages the SMSC makes of a text that it gets whole, for the client that hears of it. It
 // refuses a text that becomes more than it may.
-func (d *Desk) countWhole(f *fit.Form, m *sms.Message) (code sms.Code) {
+func (d *Converter) countWhole(f *fit.Form, m *sms.Message) (code sms.Code) {
 	cut, n := *f, uint8(0)
 	if cut.Long = fit.Split8; cut.Splits(m) {
 		if n, code = d.parts(&cut, m); n < 2 {
@@ -57,7 +57,7 @@ func (d *Desk) countWhole(f *fit.Form, m *sms.Message) (code sms.Code) {
 // text, a copy, unless m is one of the message that is stored. A copy is needed only if the
 // message came to its lane from another one, if the options have changed since
 // it came in, or if an account is logged in on connectors whose texts differ.
-func (d *Desk) suited(to *connector.Connector, stored, m *sms.Message) *sms.Message {
+func (d *Converter) suited(to *connector.Connector, stored, m *sms.Message) *sms.Message {
 	f := to.Form()
 	if f.Reads.Has(m.Alphabet) || m.Kind == sms.Receipt {
 		return m
@@ -73,7 +73,7 @@ func (d *Desk) suited(to *connector.Connector, stored, m *sms.Message) *sms.Mess
 // is converted to UCS-2: the message was accepted already, or it comes from an SMSC, and
 // is better delivered like this than lost. A part of a long message in UCS-2 stays so if it can,
 // because mobiles join parts of one alphabet.
-func (d *Desk) convert(f *fit.Form, m *sms.Message, mayRefuse bool) fit.Result {
+func (d *Converter) convert(f *fit.Form, m *sms.Message, mayRefuse bool) fit.Result {
 	c := d.converters.Get().(*fit.Converter)
 	defer d.converters.Put(c)
 	if f.Missing == fit.Refuse && !mayRefuse {
@@ -92,7 +92,7 @@ func (d *Desk) convert(f *fit.Form, m *sms.Message, mayRefuse bool) fit.Result {
 }
 
 // Join makes one message of the parts of a long one, and reports whether they fit together.
-func (d *Desk) Join(parts []*sms.Message, m *sms.Message) bool {
+func (d *Converter) Join(parts []*sms.Message, m *sms.Message) bool {
 	c := d.converters.Get().(*fit.Converter)
 	defer d.converters.Put(c)
 	return c.Join(parts, m)

@@ -12,7 +12,7 @@ const defaultParked = 10_000
 
 // mayPark reports whether another message of its account may be parked beside others that are about
 // to be. They wait until an operator decides, and are on no lane's account.
-func (d *Desk) mayPark(m *sms.Message, others *Several) bool {
+func (d *Checker) mayPark(m *sms.Message, others *Several) bool {
 	limit := int64(defaultParked)
 	if a := d.table.Account(m.Origin.Account); a != nil {
 		limit = int64(a.MaxParked)
@@ -25,12 +25,12 @@ func (d *Desk) mayPark(m *sms.Message, others *Several) bool {
 }
 
 // parks reports whether a message that no route leads anywhere is accepted, and put aside.
-func (d *Desk) parks(m *sms.Message) bool {
+func (d *Checker) parks(m *sms.Message) bool {
 	return m.Kind != sms.Receipt && d.node.Config().NoRoute == config.Park
 }
 
 // IsAside notes that a message which waits in no lane was stored.
-func (d *Desk) IsAside(a keep.Accepted) {
+func (d *Checker) IsAside(a keep.Accepted) {
 	if a.Aside() == store.Orphan {
 		d.receipts.Orphans.Keep(a.Message)
 	}

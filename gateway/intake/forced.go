@@ -7,7 +7,7 @@ import (
 
 // forceReceipts has a client's message ask for receipts of its final state, if its account is to
 // get those of all its messages.
-func (d *Desk) forceReceipts(m *sms.Message) {
+func (d *Checker) forceReceipts(m *sms.Message) {
 	if !d.table.ForcesReceipts() || m.Kind != sms.Submit {
 		return
 	}

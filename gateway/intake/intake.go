@@ -9,7 +9,7 @@ import (
 // An Intake accepts messages: each gets an id, and is counted in its lane and in the
 // gateway's memory. It is not safe for concurrent use.
 type Intake struct {
-	desk     *Desk
+	desk     *Checker
 	id, last uint64 // of the block that is in use
 	block    uint64
 
@@ -29,7 +29,7 @@ type counted struct {
 // NewIntake makes an Intake that takes block message ids at a time. With more than one
 // Intake, only blocks of 1 keep ids in the order of arrival. With blocks of 1 messages
 // are counted immediately and not at Flush.
-func (d *Desk) NewIntake(block uint64) *Intake { return &Intake{desk: d, block: block} }
+func (d *Checker) NewIntake(block uint64) *Intake { return &Intake{desk: d, block: block} }
 
 // Fits reports whether a message's share has room for it, and for each of its parts.
 func (i *Intake) Fits(a keep.Accepted) bool {

@@ -29,7 +29,7 @@ type joining struct {
 
 // Join takes a message that is a part of a long one, if its lane is to have that whole. It
 // reports false for any other message, which goes to its lane.
-func (d *Desk) Join(now int64, a keep.Accepted) bool {
+func (d *Checker) Join(now int64, a keep.Accepted) bool {
 	m := a.Message
 	if m.Kind == sms.Receipt || m.Parts > 1 || m.Offset != 0 || m.Flags&sms.Scheduled != 0 || d.node.Draining() {
 		return false
@@ -76,7 +76,7 @@ func joinedBy(s *connector.Share) string {
 
 // joinAll gives a lane the message that parts make together. If they do not fit together,
 // they are sent as they came.
-func (d *Desk) joinAll(now int64, parts []keep.Accepted) {
+func (d *Checker) joinAll(now int64, parts []keep.Accepted) {
 	at := leading(parts)
 	whole := parts[at]
 	m := whole.Message
@@ -113,7 +113,7 @@ func leading(parts []keep.Accepted) int {
 
 // endJoined ends parts that are joined, and, in the same commit, stores the whole message,
 // which then goes to its lane. whole is nil for a part that came twice.
-func (d *Desk) endJoined(now int64, whole *keep.Accepted, parts []keep.Accepted) {
+func (d *Checker) endJoined(now int64, whole *keep.Accepted, parts []keep.Accepted) {
 	durable := d.keep.Durable()
 	var o keep.Own
 	if whole != nil {
@@ -136,7 +136,7 @@ func (d *Desk) endJoined(now int64, whole *keep.Accepted, parts []keep.Accepted)
 }
 
 // addJoined ends parts, and stores the whole message in the place of the one whose record it takes.
-func (d *Desk) addJoined(b *store.Batch, now int64, whole *keep.Accepted, parts []keep.Accepted) {
+func (d *Checker) addJoined(b *store.Batch, now int64, whole *keep.Accepted, parts []keep.Accepted) {
 	durable, ahead := d.keep.Durable(), d.node.Clock.Ahead()
 	if durable && whole != nil {
 		b.ReplaceOwn(whole.Message, keep.LaneName(whole.Share.Lane))
@@ -154,14 +154,14 @@ func (d *Desk) addJoined(b *store.Batch, now int64, whole *keep.Accepted, parts 
 }
 
 // sendParts gives lanes parts as they came.
-func (d *Desk) sendParts(parts []keep.Accepted) {
+func (d *Checker) sendParts(parts []keep.Accepted) {
 	for _, p := range parts {
 		d.keep.Outgoing.Give(keep.Own{Share: p.Share, Message: p.Message, Placed: true})
 	}
 }
 
 // giveUp sends the parts of messages whose time is over as they came.
-func (d *Desk) giveUp(j *joining, now int64) {
+func (d *Checker) giveUp(j *joining, now int64) {
 	for parts, ok := j.joiner.Expire(now); ok; parts, ok = j.joiner.Expire(now) {
 		d.sendParts(parts)
 	}
@@ -169,7 +169,7 @@ func (d *Desk) giveUp(j *joining, now int64) {
 
 // EndJoining sends the parts whose time is over as they came, and all parts while the
 // gateway is stopping.
-func (d *Desk) EndJoining(now int64) {
+func (d *Checker) EndJoining(now int64) {
 	j := &d.joining
 	j.mu.Lock()
 	defer j.mu.Unlock()

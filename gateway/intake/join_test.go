@@ -21,7 +21,7 @@ import (
 // A joinRig is a desk whose lane to the operator wants whole messages. Nobody dispatches for it, so that what
 // would go to the lane stays in outgoing.
 type joinRig struct {
-	*Desk
+	*Checker
 	t     *testing.T
 	share *connector.Share
 	id    uint64
@@ -29,7 +29,7 @@ type joinRig struct {
 
 func newJoinRig(t *testing.T) *joinRig {
 	d := newDesk(t, roomtest.Operator("long_messages: join"))
-	return &joinRig{Desk: d, t: t, share: shareOf(d, "client")}
+	return &joinRig{Checker: d, t: t, share: shareOf(d, "client")}
 }
 
 // part gives the desk a part that holds a place, and reports whether it is kept.
@@ -268,7 +268,7 @@ func TestJoinKeepsClientsApart(t *testing.T) {
 	t.Parallel()
 	r := newJoinRig(t)
 	r.part(now, 1, 2, 1, "a")
-	r.share = shareOf(r.Desk, "other")
+	r.share = shareOf(r.Checker, "other")
 	r.part(now, 1, 2, 2, "b")
 	if o, _ := r.keep.Outgoing.Waiting(); len(o) != 0 {
 		t.Errorf("joined are %q", o[0].Message.Text())
@@ -280,7 +280,7 @@ func TestJoinBySAR(t *testing.T) {
 	t.Parallel()
 	driver := func(string) protocols.Driver { return smpp.New(smpp.Options{}) }
 	d := deskOn(roomtest.With(t, roomtest.Operator("long_messages: join"), driver))
-	r := &joinRig{Desk: d, t: t, share: shareOf(d, "client")}
+	r := &joinRig{Checker: d, t: t, share: shareOf(d, "client")}
 	for number := range uint8(2) {
 		r.part(now, 1, 2, number+1, "", func(m *sms.Message) {
 			m.Flags = 0
@@ -304,7 +304,7 @@ func TestJoinedEvents(t *testing.T) {
 	if err := d.settler.OpenEvents(); err != nil {
 		t.Fatal(err)
 	}
-	r := &joinRig{Desk: d, t: t, share: shareOf(d, "client")}
+	r := &joinRig{Checker: d, t: t, share: shareOf(d, "client")}
 	r.part(now, 1, 2, 2, "b")
 	r.part(now, 1, 2, 2, "b")
 	r.part(now, 1, 2, 1, "a", func(m *sms.Message) { m.Notify = sms.NotifySuccess })

@@ -62,7 +62,7 @@ func (i *Intake) Undo(from *connector.Connector, a keep.Accepted) {
 
 // split puts the parts of each message that Fit has found to be too long for its lane in the
 // place of the message.
-func (d *Desk) split(first keep.Accepted, more []keep.Accepted) (keep.Accepted, []keep.Accepted) {
+func (d *Checker) split(first keep.Accepted, more []keep.Accepted) (keep.Accepted, []keep.Accepted) {
 	all := make([]keep.Accepted, 0, len(more)+int(first.Message.Parts)+1)
 	all = d.appendParts(all, first)
 	for _, a := range more {
@@ -71,7 +71,7 @@ func (d *Desk) split(first keep.Accepted, more []keep.Accepted) (keep.Accepted, 
 	return all[0], all[1:]
 }
 
-func (d *Desk) appendParts(all []keep.Accepted, a keep.Accepted) []keep.Accepted {
+func (d *Checker) appendParts(all []keep.Accepted, a keep.Accepted) []keep.Accepted {
 	m := a.Message
 	if m.Parts < 2 || a.Share == nil {
 		m.Parts = 0

@@ -14,7 +14,7 @@ func (p *place) message(text string) keep.Accepted {
 	m := p.node.Messages.Get()
 	m.Origin = p.node.Origins.Of("client", "clients")
 	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, []byte(text))
-	return keep.Accepted{Message: m, Share: shareOf(p.Desk, "client")}
+	return keep.Accepted{Message: m, Share: shareOf(p.Checker, "client")}
 }
 
 // Messages of one PDU have ids in a row, by which their receipts come together; each part of a text that is too long takes a
@@ -49,7 +49,7 @@ func TestEnter(t *testing.T) {
 			}
 			all = append(all, a)
 		}
-		share := shareOf(p.Desk, "client")
+		share := shareOf(p.Checker, "client")
 		var more []keep.Accepted
 		if len(all) > 1 {
 			more = all[1:]
@@ -179,10 +179,10 @@ func TestLog(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "", "", "", `[{from: operator, to: {account: client}}, {to: operator}]`)
 	s := p.submission(Submitted, sms.Submit, nil)
-	p.LogWaits(now, s.From, shareOf(p.Desk, "client"))
-	p.LogWaits(now, s.From, shareOf(p.Desk, "client"))
+	p.LogWaits(now, s.From, shareOf(p.Checker, "client"))
+	p.LogWaits(now, s.From, shareOf(p.Checker, "client"))
 	login(p, s)
-	p.LogRefused(now, s.From, &p.node.Storms.Invalid, "message refused: reason")
+	p.LogRefused(now, s.From, &p.node.LogLimits.Invalid, "message refused: reason")
 	lines := strings.Split(strings.TrimSpace(p.log.String()), "\n")
 	if len(lines) < 2 || !strings.Contains(lines[0], "message answered late: the queue for connector operator is full") {
 		t.Errorf("the log says %q", lines)

@@ -8,7 +8,7 @@ import (
 
 // LogRefused logs why a message of a session was not accepted, or not immediately, for the first
 // of a minute on each connector.
-func (d *Desk) LogRefused(now int64, from *connector.Source, sort *node.Sampled, why string) {
+func (d *Checker) LogRefused(now int64, from *connector.Source, sort *node.Sampled, why string) {
 	if !sort.Next(from.Connector.Name, now) {
 		return
 	}
@@ -20,7 +20,7 @@ func (d *Desk) LogRefused(now int64, from *connector.Source, sort *node.Sampled,
 }
 
 // LogNoRoom logs that there was no room for a message of a session.
-func (d *Desk) LogNoRoom(now int64, from *connector.Source, s *connector.Share) {
+func (d *Checker) LogNoRoom(now int64, from *connector.Source, s *connector.Share) {
 	why := "message refused: " + fullQueue(s)
 	switch {
 	case d.node.Memory.Full():
@@ -29,15 +29,15 @@ func (d *Desk) LogNoRoom(now int64, from *connector.Source, s *connector.Share) 
 		why = "message refused: the account's messages take half of limits.memory that others leave, and more would " +
 			"keep others out"
 	}
-	d.LogRefused(now, from, &d.node.Storms.NoRoom, why)
+	d.LogRefused(now, from, &d.node.LogLimits.NoRoom, why)
 }
 
 // WarnNearlyFull logs that most of what may wait for a client does, before SMSCs are refused.
-func (d *Desk) WarnNearlyFull(s *connector.Share) {
+func (d *Checker) WarnNearlyFull(s *connector.Share) {
 	if s == nil {
 		return
 	}
-	if n := s.NearlyFull(); n > 0 && d.node.News.Is("nearly full: "+s.Lane.Account) {
+	if n := s.NearlyFull(); n > 0 && d.node.Repeats.First("nearly full: "+s.Lane.Account) {
 		d.node.Log.Warn().Str("account", s.Lane.Account).Int64("waiting", n).
 			Msg(
 				"nearly as many receipts and messages wait for the account as may (max_deliveries); it should bind as a " +
@@ -47,8 +47,8 @@ func (d *Desk) WarnNearlyFull(s *connector.Share) {
 }
 
 // LogWaits logs that a message of a session waits for room, and its answer with it.
-func (d *Desk) LogWaits(now int64, from *connector.Source, s *connector.Share) {
-	d.LogRefused(now, from, &d.node.Storms.Waits, "message answered late: "+fullQueue(s))
+func (d *Checker) LogWaits(now int64, from *connector.Source, s *connector.Share) {
+	d.LogRefused(now, from, &d.node.LogLimits.Waits, "message answered late: "+fullQueue(s))
 }
 
 func fullQueue(s *connector.Share) string {

@@ -16,18 +16,18 @@ const (
 )
 
 // newDesk makes a desk for a configuration.
-func newDesk(t *testing.T, yaml string) *Desk {
+func newDesk(t *testing.T, yaml string) *Checker {
 	t.Helper()
 	return deskOn(roomtest.New(t, yaml))
 }
 
 // deskOn makes a desk on what all rooms share.
-func deskOn(g *roomtest.Ground) *Desk {
-	c, r := convert.NewDesk(g.Node, g.Table), receipts.NewDesk(g.Node, g.Keeper, g.Table)
-	return NewDesk(g.Node, g.Keeper, g.Table, c, r, settle.NewDesk(g.Node, g.Keeper, g.Table, c, r))
+func deskOn(g *roomtest.Ground) *Checker {
+	c, r := convert.New(g.Node, g.Table), receipts.New(g.Node, g.Keeper, g.Table)
+	return New(g.Node, g.Keeper, g.Table, c, r, settle.New(g.Node, g.Keeper, g.Table, c, r))
 }
 
 // shareOf returns an account's share of the operator's lane.
-func shareOf(d *Desk, account string) *connector.Share {
+func shareOf(d *Checker, account string) *connector.Share {
 	return d.table.Share(d.table.LaneOf(d.table.Connector("operator")), d.node.Origins.Of(account, "clients"))
 }

@@ -4,7 +4,7 @@ import "pmg/sms"
 
 // mayWait checks a scheduled message, and its parts, against what its account may schedule. The
 // others of its PDU, if there are any, are scheduled as well.
-func (d *Desk) mayWait(now int64, s *Submission) sms.Code {
+func (d *Checker) mayWait(now int64, s *Submission) sms.Code {
 	m := s.Message
 	if m.DeliverAt <= now {
 		return sms.OK

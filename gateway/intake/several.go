@@ -67,7 +67,7 @@ type fitted struct {
 
 // fit makes the text of a message one that a lane's peers take. That is done once for all
 // recipients behind a lane.
-func (v *Several) fit(d *Desk, lane *connector.Lane, m *sms.Message) sms.Code {
+func (v *Several) fit(d *Checker, lane *connector.Lane, m *sms.Message) sms.Code {
 	for _, f := range v.fitted {
 		if f.lane != lane {
 			continue
@@ -86,7 +86,7 @@ func (v *Several) fit(d *Desk, lane *connector.Lane, m *sms.Message) sms.Code {
 
 // fit makes the text of a message that comes in one that its lane's peers read. Most texts stay as they are. A
 // message that must be split has the number of its parts afterwards.
-func (s *Submission) fit(d *Desk) sms.Code {
+func (s *Submission) fit(d *Checker) sms.Code {
 	if s.Others != nil {
 		return s.Others.fit(d, s.Lane, s.Message)
 	}

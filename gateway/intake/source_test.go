@@ -18,7 +18,7 @@ func (open) HasRoom(keep.Accepted, *Several) bool { return true }
 func TestSourceWithoutSession(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "", "rate: 1, burst: 2", "", toOperator)
-	d, from := p.Desk, p.submission(Submitted, sms.Submit, nil).From
+	d, from := p.Checker, p.submission(Submitted, sms.Submit, nil).From
 	from.Account = (&roomtest.Ground{Node: d.node}).Client(t, "client")
 	now := d.node.Clock.Now()
 	submit := func(text string) (*Submission, Verdict) {

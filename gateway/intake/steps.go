@@ -14,7 +14,7 @@ type Step struct {
 	Name, Doc string
 	Ways      Ways // by which the messages come in that take the step
 
-	Do func(d *Desk, now int64, s *Submission) Verdict
+	Do func(d *Checker, now int64, s *Submission) Verdict
 }
 
 // Ways are the ways by which messages come in.
@@ -52,36 +52,39 @@ func (w Ways) String() string {
 // Steps returns the steps in their order. What limits work comes before what costs work.
 func Steps() []Step {
 	return []Step{
-		{"rate", "charges the account's rate limit; refuses or delays", Submitted, (*Desk).StepRate},
+		{"rate", "charges the account's rate limit; refuses or delays", Submitted, (*Checker).StepRate},
 		{
 			"open", "refuses it while the gateway stops or cannot store more, and from a session that its account has lost",
-			fresh | Reported | Replaced, (*Desk).stepOpen,
+			fresh | Reported | Replaced, (*Checker).stepOpen,
 		},
-		{"read", "makes a message of the fields of its PDU", fresh | Reported | replacing, (*Desk).stepRead},
+		{"read", "makes a message of the fields of its PDU", fresh | Reported | replacing, (*Checker).stepRead},
 		{
 			"text", "takes a text for a receipt that has the form of one, and the id and the number of a message of ours",
-			Delivered, (*Desk).stepText,
+			Delivered, (*Checker).stepText,
 		},
 		{
 			"schedule", "refuses a delivery time that is too far ahead, and too many of them", fresh | Reported | replacing,
-			(*Desk).stepSchedule,
+			(*Checker).stepSchedule,
 		},
-		{"validity", "sets or shortens its validity", fresh | Reported | replacing, (*Desk).stepValidity},
-		{"receipts", "asks for receipts if its account gets them of all messages", Submitted | replacing, (*Desk).stepReceipts},
-		{"rewrite", "applies the in rules to its addresses; refuses those on lists", fresh | Reported, (*Desk).stepRewrite},
-		{"keyword", "stores the keyword of a long message's first part, or looks it up", fresh, (*Desk).stepKeyword},
-		{"route", "finds its lane; refuses it, or parks it, if no route leads anywhere", fresh, (*Desk).stepRoute},
+		{"validity", "sets or shortens its validity", fresh | Reported | replacing, (*Checker).stepValidity},
+		{
+			"receipts", "asks for receipts if its account gets them of all messages", Submitted | replacing,
+			(*Checker).stepReceipts,
+		},
+		{"rewrite", "applies the in rules to its addresses; refuses those on lists", fresh | Reported, (*Checker).stepRewrite},
+		{"keyword", "stores the keyword of a long message's first part, or looks it up", fresh, (*Checker).stepKeyword},
+		{"route", "finds its lane; refuses it, or parks it, if no route leads anywhere", fresh, (*Checker).stepRoute},
 		{
 			"addresses", "refuses a message of the HTTP API to an SMSC without a sender, or to a national number", Submitted,
-			(*Desk).stepAddresses,
+			(*Checker).stepAddresses,
 		},
 		{
 			"fit", "converts it to what the lane's peers take: protocol, alphabet, number of parts", fresh | replacing,
-			(*Desk).stepFit,
+			(*Checker).stepFit,
 		},
-		{"single", "refuses a text that would need several messages, or another alphabet", replacing, (*Desk).stepSingle},
-		{"parts", "counts its parts in the rate, and in what may be scheduled", fresh, (*Desk).stepParts},
-		{"room", "finds room in the lane; refuses it, or waits for room", fresh, (*Desk).stepRoom},
+		{"single", "refuses a text that would need several messages, or another alphabet", replacing, (*Checker).stepSingle},
+		{"parts", "counts its parts in the rate, and in what may be scheduled", fresh, (*Checker).stepParts},
+		{"room", "finds room in the lane; refuses it, or waits for room", fresh, (*Checker).stepRoom},
 	}
 }
 
@@ -131,7 +134,7 @@ type Room interface {
 }
 
 // Take has a submission take its steps. With Later it is on its way at s.next.
-func (d *Desk) Take(now int64, s *Submission) Verdict {
+func (d *Checker) Take(now int64, s *Submission) Verdict {
 	if s.Code != sms.OK { // the work that it waited for says so
 		return s.invalid(d, now, s.Code, "message refused: ")
 	}
@@ -152,7 +155,7 @@ func (d *Desk) Take(now int64, s *Submission) Verdict {
 }
 
 // Refuser returns the name of the step that has refused a submission.
-func (s *Submission) Refuser(d *Desk) string {
+func (s *Submission) Refuser(d *Checker) string {
 	if s.next == 0 || s.Code == sms.OK {
 		return ""
 	}
@@ -161,7 +164,7 @@ func (s *Submission) Refuser(d *Desk) string {
 
 // TakeWaiting has a submission take its steps on a goroutine that may wait, and returns why it is
 // refused, or sms.OK.
-func (d *Desk) TakeWaiting(now int64, s *Submission) sms.Code {
+func (d *Checker) TakeWaiting(now int64, s *Submission) sms.Code {
 	for {
 		switch d.Take(now, s) {
 		case Pass:
@@ -185,7 +188,7 @@ func (s *Submission) Drop() {
 }
 
 // refuses refuses a submission. sort limits how often the log says why.
-func (s *Submission) refuses(d *Desk, now int64, code sms.Code, sort *node.Sampled, why string) Verdict {
+func (s *Submission) refuses(d *Checker, now int64, code sms.Code, sort *node.Sampled, why string) Verdict {
 	if s.Code = code; s.From != nil {
 		s.From.CountRefused(code)
 		if why != "" {
@@ -196,6 +199,6 @@ func (s *Submission) refuses(d *Desk, now int64, code sms.Code, sort *node.Sampl
 }
 
 // invalid refuses a submission for what it says.
-func (s *Submission) invalid(d *Desk, now int64, code sms.Code, why string) Verdict {
-	return s.refuses(d, now, code, &d.node.Storms.Invalid, why+code.String())
+func (s *Submission) invalid(d *Checker, now int64, code sms.Code, why string) Verdict {
+	return s.refuses(d, now, code, &d.node.LogLimits.Invalid, why+code.String())
 }

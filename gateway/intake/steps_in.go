@@ -7,7 +7,7 @@ import (
 )
 
 // StepRate is the step "rate", which operations take as well.
-func (d *Desk) StepRate(now int64, s *Submission) Verdict {
+func (d *Checker) StepRate(now int64, s *Submission) Verdict {
 	wait, ok := int64(0), false
 	if s.Many {
 		wait, ok = s.From.Account.AdmitOfMany(now)
@@ -16,7 +16,7 @@ func (d *Desk) StepRate(now int64, s *Submission) Verdict {
 	}
 	if s.After = now + wait; !ok {
 		s.After = 0
-		return s.refuses(d, now, sms.Throttled, &d.node.Storms.Fast, "message refused: the account is faster than its rate")
+		return s.refuses(d, now, sms.Throttled, &d.node.LogLimits.Fast, "message refused: the account is faster than its rate")
 	}
 	switch {
 	case s.Others != nil && s.Others.isFull():
@@ -28,14 +28,14 @@ func (d *Desk) StepRate(now int64, s *Submission) Verdict {
 }
 
 // tooMany refuses a recipient because its PDU becomes too many messages.
-func (s *Submission) tooMany(d *Desk, now int64) Verdict {
+func (s *Submission) tooMany(d *Checker, now int64) Verdict {
 	return s.refuses(
-		d, now, sms.QueueFull, &d.node.Storms.NoRoom,
+		d, now, sms.QueueFull, &d.node.LogLimits.NoRoom,
 		"message refused: one PDU may become 4096 short messages or 8 MiB at most; send fewer recipients together",
 	)
 }
 
-func (d *Desk) stepOpen(now int64, s *Submission) Verdict {
+func (d *Checker) stepOpen(now int64, s *Submission) Verdict {
 	if s.Session != nil && s.Session.Revoked {
 		return s.refuses(d, now, sms.BadState, nil, "")
 	}
@@ -49,7 +49,7 @@ func (d *Desk) stepOpen(now int64, s *Submission) Verdict {
 	return Pass
 }
 
-func (d *Desk) stepRead(now int64, s *Submission) (v Verdict) {
+func (d *Checker) stepRead(now int64, s *Submission) (v Verdict) {
 	fresh := s.Message == nil
 	if fresh {
 		s.Message = d.node.Messages.Get()
@@ -78,7 +78,7 @@ func isReceipt(m *sms.Message) bool {
 	return m != nil && m.Kind == sms.Receipt && m.Flags&sms.ByText == 0
 }
 
-func (d *Desk) stepText(_ int64, s *Submission) Verdict {
+func (d *Checker) stepText(_ int64, s *Submission) Verdict {
 	m, from := s.Message, s.From.Connector
 	if m.Flags&sms.ByText == 0 {
 		return Pass
@@ -105,7 +105,7 @@ func (d *Desk) stepText(_ int64, s *Submission) Verdict {
 	return Later
 }
 
-func (d *Desk) stepSchedule(now int64, s *Submission) Verdict {
+func (d *Checker) stepSchedule(now int64, s *Submission) Verdict {
 	if code := d.mayWait(now, s); code != sms.OK {
 		return s.tooLate(d, now, code)
 	}
@@ -113,7 +113,7 @@ func (d *Desk) stepSchedule(now int64, s *Submission) Verdict {
 }
 
 // tooLate refuses a submission that its account may not schedule.
-func (s *Submission) tooLate(d *Desk, now int64, code sms.Code) Verdict {
+func (s *Submission) tooLate(d *Checker, now int64, code sms.Code) Verdict {
 	if code == sms.QueueFull {
 		return s.invalid(
 			d, now, code,
@@ -123,24 +123,24 @@ func (s *Submission) tooLate(d *Desk, now int64, code sms.Code) Verdict {
 	return s.invalid(d, now, code, "message refused: its delivery time is further ahead than max_schedule of its account: ")
 }
 
-func (d *Desk) stepValidity(now int64, s *Submission) Verdict {
+func (d *Checker) stepValidity(now int64, s *Submission) Verdict {
 	d.limitValidity(now, s.Message)
 	return Pass
 }
 
-func (d *Desk) stepReceipts(_ int64, s *Submission) Verdict {
+func (d *Checker) stepReceipts(_ int64, s *Submission) Verdict {
 	d.forceReceipts(s.Message)
 	return Pass
 }
 
-func (d *Desk) stepRewrite(now int64, s *Submission) Verdict {
+func (d *Checker) stepRewrite(now int64, s *Submission) Verdict {
 	if code := d.convert.RewriteIn(s.From, s.Message); code != sms.OK {
 		return s.invalid(d, now, code, "message refused by a rule of rewrite: ")
 	}
 	return Pass
 }
 
-func (d *Desk) stepKeyword(_ int64, s *Submission) Verdict {
+func (d *Checker) stepKeyword(_ int64, s *Submission) Verdict {
 	d.table.NoteKeyword(s.Message)
 	if d.table.LacksFirst(s.Message) {
 		s.Work = func() sms.Code { d.table.FindFirst(s.Message); return sms.OK }
@@ -149,7 +149,7 @@ func (d *Desk) stepKeyword(_ int64, s *Submission) Verdict {
 	return Pass
 }
 
-func (d *Desk) stepRoute(now int64, s *Submission) Verdict {
+func (d *Checker) stepRoute(now int64, s *Submission) Verdict {
 	m := s.Message
 	if s.Preview {
 		s.Lane = d.table.Route(m)
@@ -174,10 +174,10 @@ func (d *Desk) stepRoute(now int64, s *Submission) Verdict {
 		)
 	}
 	d.unrouted.Add(1)
-	return s.refuses(d, now, noRoute(m), &d.node.Storms.Unrouted, "message refused: no route matches")
+	return s.refuses(d, now, noRoute(m), &d.node.LogLimits.Unrouted, "message refused: no route matches")
 }
 
-func (d *Desk) stepAddresses(now int64, s *Submission) Verdict {
+func (d *Checker) stepAddresses(now int64, s *Submission) Verdict {
 	if !s.Strict || s.Lane == nil || s.Lane.Account != "" {
 		return Pass
 	}
@@ -195,7 +195,7 @@ func (d *Desk) stepAddresses(now int64, s *Submission) Verdict {
 	}
 }
 
-func (d *Desk) stepFit(now int64, s *Submission) Verdict {
+func (d *Checker) stepFit(now int64, s *Submission) Verdict {
 	if s.Lane == nil {
 		return s.few(d, now)
 	}
@@ -215,7 +215,7 @@ func (d *Desk) stepFit(now int64, s *Submission) Verdict {
 }
 
 // few refuses a submission that becomes more short messages than its client lets it.
-func (s *Submission) few(d *Desk, now int64) Verdict {
+func (s *Submission) few(d *Checker, now int64) Verdict {
 	n := int(sms.PartsOf(s.Message.Context()))
 	if s.Lane != nil {
 		n = max(n, int(s.Message.Parts))
@@ -226,14 +226,14 @@ func (s *Submission) few(d *Desk, now int64) Verdict {
 	return Pass
 }
 
-func (d *Desk) stepSingle(now int64, s *Submission) Verdict {
+func (d *Checker) stepSingle(now int64, s *Submission) Verdict {
 	if m := s.Message; m.Parts > 1 || m.Flags&sms.Converted != 0 {
 		return s.refuses(d, now, sms.BadLength, nil, "")
 	}
 	return Pass
 }
 
-func (d *Desk) stepParts(now int64, s *Submission) Verdict {
+func (d *Checker) stepParts(now int64, s *Submission) Verdict {
 	if s.Lane == nil || s.Message.Parts < 2 {
 		return Pass
 	}
@@ -246,7 +246,7 @@ func (d *Desk) stepParts(now int64, s *Submission) Verdict {
 	return Pass
 }
 
-func (d *Desk) stepRoom(now int64, s *Submission) Verdict {
+func (d *Checker) stepRoom(now int64, s *Submission) Verdict {
 	if s.Lane != nil {
 		s.Share = d.shareFor(s.From, s.Lane)
 	}
@@ -268,7 +268,7 @@ func (d *Desk) stepRoom(now int64, s *Submission) Verdict {
 }
 
 // NoRoom refuses a submission for which there is no room.
-func (d *Desk) NoRoom(now int64, s *Submission) Verdict {
+func (d *Checker) NoRoom(now int64, s *Submission) Verdict {
 	d.LogNoRoom(now, s.From, s.Share)
 	return s.refuses(d, now, sms.QueueFull, nil, "")
 }
@@ -280,7 +280,7 @@ func (s *Submission) Accepted() keep.Accepted {
 
 // shareFor returns the share of a lane for the messages of a source, which mostly go to the lane
 // that the last one went to.
-func (d *Desk) shareFor(from *connector.Source, lane *connector.Lane) *connector.Share {
+func (d *Checker) shareFor(from *connector.Source, lane *connector.Lane) *connector.Share {
 	if s := from.LastShare; s == nil || s.Lane != lane {
 		from.LastShare = d.table.Share(lane, from.Origin)
 	}
@@ -297,7 +297,7 @@ func noRoute(m *sms.Message) sms.Code {
 
 // eases notes that a message of a session is not refused immediately. The session's lines in the pdu log
 // are not limited any more when its account does not press.
-func (d *Desk) eases(now int64, l *connector.Link) {
+func (d *Checker) eases(now int64, l *connector.Link) {
 	if l.Pressing.Load() && !l.Account.IsPressing(now, 0) {
 		l.Pressing.Store(false)
 	}

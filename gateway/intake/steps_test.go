@@ -22,7 +22,7 @@ func (full) HasRoom(keep.Accepted, *Several) bool { return false }
 
 // A place is a desk, and the log of what it refuses.
 type place struct {
-	*Desk
+	*Checker
 	t   *testing.T
 	log *testutil.Log
 }
@@ -221,8 +221,8 @@ func TestStepsRefuse(t *testing.T) {
 			c.before(p, s)
 		}
 		v := p.Take(now, s)
-		if (v == Pass) != (c.code == sms.OK) || (v == Refuse) != (c.code != sms.OK) || s.Code != c.code || s.Refuser(p.Desk) != c.step {
-			t.Errorf("%s: verdict %d, %s by %q; want %s by %q", name, v, s.Code, s.Refuser(p.Desk), c.code, c.step)
+		if (v == Pass) != (c.code == sms.OK) || (v == Refuse) != (c.code != sms.OK) || s.Code != c.code || s.Refuser(p.Checker) != c.step {
+			t.Errorf("%s: verdict %d, %s by %q; want %s by %q", name, v, s.Code, s.Refuser(p.Checker), c.code, c.step)
 		}
 		refused := int64(0)
 		if c.code != sms.OK {
@@ -259,7 +259,7 @@ func TestStepsWait(t *testing.T) {
 	p := newPlace(t, "", "", "", toOperator)
 	s := p.submission(Delivered, sms.MO, nil)
 	s.Room, s.Waits = full{}, true
-	if v := p.Take(now, s); v != Later || s.Work != nil || s.Share == nil || s.Refuser(p.Desk) != "" {
+	if v := p.Take(now, s); v != Later || s.Work != nil || s.Share == nil || s.Refuser(p.Checker) != "" {
 		t.Errorf("verdict %d, %s", v, s.Code)
 	}
 	if v := p.Take(now, s); v != Pass {
@@ -271,7 +271,7 @@ func TestStepsWait(t *testing.T) {
 		t.Errorf("after work that failed: verdict %d, %s", v, s.Code)
 	}
 	n := 0
-	p.Steps = append([]Step{{Name: "slow", Ways: Delivered, Do: func(_ *Desk, _ int64, s *Submission) Verdict {
+	p.Steps = append([]Step{{Name: "slow", Ways: Delivered, Do: func(_ *Checker, _ int64, s *Submission) Verdict {
 		s.Work = func() sms.Code { n++; return sms.OK }
 		return Later
 	}}}, p.Steps...)
@@ -279,7 +279,7 @@ func TestStepsWait(t *testing.T) {
 	if code := p.TakeWaiting(now, s); code != sms.OK || n != 1 || s.Share == nil || s.Work != nil {
 		t.Errorf("%s after work that was done %d times", code, n)
 	}
-	p.Steps = append([]Step{{Name: "failing", Ways: Delivered, Do: func(_ *Desk, _ int64, s *Submission) Verdict {
+	p.Steps = append([]Step{{Name: "failing", Ways: Delivered, Do: func(_ *Checker, _ int64, s *Submission) Verdict {
 		s.Work = func() sms.Code { return sms.SystemError }
 		return Later
 	}}}, p.Steps...)
@@ -415,8 +415,8 @@ func TestRateCountsParts(t *testing.T) {
 	}
 	s = p.submission(Submitted, sms.Submit, nil)
 	s.From, s.Others = from, &Several{n: mostOfOne}
-	if v := p.Take(now, s); v != Refuse || s.Code != sms.QueueFull || s.Refuser(p.Desk) != "rate" || s.Message != nil {
-		t.Errorf("a full PDU: verdict %d, %s by %s", v, s.Code, s.Refuser(p.Desk))
+	if v := p.Take(now, s); v != Refuse || s.Code != sms.QueueFull || s.Refuser(p.Checker) != "rate" || s.Message != nil {
+		t.Errorf("a full PDU: verdict %d, %s by %s", v, s.Code, s.Refuser(p.Checker))
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 // limitValidity sets the validity of a message that has none, and shortens one that is too long.
 // It is counted from the delivery time. The account's options come before those of the connector
 // that the message arrived on.
-func (d *Desk) limitValidity(now int64, m *sms.Message) {
+func (d *Checker) limitValidity(now int64, m *sms.Message) {
 	if !d.table.HasLimits() {
 		return
 	}

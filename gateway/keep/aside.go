@@ -14,7 +14,7 @@ func (k *Keeper) SetAside(m *sms.Message, lane store.Lane, why store.Aside, reas
 func (k *Keeper) KeepAside(b *store.Batch, m *sms.Message, lane store.Lane, why store.Aside, reason string) {
 	b.Keep(m, store.State{Lane: lane, Aside: why, Reason: reason})
 	k.CountAside(m.Origin, why, 1)
-	if k.node.News.Is("aside") {
+	if k.node.Repeats.First("aside") {
 		k.node.Log.Warn().Str("id", sms.FormatID(m.ID)).Str("account", m.Account()).Str("reason", reason).
 			Msg("a message was put aside; pmg queue shows those that were")
 	}

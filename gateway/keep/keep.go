@@ -77,7 +77,7 @@ func (k *Keeper) committed(upTo store.Position, err error) {
 		k.Outgoing.committed(upTo)
 		k.Unsettled.committed(upTo)
 		k.notes.safe.Store(upTo)
-	} else if k.node.News.Is("commit") {
+	} else if k.node.Repeats.First("commit") {
 		k.node.Log.Error().Err(err).Msg("cannot store messages; they are refused until the store works again")
 	}
 }
@@ -222,7 +222,7 @@ func (k *Keeper) MayStore() bool {
 
 // LogLookup tells the operator that the messages of receipts cannot be looked up.
 func (k *Keeper) LogLookup(err error) {
-	if k.node.News.Is("lookup") {
+	if k.node.Repeats.First("lookup") {
 		k.node.Log.Error().Err(err).Msg("cannot find out where a receipt belongs")
 	}
 }

@@ -126,7 +126,7 @@ func (k *Keeper) Read(ids []uint64, tries int) (messages []*sms.Message, missing
 		ok, err := k.Index.Get(id, &e)
 		if err != nil && !errors.Is(err, store.ErrDamaged) && tries < LoadTries {
 			failed = append(failed, id)
-			if k.node.News.Is("unread") {
+			if k.node.Repeats.First("unread") {
 				k.node.Log.Error().Err(err).Str("id", sms.FormatID(id)).Msg(
 					"cannot read a stored message that is due; trying again",
 				)

@@ -20,7 +20,7 @@ type space struct {
 	probe   func() (Space, error) // set before the engine starts; nil: nothing is watched
 	last    atomic.Pointer[Space]
 	low     atomic.Pointer[string] // why no message is accepted; nil: messages are
-	probing node.Lone
+	probing node.Single
 	told    bool         // guarded by probing: the log says that no message is accepted
 	budget  atomic.Int64 // octets that may be stored until the file system is looked at again
 }
@@ -96,7 +96,7 @@ func (k *Keeper) CheckSpace() {
 	}
 	room, err := s.probe()
 	if err != nil {
-		if k.node.News.Is("space") {
+		if k.node.Repeats.First("space") {
 			k.node.Log.Error().Err(err).Msg("cannot find out how much room there is on the file system of store.dir")
 		}
 		return

@@ -13,7 +13,7 @@ import (
 // own.
 type upkeep struct {
 	next atomic.Int64 // when it is done again, by the engine's clock
-	tidy node.Lone
+	tidy node.Single
 	last atomic.Pointer[store.Stats] // what the store said of itself last
 
 	failed atomic.Pointer[string] // why the store takes nothing any more; nil: it does
@@ -58,7 +58,7 @@ func (k *Keeper) Upkeep(now int64, others func(now int64)) {
 		return
 	}
 	k.Journal.Commit() // what a commit that failed has left
-	if took := k.commitFor(); took > slowCommit && k.node.News.Is("slow commit") {
+	if took := k.commitFor(); took > slowCommit && k.node.Repeats.First("slow commit") {
 		k.node.Log.Error().Stringer("since", took.Round(time.Millisecond)).
 			Msg("the store does not answer: messages are not confirmed until it does; look at the disk")
 	}

@@ -24,8 +24,8 @@ import (
 	"pmg/sms"
 )
 
-// A Desk is where peers log in. It is safe for concurrent use.
-type Desk struct {
+// Logins decide who may log in. It is safe for concurrent use.
+type Logins struct {
 	node    *node.Node
 	Prebind *Prebind
 
@@ -48,20 +48,20 @@ const maxUnhashed = 500
 // hashings returns how many passwords are hashed at a time.
 func hashings() int { return min(max(runtime.GOMAXPROCS(0)-1, 1), maxHashing) }
 
-// NewDesk makes a desk of the configuration in force. SetAccounts follows.
-func NewDesk(n *node.Node) *Desk {
+// New makes the logins of the configuration in force. SetAccounts follows.
+func New(n *node.Node) *Logins {
 	limits := &n.Config().Limits
-	return &Desk{
+	return &Logins{
 		node: n, Prebind: NewPrebind(limits.Prebind, limits.PrebindPerAddress),
 		guard: account.NewGuard(guardSize), hashing: turns.New(hashings(), maxUnhashed),
 	}
 }
 
 // SetAccounts puts accounts in force.
-func (d *Desk) SetAccounts(t *account.Table) { d.accounts.Store(t) }
+func (d *Logins) SetAccounts(t *account.Table) { d.accounts.Store(t) }
 
 // Accounts returns the accounts in force.
-func (d *Desk) Accounts() *account.Table { return d.accounts.Load() }
+func (d *Logins) Accounts() *account.Table { return d.accounts.Load() }
 
 // An Attempt is a client's login on its way to a decision. Only Hash may run on another
 // goroutine than the one that runs the session.
@@ -75,7 +75,7 @@ func (d *Desk) Accounts() *account.Table { return d.accounts.Load() }
 type Attempt struct {
 	Result Result // once Next has returned Decided
 
-	desk      *Desk
+	desk      *Logins
 	connector *connector.Connector
 	table     *account.Table
 	who       account.Login
@@ -116,7 +116,7 @@ const refusalDelay = int64(time.Second)
 
 // Begin begins a client's login. The caller must not change the credentials until the
 // login is decided and Hash has returned.
-func (d *Desk) Begin(
+func (d *Logins) Begin(
 	now int64, c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, who protocols.Credentials,
 ) *Attempt {
 	return &Attempt{
@@ -167,7 +167,7 @@ func (l *Attempt) Next(now int64) (step Step, again int64) {
 func (l *Attempt) wait(until int64) (Step, int64) {
 	d := l.desk
 	if !l.waiting && !d.guard.BeginWait(l.who.Addr) {
-		if d.node.News.Is("logins wait: " + l.connector.Name) {
+		if d.node.Repeats.First("logins wait: " + l.connector.Name) {
 			d.node.Log.Warn().Str("connector", l.connector.Name).Stringer("remote", l.who.Addr).
 				Msg("login refused: too many logins from this address wait because others failed")
 		}
@@ -231,7 +231,7 @@ func (l *Attempt) decide(now int64) {
 	l.Result = Result{Account: a, Code: result.Code()}
 	if result == account.OK {
 		d.guard.Succeed(now, l.who.Addr, l.who.SystemID)
-		if !l.request && d.node.Storms.Logins.Next(l.connector.Name, now) {
+		if !l.request && d.node.LogLimits.Logins.Next(l.connector.Name, now) {
 			d.node.Log.Info().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).
 				Stringer("remote", l.who.Addr).Stringer("bind", l.who.Bind).Msg("client logged in")
 		}
@@ -243,7 +243,7 @@ func (l *Attempt) decide(now int64) {
 		d.guard.Refuse(now, l.who.Addr, l.who.SystemID)
 	}
 	l.Result.AnswerAfter = max(now, l.began+refusalDelay)
-	if d.node.Storms.Refusals.Next(l.connector.Name, now) {
+	if d.node.LogLimits.Refusals.Next(l.connector.Name, now) {
 		d.node.Log.Warn().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).
 			Stringer("remote", l.who.Addr).Stringer("reason", result).Msg("login refused: " + result.String())
 	}
@@ -253,7 +253,7 @@ func (l *Attempt) decide(now int64) {
 // wait for nothing: the answer would show that the account exists.
 func (l *Attempt) refuseCrowded(now int64) {
 	l.Result = Result{Code: sms.BindFailed, AnswerAfter: max(now, l.began+refusalDelay)}
-	if l.desk.node.News.Is("hashes wait: " + l.connector.Name) {
+	if l.desk.node.Repeats.First("hashes wait: " + l.connector.Name) {
 		l.desk.node.Log.Warn().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).Stringer("remote", l.who.Addr).
 			Msg(
 				"login refused: too many logins wait until their passwords are compared with hashes, most of them from " +
@@ -279,7 +279,7 @@ func (l *Attempt) decideSecret(now int64) {
 	}
 	l.fail(now)
 	l.Result = Result{Code: sms.BindFailed, AnswerAfter: max(now, l.began+refusalDelay)}
-	if d.node.Storms.Refusals.Next(l.connector.Name, now) {
+	if d.node.LogLimits.Refusals.Next(l.connector.Name, now) {
 		d.node.Log.Warn().Str("connector", l.connector.Name).Stringer("remote", l.who.Addr).Msg(
 			"a request was refused: it does not show status_password of the connector",
 		)
@@ -296,7 +296,7 @@ func (l *Attempt) decidePeer(now int64, cfg *config.Connector) {
 	}
 	l.fail(now)
 	l.Result = Result{Code: sms.BindFailed, AnswerAfter: max(now, l.began+refusalDelay)}
-	if d.node.Storms.Refusals.Next(l.connector.Name, now) {
+	if d.node.LogLimits.Refusals.Next(l.connector.Name, now) {
 		d.node.Log.Warn().Str("connector", l.connector.Name).Bytes("system_id", l.who.SystemID).Stringer("remote", l.who.Addr).
 			Msg("an SMSC was refused: its credentials are not peer_system_id and peer_password of the connector")
 	}

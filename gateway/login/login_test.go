@@ -28,7 +28,7 @@ import (
 // A loginDesk is a connector on which clients log in, with its own clock.
 type loginDesk struct {
 	*testing.T
-	d   *Desk
+	d   *Logins
 	c   *connector.Connector
 	now int64
 }
@@ -55,7 +55,7 @@ connectors:
 		t.Fatal(err)
 	}
 	n := node.New(cfg, zerolog.Nop())
-	d := &loginDesk{t, NewDesk(n), connector.New(0, &cfg.Connectors[0], toy.New(), &n.Memory), now}
+	d := &loginDesk{t, New(n), connector.New(0, &cfg.Connectors[0], toy.New(), &n.Memory), now}
 	d.d.SetAccounts(account.NewTable(cfg, account.NewRegistry()))
 	n.Clock.EngineClock = func() int64 { return d.now }
 	return d

@@ -16,7 +16,7 @@ import (
 // Ask decides about the credentials of a request, on a goroutine that may wait. It returns when they are decided, and
 // a refusal not before it may be answered, or when ctx is done. The account of its result has no session, so that
 // nothing need be ended.
-func (d *Desk) Ask(
+func (d *Logins) Ask(
 	ctx context.Context, c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity,
 	who protocols.Credentials,
 ) Result {
@@ -27,7 +27,7 @@ func (d *Desk) Ask(
 
 // AskSecret decides whether a request shows the secret of a connector, which is not empty, and no account's password. Those
 // that do not count as failed logins of their address, and wait as those do.
-func (d *Desk) AskSecret(ctx context.Context, c *connector.Connector, remote netip.AddrPort, shown, secret string) bool {
+func (d *Logins) AskSecret(ctx context.Context, c *connector.Connector, remote netip.AddrPort, shown, secret string) bool {
 	// longer than a system_id may be
 	who := protocols.Credentials{SystemID: []byte("a secret of connector " + c.Name), Password: []byte(shown)}
 	l := d.Begin(d.node.Clock.Now(), c, remote, tlsfiles.Identity{}, who)
@@ -36,7 +36,7 @@ func (d *Desk) AskSecret(ctx context.Context, c *connector.Connector, remote net
 }
 
 // ask carries an attempt out.
-func (d *Desk) ask(ctx context.Context, l *Attempt) Result {
+func (d *Logins) ask(ctx context.Context, l *Attempt) Result {
 	for {
 		step, again := l.Next(d.node.Clock.Now())
 		switch step {
@@ -59,11 +59,11 @@ func (d *Desk) ask(ctx context.Context, l *Attempt) Result {
 }
 
 // AskKey decides about the key of a request, without a wait: it is too long to be guessed.
-func (d *Desk) AskKey(
+func (d *Logins) AskKey(
 	c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, key string,
 ) (Result, *config.Key) {
 	a, k, result := d.admitKey(c, remote, certificate, key)
-	if result != account.OK && d.node.Storms.Refusals.Next(c.Name, d.node.Clock.Now()) {
+	if result != account.OK && d.node.LogLimits.Refusals.Next(c.Name, d.node.Clock.Now()) {
 		d.node.Log.Warn().Str("connector", c.Name).Stringer("remote", remote.Addr()).Stringer("reason", result).
 			Msg("a key was refused: " + result.String())
 	}
@@ -72,7 +72,7 @@ func (d *Desk) AskKey(
 
 // Still reports whether a request would be let in now that was let in before. It asks for no hash and counts as no attempt: a
 // password that was right is known, unless the account has others now.
-func (d *Desk) Still(
+func (d *Logins) Still(
 	c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, who protocols.Credentials,
 ) bool {
 	l := account.Login{
@@ -85,12 +85,12 @@ func (d *Desk) Still(
 }
 
 // StillKey returns the key of a request that was let in before, nil if it would not be let in now.
-func (d *Desk) StillKey(c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, key string) *config.Key {
+func (d *Logins) StillKey(c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, key string) *config.Key {
 	_, k, _ := d.admitKey(c, remote, certificate, key)
 	return k
 }
 
-func (d *Desk) admitKey(
+func (d *Logins) admitKey(
 	c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, key string,
 ) (*account.Account, *config.Key, account.Result) {
 	l := account.Login{Connector: c.Name, Addr: remote.Addr(), Bind: protocols.Transmitter, Certificate: certificate}
@@ -98,7 +98,7 @@ func (d *Desk) admitKey(
 }
 
 // sleep waits until a time by the engine's clock. It reports false if ctx is done before.
-func (d *Desk) sleep(ctx context.Context, until int64) bool {
+func (d *Logins) sleep(ctx context.Context, until int64) bool {
 	wait := until - d.node.Clock.Now()
 	if wait <= 0 {
 		return ctx.Err() == nil

@@ -3,7 +3,7 @@
 //
 // # Start reading
 //
-// node.go, clock.go, news.go, sampled.go, origins.go.
+// node.go, clock.go, repeats.go, sampled.go, origins.go.
 package node
 
 import (
@@ -21,13 +21,13 @@ import (
 
 // A Node is shared by all parts of a gateway. It is safe for concurrent use.
 type Node struct {
-	Log      zerolog.Logger
-	News     News
-	Storms   Storms
-	Clock    Clock
-	Messages sms.Pool
-	Memory   connector.Memory
-	Origins  Origins
+	Log       zerolog.Logger
+	Repeats   Repeats
+	LogLimits LogLimits
+	Clock     Clock
+	Messages  sms.Pool
+	Memory    connector.Memory
+	Origins   Origins
 
 	// Handshakes has the turns of handshakes of TLS, by whatever protocol peers come: half of the processors at most
 	// compute these, so that a storm of them leaves the others to whoever has logged in.
@@ -44,7 +44,7 @@ type Node struct {
 // New makes a node with a configuration.
 func New(cfg *config.Config, log zerolog.Logger) *Node {
 	n := &Node{
-		Log: log, Storms: newStorms(), Clock: newClock(),
+		Log: log, LogLimits: newStorms(), Clock: newClock(),
 		Handshakes: turns.New(max(runtime.GOMAXPROCS(0)/2, 1), math.MaxInt), Pass: func(string) {},
 	}
 	n.cfg.Store(cfg)

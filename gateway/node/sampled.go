@@ -61,8 +61,8 @@ func (s *Sampled) over(before int64, f func(connector string, hidden int64)) {
 	}
 }
 
-// Storms are the sorts of entries that may come in great numbers.
-type Storms struct {
+// LogLimits are the sorts of entries that may come in great numbers.
+type LogLimits struct {
 	Failures   Sampled // messages given up
 	Unanswered Sampled // messages without an answer in time
 	Crowded    Sampled // connections refused
@@ -82,9 +82,9 @@ type Storms struct {
 	Troubles   Sampled // failed connections and logins, and lost sessions
 }
 
-func newStorms() Storms {
+func newStorms() LogLimits {
 	const few, many = 1, 20
-	return Storms{
+	return LogLimits{
 		Failures:   Sampled{sum: "further messages were given up", first: many},
 		Unanswered: Sampled{sum: "further messages were not answered in time", first: few},
 		Crowded: Sampled{
@@ -110,7 +110,7 @@ func newStorms() Storms {
 }
 
 // each calls f with every sort.
-func (s *Storms) each(f func(*Sampled)) {
+func (s *LogLimits) each(f func(*Sampled)) {
 	for _, sort := range []*Sampled{
 		&s.Failures, &s.Unanswered, &s.Crowded, &s.Headers, &s.Logins, &s.Refusals, &s.Ends, &s.Links, &s.NotTaken,
 		&s.Failovers, &s.Unrouted, &s.Invalid, &s.Fast, &s.Waits, &s.NoRoom, &s.Alerts, &s.Troubles,
@@ -120,7 +120,7 @@ func (s *Storms) each(f func(*Sampled)) {
 }
 
 // SumUp logs how many entries were hidden in the minutes that began before a time.
-func (s *Storms) SumUp(log *zerolog.Logger, before int64) {
+func (s *LogLimits) SumUp(log *zerolog.Logger, before int64) {
 	s.each(func(sort *Sampled) {
 		sort.over(before, func(connector string, hidden int64) {
 			e := log.Warn()

@@ -20,7 +20,7 @@ func TestCancelNotStored(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 0)
 	var log testutil.Log
-	r.Desk.node.Log = zerolog.New(&log)
+	r.Operations.node.Log = zerolog.New(&log)
 	m := r.message(0, 1)
 	r.share.Lane.Push(now, r.share, m)
 	r.disk.full.Store(true)
@@ -74,7 +74,7 @@ func TestCancelParts(t *testing.T) {
 		if c.want == sms.OK {
 			queued, parked = 0, 0
 		}
-		if waits, aside := r.share.Lane.Len(), r.Desk.keep.Aside(store.Parked); waits != queued || aside != int64(parked) {
+		if waits, aside := r.share.Lane.Len(), r.Operations.keep.Aside(store.Parked); waits != queued || aside != int64(parked) {
 			t.Errorf("%s: %d wait, %d are parked", name, waits, aside)
 		}
 		if err := r.close(); err != nil {
@@ -92,9 +92,9 @@ func TestAttemptsOfDeleted(t *testing.T) {
 		"operator": func(r *rig, _ uint64) { r.change(DeleteMessages, Selection{}) },
 	} {
 		r := newRig(t, 0)
-		cfg := *r.Desk.node.Config()
+		cfg := *r.Operations.node.Config()
 		cfg.Events.Dir = filepath.Join(t.TempDir(), "events")
-		r.Desk.node.SetConfig(&cfg)
+		r.Operations.node.SetConfig(&cfg)
 		if err := r.settler.OpenEvents(); err != nil {
 			t.Fatal(err)
 		}

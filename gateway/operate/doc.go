@@ -4,6 +4,6 @@
 //
 // # Start reading
 //
-// desk.go, operation.go (a client asks) with cancel.go, replace.go and forward.go, requeue.go and queue.go (an operator
+// operations.go, operation.go (a client asks) with cancel.go, replace.go and forward.go, requeue.go and queue.go (an operator
 // asks) with withdraw.go, sums.go; list.go.
 package operate

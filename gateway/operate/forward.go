@@ -54,7 +54,7 @@ func (o *Operation) forward(ctx context.Context, v *store.Mapping) sms.Code {
 
 // noteReplaced stores the receipts that the client wants of a message since it was replaced at the
 // SMSC.
-func (d *Desk) noteReplaced(lane *connector.Lane, v store.Mapping, notify sms.Notify) {
+func (d *Operations) noteReplaced(lane *connector.Lane, v store.Mapping, notify sms.Notify) {
 	id := v.PeerID
 	v.Notify, v.By, v.PeerID = notify, nil, nil
 	o := d.receipts.Of(lane.Config())

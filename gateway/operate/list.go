@@ -25,7 +25,7 @@ var (
 // List passes what is known of the messages of a client to f, the latest first, from the first whose id is below the one
 // given (0: from the latest), until f returns false. It may leave out those that were accepted before since, by the wall
 // clock. It stops behind a number of messages of all clients, and returns the id to go on below, or 0 when there are no more.
-func (d *Desk) List(
+func (d *Operations) List(
 	ctx context.Context, client *account.Account, below uint64, since int64, f func(*Known) bool,
 ) (last uint64, err error) {
 	if !d.keep.Recovered() {

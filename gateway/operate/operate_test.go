@@ -11,7 +11,7 @@ import (
 // An id of which only the remainder is known is that of the latest message with it.
 func TestWholeID(t *testing.T) {
 	t.Parallel()
-	d := &Desk{keep: new(keep.Keeper)}
+	d := &Operations{keep: new(keep.Keeper)}
 	d.keep.IDs.Store(1_000_123)
 	for _, f := range []struct {
 		id, modulo, want uint64
@@ -94,10 +94,10 @@ func TestWallClockSetBack(t *testing.T) {
 	t.Parallel()
 	d := newRig(t, 0)
 	deleted := d.message(0, 1)
-	deleted.Arrived = d.Desk.node.Clock.Now() + 3600*second
-	d.deleted(d.Desk.node.Clock.Now(), d.share.Lane, &found{id: 1, message: deleted}, nil)
-	if at := d.made()[0].Message.Arrived; at > d.Desk.node.Clock.Now() {
-		t.Errorf("it waits for %d s", (at-d.Desk.node.Clock.Now())/second)
+	deleted.Arrived = d.Operations.node.Clock.Now() + 3600*second
+	d.deleted(d.Operations.node.Clock.Now(), d.share.Lane, &found{id: 1, message: deleted}, nil)
+	if at := d.made()[0].Message.Arrived; at > d.Operations.node.Clock.Now() {
+		t.Errorf("it waits for %d s", (at-d.Operations.node.Clock.Now())/second)
 	}
 	if err := d.close(); err != nil {
 		t.Error(err)

@@ -23,7 +23,7 @@ import (
 // in the lanes, where nothing else can happen to them meanwhile.
 type Operation struct {
 	protocols.Operation
-	desk    *Desk
+	desk    *Operations
 	changer *changer // to reach the lanes
 	client  *account.Account
 	account string       // the client's name
@@ -72,7 +72,7 @@ func (o *Operation) Run() {
 	o.Code = sms.SystemError // unless it comes to an end
 	ctx, done := context.WithTimeout(context.Background(), operationTimeout)
 	defer done()
-	o.changer = &changer{Desk: d, onLane: d.onLane}
+	o.changer = &changer{Operations: d, onLane: d.onLane}
 	if o.ID != 0 || o.Modulo != 0 {
 		id, ok := d.wholeID(o.ID, o.Modulo)
 		if !ok {
@@ -92,7 +92,7 @@ func (o *Operation) Run() {
 		o.Code = sms.Throttled
 	default:
 		o.Code = sms.SystemError
-		if d.node.News.Is("operation failed") {
+		if d.node.Repeats.First("operation failed") {
 			d.node.Log.Error().Err(err).Str("account", o.account).Stringer("operation", o.Kind).
 				Msg("cannot carry out a client's operation")
 		}
@@ -101,7 +101,7 @@ func (o *Operation) Run() {
 
 // wholeID returns the id of the latest message whose id has that remainder; with a modulo of
 // 0 the id itself. It reports false if no message can have it.
-func (d *Desk) wholeID(id, modulo uint64) (uint64, bool) {
+func (d *Operations) wholeID(id, modulo uint64) (uint64, bool) {
 	last := d.keep.IDs.Load()
 	if modulo != 0 {
 		if id += last - last%modulo; id > last {

@@ -18,13 +18,13 @@ func (r *rig) fill() []StoredMessage {
 	r.t.Helper()
 	arrived, old := time.Unix(0, now).UTC(), time.Unix(3600, 0).UTC()
 	later := arrived.Add(time.Hour)
-	smsc := r.Desk.node.Origins.Of("", "operator")
+	smsc := r.Operations.node.Origins.Of("", "operator")
 	const source, dest, reason = "1234", "46700000001", "so it is"
 	put := func(m *sms.Message, lane store.Lane, why store.Aside) {
-		r.Desk.keep.Journal.Write(func(b *store.Batch) {
+		r.Operations.keep.Journal.Write(func(b *store.Batch) {
 			b.Put(m, lane)
 			if why != store.InLane {
-				r.Desk.keep.KeepAside(b, m, lane, why, reason)
+				r.Operations.keep.KeepAside(b, m, lane, why, reason)
 			}
 		})
 	}
@@ -34,7 +34,7 @@ func (r *rig) fill() []StoredMessage {
 	m.Priority, m.DeliverAt, m.Expires = 2, now+3600*second, now+3600*second
 	put(m, operator, store.InLane)
 	m.Attempts, m.NotBefore = 1, now+3600*second
-	r.Desk.keep.KeepState(r.share.Lane, m)
+	r.Operations.keep.KeepState(r.share.Lane, m)
 	m = r.message(0, 1)
 	m.Arrived = old.UnixNano()
 	put(m, store.Lane{}, store.Parked)
@@ -50,7 +50,7 @@ func (r *rig) fill() []StoredMessage {
 	m.Origin = smsc
 	m.SetReport(sms.Address{Addr: []byte(dest)}, sms.Address{Addr: []byte(source)}, &sms.Report{ID: []byte("18"), State: sms.StateExpired})
 	put(m, store.Lane{}, store.Orphan)
-	if err := r.Desk.keep.Journal.Sync(); err != nil {
+	if err := r.Operations.keep.Journal.Sync(); err != nil {
 		r.t.Fatal(err)
 	}
 

@@ -97,8 +97,8 @@ func TestReplaceTried(t *testing.T) {
 	m := r.message(0, 1)
 	r.store(m)
 	m.Attempts, m.NotBefore = 1, now+3600*second
-	r.Desk.keep.KeepState(r.share.Lane, m)
-	if err := r.Desk.keep.Journal.Sync(); err != nil {
+	r.Operations.keep.KeepState(r.share.Lane, m)
+	if err := r.Operations.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	r.share.Lane.Restore(now, r.share, waitingOf(&found{id: m.ID, message: m}, 0))
@@ -123,7 +123,7 @@ func TestMoved(t *testing.T) {
 		r := newDurableRig(t)
 		m := r.message(0, 1)
 		r.store(m)
-		second := r.Desk.table.Share(r.Desk.table.LaneOf(r.Desk.table.Connector("second")), m.Origin)
+		second := r.Operations.table.Share(r.Operations.table.LaneOf(r.Operations.table.Connector("second")), m.Origin)
 		second.Lane.Restore(now, second, waitingOf(&found{id: m.ID, message: m}, 0))
 		r.gone = gone
 		replaced, cancelled := r.replace(m.ID, text("new")), r.ask(protocols.Cancel, m.ID)
@@ -153,7 +153,7 @@ func TestWallClockSet(t *testing.T) {
 					r.share.Lane.Push(now, r.share, m)
 				}
 			}
-			r.Desk.node.Clock.SetAhead(step)
+			r.Operations.node.Clock.SetAhead(step)
 			for _, code := range []sms.Code{r.replace(ids[0], text("new")), r.ask(protocols.Cancel, ids[0]), r.ask(protocols.Cancel, 0)} {
 				if code != sms.OK {
 					t.Errorf("by %d, on disk %v: %s", step, onDisk, code)

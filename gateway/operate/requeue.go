@@ -51,7 +51,7 @@ func (c *QueueChange) past() string {
 
 // ListStored returns the messages of the gateway's store that are selected, as the
 // function of that name does.
-func (d *Desk) ListStored(s Selection, from uint64, limit int) (QueuePage, error) {
+func (d *Operations) ListStored(s Selection, from uint64, limit int) (QueuePage, error) {
 	p, err := ListStored(d.keep.Index, s, from, limit)
 	p.Memory = !d.keep.Durable()
 	return p, err
@@ -59,7 +59,7 @@ func (d *Desk) ListStored(s Selection, from uint64, limit int) (QueuePage, error
 
 // A changer changes messages that wait in a running gateway.
 type changer struct {
-	*Desk
+	*Operations
 	onLane keep.Do
 	change QueueChange
 	to     map[*found]*connector.Share // where the messages that stay go
@@ -69,12 +69,12 @@ type changer struct {
 // ChangeStored changes messages with ids from from on, up to a limit, in the store and in the
 // lanes of a running gateway, and returns them with what was done to each. A message that is
 // under way is left alone. Changes are made one after the other.
-func (d *Desk) ChangeStored(
+func (d *Operations) ChangeStored(
 	ctx context.Context, onLane keep.Do, c QueueChange, s Selection, from uint64, limit int,
 ) (QueuePage, error) {
 	d.keep.Changing.Lock()
 	defer d.keep.Changing.Unlock()
-	ch := &changer{Desk: d, onLane: onLane, change: c, to: map[*found]*connector.Share{}, result: map[*found]string{}}
+	ch := &changer{Operations: d, onLane: onLane, change: c, to: map[*found]*connector.Share{}, result: map[*found]string{}}
 	if err := ch.mayBegin(); err != nil {
 		return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, err)
 	}
@@ -102,7 +102,7 @@ func (d *Desk) ChangeStored(
 
 // mayBegin returns why nothing can be changed now.
 func (c *changer) mayBegin() error {
-	if !c.Desk.keep.Recovered() {
+	if !c.Operations.keep.Recovered() {
 		return errors.New(
 			"messages of earlier runs are still being read; try again when the log says that they are in their queues",
 		)
@@ -110,7 +110,7 @@ func (c *changer) mayBegin() error {
 	if c.change.What != MoveMessages {
 		return nil
 	}
-	return checkTarget(c.Desk.node.Config(), c.change.To)
+	return checkTarget(c.Operations.node.Config(), c.change.To)
 }
 
 // checkTarget returns an error if messages cannot be moved to a connector.
@@ -135,7 +135,7 @@ func (c *changer) do(ctx context.Context, all []*found) error {
 	var queued, aside []*found
 	for _, f := range all {
 		if f.err == nil {
-			f.message.Origin = c.Desk.node.Origins.Of(string(f.head.Account), string(f.head.Connector))
+			f.message.Origin = c.Operations.node.Origins.Of(string(f.head.Account), string(f.head.Connector))
 		}
 		switch {
 		case f.err != nil && c.change.What != DeleteMessages:
@@ -164,20 +164,20 @@ func (c *changer) do(ctx context.Context, all []*found) error {
 func (c *changer) aim(f *found) bool {
 	var lane *connector.Lane
 	if c.change.What == MoveMessages {
-		if to := c.Desk.table.Connector(c.change.To); to != nil {
-			lane = c.Desk.table.LaneOf(to)
+		if to := c.Operations.table.Connector(c.change.To); to != nil {
+			lane = c.Operations.table.LaneOf(to)
 		}
 	} else if r, ok := f.message.Report(); f.state.Aside == store.Dead {
-		lane = c.Desk.table.ClientLane(f.state.Lane.Account, r.Context)
+		lane = c.Operations.table.ClientLane(f.state.Lane.Account, r.Context)
 	} else if ok && r.Known != 0 {
-		lane = c.Desk.table.ClientLane(string(f.head.LaneAccount), r.Context)
+		lane = c.Operations.table.ClientLane(string(f.head.LaneAccount), r.Context)
 	} else {
-		lane = c.Desk.table.Route(f.message)
+		lane = c.Operations.table.Route(f.message)
 	}
 	if lane == nil {
 		return false
 	}
-	c.to[f] = c.Desk.table.Share(lane, f.message.Origin)
+	c.to[f] = c.Operations.table.Share(lane, f.message.Origin)
 	return true
 }
 
@@ -186,19 +186,19 @@ func (c *changer) deleteAside(all []*found) error {
 	for _, f := range all {
 		c.result[f] = ResultDeleted
 		if f.err != nil { // nothing is known of it but its id
-			c.Desk.keep.Journal.Write(func(b *store.Batch) { b.Delete(f.id, len(f.record)) })
+			c.Operations.keep.Journal.Write(func(b *store.Batch) { b.Delete(f.id, len(f.record)) })
 			continue
 		}
 		c.deletedAside(f)
 	}
-	return c.Desk.keep.Journal.Sync()
+	return c.Operations.keep.Journal.Sync()
 }
 
 // put gives messages to their new lanes, with their attempts forgotten. It stores that first,
 // because the lanes read the messages from the store.
 func (c *changer) put(all []*found) error {
 	shares := map[*connector.Share][]*found{}
-	c.Desk.keep.Journal.Write(func(b *store.Batch) {
+	c.Operations.keep.Journal.Write(func(b *store.Batch) {
 		for _, f := range all {
 			s, m := c.to[f], f.message
 			s.Lane.Unfit(m.ID)
@@ -206,7 +206,7 @@ func (c *changer) put(all []*found) error {
 			if f.state.Aside == store.Dead {
 				c.renew(b, f)
 			}
-			if c.Desk.keep.Durable() {
+			if c.Operations.keep.Durable() {
 				b.Keep(m, store.State{Lane: keep.LaneName(s.Lane)})
 			} else {
 				b.Delete(f.id, len(f.record)) // a store in memory holds none that waits in a lane
@@ -214,7 +214,8 @@ func (c *changer) put(all []*found) error {
 			shares[s] = append(shares[s], f)
 		}
 	})
-	failed := c.Desk.keep.Journal.Sync() // the next commit tries again what failed here, so the lanes get the messages anyway
+	// the next commit tries again what failed here, so the lanes get the messages anyway
+	failed := c.Operations.keep.Journal.Sync()
 	for _, f := range all {
 		if f.state.Aside != store.InLane {
 			c.leftAside(f)
@@ -232,26 +233,26 @@ func (c *changer) put(all []*found) error {
 // renew has the time of a dead letter begin anew, in its record as well.
 func (c *changer) renew(b *store.Batch, f *found) {
 	lane := keep.LaneName(c.to[f].Lane)
-	f.message.Expires = c.Desk.node.Clock.WallNow() + int64(c.Desk.node.Config().Receipts.CallbackValidity)
+	f.message.Expires = c.Operations.node.Clock.WallNow() + int64(c.Operations.node.Config().Receipts.CallbackValidity)
 	f.record = store.AppendRecord(nil, f.message, lane, 0)
-	if !c.Desk.keep.Durable() {
+	if !c.Operations.keep.Durable() {
 		return
 	}
 	m := sms.Message{ID: f.id, Origin: f.message.Origin}
-	if err := store.Decode(f.record, &m, c.Desk.node.Clock.Ahead()); err == nil { // it was made a moment ago
+	if err := store.Decode(f.record, &m, c.Operations.node.Clock.Ahead()); err == nil { // it was made a moment ago
 		b.ReplaceOwn(&m, lane)
 	}
 }
 
 // enter adds messages to a share of a lane. Engine.Do runs it.
 func (c *changer) enter(now int64, s *connector.Share, all []*found) {
-	ahead := c.Desk.node.Clock.Ahead()
+	ahead := c.Operations.node.Clock.Ahead()
 	for _, f := range all {
-		if c.Desk.keep.Durable() {
+		if c.Operations.keep.Durable() {
 			s.Lane.Restore(now, s, c.again(f, now))
 			continue
 		}
-		m := c.Desk.node.Messages.Get()
+		m := c.Operations.node.Messages.Get()
 		m.ID, m.Origin = f.id, f.message.Origin
 		if err := store.Decode(f.record, m, ahead); err != nil {
 			m.Release() // it was read before
@@ -282,9 +283,9 @@ func waitingOf(f *found, ahead int64) queue.Waiting {
 // again returns what a lane knows of a message that it gets again. The wall clock may have gone back, and the
 // message does not wait for that.
 func (c *changer) again(f *found, now int64) queue.Waiting {
-	w := waitingOf(f, c.Desk.node.Clock.Ahead())
+	w := waitingOf(f, c.Operations.node.Clock.Ahead())
 	w.Arrived = min(w.Arrived, now)
-	w.NotBefore = c.Desk.keep.NotBefore(f.message.NotBefore, c.Desk.node.Clock.Ahead())
+	w.NotBefore = c.Operations.keep.NotBefore(f.message.NotBefore, c.Operations.node.Clock.Ahead())
 	return w
 }
 
@@ -301,7 +302,7 @@ func (c *changer) log() {
 	if len(counts) == 0 {
 		return
 	}
-	e := c.Desk.node.Log.Info().Str("operator", c.change.Operator)
+	e := c.Operations.node.Log.Info().Str("operator", c.change.Operator)
 	if c.change.To != "" {
 		e.Str("to", c.change.To)
 	}
@@ -336,7 +337,7 @@ func (c *changer) adoptNow(f *found) (result string, err error) {
 func (c *changer) matched(f *found) {
 	result, err := c.adoptNow(f)
 	if err != nil {
-		c.Desk.keep.LogLookup(err)
+		c.Operations.keep.LogLookup(err)
 	}
 	c.result[f] = result
 }

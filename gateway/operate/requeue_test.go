@@ -33,7 +33,7 @@ func TestChange(t *testing.T) {
 	} {
 		r := newDurableRig(t)
 		var log testutil.Log
-		r.Desk.node.Log = zerolog.New(&log)
+		r.Operations.node.Log = zerolog.New(&log)
 		r.fill()
 		r.enterAll()
 		if dry := r.tryOut(c.what, c.to); dry != [6]string{} {
@@ -63,7 +63,7 @@ func TestChange(t *testing.T) {
 				t.Errorf("%s: message %s in the log: %s", c.what, m.ID, log.String())
 			}
 		}
-		lanes := [3]int{r.share.Lane.Len(), r.Desk.table.LaneOf(r.Desk.table.Connector("second")).Len(), r.Desk.table.ClientLane("client", nil).Len()}
+		lanes := [3]int{r.share.Lane.Len(), r.Operations.table.LaneOf(r.Operations.table.Connector("second")).Len(), r.Operations.table.ClientLane("client", nil).Len()}
 		if lanes != c.lanes {
 			t.Errorf("%s: %d wait, want %d", c.what, lanes, c.lanes)
 		}
@@ -109,9 +109,9 @@ func TestRetryMoved(t *testing.T) {
 	r := newDurableRig(t)
 	m := r.message(0, 1)
 	r.store(m)
-	there := r.Desk.table.Share(r.Desk.table.LaneOf(r.Desk.table.Connector("second")), m.Origin)
+	there := r.Operations.table.Share(r.Operations.table.LaneOf(r.Operations.table.Connector("second")), m.Origin)
 	there.Lane.Restore(now, there, waitingOf(&found{id: m.ID, message: m}, 0))
-	r.Desk.node.Clock.SetAhead(3600 * second)
+	r.Operations.node.Clock.SetAhead(3600 * second)
 	if got := r.change(RetryMessages, Selection{}); !slices.Equal(got, []string{ResultRetried}) {
 		t.Errorf("it is %q", got)
 	}
@@ -130,7 +130,7 @@ func TestGiveBack(t *testing.T) {
 	r := newDurableRig(t)
 	m := r.message(0, 1)
 	m.Arrived, m.NotBefore = now+3600*second, now+3600*second
-	(&changer{Desk: r.Desk, onLane: r.do}).giveBack(r.share, &found{id: m.ID, message: m})
+	(&changer{Operations: r.Operations, onLane: r.do}).giveBack(r.share, &found{id: m.ID, message: m})
 	r.share.Lane.EachWaiting(r.share, func(w queue.Waiting, _ *sms.Message) {
 		if w.Arrived > now || w.NotBefore > now+1800*second {
 			t.Errorf("it waits: %+v", w)
@@ -149,7 +149,7 @@ func TestRetryLost(t *testing.T) {
 	t.Parallel()
 	r := newDurableRig(t)
 	var log testutil.Log
-	r.Desk.node.Log = zerolog.New(&log)
+	r.Operations.node.Log = zerolog.New(&log)
 	r.fill()
 	for _, lost := range []bool{false, true} {
 		r.disk.lost = lost
@@ -167,7 +167,7 @@ func TestRetryLost(t *testing.T) {
 func TestWait(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 0)
-	c := &changer{Desk: r.Desk}
+	c := &changer{Operations: r.Operations}
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 100 {
@@ -196,15 +196,15 @@ func TestQueueSums(t *testing.T) {
 	t.Parallel()
 	r := newDurableRig(t)
 	wait := func(connector, account string, n int) {
-		o := r.Desk.node.Origins.Of(account, "clients")
+		o := r.Operations.node.Origins.Of(account, "clients")
 		if account == "" {
-			o = r.Desk.node.Origins.Of("", "second")
+			o = r.Operations.node.Origins.Of("", "second")
 		}
-		lane := r.Desk.table.ClientLane("client", nil)
+		lane := r.Operations.table.ClientLane("client", nil)
 		if connector != "" {
-			lane = r.Desk.table.LaneOf(r.Desk.table.Connector(connector))
+			lane = r.Operations.table.LaneOf(r.Operations.table.Connector(connector))
 		}
-		s := r.Desk.table.Share(lane, o)
+		s := r.Operations.table.Share(lane, o)
 		for range n {
 			m := r.message(0, 1)
 			m.Origin = o

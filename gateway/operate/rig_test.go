@@ -28,7 +28,7 @@ const (
 
 // A rig is a desk with what stands below it, and a store.
 type rig struct {
-	*Desk
+	*Operations
 	t     *testing.T
 	disk  *disk
 	share *connector.Share // of the client, in the operator's lane
@@ -104,12 +104,12 @@ func newRigOn(t *testing.T, s store.Store, ahead int64) *rig {
 	ground.Node.Clock.WallClock = func() time.Time { return time.Unix(0, now+ahead) }
 	ground.Node.Clock.SetAhead(ahead)
 	n, k, table := ground.Node, ground.Keeper, ground.Table
-	c, receipts := convert.NewDesk(n, table), receipts.NewDesk(n, k, table)
-	settler := settle.NewDesk(n, k, table, c, receipts)
+	c, receipts := convert.New(n, table), receipts.New(n, k, table)
+	settler := settle.New(n, k, table, c, receipts)
 	r := &rig{t: t, disk: &disk{Store: s}}
 	ground.Keeper.Open(r.disk, func(store.Position, error) {})
 	ground.Keeper.SetRecovered()
-	r.Desk = NewDesk(n, k, table, receipts, settler, intake.NewDesk(n, k, table, c, receipts, settler))
+	r.Operations = New(n, k, table, receipts, settler, intake.New(n, k, table, c, receipts, settler))
 	r.SetDo(r.do)
 	r.share = table.Share(table.LaneOf(table.Connector("operator")), n.Origins.Of("client", "clients"))
 	return r
@@ -124,17 +124,17 @@ func (r *rig) do(_ *connector.Lane, f func(int64)) bool {
 
 // made returns what was made that its lanes have not been given yet.
 func (r *rig) made() []keep.Own {
-	all, _ := r.Desk.keep.Outgoing.Waiting()
+	all, _ := r.Operations.keep.Outgoing.Waiting()
 	return all
 }
 
-func (r *rig) close() error { return r.Desk.keep.Close() }
+func (r *rig) close() error { return r.Operations.keep.Close() }
 
 // message returns the next message of the client, part of so many.
 func (r *rig) message(part, parts uint8) *sms.Message {
-	m := r.Desk.node.Messages.Get()
+	m := r.Operations.node.Messages.Get()
 	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, []byte("text"))
-	m.ID, m.Offset, m.Part, m.Parts = r.Desk.keep.IDs.Add(1), uint16(part), part, parts
+	m.ID, m.Offset, m.Part, m.Parts = r.Operations.keep.IDs.Add(1), uint16(part), part, parts
 	m.Origin, m.Arrived, m.Notify = r.share.Origin, now, sms.NotifyFailure
 	return m
 }
@@ -142,12 +142,12 @@ func (r *rig) message(part, parts uint8) *sms.Message {
 // store stores messages for the operator's lane.
 func (r *rig) store(all ...*sms.Message) {
 	r.t.Helper()
-	r.Desk.keep.Journal.Write(func(b *store.Batch) {
+	r.Operations.keep.Journal.Write(func(b *store.Batch) {
 		for _, m := range all {
 			b.Put(m, keep.LaneName(r.share.Lane))
 		}
 	})
-	if err := r.Desk.keep.Journal.Sync(); err != nil {
+	if err := r.Operations.keep.Journal.Sync(); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -155,10 +155,10 @@ func (r *rig) store(all ...*sms.Message) {
 // enterAll gives the lanes the entries of the messages that are stored for them.
 func (r *rig) enterAll() {
 	r.t.Helper()
-	_, err := r.Desk.keep.Index.Scan(0, 100, func(e *store.Entry) error {
+	_, err := r.Operations.keep.Index.Scan(0, 100, func(e *store.Entry) error {
 		f := newFound(e)
-		if l := r.Desk.table.LaneNamed(r.Desk.node.Config(), f.lane()); l != nil && f.stateName() == StateQueued {
-			l.Restore(now, r.Desk.table.Share(l, r.Desk.node.Origins.Of(string(f.head.Account), string(f.head.Connector))), waitingOf(f, 0))
+		if l := r.Operations.table.LaneNamed(r.Operations.node.Config(), f.lane()); l != nil && f.stateName() == StateQueued {
+			l.Restore(now, r.Operations.table.Share(l, r.Operations.node.Origins.Of(string(f.head.Account), string(f.head.Connector))), waitingOf(f, 0))
 		}
 		return nil
 	})
@@ -172,9 +172,9 @@ func (r *rig) park(all ...*sms.Message) {
 	r.t.Helper()
 	r.store(all...)
 	for _, m := range all {
-		r.Desk.keep.SetAside(m, store.Lane{}, store.Parked, "no route")
+		r.Operations.keep.SetAside(m, store.Lane{}, store.Parked, "no route")
 	}
-	if err := r.Desk.keep.Journal.Sync(); err != nil {
+	if err := r.Operations.keep.Journal.Sync(); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -182,7 +182,7 @@ func (r *rig) park(all ...*sms.Message) {
 // client returns the client's account, which is logged in.
 func (r *rig) client() *account.Account {
 	r.t.Helper()
-	accounts := account.NewTable(r.Desk.node.Config(), account.NewRegistry())
+	accounts := account.NewTable(r.Operations.node.Config(), account.NewRegistry())
 	l := account.Login{SystemID: []byte("client"), Password: []byte("secret"), Connector: "clients", Bind: protocols.Transceiver}
 	client, result := accounts.LogIn(1, l, accounts.Verify(l))
 	if client == nil {

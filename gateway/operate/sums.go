@@ -23,7 +23,7 @@ type QueueSum struct {
 
 // QueueSums returns what waits in a running gateway, by peer and account. It reads no message.
 // now is the time by the engine's clock.
-func (d *Desk) QueueSums(now int64) (sums []QueueSum) {
+func (d *Operations) QueueSums(now int64) (sums []QueueSum) {
 	wall := time.Unix(0, d.node.Clock.Wall(now)).UTC()
 	for _, l := range d.table.Lanes() {
 		sum := QueueSum{State: StateQueued, Connector: l.Home().Name, Taken: l.Home().Stats.Sent.Load()}

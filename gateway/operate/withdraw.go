@@ -62,7 +62,7 @@ func (c *changer) withdraw(ctx context.Context, all []*found) (taken []*found, e
 	}()
 	for _, f := range all {
 		w.left[f] = true
-		if l := c.Desk.table.LaneNamed(c.Desk.node.Config(), f.lane()); l != nil {
+		if l := c.Operations.table.LaneNamed(c.Operations.node.Config(), f.lane()); l != nil {
 			w.lanes[l] = append(w.lanes[l], f)
 		}
 	}
@@ -71,7 +71,7 @@ func (c *changer) withdraw(ctx context.Context, all []*found) (taken []*found, e
 			return nil, err
 		}
 	}
-	for _, l := range c.Desk.table.Lanes() { // a message may have moved to another lane, and the clock may have been set
+	for _, l := range c.Operations.table.Lanes() { // a message may have moved to another lane, and the clock may have been set
 		if len(w.left) == 0 {
 			break
 		}
@@ -79,11 +79,11 @@ func (c *changer) withdraw(ctx context.Context, all []*found) (taken []*found, e
 			return nil, err
 		}
 	}
-	err = c.Desk.keep.Journal.Sync()
+	err = c.Operations.keep.Journal.Sync()
 	for f := range w.left {
 		c.result[f] = ResultUnderWay
 		var e store.Entry
-		if ok, err := c.Desk.keep.Index.Get(f.id, &e); err == nil && !ok {
+		if ok, err := c.Operations.keep.Index.Get(f.id, &e); err == nil && !ok {
 			c.result[f] = ResultGone
 		}
 	}
@@ -114,7 +114,7 @@ func (c *changer) giveBack(s *connector.Share, all ...*found) {
 
 // from takes messages out of a lane, by their places, or, with search, wherever they are.
 func (w *withdrawal) from(now int64, l *connector.Lane, all []*found, search bool) {
-	ahead := w.changer.Desk.node.Clock.Ahead()
+	ahead := w.changer.Operations.node.Clock.Ahead()
 	ids := map[uint64]bool{}
 	byID := map[uint64]*found{}
 	for _, f := range all {
@@ -165,7 +165,7 @@ func (w *withdrawal) remove(now int64, l *connector.Lane, s *connector.Share, f 
 
 // deleted ends a message that was taken out of its lane, and releases it. m is nil where its body
 // is on disk.
-func (d *Desk) deleted(now int64, l *connector.Lane, f *found, m *sms.Message) {
+func (d *Operations) deleted(now int64, l *connector.Lane, f *found, m *sms.Message) {
 	if m == nil {
 		m = f.message
 		m.Arrived -= d.node.Clock.Ahead()
@@ -175,7 +175,7 @@ func (d *Desk) deleted(now int64, l *connector.Lane, f *found, m *sms.Message) {
 }
 
 // deletedAside ends a message that waits in no lane. Its times are by the wall clock until then.
-func (d *Desk) deletedAside(f *found) {
+func (d *Operations) deletedAside(f *found) {
 	m := f.message
 	m.Arrived -= d.node.Clock.Ahead()
 	d.settler.Forget(m, keep.Ending{State: events.Deleted, Aside: true, Lane: f.state.Lane,
@@ -187,7 +187,7 @@ func (d *Desk) deletedAside(f *found) {
 }
 
 // leftAside notes that a message is not put aside any more.
-func (d *Desk) leftAside(f *found) {
+func (d *Operations) leftAside(f *found) {
 	if f.state.Aside == store.Orphan {
 		d.receipts.Orphans.Left(f.id)
 		return

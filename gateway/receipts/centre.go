@@ -42,7 +42,7 @@ type form struct {
 }
 
 // Of returns the centre of a connector.
-func (d *Desk) Of(c *config.Connector) *Centre {
+func (d *Matcher) Of(c *config.Connector) *Centre {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	name := c.OperatorName()
@@ -70,7 +70,7 @@ func (d *Desk) Of(c *config.Connector) *Centre {
 }
 
 // NoteAnswer notes the id that a centre has given to a message which it has accepted.
-func (d *Desk) NoteAnswer(o *Centre, c *config.Connector, m *sms.Message, id []byte) {
+func (d *Matcher) NoteAnswer(o *Centre, c *config.Connector, m *sms.Message, id []byte) {
 	o.mu.Lock()
 	o.learner.Answered(id)
 	changed, grown := o.concludes(), o.grows()
@@ -91,7 +91,7 @@ func (o *Centre) note(v store.Mapping, id []byte) {
 
 // isUnasked notes that a centre sends receipts that nobody has asked for, so that what its ids stand
 // for is stored for each message.
-func (d *Desk) isUnasked(m *sms.Message) {
+func (d *Matcher) isUnasked(m *sms.Message) {
 	c := d.table.Connector(m.Origin.Connector)
 	if c == nil || c.Config().Receipts == config.ForceReceipts {
 		return
@@ -103,7 +103,7 @@ func (d *Desk) isUnasked(m *sms.Message) {
 }
 
 // NoteOf returns what an answer to a message would have noted, for one that comes late.
-func (d *Desk) NoteOf(l *connector.Link, m *sms.Message) []byte {
+func (d *Matcher) NoteOf(l *connector.Link, m *sms.Message) []byte {
 	c := l.Connector.Config()
 	if l.Account != nil || m.Kind != sms.Submit || c.Role() != protocols.Client || convert.Asks(m, c) == 0 {
 		return nil
@@ -113,7 +113,7 @@ func (d *Desk) NoteOf(l *connector.Link, m *sms.Message) []byte {
 }
 
 // NoteLate notes a late answer. The message may have ended, as another copy of it.
-func (d *Desk) NoteLate(l *connector.Link, record, id []byte) {
+func (d *Matcher) NoteLate(l *connector.Link, record, id []byte) {
 	v, err := store.DecodeMapping(record)
 	if err != nil || len(id) == 0 {
 		return
@@ -145,7 +145,7 @@ func (o *Centre) grows() bool {
 }
 
 // Received tells the centre of a receipt.
-func (d *Desk) Received(o *Centre, m *sms.Message) {
+func (d *Matcher) Received(o *Centre, m *sms.Message) {
 	r, ok := m.Report()
 	if !ok {
 		return
@@ -159,7 +159,7 @@ func (d *Desk) Received(o *Centre, m *sms.Message) {
 
 // learnt keeps what is known of a centre's ids, if it has grown much or leads to something else than before. In that case
 // it looks again for the messages of the centre's orphans.
-func (d *Desk) learnt(o *Centre, changed, grown bool) {
+func (d *Matcher) learnt(o *Centre, changed, grown bool) {
 	if !changed && !grown {
 		return
 	}
@@ -211,7 +211,7 @@ func idsOf(r *sms.Report) [][]byte {
 }
 
 // Find finds the message of a receipt among the latest ones, if its id can be read in one way.
-func (d *Desk) Find(o *Centre, m *sms.Message, f *Match) bool {
+func (d *Matcher) Find(o *Centre, m *sms.Message, f *Match) bool {
 	r, ok := m.Report()
 	if !ok {
 		return false
@@ -245,7 +245,7 @@ func (o *Centre) keyOf(id []byte) (key []byte, ok bool) {
 }
 
 // LookUp finds the message of a receipt among all, also those in the store. It may read the disk.
-func (d *Desk) LookUp(o *Centre, m *sms.Message, f *Match) (found bool, failed error) {
+func (d *Matcher) LookUp(o *Centre, m *sms.Message, f *Match) (found bool, failed error) {
 	r, ok := m.Report()
 	if !ok {
 		return false, nil
@@ -283,7 +283,7 @@ func (d *Desk) LookUp(o *Centre, m *sms.Message, f *Match) (found bool, failed e
 }
 
 // get returns the message that is noted under a key, if the receipt is about that.
-func (d *Desk) get(o *Centre, key []byte, m *sms.Message, f *Match) (bool, error) {
+func (d *Matcher) get(o *Centre, key []byte, m *sms.Message, f *Match) (bool, error) {
 	o.mu.Lock()
 	value := o.recent.find(key)
 	ok, byID := value != nil, o.byID
@@ -305,7 +305,7 @@ func (d *Desk) get(o *Centre, key []byte, m *sms.Message, f *Match) (bool, error
 }
 
 // stored returns what is noted in the store under a key, or under the one that older versions made of a UUID.
-func (d *Desk) stored(o *Centre, key []byte) (value []byte, ok bool, err error) {
+func (d *Matcher) stored(o *Centre, key []byte) (value []byte, ok bool, err error) {
 	value, ok, err = d.keep.Index.Lookup(o.Name, key)
 	if older, is := peerid.OlderKey(key); is && !ok && err == nil {
 		return d.keep.Index.Lookup(o.Name, older)
@@ -315,7 +315,7 @@ func (d *Desk) stored(o *Centre, key []byte) (value []byte, ok bool, err error) 
 
 // getOnly returns the message that a receipt's id stands for as it is, if no other reading of it
 // stands for one.
-func (d *Desk) getOnly(o *Centre, id []byte, m *sms.Message, f *Match) (bool, error) {
+func (d *Matcher) getOnly(o *Centre, id []byte, m *sms.Message, f *Match) (bool, error) {
 	var other Match
 	for _, relation := range peerid.Others() {
 		if key, ok := peerid.AppendKey(nil, id, relation); ok {
@@ -329,7 +329,7 @@ func (d *Desk) getOnly(o *Centre, id []byte, m *sms.Message, f *Match) (bool, er
 }
 
 // isAwaiting reports whether an answer of a centre may come.
-func (d *Desk) isAwaiting(operator string) (awaits bool) {
+func (d *Matcher) isAwaiting(operator string) (awaits bool) {
 	for _, c := range d.table.Connectors() {
 		if cfg := c.Config(); cfg.Role() == protocols.Client && cfg.OperatorName() == operator {
 			c.Links(func(l *connector.Link) { awaits = awaits || l.Inflight.Used() > 0 })
@@ -339,7 +339,7 @@ func (d *Desk) isAwaiting(operator string) (awaits bool) {
 }
 
 // lookAtWaiting looks again for the messages of receipts for which answers had to come first.
-func (d *Desk) lookAtWaiting() {
+func (d *Matcher) lookAtWaiting() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, o := range d.centres {

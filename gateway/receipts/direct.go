@@ -21,7 +21,7 @@ const (
 )
 
 // Direct makes a receipt of an SMSC the client's, and returns its place.
-func (d *Desk) Direct(now int64, m *sms.Message, f *Match) (*connector.Share, Verdict) {
+func (d *Matcher) Direct(now int64, m *sms.Message, f *Match) (*connector.Share, Verdict) {
 	r, _ := m.Report()
 	c := &d.Counts
 	if f.Notify == 0 {
@@ -65,7 +65,7 @@ func (d *Desk) Direct(now int64, m *sms.Message, f *Match) (*connector.Share, Ve
 }
 
 // noteDelay counts how long the receipt of a message's end took, since the message was accepted or was to leave.
-func noteDelay(d *Desk, now int64, m *sms.Message, f *Match, s sms.State) {
+func noteDelay(d *Matcher, now int64, m *sms.Message, f *Match, s sms.State) {
 	if c := d.table.Connector(m.Origin.Connector); c != nil && s.Final() {
 		c.Stats.Receipt.Observe(max(0, d.node.Clock.Wall(now)-max(f.Arrived, f.DeliverAt)))
 	}
@@ -88,7 +88,7 @@ func wants(n sms.Notify, s sms.State) bool {
 
 // address makes m the receipt r of a message, for the client that knows that by an id. r may
 // point into m.
-func (d *Desk) address(now int64, m *sms.Message, f *store.Mapping, r *sms.Report, known uint64) {
+func (d *Matcher) address(now int64, m *sms.Message, f *store.Mapping, r *sms.Report, known uint64) {
 	r.Known, r.Original, r.Context = known, nil, f.Context
 	wall := d.node.Clock.Wall(now)
 	if r.Accepted = 0; len(f.Context) > 0 {

@@ -68,8 +68,8 @@ func TestDelay(t *testing.T) {
 	if err := p.keep(store.NewMemory()); err != nil {
 		t.Fatal(err)
 	}
-	p.Desk.node.Clock.SetAhead(int64(time.Hour))
-	delays := &p.Desk.table.Connector("operator").Stats.Receipt
+	p.Matcher.node.Clock.SetAhead(int64(time.Hour))
+	delays := &p.Matcher.table.Connector("operator").Stats.Receipt
 	for _, c := range []struct {
 		state              sms.State
 		notify             sms.Notify
@@ -84,7 +84,7 @@ func TestDelay(t *testing.T) {
 	} {
 		counted, sum := countOf(&delays.Histogram), delays.Sum.Load()
 		m, f := partOf(p, 0, 1, c.state, "")
-		wall := p.Desk.node.Clock.Wall(p.now)
+		wall := p.Matcher.node.Clock.Wall(p.now)
 		f.Notify, f.Arrived, f.DeliverAt = c.notify, wall-int64(c.arrived), 0
 		if c.deliverAt != 0 {
 			f.DeliverAt = wall - int64(c.deliverAt)
@@ -114,7 +114,7 @@ func TestAddress(t *testing.T) {
 	const own = sms.Protocol(1)
 	p := newRig(t)
 	day := int64(24 * time.Hour)
-	p.Desk.node.Clock.SetAhead(day)
+	p.Matcher.node.Clock.SetAhead(day)
 	for _, c := range []struct{ report, want sms.Report }{
 		{sms.Report{State: sms.StateDelivered}, sms.Report{Submitted: 700, Done: p.now + day}},
 		{sms.Report{State: sms.StateAccepted}, sms.Report{Submitted: 700, Done: p.now + day}},
@@ -149,7 +149,7 @@ func TestAddress(t *testing.T) {
 		if string(m.Source().Addr) != "0700000001" || string(m.Dest().Addr) != "alias" || string(m.Native(own)) != "n" {
 			t.Errorf("from %s to %s with %q", m.Source().Addr, m.Dest().Addr, m.Native(own))
 		}
-		if m.Arrived != p.now || m.DeliverAt != 0 || m.NotBefore != 0 || m.Expires != p.now+int64(validity(&p.Desk.node.Config().Receipts, f.Context)) {
+		if m.Arrived != p.now || m.DeliverAt != 0 || m.NotBefore != 0 || m.Expires != p.now+int64(validity(&p.Matcher.node.Config().Receipts, f.Context)) {
 			t.Errorf("arrived %d, due %d, not before %d, expires %d", m.Arrived, m.DeliverAt, m.NotBefore, m.Expires)
 		}
 		if m.Notify != 0 || m.Offset != 0 || m.Part != 0 || m.Parts != 0 || m.Flags != sms.HasReport {

@@ -47,12 +47,12 @@ func TestStoreFails(t *testing.T) {
 		waitsName: func(p *rig) error { return p.waits.tell() },
 		endedName: func(p *rig) error { _, _, _, err := p.FateOf(5000); return err },
 		partsName: func(p *rig) error {
-			p.Desk.keep.LastStored = 6000
+			p.Matcher.keep.LastStored = 6000
 			_, f := partOf(p, 0, 2, sms.StateDelivered, "")
-			p.Desk.keep.Journal.Write(func(b *store.Batch) { p.NoteMapping(b, p.operator(), &f.Mapping, []byte("msg-1"), p.now) })
+			p.Matcher.keep.Journal.Write(func(b *store.Batch) { p.NoteMapping(b, p.operator(), &f.Mapping, []byte("msg-1"), p.now) })
 			id := p.makeOrphan("msg-1", sms.StateDelivered)
 			p.Orphans.end()
-			if p.Desk.keep.Aside(store.Orphan) != 1 || !p.Orphans.has(id) {
+			if p.Matcher.keep.Aside(store.Orphan) != 1 || !p.Orphans.has(id) {
 				t.Error("a receipt that cannot be looked at is gone")
 			}
 			return p.Orphans.Adopt(p.receipt("46700000001", sms.Report{ID: []byte("msg-1"), State: sms.StateDelivered}), 0)
@@ -78,12 +78,12 @@ func TestOutcomesCannotBeRead(t *testing.T) {
 	t.Parallel()
 	p, s := newRig(t), &failing{Store: store.NewMemory(), name: partsName}
 	var log testutil.Log
-	p.Desk.node.Log = zerolog.New(&log)
-	p.Desk.keep.Open(s, func(store.Position, error) {})
-	p.Desk.keep.LastStored = 6000
-	p.Desk.keep.Outgoing.Begin(func(_ *connector.Lane, f func(int64)) bool { f(p.now); return true })
+	p.Matcher.node.Log = zerolog.New(&log)
+	p.Matcher.keep.Open(s, func(store.Position, error) {})
+	p.Matcher.keep.LastStored = 6000
+	p.Matcher.keep.Outgoing.Begin(func(_ *connector.Lane, f func(int64)) bool { f(p.now); return true })
 	p.losesPart()
-	if err := p.Desk.keep.Journal.Sync(); err != nil {
+	if err := p.Matcher.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	testutil.Eventually(t, "the log says so", func() bool { return strings.Contains(log.String(), "cannot read what was told of a long message") })

@@ -29,7 +29,7 @@ func FormNames() (names []string) {
 }
 
 // Forms returns how the centres of all connectors to SMSCs write ids, in the order of the configuration.
-func (d *Desk) Forms() (all []CentreForm) {
+func (d *Matcher) Forms() (all []CentreForm) {
 	cfg, seen := d.node.Config(), map[string]bool{}
 	for i := range cfg.Connectors {
 		c := &cfg.Connectors[i]
@@ -52,7 +52,7 @@ func (d *Desk) Forms() (all []CentreForm) {
 }
 
 // keepForm stores what is known of a centre's ids.
-func (d *Desk) keepForm(o *Centre) {
+func (d *Matcher) keepForm(o *Centre) {
 	day := store.DayOf(d.node.Clock.Wall(d.node.Clock.Now()))
 	unasked := uint8(0)
 	if o.sendsUnasked.Load() {
@@ -67,7 +67,7 @@ func (d *Desk) keepForm(o *Centre) {
 }
 
 // LoadForms reads what earlier runs have stored.
-func (d *Desk) LoadForms() error {
+func (d *Matcher) LoadForms() error {
 	d.forms = map[string]form{}
 	err := d.keep.Index.Mapped(formsName, nil, maxForms, func(name, value []byte) error {
 		if len(name) == 0 && len(value) == 4 {
@@ -96,7 +96,7 @@ const maxForms = 100_000
 // tidyReceipts forgets, about once an hour, what ids of old messages stand for, and receipts
 // that belong to none. The wall clock may be wrong for a while: so two looks must find them old, and
 // no more than a day's are forgotten by one look.
-func (d *Desk) tidyReceipts(now int64) {
+func (d *Matcher) tidyReceipts(now int64) {
 	if next := d.tidied.Load(); now < next || !d.tidied.CompareAndSwap(next, now+tidyReceiptsEvery) {
 		return
 	}
@@ -110,7 +110,7 @@ func (d *Desk) tidyReceipts(now int64) {
 	}
 	day = min(day, looked)
 	if d.forgotten != 0 && day > d.forgotten+1 {
-		if d.node.News.Is("forgets") {
+		if d.node.Repeats.First("forgets") {
 			d.node.Log.Warn().Uint32("days", day-d.forgotten).Msg(
 				"ids of messages of several days are too old at once; a day's are forgotten each hour: is the clock right?",
 			)
@@ -131,7 +131,7 @@ func (d *Desk) tidyReceipts(now int64) {
 const tidyReceiptsEvery = int64(3600e9)
 
 // renewForms stores again what was stored some days ago, before it is forgotten.
-func (d *Desk) renewForms(today, days uint32) {
+func (d *Matcher) renewForms(today, days uint32) {
 	var old []*Centre
 	d.mu.Lock()
 	for name := range d.forms {

@@ -29,7 +29,7 @@ func receivers(f *store.Mapping, s sms.State) (known uint64, others []uint64) {
 
 // addressAll makes m the receipt r of a message that the client knows by an id, and returns copies
 // for the other ids, which are no messages of the gateway yet. r may point into m.
-func (d *Desk) addressAll(
+func (d *Matcher) addressAll(
 	now int64, m *sms.Message, f *store.Mapping, r *sms.Report, known uint64, others []uint64,
 ) (more []*sms.Message) {
 	for _, id := range others {

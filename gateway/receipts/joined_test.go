@@ -45,7 +45,7 @@ func TestTakenOfParts(t *testing.T) {
 		if err := p.keep(store.NewMemory()); err != nil {
 			t.Fatal(err)
 		}
-		p.Desk.keep.LastStored = 0
+		p.Matcher.keep.LastStored = 0
 		var last sms.Report
 		for _, e := range c.ends {
 			m := p.longPart(e.part)

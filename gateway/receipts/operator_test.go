@@ -14,13 +14,13 @@ import (
 )
 
 // operator returns the operator of the connector of that name.
-func (p *rig) operator() *Centre { return p.Of(p.Desk.table.Connector("operator").Config()) }
+func (p *rig) operator() *Centre { return p.Of(p.Matcher.table.Connector("operator").Config()) }
 
 // submitted returns a message of the client that asks for these receipts.
 func (p *rig) submitted(n sms.Notify) *sms.Message {
-	m := p.Desk.node.Messages.Get()
-	m.ID, m.Arrived, m.Notify = p.Desk.keep.IDs.Add(1), p.now, n
-	m.Origin = p.Desk.node.Origins.Of("client", "clients")
+	m := p.Matcher.node.Messages.Get()
+	m.ID, m.Arrived, m.Notify = p.Matcher.keep.IDs.Add(1), p.now, n
+	m.Origin = p.Matcher.node.Origins.Of("client", "clients")
 	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, nil)
 	return m
 }
@@ -30,9 +30,9 @@ func (p *rig) accepted(id string) uint64 {
 	p.t.Helper()
 	m, a := p.submitted(sms.NotifySuccess|sms.NotifyFailure), sms.Answer{PeerID: []byte(id), At: p.now}
 	defer m.Release()
-	p.NoteAnswer(p.operator(), p.Desk.table.Connector("operator").Config(), m, a.PeerID)
-	p.Desk.keep.Journal.Write(func(b *store.Batch) { p.Note(b, p.operator(), m, &a, p.Desk.node.Clock.Ahead()) })
-	if err := p.Desk.keep.Journal.Sync(); err != nil {
+	p.NoteAnswer(p.operator(), p.Matcher.table.Connector("operator").Config(), m, a.PeerID)
+	p.Matcher.keep.Journal.Write(func(b *store.Batch) { p.Note(b, p.operator(), m, &a, p.Matcher.node.Clock.Ahead()) })
+	if err := p.Matcher.keep.Journal.Sync(); err != nil {
 		p.t.Fatal(err)
 	}
 	return m.ID
@@ -40,8 +40,8 @@ func (p *rig) accepted(id string) uint64 {
 
 // receipt returns a receipt of the operator.
 func (p *rig) receipt(from string, r sms.Report) *sms.Message {
-	m := p.Desk.node.Messages.Get()
-	m.Origin = p.Desk.node.Origins.Of("", "operator")
+	m := p.Matcher.node.Messages.Get()
+	m.Origin = p.Matcher.node.Origins.Of("", "operator")
 	m.SetReport(sms.Address{Addr: []byte(from)}, sms.Address{Addr: []byte("1234")}, &r)
 	return m
 }
@@ -51,7 +51,7 @@ func (p *rig) restart() {
 	p.t.Helper()
 	p.centres = nil
 	p.unasked.Store(false)
-	if err := p.Desk.keep.Journal.Sync(); err != nil {
+	if err := p.Matcher.keep.Journal.Sync(); err != nil {
 		p.t.Fatal(err)
 	}
 	if err := p.LoadForms(); err != nil {
@@ -151,7 +151,7 @@ func TestFormIsKept(t *testing.T) {
 		}
 		now := p.now
 		for days := range int64(20) {
-			p.Desk.node.Clock.SetAhead(days * int64(24*time.Hour))
+			p.Matcher.node.Clock.SetAhead(days * int64(24*time.Hour))
 			p.tidyReceipts(now)
 			now += tidyReceiptsEvery
 		}
@@ -236,7 +236,7 @@ func TestNoteAnswer(t *testing.T) {
 		o, m := p.operator(), p.submitted(c.notify)
 		o.Missed.Store(c.missed)
 		o.sendsUnasked.Store(c.unasked)
-		p.NoteAnswer(o, p.Desk.table.Connector("operator").Config(), m, []byte("msg-1"))
+		p.NoteAnswer(o, p.Matcher.table.Connector("operator").Config(), m, []byte("msg-1"))
 		var f Match
 		if found := p.Find(o, p.receipt("46700000001", sms.Report{ID: []byte("msg-1")}), &f); found != c.want || found && f.ID != m.ID {
 			t.Errorf("%+v: found: %v, message %d", c, found, f.ID)
@@ -248,7 +248,7 @@ func TestNoteAnswer(t *testing.T) {
 func TestMapsFor(t *testing.T) {
 	t.Parallel()
 	p := newRig(t)
-	out, in := p.Desk.table.LaneOf(p.Desk.table.Connector("operator")), p.Desk.table.ClientLane("client", nil)
+	out, in := p.Matcher.table.LaneOf(p.Matcher.table.Connector("operator")), p.Matcher.table.ClientLane("client", nil)
 	for name, c := range map[string]struct {
 		lane *connector.Lane
 		kind sms.Kind
@@ -280,7 +280,7 @@ func TestUnaskedReceipts(t *testing.T) {
 		if err := p.keep(store.NewMemory()); err != nil {
 			t.Fatal(err)
 		}
-		lane, m := p.Desk.table.LaneOf(p.Desk.table.Connector("operator")), p.submitted(0)
+		lane, m := p.Matcher.table.LaneOf(p.Matcher.table.Connector("operator")), p.submitted(0)
 		noted := func() bool { return p.MapsFor(lane, m, &sms.Answer{PeerID: []byte("msg-1")}) != nil }
 		if noted() != (options != "") {
 			t.Errorf("%q: noted before a receipt comes: %v", options, noted())
@@ -320,7 +320,7 @@ func TestNoteOf(t *testing.T) {
 	} {
 		m := p.submitted(c.notify)
 		m.Kind = c.kind
-		l := &connector.Link{Source: connector.Source{Connector: p.Desk.table.Connector(c.connector)}}
+		l := &connector.Link{Source: connector.Source{Connector: p.Matcher.table.Connector(c.connector)}}
 		record := p.NoteOf(l, m)
 		if (record != nil) != c.want {
 			t.Errorf("%s: %x", name, record)
@@ -417,14 +417,14 @@ func TestOlderUUID(t *testing.T) {
 	}
 	const uuid = "61ce3b96-0c94-4d9c-8c3e-00000000000a"
 	id := p.accepted("msg-1")
-	record, ok, err := p.Desk.keep.Index.Lookup("operator", []byte("msg-1"))
+	record, ok, err := p.Matcher.keep.Index.Lookup("operator", []byte("msg-1"))
 	if !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	p.Desk.keep.Journal.Write(func(b *store.Batch) {
-		b.Map(store.DayOf(p.Desk.node.Clock.Wall(p.now)), "operator", []byte(uuid), record)
+	p.Matcher.keep.Journal.Write(func(b *store.Batch) {
+		b.Map(store.DayOf(p.Matcher.node.Clock.Wall(p.now)), "operator", []byte(uuid), record)
 	})
-	if err := p.Desk.keep.Journal.Sync(); err != nil {
+	if err := p.Matcher.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{uuid, strings.ToUpper(uuid), strings.ReplaceAll(uuid, "-", "")} {
@@ -445,7 +445,7 @@ func another(options string) string {
 
 // underWay is a session of a connector that has a request under way, which answer ends.
 func (p *rig) underWay(connectorName string) (answer func()) {
-	c := p.Desk.table.Connector(connectorName)
+	c := p.Matcher.table.Connector(connectorName)
 	i := c.Acquire()
 	l := &connector.Link{Source: connector.Source{Connector: c, Instance: i}}
 	i.SetLink(l)
@@ -469,7 +469,7 @@ func TestWaitsForAnswers(t *testing.T) {
 	o := &p.Orphans
 	testutil.Eventually(t, "it was looked at", func() bool { o.mu.Lock(); defer o.mu.Unlock(); return !o.running })
 	p.LookAfter(p.now)
-	if n := p.Desk.keep.Aside(store.Orphan); n != 1 {
+	if n := p.Matcher.keep.Aside(store.Orphan); n != 1 {
 		t.Errorf("%d wait though an answer may come", n)
 	}
 	answer()

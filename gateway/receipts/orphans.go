@@ -17,7 +17,7 @@ import (
 // Orphans are the receipts in the store whose messages are not known. An answer of an SMSC
 // that comes later finds them here. It is safe for concurrent use.
 type Orphans struct {
-	desk    *Desk
+	desk    *Matcher
 	done    sync.WaitGroup
 	n       atomic.Int64
 	counted atomic.Int64 // octets of memory that are counted for them
@@ -88,7 +88,7 @@ func (o *Orphans) Keep(m *sms.Message) {
 }
 
 // operatorOf returns the name of the centre that a message came from.
-func (d *Desk) operatorOf(m *sms.Message) string {
+func (d *Matcher) operatorOf(m *sms.Message) string {
 	if c := d.table.Connector(m.Origin.Connector); c != nil {
 		return c.Config().OperatorName()
 	}

@@ -16,16 +16,16 @@ import (
 // makeOrphan keeps a receipt without a message, and returns its id.
 func (p *rig) makeOrphan(id string, s sms.State) uint64 {
 	p.t.Helper()
-	g, m := p, p.Desk.node.Messages.Get()
+	g, m := p, p.Matcher.node.Messages.Get()
 	defer m.Release()
-	m.Origin = g.Desk.node.Origins.Of("", "operator")
+	m.Origin = g.Matcher.node.Origins.Of("", "operator")
 	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}, &sms.Report{ID: []byte(id), State: s})
-	m.ID, m.Arrived = g.Desk.keep.IDs.Add(1), p.now
-	g.Desk.keep.Journal.Write(func(b *store.Batch) {
+	m.ID, m.Arrived = g.Matcher.keep.IDs.Add(1), p.now
+	g.Matcher.keep.Journal.Write(func(b *store.Batch) {
 		b.Put(m, store.Lane{})
-		g.Desk.keep.KeepAside(b, m, store.Lane{}, store.Orphan, "")
+		g.Matcher.keep.KeepAside(b, m, store.Lane{}, store.Orphan, "")
 	})
-	if err := g.Desk.keep.Journal.Sync(); err != nil {
+	if err := g.Matcher.keep.Journal.Sync(); err != nil {
 		p.t.Fatal(err)
 	}
 	g.Orphans.Keep(m)
@@ -46,15 +46,15 @@ func TestOrphansAreForgotten(t *testing.T) {
 	p.makeOrphan("17", sms.StateEnroute)
 	p.makeOrphan("17", sms.StateDelivered)
 	testutil.Eventually(t, "no receipt is looked at", func() bool { o.mu.Lock(); defer o.mu.Unlock(); return !o.running })
-	g.Desk.keep.Changing.Lock()
+	g.Matcher.keep.Changing.Lock()
 	g.Orphans.Read(Dropped, g.Orphans.expire)
-	g.Desk.keep.Changing.Unlock()
+	g.Matcher.keep.Changing.Unlock()
 	v := store.Mapping{ID: 5000, Notify: sms.NotifySuccess | sms.NotifyFailure | sms.NotifyProgress, Account: []byte("client"), Connector: []byte("clients"),
 		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
-	g.Desk.keep.Journal.Write(func(b *store.Batch) {
-		g.NoteMapping(b, g.Of(p.Desk.table.Connector("operator").Config()), &v, []byte("17"), p.now)
+	g.Matcher.keep.Journal.Write(func(b *store.Batch) {
+		g.NoteMapping(b, g.Of(p.Matcher.table.Connector("operator").Config()), &v, []byte("17"), p.now)
 	})
-	testutil.Eventually(t, "the others are adopted", func() bool { return g.Desk.keep.Aside(store.Orphan) == 1 })
+	testutil.Eventually(t, "the others are adopted", func() bool { return g.Matcher.keep.Aside(store.Orphan) == 1 })
 	o.end()
 	if len(o.all) != 1 || o.all[0].id != other || len(o.known) != 1 || !o.known[other] || o.n.Load() != 1 {
 		t.Errorf("%d orphans are left, %d known, %d counted", len(o.all), len(o.known), o.n.Load())
@@ -89,7 +89,7 @@ func TestOrphanOfKnownMessage(t *testing.T) {
 	}
 	id := p.accepted("17")
 	orphan := p.makeOrphan("17", sms.StateDelivered)
-	testutil.Eventually(t, "it is adopted", func() bool { return p.Desk.keep.Aside(store.Orphan) == 0 })
+	testutil.Eventually(t, "it is adopted", func() bool { return p.Matcher.keep.Aside(store.Orphan) == 0 })
 	p.Orphans.end()
 	if all := p.made(); len(all) != 1 {
 		t.Errorf("the client gets %d receipts", len(all))
@@ -97,11 +97,11 @@ func TestOrphanOfKnownMessage(t *testing.T) {
 		t.Errorf("the client gets one of message %d, not %d", r.Known, id)
 	}
 	var e store.Entry
-	if ok, err := p.Desk.keep.Index.Get(orphan, &e); ok || err != nil || p.Counts.Adopted.Load() != 1 {
+	if ok, err := p.Matcher.keep.Index.Get(orphan, &e); ok || err != nil || p.Counts.Adopted.Load() != 1 {
 		t.Errorf("it is an orphan still: %v, %v; %d are counted", ok, err, p.Counts.Adopted.Load())
 	}
 	p.makeOrphan("17", sms.StateDelivered)
-	if p.Orphans.end(); p.Desk.keep.Aside(store.Orphan) != 1 {
+	if p.Orphans.end(); p.Matcher.keep.Aside(store.Orphan) != 1 {
 		t.Error("a receipt is looked at when the gateway has ended that, and may have closed its store")
 	}
 	if err := p.close(); err != nil {
@@ -125,10 +125,10 @@ func TestMostOrphans(t *testing.T) {
 		t.Error("the oldest one is forgotten although there is room")
 	}
 	p.makeOrphan("19", sms.StateDelivered)
-	testutil.Eventually(t, "the oldest one ends", func() bool { return p.Desk.keep.Aside(store.Orphan) == 2 })
+	testutil.Eventually(t, "the oldest one ends", func() bool { return p.Matcher.keep.Aside(store.Orphan) == 2 })
 	p.Orphans.end()
 	var e store.Entry
-	if ok, err := p.Desk.keep.Index.Get(oldest, &e); ok || err != nil || p.Orphans.has(oldest) {
+	if ok, err := p.Matcher.keep.Index.Get(oldest, &e); ok || err != nil || p.Orphans.has(oldest) {
 		t.Errorf("it is kept: %v, %v", ok, err)
 	}
 	if err := p.close(); err != nil {
@@ -163,20 +163,20 @@ func TestOrphansLetChange(t *testing.T) {
 	}
 	quiet := func() bool { o.mu.Lock(); defer o.mu.Unlock(); return !o.running }
 	testutil.Eventually(t, "no receipt is looked at", quiet)
-	g.Desk.keep.Changing.Lock()
+	g.Matcher.keep.Changing.Lock()
 	changed := make(chan int64)
 	s.at = func() {
 		if read.Add(1) == 1 {
 			go func() {
-				g.Desk.keep.Changing.Lock()
+				g.Matcher.keep.Changing.Lock()
 				changed <- read.Load()
-				g.Desk.keep.Changing.Unlock()
+				g.Matcher.keep.Changing.Unlock()
 			}()
 		}
 		time.Sleep(100 * time.Microsecond) // the change has begun to wait meanwhile
 	}
 	o.lookAgain("operator")
-	g.Desk.keep.Changing.Unlock()
+	g.Matcher.keep.Changing.Unlock()
 	if n := <-changed; n == all {
 		t.Errorf("a change waited until all %d receipts were looked at", n)
 	}
@@ -203,7 +203,7 @@ func TestAdoptOlder(t *testing.T) {
 	m := p.submitted(sms.NotifySuccess)
 	joined := []sms.Joined{{ID: 71, Notify: sms.NotifySuccess}, {ID: 72, Notify: sms.NotifySuccess}}
 	m.SetSubmitted(&sms.Submitted{Source: m.Source(), Dest: m.Dest(), Joined: joined})
-	p.Desk.keep.Journal.Write(func(b *store.Batch) {
+	p.Matcher.keep.Journal.Write(func(b *store.Batch) {
 		p.Note(b, p.operator(), m, &sms.Answer{PeerID: []byte("msg-17"), At: p.now}, 0)
 	})
 	adopt := func(id uint64) (err error) {
@@ -229,17 +229,17 @@ func TestAdoptOlder(t *testing.T) {
 	if want := []string{"71 accepted", "72 accepted", "71 delivered", "72 delivered"}; !slices.Equal(got, want) {
 		t.Errorf("the client is told %q, want %q", got, want)
 	}
-	if err := p.Desk.keep.Journal.Sync(); err != nil {
+	if err := p.Matcher.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	for id, want := range map[uint64]bool{first: false, last: false, other: true} {
 		var e store.Entry
-		if ok, err := p.Desk.keep.Index.Get(id, &e); ok != want || err != nil {
+		if ok, err := p.Matcher.keep.Index.Get(id, &e); ok != want || err != nil {
 			t.Errorf("receipt %d is in the store: %v, %v", id, ok, err)
 		}
 	}
-	if p.Counts.Adopted.Load() != 2 || p.Desk.keep.Aside(store.Orphan) != 1 {
-		t.Errorf("%d are adopted, %d are left", p.Counts.Adopted.Load(), p.Desk.keep.Aside(store.Orphan))
+	if p.Counts.Adopted.Load() != 2 || p.Matcher.keep.Aside(store.Orphan) != 1 {
+		t.Errorf("%d are adopted, %d are left", p.Counts.Adopted.Load(), p.Matcher.keep.Aside(store.Orphan))
 	}
 	if err := p.close(); err != nil {
 		t.Error(err)

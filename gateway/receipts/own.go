@@ -24,7 +24,7 @@ type Made struct {
 func (o *Made) IsAny() bool { return o.message != nil || o.unread != nil }
 
 // OwnReceipt returns the receipts of a message that has ended, if its client wants any. SendMade follows.
-func (d *Desk) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
+func (d *Matcher) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 	if m.Kind != sms.Submit || m.Account() == "" {
 		return made
 	}
@@ -83,7 +83,7 @@ func (d *Desk) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 
 // newReceipt returns an empty receipt for the clients of a lane. It comes from the connector that the message left by or,
 // if it left by none, from the clients' own.
-func (d *Desk) newReceipt(lane *connector.Lane, by []byte) *sms.Message {
+func (d *Matcher) newReceipt(lane *connector.Lane, by []byte) *sms.Message {
 	m := d.node.Messages.Get()
 	m.Origin = d.node.Origins.Of("", lane.Home().Name)
 	if len(by) > 0 {
@@ -113,7 +113,7 @@ func answerOf(e *keep.Ending) []byte {
 
 // SendMade sends the receipts that OwnReceipt has made, or has the outcomes of other parts read. b is the open
 // batch.
-func (d *Desk) SendMade(b *store.Batch, made *Made) {
+func (d *Matcher) SendMade(b *store.Batch, made *Made) {
 	if made.message != nil {
 		d.sendCounted(b, made.message, made.share)
 	}
@@ -126,7 +126,7 @@ func (d *Desk) SendMade(b *store.Batch, made *Made) {
 }
 
 // sendCounted sends a receipt, and counts it as one that the gateway has made.
-func (d *Desk) sendCounted(b *store.Batch, m *sms.Message, s *connector.Share) {
+func (d *Matcher) sendCounted(b *store.Batch, m *sms.Message, s *connector.Share) {
 	d.send(b, m, s)
 	d.Counts.Own.Add(1)
 }
@@ -148,7 +148,7 @@ func stateOfEnd(s events.State) sms.State {
 
 // send stores a receipt that the gateway has made, and gives it to its lane when it is stored.
 // b is the open batch.
-func (d *Desk) send(b *store.Batch, m *sms.Message, s *connector.Share) {
+func (d *Matcher) send(b *store.Batch, m *sms.Message, s *connector.Share) {
 	o := keep.Own{Share: s, Message: m}
 	if d.keep.Durable() {
 		b.PutOwn(m, keep.LaneName(s.Lane))
@@ -159,7 +159,7 @@ func (d *Desk) send(b *store.Batch, m *sms.Message, s *connector.Share) {
 
 // sendOwn makes the receipt r of a message whose parts have ended, or were waited for long enough,
 // and sends it if the client wants it.
-func (d *Desk) sendOwn(f *store.Mapping, r *sms.Report) {
+func (d *Matcher) sendOwn(f *store.Mapping, r *sms.Report) {
 	known, others := receivers(f, r.State)
 	lane := d.table.ClientLane(string(f.Account), f.Context)
 	if known == 0 || lane == nil {

@@ -37,9 +37,9 @@ func TestOwnReceipt(t *testing.T) {
 		{events.Expired, 0, ends, "gone", sms.Submit, sms.NoState, ""},
 	} {
 		p := newRig(t)
-		p.Desk.node.Clock.SetAhead(1000)
+		p.Matcher.node.Clock.SetAhead(1000)
 		m := p.submitted(c.notify)
-		m.Kind, m.Origin = c.kind, p.Desk.node.Origins.Of(c.account, "clients")
+		m.Kind, m.Origin = c.kind, p.Matcher.node.Origins.Of(c.account, "clients")
 		made := p.OwnReceipt(m, &keep.Ending{State: c.end, Answer: sms.Answer{Status: c.status, At: p.now + 5}})
 		if made.IsAny() != (c.want != sms.NoState) || p.Counts.Homeless.Load() > 0 != (c.account == "gone") {
 			t.Errorf("%+v: made one: %v, %d homeless", c, made.IsAny(), p.Counts.Homeless.Load())

@@ -18,7 +18,7 @@ import (
 // A client hears of each of these once. Each part's outcome is in the store as well, under a name
 // that is no centre's, and so is what the client was told. It is safe for concurrent use.
 type Parts struct {
-	desk    *Desk
+	desk    *Matcher
 	mu      sync.Mutex
 	by      map[uint64]*joint // by what the ids of the parts have in common
 	order   []uint64          // of by, the oldest first
@@ -233,7 +233,7 @@ func (j *Parts) write(key, value []byte) {
 }
 
 // LoadParts reads the outcomes of the parts of a message from the store.
-func (d *Desk) LoadParts(f *Match) error { return d.Parts.Load(f) }
+func (d *Matcher) LoadParts(f *Match) error { return d.Parts.Load(f) }
 
 // Load reads the outcomes of the parts of a message from the store, unless they are in
 // memory.

@@ -116,8 +116,8 @@ func keepAgain(t *testing.T, fs vfs.FS) *rig {
 	if err := p.keep(s); err != nil {
 		t.Fatal(err)
 	}
-	p.Desk.keep.LastStored = 6000
-	p.Desk.keep.Outgoing.Begin(func(_ *connector.Lane, f func(int64)) bool { f(p.now); return true })
+	p.Matcher.keep.LastStored = 6000
+	p.Matcher.keep.Outgoing.Begin(func(_ *connector.Lane, f func(int64)) bool { f(p.now); return true })
 	return p
 }
 
@@ -133,7 +133,7 @@ func (p *rig) part(t *testing.T, part uint8, state sms.State) (v Verdict, told s
 		_, v = p.Direct(p.now, m, f)
 	}
 	if v == Noted {
-		if err := p.Desk.keep.Journal.Sync(); err != nil {
+		if err := p.Matcher.keep.Journal.Sync(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -145,15 +145,15 @@ func (p *rig) part(t *testing.T, part uint8, state sms.State) (v Verdict, told s
 // the gateway.
 func (p *rig) madeReceipts(t *testing.T) (all []sms.Report) {
 	t.Helper()
-	if err := p.Desk.keep.Journal.Sync(); err != nil {
+	if err := p.Matcher.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	testutil.Eventually(t, "the lanes have what was made", func() bool { all, giving := p.Desk.keep.Outgoing.Waiting(); return len(all) == 0 && !giving })
-	p.Desk.keep.Outgoing.End()
+	testutil.Eventually(t, "the lanes have what was made", func() bool { all, giving := p.Matcher.keep.Outgoing.Waiting(); return len(all) == 0 && !giving })
+	p.Matcher.keep.Outgoing.End()
 	if err := p.close(); err != nil {
 		t.Error(err)
 	}
-	lane := p.Desk.table.ClientLane("client", nil)
+	lane := p.Matcher.table.ClientLane("client", nil)
 	lane.Shares(func(s *connector.Share) {
 		lane.EachWaiting(s, func(_ queue.Waiting, m *sms.Message) {
 			r, _ := m.Report()
@@ -188,7 +188,7 @@ func TestPartsWait(t *testing.T) {
 		t.Fatalf("told at once: %+v", all)
 	}
 	p = keepAgain(t, fs)
-	p.Desk.node.Clock.SetAhead(day + 60e9)
+	p.Matcher.node.Clock.SetAhead(day + 60e9)
 	tell()
 	tell()
 	all := p.madeReceipts(t)
@@ -196,7 +196,7 @@ func TestPartsWait(t *testing.T) {
 		t.Fatalf("told %+v", all)
 	}
 	p = keepAgain(t, fs)
-	p.Desk.node.Clock.SetAhead(2*day + 60e9)
+	p.Matcher.node.Clock.SetAhead(2*day + 60e9)
 	tell()
 	if v, told := p.part(t, 1, sms.StateDelivered); v != passOn || told != sms.StateDelivered {
 		t.Errorf("the last part: verdict %d, %s", v, told)
@@ -228,7 +228,7 @@ func TestPartsWaitForNothing(t *testing.T) {
 		}
 		p.madeReceipts(t)
 		p = keepAgain(t, fs)
-		p.Desk.node.Clock.SetAhead(int64(25 * 3600e9))
+		p.Matcher.node.Clock.SetAhead(int64(25 * 3600e9))
 		if err := p.waits.tell(); err != nil {
 			t.Fatal(err)
 		}
@@ -250,10 +250,10 @@ func TestPartsWaitUnwanted(t *testing.T) {
 		}
 		p.Direct(p.now, m, f)
 	}
-	if err := p.Desk.keep.Journal.Sync(); err != nil {
+	if err := p.Matcher.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	p.Desk.node.Clock.SetAhead(int64(25 * 3600e9))
+	p.Matcher.node.Clock.SetAhead(int64(25 * 3600e9))
 	if err := p.waits.tell(); err != nil {
 		t.Fatal(err)
 	}
@@ -303,10 +303,10 @@ func TestReceiptOfPartsAfterRestart(t *testing.T) {
 		t.Fatalf("verdict %d", v)
 	}
 	m.Release()
-	if err := g.Desk.keep.Journal.Sync(); err != nil {
+	if err := g.Matcher.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	g.Parts.by, g.Parts.order, g.Desk.keep.LastStored = nil, nil, 6000
+	g.Parts.by, g.Parts.order, g.Matcher.keep.LastStored = nil, nil, 6000
 	m, f = partOf(g, 1, 2, sms.StateDelivered, "000")
 	if _, v := g.Direct(1, m, f); v != Unread {
 		t.Fatalf("verdict %d before the others are read", v)
@@ -342,9 +342,9 @@ func TestOwnReceiptAfterRestart(t *testing.T) {
 		p.madeReceipts(t)
 		p = keepAgain(t, fs)
 		for _, part := range ends {
-			m := p.Desk.node.Messages.Get()
+			m := p.Matcher.node.Messages.Get()
 			m.ID, m.Offset, m.Part, m.Parts = 5000+uint64(part), uint16(part), part, 2
-			m.Origin, m.Notify = p.Desk.node.Origins.Of("client", "clients"), sms.NotifyFailure
+			m.Origin, m.Notify = p.Matcher.node.Origins.Of("client", "clients"), sms.NotifyFailure
 			m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, nil)
 			p.forget(m, keep.Ending{State: events.Expired, Answer: sms.Answer{Code: sms.Expired, At: p.now}})
 			m.Release()
@@ -364,9 +364,9 @@ func TestOwnReceiptAfterRestart(t *testing.T) {
 
 // losesPart ends the first part of a message of two, whose outcome is not known.
 func (p *rig) losesPart() {
-	m := p.Desk.node.Messages.Get()
+	m := p.Matcher.node.Messages.Get()
 	m.ID, m.Part, m.Parts = 5000, 0, 2
-	m.Origin, m.Notify = p.Desk.node.Origins.Of("client", "clients"), sms.NotifyFailure
+	m.Origin, m.Notify = p.Matcher.node.Origins.Of("client", "clients"), sms.NotifyFailure
 	p.forget(m, keep.Ending{State: events.Unknown, Answer: sms.Answer{Code: sms.Lost, At: p.now}})
 }
 
@@ -380,7 +380,7 @@ func TestOwnUnknownPart(t *testing.T) {
 		t.Errorf("told at once: %+v", all)
 	}
 	p = keepAgain(t, fs)
-	p.Desk.node.Clock.SetAhead(int64(25 * 3600e9))
+	p.Matcher.node.Clock.SetAhead(int64(25 * 3600e9))
 	if err := p.waits.tell(); err != nil {
 		t.Fatal(err)
 	}
@@ -480,7 +480,7 @@ func TestMostLongMessages(t *testing.T) {
 
 // partOf returns a receipt of a part, and the match of that.
 func partOf(g *rig, part, parts uint8, state sms.State, err string) (*sms.Message, *Match) {
-	m, v := roomtest.PartReceipt(g.Desk.node, part, parts, state, err)
+	m, v := roomtest.PartReceipt(g.Matcher.node, part, parts, state, err)
 	f := &Match{}
 	if err := f.Set(v.Append(nil)); err != nil {
 		panic(err)

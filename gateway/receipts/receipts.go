@@ -18,16 +18,16 @@ import (
 	"pmg/store"
 )
 
-// A Desk finds the messages that receipts belong to. A message that an SMSC has accepted
+// A Matcher finds the messages that receipts belong to. A message that an SMSC has accepted
 // is noted by the SMSC's id of it, in the store and, of the latest messages, in memory:
 //
 //	answer of an SMSC ──► NoteAnswer ──► recent
-//	        └────► settle.Desk.Forget ──► Note ──► store
+//	        └────► settle.Matcher.Forget ──► Note ──► store
 //	receipt ──► recent ──► store ──► kept as an orphan ──► an answer, or the form of the ids is known
 //	               └─────────┴──────────────────────────────────┴──► the account that submitted the message
 //
 // It is safe for concurrent use.
-type Desk struct {
+type Matcher struct {
 	node  *node.Node
 	keep  *keep.Keeper
 	table *route.Table
@@ -54,9 +54,9 @@ type Desk struct {
 	Counts    Counters[atomic.Int64]
 }
 
-// NewDesk makes a desk for the accounts and connectors of a table.
-func NewDesk(n *node.Node, k *keep.Keeper, t *route.Table) *Desk {
-	d := &Desk{node: n, keep: k, table: t}
+// New makes the matcher of a gateway.
+func New(n *node.Node, k *keep.Keeper, t *route.Table) *Matcher {
+	d := &Matcher{node: n, keep: k, table: t}
 	d.Orphans.desk, d.Parts.desk, d.waits.desk = d, d, d
 	return d
 }
@@ -86,7 +86,7 @@ func recentSize(cfg *config.Config) int64 {
 
 // MapsFor returns the centre under whose name a message is noted that has been accepted by
 // an SMSC, nil if no receipt is expected.
-func (d *Desk) MapsFor(l *connector.Lane, m *sms.Message, a *sms.Answer) *Centre {
+func (d *Matcher) MapsFor(l *connector.Lane, m *sms.Message, a *sms.Answer) *Centre {
 	if a.Code != sms.OK || m.Kind != sms.Submit || l.Account != "" || len(a.PeerID) == 0 {
 		return nil
 	}
@@ -102,8 +102,8 @@ func (d *Desk) MapsFor(l *connector.Lane, m *sms.Message, a *sms.Answer) *Centre
 }
 
 // logHomeless tells the operator of a receipt whose client is gone.
-func (d *Desk) logHomeless(account string) {
-	if d.node.News.Is("homeless " + account) {
+func (d *Matcher) logHomeless(account string) {
+	if d.node.Repeats.First("homeless " + account) {
 		d.node.Log.Warn().Str("account", account).Msg(
 			"receipt dropped: the account that submitted the message is gone, or may not receive",
 		)
@@ -112,13 +112,13 @@ func (d *Desk) logHomeless(account string) {
 
 // Note notes what a peer's id of a message stands for, in a batch and in memory. The
 // committer's lock is held.
-func (d *Desk) Note(b *store.Batch, o *Centre, m *sms.Message, a *sms.Answer, ahead int64) {
+func (d *Matcher) Note(b *store.Batch, o *Centre, m *sms.Message, a *sms.Answer, ahead int64) {
 	v := store.MappingOf(m, ahead)
 	d.NoteMapping(b, o, &v, a.PeerID, a.At+ahead)
 }
 
 // NoteMapping does the same with what the id stands for, at a time by the wall clock.
-func (d *Desk) NoteMapping(b *store.Batch, o *Centre, v *store.Mapping, peerID []byte, wall int64) {
+func (d *Matcher) NoteMapping(b *store.Batch, o *Centre, v *store.Mapping, peerID []byte, wall int64) {
 	d.noting.Lock()
 	defer d.noting.Unlock()
 	d.record = v.Append(d.record[:0])

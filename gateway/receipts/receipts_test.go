@@ -21,19 +21,19 @@ func TestTidyReceipts(t *testing.T) {
 	if err := g.keep(store.NewMemory()); err != nil {
 		t.Fatal(err)
 	}
-	now, keep := g.Desk.node.Clock.Now(), int64(g.Desk.node.Config().Receipts.Keep)
+	now, keep := g.Matcher.node.Clock.Now(), int64(g.Matcher.node.Config().Receipts.Keep)
 	day := int64(24 * time.Hour)
-	m := g.Desk.node.Messages.Get()
-	m.Origin = g.Desk.node.Origins.Of("", "operator")
+	m := g.Matcher.node.Messages.Get()
+	m.Origin = g.Matcher.node.Origins.Of("", "operator")
 	m.SetReport(sms.Address{}, sms.Address{}, &sms.Report{ID: []byte("7"), State: sms.StateDelivered})
-	m.ID, m.Arrived = g.Desk.keep.IDs.Add(1), now-keep-2*day
-	g.Desk.keep.Journal.Write(func(b *store.Batch) {
+	m.ID, m.Arrived = g.Matcher.keep.IDs.Add(1), now-keep-2*day
+	g.Matcher.keep.Journal.Write(func(b *store.Batch) {
 		b.Map(store.DayOf(now-keep-day), "operator", []byte("old"), []byte("value"))
 		b.Map(store.DayOf(now-keep+day), "operator", []byte("new"), []byte("value"))
 		b.Put(m, store.Lane{})
-		g.Desk.keep.KeepAside(b, m, store.Lane{}, store.Orphan, "")
+		g.Matcher.keep.KeepAside(b, m, store.Lane{}, store.Orphan, "")
 	})
-	if err := g.Desk.keep.Journal.Sync(); err != nil {
+	if err := g.Matcher.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	g.Orphans.Keep(m)
@@ -43,18 +43,18 @@ func TestTidyReceipts(t *testing.T) {
 		t.Fatalf("%d orphans after one look", n)
 	}
 	g.tidyReceipts(now + tidyReceiptsEvery)
-	testutil.Eventually(t, "the orphan is Dropped", func() bool { return g.Desk.keep.Aside(store.Orphan) == 0 })
-	if err := g.Desk.keep.Journal.Sync(); err != nil {
+	testutil.Eventually(t, "the orphan is Dropped", func() bool { return g.Matcher.keep.Aside(store.Orphan) == 0 })
+	if err := g.Matcher.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	for id, want := range map[string]bool{"old": false, "new": true} {
-		if _, ok, err := g.Desk.keep.Index.Lookup("operator", []byte(id)); ok != want || err != nil {
+		if _, ok, err := g.Matcher.keep.Index.Lookup("operator", []byte(id)); ok != want || err != nil {
 			t.Errorf("%s is there: %v, %v", id, ok, err)
 		}
 	}
 	var e store.Entry
-	if ok, _ := g.Desk.keep.Index.Get(m.ID, &e); ok || g.Desk.keep.Aside(store.Orphan) != 0 || len(g.Orphans.all) != 0 || len(g.Orphans.by) != 0 {
-		t.Errorf("the orphan is there: %v, %d are counted", ok, g.Desk.keep.Aside(store.Orphan))
+	if ok, _ := g.Matcher.keep.Index.Get(m.ID, &e); ok || g.Matcher.keep.Aside(store.Orphan) != 0 || len(g.Orphans.all) != 0 || len(g.Orphans.by) != 0 {
+		t.Errorf("the orphan is there: %v, %d are counted", ok, g.Matcher.keep.Aside(store.Orphan))
 	}
 	if err := g.close(); err != nil {
 		t.Error(err)
@@ -68,26 +68,26 @@ func TestTidyReceiptsClock(t *testing.T) {
 	if err := g.keep(store.NewMemory()); err != nil {
 		t.Fatal(err)
 	}
-	now, day, keep := g.Desk.node.Clock.Now(), int64(24*time.Hour), int64(g.Desk.node.Config().Receipts.Keep)
-	g.Desk.keep.Journal.Write(func(b *store.Batch) {
+	now, day, keep := g.Matcher.node.Clock.Now(), int64(24*time.Hour), int64(g.Matcher.node.Config().Receipts.Keep)
+	g.Matcher.keep.Journal.Write(func(b *store.Batch) {
 		for n := range int64(7) {
 			b.Map(store.DayOf(now-n*day), "operator", []byte{byte(n)}, []byte("value"))
 		}
 	})
 	left := func() (n int) {
 		t.Helper()
-		if err := g.Desk.keep.Journal.Sync(); err != nil {
+		if err := g.Matcher.keep.Journal.Sync(); err != nil {
 			t.Fatal(err)
 		}
 		for i := range byte(7) {
-			if _, ok, _ := g.Desk.keep.Index.Lookup("operator", []byte{i}); ok {
+			if _, ok, _ := g.Matcher.keep.Index.Lookup("operator", []byte{i}); ok {
 				n++
 			}
 		}
 		return n
 	}
 	look := func(ahead int64) {
-		g.Desk.node.Clock.SetAhead(ahead)
+		g.Matcher.node.Clock.SetAhead(ahead)
 		g.tidyReceipts(now)
 		now += tidyReceiptsEvery
 	}
@@ -124,11 +124,11 @@ func TestHomelessReceipt(t *testing.T) {
 	}{{nil, true}, {&sms.Context{URL: "http://127.0.0.1:1/x"}, true}, {&sms.Context{Reference: "order 7"}, false}} {
 		g := newRig(t)
 		var log testutil.Log
-		g.Desk.node.Log = zerolog.New(&log)
+		g.Matcher.node.Log = zerolog.New(&log)
 		m, f := partOf(g, 0, 1, sms.StateDelivered, "000")
 		f.Account = []byte("gone")
 		own := g.submitted(sms.NotifyFailure)
-		own.Origin = g.Desk.node.Origins.Of("gone", "clients")
+		own.Origin = g.Matcher.node.Origins.Of("gone", "clients")
 		if c.context != nil {
 			f.Context = c.context.Append(nil)
 			own.SetNative(sms.WithContext, f.Context)
@@ -153,10 +153,10 @@ func TestHomelessReceipt(t *testing.T) {
 	if v != passOn || s.Lane.Account != "client" {
 		t.Fatalf("verdict %d", v)
 	}
-	if g.Desk.table.Route(m) != nil {
+	if g.Matcher.table.Route(m) != nil {
 		t.Error("a route takes it")
 	}
-	if m.Expires != 1+int64(g.Desk.node.Config().Receipts.Validity) {
+	if m.Expires != 1+int64(g.Matcher.node.Config().Receipts.Validity) {
 		t.Errorf("expires at %d", m.Expires)
 	}
 }

@@ -71,7 +71,7 @@ func TestOrphansCount(t *testing.T) {
 	for _, n := range []int64{10, 7, 0} {
 		g.Orphans.n.Store(n)
 		g.Orphans.count()
-		if used := g.Desk.node.Memory.Used(); used != n*orphanSize {
+		if used := g.Matcher.node.Memory.Used(); used != n*orphanSize {
 			t.Errorf("%d octets are counted for %d orphans", used, n)
 		}
 	}

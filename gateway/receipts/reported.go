@@ -33,4 +33,4 @@ func (r *reported) has(id uint64) bool {
 }
 
 // HasTold reports whether a receipt has told the final state of a message lately, by its id.
-func (d *Desk) HasTold(id uint64) bool { return d.told.has(id) }
+func (d *Matcher) HasTold(id uint64) bool { return d.told.has(id) }

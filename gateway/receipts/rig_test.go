@@ -11,7 +11,7 @@ import (
 
 // A rig is a desk with a table below it. What ends is deleted, and its receipts are sent.
 type rig struct {
-	*Desk
+	*Matcher
 	t   *testing.T
 	now int64
 }
@@ -25,22 +25,22 @@ func newRig(t *testing.T) *rig {
 func newRigWith(t *testing.T, options string) *rig {
 	t.Helper()
 	g := roomtest.New(t, roomtest.Operator(options))
-	r := &rig{Desk: NewDesk(g.Node, g.Keeper, g.Table), t: t}
+	r := &rig{Matcher: New(g.Node, g.Keeper, g.Table), t: t}
 	r.Ends = r.forget
-	r.now = r.Desk.node.Clock.Now()
+	r.now = r.Matcher.node.Clock.Now()
 	return r
 }
 
 // keep opens a store.
 func (r *rig) keep(s store.Store) error {
-	r.Desk.keep.Open(s, func(store.Position, error) {})
+	r.Matcher.keep.Open(s, func(store.Position, error) {})
 	return r.LoadForms()
 }
 
 // forget ends a message.
 func (r *rig) forget(m *sms.Message, e keep.Ending) {
 	made := r.OwnReceipt(m, &e)
-	r.Desk.keep.Journal.Write(func(b *store.Batch) {
+	r.Matcher.keep.Journal.Write(func(b *store.Batch) {
 		b.Delete(m.ID, 0)
 		if made.IsAny() {
 			r.SendMade(b, &made)
@@ -52,12 +52,12 @@ func (r *rig) forget(m *sms.Message, e keep.Ending) {
 func (r *rig) close() error {
 	r.EndOrphans()
 	r.EndWaits()
-	r.Desk.keep.Outgoing.End()
-	return r.Desk.keep.Close()
+	r.Matcher.keep.Outgoing.End()
+	return r.Matcher.keep.Close()
 }
 
 // made returns what was made that its lanes have not been given yet.
 func (r *rig) made() []keep.Own {
-	all, _ := r.Desk.keep.Outgoing.Waiting()
+	all, _ := r.Matcher.keep.Outgoing.Waiting()
 	return all
 }

@@ -1,7 +1,7 @@
 package receipts
 
 // LookAfter looks after what is known of receipts, about once a second.
-func (d *Desk) LookAfter(now int64) {
+func (d *Matcher) LookAfter(now int64) {
 	d.tidyReceipts(now)
 	d.Orphans.count()
 	d.lookAtWaiting()
@@ -9,10 +9,10 @@ func (d *Desk) LookAfter(now int64) {
 }
 
 // EndOrphans waits until no orphan is looked at any more.
-func (d *Desk) EndOrphans() {
+func (d *Matcher) EndOrphans() {
 	d.Orphans.end()
 	d.Orphans.count()
 }
 
 // EndWaits waits until no client is told any more what is known of long messages.
-func (d *Desk) EndWaits() { d.waits.Wait() }
+func (d *Matcher) EndWaits() { d.waits.Wait() }

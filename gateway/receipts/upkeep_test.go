@@ -30,27 +30,27 @@ func TestLookAfter(t *testing.T) {
 		now += tidyReceiptsEvery
 		return p.Counts.Own.Load()
 	}
-	p.Desk.node.Clock.SetAhead(int64(p.Desk.node.Config().Receipts.PartsWait) + 60e9)
+	p.Matcher.node.Clock.SetAhead(int64(p.Matcher.node.Config().Receipts.PartsWait) + 60e9)
 	if n := look(); n != 0 {
 		t.Errorf("%d clients are told before recovery is over", n)
 	}
-	if used := p.Desk.node.Memory.Used(); used < orphanSize {
+	if used := p.Matcher.node.Memory.Used(); used < orphanSize {
 		t.Errorf("%d octets are counted for an orphan", used)
 	}
-	p.Desk.keep.SetRecovered()
+	p.Matcher.keep.SetRecovered()
 	for range 2 {
 		if n := look(); n != 1 {
 			t.Errorf("%d receipts are made", n)
 		}
 	}
-	if p.Desk.keep.Aside(store.Orphan) != 1 {
+	if p.Matcher.keep.Aside(store.Orphan) != 1 {
 		t.Error("an orphan of yesterday is gone")
 	}
-	p.Desk.node.Clock.SetAhead(2 * int64(p.Desk.node.Config().Receipts.Keep))
+	p.Matcher.node.Clock.SetAhead(2 * int64(p.Matcher.node.Config().Receipts.Keep))
 	for range 10 { // a day's are forgotten by each
 		look()
 	}
-	testutil.Eventually(t, "the orphan is gone", func() bool { return p.Desk.keep.Aside(store.Orphan) == 0 })
+	testutil.Eventually(t, "the orphan is gone", func() bool { return p.Matcher.keep.Aside(store.Orphan) == 0 })
 	if end.State != events.Expired || end.Answer.Code != sms.Expired || !end.Aside {
 		t.Errorf("it ends as %+v", end)
 	}

@@ -13,8 +13,8 @@ import (
 // others have had none for receipts.parts_wait. The store knows which wait, in the order in which
 // they began to, so that they are told after a restart as well. It is safe for concurrent use.
 type waits struct {
-	desk *Desk
-	node.Lone
+	desk *Matcher
+	node.Single
 	next  atomic.Int64 // when it is looked for them next, by the engine's clock
 	swept atomic.Int64 // those that began to wait before this time of the wall clock are told, or have got their receipt
 }

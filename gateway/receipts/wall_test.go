@@ -18,13 +18,13 @@ func TestWallClock(t *testing.T) {
 	if err := g.keep(s); err != nil {
 		t.Fatal(err)
 	}
-	g.Desk.node.Clock.SetAhead(ahead)
+	g.Matcher.node.Clock.SetAhead(ahead)
 	m, f := partOf(g, 0, 1, sms.StateDelivered, "000")
 	r, _ := m.Report()
 	r.Done = 0
 	m.SetReport(m.Source(), m.Dest(), &r)
 	g.Direct(now, m, f)
-	if err := g.Desk.keep.Journal.Sync(); err != nil {
+	if err := g.Matcher.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	value, ok, err := s.Lookup(endedName, binary.BigEndian.AppendUint64(nil, f.KnownID()))

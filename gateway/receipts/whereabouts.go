@@ -41,7 +41,7 @@ func NotesEnd(m *sms.Message, e *keep.Ending) bool {
 
 // NoteEnd adds the state of a message that has ended to the open batch. A message that an SMSC has
 // accepted is on its way until its receipt comes.
-func (d *Desk) NoteEnd(b *store.Batch, m *sms.Message, e *keep.Ending, ahead int64) {
+func (d *Matcher) NoteEnd(b *store.Batch, m *sms.Message, e *keep.Ending, ahead int64) {
 	v := store.MappingOf(m, ahead)
 	f := Fate{State: stateOfEnd(e.State), Since: e.Answer.At + ahead, Parts: max(m.Parts, 1)}
 	switch e.State {
@@ -61,7 +61,7 @@ func (d *Desk) NoteEnd(b *store.Batch, m *sms.Message, e *keep.Ending, ahead int
 
 // noteReport notes what a receipt says of a message, all parts of it if it has some. It reports false if that is nothing
 // final.
-func (d *Desk) noteReport(now int64, of *store.Mapping, r *sms.Report) bool {
+func (d *Matcher) noteReport(now int64, of *store.Mapping, r *sms.Report) bool {
 	if !r.State.Final() || of.Offset != 0 && of.Parts <= 1 {
 		return false
 	}
@@ -84,7 +84,7 @@ func (d *Desk) noteReport(now int64, of *store.Mapping, r *sms.Report) bool {
 	return true
 }
 
-func (d *Desk) noteState(b *store.Batch, v store.Mapping, f *Fate) {
+func (d *Matcher) noteState(b *store.Batch, v store.Mapping, f *Fate) {
 	d.noting.Lock()
 	defer d.noting.Unlock()
 	d.key = binary.BigEndian.AppendUint64(d.key[:0], v.ID)
@@ -123,7 +123,7 @@ func (f *Fate) append(b []byte) []byte {
 }
 
 // FateOf returns what was noted of a message that has left, by our id. It reports false if nothing was.
-func (d *Desk) FateOf(id uint64) (v store.Mapping, f Fate, ok bool, err error) {
+func (d *Matcher) FateOf(id uint64) (v store.Mapping, f Fate, ok bool, err error) {
 	if err := d.keep.Journal.SyncSoon(); err != nil { // what was noted last is in the open batch
 		return v, f, false, err
 	}

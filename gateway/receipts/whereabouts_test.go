@@ -34,7 +34,7 @@ func TestNotesEnd(t *testing.T) {
 		"nobody's":                  {sms.NotifyFailure, true, sms.Submit, 0, "", false},
 	} {
 		m := p.submitted(c.notify)
-		m.Kind, m.Offset, m.Origin = c.kind, c.offset, p.Desk.node.Origins.Of(c.account, "clients")
+		m.Kind, m.Offset, m.Origin = c.kind, c.offset, p.Matcher.node.Origins.Of(c.account, "clients")
 		if got := NotesEnd(m, &keep.Ending{Operations: c.operations}); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
@@ -53,7 +53,7 @@ func TestFateOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	const ahead = int64(3600e9)
-	p.Desk.node.Clock.SetAhead(ahead)
+	p.Matcher.node.Clock.SetAhead(ahead)
 	var last Fate
 	want := func(what string, id uint64, state sms.State, failure uint8, since int64, by string) {
 		t.Helper()
@@ -64,7 +64,7 @@ func TestFateOf(t *testing.T) {
 	}
 	end := func(m *sms.Message, s events.State) {
 		e := keep.Ending{State: s, Lane: store.Lane{Connector: "operator"}, Answer: sms.Answer{PeerID: []byte("msg-1"), At: p.now}}
-		p.Desk.keep.Journal.Write(func(b *store.Batch) { p.NoteEnd(b, m, &e, ahead) })
+		p.Matcher.keep.Journal.Write(func(b *store.Batch) { p.NoteEnd(b, m, &e, ahead) })
 	}
 	report := func(f store.Mapping, r sms.Report) { p.noteReport(p.now, &f, &r) }
 	for state, told := range map[events.State]sms.State{
@@ -163,7 +163,7 @@ func (p *rig) sent(peerID string) uint64 {
 	m := p.submitted(sms.NotifySuccess | sms.NotifyFailure)
 	a := sms.Answer{PeerID: []byte(peerID), At: p.now}
 	e := keep.Ending{State: events.Sent, Lane: store.Lane{Connector: "operator"}, Answer: a}
-	p.Desk.keep.Journal.Write(func(b *store.Batch) {
+	p.Matcher.keep.Journal.Write(func(b *store.Batch) {
 		p.Note(b, p.operator(), m, &a, 0)
 		p.NoteEnd(b, m, &e, 0)
 	})
@@ -200,7 +200,7 @@ func TestUnreported(t *testing.T) {
 		limit int
 		want  []uint64
 	}{{"", 10, []uint64{two, three}}, {"test-3", 10, []uint64{three}}, {"test-2", 1, []uint64{two}}, {"test-6", 10, nil}} {
-		all, err := Unreported(p.Desk.keep, "operator", "test-", []byte(c.from), c.limit)
+		all, err := Unreported(p.Matcher.keep, "operator", "test-", []byte(c.from), c.limit)
 		var ids []uint64
 		for i := range all {
 			if ids = append(ids, all[i].ID); string(all[i].Account) != "client" {
@@ -213,7 +213,7 @@ func TestUnreported(t *testing.T) {
 	}
 	for _, name := range []string{"operator", endedName} {
 		s.name = name
-		if _, err := Unreported(p.Desk.keep, "operator", "test-", nil, 10); !errors.Is(err, errFailing) {
+		if _, err := Unreported(p.Matcher.keep, "operator", "test-", nil, 10); !errors.Is(err, errFailing) {
 			t.Errorf("%s cannot be read: %v", name, err)
 		}
 	}
@@ -230,7 +230,7 @@ func TestList(t *testing.T) {
 	if err := p.keep(store.NewMemory()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := List(p.Desk.keep, 0, 0, 10, nil); !errors.Is(err, ErrNoList) {
+	if _, err := List(p.Matcher.keep, 0, 0, 10, nil); !errors.Is(err, ErrNoList) {
 		t.Errorf("a store in memory: %v", err)
 	}
 	if err := p.close(); err != nil {
@@ -238,9 +238,9 @@ func TestList(t *testing.T) {
 	}
 	p = keepAgain(t, vfs.NewMem())
 	left, waiting := p.sent("msg-1"), p.submitted(0)
-	p.Desk.keep.Journal.Write(func(b *store.Batch) { b.Put(waiting, store.Lane{Connector: "operator"}) })
+	p.Matcher.keep.Journal.Write(func(b *store.Batch) { b.Put(waiting, store.Lane{Connector: "operator"}) })
 	var got []string
-	last, err := List(p.Desk.keep, 0, p.now, 10, func(k *Known) error {
+	last, err := List(p.Matcher.keep, 0, p.now, 10, func(k *Known) error {
 		got = append(got, fmt.Sprint(k.ID, k.Record != nil, k.Left.ID, k.Fate.State, string(k.Left.PeerID)))
 		return nil
 	})
@@ -248,7 +248,7 @@ func TestList(t *testing.T) {
 	if !slices.Equal(got, want) || last != 0 || err != nil {
 		t.Errorf("%q, want %q; up to %d, %v", got, want, last, err)
 	}
-	if _, err := List(p.Desk.keep, 0, p.now, 10, func(*Known) error { return errFailing }); !errors.Is(err, errFailing) {
+	if _, err := List(p.Matcher.keep, 0, p.now, 10, func(*Known) error { return errFailing }); !errors.Is(err, errFailing) {
 		t.Errorf("who reads it fails: %v", err)
 	}
 	if err := p.close(); err != nil {

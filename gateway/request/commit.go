@@ -28,7 +28,7 @@ func (c *commits) wait(at store.Position) <-chan error {
 }
 
 // Committed notes that a commit has ended. It is called on the committer's goroutine.
-func (d *Desk) Committed(upTo store.Position, err error) {
+func (d *Requests) Committed(upTo store.Position, err error) {
 	c := &d.commits
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -25,7 +25,7 @@ func (t *turns) wait(id []byte) (end func()) {
 
 // Deliver takes in a message from a mobile, or a receipt, that an SMSC has brought by a request, and returns what
 // became of it when it is stored. from is the request's own, and has no account.
-func (d *Desk) Deliver(from *connector.Source, fill Fill) Result {
+func (d *Requests) Deliver(from *connector.Source, fill Fill) Result {
 	g := d.newGroup(from, 1)
 	defer func() {
 		if g.endTurn != nil {

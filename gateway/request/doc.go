@@ -5,6 +5,6 @@
 //
 // # Start reading
 //
-// submit.go (Desk.Submit), group.go (the executor, and one commit), commit.go (who waits for which commit), repeated.go (keys),
-// deliver.go (what SMSCs bring).
+// submit.go (Requests.Submit), group.go (the executor, and one commit), commit.go (who waits for which commit), repeated.go
+// (keys), deliver.go (what SMSCs bring).
 package request

@@ -16,7 +16,7 @@ import (
 // A group is messages of a request that are stored together, and the executor of their acceptance: it goes on with each
 // on the goroutine of the request, and commits all when finish says so.
 type group struct {
-	desk     *Desk
+	desk     *Requests
 	acceptor *accept.Acceptor[int]
 	from     *connector.Source
 	work     Work
@@ -43,7 +43,7 @@ type keyed struct {
 
 // newGroup makes the first group of a request with n messages. Their ids are in the order of arrival, whatever comes by other
 // ways.
-func (d *Desk) newGroup(from *connector.Source, n int) *group {
+func (d *Requests) newGroup(from *connector.Source, n int) *group {
 	g := &group{desk: d, from: from, results: make([]Result, n)}
 	g.acceptor = accept.New(d.keep, d.intake, d.receipts, 1, g)
 	return g
@@ -79,7 +79,7 @@ func (g *group) take(ctx context.Context, i int) {
 }
 
 // submission returns the submission of an item.
-func (d *Desk) submission(from *connector.Source, item *Item, r intake.Room) *intake.Submission {
+func (d *Requests) submission(from *connector.Source, item *Item, r intake.Room) *intake.Submission {
 	return &intake.Submission{
 		Way: intake.Submitted, From: from, Room: r, Change: d.changes(item.Fill), Strict: item.Strict, Most: item.Parts,
 	}
@@ -184,7 +184,7 @@ func resultOf(o accept.Outcome) Result {
 }
 
 // pushAll gives messages to their lanes in the order of their ids: all that follow each other for a lane together.
-func (d *Desk) pushAll(ready []keep.Accepted) {
+func (d *Requests) pushAll(ready []keep.Accepted) {
 	slices.SortFunc(ready, func(a, b keep.Accepted) int { return cmp.Compare(a.Message.ID, b.Message.ID) })
 	for len(ready) > 0 {
 		n := 1

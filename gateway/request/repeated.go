@@ -68,7 +68,7 @@ func keyOf(from *connector.Source, key string) string { return from.Account.Syst
 
 // known returns what became of a message that was submitted before with a key, or why the key cannot be used. If it
 // reports false, the key is the caller's until keys.end.
-func (d *Desk) known(key string, payload [sha256.Size]byte) (Result, bool) {
+func (d *Requests) known(key string, payload [sha256.Size]byte) (Result, bool) {
 	if !d.keys.begin(key) {
 		return Result{Err: ErrUnderWay}, true
 	}
@@ -89,7 +89,7 @@ func (d *Desk) known(key string, payload [sha256.Size]byte) (Result, bool) {
 // and nothing is submitted a second time. payload is a hash of what the request asks for. A request of which no
 // message was accepted may come again as if it had not come. All of its messages are in one commit, and are submitted whether its
 // client is gone or not, so that it hears of all when it comes again.
-func (d *Desk) SubmitOnce(
+func (d *Requests) SubmitOnce(
 	ctx context.Context, from *connector.Source, key string, payload [sha256.Size]byte, w Work,
 ) (repeated bool, err error) {
 	key = keyOf(from, key)
@@ -114,13 +114,13 @@ func (d *Desk) SubmitOnce(
 }
 
 // claimKey adds to a batch what became of the messages of a key.
-func (d *Desk) claimKey(b *store.Batch, key string, payload [sha256.Size]byte, results []Result) {
+func (d *Requests) claimKey(b *store.Batch, key string, payload [sha256.Size]byte, results []Result) {
 	today := store.DayOf(d.node.Clock.Wall(d.node.Clock.Now()))
 	b.Claim(today, keysName, []byte(key), appendResults(payload, results))
 }
 
 // earlier returns what became of the messages of an earlier request, nil if there was none with the key.
-func (d *Desk) earlier(key string, payload [sha256.Size]byte) ([]Result, error) {
+func (d *Requests) earlier(key string, payload [sha256.Size]byte) ([]Result, error) {
 	var value []byte
 	var ok bool
 	look := func() (err error) {

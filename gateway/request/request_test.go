@@ -21,7 +21,7 @@ import (
 
 // A rig is a desk whose commits end as the test says, and what lanes were given.
 type rig struct {
-	*Desk
+	*Requests
 	disk  *roomtest.Disk
 	from  *connector.Source
 	given chan int // messages that a lane was given together
@@ -31,9 +31,9 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	ground := roomtest.New(t, roomtest.Operator("long_messages: split8"))
 	n, k, table := ground.Node, ground.Keeper, ground.Table
-	c, r := convert.NewDesk(n, table), receipts.NewDesk(n, k, table)
+	c, r := convert.New(n, table), receipts.New(n, k, table)
 	g := &rig{disk: roomtest.NewDisk(), given: make(chan int, 100)}
-	g.Desk = NewDesk(n, k, table, intake.NewDesk(n, k, table, c, r, settle.NewDesk(n, k, table, c, r)), r)
+	g.Requests = New(n, k, table, intake.New(n, k, table, c, r, settle.New(n, k, table, c, r)), r)
 	g.disk.Store = store.NewMemory()
 	k.Open(g.disk, g.Committed)
 	g.SetDo(func(l *connector.Lane, f func(int64)) bool {
@@ -101,7 +101,7 @@ func TestSubmit(t *testing.T) {
 	if r, to := g.Preview(t.Context(), g.from, Item{Fill: text("1", "one")}); r.Code != sms.OK || to != "operator" {
 		t.Errorf("%+v to %s", r, to)
 	}
-	if n := g.Desk.table.Taken()[0]; n != 3 { // those that are read, and no preview
+	if n := g.Requests.table.Taken()[0]; n != 3 { // those that are read, and no preview
 		t.Errorf("the route counts %d", n)
 	}
 }
@@ -156,9 +156,9 @@ func TestSubmitNotStored(t *testing.T) {
 	if r := <-ended; r[0].Code != sms.SystemError || r[0].ID != 0 {
 		t.Errorf("%+v", r)
 	}
-	lane := g.Desk.table.LaneOf(g.Desk.table.Connector("operator"))
-	if lane.Queued.Load() != 0 || len(g.given) != 0 || g.Desk.keep.Storing.Load() != 0 {
-		t.Errorf("%d places are taken, %d wait to be stored", lane.Queued.Load(), g.Desk.keep.Storing.Load())
+	lane := g.Requests.table.LaneOf(g.Requests.table.Connector("operator"))
+	if lane.Queued.Load() != 0 || len(g.given) != 0 || g.Requests.keep.Storing.Load() != 0 {
+		t.Errorf("%d places are taken, %d wait to be stored", lane.Queued.Load(), g.Requests.keep.Storing.Load())
 	}
 }
 

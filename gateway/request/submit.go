@@ -16,26 +16,28 @@ import (
 	"pmg/store"
 )
 
-// A Desk takes in the messages of requests. It is safe for concurrent use.
-type Desk struct {
+// Requests take in the messages of requests. It is safe for concurrent use.
+type Requests struct {
 	node     *node.Node
 	keep     *keep.Keeper
 	table    *route.Table
-	intake   *intake.Desk
-	receipts *receipts.Desk
+	intake   *intake.Checker
+	receipts *receipts.Matcher
 	onLane   keep.Do // of the engine, set before it serves
 	commits  commits
 	keys     keys
 	turns    *turns
 }
 
-// NewDesk makes a desk for the lanes of a table.
-func NewDesk(n *node.Node, k *keep.Keeper, t *route.Table, i *intake.Desk, r *receipts.Desk) *Desk {
-	return &Desk{node: n, keep: k, table: t, intake: i, receipts: r, keys: keys{under: map[string]struct{}{}}, turns: newTurns()}
+// New makes the requests of a gateway.
+func New(n *node.Node, k *keep.Keeper, t *route.Table, i *intake.Checker, r *receipts.Matcher) *Requests {
+	return &Requests{
+		node: n, keep: k, table: t, intake: i, receipts: r, keys: keys{under: map[string]struct{}{}}, turns: newTurns(),
+	}
 }
 
-// SetDo tells the desk how lanes are reached. It is called once, before anything is submitted.
-func (d *Desk) SetDo(onLane keep.Do) { d.onLane = onLane }
+// SetDo says how lanes are reached. It is called once, before anything is submitted.
+func (d *Requests) SetDo(onLane keep.Do) { d.onLane = onLane }
 
 // A Result is what became of a message of a request.
 type Result struct {
@@ -72,7 +74,7 @@ type Work struct {
 // Submit has the messages of a request take the steps of intake, and returns what became of each when those that
 // were accepted are stored. from is the request's own. Until ctx is done it waits for the account's rate. From then on no
 // further messages are submitted, as their client is gone: Err says so. Those that were accepted by then are stored all the same.
-func (d *Desk) Submit(ctx context.Context, from *connector.Source, items []Item) []Result {
+func (d *Requests) Submit(ctx context.Context, from *connector.Source, items []Item) []Result {
 	results := make([]Result, len(items))
 	d.SubmitAll(ctx, from, Work{
 		N:      len(items),
@@ -83,7 +85,7 @@ func (d *Desk) Submit(ctx context.Context, from *connector.Source, items []Item)
 }
 
 // SubmitAll is Submit for messages that are read one by one.
-func (d *Desk) SubmitAll(ctx context.Context, from *connector.Source, w Work) {
+func (d *Requests) SubmitAll(ctx context.Context, from *connector.Source, w Work) {
 	d.submit(ctx, from, w, nil)
 }
 
@@ -94,7 +96,7 @@ const (
 )
 
 // submit is Submit. claim, which may be nil, adds to the batch that stores the messages, of which there is one then.
-func (d *Desk) submit(ctx context.Context, from *connector.Source, w Work, claim func(*store.Batch, []Result)) {
+func (d *Requests) submit(ctx context.Context, from *connector.Source, w Work, claim func(*store.Batch, []Result)) {
 	g := d.newGroup(from, w.N)
 	g.work, g.claim = w, claim
 	yielded := 0
@@ -117,7 +119,7 @@ func (d *Desk) submit(ctx context.Context, from *connector.Source, w Work, claim
 }
 
 // changes returns what makes a message of a fill, with the times of the engine's clock.
-func (d *Desk) changes(fill Fill) func(int64, *sms.Message) sms.Code {
+func (d *Requests) changes(fill Fill) func(int64, *sms.Message) sms.Code {
 	return func(_ int64, m *sms.Message) sms.Code {
 		code := fill(m)
 		ahead := d.node.Clock.Ahead()
@@ -132,7 +134,7 @@ func (d *Desk) changes(fill Fill) func(int64, *sms.Message) sms.Code {
 }
 
 // push gives messages to a lane. If the engine is closed, they are in the store, or lost with the rest of memory.
-func (d *Desk) push(l *connector.Lane, some []keep.Accepted) {
+func (d *Requests) push(l *connector.Lane, some []keep.Accepted) {
 	ok := d.onLane(l, func(now int64) {
 		for _, a := range some {
 			l.Push(now, a.Share, a.Message)
@@ -148,7 +150,7 @@ func (d *Desk) push(l *connector.Lane, some []keep.Accepted) {
 }
 
 // pause waits for the time before which the account's rate has nothing answered.
-func (d *Desk) pause(ctx context.Context, until int64) {
+func (d *Requests) pause(ctx context.Context, until int64) {
 	wait := until - d.node.Clock.Now()
 	if until == 0 || wait <= 0 {
 		return

@@ -225,7 +225,7 @@ func (t *Table) Reroute(l *connector.Lane, m *sms.Message, always bool) *connect
 // down.
 func (t *Table) Moved(l *connector.Lane, n int, down time.Duration) {
 	name := l.Home().Name
-	if !t.node.News.Is("moved: " + name + " " + l.Account) {
+	if !t.node.Repeats.First("moved: " + name + " " + l.Account) {
 		return
 	}
 	e := t.node.Log.Warn().Str("connector", name)

@@ -16,7 +16,7 @@ import (
 type Table struct {
 	node   *node.Node
 	keep   *keep.Keeper
-	logins *login.Desk
+	logins *login.Logins
 	policy *connector.Policy // of new lanes
 
 	onEndpoint atomic.Pointer[func(*connector.Lane)] // is told of a lane to a server of a client; nil: nobody is
@@ -28,7 +28,7 @@ type Table struct {
 }
 
 // NewTable makes a table without routes. New lanes get a policy.
-func NewTable(n *node.Node, k *keep.Keeper, logins *login.Desk, policy *connector.Policy) *Table {
+func NewTable(n *node.Node, k *keep.Keeper, logins *login.Logins, policy *connector.Policy) *Table {
 	t := &Table{node: n, keep: k, logins: logins, policy: policy}
 	t.SetConnectors(nil)
 	return t

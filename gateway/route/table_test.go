@@ -26,7 +26,7 @@ func newTable(t *testing.T, yaml string) *Table {
 	}
 	n := node.New(cfg, zerolog.Nop())
 	n.Memory.SetLimit(1 << 30)
-	logins := login.NewDesk(n)
+	logins := login.New(n)
 	logins.SetAccounts(account.NewTable(cfg, account.NewRegistry()))
 	tb := NewTable(n, keep.New(n), logins, nil)
 	var all []*connector.Connector

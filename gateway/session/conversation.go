@@ -23,7 +23,7 @@ import (
 // executor the gateway's Acceptor calls), answers and logins. What is left here is the life of sessions, and what clients
 // ask about their messages.
 type Conversation[R any] struct {
-	desk     *Desk
+	desk     *Sessions
 	port     Port[R]
 	replies  replies[R]
 	waitRoom waitRoom[R]
@@ -34,7 +34,7 @@ type Conversation[R any] struct {
 }
 
 // NewConversation makes a conversation that takes block message ids at a time.
-func NewConversation[R any](d *Desk, port Port[R], block uint64) *Conversation[R] {
+func NewConversation[R any](d *Sessions, port Port[R], block uint64) *Conversation[R] {
 	c := &Conversation[R]{desk: d, port: port}
 	c.replies = replies[R]{desk: d, port: port, postponed: map[*connector.Link]sessionEnd[R]{}}
 	c.waitRoom = waitRoom[R]{

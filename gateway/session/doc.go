@@ -2,7 +2,7 @@
 // what the sessions' state machines ask for, and reaches the stages through a Port, as it does the simulation and the
 // bench's classic. It knows no protocol and no socket.
 //
-// The Desk is what all sessions share: who may connect, what is counted and logged of a session's life, and how
+// The Sessions is what all sessions share: who may connect, what is counted and logged of a session's life, and how
 // many submits wait for room. A Conversation belongs to one goroutine.
 //
 // # Start reading

@@ -12,7 +12,7 @@ import (
 
 // An entrance is where the messages of PDUs come in.
 type entrance[R any] struct {
-	desk       *Desk
+	desk       *Sessions
 	port       Port[R]
 	room       *waitRoom[R]
 	executor   *executor[R]

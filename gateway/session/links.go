@@ -22,13 +22,13 @@ import (
 const repeatTrouble = 10 * time.Minute
 
 // Connected notes that an instance has a socket.
-func (d *Desk) Connected(l *connector.Link) {
+func (d *Sessions) Connected(l *connector.Link) {
 	l.Connector.Stats.Opened.Add(1)
 	e := d.node.Log.Debug()
 	if l.Connector.Config().Role() == protocols.Client {
 		l.Lane = d.table.LaneOf(l.Connector)
 		l.Origin = d.node.Origins.Of("", l.Connector.Name)
-		if !l.Connector.Config().Listens() && d.node.Storms.Links.Next(l.Connector.Name, l.Opened) {
+		if !l.Connector.Config().Listens() && d.node.LogLimits.Links.Next(l.Connector.Name, l.Opened) {
 			e = d.node.Log.Info()
 		}
 	}
@@ -38,7 +38,7 @@ func (d *Desk) Connected(l *connector.Link) {
 
 // ConnectFailed notes that none of an instance's addresses could be reached, and
 // returns how long it should rest.
-func (d *Desk) ConnectFailed(now int64, i *connector.Instance, err error) (rest time.Duration) {
+func (d *Sessions) ConnectFailed(now int64, i *connector.Instance, err error) (rest time.Duration) {
 	i.Connector.Stats.Failing.Add(1)
 	rest = i.Rest(now)
 	e := d.trouble(now, i.Connector, err.Error(), rest)
@@ -66,7 +66,7 @@ func rounded(d int64) time.Duration { return time.Duration(d).Round(time.Millise
 // trouble notes why a connector has no session. It returns the entry to be logged: a
 // warning if the reason is new or was not logged for repeatTrouble, otherwise a debug
 // entry.
-func (d *Desk) trouble(now int64, c *connector.Connector, reason string, rest time.Duration) *zerolog.Event {
+func (d *Sessions) trouble(now int64, c *connector.Connector, reason string, rest time.Duration) *zerolog.Event {
 	for {
 		old := c.Trouble()
 		next := &connector.Trouble{Reason: reason, Since: now, At: now, Rest: rest, Said: now}
@@ -80,7 +80,7 @@ func (d *Desk) trouble(now int64, c *connector.Connector, reason string, rest ti
 		if !c.SetTrouble(old, next) {
 			continue
 		}
-		if !news || !d.node.Storms.Troubles.Next(c.Name, now) {
+		if !news || !d.node.LogLimits.Troubles.Next(c.Name, now) {
 			return d.node.Log.Debug()
 		}
 		e := d.node.Log.Warn()
@@ -92,9 +92,9 @@ func (d *Desk) trouble(now int64, c *connector.Connector, reason string, rest ti
 }
 
 // bound logs that a session to an SMSC is logged in.
-func (d *Desk) bound(now int64, l *connector.Link, way protocols.BindType) {
+func (d *Sessions) bound(now int64, l *connector.Link, way protocols.BindType) {
 	e := d.node.Log.Debug()
-	if d.node.Storms.Links.Next(l.Connector.Name, now) {
+	if d.node.LogLimits.Links.Next(l.Connector.Name, now) {
 		e = d.node.Log.Info()
 	}
 	e = node.OfSession(e, l).Stringer("bind", way)
@@ -106,10 +106,10 @@ func (d *Desk) bound(now int64, l *connector.Link, way protocols.BindType) {
 }
 
 // Reached notes that an SMS centre which is called by HTTP can be reached.
-func (d *Desk) Reached(now int64, c *connector.Connector) {
+func (d *Sessions) Reached(now int64, c *connector.Connector) {
 	c.Stats.Failing.Store(0)
 	e := d.node.Log.Debug()
-	if d.node.Storms.Links.Next(c.Name, now) {
+	if d.node.LogLimits.Links.Next(c.Name, now) {
 		e = d.node.Log.Info()
 	}
 	e = e.Str("connector", c.Name)
@@ -122,7 +122,7 @@ func (d *Desk) Reached(now int64, c *connector.Connector) {
 
 // Disconnected implements connector.Links: it logs why a session to an SMSC
 // has ended, and when it is connected again.
-func (d *Desk) Disconnected(now int64, l *connector.Link, rest time.Duration) {
+func (d *Sessions) Disconnected(now int64, l *connector.Link, rest time.Duration) {
 	reason := l.Reason()
 	if l.LoggedOut || d.node.Draining() {
 		node.OfSession(d.node.Log.Info(), l).Str("reason", reason).Msg("session over")
@@ -137,7 +137,7 @@ func (d *Desk) Disconnected(now int64, l *connector.Link, rest time.Duration) {
 }
 
 // HoldOver implements connector.Links.
-func (d *Desk) HoldOver(l *connector.Lane) {
+func (d *Sessions) HoldOver(l *connector.Lane) {
 	d.node.Log.Info().Str("connector", l.Home().Name).Msg("the hold of the connector is over: messages are sent to it again")
 }
 
@@ -155,16 +155,16 @@ func sortOf(reason string) string {
 
 // acceptedOver logs the end of the session of a peer that has connected. Sessions that never
 // logged in are counted elsewhere.
-func (d *Desk) acceptedOver(now int64, l *connector.Link) {
+func (d *Sessions) acceptedOver(now int64, l *connector.Link) {
 	if l.Account == nil && l.Admitted && !l.WasBound() && !l.LoggedOut { // the SMSC has refused our login
 		d.Disconnected(now, l, 0)
 		return
 	}
 	e := d.node.Log.Debug()
-	if sort := sortOf(l.Reason()); !l.WasBound() && sort != "" && d.node.News.Is(l.Connector.Name+sort) {
+	if sort := sortOf(l.Reason()); !l.WasBound() && sort != "" && d.node.Repeats.First(l.Connector.Name+sort) {
 		e = d.node.Log.Warn()
 	}
-	if l.WasBound() && d.node.Storms.Ends.Next(l.Connector.Name, now) {
+	if l.WasBound() && d.node.LogLimits.Ends.Next(l.Connector.Name, now) {
 		e = d.node.Log.Info()
 	}
 	e = node.OfSession(e, l)
@@ -177,7 +177,7 @@ func (d *Desk) acceptedOver(now int64, l *connector.Link) {
 // EndsBy reports whether a session ends because a reload has changed its account, or does not let
 // the account use the connector any more. Nothing that it asks for is accepted from then on, because its client need not
 // answer our logout.
-func (d *Desk) EndsBy(l *connector.Link, changed map[string]bool) bool {
+func (d *Sessions) EndsBy(l *connector.Link, changed map[string]bool) bool {
 	if l.Account == nil {
 		return false
 	}
@@ -192,8 +192,8 @@ func (d *Desk) EndsBy(l *connector.Link, changed map[string]bool) bool {
 }
 
 // logAlert logs that an SMSC says that a mobile is available again. No client is told.
-func (d *Desk) logAlert(now int64, l *connector.Link) {
-	if d.node.Storms.Alerts.Next(l.Connector.Name, now) {
+func (d *Sessions) logAlert(now int64, l *connector.Link) {
+	if d.node.LogLimits.Alerts.Next(l.Connector.Name, now) {
 		node.OfSession(d.node.Log.Info(), l).Msg("alert of a mobile dropped: no client is told that a mobile is available again")
 	}
 }

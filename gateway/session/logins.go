@@ -8,7 +8,7 @@ import (
 
 // A logins has the logins of clients until they are decided.
 type logins[R any] struct {
-	desk    *Desk
+	desk    *Sessions
 	port    Port[R]
 	open    map[*connector.Link]*openLogin[R]
 	waiting connector.Delayed[*openLogin[R]] // until the time at which their passwords are checked

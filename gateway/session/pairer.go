@@ -12,7 +12,7 @@ import (
 
 // A pairer pairs the answers of peers with our requests.
 type pairer[R any] struct {
-	desk      *Desk
+	desk      *Sessions
 	port      Port[R]
 	replies   *replies[R]
 	room      *waitRoom[R]

@@ -11,7 +11,7 @@ import (
 // bound it is treated as a client that has not logged in, because anyone may connect. Then its
 // session is one of the connector's lane, as a session that we have opened.
 //
-//	Admit ──► outbind or operation 60 ──► login.Desk ──► admit ──► bound
+//	Admit ──► outbind or operation 60 ──► login.Sessions ──► admit ──► bound
 //	  └─────► the first message, where the peer need not log in ──► begun ──┘
 
 // begun notes that a session is bound without a login, if it is. It reports false if there

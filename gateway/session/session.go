@@ -9,7 +9,7 @@ import (
 
 // admit counts a client that has logged in, or an SMSC that has connected, unless the
 // connector has as many sessions as it may.
-func (d *Desk) admit(now int64, l *connector.Link, result login.Result) login.Result {
+func (d *Sessions) admit(now int64, l *connector.Link, result login.Result) login.Result {
 	if result.Code != sms.OK {
 		return result
 	}
@@ -31,7 +31,7 @@ func (d *Desk) admit(now int64, l *connector.Link, result login.Result) login.Re
 }
 
 // Bound notes that a session is logged in, and reports whether it can be given messages.
-func (d *Desk) Bound(now int64, l *connector.Link) (takes bool) {
+func (d *Sessions) Bound(now int64, l *connector.Link) (takes bool) {
 	l.Enter(connector.Bound)
 	l.BoundAt = now
 	way := l.Session.Bound()
@@ -50,7 +50,7 @@ func (d *Desk) Bound(now int64, l *connector.Link) (takes bool) {
 }
 
 // Over notes the end of a session.
-func (d *Desk) Over(now int64, l *connector.Link) {
+func (d *Sessions) Over(now int64, l *connector.Link) {
 	if l.Connector.Config().Listens() {
 		d.sockets.Add(-1)
 		if !l.WasBound() {
@@ -69,9 +69,9 @@ func (d *Desk) Over(now int64, l *connector.Link) {
 }
 
 // takenPartly counts, and logs, that a PDU counts of which a part cannot be read.
-func (d *Desk) takenPartly(l *connector.Link) {
+func (d *Sessions) takenPartly(l *connector.Link) {
 	l.Connector.Stats.Partly.Add(1)
-	if d.node.News.Is("partly: " + l.Connector.Name) {
+	if d.node.Repeats.First("partly: " + l.Connector.Name) {
 		node.OfSession(d.node.Log.Warn(), l).Msg(
 			"a part of what the peer has sent cannot be read, and is left out: the pdu log has the PDU, as malformed",
 		)

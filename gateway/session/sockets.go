@@ -12,7 +12,7 @@ import (
 
 // Admit reports whether a peer that has just connected may stay. If it may, Over or
 // Leave must be called at its end.
-func (d *Desk) Admit(c *connector.Connector, remote netip.AddrPort) bool {
+func (d *Sessions) Admit(c *connector.Connector, remote netip.AddrPort) bool {
 	if !c.Config().TakesFrom(remote.Addr()) {
 		d.strange(c, remote)
 		return false
@@ -22,14 +22,14 @@ func (d *Desk) Admit(c *connector.Connector, remote netip.AddrPort) bool {
 
 // AdmitProxy does the same for a proxy, until the address of its client is known. Then Leave must be called
 // with no address, and Admit with the client's.
-func (d *Desk) AdmitProxy(c *connector.Connector, proxy netip.AddrPort) bool {
+func (d *Sessions) AdmitProxy(c *connector.Connector, proxy netip.AddrPort) bool {
 	return d.enter(c, proxy, netip.Addr{})
 }
 
 // enter counts a peer that has connected, under an address, unless there are too many.
-func (d *Desk) enter(c *connector.Connector, remote netip.AddrPort, address netip.Addr) bool {
+func (d *Sessions) enter(c *connector.Connector, remote netip.AddrPort, address netip.Addr) bool {
 	if limit, full := d.Full(); full {
-		if d.node.News.Is("descriptors") {
+		if d.node.Repeats.First("descriptors") {
 			d.node.Log.Error().Str("connector", c.Name).Int64("clients", limit).
 				Msg(
 					"a client was refused: the file descriptors that are left are for our own connections; raise the " +
@@ -39,13 +39,13 @@ func (d *Desk) enter(c *connector.Connector, remote netip.AddrPort, address neti
 		return false
 	}
 	stays, displaced := d.logins.Prebind.Enter(d.node.Clock.Now(), address, !c.Config().HasSessions())
-	if displaced && d.node.News.Is("displaced") {
+	if displaced && d.node.Repeats.First("displaced") {
 		d.node.Log.Warn().Msg(
 			"connections that have not logged in are closed to make room for others: as many are open as limits.prebind allows",
 		)
 	}
 	if !stays {
-		if d.node.Storms.Crowded.Next(c.Name, d.node.Clock.Now()) {
+		if d.node.LogLimits.Crowded.Next(c.Name, d.node.Clock.Now()) {
 			d.node.Log.Warn().Str("connector", c.Name).Stringer("remote", remote).
 				Msg("a client was refused: too many connections are open that have not logged in")
 		}
@@ -56,13 +56,13 @@ func (d *Desk) enter(c *connector.Connector, remote netip.AddrPort, address neti
 }
 
 // Full reports whether clients have all the sockets that they may have, and how many that are.
-func (d *Desk) Full() (limit int64, full bool) {
+func (d *Sessions) Full() (limit int64, full bool) {
 	limit = d.clientSockets.Load()
 	return limit, limit > 0 && d.sockets.Load() >= limit
 }
 
 // Count returns the number of open sockets.
-func (d *Desk) Count() (n int) {
+func (d *Sessions) Count() (n int) {
 	for _, c := range d.table.Connectors() {
 		c.Links(func(*connector.Link) { n++ })
 	}
@@ -71,29 +71,29 @@ func (d *Desk) Count() (n int) {
 
 // Place notes whose connection Admit has admitted, and how it ends if it must make room for another before its login. end
 // must not wait.
-func (d *Desk) Place(c *connector.Connector, of any, remote netip.AddrPort, end func()) {
+func (d *Sessions) Place(c *connector.Connector, of any, remote netip.AddrPort, end func()) {
 	d.logins.Prebind.Place(d.node.Clock.Now(), of, remote.Addr(), !c.Config().HasSessions(), end)
 }
 
 // Known notes that a request on a connection of a client has shown valid credentials. of has its place, if it has one.
-func (d *Desk) Known(c *connector.Connector, of any, remote netip.AddrPort) {
+func (d *Sessions) Known(c *connector.Connector, of any, remote netip.AddrPort) {
 	d.logins.Prebind.Leave(of, remote.Addr(), !c.Config().HasSessions())
 }
 
 // Leave undoes Admit for a client that got no session. of has its place, nil if it has none.
-func (d *Desk) Leave(c *connector.Connector, of any, remote netip.AddrPort) {
+func (d *Sessions) Leave(c *connector.Connector, of any, remote netip.AddrPort) {
 	d.Known(c, of, remote)
 	d.sockets.Add(-1)
 }
 
 // CloseSocket undoes Admit for a client that had logged in, and had no session.
-func (d *Desk) CloseSocket() { d.sockets.Add(-1) }
+func (d *Sessions) CloseSocket() { d.sockets.Add(-1) }
 
 // LimitDescriptors keeps clients from using up all of the process's file
 // descriptors: some are for our own connections, the admin listener, the logs and the
 // store. Without those of the store nothing could be committed. Where there are few, clients
 // may use a quarter: a gateway without clients has about 30 open. It is called after Keep.
-func (d *Desk) LimitDescriptors(limit int) {
+func (d *Sessions) LimitDescriptors(limit int) {
 	reserved := 64
 	if d.keep.Durable() {
 		reserved += keep.StoreFiles(limit)
@@ -108,8 +108,8 @@ func (d *Desk) LimitDescriptors(limit int) {
 }
 
 // NoInstance logs that a client was refused because all instances are in use.
-func (d *Desk) NoInstance(c *connector.Connector) {
-	if !d.node.News.Is("no instance: " + c.Name) {
+func (d *Sessions) NoInstance(c *connector.Connector) {
+	if !d.node.Repeats.First("no instance: " + c.Name) {
 		return
 	}
 	d.node.Log.Warn().Str("connector", c.Name).Int("instances", c.Config().Instances).Msg(
@@ -118,37 +118,37 @@ func (d *Desk) NoInstance(c *connector.Connector) {
 }
 
 // AcceptFailed logs that clients cannot be accepted for now.
-func (d *Desk) AcceptFailed(c *connector.Connector, err error) {
+func (d *Sessions) AcceptFailed(c *connector.Connector, err error) {
 	what := "cannot accept"
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
 		what = "cannot accept; clients wait until a connection is closed (raise the limit with ulimit -n)"
 	}
-	if d.node.News.Is(what) {
+	if d.node.Repeats.First(what) {
 		d.node.Log.Error().Err(err).Str("connector", c.Name).Msg(what)
 	}
 }
 
 // NoHeader logs that a connection of a proxy was closed because of its PROXY header.
-func (d *Desk) NoHeader(c *connector.Connector, proxy netip.AddrPort, why error) {
+func (d *Sessions) NoHeader(c *connector.Connector, proxy netip.AddrPort, why error) {
 	c.Stats.Headers.Add(1)
-	if d.node.Storms.Headers.Next(c.Name, d.node.Clock.Now()) {
+	if d.node.LogLimits.Headers.Next(c.Name, d.node.Clock.Now()) {
 		d.node.Log.Warn().Err(why).Str("connector", c.Name).Stringer("remote", proxy).
 			Msg("a connection was closed: its address is in proxies of the connector, and its PROXY header cannot be read")
 	}
 }
 
 // StrayHeader logs that a peer that is no proxy has sent a PROXY header.
-func (d *Desk) StrayHeader(l *connector.Link) {
+func (d *Sessions) StrayHeader(l *connector.Link) {
 	l.Connector.Stats.Headers.Add(1)
-	if d.node.Storms.Headers.Next(l.Connector.Name, d.node.Clock.Now()) {
+	if d.node.LogLimits.Headers.Next(l.Connector.Name, d.node.Clock.Now()) {
 		node.OfSession(d.node.Log.Warn(), l).
 			Msg("a PROXY header came from an address that is not in proxies of the connector, and is taken for a PDU")
 	}
 }
 
 // strange logs that a connection was closed that came from an address that networks does not have.
-func (d *Desk) strange(c *connector.Connector, remote netip.AddrPort) {
-	if d.node.Storms.Crowded.Next(c.Name, d.node.Clock.Now()) {
+func (d *Sessions) strange(c *connector.Connector, remote netip.AddrPort) {
+	if d.node.LogLimits.Crowded.Next(c.Name, d.node.Clock.Now()) {
 		d.node.Log.Warn().Str("connector", c.Name).Stringer("remote", remote).
 			Msg("a connection was refused: its address is not in networks of the connector")
 	}

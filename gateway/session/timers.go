@@ -12,7 +12,7 @@ import (
 
 // TimerInterval returns how often every session's timers must be checked, so that none is
 // late by more than a tenth.
-func (d *Desk) TimerInterval() time.Duration {
+func (d *Sessions) TimerInterval() time.Duration {
 	every := checkEvery
 	shorten := func(limit time.Duration) {
 		if limit > 0 {
@@ -43,13 +43,13 @@ const (
 // enquire_link finds out whether the peer is alive. While the session is not read
 // (listening is false), silence of the peer means nothing. p is filled when the returned
 // action asks to send it.
-func (d *Desk) CheckTimers(
+func (d *Sessions) CheckTimers(
 	now int64, l *connector.Link, p protocols.PDU, listening bool, unanswered func(*connector.Slot),
 ) protocols.Action {
 	cfg := l.Connector.Config()
 	timeout := l.ResponseTimeout()
 	l.Inflight.Overdue(now-timeout, func(slot *connector.Slot) {
-		if d.node.Storms.Unanswered.Next(cfg.Name, now) {
+		if d.node.LogLimits.Unanswered.Next(cfg.Name, now) {
 			node.OfSession(d.node.Log.Warn(), l).Uint32("sequence", slot.Sequence).Str("id", sms.FormatID(slot.Message.ID)).
 				Str("account", slot.Message.Account()).Msg("no answer to a message for " + time.Duration(timeout).String())
 		}
@@ -88,8 +88,8 @@ func (c *Conversation[R]) CheckTimers(now int64, l *connector.Link, r R, listeni
 }
 
 // answeredLate logs that a request was answered after it had been given up.
-func (d *Desk) answeredLate(l *connector.Link) {
-	if !d.node.News.Is("late: " + l.Connector.Name) {
+func (d *Sessions) answeredLate(l *connector.Link) {
+	if !d.node.Repeats.First("late: " + l.Connector.Name) {
 		return
 	}
 	d.node.Log.Warn().Str("connector", l.Connector.Name).Int("instance", l.Instance.Number).

@@ -10,7 +10,7 @@ import (
 
 // A waitRoom has the submits that wait for room in the shares of lanes, and answers those that find none.
 type waitRoom[R any] struct {
-	desk     *Desk
+	desk     *Sessions
 	port     Port[R]
 	replies  *replies[R]
 	pressure map[*connector.Share]*connector.Backpressure[R]

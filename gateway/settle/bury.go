@@ -9,7 +9,7 @@ import (
 
 // bury puts an event aside that a client's server has not taken, in the place of its end. It reports false if such events
 // are not kept.
-func (d *Desk) bury(l *connector.Lane, m *sms.Message, a sms.Answer) bool {
+func (d *Settler) bury(l *connector.Lane, m *sms.Message, a sms.Answer) bool {
 	if d.node.Config().Receipts.DeadLetters == 0 {
 		return false
 	}

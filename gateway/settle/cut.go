@@ -13,7 +13,7 @@ import (
 // cut puts the parts of a message that is too long for a lane's peer in its place: in the
 // store, with the same commit, and behind those that wait in the lane. It reports false if it cannot
 // be cut. The client's id of the message stays what receipts have.
-func (d *Desk) cut(l *connector.Lane, m *sms.Message, now int64) bool {
+func (d *Settler) cut(l *connector.Lane, m *sms.Message, now int64) bool {
 	if m.Parts > 1 || m.Kind == sms.Receipt {
 		return false
 	}
@@ -52,7 +52,7 @@ func (d *Desk) cut(l *connector.Lane, m *sms.Message, now int64) bool {
 
 // storeCut stores the parts of a message, and ends the message. It returns the position of that, the
 // zero one if they are not stored.
-func (d *Desk) storeCut(l *connector.Lane, m *sms.Message, parts []*sms.Message, now int64) (stored store.Position) {
+func (d *Settler) storeCut(l *connector.Lane, m *sms.Message, parts []*sms.Message, now int64) (stored store.Position) {
 	lane, ahead := keep.LaneName(l), d.node.Clock.Ahead()
 	e := keep.Ending{
 		State: events.Cut, Lane: lane, Peer: l.Home().Driver, Answer: sms.Answer{At: now},

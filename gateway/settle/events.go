@@ -30,7 +30,7 @@ type EventLog struct {
 }
 
 // OpenEvents begins to write events, and to send traces.
-func (d *Desk) OpenEvents() error {
+func (d *Settler) OpenEvents() error {
 	d.openTraces()
 	cfg := &d.node.Config().Events
 	if cfg.Dir == "" {
@@ -52,7 +52,7 @@ func (d *Desk) OpenEvents() error {
 }
 
 // dropEvents has the store drop the events up to a number, which are safe in a file.
-func (d *Desk) dropEvents(upTo uint64) {
+func (d *Settler) dropEvents(upTo uint64) {
 	d.keep.Journal.Write(func(b *store.Batch) { b.DropEvents(upTo) })
 	if d.Events.halted.Load() {
 		d.keep.Journal.Commit() // after which messages leave again
@@ -127,23 +127,23 @@ func (l *EventLog) GoesOn() bool {
 const slowEvents = 5 * time.Second
 
 // CheckEvents tells the operator what delays events, about once a second.
-func (d *Desk) CheckEvents() {
+func (d *Settler) CheckEvents() {
 	w := d.Events.Writer
 	if w == nil {
 		return
 	}
-	if took, slow := w.Slow(slowEvents); slow && d.node.News.Is("slow events") {
+	if took, slow := w.Slow(slowEvents); slow && d.node.Repeats.First("slow events") {
 		d.node.Log.Error().Stringer("since", took.Round(time.Millisecond)).Uint64("waiting", w.Waiting()).
 			Msg("the disk of events.dir does not answer: events wait in the store; look at the disk")
 	}
-	if w.Full() && d.node.News.Is("events full") {
+	if w.Full() && d.node.Repeats.First("events full") {
 		d.node.Log.Error().Uint64("waiting", w.Waiting()).
 			Msg("no message is sent, because too many events wait to be written; look at the disk of events.dir")
 	}
 }
 
 // CloseEvents writes the events that wait, and sends the traces.
-func (d *Desk) CloseEvents() error {
+func (d *Settler) CloseEvents() error {
 	defer d.closeTraces()
 	if d.Events.Writer == nil {
 		return nil
@@ -159,4 +159,4 @@ func (d *Desk) CloseEvents() error {
 }
 
 // Writer returns the writer of events, nil if events.dir is not set.
-func (d *Desk) Writer() *events.Writer { return d.Events.Writer }
+func (d *Settler) Writer() *events.Writer { return d.Events.Writer }

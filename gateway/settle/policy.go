@@ -17,7 +17,7 @@ import (
 // peer's wish to be sent less slows the lane down and leaves the message in its
 // place; a fault of the message makes it step aside, so that the others go on. A
 // message whose session ended beside others is not blamed for that.
-func (d *Desk) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone bool) connector.Outcome {
+func (d *Settler) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone bool) connector.Outcome {
 	if a.Code == sms.OK {
 		return connector.Outcome{}
 	}
@@ -141,7 +141,7 @@ func incremented(n uint8) uint8 {
 
 // Ended implements connector.Settler: the store forgets a message whose outcome is
 // known. The operator is told of one that was given up.
-func (d *Desk) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
+func (d *Settler) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
 	if a.Code != sms.OK && a.Code != sms.Deleted {
 		if l.Endpoint != "" && d.bury(l, m, a) {
 			return
@@ -157,22 +157,22 @@ func (d *Desk) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64
 
 // Doubled implements connector.Settler: the store is told what the id of the copy stands for, whose
 // receipts may be all that come.
-func (d *Desk) Doubled(l *connector.Lane, m *sms.Message, a sms.Answer) {
+func (d *Settler) Doubled(l *connector.Lane, m *sms.Message, a sms.Answer) {
 	if o := d.receipts.MapsFor(l, m, &a); o != nil {
 		d.keep.Journal.Write(func(b *store.Batch) { d.receipts.Note(b, o, m, &a, d.node.Clock.Ahead()) })
 	}
 }
 
 // Halted implements connector.Settler.
-func (d *Desk) Halted() bool {
+func (d *Settler) Halted() bool {
 	return d.node.Draining() && d.keep.Durable() || d.keep.Unsettled.Full() || d.Events.full()
 }
 
 // Draining implements connector.Settler.
-func (d *Desk) Draining() bool { return d.node.Draining() }
+func (d *Settler) Draining() bool { return d.node.Draining() }
 
-func (d *Desk) logGivenUp(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
-	if !d.node.Storms.Failures.Next(l.Home().Name, a.At) {
+func (d *Settler) logGivenUp(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
+	if !d.node.LogLimits.Failures.Next(l.Home().Name, a.At) {
 		return
 	}
 	e := aboutMessage(d.node.Log.Warn(), l, m, a, AttemptsOf(m, a.Code, sent))
@@ -190,14 +190,14 @@ func (d *Desk) logGivenUp(l *connector.Lane, m *sms.Message, a sms.Answer, sent 
 
 // Unreadable implements connector.Settler: it tells the operator of a message that was
 // dropped because the store does not have it any more.
-func (d *Desk) Unreadable(l *connector.Lane, s *connector.Share, id uint64) {
+func (d *Settler) Unreadable(l *connector.Lane, s *connector.Share, id uint64) {
 	d.node.Log.Error().Str("connector", l.Home().Name).Str("id", sms.FormatID(id)).Str("account", s.Origin.Account).
 		Msg("message dropped: cannot read it from the store")
 }
 
 // settleFaulty decides what becomes of such a message: after some tries it is put aside,
 // and has not ended.
-func (d *Desk) settleFaulty(l *connector.Lane, m *sms.Message, a sms.Answer) (o connector.Outcome) {
+func (d *Settler) settleFaulty(l *connector.Lane, m *sms.Message, a sms.Answer) (o connector.Outcome) {
 	m.Attempts = incremented(m.Attempts)
 	if m.Attempts < faultyTries {
 		wait(m, a.At, l.Config().Retry.Temporary, m.Attempts)
@@ -212,7 +212,7 @@ func (d *Desk) settleFaulty(l *connector.Lane, m *sms.Message, a sms.Answer) (o 
 const faultyTries = 3
 
 // EndUnsent ends a message of a lane that no peer has ended. It counts one that was deleted as cancelled, others as failed.
-func (d *Desk) EndUnsent(now int64, l *connector.Lane, m *sms.Message, code sms.Code) {
+func (d *Settler) EndUnsent(now int64, l *connector.Lane, m *sms.Message, code sms.Code) {
 	if code == sms.Deleted {
 		l.Home().Stats.Cancelled.Add(1)
 		m.Origin.Tally.Cancelled.Add(1)

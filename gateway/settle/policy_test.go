@@ -116,7 +116,7 @@ type failing struct {
 	then    time.Duration // which the pauses go on with; 0: it is given up
 }
 
-func (c failing) check(t *testing.T, d *Desk, lane *connector.Lane) {
+func (c failing) check(t *testing.T, d *Settler, lane *connector.Lane) {
 	t.Helper()
 	m := &sms.Message{Origin: &sms.Origin{Connector: "clients"}}
 	for n := range 300 {

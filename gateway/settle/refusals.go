@@ -13,8 +13,8 @@ import (
 
 // logNotTaken logs that an SMSC has answered a message with the wish to be sent it, or less,
 // at another time: the first of a minute for each connector.
-func (d *Desk) logNotTaken(l *connector.Lane, m *sms.Message, a sms.Answer) {
-	if home := l.Home(); d.node.Storms.NotTaken.Next(home.Name, a.At) {
+func (d *Settler) logNotTaken(l *connector.Lane, m *sms.Message, a sms.Answer) {
+	if home := l.Home(); d.node.LogLimits.NotTaken.Next(home.Name, a.At) {
 		aboutMessage(d.node.Log.Warn(), l, m, a, AttemptsOf(m, a.Code, 0)).Msg(
 			"the peer did not take a message; it is sent again",
 		)
@@ -23,8 +23,8 @@ func (d *Desk) logNotTaken(l *connector.Lane, m *sms.Message, a sms.Answer) {
 
 // logFailover logs that a message goes to another target of its route: the first of a minute for
 // each connector.
-func (d *Desk) logFailover(l, to *connector.Lane, m *sms.Message, a sms.Answer) {
-	if d.node.Storms.Failovers.Next(l.Home().Name, a.At) {
+func (d *Settler) logFailover(l, to *connector.Lane, m *sms.Message, a sms.Answer) {
+	if d.node.LogLimits.Failovers.Next(l.Home().Name, a.At) {
 		aboutMessage(d.node.Log.Warn(), l, m, a, AttemptsOf(m, a.Code, 0)).Str("to", route.Title(to)).Msg(
 			"the peer did not take a message; it goes to another target of its route",
 		)

@@ -29,17 +29,17 @@ const (
 )
 
 // start makes a desk whose operator has options.
-func start(t *testing.T, options string) (*Desk, *connector.Connector) {
+func start(t *testing.T, options string) (*Settler, *connector.Connector) {
 	t.Helper()
 	d := startWith(t, roomtest.Operator(options))
 	return d, d.table.Connector("operator")
 }
 
 // startWith makes a desk for a configuration.
-func startWith(t *testing.T, yaml string) *Desk {
+func startWith(t *testing.T, yaml string) *Settler {
 	t.Helper()
 	g := roomtest.With(t, yaml, func(string) protocols.Driver { return named{toy.New()} })
-	return NewDesk(g.Node, g.Keeper, g.Table, convert.NewDesk(g.Node, g.Table), receipts.NewDesk(g.Node, g.Keeper, g.Table))
+	return New(g.Node, g.Keeper, g.Table, convert.New(g.Node, g.Table), receipts.New(g.Node, g.Keeper, g.Table))
 }
 
 // A named is a driver whose statuses below 100 have names.
@@ -54,7 +54,7 @@ func (named) StatusName(status uint32) string {
 
 // A rig is a desk with a store, a log and a directory for events. Its clocks stand.
 type rig struct {
-	*Desk
+	*Settler
 	t    *testing.T
 	log  testutil.Log
 	dir  string // of events
@@ -70,7 +70,7 @@ func newRig(t *testing.T, options string, s store.Store) *rig {
 // newRigWith makes a rig for a configuration.
 func newRigWith(t *testing.T, yaml string, s store.Store) *rig {
 	t.Helper()
-	r := &rig{Desk: startWith(t, yaml), t: t, dir: filepath.Join(t.TempDir(), "events")}
+	r := &rig{Settler: startWith(t, yaml), t: t, dir: filepath.Join(t.TempDir(), "events")}
 	r.node.Log = zerolog.New(&r.log).Level(zerolog.InfoLevel)
 	r.node.Clock.EngineClock = func() int64 { return now }
 	r.node.Clock.SetAhead(ahead)

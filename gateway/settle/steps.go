@@ -13,20 +13,23 @@ import (
 type Step struct {
 	Name, Doc string
 
-	needs func(d *Desk, m *sms.Message, e *ending) bool
-	do    func(d *Desk, b *store.Batch, m *sms.Message, e *ending)
+	needs func(d *Settler, m *sms.Message, e *ending) bool
+	do    func(d *Settler, b *store.Batch, m *sms.Message, e *ending)
 }
 
 // Steps returns the steps in their order.
 func Steps() []Step {
 	return []Step{
-		{"record", "deletes the message from the store", (*Desk).hasRecord, (*Desk).endRecord},
-		{"event", "writes its event", (*Desk).hasEvent, (*Desk).endEvent},
-		{"trace", "sends its trace", (*Desk).hasTrace, (*Desk).endTrace},
-		{"id", "stores the SMSC's id of it, for its receipts", (*Desk).hasID, (*Desk).endID},
-		{"fate", "stores its outcome, for its client's queries", (*Desk).hasFate, (*Desk).endFate},
-		{"receipt", "makes the receipt of a message that no SMSC has accepted", (*Desk).hasReceipt, (*Desk).endReceipt},
-		{"outcome", "notes its outcome outside the store, for a kill before the commit", (*Desk).hasOutcome, (*Desk).endOutcome},
+		{"record", "deletes the message from the store", (*Settler).hasRecord, (*Settler).endRecord},
+		{"event", "writes its event", (*Settler).hasEvent, (*Settler).endEvent},
+		{"trace", "sends its trace", (*Settler).hasTrace, (*Settler).endTrace},
+		{"id", "stores the SMSC's id of it, for its receipts", (*Settler).hasID, (*Settler).endID},
+		{"fate", "stores its outcome, for its client's queries", (*Settler).hasFate, (*Settler).endFate},
+		{"receipt", "makes the receipt of a message that no SMSC has accepted", (*Settler).hasReceipt, (*Settler).endReceipt},
+		{
+			"outcome", "notes its outcome outside the store, for a kill before the commit", (*Settler).hasOutcome,
+			(*Settler).endOutcome,
+		},
 	}
 }
 
@@ -39,11 +42,11 @@ type ending struct {
 	made    receipts.Made    // the receipts that the gateway has made
 	maps    *receipts.Centre // that has accepted it and may send receipts; nil: none comes
 
-	desk  *Desk
+	desk  *Settler
 	write func(*store.Batch) // takes the steps that are needed
 }
 
-func newEnding(d *Desk) *ending {
+func newEnding(d *Settler) *ending {
 	e := &ending{desk: d}
 	e.write = e.takeSteps
 	return e
@@ -51,7 +54,7 @@ func newEnding(d *Desk) *ending {
 
 // Forget ends a message: every message ends here, once. It does not wait for the commit. maps is the
 // operator that has accepted it and may send receipts, or nil.
-func (d *Desk) Forget(m *sms.Message, end keep.Ending, maps *receipts.Centre) {
+func (d *Settler) Forget(m *sms.Message, end keep.Ending, maps *receipts.Centre) {
 	e := d.endings.Get().(*ending)
 	e.Ending, e.message, e.maps = end, m, maps
 	d.end(e)
@@ -59,7 +62,7 @@ func (d *Desk) Forget(m *sms.Message, end keep.Ending, maps *receipts.Centre) {
 	d.endings.Put(e)
 }
 
-func (d *Desk) end(e *ending) {
+func (d *Settler) end(e *ending) {
 	e.made = d.receipts.OwnReceipt(e.message, &e.Ending)
 	needed := false
 	for i := range d.steps {
@@ -83,11 +86,11 @@ func (e *ending) takeSteps(b *store.Batch) {
 
 // hasRecord reports whether the store has a message: an engine that is not durable has only
 // messages that were put aside.
-func (d *Desk) hasRecord(_ *sms.Message, e *ending) bool {
+func (d *Settler) hasRecord(_ *sms.Message, e *ending) bool {
 	return d.keep.Durable() || e.Aside
 }
 
-func (d *Desk) endRecord(b *store.Batch, m *sms.Message, _ *ending) {
+func (d *Settler) endRecord(b *store.Batch, m *sms.Message, _ *ending) {
 	size := 0
 	if d.keep.Durable() {
 		size = int(m.Size()) // about
@@ -95,41 +98,41 @@ func (d *Desk) endRecord(b *store.Batch, m *sms.Message, _ *ending) {
 	b.Delete(m.ID, size)
 }
 
-func (d *Desk) hasEvent(*sms.Message, *ending) bool { return d.Events.Writer != nil }
+func (d *Settler) hasEvent(*sms.Message, *ending) bool { return d.Events.Writer != nil }
 
-func (d *Desk) endEvent(b *store.Batch, m *sms.Message, e *ending) {
+func (d *Settler) endEvent(b *store.Batch, m *sms.Message, e *ending) {
 	d.Events.Note(b, m, &e.Ending, d.node.Clock.Ahead())
 }
 
-func (d *Desk) hasID(_ *sms.Message, e *ending) bool { return e.maps != nil }
+func (d *Settler) hasID(_ *sms.Message, e *ending) bool { return e.maps != nil }
 
-func (d *Desk) endID(b *store.Batch, m *sms.Message, e *ending) {
+func (d *Settler) endID(b *store.Batch, m *sms.Message, e *ending) {
 	d.receipts.Note(b, e.maps, m, &e.Answer, d.node.Clock.Ahead())
 }
 
 // hasFate reports whether what becomes of a message is noted: for that by whose id a client
 // knows it. A receipt may have told already of one that an SMSC has accepted.
-func (d *Desk) hasFate(m *sms.Message, e *ending) bool {
+func (d *Settler) hasFate(m *sms.Message, e *ending) bool {
 	return receipts.NotesEnd(m, &e.Ending) && (e.State != events.Sent || !d.receipts.HasTold(m.KnownID()))
 }
 
-func (d *Desk) endFate(b *store.Batch, m *sms.Message, e *ending) {
+func (d *Settler) endFate(b *store.Batch, m *sms.Message, e *ending) {
 	d.receipts.NoteEnd(b, m, &e.Ending, d.node.Clock.Ahead())
 }
 
-func (d *Desk) hasReceipt(_ *sms.Message, e *ending) bool { return e.made.IsAny() }
+func (d *Settler) hasReceipt(_ *sms.Message, e *ending) bool { return e.made.IsAny() }
 
-func (d *Desk) endReceipt(b *store.Batch, _ *sms.Message, e *ending) {
+func (d *Settler) endReceipt(b *store.Batch, _ *sms.Message, e *ending) {
 	d.receipts.SendMade(b, &e.made)
 }
 
 // hasOutcome reports whether how a message ended is noted outside the store, too. An operator who
 // has no answer yet deletes a message again.
-func (d *Desk) hasOutcome(_ *sms.Message, e *ending) bool {
+func (d *Settler) hasOutcome(_ *sms.Message, e *ending) bool {
 	return d.keep.Durable() && d.keep.Unsettled.Outcomes != nil && e.State != events.Deleted
 }
 
-func (d *Desk) endOutcome(_ *store.Batch, m *sms.Message, e *ending) {
+func (d *Settler) endOutcome(_ *store.Batch, m *sms.Message, e *ending) {
 	a, sent := e.Answer, e.Sent
 	if sent != 0 {
 		sent = d.node.Clock.Wall(sent)

@@ -50,7 +50,7 @@ func (a *asked) takes(now int64) bool {
 
 // Parent returns what the context of a message has as Parent, if its request came with these headers traceparent. It is
 // empty if the message is not traced for them.
-func (d *Desk) Parent(headers []string) string {
+func (d *Settler) Parent(headers []string) string {
 	if len(headers) != 1 || d.Traces.Exporter == nil {
 		return ""
 	}
@@ -62,7 +62,7 @@ func (d *Desk) Parent(headers []string) string {
 }
 
 // openTraces begins to send traces.
-func (d *Desk) openTraces() {
+func (d *Settler) openTraces() {
 	cfg := &d.node.Config().Telemetry
 	if cfg.OTLP == "" {
 		return
@@ -73,7 +73,7 @@ func (d *Desk) openTraces() {
 	d.Traces.Exporter = telemetry.Start(telemetry.Options{
 		URL: cfg.OTLP, Authorization: cfg.Authorization, Service: cfg.Service,
 		Failed: func(err error) {
-			if d.node.News.Is("traces") {
+			if d.node.Repeats.First("traces") {
 				d.node.Log.Warn().Err(err).Msg("traces are dropped: the collector of telemetry.otlp does not take them")
 			}
 		},
@@ -81,7 +81,7 @@ func (d *Desk) openTraces() {
 }
 
 // closeTraces sends the traces that wait.
-func (d *Desk) closeTraces() {
+func (d *Settler) closeTraces() {
 	if d.Traces.Exporter != nil {
 		d.Traces.Exporter.Close()
 	}
@@ -139,14 +139,14 @@ const (
 // attemptSpan returns the number of the span of the attempt that a message was written for last.
 func attemptSpan(m *sms.Message) uint8 { return uint8(min(lastSpan, firstSpan-1+int(m.Sends))) }
 
-func (d *Desk) hasTrace(m *sms.Message, _ *ending) bool {
+func (d *Settler) hasTrace(m *sms.Message, _ *ending) bool {
 	_, traced := d.Traces.place(m)
 	return traced
 }
 
 // Tried implements connector.Settler: the attempt becomes a span. The last number is that of the attempt which ends the
 // message, so that the spans of a message are bounded.
-func (d *Desk) Tried(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
+func (d *Settler) Tried(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
 	if sent == 0 {
 		return
 	}
@@ -166,7 +166,7 @@ func (d *Desk) Tried(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64
 }
 
 // Traceparent returns the header traceparent of a call that is an attempt of a message, empty if the message is not traced.
-func (d *Desk) Traceparent(m *sms.Message) string {
+func (d *Settler) Traceparent(m *sms.Message) string {
 	p, traced := d.Traces.place(m)
 	if !traced {
 		return ""
@@ -176,7 +176,7 @@ func (d *Desk) Traceparent(m *sms.Message) string {
 
 // Told has the call of a client's server become a span, which took so long until now. status is that of the answer, 0 if there
 // was none, and failed why the server has not taken it.
-func (d *Desk) Told(m *sms.Message, took time.Duration, status int, failed string) {
+func (d *Settler) Told(m *sms.Message, took time.Duration, status int, failed string) {
 	p, traced := d.Traces.place(m)
 	n := attemptSpan(m)
 	if !traced || n == lastSpan || took == 0 {
@@ -207,7 +207,7 @@ func (p *place) attempt(m *sms.Message, n uint8, e keep.Ending, ahead int64) tel
 	return s
 }
 
-func (d *Desk) endTrace(_ *store.Batch, m *sms.Message, e *ending) {
+func (d *Settler) endTrace(_ *store.Batch, m *sms.Message, e *ending) {
 	if p, traced := d.Traces.place(m); traced {
 		d.Traces.Exporter.Add(d.Traces.spans(p, m, &e.Ending, d.node.Clock.Ahead(), d.node.Clock.WallNow()))
 	}

@@ -3,6 +3,6 @@
 //
 // # Start reading
 //
-// desk.go (Desk.Servers, Desk.Attempts: what operators see), server.go (what a caller notes), words.go (texts of servers,
-// which may be hostile).
+// webhooks.go (Webhooks.Servers, Webhooks.Attempts: what operators see), server.go (what a caller notes), words.go (texts
+// of servers, which may be hostile).
 package webhooks

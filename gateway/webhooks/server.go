@@ -30,7 +30,7 @@ type Attempt struct {
 // A Server is one that is called for an account. What calls it notes here what comes of that. It is safe for concurrent
 // use.
 type Server struct {
-	desk *Desk
+	desk *Webhooks
 	lane *connector.Lane
 
 	mu       sync.Mutex

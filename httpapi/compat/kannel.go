@@ -113,7 +113,7 @@ func (h *handler) sendsms() {
 
 // leftOut tells the operator that a request has receivers that are no numbers, now and then: its client is not told.
 func (h *handler) leftOut(receivers []string) {
-	if len(receivers) > 0 && h.dialects.gateway.Node.News.Is("left out: "+h.x.Account.SystemID) {
+	if len(receivers) > 0 && h.dialects.gateway.Node.Repeats.First("left out: "+h.x.Account.SystemID) {
 		h.dialects.gateway.Node.Log.Warn().Str("account", h.x.Account.SystemID).Str("connector", h.x.Connector.Name).
 			Int("receivers", len(receivers)).
 			Msg(
@@ -184,7 +184,7 @@ func later(a *httpsms.Answer) *httpsms.Answer {
 
 // notCalled tells the operator that a client has named a URL which its account does not allow, now and then.
 func (h *handler) notCalled(url string) {
-	if h.dialects.gateway.Node.News.Is("not called: " + h.x.Account.SystemID) {
+	if h.dialects.gateway.Node.Repeats.First("not called: " + h.x.Account.SystemID) {
 		h.dialects.gateway.Node.Log.Warn().Str("account", h.x.Account.SystemID).Str("connector", h.x.Connector.Name).
 			Str("url", httpcall.WithoutQuery(url)).
 			Msg(

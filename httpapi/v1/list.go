@@ -33,7 +33,7 @@ func (h *handler) listMessages() {
 		h.problem(own.NewProblem("unavailable", err.Error()))
 		return
 	case err != nil:
-		if h.api.gateway.Node.News.Is("list failed") {
+		if h.api.gateway.Node.Repeats.First("list failed") {
 			h.api.gateway.Node.Log.Error().Err(err).Str("account", h.x.Account.SystemID).Msg(
 				"cannot list the messages of an account",
 			)

@@ -103,7 +103,7 @@ func files() size {
 func lines() size {
 	return size{"lines of function", 70, map[string]exception{
 		"cmd/pmg.newSinkCommand":                     {82, "one command with its flags and its help"},
-		"loadtest/bench/cmd/pmgbench.newRootCommand": {81, "one command with its flags and its help"},
+		"loadtest/bench/cmd/pmgbench.newRootCommand": {84, "one command with its flags and its help"},
 	}}
 }
 

@@ -147,7 +147,7 @@ func (r *run) write(now int64, m *sms.Message) sms.Code {
 func (r *run) recorded(steps []intake.Step) []intake.Step {
 	for i := range steps {
 		step := steps[i]
-		steps[i].Do = func(d *intake.Desk, now int64, s *intake.Submission) intake.Verdict {
+		steps[i].Do = func(d *intake.Checker, now int64, s *intake.Submission) intake.Verdict {
 			var before sms.Message
 			if s.Message != nil {
 				before = sms.Message{Expires: s.Message.Expires, Notify: s.Message.Notify}

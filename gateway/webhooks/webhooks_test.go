@@ -14,13 +14,13 @@ import (
 
 // A site is a desk and what reaches the servers of its clients.
 type site struct {
-	*Desk
+	*Webhooks
 	now time.Time
 }
 
 func newSite(t *testing.T) *site {
-	s := &site{Desk: NewDesk(roomtest.New(t, roomtest.Operator("")).Node), now: time.Unix(1_700_000_000, 0)}
-	s.Desk.node.Clock.WallClock = func() time.Time { return s.now }
+	s := &site{Webhooks: New(roomtest.New(t, roomtest.Operator("")).Node), now: time.Unix(1_700_000_000, 0)}
+	s.Webhooks.node.Clock.WallClock = func() time.Time { return s.now }
 	return s
 }
 
@@ -99,13 +99,13 @@ func TestRows(t *testing.T) {
 	one.End(Result{Error: "refused\nthe connection", Counted: true})
 	one.Begin()
 	one.End(Result{Error: "has a URL that cannot be called"})
-	one.Rests(s.Desk.node.Clock.Now() + int64(time.Hour))
-	one.Rests(s.Desk.node.Clock.Now() + int64(time.Minute))
+	one.Rests(s.Webhooks.node.Clock.Now() + int64(time.Hour))
+	one.Rests(s.Webhooks.node.Clock.Now() + int64(time.Minute))
 	r := s.Rows("shop")[0]
 	if r.UnderWay != 1 || r.Failures != 1 || r.Failed != 2 || r.LastFailure == nil || r.LastSuccess != nil || r.LastError != "has a URL that cannot be called" {
 		t.Errorf("%+v", r)
 	}
-	if r.RestsUntil == nil || r.RestsUntil.UnixNano() < s.Desk.node.Clock.Wall(s.Desk.node.Clock.Now()+int64(30*time.Minute)) {
+	if r.RestsUntil == nil || r.RestsUntil.UnixNano() < s.Webhooks.node.Clock.Wall(s.Webhooks.node.Clock.Now()+int64(30*time.Minute)) {
 		t.Errorf("rests until %v", r.RestsUntil)
 	}
 	one.End(Result{Taken: true})

@@ -9,8 +9,8 @@ import (
 	"pmg/sms/rewrite"
 )
 
-// A Desk makes messages ones that the peers of a lane take. It is safe for concurrent use.
-type Desk struct {
+// A Converter makes messages ones that the peers of a lane take. It is safe for concurrent use.
+type Converter struct {
 	node  *node.Node
 	table *route.Table
 
@@ -20,9 +20,9 @@ type Desk struct {
 	references *references
 }
 
-// NewDesk makes a desk for the lanes of a table.
-func NewDesk(n *node.Node, t *route.Table) *Desk {
-	return &Desk{
+// New makes the converter of a gateway.
+func New(n *node.Node, t *route.Table) *Converter {
+	return &Converter{
 		node: n, table: t, references: newReferences(), converters: sync.Pool{New: func() any { return &fit.Converter{} }},
 	}
 }

@@ -12,26 +12,26 @@ import (
 	"pmg/sms"
 )
 
-// A Desk decides what becomes of messages that were sent, and ends them. It is safe for concurrent use.
-type Desk struct {
+// A Settler decides what becomes of messages that were sent, and ends them. It is safe for concurrent use.
+type Settler struct {
 	node     *node.Node
 	keep     *keep.Keeper
 	table    *route.Table
-	convert  *convert.Desk
-	receipts *receipts.Desk
+	convert  *convert.Converter
+	receipts *receipts.Matcher
 
 	Events  EventLog
 	Traces  Traces
-	Dead    *deadletters.Desk
+	Dead    *deadletters.DeadLetters
 	steps   []Step
 	endings sync.Pool // of *ending
 }
 
-// NewDesk makes a desk for the lanes of a table.
-func NewDesk(n *node.Node, k *keep.Keeper, t *route.Table, c *convert.Desk, r *receipts.Desk) *Desk {
-	d := &Desk{
+// New makes the settler of a gateway.
+func New(n *node.Node, k *keep.Keeper, t *route.Table, c *convert.Converter, r *receipts.Matcher) *Settler {
+	d := &Settler{
 		node: n, keep: k, table: t, convert: c, receipts: r,
-		Dead: deadletters.NewDesk(n, k), steps: Steps(),
+		Dead: deadletters.New(n, k), steps: Steps(),
 	}
 	d.endings.New = func() any { return newEnding(d) }
 	r.Ends = func(m *sms.Message, e keep.Ending) { d.Forget(m, e, nil) }

@@ -5,14 +5,14 @@ import (
 	"sync/atomic"
 )
 
-// A Lone runs work on goroutines of its own, one at any time.
-type Lone struct {
+// A Single runs work on goroutines of its own, one at any time.
+type Single struct {
 	busy    atomic.Bool
 	running sync.WaitGroup
 }
 
 // Begin runs f, unless the work before has not ended.
-func (l *Lone) Begin(f func()) {
+func (l *Single) Begin(f func()) {
 	if l.busy.Swap(true) {
 		return
 	}
@@ -23,4 +23,4 @@ func (l *Lone) Begin(f func()) {
 }
 
 // Wait waits until no work runs.
-func (l *Lone) Wait() { l.running.Wait() }
+func (l *Single) Wait() { l.running.Wait() }

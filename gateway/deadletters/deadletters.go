@@ -6,7 +6,7 @@
 //
 // # Start reading
 //
-// desk.go: Desk.Add, Desk.LookAfter.
+// deadletters.go: DeadLetters.Add, DeadLetters.LookAfter.
 package deadletters
 
 import (
@@ -28,15 +28,15 @@ const (
 	together     = 200      // that are ended before an operator's change may be made
 )
 
-// A Desk knows the dead letters. It is safe for concurrent use.
-type Desk struct {
+// DeadLetters are the events that clients' servers did not take in time. It is safe for concurrent use.
+type DeadLetters struct {
 	node *node.Node
 	keep *keep.Keeper
 
 	// Ends ends a message. It is set once, before anything else.
 	Ends func(m *sms.Message, e keep.Ending)
 
-	work node.Lone
+	work node.Single
 
 	mu       sync.Mutex
 	all      map[uint64]letter
@@ -54,13 +54,13 @@ type letter struct {
 	octets  int64
 }
 
-// NewDesk makes a desk for the lanes of a table.
-func NewDesk(n *node.Node, k *keep.Keeper) *Desk {
-	return &Desk{node: n, keep: k, all: map[uint64]letter{}, of: map[string]int64{}}
+// New makes the dead letters of a gateway.
+func New(n *node.Node, k *keep.Keeper) *DeadLetters {
+	return &DeadLetters{node: n, keep: k, all: map[uint64]letter{}, of: map[string]int64{}}
 }
 
 // Add notes that an event was put aside at a time of the wall clock. octets is the size of its message.
-func (d *Desk) Add(id uint64, account string, at, octets int64) {
+func (d *DeadLetters) Add(id uint64, account string, at, octets int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if _, known := d.all[id]; known {
@@ -76,7 +76,7 @@ func (d *Desk) Add(id uint64, account string, at, octets int64) {
 }
 
 // Left notes that an event is no dead letter any more.
-func (d *Desk) Left(id uint64) {
+func (d *DeadLetters) Left(id uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	l, known := d.all[id]
@@ -94,13 +94,13 @@ func (d *Desk) Left(id uint64) {
 }
 
 // has reports whether a letter is one still. The caller holds the lock.
-func (d *Desk) has(l letter) bool {
+func (d *DeadLetters) has(l letter) bool {
 	now, known := d.all[l.id]
 	return known && now.at == l.at
 }
 
 // Counts returns how many dead letters accounts have.
-func (d *Desk) Counts() map[string]int64 {
+func (d *DeadLetters) Counts() map[string]int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	counts := make(map[string]int64, len(d.of))
@@ -111,7 +111,7 @@ func (d *Desk) Counts() map[string]int64 {
 }
 
 // Of returns the ids of an account's dead letters, the last one first, so many at most.
-func (d *Desk) Of(account string, limit int) (ids []uint64) {
+func (d *DeadLetters) Of(account string, limit int) (ids []uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, l := range slices.Backward(d.order) {
@@ -126,7 +126,7 @@ func (d *Desk) Of(account string, limit int) (ids []uint64) {
 }
 
 // LookAfter has those end whose time is over, or for which there is no room. It is called about once a second.
-func (d *Desk) LookAfter() {
+func (d *DeadLetters) LookAfter() {
 	if due := d.due(); len(due) > 0 && d.keep.Recovered() {
 		d.work.Begin(func() {
 			d.node.Pass("dead letters")
@@ -138,10 +138,10 @@ func (d *Desk) LookAfter() {
 }
 
 // End waits until none is being ended.
-func (d *Desk) End() { d.work.Wait() }
+func (d *DeadLetters) End() { d.work.Wait() }
 
 // due returns the ids of those that are to end, some of them if there are many.
-func (d *Desk) due() (ids []uint64) {
+func (d *DeadLetters) due() (ids []uint64) {
 	before := d.node.Clock.WallNow() - int64(d.node.Config().Receipts.DeadLetters)
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -165,7 +165,7 @@ func (d *Desk) due() (ids []uint64) {
 }
 
 // end ends those of some letters that are dead letters still.
-func (d *Desk) end(ids []uint64) {
+func (d *DeadLetters) end(ids []uint64) {
 	d.keep.Changing.Lock()
 	defer d.keep.Changing.Unlock()
 	for _, id := range ids {
@@ -175,12 +175,12 @@ func (d *Desk) end(ids []uint64) {
 		d.Left(id)
 	}
 	// so that nobody finds them in the store any more
-	if err := d.keep.Journal.Sync(); err != nil && d.node.News.Is("dead letters") {
+	if err := d.keep.Journal.Sync(); err != nil && d.node.Repeats.First("dead letters") {
 		d.node.Log.Error().Err(err).Msg("cannot end dead letters; the next commit does")
 	}
 }
 
-func (d *Desk) endOne(id uint64) error {
+func (d *DeadLetters) endOne(id uint64) error {
 	var e store.Entry
 	ok, err := d.keep.Index.Get(id, &e)
 	if err != nil || !ok || e.State == nil {

@@ -9,9 +9,9 @@ import (
 )
 
 // newDesk returns a desk whose clock stands at 1,000 hours, and which keeps letters for a week.
-func newDesk(t *testing.T) *Desk {
+func newDesk(t *testing.T) *DeadLetters {
 	g := roomtest.New(t, roomtest.Operator(""))
-	d := NewDesk(g.Node, g.Keeper)
+	d := New(g.Node, g.Keeper)
 	d.node.Clock.WallClock = func() time.Time { return time.Unix(0, 0).Add(1000 * time.Hour) }
 	return d
 }

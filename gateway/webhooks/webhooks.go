@@ -18,8 +18,8 @@ import (
 // all of them take up to 20 MiB.
 const mostRemembered = 200
 
-// A Desk knows the servers of clients. It is safe for concurrent use.
-type Desk struct {
+// Webhooks are the URLs of clients that are called, and how they answer. It is safe for concurrent use.
+type Webhooks struct {
 	node *node.Node
 
 	test atomic.Pointer[TestFunc]
@@ -29,14 +29,14 @@ type Desk struct {
 	remembered []*Server // the one called longest ago first
 }
 
-// NewDesk makes a desk for the lanes of a table.
-func NewDesk(n *node.Node) *Desk {
-	return &Desk{node: n, servers: map[*connector.Lane]*Server{}}
+// New makes the webhooks of a gateway.
+func New(n *node.Node) *Webhooks {
+	return &Webhooks{node: n, servers: map[*connector.Lane]*Server{}}
 }
 
 // Server returns what is known of the server that a lane leads to. There are as many as lanes, of which an account has a
 // limited number.
-func (d *Desk) Server(l *connector.Lane) *Server {
+func (d *Webhooks) Server(l *connector.Lane) *Server {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := d.servers[l]
@@ -48,7 +48,7 @@ func (d *Desk) Server(l *connector.Lane) *Server {
 }
 
 // remember notes that a server is called, and forgets the attempts of another one if there are too many.
-func (d *Desk) remember(s *Server) {
+func (d *Webhooks) remember(s *Server) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := len(d.remembered)
@@ -65,10 +65,10 @@ func (d *Desk) remember(s *Server) {
 }
 
 // now returns the time by the wall clock.
-func (d *Desk) now() time.Time { return time.Unix(0, d.node.Clock.WallNow()).UTC() }
+func (d *Webhooks) now() time.Time { return time.Unix(0, d.node.Clock.WallNow()).UTC() }
 
 // all returns the servers of an account, "" for all of them, in the order of their names.
-func (d *Desk) all(account, endpoint string) []*Server {
+func (d *Webhooks) all(account, endpoint string) []*Server {
 	var all []*Server
 	d.mu.Lock()
 	for l, s := range d.servers {
@@ -84,7 +84,7 @@ func (d *Desk) all(account, endpoint string) []*Server {
 }
 
 // Rows returns what is known of the servers of an account, "" for all accounts.
-func (d *Desk) Rows(account string) []Row {
+func (d *Webhooks) Rows(account string) []Row {
 	rows, now := []Row{}, d.node.Clock.Now()
 	for _, s := range d.all(account, "") {
 		rows = append(rows, s.known(now))
@@ -94,7 +94,7 @@ func (d *Desk) Rows(account string) []Row {
 
 // Enable has the servers of an account called again that are disabled, "" those of all accounts, and returns which they
 // were. The log names the operator.
-func (d *Desk) Enable(account, operator string) []string {
+func (d *Webhooks) Enable(account, operator string) []string {
 	enabled := []string{}
 	for _, s := range d.all(account, "") {
 		if s.enable() {
@@ -109,7 +109,7 @@ func (d *Desk) Enable(account, operator string) []string {
 
 // Retry calls the servers of an account now that have events waiting, however long they were to rest, and returns which they are.
 // Those that are disabled stay so. The log names the operator.
-func (d *Desk) Retry(account, operator string) []string {
+func (d *Webhooks) Retry(account, operator string) []string {
 	called := []string{}
 	for _, s := range d.all(account, "") {
 		if s.retry() {
@@ -126,10 +126,10 @@ func (d *Desk) Retry(account, operator string) []string {
 type TestFunc func(ctx context.Context, account string, fallback bool) (Attempt, error)
 
 // OnTest has f make the calls of Test.
-func (d *Desk) OnTest(f TestFunc) { d.test.Store(&f) }
+func (d *Webhooks) OnTest(f TestFunc) { d.test.Store(&f) }
 
 // Test calls the webhook of an account, or with fallback its webhook_fallback, and returns what came of it.
-func (d *Desk) Test(ctx context.Context, account string, fallback bool) (a Attempt, err error) {
+func (d *Webhooks) Test(ctx context.Context, account string, fallback bool) (a Attempt, err error) {
 	f := d.test.Load()
 	if f == nil {
 		return a, errors.New("cannot test webhook: nothing calls webhooks here")
@@ -143,7 +143,7 @@ func (d *Desk) Test(ctx context.Context, account string, fallback bool) (a Attem
 }
 
 // Problems returns a line for each server that is disabled.
-func (d *Desk) Problems() (lines []string) {
+func (d *Webhooks) Problems() (lines []string) {
 	for _, r := range d.Rows("") {
 		if r.Disabled != nil {
 			lines = append(lines,
@@ -165,7 +165,7 @@ type Filter struct {
 }
 
 // Attempts returns the attempts that a filter wants, the last one first.
-func (d *Desk) Attempts(f Filter) []Attempt {
+func (d *Webhooks) Attempts(f Filter) []Attempt {
 	some := []Attempt{}
 	for _, s := range d.all(f.Account, f.Endpoint) {
 		n := 0

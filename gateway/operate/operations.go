@@ -23,14 +23,14 @@ const (
 	maxSearching    = 4
 )
 
-// A Desk carries out what clients and operators ask about messages that wait. It is safe for concurrent use.
-type Desk struct {
+// Operations are what clients and operators ask about messages that wait. It is safe for concurrent use.
+type Operations struct {
 	node     *node.Node
 	keep     *keep.Keeper
 	table    *route.Table
-	receipts *receipts.Desk
-	settler  *settle.Desk
-	intake   *intake.Desk
+	receipts *receipts.Matcher
+	settler  *settle.Settler
+	intake   *intake.Checker
 
 	onLane    keep.Do      // of the engine, set before it serves; nil in tests without one
 	operating atomic.Int64 // operations under way
@@ -38,23 +38,23 @@ type Desk struct {
 	orders    orders
 }
 
-// NewDesk makes a desk for the lanes of a table.
-func NewDesk(n *node.Node, k *keep.Keeper, t *route.Table, r *receipts.Desk, s *settle.Desk, i *intake.Desk) *Desk {
-	return &Desk{node: n, keep: k, table: t, receipts: r, settler: s, intake: i}
+// New makes the operations of a gateway.
+func New(n *node.Node, k *keep.Keeper, t *route.Table, r *receipts.Matcher, s *settle.Settler, i *intake.Checker) *Operations {
+	return &Operations{node: n, keep: k, table: t, receipts: r, settler: s, intake: i}
 }
 
-// SetDo tells the desk how lanes are reached. It is called once, before anything is asked.
-func (d *Desk) SetDo(onLane keep.Do) { d.onLane = onLane }
+// SetDo says how lanes are reached. It is called once, before anything is asked.
+func (d *Operations) SetDo(onLane keep.Do) { d.onLane = onLane }
 
 // MayBegin reports whether an account may have another operation under way.
-func (d *Desk) MayBegin(client *account.Account) bool {
+func (d *Operations) MayBegin(client *account.Account) bool {
 	own := client.Operate(0)
 	others := d.operating.Load() - own
 	return own < (maxAllOperating-others)/shareOperating
 }
 
 // Begin returns an operation for a client, which speaks a protocol. Run follows.
-func (d *Desk) Begin(client *account.Account, spoken sms.Protocol, asked protocols.Operation) *Operation {
+func (d *Operations) Begin(client *account.Account, spoken sms.Protocol, asked protocols.Operation) *Operation {
 	o := &Operation{Operation: asked, desk: d, client: client, account: client.SystemID, spoken: spoken}
 	o.order = d.orders.take(o.ID)
 	d.operating.Add(1)

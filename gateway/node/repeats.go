@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// News keeps what lasts, or happens again and again, from being logged more than once a minute.
+// Repeats keep what lasts, or happens again and again, from being logged more than once a minute.
 // It is safe for concurrent use.
-type News struct {
+type Repeats struct {
 	logged sync.Map // what → when it was logged last
 }
 
 // repeatAfter is how long a lasting condition is not logged again.
 const repeatAfter = time.Minute
 
-// Is reports whether to log an event: it does if the event was not logged within repeatAfter. While
+// First reports whether to log an event: it does if the event was not logged within repeatAfter. While
 // clients wait for an instance, each end of a session lets the next one in, and all instances are
 // in use again.
-func (n *News) Is(what string) bool {
+func (n *Repeats) First(what string) bool {
 	now := time.Now()
 	last, said := n.logged.Load(what)
 	if said && now.Sub(last.(time.Time)) < repeatAfter {

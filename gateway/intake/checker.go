@@ -1,0 +1,34 @@
+package intake
+
+import (
+	"sync/atomic"
+
+	"pmg/gateway/convert"
+	"pmg/gateway/keep"
+	"pmg/gateway/node"
+	"pmg/gateway/receipts"
+	"pmg/gateway/route"
+	"pmg/gateway/settle"
+)
+
+// A Checker takes messages through the ordered steps: each refuses, changes or passes them. It is safe for concurrent use.
+type Checker struct {
+	node     *node.Node
+	keep     *keep.Keeper
+	table    *route.Table
+	convert  *convert.Converter
+	receipts *receipts.Matcher
+	settler  *settle.Settler
+
+	Steps    []Step // Steps, unless a test adds one, or pmg explain notes what each does
+	unrouted atomic.Int64
+	joining  joining
+}
+
+// New makes the checker of a gateway.
+func New(n *node.Node, k *keep.Keeper, t *route.Table, c *convert.Converter, r *receipts.Matcher, s *settle.Settler) *Checker {
+	return &Checker{node: n, keep: k, table: t, convert: c, receipts: r, settler: s, Steps: Steps()}
+}
+
+// Unrouted returns how many messages had no route.
+func (d *Checker) Unrouted() int64 { return d.unrouted.Load() }
