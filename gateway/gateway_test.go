@@ -8,7 +8,6 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/roomtest"
-	"pmg/internal/testutil"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
 )
@@ -39,13 +38,6 @@ func startWith(t testing.TB, yaml string) *Gateway {
 	}
 	t.Cleanup(func() { g.Keeper.Journal.Close() })
 	return g
-}
-
-// record makes a gateway log into memory, at level info and above.
-func record(g *Gateway) *testutil.Log {
-	var b testutil.Log
-	g.Node.Log = zerolog.New(&b).Level(zerolog.InfoLevel)
-	return &b
 }
 
 // A rig is a gateway without an engine, whose clock the test moves.

@@ -164,7 +164,7 @@ func TestDocumentsLinks(t *testing.T) {
 
 // anchors returns the names by which links lead to the headings of a page.
 func anchors(page string) (all []string) {
-	drop := regexp.MustCompile("[^\\p{L}\\p{N} _-]")
+	drop := regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 	for _, m := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(page, -1) {
 		all = append(all, strings.ReplaceAll(drop.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
 	}

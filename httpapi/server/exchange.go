@@ -39,7 +39,6 @@ type Exchange struct {
 	Crowded   bool // its account has as many connections as it may
 	Account   *account.Account
 	Key       *config.Key // with which the client has logged in; nil: with its password
-	arrived   int64
 	claim     *body.Claim // nil: nobody wants the body
 }
 
