@@ -49,7 +49,7 @@ build: ## make bin/pmg
 build-bench: build
 	cd loadtest/bench && $(GOBUILD) -pgo=$(CURDIR)/cmd/pmg/default.pgo -o $(CURDIR)/bin/pmgbench ./cmd/pmgbench
 
-demo: build ## run clients, gateway and SMS centre in one process
+demo: build ## run clients, gateway and SMSC in one process
 	bin/pmg demo
 
 # Tests are built without the profile, because otherwise everything would be compiled twice.

@@ -139,7 +139,7 @@ func TakesLong(w http.ResponseWriter) {
 
 // withWaiting returns the stories that were found, the last one first, and before them those of messages that wait for a
 // number and came before the time that was searched.
-func withWaiting(ctx context.Context, desk *operate.Operations, q story.Query, found *story.Found) (all []*story.Story) {
+func withWaiting(ctx context.Context, operations *operate.Operations, q story.Query, found *story.Found) (all []*story.Story) {
 	number := strings.TrimPrefix(strings.TrimPrefix(q.What, "+"), "00")
 	if q.What != "" && !pdulog.MessageID(q.What) {
 		known := map[string]bool{}
@@ -147,7 +147,8 @@ func withWaiting(ctx context.Context, desk *operate.Operations, q story.Query, f
 			known[one.ID] = true
 		}
 		forms := []string{number, "+" + number, "00" + number}
-		eachStored(ctx, desk, operate.Selection{Account: q.Account, Has: []byte(number)}, 0, func(m *operate.StoredMessage) {
+		of := operate.Selection{Account: q.Account, Has: []byte(number)}
+		eachStored(ctx, operations, of, 0, func(m *operate.StoredMessage) {
 			if slices.Contains(forms, m.Dest) && m.Kind != "receipt" && !known[m.ID] && len(all) < mostFollowed {
 				all = append(all, &story.Story{ID: m.ID, Account: m.Account, Waits: m})
 			}

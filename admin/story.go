@@ -161,10 +161,10 @@ func storyPDU(d *pdulog.Decoder, e *pdulog.Entry, texts bool) (p StoryPDU) {
 
 // eachStored calls f for messages of the store with ids from from on, until the context ends.
 func eachStored(
-	ctx context.Context, desk *operate.Operations, sel operate.Selection, from uint64, f func(*operate.StoredMessage),
+	ctx context.Context, operations *operate.Operations, sel operate.Selection, from uint64, f func(*operate.StoredMessage),
 ) {
 	for {
-		page, err := desk.ListStored(sel, from, mostFound)
+		page, err := operations.ListStored(sel, from, mostFound)
 		if err != nil || ctx.Err() != nil {
 			return
 		}
@@ -179,13 +179,13 @@ func eachStored(
 
 // receiptsOf returns the receipts and events about a message of an account that wait, or were not taken in time. They have come
 // after it.
-func receiptsOf(ctx context.Context, desk *operate.Operations, id uint64, account string) (all []operate.StoredMessage) {
+func receiptsOf(ctx context.Context, operations *operate.Operations, id uint64, account string) (all []operate.StoredMessage) {
 	if account == "" {
 		return nil
 	}
 	known := binary.BigEndian.AppendUint64(nil, id) // as a report has it
 	for _, state := range []string{"", operate.StateDead} {
-		eachStored(ctx, desk, operate.Selection{
+		eachStored(ctx, operations, operate.Selection{
 			Account: account, Kind: "receipt", State: state, Has: known,
 		}, id+1, func(m *operate.StoredMessage) {
 			if m.About == sms.FormatID(id) {

@@ -7,15 +7,15 @@ import (
 	"pmg/protocols/httpsms/centre"
 )
 
-// IsCentre reports whether the connector leads to an SMS centre that is called by HTTP.
+// IsCentre reports whether the connector leads to an SMSC that is called by HTTP.
 func (c *Connector) IsCentre() bool { return c.Protocol == "http" && c.Direction == Out }
 
-// Centre returns the SMS centre that the connector leads to by HTTP, or what is wrong with its options.
+// Centre returns the SMSC that the connector leads to by HTTP, or what is wrong with its options.
 func (c *Connector) Centre() (*centre.Centre, []protocols.Problem) {
 	return centre.New(&c.HTTP, centre.Identity{Connector: c.Name, Username: c.SystemID, Password: c.Password})
 }
 
-// completeCentre sets the defaults of a connector to an SMS centre that is called by HTTP: how texts are cut depends on what
+// completeCentre sets the defaults of a connector to an SMSC that is called by HTTP: how texts are cut depends on what
 // its requests have room for.
 func completeCentre(c *Connector, given map[string]bool) {
 	if !c.IsCentre() || given["long_messages"] {
@@ -31,7 +31,7 @@ func completeCentre(c *Connector, given map[string]bool) {
 	}
 }
 
-// checkCentre checks a connector to an SMS centre that is called by HTTP.
+// checkCentre checks a connector to an SMSC that is called by HTTP.
 func checkCentre(d *decoder, c *Connector, path string) {
 	if len(c.AllAddresses()) > 0 {
 		d.problem(path, "must not have address or listen with protocol: http and direction: out: url says what is called")
@@ -43,7 +43,7 @@ func checkCentre(d *decoder, c *Connector, path string) {
 	}
 	if s.HidesCoding() && c.Text.EncodeAs != "ucs2" && !c.isWithoutUCS2() {
 		d.warn(path,
-			"does not tell the SMS centre which texts are UCS-2, so that it reads these wrong: add {coding}, {data_coding} or "+
+			"does not tell the SMSC which texts are UCS-2, so that it reads these wrong: add {coding}, {data_coding} or "+
 				"{charset} to the request, or write {text} in place of the octets, or have all texts sent alike with "+
 				"encode_as: ucs2")
 	}
@@ -60,7 +60,7 @@ func (c *Connector) isWithoutUCS2() bool {
 	return c.Text.EncodeAs == "shortest" && c.Text.Missing == "refuse"
 }
 
-// checkListeners checks which connectors take the callbacks of SMS centres that are called by HTTP.
+// checkListeners checks which connectors take the callbacks of SMSCs that are called by HTTP.
 func checkListeners(d *decoder, x *index, path string, c *Connector) {
 	name := c.HTTP.Callbacks.Listener
 	if !c.IsCentre() || name == "" {

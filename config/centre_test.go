@@ -13,7 +13,7 @@ connectors:
 routes: [{to: centre}]
 `
 
-// What is wrong with a connector to an SMS centre that is called by HTTP is told at its option.
+// What is wrong with a connector to an SMSC that is called by HTTP is told at its option.
 func TestCentreProblems(t *testing.T) {
 	t.Parallel()
 	f := func(options, want string) {

@@ -36,7 +36,7 @@ var longs = map[string]fit.Long{
 	"join": fit.Join,
 }
 
-// checkText checks what only SMPP has a field for. Calls of HTTP have room for texts of any length, but an SMS centre that is
+// checkText checks what only SMPP has a field for. Calls of HTTP have room for texts of any length, but an SMSC that is
 // called may take none that is longer than a short message.
 func (d *decoder) checkText(c *Connector, path string) {
 	switch l := longs[c.Text.Long]; {

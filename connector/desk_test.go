@@ -58,7 +58,7 @@ type clerk struct {
 	onEnd func(id uint64) // called when a message has failed or expired; may be nil
 }
 
-func (c *clerk) policy() *Policy { return &Policy{c, c, c, c, c} }
+func (c *clerk) policy() *Policy { return &Policy{c, c, c, c, c, c} }
 
 func (c *clerk) Settle(l *Lane, m *sms.Message, a sms.Answer, alone bool) (o Outcome) {
 	if o = c.settle(l, m, a, alone); o.Again && c.writes {

@@ -127,7 +127,7 @@ func (l *Lane) Closed(now int64, link *Link) (dial bool) {
 // to the lane count, scheduled ones do not.
 func (l *Lane) isDrained() bool {
 	switch {
-	case !l.policy.Settler.Draining():
+	case !l.policy.Process.Draining():
 		return false
 	case l.policy.Bodies.Durable():
 		return true

@@ -44,7 +44,7 @@ func (l *Lane) noteDown(now int64) {
 // move to other targets of their routes. A stopping gateway does not wait for that time.
 func (l *Lane) hasFailed(now int64) bool {
 	after, since := int64(l.Config().FailoverAfter), l.moving.downSince
-	return after > 0 && since != 0 && !l.isReachable() && (now-since >= after || l.policy.Settler.Draining())
+	return after > 0 && since != 0 && !l.isReachable() && (now-since >= after || l.policy.Process.Draining())
 }
 
 // Move removes messages that should not wait in this lane any longer, and passes them to
@@ -63,7 +63,7 @@ func (l *Lane) Move(now int64, give func(*Share, *sms.Message)) (more bool) {
 	mv := &l.moving
 	failed := l.Len() > 0 && l.hasFailed(now)
 	rest := mv.rest
-	if l.policy.Settler.Draining() {
+	if l.policy.Process.Draining() {
 		rest = min(rest, leastRest)
 	}
 	if l.Len() == 0 || now < mv.searched+rest || !failed && !l.leaving {

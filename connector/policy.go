@@ -13,6 +13,7 @@ type Policy struct {
 	Bodies  Bodies
 	Router  Router
 	Links   Links
+	Process Process
 }
 
 // A Settler decides what becomes of messages.
@@ -30,8 +31,6 @@ type Settler interface {
 	// Halted reports whether no more messages are to leave: the gateway is stopping, and
 	// what waits is in a store, or the store does not follow.
 	Halted() bool
-	// Draining reports whether the gateway is stopping.
-	Draining() bool
 	// Unreadable notes that the lane has dropped a message that cannot be read.
 	Unreadable(l *Lane, s *Share, id uint64)
 }
@@ -75,6 +74,12 @@ type Links interface {
 	Disconnected(now int64, l *Link, rest time.Duration)
 	// HoldOver is called when the hold of the lane's connector has ended by its time.
 	HoldOver(l *Lane)
+}
+
+// A Process is the gateway that runs.
+type Process interface {
+	// Draining reports whether the gateway is stopping.
+	Draining() bool
 }
 
 // An Outcome says what follows for a message whose request was answered, or never will

@@ -8,7 +8,7 @@
 //	keep      messages in the store until they have ended
 //	route     where a message goes
 //	convert   what its peers can read
-//	receipts  what the SMS centre says of it later
+//	receipts  what the SMSC says of it later
 //	settle    what becomes of it after an answer, and its end
 //	intake    how it comes in
 //	operate   what clients and operators ask about it while it waits

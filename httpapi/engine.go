@@ -218,7 +218,7 @@ func (x *Engine) Close() error {
 	return x.Engine.Close()
 }
 
-// closeAll ends what listens, and what calls SMS centres.
+// closeAll ends what listens, and what calls SMSCs.
 func (x *Engine) closeAll() {
 	x.each((*server.Listener).Close)
 	x.cancel()

@@ -37,13 +37,13 @@ type courier struct {
 	working int               // goroutines that send
 }
 
-// newCourier returns how the SMS centre of a connector is called.
+// newCourier returns how the SMSC of a connector is called.
 func newCourier(v *SMSC) (*courier, error) {
 	cfg := v.connector.Config()
 	c, problems := cfg.Centre()
 	if c == nil {
 		return nil, fmt.Errorf(
-			"cannot call the SMS centre of connector %s: %s %s", cfg.Name, problems[0].Option, problems[0].Text,
+			"cannot call the SMSC of connector %s: %s %s", cfg.Name, problems[0].Option, problems[0].Text,
 		)
 	}
 	host := c.Address().Hostname()
@@ -112,7 +112,7 @@ func (w *courier) work() {
 	}
 }
 
-// carry sends the message of a slot, and tells the lane what came of it. Nothing but the message can fail at it.
+// carry sends the message of a slot, and reports the outcome to the lane. Nothing but the message can fail at it.
 func (w *courier) carry(s *connector.Slot) {
 	g := w.smsc.gateway
 	unsent, a := false, sms.Answer{Code: sms.Unsupported} // an operation about a message: there is no request for it
@@ -142,7 +142,7 @@ func (w *courier) carry(s *connector.Slot) {
 	})
 }
 
-// send sends the message of a slot. It reports unsent if the SMS centre has not taken it, and nothing can be sent now.
+// send sends the message of a slot. It reports unsent if the SMSC has not taken it, and nothing can be sent now.
 func (w *courier) send(s *connector.Slot) (unsent bool, a sms.Answer) {
 	g, m := w.smsc.gateway, s.Message
 	s.Sent = g.Node.Clock.Now()
@@ -194,7 +194,7 @@ type attempt struct {
 	answer  httpcall.Answer
 }
 
-// call calls the SMS centre.
+// call calls the SMSC.
 func (w *courier) call(m *sms.Message, v *centre.Values) attempt {
 	request := w.form.Call(v)
 	httpcall.AddTrace(request, w.smsc.gateway.Settler.Traceparent(m))
@@ -236,7 +236,7 @@ func (w *courier) judge(t *attempt) (unsent bool, a sms.Answer) {
 			w.smsc.gateway.Node.Log.Warn().Str("connector", w.smsc.connector.Name).Str("id", sms.FormatID(m.ID)).
 				Int("status", answer.Status).
 				Msg(
-					"the SMS centre's answer to a message fits none of answers, so that on_unknown decides: the pdu log " +
+					"the SMSC's answer to a message fits none of answers, so that on_unknown decides: the pdu log " +
 						"has its beginning",
 				)
 		}
@@ -248,7 +248,7 @@ func (w *courier) judge(t *attempt) (unsent bool, a sms.Answer) {
 	return false, a
 }
 
-// longestPause bounds for how long an SMS centre may ask not to be called.
+// longestPause bounds for how long an SMSC may ask not to be called.
 const longestPause = 5 * time.Minute
 
 // begins writes a call to the pdu log, and returns its number.

@@ -36,7 +36,7 @@ func callback(x *server.Exchange, v *SMSC, name, kind string) {
 	if !c.Admits(r, x.Conn.Remote.Addr()) {
 		if v.gateway.Node.Repeats.First("callback: " + name) {
 			v.gateway.Node.Log.Warn().Str("connector", name).Stringer("remote", x.Conn.Remote).Msg(
-				"a callback of an SMS centre was refused: it does not show callbacks.secret, or comes from another " +
+				"a callback of an SMSC was refused: it does not show callbacks.secret, or comes from another " +
 					"address than callbacks.networks",
 			)
 		}
@@ -61,7 +61,7 @@ func callback(x *server.Exchange, v *SMSC, name, kind string) {
 	x.Answer(&httpsms.Answer{Status: http.StatusOK, ContentType: "text/plain; charset=utf-8", Body: []byte(c.Reply())})
 }
 
-// refuses answers a request of an SMS centre that was not taken.
+// refuses answers a request of an SMSC that was not taken.
 func refuses(x *server.Exchange, status int, why string) {
 	a := &httpsms.Answer{Status: status, ContentType: "text/plain; charset=utf-8", Body: []byte(why + "\n")}
 	if status == http.StatusServiceUnavailable {
@@ -129,7 +129,7 @@ func (v *SMSC) brought(k *centre.Callback, kind string, x *server.Exchange) (sta
 	return status, why
 }
 
-// statusOfDelivery returns the status for what became of something that an SMS centre has brought.
+// statusOfDelivery returns the status for what became of something that an SMSC has brought.
 func statusOfDelivery(code sms.Code) int {
 	switch {
 	case code == sms.OK:
@@ -140,7 +140,7 @@ func statusOfDelivery(code sms.Code) int {
 	return http.StatusUnprocessableEntity
 }
 
-// logDelivery writes what an SMS centre has brought, and its answer, to the pdu log of the connector.
+// logDelivery writes what an SMSC has brought, and its answer, to the pdu log of the connector.
 func (v *SMSC) logDelivery(x *server.Exchange, one item, id uint64, status int) {
 	number := v.log.Next()
 	var p httpsms.PDU

@@ -18,8 +18,8 @@ type Engine interface {
 	Do(l *connector.Lane, f func(now int64)) bool
 }
 
-// An SMSC keeps a connector in touch with its SMS centre, which is called by HTTP: it finds out whether the centre can
-// be reached, and has the connector's lane give messages while it can.
+// An SMSC keeps a connector in touch with its SMSC, which is called by HTTP: it finds out whether the centre can
+// be reached, and lets the connector's lane give messages while it can.
 //
 //	try ──► reached: open ──► a call does not reach it: shut ──► rest ──┐
 //	 ▲ └──► not reached ──► rest ──┐                                    │
@@ -55,7 +55,7 @@ func (v *SMSC) start(f func()) {
 	}
 }
 
-// New begins to reach the SMS centre of a connector.
+// New begins to reach the SMSC of a connector.
 func New(ctx context.Context, g *gateway.Gateway, engine Engine, c *connector.Connector) (*SMSC, error) {
 	v := &SMSC{
 		gateway: g, engine: engine, connector: c, lane: g.Table.LaneOf(c), instance: c.Acquire(),
@@ -86,7 +86,7 @@ func (v *SMSC) Close() {
 	v.log.Close()
 }
 
-// Wake ends a rest, and has what follows go on by other options if these have changed.
+// Wake ends the pause. If the options have changed, the client is made anew from them.
 func (v *SMSC) Wake(changed bool) {
 	for {
 		select {
@@ -102,7 +102,7 @@ func (v *SMSC) Wake(changed bool) {
 	}
 }
 
-// keep tries the SMS centre, and opens and shuts the way to it, until the gateway ends.
+// keep tries the SMSC, and opens and shuts the way to it, until the gateway ends.
 func (v *SMSC) keep() {
 	for v.ctx.Err() == nil {
 		w := v.current.Load()
@@ -128,7 +128,7 @@ func (v *SMSC) keep() {
 	}
 }
 
-// rest waits until the SMS centre is to be tried again. It reports whether other options are in force then.
+// rest waits until the SMSC is to be tried again. It reports whether other options are in force then.
 func (v *SMSC) rest(w *courier, why string) (changed bool) {
 	g := v.gateway
 	if w.works.Swap(false) {
@@ -155,7 +155,7 @@ func (v *SMSC) renew() {
 	v.current.Swap(w).close()
 }
 
-// open has the lane give messages.
+// open lets the lane give messages.
 func (v *SMSC) open(w *courier) {
 	select {
 	case <-w.lost: // of an earlier attempt
@@ -171,7 +171,7 @@ func (v *SMSC) open(w *courier) {
 	})
 }
 
-// shut has the lane give no more.
+// shut stops the lane from giving messages.
 func (v *SMSC) shut(w *courier) {
 	v.engine.Do(v.lane, func(int64) {
 		if w.outlet != nil {
@@ -182,7 +182,7 @@ func (v *SMSC) shut(w *courier) {
 	})
 }
 
-// senderOptions returns how the SMS centre of a connector at a host is called.
+// senderOptions returns how the SMSC of a connector at a host is called.
 func senderOptions(c *connector.Connector, host string) (o httpcall.SenderOptions) {
 	cfg := c.Config()
 	o = httpcall.SenderOptions{

@@ -11,7 +11,7 @@ import (
 	"pmg/protocols/httpsms/centre"
 )
 
-// tokens has the token that lets calls of an SMS centre in. It asks for another one shortly before that ends, and when it
+// tokens has the token that lets calls of an SMSC in. It asks for another one shortly before that ends, and when it
 // was refused; however many calls wait for one, once. It is safe for concurrent use.
 type tokens struct {
 	sender *httpcall.Sender
@@ -32,11 +32,11 @@ type asked struct {
 	why   string        // there is no token
 }
 
-// replaceInterval is how often a token is replaced because it was refused. An SMS centre that refuses all of them would
+// replaceInterval is how often a token is replaced because it was refused. An SMSC that refuses all of them would
 // have its authorization server asked for each message.
 const replaceInterval = 10 * time.Second
 
-// newTokens returns what has the tokens for an SMS centre, nil if it wants none.
+// newTokens returns what has the tokens for an SMSC, nil if it wants none.
 func newTokens(c *httpsms.Call, o httpcall.SenderOptions, now func() int64) *tokens {
 	if c == nil {
 		return nil

@@ -53,7 +53,7 @@ func (a *authority) wants(t *testing.T, refused, token, why string) {
 	}
 }
 
-// A token is used until shortly before it ends, or until it is refused. An SMS centre that refuses all of them does not have
+// A token is used until shortly before it ends, or until it is refused. An SMSC that refuses all of them does not have
 // one asked for each time.
 func TestTokens(t *testing.T) {
 	t.Parallel()

@@ -13,7 +13,7 @@ const (
 	StateExpired       State = 4  // its validity ran out
 	StateDeleted       State = 5  // cancelled
 	StateUndeliverable State = 6  // cannot be delivered
-	StateAccepted      State = 7  // read on behalf of the subscriber; many SMS centres say so of what their network took
+	StateAccepted      State = 7  // read on behalf of the subscriber; many SMSCs say so of what their network took
 	StateUnknown       State = 8  // not known
 	StateRejected      State = 9  // refused
 	StateSkipped       State = 10 // taken, but left out, as in a broadcast

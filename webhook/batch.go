@@ -32,7 +32,7 @@ func (b *batch) add(c *courier, i int, m *sms.Message) bool {
 	return true
 }
 
-// id returns an id that another batch has only if it tells the same: a repeated one may tell more, or less.
+// id returns an id that another batch has only if its events are the same: when it is repeated, it may have more or fewer.
 func (b *batch) id() string {
 	h := sha256.New()
 	for i := range b.events {

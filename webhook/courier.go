@@ -28,15 +28,16 @@ type courier struct {
 	outlet  *connector.Outlet // by which the lane gives; nil: it gives nothing. What dispatches for the lane owns it
 
 	mu      sync.Mutex
-	ready   []*connector.Slot // to be told
+	ready   []*connector.Slot // to be delivered
 	calling int               // goroutines that call
-	// by the messages that ready and the calls under way are about: what else waits to be told of them
+	// by the messages that ready and the calls under way are about: later events of these, which wait
 	under  map[uint64][]*connector.Slot
 	choice choice // which webhook is called
-	ended  ended  // messages whose ends were told: nothing else is told of them any more
+	ended  ended  // messages whose last event was delivered: no other event of them is
 }
 
-// Give implements connector.Courier. News of a message is told in its order: the next of it when the one before has been.
+// Give implements connector.Courier. Events of one message are delivered in their order: the next waits until the one before
+// was taken.
 func (c *courier) Give(_ int64, s *connector.Slot) {
 	about := aboutOf(s.Message)
 	c.mu.Lock()
@@ -61,7 +62,7 @@ func (c *courier) start(s *connector.Slot) {
 // Quiet implements connector.Courier: nothing is left to be done.
 func (c *courier) Quiet(int64) {}
 
-// work makes calls until nothing is left to be told.
+// work makes calls until no event is left.
 func (c *courier) work() {
 	for {
 		a := c.service.gateway.Table.Account(c.lane.Account)
@@ -79,7 +80,7 @@ func (c *courier) work() {
 	}
 }
 
-// most returns how many events a call of an account's webhook may tell. The account may be gone.
+// most returns how many events a call of an account's webhook may have. The account may be gone.
 func most(a *config.Account) int {
 	if a == nil {
 		return 1
@@ -95,7 +96,7 @@ func (c *courier) isOvertaken(m *sms.Message) bool {
 	return !endsAt(m) && c.ended.has(aboutOf(m))
 }
 
-// noteEnds notes the ends that were told.
+// noteEnds notes whose last event was delivered.
 func (c *courier) noteEnds(slots []*connector.Slot, outcomes []httpcall.Outcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,7 +107,7 @@ func (c *courier) noteEnds(slots []*connector.Slot, outcomes []httpcall.Outcome)
 	}
 }
 
-// endsAt reports whether a receipt tells the end of its message.
+// endsAt reports whether a receipt is the last event of its message.
 func endsAt(m *sms.Message) bool {
 	r, ok := m.Report()
 	return ok && r.State.Final()
@@ -118,8 +119,8 @@ type settled struct {
 	answer sms.Answer
 }
 
-// settle tells the lane what came of calls. Where news of a message was not told, what waits to be told of it does until
-// it has been tried again.
+// settle reports the outcomes of calls to the lane. Where the event of a message was not taken, its later events go back with it,
+// and wait until it has been tried again.
 func (c *courier) settle(slots []*connector.Slot, outcomes []httpcall.Outcome) {
 	all := make([]settled, 0, len(slots))
 	pause := time.Duration(0)

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -11,13 +12,13 @@ import (
 	"pmg/sms"
 )
 
-// A delivery is a call that tells a client of an event, or of several.
+// A delivery is a call with an event for a client, or with several.
 type delivery struct {
 	account   *config.Account
 	isWebhook bool // it goes to a URL of the account, not to that which came with a message
 	fallback  bool // that is webhook_fallback
 	request   *httpsms.Call
-	id        string // of what it tells, for its signature; empty: it is not signed
+	id        string // of its event, for the signature; empty: it is not signed
 	reply     *reply // what is made of the answer; nil: nobody wants it
 }
 
@@ -50,7 +51,7 @@ func (c *courier) deliver(a *config.Account, m *sms.Message) httpcall.Outcome {
 	return c.follows(d, m, e, o)
 }
 
-// write writes the request for an event to a URL. It reports false where the client is told nothing of the event.
+// write writes the request for an event to a URL. It reports false where there is no call for the event.
 func (d *delivery) write(all dialects, e *httpsms.Event, url string) (ok bool) {
 	if d.isWebhook {
 		e.Context.URL, e.Context.Dialect = url, httpsms.Own
@@ -77,10 +78,11 @@ func (d *delivery) sign(now time.Time) error {
 		return nil
 	}
 	header, err := httpcall.Sign(strings.Fields(d.account.WebhookKey), d.id, now, d.request.Body)
-	if err == nil {
-		d.request.Header = append(d.request.Header, header...)
+	if err != nil {
+		return fmt.Errorf("webhook_key: %w", err)
 	}
-	return err
+	d.request.Header = append(d.request.Header, header...)
+	return nil
 }
 
 // call makes the call, and notes how the server has answered.
@@ -95,7 +97,7 @@ func (c *courier) call(d *delivery, target httpcall.Target) httpcall.Outcome {
 // send signs and makes the call.
 func (c *courier) send(d *delivery, target httpcall.Target) httpcall.Outcome {
 	if err := d.sign(time.Unix(0, c.service.gateway.Node.Clock.WallNow())); err != nil {
-		return httpcall.Outcome{Code: sms.TemporaryFailure, Err: "webhook_key: " + err.Error()}
+		return httpcall.Outcome{Code: sms.TemporaryFailure, Err: err.Error()}
 	}
 	c.server.Begin()
 	o := c.service.caller.Do(c.service.ctx, d.request, target)

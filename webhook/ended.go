@@ -1,9 +1,9 @@
 package webhook
 
-// ended has the messages whose ends a server was told last: mostEnded of them at least, and twice as many at most.
+// ended are the messages whose last event a server has taken: the latest mostEnded of them at least, and twice as many at most.
 type ended struct{ latest, before map[uint64]struct{} }
 
-// mostEnded is how many ends of a server's messages are remembered; a megabyte for a server that is told that many.
+// mostEnded is how many ends of a server's messages are remembered: at most about a megabyte for each server.
 const mostEnded = 1 << 15
 
 func (e *ended) add(about uint64) {

@@ -22,7 +22,7 @@ func NewEvents(g *gateway.Gateway, logOf func(*connector.Connector) *server.Log)
 	return &Events{gateway: g, logOf: logOf}
 }
 
-// EventID returns the id of what a message tells, which stays when it is told again.
+// EventID returns the id of the event that a message is, the same at each attempt.
 func EventID(m *sms.Message) string { return EventPrefix + sms.FormatID(m.ID) }
 
 // EventPrefix is how ids of events begin.

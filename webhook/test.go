@@ -3,7 +3,6 @@ package webhook
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -34,16 +33,14 @@ func (c *Service) Test(ctx context.Context, account string, fallback bool) (t we
 	case hasOtherForm(a):
 		return t, fmt.Errorf("the form %s (webhook_form) has no such call", a.WebhookForm)
 	}
-	request := own.Test(url, account, g.Node.Clock.WallNow())
-	id := "test_" + strings.ToLower(rand.Text())
-	header, err := httpcall.Sign(strings.Fields(a.WebhookKey), id, time.Unix(0, g.Node.Clock.WallNow()), request.Body)
-	if err != nil {
-		return t, errors.New("webhook_key: " + err.Error())
+	now := g.Node.Clock.WallNow()
+	d := delivery{account: a, request: own.Test(url, account, now), id: "test_" + strings.ToLower(rand.Text())}
+	if err := d.sign(time.Unix(0, now)); err != nil {
+		return t, err
 	}
-	request.Header = append(request.Header, header...)
-	o := c.caller.Do(ctx, request, httpcall.Target{Trusted: true})
+	o := c.caller.Do(ctx, d.request, httpcall.Target{Trusted: true})
 	return webhooks.Attempt{
-		Endpoint: sms.Endpoint(url), Event: id, Type: own.TestType, Number: 1, Taken: o.Code == sms.OK,
+		Endpoint: sms.Endpoint(url), Event: d.id, Type: own.TestType, Number: 1, Taken: o.Code == sms.OK,
 		Status: o.Status, Milliseconds: o.Took.Milliseconds(), Error: o.Err, Reply: string(o.Body),
 	}, nil
 }

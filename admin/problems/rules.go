@@ -15,7 +15,9 @@ const notReadyAlert = "PMGNotReady"
 // rules has a row for each alert of docs/monitoring/pmg.rules.yaml that a gateway can know itself. A test compares names and
 // severities with the file; it has a reason for each of the other alerts.
 func rules() []rule {
-	return slices.Concat(gatewayRules(), linkRules(), waitingRules(), refusalRules(), clientRules(), storeRules(), fileRules())
+	return slices.Concat(
+		gatewayRules(), linkRules(), answerRules(), waitingRules(), refusalRules(), clientRules(), storeRules(), fileRules(),
+	)
 }
 
 func gatewayRules() []rule {
@@ -107,6 +109,13 @@ func linkRules() []rule {
 				}
 			})
 		}},
+		{"PMGCertificateExpires", severityTicket, expiring(2*day, 14*day)},
+		{"PMGCertificateExpiresNow", severityPage, expiring(0, 2*day)},
+	}
+}
+
+func answerRules() []rule {
+	return []rule{
 		{"PMGConnectorSlow", severityTicket, func(f *Facts, g *growth, add addFunc) {
 			f.each(func(c *Connector, page string) {
 				all, slow := g.by("answers", c.Name), g.by("slow answers", c.Name)
@@ -128,8 +137,6 @@ func linkRules() []rule {
 				}
 			})
 		}},
-		{"PMGCertificateExpires", severityTicket, expiring(2*day, 14*day)},
-		{"PMGCertificateExpiresNow", severityPage, expiring(0, 2*day)},
 	}
 }
 

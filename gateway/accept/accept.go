@@ -74,7 +74,7 @@ type Matcher interface {
 type Acceptor[T any] struct {
 	executor Executor[T]
 	keep     *keep.Keeper
-	desk     *intake.Checker
+	checker  *intake.Checker
 	intake   *intake.Intake
 	matcher  Matcher
 	counts   *receipts.Counters[atomic.Int64]
@@ -86,7 +86,7 @@ type Acceptor[T any] struct {
 
 // New makes an acceptor that takes block message ids at a time.
 func New[T any](k *keep.Keeper, i *intake.Checker, r *receipts.Matcher, block uint64, x Executor[T]) *Acceptor[T] {
-	return &Acceptor[T]{executor: x, keep: k, desk: i, intake: i.NewIntake(block), matcher: r, counts: &r.Counts}
+	return &Acceptor[T]{executor: x, keep: k, checker: i, intake: i.NewIntake(block), matcher: r, counts: &r.Counts}
 }
 
 // Flush counts the messages that were accepted since the last Flush.
@@ -97,7 +97,7 @@ func (a *Acceptor[T]) Room() *intake.Intake { return a.intake }
 
 // Submit takes a submission through the steps that it has not taken yet, and accepts or refuses it.
 func (a *Acceptor[T]) Submit(now int64, by T, s *intake.Submission) {
-	v := a.desk.Take(now, s)
+	v := a.checker.Take(now, s)
 	switch {
 	case v == intake.Later && s.Work != nil:
 		later := *s // the next submission is another one
@@ -113,12 +113,12 @@ func (a *Acceptor[T]) Submit(now int64, by T, s *intake.Submission) {
 		if a.executor.Wait(now, by, s) {
 			return
 		}
-		v = a.desk.NoRoom(now, s)
+		v = a.checker.NoRoom(now, s)
 	}
 	switch {
 	case v == intake.Refuse:
 		s.Drop()
-		a.executor.Answer(now, by, Outcome{Code: s.Code, Step: s.Refuser(a.desk), After: s.After})
+		a.executor.Answer(now, by, Outcome{Code: s.Code, Step: s.Refuser(a.checker), After: s.After})
 	case s.Message.Kind == sms.Receipt:
 		a.Receipt(now, by, s.From, s.Message)
 	default:

@@ -253,8 +253,8 @@ func TestWork(t *testing.T) {
 		return intake.Later
 	}
 	slow := intake.Step{Name: "slow", Ways: intake.Delivered, Do: does}
-	at := slices.IndexFunc(r.desk.Steps, func(s intake.Step) bool { return s.Name == "route" })
-	r.desk.Steps = slices.Insert(r.desk.Steps, at, slow)
+	at := slices.IndexFunc(r.checker.Steps, func(s intake.Step) bool { return s.Name == "route" })
+	r.checker.Steps = slices.Insert(r.checker.Steps, at, slow)
 	r.Submit(1, "good", r.submission(sms.OK))
 	r.x.work()
 	r.want("good", sms.OK, "")

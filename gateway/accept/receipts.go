@@ -130,7 +130,7 @@ func (a *Acceptor[T]) answerNoted(by T, from *connector.Connector, state sms.Sta
 func (a *Acceptor[T]) acceptReceipt(now int64, q *finding[T], s *connector.Share, count *atomic.Int64) {
 	p := Pending[T]{Accepted: keep.Accepted{Message: q.message, Share: s}, From: q.from, By: q.by}
 	if s != nil && !a.intake.Fits(p.Accepted) {
-		a.desk.LogNoRoom(now, q.from, s)
+		a.checker.LogNoRoom(now, q.from, s)
 		for _, m := range q.match.More {
 			m.Release()
 		}
@@ -143,7 +143,7 @@ func (a *Acceptor[T]) acceptReceipt(now int64, q *finding[T], s *connector.Share
 	count.Add(1)
 	if s != nil {
 		s.Lane.Ends.Count(q.match.Says)
-		a.desk.WarnNearlyFull(s)
+		a.checker.WarnNearlyFull(s)
 	}
 	for _, m := range q.match.More {
 		p.More = append(p.More, keep.Accepted{Message: m, Share: s})

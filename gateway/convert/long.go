@@ -58,7 +58,7 @@ func (d *Converter) partsFor(f *fit.Form, m *sms.Message) []*sms.Message {
 	c.Split(f, m, ref, parts)
 	m.Release()
 	if namer := d.table.PartsOf(protocols.SMPP); namer != nil && f.Long == fit.SplitSAR {
-		for i, m := range parts { // a reference of 8 bits leaves more room, because the SMS centre makes a header of it
+		for i, m := range parts { // a reference of 8 bits leaves more room, because the SMSC makes a header of it
 			namer.SetPart(m, userdata.Part{Reference: ref & 0xFF, Number: uint8(i + 1), Total: n})
 		}
 	}

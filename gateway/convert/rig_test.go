@@ -12,7 +12,7 @@ import (
 	"pmg/sms"
 )
 
-// A rig is a desk for clients of SMPP and an SMSC, with the drivers of their protocols.
+// A rig is a Converter for clients of SMPP and an SMSC, with the drivers of their protocols.
 type rig struct {
 	*Converter
 	*roomtest.Ground

@@ -8,7 +8,7 @@ import (
 	"pmg/gateway/roomtest"
 )
 
-// newDesk returns a desk whose clock stands at 1,000 hours, and which keeps letters for a week.
+// newDesk returns DeadLetters whose clock stands at 1,000 hours, and which keeps letters for a week.
 func newDesk(t *testing.T) *DeadLetters {
 	g := roomtest.New(t, roomtest.Operator(""))
 	d := New(g.Node, g.Keeper)

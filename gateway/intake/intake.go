@@ -9,7 +9,7 @@ import (
 // An Intake accepts messages: each gets an id, and is counted in its lane and in the
 // gateway's memory. It is not safe for concurrent use.
 type Intake struct {
-	desk     *Checker
+	checker  *Checker
 	id, last uint64 // of the block that is in use
 	block    uint64
 
@@ -29,7 +29,7 @@ type counted struct {
 // NewIntake makes an Intake that takes block message ids at a time. With more than one
 // Intake, only blocks of 1 keep ids in the order of arrival. With blocks of 1 messages
 // are counted immediately and not at Flush.
-func (d *Checker) NewIntake(block uint64) *Intake { return &Intake{desk: d, block: block} }
+func (d *Checker) NewIntake(block uint64) *Intake { return &Intake{checker: d, block: block} }
 
 // Fits reports whether a message's share has room for it, and for each of its parts.
 func (i *Intake) Fits(a keep.Accepted) bool {
@@ -69,7 +69,7 @@ func (i *Intake) InARow(n int) {
 
 // take reserves n ids.
 func (i *Intake) take(n uint64) {
-	i.last = i.desk.keep.IDs.Add(n)
+	i.last = i.checker.keep.IDs.Add(n)
 	i.id = i.last - n
 }
 
@@ -113,7 +113,7 @@ func (i *Intake) flushCounted() {
 	if d := &i.done; d.n > 0 {
 		d.from.Stats.Accepted.Add(d.n)
 		d.origin.Tally.Accepted.Add(d.n)
-		d.origin.Tally.Last.Store(i.desk.node.Clock.Now())
+		d.origin.Tally.Last.Store(i.checker.node.Clock.Now())
 		if d.receipts > 0 {
 			d.from.Stats.ReceiptsIn.Add(d.receipts)
 		}

@@ -18,7 +18,7 @@ import (
 	"pmg/store"
 )
 
-// A joinRig is a desk whose lane to the operator wants whole messages. Nobody dispatches for it, so that what
+// A joinRig is a Checker whose lane to the operator wants whole messages. Nobody dispatches for it, so that what
 // would go to the lane stays in outgoing.
 type joinRig struct {
 	*Checker
@@ -32,7 +32,7 @@ func newJoinRig(t *testing.T) *joinRig {
 	return &joinRig{Checker: d, t: t, share: shareOf(d, "client")}
 }
 
-// part gives the desk a part that holds a place, and reports whether it is kept.
+// part gives a Checker a part that holds a place, and reports whether it is kept.
 func (r *joinRig) part(now int64, ref, total, number byte, text string, change ...func(*sms.Message)) bool {
 	r.t.Helper()
 	m := r.node.Messages.Get()

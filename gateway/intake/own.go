@@ -12,7 +12,7 @@ import (
 // aside reports that one of them waits in no lane.
 func (i *Intake) Enter(now int64, first keep.Accepted, more []keep.Accepted) (_ keep.Accepted, _ []keep.Accepted, aside bool) {
 	if first.Message.Parts > 1 || more != nil {
-		first, more = i.desk.split(first, more)
+		first, more = i.checker.split(first, more)
 	}
 	i.InARow(1 + len(more))
 	i.Accept(now, first.Message, first.Share)
@@ -23,11 +23,11 @@ func (i *Intake) Enter(now int64, first keep.Accepted, more []keep.Accepted) (_ 
 		aside = aside || a.Share == nil
 	}
 	if first.Message.Parts > 1 {
-		i.desk.table.NoteKeyword(first.Message)
+		i.checker.table.NoteKeyword(first.Message)
 	}
 	for _, a := range more {
 		if a.Message.Parts > 1 && a.Message.Part == 0 {
-			i.desk.table.NoteKeyword(a.Message)
+			i.checker.table.NoteKeyword(a.Message)
 		}
 	}
 	return first, more, aside
@@ -37,13 +37,13 @@ func (i *Intake) Enter(now int64, first keep.Accepted, more []keep.Accepted) (_ 
 // be joined with others.
 func (i *Intake) Leaves(now int64, a keep.Accepted) bool {
 	if a.Share == nil {
-		i.desk.IsAside(a)
+		i.checker.IsAside(a)
 		a.Message.Release() // it is in the store
 		return false
 	}
 	if a.Share.Lane.Home().Form().Long == fit.Join {
 		i.Flush() // because the lane may get the whole message before this batch ends
-		return !i.desk.Join(now, a)
+		return !i.checker.Join(now, a)
 	}
 	return true
 }
@@ -53,7 +53,7 @@ func (i *Intake) Undo(from *connector.Connector, a keep.Accepted) {
 	if a.Share != nil {
 		i.Cancel(a.Message, a.Share)
 	} else {
-		i.desk.keep.CountAside(a.Message.Origin, a.Aside(), -1)
+		i.checker.keep.CountAside(a.Message.Origin, a.Aside(), -1)
 	}
 	from.Stats.Refused.Add(1)
 	a.Message.Origin.Tally.Refuse(sms.SystemError)

@@ -15,13 +15,13 @@ const (
 	second = int64(1_000_000_000)
 )
 
-// newDesk makes a desk for a configuration.
+// newDesk makes a Checker for a configuration.
 func newDesk(t *testing.T, yaml string) *Checker {
 	t.Helper()
 	return deskOn(roomtest.New(t, yaml))
 }
 
-// deskOn makes a desk on what all rooms share.
+// deskOn makes a Checker on what all rooms share.
 func deskOn(g *roomtest.Ground) *Checker {
 	c, r := convert.New(g.Node, g.Table), receipts.New(g.Node, g.Keeper, g.Table)
 	return New(g.Node, g.Keeper, g.Table, c, r, settle.New(g.Node, g.Keeper, g.Table, c, r))

@@ -20,14 +20,14 @@ type full struct{}
 
 func (full) HasRoom(keep.Accepted, *Several) bool { return false }
 
-// A place is a desk, and the log of what it refuses.
+// A place is a Checker, and the log of what it refuses.
 type place struct {
 	*Checker
 	t   *testing.T
 	log *testutil.Log
 }
 
-// newPlace makes a desk whose account has options, as has its operator, for routes.
+// newPlace makes a Checker whose account has options, as has its operator, for routes.
 func newPlace(t *testing.T, general, account, operator, routes string) *place {
 	t.Helper()
 	d := newDesk(t, fmt.Sprintf(`

@@ -75,7 +75,7 @@ func (d *Logins) Accounts() *account.Table { return d.accounts.Load() }
 type Attempt struct {
 	Result Result // once Next has returned Decided
 
-	desk      *Logins
+	logins    *Logins
 	connector *connector.Connector
 	table     *account.Table
 	who       account.Login
@@ -120,7 +120,7 @@ func (d *Logins) Begin(
 	now int64, c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, who protocols.Credentials,
 ) *Attempt {
 	return &Attempt{
-		desk: d, connector: c, table: d.accounts.Load(), began: now, gone: make(chan struct{}),
+		logins: d, connector: c, table: d.accounts.Load(), began: now, gone: make(chan struct{}),
 		who: account.Login{
 			SystemID: who.SystemID, Password: who.Password, Connector: c.Name, Addr: remote.Addr(), Bind: who.Bind,
 			Certificate: certificate,
@@ -130,7 +130,7 @@ func (d *Logins) Begin(
 
 // Next continues the login. With Waits it returns the time of the next call.
 func (l *Attempt) Next(now int64) (step Step, again int64) {
-	d := l.desk
+	d := l.logins
 	if t := d.accounts.Load(); t != l.table { // reloaded meanwhile
 		l.table, l.password = t, account.Unverified
 	}
@@ -165,7 +165,7 @@ func (l *Attempt) Next(now int64) (step Step, again int64) {
 // wait makes the login wait, or refuses it immediately if too many logins of its
 // address wait already.
 func (l *Attempt) wait(until int64) (Step, int64) {
-	d := l.desk
+	d := l.logins
 	if !l.waiting && !d.guard.BeginWait(l.who.Addr) {
 		if d.node.Repeats.First("logins wait: " + l.connector.Name) {
 			d.node.Log.Warn().Str("connector", l.connector.Name).Stringer("remote", l.who.Addr).
@@ -180,7 +180,7 @@ func (l *Attempt) wait(until int64) (Step, int64) {
 
 func (l *Attempt) endWait() {
 	if l.waiting {
-		l.desk.guard.EndWait(l.who.Addr)
+		l.logins.guard.EndWait(l.who.Addr)
 		l.waiting = false
 	}
 }
@@ -189,7 +189,7 @@ func (l *Attempt) endWait() {
 // it first waits for its network's turn, and does nothing if the client is gone by then, or if too many
 // wait. It may run on any goroutine.
 func (l *Attempt) Hash() {
-	d := l.desk
+	d := l.logins
 	if !d.hashing.Take(l.who.Addr, l.gone) {
 		l.crowded = true
 		return
@@ -221,12 +221,12 @@ func (l *Attempt) Abandon() {
 func (l *Attempt) fail(now int64) {
 	if !l.counted {
 		l.counted = true
-		l.desk.guard.Fail(now, l.who.Addr, l.who.SystemID)
+		l.logins.guard.Fail(now, l.who.Addr, l.who.SystemID)
 	}
 }
 
 func (l *Attempt) decide(now int64) {
-	d := l.desk
+	d := l.logins
 	a, result := l.logIn(now)
 	l.Result = Result{Account: a, Code: result.Code()}
 	if result == account.OK {
@@ -253,8 +253,9 @@ func (l *Attempt) decide(now int64) {
 // wait for nothing: the answer would show that the account exists.
 func (l *Attempt) refuseCrowded(now int64) {
 	l.Result = Result{Code: sms.BindFailed, AnswerAfter: max(now, l.began+refusalDelay)}
-	if l.desk.node.Repeats.First("hashes wait: " + l.connector.Name) {
-		l.desk.node.Log.Warn().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).Stringer("remote", l.who.Addr).
+	if l.logins.node.Repeats.First("hashes wait: " + l.connector.Name) {
+		l.logins.node.Log.Warn().Str("connector", l.connector.Name).
+			Bytes("account", l.who.SystemID).Stringer("remote", l.who.Addr).
 			Msg(
 				"login refused: too many logins wait until their passwords are compared with hashes, most of them from " +
 					"its network",
@@ -271,7 +272,7 @@ func (l *Attempt) logIn(now int64) (*account.Account, account.Result) {
 
 // decideSecret decides about a secret that was shown.
 func (l *Attempt) decideSecret(now int64) {
-	d := l.desk
+	d := l.logins
 	if subtle.ConstantTimeCompare(l.who.Password, []byte(l.secret)) == 1 {
 		d.guard.Succeed(now, l.who.Addr, l.who.SystemID)
 		l.Result = Result{Code: sms.OK}
@@ -288,7 +289,7 @@ func (l *Attempt) decideSecret(now int64) {
 
 // decidePeer decides about the credentials of an SMSC that has connected.
 func (l *Attempt) decidePeer(now int64, cfg *config.Connector) {
-	d := l.desk
+	d := l.logins
 	if cfg.IsPeer(l.who.SystemID, l.who.Password) {
 		d.guard.Succeed(now, l.who.Addr, l.who.SystemID)
 		l.Result = Result{Code: sms.OK}

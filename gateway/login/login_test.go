@@ -33,7 +33,7 @@ type loginDesk struct {
 	now int64
 }
 
-// newLoginDesk makes a desk with accounts plain and hashed, both with password
+// newLoginDesk makes Logins with accounts plain and hashed, both with password
 // "secret". Its clock is the loginDesk's.
 func newLoginDesk(t *testing.T) *loginDesk {
 	t.Helper()

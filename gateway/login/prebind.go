@@ -26,8 +26,8 @@ type Prebind struct {
 
 // A part counts connections within a limit.
 type part struct {
-	limit, open int
-	displaced   map[netip.Prefix]int // those that may be, by network
+	limit, open  int
+	displaceable map[netip.Prefix]int // those that may be, by network
 }
 
 // A place is that of a connection which may be displaced.
@@ -103,9 +103,9 @@ func (p *Prebind) Place(now int64, of any, addr netip.Addr, request bool, end fu
 }
 
 func (p *Prebind) countPlace(l *place, n int) {
-	add(p.all.displaced, l.network, n)
+	add(p.all.displaceable, l.network, n)
 	if l.request {
-		add(p.requests.displaced, l.network, n)
+		add(p.requests.displaceable, l.network, n)
 	}
 }
 
@@ -113,15 +113,15 @@ func (p *Prebind) countPlace(l *place, n int) {
 // reports false, if the network of the new one has about as many and the connection is not open for leastTime.
 func (p *Prebind) displace(now int64, in *part, network netip.Prefix) bool {
 	most := 0
-	for _, n := range in.displaced {
+	for _, n := range in.displaceable {
 		most = max(most, n)
 	}
 	for e := p.order.Front(); e != nil; e = e.Next() {
 		l := e.Value.(*place)
-		if in.displaced[l.network] < most || in == &p.requests && !l.request {
+		if in.displaceable[l.network] < most || in == &p.requests && !l.request {
 			continue
 		}
-		if most < in.displaced[network]+2 && now-l.since < leastTime {
+		if most < in.displaceable[network]+2 && now-l.since < leastTime {
 			return false
 		}
 		p.remove(l)

@@ -58,7 +58,7 @@ func TestPrebind(t *testing.T) {
 // isEmpty checks that nothing is counted.
 func (p *Prebind) isEmpty(t *testing.T) {
 	t.Helper()
-	if n := p.all.open + p.requests.open + len(p.byAddress) + len(p.places) + p.order.Len() + len(p.all.displaced) + len(p.requests.displaced); n != 0 {
+	if n := p.all.open + p.requests.open + len(p.byAddress) + len(p.places) + p.order.Len() + len(p.all.displaceable) + len(p.requests.displaceable); n != 0 {
 		t.Errorf("left: %+v", p)
 	}
 }

@@ -18,7 +18,7 @@ func (o *Operation) cancel(ctx context.Context, all []*operand) (n int, err erro
 	whole, complete := o.sortParts(all)
 	_, err = o.withdraw(ctx, whole, func(now int64, s *connector.Share, t *operand, m *sms.Message) {
 		n++
-		o.desk.deleted(now, s.Lane, t.found, m)
+		o.operations.deleted(now, s.Lane, t.found, m)
 	})
 	for _, t := range whole {
 		if err == nil && t.state.Aside != store.InLane && o.cancelAside(t) {
@@ -34,7 +34,7 @@ func (o *Operation) cancel(ctx context.Context, all []*operand) (n int, err erro
 		}
 	}
 	if err == nil {
-		err = o.desk.keep.Journal.Sync()
+		err = o.operations.keep.Journal.Sync()
 	}
 	return n, err
 }
@@ -75,7 +75,7 @@ func (o *Operation) cancelParts(ctx context.Context, parts []*operand) (ended bo
 	ended = len(left) == 0 && !slices.ContainsFunc(parts, func(t *operand) bool { return t.sent })
 	for _, p := range taken {
 		if ended {
-			o.desk.deleted(o.desk.node.Clock.Now(), p.share.Lane, p.found, p.m)
+			o.operations.deleted(o.operations.node.Clock.Now(), p.share.Lane, p.found, p.m)
 			continue
 		}
 		if p.m == nil {
@@ -94,7 +94,7 @@ func (o *Operation) cancelParts(ctx context.Context, parts []*operand) (ended bo
 
 // cancelAside ends a message that waits in no lane, unless an operator has changed it.
 func (o *Operation) cancelAside(t *operand) bool {
-	d := o.desk
+	d := o.operations
 	d.keep.Changing.Lock()
 	defer d.keep.Changing.Unlock()
 	var e store.Entry

@@ -1,6 +1,6 @@
 // Package operate carries out what clients and operators ask about messages that wait: it finds them in the store
 // or in the lanes, and cancels, replaces, deletes, moves or retries them, while nothing else can happen to them. What has
-// left is asked of the SMS centre.
+// left is asked of the SMSC.
 //
 // # Start reading
 //

@@ -19,7 +19,7 @@ const forwardWait = 5 * time.Second
 // ended. Nothing is sent again, because the client may repeat what has failed. A long message
 // is several to the SMSC, so that one request would be about a part of it.
 func (o *Operation) forward(ctx context.Context, v *store.Mapping) sms.Code {
-	d := o.desk
+	d := o.operations
 	lane := d.table.LaneNamed(d.node.Config(), store.Lane{Connector: string(v.By)})
 	if lane == nil || len(v.PeerID) == 0 || v.Parts > 1 || lane.Home().Protocol != o.spoken || o.Fits != nil {
 		return sms.Rejected
@@ -74,7 +74,7 @@ func (o *Operation) outcome(ctx context.Context, lane *connector.Lane, answers <
 		case <-ctx.Done():
 			return sms.Timeout
 		case <-look.C:
-			if !o.desk.onLane(lane, func(int64) {}) {
+			if !o.operations.onLane(lane, func(int64) {}) {
 				return sms.Lost
 			}
 		}
@@ -84,7 +84,7 @@ func (o *Operation) outcome(ctx context.Context, lane *connector.Lane, answers <
 // asked returns what an SMSC is told of a message: its addresses and, for Replace, what it
 // becomes, with times by the wall clock.
 func (o *Operation) asked(lane *connector.Lane, v *store.Mapping) (*sms.Message, sms.Code) {
-	d := o.desk
+	d := o.operations
 	home := lane.Home().Protocol
 	m := &sms.Message{
 		ID: v.ID, Origin: d.node.Origins.Of(string(v.Account), string(v.Connector)),

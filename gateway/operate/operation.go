@@ -23,12 +23,12 @@ import (
 // in the lanes, where nothing else can happen to them meanwhile.
 type Operation struct {
 	protocols.Operation
-	desk    *Operations
-	changer *changer // to reach the lanes
-	client  *account.Account
-	account string       // the client's name
-	spoken  sms.Protocol // by the client
-	order   *order
+	operations *Operations
+	changer    *changer // to reach the lanes
+	client     *account.Account
+	account    string       // the client's name
+	spoken     sms.Protocol // by the client
+	order      *order
 
 	// for a cancel: of long messages of which not all were found yet, by what their ids have in common
 	parts map[uint64][]*operand
@@ -63,7 +63,7 @@ var (
 
 // Run carries out the operation.
 func (o *Operation) Run() {
-	d := o.desk
+	d := o.operations
 	defer func() {
 		d.orders.end(o.order)
 		o.client.Operate(-1)
@@ -146,8 +146,8 @@ func (o *Operation) carryOutMany(ctx context.Context) error {
 		return errOperationBusy
 	}
 	defer o.client.EndSearch()
-	defer o.desk.searching.Add(-1)
-	if o.desk.searching.Add(1) > maxSearching {
+	defer o.operations.searching.Add(-1)
+	if o.operations.searching.Add(1) > maxSearching {
 		return errOperationBusy
 	}
 	n := 0
@@ -174,7 +174,7 @@ func (o *Operation) done(n int, err error) error {
 // read answers where a message is.
 func (o *Operation) read(t *operand) {
 	o.Code, o.Waits = sms.OK, t.message
-	o.Result.State = waitsAs(t.message, o.desk.node.Clock.WallNow())
+	o.Result.State = waitsAs(t.message, o.operations.node.Clock.WallNow())
 }
 
 // waitsAs returns the state of a message that waits.
@@ -194,7 +194,7 @@ func (o *Operation) matches(account string, m *sms.Message) bool {
 
 // find passes the messages that the operation is about to f, in parts.
 func (o *Operation) find(ctx context.Context, f func([]*operand) error) error {
-	d := o.desk
+	d := o.operations
 	if err := o.inStore(ctx, f); err != nil || d.keep.Durable() {
 		return err
 	}
@@ -219,7 +219,7 @@ var errSearched = errors.New("the scan has found all")
 func (o *Operation) inStore(ctx context.Context, f func([]*operand) error) error {
 	for from, more := o.ID, true; more; {
 		var some []*operand
-		next, err := o.desk.keep.Index.Scan(from, pageLooks, func(e *store.Entry) error {
+		next, err := o.operations.keep.Index.Scan(from, pageLooks, func(e *store.Entry) error {
 			if h, err := store.DecodeHead(e.Record); o.ID == 0 && err == nil && string(h.Account) != o.account {
 				return nil
 			}
@@ -228,7 +228,7 @@ func (o *Operation) inStore(ctx context.Context, f func([]*operand) error) error
 				return errSearched
 			}
 			if m.err == nil && o.matches(string(m.head.Account), m.message) {
-				m.message.Origin = o.desk.node.Origins.Of(string(m.head.Account), string(m.head.Connector))
+				m.message.Origin = o.operations.node.Origins.Of(string(m.head.Account), string(m.head.Connector))
 				some = append(some, &operand{found: m})
 			}
 			return nil
@@ -251,7 +251,7 @@ func (o *Operation) inStore(ctx context.Context, f func([]*operand) error) error
 
 // inLane returns those that a lane has. It is called by whatever dispatches for the lane.
 func (o *Operation) inLane(l *connector.Lane) (all []*operand) {
-	ahead := o.desk.node.Clock.Ahead()
+	ahead := o.operations.node.Clock.Ahead()
 	add := func(m *sms.Message, t operand) {
 		if m == nil || m.Flags&sms.Settled != 0 || !o.matches(m.Account(), m) {
 			return
@@ -312,7 +312,7 @@ func (o *Operation) withdraw(
 		left = slices.DeleteFunc(left, func(t *operand) bool { return taken[t] })
 		return err
 	}
-	lanes := o.desk.table.Lanes()
+	lanes := o.operations.table.Lanes()
 	for _, l := range lanes {
 		if err = from(l, false, func(t *operand) bool {
 			return t.share == nil && t.lane() == keep.LaneName(l) || t.share != nil && t.share.Lane == l
@@ -331,7 +331,7 @@ func (o *Operation) withdraw(
 // places returns where messages wait in a lane: with search also if their times are not those in the store, because the
 // wall clock was set since they came, or between the gateway's runs.
 func (o *Operation) places(l *connector.Lane, search bool, all []*operand) map[uint64]queue.Waiting {
-	ahead := o.desk.node.Clock.Ahead()
+	ahead := o.operations.node.Clock.Ahead()
 	places, ids := map[uint64]queue.Waiting{}, map[uint64]bool{}
 	for _, t := range all {
 		ids[t.id], places[t.id] = true, t.waiting
@@ -369,7 +369,7 @@ func (o *Operation) remove(
 // ended carries out an operation about a message that has left. It reports errNoMessage if
 // nothing is known of it.
 func (o *Operation) ended(ctx context.Context) error {
-	v, fate, ok, err := o.desk.receipts.FateOf(o.ID)
+	v, fate, ok, err := o.operations.receipts.FateOf(o.ID)
 	switch {
 	case err != nil:
 		return err

@@ -50,7 +50,7 @@ func (o *Operation) replace(ctx context.Context, all []*operand) error {
 // changed makes the change in a copy of a message, whose times are by the wall clock. The code is
 // not OK if the new text does not pass the steps, or may need room that there is not.
 func (o *Operation) changed(t *operand, m *sms.Message) sms.Code {
-	d := o.desk
+	d := o.operations
 	now := d.node.Clock.WallNow()
 	return d.intake.TakeWaiting(now, &intake.Submission{
 		Way: intake.Replaced, Message: m, Change: o.Change, Counted: t.message.DeliverAt > now,
@@ -60,7 +60,7 @@ func (o *Operation) changed(t *operand, m *sms.Message) sms.Code {
 
 // load reads a message whose body is on disk alone.
 func (o *Operation) load(id uint64) (*sms.Message, error) {
-	d := o.desk
+	d := o.operations
 	var e store.Entry
 	switch ok, err := d.keep.Index.Get(id, &e); {
 	case err != nil:
@@ -74,7 +74,7 @@ func (o *Operation) load(id uint64) (*sms.Message, error) {
 
 // store changes a message, in the store first. If that fails the message is as it was.
 func (o *Operation) store(s *connector.Share, m *sms.Message) error {
-	d := o.desk
+	d := o.operations
 	ahead := d.node.Clock.Ahead()
 	old := store.AppendRecord(nil, m, keep.LaneName(s.Lane), 0)
 	shift(m, ahead)
@@ -107,7 +107,7 @@ func shift(m *sms.Message, by int64) {
 // put returns a message to the lane from which it was taken, or to that of its route if the
 // lane is gone meanwhile. If the engine does not answer, the message is in the store.
 func (o *Operation) put(s *connector.Share, m *sms.Message) {
-	d := o.desk
+	d := o.operations
 	ctx, done := context.WithTimeout(context.Background(), putTimeout)
 	defer done()
 	for s != nil {

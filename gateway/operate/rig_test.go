@@ -26,7 +26,7 @@ const (
 	second = int64(1_000_000_000)
 )
 
-// A rig is a desk with what stands below it, and a store.
+// A rig is Operations with what stands below it, and a store.
 type rig struct {
 	*Operations
 	t     *testing.T

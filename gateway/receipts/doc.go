@@ -1,6 +1,6 @@
 // Package receipts brings receipts to the clients whose messages they are about: it notes what the ids of SMS
 // centres stand for, finds the message of a receipt, makes one receipt of those of a long message's parts, keeps
-// receipts whose messages are not known, and makes those of messages that no SMS centre has accepted.
+// receipts whose messages are not known, and makes those of messages that no SMSC has accepted.
 //
 // # Start reading
 //

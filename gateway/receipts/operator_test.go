@@ -46,7 +46,7 @@ func (p *rig) receipt(from string, r sms.Report) *sms.Message {
 	return m
 }
 
-// restart has the desk forget what is in memory alone.
+// restart has a Matcher forget what is in memory alone.
 func (p *rig) restart() {
 	p.t.Helper()
 	p.centres = nil

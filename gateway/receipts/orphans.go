@@ -17,7 +17,7 @@ import (
 // Orphans are the receipts in the store whose messages are not known. An answer of an SMSC
 // that comes later finds them here. It is safe for concurrent use.
 type Orphans struct {
-	desk    *Matcher
+	matcher *Matcher
 	done    sync.WaitGroup
 	n       atomic.Int64
 	counted atomic.Int64 // octets of memory that are counted for them
@@ -66,7 +66,7 @@ func orphanKeys(operator string, m *sms.Message) (keys []string) {
 // Keep notes that a receipt was kept whose message is not known. Its message may have become
 // known meanwhile.
 func (o *Orphans) Keep(m *sms.Message) {
-	one := orphan{id: m.ID, operator: o.desk.operatorOf(m), arrived: o.desk.node.Clock.Wall(m.Arrived)}
+	one := orphan{id: m.ID, operator: o.matcher.operatorOf(m), arrived: o.matcher.node.Clock.Wall(m.Arrived)}
 	one.keys = orphanKeys(one.operator, m)
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -182,7 +182,7 @@ func (o *Orphans) end() {
 }
 
 func (o *Orphans) loop() {
-	o.desk.node.Pass("orphans")
+	o.matcher.node.Pass("orphans")
 	for {
 		o.mu.Lock()
 		again, drop := o.again, o.drop
@@ -214,14 +214,14 @@ func (o *Orphans) loop() {
 // change what is stored.
 func (o *Orphans) each(ids []uint64, f func(m *sms.Message, size int) error) {
 	for some := range slices.Chunk(ids, orphansTogether) {
-		o.desk.keep.Changing.Lock()
+		o.matcher.keep.Changing.Lock()
 		for _, id := range some {
 			o.Read(id, f)
 		}
-		if err := o.desk.keep.Journal.Sync(); err != nil { // so that nobody finds them in the store any more
-			o.desk.keep.LogLookup(err)
+		if err := o.matcher.keep.Journal.Sync(); err != nil { // so that nobody finds them in the store any more
+			o.matcher.keep.LogLookup(err)
 		}
-		o.desk.keep.Changing.Unlock()
+		o.matcher.keep.Changing.Unlock()
 	}
 }
 
@@ -235,7 +235,7 @@ func (o *Orphans) has(id uint64) bool {
 // Read calls f with a receipt that is still kept, and the size of its record.
 func (o *Orphans) Read(id uint64, f func(m *sms.Message, size int) error) {
 	var e store.Entry
-	ok, err := o.desk.keep.Index.Get(id, &e)
+	ok, err := o.matcher.keep.Index.Get(id, &e)
 	if err == nil && !ok {
 		return
 	}
@@ -248,13 +248,13 @@ func (o *Orphans) Read(id uint64, f func(m *sms.Message, size int) error) {
 	}
 	var m *sms.Message
 	if err == nil {
-		m, _, err = o.desk.keep.Decode(&e)
+		m, _, err = o.matcher.keep.Decode(&e)
 	}
 	if err == nil {
 		err = f(m, len(e.Record))
 	}
 	if err != nil {
-		o.desk.keep.LogLookup(err)
+		o.matcher.keep.LogLookup(err)
 	}
 }
 
@@ -281,7 +281,7 @@ func (o *Orphans) Adopt(m *sms.Message, size int) error {
 
 // older returns the older receipts that may be about the same message, in their order.
 func (o *Orphans) older(m *sms.Message) (ids []uint64) {
-	keys := orphanKeys(o.desk.operatorOf(m), m)
+	keys := orphanKeys(o.matcher.operatorOf(m), m)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, key := range keys {
@@ -297,11 +297,11 @@ func (o *Orphans) older(m *sms.Message) (ids []uint64) {
 
 // seek finds the message of a receipt. With an error, of which ErrUnknown is one, it releases m.
 func (o *Orphans) seek(m *sms.Message, f *Match) error {
-	c := &config.Connector{Name: o.desk.operatorOf(m)}
-	if from := o.desk.table.Connector(m.Origin.Connector); from != nil {
+	c := &config.Connector{Name: o.matcher.operatorOf(m)}
+	if from := o.matcher.table.Connector(m.Origin.Connector); from != nil {
 		c = from.Config()
 	}
-	found, err := o.desk.LookUp(o.desk.Of(c), m, f)
+	found, err := o.matcher.LookUp(o.matcher.Of(c), m, f)
 	if err == nil && !found {
 		err = ErrUnknown
 	}
@@ -313,44 +313,44 @@ func (o *Orphans) seek(m *sms.Message, f *Match) error {
 
 // give gives a receipt to the client of its message.
 func (o *Orphans) give(m *sms.Message, size int, f *Match) error {
-	id, now := m.ID, o.desk.node.Clock.Now()
-	share, v := o.desk.Direct(now, m, f)
+	id, now := m.ID, o.matcher.node.Clock.Now()
+	share, v := o.matcher.Direct(now, m, f)
 	if v == Unread {
-		if err := o.desk.Parts.Load(f); err != nil {
+		if err := o.matcher.Parts.Load(f); err != nil {
 			m.Release()
 			return err
 		}
-		share, v = o.desk.Direct(now, m, f)
+		share, v = o.matcher.Direct(now, m, f)
 	}
-	o.desk.keep.Journal.Write(func(b *store.Batch) {
+	o.matcher.keep.Journal.Write(func(b *store.Batch) {
 		b.Delete(id, size)
 		if v != passOn {
 			m.Release()
 			return
 		}
 		m.ID = id
-		o.desk.send(b, m, share)
+		o.matcher.send(b, m, share)
 		for _, other := range f.More {
-			other.ID = o.desk.keep.IDs.Add(1)
-			o.desk.send(b, other, share)
+			other.ID = o.matcher.keep.IDs.Add(1)
+			o.matcher.send(b, other, share)
 		}
 	})
-	o.desk.Counts.Adopted.Add(1)
+	o.matcher.Counts.Adopted.Add(1)
 	o.Left(id)
 	return nil
 }
 
 // Left notes that a receipt is no orphan any more.
 func (o *Orphans) Left(id uint64) {
-	o.desk.keep.CountAside(nil, store.Orphan, -1)
+	o.matcher.keep.CountAside(nil, store.Orphan, -1)
 	o.remove(id)
 }
 
 // expire ends a receipt whose message was not found in time, and releases m.
 func (o *Orphans) expire(m *sms.Message, _ int) error {
-	o.desk.Ends(
+	o.matcher.Ends(
 		m,
-		keep.Ending{State: events.Expired, Answer: sms.Answer{Code: sms.Expired, At: o.desk.node.Clock.Now()}, Aside: true},
+		keep.Ending{State: events.Expired, Answer: sms.Answer{Code: sms.Expired, At: o.matcher.node.Clock.Now()}, Aside: true},
 	)
 	o.Left(m.ID)
 	m.Origin.Tally.Expired.Add(1)
@@ -371,9 +371,9 @@ func (o *Orphans) dropBefore(before int64) {
 
 // Find keeps an orphan of an earlier run, which it reads from an entry of the store.
 func (o *Orphans) Find(e *store.Entry) {
-	m, _, err := o.desk.keep.Decode(e)
+	m, _, err := o.matcher.keep.Decode(e)
 	if err != nil {
-		o.desk.keep.LogUnreadable(e.ID, err)
+		o.matcher.keep.LogUnreadable(e.ID, err)
 		return
 	}
 	o.Keep(m)
@@ -386,5 +386,5 @@ const orphanSize = 1300
 // count counts what the keys of orphans take as memory that is in use.
 func (o *Orphans) count() {
 	size := o.n.Load() * orphanSize
-	o.desk.node.Memory.Add(size - o.counted.Swap(size))
+	o.matcher.node.Memory.Add(size - o.counted.Swap(size))
 }

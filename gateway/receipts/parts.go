@@ -18,7 +18,7 @@ import (
 // A client hears of each of these once. Each part's outcome is in the store as well, under a name
 // that is no centre's, and so is what the client was told. It is safe for concurrent use.
 type Parts struct {
-	desk    *Matcher
+	matcher *Matcher
 	mu      sync.Mutex
 	by      map[uint64]*joint // by what the ids of the parts have in common
 	order   []uint64          // of by, the oldest first
@@ -208,7 +208,7 @@ func (j *Parts) ended(f *store.Mapping, r *sms.Report, read bool) (sms.Report, V
 		}
 		j.noteTold(f.WholeID(), of, f.Part)
 	case begins:
-		j.desk.waits.note(f)
+		j.matcher.waits.note(f)
 	}
 	return joined, v
 }
@@ -220,7 +220,7 @@ func (j *Parts) noteTold(whole uint64, of told, by uint8) {
 
 // reads reports whether outcomes of parts may be in the store alone: those of
 // messages of earlier runs may.
-func (j *Parts) reads(whole uint64) bool { return whole <= j.desk.keep.LastStored }
+func (j *Parts) reads(whole uint64) bool { return whole <= j.matcher.keep.LastStored }
 
 // note notes the outcome of a part: the text of its receipt.
 func (j *Parts) note(f *store.Mapping, receipt []byte) {
@@ -228,8 +228,8 @@ func (j *Parts) note(f *store.Mapping, receipt []byte) {
 }
 
 func (j *Parts) write(key, value []byte) {
-	today := store.DayOf(j.desk.node.Clock.WallNow())
-	j.desk.keep.Journal.Write(func(b *store.Batch) { b.Map(today, partsName, key, value) })
+	today := store.DayOf(j.matcher.node.Clock.WallNow())
+	j.matcher.keep.Journal.Write(func(b *store.Batch) { b.Map(today, partsName, key, value) })
 }
 
 // LoadParts reads the outcomes of the parts of a message from the store.
@@ -246,13 +246,13 @@ func (j *Parts) Load(f *Match) error {
 		return nil
 	}
 	read := joint{by: noPart}
-	if value, ok, err := j.desk.keep.Index.Lookup(partsName, wholeKey(whole, noPart)); err != nil {
+	if value, ok, err := j.matcher.keep.Index.Lookup(partsName, wholeKey(whole, noPart)); err != nil {
 		return fmt.Errorf("cannot read what was told of a long message: %w", err)
 	} else if ok && len(value) == 2 {
 		read.told, read.by = told(value[0]), value[1]
 	}
 	for part := range f.Parts {
-		value, ok, err := j.desk.keep.Index.Lookup(partsName, wholeKey(whole, part))
+		value, ok, err := j.matcher.keep.Index.Lookup(partsName, wholeKey(whole, part))
 		if err != nil {
 			return fmt.Errorf("cannot read the outcomes of a long message's parts: %w", err)
 		}
@@ -288,12 +288,12 @@ func newUnreadPart(v *store.Mapping, r *sms.Report) *unreadPart {
 // is in the store.
 func (j *Parts) join(u *unreadPart) {
 	if err := j.Load(&u.Match); err != nil {
-		j.desk.keep.LogLookup(err)
+		j.matcher.keep.LogLookup(err)
 		return
 	}
 	if r, v := j.ended(&u.Mapping, &u.report, false); v == passOn {
-		j.desk.noteReport(j.desk.node.Clock.Now(), &u.Mapping, &r)
-		j.desk.sendOwn(&u.Mapping, &r)
+		j.matcher.noteReport(j.matcher.node.Clock.Now(), &u.Mapping, &r)
+		j.matcher.sendOwn(&u.Mapping, &r)
 	}
 }
 
@@ -302,7 +302,7 @@ func (j *Parts) putOff(v *store.Mapping, r *sms.Report, verdict Verdict) (made M
 	if verdict == Unread {
 		made.unread = newUnreadPart(v, r)
 	}
-	m := j.desk.node.Messages.Get()
+	m := j.matcher.node.Messages.Get()
 	m.SetReport(sms.Address{}, sms.Address{}, r)
 	j.note(v, m.Text())
 	m.Release()

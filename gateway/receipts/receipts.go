@@ -57,7 +57,7 @@ type Matcher struct {
 // New makes the matcher of a gateway.
 func New(n *node.Node, k *keep.Keeper, t *route.Table) *Matcher {
 	d := &Matcher{node: n, keep: k, table: t}
-	d.Orphans.desk, d.Parts.desk, d.waits.desk = d, d, d
+	d.Orphans.matcher, d.Parts.matcher, d.waits.matcher = d, d, d
 	return d
 }
 

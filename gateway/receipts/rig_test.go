@@ -9,7 +9,7 @@ import (
 	"pmg/store"
 )
 
-// A rig is a desk with a table below it. What ends is deleted, and its receipts are sent.
+// A rig is a Matcher with a table below it. What ends is deleted, and its receipts are sent.
 type rig struct {
 	*Matcher
 	t   *testing.T

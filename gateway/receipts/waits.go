@@ -13,7 +13,7 @@ import (
 // others have had none for receipts.parts_wait. The store knows which wait, in the order in which
 // they began to, so that they are told after a restart as well. It is safe for concurrent use.
 type waits struct {
-	desk *Matcher
+	matcher *Matcher
 	node.Single
 	next  atomic.Int64 // when it is looked for them next, by the engine's clock
 	swept atomic.Int64 // those that began to wait before this time of the wall clock are told, or have got their receipt
@@ -33,22 +33,22 @@ const (
 
 // note notes that a message waits for the outcomes of its other parts.
 func (w *waits) note(f *store.Mapping) {
-	since := max(w.desk.node.Clock.Wall(w.desk.node.Clock.Now()), w.swept.Load())
+	since := max(w.matcher.node.Clock.Wall(w.matcher.node.Clock.Now()), w.swept.Load())
 	key := binary.BigEndian.AppendUint64(nil, uint64(since))
 	w.write(since, binary.BigEndian.AppendUint64(key, f.WholeID()), f.Append(nil))
 }
 
 func (w *waits) write(at int64, key, value []byte) {
-	w.desk.keep.Journal.Write(func(b *store.Batch) { b.Map(store.DayOf(at), waitsName, key, value) })
+	w.matcher.keep.Journal.Write(func(b *store.Batch) { b.Map(store.DayOf(at), waitsName, key, value) })
 }
 
 // check looks, about once a minute, for messages that have waited for long enough.
 func (w *waits) check(now int64) {
-	if next := w.next.Load(); now >= next && w.desk.keep.Recovered() && w.next.CompareAndSwap(next, now+waitsEvery) {
+	if next := w.next.Load(); now >= next && w.matcher.keep.Recovered() && w.next.CompareAndSwap(next, now+waitsEvery) {
 		w.Begin(func() {
-			w.desk.node.Pass("waits")
+			w.matcher.node.Pass("waits")
 			if err := w.tell(); err != nil {
-				w.desk.keep.LogLookup(err)
+				w.matcher.keep.LogLookup(err)
 			}
 		})
 	}
@@ -60,7 +60,7 @@ var errEnough = errors.New("enough was read")
 // tell tells clients what is known of the messages that have waited for long enough.
 func (w *waits) tell() error {
 	if w.swept.Load() == 0 { // of earlier runs
-		value, ok, err := w.desk.keep.Index.Lookup(waitsName, []byte(sweptKey))
+		value, ok, err := w.matcher.keep.Index.Lookup(waitsName, []byte(sweptKey))
 		if err != nil {
 			return err
 		}
@@ -68,12 +68,12 @@ func (w *waits) tell() error {
 			w.swept.Store(int64(binary.BigEndian.Uint64(value)))
 		}
 	}
-	wall := w.desk.node.Clock.Wall(w.desk.node.Clock.Now())
-	until := wall - int64(w.desk.node.Config().Receipts.PartsWait)
+	wall := w.matcher.node.Clock.Wall(w.matcher.node.Clock.Now())
+	until := wall - int64(w.matcher.node.Config().Receipts.PartsWait)
 	from := binary.BigEndian.AppendUint64(nil, uint64(w.swept.Load()))
 	for {
 		var due []Match
-		err := w.desk.keep.Index.Mapped(waitsName, from, waitsAtATime, func(key, value []byte) error {
+		err := w.matcher.keep.Index.Mapped(waitsName, from, waitsAtATime, func(key, value []byte) error {
 			if len(key) != 16 {
 				return nil
 			}
@@ -109,15 +109,15 @@ func (w *waits) tell() error {
 
 // tellOne tells a client what is known of a message, unless it was told something.
 func (w *waits) tellOne(f *Match) error {
-	if err := w.desk.Parts.Load(f); err != nil {
+	if err := w.matcher.Parts.Load(f); err != nil {
 		return err
 	}
-	r, ok := w.desk.Parts.giveUp(f.WholeID(), f.Parts)
+	r, ok := w.matcher.Parts.giveUp(f.WholeID(), f.Parts)
 	if !ok {
 		return nil
 	}
-	w.desk.Parts.noteTold(f.WholeID(), toldForNow, noPart)
-	w.desk.noteReport(w.desk.node.Clock.Now(), &f.Mapping, &r)
-	w.desk.sendOwn(&f.Mapping, &r)
+	w.matcher.Parts.noteTold(f.WholeID(), toldForNow, noPart)
+	w.matcher.noteReport(w.matcher.node.Clock.Now(), &f.Mapping, &r)
+	w.matcher.sendOwn(&f.Mapping, &r)
 	return nil
 }

@@ -40,4 +40,4 @@ func (d *Requests) Deliver(from *connector.Source, fill Fill) Result {
 }
 
 // InTurn implements accept.Executor.
-func (g *group) InTurn(id []byte) { g.endTurn = g.desk.turns.wait(id) }
+func (g *group) InTurn(id []byte) { g.endTurn = g.requests.turns.wait(id) }

@@ -16,7 +16,7 @@ import (
 // A group is messages of a request that are stored together, and the executor of their acceptance: it goes on with each
 // on the goroutine of the request, and commits all when finish says so.
 type group struct {
-	desk     *Requests
+	requests *Requests
 	acceptor *accept.Acceptor[int]
 	from     *connector.Source
 	work     Work
@@ -44,14 +44,14 @@ type keyed struct {
 // newGroup makes the first group of a request with n messages. Their ids are in the order of arrival, whatever comes by other
 // ways.
 func (d *Requests) newGroup(from *connector.Source, n int) *group {
-	g := &group{desk: d, from: from, results: make([]Result, n)}
+	g := &group{requests: d, from: from, results: make([]Result, n)}
 	g.acceptor = accept.New(d.keep, d.intake, d.receipts, 1, g)
 	return g
 }
 
 // take submits message i.
 func (g *group) take(ctx context.Context, i int) {
-	d, r := g.desk, &g.results[i]
+	d, r := g.requests, &g.results[i]
 	g.places++
 	if i > 0 && g.claim == nil && ctx.Err() != nil {
 		*r = Result{Code: sms.SystemError, Err: ctx.Err()}
@@ -100,13 +100,13 @@ func (g *group) finish(end int) {
 func (g *group) goOn() {
 	if len(g.stores) > 0 {
 		failed := g.commit() != nil
-		now := g.desk.node.Clock.Now()
+		now := g.requests.node.Clock.Now()
 		for _, p := range g.stores {
 			g.acceptor.Ended(now, p, failed)
 		}
 	}
 	g.acceptor.Flush()
-	g.desk.pushAll(g.ready)
+	g.requests.pushAll(g.ready)
 	clear(g.stores)
 	clear(g.keyed)
 	g.stores, g.keyed, g.ready = g.stores[:0], g.keyed[:0], nil // the lanes have what was ready
@@ -114,7 +114,7 @@ func (g *group) goOn() {
 
 // commit returns when the commit of the group has ended.
 func (g *group) commit() error {
-	d := g.desk
+	d := g.requests
 	var size int
 	var ended <-chan error
 	d.keep.Journal.Write(func(b *store.Batch) {
@@ -130,14 +130,14 @@ func (g *group) commit() error {
 // add adds what the group stores, and what became of messages with keys, to a batch.
 func (g *group) add(b *store.Batch) {
 	for _, p := range g.stores {
-		g.desk.keep.Add(b, p.Accepted)
+		g.requests.keep.Add(b, p.Accepted)
 		for _, a := range p.More {
-			g.desk.keep.Add(b, a)
+			g.requests.keep.Add(b, a)
 		}
 	}
 	for _, k := range g.keyed {
 		if g.results[k.at].ID != 0 {
-			g.desk.claimKey(b, k.key, k.item.Payload, g.results[k.at:k.at+1])
+			g.requests.claimKey(b, k.key, k.item.Payload, g.results[k.at:k.at+1])
 		}
 	}
 	if g.claim != nil {
@@ -148,7 +148,7 @@ func (g *group) add(b *store.Batch) {
 // Go implements accept.Executor.
 func (g *group) Go(_ int, work func(), then func(now int64, gone bool)) {
 	work()
-	then(g.desk.node.Clock.Now(), false)
+	then(g.requests.node.Clock.Now(), false)
 }
 
 // GoInOrder implements accept.Executor.

@@ -19,7 +19,7 @@ import (
 	"pmg/store"
 )
 
-// A rig is a desk whose commits end as the test says, and what lanes were given.
+// A rig is Requests whose commits end as the test says, and what lanes were given.
 type rig struct {
 	*Requests
 	disk  *roomtest.Disk

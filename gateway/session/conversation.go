@@ -23,7 +23,7 @@ import (
 // executor the gateway's Acceptor calls), answers and logins. What is left here is the life of sessions, and what clients
 // ask about their messages.
 type Conversation[R any] struct {
-	desk     *Sessions
+	sessions *Sessions
 	port     Port[R]
 	replies  replies[R]
 	waitRoom waitRoom[R]
@@ -35,18 +35,20 @@ type Conversation[R any] struct {
 
 // NewConversation makes a conversation that takes block message ids at a time.
 func NewConversation[R any](d *Sessions, port Port[R], block uint64) *Conversation[R] {
-	c := &Conversation[R]{desk: d, port: port}
-	c.replies = replies[R]{desk: d, port: port, postponed: map[*connector.Link]sessionEnd[R]{}}
+	c := &Conversation[R]{sessions: d, port: port}
+	c.replies = replies[R]{sessions: d, port: port, postponed: map[*connector.Link]sessionEnd[R]{}}
 	c.waitRoom = waitRoom[R]{
-		desk: d, port: port, replies: &c.replies, pressure: map[*connector.Share]*connector.Backpressure[R]{},
+		sessions: d, port: port, replies: &c.replies, pressure: map[*connector.Share]*connector.Backpressure[R]{},
 	}
 	c.behind = backlog[R]{of: map[*connector.Link][]R{}, receive: c.Receive}
 	x := &executor[R]{port: port, replies: &c.replies, room: &c.waitRoom, behind: &c.behind}
 	c.entrance = entrance[R]{
-		desk: d, port: port, room: &c.waitRoom, executor: x, acceptor: accept.New(d.keep, d.intake, d.receipts, block, x),
+		sessions: d, port: port, room: &c.waitRoom, executor: x, acceptor: accept.New(d.keep, d.intake, d.receipts, block, x),
 	}
-	c.answers = pairer[R]{desk: d, port: port, replies: &c.replies, room: &c.waitRoom}
-	c.logins = logins[R]{desk: d, port: port, behind: &c.behind, open: map[*connector.Link]*openLogin[R]{}, decided: c.admitted}
+	c.answers = pairer[R]{sessions: d, port: port, replies: &c.replies, room: &c.waitRoom}
+	c.logins = logins[R]{
+		sessions: d, port: port, behind: &c.behind, open: map[*connector.Link]*openLogin[R]{}, decided: c.admitted,
+	}
 	return c
 }
 
@@ -76,7 +78,7 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 		return
 	}
 	if a.Partly {
-		c.desk.takenPartly(l)
+		c.sessions.takenPartly(l)
 	}
 	switch a.Kind {
 	case protocols.Send:
@@ -118,7 +120,7 @@ func (c *Conversation[R]) do(now int64, l *connector.Link, r R, a protocols.Acti
 	case protocols.Operate:
 		c.operate(now, l, r)
 	case protocols.Alert:
-		c.desk.logAlert(now, l)
+		c.sessions.logAlert(now, l)
 		c.port.Drop(l, r)
 	case protocols.Answered:
 		c.answers.answered(now, l, r, a)
@@ -136,7 +138,7 @@ func (c *Conversation[R]) admitted(now int64, l *connector.Link, r R, result log
 		c.port.Drop(l, r)
 		return
 	}
-	result = c.desk.admit(now, l, result)
+	result = c.sessions.admit(now, l, result)
 	a := l.Session.Login(now, c.port.PDU(r), result.Code)
 	if a.Kind == protocols.SendClose && result.AnswerAfter > now {
 		c.refuseLogin(now, l, r, a.Reason, result.AnswerAfter)
@@ -174,7 +176,7 @@ func (c *Conversation[R]) Over(now int64, l *connector.Link) {
 	c.replies.over(l)
 	c.entrance.over(l)
 	c.waitRoom.over(l)
-	c.desk.Over(now, l)
+	c.sessions.Over(now, l)
 }
 
 // Tick does the work that is due: it sends delayed answers, continues logins, and

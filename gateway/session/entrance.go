@@ -12,7 +12,7 @@ import (
 
 // An entrance is where the messages of PDUs come in.
 type entrance[R any] struct {
-	desk       *Sessions
+	sessions   *Sessions
 	port       Port[R]
 	room       *waitRoom[R]
 	executor   *executor[R]
@@ -57,14 +57,14 @@ func (e *entrance[R]) tick(now int64) {
 func (e *entrance[R]) letIn(now int64, s *connector.Share) {
 	b := e.room.pressure[s]
 	b.LetIn(now, func(m *sms.Message) bool {
-		return e.desk.keep.MayStore() && e.acceptor.Room().Fits(keep.Accepted{Message: m, Share: s})
+		return e.sessions.keep.MayStore() && e.acceptor.Room().Fits(keep.Accepted{Message: m, Share: s})
 	}, func(l *connector.Link, m *sms.Message, r R, after int64) {
-		e.desk.waitForRoom(l, s, m, -1)
+		e.sessions.waitForRoom(l, s, m, -1)
 		p := Pending[R]{Accepted: keep.Accepted{Message: m, Share: s}, Link: l, Request: r, After: after}
 		e.acceptor.Accept(now, p.accepted())
 	}, func(l *connector.Link, m *sms.Message, r R) {
-		e.desk.waitForRoom(l, s, m, -1)
-		e.desk.intake.LogNoRoom(now, &l.Source, s)
+		e.sessions.waitForRoom(l, s, m, -1)
+		e.sessions.intake.LogNoRoom(now, &l.Source, s)
 		e.room.refuse(now, l, m, r)
 	})
 	e.room.relieve(s, b)

@@ -12,12 +12,12 @@ const (
 	LongestRefusal = longestRefusal
 )
 
-// A Left is how much a conversation, and the desk, still has of sessions.
+// A Left is how much a conversation, and Sessions, still has of sessions.
 type Left struct{ Held, Pressed, Behind, Logins, Searches int }
 
 func (c *Conversation[R]) Left() Left {
 	return Left{
-		int(c.desk.waitingForRoom.Load()), len(c.waitRoom.pressure), len(c.behind.of), len(c.logins.open), c.entrance.acceptor.Searches(),
+		int(c.sessions.waitingForRoom.Load()), len(c.waitRoom.pressure), len(c.behind.of), len(c.logins.open), c.entrance.acceptor.Searches(),
 	}
 }
 

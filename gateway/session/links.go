@@ -105,7 +105,7 @@ func (d *Sessions) bound(now int64, l *connector.Link, way protocols.BindType) {
 	e.Msg("bound")
 }
 
-// Reached notes that an SMS centre which is called by HTTP can be reached.
+// Reached notes that an SMSC which is called by HTTP can be reached.
 func (d *Sessions) Reached(now int64, c *connector.Connector) {
 	c.Stats.Failing.Store(0)
 	e := d.node.Log.Debug()
@@ -117,7 +117,7 @@ func (d *Sessions) Reached(now int64, c *connector.Connector) {
 		c.SetTrouble(t, nil)
 		e = e.Str("after", t.Reason).Stringer("for", rounded(now-t.Since))
 	}
-	e.Msg("the SMS centre can be reached")
+	e.Msg("the SMSC can be reached")
 }
 
 // Disconnected implements connector.Links: it logs why a session to an SMSC

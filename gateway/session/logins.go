@@ -8,12 +8,12 @@ import (
 
 // A logins has the logins of clients until they are decided.
 type logins[R any] struct {
-	desk    *Sessions
-	port    Port[R]
-	open    map[*connector.Link]*openLogin[R]
-	waiting connector.Delayed[*openLogin[R]] // until the time at which their passwords are checked
-	decided func(now int64, l *connector.Link, r R, result login.Result)
-	behind  *backlog[R]
+	sessions *Sessions
+	port     Port[R]
+	open     map[*connector.Link]*openLogin[R]
+	waiting  connector.Delayed[*openLogin[R]] // until the time at which their passwords are checked
+	decided  func(now int64, l *connector.Link, r R, result login.Result)
+	behind   *backlog[R]
 }
 
 // An openLogin is a login that is not decided yet.
@@ -27,7 +27,7 @@ type openLogin[R any] struct {
 func (g *logins[R]) begin(now int64, l *connector.Link, r R, who protocols.Credentials) {
 	l.Enter(connector.LoggingIn)
 	l.Undecided = true
-	g.open[l] = &openLogin[R]{login: g.desk.logins.Begin(now, l.Connector, l.Remote, l.Identity, who), request: r}
+	g.open[l] = &openLogin[R]{login: g.sessions.logins.Begin(now, l.Connector, l.Remote, l.Identity, who), request: r}
 	g.goOn(now, l)
 }
 

@@ -10,7 +10,7 @@ import (
 func (c *Conversation[R]) Unbind(now int64, l *connector.Link) {
 	switch {
 	case l.HasEnded() || l.LoggedOut:
-	case l.Lane == nil || !l.WasBound() || l.Phase == connector.Draining || c.desk.node.Draining():
+	case l.Lane == nil || !l.WasBound() || l.Phase == connector.Draining || c.sessions.node.Draining():
 		c.unbind(now, l)
 	case l.LeavingAt == 0:
 		l.Enter(connector.Leaving)

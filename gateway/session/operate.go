@@ -18,17 +18,17 @@ func (c *Conversation[R]) operate(now int64, l *connector.Link, r R) {
 		c.answerOperation(now, l, r, sms.BadState, nil, after)
 		return
 	}
-	if !ok || l.Account == nil || l.Operating >= maxOperating || !c.desk.operate.MayBegin(l.Account) {
+	if !ok || l.Account == nil || l.Operating >= maxOperating || !c.sessions.operate.MayBegin(l.Account) {
 		c.answerOperation(now, l, r, sms.Throttled, nil, after)
 		return
 	}
-	request, code := l.Can.Operations.Operation(c.desk.node.Clock.Wall(now), c.port.PDU(r))
+	request, code := l.Can.Operations.Operation(c.sessions.node.Clock.Wall(now), c.port.PDU(r))
 	if code != sms.OK {
 		c.answerOperation(now, l, r, code, nil, after)
 		return
 	}
-	c.desk.convert.RewriteOperation(l, &request)
-	o := c.desk.operate.Begin(l.Account, l.Connector.Protocol, request)
+	c.sessions.convert.RewriteOperation(l, &request)
+	o := c.sessions.operate.Begin(l.Account, l.Connector.Protocol, request)
 	l.Operating++
 	c.replies.beside(l, r, o.Run, func(int64) { l.Operating-- }, func(now int64) {
 		l.Operating--
@@ -48,6 +48,6 @@ func (c *Conversation[R]) answerOperation(
 // for it. It returns the time before which the client must not be answered.
 func (c *Conversation[R]) admit(now int64, l *connector.Link) (after int64, ok bool) {
 	s := intake.Submission{From: &l.Source, Session: l}
-	v := c.desk.intake.StepRate(now, &s)
+	v := c.sessions.intake.StepRate(now, &s)
 	return s.After, v == intake.Pass
 }

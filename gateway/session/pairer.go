@@ -12,7 +12,7 @@ import (
 
 // A pairer pairs the answers of peers with our requests.
 type pairer[R any] struct {
-	desk      *Sessions
+	sessions  *Sessions
 	port      Port[R]
 	replies   *replies[R]
 	room      *waitRoom[R]
@@ -52,9 +52,9 @@ func (p *pairer[R]) answered(now int64, l *connector.Link, r R, a protocols.Acti
 		a.Code = sms.TemporaryFailure
 	}
 	if u, ok := l.Late(now, a.Sequence); ok {
-		p.desk.answeredLate(l)
+		p.sessions.answeredLate(l)
 		if u.Note != nil && codeOf(a, u.Asked) == sms.OK {
-			p.desk.receipts.NoteLate(l, u.Note, p.port.PDU(r).MessageID())
+			p.sessions.receipts.NoteLate(l, u.Note, p.port.PDU(r).MessageID())
 		}
 		p.port.AnsweredLate(now, l, r, u, codeOf(a, u.Asked))
 		return
@@ -85,9 +85,9 @@ func (p *pairer[R]) noteAnswer(l *connector.Link, m *sms.Message, id []byte) {
 	}
 	cfg := l.Connector.Config()
 	if cfg != p.answering {
-		p.answering, p.centre = cfg, p.desk.receipts.Of(cfg)
+		p.answering, p.centre = cfg, p.sessions.receipts.Of(cfg)
 	}
-	p.desk.receipts.NoteAnswer(p.centre, cfg, m, id)
+	p.sessions.receipts.NoteAnswer(p.centre, cfg, m, id)
 }
 
 // refused begins to end a session because the SMSC takes no message in it: it has lost our login,

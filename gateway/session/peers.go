@@ -20,7 +20,7 @@ func (c *Conversation[R]) begun(now int64, l *connector.Link, a protocols.Action
 	if a.Kind == protocols.Bound || l.Session.Bound() == 0 {
 		return true
 	}
-	if c.desk.admit(now, l, login.Result{Code: sms.OK}).Code != sms.OK {
+	if c.sessions.admit(now, l, login.Result{Code: sms.OK}).Code != sms.OK {
 		return false
 	}
 	c.bound(now, l)

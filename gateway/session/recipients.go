@@ -41,7 +41,7 @@ func (e *entrance[R]) recipients(now int64, l *connector.Link, r R, v *intake.Se
 // recipient has the message to a recipient take its steps. It returns false if that goes on later,
 // and the other recipients wait.
 func (e *entrance[R]) recipient(now int64, l *connector.Link, r R, v *intake.Several, s *intake.Submission) (goesOn bool) {
-	switch e.desk.intake.Take(now, s) {
+	switch e.sessions.intake.Take(now, s) {
 	case intake.Later:
 		later := *s
 		e.executor.GoInOrder(sender[R]{l, r}, later.Do, func(now int64, gone bool) {

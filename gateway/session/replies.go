@@ -7,7 +7,7 @@ import (
 
 // A replies is what peers are sent: answers, now or later, and the end of a session behind its answers.
 type replies[R any] struct {
-	desk      *Sessions
+	sessions  *Sessions
 	port      Port[R]
 	delayed   connector.Delayed[R]
 	postponed map[*connector.Link]sessionEnd[R] // what waits for the commits that are due to sessions

@@ -80,5 +80,5 @@ func (d *Sessions) takenPartly(l *connector.Link) {
 
 // bound notes that a session has logged in.
 func (c *Conversation[R]) bound(now int64, l *connector.Link) {
-	c.port.Bound(now, l, c.desk.Bound(now, l))
+	c.port.Bound(now, l, c.sessions.Bound(now, l))
 }

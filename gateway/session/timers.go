@@ -72,8 +72,8 @@ func (c *Conversation[R]) CheckTimers(now int64, l *connector.Link, r R, listeni
 		c.leave(now, l)
 		return false
 	}
-	a := c.desk.CheckTimers(now, l, c.port.PDU(r), listening, func(slot *connector.Slot) {
-		l.GiveUp(slot, c.desk.receipts.NoteOf(l, slot.Message))
+	a := c.sessions.CheckTimers(now, l, c.port.PDU(r), listening, func(slot *connector.Slot) {
+		l.GiveUp(slot, c.sessions.receipts.NoteOf(l, slot.Message))
 		c.port.Unanswered(now, slot)
 	})
 	switch a.Kind {

@@ -10,7 +10,7 @@ import (
 
 // A waitRoom has the submits that wait for room in the shares of lanes, and answers those that find none.
 type waitRoom[R any] struct {
-	desk     *Sessions
+	sessions *Sessions
 	port     Port[R]
 	replies  *replies[R]
 	pressure map[*connector.Share]*connector.Backpressure[R]
@@ -22,7 +22,7 @@ type waitRoom[R any] struct {
 func (w *waitRoom[R]) wait(now int64, from sender[R], sub *intake.Submission) bool {
 	l, a := from.link, sub.Accepted()
 	m, s := a.Message, a.Share
-	if !s.HasMemory(a.Octets()) || !w.desk.mayWaitForRoom(s) {
+	if !s.HasMemory(a.Octets()) || !w.sessions.mayWaitForRoom(s) {
 		return false
 	}
 	b := w.pressure[s]
@@ -34,9 +34,9 @@ func (w *waitRoom[R]) wait(now int64, from sender[R], sub *intake.Submission) bo
 	if !b.Wait(now, s, m, l, from.request, sub.After) {
 		return false
 	}
-	w.desk.waitForRoom(l, s, m, 1)
+	w.sessions.waitForRoom(l, s, m, 1)
 	if b.Len() == 1 {
-		w.desk.intake.LogWaits(now, &l.Source, s)
+		w.sessions.intake.LogWaits(now, &l.Source, s)
 	}
 	return true
 }
@@ -57,7 +57,7 @@ func (w *waitRoom[R]) take(l *connector.Link, f func(*sms.Message, R)) {
 	for _, s := range slices.Clone(w.pressed) {
 		b := w.pressure[s]
 		b.Take(l, func(m *sms.Message, r R) {
-			w.desk.waitForRoom(l, s, m, -1)
+			w.sessions.waitForRoom(l, s, m, -1)
 			f(m, r)
 		})
 		w.relieve(s, b)

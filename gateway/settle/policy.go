@@ -168,9 +168,6 @@ func (d *Settler) Halted() bool {
 	return d.node.Draining() && d.keep.Durable() || d.keep.Unsettled.Full() || d.Events.full()
 }
 
-// Draining implements connector.Settler.
-func (d *Settler) Draining() bool { return d.node.Draining() }
-
 func (d *Settler) logGivenUp(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
 	if !d.node.LogLimits.Failures.Next(l.Home().Name, a.At) {
 		return

@@ -28,14 +28,14 @@ const (
 	ahead  = 3600 * second // the wall clock of a rig
 )
 
-// start makes a desk whose operator has options.
+// start makes a Settler whose operator has options.
 func start(t *testing.T, options string) (*Settler, *connector.Connector) {
 	t.Helper()
 	d := startWith(t, roomtest.Operator(options))
 	return d, d.table.Connector("operator")
 }
 
-// startWith makes a desk for a configuration.
+// startWith makes a Settler for a configuration.
 func startWith(t *testing.T, yaml string) *Settler {
 	t.Helper()
 	g := roomtest.With(t, yaml, func(string) protocols.Driver { return named{toy.New()} })
@@ -52,7 +52,7 @@ func (named) StatusName(status uint32) string {
 	return fmt.Sprint("STATUS_", status)
 }
 
-// A rig is a desk with a store, a log and a directory for events. Its clocks stand.
+// A rig is a Settler with a store, a log and a directory for events. Its clocks stand.
 type rig struct {
 	*Settler
 	t    *testing.T

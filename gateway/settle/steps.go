@@ -42,12 +42,12 @@ type ending struct {
 	made    receipts.Made    // the receipts that the gateway has made
 	maps    *receipts.Centre // that has accepted it and may send receipts; nil: none comes
 
-	desk  *Settler
-	write func(*store.Batch) // takes the steps that are needed
+	settler *Settler
+	write   func(*store.Batch) // takes the steps that are needed
 }
 
 func newEnding(d *Settler) *ending {
-	e := &ending{desk: d}
+	e := &ending{settler: d}
 	e.write = e.takeSteps
 	return e
 }
@@ -77,9 +77,9 @@ func (d *Settler) end(e *ending) {
 }
 
 func (e *ending) takeSteps(b *store.Batch) {
-	for i := range e.desk.steps {
-		if step := &e.desk.steps[i]; step.needs(e.desk, e.message, e) {
-			step.do(e.desk, b, e.message, e)
+	for i := range e.settler.steps {
+		if step := &e.settler.steps[i]; step.needs(e.settler, e.message, e) {
+			step.do(e.settler, b, e.message, e)
 		}
 	}
 }

@@ -230,7 +230,7 @@ func TestHalted(t *testing.T) {
 	t.Parallel()
 	stores(t, func(t *testing.T, s store.Store) {
 		r := newRig(t, "", s)
-		if r.Halted() || r.Draining() {
+		if r.Halted() || r.node.Draining() {
 			t.Error("halted at the start")
 		}
 		r.keep.Unsettled.N.Store(store.MaxOutcomes)
@@ -239,7 +239,7 @@ func TestHalted(t *testing.T) {
 		}
 		r.keep.Unsettled.N.Store(0)
 		r.node.Drain()
-		if r.Halted() != s.Durable() || !r.Draining() {
+		if r.Halted() != s.Durable() || !r.node.Draining() {
 			t.Errorf("halted: %v", r.Halted())
 		}
 		r.close()

@@ -30,8 +30,8 @@ type Attempt struct {
 // A Server is one that is called for an account. What calls it notes here what comes of that. It is safe for concurrent
 // use.
 type Server struct {
-	desk *Webhooks
-	lane *connector.Lane
+	webhooks *Webhooks
+	lane     *connector.Lane
 
 	mu       sync.Mutex
 	row      Row
@@ -76,7 +76,7 @@ type Result struct {
 
 // End notes what came of a call that has begun.
 func (s *Server) End(r Result) {
-	now := s.desk.now()
+	now := s.webhooks.now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.row.UnderWay--
@@ -106,7 +106,7 @@ func (s *Server) Failures() int {
 // Disable notes that the server is not called any more, until an operator says otherwise. It reports false if that was
 // known.
 func (s *Server) Disable() bool {
-	now := s.desk.now()
+	now := s.webhooks.now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.row.Disabled != nil {
@@ -168,7 +168,7 @@ func (s *Server) enable() bool {
 
 // Rests notes until when the server is not called, by the engine's clock.
 func (s *Server) Rests(until int64) {
-	at := time.Unix(0, s.desk.node.Clock.Wall(until)).UTC()
+	at := time.Unix(0, s.webhooks.node.Clock.Wall(until)).UTC()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if before := s.row.RestsUntil; before == nil || before.Before(at) {
@@ -178,8 +178,8 @@ func (s *Server) Rests(until int64) {
 
 // Tried remembers attempts. Those of the servers that were called last are remembered.
 func (s *Server) Tried(some ...Attempt) {
-	now := s.desk.now()
-	s.desk.remember(s)
+	now := s.webhooks.now()
+	s.webhooks.remember(s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, a := range some {
@@ -208,10 +208,10 @@ func (s *Server) known(now int64) Row {
 	s.mu.Unlock()
 	r.Account, r.Endpoint, r.Waiting = s.lane.Account, s.lane.Endpoint, s.lane.Queued.Load()
 	if oldest := s.lane.Oldest(); oldest != 0 {
-		at := time.Unix(0, s.desk.node.Clock.Wall(oldest)).UTC()
+		at := time.Unix(0, s.webhooks.node.Clock.Wall(oldest)).UTC()
 		r.Oldest = &at
 	}
-	if r.RestsUntil != nil && r.RestsUntil.UnixNano() <= s.desk.node.Clock.Wall(now) {
+	if r.RestsUntil != nil && r.RestsUntil.UnixNano() <= s.webhooks.node.Clock.Wall(now) {
 		r.RestsUntil = nil
 	}
 	return r

@@ -41,7 +41,7 @@ func (d *Webhooks) Server(l *connector.Lane) *Server {
 	defer d.mu.Unlock()
 	s := d.servers[l]
 	if s == nil {
-		s = &Server{desk: d, lane: l}
+		s = &Server{webhooks: d, lane: l}
 		d.servers[l] = s
 	}
 	return s

@@ -12,7 +12,7 @@ import (
 	"pmg/gateway/roomtest"
 )
 
-// A site is a desk and what reaches the servers of its clients.
+// A site is Webhooks and what reaches the servers of its clients.
 type site struct {
 	*Webhooks
 	now time.Time

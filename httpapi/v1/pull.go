@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"sync"
 	"time"
@@ -305,17 +306,11 @@ func (h *handler) fetchedFrom() *connector.Lane {
 // getEvents tells the events that wait for the account, which are told again unless they are acknowledged in time.
 func (h *handler) getEvents() {
 	a := h.x.Account.Config()
-	query := h.x.Request.URL.Query()
-	limit, err := strconv.Atoi(cmp.Or(query.Get("limit"), strconv.Itoa(mostPulled)))
-	wait, waitErr := time.ParseDuration(cmp.Or(query.Get("wait"), "0s"))
+	limit, wait, ok := pullQuery(h.x.Request.URL.Query())
 	switch {
-	case err != nil || limit < 1 || limit > mostPulled || waitErr != nil || wait < 0 || wait > longestWait:
-		h.problem(
-			own.NewProblem(
-				"invalid-message",
-				fmt.Sprintf("limit must be from 1 to %d, and wait a duration up to %s", mostPulled, longestWait),
-			),
-		)
+	case !ok:
+		why := fmt.Sprintf("limit must be from 1 to %d, and wait a duration up to %s", mostPulled, longestWait)
+		h.problem(own.NewProblem("invalid-message", why))
 		return
 	case !a.Pull:
 		h.problem(own.NewProblem("forbidden", "the account does not fetch events: pull is false"))
@@ -329,12 +324,8 @@ func (h *handler) getEvents() {
 	room, ok := all.begin(a.SystemID)
 	if !ok {
 		h.x.CloseBehind()
-		h.problem(
-			own.NewProblem(
-				"rate-limited",
-				fmt.Sprintf("%d requests wait, or %d events were fetched and not acknowledged", mostPulls, mostHeld),
-			),
-		)
+		why := fmt.Sprintf("%d requests wait, or %d events were fetched and not acknowledged", mostPulls, mostHeld)
+		h.problem(own.NewProblem("rate-limited", why))
 		return
 	}
 	var slots []*connector.Slot
@@ -367,6 +358,16 @@ func (h *handler) getEvents() {
 	h.answerJSON(http.StatusOK, struct {
 		Events []own.Event `json:"events"`
 	}{events})
+}
+
+// pullQuery returns how many events a request wants at most, and how long it waits for one.
+func pullQuery(query url.Values) (limit int, wait time.Duration, ok bool) {
+	limit, err := strconv.Atoi(cmp.Or(query.Get("limit"), strconv.Itoa(mostPulled)))
+	if err != nil || limit < 1 || limit > mostPulled {
+		return 0, 0, false
+	}
+	wait, err = time.ParseDuration(cmp.Or(query.Get("wait"), "0s"))
+	return limit, wait, err == nil && wait >= 0 && wait <= longestWait
 }
 
 // told returns the event of a message, and logs it.

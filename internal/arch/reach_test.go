@@ -2,6 +2,7 @@ package arch
 
 import (
 	"go/ast"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -136,10 +137,14 @@ func count(of map[string]bool) (n int) {
 // what is declared.
 func TestReach(t *testing.T) {
 	types, foreign := shapes(t)
-	method, field := map[string]int{}, map[string]int{}
-	for name := range types {
+	own, method, field := map[string]int{}, map[string]int{}, map[string]int{}
+	for name, s := range types {
 		method[name], field[name] = reach(types, name)
+		if _, larger := methods().larger[name]; !larger {
+			own[name] = len(s.methods)
+		}
 	}
+	ownMethods().check(t, own)
 	methods().check(t, method)
 	fields().check(t, field)
 	for _, one := range foreign {
@@ -148,17 +153,8 @@ func TestReach(t *testing.T) {
 		}
 	}
 	for one, why := range embeds {
-		if found := contains(foreign, one); !found || why == "" {
+		if found := slices.Contains(foreign, one); !found || why == "" {
 			t.Errorf("the exception %q is not needed, or says no reason", one)
 		}
 	}
-}
-
-func contains(all []string, one string) bool {
-	for _, a := range all {
-		if a == one {
-			return true
-		}
-	}
-	return false
 }

@@ -14,7 +14,7 @@ import (
 	"pmg/internal/testutil"
 )
 
-// What waits for an SMS centre that cannot be reached goes to another target of its route after failover_after, and what
+// What waits for an SMSC that cannot be reached goes to another target of its route after failover_after, and what
 // comes later goes there immediately. No attempt is counted. When the centre is back, it gets messages again.
 func TestHTTPCentreDown(t *testing.T) {
 	parallel(t)
@@ -100,7 +100,7 @@ func TestHTTPCentreUnknown(t *testing.T) {
 	}
 }
 
-// A reload changes how an SMS centre is called, and removes it when it has been sent what waited; a restart sends what is in
+// A reload changes how an SMSC is called, and removes it when it has been sent what waited; a restart sends what is in
 // the store.
 func TestHTTPCentreReload(t *testing.T) {
 	parallel(t)

@@ -12,7 +12,7 @@ import (
 	"pmg/internal/testutil"
 )
 
-// centreSite is a site whose operator is an SMS centre that is called by HTTP, and brings what it has to the connector
+// centreSite is a site whose operator is an SMSC that is called by HTTP, and brings what it has to the connector
 // "callbacks".
 func centreSite(t *testing.T, url, options string) site {
 	callbacks := testutil.FreeAddress(t)
@@ -25,7 +25,7 @@ func centreSite(t *testing.T, url, options string) site {
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// callBack calls a URL as an SMS centre does, and returns the status and the body of the answer.
+// callBack calls a URL as an SMSC does, and returns the status and the body of the answer.
 func callBack(t *testing.T, method, u, kind, body string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, u, strings.NewReader(body))
@@ -101,7 +101,7 @@ func TestHTTPCentre(t *testing.T) {
 			g.online("operator", 1)
 			client := g.bind("transceiver")
 			client.submitOne(1, "registered_delivery=1")
-			testutil.Eventually(t, "the SMS centre is called", func() bool { return len(h.at(of.path)) > 0 })
+			testutil.Eventually(t, "the SMSC is called", func() bool { return len(h.at(of.path)) > 0 })
 			fields := fieldsOf(t, h.at(of.path)[0])
 			for name, want := range of.fields {
 				if fields[name] != want {

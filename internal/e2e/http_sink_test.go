@@ -77,7 +77,7 @@ func TestHTTPSink(t *testing.T) {
 	}
 }
 
-// Messages order how they end, and what the SMS centre says of it reaches the client.
+// Messages order how they end, and what the SMSC says of it reaches the client.
 func TestHTTPSinkOrders(t *testing.T) {
 	parallel(t)
 	for _, preset := range []string{"pmg", "kannel"} {

@@ -13,7 +13,7 @@ import (
 	"pmg/internal/testutil"
 )
 
-// A guarded is an SMS centre that takes what shows a token that its authorization server has given, and the server.
+// A guarded is an SMSC that takes what shows a token that its authorization server has given, and the server.
 type guarded struct {
 	*httptest.Server
 	mu      sync.Mutex
@@ -91,7 +91,7 @@ func (g *gw) keepsTokens() {
 	}
 }
 
-// Messages show a token that is asked for once, also by many that come together. One that the SMS centre refuses is
+// Messages show a token that is asked for once, also by many that come together. One that the SMSC refuses is
 // replaced, and the message sent again with the new one; one that is refused again is sent later, as after any refusal
 // for a while.
 func TestHTTPToken(t *testing.T) {

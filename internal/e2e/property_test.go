@@ -85,7 +85,7 @@ func (p *property) run() {
 	p.end()
 }
 
-// start starts the SMS centre and a gateway.
+// start starts the SMSC and a gateway.
 func (p *property) start() *gw {
 	p.site.operator = newSMSC(p.t)
 	p.centre.begin(p.site.operator)
@@ -218,7 +218,7 @@ func (p *property) end() {
 	p.t.Logf("%d power cuts, %d of %d messages accepted, %d recovered at the end", p.cuts, len(p.accepted), p.last, p.left)
 }
 
-// A centre is an SMS centre that refuses, throttles and closes, by the numbers of messages.
+// A centre is an SMSC that refuses, throttles and closes, by the numbers of messages.
 type centre struct {
 	mu                 sync.Mutex
 	frozen             bool

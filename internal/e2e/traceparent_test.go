@@ -159,7 +159,7 @@ func TestTraceparentRate(t *testing.T) {
 	}
 }
 
-// The calls of an SMS centre that speaks HTTP have the header of their attempt.
+// The calls of an SMSC that speaks HTTP have the header of their attempt.
 func TestTraceparentCentre(t *testing.T) {
 	parallel(t)
 	c := &collector{}

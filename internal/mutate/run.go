@@ -63,16 +63,9 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	var binaries []*binary
-	for i, dir := range o.Tests {
-		b, err := compile(ctx, dir, filepath.Join(tmp, fmt.Sprint(i, ".test")), overlay)
-		if err != nil {
-			return nil, err
-		}
-		if err := b.cover(ctx, &o, filepath.Join(tmp, "seen")); err != nil {
-			return nil, err
-		}
-		binaries = append(binaries, b)
+	binaries, err := compileAll(ctx, &o, tmp, overlay)
+	if err != nil {
+		return nil, err
 	}
 	for i, m := range r.Mutants {
 		killed, executed := false, false
@@ -99,6 +92,21 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 		)
 	}
 	return r, nil
+}
+
+// compileAll compiles the tests, and finds out which mutants each executes.
+func compileAll(ctx context.Context, o *Options, tmp, overlay string) (all []*binary, err error) {
+	for i, dir := range o.Tests {
+		b, err := compile(ctx, dir, filepath.Join(tmp, fmt.Sprint(i, ".test")), overlay)
+		if err != nil {
+			return nil, err
+		}
+		if err := b.cover(ctx, o, filepath.Join(tmp, "seen")); err != nil {
+			return nil, err
+		}
+		all = append(all, b)
+	}
+	return all, nil
 }
 
 // load parses and checks a package.

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A centre is an SMS centre, to which the connectors of one operator lead. It counts what it
+// A centre is an SMSC, to which the connectors of one operator lead. It counts what it
 // accepts, writes the numbers in one way in its answers and perhaps in another in its receipts,
 // and sends receipts over whichever session it likes.
 type centre struct {

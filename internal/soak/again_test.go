@@ -85,7 +85,7 @@ func (a *reconnecters) check(t *testing.T, seen *loadtest.SinkResult) {
 	}
 }
 
-// full is a client whose messages all go to the destination for which the SMS centre has
+// full is a client whose messages all go to the destination for which the SMSC has
 // no room.
 type full struct {
 	cancel context.CancelFunc

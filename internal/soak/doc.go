@@ -1,6 +1,6 @@
 // Package soak runs a whole gateway for long, with peers that misbehave.
 //
-//	the SMS centre    throttles, unbinds and closes in the middle of a window, closes
+//	the SMSC    throttles, unbinds and closes in the middle of a window, closes
 //	                  after a login, answers late and twice, and never has room for
 //	                  one destination
 //	clients           send garbage, stop in the middle of a PDU, never read, guess

@@ -25,13 +25,13 @@ import (
 var duration = flag.Duration("for", 2*time.Second, "how long to send load")
 
 const (
-	sessions = 4  // to the SMS centre
+	sessions = 4  // to the SMSC
 	window   = 10 // of each
 
-	fullDestination = "4699" // for which the SMS centre has no room, ever
+	fullDestination = "4699" // for which the SMSC has no room, ever
 )
 
-// smsc returns the faults of the SMS centre, which occur now and then during the whole
+// smsc returns the faults of the SMSC, which occur now and then during the whole
 // test. It never has room for one destination.
 func smsc() loadtest.Faults {
 	return loadtest.Faults{
@@ -122,7 +122,7 @@ func TestSoak(t *testing.T) {
 	c := loadtest.Compare(load, r)
 	t.Logf("%d messages sent and %d by %d clients that reconnect, %d delivered, %d missing, %d doubled, %d of %d given up for the full destination",
 		c.Sent, accepted, reconnects, c.Delivered, c.Missing, c.Doubled, failed, full)
-	t.Logf("the SMS centre throttled %d times, dropped %d connections, unbound %d, closed %d after the login, answered %d twice and %d late; %d clients misbehaved",
+	t.Logf("the SMSC throttled %d times, dropped %d connections, unbound %d, closed %d after the login, answered %d twice and %d late; %d clients misbehaved",
 		r.Throttled, r.Dropped, r.Unbinds, r.BindsClosed, r.Twice, r.Late, broken)
 	for _, problem := range load.Problems() {
 		t.Error(problem)

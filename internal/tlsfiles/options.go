@@ -80,20 +80,20 @@ func Load(o *Options, server bool) (config *tls.Config, expires time.Time, err e
 	case server && o.Authorities != "":
 		config.ClientAuth = tls.VerifyClientCertIfGiven
 	}
-	for _, p := range o.Pins {
+	return config, expires, pin(config, o.Pins)
+}
+
+// pin makes a configuration accept peers with certain public keys alone, if there are any.
+func pin(config *tls.Config, pins []string) error {
+	for _, p := range pins {
 		if b, err := base64.StdEncoding.DecodeString(p); err != nil || len(b) != sha256.Size {
-			return nil, expires, &OptionError{
-				"pin",
-				fmt.Errorf(
-					"must be the SHA-256 of a public key in base64, 44 characters, not %q: the log tells the key of a "+
-						"peer that has another",
-					p,
-				),
-			}
+			return &OptionError{"pin", fmt.Errorf(
+				"must be the SHA-256 of a public key in base64, 44 characters, not %q: "+
+					"the log has the key of a peer with another", p,
+			)}
 		}
 	}
-	if len(o.Pins) > 0 {
-		pins := o.Pins
+	if len(pins) > 0 {
 		config.VerifyConnection = func(s tls.ConnectionState) error {
 			if p := Pin(s.PeerCertificates[0]); !slices.Contains(pins, p) {
 				return fmt.Errorf("the peer's public key is %s, and pin has another", p)
@@ -101,7 +101,7 @@ func Load(o *Options, server bool) (config *tls.Config, expires time.Time, err e
 			return nil
 		}
 	}
-	return config, expires, nil
+	return nil
 }
 
 // pair reads a certificate and its key.

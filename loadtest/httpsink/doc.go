@@ -1,4 +1,4 @@
-// Package httpsink is a server for tests: an SMS centre that is called by HTTP, as the gateway's own API and as Kannel's
+// Package httpsink is a server for tests: an SMSC that is called by HTTP, as the gateway's own API and as Kannel's
 // smsbox, and a receiver of webhooks. It counts as package loadtest does, misbehaves on request, and shares no code with the
 // gateway.
 //

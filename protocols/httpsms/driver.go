@@ -28,7 +28,7 @@ const (
 	AskAnswer
 	Told // a call
 	ToldAnswer
-	Deliver // a request of an SMS centre that brings a receipt or a message from a mobile
+	Deliver // a request of an SMSC that brings a receipt or a message from a mobile
 	DeliverAnswer
 )
 

@@ -70,7 +70,7 @@ type Place struct {
 	Header string `yaml:"header" live:"rebind" doc:"The name of a header."`
 }
 
-// CallbackOptions are the requests by which an SMS centre brings receipts and messages from mobiles: to /from/NAME/receipts and
+// CallbackOptions are the requests by which an SMSC brings receipts and messages from mobiles: to /from/NAME/receipts and
 // /from/NAME/inbound of a listener of ours, NAME being the connector's.
 type CallbackOptions struct {
 	Listener string         `yaml:"listener" live:"rebind" doc:"The in connector with protocol: http that takes them."`

@@ -11,7 +11,7 @@ import (
 // A Receipt is what a delivery receipt or an intermediate notification says. Its slices are
 // parts of what it was read from.
 type Receipt struct {
-	// ID is the SMS centre's id of the message, from receipted_message_id if there is one.
+	// ID is the SMSC's id of the message, from receipted_message_id if there is one.
 	ID []byte
 	// TextID is the id in the text, nil if there is none. Peers write it in another way.
 	TextID []byte

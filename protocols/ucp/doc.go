@@ -1,4 +1,4 @@
-// Package ucp is the UCP driver: EMI/UCP as SMS centres of release 3 to 5 speak it.
+// Package ucp is the UCP driver: EMI/UCP as SMSCs of release 3 to 5 speak it.
 // spec.txt lists what there is of it and says what is done.
 //
 // # One list of fields

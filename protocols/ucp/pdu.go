@@ -231,7 +231,7 @@ func (p *PDU) MessageID() []byte {
 // hasSM reports whether an operation has all the fields of an SM.
 func hasSM(ot uint8) bool { return ot >= Submit && ot <= DeleteAnswer }
 
-// isSubmit reports whether an operation carries a message to the SMS centre.
+// isSubmit reports whether an operation carries a message to the SMSC.
 func isSubmit(ot uint8) bool {
 	switch ot {
 	case CallInput, MultipleCall, Supplementary, Transfer, Submit:

@@ -128,7 +128,7 @@ func (c *Converter) splitter(f *Form, m *sms.Message) (s userdata.Splitter, text
 	return s, c.octets, true
 }
 
-// air writes a text to c.octets as the SMS centre sends it to a mobile, and returns how that
+// air writes a text to c.octets as the SMSC sends it to a mobile, and returns how that
 // is.
 func (c *Converter) air(a sms.Alphabet, body []byte) charset.Coding {
 	c.text, _ = smstext.Append(c.text[:0], a, false, body)

@@ -75,7 +75,7 @@ func TestSplit(t *testing.T) {
 	f(sar, sms.Binary, "0605040b8423f0", r("00", 134), "0605040b8423f0"+r("00", 128), "0605040b8423f0"+r("00", 6))
 	f(gsm8, sms.Default, "03240101", r("41", 156), "080003340201240101"+r("41", 149), "080003340202240101"+r("41", 7))
 
-	// A peer's default alphabet is counted as the SMS centre sends it.
+	// A peer's default alphabet is counted as the SMSC sends it.
 	latin1, packed, utf8 := form(sms.DefaultLatin1, Split8), form(sms.DefaultPacked, Split8), form(sms.DefaultUTF8, Split8)
 	f(latin1, sms.DefaultLatin1, "", r("fc", 160))
 	f(latin1, sms.DefaultLatin1, "", r("fc", 161), "050003340201"+r("fc", 153), "050003340202"+r("fc", 8))

@@ -10,7 +10,7 @@ import (
 
 // A Source is who sends a part and to whom. Parts of one message have the same.
 type Source struct {
-	Account  string // or the connector, for messages from an SMS centre
+	Account  string // or the connector, for messages from an SMSC
 	From, To sms.Address
 }
 

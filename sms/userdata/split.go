@@ -35,7 +35,7 @@ type Splitter struct {
 // is. The error is ErrTooLong.
 //
 // A part has the same room where the protocol has a field for which one it is, because
-// the SMS centre makes a header of it.
+// the SMSC makes a header of it.
 func (s *Splitter) Count(text []byte) (int, error) {
 	whole, _ := s.headers()
 	if octets := (charset.Charset{Coding: s.Coding}).Room(whole) * s.unit(); len(text) <= octets {

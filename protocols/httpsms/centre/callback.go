@@ -36,7 +36,7 @@ type callback struct {
 	states   []wordState
 }
 
-// A wordState is what a word of an SMS centre means.
+// A wordState is what a word of an SMSC means.
 type wordState struct {
 	word    string // in lower case
 	begins  bool   // other words that begin with it mean the same
@@ -116,7 +116,7 @@ func (c *Centre) ReceiptURL(id uint64) string {
 	return u
 }
 
-// A Callback is a request of an SMS centre.
+// A Callback is a request of an SMSC.
 type Callback struct {
 	centre *Centre
 	values url.Values
@@ -124,7 +124,7 @@ type Callback struct {
 	isJSON bool
 }
 
-// Admits reports whether a request, whose body need not have been read, is one of the SMS centre: it shows the secret, and comes
+// Admits reports whether a request, whose body need not have been read, is one of the SMSC: it shows the secret, and comes
 // from an address that it may come from.
 func (c *Centre) Admits(r *httpsms.Request, from netip.Addr) bool {
 	f := &c.callback
@@ -135,7 +135,7 @@ func (c *Centre) Admits(r *httpsms.Request, from netip.Addr) bool {
 	return f.secret == "" || shows(r, f.secret)
 }
 
-// ReadCallback reads a request of the SMS centre.
+// ReadCallback reads a request of the SMSC.
 func (c *Centre) ReadCallback(r *httpsms.Request) *Callback {
 	k := &Callback{centre: c}
 	k.values, _ = url.ParseQuery(r.Query)
@@ -280,7 +280,7 @@ var usualStates = func() map[string]sms.State {
 	return all
 }()
 
-// Fill makes m the receipt of an SMS centre.
+// Fill makes m the receipt of an SMSC.
 func (r *Receipt) Fill(m *sms.Message) sms.Code {
 	report := sms.Report{ID: []byte(r.ID), State: r.State, Err: []byte(r.Error)}
 	if r.State == sms.NoState {

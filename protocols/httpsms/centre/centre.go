@@ -12,7 +12,7 @@ import (
 	"pmg/sms"
 )
 
-// A Centre is an SMS centre that speaks HTTP, as the configuration describes it. It does not change, and is safe for
+// A Centre is an SMSC that speaks HTTP, as the configuration describes it. It does not change, and is safe for
 // concurrent use.
 type Centre struct {
 	method  string
@@ -37,10 +37,10 @@ type header struct {
 	value template
 }
 
-// An Identity is who we are to an SMS centre, and by which name it is known here.
+// An Identity is who we are to an SMSC, and by which name it is known here.
 type Identity struct{ Connector, Username, Password string }
 
-// New returns the SMS centre that options describe, or what is wrong with them.
+// New returns the SMSC that options describe, or what is wrong with them.
 func New(o *httpsms.ConnectorOptions, id Identity) (*Centre, []protocols.Problem) {
 	o = whole(o)
 	r := reader{}
@@ -96,7 +96,7 @@ func (c *Centre) readURL(r *reader, o *httpsms.ConnectorOptions) {
 	case o.URL == "":
 		r.wrong(
 			"url",
-			"must be given: what is called for each message, or with a preset the address of the SMS centre, such as "+
+			"must be given: what is called for each message, or with a preset the address of the SMSC, such as "+
 				"http://192.0.2.1:13013",
 		)
 	case err != nil && !strings.Contains(before, "{"):
@@ -194,7 +194,7 @@ func (c *Centre) Lacks(v *Values) string {
 }
 
 // HidesCoding reports whether requests bring octets alone and do not say whether these are GSM 7-bit or UCS-2, so that the
-// SMS centre reads one of the two wrong.
+// SMSC reads one of the two wrong.
 func (c *Centre) HidesCoding() bool {
 	coded := func(f *field) bool { return f.coded }
 	clear := func(f *field) bool { return f.tells || f.name == "text" || f.name == "content" }

@@ -1,4 +1,4 @@
-// Package centre writes messages as SMS centres take them that speak HTTP, whatever their interfaces are: requests are
+// Package centre writes messages as SMSCs take them that speak HTTP, whatever their interfaces are: requests are
 // made of templates, answers are judged by conditions, receipts and messages from mobiles are read by the names of
 // their parameters or by JSON pointers. It has presets for the interfaces of other gateways.
 //

@@ -154,10 +154,10 @@ var permanents = map[int]bool{
 	421: true, 422: true, 426: true, 428: true, 431: true, 451: true,
 }
 
-// maxID is the longest id of a message that an SMS centre may give.
+// maxID is the longest id of a message that an SMSC may give.
 const maxID = 255
 
-// Judge returns what an answer says of a message. With sms.Timeout it says nothing: the SMS centre may have the message.
+// Judge returns what an answer says of a message. With sms.Timeout it says nothing: the SMSC may have the message.
 func (c *Centre) Judge(status int, h http.Header, body []byte) Verdict {
 	a := &answer{status: status, header: h, body: body}
 	switch {
