@@ -102,12 +102,12 @@ func (x *Engine) leave(c *connector.Connector, v courier) {
 
 // isGone reports whether the lane has nothing more to send, or the gateway ends.
 func (x *Engine) isGone(lane *connector.Lane) (gone bool) {
-	told := make(chan bool, 1)
-	if !x.Do(lane, func(int64) { told <- lane.Gone() }) {
+	answer := make(chan bool, 1)
+	if !x.Do(lane, func(int64) { answer <- lane.Gone() }) {
 		return true
 	}
 	select {
-	case gone = <-told:
+	case gone = <-answer:
 		return gone
 	case <-x.ctx.Done():
 		return true

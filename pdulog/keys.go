@@ -219,7 +219,7 @@ func appendKey(keys []uint64, kind byte, value []byte) []uint64 {
 
 // appendReceipt appends the keys of a receipt's text behind "id:".
 func appendReceipt(keys []uint64, text []byte) []uint64 {
-	id, text, _ := bytes.Cut(text, []byte{' '})
+	id, _, _ := bytes.Cut(text, []byte{' '})
 	keys = append(keys, IDHash(id))
 	if _, state, ok := bytes.Cut(text, []byte("stat:")); ok && !bytes.HasPrefix(state, []byte("DELIVRD")) {
 		keys = append(keys, logfile.Hash(failureKey, nil))

@@ -23,6 +23,8 @@ func FuzzKeys(f *testing.F) {
 		{0, "0046 70", `id:00a\0 stat:UNDELIV err:001`},
 		{1, `a"b=c d\`, "stat:DELIVRD"},
 		{1, "", "id: "},
+		{8, "041070", `id:stat"`},
+		{9, "000002", "id:0stat:"},
 		{1, "é\x00!", ` source_addr=1 id=2 \"`},
 	} {
 		f.Add(c.sequence, c.value, c.text)

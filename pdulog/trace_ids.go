@@ -213,7 +213,7 @@ func fieldOf(rest []byte, name string) []byte {
 		var field []byte
 		field, rest = logtext.NextField(rest)
 		if n := len(name); len(field) > n && field[n] == '=' && string(field[:n]) == name {
-			return bytes.Trim(field[n+1:], `"`)
+			return trimQuotes(field[n+1:])
 		}
 	}
 	return nil

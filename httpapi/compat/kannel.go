@@ -3,7 +3,6 @@ package compat
 import (
 	"errors"
 	"net/http"
-	"pmg/internal/httpcall"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"pmg/gateway/request"
 	"pmg/httpapi/body"
 	"pmg/httpapi/server"
+	"pmg/internal/httpcall"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/kannel"
 	"pmg/sms"
