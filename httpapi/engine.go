@@ -34,7 +34,7 @@ type Engine struct {
 	of  map[*connector.Connector]*server.Listener
 	out map[*connector.Connector]courier
 
-	leaving sync.WaitGroup // listeners and outbounds of connectors that were removed, what expires events, and the meter
+	leaving sync.WaitGroup // listeners and outbounds of connectors that were removed, and what expires events
 	ctx     context.Context
 	cancel  context.CancelFunc
 }
@@ -52,11 +52,9 @@ func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listeni
 	x.callers = webhook.New(g, e, events)
 	x.pulls = v1.NewPulls(e, g.Node.Clock.Now, x.ctx.Done())
 	x.api = v1.New(g, x.pulls, events)
-	status := compat.NewStatus(g, x.Addresses, x.reached)
-	x.compat = compat.New(g, x.callers, status)
+	x.compat = compat.New(g, x.callers, compat.NewStatus(g, x.Addresses, x.reached))
 	x.leaving.Go(func() { x.pulls.Keep(x.ctx) })
 	x.leaving.Go(x.keepStreams)
-	x.leaving.Go(func() { status.Keep(x.ctx) })
 	for _, c := range g.Table.Connectors() {
 		if c.Config().HasSessions() {
 			continue

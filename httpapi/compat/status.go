@@ -1,7 +1,6 @@
 package compat
 
 import (
-	"context"
 	"net/netip"
 	"strings"
 	"time"
@@ -32,7 +31,7 @@ func (h *handler) showStatus(isXML bool) {
 // A Status makes what Kannel's status shows.
 type Status struct {
 	gateway   *gateway.Gateway
-	meter     *meter
+	began     int64
 	addresses func(*connector.Connector) []netip.AddrPort
 	reached   func(*connector.Connector) int64 // since when an SMSC that is called by HTTP has been reached; 0: it is not
 }
@@ -41,12 +40,7 @@ type Status struct {
 func NewStatus(
 	g *gateway.Gateway, addresses func(*connector.Connector) []netip.AddrPort, reached func(*connector.Connector) int64,
 ) *Status {
-	return &Status{gateway: g, meter: newMeter(g.Node.Clock.Now()), addresses: addresses, reached: reached}
-}
-
-// Keep measures rates until ctx ends.
-func (v *Status) Keep(ctx context.Context) {
-	v.meter.keep(ctx, v.gateway.Node.Clock.Now, v.gateway.Table.Connectors)
+	return &Status{gateway: g, began: g.Node.Clock.Now(), addresses: addresses, reached: reached}
 }
 
 // read returns the figures of the gateway as those of a bearerbox: connectors to SMSCs are its smscs, listeners of requests
@@ -54,7 +48,7 @@ func (v *Status) Keep(ctx context.Context) {
 func (v *Status) read() *kannel.Status {
 	g, now := v.gateway, v.gateway.Node.Clock.Now()
 	s := &kannel.Status{
-		Version: kannel.Version, State: "running", Uptime: time.Duration(now - v.meter.began),
+		Version: kannel.Version, State: "running", Uptime: time.Duration(now - v.began),
 		Stored: -1, ReportsWaited: -1, // which receipts may still come is on disk, and is not counted
 	}
 	switch {
@@ -75,9 +69,9 @@ func (v *Status) read() *kannel.Status {
 		switch cfg := c.Config(); {
 		case cfg.Direction == config.Out:
 			one := v.smsc(now, c)
-			add(&s.Received, &one.Received)
-			add(&s.Sent, &one.Sent)
-			add(&s.ReportsReceived, &one.ReportsReceived)
+			s.Received.Total += one.Received.Total
+			s.Sent.Total += one.Sent.Total
+			s.ReportsReceived.Total += one.ReportsReceived.Total
 			s.Sent.Queued += one.Queued
 			if !c.Removed.Load() {
 				s.SMSCs = append(s.SMSCs, *one)
@@ -106,18 +100,9 @@ func (v *Status) smsc(now int64, c *connector.Connector) *kannel.SMSC {
 		Failed: int(c.Stats.Failed.Load()), Queued: int(c.Stats.Queued.Load()),
 	}
 	s.State, s.Online = v.stateOf(now, c)
-	total := flowOf(c)
-	s.Received.Total, s.Sent.Total, s.ReportsReceived.Total = int(total.inbound), int(total.sent), int(total.receipts)
-	for i, ago := range [...]time.Duration{time.Minute, 5 * time.Minute} {
-		before, seconds := v.meter.before(now, ago, c)
-		// two counters make it, which are not read together
-		s.Received.Rates[i] = float64(max(0, total.inbound-before.inbound)) / seconds
-		s.Sent.Rates[i] = float64(total.sent-before.sent) / seconds
-		s.ReportsReceived.Rates[i] = float64(total.receipts-before.receipts) / seconds
-	}
-	since := max(time.Duration(now-v.meter.began).Seconds(), 1)
-	for _, f := range []*kannel.Flow{&s.Received, &s.Sent, &s.ReportsReceived} {
-		f.Rates[2] = float64(f.Total) / since
+	s.Received.Total, s.Sent.Total = int(c.Stats.Messages()), int(c.Stats.Sent.Load())
+	for _, n := range c.Stats.Receipts.Counts() {
+		s.ReportsReceived.Total += int(n)
 	}
 	return s
 }
@@ -144,12 +129,4 @@ func (v *Status) stateOf(now int64, c *connector.Connector) (state string, onlin
 		return "disconnected", 0 // it connects when it has a message
 	}
 	return "connecting", 0
-}
-
-// add adds a flow to that of the whole, without what waits.
-func add(to, f *kannel.Flow) {
-	to.Total += f.Total
-	for i := range f.Rates {
-		to.Rates[i] += f.Rates[i]
-	}
 }

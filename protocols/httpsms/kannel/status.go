@@ -27,11 +27,7 @@ type Status struct {
 }
 
 // A Flow is messages of one kind in one direction.
-type Flow struct {
-	Total  int
-	Queued int
-	Rates  [3]float64 // a second: in the last minute, the last five minutes, and since the start
-}
+type Flow struct{ Total, Queued int }
 
 // A Box is a listener for clients.
 type Box struct {
@@ -68,12 +64,12 @@ func (s *Status) XML() []byte {
 	fmt.Fprintf(&b,
 		"\t<sms>\n\t\t<received><total>%d</total><queued>%d</queued></received>\n"+
 			"\t\t<sent><total>%d</total><queued>%d</queued></sent>\n\t\t<storesize>%d</storesize>\n\t\t%s\n\t\t</sms>\n",
-		s.Received.Total, s.Received.Queued, s.Sent.Total, s.Sent.Queued, s.Stored, rates("\n\t\t", &s.Received, &s.Sent))
+		s.Received.Total, s.Received.Queued, s.Sent.Total, s.Sent.Queued, s.Stored, s.rates("\n\t\t", &s.Received, &s.Sent))
 	fmt.Fprintf(&b,
 		"\t<dlr>\n\t\t<received><total>%d</total></received>\n"+
 			"\t\t<sent><total>%d</total></sent>\n\t\t%s\n\t\t<queued>%d</queued>\n"+
 			"\t\t<storage>internal</storage>\n\t</dlr>\n<boxes>",
-		s.ReportsReceived.Total, s.ReportsSent.Total, rates("\n\t\t", &s.ReportsReceived, &s.ReportsSent), s.ReportsWaited)
+		s.ReportsReceived.Total, s.ReportsSent.Total, s.rates("\n\t\t", &s.ReportsReceived, &s.ReportsSent), s.ReportsWaited)
 	for _, x := range s.Boxes {
 		fmt.Fprintf(&b,
 			"\n\t<box>\n\t\t<type>smsbox</type>\n\t\t<id>%s</id>\n\t\t<IP>%s</IP>\n"+
@@ -82,7 +78,7 @@ func (s *Status) XML() []byte {
 	}
 	fmt.Fprintf(&b, "</boxes>\n<smscs><count>%d</count>\n", len(s.SMSCs))
 	for i := range s.SMSCs {
-		s.SMSCs[i].write(&b)
+		s.writeSMSC(&b, &s.SMSCs[i])
 	}
 	b.WriteString("</smscs>\n</gateway>\n")
 	return []byte(b.String())
@@ -97,11 +93,11 @@ func (s *Status) Text() []byte {
 	)
 	fmt.Fprintf(&b,
 		"SMS: received %d (%d queued), sent %d (%d queued), store size %d\nSMS: inbound (%s) msg/sec, outbound (%s) msg/sec\n\n",
-		s.Received.Total, s.Received.Queued, s.Sent.Total, s.Sent.Queued, s.Stored, s.Received.rates(), s.Sent.rates())
+		s.Received.Total, s.Received.Queued, s.Sent.Total, s.Sent.Queued, s.Stored, s.rate(&s.Received), s.rate(&s.Sent))
 	fmt.Fprintf(&b,
 		"DLR: received %d, sent %d\nDLR: inbound (%s) msg/sec, outbound (%s) msg/sec\nDLR: %d queued, using internal "+
 			"storage\n\nBox connections:\n",
-		s.ReportsReceived.Total, s.ReportsSent.Total, s.ReportsReceived.rates(), s.ReportsSent.rates(), s.ReportsWaited)
+		s.ReportsReceived.Total, s.ReportsSent.Total, s.rate(&s.ReportsReceived), s.rate(&s.ReportsSent), s.ReportsWaited)
 	for _, x := range s.Boxes {
 		fmt.Fprintf(&b, "    smsbox:%s, IP %s (%d queued), (on-line %s) %s \n",
 			cmp.Or(x.ID, "(none)"), x.IP, x.Queued, age(x.Uptime), map[bool]string{true: "using SSL"}[x.TLS])
@@ -112,9 +108,9 @@ func (s *Status) Text() []byte {
 		fmt.Fprintf(&b,
 			"    %s[%s]    %s (%s, rcvd: sms %d (%s) / dlr %d (%s), sent: sms %d (%s) / dlr %d (%s), failed %d, queued "+
 				"%d msgs)\n",
-			x.ID, x.AdminID, x.Name, x.state(), x.Received.Total, x.Received.rates(), x.ReportsReceived.Total,
-			x.ReportsReceived.rates(),
-			x.Sent.Total, x.Sent.rates(), x.ReportsSent.Total, x.ReportsSent.rates(), x.Failed, x.Queued)
+			x.ID, x.AdminID, x.Name, x.state(), x.Received.Total, s.rate(&x.Received), x.ReportsReceived.Total,
+			s.rate(&x.ReportsReceived),
+			x.Sent.Total, s.rate(&x.Sent), x.ReportsSent.Total, s.rate(&x.ReportsSent), x.Failed, x.Queued)
 	}
 	b.WriteString("\n\n")
 	return []byte(b.String())
@@ -155,7 +151,7 @@ func (x *SMSC) state() string {
 	return x.State
 }
 
-func (x *SMSC) write(b *strings.Builder) {
+func (s *Status) writeSMSC(b *strings.Builder, x *SMSC) {
 	fmt.Fprintf(b,
 		"\t<smsc>\n\t\t<name>%s</name>\n\t\t<admin-id>%s</admin-id>\n\t\t<id>%s</id>\n\t\t<status>%s</status>\n"+
 			"\t\t<failed>%d</failed>\n\t\t<queued>%d</queued>\n",
@@ -165,19 +161,20 @@ func (x *SMSC) write(b *strings.Builder) {
 		received, sent *Flow
 	}{{"sms", &x.Received, &x.Sent}, {"dlr", &x.ReportsReceived, &x.ReportsSent}} {
 		fmt.Fprintf(b, "\t\t<%s>\n\t\t\t<received>%d</received>\n\t\t\t<sent>%d</sent>\n\t\t\t%s\n\t\t</%s>\n",
-			kind.name, kind.received.Total, kind.sent.Total, rates("\n\t\t\t", kind.received, kind.sent), kind.name)
+			kind.name, kind.received.Total, kind.sent.Total, s.rates("\n\t\t\t", kind.received, kind.sent), kind.name)
 	}
 	b.WriteString("\t</smsc>\n")
 }
 
 // rates returns the rates of both directions.
-func rates(between string, in, out *Flow) string {
-	return "<inbound>" + in.rates() + "</inbound>" + between + "<outbound>" + out.rates() + "</outbound>"
+func (s *Status) rates(between string, in, out *Flow) string {
+	return "<inbound>" + s.rate(in) + "</inbound>" + between + "<outbound>" + s.rate(out) + "</outbound>"
 }
 
-// rates returns those of one direction.
-func (f *Flow) rates() string {
-	return fmt.Sprintf("%.2f,%.2f,%.2f", f.Rates[0], f.Rates[1], f.Rates[2])
+// rate returns how many messages a second there were since the start, for the three times of which Kannel has rates.
+func (s *Status) rate(f *Flow) string {
+	r := float64(f.Total) / max(s.Uptime.Seconds(), 1)
+	return fmt.Sprintf("%.2f,%.2f,%.2f", r, r, r)
 }
 
 // age returns a time as "1d 2h 3m 4s".

@@ -127,7 +127,7 @@ func TestStatusText(t *testing.T) {
 // Each figure has its place.
 func TestStatusFigures(t *testing.T) {
 	t.Parallel()
-	flow := func(n int) Flow { return Flow{n, n + 1, [3]float64{float64(n), 0.5, 0.125}} }
+	flow := func(n int) Flow { return Flow{n * 93784, n + 1} }
 	s := Status{Version: "a<b", State: "isolated", Uptime: 93784 * time.Second, Received: flow(10), Sent: flow(20), Stored: 30, ReportsReceived: flow(40), ReportsSent: flow(50), ReportsWaited: 60,
 		Boxes: []Box{{ID: "http", IP: "::", Queued: 70, TLS: true}}, SMSCs: []SMSC{{Name: "a&b", Online: 80 * time.Second, Failed: 81, Queued: 82, Received: flow(90), Sent: flow(100), ReportsReceived: flow(110), ReportsSent: flow(120)}, {ID: "two", State: "dead"}}}
 	type rates struct {
@@ -160,10 +160,10 @@ func TestStatusFigures(t *testing.T) {
 	if err := xml.Unmarshal(s.XML(), &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Version != "a<b\n" || r.Status != "isolated, uptime 1d 2h 3m 4s" || r.Total[0] != 10 || r.Queued[0] != 21 || r.Store != 30 || r.Inbound != "10.00,0.50,0.12" || r.Reports[0] != 50 || r.Waited != 60 || r.TLS != "yes" || r.Count != 2 {
+	if r.Version != "a<b\n" || r.Status != "isolated, uptime 1d 2h 3m 4s" || r.Total[0] != 10*93784 || r.Queued[0] != 21 || r.Store != 30 || r.Inbound != "10.00,10.00,10.00" || r.Reports[0] != 50*93784 || r.Waited != 60 || r.TLS != "yes" || r.Count != 2 {
 		t.Errorf("%+v", r)
 	}
-	if x := r.SMSCs[0]; x.Name != "a&b" || x.Status != "online 80s" || x.Failed != 81 || x.Queued != 82 || x.SMS != (rates{90, 100, "90.00,0.50,0.12", "100.00,0.50,0.12"}) || x.Reports != (rates{110, 120, "110.00,0.50,0.12", "120.00,0.50,0.12"}) {
+	if x := r.SMSCs[0]; x.Name != "a&b" || x.Status != "online 80s" || x.Failed != 81 || x.Queued != 82 || x.SMS != (rates{90 * 93784, 100 * 93784, "90.00,90.00,90.00", "100.00,100.00,100.00"}) || x.Reports != (rates{110 * 93784, 120 * 93784, "110.00,110.00,110.00", "120.00,120.00,120.00"}) {
 		t.Errorf("%+v", x)
 	}
 	if r.SMSCs[1].Status != "dead" {
