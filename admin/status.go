@@ -254,7 +254,7 @@ func (v *view) status(withSessions bool) *Status {
 	now, counted := time.Now(), v.engine.Counters()
 	stages := counted.Stages
 	s := &Status{
-		Version: v.version, Architecture: v.gateway.Node.Config().Architecture,
+		Version: v.version, Architecture: "pipeline",
 		Started: v.started, Time: now, NotReady: v.gateway.NotReady(v.engine), down: v.gateway.Problems(),
 		Recovering: !v.gateway.Keeper.Recovered(),
 		Unrouted:   v.gateway.Intake.Unrouted(),

@@ -17,8 +17,6 @@ import (
 
 // The words of options that allow a fixed set of words.
 const (
-	Pipeline = "pipeline" // architecture
-
 	In  = "in" // direction: we listen
 	Out = "out"
 
@@ -48,20 +46,19 @@ const (
 
 // Config is the whole configuration, with every default filled in.
 type Config struct {
-	Architecture string      `yaml:"architecture" default:"pipeline" enum:"pipeline" live:"no" doc:"How the gateway moves messages. There is only the pipeline: twelve stages, whatever the number of connections."`
-	User         string      `yaml:"user" live:"no" doc:"The user, or user:group, that a gateway started as root changes to once it listens, so its connectors may have ports below 1024. The user must be able to read this file and those that it names, and to write to the directories."`
-	Log          Log         `yaml:"log" live:"no" doc:"The gateway's own log, on standard output."`
-	PDULog       PDULog      `yaml:"pdulog" live:"no" doc:"The log of every PDU, one text file per connector."`
-	Events       Events      `yaml:"events" live:"no" doc:"How each message has ended: what billing reads."`
-	Telemetry    Telemetry   `yaml:"telemetry" live:"no" doc:"Traces of some messages, for a collector of OpenTelemetry."`
-	Store        Store       `yaml:"store" live:"no" doc:"Where accepted messages wait."`
-	Admin        Admin       `yaml:"admin" live:"no" doc:"The HTTP listener for operators: /metrics, /healthz and /readyz."`
-	Limits       Limits      `yaml:"limits" live:"no" doc:"Bounds on memory and time, so that no peer can exhaust the gateway."`
-	Receipts     Receipts    `yaml:"receipts" live:"yes" doc:"Delivery receipts: how long the gateway knows what they belong to, and how long they wait for a client."`
-	Accounts     []Account   `yaml:"accounts" live:"yes" doc:"The clients that may log in to the in connectors."`
-	Connectors   []Connector `yaml:"connectors" live:"yes" doc:"The pools of sessions: in connectors listen for clients, out connectors log in to SMSCs."`
-	Routes       []Route     `yaml:"routes" live:"yes" doc:"Where messages go. The first route that matches wins; no_route says what happens to a message that none matches."`
-	NoRoute      string      `yaml:"no_route" default:"refuse" enum:"refuse|park" live:"yes" doc:"What happens to a message that no route leads anywhere: refuse answers it so, park accepts it and puts it aside until an operator decides with pmg queue."`
+	User       string      `yaml:"user" live:"no" doc:"The user, or user:group, that a gateway started as root changes to once it listens, so its connectors may have ports below 1024. The user must be able to read this file and those that it names, and to write to the directories."`
+	Log        Log         `yaml:"log" live:"no" doc:"The gateway's own log, on standard output."`
+	PDULog     PDULog      `yaml:"pdulog" live:"no" doc:"The log of every PDU, one text file per connector."`
+	Events     Events      `yaml:"events" live:"no" doc:"How each message has ended: what billing reads."`
+	Telemetry  Telemetry   `yaml:"telemetry" live:"no" doc:"Traces of some messages, for a collector of OpenTelemetry."`
+	Store      Store       `yaml:"store" live:"no" doc:"Where accepted messages wait."`
+	Admin      Admin       `yaml:"admin" live:"no" doc:"The HTTP listener for operators: /metrics, /healthz and /readyz."`
+	Limits     Limits      `yaml:"limits" live:"no" doc:"Bounds on memory and time, so that no peer can exhaust the gateway."`
+	Receipts   Receipts    `yaml:"receipts" live:"yes" doc:"Delivery receipts: how long the gateway knows what they belong to, and how long they wait for a client."`
+	Accounts   []Account   `yaml:"accounts" live:"yes" doc:"The clients that may log in to the in connectors."`
+	Connectors []Connector `yaml:"connectors" live:"yes" doc:"The pools of sessions: in connectors listen for clients, out connectors log in to SMSCs."`
+	Routes     []Route     `yaml:"routes" live:"yes" doc:"Where messages go. The first route that matches wins; no_route says what happens to a message that none matches."`
+	NoRoute    string      `yaml:"no_route" default:"refuse" enum:"refuse|park" live:"yes" doc:"What happens to a message that no route leads anywhere: refuse answers it so, park accepts it and puts it aside until an operator decides with pmg queue."`
 
 	routeLines []int    // where the routes stand in the file; 0: not known
 	exposed    []string // files

@@ -27,7 +27,6 @@ func mustParse(t *testing.T, text string) *Config {
 
 // The example of the design: every option that is not given has a default.
 const contract = `
-architecture: pipeline
 log: {level: info}
 pdulog: {dir: pdulog, enabled: true}
 store: {engine: pebble, dir: data}
@@ -66,7 +65,7 @@ func TestContract(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	c := Default()
-	if c.Architecture != Pipeline || c.PDULog.MaxSize != 100<<20 || c.PDULog.RotateEvery != 24*time.Hour || c.Limits.MaxJobs != 100000 {
+	if c.PDULog.MaxSize != 100<<20 || c.PDULog.RotateEvery != 24*time.Hour || c.Limits.MaxJobs != 100000 {
 		t.Errorf("defaults are\n%s", Show(c))
 	}
 	if empty := mustParse(t, "connectors: []\n"); !reflect.DeepEqual(empty, c) {

@@ -57,7 +57,7 @@ func TestConfigCommand(t *testing.T) {
 	want("good again", "can be used", "check", "-c", file)
 
 	want("explained", "Requests sent and not yet answered", "describe", "connectors[].window")
-	want("all explained", "architecture", "describe")
+	want("all explained", "pdulog", "describe")
 	want("nothing to explain", "cannot find option", "describe", "nonsense")
 }
 

@@ -99,8 +99,7 @@ func serve(cfg *config.Config, file string, allow bool) error {
 	s.allow = allow
 	s.manager = notify.New(os.Getenv, os.Getpid())
 	debug.SetMemoryLimit(cfg.Limits.MemoryLimit())
-	log.Info().Str("architecture", cfg.Architecture).Str("version", version).Str("config", file).Int("pid", os.Getpid()).
-		Msg("serving")
+	log.Info().Str("version", version).Str("config", file).Int("pid", os.Getpid()).Msg("serving")
 	defer log.Info().Msg("stopped")
 	watched, unwatch := context.WithCancel(context.Background())
 	defer unwatch()

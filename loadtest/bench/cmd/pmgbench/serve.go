@@ -61,7 +61,6 @@ func serve(cmd *cobra.Command, architecture, file string) error {
 	for _, warning := range warnings {
 		fmt.Fprintln(cmd.ErrOrStderr(), "warning:", warning)
 	}
-	cfg.Architecture = architecture // which the status names
 	ctx, stop := console.Interruptible(cmd.Context())
 	defer stop()
 	return run(ctx, cfg, start, cmd.OutOrStdout())
