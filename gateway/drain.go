@@ -26,7 +26,7 @@ func (g *Gateway) DrainSessions(ctx context.Context, unlisten, barrier, logout f
 	g.Node.Drain()
 	unlisten()
 	barrier()
-	g.Intake.EndJoining(math.MaxInt64)
+	g.Intake.Joiner.End(math.MaxInt64)
 	waitFor(ctx, g.mayLogOut)
 	store, cancelStore := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancelStore()

@@ -78,7 +78,7 @@ func New(
 	g.Convert = convert.New(shared, g.Table)
 	g.Receipts = receipts.New(shared, g.Keeper, g.Table)
 	g.Settler = settle.New(shared, g.Keeper, g.Table, g.Convert, g.Receipts)
-	g.Intake = intake.New(shared, g.Keeper, g.Table, g.Convert, g.Receipts, g.Settler)
+	g.Intake = intake.New(shared, g.Keeper, g.Table, g.Convert, g.Receipts, &g.Settler.Events)
 	g.Operate = operate.New(shared, g.Keeper, g.Table, g.Receipts, g.Settler, g.Intake)
 	g.Sessions = session.New(shared, g.Keeper, g.Table, g.Logins, g.Convert, g.Receipts, g.Intake, g.Operate)
 	g.Requests = request.New(shared, g.Keeper, g.Table, g.Intake, g.Receipts)

@@ -11,7 +11,7 @@ func (g *Gateway) SeeClock(now int64) {
 		g.Receipts.LookAfter(now)
 		g.Settler.Dead.LookAfter()
 	})
-	g.Intake.EndJoining(now)
+	g.Intake.Joiner.End(now)
 	g.lookAtFiles(now)
 	g.Node.LogLimits.SumUp(&g.Node.Log, now-node.SampleTime)
 }

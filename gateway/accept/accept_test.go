@@ -126,7 +126,7 @@ func newRig(t *testing.T, durable bool) *rig {
 		g.Keeper.Open(d, func(store.Position, error) {})
 	}
 	c, r := convert.New(g.Node, g.Table), receipts.New(g.Node, g.Keeper, g.Table)
-	i := intake.New(g.Node, g.Keeper, g.Table, c, r, settle.New(g.Node, g.Keeper, g.Table, c, r))
+	i := intake.New(g.Node, g.Keeper, g.Table, c, r, &settle.New(g.Node, g.Keeper, g.Table, c, r).Events)
 	x := &executor{answers: map[string]Outcome{}}
 	a := New(g.Keeper, i, r, 1, x)
 	m := &matcher{}

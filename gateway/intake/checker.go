@@ -18,16 +18,18 @@ type Checker struct {
 	table    *route.Table
 	convert  *convert.Converter
 	receipts *receipts.Matcher
-	settler  *settle.Settler
 
 	Steps    []Step // Steps, unless a test adds one, or pmg explain notes what each does
+	Joiner   Joiner
 	unrouted atomic.Int64
-	joining  joining
 }
 
 // New makes the checker of a gateway.
-func New(n *node.Node, k *keep.Keeper, t *route.Table, c *convert.Converter, r *receipts.Matcher, s *settle.Settler) *Checker {
-	return &Checker{node: n, keep: k, table: t, convert: c, receipts: r, settler: s, Steps: Steps()}
+func New(n *node.Node, k *keep.Keeper, t *route.Table, c *convert.Converter, r *receipts.Matcher, e *settle.EventLog) *Checker {
+	return &Checker{
+		node: n, keep: k, table: t, convert: c, receipts: r, Steps: Steps(),
+		Joiner: Joiner{node: n, keep: k, table: t, convert: c, events: e},
+	}
 }
 
 // Unrouted returns how many messages had no route.

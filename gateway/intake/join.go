@@ -7,13 +7,17 @@ import (
 
 	"pmg/connector"
 	"pmg/events"
+	"pmg/gateway/convert"
 	"pmg/gateway/keep"
+	"pmg/gateway/node"
+	"pmg/gateway/route"
+	"pmg/gateway/settle"
 	"pmg/sms"
 	"pmg/sms/userdata"
 	"pmg/store"
 )
 
-// joining keeps the parts of long messages for lanes whose peers want whole messages. The
+// A Joiner keeps the parts of long messages for lanes whose peers want whole messages. The
 // parts were stored and answered before, each as the message that it is, and hold their
 // places in the lane:
 //
@@ -22,45 +26,50 @@ import (
 //
 // After a restart the parts that the store has are sent as they came. It is safe for
 // concurrent use.
-type joining struct {
+type Joiner struct {
+	node    *node.Node
+	keep    *keep.Keeper
+	table   *route.Table
+	convert *convert.Converter
+	events  *settle.EventLog
+
 	mu     sync.Mutex
 	joiner *userdata.Joiner[keep.Accepted] // nil: there was no part yet
 }
 
 // Join takes a message that is a part of a long one, if its lane is to have that whole. It
 // reports false for any other message, which goes to its lane.
-func (d *Checker) Join(now int64, a keep.Accepted) bool {
+func (j *Joiner) Join(now int64, a keep.Accepted) bool {
 	m := a.Message
-	if m.Kind == sms.Receipt || m.Parts > 1 || m.Offset != 0 || m.Flags&sms.Scheduled != 0 || d.node.Draining() {
+	if m.Kind == sms.Receipt || m.Parts > 1 || m.Offset != 0 || m.Flags&sms.Scheduled != 0 || j.node.Draining() {
 		return false
 	}
-	p, text, ok := d.table.PartOf(m)
+	p, text, ok := j.table.PartOf(m)
 	if !ok {
 		return false
 	}
 	from := userdata.Source{Account: joinedBy(a.Share), From: m.Source(), To: m.Dest()}
-	j := &d.joining
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.joiner == nil {
-		limits := d.node.Config().Limits
+		limits := j.node.Config().Limits
 		room := int(limits.MemoryLimit() / 16)
 		j.joiner = userdata.NewJoiner[keep.Accepted](
 			userdata.Limits{Octets: room, Account: room / 4, Timeout: int64(limits.JoinTimeout)},
 		)
 	}
-	d.giveUp(j, now)
+	j.giveUp(now)
 	outcome, values := j.joiner.Add(now, from, p, text, a, int(m.Size()))
 	switch outcome {
 	case userdata.Doubled: // its text leaves with that of the first one
 		if m.Notify != 0 {
 			return false
 		}
-		d.endJoined(now, nil, []keep.Accepted{a})
+		j.endJoined(now, nil, []keep.Accepted{a})
 	case userdata.Complete:
-		d.joinAll(now, values)
+		j.joinAll(now, values)
 	case userdata.Replaced:
-		d.sendParts(values)
+		j.sendParts(values)
 	case userdata.Full, userdata.Invalid:
 		return false
 	}
@@ -76,7 +85,7 @@ func joinedBy(s *connector.Share) string {
 
 // joinAll gives a lane the message that parts make together. If they do not fit together,
 // they are sent as they came.
-func (d *Checker) joinAll(now int64, parts []keep.Accepted) {
+func (j *Joiner) joinAll(now int64, parts []keep.Accepted) {
 	at := leading(parts)
 	whole := parts[at]
 	m := whole.Message
@@ -89,20 +98,20 @@ func (d *Checker) joinAll(now int64, parts []keep.Accepted) {
 		}
 	}
 	before := m.Size()
-	if !d.convert.Join(messages, m) {
-		d.sendParts(parts)
+	if !j.convert.Join(messages, m) {
+		j.sendParts(parts)
 		return
 	}
 	if expires != math.MaxInt64 {
 		m.Expires = expires
 	}
-	if namer := d.table.PartNamer(m); namer != nil {
+	if namer := j.table.PartNamer(m); namer != nil {
 		namer.SetPart(m, userdata.Part{})
 	}
 	wish(m, messages)
 	whole.Share.Use(m.Size() - before)
 	others := make([]keep.Accepted, 0, len(parts)-1)
-	d.endJoined(now, &whole, append(append(others, parts[:at]...), parts[at+1:]...))
+	j.endJoined(now, &whole, append(append(others, parts[:at]...), parts[at+1:]...))
 }
 
 // leading returns the part whose id the whole message has: the first that asks for a receipt,
@@ -113,31 +122,31 @@ func leading(parts []keep.Accepted) int {
 
 // endJoined ends parts that are joined, and, in the same commit, stores the whole message,
 // which then goes to its lane. whole is nil for a part that came twice.
-func (d *Checker) endJoined(now int64, whole *keep.Accepted, parts []keep.Accepted) {
-	durable := d.keep.Durable()
+func (j *Joiner) endJoined(now int64, whole *keep.Accepted, parts []keep.Accepted) {
+	durable := j.keep.Durable()
 	var o keep.Own
 	if whole != nil {
 		o = keep.Own{Share: whole.Share, Message: whole.Message, Placed: true}
 	}
-	if durable || d.settler.Events.Writer != nil {
-		written := d.keep.Journal.Write(func(b *store.Batch) { d.addJoined(b, now, whole, parts) })
+	if durable || j.events.Writer != nil {
+		written := j.keep.Journal.Write(func(b *store.Batch) { j.addJoined(b, now, whole, parts) })
 		if durable {
 			o.After = written
 		}
-		d.keep.Journal.Commit()
+		j.keep.Journal.Commit()
 	}
 	for _, p := range parts {
 		p.Share.Leave(p.Message)
 		p.Message.Release()
 	}
 	if whole != nil {
-		d.keep.Outgoing.Give(o)
+		j.keep.Outgoing.Give(o)
 	}
 }
 
 // addJoined ends parts, and stores the whole message in the place of the one whose record it takes.
-func (d *Checker) addJoined(b *store.Batch, now int64, whole *keep.Accepted, parts []keep.Accepted) {
-	durable, ahead := d.keep.Durable(), d.node.Clock.Ahead()
+func (j *Joiner) addJoined(b *store.Batch, now int64, whole *keep.Accepted, parts []keep.Accepted) {
+	durable, ahead := j.keep.Durable(), j.node.Clock.Ahead()
 	if durable && whole != nil {
 		b.ReplaceOwn(whole.Message, keep.LaneName(whole.Share.Lane))
 	}
@@ -146,38 +155,37 @@ func (d *Checker) addJoined(b *store.Batch, now int64, whole *keep.Accepted, par
 		if durable {
 			b.Delete(p.Message.ID, store.RecordSize(p.Message, lane))
 		}
-		if d.settler.Events.Writer != nil {
+		if j.events.Writer != nil {
 			e := keep.Ending{State: events.Joined, Lane: lane, Answer: sms.Answer{At: now}}
-			d.settler.Events.Note(b, p.Message, &e, ahead)
+			j.events.Note(b, p.Message, &e, ahead)
 		}
 	}
 }
 
 // sendParts gives lanes parts as they came.
-func (d *Checker) sendParts(parts []keep.Accepted) {
+func (j *Joiner) sendParts(parts []keep.Accepted) {
 	for _, p := range parts {
-		d.keep.Outgoing.Give(keep.Own{Share: p.Share, Message: p.Message, Placed: true})
+		j.keep.Outgoing.Give(keep.Own{Share: p.Share, Message: p.Message, Placed: true})
 	}
 }
 
 // giveUp sends the parts of messages whose time is over as they came.
-func (d *Checker) giveUp(j *joining, now int64) {
+func (j *Joiner) giveUp(now int64) {
 	for parts, ok := j.joiner.Expire(now); ok; parts, ok = j.joiner.Expire(now) {
-		d.sendParts(parts)
+		j.sendParts(parts)
 	}
 }
 
-// EndJoining sends the parts whose time is over as they came, and all parts while the
+// End sends the parts whose time is over as they came, and all parts while the
 // gateway is stopping.
-func (d *Checker) EndJoining(now int64) {
-	j := &d.joining
+func (j *Joiner) End(now int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if d.node.Draining() {
+	if j.node.Draining() {
 		now = math.MaxInt64
 	}
 	if j.joiner != nil {
-		d.giveUp(j, now)
+		j.giveUp(now)
 	}
 }
 

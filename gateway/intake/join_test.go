@@ -44,7 +44,7 @@ func (r *joinRig) part(now int64, ref, total, number byte, text string, change .
 	}
 	roomtest.Occupy(r.share, 1)
 	r.node.Memory.Add(m.Size())
-	return r.Join(now, keep.Accepted{Message: m, Share: r.share})
+	return r.Joiner.Join(now, keep.Accepted{Message: m, Share: r.share})
 }
 
 // out returns what goes to the lane, and the counts must be those of that and of what waits.
@@ -110,12 +110,12 @@ func TestJoin(t *testing.T) {
 	r.wantOut(0, `5 "ab"`)
 	// A part is missing, then it comes too late.
 	keep(r.part(now, 2, 2, 1, "a"))
-	r.EndJoining(now + 29*second)
+	r.Joiner.End(now + 29*second)
 	r.wantOut(1)
-	r.EndJoining(now + 30*second)
+	r.Joiner.End(now + 30*second)
 	r.wantOut(0, `7 "\x05\x00\x03\x02\x02\x01a"`)
 	keep(r.part(now+30*second, 2, 2, 2, "b"))
-	r.EndJoining(now + 60*second)
+	r.Joiner.End(now + 60*second)
 	r.wantOut(0, `8 "\x05\x00\x03\x02\x02\x02b"`)
 	// Another text with the same reference, and other totals.
 	keep(r.part(now+60*second, 3, 2, 1, "a"))
@@ -131,7 +131,7 @@ func TestJoin(t *testing.T) {
 	}
 	roomtest.Occupy(r.share, -1)
 	r.node.Memory.Add(-(&sms.Message{}).Size())
-	r.EndJoining(now + 61*second)
+	r.Joiner.End(now + 61*second)
 	r.wantOut(0, `11 "\x05\x00\x03\x03\x03\x02b"`)
 }
 
@@ -300,8 +300,8 @@ func TestJoinBySAR(t *testing.T) {
 func TestJoinedEvents(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	d := newDesk(t, roomtest.Operator("long_messages: join")+fmt.Sprintf("events: {dir: %q}\n", dir))
-	if err := d.settler.OpenEvents(); err != nil {
+	d, settler := deskAndSettler(roomtest.New(t, roomtest.Operator("long_messages: join")+fmt.Sprintf("events: {dir: %q}\n", dir)))
+	if err := settler.OpenEvents(); err != nil {
 		t.Fatal(err)
 	}
 	r := &joinRig{Checker: d, t: t, share: shareOf(d, "client")}
@@ -311,7 +311,7 @@ func TestJoinedEvents(t *testing.T) {
 	if err := d.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.settler.CloseEvents(); err != nil {
+	if err := settler.CloseEvents(); err != nil {
 		t.Fatal(err)
 	}
 	var lines []string

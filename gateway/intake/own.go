@@ -43,7 +43,7 @@ func (i *Intake) Leaves(now int64, a keep.Accepted) bool {
 	}
 	if a.Share.Lane.Home().Form().Long == fit.Join {
 		i.Flush() // because the lane may get the whole message before this batch ends
-		return !i.checker.Join(now, a)
+		return !i.checker.Joiner.Join(now, a)
 	}
 	return true
 }

@@ -23,8 +23,15 @@ func newDesk(t *testing.T, yaml string) *Checker {
 
 // deskOn makes a Checker on what all rooms share.
 func deskOn(g *roomtest.Ground) *Checker {
+	d, _ := deskAndSettler(g)
+	return d
+}
+
+// deskAndSettler makes the settler, too, whose events a Checker writes.
+func deskAndSettler(g *roomtest.Ground) (*Checker, *settle.Settler) {
 	c, r := convert.New(g.Node, g.Table), receipts.New(g.Node, g.Keeper, g.Table)
-	return New(g.Node, g.Keeper, g.Table, c, r, settle.New(g.Node, g.Keeper, g.Table, c, r))
+	s := settle.New(g.Node, g.Keeper, g.Table, c, r)
+	return New(g.Node, g.Keeper, g.Table, c, r, &s.Events), s
 }
 
 // shareOf returns an account's share of the operator's lane.

@@ -109,7 +109,7 @@ func newRigOn(t *testing.T, s store.Store, ahead int64) *rig {
 	r := &rig{t: t, disk: &disk{Store: s}}
 	ground.Keeper.Open(r.disk, func(store.Position, error) {})
 	ground.Keeper.SetRecovered()
-	r.Operations = New(n, k, table, receipts, settler, intake.New(n, k, table, c, receipts, settler))
+	r.Operations = New(n, k, table, receipts, settler, intake.New(n, k, table, c, receipts, &settler.Events))
 	r.SetDo(r.do)
 	r.share = table.Share(table.LaneOf(table.Connector("operator")), n.Origins.Of("client", "clients"))
 	return r

@@ -33,7 +33,7 @@ func newRig(t *testing.T) *rig {
 	n, k, table := ground.Node, ground.Keeper, ground.Table
 	c, r := convert.New(n, table), receipts.New(n, k, table)
 	g := &rig{disk: roomtest.NewDisk(), given: make(chan int, 100)}
-	g.Requests = New(n, k, table, intake.New(n, k, table, c, r, settle.New(n, k, table, c, r)), r)
+	g.Requests = New(n, k, table, intake.New(n, k, table, c, r, &settle.New(n, k, table, c, r).Events), r)
 	g.disk.Store = store.NewMemory()
 	k.Open(g.disk, g.Committed)
 	g.SetDo(func(l *connector.Lane, f func(int64)) bool {
