@@ -51,7 +51,6 @@ func ownMethods() size {
 		"protocols/smpp.PDU":       {43, "a PDU: one accessor for each field that others ask for"},
 		"gateway/receipts.Matcher": {44, cut},
 		"gateway/keep.Keeper":      {43, cut},
-		"gateway/intake.Checker":   {41, cut},
 	}}
 }
 
