@@ -3,6 +3,7 @@ package body
 import (
 	"errors"
 	"io"
+	"runtime"
 	"sync"
 
 	"pmg/connector"
@@ -12,6 +13,7 @@ import (
 const (
 	most  = 256 << 20 // octets of all of them, and half of those that messages may have: a quarter of limits.memory
 	small = 64 << 10  // octets that each may have: the number of connections bounds how many these are
+	large = 1 << 20   // octets from which on bodies take turns to be parsed
 )
 
 // Errors of bodies that were not read.
@@ -22,7 +24,8 @@ var (
 
 // A Room bounds the octets of bodies. It is safe for concurrent use.
 type Room struct {
-	memory *connector.Memory
+	memory  *connector.Memory
+	parsing chan struct{} // a place for each large body that is parsed: half of the processors are left to others
 
 	mu   sync.Mutex
 	used int64
@@ -30,7 +33,10 @@ type Room struct {
 }
 
 // NewRoom returns a room whose octets are counted in memory.
-func NewRoom(memory *connector.Memory) *Room { return &Room{memory: memory, by: map[string]int64{}} }
+func NewRoom(memory *connector.Memory) *Room {
+	places := max(1, runtime.GOMAXPROCS(0)/2)
+	return &Room{memory: memory, parsing: make(chan struct{}, places), by: map[string]int64{}}
+}
 
 // A Claim is what a request takes of a room. It is not safe for concurrent use.
 type Claim struct {
@@ -77,6 +83,23 @@ func (c *Claim) Release() {
 	}
 	r.memory.Add(-c.octets)
 	c.octets = 0
+}
+
+// Parse runs work on the body that was read, or on a part of it. Large bodies take turns, so that many of them do not delay
+// small requests. It reports false, without a run, if gone is closed before its turn.
+func (c *Claim) Parse(gone <-chan struct{}, work func()) bool {
+	if c.octets < large {
+		work()
+		return true
+	}
+	select {
+	case c.room.parsing <- struct{}{}:
+	case <-gone:
+		return false
+	}
+	defer func() { <-c.room.parsing }()
+	work()
+	return true
 }
 
 // Read reads a body to its end, which may have most octets at most. declared is how many its client says that it has, -1 if

@@ -93,3 +93,34 @@ func TestRoomIsBounded(t *testing.T) {
 		t.Errorf("a large body is read although the memory is full: %v", err)
 	}
 }
+
+// Large bodies take turns to be parsed; small ones do not wait, and nor does one whose client has hung up.
+func TestParse(t *testing.T) {
+	r, _ := newTestRoom(1 << 30)
+	read := func(n int64) *Claim {
+		c := r.Claim("shop")
+		if !c.Take(n) {
+			t.Fatalf("there is no room for %d octets", n)
+		}
+		return c
+	}
+	for range cap(r.parsing) {
+		r.parsing <- struct{}{} // all are taken
+	}
+	ran := 0
+	if !read(large-1).Parse(nil, func() { ran++ }) || ran != 1 {
+		t.Error("a small body waits for large ones")
+	}
+	gone := make(chan struct{})
+	close(gone)
+	if read(large).Parse(gone, func() { ran++ }) || ran != 1 {
+		t.Error("a large body has no place, and is parsed though its client is gone")
+	}
+	<-r.parsing
+	if !read(large).Parse(nil, func() { ran += len(r.parsing) }) || ran != 1+cap(r.parsing) {
+		t.Errorf("a large body is parsed with %d places taken, want all %d", ran-1, cap(r.parsing))
+	}
+	if len(r.parsing) != cap(r.parsing)-1 {
+		t.Error("a body keeps its place behind its parsing")
+	}
+}

@@ -167,6 +167,10 @@ func (x *Exchange) ReadBody(most int64, account string) ([]byte, error) {
 	return b, err
 }
 
+// Parse runs work on the body that ReadBody has returned. Large bodies take turns; it reports false, without a run, if the
+// client hangs up before.
+func (x *Exchange) Parse(work func()) bool { return x.claim.Parse(x.Request.Context().Done(), work) }
+
 // LargestBody returns how many octets a body may have that may have most by its kind.
 func (x *Exchange) LargestBody(most int64) int64 { return x.bodies.Largest(most) }
 

@@ -206,12 +206,20 @@ func (h *handler) postBatch() {
 	if !ok {
 		return
 	}
-	batch, p := own.ReadBatch(body, maxBatch)
+	key, p := h.onceKey(&own.Message{})
 	if p != nil {
 		h.problem(p)
 		return
 	}
-	key, p := h.onceKey(&own.Message{})
+	var batch *own.Batch
+	var hash [sha256.Size]byte
+	if !h.x.Parse(func() {
+		if batch, p = own.ReadBatch(body, maxBatch); p == nil && key != "" {
+			hash = sha256.Sum256(body)
+		}
+	}) {
+		panic(http.ErrAbortHandler) // nobody reads an answer
+	}
 	if p != nil {
 		h.problem(p)
 		return
@@ -221,7 +229,7 @@ func (h *handler) postBatch() {
 	if key == "" {
 		h.api.gateway.Requests.SubmitAll(h.x.Request.Context(), h.x.Source(), work)
 	} else {
-		repeated, err := h.api.gateway.Requests.SubmitOnce(h.x.Request.Context(), h.x.Source(), key, sha256.Sum256(body), work)
+		repeated, err := h.api.gateway.Requests.SubmitOnce(h.x.Request.Context(), h.x.Source(), key, hash, work)
 		if err != nil {
 			h.problem(refusal(&request.Result{Err: err}))
 			return
@@ -247,7 +255,11 @@ type carried struct {
 
 // item reads message i when it is its turn.
 func (c *carried) item(i int) (request.Item, bool) {
-	read, l := c.batch.Item(i, c.h.now()), &c.lines[i]
+	var read own.Item
+	if !c.h.x.Parse(func() { read = c.batch.Item(i, c.h.now()) }) {
+		read.Problem = own.NewProblem("unavailable", "the client has hung up")
+	}
+	l := &c.lines[i]
 	l.message, l.problem = read.Message, read.Problem
 	item, ok := c.h.item(l, read.Body)
 	if !ok {
