@@ -32,7 +32,7 @@ import (
 
 const (
 	accountPassword = "hush4you"
-	centrePassword  = "centre42"
+	smscPassword    = "smsc42"
 )
 
 const clientsOnly = `
@@ -44,7 +44,7 @@ connectors:
 `
 
 const wholeConfig = clientsOnly + `
-  - {name: operator, direction: out, address: %q, instances: 2, system_id: pmg, password: ` + centrePassword + `, reconnect_delay: 10ms, receipt_ids: decimal}
+  - {name: operator, direction: out, address: %q, instances: 2, system_id: pmg, password: ` + smscPassword + `, reconnect_delay: 10ms, receipt_ids: decimal}
 routes:
   - {to: operator}
 `
@@ -233,7 +233,7 @@ func TestNoSocket(t *testing.T) {
 
 func startSink(t *testing.T) *loadtest.Sink {
 	t.Helper()
-	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Password: centrePassword})
+	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Password: smscPassword})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,7 +339,7 @@ func TestNoSecrets(t *testing.T) {
 	r := start(t, parse(t, wholeConfig, t.TempDir(), sink.Addr()), true)
 	r.await("/readyz", 200, "ok\n")
 	for _, path := range []string{"/metrics", "/admin/v1/status?sessions=1", "/readyz", "/healthz", "/debug/pprof/", "/debug/pprof/cmdline"} {
-		if _, body := r.get(path); strings.Contains(body, accountPassword) || strings.Contains(body, centrePassword) {
+		if _, body := r.get(path); strings.Contains(body, accountPassword) || strings.Contains(body, smscPassword) {
 			t.Errorf("%s shows a password", path)
 		}
 	}

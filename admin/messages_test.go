@@ -186,7 +186,7 @@ func TestSearchBounds(t *testing.T) {
 // then what became of it and of its receipt.
 func TestMessageIsFound(t *testing.T) {
 	t.Parallel()
-	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Password: centrePassword, Receipts: true})
+	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Password: smscPassword, Receipts: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +253,7 @@ func TestMessageIsFound(t *testing.T) {
 // replies are texts.
 func TestReceiptWaits(t *testing.T) {
 	t.Parallel()
-	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Password: centrePassword, Receipts: true})
+	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Password: smscPassword, Receipts: true})
 	if err != nil {
 		t.Fatal(err)
 	}

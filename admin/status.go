@@ -77,7 +77,7 @@ const (
 	NotKnown = "not known yet" // it is not certain how they are
 )
 
-func operators(forms []receipts.CentreForm) (all []Operator) {
+func operators(forms []receipts.IDForm) (all []Operator) {
 	for _, f := range forms {
 		all = append(all, Operator{f.Operator, cmp.Or(f.Form, NotKnown)})
 	}

@@ -24,7 +24,7 @@ accounts:
   - {system_id: quiet, password: secret99, bind: [receiver]}
 connectors:
   - {name: clients, direction: in, address: "127.0.0.1:0"}
-  - {name: operator, direction: out, address: %q, system_id: pmg, password: ` + centrePassword + `, long_messages: split8}
+  - {name: operator, direction: out, address: %q, system_id: pmg, password: ` + smscPassword + `, long_messages: split8}
 routes: [{destination: 46, to: operator}]
 `
 

@@ -31,7 +31,7 @@ func (d *decoder) addresses(c *Config) {
 	}
 	for i := range c.Connectors {
 		cc := &c.Connectors[i]
-		if len(cc.AllAddresses()) == 0 && !cc.IsCentre() && !cc.IsTest() {
+		if len(cc.AllAddresses()) == 0 && !cc.IsHTTPSMSC() && !cc.IsTest() {
 			what := "address"
 			if cc.Direction == Out {
 				what = "address or listen"

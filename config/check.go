@@ -211,8 +211,8 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 	if o.Protocols != nil && !slices.Contains(o.Protocols, c.Protocol) {
 		d.problem(path+".protocol", "must be %s, not %q", oneOf(o.Protocols), c.Protocol)
 	}
-	if c.IsCentre() {
-		checkCentre(d, c, path)
+	if c.IsHTTPSMSC() {
+		checkSMSC(d, c, path)
 	}
 	if c.IsTest() {
 		checkTest(d, c, path)

@@ -210,7 +210,7 @@ func (d *decoder) direction(c *Connector, path string, given map[string]bool) {
 			d.warn(join(path, keyOf(f)), "has no effect on a connector with direction: %s", c.Direction)
 		}
 	}
-	completeCentre(c, given)
+	completeSMSC(c, given)
 	if static := c.IsStatic(); c.Direction == Out {
 		c.Static = &static
 	}

@@ -41,8 +41,8 @@ var longs = map[string]fit.Long{
 func (d *decoder) checkText(c *Connector, path string) {
 	switch l := longs[c.Text.Long]; {
 	case c.Protocol == "smpp":
-	case c.IsCentre() && (l == fit.Split8 || l == fit.Split16) && c.HTTP.TakesHeader():
-	case c.IsCentre() && l != fit.Pass && l != fit.Join:
+	case c.IsHTTPSMSC() && (l == fit.Split8 || l == fit.Split16) && c.HTTP.TakesHeader():
+	case c.IsHTTPSMSC() && l != fit.Pass && l != fit.Join:
 		d.problem(
 			path+".long_messages",
 			"must be pass or join, or, where the request has a field for user data headers, split8 or split16, not %s",

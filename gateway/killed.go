@@ -51,7 +51,7 @@ func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 				}
 			}
 		}
-		ahead, maps := g.Node.Clock.Ahead(), (*receipts.Centre)(nil)
+		ahead, maps := g.Node.Clock.Ahead(), (*receipts.SMSC)(nil)
 		e := keep.Ending{
 			State: events.StateOf(o.Code), Lane: lane,
 			Answer: sms.Answer{Code: o.Code, Status: o.Status, PeerID: o.PeerID, At: o.At - ahead}, Attempts: o.Attempts,

@@ -16,7 +16,7 @@ import (
 	"pmg/internal/httpcall"
 	"pmg/pdulog"
 	"pmg/protocols/httpsms"
-	"pmg/protocols/httpsms/centre"
+	"pmg/protocols/httpsms/smsc"
 	"pmg/sms"
 )
 
@@ -24,12 +24,12 @@ import (
 // slot is a call that may be under way.
 type courier struct {
 	smsc   *SMSC
-	form   *centre.Centre
+	form   *smsc.SMSC
 	sender *httpcall.Sender
 	tokens *tokens // nil: calls need none
 	window int
 	lost   chan string       // why nothing can be sent
-	works  atomic.Bool       // the centre has taken a message since
+	works  atomic.Bool       // the SMSC has taken a message since
 	outlet *connector.Outlet // the lane's; nil: none is open
 
 	mu      sync.Mutex
@@ -40,7 +40,7 @@ type courier struct {
 // newCourier returns how the SMSC of a connector is called.
 func newCourier(v *SMSC) (*courier, error) {
 	cfg := v.connector.Config()
-	c, problems := cfg.Centre()
+	c, problems := cfg.SMSC()
 	if c == nil {
 		return nil, fmt.Errorf(
 			"cannot call the SMSC of connector %s: %s %s", cfg.Name, problems[0].Option, problems[0].Text,
@@ -155,7 +155,7 @@ func (w *courier) send(s *connector.Slot) (unsent bool, a sms.Answer) {
 	if out != m {
 		defer out.Release()
 	}
-	v, ok := centre.ValuesOf(out, wallOf(g.Node.Clock.Ahead(), out.Expires), g.Node.Clock.WallNow())
+	v, ok := smsc.ValuesOf(out, wallOf(g.Node.Clock.Ahead(), out.Expires), g.Node.Clock.WallNow())
 	lacks := "its text cannot be read"
 	if ok {
 		lacks = w.form.Lacks(&v)
@@ -195,7 +195,7 @@ type attempt struct {
 }
 
 // call calls the SMSC.
-func (w *courier) call(m *sms.Message, v *centre.Values) attempt {
+func (w *courier) call(m *sms.Message, v *smsc.Values) attempt {
 	request := w.form.Call(v)
 	httpcall.AddTrace(request, w.smsc.gateway.Settler.Traceparent(m))
 	number := w.begins(m, v, request)
@@ -252,7 +252,7 @@ func (w *courier) judge(t *attempt) (unsent bool, a sms.Answer) {
 const longestPause = 5 * time.Minute
 
 // begins writes a call to the pdu log, and returns its number.
-func (w *courier) begins(m *sms.Message, v *centre.Values, request *httpsms.Call) (number uint32) {
+func (w *courier) begins(m *sms.Message, v *smsc.Values, request *httpsms.Call) (number uint32) {
 	number = w.smsc.log.Next()
 	w.smsc.connector.Stats.Count(httpsms.Submit, false, 1)
 	if !w.smsc.log.IsEnabled() {
@@ -265,7 +265,7 @@ func (w *courier) begins(m *sms.Message, v *centre.Values, request *httpsms.Call
 	p.Add("from", v.From)
 	p.Add("to", v.To)
 	text := []byte(v.Text)
-	if v.Coding == centre.Binary {
+	if v.Coding == smsc.Binary {
 		text = v.Octets
 	}
 	p.AddText("text", text)

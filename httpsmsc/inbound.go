@@ -9,15 +9,15 @@ import (
 	"pmg/httpapi/server"
 	"pmg/pdulog"
 	"pmg/protocols/httpsms"
-	"pmg/protocols/httpsms/centre"
+	"pmg/protocols/httpsms/smsc"
 	"pmg/sms"
 )
 
 // Routes adds the paths at which SMSCs that are called by HTTP bring receipts and messages from mobiles. of returns the SMSC
 // of a connector, nil if there is none.
 func Routes(l *server.Listener, m *http.ServeMux, of func(connector string) *SMSC) {
-	for _, kind := range []string{centre.Receipts, centre.Inbound} {
-		m.HandleFunc(centre.Path("{connector}", kind), func(w http.ResponseWriter, r *http.Request) {
+	for _, kind := range []string{smsc.Receipts, smsc.Inbound} {
+		m.HandleFunc(smsc.Path("{connector}", kind), func(w http.ResponseWriter, r *http.Request) {
 			x, name := l.Begin(w, r), r.PathValue("connector")
 			callback(x, of(name), name, kind)
 		})
@@ -44,7 +44,7 @@ func callback(x *server.Exchange, v *SMSC, name, kind string) {
 		return
 	}
 	var err error
-	if r.Body, err = x.ReadBody(centre.MaxCallback, "from "+name); errors.Is(err, body.ErrFull) {
+	if r.Body, err = x.ReadBody(smsc.MaxCallback, "from "+name); errors.Is(err, body.ErrFull) {
 		refuses(x, http.StatusServiceUnavailable, "too many large bodies are being read")
 		return
 	} else if err != nil {
@@ -77,8 +77,8 @@ type item struct {
 }
 
 // items returns what a callback brings.
-func items(k *centre.Callback, kind string) (all []item, err error) {
-	if kind == centre.Receipts {
+func items(k *smsc.Callback, kind string) (all []item, err error) {
+	if kind == smsc.Receipts {
 		list, err := k.Receipts()
 		for _, r := range list {
 			if r.Ignored {
@@ -110,7 +110,7 @@ func items(k *centre.Callback, kind string) (all []item, err error) {
 }
 
 // brought takes in what a callback brings, and returns what it is answered with.
-func (v *SMSC) brought(k *centre.Callback, kind string, x *server.Exchange) (status int, why string) {
+func (v *SMSC) brought(k *smsc.Callback, kind string, x *server.Exchange) (status int, why string) {
 	all, err := items(k, kind)
 	if err != nil {
 		return http.StatusBadRequest, err.Error()

@@ -18,7 +18,7 @@ type Engine interface {
 	Do(l *connector.Lane, f func(now int64)) bool
 }
 
-// An SMSC keeps a connector in touch with its SMSC, which is called by HTTP: it finds out whether the centre can
+// An SMSC keeps a connector in touch with its SMSC, which is called by HTTP: it finds out whether the SMSC can
 // be reached, and lets the connector's lane give messages while it can.
 //
 //	try ──► reached: open ──► a call does not reach it: shut ──► rest ──┐
@@ -33,7 +33,7 @@ type SMSC struct {
 	log       *server.Log
 	again     chan bool // ends a rest; true: other options are in force
 	current   atomic.Pointer[courier]
-	since     atomic.Int64 // when the way to the centre was opened, by the engine's clock; 0: it is shut
+	since     atomic.Int64 // when the way to the SMSC was opened, by the engine's clock; 0: it is shut
 	ctx       context.Context
 	cancel    context.CancelFunc
 	keeper    sync.WaitGroup

@@ -8,7 +8,7 @@ import (
 
 	"pmg/internal/httpcall"
 	"pmg/protocols/httpsms"
-	"pmg/protocols/httpsms/centre"
+	"pmg/protocols/httpsms/smsc"
 )
 
 // tokens has the token that lets calls of an SMSC in. It asks for another one shortly before that ends, and when it
@@ -99,7 +99,7 @@ func (t *tokens) ask(ctx context.Context, r *asked) {
 		r.why = t.host + " " + answer.Err
 		return
 	}
-	token, why := centre.ReadToken(answer.Status, answer.Body)
+	token, why := smsc.ReadToken(answer.Status, answer.Body)
 	if why != "" {
 		r.why = t.host + " " + why
 		return

@@ -136,15 +136,15 @@ func runDemo(cmd *cobra.Command, engine string, o loadtest.LoadOptions) error {
 // start starts the SMSC and the gateway, and waits until the two are connected.
 func (d *demo) start(ctx context.Context, engine, store string, connections int) (err error) {
 	protocol, account, operator := d.driver.Name(), "", ""
-	centre := loadtest.SinkOptions{Listen: "127.0.0.1:0", Protocol: protocol}
+	smsc := loadtest.SinkOptions{Listen: "127.0.0.1:0", Protocol: protocol}
 	if protocol == "http" {
 		if d.web, err = webdemo.Start(); err != nil {
 			return err
 		}
-		centre.Protocol, centre.Receipts, account = "smpp", true, d.web.Account()
+		smsc.Protocol, smsc.Receipts, account = "smpp", true, d.web.Account()
 		operator = ", receipt_ids: same" // one receipt does not show it: its id may be a number in both notations
 	}
-	if d.sink, err = loadtest.StartSink(centre); err != nil {
+	if d.sink, err = loadtest.StartSink(smsc); err != nil {
 		if d.web != nil {
 			_ = d.web.Close()
 		}
@@ -155,7 +155,7 @@ func (d *demo) start(ctx context.Context, engine, store string, connections int)
 		window = 99
 	}
 	yaml := fmt.Sprintf(demoConfig, engine, store, d.dir, account,
-		protocol, connections+2, window, centre.Protocol, d.sink.Addr(), operator) // a client of the demo's own and one to spare
+		protocol, connections+2, window, smsc.Protocol, d.sink.Addr(), operator) // a client of the demo's own and one to spare
 	cfg, _, err := config.Parse([]byte(yaml), config.Options{Protocols: protocolNames()})
 	if err == nil {
 		// The label is inherited by every goroutine that the gateway starts.

@@ -20,7 +20,7 @@ func newSessionsCommand() *cobra.Command {
 		Long: `Asks a running gateway, which is at --address or else at the socket or the address
 of the configuration's section admin, for its sessions: connector/number, the peer's address,
 the account (of the client, or the system_id that the gateway logs in with at an SMS
-centre), how long the session has been open and its peer silent, how much of its window
+smsc), how long the session has been open and its peer silent, how much of its window
 is in use, and how many messages wait for that peer.
 
 "pmg kick" ends sessions.`,

@@ -62,10 +62,10 @@ type Executor[T any] interface {
 
 // A Matcher finds the messages that receipts are about.
 type Matcher interface {
-	Of(c *config.Connector) *receipts.Centre
-	Received(o *receipts.Centre, m *sms.Message)
-	Find(o *receipts.Centre, m *sms.Message, f *receipts.Match) bool
-	LookUp(o *receipts.Centre, m *sms.Message, f *receipts.Match) (found bool, failed error)
+	Of(c *config.Connector) *receipts.SMSC
+	Received(o *receipts.SMSC, m *sms.Message)
+	Find(o *receipts.SMSC, m *sms.Message, f *receipts.Match) bool
+	LookUp(o *receipts.SMSC, m *sms.Message, f *receipts.Match) (found bool, failed error)
 	LoadParts(f *receipts.Match) error
 	Direct(now int64, m *sms.Message, f *receipts.Match) (*connector.Share, receipts.Verdict)
 }

@@ -84,14 +84,14 @@ func (m *matcher) found(f *receipts.Match, is bool) bool {
 
 const passOn = receipts.Verdict(0)
 
-func (m *matcher) Of(*config.Connector) *receipts.Centre   { return &receipts.Centre{Name: "operator"} }
-func (m *matcher) Received(*receipts.Centre, *sms.Message) {}
-func (m *matcher) LoadParts(*receipts.Match) error         { m.loaded++; return m.fault }
-func (m *matcher) Find(_ *receipts.Centre, _ *sms.Message, f *receipts.Match) bool {
+func (m *matcher) Of(*config.Connector) *receipts.SMSC   { return &receipts.SMSC{Name: "operator"} }
+func (m *matcher) Received(*receipts.SMSC, *sms.Message) {}
+func (m *matcher) LoadParts(*receipts.Match) error       { m.loaded++; return m.fault }
+func (m *matcher) Find(_ *receipts.SMSC, _ *sms.Message, f *receipts.Match) bool {
 	return m.found(f, m.recent)
 }
 
-func (m *matcher) LookUp(_ *receipts.Centre, _ *sms.Message, f *receipts.Match) (bool, error) {
+func (m *matcher) LookUp(_ *receipts.SMSC, _ *sms.Message, f *receipts.Match) (bool, error) {
 	return m.found(f, m.known), m.fault
 }
 

@@ -14,7 +14,7 @@ type finding[T any] struct {
 	by      T
 	from    *connector.Source
 	message *sms.Message
-	centre  *receipts.Centre
+	smsc    *receipts.SMSC
 	state   sms.State // that the SMSC reports
 	search  *search[T]
 
@@ -30,12 +30,12 @@ func (a *Acceptor[T]) Receipt(now int64, by T, from *connector.Source, m *sms.Me
 	}
 	q := a.finding
 	*q = finding[T]{by: by, from: from, message: m, match: receipts.Match{Record: q.match.Record}}
-	q.centre = a.matcher.Of(from.Connector.Config())
+	q.smsc = a.matcher.Of(from.Connector.Config())
 	if report, ok := m.Report(); ok {
 		q.state = report.State
 		a.executor.InTurn(report.ID)
 	}
-	a.matcher.Received(q.centre, m)
+	a.matcher.Received(q.smsc, m)
 	switch {
 	case m.Flags&sms.HasReport == 0: // what it says is not known
 		a.notFound(now, q)
@@ -46,7 +46,7 @@ func (a *Acceptor[T]) Receipt(now int64, by T, from *connector.Source, m *sms.Me
 
 // find finds the message of a receipt, which does not wait for an earlier one.
 func (a *Acceptor[T]) find(now int64, q *finding[T]) {
-	if a.matcher.Find(q.centre, q.message, &q.match) {
+	if a.matcher.Find(q.smsc, q.message, &q.match) {
 		q.found = true
 		a.foundOut(now, q)
 		return
@@ -61,7 +61,7 @@ func (a *Acceptor[T]) find(now int64, q *finding[T]) {
 func (a *Acceptor[T]) lookUp(q *finding[T]) {
 	a.executor.Go(q.by, func() {
 		if !q.found {
-			q.found, q.failed = a.matcher.LookUp(q.centre, q.message, &q.match)
+			q.found, q.failed = a.matcher.LookUp(q.smsc, q.message, &q.match)
 		}
 		if q.found && q.match.Parts > 1 && q.failed == nil {
 			q.failed = a.matcher.LoadParts(&q.match)
@@ -153,6 +153,6 @@ func (a *Acceptor[T]) acceptReceipt(now int64, q *finding[T], s *connector.Share
 
 // notFound keeps a receipt whose message is not known as an orphan.
 func (a *Acceptor[T]) notFound(now int64, q *finding[T]) {
-	q.centre.Missed.Store(true)
+	q.smsc.Missed.Store(true)
 	a.acceptReceipt(now, q, nil, &a.counts.Unmatched)
 }

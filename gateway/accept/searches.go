@@ -42,10 +42,10 @@ func (a *Acceptor[T]) follows(q *finding[T]) bool {
 	return true
 }
 
-// searchKeyOf returns the name of the centre and the id of a receipt.
+// searchKeyOf returns the name of the SMSC and the id of a receipt.
 func (a *Acceptor[T]) searchKeyOf(q *finding[T]) []byte {
 	r, _ := q.message.Report()
-	a.searchKey = append(append(append(a.searchKey[:0], q.centre.Name...), 0), r.ID...)
+	a.searchKey = append(append(append(a.searchKey[:0], q.smsc.Name...), 0), r.ID...)
 	return a.searchKey
 }
 

@@ -76,7 +76,7 @@ func (d *Converter) CheckLeaving(to *connector.Connector, m *sms.Message) sms.Co
 		own.Apply(a)
 	}
 	switch {
-	case len(a.Source.Addr) == 0 && (!c.IsCentre() || c.HTTP.TakesSender()):
+	case len(a.Source.Addr) == 0 && (!c.IsHTTPSMSC() || c.HTTP.TakesSender()):
 		return sms.BadSource
 	case isNational(a.Dest):
 		return sms.BadDestination

@@ -72,15 +72,15 @@ func TestIntake(t *testing.T) {
 func TestReceiptsAreCounted(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, roomtest.Operator(""))
-	centre, o := d.table.Connector("operator"), d.node.Origins.Of("client", "clients")
+	smsc, o := d.table.Connector("operator"), d.node.Origins.Of("client", "clients")
 	in := d.NewIntake(2)
 	for _, kind := range []sms.Kind{sms.Receipt, sms.MO, sms.Receipt, sms.Submit} {
-		in.Count(centre, &sms.Message{Kind: kind, Origin: o})
+		in.Count(smsc, &sms.Message{Kind: kind, Origin: o})
 	}
 	in.Flush()
-	in.Count(centre, &sms.Message{Origin: o})
+	in.Count(smsc, &sms.Message{Origin: o})
 	in.Flush()
-	if accepted, receipts := centre.Stats.Accepted.Load(), centre.Stats.ReceiptsIn.Load(); accepted != 5 || receipts != 2 {
+	if accepted, receipts := smsc.Stats.Accepted.Load(), smsc.Stats.ReceiptsIn.Load(); accepted != 5 || receipts != 2 {
 		t.Errorf("%d accepted, %d receipts", accepted, receipts)
 	}
 }

@@ -33,12 +33,12 @@ func TestTextOfReceipt(t *testing.T) {
 	}
 	p := newPlace(t, "", "", "", toOperator)
 	p.keep.Open(store.NewMemory(), func(store.Position, error) {})
-	centre := p.table.Connector("operator").Config()
+	smsc := p.table.Connector("operator").Config()
 	m := &sms.Message{ID: 7, Arrived: now, Notify: sms.NotifySuccess, Origin: p.node.Origins.Of("client", "clients")}
 	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, nil)
 	a := sms.Answer{PeerID: []byte("msg-1"), At: now}
-	p.receipts.NoteAnswer(p.receipts.Of(centre), centre, m, a.PeerID)
-	p.keep.Journal.Write(func(b *store.Batch) { p.receipts.Note(b, p.receipts.Of(centre), m, &a, 0) })
+	p.receipts.NoteAnswer(p.receipts.Of(smsc), smsc, m, a.PeerID)
+	p.keep.Journal.Write(func(b *store.Batch) { p.receipts.Note(b, p.receipts.Of(smsc), m, &a, 0) })
 	if err := p.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}

@@ -83,14 +83,14 @@ func (d *Checker) stepText(_ int64, s *Submission) Verdict {
 	if m.Flags&sms.ByText == 0 {
 		return Pass
 	}
-	centre := d.receipts.Of(from.Config())
-	if d.receipts.IsOfLatest(centre, m) {
+	smsc := d.receipts.Of(from.Config())
+	if d.receipts.IsOfLatest(smsc, m) {
 		m.Flags &^= sms.ByText
 		s.Way = Reported
 		return Pass
 	}
 	s.Work = func() sms.Code {
-		is, err := d.receipts.IsOfOurs(centre, m)
+		is, err := d.receipts.IsOfOurs(smsc, m)
 		switch {
 		case err != nil:
 			d.keep.LogLookup(err)

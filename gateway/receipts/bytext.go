@@ -9,13 +9,13 @@ import (
 // whatever receipt_match says.
 
 // IsOfLatest reports whether a text is the receipt of one of the latest messages.
-func (d *Matcher) IsOfLatest(o *Centre, m *sms.Message) bool {
+func (d *Matcher) IsOfLatest(o *SMSC, m *sms.Message) bool {
 	var f Match
 	return d.Find(o, m, &f) && isBetween(m, f.Dest.Addr)
 }
 
 // IsOfOurs reports whether a text is the receipt of any message. It may read the disk.
-func (d *Matcher) IsOfOurs(o *Centre, m *sms.Message) (is bool, failed error) {
+func (d *Matcher) IsOfOurs(o *SMSC, m *sms.Message) (is bool, failed error) {
 	r, ok := m.Report()
 	if !ok {
 		return false, nil

@@ -10,12 +10,12 @@ import (
 	"pmg/store"
 )
 
-// formsName is the name under which the store keeps, by centres, what is known of their ids, and by
+// formsName is the name under which the store keeps, by SMSCs, what is known of their ids, and by
 // an empty name the day before which ids were forgotten.
 const formsName = ".forms"
 
-// A CentreForm is how a centre writes ids in receipts.
-type CentreForm struct {
+// An IDForm is how an SMSC writes ids in receipts.
+type IDForm struct {
 	Operator string
 	Form     string // one of FormNames, empty if it is not known yet
 }
@@ -28,8 +28,8 @@ func FormNames() (names []string) {
 	return names
 }
 
-// Forms returns how the centres of all connectors to SMSCs write ids, in the order of the configuration.
-func (d *Matcher) Forms() (all []CentreForm) {
+// Forms returns how the SMSCs of all connectors write ids, in the order of the configuration.
+func (d *Matcher) Forms() (all []IDForm) {
 	cfg, seen := d.node.Config(), map[string]bool{}
 	for i := range cfg.Connectors {
 		c := &cfg.Connectors[i]
@@ -39,7 +39,7 @@ func (d *Matcher) Forms() (all []CentreForm) {
 		o := d.Of(c)
 		seen[o.Name] = true
 		o.mu.Lock()
-		one := CentreForm{Operator: o.Name}
+		one := IDForm{Operator: o.Name}
 		if o.form.certain {
 			one.Form = o.form.relation.String()
 		} else if o.learner.HasNoNumbers() {
@@ -51,8 +51,8 @@ func (d *Matcher) Forms() (all []CentreForm) {
 	return all
 }
 
-// keepForm stores what is known of a centre's ids.
-func (d *Matcher) keepForm(o *Centre) {
+// keepForm stores what is known of an SMSC's ids.
+func (d *Matcher) keepForm(o *SMSC) {
 	day := store.DayOf(d.node.Clock.Wall(d.node.Clock.Now()))
 	unasked := uint8(0)
 	if o.sendsUnasked.Load() {
@@ -90,7 +90,7 @@ func (d *Matcher) LoadForms() error {
 	return nil
 }
 
-// maxForms bounds how many are read: those of some days, of each centre.
+// maxForms bounds how many are read: those of some days, of each SMSC.
 const maxForms = 100_000
 
 // tidyReceipts forgets, about once an hour, what ids of old messages stand for, and receipts
@@ -132,18 +132,18 @@ const tidyReceiptsEvery = int64(3600e9)
 
 // renewForms stores again what was stored some days ago, before it is forgotten.
 func (d *Matcher) renewForms(today, days uint32) {
-	var old []*Centre
+	var old []*SMSC
 	d.mu.Lock()
 	for name := range d.forms {
 		for _, c := range d.table.Connectors() {
-			if c.Config().OperatorName() == name && d.centres[name] == nil {
+			if c.Config().OperatorName() == name && d.smscs[name] == nil {
 				d.mu.Unlock()
 				d.Of(c.Config())
 				d.mu.Lock()
 			}
 		}
 	}
-	for name, o := range d.centres {
+	for name, o := range d.smscs {
 		_, known := d.forms[name]
 		o.mu.Lock()
 		if (o.storedOn != 0 || known) && !o.learner.IsFixed() && today > o.storedOn+days {

@@ -14,7 +14,7 @@ import (
 )
 
 // operator returns the operator of the connector of that name.
-func (p *rig) operator() *Centre { return p.Of(p.Matcher.table.Connector("operator").Config()) }
+func (p *rig) operator() *SMSC { return p.Of(p.Matcher.table.Connector("operator").Config()) }
 
 // submitted returns a message of the client that asks for these receipts.
 func (p *rig) submitted(n sms.Notify) *sms.Message {
@@ -49,7 +49,7 @@ func (p *rig) receipt(from string, r sms.Report) *sms.Message {
 // restart has a Matcher forget what is in memory alone.
 func (p *rig) restart() {
 	p.t.Helper()
-	p.centres = nil
+	p.smscs = nil
 	p.unasked.Store(false)
 	if err := p.Matcher.keep.Journal.Sync(); err != nil {
 		p.t.Fatal(err)
@@ -128,7 +128,7 @@ func TestFormIsKept(t *testing.T) {
 		}
 		want := func(form string) {
 			t.Helper()
-			if all := p.Forms(); !slices.Equal(all, []CentreForm{{"operator", form}}) {
+			if all := p.Forms(); !slices.Equal(all, []IDForm{{"operator", form}}) {
 				t.Errorf("%s: forms %+v, want %q", among, all, form)
 			}
 		}
@@ -161,7 +161,7 @@ func TestFormIsKept(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if all := newRigWith(t, "receipt_ids: decimal").Forms(); !slices.Equal(all, []CentreForm{{"operator", "decimal"}}) {
+	if all := newRigWith(t, "receipt_ids: decimal").Forms(); !slices.Equal(all, []IDForm{{"operator", "decimal"}}) {
 		t.Errorf("forms by the option: %+v", all)
 	}
 }
@@ -331,7 +331,7 @@ func TestNoteOf(t *testing.T) {
 		if found := p.Find(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte("late")}), &f); found != c.want || found && f.ID != m.ID {
 			t.Errorf("%s: found: %v, %d instead of %d", name, found, f.ID, m.ID)
 		}
-		p.centres = nil
+		p.smscs = nil
 	}
 }
 
@@ -340,7 +340,7 @@ func TestFormNames(t *testing.T) {
 	t.Parallel()
 	names := FormNames()
 	for _, name := range names {
-		if all := newRigWith(t, "receipt_ids: "+name).Forms(); !slices.Equal(all, []CentreForm{{"operator", name}}) {
+		if all := newRigWith(t, "receipt_ids: "+name).Forms(); !slices.Equal(all, []IDForm{{"operator", name}}) {
 			t.Errorf("%s is shown as %+v", name, all)
 		}
 	}
@@ -483,7 +483,7 @@ func TestWaitsForAnswers(t *testing.T) {
 // An SMSC is shown once, however many connectors lead to it.
 func TestFormsOfOne(t *testing.T) {
 	t.Parallel()
-	for options, want := range map[string][]CentreForm{"operator: operator": {{"operator", ""}}, "": {{"operator", ""}, {"other", ""}}} {
+	for options, want := range map[string][]IDForm{"operator: operator": {{"operator", ""}}, "": {{"operator", ""}, {"other", ""}}} {
 		if all := newRigWith(t, another(options)).Forms(); !slices.Equal(all, want) {
 			t.Errorf("%q: %+v", options, all)
 		}

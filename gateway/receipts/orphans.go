@@ -25,7 +25,7 @@ type Orphans struct {
 	mu      sync.Mutex
 	all     []orphan            // the oldest first
 	known   map[uint64]bool     // by their ids
-	by      map[string][]uint64 // ids of receipts, by centre and key
+	by      map[string][]uint64 // ids of receipts, by SMSC and key
 	again   []uint64            // receipts whose messages to look for again
 	drop    []uint64            // receipts to forget
 	running bool
@@ -50,7 +50,7 @@ const orphansTogether = 200
 var ErrUnknown = errors.New(keep.AsideReasons[store.Orphan])
 
 // orphanKeys returns the keys by which the message of a receipt would be found, whatever form
-// the centre writes ids in.
+// the SMSC writes ids in.
 func orphanKeys(operator string, m *sms.Message) (keys []string) {
 	r, _ := m.Report()
 	for _, id := range [...][]byte{r.ID, r.TextID} {
@@ -87,7 +87,7 @@ func (o *Orphans) Keep(m *sms.Message) {
 	o.run()
 }
 
-// operatorOf returns the name of the centre that a message came from.
+// operatorOf returns the name of the SMSC that a message came from.
 func (d *Matcher) operatorOf(m *sms.Message) string {
 	if c := d.table.Connector(m.Origin.Connector); c != nil {
 		return c.Config().OperatorName()
@@ -149,7 +149,7 @@ func (o *Orphans) waits(operator string, key []byte) bool {
 	return len(o.by[string(append(append(append(room[:0], operator...), 0), key...))]) > 0
 }
 
-// lookAgain looks for the messages of all receipts of a centre, in their order.
+// lookAgain looks for the messages of all receipts of an SMSC, in their order.
 func (o *Orphans) lookAgain(operator string) {
 	if o.n.Load() == 0 {
 		return

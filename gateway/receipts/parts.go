@@ -16,7 +16,7 @@ import (
 //	                                         └────► receipts.parts_wait is over: UNKNOWN
 //
 // A client hears of each of these once. Each part's outcome is in the store as well, under a name
-// that is no centre's, and so is what the client was told. It is safe for concurrent use.
+// that is no SMSC's, and so is what the client was told. It is safe for concurrent use.
 type Parts struct {
 	matcher *Matcher
 	mu      sync.Mutex

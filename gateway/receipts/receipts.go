@@ -36,13 +36,13 @@ type Matcher struct {
 	Ends func(m *sms.Message, e keep.Ending)
 
 	mu      sync.Mutex
-	centres map[string]*Centre
+	smscs   map[string]*SMSC
 	waits   waits
 	Orphans Orphans
 	Parts   Parts
 	told    reported
-	unasked atomic.Bool     // a centre sends receipts that nobody has asked for
-	forms   map[string]form // of earlier runs, by the centre; a form that is in force is the centre's
+	unasked atomic.Bool     // an SMSC sends receipts that nobody has asked for
+	forms   map[string]form // of earlier runs, by the SMSC; a form that is in force is the SMSC's
 
 	noting      sync.Mutex // guards the rest, which is for note
 	record, key []byte
@@ -72,8 +72,8 @@ type Counters[N any] struct {
 	Own       N `json:"own" metric:"own_total" help:"Receipts that the gateway made of messages that expired, were refused for good or deleted."`
 }
 
-// recentSize returns how many octets a centre's latest messages may take: its part of what
-// those of all centres may.
+// recentSize returns how many octets an SMSC's latest messages may take: its part of what
+// those of all SMSCs may.
 func recentSize(cfg *config.Config) int64 {
 	operators := map[string]bool{}
 	for i := range cfg.Connectors {
@@ -84,9 +84,9 @@ func recentSize(cfg *config.Config) int64 {
 	return min(max(cfg.Limits.MemoryLimit()/64, 256<<10), 32<<20) / int64(max(len(operators), 1))
 }
 
-// MapsFor returns the centre under whose name a message is noted that has been accepted by
+// MapsFor returns the SMSC under whose name a message is noted that has been accepted by
 // an SMSC, nil if no receipt is expected.
-func (d *Matcher) MapsFor(l *connector.Lane, m *sms.Message, a *sms.Answer) *Centre {
+func (d *Matcher) MapsFor(l *connector.Lane, m *sms.Message, a *sms.Answer) *SMSC {
 	if a.Code != sms.OK || m.Kind != sms.Submit || l.Account != "" || len(a.PeerID) == 0 {
 		return nil
 	}
@@ -112,13 +112,13 @@ func (d *Matcher) logHomeless(account string) {
 
 // Note notes what a peer's id of a message stands for, in a batch and in memory. The
 // committer's lock is held.
-func (d *Matcher) Note(b *store.Batch, o *Centre, m *sms.Message, a *sms.Answer, ahead int64) {
+func (d *Matcher) Note(b *store.Batch, o *SMSC, m *sms.Message, a *sms.Answer, ahead int64) {
 	v := store.MappingOf(m, ahead)
 	d.NoteMapping(b, o, &v, a.PeerID, a.At+ahead)
 }
 
 // NoteMapping does the same with what the id stands for, at a time by the wall clock.
-func (d *Matcher) NoteMapping(b *store.Batch, o *Centre, v *store.Mapping, peerID []byte, wall int64) {
+func (d *Matcher) NoteMapping(b *store.Batch, o *SMSC, v *store.Mapping, peerID []byte, wall int64) {
 	d.noting.Lock()
 	defer d.noting.Unlock()
 	d.record = v.Append(d.record[:0])

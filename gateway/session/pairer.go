@@ -16,8 +16,8 @@ type pairer[R any] struct {
 	port      Port[R]
 	replies   *replies[R]
 	room      *waitRoom[R]
-	answering *config.Connector // whose centre is:
-	centre    *receipts.Centre
+	answering *config.Connector // whose SMSC is:
+	smsc      *receipts.SMSC
 }
 
 // answered pairs an answer with our request that it belongs to.
@@ -85,9 +85,9 @@ func (p *pairer[R]) noteAnswer(l *connector.Link, m *sms.Message, id []byte) {
 	}
 	cfg := l.Connector.Config()
 	if cfg != p.answering {
-		p.answering, p.centre = cfg, p.sessions.receipts.Of(cfg)
+		p.answering, p.smsc = cfg, p.sessions.receipts.Of(cfg)
 	}
-	p.sessions.receipts.NoteAnswer(p.centre, cfg, m, id)
+	p.sessions.receipts.NoteAnswer(p.smsc, cfg, m, id)
 }
 
 // refused begins to end a session because the SMSC takes no message in it: it has lost our login,

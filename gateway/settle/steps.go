@@ -39,8 +39,8 @@ func Steps() []Step {
 type ending struct {
 	keep.Ending
 	message *sms.Message
-	made    receipts.Made    // the receipts that the gateway has made
-	maps    *receipts.Centre // that has accepted it and may send receipts; nil: none comes
+	made    receipts.Made  // the receipts that the gateway has made
+	maps    *receipts.SMSC // that has accepted it and may send receipts; nil: none comes
 
 	settler *Settler
 	write   func(*store.Batch) // takes the steps that are needed
@@ -54,7 +54,7 @@ func newEnding(d *Settler) *ending {
 
 // Forget ends a message: every message ends here, once. It does not wait for the commit. maps is the
 // operator that has accepted it and may send receipts, or nil.
-func (d *Settler) Forget(m *sms.Message, end keep.Ending, maps *receipts.Centre) {
+func (d *Settler) Forget(m *sms.Message, end keep.Ending, maps *receipts.SMSC) {
 	e := d.endings.Get().(*ending)
 	e.Ending, e.message, e.maps = end, m, maps
 	d.end(e)

@@ -17,7 +17,7 @@ type clientBench struct {
 	outer   testing.TB // of all scenarios of the library
 	row     *peer
 	gateway *gateway
-	centre  *centre
+	smsc    *testSMSC
 	library func() library // starts it, or returns the one that runs
 	kannel  *kannel        // that runs
 }
@@ -55,7 +55,7 @@ func clientScenarios() []clientScenario {
 		{"transmitter", "bind", func(b *clientBench) { b.bind("transmitter").submits("hello") }},
 		{"receiver", "bind", func(b *clientBench) {
 			p := b.bind("receiver")
-			b.centre.deliver(b.t, mo("", "hello"))
+			b.smsc.deliver(b.t, mo("", "hello"))
 			p.gets("hello")
 		}},
 		{"wrong password", "bind", func(b *clientBench) {
@@ -119,7 +119,7 @@ func (p *client) submit(m message) (id string) {
 func (p *client) submits(text string) (id string) {
 	p.t.Helper()
 	id = p.submit(message{Text: text})
-	if line := p.b.centre.record.next(p.t, "submit_sm"); field(line, "short_message") != text {
+	if line := p.b.smsc.record.next(p.t, "submit_sm"); field(line, "short_message") != text {
 		p.t.Errorf("the SMSC got %s", line)
 	}
 	return id
@@ -128,7 +128,7 @@ func (p *client) submits(text string) (id string) {
 // arrives wants a submit_sm with fields at the SMSC, and returns it.
 func (b *clientBench) arrives(fields ...string) string {
 	b.t.Helper()
-	line := b.centre.record.next(b.t, "submit_sm")
+	line := b.smsc.record.next(b.t, "submit_sm")
 	for _, f := range fields {
 		if !strings.Contains(line+" ", " "+f+" ") {
 			b.t.Errorf("the SMSC got %s, want %s", line, f)
@@ -247,7 +247,7 @@ func operations() []clientScenario {
 			if e.Status != 0 || e.ID == "" {
 				b.t.Fatalf("got %+v", e)
 			}
-			line := <-b.centre.record.lines
+			line := <-b.smsc.record.lines
 			if field(line, "short_message") != "hello" && field(line, "message_payload") != "hello" {
 				b.t.Errorf("the SMSC got %s", line)
 			}

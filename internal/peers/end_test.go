@@ -145,8 +145,8 @@ func (r recorder) next(t testing.TB, command string) string {
 	}
 }
 
-// A centre is the test's own SMSC.
-type centre struct {
+// A testSMSC is the SMSC of a test.
+type testSMSC struct {
 	l      net.Listener
 	record recorder
 
@@ -156,14 +156,14 @@ type centre struct {
 	script  func(n int, line string) []string // further lines after the answer to message n
 }
 
-// newCentre listens on an address.
-func newCentre(t testing.TB, address string) *centre {
+// newTestSMSC listens on an address.
+func newTestSMSC(t testing.TB, address string) *testSMSC {
 	t.Helper()
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &centre{l: l, record: newRecorder()}
+	c := &testSMSC{l: l, record: newRecorder()}
 	t.Cleanup(func() {
 		l.Close()
 		c.mu.Lock()
@@ -184,7 +184,7 @@ func newCentre(t testing.TB, address string) *centre {
 	return c
 }
 
-func (c *centre) take(e *end, line string) {
+func (c *testSMSC) take(e *end, line string) {
 	command, _, _ := strings.Cut(line, " ")
 	seq := field(line, "seq")
 	if strings.HasPrefix(command, "bind_") {
@@ -206,14 +206,14 @@ func (c *centre) take(e *end, line string) {
 }
 
 // bound reports whether the gateway has logged in.
-func (c *centre) bound() bool {
+func (c *testSMSC) bound() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.session != nil
 }
 
-// play has the centre add lines to its answers until the end of the test.
-func (c *centre) play(t testing.TB, script func(n int, line string) []string) {
+// play has the SMSC add lines to its answers until the end of the test.
+func (c *testSMSC) play(t testing.TB, script func(n int, line string) []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.script, c.count = script, 0
@@ -225,7 +225,7 @@ func (c *centre) play(t testing.TB, script func(n int, line string) []string) {
 }
 
 // deliver has the gateway take a request.
-func (c *centre) deliver(t testing.TB, request string) {
+func (c *testSMSC) deliver(t testing.TB, request string) {
 	t.Helper()
 	c.mu.Lock()
 	e := c.session

@@ -298,10 +298,10 @@ func (p *peer) runClient(t *testing.T, r *report) {
 				address := testutil.FreeAddress(t)
 				g := startGateway(t, "protocol: "+p.protocol+", enquire_interval: 300ms, "+p.clients, address, "version: 5.0")
 				g.clients = r.tape.relay(t, p.name, p.protocol, g.clients, false)
-				b = &clientBench{outer: t, row: p, gateway: g, centre: newCentre(t, address)}
+				b = &clientBench{outer: t, row: p, gateway: g, smsc: newTestSMSC(t, address)}
 			}
 			b.t, b.library = inner, func() library { return p.client(b) }
-			within(inner, "the gateway has bound to the test's SMSC", b.centre.bound)
+			within(inner, "the gateway has bound to the test's SMSC", b.smsc.bound)
 			defer func() {
 				if inner.Failed() {
 					inner.Logf("the gateway's log: %s", tail(b.gateway.log.String()))

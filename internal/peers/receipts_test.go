@@ -106,7 +106,7 @@ func receipts() []clientScenario {
 // SMSC counts from 1, and its receipt is right behind its answer.
 func (b *clientBench) receipts(messages int) {
 	b.t.Helper()
-	b.centre.play(b.t, func(n int, line string) []string {
+	b.smsc.play(b.t, func(n int, line string) []string {
 		account, number, _ := strings.Cut(field(line, "short_message"), " ")
 		i, err := strconv.Atoi(number)
 		if err != nil {
@@ -136,7 +136,7 @@ func (b *clientBench) receipts(messages int) {
 	mine.right(b.t)
 	others.right(b.t)
 	for range 2 * messages {
-		b.centre.record.next(b.t, "submit_sm")
+		b.smsc.record.next(b.t, "submit_sm")
 	}
 }
 
@@ -155,7 +155,7 @@ func originated() []clientScenario {
 	one := func(name, request, text string) clientScenario {
 		return clientScenario{name, "messages of mobiles", func(b *clientBench) {
 			p := b.bind("transceiver")
-			b.centre.deliver(b.t, request)
+			b.smsc.deliver(b.t, request)
 			p.gets(text)
 		}}
 	}
@@ -171,7 +171,7 @@ func originated() []clientScenario {
 		{"message in parts", "messages of mobiles", func(b *clientBench) {
 			p := b.bind("transceiver")
 			for n, text := range []string{"first ", "second"} {
-				b.centre.deliver(b.t, moRaw("esm_class=64", fmt.Sprintf(`"\x05\x00\x03\x07\x02\x%02x%s"`, n+1, text)))
+				b.smsc.deliver(b.t, moRaw("esm_class=64", fmt.Sprintf(`"\x05\x00\x03\x07\x02\x%02x%s"`, n+1, text)))
 			}
 			first := p.next("deliver")
 			if first.Text == "first second" { // the library has joined them

@@ -43,7 +43,7 @@ func TestMutations(t *testing.T) {
 }
 
 // mutated returns the id of a receipt as a broken node would take it.
-func (c *centre) mutated(r *report) string {
+func (c *smsc) mutated(r *report) string {
 	switch {
 	case c.w.mutation == otherForm:
 		for _, base := range []int{10, 16} {
@@ -63,7 +63,7 @@ func (c *centre) mutated(r *report) string {
 }
 
 // accepts reports whether a message was accepted under an id.
-func (c *centre) accepts(id string) bool {
+func (c *smsc) accepts(id string) bool {
 	for _, s := range c.accepted {
 		if compared(s.id) == compared(id) {
 			return true

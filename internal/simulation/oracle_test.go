@@ -49,7 +49,7 @@ func (o *oracle) started() {
 	o.requests = 0
 	o.recover = o.w.disk.last
 	o.order = map[group]uint64{}
-	for _, c := range o.w.centres {
+	for _, c := range o.w.smscs {
 		c.answersRead, c.receiptsTaken = 0, 0
 	}
 }
@@ -207,7 +207,7 @@ func (o *oracle) crashed(power bool) {
 			delete(o.over, id)
 		}
 	}
-	for _, c := range o.w.centres {
+	for _, c := range o.w.smscs {
 		for _, s := range c.accepted {
 			s.doubtful = s.doubtful || slices.ContainsFunc(s.texts, func(t *text) bool { return !t.deleted })
 		}
@@ -262,7 +262,7 @@ func (o *oracle) settled() bool {
 	if n == nil || len(n.storing) > 0 || n.commands > 0 || len(o.flying) > 0 || n.g.Pending() > 0 || n.g.Scheduled() > 0 {
 		return false
 	}
-	for _, c := range o.w.centres {
+	for _, c := range o.w.smscs {
 		if c.unsent > 0 && c.hasSession() {
 			return false
 		}
@@ -358,7 +358,7 @@ func (o *oracle) left() string {
 	if o.w.node != nil {
 		s += fmt.Sprintf(", %d octets of memory", o.memory())
 	}
-	for _, c := range o.w.centres {
+	for _, c := range o.w.smscs {
 		s += fmt.Sprintf(", %d receipts not taken", c.unsent)
 	}
 	if n := o.w.node; n != nil {

@@ -21,9 +21,9 @@ type station struct {
 	mood   float64 // how much more faulty an SMSC is at the moment
 	peers  []*peer
 
-	centre   *centre // of an SMSC
-	receives bool    // it may have sessions over which it can be sent something, or can send it
-	together int     // the reference of the last long message that it has cut itself
+	smsc     *smsc // nil: of a client
+	receives bool  // it may have sessions over which it can be sent something, or can send it
+	together int   // the reference of the last long message that it has cut itself
 }
 
 // A peer is a session of a station.
@@ -156,7 +156,7 @@ func (p *peer) answered(a protocols.Action) {
 	}
 	if r := p.reports[a.Sequence]; r != nil {
 		delete(p.reports, a.Sequence)
-		r.centre.answered(r, a.Code == sms.OK)
+		r.smsc.answered(r, a.Code == sms.OK)
 	}
 	if c := p.changes[a.Sequence]; c != nil {
 		delete(p.changes, a.Sequence)
@@ -236,7 +236,7 @@ func (p *peer) answer(pdu protocols.PDU, texts []*text, m *sms.Message) {
 	p.session.Answer(pdu, code, uint64(w.count))
 	b := pdu.AppendWire(nil)
 	if code == sms.OK && !s.client {
-		one := s.centre.accept(texts, string(m.Source().Addr), string(m.Dest().Addr), registered, delay)
+		one := s.smsc.accept(texts, string(m.Source().Addr), string(m.Dest().Addr), registered, delay)
 		w.note("%s: accepts it as %s", s.name, one.id)
 		b = wire(submitAnswer, sequence, cString(one.id))
 	}
@@ -245,7 +245,7 @@ func (p *peer) answer(pdu protocols.PDU, texts []*text, m *sms.Message) {
 	}
 }
 
-// partOf returns which part of a long message a centre is sent, 0 if it is none.
+// partOf returns which part of a long message an SMSC is sent, 0 if it is none.
 func partOf(pdu protocols.PDU, m *sms.Message) int {
 	if text := m.Text(); m.Flags&sms.HasHeader != 0 && len(text) > 6 {
 		return int(text[text[0]]) // the last octet of a header that has nothing else

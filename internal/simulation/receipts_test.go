@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// What must hold of receipts is known from what the centres have accepted, under which ids, and
+// What must hold of receipts is known from what the SMSCs have accepted, under which ids, and
 // what they have reported of it, and from what each client has submitted. What the gateway makes
 // of ids does not come into it.
 
@@ -55,7 +55,7 @@ func (o *oracle) isTrue(t *text, state, code string) bool {
 
 // isMistaken reports whether a receipt of another message may be taken for that of this one.
 func (t *text) isMistaken(state, code string) bool {
-	return slices.ContainsFunc(t.submissions, func(s *submission) bool { return s.centre.mayMistake(s.id, state, code) })
+	return slices.ContainsFunc(t.submissions, func(s *submission) bool { return s.smsc.mayMistake(s.id, state, code) })
 }
 
 func (t *text) hasReport(state, code string) bool {
@@ -79,9 +79,9 @@ func (o *oracle) isTrueOfParts(t *text, state string) bool {
 	return slices.ContainsFunc(t.parts, has)
 }
 
-// mayMistake reports whether a receipt has the id of another answer as it stands, and its centre
+// mayMistake reports whether a receipt has the id of another answer as it stands, and its SMSC
 // writes ids in another way in receipts, which the gateway was not told.
-func (c *centre) mayMistake(id, state, code string) bool {
+func (c *smsc) mayMistake(id, state, code string) bool {
 	if c.isPlain() || c.told {
 		return false
 	}
@@ -142,12 +142,12 @@ func isFinal(got string) bool { return !strings.HasPrefix(got, "ENROUTE") }
 // isDue reports whether the node can know what a receipt belongs to.
 func (o *oracle) isDue(r *report) bool {
 	s := r.of
-	return r.taken && s.read && !s.doubtful && s.centre.isClear(s.receipt)
+	return r.taken && s.read && !s.doubtful && s.smsc.isClear(s.receipt)
 }
 
-// isClear reports whether it can be known what an id in a receipt of the centre stands for: if
+// isClear reports whether it can be known what an id in a receipt of the SMSC stands for: if
 // the gateway was told, if it can be read in one way, or if many others have shown how.
-func (c *centre) isClear(id string) bool {
+func (c *smsc) isClear(id string) bool {
 	switch {
 	case c.told:
 		return true
@@ -159,7 +159,7 @@ func (c *centre) isClear(id string) bool {
 	return c.forges == 0 && (c.isPlain() || c.first >= 3e9) && c.answersRead >= enough && c.receiptsTaken >= enough
 }
 
-// enough is how many answers and receipts show how a centre writes ids, since the node has started.
+// enough is how many answers and receipts show how an SMSC writes ids, since the node has started.
 const enough = 40
 
 // areDelivered reports whether the node can know that each part of a message was delivered.
@@ -182,7 +182,7 @@ func (o *oracle) hasFailedPart(t *text) bool {
 	})
 }
 
-// hasFailed reports whether no centre has accepted a message that was confirmed.
+// hasFailed reports whether no SMSC has accepted a message that was confirmed.
 func (o *oracle) hasFailed(t *text) bool {
 	return len(t.parts) == 0 && len(t.submissions) == 0 && t.stored && t.answered && t.answer == 0
 }

@@ -58,14 +58,14 @@ func (w *world) newPlan() (p plan) {
 	a, b := w.station("a"), w.station("b")
 	a.receives, b.receives = true, bind == "transceiver"
 	if w.chance(0.5) {
-		w.centres = []*centre{w.newCentre(a, b)}
+		w.smscs = []*smsc{w.newSMSC(a, b)}
 	} else {
-		w.centres = []*centre{w.newCentre(a), w.newCentre(b)}
+		w.smscs = []*smsc{w.newSMSC(a), w.newSMSC(b)}
 	}
 	options := func(s *station) string {
 		long := []string{"pass", "split8", "split16", "sar", "payload", "join"}[w.rng.IntN(6)]
 		receipts := []string{"ask", "ask", "force"}[w.rng.IntN(3)]
-		return fmt.Sprintf("operator: %s, receipt_ids: %s, long_messages: %s, receipts: %s", s.centre.stations[0].name, s.centre.option(), long, receipts)
+		return fmt.Sprintf("operator: %s, receipt_ids: %s, long_messages: %s, receipts: %s", s.smsc.stations[0].name, s.smsc.option(), long, receipts)
 	}
 	ofA, ofB := options(a), options(b)
 	mo := "  - {to: clients, from: a}\n  - {to: clients, from: b}\n"
@@ -94,8 +94,8 @@ func (w *world) newPlan() (p plan) {
 	known := p
 	known.cfg, known.other = nil, nil
 	w.note("plan: %+v", known)
-	for _, c := range w.centres {
-		w.note("centre of %s: ids %s from %d, told %t, in parameters %t, unasked %t, forges %.1f", c.stations[0].name, c.spelling.name, c.last+1, c.told, c.named, c.unasked, c.forges)
+	for _, c := range w.smscs {
+		w.note("smsc of %s: ids %s from %d, told %t, in parameters %t, unasked %t, forges %.1f", c.stations[0].name, c.spelling.name, c.last+1, c.told, c.named, c.unasked, c.forges)
 	}
 	return p
 }

@@ -22,7 +22,7 @@ type world struct {
 	disk     *disk
 	outcomes []byte // memory that outlives the process
 	stations []*station
-	centres  []*centre
+	smscs    []*smsc
 	oracle   oracle
 	healed   bool
 	step     time.Duration // of the wall clock

@@ -31,7 +31,7 @@ type Receipt struct {
 	Err []byte
 	// Network is the error of network_error_code.
 	Network NetworkError
-	// Extra are fields that are not known, as they stand: a centre's price, its network.
+	// Extra are fields that are not known, as they stand: an SMSC's price, its network.
 	Extra []byte
 	// Text is the beginning of the message's text, as it stands.
 	Text []byte
@@ -50,7 +50,7 @@ type NetworkError struct {
 //
 // The text is in the form of appendix B, of which there are many variants: the fields come
 // in any order and letter case, some are missing, and times have three forms. Times in the
-// text are in the centre's zone. The text of the message is what follows its key. So a
+// text are in the SMSC's zone. The text of the message is what follows its key. So a
 // client cannot forge a field with it, unless a peer puts the text in front of the others.
 func ParseReceipt(text, tlvs []byte, zone *time.Location) (r Receipt, ok bool) {
 	if zone == nil {

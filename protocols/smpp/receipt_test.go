@@ -170,7 +170,7 @@ func TestReceiptParameters(t *testing.T) {
 	}
 }
 
-// Times are in the centre's zone.
+// Times are in the SMSC's zone.
 func TestReceiptZone(t *testing.T) {
 	zone := time.FixedZone("", 2*60*60)
 	r, _ := ParseReceipt([]byte("id:1 done date:2401311531 stat:DELIVRD"), nil, zone)

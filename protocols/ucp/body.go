@@ -31,7 +31,7 @@ const (
 )
 
 // maxAdC returns how long AdC may be. The recipient of a notification is who sent the message: a
-// centre may write a name there, as the digits of an alphanumeric originator.
+// SMSC may write a name there, as the digits of an alphanumeric originator.
 func (p *PDU) maxAdC() int {
 	if p.OT == Notify {
 		return maxOAdC

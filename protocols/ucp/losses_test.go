@@ -46,36 +46,36 @@ func TestLosses(t *testing.T) {
 	}
 
 	const submit, plain = `submit_sm seq=1 source_addr=1234 destination_addr=1 `, `op51 seq=9 AdC=1 OAdC=1234 MT=3 AMsg="hi"`
-	toCentre := func(line, out string, want ...string) {
+	toSMSC := func(line, out string, want ...string) {
 		t.Helper()
 		f("smpp server", "ucp client", nil, line, out, want...)
 	}
-	toCentre(submit+`short_message="hi"`, plain)
-	toCentre(`submit_sm seq=1 service_type=WAP source_addr=1234 destination_addr=1 esm_class=2 registered_delivery=4 replace_if_present_flag=1 data_coding=5 sm_default_msg_id=7 short_message="hi"`,
+	toSMSC(submit+`short_message="hi"`, plain)
+	toSMSC(`submit_sm seq=1 service_type=WAP source_addr=1234 destination_addr=1 esm_class=2 registered_delivery=4 replace_if_present_flag=1 data_coding=5 sm_default_msg_id=7 short_message="hi"`,
 		`op51 seq=9 AdC=1 OAdC=1234 MT=4 NB=0016 TMsg="hi" XSer=020104`,
 		"service_type", "esm_class", "registered_delivery", "replace_if_present_flag", "sm_default_msg_id", "coding")
-	toCentre(`submit_sm seq=1 source_addr_ton=2 source_addr_npi=8 source_addr=1234 dest_addr_ton=6 dest_addr_npi=9 destination_addr=1 priority_flag=1 short_message="hi"`,
+	toSMSC(`submit_sm seq=1 source_addr_ton=2 source_addr_npi=8 source_addr=1234 dest_addr_ton=6 dest_addr_npi=9 destination_addr=1 priority_flag=1 short_message="hi"`,
 		plain, "source_type", "destination_type", "priority")
-	toCentre(`submit_sm seq=1 source_addr_ton=5 source_addr="A name too long" destination_addr=12345678901234567 short_message="hi"`,
+	toSMSC(`submit_sm seq=1 source_addr_ton=5 source_addr="A name too long" destination_addr=12345678901234567 short_message="hi"`,
 		`op51 seq=9 MT=3 AMsg="hi"`, "source", "destination")
 	f("smpp server", "ucp client", NewConnectorOptions(), submit+`priority_flag=3 short_message="hi"`, plain, "priority")
 	f("smpp server", "ucp client", prioritized, submit+`priority_flag=1 short_message="hi"`, plain) // the session has other options
 
 	// Optional parameters that UCP has another place for, and those that it has none for.
-	toCentre(submit+`short_message="hi" sar_msg_ref_num=127 sar_total_segments=2 sar_segment_seqnum=1`,
+	toSMSC(submit+`short_message="hi" sar_msg_ref_num=127 sar_total_segments=2 sar_segment_seqnum=1`,
 		`op51 seq=9 AdC=1 OAdC=1234 MT=3 AMsg="hi" XSer=01060500037F0201`)
-	toCentre(submit+`short_message="hi" sar_msg_ref_num=300 sar_total_segments=3 sar_segment_seqnum=3 source_port=5505 destination_port=5506`,
+	toSMSC(submit+`short_message="hi" sar_msg_ref_num=300 sar_total_segments=3 sar_segment_seqnum=3 source_port=5505 destination_port=5506`,
 		`op51 seq=9 AdC=1 OAdC=1234 MT=3 AMsg="hi" XSer=010D0C0804012C0303050415821581`)
-	toCentre(submit+`short_message="hi" destination_port=80`, `op51 seq=9 AdC=1 OAdC=1234 MT=3 AMsg="hi" XSer=010706050400500000`)
-	toCentre(submit+`short_message="hi" sar_msg_ref_num=127 sar_total_segments=2 sar_segment_seqnum=3`, plain,
+	toSMSC(submit+`short_message="hi" destination_port=80`, `op51 seq=9 AdC=1 OAdC=1234 MT=3 AMsg="hi" XSer=010706050400500000`)
+	toSMSC(submit+`short_message="hi" sar_msg_ref_num=127 sar_total_segments=2 sar_segment_seqnum=3`, plain,
 		"sar_msg_ref_num", "sar_total_segments", "sar_segment_seqnum")
-	toCentre(submit+`short_message="hi" sar_msg_ref_num=127`, plain, "sar_msg_ref_num")
-	toCentre(submit+`esm_class=64 short_message="\x05\x00\x03\x7f\x02\x01hi" sar_msg_ref_num=127 sar_total_segments=2 sar_segment_seqnum=1`,
+	toSMSC(submit+`short_message="hi" sar_msg_ref_num=127`, plain, "sar_msg_ref_num")
+	toSMSC(submit+`esm_class=64 short_message="\x05\x00\x03\x7f\x02\x01hi" sar_msg_ref_num=127 sar_total_segments=2 sar_segment_seqnum=1`,
 		`op51 seq=9 AdC=1 OAdC=1234 MT=3 AMsg="hi" XSer=01060500037F0201`, "sar_msg_ref_num", "sar_total_segments", "sar_segment_seqnum")
-	toCentre(submit+`short_message="hi" dest_addr_subunit=1`, `op51 seq=9 AdC=1 OAdC=1234 MT=3 AMsg="hi" MCLs=0`)
-	toCentre(submit+`data_coding=242 short_message="hi" dest_addr_subunit=1`, `op51 seq=9 AdC=1 OAdC=1234 MT=3 AMsg="hi" MCLs=2`, "dest_addr_subunit")
-	toCentre(submit+`short_message="" message_payload="hi"`, plain)
-	toCentre(submit+`short_message="hi" user_message_reference=1 callback_num="\x00\x00\x001" its_session_info=3 tlv_0x1400=78 tlv_0x1401=79`, plain,
+	toSMSC(submit+`short_message="hi" dest_addr_subunit=1`, `op51 seq=9 AdC=1 OAdC=1234 MT=3 AMsg="hi" MCLs=0`)
+	toSMSC(submit+`data_coding=242 short_message="hi" dest_addr_subunit=1`, `op51 seq=9 AdC=1 OAdC=1234 MT=3 AMsg="hi" MCLs=2`, "dest_addr_subunit")
+	toSMSC(submit+`short_message="" message_payload="hi"`, plain)
+	toSMSC(submit+`short_message="hi" user_message_reference=1 callback_num="\x00\x00\x001" its_session_info=3 tlv_0x1400=78 tlv_0x1401=79`, plain,
 		"vendor_parameter", "user_message_reference", "callback_num", "its_session_info")
 
 	// From an SMSC.

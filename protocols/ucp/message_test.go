@@ -106,7 +106,7 @@ func same(lines ...string) (ways []way) {
 	return ways
 }
 
-// What a client submits reaches the centre as it was.
+// What a client submits reaches the SMSC as it was.
 func TestThroughUCP(t *testing.T) {
 	check(t, "ucp server", "ucp client", append(same(
 		`op51 seq=9 AdC=0046700000001 OAdC=1234 MT=3 AMsg="hello \x00\x1be"`,
@@ -341,7 +341,7 @@ func TestSessionDoesNotAllocate(t *testing.T) {
 	f("op53", client, server, hot[4].Octets(t))
 }
 
-// One submit in, its message out to a centre, and both answers.
+// One submit in, its message out to an SMSC, and both answers.
 func BenchmarkSession(b *testing.B) {
 	in := hot[0].Octets(b)
 	from, to := loggedIn(b, protocols.Server, nil), loggedIn(b, protocols.Client, nil)

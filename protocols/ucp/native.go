@@ -71,7 +71,7 @@ func opsOf(ot uint8) ops {
 }
 
 // carriedFields lists the fields that are carried as they came. AC is none of them: it
-// is for the centre that the client sent it to. Nor are NAdC and NPID: what the peer
+// is for the SMSC that the client sent it to. Nor are NAdC and NPID: what the peer
 // says of a message must come to us.
 var carriedFields = [...]carried{
 	{nativeLRq, inSubmit, func(m *SM) *Field { return &m.LRq }},

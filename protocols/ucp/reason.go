@@ -19,8 +19,8 @@ const reasonFailed = 108
 // maxReason is the highest number of a reason.
 const maxReason = 255
 
-// networkCentre is the network of an error that is the centre's own (SMPP 5.0, network_error_code).
-const networkCentre = 8
+// networkSMSC is the network of an error that is the SMSC's own (SMPP 5.0, network_error_code).
+const networkSMSC = 8
 
 // reasons lists the reasons (Rsn) in order. Operators may have others.
 var reasons = [...]Reason{
@@ -118,7 +118,7 @@ func dstOf(s sms.State) byte {
 	return dstNotDelivered
 }
 
-// reasonOf returns Rsn for what a receipt says. Many centres of SMPP write the numbers of
+// reasonOf returns Rsn for what a receipt says. Many SMSCs of SMPP write the numbers of
 // this table as their errors.
 func reasonOf(r *sms.Report) int {
 	if r.State == sms.StateDelivered {
@@ -128,7 +128,7 @@ func reasonOf(r *sms.Report) int {
 		return n
 	}
 	switch {
-	case r.Network == networkCentre && r.NetworkError <= maxReason:
+	case r.Network == networkSMSC && r.NetworkError <= maxReason:
 		return int(r.NetworkError)
 	case r.State == sms.StateExpired:
 		return reasonExpired

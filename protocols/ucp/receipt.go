@@ -7,7 +7,7 @@ import (
 	"pmg/sms"
 )
 
-// receipt makes a message of a notification. The text that a centre writes for people is kept
+// receipt makes a message of a notification. The text that an SMSC writes for people is kept
 // in the native part.
 func (s *session) receipt(p *PDU, m *sms.Message) {
 	b := &p.SM
@@ -21,15 +21,15 @@ func (s *session) receipt(p *PDU, m *sms.Message) {
 	r.Submitted, _ = parseTime(p.get(b.SCTS), s.zone)
 	r.Done, _ = parseTime(p.get(b.DSCTS), s.zone)
 	if n := digits(rsn); n >= 0 && n <= maxReason && dst != dstDelivered {
-		r.Err, r.Network, r.NetworkError = rsn, networkCentre, uint16(n)
+		r.Err, r.Network, r.NetworkError = rsn, networkSMSC, uint16(n)
 	}
 	m.SetReport(s.originator(p), s.number(p.get(b.AdC)), &r)
 	s.setNative(p, m, true)
 }
 
 // notifiedIDs returns the id of the message that a notification is about, which is the
-// recipient and the SCTS, as the centre wrote it and with the recipient in its other form: a
-// centre may accept 0046700000001 and notify of 46700000001, or the other way round.
+// recipient and the SCTS, as the SMSC wrote it and with the recipient in its other form: a
+// SMSC may accept 0046700000001 and notify of 46700000001, or the other way round.
 func (s *session) notifiedIDs(p *PDU) (id, other []byte) {
 	oadc, prefix := p.get(p.SM.OAdC), s.options.InternationalPrefix
 	id = p.notifiedID("", oadc)
@@ -57,7 +57,7 @@ func (s *session) putReceipt(now int64, p *PDU, m *sms.Message) {
 	}
 	native := m.Native(protocols.UCP)
 	if r.Known != 0 {
-		native = nil // the text names the SCTS of the centre
+		native = nil // the text names the SCTS of the SMSC
 	}
 	p.putNative(native)
 	at := len(p.buf)
@@ -80,7 +80,7 @@ func (s *session) putReceipt(now int64, p *PDU, m *sms.Message) {
 	}
 }
 
-// idStamp returns the SCTS at the end of a centre's id, or nil if that has none.
+// idStamp returns the SCTS at the end of an SMSC's id, or nil if that has none.
 func idStamp(id []byte) []byte {
 	if n := bytes.LastIndexByte(id, ':'); n >= 0 && len(id)-n-1 == secondLen && isDigits(id[n+1:]) {
 		return id[n+1:]

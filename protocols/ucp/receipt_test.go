@@ -52,7 +52,7 @@ func TestReportsOfVectors(t *testing.T) {
 }
 
 // A client is notified of a message by what it was answered: the recipient as it wrote
-// it, and the SCTS of the result, whatever the centre's were.
+// it, and the SCTS of the result, whatever the SMSC's were.
 func TestNotificationIsOfTheResult(t *testing.T) {
 	all := nodes(t)
 	server := all["ucp server"]
@@ -75,11 +75,11 @@ func TestNotificationIsOfTheResult(t *testing.T) {
 			`op53 seq=1 AdC=1234 OAdC=999 SCTS=310726235959 Dst=2 Rsn=107 DSCTS=020826000000 MT=3 AMsg="310726235959"`,
 			`deliver_sm seq=1 source_addr=999 destination_addr=1234 esm_class=4 short_message="id:1 submit date:2607312359 done date:2608020000 stat:UNDELIV err:107 text:310726235959"`,
 		} {
-			centre := all["smpp client"]
+			smsc := all["smpp client"]
 			if strings.HasPrefix(from, "op") {
-				centre = all["ucp client"]
+				smsc = all["ucp client"]
 			}
-			in, _ := centre.take(t, from)
+			in, _ := smsc.take(t, from)
 			r, _ := in.Report()
 			r.Known = id
 			receipt := new(sms.Message)
@@ -93,12 +93,12 @@ func TestNotificationIsOfTheResult(t *testing.T) {
 	}
 }
 
-// Times are in the zone of the centre, and in the zone of the client.
+// Times are in the zone of the SMSC, and in the zone of the client.
 func TestTimesOfANotification(t *testing.T) {
 	stockholm := NewConnectorOptions()
 	stockholm.Timezone = "Europe/Stockholm"
-	centre := node{New(Options{}), loggedIn(t, protocols.Client, stockholm)}
-	m, _ := centre.take(t, `op53 seq=1 AdC=1234 OAdC=46700000001 SCTS=310726235959 Dst=0 Rsn=000 DSCTS=010826000000 MT=3`)
+	smsc := node{New(Options{}), loggedIn(t, protocols.Client, stockholm)}
+	m, _ := smsc.take(t, `op53 seq=1 AdC=1234 OAdC=46700000001 SCTS=310726235959 Dst=0 Rsn=000 DSCTS=010826000000 MT=3`)
 	r, _ := m.Report()
 	if got := time.Unix(0, r.Done).UTC().Format(time.DateTime); got != "2026-07-31 22:00:00" {
 		t.Errorf("done at %s", got)

@@ -7,7 +7,7 @@ import (
 	"pmg/internal/logtext"
 )
 
-// A result is A/SM/ or A/MVP/SM/, or N/EC/SM/. Some centres write fewer elements,
+// A result is A/SM/ or A/MVP/SM/, or N/EC/SM/. Some SMSCs write fewer elements,
 // or one more: the last is the system message then, too.
 const (
 	maxAckElements  = 2 // MVP and SM

@@ -60,7 +60,7 @@ func TestEveryCharacter(t *testing.T) {
 	}
 }
 
-// throughBoth sends a text from a client of SMPP to a centre of UCP, and from there to
+// throughBoth sends a text from a client of SMPP to an SMSC of UCP, and from there to
 // clients of SMPP with every default alphabet.
 func throughBoth(t *testing.T, all map[string]node, header, septets, want string) {
 	t.Helper()

@@ -8,7 +8,7 @@ const (
 	secondLen = 12
 )
 
-// parseTime reads a time of either length, in the centre's own time zone, as Unix
+// parseTime reads a time of either length, in the SMSC's own time zone, as Unix
 // nanoseconds. Years 90 to 99 are of the last century.
 func parseTime(b []byte, zone *time.Location) (at int64, ok bool) {
 	if len(b) != minuteLen && len(b) != secondLen || !isDigits(b) {

@@ -1,4 +1,4 @@
-// Package peerid compares the ids that SMSCs give to messages. Many a centre writes
+// Package peerid compares the ids that SMSCs give to messages. Many an SMSC writes
 // an id in another way in a receipt than in its answer to the submit: in decimal instead
 // of hexadecimal or the other way round, in capitals, with leading zeros.
 //

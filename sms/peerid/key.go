@@ -51,7 +51,7 @@ const MaxLen = 64
 //
 // An id that may be a hexadecimal number in one letter case has a key of small letters
 // without leading zeros, and so may a UUID, whose dashes and braces do not matter. One of other hexadecimal digits and dashes has
-// a key of small letters. Other ids are their own keys, because in some centres' ids capital and small
+// a key of small letters. Other ids are their own keys, because in some SMSCs' ids capital and small
 // letters are different digits. Blanks around an id do not matter.
 func AppendKey(dst, id []byte, r Relation) ([]byte, bool) {
 	if id = trimmed(id); len(id) == 0 {

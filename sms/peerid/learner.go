@@ -5,7 +5,7 @@ package peerid
 // guess would then be its evidence. The zero Learner knows nothing. It is not safe for concurrent use.
 //
 // It matters because a wrong relation finds a wrong message: the decimal 100 is another message's
-// hexadecimal 64. Where centres count, each number is some message's in both forms. So what counts is
+// hexadecimal 64. Where SMSCs count, each number is some message's in both forms. So what counts is
 //
 //   - a receipt with letters whose id is an answer's as it stands: the forms are the same,
 //   - many answers and many receipts without any letter: both are decimal,

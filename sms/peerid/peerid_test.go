@@ -223,7 +223,7 @@ func FuzzAppendKey(f *testing.F) {
 }
 
 // Receipts with letters that come here and there, which are somebody else's, do not make those of a
-// centre hexadecimal that counts in decimal.
+// SMSC hexadecimal that counts in decimal.
 func TestLearnerForged(t *testing.T) {
 	for from, every := range map[uint64]uint64{1: 20, 1000: 20, 20_000_000: 2} {
 		var l Learner
@@ -243,7 +243,7 @@ func TestLearnerForged(t *testing.T) {
 		}
 	}
 	var l Learner
-	for n := range uint64(200) { // and a centre that writes them so is still known
+	for n := range uint64(200) { // and an SMSC that writes them so is still known
 		l.Answered([]byte(decimal(20_000_000 + n)))
 		l.Received([]byte(hex(20_000_000 + n)))
 	}
@@ -252,7 +252,7 @@ func TestLearnerForged(t *testing.T) {
 	}
 }
 
-// R25: receipts with long ids that belong to somebody else do not make those of a centre decimal that counts
+// R25: receipts with long ids that belong to somebody else do not make those of an SMSC decimal that counts
 // in hexadecimal, also after a restart.
 func TestLearnerForeign(t *testing.T) {
 	var l Learner
@@ -274,7 +274,7 @@ func TestLearnerForeign(t *testing.T) {
 	if earlier, ok := Read(l.Append(nil)[:stateLen-2]); !ok || earlier.answers.longest != 0 || earlier.Suspects() != l.Suspects() {
 		t.Error("what an earlier version has stored cannot be read")
 	}
-	for n := range uint64(100) { // and a centre that writes long ones so is still known
+	for n := range uint64(100) { // and an SMSC that writes long ones so is still known
 		l.Answered([]byte(hex(7e18 + n)))
 		l.Received([]byte(decimal(7e18 + n)))
 	}

@@ -22,7 +22,7 @@ type Names struct {
 const (
 	nothing = iota
 	connectors
-	centres // out connectors
+	smscs // out connectors
 	accounts
 	sessions // or accounts
 	files
@@ -32,7 +32,7 @@ const (
 func takes(path string) int {
 	switch path {
 	case "pmg hold", "pmg release", "pmg connect":
-		return centres
+		return smscs
 	case "pmg webhooks enable", "pmg webhooks retry", "pmg webhooks test":
 		return accounts
 	case "pmg kick":

@@ -61,7 +61,7 @@ func (s *smsc) serve(conn net.Conn) {
 				_, _ = conn.Write(pdu(id|0x80000000, 0xE, sequence, ""))
 				return
 			}
-			_, _ = conn.Write(pdu(id|0x80000000, 0, sequence, "centre\x00\x02\x10\x00\x01\x34"))
+			_, _ = conn.Write(pdu(id|0x80000000, 0, sequence, "smsc\x00\x02\x10\x00\x01\x34"))
 			if s.delivers {
 				_, _ = conn.Write(pdu(5, 0, 7, "\x00\x01\x0149170\x00\x01\x01123\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02hi"))
 			}

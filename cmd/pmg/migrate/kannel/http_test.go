@@ -9,7 +9,7 @@ import (
 
 	"pmg/cmd/pmg/migrate/draft"
 	"pmg/config"
-	"pmg/protocols/httpsms/centre"
+	model "pmg/protocols/httpsms/smsc"
 	"pmg/sms"
 )
 
@@ -116,17 +116,17 @@ func messageOf(source, dest sms.Address, a sms.Alphabet, header, text string) *s
 }
 
 // The requests that an imported configuration makes are those that Kannel makes.
-func TestRequestsOfSMSCentres(t *testing.T) {
+func TestRequestsOfSMSCs(t *testing.T) {
 	t.Parallel()
 	c := load(t, translate(t, called))
 	for i := range c.Connectors {
 		of := &c.Connectors[i]
-		s, problems := of.Centre()
+		s, problems := of.SMSC()
 		if s == nil {
 			t.Fatal(problems)
 		}
 		for _, ask := range asked {
-			v, ok := centre.ValuesOf(ask.message, ask.message.Expires, 0)
+			v, ok := model.ValuesOf(ask.message, ask.message.Expires, 0)
 			if why := s.Lacks(&v); !ok || (why == "") != (ask.calls[of.Name] != "") {
 				t.Errorf("%s, %s: refused: %q", of.Name, ask.name, why)
 			}
@@ -203,11 +203,11 @@ func utf16(octets string) string {
 }
 
 // What answers mean is what they mean to Kannel, whatever their statuses are.
-func TestAnswersOfSMSCentres(t *testing.T) {
+func TestAnswersOfSMSCs(t *testing.T) {
 	t.Parallel()
 	c := load(t, translate(t, "group = smsc\nsmsc = http\nsystem-type = generic\nsend-url = \"http://a/?to=%p\"\nstatus-success-regex = \"^(ok|sent)\"\n"+
 		"status-permfail-regex = \"no credit\"\nstatus-tempfail-regex = \"busy\"\ngeneric-foreign-id-regex = \"id=([0-9]+)\"\n"))
-	s, _ := c.Connectors[0].Centre()
+	s, _ := c.Connectors[0].SMSC()
 	for _, row := range []struct {
 		body string
 		code sms.Code
@@ -268,7 +268,7 @@ func TestExpressions(t *testing.T) {
 }
 
 // Whatever an expression and a send-url are, they are read.
-func FuzzSMSCentre(f *testing.F) {
+func FuzzSMSC(f *testing.F) {
 	f.Add("http://a/?to=%p&text=%b&x=%#a#b#", "^ok[a]$")
 	f.Add("http://u:p@a/%q?%", `\`)
 	f.Add("%#", "[[:")

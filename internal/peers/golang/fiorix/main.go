@@ -175,8 +175,8 @@ func submit(sender *smpp.Transmitter, q wire.Request) {
 	wire.Emit(e)
 }
 
-// A centre is an SMSC with one session at a time.
-type centre struct {
+// An smscPeer serves one session at a time.
+type smscPeer struct {
 	server  *smpptest.Server
 	mu      sync.Mutex
 	latest  smpptest.Conn
@@ -193,7 +193,7 @@ type request struct {
 // smsc serves the requests for an SMSC.
 func smsc(address string) {
 	s := smpptest.NewUnstartedServer()
-	c := &centre{server: s, waiting: map[string]request{}, sent: map[uint32]int{}}
+	c := &smscPeer{server: s, waiting: map[string]request{}, sent: map[uint32]int{}}
 	s.User, s.Passwd, s.Handler = "pmg", "secret", c.take
 	s.Start()
 	relay(address, s.Addr())
@@ -231,7 +231,7 @@ func relay(address, server string) {
 	}()
 }
 
-func (c *centre) take(conn smpptest.Conn, p pdu.Body) {
+func (c *smscPeer) take(conn smpptest.Conn, p pdu.Body) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.latest = conn
@@ -259,7 +259,7 @@ func (c *centre) take(conn smpptest.Conn, p pdu.Body) {
 	}
 }
 
-func (c *centre) do(q wire.Request) error {
+func (c *smscPeer) do(q wire.Request) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch q.Do {

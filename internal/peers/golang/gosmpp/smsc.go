@@ -11,8 +11,8 @@ import (
 	"github.com/linxGnu/gosmpp/pdu"
 )
 
-// A centre is an SMSC with one session at a time.
-type centre struct {
+// An smscPeer serves one session at a time.
+type smscPeer struct {
 	mu      sync.Mutex
 	latest  *gosmpp.Connection
 	keys    int
@@ -31,7 +31,7 @@ func smsc(address string) {
 	if err != nil {
 		panic(err)
 	}
-	c := &centre{waiting: map[string]request{}, sent: map[int32]int{}}
+	c := &smscPeer{waiting: map[string]request{}, sent: map[int32]int{}}
 	go func() {
 		for {
 			conn, err := l.Accept()
@@ -45,7 +45,7 @@ func smsc(address string) {
 	wire.Serve(c.do)
 }
 
-func (c *centre) serve(conn *gosmpp.Connection) {
+func (c *smscPeer) serve(conn *gosmpp.Connection) {
 	defer conn.Close()
 	for {
 		p, err := pdu.Parse(conn)
@@ -56,7 +56,7 @@ func (c *centre) serve(conn *gosmpp.Connection) {
 	}
 }
 
-func (c *centre) take(conn *gosmpp.Connection, p pdu.PDU) {
+func (c *smscPeer) take(conn *gosmpp.Connection, p pdu.PDU) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !p.CanResponse() {
@@ -92,7 +92,7 @@ func (c *centre) take(conn *gosmpp.Connection, p pdu.PDU) {
 	wire.Emit(e)
 }
 
-func (c *centre) do(q wire.Request) error {
+func (c *smscPeer) do(q wire.Request) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch q.Do {
@@ -126,7 +126,7 @@ func (c *centre) do(q wire.Request) error {
 	return nil
 }
 
-func (c *centre) send(n int, p pdu.PDU) error {
+func (c *smscPeer) send(n int, p pdu.PDU) error {
 	c.sent[p.GetSequenceNumber()] = n
 	_, err := c.latest.WritePDU(p)
 	return err

@@ -1,4 +1,4 @@
-package centre
+package smsc
 
 import (
 	"encoding/json"
@@ -15,7 +15,7 @@ import (
 	"pmg/sms"
 )
 
-func mustNew(t testing.TB, o httpsms.ConnectorOptions) *Centre {
+func mustNew(t testing.TB, o httpsms.ConnectorOptions) *SMSC {
 	t.Helper()
 	c, problems := New(&o, Identity{"operator", "pmg", "s3&cret"})
 	if c == nil {
@@ -210,7 +210,7 @@ func TestTakesSender(t *testing.T) {
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	plain := mustNew(t, httpsms.ConnectorOptions{URL: "http://a?to={to}"})
-	f := func(c *Centre, status int, body string, code sms.Code, id string) {
+	f := func(c *SMSC, status int, body string, code sms.Code, id string) {
 		t.Helper()
 		if v := c.Judge(status, http.Header{"X-Id": {" 7 "}}, []byte(body)); v.Code != code || v.ID != id {
 			t.Errorf("%d %q: %s %q, want %s %q", status, body, v.Code, v.ID, code, id)
@@ -345,7 +345,7 @@ func TestSecret(t *testing.T) {
 	f(ask("GET", "", "", "", "Basic !"), "192.0.2.7", false)
 	f(ask("GET", "token=top", "", "", ""), "192.0.2.7", false)
 	f(ask("GET", "", "", "", ""), "192.0.2.7", false)
-	f(ask("POST", "", form, "token=top%2Fsecret", ""), "192.0.2.7", false) // a client of the centre may have written it there
+	f(ask("POST", "", form, "token=top%2Fsecret", ""), "192.0.2.7", false) // a client of the SMSC may have written it there
 	f(ask("POST", "token=top%2Fsecret", form, "token=x&id=1", ""), "192.0.2.7", true)
 }
 

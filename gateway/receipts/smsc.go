@@ -14,8 +14,8 @@ import (
 	"pmg/store"
 )
 
-// A Centre is an SMSC, whatever connectors lead to it.
-type Centre struct {
+// An SMSC holds what is known of the ids of an SMSC, whatever connectors lead to it.
+type SMSC struct {
 	Name            string
 	Missed          atomic.Bool // it has sent a receipt whose message is not known: it may send what nobody has asked for
 	sendsUnasked    atomic.Bool // it sends receipts that nobody has asked for
@@ -33,7 +33,7 @@ type Centre struct {
 	record   []byte
 }
 
-// A form is what was last concluded of the ids of a centre.
+// A form is what was last concluded of the ids of an SMSC.
 type form struct {
 	relation peerid.Relation
 	certain  bool
@@ -41,19 +41,19 @@ type form struct {
 	unasked  bool
 }
 
-// Of returns the centre of a connector.
-func (d *Matcher) Of(c *config.Connector) *Centre {
+// Of returns the SMSC of a connector.
+func (d *Matcher) Of(c *config.Connector) *SMSC {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	name := c.OperatorName()
-	o := d.centres[name]
+	o := d.smscs[name]
 	if o == nil {
-		if d.centres == nil {
-			d.centres = map[string]*Centre{}
+		if d.smscs == nil {
+			d.smscs = map[string]*SMSC{}
 		}
-		o = &Centre{Name: name, recent: newRecent(recentSize(d.node.Config()))}
+		o = &SMSC{Name: name, recent: newRecent(recentSize(d.node.Config()))}
 		o.sendsUnasked.Store(d.forms[name].unasked)
-		d.centres[name] = o
+		d.smscs[name] = o
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -69,8 +69,8 @@ func (d *Matcher) Of(c *config.Connector) *Centre {
 	return o
 }
 
-// NoteAnswer notes the id that a centre has given to a message which it has accepted.
-func (d *Matcher) NoteAnswer(o *Centre, c *config.Connector, m *sms.Message, id []byte) {
+// NoteAnswer notes the id that an SMSC has given to a message which it has accepted.
+func (d *Matcher) NoteAnswer(o *SMSC, c *config.Connector, m *sms.Message, id []byte) {
 	o.mu.Lock()
 	o.learner.Answered(id)
 	changed, grown := o.concludes(), o.grows()
@@ -83,13 +83,13 @@ func (d *Matcher) NoteAnswer(o *Centre, c *config.Connector, m *sms.Message, id 
 }
 
 // note notes among the latest messages what an id stands for. The caller holds the lock.
-func (o *Centre) note(v store.Mapping, id []byte) {
+func (o *SMSC) note(v store.Mapping, id []byte) {
 	o.key, _ = peerid.AppendKey(o.key[:0], id, peerid.Same)
 	o.record = v.Append(o.record[:0])
 	o.recent.add(o.key, o.record)
 }
 
-// isUnasked notes that a centre sends receipts that nobody has asked for, so that what its ids stand
+// isUnasked notes that an SMSC sends receipts that nobody has asked for, so that what its ids stand
 // for is stored for each message.
 func (d *Matcher) isUnasked(m *sms.Message) {
 	c := d.table.Connector(m.Origin.Connector)
@@ -122,9 +122,9 @@ func (d *Matcher) NoteLate(l *connector.Link, record, id []byte) {
 	d.keep.Journal.Write(func(b *store.Batch) { d.NoteMapping(b, o, &v, id, d.node.Clock.Wall(d.node.Clock.Now())) })
 }
 
-// concludes reports whether what is known of the centre's ids leads to something else than
+// concludes reports whether what is known of the SMSC's ids leads to something else than
 // before. The caller holds the lock.
-func (o *Centre) concludes() bool {
+func (o *SMSC) concludes() bool {
 	relation, certain := o.learner.Known()
 	if relation == o.form.relation && certain == o.form.certain {
 		return false
@@ -135,7 +135,7 @@ func (o *Centre) concludes() bool {
 
 // grows reports whether clearly more is known than was stored: an answer alone leads to nothing, but must be known after a
 // restart. The caller holds the lock.
-func (o *Centre) grows() bool {
+func (o *SMSC) grows() bool {
 	stage := o.learner.Stage()
 	if stage == o.stored {
 		return false
@@ -144,8 +144,8 @@ func (o *Centre) grows() bool {
 	return true
 }
 
-// Received tells the centre of a receipt.
-func (d *Matcher) Received(o *Centre, m *sms.Message) {
+// Received notes the form of the id of an SMSC's receipt.
+func (d *Matcher) Received(o *SMSC, m *sms.Message) {
 	r, ok := m.Report()
 	if !ok {
 		return
@@ -157,9 +157,9 @@ func (d *Matcher) Received(o *Centre, m *sms.Message) {
 	d.learnt(o, changed, grown)
 }
 
-// learnt keeps what is known of a centre's ids, if it has grown much or leads to something else than before. In that case
-// it looks again for the messages of the centre's orphans.
-func (d *Matcher) learnt(o *Centre, changed, grown bool) {
+// learnt keeps what is known of an SMSC's ids, if it has grown much or leads to something else than before. In that case
+// it looks again for the messages of the SMSC's orphans.
+func (d *Matcher) learnt(o *SMSC, changed, grown bool) {
 	if !changed && !grown {
 		return
 	}
@@ -211,7 +211,7 @@ func idsOf(r *sms.Report) [][]byte {
 }
 
 // Find finds the message of a receipt among the latest ones, if its id can be read in one way.
-func (d *Matcher) Find(o *Centre, m *sms.Message, f *Match) bool {
+func (d *Matcher) Find(o *SMSC, m *sms.Message, f *Match) bool {
 	r, ok := m.Report()
 	if !ok {
 		return false
@@ -232,7 +232,7 @@ func (d *Matcher) Find(o *Centre, m *sms.Message, f *Match) bool {
 
 // keyOf returns the key under which the message of a receipt is noted. It reports false while the
 // id can be read in more than one way. The caller holds the lock.
-func (o *Centre) keyOf(id []byte) (key []byte, ok bool) {
+func (o *SMSC) keyOf(id []byte) (key []byte, ok bool) {
 	if !o.form.certain && peerid.IsAmbiguous(id) {
 		return nil, false
 	}
@@ -245,7 +245,7 @@ func (o *Centre) keyOf(id []byte) (key []byte, ok bool) {
 }
 
 // LookUp finds the message of a receipt among all, also those in the store. It may read the disk.
-func (d *Matcher) LookUp(o *Centre, m *sms.Message, f *Match) (found bool, failed error) {
+func (d *Matcher) LookUp(o *SMSC, m *sms.Message, f *Match) (found bool, failed error) {
 	r, ok := m.Report()
 	if !ok {
 		return false, nil
@@ -283,7 +283,7 @@ func (d *Matcher) LookUp(o *Centre, m *sms.Message, f *Match) (found bool, faile
 }
 
 // get returns the message that is noted under a key, if the receipt is about that.
-func (d *Matcher) get(o *Centre, key []byte, m *sms.Message, f *Match) (bool, error) {
+func (d *Matcher) get(o *SMSC, key []byte, m *sms.Message, f *Match) (bool, error) {
 	o.mu.Lock()
 	value := o.recent.find(key)
 	ok, byID := value != nil, o.byID
@@ -305,7 +305,7 @@ func (d *Matcher) get(o *Centre, key []byte, m *sms.Message, f *Match) (bool, er
 }
 
 // stored returns what is noted in the store under a key, or under the one that older versions made of a UUID.
-func (d *Matcher) stored(o *Centre, key []byte) (value []byte, ok bool, err error) {
+func (d *Matcher) stored(o *SMSC, key []byte) (value []byte, ok bool, err error) {
 	value, ok, err = d.keep.Index.Lookup(o.Name, key)
 	if older, is := peerid.OlderKey(key); is && !ok && err == nil {
 		return d.keep.Index.Lookup(o.Name, older)
@@ -315,7 +315,7 @@ func (d *Matcher) stored(o *Centre, key []byte) (value []byte, ok bool, err erro
 
 // getOnly returns the message that a receipt's id stands for as it is, if no other reading of it
 // stands for one.
-func (d *Matcher) getOnly(o *Centre, id []byte, m *sms.Message, f *Match) (bool, error) {
+func (d *Matcher) getOnly(o *SMSC, id []byte, m *sms.Message, f *Match) (bool, error) {
 	var other Match
 	for _, relation := range peerid.Others() {
 		if key, ok := peerid.AppendKey(nil, id, relation); ok {
@@ -328,7 +328,7 @@ func (d *Matcher) getOnly(o *Centre, id []byte, m *sms.Message, f *Match) (bool,
 	return d.get(o, key, m, f)
 }
 
-// isAwaiting reports whether an answer of a centre may come.
+// isAwaiting reports whether an answer of an SMSC may come.
 func (d *Matcher) isAwaiting(operator string) (awaits bool) {
 	for _, c := range d.table.Connectors() {
 		if cfg := c.Config(); cfg.Role() == protocols.Client && cfg.OperatorName() == operator {
@@ -342,7 +342,7 @@ func (d *Matcher) isAwaiting(operator string) (awaits bool) {
 func (d *Matcher) lookAtWaiting() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, o := range d.centres {
+	for _, o := range d.smscs {
 		if o.waitsForAnswers.Load() && !d.isAwaiting(o.Name) && o.waitsForAnswers.Swap(false) {
 			d.Orphans.lookAgain(o.Name)
 		}

@@ -1,4 +1,4 @@
-package centre
+package smsc
 
 import (
 	"encoding/base64"
@@ -51,7 +51,7 @@ func (r *reader) tokenCall(o *httpsms.RequestOptions) *httpsms.Call {
 }
 
 // TokenCall returns the request for a token that lets requests in, nil if they need none. It is not to be changed.
-func (c *Centre) TokenCall() *httpsms.Call { return c.token }
+func (c *SMSC) TokenCall() *httpsms.Call { return c.token }
 
 // A Token lets requests in.
 type Token struct {

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// A centre is an SMSC, to which the connectors of one operator lead. It counts what it
+// An smsc is where the connectors of one operator lead. It counts what it
 // accepts, writes the numbers in one way in its answers and perhaps in another in its receipts,
 // and sends receipts over whichever session it likes.
-type centre struct {
+type smsc struct {
 	w        *world
 	stations []*station
 	spelling *spelling
@@ -33,11 +33,11 @@ type centre struct {
 	answersRead, receiptsTaken int // since the node has started
 }
 
-// maxTraps is how many of those there are at most: more of them say that the centre does write ids
+// maxTraps is how many of those there are at most: more of them say that the SMSC does write ids
 // in another form.
 const maxTraps = 3
 
-// A spelling is how a centre writes its numbers.
+// A spelling is how an SMSC writes its numbers.
 type spelling struct {
 	name            string
 	answer, receipt func(n uint64) string
@@ -80,9 +80,9 @@ var spellings = []spelling{
 	{"39 digits, cut in receipts", long, cut(long, 0, 36), ""},
 }
 
-// A submission is a message that a centre has accepted.
+// A submission is a message that an SMSC has accepted.
 type submission struct {
-	centre       *centre
+	smsc         *smsc
 	texts        []*text // in it
 	source, dest string
 	id, receipt  string // as the answer and the receipts have it
@@ -91,10 +91,10 @@ type submission struct {
 	reports      []*report
 }
 
-// A report is a receipt that a centre has sent, or is to send.
+// A report is a receipt that an SMSC has sent, or is to send.
 type report struct {
 	of           *submission // nil: it is forged
-	centre       *centre
+	smsc         *smsc
 	source, dest string
 	id           string
 	state, code  string // the code is the report's own
@@ -107,10 +107,10 @@ func (r *report) String() string {
 	return fmt.Sprintf("receipt %s of %s, err %s", r.state, r.id, r.code)
 }
 
-func (w *world) newCentre(stations ...*station) *centre {
-	c := &centre{w: w, stations: stations, taken: map[string]bool{}}
+func (w *world) newSMSC(stations ...*station) *smsc {
+	c := &smsc{w: w, stations: stations, taken: map[string]bool{}}
 	for _, s := range stations {
-		s.centre = c
+		s.smsc = c
 	}
 	c.spelling = &spellings[w.rng.IntN(len(spellings))]
 	c.told = c.spelling.option != "" && w.chance(0.5)
@@ -124,7 +124,7 @@ func (w *world) newCentre(stations ...*station) *centre {
 }
 
 // option returns the value of receipt_ids.
-func (c *centre) option() string {
+func (c *smsc) option() string {
 	if c.told {
 		return c.spelling.option
 	}
@@ -132,7 +132,7 @@ func (c *centre) option() string {
 }
 
 // isPlain reports whether its receipts have the ids of its answers, as they stand.
-func (c *centre) isPlain() bool { return c.spelling.option == "same" }
+func (c *smsc) isPlain() bool { return c.spelling.option == "same" }
 
 // compared returns an id without what never matters: letter case and leading zeros of numbers.
 func compared(id string) string {
@@ -146,7 +146,7 @@ func compared(id string) string {
 }
 
 // next returns a number that no forged receipt has been about.
-func (c *centre) next() uint64 {
+func (c *smsc) next() uint64 {
 	for {
 		c.last++
 		if c.w.chance(0.2) {
@@ -159,9 +159,9 @@ func (c *centre) next() uint64 {
 }
 
 // accept takes a message, and returns the id for the answer, which follows after a delay.
-func (c *centre) accept(texts []*text, source, dest string, registered byte, answer time.Duration) *submission {
+func (c *smsc) accept(texts []*text, source, dest string, registered byte, answer time.Duration) *submission {
 	w, n := c.w, c.next()
-	s := &submission{centre: c, texts: texts, source: source, dest: dest, id: c.spelling.answer(n), receipt: c.spelling.receipt(n)}
+	s := &submission{smsc: c, texts: texts, source: source, dest: dest, id: c.spelling.answer(n), receipt: c.spelling.receipt(n)}
 	c.accepted = append(c.accepted, s)
 	for _, t := range texts {
 		t.submissions = append(t.submissions, s)
@@ -210,11 +210,11 @@ func asksFor(registered byte, state string) bool {
 }
 
 // plan has a receipt sent.
-func (c *centre) plan(s *submission, state string, after time.Duration) {
+func (c *smsc) plan(s *submission, state string, after time.Duration) {
 	if c.w.fault(0.05) {
 		return // it is lost
 	}
-	r := &report{of: s, centre: c, source: s.dest, dest: s.source, id: s.receipt, state: state, progress: state == "ENROUTE"}
+	r := &report{of: s, smsc: c, source: s.dest, dest: s.source, id: s.receipt, state: state, progress: state == "ENROUTE"}
 	r.twice = c.w.chance(0.05)
 	s.reports = append(s.reports, r)
 	c.count(r, after)
@@ -222,7 +222,7 @@ func (c *centre) plan(s *submission, state string, after time.Duration) {
 
 // forge sends a receipt of a message that is not the gateway's, with an id that would be that of
 // a message of the gateway if it were written in another way.
-func (c *centre) forge(s *submission) {
+func (c *smsc) forge(s *submission) {
 	id := decimal(7e18 + uint64(c.reports))
 	if c.isPlain() && c.traps < maxTraps && c.w.chance(0.5) {
 		c.traps++
@@ -238,14 +238,14 @@ func (c *centre) forge(s *submission) {
 		}
 	}
 	c.taken[compared(id)] = true
-	r := &report{centre: c, source: s.dest, dest: s.source, id: id, state: "UNDELIV"}
+	r := &report{smsc: c, source: s.dest, dest: s.source, id: id, state: "UNDELIV"}
 	if c.w.chance(0.5) {
 		r.state = "DELIVRD"
 	}
 	c.count(r, c.w.between(0, 5*time.Second))
 }
 
-func (c *centre) count(r *report, after time.Duration) {
+func (c *smsc) count(r *report, after time.Duration) {
 	c.reports++
 	r.code = fmt.Sprintf("%03d", 200+c.reports%800)
 	c.unsent++
@@ -253,7 +253,7 @@ func (c *centre) count(r *report, after time.Duration) {
 }
 
 // send sends a receipt over any session.
-func (c *centre) send(r *report) {
+func (c *smsc) send(r *report) {
 	w := c.w
 	var ready []*peer
 	for _, s := range c.stations {
@@ -280,13 +280,13 @@ func (r *report) wire(sequence uint32) []byte {
 	if r.progress {
 		class = classProgress
 	}
-	id := r.centre.mutated(r)
+	id := r.smsc.mutated(r)
 	text := fmt.Sprintf("id:%s sub:001 dlvrd:001 submit date:0001010000 done date:0001010001 stat:%s err:%s text:", id, r.state, r.code)
 	body := []string{
 		cString(""), address(r.source), address(r.dest), octets(class, 0, 0), cString(""), cString(""),
 		octets(0, 0, 0, 0, byte(len(text))), text,
 	}
-	if r.centre.named {
+	if r.smsc.named {
 		body = append(body, parameter(receiptedID, cString(id)), parameter(messageState, octets(numbers[r.state])))
 	}
 	return wire(deliver, sequence, body...)
@@ -295,8 +295,8 @@ func (r *report) wire(sequence uint32) []byte {
 var numbers = map[string]byte{"ENROUTE": 1, "DELIVRD": 2, "EXPIRED": 3, "DELETED": 4, "UNDELIV": 5, "ACCEPTD": 6, "UNKNOWN": 7, "REJECTD": 8}
 
 // answered notes that the node has answered a receipt.
-func (c *centre) answered(r *report, ok bool) {
-	c.w.note("centre: %s is answered, taken %t", r, ok)
+func (c *smsc) answered(r *report, ok bool) {
+	c.w.note("smsc: %s is answered, taken %t", r, ok)
 	if ok {
 		c.receiptsTaken++
 	}
@@ -309,7 +309,7 @@ func (c *centre) answered(r *report, ok bool) {
 	c.again(r)
 }
 
-func (c *centre) again(r *report) {
+func (c *smsc) again(r *report) {
 	c.w.after(c.w.between(50*time.Millisecond, 3*time.Second), func() { c.send(r) })
 }
 
@@ -318,19 +318,19 @@ func (p *peer) lost() {
 	for _, n := range slices.Sorted(maps.Keys(p.reports)) {
 		r := p.reports[n]
 		delete(p.reports, n)
-		r.centre.again(r)
+		r.smsc.again(r)
 	}
 }
 
 // identified notes that the node has read the answer that has an id, and whether a message has ended by
 // it. If not, it is the answer to a copy.
 func (o *oracle) identified(s *station, id string, ends bool) {
-	for _, one := range s.centre.accepted {
+	for _, one := range s.smsc.accepted {
 		if one.id != id {
 			continue
 		}
 		if ends {
-			s.centre.answersRead++
+			s.smsc.answersRead++
 		}
 		if one.read = true; !ends {
 			o.copies = append(o.copies, copied{one, o.w.now(), o.w.disk.begun})
@@ -362,7 +362,7 @@ func (o *oracle) forgotten(idle bool) {
 	o.copies = nil
 }
 
-// hasSession reports whether the node has a session with the centre.
-func (c *centre) hasSession() bool {
+// hasSession reports whether the node has a session with the SMSC.
+func (c *smsc) hasSession() bool {
 	return slices.ContainsFunc(c.stations, func(s *station) bool { return len(s.peers) > 0 })
 }

@@ -1,4 +1,4 @@
-package centre
+package smsc
 
 import (
 	"encoding/base64"
@@ -12,9 +12,9 @@ import (
 	"pmg/sms"
 )
 
-// A Centre is an SMSC that speaks HTTP, as the configuration describes it. It does not change, and is safe for
+// An SMSC describes the HTTP interface of an SMSC, as it is configured. It does not change, and is safe for
 // concurrent use.
-type Centre struct {
+type SMSC struct {
 	method  string
 	before  template   // of the URL, before its query
 	query   parameters // nil: it has none
@@ -41,10 +41,10 @@ type header struct {
 type Identity struct{ Connector, Username, Password string }
 
 // New returns the SMSC that options describe, or what is wrong with them.
-func New(o *httpsms.ConnectorOptions, id Identity) (*Centre, []protocols.Problem) {
+func New(o *httpsms.ConnectorOptions, id Identity) (*SMSC, []protocols.Problem) {
 	o = whole(o)
 	r := reader{}
-	c := &Centre{username: id.Username, password: id.Password}
+	c := &SMSC{username: id.Username, password: id.Password}
 	c.readURL(&r, o)
 	c.readBody(&r, o)
 	c.readHeaders(&r, o)
@@ -86,7 +86,7 @@ func (r *reader) parameters(option, text string) parameters {
 	return p
 }
 
-func (c *Centre) readURL(r *reader, o *httpsms.ConnectorOptions) {
+func (c *SMSC) readURL(r *reader, o *httpsms.ConnectorOptions) {
 	before, query, has := strings.Cut(o.URL, "?")
 	c.before = r.template("url", before)
 	if has {
@@ -111,7 +111,7 @@ func (c *Centre) readURL(r *reader, o *httpsms.ConnectorOptions) {
 	}
 }
 
-func (c *Centre) readBody(r *reader, o *httpsms.ConnectorOptions) {
+func (c *SMSC) readBody(r *reader, o *httpsms.ConnectorOptions) {
 	q := &o.Request
 	if q.Form != "" && q.JSON != "" {
 		r.wrong("request.json", "must not be given together with form")
@@ -142,7 +142,7 @@ func (c *Centre) readBody(r *reader, o *httpsms.ConnectorOptions) {
 }
 
 // has reports whether a template of the request has a field of a kind.
-func (c *Centre) has(kind func(*field) bool) bool {
+func (c *SMSC) has(kind func(*field) bool) bool {
 	if c.before.has(kind) || c.json != nil && c.json.has(kind) {
 		return true
 	}
@@ -156,7 +156,7 @@ func (c *Centre) has(kind func(*field) bool) bool {
 	return false
 }
 
-func (c *Centre) readHeaders(r *reader, o *httpsms.ConnectorOptions) {
+func (c *SMSC) readHeaders(r *reader, o *httpsms.ConnectorOptions) {
 	add := func(name, value string) { c.headers = append(c.headers, header{name, template{{constant: value}}}) }
 	add("User-Agent", "pmg")
 	switch {
@@ -183,7 +183,7 @@ func (c *Centre) readHeaders(r *reader, o *httpsms.ConnectorOptions) {
 const tokenCharacters = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 // Lacks returns why a message cannot be written: the request has no room for a part of it. It is empty if it can.
-func (c *Centre) Lacks(v *Values) string {
+func (c *SMSC) Lacks(v *Values) string {
 	switch {
 	case len(v.Header) > 0 && !c.has(func(f *field) bool { return f.header }):
 		return "the request has no field for user data headers"
@@ -195,7 +195,7 @@ func (c *Centre) Lacks(v *Values) string {
 
 // HidesCoding reports whether requests bring octets alone and do not say whether these are GSM 7-bit or UCS-2, so that the
 // SMSC reads one of the two wrong.
-func (c *Centre) HidesCoding() bool {
+func (c *SMSC) HidesCoding() bool {
 	coded := func(f *field) bool { return f.coded }
 	clear := func(f *field) bool { return f.tells || f.name == "text" || f.name == "content" }
 	inHeaders := slices.ContainsFunc(c.headers, func(h header) bool { return h.value.has(clear) })
@@ -203,7 +203,7 @@ func (c *Centre) HidesCoding() bool {
 }
 
 // Call returns the request that submits a message.
-func (c *Centre) Call(v *Values) *httpsms.Call {
+func (c *SMSC) Call(v *Values) *httpsms.Call {
 	v.username, v.password = c.username, c.password
 	call := &httpsms.Call{Method: c.method, URL: c.before.fill(v, url.PathEscape)}
 	if c.query != nil {
@@ -227,7 +227,7 @@ func (c *Centre) Call(v *Values) *httpsms.Call {
 }
 
 // Address returns what is called, without what may be secret: for connections that are opened ahead, and for logs.
-func (c *Centre) Address() *url.URL {
+func (c *SMSC) Address() *url.URL {
 	u, err := url.Parse(c.before.fill(&Values{}, url.PathEscape))
 	if err != nil {
 		return &url.URL{}

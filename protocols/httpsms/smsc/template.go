@@ -1,4 +1,4 @@
-package centre
+package smsc
 
 import (
 	"fmt"

@@ -1,9 +1,9 @@
-// Package centre writes messages as SMSCs take them that speak HTTP, whatever their interfaces are: requests are
+// Package smsc writes messages as SMSCs take them that speak HTTP, whatever their interfaces are: requests are
 // made of templates, answers are judged by conditions, receipts and messages from mobiles are read by the names of
 // their parameters or by JSON pointers. It has presets for the interfaces of other gateways.
 //
 // # Start reading
 //
-// centre.go (Centre), presets.go, values.go (what templates are filled with), template.go, tree.go (JSON), judge.go
+// smsc.go (SMSC), presets.go, values.go (what templates are filled with), template.go, tree.go (JSON), judge.go
 // (answers), callback.go (receipts and messages from mobiles).
-package centre
+package smsc

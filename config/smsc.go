@@ -4,21 +4,21 @@ import (
 	"slices"
 
 	"pmg/protocols"
-	"pmg/protocols/httpsms/centre"
+	"pmg/protocols/httpsms/smsc"
 )
 
-// IsCentre reports whether the connector leads to an SMSC that is called by HTTP.
-func (c *Connector) IsCentre() bool { return c.Protocol == "http" && c.Direction == Out }
+// IsHTTPSMSC reports whether the connector leads to an SMSC that is called by HTTP.
+func (c *Connector) IsHTTPSMSC() bool { return c.Protocol == "http" && c.Direction == Out }
 
-// Centre returns the SMSC that the connector leads to by HTTP, or what is wrong with its options.
-func (c *Connector) Centre() (*centre.Centre, []protocols.Problem) {
-	return centre.New(&c.HTTP, centre.Identity{Connector: c.Name, Username: c.SystemID, Password: c.Password})
+// SMSC returns the SMSC that the connector leads to by HTTP, or what is wrong with its options.
+func (c *Connector) SMSC() (*smsc.SMSC, []protocols.Problem) {
+	return smsc.New(&c.HTTP, smsc.Identity{Connector: c.Name, Username: c.SystemID, Password: c.Password})
 }
 
-// completeCentre sets the defaults of a connector to an SMSC that is called by HTTP: how texts are cut depends on what
+// completeSMSC sets the defaults of a connector to an SMSC that is called by HTTP: how texts are cut depends on what
 // its requests have room for.
-func completeCentre(c *Connector, given map[string]bool) {
-	if !c.IsCentre() || given["long_messages"] {
+func completeSMSC(c *Connector, given map[string]bool) {
+	if !c.IsHTTPSMSC() || given["long_messages"] {
 		return
 	}
 	switch {
@@ -31,12 +31,12 @@ func completeCentre(c *Connector, given map[string]bool) {
 	}
 }
 
-// checkCentre checks a connector to an SMSC that is called by HTTP.
-func checkCentre(d *decoder, c *Connector, path string) {
+// checkSMSC checks a connector to an SMSC that is called by HTTP.
+func checkSMSC(d *decoder, c *Connector, path string) {
 	if len(c.AllAddresses()) > 0 {
 		d.problem(path, "must not have address or listen with protocol: http and direction: out: url says what is called")
 	}
-	s, problems := c.Centre()
+	s, problems := c.SMSC()
 	d.report(path, problems)
 	if s == nil {
 		return
@@ -63,7 +63,7 @@ func (c *Connector) isWithoutUCS2() bool {
 // checkListeners checks which connectors take the callbacks of SMSCs that are called by HTTP.
 func checkListeners(d *decoder, x *index, path string, c *Connector) {
 	name := c.HTTP.Callbacks.Listener
-	if !c.IsCentre() || name == "" {
+	if !c.IsHTTPSMSC() || name == "" {
 		return
 	}
 	if on := x.connectors[name]; on != nil && on.Protocol == "http" && on.Direction == In {

@@ -1,4 +1,4 @@
-package centre
+package smsc
 
 import (
 	"crypto/subtle"
@@ -105,7 +105,7 @@ func (r *reader) wordState(text string) (s wordState) {
 }
 
 // ReceiptURL returns the URL that the receipt of a message is to call, empty if none can be.
-func (c *Centre) ReceiptURL(id uint64) string {
+func (c *SMSC) ReceiptURL(id uint64) string {
 	if c.callback.base == "" {
 		return ""
 	}
@@ -118,7 +118,7 @@ func (c *Centre) ReceiptURL(id uint64) string {
 
 // A Callback is a request of an SMSC.
 type Callback struct {
-	centre *Centre
+	smsc   *SMSC
 	values url.Values
 	json   document
 	isJSON bool
@@ -126,7 +126,7 @@ type Callback struct {
 
 // Admits reports whether a request, whose body need not have been read, is one of the SMSC: it shows the secret, and comes
 // from an address that it may come from.
-func (c *Centre) Admits(r *httpsms.Request, from netip.Addr) bool {
+func (c *SMSC) Admits(r *httpsms.Request, from netip.Addr) bool {
 	f := &c.callback
 	if len(f.networks) > 0 &&
 		!slices.ContainsFunc(f.networks, func(p netip.Prefix) bool { return p.Contains(from.Unmap().WithZone("")) }) {
@@ -136,8 +136,8 @@ func (c *Centre) Admits(r *httpsms.Request, from netip.Addr) bool {
 }
 
 // ReadCallback reads a request of the SMSC.
-func (c *Centre) ReadCallback(r *httpsms.Request) *Callback {
-	k := &Callback{centre: c}
+func (c *SMSC) ReadCallback(r *httpsms.Request) *Callback {
+	k := &Callback{smsc: c}
 	k.values, _ = url.ParseQuery(r.Query)
 	media, _, _ := mime.ParseMediaType(r.Get("Content-Type"))
 	if media == "application/x-www-form-urlencoded" {
@@ -168,10 +168,10 @@ func shows(r *httpsms.Request, secret string) bool {
 }
 
 // Reply returns what a callback is answered with that was taken.
-func (c *Centre) Reply() string { return c.callback.reply }
+func (c *SMSC) Reply() string { return c.callback.reply }
 
 // Listener returns the name of the connector that takes callbacks.
-func (c *Centre) Listener() string { return c.callback.listener }
+func (c *SMSC) Listener() string { return c.callback.listener }
 
 // items returns what a callback brings together.
 func (k *Callback) items(list string) ([]document, error) {
@@ -214,7 +214,7 @@ type Receipt struct {
 
 // Receipts returns the receipts that a callback brings.
 func (k *Callback) Receipts() ([]Receipt, error) {
-	f := &k.centre.callback
+	f := &k.smsc.callback
 	items, err := k.items(f.receipts.List)
 	if err != nil {
 		return nil, err
@@ -232,13 +232,13 @@ func (k *Callback) Receipts() ([]Receipt, error) {
 		if text, ok := k.value(item, f.receipts.Text); ok {
 			r.readText(text)
 		}
-		r.State, r.Ignored = k.centre.stateOf(r.Word)
+		r.State, r.Ignored = k.smsc.stateOf(r.Word)
 		all = append(all, r)
 	}
 	return all, nil
 }
 
-// readText reads the text of a receipt of an SMSC (SMPP 3.4 appendix B), which says more than the centre's own words.
+// readText reads the text of a receipt of an SMSC (SMPP 3.4 appendix B), which says more than the SMSC's own words.
 func (r *Receipt) readText(text string) {
 	if _, rest, ok := strings.Cut(text, "stat:"); ok {
 		if word, _, _ := strings.Cut(rest, " "); usualStates[strings.ToLower(word)] != sms.NoState {
@@ -255,7 +255,7 @@ func (r *Receipt) readText(text string) {
 const maxError = 20
 
 // stateOf returns what a word means, sms.NoState if that is not known.
-func (c *Centre) stateOf(word string) (s sms.State, ignored bool) {
+func (c *SMSC) stateOf(word string) (s sms.State, ignored bool) {
 	word = strings.ToLower(word)
 	for _, w := range c.callback.states {
 		if w.word == word || w.begins && strings.HasPrefix(word, w.word) {
@@ -292,7 +292,7 @@ func (r *Receipt) Fill(m *sms.Message) sms.Code {
 
 // Messages returns the messages from mobiles that a callback brings.
 func (k *Callback) Messages() ([]httpsms.Order, error) {
-	f := &k.centre.callback.inbound
+	f := &k.smsc.callback.inbound
 	items, err := k.items(f.List)
 	if err != nil {
 		return nil, err

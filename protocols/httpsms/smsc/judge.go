@@ -1,4 +1,4 @@
-package centre
+package smsc
 
 import (
 	"net/http"
@@ -158,7 +158,7 @@ var permanents = map[int]bool{
 const maxID = 255
 
 // Judge returns what an answer says of a message. With sms.Timeout it says nothing: the SMSC may have the message.
-func (c *Centre) Judge(status int, h http.Header, body []byte) Verdict {
+func (c *SMSC) Judge(status int, h http.Header, body []byte) Verdict {
 	a := &answer{status: status, header: h, body: body}
 	switch {
 	case c.throttled.fits(a):

@@ -5,20 +5,20 @@ import (
 	"testing"
 )
 
-const centres = `
+const smscs = `
 accounts: [{system_id: load, password: secret}]
 connectors:
   - {name: api, direction: in, protocol: http, address: "127.0.0.1:0"}
-  - {name: centre, direction: out, protocol: http, %s}
-routes: [{to: centre}]
+  - {name: smsc, direction: out, protocol: http, %s}
+routes: [{to: smsc}]
 `
 
 // What is wrong with a connector to an SMSC that is called by HTTP is told at its option.
-func TestCentreProblems(t *testing.T) {
+func TestSMSCProblems(t *testing.T) {
 	t.Parallel()
 	f := func(options, want string) {
 		t.Helper()
-		_, _, err := Parse([]byte(strings.Replace(centres, "%s", options, 1)), Options{Protocols: []string{"smpp", "http"}})
+		_, _, err := Parse([]byte(strings.Replace(smscs, "%s", options, 1)), Options{Protocols: []string{"smpp", "http"}})
 		if err == nil && want == "" {
 			return
 		}
@@ -43,7 +43,7 @@ func TestCentreProblems(t *testing.T) {
 	f(kannel+`request: {login: oauth2, token: {url: "https://me:secret@a", client_id: me, client_secret: secret}}`, "connectors[1].request.token.url must not have a user")
 	f(kannel+`request: {login: basic, token: {url: "https://a"}}, system_id: pmg`, "connectors[1].request.token needs request.login: oauth2")
 	f(kannel+`callbacks: {listener: apo, secret: x}`, "did you mean api?")
-	f(kannel+`callbacks: {listener: centre, secret: x}`, "connectors[1].callbacks.listener must be an in connector")
+	f(kannel+`callbacks: {listener: smsc, secret: x}`, "connectors[1].callbacks.listener must be an in connector")
 	f(kannel+`callbacks: {listener: api}`, "connectors[1].callbacks.secret must be given")
 	f(kannel+`long_messages: sar`, "must be pass or join, or")
 	f(kannel+`long_messages: split16`, "")
@@ -52,7 +52,7 @@ func TestCentreProblems(t *testing.T) {
 }
 
 // A request that brings octets, and does not say in which alphabet they are, is warned of: it makes other texts of some.
-func TestCentreCoding(t *testing.T) {
+func TestSMSCCoding(t *testing.T) {
 	t.Parallel()
 	for options, warned := range map[string]bool{
 		`url: "http://a/?to={to}&t={octets_hex}"`:                                                             true,
@@ -70,7 +70,7 @@ func TestCentreCoding(t *testing.T) {
 		`preset: kannel, url: "http://a"`:                                                                     false,
 		`preset: jasmin, url: "http://a"`:                                                                     false,
 	} {
-		_, warnings, err := Parse([]byte(strings.Replace(centres, "%s", options, 1)), Options{Protocols: []string{"smpp", "http"}})
+		_, warnings, err := Parse([]byte(strings.Replace(smscs, "%s", options, 1)), Options{Protocols: []string{"smpp", "http"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +89,7 @@ func TestWebhookForms(t *testing.T) {
 	t.Parallel()
 	f := func(options, want string) {
 		t.Helper()
-		text := strings.Replace(strings.Replace(centres, "%s", `preset: kannel, url: "http://a"`, 1), "password: secret", "password: secret, "+options, 1)
+		text := strings.Replace(strings.Replace(smscs, "%s", `preset: kannel, url: "http://a"`, 1), "password: secret", "password: secret, "+options, 1)
 		_, _, err := Parse([]byte(text), Options{Protocols: []string{"smpp", "http"}})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", options, err, want)
@@ -104,8 +104,8 @@ func TestWebhookForms(t *testing.T) {
 	f(`webhook: "http://a/", webhook_form: jasmin-post, webhook_reply: true`, "webhook_reply must not be true")
 }
 
-// How texts are sent depends on what requests have room for, and ids are as the centre writes them.
-func TestCentreDefaults(t *testing.T) {
+// How texts are sent depends on what requests have room for, and ids are as the SMSC writes them.
+func TestSMSCDefaults(t *testing.T) {
 	t.Parallel()
 	for options, want := range map[string]string{
 		`preset: kannel, url: "http://a"`:                        "split8",
@@ -115,11 +115,11 @@ func TestCentreDefaults(t *testing.T) {
 		`url: "http://a/?to={to}&udh={udh_hex}"`:                 "split8",
 		`preset: kannel, url: "http://a", long_messages: "pass"`: "pass",
 	} {
-		cfg, _, err := Parse([]byte(strings.Replace(centres, "%s", options, 1)), Options{Protocols: []string{"smpp", "http"}})
+		cfg, _, err := Parse([]byte(strings.Replace(smscs, "%s", options, 1)), Options{Protocols: []string{"smpp", "http"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c := &cfg.Connectors[1]; c.Text.Long != want || c.ReceiptIDs != "same" || !c.IsCentre() || c.Listens() {
+		if c := &cfg.Connectors[1]; c.Text.Long != want || c.ReceiptIDs != "same" || !c.IsHTTPSMSC() || c.Listens() {
 			t.Errorf("%s: %+v", options, c)
 		}
 	}
