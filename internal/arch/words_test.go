@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"pmg/internal/testutil"
@@ -18,8 +19,8 @@ type plainer struct {
 	pattern *regexp.Regexp
 }
 
-// phrases returns the phrases that comments and documents do not use any more.
-func phrases() []plainer {
+// phrases are the phrases that comments and documents do not use any more.
+var phrases = sync.OnceValue(func() []plainer {
 	return []plainer{
 		{"reports whether, returns", regexp.MustCompile(`\btells (whether|if|true|false|how (many|much|long|far))\b`)},
 		{"returns", regexp.MustCompile(`^\w+ gives (true|false|nil|what|how|whether|the \w+ (of|that|with|for|in))\b`)},
@@ -28,7 +29,7 @@ func phrases() []plainer {
 		{"a noun before who", regexp.MustCompile(`\b(by|to|for|from) who (else|has|is|may|can|will|does|\w+s)\b`)},
 		{"a noun before who", regexp.MustCompile(`(^|[.;|] ?)[Ww]ho (else|has|is|may|can|will|does|\w+s)\b`)},
 	}
-}
+})
 
 // names returns the names that were replaced by terms of the field, which ARCHITECTURE.md
 // lists.
