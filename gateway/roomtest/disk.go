@@ -32,8 +32,12 @@ func (d *Disk) Tidy() {}
 // Stats implements store.Store.
 func (d *Disk) Stats() store.Stats { return store.Stats{Engine: "disk"} }
 
-// Commit waits until the test permits it.
+// Commit waits until the test permits it. A batch that has failed may be there all the same, if there is a Store.
 func (d *Disk) Commit(b *store.Batch) error {
 	d.Begun <- b.Len()
-	return <-d.Permits
+	err := <-d.Permits
+	if d.Store != nil {
+		_ = d.Store.Commit(b)
+	}
+	return err
 }

@@ -70,6 +70,8 @@ func (h *handler) stream() {
 			return
 		}
 		if err != nil {
+			// Extend may have come behind Stop: then net/http would wait for the rest of the body
+			_ = c.SetReadDeadline(time.Now())
 			panic(http.ErrAbortHandler) // the connection ends, so that the client does not take it for the end of the stream
 		}
 	}

@@ -98,7 +98,7 @@ func table() []row {
 		{"httpapi/body", "connector"},
 		{"sandbox", "connector gateway gateway/convert gateway/receipts gateway/request internal/smstext pdulog protocols/testsms sms sms/rewrite"},
 		{"sandbox/phone", "sandbox"},
-		{"httpapi/apitest", "config gateway protocols protocols/httpsms"},
+		{"httpapi/apitest", "config connector gateway internal/testutil protocols protocols/httpsms protocols/prototest/toy sms store"},
 		{"httpapi/server", "account config connector connector/streams gateway httpapi/body httpapi/conns internal/handshakes internal/httpcall internal/httpfault internal/proxyheader internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms sms"},
 		{"webhook", "config connector gateway gateway/request gateway/webhooks httpapi/server internal/httpcall pdulog protocols/httpsms protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
 		{"httpsmsc", "connector gateway gateway/convert httpapi/body httpapi/server internal/httpcall pdulog protocols/httpsms protocols/httpsms/smsc sms"},

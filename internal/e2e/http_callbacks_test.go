@@ -31,12 +31,9 @@ type call struct {
 }
 
 func newHook(t *testing.T) *hook {
-	h, contract := &hook{status: 200}, readContract()
+	h := &hook{status: 200}
 	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		b, err := io.ReadAll(r.Body)
-		if err == nil {
-			contract.checkCall(t, r.Header, b)
-		}
+		b, _ := io.ReadAll(r.Body)
 		h.mu.Lock()
 		if first := h.first; first != nil {
 			h.mu.Unlock()

@@ -3,7 +3,6 @@ package e2e
 import (
 	"bufio"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"io"
 	"net"
@@ -14,8 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/internal/testutil"
 )
@@ -80,7 +77,7 @@ func (s *stream) next() (e tale, ok bool) {
 	return e, false
 }
 
-// want returns the ids of the next n events, each of which is what the contract says.
+// want returns the ids of the next n events.
 func (s *stream) want(n int) (ids []string) {
 	t := s.api.t
 	t.Helper()
@@ -89,8 +86,6 @@ func (s *stream) want(n int) (ids []string) {
 		if !ok {
 			t.Fatalf("the stream has ended after %d of %d events: %v", len(ids), n, s.lines.Err())
 		}
-		header := http.Header{"Content-Type": {"text/event-stream"}}
-		s.api.contract().check(t, "GET", "/v1/events", reply{status: 200, header: header, body: e.data})
 		if !strings.Contains(e.data, `"id":"`+e.id+`","type":"`+e.kind+`"`) {
 			t.Errorf("%+v", e)
 		}
@@ -168,74 +163,6 @@ func TestHTTPEvents(t *testing.T) {
 	fourth.wantEnd()
 }
 
-// Each event goes to one of an account's streams, and to no other account. An account has a number of streams.
-func TestHTTPEventsShared(t *testing.T) {
-	parallel(t)
-	s := pullSite(t)
-	s.accounts = "{system_id: api, password: s3cret, bind: [transmitter], pull: true}\n{system_id: other, password: s3cret, bind: [transmitter], pull: true}"
-	g := start(t, s)
-	a, other := g.api(), g.api()
-	a.name, other.name = "api", "other"
-	const streams = 4
-	came := make(chan string, 1)
-	for range streams {
-		one := a.stream("", "")
-		go func() {
-			for e, ok := one.next(); ok; e, ok = one.next() {
-				came <- e.id
-			}
-		}()
-	}
-	r := a.do("GET", "/v1/events", "", "Accept: text/event-stream").want(t, 429, "too-many-streams")
-	if r.header.Get("Retry-After") == "" {
-		t.Errorf("%v", r.header)
-	}
-	others := other.stream("", "")
-	const messages = 40
-	smsc := s.operator.session()
-	smsc.brings(1, messages)
-	var ids []string
-	for range messages {
-		ids = append(ids, <-came)
-	}
-	if slices.Sort(ids); len(slices.Compact(slices.Clone(ids))) != messages {
-		t.Errorf("%q", ids)
-	}
-	a.acknowledges(ids...)
-	g.settled()
-	select {
-	case id := <-came:
-		t.Errorf("%s has come twice", id)
-	default:
-	}
-	if fetched, _ := other.events(""); len(fetched) != 0 {
-		t.Errorf("%q are told to another account", fetched)
-	}
-	smsc.conn.Close()
-	g.stop()
-	others.wantEnd()
-}
-
-// A client that has as many events as it may and acknowledges none is asked to come back, which acknowledges them.
-func TestHTTPEventsFull(t *testing.T) {
-	parallel(t)
-	s := pullSite(t)
-	g := start(t, s)
-	a := g.api()
-	a.name = "api"
-	smsc := s.operator.session()
-	smsc.brings(1, 5)
-	last := ""
-	for n := 0; n < 4; n += 2 {
-		one := a.stream("limit=2", last)
-		last = one.want(2)[1]
-		one.wantEnd()
-	}
-	one := a.stream("limit=2", last)
-	a.acknowledges(one.want(1)...)
-	g.settled()
-}
-
 // A client that does not read is ended. What it was not told is told to another, and nobody waits for it when the gateway stops.
 func TestHTTPEventsStuck(t *testing.T) {
 	parallel(t)
@@ -266,52 +193,6 @@ func TestHTTPEventsStuck(t *testing.T) {
 	a.stream("", "").want(1)
 	smsc.conn.Close()
 	g.stop() // while the third tells more
-}
-
-// A stream ends when its client may not have it any more: when its key or account is taken out of the configuration, when the account
-// fetches no events any more, and when its connector goes. Others go on.
-func TestHTTPEventsReload(t *testing.T) {
-	parallel(t)
-	row := func(name string) string {
-		return fmt.Sprintf(`{name: %s, hash: "sha256:%x"}`, name, sha256.Sum256([]byte("pmg_"+name)))
-	}
-	const more = "{name: api, direction: in, protocol: http, address: \"127.0.0.1:0\"}\n"
-	const second = "{name: second, direction: in, protocol: http, address: \"127.0.0.1:0\"}"
-	at := func(keys, password, more, pull, bar string) site {
-		return site{
-			store: vfs.NewMem(), more: more,
-			accounts: "{system_id: shop, password: " + password + ", bind: [transmitter], pull: " + pull + ", keys: [" + keys + "]}\n" + bar,
-		}
-	}
-	const bar = "{system_id: bar, password: s3cret, bind: [transmitter], pull: true}"
-	g := start(t, at(row("one")+", "+row("two"), "s3cret", more+second, "true", bar))
-	begin := func(name, key, connector string) *stream {
-		a := g.api()
-		a.name, a.key, a.url = name, key, "http://"+g.addr(connector)
-		return a.stream("", "")
-	}
-	one, two, byName, ofBar, there := begin("", "pmg_one", "api"), begin("", "pmg_two", "api"), begin("shop", "", "api"), begin("bar", "", "api"), begin("bar", "", "second")
-	reload := func(s site, ends ...*stream) {
-		t.Helper()
-		if err := g.reload(s); err != nil {
-			t.Fatal(err)
-		}
-		for _, s := range ends {
-			s.wantEnd()
-		}
-	}
-	online := func(account string, n int) {
-		t.Helper()
-		testutil.Eventually(t, fmt.Sprint(account, " has ", n), func() bool { return g.Gateway.Table.ClientLane(account, nil).Online() == n })
-	}
-	reload(at(row("two"), "s3cret", more+second, "true", bar), one)
-	online("shop", 2)
-	reload(at(row("two"), "another", more+second, "true", bar), byName)
-	online("shop", 1)
-	reload(at(row("two"), "another", more, "true", bar), there)
-	online("bar", 1)
-	reload(at(row("two"), "another", more, "false", bar), two)
-	reload(at(row("two"), "another", more, "true", ""), ofBar)
 }
 
 // The commands of docs/webhooks.md about events work as they stand there.
