@@ -48,48 +48,48 @@ func (l *Lane) Ask(a *Inquiry) {
 	l.asking.waiting = append(l.asking.waiting, a)
 }
 
-// nextAsked takes and returns the slot for the next operation, or nil if there is none now.
-func (l *Lane) nextAsked(now int64) *Slot {
-	l.endAsked(now)
+// next takes and returns the slot for the next operation, or nil if there is none now.
+func (a *asking) next(l *Lane, now int64) *Slot {
+	a.end(l, now)
 	front := l.slots.Front()
-	if len(l.asking.waiting) == 0 || front == nil || front.Outlet == nil ||
-		l.asking.underWay >= max(1, l.Online()*l.Config().Window/inquiryShare) {
+	if len(a.waiting) == 0 || front == nil || front.Outlet == nil ||
+		a.underWay >= max(1, l.Online()*l.Config().Window/inquiryShare) {
 		return nil
 	}
-	a := l.asking.waiting[0]
-	l.asking.waiting = slices.Delete(l.asking.waiting, 0, 1)
-	l.asking.underWay++
+	q := a.waiting[0]
+	a.waiting = slices.Delete(a.waiting, 0, 1)
+	a.underWay++
 	slot := l.slots.Take()
-	slot.Message, slot.Share, slot.Inquiry = a.Request.Message, l.asking.share, a
+	slot.Message, slot.Share, slot.Inquiry = q.Request.Message, a.share, q
 	return slot
 }
 
-// answeredAsked takes back the slot of an operation.
-func (l *Lane) answeredAsked(slot *Slot, answer sms.Answer) {
-	a := slot.Inquiry
-	l.asking.underWay--
+// answered takes back the slot of an operation.
+func (a *asking) answered(l *Lane, slot *Slot, answer sms.Answer) {
+	q := slot.Inquiry
+	a.underWay--
 	switch answer.Code {
 	case sms.Timeout:
-		l.asking.rests = answer.At + inquiryRest*int64(l.Config().ResponseTimeout)
+		a.rests = answer.At + inquiryRest*int64(l.Config().ResponseTimeout)
 	case sms.Lost:
 	default:
-		l.asking.rests = 0
+		a.rests = 0
 	}
 	l.putBack(slot, answer.Code)
-	a.Done(answer.Code)
+	q.Done(answer.Code)
 }
 
-// endAsked ends the operations that have waited for too long, and all if no session is left or the
+// end ends the operations that have waited for too long, and all if no session is left or the
 // peer is not asked now.
-func (l *Lane) endAsked(now int64) {
-	if len(l.asking.waiting) == 0 {
+func (a *asking) end(l *Lane, now int64) {
+	if len(a.waiting) == 0 {
 		return
 	}
-	all := l.online.Load() == 0 || now < l.asking.rests
-	l.asking.waiting = slices.DeleteFunc(l.asking.waiting, func(a *Inquiry) bool {
-		over := all || now > a.Deadline
+	all := l.online.Load() == 0 || now < a.rests
+	a.waiting = slices.DeleteFunc(a.waiting, func(q *Inquiry) bool {
+		over := all || now > q.Deadline
 		if over {
-			a.Done(sms.Lost)
+			q.Done(sms.Lost)
 		}
 		return over
 	})

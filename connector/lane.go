@@ -217,38 +217,55 @@ func (l *Lane) next(now int64) (slot *Slot, again int64) {
 	if held, until := l.holds(now); held {
 		return nil, until
 	}
-	cfg := l.Config()
-	if cfg.Rate != l.rate {
-		l.rate = cfg.Rate
-		l.limiter.SetRate(cfg.Rate, 0)
+	if rate := l.Config().Rate; rate != l.rate {
+		l.rate = rate
+		l.limiter.SetRate(rate, 0)
 	}
 	wait := max(l.paused-now, l.limiter.Wait(now))
-	asks := len(l.asking.waiting) > 0 && wait <= 0
-	if asks && !l.asking.wasLast {
-		if slot := l.nextAsked(now); slot != nil {
-			return l.leave(now, slot), 0
-		}
+	asks, last := len(l.asking.waiting) > 0 && wait <= 0, l.asking.wasLast
+	if asks && !last {
+		slot = l.asking.next(l, now)
 	}
+	if slot == nil {
+		slot = l.nextMessage(now, wait)
+	}
+	if asks && last && slot == nil { // no message has taken the turn
+		slot = l.asking.next(l, now)
+	}
+	switch {
+	case slot != nil && slot.Outlet == nil:
+		return slot, 0
+	case slot != nil:
+		return l.leave(now, slot), 0
+	case wait > 0 && l.Len()+len(l.asking.waiting) > 0:
+		return nil, now + wait
+	case l.nextDue > now:
+		return nil, l.nextDue
+	}
+	return nil, 0
+}
+
+// nextMessage takes the slot for the next message, or that of an instance to connect. It returns nil if there is none now.
+func (l *Lane) nextMessage(now, wait int64) *Slot {
 	for l.ready(now) || len(l.suspects.waiting) > 0 {
-		front := l.slots.Front()
 		if wait <= 0 {
-			if slot := l.nextSuspect(now); slot != nil {
-				return l.leave(now, slot), 0
+			if slot := l.suspects.next(l, now); slot != nil {
+				return slot
 			}
-			front = l.slots.Front()
 		}
+		front := l.slots.Front()
 		if front == nil {
-			break
+			return nil
 		}
 		if front.Outlet == nil {
-			if l.dialing*cfg.Window >= l.due() {
-				break // the instances being connected have slots enough for the waiting messages
+			if l.dialing*l.Config().Window >= l.due() {
+				return nil // the instances being connected have slots enough for the waiting messages
 			}
 			l.dialing++
-			return l.slots.Take(), 0
+			return l.slots.Take()
 		}
 		if wait > 0 || !l.ready(now) {
-			break
+			return nil
 		}
 		share, m, expires := l.pop(now)
 		switch {
@@ -257,23 +274,12 @@ func (l *Lane) next(now int64) (slot *Slot, again int64) {
 		case m.Losses >= suspectAfter:
 			l.suspects.waiting = append(l.suspects.waiting, suspect{m, share})
 		default:
-			slot = l.slots.Take()
+			slot := l.slots.Take()
 			slot.Message, slot.Share = m, share
-			return l.leave(now, slot), 0
+			return slot
 		}
 	}
-	if asks && l.asking.wasLast { // no message has taken the turn
-		if slot := l.nextAsked(now); slot != nil {
-			return l.leave(now, slot), 0
-		}
-	}
-	if wait > 0 && l.Len()+len(l.asking.waiting) > 0 {
-		return nil, now + wait
-	}
-	if l.nextDue > now {
-		return nil, l.nextDue
-	}
-	return nil, 0
+	return nil
 }
 
 // isOver reports whether a message must not be sent any more. If so, it ends the message.
@@ -316,7 +322,7 @@ func (l *Lane) Len() int { return l.waiting + len(l.suspects.waiting) + l.paging
 // Answered takes back a slot whose message was answered, or never will be.
 func (l *Lane) Answered(now int64, slot *Slot, a sms.Answer) {
 	if slot.Inquiry != nil {
-		l.answeredAsked(slot, a)
+		l.asking.answered(l, slot, a)
 		return
 	}
 	m, share := slot.Message, slot.Share
@@ -401,7 +407,7 @@ func (l *Lane) drop(s *Share, m *sms.Message) {
 // Unsent takes back a slot whose message was never written.
 func (l *Lane) Unsent(now int64, slot *Slot) {
 	if slot.Inquiry != nil {
-		l.answeredAsked(slot, sms.Answer{Code: sms.Lost, At: now})
+		l.asking.answered(l, slot, sms.Answer{Code: sms.Lost, At: now})
 		return
 	}
 	m, share := slot.Message, slot.Share
@@ -451,7 +457,7 @@ func (l *Lane) Tick(now int64) (more bool) {
 	l.oldest.Store(oldest)
 	l.pageTried(now)
 	l.endOverdue()
-	l.endAsked(now)
+	l.asking.end(l, now)
 	l.suspects.waiting = slices.DeleteFunc(l.suspects.waiting, func(s suspect) bool {
 		return l.isOver(now, s.share, s.message, s.message.Expires)
 	})

@@ -23,10 +23,9 @@ type suspect struct {
 	share   *Share
 }
 
-// nextSuspect takes and returns the slot for the next suspect, or nil if there is none now.
+// next takes and returns the slot for the next suspect, or nil if there is none now.
 // It reserves as many sessions for suspects as are needed and allowed.
-func (l *Lane) nextSuspect(now int64) *Slot {
-	s := &l.suspects
+func (s *suspects) next(l *Lane, now int64) *Slot {
 	for len(s.waiting) > 0 && l.isOver(now, s.waiting[0].share, s.waiting[0].message, s.waiting[0].message.Expires) {
 		s.waiting = s.waiting[1:]
 	}
