@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"net/http"
 	"strconv"
+	"time"
 
 	"pmg/admin/access"
+	"pmg/connector"
 	"pmg/gateway/webhooks"
 )
 
@@ -74,4 +76,82 @@ func (s *Server) testWebhook(r *http.Request) (any, error) {
 	a, err := s.view.gateway.Webhooks.Test(r.Context(), r.FormValue("account"), r.FormValue("fallback") != "")
 	access.After(r, a)
 	return a, err
+}
+
+// Webhook is how the servers of an account answer that are called with its events. Counts are over all of them.
+type Webhook struct {
+	Account     string           `json:"account"`
+	Servers     int              `json:"servers" metric:"servers" help:"Servers of the account that are called with its events, or were."`
+	Failing     int              `json:"failing" metric:"servers_failing" help:"Those of them whose last call failed."`
+	Resting     int              `json:"resting" metric:"servers_resting" help:"Those of them that are not called for a while, because they have failed often or ask for that."`
+	Waiting     int64            `json:"waiting" metric:"events_waiting" help:"Events for the account's servers that wait or are under way."`
+	Oldest      float64          `json:"oldest_seconds" metric:"oldest_seconds" help:"Age of the next event for the account's servers, 0 when none waits."`
+	Calls       connector.Labels `json:"calls" metric:"calls_total" label:"result" help:"Calls of the account's servers, by result: taken or failed."`
+	Failures    int              `json:"failures"`              // in a row, of the server that has the most
+	LastError   string           `json:"last_error,omitempty"`  // of the call that failed last
+	RestsUntil  *time.Time       `json:"rests_until,omitempty"` // when a server that rests is called again
+	Disabled    int              `json:"disabled"`              // servers that are not called any more
+	DeadLetters int64            `json:"dead_letters" metric:"dead_letters" help:"Events in the store that the account's servers did not take in time (pmg webhooks dead)."`
+}
+
+// State returns how the servers are, in a word: as the worst of them.
+func (w Webhook) State() string {
+	switch {
+	case w.Disabled > 0:
+		return "disabled"
+	case w.Resting > 0:
+		return "resting"
+	case w.Failing > 0:
+		return "failing"
+	}
+	return "ok"
+}
+
+// webhooksOf returns the rows of the accounts that have servers or dead letters, in the order of the configuration.
+func (v *view) webhooksOf(now time.Time) (rows []Webhook) {
+	dead := v.gateway.Settler.Dead.Counts()
+	of, failed := map[string]*Webhook{}, map[string]time.Time{}
+	for _, s := range v.gateway.Webhooks.Rows("") {
+		w := of[s.Account]
+		if w == nil {
+			w = &Webhook{Account: s.Account, Calls: connector.Labels{"taken": 0, "failed": 0}}
+			of[s.Account] = w
+		}
+		w.Servers++
+		w.Waiting += s.Waiting
+		w.Calls["taken"] += s.Succeeded
+		w.Calls["failed"] += s.Failed
+		if s.Failures > 0 {
+			w.Failing++
+			w.Failures = max(w.Failures, s.Failures)
+		}
+		if s.RestsUntil != nil {
+			w.Resting++
+			if w.RestsUntil == nil || s.RestsUntil.Before(*w.RestsUntil) {
+				w.RestsUntil = s.RestsUntil
+			}
+		}
+		if s.Disabled != nil {
+			w.Disabled++
+		}
+		if s.Failures > 0 && s.LastFailure != nil && s.LastFailure.After(failed[s.Account]) {
+			w.LastError, failed[s.Account] = s.LastError, *s.LastFailure
+		}
+		if s.Oldest != nil {
+			w.Oldest = max(w.Oldest, now.Sub(*s.Oldest).Seconds())
+		}
+	}
+	cfg := v.gateway.Node.Config()
+	for i := range cfg.Accounts {
+		name := cfg.Accounts[i].SystemID
+		w := of[name]
+		if w == nil && dead[name] > 0 {
+			w = &Webhook{Account: name, Calls: connector.Labels{"taken": 0, "failed": 0}}
+		}
+		if w != nil {
+			w.DeadLetters = dead[name]
+			rows = append(rows, *w)
+		}
+	}
+	return rows
 }

@@ -32,6 +32,6 @@
 // # Start reading
 //
 // config.go (the options), load.go (the steps), then decode.go, check.go and
-// targets.go; live.go and diff.go are for a reload; describe.go and write.go turn
+// targets.go; diff.go is for a reload; describe.go and write.go turn
 // the same tags into documentation and files.
 package config

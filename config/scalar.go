@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/netip"
 	"reflect"
 	"slices"
@@ -198,4 +199,77 @@ func describeRange(limits string) string {
 		return "at most " + high
 	}
 	return low + " to " + high
+}
+
+// Size is a number of bytes, written as 100MiB, 64KiB or plain 4096.
+type Size int64
+
+var sizeUnits = [...]struct {
+	suffix string
+	bytes  int64
+}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}, {"", 1}}
+
+// ParseSize parses a Size. It accepts only whole numbers of binary units, so that
+// there is no doubt whether a K is 1000 or 1024.
+func ParseSize(s string) (Size, error) {
+	for _, u := range sizeUnits {
+		digits, ok := strings.CutSuffix(s, u.suffix)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
+		if err != nil || n < 0 || n > math.MaxInt64/u.bytes {
+			break
+		}
+		return Size(n * u.bytes), nil
+	}
+	return 0, fmt.Errorf("cannot read size %q: write a number and B, KiB, MiB or GiB", s)
+}
+
+// String returns the size as a whole number of the largest unit possible.
+func (s Size) String() string {
+	for _, u := range sizeUnits {
+		if n := int64(s); n != 0 && n%u.bytes == 0 {
+			return strconv.FormatInt(n/u.bytes, 10) + u.suffix
+		}
+	}
+	return "0B"
+}
+
+var errTime = errors.New(
+	"use an age (10m, 24h, 7d), a time of day (19:05), a day (2026-11-20) or a time such as 2026-11-20T19:05:22Z",
+)
+
+// ParseTime reads a time as people write it: an age, a time of day, a day, or both. Without a zone it is UTC. It returns the zero
+// time for "".
+func ParseTime(s string, now time.Time) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	if ago, err := ParseDuration(s); err == nil {
+		return now.Add(-ago), nil
+	}
+	for _, layout := range []string{
+		time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05", "2006-01-02T15:04", time.DateOnly,
+	} {
+		if t, err := time.Parse(layout, strings.Replace(s, " ", "T", 1)); err == nil {
+			return t, nil
+		}
+	}
+	for _, layout := range []string{"15:04:05", "15:04"} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return lastTime(t, now), nil
+		}
+	}
+	return time.Time{}, errTime
+}
+
+// lastTime returns the last time before now that has the time of day of t, in UTC.
+func lastTime(t, now time.Time) time.Time {
+	y, m, d := now.UTC().Date()
+	at := time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
+	if at.After(now) {
+		at = at.AddDate(0, 0, -1)
+	}
+	return at
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"pmg/config"
 	"pmg/connector/streams"
@@ -165,3 +166,57 @@ func (c *Connector) Fullest() (n int64) {
 	c.Lanes(func(l *Lane) { n = max(n, l.Queued.Load()) })
 	return n
 }
+
+// A Hold keeps messages from leaving by an out connector, as an operator has asked for. Its
+// sessions stay, so that messages, receipts and answers of the SMSC still come. It is
+// immutable.
+type Hold struct {
+	Since int64
+	Until int64  // it is over then; 0: it lasts until it is taken back
+	By    string // the operator's address
+}
+
+// Hold returns what keeps the connector's messages from leaving, nil if nothing does. It is safe
+// for concurrent use.
+func (c *Connector) Hold() *Hold { return c.hold.Load() }
+
+// SetHold keeps the connector's messages from leaving; nil lets them leave when the lane
+// dispatches next. It is safe for concurrent use.
+func (c *Connector) SetHold(h *Hold) { c.hold.Store(h) }
+
+// holds reports whether no message may leave, and until when; 0 has no end.
+func (l *Lane) holds(now int64) (held bool, until int64) {
+	if l.Account != "" {
+		return false, 0
+	}
+	h := l.Home().Hold()
+	if h == nil {
+		return false, 0
+	}
+	if h.Until == 0 || now < h.Until {
+		return true, h.Until
+	}
+	if l.Home().hold.CompareAndSwap(h, nil) {
+		l.policy.Links.HoldOver(l)
+	}
+	return false, 0
+}
+
+// A Trouble is the reason why a connector has no session, or too few: the last failure of
+// a connection, login or session. It is immutable.
+type Trouble struct {
+	Reason string
+	Since  int64         // time of the first failure in a row with this reason; Unix nanoseconds
+	At     int64         // time of the last failure
+	Rest   time.Duration // from At until the next attempt
+	Said   int64         // when it was logged last
+	Times  int64         // failures since then, which were not logged
+}
+
+// Trouble returns the connector's trouble, or nil if it has none. It is safe for
+// concurrent use.
+func (c *Connector) Trouble() *Trouble { return c.trouble.Load() }
+
+// SetTrouble replaces old by t. It reports whether it did, which it does not if the trouble
+// was no longer old.
+func (c *Connector) SetTrouble(old, t *Trouble) bool { return c.trouble.CompareAndSwap(old, t) }

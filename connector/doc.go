@@ -23,8 +23,7 @@
 //
 // # Start reading
 //
-// connector.go, then link.go and dialogue.go (a session), lane.go with lane_sessions.go, share.go and
-// suspects.go, slots.go (windows), inflight.go, paging.go (bodies on disk), move.go and
-// failover.go (to other lanes), noting.go (what the store is told before a message leaves),
-// inquiry.go (operations).
+// connector.go, then link.go (a session), lane.go with lane_sessions.go, share.go and
+// suspects.go, slots.go (windows), inflight.go, paging.go (bodies on disk), move.go (to other lanes),
+// noting.go (what the store is told before a message leaves), inquiry.go (operations).
 package connector

@@ -42,5 +42,5 @@
 //
 // wire.go (what is needed of a protocol), smpp.go, ucp.go; load.go (options and results), run.go (a running
 // load), client.go (one connection), account.go (receipts); sink.go, then session.go and
-// mail.go. pacer.go has the plan of an open loop.
+// mail.go. supply.go has the plan of an open loop.
 package loadtest

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -112,4 +114,15 @@ func Echo(ctx context.Context, address string, roundTrips int) (Latency, error) 
 		record(taken, int64(time.Since(began)))
 	}
 	return latencyOf(taken), nil
+}
+
+// OneCore keeps this process on one core until restore is called. Load and sink share
+// the machine with the gateway that they measure, and waking a second core for a few
+// microseconds of work costs more than it saves. GOMAXPROCS in the environment wins.
+func OneCore() (restore func()) {
+	if os.Getenv("GOMAXPROCS") != "" {
+		return func() {}
+	}
+	before := runtime.GOMAXPROCS(1)
+	return func() { runtime.GOMAXPROCS(before) }
 }
