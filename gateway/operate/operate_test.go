@@ -103,3 +103,84 @@ func TestWallClockSetBack(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// An operation is about what its client has submitted, from the sender and to the recipient that it names, and about nothing
+// else: whether the message waits in memory or on disk, or has left.
+func TestIsAbout(t *testing.T) {
+	t.Parallel()
+	address := func(s string) sms.Address { return sms.Address{Addr: []byte(s)} }
+	for name, c := range map[string]struct {
+		account string
+		asked   protocols.Operation
+		is      bool
+	}{
+		"its message":       {"client", protocols.Operation{}, true},
+		"by id alone":       {"client", protocols.Operation{Source: address("1235"), ByID: true}, true},
+		"to the recipient":  {"client", protocols.Operation{Dest: address("46700000001")}, true},
+		"another account's": {"other", protocols.Operation{}, false},
+		"another's by id":   {"other", protocols.Operation{ByID: true}, false},
+		"from another":      {"client", protocols.Operation{Source: address("1235")}, false},
+		"to another":        {"client", protocols.Operation{Dest: address("46700000009")}, false},
+	} {
+		for _, kind := range []protocols.OperationKind{protocols.Query, protocols.Cancel} {
+			for place, rig := range map[string]func(*testing.T) *rig{
+				"memory": func(t *testing.T) *rig { return newRig(t, 0) }, "disk": newDurableRig, "left": newDurableRig,
+			} {
+				r := rig(t)
+				m := r.message(0, 1)
+				share := r.Operations.table.Share(r.share.Lane, r.Operations.node.Origins.Of(c.account, "clients"))
+				m.Origin = share.Origin
+				asked := c.asked
+				asked.Kind, asked.ID = kind, m.ID
+				if asked.Source.Addr == nil {
+					asked.Source = address("1234")
+				}
+				if place == "left" {
+					r.Operations.settler.Ended(share.Lane, m, sms.Answer{Code: sms.Rejected, At: now}, now)
+				} else {
+					r.store(m)
+					share.Lane.Push(now, share, m)
+				}
+				o := r.Begin(r.client(), protocols.SMPP, asked)
+				o.Run()
+				want := sms.Rejected
+				if c.is && (place != "left" || kind == protocols.Query) {
+					want = sms.OK
+				}
+				if o.Code != want {
+					t.Errorf("%s, %v, in %s: %s, want %s", name, kind, place, o.Code, want)
+				}
+				if s := o.Result; c.is && place == "left" && (s.State != sms.StateRejected || s.Since != now) {
+					t.Errorf("%s, %v: %v since %d", name, kind, s.State, s.Since)
+				}
+				if err := r.close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
+// Without an id a cancel is about all messages that its protocol's fields fit.
+func TestCancelMany(t *testing.T) {
+	t.Parallel()
+	for _, rig := range []*rig{newRig(t, 0), newDurableRig(t)} {
+		var all []*sms.Message
+		for range 4 {
+			all = append(all, rig.message(0, 1))
+		}
+		rig.store(all...)
+		for _, m := range all {
+			rig.share.Lane.Push(now, rig.share, m)
+		}
+		cancel := protocols.Operation{Kind: protocols.Cancel, Fits: func(m *sms.Message) bool { return m.ID%2 == 0 }}
+		for _, want := range []sms.Code{sms.OK, sms.Rejected} {
+			if code := rig.carryOut(cancel); code != want || rig.share.Lane.Len() != 2 {
+				t.Errorf("it is %s, %d wait", code, rig.share.Lane.Len())
+			}
+		}
+		if err := rig.close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

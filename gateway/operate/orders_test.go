@@ -3,6 +3,10 @@ package operate
 import (
 	"context"
 	"testing"
+	"testing/synctest"
+
+	"pmg/protocols"
+	"pmg/sms"
 )
 
 // Operations about a message wait for each other, in their order; those about another or about none do not, and of those
@@ -31,4 +35,27 @@ func TestOrders(t *testing.T) {
 	if err := third.wait(t.Context()); err != nil || len(all.last) != 0 {
 		t.Errorf("the third: %v; %d are kept", err, len(all.last))
 	}
+}
+
+// An operation begins when those about its message that came before have ended.
+func TestRunsInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 0)
+		m := r.message(0, 1)
+		r.share.Lane.Push(now, r.share, m)
+		begin := func(kind protocols.OperationKind) *Operation {
+			return r.Begin(r.client(), protocols.SMPP, protocols.Operation{Kind: kind, ID: m.ID, Source: sms.Address{Addr: []byte("1234")}})
+		}
+		first, second := begin(protocols.Cancel), begin(protocols.Query)
+		go second.Run()
+		synctest.Wait()
+		first.Run()
+		synctest.Wait()
+		if first.Code != sms.OK || second.Result.State != sms.StateDeleted {
+			t.Errorf("the cancel is %s, the query behind it says %v", first.Code, second.Result.State)
+		}
+		if err := r.close(); err != nil {
+			t.Error(err)
+		}
+	})
 }

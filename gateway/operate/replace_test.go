@@ -35,20 +35,32 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// Several messages that the client knows by one id are not replaced by one.
-func TestReplaceSeveral(t *testing.T) {
+// Several messages that the client knows by one id are not replaced by one, nor is a part of a long one, or a text that is in
+// another alphabet than the client wrote.
+func TestReplaceRefused(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, 0)
-	for offset := range uint16(2) {
-		m := r.message(0, 1)
-		m.Offset = offset
-		r.share.Lane.Push(now, r.share, m)
-	}
-	if code := r.replace(1, text("new")); code != sms.Rejected || r.share.Lane.Len() != 2 {
-		t.Errorf("it is %s, %d wait", code, r.share.Lane.Len())
-	}
-	if err := r.close(); err != nil {
-		t.Error(err)
+	for name, change := range map[string]func(m *sms.Message){
+		"several":   func(*sms.Message) {},
+		"a part":    func(m *sms.Message) { m.Parts = 2 },
+		"converted": func(m *sms.Message) { m.Flags |= sms.Converted },
+	} {
+		r := newRig(t, 0)
+		many := 1
+		if name == "several" {
+			many = 2
+		}
+		for offset := range many {
+			m := r.message(0, 1)
+			m.Offset = uint16(offset)
+			change(m)
+			r.share.Lane.Push(now, r.share, m)
+		}
+		if code := r.replace(1, text("new")); code != sms.Rejected || r.share.Lane.Len() != many {
+			t.Errorf("%s: it is %s, %d wait", name, code, r.share.Lane.Len())
+		}
+		if err := r.close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

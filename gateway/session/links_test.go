@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pmg/connector"
+	"pmg/protocols"
 	"pmg/sms"
 )
 
@@ -94,4 +95,40 @@ func TestUnansweredAreSummedUp(t *testing.T) {
 		t.Errorf("got %q", s)
 	}
 	m.Release()
+}
+
+// An alert of a mobile goes to nobody, and what cannot be read of a PDU is left out and counted. The log says so once.
+func TestDroppedIsLogged(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	log := record(p.g)
+	l := p.smsc()
+	for range 3 {
+		p.want("an alert", p.receive(l, protocols.Alert, func(r *request) { r.Action.Partly = true }), "dropped", sms.OK)
+	}
+	for _, line := range []string{"alert of a mobile dropped", "cannot be read, and is left out"} {
+		if n := strings.Count(log.String(), line); n != 1 {
+			t.Errorf("%d times: %s", n, line)
+		}
+	}
+	if n := l.Connector.Stats.Partly.Load(); n != 3 || len(p.queued) != 0 {
+		t.Errorf("%d are counted, %d messages", n, len(p.queued))
+	}
+}
+
+// O19: peers that speak another protocol are named in the log, once for each protocol.
+func TestStrangersAreNamed(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	log := record(p.g)
+	for _, reason := range []string{"it looks like TLS", "bad length; it looks like HTTP", "worse; it looks like HTTP", "TLS: no certificate", "silent"} {
+		l := p.link()
+		l.Explain(reason)
+		p.c.Over(now, l)
+	}
+	for word, want := range map[string]int{"looks like TLS": 1, "looks like HTTP": 1, "no certificate": 1, "silent": 0} {
+		if n := strings.Count(log.String(), word); n != want {
+			t.Errorf("%d lines about %q, want %d", n, word, want)
+		}
+	}
 }

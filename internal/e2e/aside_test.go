@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -64,8 +63,7 @@ func TestParked(t *testing.T) {
 	nowhere := site{operator: operator, store: vfs.NewMem(), top: "no_route: park\n", routes: "{to: operator, destination: \"99\"}"}
 	g := start(t, nowhere)
 	c := g.bind("transmitter")
-	c.submit(1, 3)
-	c.accepted(1, 3)
+	c.put(1, 3)
 	s := operator.session()
 	operator.down() // so that it is not connected again
 	s.conn.Close()
@@ -79,17 +77,13 @@ func TestParked(t *testing.T) {
 	g = start(t, nowhere)
 	parked := operate.StateParked
 	g.wantStored(parked, parked, parked)
-	if n := g.Gateway.Keeper.Aside(store.Parked); n != 3 {
-		t.Errorf("%d are parked after a restart", n)
-	}
+	equal(t, "are parked after a restart", g.Gateway.Keeper.Aside(store.Parked), 3)
 	no := operate.ResultNoRoute
 	g.wantChange(operate.RetryMessages, "", operate.Selection{State: parked}, no, no, no)
 	g.wantChange(operate.DeleteMessages, "", operate.Selection{Account: "other"})
 	everywhere := nowhere
 	everywhere.routes = "{to: operator}"
-	if err := g.reload(everywhere); err != nil {
-		t.Fatal(err)
-	}
+	g.mustReload(everywhere)
 	first, err := g.Operate.ListStored(operate.Selection{}, 0, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -119,14 +113,11 @@ func TestQuarantined(t *testing.T) {
 	s, c := operator.session(), g.bind("transmitter")
 	c.send(faultyLine(1, "encode"))
 	c.accepted(1, 1)
-	c.submit(2, 2)
-	c.accepted(2, 2)
+	c.put(2, 2)
 	s.serve(2, 2)
 	testutil.Eventually(t, "it is quarantined", func() bool { return g.Gateway.Keeper.Aside(store.Quarantined) == 1 && g.Pending() == 0 })
 	g.wantStored(operate.StateQuarantined)
-	if n := g.stats("operator").Failed.Load(); n != 0 {
-		t.Errorf("%d have failed, but it has not ended", n)
-	}
+	equal(t, "have failed, but it has not ended", g.stats("operator").Failed.Load(), 0)
 	g.wantChange(operate.RetryMessages, "", operate.Selection{}, operate.ResultRetried)
 	testutil.Eventually(t, "it is quarantined again", func() bool { return g.Gateway.Keeper.Aside(store.Quarantined) == 1 && g.Pending() == 0 })
 	c.conn.Close()
@@ -138,128 +129,10 @@ func TestQuarantined(t *testing.T) {
 	mended := broken
 	mended.driver = nil
 	g = start(t, mended)
-	if n := g.Gateway.Keeper.Aside(store.Quarantined); n != 1 {
-		t.Errorf("%d are quarantined after a restart", n)
-	}
+	equal(t, "are quarantined after a restart", g.Gateway.Keeper.Aside(store.Quarantined), 1)
 	g.wantStored(operate.StateQuarantined)
 	g.wantChange(operate.RetryMessages, "", operate.Selection{State: operate.StateQuarantined}, operate.ResultRetried)
 	s = operator.session()
 	s.answer(0, field(s.want("submit_sm", `short_message="fault:encode"`), "seq"))
 	g.wantStored()
-}
-
-// An operator deletes and moves messages that wait in a lane. What is under way is left
-// alone, and nothing is sent twice.
-func TestChangeQueued(t *testing.T) {
-	parallel(t)
-	operator, second := newSMSC(t), newSMSC(t)
-	g := start(t, site{operator: operator, out: "window: 1", store: vfs.NewMem(), more: row("second", second, "")})
-	s, s2, c := operator.session(), second.session(), g.bind("transmitter")
-	g.online("second", 1)
-	c.submit(1, 10)
-	c.accepted(1, 10)
-	under := s.take(1, 1)
-	testutil.Eventually(t, "the others wait", func() bool { return len(g.stored()) == 10 })
-	var all []uint64
-	p, err := g.Operate.ListStored(operate.Selection{Connector: "operator", Text: true}, 0, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range p.Messages {
-		id, _ := sms.ParseID(m.ID)
-		all = append(all, id)
-	}
-	if len(all) != 10 || *p.Messages[3].Text != "4" || p.Messages[3].Account != "acme" {
-		t.Errorf("got %+v", p.Messages)
-	}
-	way := operate.ResultUnderWay
-	deleted, moved := operate.ResultDeleted, operate.ResultMoved
-	g.wantChange(operate.DeleteMessages, "", operate.Selection{IDs: all[:3]}, way, deleted, deleted)
-	if n := g.stats("operator").Cancelled.Load(); n != 2 {
-		t.Errorf("%d are cancelled", n)
-	}
-	g.wantChange(operate.MoveMessages, "second", operate.Selection{IDs: all[2:6]}, moved, moved, moved)
-	s2.serve(4, 6)
-	queued := operate.StateQueued
-	g.wantStored(queued, queued, queued, queued, queued)
-	retried := operate.ResultRetried
-	g.SeeClock(g.engine.Counters().Now - int64(time.Hour)) // the wall clock was set
-	g.wantChange(operate.RetryMessages, "", operate.Selection{}, way, retried, retried, retried, retried)
-	s.answer(0, under...)
-	s.serve(7, 10)
-	g.wantStored()
-	testutil.Eventually(t, "nothing waits", func() bool { return g.Pending() == 0 })
-	if _, err := g.Operate.ChangeStored(t.Context(), g.engine.Do, operate.QueueChange{What: operate.MoveMessages, To: "clients"}, operate.Selection{}, 0, 10); err == nil ||
-		err.Error() != `cannot move messages: there is no out connector "clients"; there are operator, second` {
-		t.Errorf("got %v", err)
-	}
-}
-
-// Messages that are named are listed in the order of their ids, a page at a time, and each once. A
-// gateway without a store says that it has none.
-func TestListByIDs(t *testing.T) {
-	parallel(t)
-	g := start(t, site{store: vfs.NewMem(), more: downRow(t, "operator", "static: false"), routes: "{to: operator}"})
-	c := g.bind("transmitter")
-	c.submit(1, 4)
-	ids := c.ids(1, 4)
-	var named []uint64
-	for _, n := range []int{4, 2, 1, 4} {
-		id, err := sms.ParseID(ids[n])
-		if err != nil {
-			t.Fatal(err)
-		}
-		named = append(named, id)
-	}
-	for account, want := range map[string][]string{"": {ids[1], ids[2], ids[4]}, "other": nil} {
-		var got []string
-		looked := 0
-		for from, more := uint64(0), true; more; {
-			p, err := g.Operate.ListStored(operate.Selection{IDs: append(named, named[0]+100), Account: account}, from, 2)
-			if err != nil || len(p.Messages) > 2 {
-				t.Fatal(p, err)
-			}
-			for _, m := range p.Messages {
-				got = append(got, m.ID)
-			}
-			from, more = p.Next, p.Next != 0
-			looked += p.Looked
-		}
-		if !slices.Equal(got, want) || looked != 3 {
-			t.Errorf("%q: got %q of %d, want %q", account, got, looked, want)
-		}
-	}
-}
-
-// A gateway with a store in memory puts messages aside as well, and forgets them when it
-// stops.
-func TestAsideInMemory(t *testing.T) {
-	parallel(t)
-	operator := newSMSC(t)
-	nowhere := site{operator: operator, memory: true, top: "no_route: park\n", routes: "{to: operator, destination: \"99\"}"}
-	g := start(t, nowhere)
-	s, c := operator.session(), g.bind("transmitter")
-	c.submit(1, 2)
-	c.accepted(1, 2)
-	g.wantStored(operate.StateParked, operate.StateParked)
-	g.wantChange(operate.MoveMessages, "operator", operate.Selection{}, operate.ResultMoved, operate.ResultMoved)
-	s.serve(1, 2)
-	g.wantStored()
-	testutil.Eventually(t, "nothing waits", func() bool { return g.Pending() == 0 && g.Gateway.Keeper.Aside(store.Parked) == 0 })
-}
-
-// Deleting messages makes room for submits that wait for it.
-func TestDeleteMakesRoom(t *testing.T) {
-	parallel(t)
-	operator := newSMSC(t)
-	operator.down()
-	g := start(t, site{operator: operator, out: "max_queue: 5, window: 1", store: vfs.NewMem()})
-	c := g.bind("transmitter")
-	c.submit(1, 6)
-	c.accepted(1, 5)
-	c.fence()
-	deleted := operate.ResultDeleted
-	g.wantChange(operate.DeleteMessages, "", operate.Selection{Connector: "operator"}, deleted, deleted, deleted, deleted, deleted)
-	c.accepted(6, 6)
-	g.wantStored(operate.StateQueued)
 }

@@ -88,8 +88,7 @@ func notFramed(t *testing.T, a architecture) {
 		c.write(short)
 		c.wantEOF() // the peer was silent for too long
 	}
-	other.submit(1, 1)
-	other.accepted(1, 1)
+	other.put(1, 1)
 	s.serve(1, 1)
 }
 
@@ -121,7 +120,6 @@ func garbage(t *testing.T, a architecture) {
 		c.conn.Close()
 	}
 	c := g.bind("transmitter")
-	c.submit(1, 1)
-	c.accepted(1, 1)
+	c.put(1, 1)
 	operator.session().serve(1, 1)
 }

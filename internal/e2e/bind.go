@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"golang.org/x/crypto/bcrypt"
 
@@ -21,8 +20,7 @@ func bindTypes(t *testing.T, a architecture) {
 			c.submit(2, 2)
 			c.want("submit_sm_resp", "seq=2", "status=0x4(ESME_RINVBNDSTS)")
 		} else {
-			c.submit(2, 2)
-			c.accepted(2, 2)
+			c.put(2, 2)
 			s.serve(2, 2)
 		}
 		if kind != "transmitter" {
@@ -66,50 +64,6 @@ func bindRefused(t *testing.T, a architecture) {
 	}
 }
 
-// F1: after failures the next login waits, even with the right password and even if the
-// client that failed hung up.
-func loginWaits(t *testing.T, a architecture) {
-	g := startOn(t, a, site{})
-	p := g.dial("clients")
-	began := time.Now()
-	p.send(bindLine("receiver", "acme", "wrong"))
-	p.want("bind_receiver_resp", "status=0xd(ESME_RBINDFAIL)")
-	p.wantEOF()
-	if after := time.Since(began); after < time.Second {
-		t.Errorf("the refusal came after %s", after)
-	}
-	began = time.Now()
-	p = g.dial("clients")
-	p.send(bindLine("receiver", "acme", "wrong2"))
-	p.conn.Close()
-	testutil.Eventually(
-		t, "the client has connected and disconnected",
-		func() bool { return g.stats("clients").Opened.Load() == 2 && g.Sessions.Count() == 0 },
-	)
-	g.bind("receiver")
-	if after := time.Since(began); after < 2*time.Second {
-		t.Errorf("the right password was accepted after %s", after)
-	}
-	for range 10 {
-		g.bind("receiver")
-	}
-}
-
-func maxSessions(t *testing.T, a architecture) {
-	g := startOn(t, a, site{accounts: "{system_id: one, password: s3cret, max_sessions: 1}"})
-	first := g.dial("clients")
-	first.bind("transmitter", "one", "s3cret")
-	second := g.dial("clients")
-	second.send(bindLine("transmitter", "one", "s3cret"))
-	second.want("bind_transmitter_resp", "status=0xd(ESME_RBINDFAIL)")
-	second.wantEOF()
-	first.send("unbind seq=2")
-	first.want("unbind_resp")
-	first.wantEOF()
-	testutil.Eventually(t, "the session is over", func() bool { return g.Sessions.Count() == 0 })
-	g.dial("clients").bind("transmitter", "one", "s3cret")
-}
-
 // A password may be stored as a hash, which takes time to compare. PDUs that a client sends
 // after its login wait for the outcome, and are then handled in order.
 func bindPipelined(t *testing.T, a architecture) {
@@ -138,22 +92,6 @@ func bindPipelined(t *testing.T, a architecture) {
 	p.send(bindLine("transmitter", "hashed", "wrong"), submitLine(2), "enquire_link seq=3")
 	p.want("bind_transmitter_resp", "seq=1", "status=0xd(ESME_RBINDFAIL)")
 	p.wantEOF()
-	g.dial("clients").bind("transmitter", "hashed", "s3cret")
-}
-
-// A client that disconnects while its password is being checked leaves nothing behind.
-func bindAbandoned(t *testing.T, a architecture) {
-	hash, err := bcrypt.GenerateFromPassword([]byte("s3cret"), 6)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := startOn(t, a, site{accounts: fmt.Sprintf("{system_id: hashed, password: %q, max_sessions: 1}", hash)})
-	p := g.dial("clients")
-	p.send(bindLine("transmitter", "hashed", "s3cret"), submitLine(2))
-	p.conn.Close()
-	testutil.Eventually(
-		t, "the session is over", func() bool { return g.stats("clients").Opened.Load() == 1 && g.Sessions.Count() == 0 },
-	)
 	g.dial("clients").bind("transmitter", "hashed", "s3cret")
 }
 

@@ -2,21 +2,14 @@ package e2e
 
 import (
 	"fmt"
-	"net/netip"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
-	"pmg/connector"
-	"pmg/gateway"
-	"pmg/gateway/operate"
 	"pmg/internal/testutil"
 	"pmg/sms"
-	"pmg/store"
 )
 
 // A message whose connector is removed while it is replaced goes where its route leads since then,
@@ -41,9 +34,7 @@ func TestReplaceWithoutLane(t *testing.T) {
 			if !leads {
 				s.routes = `{destination: "99", to: second}`
 			}
-			if err := g.reload(s); err != nil {
-				t.Fatal(err)
-			}
+			g.mustReload(s)
 			testutil.Eventually(t, "the lane is gone", func() bool {
 				g.engine.Do(g.Gateway.Table.LaneOf(first), func(int64) { gone.Store(g.Gateway.Table.LaneOf(first).Gone()) })
 				return gone.Load()
@@ -68,154 +59,4 @@ func TestReplaceWithoutLane(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A message is not replaced by a text in another alphabet than its own, or by one that its SMSC would
-// have to get in parts, and a long one is not replaced at all, whether it waits or the SMSC has it.
-func TestReplaceRefused(t *testing.T) {
-	parallel(t)
-	for charset, status := range map[string]string{"": "status=0", "charset: latin1": replaceFail} { // an SMSC's default alphabet is that of GSM
-		t.Run(charset, func(t *testing.T) {
-			s := site{operator: newSMSC(t), store: vfs.NewMem(), clients: charset, out: "window: 1, long_messages: split8"}
-			g := start(t, s)
-			c, smsc := g.bind("transmitter"), s.operator.session()
-			g.online("operator", 1)
-			replace := func(seq int, id string, length int) string {
-				return fmt.Sprintf("replace_sm seq=%d message_id=%s source_addr=1234 registered_delivery=1 short_message=%q", seq, id, strings.Repeat("a", length))
-			}
-			accept := func() { smsc.answer(0, field(smsc.want("submit_sm"), "seq")) }
-			one := c.submitOne(1, asks)
-			under := smsc.take(1, 1)
-			long, waits := c.longSubmit(2, 300, asks), c.submitOne(3, asks)
-			c.ask(replace(4, long, 10), replaceFail)
-			c.ask(replace(5, waits, 10), status)
-			smsc.answer(0, under...)
-			for range 3 {
-				accept()
-			}
-			smsc.fence()
-			g.settled()
-			c.ask(replace(6, long, 10), replaceFail)
-			if charset != "" {
-				c.ask(replace(7, one, 10), replaceFail)
-				return
-			}
-			c.ask(replace(7, one, 161), "status=0x1(ESME_RINVMSGLEN)")
-			asked(c, smsc, replace(8, one, 160), nil, "status=0", "status=0")
-		})
-	}
-}
-
-// A message that is scheduled and was put aside is scheduled still when an operator has it routed
-// again.
-func TestRetryScheduled(t *testing.T) {
-	parallel(t)
-	stores(t, func(t *testing.T, s site) {
-		s.top, s.routes, s.out = "no_route: park\n", `{to: operator, destination: "99"}`, "max_queue: 2, static: false"
-		g := start(t, s)
-		c := g.bindFive()
-		id := c.submitOne(1, "schedule_delivery_time=000000010000000R")
-		c.submitOne(2)
-		g.wantStored(operate.StateParked, operate.StateParked)
-		s.routes = "{to: operator}"
-		if err := g.reload(s); err != nil {
-			t.Fatal(err)
-		}
-		g.wantChange(operate.RetryMessages, "", operate.Selection{}, operate.ResultRetried, operate.ResultRetried)
-		smsc := s.operator.session()
-		smsc.serve(2, 2)
-		testutil.Eventually(t, "it is scheduled", func() bool {
-			return g.Scheduled() == 1 && g.Pending() == 0 && g.Gateway.Keeper.Aside(store.Parked) == 0
-		})
-		c.send("query_sm seq=3 message_id=" + id + " source_addr=1234")
-		if line := c.want("query_sm_resp", "seq=3", "status=0"); field(line, "message_state") != "" { // SCHEDULED, which is 0
-			t.Error(line)
-		}
-		c.ask("cancel_sm seq=4 message_id="+id+" source_addr=1234", "status=0")
-		testutil.Eventually(t, "nothing is left", func() bool { return g.Scheduled() == 0 && g.Pending() == 0 })
-	})
-}
-
-// A receipt that waits for its client stays where it is when an operator has all messages routed
-// again, and it cannot go anywhere when its client's account is gone.
-func TestRetryReceipt(t *testing.T) {
-	parallel(t)
-	s := site{operator: newSMSC(t), store: vfs.NewMem(), accounts: "{system_id: other, password: s3cret}"}
-	g := start(t, s)
-	c, smsc := g.bind("transmitter"), s.operator.session()
-	known := c.submitted(smsc, 1, "A1")
-	other := g.dial("clients")
-	other.bind("transmitter", "other", "s3cret")
-	other.submitted(smsc, 2, "B2")
-	smsc.fence()
-	g.settled()
-	smsc.receipt(101, "A1", "DELIVRD")
-	smsc.receipt(102, "B2", "DELIVRD")
-	g.wantStored(operate.StateQueued, operate.StateQueued)
-	g.wantChange(operate.RetryMessages, "", operate.Selection{}, operate.ResultRetried, operate.ResultRetried)
-	p, err := g.Operate.ListStored(operate.Selection{Kind: "receipt", Account: "acme"}, 0, 10)
-	if err != nil || len(p.Messages) != 1 || p.Messages[0].Receiver != "acme" || p.Messages[0].Connector != "" || p.Messages[0].About != known {
-		t.Errorf("%+v, %v", p.Messages, err)
-	}
-	g.bind("receiver").wantReceipt(known, "DELIVRD")
-	g.wantStored(operate.StateQueued)
-	s.accounts = ""
-	if err := g.reload(s); err != nil {
-		t.Fatal(err)
-	}
-	g.wantChange(operate.RetryMessages, "", operate.Selection{}, operate.ResultNoRoute)
-	g.wantStored(operate.StateQueued)
-}
-
-// A stubbedEngine says that so many jobs are alive, and that a connector does not listen.
-type stubbedEngine struct {
-	gateway.Engine
-	jobs int64
-	deaf string
-}
-
-func (e stubbedEngine) Counters() gateway.Counters {
-	c := e.Engine.Counters()
-	c.Jobs = e.jobs
-	return c
-}
-
-func (e stubbedEngine) Addresses(c *connector.Connector) []netip.AddrPort {
-	if c.Name == e.deaf {
-		return nil
-	}
-	return e.Engine.Addresses(c)
-}
-
-// A gateway is not ready while clients cannot log in, are not read, or have their messages refused.
-func TestNotReadyForClients(t *testing.T) {
-	parallel(t)
-	disk := &failingDisk{}
-	disk.left.Store(1)
-	s := site{store: errorfs.Wrap(vfs.NewMem(), disk), silent: true, limits: "max_jobs: 1000", more: downRow(t, "operator", "static: false"), routes: "{from: operator, to: clients}\n{to: operator}"}
-	g := start(t, s)
-	notReady := func(e gateway.Engine, want ...string) {
-		t.Helper()
-		if got := g.NotReady(e); !slices.EqualFunc(got, want, strings.HasPrefix) {
-			t.Errorf("not ready: %q, want %q", got, want)
-		}
-	}
-	notReady(g.engine)
-	notReady(stubbedEngine{Engine: g.engine, jobs: 1000, deaf: "operator"})
-	notReady(stubbedEngine{Engine: g.engine, jobs: 1001}, "no client is read: 1001 jobs are alive")
-	notReady(stubbedEngine{Engine: g.engine, deaf: "clients"}, "connector clients does not listen")
-	g.Sessions.LimitDescriptors(8)
-	one := g.bind("transmitter")
-	notReady(g.engine)
-	two := g.bind("transmitter")
-	notReady(g.engine, "no more clients are accepted: 2 are connected")
-	two.conn.Close()
-	testutil.Eventually(t, "it is ready again", func() bool { return g.NotReady(g.engine) == nil })
-	g.broken = true
-	disk.armed.Store(true)
-	one.submit(1, 1)
-	one.want("submit_sm_resp", "status=0x8(ESME_RSYSERR)")
-	testutil.Eventually(t, "the store has failed", func() bool { return g.NotReady(g.engine) != nil })
-	notReady(g.engine, "no message is accepted: the store has failed, and the gateway must be restarted: ")
-	one.conn.Close()
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net"
 	"testing"
-	"time"
 
 	"pmg/internal/testutil"
 )
@@ -21,8 +20,7 @@ func TestOnDemand(t *testing.T) {
 		if opened := g.stats("operator").Opened.Load(); opened != int64(n) {
 			t.Errorf("%d sessions though nothing was to send", opened)
 		}
-		c.submit(n, n)
-		c.accepted(n, n)
+		c.put(n, n)
 		s := operator.session()
 		s.serve(n, n)
 		got := s.want("unbind")
@@ -30,42 +28,6 @@ func TestOnDemand(t *testing.T) {
 		s.wantEOF()
 		g.online("operator", 0)
 	}
-}
-
-// As many sessions are opened on demand as the waiting messages need.
-func TestOnDemandMany(t *testing.T) {
-	parallel(t)
-	operator := newSMSC(t)
-	g := start(t, site{operator: operator, out: "bind: transmitter, instances: 3, window: 2"})
-	c := g.bind("transmitter")
-	c.submit(1, 5)
-	c.accepted(1, 5)
-	for range 3 {
-		operator.session()
-	}
-	stats := g.stats("operator")
-	testutil.Eventually(t, "all are under way", func() bool { return stats.InFlight.Load() == 5 })
-	if n := stats.Opened.Load(); n != 3 {
-		t.Errorf("%d sessions", n)
-	}
-}
-
-// When a host is down the next one is tried, also after a session was lost.
-func TestHosts(t *testing.T) {
-	parallel(t)
-	one, two, three := newSMSC(t), newSMSC(t), newSMSC(t)
-	_, port, _ := net.SplitHostPort(two.addr())
-	two.down()
-	one.down()
-	g := start(t, site{operator: one, out: fmt.Sprintf("addresses: [\"localhost:%s\", %q], %s", port, three.addr(), again)})
-	s, c := three.session(), g.bind("transmitter")
-	c.submit(1, 1)
-	c.accepted(1, 1)
-	s.take(1, 1)
-	two.up()
-	three.down()
-	s.conn.Close()
-	two.session().serve(1, 1)
 }
 
 // A connector goes on trying while its SMSC cannot be reached, hangs up, refuses
@@ -76,8 +38,7 @@ func TestReconnect(t *testing.T) {
 	operator.down()
 	g := start(t, site{operator: operator, out: "bind_timeout: 5s, " + again})
 	c := g.bind("transmitter")
-	c.submit(1, 2)
-	c.accepted(1, 2)
+	c.put(1, 2)
 	stats := g.stats("operator")
 	testutil.Eventually(t, "it has failed some times", func() bool { return stats.Failing.Load() > 3 })
 	operator.up()
@@ -92,26 +53,7 @@ func TestReconnect(t *testing.T) {
 	s.serve(1, 1)
 	s.conn.Close()
 	operator.session().serve(2, 2)
-	if n := stats.Failing.Load(); n != 0 {
-		t.Errorf("%d failures are still counted", n)
-	}
-}
-
-// Between attempts to connect there is a pause.
-func TestReconnectDelay(t *testing.T) {
-	parallel(t)
-	operator := newSMSC(t)
-	start(t, site{more: fmt.Sprintf("{name: slow, direction: out, address: %q, system_id: pmg, reconnect_delay: 300ms}", operator.addr())})
-	for range 2 {
-		s := operator.accept()
-		s.want("bind_transceiver")
-		began := time.Now()
-		s.conn.Close()
-		operator.accept().conn.Close()
-		if pause := time.Since(began); pause < 200*time.Millisecond { // jitter takes some
-			t.Errorf("connected again after %s", pause)
-		}
-	}
+	equal(t, "failures are still counted", stats.Failing.Load(), 0)
 }
 
 // IPv6 works like IPv4, in and out.
@@ -127,7 +69,6 @@ func TestIPv6(t *testing.T) {
 	s := operator.session()
 	c := dial(t, g.engine.Addresses(g.Gateway.Table.Connector("clients"))[1].String())
 	c.bind("transmitter", "six", "s3cret")
-	c.submit(1, 1)
-	c.accepted(1, 1)
+	c.put(1, 1)
 	s.serve(1, 1)
 }

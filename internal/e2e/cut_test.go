@@ -10,72 +10,11 @@ import (
 	"pmg/internal/testutil"
 )
 
-// wantParts wants the parts of a text of n letters, each with a header, and answers them with <id>1,
-// <id>2, …
-func (p *peer) wantParts(n int, id string) {
-	p.t.Helper()
-	for part, left := 1, n; left > 0; part++ {
-		line := p.want("submit_sm", "esm_class=64")
-		length := min(left, 153)
-		if !strings.HasSuffix(strings.TrimSpace(line), fmt.Sprintf(`\x%02x\x%02x`, (n+152)/153, part)+strings.Repeat("A", length)+`"`) {
-			p.t.Fatalf("part %d is %s", part, line)
-		}
-		left -= length
-		p.send(fmt.Sprintf("submit_sm_resp seq=%s status=0 message_id=%s%d", field(line, "seq"), id, part))
-	}
-	p.fence()
-}
-
 // longSubmit submits a text of n letters, and returns the id of the message.
 func (p *peer) longSubmit(seq, n int, more string) string {
 	p.t.Helper()
 	p.send(fmt.Sprintf(`submit_sm seq=%d source_addr=1234 destination_addr=46700000001 %s message_payload="%s"`, seq, more, strings.Repeat("A", n)))
 	return field(p.want("submit_sm_resp", fmt.Sprint("seq=", seq), "status=0"), "message_id")
-}
-
-// A text that goes to another SMSC, because the first one cannot take it or is down, is cut into
-// parts if that one wants them. The client gets one receipt, with the id that it knows.
-func TestFailoverCuts(t *testing.T) {
-	parallel(t)
-	stores(t, func(t *testing.T, s site) {
-		reserve := newSMSC(t)
-		s.out = "failover_attempts: 1, retry: [50ms]"
-		s.more = fmt.Sprintf("{name: reserve, direction: out, address: %q, system_id: pmg, password: secret, long_messages: split8}", reserve.addr())
-		s.routes = "{to: [operator, reserve]}"
-		g := start(t, s)
-		smsc, far, client := s.operator.session(), reserve.session(), g.bind("transceiver")
-		g.online("operator", 1)
-		g.online("reserve", 1)
-		known := client.longSubmit(2, 400, asks)
-		line := smsc.want("submit_sm")
-		if !strings.Contains(line, `message_payload="`) {
-			t.Error(line)
-		}
-		smsc.answer(0x8, field(line, "seq"))
-		far.wantParts(400, "A")
-		client.ask("query_sm seq=3 message_id="+known+" source_addr=1234", "message_state=1")
-		for i, id := range []string{"A1", "A2", "A3"} {
-			far.receipt(101+i, id, "DELIVRD")
-		}
-		if line := client.wantReceipt(known, "DELIVRD"); !strings.Contains(line, "sub:003 dlvrd:003") {
-			t.Error(line)
-		}
-		client.ask("query_sm seq=4 message_id="+known+" source_addr=1234", "message_state=2")
-		// One that asks for nothing, and one that is short.
-		client.longSubmit(5, 400, "")
-		smsc.answer(0x8, field(smsc.want("submit_sm"), "seq"))
-		far.wantParts(400, "B")
-		client.send(submitLine(6))
-		client.want("submit_sm_resp", "seq=6", "status=0")
-		smsc.answer(0x8, field(smsc.want("submit_sm"), "seq"))
-		far.answer(0, field(far.want("submit_sm", `short_message="6"`), "seq"))
-		far.fence()
-		testutil.Eventually(t, "everything is counted", func() bool { return g.Pending() == 0 && g.stats("reserve").Sent.Load() == 7 })
-		client.fence()
-		if !client.silent("deliver_sm") || g.stats("reserve").Failed.Load() != 0 {
-			t.Error("the client is told more")
-		}
-	})
 }
 
 // The parts of a text that was cut are in the store in its place, and so is what the client wants
@@ -115,57 +54,4 @@ func TestCutAfterRestart(t *testing.T) {
 	if !client.silent("deliver_sm") || !smsc.silent("submit_sm") {
 		t.Error("something came twice")
 	}
-}
-
-// What waits when the options change is cut by the new ones.
-func TestReloadCuts(t *testing.T) {
-	parallel(t)
-	s := site{operator: newSMSC(t), memory: true, out: "window: 1"}
-	g := start(t, s)
-	client, smsc := g.bind("transceiver"), s.operator.session()
-	client.longSubmit(2, 300, "")
-	client.longSubmit(3, 300, "")
-	line := smsc.want("submit_sm")
-	s.out += ", long_messages: split8"
-	if err := g.reload(s); err != nil {
-		t.Fatal(err)
-	}
-	smsc.answer(0, field(line, "seq"))
-	smsc.send("unbind_resp seq=" + field(smsc.want("unbind"), "seq") + " status=0")
-	s.operator.session().wantParts(300, "A")
-}
-
-// A peer of SMPP 3.3 is not sent message_payload, which it does not know: a text that is too long
-// for short_message is cut, whatever long_messages is.
-func TestNoPayloadForVersion33(t *testing.T) {
-	parallel(t)
-	stores(t, func(t *testing.T, s site) {
-		s.routes = "{from: operator, to: {account: acme}}\n{to: operator}"
-		g := start(t, s)
-		smsc := s.operator.bindVersion("51")
-		client := g.dial("clients")
-		client.send("bind_transceiver seq=1 system_id=acme password=s3cret interface_version=0x33")
-		client.want("bind_transceiver_resp", "seq=1", "status=0")
-		known := client.longSubmit(2, 400, asks)
-		smsc.wantParts(400, "A")
-		for i, id := range []string{"A1", "A2", "A3"} {
-			smsc.receipt(101+i, id, "DELIVRD")
-		}
-		receipt := client.want("deliver_sm", "esm_class=4")
-		if !containsAll(receipt, []string{"id:" + known + " sub:003 dlvrd:003", "stat:DELIVRD"}) {
-			t.Errorf("want a receipt of %s, got %s", known, receipt)
-		}
-		client.send("deliver_sm_resp seq=" + field(receipt, "seq") + " status=0")
-		smsc.send(`deliver_sm seq=201 source_addr=46700000001 destination_addr=1234 message_payload="` + strings.Repeat("A", 300) + `"`)
-		smsc.want("deliver_sm_resp", "seq=201", "status=0")
-		for part := 1; part <= 2; part++ {
-			line := client.want("deliver_sm", "esm_class=64")
-			if !strings.Contains(field(line, "short_message"), fmt.Sprintf(`\x02\x%02xAAAA`, part)) || strings.Contains(line, "payload") {
-				t.Error(line)
-			}
-			client.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
-		}
-		client.fence()
-		g.settled()
-	})
 }

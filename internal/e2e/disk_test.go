@@ -56,8 +56,7 @@ func TestHangingDisk(t *testing.T) {
 	})
 	s, c := operator.session(), g.bind("transmitter")
 	g.online("operator", 1)
-	c.submit(1, 1)
-	c.accepted(1, 1)
+	c.put(1, 1)
 	s.serve(1, 1)
 
 	release := disk.hang()
@@ -110,8 +109,7 @@ func TestHangingDiskStop(t *testing.T) {
 	down := site{more: downRow(t, "operator", ""), routes: "{to: operator}", store: errorfs.Wrap(fs, disk)}
 	g := start(t, down)
 	c := g.bind("transmitter")
-	c.submit(1, 2)
-	c.accepted(1, 2)
+	c.put(1, 2)
 	release := disk.hang()
 	t.Cleanup(release)
 	c.submit(3, 3)
@@ -143,9 +141,7 @@ func TestHangingDiskStop(t *testing.T) {
 	}
 	down.store = fs.CrashClone(vfs.CrashCloneCfg{})
 	again := start(t, down)
-	if n := again.Pending(); n != 2 {
-		t.Errorf("%d messages wait after the next start, not 2", n)
-	}
+	equal(t, "messages wait after the next start, not 2", again.Pending(), 2)
 	release()
 	if err := <-closed; err != nil {
 		t.Error(err)

@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/crypto/bcrypt"
-
 	"pmg/connector"
 	"pmg/internal/testutil"
 )
@@ -41,61 +39,6 @@ func pdusIn(s *connector.Stats) (n int64) {
 	return n
 }
 
-// F1, H1: a client that guesses passwords and hangs up before it is refused has to wait
-// like one that does not hang up: at least a second passes between two guesses that are
-// checked. Clients from other addresses do not wait, not even with the same account.
-func TestF1GuessAndHangUp(t *testing.T) {
-	parallel(t)
-	g := start(t, site{accounts: otherAccount})
-	watch := g.bindOther("transmitter")
-	guess := func(password string) (in bool) {
-		p := g.dialFrom(stranger, "clients")
-		p.send(bindLine("transmitter", "acme", password))
-		for range 5 {
-			watch.exchange() // the guess is read meanwhile, and answered if it is to be
-		}
-		in = !p.silent("bind_transmitter_resp", "status=0 ")
-		p.conn.Close()
-		return in
-	}
-	const guesses = 40
-	found := 0
-	began := time.Now()
-	for i := range guesses {
-		guess(fmt.Sprint("wrong", i))
-		if guess("s3cret") {
-			found++
-		}
-	}
-	if most := 2 + int(time.Since(began)/time.Second); found > most {
-		t.Errorf("the right password got in %d of %d times, at most %d are possible at one a second", found, guesses, most)
-	}
-	g.bindOther("transmitter")
-	g.bind("transmitter")
-}
-
-// F2, H4: clients that log in with a password stored as a slow hash, and disconnect before
-// it is compared, do not delay others: their passwords are not compared.
-func TestF2AbandonedHashes(t *testing.T) {
-	parallel(t)
-	const gone = 150
-	hash, err := bcrypt.GenerateFromPassword([]byte("s3cret"), 12)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g := start(t, site{accounts: fmt.Sprintf("%s\n{system_id: hashed, password: %q}", otherAccount, hash)})
-	watch := g.bindOther("transmitter")
-	for i := range gone {
-		p := g.dialFrom(stranger, "clients")
-		p.send(bindLine("transmitter", "hashed", fmt.Sprint("wrong", i)))
-		watch.exchange() // it is read meanwhile
-		p.conn.Close()
-	}
-	g.dial("clients").bind("transmitter", "hashed", "s3cret")
-	watch.exchange()
-	testutil.Eventually(t, "no session of the disconnected clients is left", func() bool { return g.clients() <= 2 })
-}
-
 // F3, H3: silent connections from one address do not keep other addresses from logging in.
 func TestF3IdleConnections(t *testing.T) {
 	parallel(t)
@@ -107,169 +50,6 @@ func TestF3IdleConnections(t *testing.T) {
 	}
 	for range 3 {
 		dial(t, c.addr).bind("transmitter", "acme", "s3cret")
-	}
-}
-
-// F3, H3: nor do connections whose logins are refused or incomplete. Clients that are
-// logged in stay so.
-func TestF3RefusedLogins(t *testing.T) {
-	parallel(t)
-	g := start(t, site{clients: "instances: 20, bind_timeout: 5m", accounts: otherAccount})
-	bound := g.bind("transmitter")
-	login := wire(t, bindLine("transmitter", "acme", "wrong"))
-	for i := range 60 {
-		p := g.dialFrom(stranger, "clients")
-		switch i % 3 {
-		case 0: // sends nothing
-		case 1:
-			_, _ = p.conn.Write(login)
-		case 2:
-			_, _ = p.conn.Write(login[:20])
-		}
-	}
-	for range 5 {
-		p := g.bindOther("transmitter")
-		p.fence()
-		p.conn.Close()
-	}
-	bound.fence()
-}
-
-// F4: an account's receivers share its messages, and get no other account's.
-func TestF4ReceiversOfTwoAccounts(t *testing.T) {
-	parallel(t)
-	operator := newSMSC(t)
-	g := start(t, site{
-		operator: operator, clients: "window: 10", accounts: otherAccount,
-		routes: "{from: operator, destination: \"1000\", to: {account: acme}}\n{from: operator, destination: \"2000\", to: {account: other}}\n{to: operator}",
-	})
-	s := operator.session()
-	first, second, other := g.bind("receiver"), g.bind("receiver"), g.bindOther("receiver")
-	deliver := func(n int, destination string) {
-		s.send(fmt.Sprintf("deliver_sm seq=%d source_addr=46700000001 destination_addr=%s short_message=\"%d\"", n, destination, n))
-		s.want("deliver_sm_resp", fmt.Sprint("seq=", n), "status=0")
-	}
-	g.online("clients", 3)
-	for n := range 20 { // windows of ten: neither receiver takes all
-		deliver(n, "1000")
-		if n < 10 {
-			deliver(100+n, "2000")
-		}
-	}
-	got := map[string]bool{}
-	for _, p := range []*peer{first, second} {
-		for range 10 {
-			line := p.want("deliver_sm", "destination_addr=1000")
-			got[field(line, "short_message")] = true
-		}
-		p.fence() // no further message has arrived
-	}
-	if len(got) != 20 {
-		t.Errorf("acme has had %d different messages", len(got))
-	}
-	for range 10 {
-		line := other.want("deliver_sm", "destination_addr=2000")
-		other.send(fmt.Sprintf("deliver_sm_resp seq=%s status=0", field(line, "seq")))
-	}
-	other.fence()
-}
-
-// F4: with a route to the connector that clients log in on, the receives options of the
-// accounts decide which account a message is for.
-func TestF4Receives(t *testing.T) {
-	parallel(t)
-	operator := newSMSC(t)
-	g := start(t, site{
-		operator: operator,
-		accounts: `{system_id: wide, password: s3cret, receives: ["20"]}
-				{system_id: narrow, password: s3cret, receives: ["+2001"]}`,
-		routes: "{from: operator, to: clients}\n{to: operator}",
-	})
-	s, acme := operator.session(), g.bind("transceiver")
-	wide, narrow := g.dial("clients"), g.dial("clients")
-	wide.bind("receiver", "wide", "s3cret")
-	narrow.bind("receiver", "narrow", "s3cret")
-	g.online("clients", 3)
-	for n, destination := range []string{"2000", "2001", "2002", "20017"} {
-		s.send(fmt.Sprintf("deliver_sm seq=%d source_addr=46700000001 destination_addr=%s short_message=\"%d\"", n, destination, n))
-		s.want("deliver_sm_resp", fmt.Sprint("seq=", n), "status=0")
-	}
-	for p, numbers := range map[*peer][]string{wide: {"2000", "2002"}, narrow: {"2001", "20017"}} {
-		for _, number := range numbers {
-			p.want("deliver_sm", "destination_addr="+number)
-		}
-		p.fence()
-	}
-	acme.fence()
-}
-
-// F4: the messages of an account without a receiver wait. Those of other accounts are
-// delivered, and no other account gets the waiting ones.
-func TestF4NoReceiver(t *testing.T) {
-	parallel(t)
-	operator := newSMSC(t)
-	g := start(t, site{
-		operator: operator, accounts: otherAccount,
-		routes: "{from: operator, destination: \"1000\", to: {account: acme}}\n{from: operator, destination: \"2000\", to: {account: other}}\n{to: operator}",
-	})
-	s, other := operator.session(), g.bindOther("receiver")
-	g.online("clients", 1)
-	s.send(`deliver_sm seq=1 source_addr=46700000001 destination_addr=1000 short_message="acme"`,
-		`deliver_sm seq=2 source_addr=46700000001 destination_addr=2000 short_message="other"`)
-	s.want("deliver_sm_resp", "seq=1", "status=0")
-	s.want("deliver_sm_resp", "seq=2", "status=0")
-	line := other.want("deliver_sm", `short_message="other"`)
-	// A receiver that refuses or throttles messages does not stop the others.
-	other.send(fmt.Sprintf("deliver_sm_resp seq=%s status=0x58", field(line, "seq")))
-	other.fence()
-	acme := g.bind("receiver")
-	acme.want("deliver_sm", `short_message="acme"`)
-}
-
-// H5: a session that has not logged in may send only a few PDUs.
-func TestH5FloodBeforeLogin(t *testing.T) {
-	parallel(t)
-	g := start(t, site{accounts: otherAccount})
-	const many = 20000
-	p := g.dialFrom(stranger, "clients")
-	b := wire(t, "enquire_link seq=1")
-	go func() {
-		for range many {
-			if _, err := p.conn.Write(b); err != nil {
-				return
-			}
-		}
-	}()
-	answered := 0
-	for ; answered < many; answered++ {
-		if _, err := p.next(); err != nil {
-			break
-		}
-	}
-	if answered > 100 {
-		t.Errorf("%d requests were answered before a login", answered)
-	}
-	g.bind("transmitter").fence()
-}
-
-// H5: PDUs that arrive together before a login are not all logged.
-func TestH5LoggedBeforeLogin(t *testing.T) {
-	parallel(t)
-	g := start(t, site{})
-	const connections = 5
-	b := bytes.Repeat(wire(t, "enquire_link seq=1"), 1000)
-	for range connections {
-		p := g.dialFrom(stranger, "clients")
-		p.writeQuietly(b)
-		for {
-			if _, err := p.next(); err != nil {
-				break
-			}
-		}
-	}
-	testutil.Eventually(t, "they are gone", func() bool { return g.clients() == 0 })
-	if n := pdusIn(g.stats("clients")); n > 100*connections {
-		t.Errorf("%d PDUs were handled and logged for %d connections that never logged in", n, connections)
 	}
 }
 
@@ -295,8 +75,7 @@ func TestH22Flood(t *testing.T) {
 	const exchanges = 100
 	before := pdusIn(g.stats("clients"))
 	for n := range exchanges {
-		c.submit(n, n)
-		c.accepted(n, n)
+		c.put(n, n)
 		s.serve(n, n)
 	}
 	if each := (pdusIn(g.stats("clients")) - before) / exchanges; each > 2000 {

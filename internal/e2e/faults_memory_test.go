@@ -1,10 +1,7 @@
 package e2e
 
 import (
-	"bytes"
-	"encoding/binary"
 	"fmt"
-	"math"
 	"strings"
 	"testing"
 )
@@ -61,86 +58,4 @@ func TestH15LargeMessages(t *testing.T) {
 	p := dial(t, c.addr)
 	p.bind("transmitter", "acme", "s3cret")
 	p.fence()
-}
-
-// H15: the limit also holds if an SMSC sends large messages without a route as fast as it
-// can, and answers to requests that were never sent.
-func TestH15FloodOfSMSC(t *testing.T) {
-	parallel(t)
-	const many, size = 2500, 60000 // 150 MB
-	operator := newSMSC(t)
-	c := startChild(t, 1000, site{
-		operator: operator, limits: "memory: 64MiB", clients: "max_queue: 1000000",
-		routes: "{from: operator, to: {account: acme}}\n{to: operator}", silent: true,
-	})
-	s := operator.session()
-	before := c.usage()
-	large := wire(t, fmt.Sprintf("deliver_sm seq=1 source_addr=46700000001 destination_addr=1234 message_payload=\"%s\"", strings.Repeat("x", size)))
-	unasked := bytes.Repeat(wire(t, "submit_sm_resp seq=4711 status=0 message_id=1"), 20)
-	s.listen()
-	written := make(chan struct{})
-	go func() {
-		defer close(written)
-		for range many {
-			if _, err := s.conn.Write(large); err != nil {
-				return // the gateway may have closed the connection
-			}
-			if _, err := s.conn.Write(unasked); err != nil {
-				return
-			}
-		}
-	}()
-	for more, looks := true, 0; more && looks < 50; looks++ { // it may not read any more
-		select {
-		case <-written:
-			more = false
-		default:
-		}
-		used := c.usage()
-		if grown := int64(used.Memory) - int64(before.Memory); grown > 128<<20 {
-			t.Fatalf("%d MiB are used with a limit of 64 MiB", grown>>20)
-		}
-	}
-	p := dial(t, c.addr)
-	p.bind("transmitter", "acme", "s3cret")
-	p.fence()
-}
-
-// H15: a small message that waits takes at most 300 octets.
-func TestH15SmallMessages(t *testing.T) {
-	parallel(t)
-	const messages, some, most = 200000, 50000, 300
-	c := startChild(t, 1000, site{
-		accounts: "{system_id: big, password: s3cret, share: 100}",
-		more:     downRow(t, "operator", "max_queue: 1000000"), routes: "{to: operator}", silent: true,
-	})
-	p := dial(t, c.addr)
-	p.bind("transmitter", "big", "s3cret")
-	const block = 1000
-	var b []byte
-	for i := range block {
-		b = append(b, wire(t, fmt.Sprintf("submit_sm seq=%d source_addr=46700000001 destination_addr=4670%07d short_message=\"%060d\"", i+1, i, i))...)
-	}
-	send := func(n int) {
-		for range n / block {
-			p.write(b)
-			for range block {
-				if answer, err := p.read(); err != nil || binary.BigEndian.Uint32(answer[8:]) != 0 {
-					t.Fatalf("answer %x: %v", answer, err)
-				}
-			}
-			p.got, p.wrote = nil, nil
-		}
-	}
-	send(10000) // allocates memory that every gateway needs once
-	each := int64(math.MaxInt64)
-	for range messages / some { // a busy machine may need memory once more, and not each time
-		before := c.usage()
-		send(some)
-		each = min(each, (int64(c.usage().Memory)-int64(before.Memory))/some)
-	}
-	t.Logf("%d octets for each", each)
-	if each > most {
-		t.Errorf("%d octets for each message, more than %d", each, most)
-	}
 }

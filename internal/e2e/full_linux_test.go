@@ -81,8 +81,7 @@ func TestRoomComesBack(t *testing.T) {
 	disk := smallDisk(t, 64)
 	g := start(t, site{more: downRow(t, "operator", ""), routes: "{to: operator}", disk: filepath.Join(disk, "data")})
 	c := g.bind("transmitter")
-	c.submit(1, 1)
-	c.accepted(1, 1)
+	c.put(1, 1)
 	refuses := func() bool { s := g.Gateway.Keeper.StoreStatus(); return s.Refuses != "" }
 	other := filepath.Join(disk, "other")
 	if err := os.WriteFile(other, make([]byte, 25<<20), 0o600); err != nil {
@@ -95,6 +94,5 @@ func TestRoomComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	testutil.Eventually(t, "messages are not refused", func() bool { return !refuses() })
-	c.submit(3, 3)
-	c.accepted(3, 3)
+	c.put(3, 3)
 }

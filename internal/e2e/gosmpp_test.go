@@ -2,10 +2,8 @@ package e2e
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/fiorix/go-smpp/smpp"
 	"github.com/fiorix/go-smpp/smpp/pdu"
@@ -144,31 +142,4 @@ func TestGoSMPP(t *testing.T) {
 	wg.Wait()
 	testutil.Eventually(t, "every message has arrived once", func() bool { return got.once(senders * each) })
 	testutil.Eventually(t, "every receipt has arrived once", func() bool { return receipts.once(senders * each) })
-}
-
-// A text in several parts, and a refused login.
-func TestGoSMPPTransmitter(t *testing.T) {
-	parallel(t)
-	operator := newSMSC(t)
-	g := start(t, site{operator: operator})
-	s := operator.session()
-	wrong := &smpp.Transmitter{Addr: g.addr("clients"), User: "acme", Passwd: "wrong", RespTimeout: testutil.Patience, BindInterval: time.Hour}
-	refused := wrong.Bind()
-	client := &smpp.Transmitter{Addr: g.addr("clients"), User: "acme", Passwd: "s3cret", RespTimeout: testutil.Patience}
-	if s := <-client.Bind(); s.Status() != smpp.Connected {
-		t.Fatal(s.Error())
-	}
-	defer client.Close()
-	parts, err := client.SubmitLongMsg(&smpp.ShortMessage{Src: "1234", Dst: "46700000001", Text: pdutext.Raw(strings.Repeat("0123456789", 40))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range parts {
-		line := s.want("submit_sm", "esm_class=64")
-		s.answer(0, field(line, "seq"))
-	}
-	if s := <-refused; s.Status() != smpp.BindFailed {
-		t.Errorf("got %s", s.Status())
-	}
-	wrong.Close()
 }

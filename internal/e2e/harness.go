@@ -294,6 +294,14 @@ func (g *gw) settled() {
 	testutil.Eventually(g.t, "all have ended", func() bool { return g.Pending() == 0 && g.synced() })
 }
 
+// sync commits what has changed.
+func (g *gw) sync() {
+	g.t.Helper()
+	if !g.synced() {
+		g.t.Fatal("the store has failed")
+	}
+}
+
 // synced commits what has changed, and reports whether that succeeded.
 func (g *gw) synced() bool {
 	g.t.Helper()
@@ -400,6 +408,14 @@ func (g *gw) reload(s site) error {
 	return nil
 }
 
+// mustReload is reload of a configuration that can be used.
+func (g *gw) mustReload(s site) {
+	g.t.Helper()
+	if err := g.reload(s); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
 // addr returns the address that a connector listens on.
 func (g *gw) addr(name string) string {
 	return g.engine.Addresses(g.Gateway.Table.Connector(name))[0].String()
@@ -413,6 +429,14 @@ func (g *gw) online(name string, n int) {
 	g.t.Helper()
 	c := g.Gateway.Table.Connector(name)
 	testutil.Eventually(g.t, fmt.Sprintf("%s has %d sessions", name, n), func() bool { return c.Online() == n })
+}
+
+// equal fails the test if something is not as it should be.
+func equal[T comparable](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: %v, want %v", what, got, want)
+	}
 }
 
 // A logBuffer keeps the lines that were logged.

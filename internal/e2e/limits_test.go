@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"bytes"
-	"net"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -34,36 +32,6 @@ func TestNoDescriptors(t *testing.T) {
 	if n := c.log.count(message); n != 1 {
 		t.Errorf("it was logged %d times", n)
 	}
-}
-
-// A client that never reads its answers does not affect others, and is disconnected
-// when too many answers wait.
-func TestNeverReads(t *testing.T) {
-	parallel(t)
-	operator := newSMSC(t)
-	g := start(t, site{operator: operator, limits: "unsent: 64KiB"})
-	s, other := operator.session(), g.bind("transmitter")
-	deaf := g.bind("transmitter")
-	_ = deaf.conn.(*net.TCPConn).SetReadBuffer(4096)
-	b := bytes.Repeat(wire(t, "submit_sm seq=1"), 1000) // without a destination, so it is only answered
-	go func() {
-		for {
-			if _, err := deaf.conn.Write(b); err != nil {
-				return
-			}
-		}
-	}()
-	exchange := func(n int) {
-		other.submit(n, n)
-		other.accepted(n, n)
-		s.serve(n, n)
-	}
-	n := 0
-	testutil.Eventually(t, "the client that does not read is disconnected", func() bool {
-		n++
-		exchange(n)
-		return g.log.count("clients", "the peer does not read", "session over") > 0
-	})
 }
 
 // The number of goroutines does not depend on the number of connections, and

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -20,7 +19,6 @@ import (
 	"pmg/internal/testutil"
 	"pmg/protocols/smpp"
 	"pmg/sms/charset"
-	"pmg/sms/userdata"
 )
 
 // A long is a text of four parts, and what it is in its data_coding.
@@ -95,172 +93,6 @@ func (p *peer) taken() *smpp.PDU {
 		p.t.Fatal(err)
 	}
 	return &pdu
-}
-
-// A long text leaves in parts, as the SMSC wants them, in order, and the client hears of one
-// message. No character is cut.
-func TestLongMessages(t *testing.T) {
-	parallel(t)
-	operator := newSMSC(t)
-	s := site{operator: operator, out: "long_messages: split8"}
-	g := start(t, s)
-	centre, client := operator.session(), g.bind("transmitter")
-	for i, l := range longs() {
-		want := l.cut()
-		if len(want) != 4 {
-			t.Fatalf("%s: the test has %d parts", l.name, len(want))
-		}
-		client.send(l.payload(i + 2))
-		client.want("submit_sm_resp", fmt.Sprintf("seq=%d", i+2), "status=0")
-		ref := -1
-		for number, octets := range want {
-			pdu := centre.taken()
-			text := pdu.SM.ShortMessage
-			if ref < 0 {
-				ref = int(text[3])
-			}
-			head := []byte{5, 0, 3, byte(ref), 4, byte(number + 1)}
-			if !bytes.Equal(text, append(head, octets...)) || pdu.SM.DataCoding != l.coding || pdu.SM.ESMClass != smpp.ClassHeader {
-				t.Errorf("%s: part %d is %x in %d, want %x", l.name, number+1, text, pdu.SM.DataCoding, append(head, octets...))
-			}
-		}
-	}
-	// What is one message leaves as it came, and so do the client's own parts.
-	client.send(`submit_sm seq=8 source_addr=1234 destination_addr=46700000001 short_message="`+strings.Repeat("A", 160)+`"`,
-		`submit_sm seq=9 source_addr=1234 destination_addr=46700000001 esm_class=64 short_message="\x06\x08\x04\x00\x01\x02\x01`+strings.Repeat("A", 200)+`"`)
-	client.accepted(8, 9)
-	if n := len(centre.taken().SM.ShortMessage); n != 160 {
-		t.Errorf("%d octets", n)
-	}
-	if n := len(centre.taken().SM.ShortMessage); n != 207 {
-		t.Errorf("%d octets", n)
-	}
-	// More than 255 parts.
-	client.send(long{octets: bytes.Repeat([]byte("A"), 255*153+1)}.payload(10))
-	client.want("submit_sm_resp", "seq=10", "status=0x1(ESME_RINVMSGLEN)")
-	client.fence()
-}
-
-// Parts that a client has made pass as they came, also those of which some are missing, that
-// come twice or in disorder, or that contradict each other, and headers that cannot be.
-func TestOddParts(t *testing.T) {
-	parallel(t)
-	operator := newSMSC(t)
-	g := start(t, site{operator: operator, clients: "charset: latin1", out: "charset: latin1, long_messages: split8, window: 1"})
-	centre, client := operator.session(), g.bind("transmitter")
-	for i, header := range []string{
-		`\x05\x00\x03\x07\x03\x03`, `\x05\x00\x03\x07\x03\x01`, `\x05\x00\x03\x07\x03\x01`, `\x05\x00\x03\x07\x04\x01`,
-		`\x06\x08\x04\x00\x07\x03\x01`, `\x05\x00\x03\x07\x00\x00`, `\x05\x00\x03\x07\x02\x09`, `\x05\x00\x03\x07\x01\x01`,
-		`\x03\x00\x03\x07`, `\x00`,
-	} {
-		client.send(fmt.Sprintf(`submit_sm seq=%d source_addr=1234 destination_addr=46700000001 esm_class=64 short_message="%s@[\xfc"`, i+2, header))
-		client.want("submit_sm_resp", fmt.Sprintf("seq=%d", i+2), "status=0")
-		if line := centre.want("submit_sm", "esm_class=64"); !strings.HasSuffix(line, ` short_message="`+header+`@[\xfc"`) {
-			t.Errorf("%s became %s", header, line)
-		} else {
-			centre.answer(0, field(line, "seq"))
-		}
-	}
-	client.send(`submit_sm seq=20 source_addr=1234 destination_addr=46700000001 esm_class=64 short_message="\x05\x00\x03"`)
-	client.want("submit_sm_resp", "seq=20", "status=0x1(ESME_RINVMSGLEN)")
-}
-
-// Parts are said by the optional parameters of SMPP, and a peer that has none hears it in a
-// header.
-func TestLongMessagesBySAR(t *testing.T) {
-	parallel(t)
-	operator, other := newSMSC(t), newSMSC(t)
-	g := start(t, site{
-		operator: operator, out: "long_messages: sar",
-		more:   fmt.Sprintf("{name: other, direction: out, protocol: ucp, window: 9, address: %q, system_id: pmg, password: secret, reconnect_delay: 20ms, long_messages: split16}", other.addr()),
-		routes: "{destination: 47, to: other}\n{to: operator}",
-	})
-	centre, ucp, client := operator.session(), other.ucpSession(), g.bind("transmitter")
-	for i, l := range longs() {
-		client.send(l.payload(i + 2))
-		client.want("submit_sm_resp", "status=0")
-		for number, octets := range l.cut() {
-			pdu := centre.taken()
-			n, _ := smpp.FindTLV(pdu.SM.TLVs, 0x020F)
-			total, _ := smpp.FindTLV(pdu.SM.TLVs, 0x020E)
-			ref, _ := smpp.FindTLV(pdu.SM.TLVs, 0x020C)
-			if !bytes.Equal(pdu.SM.ShortMessage, octets) || pdu.SM.ESMClass != 0 || string(n) != string(rune(number+1)) || string(total) != "\x04" || len(ref) != 2 {
-				t.Errorf("%s: part %d is %x, %x of %x, reference %x", l.name, number+1, pdu.SM.ShortMessage, n, total, ref)
-			}
-		}
-	}
-	client.send(strings.Replace(longs()[1].payload(6), "46700000001", "47", 1))
-	client.want("submit_sm_resp", "status=0")
-	for number := range 4 {
-		line, _ := ucp.next()
-		head, _ := hex.DecodeString(strings.TrimPrefix(field(line, "XSer"), "0107"))
-		h, err := userdata.Parse(head[:min(7, len(head))])
-		if err != nil || int(h.Part.Number) != number+1 || h.Part.Total != 4 || !h.Part.Wide || !strings.HasSuffix(line, "020108") {
-			t.Errorf("part %d is %s", number+1, line)
-		}
-		ucp.send("op51_result seq=" + field(line, "seq") + " status=0 SM=47:010126000000")
-	}
-	// The client's own parts, by parameters that UCP does not have.
-	client.send(`submit_sm seq=7 source_addr=1234 destination_addr=47 short_message="part" sar_msg_ref_num=7 sar_total_segments=2 sar_segment_seqnum=1`)
-	client.want("submit_sm_resp", "seq=7", "status=0")
-	line, _ := ucp.next()
-	if !strings.HasSuffix(line, `MT=3 AMsg="part" XSer=0106050003070201`) {
-		t.Error(line)
-	}
-	ucp.send("op51_result seq=" + field(line, "seq") + " status=0 SM=47:010126000000")
-	client.send(`submit_sm seq=8 source_addr=1234 destination_addr=46 short_message="part" sar_msg_ref_num=7 sar_total_segments=2 sar_segment_seqnum=1`)
-	client.want("submit_sm_resp", "seq=8", "status=0")
-	if line := centre.want("submit_sm"); !strings.HasSuffix(line, `short_message="part" sar_msg_ref_num=7 sar_total_segments=2 sar_segment_seqnum=1`) {
-		t.Error(line)
-	} else {
-		centre.answer(0, field(line, "seq"))
-	}
-}
-
-// The receipts of the parts become one, for the message that the client has submitted.
-func TestReceiptOfLongMessage(t *testing.T) {
-	parallel(t)
-	operator := newSMSC(t)
-	g := start(t, site{operator: operator, out: "long_messages: split8", memory: true})
-	centre, client := operator.session(), g.bind("transceiver")
-	client.send(strings.Replace(longs()[0].payload(2), "data_coding=0", "registered_delivery=1", 1))
-	id := field(client.want("submit_sm_resp", "seq=2", "status=0"), "message_id")
-	for n := range 4 {
-		line := centre.want("submit_sm", "registered_delivery=1")
-		centre.send(fmt.Sprintf("submit_sm_resp seq=%s status=0 message_id=part%d", field(line, "seq"), n))
-	}
-	for n := range 4 {
-		centre.send(fmt.Sprintf(`deliver_sm seq=%d source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:part%d sub:001 dlvrd:001 submit date:2611221200 done date:2611221201 stat:DELIVRD err:000 text:"`, n+50, n))
-		centre.want("deliver_sm_resp", fmt.Sprintf("seq=%d", n+50), "status=0")
-	}
-	line := client.want("deliver_sm", "esm_class=4")
-	if !strings.Contains(line, "id:"+id+" ") || !strings.Contains(line, " stat:DELIVRD ") {
-		t.Errorf("%s is no receipt for %s", line, id)
-	}
-	client.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
-	client.fence() // there is no other
-}
-
-// Whole texts go in message_payload where the SMSC wants that, whatever the client has done.
-func TestLongMessagesInPayload(t *testing.T) {
-	parallel(t)
-	operator := newSMSC(t)
-	g := start(t, site{operator: operator, out: "long_messages: payload"})
-	centre, client := operator.session(), g.bind("transmitter")
-	for i, n := range []int{140, 161, 254, 5000} {
-		text := bytes.Repeat([]byte("A"), n)
-		if n > 254 {
-			client.send(long{octets: text}.payload(i + 2))
-		} else {
-			client.send(fmt.Sprintf("submit_sm seq=%d destination_addr=1 short_message=%s", i+2, quoted(text)))
-		}
-		client.want("submit_sm_resp", "status=0")
-		pdu := centre.taken()
-		payload, _ := smpp.FindTLV(pdu.SM.TLVs, smpp.TagPayload)
-		if n > 160 != (len(payload) == n) || n <= 160 != (len(pdu.SM.ShortMessage) == n) {
-			t.Errorf("%d octets: %d in short_message, %d in message_payload", n, len(pdu.SM.ShortMessage), len(payload))
-		}
-	}
 }
 
 // echo answers the parts of the long texts, which must be those of the fact sheet, and then

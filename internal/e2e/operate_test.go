@@ -8,7 +8,6 @@ import (
 
 	"pmg/internal/testutil"
 	"pmg/pdulog"
-	"pmg/sms"
 )
 
 // logged returns the entries of a connector's pdu log, when all are written.
@@ -102,100 +101,5 @@ func TestLinkLife(t *testing.T) {
 	_ = s.conn.Close()
 	// There is no pause that the line could tell of, if the session has lived long enough.
 	testutil.Eventually(t, "the loss is logged", func() bool { return g.log.count("warn", "session lost: ") == 1 })
-	if n := g.log.count("info", `"message":"connected"`, addr); n != 2 {
-		t.Errorf("%d connections are logged", n)
-	}
-}
-
-// O24: where the only SMSC of one customer is down, the gateway takes the traffic of the others,
-// and tells of it.
-func TestReadyWithoutOneSMSC(t *testing.T) {
-	parallel(t)
-	operator, second := newSMSC(t), newSMSC(t)
-	second.down()
-	g := start(t, site{operator: operator, memory: true, more: row("second", second, ""),
-		routes: "{destination: \"1\", to: second}\n{from: operator, to: clients}\n{to: operator}"})
-	operator.session()
-	g.online("operator", 1)
-	testutil.Eventually(t, "a connection failed", func() bool { return g.stats("second").Failing.Load() > 0 })
-	if why := g.NotReady(g.engine); why != nil {
-		t.Errorf("not ready: %q", why)
-	}
-	if p := g.Problems(); len(p) != 1 || !strings.Contains(p[0], " has no target that works: connector second: cannot connect to ") {
-		t.Errorf("problems: %q", p)
-	}
-}
-
-// U6: one of two SMSCs may be down. A drain is not ready, nor is a gateway whose
-// memory is full.
-func TestReadyByRoute(t *testing.T) {
-	parallel(t)
-	operator, second := newSMSC(t), newSMSC(t)
-	second.down()
-	g := start(t, site{operator: operator, more: row("second", second, ""), routes: "{destination: \"1\", to: [second, operator]}\n{from: second, to: clients}\n{to: operator}"})
-	if why := g.NotReady(g.engine); len(why) != 2 || !strings.Contains(why[1], " has no target that works: connector operator") {
-		t.Errorf("not ready before the first login: %q", why)
-	}
-	s := operator.session()
-	g.online("operator", 1)
-	if why := g.NotReady(g.engine); why != nil {
-		t.Errorf("not ready: %q", why)
-	}
-	if problems := g.Problems(); problems != nil {
-		t.Errorf("problems: %q", problems)
-	}
-	limit := int64(g.Gateway.Node.Config().Limits.MemoryLimit())
-	g.Gateway.Node.Memory.Add(limit)
-	if why := g.NotReady(g.engine); len(why) != 1 || !strings.Contains(why[0], "limits.memory") {
-		t.Errorf("not ready with full memory: %q", why)
-	}
-	g.Gateway.Node.Memory.Add(-limit)
-	g.Gateway.Node.Drain()
-	if why := g.NotReady(g.engine); len(why) != 1 || why[0] != "stopping" {
-		t.Errorf("not ready while draining: %q", why)
-	}
-	_ = s
-	operator.down()
-}
-
-// U8: the counters of accounts, and the end of the sessions of a changed account.
-func TestAccounts(t *testing.T) {
-	parallel(t)
-	operator := newSMSC(t)
-	before := site{operator: operator, accounts: "{system_id: other, password: s3cret, rate: 1000}"}
-	g := start(t, before)
-	s, c := operator.session(), g.bind("transmitter")
-	other := g.dial("clients")
-	other.bind("transmitter", "other", "s3cret")
-	g.online("operator", 1)
-	c.submit(1, 3)
-	c.accepted(1, 3)
-	s.serve(1, 3)
-	other.submit(4, 4)
-	other.accepted(4, 4)
-	s.answer(0x45, s.take(4, 4)...)
-	counts := func(account string) (n [3]int64) {
-		g.Gateway.Node.Origins.Tallies(func(name string, tally *sms.Tally) {
-			if name == account {
-				n = [3]int64{tally.Accepted.Load(), tally.Sent.Load(), tally.Failed.Load()}
-			}
-		})
-		return n
-	}
-	testutil.Eventually(t, "the messages are counted", func() bool {
-		return counts("acme") == [3]int64{3, 3, 0} && counts("other") == [3]int64{1, 0, 1}
-	})
-	after := before
-	after.accounts = "{system_id: other, password: s3cret, rate: 5}" // a rate does not affect logins
-	if err := g.reload(after); err != nil {
-		t.Fatal(err)
-	}
-	other.exchange()
-	after.accounts = "{system_id: other, password: another}"
-	if err := g.reload(after); err != nil {
-		t.Fatal(err)
-	}
-	other.send("unbind_resp seq=" + field(other.want("unbind"), "seq") + " status=0")
-	other.wantEOF()
-	c.exchange()
+	equal(t, "connections are logged", g.log.count("info", `"message":"connected"`, addr), 2)
 }

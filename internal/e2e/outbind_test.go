@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"fmt"
 	"net"
 	"testing"
 
@@ -77,9 +76,7 @@ func TestOutbind(t *testing.T) {
 	testutil.Eventually(t, "nothing is under way", func() bool { return g.Pending() == 0 })
 	s.more, s.routes = "", ""
 	addr := g.addr("operator")
-	if err := g.reload(s); err != nil {
-		t.Fatal(err)
-	}
+	g.mustReload(s)
 	smsc.send("unbind_resp seq=" + field(until(smsc, "unbind"), "seq") + " status=0")
 	smsc.wantClosed() // a keep-alive may have crossed our last PDU
 	testutil.Eventually(t, "a removed connector does not listen", func() bool {
@@ -89,108 +86,4 @@ func TestOutbind(t *testing.T) {
 		}
 		return err != nil
 	})
-}
-
-// Peers that are not the SMSC get nothing, and keep nobody out.
-func TestOutbindRefused(t *testing.T) {
-	parallel(t)
-	s := centreConnects("peer_system_id: centre, peer_password: s3cret, bind: receiver, networks: [127.0.0.1]")
-	s.limits, s.routes = "prebind: 50, prebind_per_address: 5", "{from: operator, to: {account: acme}}"
-	g := start(t, s)
-	if line, err := g.dialFrom("127.0.0.2", "operator").next(); err == nil {
-		t.Errorf("another network was sent %s", line)
-	}
-	var silent []*peer
-	for range 4 {
-		silent = append(silent, g.dial("operator"))
-	}
-	testutil.Eventually(t, "they are accepted", func() bool { return g.Sessions.Count() == 4 })
-	first := g.outbind("receiver")
-	g.online("operator", 0) // a receiver is given no messages
-	testutil.Eventually(t, "it is bound", func() bool { return g.log.count(`"bound"`, "receiver") == 1 })
-	second := g.dial("operator") // more than instances
-	second.send("outbind seq=1 system_id=centre password=s3cret")
-	second.wantClosed()
-	testutil.Eventually(t, "it has gone", func() bool { return g.Sessions.Count() == 5 })
-	silent = append(silent, g.dial("operator"))
-	testutil.Eventually(t, "as many are there as may wait", func() bool { return g.Sessions.Count() == 6 })
-	for range 20 {
-		g.dial("operator").wantClosed()
-	}
-	first.fence()
-	for _, p := range silent {
-		p.conn.Close()
-	}
-	testutil.Eventually(t, "they have gone", func() bool { return g.Sessions.Count() == 1 })
-	wrong := g.dial("operator")
-	wrong.send("outbind seq=1 system_id=centre password=wrong")
-	wrong.wantClosed()
-	first.fence()
-}
-
-// An SMSC that refuses our bind is told of in the log, and may come again.
-func TestOutbindBindRefused(t *testing.T) {
-	parallel(t)
-	g := start(t, centreConnects(""))
-	p := g.dial("operator")
-	p.send("outbind seq=1 system_id=centre password=anything")
-	p.want("bind_transceiver", "seq=1")
-	p.send("bind_transceiver_resp seq=1 status=0xd")
-	p.wantClosed()
-	testutil.Eventually(t, "that is logged", func() bool { return g.log.count("no session: cannot log in", `"level":"warn"`) == 1 })
-	g.outbind("transceiver")
-	g.online("operator", 1)
-}
-
-// An SMSC of UCP connects and gives messages and notifications.
-func TestUCPAccepted(t *testing.T) {
-	parallel(t)
-	for _, logsIn := range []bool{false, true} {
-		options := "protocol: ucp, traffic: receiver"
-		if logsIn {
-			options += ", peer_password: s3cret"
-		}
-		sends := newSMSC(t)
-		s := centreConnects(options + ", operator: telco")
-		s.clients = "protocol: ucp"
-		s.more += fmt.Sprintf("\n{name: sender, direction: out, address: %q, protocol: ucp, system_id: pmg, password: secret, static: true, operator: telco, traffic: transmitter}", sends.addr())
-		s.routes = "{from: operator, to: {account: acme}}\n{to: sender}"
-		g := start(t, s)
-		centre := sends.ucpSession()
-		client := g.ucpClient()
-		client.send("op51 seq=1 AdC=0046700000001 OAdC=1234 NRq=1 NT=3 MT=3")
-		line := centre.want("op51 seq=* AdC=0046700000001 OAdC=1234 NRq=1 NT=3 MT=3")
-		centre.send("op51_result seq=" + field(line, "seq") + " status=0 SM=0046700000001:010126000000")
-		client.want("op51_result seq=1 status=0 SM=*")
-		testutil.Eventually(t, "the message is sent", func() bool { return g.stats("sender").Sent.Load() == 1 }) // without a store nothing keeps a receipt that comes first
-		giver := &ucpPeer{t: t, conn: g.dial("operator").conn}
-		if logsIn {
-			giver.send("op60 seq=0 OAdC=centre OTON=6 ONPI=5 STYP=1 PWD=733363726574 VERS=0100")
-			giver.want("op60_result seq=0 status=0")
-		}
-		giver.send("op53 seq=1 AdC=1234 OAdC=0046700000001 SCTS=010126000000 Dst=0 Rsn=000 DSCTS=020126000000 MT=3")
-		giver.want("op53_result seq=1 status=0")
-		giver.send(`op52 seq=2 AdC=1234 OAdC=0046700000001 SCTS=010126000000 MT=3 AMsg="hello"`)
-		giver.want("op52_result seq=2 status=0")
-		for range 2 {
-			line, err := client.next()
-			if err != nil || !containsAll(line, []string{"AdC=1234", "OAdC="}) {
-				t.Fatalf("got %s, %v", line, err)
-			}
-			client.send(line[:4] + "_result seq=" + field(line, "seq") + " status=0")
-		}
-		late := &ucpPeer{t: t, conn: g.dial("operator").conn} // more than instances
-		if logsIn {
-			late.send("op60 seq=0 OAdC=centre OTON=6 ONPI=5 STYP=1 PWD=733363726574 VERS=0100")
-			late.want("op60_result seq=0 status=0x7(authentication_failure)")
-		} else {
-			late.send("op31 seq=1 AdC=1234 PID=0539")
-		}
-		if line, err := late.next(); err == nil {
-			t.Errorf("got %s from a session too many", line)
-		}
-		testutil.Eventually(t, "nothing is under way", func() bool { return g.Pending() == 0 })
-		giver.conn.Close()
-		g.stop()
-	}
 }

@@ -129,8 +129,7 @@ func TestPanic(t *testing.T) {
 				}
 			}
 			number++
-			other.submit(number, number)
-			other.accepted(number, number)
+			other.put(number, number)
 			s.serve(number, number)
 			testutil.Eventually(t, "the session is over", func() bool { return g.clients() == 1 })
 		}

@@ -25,30 +25,22 @@ func TestPDULogOfConnectorAddedAgain(t *testing.T) {
 	path := filepath.Join(g.dir, "second.log")
 	s, c := second.session(), g.bind("transmitter")
 	g.online("second", 1)
-	c.submit(1, 2)
-	c.accepted(1, 2)
+	c.put(1, 2)
 	under := s.take(1, 2)
 	for _, next := range []site{without, with} {
-		if err := g.reload(next); err != nil {
-			t.Fatal(err)
-		}
+		g.mustReload(next)
 	}
 	again := second.session()
 	g.online("second", 1)
-	c.submit(3, 4)
-	c.accepted(3, 4)
+	c.put(3, 4)
 	again.serve(3, 4)
 	s.answer(0, under...)
-	s.send("unbind_resp seq=" + field(s.want("unbind"), "seq") + " status=0")
-	s.wantEOF()
+	s.loggedOut()
 	if n := descriptors(path); n > 1 {
 		t.Errorf("the pdu log is open %d times", n)
 	}
-	if err := g.reload(without); err != nil {
-		t.Fatal(err)
-	}
-	again.send("unbind_resp seq=" + field(again.want("unbind"), "seq") + " status=0")
-	again.wantEOF()
+	g.mustReload(without)
+	again.loggedOut()
 	testutil.Eventually(t, "the pdu log of the removed connector is closed", func() bool { return descriptors(path) <= 0 })
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -143,31 +135,5 @@ func TestPDULogBeforeLogin(t *testing.T) {
 	}
 	if len(b) > 3000 || !bytes.Contains(b, []byte("malformed")) {
 		t.Errorf("the log has %d bytes: %.500s", len(b), b)
-	}
-}
-
-// Texts of a client that does not wait for the answer to its login are logged, and so are
-// texts that are logged after the session has ended. Texts of a client whose login was
-// refused are not logged.
-func TestPDULogOfPipelinedLogin(t *testing.T) {
-	parallel(t)
-	g := start(t, site{})
-	c := g.dial("clients")
-	c.write(wire(t, `bind_transceiver seq=1 system_id=acme password=s3cret interface_version=0x34`,
-		`submit_sm seq=2 destination_addr=46700000001 short_message="first of all"`,
-		`unbind seq=3`, `submit_sm seq=4 destination_addr=46700000001 short_message="behind the end"`))
-	ended(c)
-	c = g.dial("clients")
-	c.write(wire(t, `submit_sm seq=1 destination_addr=46700000001 short_message="of a stranger"`, `enquire_link seq=2`))
-	answered(c)
-	g.stop()
-	b, err := os.ReadFile(filepath.Join(g.dir, "clients.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for text, want := range map[string]bool{`short_message="first of all"`: true, "stranger": false, "s3cret": false} {
-		if bytes.Contains(b, []byte(text)) != want {
-			t.Errorf("%s is in the log: %t\n%s", text, !want, b)
-		}
 	}
 }

@@ -24,8 +24,7 @@ func TestPDULog(t *testing.T) {
 	g.online("operator", 1)
 	g.online("clients", 1)
 	for n := 2; n < 50; n++ {
-		c.submit(n, n, "tlv_0x1400=00ff", fmt.Sprint("registered_delivery=", n%2))
-		c.accepted(n, n)
+		c.put(n, n, "tlv_0x1400=00ff", fmt.Sprint("registered_delivery=", n%2))
 		s.serve(n, n)
 	}
 	c.send(

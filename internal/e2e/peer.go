@@ -63,24 +63,6 @@ func (g *gw) bind(kind string) *peer {
 	return p
 }
 
-// bindFive logs in to "clients" with SMPP 5.0.
-func (g *gw) bindFive() *peer {
-	g.t.Helper()
-	c := g.dial("clients")
-	c.send("bind_transceiver seq=1 system_id=acme password=s3cret interface_version=0x50")
-	c.want("bind_transceiver_resp", "seq=1", "status=0")
-	return c
-}
-
-// bindVersion accepts the gateway's next connection, with a version.
-func (s *smsc) bindVersion(version string) *peer {
-	s.t.Helper()
-	p := s.accept()
-	line := p.want("bind_transceiver")
-	p.send("bind_transceiver_resp seq=" + field(line, "seq") + " status=0 system_id=SMSC sc_interface_version=" + version)
-	return p
-}
-
 func (p *peer) bind(kind, systemID, password string) {
 	p.t.Helper()
 	p.send(bindLine(kind, systemID, password))
@@ -351,6 +333,22 @@ func (y *received) String() string {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	return fmt.Sprint(y.lines)
+}
+
+// put submits messages first to last, and wants them accepted.
+func (p *peer) put(first, last int, more ...string) {
+	p.t.Helper()
+	p.submit(first, last, more...)
+	p.accepted(first, last)
+}
+
+// wantNo fails the test if a PDU that contains the words has come by now.
+func (p *peer) wantNo(words ...string) {
+	p.t.Helper()
+	p.fence()
+	if !p.silent(words...) {
+		p.t.Errorf("unwanted: %s", words)
+	}
 }
 
 // accepted wants the answers that accept messages first to last, in order.

@@ -1,9 +1,7 @@
 package e2e
 
 import (
-	"fmt"
 	"testing"
-	"time"
 
 	"pmg/internal/testutil"
 )
@@ -61,77 +59,7 @@ func queueWait(t *testing.T, a architecture) {
 	}
 	s := operator.session()
 	s.serve(1, 2)
-	c.submit(5, 5)
-	c.accepted(5, 5)
+	c.put(5, 5)
 	s.serve(5, 5)
 	s.fence()
-}
-
-// With queue_full: refuse a full queue refuses immediately.
-func queueFullRefuses(t *testing.T, a architecture) {
-	operator := newSMSC(t)
-	g := startOn(t, a, site{operator: operator, out: "max_queue: 10, queue_full: refuse"})
-	c := g.bind("transmitter")
-	c.submit(1, 15)
-	c.accepted(1, 10)
-	for n := 11; n <= 15; n++ {
-		c.want("submit_sm_resp", fmt.Sprint("seq=", n), "status=0x14(ESME_RMSGQFUL)")
-	}
-	if n := g.stats("clients").Refused.Load(); n != 5 {
-		t.Errorf("%d refused", n)
-	}
-	s := operator.session()
-	s.serve(1, 10)
-	testutil.Eventually(t, "there is room", func() bool { return g.Pending() == 0 })
-	c.submit(16, 16)
-	c.accepted(16, 16)
-	s.serve(16, 16)
-}
-
-// Rates are kept: the account's by delayed answers, the connector's by waiting messages.
-func rates(t *testing.T, a architecture) {
-	const rate, many = 40, 42 // the burst, a twentieth of a second's worth, is two
-	for _, c := range []struct{ name, account, out string }{
-		{"account", fmt.Sprint("rate: ", rate), ""},
-		{"connector", "", fmt.Sprint("rate: ", rate)},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			operator := newSMSC(t)
-			g := startOn(
-				t, a,
-				site{operator: operator, out: c.out, accounts: "{system_id: slow, password: s3cret, " + c.account + "}"},
-			)
-			s := operator.session()
-			p := g.dial("clients")
-			p.bind("transmitter", "slow", "s3cret")
-			g.online("operator", 1)
-			began := time.Now()
-			p.submit(1, many)
-			if c.out != "" {
-				s.serve(1, many)
-			}
-			p.accepted(1, many)
-			if after := time.Since(began); after < time.Second-50*time.Millisecond {
-				t.Errorf("%d messages in %s", many, after)
-			}
-		})
-	}
-}
-
-// A logout does not overtake delayed answers, because a client without answers would send
-// its messages again.
-func unbindBehindLateAnswers(t *testing.T, a architecture) {
-	operator := newSMSC(t)
-	g := startOn(t, a, site{operator: operator, accounts: "{system_id: slow, password: s3cret, rate: 1}"})
-	s := operator.session()
-	p := g.dial("clients")
-	p.bind("transmitter", "slow", "s3cret")
-	g.online("operator", 1)
-	p.submit(1, 4)
-	s.serve(1, 4)
-	p.send("unbind seq=9")
-	p.accepted(1, 4)
-	p.want("unbind_resp", "seq=9")
-	p.wantEOF()
 }

@@ -3,8 +3,6 @@ package e2e
 import (
 	"bytes"
 	"testing"
-
-	"pmg/internal/testutil"
 )
 
 // U13: after a reload with a new password, window or number of instances, the sessions of
@@ -19,12 +17,9 @@ func TestReloadRebinds(t *testing.T) {
 	other := operator.session()
 	reload := func(options string, before ...*peer) {
 		t.Helper()
-		if err := g.reload(with(options)); err != nil {
-			t.Fatal(err)
-		}
+		g.mustReload(with(options))
 		for _, s := range before {
-			s.send("unbind_resp seq=" + field(s.want("unbind"), "seq") + " status=0")
-			s.wantEOF()
+			s.loggedOut()
 		}
 	}
 	session := func(password string) *peer {
@@ -45,8 +40,7 @@ func TestReloadRebinds(t *testing.T) {
 	all := []*peer{session("new"), session("new"), session("new")}
 	g.online("second", 3)
 	c := g.bind("transmitter")
-	c.submit(1, 9)
-	c.accepted(1, 9)
+	c.put(1, 9)
 	for _, s := range all {
 		var under []string
 		for range 3 {
@@ -59,38 +53,14 @@ func TestReloadRebinds(t *testing.T) {
 	reload("password: new, window: 1, instances: 1", all...)
 	s := session("new")
 	g.online("second", 1)
-	c.submit(10, 19)
-	c.accepted(10, 19)
+	c.put(10, 19)
 	s.serve(10, 19)
 
 	// Nothing changes for other connectors, or by a reload without a change.
 	reload("password: new, window: 1, instances: 1")
-	c.submit(20, 20)
-	c.accepted(20, 20)
+	c.put(20, 20)
 	s.serve(20, 20)
 	other.fence()
-	if n := g.stats("operator").Opened.Load(); n != 1 {
-		t.Errorf("%d sessions with the other operator", n)
-	}
-	if n := g.stats("second").Opened.Load(); n != 6 {
-		t.Errorf("%d sessions with the second operator, not 2, 3 and 1", n)
-	}
-}
-
-// A connector without a connected instance takes the new options too: surplus instances are
-// removed. Nothing listens on port 1.
-func TestReloadRebindsUnconnected(t *testing.T) {
-	parallel(t)
-	with := func(instances string) site {
-		return site{
-			more:   "{name: down, direction: out, address: \"127.0.0.1:1\", system_id: pmg, reconnect_delay: 20ms, instances: " + instances + "}",
-			routes: "{to: down}",
-		}
-	}
-	g := start(t, with("3"))
-	testutil.Eventually(t, "all have failed", func() bool { return g.stats("down").Failing.Load() >= 3 })
-	if err := g.reload(with("1")); err != nil {
-		t.Fatal(err)
-	}
-	testutil.Eventually(t, "two are given back", func() bool { return !g.Gateway.Table.Connector("down").HasSurplus() })
+	equal(t, "sessions with the other operator", g.stats("operator").Opened.Load(), 1)
+	equal(t, "sessions with the second operator, not 2, 3 and 1", g.stats("second").Opened.Load(), 6)
 }

@@ -6,109 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"pmg/internal/testutil"
 )
 
 // soon makes the pauses between attempts short.
 const soon = "throttle_pause: 1ms, retry: {throttled: [1ms], temporary: [1ms], lost: [1ms]}"
-
-// answersAll answers every message with a status, until end is called. No other method may read
-// meanwhile.
-func (p *peer) answersAll(status string) (end func()) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			line, err := p.next()
-			if err != nil {
-				return
-			}
-			command, _, _ := strings.Cut(line, " ")
-			_, _ = p.conn.Write(wire(p.t, command+"_resp seq="+field(line, "seq")+" status="+status))
-		}
-	}()
-	return func() {
-		p.conn.Close()
-		<-done
-	}
-}
-
-// A client that is busy gets its receipt when it is not busy any more, however often it has
-// refused it, also behind a restart. One that it refuses for good ends. The log has an entry
-// of a minute about that.
-func TestReceiptsOfBusyClient(t *testing.T) {
-	parallel(t)
-	s := site{operator: newSMSC(t), clients: soon, store: vfs.NewCrashableMem()}
-	g := start(t, s)
-	client, smsc := g.bind("transceiver"), s.operator.session()
-	known := client.submitted(smsc, 1, "55")
-	smsc.fence()
-	smsc.receipt(101, "55", "DELIVRD")
-	refuse := func(status string) {
-		t.Helper()
-		client.send("deliver_sm_resp seq=" + field(client.want("deliver_sm"), "seq") + " status=" + status)
-	}
-	busy := []string{"0x58", "0x14", "0x08", "0x64", "0xff"} // throttled, queue full, system error, temporary, unknown
-	for n := range 20 {
-		refuse(busy[n%len(busy)])
-	}
-	testutil.Eventually(t, "it waits again", func() bool { return g.stats("clients").Retried.Load() == 20 && g.synced() })
-	if n := g.log.count("not take"); n > 2 {
-		t.Errorf("%d entries about a busy client", n)
-	}
-	g = g.powerCut(&s, client, smsc)
-	client, smsc = g.bind("transceiver"), s.operator.session()
-	for range 10 {
-		refuse("0x14")
-	}
-	client.wantReceipt(known, "DELIVRD")
-	client.submitted(smsc, 2, "56")
-	smsc.fence()
-	smsc.receipt(102, "56", "DELIVRD")
-	refuse("0x65") // permanent
-	testutil.Eventually(t, "it is given up", func() bool { return g.Pending() == 0 })
-	if n := g.stats("clients").Failed.Load(); n != 1 {
-		t.Errorf("%d messages were given up", n)
-	}
-}
-
-// The validity of a message ends what its client refuses forever.
-func TestMessagesOfRefusingClientExpire(t *testing.T) {
-	parallel(t)
-	s := site{operator: newSMSC(t), clients: "retry: [50ms]", out: "validity: 2s", memory: true, routes: "{from: operator, to: {account: acme}}\n{to: operator}"}
-	g := start(t, s)
-	client, smsc := g.bind("transceiver"), s.operator.session()
-	smsc.send(moLine)
-	smsc.want("deliver_sm_resp", "status=0")
-	end := client.answersAll("0x08")
-	testutil.Eventually(t, "it has expired", func() bool { return g.stats("clients").Expired.Load() == 1 && g.Pending() == 0 })
-	end()
-	if n := g.stats("clients").Failed.Load(); n != 0 {
-		t.Errorf("%d messages were given up", n)
-	}
-}
-
-// A client that does not answer gets its receipt until it does.
-func TestReceiptsOfSilentClient(t *testing.T) {
-	parallel(t)
-	s := site{operator: newSMSC(t), clients: soon + ", response_timeout: 100ms", memory: true}
-	g := start(t, s)
-	client, smsc := g.bind("transceiver"), s.operator.session()
-	client.submitted(smsc, 1, "55")
-	smsc.fence()
-	smsc.receipt(101, "55", "DELIVRD")
-	for range 8 {
-		client.want("deliver_sm")
-	}
-	end := client.answersAll("0")
-	testutil.Eventually(t, "it has ended", func() bool { return g.Pending() == 0 })
-	end()
-	if n := g.stats("clients").Failed.Load(); n != 0 {
-		t.Errorf("%d messages were given up", n)
-	}
-}
 
 // A client that takes a window of receipts and leaves, a thousand times, loses none. What is
 // logged of it does not grow with the number of its sessions.

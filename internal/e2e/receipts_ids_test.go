@@ -7,12 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
-
-	"pmg/gateway/receipts"
-	"pmg/internal/testutil"
-	"pmg/store"
 )
 
 // An idForm is how an SMSC writes the number of a message in its answer and in its receipt.
@@ -168,10 +162,7 @@ func TestReceiptsByID(t *testing.T) {
 					c.check(t, ids[i], receipts[i])
 				}
 				for _, p := range []*peer{acme, other} {
-					p.fence()
-					if !p.silent("deliver_sm") {
-						t.Error("a receipt too much")
-					}
+					p.wantNo("deliver_sm")
 				}
 			})
 		}
@@ -192,77 +183,4 @@ func (c *counting) check(t *testing.T, ids map[string]string, receipts map[strin
 	if wrong > 0 || len(receipts) > 0 {
 		t.Errorf("%d receipts of another message, or once more; %d of messages of nobody", wrong, len(receipts))
 	}
-}
-
-// What was found out of the form of ids outlives a power cut: ids that can be read in two ways find their messages
-// immediately, also behind answers that are under way.
-func TestReceiptFormIsKept(t *testing.T) {
-	parallel(t)
-	s := site{operator: newSMSC(t), store: vfs.NewCrashableMem()}
-	g := start(t, s)
-	client, smsc := g.bind("transceiver"), s.operator.session()
-	c := &counting{idForm: idForms()[2], next: 1, order: "later", numbers: map[string]uint64{}}
-	var wg sync.WaitGroup
-	wg.Go(func() { c.serve(t, smsc, 60) })
-	ids, told := submits(t, client, "m", 2, 61, true)
-	wg.Wait()
-	c.check(t, ids, told)
-	known := client.submitted(smsc, 100, "4D")
-	g.settled()
-	g = g.powerCut(&s, client, smsc)
-	client, smsc = g.bind("transceiver"), s.operator.session()
-	client.submitOne(101, asks)
-	smsc.want("submit_sm") // which is not answered
-	if f := g.Receipts.Forms(); len(f) != 1 || f[0] != (receipts.IDForm{Operator: "operator", Form: "decimal"}) {
-		t.Errorf("forms of ids: %+v", f)
-	}
-	smsc.receipt(901, "77", "UNDELIV")
-	client.wantReceipt(known, "UNDELIV")
-}
-
-// A receipt whose id can be read in two ways is kept while an answer may come that it belongs to, and while
-// the forms may differ.
-func TestReceiptIsHeld(t *testing.T) {
-	parallel(t)
-	s := site{operator: newSMSC(t), memory: true}
-	g := start(t, s)
-	client, smsc := g.bind("transceiver"), s.operator.session()
-	one := client.submitted(smsc, 1, "17")
-	smsc.fence()
-	smsc.receipt(101, "17", "DELIVRD")
-	client.wantReceipt(one, "DELIVRD")
-	two := client.submitted(smsc, 2, "18")
-	three := client.submitOne(3, asks)
-	seq := field(smsc.want("submit_sm"), "seq")
-	smsc.receipt(102, "18", "DELIVRD") // in decimal, of the message that is under way, perhaps
-	testutil.Eventually(t, "it is kept", func() bool { return g.Gateway.Keeper.Aside(store.Orphan) == 1 })
-	client.fence()
-	if !client.silent("deliver_sm") {
-		t.Error("a guess")
-	}
-	smsc.send("submit_sm_resp seq=" + seq + " status=0 message_id=12")
-	client.fence()
-	if !client.silent("deliver_sm") {
-		t.Error("a guess of two")
-	}
-	_, _ = two, three
-}
-
-// The form that the option says is the only one that is looked up, from the first receipt on, and a
-// reload changes it.
-func TestReceiptIDsOption(t *testing.T) {
-	parallel(t)
-	s := site{operator: newSMSC(t), memory: true, out: "receipt_ids: decimal"}
-	g := start(t, s)
-	client, smsc := g.bind("transceiver"), s.operator.session()
-	small, large := client.submitted(smsc, 1, "64"), client.submitted(smsc, 2, "100")
-	smsc.fence()
-	smsc.receipt(101, "100", "DELIVRD")
-	client.wantReceipt(small, "DELIVRD")
-	s.out = "receipt_ids: same"
-	if err := g.reload(s); err != nil {
-		t.Fatal(err)
-	}
-	smsc.receipt(102, "100", "DELIVRD")
-	client.wantReceipt(large, "DELIVRD")
 }

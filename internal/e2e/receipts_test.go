@@ -57,8 +57,7 @@ func TestReceiptGoesBack(t *testing.T) {
 	stores(t, func(t *testing.T, s site) {
 		g := start(t, s)
 		client, smsc := g.bind("transceiver"), s.operator.session()
-		other := g.dial("clients")
-		other.bind("transceiver", "other", "s3cret")
+		other := g.bindOther("transceiver")
 		one := client.submitted(smsc, 1, "0A1B2C")
 		smsc.fence()
 		smsc.receipt(101, "0A1B2C", "DELIVRD")
@@ -85,54 +84,8 @@ func TestReceiptGoesBack(t *testing.T) {
 		if !other.silent("deliver_sm") || !client.silent("deliver_sm") {
 			t.Error("a receipt that nobody waits for")
 		}
-		if n := g.Receipts.Counts.Matched.Load(); n != 4 {
-			t.Errorf("%d receipts matched", n)
-		}
+		equal(t, "receipts matched", g.Receipts.Counts.Matched.Load(), 4)
 	})
-}
-
-// The client hears what it has asked for, also where the SMSC is made to send all receipts.
-func TestReceiptsAsked(t *testing.T) {
-	parallel(t)
-	operator := newSMSC(t)
-	g := start(t, site{operator: operator, out: "receipts: force", memory: true})
-	client, smsc := g.bind("transceiver"), operator.session()
-	client.submit(1, 1)
-	client.submit(2, 2, "registered_delivery=2")
-	client.submit(3, 3, "registered_delivery=17")
-	ids, theirs := make([]string, 4), make([]string, 4)
-	for n := 1; n <= 3; n++ {
-		ids[n] = field(client.want("submit_sm_resp", fmt.Sprint("seq=", n), "status=0"), "message_id")
-		registered := map[int]string{1: "1", 2: "1", 3: "17"}[n]
-		theirs[n] = field(smsc.want("submit_sm", "registered_delivery="+registered), "seq")
-		smsc.answer(0, theirs[n])
-	}
-	smsc.fence()
-	for n := 1; n <= 3; n++ {
-		smsc.receipt(100+n, theirs[n], "DELIVRD")
-	}
-	smsc.send(`deliver_sm seq=110 source_addr=46700000001 destination_addr=1234 esm_class=32 short_message="id:`+theirs[2]+` stat:ENROUTE"`,
-		`deliver_sm seq=111 source_addr=46700000001 destination_addr=1234 esm_class=32 short_message="id:`+theirs[3]+` stat:ENROUTE"`,
-		smscReceipt(112, theirs[2], "REJECTD"))
-	for n := 110; n <= 112; n++ {
-		smsc.want("deliver_sm_resp", fmt.Sprint("seq=", n), "status=0")
-	}
-	got := map[string]int{}
-	for range 3 {
-		line := client.want("deliver_sm")
-		i, j := strings.Index(line, "id:"), strings.Index(line, "stat:")
-		got[line[i+3:i+19]+" "+line[j+5:j+12]]++
-		client.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
-	}
-	for _, want := range []string{ids[3] + " DELIVRD", ids[3] + " ENROUTE", ids[2] + " REJECTD"} {
-		if got[want] != 1 {
-			t.Errorf("got %v, want %s", got, want)
-		}
-	}
-	client.fence()
-	if !client.silent("deliver_sm") {
-		t.Error("a receipt that the client has not asked for")
-	}
 }
 
 // A receipt that comes before the answer to its submit is kept, and goes on when the answer comes, also
@@ -168,45 +121,6 @@ func TestReceiptOvertakes(t *testing.T) {
 		testutil.Eventually(t, "none is kept any more", func() bool { return g.Gateway.Keeper.Aside(store.Orphan) == 0 })
 		if g.Receipts.Counts.Adopted.Load() < 1 {
 			t.Error("none was adopted")
-		}
-	})
-}
-
-// A receipt of a copy finds its message, although that copy was answered when the other one had been.
-func TestReceiptOfLateCopy(t *testing.T) {
-	parallel(t)
-	stores(t, func(t *testing.T, s site) {
-		s.out = "response_timeout: 100ms, enquire_interval: 0s, retry: [10ms, repeat]"
-		g := start(t, s)
-		client, smsc := g.bind("transceiver"), s.operator.session()
-		known := client.submitOne(1, asks)
-		first, second := field(smsc.want("submit_sm"), "seq"), field(smsc.want("submit_sm"), "seq")
-		smsc.send("submit_sm_resp seq=" + second + " status=0 message_id=B2")
-		testutil.Eventually(t, "the message has ended", func() bool { return g.Pending() == 0 })
-		smsc.send("submit_sm_resp seq="+first+" status=0 message_id=B1", smscReceipt(101, "B1", "DELIVRD")) // before its answer another copy may come
-		client.wantReceipt(known, "DELIVRD")
-	})
-}
-
-// Receipts that nobody has asked for are unwanted, and dropped, but for the first: what its message was is not noted yet.
-func TestReceiptsUnasked(t *testing.T) {
-	parallel(t)
-	stores(t, func(t *testing.T, s site) {
-		g := start(t, s)
-		client, smsc := g.bind("transceiver"), s.operator.session()
-		for n := 1; n <= 3; n++ {
-			client.submitOne(n)
-			id := fmt.Sprint("C", n)
-			smsc.send("submit_sm_resp seq=" + field(smsc.want("submit_sm"), "seq") + " status=0 message_id=" + id)
-			testutil.Eventually(t, "the message has ended", func() bool { return g.Pending() == 0 })
-			smsc.receipt(100+n, id, "DELIVRD")
-		}
-		if c := &g.Receipts.Counts; c.Unmatched.Load() != 1 || c.Unwanted.Load() != 2 || c.Matched.Load() != 0 || g.Gateway.Keeper.Aside(store.Orphan) != 1 {
-			t.Errorf("%d not matched, %d unwanted, %d matched, %d orphans", c.Unmatched.Load(), c.Unwanted.Load(), c.Matched.Load(), g.Gateway.Keeper.Aside(store.Orphan))
-		}
-		client.fence()
-		if !client.silent("deliver_sm") {
-			t.Error("a receipt that nobody has asked for")
 		}
 	})
 }
@@ -278,126 +192,6 @@ func TestReceiptAfterRestart(t *testing.T) {
 	g.wantStored(operate.StateOrphan)
 }
 
-// The gateway itself makes the receipt of a message that expires, that an SMSC refuses for
-// good, or that an operator deletes, where the client has asked for it.
-func TestOwnReceipts(t *testing.T) {
-	parallel(t)
-	stores(t, func(t *testing.T, s site) {
-		g := start(t, s)
-		client, smsc := g.bind("transceiver"), s.operator.session()
-		refused := func(n int, more ...string) (known string) {
-			known = client.submitOne(n, more...)
-			smsc.answer(0x0B, field(smsc.want("submit_sm"), "seq"))
-			return known
-		}
-		refused(1)
-		line := client.wantReceipt(refused(2, asks), "REJECTD")
-		if !strings.Contains(line, " err:011 ") {
-			t.Errorf("receipt %s", line)
-		}
-		client.wantReceipt(refused(3, "registered_delivery=2"), "REJECTD")
-		s.operator.down()
-		smsc.conn.Close()
-		testutil.Eventually(t, "the operator is down", func() bool { return g.Gateway.Table.Connector("operator").Online() == 0 })
-		known := client.submitOne(4, "validity_period=000000000001000R", asks)
-		client.wantReceipt(known, "EXPIRED")
-		if s.memory {
-			return // an operator cannot delete what is in no store
-		}
-		known = client.submitOne(5, asks)
-		g.wantChange(operate.DeleteMessages, "", operate.Selection{State: operate.StateQueued, Connector: "operator"}, operate.ResultDeleted)
-		client.wantReceipt(known, "DELETED")
-		if n := g.Receipts.Counts.Own.Load(); n != 4 {
-			t.Errorf("%d receipts of our own", n)
-		}
-	})
-}
-
-// A receipt that belongs to no message is kept, and can be looked at, matched again and deleted.
-func TestOrphans(t *testing.T) {
-	parallel(t)
-	s := site{operator: newSMSC(t), store: vfs.NewMem()}
-	g := start(t, s)
-	smsc := s.operator.session()
-	g.online("operator", 1)
-	smsc.receipt(101, "1", "DELIVRD")
-	smsc.receipt(102, "2", "DELIVRD")
-	g.wantStored(operate.StateOrphan, operate.StateOrphan)
-	p, err := g.Operate.ListStored(operate.Selection{State: operate.StateOrphan, Text: true}, 0, 1)
-	if err != nil || len(p.Messages) != 1 || p.Messages[0].Text == nil || !strings.HasPrefix(*p.Messages[0].Text, "id:1 sub:001") || p.Messages[0].Reason == "" {
-		t.Errorf("%+v %v", p.Messages, err)
-	}
-	g.wantChange(operate.RetryMessages, "", operate.Selection{State: operate.StateOrphan}, operate.ResultUnknown, operate.ResultUnknown)
-	g.wantChange(operate.DeleteMessages, "", operate.Selection{State: operate.StateOrphan}, operate.ResultDeleted, operate.ResultDeleted)
-	if n := g.Gateway.Keeper.Aside(store.Orphan); n != 0 {
-		t.Errorf("%d orphans are left", n)
-	}
-}
-
-// A receipt goes to no account by a route for the messages of its connector: not if its client has
-// not asked for it, nor if it comes long before the answer to its submit, has an id that no message
-// has, or cannot be understood. It is kept, also when the operator has routes tried again, and
-// the answer finds it.
-func TestReceiptsTakeNoRoute(t *testing.T) {
-	parallel(t)
-	stores(t, func(t *testing.T, s site) {
-		s.routes = "{from: operator, to: {account: acme}}\n{to: operator}"
-		g := start(t, s)
-		acme, smsc, other := g.bind("transceiver"), s.operator.session(), g.dial("clients")
-		other.bind("transceiver", "other", "s3cret")
-		other.submit(2, 2) // asks for nothing
-		other.want("submit_sm_resp", "seq=2", "status=0")
-		smsc.send("submit_sm_resp seq=" + field(smsc.want("submit_sm"), "seq") + " status=0 message_id=AB1")
-		smsc.fence()
-		smsc.receipt(101, "AB1", "DELIVRD")
-		smsc.receipt(102, "nobody's", "DELIVRD")
-		smsc.send(`deliver_sm seq=103 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="secret of other"`)
-		smsc.want("deliver_sm_resp", "seq=103", "status=0")
-		known := other.submitOne(3, asks)
-		line := smsc.want("submit_sm", asks)
-		smsc.receipt(104, "AB2", "DELIVRD") // answered when it is kept
-		smsc.send(moLine)
-		smsc.want("deliver_sm_resp", "seq=7", "status=0")
-		testutil.Eventually(t, "they are kept", func() bool { return g.Gateway.Keeper.Aside(store.Orphan) == 4 })
-		g.wantChange(operate.RetryMessages, "", operate.Selection{State: operate.StateOrphan},
-			operate.ResultUnknown, operate.ResultUnknown, operate.ResultUnknown, operate.ResultUnknown)
-		smsc.send("submit_sm_resp seq=" + field(line, "seq") + " status=0 message_id=AB2")
-		other.wantReceipt(known, "DELIVRD")
-		acme.send("deliver_sm_resp seq=" + field(acme.want("deliver_sm", `short_message="hello"`), "seq") + " status=0")
-		acme.fence()
-		if !acme.silent("deliver_sm") {
-			t.Error("another account has got a receipt")
-		}
-	})
-}
-
-// A receipt that its client refuses for a while is sent to that client again, and to no
-// other one, whatever the routes say.
-func TestReceiptStays(t *testing.T) {
-	parallel(t)
-	s := site{operator: newSMSC(t), memory: true, accounts: "{system_id: other, password: s3cret}", clients: "failover_attempts: 1, failover_after: 10ms, retry: [50ms, repeat]",
-		routes: "{from: operator, to: [{account: acme}, {account: other}]}\n{to: operator}"}
-	g := start(t, s)
-	client, smsc, other := g.bind("transceiver"), s.operator.session(), g.dial("clients")
-	other.bind("transceiver", "other", "s3cret")
-	known := client.submitted(smsc, 1, "55")
-	smsc.fence()
-	smsc.receipt(101, "55", "DELIVRD")
-	client.send("deliver_sm_resp seq=" + field(client.want("deliver_sm"), "seq") + " status=0x64")
-	testutil.Eventually(t, "it waits again", func() bool { return g.stats("clients").Retried.Load() == 1 })
-	other.fence()
-	if !other.silent("deliver_sm") {
-		t.Error("another account has got the receipt")
-	}
-	client.conn.Close()
-	client = g.bind("receiver")
-	client.wantReceipt(known, "DELIVRD")
-	other.fence()
-	if !other.silent("deliver_sm") {
-		t.Error("another account has got the receipt")
-	}
-}
-
 // The client that has submitted one long message gets one receipt, when all parts that the
 // gateway has made of it have their final state, over a power cut too, and whether an SMSC
 // or the gateway says what became of a part.
@@ -423,10 +217,7 @@ func TestReceiptsOfParts(t *testing.T) {
 	smsc.fence()
 	smsc.receipt(101, "72", "DELIVRD")
 	smsc.receipt(102, "70", "DELIVRD")
-	client.fence()
-	if !client.silent("deliver_sm") {
-		t.Error("a receipt of a part")
-	}
+	client.wantNo("deliver_sm")
 	g.settled()
 	g = g.powerCut(&s, client, smsc)
 	client, smsc = g.bind("transceiver"), s.operator.session()
@@ -444,8 +235,5 @@ func TestReceiptsOfParts(t *testing.T) {
 	smsc.fence()
 	smsc.receipt(104, "80", "DELIVRD")
 	smsc.receipt(105, "82", "DELIVRD")
-	client.fence()
-	if !client.silent("deliver_sm") {
-		t.Error("another receipt")
-	}
+	client.wantNo("deliver_sm")
 }

@@ -27,76 +27,42 @@ func TestReload(t *testing.T) {
 	after.accounts = "{system_id: new, password: s3cret}"
 	after.more = row("second", second, "") + "{name: more, direction: in, address: \"127.0.0.1:0\"}"
 	after.routes = "{to: second, account: new}\n{to: operator}"
-	if err := g.reload(after); err != nil {
-		t.Fatal(err)
-	}
+	g.mustReload(after)
 	s2 := second.session()
 	refused := g.dial("clients")
 	refused.send(bindLine("transmitter", "old", "s3cret"))
 	added := g.dial("more")
 	added.bind("transmitter", "new", "s3cret")
-	added.submit(1, 1)
-	added.accepted(1, 1)
+	added.put(1, 1)
 	s2.serve(1, 1)
 	old.send("unbind_resp seq=" + field(old.want("unbind"), "seq") + " status=0") // its account was removed (U8)
 	old.wantEOF()
 	for n := range 2 { // the others stay
-		c.submit(n, n)
-		c.accepted(n, n)
+		c.put(n, n)
 		s.serve(n, n)
 	}
 
 	// Messages that wait for a removed connector are still sent.
-	added.submit(2, 4)
-	added.accepted(2, 4)
+	added.put(2, 4)
 	under := s2.take(2, 4)
-	added.submit(5, 20)
-	added.accepted(5, 20)
-	if err := g.reload(before); err != nil {
-		t.Fatal(err)
-	}
+	added.put(5, 20)
+	g.mustReload(before)
 	s2.answer(0, under...)
 	s2.serve(5, 20)
-	s2.send("unbind_resp seq=" + field(s2.want("unbind"), "seq") + " status=0")
-	s2.wantEOF()
-	added.send("unbind_resp seq=" + field(added.want("unbind"), "seq") + " status=0")
-	added.wantEOF()
+	s2.loggedOut()
+	added.loggedOut()
 	refused.want("bind_transmitter_resp", "status=0xd(ESME_RBINDFAIL)")
-	c.submit(3, 3)
-	c.accepted(3, 3)
+	c.put(3, 3)
 	s.serve(3, 3)
-	if n := g.stats("operator").Opened.Load(); n != 1 {
-		t.Errorf("%d sessions with the operator", n)
-	}
+	equal(t, "sessions with the operator", g.stats("operator").Opened.Load(), 1)
 
 	// A removed connector may be added again.
-	if err := g.reload(after); err != nil {
-		t.Fatal(err)
-	}
+	g.mustReload(after)
 	s2 = second.session()
 	added = g.dial("more")
 	added.bind("transmitter", "new", "s3cret")
-	added.submit(1, 1)
-	added.accepted(1, 1)
+	added.put(1, 1)
 	s2.serve(1, 1)
-}
-
-// A reload changes a rate for existing sessions too.
-func TestReloadRate(t *testing.T) {
-	parallel(t)
-	operator := newSMSC(t)
-	slow := site{operator: operator, out: "rate: 1, window: 100"}
-	g := start(t, slow)
-	s, c := operator.session(), g.bind("transmitter")
-	c.submit(1, 100)
-	c.accepted(1, 100)
-	s.serve(1, 1)
-	fast := slow
-	fast.out = "rate: 0, window: 100"
-	if err := g.reload(fast); err != nil {
-		t.Fatal(err)
-	}
-	s.serve(2, 100)
 }
 
 // A configuration that cannot be used changes nothing.
@@ -132,17 +98,14 @@ func TestReloadBad(t *testing.T) {
 	if _, _, err := config.Parse([]byte("routes: [{to: nowhere}]"), config.Options{}); err == nil {
 		t.Error("a route that leads nowhere is accepted")
 	}
-	c.submit(1, 1)
-	c.accepted(1, 1)
+	c.put(1, 1)
 	s.serve(1, 1)
 	refused := g.dial("clients")
 	refused.send(bindLine("transmitter", "new", "s3cret"))
 	refused.want("bind_transmitter_resp", "status=0xd(ESME_RBINDFAIL)")
 
 	good.more = row("second", operator, "")
-	if err := g.reload(good); err != nil {
-		t.Fatal(err)
-	}
+	g.mustReload(good)
 	operator.session()
 	g.online("second", 1)
 }
@@ -154,8 +117,7 @@ func TestDrain(t *testing.T) {
 	operator := newSMSC(t)
 	g := start(t, site{operator: operator, out: "window: 2"})
 	s, c := operator.session(), g.bind("transceiver")
-	c.submit(1, 10)
-	c.accepted(1, 10)
+	c.put(1, 10)
 	under := s.take(1, 2)
 	addr := g.addr("clients")
 	drained := make(chan struct{})
@@ -176,64 +138,7 @@ func TestDrain(t *testing.T) {
 	s.answer(0, under...)
 	s.serve(3, 10)
 	for _, p := range []*peer{s, c} {
-		p.send("unbind_resp seq=" + field(p.want("unbind"), "seq") + " status=0")
-		p.wantEOF()
+		p.loggedOut()
 	}
 	<-drained
-}
-
-// A drain ends in time even if peers do not answer and messages cannot be sent.
-func TestDrainInVain(t *testing.T) {
-	parallel(t)
-	operator := newSMSC(t)
-	g := start(t, site{operator: operator})
-	s, c := operator.session(), g.bind("transceiver")
-	c.submit(1, 1)
-	c.accepted(1, 1)
-	s.take(1, 1)
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	g.engine.Drain(ctx)
-	for _, p := range []*peer{s, c} {
-		p.want("unbind")
-	}
-}
-
-// An account's lane belongs to the first connector that the account may use. When that
-// connector is removed, the lane stays for the clients that are bound on others.
-func TestReloadRemovesHome(t *testing.T) {
-	parallel(t)
-	operator := newSMSC(t)
-	listener := func(name string) string {
-		return fmt.Sprintf("{name: %s, direction: in, address: \"127.0.0.1:0\"}\n", name)
-	}
-	before := site{
-		operator: operator,
-		accounts: "{system_id: rx, password: s3cret, connectors: [more, third]}",
-		more:     listener("more") + listener("third"),
-		routes:   "{to: {account: rx}, from: operator}\n{to: operator}",
-	}
-	g := start(t, before)
-	s, gone, c := operator.session(), g.dial("more"), g.dial("third")
-	gone.bind("receiver", "rx", "s3cret")
-	c.bind("receiver", "rx", "s3cret")
-	g.online("more", 1)
-	g.online("third", 1)
-	after := before
-	after.accounts = "{system_id: rx, password: s3cret, connectors: [third]}"
-	after.more = listener("third")
-	if err := g.reload(after); err != nil {
-		t.Fatal(err)
-	}
-	gone.send("unbind_resp seq=" + field(gone.want("unbind"), "seq") + " status=0")
-	gone.wantEOF()
-	for range 3 {
-		s.send(moLine)
-		s.want("deliver_sm_resp", "seq=7", "status=0")
-		c.send("deliver_sm_resp seq=" + field(c.want("deliver_sm"), "seq") + " status=0")
-	}
-	testutil.Eventually(t, "all are delivered", func() bool { return g.stats("third").Sent.Load() == 3 && g.Pending() == 0 })
-	testutil.Eventually(t, "nothing is shown to wait", func() bool {
-		return g.stats("third").InFlight.Load() == 0 && g.stats("third").Queued.Load() == 0
-	})
 }

@@ -54,9 +54,7 @@ func routes(t *testing.T, a architecture) {
 		c.from.accepted(i, i)
 		c.to.serve(i, i)
 	}
-	if n := g.Intake.Unrouted(); n != 2 {
-		t.Errorf("%d not routed", n)
-	}
+	equal(t, "not routed", g.Intake.Unrouted(), 2)
 }
 
 // When a connector is down the next target of its route takes over, until it is up again.
@@ -67,40 +65,13 @@ func failover(t *testing.T, a architecture) {
 	c := g.bind("transmitter")
 	for n := 0; n < 6; n += 2 {
 		g.online("one", 1)
-		c.submit(n, n)
-		c.accepted(n, n)
+		c.put(n, n)
 		first.serve(n, n)
 		first.conn.Close()
 		g.online("one", 0)
-		c.submit(n+1, n+1)
-		c.accepted(n+1, n+1)
+		c.put(n+1, n+1)
 		second.serve(n+1, n+1)
 		first = one.session()
-	}
-}
-
-// Weights share messages among the connectors that are up.
-func weights(t *testing.T, a architecture) {
-	one, two := newSMSC(t), newSMSC(t)
-	g := startOn(t, a, site{
-		more:   row("one", one, "window: 100") + row("two", two, "window: 100"),
-		routes: "{to: [{connector: one, weight: 3}, {connector: two, weight: 1}]}",
-	})
-	second := two.session()
-	one.session()
-	g.online("one", 1)
-	g.online("two", 1)
-	c := g.bind("transmitter")
-	c.submit(1, 100)
-	c.accepted(1, 100)
-	if n := g.stats("one").Accepted.Load() + g.Gateway.Table.Connector("one").Queued(); n < 70 || n > 80 {
-		t.Errorf("%d of 100 went to one", n)
-	}
-	if n := g.Gateway.Table.Connector("two").Queued(); n < 20 || n > 30 {
-		t.Errorf("%d of 100 went to two", n)
-	}
-	for range g.Gateway.Table.Connector("two").Queued() {
-		second.answer(0, field(second.want("submit_sm"), "seq"))
 	}
 }
 

@@ -31,10 +31,7 @@ func Scenarios(t *testing.T, start func(*gateway.Gateway) (gateway.Engine, error
 		// bind.go
 		{"BindTypes", bindTypes},
 		{"BindRefused", bindRefused},
-		{"LoginWaits", loginWaits},
-		{"MaxSessions", maxSessions},
 		{"BindPipelined", bindPipelined},
-		{"BindAbandoned", bindAbandoned},
 		{"BindTimeout", bindTimeout},
 		{"Unbind", unbind},
 		{"Enquire", enquire},
@@ -49,24 +46,17 @@ func Scenarios(t *testing.T, start func(*gateway.Gateway) (gateway.Engine, error
 		// queue.go
 		{"QueueFullDelays", queueFullDelays},
 		{"QueueWait", queueWait},
-		{"QueueFullRefuses", queueFullRefuses},
-		{"Rates", rates},
-		{"UnbindBehindLateAnswers", unbindBehindLateAnswers},
 
 		// window.go
 		{"Window", window},
 		{"AnswersInDisorder", answersInDisorder},
 		{"ConnectionLost", connectionLost},
 		{"NeverAnswered", neverAnswered},
-		{"NeverAnsweredFails", neverAnsweredFails},
-		{"Throttled", throttled},
-		{"Refused", refused},
 		{"UnknownParameters", unknownParameters},
 
 		// route.go
 		{"Routes", routes},
 		{"Failover", failover},
-		{"Weights", weights},
 		{"Deliver", deliver},
 		{"DeliverNowhere", deliverNowhere},
 	} {

@@ -76,8 +76,7 @@ func TestTLSStunnel(t *testing.T) {
 	s := operator.session()
 	c.bind("transceiver", "acme", "s3cret")
 	const last = 100
-	c.submit(1, last)
-	c.accepted(1, last)
+	c.put(1, last)
 	s.serve(1, last)
 	c.send("unbind seq=900")
 	c.want("unbind_resp", "seq=900", "status=0")
@@ -113,6 +112,23 @@ func TestTLSStrangers(t *testing.T) {
 			testutil.Eventually(t, "the log says why", func() bool { return g.log.count("TLS", c.says) > 0 })
 		})
 	}
+}
+
+// A client that asks for another handshake (renegotiation of TLS 1.2) is refused.
+func TestTLSRenegotiation(t *testing.T) {
+	parallel(t)
+	if _, err := exec.LookPath("openssl"); err != nil {
+		t.Skip("openssl is not installed")
+	}
+	k := newKeys(t)
+	g := start(t, site{operator: newSMSC(t), clients: k.listens(", min_version: 1.2")})
+	cmd := exec.Command("openssl", "s_client", "-tls1_2", "-CAfile", k.file("ca"), "-connect", g.addr("clients"))
+	cmd.Stdin = strings.NewReader("R\n")
+	out, _ := cmd.CombinedOutput()
+	if !strings.Contains(string(out), "RENEGOTIATING") || !strings.Contains(string(out), "no renegotiation") && !strings.Contains(string(out), "alert") {
+		t.Errorf("openssl says:\n%s", out)
+	}
+	testutil.Eventually(t, "the session is over", func() bool { return g.clients() == 0 })
 }
 
 // Records that nobody may send end a session, and what came before them counts.
@@ -158,21 +174,4 @@ func TestTLSBrokenRecords(t *testing.T) {
 			t.Errorf("%s: %d messages were accepted", name, n)
 		}
 	}
-}
-
-// A client that asks for another handshake (renegotiation of TLS 1.2) is refused.
-func TestTLSRenegotiation(t *testing.T) {
-	parallel(t)
-	if _, err := exec.LookPath("openssl"); err != nil {
-		t.Skip("openssl is not installed")
-	}
-	k := newKeys(t)
-	g := start(t, site{operator: newSMSC(t), clients: k.listens(", min_version: 1.2")})
-	cmd := exec.Command("openssl", "s_client", "-tls1_2", "-CAfile", k.file("ca"), "-connect", g.addr("clients"))
-	cmd.Stdin = strings.NewReader("R\n")
-	out, _ := cmd.CombinedOutput()
-	if !strings.Contains(string(out), "RENEGOTIATING") || !strings.Contains(string(out), "no renegotiation") && !strings.Contains(string(out), "alert") {
-		t.Errorf("openssl says:\n%s", out)
-	}
-	testutil.Eventually(t, "the session is over", func() bool { return g.clients() == 0 })
 }

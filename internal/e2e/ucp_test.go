@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"os"
@@ -249,35 +248,6 @@ func TestSMPPToUCP(t *testing.T) {
 	}
 	client.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
 	client.fence()
-}
-
-// Noise and frames that cannot be read do not put a session out of step, however the
-// octets come.
-func TestUCPNoise(t *testing.T) {
-	parallel(t)
-	operator := newSMSC(t)
-	g := start(t, site{operator: operator, clients: "protocol: ucp", out: "protocol: ucp"})
-	centre := operator.ucpSession()
-	client := g.ucpClient()
-	for i, noise := range [][]byte{
-		[]byte("\r\n"), bytes.Repeat([]byte("x"), 4096), []byte("\x02"), []byte("\x0200/00083/O/51/0123"), {3, 3, 3},
-		[]byte("\x0200/00019/X/60/A//73\x03"), []byte("\x0277/00034/R/51/A//1:010126000000/5C\x03"), append([]byte{2}, bytes.Repeat([]byte("y"), 5000)...),
-	} {
-		client.write(noise)
-		client.send(fmt.Sprintf(`op51 seq=%d AdC=46700000001 OAdC=1234 MT=3 AMsg="%d"`, i, i))
-		client.want(fmt.Sprintf("op51_result seq=%d status=0 SM=*", i))
-		line := centre.want(fmt.Sprintf(`op51 seq=* AdC=46700000001 OAdC=1234 MT=3 AMsg="%d"`, i))
-		centre.write(noise)
-		centre.send("op51_result seq=" + field(line, "seq") + " status=0")
-	}
-	frame := []byte("\x0200/00022/R/51/N/31//07\x03\x0299/00026/O/31/1234/0539/D2\x03")
-	for i := range frame { // octet by octet
-		client.write(frame[i : i+1])
-	}
-	client.want("op31_result seq=99 status=0 SM=0000")
-	client.write([]byte("\x0200/00083/O/51/012345/09876//1//1/////////////3//4D657373616765203531/////////////D2\x03"))
-	client.want("op51_result seq=0 status=0x1(checksum_error)")
-	testutil.Eventually(t, "nothing is under way", func() bool { return g.stats("operator").InFlight.Load() == 0 })
 }
 
 // The driver's transcripts, played to the whole gateway, with the same left out as of

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"pmg/internal/testutil"
 )
@@ -14,8 +13,7 @@ func window(t *testing.T, a architecture) {
 	operator := newSMSC(t)
 	g := startOn(t, a, site{operator: operator, out: "window: 5"})
 	s, c := operator.session(), g.bind("transmitter")
-	c.submit(1, 20)
-	c.accepted(1, 20)
+	c.put(1, 20)
 	under := s.take(1, 5)
 	for n := 6; n <= 20; n++ {
 		s.fence() // no further message has arrived
@@ -33,15 +31,13 @@ func answersInDisorder(t *testing.T, a architecture) {
 	g := startOn(t, a, site{operator: operator, out: "window: 5"})
 	s, c := operator.session(), g.bind("transmitter")
 	for first := 1; first < 100; first += 5 {
-		c.submit(first, first+4)
-		c.accepted(first, first+4)
+		c.put(first, first+4)
 		under := s.take(first, first+4)
 		slices.Reverse(under)
 		s.answer(0, "4711", under[0], under[1], under[0], under[2], "2147483647", under[3], under[4], under[4])
 		s.fence()
 	}
-	c.submit(101, 110)
-	c.accepted(101, 110)
+	c.put(101, 110)
 	under := s.take(101, 105) // no more than before
 	s.fence()
 	s.answer(0, under...)
@@ -49,9 +45,7 @@ func answersInDisorder(t *testing.T, a architecture) {
 	s.answer(0, under...)
 	stats := g.stats("operator")
 	testutil.Eventually(t, "everything is sent", func() bool { return stats.Sent.Load() == 110 })
-	if n := stats.Unmatched.Load(); n != 4*20 {
-		t.Errorf("%d answers without a request", n)
-	}
+	equal(t, "answers without a request", stats.Unmatched.Load(), 4*20)
 }
 
 // Messages that were under way when a connection is lost are sent again first, in order.
@@ -59,8 +53,7 @@ func connectionLost(t *testing.T, a architecture) {
 	operator := newSMSC(t)
 	g := startOn(t, a, site{operator: operator, out: "window: 5"})
 	s, c := operator.session(), g.bind("transmitter")
-	c.submit(1, 30)
-	c.accepted(1, 30)
+	c.put(1, 30)
 	under := s.take(1, 5)
 	s.answer(0, under[0], under[2])
 	s.take(6, 7)
@@ -80,8 +73,7 @@ func neverAnswered(t *testing.T, a architecture) {
 	operator := newSMSC(t)
 	g := startOn(t, a, site{operator: operator, out: "window: 2, response_timeout: 300ms, enquire_interval: 0s, " + again})
 	s, c := operator.session(), g.bind("transmitter")
-	c.submit(1, 3)
-	c.accepted(1, 3)
+	c.put(1, 3)
 	s.take(1, 1) // and no answer
 	answered := map[string]bool{}
 	for len(answered) < 3 { // on a slow machine other answers are late, too
@@ -93,81 +85,7 @@ func neverAnswered(t *testing.T, a architecture) {
 	if n := g.stats("operator").Retried.Load(); n == 0 {
 		t.Error("nothing was put back")
 	}
-	if n := g.stats("operator").Opened.Load(); n != 1 {
-		t.Errorf("%d sessions", n)
-	}
-}
-
-// With on_unknown: fail it is given up.
-func neverAnsweredFails(t *testing.T, a architecture) {
-	operator := newSMSC(t)
-	g := startOn(t, a, site{operator: operator, out: "response_timeout: 300ms, enquire_interval: 0s, on_unknown: fail"})
-	s, c := operator.session(), g.bind("transmitter")
-	c.submit(1, 1)
-	c.accepted(1, 1)
-	s.take(1, 1)
-	testutil.Eventually(t, "it is given up", func() bool { return g.stats("operator").Failed.Load() == 1 && g.Pending() == 0 })
-	s.fence()
-}
-
-// After an SMSC has throttled, the gateway pauses for a while, and then sends the same
-// message again before all others.
-func throttled(t *testing.T, a architecture) {
-	operator := newSMSC(t)
-	g := startOn(t, a, site{operator: operator, out: "window: 3, throttle_pause: 100ms"})
-	s, c := operator.session(), g.bind("transmitter")
-	c.submit(1, 20)
-	c.accepted(1, 20)
-	first := 1
-	for _, status := range []int{0x58, 0x58} {
-		under := s.take(first, first+2)
-		began := time.Now()
-		s.answer(status, under[0])
-		s.answer(0, under[1:]...)
-		s.serve(first, first)
-		if pause := time.Since(began); pause < 100*time.Millisecond {
-			t.Errorf("paused for %s", pause)
-		}
-		first += 3
-	}
-	for first <= 20 {
-		s.serve(first, first)
-		first++
-	}
-	stats := g.stats("operator")
-	testutil.Eventually(t, "everything is sent", func() bool { return stats.Sent.Load() == 20 })
-	if n := stats.Retried.Load(); n != 2 {
-		t.Errorf("%d messages were put back", n)
-	}
-}
-
-// A message that an SMSC refuses permanently is given up and counted. One that it refuses
-// temporarily is tried again, as often as the configuration says.
-func refused(t *testing.T, a architecture) {
-	operator := newSMSC(t)
-	g := startOn(t, a, site{operator: operator, out: "window: 1, retry: [10ms, 20ms]"})
-	s, c := operator.session(), g.bind("transmitter")
-	stats := g.stats("operator")
-	for i, status := range []int{0x45, 0x0B, 0x66, 0x4FF} {
-		c.submit(i, i)
-		c.accepted(i, i)
-		s.answer(status, s.take(i, i)...)
-		testutil.Eventually(t, "it is given up", func() bool { return stats.Failed.Load() == int64(i+1) && g.Pending() == 0 })
-	}
-	c.submit(10, 10)
-	c.accepted(10, 10)
-	for range 3 {
-		s.answer(8, s.take(10, 10)...)
-	}
-	testutil.Eventually(t, "it is given up", func() bool { return stats.Failed.Load() == 5 && g.Pending() == 0 })
-	c.submit(11, 11)
-	c.accepted(11, 11)
-	s.answer(8, s.take(11, 11)...)
-	s.serve(11, 11)
-	testutil.Eventually(t, "it is sent", func() bool { return stats.Sent.Load() == 1 })
-	if n := stats.Retried.Load(); n != 3 {
-		t.Errorf("%d messages were put back", n)
-	}
+	equal(t, "sessions", g.stats("operator").Opened.Load(), 1)
 }
 
 // Unknown optional parameters are forwarded, in both directions, unless the peer's version
