@@ -36,7 +36,7 @@ func TestReconnect(t *testing.T) {
 	parallel(t)
 	operator := newSMSC(t)
 	operator.down()
-	g := start(t, site{operator: operator, out: "bind_timeout: 5s, " + again})
+	g := start(t, site{operator: operator, out: "bind_timeout: 1s, " + again})
 	c := g.bind("transmitter")
 	c.put(1, 2)
 	stats := g.stats("operator")
