@@ -14,15 +14,22 @@ type Row struct {
 	Decide        bool   // somebody must decide
 }
 
-// Becomes returns the row of an option that options of PMG say as well.
-func Becomes(group, option, to string) Row { return Row{Group: group, Option: option, To: to} }
+// Becomes returns the rows of options, with commas between them, that options of PMG say as well.
+func Becomes(group, options, to string) []Row { return each(options, Row{Group: group, To: to}) }
 
-// Leaves returns the row of an option that PMG does not need.
-func Leaves(group, option, why string) Row { return Row{Group: group, Option: option, Why: why} }
+// Leaves returns the rows of options that PMG does not need.
+func Leaves(group, options, why string) []Row { return each(options, Row{Group: group, Why: why}) }
 
-// Asks returns the row of an option about which somebody must decide.
-func Asks(group, option, why string) Row {
-	return Row{Group: group, Option: option, Why: why, Decide: true}
+// Asks returns the rows of options about which somebody must decide.
+func Asks(group, options, why string) []Row {
+	return each(options, Row{Group: group, Why: why, Decide: true})
+}
+
+func each(options string, r Row) (rows []Row) {
+	for r.Option = range strings.SplitSeq(options, ", ") {
+		rows = append(rows, r)
+	}
+	return rows
 }
 
 // Markdown returns the rows as tables for a document, one for each group. Options with the same fate share a line.

@@ -30,7 +30,6 @@ func usualConnector() map[string]string {
 	}
 }
 
-// addConnector makes the connector of an SMSC.
 func (t *translator) addConnector(r *Record) {
 	e := &draft.Entry{}
 	g := source(smppccm, r, e)

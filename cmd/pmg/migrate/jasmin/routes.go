@@ -114,7 +114,6 @@ func (t *translator) addMO() {
 	}
 }
 
-// write writes a route.
 func (t *translator) write(r *route, notes []draft.Note, c *condition, first draft.Field, to []draft.Flow) {
 	e := &draft.Entry{From: fmt.Sprintf("From %s %d, line %d.", r.kind, r.order, r.Line), Notes: notes}
 	if len(c.whole) > 0 {
@@ -203,7 +202,6 @@ func (c *condition) address(to *[]string, pattern string, number bool) string {
 	return c.only(to, begins, "address")
 }
 
-// named returns the names of accounts.
 func (t *translator) named(want func(uid string, a *account) bool) (names []string) {
 	for _, a := range t.users {
 		for uid, of := range t.accounts {

@@ -7,7 +7,6 @@ import (
 	"pmg/cmd/pmg/migrate/draft"
 )
 
-// A translator makes a draft of a dump.
 type translator struct {
 	draft      *draft.Draft
 	dump       *Dump

@@ -37,7 +37,6 @@ func usualUser() map[string]string {
 	return all
 }
 
-// addUser makes the account of a user.
 func (t *translator) addUser(r *Record) {
 	e := &draft.Entry{}
 	g := source(user, r, e)

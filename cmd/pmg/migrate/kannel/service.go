@@ -99,7 +99,7 @@ func (s *smsc) brings() bool {
 
 func serviceRows() []draft.Row {
 	const g = "sms-service"
-	return []draft.Row{
+	return slices.Concat(
 		draft.Becomes(g, "keyword", "`routes[].keyword`; `default` is a route for all others"),
 		draft.Becomes(g, "aliases", "`routes[].keyword`"),
 		draft.Becomes(g, "get-url", "`webhook` of an account, `webhook_form: kannel-get`, `webhook_reply: true`"),
@@ -109,20 +109,15 @@ func serviceRows() []draft.Row {
 		draft.Becomes(g, "faked-sender", "`rewrite`: `{in: source, set: …}` of the replies"),
 		draft.Leaves(g, "catch-all", "what stands behind a keyword makes no difference to a route"),
 		draft.Leaves(g, "name", "the account is named by the keyword"),
-		draft.Leaves(g, "concatenation", "the mobile joins the parts of a long reply"),
-		draft.Leaves(g, "split-chars", "the mobile joins the parts of a long reply"),
-		draft.Leaves(g, "split-suffix", "the mobile joins the parts of a long reply"),
+		draft.Leaves(g, "concatenation, split-chars, split-suffix", "the mobile joins the parts of a long reply"),
 		draft.Leaves(g, "omit-empty", "an empty reply is never sent"),
 		draft.Leaves(g, "send-sender", "X-Kannel-From is always sent with kannel-post"),
 		draft.Asks(g, "strip-keyword", "texts are brought as they came"),
 		draft.Asks(g, "keyword-regex", "routes of PMG have keywords of one word: keyword and aliases count"),
 		draft.Asks(g, "assume-plain-text", "a reply counts by its Content-Type: docs/kannel.md"),
 		draft.Asks(g, "accept-x-kannel-headers", "docs/kannel.md says which headers of a reply count"),
-		draft.Asks(g, "header", "PMG adds nothing to texts: let the server reply it"),
-		draft.Asks(g, "footer", "PMG adds nothing to texts: let the server reply it"),
-		draft.Asks(g, "text", replies),
-		draft.Asks(g, "file", replies),
-		draft.Asks(g, "exec", replies),
+		draft.Asks(g, "header, footer", "PMG adds nothing to texts: let the server reply it"),
+		draft.Asks(g, "text, file, exec", replies),
 		draft.Asks(g, "post-xml", "there is no webhook with this form: get-url and post-url are there"),
 		draft.Asks(g, "accepted-smsc-regex", regexRoute),
 		draft.Asks(g, "accepted-account", "each account has its routes"),
@@ -130,9 +125,8 @@ func serviceRows() []draft.Row {
 		draft.Asks(g, "denied-receiver-prefix", "add a route with destination before it"),
 		draft.Asks(g, "allowed-prefix", "add source to the route"),
 		draft.Asks(g, "denied-prefix", "add a route with source before it"),
-		draft.Asks(g, "white-list", listOfURL),
-		draft.Asks(g, "black-list", listOfURL),
+		draft.Asks(g, "white-list, black-list", listOfURL),
 		draft.Asks(g, "dlr-url", "receipts of replies go to nobody"),
 		draft.Asks(g, "alt-charset", "texts are brought in UTF-8"),
-	}
+	)
 }

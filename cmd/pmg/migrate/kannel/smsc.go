@@ -24,7 +24,6 @@ type smsc struct {
 	allowedPrefix, deniedPrefix, preferPrefix []string
 }
 
-// addSMSC makes the connectors of a group smsc.
 func (t *translator) addSMSC(of *Group) {
 	e := &draft.Entry{From: from(of)}
 	g := newGroup(of, e)

@@ -1,11 +1,15 @@
 package kannel
 
-import "pmg/cmd/pmg/migrate/draft"
+import (
+	"slices"
+
+	"pmg/cmd/pmg/migrate/draft"
+)
 
 // smscHTTP returns the rows of options of SMSCs that speak HTTP.
 func smscHTTP() []draft.Row {
 	const g = "smsc"
-	rows := []draft.Row{
+	return slices.Concat(
 		draft.Becomes(g, "send-url", "`url`"),
 		draft.Becomes(g, "use-post", "`request.form`"),
 		draft.Becomes(g, "dlr-url", "`callbacks.url`"),
@@ -17,31 +21,17 @@ func smscHTTP() []draft.Row {
 		draft.Becomes(g, "status-tempfail-regex", "`answers.temporary`"),
 		draft.Becomes(g, "generic-foreign-id-regex", "`answers.id`"),
 		draft.Becomes(g, "generic-message-sent", "`callbacks.reply`"),
-	}
-	for _, name := range []string{"dlr-mid", "dlr-mask", "dlr-err"} {
-		rows = append(rows, draft.Becomes(g, "generic-param-"+name, "`callbacks.receipts`"))
-	}
-	for _, name := range []string{"from", "to", "text", "udh"} {
-		rows = append(rows, draft.Becomes(g, "generic-param-"+name, "`callbacks.inbound`"))
-	}
-	rows = append(rows,
-		draft.Asks(g, "generic-param-username", "calls show callbacks.secret, as the parameter token or with HTTP Basic"),
-		draft.Asks(g, "generic-param-password", "calls show callbacks.secret, as the parameter token or with HTTP Basic"),
-		draft.Asks(
-			g, "generic-param-coding",
-			"the text of a message from a mobile must be UTF-8; callbacks.inbound has charset, octets and coding for others",
-		),
+		draft.Becomes(g, "generic-param-dlr-mid, generic-param-dlr-mask, generic-param-dlr-err", "`callbacks.receipts`"),
+		draft.Becomes(g, "generic-param-from, generic-param-to, generic-param-text, generic-param-udh", "`callbacks.inbound`"),
+		draft.Asks(g, "generic-param-username, generic-param-password",
+			"calls show callbacks.secret, as the parameter token or with HTTP Basic"),
+		draft.Asks(g, "generic-param-coding",
+			"the text of a message from a mobile must be UTF-8; callbacks.inbound has charset, octets and coding for others"),
 		draft.Asks(g, "generic-status-sent", "calls are answered with 200 when they were taken"),
-		draft.Asks(
-			g, "generic-status-error",
-			"calls are answered with 400, 403 or 422 when they were refused, and with 503 when they must come again",
-		),
+		draft.Asks(g, "generic-status-error",
+			"calls are answered with 400, 403 or 422 when they were refused, and with 503 when they must come again"),
+		draft.Leaves(g, "generic-param-service, generic-param-account, generic-param-binfo, generic-param-dlr-url, "+
+			"generic-param-flash, generic-param-mclass, generic-param-mwi, generic-param-validity, generic-param-deferred, "+
+			"generic-param-foreign-id, generic-param-meta-data", "PMG does not read it from messages from mobiles"),
 	)
-	for _, name := range []string{
-		"service", "account", "binfo", "dlr-url", "flash", "mclass", "mwi", "validity", "deferred", "foreign-id",
-		"meta-data",
-	} {
-		rows = append(rows, draft.Leaves(g, "generic-param-"+name, "PMG does not read it from messages from mobiles"))
-	}
-	return rows
 }

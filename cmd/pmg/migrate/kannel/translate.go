@@ -95,7 +95,6 @@ func (t *translator) single(to **draft.Source, g *Group, notes *draft.Entry) {
 // from says what an entry was made of.
 func from(g *Group) string { return fmt.Sprintf("From group %s, %s.", g.Kind, g.At) }
 
-// namesOf returns the names of a group's options.
 func namesOf(g *Group) string {
 	names := make([]string, len(g.Options))
 	for i, o := range g.Options {
@@ -164,7 +163,6 @@ func (t *translator) addCore() {
 	}
 }
 
-// addSendsms makes the connector of a smsbox with sendsms-port.
 func (t *translator) addSendsms() {
 	g := t.smsbox
 	port, ok := g.Number("sendsms-port", 1, 65535)

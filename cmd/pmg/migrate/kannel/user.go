@@ -18,7 +18,6 @@ type account struct {
 	hasList bool   // of recipients
 }
 
-// addUser makes the account of a sendsms-user.
 func (t *translator) addUser(of *Group) {
 	e := &draft.Entry{From: from(of)}
 	g := newGroup(of, e)
