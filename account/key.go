@@ -7,7 +7,6 @@ import (
 	"pmg/internal/token"
 )
 
-// A keyed account has a key.
 type keyed struct {
 	account *Account
 	key     *config.Key

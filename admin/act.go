@@ -85,7 +85,6 @@ type refusal struct {
 	error
 }
 
-// refuse returns a refusal.
 func refuse(code int, text string) error { return refusal{code, errors.New(text)} }
 
 // StatusOf returns the status of the answer to a request that has failed.

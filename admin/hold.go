@@ -60,7 +60,6 @@ func (s *Server) connect(r *http.Request) (any, error) {
 	return s.ordered(r, "connect", err)
 }
 
-// ordered returns the answer to a request about an out connector.
 func (s *Server) ordered(r *http.Request, what string, err error) (any, error) {
 	c := s.view.gateway.Table.Connector(r.FormValue("connector"))
 	if err != nil || c == nil {

@@ -53,7 +53,6 @@ func (l limiters) streams(h http.Handler) http.Handler {
 	return l.within(func(l *limiter) chan struct{} { return l.streams }, h)
 }
 
-// within serves h if there is a place for its request.
 func (l limiters) within(places func(*limiter) chan struct{}, h http.Handler) http.Handler {
 	served := l.served(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -86,7 +86,6 @@ func metrics() (all []metric) {
 	})...)
 }
 
-// receiptIDs returns the metric of how SMSCs write ids.
 func receiptIDs() metric {
 	return metric{"pmg_operator_receipt_ids", gauge, []string{"operator", "form"},
 		"1 for the form in which an SMSC is known to write ids in receipts: same, decimal or hexadecimal, as the option " +

@@ -54,7 +54,6 @@ func (s *searcher) begin(r *http.Request) (ctx context.Context, done func(), err
 	return ctx, func() { stop(); <-s.places }, nil
 }
 
-// find finds stories.
 func (s *searcher) find(ctx context.Context, q story.Query, most int, withTexts bool) (*story.Found, error) {
 	cfg := s.gateway.Node.Config()
 	f := story.Finder{Dir: cfg.PDULog.Dir, Events: cfg.Events.Dir, Most: most, Room: searchRoom, Wide: true, Logs: &s.logs,

@@ -39,7 +39,6 @@ type Store struct {
 	FreeInodes int64 `json:"free_inodes" metric:"free_inodes" help:"Files that can still be made on the file system of the store."`
 }
 
-// store returns the status of the store.
 func (v *view) store() *Store {
 	s := v.gateway.Keeper.StoreStatus()
 	c := &s.Journal

@@ -91,7 +91,6 @@ func (d *decoder) account(a *Account, path string, connectors []Connector) {
 	checkPasswords(d, a, path)
 }
 
-// checkPasswords checks the passwords of an account.
 func checkPasswords(d *decoder, a *Account, path string) {
 	if a.Password == "" && a.OldPassword != "" {
 		d.problem(path+".old_password", "is a further one: the first is password")

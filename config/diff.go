@@ -69,7 +69,6 @@ func appendLoss(losses []string, kind string, names, next []string) []string {
 	return append(losses, fmt.Sprintf("%d of %d %s (%s)", len(lost), len(names), kind, shortList(lost)))
 }
 
-// names returns the names of the connectors of one direction.
 func names(all []Connector, direction string) (names []string) {
 	for i := range all {
 		if all[i].Direction == direction {

@@ -60,7 +60,6 @@ func newDecoder(file, dir string, data []byte) *decoder {
 	}
 }
 
-// run decodes and checks the bytes of a file.
 func (d *decoder) run(data []byte, o Options) (*Config, error) {
 	root, err := d.parse(data)
 	if err != nil {

@@ -31,7 +31,6 @@ func completeSMSC(c *Connector, given map[string]bool) {
 	}
 }
 
-// checkSMSC checks a connector to an SMSC that is called by HTTP.
 func checkSMSC(d *decoder, c *Connector, path string) {
 	if len(c.AllAddresses()) > 0 {
 		d.problem(path, "must not have address or listen with protocol: http and direction: out: url says what is called")

@@ -34,13 +34,11 @@ func showOne(options any) string {
 // A writer writes YAML, one option a line.
 type writer struct{ b strings.Builder }
 
-// line writes one line at a depth.
 func (w *writer) line(depth int, format string, args ...any) {
 	w.b.WriteString(strings.Repeat("  ", depth))
 	fmt.Fprintf(&w.b, format+"\n", args...)
 }
 
-// options writes the options of a struct.
 func (w *writer) options(v reflect.Value, depth int) {
 	for f := range fieldsOf(v.Type()) {
 		if !hasEffect(v, f) {

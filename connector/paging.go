@@ -191,7 +191,6 @@ func (l *Lane) Loaded(now int64, messages []*sms.Message, missing []uint64) {
 	}
 }
 
-// loaded takes in a message that was read.
 func (l *Lane) loaded(now int64, r read, m *sms.Message) {
 	s, size := r.share, m.Size()
 	s.Use(size - queue.EntrySize)

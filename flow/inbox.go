@@ -80,7 +80,6 @@ func (b *inbox[J]) take(spare []*J, done *Stats) (jobs []*J, tick, ok bool) {
 	return jobs, tick, true
 }
 
-// count adds to the counts.
 func (b *inbox[J]) count(done *Stats) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -67,7 +67,6 @@ func (g *Gateway) Connect(e Engine, name, by string) (*connector.Connector, erro
 	return c, nil
 }
 
-// toSMSC returns the out connector of a name.
 func (g *Gateway) toSMSC(name string) (*connector.Connector, error) {
 	c := g.Table.Connector(name)
 	if c != nil && c.Config().Direction == config.Out {

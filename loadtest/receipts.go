@@ -185,7 +185,6 @@ func (s state) word() string {
 // isFinal reports whether no other receipt follows for the message.
 func (s state) isFinal() bool { return s != stateEnroute && s != stateAccepted }
 
-// stateOf returns the state with that word.
 func stateOf(word []byte) state {
 	for s, w := range stateWords() {
 		if string(word) == w {

@@ -138,7 +138,6 @@ func (w *ucpWire) appendDelivery(b []byte, sequence uint32, d *delivery, _ *Rece
 	return f.end()
 }
 
-// ucpOutcome returns Dst and Rsn.
 func (d *delivery) ucpOutcome() (dst byte, rsn string) {
 	switch {
 	case d.state == stateDelivered:

@@ -158,7 +158,6 @@ func Protocols() string {
 	return strings.Join(names, " or ")
 }
 
-// newWire returns a wire for a protocol.
 func newWire(protocol string) (wire, error) {
 	for _, w := range wires {
 		if w.protocol == cmp.Or(protocol, wires[0].protocol) {

@@ -67,7 +67,6 @@ func cutSequence(rest []byte) (n uint32, after []byte, ok bool) {
 	return uint32(all), nil, len(rest) > 0
 }
 
-// appendFieldKeys appends the keys of fields.
 func appendFieldKeys(keys []uint64, rest []byte) []uint64 {
 	for len(rest) > 0 {
 		kind, name := kindOf(rest)

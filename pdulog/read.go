@@ -84,7 +84,6 @@ func (m *merge) close() {
 	}
 }
 
-// discover adds new connectors.
 func (m *merge) discover() (added []*source, err error) {
 	names := m.q.Connectors
 	if len(names) == 0 {
@@ -135,7 +134,6 @@ func (m *merge) matches(line []byte) bool {
 	return err == nil && m.q.Filter.Match(&e)
 }
 
-// last visits the last n entries of drain.
 func (m *merge) last(ctx context.Context, n int, visit func(*Entry) error) error {
 	lines, seen := make([][]byte, n), 0
 	err := m.drain(ctx, func(e *Entry) error {

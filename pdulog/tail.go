@@ -141,7 +141,6 @@ func (t *tail) open() error {
 
 func (t *tail) current() string { return filepath.Join(t.dir, t.connector+logfile.Suffix) }
 
-// enter begins reading a file.
 func (t *tail) enter(s logfile.Segment) error {
 	file, err := os.Open(s.Path)
 	if err != nil {

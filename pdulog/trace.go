@@ -224,7 +224,6 @@ func eachLine(lines logfile.Lines, visit func(line []byte, at place)) {
 	}
 }
 
-// hasOne reports whether a line has a key that is wanted.
 func (w *tracer) hasOne(line []byte, wanted map[uint64]bool) bool {
 	w.keys, _ = AppendKeys(line, w.keys[:0])
 	return slices.ContainsFunc(w.keys, func(key uint64) bool { return wanted[key] })

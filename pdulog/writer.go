@@ -126,12 +126,10 @@ func (t *chunk) takes(c *chunk) bool {
 	return t.done == nil && c.done == nil && t.from == c.from && len(t.b)+len(c.b) <= chunkSize
 }
 
-// add appends the lines of c to t.
 func (t *chunk) add(c *chunk) {
 	t.b, t.lines, t.at = append(t.b, c.b...), t.lines+c.lines, c.at
 }
 
-// wake wakes the writer.
 func (w *writer) wake() {
 	select {
 	case w.wakeup <- struct{}{}:

@@ -117,7 +117,6 @@ type answered struct {
 	answer sms.Answer
 }
 
-// work answers what is ready.
 func (s *SMSC) work() {
 	s.onLane(s.lane, s.open)
 	defer s.onLane(s.lane, s.shut)

@@ -142,7 +142,6 @@ func (p *pduLogPage) read(driver protocols.Driver) error {
 	return err
 }
 
-// statusNumber returns the number of a status of a protocol.
 func statusNumber(driver protocols.Driver, name string) (uint32, error) {
 	if d, ok := driver.(interface {
 		Statuses() iter.Seq2[uint32, string]

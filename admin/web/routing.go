@@ -111,7 +111,6 @@ func (ro *routes) explain(cfg *config.Config, p *routingPage) {
 	p.Answer, p.Wrong = ro.explainer.ask(&ro.Tools, cfg, p.Ask)
 }
 
-// rows returns the routes with how their targets are.
 func (ro *routes) rows(cfg *config.Config) []routeRow {
 	status := ro.server.Status(false)
 	states, sessions := map[string]targetRow{}, map[string]int{}

@@ -129,7 +129,6 @@ func end(name string) string {
 	return ""
 }
 
-// names returns the names of the templates of all pages.
 func (s *site) names() (all []string) {
 	for i := range s.pages {
 		all = append(all, s.pages[i].template())

@@ -264,7 +264,6 @@ func (d *demo) goroutines(n int) (count int, err error) {
 	return count, nil
 }
 
-// countGoroutines counts the gateway's goroutines.
 func (d *demo) countGoroutines() (count int, err error) {
 	var profile bytes.Buffer
 	if err := pprof.Lookup("goroutine").WriteTo(&profile, 1); err != nil {

@@ -35,7 +35,6 @@ func logDirectory(file string, named bool) (string, error) {
 	return c.PDULog.Dir, nil
 }
 
-// query returns the query of the flags.
 func (l *logFlags) query(p logProtocols, now time.Time, linesGiven bool) (q pdulog.Query, err error) {
 	q.Connectors, q.Last = l.connectors, l.lines
 	switch {
@@ -122,7 +121,6 @@ func (p logProtocols) checkCommand(pattern string) error {
 	return fmt.Errorf("cannot use --command %s: no protocol has it%s", pattern, didYouMean(pattern, all))
 }
 
-// status returns the number of a status.
 func (p logProtocols) status(name string) (uint32, error) {
 	names := []string{"nonzero"}
 	for _, v := range p {

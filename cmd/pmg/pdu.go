@@ -175,7 +175,6 @@ func shorten(text string) string {
 	return text
 }
 
-// decodePDUs prints the PDUs in text.
 func decodePDUs(out io.Writer, d protocols.Driver, text string, asJSON bool) error {
 	b, err := octetsOf(text)
 	if err != nil {

@@ -27,7 +27,6 @@ var makers = []struct {
 	{"test", func(*config.Config) vocabulary { return testsms.New() }},
 }
 
-// newDriver returns the driver of a protocol.
 func newDriver(protocol string, c *config.Config) (protocols.Driver, error) {
 	for _, m := range makers {
 		if m.protocol == protocol {

@@ -76,7 +76,6 @@ func queueStates() []string {
 	return []string{operate.StateQueued, operate.StateParked, operate.StateQuarantined, operate.StateOrphan, operate.StateDead}
 }
 
-// check checks what was selected.
 func (o *queueOptions) check(ids []string) error {
 	if s := o.query.State; s != "" && !slices.Contains(queueStates(), s) {
 		return fmt.Errorf(

@@ -142,7 +142,6 @@ const (
 	maxReason     = 1000
 )
 
-// askStatus returns the status of the gateway.
 func askStatus(ctx context.Context, o statusOptions) (*admin.Status, error) {
 	path := admin.Base + "/status"
 	if o.sessions {

@@ -357,7 +357,6 @@ func (t *table) write(b *strings.Builder) {
 	b.WriteString("\n")
 }
 
-// tableText returns a table as text.
 func tableText(t *table) string {
 	var b strings.Builder
 	t.write(&b)

@@ -94,7 +94,6 @@ Messages that were sent shortly before the damage may be sent again.`,
 	return cmd
 }
 
-// writeReport writes what is in a store.
 func writeReport(out io.Writer, dir string, r *store.Report) {
 	fmt.Fprintf(out, "%s: format %d, messages %d, ids of SMSCs %d, events %d\n", dir, r.Format, r.Messages, r.Mappings, r.Events)
 	if r.Messages > 0 {

@@ -177,7 +177,6 @@ func (o *Operation) read(t *operand) {
 	o.Result.State = waitsAs(t.message, o.operations.node.Clock.WallNow())
 }
 
-// waitsAs returns the state of a message that waits.
 func waitsAs(m *sms.Message, wall int64) sms.State {
 	if m.DeliverAt > wall {
 		return sms.StateScheduled
@@ -185,7 +184,6 @@ func waitsAs(m *sms.Message, wall int64) sms.State {
 	return sms.StateEnroute
 }
 
-// matches reports whether the operation is about a message.
 func (o *Operation) matches(account string, m *sms.Message) bool {
 	return account == o.account && m.Kind == sms.Submit &&
 		(o.ID == 0 || o.ID == m.KnownID()) && (o.ByID || bytes.Equal(o.Source.Addr, m.Source().Addr)) &&

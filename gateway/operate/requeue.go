@@ -130,7 +130,6 @@ func checkTarget(cfg *config.Config, to string) error {
 	return fmt.Errorf("there is no out connector %q; there are %s", to, strings.Join(names, ", "))
 }
 
-// do changes messages.
 func (c *changer) do(ctx context.Context, all []*found) error {
 	var queued, aside []*found
 	for _, f := range all {

@@ -78,7 +78,6 @@ func (g *group) take(ctx context.Context, i int) {
 	g.places += max(r.Parts, 1) - 1
 }
 
-// submission returns the submission of an item.
 func (d *Requests) submission(from *connector.Source, item *Item, r intake.Room) *intake.Submission {
 	return &intake.Submission{
 		Way: intake.Submitted, From: from, Room: r, Change: d.changes(item.Fill), Strict: item.Strict, Most: item.Parts,
@@ -112,7 +111,6 @@ func (g *group) goOn() {
 	g.stores, g.keyed, g.ready = g.stores[:0], g.keyed[:0], nil // the lanes have what was ready
 }
 
-// commit returns when the commit of the group has ended.
 func (g *group) commit() error {
 	d := g.requests
 	var size int

@@ -196,7 +196,6 @@ func (t *Table) Ways(m *sms.Message) (index int, ways []Way, ok bool) {
 	return route.Index, ways, true
 }
 
-// pick returns the target of a route for a message.
 func (t *Table) pick(route *Route[target], m *sms.Message) target {
 	together := uint64(0)
 	if route.weighted {

@@ -20,7 +20,6 @@ type entrance[R any] struct {
 	submission intake.Submission
 }
 
-// message submits the message of a PDU.
 func (e *entrance[R]) message(now int64, l *connector.Link, r R) {
 	s := &e.submission
 	*s = intake.Submission{

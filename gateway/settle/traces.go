@@ -194,7 +194,6 @@ func (d *Settler) Told(m *sms.Message, took time.Duration, status int, failed st
 	d.Traces.Exporter.Add([]telemetry.Span{s})
 }
 
-// attempt returns the span of an attempt of a message.
 func (p *place) attempt(m *sms.Message, n uint8, e keep.Ending, ahead int64) telemetry.Span {
 	s := telemetry.Span{
 		Trace: p.trace, ID: telemetry.SpanOf(m.ID, n), Parent: p.root, Name: "send", Kind: telemetry.Client,

@@ -68,7 +68,6 @@ func watchGoroutines(t *testing.T) {
 	})
 }
 
-// goroutines returns the stacks of the goroutines with a label.
 func goroutines(label string) string {
 	var b bytes.Buffer
 	_ = pprof.Lookup("goroutine").WriteTo(&b, 1)
@@ -165,7 +164,6 @@ type gw struct {
 // start runs a gateway until the end of the test.
 func start(t *testing.T, s site) *gw { t.Helper(); return startOn(t, pipeline, s) }
 
-// startOn is start with an architecture.
 func startOn(t *testing.T, a architecture, s site) *gw {
 	t.Helper()
 	g := &gw{t: t, log: &logBuffer{}, dir: t.TempDir()}

@@ -73,7 +73,6 @@ func (c *Conn) Close() error {
 	return c.Conn.Close()
 }
 
-// shake makes the handshake.
 func (c *Conn) shake() {
 	late := time.AfterFunc(c.of.Limit, c.socket.leave)
 	defer late.Stop()

@@ -90,7 +90,6 @@ func (c *Caller) do(ctx context.Context, call *httpsms.Call, to Target) Outcome 
 	return o
 }
 
-// request makes the request of a call.
 func (c *Caller) request(ctx context.Context, call *httpsms.Call, to Target) (*http.Request, error) {
 	p, err := readURL(call.URL)
 	if err == nil && !to.Trusted {

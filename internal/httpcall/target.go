@@ -33,7 +33,6 @@ type class struct {
 // maxClasses is how many classes have connections that are kept: each changed configuration may leave one behind.
 const maxClasses = 64
 
-// transport returns the transport of a target's class.
 func (c *Caller) transport(to Target) *http.Transport {
 	key := class{trusted: to.Trusted}
 	if to.Trusted {

@@ -38,7 +38,6 @@ func readURL(text string) (p place, err error) {
 	return p, p.readPath(u)
 }
 
-// readHost reads the host and the port of a URL.
 func (p *place) readHost(u *url.URL) (err error) {
 	p.host = strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 	if p.addr, err = netip.ParseAddr(p.host); err == nil {

@@ -83,7 +83,6 @@ func probes(key uint64) (first, second uint64) {
 	return first, 1<<(h>>24&63) | 1<<(h>>30&63) | 1<<(h>>36&63) | 1<<(h>>42&63)
 }
 
-// An indexer makes blocks of lines.
 type indexer struct {
 	keys Keyer
 

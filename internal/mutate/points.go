@@ -41,7 +41,6 @@ type finder struct {
 	out  []Mutant
 }
 
-// mutants returns all that can be made of a package.
 func (p *pkg) mutants() (all []Mutant) {
 	for _, f := range p.files {
 		name := p.fset.Position(f.Package).Filename

@@ -201,7 +201,6 @@ func compile(ctx context.Context, dir, file, overlay string) (*binary, error) {
 	return &binary{dir: dir, file: file, tests: strings.Fields(string(out)), by: map[int][]string{}}, nil
 }
 
-// command runs tests with a variable set.
 func (b *binary) command(ctx context.Context, variable string, tests ...string) *exec.Cmd {
 	for i, t := range tests {
 		tests[i] = regexp.QuoteMeta(t)

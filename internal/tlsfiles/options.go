@@ -104,7 +104,6 @@ func pin(config *tls.Config, pins []string) error {
 	return nil
 }
 
-// pair reads a certificate and its key.
 func pair(certificate, key string) (c tls.Certificate, err error) {
 	chain, err := os.ReadFile(certificate)
 	if err != nil {
@@ -125,7 +124,6 @@ func pair(certificate, key string) (c tls.Certificate, err error) {
 	return c, nil
 }
 
-// authorities reads the certificates of authorities.
 func authorities(file string) (*x509.CertPool, error) {
 	b, err := os.ReadFile(file)
 	if err != nil {

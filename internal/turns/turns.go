@@ -110,7 +110,6 @@ func (t *Turns) leave(network netip.Prefix, w *waiter) {
 	}
 }
 
-// remove removes one that waits.
 func (t *Turns) remove(network netip.Prefix, i int) {
 	t.waits--
 	t.waiting[network] = slices.Delete(t.waiting[network], i, i+1)

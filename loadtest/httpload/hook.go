@@ -98,7 +98,6 @@ func (h *hook) wait(accepted int64, timeout time.Duration) {
 	}
 }
 
-// fill fills in what a result has of receipts.
 func (h *hook) fill(r *loadtest.LoadResult, began time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -34,7 +34,6 @@ func (r *recent[V]) add(name string, value V) (first V, known bool) {
 	return first, known
 }
 
-// forget forgets a name.
 func (r *recent[V]) forget(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

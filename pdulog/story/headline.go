@@ -129,7 +129,6 @@ type headline struct {
 	means func(*Step) string
 }
 
-// sentence makes a sentence of words.
 func sentence(words string) string {
 	if words == "" {
 		return ""
@@ -161,7 +160,6 @@ func (h *headline) since(s *Step) string {
 	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
 }
 
-// why returns the status of a step and what it means.
 func (h *headline) why(s *Step) string {
 	if s.Status.Value == 0 && s.Status.Name == "" {
 		return ""

@@ -15,7 +15,6 @@ import (
 	"pmg/sms"
 )
 
-// A teller makes stories of lines and events.
 type teller struct {
 	all      []*Story // in the order of their first lines
 	by       map[string]*Story

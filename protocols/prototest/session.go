@@ -253,7 +253,6 @@ func (s *Session) accept(recipients int) {
 	s.send()
 }
 
-// operate carries out an operation.
 func (s *Session) operate() {
 	o, code := s.can.Operations.Operation(s.Now, s.p)
 	var r protocols.Result

@@ -38,7 +38,6 @@ func (p *PDU) AppendLog(b []byte, full bool) []byte {
 	return w.b
 }
 
-// appendStatus appends a status with its name.
 func appendStatus(b []byte, status uint32) []byte {
 	if status == 0 { // the usual case needs no search for the name
 		return append(b, '0')

@@ -30,7 +30,6 @@ func versionOf(number uint8) uint32 {
 	return Version50
 }
 
-// has reports whether a version is in the set.
 func (v versions) has(version uint32) bool {
 	switch {
 	case v == 0:

@@ -84,7 +84,6 @@ func (s *session) Login(now int64, pdu protocols.PDU, code sms.Code) protocols.A
 	return protocols.Action{Kind: protocols.Send}
 }
 
-// enter makes the session a bound one.
 func (s *session) enter(now int64, as protocols.BindType) {
 	s.at, s.line.heard, s.message = bound, now, now
 	s.bindType.Store(uint32(as))

@@ -171,7 +171,6 @@ func (d *Driver) Lacks(m *sms.Message, o protocols.Options) (lost protocols.Lost
 	return lost
 }
 
-// canOriginate reports whether an address has room in OAdC.
 func canOriginate(a sms.Address) bool {
 	digits := bytes.TrimPrefix(a.Addr, []byte{'+'})
 	if a.TON != tonAlphanumeric && isDigits(digits) {

@@ -110,5 +110,4 @@ var rows = func() (r [100]uint8) {
 	return r
 }()
 
-// row returns the row of an operation.
 func row(ot uint8) *operation { return &operations[rows[min(ot, 99)]] }

@@ -280,7 +280,6 @@ func (s *session) Bound() protocols.BindType { return protocols.BindType(s.bindT
 // Accepting implements protocols.Session.
 func (s *session) Accepting() bool { return s.accepting.Load() }
 
-// close ends the session.
 func (s *session) close(reason string) protocols.Action { return s.end(protocols.Close, reason) }
 
 func (s *session) end(kind protocols.ActionKind, reason string) protocols.Action {

@@ -29,7 +29,6 @@ func parseTime(b []byte, zone *time.Location) (at int64, ok bool) {
 	return t.UnixNano(), true
 }
 
-// appendTime appends a time of the length.
 func appendTime(b []byte, at int64, zone *time.Location, length int) []byte {
 	t := time.Unix(0, at).In(zone)
 	year, month, day := t.Date()

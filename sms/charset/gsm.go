@@ -32,7 +32,6 @@ func newTable(runes [septets]uint16) table {
 	return table{runes, string(order)}
 }
 
-// tables are the tables of all languages.
 var tables = func() (all [languages]struct{ locking, single table }) {
 	for l, text := range characters {
 		var locking, single [septets]uint16

@@ -68,7 +68,6 @@ func (r *Rules) tell(a *Addresses, rule *rule) sms.Code {
 	return code
 }
 
-// of returns the address that the rule is for.
 func (r *rule) of(a *Addresses) *sms.Address {
 	if r.source {
 		return &a.Source

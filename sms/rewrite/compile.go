@@ -164,7 +164,6 @@ func (c *compiler) match(r *rule) {
 	c.replacement(r)
 }
 
-// replacement cuts replace into its pieces.
 func (c *compiler) replacement(r *rule) {
 	text := c.Replace
 	for text != "" {

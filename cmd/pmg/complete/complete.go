@@ -69,7 +69,6 @@ func (n Names) completer(kind, most int) cobra.CompletionFunc {
 	}
 }
 
-// of returns the names of a kind.
 func (n Names) of(cmd *cobra.Command, kind int) (names []string) {
 	if kind == nothing {
 		return nil

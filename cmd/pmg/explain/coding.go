@@ -10,7 +10,6 @@ import (
 	"pmg/sms/userdata"
 )
 
-// A coded text is how the text of a message is sent.
 type coded struct {
 	coding  string // that the peer is sent
 	unit    string // "septet", or 16 bits: "unit"

@@ -18,7 +18,6 @@ import (
 	"pmg/protocols/smpp"
 )
 
-// passwordVariable is the variable with the password.
 const passwordVariable = "SMSC_PASSWORD"
 
 // flags are the flags of pmg probe.

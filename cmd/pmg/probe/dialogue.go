@@ -114,7 +114,6 @@ func (d *dialogue) receive() (a protocols.Action, err error) {
 	return a, nil
 }
 
-// read reads a PDU.
 func (d *dialogue) read() error {
 	_ = d.conn.SetReadDeadline(time.Now().Add(d.timeout))
 	for {

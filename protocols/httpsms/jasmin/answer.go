@@ -18,7 +18,6 @@ func plain(status int, text string) *httpsms.Answer {
 	return &httpsms.Answer{Status: status, ContentType: "text/plain", Body: []byte(text)}
 }
 
-// jsonAnswer returns an answer that is a value of JSON.
 func jsonAnswer(status int, value any) *httpsms.Answer {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

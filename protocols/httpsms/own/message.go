@@ -191,7 +191,6 @@ func (m *Message) times(now time.Time, wrong func(member, code, format string, a
 	}
 }
 
-// content makes octets of the text.
 func (m *Message) content(wrong func(member, code, format string, args ...any)) {
 	var err error
 	if m.udh != "" {

@@ -173,7 +173,6 @@ func (c *SMSC) Reply() string { return c.callback.reply }
 // Listener returns the name of the connector that takes callbacks.
 func (c *SMSC) Listener() string { return c.callback.listener }
 
-// items returns what a callback brings together.
 func (k *Callback) items(list string) ([]document, error) {
 	all := []document{k.json}
 	if list != "" && k.isJSON {

@@ -19,7 +19,6 @@ type condition struct {
 	value    *regexp.Regexp // nil: any
 }
 
-// Statuses are those from one to another.
 type statuses struct{ from, to int }
 
 func (r *reader) condition(option string, o *httpsms.Condition) (c condition) {

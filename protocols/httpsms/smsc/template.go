@@ -39,7 +39,6 @@ func parse(text string) (t template, err error) {
 	}
 }
 
-// add adds a constant text.
 func (t template) add(text string) template {
 	if n := len(t) - 1; n >= 0 && t[n].field == nil {
 		t[n].constant += text
@@ -85,7 +84,6 @@ func (t template) isEmpty(v *Values) bool {
 	return has
 }
 
-// has reports whether one of its fields is of a kind.
 func (t template) has(kind func(*field) bool) bool {
 	return slices.ContainsFunc(t, func(p piece) bool { return p.field != nil && kind(p.field) })
 }

@@ -120,7 +120,6 @@ func (n *node) isEmpty(v *Values) bool {
 	return len(n.members) > 0 || n.text.isEmpty(v)
 }
 
-// has reports whether one of its fields is of a kind.
 func (n *node) has(kind func(*field) bool) bool {
 	return n.text.has(kind) || slices.ContainsFunc(n.members, func(m member) bool { return m.node.has(kind) })
 }
@@ -175,7 +174,6 @@ type document struct{ value any }
 // maxNested is how deep such a document may be.
 const maxNested = 64
 
-// readDocument reads a JSON document.
 func readDocument(body []byte) (d document, ok bool) {
 	if !isShallow(body) {
 		return d, false

@@ -252,7 +252,6 @@ func receipt(v *Values) string {
 	return asked(v, "final")
 }
 
-// asked returns text if receipts are asked for.
 func asked(v *Values, text string) string {
 	if v.Notify == 0 || v.ReceiptURL == "" {
 		return ""
