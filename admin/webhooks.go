@@ -37,36 +37,28 @@ func (s *Server) attempts(w http.ResponseWriter, r *http.Request) {
 	answerJSON(w, s.view.gateway.Webhooks.Attempts(f), nil)
 }
 
-// Enabled is the answer to a request to have servers called again that are disabled.
-type Enabled struct {
+// Called is the answer to a request to call servers again that are disabled, or now.
+type Called struct {
 	Account string   `json:"account"`
 	Servers []string `json:"servers"`
 }
 
 // enable has the servers of ?account=name called again that are disabled.
 func (s *Server) enable(r *http.Request) (any, error) {
-	name := r.FormValue("account")
-	if s.view.gateway.Table.Account(name) == nil {
-		return nil, refuse(http.StatusNotFound, "cannot enable webhooks: there is no such account")
-	}
-	answer := Enabled{name, s.view.gateway.Webhooks.Enable(name, access.CallerOf(r).String())}
-	access.After(r, answer)
-	return answer, nil
-}
-
-// Called is the answer to a request to call servers now.
-type Called struct {
-	Account string   `json:"account"`
-	Servers []string `json:"servers"` // those that have events waiting
+	return s.call(r, "enable", s.view.gateway.Webhooks.Enable)
 }
 
 // retryWebhooks calls the servers of ?account=name now that have events waiting.
 func (s *Server) retryWebhooks(r *http.Request) (any, error) {
+	return s.call(r, "retry", s.view.gateway.Webhooks.Retry)
+}
+
+func (s *Server) call(r *http.Request, what string, do func(account, operator string) []string) (any, error) {
 	name := r.FormValue("account")
 	if s.view.gateway.Table.Account(name) == nil {
-		return nil, refuse(http.StatusNotFound, "cannot retry webhooks: there is no such account")
+		return nil, refuse(http.StatusNotFound, "cannot "+what+" webhooks: there is no such account")
 	}
-	answer := Called{name, s.view.gateway.Webhooks.Retry(name, access.CallerOf(r).String())}
+	answer := Called{name, do(name, access.CallerOf(r).String())}
 	access.After(r, answer)
 	return answer, nil
 }

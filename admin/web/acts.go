@@ -62,16 +62,17 @@ func told(a *admin.Act, v any) string {
 		return done.String()
 	case webhooks.Attempt:
 		return attempted(&done)
-	case admin.Enabled:
-		if len(done.Servers) == 0 {
-			return "No server of " + done.Account + " was disabled."
-		}
-		return "Called again: " + strings.Join(done.Servers, ", ")
 	case admin.Called:
-		if len(done.Servers) == 0 {
+		switch servers := strings.Join(done.Servers, ", "); {
+		case servers == "" && a.Name == "webhooks/enable":
+			return "No server of " + done.Account + " was disabled."
+		case servers == "":
 			return "Nothing waits for a server of " + done.Account + " that may be called."
+		case a.Name == "webhooks/enable":
+			return "Called again: " + servers
+		default:
+			return "Called now: " + servers
 		}
-		return "Called now: " + strings.Join(done.Servers, ", ")
 	case admin.Tried:
 		return triedText(&done)
 	case admin.Reloaded:

@@ -95,28 +95,21 @@ func (d *Webhooks) Rows(account string) []Row {
 // Enable has the servers of an account called again that are disabled, "" those of all accounts, and returns which they
 // were. The log names the operator.
 func (d *Webhooks) Enable(account, operator string) []string {
-	enabled := []string{}
-	for _, s := range d.all(account, "") {
-		if s.enable() {
-			enabled = append(enabled, s.lane.Endpoint)
-			d.node.Log.Info().Str("account", s.lane.Account).Str("endpoint", s.lane.Endpoint).Str("operator", operator).Msg(
-				"a client's server that was disabled is called again",
-			)
-		}
-	}
-	return enabled
+	return d.call((*Server).enable, account, operator, "a client's server that was disabled is called again")
 }
 
 // Retry calls the servers of an account now that have events waiting, however long they were to rest, and returns which they are.
 // Those that are disabled stay so. The log names the operator.
 func (d *Webhooks) Retry(account, operator string) []string {
+	return d.call((*Server).retry, account, operator, "an operator calls a client's server now")
+}
+
+func (d *Webhooks) call(again func(*Server) bool, account, operator, says string) []string {
 	called := []string{}
 	for _, s := range d.all(account, "") {
-		if s.retry() {
+		if again(s) {
 			called = append(called, s.lane.Endpoint)
-			d.node.Log.Info().Str("account", s.lane.Account).Str("endpoint", s.lane.Endpoint).Str("operator", operator).Msg(
-				"an operator calls a client's server now",
-			)
+			d.node.Log.Info().Str("account", s.lane.Account).Str("endpoint", s.lane.Endpoint).Str("operator", operator).Msg(says)
 		}
 	}
 	return called

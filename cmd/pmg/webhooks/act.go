@@ -13,53 +13,40 @@ import (
 )
 
 func enableCommand(p Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return callCommand(p, &cobra.Command{
 		Use:   "enable ACCOUNT",
 		Short: "Have a webhook called again that has answered 410 Gone",
 		Long: `Has the servers of an account called again that are disabled because its webhook has answered
 410 Gone, with the events that wait. A reload and a restart do that for all accounts.`,
 		Example: "  pmg webhooks enable shop",
-		Args:    cobra.ExactArgs(1),
-	}
-	ask := p.Gateway(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		var answer admin.Enabled
-		if err := ask(
-			http.MethodPost, admin.Base+"/webhooks/enable?"+url.Values{"account": {args[0]}}.Encode(), &answer,
-		); err != nil {
-			return err
-		}
-		if len(answer.Servers) == 0 {
-			return fmt.Errorf("no server of account %s is disabled", args[0])
-		}
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "called again: %s\n", strings.Join(answer.Servers, ", "))
-		return err
-	}
-	return cmd
+	}, "called again", "no server of account %s is disabled")
 }
 
 func retryCommand(p Program) *cobra.Command {
-	cmd := &cobra.Command{
+	return callCommand(p, &cobra.Command{
 		Use:   "retry ACCOUNT",
 		Short: "Call servers now that rest, with the events that wait",
 		Long: `Calls the servers of an account now for which events wait, however long they were to rest because
 calls had failed. A server that fails again rests again. One that is disabled stays so (enable),
 and dead letters stay where they are (replay).`,
 		Example: "  pmg webhooks retry shop",
-		Args:    cobra.ExactArgs(1),
-	}
+	}, "called now", "nothing waits for a server of account %s that may be called")
+}
+
+// callCommand completes a command that has the servers of an account called. none is the error if none of them is.
+func callCommand(p Program, cmd *cobra.Command, done, none string) *cobra.Command {
 	ask := p.Gateway(cmd)
+	cmd.Args = cobra.ExactArgs(1)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		var answer admin.Called
-		if err := ask(
-			http.MethodPost, admin.Base+"/webhooks/retry?"+url.Values{"account": {args[0]}}.Encode(), &answer,
-		); err != nil {
+		path := admin.Base + "/webhooks/" + cmd.Name() + "?" + url.Values{"account": {args[0]}}.Encode()
+		if err := ask(http.MethodPost, path, &answer); err != nil {
 			return err
 		}
 		if len(answer.Servers) == 0 {
-			return fmt.Errorf("nothing waits for a server of account %s that may be called", args[0])
+			return fmt.Errorf(none, args[0])
 		}
-		_, err := fmt.Fprintf(cmd.OutOrStdout(), "called now: %s\n", strings.Join(answer.Servers, ", "))
+		_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", done, strings.Join(answer.Servers, ", "))
 		return err
 	}
 	return cmd
