@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -62,6 +63,47 @@ type QueueQuery struct {
 	operate.Selection
 	From  uint64 // the id to begin with
 	Limit int    // how many messages are wanted at most
+}
+
+// Bounds on a request of Pages.
+const (
+	pageSize  = 500
+	idsAtOnce = 200
+)
+
+// Pages calls ask for a page after the other, and f for each, up to a limit of messages; 0: all of them. Where a page was cut
+// off by the limit, more reports that there may be others.
+func (q QueueQuery) Pages(
+	limit int, ask func(QueueQuery) (operate.QueuePage, error), f func(operate.QueuePage) error,
+) (more bool, err error) {
+	left, parts := limit, [][]uint64{nil}
+	if len(q.IDs) > 0 {
+		parts = slices.Collect(slices.Chunk(q.IDs, idsAtOnce))
+	}
+	for _, q.IDs = range parts {
+		for q.From, q.UpTo = 0, 0; ; {
+			q.Limit = pageSize
+			if limit > 0 {
+				q.Limit = min(left, pageSize)
+			}
+			page, err := ask(q)
+			if err == nil {
+				err = f(page)
+			}
+			if err != nil {
+				return false, err
+			}
+			left -= len(page.Messages)
+			if limit > 0 && left <= 0 {
+				return page.Next != 0, nil
+			}
+			if page.Next == 0 {
+				break
+			}
+			q.From, q.UpTo = page.Next, page.UpTo
+		}
+	}
+	return false, nil
 }
 
 // Values returns the query as parameters of a request.

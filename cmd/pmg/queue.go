@@ -140,60 +140,30 @@ func (o *queueOptions) isAll() bool {
 		q.Kind == ""
 }
 
-// idsAtOnce is how many ids a request names.
-const idsAtOnce = 200
-
 // each calls ask for a page after the other, and f for its messages, up to the limit. Where a page
 // was cut off by the limit, more reports that there may be others.
 func (o *queueOptions) each(
 	ctx context.Context, ask func(admin.QueueQuery) (operate.QueuePage, error), f func(operate.QueuePage) error,
 ) (more bool, err error) {
-	left, said := o.limit, false
-	parts := [][]uint64{nil}
-	if len(o.query.IDs) > 0 {
-		parts = slices.Collect(slices.Chunk(o.query.IDs, idsAtOnce))
-	}
-	for _, ids := range parts {
-		q := o.query
-		q.IDs = ids
-		for q.From = 0; ; {
-			q.Limit = queuePage
-			if o.limit > 0 {
-				q.Limit = min(left, queuePage)
-			}
-			page, err := ask(q)
-			if err == nil {
-				err = f(page)
-			}
-			if err != nil {
-				return false, err
-			}
-			if page.Memory && !said {
-				said = true
-				fmt.Fprintln(
-					o.notes,
-					"this gateway keeps queued messages in memory only (store.engine: memory), where they cannot be "+
-						"listed or changed: this is about those that were put aside",
-				)
-			}
-			left -= len(page.Messages)
-			if o.limit > 0 && left <= 0 {
-				return page.Next != 0, nil
-			}
-			if page.Next == 0 {
-				break
-			}
-			q.From, q.UpTo = page.Next, page.UpTo
-			if err := ctx.Err(); err != nil {
-				return true, err
-			}
+	said := false
+	asked := func(q admin.QueueQuery) (page operate.QueuePage, err error) {
+		if err = ctx.Err(); err == nil {
+			page, err = ask(q)
 		}
+		return page, err
 	}
-	return false, nil
+	return o.query.Pages(o.limit, asked, func(page operate.QueuePage) error {
+		if err := f(page); err != nil {
+			return err
+		}
+		if page.Memory && !said {
+			said = true
+			fmt.Fprintln(o.notes, "this gateway keeps queued messages in memory only (store.engine: memory), where they cannot "+
+				"be listed or changed: this is about those that were put aside")
+		}
+		return nil
+	})
 }
-
-// queuePage is how many messages are asked for at a time.
-const queuePage = 500
 
 // missing returns an error if ids were named and one of them was not found.
 func (o *queueOptions) missing(n int) error {

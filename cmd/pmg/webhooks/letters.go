@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -67,50 +66,27 @@ func (o *letters) query(ids []string, now time.Time) (q admin.QueueQuery, err er
 	return q, nil
 }
 
-const (
-	pageSize    = 500
-	idsTogether = 200 // that a request names
-)
-
-// each asks for one page after the other, and calls f for their messages.
+// each calls f for each of the dead letters of a query, which it lists or changes. Where the limit cut the list off, more reports
+// that there may be others.
 func (o *letters) each(
 	ask Ask, method, path string, q admin.QueueQuery, dryRun bool, f func(*operate.StoredMessage) error,
 ) (n int, more bool, err error) {
-	parts := [][]uint64{nil}
-	if len(q.IDs) > 0 {
-		parts = slices.Collect(slices.Chunk(q.IDs, idsTogether))
-	}
-	for _, q.IDs = range parts {
-		q.From, q.UpTo = 0, 0
-		for {
-			q.Limit = pageSize
-			if o.limit > 0 {
-				q.Limit = min(pageSize, o.limit-n)
-			}
-			v := q.Values()
-			if dryRun {
-				v.Set("dry_run", "1")
-			}
-			var page operate.QueuePage
-			if err := ask(method, path+"?"+v.Encode(), &page); err != nil {
-				return n, false, err
-			}
-			for i := range page.Messages {
-				n++
-				if err := f(&page.Messages[i]); err != nil {
-					return n, false, err
-				}
-			}
-			if o.limit > 0 && n >= o.limit {
-				return n, page.Next != 0, nil
-			}
-			if page.Next == 0 {
-				break
-			}
-			q.From, q.UpTo = page.Next, page.UpTo
+	more, err = q.Pages(o.limit, func(q admin.QueueQuery) (page operate.QueuePage, err error) {
+		v := q.Values()
+		if dryRun {
+			v.Set("dry_run", "1")
 		}
-	}
-	return n, false, nil
+		return page, ask(method, path+"?"+v.Encode(), &page)
+	}, func(page operate.QueuePage) error {
+		for i := range page.Messages {
+			n++
+			if err := f(&page.Messages[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return n, more, err
 }
 
 func deadCommand(p Program) *cobra.Command {
