@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -70,7 +71,7 @@ const maxHex = 4 << 20
 // decodeAll decodes every argument, or every line of standard input. If one cannot be
 // decoded, it goes on with the others.
 func decodeAll(cmd *cobra.Command, args []string, d protocols.Driver, asJSON bool) error {
-	a := decoder{out: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr(), driver: d, asJSON: asJSON}
+	a := decoder{out: cmd.OutOrStdout(), driver: d, asJSON: asJSON}
 	if len(args) > 0 {
 		if isPart(d, args[0]) {
 			args = []string{strings.Join(args, " ")} // a dump without quotes around it
@@ -78,7 +79,7 @@ func decodeAll(cmd *cobra.Command, args []string, d protocols.Driver, asJSON boo
 		for i, arg := range args {
 			a.decode(fmt.Sprintf("argument %d", i+1), arg)
 		}
-		return a.result()
+		return a.result(cmd.ErrOrStderr())
 	}
 	in := bufio.NewScanner(cmd.InOrStdin())
 	in.Buffer(nil, maxHex)
@@ -88,7 +89,7 @@ func decodeAll(cmd *cobra.Command, args []string, d protocols.Driver, asJSON boo
 	if err := in.Err(); err != nil {
 		return fmt.Errorf("cannot read standard input: %w", err)
 	}
-	return a.result()
+	return a.result(cmd.ErrOrStderr())
 }
 
 // isPart reports whether text is the beginning of a PDU.
@@ -103,13 +104,12 @@ func isPart(d protocols.Driver, text string) bool {
 
 // A decoder decodes pieces of hex, and counts those that cannot be decoded.
 type decoder struct {
-	out, stderr io.Writer
-	driver      protocols.Driver
-	asJSON      bool
+	out    io.Writer
+	driver protocols.Driver
+	asJSON bool
 
-	pieces, bad int
-	first       error
-	where       string // the argument or line of first
+	pieces int
+	bad    []error
 }
 
 func (a *decoder) decode(where, text string) {
@@ -117,31 +117,25 @@ func (a *decoder) decode(where, text string) {
 		return
 	}
 	a.pieces++
-	err := decodePDUs(a.out, a.driver, text, a.asJSON)
-	if err == nil {
-		return
+	if err := decodePDUs(a.out, a.driver, text, a.asJSON); err != nil {
+		a.bad = append(a.bad, fmt.Errorf("%s: %w", where, err))
 	}
-	if a.bad++; a.bad == 1 {
-		a.first, a.where = err, where
-		return
-	}
-	if a.bad == 2 {
-		fmt.Fprintf(a.stderr, "%s: %v\n", a.where, a.first)
-	}
-	fmt.Fprintf(a.stderr, "%s: %v\n", where, err)
 }
 
-// result returns an error if a piece could not be decoded.
-func (a *decoder) result() error {
+// result returns an error if a piece could not be decoded, and prints them if there are more.
+func (a *decoder) result(stderr io.Writer) error {
 	switch {
-	case a.bad == 0:
+	case len(a.bad) == 0:
 		return nil
-	case a.bad == 1 && a.pieces == 1:
-		return a.first
-	case a.bad == 1:
-		return fmt.Errorf("%s: %w", a.where, a.first)
+	case a.pieces == 1:
+		return errors.Unwrap(a.bad[0])
+	case len(a.bad) == 1:
+		return a.bad[0]
 	}
-	return fmt.Errorf("cannot decode %d of %d", a.bad, a.pieces)
+	for _, err := range a.bad {
+		fmt.Fprintln(stderr, err)
+	}
+	return fmt.Errorf("cannot decode %d of %d", len(a.bad), a.pieces)
 }
 
 // octetsOf parses hex in the forms that dumps have: with spaces, colons, commas,

@@ -364,17 +364,3 @@ func (w *Walk) readFrom(f *walked, b *Block) error {
 	_, err = io.ReadFull(r, w.text)
 	return err
 }
-
-// Oldest returns the time of the earliest line that the files have, zero if they have none.
-func (w *Walk) Oldest() (t time.Time) {
-	for _, files := range w.files {
-		for _, f := range files {
-			for i := range f.blocks {
-				if at := f.blocks[i].From; at != 0 && (t.IsZero() || at < t.UnixMicro()) {
-					t = time.UnixMicro(at)
-				}
-			}
-		}
-	}
-	return t
-}

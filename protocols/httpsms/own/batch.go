@@ -71,9 +71,6 @@ func ReadBatch(body []byte, most int) (*Batch, *Problem) {
 // Len returns how many messages the batch has.
 func (b *Batch) Len() int { return len(b.pieces) }
 
-// Octets returns how many octets the messages have that were read.
-func (b *Batch) Octets() int { return b.octets }
-
 // Item reads message i, which has the members of the batch where it has no others. now is the wall clock's time. The messages are
 // read in their order: those behind MaxOctets octets are refused.
 func (b *Batch) Item(i int, now time.Time) Item {
