@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -71,7 +70,7 @@ const maxHex = 4 << 20
 // decodeAll decodes every argument, or every line of standard input. If one cannot be
 // decoded, it goes on with the others.
 func decodeAll(cmd *cobra.Command, args []string, d protocols.Driver, asJSON bool) error {
-	a := decoder{out: cmd.OutOrStdout(), driver: d, asJSON: asJSON}
+	a := decoder{out: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr(), driver: d, asJSON: asJSON}
 	if len(args) > 0 {
 		if isPart(d, args[0]) {
 			args = []string{strings.Join(args, " ")} // a dump without quotes around it
@@ -79,7 +78,7 @@ func decodeAll(cmd *cobra.Command, args []string, d protocols.Driver, asJSON boo
 		for i, arg := range args {
 			a.decode(fmt.Sprintf("argument %d", i+1), arg)
 		}
-		return a.result(cmd.ErrOrStderr())
+		return a.result()
 	}
 	in := bufio.NewScanner(cmd.InOrStdin())
 	in.Buffer(nil, maxHex)
@@ -89,7 +88,7 @@ func decodeAll(cmd *cobra.Command, args []string, d protocols.Driver, asJSON boo
 	if err := in.Err(); err != nil {
 		return fmt.Errorf("cannot read standard input: %w", err)
 	}
-	return a.result(cmd.ErrOrStderr())
+	return a.result()
 }
 
 // isPart reports whether text is the beginning of a PDU.
@@ -104,12 +103,13 @@ func isPart(d protocols.Driver, text string) bool {
 
 // A decoder decodes pieces of hex, and counts those that cannot be decoded.
 type decoder struct {
-	out    io.Writer
-	driver protocols.Driver
-	asJSON bool
+	out, stderr io.Writer
+	driver      protocols.Driver
+	asJSON      bool
 
-	pieces int
-	bad    []error
+	pieces, bad int
+	first       error
+	where       string // the argument or line of first
 }
 
 func (a *decoder) decode(where, text string) {
@@ -117,25 +117,31 @@ func (a *decoder) decode(where, text string) {
 		return
 	}
 	a.pieces++
-	if err := decodePDUs(a.out, a.driver, text, a.asJSON); err != nil {
-		a.bad = append(a.bad, fmt.Errorf("%s: %w", where, err))
+	err := decodePDUs(a.out, a.driver, text, a.asJSON)
+	if err == nil {
+		return
 	}
+	if a.bad++; a.bad == 1 {
+		a.first, a.where = err, where
+		return
+	}
+	if a.bad == 2 {
+		fmt.Fprintf(a.stderr, "%s: %v\n", a.where, a.first)
+	}
+	fmt.Fprintf(a.stderr, "%s: %v\n", where, err)
 }
 
-// result returns an error if a piece could not be decoded, and prints them if there are more.
-func (a *decoder) result(stderr io.Writer) error {
+// result returns an error if a piece could not be decoded.
+func (a *decoder) result() error {
 	switch {
-	case len(a.bad) == 0:
+	case a.bad == 0:
 		return nil
-	case a.pieces == 1:
-		return errors.Unwrap(a.bad[0])
-	case len(a.bad) == 1:
-		return a.bad[0]
+	case a.bad == 1 && a.pieces == 1:
+		return a.first
+	case a.bad == 1:
+		return fmt.Errorf("%s: %w", a.where, a.first)
 	}
-	for _, err := range a.bad {
-		fmt.Fprintln(stderr, err)
-	}
-	return fmt.Errorf("cannot decode %d of %d", len(a.bad), a.pieces)
+	return fmt.Errorf("cannot decode %d of %d", a.bad, a.pieces)
 }
 
 // octetsOf parses hex in the forms that dumps have: with spaces, colons, commas,
@@ -169,6 +175,7 @@ func shorten(text string) string {
 	return text
 }
 
+// decodePDUs prints the PDUs in text.
 func decodePDUs(out io.Writer, d protocols.Driver, text string, asJSON bool) error {
 	b, err := octetsOf(text)
 	if err != nil {
