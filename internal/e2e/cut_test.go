@@ -55,3 +55,64 @@ func TestCutAfterRestart(t *testing.T) {
 		t.Error("something came twice")
 	}
 }
+
+// A text that goes to another SMSC, because the first one cannot take it or is down, is cut into
+// parts if that one wants them. The client gets one receipt, with the id that it knows.
+func TestFailoverCuts(t *testing.T) {
+	parallel(t)
+	stores(t, func(t *testing.T, s site) {
+		reserve := newSMSC(t)
+		s.out = "failover_attempts: 1, retry: [50ms]"
+		s.more = fmt.Sprintf("{name: reserve, direction: out, address: %q, system_id: pmg, password: secret, long_messages: split8}", reserve.addr())
+		s.routes = "{to: [operator, reserve]}"
+		g := start(t, s)
+		smsc, far, client := s.operator.session(), reserve.session(), g.bind("transceiver")
+		g.online("operator", 1)
+		g.online("reserve", 1)
+		known := client.longSubmit(2, 400, asks)
+		line := smsc.want("submit_sm")
+		if !strings.Contains(line, `message_payload="`) {
+			t.Error(line)
+		}
+		smsc.answer(0x8, field(line, "seq"))
+		far.wantParts(400, "A")
+		client.ask("query_sm seq=3 message_id="+known+" source_addr=1234", "message_state=1")
+		for i, id := range []string{"A1", "A2", "A3"} {
+			far.receipt(101+i, id, "DELIVRD")
+		}
+		if line := client.wantReceipt(known, "DELIVRD"); !strings.Contains(line, "sub:003 dlvrd:003") {
+			t.Error(line)
+		}
+		client.ask("query_sm seq=4 message_id="+known+" source_addr=1234", "message_state=2")
+		// One that asks for nothing, and one that is short.
+		client.longSubmit(5, 400, "")
+		smsc.answer(0x8, field(smsc.want("submit_sm"), "seq"))
+		far.wantParts(400, "B")
+		client.send(submitLine(6))
+		client.want("submit_sm_resp", "seq=6", "status=0")
+		smsc.answer(0x8, field(smsc.want("submit_sm"), "seq"))
+		far.answer(0, field(far.want("submit_sm", `short_message="6"`), "seq"))
+		far.fence()
+		testutil.Eventually(t, "everything is counted", func() bool { return g.Pending() == 0 && g.stats("reserve").Sent.Load() == 7 })
+		client.fence()
+		if !client.silent("deliver_sm") || g.stats("reserve").Failed.Load() != 0 {
+			t.Error("the client is told more")
+		}
+	})
+}
+
+// wantParts wants the parts of a text of n letters, each with a header, and answers them with <id>1,
+// <id>2, …
+func (p *peer) wantParts(n int, id string) {
+	p.t.Helper()
+	for part, left := 1, n; left > 0; part++ {
+		line := p.want("submit_sm", "esm_class=64")
+		length := min(left, 153)
+		if !strings.HasSuffix(strings.TrimSpace(line), fmt.Sprintf(`\x%02x\x%02x`, (n+152)/153, part)+strings.Repeat("A", length)+`"`) {
+			p.t.Fatalf("part %d is %s", part, line)
+		}
+		left -= length
+		p.send(fmt.Sprintf("submit_sm_resp seq=%s status=0 message_id=%s%d", field(line, "seq"), id, part))
+	}
+	p.fence()
+}

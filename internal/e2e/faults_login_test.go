@@ -121,3 +121,65 @@ func TestPrebindDisplaced(t *testing.T) {
 		t.Error("the log does not say why")
 	}
 }
+
+// F4: an account's receivers share its messages, and get no other account's.
+func TestF4ReceiversOfTwoAccounts(t *testing.T) {
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{
+		operator: operator, clients: "window: 10", accounts: otherAccount,
+		routes: "{from: operator, destination: \"1000\", to: {account: acme}}\n{from: operator, destination: \"2000\", to: {account: other}}\n{to: operator}",
+	})
+	s := operator.session()
+	first, second, other := g.bind("receiver"), g.bind("receiver"), g.bindOther("receiver")
+	deliver := func(n int, destination string) {
+		s.send(fmt.Sprintf("deliver_sm seq=%d source_addr=46700000001 destination_addr=%s short_message=\"%d\"", n, destination, n))
+		s.want("deliver_sm_resp", fmt.Sprint("seq=", n), "status=0")
+	}
+	g.online("clients", 3)
+	for n := range 20 { // windows of ten: neither receiver takes all
+		deliver(n, "1000")
+		if n < 10 {
+			deliver(100+n, "2000")
+		}
+	}
+	got := map[string]bool{}
+	for _, p := range []*peer{first, second} {
+		for range 10 {
+			line := p.want("deliver_sm", "destination_addr=1000")
+			got[field(line, "short_message")] = true
+		}
+		p.fence() // no further message has arrived
+	}
+	if len(got) != 20 {
+		t.Errorf("acme has had %d different messages", len(got))
+	}
+	for range 10 {
+		line := other.want("deliver_sm", "destination_addr=2000")
+		other.send(fmt.Sprintf("deliver_sm_resp seq=%s status=0", field(line, "seq")))
+	}
+	other.fence()
+}
+
+// F4: the messages of an account without a receiver wait. Those of other accounts are
+// delivered, and no other account gets the waiting ones.
+func TestF4NoReceiver(t *testing.T) {
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{
+		operator: operator, accounts: otherAccount,
+		routes: "{from: operator, destination: \"1000\", to: {account: acme}}\n{from: operator, destination: \"2000\", to: {account: other}}\n{to: operator}",
+	})
+	s, other := operator.session(), g.bindOther("receiver")
+	g.online("clients", 1)
+	s.send(`deliver_sm seq=1 source_addr=46700000001 destination_addr=1000 short_message="acme"`,
+		`deliver_sm seq=2 source_addr=46700000001 destination_addr=2000 short_message="other"`)
+	s.want("deliver_sm_resp", "seq=1", "status=0")
+	s.want("deliver_sm_resp", "seq=2", "status=0")
+	line := other.want("deliver_sm", `short_message="other"`)
+	// A receiver that refuses or throttles messages does not stop the others.
+	other.send(fmt.Sprintf("deliver_sm_resp seq=%s status=0x58", field(line, "seq")))
+	other.fence()
+	acme := g.bind("receiver")
+	acme.want("deliver_sm", `short_message="acme"`)
+}

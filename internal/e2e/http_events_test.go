@@ -3,6 +3,7 @@ package e2e
 import (
 	"bufio"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"net"
@@ -15,6 +16,8 @@ import (
 	"testing"
 
 	"pmg/internal/testutil"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // A stream is a client's stream of events.
@@ -236,4 +239,98 @@ func TestHTTPEventsDocuments(t *testing.T) {
 		t.Errorf("%s, %v", said, err)
 	}
 	g.settled()
+}
+
+// Each event goes to one of an account's streams, and to no other account. An account has a number of streams.
+func TestHTTPEventsShared(t *testing.T) {
+	parallel(t)
+	s := pullSite(t)
+	s.accounts = "{system_id: api, password: s3cret, bind: [transmitter], pull: true}\n{system_id: other, password: s3cret, bind: [transmitter], pull: true}"
+	g := start(t, s)
+	a, other := g.api(), g.api()
+	a.name, other.name = "api", "other"
+	const streams = 4
+	came := make(chan string, 1)
+	for range streams {
+		one := a.stream("", "")
+		go func() {
+			for e, ok := one.next(); ok; e, ok = one.next() {
+				came <- e.id
+			}
+		}()
+	}
+	r := a.do("GET", "/v1/events", "", "Accept: text/event-stream").want(t, 429, "too-many-streams")
+	if r.header.Get("Retry-After") == "" {
+		t.Errorf("%v", r.header)
+	}
+	others := other.stream("", "")
+	const messages = 40
+	smsc := s.operator.session()
+	smsc.brings(1, messages)
+	var ids []string
+	for range messages {
+		ids = append(ids, <-came)
+	}
+	if slices.Sort(ids); len(slices.Compact(slices.Clone(ids))) != messages {
+		t.Errorf("%q", ids)
+	}
+	a.acknowledges(ids...)
+	g.settled()
+	select {
+	case id := <-came:
+		t.Errorf("%s has come twice", id)
+	default:
+	}
+	if fetched, _ := other.events(""); len(fetched) != 0 {
+		t.Errorf("%q are told to another account", fetched)
+	}
+	smsc.conn.Close()
+	g.stop()
+	others.wantEnd()
+}
+
+// A stream ends when its client may not have it any more: when its key or account is taken out of the configuration, when the account
+// fetches no events any more, and when its connector goes. Others go on.
+func TestHTTPEventsReload(t *testing.T) {
+	parallel(t)
+	row := func(name string) string {
+		return fmt.Sprintf(`{name: %s, hash: "sha256:%x"}`, name, sha256.Sum256([]byte("pmg_"+name)))
+	}
+	const more = "{name: api, direction: in, protocol: http, address: \"127.0.0.1:0\"}\n"
+	const second = "{name: second, direction: in, protocol: http, address: \"127.0.0.1:0\"}"
+	at := func(keys, password, more, pull, bar string) site {
+		return site{
+			store: vfs.NewMem(), more: more,
+			accounts: "{system_id: shop, password: " + password + ", bind: [transmitter], pull: " + pull + ", keys: [" + keys + "]}\n" + bar,
+		}
+	}
+	const bar = "{system_id: bar, password: s3cret, bind: [transmitter], pull: true}"
+	g := start(t, at(row("one")+", "+row("two"), "s3cret", more+second, "true", bar))
+	begin := func(name, key, connector string) *stream {
+		a := g.api()
+		a.name, a.key, a.url = name, key, "http://"+g.addr(connector)
+		return a.stream("", "")
+	}
+	one, two, byName, ofBar, there := begin("", "pmg_one", "api"), begin("", "pmg_two", "api"), begin("shop", "", "api"), begin("bar", "", "api"), begin("bar", "", "second")
+	reload := func(s site, ends ...*stream) {
+		t.Helper()
+		if err := g.reload(s); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range ends {
+			s.wantEnd()
+		}
+	}
+	online := func(account string, n int) {
+		t.Helper()
+		testutil.Eventually(t, fmt.Sprint(account, " has ", n), func() bool { return g.Gateway.Table.ClientLane(account, nil).Online() == n })
+	}
+	reload(at(row("two"), "s3cret", more+second, "true", bar), one)
+	online("shop", 2)
+	reload(at(row("two"), "another", more+second, "true", bar), byName)
+	online("shop", 1)
+	reload(at(row("two"), "another", more, "true", bar), there)
+	online("bar", 1)
+	reload(at(row("two"), "another", more, "false", bar), two)
+	reload(at(row("two"), "another", more, "true", ""), ofBar)
 }

@@ -280,3 +280,62 @@ func TestHTTPDocuments(t *testing.T) {
 		smsc.answer(0, field(smsc.want("submit_sm"), "seq"))
 	}
 }
+
+// What a commit that fails has taken along is not taken for what was stored: the request may come again with its key.
+func TestHTTPOnceNotStored(t *testing.T) {
+	parallel(t)
+	f := &failing{}
+	s := site{operator: newSMSC(t), more: withAPI, memory: true, wrap: f.wrap}
+	g := start(t, s)
+	a := g.api()
+	f.fail.Store(true)
+	a.do("POST", "/v1/messages", textBody("46700000001", "once"), "Idempotency-Key: k1").want(t, 503, "unavailable")
+	f.fail.Store(false)
+	first := a.do("POST", "/v1/messages", textBody("46700000001", "once"), "Idempotency-Key: k1").want(t, 202, "")
+	if again := a.do("POST", "/v1/messages", textBody("46700000001", "once"), "Idempotency-Key: k1").want(t, 202, ""); again.text("id") != first.text("id") {
+		t.Errorf("%s, then %s", first.body, again.body)
+	}
+	smsc := s.operator.session()
+	smsc.answer(0, field(smsc.want("submit_sm"), "seq"))
+	g.settled()
+	smsc.fence()
+	if !smsc.silent("submit_sm") {
+		t.Error("a message came twice")
+	}
+}
+
+// A message that cannot be right is refused: one without a sender, and one to a number as it is dialed in one country, where no rule
+// mends that. Clients of Kannel's interface send what they always did.
+func TestHTTPAddresses(t *testing.T) {
+	parallel(t)
+	s := site{operator: newSMSC(t), more: strings.Replace(withAPI, "protocol: http", "protocol: http, dialects: [pmg, kannel]", 1),
+		out:      `rewrite: [{out: destination, match: "07(.*)", replace: "467$1"}]`,
+		accounts: `{system_id: shop, password: s3cret, rewrite: [{in: source, default: Shop}]}`}
+	g := start(t, s)
+	a := g.api()
+	for _, path := range []string{"/v1/messages", "/v1/messages:preview"} {
+		r := a.do("POST", path, `{"to":"+46700000001","text":"a"}`).want(t, 422, "invalid-message")
+		if !containsAll(r.body, []string{`"/from"`, `"bad-source"`}) {
+			t.Errorf("%s: %s", path, r.body)
+		}
+		r = a.do("POST", path, textBody("0801234567", "a")).want(t, 422, "invalid-message")
+		if !containsAll(r.body, []string{`"/to"`, `"bad-destination"`, "+46701234567"}) {
+			t.Errorf("%s: %s", path, r.body)
+		}
+	}
+	smsc := s.operator.session()
+	a.do("POST", "/v1/messages", textBody("0701234567", "the operator's rule mends it")).want(t, 202, "")
+	smsc.want("submit_sm", "destination_addr=46701234567")
+	a.name = "shop"
+	a.do("POST", "/v1/messages", `{"to":"+46700000001","text":"the account's rule mends it"}`).want(t, 202, "")
+	smsc.want("submit_sm", "source_addr=Shop")
+	resp, err := a.http.Get(a.url + "/cgi-bin/sendsms?username=acme&password=s3cret&from=1&to=0801234567&text=a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusAccepted {
+		t.Errorf("Kannel's form: %d", resp.StatusCode)
+	}
+	smsc.want("submit_sm", "destination_addr=0801234567")
+}

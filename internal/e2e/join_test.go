@@ -65,3 +65,13 @@ func (p *peer) taken() *smpp.PDU {
 	}
 	return &pdu
 }
+
+// parts returns the fields of the parts of a text with a reference of 8 bits.
+func (l long) parts(ref byte) (fields []string) {
+	cut := l.cut()
+	for i, octets := range cut {
+		text := append([]byte{5, 0, 3, ref, byte(len(cut)), byte(i + 1)}, octets...)
+		fields = append(fields, fmt.Sprintf("esm_class=64 data_coding=%d short_message=%s", l.coding, quoted(text)))
+	}
+	return fields
+}

@@ -48,3 +48,42 @@ func TestKeywordOfPartsAfterRestart(t *testing.T) {
 	other.wantText("secret two")
 	acme.wantNo("deliver_sm")
 }
+
+// All parts of a long text go where the word at its beginning leads, in whatever order they come.
+func TestKeywordOfParts(t *testing.T) {
+	parallel(t)
+	stores(t, func(t *testing.T, s site) {
+		s = keywordSite(s)
+		g := start(t, s)
+		smsc, acme, other := s.operator.session(), g.bind("receiver"), g.dial("clients")
+		other.bind("receiver", "other", "s3cret")
+		g.online("clients", 2)
+		deliver := func(seq int, line string) {
+			smsc.send(line)
+			smsc.want("deliver_sm_resp", fmt.Sprint("seq=", seq), "status=0")
+		}
+		deliver(101, votePart(101, 4670, 7, 1, 3, "VOTE one"))
+		other.wantText("VOTE one")
+		deliver(102, votePart(102, 4670, 7, 3, 3, "secret three"))
+		other.wantText("secret three")
+		deliver(103, votePart(103, 4670, 7, 2, 3, "secret two"))
+		other.wantText("secret two")
+		// Another mobile with the same reference, and no keyword.
+		deliver(104, votePart(104, 4671, 7, 1, 2, "hello"))
+		acme.wantText("hello")
+		deliver(105, votePart(105, 4671, 7, 2, 2, "rest"))
+		acme.wantText("rest")
+		// Another part comes first: it is to come again.
+		smsc.send(votePart(106, 4672, 7, 2, 2, "secret b"))
+		smsc.want("deliver_sm_resp", "seq=106", "status=0x14(ESME_RMSGQFUL)")
+		deliver(107, votePart(107, 4672, 7, 1, 2, "Vote: a"))
+		other.wantText("Vote: a")
+		deliver(108, votePart(108, 4672, 7, 2, 2, "secret b"))
+		other.wantText("secret b")
+		acme.fence()
+		other.fence()
+		if !acme.silent("deliver_sm") || !other.silent("deliver_sm") {
+			t.Error("a part comes twice")
+		}
+	})
+}

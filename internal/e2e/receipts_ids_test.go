@@ -185,3 +185,22 @@ func (c *counting) check(t *testing.T, ids map[string]string, receipts map[strin
 		t.Errorf("%d receipts of another message, or once more; %d of messages of nobody", wrong, len(receipts))
 	}
 }
+
+// The form that the option says is the only one that is looked up, from the first receipt on, and a
+// reload changes it.
+func TestReceiptIDsOption(t *testing.T) {
+	parallel(t)
+	s := site{operator: newSMSC(t), memory: true, out: "receipt_ids: decimal"}
+	g := start(t, s)
+	client, smsc := g.bind("transceiver"), s.operator.session()
+	small, large := client.submitted(smsc, 1, "64"), client.submitted(smsc, 2, "100")
+	smsc.fence()
+	smsc.receipt(101, "100", "DELIVRD")
+	client.wantReceipt(small, "DELIVRD")
+	s.out = "receipt_ids: same"
+	if err := g.reload(s); err != nil {
+		t.Fatal(err)
+	}
+	smsc.receipt(102, "100", "DELIVRD")
+	client.wantReceipt(large, "DELIVRD")
+}

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -24,4 +25,27 @@ func TestReceiptOfCopyAfterRestart(t *testing.T) {
 	client, smsc = g.bind("transceiver"), s.operator.session()
 	smsc.receipt(101, "B2", "DELIVRD")
 	client.wantReceipt(known, "DELIVRD")
+}
+
+// A later part with the same reference, but long after the first one of a message with a keyword, is
+// another message's: it does not follow that one, over a restart either.
+func TestKeywordOfAnotherMessage(t *testing.T) {
+	parallel(t)
+	s := keywordSite(site{operator: newSMSC(t), store: vfs.NewCrashableMem()})
+	g := start(t, s)
+	smsc := s.operator.session()
+	smsc.send(votePart(101, 4670, 7, 1, 2, "VOTE one"))
+	smsc.want("deliver_sm_resp", "seq=101", "status=0")
+	s.wall = 2 * time.Hour
+	g = g.powerCut(&s, smsc)
+	smsc = s.operator.session()
+	other := g.dial("clients")
+	other.bind("receiver", "other", "s3cret")
+	other.wantText("VOTE one")
+	smsc.send(votePart(101, 4670, 7, 2, 2, "of another"))
+	smsc.want("deliver_sm_resp", "seq=101", "status=0x14(ESME_RMSGQFUL)")
+	other.fence()
+	if !other.silent("deliver_sm") {
+		t.Error("the part has followed a message of hours before")
+	}
 }

@@ -237,3 +237,40 @@ func TestReceiptsOfParts(t *testing.T) {
 	smsc.receipt(105, "82", "DELIVRD")
 	client.wantNo("deliver_sm")
 }
+
+// A receipt goes to no account by a route for the messages of its connector: not if its client has
+// not asked for it, nor if it comes long before the answer to its submit, has an id that no message
+// has, or cannot be understood. It is kept, also when the operator has routes tried again, and
+// the answer finds it.
+func TestReceiptsTakeNoRoute(t *testing.T) {
+	parallel(t)
+	stores(t, func(t *testing.T, s site) {
+		s.routes = "{from: operator, to: {account: acme}}\n{to: operator}"
+		g := start(t, s)
+		acme, smsc, other := g.bind("transceiver"), s.operator.session(), g.dial("clients")
+		other.bind("transceiver", "other", "s3cret")
+		other.submit(2, 2) // asks for nothing
+		other.want("submit_sm_resp", "seq=2", "status=0")
+		smsc.send("submit_sm_resp seq=" + field(smsc.want("submit_sm"), "seq") + " status=0 message_id=AB1")
+		smsc.fence()
+		smsc.receipt(101, "AB1", "DELIVRD")
+		smsc.receipt(102, "nobody's", "DELIVRD")
+		smsc.send(`deliver_sm seq=103 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="secret of other"`)
+		smsc.want("deliver_sm_resp", "seq=103", "status=0")
+		known := other.submitOne(3, asks)
+		line := smsc.want("submit_sm", asks)
+		smsc.receipt(104, "AB2", "DELIVRD") // answered when it is kept
+		smsc.send(moLine)
+		smsc.want("deliver_sm_resp", "seq=7", "status=0")
+		testutil.Eventually(t, "they are kept", func() bool { return g.Gateway.Keeper.Aside(store.Orphan) == 4 })
+		g.wantChange(operate.RetryMessages, "", operate.Selection{State: operate.StateOrphan},
+			operate.ResultUnknown, operate.ResultUnknown, operate.ResultUnknown, operate.ResultUnknown)
+		smsc.send("submit_sm_resp seq=" + field(line, "seq") + " status=0 message_id=AB2")
+		other.wantReceipt(known, "DELIVRD")
+		acme.send("deliver_sm_resp seq=" + field(acme.want("deliver_sm", `short_message="hello"`), "seq") + " status=0")
+		acme.fence()
+		if !acme.silent("deliver_sm") {
+			t.Error("another account has got a receipt")
+		}
+	})
+}

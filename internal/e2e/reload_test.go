@@ -142,3 +142,59 @@ func TestDrain(t *testing.T) {
 	}
 	<-drained
 }
+
+// A drain ends in time even if peers do not answer and messages cannot be sent.
+func TestDrainInVain(t *testing.T) {
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator})
+	s, c := operator.session(), g.bind("transceiver")
+	c.submit(1, 1)
+	c.accepted(1, 1)
+	s.take(1, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	g.engine.Drain(ctx)
+	for _, p := range []*peer{s, c} {
+		p.want("unbind")
+	}
+}
+
+// An account's lane belongs to the first connector that the account may use. When that
+// connector is removed, the lane stays for the clients that are bound on others.
+func TestReloadRemovesHome(t *testing.T) {
+	parallel(t)
+	operator := newSMSC(t)
+	listener := func(name string) string {
+		return fmt.Sprintf("{name: %s, direction: in, address: \"127.0.0.1:0\"}\n", name)
+	}
+	before := site{
+		operator: operator,
+		accounts: "{system_id: rx, password: s3cret, connectors: [more, third]}",
+		more:     listener("more") + listener("third"),
+		routes:   "{to: {account: rx}, from: operator}\n{to: operator}",
+	}
+	g := start(t, before)
+	s, gone, c := operator.session(), g.dial("more"), g.dial("third")
+	gone.bind("receiver", "rx", "s3cret")
+	c.bind("receiver", "rx", "s3cret")
+	g.online("more", 1)
+	g.online("third", 1)
+	after := before
+	after.accounts = "{system_id: rx, password: s3cret, connectors: [third]}"
+	after.more = listener("third")
+	if err := g.reload(after); err != nil {
+		t.Fatal(err)
+	}
+	gone.send("unbind_resp seq=" + field(gone.want("unbind"), "seq") + " status=0")
+	gone.wantEOF()
+	for range 3 {
+		s.send(moLine)
+		s.want("deliver_sm_resp", "seq=7", "status=0")
+		c.send("deliver_sm_resp seq=" + field(c.want("deliver_sm"), "seq") + " status=0")
+	}
+	testutil.Eventually(t, "all are delivered", func() bool { return g.stats("third").Sent.Load() == 3 && g.Pending() == 0 })
+	testutil.Eventually(t, "nothing is shown to wait", func() bool {
+		return g.stats("third").InFlight.Load() == 0 && g.stats("third").Queued.Load() == 0
+	})
+}

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -58,4 +59,55 @@ func TestValidityOverRestart(t *testing.T) {
 	if ends["expired"] != 3 || ends["sent"] != 3 || len(ends) != 2 {
 		t.Errorf("events %v", ends)
 	}
+}
+
+// The parts of long messages, by header or by parameters, take one SMSC each of a weighted route.
+func TestPartsTakeOneTarget(t *testing.T) {
+	parallel(t)
+	const messages, parts = 60, 3
+	one, two := newSMSC(t), newSMSC(t)
+	g := start(t, site{
+		more: row("one", one, "window: 500") + row("two", two, "window: 500"), routes: "{to: [one, two], policy: weighted}",
+	})
+	smscs := []*peer{one.session(), two.session()}
+	g.online("one", 1)
+	g.online("two", 1)
+	c := g.bind("transmitter")
+	for part := 1; part <= parts; part++ {
+		for n := range messages {
+			form := fmt.Sprintf(`esm_class=0x40 short_message="\x05\x00\x03\x%02x\x%02x\x%02xx"`, n, parts, part)
+			if n%2 == 1 {
+				form = fmt.Sprintf(`short_message="%d" sar_msg_ref_num=%d sar_total_segments=%d sar_segment_seqnum=%d`, n, n, parts, part)
+			}
+			c.send(fmt.Sprintf("submit_sm seq=%d source_addr=1234 destination_addr=46700000001 %s", part*messages+n, form))
+		}
+	}
+	c.accepted(messages, (parts+1)*messages-1)
+	testutil.Eventually(t, "all are under way", func() bool {
+		return g.stats("one").InFlight.Load()+g.stats("two").InFlight.Load() == messages*parts
+	})
+	where := map[string]int{}
+	for i, name := range []string{"one", "two"} {
+		n := int(g.stats(name).InFlight.Load())
+		if n%parts != 0 || n == 0 {
+			t.Errorf("%s has %d of %d parts", name, n, messages*parts)
+		}
+		for range n {
+			line := smscs[i].want("submit_sm")
+			key := field(line, "sar_msg_ref_num")
+			if key == "" {
+				key = field(line, "short_message")
+				key = key[:len(key)-len(`\x01x"`)] // without the number and the text
+			}
+			if at, known := where[key]; known && at != i {
+				t.Errorf("parts of %s go to both", key)
+			}
+			where[key] = i
+			smscs[i].answer(0, field(line, "seq"))
+		}
+	}
+	if len(where) != messages {
+		t.Errorf("%d messages, want %d", len(where), messages)
+	}
+	testutil.Eventually(t, "everything is counted", func() bool { return g.Pending() == 0 })
 }

@@ -33,7 +33,7 @@ and dead letters stay where they are (replay).`,
 	}, "called now", "nothing waits for a server of account %s that may be called")
 }
 
-// callCommand completes a command that has the servers of an account called. none is the error if none of them is.
+// callCommand completes a command that calls the servers of an account. none is the error if no server was called.
 func callCommand(p Program, cmd *cobra.Command, done, none string) *cobra.Command {
 	ask := p.Gateway(cmd)
 	cmd.Args = cobra.ExactArgs(1)
