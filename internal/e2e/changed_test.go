@@ -8,8 +8,10 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
+	"pmg/gateway/operate"
 	"pmg/internal/testutil"
 	"pmg/sms"
+	"pmg/store"
 )
 
 // A message whose connector is removed while it is replaced goes where its route leads since then,
@@ -59,4 +61,65 @@ func TestReplaceWithoutLane(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A message that is scheduled and was put aside is scheduled still when an operator has it routed
+// again.
+func TestRetryScheduled(t *testing.T) {
+	parallel(t)
+	stores(t, func(t *testing.T, s site) {
+		s.top, s.routes, s.out = "no_route: park\n", `{to: operator, destination: "99"}`, "max_queue: 2, static: false"
+		g := start(t, s)
+		c := g.bindFive()
+		id := c.submitOne(1, "schedule_delivery_time=000000010000000R")
+		c.submitOne(2)
+		g.wantStored(operate.StateParked, operate.StateParked)
+		s.routes = "{to: operator}"
+		if err := g.reload(s); err != nil {
+			t.Fatal(err)
+		}
+		g.wantChange(operate.RetryMessages, "", operate.Selection{}, operate.ResultRetried, operate.ResultRetried)
+		smsc := s.operator.session()
+		smsc.serve(2, 2)
+		testutil.Eventually(t, "it is scheduled", func() bool {
+			return g.Scheduled() == 1 && g.Pending() == 0 && g.Gateway.Keeper.Aside(store.Parked) == 0
+		})
+		c.send("query_sm seq=3 message_id=" + id + " source_addr=1234")
+		if line := c.want("query_sm_resp", "seq=3", "status=0"); field(line, "message_state") != "" { // SCHEDULED, which is 0
+			t.Error(line)
+		}
+		c.ask("cancel_sm seq=4 message_id="+id+" source_addr=1234", "status=0")
+		testutil.Eventually(t, "nothing is left", func() bool { return g.Scheduled() == 0 && g.Pending() == 0 })
+	})
+}
+
+// A receipt that waits for its client stays where it is when an operator has all messages routed
+// again, and it cannot go anywhere when its client's account is gone.
+func TestRetryReceipt(t *testing.T) {
+	parallel(t)
+	s := site{operator: newSMSC(t), store: vfs.NewMem(), accounts: "{system_id: other, password: s3cret}"}
+	g := start(t, s)
+	c, smsc := g.bind("transmitter"), s.operator.session()
+	known := c.submitted(smsc, 1, "A1")
+	other := g.dial("clients")
+	other.bind("transmitter", "other", "s3cret")
+	other.submitted(smsc, 2, "B2")
+	smsc.fence()
+	g.settled()
+	smsc.receipt(101, "A1", "DELIVRD")
+	smsc.receipt(102, "B2", "DELIVRD")
+	g.wantStored(operate.StateQueued, operate.StateQueued)
+	g.wantChange(operate.RetryMessages, "", operate.Selection{}, operate.ResultRetried, operate.ResultRetried)
+	p, err := g.Operate.ListStored(operate.Selection{Kind: "receipt", Account: "acme"}, 0, 10)
+	if err != nil || len(p.Messages) != 1 || p.Messages[0].Receiver != "acme" || p.Messages[0].Connector != "" || p.Messages[0].About != known {
+		t.Errorf("%+v, %v", p.Messages, err)
+	}
+	g.bind("receiver").wantReceipt(known, "DELIVRD")
+	g.wantStored(operate.StateQueued)
+	s.accounts = ""
+	if err := g.reload(s); err != nil {
+		t.Fatal(err)
+	}
+	g.wantChange(operate.RetryMessages, "", operate.Selection{}, operate.ResultNoRoute)
+	g.wantStored(operate.StateQueued)
 }

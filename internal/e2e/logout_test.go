@@ -66,3 +66,49 @@ func TestO2LogoutWaitsForAnswers(t *testing.T) {
 		t.Errorf("%d messages were sent again", n)
 	}
 }
+
+// O2: a client whose session is ended is not sent twice what it has not yet answered. Its own
+// requests are still answered meanwhile.
+func TestO2LogoutOfClient(t *testing.T) {
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator, routes: "{from: operator, to: {account: acme}}\n{to: operator}"})
+	s, c := operator.session(), g.bind("transceiver")
+	g.online("operator", 1)
+	s.send(`deliver_sm seq=1 source_addr=46700000001 destination_addr=1234 short_message="mo"`)
+	s.want("deliver_sm_resp", "seq=1", "status=0")
+	seq := field(c.want("deliver_sm", `short_message="mo"`), "seq")
+	var lane *connector.Lane
+	g.Gateway.Table.Connector("clients").Lanes(func(l *connector.Lane) { lane = l })
+	g.kick("clients")
+	g.leaves(lane, c)
+	c.submit(1, 1)
+	c.accepted(1, 1)
+	s.serve(1, 1)
+	c.send("deliver_sm_resp seq=" + seq + " status=0")
+	c.loggedOut()
+	d := g.bind("transceiver")
+	d.fence()
+	if !d.silent("deliver_sm") {
+		t.Error("the message is delivered twice")
+	}
+}
+
+// O2: an idle session is logged out when the answer to its last message has come.
+func TestO2IdleLogoutWaitsForAnswer(t *testing.T) {
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator, out: "idle_max: 100ms, static: false"})
+	lane := g.Gateway.Table.LaneOf(g.Gateway.Table.Connector("operator"))
+	c := g.bind("transmitter")
+	c.submit(1, 1)
+	c.accepted(1, 1)
+	s := operator.session()
+	under := s.take(1, 1)
+	g.leaves(lane, s)
+	s.answer(0, under...)
+	s.loggedOut()
+	c.submit(2, 2)
+	c.accepted(2, 2)
+	operator.session().serve(2, 2)
+}

@@ -87,3 +87,54 @@ func TestOutbind(t *testing.T) {
 		return err != nil
 	})
 }
+
+// Peers that are not the SMSC get nothing, and keep nobody out.
+func TestOutbindRefused(t *testing.T) {
+	parallel(t)
+	s := centreConnects("peer_system_id: centre, peer_password: s3cret, bind: receiver, networks: [127.0.0.1]")
+	s.limits, s.routes = "prebind: 50, prebind_per_address: 5", "{from: operator, to: {account: acme}}"
+	g := start(t, s)
+	if line, err := g.dialFrom("127.0.0.2", "operator").next(); err == nil {
+		t.Errorf("another network was sent %s", line)
+	}
+	var silent []*peer
+	for range 4 {
+		silent = append(silent, g.dial("operator"))
+	}
+	testutil.Eventually(t, "they are accepted", func() bool { return g.Sessions.Count() == 4 })
+	first := g.outbind("receiver")
+	g.online("operator", 0) // a receiver is given no messages
+	testutil.Eventually(t, "it is bound", func() bool { return g.log.count(`"bound"`, "receiver") == 1 })
+	second := g.dial("operator") // more than instances
+	second.send("outbind seq=1 system_id=centre password=s3cret")
+	second.wantClosed()
+	testutil.Eventually(t, "it has gone", func() bool { return g.Sessions.Count() == 5 })
+	silent = append(silent, g.dial("operator"))
+	testutil.Eventually(t, "as many are there as may wait", func() bool { return g.Sessions.Count() == 6 })
+	for range 20 {
+		g.dial("operator").wantClosed()
+	}
+	first.fence()
+	for _, p := range silent {
+		p.conn.Close()
+	}
+	testutil.Eventually(t, "they have gone", func() bool { return g.Sessions.Count() == 1 })
+	wrong := g.dial("operator")
+	wrong.send("outbind seq=1 system_id=centre password=wrong")
+	wrong.wantClosed()
+	first.fence()
+}
+
+// An SMSC that refuses our bind is told of in the log, and may come again.
+func TestOutbindBindRefused(t *testing.T) {
+	parallel(t)
+	g := start(t, centreConnects(""))
+	p := g.dial("operator")
+	p.send("outbind seq=1 system_id=centre password=anything")
+	p.want("bind_transceiver", "seq=1")
+	p.send("bind_transceiver_resp seq=1 status=0xd")
+	p.wantClosed()
+	testutil.Eventually(t, "that is logged", func() bool { return g.log.count("no session: cannot log in", `"level":"warn"`) == 1 })
+	g.outbind("transceiver")
+	g.online("operator", 1)
+}

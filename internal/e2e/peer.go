@@ -486,3 +486,12 @@ func (s *smsc) session() *peer {
 	p.send(fmt.Sprintf("%s_resp seq=%s status=0 system_id=SMSC", command, field(line, "seq")))
 	return p
 }
+
+// bindFive logs in to "clients" with SMPP 5.0.
+func (g *gw) bindFive() *peer {
+	g.t.Helper()
+	c := g.dial("clients")
+	c.send("bind_transceiver seq=1 system_id=acme password=s3cret interface_version=0x50")
+	c.want("bind_transceiver_resp", "seq=1", "status=0")
+	return c
+}

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"pmg/internal/testutil"
 	"testing"
 )
 
@@ -63,4 +64,22 @@ func TestReloadRebinds(t *testing.T) {
 	other.fence()
 	equal(t, "sessions with the other operator", g.stats("operator").Opened.Load(), 1)
 	equal(t, "sessions with the second operator, not 2, 3 and 1", g.stats("second").Opened.Load(), 6)
+}
+
+// A connector without a connected instance takes the new options too: surplus instances are
+// removed. Nothing listens on port 1.
+func TestReloadRebindsUnconnected(t *testing.T) {
+	parallel(t)
+	with := func(instances string) site {
+		return site{
+			more:   "{name: down, direction: out, address: \"127.0.0.1:1\", system_id: pmg, reconnect_delay: 20ms, instances: " + instances + "}",
+			routes: "{to: down}",
+		}
+	}
+	g := start(t, with("3"))
+	testutil.Eventually(t, "all have failed", func() bool { return g.stats("down").Failing.Load() >= 3 })
+	if err := g.reload(with("1")); err != nil {
+		t.Fatal(err)
+	}
+	testutil.Eventually(t, "two are given back", func() bool { return !g.Gateway.Table.Connector("down").HasSurplus() })
 }

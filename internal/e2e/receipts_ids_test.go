@@ -3,6 +3,8 @@ package e2e
 import (
 	"fmt"
 	"math/rand/v2"
+	"pmg/internal/testutil"
+	"pmg/store"
 	"strconv"
 	"strings"
 	"sync"
@@ -203,4 +205,32 @@ func TestReceiptIDsOption(t *testing.T) {
 	}
 	smsc.receipt(102, "100", "DELIVRD")
 	client.wantReceipt(large, "DELIVRD")
+}
+
+// A receipt whose id can be read in two ways is kept while an answer may come that it belongs to, and while
+// the forms may differ.
+func TestReceiptIsHeld(t *testing.T) {
+	parallel(t)
+	s := site{operator: newSMSC(t), memory: true}
+	g := start(t, s)
+	client, smsc := g.bind("transceiver"), s.operator.session()
+	one := client.submitted(smsc, 1, "17")
+	smsc.fence()
+	smsc.receipt(101, "17", "DELIVRD")
+	client.wantReceipt(one, "DELIVRD")
+	two := client.submitted(smsc, 2, "18")
+	three := client.submitOne(3, asks)
+	seq := field(smsc.want("submit_sm"), "seq")
+	smsc.receipt(102, "18", "DELIVRD") // in decimal, of the message that is under way, perhaps
+	testutil.Eventually(t, "it is kept", func() bool { return g.Gateway.Keeper.Aside(store.Orphan) == 1 })
+	client.fence()
+	if !client.silent("deliver_sm") {
+		t.Error("a guess")
+	}
+	smsc.send("submit_sm_resp seq=" + seq + " status=0 message_id=12")
+	client.fence()
+	if !client.silent("deliver_sm") {
+		t.Error("a guess of two")
+	}
+	_, _ = two, three
 }

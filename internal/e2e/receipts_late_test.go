@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -47,5 +48,47 @@ func TestKeywordOfAnotherMessage(t *testing.T) {
 	other.fence()
 	if !other.silent("deliver_sm") {
 		t.Error("the part has followed a message of hours before")
+	}
+}
+
+// The receipt of a message that was joined of several is refused whole while the client's queue has
+// no room, and becomes one for each when the SMSC sends it again.
+func TestJoinedReceiptsWithoutRoom(t *testing.T) {
+	parallel(t)
+	s := site{operator: newSMSC(t), memory: true, out: "long_messages: join", clients: "max_queue: 1"}
+	g := start(t, s)
+	client, smsc := g.bind("transmitter"), s.operator.session()
+	known := client.submitted(smsc, 1, "A1")
+	l := longs()[0]
+	parts := l.parts(1)
+	for i := range parts {
+		parts[i] = strings.Replace(parts[i], "data_coding", "registered_delivery=1 data_coding", 1)
+	}
+	ids := client.submitAll(10, parts...)
+	smsc.send("submit_sm_resp seq=" + field(smsc.want("submit_sm"), "seq") + " status=0 message_id=B2")
+	smsc.fence()
+	smsc.receipt(101, "A1", "DELIVRD")
+	testutil.Eventually(t, "it waits", func() bool { return g.Pending() == 1 })
+	smsc.send(smscReceipt(102, "B2", "DELIVRD"))
+	smsc.want("deliver_sm_resp", "seq=102", "status=0x14(ESME_RMSGQFUL)")
+	receiver := g.bind("receiver")
+	receiver.wantReceipt(known, "DELIVRD")
+	testutil.Eventually(t, "there is room", func() bool { return g.Pending() == 0 })
+	smsc.receipt(103, "B2", "DELIVRD")
+	got := map[string]bool{}
+	for range ids {
+		line := receiver.want("deliver_sm")
+		got[field(strings.ReplaceAll(line, `"`, " "), "receipted_message_id")] = true
+		for _, id := range ids {
+			if strings.Contains(line, "id:"+id+" ") {
+				got[id] = true
+			}
+		}
+		receiver.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
+	}
+	for _, id := range ids {
+		if !got[id] {
+			t.Errorf("no receipt of %s", id)
+		}
 	}
 }

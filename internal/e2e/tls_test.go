@@ -231,3 +231,84 @@ func TestTLSTurns(t *testing.T) {
 		}
 	}
 }
+
+// UCP passes TLS as SMPP does.
+func TestTLSUCP(t *testing.T) {
+	parallel(t)
+	k, operator := newKeys(t), newSMSC(t)
+	g := start(t, site{
+		operator: operator, clients: "protocol: ucp, window: 99, " + k.listens(", pin: "+strings.Repeat("A", 43)+"="), // which has no effect
+		out: fmt.Sprintf("protocol: ucp, window: 99, tls: {ca: %q}", k.file("ca")),
+	})
+	centre := operator.accept().secure(k.config(true), true)
+	s := &ucpPeer{t: t, conn: centre.conn}
+	s.want("op60 seq=0 OAdC=pmg OTON=6 ONPI=5 STYP=1 PWD=*** VERS=0100")
+	c := &ucpPeer{t: t, conn: tls.Client(g.dial("clients").conn, k.config(false))}
+	c.send("op60 seq=0 OAdC=acme OTON=6 ONPI=5 STYP=1 PWD=733363726574 VERS=0100")
+	c.want("op60_result seq=0 status=0")
+}
+
+// A session that is idle needs no goroutine, and a thousand of them need as many as one.
+func TestTLSGoroutines(t *testing.T) {
+	k := newKeys(t)
+	g := start(t, site{operator: newSMSC(t), clients: k.listens(""), limits: "prebind_per_address: 1000"})
+	bound := func() {
+		c := g.dial("clients").secure(k.config(false), false)
+		c.bind("transceiver", "acme", "s3cret")
+	}
+	bound()
+	c := g.dial("clients").secure(k.config(false), false)
+	c.bind("transceiver", "acme", "s3cret")
+	before := runtime.NumGoroutine()
+	for range 200 {
+		bound()
+	}
+	testutil.Eventually(t, "no goroutine is left of the handshakes", func() bool { return runtime.NumGoroutine() <= before })
+}
+
+// What does not speak TLS where it should, or does where it should not, is told so in the log.
+func TestTLSMistaken(t *testing.T) {
+	parallel(t)
+	k := newKeys(t)
+	g := start(t, site{operator: newSMSC(t), clients: k.listens(""), more: `{name: plain, direction: in, address: "127.0.0.1:0"}`})
+	c := g.dial("clients")
+	c.send(bindLine("transceiver", "acme", "s3cret"))
+	_, _ = io.Copy(io.Discard, c.conn)
+	testutil.Eventually(t, "the log says so", func() bool { return g.log.count("the peer does not speak TLS") > 0 })
+	p := g.dial("plain")
+	if err := tls.Client(p.conn, k.config(false)).Handshake(); err == nil {
+		t.Error("a handshake with a plain connector succeeds")
+	}
+	testutil.Eventually(t, "the log says so", func() bool { return g.log.count("it looks like TLS") > 0 })
+}
+
+// A handshake that stops after each octet ends with bind_timeout, and holds up nobody.
+func TestTLSStops(t *testing.T) {
+	parallel(t)
+	k := newKeys(t)
+	g := start(t, site{
+		operator: newSMSC(t), clients: "bind_timeout: 200ms, " + k.listens(""),
+		more: fmt.Sprintf(`{name: patient, direction: in, address: "127.0.0.1:0", %s}`, k.listens("")),
+	})
+	recorded := &recorder{}
+	conn := g.dial("patient").conn
+	own := k.config(false)
+	recorded.Conn = conn
+	if err := tls.Client(recorded, own).Handshake(); err != nil {
+		t.Fatal(err)
+	}
+	var stopped []*peer
+	for n := 0; n < len(recorded.wrote); n += 29 {
+		p := g.dial("clients")
+		p.write(recorded.wrote[:n])
+		stopped = append(stopped, p)
+	}
+	for n, p := range stopped {
+		_ = p.conn.SetReadDeadline(time.Now().Add(testutil.Patience))
+		if _, err := io.Copy(io.Discard, p.conn); isTimeout(err) {
+			t.Fatalf("a handshake that stops after %d octets is not ended", n*29)
+		}
+	}
+	c := g.dial("patient").secure(own, false)
+	c.bind("transceiver", "acme", "s3cret")
+}
