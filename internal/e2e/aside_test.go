@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -135,4 +136,103 @@ func TestQuarantined(t *testing.T) {
 	s = operator.session()
 	s.answer(0, field(s.want("submit_sm", `short_message="fault:encode"`), "seq"))
 	g.wantStored()
+}
+
+// An operator deletes and moves messages that wait in a lane. What is under way is left
+// alone, and nothing is sent twice.
+func TestChangeQueued(t *testing.T) {
+	parallel(t)
+	operator, second := newSMSC(t), newSMSC(t)
+	g := start(t, site{operator: operator, out: "window: 1", store: vfs.NewMem(), more: row("second", second, "")})
+	s, s2, c := operator.session(), second.session(), g.bind("transmitter")
+	g.online("second", 1)
+	c.submit(1, 10)
+	c.accepted(1, 10)
+	under := s.take(1, 1)
+	testutil.Eventually(t, "the others wait", func() bool { return len(g.stored()) == 10 })
+	var all []uint64
+	p, err := g.Operate.ListStored(operate.Selection{Connector: "operator", Text: true}, 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range p.Messages {
+		id, _ := sms.ParseID(m.ID)
+		all = append(all, id)
+	}
+	if len(all) != 10 || *p.Messages[3].Text != "4" || p.Messages[3].Account != "acme" {
+		t.Errorf("got %+v", p.Messages)
+	}
+	way := operate.ResultUnderWay
+	deleted, moved := operate.ResultDeleted, operate.ResultMoved
+	g.wantChange(operate.DeleteMessages, "", operate.Selection{IDs: all[:3]}, way, deleted, deleted)
+	if n := g.stats("operator").Cancelled.Load(); n != 2 {
+		t.Errorf("%d are cancelled", n)
+	}
+	g.wantChange(operate.MoveMessages, "second", operate.Selection{IDs: all[2:6]}, moved, moved, moved)
+	s2.serve(4, 6)
+	queued := operate.StateQueued
+	g.wantStored(queued, queued, queued, queued, queued)
+	retried := operate.ResultRetried
+	g.SeeClock(g.engine.Counters().Now - int64(time.Hour)) // the wall clock was set
+	g.wantChange(operate.RetryMessages, "", operate.Selection{}, way, retried, retried, retried, retried)
+	s.answer(0, under...)
+	s.serve(7, 10)
+	g.wantStored()
+	testutil.Eventually(t, "nothing waits", func() bool { return g.Pending() == 0 })
+	if _, err := g.Operate.ChangeStored(t.Context(), g.engine.Do, operate.QueueChange{What: operate.MoveMessages, To: "clients"}, operate.Selection{}, 0, 10); err == nil ||
+		err.Error() != `cannot move messages: there is no out connector "clients"; there are operator, second` {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Messages that are named are listed in the order of their ids, a page at a time, and each once. A
+// gateway without a store says that it has none.
+func TestListByIDs(t *testing.T) {
+	parallel(t)
+	g := start(t, site{store: vfs.NewMem(), more: downRow(t, "operator", "static: false"), routes: "{to: operator}"})
+	c := g.bind("transmitter")
+	c.submit(1, 4)
+	ids := c.ids(1, 4)
+	var named []uint64
+	for _, n := range []int{4, 2, 1, 4} {
+		id, err := sms.ParseID(ids[n])
+		if err != nil {
+			t.Fatal(err)
+		}
+		named = append(named, id)
+	}
+	for account, want := range map[string][]string{"": {ids[1], ids[2], ids[4]}, "other": nil} {
+		var got []string
+		looked := 0
+		for from, more := uint64(0), true; more; {
+			p, err := g.Operate.ListStored(operate.Selection{IDs: append(named, named[0]+100), Account: account}, from, 2)
+			if err != nil || len(p.Messages) > 2 {
+				t.Fatal(p, err)
+			}
+			for _, m := range p.Messages {
+				got = append(got, m.ID)
+			}
+			from, more = p.Next, p.Next != 0
+			looked += p.Looked
+		}
+		if !slices.Equal(got, want) || looked != 3 {
+			t.Errorf("%q: got %q of %d, want %q", account, got, looked, want)
+		}
+	}
+}
+
+// Deleting messages makes room for submits that wait for it.
+func TestDeleteMakesRoom(t *testing.T) {
+	parallel(t)
+	operator := newSMSC(t)
+	operator.down()
+	g := start(t, site{operator: operator, out: "max_queue: 5, window: 1", store: vfs.NewMem()})
+	c := g.bind("transmitter")
+	c.submit(1, 6)
+	c.accepted(1, 5)
+	c.fence()
+	deleted := operate.ResultDeleted
+	g.wantChange(operate.DeleteMessages, "", operate.Selection{Connector: "operator"}, deleted, deleted, deleted, deleted, deleted)
+	c.accepted(6, 6)
+	g.wantStored(operate.StateQueued)
 }

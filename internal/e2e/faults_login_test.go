@@ -183,3 +183,91 @@ func TestF4NoReceiver(t *testing.T) {
 	acme := g.bind("receiver")
 	acme.want("deliver_sm", `short_message="acme"`)
 }
+
+// F1, H1: a client that guesses passwords and hangs up before it is refused has to wait
+// like one that does not hang up: at least a second passes between two guesses that are
+// checked. Clients from other addresses do not wait, not even with the same account.
+func TestF1GuessAndHangUp(t *testing.T) {
+	parallel(t)
+	g := start(t, site{accounts: otherAccount})
+	watch := g.bindOther("transmitter")
+	guess := func(password string) (in bool) {
+		p := g.dialFrom(stranger, "clients")
+		p.send(bindLine("transmitter", "acme", password))
+		for range 5 {
+			watch.exchange() // the guess is read meanwhile, and answered if it is to be
+		}
+		in = !p.silent("bind_transmitter_resp", "status=0 ")
+		p.conn.Close()
+		return in
+	}
+	const guesses = 40
+	found := 0
+	began := time.Now()
+	for i := range guesses {
+		guess(fmt.Sprint("wrong", i))
+		if guess("s3cret") {
+			found++
+		}
+	}
+	if most := 2 + int(time.Since(began)/time.Second); found > most {
+		t.Errorf("the right password got in %d of %d times, at most %d are possible at one a second", found, guesses, most)
+	}
+	g.bindOther("transmitter")
+	g.bind("transmitter")
+}
+
+// F4: with a route to the connector that clients log in on, the receives options of the
+// accounts decide which account a message is for.
+func TestF4Receives(t *testing.T) {
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{
+		operator: operator,
+		accounts: `{system_id: wide, password: s3cret, receives: ["20"]}
+				{system_id: narrow, password: s3cret, receives: ["+2001"]}`,
+		routes: "{from: operator, to: clients}\n{to: operator}",
+	})
+	s, acme := operator.session(), g.bind("transceiver")
+	wide, narrow := g.dial("clients"), g.dial("clients")
+	wide.bind("receiver", "wide", "s3cret")
+	narrow.bind("receiver", "narrow", "s3cret")
+	g.online("clients", 3)
+	for n, destination := range []string{"2000", "2001", "2002", "20017"} {
+		s.send(fmt.Sprintf("deliver_sm seq=%d source_addr=46700000001 destination_addr=%s short_message=\"%d\"", n, destination, n))
+		s.want("deliver_sm_resp", fmt.Sprint("seq=", n), "status=0")
+	}
+	for p, numbers := range map[*peer][]string{wide: {"2000", "2002"}, narrow: {"2001", "20017"}} {
+		for _, number := range numbers {
+			p.want("deliver_sm", "destination_addr="+number)
+		}
+		p.fence()
+	}
+	acme.fence()
+}
+
+// H5: a session that has not logged in may send only a few PDUs.
+func TestH5FloodBeforeLogin(t *testing.T) {
+	parallel(t)
+	g := start(t, site{accounts: otherAccount})
+	const many = 20000
+	p := g.dialFrom(stranger, "clients")
+	b := wire(t, "enquire_link seq=1")
+	go func() {
+		for range many {
+			if _, err := p.conn.Write(b); err != nil {
+				return
+			}
+		}
+	}()
+	answered := 0
+	for ; answered < many; answered++ {
+		if _, err := p.next(); err != nil {
+			break
+		}
+	}
+	if answered > 100 {
+		t.Errorf("%d requests were answered before a login", answered)
+	}
+	g.bind("transmitter").fence()
+}

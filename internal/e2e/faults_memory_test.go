@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -55,6 +56,49 @@ func TestH15LargeMessages(t *testing.T) {
 		t.Errorf("%d MiB are used with a limit of 64 MiB", grown>>20)
 	}
 	// Another client can still log in and gets an answer.
+	p := dial(t, c.addr)
+	p.bind("transmitter", "acme", "s3cret")
+	p.fence()
+}
+
+// H15: the limit also holds if an SMSC sends large messages without a route as fast as it
+// can, and answers to requests that were never sent.
+func TestH15FloodOfSMSC(t *testing.T) {
+	parallel(t)
+	const many, size = 2500, 60000 // 150 MB
+	operator := newSMSC(t)
+	c := startChild(t, 1000, site{
+		operator: operator, limits: "memory: 64MiB", clients: "max_queue: 1000000",
+		routes: "{from: operator, to: {account: acme}}\n{to: operator}", silent: true,
+	})
+	s := operator.session()
+	before := c.usage()
+	large := wire(t, fmt.Sprintf("deliver_sm seq=1 source_addr=46700000001 destination_addr=1234 message_payload=\"%s\"", strings.Repeat("x", size)))
+	unasked := bytes.Repeat(wire(t, "submit_sm_resp seq=4711 status=0 message_id=1"), 20)
+	s.listen()
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		for range many {
+			if _, err := s.conn.Write(large); err != nil {
+				return // the gateway may have closed the connection
+			}
+			if _, err := s.conn.Write(unasked); err != nil {
+				return
+			}
+		}
+	}()
+	for more, looks := true, 0; more && looks < 50; looks++ { // it may not read any more
+		select {
+		case <-written:
+			more = false
+		default:
+		}
+		used := c.usage()
+		if grown := int64(used.Memory) - int64(before.Memory); grown > 128<<20 {
+			t.Fatalf("%d MiB are used with a limit of 64 MiB", grown>>20)
+		}
+	}
 	p := dial(t, c.addr)
 	p.bind("transmitter", "acme", "s3cret")
 	p.fence()

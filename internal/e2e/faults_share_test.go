@@ -157,3 +157,36 @@ func TestF16ManyScheduled(t *testing.T) {
 	s.serve(6, 8)
 	s.conn.Close()
 }
+
+// H17: clients that connect and disconnect do not delay others, even if many submits wait.
+func TestH17ChurnBesideWaiting(t *testing.T) {
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{
+		operator: operator, accounts: otherAccount,
+		more:   downRow(t, "dead", "max_queue: 10"),
+		routes: "{destination: 4670, to: dead}\n{to: operator}",
+	})
+	s := operator.session()
+	for i := range 20 {
+		p := g.bind("transmitter")
+		var lines []string
+		for n := range 300 {
+			lines = append(lines, submitLine(300*i+n))
+		}
+		p.writeQuietly(wire(t, lines...))
+		p.listen()
+	}
+	other := g.bindOther("transmitter")
+	login := wire(t, bindLine("transmitter", "acme", "s3cret"))
+	for n := range 300 {
+		p := g.dial("clients")
+		_, _ = p.conn.Write(login)
+		p.conn.Close()
+		if n%10 == 0 {
+			other.send(fmt.Sprintf("submit_sm seq=%d source_addr=1234 destination_addr=49700000001 short_message=\"%d\"", n, n))
+			other.accepted(n, n)
+			s.serve(n, n)
+		}
+	}
+}

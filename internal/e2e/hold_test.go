@@ -87,9 +87,9 @@ func TestConnectNow(t *testing.T) {
 // Orders about connectors that there are not, or that are for clients, are refused with a hint.
 func TestHoldRefused(t *testing.T) {
 	operator := newSMSC(t)
-	g := start(t, site{operator: operator, memory: true, more: `{name: centre, direction: out, listen: "127.0.0.1:0", system_id: pmg, password: secret}`})
-	if _, err := g.Gateway.Connect(g.engine, "centre", "test"); err == nil || err.Error() != "connector centre waits for the SMSC to connect" {
-		t.Errorf("centre: %v", err)
+	g := start(t, site{operator: operator, memory: true, more: `{name: smsc, direction: out, listen: "127.0.0.1:0", system_id: pmg, password: secret}`})
+	if _, err := g.Gateway.Connect(g.engine, "smsc", "test"); err == nil || err.Error() != "connector smsc waits for the SMSC to connect" {
+		t.Errorf("smsc: %v", err)
 	}
 	for name, want := range map[string]string{"operater": "did you mean operator?", "zzz": "no such connector: zzz", "clients": "is for clients"} {
 		if _, err := g.Gateway.Hold(g.engine, name, 0, "test"); err == nil || !strings.Contains(err.Error(), want) {

@@ -15,15 +15,15 @@ import (
 )
 
 // What waits for an SMSC that cannot be reached goes to another target of its route after failover_after, and what
-// comes later goes there immediately. No attempt is counted. When the centre is back, it gets messages again.
+// comes later goes there immediately. No attempt is counted. When the smsc is back, it gets messages again.
 func TestHTTPCentreDown(t *testing.T) {
 	parallel(t)
 	other := newSMSC(t)
 	address := testutil.FreeAddress(t)
 	s := centreSite(t, "http://"+address, "preset: kannel, failover_after: 50ms")
 	s.operator, s.out = other, ""
-	s.more = strings.ReplaceAll(s.more, "name: operator", "name: centre")
-	s.routes = "{from: clients, to: [centre, operator]}"
+	s.more = strings.ReplaceAll(s.more, "name: operator", "name: smsc")
+	s.routes = "{from: clients, to: [smsc, operator]}"
 	g := start(t, s)
 	smsc := other.session()
 	g.online("operator", 1)
@@ -49,14 +49,14 @@ func TestHTTPCentreDown(t *testing.T) {
 	})}}
 	up.Start()
 	defer up.Close()
-	g.online("centre", 1)
+	g.online("smsc", 1)
 	client.submitOne(6)
-	testutil.Eventually(t, "the centre is called", func() bool { return calls.Load() == 1 })
+	testutil.Eventually(t, "the smsc is called", func() bool { return calls.Load() == 1 })
 	g.settled()
 }
 
 // A message whose answer does not come is not sent again with on_unknown: fail; with resend it is, under the same id. One that
-// the centre refuses for a while is sent again.
+// the smsc refuses for a while is sent again.
 func TestHTTPCentreUnknown(t *testing.T) {
 	parallel(t)
 	for _, unknown := range []string{"fail", "resend"} {
@@ -113,12 +113,12 @@ func TestHTTPCentreReload(t *testing.T) {
 	for n := 1; n <= 3; n++ {
 		client.submitOne(n)
 	}
-	testutil.Eventually(t, "the centre is called", func() bool { return len(h.at("/")) > 3 })
+	testutil.Eventually(t, "the smsc is called", func() bool { return len(h.at("/")) > 3 })
 	client.conn.Close()
 	g.stop()
 
 	g = start(t, s)
-	testutil.Eventually(t, "the centre is called again", func() bool { return len(h.at("/?to=46700000001&text=3")) > 1 })
+	testutil.Eventually(t, "the smsc is called again", func() bool { return len(h.at("/?to=46700000001&text=3")) > 1 })
 	before := s.more
 	s.more = strings.Replace(s.more, h.URL, other.URL, 1)
 	if err := g.reload(s); err != nil {
@@ -143,7 +143,7 @@ func TestHTTPCentreReload(t *testing.T) {
 	g.settled()
 }
 
-// Callbacks that are not the centre's, or say nothing that can be read, are refused, each with its own status. What they
+// Callbacks that are not the smsc's, or say nothing that can be read, are refused, each with its own status. What they
 // bring for nobody is kept or refused as from any SMSC.
 func TestHTTPCentreCallbacks(t *testing.T) {
 	parallel(t)

@@ -159,8 +159,8 @@ func TestHTTPCentreKannel(t *testing.T) {
 	const messages = 150
 	operator := newSMSC(t)
 	kannel := startKannel(t, operator.addr(), "smpp", "transceiver-mode = true\nsystem-type = \"\"\ninterface-version = 34\nmax-pending-submits = 10")
-	centre := operator.session()
-	go centre.serveReceipts()
+	smsc := operator.session()
+	go smsc.serveReceipts()
 	s := centreSite(t, strings.TrimSuffix(kannel.sendsms, "/cgi-bin/sendsms"), "preset: kannel, window: 5")
 	s.more = strings.Replace(s.more, "system_id: pmg", "system_id: acme", 1)
 	g := start(t, s)

@@ -33,8 +33,8 @@ func TestKannelHTTP(t *testing.T) {
 				operator: operator, memory: true, clients: "protocol: http, dialects: [kannel]", routes: "{destination: [467], to: operator}",
 				accounts: fmt.Sprintf(`{system_id: kannel, password: s3cret, callback_urls: [%s]}`, strings.Join(urls, ", ")),
 			})
-			centre := operator.session()
-			go centre.serveReceipts()
+			smsc := operator.session()
+			go smsc.serveReceipts()
 			back := url.QueryEscape("http://127.0.0.1:") + "$PORT" + url.QueryEscape("/?username=kannel&password=s3cret&dlr-mask=") + "%25d" + "%26dlr-mid%3D%I"
 			k := startKannel(t, g.addr("clients"), "http", "connect-allow-ip = 127.0.0.1\n"+fmt.Sprintf(options, g.addr("clients"), back), ports...)
 			const mask = dlrAll &^ dlrAccepted // that it tells itself when the gateway has accepted a message

@@ -223,17 +223,17 @@ func TestKannel(t *testing.T) {
 			const messages = 50
 			operator := newSMSC(t)
 			g := start(t, site{operator: operator, clients: way.clients, routes: "{from: operator, to: clients}\n{to: operator}"})
-			centre := operator.session()
+			smsc := operator.session()
 			k := startKannel(t, g.addr("clients"), way.smsc, way.options)
 			for n := range messages {
 				k.send(fmt.Sprintf("hello %02d @{€}", n), "charset", "UTF-8", "coding", "0")
 			}
 			var got []string
 			for range messages {
-				line := centre.want("submit_sm", "source_addr=1234")
+				line := smsc.want("submit_sm", "source_addr=1234")
 				_, text, _ := strings.Cut(line, " short_message=")
 				got = append(got, text)
-				centre.answer(0, field(line, "seq"))
+				smsc.answer(0, field(line, "seq"))
 			}
 			slices.Sort(got)
 			for n, text := range got {
@@ -241,8 +241,8 @@ func TestKannel(t *testing.T) {
 					t.Errorf("got %s, want %s", text, want)
 				}
 			}
-			centre.send(`deliver_sm seq=7 source_addr_ton=1 source_addr_npi=1 source_addr=46700000001 destination_addr=1234 short_message="\x00 home"`)
-			centre.want("deliver_sm_resp", "seq=7", "status=0")
+			smsc.send(`deliver_sm seq=7 source_addr_ton=1 source_addr_npi=1 source_addr=46700000001 destination_addr=1234 short_message="\x00 home"`)
+			smsc.want("deliver_sm_resp", "seq=7", "status=0")
 			testutil.Eventually(t, "Kannel has the answer of the mobile", func() bool { return len(k.saw("/mo")) == 1 })
 			if got, want := k.saw("/mo")[0], "from="+way.mobile+"46700000001&to=1234&text=%40+home"; got != want {
 				t.Errorf("got %s, want %s", got, want)
@@ -322,8 +322,8 @@ func TestKannelReceipts(t *testing.T) {
 			const messages = 150 // four times all that fates tells apart; Kannel takes 7 ms for each
 			operator := newSMSC(t)
 			g := start(t, site{operator: operator, memory: true, clients: way.clients, routes: "{destination: [467], to: operator}"})
-			centre := operator.session()
-			go centre.serveReceipts()
+			smsc := operator.session()
+			go smsc.serveReceipts()
 			k := startKannel(t, g.addr("clients"), way.smsc, way.options)
 			var want []string
 			for n := range messages {

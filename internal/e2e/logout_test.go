@@ -112,3 +112,18 @@ func TestO2IdleLogoutWaitsForAnswer(t *testing.T) {
 	c.accepted(2, 2)
 	operator.session().serve(2, 2)
 }
+
+// O2: a peer that does not answer is waited for as long as response_timeout says.
+func TestO2LogoutWithoutAnswer(t *testing.T) {
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator, out: "response_timeout: 100ms, retry: {lost: [10ms]}"})
+	s, c := operator.session(), g.bind("transmitter")
+	g.online("operator", 1)
+	c.submit(1, 1)
+	c.accepted(1, 1)
+	s.take(1, 1)
+	g.kick("operator")
+	s.loggedOut()
+	operator.session().serve(1, 1)
+}

@@ -14,17 +14,17 @@ func TestUCPDefaults(t *testing.T) {
 	parallel(t)
 	operator := newSMSC(t)
 	g := start(t, site{operator: operator, out: "protocol: ucp"})
-	centre := operator.ucpSession()
+	smsc := operator.ucpSession()
 	client := g.bind("transmitter")
 	client.send(fmt.Sprintf(`submit_sm seq=2 source_addr=1234 destination_addr=4670 message_payload="%s"`, strings.Repeat("x", 300)))
 	client.accepted(2, 2)
 	for part, n := range []int{153, 147} {
-		line := centre.want(`op51 seq=* AdC=4670 OAdC=1234 MT=3 AMsg="` + strings.Repeat("x", n) + `" XSer=*`)
+		line := smsc.want(`op51 seq=* AdC=4670 OAdC=1234 MT=3 AMsg="` + strings.Repeat("x", n) + `" XSer=*`)
 		if !strings.HasSuffix(strings.TrimSpace(line), fmt.Sprintf("020%d", part+1)) {
 			t.Errorf("part %d: %s", part+1, line)
 		}
 		equal(t, "are under way", g.stats("operator").InFlight.Load(), 1)
-		centre.send("op51_result seq=" + field(line, "seq") + " status=0 SM=4670:01012600000" + fmt.Sprint(part))
+		smsc.send("op51_result seq=" + field(line, "seq") + " status=0 SM=4670:01012600000" + fmt.Sprint(part))
 	}
 	testutil.Eventually(t, "all is sent", func() bool { return g.Pending() == 0 && g.Gateway.Node.Memory.Used() == 0 })
 }
@@ -35,7 +35,7 @@ func TestUCPCannotWrite(t *testing.T) {
 	parallel(t)
 	operator := newSMSC(t)
 	g := start(t, site{operator: operator, out: "protocol: ucp, long_messages: pass"})
-	centre := operator.ucpSession()
+	smsc := operator.ucpSession()
 	client := g.bind("transmitter")
 	for n, dest := range []string{"46/70", "4x", `46\x0270`, "12345678901234567"} {
 		client.send(fmt.Sprintf(`submit_sm seq=%d source_addr=1234 destination_addr="%s" short_message="x"`, n+2, dest))
@@ -45,8 +45,8 @@ func TestUCPCannotWrite(t *testing.T) {
 	client.want("submit_sm_resp", "seq=6", "status=0x1(ESME_RINVMSGLEN)")
 	client.send(fmt.Sprintf(`submit_sm seq=7 source_addr=1234 destination_addr=4670 message_payload="%s"`, strings.Repeat("y", 640)))
 	client.accepted(7, 7)
-	line := centre.want(`op51 seq=* AdC=4670 OAdC=1234 MT=3 AMsg="` + strings.Repeat("y", 640) + `"`)
-	centre.send("op51_result seq=" + field(line, "seq") + " status=0 SM=4670:010126000000")
+	line := smsc.want(`op51 seq=* AdC=4670 OAdC=1234 MT=3 AMsg="` + strings.Repeat("y", 640) + `"`)
+	smsc.send("op51_result seq=" + field(line, "seq") + " status=0 SM=4670:010126000000")
 	testutil.Eventually(t, "all is sent", func() bool { return g.Pending() == 0 && g.Gateway.Node.Memory.Used() == 0 })
 }
 
@@ -65,9 +65,9 @@ func TestUCPCannotWriteLater(t *testing.T) {
 	client.send(`submit_sm seq=2 source_addr=1234 destination_addr=4x short_message="x"`, submitLine(3))
 	client.accepted(2, 3)
 	two.up()
-	centre := two.ucpSession()
-	line := centre.want(`op51 seq=* AdC=46700000001 OAdC=1234 MT=3 AMsg="3"`)
-	centre.send("op51_result seq=" + field(line, "seq") + " status=0 SM=46700000001:010126000000")
+	smsc := two.ucpSession()
+	line := smsc.want(`op51 seq=* AdC=46700000001 OAdC=1234 MT=3 AMsg="3"`)
+	smsc.send("op51_result seq=" + field(line, "seq") + " status=0 SM=46700000001:010126000000")
 	testutil.Eventually(t, "all is over", func() bool {
 		return g.Pending() == 0 && g.Gateway.Node.Memory.Used() == 0 && g.stats("two").Sent.Load() == 1 && g.stats("two").Failed.Load() == 1
 	})

@@ -103,3 +103,35 @@ func TestLinkLife(t *testing.T) {
 	testutil.Eventually(t, "the loss is logged", func() bool { return g.log.count("warn", "session lost: ") == 1 })
 	equal(t, "connections are logged", g.log.count("info", `"message":"connected"`, addr), 2)
 }
+
+// U6: one of two SMSCs may be down. A drain is not ready, nor is a gateway whose
+// memory is full.
+func TestReadyByRoute(t *testing.T) {
+	parallel(t)
+	operator, second := newSMSC(t), newSMSC(t)
+	second.down()
+	g := start(t, site{operator: operator, more: row("second", second, ""), routes: "{destination: \"1\", to: [second, operator]}\n{from: second, to: clients}\n{to: operator}"})
+	if why := g.NotReady(g.engine); len(why) != 2 || !strings.Contains(why[1], " has no target that works: connector operator") {
+		t.Errorf("not ready before the first login: %q", why)
+	}
+	s := operator.session()
+	g.online("operator", 1)
+	if why := g.NotReady(g.engine); why != nil {
+		t.Errorf("not ready: %q", why)
+	}
+	if problems := g.Problems(); problems != nil {
+		t.Errorf("problems: %q", problems)
+	}
+	limit := int64(g.Gateway.Node.Config().Limits.MemoryLimit())
+	g.Gateway.Node.Memory.Add(limit)
+	if why := g.NotReady(g.engine); len(why) != 1 || !strings.Contains(why[0], "limits.memory") {
+		t.Errorf("not ready with full memory: %q", why)
+	}
+	g.Gateway.Node.Memory.Add(-limit)
+	g.Gateway.Node.Drain()
+	if why := g.NotReady(g.engine); len(why) != 1 || why[0] != "stopping" {
+		t.Errorf("not ready while draining: %q", why)
+	}
+	_ = s
+	operator.down()
+}

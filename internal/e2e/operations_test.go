@@ -288,3 +288,59 @@ func TestOperationsInOrder(t *testing.T) {
 		}
 	})
 }
+
+// A message that waits can be cancelled: it is never sent. One that is under way cannot.
+func TestCancel(t *testing.T) {
+	parallel(t)
+	stores(t, func(t *testing.T, s site) {
+		s.out = "window: 1"
+		g := start(t, s)
+		c, smsc := g.bind("transmitter"), s.operator.session()
+		g.online("operator", 1)
+		c.submit(1, 4)
+		ids := c.ids(1, 4)
+		under := smsc.take(1, 1)
+		c.ask("cancel_sm seq=10 message_id="+ids[1]+" source_addr=1234", cancelFail)
+		c.ask("cancel_sm seq=11 message_id="+ids[2]+" source_addr=1235", cancelFail)
+		c.ask("cancel_sm seq=12 message_id="+ids[2]+" source_addr=1234 destination_addr=46700000009", cancelFail)
+		c.ask("cancel_sm seq=13 message_id="+ids[2]+" source_addr=1234", "status=0")
+		c.ask("cancel_sm seq=14 message_id="+ids[2]+" source_addr=1234", cancelFail)
+		smsc.answer(0, under...)
+		smsc.serve(3, 4)
+		smsc.fence()
+		g.settled()
+		if n, failed := g.stats("operator").Cancelled.Load(), g.stats("operator").Failed.Load(); n != 1 || failed != 0 {
+			t.Errorf("%d messages are cancelled, want 1, and %d have failed", n, failed)
+		}
+	})
+}
+
+// A client of SMPP 3.3 asks for messages that wait, and cancels them, by ids of 8 characters. The queries
+// that only that version has are refused.
+func TestQueries33(t *testing.T) {
+	parallel(t)
+	stores(t, func(t *testing.T, s site) {
+		s.out = "window: 1"
+		g := start(t, s)
+		smsc, c := s.operator.session(), g.dial("clients")
+		g.online("operator", 1)
+		c.send("bind_transmitter seq=1 system_id=acme password=s3cret interface_version=0x33")
+		c.want("bind_transmitter_resp", "status=0")
+		c.submit(1, 4)
+		ids := c.ids(1, 4)
+		under := smsc.take(1, 1)
+		other := g.dial("clients")
+		other.bind("transmitter", "other", "s3cret")
+		other.submit(5, 5)
+		other.accepted(5, 5)
+		c.ask("query_last_msgs seq=10 source_addr=1234 num_msgs=2", queryFail)
+		c.ask("query_msg_details seq=12 message_id="+ids[3]+" source_addr=1234 sm_length=160", queryFail)
+		c.ask("query_sm seq=13 message_id="+ids[3]+" source_addr=1234", "status=0", "message_state=1")
+		c.ask("cancel_sm seq=14 message_id="+ids[3]+" source_addr=1234", "status=0")
+		smsc.answer(0, under...)
+		for range 3 {
+			smsc.answer(0, field(smsc.want("submit_sm"), "seq"))
+		}
+		g.settled()
+	})
+}

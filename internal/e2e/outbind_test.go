@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"net"
 	"testing"
 
@@ -19,7 +20,7 @@ func centreConnects(options string) site {
 func (g *gw) outbind(kind string) *peer {
 	g.t.Helper()
 	p := g.dial("operator")
-	p.send("outbind seq=1 system_id=centre password=s3cret")
+	p.send("outbind seq=1 system_id=smsc password=s3cret")
 	p.want("bind_"+kind, "seq=1", "system_id=pmg")
 	p.send("bind_" + kind + "_resp seq=1 status=0 system_id=SMSC")
 	return p
@@ -29,7 +30,7 @@ func (g *gw) outbind(kind string) *peer {
 // and receipts and mobile-originated messages arrive.
 func TestOutbind(t *testing.T) {
 	parallel(t)
-	s := centreConnects("peer_system_id: centre, peer_password: s3cret, enquire_interval: 100ms")
+	s := centreConnects("peer_system_id: smsc, peer_password: s3cret, enquire_interval: 100ms")
 	g := start(t, s)
 	client := g.bind("transceiver")
 	client.submit(1, 1, "registered_delivery=1") // waits until the SMSC comes
@@ -91,7 +92,7 @@ func TestOutbind(t *testing.T) {
 // Peers that are not the SMSC get nothing, and keep nobody out.
 func TestOutbindRefused(t *testing.T) {
 	parallel(t)
-	s := centreConnects("peer_system_id: centre, peer_password: s3cret, bind: receiver, networks: [127.0.0.1]")
+	s := centreConnects("peer_system_id: smsc, peer_password: s3cret, bind: receiver, networks: [127.0.0.1]")
 	s.limits, s.routes = "prebind: 50, prebind_per_address: 5", "{from: operator, to: {account: acme}}"
 	g := start(t, s)
 	if line, err := g.dialFrom("127.0.0.2", "operator").next(); err == nil {
@@ -106,7 +107,7 @@ func TestOutbindRefused(t *testing.T) {
 	g.online("operator", 0) // a receiver is given no messages
 	testutil.Eventually(t, "it is bound", func() bool { return g.log.count(`"bound"`, "receiver") == 1 })
 	second := g.dial("operator") // more than instances
-	second.send("outbind seq=1 system_id=centre password=s3cret")
+	second.send("outbind seq=1 system_id=smsc password=s3cret")
 	second.wantClosed()
 	testutil.Eventually(t, "it has gone", func() bool { return g.Sessions.Count() == 5 })
 	silent = append(silent, g.dial("operator"))
@@ -120,7 +121,7 @@ func TestOutbindRefused(t *testing.T) {
 	}
 	testutil.Eventually(t, "they have gone", func() bool { return g.Sessions.Count() == 1 })
 	wrong := g.dial("operator")
-	wrong.send("outbind seq=1 system_id=centre password=wrong")
+	wrong.send("outbind seq=1 system_id=smsc password=wrong")
 	wrong.wantClosed()
 	first.fence()
 }
@@ -130,11 +131,64 @@ func TestOutbindBindRefused(t *testing.T) {
 	parallel(t)
 	g := start(t, centreConnects(""))
 	p := g.dial("operator")
-	p.send("outbind seq=1 system_id=centre password=anything")
+	p.send("outbind seq=1 system_id=smsc password=anything")
 	p.want("bind_transceiver", "seq=1")
 	p.send("bind_transceiver_resp seq=1 status=0xd")
 	p.wantClosed()
 	testutil.Eventually(t, "that is logged", func() bool { return g.log.count("no session: cannot log in", `"level":"warn"`) == 1 })
 	g.outbind("transceiver")
 	g.online("operator", 1)
+}
+
+// An SMSC of UCP connects and gives messages and notifications.
+func TestUCPAccepted(t *testing.T) {
+	parallel(t)
+	for _, logsIn := range []bool{false, true} {
+		options := "protocol: ucp, traffic: receiver"
+		if logsIn {
+			options += ", peer_password: s3cret"
+		}
+		sends := newSMSC(t)
+		s := centreConnects(options + ", operator: telco")
+		s.clients = "protocol: ucp"
+		s.more += fmt.Sprintf("\n{name: sender, direction: out, address: %q, protocol: ucp, system_id: pmg, password: secret, static: true, operator: telco, traffic: transmitter}", sends.addr())
+		s.routes = "{from: operator, to: {account: acme}}\n{to: sender}"
+		g := start(t, s)
+		smsc := sends.ucpSession()
+		client := g.ucpClient()
+		client.send("op51 seq=1 AdC=0046700000001 OAdC=1234 NRq=1 NT=3 MT=3")
+		line := smsc.want("op51 seq=* AdC=0046700000001 OAdC=1234 NRq=1 NT=3 MT=3")
+		smsc.send("op51_result seq=" + field(line, "seq") + " status=0 SM=0046700000001:010126000000")
+		client.want("op51_result seq=1 status=0 SM=*")
+		testutil.Eventually(t, "the message is sent", func() bool { return g.stats("sender").Sent.Load() == 1 }) // without a store nothing keeps a receipt that comes first
+		giver := &ucpPeer{t: t, conn: g.dial("operator").conn}
+		if logsIn {
+			giver.send("op60 seq=0 OAdC=smsc OTON=6 ONPI=5 STYP=1 PWD=733363726574 VERS=0100")
+			giver.want("op60_result seq=0 status=0")
+		}
+		giver.send("op53 seq=1 AdC=1234 OAdC=0046700000001 SCTS=010126000000 Dst=0 Rsn=000 DSCTS=020126000000 MT=3")
+		giver.want("op53_result seq=1 status=0")
+		giver.send(`op52 seq=2 AdC=1234 OAdC=0046700000001 SCTS=010126000000 MT=3 AMsg="hello"`)
+		giver.want("op52_result seq=2 status=0")
+		for range 2 {
+			line, err := client.next()
+			if err != nil || !containsAll(line, []string{"AdC=1234", "OAdC="}) {
+				t.Fatalf("got %s, %v", line, err)
+			}
+			client.send(line[:4] + "_result seq=" + field(line, "seq") + " status=0")
+		}
+		late := &ucpPeer{t: t, conn: g.dial("operator").conn} // more than instances
+		if logsIn {
+			late.send("op60 seq=0 OAdC=smsc OTON=6 ONPI=5 STYP=1 PWD=733363726574 VERS=0100")
+			late.want("op60_result seq=0 status=0x7(authentication_failure)")
+		} else {
+			late.send("op31 seq=1 AdC=1234 PID=0539")
+		}
+		if line, err := late.next(); err == nil {
+			t.Errorf("got %s from a session too many", line)
+		}
+		testutil.Eventually(t, "nothing is under way", func() bool { return g.Pending() == 0 })
+		giver.conn.Close()
+		g.stop()
+	}
 }

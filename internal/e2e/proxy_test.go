@@ -185,7 +185,7 @@ func TestProxyNetworks(t *testing.T) {
 	testutil.Eventually(t, "the log says so", func() bool { return g.log.count("203.0.113.1:40000", "is not in networks") == 1 })
 	c = g.dial("operator")
 	c.write([]byte(header1))
-	c.send("outbind seq=1 system_id=centre password=s3cret")
+	c.send("outbind seq=1 system_id=smsc password=s3cret")
 	c.want("bind_transceiver", "seq=1", "system_id=pmg")
 	c.send("bind_transceiver_resp seq=1 status=0 system_id=SMSC")
 	g.online("operator", 1)

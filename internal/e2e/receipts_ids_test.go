@@ -3,12 +3,15 @@ package e2e
 import (
 	"fmt"
 	"math/rand/v2"
+	"pmg/gateway/receipts"
 	"pmg/internal/testutil"
 	"pmg/store"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // An idForm is how an SMSC writes the number of a message in its answer and in its receipt.
@@ -233,4 +236,30 @@ func TestReceiptIsHeld(t *testing.T) {
 		t.Error("a guess of two")
 	}
 	_, _ = two, three
+}
+
+// What was found out of the form of ids outlives a power cut: ids that can be read in two ways find their messages
+// immediately, also behind answers that are under way.
+func TestReceiptFormIsKept(t *testing.T) {
+	parallel(t)
+	s := site{operator: newSMSC(t), store: vfs.NewCrashableMem()}
+	g := start(t, s)
+	client, smsc := g.bind("transceiver"), s.operator.session()
+	c := &counting{idForm: idForms()[2], next: 1, order: "later", numbers: map[string]uint64{}}
+	var wg sync.WaitGroup
+	wg.Go(func() { c.serve(t, smsc, 60) })
+	ids, told := submits(t, client, "m", 2, 61, true)
+	wg.Wait()
+	c.check(t, ids, told)
+	known := client.submitted(smsc, 100, "4D")
+	g.settled()
+	g = g.powerCut(&s, client, smsc)
+	client, smsc = g.bind("transceiver"), s.operator.session()
+	client.submitOne(101, asks)
+	smsc.want("submit_sm") // which is not answered
+	if f := g.Receipts.Forms(); len(f) != 1 || f[0] != (receipts.IDForm{Operator: "operator", Form: "decimal"}) {
+		t.Errorf("forms of ids: %+v", f)
+	}
+	smsc.receipt(901, "77", "UNDELIV")
+	client.wantReceipt(known, "UNDELIV")
 }

@@ -7,7 +7,9 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"pmg/gateway/operate"
 	"pmg/internal/testutil"
+	"pmg/store"
 )
 
 // What the id of a copy stands for outlives the gateway, although the message had ended by the late answer
@@ -91,4 +93,60 @@ func TestJoinedReceiptsWithoutRoom(t *testing.T) {
 			t.Errorf("no receipt of %s", id)
 		}
 	}
+}
+
+// A receipt of a part that came before its answer completes a long message of which the other part
+// was delivered before a restart.
+func TestPartOvertakesAfterRestart(t *testing.T) {
+	parallel(t)
+	s := site{operator: newSMSC(t), store: vfs.NewCrashableMem(), out: "long_messages: split8, window: 1"}
+	g := start(t, s)
+	client, smsc := g.bind("transceiver"), s.operator.session()
+	known := client.longSubmit(2, 300, asks)
+	smsc.send("submit_sm_resp seq=" + field(smsc.want("submit_sm"), "seq") + " status=0 message_id=A1")
+	smsc.want("submit_sm")
+	smsc.receipt(101, "A1", "DELIVRD")
+	if err := g.Gateway.Keeper.Journal.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	g = g.powerCut(&s, client, smsc)
+	client, smsc = g.bind("transceiver"), s.operator.session()
+	again := field(smsc.want("submit_sm"), "seq")
+	smsc.receipt(101, "A2", "DELIVRD")
+	g.wantStored(operate.StateQueued, operate.StateOrphan)
+	smsc.send("submit_sm_resp seq=" + again + " status=0 message_id=A2")
+	if line := client.wantReceipt(known, "DELIVRD"); !strings.Contains(line, "sub:002 dlvrd:002") {
+		t.Error(line)
+	}
+	client.fence()
+	if !client.silent("deliver_sm") {
+		t.Error("the client is told more")
+	}
+}
+
+// An operator who has put the options right has receipts tried again whose messages were not found.
+func TestRetryOrphan(t *testing.T) {
+	parallel(t)
+	stores(t, func(t *testing.T, s site) {
+		g := start(t, s)
+		client, smsc := g.bind("transceiver"), s.operator.session()
+		known := client.submitted(smsc, 1, "A1")
+		smsc.fence()
+		smsc.send(strings.Replace(smscReceipt(101, "A1", "DELIVRD"), "46700000001", "990", 1))
+		smsc.want("deliver_sm_resp", "seq=101", "status=0")
+		g.wantStored(operate.StateOrphan)
+		g.wantChange(operate.RetryMessages, "", operate.Selection{}, operate.ResultUnknown)
+		s.out = "receipt_match: id"
+		if err := g.reload(s); err != nil {
+			t.Fatal(err)
+		}
+		// The gateway looks again itself after it has kept a receipt. That may come behind the reload, and
+		// before the operator, who then has nothing to do.
+		g.change(operate.RetryMessages, "", operate.Selection{})
+		client.wantReceipt(known, "DELIVRD")
+		g.wantStored()
+		if n := g.Receipts.Counts.Adopted.Load(); n != 1 || g.Gateway.Keeper.Aside(store.Orphan) != 0 {
+			t.Errorf("%d receipts were adopted, %d are kept", n, g.Gateway.Keeper.Aside(store.Orphan))
+		}
+	})
 }

@@ -274,3 +274,59 @@ func TestReceiptsTakeNoRoute(t *testing.T) {
 		}
 	})
 }
+
+// The gateway itself makes the receipt of a message that expires, that an SMSC refuses for
+// good, or that an operator deletes, where the client has asked for it.
+func TestOwnReceipts(t *testing.T) {
+	parallel(t)
+	stores(t, func(t *testing.T, s site) {
+		g := start(t, s)
+		client, smsc := g.bind("transceiver"), s.operator.session()
+		refused := func(n int, more ...string) (known string) {
+			known = client.submitOne(n, more...)
+			smsc.answer(0x0B, field(smsc.want("submit_sm"), "seq"))
+			return known
+		}
+		refused(1)
+		line := client.wantReceipt(refused(2, asks), "REJECTD")
+		if !strings.Contains(line, " err:011 ") {
+			t.Errorf("receipt %s", line)
+		}
+		client.wantReceipt(refused(3, "registered_delivery=2"), "REJECTD")
+		s.operator.down()
+		smsc.conn.Close()
+		testutil.Eventually(t, "the operator is down", func() bool { return g.Gateway.Table.Connector("operator").Online() == 0 })
+		known := client.submitOne(4, "validity_period=000000000001000R", asks)
+		client.wantReceipt(known, "EXPIRED")
+		if s.memory {
+			return // an operator cannot delete what is in no store
+		}
+		known = client.submitOne(5, asks)
+		g.wantChange(operate.DeleteMessages, "", operate.Selection{State: operate.StateQueued, Connector: "operator"}, operate.ResultDeleted)
+		client.wantReceipt(known, "DELETED")
+		if n := g.Receipts.Counts.Own.Load(); n != 4 {
+			t.Errorf("%d receipts of our own", n)
+		}
+	})
+}
+
+// A receipt that belongs to no message is kept, and can be looked at, matched again and deleted.
+func TestOrphans(t *testing.T) {
+	parallel(t)
+	s := site{operator: newSMSC(t), store: vfs.NewMem()}
+	g := start(t, s)
+	smsc := s.operator.session()
+	g.online("operator", 1)
+	smsc.receipt(101, "1", "DELIVRD")
+	smsc.receipt(102, "2", "DELIVRD")
+	g.wantStored(operate.StateOrphan, operate.StateOrphan)
+	p, err := g.Operate.ListStored(operate.Selection{State: operate.StateOrphan, Text: true}, 0, 1)
+	if err != nil || len(p.Messages) != 1 || p.Messages[0].Text == nil || !strings.HasPrefix(*p.Messages[0].Text, "id:1 sub:001") || p.Messages[0].Reason == "" {
+		t.Errorf("%+v %v", p.Messages, err)
+	}
+	g.wantChange(operate.RetryMessages, "", operate.Selection{State: operate.StateOrphan}, operate.ResultUnknown, operate.ResultUnknown)
+	g.wantChange(operate.DeleteMessages, "", operate.Selection{State: operate.StateOrphan}, operate.ResultDeleted, operate.ResultDeleted)
+	if n := g.Gateway.Keeper.Aside(store.Orphan); n != 0 {
+		t.Errorf("%d orphans are left", n)
+	}
+}

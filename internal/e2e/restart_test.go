@@ -205,3 +205,29 @@ func TestRestartReceiverNeverReads(t *testing.T) {
 	}
 	g.settled()
 }
+
+// A message that could not be written keeps waiting: it is sent after a power cut, whatever
+// on_unknown is.
+func TestRestartAfterUnsent(t *testing.T) {
+	parallel(t)
+	for _, unknown := range []string{"fail", "resend"} {
+		s := site{operator: newSMSC(t), out: "window: 1, throttle_pause: 1m, on_unknown: " + unknown, store: vfs.NewCrashableMem()}
+		g := start(t, s)
+		c, smsc := g.bind("transmitter"), s.operator.session()
+		g.online("operator", 1)
+		c.submit(1, 2)
+		c.accepted(1, 2)
+		smsc.answer(0x58, smsc.take(1, 1)...) // ESME_RTHROTTLED: it waits again
+		testutil.Eventually(t, "the message waits", func() bool { return g.stats("operator").Retried.Load() == 1 })
+		testutil.Eventually(t, "that is stored", func() bool { return g.synced() })
+		g = g.powerCut(&s, c, smsc)
+		smsc = s.operator.session()
+		smsc.serve(1, 2)
+		smsc.fence()
+		if n := g.stats("operator").Failed.Load(); n != 0 {
+			t.Errorf("%s: %d messages given up", unknown, n)
+		}
+		smsc.conn.Close()
+		g.stop()
+	}
+}

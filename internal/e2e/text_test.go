@@ -8,12 +8,12 @@ import (
 
 // through submits a text with further fields, and returns the fields of the SMSC's PDU that
 // are about the text.
-func through(t *testing.T, client, centre *peer, n int, coding, text string) string {
+func through(t *testing.T, client, smsc *peer, n int, coding, text string) string {
 	t.Helper()
 	client.send(fmt.Sprintf("submit_sm seq=%d source_addr=1234 destination_addr=46700000001 %s short_message=%s", n, coding, text))
 	client.want("submit_sm_resp", fmt.Sprintf("seq=%d", n), "status=0")
-	line := centre.want("submit_sm")
-	centre.answer(0, field(line, "seq"))
+	line := smsc.want("submit_sm")
+	smsc.answer(0, field(line, "seq"))
 	_, about, _ := strings.Cut(line, "destination_addr=46700000001 ")
 	return about
 }
@@ -25,7 +25,7 @@ func TestAlphabetsDiffer(t *testing.T) {
 	parallel(t)
 	operator := newSMSC(t)
 	g := start(t, site{operator: operator, clients: "charset: latin1", routes: "{from: operator, to: clients}\n{to: operator}"})
-	centre, client := operator.session(), g.bind("transceiver")
+	smsc, client := operator.session(), g.bind("transceiver")
 	for i, m := range [][3]string{
 		{``, `"Gr\xfc\xdfe @$_"`, `short_message="Gr~\x1ee \x00\x02\x11"`},
 		{``, `"\xfd [10]"`, `data_coding=8 short_message="\x00\xfd\x00 \x00[\x001\x000\x00]"`},
@@ -39,12 +39,12 @@ func TestAlphabetsDiffer(t *testing.T) {
 		{`data_coding=13`, `"\xfc@"`, `data_coding=13 short_message="\xfc@"`},
 		{`data_coding=200`, `"\xfc@"`, `data_coding=200 short_message="\xfc@"`},
 	} {
-		if got := through(t, client, centre, i+2, m[0], m[1]); got != m[2] {
+		if got := through(t, client, smsc, i+2, m[0], m[1]); got != m[2] {
 			t.Errorf("%s %s became %s, want %s", m[0], m[1], got, m[2])
 		}
 	}
-	centre.send(`deliver_sm seq=5 source_addr=46700000001 destination_addr=1234 short_message="Gr~\x1ee \x1be"`)
-	centre.want("deliver_sm_resp", "seq=5", "status=0")
+	smsc.send(`deliver_sm seq=5 source_addr=46700000001 destination_addr=1234 short_message="Gr~\x1ee \x1be"`)
+	smsc.want("deliver_sm_resp", "seq=5", "status=0")
 	line := client.want("deliver_sm", "data_coding=8", `short_message="\x00G\x00r\x00\xfc\x00\xdf\x00e\x00`)
 	client.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
 }
@@ -55,8 +55,8 @@ func TestMissingCharacters(t *testing.T) {
 	operator := newSMSC(t)
 	s := site{operator: operator, clients: "charset: utf8", out: "missing_characters: transliterate, window: 1"}
 	g := start(t, s)
-	centre, client := operator.session(), g.bind("transceiver")
-	if got := through(t, client, centre, 2, "", `"\xe2\x80\x9c\xc5\x9f\xe2\x80\x9d"`); got != `short_message="\"s\""` {
+	smsc, client := operator.session(), g.bind("transceiver")
+	if got := through(t, client, smsc, 2, "", `"\xe2\x80\x9c\xc5\x9f\xe2\x80\x9d"`); got != `short_message="\"s\""` {
 		t.Errorf("got %s", got)
 	}
 	s.out = "missing_characters: refuse, window: 1"
@@ -65,17 +65,17 @@ func TestMissingCharacters(t *testing.T) {
 	}
 	client.send(`submit_sm seq=3 source_addr=1234 destination_addr=46700000001 short_message="\xc5\x9f"`)
 	client.want("submit_sm_resp", "seq=3", "status=0xc4(ESME_RINVOPTPARAMVAL)")
-	if got := through(t, client, centre, 4, "", `"\xc3\xa9"`); got != `short_message="\x05"` {
+	if got := through(t, client, smsc, 4, "", `"\xc3\xa9"`); got != `short_message="\x05"` {
 		t.Errorf("got %s", got)
 	}
 	s.out = "encode_as: shortest, window: 1"
 	if err := g.reload(s); err != nil {
 		t.Fatal(err)
 	}
-	if got := through(t, client, centre, 5, "data_coding=8", `"\x00\xe9"`); got != `short_message="\x05"` {
+	if got := through(t, client, smsc, 5, "data_coding=8", `"\x00\xe9"`); got != `short_message="\x05"` {
 		t.Errorf("got %s", got)
 	}
-	if got := through(t, client, centre, 6, "data_coding=8", `"\x04\x10"`); got != `data_coding=8 short_message="\x04\x10"` {
+	if got := through(t, client, smsc, 6, "data_coding=8", `"\x04\x10"`); got != `data_coding=8 short_message="\x04\x10"` {
 		t.Errorf("got %s", got)
 	}
 }
@@ -90,13 +90,13 @@ func TestConvertedForTheNextConnector(t *testing.T) {
 		more:   row("first", first, "protocol: ucp, password: secret, failover_after: 50ms, "+again),
 		routes: "{to: [first, operator]}",
 	})
-	centre := first.ucpSession()
+	smsc := first.ucpSession()
 	client := g.bind("transceiver")
 	client.send(`submit_sm seq=2 source_addr=1234 destination_addr=46700000001 short_message="\xfc@"`)
 	client.want("submit_sm_resp", "seq=2", "status=0")
-	centre.want(`op51 seq=1 AdC=46700000001 OAdC=1234 MT=3 AMsg="~\x00"`)
+	smsc.want(`op51 seq=1 AdC=46700000001 OAdC=1234 MT=3 AMsg="~\x00"`)
 	first.down()
-	centre.conn.Close()
+	smsc.conn.Close()
 	second.up()
 	line := second.session().want("submit_sm", `short_message="\xfc@"`)
 	if strings.Contains(line, "data_coding") {
@@ -109,7 +109,7 @@ func TestTextThroughBothProtocols(t *testing.T) {
 	parallel(t)
 	operator := newSMSC(t)
 	g := start(t, site{operator: operator, clients: "charset: latin1", out: "protocol: ucp, window: 1", routes: "{from: operator, to: clients}\n{to: operator}"})
-	centre, client := operator.ucpSession(), g.bind("transceiver")
+	smsc, client := operator.ucpSession(), g.bind("transceiver")
 	for i, m := range [][3]string{
 		{``, `"a@\xe4"`, `MT=3 AMsg="a\x00{"`},
 		{`data_coding=3`, `"a@\xe4"`, `MT=3 AMsg="a\x00{"`},
@@ -120,14 +120,14 @@ func TestTextThroughBothProtocols(t *testing.T) {
 	} {
 		client.send(fmt.Sprintf("submit_sm seq=%d source_addr=1234 destination_addr=1 %s short_message=%s", i+2, m[0], m[1]))
 		client.want("submit_sm_resp", "status=0")
-		line, err := centre.next()
+		line, err := smsc.next()
 		if err != nil || !strings.HasSuffix(line, " OAdC=1234 "+m[2]) {
 			t.Errorf("%s %s became %s, %v", m[0], m[1], line, err)
 		}
-		centre.send("op51_result seq=" + field(line, "seq") + " status=0 SM=1:010126000000")
+		smsc.send("op51_result seq=" + field(line, "seq") + " status=0 SM=1:010126000000")
 	}
-	centre.send(`op52 seq=7 AdC=1234 OAdC=46700000001 SCTS=010203040506 MT=3 AMsg="\x00|"`)
-	centre.want("op52_result seq=7 status=0")
+	smsc.send(`op52 seq=7 AdC=1234 OAdC=46700000001 SCTS=010203040506 MT=3 AMsg="\x00|"`)
+	smsc.want("op52_result seq=7 status=0")
 	line := client.want("deliver_sm", `short_message="@\xf6"`)
 	client.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")
 }
@@ -138,8 +138,8 @@ func TestGSMAsASCII(t *testing.T) {
 	operator, other := newSMSC(t), newSMSC(t)
 	g := start(t, site{clients: "ascii: gsm7",
 		more: row("one", operator, "") + row("two", other, "charset: utf8"), routes: `{destination: "46700000001", to: one}` + "\n{to: two}"})
-	centre, client := operator.session(), g.bind("transceiver")
-	if got := through(t, client, centre, 2, `data_coding=1`, `"Gr~\x1ee \x1be"`); got != `short_message="Gr~\x1ee \x1be"` {
+	smsc, client := operator.session(), g.bind("transceiver")
+	if got := through(t, client, smsc, 2, `data_coding=1`, `"Gr~\x1ee \x1be"`); got != `short_message="Gr~\x1ee \x1be"` {
 		t.Errorf("GSM 7-bit became %s", got)
 	}
 	client.send(`submit_sm seq=3 source_addr=1234 destination_addr=46700000002 data_coding=1 short_message="Gr~\x1ee \x1be"`)

@@ -21,16 +21,16 @@ func TestTLSKannel(t *testing.T) {
 	parallel(t)
 	k, operator := newKeys(t), newSMSC(t)
 	g := start(t, site{operator: operator, clients: k.listens(", min_version: 1.2"), routes: "{from: operator, to: clients}\n{to: operator}"})
-	centre := operator.session()
+	smsc := operator.session()
 	kannel := startKannel(t, g.addr("clients"), "smpp", "transceiver-mode = true\nsystem-type = \"\"\nuse-ssl = 1")
 	for n := range 20 {
 		kannel.send(fmt.Sprintf("hello %02d", n))
 	}
 	for range 20 {
-		centre.answer(0, field(centre.want("submit_sm", "source_addr=1234"), "seq"))
+		smsc.answer(0, field(smsc.want("submit_sm", "source_addr=1234"), "seq"))
 	}
-	centre.send(`deliver_sm seq=7 source_addr_ton=1 source_addr_npi=1 source_addr=46700000001 destination_addr=1234 short_message="home"`)
-	centre.want("deliver_sm_resp", "seq=7", "status=0")
+	smsc.send(`deliver_sm seq=7 source_addr_ton=1 source_addr_npi=1 source_addr=46700000001 destination_addr=1234 short_message="home"`)
+	smsc.want("deliver_sm_resp", "seq=7", "status=0")
 	testutil.Eventually(t, "Kannel has the answer of the mobile", func() bool { return len(kannel.saw("/mo")) == 1 })
 }
 
@@ -69,9 +69,9 @@ func startStunnel(t *testing.T, options ...string) (address string) {
 func TestTLSStunnel(t *testing.T) {
 	parallel(t)
 	k, operator := newKeys(t), newSMSC(t)
-	centre := startStunnel(t, "connect = "+operator.addr(), "cert = "+k.file("server"), "key = "+k.file("server-key"))
-	g := start(t, site{clients: k.listens(""), routes: "{to: centre}", more: fmt.Sprintf(
-		"{name: centre, direction: out, address: %q, system_id: pmg, password: secret, reconnect_delay: 20ms, tls: {ca: %q, server_name: localhost}}", centre, k.file("ca"))})
+	smsc := startStunnel(t, "connect = "+operator.addr(), "cert = "+k.file("server"), "key = "+k.file("server-key"))
+	g := start(t, site{clients: k.listens(""), routes: "{to: smsc}", more: fmt.Sprintf(
+		"{name: smsc, direction: out, address: %q, system_id: pmg, password: secret, reconnect_delay: 20ms, tls: {ca: %q, server_name: localhost}}", smsc, k.file("ca"))})
 	c := dial(t, startStunnel(t, "client = yes", "connect = "+g.addr("clients"), "CAfile = "+k.file("ca"), "verifyChain = yes", "checkHost = localhost"))
 	s := operator.session()
 	c.bind("transceiver", "acme", "s3cret")

@@ -97,16 +97,16 @@ func TestTLS(t *testing.T) {
 			if version == "1.2" {
 				own.MaxVersion = tls.VersionTLS12
 			}
-			centre := operator.accept().secure(own, true)
-			line := centre.want("bind_transceiver")
-			centre.send("bind_transceiver_resp seq=" + field(line, "seq") + " status=0 system_id=SMSC")
+			smsc := operator.accept().secure(own, true)
+			line := smsc.want("bind_transceiver")
+			smsc.send("bind_transceiver_resp seq=" + field(line, "seq") + " status=0 system_id=SMSC")
 			c := g.dial("clients").secure(k.config(false), false)
 			c.bind("transceiver", "acme", "s3cret")
 			const last = 100
 			c.put(1, last, "registered_delivery=1")
-			centre.serve(1, last)
-			centre.send("deliver_sm seq=7 source_addr=46700000001 destination_addr=1234 esm_class=0x04 short_message=\"id:SMSC-5 stat:DELIVRD err:000\"")
-			centre.want("deliver_sm_resp", "seq=7", "status=0")
+			smsc.serve(1, last)
+			smsc.send("deliver_sm seq=7 source_addr=46700000001 destination_addr=1234 esm_class=0x04 short_message=\"id:SMSC-5 stat:DELIVRD err:000\"")
+			smsc.want("deliver_sm_resp", "seq=7", "status=0")
 			c.send("unbind seq=900")
 			c.want("unbind_resp", "seq=900", "status=0")
 			c.wantEOF() // with a close_notify before it; without one it is an error
@@ -240,8 +240,8 @@ func TestTLSUCP(t *testing.T) {
 		operator: operator, clients: "protocol: ucp, window: 99, " + k.listens(", pin: "+strings.Repeat("A", 43)+"="), // which has no effect
 		out: fmt.Sprintf("protocol: ucp, window: 99, tls: {ca: %q}", k.file("ca")),
 	})
-	centre := operator.accept().secure(k.config(true), true)
-	s := &ucpPeer{t: t, conn: centre.conn}
+	smsc := operator.accept().secure(k.config(true), true)
+	s := &ucpPeer{t: t, conn: smsc.conn}
 	s.want("op60 seq=0 OAdC=pmg OTON=6 ONPI=5 STYP=1 PWD=*** VERS=0100")
 	c := &ucpPeer{t: t, conn: tls.Client(g.dial("clients").conn, k.config(false))}
 	c.send("op60 seq=0 OAdC=acme OTON=6 ONPI=5 STYP=1 PWD=733363726574 VERS=0100")

@@ -167,15 +167,15 @@ func TestTraceparentCentre(t *testing.T) {
 	defer server.Close()
 	var mu sync.Mutex
 	var headers []string
-	centre := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	smsc := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
 		if headers = append(headers, r.Header.Get("traceparent")); len(headers) == 1 {
 			w.WriteHeader(503)
 		}
 	}))
-	defer centre.Close()
-	s := centreSite(t, centre.URL+"/?to={to}&text={text}", "retry: {temporary: [1ms, repeat]}")
+	defer smsc.Close()
+	s := centreSite(t, smsc.URL+"/?to={to}&text={text}", "retry: {temporary: [1ms, repeat]}")
 	s.top = fmt.Sprintf("telemetry: {otlp: %q, one_in: 1}\n", server.URL)
 	g := start(t, s)
 	g.bind("transmitter").submitOne(1)

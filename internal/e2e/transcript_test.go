@@ -76,7 +76,7 @@ func newSubject(t *testing.T, o protocols.SessionOptions) *subject {
 		return s
 	}
 	if o.Accepted {
-		s.name, s.p = "centre", s.g.dial("centre")
+		s.name, s.p = "smsc", s.g.dial("smsc")
 		return s
 	}
 	s.name, s.p = "operator", operator.accept()
@@ -91,7 +91,7 @@ func listening(o protocols.SessionOptions, options string) string {
 	case !o.Anonymous:
 		options += ", peer_system_id: acme, peer_password: s3cret"
 	}
-	return `{name: centre, direction: out, listen: "127.0.0.1:0", system_id: pmg, password: secret, ` + options + "}"
+	return `{name: smsc, direction: out, listen: "127.0.0.1:0", system_id: pmg, password: secret, ` + options + "}"
 }
 
 // Write implements prototest.Subject. The gateway may have closed already.

@@ -144,14 +144,14 @@ func TestTsharkRun(t *testing.T) {
 			fmt.Sprintf("{name: other, direction: out, address: %q, system_id: pmg, password: secret, protocol: ucp}", other.addr()),
 		routes: "{from: operator, to: {account: bcme}}\n{from: other, to: {account: acme}}\n{from: ucp, to: operator}\n{from: clients, to: other}",
 	})
-	centre, ucpCentre := operator.accept(), &ucpPeer{t: t, conn: other.accept().conn}
+	smsc, ucpCentre := operator.accept(), &ucpPeer{t: t, conn: other.accept().conn}
 	client, ucpClient := g.dial("clients"), &ucpPeer{t: t, conn: g.dial("ucp").conn}
 	tapes := map[string][]*tape{
-		"smpp": {taped(&centre.conn), taped(&client.conn)},
+		"smpp": {taped(&smsc.conn), taped(&client.conn)},
 		"ucp":  {taped(&ucpCentre.conn), taped(&ucpClient.conn)},
 	}
-	line := centre.want("bind_transceiver")
-	centre.send("bind_transceiver_resp seq=" + field(line, "seq") + " status=0 system_id=SMSC sc_interface_version=52")
+	line := smsc.want("bind_transceiver")
+	smsc.send("bind_transceiver_resp seq=" + field(line, "seq") + " status=0 system_id=SMSC sc_interface_version=52")
 	ucpCentre.want("op60 seq=0 OAdC=pmg OTON=6 ONPI=5 STYP=1 PWD=*** VERS=0100")
 	ucpCentre.send("op60_result seq=0 status=0")
 	client.bind("transceiver", "acme", "s3cret")
@@ -167,8 +167,8 @@ func TestTsharkRun(t *testing.T) {
 	} {
 		ucpClient.send(fmt.Sprintf("op51 seq=%d %s", i, m))
 		ucpClient.want(fmt.Sprintf("op51_result seq=%d status=0 SM=*", i))
-		ids = append(ids, field(centre.want("submit_sm"), "seq"))
-		centre.answer(0, ids[i])
+		ids = append(ids, field(smsc.want("submit_sm"), "seq"))
+		smsc.answer(0, ids[i])
 	}
 	ucpClient.send(`op51 seq=7 AdC= OAdC=1234 MT=3 AMsg="nobody"`)
 	ucpClient.want("op51_result seq=7 status=0x6(adc_invalid)")
@@ -185,10 +185,10 @@ func TestTsharkRun(t *testing.T) {
 		}
 		ucpCentre.send(fmt.Sprintf("op51_result seq=%s status=0 SM=46700000001:01012600000%d", field(line, "seq"), i))
 	}
-	centre.send(`deliver_sm seq=5 source_addr_ton=1 source_addr=46700000001 destination_addr=1234 short_message="\x00 home"`,
+	smsc.send(`deliver_sm seq=5 source_addr_ton=1 source_addr=46700000001 destination_addr=1234 short_message="\x00 home"`,
 		`deliver_sm seq=6 source_addr_ton=1 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:`+ids[0]+` sub:001 dlvrd:001 submit date:2611201200 done date:2611201200 stat:DELIVRD err:000 text:"`)
 	for range 2 {
-		centre.want("deliver_sm_resp", "status=0")
+		smsc.want("deliver_sm_resp", "status=0")
 		line, err := ucpClient.next()
 		if err != nil {
 			t.Fatal(err)

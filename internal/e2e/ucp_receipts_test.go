@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Notifications of a centre of UCP come back to the client that submitted, without a route,
-// over either protocol and with the id that the client knows, in whichever form the centre
+// Notifications of a smsc of UCP come back to the client that submitted, without a route,
+// over either protocol and with the id that the client knows, in whichever form the smsc
 // writes the recipient.
 func TestNotificationsGoBack(t *testing.T) {
 	parallel(t)
@@ -17,7 +17,7 @@ func TestNotificationsGoBack(t *testing.T) {
 		operator: operator, out: "protocol: ucp, window: 10", accounts: "{system_id: bcme, password: s3cret}",
 		more: `{name: ucp, direction: in, address: "127.0.0.1:0", protocol: ucp}`,
 	})
-	centre := operator.ucpSession()
+	smsc := operator.ucpSession()
 	client := g.bind("transceiver")
 	other := &ucpPeer{t: t, conn: g.dial("ucp").conn}
 	other.send("op60 seq=0 OAdC=bcme OTON=6 ONPI=5 STYP=1 PWD=733363726574 VERS=0100")
@@ -37,8 +37,8 @@ func TestNotificationsGoBack(t *testing.T) {
 			} else {
 				client.send(fmt.Sprintf("submit_sm seq=%d source_addr=1234 dest_addr_ton=1 dest_addr_npi=1 destination_addr=46700000001 registered_delivery=17", seq))
 			}
-			line := centre.want("op51 seq=* AdC=0046700000001 OAdC=1234 NRq=1 NT=7 MT=3")
-			centre.send("op51_result seq=" + field(line, "seq") + " status=0 SM=" + form.accepted + ":" + stamp)
+			line := smsc.want("op51 seq=* AdC=0046700000001 OAdC=1234 NRq=1 NT=7 MT=3")
+			smsc.send("op51_result seq=" + field(line, "seq") + " status=0 SM=" + form.accepted + ":" + stamp)
 			if byUCP {
 				_, id, _ = strings.Cut(field(other.want(fmt.Sprintf("op51_result seq=%d status=0 SM=*", seq)), "SM"), ":")
 			} else {
@@ -48,8 +48,8 @@ func TestNotificationsGoBack(t *testing.T) {
 			for _, outcome := range []struct{ dst, rsn, class, stat, err string }{
 				{"1", "107", "esm_class=32", "ENROUTE", "107"}, {"2", "010", "esm_class=4", "EXPIRED", "010"},
 			} {
-				centre.send(fmt.Sprintf("op53 seq=%d AdC=1234 OAdC=%s SCTS=%s Dst=%s Rsn=%s DSCTS=020126000000 MT=3", seq, form.notified, stamp, outcome.dst, outcome.rsn))
-				centre.want(fmt.Sprintf("op53_result seq=%d status=0", seq))
+				smsc.send(fmt.Sprintf("op53 seq=%d AdC=1234 OAdC=%s SCTS=%s Dst=%s Rsn=%s DSCTS=020126000000 MT=3", seq, form.notified, stamp, outcome.dst, outcome.rsn))
+				smsc.want(fmt.Sprintf("op53_result seq=%d status=0", seq))
 				seq++
 				if byUCP {
 					line, err := other.next()

@@ -117,7 +117,7 @@ func TestUCPToUCP(t *testing.T) {
 		operator: operator, clients: "protocol: ucp, window: 99", out: "protocol: ucp, window: 99",
 		routes: "{from: operator, to: clients}\n{to: operator}",
 	})
-	centre := operator.ucpSession()
+	smsc := operator.ucpSession()
 	client := g.ucpClient()
 
 	ids := map[string]bool{}
@@ -130,7 +130,7 @@ func TestUCPToUCP(t *testing.T) {
 		}
 	}
 	done := make(chan []int)
-	go func() { done <- centre.serveBackwards(messages, window) }()
+	go func() { done <- smsc.serveBackwards(messages, window) }()
 	for n := range messages {
 		if n >= window {
 			answered()
@@ -149,10 +149,10 @@ func TestUCPToUCP(t *testing.T) {
 	}
 
 	// The other way.
-	centre.send(`op52 seq=7 AdC=1234 OAdC=46700000001 SCTS=010203040506 MT=3 AMsg="hello"`,
+	smsc.send(`op52 seq=7 AdC=1234 OAdC=46700000001 SCTS=010203040506 MT=3 AMsg="hello"`,
 		`op53 seq=8 AdC=1234 OAdC=46700000001 SCTS=000000000999 Dst=0 Rsn=000 DSCTS=010126000001 MT=3 AMsg="delivered"`)
-	centre.want("op52_result seq=7 status=0")
-	centre.want("op53_result seq=8 status=0")
+	smsc.want("op52_result seq=7 status=0")
+	smsc.want("op53_result seq=8 status=0")
 	line := client.want(`op52 seq=* AdC=1234 OAdC=46700000001 SCTS=010203040506 MT=3 AMsg="hello"`)
 	client.send("op52_result seq=" + field(line, "seq") + " status=0")
 	if line, _ = client.next(); !containsAll(line, []string{"op53 ", " AdC=1234 OAdC=0046700000001 SCTS=", " Dst=0 Rsn=000 DSCTS=010126000001 MT=3 AMsg="}) {
@@ -162,7 +162,7 @@ func TestUCPToUCP(t *testing.T) {
 	testutil.Eventually(t, "nothing is under way", func() bool { return g.stats("clients").InFlight.Load() == 0 })
 
 	g.stop() // there is no logout but the end of the connection
-	for _, p := range []*ucpPeer{client, centre} {
+	for _, p := range []*ucpPeer{client, smsc} {
 		if line, err := p.next(); err == nil {
 			t.Errorf("want the end, got %s", line)
 		}
@@ -193,13 +193,13 @@ func (p *ucpPeer) serveBackwards(messages, window int) (numbers []int) {
 	return numbers
 }
 
-// What a client of UCP submits reaches a centre of SMPP, with the same octets, and
+// What a client of UCP submits reaches a smsc of SMPP, with the same octets, and
 // what that says of it comes back.
 func TestUCPToSMPP(t *testing.T) {
 	parallel(t)
 	operator := newSMSC(t)
 	g := start(t, site{operator: operator, clients: "protocol: ucp", routes: "{from: operator, to: clients}\n{to: operator}"})
-	centre := operator.session()
+	smsc := operator.session()
 	client := g.ucpClient()
 	var ids []string
 	for i, m := range [][2]string{
@@ -211,15 +211,15 @@ func TestUCPToSMPP(t *testing.T) {
 	} {
 		client.send(fmt.Sprintf("op51 seq=%d %s", i, m[0]))
 		client.want(fmt.Sprintf("op51_result seq=%d status=0 SM=*", i))
-		line := centre.want("submit_sm")
+		line := smsc.want("submit_sm")
 		if _, fields, _ := strings.Cut(strings.TrimPrefix(line, "submit_sm "), " "); fields != m[1] {
 			t.Errorf("got %s, want %s", fields, m[1])
 		}
 		ids = append(ids, field(line, "seq"))
-		centre.answer(0, ids[i])
+		smsc.answer(0, ids[i])
 	}
-	centre.send(`deliver_sm seq=5 source_addr_ton=1 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:` + ids[0] + ` submit date:2611201159 done date:2611201200 stat:DELIVRD err:000"`)
-	centre.want("deliver_sm_resp", "seq=5", "status=0")
+	smsc.send(`deliver_sm seq=5 source_addr_ton=1 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:` + ids[0] + ` submit date:2611201159 done date:2611201200 stat:DELIVRD err:000"`)
+	smsc.want("deliver_sm_resp", "seq=5", "status=0")
 	line, _ := client.next()
 	if !containsAll(line, []string{"op53 ", " AdC=06D0E611 OAdC=0046700000001 SCTS=", " Dst=0 Rsn=000 DSCTS=201126120000 MT=3 AMsg=\"Message for 0046700000001, with identification ", " has been delivered on 2026-11-20 at 12:00:00"}) {
 		t.Error(line)
@@ -232,16 +232,16 @@ func TestSMPPToUCP(t *testing.T) {
 	parallel(t)
 	operator := newSMSC(t)
 	g := start(t, site{operator: operator, out: "protocol: ucp, window: 1", routes: "{from: operator, to: clients}\n{to: operator}"})
-	centre := operator.ucpSession()
+	smsc := operator.ucpSession()
 	client := g.bind("transceiver")
 	client.send(submitLine(2, "registered_delivery=1"), submitLine(3))
 	known := field(client.want("submit_sm_resp", "seq=2", "status=0"), "message_id")
 	client.accepted(3, 3)
-	centre.want(`op51 seq=1 AdC=46700000001 OAdC=1234 NRq=1 NT=3 MT=3 AMsg="2"`)
-	centre.send("op51_result seq=1 status=0 SM=46700000001:010126000000")
-	centre.want(`op51 seq=2 AdC=46700000001 OAdC=1234 MT=3 AMsg="3"`)
-	centre.send("op51_result seq=2 status=0x6", `op53 seq=1 AdC=1234 OAdC=46700000001 SCTS=010126000000 Dst=2 Rsn=107 DSCTS=010126000001 MT=3`)
-	centre.want("op53_result seq=1 status=0")
+	smsc.want(`op51 seq=1 AdC=46700000001 OAdC=1234 NRq=1 NT=3 MT=3 AMsg="2"`)
+	smsc.send("op51_result seq=1 status=0 SM=46700000001:010126000000")
+	smsc.want(`op51 seq=2 AdC=46700000001 OAdC=1234 MT=3 AMsg="3"`)
+	smsc.send("op51_result seq=2 status=0x6", `op53 seq=1 AdC=1234 OAdC=46700000001 SCTS=010126000000 Dst=2 Rsn=107 DSCTS=010126000001 MT=3`)
+	smsc.want("op53_result seq=1 status=0")
 	line := client.want("deliver_sm", "esm_class=4", "source_addr=46700000001", "destination_addr=1234")
 	if !strings.Contains(line, "id:"+known+" ") || !strings.Contains(line, " stat:UNDELIV err:107 ") {
 		t.Error(line)
@@ -292,7 +292,7 @@ func newUCPSubject(t *testing.T, o protocols.SessionOptions) *ucpSubject {
 	if o.Role == protocols.Server {
 		s.p = s.g.dial("clients")
 	} else if o.Accepted {
-		s.name, s.p = "centre", s.g.dial("centre")
+		s.name, s.p = "smsc", s.g.dial("smsc")
 	} else {
 		s.name, s.p = "operator", operator.accept()
 	}

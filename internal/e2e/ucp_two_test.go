@@ -21,7 +21,7 @@ func TestUCPTwoConnections(t *testing.T) {
 			out("sender", sends, "transmitter") + out("receiver", gives, "receiver"),
 		routes: "{from: receiver, to: deliveries}\n{to: sender}",
 	})
-	centre, giver := sends.ucpSession(), gives.ucpSession()
+	smsc, giver := sends.ucpSession(), gives.ucpSession()
 	submitter := g.ucpClient()
 	receiver := &ucpPeer{t: t, conn: g.dial("deliveries").conn}
 	receiver.send("op60 seq=0 OAdC=acme OTON=6 ONPI=5 STYP=1 PWD=733363726574 VERS=0100",
@@ -30,8 +30,8 @@ func TestUCPTwoConnections(t *testing.T) {
 	receiver.want("op51_result seq=1 status=0x4(operation_not_allowed)")
 
 	submitter.send("op51 seq=1 AdC=0046700000001 OAdC=1234 NRq=1 NT=3 MT=3")
-	line := centre.want("op51 seq=* AdC=0046700000001 OAdC=1234 NRq=1 NT=3 MT=3")
-	centre.send("op51_result seq=" + field(line, "seq") + " status=0 SM=0046700000001:010126000000")
+	line := smsc.want("op51 seq=* AdC=0046700000001 OAdC=1234 NRq=1 NT=3 MT=3")
+	smsc.send("op51_result seq=" + field(line, "seq") + " status=0 SM=0046700000001:010126000000")
 	submitter.want("op51_result seq=1 status=0 SM=*")
 	testutil.Eventually(t, "the message is sent", func() bool { return g.stats("sender").Sent.Load() == 1 }) // without a store nothing keeps a receipt that comes first
 
