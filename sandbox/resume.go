@@ -17,6 +17,7 @@ const (
 
 // resume schedules the receipts of messages that an earlier run has taken, and of which no receipt has come.
 func (s *SMSC) resume() {
+	defer s.schedule.resumed()
 	t := time.NewTicker(resumeEvery)
 	defer t.Stop()
 	for !s.gateway.Keeper.Recovered() {

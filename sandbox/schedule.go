@@ -37,6 +37,9 @@ type schedule struct {
 	mu     sync.Mutex
 	byTime *btree.BTreeG[*delivery]
 	known  map[key]struct{} // of those in byTime, and of those that are being brought
+	// Those that were brought before what an earlier run has left was added: the store may have been read before they were. They
+	// are known as well. nil: it was added.
+	brought []key
 }
 
 func newSchedule() *schedule {
@@ -51,7 +54,7 @@ func newSchedule() *schedule {
 	}
 	return &schedule{
 		changed: make(chan struct{}, 1), byTime: btree.NewBTreeGOptions(earlier, btree.Options{NoLocks: true}),
-		known: map[key]struct{}{},
+		known: map[key]struct{}{}, brought: []key{},
 	}
 }
 
@@ -108,5 +111,19 @@ func (s *schedule) take(now int64) (d *delivery, next int64) {
 func (s *schedule) done(d *delivery) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.brought != nil {
+		s.brought = append(s.brought, d.key())
+		return
+	}
 	delete(s.known, d.key())
+}
+
+// resumed forgets what was brought before. What an earlier run has left was added.
+func (s *schedule) resumed() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, k := range s.brought {
+		delete(s.known, k)
+	}
+	s.brought = nil
 }
