@@ -1,7 +1,6 @@
 package accept
 
 import (
-	"errors"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -25,6 +24,7 @@ type executor struct {
 	gone    bool // nobody waits for an answer any more
 	waiting []*intake.Submission
 	works   []func()
+	then    func() // what happens between work and what follows from it
 	inOrder int
 	ids     []string
 	held    int
@@ -34,7 +34,13 @@ type executor struct {
 }
 
 func (x *executor) Go(_ string, work func(), then func(now int64, gone bool)) {
-	x.works = append(x.works, func() { work(); then(1, x.gone) })
+	x.works = append(x.works, func() {
+		work()
+		if x.then != nil {
+			x.then()
+		}
+		then(1, x.gone)
+	})
 }
 
 func (x *executor) GoInOrder(by string, work func(), then func(now int64, gone bool)) {
@@ -67,16 +73,21 @@ func (x *executor) work() {
 // A matcher knows of receipts what the test says.
 type matcher struct {
 	recent, known bool
+	latest        string // an id that is among the latest
 	fault         error
 	share         *connector.Share
 	verdicts      []receipts.Verdict
 	parts         uint8
+	more          []*sms.Message // receipts of the messages that it was joined of
+	smsc          *receipts.SMSC
 	loaded        int
+	read          []string // of what was found, in turn
 }
 
-// found sets what a receipt belongs to.
-func (m *matcher) found(f *receipts.Match, is bool) bool {
-	if v := (store.Mapping{ID: 5000, Parts: m.parts}); is && f.Set(v.Append(nil)) != nil {
+// found sets what a receipt belongs to: a message of an account that has the name of its id.
+func (m *matcher) found(r *sms.Message, f *receipts.Match, is bool) bool {
+	report, _ := r.Report()
+	if v := (store.Mapping{ID: 5000, Parts: m.parts, Account: report.ID}); is && f.Set(v.Append(nil)) != nil {
 		panic("the record of a mapping cannot be read")
 	}
 	return is
@@ -84,18 +95,21 @@ func (m *matcher) found(f *receipts.Match, is bool) bool {
 
 const passOn = receipts.Verdict(0)
 
-func (m *matcher) Of(*config.Connector) *receipts.SMSC   { return &receipts.SMSC{Name: "operator"} }
+func (m *matcher) Of(*config.Connector) *receipts.SMSC   { return m.smsc }
 func (m *matcher) Received(*receipts.SMSC, *sms.Message) {}
 func (m *matcher) LoadParts(*receipts.Match) error       { m.loaded++; return m.fault }
-func (m *matcher) Find(_ *receipts.SMSC, _ *sms.Message, f *receipts.Match) bool {
-	return m.found(f, m.recent)
+func (m *matcher) Find(_ *receipts.SMSC, r *sms.Message, f *receipts.Match) bool {
+	report, _ := r.Report()
+	return m.found(r, f, m.recent || string(report.ID) == m.latest)
 }
 
-func (m *matcher) LookUp(_ *receipts.SMSC, _ *sms.Message, f *receipts.Match) (bool, error) {
-	return m.found(f, m.known), m.fault
+func (m *matcher) LookUp(_ *receipts.SMSC, r *sms.Message, f *receipts.Match) (bool, error) {
+	return m.found(r, f, m.known), m.fault
 }
 
-func (m *matcher) Direct(int64, *sms.Message, *receipts.Match) (*connector.Share, receipts.Verdict) {
+func (m *matcher) Direct(_ int64, _ *sms.Message, f *receipts.Match) (*connector.Share, receipts.Verdict) {
+	m.read = append(m.read, string(f.Account))
+	f.More = m.more
 	v := m.verdicts[0]
 	m.verdicts = m.verdicts[1:]
 	if v != passOn {
@@ -129,7 +143,7 @@ func newRig(t *testing.T, durable bool) *rig {
 	i := intake.New(g.Node, g.Keeper, g.Table, c, r, &settle.New(g.Node, g.Keeper, g.Table, c, r).Events)
 	x := &executor{answers: map[string]Outcome{}}
 	a := New(g.Keeper, i, r, 1, x)
-	m := &matcher{}
+	m := &matcher{smsc: &receipts.SMSC{Name: "operator"}}
 	a.matcher, a.counts = m, &receipts.Counters[atomic.Int64]{}
 	v := &rig{Acceptor: a, t: t, x: x, m: m, node: g.Node}
 	v.clients, v.operator = g.Table.Connector("clients"), g.Table.Connector("operator")
@@ -154,12 +168,28 @@ func (r *rig) submission(code sms.Code) *intake.Submission {
 }
 
 // receipt brings a receipt of message 7.
-func (r *rig) receipt(by string) {
+func (r *rig) receipt(by string) { r.receiptOf("7", by) }
+
+// receiptOf brings a receipt of a message.
+func (r *rig) receiptOf(id, by string) {
+	r.Receipt(1, by, &connector.Source{Connector: r.operator, Origin: r.origin}, r.report(id))
+}
+
+// report returns a receipt of a message.
+func (r *rig) report(id string) *sms.Message {
 	m := r.node.Messages.Get()
 	m.Origin = r.origin
-	report := &sms.Report{ID: []byte("7"), State: sms.StateDelivered}
+	report := &sms.Report{ID: []byte(id), State: sms.StateDelivered}
 	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}, report)
-	r.Receipt(1, by, &connector.Source{Connector: r.operator, Origin: r.origin}, m)
+	return m
+}
+
+// end ends the oldest commit.
+func (r *rig) end() {
+	p := r.x.stores[0]
+	r.x.stores = r.x.stores[1:]
+	r.keep.Put(p.Accepted, p.More)
+	r.Ended(1, p, false)
 }
 
 func (r *rig) want(by string, code sms.Code, step string) Outcome {
@@ -267,99 +297,5 @@ func TestWork(t *testing.T) {
 	r.x.work()
 	if _, is := r.x.answered("gone"); is || r.x.inOrder != 3 {
 		t.Errorf("answered %t, %d went on in order", is, r.x.inOrder)
-	}
-}
-
-// A receipt is given to the client of its message, wherever that was found; ends here; is kept as an orphan; or is refused for
-// now, and does not count then.
-func TestReceipts(t *testing.T) {
-	t.Parallel()
-	fault := errors.New("cannot read")
-	then := func(v ...receipts.Verdict) []receipts.Verdict { return v }
-	for _, c := range []struct {
-		why     string
-		matcher matcher
-		full    bool
-		works   int
-		code    sms.Code
-		queued  int
-		loaded  int
-	}{
-		{"among the latest", matcher{recent: true, verdicts: then(passOn)}, false, 0, sms.OK, 1, 0},
-		{"in the store", matcher{known: true, verdicts: then(passOn)}, false, 1, sms.OK, 1, 0},
-		{"outcomes of parts are in the store", matcher{recent: true, parts: 2, verdicts: then(receipts.Unread, passOn)},
-			false, 1, sms.OK, 1, 1},
-		{"the store cannot be read", matcher{fault: fault}, false, 1, sms.SystemError, 0, 0},
-		{"outcomes cannot be read", matcher{recent: true, parts: 2, fault: fault, verdicts: then(receipts.Unread)},
-			false, 1, sms.SystemError, 0, 1},
-		{"nobody has asked for it", matcher{recent: true, verdicts: then(receipts.Dropped)}, false, 0, sms.OK, 0, 0},
-		{"it is noted", matcher{recent: true, verdicts: then(receipts.Noted)}, false, 1, sms.OK, 0, 0},
-		{"no room", matcher{recent: true, verdicts: then(passOn)}, true, 0, sms.QueueFull, 0, 0},
-	} {
-		r := newRig(t, false)
-		c.matcher.share = r.m.share
-		*r.m = c.matcher
-		if c.full {
-			roomtest.Occupy(r.m.share, 100_000)
-		}
-		r.receipt("r")
-		for range c.works {
-			if _, is := r.x.answered("r"); is || len(r.x.works) != 1 {
-				t.Fatalf("%s: %d works", c.why, len(r.x.works))
-			}
-			r.x.work()
-		}
-		counted := int64(0)
-		if c.code == sms.OK {
-			counted = 1
-		}
-		o, is := r.x.answered("r")
-		asExpected := is && o.Code == c.code && len(r.x.queued) == c.queued && r.m.loaded == c.loaded
-		if !asExpected || r.counted() != counted || r.Searches() != 0 {
-			t.Errorf("%s: answered %t, %+v, %d queued, %d read, %d count, %d searches",
-				c.why, is, o, len(r.x.queued), r.m.loaded, r.counted(), r.Searches())
-		}
-		if !slices.Equal(r.x.ids, []string{"7"}) {
-			t.Errorf("%s: it has the ids %q in turn", c.why, r.x.ids)
-		}
-	}
-}
-
-// Receipts of a message stay in their order while it is looked for, and are orphans in that order if it is not found. Those of a
-// sender that is gone are dropped.
-func TestReceiptsInOrder(t *testing.T) {
-	t.Parallel()
-	r := newRig(t, false)
-	for _, by := range []string{"first", "second", "third", "fourth"} {
-		r.receipt(by)
-	}
-	if len(r.x.works) != 1 || r.x.held != 3 || r.Searches() != 1 {
-		t.Fatalf("%d works, %d are held", len(r.x.works), r.x.held)
-	}
-	r.Forget(func(by string) bool {
-		if by == "third" {
-			r.x.held--
-		}
-		return by == "third"
-	})
-	r.x.work()
-	var order []string
-	for _, p := range r.x.stores {
-		order = append(order, p.By)
-		r.keep.Put(p.Accepted, p.More)
-		r.Ended(1, p, false)
-		r.want(p.By, sms.OK, "")
-	}
-	if !slices.Equal(order, []string{"first", "second", "fourth"}) || r.x.held != 0 || r.Searches() != 0 || len(r.x.queued) != 0 {
-		t.Errorf("%q are stored, %d held, %d searches", order, r.x.held, r.Searches())
-	}
-	if n := r.counts.Unmatched.Load(); n != 3 {
-		t.Errorf("%d count as unmatched", n)
-	}
-	r.x.gone = true
-	r.receipt("gone")
-	r.x.work()
-	if _, is := r.x.answered("gone"); is || r.Searches() != 0 {
-		t.Error("who is gone is answered, or searched for")
 	}
 }
