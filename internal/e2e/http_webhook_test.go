@@ -93,7 +93,8 @@ func TestHTTPWebhookOrder(t *testing.T) {
 		testutil.Eventually(t, "its end is told", func() bool { return len(h.of("message.delivered", reference)) > 0 })
 		g.settled()
 		all := h.of(reference)
-		if last := all[len(all)-1].body; !strings.Contains(last, "message.delivered") || len(all) > 2 {
+		ends := h.of("message.delivered", reference) // on a busy machine the second attempt may come before the end
+		if last := all[len(all)-1].body; !strings.Contains(last, "message.delivered") || len(ends) > 1 || len(all) > 3 {
 			t.Errorf("%s: %d calls, the last: %s", reference, len(all), last)
 		}
 	}
