@@ -28,6 +28,12 @@ func (c *Config) Receivers(connector *Connector) []*Account {
 	return receivers
 }
 
+// ReceivesBySession reports whether messages can be sent to sessions of the account: it may receive, on a connector that has
+// sessions.
+func (c *Config) ReceivesBySession(a *Account) bool {
+	return a.MayReceive() && slices.ContainsFunc(c.Connectors, func(in Connector) bool { return in.HasSessions() && a.MayUse(&in) })
+}
+
 // An index finds accounts and connectors by name.
 type index struct {
 	*Config
@@ -104,16 +110,21 @@ func (d *decoder) accountTarget(x *index, systemID, path string) {
 		d.noAccount(x, path, systemID)
 		return
 	}
-	if !a.MayReceive() && a.EventsTo() == "" {
+	switch {
+	case !slices.ContainsFunc(x.Connectors, func(c Connector) bool { return a.MayUse(&c) }):
+		d.problem(path, "leads to account %s, which may log in on no in connector: name one in its connectors option", systemID)
+	case x.ReceivesBySession(a) || a.EventsTo() != "":
+	case !a.MayReceive():
 		d.problem(
 			path,
 			"leads to account %s, which may only bind as transmitter: add receiver or transceiver to its bind option, "+
 				"or give it a webhook or pull: true",
 			systemID,
 		)
-	}
-	if !slices.ContainsFunc(x.Connectors, func(c Connector) bool { return a.MayUse(&c) }) {
-		d.problem(path, "leads to account %s, which may log in on no in connector: name one in its connectors option", systemID)
+	default:
+		d.problem(
+			path, "leads to account %s, which may use no in connector with sessions: give it a webhook or pull: true", systemID,
+		)
 	}
 }
 

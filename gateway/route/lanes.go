@@ -89,18 +89,19 @@ func (t *Table) Lanes() []*connector.Lane { return t.lanes.list() }
 // ClientLane returns the lane of an account that may receive, nil if there is none: that of its sessions, or of the
 // server that is called with news of a message with a context.
 func (t *Table) ClientLane(account string, context []byte) *connector.Lane {
-	a := t.routes.Load().accounts[account]
+	r := t.routes.Load()
+	a := r.accounts[account]
 	if a == nil {
 		return nil
 	}
 	endpoint := sms.EndpointOf(context)
-	if endpoint == "" && (context != nil || !a.MayReceive()) {
+	if endpoint == "" && (context != nil || !r.sessions[account]) {
 		endpoint = a.EventsTo()
 	}
 	if endpoint != "" {
 		return t.accountLane(t.node.Config(), account, t.lanes.endpoint(account, endpoint))
 	}
-	if !a.MayReceive() {
+	if !r.sessions[account] {
 		return nil
 	}
 	return t.AccountLane(t.node.Config(), account)

@@ -17,18 +17,22 @@ type target struct {
 }
 
 func (t target) up() bool {
-	if t.lane == nil {
-		return t.clients.Online() > 0
+	switch {
+	case t.lane != nil:
+		return t.lane.Up()
+	case t.clients != nil:
+		return t.clients.Online() > 0 || !t.clients.Config().HasSessions()
 	}
-	return t.lane.Up()
+	return false
 }
 
 // routes holds the routing of one configuration.
 type routes struct {
 	table    *index[target]
 	accounts map[string]*config.Account
-	single   bool      // there is only one account
-	drivers  []speaker // by protocol
+	sessions map[string]bool // accounts whose sessions are given messages
+	single   bool            // there is only one account
+	drivers  []speaker       // by protocol
 
 	connectors map[string]*config.Connector
 	validity   bool // limitValidity has something to do
@@ -37,9 +41,10 @@ type routes struct {
 
 // newRoutes builds the routes of a configuration whose connectors exist.
 func (t *Table) newRoutes(cfg *config.Config) *routes {
-	r := &routes{accounts: map[string]*config.Account{}, single: len(cfg.Accounts) == 1}
+	r := &routes{accounts: map[string]*config.Account{}, sessions: map[string]bool{}, single: len(cfg.Accounts) == 1}
 	for i := range cfg.Accounts {
 		r.accounts[cfg.Accounts[i].SystemID] = &cfg.Accounts[i]
+		r.sessions[cfg.Accounts[i].SystemID] = cfg.ReceivesBySession(&cfg.Accounts[i])
 		r.forced = r.forced || cfg.Accounts[i].Receipts == config.ForceReceipts
 	}
 	r.connectors, r.validity = map[string]*config.Connector{}, hasValidity(cfg)
@@ -68,7 +73,7 @@ func (t *Table) target(cfg *config.Config, to config.Target) target {
 // given that.
 func endpointOf(cfg *config.Config, account string) string {
 	for i := range cfg.Accounts {
-		if a := &cfg.Accounts[i]; a.SystemID == account && !a.MayReceive() {
+		if a := &cfg.Accounts[i]; a.SystemID == account && !cfg.ReceivesBySession(a) {
 			return a.EventsTo()
 		}
 	}
@@ -122,12 +127,15 @@ func (t *Table) resolve(to target, dest []byte) *connector.Lane {
 	if to.lane != nil {
 		return to.lane
 	}
+	if to.clients == nil {
+		return nil // a reload has just removed the account's connectors
+	}
 	receivers := t.logins.Accounts().Receivers(to.clients.Name)
 	if receivers == nil {
 		return nil // the connector was removed
 	}
 	if a := receivers.Find(dest); a != nil {
-		return t.AccountLane(t.node.Config(), a.SystemID)
+		return t.ClientLane(a.SystemID, nil)
 	}
 	return nil
 }

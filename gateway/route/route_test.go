@@ -141,6 +141,34 @@ routes: [{to: a}]
 	}
 }
 
+// Messages for an account that may receive, but on no connector with sessions, go to its webhook, or wait to be fetched.
+func TestAccountWithoutSessions(t *testing.T) {
+	t.Parallel()
+	tb := newTable(t, `
+pdulog: {enabled: false}
+accounts:
+  - {system_id: hooked, password: secret, webhook: "http://127.0.0.1:1/", connectors: [api]}
+  - {system_id: fetches, password: secret, pull: true, connectors: [api]}
+  - {system_id: shared, password: secret, pull: true, connectors: [api], receives: ["3"]}
+connectors:
+  - {name: api, direction: in, protocol: http, address: "127.0.0.1:0"}
+  - {name: a, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret}
+routes:
+  - {from: a, destination: "1", to: {account: hooked}}
+  - {from: a, destination: "2", to: {account: fetches}}
+  - {from: a, destination: "3", to: api}
+  - {to: a}
+`)
+	for dest, account := range map[string]string{"1": "hooked", "2": "fetches", "3": "shared"} {
+		m := &sms.Message{ID: 7, Kind: sms.MO, Origin: tb.node.Origins.Of("", "a")}
+		m.Set(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte(dest)}, []byte("text"))
+		l := tb.Route(m)
+		if l == nil || l.Account != account || l.Endpoint == "" || tb.ClientLane(account, nil) != l {
+			t.Errorf("a message for %s leaves by %v", account, l)
+		}
+	}
+}
+
 // An account alone may take a queue, one of several its part of it, which a reload changes.
 func TestPercent(t *testing.T) {
 	t.Parallel()

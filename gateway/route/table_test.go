@@ -20,7 +20,7 @@ import (
 // newTable makes the table of a configuration.
 func newTable(t *testing.T, yaml string) *Table {
 	t.Helper()
-	cfg, _, err := config.Parse([]byte(yaml), config.Options{Protocols: []string{"smpp"}})
+	cfg, _, err := config.Parse([]byte(yaml), config.Options{Protocols: []string{"smpp", "http"}})
 	if err != nil {
 		t.Fatal(err)
 	}
