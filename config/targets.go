@@ -31,7 +31,8 @@ func (c *Config) Receivers(connector *Connector) []*Account {
 // ReceivesBySession reports whether messages can be sent to sessions of the account: it may receive, on a connector that has
 // sessions.
 func (c *Config) ReceivesBySession(a *Account) bool {
-	return a.MayReceive() && slices.ContainsFunc(c.Connectors, func(in Connector) bool { return in.HasSessions() && a.MayUse(&in) })
+	hasSessions := func(in Connector) bool { return in.HasSessions() && a.MayUse(&in) }
+	return a.MayReceive() && slices.ContainsFunc(c.Connectors, hasSessions)
 }
 
 // An index finds accounts and connectors by name.

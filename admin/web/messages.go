@@ -67,14 +67,14 @@ func (v *view) StoryPath(m admin.Message) string {
 
 // A storyPage is the model of the page about one message.
 type storyPage struct {
-	*admin.Story
+	Story        *admin.Story // nil: there is none
 	Since, Until string
 	MaySeeTexts  bool
 	problem
 }
 
 // Waiting returns the message if it waits.
-func (p storyPage) Waiting() []operate.StoredMessage { return []operate.StoredMessage{*p.Waits} }
+func (p storyPage) Waiting() []operate.StoredMessage { return []operate.StoredMessage{*p.Story.Waits} }
 
 func (s *site) story(r *http.Request) any {
 	v := r.URL.Query()

@@ -257,7 +257,7 @@ func (l *lists) webhooks(r *http.Request) any {
 
 // A state is the model of the page about the gateway itself.
 type state struct {
-	*admin.Status
+	Status       *admin.Status
 	Ready        string
 	Octets, Free string // of the store
 }

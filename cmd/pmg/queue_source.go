@@ -179,10 +179,10 @@ func (o *storeOptions) findRunning(cmd *cobra.Command) (running runningStore, er
 }
 
 // A runningStore is the store of a gateway that runs.
-type runningStore struct{ *ask.Gateway }
+type runningStore struct{ gateway *ask.Gateway }
 
 func (s runningStore) list(ctx context.Context, q admin.QueueQuery) (p operate.QueuePage, err error) {
-	return p, askAdmin(ctx, s.Gateway, http.MethodGet, admin.Base+"/queue?"+q.Values().Encode(), &p)
+	return p, askAdmin(ctx, s.gateway, http.MethodGet, admin.Base+"/queue?"+q.Values().Encode(), &p)
 }
 
 func (s runningStore) change(ctx context.Context, q admin.QueueQuery, c operate.QueueChange) (p operate.QueuePage, err error) {
@@ -193,13 +193,13 @@ func (s runningStore) change(ctx context.Context, q admin.QueueQuery, c operate.
 	if c.DryRun {
 		v.Set("dry_run", "1")
 	}
-	return p, askAdmin(ctx, s.Gateway, http.MethodPost, admin.Base+"/queue/"+c.What+"?"+v.Encode(), &p)
+	return p, askAdmin(ctx, s.gateway, http.MethodPost, admin.Base+"/queue/"+c.What+"?"+v.Encode(), &p)
 }
 
 func (s runningStore) backup(ctx context.Context, to string) (string, error) {
 	var done admin.BackedUp
 	err := askAdminFor(
-		ctx, backupTimeout, s.Gateway, http.MethodPost, admin.Base+"/store/backup?"+url.Values{"name": {to}}.Encode(), &done,
+		ctx, backupTimeout, s.gateway, http.MethodPost, admin.Base+"/store/backup?"+url.Values{"name": {to}}.Encode(), &done,
 	)
 	return done.Directory, err
 }

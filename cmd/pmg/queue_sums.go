@@ -69,7 +69,7 @@ func sumsOf(ctx context.Context, running runningStore, over time.Duration) (befo
 }
 
 func (s runningStore) sums(ctx context.Context) (sums []operate.QueueSum, err error) {
-	return sums, askAdmin(ctx, s.Gateway, http.MethodGet, admin.Base+"/queue/sums", &sums)
+	return sums, askAdmin(ctx, s.gateway, http.MethodGet, admin.Base+"/queue/sums", &sums)
 }
 
 func writeSums(out io.Writer, before, now []operate.QueueSum, over time.Duration, asJSON bool) error {
@@ -118,7 +118,7 @@ func sumOrigin(s *operate.QueueSum) string {
 // names returns the names of the connectors and accounts that messages may wait for.
 func (s runningStore) names(ctx context.Context) (connectors, accounts []string, clients map[string]bool, err error) {
 	status := new(admin.Status)
-	if err := askAdmin(ctx, s.Gateway, http.MethodGet, admin.Base+"/status", status); err != nil {
+	if err := askAdmin(ctx, s.gateway, http.MethodGet, admin.Base+"/status", status); err != nil {
 		return nil, nil, nil, err
 	}
 	clients = map[string]bool{}

@@ -71,7 +71,6 @@ func fields() size {
 		"sms.Message":                            {35, wide},
 		"admin.Connector":                        {28, wide},
 		"admin.Status":                           {33, wide},
-		"admin/web.state":                        {36, page},
 		"admin/web.connectorPage":                {38, page},
 		"admin/web.connectorRow":                 {34, page},
 		"admin/web.overview":                     {44, page},
@@ -91,10 +90,7 @@ func fields() size {
 
 // embeds are the embedded pointers to structs of another package.
 var embeds = map[string]string{
-	"admin/web.storyPage embeds admin.Story":                  page,
 	"admin/web.overview embeds admin.Status":                  page,
-	"admin/web.state embeds admin.Status":                     page,
-	"cmd/pmg.runningStore embeds cmd/pmg/ask.Gateway":         "to be named",
 	"httpapi/server.conn embeds httpapi/conns.Conn":           "it is a net.Conn with more",
 	"internal/e2e.gw embeds gateway.Gateway":                  "a rig for tests",
 	"loadtest/bench/classic.group embeds connector.Connector": frozen,
