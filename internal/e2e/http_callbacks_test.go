@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -22,7 +21,6 @@ type hook struct {
 	status int
 	says   string
 	calls  []call
-	first  func(body string)
 }
 
 type call struct {
@@ -35,11 +33,6 @@ func newHook(t *testing.T) *hook {
 	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		h.mu.Lock()
-		if first := h.first; first != nil {
-			h.mu.Unlock()
-			first(string(b))
-			h.mu.Lock()
-		}
 		defer h.mu.Unlock()
 		h.calls = append(h.calls, call{r.URL.String(), string(b), r.Header})
 		w.WriteHeader(h.status)
@@ -53,13 +46,6 @@ func (h *hook) answers(status int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.status = status
-}
-
-// before sets what is done with the body of each call first.
-func (h *hook) before(first func(body string)) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.first = first
 }
 
 // say has the hook answer with a body.
@@ -181,42 +167,6 @@ func TestHTTPCallbackURL(t *testing.T) {
 		t.Error(c.path)
 	}
 	testutil.Eventually(t, "the other waits", func() bool { return g.Pending() == 1 })
-}
-
-// A server that never answers gets no more calls than it may have under way, and holds up no other.
-func TestHTTPCallbackHangs(t *testing.T) {
-	parallel(t)
-	h := newHook(t)
-	release := make(chan struct{})
-	var under, most atomic.Int64
-	hangs := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		most.Store(max(most.Load(), under.Add(1)))
-		<-release
-		under.Add(-1)
-	}))
-	defer hangs.Close()
-	defer close(release)
-	s := withHook(t, h, "")
-	s.accounts = strings.Replace(s.accounts, "callback_urls: [", fmt.Sprintf("callback_urls: [%q, ", hangs.URL), 1)
-	g := start(t, s)
-	a := g.api()
-	a.name = "api"
-	smsc := s.operator.session()
-	const n = 20
-	for i := range 2 * n {
-		url := hangs.URL + "/x"
-		if i%2 == 0 {
-			url = h.URL + "/given"
-		}
-		a.do("POST", "/v1/messages", fmt.Sprintf(`{"from":"1234","to":"46700000001","text":"hello","callback_url":%q}`, url)).want(t, 202, "")
-		smsc.answer(11, field(smsc.want("submit_sm"), "seq"))
-	}
-	testutil.Eventually(t, "the other is told", func() bool { return len(h.of("message.rejected")) == n })
-	testutil.Eventually(t, "it is called", func() bool { return under.Load() == 8 })
-	testutil.Eventually(t, "the others wait", func() bool { return g.Pending() == n })
-	if most.Load() > 8 {
-		t.Errorf("%d calls were under way", most.Load())
-	}
 }
 
 // A message that no SMSC has taken is told as well, and so is one of a mobile to an account without sessions.
