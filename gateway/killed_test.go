@@ -134,7 +134,7 @@ routes: [{to: [%s]}]
 	}
 	for id, operator := range map[string]string{"2": "b", "3": "a"} {
 		for _, name := range []string{"a", "b"} {
-			if _, ok, err := g.Keeper.Index.Lookup(name, []byte(id)); ok != (name == operator) || err != nil {
+			if _, ok, err := g.Keeper.Index.Lookup(store.IDsOf(name), []byte(id)); ok != (name == operator) || err != nil {
 				t.Errorf("message %s is known of %s: %t, %v", id, name, ok, err)
 			}
 		}

@@ -24,7 +24,7 @@ type disk struct {
 
 func (d *disk) Durable() bool  { return true }
 func (d *disk) LastID() uint64 { return 0 }
-func (d *disk) Mapped(string, []byte, int, func(peerID, value []byte) error) error {
+func (d *disk) Notes(store.Kind, []byte, int, func(key, value []byte) error) error {
 	return nil
 }
 func (d *disk) Close() error       { return nil }

@@ -28,8 +28,8 @@ const (
 	opReplace
 	opKeep
 	opDelete
-	opMap
-	opUnmapBefore
+	opNote
+	opForgetBefore
 	opEvent
 	opDropEvents
 )
@@ -44,7 +44,7 @@ type op struct {
 	aside    bool   // opKeep: the message is put aside, and the value is its record
 	size     int    // opDelete: octets of the record that is deleted
 	stays    bool   // opPut, opReplace: no peer waits for it, so that it stays in the batch if a commit fails
-	claims   bool   // opMap: it is about a message of a peer, and goes with that if a commit fails
+	claims   bool   // opNote: it is about a message of a peer, and goes with that if a commit fails
 }
 
 // A Lane is the name of a way out of the gateway: that of an out connector, or of a
@@ -98,26 +98,26 @@ func (b *Batch) Delete(id uint64, size int) {
 	b.add(op{kind: opDelete, id: id, size: size}, len(b.octets), 0)
 }
 
-// Map notes what a peer's id of a message stands for. day counts from 1970 and says
-// when the entry may be forgotten. If an id is mapped again, then for no earlier day.
-func (b *Batch) Map(day uint32, connector string, peerID, value []byte) {
+// Note stores a note. It is kept until ForgetBefore is called with a later day, which counts from 1970. A key that is
+// noted again gets no earlier day.
+func (b *Batch) Note(kind Kind, key, value []byte, day uint32) {
 	at := len(b.octets)
-	b.octets = appendPeer(b.octets, connector, peerID)
-	key := len(b.octets) - at
+	b.octets = appendNote(b.octets, kind, key)
+	n := len(b.octets) - at
 	b.octets = append(b.octets, value...)
-	b.add(op{kind: opMap, id: uint64(day)}, at, key)
+	b.add(op{kind: opNote, id: uint64(day)}, at, n)
 }
 
-// Claim is Map for what belongs to a message of a peer that the batch puts. If the commit fails, the next one maps
-// the key to an empty value, in case that it was stored all the same.
-func (b *Batch) Claim(day uint32, connector string, key, value []byte) {
-	b.Map(day, connector, key, value)
+// Claim is Note for what belongs to a message of a peer that the batch puts. If the commit fails, the next one notes
+// an empty value, in case that it was stored all the same.
+func (b *Batch) Claim(kind Kind, key, value []byte, day uint32) {
+	b.Note(kind, key, value, day)
 	b.ops[len(b.ops)-1].claims = true
 }
 
-// UnmapBefore forgets the peers' ids that were mapped for days before day.
-func (b *Batch) UnmapBefore(day uint32) {
-	b.add(op{kind: opUnmapBefore, id: uint64(day)}, len(b.octets), 0)
+// ForgetBefore removes the notes of days before day.
+func (b *Batch) ForgetBefore(day uint32) {
+	b.add(op{kind: opForgetBefore, id: uint64(day)}, len(b.octets), 0)
 }
 
 // Event stores an event until DropEvents. Numbers rise.
@@ -180,9 +180,9 @@ type Changes interface {
 	// Keep has the message's record again if it is put aside, otherwise nil.
 	Keep(id uint64, state, record []byte)
 	Delete(id uint64)
-	// Map has the connector's name and the peer's id as one key.
-	Map(day uint32, key, value []byte)
-	UnmapBefore(day uint32)
+	// Note has the kind and the key as one.
+	Note(day uint32, key, value []byte)
+	ForgetBefore(day uint32)
 	Event(number uint64, line []byte)
 	DropEvents(upTo uint64)
 }
@@ -201,10 +201,10 @@ func (b *Batch) Each(c Changes) {
 			c.Keep(o.id, b.keyOf(o), record)
 		case opDelete:
 			c.Delete(o.id)
-		case opMap:
-			c.Map(uint32(o.id), b.keyOf(o), b.valueOf(o))
-		case opUnmapBefore:
-			c.UnmapBefore(uint32(o.id))
+		case opNote:
+			c.Note(uint32(o.id), b.keyOf(o), b.valueOf(o))
+		case opForgetBefore:
+			c.ForgetBefore(uint32(o.id))
 		case opEvent:
 			c.Event(o.id, b.valueOf(o))
 		case opDropEvents:

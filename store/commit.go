@@ -150,11 +150,11 @@ func (s *durable) settle(b *Batch, m marks, lowest uint64) {
 	s.marks.low, s.lowPut = min(s.marks.low, lowest), min(s.lowPut, lowest)
 	for _, o := range b.ops {
 		switch o.kind {
-		case opMap:
+		case opNote:
 			if at, known := slices.BinarySearch(s.days, uint32(o.id)); !known {
 				s.days = slices.Insert(slices.Clone(s.days), at, uint32(o.id))
 			}
-		case opUnmapBefore:
+		case opForgetBefore:
 			at, _ := slices.BinarySearch(s.days, uint32(o.id))
 			s.days = s.days[at:]
 		case opEvent:
@@ -181,10 +181,10 @@ func (s *durable) do(b *Batch, o op) error {
 		}
 		s.key[0] = keyState
 		return t.Delete(s.key, nil)
-	case opMap:
+	case opNote:
 		s.key = append(appendDay(s.key[:0], uint32(o.id)), b.keyOf(o)...)
 		return t.Set(s.key, b.valueOf(o), nil)
-	case opUnmapBefore:
+	case opForgetBefore:
 		s.key = appendDay(appendDay(s.key[:0], 0), uint32(o.id))
 		return t.DeleteRange(s.key[:5], s.key[5:], nil)
 	case opEvent:

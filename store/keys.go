@@ -13,7 +13,7 @@ import (
 //	w                             marks
 //	m <id>                        record of a message, written once
 //	s <id>                        its state, if Keep has stored one
-//	d <day> <connector> 0 <id>    what a peer's id of a message stands for; day in 4 octets
+//	d <day> <kind> 0 <key>        a note; day in 4 octets
 //	e <number>                    an event
 const formatVersion = 1
 
@@ -22,7 +22,7 @@ const (
 	keyMarks   = 'w'
 	keyMessage = 'm'
 	keyState   = 's'
-	keyMap     = 'd'
+	keyNote    = 'd'
 	keyEvent   = 'e'
 )
 
@@ -44,10 +44,10 @@ func numberOf(key []byte) (uint64, bool) {
 
 // appendDay appends the beginning of the keys of a day.
 func appendDay(b []byte, day uint32) []byte {
-	return binary.BigEndian.AppendUint32(append(b, keyMap), day)
+	return binary.BigEndian.AppendUint32(append(b, keyNote), day)
 }
 
-// dayOf returns the day of the key of a mapping.
+// dayOf returns the day of the key of a note.
 func dayOf(key []byte) (uint32, bool) {
 	if len(key) < 5 {
 		return 0, false
@@ -55,9 +55,9 @@ func dayOf(key []byte) (uint32, bool) {
 	return binary.BigEndian.Uint32(key[1:]), true
 }
 
-// appendPeer appends what names a peer's id of a message among those of all connectors.
-func appendPeer(b []byte, connector string, peerID []byte) []byte {
-	return append(append(append(b, connector...), 0), peerID...)
+// appendNote appends the kind and the key of a note, as they stand behind its day.
+func appendNote(b []byte, kind Kind, key []byte) []byte {
+	return append(append(append(b, kind...), 0), key...)
 }
 
 // Marks are what is known of all messages together. They are written with every batch.

@@ -13,20 +13,20 @@ import (
 // because its messages are in lanes.
 type Lister interface {
 	// List passes what the store has of messages to f, the highest id first, from the first that is below the one given
-	// (0: from the highest): the entry of a message that it keeps, and of the others the value that was mapped to the id, in
-	// eight octets, of a connector, for the latest day if there are several. Days before since are left out. It stops behind
+	// (0: from the highest): the entry of a message that it keeps, and of the others the note of a kind whose key is the id, in
+	// eight octets, that of the latest day if there are several. Days before since are left out. It stops behind
 	// limit ids, and returns the last of them, or 0 when there are no more. All is of one moment. What is passed is f's
 	// until it returns; an error of f ends the list, which returns it.
-	List(connector string, below uint64, since uint32, limit int, f func(*Listed) error) (last uint64, err error)
+	List(kind Kind, below uint64, since uint32, limit int, f func(*Listed) error) (last uint64, err error)
 }
 
 // A Listed is what a store has of a message.
 type Listed struct {
 	Entry
-	Mapped []byte // with a Record of nil: what was mapped to its id
+	Note []byte // with a Record of nil: what was noted of its id
 }
 
-// A listing walks back over the messages of a moment, and over what was mapped to their ids.
+// A listing walks back over the messages of a moment, and over the notes of their ids.
 type listing struct {
 	store *durable
 	view  *pebble.Snapshot
@@ -52,7 +52,7 @@ func (c *cursor) found(ok bool) {
 }
 
 // List implements Lister.
-func (s *durable) List(connector string, below uint64, since uint32, limit int, f func(*Listed) error) (last uint64, err error) {
+func (s *durable) List(kind Kind, below uint64, since uint32, limit int, f func(*Listed) error) (last uint64, err error) {
 	if err := s.failure(); err != nil {
 		return 0, err
 	}
@@ -67,7 +67,7 @@ func (s *durable) List(connector string, below uint64, since uint32, limit int, 
 	err = l.open([]byte{keyMessage}, below)
 	for _, day := range slices.Backward(days) {
 		if err == nil && day >= since {
-			err = l.open(appendPeer(appendDay(nil, day), connector, nil), below)
+			err = l.open(appendNote(appendDay(nil, day), kind, nil), below)
 		}
 	}
 	if err == nil {
@@ -132,7 +132,7 @@ func (l *listing) walk(limit int, f func(*Listed) error) (last uint64, err error
 func (l *listing) read(e *Listed) (err error) {
 	if l.at[0].id != e.ID {
 		at := slices.IndexFunc(l.at, func(c cursor) bool { return c.id == e.ID })
-		e.Mapped, err = l.at[at].ValueAndErr()
+		e.Note, err = l.at[at].ValueAndErr()
 		return err
 	}
 	if e.Record, err = l.at[0].ValueAndErr(); err != nil || !l.store.states.maybe(e.ID) {

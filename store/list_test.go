@@ -19,34 +19,34 @@ func TestList(t *testing.T) {
 		for _, id := range []uint64{3, 7, 1 << 62} {
 			b.Put(sample(id, fmt.Sprint("text ", id)), Lane{Connector: "north"})
 		}
-		b.Map(5, ".ended", key(2), []byte("2 of day 5"))
-		b.Map(5, ".ended", key(4), []byte("4 of day 5"))
-		b.Map(5, ".ended", key(6), []byte("6 of day 5"))
-		b.Map(6, ".ended", key(4), []byte("4 of day 6"))
-		b.Map(7, ".ended", key(4), []byte("4 of day 7"))
-		b.Map(7, ".ended", key(3), []byte("3 of day 7")) // it is kept, too: a part of it has ended
-		b.Map(7, ".ended", key(9), []byte("9 of day 7"))
-		b.Map(7, ".ended", []byte("short"), []byte("no id"))
-		b.Map(7, ".ended", append(key(8), 'x'), []byte("no id"))
-		b.Map(7, ".endless", key(5), []byte("of others"))
-		b.Map(7, ".end", key(5), []byte("of others"))
+		b.Note(KindEnded, key(2), []byte("2 of day 5"), 5)
+		b.Note(KindEnded, key(4), []byte("4 of day 5"), 5)
+		b.Note(KindEnded, key(6), []byte("6 of day 5"), 5)
+		b.Note(KindEnded, key(4), []byte("4 of day 6"), 6)
+		b.Note(KindEnded, key(4), []byte("4 of day 7"), 7)
+		b.Note(KindEnded, key(3), []byte("3 of day 7"), 7) // it is kept, too: a part of it has ended
+		b.Note(KindEnded, key(9), []byte("9 of day 7"), 7)
+		b.Note(KindEnded, []byte("short"), []byte("no id"), 7)
+		b.Note(KindEnded, append(key(8), 'x'), []byte("no id"), 7)
+		b.Note(".endless", key(5), []byte("of others"), 7)
+		b.Note(".end", key(5), []byte("of others"), 7)
 	})
 	commit(t, s, func(b *Batch) { b.Keep(sample(7, "text 7"), State{Aside: Parked}) })
 	errEnough := errors.New("enough")
 	list := func(below uint64, since uint32, limit int, stop uint64) (string, uint64, error) {
 		var got []string
-		last, err := s.(Lister).List(".ended", below, since, limit, func(e *Listed) error {
+		last, err := s.(Lister).List(KindEnded, below, since, limit, func(e *Listed) error {
 			switch {
 			case e.ID == stop:
 				return errEnough
-			case e.Record != nil && e.Mapped != nil:
+			case e.Record != nil && e.Note != nil:
 				t.Errorf("%d is known twice", e.ID)
 			case e.Record != nil && (e.State != nil) != (e.ID == 7):
 				t.Errorf("the state of %d: %x", e.ID, e.State)
 			}
 			got = append(got, fmt.Sprint(e.ID))
 			if e.Record == nil {
-				got = append(got, "("+string(e.Mapped)+")")
+				got = append(got, "("+string(e.Note)+")")
 			}
 			return nil
 		})

@@ -56,14 +56,14 @@ func TestMappingDamaged(t *testing.T) {
 	}
 }
 
-// What was mapped for a connector is read by day and in the order of the ids, from an id on.
-func TestMapped(t *testing.T) {
+// Notes of a kind are read by day and in the order of the keys, from a key on.
+func TestNotes(t *testing.T) {
 	errEnough := errors.New("enough")
 	engines(t, func(t *testing.T, s Store) {
 		want := func(from string, limit int, stop, all string) {
 			t.Helper()
 			var got []string
-			err := s.Mapped("north", []byte(from), limit, func(id, value []byte) error {
+			err := s.Notes("north", []byte(from), limit, func(id, value []byte) error {
 				if string(id) == stop {
 					return errEnough
 				}
@@ -76,20 +76,20 @@ func TestMapped(t *testing.T) {
 		}
 		want("", 10, "", "")
 		commit(t, s, func(b *Batch) {
-			b.Map(6, "north", []byte("c"), []byte("3"))
-			b.Map(6, "north", []byte("a\x00"), []byte("5"))
-			b.Map(5, "north", []byte("b"), []byte("2"))
-			b.Map(5, "north", []byte("a"), []byte("1"))
-			b.Map(6, "nort", []byte("a"), []byte("4"))
-			b.Map(6, "northern", []byte("a"), []byte("4"))
-			b.Map(7, "south", []byte("a"), []byte("4"))
+			b.Note("north", []byte("c"), []byte("3"), 6)
+			b.Note("north", []byte("a\x00"), []byte("5"), 6)
+			b.Note("north", []byte("b"), []byte("2"), 5)
+			b.Note("north", []byte("a"), []byte("1"), 5)
+			b.Note("nort", []byte("a"), []byte("4"), 6)
+			b.Note("northern", []byte("a"), []byte("4"), 6)
+			b.Note("south", []byte("a"), []byte("4"), 7)
 		})
 		want("", 10, "", "a=1 b=2 a\x00=5 c=3")
 		want("", 3, "", "a=1 b=2 a\x00=5")
 		want("a\x00", 10, "", "b=2 a\x00=5 c=3")
 		want("b", 1, "", "b=2")
 		want("", 10, "b", "a=1")
-		commit(t, s, func(b *Batch) { b.UnmapBefore(6) })
+		commit(t, s, func(b *Batch) { b.ForgetBefore(6) })
 		want("", 10, "", "a\x00=5 c=3")
 		want("d", 10, "", "")
 	})
@@ -110,4 +110,17 @@ func FuzzMapping(f *testing.F) {
 			t.Errorf("%x is written again as %x", b, v.Append(nil))
 		}
 	})
+}
+
+// The names of kinds are on the disk, as earlier versions have written them.
+func TestKinds(t *testing.T) {
+	t.Parallel()
+	b := &Batch{}
+	for _, k := range []Kind{KindEnded, KindForm, KindKeyword, KindPart, KindRequest, KindWait, IDsOf("north")} {
+		b.Note(k, []byte("k"), nil, 1)
+	}
+	const want = ".ended\x00k.forms\x00k.keywords\x00k.parts\x00k.request\x00k.waits\x00knorth\x00k"
+	if got := string(b.octets); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 }

@@ -14,7 +14,7 @@ import (
 // The limits of a store in memory, so that it does not grow for as long as it runs.
 const (
 	maxAside        = 64 << 20 // octets of messages that are put aside
-	maxMemoryMap    = 1 << 20  // peers' ids; the oldest make room
+	maxMemoryNotes  = 1 << 20  // notes; the oldest make room
 	maxMemoryEvents = 1 << 16  // events; the oldest make room
 )
 
@@ -29,8 +29,8 @@ type memory struct {
 	ids     []uint64 // of aside, in order
 	octets  int      // of aside
 	last    uint64   // the highest id that was ever put
-	mapped  map[string]mapping
-	keys    []mapKey // of mapped, in the order in which they were mapped
+	notes   map[string]note
+	keys    []noteKey // of notes, in the order in which they were made
 	events  []event
 	commits int64
 	waiting int64 // messages put and not deleted
@@ -40,12 +40,12 @@ type asideMessage struct{ record, state []byte }
 
 func (m asideMessage) size() int { return len(m.record) + len(m.state) }
 
-type mapping struct {
+type note struct {
 	day   uint32
 	value []byte
 }
 
-type mapKey struct {
+type noteKey struct {
 	key string
 	day uint32
 }
@@ -57,7 +57,7 @@ type event struct {
 
 // NewMemory returns an empty store that is not durable.
 func NewMemory() Store {
-	return &memory{aside: map[uint64]asideMessage{}, mapped: map[string]mapping{}}
+	return &memory{aside: map[uint64]asideMessage{}, notes: map[string]note{}}
 }
 
 func (s *memory) Durable() bool { return false }
@@ -121,10 +121,10 @@ func (s *memory) do(b *Batch, o op) {
 	case opDelete:
 		s.drop(o.id)
 		s.waiting--
-	case opMap:
-		s.mapID(string(b.keyOf(o)), mapping{uint32(o.id), slices.Clone(b.valueOf(o))})
-	case opUnmapBefore:
-		s.unmapBefore(uint32(o.id))
+	case opNote:
+		s.note(string(b.keyOf(o)), note{uint32(o.id), slices.Clone(b.valueOf(o))})
+	case opForgetBefore:
+		s.forgetBefore(uint32(o.id))
 	case opEvent:
 		s.events = append(s.events, event{o.id, slices.Clone(b.valueOf(o))})
 		if len(s.events) > maxMemoryEvents {
@@ -156,29 +156,29 @@ func (s *memory) drop(id uint64) {
 	s.octets -= m.size()
 }
 
-// mapID notes a peer's id. Of several days the latest counts.
-func (s *memory) mapID(key string, m mapping) {
-	if m.day >= s.mapped[key].day {
-		s.mapped[key] = m
+// note stores a note. Of several days the latest counts.
+func (s *memory) note(key string, n note) {
+	if n.day >= s.notes[key].day {
+		s.notes[key] = n
 	}
-	s.keys = append(s.keys, mapKey{key, m.day})
-	for len(s.keys) > maxMemoryMap {
-		s.unmapFirst()
+	s.keys = append(s.keys, noteKey{key, n.day})
+	for len(s.keys) > maxMemoryNotes {
+		s.forgetFirst()
 	}
 }
 
-// unmapFirst forgets the mapping that was made first, unless the same id was mapped again
+// forgetFirst removes the note that was made first, unless the same key was noted again
 // for another day.
-func (s *memory) unmapFirst() {
+func (s *memory) forgetFirst() {
 	k := pop(&s.keys)
-	if m, ok := s.mapped[k.key]; ok && m.day == k.day {
-		delete(s.mapped, k.key)
+	if n, ok := s.notes[k.key]; ok && n.day == k.day {
+		delete(s.notes, k.key)
 	}
 }
 
-func (s *memory) unmapBefore(day uint32) {
-	maps.DeleteFunc(s.mapped, func(_ string, m mapping) bool { return m.day < day })
-	s.keys = slices.DeleteFunc(s.keys, func(k mapKey) bool { return k.day < day })
+func (s *memory) forgetBefore(day uint32) {
+	maps.DeleteFunc(s.notes, func(_ string, n note) bool { return n.day < day })
+	s.keys = slices.DeleteFunc(s.keys, func(k noteKey) bool { return k.day < day })
 }
 
 func (s *memory) Get(id uint64, e *Entry) (bool, error) {
@@ -224,30 +224,30 @@ func (s *memory) LastID() uint64 {
 	return s.last
 }
 
-func (s *memory) Lookup(connector string, peerID []byte) ([]byte, bool, error) {
+func (s *memory) Lookup(kind Kind, key []byte) ([]byte, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	m, ok := s.mapped[string(appendPeer(nil, connector, peerID))]
-	return slices.Clone(m.value), ok, nil
+	n, ok := s.notes[string(appendNote(nil, kind, key))]
+	return slices.Clone(n.value), ok, nil
 }
 
-func (s *memory) Mapped(connector string, from []byte, limit int, f func(peerID, value []byte) error) error {
+func (s *memory) Notes(kind Kind, from []byte, limit int, f func(key, value []byte) error) error {
 	type entry struct {
-		id, value []byte
-		day       uint32
+		key, value []byte
+		day        uint32
 	}
 	var all []entry
-	prefix := string(appendPeer(nil, connector, nil))
+	prefix := string(appendNote(nil, kind, nil))
 	s.mu.Lock()
-	for key, m := range s.mapped {
-		if id, ok := strings.CutPrefix(key, prefix); ok && id >= string(from) {
-			all = append(all, entry{[]byte(id), m.value, m.day})
+	for key, n := range s.notes {
+		if key, ok := strings.CutPrefix(key, prefix); ok && key >= string(from) {
+			all = append(all, entry{[]byte(key), n.value, n.day})
 		}
 	}
 	s.mu.Unlock()
-	slices.SortFunc(all, func(a, b entry) int { return cmp.Or(cmp.Compare(a.day, b.day), bytes.Compare(a.id, b.id)) })
+	slices.SortFunc(all, func(a, b entry) int { return cmp.Or(cmp.Compare(a.day, b.day), bytes.Compare(a.key, b.key)) })
 	for _, e := range all[:min(limit, len(all))] {
-		if err := f(e.id, slices.Clone(e.value)); err != nil {
+		if err := f(e.key, slices.Clone(e.value)); err != nil {
 			return err
 		}
 	}

@@ -76,15 +76,15 @@ func TestMemoryMapFull(t *testing.T) {
 	t.Parallel()
 	s := NewMemory()
 	commit(t, s, func(b *Batch) {
-		b.Map(5, "north", []byte("old"), []byte("1"))
-		b.Map(5, "north", []byte("again"), []byte("2"))
-		b.Map(6, "north", []byte("again"), []byte("3"))
+		b.Note("north", []byte("old"), []byte("1"), 5)
+		b.Note("north", []byte("again"), []byte("2"), 5)
+		b.Note("north", []byte("again"), []byte("3"), 6)
 	})
 	m := s.(*memory)
-	m.keys = append(m.keys, make([]mapKey, maxMemoryMap-len(m.keys))...) // as many others
+	m.keys = append(m.keys, make([]noteKey, maxMemoryNotes-len(m.keys))...) // as many others
 	for _, c := range []struct{ id, left string }{{"first", "old"}, {"second", "again"}, {"third", "again"}, {"fourth", ""}} {
 		_, before, _ := s.Lookup("north", []byte(c.left))
-		commit(t, s, func(b *Batch) { b.Map(7, "north", []byte(c.id), []byte("4")) })
+		commit(t, s, func(b *Batch) { b.Note("north", []byte(c.id), []byte("4"), 7) })
 		_, there, _ := s.Lookup("north", []byte(c.id))
 		_, after, _ := s.Lookup("north", []byte(c.left))
 		if !there || before != (c.left != "") || after != (c.id == "second") {
@@ -98,13 +98,13 @@ func TestMemoryMapFullLater(t *testing.T) {
 	t.Parallel()
 	s := NewMemory()
 	commit(t, s, func(b *Batch) {
-		b.Map(5, "north", []byte("a"), []byte("1"))
-		b.Map(6, "north", []byte("b"), []byte("2"))
-		b.UnmapBefore(6)
+		b.Note("north", []byte("a"), []byte("1"), 5)
+		b.Note("north", []byte("b"), []byte("2"), 6)
+		b.ForgetBefore(6)
 	})
 	m := s.(*memory)
-	m.keys = append(m.keys, make([]mapKey, maxMemoryMap-len(m.keys))...) // as many others
-	commit(t, s, func(b *Batch) { b.Map(7, "north", []byte("c"), []byte("3")) })
+	m.keys = append(m.keys, make([]noteKey, maxMemoryNotes-len(m.keys))...) // as many others
+	commit(t, s, func(b *Batch) { b.Note("north", []byte("c"), []byte("3"), 7) })
 	for id, want := range map[string]bool{"a": false, "b": false, "c": true} {
 		if _, ok, err := s.Lookup("north", []byte(id)); ok != want || err != nil {
 			t.Errorf("%s: %v, %v", id, ok, err)

@@ -50,7 +50,7 @@ func (m *model) change(r *rand.Rand, b *Batch) {
 	switch r.IntN(20) {
 	case 0:
 		m.day++
-		b.UnmapBefore(m.day - 1)
+		b.ForgetBefore(m.day - 1)
 		maps.DeleteFunc(m.mapped, func(_, v string) bool { return dayIn(v) < m.day-1 })
 	case 1:
 		upTo := m.number - min(m.number, r.Uint64N(5))
@@ -70,7 +70,7 @@ func (m *model) sent(b *Batch, id uint64) {
 	peer, value := fmt.Sprint("peer ", id), fmt.Sprint(m.day, " ", id)
 	m.number++
 	b.Delete(id, 500)
-	b.Map(m.day, "north", []byte(peer), []byte(value))
+	b.Note("north", []byte(peer), []byte(value), m.day)
 	b.Event(m.number, []byte(value))
 	delete(m.messages, id)
 	m.mapped[peer], m.events[m.number] = value, value

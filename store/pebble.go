@@ -66,7 +66,7 @@ type durable struct {
 	mu     sync.Mutex // guards what follows
 	marks  marks
 	lowPut uint64   // lowest id put since Tidy began to look for the first message
-	days   []uint32 // that have mappings, in order
+	days   []uint32 // that have notes, in order
 	event  uint64   // number of the last event that was committed
 
 	ballast ballast

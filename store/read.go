@@ -69,9 +69,9 @@ func (s *durable) first(kind byte, from uint64) (number uint64, ok bool, err err
 	return number, err == nil, err
 }
 
-// findDays returns the days that have mappings.
+// findDays returns the days that have notes.
 func (s *durable) findDays() ([]uint32, error) {
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{keyMap}, UpperBound: []byte{keyMap + 1}})
+	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{keyNote}, UpperBound: []byte{keyNote + 1}})
 	if err != nil {
 		return nil, s.readError(err)
 	}
@@ -188,7 +188,7 @@ func (s *durable) LastID() uint64 {
 }
 
 // Lookup asks the latest day first.
-func (s *durable) Lookup(connector string, peerID []byte) ([]byte, bool, error) {
+func (s *durable) Lookup(kind Kind, key []byte) ([]byte, bool, error) {
 	if err := s.failure(); err != nil {
 		return nil, false, err
 	}
@@ -196,9 +196,9 @@ func (s *durable) Lookup(connector string, peerID []byte) ([]byte, bool, error) 
 	days := s.days
 	s.mu.Unlock()
 	for i := len(days) - 1; i >= 0; i-- {
-		value, ok, err := s.get(appendPeer(appendDay(nil, days[i]), connector, peerID))
+		value, ok, err := s.get(appendNote(appendDay(nil, days[i]), kind, key))
 		if err != nil {
-			return nil, false, fmt.Errorf("cannot look up id %q of %s: %w", peerID, connector, err)
+			return nil, false, fmt.Errorf("cannot look up id %q of %s: %w", key, kind, err)
 		}
 		if ok {
 			return value, true, nil
@@ -207,7 +207,7 @@ func (s *durable) Lookup(connector string, peerID []byte) ([]byte, bool, error) 
 	return nil, false, nil
 }
 
-func (s *durable) Mapped(connector string, from []byte, limit int, f func(peerID, value []byte) error) error {
+func (s *durable) Notes(kind Kind, from []byte, limit int, f func(key, value []byte) error) error {
 	if err := s.failure(); err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func (s *durable) Mapped(connector string, from []byte, limit int, f func(peerID
 	days := s.days
 	s.mu.Unlock()
 	for _, day := range days {
-		n, err := s.mappedOn(day, connector, from, limit, f)
+		n, err := s.notesOf(day, kind, from, limit, f)
 		if limit -= n; err != nil || limit <= 0 {
 			return err
 		}
@@ -223,12 +223,12 @@ func (s *durable) Mapped(connector string, from []byte, limit int, f func(peerID
 	return nil
 }
 
-// mappedOn is Mapped for a day. It returns how many there were.
-func (s *durable) mappedOn(
-	day uint32, connector string, from []byte, limit int, f func(peerID, value []byte) error,
+// notesOf is Notes for a day. It returns how many there were.
+func (s *durable) notesOf(
+	day uint32, kind Kind, from []byte, limit int, f func(key, value []byte) error,
 ) (n int, err error) {
-	begin := appendPeer(appendDay(nil, day), connector, nil)
-	end := append(append([]byte(nil), begin[:len(begin)-1]...), 1) // behind the NUL that ends the name
+	begin := appendNote(appendDay(nil, day), kind, nil)
+	end := append(append([]byte(nil), begin[:len(begin)-1]...), 1) // behind the NUL that ends the kind
 	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: append(append([]byte(nil), begin...), from...), UpperBound: end})
 	if err != nil {
 		return 0, s.readError(err)

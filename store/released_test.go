@@ -50,7 +50,7 @@ func fillReleased(t *testing.T, s Store) {
 	})
 	commit(t, s, func(b *Batch) {
 		b.Delete(11, 100)
-		b.Map(20_000, "north", []byte("peer 11"), []byte("origin"))
+		b.Note("north", []byte("peer 11"), []byte("origin"), 20_000)
 		b.Event(7, []byte("line"))
 		b.Keep(sample(12, "third"), State{Lane: sampleLane, Reason: "busy"})
 		b.Keep(sample(13, "fourth"), State{Aside: Parked, Reason: "no route"})

@@ -40,7 +40,7 @@ func (r *Report) count(key, value []byte) {
 		if _, err := DecodeState(value); err != nil {
 			r.fault("state %x: %v", key[1:], err)
 		}
-	case keyMap:
+	case keyNote:
 		r.Mappings++
 	case keyEvent:
 		r.Events++

@@ -20,7 +20,7 @@ func withEntry(t *testing.T, key, value []byte) *vfs.MemFS {
 		for id := uint64(7); id <= 9; id++ {
 			b.Put(sample(id, "text"), sampleLane)
 		}
-		b.Map(5, "north", []byte("peer"), []byte("value"))
+		b.Note("north", []byte("peer"), []byte("value"), 5)
 		b.Event(1, []byte("line"))
 	})
 	if err := s.Close(); err != nil {
@@ -93,7 +93,7 @@ func TestWrongEntries(t *testing.T) {
 	}{
 		"format": {[]byte{keyFormat}, []byte{1}, true},
 		"marks":  {[]byte{keyMarks}, []byte{1}, false},
-		"day":    {[]byte{keyMap, 1}, nil, false},
+		"day":    {[]byte{keyNote, 1}, nil, false},
 		"event":  {[]byte{keyEvent, 0xFF}, nil, false},
 	} {
 		fs := withEntry(t, c.key, c.value)

@@ -36,14 +36,13 @@ type Index interface {
 	// which is 0 when there are no more. The entry is f's until it returns. Messages of a
 	// batch whose commit has not returned yet may be among them.
 	Scan(from uint64, limit int, f func(*Entry) error) (next uint64, err error)
-	// Lookup returns the value that was mapped to a peer's id of a message of a connector,
-	// for the latest day if there are several. It reports false if there is none.
-	Lookup(connector string, peerID []byte) (value []byte, ok bool, err error)
-	// Mapped passes up to limit values that were mapped to ids of a connector to f, with the
-	// ids, by day and in the order of the ids in a day, without those that are below from. An
-	// id that was mapped for several days may come once for each. It stops at an error of f,
-	// which it returns. The octets are f's until it returns.
-	Mapped(connector string, from []byte, limit int, f func(peerID, value []byte) error) error
+	// Lookup returns the value of a note, that of the latest day if there are several. It reports false
+	// if there is none.
+	Lookup(kind Kind, key []byte) (value []byte, ok bool, err error)
+	// Notes passes up to limit notes of a kind to f, by day and in the order of the keys in a day,
+	// without those whose keys are below from. A key that was noted for several days may come once for
+	// each. It stops at an error of f, which it returns. The octets are f's until it returns.
+	Notes(kind Kind, from []byte, limit int, f func(key, value []byte) error) error
 	// Events passes up to limit events with numbers above after to f, in their order,
 	// and returns the last number, which is after if there are none. Only events whose
 	// commit has returned are among them. The line is f's until it returns.

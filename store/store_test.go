@@ -127,30 +127,30 @@ func TestMessages(t *testing.T) {
 }
 
 // A peer's id stands for what was mapped for the latest day, until that day is forgotten.
-func TestMap(t *testing.T) {
+func TestNote(t *testing.T) {
 	engines(t, func(t *testing.T, s Store) {
-		want := func(connector, id, value string) {
+		want := func(kind Kind, key, value string) {
 			t.Helper()
-			got, ok, err := s.Lookup(connector, []byte(id))
+			got, ok, err := s.Lookup(kind, []byte(key))
 			if err != nil || ok != (value != "") || string(got) != value {
-				t.Errorf("%s %s: %q %v %v, not %q", connector, id, got, ok, err, value)
+				t.Errorf("%s %s: %q %v %v, not %q", kind, key, got, ok, err, value)
 			}
 		}
 		want("north", "a", "")
 		commit(t, s, func(b *Batch) {
-			b.Map(5, "north", []byte("a"), []byte("first"))
-			b.Map(5, "north", []byte("b"), []byte("second"))
-			b.Map(6, "south", []byte("a"), []byte("third"))
-			b.Map(7, "north", []byte("a"), []byte("fourth"))
-			b.Map(^uint32(0), "east", []byte("a"), []byte("fifth"))
+			b.Note("north", []byte("a"), []byte("first"), 5)
+			b.Note("north", []byte("b"), []byte("second"), 5)
+			b.Note("south", []byte("a"), []byte("third"), 6)
+			b.Note("north", []byte("a"), []byte("fourth"), 7)
+			b.Note("east", []byte("a"), []byte("fifth"), ^uint32(0))
 		})
 		want("north", "a", "fourth")
 		want("north", "b", "second")
 		want("south", "a", "third")
-		commit(t, s, func(b *Batch) { b.UnmapBefore(6) })
+		commit(t, s, func(b *Batch) { b.ForgetBefore(6) })
 		want("north", "b", "")
 		want("south", "a", "third")
-		commit(t, s, func(b *Batch) { b.UnmapBefore(8) })
+		commit(t, s, func(b *Batch) { b.ForgetBefore(8) })
 		want("north", "a", "")
 		want("south", "a", "")
 		want("east", "a", "fifth")
@@ -201,7 +201,7 @@ func TestReopen(t *testing.T) {
 			b.Put(sample(100+id, "text"), sampleLane)
 		}
 		b.Keep(sample(103, "text"), State{Lane: sampleLane, Reason: "kept"})
-		b.Map(9, "north", []byte("a"), []byte("origin"))
+		b.Note("north", []byte("a"), []byte("origin"), 9)
 		b.Event(1, []byte("line"))
 	})
 	commit(t, s, func(b *Batch) { b.Delete(100, 50); b.Delete(104, 50) })

@@ -12,11 +12,11 @@ import (
 // A failing disk cannot look anything up.
 type failingDisk struct{ *roomtest.Disk }
 
-func (failingDisk) Mapped(string, []byte, int, func(peerID, value []byte) error) error {
+func (failingDisk) Notes(store.Kind, []byte, int, func(key, value []byte) error) error {
 	return errors.New("failing")
 }
 
-func (failingDisk) Lookup(string, []byte) ([]byte, bool, error) {
+func (failingDisk) Lookup(store.Kind, []byte) ([]byte, bool, error) {
 	return nil, false, errors.New("failing")
 }
 

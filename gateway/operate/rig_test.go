@@ -55,11 +55,11 @@ func (d *disk) Commit(b *store.Batch) error {
 	return d.Store.Commit(b)
 }
 
-func (d *disk) Lookup(connector string, peerID []byte) ([]byte, bool, error) {
+func (d *disk) Lookup(kind store.Kind, key []byte) ([]byte, bool, error) {
 	if d.lost {
 		return nil, false, errLost
 	}
-	return d.Store.Lookup(connector, peerID)
+	return d.Store.Lookup(kind, key)
 }
 
 func (d *disk) Get(id uint64, e *store.Entry) (bool, error) {

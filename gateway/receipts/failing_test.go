@@ -13,40 +13,40 @@ import (
 	"pmg/store"
 )
 
-// A failing is a store that cannot be read under some name.
+// A failing is a store that cannot read notes of a kind.
 type failing struct {
 	store.Store
-	name string
+	kind store.Kind
 }
 
 var errFailing = errors.New("it fails")
 
-func (s *failing) Lookup(name string, key []byte) ([]byte, bool, error) {
-	if name == s.name {
+func (s *failing) Lookup(kind store.Kind, key []byte) ([]byte, bool, error) {
+	if kind == s.kind {
 		return nil, false, errFailing
 	}
-	return s.Store.Lookup(name, key)
+	return s.Store.Lookup(kind, key)
 }
 
-func (s *failing) Mapped(name string, from []byte, most int, f func(key, value []byte) error) error {
-	if name == s.name {
+func (s *failing) Notes(kind store.Kind, from []byte, most int, f func(key, value []byte) error) error {
+	if kind == s.kind {
 		return errFailing
 	}
-	return s.Store.Mapped(name, from, most, f)
+	return s.Store.Notes(kind, from, most, f)
 }
 
 // What cannot be read fails: it does not count as something that is not there.
 func TestStoreFails(t *testing.T) {
 	t.Parallel()
-	for name, f := range map[string]func(p *rig) error{
-		"operator": func(p *rig) error {
+	for kind, f := range map[store.Kind]func(p *rig) error{
+		store.IDsOf("operator"): func(p *rig) error {
 			_, err := p.LookUp(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte("msg-1")}), &Match{})
 			return err
 		},
-		formsName: func(p *rig) error { return p.LoadForms() },
-		waitsName: func(p *rig) error { return p.waits.tell() },
-		endedName: func(p *rig) error { _, _, _, err := p.FateOf(5000); return err },
-		partsName: func(p *rig) error {
+		store.KindForm:  func(p *rig) error { return p.LoadForms() },
+		store.KindWait:  func(p *rig) error { return p.waits.tell() },
+		store.KindEnded: func(p *rig) error { _, _, _, err := p.FateOf(5000); return err },
+		store.KindPart: func(p *rig) error {
 			p.Matcher.keep.LastStored = 6000
 			_, f := partOf(p, 0, 2, sms.StateDelivered, "")
 			p.Matcher.keep.Journal.Write(func(b *store.Batch) { p.NoteMapping(b, p.operator(), &f.Mapping, []byte("msg-1"), p.now) })
@@ -62,11 +62,11 @@ func TestStoreFails(t *testing.T) {
 		if err := p.keep(s); err != nil {
 			t.Fatal(err)
 		}
-		s.name = name
+		s.kind = kind
 		if err := f(p); !errors.Is(err, errFailing) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v", kind, err)
 		}
-		s.name = ""
+		s.kind = ""
 		if err := p.close(); err != nil {
 			t.Error(err)
 		}
@@ -76,7 +76,7 @@ func TestStoreFails(t *testing.T) {
 // A long message whose other outcomes cannot be read has no receipt, and the log says why.
 func TestOutcomesCannotBeRead(t *testing.T) {
 	t.Parallel()
-	p, s := newRig(t), &failing{Store: store.NewMemory(), name: partsName}
+	p, s := newRig(t), &failing{Store: store.NewMemory(), kind: store.KindPart}
 	var log testutil.Log
 	p.Matcher.node.Log = zerolog.New(&log)
 	p.Matcher.keep.Open(s, func(store.Position, error) {})

@@ -10,11 +10,8 @@ import (
 	"pmg/store"
 )
 
-// formsName is the name under which the store keeps, by SMSCs, what is known of their ids, and by
-// an empty name the day before which ids were forgotten.
-const formsName = ".forms"
-
-// An IDForm is how an SMSC writes ids in receipts.
+// An IDForm is how an SMSC writes ids in receipts. The store keeps, by the names of SMSCs, what is known of that
+// (store.KindForm), and by an empty name the day before which ids were forgotten.
 type IDForm struct {
 	Operator string
 	Form     string // one of FormNames, empty if it is not known yet
@@ -62,14 +59,14 @@ func (d *Matcher) keepForm(o *SMSC) {
 	o.storedOn = day
 	value := append(o.learner.Append(nil), unasked)
 	o.mu.Unlock()
-	d.keep.Journal.Write(func(b *store.Batch) { b.Map(day, formsName, []byte(o.Name), value) })
+	d.keep.Journal.Write(func(b *store.Batch) { b.Note(store.KindForm, []byte(o.Name), value, day) })
 	d.keep.Journal.CommitSoon()
 }
 
 // LoadForms reads what earlier runs have stored.
 func (d *Matcher) LoadForms() error {
 	d.forms = map[string]form{}
-	err := d.keep.Index.Mapped(formsName, nil, maxForms, func(name, value []byte) error {
+	err := d.keep.Index.Notes(store.KindForm, nil, maxForms, func(name, value []byte) error {
 		if len(name) == 0 && len(value) == 4 {
 			d.forgotten = binary.BigEndian.Uint32(value)
 			return nil
@@ -118,9 +115,9 @@ func (d *Matcher) tidyReceipts(now int64) {
 		day = d.forgotten + 1
 	}
 	d.keep.Journal.Write(func(b *store.Batch) {
-		b.UnmapBefore(day)
+		b.ForgetBefore(day)
 		if day != d.forgotten {
-			b.Map(store.DayOf(wall), formsName, nil, binary.BigEndian.AppendUint32(nil, day))
+			b.Note(store.KindForm, nil, binary.BigEndian.AppendUint32(nil, day), store.DayOf(wall))
 		}
 	})
 	d.forgotten = day

@@ -417,12 +417,12 @@ func TestOlderUUID(t *testing.T) {
 	}
 	const uuid = "61ce3b96-0c94-4d9c-8c3e-00000000000a"
 	id := p.accepted("msg-1")
-	record, ok, err := p.Matcher.keep.Index.Lookup("operator", []byte("msg-1"))
+	record, ok, err := p.Matcher.keep.Index.Lookup(store.IDsOf("operator"), []byte("msg-1"))
 	if !ok || err != nil {
 		t.Fatal(ok, err)
 	}
 	p.Matcher.keep.Journal.Write(func(b *store.Batch) {
-		b.Map(store.DayOf(p.Matcher.node.Clock.Wall(p.now)), "operator", []byte(uuid), record)
+		b.Note(store.IDsOf("operator"), []byte(uuid), record, store.DayOf(p.Matcher.node.Clock.Wall(p.now)))
 	})
 	if err := p.Matcher.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)

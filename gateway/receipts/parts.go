@@ -47,8 +47,6 @@ const (
 )
 
 const (
-	// partsName is the name under which the store keeps outcomes of parts.
-	partsName = ".parts"
 	maxJoints = 50_000
 	// noPart is the number of no part, because a message has 255 at most. The store keeps with it
 	// what the client was told.
@@ -229,7 +227,7 @@ func (j *Parts) note(f *store.Mapping, receipt []byte) {
 
 func (j *Parts) write(key, value []byte) {
 	today := store.DayOf(j.matcher.node.Clock.WallNow())
-	j.matcher.keep.Journal.Write(func(b *store.Batch) { b.Map(today, partsName, key, value) })
+	j.matcher.keep.Journal.Write(func(b *store.Batch) { b.Note(store.KindPart, key, value, today) })
 }
 
 // LoadParts reads the outcomes of the parts of a message from the store.
@@ -246,13 +244,13 @@ func (j *Parts) Load(f *Match) error {
 		return nil
 	}
 	read := joint{by: noPart}
-	if value, ok, err := j.matcher.keep.Index.Lookup(partsName, wholeKey(whole, noPart)); err != nil {
+	if value, ok, err := j.matcher.keep.Index.Lookup(store.KindPart, wholeKey(whole, noPart)); err != nil {
 		return fmt.Errorf("cannot read what was told of a long message: %w", err)
 	} else if ok && len(value) == 2 {
 		read.told, read.by = told(value[0]), value[1]
 	}
 	for part := range f.Parts {
-		value, ok, err := j.matcher.keep.Index.Lookup(partsName, wholeKey(whole, part))
+		value, ok, err := j.matcher.keep.Index.Lookup(store.KindPart, wholeKey(whole, part))
 		if err != nil {
 			return fmt.Errorf("cannot read the outcomes of a long message's parts: %w", err)
 		}

@@ -123,7 +123,7 @@ func (d *Matcher) NoteMapping(b *store.Batch, o *SMSC, v *store.Mapping, peerID 
 	defer d.noting.Unlock()
 	d.record = v.Append(d.record[:0])
 	d.key, _ = peerid.AppendKey(d.key[:0], peerID, peerid.Same)
-	b.Map(store.DayOf(wall), o.Name, d.key, d.record)
+	b.Note(store.IDsOf(o.Name), d.key, d.record, store.DayOf(wall))
 	o.mu.Lock()
 	known := bytes.Equal(o.recent.find(d.key), d.record) // since NoteAnswer
 	if !known {

@@ -28,8 +28,8 @@ func TestTidyReceipts(t *testing.T) {
 	m.SetReport(sms.Address{}, sms.Address{}, &sms.Report{ID: []byte("7"), State: sms.StateDelivered})
 	m.ID, m.Arrived = g.Matcher.keep.IDs.Add(1), now-keep-2*day
 	g.Matcher.keep.Journal.Write(func(b *store.Batch) {
-		b.Map(store.DayOf(now-keep-day), "operator", []byte("old"), []byte("value"))
-		b.Map(store.DayOf(now-keep+day), "operator", []byte("new"), []byte("value"))
+		b.Note(store.IDsOf("operator"), []byte("old"), []byte("value"), store.DayOf(now-keep-day))
+		b.Note(store.IDsOf("operator"), []byte("new"), []byte("value"), store.DayOf(now-keep+day))
 		b.Put(m, store.Lane{})
 		g.Matcher.keep.KeepAside(b, m, store.Lane{}, store.Orphan, "")
 	})
@@ -48,7 +48,7 @@ func TestTidyReceipts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for id, want := range map[string]bool{"old": false, "new": true} {
-		if _, ok, err := g.Matcher.keep.Index.Lookup("operator", []byte(id)); ok != want || err != nil {
+		if _, ok, err := g.Matcher.keep.Index.Lookup(store.IDsOf("operator"), []byte(id)); ok != want || err != nil {
 			t.Errorf("%s is there: %v, %v", id, ok, err)
 		}
 	}
@@ -71,7 +71,7 @@ func TestTidyReceiptsClock(t *testing.T) {
 	now, day, keep := g.Matcher.node.Clock.Now(), int64(24*time.Hour), int64(g.Matcher.node.Config().Receipts.Keep)
 	g.Matcher.keep.Journal.Write(func(b *store.Batch) {
 		for n := range int64(7) {
-			b.Map(store.DayOf(now-n*day), "operator", []byte{byte(n)}, []byte("value"))
+			b.Note(store.IDsOf("operator"), []byte{byte(n)}, []byte("value"), store.DayOf(now-n*day))
 		}
 	})
 	left := func() (n int) {
@@ -80,7 +80,7 @@ func TestTidyReceiptsClock(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range byte(7) {
-			if _, ok, _ := g.Matcher.keep.Index.Lookup("operator", []byte{i}); ok {
+			if _, ok, _ := g.Matcher.keep.Index.Lookup(store.IDsOf("operator"), []byte{i}); ok {
 				n++
 			}
 		}

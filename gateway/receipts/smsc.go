@@ -306,9 +306,9 @@ func (d *Matcher) get(o *SMSC, key []byte, m *sms.Message, f *Match) (bool, erro
 
 // stored returns what is noted in the store under a key, or under the one that older versions made of a UUID.
 func (d *Matcher) stored(o *SMSC, key []byte) (value []byte, ok bool, err error) {
-	value, ok, err = d.keep.Index.Lookup(o.Name, key)
+	value, ok, err = d.keep.Index.Lookup(store.IDsOf(o.Name), key)
 	if older, is := peerid.OlderKey(key); is && !ok && err == nil {
-		return d.keep.Index.Lookup(o.Name, older)
+		return d.keep.Index.Lookup(store.IDsOf(o.Name), older)
 	}
 	return value, ok, err
 }

@@ -20,11 +20,10 @@ type waits struct {
 }
 
 const (
-	// waitsName is the name under which the store keeps which messages wait. A key is the time at
-	// which the message began to, and what the ids of its parts have in common; the value is the
-	// store.Mapping of one of its parts. The key sweptKey has swept.
-	waitsName = ".waits"
-	sweptKey  = "swept"
+	// sweptKey is the key of swept among the notes of the messages that wait (store.KindWait). Any other key is the
+	// time at which a message began to, and what the ids of its parts have in common; the value is the
+	// store.Mapping of one of its parts.
+	sweptKey = "swept"
 	// waitsEvery is how often it is looked for those that have waited for long enough.
 	waitsEvery = int64(60e9)
 	// waitsAtATime is how many the store reads at a time.
@@ -39,7 +38,7 @@ func (w *waits) note(f *store.Mapping) {
 }
 
 func (w *waits) write(at int64, key, value []byte) {
-	w.matcher.keep.Journal.Write(func(b *store.Batch) { b.Map(store.DayOf(at), waitsName, key, value) })
+	w.matcher.keep.Journal.Write(func(b *store.Batch) { b.Note(store.KindWait, key, value, store.DayOf(at)) })
 }
 
 // check looks, about once a minute, for messages that have waited for long enough.
@@ -60,7 +59,7 @@ var errEnough = errors.New("enough was read")
 // tell tells clients what is known of the messages that have waited for long enough.
 func (w *waits) tell() error {
 	if w.swept.Load() == 0 { // of earlier runs
-		value, ok, err := w.matcher.keep.Index.Lookup(waitsName, []byte(sweptKey))
+		value, ok, err := w.matcher.keep.Index.Lookup(store.KindWait, []byte(sweptKey))
 		if err != nil {
 			return err
 		}
@@ -73,7 +72,7 @@ func (w *waits) tell() error {
 	from := binary.BigEndian.AppendUint64(nil, uint64(w.swept.Load()))
 	for {
 		var due []Match
-		err := w.matcher.keep.Index.Mapped(waitsName, from, waitsAtATime, func(key, value []byte) error {
+		err := w.matcher.keep.Index.Notes(store.KindWait, from, waitsAtATime, func(key, value []byte) error {
 			if len(key) != 16 {
 				return nil
 			}

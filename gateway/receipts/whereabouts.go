@@ -13,8 +13,8 @@ import (
 	"pmg/store"
 )
 
-// endedName is the name under which the store keeps the final states of messages by our ids, for
-// the queries of clients. It has the messages whose clients asked for receipts, and all messages of
+// The store keeps the final states of messages by our ids (store.KindEnded), for
+// the queries of clients. It has those of the messages whose clients asked for receipts, and all messages of
 // connectors with the option operations, for as long as mappings are kept. A value is a
 // store.Mapping and behind it
 //
@@ -26,14 +26,13 @@ import (
 // The highest bit of the state says that there are all of these: earlier values begin with the state. The next one says
 // that no SMSC has taken the message.
 const (
-	endedName    = ".ended"
 	endedTail    = 10 // from the state on
 	endedLengths = 3  // before it
 	endedMore    = 0x80
 	endedUntaken = 0x40
 )
 
-// NotesEnd reports whether the state of a message is kept under endedName. Of a long message only
+// NotesEnd reports whether the state of a message is kept as store.KindEnded. Of a long message only
 // the first part has one, because clients know the message by that part's id.
 func NotesEnd(m *sms.Message, e *keep.Ending) bool {
 	return (m.Notify != 0 || e.Operations || m.Context() != nil) && m.Kind == sms.Submit && m.Offset == 0 && m.Account() != ""
@@ -90,13 +89,13 @@ func (d *Matcher) noteState(b *store.Batch, v store.Mapping, f *Fate) {
 	d.key = binary.BigEndian.AppendUint64(d.key[:0], v.ID)
 	d.record = f.append(v.Append(d.record[:0]))
 	today := store.DayOf(d.node.Clock.Wall(d.node.Clock.Now()))
-	b.Map(today, endedName, d.key, d.record)
+	b.Note(store.KindEnded, d.key, d.record, today)
 	if len(v.Submitted) == 0 {
 		return
 	}
 	submitted, _ := sms.ReadSubmitted(v.Submitted)
 	for _, j := range submitted.Joined { // by which clients know it
-		b.Map(today, endedName, binary.BigEndian.AppendUint64(nil, j.ID), d.record)
+		b.Note(store.KindEnded, binary.BigEndian.AppendUint64(nil, j.ID), d.record, today)
 	}
 }
 
@@ -127,7 +126,7 @@ func (d *Matcher) FateOf(id uint64) (v store.Mapping, f Fate, ok bool, err error
 	if err := d.keep.Journal.SyncSoon(); err != nil { // what was noted last is in the open batch
 		return v, f, false, err
 	}
-	value, ok, err := d.keep.Index.Lookup(endedName, binary.BigEndian.AppendUint64(nil, id))
+	value, ok, err := d.keep.Index.Lookup(store.KindEnded, binary.BigEndian.AppendUint64(nil, id))
 	if err == nil && !ok {
 		return v, f, false, nil
 	}
@@ -185,10 +184,10 @@ func List(k *keep.Keeper, below uint64, since int64, limit int, f func(*Known) e
 	if err := k.Journal.SyncSoon(); err != nil {
 		return 0, err
 	}
-	return lister.List(endedName, below, store.DayOf(since), limit, func(e *store.Listed) (err error) {
+	return lister.List(store.KindEnded, below, store.DayOf(since), limit, func(e *store.Listed) (err error) {
 		k := Known{Entry: e.Entry}
 		if e.Record == nil {
-			if k.Left, k.Fate, err = decodeFate(e.Mapped); err != nil {
+			if k.Left, k.Fate, err = decodeFate(e.Note); err != nil {
 				return fmt.Errorf("message %s: %w", sms.FormatID(e.ID), err)
 			}
 		}
@@ -203,7 +202,7 @@ func Unreported(k *keep.Keeper, operator, prefix string, from []byte, limit int)
 		return nil, err
 	}
 	var noted []store.Mapping
-	err = k.Index.Mapped(operator, from, limit, func(peerID, value []byte) error {
+	err = k.Index.Notes(store.IDsOf(operator), from, limit, func(peerID, value []byte) error {
 		if !bytes.HasPrefix(peerID, []byte(prefix)) {
 			return nil
 		}
@@ -217,7 +216,8 @@ func Unreported(k *keep.Keeper, operator, prefix string, from []byte, limit int)
 		}
 		var value []byte
 		var ok bool
-		if value, ok, err = k.Index.Lookup(endedName, binary.BigEndian.AppendUint64(nil, noted[i].KnownID())); err != nil || !ok {
+		id := binary.BigEndian.AppendUint64(nil, noted[i].KnownID())
+		if value, ok, err = k.Index.Lookup(store.KindEnded, id); err != nil || !ok {
 			continue
 		}
 		var f Fate

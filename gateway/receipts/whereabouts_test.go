@@ -211,13 +211,13 @@ func TestUnreported(t *testing.T) {
 			t.Errorf("from %q: %d, want %d; %v", c.from, ids, c.want, err)
 		}
 	}
-	for _, name := range []string{"operator", endedName} {
-		s.name = name
+	for _, kind := range []store.Kind{store.IDsOf("operator"), store.KindEnded} {
+		s.kind = kind
 		if _, err := Unreported(p.Matcher.keep, "operator", "test-", nil, 10); !errors.Is(err, errFailing) {
-			t.Errorf("%s cannot be read: %v", name, err)
+			t.Errorf("%s cannot be read: %v", kind, err)
 		}
 	}
-	s.name = ""
+	s.kind = ""
 	if err := p.close(); err != nil {
 		t.Error(err)
 	}

@@ -12,15 +12,14 @@ import (
 	"pmg/store"
 )
 
-// keysName is the name under which the store keeps the keys of requests, with what became of their messages, for as long
-// as receipts are known (receipts.keep). A value is
+// The store keeps the keys of requests (store.KindRequest) with what became of their messages, for as long as receipts are
+// known (receipts.keep). A value is
 //
 //	+---------+---------+--------------------------------------+
 //	| version | payload | n × (id, code, parts, parked)        |
 //	| 1       | 32      | n × (8 + 1 + 2 + 1)                  |
 //	+---------+---------+--------------------------------------+
 const (
-	keysName    = ".request"
 	keyVersion  = 1
 	keyHead     = 1 + sha256.Size
 	resultBytes = 12
@@ -116,7 +115,7 @@ func (d *Requests) SubmitOnce(
 // claimKey adds to a batch what became of the messages of a key.
 func (d *Requests) claimKey(b *store.Batch, key string, payload [sha256.Size]byte, results []Result) {
 	today := store.DayOf(d.node.Clock.Wall(d.node.Clock.Now()))
-	b.Claim(today, keysName, []byte(key), appendResults(payload, results))
+	b.Claim(store.KindRequest, []byte(key), appendResults(payload, results), today)
 }
 
 // earlier returns what became of the messages of an earlier request, nil if there was none with the key.
@@ -124,7 +123,7 @@ func (d *Requests) earlier(key string, payload [sha256.Size]byte) ([]Result, err
 	var value []byte
 	var ok bool
 	look := func() (err error) {
-		value, ok, err = d.keep.Index.Lookup(keysName, []byte(key))
+		value, ok, err = d.keep.Index.Lookup(store.KindRequest, []byte(key))
 		return err
 	}
 	find := look

@@ -18,8 +18,8 @@ func (d *Disk) Durable() bool { return true }
 // LastID implements store.Store.
 func (d *Disk) LastID() uint64 { return 0 }
 
-// Mapped implements store.Store.
-func (d *Disk) Mapped(string, []byte, int, func(peerID, value []byte) error) error {
+// Notes implements store.Store.
+func (d *Disk) Notes(store.Kind, []byte, int, func(key, value []byte) error) error {
 	return nil
 }
 

@@ -31,10 +31,9 @@ type firstPart struct {
 }
 
 const (
-	// keywordsName is the name under which the store keeps the keywords of first parts, for parts that come after
-	// a restart. A value is when the first part came, in 8 octets, and the keyword.
-	keywordsName = ".keywords"
-	maxKeywords  = 20_000 // in memory; the oldest make room
+	// maxKeywords is how many are in memory; the oldest make room. The store has those of first parts
+	// (store.KindKeyword) for parts that come after a restart: when the first part came, in 8 octets, and the keyword.
+	maxKeywords = 20_000
 
 	// firstPartKnown is how long a first part is known. What is refused for now comes again in minutes, and the references of
 	// parts that clients and mobiles make repeat.
@@ -102,7 +101,7 @@ func (t *Table) NoteKeyword(m *sms.Message) {
 	if len(key) > 8 {
 		value := binary.BigEndian.AppendUint64(nil, uint64(n.at))
 		value = append(value, keyword...)
-		t.keep.Journal.Write(func(b *store.Batch) { b.Map(store.DayOf(n.at), keywordsName, []byte(key), value) })
+		t.keep.Journal.Write(func(b *store.Batch) { b.Note(store.KindKeyword, []byte(key), value, store.DayOf(n.at)) })
 	}
 	t.keywords.put(key, n, true)
 }
@@ -144,7 +143,7 @@ func (t *Table) LacksFirst(m *sms.Message) bool {
 // earlier run. It may wait for the disk.
 func (t *Table) FindFirst(m *sms.Message) {
 	key, _ := t.firstOf(m)
-	value, ok, err := t.keep.Index.Lookup(keywordsName, []byte(key))
+	value, ok, err := t.keep.Index.Lookup(store.KindKeyword, []byte(key))
 	if err != nil {
 		t.keep.LogLookup(err)
 	}

@@ -26,7 +26,7 @@ func TestReceiptWhileReading(t *testing.T) {
 	p.g.Keeper.LastStored = 6000
 	first, f := partOf(p.g, 0, 2, sms.StateDelivered, "000")
 	key := append(binary.BigEndian.AppendUint64(nil, f.WholeID()), 0)
-	p.g.Keeper.Journal.Write(func(b *store.Batch) { b.Map(store.DayOf(p.g.Node.Clock.WallNow()), ".parts", key, first.Text()) })
+	p.g.Keeper.Journal.Write(func(b *store.Batch) { b.Note(store.KindPart, key, first.Text(), store.DayOf(p.g.Node.Clock.WallNow())) })
 	if err := p.g.Keeper.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}

@@ -28,11 +28,11 @@ func (s *unreadable) Get(id uint64, e *store.Entry) (bool, error) {
 	return s.Store.Get(id, e)
 }
 
-func (s *unreadable) Lookup(connector string, peerID []byte) ([]byte, bool, error) {
+func (s *unreadable) Lookup(kind store.Kind, key []byte) ([]byte, bool, error) {
 	if s.broken.Load() {
 		return nil, false, errUnreadable
 	}
-	return s.Store.Lookup(connector, peerID)
+	return s.Store.Lookup(kind, key)
 }
 
 // unreadableStore has a site's store wrapped. The store of a gateway that starts later is the latest.

@@ -171,24 +171,24 @@ func (v *view) Scan(from uint64, limit int, f func(*store.Entry) error) (uint64,
 }
 
 // Lookup implements store.Store.
-func (v *view) Lookup(operator string, peerID []byte) (value []byte, ok bool, err error) {
+func (v *view) Lookup(kind store.Kind, key []byte) (value []byte, ok bool, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.dead {
 		return nil, false, errDisk
 	}
-	m, ok := v.disk.mapped[operator+"\x00"+string(peerID)]
+	m, ok := v.disk.mapped[string(kind)+"\x00"+string(key)]
 	return slices.Clone(m.value), ok, nil
 }
 
-// Mapped implements store.Store.
-func (v *view) Mapped(operator string, from []byte, limit int, f func(peerID, value []byte) error) error {
+// Notes implements store.Store.
+func (v *view) Notes(kind store.Kind, from []byte, limit int, f func(key, value []byte) error) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.dead {
 		return errDisk
 	}
-	prefix := operator + "\x00"
+	prefix := string(kind) + "\x00"
 	keys := slices.SortedFunc(maps.Keys(v.disk.mapped), func(a, b string) int {
 		return cmp.Or(cmp.Compare(v.disk.mapped[a].day, v.disk.mapped[b].day), cmp.Compare(a, b))
 	})
@@ -285,8 +285,8 @@ type doubt struct{ w *world }
 func (c doubt) Put(id uint64, _ []byte)     { c.w.oracle.doubtful[id] = true }
 func (c doubt) Keep(uint64, []byte, []byte) {}
 func (c doubt) Delete(id uint64)            { c.w.oracle.doubtful[id] = true }
-func (c doubt) Map(uint32, []byte, []byte)  {}
-func (c doubt) UnmapBefore(uint32)          {}
+func (c doubt) Note(uint32, []byte, []byte) {}
+func (c doubt) ForgetBefore(uint32)         {}
 func (c doubt) Event(uint64, []byte)        {}
 func (c doubt) DropEvents(uint64)           {}
 
@@ -321,15 +321,15 @@ func (a applied) Delete(id uint64) {
 	a.d.w.oracle.deleted(id, found)
 }
 
-// Map implements store.Changes.
-func (a applied) Map(day uint32, key, value []byte) {
+// Note implements store.Changes.
+func (a applied) Note(day uint32, key, value []byte) {
 	if a.d.mapped[string(key)].day <= day && a.d.w.mutation != forgetIDs {
 		a.d.mapped[string(key)] = mapping{day, slices.Clone(value)}
 	}
 }
 
-// UnmapBefore implements store.Changes.
-func (a applied) UnmapBefore(day uint32) {
+// ForgetBefore implements store.Changes.
+func (a applied) ForgetBefore(day uint32) {
 	maps.DeleteFunc(a.d.mapped, func(_ string, m mapping) bool { return m.day < day })
 }
 
