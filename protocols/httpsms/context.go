@@ -8,14 +8,6 @@ type Context = sms.Context
 // A Field is one of a Context.
 type Field = sms.Field
 
-// The dialects: the forms in which requests, their answers and the calls that follow are written. The
-// numbers are part of stored messages, so their meaning never changes.
-const (
-	Own    uint8 = iota // the API of docs/http.md
-	Kannel              // Kannel's sendsms
-	Jasmin              // Jasmin's HTTP and REST interfaces
-)
-
 // The names of fields. The numbers are part of stored messages, so their meaning never changes.
 const (
 	Mask        uint8 = 1 + iota // of events that are wanted, as the dialect writes it: dlr-mask, dlr-level

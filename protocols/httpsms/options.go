@@ -9,6 +9,14 @@ import (
 	"pmg/sms"
 )
 
+// The dialects: the forms in which requests, their answers and the calls that follow are written. Their names are
+// values of the option dialects; the numbers are part of stored messages, so their meaning never changes.
+const (
+	Own    uint8 = iota // the API of docs/http.md
+	Kannel              // Kannel's sendsms
+	Jasmin              // Jasmin's HTTP and REST interfaces
+)
+
 // ConnectorOptions are the options that a connector has because it speaks HTTP. It implements
 // protocols.Options.
 type ConnectorOptions struct {
