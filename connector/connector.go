@@ -20,6 +20,7 @@ type Connector struct {
 	Name     string
 	Index    int // in the gateway's list; it is not used again after the connector is removed
 	Driver   protocols.Driver
+	Sessions protocols.SessionDriver // the same driver; nil: the protocol has no sessions
 	Protocol sms.Protocol
 	Stats    *Stats
 	PDULog   *pdulog.File // nil: PDUs are not logged
@@ -52,6 +53,7 @@ func New(index int, cfg *config.Connector, driver protocols.Driver, memory *Memo
 	c := &Connector{
 		Name: cfg.Name, Index: index, Driver: driver, Stats: NewStats(cfg.Direction, len(driver.Commands())), memory: memory,
 	}
+	c.Sessions, _ = driver.(protocols.SessionDriver)
 	c.SetConfig(cfg)
 	c.instances.limit = cfg.Instances
 	return c
@@ -88,7 +90,7 @@ func (c *Connector) SetSockets(n int) {
 // request with a sequence number waits for its answer, load and wanted are as in protocols.SessionOptions.
 func (c *Connector) NewSession(taken func(sequence uint32) bool, load func() int, wanted func(now int64) bool) protocols.Session {
 	cfg := c.Config()
-	return c.Driver.NewSession(protocols.SessionOptions{
+	return c.Sessions.NewSession(protocols.SessionOptions{
 		Role:            cfg.Role(),
 		Name:            ourName(cfg),
 		Accepted:        cfg.Role() == protocols.Client && cfg.Listens(),

@@ -25,8 +25,18 @@ const (
 // A Driver implements one protocol. It is safe for concurrent use.
 type Driver interface {
 	Vocabulary
-	Codec
 	Converter
+	// NewPDU returns an empty PDU, which can be used many times.
+	NewPDU() PDU
+	// ParseLog parses the output of PDU.AppendLog. The PDU's fields may point into line.
+	// An error that wraps ErrHidden means that the line does not hold all octets.
+	ParseLog(p PDU, line []byte) error
+}
+
+// A SessionDriver is the Driver of a protocol whose peers log in on a connection and stay.
+type SessionDriver interface {
+	Driver
+	Codec
 	// NewSession returns the session of a new connection.
 	NewSession(o SessionOptions) Session
 }
@@ -58,10 +68,8 @@ type Glossary interface {
 	Meaning(status uint32) string
 }
 
-// A Codec makes PDUs from octets and from log lines. The opposite direction is in PDU.
+// A Codec makes PDUs from octets. The opposite direction is in PDU.
 type Codec interface {
-	// NewPDU returns an empty PDU, which can be used many times.
-	NewPDU() PDU
 	// Frame returns the length of the PDU at the beginning of b. If that is more than
 	// len(b), the caller waits for as many octets and calls Frame again, so a driver may
 	// ask for a header first. In a protocol that finds the next PDU after octets that
@@ -71,9 +79,6 @@ type Codec interface {
 	// Decode decodes the one PDU that fills b. The PDU's fields point into b. The PDU
 	// also keeps the error, so that the session can answer it.
 	Decode(p PDU, b []byte) error
-	// ParseLog parses the output of PDU.AppendLog. The PDU's fields may point into line.
-	// An error that wraps ErrHidden means that the line does not hold all octets.
-	ParseLog(p PDU, line []byte) error
 }
 
 // A PDU is one protocol data unit, with the fields of its protocol.

@@ -56,7 +56,7 @@ func (p *parser) frame(h *handle, b []byte) (rest []byte, weight int) {
 	p.ends = p.ends[:0]
 	at := 0
 	for s := &h.parser; !s.lost && at < len(b); {
-		n, err := h.Connector.Driver.Frame(b[at:])
+		n, err := h.Connector.Sessions.Frame(b[at:])
 		if err != nil {
 			s.lost = true
 			n = len(b) - at
@@ -77,7 +77,7 @@ func (p *parser) pdu(out *flow.Out[Job], from *Job, b []byte) {
 	j.Kind = Received
 	j.Bytes = append(j.Bytes, b...)
 	p.decoding = j
-	_ = h.Connector.Driver.Decode(j.pdu(h.Connector), j.Bytes) // the PDU keeps the error; the session answers it
+	_ = h.Connector.Sessions.Decode(j.pdu(h.Connector), j.Bytes) // the PDU keeps the error; the session answers it
 	p.decoding = nil
 	j.Handle, j.refs = h, int32(weightOf(len(b)))
 	from.refs -= j.refs

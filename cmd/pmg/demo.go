@@ -86,13 +86,14 @@ routes:
 
 // A demo is a running demonstration.
 type demo struct {
-	sink    *loadtest.Sink
-	server  *server
-	log     bytes.Buffer // the gateway's, printed if something fails
-	driver  protocols.Driver
-	web     *webdemo.Clients // nil: clients have sessions
-	dir     string           // of the pdu logs
-	clients string           // address that the gateway listens on
+	sink     *loadtest.Sink
+	server   *server
+	log      bytes.Buffer // the gateway's, printed if something fails
+	protocol string
+	driver   protocols.SessionDriver // nil: HTTP
+	web      *webdemo.Clients        // nil: clients have sessions
+	dir      string                  // of the pdu logs
+	clients  string                  // address that the gateway listens on
 
 	goroutinesOfOne, goroutinesOfAll int // of the gateway, with one client and with all
 	load                             *loadtest.LoadResult
@@ -107,10 +108,12 @@ func runDemo(cmd *cobra.Command, engine string, o loadtest.LoadOptions) error {
 		return fmt.Errorf("cannot keep pdu logs: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	d := &demo{dir: filepath.Join(dir, "pdulog")}
-	if d.driver, err = newDriver(o.Protocol, &config.Config{}); err != nil {
+	d := &demo{dir: filepath.Join(dir, "pdulog"), protocol: o.Protocol}
+	driver, err := newDriver(o.Protocol, &config.Config{})
+	if err != nil {
 		return err
 	}
+	d.driver, _ = driver.(protocols.SessionDriver)
 	if err := d.start(ctx, engine, filepath.Join(dir, "store"), o.Connections); err != nil {
 		return err
 	}
@@ -133,9 +136,13 @@ func runDemo(cmd *cobra.Command, engine string, o loadtest.LoadOptions) error {
 	return err
 }
 
+// demoInstances returns how many connections the gateway takes from so many clients: a client of the demo's own and one to spare,
+// and a tenth of all, which an account of HTTP leaves to others.
+func demoInstances(clients int) int { return (clients+2)*10/9 + 1 }
+
 // start starts the SMSC and the gateway, and waits until the two are connected.
 func (d *demo) start(ctx context.Context, engine, store string, connections int) (err error) {
-	protocol, account, operator := d.driver.Name(), "", ""
+	protocol, account, operator := d.protocol, "", ""
 	smsc := loadtest.SinkOptions{Listen: "127.0.0.1:0", Protocol: protocol}
 	if protocol == "http" {
 		if d.web, err = webdemo.Start(); err != nil {
@@ -155,7 +162,7 @@ func (d *demo) start(ctx context.Context, engine, store string, connections int)
 		window = 99
 	}
 	yaml := fmt.Sprintf(demoConfig, engine, store, d.dir, account,
-		protocol, connections+2, window, smsc.Protocol, d.sink.Addr(), operator) // a client of the demo's own and one to spare
+		protocol, demoInstances(connections), window, smsc.Protocol, d.sink.Addr(), operator)
 	cfg, _, err := config.Parse([]byte(yaml), config.Options{Protocols: protocolNames()})
 	if err == nil {
 		// The label is inherited by every goroutine that the gateway starts.
@@ -310,7 +317,7 @@ func (d *demo) shown() pdulog.Query {
 }
 
 func (d *demo) requests() demoRequests {
-	if d.driver.Name() == "ucp" {
+	if d.protocol == "ucp" {
 		return demoRequests{
 			"op60 seq=1 OAdC=load OTON=6 ONPI=5 STYP=1 PWD=736563726574 VERS=0100",
 			`op51 seq=2 AdC=46700000002 OAdC=46700000001 MT=3 AMsg="Hello, world"`,

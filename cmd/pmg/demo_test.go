@@ -69,7 +69,7 @@ func TestDemoUCP(t *testing.T) {
 
 // A message by HTTP, the SMSC that has it, and the call of the webhook are one story.
 func TestDemoHTTP(t *testing.T) {
-	out, err := runForTest(t, newDemoCommand(), &bytes.Buffer{}, "--messages", "2000", "--connections", "8", "--protocol", "http")
+	out, err := runForTest(t, newDemoCommand(), &bytes.Buffer{}, "--messages", "2000", "--protocol", "http")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pmg/config"
 	"pmg/internal/smstext"
 	"pmg/protocols"
 )
@@ -47,7 +46,7 @@ The exit status is 1 when something cannot be decoded; the rest is printed anywa
   pmg pdu decode --json 0000001080000004000000580000000a
   pmg log --hex -n 5 | awk '{print $NF}' | pmg pdu decode`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			d, err := newDriver(protocol, &config.Config{}) // with the protocol's own limits
+			d, err := newSessionDriver(protocol)
 			if err != nil {
 				return err
 			}
@@ -69,7 +68,7 @@ const maxHex = 4 << 20
 
 // decodeAll decodes every argument, or every line of standard input. If one cannot be
 // decoded, it goes on with the others.
-func decodeAll(cmd *cobra.Command, args []string, d protocols.Driver, asJSON bool) error {
+func decodeAll(cmd *cobra.Command, args []string, d protocols.SessionDriver, asJSON bool) error {
 	a := decoder{out: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr(), driver: d, asJSON: asJSON}
 	if len(args) > 0 {
 		if isPart(d, args[0]) {
@@ -92,7 +91,7 @@ func decodeAll(cmd *cobra.Command, args []string, d protocols.Driver, asJSON boo
 }
 
 // isPart reports whether text is the beginning of a PDU.
-func isPart(d protocols.Driver, text string) bool {
+func isPart(d protocols.SessionDriver, text string) bool {
 	b, err := octetsOf(text)
 	if err != nil || len(b) == 0 {
 		return false
@@ -104,7 +103,7 @@ func isPart(d protocols.Driver, text string) bool {
 // A decoder decodes pieces of hex, and counts those that cannot be decoded.
 type decoder struct {
 	out, stderr io.Writer
-	driver      protocols.Driver
+	driver      protocols.SessionDriver
 	asJSON      bool
 
 	pieces, bad int
@@ -176,7 +175,7 @@ func shorten(text string) string {
 }
 
 // decodePDUs prints the PDUs in text.
-func decodePDUs(out io.Writer, d protocols.Driver, text string, asJSON bool) error {
+func decodePDUs(out io.Writer, d protocols.SessionDriver, text string, asJSON bool) error {
 	b, err := octetsOf(text)
 	if err != nil {
 		return err

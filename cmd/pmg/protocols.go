@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"pmg/config"
@@ -37,18 +36,26 @@ func newDriver(protocol string, c *config.Config) (protocols.Driver, error) {
 }
 
 // sessionNames are those of the protocols whose peers log in and stay.
-func sessionNames() []string {
-	return slices.DeleteFunc(
-		protocolNames(), func(name string) bool { return !(&config.Connector{Protocol: name}).HasSessions() },
-	)
+func sessionNames() (names []string) {
+	for _, m := range makers {
+		if _, ok := m.make(&config.Config{}).(protocols.SessionDriver); ok {
+			names = append(names, m.protocol)
+		}
+	}
+	return names
 }
 
 // newSessionDriver returns the driver of a protocol that has sessions, with the protocol's own limits.
-func newSessionDriver(protocol string) (protocols.Driver, error) {
-	if names := sessionNames(); !slices.Contains(names, protocol) {
-		return nil, fmt.Errorf("cannot speak protocol %q: use %s", protocol, strings.Join(names, " or "))
+func newSessionDriver(protocol string) (protocols.SessionDriver, error) {
+	driver, err := newDriver(protocol, &config.Config{})
+	if err != nil {
+		return nil, err
 	}
-	return newDriver(protocol, &config.Config{})
+	d, ok := driver.(protocols.SessionDriver)
+	if !ok {
+		return nil, fmt.Errorf("protocol %s has no sessions: use %s", protocol, strings.Join(sessionNames(), " or "))
+	}
+	return d, nil
 }
 
 // protocolNames are the protocols a connector may have.

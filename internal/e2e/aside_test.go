@@ -108,7 +108,7 @@ func TestParked(t *testing.T) {
 func TestQuarantined(t *testing.T) {
 	parallel(t)
 	operator := newSMSC(t)
-	broken := site{operator: operator, out: "retry: [100ms, 200ms]", store: vfs.NewMem(), driver: func(d protocols.Driver) protocols.Driver { return faulty{d} }}
+	broken := site{operator: operator, out: "retry: [100ms, 200ms]", store: vfs.NewMem(), driver: func(d protocols.SessionDriver) protocols.SessionDriver { return faulty{d} }}
 	g := start(t, broken)
 	g.faulty = true
 	s, c := operator.session(), g.bind("transmitter")

@@ -92,7 +92,7 @@ type site struct {
 	limits   string // options
 	top      string // further options of the whole gateway, lines
 
-	driver func(protocols.Driver) protocols.Driver // wraps the driver; nil: does not
+	driver func(protocols.SessionDriver) protocols.SessionDriver // wraps the driver; nil: does not
 	memory bool                                    // messages that are put aside are kept in memory
 	silent bool                                    // there are no pdu logs, whose lines wait in memory while a disk is slow
 	disk   string                                  // directory on the disk in which messages are stored
@@ -168,7 +168,7 @@ func startOn(t *testing.T, a architecture, s site) *gw {
 	t.Helper()
 	g := &gw{t: t, log: &logBuffer{}, dir: t.TempDir()}
 	newDriver := func(protocol string, c *config.Config) (protocols.Driver, error) {
-		var d protocols.Driver = smpp.New(smpp.Options{MaxPDU: int(c.Limits.MaxPDU)})
+		var d protocols.SessionDriver = smpp.New(smpp.Options{MaxPDU: int(c.Limits.MaxPDU)})
 		switch protocol {
 		case "ucp":
 			d = ucp.New(ucp.Options{MaxPDU: int(c.Limits.MaxPDU)})

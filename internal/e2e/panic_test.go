@@ -13,23 +13,23 @@ import (
 )
 
 // A faulty driver panics in the function that the text of a message names.
-type faulty struct{ protocols.Driver }
+type faulty struct{ protocols.SessionDriver }
 
 type faultySession struct{ protocols.Session }
 
 type faultyPDU struct{ protocols.PDU }
 
-func (d faulty) NewPDU() protocols.PDU { return &faultyPDU{d.Driver.NewPDU()} }
+func (d faulty) NewPDU() protocols.PDU { return &faultyPDU{d.SessionDriver.NewPDU()} }
 
 func (d faulty) NewSession(o protocols.SessionOptions) protocols.Session {
-	return &faultySession{d.Driver.NewSession(o)}
+	return &faultySession{d.SessionDriver.NewSession(o)}
 }
 
 func (d faulty) Decode(p protocols.PDU, b []byte) error {
 	if bytes.Contains(b, []byte("fault:decode")) {
 		panic("fault in Decode")
 	}
-	return d.Driver.Decode(p.(*faultyPDU).PDU, b)
+	return d.SessionDriver.Decode(p.(*faultyPDU).PDU, b)
 }
 
 // text returns the text of a submit; for other PDUs the result means nothing.
@@ -110,7 +110,7 @@ func faultyLine(n int, where string) string {
 func TestPanic(t *testing.T) {
 	parallel(t)
 	operator := newSMSC(t)
-	g := start(t, site{operator: operator, clients: "instances: 3", driver: func(d protocols.Driver) protocols.Driver { return faulty{d} }})
+	g := start(t, site{operator: operator, clients: "instances: 3", driver: func(d protocols.SessionDriver) protocols.SessionDriver { return faulty{d} }})
 	g.faulty = true
 	s, other := operator.session(), g.bind("transmitter")
 	number := 0
@@ -144,7 +144,7 @@ func TestPanic(t *testing.T) {
 func TestPanicOut(t *testing.T) {
 	parallel(t)
 	operator := newSMSC(t)
-	g := start(t, site{operator: operator, out: "window: 1, retry: [100ms, 200ms]", driver: func(d protocols.Driver) protocols.Driver { return faulty{d} }})
+	g := start(t, site{operator: operator, out: "window: 1, retry: [100ms, 200ms]", driver: func(d protocols.SessionDriver) protocols.SessionDriver { return faulty{d} }})
 	s, c := operator.session(), g.bind("transmitter")
 	c.submit(1, 1)
 	c.send(faultyLine(2, "encode"), faultyLine(3, "wire"))

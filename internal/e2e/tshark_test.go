@@ -94,7 +94,7 @@ func dissectorsFaults() map[string]string {
 // Everything that the drivers write is what an independent dissector expects.
 func TestTsharkVectors(t *testing.T) {
 	t.Parallel()
-	for _, d := range []protocols.Driver{smpp.New(smpp.Options{}), ucp.New(ucp.Options{})} {
+	for _, d := range []protocols.SessionDriver{smpp.New(smpp.Options{}), ucp.New(ucp.Options{})} {
 		t.Run(d.Name(), func(t *testing.T) {
 			valid, _ := prototest.Vectors(t, "../../protocols/"+d.Name()+"/testdata")
 			faults := dissectorsFaults()

@@ -1,7 +1,6 @@
 package httpsms
 
 import (
-	"errors"
 	"iter"
 	"net/http"
 	"slices"
@@ -101,14 +100,3 @@ func (*Driver) Lacks(m *sms.Message, o protocols.Options) (lost protocols.Lost) 
 
 // NewPDU implements protocols.Driver.
 func (*Driver) NewPDU() protocols.PDU { return new(PDU) }
-
-var errNoOctets = errors.New("requests of HTTP are not read from octets")
-
-// Frame implements protocols.Driver: it refuses everything, because no session reads HTTP.
-func (*Driver) Frame([]byte) (int, error) { return 0, errNoOctets }
-
-// Decode implements protocols.Driver. It refuses everything.
-func (*Driver) Decode(protocols.PDU, []byte) error { return errNoOctets }
-
-// NewSession implements protocols.Driver: there are none.
-func (*Driver) NewSession(protocols.SessionOptions) protocols.Session { return nil }

@@ -38,7 +38,7 @@ const (
 // Run plays each transcript in the four ways, each time to a new Subject. options returns
 // the protocol's default options. With -update Run writes the output into the transcript
 // instead.
-func Run(t *testing.T, d protocols.Driver, options func() protocols.Options, paths []string,
+func Run(t *testing.T, d protocols.SessionDriver, options func() protocols.Options, paths []string,
 	subject func(*testing.T, protocols.SessionOptions) Subject) {
 	if len(paths) == 0 {
 		t.Fatal("no transcripts")
@@ -57,7 +57,7 @@ func Run(t *testing.T, d protocols.Driver, options func() protocols.Options, pat
 
 // check plays the transcript and compares the output. If PDUs may be answered together, it
 // compares only the order of lines up to the next wait or command.
-func (s *Script) check(t *testing.T, d protocols.Driver, w way, sub Subject) {
+func (s *Script) check(t *testing.T, d protocols.SessionDriver, w way, sub Subject) {
 	random := rand.New(rand.NewPCG(1, uint64(len(s.lines))))
 	var pending []byte
 	var want []string
@@ -113,7 +113,7 @@ func write(sub Subject, w way, random *rand.Rand, b []byte) {
 }
 
 // outcome returns the output as lines of a transcript.
-func outcome(t testing.TB, d protocols.Driver, sub Subject) []string {
+func outcome(t testing.TB, d protocols.SessionDriver, sub Subject) []string {
 	t.Helper()
 	var lines []string
 	p := d.NewPDU()
@@ -181,7 +181,7 @@ func matches(want, got string) bool {
 
 // rewrite plays the transcript PDU by PDU and replaces the expected lines by the output. A
 // line that matches stays unchanged.
-func (s *Script) rewrite(t *testing.T, d protocols.Driver, sub Subject) {
+func (s *Script) rewrite(t *testing.T, d protocols.SessionDriver, sub Subject) {
 	var old []line
 	for _, l := range s.lines {
 		if l.kind == expected {

@@ -44,7 +44,7 @@ var outcomes = []string{"<", "bound", "answered", "unsent", "alerted", "closed"}
 
 // Load reads a transcript with PDUs of the driver d. Its session lines may also set fields of
 // options, by their names in the configuration.
-func Load(t testing.TB, d protocols.Driver, options protocols.Options, path string) *Script {
+func Load(t testing.TB, d protocols.SessionDriver, options protocols.Options, path string) *Script {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -65,7 +65,7 @@ func Load(t testing.TB, d protocols.Driver, options protocols.Options, path stri
 	return s
 }
 
-func (s *Script) parse(d protocols.Driver, raw string) (line, error) {
+func (s *Script) parse(d protocols.SessionDriver, raw string) (line, error) {
 	l := line{raw: raw, text: strings.TrimSpace(uncomment(raw))}
 	word, rest, _ := strings.Cut(l.text, " ")
 	var err error
@@ -109,7 +109,7 @@ func uncomment(s string) string {
 }
 
 // octets returns the octets of a PDU that is written in the form of the pdu log or in hex.
-func octets(d protocols.Driver, s string) ([]byte, error) {
+func octets(d protocols.SessionDriver, s string) ([]byte, error) {
 	if b, err := hex.DecodeString(strings.ReplaceAll(s, " ", "")); err == nil {
 		return b, nil
 	}

@@ -34,7 +34,7 @@ type Session struct {
 	Now    int64 // in Unix nanoseconds
 	Closed bool  // the session is over
 
-	driver   protocols.Driver
+	driver   protocols.SessionDriver
 	session  protocols.Session
 	can      protocols.Abilities
 	p        protocols.PDU
@@ -49,7 +49,7 @@ type Session struct {
 }
 
 // NewSession begins a session.
-func NewSession(d protocols.Driver, o protocols.SessionOptions) *Session {
+func NewSession(d protocols.SessionDriver, o protocols.SessionOptions) *Session {
 	s := &Session{Now: epoch, driver: d, p: d.NewPDU(), awaiting: map[uint32]bool{}}
 	o.Taken = func(sequence uint32) bool { return s.awaiting[sequence] }
 	o.Wanted = func(now int64) bool { return s.wanted && now-s.heard >= int64(protocols.WantedPatience) }

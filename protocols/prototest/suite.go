@@ -17,7 +17,7 @@ import (
 
 // A Suite has the tests that every driver passes. They run in the directory of the driver.
 type Suite struct {
-	Driver  protocols.Driver
+	Driver  protocols.SessionDriver
 	Options func() protocols.Options // the defaults
 	Hot     []Sample                 // the PDUs that come in bulk
 

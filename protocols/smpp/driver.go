@@ -44,7 +44,7 @@ func (d *Driver) StatusName(status uint32) string { return StatusName(status) }
 // NewPDU implements protocols.Driver.
 func (d *Driver) NewPDU() protocols.PDU { return new(PDU) }
 
-// Frame implements protocols.Driver. It asks for the header first, and then for the length
+// Frame implements protocols.SessionDriver. It asks for the header first, and then for the length
 // in the header.
 func (d *Driver) Frame(b []byte) (int, error) {
 	if len(b) < HeaderLen {
@@ -57,7 +57,7 @@ func (d *Driver) Frame(b []byte) (int, error) {
 	return int(n), nil
 }
 
-// Decode implements protocols.Driver.
+// Decode implements protocols.SessionDriver.
 func (d *Driver) Decode(p protocols.PDU, b []byte) error {
 	if len(b) > d.max {
 		return p.(*PDU).lost(b)

@@ -40,7 +40,7 @@ type session struct {
 	accepting atomic.Bool   // the session is bound, and no side has begun to log out
 }
 
-// NewSession implements protocols.Driver.
+// NewSession implements protocols.SessionDriver.
 func (d *Driver) NewSession(o protocols.SessionOptions) protocols.Session {
 	s := &session{o: o, state: open, peer: esme}
 	if s.options, _ = o.Options.(*ConnectorOptions); s.options == nil {

@@ -1,7 +1,6 @@
 package testsms
 
 import (
-	"errors"
 	"iter"
 	"slices"
 	"strings"
@@ -66,14 +65,3 @@ func (*Driver) Lacks(*sms.Message, protocols.Options) (lost protocols.Lost) { re
 
 // NewPDU implements protocols.Driver.
 func (*Driver) NewPDU() protocols.PDU { return new(PDU) }
-
-var errNoOctets = errors.New("protocol test has no octets")
-
-// Frame implements protocols.Driver. It refuses everything.
-func (*Driver) Frame([]byte) (int, error) { return 0, errNoOctets }
-
-// Decode implements protocols.Driver. It refuses everything.
-func (*Driver) Decode(protocols.PDU, []byte) error { return errNoOctets }
-
-// NewSession implements protocols.Driver: there are none.
-func (*Driver) NewSession(protocols.SessionOptions) protocols.Session { return nil }

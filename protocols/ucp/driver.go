@@ -31,7 +31,7 @@ func (d *Driver) StatusName(status uint32) string { return StatusName(status) }
 // NewPDU implements protocols.Driver.
 func (d *Driver) NewPDU() protocols.PDU { return new(PDU) }
 
-// Decode implements protocols.Driver.
+// Decode implements protocols.SessionDriver.
 func (d *Driver) Decode(p protocols.PDU, b []byte) error { return p.(*PDU).Decode(b) }
 
 // ParseLog implements protocols.Driver.

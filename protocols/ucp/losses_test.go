@@ -36,7 +36,7 @@ func TestLosses(t *testing.T) {
 			return
 		}
 		for range 2 { // a message may leave twice
-			if got := lostBetween(all[from].Driver, all[to].Driver, m, o); !slices.Equal(got, want) {
+			if got := lostBetween(all[from].SessionDriver, all[to].SessionDriver, m, o); !slices.Equal(got, want) {
 				t.Errorf("%s:\nloses %q, want %q", line, got, want)
 			}
 		}

@@ -17,7 +17,7 @@ var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).UnixNano()
 
 // A node is a driver and a session of it that is logged in.
 type node struct {
-	protocols.Driver
+	protocols.SessionDriver
 	protocols.Session
 }
 

@@ -56,7 +56,7 @@ type line struct {
 	asked int64 // since when the result of our 31 is due; 0: none is
 }
 
-// NewSession implements protocols.Driver.
+// NewSession implements protocols.SessionDriver.
 func (d *Driver) NewSession(o protocols.SessionOptions) protocols.Session {
 	s := &session{o: o, peer: smt}
 	if s.options, _ = o.Options.(*ConnectorOptions); s.options == nil {

@@ -62,7 +62,7 @@ func TestClassBesideScheme(t *testing.T) {
 	} {
 		all := nodes(t)
 		m, _ := all["ucp server"].take(t, to+w.in)
-		if lost := lostBetween(all["ucp server"].Driver, all["smpp client"].Driver, m, nil); len(lost) > 0 {
+		if lost := lostBetween(all["ucp server"].SessionDriver, all["smpp client"].SessionDriver, m, nil); len(lost) > 0 {
 			t.Errorf("%s loses %q", w.in, lost)
 		}
 		if got := all["smpp client"].give(t, m); !strings.HasPrefix(got, sent+fmt.Sprintf("data_coding=%d ", w.coding)) {

@@ -22,7 +22,7 @@ const passwordVariable = "SMSC_PASSWORD"
 
 // flags are the flags of pmg probe.
 type flags struct {
-	drivers func(protocol string) (protocols.Driver, error)
+	drivers func(protocol string) (protocols.SessionDriver, error)
 	Options
 	protocol         string
 	encrypted        bool
@@ -31,7 +31,7 @@ type flags struct {
 }
 
 // Command returns pmg probe for the given protocols, the first of which is the default. drivers makes their drivers.
-func Command(names []string, drivers func(protocol string) (protocols.Driver, error)) *cobra.Command {
+func Command(names []string, drivers func(protocol string) (protocols.SessionDriver, error)) *cobra.Command {
 	o := flags{
 		drivers: drivers,
 		Options: Options{Messages: 10, Enquiries: 5, Timeout: 10 * time.Second, Bind: protocols.Transmitter.String()},

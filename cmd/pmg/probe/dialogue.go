@@ -16,7 +16,7 @@ import (
 // now, so that it comes again.
 type dialogue struct {
 	conn    net.Conn
-	driver  protocols.Driver
+	driver  protocols.SessionDriver
 	session protocols.Session
 	timeout time.Duration
 

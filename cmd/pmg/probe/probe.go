@@ -19,7 +19,7 @@ import (
 // Options say what is probed, and how far.
 type Options struct {
 	Address  string // host:port
-	Driver   protocols.Driver
+	Driver   protocols.SessionDriver
 	Bind     string            // the option bind of a connector; "": the protocol has none
 	Options  protocols.Options // of the protocol
 	SystemID string            // "": there is no login

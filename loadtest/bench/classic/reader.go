@@ -58,7 +58,7 @@ func (c *conn) receiveAll(now int64) {
 	defer c.wake()
 	b, need := c.in, 0
 	for len(b) > 0 && !c.lost && !c.deaf.Load() && !c.Closing() {
-		n, err := c.Connector.Driver.Frame(b)
+		n, err := c.Connector.Sessions.Frame(b)
 		if err != nil {
 			c.lost = true
 			n = len(b)
@@ -103,7 +103,7 @@ func (c *conn) receive(now int64, frame []byte) {
 	r := c.request
 	c.request = nil
 	r.bytes = append(r.bytes[:0], frame...)
-	_ = c.Connector.Driver.Decode(r.pdu, r.bytes) // the PDU keeps the error; the session answers it
+	_ = c.Connector.Sessions.Decode(r.pdu, r.bytes) // the PDU keeps the error; the session answers it
 	c.log(now, true, r.pdu, nil, 0)
 	c.talk.Receive(now, &c.Link, r)
 	if c.request == nil { // the request waits for its answer

@@ -18,10 +18,10 @@ import (
 //
 // A PDU is its length, a letter that Decode makes an action of, and what belongs to it. The length
 // is one octet, or 255 and two octets. The length 0 is a loss of framing.
-type driver struct{ protocols.Driver }
+type driver struct{ protocols.SessionDriver }
 
 // New returns a driver.
-func New() protocols.Driver { return driver{} }
+func New() protocols.SessionDriver { return driver{} }
 
 func (driver) Name() string                                                { return "smpp" }
 func (driver) Commands() []string                                          { return []string{"pdu"} }
