@@ -2,8 +2,9 @@ package store
 
 import (
 	"fmt"
-	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 )
@@ -19,33 +20,69 @@ const (
 // A writer is the goroutine that writes to pebble, and its batch. Pebble's calls may never
 // return after a fault, so nobody else makes them.
 type writer struct {
+	db      *pebble.DB
+	monitor *monitor
+	summary *summary
+	noSync  bool
+	commits atomic.Int64
+	deleted atomic.Int64 // octets of the messages that were deleted
+
 	writing  sync.Mutex // held while the batch is filled, and while a request is carried out
-	noSync   bool
-	broken   bool // pebble has panicked, and may hold its locks; read it when ended is closed
+	broken   bool       // pebble has panicked, and may hold its locks; read it when ended is closed
 	batch    *pebble.Batch
 	key      []byte
+	dropped  uint64 // number of the last event that was dropped since the opening
 	requests chan request
 	results  chan error
 	ended    chan struct{}
 }
 
+// newWriter starts the goroutine.
+func newWriter(db *pebble.DB, m *monitor, s *summary, noSync bool) *writer {
+	w := &writer{
+		db: db, monitor: m, summary: s, noSync: noSync,
+		requests: make(chan request), results: make(chan error), ended: make(chan struct{}),
+	}
+	w.deleted.Store(int64(db.Metrics().DiskSpaceUsage())) // earlier runs may have deleted all of it
+	go w.run()
+	return w
+}
+
 // run carries out requests until there are no more.
-func (w *writer) run(db *pebble.DB, f *fault) {
+func (w *writer) run() {
 	defer close(w.ended)
+	fault := w.monitor.fault
 	for r := range w.requests {
-		err := w.carryOut(db, r)
-		if failed := f.get(); failed != nil {
+		err := w.carryOut(r)
+		if failed := fault.get(); failed != nil {
 			err = failed
 		}
 		select {
 		case w.results <- err:
-		case <-f.done:
+		case <-fault.done:
 		}
 	}
 }
 
+// stop ends the goroutine, and reports whether pebble can be closed: after a fault the commit
+// under way may never return.
+func (w *writer) stop() bool {
+	close(w.requests)
+	select {
+	case <-w.ended:
+		return !w.broken
+	case <-w.monitor.fault.done:
+	}
+	select {
+	case <-w.ended:
+		return !w.broken
+	case <-time.After(closePauses * w.monitor.pause):
+		return false
+	}
+}
+
 // carryOut recovers what pebble panics with where its log cannot be written.
-func (w *writer) carryOut(db *pebble.DB, r request) (err error) {
+func (w *writer) carryOut(r request) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			w.broken, err = true, fmt.Errorf("%v", p)
@@ -55,154 +92,103 @@ func (w *writer) carryOut(db *pebble.DB, r request) (err error) {
 	if w.noSync {
 		sync = pebble.NoSync
 	}
-	if err = db.Apply(w.batch, sync); err == nil && r == flush {
-		_, err = db.AsyncFlush()
+	if err = w.db.Apply(w.batch, sync); err == nil && r == flush {
+		_, err = w.db.AsyncFlush()
 	}
 	return err
 }
 
 // ask has the writing goroutine do something, and waits for it. The caller holds writing.
-func (s *durable) ask(r request) error {
+func (w *writer) ask(r request) error {
 	select {
-	case s.requests <- r:
-	case <-s.fault.done:
-		return s.failure()
+	case w.requests <- r:
+	case <-w.monitor.fault.done:
+		return w.monitor.failure()
 	}
 	select {
-	case err := <-s.results:
+	case err := <-w.results:
 		if err != nil {
-			s.fault.set(err)
+			w.monitor.fault.set(err)
 		}
-	case <-s.fault.done:
+	case <-w.monitor.fault.done:
 	}
-	return s.failure()
+	return w.monitor.failure()
 }
 
-// Commit writes a batch with one synced write. Nothing of it is done after an error, and then
-// no later batch is taken, because it is not known what is on the disk.
-func (s *durable) Commit(b *Batch) error {
-	if err := s.failure(); err != nil {
-		return err
-	}
-	if b.Len() == 0 {
-		return nil
-	}
-	return s.commit(b)
-}
-
-// commit writes a batch, which may have nothing but the marks.
-func (s *durable) commit(b *Batch) error {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	s.newBatch()
-	m, lowest := s.reckon(b)
+// commit writes a batch, which may have nothing but the marks, with one synced write. Nothing of it is
+// done after an error, and then no later batch is taken, because it is not known what is on the disk.
+func (w *writer) commit(b *Batch) error {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	w.newBatch()
+	m, lowest := w.summary.reckon(b)
 	for _, o := range b.ops {
-		if err := s.do(b, o); err != nil {
+		if err := w.do(b, o); err != nil {
 			return fmt.Errorf("cannot commit a batch: %w", err)
 		}
 	}
-	s.key = m.append(append(s.key[:0], keyMarks))
-	if err := s.batch.Set(s.key[:1], s.key[1:], nil); err != nil {
+	w.key = m.append(append(w.key[:0], keyMarks))
+	if err := w.batch.Set(w.key[:1], w.key[1:], nil); err != nil {
 		return fmt.Errorf("cannot commit a batch: %w", err)
 	}
-	if err := s.ask(apply); err != nil {
+	if err := w.ask(apply); err != nil {
 		return fmt.Errorf("cannot commit a batch: %w", err)
 	}
-	s.commits.Add(1)
-	s.deleted.Add(b.deleted())
-	s.settle(b, m, lowest)
+	w.commits.Add(1)
+	w.deleted.Add(b.deleted())
+	w.summary.settle(b, m, lowest)
 	return nil
 }
 
 // newBatch empties pebble's batch. The caller holds writing.
-func (s *durable) newBatch() *pebble.Batch {
-	if s.batch == nil {
-		s.batch = s.db.NewBatch(pebble.WithMaxRetainedSizeBytes(maxBatchKept))
+func (w *writer) newBatch() *pebble.Batch {
+	if w.batch == nil {
+		w.batch = w.db.NewBatch(pebble.WithMaxRetainedSizeBytes(maxBatchKept))
 	}
-	s.batch.Reset()
-	return s.batch
-}
-
-// reckon returns what the marks are after a batch, and the lowest id that it puts.
-func (s *durable) reckon(b *Batch) (m marks, lowest uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	m, lowest = s.marks, noID
-	for _, o := range b.ops {
-		switch o.kind {
-		case opPut:
-			m.last, lowest = max(m.last, o.id), min(lowest, o.id)
-			m.messages++
-		case opDelete:
-			m.messages--
-		}
-	}
-	m.messages, m.low = max(m.messages, 0), min(m.low, lowest)
-	return m, lowest
-}
-
-// settle notes what a batch that was committed has changed. Tidy may have raised the low mark
-// meanwhile.
-func (s *durable) settle(b *Batch, m marks, lowest uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.marks.last, s.marks.messages = m.last, m.messages
-	s.marks.low, s.lowPut = min(s.marks.low, lowest), min(s.lowPut, lowest)
-	for _, o := range b.ops {
-		switch o.kind {
-		case opNote:
-			if at, known := slices.BinarySearch(s.days, uint32(o.id)); !known {
-				s.days = slices.Insert(slices.Clone(s.days), at, uint32(o.id))
-			}
-		case opForgetBefore:
-			at, _ := slices.BinarySearch(s.days, uint32(o.id))
-			s.days = s.days[at:]
-		case opEvent:
-			s.event = max(s.event, o.id)
-		}
-	}
+	w.batch.Reset()
+	return w.batch
 }
 
 // do adds an operation to pebble's batch.
-func (s *durable) do(b *Batch, o op) error {
-	t := s.batch
+func (w *writer) do(b *Batch, o op) error {
+	t := w.batch
 	switch o.kind {
 	case opPut, opReplace:
-		s.key = appendKey(s.key[:0], keyMessage, o.id)
-		return t.Set(s.key, b.valueOf(o), nil)
+		w.key = appendKey(w.key[:0], keyMessage, o.id)
+		return t.Set(w.key, b.valueOf(o), nil)
 	case opKeep:
-		s.states.add(o.id)
-		s.key = appendKey(s.key[:0], keyState, o.id)
-		return t.Set(s.key, b.keyOf(o), nil)
+		w.summary.states.add(o.id)
+		w.key = appendKey(w.key[:0], keyState, o.id)
+		return t.Set(w.key, b.keyOf(o), nil)
 	case opDelete:
-		s.key = appendKey(s.key[:0], keyMessage, o.id)
-		if err := t.DeleteSized(s.key, uint32(max(o.size, 0)), nil); err != nil || !s.states.maybe(o.id) {
+		w.key = appendKey(w.key[:0], keyMessage, o.id)
+		if err := t.DeleteSized(w.key, uint32(max(o.size, 0)), nil); err != nil || !w.summary.states.maybe(o.id) {
 			return err
 		}
-		s.key[0] = keyState
-		return t.Delete(s.key, nil)
+		w.key[0] = keyState
+		return t.Delete(w.key, nil)
 	case opNote:
-		s.key = append(appendDay(s.key[:0], uint32(o.id)), b.keyOf(o)...)
-		return t.Set(s.key, b.valueOf(o), nil)
+		w.key = append(appendDay(w.key[:0], uint32(o.id)), b.keyOf(o)...)
+		return t.Set(w.key, b.valueOf(o), nil)
 	case opForgetBefore:
-		s.key = appendDay(appendDay(s.key[:0], 0), uint32(o.id))
-		return t.DeleteRange(s.key[:5], s.key[5:], nil)
+		w.key = appendDay(appendDay(w.key[:0], 0), uint32(o.id))
+		return t.DeleteRange(w.key[:5], w.key[5:], nil)
 	case opEvent:
-		s.key = appendKey(s.key[:0], keyEvent, o.id)
-		return t.Set(s.key, b.valueOf(o), nil)
+		w.key = appendKey(w.key[:0], keyEvent, o.id)
+		return t.Set(w.key, b.valueOf(o), nil)
 	default: // opDropEvents
-		return s.dropEvents(o.id)
+		return w.dropEvents(o.id)
 	}
 }
 
 // dropEvents begins where the last time ended: pebble cuts ranges that overlap in a memory table into
 // pieces, of which each has all ranges that it lies in, and does so again at each read behind a change.
-func (s *durable) dropEvents(upTo uint64) error {
-	first := s.dropped + 1
+func (w *writer) dropEvents(upTo uint64) error {
+	first := w.dropped + 1
 	if upTo < first {
 		return nil
 	}
-	s.dropped = upTo
-	s.key = appendKey(appendKey(s.key[:0], keyEvent, first), keyEvent, upTo+1)
-	return s.batch.DeleteRange(s.key[:9], s.key[9:], nil)
+	w.dropped = upTo
+	w.key = appendKey(appendKey(w.key[:0], keyEvent, first), keyEvent, upTo+1)
+	return w.batch.DeleteRange(w.key[:9], w.key[9:], nil)
 }

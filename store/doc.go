@@ -18,5 +18,6 @@
 // # Start reading
 //
 // Store (store.go), then Batch (batch.go), record.go (what is kept of a message), keys.go (the
-// layout on disk), pebble.go and commit.go.
+// layout on disk) and pebble.go, which puts the engine together: read.go finds what was committed, commit.go writes
+// batches, summary.go knows what there is, tidy.go makes it smaller, monitor.go follows what is wrong.
 package store

@@ -4,9 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
+	"syscall"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // A files is the names of the files that a store cannot do without: tables, logs, manifests and
@@ -60,27 +66,128 @@ func (f *files) has(name string) bool {
 
 // isRemoved reports whether the store's directory or a file of it was removed, and makes that the
 // store's fault. Pebble would go on writing to files that no other process can find any more.
-func (s *durable) isRemoved() bool {
+func (g *guard) isRemoved() bool {
 	gone := lockName
-	if !s.isGone(lockName) {
-		names, err := s.fs.List(s.dir)
+	if !g.isGone(lockName) {
+		names, err := g.FS.List(g.dir)
 		if err != nil {
 			return false
 		}
-		i := slices.IndexFunc(s.guard.files.missing(names), func(name string) bool {
+		i := slices.IndexFunc(g.files.missing(names), func(name string) bool {
 			gone = name
-			return s.isGone(name) && s.guard.files.has(name) // pebble may have made it since, or removed it
+			return g.isGone(name) && g.files.has(name) // pebble may have made it since, or removed it
 		})
 		if i < 0 {
 			return false
 		}
 	}
-	s.fault.set(fmt.Errorf("%s was removed while the store was open: what it held is lost", s.fs.PathJoin(s.dir, gone)))
+	g.fault.set(fmt.Errorf("%s was removed while the store was open: what it held is lost", g.FS.PathJoin(g.dir, gone)))
 	return true
 }
 
 // isGone reports whether there is no file of a name in the store's directory.
-func (s *durable) isGone(name string) bool {
-	_, err := s.fs.Stat(s.fs.PathJoin(s.dir, name))
+func (g *guard) isGone(name string) bool {
+	_, err := g.FS.Stat(g.FS.PathJoin(g.dir, name))
 	return errors.Is(err, fs.ErrNotExist)
 }
+
+// checkDir refuses a directory without a store that holds other files, or a part of a store,
+// because pebble would make a new store there and remove the files that look like its own.
+func checkDir(fs vfs.FS, dir string) error {
+	desc, err := pebble.Peek(dir, fs)
+	if err != nil || desc.Exists {
+		return err
+	}
+	names, err := fs.List(dir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if isForeign(name) {
+			return fmt.Errorf(
+				"the directory holds %s and no store: give store.dir a directory of its own, which may be missing", name,
+			)
+		}
+		if isTable(name) {
+			return errPart(name)
+		}
+	}
+	text, err := readFile(fs, fs.PathJoin(dir, sealName))
+	if err != nil {
+		return nil // there is none
+	}
+	sealed, _ := parseSeal(text)
+	for _, log := range sealed.logs {
+		if slices.Contains(names, log.name) {
+			return errPart(log.name)
+		}
+	}
+	return nil
+}
+
+// lockName is the file that pebble locks.
+const lockName = "LOCK"
+
+// errPart is the error about a directory with a part of a store. A store that a power cut has hit
+// while it was made has neither tables nor a log that was synced.
+func errPart(name string) error {
+	return fmt.Errorf(
+		"the directory holds %s of a store whose manifest or marker is missing: restore all files of the store, or move "+
+			"these away to begin a new one",
+		name,
+	)
+}
+
+func isTable(name string) bool {
+	return strings.HasSuffix(name, ".sst") || strings.HasSuffix(name, ".blob")
+}
+
+// isForeign reports whether a file is neither of a store nor usual in the root of a file system.
+func isForeign(name string) bool {
+	switch name {
+	case lockName, "CURRENT", sealName, sealName + ".new", ballastName, "outcomes", "lost+found":
+		return false
+	}
+	for _, prefix := range []string{".", "MANIFEST-", "OPTIONS-", "marker.", "temporary."} {
+		if strings.HasPrefix(name, prefix) {
+			return false
+		}
+	}
+	return !isLog(name) && !isTable(name) && !strings.HasSuffix(name, ".dbtmp")
+}
+
+// A private file system makes files and directories that only their owner may look into, because
+// they hold texts and numbers.
+type private struct{ vfs.FS }
+
+func (p private) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := p.FS.Create(name, c)
+	if err != nil {
+		return nil, asFull(err)
+	}
+	if f.Fd() != vfs.InvalidFd {
+		_ = syscall.Fchmod(int(f.Fd()), 0o600) // not every file system has modes
+	}
+	return roomy{f}, nil
+}
+
+// A roomy is a file for which a quota that is used up is a disk that is full.
+type roomy struct{ vfs.File }
+
+func (f roomy) Write(b []byte) (int, error) {
+	n, err := f.File.Write(b)
+	return n, asFull(err)
+}
+
+func (f roomy) Preallocate(offset, length int64) error {
+	return asFull(f.File.Preallocate(offset, length))
+}
+
+func asFull(err error) error {
+	if errors.Is(err, syscall.EDQUOT) {
+		return fmt.Errorf("a quota is used up: %w", syscall.ENOSPC)
+	}
+	return err
+}
+
+func (p private) MkdirAll(name string, _ os.FileMode) error { return p.FS.MkdirAll(name, 0o700) }

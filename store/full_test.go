@@ -279,12 +279,12 @@ func TestStatesCleared(t *testing.T) {
 	s := open(t, vfs.NewMem()).(*durable)
 	commit(t, s, func(b *Batch) { b.Put(sample(1, "text"), sampleLane); b.Keep(sample(1, ""), State{Reason: "busy"}) })
 	s.Tidy()
-	if !s.states.maybe(1) {
+	if !s.summary.states.maybe(1) {
 		t.Error("a message that is there has no state")
 	}
 	commit(t, s, func(b *Batch) { b.Delete(1, 50) })
 	s.Tidy()
-	if s.states.maybe(1) {
+	if s.summary.states.maybe(1) {
 		t.Error("a message that is gone has a state")
 	}
 	commit(t, s, func(b *Batch) { b.Put(sample(2, "text"), sampleLane); b.Keep(sample(2, ""), State{Reason: "again"}) })

@@ -18,6 +18,8 @@ type fault struct {
 	done chan struct{} // closed when there is one
 	err  error         // set before done is closed
 	tell func(error)   // called once, on a goroutine of its own
+
+	opening atomic.Bool // errors are pebble's: it returns them from Open
 }
 
 func newFault(tell func(error)) *fault {
@@ -60,7 +62,6 @@ type guard struct {
 	others   private // for files elsewhere
 	files    files   // of the store
 	fault    *fault
-	opening  atomic.Bool   // errors are pebble's: it returns them from Open
 	released chan struct{} // closed when pebble closes after a fault
 	pause    time.Duration // between a table that could not be written and the next attempt
 	failedAt atomic.Int64  // when a table could not be written, in Unix nanoseconds
@@ -86,7 +87,7 @@ func (g *guard) belongs(name string) bool { return filepath.Dir(name) == g.dir }
 
 // swallow notes an error as the store's fault, and reports whether pebble is not to see it.
 func (g *guard) swallow(err error) bool {
-	if g.opening.Load() {
+	if g.fault.opening.Load() {
 		return false
 	}
 	g.fault.set(err)
@@ -168,7 +169,7 @@ func (g *guard) wrap(f vfs.File, name string) vfs.File {
 }
 
 func (g *guard) Open(name string, opts ...vfs.OpenOption) (vfs.File, error) {
-	if g.opening.Load() {
+	if g.fault.opening.Load() {
 		g.reading.Store(&name)
 	}
 	return g.FS.Open(name, opts...)

@@ -28,7 +28,7 @@ type Listed struct {
 
 // A listing walks back over the messages of a moment, and over the notes of their ids.
 type listing struct {
-	store *durable
+	store *reader
 	view  *pebble.Snapshot
 	at    []cursor // of the messages, and of each day, the latest first
 }
@@ -52,17 +52,15 @@ func (c *cursor) found(ok bool) {
 }
 
 // List implements Lister.
-func (s *durable) List(kind Kind, below uint64, since uint32, limit int, f func(*Listed) error) (last uint64, err error) {
-	if err := s.failure(); err != nil {
+func (r *reader) List(kind Kind, below uint64, since uint32, limit int, f func(*Listed) error) (last uint64, err error) {
+	if err := r.monitor.failure(); err != nil {
 		return 0, err
 	}
-	s.mu.Lock()
-	days := s.days
-	s.mu.Unlock()
+	days := r.summary.noteDays()
 	if below == 0 {
 		below = noID
 	}
-	l := &listing{store: s, view: s.db.NewSnapshot()}
+	l := &listing{store: r, view: r.db.NewSnapshot()}
 	defer l.close()
 	err = l.open([]byte{keyMessage}, below)
 	for _, day := range slices.Backward(days) {
@@ -74,7 +72,7 @@ func (s *durable) List(kind Kind, below uint64, since uint32, limit int, f func(
 		last, err = l.walk(limit, f)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("cannot list messages: %w", s.readError(err))
+		return 0, fmt.Errorf("cannot list messages: %w", r.monitor.readError(err))
 	}
 	return last, nil
 }
@@ -135,7 +133,7 @@ func (l *listing) read(e *Listed) (err error) {
 		e.Note, err = l.at[at].ValueAndErr()
 		return err
 	}
-	if e.Record, err = l.at[0].ValueAndErr(); err != nil || !l.store.states.maybe(e.ID) {
+	if e.Record, err = l.at[0].ValueAndErr(); err != nil || !l.store.summary.states.maybe(e.ID) {
 		return err
 	}
 	state, closer, err := l.view.Get(appendKey(nil, keyState, e.ID))

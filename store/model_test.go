@@ -193,7 +193,7 @@ func (h *history) step() {
 func (h *history) tidy() {
 	h.store.Tidy()
 	if h.rand.IntN(2) == 0 {
-		_ = shrinker{h.store.(*durable)}.shrink() // where it fails, the next batch does too
+		_ = h.store.(*durable).tidier.shrink() // where it fails, the next batch does too
 	}
 }
 
@@ -204,7 +204,7 @@ func (h *history) crash(percent int) {
 	done, shrink := make(chan error, 1), h.rand.IntN(4) == 0
 	go func() {
 		if shrink {
-			_ = shrinker{h.store.(*durable)}.shrink()
+			_ = h.store.(*durable).tidier.shrink()
 		}
 		done <- h.store.Commit(&h.batch)
 	}()

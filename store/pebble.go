@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -53,39 +51,15 @@ const (
 
 // A durable is the engine that keeps messages on disk, in pebble.
 type durable struct {
-	dir    string
-	fs     vfs.FS // without the guard
-	db     *pebble.DB
-	lock   *pebble.Lock
-	guard  *guard
-	fault  *fault
-	log    zerolog.Logger
-	health io.Closer
-	writer
-
-	mu     sync.Mutex // guards what follows
-	marks  marks
-	lowPut uint64   // lowest id put since Tidy began to look for the first message
-	days   []uint32 // that have notes, in order
-	event  uint64   // number of the last event that was committed
-
+	guard   *guard
+	health  io.Closer
 	ballast ballast
-	states  states
-	commits atomic.Int64
-	deleted atomic.Int64 // octets of the messages that were deleted
-	shrinking
-	dropped uint64 // number of the last event that was dropped since the opening; writing guards it
-	troubles
-}
-
-// troubles are what is wrong with a store, and how often that was so.
-type troubles struct {
-	stalls  atomic.Int64
-	slow    atomic.Int64
-	stalled atomic.Bool
-	failing time.Time              // since when the memory table cannot be written; pebble's lock guards it
-	problem atomic.Pointer[string] // the last table that could not be written; nil behind one that could
-	damage  atomic.Pointer[string] // the file that is damaged
+	monitor *monitor
+	lock    *pebble.Lock
+	summary summary
+	*reader // the Index
+	writer  *writer
+	tidier  *tidier
 }
 
 // Open opens the store in a directory, and makes it if there is none.
@@ -102,20 +76,20 @@ func newDurable(dir string, o Options) *durable {
 	if base == nil {
 		base = vfs.Default
 	}
+	pause := o.retryPause
+	if pause == 0 {
+		pause = retryPause
+	}
 	others := private{base}
-	s := &durable{dir: dir, log: o.Log, fault: newFault(o.Fatal)}
+	s := &durable{monitor: &monitor{dir: dir, log: o.Log, fault: newFault(o.Fatal), pause: pause}}
+	s.monitor.fault.opening.Store(true)
 	s.ballast = ballast{fs: others, dir: dir, size: o.Ballast, log: o.Log}
-	full := vfs.OnDiskFull(others, s.ballast.drop)
-	s.fs, s.health = vfs.WithDiskHealthChecks(full, slowDisk, nil, s.isSlow)
+	fs, health := vfs.WithDiskHealthChecks(vfs.OnDiskFull(others, s.ballast.drop), slowDisk, nil, s.monitor.isSlow)
+	s.health = health
 	s.guard = &guard{
-		FS: s.fs, dir: filepath.Clean(dir), others: others, fault: s.fault, sealer: newSealer(s.fs, dir),
-		released: make(chan struct{}), pause: o.retryPause,
+		FS: fs, dir: filepath.Clean(dir), others: others, fault: s.monitor.fault, sealer: newSealer(fs, dir),
+		released: make(chan struct{}), pause: pause,
 	}
-	if s.guard.pause == 0 {
-		s.guard.pause = retryPause
-	}
-	s.guard.opening.Store(true)
-	s.writer = writer{noSync: o.noSync, requests: make(chan request), results: make(chan error), ended: make(chan struct{})}
 	return s
 }
 
@@ -123,7 +97,7 @@ func (s *durable) open(o Options) error {
 	if err := s.makeDir(); err != nil {
 		return err
 	}
-	lock, err := pebble.LockDirectory(s.dir, s.fs)
+	lock, err := pebble.LockDirectory(s.monitor.dir, s.guard.FS)
 	if err != nil {
 		return lockError(err)
 	}
@@ -134,22 +108,22 @@ func (s *durable) open(o Options) error {
 		_ = s.health.Close()
 		return s.openError(err)
 	}
-	s.guard.opening.Store(false)
-	s.deleted.Store(int64(s.db.Metrics().DiskSpaceUsage())) // earlier runs may have deleted all of it
+	s.monitor.fault.opening.Store(false)
 	s.ballast.lay()
-	go s.run(s.db, s.fault)
+	s.writer = newWriter(s.db, s.monitor, &s.summary, o.noSync)
+	s.tidier = &tidier{reader: s.reader, writer: s.writer, monitor: s.monitor, summary: &s.summary}
 	return nil
 }
 
 // openLocked opens the database in a directory that is locked.
 func (s *durable) openLocked(o Options) error {
-	if err := checkDir(s.guard, s.dir); err != nil {
+	if err := checkDir(s.guard, s.monitor.dir); err != nil {
 		return err
 	}
-	if err := checkSeal(s.guard, s.dir); err != nil {
+	if err := checkSeal(s.guard, s.monitor.dir); err != nil {
 		return err
 	}
-	names, err := s.fs.List(s.dir)
+	names, err := s.guard.FS.List(s.monitor.dir)
 	if err != nil {
 		return err
 	}
@@ -160,7 +134,7 @@ func (s *durable) openLocked(o Options) error {
 	if err != nil {
 		return err
 	}
-	s.db = db
+	s.reader = &reader{db, s.monitor, &s.summary}
 	if err := s.load(); err != nil {
 		_ = db.Close()
 		return err
@@ -170,13 +144,14 @@ func (s *durable) openLocked(o Options) error {
 
 // makeDir makes the directory, which only its owner may look into, and syncs its parent.
 func (s *durable) makeDir() error {
-	if _, err := s.fs.Stat(s.dir); err == nil {
+	fs, dir := s.guard.FS, s.monitor.dir
+	if _, err := fs.Stat(dir); err == nil {
 		return nil
 	}
-	if err := s.fs.MkdirAll(s.dir, 0o700); err != nil {
+	if err := fs.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	return syncParent(s.fs, s.dir)
+	return syncParent(fs, dir)
 }
 
 // syncParent syncs the directory that a directory is in.
@@ -211,14 +186,8 @@ func (s *durable) settings(from Options) *pebble.Options {
 		CacheSize:                   blockCache,
 		MaxOpenFiles:                maxFiles,
 		FlushDelayDeleteRange:       flushRanges,
-		Logger:                      (*pebbleLog)(s),
-		EventListener: &pebble.EventListener{
-			BackgroundError: s.backgroundError,
-			DataCorruption:  s.dataCorruption,
-			WriteStallBegin: s.stallBegin,
-			WriteStallEnd:   s.stallEnd,
-			FlushEnd:        s.flushEnd,
-		},
+		Logger:                      s.monitor,
+		EventListener:               s.monitor.listener(),
 	}
 	if from.memTable > 0 {
 		o.MemTableSize = from.memTable
@@ -251,13 +220,13 @@ func (s *durable) openPebble(o *pebble.Options) (*pebble.DB, error) {
 			}
 			opened <- r
 		}()
-		r.db, r.err = pebble.Open(s.dir, o)
+		r.db, r.err = pebble.Open(s.monitor.dir, o)
 	}()
 	select {
 	case r := <-opened:
 		return r.db, r.err
-	case <-s.fault.done:
-		return nil, s.fault.err
+	case <-s.monitor.fault.done:
+		return nil, s.monitor.fault.err
 	}
 }
 
@@ -273,7 +242,7 @@ func (s *durable) openError(err error) error {
 		return err
 	}
 	if !errors.Is(err, ErrDamaged) {
-		file := s.dir
+		file := s.monitor.dir
 		if name := s.guard.reading.Load(); name != nil {
 			file = *name
 		}
@@ -303,19 +272,19 @@ func (s *durable) load() error {
 		return err
 	}
 	if ok {
-		if s.marks, err = decodeMarks(written); err != nil {
+		if s.summary.marks, err = decodeMarks(written); err != nil {
 			return err
 		}
 	}
-	if s.days, err = s.findDays(); err != nil {
+	if s.summary.days, err = s.findDays(); err != nil {
 		return err
 	}
-	if s.event, err = s.lastEvent(); err != nil {
+	if s.summary.event, err = s.lastEvent(); err != nil {
 		return err
 	}
-	_, kept, err := s.first(keyState, s.marks.low)
+	_, kept, err := s.first(keyState, s.summary.marks.low)
 	if kept {
-		s.states.upTo = s.marks.last
+		s.summary.states.upTo = s.summary.marks.last
 	}
 	return err
 }
@@ -340,51 +309,80 @@ func (s *durable) begin() error {
 
 func (s *durable) Durable() bool { return true }
 
+// Commit carries out a batch.
+func (s *durable) Commit(b *Batch) error {
+	if err := s.monitor.failure(); err != nil {
+		return err
+	}
+	if b.Len() == 0 {
+		return nil
+	}
+	return s.writer.commit(b)
+}
+
+// Tidy looks after the files, and then after what is in them.
+func (s *durable) Tidy() {
+	if s.monitor.fault.get() != nil || s.guard.isRemoved() {
+		return
+	}
+	s.ballast.lay()
+	s.seal()
+	s.tidier.tidy()
+}
+
+// seal notes what of the store was synced.
+func (s *durable) seal() {
+	if err := s.guard.sealer.write(); err != nil {
+		s.monitor.log.Warn().Err(err).Msg("cannot note what of the store was synced; damage may not be noticed")
+	}
+}
+
+func (s *durable) Stats() Stats {
+	st := Stats{
+		Engine:   "pebble",
+		Octets:   int64(s.db.Metrics().DiskSpaceUsage()) + s.ballast.octets(),
+		Commits:  s.writer.commits.Load(),
+		Syncs:    s.guard.syncs.Load(),
+		Messages: s.summary.get().messages,
+		Full:     s.ballast.inUse.Load(),
+	}
+	s.monitor.addTo(&st)
+	return st
+}
+
+// Backup links the tables and copies the logs. An error of the disk that the copy is on is no fault
+// of the store's.
+func (s *durable) Backup(dir string) error {
+	if err := s.monitor.failure(); err != nil {
+		return err
+	}
+	if err := s.db.Checkpoint(dir, pebble.WithFlushedWAL()); err != nil {
+		return fmt.Errorf("cannot back up the store to %s: %w", dir, err)
+	}
+	return s.monitor.failure()
+}
+
 // Close writes where the messages begin, and closes the database. After a fault nothing is
 // written, and a commit that cannot return any more is left behind.
 func (s *durable) Close() error {
-	if s.fault.get() == nil {
-		s.seek()
-		_ = s.commit(&Batch{}) // the marks are only older otherwise
+	if s.monitor.fault.get() == nil {
+		s.tidier.seek()
+		_ = s.writer.commit(&Batch{}) // the marks are only older otherwise
 	}
-	close(s.requests)
-	if !s.hasEnded() {
-		return s.failure()
+	if !s.writer.stop() {
+		return s.monitor.failure()
 	}
 	close(s.guard.released)
 	err := s.db.Close()
-	if err == nil && s.fault.get() == nil {
+	if err == nil && s.monitor.fault.get() == nil {
 		s.seal()
 	}
 	err = errors.Join(err, s.lock.Close(), s.health.Close())
-	if f := s.failure(); f != nil {
+	if f := s.monitor.failure(); f != nil {
 		return f
 	}
 	if err != nil {
-		return fmt.Errorf("cannot close the store in %s: %w", s.dir, err)
-	}
-	return nil
-}
-
-// hasEnded waits for the goroutine that writes, and reports whether pebble can be closed.
-func (s *durable) hasEnded() bool {
-	select {
-	case <-s.ended:
-		return !s.broken
-	case <-s.fault.done:
-	}
-	select {
-	case <-s.ended:
-		return !s.broken
-	case <-time.After(closePauses * s.guard.pause):
-		return false
-	}
-}
-
-// failure returns the fault that has ended the store, in words, or nil.
-func (s *durable) failure() error {
-	if err := s.fault.get(); err != nil {
-		return fmt.Errorf("the store in %s has failed, and only a restart mends that: %w", s.dir, err)
+		return fmt.Errorf("cannot close the store in %s: %w", s.monitor.dir, err)
 	}
 	return nil
 }

@@ -9,39 +9,34 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
+// A reader is the Index of a store on disk.
+type reader struct {
+	db      *pebble.DB
+	monitor *monitor
+	summary *summary
+}
+
 // get returns a copy of a value.
-func (s *durable) get(key []byte) ([]byte, bool, error) { return s.getInto(nil, key) }
+func (r *reader) get(key []byte) ([]byte, bool, error) { return r.getInto(nil, key) }
 
 // getInto appends a value to b.
-func (s *durable) getInto(b, key []byte) ([]byte, bool, error) {
-	value, closer, err := s.db.Get(key)
+func (r *reader) getInto(b, key []byte) ([]byte, bool, error) {
+	value, closer, err := r.db.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return b, false, nil
 	}
 	if err != nil {
-		return b, false, s.readError(err)
+		return b, false, r.monitor.readError(err)
 	}
 	b = append(b, value...)
 	return b, true, closer.Close()
 }
 
-// readError marks an error that means damage.
-func (s *durable) readError(err error) error {
-	if !pebble.IsCorruptionError(err) {
-		return err
-	}
-	file := "a file of the store"
-	if damage := s.damage.Load(); damage != nil {
-		file = *damage
-	}
-	return fmt.Errorf("%w: %s: %w", ErrDamaged, file, err)
-}
-
 // iterate opens an iterator over the keys of a kind with numbers from first on.
-func (s *durable) iterate(r pebble.Reader, kind byte, first uint64) (*pebble.Iterator, error) {
-	it, err := r.NewIter(&pebble.IterOptions{LowerBound: appendKey(nil, kind, first), UpperBound: []byte{kind + 1}})
+func (r *reader) iterate(from pebble.Reader, kind byte, first uint64) (*pebble.Iterator, error) {
+	it, err := from.NewIter(&pebble.IterOptions{LowerBound: appendKey(nil, kind, first), UpperBound: []byte{kind + 1}})
 	if err != nil {
-		return nil, s.readError(err)
+		return nil, r.monitor.readError(err)
 	}
 	return it, nil
 }
@@ -56,24 +51,24 @@ func idOf(it *pebble.Iterator) (uint64, error) {
 }
 
 // first returns the lowest number of a kind that is not below from.
-func (s *durable) first(kind byte, from uint64) (number uint64, ok bool, err error) {
-	it, err := s.iterate(s.db, kind, from)
+func (r *reader) first(kind byte, from uint64) (number uint64, ok bool, err error) {
+	it, err := r.iterate(r.db, kind, from)
 	if err != nil {
 		return 0, false, err
 	}
 	defer it.Close()
 	if !it.First() {
-		return 0, false, s.readError(it.Error())
+		return 0, false, r.monitor.readError(it.Error())
 	}
 	number, err = idOf(it)
 	return number, err == nil, err
 }
 
 // findDays returns the days that have notes.
-func (s *durable) findDays() ([]uint32, error) {
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: []byte{keyNote}, UpperBound: []byte{keyNote + 1}})
+func (r *reader) findDays() ([]uint32, error) {
+	it, err := r.db.NewIter(&pebble.IterOptions{LowerBound: []byte{keyNote}, UpperBound: []byte{keyNote + 1}})
 	if err != nil {
-		return nil, s.readError(err)
+		return nil, r.monitor.readError(err)
 	}
 	defer it.Close()
 	var days []uint32
@@ -88,25 +83,25 @@ func (s *durable) findDays() ([]uint32, error) {
 		}
 		ok = it.SeekGE(appendDay(nil, day+1))
 	}
-	return days, s.readError(it.Error())
+	return days, r.monitor.readError(it.Error())
 }
 
-func (s *durable) Get(id uint64, e *Entry) (bool, error) {
-	if err := s.failure(); err != nil {
+func (r *reader) Get(id uint64, e *Entry) (bool, error) {
+	if err := r.monitor.failure(); err != nil {
 		return false, err
 	}
 	key := appendKey(make([]byte, 0, 9), keyMessage, id)
-	record, ok, err := s.getInto(e.Record[:0], key)
+	record, ok, err := r.getInto(e.Record[:0], key)
 	e.ID, e.Record = id, record
 	if err != nil || !ok {
 		return false, cannotRead(id, err)
 	}
-	if !s.states.maybe(id) {
+	if !r.summary.states.maybe(id) {
 		e.State = nil
 		return true, nil
 	}
 	key[0] = keyState
-	state, ok, err := s.getInto(e.State[:0], key)
+	state, ok, err := r.getInto(e.State[:0], key)
 	if e.State = state; !ok {
 		e.State = nil
 	}
@@ -121,36 +116,34 @@ func cannotRead(id uint64, err error) error {
 }
 
 // Scan walks over messages and states side by side, both in the order of ids.
-func (s *durable) Scan(from uint64, limit int, f func(*Entry) error) (uint64, error) {
-	if err := s.failure(); err != nil {
+func (r *reader) Scan(from uint64, limit int, f func(*Entry) error) (uint64, error) {
+	if err := r.monitor.failure(); err != nil {
 		return 0, err
 	}
-	s.mu.Lock()
-	from = max(from, s.marks.low)
-	s.mu.Unlock()
-	next, err := s.scan(from, limit, f)
+	from = max(from, r.summary.get().low)
+	next, err := r.scan(from, limit, f)
 	if err != nil {
 		return 0, fmt.Errorf("cannot read messages from %016x on: %w", from, err)
 	}
 	return next, nil
 }
 
-func (s *durable) scan(from uint64, limit int, f func(*Entry) error) (next uint64, err error) {
-	view := s.db.NewSnapshot()
+func (r *reader) scan(from uint64, limit int, f func(*Entry) error) (next uint64, err error) {
+	view := r.db.NewSnapshot()
 	defer view.Close()
-	messages, err := s.iterate(view, keyMessage, from)
+	messages, err := r.iterate(view, keyMessage, from)
 	if err != nil {
 		return 0, err
 	}
 	defer messages.Close()
-	states, err := s.iterate(view, keyState, from)
+	states, err := r.iterate(view, keyState, from)
 	if err != nil {
 		return 0, err
 	}
 	defer states.Close()
 	state := states.First()
 	if err := states.Error(); err != nil {
-		return 0, s.readError(err)
+		return 0, r.monitor.readError(err)
 	}
 	var e Entry
 	for ok := messages.First(); ok; ok = messages.Next() {
@@ -161,42 +154,36 @@ func (s *durable) scan(from uint64, limit int, f func(*Entry) error) (next uint6
 			return e.ID, nil
 		}
 		if e.Record, err = messages.ValueAndErr(); err != nil {
-			return 0, s.readError(err)
+			return 0, r.monitor.readError(err)
 		}
 		for state && bytes.Compare(states.Key()[1:], messages.Key()[1:]) < 0 {
 			if state = states.Next(); !state && states.Error() != nil { // nothing is passed on without its state
-				return 0, s.readError(states.Error())
+				return 0, r.monitor.readError(states.Error())
 			}
 		}
 		e.State = nil
 		if state && bytes.Equal(states.Key()[1:], messages.Key()[1:]) {
 			if e.State, err = states.ValueAndErr(); err != nil {
-				return 0, s.readError(err)
+				return 0, r.monitor.readError(err)
 			}
 		}
 		if err := f(&e); err != nil {
 			return 0, err
 		}
 	}
-	return 0, errors.Join(s.readError(messages.Error()), s.readError(states.Error()))
+	return 0, errors.Join(r.monitor.readError(messages.Error()), r.monitor.readError(states.Error()))
 }
 
-func (s *durable) LastID() uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.marks.last
-}
+func (r *reader) LastID() uint64 { return r.summary.get().last }
 
 // Lookup asks the latest day first.
-func (s *durable) Lookup(kind Kind, key []byte) ([]byte, bool, error) {
-	if err := s.failure(); err != nil {
+func (r *reader) Lookup(kind Kind, key []byte) ([]byte, bool, error) {
+	if err := r.monitor.failure(); err != nil {
 		return nil, false, err
 	}
-	s.mu.Lock()
-	days := s.days
-	s.mu.Unlock()
+	days := r.summary.noteDays()
 	for i := len(days) - 1; i >= 0; i-- {
-		value, ok, err := s.get(appendNote(appendDay(nil, days[i]), kind, key))
+		value, ok, err := r.get(appendNote(appendDay(nil, days[i]), kind, key))
 		if err != nil {
 			return nil, false, fmt.Errorf("cannot look up id %q of %s: %w", key, kind, err)
 		}
@@ -207,15 +194,13 @@ func (s *durable) Lookup(kind Kind, key []byte) ([]byte, bool, error) {
 	return nil, false, nil
 }
 
-func (s *durable) Notes(kind Kind, from []byte, limit int, f func(key, value []byte) error) error {
-	if err := s.failure(); err != nil {
+func (r *reader) Notes(kind Kind, from []byte, limit int, f func(key, value []byte) error) error {
+	if err := r.monitor.failure(); err != nil {
 		return err
 	}
-	s.mu.Lock()
-	days := s.days
-	s.mu.Unlock()
+	days := r.summary.noteDays()
 	for _, day := range days {
-		n, err := s.notesOf(day, kind, from, limit, f)
+		n, err := r.notesOf(day, kind, from, limit, f)
 		if limit -= n; err != nil || limit <= 0 {
 			return err
 		}
@@ -224,55 +209,53 @@ func (s *durable) Notes(kind Kind, from []byte, limit int, f func(key, value []b
 }
 
 // notesOf is Notes for a day. It returns how many there were.
-func (s *durable) notesOf(
+func (r *reader) notesOf(
 	day uint32, kind Kind, from []byte, limit int, f func(key, value []byte) error,
 ) (n int, err error) {
 	begin := appendNote(appendDay(nil, day), kind, nil)
 	end := append(append([]byte(nil), begin[:len(begin)-1]...), 1) // behind the NUL that ends the kind
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: append(append([]byte(nil), begin...), from...), UpperBound: end})
+	it, err := r.db.NewIter(&pebble.IterOptions{LowerBound: append(append([]byte(nil), begin...), from...), UpperBound: end})
 	if err != nil {
-		return 0, s.readError(err)
+		return 0, r.monitor.readError(err)
 	}
 	defer it.Close()
 	for ok := it.First(); ok && n < limit; ok = it.Next() {
 		value, err := it.ValueAndErr()
 		if err != nil {
-			return n, s.readError(err)
+			return n, r.monitor.readError(err)
 		}
 		if err := f(it.Key()[len(begin):], value); err != nil {
 			return n, err
 		}
 		n++
 	}
-	return n, s.readError(it.Error())
+	return n, r.monitor.readError(it.Error())
 }
 
 // lastEvent returns the highest number of the events, 0 if there are none.
-func (s *durable) lastEvent() (number uint64, err error) {
-	it, err := s.iterate(s.db, keyEvent, 0)
+func (r *reader) lastEvent() (number uint64, err error) {
+	it, err := r.iterate(r.db, keyEvent, 0)
 	if err != nil {
 		return 0, err
 	}
 	defer it.Close()
 	if !it.Last() {
-		return 0, s.readError(it.Error())
+		return 0, r.monitor.readError(it.Error())
 	}
 	return idOf(it)
 }
 
 // Events stops at those that are in a batch whose commit has not returned, because pebble
 // shows them before they are safe.
-func (s *durable) Events(after uint64, limit int, f func(number uint64, line []byte) error) (uint64, error) {
-	if err := s.failure(); err != nil {
+func (r *reader) Events(after uint64, limit int, f func(number uint64, line []byte) error) (uint64, error) {
+	if err := r.monitor.failure(); err != nil {
 		return after, err
 	}
-	s.mu.Lock()
-	last := s.event
-	s.mu.Unlock()
+	last := r.summary.lastEvent()
 	if after >= last {
 		return after, nil
 	}
-	it, err := s.iterate(s.db, keyEvent, after+1)
+	it, err := r.iterate(r.db, keyEvent, after+1)
 	if err != nil {
 		return after, fmt.Errorf("cannot read events: %w", err)
 	}
@@ -280,7 +263,7 @@ func (s *durable) Events(after uint64, limit int, f func(number uint64, line []b
 	for ok := it.First(); ok && limit > 0; ok = it.Next() {
 		line, err := it.ValueAndErr()
 		if err != nil {
-			return after, fmt.Errorf("cannot read events: %w", s.readError(err))
+			return after, fmt.Errorf("cannot read events: %w", r.monitor.readError(err))
 		}
 		number, err := idOf(it)
 		if err != nil {
@@ -296,7 +279,7 @@ func (s *durable) Events(after uint64, limit int, f func(number uint64, line []b
 		limit--
 	}
 	if err := it.Error(); err != nil {
-		return after, fmt.Errorf("cannot read events: %w", s.readError(err))
+		return after, fmt.Errorf("cannot read events: %w", r.monitor.readError(err))
 	}
 	return after, nil
 }

@@ -104,24 +104,23 @@ func (s *durable) checkAll(r *Report) error {
 		return err
 	}
 	defer db.Close()
-	s.db = db
 	if err := db.CheckLevels(nil); err != nil {
 		return err
 	}
 	it, err := db.NewIter(nil)
 	if err != nil {
-		return s.readError(err)
+		return s.monitor.readError(err)
 	}
 	defer it.Close()
 	for ok := it.First(); ok; ok = it.Next() {
 		value, err := it.ValueAndErr()
 		if err != nil {
-			return s.readError(err)
+			return s.monitor.readError(err)
 		}
 		r.count(it.Key(), value)
 	}
 	if err := it.Error(); err != nil {
-		return s.readError(err)
+		return s.monitor.readError(err)
 	}
 	switch {
 	case r.Format > formatVersion:
@@ -194,10 +193,10 @@ func (s *salvage) save(fs vfs.FS, dir string) (r Report, err error) {
 	fresh := opened.(*durable)
 	r.Format, r.Faults = formatVersion, s.bad
 	if m, err := decodeMarks(s.entries[string(rune(keyMarks))].value); err == nil {
-		fresh.marks = m
+		fresh.summary.marks = m
 	}
 	err = s.fill(fresh, &r)
-	fresh.marks.last, fresh.marks.messages = max(fresh.marks.last, r.Last), r.Messages
+	fresh.summary.marks.last, fresh.summary.marks.messages = max(fresh.summary.marks.last, r.Last), r.Messages
 	return r, errors.Join(err, fresh.Close()) // Close writes the marks, and syncs them with all that is before them
 }
 
@@ -209,7 +208,7 @@ func (s *salvage) fill(fresh *durable, r *Report) error {
 		if key == "" || key[0] == keyFormat || key[0] == keyMarks {
 			continue
 		}
-		if id, ok := numberOf([]byte(key)); ok && id < fresh.marks.low && (key[0] == keyMessage || key[0] == keyState) {
+		if id, ok := numberOf([]byte(key)); ok && id < fresh.summary.marks.low && (key[0] == keyMessage || key[0] == keyState) {
 			continue
 		}
 		value := s.entries[key].value

@@ -34,7 +34,7 @@ func withEntry(t *testing.T, key, value []byte) *vfs.MemFS {
 	if err := d.db.Set(key, value, nil); err != nil {
 		t.Fatal(err)
 	}
-	d.fault.set(errors.New("killed")) // so that Close writes nothing
+	d.monitor.fault.set(errors.New("killed")) // so that Close writes nothing
 	_ = again.Close()
 	return fs
 }

@@ -54,8 +54,8 @@ func TestRepairStates(t *testing.T) {
 	commit(t, s, func(b *Batch) { b.Delete(1, 50); b.Delete(2, 50) })
 	s.Tidy()
 	d := s.(*durable)
-	if d.marks.low != 3 {
-		t.Fatalf("the low mark is %d", d.marks.low)
+	if d.summary.marks.low != 3 {
+		t.Fatalf("the low mark is %d", d.summary.marks.low)
 	}
 	for _, kind := range []byte{keyMessage, keyState} { // as where the table with the deletion is damaged
 		if err := d.db.Set(appendKey(nil, kind, 2), mustGet(t, d, appendKey(nil, kind, 3)), nil); err != nil {

@@ -234,12 +234,12 @@ func TestLowMark(t *testing.T) {
 	s := open(t, vfs.NewMem())
 	commit(t, s, func(b *Batch) { b.Put(sample(50, "text"), sampleLane) })
 	s.Tidy()
-	if low := s.(*durable).marks.low; low != 50 {
+	if low := s.(*durable).summary.marks.low; low != 50 {
 		t.Errorf("low mark %d", low)
 	}
 	commit(t, s, func(b *Batch) { b.Delete(50, 50) })
 	s.Tidy()
-	if low := s.(*durable).marks.low; low != 51 {
+	if low := s.(*durable).summary.marks.low; low != 51 {
 		t.Errorf("low mark %d", low)
 	}
 	commit(t, s, func(b *Batch) { b.Put(sample(40, "text"), sampleLane) })

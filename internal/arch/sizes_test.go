@@ -34,8 +34,6 @@ func methods() size {
 		"connector/queue.Queue":        {46, "rings and trees that keep one order"},
 		"connector.Lane":               {93, "they keep one invariant: what waits, what is under way, what it takes"},
 		"config.decoder":               {48, "one method for each kind of value"},
-		"store.durable":                {56, cut},
-		"store.shrinker":               {60, cut},
 		"protocols/smpp.session":       {57, "a session's state machine: one method for each action"},
 		"protocols/ucp.session":        {47, "a session's state machine: one method for each action"},
 		"protocols/ucp.PDU":            {72, "a PDU: one accessor for each field that others ask for"},
@@ -77,8 +75,6 @@ func fields() size {
 		"connector.Link":                         {52, parts},
 		"stages.handle":                          {45, parts},
 		"connector.Lane":                         {37, cut},
-		"store.durable":                          {39, cut},
-		"store.shrinker":                         {40, cut},
 		"stages.Job":                             {30, "each kind of job has its own"},
 		"pdulog.tracer":                          {29, cut},
 		"loadtest.run":                           {36, cut},
@@ -102,7 +98,6 @@ func files() size {
 		"cmd/pmg":        {33, "one file or two for each subcommand"},
 		"protocols/smpp": {33, "one file for each group of PDUs"},
 		"protocols/ucp":  {28, "one file for each group of operations"},
-		"store":          {29, cut},
 	}}
 }
 

@@ -113,7 +113,7 @@ func TestShrinkUnderTraffic(t *testing.T) {
 			}
 			becomesSmall(t, func() int64 { // logs are kept for later use
 				s.Tidy()
-				return s.(*durable).tableOctets()
+				return s.(*durable).tidier.tableOctets()
 			}, smallTables)
 			if got := entriesOf(t, s); len(got) != len(c.stay) || !slices.Equal(got, want) {
 				t.Errorf("%d messages, not %d", len(got), len(c.stay))
@@ -194,17 +194,17 @@ func TestShrinkWhileChanging(t *testing.T) {
 			b.Put(sample(40, "gone"), sampleLane)
 			b.Delete(40, 50)
 		})
-		spans, err := shrinker{s}.spans()
+		spans, err := s.tidier.spans()
 		if err != nil || len(spans) != 1 || spans[0].first != 0 || spans[0].end != 41 || !slices.Equal(spans[0].messages, []uint64{10, 20, 30}) {
 			t.Errorf("%s: %v, error %v", c.name, spans, err)
 		}
 		commit(t, s, c.change)
 		for _, p := range spans {
-			if err := (shrinker{s}).rewrite(p, flush); err != nil {
+			if err := s.tidier.rewrite(p, flush); err != nil {
 				t.Error(err)
 			}
 		}
-		if again := s.batch.Count() > 0; again != c.again {
+		if again := s.writer.batch.Count() > 0; again != c.again {
 			t.Errorf("%s: messages are written again: %v", c.name, again)
 		}
 		if got := entriesOf(t, s); !slices.Equal(got, c.want) {
@@ -228,7 +228,7 @@ func TestShrinkSpans(t *testing.T) {
 		})
 	}
 	describe := func() (text string) {
-		spans, err := shrinker{s}.spans()
+		spans, err := s.tidier.spans()
 		if err != nil {
 			t.Error(err)
 		}

@@ -1,0 +1,143 @@
+package store
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// A summary is what is known of everything in a store together. It is safe for concurrent use.
+type summary struct {
+	states states
+
+	mu     sync.Mutex // guards what follows
+	marks  marks
+	lowPut uint64   // lowest id put since the tidier began to look for the first message
+	days   []uint32 // that have notes, in order
+	event  uint64   // number of the last event that was committed
+}
+
+// get returns the marks.
+func (s *summary) get() marks {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.marks
+}
+
+// noteDays returns the days that have notes, in order.
+func (s *summary) noteDays() []uint32 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.days
+}
+
+// lastEvent returns the number of the last event that was committed.
+func (s *summary) lastEvent() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.event
+}
+
+// watchPuts begins to follow the lowest id that is put, and returns the marks of now.
+func (s *summary) watchPuts() marks {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lowPut = noID
+	return s.marks
+}
+
+// raise sets the low mark, but not above what was put since watchPuts.
+func (s *summary) raise(low uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.marks.low = min(low, s.lowPut)
+}
+
+// wasPutBelow reports whether a message with an id below end was put since watchPuts.
+func (s *summary) wasPutBelow(end uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return end > s.lowPut
+}
+
+// noMessages corrects the count.
+func (s *summary) noMessages() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.marks.messages = 0
+}
+
+// reckon returns what the marks are after a batch, and the lowest id that it puts.
+func (s *summary) reckon(b *Batch) (m marks, lowest uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m, lowest = s.marks, noID
+	for _, o := range b.ops {
+		switch o.kind {
+		case opPut:
+			m.last, lowest = max(m.last, o.id), min(lowest, o.id)
+			m.messages++
+		case opDelete:
+			m.messages--
+		}
+	}
+	m.messages, m.low = max(m.messages, 0), min(m.low, lowest)
+	return m, lowest
+}
+
+// settle notes what a batch that was committed has changed. The tidier may have raised the low mark
+// meanwhile.
+func (s *summary) settle(b *Batch, m marks, lowest uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.marks.last, s.marks.messages = m.last, m.messages
+	s.marks.low, s.lowPut = min(s.marks.low, lowest), min(s.lowPut, lowest)
+	for _, o := range b.ops {
+		switch o.kind {
+		case opNote:
+			if at, known := slices.BinarySearch(s.days, uint32(o.id)); !known {
+				s.days = slices.Insert(slices.Clone(s.days), at, uint32(o.id))
+			}
+		case opForgetBefore:
+			at, _ := slices.BinarySearch(s.days, uint32(o.id))
+			s.days = s.days[at:]
+		case opEvent:
+			s.event = max(s.event, o.id)
+		}
+	}
+}
+
+// A states is a set of ids that may have a state, so that most deletes and reads need not look
+// for one. It is allowed to hold too many: then a key is deleted or looked for that does not
+// exist, which costs a little time. It is safe for concurrent use.
+type states struct {
+	upTo uint64 // ids up to this one may have had one when the store was opened
+	used atomic.Bool
+	bits [1 << 14]atomic.Uint64
+}
+
+// place returns the word and the bit of an id.
+func (s *states) place(id uint64) (word *atomic.Uint64, bit uint64) {
+	h := id * 0x9E3779B97F4A7C15 // Fibonacci hashing spreads ids that follow each other
+	return &s.bits[h>>50], 1 << (h >> 44 & 63)
+}
+
+func (s *states) add(id uint64) {
+	s.used.Store(true)
+	word, bit := s.place(id)
+	word.Or(bit)
+}
+
+// clear forgets all ids. No message has a state, and none is given one meanwhile.
+func (s *states) clear() {
+	s.used.Store(false)
+	for i := range s.bits {
+		s.bits[i].Store(0)
+	}
+}
+
+// maybe reports whether an id may have a state.
+func (s *states) maybe(id uint64) bool {
+	word, bit := s.place(id)
+	return id <= s.upTo || word.Load()&bit != 0
+}
