@@ -98,7 +98,7 @@ func TestRetryAfter(t *testing.T) {
 	first := r.delivered()
 	eventually(t, "it rests", func() bool { return r.row().RestsUntil != nil })
 	second := r.delivered()
-	eventually(t, "both wait", func() bool { return r.row().Waiting == 2 })
+	eventually(t, "both wait", func() bool { return r.row().Waiting == 2 && r.row().Oldest != nil })
 	h.Answers(200, "", "")
 	if got := r.Gateway.Webhooks.Retry("shop", "me"); len(got) != 1 || got[0] != h.URL || len(h.Calls()) != 1 {
 		t.Errorf("called %v, %d calls", got, len(h.Calls()))

@@ -14,6 +14,7 @@ import (
 	"pmg/httpapi/body"
 	"pmg/httpapi/server"
 	"pmg/internal/testutil"
+	"pmg/protocols/httpsms"
 	"pmg/sms"
 	"pmg/webhook"
 )
@@ -129,6 +130,13 @@ func TestKannel(t *testing.T) {
 	r.want("POST /cgi-bin/sendsms", "by text", "202 0: Accepted for delivery", "Content-Type: text/plain", "X-Kannel-Username: shop",
 		"X-Kannel-Password: secret", "X-Kannel-From: 1234", "X-Kannel-To: 46700000001")
 	r.takes("a4", "1234", "46700000001", "by text")
+	r.want(send+login+"+47000000001&text=one", "", "202 0: Accepted for delivery")
+	r.takes("a5", "1234", "46700000001", "one")
+	// three were refused above for what they have, and the last has a receiver that no route takes
+	refused := r.listener.Connector.Stats.Statuses()
+	if n := refused[connector.StatusKey{Command: httpsms.SubmitAnswer, Status: 400}]; n != 4 || refused[connector.StatusKey{Command: httpsms.SubmitAnswer, Status: 403}] != 2 {
+		t.Errorf("%v", refused)
+	}
 	eventually(t, "its client is called", func() bool { return len(r.hook.Took("/given/8?id=7&reply=ACK%2F")) == 2 })
 	r.SMSC.Receipt("a1", sms.StateDelivered)
 	eventually(t, "its client is called", func() bool { return len(r.hook.Took("/given/1?id=7&reply=")) == 1 })
@@ -220,7 +228,7 @@ func TestStatus(t *testing.T) {
 			200, "<status>running, uptime 0d 0h 0m ", "<received><total>2</total><queued>2</queued></received>",
 			"<sent><total>1</total><queued>0</queued></sent>", "<storesize>2</storesize>", "<received><total>1</total></received>",
 			"<id>api</id>", "<IP>127.0.0.1</IP>", "<ssl>no</ssl>", "<name>SMPP:127.0.0.1:1:pmg</name>", "<id>operator</id>",
-			"<failed>0</failed>", "<received>2</received>", "<sent>1</sent>",
+			"<status>connecting</status>", "<failed>0</failed>", "<received>2</received>", "<sent>1</sent>",
 		)
 	}
 	if text := r.Log.String(); !strings.Contains(text, "does not show status_password") || strings.Contains(text, "look") {

@@ -139,6 +139,89 @@ func TestFull(t *testing.T) {
 	}
 }
 
+// A connection counts for nobody until its proxy has named its client, and for the client then, who has no more than its share.
+func TestProxied(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, 20)
+	var all []*Conn
+	for range 18 {
+		n := c.open(netip.Addr{})
+		if !n.From(one) {
+			t.Fatal("it has its share already")
+		}
+		n.Work()
+		all = append(all, n)
+	}
+	late := c.open(netip.Addr{})
+	if late.From(one) || late.host == one {
+		t.Error("the client has more than its share")
+	}
+	if c.table.hosts[netip.Addr{}] != 1 || c.table.hosts[one] != 18 {
+		t.Errorf("%v", c.table.hosts)
+	}
+	if err := all[0].Close(); err != nil || all[0].From(two) {
+		t.Errorf("%v, or a closed one is counted", err)
+	}
+	if late.Work(); !late.From(one) || len(c.table.hosts) != 1 || c.open(one) != nil {
+		t.Errorf("%v", c.table.hosts)
+	}
+}
+
+// An account that has its share keeps the connection on which it logs in, and another account on that counts anew.
+func TestLoginAnew(t *testing.T) {
+	t.Parallel()
+	c := newCrowd(t, 10)
+	host := func(i int) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}) }
+	var all []*Conn
+	for i := range 10 {
+		all = append(all, c.open(host(i)))
+	}
+	for i, n := range all[1:] {
+		n.Work()
+		if !n.LogIn("load") {
+			t.Fatalf("%d are its share", i)
+		}
+	}
+	if all[0].LogIn("load") || c.closed(all[0]) || c.table.accounts["load"] != 10 {
+		t.Errorf("it makes room for itself: %v", c.table.accounts)
+	}
+	if !all[0].LogIn("other") || !all[1].LogIn("other") || c.table.accounts["load"] != 8 || c.table.accounts["other"] != 2 {
+		t.Errorf("%v", c.table.accounts)
+	}
+	all[2].Close()
+	if !all[2].LogIn("load") || c.table.accounts["load"] != 7 {
+		t.Errorf("a closed one counts: %v", c.table.accounts)
+	}
+}
+
+// Deadlines of a connection that is closed say so.
+func TestClosedDeadlines(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	socket, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newCrowd(t, 10)
+	n := c.table.Enter(socket, one)
+	if err := n.SetDeadline(time.Now().Add(time.Hour)); err != nil {
+		t.Error(err)
+	}
+	_ = n.Close()
+	for name, set := range map[string]func(time.Time) error{"read": n.SetReadDeadline, "both": n.SetDeadline} {
+		if set(time.Now()) == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if n.Close() == nil {
+		t.Error("it is closed twice without an error")
+	}
+}
+
 // When the gateway stops, headers and bodies have to come soon, whatever deadlines are set then. A client that waits for an answer is not hurried.
 func TestStop(t *testing.T) {
 	t.Parallel()

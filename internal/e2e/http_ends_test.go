@@ -4,11 +4,9 @@ import (
 	"bufio"
 	"context"
 	"crypto/sha256"
-	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -168,55 +166,6 @@ func TestHTTPStop(t *testing.T) {
 	idle.wantEnd("unavailable")
 	if <-stopped; ctx.Err() != nil {
 		t.Error("the stop waits for somebody")
-	}
-}
-
-// A connection whose certificate is not taken any more is answered 401 and closed: each request is a login of its own. With the same
-// authority, whatever else has changed, it goes on.
-func TestHTTPCertificateRevoked(t *testing.T) {
-	parallel(t)
-	k, next := newKeys(t), newKeys(t)
-	at := func(ca string) site {
-		return site{
-			operator: newSMSC(t), accounts: "{system_id: one, certificates: client}",
-			more: fmt.Sprintf(`{name: api, direction: in, protocol: http, address: "127.0.0.1:0", %s}`, k.listens(fmt.Sprintf(", client_ca: %q", ca))),
-		}
-	}
-	s := at(k.file("ca"))
-	g := start(t, s)
-	k.issue("client", "client")
-	c, err := tls.Dial("tcp", g.addr("api"), k.shows(k, "client"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	in := bufio.NewReader(c)
-	get := func(want int) {
-		t.Helper()
-		fmt.Fprint(c, "GET /v1/account HTTP/1.1\r\nHost: x\r\nAuthorization: Basic b25lOg==\r\n\r\n")
-		resp, err := http.ReadResponse(in, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != want || resp.Close != (want != 200) {
-			t.Errorf("%d, close %v, %v; want %d", resp.StatusCode, resp.Close, err, want)
-		}
-	}
-	reload := func(ca string) {
-		t.Helper()
-		n := at(ca)
-		n.operator = s.operator
-		if err := g.reload(n); err != nil {
-			t.Fatal(err)
-		}
-	}
-	get(200)
-	reload(k.file("ca"))
-	get(200)
-	reload(next.file("ca"))
-	get(401)
-	if _, err := c.Read(make([]byte, 1)); err == nil {
-		t.Error("it goes on")
 	}
 }
 

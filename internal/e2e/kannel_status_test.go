@@ -89,33 +89,6 @@ func TestKannelStatus(t *testing.T) {
 	}
 }
 
-// The status is not there without its option or its dialect, and nobody sees it without its password.
-func TestKannelStatusRefused(t *testing.T) {
-	parallel(t)
-	s := site{more: withStatus + "\n" + `{name: silent, direction: in, protocol: http, dialects: [kannel], address: "127.0.0.1:0"}` + "\n" +
-		`{name: own, direction: in, protocol: http, address: "127.0.0.1:0"}`}
-	g := start(t, s)
-	for _, path := range []string{"/status.xml", "/status", "/cgi-bin/status.txt"} {
-		for _, name := range []string{"silent", "own"} {
-			if page, about := bearerbox(t, "http://"+g.addr(name)+path+"?password=look"); !strings.HasPrefix(about, "404 ") {
-				t.Errorf("%s of %s: %s %s", path, name, about, page)
-			}
-		}
-	}
-	api := "http://" + g.addr("api")
-	if page, _ := bearerbox(t, api+"/status?password=look"); !strings.HasPrefix(page, "Kannel bearerbox version `1.4.5'.\n") {
-		t.Errorf("%s", page)
-	}
-	for path, want := range map[string]string{"/status.xml?password=wrong": "<?xml version=\"1.0\"?>\n<gateway>\nDenied</gateway>\n", "/status": "Denied"} {
-		if page, about := bearerbox(t, api+path); page != want || about != "200 OK text/plain Kannel/1.4.5" {
-			t.Errorf("%s %q", about, page)
-		}
-	}
-	if n := g.log.count("does not show status_password", "connector\":\"api"); n == 0 || strings.Contains(g.log.String(), "look") {
-		t.Errorf("%d lines tell of refusals, or the password is in the log", n)
-	}
-}
-
 // The pages are those of Kannel to the octet, but for names, figures and versions.
 func TestKannelStatusForm(t *testing.T) {
 	parallel(t)
