@@ -29,11 +29,12 @@ type rig struct {
 	reached  int64 // since when the SMSC has been reached, as one that is called by HTTP
 }
 
-// newRig serves a configuration: options of the listener, of its account and of the operator.
-func newRig(t *testing.T, api, shop, operator string) *rig {
+// newRig serves a configuration: options of the listener, of its account and of the operator, and rows of other accounts.
+func newRig(t *testing.T, api, shop, operator string, rows ...string) *rig {
 	t.Helper()
 	r := &rig{t: t, hook: apitest.NewHook(t)}
 	accounts := fmt.Sprintf(`{system_id: shop, password: secret, pull: true, callback_urls: ["%s/given"]%s}`, r.hook.URL, shop)
+	accounts = strings.Join(append([]string{accounts}, rows...), ", ")
 	r.Site = apitest.New(t, apitest.YAML(accounts, api, operator, "{from: operator, to: {account: shop}}, {to: operator, destination: 46}"))
 	g := r.Gateway
 	events := webhook.NewEvents(g, func(*connector.Connector) *server.Log { return nil })

@@ -139,36 +139,6 @@ func TestHTTPWebhook(t *testing.T) {
 	g.wantLog("api", "< http_call_resp", "status=0(204-No-Content)", "id="+id)
 }
 
-// A message may name the URL that is called, where its account allows it; another server that is down holds nothing up.
-func TestHTTPCallbackURL(t *testing.T) {
-	parallel(t)
-	h, down := newHook(t), newHook(t)
-	down.Close()
-	s := withHook(t, h, "")
-	s.accounts = strings.Replace(s.accounts, "callback_urls: [", fmt.Sprintf("callback_urls: [%q, ", down.URL), 1)
-	g := start(t, s)
-	a := g.api()
-	a.name = "api"
-	body := `{"from":"1234","to":"46700000001","text":"hello","callback_url":"%s"}`
-	for _, url := range []string{"http://169.254.169.254/latest", h.URL + "/other", "ftp://x/", "http://user:pass@" + strings.TrimPrefix(h.URL, "http://") + "/given"} {
-		a.do("POST", "/v1/messages", fmt.Sprintf(body, url)).want(t, 403, "url-not-allowed")
-	}
-	smsc := s.operator.session()
-	submit := func(url, id string) {
-		a.do("POST", "/v1/messages", fmt.Sprintf(body, url)).want(t, 202, "")
-		smsc.accepts(id)
-		smsc.send(receiptOf(id, "UNDELIV"))
-		smsc.want("deliver_sm_resp")
-	}
-	submit(down.URL+"/x", "abc1")
-	submit(h.URL+"/given?order=8", "abc2")
-	testutil.Eventually(t, "it is told", func() bool { return len(h.of("message.undelivered")) == 1 })
-	if c := h.of("message.undelivered")[0]; c.path != "/given?order=8" {
-		t.Error(c.path)
-	}
-	testutil.Eventually(t, "the other waits", func() bool { return g.Pending() == 1 })
-}
-
 // A message that no SMSC has taken is told as well, and so is one of a mobile to an account without sessions.
 func TestHTTPWebhookOwn(t *testing.T) {
 	parallel(t)
