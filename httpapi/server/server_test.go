@@ -16,6 +16,7 @@ import (
 	"pmg/internal/sock"
 	"pmg/internal/testutil"
 	"pmg/protocols/httpsms"
+	"pmg/sms"
 )
 
 const oneShop = "{system_id: shop, password: secret}"
@@ -204,7 +205,7 @@ func TestRoomForConnections(t *testing.T) {
 	p.want(202, "other 127.0.2.4 ")
 }
 
-// Who may not connect is closed without an answer.
+// Connections from elsewhere than networks are closed without an answer.
 func TestNetworks(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "networks: 127.0.0.0/24", oneShop)
@@ -265,4 +266,19 @@ func TestListen(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	l.Close()
+}
+
+// The text of an order is shown as UTF-8, and as it is where it is none.
+func TestTextOf(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		alphabet   sms.Alphabet
+		text, want string
+	}{
+		{sms.DefaultUTF8, "å", "å"}, {sms.UCS2, "\x00\xe5", "å"}, {sms.Binary, "\x00\xff", "\x00\xff"},
+	} {
+		if got := TextOf(&httpsms.Order{Alphabet: c.alphabet, Text: []byte(c.text)}); string(got) != c.want {
+			t.Errorf("%v: %q, want %q", c.alphabet, got, c.want)
+		}
+	}
 }
