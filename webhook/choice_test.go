@@ -55,6 +55,7 @@ func fallback(t *testing.T, more string) {
 	second.Answers(500, "", "")
 	id := r.delivered()
 	eventually(t, "both are tried", func() bool { return len(second.Calls(id)) > failuresRest && len(first.Calls(id)) > 2 })
+	eventually(t, "they rest", func() bool { return r.row().RestsUntil != nil })
 	first.Answers(200, "", "")
 	eventually(t, "the webhook is called", func() bool { return len(first.Took(id)) > 0 })
 	r.Settled()
@@ -117,7 +118,8 @@ func TestRetryAfter(t *testing.T) {
 func TestGone(t *testing.T) {
 	t.Parallel()
 	h, second := apitest.NewHook(t), apitest.NewHook(t)
-	r := newRig(t, h, "", "")
+	given := fmt.Sprintf(", callback_urls: [%q]", second.URL)
+	r := newRig(t, h, given, "")
 	for n, goOn := range []func() *apitest.Hook{
 		func() *apitest.Hook {
 			h.Answers(200, "", "")
@@ -127,7 +129,7 @@ func TestGone(t *testing.T) {
 			return h
 		},
 		func() *apitest.Hook {
-			r.Reload(yaml(h, fmt.Sprintf(", webhook_fallback: %q", second.URL+"/second"), ""))
+			r.Reload(yaml(h, given+fmt.Sprintf(", webhook_fallback: %q", second.URL+"/second"), ""))
 			return second
 		},
 	} {
@@ -136,6 +138,9 @@ func TestGone(t *testing.T) {
 		eventually(t, "it is disabled", func() bool { return r.row().Disabled != nil })
 		other := r.delivered()
 		eventually(t, "both wait", func() bool { return r.row().Waiting == 2 })
+		last := r.submit("shop", theEnd, sms.Context{URL: second.URL + "/given"})
+		r.delivers()
+		eventually(t, "a later one is delivered elsewhere", func() bool { return len(second.Took(last)) == 1 })
 		if calls := len(h.Calls(other)); calls > 0 {
 			t.Errorf("it has %d calls", calls)
 		}
