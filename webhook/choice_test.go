@@ -217,9 +217,9 @@ func TestTestCall(t *testing.T) {
 		fallback bool
 		want     string
 	}{
-		{"none", false, "has no webhook"}, {"none", true, "has no webhook_fallback"}, {"nobody", false, "no account"}, {"jasmin", false, "webhook_form"},
+		{"none", false, "has no webhook."}, {"none", true, "has no webhook_fallback."}, {"nobody", false, "no account"}, {"jasmin", false, "webhook_form"},
 	} {
-		if _, err = r.Gateway.Webhooks.Test(t.Context(), c.account, c.fallback); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err = r.Gateway.Webhooks.Test(t.Context(), c.account, c.fallback); err == nil || !strings.Contains(err.Error()+".", c.want) {
 			t.Errorf("%s: %v", c.account, err)
 		}
 	}

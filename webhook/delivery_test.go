@@ -56,10 +56,11 @@ func TestWrite(t *testing.T) {
 		e    *httpsms.Event
 		want string // the beginning of the URL; empty: no call
 	}{
-		"a webhook":                       {delivery{account: with(config.Callbacks{WebhookForm: config.PMGForm}), isWebhook: true}, receipt(httpsms.Own), "http://192.0.2.1/hook"},
-		"a webhook in another form":       {delivery{account: with(config.Callbacks{WebhookForm: "jasmin-get"}), isWebhook: true}, receipt(httpsms.Own), ""},
-		"a URL of ours":                   {delivery{account: with(config.Callbacks{WebhookForm: config.PMGForm})}, receipt(httpsms.Own), "http://192.0.2.2/dlr"},
-		"a URL of ours, and another form": {delivery{account: with(config.Callbacks{WebhookForm: "jasmin-get"})}, receipt(httpsms.Own), "http://192.0.2.2/dlr"},
+		"a webhook":                          {delivery{account: with(config.Callbacks{WebhookForm: config.PMGForm}), isWebhook: true}, receipt(httpsms.Own), "http://192.0.2.1/hook"},
+		"a webhook in another form":          {delivery{account: with(config.Callbacks{WebhookForm: "jasmin-get"}), isWebhook: true}, receipt(httpsms.Own), ""},
+		"a URL of ours":                      {delivery{account: with(config.Callbacks{WebhookForm: config.PMGForm})}, receipt(httpsms.Own), "http://192.0.2.2/dlr"},
+		"a URL of a later version's dialect": {delivery{account: with(config.Callbacks{WebhookForm: config.PMGForm})}, receipt(77), "http://192.0.2.2/dlr"},
+		"a URL of ours, and another form":    {delivery{account: with(config.Callbacks{WebhookForm: "jasmin-get"})}, receipt(httpsms.Own), "http://192.0.2.2/dlr"},
 	} {
 		ok := c.d.write(all, c.e, "http://192.0.2.1/hook")
 		if ok != (c.want != "") || ok && c.d.request.URL != c.want {

@@ -13,6 +13,7 @@ import (
 	"pmg/connector"
 	"pmg/gateway/webhooks"
 	"pmg/httpapi/apitest"
+	"pmg/internal/testutil"
 	"pmg/protocols/httpsms"
 	"pmg/sms"
 )
@@ -237,6 +238,28 @@ func TestNotAllowed(t *testing.T) {
 	r.Reload(yaml(h, fmt.Sprintf(`, callback_urls: ["%s/given"]`, h.URL), ""))
 	eventually(t, "it is called", func() bool { return len(h.Took("/given?order=8", "message.delivered")) == 1 })
 	r.Settled()
+}
+
+// The pdu log has that nobody has answered, and how a message has ended that an SMSC had taken.
+func TestDown(t *testing.T) {
+	t.Parallel()
+	h := apitest.NewHook(t)
+	down := "http://" + testutil.FreeAddress(t)
+	r := newRig(t, h, fmt.Sprintf(", callback_urls: [%q]", down), "")
+	id := r.submit("shop", theEnd, sms.Context{URL: down + "/given"})
+	r.SMSC.Accept("abc1")
+	eventually(t, "it has left", func() bool { return r.Gateway.Keeper.Journal.Sync() == nil && r.left() })
+	r.SMSC.Receipt("abc1", sms.StateUndeliverable)
+	eventually(t, "it is tried", func() bool { return len(r.attempts(id)) > 0 })
+	if a := r.attempts(id)[0]; a.Taken || a.Status != 0 || a.Error == "" || a.Type != "message.undelivered" {
+		t.Errorf("%+v", a)
+	}
+	lines := r.lines()
+	for _, want := range []string{"state=undelivered", fmt.Sprintf("status=%d(", httpsms.NoAnswer)} {
+		if !strings.Contains(lines, want) {
+			t.Errorf("%s is not in\n%s", want, lines)
+		}
+	}
 }
 
 // A message from a mobile is delivered as the rules of its account leave it. With webhook_reply the server's reply goes back to the mobile once, or

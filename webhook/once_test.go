@@ -27,7 +27,8 @@ func TestCallOnce(t *testing.T) {
 	h := apitest.NewHook(t)
 	var log testutil.Log
 	g := apitest.NewGateway(t, &log)
-	g.Table.Account("client").CallbackURLs = []string{h.URL + "/", "http://127.0.0.1:1/"}
+	down := "http://" + testutil.FreeAddress(t)
+	g.Table.Account("client").CallbackURLs = []string{h.URL + "/", down + "/"}
 	c := New(g, idleEngine{}, nil)
 	defer c.Close()
 	h.Answers(500, "", "")
@@ -41,9 +42,9 @@ func TestCallOnce(t *testing.T) {
 	if text := log.String(); strings.Contains(text, "was not called") {
 		t.Error(text)
 	}
-	once(c, h.URL+"/4", "http://127.0.0.1:1/secret?x=1", h.URL+"/never")
+	once(c, h.URL+"/4", down+"/secret?x=1", h.URL+"/never")
 	testutil.Eventually(t, "it has ended", ended)
-	if text := log.String(); !strings.Contains(text, "was not called") || !strings.Contains(text, `"url":"http://127.0.0.1:1/secret","reason":"`) {
+	if text := log.String(); !strings.Contains(text, "was not called") || !strings.Contains(text, `"url":"`+down+`/secret","reason":"`) {
 		t.Error(text)
 	}
 	once(c, h.URL+"/5", "http://192.0.2.1/", h.URL+"/never")
