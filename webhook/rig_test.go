@@ -26,6 +26,7 @@ const key = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 type rig struct {
 	*apitest.Site
 	t       *testing.T
+	hook    *apitest.Hook // that is the account's webhook
 	service *Service
 	api     *connector.Connector
 	lines   func() string // the pdu log of the connector
@@ -35,7 +36,7 @@ type rig struct {
 // newRig makes a rig. shop has further options of the account, rows are other accounts, routes may be empty.
 func newRig(t *testing.T, hook *apitest.Hook, shop, routes string, rows ...string) *rig {
 	t.Helper()
-	r := &rig{t: t, Site: apitest.New(t, yaml(hook, shop, routes, rows...))}
+	r := &rig{t: t, hook: hook, Site: apitest.New(t, yaml(hook, shop, routes, rows...))}
 	g := r.Gateway
 	r.api = g.Table.Connector("api")
 	dir := t.TempDir()
@@ -116,10 +117,12 @@ func (r *rig) left() bool {
 	return r.Gateway.Table.Connector("operator").Stats.Sent.Load() == int64(r.n)
 }
 
-// row returns what operators see of the account's server.
+// row returns what operators see of the server of the account's webhook.
 func (r *rig) row() webhooks.Row {
 	for _, row := range r.Gateway.Webhooks.Rows("shop") {
-		return row
+		if row.Endpoint == r.hook.URL {
+			return row
+		}
 	}
 	return webhooks.Row{}
 }
