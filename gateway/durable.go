@@ -31,19 +31,11 @@ func (g *Gateway) Keep(s store.Store, outcomes *store.Outcomes) error {
 	return nil
 }
 
-// OnCommit has f called after each commit, on the committer's goroutine. upTo is the
-// position of what it has committed; with an error its messages were not stored. An engine
-// calls this once, before it accepts messages.
-func (g *Gateway) OnCommit(f func(upTo store.Position, err error)) { g.onCommit.Store(&f) }
-
 func (g *Gateway) committed(upTo store.Position, err error) {
 	if w := g.Settler.Events.Writer; err == nil && w != nil {
 		w.Wake()
 	}
 	g.Requests.Committed(upTo, err)
-	if f := g.onCommit.Load(); f != nil {
-		(*f)(upTo, err)
-	}
 }
 
 // GoesOn reports, once, that messages may leave that were kept from it because the store had
@@ -56,7 +48,7 @@ func (g *Gateway) GoesOn() bool {
 
 // closeStore commits what is left, and closes the store.
 func (g *Gateway) closeStore() error {
-	g.Keeper.EndLoads()
+	g.Keeper.Loads.End()
 	g.Receipts.EndOrphans()
 	g.Settler.Dead.End()
 	g.Receipts.EndWaits()

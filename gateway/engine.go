@@ -6,14 +6,13 @@ import (
 
 	"pmg/connector"
 	"pmg/flow"
+	"pmg/gateway/keep"
 )
 
 // An Engine moves the gateway's bytes: the pipeline, or in the bench classic.
 type Engine interface {
+	keep.Engine
 	Service
-	// Do runs f on the goroutine that dispatches for a lane, or under the lane's lock, and then
-	// dispatches the lane. If the engine is closed, it returns false without running f.
-	Do(l *connector.Lane, f func(now int64)) bool
 	// Drain stops accepting clients and messages, waits for what was accepted to be
 	// sent and logs every session out, until ctx is done.
 	Drain(ctx context.Context)

@@ -47,8 +47,7 @@ type Gateway struct {
 	Requests *request.Requests
 	Webhooks *webhooks.Webhooks
 
-	onCommit atomic.Pointer[func(upTo store.Position, err error)]
-	unread   atomic.Pointer[string] // which messages of earlier runs cannot be read; nil: none
+	unread atomic.Pointer[string] // which messages of earlier runs cannot be read; nil: none
 
 	drivers  func(protocol string, c *config.Config) (protocols.Driver, error)
 	registry *account.Registry
@@ -201,11 +200,4 @@ func (g *Gateway) Deliverable() (n int64) {
 		}
 	}
 	return n
-}
-
-// SetEngine tells the gateway which engine runs it. It is called once, before the engine
-// takes anything.
-func (g *Gateway) SetEngine(e Engine) {
-	g.Operate.SetDo(e.Do)
-	g.Requests.SetDo(e.Do)
 }

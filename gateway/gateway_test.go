@@ -10,6 +10,7 @@ import (
 	"pmg/gateway/roomtest"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
+	"pmg/store"
 )
 
 // now is an arbitrary time.
@@ -69,6 +70,8 @@ func (e *engineNow) Do(_ *connector.Lane, f func(now int64)) bool {
 	f(now)
 	return true
 }
+
+func (*engineNow) Committed(store.Position, error) {}
 
 // withDisk makes the gateway store messages on a disk.
 func (r *rig) withDisk() {

@@ -98,7 +98,7 @@ func TestRecoverBehindDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := &engineNow{}
-		r.g.SetEngine(e)
+		r.g.Keeper.Begin(e)
 		r.g.Recover(t.Context(), e)
 		if n := r.g.Table.LaneOf(r.operator).Len(); n != c.want {
 			t.Errorf("%s: %d messages are in their lane, not %d", c.name, n, c.want)
@@ -126,7 +126,7 @@ func TestRecoverAsksFew(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := &askedEngine{engineNow: engineNow{}}
-	r.g.SetEngine(e)
+	r.g.Keeper.Begin(e)
 	r.g.Recover(t.Context(), e)
 	if n := r.g.Table.LaneOf(r.operator).Len(); n != 3*recoverAtATime || e.n != 103 {
 		t.Errorf("%d messages are in their lane, and it was asked %d times", n, e.n)
@@ -149,7 +149,7 @@ func TestLoadFails(t *testing.T) {
 	}
 	asked := chanEngine{calls: make(chan func(int64), 10)}
 	lane := r.g.Table.LaneOf(r.operator)
-	r.g.Keeper.BeginLoads(asked)
+	r.g.Keeper.Loads.Begin(asked)
 	messages, missing, failed := r.g.Keeper.Read([]uint64{2, 3, 4}, 0)
 	if len(messages) != 1 || messages[0].ID != 2 || !slices.Equal(missing, []uint64{3, 4}) || len(failed) > 0 {
 		t.Errorf("%d messages, %v are missing, %v failed", len(messages), missing, failed)
@@ -165,7 +165,7 @@ func TestLoadFails(t *testing.T) {
 	}
 	s.why[1], s.tries[1] = syscall.EIO, 0
 	s.mu.Unlock()
-	r.g.Keeper.EndLoads()
+	r.g.Keeper.Loads.End()
 	for tries := range keep.LoadTries + 1 { // it is given up in the end
 		_, missing, failed := r.g.Keeper.Read([]uint64{1}, tries)
 		if n := len(missing); n+len(failed) != 1 || n == 1 != (tries == keep.LoadTries) {
@@ -267,13 +267,13 @@ func TestLoadTurns(t *testing.T) {
 	r.g.Keeper.Load(many, ids)
 	r.g.Keeper.Load(one, []uint64{1})
 	e := laneEngine{lanes: make(chan *connector.Lane, 10)}
-	r.g.Keeper.BeginLoads(e)
+	r.g.Keeper.Loads.Begin(e)
 	for i, want := range []*connector.Lane{many, one, many, many} {
 		if got := <-e.lanes; got != want {
 			t.Errorf("load %d is for the other lane", i)
 		}
 	}
-	r.g.Keeper.EndLoads()
+	r.g.Keeper.Loads.End()
 }
 
 // A laneEngine notes which lanes are asked.

@@ -57,8 +57,7 @@ func StartOn(g *gateway.Gateway, opened Listeners) (*Engine, error) {
 		return nil, err
 	}
 	e.inlet = e.pipeline.NewInlet()
-	g.OnCommit(e.committed)
-	g.SetEngine(e)
+	g.Keeper.Begin(e)
 	for _, c := range g.Table.Connectors() {
 		if c.Config().HasSessions() || c.Config().Listens() {
 			e.Attach(c)
@@ -230,8 +229,8 @@ func (e *Engine) barrier() {
 	}
 }
 
-// committed tells the stages that a commit has ended.
-func (e *Engine) committed(upTo store.Position, err error) {
+// Committed implements keep.Engine: the persister is sent the position.
+func (e *Engine) Committed(upTo store.Position, err error) {
 	j := e.inlet.Get()
 	j.Kind, j.ID = Committed, upTo.Token()
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pmg/connector"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -42,6 +43,19 @@ func (d *disk) Commit(b *store.Batch) error {
 	return nil
 }
 
+// commitsOf is the engine of a rig: commits go to its persister.
+type commitsOf struct{ r *rig }
+
+func (commitsOf) Do(*connector.Lane, func(int64)) bool { return false }
+
+func (c commitsOf) Committed(upTo store.Position, err error) {
+	c.r.send(toPersister, Committed, func(j *Job) {
+		if j.ID = upTo.Token(); err != nil {
+			j.Code = sms.SystemError
+		}
+	})
+}
+
 // persisting runs the persister with a disk. store sends it messages together.
 func persisting(t *testing.T, f func(r *rig, d *disk, store func(texts ...string))) {
 	synctest.Test(t, func(t *testing.T) {
@@ -49,13 +63,7 @@ func persisting(t *testing.T, f func(r *rig, d *disk, store func(texts ...string
 		if err := r.gateway.Keep(d, nil); err != nil {
 			t.Fatal(err)
 		}
-		r.gateway.OnCommit(func(upTo store.Position, err error) {
-			r.send(toPersister, Committed, func(j *Job) {
-				if j.ID = upTo.Token(); err != nil {
-					j.Code = sms.SystemError
-				}
-			})
-		})
+		r.gateway.Keeper.Begin(commitsOf{r})
 		f(r, d, func(texts ...string) {
 			for _, text := range texts {
 				m := r.gateway.Node.Messages.Get()

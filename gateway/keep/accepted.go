@@ -47,7 +47,7 @@ func (k *Keeper) Put(first Accepted, more []Accepted) store.Position {
 	w.first, w.more = first, more
 	p := k.Journal.Write(w.put)
 	k.Spend(w.octets)
-	k.free(w)
+	w.free()
 	return p
 }
 

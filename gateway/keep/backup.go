@@ -9,12 +9,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"pmg/config"
 )
 
 // BackUp writes a consistent copy of the gateway's store into a new directory of store.backups, and returns its
 // path. It is asked for over the network, so the request names the copy and no path.
 func (k *Keeper) BackUp(name string) (dir string, err error) {
-	if dir, err = k.backupDir(name); err == nil {
+	if dir, err = backupDir(k.node.Config(), name); err == nil {
 		err = k.Journal.Sync()
 	}
 	if err != nil {
@@ -26,8 +28,7 @@ func (k *Keeper) BackUp(name string) (dir string, err error) {
 var backupName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 // backupDir returns the directory of a new copy, or why none is made.
-func (k *Keeper) backupDir(name string) (string, error) {
-	cfg := k.node.Config()
+func backupDir(cfg *config.Config, name string) (string, error) {
 	backups := cfg.Store.Backups
 	switch {
 	case backups == "":

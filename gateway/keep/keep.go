@@ -37,15 +37,17 @@ type Keeper struct {
 	Outgoing  Outgoing
 	Changing  ChangeLock // one change of stored messages by an operator at a time
 	notes     notes
-	loads     loads
+	Loads     Loads
 	space     space
 	upkeep    upkeep
 	writings  sync.Pool // of *writing
+	engine    atomic.Pointer[Engine]
 }
 
 // New makes a keeper. Open follows.
 func New(n *node.Node) *Keeper {
 	k := &Keeper{node: n, Outgoing: Outgoing{node: n}, Changing: make(ChangeLock, 1)}
+	k.Loads.keeper = k
 	k.writings.New = func() any { return newWriting(k) }
 	return k
 }
@@ -55,7 +57,7 @@ func New(n *node.Node) *Keeper {
 func StoreFiles(limit int) int { return min(1000, max(limit/8, 4)) }
 
 // Open begins to keep messages in a store, in place of an earlier one that holds none. done is called
-// after each commit, on the committer's goroutine.
+// after each commit, before the engine's Committed.
 func (k *Keeper) Open(s store.Store, done func(upTo store.Position, err error)) {
 	if k.Journal != nil {
 		k.Journal.Close()
@@ -67,7 +69,12 @@ func (k *Keeper) Open(s store.Store, done func(upTo store.Position, err error)) 
 	if s.Durable() {
 		k.node.Memory.SetKeep(k.node.Config().StoreMemory())
 	}
-	c := store.NewCommitter(s, &k.node.Clock, k.committed, done)
+	c := store.NewCommitter(s, &k.node.Clock, k.committed, func(upTo store.Position, err error) {
+		done(upTo, err)
+		if e := k.engine.Load(); e != nil {
+			(*e).Committed(upTo, err)
+		}
+	})
 	c.Pace(k.node.Pass)
 	k.Journal = c
 }
@@ -80,6 +87,25 @@ func (k *Keeper) committed(upTo store.Position, err error) {
 	} else if k.node.Repeats.First("commit") {
 		k.node.Log.Error().Err(err).Msg("cannot store messages; they are refused until the store works again")
 	}
+}
+
+// An Engine dispatches the lanes, and answers what waits for a commit.
+type Engine interface {
+	// Do runs f on the goroutine that dispatches for a lane, or under the lane's lock, and then
+	// dispatches the lane. If the engine is closed, it returns false without running f.
+	Do(l *connector.Lane, f func(now int64)) bool
+	// Committed is called after each commit, on the committer's goroutine. upTo is the position of
+	// what it has committed; with an error its messages were not stored.
+	Committed(upTo store.Position, err error)
+}
+
+// Begin gives the engine, once, before it accepts messages.
+func (k *Keeper) Begin(e Engine) { k.engine.Store(&e) }
+
+// Do is that of the engine. It returns false without running f if there is none.
+func (k *Keeper) Do(l *connector.Lane, f func(now int64)) bool {
+	e := k.engine.Load()
+	return e != nil && (*e).Do(l, f)
 }
 
 // GoOn reports, once, that messages may leave that were kept from it because the store had not

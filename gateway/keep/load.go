@@ -11,10 +11,10 @@ import (
 	"pmg/store"
 )
 
-// loads reads messages that are on disk only, on a goroutine of its own, so that no
+// Loads reads messages that are on disk only, on a goroutine of its own, so that no
 // lane waits for the disk. The goroutine ends when nothing is wanted.
-type loads struct {
-	keeper *Keeper // set before the engine starts
+type Loads struct {
+	keeper *Keeper
 	done   sync.WaitGroup
 
 	mu      sync.Mutex
@@ -27,12 +27,6 @@ type loads struct {
 type Dispatcher interface {
 	Do(l *connector.Lane, f func(now int64)) bool
 }
-
-// BeginLoads allows lanes to be given what they want by a dispatcher.
-func (k *Keeper) BeginLoads(d Dispatcher) { k.loads.begin(k, d) }
-
-// EndLoads waits until nothing is read any more.
-func (k *Keeper) EndLoads() { k.loads.end() }
 
 // A load is messages that a lane is to have.
 type load struct {
@@ -51,22 +45,22 @@ const (
 
 // Load implements connector.Bodies.
 func (k *Keeper) Load(l *connector.Lane, ids []uint64) {
-	k.loads.mu.Lock()
-	defer k.loads.mu.Unlock()
-	k.loads.wanted = append(k.loads.wanted, load{lane: l, ids: slices.Clone(ids)})
-	k.loads.run()
+	k.Loads.mu.Lock()
+	defer k.Loads.mu.Unlock()
+	k.Loads.wanted = append(k.Loads.wanted, load{lane: l, ids: slices.Clone(ids)})
+	k.Loads.run()
 }
 
-// begin allows lanes to be given what they want by an engine.
-func (ls *loads) begin(k *Keeper, e Dispatcher) {
+// Begin allows lanes to be given what they want by a dispatcher.
+func (ls *Loads) Begin(d Dispatcher) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	ls.keeper, ls.engine = k, e
+	ls.engine = d
 	ls.run()
 }
 
-// end waits until nothing is read any more.
-func (ls *loads) end() {
+// End waits until nothing is read any more.
+func (ls *Loads) End() {
 	ls.mu.Lock()
 	ls.engine, ls.wanted = nil, nil
 	ls.mu.Unlock()
@@ -74,14 +68,14 @@ func (ls *loads) end() {
 }
 
 // run starts the goroutine if there is work for it. The caller holds the lock.
-func (ls *loads) run() {
+func (ls *Loads) run() {
 	if ls.engine != nil && !ls.running && len(ls.wanted) > 0 {
 		ls.running = true
 		ls.done.Go(ls.loop)
 	}
 }
 
-func (ls *loads) loop() {
+func (ls *Loads) loop() {
 	ls.keeper.node.Pass("loads")
 	for {
 		ls.mu.Lock()
@@ -106,7 +100,7 @@ func (ls *loads) loop() {
 }
 
 // later has messages read again after a pause. The lane waits for them meanwhile.
-func (ls *loads) later(w load) {
+func (ls *Loads) later(w load) {
 	time.AfterFunc(min(loadPause<<min(w.tries, 10), loadPauses), func() {
 		ls.mu.Lock()
 		defer ls.mu.Unlock()

@@ -58,29 +58,29 @@ func (k *Keeper) Upkeep(now int64, others func(now int64)) {
 		return
 	}
 	k.Journal.Commit() // what a commit that failed has left
-	if took := k.commitFor(); took > slowCommit && k.node.Repeats.First("slow commit") {
+	if took := commitFor(k.Journal, k.node.Clock.Now()); took > slowCommit && k.node.Repeats.First("slow commit") {
 		k.node.Log.Error().Stringer("since", took.Round(time.Millisecond)).
 			Msg("the store does not answer: messages are not confirmed until it does; look at the disk")
 	}
 	others(now)
 	k.space.probing.Begin(k.CheckSpace)
-	u.tidy.Begin(k.tidyStore)
+	u.tidy.Begin(func() { u.tidyStore(k.store) })
 }
 
-// tidyStore has the store tidy up, and keeps what it says of itself.
-func (k *Keeper) tidyStore() {
-	k.store.Tidy()
-	s := k.store.Stats()
-	k.upkeep.last.Store(&s)
+// tidyStore tidies the store, and keeps what it says of itself.
+func (u *upkeep) tidyStore(all store.Store) {
+	all.Tidy()
+	s := all.Stats()
+	u.last.Store(&s)
 }
 
-// commitFor returns how long the commit under way has taken so far, 0 if there is none.
-func (k *Keeper) commitFor() time.Duration {
-	since := k.Journal.Stats().Since
+// commitFor returns how long the commit under way has taken at a time, 0 if there is none.
+func commitFor(j store.Journal, now int64) time.Duration {
+	since := j.Stats().Since
 	if since == 0 {
 		return 0
 	}
-	return time.Duration(k.node.Clock.Now() - since)
+	return time.Duration(now - since)
 }
 
 // StoreStatus returns what is known of the store.
@@ -89,7 +89,7 @@ func (k *Keeper) StoreStatus() (s StoreStatus) {
 		s.Stats = *last
 	}
 	s.Journal = k.Journal.Stats()
-	s.CommitFor = k.commitFor()
+	s.CommitFor = commitFor(k.Journal, k.node.Clock.Now())
 	s.Storing, s.Unsettled = k.Storing.Load(), k.Unsettled.N.Load()
 	s.Recovered = k.Recovered()
 	if room := k.space.last.Load(); room != nil {

@@ -29,9 +29,9 @@ func newWriting(k *Keeper) *writing {
 }
 
 // free keeps a writing for its next use.
-func (k *Keeper) free(w *writing) {
+func (w *writing) free() {
 	w.first, w.more, w.lane, w.message = Accepted{}, nil, nil, nil
-	k.writings.Put(w)
+	w.keeper.writings.Put(w)
 }
 
 func (w *writing) addPut(b *store.Batch) {
@@ -63,6 +63,6 @@ func (k *Keeper) keepState(l *connector.Lane, m *sms.Message, underWay bool) sto
 	w := k.writings.Get().(*writing)
 	w.lane, w.message, w.underWay = l, m, underWay
 	p := k.Journal.Write(w.keep)
-	k.free(w)
+	w.free()
 	return p
 }

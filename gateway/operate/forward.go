@@ -74,7 +74,7 @@ func (o *Operation) outcome(ctx context.Context, lane *connector.Lane, answers <
 		case <-ctx.Done():
 			return sms.Timeout
 		case <-look.C:
-			if !o.operations.onLane(lane, func(int64) {}) {
+			if !o.operations.keep.Do(lane, func(int64) {}) {
 				return sms.Lost
 			}
 		}

@@ -32,7 +32,6 @@ type Operations struct {
 	settler  *settle.Settler
 	intake   *intake.Checker
 
-	onLane    keep.Do      // of the engine, set before it serves; nil in tests without one
 	operating atomic.Int64 // operations under way
 	searching atomic.Int64 // those of them that read all messages
 	orders    orders
@@ -42,9 +41,6 @@ type Operations struct {
 func New(n *node.Node, k *keep.Keeper, t *route.Table, r *receipts.Matcher, s *settle.Settler, i *intake.Checker) *Operations {
 	return &Operations{node: n, keep: k, table: t, receipts: r, settler: s, intake: i}
 }
-
-// SetDo says how lanes are reached. It is called once, before anything is asked.
-func (d *Operations) SetDo(onLane keep.Do) { d.onLane = onLane }
 
 // MayBegin reports whether an account may have another operation under way.
 func (d *Operations) MayBegin(client *account.Account) bool {

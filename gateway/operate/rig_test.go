@@ -110,7 +110,7 @@ func newRigOn(t *testing.T, s store.Store, ahead int64) *rig {
 	ground.Keeper.Open(r.disk, func(store.Position, error) {})
 	ground.Keeper.SetRecovered()
 	r.Operations = New(n, k, table, receipts, settler, intake.New(n, k, table, c, receipts, &settler.Events))
-	r.SetDo(r.do)
+	k.Begin(roomtest.Engine(r.do))
 	r.share = table.Share(table.LaneOf(table.Connector("operator")), n.Origins.Of("client", "clients"))
 	return r
 }

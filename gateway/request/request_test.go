@@ -36,12 +36,12 @@ func newRig(t *testing.T) *rig {
 	g.Requests = New(n, k, table, intake.New(n, k, table, c, r, &settle.New(n, k, table, c, r).Events), r)
 	g.disk.Store = store.NewMemory()
 	k.Open(g.disk, g.Committed)
-	g.SetDo(func(l *connector.Lane, f func(int64)) bool {
+	k.Begin(roomtest.Engine(func(l *connector.Lane, f func(int64)) bool {
 		before := l.Len()
 		f(n.Clock.Now())
 		g.given <- l.Len() - before
 		return true
-	})
+	}))
 	accounts := account.NewTable(n.Config(), account.NewRegistry())
 	l := account.Login{SystemID: []byte("client"), Password: []byte("secret"), Connector: "clients", Bind: protocols.Transmitter}
 	client, result := accounts.Admit(l, accounts.Verify(l))

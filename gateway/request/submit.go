@@ -23,7 +23,6 @@ type Requests struct {
 	table    *route.Table
 	intake   *intake.Checker
 	receipts *receipts.Matcher
-	onLane   keep.Do // of the engine, set before it serves
 	commits  commits
 	keys     keys
 	turns    *turns
@@ -35,9 +34,6 @@ func New(n *node.Node, k *keep.Keeper, t *route.Table, i *intake.Checker, r *rec
 		node: n, keep: k, table: t, intake: i, receipts: r, keys: keys{under: map[string]struct{}{}}, turns: newTurns(),
 	}
 }
-
-// SetDo says how lanes are reached. It is called once, before anything is submitted.
-func (d *Requests) SetDo(onLane keep.Do) { d.onLane = onLane }
 
 // A Result is what became of a message of a request.
 type Result struct {
@@ -135,7 +131,7 @@ func (d *Requests) changes(fill Fill) func(int64, *sms.Message) sms.Code {
 
 // push gives messages to a lane. If the engine is closed, they are in the store, or lost with the rest of memory.
 func (d *Requests) push(l *connector.Lane, some []keep.Accepted) {
-	ok := d.onLane(l, func(now int64) {
+	ok := d.keep.Do(l, func(now int64) {
 		for _, a := range some {
 			l.Push(now, a.Share, a.Message)
 		}

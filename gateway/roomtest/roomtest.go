@@ -62,6 +62,15 @@ func With(t testing.TB, yaml string, driver func(protocol string) protocols.Driv
 	return &Ground{n, k, tb}
 }
 
+// An Engine is what dispatches the lanes where no commit is waited for.
+type Engine func(l *connector.Lane, f func(now int64)) bool
+
+// Do implements keep.Engine.
+func (e Engine) Do(l *connector.Lane, f func(now int64)) bool { return e(l, f) }
+
+// Committed implements keep.Engine.
+func (Engine) Committed(store.Position, error) {}
+
 // Operator is a configuration with the connectors "clients" and "operator". The latter gets the
 // given options.
 func Operator(options string) string {

@@ -44,6 +44,7 @@ type port struct {
 	late     []connector.Unanswered
 	codes    []sms.Code                  // of the late answers
 	storing  []session.Pending[*request] // messages that wait for their commit
+	commits  chan<- error                // that have ended; nil: none is waited for
 }
 
 func newPort(t *testing.T, options string) *port {

@@ -9,6 +9,7 @@ import (
 	"pmg/gateway/session"
 	"pmg/protocols"
 	"pmg/sms"
+	"pmg/store"
 )
 
 // An engineNow is an engine whose lanes act immediately.
@@ -25,10 +26,16 @@ func (e *engineNow) Do(_ *connector.Lane, f func(now int64)) bool {
 	return !e.gone
 }
 
+func (e *engineNow) Committed(_ store.Position, err error) {
+	if e.port.commits != nil {
+		e.port.commits <- err
+	}
+}
+
 // withLanes gives the port lanes that have the messages which were queued.
 func (p *port) withLanes() *engineNow {
 	e := &engineNow{port: p}
-	p.g.SetEngine(e)
+	p.g.Keeper.Begin(e)
 	for _, m := range p.queued {
 		lane := p.g.Table.LaneOf(p.operator)
 		lane.Push(p.now, p.g.Table.Share(lane, m.Origin), m)
@@ -251,7 +258,7 @@ func TestCancelInParts(t *testing.T) {
 		p.submit(l)
 	}
 	e := &engineInParts{engineNow: p.withLanes()}
-	p.g.SetEngine(e)
+	p.g.Keeper.Begin(e)
 	r := p.operate(l, protocols.Operation{Kind: protocols.Cancel, Dest: sms.Address{Addr: []byte("491701234567")}})
 	p.check()
 	p.want("many messages", r, "sent", sms.OK)

@@ -11,7 +11,6 @@ import (
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
 	"pmg/sms"
-	"pmg/store"
 )
 
 // withDisk makes the port's gateway store messages on a disk, and returns a function that
@@ -22,7 +21,8 @@ func (p *port) withDisk() (d *roomtest.Disk, commit func(error)) {
 		p.t.Fatal(err)
 	}
 	done := make(chan error)
-	p.g.OnCommit(func(_ store.Position, err error) { done <- err })
+	p.commits = done
+	p.g.Keeper.Begin(&engineNow{port: p})
 	p.t.Cleanup(func() {
 		close(d.Permits)
 		go func() {

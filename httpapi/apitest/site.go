@@ -48,7 +48,7 @@ func New(t *testing.T, yaml string) *Site {
 		t.Fatal(err)
 	}
 	s.Gateway, s.do = g, newEngine(g)
-	g.SetEngine(s.do)
+	g.Keeper.Begin(s.do)
 	g.Recover(t.Context(), s.do)
 	t.Cleanup(func() { s.do.end(); _ = g.Close() })
 	if o := g.Table.Connector("operator"); o != nil {
@@ -117,15 +117,17 @@ type work struct {
 
 func newEngine(g *gateway.Gateway) *engine {
 	e := &engine{gateway: g, ended: make(chan struct{}), wake: make(chan struct{}, 1)}
-	g.OnCommit(func(store.Position, error) {
-		if g.GoesOn() {
-			for _, l := range g.Table.Lanes() {
-				e.Do(l, func(int64) {})
-			}
-		}
-	})
 	go e.run()
 	return e
+}
+
+// Committed implements keep.Engine.
+func (e *engine) Committed(store.Position, error) {
+	if e.gateway.GoesOn() {
+		for _, l := range e.gateway.Table.Lanes() {
+			e.Do(l, func(int64) {})
+		}
+	}
 }
 
 func (e *engine) Do(l *connector.Lane, f func(int64)) bool {

@@ -48,7 +48,6 @@ func ownMethods() size {
 	return size{"own methods of type", 40, map[string]exception{
 		"protocols/smpp.PDU":       {43, "a PDU: one accessor for each field that others ask for"},
 		"gateway/receipts.Matcher": {44, cut},
-		"gateway/keep.Keeper":      {43, cut},
 	}}
 }
 

@@ -109,13 +109,8 @@ func (w *world) start() {
 	synctest.Wait()
 	n.view.gate(true)
 	n.setFree(false)
-	g.SetEngine(n)
+	g.Keeper.Begin(n)
 	n.talk = session.NewConversation(g.Sessions, session.Port[*request](n), 16)
-	g.OnCommit(func(upTo store.Position, err error) {
-		n.mu.Lock()
-		n.commits = append(n.commits, commit{upTo, err})
-		n.mu.Unlock()
-	})
 	for _, c := range g.Table.Connectors() {
 		if !c.Config().Listens() {
 			for _, i := range n.touch(g.Table.LaneOf(c)).Attach() {
@@ -299,6 +294,13 @@ func (h *handle) Give(now int64, slot *connector.Slot) {
 	if copied != nil {
 		copied.Release()
 	}
+}
+
+// Committed implements keep.Engine.
+func (n *node) Committed(upTo store.Position, err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.commits = append(n.commits, commit{upTo, err})
 }
 
 // Do implements gateway.Engine.

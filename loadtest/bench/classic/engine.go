@@ -38,7 +38,7 @@ func Start(g *gateway.Gateway) (*Engine, error) {
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	e.groups.Store(&[]*group{})
 	e.store.begin(e)
-	g.SetEngine(e)
+	g.Keeper.Begin(e)
 	for _, c := range g.Table.Connectors() {
 		if err := e.Listen(c); err != nil {
 			_ = e.Close()

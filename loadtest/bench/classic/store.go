@@ -34,12 +34,6 @@ type commit struct {
 // begin starts the goroutine.
 func (s *storing) begin(e *Engine) {
 	s.gateway, s.changed = e.gateway, newSignal()
-	e.gateway.OnCommit(func(upTo store.Position, err error) {
-		s.mu.Lock()
-		s.ended = append(s.ended, commit{upTo, err != nil})
-		s.mu.Unlock()
-		s.changed.send()
-	})
 	e.run(func() {
 		for {
 			select {
@@ -50,6 +44,15 @@ func (s *storing) begin(e *Engine) {
 			}
 		}
 	})
+}
+
+// Committed implements keep.Engine.
+func (e *Engine) Committed(upTo store.Position, err error) {
+	s := &e.store
+	s.mu.Lock()
+	s.ended = append(s.ended, commit{upTo, err != nil})
+	s.mu.Unlock()
+	s.changed.send()
 }
 
 // add has a message committed. then is called when that has ended.
