@@ -48,11 +48,11 @@ func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listeni
 	}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	x.bodies = body.NewRoom(&g.Node.Memory)
-	events := webhook.NewEvents(g, x.logOf)
-	x.callers = webhook.New(g, e, events)
+	events := webhook.NewEvents(forWebhooks(g), x.logOf)
+	x.callers = webhook.New(forWebhooks(g), e, events)
 	x.pulls = v1.NewPulls(e, g.Node.Clock.Now, x.ctx.Done())
-	x.api = v1.New(g, x.pulls, events)
-	x.compat = compat.New(g, x.callers, compat.NewStatus(g, x.Addresses, x.reached))
+	x.api = v1.New(forOwnAPI(g), x.pulls, events)
+	x.compat = compat.New(forDialects(g), x.callers, compat.NewStatus(forDialects(g), x.Addresses, x.reached))
 	x.leaving.Go(func() { x.pulls.Keep(x.ctx) })
 	x.leaving.Go(x.keepStreams)
 	for _, c := range g.Table.Connectors() {

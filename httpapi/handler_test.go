@@ -33,7 +33,7 @@ func TestRequestPanics(t *testing.T) {
 	var log testutil.Log
 	g := apitest.NewGateway(t, &log)
 	g.Table.Account("client").Pull = true
-	x := &Engine{gateway: g, api: v1.New(g, nil, nil)} // it has neither events nor another dialect
+	x := &Engine{gateway: g, api: v1.New(forOwnAPI(g), nil, nil)} // it has neither events nor another dialect
 	l, err := server.Listen(g, g.Table.Connector("api"), nil, body.NewRoom(&g.Node.Memory), x.handler)
 	if err != nil {
 		t.Fatal(err)

@@ -53,7 +53,7 @@ func newCourier(v *SMSC) (*courier, error) {
 		if u, err := url.Parse(t.URL); err != nil || u.Hostname() != host {
 			o.TLS = nil
 		}
-		w.tokens = newTokens(t, o, v.gateway.Node.Clock.Now)
+		w.tokens = newTokens(t, o, v.rooms.Node.Clock.Now)
 	}
 	return w, nil
 }
@@ -114,13 +114,13 @@ func (w *courier) work() {
 
 // carry sends the message of a slot, and reports the outcome to the lane. Nothing but the message can fail at it.
 func (w *courier) carry(s *connector.Slot) {
-	g := w.smsc.gateway
+	rooms := &w.smsc.rooms
 	unsent, a := false, sms.Answer{Code: sms.Unsupported} // an operation about a message: there is no request for it
 	if s.Inquiry == nil {
 		func() {
 			defer func() {
 				if fault := recover(); fault != nil {
-					g.Node.Log.Error().Str("id", sms.FormatID(s.Message.ID)).Str("connector", w.smsc.connector.Name).
+					rooms.Node.Log.Error().Str("id", sms.FormatID(s.Message.ID)).Str("connector", w.smsc.connector.Name).
 						Interface("panic", fault).Bytes("stack", debug.Stack()).Msg(
 						"a call failed at a message; it is put aside",
 					)
@@ -144,24 +144,25 @@ func (w *courier) carry(s *connector.Slot) {
 
 // send sends the message of a slot. It reports unsent if the SMSC has not taken it, and nothing can be sent now.
 func (w *courier) send(s *connector.Slot) (unsent bool, a sms.Answer) {
-	g, m := w.smsc.gateway, s.Message
-	s.Sent = g.Node.Clock.Now()
-	if code := g.Convert.Refuses(s); code != sms.OK {
+	rooms, m := &w.smsc.rooms, s.Message
+	s.Sent = rooms.Node.Clock.Now()
+	if code := rooms.Converter.Refuses(s); code != sms.OK {
 		return false, sms.Answer{Code: code}
 	}
-	out := g.Convert.Leaving(
-		&connector.Source{Connector: w.smsc.connector, Origin: g.Node.Origins.Of("", w.smsc.connector.Name)}, m,
+	out := rooms.Converter.Leaving(
+		&connector.Source{Connector: w.smsc.connector, Origin: rooms.Node.Origins.Of("", w.smsc.connector.Name)}, m,
 	)
 	if out != m {
 		defer out.Release()
 	}
-	v, ok := smsc.ValuesOf(out, wallOf(g.Node.Clock.Ahead(), out.Expires), g.Node.Clock.WallNow())
+	v, ok := smsc.ValuesOf(out, wallOf(rooms.Node.Clock.Ahead(), out.Expires), rooms.Node.Clock.WallNow())
 	lacks := "its text cannot be read"
 	if ok {
 		lacks = w.form.Lacks(&v)
 	}
 	if lacks != "" {
-		g.Node.Log.Warn().Str("id", sms.FormatID(m.ID)).Str("connector", w.smsc.connector.Name).Msg("message refused: " + lacks)
+		rooms.Node.Log.Warn().Str("id", sms.FormatID(m.ID)).Str("connector", w.smsc.connector.Name).
+			Msg("message refused: " + lacks)
 		return false, sms.Answer{Code: sms.Rejected}
 	}
 	v.ID, v.Notify, v.ReceiptURL = m.ID, convert.Asks(m, w.smsc.connector.Config()), w.form.ReceiptURL(m.ID)
@@ -197,7 +198,7 @@ type attempt struct {
 // call calls the SMSC.
 func (w *courier) call(m *sms.Message, v *smsc.Values) attempt {
 	request := w.form.Call(v)
-	httpcall.AddTrace(request, w.smsc.gateway.Settler.Traceparent(m))
+	httpcall.AddTrace(request, w.smsc.rooms.Tracer.Traceparent(m))
 	number := w.begins(m, v, request)
 	return attempt{m, number, v.Token, w.sender.Send(w.smsc.ctx, request)}
 }
@@ -229,11 +230,11 @@ func (w *courier) judge(t *attempt) (unsent bool, a sms.Answer) {
 			verdict.ID = sms.FormatID(m.ID)
 		}
 		a.PeerID = []byte(verdict.ID)
-		g, cfg := w.smsc.gateway, w.smsc.connector.Config()
-		g.Receipts.NoteAnswer(g.Receipts.Of(cfg), cfg, m, a.PeerID)
+		rooms, cfg := &w.smsc.rooms, w.smsc.connector.Config()
+		rooms.Receipts.NoteAnswer(rooms.Receipts.Of(cfg), cfg, m, a.PeerID)
 	case sms.Timeout:
-		if w.smsc.gateway.Node.Repeats.First("not understood: " + w.smsc.connector.Name) {
-			w.smsc.gateway.Node.Log.Warn().Str("connector", w.smsc.connector.Name).Str("id", sms.FormatID(m.ID)).
+		if w.smsc.rooms.Node.Repeats.First("not understood: " + w.smsc.connector.Name) {
+			w.smsc.rooms.Node.Log.Warn().Str("connector", w.smsc.connector.Name).Str("id", sms.FormatID(m.ID)).
 				Int("status", answer.Status).
 				Msg(
 					"the SMSC's answer to a message fits none of answers, so that on_unknown decides: the pdu log " +

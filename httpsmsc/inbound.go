@@ -34,8 +34,8 @@ func callback(x *server.Exchange, v *SMSC, name, kind string) {
 	c := v.current.Load().form
 	r := x.Head()
 	if !c.Admits(r, x.Conn.Remote.Addr()) {
-		if v.gateway.Node.Repeats.First("callback: " + name) {
-			v.gateway.Node.Log.Warn().Str("connector", name).Stringer("remote", x.Conn.Remote).Msg(
+		if v.rooms.Node.Repeats.First("callback: " + name) {
+			v.rooms.Node.Log.Warn().Str("connector", name).Stringer("remote", x.Conn.Remote).Msg(
 				"a callback of an SMSC was refused: it does not show callbacks.secret, or comes from another " +
 					"address than callbacks.networks",
 			)
@@ -115,11 +115,11 @@ func (v *SMSC) brought(k *smsc.Callback, kind string, x *server.Exchange) (statu
 	if err != nil {
 		return http.StatusBadRequest, err.Error()
 	}
-	g := v.gateway
-	from := &connector.Source{Connector: v.connector, Remote: x.Conn.Remote, Origin: g.Node.Origins.Of("", v.connector.Name)}
+	rooms := &v.rooms
+	from := &connector.Source{Connector: v.connector, Remote: x.Conn.Remote, Origin: rooms.Node.Origins.Of("", v.connector.Name)}
 	status = http.StatusOK
 	for _, one := range all {
-		r := g.Requests.Deliver(from, one.fill)
+		r := rooms.Deliverer.Deliver(from, one.fill)
 		answer := statusOfDelivery(r.Code)
 		v.logDelivery(x, one, r.ID, answer)
 		if answer != http.StatusOK && status != http.StatusServiceUnavailable {

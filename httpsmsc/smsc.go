@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"pmg/connector"
-	"pmg/gateway"
 	"pmg/httpapi/server"
 	"pmg/internal/httpcall"
 )
@@ -25,7 +24,7 @@ type Engine interface {
 //	 ▲ └──► not reached ──► rest ──┐                                    │
 //	 └─────────────────────────────┴────────────────────────────────────┘
 type SMSC struct {
-	gateway   *gateway.Gateway
+	rooms     Rooms
 	engine    Engine
 	connector *connector.Connector
 	lane      *connector.Lane
@@ -56,10 +55,10 @@ func (v *SMSC) start(f func()) {
 }
 
 // New begins to reach the SMSC of a connector.
-func New(ctx context.Context, g *gateway.Gateway, engine Engine, c *connector.Connector) (*SMSC, error) {
+func New(ctx context.Context, rooms Rooms, engine Engine, c *connector.Connector) (*SMSC, error) {
 	v := &SMSC{
-		gateway: g, engine: engine, connector: c, lane: g.Table.LaneOf(c), instance: c.Acquire(),
-		log:   server.NewLog(c, &g.Node.Clock),
+		rooms: rooms, engine: engine, connector: c, lane: rooms.Lanes.LaneOf(c), instance: c.Acquire(),
+		log:   server.NewLog(c, &rooms.Node.Clock),
 		again: make(chan bool, 1),
 	}
 	v.ctx, v.cancel = context.WithCancel(ctx)
@@ -130,11 +129,11 @@ func (v *SMSC) keep() {
 
 // rest waits until the SMSC is to be tried again. It reports whether other options are in force then.
 func (v *SMSC) rest(w *courier, why string) (changed bool) {
-	g := v.gateway
+	rooms := &v.rooms
 	if w.works.Swap(false) {
 		v.instance.Failures = 0
 	}
-	rest := g.Sessions.ConnectFailed(g.Node.Clock.Now(), v.instance, errors.New(why))
+	rest := rooms.Links.ConnectFailed(rooms.Node.Clock.Now(), v.instance, errors.New(why))
 	t := time.NewTimer(rest)
 	defer t.Stop()
 	select {
@@ -149,7 +148,7 @@ func (v *SMSC) rest(w *courier, why string) (changed bool) {
 func (v *SMSC) renew() {
 	w, err := newCourier(v)
 	if err != nil {
-		v.gateway.Node.Log.Error().Err(err).Str("connector", v.connector.Name).Msg("the options of before stay in force")
+		v.rooms.Node.Log.Error().Err(err).Str("connector", v.connector.Name).Msg("the options of before stay in force")
 		return
 	}
 	v.current.Swap(w).close()
@@ -163,7 +162,7 @@ func (v *SMSC) open(w *courier) {
 	}
 	v.engine.Do(v.lane, func(now int64) {
 		if w.outlet == nil && !v.lane.Gone() {
-			v.gateway.Sessions.Reached(now, v.connector)
+			v.rooms.Links.Reached(now, v.connector)
 			w.outlet = connector.NewOutlet(v.connector, w, w.window)
 			v.lane.Open(w.outlet)
 			v.since.Store(now)

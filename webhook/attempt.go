@@ -10,7 +10,7 @@ import (
 
 // note adds an attempt to those that operators see, and to the trace of its message.
 func (c *courier) note(o httpcall.Outcome, d *delivery, m *sms.Message, e *httpsms.Event) {
-	c.service.gateway.Settler.Told(m, o.Took, o.Status, o.Err)
+	c.service.rooms.Tracer.Told(m, o.Took, o.Status, o.Err)
 	c.server.Tried(webhooks.Attempt{
 		Event: EventID(m), ID: sms.FormatID(e.ID), Type: own.TypeOf(e), Number: max(1, int(m.Sends)), Taken: o.Code == sms.OK,
 		Status: o.Status, Milliseconds: o.Took.Milliseconds(), Error: o.Err, Reply: string(o.Body), Fallback: d.fallback,
@@ -19,9 +19,9 @@ func (c *courier) note(o httpcall.Outcome, d *delivery, m *sms.Message, e *https
 
 // refused warns the operator, now and then, that a server does not take an event.
 func (c *courier) refused(m *sms.Message, e *httpsms.Event, o httpcall.Outcome) httpcall.Outcome {
-	g := c.service.gateway
-	if g.Node.Repeats.First("call: " + c.lane.Account + " " + c.lane.Endpoint) {
-		g.Node.Log.Warn().Str("account", c.lane.Account).Str("endpoint", c.lane.Endpoint).Str("id", sms.FormatID(e.ID)).
+	rooms := &c.service.rooms
+	if rooms.Node.Repeats.First("call: " + c.lane.Account + " " + c.lane.Endpoint) {
+		rooms.Node.Log.Warn().Str("account", c.lane.Account).Str("endpoint", c.lane.Endpoint).Str("id", sms.FormatID(e.ID)).
 			Int("status", o.Status).Int64("waiting", c.lane.Queued.Load()).Int("attempts", int(m.Attempts)+1).
 			Msg("a client's server was not told what became of a message: " + c.lane.Endpoint + " " + o.Err)
 	}

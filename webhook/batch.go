@@ -23,7 +23,7 @@ type batch struct {
 func (b *batch) add(c *courier, i int, m *sms.Message) bool {
 	e, end := c.service.events.Of(c.lane, m)
 	defer end()
-	if e.Context.URL != "" || hasOtherForm(c.service.gateway.Table.Account(c.lane.Account)) {
+	if e.Context.URL != "" || hasOtherForm(c.service.rooms.Options.Account(c.lane.Account)) {
 		return false
 	}
 	event := own.EventOf(e)
@@ -45,7 +45,7 @@ func (b *batch) id() string {
 func (c *courier) deliverAll(a *config.Account, b *batch) httpcall.Outcome {
 	d := &delivery{account: a, isWebhook: true, id: b.id()}
 	url, fallback := c.choose(a)
-	d.fallback, d.request = fallback, own.TellAll(url, c.service.gateway.Node.Clock.WallNow(), b.events)
+	d.fallback, d.request = fallback, own.TellAll(url, c.service.rooms.Node.Clock.WallNow(), b.events)
 	o := c.call(d, httpcall.Target{Trusted: true})
 	for i, m := range b.messages {
 		c.service.events.Log(c.lane, m, b.about[i], d.request, o)

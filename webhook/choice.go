@@ -20,7 +20,7 @@ func (c *courier) choose(a *config.Account) (url string, second bool) {
 	if a.WebhookFallback == "" {
 		return a.Webhook, false
 	}
-	failures, disabled, now := c.server.Failures(), c.server.IsDisabled(), c.service.gateway.Node.Clock.Now()
+	failures, disabled, now := c.server.Failures(), c.server.IsDisabled(), c.service.rooms.Node.Clock.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if disabled || now < c.choice.away {
@@ -49,12 +49,12 @@ func (c *courier) came(a *config.Account, o *httpcall.Outcome, second bool) {
 	case o.Code == sms.OK:
 		c.choice.away = 0
 	case o.RetryAfter > 0 && a.WebhookFallback != "": // the fallback does not rest with it
-		c.choice.away = max(c.choice.away, c.service.gateway.Node.Clock.Now()+int64(o.RetryAfter))
+		c.choice.away = max(c.choice.away, c.service.rooms.Node.Clock.Now()+int64(o.RetryAfter))
 		o.RetryAfter = 0
 	}
 	c.mu.Unlock()
 	if o.Gone && !second && !hasOtherForm(a) && c.server.Disable() {
-		c.service.gateway.Node.Log.Error().Str("account", c.lane.Account).Str("endpoint", c.lane.Endpoint).
+		c.service.rooms.Node.Log.Error().Str("account", c.lane.Account).Str("endpoint", c.lane.Endpoint).
 			Bool("fallback", a.WebhookFallback != "").
 			Int64("waiting", c.lane.Queued.Load()).Msg(
 			"a client's webhook has answered 410 Gone: it is not called any more until pmg webhooks enable, a reload or " +
@@ -69,7 +69,7 @@ func (c *courier) isResting() bool {
 	if c.server.Failures() < failuresRest {
 		return false
 	}
-	a := c.service.gateway.Table.Account(c.lane.Account)
+	a := c.service.rooms.Options.Account(c.lane.Account)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return a == nil || a.WebhookFallback == "" || c.choice.failures >= failuresRest
@@ -95,7 +95,7 @@ func (c *courier) Retry() {
 // Follow implements webhooks.Caller: the lane gives what waits, unless its server is disabled and there is no other.
 func (c *courier) Follow() {
 	c.service.engine.Do(c.lane, func(int64) {
-		a := c.service.gateway.Table.Account(c.lane.Account)
+		a := c.service.rooms.Options.Account(c.lane.Account)
 		gives := !c.server.IsDisabled() || a != nil && a.WebhookFallback != ""
 		switch {
 		case gives && c.outlet == nil:

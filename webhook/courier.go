@@ -65,7 +65,7 @@ func (c *courier) Quiet(int64) {}
 // work makes calls until no event is left.
 func (c *courier) work() {
 	for {
-		a := c.service.gateway.Table.Account(c.lane.Account)
+		a := c.service.rooms.Options.Account(c.lane.Account)
 		c.mu.Lock()
 		n := min(len(c.ready), most(a))
 		if n == 0 {
@@ -196,7 +196,7 @@ func (c *courier) try(a *config.Account, slots []*connector.Slot) []httpcall.Out
 func (c *courier) guard(m *sms.Message, o *httpcall.Outcome, code sms.Code, what string, f func()) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			c.service.gateway.Node.Log.Error().Str("id", sms.FormatID(m.ID)).Str("endpoint", c.lane.Endpoint).
+			c.service.rooms.Node.Log.Error().Str("id", sms.FormatID(m.ID)).Str("endpoint", c.lane.Endpoint).
 				Interface("panic", fault).Bytes("stack", debug.Stack()).Msg(what)
 			*o = httpcall.Outcome{Code: code}
 		}

@@ -44,7 +44,7 @@ func (c *courier) deliver(a *config.Account, m *sms.Message) httpcall.Outcome {
 		c.note(o, d, m, e)
 		return c.refused(m, e, o)
 	}
-	httpcall.AddTrace(d.request, c.service.gateway.Settler.Traceparent(m))
+	httpcall.AddTrace(d.request, c.service.rooms.Tracer.Traceparent(m))
 	o := c.call(d, target)
 	c.service.events.Log(c.lane, m, e, d.request, o)
 	c.note(o, d, m, e)
@@ -96,7 +96,7 @@ func (c *courier) call(d *delivery, target httpcall.Target) httpcall.Outcome {
 
 // send signs and makes the call.
 func (c *courier) send(d *delivery, target httpcall.Target) httpcall.Outcome {
-	if err := d.sign(time.Unix(0, c.service.gateway.Node.Clock.WallNow())); err != nil {
+	if err := d.sign(time.Unix(0, c.service.rooms.Node.Clock.WallNow())); err != nil {
 		return httpcall.Outcome{Code: sms.TemporaryFailure, Err: err.Error()}
 	}
 	c.server.Begin()

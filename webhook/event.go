@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"pmg/connector"
-	"pmg/gateway"
 	"pmg/httpapi/server"
 	"pmg/internal/httpcall"
 	"pmg/pdulog"
@@ -13,13 +12,13 @@ import (
 
 // Events makes events of the messages in clients' lanes.
 type Events struct {
-	gateway *gateway.Gateway
-	logOf   func(*connector.Connector) *server.Log // nil where a connector has none
+	rooms Rooms
+	logOf func(*connector.Connector) *server.Log // nil where a connector has none
 }
 
 // NewEvents returns what makes events. logOf returns the log of a connector, nil where there is none.
-func NewEvents(g *gateway.Gateway, logOf func(*connector.Connector) *server.Log) *Events {
-	return &Events{gateway: g, logOf: logOf}
+func NewEvents(rooms Rooms, logOf func(*connector.Connector) *server.Log) *Events {
+	return &Events{rooms: rooms, logOf: logOf}
 }
 
 // EventID returns the id of the event that a message is, the same at each attempt.
@@ -39,7 +38,7 @@ func aboutOf(m *sms.Message) uint64 {
 // PublicName returns the name under which clients see a connector to an SMSC, "" if they see neither the connector nor the SMSC's
 // ids.
 func (v *Events) PublicName(connector string) string {
-	if c := v.gateway.Table.Connector(connector); c != nil {
+	if c := v.rooms.Options.Connector(connector); c != nil {
 		return c.Config().PublicName
 	}
 	return ""
@@ -50,7 +49,7 @@ func (v *Events) Of(l *connector.Lane, m *sms.Message) (e *httpsms.Event, end fu
 	out, end := v.leaving(l, m)
 	e = &httpsms.Event{
 		ID: aboutOf(m), Attempt: m.ID, Account: l.Account, Connector: v.PublicName(m.Origin.Connector),
-		At: v.gateway.Node.Clock.Wall(m.Arrived),
+		At: v.rooms.Node.Clock.Wall(m.Arrived),
 	}
 	r, ok := m.Report()
 	if !ok {
@@ -73,8 +72,8 @@ func (v *Events) leaving(l *connector.Lane, m *sms.Message) (out *sms.Message, e
 	if m.Kind == sms.Receipt {
 		return m, end
 	}
-	to := connector.Source{Connector: l.Home(), Account: v.gateway.Logins.Accounts().Account(l.Account)}
-	if out = v.gateway.Convert.Leaving(&to, m); out != m {
+	to := connector.Source{Connector: l.Home(), Account: v.rooms.Logins.Accounts().Account(l.Account)}
+	if out = v.rooms.Converter.Leaving(&to, m); out != m {
 		end = out.Release
 	}
 	return out, end

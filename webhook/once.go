@@ -83,8 +83,8 @@ func (c *Service) CallOnce(a *config.Account, calls []*httpsms.Call) {
 
 // notTold tells the operator that a client does not hear what became of a batch, now and then.
 func (c *Service) notTold(a *config.Account, request *httpsms.Call, why string) {
-	if g := c.gateway; g.Node.Repeats.First("batch: " + a.SystemID) {
-		g.Node.Log.Warn().Str("account", a.SystemID).Str("url", httpcall.WithoutQuery(request.URL)).Str("reason", why).
+	if rooms := &c.rooms; rooms.Node.Repeats.First("batch: " + a.SystemID) {
+		rooms.Node.Log.Warn().Str("account", a.SystemID).Str("url", httpcall.WithoutQuery(request.URL)).Str("reason", why).
 			Msg(
 				"the callback_url or errback_url of a batch was not called for each of its messages; as in Jasmin, " +
 					"there is no other attempt",

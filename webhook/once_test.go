@@ -17,7 +17,7 @@ func once(c *Service, urls ...string) {
 	for _, u := range urls {
 		calls = append(calls, &httpsms.Call{Method: "GET", URL: u})
 	}
-	c.CallOnce(c.gateway.Table.Account("client"), calls)
+	c.CallOnce(c.rooms.Options.Account("client"), calls)
 }
 
 // The calls of a batch are made in their order and once each, whatever is answered, until nobody answers or a URL may not be called; the log says
@@ -29,7 +29,7 @@ func TestCallOnce(t *testing.T) {
 	g := apitest.NewGateway(t, &log)
 	down := "http://" + testutil.FreeAddress(t)
 	g.Table.Account("client").CallbackURLs = []string{h.URL + "/", down + "/"}
-	c := New(g, idleEngine{}, nil)
+	c := New(roomsOf(g), idleEngine{}, nil)
 	defer c.Close()
 	h.Answers(500, "", "")
 	ended := func() bool {
@@ -64,7 +64,7 @@ func TestClosed(t *testing.T) {
 	h := apitest.NewHook(t)
 	g := apitest.NewGateway(t, io.Discard)
 	g.Table.Account("client").CallbackURLs = []string{h.URL + "/"}
-	c := New(g, idleEngine{}, nil)
+	c := New(roomsOf(g), idleEngine{}, nil)
 	c.Close()
 	once(c, h.URL+"/1")
 	if c.batches.all != 0 || len(h.Calls()) > 0 {

@@ -20,18 +20,18 @@ type reply struct {
 // answers sends to a mobile what a server has replied to its message m, once, however often the server is called.
 func (c *courier) answers(m *sms.Message, e *httpsms.Event, r *reply) {
 	order := kannel.Reply(e, &kannel.InboundOptions{OmitEmpty: true}, http.StatusOK, r.mediaType, r.body)
-	g := c.service.gateway
-	a := g.Logins.Accounts().Account(c.lane.Account)
+	rooms := &c.service.rooms
+	a := rooms.Logins.Accounts().Account(c.lane.Account)
 	if order == nil || a == nil {
 		return
 	}
-	from := &connector.Source{Connector: c.lane.Home(), Account: a, Origin: g.Node.Origins.Of(a.SystemID, c.lane.Home().Name)}
+	from := &connector.Source{Connector: c.lane.Home(), Account: a, Origin: rooms.Node.Origins.Of(a.SystemID, c.lane.Home().Name)}
 	id := EventID(m)
-	result := g.Requests.Submit(
+	result := rooms.Submitter.Submit(
 		c.service.ctx, from, []request.Item{{Fill: order.Fill, Key: "reply to " + id, Payload: sha256.Sum256([]byte(id))}},
 	)[0]
-	if result.Code != sms.OK && g.Node.Repeats.First("reply: "+a.SystemID) {
-		g.Node.Log.Warn().Str("account", a.SystemID).Str("id", sms.FormatID(m.ID)).Stringer("reason", result.Code).
+	if result.Code != sms.OK && rooms.Node.Repeats.First("reply: "+a.SystemID) {
+		rooms.Node.Log.Warn().Str("account", a.SystemID).Str("id", sms.FormatID(m.ID)).Stringer("reason", result.Code).
 			Str("step", result.Step).
 			Msg("what a client's server has replied to a message from a mobile was not sent")
 	}

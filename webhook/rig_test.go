@@ -45,7 +45,7 @@ func newRig(t *testing.T, hook *apitest.Hook, shop, routes string, rows ...strin
 		t.Fatal(err)
 	}
 	log := server.NewLog(r.api, &g.Node.Clock)
-	r.service = New(g, r, NewEvents(g, func(c *connector.Connector) *server.Log {
+	r.service = New(roomsOf(g), r, NewEvents(roomsOf(g), func(c *connector.Connector) *server.Log {
 		if c == r.api {
 			return log
 		}

@@ -6,7 +6,6 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
-	"pmg/gateway"
 	"pmg/internal/httpcall"
 )
 
@@ -17,7 +16,7 @@ type Engine interface {
 
 // Service are the couriers of all servers of clients.
 type Service struct {
-	gateway  *gateway.Gateway
+	rooms    Rooms
 	engine   Engine
 	events   *Events
 	dialects dialects
@@ -34,9 +33,9 @@ type Service struct {
 }
 
 // New returns what calls the webhooks of a gateway, whose lanes are dispatched by engine.
-func New(g *gateway.Gateway, engine Engine, events *Events) *Service {
+func New(rooms Rooms, engine Engine, events *Events) *Service {
 	c := &Service{
-		gateway: g, engine: engine, events: events, dialects: newDialects(), caller: httpcall.New(httpcall.Options{}),
+		rooms: rooms, engine: engine, events: events, dialects: newDialects(), caller: httpcall.New(httpcall.Options{}),
 		batches: batches{of: map[string]int{}}, of: map[*connector.Lane]*courier{},
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
@@ -53,7 +52,7 @@ func (c *Service) Serve(l *connector.Lane) {
 	if c.of[l] != nil {
 		return
 	}
-	server := c.gateway.Webhooks.Server(l)
+	server := c.rooms.Servers.Server(l)
 	one := &courier{service: c, lane: l, server: server, under: map[uint64][]*connector.Slot{}}
 	c.of[l] = one
 	one.server.CalledBy(one)

@@ -16,8 +16,8 @@ import (
 // Test calls the webhook of an account, or its webhook_fallback, with an event that tells nothing. It implements
 // webhooks.TestFunc.
 func (c *Service) Test(ctx context.Context, account string, fallback bool) (t webhooks.Attempt, err error) {
-	g := c.gateway
-	a := g.Table.Account(account)
+	rooms := &c.rooms
+	a := rooms.Options.Account(account)
 	if a == nil {
 		return t, fmt.Errorf("there is no account %q", account)
 	}
@@ -33,7 +33,7 @@ func (c *Service) Test(ctx context.Context, account string, fallback bool) (t we
 	case hasOtherForm(a):
 		return t, fmt.Errorf("the form %s (webhook_form) has no such call", a.WebhookForm)
 	}
-	now := g.Node.Clock.WallNow()
+	now := rooms.Node.Clock.WallNow()
 	d := delivery{account: a, request: own.Test(url, account, now), id: "test_" + strings.ToLower(rand.Text())}
 	if err := d.sign(time.Unix(0, now)); err != nil {
 		return t, err

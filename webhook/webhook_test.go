@@ -23,8 +23,8 @@ func (idleEngine) Do(*connector.Lane, func(int64)) bool { return true }
 func TestCallPanics(t *testing.T) {
 	g := apitest.NewGateway(t, io.Discard)
 	const dialect = 99
-	events := &Events{gateway: g, logOf: func(*connector.Connector) *server.Log { return nil }}
-	c := &courier{service: New(g, idleEngine{}, events), lane: &connector.Lane{Client: connector.Client{Account: "client", Endpoint: "http://192.0.2.1"}}}
+	events := &Events{rooms: roomsOf(g), logOf: func(*connector.Connector) *server.Log { return nil }}
+	c := &courier{service: New(roomsOf(g), idleEngine{}, events), lane: &connector.Lane{Client: connector.Client{Account: "client", Endpoint: "http://192.0.2.1"}}}
 	c.service.dialects.reports[dialect] = func(*httpsms.Event) (*httpsms.Call, bool) { panic("fault") }
 	var m sms.Message
 	m.Origin = g.Node.Origins.Of("", "api")
@@ -46,9 +46,9 @@ func TestOvertaken(t *testing.T) {
 	g := apitest.NewGateway(t, io.Discard)
 	const dialect = 98
 	var told []sms.State
-	events := &Events{gateway: g, logOf: func(*connector.Connector) *server.Log { return nil }}
+	events := &Events{rooms: roomsOf(g), logOf: func(*connector.Connector) *server.Log { return nil }}
 	l := &connector.Lane{Client: connector.Client{Account: "client", Endpoint: "http://192.0.2.1"}}
-	c := &courier{service: New(g, idleEngine{}, events), lane: l}
+	c := &courier{service: New(roomsOf(g), idleEngine{}, events), lane: l}
 	c.service.dialects.reports[dialect] = func(e *httpsms.Event) (*httpsms.Call, bool) { told = append(told, e.Report.State); return nil, false }
 	event := func(about uint64, state sms.State) *connector.Slot {
 		var m sms.Message
@@ -74,7 +74,7 @@ func TestBatchesBound(t *testing.T) {
 	t.Parallel()
 	var log testutil.Log
 	g := apitest.NewGateway(t, &log)
-	c := New(g, idleEngine{}, nil)
+	c := New(roomsOf(g), idleEngine{}, nil)
 	defer c.Close()
 	for range batchesOfAccount {
 		c.batches.begin("client")

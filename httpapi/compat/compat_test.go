@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pmg/connector"
+	"pmg/gateway"
 	"pmg/httpapi/apitest"
 	"pmg/httpapi/body"
 	"pmg/httpapi/server"
@@ -37,14 +38,18 @@ func newRig(t *testing.T, api, shop, operator string, rows ...string) *rig {
 	accounts = strings.Join(append([]string{accounts}, rows...), ", ")
 	r.Site = apitest.New(t, apitest.YAML(accounts, api, operator, "{from: operator, to: {account: shop}}, {to: operator, destination: 46}"))
 	g := r.Gateway
-	events := webhook.NewEvents(g, func(*connector.Connector) *server.Log { return nil })
-	hooks := webhook.New(g, r, events)
+	calls := webhook.Rooms{
+		Node: g.Node, Options: g.Table, Logins: g.Logins, Converter: g.Convert, Tracer: g.Settler, Submitter: g.Requests,
+		Servers: g.Webhooks,
+	}
+	events := webhook.NewEvents(calls, func(*connector.Connector) *server.Log { return nil })
+	hooks := webhook.New(calls, r, events)
 	g.Table.OnEndpoint(hooks.Serve)
 	t.Cleanup(hooks.Close)
 	status := NewStatus(
-		g, func(*connector.Connector) []netip.AddrPort { return r.listener.Addresses() }, func(*connector.Connector) int64 { return r.reached },
+		roomsOf(g), func(*connector.Connector) []netip.AddrPort { return r.listener.Addresses() }, func(*connector.Connector) int64 { return r.reached },
 	)
-	all := New(g, hooks, status)
+	all := New(roomsOf(g), hooks, status)
 	l, err := server.Listen(g, g.Table.Connector("api"), nil, body.NewRoom(&g.Node.Memory), func(l *server.Listener) http.Handler {
 		m := http.NewServeMux()
 		for _, d := range l.Connector.Config().HTTP.Dialects {
@@ -65,6 +70,11 @@ func newRig(t *testing.T, api, shop, operator string, rows ...string) *rig {
 	t.Cleanup(l.Close)
 	r.client = apitest.Client{T: t, URL: "http://" + l.Addresses()[0].String()}
 	return r
+}
+
+// roomsOf returns the rooms of a gateway.
+func roomsOf(g *gateway.Gateway) Rooms {
+	return Rooms{Node: g.Node, Logins: g.Logins, Submitter: g.Requests, Lanes: g.Table, Store: g.Keeper, Backlog: g}
 }
 
 // want makes a request, "METHOD /path", with a body and headers, and compares its answer, "status body".
@@ -246,7 +256,7 @@ func TestStates(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "dialects: [kannel]", "", "static: true")
 	g, operator := r.Gateway, r.Gateway.Table.Connector("operator")
-	v := NewStatus(g, func(*connector.Connector) []netip.AddrPort { return nil }, func(*connector.Connector) int64 { return r.reached })
+	v := NewStatus(roomsOf(g), func(*connector.Connector) []netip.AddrPort { return nil }, func(*connector.Connector) int64 { return r.reached })
 	now := g.Node.Clock.Now()
 	eventually(t, "the SMSC is connected", func() bool { return operator.Online() == 1 })
 	for _, c := range []struct {
@@ -289,7 +299,7 @@ func TestStates(t *testing.T) {
 	}
 	other := newRig(t, "dialects: [kannel]", "", "static: false").Gateway // it connects when it has a message
 	reached := func(*connector.Connector) int64 { return 0 }
-	if state, _ := NewStatus(other, nil, reached).stateOf(now, other.Table.Connector("operator")); state != "disconnected" {
+	if state, _ := NewStatus(roomsOf(other), nil, reached).stateOf(now, other.Table.Connector("operator")); state != "disconnected" {
 		t.Error(state)
 	}
 }

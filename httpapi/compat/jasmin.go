@@ -63,7 +63,7 @@ func (h *handler) jasmin() {
 		h.x.AnswerAsk(q.Answer(h.rated(q)))
 		return
 	}
-	orders, refusal := q.Orders(h.dialects.gateway.Node.Clock.WallNow(), httpsms.UUID(rand.Uint64()))
+	orders, refusal := q.Orders(h.dialects.rooms.Node.Clock.WallNow(), httpsms.UUID(rand.Uint64()))
 	for _, url := range q.URLs() {
 		if refusal == nil && h.x.MayCall(url) != nil {
 			h.notCalled(url)
@@ -86,10 +86,10 @@ func (h *handler) jasmin() {
 
 // rated previews the message of a request for its rate, nil if the request has none.
 func (h *handler) rated(q *jasmin.Request) []httpsms.Result {
-	o, ok := q.Rated(h.dialects.gateway.Node.Clock.WallNow())
+	o, ok := q.Rated(h.dialects.rooms.Node.Clock.WallNow())
 	if !ok {
 		return nil
 	}
-	r, _ := h.dialects.gateway.Requests.Preview(h.x.Request.Context(), h.x.Source(), request.Item{Fill: o.Fill})
+	r, _ := h.dialects.rooms.Submitter.Preview(h.x.Request.Context(), h.x.Source(), request.Item{Fill: o.Fill})
 	return []httpsms.Result{{Code: r.Code}}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"pmg/gateway"
 	"pmg/gateway/request"
 	"pmg/httpapi/body"
 	"pmg/httpapi/server"
@@ -19,7 +18,7 @@ import (
 
 // A Dialects answers requests in the forms of other gateways.
 type Dialects struct {
-	gateway  *gateway.Gateway
+	rooms    Rooms
 	webhooks *webhook.Service
 	status   *Status
 }
@@ -31,8 +30,8 @@ type handler struct {
 }
 
 // New returns what answers them over the gateway's rooms.
-func New(g *gateway.Gateway, webhooks *webhook.Service, status *Status) *Dialects {
-	return &Dialects{gateway: g, webhooks: webhooks, status: status}
+func New(rooms Rooms, webhooks *webhook.Service, status *Status) *Dialects {
+	return &Dialects{rooms: rooms, webhooks: webhooks, status: status}
 }
 
 // begin begins to answer a request.
@@ -95,7 +94,7 @@ func (h *handler) sendsms() {
 		h.answered(later(kannel.Busy()))
 		return
 	}
-	orders, refusal := s.Orders(h.dialects.gateway.Node.Clock.WallNow(), kannel.Defaults{
+	orders, refusal := s.Orders(h.dialects.rooms.Node.Clock.WallNow(), kannel.Defaults{
 		Senderless: h.x.Account.Config().RewriteIn() != nil || h.x.Connector.Config().RewriteIn() != nil,
 		Service:    h.x.Account.SystemID,
 	})
@@ -113,8 +112,8 @@ func (h *handler) sendsms() {
 
 // leftOut tells the operator that a request has receivers that are no numbers, now and then: its client is not told.
 func (h *handler) leftOut(receivers []string) {
-	if len(receivers) > 0 && h.dialects.gateway.Node.Repeats.First("left out: "+h.x.Account.SystemID) {
-		h.dialects.gateway.Node.Log.Warn().Str("account", h.x.Account.SystemID).Str("connector", h.x.Connector.Name).
+	if len(receivers) > 0 && h.dialects.rooms.Node.Repeats.First("left out: "+h.x.Account.SystemID) {
+		h.dialects.rooms.Node.Log.Warn().Str("account", h.x.Account.SystemID).Str("connector", h.x.Connector.Name).
 			Int("receivers", len(receivers)).
 			Msg(
 				"receivers of a request were left out because they are no numbers, as Kannel does: the client must send " +
@@ -130,7 +129,7 @@ func (h *handler) submitAll(orders []httpsms.Order, answer func([]httpsms.Result
 		h.x.Trace(&orders[i])
 		items[i].Fill = orders[i].Fill
 	}
-	done := h.dialects.gateway.Requests.Submit(h.x.Request.Context(), h.x.Source(), items)
+	done := h.dialects.rooms.Submitter.Submit(h.x.Request.Context(), h.x.Source(), items)
 	results := make([]httpsms.Result, len(done))
 	for i, r := range done {
 		results[i] = httpsms.Result{ID: r.ID, Code: r.Code, Parts: r.Parts}
@@ -184,8 +183,8 @@ func later(a *httpsms.Answer) *httpsms.Answer {
 
 // notCalled tells the operator that a client has named a URL which its account does not allow, now and then.
 func (h *handler) notCalled(url string) {
-	if h.dialects.gateway.Node.Repeats.First("not called: " + h.x.Account.SystemID) {
-		h.dialects.gateway.Node.Log.Warn().Str("account", h.x.Account.SystemID).Str("connector", h.x.Connector.Name).
+	if h.dialects.rooms.Node.Repeats.First("not called: " + h.x.Account.SystemID) {
+		h.dialects.rooms.Node.Log.Warn().Str("account", h.x.Account.SystemID).Str("connector", h.x.Connector.Name).
 			Str("url", httpcall.WithoutQuery(url)).
 			Msg(
 				"a message was refused because its URL may not be called: add what it begins with to callback_urls of " +

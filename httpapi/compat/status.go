@@ -7,7 +7,6 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
-	"pmg/gateway"
 	"pmg/protocols/httpsms/kannel"
 )
 
@@ -18,7 +17,7 @@ func (h *handler) showStatus(isXML bool) {
 		h.x.AnswerAsk(kannel.Unknown())
 		return
 	}
-	if !h.dialects.gateway.Logins.AskSecret(
+	if !h.dialects.rooms.Logins.AskSecret(
 		h.x.Request.Context(), h.x.Connector, h.x.Conn.Remote, kannel.StatusPassword(h.x.Request.URL.RawQuery), password,
 	) {
 		h.x.AnswerAsk(kannel.StatusDenied(isXML))
@@ -30,7 +29,7 @@ func (h *handler) showStatus(isXML bool) {
 
 // A Status makes what Kannel's status shows.
 type Status struct {
-	gateway   *gateway.Gateway
+	rooms     Rooms
 	began     int64
 	addresses func(*connector.Connector) []netip.AddrPort
 	reached   func(*connector.Connector) int64 // since when an SMSC that is called by HTTP has been reached; 0: it is not
@@ -38,34 +37,34 @@ type Status struct {
 
 // NewStatus returns what makes it.
 func NewStatus(
-	g *gateway.Gateway, addresses func(*connector.Connector) []netip.AddrPort, reached func(*connector.Connector) int64,
+	rooms Rooms, addresses func(*connector.Connector) []netip.AddrPort, reached func(*connector.Connector) int64,
 ) *Status {
-	return &Status{gateway: g, began: g.Node.Clock.Now(), addresses: addresses, reached: reached}
+	return &Status{rooms: rooms, began: rooms.Node.Clock.Now(), addresses: addresses, reached: reached}
 }
 
 // read returns the figures of the gateway as those of a bearerbox: connectors to SMSCs are its smscs, listeners of requests
 // its boxes. Messages and receipts for clients wait in one queue.
 func (v *Status) read() *kannel.Status {
-	g, now := v.gateway, v.gateway.Node.Clock.Now()
+	rooms, now := &v.rooms, v.rooms.Node.Clock.Now()
 	s := &kannel.Status{
 		Version: kannel.Version, State: "running", Uptime: time.Duration(now - v.began),
 		Stored: -1, ReportsWaited: -1, // which receipts may still come is on disk, and is not counted
 	}
 	switch {
-	case g.Node.Draining():
+	case rooms.Node.Draining():
 		s.State = "going down"
-	case g.Node.Memory.Full():
+	case rooms.Node.Memory.Full():
 		s.State = "filled"
 	}
-	if g.Keeper.Durable() {
-		s.Stored = int(g.Pending())
+	if rooms.Store.Durable() {
+		s.Stored = int(rooms.Backlog.Pending())
 	}
-	for _, l := range g.Table.Lanes() {
+	for _, l := range rooms.Lanes.Lanes() {
 		if l.Account != "" {
 			s.Received.Queued += int(l.Queued.Load())
 		}
 	}
-	for _, c := range g.Table.Connectors() {
+	for _, c := range rooms.Lanes.Connectors() {
 		switch cfg := c.Config(); {
 		case cfg.Direction == config.Out:
 			one := v.smsc(now, c)

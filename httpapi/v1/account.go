@@ -35,7 +35,7 @@ func (h *handler) limits() {
 	if rate == 0 {
 		return
 	}
-	left, whole := h.x.Account.Left(h.api.gateway.Node.Clock.Now())
+	left, whole := h.x.Account.Left(h.api.rooms.Node.Clock.Now())
 	header := h.x.Writer.Header()
 	header["RateLimit-Policy"] = []string{fmt.Sprintf(`"account";q=%d;w=1`, rate)}
 	header["RateLimit"] = []string{fmt.Sprintf(`"account";r=%d;t=%d`, left, (whole+int64(time.Second)-1)/int64(time.Second))}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"pmg/config"
-	"pmg/gateway"
 	"pmg/gateway/request"
 	"pmg/httpapi/body"
 	"pmg/httpapi/server"
@@ -27,9 +26,9 @@ const maxMessageBody = 1 << 20
 
 // An API is our own API.
 type API struct {
-	gateway *gateway.Gateway
-	pulls   *Pulls
-	events  *webhook.Events
+	rooms  Rooms
+	pulls  *Pulls
+	events *webhook.Events
 }
 
 // A handler answers a request of our own API.
@@ -39,8 +38,8 @@ type handler struct {
 }
 
 // New returns our own API over the gateway's rooms.
-func New(g *gateway.Gateway, pulls *Pulls, events *webhook.Events) *API {
-	return &API{gateway: g, pulls: pulls, events: events}
+func New(rooms Rooms, pulls *Pulls, events *webhook.Events) *API {
+	return &API{rooms: rooms, pulls: pulls, events: events}
 }
 
 // Failed answers a request at which its handler has panicked.
@@ -135,11 +134,11 @@ func (h *handler) isStillKnown(scope string) bool {
 		return false
 	}
 	if key, ok := h.bearer(); ok {
-		k := h.api.gateway.Logins.StillKey(h.x.Connector, h.x.Conn.Remote, certificate, key)
+		k := h.api.rooms.Logins.StillKey(h.x.Connector, h.x.Conn.Remote, certificate, key)
 		return k != nil && isFor(k, scope)
 	}
 	name, password, _ := h.x.Request.BasicAuth()
-	return h.api.gateway.Logins.Still(h.x.Connector, h.x.Conn.Remote, certificate, protocols.Credentials{
+	return h.api.rooms.Logins.Still(h.x.Connector, h.x.Conn.Remote, certificate, protocols.Credentials{
 		SystemID: []byte(name), Password: []byte(password), Bind: protocols.Transmitter,
 	})
 }
@@ -203,7 +202,7 @@ func (h *handler) preview() {
 	if !ok {
 		return
 	}
-	r, to := h.api.gateway.Requests.Preview(h.x.Request.Context(), h.x.Source(), itemOf(m))
+	r, to := h.api.rooms.Submitter.Preview(h.x.Request.Context(), h.x.Source(), itemOf(m))
 	if p := refusal(&r); p != nil {
 		h.problem(p)
 		return
@@ -265,7 +264,7 @@ func (h *handler) submit(m *own.Message, body []byte) (request.Result, *own.Prob
 	if item.Key != "" {
 		item.Payload = sha256.Sum256(body)
 	}
-	r := h.api.gateway.Requests.Submit(h.x.Request.Context(), h.x.Source(), []request.Item{item})[0]
+	r := h.api.rooms.Submitter.Submit(h.x.Request.Context(), h.x.Source(), []request.Item{item})[0]
 	return r, refusal(&r)
 }
 
@@ -302,4 +301,4 @@ func (h *handler) onceKey(m *own.Message) (string, *own.Problem) {
 	return "", nil
 }
 
-func (h *handler) now() time.Time { return time.Unix(0, h.api.gateway.Node.Clock.WallNow()) }
+func (h *handler) now() time.Time { return time.Unix(0, h.api.rooms.Node.Clock.WallNow()) }

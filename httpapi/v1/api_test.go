@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pmg/connector"
+	"pmg/gateway"
 	"pmg/httpapi/apitest"
 	"pmg/httpapi/body"
 	"pmg/httpapi/server"
@@ -35,11 +36,12 @@ func newRig(t *testing.T, shop, operator, routes string, others ...string) *rig 
 	s := apitest.New(t, apitest.YAML(accounts, "", operator, routes))
 	r := &rig{Site: s, checker: newChecker(t)}
 	logOf := func(*connector.Connector) *server.Log { return r.listener.Log }
-	events := webhook.NewEvents(s.Gateway, logOf)
+	g := s.Gateway
+	events := webhook.NewEvents(webhook.Rooms{Node: g.Node, Options: g.Table, Logins: g.Logins, Converter: g.Convert}, logOf)
 	r.pulls = NewPulls(s, s.Gateway.Node.Clock.Now, t.Context().Done())
 	l, err := server.Listen(s.Gateway, s.Gateway.Table.Connector("api"), nil, body.NewRoom(&s.Gateway.Node.Memory), func(l *server.Listener) http.Handler {
 		m := http.NewServeMux()
-		New(s.Gateway, r.pulls, events).Routes(l, m)
+		New(roomsOf(g), r.pulls, events).Routes(l, m)
 		return m
 	})
 	if err != nil {
@@ -50,6 +52,11 @@ func newRig(t *testing.T, shop, operator, routes string, others ...string) *rig 
 	t.Cleanup(l.Close)
 	r.client = apitest.Client{T: t, URL: "http://" + l.Addresses()[0].String(), Name: "shop"}
 	return r
+}
+
+// roomsOf returns the rooms of a gateway.
+func roomsOf(g *gateway.Gateway) Rooms {
+	return Rooms{Node: g.Node, Routes: g.Table, Logins: g.Logins, Submitter: g.Requests, Operations: g.Operate}
 }
 
 // ask makes a request, whose answer is what the contract says.

@@ -225,13 +225,13 @@ func (h *handler) streamEvents(most int) {
 	}
 	p, _ := h.api.pulls.open(l, most) // if the gateway ends, so does the stream
 	t := &eventWriter{
-		w: h.x.Writer, out: c, stream: s, pull: p, pulls: h.api.pulls, now: h.api.gateway.Node.Clock.Now,
-		patience: h.api.gateway.Node.Config().Limits.PDUTimeout,
+		w: h.x.Writer, out: c, stream: s, pull: p, pulls: h.api.pulls, now: h.api.rooms.Node.Clock.Now,
+		patience: h.api.rooms.Node.Config().Limits.PDUTimeout,
 		may:      h.mayStream, event: func(m *sms.Message) own.Event { return h.told(l, m) },
 	}
 	defer func() {
 		p.shut()
-		h.api.pulls.endStream(s, l, append(t.rest, p.take()...), h.api.gateway.Node.Clock.Now())
+		h.api.pulls.endStream(s, l, append(t.rest, p.take()...), h.api.rooms.Node.Clock.Now())
 	}()
 	header := h.x.Writer.Header()
 	header.Set("Content-Type", streamType)
@@ -244,7 +244,7 @@ func (h *handler) streamEvents(most int) {
 
 // mayStream reports whether the client of a stream may still have its account's events.
 func (h *handler) mayStream() bool {
-	a := h.api.gateway.Table.Account(h.x.Account.SystemID)
+	a := h.api.rooms.Routes.Account(h.x.Account.SystemID)
 	return a != nil && a.Pull && h.isStillKnown(config.ReadScope)
 }
 

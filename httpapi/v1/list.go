@@ -19,7 +19,7 @@ func (h *handler) listMessages() {
 		Messages []own.Known `json:"messages"`
 		Next     string      `json:"next_cursor,omitempty"`
 	}{Messages: []own.Known{}}
-	last, err := h.api.gateway.Operate.List(h.x.Request.Context(), h.x.Account, l.Below, l.Since, func(o *operate.Known) bool {
+	last, err := h.api.rooms.Operations.List(h.x.Request.Context(), h.x.Account, l.Below, l.Since, func(o *operate.Known) bool {
 		if k := h.api.shown(o); l.Has(&k) {
 			page.Messages = append(page.Messages, k)
 		}
@@ -33,8 +33,8 @@ func (h *handler) listMessages() {
 		h.problem(own.NewProblem("unavailable", err.Error()))
 		return
 	case err != nil:
-		if h.api.gateway.Node.Repeats.First("list failed") {
-			h.api.gateway.Node.Log.Error().Err(err).Str("account", h.x.Account.SystemID).Msg(
+		if h.api.rooms.Node.Repeats.First("list failed") {
+			h.api.rooms.Node.Log.Error().Err(err).Str("account", h.x.Account.SystemID).Msg(
 				"cannot list the messages of an account",
 			)
 		}

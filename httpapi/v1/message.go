@@ -14,17 +14,17 @@ import (
 // operation carries out an operation about the message that the path names. It answers the request if it cannot.
 func (h *handler) operation(o protocols.Operation) (*operate.Operation, bool) {
 	id, err := httpsms.ParseID(h.x.Request.PathValue("id"))
-	desk := h.api.gateway.Operate
+	operations := h.api.rooms.Operations
 	switch {
 	case err != nil:
 		h.problem(noMessage())
 		return nil, false
-	case !desk.MayBegin(h.x.Account):
+	case !operations.MayBegin(h.x.Account):
 		h.problem(own.NewProblem("rate-limited", "too many requests of the account are under way"))
 		return nil, false
 	}
 	o.ID, o.ByID = id, true
-	begun := desk.Begin(h.x.Account, protocols.HTTP, o)
+	begun := operations.Begin(h.x.Account, protocols.HTTP, o)
 	begun.Run()
 	return begun, true
 }

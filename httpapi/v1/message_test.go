@@ -24,7 +24,7 @@ func TestDetails(t *testing.T) {
 	g := apitest.NewGateway(t, io.Discard)
 	l, err := server.Listen(g, g.Table.Connector("api"), nil, body.NewRoom(&g.Node.Memory), func(l *server.Listener) http.Handler {
 		m := http.NewServeMux()
-		New(g, nil, nil).Routes(l, m)
+		New(roomsOf(g), nil, nil).Routes(l, m)
 		return m
 	})
 	if err != nil {

@@ -300,7 +300,7 @@ func (h *handler) fetch(l *connector.Lane, n int, wait time.Duration, over <-cha
 // fetchedFrom returns the lane in which the account's events wait, nil if there is none: that of news of messages which name no
 // server, also where the account may receive by sessions.
 func (h *handler) fetchedFrom() *connector.Lane {
-	return h.api.gateway.Table.ClientLane(h.x.Account.SystemID, []byte{})
+	return h.api.rooms.Routes.ClientLane(h.x.Account.SystemID, []byte{})
 }
 
 // getEvents tells the events that wait for the account, which are told again unless they are acknowledged in time.
@@ -330,7 +330,7 @@ func (h *handler) getEvents() {
 	}
 	var slots []*connector.Slot
 	l := h.fetchedFrom()
-	defer func() { all.fetched(a.SystemID, l, slots, h.api.gateway.Node.Clock.Now()) }()
+	defer func() { all.fetched(a.SystemID, l, slots, h.api.rooms.Node.Clock.Now()) }()
 	if l == nil {
 		h.problem(own.NewProblem("unavailable", ""))
 		return

@@ -51,7 +51,7 @@ func (h *handler) stream() {
 		// Stop sets its deadlines after it has closed Over: either it is seen, or they count
 		if h.x.Extend(); life.Reason() == 0 {
 			lines, err = readLines(in, lines[:0])
-			life.Heard.Store(h.api.gateway.Node.Clock.Now())
+			life.Heard.Store(h.api.rooms.Node.Clock.Now())
 		}
 		out.Reset()
 		why := life.Reason()
@@ -132,7 +132,7 @@ func (h *handler) submitMany(all []line, bodies [][]byte) {
 	if len(items) == 0 {
 		return
 	}
-	for i, r := range h.api.gateway.Requests.Submit(h.x.Request.Context(), h.x.Source(), items) {
+	for i, r := range h.api.rooms.Submitter.Submit(h.x.Request.Context(), h.x.Source(), items) {
 		h.became(&all[at[i]], r)
 	}
 }
@@ -229,9 +229,9 @@ func (h *handler) postBatch() {
 	c := &carried{h: h, batch: batch, lines: make([]line, batch.Len()), Messages: make([]any, batch.Len())}
 	work := request.Work{N: batch.Len(), Item: c.item, Became: c.became}
 	if key == "" {
-		h.api.gateway.Requests.SubmitAll(h.x.Request.Context(), h.x.Source(), work)
+		h.api.rooms.Submitter.SubmitAll(h.x.Request.Context(), h.x.Source(), work)
 	} else {
-		repeated, err := h.api.gateway.Requests.SubmitOnce(h.x.Request.Context(), h.x.Source(), key, hash, work)
+		repeated, err := h.api.rooms.Submitter.SubmitOnce(h.x.Request.Context(), h.x.Source(), key, hash, work)
 		if err != nil {
 			h.problem(refusal(&request.Result{Err: err}))
 			return

@@ -1,0 +1,37 @@
+package httpapi
+
+import (
+	"pmg/gateway"
+	"pmg/httpapi/compat"
+	"pmg/httpapi/v1"
+	"pmg/httpsmsc"
+	"pmg/webhook"
+)
+
+// forWebhooks returns what webhooks need of a gateway.
+func forWebhooks(g *gateway.Gateway) webhook.Rooms {
+	return webhook.Rooms{
+		Node: g.Node, Options: g.Table, Logins: g.Logins, Converter: g.Convert, Tracer: g.Settler, Submitter: g.Requests,
+		Servers: g.Webhooks,
+	}
+}
+
+// forSMSCs returns what the HTTP clients of SMSCs need of a gateway.
+func forSMSCs(g *gateway.Gateway) httpsmsc.Rooms {
+	return httpsmsc.Rooms{
+		Node: g.Node, Lanes: g.Table, Links: g.Sessions, Converter: g.Convert, Tracer: g.Settler, Receipts: g.Receipts,
+		Deliverer: g.Requests,
+	}
+}
+
+// forOwnAPI returns what our own API needs of a gateway.
+func forOwnAPI(g *gateway.Gateway) v1.Rooms {
+	return v1.Rooms{Node: g.Node, Routes: g.Table, Logins: g.Logins, Submitter: g.Requests, Operations: g.Operate}
+}
+
+// forDialects returns what the interfaces of other gateways need of this one.
+func forDialects(g *gateway.Gateway) compat.Rooms {
+	return compat.Rooms{
+		Node: g.Node, Logins: g.Logins, Submitter: g.Requests, Lanes: g.Table, Store: g.Keeper, Backlog: g,
+	}
+}

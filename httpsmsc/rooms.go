@@ -1,0 +1,56 @@
+package httpsmsc
+
+import (
+	"time"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/gateway/node"
+	"pmg/gateway/receipts"
+	"pmg/gateway/request"
+	"pmg/sms"
+)
+
+// Rooms are what the HTTP client of an SMSC needs of a gateway.
+type Rooms struct {
+	Node      *node.Node
+	Lanes     Lanes
+	Links     Links
+	Converter Converter
+	Tracer    Tracer
+	Receipts  Receipts
+	Deliverer Deliverer
+}
+
+// Lanes finds the lane of an out connector.
+type Lanes interface {
+	LaneOf(c *connector.Connector) *connector.Lane
+}
+
+// Links notes whether an SMSC can be reached, and says how long to wait after a failure.
+type Links interface {
+	ConnectFailed(now int64, i *connector.Instance, err error) (rest time.Duration)
+	Reached(now int64, c *connector.Connector)
+}
+
+// A Converter makes what an SMSC gets of a message, or refuses it.
+type Converter interface {
+	Refuses(slot *connector.Slot) sms.Code
+	Leaving(to *connector.Source, m *sms.Message) *sms.Message
+}
+
+// A Tracer traces the calls of a message.
+type Tracer interface {
+	Traceparent(m *sms.Message) string
+}
+
+// Receipts notes the SMSC's ids of messages, for their receipts.
+type Receipts interface {
+	Of(c *config.Connector) *receipts.SMSC
+	NoteAnswer(o *receipts.SMSC, c *config.Connector, m *sms.Message, id []byte)
+}
+
+// A Deliverer takes in the MO messages and receipts that an SMSC brings.
+type Deliverer interface {
+	Deliver(from *connector.Source, fill request.Fill) request.Result
+}
