@@ -82,7 +82,7 @@ func (x *Engine) Listen(c *connector.Connector) error {
 	if c.Config().Direction == config.Out {
 		return x.reach(c)
 	}
-	l, err := server.Listen(x.gateway, c, x.opened[c.Name], x.bodies, x.handler)
+	l, err := server.Listen(forServer(x.gateway), c, x.opened[c.Name], x.bodies, x.handler)
 	if err != nil {
 		return err
 	}

@@ -3,10 +3,16 @@ package httpapi
 import (
 	"pmg/gateway"
 	"pmg/httpapi/compat"
+	"pmg/httpapi/server"
 	"pmg/httpapi/v1"
 	"pmg/httpsmsc"
 	"pmg/webhook"
 )
+
+// forServer returns what the listeners need of a gateway.
+func forServer(g *gateway.Gateway) server.Rooms {
+	return server.Rooms{Node: g.Node, Admission: g.Sessions, Logins: g.Logins, Tracer: g.Settler}
+}
 
 // forWebhooks returns what webhooks need of a gateway.
 func forWebhooks(g *gateway.Gateway) webhook.Rooms {

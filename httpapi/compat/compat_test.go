@@ -50,7 +50,7 @@ func newRig(t *testing.T, api, shop, operator string, rows ...string) *rig {
 		roomsOf(g), func(*connector.Connector) []netip.AddrPort { return r.listener.Addresses() }, func(*connector.Connector) int64 { return r.reached },
 	)
 	all := New(roomsOf(g), hooks, status)
-	l, err := server.Listen(g, g.Table.Connector("api"), nil, body.NewRoom(&g.Node.Memory), func(l *server.Listener) http.Handler {
+	l, err := server.Listen(listenerRooms(g), g.Table.Connector("api"), nil, body.NewRoom(&g.Node.Memory), func(l *server.Listener) http.Handler {
 		m := http.NewServeMux()
 		for _, d := range l.Connector.Config().HTTP.Dialects {
 			switch d {
@@ -70,6 +70,11 @@ func newRig(t *testing.T, api, shop, operator string, rows ...string) *rig {
 	t.Cleanup(l.Close)
 	r.client = apitest.Client{T: t, URL: "http://" + l.Addresses()[0].String()}
 	return r
+}
+
+// listenerRooms returns what a listener needs of a gateway.
+func listenerRooms(g *gateway.Gateway) server.Rooms {
+	return server.Rooms{Node: g.Node, Admission: g.Sessions, Logins: g.Logins, Tracer: g.Settler}
 }
 
 // roomsOf returns the rooms of a gateway.

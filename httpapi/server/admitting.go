@@ -89,9 +89,9 @@ func (a *admitting) admit(c net.Conn) {
 	l, peer := a.of, addrOf(c.RemoteAddr())
 	cfg := l.Connector.Config()
 	byProxy := cfg.IsProxy(peer.Addr())
-	admit, remote, again := l.gateway.Sessions.Admit, peer, cfg.TakesFrom(peer.Addr())
+	admit, remote, again := l.rooms.Admission.Admit, peer, cfg.TakesFrom(peer.Addr())
 	if byProxy {
-		admit, remote, again = l.gateway.Sessions.AdmitProxy, netip.AddrPort{}, true
+		admit, remote, again = l.rooms.Admission.AdmitProxy, netip.AddrPort{}, true
 	}
 	if !admit(l.Connector, peer) {
 		l.refuse(c, again)
@@ -99,8 +99,8 @@ func (a *admitting) admit(c net.Conn) {
 	}
 	one := l.open.Enter(c, account.Host(remote.Addr()))
 	if one == nil {
-		l.gateway.Sessions.Leave(l.Connector, nil, remote)
-		l.gateway.Sessions.NoInstance(l.Connector)
+		l.rooms.Admission.Leave(l.Connector, nil, remote)
+		l.rooms.Admission.NoInstance(l.Connector)
 		l.refuse(c, true)
 		return
 	}
@@ -109,7 +109,7 @@ func (a *admitting) admit(c net.Conn) {
 		a.work.Go(func() { a.admitClient(k, peer) })
 		return
 	}
-	l.gateway.Sessions.Place(l.Connector, k, remote, k.displace)
+	l.rooms.Admission.Place(l.Connector, k, remote, k.displace)
 	if !a.give(accepted{conn: k}) {
 		_ = k.Close()
 	}
@@ -125,22 +125,22 @@ func (a *admitting) admitClient(c *conn, proxy netip.AddrPort) {
 	client, err := l.readClient(raw, proxy)
 	if err != nil {
 		if err != errNobody && a.ctx.Err() == nil {
-			l.gateway.Sessions.NoHeader(l.Connector, proxy, err)
+			l.rooms.Admission.NoHeader(l.Connector, proxy, err)
 		}
 		_ = c.Close()
 		return
 	}
-	l.gateway.Sessions.Leave(l.Connector, nil, netip.AddrPort{})
-	if !l.gateway.Sessions.Admit(l.Connector, client) {
+	l.rooms.Admission.Leave(l.Connector, nil, netip.AddrPort{})
+	if !l.rooms.Admission.Admit(l.Connector, client) {
 		l.refuse(c.Conn, l.Connector.Config().TakesFrom(client.Addr()))
 		return
 	}
 	if c.Remote = client; !c.From(account.Host(client.Addr())) {
-		l.gateway.Sessions.NoInstance(l.Connector)
+		l.rooms.Admission.NoInstance(l.Connector)
 		l.refuse(c, true)
 		return
 	}
-	l.gateway.Sessions.Place(l.Connector, c, client, c.displace)
+	l.rooms.Admission.Place(l.Connector, c, client, c.displace)
 	if n, _ := peek(raw, make([]byte, 1)); n == 0 || !goOn() || !a.give(accepted{conn: c}) {
 		_ = c.Close()
 	}

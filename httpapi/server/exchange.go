@@ -11,7 +11,6 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/connector/streams"
-	"pmg/gateway"
 	"pmg/httpapi/body"
 	"pmg/internal/httpcall"
 	"pmg/internal/httpfault"
@@ -25,7 +24,7 @@ import (
 
 // An Exchange is a request, and its answer to come.
 type Exchange struct {
-	gateway   *gateway.Gateway
+	rooms     Rooms
 	Connector *connector.Connector
 	log       *Log
 	bodies    *body.Room
@@ -45,7 +44,7 @@ type Exchange struct {
 // Begin begins to answer a request. Its body, and the answer, must pass in the time that a PDU may take.
 func (l *Listener) Begin(w http.ResponseWriter, r *http.Request) *Exchange {
 	x := &Exchange{
-		gateway: l.gateway, Connector: l.Connector, log: l.Log, bodies: l.bodies,
+		rooms: l.rooms, Connector: l.Connector, log: l.Log, bodies: l.bodies,
 		Writer: w, Request: r, Conn: r.Context().Value(connKey{}).(*conn), number: l.Log.Next(),
 	}
 	x.Conn.Await(r.ContentLength != 0)
@@ -62,7 +61,7 @@ func (l *Listener) Begin(w http.ResponseWriter, r *http.Request) *Exchange {
 // Extend gives the client as long as a PDU may take from now on to send, and as long again to take the answer. A body of a
 // client that has not logged in on the connection may take as long as a login.
 func (x *Exchange) Extend() {
-	patience := x.gateway.Node.Config().Limits.PDUTimeout
+	patience := x.rooms.Node.Config().Limits.PDUTimeout
 	c := http.NewResponseController(x.Writer)
 	reading := patience
 	if !x.read && !x.Conn.known.Load() && x.Request.ContentLength != 0 {
@@ -81,7 +80,7 @@ func (x *Exchange) LogIn(name, password string) bool {
 	}
 	ctx, end := x.whileThere()
 	defer end()
-	result := x.gateway.Logins.Ask(ctx, x.Connector, x.Conn.Remote, certificate, protocols.Credentials{
+	result := x.rooms.Logins.Ask(ctx, x.Connector, x.Conn.Remote, certificate, protocols.Credentials{
 		SystemID: []byte(name), Password: []byte(password), Bind: protocols.Transmitter,
 	})
 	return x.enter(result.Account, result.Code)
@@ -94,7 +93,7 @@ func (x *Exchange) LogInByKey(key string) bool {
 		x.CloseBehind()
 		return false
 	}
-	result, k := x.gateway.Logins.AskKey(x.Connector, x.Conn.Remote, certificate, key)
+	result, k := x.rooms.Logins.AskKey(x.Connector, x.Conn.Remote, certificate, key)
 	x.Key = k
 	return x.enter(result.Account, result.Code)
 }
@@ -145,13 +144,13 @@ func (x *Exchange) MayCall(url string) error {
 func (x *Exchange) Source() *connector.Source {
 	return &connector.Source{
 		Connector: x.Connector, Remote: x.Conn.Remote, Account: x.Account,
-		Origin: x.gateway.Node.Origins.Of(x.Account.SystemID, x.Connector.Name),
+		Origin: x.rooms.Node.Origins.Of(x.Account.SystemID, x.Connector.Name),
 	}
 }
 
 // Trace has the trace of a message go on from that of the request, if its client asks for it.
 func (x *Exchange) Trace(o *httpsms.Order) {
-	o.Context.Parent = x.gateway.Settler.Parent(x.Request.Header["Traceparent"])
+	o.Context.Parent = x.rooms.Tracer.Parent(x.Request.Header["Traceparent"])
 }
 
 // ReadBody reads the body of the request, of most octets at most, while there is room for it among those of an account; ""
@@ -192,7 +191,7 @@ func (x *Exchange) Head() *httpsms.Request {
 // whether the login of its client still holds; cut is called when it must end. It reports false if none may begin.
 func (x *Exchange) BeginStream(kind string, may func() bool, cut func()) (*streams.Stream, bool) {
 	s := &streams.Stream{
-		Number: x.number, Remote: x.Conn.Remote, Account: x.Account.SystemID, Kind: kind, Opened: x.gateway.Node.Clock.Now(),
+		Number: x.number, Remote: x.Conn.Remote, Account: x.Account.SystemID, Kind: kind, Opened: x.rooms.Node.Clock.Now(),
 		May: may, Cut: cut,
 	}
 	s.Heard.Store(s.Opened)

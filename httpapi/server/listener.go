@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"pmg/connector"
-	"pmg/gateway"
 	"pmg/httpapi/body"
 	"pmg/httpapi/conns"
 	"pmg/internal/handshakes"
@@ -31,7 +30,7 @@ const (
 
 // A Listener serves a connector.
 type Listener struct {
-	gateway   *gateway.Gateway
+	rooms     Rooms
 	Connector *connector.Connector
 	sockets   []net.Listener
 	http      http.Server
@@ -42,12 +41,12 @@ type Listener struct {
 
 // Listen opens the sockets of a connector, unless they are open. handler makes what answers its requests.
 func Listen(
-	g *gateway.Gateway, c *connector.Connector, opened []sock.Listening, bodies *body.Room,
+	rooms Rooms, c *connector.Connector, opened []sock.Listening, bodies *body.Room,
 	handler func(*Listener) http.Handler,
 ) (*Listener, error) {
 	l := &Listener{
-		gateway: g, Connector: c, open: conns.NewTable(func() int { return c.Config().Instances }), bodies: bodies,
-		Log: NewLog(c, &g.Node.Clock),
+		rooms: rooms, Connector: c, open: conns.NewTable(func() int { return c.Config().Instances }), bodies: bodies,
+		Log: NewLog(c, &rooms.Node.Clock),
 	}
 	for _, o := range opened {
 		s, err := o.Listener()
@@ -76,7 +75,7 @@ func Listen(
 			return context.WithValue(ctx, connKey{}, connOf(c))
 		},
 		ConnState: connState,
-		ErrorLog:  stdlog.New(g.Node.Log.With().Str("connector", c.Name).Logger(), "", 0),
+		ErrorLog:  stdlog.New(rooms.Node.Log.With().Str("connector", c.Name).Logger(), "", 0),
 	}
 	l.http.RegisterOnShutdown(c.Streams.Close)
 	return l, nil
@@ -89,7 +88,7 @@ func (l *Listener) Serve() {
 		if l.Connector.TLS() != nil {
 			in = &handshakes.Listener{
 				Listener: in, Config: &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: l.tlsConfig},
-				Turns: l.gateway.Node.Handshakes, Limit: headerTimeout, Log: l.http.ErrorLog,
+				Turns: l.rooms.Node.Handshakes, Limit: headerTimeout, Log: l.http.ErrorLog,
 			}
 		}
 		go func() { _ = l.http.Serve(in) }() // close ends it
@@ -193,7 +192,7 @@ func connState(c net.Conn, state http.ConnState) {
 // more as one of strangers.
 func (c *conn) LoggedIn() {
 	if !c.known.Swap(true) {
-		c.of.gateway.Sessions.Known(c.of.Connector, c, c.Remote)
+		c.of.rooms.Admission.Known(c.of.Connector, c, c.Remote)
 	}
 }
 
@@ -207,9 +206,9 @@ func (c *conn) RemoteAddr() net.Addr { return net.TCPAddrFromAddrPort(c.Remote) 
 func (c *conn) Close() error {
 	c.once.Do(func() {
 		if c.known.Swap(true) {
-			c.of.gateway.Sessions.CloseSocket()
+			c.of.rooms.Admission.CloseSocket()
 		} else {
-			c.of.gateway.Sessions.Leave(c.of.Connector, c, c.Remote)
+			c.of.rooms.Admission.Leave(c.of.Connector, c, c.Remote)
 		}
 	})
 	return c.Conn.Close()

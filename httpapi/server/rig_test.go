@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/connector/streams"
+	"pmg/gateway"
 	"pmg/httpapi/apitest"
 	"pmg/httpapi/body"
 	"pmg/internal/testutil"
@@ -35,6 +36,11 @@ type rig struct {
 
 const most = 1000 // octets of a body
 
+// roomsOf returns the rooms of a gateway.
+func roomsOf(g *gateway.Gateway) Rooms {
+	return Rooms{Node: g.Node, Admission: g.Sessions, Logins: g.Logins, Tracer: g.Settler}
+}
+
 // newRig serves a configuration: options of the listener, rows of accounts, and more options.
 func newRig(t *testing.T, api, accounts string, more ...string) *rig {
 	t.Helper()
@@ -46,7 +52,7 @@ func newRig(t *testing.T, api, accounts string, more ...string) *rig {
 	if c.PDULog, err = pdulog.NewDir(dir, pdulog.Options{Log: zerolog.Nop()}).Open("api"); err != nil {
 		t.Fatal(err)
 	}
-	r.listener, err = Listen(g, c, nil, body.NewRoom(&g.Node.Memory), func(l *Listener) http.Handler {
+	r.listener, err = Listen(roomsOf(g), c, nil, body.NewRoom(&g.Node.Memory), func(l *Listener) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { serve(l.Begin(w, q)) })
 	})
 	if err != nil {

@@ -254,14 +254,14 @@ func TestListen(t *testing.T) {
 	cfg.Address = r.address
 	none := func(*Listener) http.Handler { return http.NotFoundHandler() }
 	c.SetConfig(&cfg)
-	if _, err := Listen(g, c, nil, body.NewRoom(&g.Node.Memory), none); err == nil || !strings.Contains(err.Error(), "cannot start connector api: ") {
+	if _, err := Listen(roomsOf(g), c, nil, body.NewRoom(&g.Node.Memory), none); err == nil || !strings.Contains(err.Error(), "cannot start connector api: ") {
 		t.Errorf("%v", err)
 	}
 	opened, err := sock.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := Listen(g, c, []sock.Listening{opened}, body.NewRoom(&g.Node.Memory), none)
+	l, err := Listen(roomsOf(g), c, []sock.Listening{opened}, body.NewRoom(&g.Node.Memory), none)
 	if err != nil || len(l.Addresses()) != 1 || l.Addresses()[0] != opened.Addr {
 		t.Fatalf("%v", err)
 	}

@@ -39,7 +39,7 @@ func newRig(t *testing.T, shop, operator, routes string, others ...string) *rig 
 	g := s.Gateway
 	events := webhook.NewEvents(webhook.Rooms{Node: g.Node, Options: g.Table, Logins: g.Logins, Converter: g.Convert}, logOf)
 	r.pulls = NewPulls(s, s.Gateway.Node.Clock.Now, t.Context().Done())
-	l, err := server.Listen(s.Gateway, s.Gateway.Table.Connector("api"), nil, body.NewRoom(&s.Gateway.Node.Memory), func(l *server.Listener) http.Handler {
+	l, err := server.Listen(listenerRooms(g), s.Gateway.Table.Connector("api"), nil, body.NewRoom(&s.Gateway.Node.Memory), func(l *server.Listener) http.Handler {
 		m := http.NewServeMux()
 		New(roomsOf(g), r.pulls, events).Routes(l, m)
 		return m
@@ -52,6 +52,11 @@ func newRig(t *testing.T, shop, operator, routes string, others ...string) *rig 
 	t.Cleanup(l.Close)
 	r.client = apitest.Client{T: t, URL: "http://" + l.Addresses()[0].String(), Name: "shop"}
 	return r
+}
+
+// listenerRooms returns what a listener needs of a gateway.
+func listenerRooms(g *gateway.Gateway) server.Rooms {
+	return server.Rooms{Node: g.Node, Admission: g.Sessions, Logins: g.Logins, Tracer: g.Settler}
 }
 
 // roomsOf returns the rooms of a gateway.

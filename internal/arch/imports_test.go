@@ -99,7 +99,7 @@ func table() []row {
 		{"sandbox", "connector gateway gateway/convert gateway/receipts gateway/request internal/smstext pdulog protocols/testsms sms sms/rewrite"},
 		{"sandbox/phone", "sandbox"},
 		{"httpapi/apitest", "config connector gateway internal/testutil protocols protocols/httpsms protocols/prototest/toy sms store"},
-		{"httpapi/server", "account config connector connector/streams gateway httpapi/body httpapi/conns internal/handshakes internal/httpcall internal/httpfault internal/proxyheader internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms sms"},
+		{"httpapi/server", "account config connector connector/streams gateway/login gateway/node httpapi/body httpapi/conns internal/handshakes internal/httpcall internal/httpfault internal/proxyheader internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms sms"},
 		{"webhook", "account config connector gateway/node gateway/request gateway/webhooks httpapi/server internal/httpcall pdulog protocols/httpsms protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
 		{"httpsmsc", "config connector gateway/convert gateway/node gateway/receipts gateway/request httpapi/body httpapi/server internal/httpcall pdulog protocols/httpsms protocols/httpsms/smsc sms"},
 		{"httpapi/v1", "account config connector connector/streams gateway/node gateway/operate gateway/request httpapi/body httpapi/server internal/httpcall internal/tlsfiles protocols protocols/httpsms protocols/httpsms/own sms webhook"},

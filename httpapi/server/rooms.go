@@ -1,0 +1,49 @@
+package server
+
+import (
+	"context"
+	"net/netip"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/gateway/login"
+	"pmg/gateway/node"
+	"pmg/internal/tlsfiles"
+	"pmg/protocols"
+)
+
+// Rooms are what a listener and its requests need of a gateway.
+type Rooms struct {
+	Node      *node.Node
+	Admission Admission
+	Logins    Logins
+	Tracer    Tracer
+}
+
+// Admission decides which connections are open.
+type Admission interface {
+	Admit(c *connector.Connector, remote netip.AddrPort) bool
+	AdmitProxy(c *connector.Connector, proxy netip.AddrPort) bool
+	Place(c *connector.Connector, of any, remote netip.AddrPort, end func())
+	Known(c *connector.Connector, of any, remote netip.AddrPort)
+	Leave(c *connector.Connector, of any, remote netip.AddrPort)
+	CloseSocket()
+	NoInstance(c *connector.Connector)
+	NoHeader(c *connector.Connector, proxy netip.AddrPort, why error)
+}
+
+// Logins decides about the credentials of a request.
+type Logins interface {
+	Ask(
+		ctx context.Context, c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity,
+		who protocols.Credentials,
+	) login.Result
+	AskKey(
+		c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, key string,
+	) (login.Result, *config.Key)
+}
+
+// A Tracer reads the headers with which a request is traced.
+type Tracer interface {
+	Parent(headers []string) string
+}
