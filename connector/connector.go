@@ -87,8 +87,12 @@ func (c *Connector) SetSockets(n int) {
 }
 
 // NewSession returns the protocol's session of a new connection. taken reports whether a
-// request with a sequence number waits for its answer, load and wanted are as in protocols.SessionOptions.
+// request with a sequence number waits for its answer, load and wanted are as in protocols.SessionOptions. A protocol without
+// sessions has nil.
 func (c *Connector) NewSession(taken func(sequence uint32) bool, load func() int, wanted func(now int64) bool) protocols.Session {
+	if c.Sessions == nil {
+		return nil
+	}
 	cfg := c.Config()
 	return c.Sessions.NewSession(protocols.SessionOptions{
 		Role:            cfg.Role(),

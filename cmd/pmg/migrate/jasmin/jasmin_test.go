@@ -173,7 +173,7 @@ func TestEveryOption(t *testing.T) {
 	}
 }
 
-// A connector or user that the dump only lists is missed, and lines of something else are told.
+// A connector or user that the dump only lists is missed, and lines of something else are reported.
 func TestMissing(t *testing.T) {
 	t.Parallel()
 	d, _ := translate(t, dump(t, "full.txt"))

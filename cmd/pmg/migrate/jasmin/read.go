@@ -85,7 +85,7 @@ func Read(text []byte) *Dump {
 	return &r.dump
 }
 
-// control is what a terminal is told, which is no text.
+// control matches the control sequences of terminals, which are no text.
 var control = regexp.MustCompile(`\x1b\[[0-9;?]*[@-~]|\x1b[@-Z\\-_a-z]`)
 
 // lineEnd is the end of a line as telnet and terminals make it: that of Jasmin has three of '\r'.

@@ -241,8 +241,9 @@ func (t *translator) clients(r *route) (to []draft.Flow, why string) {
 		name := ""
 		if id[0] == "http" {
 			name = t.hook(id[1])
-		} else if slices.ContainsFunc(t.users, func(a *account) bool { return a.name == id[1] }) {
+		} else if i := slices.IndexFunc(t.users, func(a *account) bool { return a.name == id[1] }); i >= 0 {
 			name = id[1]
+			t.users[i].receives()
 		}
 		if name == "" {
 			return nil, fmt.Sprintf("%s(%s) is not in the dump", id[0], id[1])

@@ -13,6 +13,8 @@ type account struct {
 	entry       *draft.Entry
 	name, group string
 	http, smpp  bool // it may submit there
+	onlyHTTP    bool // it may not bind
+	pulls       bool // its messages from mobiles
 	off         bool
 }
 
@@ -69,6 +71,7 @@ func (a *account) rights(g *draft.Source) {
 	case !bind && !a.http:
 		a.disable("it may neither bind nor send by HTTP")
 	case !bind:
+		a.onlyHTTP = true
 		a.entry.Set("connectors", []string{serverHTTP})
 	case !a.http:
 		a.entry.Set("connectors", []string{serverSMPP})
@@ -85,7 +88,16 @@ func (a *account) rights(g *draft.Source) {
 	}
 }
 
-// disable lets nobody log in.
+// receives notes that a route leads to the account.
+func (a *account) receives() {
+	if a.onlyHTTP && !a.pulls {
+		a.pulls = true
+		a.entry.Decide("a route leads to it, and it may not bind: it can fetch these messages by HTTP (pull), or get a webhook")
+		a.entry.Set("pull", true)
+	}
+}
+
+// disable makes a user one that cannot log in.
 func (a *account) disable(why string) {
 	if a.off {
 		return
