@@ -73,7 +73,8 @@ func New(
 	// higher than the ids of earlier runs, at up to a million messages per second
 	g.Keeper.IDs.Store(uint64(time.Now().UnixMicro()))
 	policy := &connector.Policy{Notes: g.Keeper, Bodies: g.Keeper, Process: shared} // the rest follows before there is a lane
-	g.Table = route.NewTable(shared, g.Keeper, g.Logins, policy)
+	g.Webhooks = webhooks.New(shared)
+	g.Table = route.NewTable(shared, g.Keeper, g.Logins, policy, g.Webhooks.Serve)
 	g.Convert = convert.New(shared, g.Table)
 	g.Receipts = receipts.New(shared, g.Keeper, g.Table)
 	g.Settler = settle.New(shared, g.Keeper, g.Table, g.Convert, g.Receipts)
@@ -81,7 +82,6 @@ func New(
 	g.Operate = operate.New(shared, g.Keeper, g.Table, g.Receipts, g.Settler, g.Intake)
 	g.Sessions = session.New(shared, g.Keeper, g.Table, g.Logins, g.Convert, g.Receipts, g.Intake, g.Operate)
 	g.Requests = request.New(shared, g.Keeper, g.Table, g.Intake, g.Receipts)
-	g.Webhooks = webhooks.New(shared)
 	policy.Settler, policy.Router, policy.Links = g.Settler, g.Table, g.Sessions
 	g.Keeper.Open(store.NewMemory(), g.committed)
 	for i := range cfg.Connectors {

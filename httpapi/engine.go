@@ -69,8 +69,7 @@ func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listeni
 			x.Attach(c)
 		}
 	}
-	g.Table.OnEndpoint(x.callers.Serve)
-	g.Webhooks.OnTest(x.callers.Test)
+	g.Webhooks.Begin(x.callers)
 	return x, nil
 }
 

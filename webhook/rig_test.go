@@ -51,8 +51,7 @@ func newRig(t *testing.T, hook *apitest.Hook, shop, routes string, rows ...strin
 		}
 		return nil
 	}))
-	g.Table.OnEndpoint(r.service.Serve)
-	g.Webhooks.OnTest(r.service.Test)
+	g.Webhooks.Begin(r.service)
 	t.Cleanup(r.service.Close)
 	r.lines = func() string {
 		log.Close()

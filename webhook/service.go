@@ -42,7 +42,7 @@ func New(rooms Rooms, engine Engine, events *Events) *Service {
 	return c
 }
 
-// Serve delivers the messages of a lane to the client's webhook.
+// Serve implements webhooks.Service: it delivers the messages of a lane to the client's webhook.
 func (c *Service) Serve(l *connector.Lane) {
 	if l.Endpoint == config.PullLane { // its client comes for what it has
 		return

@@ -14,7 +14,7 @@ import (
 )
 
 // Test calls the webhook of an account, or its webhook_fallback, with an event that tells nothing. It implements
-// webhooks.TestFunc.
+// webhooks.Service.
 func (c *Service) Test(ctx context.Context, account string, fallback bool) (t webhooks.Attempt, err error) {
 	rooms := &c.rooms
 	a := rooms.Options.Account(account)

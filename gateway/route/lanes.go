@@ -130,17 +130,6 @@ func (l *lanes) endpoint(account, endpoint string) string {
 	return endpoint
 }
 
-// OnEndpoint has f called for each lane that leads to a server of a client: those that there are, and others when they
-// are made. It may be called for one twice.
-func (t *Table) OnEndpoint(f func(*connector.Lane)) {
-	t.onEndpoint.Store(&f)
-	for _, lane := range t.lanes.list() {
-		if lane.Endpoint != "" {
-			f(lane)
-		}
-	}
-}
-
 // LaneNamed returns the lane that has a name in the store, nil if there is none any more.
 func (t *Table) LaneNamed(cfg *config.Config, name store.Lane) *connector.Lane {
 	if name.Account != "" {

@@ -110,8 +110,8 @@ func (t *Table) accountLane(cfg *config.Config, account, endpoint string) *conne
 		}
 		return nil
 	})
-	if f := t.onEndpoint.Load(); made && endpoint != "" && f != nil {
-		(*f)(lane)
+	if made && endpoint != "" {
+		t.serve(lane)
 	}
 	return lane
 }

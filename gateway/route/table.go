@@ -17,9 +17,8 @@ type Table struct {
 	node   *node.Node
 	keep   *keep.Keeper
 	logins *login.Logins
-	policy *connector.Policy // of new lanes
-
-	onEndpoint atomic.Pointer[func(*connector.Lane)] // is told of a lane to a server of a client; nil: nobody is
+	policy *connector.Policy     // of new lanes
+	serve  func(*connector.Lane) // is called for new lanes to webhooks
 
 	routes     atomic.Pointer[routes]
 	connectors atomic.Pointer[[]*connector.Connector]
@@ -27,9 +26,12 @@ type Table struct {
 	keywords   keywords
 }
 
-// NewTable makes a table without routes. New lanes get a policy.
-func NewTable(n *node.Node, k *keep.Keeper, logins *login.Logins, policy *connector.Policy) *Table {
-	t := &Table{node: n, keep: k, logins: logins, policy: policy}
+// NewTable makes a table without routes. New lanes get a policy. serve is called for each new lane to a webhook. It may be
+// called twice for one.
+func NewTable(
+	n *node.Node, k *keep.Keeper, logins *login.Logins, policy *connector.Policy, serve func(*connector.Lane),
+) *Table {
+	t := &Table{node: n, keep: k, logins: logins, policy: policy, serve: serve}
 	t.SetConnectors(nil)
 	return t
 }

@@ -28,7 +28,7 @@ func newTable(t *testing.T, yaml string) *Table {
 	n.Memory.SetLimit(1 << 30)
 	logins := login.New(n)
 	logins.SetAccounts(account.NewTable(cfg, account.NewRegistry()))
-	tb := NewTable(n, keep.New(n), logins, nil)
+	tb := NewTable(n, keep.New(n), logins, nil, func(*connector.Lane) {})
 	var all []*connector.Connector
 	for i := range cfg.Connectors {
 		c := connector.New(i, &cfg.Connectors[i], toy.New(), &n.Memory)

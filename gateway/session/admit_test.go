@@ -25,7 +25,7 @@ func TestLimitDescriptors(t *testing.T) {
 	keeper := keep.New(shared)
 	keeper.Open(store.NewMemory(), func(store.Position, error) {})
 	defer keeper.Close()
-	d := session.New(shared, keeper, route.NewTable(shared, keeper, logins, nil), logins, nil, nil, nil, nil)
+	d := session.New(shared, keeper, route.NewTable(shared, keeper, logins, nil, nil), logins, nil, nil, nil, nil)
 	c := connector.New(0, &config.Connector{Name: "clients"}, toy.New(), &shared.Memory)
 	remote := netip.MustParseAddrPort("192.0.2.1:1")
 	for limit, want := range map[int]int{10: 2, 100: 36, 200: 136} {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"pmg/connector"
@@ -22,9 +21,9 @@ const mostRemembered = 200
 type Webhooks struct {
 	node *node.Node
 
-	test atomic.Pointer[TestFunc]
-
 	mu         sync.Mutex
+	service    Service           // nil before Begin
+	waiting    []*connector.Lane // that were made before Begin
 	servers    map[*connector.Lane]*Server
 	remembered []*Server // the one called longest ago first
 }
@@ -115,19 +114,47 @@ func (d *Webhooks) call(again func(*Server) bool, account, operator, says string
 	return called
 }
 
-// A TestFunc calls the webhook of an account with an event that tells nothing, or with fallback its webhook_fallback.
-type TestFunc func(ctx context.Context, account string, fallback bool) (Attempt, error)
+// A Service calls webhooks.
+type Service interface {
+	// Serve delivers the messages of a lane to its webhook. It may be called twice for one.
+	Serve(l *connector.Lane)
+	// Test calls the webhook of an account with a test event, or with fallback its webhook_fallback.
+	Test(ctx context.Context, account string, fallback bool) (Attempt, error)
+}
 
-// OnTest has f make the calls of Test.
-func (d *Webhooks) OnTest(f TestFunc) { d.test.Store(&f) }
+// Begin gives the service, once, and serves the lanes that there are.
+func (d *Webhooks) Begin(s Service) {
+	d.mu.Lock()
+	waiting := d.waiting
+	d.service, d.waiting = s, nil
+	d.mu.Unlock()
+	for _, l := range waiting {
+		s.Serve(l)
+	}
+}
+
+// Serve serves a lane, at Begin if there is no service yet.
+func (d *Webhooks) Serve(l *connector.Lane) {
+	d.mu.Lock()
+	s := d.service
+	if s == nil {
+		d.waiting = append(d.waiting, l)
+	}
+	d.mu.Unlock()
+	if s != nil {
+		s.Serve(l)
+	}
+}
 
 // Test calls the webhook of an account, or with fallback its webhook_fallback, and returns what came of it.
 func (d *Webhooks) Test(ctx context.Context, account string, fallback bool) (a Attempt, err error) {
-	f := d.test.Load()
-	if f == nil {
+	d.mu.Lock()
+	s := d.service
+	d.mu.Unlock()
+	if s == nil {
 		return a, errors.New("cannot test webhook: nothing calls webhooks here")
 	}
-	if a, err = (*f)(ctx, account, fallback); err != nil {
+	if a, err = s.Test(ctx, account, fallback); err != nil {
 		return a, fmt.Errorf("cannot test webhook: %w", err)
 	}
 	a.At, a.Account, a.Fallback = d.now(), account, fallback

@@ -44,7 +44,7 @@ func newRig(t *testing.T, api, shop, operator string, rows ...string) *rig {
 	}
 	events := webhook.NewEvents(calls, func(*connector.Connector) *server.Log { return nil })
 	hooks := webhook.New(calls, r, events)
-	g.Table.OnEndpoint(hooks.Serve)
+	g.Webhooks.Begin(hooks)
 	t.Cleanup(hooks.Close)
 	status := NewStatus(
 		roomsOf(g), func(*connector.Connector) []netip.AddrPort { return r.listener.Addresses() }, func(*connector.Connector) int64 { return r.reached },
