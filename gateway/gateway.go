@@ -76,8 +76,8 @@ func New(
 	g.Webhooks = webhooks.New(shared)
 	g.Table = route.NewTable(shared, g.Keeper, g.Logins, policy, g.Webhooks.Serve)
 	g.Convert = convert.New(shared, g.Table)
-	g.Receipts = receipts.New(shared, g.Keeper, g.Table)
-	g.Settler = settle.New(shared, g.Keeper, g.Table, g.Convert, g.Receipts)
+	g.Settler = settle.New(shared, g.Keeper, g.Table, g.Convert)
+	g.Receipts = g.Settler.Receipts
 	g.Intake = intake.New(shared, g.Keeper, g.Table, g.Convert, g.Receipts, &g.Settler.Events)
 	g.Operate = operate.New(shared, g.Keeper, g.Table, g.Receipts, g.Settler, g.Intake)
 	g.Sessions = session.New(shared, g.Keeper, g.Table, g.Logins, g.Convert, g.Receipts, g.Intake, g.Operate)

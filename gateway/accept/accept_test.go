@@ -139,10 +139,11 @@ func newRig(t *testing.T, durable bool) *rig {
 		d.Store = store.NewMemory()
 		g.Keeper.Open(d, func(store.Position, error) {})
 	}
-	c, r := convert.New(g.Node, g.Table), receipts.New(g.Node, g.Keeper, g.Table)
-	i := intake.New(g.Node, g.Keeper, g.Table, c, r, &settle.New(g.Node, g.Keeper, g.Table, c, r).Events)
+	c := convert.New(g.Node, g.Table)
+	s := settle.New(g.Node, g.Keeper, g.Table, c)
+	i := intake.New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events)
 	x := &executor{answers: map[string]Outcome{}}
-	a := New(g.Keeper, i, r, 1, x)
+	a := New(g.Keeper, i, s.Receipts, 1, x)
 	m := &matcher{smsc: &receipts.SMSC{Name: "operator"}}
 	a.matcher, a.counts = m, &receipts.Counters[atomic.Int64]{}
 	v := &rig{Acceptor: a, t: t, x: x, m: m, node: g.Node}
@@ -152,7 +153,7 @@ func newRig(t *testing.T, durable bool) *rig {
 	v.origin = g.Node.Origins.Of("", "operator")
 	m.share = g.Table.Share(g.Table.AccountLane(g.Node.Config(), "client"), v.origin)
 	t.Cleanup(func() {
-		r.EndOrphans()
+		s.Receipts.EndOrphans()
 		g.Keeper.Journal.Close()
 	})
 	return v

@@ -30,11 +30,9 @@ const (
 
 // DeadLetters are the events that clients' servers did not take in time. It is safe for concurrent use.
 type DeadLetters struct {
-	node *node.Node
-	keep *keep.Keeper
-
-	// Ends ends a message. It is set once, before anything else.
-	Ends func(m *sms.Message, e keep.Ending)
+	node   *node.Node
+	keep   *keep.Keeper
+	forget func(m *sms.Message, e keep.Ending)
 
 	work node.Single
 
@@ -54,9 +52,9 @@ type letter struct {
 	octets  int64
 }
 
-// New makes the dead letters of a gateway.
-func New(n *node.Node, k *keep.Keeper) *DeadLetters {
-	return &DeadLetters{node: n, keep: k, all: map[uint64]letter{}, of: map[string]int64{}}
+// New makes the dead letters of a gateway. forget ends a message.
+func New(n *node.Node, k *keep.Keeper, forget func(m *sms.Message, e keep.Ending)) *DeadLetters {
+	return &DeadLetters{node: n, keep: k, forget: forget, all: map[uint64]letter{}, of: map[string]int64{}}
 }
 
 // Add notes that an event was put aside at a time of the wall clock. octets is the size of its message.
@@ -194,7 +192,7 @@ func (d *DeadLetters) endOne(id uint64) error {
 	if err != nil {
 		return err
 	}
-	d.Ends(
+	d.forget(
 		m,
 		keep.Ending{
 			State: events.Expired, Lane: s.Lane, Answer: sms.Answer{Code: sms.Expired, At: d.node.Clock.Now()}, Aside: true,

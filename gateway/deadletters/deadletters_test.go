@@ -11,7 +11,7 @@ import (
 // newDesk returns DeadLetters whose clock stands at 1,000 hours, and which keeps letters for a week.
 func newDesk(t *testing.T) *DeadLetters {
 	g := roomtest.New(t, roomtest.Operator(""))
-	d := New(g.Node, g.Keeper)
+	d := New(g.Node, g.Keeper, nil)
 	d.node.Clock.WallClock = func() time.Time { return time.Unix(0, 0).Add(1000 * time.Hour) }
 	return d
 }

@@ -5,7 +5,6 @@ import (
 
 	"pmg/connector"
 	"pmg/gateway/convert"
-	"pmg/gateway/receipts"
 	"pmg/gateway/roomtest"
 	"pmg/gateway/settle"
 )
@@ -29,9 +28,9 @@ func deskOn(g *roomtest.Ground) *Checker {
 
 // deskAndSettler makes the settler, too, whose events a Checker writes.
 func deskAndSettler(g *roomtest.Ground) (*Checker, *settle.Settler) {
-	c, r := convert.New(g.Node, g.Table), receipts.New(g.Node, g.Keeper, g.Table)
-	s := settle.New(g.Node, g.Keeper, g.Table, c, r)
-	return New(g.Node, g.Keeper, g.Table, c, r, &s.Events), s
+	c := convert.New(g.Node, g.Table)
+	s := settle.New(g.Node, g.Keeper, g.Table, c)
+	return New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events), s
 }
 
 // shareOf returns an account's share of the operator's lane.

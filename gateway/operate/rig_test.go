@@ -13,7 +13,6 @@ import (
 	"pmg/gateway/convert"
 	"pmg/gateway/intake"
 	"pmg/gateway/keep"
-	"pmg/gateway/receipts"
 	"pmg/gateway/roomtest"
 	"pmg/gateway/settle"
 	"pmg/protocols"
@@ -104,12 +103,12 @@ func newRigOn(t *testing.T, s store.Store, ahead int64) *rig {
 	ground.Node.Clock.WallClock = func() time.Time { return time.Unix(0, now+ahead) }
 	ground.Node.Clock.SetAhead(ahead)
 	n, k, table := ground.Node, ground.Keeper, ground.Table
-	c, receipts := convert.New(n, table), receipts.New(n, k, table)
-	settler := settle.New(n, k, table, c, receipts)
+	c := convert.New(n, table)
+	settler := settle.New(n, k, table, c)
 	r := &rig{t: t, disk: &disk{Store: s}}
 	ground.Keeper.Open(r.disk, func(store.Position, error) {})
 	ground.Keeper.SetRecovered()
-	r.Operations = New(n, k, table, receipts, settler, intake.New(n, k, table, c, receipts, &settler.Events))
+	r.Operations = New(n, k, table, settler.Receipts, settler, intake.New(n, k, table, c, settler.Receipts, &settler.Events))
 	k.Begin(roomtest.Engine(r.do))
 	r.share = table.Share(table.LaneOf(table.Connector("operator")), n.Origins.Of("client", "clients"))
 	return r

@@ -348,7 +348,7 @@ func (o *Orphans) Left(id uint64) {
 
 // expire ends a receipt whose message was not found in time, and releases m.
 func (o *Orphans) expire(m *sms.Message, _ int) error {
-	o.matcher.Ends(
+	o.matcher.end(
 		m,
 		keep.Ending{State: events.Expired, Answer: sms.Answer{Code: sms.Expired, At: o.matcher.node.Clock.Now()}, Aside: true},
 	)

@@ -31,9 +31,7 @@ type Matcher struct {
 	node  *node.Node
 	keep  *keep.Keeper
 	table *route.Table
-
-	// Ends ends a receipt whose message was not found in time.
-	Ends func(m *sms.Message, e keep.Ending)
+	end   func(m *sms.Message, e keep.Ending)
 
 	mu      sync.Mutex
 	smscs   map[string]*SMSC
@@ -54,9 +52,9 @@ type Matcher struct {
 	Counts    Counters[atomic.Int64]
 }
 
-// New makes the matcher of a gateway.
-func New(n *node.Node, k *keep.Keeper, t *route.Table) *Matcher {
-	d := &Matcher{node: n, keep: k, table: t}
+// New makes the matcher of a gateway. end ends a receipt whose message was not found in time.
+func New(n *node.Node, k *keep.Keeper, t *route.Table, end func(m *sms.Message, e keep.Ending)) *Matcher {
+	d := &Matcher{node: n, keep: k, table: t, end: end}
 	d.Orphans.matcher, d.Parts.matcher, d.waits.matcher = d, d, d
 	return d
 }

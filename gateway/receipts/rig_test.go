@@ -25,8 +25,8 @@ func newRig(t *testing.T) *rig {
 func newRigWith(t *testing.T, options string) *rig {
 	t.Helper()
 	g := roomtest.New(t, roomtest.Operator(options))
-	r := &rig{Matcher: New(g.Node, g.Keeper, g.Table), t: t}
-	r.Ends = r.forget
+	r := &rig{t: t}
+	r.Matcher = New(g.Node, g.Keeper, g.Table, r.forget)
 	r.now = r.Matcher.node.Clock.Now()
 	return r
 }

@@ -22,7 +22,7 @@ func TestLookAfter(t *testing.T) {
 	}
 	p.makeOrphan("17", sms.StateDelivered)
 	var end keep.Ending
-	p.Ends = func(m *sms.Message, e keep.Ending) { end = e; p.forget(m, e) }
+	p.end = func(m *sms.Message, e keep.Ending) { end = e; p.forget(m, e) }
 	now := p.now
 	look := func() int64 {
 		p.LookAfter(now)

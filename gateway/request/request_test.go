@@ -11,7 +11,6 @@ import (
 	"pmg/connector"
 	"pmg/gateway/convert"
 	"pmg/gateway/intake"
-	"pmg/gateway/receipts"
 	"pmg/gateway/roomtest"
 	"pmg/gateway/settle"
 	"pmg/protocols"
@@ -31,9 +30,10 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	ground := roomtest.New(t, roomtest.Operator("long_messages: split8"))
 	n, k, table := ground.Node, ground.Keeper, ground.Table
-	c, r := convert.New(n, table), receipts.New(n, k, table)
+	c := convert.New(n, table)
+	s := settle.New(n, k, table, c)
 	g := &rig{disk: roomtest.NewDisk(), given: make(chan int, 100)}
-	g.Requests = New(n, k, table, intake.New(n, k, table, c, r, &settle.New(n, k, table, c, r).Events), r)
+	g.Requests = New(n, k, table, intake.New(n, k, table, c, s.Receipts, &s.Events), s.Receipts)
 	g.disk.Store = store.NewMemory()
 	k.Open(g.disk, g.Committed)
 	k.Begin(roomtest.Engine(func(l *connector.Lane, f func(int64)) bool {

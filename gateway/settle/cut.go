@@ -63,7 +63,7 @@ func (d *Settler) storeCut(l *connector.Lane, m *sms.Message, parts []*sms.Messa
 			d.Events.Note(b, m, &e, ahead)
 		}
 		if receipts.NotesEnd(m, &e) {
-			d.receipts.NoteEnd(b, m, &e, ahead)
+			d.Receipts.NoteEnd(b, m, &e, ahead)
 		}
 		if !d.keep.Durable() {
 			return

@@ -72,7 +72,7 @@ func TestCut(t *testing.T) {
 			if _, ok := r.has(70); ok || len(all) != 3 || length != text {
 				t.Errorf("%s: the text is in the store: %v; %d parts have %d letters", name, ok, len(all), length)
 			}
-			if _, f, ok, err := r.receipts.FateOf(70); ok != (c.notify != 0) || ok && f.State != sms.StateEnroute || err != nil {
+			if _, f, ok, err := r.Receipts.FateOf(70); ok != (c.notify != 0) || ok && f.State != sms.StateEnroute || err != nil {
 				t.Errorf("%s: a query is told %+v, %v", name, f, err)
 			}
 			r.close()

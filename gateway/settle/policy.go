@@ -152,14 +152,14 @@ func (d *Settler) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent in
 		State: events.StateOf(a.Code), Lane: keep.LaneName(l), Peer: l.Home().Driver, Answer: a, Sent: sent,
 		Attempts:   AttemptsOf(m, a.Code, sent),
 		Operations: l.Config().Operations,
-	}, d.receipts.MapsFor(l, m, &a))
+	}, d.Receipts.MapsFor(l, m, &a))
 }
 
 // Doubled implements connector.Settler: the store is told what the id of the copy stands for, whose
 // receipts may be all that come.
 func (d *Settler) Doubled(l *connector.Lane, m *sms.Message, a sms.Answer) {
-	if o := d.receipts.MapsFor(l, m, &a); o != nil {
-		d.keep.Journal.Write(func(b *store.Batch) { d.receipts.Note(b, o, m, &a, d.node.Clock.Ahead()) })
+	if o := d.Receipts.MapsFor(l, m, &a); o != nil {
+		d.keep.Journal.Write(func(b *store.Batch) { d.Receipts.Note(b, o, m, &a, d.node.Clock.Ahead()) })
 	}
 }
 

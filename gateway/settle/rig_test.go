@@ -13,7 +13,6 @@ import (
 
 	"pmg/connector"
 	"pmg/gateway/convert"
-	"pmg/gateway/receipts"
 	"pmg/gateway/roomtest"
 	"pmg/internal/testutil"
 	"pmg/protocols"
@@ -39,7 +38,7 @@ func start(t *testing.T, options string) (*Settler, *connector.Connector) {
 func startWith(t *testing.T, yaml string) *Settler {
 	t.Helper()
 	g := roomtest.With(t, yaml, func(string) protocols.Driver { return named{toy.New()} })
-	return New(g.Node, g.Keeper, g.Table, convert.New(g.Node, g.Table), receipts.New(g.Node, g.Keeper, g.Table))
+	return New(g.Node, g.Keeper, g.Table, convert.New(g.Node, g.Table))
 }
 
 // A named is a driver whose statuses below 100 have names.
@@ -125,8 +124,8 @@ func (r *rig) submitted(id uint64, n sms.Notify) *sms.Message {
 // close commits what is left, and closes everything.
 func (r *rig) close() {
 	r.t.Helper()
-	r.receipts.EndOrphans()
-	r.receipts.EndWaits()
+	r.Receipts.EndOrphans()
+	r.Receipts.EndWaits()
 	r.keep.Outgoing.End()
 	if err := r.CloseEvents(); err != nil {
 		r.t.Error(err)

@@ -14,27 +14,24 @@ import (
 
 // A Settler decides what becomes of messages that were sent, and ends them. It is safe for concurrent use.
 type Settler struct {
-	node     *node.Node
-	keep     *keep.Keeper
-	table    *route.Table
-	convert  *convert.Converter
-	receipts *receipts.Matcher
+	node    *node.Node
+	keep    *keep.Keeper
+	table   *route.Table
+	convert *convert.Converter
 
-	Events  EventLog
-	Traces  Traces
-	Dead    *deadletters.DeadLetters
-	steps   []Step
-	endings sync.Pool // of *ending
+	Receipts *receipts.Matcher
+	Events   EventLog
+	Traces   Traces
+	Dead     *deadletters.DeadLetters
+	steps    []Step
+	endings  sync.Pool // of *ending
 }
 
-// New makes the settler of a gateway.
-func New(n *node.Node, k *keep.Keeper, t *route.Table, c *convert.Converter, r *receipts.Matcher) *Settler {
-	d := &Settler{
-		node: n, keep: k, table: t, convert: c, receipts: r,
-		Dead: deadletters.New(n, k), steps: Steps(),
-	}
+// New makes the settler of a gateway, and the receipts and dead letters that it ends.
+func New(n *node.Node, k *keep.Keeper, t *route.Table, c *convert.Converter) *Settler {
+	d := &Settler{node: n, keep: k, table: t, convert: c, steps: Steps()}
+	end := func(m *sms.Message, e keep.Ending) { d.Forget(m, e, nil) }
+	d.Receipts, d.Dead = receipts.New(n, k, t, end), deadletters.New(n, k, end)
 	d.endings.New = func() any { return newEnding(d) }
-	r.Ends = func(m *sms.Message, e keep.Ending) { d.Forget(m, e, nil) }
-	d.Dead.Ends = r.Ends
 	return d
 }

@@ -63,7 +63,7 @@ func (d *Settler) Forget(m *sms.Message, end keep.Ending, maps *receipts.SMSC) {
 }
 
 func (d *Settler) end(e *ending) {
-	e.made = d.receipts.OwnReceipt(e.message, &e.Ending)
+	e.made = d.Receipts.OwnReceipt(e.message, &e.Ending)
 	needed := false
 	for i := range d.steps {
 		needed = needed || d.steps[i].needs(d, e.message, e)
@@ -107,23 +107,23 @@ func (d *Settler) endEvent(b *store.Batch, m *sms.Message, e *ending) {
 func (d *Settler) hasID(_ *sms.Message, e *ending) bool { return e.maps != nil }
 
 func (d *Settler) endID(b *store.Batch, m *sms.Message, e *ending) {
-	d.receipts.Note(b, e.maps, m, &e.Answer, d.node.Clock.Ahead())
+	d.Receipts.Note(b, e.maps, m, &e.Answer, d.node.Clock.Ahead())
 }
 
 // hasFate reports whether what becomes of a message is noted: for that by whose id a client
 // knows it. A receipt may have told already of one that an SMSC has accepted.
 func (d *Settler) hasFate(m *sms.Message, e *ending) bool {
-	return receipts.NotesEnd(m, &e.Ending) && (e.State != events.Sent || !d.receipts.HasTold(m.KnownID()))
+	return receipts.NotesEnd(m, &e.Ending) && (e.State != events.Sent || !d.Receipts.HasTold(m.KnownID()))
 }
 
 func (d *Settler) endFate(b *store.Batch, m *sms.Message, e *ending) {
-	d.receipts.NoteEnd(b, m, &e.Ending, d.node.Clock.Ahead())
+	d.Receipts.NoteEnd(b, m, &e.Ending, d.node.Clock.Ahead())
 }
 
 func (d *Settler) hasReceipt(_ *sms.Message, e *ending) bool { return e.made.IsAny() }
 
 func (d *Settler) endReceipt(b *store.Batch, _ *sms.Message, e *ending) {
-	d.receipts.SendMade(b, &e.made)
+	d.Receipts.SendMade(b, &e.made)
 }
 
 // hasOutcome reports whether how a message ended is noted outside the store, too. An operator who

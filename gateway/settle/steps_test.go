@@ -49,7 +49,7 @@ func (r *rig) finds(peerID string) uint64 {
 	m.Origin = r.node.Origins.Of("", "operator")
 	from, to := sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}
 	m.SetReport(from, to, &sms.Report{ID: []byte(peerID), State: sms.StateDelivered})
-	again := receipts.New(r.node, r.keep, r.table)
+	again := receipts.New(r.node, r.keep, r.table, nil)
 	var f receipts.Match
 	if ok, err := again.LookUp(again.Of(r.lane.Config()), m, &f); err != nil || !ok {
 		return 0
@@ -106,7 +106,7 @@ func TestEnded(t *testing.T) {
 			if id := r.finds("msg-17"); (id == 70) != c.finds || id != 0 && id != 70 {
 				t.Errorf("%s: the SMSC's receipt is about %d", name, id)
 			}
-			_, f, ok, err := r.receipts.FateOf(70)
+			_, f, ok, err := r.Receipts.FateOf(70)
 			if err != nil || ok != (c.fate != sms.NoState) || f.State != c.fate || ok && f.Since != c.answer.At+ahead {
 				t.Errorf("%s: a query is told %+v, %v, %v", name, f, ok, err)
 			}
@@ -156,9 +156,9 @@ func TestEndedBehindReceipt(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "", store.NewMemory())
 	receipt, of := roomtest.PartReceipt(r.node, 0, 1, sms.StateDelivered, "")
-	r.receipts.Direct(now, receipt, &receipts.Match{Mapping: of})
+	r.Receipts.Direct(now, receipt, &receipts.Match{Mapping: of})
 	r.Ended(r.lane, r.submitted(of.ID, asks), sms.Answer{PeerID: []byte("msg-17"), At: now}, now)
-	if _, f, ok, err := r.receipts.FateOf(of.ID); f.State != sms.StateDelivered || !ok || err != nil {
+	if _, f, ok, err := r.Receipts.FateOf(of.ID); f.State != sms.StateDelivered || !ok || err != nil {
 		t.Errorf("a query is told %+v, %v, %v", f, ok, err)
 	}
 	r.close()
@@ -193,11 +193,11 @@ func TestEndedOrphan(t *testing.T) {
 	r.stored(m)
 	r.keep.SetAside(m, store.Lane{}, store.Orphan, "no message is known")
 	r.sync()
-	r.receipts.Orphans.Keep(m)
-	r.receipts.LookAfter(now)
+	r.Receipts.Orphans.Keep(m)
+	r.Receipts.LookAfter(now)
 	r.node.Clock.SetAhead(2 * int64(r.node.Config().Receipts.Keep))
 	for hour := range int64(20) { // each forgets a day's
-		r.receipts.LookAfter(now + hour*3600*second)
+		r.Receipts.LookAfter(now + hour*3600*second)
 	}
 	testutil.Eventually(t, "it has left the store", func() bool { _, ok := r.has(75); return !ok })
 	r.close()
