@@ -340,7 +340,7 @@ func TestConfigAfterReload(t *testing.T) {
 	}
 }
 
-// An account has its messages searched once at a time.
+// Of each account one search of messages runs at a time.
 func TestSearchOnce(t *testing.T) {
 	t.Parallel()
 	a, _ := check(newTable(NewRegistry(), config.Account{SystemID: "a", Password: "x"}), login("a", "x"))

@@ -67,9 +67,8 @@ func NewGuard(size int) *Guard {
 	}
 }
 
-// Check returns how many nanoseconds must pass until the password of a login
-// that began at that time may be looked at. Then Check has to be asked again,
-// because another login may have come first.
+// Check returns the nanoseconds until the password of a login that began at that time may be
+// checked. Then Check has to be asked again, because another login may have come first.
 //
 // After a 0 the caller may compare the password and must report the outcome with
 // Fail, Refuse or Succeed. If there were failures before, the next login waits

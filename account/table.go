@@ -90,8 +90,8 @@ func newAccount(c *config.Account, r *Registry) *Account {
 	return a
 }
 
-// Lookup compares a login's password if that takes no hash that is slow by design, and
-// otherwise returns Unverified. Then Verify has to be called.
+// Lookup compares a login's password, or returns Unverified if that takes a slow hash. Then Verify
+// has to be called.
 func (t *Table) Lookup(l Login) Password {
 	a := t.find(l)
 	if a.any {

@@ -10,8 +10,9 @@ import (
 	"pmg/internal/token"
 )
 
-// Scopes: a token with scope look sees, one with scope act does, without a token nobody does anything but ask
-// for health. A token does not let a web page of another site, or for another host, pass.
+// Scopes: a token with scope look sees, one with scope operate changes, and without a token nobody gets
+// anything but health. A request from a web page of another site, or for another host, is refused with a
+// token, too.
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	r := start(t, parse(t, clientsOnly, t.TempDir()), true)

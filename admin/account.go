@@ -19,7 +19,7 @@ type Account struct {
 	Waiting   int64   `json:"waiting" metric:"waiting_messages" column:"waiting" help:"Messages for the account's clients that wait or are under way."`
 	Oldest    float64 `json:"waiting_oldest_seconds" metric:"waiting_oldest_seconds" help:"Age of the next message for the account's clients, 0 when none waits."`
 	Delivered int64   `json:"delivered" metric:"messages_delivered_total" column:"received" help:"Messages that the account's clients accepted."`
-	Ended     int64   `json:"ended" metric:"messages_ended_total" help:"Messages of the account's clients whose end a receipt for these has told."`
+	Ended     int64   `json:"ended" metric:"messages_ended_total" help:"Messages of the account's clients with a final receipt."`
 	Reached   int64   `json:"reached" metric:"messages_reached_total" help:"Those of them that are at the mobile, as the receipt says."`
 
 	LastMessage *time.Time `json:"last_message,omitempty"` // when one of its clients' was accepted last, since the start

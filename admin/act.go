@@ -11,25 +11,25 @@ import (
 	"pmg/gateway/operate"
 )
 
-// Base is what the paths of all requests begin with, but those that have their places everywhere: /metrics, /healthz, /readyz
-// and /debug/pprof.
+// Base is the beginning of the paths of all requests, but of those whose places are the same everywhere: /metrics,
+// /healthz, /readyz and /debug/pprof.
 const Base = "/admin/v1"
 
-// An Act changes something. It is a request with POST to Base and its name, whose parameters are its form or its query, and
-// whose answer is JSON; and a form of the operators' pages.
-type Act struct {
+// An Action changes something. It is a request with POST to Base and its name. The parameters are a form or the query,
+// the answer is JSON. It is also a form of the operators' pages.
+type Action struct {
 	Name  string
 	Scope access.Scope
 	Does  string
 	do    func(*Server, *http.Request) (any, error)
 }
 
-// Acts returns what operators may change, and the scope that each act needs.
-func Acts() []Act {
-	return []Act{
+// Actions returns what operators may change, and the scope that each action needs.
+func Actions() []Action {
+	return []Action{
 		{"kick", access.Operate, "ends sessions", (*Server).kick},
 		{"hold", access.Operate, "keeps messages from leaving by a connector", (*Server).hold},
-		{"release", access.Operate, "lets messages leave by a connector again", (*Server).release},
+		{"release", access.Operate, "ends the hold of a connector: its messages leave again", (*Server).release},
 		{"connect", access.Operate, "connects a connector now", (*Server).connect},
 		{"queue/" + operate.DeleteMessages, access.Operate, "deletes messages that wait", change(operate.DeleteMessages)},
 		{
@@ -43,7 +43,7 @@ func Acts() []Act {
 		{"webhooks/enable", access.Operate, "has servers of an account called again that are disabled", (*Server).enable},
 		{"webhooks/retry", access.Operate, "calls servers of an account now that rest", (*Server).retryWebhooks},
 		{
-			"webhooks/test", access.Operate, "calls the webhook of an account with an event that tells nothing",
+			"webhooks/test", access.Operate, "calls the webhook of an account with a test event",
 			(*Server).testWebhook,
 		},
 		{"try", access.Administer, "submits a message as an account", (*Server).try},
@@ -73,8 +73,8 @@ func Lists() []List {
 	}
 }
 
-// Do carries an act out.
-func (s *Server) Do(a *Act, r *http.Request) (any, error) {
+// Do carries out an action.
+func (s *Server) Do(a *Action, r *http.Request) (any, error) {
 	access.Named(r, a.Name)
 	return a.do(s, r)
 }
@@ -96,11 +96,11 @@ func StatusOf(err error) int {
 	return http.StatusConflict
 }
 
-// actTime is how long an act may take; the copy of a store takes longest.
+// actTime is how long an action may take; the copy of a store takes longest.
 const actTime = time.Hour
 
-// serve answers requests for an act.
-func (s *Server) serve(a Act) http.HandlerFunc {
+// serve answers requests for an action.
+func (s *Server) serve(a Action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(actTime))
 		v, err := s.Do(&a, r)
@@ -122,7 +122,7 @@ type Reloaded struct {
 	Report []string `json:"report"` // lines for people
 }
 
-// reload has the gateway read its configuration again. It reads its own file only and no other that a request names.
+// reload reads the configuration again. It reads the gateway's own file only, and none that a request names.
 func (s *Server) reload(r *http.Request) (any, error) {
 	if s.reloads == nil {
 		return nil, refuse(http.StatusNotFound, "cannot reload: this gateway has no file")

@@ -12,8 +12,8 @@ import (
 	"pmg/internal/token"
 )
 
-// Each act has one line in the audit log, with who, what, before, after and the result, also if it was refused. Requests
-// that only look have none. The file is the gateway's alone, and may be moved away. No line has a token.
+// Each action has one line in the audit log, with who, what, before, after and the result, also if it was refused.
+// Requests that only read have none. The file is the gateway's alone, and may be moved away. No line has a token.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	sink := startSink(t)
@@ -104,7 +104,7 @@ func TestAudit(t *testing.T) {
 	}
 }
 
-// An audit log that cannot be written is told at the start.
+// An audit log that cannot be written is reported at the start.
 func TestNoAudit(t *testing.T) {
 	t.Parallel()
 	cfg := parse(t, clientsOnly, t.TempDir())

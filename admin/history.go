@@ -43,8 +43,8 @@ func (v *view) reading() history.Reading {
 	return reading
 }
 
-// accountReading returns what a sample of the accounts' history is made of: of those that have sent or received, as many as
-// have metrics.
+// accountReading returns the figures of the accounts for a sample: of those that have sent or received, as many as have
+// metrics.
 func (v *view) accountReading() (reading history.Reading) {
 	accounts := v.accounts(v.engine.Counters().Now, time.Now())
 	for i := range accounts {
@@ -69,8 +69,8 @@ func memoryHeld() int64 {
 	return int64(held[0].Value.Uint64() - held[1].Value.Uint64())
 }
 
-// record makes samples until the function that it returns is called, and a status, so that problems are found by what was before
-// somebody asked.
+// record makes samples until the function that it returns is called. It also makes a status for each, because some
+// problems are found by a comparison with earlier figures.
 func record(v *view, all ...*history.Recorder) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup

@@ -43,7 +43,7 @@ func (s *Server) hold(r *http.Request) (any, error) {
 	return s.ordered(r, "hold", err)
 }
 
-// release lets the messages of ?connector=name leave again.
+// release ends the hold of ?connector=name: its messages leave again.
 func (s *Server) release(r *http.Request) (any, error) {
 	name := r.FormValue("connector")
 	s.noteBefore(r)
@@ -54,7 +54,7 @@ func (s *Server) release(r *http.Request) (any, error) {
 	return s.ordered(r, "release", err)
 }
 
-// connect has the instances of ?connector=name connected now.
+// connect connects the instances of ?connector=name now.
 func (s *Server) connect(r *http.Request) (any, error) {
 	_, err := s.view.gateway.Connect(s.view.engine, r.FormValue("connector"), access.CallerOf(r).String())
 	return s.ordered(r, "connect", err)

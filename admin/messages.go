@@ -61,7 +61,7 @@ func (s *Server) Messages(r *http.Request) (*Messages, error) {
 		q.Connectors = []string{name}
 	}
 	q.Failed = state == story.Failed && q.What == ""
-	access.Acts(r)
+	access.MarkAudited(r)
 	access.Named(r, "messages")
 	ctx, done, err := s.searcher.begin(r)
 	if err != nil {
@@ -130,15 +130,15 @@ func storyQueryOf(r *http.Request, what string) (q story.Query, err error) {
 	return q, nil
 }
 
-// TakesLong gives the answer to a request the time of a search, and has its context end when the client goes.
+// TakesLong gives the answer to a request the time of a search. Its context ends when the client goes.
 func TakesLong(w http.ResponseWriter) {
 	c := http.NewResponseController(w)
 	_ = c.SetReadDeadline(time.Time{}) // of the request, which has been read: behind it the connection would count as gone
 	_ = c.SetWriteDeadline(time.Now().Add(searchTime + timeout))
 }
 
-// withWaiting returns the stories that were found, the last one first, and before them those of messages that wait for a
-// number and came before the time that was searched.
+// withWaiting returns the stories that were found, the last one first. Before them are those of waiting messages for a
+// number that came before the searched time.
 func withWaiting(ctx context.Context, operations *operate.Operations, q story.Query, found *story.Found) (all []*story.Story) {
 	number := strings.TrimPrefix(strings.TrimPrefix(q.What, "+"), "00")
 	if q.What != "" && !pdulog.MessageID(q.What) {

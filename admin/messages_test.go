@@ -23,7 +23,7 @@ import (
 	"pmg/protocols"
 )
 
-// storyLogs has a message that was throttled, sent, and reported, and one that waits.
+// storyLogs contains a message that was throttled, sent, and reported, and one that waits.
 const storyLogs = `2026-11-20T10:00:00.000000Z clients/1 < submit_sm seq=1 source_addr=acme destination_addr=46700000002 short_message="my secret" account=acme
 2026-11-20T10:00:00.000001Z clients/1 > submit_sm_resp seq=1 status=0 message_id=00000000000000a1 account=acme
 2026-11-20T10:00:00.000002Z clients/1 < submit_sm seq=2 source_addr=acme destination_addr=46700000002 short_message="another secret" account=other

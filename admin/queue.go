@@ -23,7 +23,7 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if q.Text {
-		access.Acts(r)
+		access.MarkAudited(r)
 		if c := access.CallerOf(r); !c.SeesTexts() {
 			access.Forbid(w, c, access.Operate)
 			return
@@ -38,7 +38,8 @@ func (s *Server) sums(w http.ResponseWriter, _ *http.Request) {
 	answerJSON(w, s.view.gateway.Operate.QueueSums(s.view.engine.Counters().Now), nil)
 }
 
-// change returns the act that deletes, moves or retries messages of the store, those of a page for each request.
+// change returns the action that deletes, moves or retries messages of the store, a page of them for each
+// request.
 func change(what string) func(*Server, *http.Request) (any, error) {
 	return func(s *Server, r *http.Request) (any, error) {
 		q, err := queueQueryOf(r)

@@ -39,7 +39,7 @@ func (s *searcher) cutOf(f *story.Found) string {
 	return ""
 }
 
-// begin lets a request search if not too many do already, until done is called. Its context ends with the time of a search,
+// begin reserves a place for a search until done is called, if one is free. The context ends with the time of a search,
 // or when the client goes.
 func (s *searcher) begin(r *http.Request) (ctx context.Context, done func(), err error) {
 	select {

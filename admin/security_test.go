@@ -13,7 +13,7 @@ func TestSecurityNamesOrders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, act := range Acts() {
+	for _, act := range Actions() {
 		command := strings.ReplaceAll(act.Name, "/", " ")
 		if !strings.Contains(string(text), "`pmg "+command) && !strings.Contains(string(text), "`POST "+Base+"/"+act.Name+"`") {
 			t.Errorf("SECURITY.md does not tell of %s", act.Name)

@@ -94,8 +94,8 @@ func pagesURL(encrypted bool, a net.Addr) string {
 	return scheme + "://" + host + PagesBase
 }
 
-// listen begins to listen, at the address first. The gateway goes without a socket that nobody has asked for and
-// that cannot be made, for instance because its file system has none.
+// listen begins to listen, at the address first. A socket that the configuration does not name may fail, for
+// instance because its file system has none: then the gateway goes without.
 func (s *Server) listen(cfg *config.Config, opened []sock.Listening) error {
 	for _, o := range opened {
 		l, err := o.Listener()
@@ -200,7 +200,7 @@ func (s *Server) mux(withPprof bool, pages Pages) *http.ServeMux {
 	for _, l := range Lists() {
 		m.Handle("GET "+Base+"/"+l.Name, look(func(w http.ResponseWriter, r *http.Request) { l.show(s, w, r) }))
 	}
-	for _, a := range Acts() {
+	for _, a := range Actions() {
 		m.Handle("POST "+Base+"/"+a.Name, s.guard.May(a.Scope, s.limiters.limited(s.serve(a))))
 	}
 	if pages != nil {

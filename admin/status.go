@@ -15,7 +15,7 @@ import (
 	"pmg/store"
 )
 
-// Ended is what the gateway tells others of messages that have ended.
+// Ended is the state of what the gateway sends and stores about messages that have ended.
 type Ended struct {
 	EventsWaiting uint64 `json:"events_waiting" metric:"events_waiting" help:"Events that are not safe in a file of events.dir yet."`
 	EventsWritten int64  `json:"events_written" metric:"events_written_total" help:"Events written to files of events.dir."`
@@ -214,9 +214,8 @@ func newView(g *gateway.Gateway, e gateway.Engine, version string) *view {
 	return &view{gateway: g, engine: e, version: version, started: time.Now()}
 }
 
-// connectors returns the connectors to show: the configured ones, and removed ones that
-// still have sessions or messages. If a connector was removed and added again, only the
-// new one is shown.
+// connectors returns the connectors to show: the configured ones, and removed ones with sessions or
+// messages left. Of a connector that was removed and added again, only the new one is shown.
 func (v *view) connectors() (shown []*connector.Connector) {
 	all := v.gateway.Table.Connectors()
 	for i, c := range all {

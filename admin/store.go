@@ -53,15 +53,15 @@ func (v *view) store() *Store {
 	}
 }
 
-// Waits is what waits for a kind of peer. They are apart, so that the events for a server that is down do not hide that SMS
-// are late.
+// Waits is what waits for a kind of peer. They are counted separately. So the events for a webhook that is down do not
+// hide that SMS are late.
 type Waits struct {
 	For      string  `json:"for"` // see below
 	Messages int64   `json:"messages" metric:"messages" help:"Messages that wait: for SMSCs (smsc), for clients' sessions (sessions: receipts and messages from mobiles), or for clients' servers and those that fetch events (events)."`
 	Oldest   float64 `json:"oldest_seconds" metric:"oldest_seconds" help:"Age of the oldest of them, 0 when none waits."`
 }
 
-// What waits is for SMSCs, for the sessions of clients, or for those that are told events over HTTP.
+// What waits is for SMSCs, for the sessions of clients, or for readers of events by HTTP.
 const (
 	ForSMSC     = "smsc"
 	ForSessions = "sessions"

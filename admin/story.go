@@ -26,7 +26,7 @@ type Story struct {
 	Steps    []StoryStep             `json:"steps"`
 	Waits    *operate.StoredMessage  `json:"waits,omitempty"`    // where it waits now
 	Receipts []operate.StoredMessage `json:"receipts,omitempty"` // and its receipts, or the events about it
-	Attempts []webhooks.Attempt      `json:"attempts,omitempty"` // to tell its client's server, as far as they are remembered; the last one first
+	Attempts []webhooks.Attempt      `json:"attempts,omitempty"` // at its client's webhook, as far as they are remembered; the last one first
 	Others   []Message               `json:"others,omitempty"`   // messages with lines among the PDUs: other parts of a long one
 	PDUs     []StoryPDU              `json:"pdus"`
 	Cut      string                  `json:"cut,omitempty"`
@@ -46,7 +46,7 @@ type StoryStep struct {
 	Meaning   string     `json:"meaning,omitempty"`
 	SMSCID    string     `json:"smsc_id,omitempty"`
 	State     string     `json:"state,omitempty"`
-	PDU       *int       `json:"pdu,omitempty"` // which of the PDUs tells it
+	PDU       *int       `json:"pdu,omitempty"` // which of the PDUs shows it
 }
 
 // A StoryPDU is a line of the pdu log.
@@ -67,7 +67,7 @@ func (s *Server) Message(r *http.Request, id string) (*Story, error) {
 		return nil, refuse(http.StatusNotFound, err.Error())
 	}
 	texts := r.FormValue("text") != ""
-	access.Acts(r)
+	access.MarkAudited(r)
 	if access.Named(r, "messages/"+q.What); texts {
 		access.Named(r, "messages/"+q.What+" with texts")
 		if !access.CallerOf(r).SeesTexts() {
@@ -106,7 +106,7 @@ func (s *Server) Message(r *http.Request, id string) (*Story, error) {
 		}
 	}
 	if s.tellStory(m, one, found.Lines); texts {
-		access.ActsAtOnce(r)
+		access.MarkAuditedNow(r)
 	}
 	return m, nil
 }

@@ -15,7 +15,7 @@ import (
 	"pmg/internal/tlsfiles"
 )
 
-// The status and the metrics tell when a certificate expires.
+// The status and the metrics show when a certificate expires.
 func TestCertificateExpires(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -32,7 +32,7 @@ type Tried struct {
 
 const (
 	mostTried = 10_000           // characters of a text
-	tryTime   = 10 * time.Second // that the account's rate has an answer wait at the most
+	tryTime   = 10 * time.Second // that the account's rate delays an answer at most
 )
 
 // try submits a message ?from= an address ?to= another with the text ?message= as ?account= does: with its rules, its
@@ -75,8 +75,8 @@ func (s *Server) try(r *http.Request) (any, error) {
 	return answer, nil
 }
 
-// SubmitsOn returns the connector by which messages of an account come that an operator submits: the first that it may use, which
-// pmg explain assumes too. It returns nil if the account may submit nothing.
+// SubmitsOn returns the connector for an operator's message of an account: the first that the account may use, as in
+// pmg explain. It returns nil if the account may submit nothing.
 func SubmitsOn(cfg *config.Config, a *config.Account) *config.Connector {
 	if !a.MaySubmit() {
 		return nil
@@ -89,8 +89,8 @@ func SubmitsOn(cfg *config.Config, a *config.Account) *config.Connector {
 	return nil
 }
 
-// readTried reads a message that an operator submits. The types of addresses follow from their form, and the text is written as
-// clients of the connector write theirs, so that pmg explain says what becomes of it.
+// readTried reads a message that an operator submits. The types of addresses follow from their form, and the text is
+// written as clients of the connector write theirs, as in pmg explain.
 func readTried(r *http.Request, on *config.Connector, protocol sms.Protocol) (request.Fill, error) {
 	from, to, text := r.FormValue("from"), r.FormValue("to"), r.FormValue(access.Text)
 	for _, address := range []string{from, to} {

@@ -38,8 +38,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// An operator submits a message as an account, which takes the steps of all messages: refusals are told in words, and the rate
-// holds. The audit log has each of them, and never a text.
+// An operator submits a message as an account. It takes the steps of all messages: refusals are shown in words, and the
+// rate holds. Each has a line in the audit log, never with a text.
 func TestTry(t *testing.T) {
 	t.Parallel()
 	sink := startSink(t)

@@ -16,7 +16,7 @@ func (s *Server) webhooks(w http.ResponseWriter, r *http.Request) {
 	answerJSON(w, s.view.gateway.Webhooks.Rows(r.FormValue("account")), nil)
 }
 
-// attempts lists the last attempts to tell them something. What they reply is private, as texts of messages are.
+// attempts lists the last deliveries to them. Their replies are private, as texts of messages are.
 func (s *Server) attempts(w http.ResponseWriter, r *http.Request) {
 	f := webhooks.Filter{
 		Account: r.FormValue("account"), Endpoint: r.FormValue("endpoint"), ID: r.FormValue("id"),
@@ -28,7 +28,7 @@ func (s *Server) attempts(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if f.Replies {
-		access.Acts(r)
+		access.MarkAudited(r)
 		if c := access.CallerOf(r); !c.SeesTexts() {
 			access.Forbid(w, c, access.Operate)
 			return
@@ -43,12 +43,12 @@ type Called struct {
 	Servers []string `json:"servers"`
 }
 
-// enable has the servers of ?account=name called again that are disabled.
+// enable enables the disabled webhooks of ?account=name.
 func (s *Server) enable(r *http.Request) (any, error) {
 	return s.call(r, "enable", s.view.gateway.Webhooks.Enable)
 }
 
-// retryWebhooks calls the servers of ?account=name now that have events waiting.
+// retryWebhooks calls those webhooks of ?account=name now for which events wait.
 func (s *Server) retryWebhooks(r *http.Request) (any, error) {
 	return s.call(r, "retry", s.view.gateway.Webhooks.Retry)
 }
@@ -63,7 +63,7 @@ func (s *Server) call(r *http.Request, what string, do func(account, operator st
 	return answer, nil
 }
 
-// testWebhook calls the webhook of ?account=name with an event that tells nothing, with ?fallback=1 its webhook_fallback.
+// testWebhook calls the webhook of ?account=name with a test event; with ?fallback=1 its webhook_fallback.
 func (s *Server) testWebhook(r *http.Request) (any, error) {
 	a, err := s.view.gateway.Webhooks.Test(r.Context(), r.FormValue("account"), r.FormValue("fallback") != "")
 	access.After(r, a)

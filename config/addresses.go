@@ -176,8 +176,8 @@ func (c *Connector) IsPeer(systemID, password []byte) bool {
 	return isGiven(c.PeerSystemID, systemID) && isGiven(c.PeerPassword, password)
 }
 
-// isGiven reports whether a peer has given what an option wants, if that wants anything. The
-// time it takes does not depend on where they differ.
+// isGiven reports whether a peer has given the value of an option, if there is one. The time it
+// takes does not depend on where they differ.
 func isGiven(want string, given []byte) bool {
 	return want == "" || subtle.ConstantTimeCompare([]byte(want), given) == 1
 }

@@ -18,7 +18,7 @@ type Admin struct {
 	Tokens  []Token  `yaml:"tokens" live:"yes" doc:"The tokens of those who may use address, each as {name: anna, hash: \"sha256:…\", scope: look}. With one, every request there needs one, but /healthz and /readyz. pmg admin token makes them; the commands take theirs from the environment, PMG_ADMIN_TOKEN, or from --token-file."`
 	Users   []User   `yaml:"users" live:"yes" doc:"Those who may log in to the operators' pages at address, each as {name: anna, password: \"$argon2id$…\", scope: look}. pmg admin user makes them."`
 	Audit   string   `yaml:"audit" live:"no" doc:"A file with a line of JSON for each request to change something, to see texts or to copy the store, also refused ones: who, what, before, after, result. Only the gateway's user can read it; it may be moved away at any time. When empty, the lines are in the gateway's own log."`
-	Pprof   bool     `yaml:"pprof" default:"false" live:"no" doc:"Whether Go's profiles are served at /debug/pprof, to those who may act. They slow the gateway while they are taken."`
+	Pprof   bool     `yaml:"pprof" default:"false" live:"no" doc:"Whether Go's profiles are served at /debug/pprof, to those with scope administer. They slow the gateway while they are taken."`
 }
 
 // The scopes of tokens and users. Each has those before it.

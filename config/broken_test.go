@@ -39,7 +39,7 @@ func brokenFile(name, text string) string {
 	return text
 }
 
-// remedy matches the words of a message that tell the reader what to do.
+// remedy matches the words of a message that say what to do.
 var remedy = regexp.MustCompile(`\b(must|did you mean|write|add|begin|change|keep|give|let|make|move|name|only|pmg config|put|remove|replace|save|say|set|there are)\b`)
 
 // U1, U10: every file that testdata/broken.txt lists is refused, and the message has

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// URLs that are never called, whatever client names them, are told to whoever has allowed them.
+// URLs that are never called, whichever client names them, are reported where the configuration
+// allows them.
 func TestCallbackPorts(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]bool{"http://127.0.0.1:81/": true, "http://127.0.0.1:80/": false, "https://h.example.net/": false, "http://h.example.net:1024/x": false, "10.0.0.0/8": false} {

@@ -171,8 +171,8 @@ func (d *decoder) validity(usual, most time.Duration, path string) {
 	}
 }
 
-// loginFits checks that there is a connector whose protocol lets the account log in.
-// The length of a hashed password is not known, so it is not checked.
+// loginFits checks that the account can log in by the protocol of some connector. The length of a
+// hashed password is not known, so it is not checked.
 func (d *decoder) loginFits(a *Account, path string, connectors []Connector) {
 	password := a.Password
 	if passhash.Is(password) {
@@ -308,8 +308,8 @@ func (d *decoder) events(e *Events, p *PDULog) {
 	}
 }
 
-// store checks that the directory of the store is its own: names of its files end as those of pdu
-// logs do, and whoever removes pdu logs would remove messages.
+// store checks that the directory of the store is its own. The names of its files end as those of
+// pdu logs do, so an operator who removes pdu logs could remove messages.
 func (d *decoder) store(c *Config) {
 	d.directory("store.dir", c.Store.Dir)
 	for _, other := range []struct{ option, dir, holds string }{

@@ -331,8 +331,8 @@ func TestOptionsOfAProtocol(t *testing.T) {
 	}
 }
 
-// F26: an account that no connector lets log in is refused, and the problem names the
-// option that helps.
+// F26: an account that can log in at no connector is refused, and the problem names the option that
+// helps.
 func TestLongPasswords(t *testing.T) {
 	t.Parallel()
 	f := func(password, connectors, want string) {
@@ -390,7 +390,7 @@ func TestIdleMaxOfStatic(t *testing.T) {
 	}
 }
 
-// More requests than there are notes of what has ended are told.
+// More requests than the notes of ended messages can answer are reported.
 func TestManyUnderWay(t *testing.T) {
 	t.Parallel()
 	for options, warned := range map[string]bool{"instances: 64, window: 512": false, "instances: 64, window: 513": true} {

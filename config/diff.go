@@ -231,8 +231,7 @@ func takeLive(to, from reflect.Value) {
 	}
 }
 
-// takeRows returns the rows of next. Rows that old has as well keep the options of old
-// that are not live.
+// takeRows returns the rows of next. Rows that are in old, too, keep its options that are not live.
 func takeRows(old, next reflect.Value) reflect.Value {
 	if next.Len() == 0 {
 		return next

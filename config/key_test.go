@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What is wrong with keys is told, and never shown.
+// What is wrong with a key is reported, without showing the key.
 func TestKeys(t *testing.T) {
 	t.Parallel()
 	hash := "sha256:" + strings.Repeat("0", 64)

@@ -26,7 +26,7 @@ func TestDays(t *testing.T) {
 	}
 }
 
-// O18: a reload tells which routes have changed, and how.
+// O18: a reload reports which routes have changed, and how.
 func TestDiffRoutes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

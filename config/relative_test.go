@@ -43,7 +43,7 @@ routes: [{destination_file: prefixes, to: op}]
 	}
 }
 
-// A word in the place of a section of tls is told which words there are.
+// A word in the place of a section of tls is refused with the list of the words that there are.
 func TestTLSWords(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]string{"yes": `connectors[0].tls must be true or false, not "yes"`, "true": "", "false": ""} {

@@ -85,8 +85,8 @@ func (p Pauses) Last() (pause time.Duration, ok bool) {
 // lasts is what Temporary is by default.
 var lasts = Pauses{Pause(10 * time.Second), Pause(time.Minute), Pause(5 * time.Minute), Pause(30 * time.Minute)}
 
-// Lasts reports whether a message with a validity is sent again until that has passed, where the
-// peer cannot take it for a while: nobody has said how often instead.
+// Lasts reports whether a message that the peer cannot take for a while is sent again until its
+// validity is over: so it is unless the options limit the attempts.
 func (r *Retry) Lasts() bool { return slices.Equal(r.Temporary, lasts) }
 
 // Longest returns the longest pause.
@@ -94,9 +94,8 @@ func (r *Retry) Longest() time.Duration {
 	return time.Duration(max(0, slices.Max(slices.Concat(r.Throttled, r.Temporary, r.Lost, Pauses{0}))))
 }
 
-// retry decodes a list of pauses in the place of the options of a Retry. It stands for all
-// of them. A message that is throttled is not given up all the same, because that is no fault
-// of its own.
+// retry decodes a list of pauses in the place of the options of a Retry. It stands for all of them.
+// A message that is throttled is not given up for that, because it is no fault of its own.
 func (d *decoder) retry(n ast.Node, v reflect.Value, path string) {
 	r := v.Addr().Interface().(*Retry)
 	f, _ := reflect.TypeFor[Retry]().FieldByName("Temporary")

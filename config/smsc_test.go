@@ -13,7 +13,7 @@ connectors:
 routes: [{to: smsc}]
 `
 
-// What is wrong with a connector to an SMSC that is called by HTTP is told at its option.
+// What is wrong with a connector to an SMSC that is called by HTTP is reported at its option.
 func TestSMSCProblems(t *testing.T) {
 	t.Parallel()
 	f := func(options, want string) {

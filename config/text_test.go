@@ -10,7 +10,7 @@ import (
 	"pmg/sms/charset"
 )
 
-// Each word that an option about texts allows has a meaning, and each that has one is allowed.
+// Each word that an option about texts allows has a meaning. Each word with a meaning is allowed.
 func TestTextWords(t *testing.T) {
 	t.Parallel()
 	meanings := map[string][]string{

@@ -10,7 +10,7 @@ import (
 )
 
 // O14: tls: true is the machine's authorities for a connector that connects, and needs a certificate on one that
-// listens. What does not fit together is told at the option that is wrong.
+// listens. What does not fit together is reported at the option that is wrong.
 func TestTLS(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

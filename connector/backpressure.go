@@ -36,9 +36,9 @@ func (b *Backpressure[T]) Wait(now int64, s *Share, m *sms.Message, l *Link, sub
 	return true
 }
 
-// LetIn calls accept, which must count the message, for as many submits as room reports room
-// for, with the time before which each must not be answered. It calls refuse for submits
-// that have waited too long.
+// LetIn calls accept for as many submits as there is room for, with the time before which each must
+// not be answered. accept must count the message. It calls refuse for submits that have waited too
+// long.
 func (b *Backpressure[T]) LetIn(
 	now int64, room func(*sms.Message) bool, accept func(l *Link, m *sms.Message, submit T, after int64),
 	refuse func(*Link, *sms.Message, T),

@@ -71,7 +71,7 @@ func (c *Connector) SetConfig(cfg *config.Connector) {
 // TLS returns the files with which the connector's sessions are encrypted, or nil if they are not.
 func (c *Connector) TLS() *tlsfiles.Files { return c.tls.Load() }
 
-// SetTLS has the sessions that begin from now on encrypted with files, or, if that is nil, not.
+// SetTLS sets the files by which the next sessions are encrypted. With nil they are not.
 func (c *Connector) SetTLS(f *tlsfiles.Files) { c.tls.Store(f) }
 
 // Form returns how the connector's peers take texts.
@@ -186,8 +186,8 @@ type Hold struct {
 // for concurrent use.
 func (c *Connector) Hold() *Hold { return c.hold.Load() }
 
-// SetHold keeps the connector's messages from leaving; nil lets them leave when the lane
-// dispatches next. It is safe for concurrent use.
+// SetHold stops the connector's messages; with nil they leave again when the lane dispatches next.
+// It is safe for concurrent use.
 func (c *Connector) SetHold(h *Hold) { c.hold.Store(h) }
 
 // holds reports whether no message may leave, and until when; 0 has no end.

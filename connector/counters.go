@@ -38,7 +38,8 @@ type Counters[N, L any] struct {
 	FieldsLost L `json:"fields_lost,omitempty" metric:"fields_lost_total" label:"field" help:"Times a message was sent without a field that the connector's protocol lacks; docs/conversion.md lists the fields."`
 }
 
-// expect has values of labels shown before they are counted, so that an alert sees the first time.
+// expect adds values of labels with a count of 0, so that an alert sees the first time that one is
+// counted.
 func expect(direction string, c *Counters[atomic.Int64, ByLabel]) {
 	if direction == config.Out {
 		for _, state := range append(sms.States(), sms.NoState) {
@@ -52,7 +53,7 @@ type ByLabel struct {
 	counts sync.Map // fmt.Stringer → *atomic.Int64
 }
 
-// Expect has values shown of which nothing has been counted yet.
+// Expect adds values with a count of 0.
 func (b *ByLabel) Expect(value fmt.Stringer) { b.counts.LoadOrStore(value, new(atomic.Int64)) }
 
 // Add counts a value, and reports whether it is the first time.
@@ -172,7 +173,7 @@ func (h *Histogram) Add(bucket int, n, sum int64) {
 	h.Sum.Add(sum)
 }
 
-// Delays are a Histogram of durations that may be days: what it counts is DelayScale times as long.
+// Delays are a Histogram of durations that may be days. Its unit is DelayScale times as long.
 type Delays struct{ Histogram }
 
 // DelayScale makes the bounds of Delays 1 ms, 2 ms and so on, up to over a day.

@@ -30,8 +30,8 @@ func (c *caller) answer(now int64, text string, code sms.Code) {
 	c.lane.Answered(now, s, sms.Answer{Code: code, At: now, PeerID: []byte("id of " + text)})
 }
 
-// Messages leave by a courier that has no socket, no session and no sequence number, by the same rules: its window,
-// another attempt after a refusal for now, and none after it has been told to end.
+// Messages leave by a courier without socket, session and sequence numbers by the same rules: its window, another
+// attempt after a refusal for now, and none after its end.
 func TestCourierWithoutSession(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "static: true, instances: 1")

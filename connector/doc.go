@@ -1,6 +1,6 @@
 // Package connector holds the pools of sessions and the ways out of the gateway:
-// connectors with their instances; lanes with a share for each account, their queues
-// (package queue) and their slots, which are the windows; delayed answers; and submits that wait for room.
+// connectors with their instances; lanes with their shares, queues (package queue) and slots, which are the windows;
+// delayed answers; submits that wait for room.
 //
 // A lane belongs to one goroutine, the dispatcher. The bench's classic guards it
 // with a lock instead. Fields that other goroutines may read are atomic, and methods that
@@ -13,8 +13,8 @@
 //
 // # Bodies on disk
 //
-// Where messages are in a store, a lane may have the entry of one that waits alone.
-// It was restored at the start, or was released because memory is short.
+// Where messages are in a store, a lane may keep only the entry of one that waits. Its body was not
+// read at the start, or was released because memory is short.
 //
 //	        absent                                in memory
 //	onDisk ────────► beingRead ────────────────────► loaded ─────► leaves
@@ -23,7 +23,7 @@
 //
 // # Start reading
 //
-// connector.go, then link.go (a session), lane.go with lane_sessions.go, share.go and
-// suspects.go, slots.go (windows), inflight.go, paging.go (bodies on disk), move.go (to other lanes),
-// noting.go (what the store is told before a message leaves), inquiry.go (operations).
+// connector.go, then link.go (a session), lane.go with lane_sessions.go, share.go and suspects.go,
+// slots.go (windows), inflight.go, paging.go (bodies on disk), move.go (to other lanes), noting.go
+// (what is stored before a message leaves), inquiry.go (operations).
 package connector

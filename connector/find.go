@@ -18,9 +18,8 @@ func (l *Lane) Find(ids map[uint64]bool, f func(s *Share, w queue.Waiting)) {
 	})
 }
 
-// EachWaiting calls f for every message of a share that waits: with what Remove needs, and
-// with the message, which is nil where its body is on disk alone. f must not change the
-// lane.
+// EachWaiting calls f for every waiting message of a share: with the argument for Remove, and with
+// the message, nil where its body is on disk alone. f must not change the lane.
 func (l *Lane) EachWaiting(s *Share, f func(w queue.Waiting, m *sms.Message)) {
 	s.queue.Each(func(e *queue.Entry) {
 		f(queue.Waiting{ID: e.ID, Priority: e.Priority, Arrived: e.Due, NotBefore: e.Wakes, Expires: e.Expires}, e.Message)

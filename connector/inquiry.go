@@ -20,8 +20,8 @@ type Inquiry struct {
 	Result protocols.Result
 }
 
-// asking is what a lane knows of operations. They may have a quarter of the slots, and take turns
-// with the messages, so that messages leave however much clients ask for.
+// asking is what a lane knows of operations. They may use a quarter of the slots, and take turns
+// with the messages, so that messages leave however much clients ask.
 type asking struct {
 	waiting  []*Inquiry
 	share    *Share // of their slots
@@ -35,8 +35,8 @@ const (
 	inquiryRest  = 4 // how many times response_timeout a peer is not asked that has not answered
 )
 
-// Ask has a lane's peer asked. The operation fails if the lane has no session, or if the peer has
-// not answered another one lately.
+// Ask sends an operation to a lane's peer. The operation fails if the lane has no session, or if
+// the peer has not answered another one lately.
 func (l *Lane) Ask(a *Inquiry) {
 	if l.online.Load() == 0 {
 		a.Done(sms.Lost)

@@ -36,7 +36,7 @@ type Lane struct {
 
 	// Delivered counts the messages that the lane's peers have accepted.
 	Delivered atomic.Int64
-	// Ends counts the messages of the lane's account by what receipts have told of their ends.
+	// Ends counts the messages of the lane's account by the ends in their receipts.
 	Ends   Ends
 	online atomic.Int64  // sessions that can be given messages
 	unfit  atomic.Uint64 // the highest id of messages that may not fit the peer

@@ -89,7 +89,7 @@ func (l *Lane) Retry(now int64, most int) (more bool) {
 	return more
 }
 
-// Ends counts messages whose end a receipt has told, and those of them that are at the mobile. It is safe for concurrent use.
+// Ends counts messages with a final receipt, and those of them that reached the mobile. It is safe for concurrent use.
 type Ends struct{ Told, Reached atomic.Int64 }
 
 // Count counts what a receipt says, if that is an end.

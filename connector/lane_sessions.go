@@ -62,7 +62,7 @@ func (l *Lane) Open(o *Outlet) {
 	l.moving.downSince, l.moving.rest = 0, 0
 }
 
-// LoggingOut removes the free slots of an outlet, so that it is given no more messages. Quiet tells its
+// LoggingOut removes the free slots of an outlet, so that it gets no more messages. Quiet informs its
 // courier when none is under way.
 func (l *Lane) LoggingOut(o *Outlet) {
 	l.removeSlots(o)
@@ -87,7 +87,7 @@ func (l *Lane) checkQuiet(o *Outlet) {
 	}
 }
 
-// Quiet tells the couriers that are given no more and have no request under way any more.
+// Quiet informs the couriers that get no more messages and have no request under way any more.
 func (l *Lane) Quiet(now int64) {
 	for _, o := range l.quiet {
 		o.Courier.Quiet(now)

@@ -5,9 +5,9 @@ import "pmg/sms"
 // late remembers requests whose answers did not come in time, so that a late answer finds
 // its message. It belongs to the goroutine that runs the session.
 //
-// A peer whose answers always come late would be sent every message again and again, which
-// would make it even slower. So after a late answer, answers may take twice as long as
-// that one did, until they come in time again.
+// A peer whose answers always come late would be sent every message again and again, which would
+// make it even slower. So after a late answer, others may take twice as long as it did, until they
+// come in time again.
 type late struct {
 	requests []lateRequest // in the order in which they were given up
 	timeout  int64         // how long answers may take; 0: response_timeout

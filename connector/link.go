@@ -13,8 +13,8 @@ import (
 	"pmg/sms"
 )
 
-// A Source is a peer, as one that sends messages and is sent them: that of a session, or whatever else has an
-// account and a connector. That takes neither a socket nor a session.
+// A Source is where messages come from, and receipts go: an account and a connector. It may have a session,
+// or none.
 type Source struct {
 	Connector *Connector
 	Instance  *Instance // of a session; nil: there is none
@@ -54,18 +54,19 @@ type Link struct {
 	Log
 }
 
-// A Courier carries away what a lane gives it: the session's part of an architecture, or whatever else
-// delivers messages. A lane knows nothing else of it; that it has a socket, a session or sequence numbers
-// is its own affair. Lane.Answered or Lane.Unsent follows for each slot.
+// A Courier delivers the messages of a lane: it is the session's part of an architecture, a webhook, or
+// an SMSC that is called by HTTP. A lane knows nothing of its socket, session or sequence numbers.
+// Lane.Answered or Lane.Unsent follows for each slot.
 type Courier interface {
 	// Give is given a slot whose message, or operation, is to leave now.
 	Give(now int64, s *Slot)
-	// Quiet tells it, once, that it is given no more and that none of its slots is under way.
+	// Quiet informs it, once, that it gets no more messages and that none of its slots is under
+	// way.
 	Quiet(now int64)
 }
 
-// An Outlet is what the lane's dispatching goroutine knows of a session, or of another way by which
-// messages leave: how many more requests it can be given, and who carries them.
+// An Outlet is what the lane's dispatching goroutine knows of a session, or of another way out: its
+// courier, and how many more requests it takes.
 type Outlet struct {
 	Courier  Courier
 	home     *Connector // that counts it
@@ -178,7 +179,7 @@ type Dialogue struct {
 	// These stay true however the life of the session goes on.
 	Admitted     bool   // counted by Connector.BindClient
 	LoggedOut    bool   // we are logging out, or have logged out, so that its end is no failure
-	Revoked      bool   // its account may not have it any more: nothing that it asks for is accepted until it ends
+	Revoked      bool   // its account may not use it any more: its requests are refused until it ends
 	TakesNothing bool   // the peer takes no message in this session, which is closed without a logout
 	EndReason    string // why it ended, if our last PDU is the delayed answer to a login
 
@@ -215,7 +216,7 @@ const (
 	Over             // no more PDUs follow
 )
 
-// Enter notes that the session has come to a phase, unless it is past that.
+// Enter notes the phase of the session, unless it is in a later one.
 func (d *Dialogue) Enter(p Phase) { d.Phase = max(d.Phase, p) }
 
 // LoginDecided ends the phase LoggingIn. Others follow if the login was accepted, or if the

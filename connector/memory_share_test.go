@@ -98,8 +98,8 @@ func TestPageOutBeforeOthers(t *testing.T) {
 	}
 }
 
-// D13: messages that an SMSC has refused for now are on disk alone when the store has what has
-// changed, and come back as they are.
+// D13: messages that an SMSC has refused for now are on disk alone when their changes are stored,
+// and come back as they are.
 func TestPageTried(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "instances: 1, window: 10, static: true")
@@ -137,8 +137,8 @@ func TestPageTried(t *testing.T) {
 	d.wantEmpty()
 }
 
-// D16: messages that expire in masses do not end while the store does not forget those that have,
-// and the dispatcher is told to come again soon.
+// D16: messages that expire in masses do not end while the deletes of those before are not
+// committed. The dispatcher is called again soon.
 func TestMassExpiry(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "")

@@ -99,7 +99,7 @@ func (l *Lane) Move(now int64, give func(*Share, *sms.Message)) (more bool) {
 	return more
 }
 
-// MovesOn reports, once, that bodies were read for which Move waits, so that it can go on.
+// MovesOn reports, once, that Move can go on because the bodies that it waits for were read.
 func (l *Lane) MovesOn() bool {
 	goesOn := l.moving.goesOn
 	l.moving.goesOn = false
@@ -176,9 +176,9 @@ func (l *Lane) planLater(s *Share, left *int, now int64, empties bool, p *plan) 
 	return end
 }
 
-// planDue plans the moves of a part of a share's messages that are due. If the first
-// that can be moved stands behind a part that was searched in vain, then a target has
-// come up meanwhile, and the search begins anew, so that the messages leave in order.
+// planDue plans the moves of a part of a share's messages that are due. If the first that can be
+// moved stands behind a part that was searched in vain, a target has come up meanwhile. Then the
+// search begins anew, so that the messages leave in order.
 func (l *Lane) planDue(s *Share, left *int, now int64, empties bool, p *plan) (end bool) {
 	looked, moved, begins := false, false, false
 	inVain := s.queue.InVain() && !empties
@@ -250,8 +250,8 @@ func (l *Lane) Unfit(id uint64) {
 // MayBeUnfit reports whether a message may be one of those. Any goroutine may call it.
 func (l *Lane) MayBeUnfit(id uint64) bool { return id <= l.unfit.Load() }
 
-// failOver has another lane take a message that was sent in vain. It is counted there from
-// now on. An answer that comes late does not find it any more.
+// failOver moves a message that was sent in vain to another lane. It is counted there from now on.
+// A late answer does not find it any more.
 func (l *Lane) failOver(from, to *Share, m *sms.Message) {
 	delete(l.unknown, m.ID)
 	l.stats().FailedOver.Add(1)

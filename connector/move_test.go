@@ -36,7 +36,7 @@ func (d *desk) moveParts(to *desk, after func()) (n int) {
 	return n
 }
 
-// wait lets a number of seconds pass.
+// wait advances the time by a number of seconds.
 func (d *desk) wait(seconds int64) {
 	d.Tick(d.now)
 	d.now += seconds * second

@@ -12,7 +12,7 @@ import (
 type noting struct {
 	waiting []notedSlot // from first on, in the order of their notes
 	first   int
-	dropped bool // a session takes no more requests, and may have some of these slots
+	dropped bool // a session takes no more requests, and some of these slots may be its own
 }
 
 // A notedSlot is a slot and the number of the note that its message waits for.
@@ -21,7 +21,7 @@ type notedSlot struct {
 	note uint64
 }
 
-// add adds a slot. The slots that have left make room when they are more than those that wait.
+// add adds a slot. The slots that have left are removed when they are more than those that wait.
 func (n *noting) add(slot *Slot, note uint64) {
 	if n.first > len(n.waiting)/2 {
 		n.waiting = slices.Delete(n.waiting, 0, n.first)

@@ -36,7 +36,7 @@ type read struct {
 // pagingLimits bound what is kept in memory of messages that are on disk.
 type pagingLimits struct {
 	behind int   // how many messages of its priority are before one that is paged out
-	octets int64 // or what the bodies of messages that wait take, which shares with messages that are due divide among themselves
+	octets int64 // or the octets for bodies of waiting messages, which the shares with due messages divide among themselves
 	after  int64 // or how long it waits for its time
 	ahead  int   // how many entries of a ring bodies are read ahead for
 	least  int   // and where many shares have messages that are due, or memory is full
@@ -59,10 +59,10 @@ func (l *Lane) Restore(now int64, s *Share, w queue.Waiting) {
 	l.waits(s, now)
 }
 
-// pageOut takes in a message of which the entry alone is kept, and reports whether it
-// did: messages take so much memory that one which will not leave soon is read again
-// from disk before it does. A message that was already tried differs from its stored record, so it is
-// not paged out here (see pageTried).
+// pageOut queues only the entry of a message if its body can be released, and reports whether it did.
+// It does so where messages take so much memory that the body of one that will not leave soon is
+// better read again. A message that was already tried differs from its stored record, so it is not
+// paged out here (see pageTried).
 func (l *Lane) pageOut(now int64, s *Share, m *sms.Message) bool {
 	if m.Attempts|m.Losses|m.Throttles != 0 || m.NotBefore != 0 || m.Tried != 0 || l.unknown[m.ID] != nil ||
 		!l.policy.Bodies.Durable() {
@@ -93,7 +93,7 @@ func (l *Lane) unload(s *Share, e *queue.Entry) {
 	m.Release()
 }
 
-// ask has the body of a message read. It reports false if too many are being read.
+// ask begins to read the body of a message. It reports false if too many are being read.
 func (l *Lane) ask(s *Share, e *queue.Entry) bool {
 	return l.read(read{share: s, entry: *e})
 }
@@ -129,8 +129,8 @@ func (p *paging) fit(octets int64) int {
 	return int(octets / p.body)
 }
 
-// The octets of bodies that are read at the same time, and those of a share that are read
-// ahead, as far as is known from those that were read before.
+// The octets of bodies that are read at the same time, and those that are read ahead for a share,
+// estimated from those that were read before.
 const (
 	readOctets  = int64(4 << 20)
 	aheadOctets = int64(1 << 20)
@@ -243,8 +243,8 @@ func (l *Lane) expiresOnDisk(s *Share, e *queue.Entry) {
 	p.overdue = append(p.overdue, overdue{s, e.ID, e.Scheduled})
 }
 
-// endOverdue has bodies of expired messages read. They leave half of what may be read at
-// the same time to messages that are to be sent.
+// endOverdue begins to read the bodies of expired messages. Half of the reads that may run at the
+// same time stay free for messages that are to be sent.
 func (l *Lane) endOverdue() {
 	p := &l.paging
 	for len(p.overdue) > 0 && p.ending-len(p.overdue) < max(p.mayRead()/2, 1) {
@@ -259,9 +259,9 @@ func (l *Lane) endOverdue() {
 	l.load()
 }
 
-// Remove takes a message out that waits, as if it had left: m is nil where its body is
-// on disk, and otherwise the caller's. It is not found if it is under way, has expired,
-// or is not here. w says of it what the lane was told last.
+// Remove takes out a message that waits, as if it had left: m is nil where its body is on disk, and
+// otherwise the caller's. It is not found if it is under way, has expired, or is not here. w is
+// what the lane knows of it.
 func (l *Lane) Remove(now int64, s *Share, w queue.Waiting) (m *sms.Message, found bool) {
 	key := queue.Key(w)
 	e, found := s.queue.Remove(&key, func(e *queue.Entry) bool {
@@ -305,8 +305,8 @@ func (l *Lane) removed(s *Share, m *sms.Message) {
 	s.Leave(m)
 }
 
-// A tried is a message that came back to its share, and will be on disk alone when the store
-// has it as it is now.
+// A tried is a message that came back to its share. When its present state is stored, it will be on
+// disk alone.
 type tried struct {
 	share                       *Share
 	key                         queue.Entry // without the message, which may be gone
@@ -320,8 +320,8 @@ func triedOf(s *Share, m *sms.Message, batch uint64) tried {
 	return t
 }
 
-// pageTried takes the bodies of messages out of memory that were tried, and will not leave soon.
-// An SMSC that is bound and refuses whatever it is sent would have all of them in memory.
+// pageTried takes the bodies of messages that were tried, and will not leave soon, out of memory.
+// Otherwise an SMSC that is bound and refuses all messages would keep all of them in memory.
 func (l *Lane) pageTried(now int64) {
 	waiting, n := l.paging.tried, 0
 	for ; n < len(waiting) && l.policy.Notes.IsNoted(waiting[n].batch); n++ {

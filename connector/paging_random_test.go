@@ -181,8 +181,8 @@ func (w *world) end(id uint64) {
 	k.ended, k.desk = true, nil
 }
 
-// leave lets leave what may, and checks that it may, and that nothing that waits for
-// the same share comes before it.
+// leave takes the messages that may leave. It checks that they may, and that none of the same share
+// should have come before.
 func (w *world) leave(d *desk) {
 	w.t.Helper()
 	for {
@@ -362,7 +362,7 @@ func (w *world) check() {
 	}
 }
 
-// finish lets everything end, while the first lane is up or stays down.
+// finish ends everything, while the first lane is up or stays down.
 func (w *world) finish() {
 	for len(w.old) > 0 {
 		w.restore()

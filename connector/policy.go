@@ -6,7 +6,8 @@ import (
 	"pmg/sms"
 )
 
-// A Policy makes the decisions that are not the lane's. The gateway has one for all lanes; each part is that of one room.
+// A Policy makes the decisions that are not the lane's. The gateway has one for all lanes; each part belongs to one
+// room.
 type Policy struct {
 	Settler Settler
 	Notes   Notes
@@ -47,13 +48,13 @@ type Notes interface {
 	Stays(l *Lane, m *sms.Message)
 }
 
-// Bodies are the messages of which a lane has an entry alone.
+// Bodies reads the messages of which a lane keeps only entries.
 type Bodies interface {
 	// Durable reports whether messages are on disk as well, so that Load can read them.
 	Durable() bool
-	// Load begins to read messages of which the lane has an entry alone. It must not
-	// wait, nor keep ids. What comes of it goes to Loaded, in a later call: the messages
-	// with all that is known of them, their origin too.
+	// Load begins to read messages of which the lane keeps only entries. It must not wait, nor keep
+	// ids. A later call passes the result to Loaded: the messages with all that is known of them,
+	// their origin too.
 	Load(l *Lane, ids []uint64)
 }
 

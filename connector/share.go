@@ -36,9 +36,9 @@ func (s *Share) Room() int64 {
 	return min(size-queued, (size-(queued-own))*int64(s.percent.Load())/100-own)
 }
 
-// places returns how many messages may wait in the lane. What SMSCs deliver for a client may be more
-// than the queue where it can wait on disk, because an SMSC that is refused one message often holds
-// back those for other clients, too.
+// places returns how many messages may wait in the lane. Messages of SMSCs for a client may exceed
+// the queue where they can wait on disk. After one refusal an SMSC often holds back the messages for
+// other clients, too.
 func (s *Share) places() int64 {
 	cfg := s.Lane.Config()
 	if s.isDelivered() && s.Lane.memory.keep.Load() > 0 {
@@ -125,7 +125,8 @@ func (s *Share) Leave(m *sms.Message) {
 	m.Flags &^= sms.Scheduled
 }
 
-// Transfer has another share of the same account count a message that leaves for its lane.
+// Transfer moves the count of a message to another share of the same account, for whose lane it
+// leaves.
 func (s *Share) Transfer(to *Share, m *sms.Message) {
 	if m.Flags&sms.Scheduled == 0 {
 		to.add(1)
@@ -172,8 +173,8 @@ type Arrivals struct {
 	share  *Share
 	n      int64 // places
 	octets int64
-	// The room that the share had when it was looked at since the last Flush: its counters, which
-	// other goroutines write, are read once for many messages.
+	// The room of the share when it was read first after the last Flush. Other goroutines write its
+	// counters, so they are read once for many messages.
 	places, memory int64
 }
 

@@ -2,8 +2,8 @@ package connector
 
 import "pmg/sms"
 
-// A Slot is the right of a session to have one request unanswered. While it is free, it is
-// in its lane's list of free slots. While its request is under way, it holds the message.
+// A Slot is the right of a session to one unanswered request. While it is free, it is in its lane's
+// list of free slots. While its request is under way, it holds the message.
 type Slot struct {
 	Instance *Instance
 	Outlet   *Outlet // whose it is; nil while the instance is not connected
@@ -127,10 +127,9 @@ func (s *Slots) Put(slot *Slot) {
 	}
 }
 
-// Freeze keeps a slot whose request was not answered in time until Thaw, so that a peer
-// that does not answer gets no more requests than its window. The last slot of the window
-// is not kept. Otherwise a peer that has lost a whole window would never get another
-// request that it can answer.
+// Freeze keeps a slot whose request was not answered in time until Thaw. So a peer that does not
+// answer gets no more requests than its window. The last slot of the window is not kept. Otherwise
+// a peer that has lost a whole window would never get another request that it can answer.
 func (s *Slots) Freeze(slot *Slot) {
 	o := slot.Outlet
 	if o.takesMore() && len(o.frozen)+1 == len(o.slots)+o.unused {

@@ -44,7 +44,7 @@ func TestSurplus(t *testing.T) {
 	}
 }
 
-// U13: a session has the window that was configured when it began.
+// U13: the window of a session is the one that was configured when it began.
 func TestWindowOfASession(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t, "static: true, instances: 1, window: 2")

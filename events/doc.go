@@ -1,5 +1,4 @@
-// Package events writes how each message has ended into files, which billing reads: one line
-// of JSON for each message, exactly once.
+// Package events writes the files for billing: how each message has ended, as one line of JSON, exactly once.
 //
 //	message ends ──► batch: delete + event ──► commit ──► store ──► events.log ──► sync ──► drop
 //	                 one commit                          Writer reads, appends      next batch

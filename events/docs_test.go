@@ -11,7 +11,7 @@ import (
 	"pmg/sms"
 )
 
-// docs/events.md has the line that is written, and describes each of its fields and each state.
+// docs/events.md shows the line that is written, and describes each of its fields and each state.
 func TestDocumented(t *testing.T) {
 	t.Parallel()
 	b, err := os.ReadFile("../docs/events.md")

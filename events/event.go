@@ -84,7 +84,7 @@ type Event struct {
 	Part, Parts uint8  // with Parts > 1 it is one of so many, from 0, that a long message was split into
 }
 
-// A Delivery is what a receipt tells of another message.
+// A Delivery is what a receipt says about another message.
 type Delivery struct {
 	Client       uint64 // by which the client knows the message; 0: it is not known
 	Peer         []byte // the SMSC's id of it, where Client is 0

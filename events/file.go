@@ -173,7 +173,7 @@ func (w *Writer) find(first uint64) error {
 		return nil
 	}
 	if c.torn || first != 0 && first <= w.last+1 {
-		return os.Truncate(path, c.good) // the store has what is cut off
+		return os.Truncate(path, c.good) // what is cut off is in the store
 	}
 	w.last = max(w.last, c.highest)
 	w.synced.Store(w.last)
@@ -186,8 +186,8 @@ func (w *Writer) find(first uint64) error {
 	return err
 }
 
-// happens is told what happens to the file. Before a next one is begun, the number of its last
-// event is on disk, because nothing else says it when the rotated files have been taken away.
+// happens is called with what happens to the file. Before the next one is begun, the number of the
+// last event is on disk, because nothing else says it when the rotated files have been taken away.
 // What was not synced of a removed file is appended to the next one.
 func (w *Writer) happens(e logfile.Event) error {
 	if e == logfile.Checked {

@@ -57,7 +57,7 @@ func TestDirectoryRemoved(t *testing.T) {
 			t.Errorf("moved %v: another gateway may write to it", moved)
 		}
 		r.kill()
-		r.start() // nothing has it locked any more
+		r.start() // nothing locks it any more
 	}
 }
 
@@ -159,8 +159,8 @@ func TestCutAndTorn(t *testing.T) {
 	}
 }
 
-// Where the number of the last event cannot be noted, the file is not rotated, that is told, and
-// nothing is lost or doubled.
+// Where the number of the last event cannot be noted, the file is not rotated. That is reported,
+// and nothing is lost or doubled.
 func TestMarkFails(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{markName + ".tmp", markName} {

@@ -17,7 +17,7 @@ import (
 	"pmg/store"
 )
 
-// lines returns how many lines the file has that is being written.
+// lines returns the number of lines in the file that is being written.
 func (r *rig) lines() int {
 	r.t.Helper()
 	b, err := os.ReadFile(filepath.Join(r.o.Dir, fileName))
@@ -30,7 +30,7 @@ func (r *rig) lines() int {
 	return bytes.Count(b, []byte("\n"))
 }
 
-// wake has n events committed, and time pass.
+// wake commits n events, and advances the time.
 func (r *rig) wake(n int, wait time.Duration) {
 	r.t.Helper()
 	r.end(n)
@@ -100,8 +100,8 @@ func TestMovedUnasked(t *testing.T) {
 	})
 }
 
-// A disk that is full is tried once a second, however many events come, which is counted and told;
-// the log is reminded of it once a minute, and told when it is over.
+// A full disk is tried once a second, however many events come. That is counted and reported. The
+// log is reminded of it once a minute, and says when it is over.
 func TestDiskFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Options{})
@@ -168,7 +168,7 @@ func (s watchedStore) Events(after uint64, limit int, f func(uint64, []byte) err
 	return s.Store.Events(after, limit, f)
 }
 
-// Close gives up while the disk hangs, tells it, and does not use the store any more.
+// Close gives up while the disk hangs, reports that, and does not use the store any more.
 func TestCloseGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Options{})

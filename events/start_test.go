@@ -97,8 +97,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// What keeps the files from being continued is told, and does not keep them from it once it is
-// gone.
+// An obstacle to continuing the files is reported. Once it is gone, they are continued.
 func TestOpenFails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -178,7 +177,7 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
-// Where the store's events cannot be read, that is told, and they are written when they can.
+// Where the store's events cannot be read, that is reported, and they are written when they can be.
 func TestStoreFails(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, Options{})

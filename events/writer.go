@@ -121,7 +121,7 @@ func prepare(o Options, s Store, drop func(upTo uint64)) (*Writer, error) {
 	return w, nil
 }
 
-// release lets go of the directory.
+// release gives up the directory.
 func (w *Writer) release() {
 	w.file.Stop()
 	_ = w.dir.Close()
@@ -130,7 +130,7 @@ func (w *Writer) release() {
 // Next returns the number of the next event.
 func (w *Writer) Next() uint64 { return w.number.Add(1) }
 
-// Wake has the Writer append what was committed.
+// Wake makes the Writer append what was committed.
 func (w *Writer) Wake() {
 	select {
 	case w.wakeup <- struct{}{}:
@@ -138,7 +138,7 @@ func (w *Writer) Wake() {
 	}
 }
 
-// Reopen has the Writer check whether another program has moved the file.
+// Reopen makes the Writer check whether another program has moved the file.
 func (w *Writer) Reopen() {
 	w.reopen.Store(true)
 	w.Wake()
@@ -159,8 +159,7 @@ func (w *Writer) Written() int64 { return w.written.Load() }
 // Errors returns how often writing has failed.
 func (w *Writer) Errors() int64 { return w.errors.Load() }
 
-// Slow reports how long the disk has worked on what it was asked for last, if that is longer
-// than limit.
+// Slow reports how long the disk has worked on its last request, if that is longer than limit.
 func (w *Writer) Slow(limit time.Duration) (took time.Duration, slow bool) {
 	since := w.busy.Load()
 	if since == 0 {
@@ -319,7 +318,7 @@ func (w *Writer) read(limit int64) (last uint64, full bool, err error) {
 // errRemoved says that what was written is not safe.
 var errRemoved = errors.New("the file was removed while it was being written")
 
-// sync makes the file safe, and has the store drop what is in it.
+// sync syncs the file. Then the store drops the events that are in it.
 func (w *Writer) sync() error {
 	if !w.dirty {
 		return nil
@@ -340,7 +339,7 @@ func (w *Writer) sync() error {
 	return nil
 }
 
-// forget has what is not synced written once more.
+// forget writes once more what is not synced.
 func (w *Writer) forget() { w.last, w.dirty, w.unsynced = w.synced.Load(), false, 0 }
 
 // report logs that writing has begun to fail, still fails, or works again.

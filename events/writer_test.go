@@ -340,7 +340,7 @@ func TestFileMoved(t *testing.T) {
 	}
 }
 
-// A badDisk is a file that fails as it is told to.
+// A badDisk is a file that fails on request.
 type badDisk struct {
 	logfile.OSFile
 	fail *func(operation string) error
@@ -368,7 +368,7 @@ func (d badDisk) Truncate(size int64) error {
 	return d.OSFile.Truncate(size)
 }
 
-// A disk that fails at times neither loses an event nor has one written twice.
+// A disk that fails at times neither loses an event nor gets one twice.
 func TestDiskFails(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {
@@ -398,7 +398,7 @@ func TestDiskFails(t *testing.T) {
 	}
 }
 
-// While the disk hangs, so many events wait as there may; the rest of the gateway is told.
+// While the disk hangs, events wait up to their limit, and the rest of the gateway is informed.
 // Close gives up, and does not use the store any more.
 func TestDiskHangs(t *testing.T) {
 	t.Parallel()

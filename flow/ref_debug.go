@@ -11,8 +11,8 @@ import (
 
 const quarantine = true
 
-// A Ref counts the references to a job. In the debug build it panics when a job is used or
-// released after its last reference was released, and the panic says where that was.
+// A Ref counts the references to a job. In the debug build it panics when a job is used or released
+// after its last release. The panic says where that was.
 type Ref struct {
 	n     atomic.Int32
 	freed atomic.Pointer[place]

@@ -1,4 +1,4 @@
-// Package gateway puts the rooms of a messaging gateway together: it starts, reloads and stops, and knows no
+// Package gateway puts the rooms of a messaging gateway together: it starts, reloads and stops them. It knows no
 // protocol and no socket.
 //
 // What happens to messages is decided in the rooms below it, each of which imports only those before it:

@@ -9,8 +9,8 @@ import (
 const (
 	// logoutTimeout is how long a stopping gateway waits for peers that do not answer its unbind.
 	logoutTimeout = 5 * time.Second
-	// storeTimeout is how long it waits, where the time to drain is over, for the commit that
-	// submits wait for: a moment, unless the disk hangs.
+	// storeTimeout is how long it waits for the commit of submits after the time to drain is over.
+	// That takes a moment, unless the disk hangs.
 	storeTimeout = time.Second
 	// drainInterval is how often it looks.
 	drainInterval = 10 * time.Millisecond

@@ -61,7 +61,7 @@ func startRig(t *testing.T) *rig {
 	return newRig(t, g)
 }
 
-// An engineNow is an engine whose lanes act immediately.
+// An engineNow is an engine whose lanes run immediately.
 type engineNow struct {
 	Engine
 }

@@ -53,7 +53,7 @@ func (g *Gateway) Release(e Engine, name, by string) (was bool, err error) {
 	return true, nil
 }
 
-// Connect has the instances of an out connector connected now that rest after a failure.
+// Connect connects those instances of an out connector now that rest after a failure.
 func (g *Gateway) Connect(e Engine, name, by string) (*connector.Connector, error) {
 	c, err := g.toSMSC(name)
 	if err != nil {

@@ -18,8 +18,8 @@ func isNotedUnderWay(state []byte) bool {
 	return err == nil && s.UnderWay
 }
 
-// forgetKilled has the store forget the messages that had ended when an earlier run was
-// killed, before it had the store forget them.
+// forgetKilled deletes from the store the messages that had ended when an earlier run was killed,
+// before their deletes were committed.
 func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 	var e store.Entry
 	var failed error

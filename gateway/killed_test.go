@@ -79,9 +79,9 @@ func TestForgetKilled(t *testing.T) {
 	}
 }
 
-// The receipt of a message that had ended in vain when the gateway was killed is given to its lane
-// once; and the id of one that had moved and was accepted is that of the SMSC which has accepted it,
-// although the store names the lane that it was accepted for.
+// A message had failed when the gateway was killed: its receipt is given to its lane once; Another
+// one had moved and was accepted: its id is noted for the SMSC that accepted it, although the store
+// names its old lane.
 func TestKilledReceipts(t *testing.T) {
 	t.Parallel()
 	fs, dir := vfs.NewMem(), t.TempDir()

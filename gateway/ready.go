@@ -18,9 +18,9 @@ import (
 //   - the store takes messages: it has not failed, answers, and has room,
 //   - clients are read: limits.memory and limits.max_jobs are not reached.
 //
-// A connector to an SMSC works while it has a session that can be given messages or,
-// if it connects on demand, until a connection fails. A target that leads to clients
-// always works, because they come when the gateway is ready.
+// A connector to an SMSC works while messages can be sent on one of its sessions or, if it connects
+// on demand, until a connection fails. A target that leads to clients always works, because they
+// come when the gateway is ready.
 func (g *Gateway) NotReady(e Engine) (missing []string) {
 	if g.Node.Draining() {
 		return []string{"stopping"}
@@ -59,8 +59,8 @@ func (g *Gateway) NotReady(e Engine) (missing []string) {
 	return missing
 }
 
-// Problems returns what an operator should look at although the gateway is ready, each as a
-// line: an SMSC that is down must not keep the traffic of the others away.
+// Problems returns what an operator should check although the gateway is ready, each as a line. An
+// SMSC that is down is one of these, because it must not keep the traffic of the others away.
 func (g *Gateway) Problems() []string {
 	all, routes := g.deadRoutes()
 	if len(all) == routes { // NotReady says so

@@ -9,7 +9,7 @@ import (
 	"pmg/connector"
 )
 
-// A listening engine says where connectors listen, and how many jobs are alive.
+// A listening is an engine that listens for connectors, and counts jobs that are alive.
 type listening struct {
 	Engine
 	jobs int64
@@ -25,8 +25,8 @@ func (e listening) Addresses(c *connector.Connector) []netip.AddrPort {
 	return []netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:1")}
 }
 
-// A gateway is not ready while clients cannot log in, are not read, or have their messages refused, nor while no route works. One
-// of several SMSCs may be down: an operator hears of that if a route has no other.
+// A gateway is not ready while clients cannot log in, are not read, or are refused their messages, nor while no route
+// works. One of several SMSCs may be down: an operator hears of that if a route has no other.
 func TestNotReady(t *testing.T) {
 	t.Parallel()
 	g := newTrio(t, "", "a, destination: 1}, {from: a, to: clients}, {to: [b, c]")

@@ -123,9 +123,9 @@ func (r *recovery) page(from uint64) (next uint64, err error) {
 	return next, nil
 }
 
-// behind returns about the lowest id from which on messages can be read, where there may be some at
-// an id that cannot: a file of the store is read in blocks, and one is damaged. It looks at
-// distances that double, and then between the last two.
+// behind returns about the lowest readable id behind one that cannot be read: a file of the store
+// is read in blocks, and one is damaged. It looks at distances that double, and then between the
+// last two.
 func (r *recovery) behind(bad uint64) (good uint64, err error) {
 	first := bad
 	read := func(from uint64) bool {
@@ -151,8 +151,8 @@ func (r *recovery) behind(bad uint64) (good uint64, err error) {
 	return good, nil
 }
 
-// noteUnread tells the operator of messages that recovery could not read, for as long as the gateway
-// runs.
+// noteUnread shows the operator the messages that recovery could not read, for as long as the
+// gateway runs.
 func (g *Gateway) noteUnread(first, last uint64) {
 	problem := fmt.Sprintf(
 		"messages of earlier runs cannot be read, those from %s to %s among them: stop the gateway, and run pmg store repair",
@@ -262,9 +262,9 @@ func (r *recovery) engineTime(wall int64) int64 {
 	return wall - r.ahead
 }
 
-// share returns the share that a message belongs to: that of the lane in which it has
-// waited, or where that is gone, of the lane that its route leads to now. Without a
-// route the message is parked, and share returns nil.
+// share returns the share of a message: in the lane in which it has waited, or where that is gone,
+// in the lane that its route leads to now. Without a route the message is parked, and share returns
+// nil.
 func (r *recovery) share(e *store.Entry, h *store.Head, moved store.Lane) *connector.Share {
 	if moved == (store.Lane{}) {
 		r.key = r.key[:0]

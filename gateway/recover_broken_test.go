@@ -75,7 +75,7 @@ func (e *askedEngine) Do(l *connector.Lane, f func(now int64)) bool {
 	return e.engineNow.Do(l, f)
 }
 
-// What can be read of a damaged store is sent, and the operator is told of what cannot.
+// What can be read of a damaged store is sent, and the operator sees what cannot.
 func TestRecoverBehindDamage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

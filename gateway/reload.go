@@ -94,9 +94,9 @@ func (g *Gateway) undo(before []*connector.Connector, e Service) {
 	g.Table.SetConnectors(before)
 }
 
-// changedAccounts returns the accounts whose sessions end when one configuration replaces
-// another: removed accounts, and accounts without one of their passwords or certificates, or with another bind or networks,
-// because their logins were decided by the old ones.
+// changedAccounts returns the accounts whose sessions end when one configuration replaces another, because the old one
+// decided their logins: removed accounts, and those that have lost a password or certificate, or got another bind or
+// networks.
 func changedAccounts(old, wanted *config.Config) map[string]bool {
 	now := map[string]*config.Account{}
 	for i := range wanted.Accounts {
@@ -114,8 +114,8 @@ func changedAccounts(old, wanted *config.Config) map[string]bool {
 	return changed
 }
 
-// asksOthers reports whether a list of certificates, of which an account must show one, refuses some of those that another
-// one lets in. An empty one asks for none.
+// asksOthers reports whether a list of certificates, of which an account must show one, refuses some of those that
+// another list accepts. An empty list asks for none.
 func asksOthers(list, before []string) bool {
 	return len(list) > 0 && (len(before) == 0 || missesOne(list, before))
 }

@@ -39,7 +39,7 @@ type Engine struct {
 	cancel  context.CancelFunc
 }
 
-// Over returns an engine that serves what e does not: the connectors of g that have no sessions. opened has sockets that listen
+// Over returns an engine that adds the connectors of g without sessions to those of e. opened has sockets that listen
 // already, by the name of their connector.
 func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listening) (*Engine, error) {
 	x := &Engine{

@@ -191,7 +191,7 @@ func (w *courier) send(s *connector.Slot) (unsent bool, a sms.Answer) {
 type attempt struct {
 	message *sms.Message
 	number  uint32
-	token   string // that was to let it in
+	token   string // that it was sent with
 	answer  httpcall.Answer
 }
 

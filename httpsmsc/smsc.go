@@ -18,7 +18,7 @@ type Engine interface {
 }
 
 // An SMSC keeps a connector in touch with its SMSC, which is called by HTTP: it finds out whether the SMSC can
-// be reached, and lets the connector's lane give messages while it can.
+// be reached, and opens the connector's lane while it can.
 //
 //	try ──► reached: open ──► a call does not reach it: shut ──► rest ──┐
 //	 ▲ └──► not reached ──► rest ──┐                                    │
@@ -154,7 +154,7 @@ func (v *SMSC) renew() {
 	v.current.Swap(w).close()
 }
 
-// open lets the lane give messages.
+// open opens the lane.
 func (v *SMSC) open(w *courier) {
 	select {
 	case <-w.lost: // of an earlier attempt

@@ -11,8 +11,8 @@ import (
 	"pmg/protocols/httpsms/smsc"
 )
 
-// tokens has the token that lets calls of an SMSC in. It asks for another one shortly before that ends, and when it
-// was refused; however many calls wait for one, once. It is safe for concurrent use.
+// tokens keeps the token that calls of an SMSC need. It asks for another one shortly before that ends, and when it
+// was refused: once, however many calls wait for it. It is safe for concurrent use.
 type tokens struct {
 	sender *httpcall.Sender
 	call   *httpsms.Call
@@ -32,8 +32,8 @@ type asked struct {
 	why   string        // there is no token
 }
 
-// replaceInterval is how often a token is replaced because it was refused. An SMSC that refuses all of them would
-// have its authorization server asked for each message.
+// replaceInterval is how often a token is replaced because it was refused. Otherwise an SMSC that refuses all of
+// them would cause a request for each message.
 const replaceInterval = 10 * time.Second
 
 // newTokens returns what has the tokens for an SMSC, nil if it wants none.
@@ -49,8 +49,8 @@ func newTokens(c *httpsms.Call, o httpcall.SenderOptions, now func() int64) *tok
 	return &tokens{sender: httpcall.NewSender(o), call: c, host: u.Host, now: now}
 }
 
-// get returns a token, which is another one than that which was refused, unless this was replaced only now. It returns
-// why there is none, or an empty string.
+// get returns a token other than the refused one, unless that was replaced only now. It returns why there is none, or
+// an empty string.
 func (t *tokens) get(ctx context.Context, refused string) (token, why string) {
 	if t == nil {
 		return "", ""
@@ -105,7 +105,7 @@ func (t *tokens) ask(ctx context.Context, r *asked) {
 		return
 	}
 	r.token = token.Text
-	if token.Lasts > 0 { // what is left at the end is for the call that it lets in
+	if token.Lasts > 0 { // what is left at the end is for the call that it is used for
 		r.until = began + int64(token.Lasts-min(token.Lasts/10, time.Minute))
 	}
 }

@@ -53,8 +53,8 @@ func (a *authority) wants(t *testing.T, refused, token, why string) {
 	}
 }
 
-// A token is used until shortly before it ends, or until it is refused. An SMSC that refuses all of them does not have
-// one asked for each time.
+// A token is used until shortly before it ends, or until it is refused. An SMSC that refuses all of them does not
+// cause a request for one each time.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t, testutil.Patience)
@@ -63,7 +63,7 @@ func TestTokens(t *testing.T) {
 	a.wants(t, "", "t1", "")
 	a.now.Store(int64(90 * time.Second))
 	a.wants(t, "", "t2", "")
-	a.wants(t, "t1", "t2", "") // somebody else has had it replaced
+	a.wants(t, "t1", "t2", "") // somebody else has replaced it
 	a.wants(t, "t2", "t3", "")
 	a.wants(t, "t3", "t3", "")
 	a.wants(t, "", "t3", "")

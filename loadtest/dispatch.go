@@ -30,7 +30,7 @@ func (o *SinkOptions) delivers() bool {
 // now returns the time since the sink began, in nanoseconds.
 func (s *Sink) now() int64 { return int64(time.Since(s.began)) }
 
-// addReceiver has a session that has logged in receive deliveries.
+// addReceiver adds a session that has logged in to those that receive deliveries.
 func (s *Sink) addReceiver(one *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,7 +183,7 @@ func newLater(s *Sink) *later {
 
 const tick = int64(time.Millisecond)
 
-// add has a delivery dispatched after a time.
+// add dispatches a delivery after a time.
 func (l *later) add(after time.Duration, d *delivery) {
 	at := (l.sink.now()+int64(after))/tick + 1
 	l.mu.Lock()

@@ -1,7 +1,6 @@
-// Package loadtest is a client that sends load and an SMSC that receives it, for
-// testing and measuring a gateway between the two. It shares the gateway's codec and
-// nothing else: no session, no stage, no connector, because otherwise a fault in those
-// could hide itself.
+// Package loadtest tests and measures a gateway: it is a client that sends load, and an SMSC that receives it.
+// It shares the gateway's codec and nothing else. A fault in a session, a stage or a connector could hide itself
+// from a test that used the same.
 //
 // # One message
 //

@@ -272,7 +272,7 @@ func (r *run) progress() {
 	})
 }
 
-// result adds up the counts of the clients, which have all ended.
+// result adds up the counts of the clients when all have ended.
 func (r *run) result() *LoadResult {
 	l := &LoadResult{
 		Connections: r.o.Connections, Window: r.o.Window,

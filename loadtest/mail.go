@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// A mail holds what a session of a sink has to deliver to its peer: what waits, and what
-// the peer has not answered. Any goroutine adds to it. The session's goroutine sends from
-// it with the answers of a batch, and the session's postman when another goroutine has
-// added something.
+// A mail holds the deliveries of a session of a sink: those that wait, and those that the peer has
+// not answered. Any goroutine adds to it. The session's goroutine sends from it with the answers of
+// a batch, and the session's postman when another goroutine has added something.
 type mail struct {
 	session *session
 	wake    chan struct{} // to the postman
@@ -57,8 +56,8 @@ func (m *mail) add(d *delivery) bool {
 	return true
 }
 
-// addAnswer has the postman answer the submit that a delivery is for. The answer is lost if
-// the session is over.
+// addAnswer queues the answer to the submit that a delivery is for. The answer is lost if the
+// session is over.
 func (m *mail) addAnswer(d *delivery) {
 	m.mu.Lock()
 	if !m.closed {
@@ -68,7 +67,7 @@ func (m *mail) addAnswer(d *delivery) {
 	m.wakeUp()
 }
 
-// addOctets has the postman write an answer. It is lost if the session is over.
+// addOctets queues an answer for the postman. It is lost if the session is over.
 func (m *mail) addOctets(answer []byte) {
 	m.mu.Lock()
 	if !m.closed {
@@ -83,7 +82,7 @@ func (m *mail) appendAnswer(b []byte, d *delivery) []byte {
 	return m.wire.appendAccepted(b, d.answer.header, &to, d.answer.id)
 }
 
-// wakeUp has the postman send what there is.
+// wakeUp makes the postman send what there is.
 func (m *mail) wakeUp() {
 	select {
 	case m.wake <- struct{}{}:
@@ -208,8 +207,8 @@ func (m *mail) pause() {
 	m.closed = true
 }
 
-// close ends the postman, and returns what another session has to deliver: what was not
-// answered, and what waits.
+// close ends the postman, and returns the deliveries for another session: those that were not
+// answered, and those that wait.
 func (m *mail) close() []delivery {
 	m.mu.Lock()
 	m.closed = true

@@ -146,7 +146,7 @@ type Comparison struct {
 	Doubled   int64 `json:"doubled"`   // deliveries of a message delivered before
 }
 
-// A Received is the result of a sink: it has the numbers of the messages that have arrived.
+// A Received is the result of a sink: the numbers of the messages that have arrived.
 type Received interface{ Numbers() *Numbers }
 
 // Compare compares the messages that the gateway accepted with those that the sink has

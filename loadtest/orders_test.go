@@ -32,7 +32,7 @@ func TestParseOrders(t *testing.T) {
 	}
 }
 
-// A sink obeys what the messages order, unless it was not told to.
+// A sink obeys what the messages order, but only with the option to do so.
 func TestOrders(t *testing.T) {
 	t.Parallel()
 	run := func(text string, o SinkOptions) *LoadResult {

@@ -52,7 +52,7 @@ func TestReceipts(t *testing.T) {
 	}
 }
 
-// Some messages fail, and only the clients that want to know are told.
+// Some messages fail, and only the clients that want receipts get them.
 func TestReceiptsOfFailures(t *testing.T) {
 	t.Parallel()
 	s := startSink(t, SinkOptions{Receipts: true, Receipt: ReceiptOptions{Fail: 0.5}})

@@ -133,9 +133,9 @@ func (r *run) signal() {
 	}
 }
 
-// endedByPeer counts a connection that the peer has ended. It is lost if it had work to do. If
-// it could still receive something, then what is missing in the end decides, because other
-// connections may not have read all yet that the peer has sent.
+// endedByPeer counts a connection that the peer has ended. It is lost if it had work to do. If it
+// could still receive something, the missing messages in the end decide, because other connections
+// may still have unread octets.
 func (r *run) endedByPeer(worked, received bool) {
 	switch {
 	case worked:

@@ -89,8 +89,7 @@ func (s *session) serve() {
 	}
 }
 
-// leave ends the deliveries of the session, and has other sessions send what it has not
-// delivered.
+// leave ends the deliveries of the session. Other sessions send what it has not delivered.
 func (s *session) leave() {
 	s.bind.Store(0)
 	if !s.mail.started() {
@@ -380,8 +379,8 @@ func (s *session) nextID() uint64 {
 	return s.id
 }
 
-// receipt has the receipt for the message being handled sent, if it has asked for one. It
-// reports whether the message is answered after it.
+// receipt sends the receipt for the current message, if it has asked for one. It reports whether
+// the message is answered after it.
 func (s *session) receipt(h header, id messageID, first bool, ordered *Orders) (answersLater bool) {
 	o, m := &s.sink.o, &s.message
 	if !o.Receipts || !m.wantsSuccess && !m.wantsFailure || ordered.NoReceipt {

@@ -29,7 +29,7 @@ type wire interface {
 	sinkWire
 }
 
-// A clientWire has the part of a wire that clients need.
+// A clientWire is the part of a wire that clients need.
 type clientWire interface {
 	appendLogin(b []byte, sequence uint32, l *loginRequest) []byte
 	// appendLogout appends nothing if the protocol ends sessions by closing the connection.
@@ -42,7 +42,7 @@ type clientWire interface {
 	appendDeliverAnswer(b []byte, h header, pdu []byte) []byte
 }
 
-// A sinkWire has the part of a wire that sinks need.
+// A sinkWire is the part of a wire that sinks need.
 type sinkWire interface {
 	login(pdu []byte) (loginRequest, error)
 	appendLoginAnswer(b []byte, h header, status uint32) []byte
@@ -136,7 +136,7 @@ type delivered struct {
 	final   bool   // a receipt that is the last one for its message
 	id      []byte // of the message that a receipt is for
 	state   state
-	text    []byte // of the message; of a receipt, the beginning of the text of the message that it is for
+	text    []byte // of the message; in a receipt, the beginning of its message's text
 	to      []byte // digits of the destination
 }
 

@@ -30,12 +30,12 @@ type File struct {
 	w    *writer
 
 	text bool  // message texts are written
-	wait int64 // how long a line may wait before the writer is told
+	wait int64 // how long a line may wait before the writer is woken
 
 	head    head
 	buf     []byte // the chunk that is being filled, always whole lines
 	lines   uint64 // in buf
-	waiting bool   // lines were added of which the writer was not told yet
+	waiting bool   // lines were added for which the writer was not woken yet
 	first   int64  // when the oldest of those was added
 	retryAt int64  // buf found no room; Flush tries again then
 

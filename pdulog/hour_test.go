@@ -131,8 +131,8 @@ func TestTraceReadsLittle(t *testing.T) {
 	all()
 }
 
-// What an SMSC whose ids have begun again sends about another message is no part of a story, nor is what came before. Messages to the
-// same number are told apart by the time.
+// An SMSC's ids may begin again. Then its PDUs about another message, or earlier ones, are no part of a story. Messages
+// to the same number are distinguished by the time.
 func TestTraceOfIDsThatBeginAgain(t *testing.T) {
 	dir := t.TempDir()
 	var log strings.Builder

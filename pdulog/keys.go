@@ -79,8 +79,8 @@ func appendFieldKeys(keys []uint64, rest []byte) []uint64 {
 	return keys
 }
 
-// fieldEnd returns where the field ends that a place is in: at a space that is not between quotation marks. It looks at
-// eight octets together, for one that is below '#'.
+// fieldEnd returns the end of the field around a place: a space that is not between quotation marks. It looks at eight
+// octets together, for one that is below '#'.
 func fieldEnd(b []byte, at int) int {
 	const ones = 0x0101010101010101
 	for at < len(b) {

@@ -10,7 +10,7 @@ import (
 	"pmg/internal/logtext"
 )
 
-// A head is a line that shows that there is a message which is looked for.
+// A head is the line that shows that one of the wanted messages exists.
 type heads struct {
 	most int
 	ids  map[string]bool // of lines that name a message

@@ -29,8 +29,8 @@ func (d *Decoder) AppendMasked(b []byte, e *Entry) []byte {
 	return append(b, e.Line[len(before)+len(e.PDU):]...)
 }
 
-// appendMasked appends a field of a line as it is among those of the masked PDU from one on, and returns those behind it. A value
-// that the line hides already stays hidden as it is, because its length is in the line alone.
+// appendMasked appends a field of a line as it is among those of the masked PDU from one on, and returns those behind
+// it. A value that is hidden in the line stays as it is, because only the line knows its length.
 func appendMasked(b, field, masked []byte) (_, behind []byte) {
 	name, value, hasValue := bytes.Cut(field, []byte{'='})
 	star := bytes.IndexByte(value, '*')

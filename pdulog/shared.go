@@ -7,7 +7,7 @@ import (
 	"pmg/protocols"
 )
 
-// A Clock says what time it is by the engine's clock, and what time that is by the wall clock.
+// A Clock returns the time of the engine's clock, and converts it to the wall clock's.
 type Clock interface {
 	Now() int64
 	Wall(engine int64) int64

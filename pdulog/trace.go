@@ -26,7 +26,7 @@ type Trace struct {
 	// messages are of this account, or no line says of which; "": of any. Used if ID is empty, as are the next two
 	Account    string
 	Connectors []string // messages that came or left by these; empty: by any
-	Failed     bool     // messages that a peer refused, or that a receipt says something else of than that they were delivered
+	Failed     bool     // messages that a peer refused, or whose receipt says anything but "delivered"
 	Most       int      // how many messages are followed, the latest ones; 0: maxTraced
 
 	Room int           // how many octets of lines are kept; 0: as many as there are
@@ -51,8 +51,8 @@ const mostPool = 64 << 20
 // that carried a message to the gateway and its answer, the requests that carried it and its
 // other parts to a peer and their answers, and the receipts for it.
 //
-// Lines are found by their keys, the latest first, in blocks of which an index tells what they have. What a line tells is
-// looked up then, until nothing new is learned. With an error it returns the lines that it has found before.
+// Lines are found by their keys, the latest first, in blocks whose keys an index lists. The keys in a line are looked
+// up next, until there are no new ones. With an error it returns the lines that it has found before.
 func (t *Trace) Trace(ctx context.Context, dir string) ([][]byte, error) {
 	names, err := Connectors(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -81,7 +81,7 @@ func (t *Trace) Trace(ctx context.Context, dir string) ([][]byte, error) {
 	return w.lines(), err
 }
 
-// A tracer collects the lines about messages, and what they tell of others.
+// A tracer collects the lines about messages, and the keys of other lines in them.
 type tracer struct {
 	*Trace
 	walk  *logfile.Walk
@@ -164,7 +164,7 @@ func acceptedAfter(id string) (t time.Time) {
 	return t
 }
 
-// want has lines with a key looked up that are of a time; zero times are no limits.
+// want looks for lines with a key within a time; zero times are no limits.
 func (w *tracer) want(hash uint64, from, to time.Time) {
 	k := logfile.Key{Hash: hash, From: microsOf(from), To: microsOf(to)}
 	if !slices.ContainsFunc(
@@ -263,7 +263,7 @@ func pairOf(e *Entry) (hash uint64, isAnswer, ok bool) {
 	return pairHash(strconv.AppendInt(session, int64(e.Instance), 10), e.Received != isAnswer, sequence), isAnswer, ok
 }
 
-// find adds a line, and learns what it tells.
+// find adds a line, and learns its keys.
 func (w *tracer) find(l *tracedLine) {
 	if w.found[string(l.Line)] != nil {
 		return
@@ -297,7 +297,7 @@ func (p *pairing) offer(l *tracedLine, isAnswer bool) {
 	}
 }
 
-// wantPairs has the requests and answers looked up that were not found yet.
+// wantPairs looks for the requests and answers that were not found yet.
 func (w *tracer) wantPairs() {
 	for hash, all := range w.pairs {
 		for _, p := range all {

@@ -145,7 +145,7 @@ func receiptIDs(e *Entry) (ids []string) {
 	return ids
 }
 
-// learn notes what a line about a selected message tells.
+// learn notes the keys in a line about a selected message.
 func (w *tracer) learn(e *Entry) {
 	if e.ID != nil {
 		w.addID(string(e.ID), e.Time)

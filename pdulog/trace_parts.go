@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A part is what a line tells of the long message that its message is a part of.
+// A part is what a line says about the long message to which its message belongs.
 type part struct {
 	total, number, reference int
 	recipient                string

@@ -70,8 +70,8 @@ func newWriter(d *Dir, name string) *writer {
 	return w
 }
 
-// happens is told what happens to the file. Lines that were written to a removed one since the
-// last check are lost, but not those in one that was renamed.
+// happens is called with what happens to the file. Lines written to a removed file since the last
+// check are lost; those in a renamed one are not.
 func (w *writer) happens(e logfile.Event) error {
 	if e == logfile.Moved || e == logfile.Removed {
 		lost := uint64(0)

@@ -258,11 +258,10 @@ type Credentials struct {
 type Options interface {
 	// BindType returns the bind type of our sessions as a client.
 	BindType() BindType
-	// MaxWindow returns how many requests may wait for their answers on one session. A
-	// protocol with n sequence numbers allows at most n/2 - 2. The others are for the
-	// session's own requests, and for numbers that were assigned to requests which are not
-	// under way yet. One whose sessions track the numbers that they assigned allows all
-	// but those for the session's own requests.
+	// MaxWindow returns how many requests may wait for their answers on one session. A protocol
+	// with n sequence numbers allows at most n/2 - 2. The other numbers are for the session's own
+	// requests, and for requests that have a number and are not under way yet. If sessions track
+	// their numbers, all are allowed but those for the session's own requests.
 	MaxWindow() int
 	// Alphabets returns the alphabets that a message can say beside the peer's default one.
 	Alphabets() sms.Alphabets

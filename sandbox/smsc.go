@@ -74,7 +74,7 @@ func (s *SMSC) Wake(changed bool) {
 	}
 }
 
-// open has the lane give as many messages at a time as the options say.
+// open opens the lane for as many messages at a time as the options say.
 func (s *SMSC) open(now int64) {
 	if s.lane.Gone() {
 		return
@@ -89,7 +89,7 @@ func (s *SMSC) open(now int64) {
 	s.lane.Open(s.outlet)
 }
 
-// shut has the lane give no more.
+// shut closes the lane.
 func (s *SMSC) shut(int64) {
 	if s.outlet != nil {
 		s.lane.LoggingOut(s.outlet)

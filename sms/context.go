@@ -6,23 +6,22 @@ import (
 	"strings"
 )
 
-// A Context is what a client gets back with each call about its message, if it has no session to be told on. It is
-// the native part of a message that came by WithContext, and follows the message into what the gateway knows until
-// its receipts have come.
+// A Context is what a client without a session gets back with each call about its message. It is the native part
+// of a message that came by WithContext. It is kept, like the message's id, until the receipts have come.
 type Context struct {
 	Dialect   uint8  // in which the calls are written; package httpsms numbers them
 	Reference string // the client's own id of the message
-	URL       string // that is called; empty: the client is told as its account says
+	URL       string // that is called; empty: as the account's options say
 	// span of the client's that the message's trace goes on from, as package telemetry writes it; empty: there is none
 	Parent string
 	Parts  uint8 // short messages that the SMSC makes of a text that it gets whole; 0: it gets none, or one
 	Fields []Field
 }
 
-// WithContext is the protocol, HTTP, whose messages have a Context as their native part.
+// WithContext is the protocol HTTP: the native part of its messages is a Context.
 const WithContext Protocol = 3
 
-// A Field is something else that a dialect's calls need. Package httpsms numbers the names.
+// A Field is a further value for a dialect's calls. Package httpsms numbers the names.
 type Field struct {
 	Name  uint8
 	Value string

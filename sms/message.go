@@ -51,7 +51,7 @@ type Flags uint8
 // The flags.
 const (
 	HasHeader        Flags = 1 << iota // the text begins with a user data header (3GPP TS 23.040 §9.2.3.24)
-	ReplyPath                          // the recipient may reply by the same service centre (§9.2.3.17)
+	ReplyPath                          // the recipient may reply by the same SMSC (§9.2.3.17)
 	RelativeValidity                   // the sender gave its validity as a duration
 	Scheduled                          // it waits for DeliverAt, and is counted as scheduled
 	Settled                            // it has its outcome, although it is still in a queue

@@ -42,8 +42,8 @@ type Report struct {
 	Answer []byte
 	// Context is that of the message: what its client gets back.
 	Context []byte
-	// Accepted is when the gateway accepted the message, as Submitted, which may be what the peer has told. It is 0 if
-	// there is no Context.
+	// Accepted is when the gateway accepted the message. Submitted is the same time, but may be the peer's word. It is
+	// 0 if there is no Context.
 	Accepted int64
 	// Original is the text of the whole receipt as a peer sent it. It is nil in a receipt
 	// that the gateway has made.
@@ -59,7 +59,8 @@ func (m *Message) SetReport(source, dest Address, r *Report) {
 	m.Flags |= HasReport
 }
 
-// Unreport makes a receipt the message from a mobile as which it came: a text that its peer sent, in Report.Original.
+// Unreport turns a receipt back into the message from a mobile that it was: a text that its peer sent, in
+// Report.Original.
 func (m *Message) Unreport() {
 	r, ok := m.Report()
 	if !ok {
@@ -79,7 +80,7 @@ func (m *Message) Report() (r Report, ok bool) {
 	return r, r.read(m.Text())
 }
 
-// AppendError appends the error as clients read it: as a peer has written it or, without that, the network's number.
+// AppendError appends the error in the form for clients: the peer's own or, without that, the network's number.
 func (r *Report) AppendError(b []byte) []byte {
 	switch {
 	case len(r.Err) > 0:

@@ -1,7 +1,7 @@
 package sms
 
-// A State is where a message is, or what became of it, as a receipt reports it. The
-// numbers are part of stored receipts and never change their meaning.
+// A State is the state or the outcome of a message, as a receipt reports it. The numbers are part
+// of stored receipts and never change their meaning.
 type State uint8
 
 // The states.
@@ -45,9 +45,9 @@ func (s State) String() string {
 	return "unknown"
 }
 
-// Final reports whether no other state follows. StateAccepted is final by the
-// specification of SMPP, but most peers mean by it that their network took the message, and
-// report later what became of that. So it is not.
+// Final reports whether no other state follows. StateAccepted is final by the specification of
+// SMPP. But most peers mean by it that their network took the message, and report its outcome
+// later. So it is not.
 func (s State) Final() bool {
 	switch s {
 	case NoState, StateScheduled, StateEnroute, StateAccepted:

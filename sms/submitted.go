@@ -22,8 +22,8 @@ type Joined struct {
 	Notify Notify
 }
 
-// hasSubmitted is the flag in a message's protocol that says that the message has a Submitted.
-// It is behind the native part, with its length before it in two octets.
+// hasSubmitted is the flag in a message's protocol for a message with a Submitted, which stands
+// behind the native part, after its length in two octets.
 const hasSubmitted Protocol = 0x80
 
 // LastProtocol is the highest number that a protocol may have.

@@ -12,7 +12,8 @@ import (
 )
 
 // builder runs the sessions. The gateway's conversation carries out their actions, and
-// reaches the other stages through the methods below.
+// reaches the other stages through the methods below. It owns the sessions
+// (connector.Dialogue), logins in progress, answers that wait for their time, and submits that wait for room.
 type builder struct {
 	*Deps
 	talk    *session.Conversation[*Job]
@@ -242,7 +243,7 @@ func (b *builder) Tick(out *flow.Out[Job]) time.Duration {
 	return time.Duration(sms.Earlier(next, b.nextCheck) - now)
 }
 
-// checkTimers acts on the timers of every session that have run out.
+// checkTimers handles the timers of every session that have run out.
 func (b *builder) checkTimers(now int64) {
 	b.Gateway.SeeClock(now)
 	var j *Job

@@ -52,7 +52,7 @@ func (r *rig) client() *handle {
 	return h
 }
 
-// over tells a stage that a session is over.
+// over passes the end of a session to a stage.
 func (r *rig) over(row int, h *handle) {
 	r.send(row, Over, func(j *Job) { j.Handle, j.refs = h, 1 })
 }
@@ -268,7 +268,7 @@ func TestBuilderPanic(t *testing.T) {
 	})
 }
 
-// quiet tells the builder that nothing is under way on a session.
+// quiet informs the builder that nothing is under way on a session.
 func (r *rig) quiet(h *handle) {
 	h.retainOpen()
 	r.send(toBuilder, Quiet, func(j *Job) { j.Handle, j.refs = h, 1 })

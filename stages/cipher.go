@@ -13,7 +13,8 @@ import (
 )
 
 // cipherer decrypts what the reader has read and encrypts what the pdu builder has built, for the sessions of
-// connectors with tls. The other sessions' octets do not pass it.
+// connectors with tls. The other sessions' octets do not pass it. It owns the TLS of each session (cipher.Conn), and
+// what waits for its handshake.
 //
 // The handshake of a session is cut into turns: each uses the octets that have come, on another goroutine,
 // because its signatures take long. Few turns run at the same time, those of HTTPS among them, so that a storm of handshakes
@@ -249,7 +250,7 @@ func (c *cipherer) write(out *flow.Out[Job], h *handle, s *cipherState, reason s
 	out.To(toWriter, j)
 }
 
-// fail ends a session, behind the alert that tells the peer why.
+// fail ends a session, behind the alert that says why.
 func (c *cipherer) fail(out *flow.Out[Job], h *handle, s *cipherState, reason string) {
 	s.failed = true
 	c.drop(out, s)

@@ -14,7 +14,7 @@ import (
 
 // connecter connects instances, all in parallel, and begins their sessions. Dialing
 // blocks, so it is done outside the stage (connector.Instance.Dial). An instance that
-// cannot be connected rests and is dialed again.
+// cannot be connected rests and is dialed again. It owns the instances that are being connected.
 type connecter struct {
 	*Deps
 	attempts map[*connector.Instance]*attempt

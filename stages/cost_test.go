@@ -142,7 +142,7 @@ func newCostRig(t *testing.T, log bool) *costRig {
 	return r
 }
 
-// send has every client submit a number of bursts, and waits until all are sent.
+// send submits a number of bursts from every client, and waits until all are sent.
 func (r *costRig) send(rounds int) {
 	var wg sync.WaitGroup
 	for _, c := range r.clients {

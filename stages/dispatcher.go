@@ -9,7 +9,8 @@ import (
 )
 
 // dispatcher runs the lanes. It pairs waiting messages with free slots. If a slot's
-// instance is not connected, it hands that to the connecter.
+// instance is not connected, it hands that to the connecter. It owns the lanes: queues, slots, rates and
+// pauses; what the lanes know of each session (connector.Outlet); and the instances that rest.
 type dispatcher struct {
 	*Deps
 	touched []*connector.Lane // lanes to dispatch at the end of the batch
@@ -172,8 +173,8 @@ func (d *dispatcher) dispatch(out *flow.Out[Job], l *connector.Lane) {
 	d.publish(out, l)
 }
 
-// publish updates the counters that other goroutines read, and has the builder accept
-// submits that wait for room.
+// publish updates the counters that other goroutines read. If there is room again, the builder
+// accepts submits that wait for it.
 func (d *dispatcher) publish(out *flow.Out[Job], l *connector.Lane) {
 	if l.Publish() {
 		d.tell(out, toConnecter, Detach, l.Home())

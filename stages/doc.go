@@ -1,6 +1,5 @@
-// Package stages implements the gateway's pipeline: twelve stages, each in its own file,
-// in the order of the table in pipeline.go. The stages know no protocol. They call the
-// connector's driver and session.
+// Package stages is the gateway's pipeline: twelve stages, each in its own file, in the order of the table in
+// pipeline.go. The stages know no protocol. They call the connector's driver and session.
 //
 // # Start reading
 //

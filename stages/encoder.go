@@ -7,7 +7,7 @@ import (
 
 // encoder makes a PDU of a message for the session whose slot the message has. It also
 // chooses the sequence number, so that the pdu log shows it. The PDU's fields point into
-// the message, which is not released before the request is in flight.
+// the message, which is not released before the request is in flight. It owns the sequence numbers.
 type encoder struct {
 	*Deps
 

@@ -6,9 +6,9 @@ import (
 	"pmg/flow"
 )
 
-// A gate is shut while a session must not be read, because too many of its octets are
-// under way, or too many octets wait to be written to it. The reader shuts the gate. The
-// stage that makes room opens it again and tells the reader.
+// A gate is shut while a session must not be read, because too many of its octets are under way, or
+// too many octets wait to be written to it. The reader shuts the gate. The stage that makes room
+// opens it again and wakes the reader.
 type gate struct {
 	paused atomic.Bool // the reader does not read
 	full   atomic.Bool // too many octets wait for the socket to take them
@@ -38,7 +38,7 @@ func (h *handle) shut() bool {
 	return !h.enough(int(h.refs.Load())) || !h.gate.paused.CompareAndSwap(true, false)
 }
 
-// reopen tells the reader to continue if the session is paused and there is room again.
+// reopen makes the reader continue if the session is paused and there is room again.
 func (h *handle) reopen(out *flow.Out[Job], left int) {
 	if !h.gate.paused.Load() || !h.enough(left) || !h.gate.paused.CompareAndSwap(true, false) {
 		return

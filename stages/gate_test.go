@@ -9,9 +9,8 @@ import (
 	"pmg/internal/testutil"
 )
 
-// Whatever the order in which the reader shuts a session's gate and other stages make room,
-// a session that has room again is read: either the gate was not shut, or the reader is
-// told.
+// Whatever the order in which the reader shuts a session's gate and other stages make room, a
+// session that has room again is read: either the gate was not shut, or the reader is woken.
 func TestGateRace(t *testing.T) {
 	r := newRig(t, site{})
 	defer r.close()

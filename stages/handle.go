@@ -73,8 +73,8 @@ func (h *handle) Give(_ int64, slot *connector.Slot) {
 	out.To(toEncoder, j)
 }
 
-// Quiet implements connector.Courier: it tells the builder that all our requests of the session have
-// their outcome. It is called in the dispatcher.
+// Quiet implements connector.Courier: it informs the builder that no request of ours is under way on
+// the session. It is called in the dispatcher.
 func (h *handle) Quiet(int64) {
 	if !h.retainOpen() {
 		return
@@ -86,7 +86,8 @@ func (h *handle) Quiet(int64) {
 	out.To(toBuilder, j)
 }
 
-// below returns the row that has the session's octets next: of the two, the cipher if they are encrypted.
+// below returns the row that gets the session's octets next: of the two, the cipher if they are
+// encrypted.
 func (h *handle) below(plain int) int {
 	if h.cipher != nil {
 		return toCipher
@@ -137,8 +138,8 @@ func release(out *flow.Out[Job], j *Job) {
 	releaseHandle(out, h, n)
 }
 
-// releaseHandle releases references. It tells the reader if a shut gate opens, and the
-// listener or the dispatcher if the session is closed.
+// releaseHandle releases references. It informs the reader if a shut gate opens, and the listener
+// or the dispatcher if the session is closed.
 func releaseHandle(out *flow.Out[Job], h *handle, n int) {
 	if n == 0 {
 		return

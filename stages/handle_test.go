@@ -83,7 +83,7 @@ func TestHandle(t *testing.T) {
 }
 
 // A session goes from open to ended, over and closed. When the last job has released its
-// references, the listener is told, or the dispatcher for a session that we connected.
+// references, the listener is informed, or the dispatcher for a session that we connected.
 func TestHandleStates(t *testing.T) {
 	for _, name := range []string{"clients", "operator"} {
 		t.Run(name, func(t *testing.T) {

@@ -15,7 +15,8 @@ import (
 
 // listener accepts connections while their connector has a free instance and the process
 // a free descriptor. Otherwise it stops accepting, so that clients wait in the kernel's
-// backlog and are not refused, and continues when there is one again.
+// backlog and are not refused, and continues when there is one again. It owns the listening
+// sockets, which of them are paused, and the connections of proxies whose header is not whole.
 type listener struct {
 	*Deps
 	poller  *poll.Poller
@@ -154,8 +155,8 @@ func (l *listener) refused(out *flow.Out[Job], s *listening, err error) {
 	out.TickIn(time.Second)
 }
 
-// Tick accepts again after descriptors ran out. It is needed because descriptors are also
-// freed by code that does not tell the listener. It also ends the wait for headers.
+// Tick accepts again after descriptors ran out. It is needed because descriptors are also freed by
+// code that does not inform the listener. It also ends the wait for headers.
 func (l *listener) Tick(out *flow.Out[Job]) time.Duration {
 	if l.starved {
 		l.resume(nil)

@@ -2,7 +2,7 @@ package stages
 
 import "pmg/flow"
 
-// parser collects octets until the driver finds a whole PDU, and has the driver decode it.
+// parser collects octets until the driver finds a whole PDU, which the driver decodes. It owns the beginnings of PDUs.
 type parser struct {
 	*Deps
 	ends     []int // where the PDUs end in the current octets

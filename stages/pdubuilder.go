@@ -10,7 +10,8 @@ import (
 
 // pduBuilder encodes PDUs. All PDUs of a batch for one session become one job with one
 // buffer, and therefore one write. pduBuilder also puts requests in flight: from then on
-// an answer, genuine or forged, may release the message.
+// an answer, genuine or forged, may release the message. It owns the octets of a batch. It adds
+// to a session's in-flight table, from which the builder removes, without a lock.
 type pduBuilder struct {
 	*Deps
 	gathering []*Job

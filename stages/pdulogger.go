@@ -12,7 +12,8 @@ import (
 
 // pduLogger writes every PDU, both ways, to its connector's file, and counts it. It stands
 // where PDUs are decoded but not yet handled or encoded, so that no PDU is parsed again
-// for the log.
+// for the log. It owns the pdu logs (connector.Log: what a log knows of a session), the counts of PDUs,
+// and whether a session's logout has passed.
 type pduLogger struct {
 	*Deps
 	waiting []*pdulog.File // files with lines that were not passed to the disk yet

@@ -7,8 +7,8 @@ import (
 	"pmg/store"
 )
 
-// persister has accepted messages stored. What crosses it while a commit is under way
-// is committed together afterwards, and answered then.
+// persister stores accepted messages. Those that come while a commit is under way
+// are committed together afterwards, and answered then. It owns the submits that wait for their commit.
 type persister struct {
 	*Deps
 	waiting []storing // in the order of their positions

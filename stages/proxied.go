@@ -31,7 +31,7 @@ type proxied struct {
 	header   []byte
 }
 
-// expect has the header of a connection awaited.
+// expect waits for the header of a connection.
 func (l *listener) expect(out *flow.Out[Job], i *connector.Instance, fd int, from netip.AddrPort) {
 	limit := i.Connector.Config().BindTimeout
 	p := &proxied{instance: i, fd: fd, proxy: from, opened: out.Now(), until: out.Now() + int64(limit)}
@@ -100,7 +100,7 @@ func (l *listener) forget(p *proxied) {
 	l.Gateway.Sessions.Leave(p.instance.Connector, nil, netip.AddrPort{})
 }
 
-// drop closes a connection without a session. With a nil error, the log does not tell.
+// drop closes a connection without a session. With a nil error, nothing is logged.
 func (l *listener) drop(p *proxied, err error) {
 	if err != nil {
 		l.Gateway.Sessions.NoHeader(p.instance.Connector, p.proxy, err)

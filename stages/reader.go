@@ -14,7 +14,7 @@ import (
 
 // reader waits for data on all sockets and reads it. Only the reader ends sessions: it
 // takes the socket out of its poller and sends Over after all octets that it has read.
-// That job holds the reader's own reference on the handle.
+// That job holds the reader's own reference on the handle. It owns the poller of the sockets.
 //
 // It stops reading a session whose gate is shut, and all clients while too many
 // jobs are alive. SMSCs are read all the same, because their answers make room.

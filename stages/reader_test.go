@@ -184,7 +184,7 @@ func TestReaderForgets(t *testing.T) {
 	}
 }
 
-// The writer is told once that a socket takes more octets, and again only when it asks.
+// The writer is informed once that a socket takes more octets, and again only when it asks.
 func TestReaderWritable(t *testing.T) {
 	r := newRig(t, site{}, toReader)
 	defer r.close()

@@ -13,7 +13,8 @@ import (
 
 // writer writes to the sockets. Octets that a socket does not take wait, and do not delay
 // other sockets. A session with too many of them is not read until the peer has taken
-// some, so that no further answers are added. A peer that takes none is cut off.
+// some, so that no further answers are added. A peer that takes none is cut off. It owns the
+// octets that the sockets did not take.
 type writer struct {
 	*Deps
 	limit   int

@@ -14,7 +14,7 @@ import (
 	"pmg/protocols/prototest/toy"
 )
 
-// say has the writer write to a session.
+// say passes octets for a session to the writer.
 func (r *rig) say(h *handle, wire string, last bool) {
 	r.send(toWriter, Send, func(j *Job) {
 		j.Octets = &buffer{[]byte(wire)}
@@ -26,7 +26,7 @@ func (r *rig) say(h *handle, wire string, last bool) {
 	synctest.Wait()
 }
 
-// writable tells the writer that the session's socket takes more.
+// writable informs the writer that the session's socket takes more.
 func (r *rig) writable(h *handle) {
 	r.send(toWriter, Writable, func(j *Job) { j.retain(h) })
 	synctest.Wait()

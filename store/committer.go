@@ -42,8 +42,8 @@ type Committer struct {
 	ended chan struct{} // closed when the goroutine has ended
 }
 
-// A Clock tells the time in nanoseconds, and how far the wall clock, by which a store keeps times,
-// is ahead of that.
+// A Clock returns the time in nanoseconds, and how far the wall clock, by which a store keeps
+// times, is ahead of that.
 type Clock interface {
 	Now() int64
 	Ahead() int64
@@ -62,8 +62,8 @@ func NewCommitter(s Store, clock Clock, done ...func(upTo Position, err error)) 
 	return c
 }
 
-// Pace has pass called before each batch is taken, and before each Sync that has waited returns, so
-// that a simulation chooses what is in a batch, and who goes on first.
+// Pace sets pass, which is called before each batch is taken, and before each Sync that has waited
+// returns. So a simulation chooses what is in a batch, and who goes on first.
 func (c *Committer) Pace(pass func(goroutine string)) {
 	c.mu.Lock()
 	c.pass = pass
@@ -242,8 +242,8 @@ func (c *Committer) next() (b *Batch, number uint64, last bool) {
 	return b, number, c.closed
 }
 
-// committed counts a commit. The changes of a batch that failed ride in the next one,
-// except that its messages are not stored: those who sent them are told so.
+// committed counts a commit. The changes of a batch that failed ride in the next one, but for its
+// messages: their senders are refused.
 func (c *Committer) committed(b *Batch, number uint64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"pmg/sms"
 )
 
-// A laggard is a store that takes its time, and fails when it is told to.
+// A laggard is a store that takes its time, and fails on request.
 type laggard struct {
 	Store
 	takes time.Duration

@@ -55,7 +55,7 @@ func (f *fault) get() error {
 // fault instead, and reports success to pebble. From then on nothing is written to the disk any
 // more, and the store reports the fault to every caller.
 //
-// Pebble writes a table again as soon as that has failed. The guard lets it wait meanwhile.
+// Pebble writes a table again as soon as that has failed. The guard delays it.
 type guard struct {
 	vfs.FS
 	dir      string  // of the store, clean

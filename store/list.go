@@ -9,8 +9,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// A Lister is a store that has all messages, and tells of them in the order of their ids. One that is not durable is none,
-// because its messages are in lanes.
+// A Lister is a store that lists all messages in the order of their ids. A store that is not durable is none, because
+// its messages are in lanes.
 type Lister interface {
 	// List passes what the store has of messages to f, the highest id first, from the first that is below the one given
 	// (0: from the highest): the entry of a message that it keeps, and of the others the note of a kind whose key is the id, in
@@ -126,7 +126,7 @@ func (l *listing) walk(limit int, f func(*Listed) error) (last uint64, err error
 	}
 }
 
-// read reads what is known of an id, which the first cursor knows that stands there.
+// read reads the message of an id from the first cursor that stands there.
 func (l *listing) read(e *Listed) (err error) {
 	if l.at[0].id != e.ID {
 		at := slices.IndexFunc(l.at, func(c cursor) bool { return c.id == e.ID })

@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// The limits of a store in memory, so that it does not grow for as long as it runs.
+// The limits of a store in memory, without which it would grow forever.
 const (
 	maxAside        = 64 << 20 // octets of messages that are put aside
 	maxMemoryNotes  = 1 << 20  // notes; the oldest make room
@@ -77,8 +77,8 @@ func (s *memory) Commit(b *Batch) error {
 }
 
 // isTooMuch reports whether a batch is refused because of the messages that it puts aside. Only one
-// with messages of peers is, which are told so: what is left of it then gets through. Messages that
-// come from a lane have nowhere else to be.
+// with messages of peers is: these are refused, and the rest gets through in the next batch.
+// Messages that come from a lane have nowhere else to be.
 func (s *memory) isTooMuch(b *Batch) bool {
 	if !slices.ContainsFunc(b.ops, func(o op) bool { return o.kind == opPut && !o.stays }) {
 		return false

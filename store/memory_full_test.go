@@ -53,8 +53,8 @@ func TestMemoryFullGetsThrough(t *testing.T) {
 	}
 }
 
-// D20f: messages of a lane that are put aside are kept, however many there are: nobody could be told
-// that they are not.
+// D20f: messages of a lane that are put aside are kept, however many there are: there is no sender
+// to refuse.
 func TestMemoryAsideFromLanes(t *testing.T) {
 	t.Parallel()
 	s, b, room := NewMemory(), &Batch{}, asideRoom()

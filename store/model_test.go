@@ -197,8 +197,8 @@ func (h *history) tidy() {
 	}
 }
 
-// crash has the power cut while a batch is committed. What was not synced is there with a
-// probability of percent. It returns the error of the commit.
+// crash cuts the power while a batch is committed. What was not synced survives with a probability
+// of percent. It returns the error of the commit.
 func (h *history) crash(percent int) {
 	h.begin()
 	done, shrink := make(chan error, 1), h.rand.IntN(4) == 0

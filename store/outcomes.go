@@ -182,7 +182,7 @@ func (o *Outcomes) Read(f func(Outcome)) {
 // made anew in the same directory must not meet notes of the one before.
 func (o *Outcomes) Clear() { clear(o.mem) }
 
-// Close lets go of the notes, which stay.
+// Close releases the notes, which stay.
 func (o *Outcomes) Close() error {
 	if o.name == "" {
 		return nil

@@ -71,7 +71,8 @@ func TestOutcomesLimits(t *testing.T) {
 	}
 }
 
-// Lanes are told apart, also a connector and an account of the same name, and none is 0.
+// The numbers of lanes differ, also those of a connector and an account of the same name, and none
+// is 0.
 func TestHashOfLane(t *testing.T) {
 	t.Parallel()
 	seen := map[uint32]Lane{}

@@ -178,7 +178,8 @@ func TestRepairLog(t *testing.T) {
 	}
 }
 
-// Damage in a table costs what is in the same block of it, not what is on either side, and is told.
+// Damage in a table costs what is in the same block of it, not what is on either side, and is
+// reported.
 func TestRepairTable(t *testing.T) {
 	t.Parallel()
 	fs := vfs.NewMem()

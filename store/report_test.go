@@ -140,9 +140,9 @@ func TestRepairAgain(t *testing.T) {
 	}
 }
 
-// An error of the operating system at the opening is told as it is: a store is damaged where it cannot be
-// read, and not where it may not be read, or too many files are open; it is locked where another process
-// has it, and not where there can be no lock.
+// An error of the operating system at the opening is reported as it is: a store is damaged where it
+// cannot be read, and not where it may not be read, or too many files are open; it is locked where
+// another process has it, and not where there can be no lock.
 func TestOpenErrors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

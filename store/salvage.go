@@ -21,8 +21,7 @@ import (
 
 // A salvage is what can be read of a store's files, whatever its manifest says: of each key the
 // entry with the highest sequence number. Logs whose content is in tables are read as well; they
-// hold the deletions of what they hold, because the oldest log is always the next one that is
-// overwritten.
+// hold the deletions of their messages, because the oldest log is always overwritten next.
 type salvage struct {
 	fs      vfs.FS
 	dir     string
@@ -145,7 +144,7 @@ func (s *salvage) logFile(path string, number uint64) error {
 		records := newReader(record.NewReader, strings.NewReader(text[at:]), number)
 		var good int64
 		for err = nil; err == nil; {
-			good = records.Offset() // behind an error it is that of what was looked at for a better one
+			good = records.Offset() // behind an error it is the number of the last place that was searched for a better one
 			err = s.addRecord(records)
 		}
 		if errors.Is(err, pebble.ErrCorruption) {

@@ -15,8 +15,8 @@ type Store interface {
 	Commit(b *Batch) error
 	// Stats returns what is known of the store without reading all of it.
 	Stats() Stats
-	// Tidy is called about once a second. It notes where the messages begin, so that a scan
-	// does not pass over those that are gone, and lets the store shrink when it is empty.
+	// Tidy is called about once a second. It notes where the messages begin, so that a scan does
+	// not pass over those that are gone. It shrinks the store when it is empty.
 	Tidy()
 	// Backup writes a consistent copy of the store into a directory that does not exist.
 	Backup(dir string) error
@@ -70,7 +70,7 @@ type Stats struct {
 	Problem  string // what is wrong with the store; empty if nothing is
 }
 
-// Errors that callers tell apart.
+// Errors that callers distinguish.
 var (
 	// ErrLocked says that another process has the store open.
 	ErrLocked = errors.New("another process has it open")

@@ -70,8 +70,8 @@ func describe(t testing.TB, e *Entry) string {
 	return text
 }
 
-// A message that is put aside is in the store, with its reason, until it is deleted. Only a
-// durable store has those that wait in a lane.
+// A message that is put aside is in the store, with its reason, until it is deleted. Those that
+// wait in a lane are only in a durable store.
 func TestMessages(t *testing.T) {
 	engines(t, func(t *testing.T, s Store) {
 		commit(t, s, func(b *Batch) {

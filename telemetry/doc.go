@@ -1,5 +1,5 @@
-// Package telemetry sends traces of some messages to a collector of OpenTelemetry, as OTLP/HTTP with JSON. A trace is made
-// when a message ends, of the times that are known then, so that those that are not sampled cost one comparison.
+// Package telemetry sends traces of some messages to a collector of OpenTelemetry: as OTLP/HTTP with JSON. A trace is made
+// when a message ends, of the times that are known then. A message that is not sampled costs one comparison.
 //
 // # Start reading
 //

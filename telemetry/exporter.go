@@ -61,7 +61,8 @@ func start(o Options, t http.RoundTripper) *Exporter {
 	return e
 }
 
-// Add has the spans of a trace sent. It does not wait. The spans are the exporter's from now on.
+// Add queues the spans of a trace to be sent. It does not wait. The spans are the exporter's from
+// now on.
 func (e *Exporter) Add(trace []Span) {
 	select {
 	case e.queue <- trace:

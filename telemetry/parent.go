@@ -21,7 +21,7 @@ const (
 )
 
 // ParseParent reads a header traceparent. It reports false for one that is malformed, or whose flags do not say that
-// the caller has the trace recorded.
+// the caller records the trace.
 func ParseParent(header string) (p Parent, sampled bool) {
 	if len(header) < parentLength || len(header) > mostParent || header[2] != '-' || header[35] != '-' || header[52] != '-' {
 		return p, false

@@ -23,7 +23,7 @@ func (c *courier) refused(m *sms.Message, e *httpsms.Event, o httpcall.Outcome) 
 	if rooms.Node.Repeats.First("call: " + c.lane.Account + " " + c.lane.Endpoint) {
 		rooms.Node.Log.Warn().Str("account", c.lane.Account).Str("endpoint", c.lane.Endpoint).Str("id", sms.FormatID(e.ID)).
 			Int("status", o.Status).Int64("waiting", c.lane.Queued.Load()).Int("attempts", int(m.Attempts)+1).
-			Msg("a client's server was not told what became of a message: " + c.lane.Endpoint + " " + o.Err)
+			Msg("a webhook did not take an event: " + c.lane.Endpoint + " " + o.Err)
 	}
 	return o
 }

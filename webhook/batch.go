@@ -32,7 +32,8 @@ func (b *batch) add(c *courier, i int, m *sms.Message) bool {
 	return true
 }
 
-// id returns an id that another batch has only if its events are the same: when it is repeated, it may have more or fewer.
+// id returns the id of a batch. Only batches of the same events share one: a repeated call may have more events or
+// fewer.
 func (b *batch) id() string {
 	h := sha256.New()
 	for i := range b.events {

@@ -14,8 +14,8 @@ type choice struct {
 	tried    bool  // webhook was called last, while both fail
 }
 
-// choose returns the URL that is called in place of none: webhook, or webhook_fallback while that rests. When it has rested,
-// one call tries it again.
+// choose returns the URL for an event that names none: webhook, or webhook_fallback while that rests. When it has
+// rested, one call tries it again.
 func (c *courier) choose(a *config.Account) (url string, second bool) {
 	if a.WebhookFallback == "" {
 		return a.Webhook, false

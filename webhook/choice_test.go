@@ -11,7 +11,7 @@ import (
 	"pmg/sms"
 )
 
-// told has a message delivered, and waits until a hook has taken that.
+// told delivers a message, and waits until a hook has taken its event.
 func (r *rig) told(h *apitest.Hook) {
 	r.t.Helper()
 	id := r.delivered()
@@ -90,8 +90,8 @@ func TestFallbackWhileAsked(t *testing.T) {
 	}
 }
 
-// A webhook that asks not to be called for a while is not, and nothing else of its account leaves meanwhile for it; an operator has it called
-// all the same.
+// A webhook that asks not to be called for a while is not, and nothing else of its account leaves meanwhile for it; an
+// operator can call it all the same.
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	h := apitest.NewHook(t)
@@ -191,7 +191,7 @@ func TestURLGone(t *testing.T) {
 	eventually(t, "it is taken", func() bool { return len(h.Took("/given", id)) > 0 })
 }
 
-// An operator calls a webhook with an event that tells nothing, and sees what it answers.
+// An operator calls a webhook with a test event, and sees its answer.
 func TestTestCall(t *testing.T) {
 	t.Parallel()
 	h := apitest.NewHook(t)

@@ -37,8 +37,9 @@ func (d *dialects) call(e *httpsms.Event) (*httpsms.Call, bool) {
 // hasOtherForm reports whether the webhook of an account, which may be gone, is called in the form of another gateway.
 func hasOtherForm(a *config.Account) bool { return a != nil && a.WebhookForm != config.PMGForm }
 
-// inForm returns the call of an account's webhook for a message from a mobile in the form of another gateway, and what takes the
-// server's reply, nil if nobody wants that. It reports false for receipts: they go to the URLs that came with messages.
+// inForm returns the call of an account's webhook for a message from a mobile in the form of another gateway, and the
+// function that takes its reply, nil if there is none. It reports false for receipts: they go to the URLs that came
+// with messages.
 func (d *dialects) inForm(a *config.Account, url string, e *httpsms.Event) (c *httpsms.Call, r *reply, ok bool) {
 	form := d.forms[a.WebhookForm]
 	if e.Message == nil || form == nil {

@@ -79,7 +79,7 @@ func (v *Events) leaving(l *connector.Lane, m *sms.Message) (out *sms.Message, e
 	return out, end
 }
 
-// Log writes the call that told a client of an event, and its answer, to the pdu log of the lane's connector.
+// Log writes the call with an event, and its answer, to the pdu log of the lane's connector.
 func (v *Events) Log(l *connector.Lane, m *sms.Message, e *httpsms.Event, request *httpsms.Call, o httpcall.Outcome) {
 	log := v.logOf(l.Home())
 	if log == nil {

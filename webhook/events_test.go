@@ -64,7 +64,7 @@ func TestEvents(t *testing.T) {
 	if row := r.row(); row.Succeeded == 0 || row.Failures != 0 || row.Waiting != 0 || row.UnderWay != 0 {
 		t.Errorf("%+v", row)
 	}
-	if text := r.Log.String(); strings.Count(text, "a client's server was not told") != 1 || !strings.Contains(text, `"attempts":1,`) {
+	if text := r.Log.String(); strings.Count(text, "a webhook did not take an event") != 1 || !strings.Contains(text, `"attempts":1,`) {
 		t.Error(text)
 	}
 	calls, lines := len(h.Calls()), r.lines()
@@ -230,7 +230,7 @@ func TestNotAllowed(t *testing.T) {
 	if a := r.attempts(id)[0]; !strings.HasPrefix(a.Error, "is not called: the URL ") || a.Status != 0 || a.Taken || len(h.Calls()) > 0 {
 		t.Errorf("%+v", a)
 	}
-	if text := r.Log.String(); !strings.Contains(text, "a client's server was not told") {
+	if text := r.Log.String(); !strings.Contains(text, "a webhook did not take an event") {
 		t.Error(text)
 	}
 	r.Reload(apitest.YAML("{system_id: other, password: secret}", "", "public_name: operator", ""))

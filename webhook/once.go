@@ -81,7 +81,7 @@ func (c *Service) CallOnce(a *config.Account, calls []*httpsms.Call) {
 	}
 }
 
-// notTold tells the operator that a client does not hear what became of a batch, now and then.
+// notTold logs, now and then, that a client does not get the results of a batch.
 func (c *Service) notTold(a *config.Account, request *httpsms.Call, why string) {
 	if rooms := &c.rooms; rooms.Node.Repeats.First("batch: " + a.SystemID) {
 		rooms.Node.Log.Warn().Str("account", a.SystemID).Str("url", httpcall.WithoutQuery(request.URL)).Str("reason", why).

@@ -11,7 +11,7 @@ import (
 	"pmg/protocols/httpsms"
 )
 
-// once has a batch's URLs called.
+// once calls the URLs of a batch.
 func once(c *Service, urls ...string) {
 	var calls []*httpsms.Call
 	for _, u := range urls {
@@ -84,7 +84,7 @@ func TestCut(t *testing.T) {
 	r.service.Close()
 	eventually(t, "it waits", func() bool { return r.row().UnderWay == 0 && r.Gateway.Pending() == 1 })
 	close(release)
-	if text := r.Log.String(); strings.Contains(text, "a client's server was not told") || len(r.attempts(id)) != 1 {
+	if text := r.Log.String(); strings.Contains(text, "a webhook did not take an event") || len(r.attempts(id)) != 1 {
 		t.Error(text)
 	}
 }

@@ -102,7 +102,7 @@ func (r *rig) delivered() string {
 	return id
 }
 
-// delivers has the SMSC take the message, and deliver it.
+// delivers accepts and delivers the message as the SMSC.
 func (r *rig) delivers() {
 	r.t.Helper()
 	id := fmt.Sprintf("abc%d", r.n)

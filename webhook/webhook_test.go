@@ -19,7 +19,7 @@ type idleEngine struct{}
 
 func (idleEngine) Do(*connector.Lane, func(int64)) bool { return true }
 
-// A fault at a call has its message put aside, and ends nothing else.
+// After a fault at a call its message is put aside, and nothing else ends.
 func TestCallPanics(t *testing.T) {
 	g := apitest.NewGateway(t, io.Discard)
 	const dialect = 99
@@ -41,7 +41,8 @@ func TestCallPanics(t *testing.T) {
 	}
 }
 
-// An event that comes after the end of its message, for which its server was called, is not told any more, whichever order they come in.
+// An event that comes after the end of its message, for which the webhook was called, is dropped, whichever order they
+// come in.
 func TestOvertaken(t *testing.T) {
 	g := apitest.NewGateway(t, io.Discard)
 	const dialect = 98

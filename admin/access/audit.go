@@ -21,12 +21,12 @@ const (
 	maxReason = 300
 )
 
-// Text is the name of the parameter that has the text of a message.
+// Text is the name of the parameter with the text of a message.
 const Text = "message"
 
-// An Audit writes a line for each request that needs more than the scope Look, and for each other one that is no GET: who, what,
-// before, after, and the result, also if it was refused. Of those whose caller is not known it writes one a minute for
-// each address. Lines have no texts of messages, and no passwords.
+// An Audit writes a line for each request that needs more than the scope Look or is no GET, also if it was refused:
+// who, what, before, after, and the result. Of those whose caller is not known it writes one a minute for each address.
+// Lines have no texts of messages, and no passwords.
 type Audit struct {
 	log  zerolog.Logger
 	news node.Repeats
@@ -72,7 +72,7 @@ func (f *auditFile) Write(line []byte) (int, error) {
 type deed struct {
 	http.ResponseWriter
 	isAct         bool
-	name          string // of the act; "": the path
+	name          string // of the action; "": the path
 	caller        Caller
 	before, after any
 	code          int
@@ -103,18 +103,19 @@ func deedOf(r *http.Request) *deed {
 	return d
 }
 
-// Acts has a request that only looks written, because it shows what not everybody may see.
-func Acts(r *http.Request) { deedOf(r).isAct = true }
+// MarkAudited records a read-only request in the audit log, because it returns private data.
+func MarkAudited(r *http.Request) { deedOf(r).isAct = true }
 
-// ActsAtOnce is Acts for a request that may last: its line is written now.
-func ActsAtOnce(r *http.Request) {
+// MarkAuditedNow is MarkAudited for a request that may last: its line is written now.
+func MarkAuditedNow(r *http.Request) {
 	if d := deedOf(r); d.write != nil {
 		d.write()
 		d.isAct = false
 	}
 }
 
-// Named has the audit log name the act of a request otherwise than by its path.
+// Named sets the name by which the audit log calls the action of a request. Without it that is its
+// path.
 func Named(r *http.Request, name string) { deedOf(r).name = name }
 
 // LoggedIn notes who has logged in with a request.
@@ -128,7 +129,7 @@ func Before(r *http.Request, v any) { deedOf(r).before = v }
 // After notes what a request has done.
 func After(r *http.Request, v any) { deedOf(r).after = v }
 
-// Handler serves requests, and writes those that act.
+// Handler serves requests, and records those that change something.
 func (a *Audit) Handler(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		one := &deed{ResponseWriter: w, code: http.StatusOK, isAct: r.Method != http.MethodGet && r.Method != http.MethodHead}

@@ -25,7 +25,7 @@ const (
 	None       Scope = iota
 	Look             // to see everything but the texts of messages
 	Operate          // to change what messages, sessions and connectors do, and to see texts
-	Administer       // to reload the configuration, to have the store copied, to take profiles
+	Administer       // to reload the configuration, to copy the store, to take profiles
 )
 
 // scopes are the scopes by the words of the configuration.
@@ -109,7 +109,7 @@ func peerID(c *net.UnixConn) (uid uint32, err error) {
 	return uid, err
 }
 
-// A Guard lets those requests pass whose callers may ask for what they do.
+// A Guard passes a request on if its caller has the scope that it needs.
 type Guard struct {
 	Sessions *Sessions
 
@@ -161,7 +161,7 @@ func (g *Guard) may(
 	})
 }
 
-// Forbid answers a caller that has a smaller scope than is needed.
+// Forbid answers a caller whose scope is too small.
 func Forbid(w http.ResponseWriter, c Caller, needed Scope) {
 	who, what := "without a token", "a token"
 	switch {
@@ -181,8 +181,8 @@ func Forbid(w http.ResponseWriter, c Caller, needed Scope) {
 	)
 }
 
-// Goes reports whether the one who has sent a request may still do what that time allowed. It is for requests that last.
-func (g *Guard) Goes(r *http.Request) bool {
+// StillAllowed reports whether the caller of a long request still has its scope. It is for requests that last.
+func (g *Guard) StillAllowed(r *http.Request) bool {
 	now, wrong := g.caller(r)
 	return wrong == "" && now.Scope >= CallerOf(r).Scope
 }

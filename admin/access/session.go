@@ -38,7 +38,7 @@ type session struct {
 	notice   Notice
 }
 
-// A Notice says what came of the last act of a session.
+// A Notice is the result of the last action of a session.
 type Notice struct {
 	Failed bool
 	Text   string
@@ -56,7 +56,7 @@ type Sessions struct {
 	now   func() time.Time
 	turns *turns.Turns // for comparing passwords
 
-	nobody func() []byte // the hash that a password is compared with if nobody has the name, so that the time does not tell that
+	nobody func() []byte // the hash that a password is compared with if nobody has the name, so that the time does not reveal it
 
 	mu       sync.Mutex
 	sessions map[string]*session
@@ -230,7 +230,7 @@ func cookieName(r *http.Request) string {
 	return "pmg"
 }
 
-// SetCookie has the browser that has sent a request keep a session, or forget it if the value is "".
+// SetCookie sets the session cookie of a browser, or removes it if the value is "".
 func SetCookie(w http.ResponseWriter, r *http.Request, value string) {
 	c := &http.Cookie{
 		Name: cookieName(r), Value: value, Path: "/", Secure: r.TLS != nil, HttpOnly: true,

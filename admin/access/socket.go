@@ -51,7 +51,8 @@ func Listen(path string) (net.Listener, error) {
 	return &socket{l, path}, nil
 }
 
-// checkFree returns an error if the name is that of something else than the socket of a process that has died.
+// checkFree returns an error if there is a file of that name, unless it is the socket of a process that has
+// died.
 func checkFree(path string) error {
 	info, err := os.Lstat(path)
 	switch {

@@ -42,7 +42,7 @@ func TestListen(t *testing.T) {
 	}
 }
 
-// What is no socket is not removed, and a name that is too long is told as that.
+// What is no socket is not removed, and a name that is too long is refused as that.
 func TestListenFails(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "admin.sock")

@@ -82,7 +82,8 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// The whole has what all connectors accept, what those to SMSCs send and have queued, and apart from that what waits for clients.
+// The sums are what all connectors accept, what those to SMSCs send and have queued, and separately what waits for
+// clients.
 func TestWhole(t *testing.T) {
 	t.Parallel()
 	g, at := two(), time.Unix(1e9, 0)

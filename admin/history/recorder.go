@@ -32,12 +32,12 @@ type ring struct {
 	samples [Length]Sample
 }
 
-// New returns a recorder without samples, which makes them of what read returns: of connectors, or of accounts, as of says.
+// New returns a recorder without samples. It makes them of what read returns. of says of what: connectors or accounts.
 func New(of string, read func() Reading) *Recorder {
 	return &Recorder{of: of, read: read, connectors: map[string]*ring{}}
 }
 
-// What a recorder has samples of, beside the whole.
+// A recorder has samples of these, beside the whole.
 const (
 	OfConnectors = "connector"
 	OfAccounts   = "account"

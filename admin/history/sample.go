@@ -50,7 +50,7 @@ type Reading struct {
 // Counts are the figures of a connector: counters since its start, and what waits now.
 type Counts struct {
 	Name     string
-	Out      bool  // it leads to an SMSC: the whole has the messages that it sent, and its answers
+	Out      bool  // it leads to an SMSC: the sum counts its sent messages and its answers
 	Accepted int64 // without receipts
 	Sent     int64
 	Receipts int64
@@ -84,8 +84,7 @@ func (c *Counts) sample(before *Counts, passed time.Duration) (s Sample, answers
 	return s, answers
 }
 
-// quantile returns the time, in seconds, in which a part of the answers came, as near as the buckets allow: in a bucket they are
-// taken for evenly spread.
+// quantile returns the time, in seconds, in which a part of the answers came. In a bucket they count as evenly spread.
 func (a *Answers) quantile(part float64) float32 {
 	var all int64
 	for _, n := range a {

@@ -95,7 +95,7 @@ type Stage struct {
 	Panics int64
 }
 
-// A Store is what the rules look at of the store.
+// A Store is the figures of the store that the rules need.
 type Store struct {
 	Failed, Low, Stalled, Recovered bool
 

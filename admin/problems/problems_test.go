@@ -95,7 +95,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// The list stays short, and has what is for somebody to act now at its head.
+// The list stays short. At its head is what somebody must do now.
 func TestProblemsAreFew(t *testing.T) {
 	t.Parallel()
 	s := &Facts{Parked: 1}

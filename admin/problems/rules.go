@@ -12,8 +12,8 @@ import (
 // notReadyAlert is the alert for a gateway that is not ready.
 const notReadyAlert = "PMGNotReady"
 
-// rules has a row for each alert of docs/monitoring/pmg.rules.yaml that a gateway can know itself. A test compares names and
-// severities with the file; it has a reason for each of the other alerts.
+// rules returns a row for each alert of docs/monitoring/pmg.rules.yaml that a gateway can know itself. A test compares
+// names and severities with the file, and gives a reason for each of the other alerts.
 func rules() []rule {
 	return slices.Concat(
 		gatewayRules(), linkRules(), answerRules(), waitingRules(), refusalRules(), clientRules(), storeRules(), fileRules(),

@@ -88,7 +88,7 @@ func (g *growth) by(what, name string) int64 {
 	return max(0, g.now[counted{what, name}]-g.then[counted{what, name}])
 }
 
-// rate returns how fast a counter grows, a second; 0 while the window is too short to tell.
+// rate returns how fast a counter grows, a second; 0 while the window is too short.
 func (g *growth) rate(what, name string) float64 {
 	if g.seconds < 60 {
 		return 0
@@ -104,7 +104,7 @@ func (g *growth) usual(what, name string) (rate float64, known bool) {
 	return float64(g.then[counted{what, name}]) / g.before, true
 }
 
-// share returns the part that one counter has of what two have grown by, if the first grows by a tenth a second.
+// share returns the part of one counter in the growth of two, if the first grows by a tenth a second.
 func (g *growth) share(name, what, other string) float64 {
 	n := g.rate(what, name)
 	if n <= 0.1 {

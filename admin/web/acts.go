@@ -19,8 +19,8 @@ import (
 	"pmg/sms"
 )
 
-// carryOut carries out an act, and goes back to the page, which says what came of it.
-func (s *site) carryOut(a *admin.Act) http.HandlerFunc {
+// carryOut carries out an action, and goes back to the page, which shows its result.
+func (s *site) carryOut(a *admin.Action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * patience))
 		v, err := s.do(a, r)
@@ -36,16 +36,16 @@ func (s *site) carryOut(a *admin.Act) http.HandlerFunc {
 	}
 }
 
-// do does an act; one that changes messages, with as many of them as there is time for.
-func (s *site) do(a *admin.Act, r *http.Request) (any, error) {
+// do carries out an action; one that changes messages, with as many of them as there is time for.
+func (s *site) do(a *admin.Action, r *http.Request) (any, error) {
 	if strings.HasPrefix(a.Name, "queue/") {
 		return s.changeAll(a, r)
 	}
 	return s.server.Do(a, r)
 }
 
-// told says what an act has done.
-func told(a *admin.Act, v any) string {
+// told returns what an action has done, in words.
+func told(a *admin.Action, v any) string {
 	switch done := v.(type) {
 	case admin.Ordered:
 		state := "sends its messages"
@@ -90,7 +90,7 @@ const patience = 10 * time.Second
 
 // changeAll changes the messages that a form selects, a page of them after the other. It stops after some time: then
 // there are more.
-func (s *site) changeAll(a *admin.Act, r *http.Request) (any, error) {
+func (s *site) changeAll(a *admin.Action, r *http.Request) (any, error) {
 	sum, until := changed{Results: map[string]int{}}, time.Now().Add(patience)
 	r.Form.Set("limit", strconv.Itoa(operate.PageMatches))
 	for {

@@ -11,13 +11,13 @@ import (
 	"pmg/internal/testutil"
 )
 
-// inColors has pages take on the colors that somebody prefers: light or dark.
+// inColors shows pages in the colors that somebody prefers: light or dark.
 func inColors(scheme string) chromedp.Action {
 	return emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}})
 }
 
-// In a real browser somebody logs in, sees each page, holds a connector and sees another page's stream tell of it, and releases
-// it. Nothing of that is refused by the policy of the pages or fails in a script, and each control has a name.
+// In a real browser somebody logs in, sees each page, holds a connector, sees that in another page's stream, and
+// releases it. Nothing of that is refused by the policy of the pages or fails in a script, and each control has a name.
 func TestBrowser(t *testing.T) {
 	testutil.Long(t)
 	t.Parallel()

@@ -12,7 +12,7 @@ import (
 	"pmg/internal/chrome"
 )
 
-// busy has connectors count what a gateway with some traffic does, and samples made of it. It returns the time of the last.
+// busy counts some traffic on connectors, and makes samples of it. It returns the time of the last.
 func busy(s *admin.Server, at time.Time, samples int) time.Time {
 	in, out := s.Gateway().Table.Connector("clients").Stats, s.Gateway().Table.Connector("operator").Stats
 	for i := range samples {

@@ -19,8 +19,8 @@ const (
 	mostAuditOctets = 256 << 10 // at the end of the file
 )
 
-// A configurationPage is the model of the page about the configuration: what a reload would change, what is valid until
-// when, and who has done what.
+// A configurationPage is the model of the page about the configuration: the changes that a reload would make, the ends
+// of certificates and passwords, and the last actions of operators.
 type configurationPage struct {
 	MayCompare      bool
 	Compared        bool
@@ -75,7 +75,7 @@ func (ro *routes) configuration(r *http.Request) any {
 	return p
 }
 
-// IsStill reports that the page changes by acts alone.
+// IsStill reports that the page changes by actions alone.
 func (*configurationPage) IsStill() bool { return true }
 
 // certificates returns the certificates in use, those that expire first in front.

@@ -12,7 +12,7 @@ import (
 	"pmg/internal/figuretext"
 )
 
-// An hour is what a page shows of the last hour: charts, which a script draws, and a table for those who do not see these.
+// An hour is a page's view of the last hour: charts, which a script draws, and a table for readers without scripts.
 type hour struct {
 	Of, Name string // such as connector and its name; no name: all
 	Heads    []string

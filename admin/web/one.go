@@ -68,7 +68,7 @@ func limit(rate int) string {
 	return "limit " + figuretext.Number(int64(rate)) + "/s"
 }
 
-// sessionRows are some of many sessions, of which the page of all sessions has the others.
+// sessionRows are some of many sessions. The others are on the page of all sessions.
 type sessionRows struct {
 	Rows   []admin.Session
 	More   int

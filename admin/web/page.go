@@ -160,7 +160,7 @@ func (v *view) Streams() bool {
 	return v.Model != nil && !v.Page.IsSearch() && !(ok && still.IsStill())
 }
 
-// Back returns where an act goes back to.
+// Back returns where an action goes back to.
 func (v *view) Back() string {
 	if v.Query == "" {
 		return admin.PagesBase + v.At
@@ -173,7 +173,7 @@ func (v *view) Link(list, name string) string {
 	return admin.PagesBase + list + "/" + url.PathEscape(name)
 }
 
-// An item is what a template is given that writes one of several things.
+// An item is the argument of a template that writes one of several things.
 type item struct {
 	*view
 	It any
@@ -182,9 +182,9 @@ type item struct {
 // With returns what a template is given that writes one thing.
 func (v *view) With(it any) item { return item{v, it} }
 
-// May reports whether the one who looks may do an act.
+// May reports whether the reader of the page may carry out an action.
 func (v *view) May(act string) bool {
-	for _, a := range admin.Acts() {
+	for _, a := range admin.Actions() {
 		if a.Name == act {
 			return v.Caller.Scope >= a.Scope
 		}

@@ -60,7 +60,8 @@ type overview struct {
 	Hour                 *hour
 }
 
-// The first page names so many accounts, and those alone that have so much a second, or in all.
+// The first page names at most so many accounts, and only those with at least so much a second, or
+// in all.
 const (
 	mostNamedAccounts = 3
 	leastRate         = 0.05
@@ -162,7 +163,7 @@ func (l *lists) connectors(r *http.Request) any {
 	}, columns...).with(shown.Heads, shown.Zero)
 }
 
-// waitingKind names what waits for a connector where that is not SMS for an SMSC.
+// waitingKind names the messages that wait for a connector, unless they are SMS for an SMSC.
 func waitingKind(c *admin.Connector) string {
 	switch admin.WaitsFor(c.Direction, c.Protocol) {
 	case admin.ForSessions:
@@ -194,7 +195,7 @@ type accountRow struct {
 	Cells []string
 }
 
-// deliveredShare returns the share of an account's messages that are at the mobile, of those whose end a receipt has told.
+// deliveredShare returns the share of an account's messages that reached the mobile, of those with a final receipt.
 func deliveredShare(a *admin.Account) string {
 	if a.Ended == 0 {
 		return "–"

@@ -60,18 +60,18 @@ type logLine struct {
 // IsStill reports whether nothing will come.
 func (p *pduLogPage) IsStill() bool { return p.Wrong != "" }
 
-// private serves a request that asks by a parameter for what may be texts of messages to those who may see them, and has it
-// written in the audit log before, as the page's name and the parameter.
+// private serves a request that asks by a parameter for data that may be texts of messages, to those who may see them.
+// Before, it records the page's name and the parameter in the audit log.
 func private(page, parameter string, h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get(parameter) != "" {
 			access.Named(r, page+"/"+parameter)
 			if c := access.CallerOf(r); !c.SeesTexts() {
-				access.Acts(r)
+				access.MarkAudited(r)
 				access.Forbid(w, c, access.Operate)
 				return
 			}
-			access.ActsAtOnce(r)
+			access.MarkAuditedNow(r)
 		}
 		h(w, r)
 	}
@@ -200,7 +200,8 @@ func (s *site) pduLog(r *http.Request) any {
 	return p
 }
 
-// A catch is the lines that have come since the last event of a stream, as many as are sent together.
+// A catch is the lines that have come since the last event of a stream, up to the number that is sent
+// together.
 type catch struct {
 	mu    sync.Mutex
 	lines [][]byte // a ring once it is full

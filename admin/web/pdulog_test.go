@@ -33,7 +33,7 @@ func logLines(t *testing.T, g *gateway.Gateway, pdus ...string) {
 
 const hostilePDU = `submit_sm seq=1 source_addr="<b>x" destination_addr=46700 short_message="<script>secret" id=1a1fb0c12c230d41 account="<b>\"x"`
 
-// audited returns the lines of the audit log that name an act.
+// audited returns the lines of the audit log that name an action.
 func audited(t *testing.T, g *gateway.Gateway, act string) (lines []string) {
 	t.Helper()
 	b, err := os.ReadFile(g.Node.Config().Admin.Audit)
@@ -165,7 +165,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// As many streams are served as there are places, and one more is told so.
+// As many streams are served as there are places, and one more is refused as that.
 func TestFollowers(t *testing.T) {
 	t.Parallel()
 	base, g := start(t)

@@ -80,10 +80,10 @@ func (ro *routes) page(r *http.Request) any {
 	return p
 }
 
-// An explainer has questions answered, one at a time: each answer takes a gateway of its own.
+// An explainer answers questions, one at a time: each answer takes a gateway of its own.
 type explainer struct{ busy sync.Mutex }
 
-// ask has a question answered. It returns why there is no answer.
+// ask answers a question, or returns why there is no answer.
 func (e *explainer) ask(t *Tools, cfg *config.Config, q Question) (answer, wrong string) {
 	if !e.busy.TryLock() {
 		return "", "Another message is being explained: try again."
@@ -96,7 +96,7 @@ func (e *explainer) ask(t *Tools, cfg *config.Config, q Question) (answer, wrong
 	return answer, ""
 }
 
-// explain has the question of the page answered.
+// explain answers the question of the page.
 func (ro *routes) explain(cfg *config.Config, p *routingPage) {
 	letter := "a"
 	if p.Unicode {

@@ -9,8 +9,8 @@ import (
 	"pmg/sms"
 )
 
-// The page shows the routes with how their targets are, has a message explained, and compares the file with what runs for those
-// who may operate.
+// The page shows the routes and the state of their targets, and explains a message. To those who may operate, it
+// compares the file with the running configuration.
 func TestRouting(t *testing.T) {
 	t.Parallel()
 	base, g := start(t)

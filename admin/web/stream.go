@@ -44,7 +44,7 @@ func (s *site) push(w http.ResponseWriter, r *http.Request, every time.Duration,
 		case <-r.Context().Done():
 			return
 		}
-		if !s.server.Guard().Goes(r) {
+		if !s.server.Guard().StillAllowed(r) {
 			return
 		}
 	}

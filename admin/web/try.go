@@ -13,7 +13,7 @@ import (
 	"pmg/sms"
 )
 
-// tryName is the name of the page that submits a message, and of the act.
+// tryName is the name of the page that submits a message, and of the action.
 const tryName = "try"
 
 // A tryPage is the model of the page that submits a message.
@@ -49,8 +49,8 @@ func (s *site) try(r *http.Request) any {
 // wrong is shown with the form as it was filled in. A form is posted also to be explained, so that no text is part of an
 // address.
 func (s *site) tries(p *page) http.HandlerFunc {
-	acts := admin.Acts()
-	act := &acts[slices.IndexFunc(acts, func(a admin.Act) bool { return a.Name == tryName })]
+	acts := admin.Actions()
+	act := &acts[slices.IndexFunc(acts, func(a admin.Action) bool { return a.Name == tryName })]
 	return func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * patience))
 		v := s.view(p, r)

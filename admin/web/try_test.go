@@ -10,8 +10,8 @@ import (
 	"pmg/config"
 )
 
-// An operator has a message explained and submits it. What was filled in stays when it is refused, as text; no text is part of
-// an address, or in the audit log. Others may have it explained.
+// The page explains a message, and an operator submits it. What was filled in stays when it is refused, as text. No
+// text is part of a URL, or in the audit log. Those who may not submit get the explanation alone.
 func TestTry(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)

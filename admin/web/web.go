@@ -22,7 +22,7 @@ var templateFiles embed.FS
 //go:embed static
 var staticFiles embed.FS
 
-// policy lets a page load what this server has, and nothing else. Nothing in a page runs that is not one of its files.
+// policy allows a page to load files of this server, and nothing else. No script runs but those of its files.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
@@ -82,7 +82,7 @@ func (t Tools) Handler(server *admin.Server) http.Handler {
 		m.Handle("GET "+admin.PagesBase+p.Name+end(p.Name), s.allow(p.Scope, server.Limited(show)))
 		m.Handle("GET "+admin.PagesBase+"stream/"+p.Name+end(p.Name), s.allow(p.Scope, server.Streams(stream)))
 	}
-	for _, a := range admin.Acts() {
+	for _, a := range admin.Actions() {
 		m.Handle("POST "+admin.PagesBase+"act/"+a.Name, s.allow(a.Scope, server.Limited(s.carryOut(&a))))
 	}
 	m.Handle("GET "+admin.PagesBase+"login", server.Limited(s.login))
@@ -104,8 +104,8 @@ func (s *site) failed(w http.ResponseWriter, r *http.Request) {
 	)
 }
 
-// static serves the files that pages load. An embedded file has no time, so that browsers would load it anew with each page if it
-// had no tag that says what is in it.
+// static serves the files that pages load. An embedded file has no time. Without a tag of its content, browsers would
+// load it anew with each page.
 func static() http.HandlerFunc {
 	files, err := fs.Sub(staticFiles, "static")
 	if err != nil {

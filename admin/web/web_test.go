@@ -30,7 +30,7 @@ import (
 
 const password = "correct horse"
 
-// gatewayYAML has names that would be markup if they were not written as text.
+// gatewayYAML contains names that would be markup if they were not escaped.
 const gatewayYAML = `
 pdulog: {dir: %q}
 admin: {socket: "off", address: "127.0.0.1:0"}
@@ -87,7 +87,7 @@ func startServer(t *testing.T) *admin.Server {
 	return s
 }
 
-// tools are those of the program, whose answers have what would be markup if it were not written as text.
+// tools are those of the program. Their answers contain what would be markup if it were not escaped.
 func tools() Tools {
 	return Tools{
 		Explain: func(_ *config.Config, q Question) (string, error) {
@@ -155,8 +155,8 @@ func ask(t *testing.T, c *http.Client, method, target string, form url.Values) (
 	return a.StatusCode, string(body), a.Header
 }
 
-// Each page and each act is served to those who have its scope, and to nobody else: from the tables, user by user. Whoever has not
-// logged in is led to the login.
+// Each page and each action is served to those who have its scope, and to nobody else: from the tables, user by user.
+// The others are led to the login.
 func TestWhoMayWhat(t *testing.T) {
 	t.Parallel()
 	base, _ := start(t)
@@ -177,7 +177,7 @@ func TestWhoMayWhat(t *testing.T) {
 				t.Errorf("%s: %v", path, h)
 			}
 		}
-		for _, a := range admin.Acts() {
+		for _, a := range admin.Actions() {
 			code, _, h := ask(t, c, "POST", base+"/ui/act/"+a.Name, url.Values{"back": {"/ui/gateway"}, "limit": {"1"}, "name": {"x"}})
 			want, to := http.StatusForbidden, ""
 			switch {
@@ -228,7 +228,7 @@ func TestForged(t *testing.T) {
 		}
 	}
 	posts := []string{"/ui/login", "/ui/logout"}
-	for _, a := range admin.Acts() {
+	for _, a := range admin.Actions() {
 		posts = append(posts, "/ui/act/"+a.Name, admin.Base+"/"+a.Name)
 	}
 	for _, path := range posts {
@@ -246,7 +246,8 @@ func TestForged(t *testing.T) {
 	}
 }
 
-// What others choose, names of accounts and what an act answers, is text in a page, and never markup.
+// Names of accounts, answers of actions and whatever others choose is text in a page, and never
+// markup.
 func TestMarkup(t *testing.T) {
 	t.Parallel()
 	base, _ := start(t)
@@ -322,7 +323,7 @@ func TestOne(t *testing.T) {
 	}
 }
 
-// After a login and an act a browser goes to pages of the gateway alone.
+// After a login and an action a browser goes to pages of the gateway alone.
 func TestOwnPaths(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{

@@ -139,7 +139,7 @@ func namedConfig(cmd *cobra.Command) *config.Config {
 	return c
 }
 
-// allowFlag adds the flag that lets files with passwords and keys be read by everybody.
+// allowFlag adds the flag that allows files with passwords and keys that everybody can read.
 func allowFlag(cmd *cobra.Command, allow *bool) {
 	cmd.Flags().BoolVar(
 		allow, "allow-insecure-files", false, "go on though every user of this machine can read passwords or keys",

@@ -300,8 +300,8 @@ func (d *demo) client() (net.Conn, error) {
 	return conn, nil
 }
 
-// demoRequests are what the demo's own client sends, as the pdu log prints it, and which
-// PDUs of the log show a message.
+// demoRequests are the requests of the demo's own client, in the form of the pdu log, and the PDUs
+// of the log that show a message.
 type demoRequests struct{ login, submit, shown string }
 
 // shown returns the lines of the pdu logs that show the example message. Where clients speak HTTP they are those of

@@ -101,7 +101,8 @@ func (d *devTrial) end() {
 	}
 }
 
-// pmg dev takes a message by the curl command that it prints, tells of its end and of the reply, shows both on the phone, and ends.
+// pmg dev takes a message by the curl command that it prints, reports its end and the reply, shows both on the phone,
+// and ends.
 func TestDev(t *testing.T) {
 	t.Parallel()
 	d := startDev(t)

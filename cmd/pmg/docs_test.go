@@ -109,7 +109,7 @@ func TestDocumentsStarter(t *testing.T) {
 	}
 }
 
-// The commands in documents exist and have the flags that they are shown with.
+// The commands in documents exist, with the flags that stand there.
 func TestDocumentsCommands(t *testing.T) {
 	n := 0
 	for name, text := range documents(t) {
@@ -171,7 +171,7 @@ func anchors(page string) (all []string) {
 	return all
 }
 
-// DEVELOP.md has a reason for every imported module.
+// DEVELOP.md gives a reason for every imported module.
 func TestDocumentsDependencies(t *testing.T) {
 	mod, err := os.ReadFile("../../go.mod")
 	if err != nil {
@@ -186,8 +186,8 @@ func TestDocumentsDependencies(t *testing.T) {
 	}
 }
 
-// checkCommand fails the test if the part of a line before the first pipe is not a
-// command of pmg, or has flags that the command does not have.
+// checkCommand fails the test if the part of a line before the first pipe is not a command of pmg,
+// or has unknown flags.
 func checkCommand(t *testing.T, where, line string) {
 	t.Helper()
 	words := shellWords(line)

@@ -38,7 +38,7 @@ func (s *service) listens(name string) (addr string) {
 	return l.Addr().String()
 }
 
-// hands has a descriptor handed over.
+// hands hands over a descriptor.
 func (s *service) hands(name string, f *os.File) {
 	s.t.Cleanup(func() { f.Close() })
 	s.names = strings.TrimPrefix(s.names+":"+name, ":")
@@ -115,7 +115,7 @@ func TestHandedOver(t *testing.T) {
 	cancel()
 	n := <-dials
 	loads.cancel()
-	loads.wg.Wait() // a gateway that stops has refused messages, which is told to the clients
+	loads.wg.Wait() // a gateway that stops has refused messages; the clients are informed
 	running.settles()
 	if status := running.stop(); status != 0 {
 		t.Errorf("exit status %d", status)
@@ -126,7 +126,8 @@ func TestHandedOver(t *testing.T) {
 	t.Logf("%d restarts: %d messages accepted, %d logins of clients, %d further connections, none refused", restarts, loads.accepted, loads.logins, n)
 }
 
-// The log tells of sockets that no connector has, of other addresses, and of what is no socket.
+// The log names sockets that no connector has, other addresses, and descriptors that are no
+// sockets.
 func TestHandedOverMistaken(t *testing.T) {
 	t.Parallel()
 	config := fmt.Sprintf("log: {format: json}\npdulog: {enabled: false}\nstore: {dir: %q, ballast: 0B}\n"+

@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Help has lines that fit a terminal, but for examples and tables, and the flags of a gateway elsewhere once.
+// The lines of help fit a terminal, but for examples and tables, and the flags of a gateway elsewhere stand
+// there once.
 func TestHelpFits(t *testing.T) {
 	t.Parallel()
 	var visit func(cmd *cobra.Command)

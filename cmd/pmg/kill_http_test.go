@@ -134,8 +134,9 @@ func (p *poster) streamOnce(ctx context.Context, body string) (accepted int) {
 	}
 }
 
-// A gateway that is killed again and again while clients send by HTTP with keys, or in streams with references, and send
-// again what was not answered, has accepted each message once, under one id; each arrives, and its end is told to the webhook.
+// A gateway is killed again and again while clients send by HTTP, with keys or in streams with references. They send
+// again what was not answered. Each message is accepted once, under one id, and arrives, and the webhook is called with
+// its end.
 func TestKillHTTP(t *testing.T) {
 	testutil.Long(t)
 	t.Parallel()

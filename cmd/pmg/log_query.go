@@ -94,8 +94,8 @@ type vocabulary interface {
 	Statuses() iter.Seq2[uint32, string]
 }
 
-// find returns the protocol that has a command. So a log can be read without the
-// gateway's configuration.
+// find returns the protocol of a command, so that a log can be read without the gateway's
+// configuration.
 func (p logProtocols) find(command string) (protocols.Driver, error) {
 	for _, v := range p {
 		if slices.Contains(v.Commands(), command) {

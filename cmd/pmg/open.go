@@ -15,8 +15,8 @@ import (
 	"pmg/store"
 )
 
-// openStore opens the store that the configuration asks for, and has the gateway keep
-// messages in it. failed is called once if the store fails for good.
+// openStore opens the store that the configuration asks for, and gives it to the gateway. failed is
+// called once if the store fails for good.
 func openStore(g *gateway.Gateway, cfg *config.Config, log zerolog.Logger, failed func(error)) error {
 	if cfg.Store.Engine == config.MemoryStore {
 		log.Info().Msg(

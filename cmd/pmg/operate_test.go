@@ -210,7 +210,7 @@ func TestZones(t *testing.T) {
 	}
 }
 
-// O16: a sink that is to send some messages goes on until it is told to end.
+// O16: a sink that is to send some messages goes on until it is interrupted.
 func TestSinkGoesOn(t *testing.T) {
 	o := loadtest.SinkOptions{Listen: "127.0.0.1:0", MO: loadtest.MOOptions{Count: 5}}
 	s, err := loadtest.StartSink(o)

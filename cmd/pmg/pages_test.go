@@ -184,8 +184,9 @@ func inColors(scheme string) chromedp.Action {
 	return emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}})
 }
 
-// Somebody on duty sees the traffic move, finds out what a client's server did not take and has it told again, searches for its message, holds and
-// releases a connector, moves what waits for one that is down, and puts a new configuration in force, all in a browser, which has no complaint.
+// Somebody on duty sees the traffic move, finds a dead letter of a client's webhook and replays it, and searches for
+// its message. Then she holds and releases a connector, moves the messages of one that is down, and puts a new
+// configuration in force. All this is done in a browser, which reports no error.
 func TestNight(t *testing.T) {
 	testutil.Long(t)
 	t.Parallel()

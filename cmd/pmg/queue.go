@@ -99,8 +99,8 @@ func (o *queueOptions) check(ids []string) error {
 }
 
 // checkNames returns an error if a running gateway has no connector or account of the names that were
-// selected. A message may also wait for one that the configuration has no more, until the gateway
-// has routed it again, so it is called where no message was found.
+// selected. A message may also wait for a connector that was removed, until the gateway has routed it
+// again. So it is called where no message was found.
 func (o *queueOptions) checkNames(ctx context.Context, source queueSource) error {
 	running, ok := source.(runningStore)
 	if !ok || o.query.Connector == "" && o.query.Account == "" {

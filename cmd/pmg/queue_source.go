@@ -22,8 +22,8 @@ import (
 	"pmg/store"
 )
 
-// A queueSource is where the messages are that an operator asks for: in a running
-// gateway, or in the store of one that is stopped.
+// A queueSource holds the messages that an operator asks for: it is a running gateway, or the store
+// of one that is stopped.
 type queueSource interface {
 	list(ctx context.Context, q admin.QueueQuery) (operate.QueuePage, error)
 	backup(ctx context.Context, to string) (dir string, err error)

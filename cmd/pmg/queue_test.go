@@ -186,7 +186,7 @@ func TestStoreErrors(t *testing.T) {
 	}
 }
 
-// A damaged store is put aside, and the new one has what could be read.
+// A damaged store is put aside. The new one contains what could be read.
 func TestStoreRepair(t *testing.T) {
 	t.Parallel()
 	dir := newStoreForTest(t)
@@ -285,7 +285,7 @@ routes: [{to: operator, destination: "467"}]
 	}
 }
 
-// A store in memory has the messages that were put aside alone, and the commands say so.
+// A store in memory contains only the messages that were put aside, and the commands say so.
 func TestQueueInMemory(t *testing.T) {
 	t.Parallel()
 	cfg, err := loadConfig(t.Output(), writeConfig(t, `pdulog: {enabled: false}

@@ -129,8 +129,8 @@ func TestReloadCommand(t *testing.T) {
 	}
 }
 
-// The operators' page with the routes explains a message by the configuration in force; the page of the configuration tells what
-// a reload would do, which changes nothing.
+// The operators' page with the routes explains a message by the configuration in force; the page of the configuration
+// shows what a reload would do, and changes nothing.
 func TestRoutingPage(t *testing.T) {
 	r := runServer(t, reloadable)
 	page := func(path string) string {

@@ -125,7 +125,7 @@ func serve(cfg *config.Config, file string, allow bool) error {
 	return s.givenUp()
 }
 
-// adminSocket is what the sockets for admin.address are among those of connectors, of which none can have this name.
+// adminSocket is the name of the sockets for admin.address among those of connectors. No connector can have it.
 const adminSocket = "admin.address"
 
 // handedOver returns the sockets that the service manager has handed over, by connector. Processes that this
@@ -176,8 +176,8 @@ func handedOver(cfg *config.Config, log zerolog.Logger) stages.Listeners {
 	return opened
 }
 
-// become has the process go on as the user that the configuration names. Before, root opens the sockets that
-// are not opened yet.
+// become changes the user of the process to the one that the configuration names. Before, root opens the
+// sockets that are not opened yet.
 func become(cfg *config.Config, file string, log zerolog.Logger, opened stages.Listeners) error {
 	if cfg.User == "" {
 		if os.Geteuid() == 0 {
@@ -210,8 +210,8 @@ func become(cfg *config.Config, file string, log zerolog.Logger, opened stages.L
 	return f.Close()
 }
 
-// watch tells the service manager that the gateway is ready when the messages of earlier runs are
-// in their queues, and that it works while no stage stands still, until ctx is done.
+// watch notifies the service manager until ctx is done: that the gateway is ready, when the
+// messages of earlier runs are in their queues; and that it works, while no stage stands still.
 func (s *server) watch(ctx context.Context) {
 	go func() {
 		if s.recovery.Wait(); !s.gateway.Node.Draining() {
@@ -230,7 +230,7 @@ func (s *server) watch(ctx context.Context) {
 	})
 }
 
-// tell tells the service manager something.
+// tell notifies the service manager.
 func (s *server) tell(what func() error) {
 	if err := what(); err != nil {
 		s.log.Warn().Err(err).Msg("the service manager does not know the state of the gateway")
@@ -261,7 +261,7 @@ func (s *server) run(signals <-chan os.Signal, file string) error {
 	}
 }
 
-// storeFailed has the process end, because the store takes nothing any more.
+// storeFailed ends the process, because the store takes nothing any more.
 func (s *server) storeFailed(err error) {
 	s.gateway.Keeper.StoreFailed(err)
 	s.failed <- err

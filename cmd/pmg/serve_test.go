@@ -51,7 +51,7 @@ routes: [{to: operator}]
 	return s, log
 }
 
-// submit has a client submit n messages.
+// submit sends n messages of a client.
 func (s *server) submit(t *testing.T, n int64) {
 	t.Helper()
 	o := loadtest.DefaultLoadOptions()
@@ -175,7 +175,7 @@ type slowEngine struct{ quietEngine }
 func (slowEngine) Drain(ctx context.Context) { <-ctx.Done(); time.Sleep(endTimeout / 2) }
 func (slowEngine) Close() error              { return nil }
 
-// A stuckEngine drains until it is told to hurry.
+// A stuckEngine drains until its hurry is called.
 type stuckEngine struct {
 	gateway.Engine
 	draining chan struct{}

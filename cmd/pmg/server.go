@@ -35,7 +35,7 @@ type server struct {
 	stopRecovery context.CancelFunc
 	recovery     sync.WaitGroup
 	reloads      chan reloadRequest
-	failed       chan error // has an error when the store has failed
+	failed       chan error // gets an error when the store has failed
 }
 
 // startServer starts the gateway that the configuration describes.

@@ -149,8 +149,8 @@ type sink interface {
 	Close() error
 }
 
-// endOf returns a channel that is closed when what --messages and --mo-count ask for has come, nil
-// if the sink never ends by itself: --mo-count alone ends nothing.
+// endOf returns a channel that is closed when the numbers of --messages and --mo-count are reached.
+// It is nil if the sink never ends by itself: --mo-count alone ends nothing.
 func endOf(s sink, messages int64) <-chan struct{} {
 	if messages == 0 {
 		return nil

@@ -52,7 +52,8 @@ func statusText(before, s *admin.Status, show statusView) string {
 	return b.String()
 }
 
-// writeWaiting writes what waits, SMS apart from what is for clients, and what an operator is to decide.
+// writeWaiting writes the numbers of waiting SMS, of waiting messages for clients, and of those that an
+// operator must decide.
 func writeWaiting(b *strings.Builder, s *admin.Status) {
 	for i, of := range []struct{ peers, name string }{
 		{admin.ForSMSC, "queued for SMSCs"}, {admin.ForSessions, "for clients' sessions"},
@@ -80,7 +81,7 @@ type named struct {
 	n    int64
 }
 
-// writeCounts writes those of some counts that are not 0, and before that a text if there is one.
+// writeCounts writes the counts that are not 0, behind a text if there is one.
 func writeCounts(b *strings.Builder, before string, counts []named) {
 	for _, c := range counts {
 		if c.n > 0 {
@@ -118,8 +119,7 @@ func writeForms(b *strings.Builder, operators []admin.Operator) {
 	}
 }
 
-// writeStore writes what an operator needs to know of the store, in a line, and another for
-// what is wrong with it.
+// writeStore writes a line with the figures of the store, and another with its problems.
 func writeStore(b *strings.Builder, s *admin.Store) {
 	if s == nil {
 		return

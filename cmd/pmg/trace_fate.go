@@ -38,8 +38,8 @@ func askStore(cfg *config.Config) func(context.Context, []uint64) []operate.Stor
 	}
 }
 
-// fatesOf returns what became of each message: of one that was asked for in a line, with what happened in the next. A list
-// has the latest first, with its time and its addresses.
+// fatesOf returns the outcome of each message: of a single one in a line, with its steps in the next lines; of several
+// as a list with times and addresses, the latest first.
 func (o *traceOptions) fatesOf(found *story.Found, what string) (lines []string) {
 	now, protocols := time.Now(), newLogProtocols()
 	means := func(s *story.Step) string {

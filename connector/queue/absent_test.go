@@ -7,8 +7,8 @@ import (
 	"pmg/sms"
 )
 
-// Messages that are restored have their places before newer ones that were pushed, and none of
-// them waits in a tree.
+// The places of restored messages are before newer ones that were pushed. None of them waits in a
+// tree.
 func TestRestoreOrder(t *testing.T) {
 	t.Parallel()
 	q := newQueue()

@@ -1,8 +1,8 @@
 // Package queue orders the messages that wait, whether their bodies are in memory or on disk.
 //
 // It decides which message leaves next, which ones have expired, and whose bodies must be read
-// before they leave. It does not decide where a message goes, or whether it stays: its callers'
-// functions say that of the messages that a search passes to them.
+// before they leave. It does not decide where a message goes, or whether it stays: a search asks
+// the functions of its callers.
 //
 //	                   due                        first of its priority
 //	Push, Restore ───────────► ring ──────────────────────────────────► Pop

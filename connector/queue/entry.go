@@ -75,7 +75,8 @@ func (e *Entry) IsLoaded() bool { return e.state == loaded }
 // IsBeingRead reports whether the body is being read.
 func (e *Entry) IsBeingRead() bool { return e.state == beingRead }
 
-// ask has the body of an entry read that is on disk alone. It reports false if ask does.
+// ask begins to read the body of an entry that is on disk alone. It reports false if the argument
+// does.
 func (e *Entry) ask(ask func(*Entry) bool) bool {
 	switch {
 	case e.state != onDisk:

@@ -109,9 +109,9 @@ func (q *Queue) Restore(w Waiting, now int64) {
 	q.place(e, e.Due == w.Arrived, max(w.DeliverAt, w.NotBefore) > now)
 }
 
-// place adds a message whose body is on disk to those that were restored. byArrival says
-// that it has its place by its arrival, as nearly all have. The others would make the
-// ring's last place so late that those behind them do not fit.
+// place adds a message whose body is on disk to those that were restored. byArrival says that its
+// place is by its arrival, as that of nearly all is. The others would make the ring's last place so
+// late that those behind them do not fit.
 func (q *Queue) place(e Entry, byArrival, waits bool) {
 	if q.enter(&e, waits) {
 		return
@@ -274,7 +274,7 @@ func (q *Queue) Hasten(now int64, most int) (more bool) {
 	return more
 }
 
-// NextDue returns when the next message becomes due or expires that is not due yet, or 0
+// NextDue returns when the next of the messages that are not due yet becomes due or expires, or 0
 // if there is none.
 func (q *Queue) NextDue() int64 {
 	if e, ok := q.later.Min(); ok {

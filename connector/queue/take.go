@@ -20,10 +20,10 @@ type search struct {
 
 // A Taker is what a search calls. It is for one call.
 type Taker struct {
-	// Take decides about a message in memory. TakeDue lets it take the body of one that
-	// stays out of memory. It must leave everything else as it is.
+	// Take decides about a message in memory. TakeDue allows it to take the body of one that stays
+	// out of memory. It must leave everything else as it is.
 	Take func(*Entry) Verdict
-	// Ask has a body read, or returns false: not now.
+	// Ask begins to read a body, or returns false: not now.
 	Ask func(*Entry) bool
 
 	Absent bool // the search has stopped at bodies that are not in memory
@@ -238,7 +238,8 @@ func (q *Queue) Change(e *Entry, f func(*Entry) bool) {
 	}
 }
 
-// replace replaces an entry, where it is, by one whose body is where that one's is not.
+// replace replaces an entry in its place by one whose body is in memory if that of the other is
+// not, and the other way round.
 func (q *Queue) replace(e *Entry, in location) {
 	switch {
 	case in.at != nil:

@@ -1,5 +1,5 @@
-// Package streams keeps the requests that last, as sessions do, so that operators see and end them, and they end with
-// the login that allowed them.
+// Package streams keeps the requests that last like sessions. Operators see and end them, and they end with the login
+// that allowed them.
 //
 // # Start reading
 //

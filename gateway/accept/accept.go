@@ -56,7 +56,7 @@ type Executor[T any] interface {
 	Store(now int64, p Pending[T])
 	// Queue gives a message that was stored to its lane.
 	Queue(now int64, a keep.Accepted)
-	// Answer tells the sender what became of its message.
+	// Answer answers the sender with the outcome of its message.
 	Answer(now int64, by T, o Outcome)
 }
 

@@ -1,7 +1,7 @@
-// Package accept is the one way in: PDUs of sessions, messages of requests, and what SMSCs bring by either take the steps of
-// intake here, and get their ids and places. A receipt finds its message first. Then they are stored, answered and queued, or
-// refused. An Acceptor belongs to one goroutine; an Executor tells it where to go on: the builder of a pipeline goes on
-// later, the goroutine of a request waits.
+// Package accept is the one way in: PDUs of sessions, messages of requests, and what SMSCs bring by either take the
+// steps of intake here, and get their ids and places. A receipt finds its message first. Then they are stored, answered
+// and queued, or refused. An Acceptor belongs to one goroutine. Its Executor decides where work goes on: the builder of
+// a pipeline goes on later, the goroutine of a request waits.
 //
 // # Start reading
 //

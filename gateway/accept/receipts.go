@@ -111,7 +111,7 @@ func (a *Acceptor[T]) foundOut(now int64, q *finding[T]) {
 	a.ends(now, q, false)
 }
 
-// answerNoted answers a receipt that goes no further when what it says is stored, and counts it by its state.
+// answerNoted answers a receipt that goes no further when its content is stored, and counts it by its state.
 func (a *Acceptor[T]) answerNoted(by T, from *connector.Connector, state sms.State) {
 	var failed error
 	a.executor.Go(by, func() { failed = a.keep.Journal.SyncSoon() }, func(now int64, gone bool) {

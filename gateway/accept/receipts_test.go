@@ -112,8 +112,8 @@ func TestReceiptsInOrder(t *testing.T) {
 	}
 }
 
-// Those that wait for one whose message was found are looked for in their turn, and wait for each other. A receipt of another
-// message waits for none of them, and none reads what was found for another.
+// When the message of a receipt was found, the receipts behind it are looked up in turn, and wait for each other. A
+// receipt of another message waits for none of them, and none uses what was found for another.
 func TestReceiptsOfOthers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, false)

@@ -3,8 +3,7 @@ package accept
 import "slices"
 
 // A search is for the message of a receipt. Later receipts with its id wait behind it, so that the
-// client gets them in the order in which they came: one that says that the message is on its way
-// must not come behind the last one.
+// client gets them in their order: "on its way" must not come behind the final state.
 type search[T any] struct {
 	key    string
 	behind []*finding[T]

@@ -84,8 +84,8 @@ func TestOutgoingOfAccount(t *testing.T) {
 	}
 }
 
-// An operation is about the addresses that the messages have after the rules, so that a client finds by the numbers that it
-// wrote what it has sent.
+// An operation's addresses are changed by the rules as those of messages are. So a client finds its messages by the
+// numbers that it wrote.
 func TestRewriteOperation(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -35,11 +35,11 @@ func rulesIn(l *connector.Source) (connector, account *rewrite.Rules) {
 	return l.Connector.Config().RewriteIn(), account
 }
 
-// outgoing returns the message that a peer is sent: m, or, if m is the one that is
-// stored, a copy with the addresses that the out rules make. The stored message does not
-// change, because it may be sent again, by another connector. If an address would be too long,
-// the destination is left out, so that the peer refuses the message. A receipt of a client's
-// message has the addresses that the client wrote, and stays as it is.
+// outgoing returns the message to send to a peer, with the addresses that the out rules make: m
+// itself, or a copy if m is the stored one. The stored message does not change, because it may be
+// sent again, by another connector. If an address would be too long, the destination is left out,
+// so that the peer refuses the message. A receipt of a client's message has the addresses that the
+// client wrote, and stays as it is.
 func (d *Converter) outgoing(to *connector.Source, stored, m *sms.Message) *sms.Message {
 	var account *rewrite.Rules
 	if to.Account != nil {
@@ -61,9 +61,9 @@ func (d *Converter) outgoing(to *connector.Source, stored, m *sms.Message) *sms.
 	return m
 }
 
-// CheckLeaving returns why a message cannot leave by an out connector with the addresses that its rules make: BadSource if
-// it has no sender and requests of the connector have one, BadDestination if its recipient is a national number of an
-// unknown type.
+// CheckLeaving returns why a message cannot leave by an out connector with the addresses that its rules make: BadSource
+// if it lacks the sender that requests of the connector need, BadDestination if its recipient is a national number of
+// an unknown type.
 func (d *Converter) CheckLeaving(to *connector.Connector, m *sms.Message) sms.Code {
 	if len(m.Source().Addr) > 0 && !isNational(m.Dest()) {
 		return sms.OK

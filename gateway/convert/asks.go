@@ -7,9 +7,9 @@ import (
 	"pmg/sms"
 )
 
-// Asks returns of which outcomes a message asks for receipts when it leaves by a connector. A part
-// of a long message asks for success and failure, whichever of them the client wants to hear of,
-// because the client is told the outcome of all parts together.
+// Asks returns the outcomes for which a message asks for receipts when it leaves by a connector. A
+// part of a long message asks for success and failure, whatever the client asks for, because the
+// client gets one outcome of all parts together.
 func Asks(m *sms.Message, c *config.Connector) sms.Notify {
 	const ends = sms.NotifySuccess | sms.NotifyFailure
 	wanted := m.Notify &^ sms.NotifySent

@@ -38,9 +38,9 @@ func nameAlphabet(from *connector.Connector, m *sms.Message) {
 	}
 }
 
-// Leaving returns what a peer is sent of a message: m, or a copy with the fields, the addresses and the
-// text that its connector makes of it, which the caller releases. The caller is the only user of m during the
-// call. It takes no session: what a session makes of the result is its PDU.
+// Leaving returns the message to send to a peer: m, or a copy with the fields, the addresses and the text
+// that its connector makes of it. The caller releases it. The caller is the only user of m during the call.
+// It takes no session: what a session makes of the result is its PDU.
 func (d *Converter) Leaving(to *connector.Source, m *sms.Message) *sms.Message {
 	out := m
 	if m.Protocol() != to.Connector.Protocol {
@@ -75,8 +75,8 @@ func (d *Converter) Encode(now int64, l *connector.Link, p protocols.PDU, m *sms
 	return copied
 }
 
-// EncodeSlot fills p with the request of a slot that is about to leave: what carries its
-// message, as Encode says, or an operation.
+// EncodeSlot fills p with the request of a slot that is about to leave: the PDU of its message, as
+// Encode says, or an operation.
 func (d *Converter) EncodeSlot(now int64, slot *connector.Slot, p protocols.PDU) (copied *sms.Message) {
 	l, m := slot.Link, slot.Message
 	if slot.Inquiry == nil {

@@ -21,8 +21,8 @@ func (d *Converter) Cross(lane *connector.Lane, m *sms.Message) sms.Code {
 	return refusal(home.Driver, lacks)
 }
 
-// Refuses returns the code with which the message of a slot is answered if it must not leave by
-// that, or sms.OK. One that is too long is cut in Settle.
+// Refuses returns the code that answers the message of a slot if it must not leave there, or
+// sms.OK. One that is too long is cut in Settle.
 func (d *Converter) Refuses(slot *connector.Slot) sms.Code {
 	c, m := leavesBy(slot), slot.Message
 	if d.mustCut(slot) {

@@ -53,10 +53,10 @@ func (d *Converter) countWhole(f *fit.Form, m *sms.Message) (code sms.Code) {
 	return code
 }
 
-// suited returns a message whose text the peers of a connector read: m, or if that has another
-// text, a copy, unless m is one of the message that is stored. A copy is needed only if the
-// message came to its lane from another one, if the options have changed since
-// it came in, or if an account is logged in on connectors whose texts differ.
+// suited returns a message with a text that the peers of a connector read: m itself, or a copy if
+// the text must change and m is the stored message. A copy is needed only if the message came to
+// its lane from another one, the options have changed since, or an account is logged in on
+// connectors with different texts.
 func (d *Converter) suited(to *connector.Connector, stored, m *sms.Message) *sms.Message {
 	f := to.Form()
 	if f.Reads.Has(m.Alphabet) || m.Kind == sms.Receipt {

@@ -1,8 +1,8 @@
-// Package deadletters keeps the events that clients' servers did not take in time, until an operator or the end of
-// their own time decides.
+// Package deadletters keeps the events that webhooks did not take in time, until an operator decides or their own
+// time ends.
 //
-// They stay in the store, put aside (store.Dead). Here is what ends them: who put a letter aside tells Add, and Left when it
-// is none any more.
+// They stay in the store, put aside (store.Dead). Whoever puts a letter aside calls Add, and Left when it is none any
+// more.
 //
 // # Start reading
 //
@@ -28,7 +28,7 @@ const (
 	together     = 200      // that are ended before an operator's change may be made
 )
 
-// DeadLetters are the events that clients' servers did not take in time. It is safe for concurrent use.
+// DeadLetters are the events that webhooks did not take in time. It is safe for concurrent use.
 type DeadLetters struct {
 	node   *node.Node
 	keep   *keep.Keeper
@@ -123,7 +123,8 @@ func (d *DeadLetters) Of(account string, limit int) (ids []uint64) {
 	return ids
 }
 
-// LookAfter has those end whose time is over, or for which there is no room. It is called about once a second.
+// LookAfter ends the letters whose time is over, or for which there is no room. It is called about once a
+// second.
 func (d *DeadLetters) LookAfter() {
 	if due := d.due(); len(due) > 0 && d.keep.Recovered() {
 		d.work.Begin(func() {

@@ -45,7 +45,7 @@ func TestDue(t *testing.T) {
 		}
 	}
 	d.Left(1)
-	d.Add(1, "shop", hours(999), 10) // it was told again, in vain
+	d.Add(1, "shop", hours(999), 10) // it was delivered again, in vain
 	if got := d.due(); !slices.Equal(got, []uint64{2, 4}) {
 		t.Errorf("due are %v", got)
 	}

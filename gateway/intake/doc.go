@@ -1,6 +1,6 @@
-// Package intake takes messages in: by an ordered list of steps that refuse a message, change it, or have it wait,
-// whatever way it comes, and then gives it an id and its place. Parts of long messages are joined here for
-// the lanes whose peers want whole messages.
+// Package intake takes messages in: an ordered list of steps refuses a message, changes it, or delays it, whatever
+// way it comes. Then it gets an id and its place. Parts of long messages are joined here for the lanes whose peers
+// want whole messages.
 //
 // # Start reading
 //

@@ -5,8 +5,8 @@ import (
 	"pmg/sms"
 )
 
-// forceReceipts has a client's message ask for receipts of its final state, if its account is to
-// get those of all its messages.
+// forceReceipts asks for receipts of the final state of a client's message, if its account gets
+// those of all its messages.
 func (d *Checker) forceReceipts(m *sms.Message) {
 	if !d.table.ForcesReceipts() || m.Kind != sms.Submit {
 		return

@@ -37,8 +37,8 @@ type Joiner struct {
 	joiner *userdata.Joiner[keep.Accepted] // nil: there was no part yet
 }
 
-// Join takes a message that is a part of a long one, if its lane is to have that whole. It
-// reports false for any other message, which goes to its lane.
+// Join takes a part of a long message, if the lane takes whole messages. It reports false for any
+// other message, which goes to its lane.
 func (j *Joiner) Join(now int64, a keep.Accepted) bool {
 	m := a.Message
 	if m.Kind == sms.Receipt || m.Parts > 1 || m.Offset != 0 || m.Flags&sms.Scheduled != 0 || j.node.Draining() {
@@ -189,7 +189,7 @@ func (j *Joiner) End(now int64) {
 	}
 }
 
-// wish has a message that was joined ask for what its parts ask for.
+// wish makes a joined message ask for what its parts ask for.
 func wish(whole *sms.Message, parts []*sms.Message) {
 	var joined []sms.Joined
 	for _, m := range parts {

@@ -2,8 +2,8 @@ package intake
 
 import "pmg/sms"
 
-// mayWait checks a scheduled message, and its parts, against what its account may schedule. The
-// others of its PDU, if there are any, are scheduled as well.
+// mayWait checks a scheduled message, and its parts, against the number that its account may
+// schedule. If its PDU has several messages, all are scheduled.
 func (d *Checker) mayWait(now int64, s *Submission) sms.Code {
 	m := s.Message
 	if m.DeliverAt <= now {

@@ -9,7 +9,7 @@ import (
 )
 
 // A Step is something that happens to every message that comes in, before it is accepted. It may
-// change the message, refuse it, or have it wait.
+// change the message, refuse it, or delay it.
 type Step struct {
 	Name, Doc string
 	Ways      Ways // by which the messages come in that take the step
@@ -133,7 +133,7 @@ type Room interface {
 	HasRoom(a keep.Accepted, others *Several) bool
 }
 
-// Take has a submission take its steps. With Later it is on its way at s.next.
+// Take runs the steps of a submission. With Later it is on its way at s.next.
 func (d *Checker) Take(now int64, s *Submission) Verdict {
 	if s.Code != sms.OK { // the work that it waited for says so
 		return s.invalid(d, now, s.Code, "message refused: ")
@@ -162,7 +162,7 @@ func (s *Submission) Refuser(d *Checker) string {
 	return d.Steps[s.next-1].Name
 }
 
-// TakeWaiting has a submission take its steps on a goroutine that may wait, and returns why it is
+// TakeWaiting runs the steps of a submission on a goroutine that may wait, and returns why it is
 // refused, or sms.OK.
 func (d *Checker) TakeWaiting(now int64, s *Submission) sms.Code {
 	for {

@@ -214,7 +214,7 @@ func (d *Checker) stepFit(now int64, s *Submission) Verdict {
 	}
 }
 
-// few refuses a submission that becomes more short messages than its client lets it.
+// few refuses a submission that becomes more short messages than its client allows.
 func (s *Submission) few(d *Checker, now int64) Verdict {
 	n := int(sms.PartsOf(s.Message.Context()))
 	if s.Lane != nil {

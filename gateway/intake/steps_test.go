@@ -70,8 +70,8 @@ const (
 	hour       = 3600 * second
 )
 
-// Each step that refuses a message answers its sender with a code that tells it what to do, counts it, and has the log say why.
-// A message that is refused for what another may do is one that its sender loses.
+// Each step that refuses a message answers its sender with a code that says what to do, counts the message, and logs
+// why. A message that is refused for what another may do is one that its sender loses.
 func TestStepsRefuse(t *testing.T) {
 	t.Parallel()
 	later := func(ahead int64) func(*sms.Message) { return func(m *sms.Message) { m.DeliverAt = now + ahead } }
@@ -250,7 +250,7 @@ func login(p *place, s *Submission) {
 	s.From.Account = (&roomtest.Ground{Node: p.node}).Client(p.t, "client")
 }
 
-// lane has a submission leave by the operator.
+// lane makes a submission leave by the operator.
 func lane(p *place, s *Submission) { s.Lane = p.table.LaneOf(p.table.Connector("operator")) }
 
 // A message waits where its sender may wait, and takes its other steps when it goes on. With a code it is refused.

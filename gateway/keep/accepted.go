@@ -40,8 +40,8 @@ func (a Accepted) Aside() store.Aside {
 	return store.Parked
 }
 
-// Put adds messages that were accepted of one PDU to what is committed next, and returns
-// the position of that. Those without a share are put aside.
+// Put adds the accepted messages of one PDU to the next commit, and returns its position. Those
+// without a share are put aside.
 func (k *Keeper) Put(first Accepted, more []Accepted) store.Position {
 	w := k.writings.Get().(*writing)
 	w.first, w.more = first, more

@@ -6,8 +6,8 @@ import (
 	"pmg/store"
 )
 
-// notes are what the store is told of messages that are about to leave, where they must
-// not be sent again if the gateway is killed. A note is the token of its position.
+// notes are stored for messages that are about to leave, where they must not be sent again if the
+// gateway is killed. A note is the token of its position.
 type notes struct {
 	last store.AtomicPosition // of the latest; it is set while that is written
 	safe store.AtomicPosition // up to which all is committed

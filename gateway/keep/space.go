@@ -29,8 +29,8 @@ type space struct {
 // is given to its log and to tables, and merges those.
 const shareOfRoom = 4
 
-// Spend notes that octets are stored. A flood may fill a small file system between two looks, so
-// it is looked at when much has come, and no message is accepted until that has been done.
+// Spend notes that octets are stored. A flood may fill a small file system between two checks. So
+// the room is checked when much has come, and no message is accepted until then.
 func (k *Keeper) Spend(octets int) {
 	s := &k.space
 	if s.probe == nil || s.budget.Add(-int64(octets)) >= 0 {
@@ -41,7 +41,7 @@ func (k *Keeper) Spend(octets int) {
 	s.probing.Begin(k.CheckSpace)
 }
 
-// WatchSpace has the gateway refuse messages while probe reports too little room. It is
+// WatchSpace sets probe: the gateway refuses messages while it reports too little room. It is
 // called before an engine starts; CheckSpace follows. probe may hang.
 func (k *Keeper) WatchSpace(probe func() (Space, error)) { k.space.probe = probe }
 

@@ -1,6 +1,6 @@
 // Package login decides which clients may log in, and which SMSCs that connect themselves: by their
-// credentials, by how often others of their address or account have failed, and by how many
-// connections are open that have not logged in.
+// credentials, the failed logins of their address and account, and the number of connections
+// without a login.
 //
 // # Start reading
 //
@@ -249,8 +249,8 @@ func (l *Attempt) decide(now int64) {
 	}
 }
 
-// refuseCrowded refuses a login whose password was not looked at, as late as a wrong one, because those of unknown accounts
-// wait for nothing: the answer would show that the account exists.
+// refuseCrowded refuses a login whose password was not checked, as late as a wrong one. An immediate answer would show
+// that the account exists.
 func (l *Attempt) refuseCrowded(now int64) {
 	l.Result = Result{Code: sms.BindFailed, AnswerAfter: max(now, l.began+refusalDelay)}
 	if l.logins.node.Repeats.First("hashes wait: " + l.connector.Name) {

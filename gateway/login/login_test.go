@@ -301,7 +301,7 @@ func TestHashAbandoned(t *testing.T) {
 	})
 }
 
-// ask has a guess of an address at the password of the account hashed decided, and counts it when that is done.
+// ask checks a guess of an address at the password of the account hashed, and counts it when that is done.
 func (d *loginDesk) ask(ctx context.Context, addr string, ended *atomic.Int32) {
 	d.d.Ask(ctx, d.c, netip.AddrPortFrom(netip.MustParseAddr(addr), 1), tlsfiles.Identity{}, protocols.Credentials{
 		SystemID: []byte("hashed"), Password: []byte("guess from " + addr), Bind: protocols.Transmitter,

@@ -92,7 +92,8 @@ func (p *Prebind) count(host netip.Addr, request bool, n int) {
 	}
 }
 
-// Place notes who has a connection that Enter has counted, and how it ends if it must make room. end must not wait.
+// Place notes whose the connection is that Enter has counted, and how it ends if it must make room. end must not
+// wait.
 func (p *Prebind) Place(now int64, of any, addr netip.Addr, request bool, end func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -40,7 +40,7 @@ func TestPrebind(t *testing.T) {
 	for _, addr := range []netip.Addr{a, a, near} {
 		p.Leave(nil, addr, false)
 	}
-	none := netip.Addr{} // of a client whose proxy has not told it
+	none := netip.Addr{} // of a client whose proxy has not sent it
 	for range 4 {
 		if !enter(none) {
 			t.Error("no four without an address")

@@ -25,8 +25,8 @@ func (d *Logins) Ask(
 	return d.ask(ctx, l)
 }
 
-// AskSecret decides whether a request shows the secret of a connector, which is not empty, and no account's password. Those
-// that do not count as failed logins of their address, and wait as those do.
+// AskSecret decides whether a request shows the secret of a connector, which is not empty, and no account's password.
+// The others count as failed logins of their address, and wait as those do.
 func (d *Logins) AskSecret(ctx context.Context, c *connector.Connector, remote netip.AddrPort, shown, secret string) bool {
 	// longer than a system_id may be
 	who := protocols.Credentials{SystemID: []byte("a secret of connector " + c.Name), Password: []byte(shown)}

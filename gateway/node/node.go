@@ -1,5 +1,5 @@
-// Package node has what all parts of a gateway share: its log and what keeps that quiet, its
-// clocks, the configuration in force, and the memory of its messages.
+// Package node holds what all parts of a gateway share: its log and the limits of repeated entries,
+// its clocks, the configuration in force, and the memory of its messages.
 //
 // # Start reading
 //
@@ -29,12 +29,12 @@ type Node struct {
 	Memory    connector.Memory
 	Origins   Origins
 
-	// Handshakes has the turns of handshakes of TLS, by whatever protocol peers come: half of the processors at most
-	// compute these, so that a storm of them leaves the others to whoever has logged in.
+	// Handshakes are the turns of TLS handshakes of all protocols. At most half of the processors compute these, so
+	// that a storm of them leaves the others to the sessions that are logged in.
 	Handshakes *turns.Turns
 
 	// Pass is called by the gateway's own goroutines before they take up work, and returns when they
-	// may go on. It does nothing, unless a simulation has one goroutine run at a time.
+	// may go on. It does nothing, unless a simulation runs one goroutine at a time.
 	Pass func(goroutine string)
 
 	cfg      atomic.Pointer[config.Config]

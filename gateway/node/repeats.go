@@ -15,8 +15,8 @@ type Repeats struct {
 const repeatAfter = time.Minute
 
 // First reports whether to log an event: it does if the event was not logged within repeatAfter. While
-// clients wait for an instance, each end of a session lets the next one in, and all instances are
-// in use again.
+// clients wait for an instance, each end of a session makes room for the next one, and all instances
+// are in use again.
 func (n *Repeats) First(what string) bool {
 	now := time.Now()
 	last, said := n.logged.Load(what)

@@ -6,9 +6,9 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// A Sampled limits the log entries of one sort for each connector: it lets the first few of
-// a minute pass and counts the others, for one entry at the end of the minute. It is safe
-// for concurrent use.
+// A Sampled limits the log entries of one sort for each connector: it passes the first few of a
+// minute and counts the others, for one entry at the end of the minute. It is safe for concurrent
+// use.
 type Sampled struct {
 	sum   string // the text of that entry
 	first int64  // how many entries pass

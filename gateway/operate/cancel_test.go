@@ -15,7 +15,7 @@ import (
 	"pmg/store"
 )
 
-// A client is not told that a message was cancelled of which the store has not noted that, and the log has why.
+// A cancellation that the store has not noted is not confirmed to the client, and the log says why.
 func TestCancelNotStored(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 0)

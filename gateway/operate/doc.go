@@ -1,5 +1,5 @@
-// Package operate carries out what clients and operators ask about messages that wait: it finds them in the store
-// or in the lanes, and cancels, replaces, deletes, moves or retries them, while nothing else can happen to them. What has
+// Package operate carries out requests of clients and operators about waiting messages. It finds them in the store or
+// in the lanes, and cancels, replaces, deletes, moves or retries them, while nothing else can happen to them. What has
 // left is asked of the SMSC.
 //
 // # Start reading

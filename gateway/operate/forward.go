@@ -81,7 +81,7 @@ func (o *Operation) outcome(ctx context.Context, lane *connector.Lane, answers <
 	}
 }
 
-// asked returns what an SMSC is told of a message: its addresses and, for Replace, what it
+// asked returns what an SMSC needs to find a message: its addresses and, for Replace, what it
 // becomes, with times by the wall clock.
 func (o *Operation) asked(lane *connector.Lane, v *store.Mapping) (*sms.Message, sms.Code) {
 	d := o.operations

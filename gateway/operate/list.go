@@ -14,17 +14,17 @@ import (
 // listLooks is how many messages, of all accounts, a list looks at, in a few tenths of a second.
 const listLooks = 100_000
 
-// Errors of lists: as many read all messages as may; the messages of earlier runs are not in their queues yet; and the
-// store is one that does not list.
+// Errors of lists: too many others read all messages; the messages of earlier runs are not in their queues yet; this
+// store cannot list.
 var (
 	ErrBusy     = errOperationBusy
 	ErrNotReady = errors.New("the gateway starts")
 	ErrNoList   = receipts.ErrNoList
 )
 
-// List passes what is known of the messages of a client to f, the latest first, from the first whose id is below the one
-// given (0: from the latest), until f returns false. It may leave out those that were accepted before since, by the wall
-// clock. It stops behind a number of messages of all clients, and returns the id to go on below, or 0 when there are no more.
+// List passes the messages of a client to f until f returns false: the latest first, beginning below the given id (0:
+// at the latest). It may leave out those that were accepted before since, by the wall clock. It stops behind a number
+// of messages of all clients, and returns the id to go on below, or 0 when there are no more.
 func (d *Operations) List(
 	ctx context.Context, client *account.Account, below uint64, since int64, f func(*Known) bool,
 ) (last uint64, err error) {
@@ -67,8 +67,8 @@ func (d *Operations) List(
 	return next, nil
 }
 
-// listed returns what a client knows of a message, nil if that is not the client's, and when it was accepted, 0 if that is
-// not known.
+// listed returns what a client may see of a message, and when it was accepted (0: unknown). It returns nil if the
+// message is not the client's.
 func listed(client string, k *receipts.Known, wall int64) (*Known, int64) {
 	if k.Record == nil {
 		v := &k.Left

@@ -28,7 +28,7 @@ func TestWholeID(t *testing.T) {
 	}
 }
 
-// Accounts that search are told to wait while others do.
+// Accounts that search are refused for now while others do.
 func TestSearchesOfOthers(t *testing.T) {
 	t.Parallel()
 	d := newRig(t, 0)
@@ -51,9 +51,8 @@ func TestSearchesOfOthers(t *testing.T) {
 	}
 }
 
-// What is told or kept of a message has times by the wall clock, also where that is ahead of the
-// engine's clock: when a message was submitted, and when it had ended at a kill, that is deleted from the disk, or
-// where it is put aside.
+// The times of a message that are shown or stored are by the wall clock, also where that is ahead of the engine's
+// clock: when a message was submitted that is deleted from the disk, had ended at a kill, or is put aside.
 func TestWallClockOfReceipts(t *testing.T) {
 	t.Parallel()
 	const ahead = 3600 * second

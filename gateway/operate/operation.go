@@ -138,9 +138,9 @@ func (o *Operation) carryOut(ctx context.Context) error {
 	return nil
 }
 
-// carryOutMany carries out an operation about messages of which no id is known: it goes
-// through all that wait, a part at a time, because there may be very many. An account has one
-// such operation under way, so that others get their turns.
+// carryOutMany carries out an operation without a message id. It goes through all waiting messages,
+// a part at a time, because there may be very many. An account has one such operation under way, so
+// that others get their turns.
 func (o *Operation) carryOutMany(ctx context.Context) error {
 	if !o.client.Search() {
 		return errOperationBusy
@@ -326,8 +326,8 @@ func (o *Operation) withdraw(
 	return left, nil
 }
 
-// places returns where messages wait in a lane: with search also if their times are not those in the store, because the
-// wall clock was set since they came, or between the gateway's runs.
+// places returns the places of messages in a lane. With search it finds them also if their times differ from those in
+// the store, because the wall clock was set since they came, or between the gateway's runs.
 func (o *Operation) places(l *connector.Lane, search bool, all []*operand) map[uint64]queue.Waiting {
 	ahead := o.operations.node.Clock.Ahead()
 	places, ids := map[uint64]queue.Waiting{}, map[uint64]bool{}

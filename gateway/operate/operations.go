@@ -14,9 +14,9 @@ import (
 	"pmg/sms"
 )
 
-// How many operations may be under way for all sessions. They wait for disks and lanes. An account may have
-// one in shareOperating of those that the others leave, so that there are always some left for one
-// that has none. Few read all messages.
+// How many operations may be under way for all sessions. They wait for disks and lanes. An account may use
+// one in shareOperating of those that the others leave, so that some are always left for an account without
+// any. Few read all messages.
 const (
 	maxAllOperating = 256
 	shareOperating  = 4

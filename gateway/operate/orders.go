@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// orders have operations about the same message carried out in the order in which they came: a
-// message that is being replaced is in no lane for a moment, where another would not find it. It is
-// safe for concurrent use.
+// orders carry out the operations about one message in their order. A message that is being
+// replaced is in no lane for a moment, and another operation would not find it. It is safe for
+// concurrent use.
 type orders struct {
 	mu   sync.Mutex
 	last map[uint64]*order // by the message's id as the client knows it

@@ -74,7 +74,7 @@ type QueuePage struct {
 	Messages []StoredMessage `json:"messages"`
 	Looked   int             `json:"looked"` // how many messages were looked at
 	Next     uint64          `json:"next"`   // where to go on; 0: that was all
-	UpTo     uint64          `json:"up_to"`  // for the next page, which is not to have what has come since
+	UpTo     uint64          `json:"up_to"`  // for the next page, which must not show what has come since
 	Memory   bool            `json:"memory"` // the store is in memory, and has only messages that were put aside
 }
 

@@ -178,7 +178,7 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// An operator is told what the store has not done.
+// An operator sees what the store has not done.
 func TestChangeNotStored(t *testing.T) {
 	t.Parallel()
 	for _, what := range []string{DeleteMessages, RetryMessages, MoveMessages} {

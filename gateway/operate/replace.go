@@ -104,8 +104,8 @@ func shift(m *sms.Message, by int64) {
 	}
 }
 
-// put returns a message to the lane from which it was taken, or to that of its route if the
-// lane is gone meanwhile. If the engine does not answer, the message is in the store.
+// put returns a message to its lane, or to that of its route if the lane is gone meanwhile. If the
+// engine does not answer, the message is in the store.
 func (o *Operation) put(s *connector.Share, m *sms.Message) {
 	d := o.operations
 	ctx, done := context.WithTimeout(context.Background(), putTimeout)

@@ -84,7 +84,7 @@ func TestReplaceNotStored(t *testing.T) {
 	}
 }
 
-// A client is not told that there is no message where the store cannot be read.
+// Where the store cannot be read, the answer to a client is not that there is no message.
 func TestStoreLost(t *testing.T) {
 	t.Parallel()
 	r := newDurableRig(t)
@@ -127,8 +127,8 @@ func TestReplaceTried(t *testing.T) {
 	}
 }
 
-// A message that has moved is found in the lane in which it is, and while the engine ends, a client is not told that
-// there is none.
+// A message that has moved is found in its new lane. While the engine ends, the answer to a client is not that there
+// is no message.
 func TestMoved(t *testing.T) {
 	t.Parallel()
 	for _, gone := range []bool{false, true} {

@@ -229,7 +229,7 @@ func (c *changer) put(all []*found) error {
 	return failed
 }
 
-// renew has the time of a dead letter begin anew, in its record as well.
+// renew begins the time of a dead letter anew, in its record as well.
 func (c *changer) renew(b *store.Batch, f *found) {
 	lane := keep.LaneName(c.to[f].Lane)
 	f.message.Expires = c.Operations.node.Clock.WallNow() + int64(c.Operations.node.Config().Receipts.CallbackValidity)
@@ -288,7 +288,7 @@ func (c *changer) again(f *found, now int64) queue.Waiting {
 	return w
 }
 
-// log tells of what was done.
+// log logs what was done.
 func (c *changer) log() {
 	counts := map[string]int{}
 	var ids []string

@@ -21,7 +21,7 @@ func TestChange(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		what, to string
-		results  [6]string // of the messages of fill, of which the lanes have the queued ones
+		results  [6]string // of the messages of fill, of which the queued ones are in lanes
 		logged   []string
 		lanes    [3]int // messages of the lanes operator, second and of the client
 	}{
@@ -163,7 +163,7 @@ func TestRetryLost(t *testing.T) {
 	}
 }
 
-// Whoever waits for a lane in vain is told so only if what it has asked for has not been done, and will not be.
+// Whoever waits for a lane in vain gets an error only if the work has not been done, and will not be.
 func TestWait(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 0)

@@ -196,7 +196,7 @@ func (r *rig) ask(kind protocols.OperationKind, id uint64) sms.Code {
 	return r.carryOut(protocols.Operation{Kind: kind, ID: id})
 }
 
-// replace has the client replace a message.
+// replace replaces a message as its client.
 func (r *rig) replace(id uint64, change func(int64, *sms.Message) sms.Code) sms.Code {
 	r.t.Helper()
 	return r.carryOut(protocols.Operation{Kind: protocols.Replace, ID: id, Change: change})
@@ -210,7 +210,7 @@ func (r *rig) carryOut(asked protocols.Operation) sms.Code {
 	return o.Code
 }
 
-// change has an operator change messages, and returns what is done to them.
+// change changes messages as an operator, and returns what is done to them.
 func (r *rig) change(what string, s Selection) (results []string) {
 	r.t.Helper()
 	p, err := r.ChangeStored(r.t.Context(), r.do, QueueChange{What: what, To: "operator"}, s, 0, 100)

@@ -4,9 +4,9 @@ import (
 	"pmg/sms"
 )
 
-// A text may look like a receipt though its SMSC does not say that it is one. A person may have written it, who does not know the
-// ids of our messages: so it is a receipt if a message of ours has the id, and was sent to the number that the text comes from,
-// whatever receipt_match says.
+// A text may look like a receipt though its SMSC does not say that it is one. A person may have written it, but persons
+// do not know the ids of our messages. So it is a receipt if there is a message of ours with the id to the number that
+// the text comes from, whatever receipt_match says.
 
 // IsOfLatest reports whether a text is the receipt of one of the latest messages.
 func (d *Matcher) IsOfLatest(o *SMSC, m *sms.Message) bool {

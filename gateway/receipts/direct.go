@@ -119,16 +119,16 @@ func (d *Matcher) address(now int64, m *sms.Message, f *store.Mapping, r *sms.Re
 	m.Flags &^= sms.HasHeader | sms.ReplyPath | sms.RelativeValidity
 }
 
-// How long a client of HTTP has, from its request on, until its server is told anything of the message, so that it has had
-// the answer to the request; and how long the server hears of nothing else when it may hear that an SMSC has taken
-// the message, which some follow with a receipt in the same segment.
+// How long after a client's request by HTTP its webhook is not called about the message, so that the answer to the
+// request comes first; and how long after the event that an SMSC has taken the message the next event waits, because
+// some SMSCs send a receipt in the same segment.
 const (
 	answerTime = int64(200 * time.Millisecond)
 	takenTime  = 2 * answerTime
 )
 
-// toldAfter returns the time before which a server of a client is not told r of a message that arrived then; 0: it may be
-// told immediately.
+// toldAfter returns the time before which the webhook is not called with r of a message that arrived then; 0: it may be
+// called immediately.
 func toldAfter(now, arrived int64, f *store.Mapping, r *sms.Report) int64 {
 	if len(f.Context) == 0 {
 		return 0
@@ -155,6 +155,6 @@ func validity(c *config.Receipts, context []byte) time.Duration {
 	return c.CallbackValidity
 }
 
-// isHomeless reports whether a receipt that no lane takes is lost to its client: one with a context that names no server
-// can ask what became of its message.
+// isHomeless reports whether a receipt that no lane takes is lost to its client. It is not if its context names no URL:
+// such a client can ask for the outcome of its message.
 func isHomeless(context []byte) bool { return len(context) == 0 || sms.EndpointOf(context) != "" }

@@ -158,7 +158,8 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// A server is told nothing in the first moments of a message, and no end together with its being sent, where it hears of both.
+// A webhook is not called in the first moments of a message. If it gets both, the event of the end does not come
+// together with the one that the message was sent.
 func TestToldAfter(t *testing.T) {
 	t.Parallel()
 	const ms, now = int64(time.Millisecond), int64(1e18)

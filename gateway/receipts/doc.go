@@ -1,6 +1,6 @@
-// Package receipts brings receipts to the clients whose messages they are about: it notes what the ids of SMS
-// SMSCs stand for, finds the message of a receipt, makes one receipt of those of a long message's parts, keeps
-// receipts whose messages are not known, and makes those of messages that no SMSC has accepted.
+// Package receipts brings receipts to the clients whose messages they are about. It notes the meanings of
+// SMSCs' ids, and finds the message of a receipt. It makes one receipt of those of a long message's parts,
+// keeps receipts of unknown messages, and makes the receipts of messages that no SMSC has accepted.
 //
 // # Start reading
 //

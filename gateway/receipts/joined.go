@@ -5,8 +5,8 @@ import (
 	"pmg/store"
 )
 
-// receivers returns the ids of a client that get a receipt with a state: first the id of the message
-// itself, or 0 if that gets none, then the ids of the messages that it was joined from.
+// receivers returns the client's ids that get a receipt with a state: first that of the message
+// itself (0: it gets none), then those of the messages that it was joined from.
 func receivers(f *store.Mapping, s sms.State) (known uint64, others []uint64) {
 	submitted, _ := sms.ReadSubmitted(f.Submitted)
 	if len(submitted.Joined) == 0 {

@@ -17,8 +17,9 @@ func (p *rig) longPart(part uint8) *sms.Message {
 	return m
 }
 
-// The receipt of a long message says that no SMSC has taken it if none has taken its first part, because the client is told of that
-// one; it has the id of that part, and what the SMSC has answered for the worst one. A query is told the same.
+// The receipt of a long message says that no SMSC has taken it if none has taken its first part, because that is the
+// one that the client knows. Its id is that of the first part, and its error the SMSC's answer for the worst one. The
+// answer to a query is the same.
 func TestTakenOfParts(t *testing.T) {
 	t.Parallel()
 	refused := sms.Answer{Code: sms.BadDestination, Status: 11}

@@ -46,7 +46,7 @@ func (p *rig) receipt(from string, r sms.Report) *sms.Message {
 	return m
 }
 
-// restart has a Matcher forget what is in memory alone.
+// restart makes a Matcher forget what is in memory alone.
 func (p *rig) restart() {
 	p.t.Helper()
 	p.smscs = nil
@@ -454,8 +454,9 @@ func (p *rig) underWay(connectorName string) (answer func()) {
 	return func() { l.Inflight.Take(1) }
 }
 
-// A receipt whose id can be read in two ways waits while an answer of its SMSC may come, which may be that of its message, and is
-// looked at again when none may: else it would go to the wrong client, or to none. The answers of others do not hold it up.
+// A receipt whose id can be read in two ways waits while an answer of its SMSC may come, because it may be about that
+// answer's message. When no answer can come any more it is matched again. Else it would go to the wrong client, or to
+// none. The answers of others do not hold it up.
 func TestWaitsForAnswers(t *testing.T) {
 	t.Parallel()
 	p := newRigWith(t, another(""))

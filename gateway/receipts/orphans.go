@@ -358,7 +358,7 @@ func (o *Orphans) expire(m *sms.Message, _ int) error {
 	return nil
 }
 
-// dropBefore has those dropped that have been kept for long enough.
+// dropBefore drops those that have been kept for long enough.
 func (o *Orphans) dropBefore(before int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -111,7 +111,7 @@ func answerOf(e *keep.Ending) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, e.Answer.Status), name...)
 }
 
-// SendMade sends the receipts that OwnReceipt has made, or has the outcomes of other parts read. b is the open
+// SendMade sends the receipts that OwnReceipt has made, or reads the outcomes of other parts. b is the open
 // batch.
 func (d *Matcher) SendMade(b *store.Batch, made *Made) {
 	if made.message != nil {

@@ -62,8 +62,8 @@ func TestOwnReceipt(t *testing.T) {
 	}
 }
 
-// What tells that an SMSC has taken a message leaves before the receipt that came with the answer, also if both had to wait
-// until they were due.
+// The event that an SMSC has taken a message leaves before the receipt that came with the answer, also if both had to
+// wait until they were due.
 func TestTakenComesFirst(t *testing.T) {
 	t.Parallel()
 	p := newRig(t)

@@ -21,7 +21,7 @@ type step struct {
 	state sms.State
 	err   string
 	want  Verdict
-	told  sms.State // with passOn: the state that the client is told
+	told  sms.State // with passOn: the state that the client gets
 }
 
 // steps gives a gateway the receipts of the parts of a message of three.
@@ -79,7 +79,7 @@ func TestReceiptOfFailedPart(t *testing.T) {
 		step{2, sms.StateDelivered, "000", Noted, 0})
 }
 
-// ACCEPTD of a part is told when all have at least that, and is replaced by what follows.
+// ACCEPTD of a part is sent when all have at least that, and is replaced by what follows.
 func TestReceiptOfAcceptedParts(t *testing.T) {
 	t.Parallel()
 	const accepted, delivered = sms.StateAccepted, sms.StateDelivered
@@ -167,8 +167,8 @@ func (p *rig) madeReceipts(t *testing.T) (all []sms.Report) {
 	return all
 }
 
-// A part of which nothing is heard has its time: then the client is told what is known, once, and
-// later what became of the message, whatever restarts are between.
+// A part may go without an outcome for a time. Then the client gets what is known, once, and later
+// the outcome of the message, whatever restarts are between.
 func TestPartsWait(t *testing.T) {
 	t.Parallel()
 	day := int64(24 * 3600e9)
@@ -238,7 +238,7 @@ func TestPartsWaitForNothing(t *testing.T) {
 	}
 }
 
-// A client that hears of success alone is not told that nothing is known of a part.
+// A client that asks for success alone does not hear that nothing is known of a part.
 func TestPartsWaitUnwanted(t *testing.T) {
 	t.Parallel()
 	p := keepAgain(t, vfs.NewMem())
@@ -265,7 +265,7 @@ func TestPartsWaitUnwanted(t *testing.T) {
 	}
 }
 
-// What was told for now, before a restart, is followed by the end.
+// A receipt that was not final, before a restart, is followed by the end.
 func TestAcceptedPartsAfterRestart(t *testing.T) {
 	t.Parallel()
 	fs := vfs.NewMem()
@@ -428,7 +428,7 @@ func TestManyParts(t *testing.T) {
 	}
 }
 
-// Of two parts the worse state is told, immediately if it says that the part will never be delivered.
+// Of two parts the worse state is sent, immediately if it says that the part will never be delivered.
 func TestStateOfParts(t *testing.T) {
 	t.Parallel()
 	order := []sms.State{sms.StateDelivered, sms.StateUnknown, sms.StateSkipped, sms.StateExpired, sms.StateDeleted, sms.StateUndeliverable, sms.StateRejected}

@@ -82,8 +82,8 @@ func recentSize(cfg *config.Config) int64 {
 	return min(max(cfg.Limits.MemoryLimit()/64, 256<<10), 32<<20) / int64(max(len(operators), 1))
 }
 
-// MapsFor returns the SMSC under whose name a message is noted that has been accepted by
-// an SMSC, nil if no receipt is expected.
+// MapsFor returns the SMSC under whose name an accepted message is noted, nil if no receipt is
+// expected.
 func (d *Matcher) MapsFor(l *connector.Lane, m *sms.Message, a *sms.Answer) *SMSC {
 	if a.Code != sms.OK || m.Kind != sms.Submit || l.Account != "" || len(a.PeerID) == 0 {
 		return nil
@@ -99,7 +99,7 @@ func (d *Matcher) MapsFor(l *connector.Lane, m *sms.Message, a *sms.Answer) *SMS
 	return nil
 }
 
-// logHomeless tells the operator of a receipt whose client is gone.
+// logHomeless logs a receipt whose client is gone.
 func (d *Matcher) logHomeless(account string) {
 	if d.node.Repeats.First("homeless " + account) {
 		d.node.Log.Warn().Str("account", account).Msg(
@@ -115,7 +115,7 @@ func (d *Matcher) Note(b *store.Batch, o *SMSC, m *sms.Message, a *sms.Answer, a
 	d.NoteMapping(b, o, &v, a.PeerID, a.At+ahead)
 }
 
-// NoteMapping does the same with what the id stands for, at a time by the wall clock.
+// NoteMapping does the same with a Mapping, at a time by the wall clock.
 func (d *Matcher) NoteMapping(b *store.Batch, o *SMSC, v *store.Mapping, peerID []byte, wall int64) {
 	d.noting.Lock()
 	defer d.noting.Unlock()

@@ -2,8 +2,8 @@ package receipts
 
 import "sync"
 
-// reported has the ids of the messages whose final states the last receipts told. Such a receipt may
-// come before its message has ended. The end must not replace the state by "on its way" then.
+// reported is the ids of the messages with a final state in the last receipts. Such a receipt may
+// come before its message has ended. Then the end must not replace the state by "on its way".
 type reported struct {
 	mu   sync.Mutex
 	ids  map[uint64]int // by how often they are in ring
@@ -32,5 +32,6 @@ func (r *reported) has(id uint64) bool {
 	return r.ids[id] > 0
 }
 
-// HasTold reports whether a receipt has told the final state of a message lately, by its id.
+// HasTold reports whether one of the last receipts was about the final state of a message, by its
+// id.
 func (d *Matcher) HasTold(id uint64) bool { return d.told.has(id) }

@@ -56,7 +56,7 @@ func (r *rig) close() error {
 	return r.Matcher.keep.Close()
 }
 
-// made returns what was made that its lanes have not been given yet.
+// made returns the receipts that were made and not given to their lanes yet.
 func (r *rig) made() []keep.Own {
 	all, _ := r.Matcher.keep.Outgoing.Waiting()
 	return all

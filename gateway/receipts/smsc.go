@@ -89,8 +89,8 @@ func (o *SMSC) note(v store.Mapping, id []byte) {
 	o.recent.add(o.key, o.record)
 }
 
-// isUnasked notes that an SMSC sends receipts that nobody has asked for, so that what its ids stand
-// for is stored for each message.
+// isUnasked notes that an SMSC sends receipts that nobody has asked for. From then on the meaning
+// of its id is stored for each message.
 func (d *Matcher) isUnasked(m *sms.Message) {
 	c := d.table.Connector(m.Origin.Connector)
 	if c == nil || c.Config().Receipts == config.ForceReceipts {
@@ -190,7 +190,7 @@ type Match struct {
 	store.Mapping
 	Record []byte         // that the mapping lies in
 	Says   sms.State      // what the client's receipt says, that of all parts together; Direct sets it
-	More   []*sms.Message // receipts beside that which direct has made, for the other messages that it was joined of
+	More   []*sms.Message // receipts for the other messages that it was joined of, beside the one that direct has made
 }
 
 // Set makes a match of a record.
@@ -200,9 +200,9 @@ func (f *Match) Set(record []byte) (err error) {
 	return err
 }
 
-// idsOf returns the ids by which the message of a receipt is looked for. Where the id in the text
-// is another one than that of the optional parameter, its form may be another one, too: it does not
-// count if it is a number that can be read in two ways.
+// idsOf returns the ids by which the message of a receipt is looked for. If the id in the text
+// differs from that of the optional parameter, its form may differ, too. Then it does not count if
+// it is a number that can be read in two ways.
 func idsOf(r *sms.Report) [][]byte {
 	if len(r.TextID) == 0 || peerid.IsAmbiguous(r.TextID) {
 		return [][]byte{r.ID}
@@ -282,7 +282,7 @@ func (d *Matcher) LookUp(o *SMSC, m *sms.Message, f *Match) (found bool, failed 
 	return true, nil
 }
 
-// get returns the message that is noted under a key, if the receipt is about that.
+// get returns the message that is noted under a key, if the receipt is about it.
 func (d *Matcher) get(o *SMSC, key []byte, m *sms.Message, f *Match) (bool, error) {
 	o.mu.Lock()
 	value := o.recent.find(key)
@@ -313,8 +313,8 @@ func (d *Matcher) stored(o *SMSC, key []byte) (value []byte, ok bool, err error)
 	return value, ok, err
 }
 
-// getOnly returns the message that a receipt's id stands for as it is, if no other reading of it
-// stands for one.
+// getOnly returns the message of a receipt's id as it stands, if no other reading of the id belongs
+// to a message.
 func (d *Matcher) getOnly(o *SMSC, id []byte, m *sms.Message, f *Match) (bool, error) {
 	var other Match
 	for _, relation := range peerid.Others() {

@@ -14,5 +14,5 @@ func (d *Matcher) EndOrphans() {
 	d.Orphans.count()
 }
 
-// EndWaits waits until no client is told any more what is known of long messages.
+// EndWaits waits until no more receipts of long messages that wait for parts are sent.
 func (d *Matcher) EndWaits() { d.waits.Wait() }

@@ -9,14 +9,15 @@ import (
 	"pmg/store"
 )
 
-// waits tells clients what is known of long messages when some of their parts have an outcome, and
+// waits sends clients what is known of long messages when some of their parts have an outcome, and
 // others have had none for receipts.parts_wait. The store knows which wait, in the order in which
-// they began to, so that they are told after a restart as well. It is safe for concurrent use.
+// they began to, so that the receipts are sent after a restart as well. It is safe for concurrent
+// use.
 type waits struct {
 	matcher *Matcher
 	node.Single
 	next  atomic.Int64 // when it is looked for them next, by the engine's clock
-	swept atomic.Int64 // those that began to wait before this time of the wall clock are told, or have got their receipt
+	swept atomic.Int64 // those that began to wait before this time of the wall clock have got their receipt
 }
 
 const (
@@ -56,7 +57,7 @@ func (w *waits) check(now int64) {
 // errEnough ends the reading of the store.
 var errEnough = errors.New("enough was read")
 
-// tell tells clients what is known of the messages that have waited for long enough.
+// tell sends clients what is known of the messages that have waited for long enough.
 func (w *waits) tell() error {
 	if w.swept.Load() == 0 { // of earlier runs
 		value, ok, err := w.matcher.keep.Index.Lookup(store.KindWait, []byte(sweptKey))
@@ -106,7 +107,7 @@ func (w *waits) tell() error {
 	return nil
 }
 
-// tellOne tells a client what is known of a message, unless it was told something.
+// tellOne sends a client what is known of a message, unless it has got a receipt.
 func (w *waits) tellOne(f *Match) error {
 	if err := w.matcher.Parts.Load(f); err != nil {
 		return err

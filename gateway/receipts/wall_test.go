@@ -8,8 +8,9 @@ import (
 	"pmg/store"
 )
 
-// What is told or kept of a message has times by the wall clock, also where that is ahead of the
-// engine's clock: since when it is in its state, and when a receipt without a message has arrived.
+// The times that are sent or stored of a message are by the wall clock, also where that is ahead of
+// the engine's clock: since when it is in its state, and when a receipt without a message has
+// arrived.
 func TestWallClock(t *testing.T) {
 	t.Parallel()
 	const now, ahead = int64(1_800_000_000_000_000_000), 3600 * int64(1e9)

@@ -41,8 +41,8 @@ func TestNotesEnd(t *testing.T) {
 	}
 }
 
-// What a query is told of a message that has left, of a part's receipt too, and by the ids of the messages that it was
-// joined of.
+// The answer to a query of a message that has left, of a part's receipt too, and by the ids of the messages that it
+// was joined of.
 func TestFateOf(t *testing.T) {
 	t.Parallel()
 	p := newRig(t)
@@ -223,7 +223,8 @@ func TestUnreported(t *testing.T) {
 	}
 }
 
-// The list of messages has those that wait and those that have left, the latest first; a store in memory has none.
+// The list of messages contains those that wait and those that have left, the latest first; that of a store in
+// memory is empty.
 func TestList(t *testing.T) {
 	t.Parallel()
 	p := newRig(t)

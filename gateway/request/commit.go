@@ -6,7 +6,7 @@ import (
 	"pmg/store"
 )
 
-// commits tells requests that the commits have ended which they wait for.
+// commits wakes requests when the commits that they wait for have ended.
 type commits struct {
 	mu      sync.Mutex
 	waiting []waiting // in the order of their positions
@@ -42,7 +42,7 @@ func (d *Requests) Committed(upTo store.Position, err error) {
 	c.waiting = c.waiting[:left]
 }
 
-// haveFailed reports whether the store may have what a commit that has failed was to store.
+// haveFailed reports whether the content of a commit that has failed may be in the store.
 func (c *commits) haveFailed() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

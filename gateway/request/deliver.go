@@ -16,15 +16,16 @@ type turns struct {
 
 func newTurns() *turns { return &turns{seed: maphash.MakeSeed()} }
 
-// wait waits until no other request has a receipt with an id, and returns what lets the next one go on.
+// wait waits until no other request handles a receipt with an id, and returns the function that passes
+// the turn to the next one.
 func (t *turns) wait(id []byte) (end func()) {
 	m := &t.of[maphash.Bytes(t.seed, id)%uint64(len(t.of))]
 	m.Lock()
 	return m.Unlock
 }
 
-// Deliver takes in a message from a mobile, or a receipt, that an SMSC has brought by a request, and returns what
-// became of it when it is stored. from is the request's own, and has no account.
+// Deliver takes in a message from a mobile, or a receipt, that an SMSC has brought by a request. It returns the
+// result when that is stored. from is the request's own, and has no account.
 func (d *Requests) Deliver(from *connector.Source, fill Fill) Result {
 	g := d.newGroup(from, 1)
 	defer func() {

@@ -25,7 +25,7 @@ type group struct {
 	after    int64    // the request is not answered before this time
 	unread   []int    // messages that were not submitted
 	held     []string // keys of the whole request
-	endTurn  func()   // lets the next receipt of a message go on; nil: there is none
+	endTurn  func()   // passes the turn to the next receipt of a message; nil: there is none
 
 	next   int // the first message of the group
 	places int // short messages, and messages that were refused

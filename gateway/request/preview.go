@@ -7,9 +7,9 @@ import (
 	"pmg/sms"
 )
 
-// Preview has a message take the steps of intake, and returns what would become of it and which connector it would leave
-// by, "" if it would be parked. Nothing stays of it but a place in the account's rate, so that nobody tries out numbers
-// faster than messages can be sent.
+// Preview runs the steps of intake on a message, and returns its outcome and the connector by which it would leave, ""
+// if it would be parked. Nothing stays of it but a place in the account's rate, so that nobody tries out numbers faster
+// than messages can be sent.
 func (d *Requests) Preview(ctx context.Context, from *connector.Source, item Item) (r Result, to string) {
 	s := d.submission(from, &item, d.intake.NewIntake(1))
 	s.Preview = true

@@ -67,9 +67,10 @@ type Work struct {
 	Became func(i int, result Result) // is called, in their order, with what became of those that were
 }
 
-// Submit has the messages of a request take the steps of intake, and returns what became of each when those that
-// were accepted are stored. from is the request's own. Until ctx is done it waits for the account's rate. From then on no
-// further messages are submitted, as their client is gone: Err says so. Those that were accepted by then are stored all the same.
+// Submit runs the steps of intake on the messages of a request, and returns the outcome of each when the accepted ones
+// are stored. from is the request's own. Until ctx is done it waits for the account's rate. From then on no further
+// messages are submitted, as their client is gone: Err says so. Those that were accepted by then are stored all the
+// same.
 func (d *Requests) Submit(ctx context.Context, from *connector.Source, items []Item) []Result {
 	results := make([]Result, len(items))
 	d.SubmitAll(ctx, from, Work{

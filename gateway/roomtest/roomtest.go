@@ -1,5 +1,5 @@
-// Package roomtest has what the tests of the gateway's rooms stand on: what all rooms share, made of a
-// configuration, with drivers that need no peer.
+// Package roomtest makes what the tests of the gateway's rooms share: a node of a configuration, with
+// drivers that need no peer.
 //
 // # Start reading
 //

@@ -13,7 +13,7 @@ func (r *routes) driverOf(p sms.Protocol) protocols.Driver {
 	return nil
 }
 
-// partsOf returns who knows the fields of a protocol that say which part a message is, or nil.
+// partsOf returns the PartNamer of a protocol, or nil.
 func (r *routes) partsOf(p sms.Protocol) protocols.PartNamer {
 	if int(p) < len(r.drivers) {
 		return r.drivers[p].parts

@@ -23,10 +23,9 @@ func MayFailOver(cfg *config.Connector, m *sms.Message, a sms.Answer, again bool
 	return !again || cfg.FailoverAttempts > 0 && int(m.Attempts) >= cfg.FailoverAttempts
 }
 
-// FailOver returns the share of another lane that takes a message which l has sent in vain: that
-// of the next target of its route that is up and has not failed to send it. It returns nil
-// if there is none. The message begins there with its attempts, and remembers the targets
-// that have failed.
+// FailOver returns the share of another lane for a message that l has sent in vain: of the next
+// target of its route that is up and has not failed to send it. It returns nil if there is none.
+// The message begins there with its attempts, and remembers the targets that have failed.
 func (t *Table) FailOver(l *connector.Lane, m *sms.Message) *connector.Share {
 	dest := m.Dest().Addr
 	route, ok := t.routeOf(m)

@@ -20,7 +20,8 @@ func down(tb *Table, names ...string) {
 	}
 }
 
-// Which answers let a message go to another target, when it would be sent again and when it would end.
+// The answers after which a message goes to another target, when it would be sent again and when it
+// would end.
 func TestMayFailOver(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -10,7 +10,7 @@ import (
 	"pmg/store"
 )
 
-// keywords has the parts of a long message take the route of the word that the whole text begins
+// keywords sends the parts of a long message on the route of the word that the whole text begins
 // with:
 //
 //	first part ──► its keyword is noted ──► lane

@@ -62,7 +62,7 @@ func (t *Table) PartOf(m *sms.Message) (p userdata.Part, text []byte, ok bool) {
 	return p, m.Text(), ok && p.Total > 1
 }
 
-// PartNamer returns who can read which part a message's native part says that it is, or nil.
+// PartNamer returns the PartNamer that can read a message's native part, or nil.
 func (t *Table) PartNamer(m *sms.Message) protocols.PartNamer {
 	p, native := m.NativePart()
 	if len(native) == 0 {

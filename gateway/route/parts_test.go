@@ -117,7 +117,7 @@ func TestPartOf(t *testing.T) {
 	}
 }
 
-// Messages are told apart by account, addresses and reference.
+// Messages are distinguished by account, addresses and reference.
 func TestHashOf(t *testing.T) {
 	t.Parallel()
 	tb := trio(t, "[a]")

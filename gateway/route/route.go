@@ -69,8 +69,8 @@ func (t *Table) target(cfg *config.Config, to config.Target) target {
 	return target{lane: t.LaneOf(c)}
 }
 
-// endpointOf returns the server that is called for an account with what is no news of its messages, "" if its sessions are
-// given that.
+// endpointOf returns the webhook that is called for an account with messages from mobiles, "" if these go to its
+// sessions.
 func endpointOf(cfg *config.Config, account string) string {
 	for i := range cfg.Accounts {
 		if a := &cfg.Accounts[i]; a.SystemID == account && !cfg.ReceivesBySession(a) {

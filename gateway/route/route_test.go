@@ -206,7 +206,7 @@ connectors: [{name: a, direction: out, address: "127.0.0.1:1", system_id: pmg, p
 	}
 }
 
-// The options that have the validity of messages looked at.
+// The options by which the validity of messages matters.
 func TestHasLimits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -10,9 +10,10 @@ import (
 	"pmg/sms"
 )
 
-// Choose is Route for a message that comes in, which it counts for its route. A message that a later step refuses is counted as
-// well, because the route was chosen. Looks that send nothing take Route instead, and so does all that routes a message again, so
-// that a message is counted once; one that was parked, because no route led anywhere, is counted for none.
+// Choose is Route for a message that comes in, which it counts for its route. A message that a later step refuses is
+// counted as well, because the route was chosen. Queries that send nothing call Route instead, and so does everything
+// that routes a message again. So a message is counted once; one that was parked, because no route led anywhere, is
+// counted for none.
 func (t *Table) Choose(m *sms.Message) *connector.Lane {
 	lane, route := t.lead(m)
 	if lane != nil {
@@ -32,9 +33,9 @@ func (t *Table) Taken() []int64 {
 	return counts
 }
 
-// continues has the routes that stood in the configuration before go on with their counters. Messages that take the old
-// routes while they are replaced are counted with the others, because the counters are the same. Of equal routes, only the
-// first takes messages.
+// continues keeps the counters of old routes for the same routes of the new configuration. Messages that take the old
+// routes while they are replaced are counted with the others, because the counters are the same. Of equal routes, only
+// the first takes messages.
 func (x *index[T]) continues(before *index[T]) {
 	counters := map[identity]*atomic.Int64{}
 	for i := range before.routes {

@@ -2,7 +2,7 @@ package session
 
 import "pmg/connector"
 
-// A backlog has the PDUs that came behind one that is not decided yet, so that those of a session stay in order.
+// A backlog keeps the PDUs that came behind one that is not decided yet. So the PDUs of a session stay in order.
 type backlog[R any] struct {
 	of      map[*connector.Link][]R
 	receive func(now int64, l *connector.Link, r R)

@@ -19,9 +19,9 @@ import (
 //	                    ──► Message ──► accept ──► stored ──► answer ──► queue
 //	                    ──► Answered ──► the message's lane
 //
-// It is made of parts, each of which holds those that it needs: replies, the room in which submits wait, the entrance (whose
-// executor the gateway's Acceptor calls), answers and logins. What is left here is the life of sessions, and what clients
-// ask about their messages.
+// Each of its parts holds the others that it needs: replies, the room in which submits wait, the entrance (whose
+// executor the gateway's Acceptor calls), answers and logins. What is left here is the life of sessions, and what
+// clients ask about their messages.
 type Conversation[R any] struct {
 	sessions *Sessions
 	port     Port[R]

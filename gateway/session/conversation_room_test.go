@@ -61,8 +61,7 @@ func TestNoRouteCounts(t *testing.T) {
 	}
 }
 
-// U12: clients beyond instances are told that they cannot log in, and the log says
-// so once a minute.
+// U12: the logins of clients beyond instances are refused, and the log says so once a minute.
 func TestNoInstanceIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPort(t, "")

@@ -26,7 +26,7 @@ type request struct {
 	last bool
 }
 
-// A port is an architecture without sockets. Its lanes act immediately.
+// A port is an architecture without sockets. Its lanes run immediately.
 type port struct {
 	t        *testing.T
 	g        *gateway.Gateway

@@ -2,8 +2,8 @@
 // what the sessions' state machines ask for, and reaches the stages through a Port, as it does the simulation and the
 // bench's classic. It knows no protocol and no socket.
 //
-// The Sessions is what all sessions share: who may connect, what is counted and logged of a session's life, and how
-// many submits wait for room. A Conversation belongs to one goroutine.
+// Sessions is what all sessions share: which clients may connect, the counts and log entries of a session's life,
+// and how many submits wait for room. A Conversation belongs to one goroutine.
 //
 // # Start reading
 //

@@ -174,9 +174,8 @@ func (d *Sessions) acceptedOver(now int64, l *connector.Link) {
 	e.Str("reason", l.Reason()).Msg("session over")
 }
 
-// EndsBy reports whether a session ends because a reload has changed its account, or does not let
-// the account use the connector any more. Nothing that it asks for is accepted from then on, because its client need not
-// answer our logout.
+// EndsBy reports whether a session ends because a reload has changed its account, or has closed the connector to the
+// account. Its requests are refused from then on, because its client need not answer our logout.
 func (d *Sessions) EndsBy(l *connector.Link, changed map[string]bool) bool {
 	if l.Account == nil {
 		return false
@@ -191,9 +190,9 @@ func (d *Sessions) EndsBy(l *connector.Link, changed map[string]bool) bool {
 	return true
 }
 
-// logAlert logs that an SMSC says that a mobile is available again. No client is told.
+// logAlert logs that an SMSC says that a mobile is available again. That goes to no client.
 func (d *Sessions) logAlert(now int64, l *connector.Link) {
 	if d.node.LogLimits.Alerts.Next(l.Connector.Name, now) {
-		node.OfSession(d.node.Log.Info(), l).Msg("alert of a mobile dropped: no client is told that a mobile is available again")
+		node.OfSession(d.node.Log.Info(), l).Msg("alert of a mobile dropped: clients do not learn that it is available again")
 	}
 }

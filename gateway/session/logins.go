@@ -6,7 +6,7 @@ import (
 	"pmg/protocols"
 )
 
-// A logins has the logins of clients until they are decided.
+// A logins keeps the logins of clients until they are decided.
 type logins[R any] struct {
 	sessions *Sessions
 	port     Port[R]

@@ -68,8 +68,8 @@ func (p *pairer[R]) answered(now int64, l *connector.Link, r R, a protocols.Acti
 	p.port.Drop(l, r)
 }
 
-// codeOf returns what an answer says about a request of ours, which was for an operation if asked
-// is set. The answer to another kind of request has accepted nothing.
+// codeOf returns the result in an answer to a request of ours. The request was an operation if
+// asked is set. The answer to another kind of request has accepted nothing.
 func codeOf(a protocols.Action, asked bool) sms.Code {
 	if a.Code == sms.OK && a.Asked != asked {
 		return sms.TemporaryFailure

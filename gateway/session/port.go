@@ -25,7 +25,7 @@ type Port[R any] interface {
 	// Check runs check, which may take long, on another goroutine, and then calls then
 	// where the session's PDUs are received. r is then's.
 	Check(l *connector.Link, r R, check func(), then func(now int64))
-	// Store has a message committed, and calls Stored when that has ended.
+	// Store begins to commit a message, and calls Stored when that has ended.
 	Store(now int64, p Pending[R])
 	// Queue gives a message that was accepted to its lane.
 	Queue(now int64, s *connector.Share, m *sms.Message)
@@ -36,11 +36,11 @@ type Port[R any] interface {
 	AnsweredLate(now int64, l *connector.Link, r R, u connector.Unanswered, code sms.Code)
 	// Unanswered returns a request that was not answered in time to its lane.
 	Unanswered(now int64, slot *connector.Slot)
-	// Bound tells the lane that a session has logged in. takes reports whether the
-	// session can be given messages.
+	// Bound adds a session that has logged in to the lane. takes reports whether messages can be
+	// sent on it.
 	Bound(now int64, l *connector.Link, takes bool)
-	// LoggingOut tells the lane to give a session no more messages. Quiet must be
-	// called when all messages that the session was given have their outcome.
+	// LoggingOut stops the lane from sending on a session. Quiet must be called when all messages
+	// that were sent on it have their outcome.
 	LoggingOut(now int64, l *connector.Link)
 	// TickAt asks for a call of Tick at the given time.
 	TickAt(at int64)

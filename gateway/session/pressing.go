@@ -5,10 +5,10 @@ import (
 	"pmg/sms"
 )
 
-// A peer that is told to send less, and does not, is slowed: connector.RefusalRate refusals of a
-// session are answered a second, and those beyond later and later. A client may be told so of a
-// whole large window without that; it is disconnected where answers would be much later. An SMSC
-// is told within a second, because what it has for other clients waits behind that.
+// A peer that goes on after refusals for now is slowed: connector.RefusalRate refusals of a session
+// are answered a second, and those beyond later and later. A whole large window of a client may be
+// refused without that; the client is disconnected where answers would be much later. An SMSC is
+// answered within a second, because its messages for other clients wait behind that.
 const (
 	patientRefusal = int64(5e9)
 	longestRefusal = int64(10e9)
@@ -34,7 +34,7 @@ func (w *waitRoom[R]) presses(now int64, l *connector.Link, r R) (wait int64, go
 	}
 	if wait > patientRefusal+longestRefusal {
 		w.settle(now, l)
-		w.replies.close(now, l, r, "it goes on sending what is not accepted, although it was told so")
+		w.replies.close(now, l, r, "it goes on sending although its messages are refused")
 		return 0, false
 	}
 	return max(wait-patientRefusal, 0), true

@@ -10,9 +10,9 @@ import (
 	"pmg/sms"
 )
 
-// A6: a client that goes on although it is told to send less is answered later and later, its lines in
-// the pdu log are limited meanwhile, and in the end it is disconnected. Another session of the
-// account, and one that slows down, are answered immediately.
+// A6: a client that goes on after refusals for now is answered later and later. Its lines in the pdu
+// log are limited meanwhile, and in the end it is disconnected. Another session of the account, and
+// one that slows down, are answered immediately.
 func TestPressing(t *testing.T) {
 	t.Parallel()
 	const rate = connector.RefusalRate
@@ -65,8 +65,8 @@ func TestPressingAnswers(t *testing.T) {
 	}
 }
 
-// O4: an SMSC is told late that there is no room, but no later than after a second, and it is not
-// disconnected.
+// O4: an SMSC is refused late when there is no room, but no later than after a second, and it is
+// not disconnected.
 func TestPressingSMSC(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "")

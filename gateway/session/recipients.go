@@ -38,7 +38,7 @@ func (e *entrance[R]) recipients(now int64, l *connector.Link, r R, v *intake.Se
 	e.acceptor.Accept(now, p.accepted())
 }
 
-// recipient has the message to a recipient take its steps. It returns false if that goes on later,
+// recipient runs the steps of the message to a recipient. It returns false if that goes on later,
 // and the other recipients wait.
 func (e *entrance[R]) recipient(now int64, l *connector.Link, r R, v *intake.Several, s *intake.Submission) (goesOn bool) {
 	switch e.sessions.intake.Take(now, s) {

@@ -13,8 +13,8 @@ type replies[R any] struct {
 	postponed map[*connector.Link]sessionEnd[R] // what waits for the commits that are due to sessions
 }
 
-// A sessionEnd is what is done to a session when no commit is due to it any more, because
-// its answers come before.
+// A sessionEnd is done to a session when it waits for no commit any more, because its answers come
+// before.
 type sessionEnd[R any] struct {
 	request R // what is sent then
 	send    bool
@@ -39,8 +39,8 @@ func (p *replies[R]) answer(now int64, l *connector.Link, r R, code sms.Code, id
 	p.send(now, l, r, after)
 }
 
-// beside has work for a request done on another goroutine, and then calls goOn. The session does not
-// end meanwhile, because its answers come before. If it is over all the same, over is called instead, and the
+// beside runs work for a request on another goroutine, and then calls goOn. The session does not end
+// meanwhile, because its answers come before. If it is over all the same, over is called instead, and the
 // request is dropped.
 func (p *replies[R]) beside(l *connector.Link, r R, work func(), over, goOn func(now int64)) {
 	l.Storing++

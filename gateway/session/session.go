@@ -68,7 +68,7 @@ func (d *Sessions) Over(now int64, l *connector.Link) {
 	} // otherwise Disconnected follows, which knows when there will be another
 }
 
-// takenPartly counts, and logs, that a PDU counts of which a part cannot be read.
+// takenPartly counts and logs a PDU that was accepted although a part of it cannot be read.
 func (d *Sessions) takenPartly(l *connector.Link) {
 	l.Connector.Stats.Partly.Add(1)
 	if d.node.Repeats.First("partly: " + l.Connector.Name) {

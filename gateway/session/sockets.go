@@ -146,7 +146,7 @@ func (d *Sessions) StrayHeader(l *connector.Link) {
 	}
 }
 
-// strange logs that a connection was closed that came from an address that networks does not have.
+// strange logs that a connection was closed because its address is not in networks.
 func (d *Sessions) strange(c *connector.Connector, remote netip.AddrPort) {
 	if d.node.LogLimits.Crowded.Next(c.Name, d.node.Clock.Now()) {
 		d.node.Log.Warn().Str("connector", c.Name).Stringer("remote", remote).

@@ -37,12 +37,11 @@ const (
 	checksPerTime = 10
 )
 
-// CheckTimers acts on the timers of a session that have run out: it asks whether the peer
-// is alive, ends a session whose PDU stays incomplete, and calls unanswered with the slots
-// of requests without an answer. A missing answer does not end the session, because
-// enquire_link finds out whether the peer is alive. While the session is not read
-// (listening is false), silence of the peer means nothing. p is filled when the returned
-// action asks to send it.
+// CheckTimers handles the timers of a session that have run out: it asks whether the peer is alive,
+// ends a session whose PDU stays incomplete, and calls unanswered with the slots of requests
+// without an answer. A missing answer does not end the session, because enquire_link finds out
+// whether the peer is alive. While the session is not read (listening is false), silence of the
+// peer means nothing. p is filled when the returned action asks to send it.
 func (d *Sessions) CheckTimers(
 	now int64, l *connector.Link, p protocols.PDU, listening bool, unanswered func(*connector.Slot),
 ) protocols.Action {
@@ -62,8 +61,8 @@ func (d *Sessions) CheckTimers(
 	return l.Session.Tick(now, p, listening)
 }
 
-// CheckTimers acts on the timers of a session that have run out. listening reports
-// whether the session is being read. CheckTimers reports whether r was used.
+// CheckTimers handles the timers of a session that have run out. listening reports whether the
+// session is being read. CheckTimers reports whether r was used.
 func (c *Conversation[R]) CheckTimers(now int64, l *connector.Link, r R, listening bool) (used bool) {
 	if l.HasEnded() || l.Phase == connector.LoggingIn {
 		return false

@@ -8,7 +8,8 @@ import (
 	"pmg/sms"
 )
 
-// A waitRoom has the submits that wait for room in the shares of lanes, and answers those that find none.
+// A waitRoom keeps the submits that wait for room in the shares of lanes, and answers those that find
+// none.
 type waitRoom[R any] struct {
 	sessions *Sessions
 	port     Port[R]

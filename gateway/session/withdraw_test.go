@@ -18,9 +18,9 @@ import (
 	"pmg/store"
 )
 
-// The event of a message that an operator deletes from its queue has the time at which it was
-// accepted by the wall clock, also if that clock was set since the gateway began, and whether the
-// lane has the message or its entry alone.
+// The event of a message that an operator deletes from its queue contains the time at which it was
+// accepted by the wall clock, also if that clock was set since the gateway began. It does not
+// matter whether the lane keeps the message or only its entry.
 func TestDeletedWhen(t *testing.T) {
 	t.Parallel()
 	durable, err := store.Open("store", store.Options{FS: vfs.NewMem()})
@@ -104,7 +104,7 @@ func TestChangeInterrupted(t *testing.T) {
 		}
 		p.c.Stored(p.now, stored, false)
 		for _, f := range gone.waits {
-			f() // the lane is told too late
+			f() // that reaches the lane too late
 		}
 		if n := share.Lane.Len(); n != 1 {
 			t.Errorf("%s: %d messages are in the lane", what, n)

@@ -51,8 +51,8 @@ func (r *rig) serverLane() *connector.Lane {
 	return lane
 }
 
-// An event that a client's server does not take in time is put aside, with why, and has not ended: an operator can have it
-// delivered. One that is deleted has ended, and all have where none are kept.
+// An event that a webhook does not take in time is put aside, with the reason, and has not ended: an operator can
+// replay it. One that is deleted has ended, and all have where none are kept.
 func TestDeadLetters(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -61,7 +61,7 @@ func TestDeadLetters(t *testing.T) {
 		reason  string // why it is put aside; empty: it is not
 	}{
 		{"", sms.Expired, "its server did not take it in time"},
-		{"", sms.Rejected, "its server can never be told: rejected"},
+		{"", sms.Rejected, "its webhook can never be called: rejected"},
 		{"", sms.Deleted, ""},
 		{"", sms.OK, ""},
 		{"receipts: {dead_letters: 0s}", sms.Expired, ""},

@@ -15,7 +15,7 @@ func (d *Settler) bury(l *connector.Lane, m *sms.Message, a sms.Answer) bool {
 	}
 	reason := "its server did not take it in time"
 	if a.Code != sms.Expired {
-		reason = "its server can never be told: " + a.Code.String()
+		reason = "its webhook can never be called: " + a.Code.String()
 	}
 	m.NotBefore = d.node.Clock.Now() // since when it has been a dead letter
 	written := d.keep.Journal.Write(func(b *store.Batch) {

@@ -1,5 +1,5 @@
-// Package settle decides what becomes of messages that were sent: whether they are sent again, when and by whom, or
-// have ended. Each message ends here, once, by an ordered list of steps.
+// Package settle decides what happens to messages that were sent: they are sent again, some time and by some
+// connector, or have ended. Each message ends here, once, by an ordered list of steps.
 //
 // # Start reading
 //

@@ -51,7 +51,7 @@ func (d *Settler) OpenEvents() error {
 	return err
 }
 
-// dropEvents has the store drop the events up to a number, which are safe in a file.
+// dropEvents drops the events up to a number from the store. They are safe in a file.
 func (d *Settler) dropEvents(upTo uint64) {
 	d.keep.Journal.Write(func(b *store.Batch) { b.DropEvents(upTo) })
 	if d.Events.halted.Load() {
@@ -122,11 +122,10 @@ func (l *EventLog) GoesOn() bool {
 	return l.halted.Load() && !l.Writer.Full() && l.halted.Swap(false)
 }
 
-// slowEvents is how long the disk of the events may work on something until the operator is
-// told.
+// slowEvents is how long the disk of the events may work on something until the operator is warned.
 const slowEvents = 5 * time.Second
 
-// CheckEvents tells the operator what delays events, about once a second.
+// CheckEvents logs what delays events, about once a second.
 func (d *Settler) CheckEvents() {
 	w := d.Events.Writer
 	if w == nil {

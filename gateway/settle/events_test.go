@@ -14,9 +14,9 @@ import (
 	"pmg/store"
 )
 
-// Each way in which a message ends has its event, once, with all that an operator bills and answers complaints by: whose it
-// was, when it came, left and ended, what it was answered, how often it was tried, and what a receipt told. Nothing of its
-// text is in it. With each kind of store.
+// Each way in which a message ends has its event, once, with all that an operator needs for bills and complaints: whose
+// it was, when it came, left and ended, the answer, the number of attempts, and the receipt. Nothing of its text is in
+// it. With each kind of store.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	const (
@@ -81,8 +81,8 @@ func TestEvents(t *testing.T) {
 	})
 }
 
-// How often a message was tried, as events and receipts tell it: an answer ends an attempt, once, and what came before at other
-// targets counts too.
+// The number of attempts in events and receipts: an answer ends an attempt, once, and those before at other targets
+// count too.
 func TestAttemptsOf(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -109,8 +109,8 @@ func TestAttemptsOf(t *testing.T) {
 	}
 }
 
-// While too many events wait no message leaves, so that none is lost, and the operator is told; that the lanes go on is reported
-// once. Without events, or with few, nothing of this is so.
+// While too many events wait no message leaves, so that none is lost, and the operator is warned. When the lanes go on,
+// that is reported once. Without events, or with few, nothing of this is so.
 func TestEventsFull(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "", store.NewMemory())
@@ -212,7 +212,7 @@ func TestForgetAllocates(t *testing.T) {
 			r.withEvents()
 		}
 		e := keep.Ending{Lane: store.Lane{Connector: "operator"}, Answer: sms.Answer{At: 1, PeerID: []byte("17")}, Sent: 1}
-		for range 100_000 { // lets the batch grow
+		for range 100_000 { // makes the batch grow
 			r.Forget(m, e, nil)
 		}
 		if n := testing.AllocsPerRun(1000, func() { r.Forget(m, e, nil) }); n != 0 {

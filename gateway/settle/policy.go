@@ -102,10 +102,9 @@ func pausesAfter(cfg *config.Connector, f sms.Failure) config.Pauses {
 	return cfg.Retry.Temporary
 }
 
-// goOn has a message that has failed after the last pause wait for that pause again, because a
-// client that is busy for long must not lose its receipts, nor a message end as undeliverable long
-// before its time: its validity ends it. It reports false if the refusal was permanent, or the options allow no further
-// attempt.
+// goOn repeats the last pause for a message that has failed after it. A client that is busy for long must not lose its
+// receipts, and a message must not end as undeliverable long before its time: its validity ends it. goOn reports false
+// if the refusal was permanent, or the options allow no further attempt.
 func goOn(cfg *config.Connector, m *sms.Message, a sms.Answer) (again bool) {
 	failure := a.Code.Failure()
 	if failure == sms.Permanent || failure == sms.NoAnswer && cfg.OnUnknown != config.Resend {
@@ -139,8 +138,8 @@ func incremented(n uint8) uint8 {
 	return n
 }
 
-// Ended implements connector.Settler: the store forgets a message whose outcome is
-// known. The operator is told of one that was given up.
+// Ended implements connector.Settler: the store forgets a message whose outcome is known. One that
+// was given up is logged.
 func (d *Settler) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
 	if a.Code != sms.OK && a.Code != sms.Deleted {
 		if l.Endpoint != "" && d.bury(l, m, a) {
@@ -155,7 +154,7 @@ func (d *Settler) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent in
 	}, d.Receipts.MapsFor(l, m, &a))
 }
 
-// Doubled implements connector.Settler: the store is told what the id of the copy stands for, whose
+// Doubled implements connector.Settler: it stores the meaning of the copy's id, because the copy's
 // receipts may be all that come.
 func (d *Settler) Doubled(l *connector.Lane, m *sms.Message, a sms.Answer) {
 	if o := d.Receipts.MapsFor(l, m, &a); o != nil {
@@ -185,8 +184,8 @@ func (d *Settler) logGivenUp(l *connector.Lane, m *sms.Message, a sms.Answer, se
 	e.Msg("receipt given up: its client does not get it")
 }
 
-// Unreadable implements connector.Settler: it tells the operator of a message that was
-// dropped because the store does not have it any more.
+// Unreadable implements connector.Settler: it logs a message that was dropped because it is not in
+// the store any more.
 func (d *Settler) Unreadable(l *connector.Lane, s *connector.Share, id uint64) {
 	d.node.Log.Error().Str("connector", l.Home().Name).Str("id", sms.FormatID(id)).Str("account", s.Origin.Account).
 		Msg("message dropped: cannot read it from the store")

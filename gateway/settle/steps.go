@@ -34,8 +34,7 @@ func Steps() []Step {
 }
 
 // An ending is how a message has ended, on its way through the steps. It is used again, so that no
-// message costs an allocation: its write, and the steps, are functions of which the compiler does not
-// know that they keep nothing.
+// message costs an allocation: the compiler does not know that its write and the steps keep nothing.
 type ending struct {
 	keep.Ending
 	message *sms.Message
@@ -110,8 +109,8 @@ func (d *Settler) endID(b *store.Batch, m *sms.Message, e *ending) {
 	d.Receipts.Note(b, e.maps, m, &e.Answer, d.node.Clock.Ahead())
 }
 
-// hasFate reports whether what becomes of a message is noted: for that by whose id a client
-// knows it. A receipt may have told already of one that an SMSC has accepted.
+// hasFate reports whether the outcome of a message is noted: of the message whose id the client
+// knows. If an SMSC has accepted it, a receipt may have come already.
 func (d *Settler) hasFate(m *sms.Message, e *ending) bool {
 	return receipts.NotesEnd(m, &e.Ending) && (e.State != events.Sent || !d.Receipts.HasTold(m.KnownID()))
 }

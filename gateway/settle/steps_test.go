@@ -57,7 +57,7 @@ func (r *rig) finds(peerID string) uint64 {
 	return f.ID
 }
 
-// made returns the states that the receipts tell which were made.
+// made returns the states in the receipts that were made.
 func (r *rig) made() (states []sms.State) {
 	for _, own := range roomtest.Made(r.keep) {
 		report, _ := own.Message.Report()
@@ -66,9 +66,9 @@ func (r *rig) made() (states []sms.State) {
 	return states
 }
 
-// What is left of a message that has ended: nothing in its lane's place in the store, so that it is not sent again; the SMSC's id
-// of it, without which its receipt would find no client; what a query is told; a receipt that no SMSC will send; and a note for
-// a gateway that is killed before the commit.
+// What is left of a message that has ended: nothing in its lane's place in the store, so that it is not sent again; the
+// SMSC's id of it, without which its receipt would find no client; the answer to a query; a receipt that no SMSC will
+// send; and a note for a gateway that is killed before the commit.
 func TestEnded(t *testing.T) {
 	t.Parallel()
 	taken := sms.Answer{PeerID: []byte("msg-17"), At: now + 2*second}
@@ -151,7 +151,8 @@ func TestEndedUnsent(t *testing.T) {
 	r.close()
 }
 
-// A receipt that comes before the answer to its message counts: what a query is told must not go back to "on its way".
+// A receipt that comes before the answer to its message counts: the answer to a query must not go back to "on its
+// way".
 func TestEndedBehindReceipt(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "", store.NewMemory())

@@ -27,7 +27,7 @@ type Traces struct {
 	asked     asked
 }
 
-// asked counts the messages that are traced because their clients ask for it: they could have all traced.
+// asked counts the messages that are traced because their clients ask for it: clients could ask for all.
 type asked struct {
 	rate int // set before the engine starts: in a second; 0: none is
 
@@ -48,8 +48,8 @@ func (a *asked) takes(now int64) bool {
 	return true
 }
 
-// Parent returns what the context of a message has as Parent, if its request came with these headers traceparent. It is
-// empty if the message is not traced for them.
+// Parent returns the Parent for the context of a message whose request came with these headers traceparent. It is empty
+// if the message is not traced for them.
 func (d *Settler) Parent(headers []string) string {
 	if len(headers) != 1 || d.Traces.Exporter == nil {
 		return ""
@@ -87,8 +87,8 @@ func (d *Settler) closeTraces() {
 	}
 }
 
-// about returns the id of the message whose trace a message belongs to, and that message's context: a receipt to that of its
-// message, and a part of a long message to that by whose id the client knows it.
+// about returns the id of the message whose trace a message belongs to, and that message's context. A receipt belongs
+// to the trace of its message. A part of a long message belongs to that of the message whose id the client knows.
 func about(m *sms.Message) (id uint64, context []byte) {
 	if m.Kind == sms.Receipt {
 		if r, ok := m.Report(); ok && r.Known != 0 {
@@ -144,7 +144,7 @@ func (d *Settler) hasTrace(m *sms.Message, _ *ending) bool {
 	return traced
 }
 
-// Tried implements connector.Settler: the attempt becomes a span. The last number is that of the attempt which ends the
+// Tried implements connector.Settler: the attempt becomes a span. The last number is kept for the attempt that ends the
 // message, so that the spans of a message are bounded.
 func (d *Settler) Tried(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
 	if sent == 0 {
@@ -174,8 +174,8 @@ func (d *Settler) Traceparent(m *sms.Message) string {
 	return telemetry.Parent{Trace: p.trace, Span: telemetry.SpanOf(m.ID, attemptSpan(m))}.Header()
 }
 
-// Told has the call of a client's server become a span, which took so long until now. status is that of the answer, 0 if there
-// was none, and failed why the server has not taken it.
+// Told makes a span of a call of a webhook, which took so long until now. status is that of the answer, 0 if there was
+// none, and failed why the webhook has not taken it.
 func (d *Settler) Told(m *sms.Message, took time.Duration, status int, failed string) {
 	p, traced := d.Traces.place(m)
 	n := attemptSpan(m)
@@ -284,7 +284,7 @@ func answered(e *keep.Ending) (all []telemetry.Attribute) {
 	return all
 }
 
-// number returns what a trace shows of a number, which is personal data.
+// number returns a number as a trace shows it: a keyed hash, unless addresses are to be shown, because it is personal data.
 func (t *Traces) number(addr []byte) string {
 	if t.addresses || len(addr) == 0 {
 		return string(addr)

@@ -10,7 +10,7 @@ import (
 // mostAttempts is how many attempts of a server are remembered.
 const mostAttempts = 100
 
-// An Attempt is a call, as far as it told one event: a call that tells several is one attempt at each.
+// An Attempt is the delivery of one event: a call with several events is one attempt for each.
 type Attempt struct {
 	At           time.Time `json:"at"` // when it had ended
 	Account      string    `json:"account"`
@@ -136,7 +136,7 @@ func (s *Server) CalledBy(c Caller) {
 	s.caller = c
 }
 
-// retry has it called now, unless it is disabled or nothing waits. It reports whether it is called.
+// retry calls it now, unless it is disabled or nothing waits. It reports whether it is called.
 func (s *Server) retry() bool {
 	s.mu.Lock()
 	c, calls := s.caller, s.row.Disabled == nil && s.lane.Queued.Load() > 0
@@ -151,7 +151,7 @@ func (s *Server) retry() bool {
 	return true
 }
 
-// enable has it called again. It reports false if it was not disabled.
+// enable enables it again. It reports false if it was not disabled.
 func (s *Server) enable() bool {
 	s.mu.Lock()
 	was, c := s.row.Disabled != nil, s.caller

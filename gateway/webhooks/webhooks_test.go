@@ -89,7 +89,7 @@ func TestServersAreMany(t *testing.T) {
 	}
 }
 
-// A row tells how a server answers.
+// A row shows how a webhook answers.
 func TestRows(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -236,7 +236,7 @@ func (c *SMSC) Take() *Taken {
 	}
 }
 
-// Idle reports whether the SMSC has been sent nothing by now.
+// Idle reports whether the SMSC has got nothing so far.
 func (c *SMSC) Idle() bool {
 	done := make(chan struct{})
 	c.site.Do(c.lane, func(int64) {}) // what waits is given before the second turn

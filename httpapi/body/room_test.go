@@ -49,8 +49,8 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// 200 bodies of 16 MiB that do not end take a part of the memory, an account's at most half of what there is, and small
-// bodies are read nevertheless.
+// 200 bodies of 16 MiB that do not end take only a part of the memory, those of one account at most half of it, and
+// small bodies are read all the same.
 func TestRoomIsBounded(t *testing.T) {
 	t.Parallel()
 	const body = 16 << 20

@@ -110,7 +110,8 @@ func (h *handler) sendsms() {
 	h.submitAll(orders, kannel.Answer)
 }
 
-// leftOut tells the operator that a request has receivers that are no numbers, now and then: its client is not told.
+// leftOut logs, now and then, that a request has receivers that are no numbers: the answer to its client does not
+// say so.
 func (h *handler) leftOut(receivers []string) {
 	if len(receivers) > 0 && h.dialects.rooms.Node.Repeats.First("left out: "+h.x.Account.SystemID) {
 		h.dialects.rooms.Node.Log.Warn().Str("account", h.x.Account.SystemID).Str("connector", h.x.Connector.Name).
@@ -181,7 +182,7 @@ func later(a *httpsms.Answer) *httpsms.Answer {
 	return a
 }
 
-// notCalled tells the operator that a client has named a URL which its account does not allow, now and then.
+// notCalled logs, now and then, that a client has named a URL which its account does not allow.
 func (h *handler) notCalled(url string) {
 	if h.dialects.rooms.Node.Repeats.First("not called: " + h.x.Account.SystemID) {
 		h.dialects.rooms.Node.Log.Warn().Str("account", h.x.Account.SystemID).Str("connector", h.x.Connector.Name).

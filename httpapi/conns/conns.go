@@ -1,5 +1,5 @@
-// Package conns keeps the connections of a listener within a limit, of which one account or one address leaves a tenth to the
-// others, and ends what has not been read when the gateway stops.
+// Package conns keeps the connections of a listener within a limit. One account or one address leaves a tenth of it to
+// the others. When the gateway stops, it ends the connections without a request.
 //
 // # Start reading
 //

@@ -73,7 +73,8 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// So does an account, from however many addresses it comes; one that has its share and is busy is told to close what is more.
+// So does an account, from however many addresses it comes; one with its full share, all busy, is asked to close the
+// rest.
 func TestAccounts(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, 20)

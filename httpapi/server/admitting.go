@@ -63,7 +63,7 @@ func (a *admitting) Close() error {
 	return err
 }
 
-// give has Accept return r. It returns false if the listener is closed instead.
+// give passes r to Accept. It returns false if the listener is closed instead.
 func (a *admitting) give(r accepted) bool {
 	select {
 	case a.results <- r:

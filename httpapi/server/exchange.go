@@ -68,7 +68,7 @@ func (x *Exchange) Extend() {
 		reading = min(patience, x.Connector.Config().BindTimeout)
 	}
 	_ = c.SetReadDeadline(time.Now().Add(reading))
-	_ = c.SetWriteDeadline(time.Now().Add(2*patience + time.Second)) // the rate may have the answer wait
+	_ = c.SetWriteDeadline(time.Now().Add(2*patience + time.Second)) // the rate may delay the answer
 }
 
 // LogIn reports whether the credentials of the request are those of an account that may submit.
@@ -148,7 +148,7 @@ func (x *Exchange) Source() *connector.Source {
 	}
 }
 
-// Trace has the trace of a message go on from that of the request, if its client asks for it.
+// Trace continues the trace of the request in that of a message, if its client asks for it.
 func (x *Exchange) Trace(o *httpsms.Order) {
 	o.Context.Parent = x.rooms.Tracer.Parent(x.Request.Header["Traceparent"])
 }
@@ -233,8 +233,8 @@ const (
 	lingerOctets = 2 << 20
 )
 
-// linger reads what comes of a body that nobody wants, so that its client, which may still send, reads the answer: octets
-// that nobody reads have the system reset the connection, and the client lose it.
+// linger reads the rest of a body that nobody needs, while its client may still send. Otherwise the system would reset
+// the connection because of unread octets, and the client would lose the answer.
 func (x *Exchange) linger() {
 	c := http.NewResponseController(x.Writer)
 	if c.Flush() == nil && c.SetReadDeadline(time.Now().Add(lingerTime)) == nil {

@@ -33,7 +33,8 @@ func (x *Exchange) whileThere() (context.Context, context.CancelFunc) {
 	}
 }
 
-// hungUp reports whether the client sends nothing more, even if not all has been read that it has sent.
+// hungUp reports whether the client has ended its side of the connection, even if unread octets are
+// left.
 func (c *conn) hungUp() bool {
 	raw, err := c.Conn.Conn.(syscall.Conn).SyscallConn()
 	if err != nil {

@@ -130,7 +130,8 @@ func (l *Listener) Close() {
 	l.Log.Close()
 }
 
-// refuse closes a connection for which there is no room. One that may come again is told so, without reading from it.
+// refuse closes a connection for which there is no room. One that may come again gets an answer that says so, without
+// reading from it.
 func (l *Listener) refuse(c net.Conn, again bool) {
 	if again && l.Connector.TLS() == nil {
 		_ = c.SetWriteDeadline(time.Now().Add(time.Second))

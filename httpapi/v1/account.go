@@ -11,7 +11,7 @@ import (
 	"pmg/sms"
 )
 
-// getAccount tells what the account may do, and what it has done since the gateway started.
+// getAccount answers with the options of the account, and its figures since the gateway started.
 func (h *handler) getAccount() {
 	a, t := h.x.Account.Config(), h.x.Source().Origin.Tally
 	h.answerJSON(http.StatusOK, struct {
@@ -29,7 +29,8 @@ func (h *handler) getAccount() {
 	}})
 }
 
-// limits tells the client of an account with a rate how much of it is left.
+// limits writes how much of the account's rate is left, if it has one, to the headers of the
+// answer.
 func (h *handler) limits() {
 	rate := h.x.Account.Config().Rate
 	if rate == 0 {
@@ -59,7 +60,7 @@ func problemPage(r *http.Request) []byte {
 	return nil
 }
 
-// unknown answers a request that nothing in m is for: with the methods that its path knows, if there are any.
+// unknown answers a request that has no handler in m: with the methods of its path, if there are any.
 func (h *handler) unknown(m *http.ServeMux) {
 	var allowed []string
 	for _, method := range [...]string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete} {

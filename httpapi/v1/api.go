@@ -196,7 +196,7 @@ func (h *handler) readMessage() (*own.Message, []byte, bool) {
 	return m, body, true
 }
 
-// preview tells what would become of a message, which is not sent.
+// preview answers with the outcome that a message would have. It is not sent.
 func (h *handler) preview() {
 	m, _, ok := h.readMessage()
 	if !ok {

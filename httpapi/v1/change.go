@@ -34,7 +34,7 @@ func (h *handler) patchMessage() {
 	}
 }
 
-// notChanged tells why a message was not changed.
+// notChanged answers why a message was not changed.
 func (h *handler) notChanged() {
 	o, ok := h.operation(protocols.Operation{Kind: protocols.Query})
 	if !ok {

@@ -20,21 +20,21 @@ import (
 // Bounds on streams of events.
 const (
 	mostStreams = 4                // of an account
-	quietTime   = 15 * time.Second // after which a stream that has told nothing says that it goes on
-	fullTime    = 2 * time.Second  // after which a stream ends whose client has as many events as it may, and acknowledges none
+	quietTime   = 15 * time.Second // after which a stream without events says that it goes on
+	fullTime    = 2 * time.Second  // after which a full stream ends whose client acknowledges nothing
 	endTime     = time.Second      // that a client has to take what is written when its stream must end
 	comeBack    = time.Second      // after which a client is asked to come back
 )
 
-// An eventStream tells a client the events of its account as they come (server-sent events). A client that cannot acknowledge
-// while it listens does so by coming back: Last-Event-ID names the last event that it has. So a stream ends when nothing was
-// acknowledged for too long.
+// An eventStream sends a client the events of its account as they come (server-sent events). A client that cannot
+// acknowledge while it listens does so when it comes back: Last-Event-ID names the last event that it has. So a stream
+// ends when nothing was acknowledged for too long.
 //
-//	goes ──stop: no acknowledgement, login, shutdown──► over ──► ended: what was told is held for pullAgain,
+//	goes ──stop: no acknowledgement, login, shutdown──► over ──► ended: its events are held for pullAgain,
 //	  └──the client goes, or does not read─────────────────────────▲    or given back immediately
 type eventStream struct {
 	account string
-	most    int           // events that may be told and not acknowledged
+	most    int           // events that may be sent and not acknowledged
 	over    chan struct{} // closed: it must end
 	cut     func()        // ends writes under way soon
 
@@ -43,12 +43,12 @@ type eventStream struct {
 	left    bool   // its client has come back by another
 	told    int    // events
 	held    int    // those that were not acknowledged
-	full    int64  // when it ends unless one is acknowledged; 0: it may tell more
-	last    string // the last event that its client has, as far as that is known and it is not held
-	number  int    // of that one among those told; 0: it is of a stream before
+	full    int64  // when it ends unless one is acknowledged; 0: it may send more
+	last    string // the last event that its client has; "": unknown, or held
+	number  int    // of that one among those sent; 0: it is of a stream before
 }
 
-// stop has a stream end. The caller holds the lock of pulls, where the stream goes.
+// stop ends a stream. The caller holds the lock of pulls, where the stream goes.
 func (s *eventStream) stop() {
 	if !s.stopped {
 		s.stopped = true
@@ -78,7 +78,7 @@ func (p *Pulls) beginStream(s *eventStream) *own.Problem {
 	return nil
 }
 
-// hold notes an event that a stream is about to tell. It reports false if the stream must end.
+// hold notes an event that a stream is about to send. It reports false if the stream must end.
 func (p *Pulls) hold(s *eventStream, l *connector.Lane, slot *connector.Slot, now int64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,8 +93,8 @@ func (p *Pulls) hold(s *eventStream, l *connector.Lane, slot *connector.Slot, no
 	return true
 }
 
-// endStream ends a stream, to which its lane gives nothing any more. What it has told is held, so that its client can come back
-// and say which it has; rest, which it has not told, is given back.
+// endStream ends a stream, to which its lane gives nothing any more. The events that it has sent are held, so that its
+// client can come back and say which it has. The others, rest, are given back.
 func (p *Pulls) endStream(s *eventStream, l *connector.Lane, rest []*connector.Slot, now int64) {
 	var back []held
 	p.mu.Lock()
@@ -121,8 +121,8 @@ func (p *Pulls) endStream(s *eventStream, l *connector.Lane, rest []*connector.S
 	}
 }
 
-// left returns the stream that a client has left whose last event is that one, nil if nobody knows, and which of its events
-// that is.
+// left returns the stream that a client has left, by its last event, and the number of that event in it. It returns nil
+// if the event is not known.
 func (of *pulled) left(last string) (s *eventStream, number int) {
 	if h := of.held[last]; h.stream != nil {
 		return h.stream, h.number
@@ -140,8 +140,8 @@ func (of *pulled) left(last string) (s *eventStream, number int) {
 	return nil, 0
 }
 
-// resume acknowledges what a stream has told up to the last event that its client has, who comes back. What it has told later
-// is told again. An event that is not known any more, after a restart for instance, says nothing.
+// resume acknowledges the events of a stream up to the last one that its client names when it comes back. Later ones
+// are sent again. An event that is not known any more, after a restart for instance, says nothing.
 func (p *Pulls) resume(account, last string) {
 	var had, back []held
 	p.mu.Lock()
@@ -194,7 +194,7 @@ func (h *handler) wantsStream() bool {
 
 const streamType = "text/event-stream"
 
-// streamEvents tells events as they come, until the client goes. It tells most at a time that the client does not acknowledge.
+// streamEvents sends events as they come, until the client goes. At most that many are sent and not acknowledged.
 func (h *handler) streamEvents(most int) {
 	l := h.fetchedFrom()
 	if l == nil {
@@ -248,7 +248,7 @@ func (h *handler) mayStream() bool {
 	return a != nil && a.Pull && h.isStillKnown(config.ReadScope)
 }
 
-// An eventWriter is what tells the events of a stream.
+// An eventWriter writes the events of a stream.
 type eventWriter struct {
 	w        io.Writer
 	out      *http.ResponseController // of w
@@ -259,10 +259,10 @@ type eventWriter struct {
 	patience time.Duration // that the client has to take what is written
 	may      func() bool   // whether it may still have the events
 	event    func(*sms.Message) own.Event
-	rest     []*connector.Slot // that are to be told
+	rest     []*connector.Slot // that are to be sent
 }
 
-// run tells events until the stream must end, or its client has gone.
+// run sends events until the stream must end, or its client has gone.
 func (t *eventWriter) run(client context.Context) {
 	quiet := time.NewTicker(quietTime)
 	defer quiet.Stop()
@@ -286,7 +286,7 @@ func (t *eventWriter) run(client context.Context) {
 	}
 }
 
-// tellAll tells what has come. It reports false if the stream must end.
+// tellAll sends the events that have come. It reports false if the stream must end.
 func (t *eventWriter) tellAll() bool {
 	for t.rest = t.pull.take(); len(t.rest) > 0; {
 		slot := t.rest[0]

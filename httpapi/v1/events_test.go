@@ -16,7 +16,8 @@ import (
 	"pmg/webhook"
 )
 
-// newTestStream begins a stream of an account, which may tell most events.
+// newTestStream begins a stream of an account, with at most that many events that are not
+// acknowledged.
 func newTestStream(t *testing.T, p *Pulls, account string, most int) *eventStream {
 	t.Helper()
 	s := &eventStream{account: account, most: most, over: make(chan struct{}), cut: func() {}}
@@ -26,7 +27,7 @@ func newTestStream(t *testing.T, p *Pulls, account string, most int) *eventStrea
 	return s
 }
 
-// tells has a stream tell events of n messages from an id on, and returns their ids.
+// tells sends the events of n messages from an id on in a stream, and returns their ids.
 func (p *Pulls) tells(t *testing.T, s *eventStream, first, n uint64, now int64) []string {
 	t.Helper()
 	slots, ids := slotsOf(first, n)
@@ -38,8 +39,8 @@ func (p *Pulls) tells(t *testing.T, s *eventStream, first, n uint64, now int64) 
 	return ids
 }
 
-// A client that comes back acknowledges what it has, and nothing else: what came behind it is told again immediately, and what was told
-// to other clients stays as it is.
+// A client that comes back acknowledges what it has, and nothing else: the events behind that come again immediately,
+// and those of other clients stay as they are.
 func TestStreamResume(t *testing.T) {
 	t.Parallel()
 	p, e := newTestPulls()
@@ -79,8 +80,8 @@ func TestStreamLeft(t *testing.T) {
 	}
 }
 
-// A client that acknowledges by calls, and says what it has last when it comes back, is known by that: what it was told later is
-// told again immediately, and its stream does not stay beside the new one, whether the client has had an event of it or not.
+// A client that acknowledges by calls, and names its last event when it comes back, is known by that: later events come
+// again immediately, and its old stream ends, with events or without.
 func TestStreamAcknowledged(t *testing.T) {
 	t.Parallel()
 	p, e := newTestPulls()
@@ -107,8 +108,8 @@ func TestStreamAcknowledged(t *testing.T) {
 	}
 }
 
-// A stream ends when nothing was acknowledged for a minute, and soon if its client has as many as it may. What it has told
-// may be acknowledged for another minute, and then is told again.
+// A stream ends when nothing was acknowledged for a minute, and soon if its client has as many as it may. Its events
+// may be acknowledged for another minute, and then come again.
 func TestStreamSilent(t *testing.T) {
 	t.Parallel()
 	p, e := newTestPulls()
@@ -136,7 +137,7 @@ func TestStreamSilent(t *testing.T) {
 	}
 }
 
-// When the gateway ends, streams end, and give back what they have told only when their lane gives them nothing more.
+// When the gateway ends, streams end. They give back their events only when their lane gives them nothing more.
 func TestStreamsEnd(t *testing.T) {
 	t.Parallel()
 	p, e := newTestPulls()
@@ -153,7 +154,8 @@ func TestStreamsEnd(t *testing.T) {
 	}
 }
 
-// An account may have so many streams, beside which it fetches, and what they tell is within what it may have.
+// The number of an account's streams is limited, and it may fetch beside them. Their events count in its limit
+// of events.
 func TestStreamBounds(t *testing.T) {
 	t.Parallel()
 	p, _ := newTestPulls()
@@ -198,8 +200,8 @@ func (*page) WriteHeader(int)                      {}
 func (*page) Flush()                               {}
 func (p *page) SetWriteDeadline(_ time.Time) error { p.deadlines++; return nil }
 
-// A stream tells events in the form of server-sent events, and says that it goes on while none come. It looks whether its client
-// may still have events before it tells any.
+// A stream sends events in the form of server-sent events, and says that it goes on while none come. Before it sends
+// any, it checks whether its client may still have them.
 func TestStreamText(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

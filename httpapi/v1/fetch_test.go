@@ -107,8 +107,8 @@ func next(in *bufio.Scanner) string {
 	return ""
 }
 
-// A client is told events as they come, by one of its streams. One that comes back acknowledges what it has, and is told the rest; the
-// stream that it has left ends, and so does each when its login does not hold any more.
+// A client gets events as they come, by one of its streams. One that comes back acknowledges what it has, and gets the
+// rest. The stream that it has left ends, and so does each stream when its login is not valid any more.
 func TestListen(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, ", pull: true, bind: [transmitter]", "", "{from: operator, to: {account: shop}}, {to: operator}")

@@ -8,7 +8,7 @@ import (
 	"pmg/protocols/httpsms/own"
 )
 
-// listMessages tells what is known of messages, the latest first, a page at a time.
+// listMessages answers with what is known of messages, the latest first, a page at a time.
 func (h *handler) listMessages() {
 	l, p := own.ReadList(h.x.Request.URL.RawQuery)
 	if p != nil {

@@ -29,7 +29,7 @@ func (h *handler) operation(o protocols.Operation) (*operate.Operation, bool) {
 	return begun, true
 }
 
-// getMessage tells what is known of a message.
+// getMessage answers with what is known of a message.
 func (h *handler) getMessage() {
 	o, ok := h.operation(protocols.Operation{Kind: protocols.Query})
 	if !ok {

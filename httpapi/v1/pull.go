@@ -27,13 +27,13 @@ const (
 	mostHeld     = 1000 // events of an account that are fetched and not acknowledged
 	mostPulls    = 8    // requests of an account that wait
 	longestWait  = 30 * time.Second
-	gatherTime   = 20 * time.Millisecond // in which events that come together are told together
+	gatherTime   = 20 * time.Millisecond // in which events that come together are sent together
 	maxAckBody   = 64 << 10
-	pullAgain    = time.Minute // after which an event is told again that was not acknowledged
+	pullAgain    = time.Minute // after which an event that was not acknowledged is sent again
 	pullInterval = time.Second
 )
 
-// Pulls are the events that clients have, fetched or told in streams, and have not acknowledged.
+// Pulls are the events that clients have fetched, or got in streams, and have not acknowledged.
 type Pulls struct {
 	engine Engine
 	now    func() int64
@@ -66,7 +66,7 @@ type held struct {
 	lane   *connector.Lane
 	slot   *connector.Slot
 	until  int64
-	stream *eventStream // that has told it; nil: it was fetched
+	stream *eventStream // that has sent it; nil: it was fetched
 	number int          // among those of the stream
 }
 
@@ -80,7 +80,8 @@ func (p *Pulls) account(name string) *pulled {
 	return of
 }
 
-// room returns how many events more the account may have. Those that a stream has told are among the ones that it may tell.
+// room returns how many events more the account may have. Those that a stream has sent are among the ones that it may
+// send.
 func (of *pulled) room() int {
 	n := mostHeld - len(of.held) - of.waiting*mostPulled
 	for s := range of.streams {
@@ -164,13 +165,13 @@ func (p *Pulls) end(all []held) {
 	}
 }
 
-// back gives an event back to its lane, which tells it again.
+// back gives an event back to its lane, which sends it again.
 func (p *Pulls) back(h held) {
 	p.engine.Do(h.lane, func(now int64) { h.lane.Unsent(now, h.slot) })
 }
 
-// Expire gives back the events that were held for too long; all of them when the gateway ends, which takes no more requests then.
-// A stream whose client acknowledges nothing ends, and gives back what it has told itself.
+// Expire gives back the events that were held for too long; all of them when the gateway ends, which takes no more
+// requests then. A stream whose client acknowledges nothing ends, and gives back its events itself.
 func (p *Pulls) Expire(now int64, all bool) {
 	var back []held
 	p.mu.Lock()
@@ -261,7 +262,7 @@ func (p *pull) len() int {
 	return len(p.slots)
 }
 
-// shut has the lane give nothing more.
+// shut closes the lane.
 func (p *pull) shut() {
 	shut := make(chan struct{})
 	if p.pulls.engine.Do(p.lane, func(int64) { p.lane.LoggingOut(p.outlet); close(shut) }) {
@@ -297,13 +298,14 @@ func (h *handler) fetch(l *connector.Lane, n int, wait time.Duration, over <-cha
 	return p.take()
 }
 
-// fetchedFrom returns the lane in which the account's events wait, nil if there is none: that of news of messages which name no
-// server, also where the account may receive by sessions.
+// fetchedFrom returns the lane in which the account's events wait, nil if there is none: that of events of messages
+// which name no URL, also where the account may receive by sessions.
 func (h *handler) fetchedFrom() *connector.Lane {
 	return h.api.rooms.Routes.ClientLane(h.x.Account.SystemID, []byte{})
 }
 
-// getEvents tells the events that wait for the account, which are told again unless they are acknowledged in time.
+// getEvents answers with the events that wait for the account. They come again unless they are acknowledged in
+// time.
 func (h *handler) getEvents() {
 	a := h.x.Account.Config()
 	limit, wait, ok := pullQuery(h.x.Request.URL.Query())

@@ -183,7 +183,7 @@ func (h *handler) answerLines(out *bytes.Buffer, all []line) {
 	}
 }
 
-// answer returns what the client is told of a message.
+// answer returns the line of the answer about a message.
 func (l *line) answer(now time.Time) any {
 	if l.problem == nil {
 		return l.message.Accepted(l.result.ID, l.result.Parts, now)

@@ -1,13 +1,16 @@
 package arch
 
 import (
+	"fmt"
+	"go/doc"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"pmg/internal/testutil"
 )
 
 // A row lists the packages of this program that a package may import outside its tests.
@@ -187,36 +190,45 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// The groups of packages in ARCHITECTURE.md exist, and each package of the table is in one. go doc says the rest.
-func TestPackagesAreDescribed(t *testing.T) {
-	b, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
+// ARCHITECTURE.md lists the packages, without those below others, in the order of the table, with the beginnings of their comments.
+func TestPackagesAreFresh(t *testing.T) {
+	file := filepath.Join(root, "ARCHITECTURE.md")
+	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(b), "\n## Packages\n")
-	section, _, _ = strings.Cut(section, "\n## ")
-	var groups []string
-	for line := range strings.Lines(section) {
-		if cells := strings.Split(line, "|"); len(cells) == 4 {
-			for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[1], -1) {
-				groups = append(groups, m[1])
+	all, list := packages(sources(t)), ""
+	for _, r := range table() {
+		if strings.Contains(r.pkg, "/") && r.pkg != "cmd/pmg" && r.pkg != "loadtest/bench" {
+			continue
+		}
+		does := packageDoes(all[r.pkg])
+		if does == "" {
+			t.Errorf("the comment of package %s does not begin with its name", r.pkg)
+		}
+		list += fmt.Sprintf("%-14s %s\n", r.pkg, does)
+	}
+	const begin, end = "<!-- made by: make docs -->\n", "<!-- end -->"
+	before, rest, found := strings.Cut(string(b), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		t.Fatalf("%s has no block after %q", file, begin)
+	}
+	testutil.Fresh(t, file, before+begin+"```\n"+list+"```\n"+end+after, "make docs")
+}
+
+// packageDoes returns the first sentence of a package's comment, without its name and without what stands behind a colon.
+func packageDoes(files []source) string {
+	for _, s := range files {
+		first := strings.Join(strings.Fields((&doc.Package{}).Synopsis(s.file.Doc.Text())), " ")
+		for _, begin := range []string{"Package " + filepath.Base(s.pkg) + " ", "Command " + filepath.Base(s.pkg) + " "} {
+			if does, ok := strings.CutPrefix(first, begin); ok && !s.test() {
+				does, _, _ = strings.Cut(does, ":")
+				return strings.TrimSuffix(does, ".")
 			}
 		}
 	}
-	used := map[string]bool{}
-	for _, r := range table() {
-		in := slices.IndexFunc(groups, func(g string) bool { return r.pkg == g || strings.HasPrefix(r.pkg, g+"/") })
-		if in < 0 {
-			t.Errorf("ARCHITECTURE.md has no group for %s: see the table below Packages", r.pkg)
-			continue
-		}
-		used[groups[in]] = true
-	}
-	for _, g := range groups {
-		if !used[g] && g != "loadtest/bench" {
-			t.Errorf("ARCHITECTURE.md describes %s, which does not exist", g)
-		}
-	}
+	return ""
 }
 
 // importsOf returns the packages of this module that a package imports outside its tests.

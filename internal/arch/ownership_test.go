@@ -40,6 +40,32 @@ func TestOwnership(t *testing.T) {
 	}
 }
 
+// The comment of each stage says what it owns.
+func TestStagesOwn(t *testing.T) {
+	comments, n := map[string]string{}, 0
+	files := packages(sources(t))["stages"]
+	for _, s := range files {
+		for _, d := range s.file.Decls {
+			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.TYPE {
+				comments[g.Specs[0].(*ast.TypeSpec).Name.Name] = g.Doc.Text()
+			}
+		}
+	}
+	for _, s := range files {
+		for _, d := range s.file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Name.Name == "Work" && !s.test() {
+				n++
+				if !strings.Contains(comments[receiver(f).Name], "It owns ") && !strings.Contains(comments[receiver(f).Name], "It owns\n") {
+					t.Errorf("the comment of stage %s does not say what it owns", receiver(f).Name)
+				}
+			}
+		}
+	}
+	if n != 12 {
+		t.Errorf("%d stages were found, not 12", n)
+	}
+}
+
 // structTypes are the structs of the module, by the last element of their package and their name.
 type structTypes map[string]map[string]*ast.StructType
 
@@ -130,7 +156,8 @@ func unguarded(st *ast.StructType, fset *token.FileSet) (all []namedField) {
 	return all
 }
 
-// changedOutsideNew returns the fields that functions other than constructors assign: as Type.field where that is the receiver's.
+// changedOutsideNew returns the fields that functions assign, but for constructors: as Type.field if the field is the
+// receiver's.
 func changedOutsideNew(files []source) map[string]bool {
 	changed := map[string]bool{}
 	var of *ast.FuncDecl

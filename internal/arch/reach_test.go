@@ -133,8 +133,8 @@ func count(of map[string]bool) (n int) {
 	return n
 }
 
-// A receiver reaches what it declares and what it embeds; both are limited, because what is promoted ties rooms together as much as
-// what is declared.
+// A receiver reaches what it declares and what it embeds; both are limited: promoted members tie rooms together as much
+// as declared ones.
 func TestReach(t *testing.T) {
 	types, foreign := shapes(t)
 	own, method, field := map[string]int{}, map[string]int{}, map[string]int{}

@@ -31,6 +31,25 @@ var phrases = sync.OnceValue(func() []plainer {
 	}
 })
 
+// plain are the words that keep a sentence from saying who does what.
+var plain = sync.OnceValue(func() []plainer {
+	return []plainer{
+		{"what it does: allows, passes, returns", regexp.MustCompile(`\b[Ll]ets\b`)},
+		{"reports, says, informs, is called with", regexp.MustCompile(`\w,? (tell|tells|told|telling)([ ,;:]|\.( |$)|$)`)},
+		{"event, delivery", regexp.MustCompile(`\b[Nn]ews\b|\bcarr(y|ies|ied|ying) away\b`)},
+		{"SMSC", regexp.MustCompile(`\b[Cc]entres?\b`)},
+		{"action", regexp.MustCompile(`\b([Aa]n|[Tt]he|[Ee]ach|their|its) acts?\b`)},
+		{"the verb itself, or the other as the subject", regexp.MustCompile(`\b(has|have|having) (it|them|him|her) \w+ed `)},
+		{"the verb itself, or the other as the subject", regexp.MustCompile(`\b(has|have|having) (the|a|an|its|their|each|what) [\w ]{1,40}(done|made|called|written|read|sent|told|stored|asked|checked) (again|now|later|soon|by|when|before|after)\b`)},
+	}
+})
+
+// unread are the groups of packages whose comments may still have these words. The list only falls.
+var unread = regexp.MustCompile(`^(gateway|httpapi|webhook|httpsmsc|store|internal/e2e)(/|$)`)
+
+// A function's comment begins with the verb of what it does: not with what it has, or lets, others do.
+var causative = regexp.MustCompile(`^\w+ (has|lets) `)
+
 // names returns the names that were replaced by terms of the field, which ARCHITECTURE.md
 // lists.
 func names() map[string]string {
@@ -41,10 +60,10 @@ func names() map[string]string {
 	}
 }
 
-func checkPhrases(t *testing.T, where, text string) {
+func checkPhrases(t *testing.T, where, text string, all ...plainer) {
 	t.Helper()
 	text = strings.Join(strings.Fields(text), " ")
-	for _, p := range phrases() {
+	for _, p := range all {
 		if match := p.pattern.FindString(text); match != "" {
 			t.Errorf("%s: %q: write %q", where, match, p.word)
 		}
@@ -58,9 +77,19 @@ func TestWords(t *testing.T) {
 		if strings.HasSuffix(s.path, "words_test.go") {
 			continue
 		}
+		patterns := phrases()
+		if !unread.MatchString(s.pkg) {
+			patterns = append(patterns, plain()...)
+		}
 		for _, c := range s.file.Comments {
 			for _, paragraph := range strings.Split(c.Text(), "\n\n") {
-				checkPhrases(t, s.fset.Position(c.Pos()).String(), paragraph)
+				checkPhrases(t, s.fset.Position(c.Pos()).String(), paragraph, patterns...)
+			}
+		}
+		for _, d := range s.file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Doc != nil && causative.MatchString(f.Doc.Text()) &&
+				!unread.MatchString(s.pkg) && strings.HasPrefix(f.Doc.Text(), f.Name.Name+" ") {
+				t.Errorf("%s: %q: say what %s does", s.fset.Position(f.Pos()), causative.FindString(f.Doc.Text()), f.Name.Name)
 			}
 		}
 		for _, name := range declared(s.file) {
@@ -104,7 +133,7 @@ func TestWordsOfDocuments(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, paragraph := range strings.Split(string(b), "\n\n") {
-			checkPhrases(t, file, paragraph)
+			checkPhrases(t, file, paragraph, phrases()...)
 		}
 	}
 }

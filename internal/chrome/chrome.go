@@ -85,7 +85,7 @@ func (b *Browser) says(text string) {
 	b.complaints = append(b.complaints, text)
 }
 
-// Do has the browser act. The test ends if it cannot.
+// Do runs actions in the browser. The test ends if it cannot.
 func (b *Browser) Do(actions ...chromedp.Action) {
 	b.t.Helper()
 	if err := chromedp.Run(b.ctx, actions...); err != nil {

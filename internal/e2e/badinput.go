@@ -18,7 +18,7 @@ func split(t *testing.T, a architecture) {
 	for at := 1; at < size; at++ {
 		b := wire(t, submitLine(100+at))
 		c.write(b[:at])
-		time.Sleep(time.Millisecond) // so that the pieces are read apart, mostly
+		time.Sleep(time.Millisecond) // so that most pieces are read separately
 		c.write(b[at:])
 		c.accepted(100+at, 100+at)
 		s.serve(100+at, 100+at)

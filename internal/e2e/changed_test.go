@@ -14,8 +14,8 @@ import (
 	"pmg/store"
 )
 
-// A message whose connector is removed while it is replaced goes where its route leads since then,
-// as it is since then; without a route it ends, and its client is told so.
+// The connector of a message is removed while the message is replaced. The new text goes where the
+// route leads now. Without a route the message ends, and its client gets a receipt.
 func TestReplaceWithoutLane(t *testing.T) {
 	parallel(t)
 	for _, leads := range []bool{true, false} {
@@ -63,8 +63,7 @@ func TestReplaceWithoutLane(t *testing.T) {
 	}
 }
 
-// A message that is scheduled and was put aside is scheduled still when an operator has it routed
-// again.
+// A scheduled message that was put aside stays scheduled when an operator routes it again.
 func TestRetryScheduled(t *testing.T) {
 	parallel(t)
 	stores(t, func(t *testing.T, s site) {
@@ -93,8 +92,8 @@ func TestRetryScheduled(t *testing.T) {
 	})
 }
 
-// A receipt that waits for its client stays where it is when an operator has all messages routed
-// again, and it cannot go anywhere when its client's account is gone.
+// A receipt that waits for its client stays where it is when an operator routes all messages again.
+// When its client's account is gone it cannot go anywhere.
 func TestRetryReceipt(t *testing.T) {
 	parallel(t)
 	s := site{operator: newSMSC(t), store: vfs.NewMem(), accounts: "{system_id: other, password: s3cret}"}

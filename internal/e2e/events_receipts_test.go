@@ -10,9 +10,9 @@ import (
 	"pmg/internal/testutil"
 )
 
-// O6, O7, O12: events tell what was delivered, and how often a message was written: here twice,
-// because the session ended under two messages. A receipt that its client refuses is told as
-// such, and an SMSC's receipts are counted by what they say, once each.
+// O6, O7, O12: events say what was delivered, and how often a message was written: here twice,
+// because the session ended under two messages. A receipt that its client refuses is an event of
+// its own. An SMSC's receipts are counted by what they say, once each.
 func TestEventsOfReceipts(t *testing.T) {
 	parallel(t)
 	dir, operator := filepath.Join(t.TempDir(), "events"), newSMSC(t)

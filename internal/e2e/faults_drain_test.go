@@ -13,8 +13,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// drains runs a drain with a limit of a minute. It fails the test if the drain takes that
-// long, which means that it waited for something that never ends.
+// drains runs a drain with a limit of a minute. It fails the test if the drain takes that long:
+// then it has waited for something that never ends.
 func (g *gw) drains() {
 	g.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), testutil.Patience)
@@ -109,7 +109,7 @@ func TestH12DrainNeverReads(t *testing.T) {
 	g.drains()
 }
 
-// F25: a submit while the gateway drains gets a status that tells the client to try again.
+// F25: a submit while the gateway drains gets a status that asks the client to try again.
 func TestF25SubmitWhileDraining(t *testing.T) {
 	parallel(t)
 	operator := newSMSC(t)

@@ -101,7 +101,7 @@ type site struct {
 	wrap   func(store.Store) store.Store           // wraps the store; nil: does not
 }
 
-// again has messages that were lost sent again soon, however often. By default they wait for 10 s.
+// again sends lost messages again soon, however often. By default they wait for 10 s.
 const again = "retry: {lost: [10ms, repeat]}"
 
 // yaml returns the configuration, with pdu logs in dir.
@@ -233,7 +233,7 @@ func (g *gw) keepsSecrets() {
 	}
 }
 
-// keep has the gateway store messages on a file system.
+// keep stores the gateway's messages on a file system.
 func (g *gw) keep(fs vfs.FS, wrap func(store.Store) store.Store) {
 	g.t.Helper()
 	if fs == nil {
@@ -255,7 +255,7 @@ func wrapped(s store.Store, wrap func(store.Store) store.Store) store.Store {
 	return wrap(s)
 }
 
-// keepOnDisk has the gateway store messages in a directory, and watch the room there.
+// keepOnDisk stores the gateway's messages in a directory, and watches the room there.
 func (g *gw) keepOnDisk(dir string) {
 	g.t.Helper()
 	if dir == "" {

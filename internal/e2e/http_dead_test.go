@@ -12,7 +12,7 @@ import (
 	"pmg/store"
 )
 
-// setTimes has events wait for a server for one time, and be dead letters for another.
+// setTimes sets how long events wait for a webhook, and how long they are dead letters.
 func (g *gw) setTimes(waits, dead time.Duration) {
 	cfg := *g.Gateway.Node.Config()
 	cfg.Receipts.CallbackValidity, cfg.Receipts.DeadLetters = waits, dead
@@ -40,8 +40,8 @@ func dies(t *testing.T, g *gw, smsc *peer, n int) (id string) {
 	return id
 }
 
-// What a server does not take in time is a dead letter, which does not wait; after a power cut as well. It is told after all
-// when an operator says so, under the id that it had, and for as long as events wait.
+// An event that a webhook does not take in time becomes a dead letter, after a power cut as well. When an operator
+// replays it, it is delivered under its old id, and may wait as long as other events.
 func TestHTTPDeadLetters(t *testing.T) {
 	parallel(t)
 	h := newHook(t)

@@ -23,7 +23,8 @@ type lineStream struct {
 	in   *bufio.Reader
 }
 
-// lines begins a stream of messages with credentials, and has its first message accepted.
+// lines begins a stream of messages with credentials, and waits until its first message is
+// accepted.
 func (g *gw) lines(connector, login string) *lineStream {
 	g.t.Helper()
 	c, err := net.Dial("tcp", g.addr(connector))
@@ -45,7 +46,7 @@ func (s *lineStream) submit() {
 	fmt.Fprintf(s.conn, "%x\r\n%s\r\n", len(message), message)
 }
 
-// want reads until something is told.
+// want reads until an event has come.
 func (s *lineStream) want(what string) {
 	s.t.Helper()
 	for {

@@ -114,8 +114,8 @@ func (p *peer) brings(first, last int, more ...string) {
 	}
 }
 
-// A client is told events as they come. What it has acknowledged by a call, or by coming back, does not come again; the rest does: to
-// the client that comes back, and after a restart.
+// A client gets events as they come. Those that it has acknowledged by a call, or by coming back, do not come again.
+// The rest does: to the client that comes back, and after a restart.
 func TestHTTPEvents(t *testing.T) {
 	parallel(t)
 	s := pullSite(t)
@@ -166,7 +166,8 @@ func TestHTTPEvents(t *testing.T) {
 	fourth.wantEnd()
 }
 
-// A client that does not read is ended. What it was not told is told to another, and nobody waits for it when the gateway stops.
+// The stream of a client that does not read is ended. Another one gets its events, and nobody waits for it when the
+// gateway stops.
 func TestHTTPEventsStuck(t *testing.T) {
 	parallel(t)
 	s := pullSite(t)
@@ -195,7 +196,7 @@ func TestHTTPEventsStuck(t *testing.T) {
 	testutil.Eventually(t, "neither listens", func() bool { return g.Gateway.Table.ClientLane("api", nil).Online() == 0 })
 	a.stream("", "").want(1)
 	smsc.conn.Close()
-	g.stop() // while the third tells more
+	g.stop() // while the third brings more
 }
 
 // The commands of docs/webhooks.md about events work as they stand there.

@@ -20,7 +20,7 @@ func sinkSite(t *testing.T, preset string, o httpsink.Options, options string) (
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { sink.Close() })
-	s := centreSite(t, "http://"+sink.Addr(), "preset: "+preset+", window: 8, throttle_pause: 1ms"+options)
+	s := smscSite(t, "http://"+sink.Addr(), "preset: "+preset+", window: 8, throttle_pause: 1ms"+options)
 	s.clients = "charset: ascii" // braces
 	g := start(t, s)
 	g.online("operator", 1)

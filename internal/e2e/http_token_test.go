@@ -58,7 +58,7 @@ func newGuarded(t *testing.T) *guarded {
 
 // site returns a site whose operator it is.
 func (c *guarded) site(t *testing.T, options string) site {
-	s := centreSite(t, c.URL+"/sms?to={to}&text={text}", options)
+	s := smscSite(t, c.URL+"/sms?to={to}&text={text}", options)
 	s.more = strings.Replace(s.more, "system_id: pmg, password: s3cret", fmt.Sprintf(
 		"request: {login: oauth2, token: {url: %q, client_id: pmg, client_secret: s3cret, scope: sms}}", c.URL+"/token"), 1)
 	return s

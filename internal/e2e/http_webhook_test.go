@@ -9,8 +9,9 @@ import (
 	"pmg/internal/testutil"
 )
 
-// A server that is down for as many attempts as a day has (some thirty, where the pauses grow to an hour) hears of every message
-// when it is back: of its end, once, and of nothing behind that. Another one, that is up, hears of its messages meanwhile.
+// A webhook is down for the attempts of a day (some thirty, because the pauses grow to an hour). When it is back it
+// gets the end of every message, once, and nothing behind that. Another one, that is up, hears of its messages
+// meanwhile.
 func TestHTTPWebhookDay(t *testing.T) {
 	parallel(t)
 	const messages, attempts = 10, 30

@@ -37,7 +37,7 @@ func TestKannelHTTP(t *testing.T) {
 			go smsc.serveReceipts()
 			back := url.QueryEscape("http://127.0.0.1:") + "$PORT" + url.QueryEscape("/?username=kannel&password=s3cret&dlr-mask=") + "%25d" + "%26dlr-mid%3D%I"
 			k := startKannel(t, g.addr("clients"), "http", "connect-allow-ip = 127.0.0.1\n"+fmt.Sprintf(options, g.addr("clients"), back), ports...)
-			const mask = dlrAll &^ dlrAccepted // that it tells itself when the gateway has accepted a message
+			const mask = dlrAll &^ dlrAccepted // that it reports itself when the gateway has accepted a message
 			var want []string
 			for n := range messages {
 				to := fmt.Sprintf("467%08d", n)

@@ -181,7 +181,7 @@ func (k *kannel) saw(path string) (queries []string) {
 	return queries
 }
 
-// send has Kannel send a message, with further parameters in pairs.
+// send sends a message by Kannel, with further parameters in pairs.
 func (k *kannel) send(text string, more ...string) {
 	k.t.Helper()
 	q := url.Values{"username": {"acme"}, "password": {"s3cret"}, "to": {"46700000001"}, "text": {text}}
@@ -319,7 +319,7 @@ func TestKannelReceipts(t *testing.T) {
 	for _, way := range kannelWays() {
 		t.Run(way.smsc, func(t *testing.T) {
 			t.Parallel()
-			const messages = 150 // four times all that fates tells apart; Kannel takes 7 ms for each
+			const messages = 150 // each combination of fates four times; Kannel takes 7 ms for each
 			operator := newSMSC(t)
 			g := start(t, site{operator: operator, memory: true, clients: way.clients, routes: "{destination: [467], to: operator}"})
 			smsc := operator.session()

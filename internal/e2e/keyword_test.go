@@ -8,7 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// keywordSite has a route by a keyword to other, and one without to acme.
+// keywordSite returns a site with a route by a keyword to other, and one without to acme.
 func keywordSite(s site) site {
 	s.accounts = "{system_id: other, password: s3cret}"
 	s.routes = "{from: operator, keyword: [VOTE], to: {account: other}}\n{from: operator, to: {account: acme}}\n{to: operator}"

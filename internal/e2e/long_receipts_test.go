@@ -53,7 +53,7 @@ func (p *peer) submittedLong(smsc *peer, seq, n int, id string, more ...string) 
 	return known
 }
 
-// ACCEPTD does not end a message: the client is told of it, and then of what follows, whether the
+// ACCEPTD does not end a message: the client gets a receipt of it, and of what follows, whether the
 // message is whole or in parts.
 func TestAccepted(t *testing.T) {
 	parallel(t)
@@ -85,8 +85,8 @@ func TestAccepted(t *testing.T) {
 	})
 }
 
-// Words that say that a message is on its way go to those that asked for progress, and words that
-// are not known to all, as they are. Neither ends the message.
+// Words of a message on its way go to clients that asked for progress. Unknown words go to all, as
+// they are. Neither ends the message.
 func TestOtherWords(t *testing.T) {
 	parallel(t)
 	s := site{operator: newSMSC(t), memory: true, out: "receipt_states: [{word: PARKED, is: rejected}]"}

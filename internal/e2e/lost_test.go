@@ -42,8 +42,8 @@ func TestLostFields(t *testing.T) {
 	testutil.Eventually(t, "all is sent", func() bool { return g.Pending() == 0 && g.Gateway.Node.Memory.Used() == 0 })
 }
 
-// A connector that a message comes to later, because the one that it was accepted for is down, gets it
-// as if it had been meant for it from the beginning.
+// A message moves to another connector, because its own is down. It is sent there as if it had been
+// accepted for that one.
 func TestLostAfterFailover(t *testing.T) {
 	parallel(t)
 	one, two := newSMSC(t), newSMSC(t)

@@ -8,8 +8,8 @@ import (
 	"pmg/internal/testutil"
 )
 
-// A UCP connector splits long texts unless it is told otherwise: an operation 51 that is longer
-// than a short message is refused or cut by most SMSCs. It sends one at a time.
+// By default a UCP connector splits long texts: most SMSCs refuse or cut an operation 51 that is
+// longer than a short message. It sends one at a time.
 func TestUCPDefaults(t *testing.T) {
 	parallel(t)
 	operator := newSMSC(t)

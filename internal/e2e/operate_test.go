@@ -99,7 +99,7 @@ func TestLinkLife(t *testing.T) {
 	}
 	operator.down()
 	_ = s.conn.Close()
-	// There is no pause that the line could tell of, if the session has lived long enough.
+	// If the session has lived long enough, there is no pause for the line to mention.
 	testutil.Eventually(t, "the loss is logged", func() bool { return g.log.count("warn", "session lost: ") == 1 })
 	equal(t, "connections are logged", g.log.count("info", `"message":"connected"`, addr), 2)
 }

@@ -142,8 +142,8 @@ func TestOperationsRewritten(t *testing.T) {
 	}
 }
 
-// A client that has asked for receipts is told what became of its messages after they have left
-// too; of others nothing is known any more.
+// A query finds the outcome of a message that has left if its client has asked for receipts. Of
+// others nothing is known any more.
 func TestQueryAfterwards(t *testing.T) {
 	parallel(t)
 	stores(t, func(t *testing.T, s site) {

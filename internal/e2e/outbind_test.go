@@ -8,8 +8,8 @@ import (
 	"pmg/internal/testutil"
 )
 
-// centreConnects returns a site whose operator connects to the gateway.
-func centreConnects(options string) site {
+// smscConnects returns a site whose operator connects to the gateway.
+func smscConnects(options string) site {
 	return site{
 		more:   `{name: operator, direction: out, listen: "127.0.0.1:0", system_id: pmg, password: secret, ` + options + "}",
 		routes: "{from: operator, to: {account: acme}}\n{to: operator}",
@@ -30,7 +30,7 @@ func (g *gw) outbind(kind string) *peer {
 // and receipts and mobile-originated messages arrive.
 func TestOutbind(t *testing.T) {
 	parallel(t)
-	s := centreConnects("peer_system_id: smsc, peer_password: s3cret, enquire_interval: 100ms")
+	s := smscConnects("peer_system_id: smsc, peer_password: s3cret, enquire_interval: 100ms")
 	g := start(t, s)
 	client := g.bind("transceiver")
 	client.submit(1, 1, "registered_delivery=1") // waits until the SMSC comes
@@ -92,7 +92,7 @@ func TestOutbind(t *testing.T) {
 // Peers that are not the SMSC get nothing, and keep nobody out.
 func TestOutbindRefused(t *testing.T) {
 	parallel(t)
-	s := centreConnects("peer_system_id: smsc, peer_password: s3cret, bind: receiver, networks: [127.0.0.1]")
+	s := smscConnects("peer_system_id: smsc, peer_password: s3cret, bind: receiver, networks: [127.0.0.1]")
 	s.limits, s.routes = "prebind: 50, prebind_per_address: 5", "{from: operator, to: {account: acme}}"
 	g := start(t, s)
 	if line, err := g.dialFrom("127.0.0.2", "operator").next(); err == nil {
@@ -126,10 +126,10 @@ func TestOutbindRefused(t *testing.T) {
 	first.fence()
 }
 
-// An SMSC that refuses our bind is told of in the log, and may come again.
+// An SMSC that refuses our bind is named in the log, and may come again.
 func TestOutbindBindRefused(t *testing.T) {
 	parallel(t)
-	g := start(t, centreConnects(""))
+	g := start(t, smscConnects(""))
 	p := g.dial("operator")
 	p.send("outbind seq=1 system_id=smsc password=anything")
 	p.want("bind_transceiver", "seq=1")
@@ -149,7 +149,7 @@ func TestUCPAccepted(t *testing.T) {
 			options += ", peer_password: s3cret"
 		}
 		sends := newSMSC(t)
-		s := centreConnects(options + ", operator: telco")
+		s := smscConnects(options + ", operator: telco")
 		s.clients = "protocol: ucp"
 		s.more += fmt.Sprintf("\n{name: sender, direction: out, address: %q, protocol: ucp, system_id: pmg, password: secret, static: true, operator: telco, traffic: transmitter}", sends.addr())
 		s.routes = "{from: operator, to: {account: acme}}\n{to: sender}"

@@ -53,7 +53,7 @@ type property struct {
 
 	last     int          // number of the last message
 	accepted map[int]bool // by number; whether the message may expire
-	centre   *centre
+	smsc     *fakeSMSC
 	cuts     int
 	left     int // messages in the store after the last cut
 }
@@ -61,7 +61,7 @@ type property struct {
 func newProperty(t *testing.T, seed uint64) *property {
 	r := rand.New(rand.NewPCG(seed, 0))
 	p := &property{
-		t: t, random: r, accepted: map[int]bool{}, centre: newCentre(),
+		t: t, random: r, accepted: map[int]bool{}, smsc: newFakeSMSC(),
 		fails: r.IntN(3) == 0, sessions: 1 + r.IntN(3), window: 1 + r.IntN(8),
 	}
 	unknown := "resend"
@@ -88,7 +88,7 @@ func (p *property) run() {
 // start starts the SMSC and a gateway.
 func (p *property) start() *gw {
 	p.site.operator = newSMSC(p.t)
-	p.centre.begin(p.site.operator)
+	p.smsc.begin(p.site.operator)
 	return start(p.t, p.site)
 }
 
@@ -97,7 +97,7 @@ func (p *property) live() {
 	p.t.Helper()
 	g := p.start()
 	if p.random.IntN(4) == 0 {
-		p.centre.freeze() // the messages pile up
+		p.smsc.freeze() // the messages pile up
 	}
 	c := g.bind("transmitter")
 	for range p.random.IntN(20) {
@@ -106,13 +106,13 @@ func (p *property) live() {
 	last := p.random.IntN(40)
 	p.submit(c, last, false)
 	time.Sleep(time.Duration(p.random.IntN(3000)) * time.Microsecond)
-	p.centre.freeze()
+	p.smsc.freeze()
 	disk := p.site.store.(*vfs.MemFS).CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50 * p.random.IntN(3), RNG: p.random})
 	for range last {
 		c.want("submit_sm_resp") // from behind the cut, so that the engine ends with nothing to do
 	}
 	c.conn.Close()
-	p.centre.stop()
+	p.smsc.stop()
 	g.stop()
 	p.site.store = disk
 	pending := p.pending(disk)
@@ -174,7 +174,7 @@ func (p *property) pending(fs vfs.FS) map[int]bool {
 // check fails the test if accepted messages have neither ended nor wait.
 func (p *property) check(pending map[int]bool) {
 	p.t.Helper()
-	delivered, refused, lost := p.centre.counts()
+	delivered, refused, lost := p.smsc.counts()
 	var missing []int
 	for number, expires := range p.accepted {
 		if delivered[number] == 0 && refused[number] == 0 && !pending[number] && !expires {
@@ -209,7 +209,7 @@ func (p *property) end() {
 	}
 	c.conn.Close()
 	g.stop()
-	p.centre.stop()
+	p.smsc.stop()
 	pending := p.pending(p.site.store)
 	if len(pending) != 0 {
 		p.t.Errorf("%d messages are left in the store", len(pending))
@@ -218,8 +218,8 @@ func (p *property) end() {
 	p.t.Logf("%d power cuts, %d of %d messages accepted, %d recovered at the end", p.cuts, len(p.accepted), p.last, p.left)
 }
 
-// A centre is an SMSC that refuses, throttles and closes, by the numbers of messages.
-type centre struct {
+// A fakeSMSC is an SMSC that refuses, throttles and closes, by the numbers of messages.
+type fakeSMSC struct {
 	mu                 sync.Mutex
 	frozen             bool
 	seen               map[int]int // how often each message has arrived
@@ -230,12 +230,12 @@ type centre struct {
 	running            sync.WaitGroup
 }
 
-func newCentre() *centre {
-	return &centre{seen: map[int]int{}, delivered: map[int]int{}, refused: map[int]int{}}
+func newFakeSMSC() *fakeSMSC {
+	return &fakeSMSC{seen: map[int]int{}, delivered: map[int]int{}, refused: map[int]int{}}
 }
 
 // begin serves what connects to an SMSC.
-func (c *centre) begin(s *smsc) {
+func (c *fakeSMSC) begin(s *smsc) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.frozen, c.listener = false, s.l
@@ -254,15 +254,15 @@ func (c *centre) begin(s *smsc) {
 	})
 }
 
-// freeze makes the centre answer nothing any more.
-func (c *centre) freeze() {
+// freeze makes the SMSC answer nothing any more.
+func (c *fakeSMSC) freeze() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.frozen = true
 }
 
 // stop ends all sessions.
-func (c *centre) stop() {
+func (c *fakeSMSC) stop() {
 	c.mu.Lock()
 	c.listener.Close()
 	for _, conn := range c.conns {
@@ -273,7 +273,7 @@ func (c *centre) stop() {
 	c.running.Wait()
 }
 
-func (c *centre) serve(p *peer) {
+func (c *fakeSMSC) serve(p *peer) {
 	defer p.conn.Close()
 	for {
 		line, err := p.next()
@@ -293,7 +293,7 @@ func (c *centre) serve(p *peer) {
 }
 
 // answer returns the answer to a PDU: "" for none, and "close" if the session ends instead.
-func (c *centre) answer(line string) string {
+func (c *fakeSMSC) answer(line string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	command, _, _ := strings.Cut(line, " ")
@@ -336,9 +336,9 @@ func (c *centre) answer(line string) string {
 	return answer
 }
 
-// counts returns how often each message was delivered and refused, and how many sessions the
-// centre has closed.
-func (c *centre) counts() (delivered, refused map[int]int, lost int) {
+// counts returns how often each message was delivered and refused, and how many sessions the SMSC
+// has closed.
+func (c *fakeSMSC) counts() (delivered, refused map[int]int, lost int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return maps.Clone(c.delivered), maps.Clone(c.refused), c.lost

@@ -166,11 +166,11 @@ func TestProxyReload(t *testing.T) {
 	}
 }
 
-// An SMSC may connect through a proxy as well, and networks has its address. A check of the proxy, which networks
-// does not have, is closed, and the log does not tell.
+// An SMSC may connect through a proxy as well, and its address is in networks. A check of the proxy, whose
+// address is not, is closed without a line in the log.
 func TestProxyNetworks(t *testing.T) {
 	parallel(t)
-	g := start(t, centreConnects("networks: 198.51.100.0/24, proxies: 127.0.0.1"))
+	g := start(t, smscConnects("networks: 198.51.100.0/24, proxies: 127.0.0.1"))
 	for _, header := range []string{"PROXY UNKNOWN\r\n", "\r\n\r\n\x00\r\nQUIT\n\x20\x00\x00\x00"} {
 		c := g.dial("operator")
 		c.write([]byte(header))

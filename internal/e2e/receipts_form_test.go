@@ -7,8 +7,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Without it a text in the form of a receipt is one if a message has its id and was sent to that number, after a restart, too. Other
-// such texts go by their route, as they are.
+// Without it a text in the form of a receipt is one if there is a message with this id to that number, after a restart,
+// too. Other such texts go by their route, as they are.
 func TestReceiptsByTextOfOurs(t *testing.T) {
 	parallel(t)
 	s := site{

@@ -238,8 +238,8 @@ func TestReceiptIsHeld(t *testing.T) {
 	_, _ = two, three
 }
 
-// What was found out of the form of ids outlives a power cut: ids that can be read in two ways find their messages
-// immediately, also behind answers that are under way.
+// The known form of ids outlives a power cut: ids that can be read in two ways find their messages immediately,
+// also behind answers that are under way.
 func TestReceiptFormIsKept(t *testing.T) {
 	parallel(t)
 	s := site{operator: newSMSC(t), store: vfs.NewCrashableMem()}

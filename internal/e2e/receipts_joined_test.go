@@ -11,9 +11,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Parts that each ask for a receipt are joined, and the receipt of the whole becomes one for each
-// of them, by the id that the client knows the part by: that of the SMSC, also one that came
-// before its message was known, or after a power cut, and the gateway's own.
+// Parts that each ask for a receipt are joined. The receipt of the whole becomes one for each part,
+// with the part's id. That holds for an SMSC's receipt, also if it came before its message was
+// known, or after a power cut, and for the gateway's own.
 func TestReceiptsOfJoinedParts(t *testing.T) {
 	parallel(t)
 	s := site{operator: newSMSC(t), out: "long_messages: join", store: vfs.NewCrashableMem()}

@@ -28,8 +28,8 @@ func (p *peer) receipt(seq int, id, stat string, more ...string) {
 	p.want("deliver_sm_resp", fmt.Sprint("seq=", seq), "status=0")
 }
 
-// submitted submits message n, which asks for receipts, has it accepted by the SMSC under an
-// id, and returns the id that the client knows.
+// submitted submits message n, which asks for receipts. The SMSC accepts it under an id. submitted
+// returns the id that the client knows.
 func (p *peer) submitted(smsc *peer, n int, id string, more ...string) (known string) {
 	p.t.Helper()
 	known = p.submitOne(n, append(more, asks)...)
@@ -192,9 +192,9 @@ func TestReceiptAfterRestart(t *testing.T) {
 	g.wantStored(operate.StateOrphan)
 }
 
-// The client that has submitted one long message gets one receipt, when all parts that the
-// gateway has made of it have their final state, over a power cut too, and whether an SMSC
-// or the gateway says what became of a part.
+// The client of one long message gets one receipt when all parts that the gateway has made of it
+// have their final state. That holds over a power cut too, and for parts that an SMSC or the
+// gateway ends.
 func TestReceiptsOfParts(t *testing.T) {
 	parallel(t)
 	s := site{operator: newSMSC(t), out: "long_messages: split8", store: vfs.NewCrashableMem()}

@@ -24,8 +24,8 @@ func (g *gw) powerCut(s *site, peers ...*peer) *gw {
 	return start(g.t, *s)
 }
 
-// cut ends a gateway without a word to its peers, and without time to end or move messages: files
-// that the next gateway uses, too, must not tell of what happens after a power cut.
+// cut ends a gateway without a word to its peers, and without time to end or move messages: the
+// files, which the next gateway uses, must not contain what happens after a power cut.
 func (g *gw) cut() {
 	g.once.Do(func() {
 		g.t.Helper()

@@ -72,7 +72,7 @@ func (k *keys) config(server bool) *tls.Config {
 	return c
 }
 
-// secure has a peer speak TLS from now on.
+// secure makes a peer speak TLS from now on.
 func (p *peer) secure(c *tls.Config, server bool) *peer {
 	p.t.Helper()
 	if server {
@@ -266,7 +266,7 @@ func TestTLSGoroutines(t *testing.T) {
 	testutil.Eventually(t, "no goroutine is left of the handshakes", func() bool { return runtime.NumGoroutine() <= before })
 }
 
-// What does not speak TLS where it should, or does where it should not, is told so in the log.
+// A peer without TLS where there should be TLS, or the other way round, is named in the log.
 func TestTLSMistaken(t *testing.T) {
 	parallel(t)
 	k := newKeys(t)

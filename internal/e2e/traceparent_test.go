@@ -37,9 +37,9 @@ func (a *api) traced(method, path, body string) {
 	}
 }
 
-// A request with traceparent makes its message part of the client's trace, whatever the dialect, and so are its attempts, its
-// receipt and the calls of the client's server, which have the header. Requests whose header is malformed, or says that
-// nobody records the trace, are like those without one.
+// A request with traceparent makes its message part of the client's trace, in each dialect. So are its attempts, its
+// receipt and the calls of the webhook, which carry the header. A request with a malformed header, or one that says
+// that nobody records the trace, is like one without.
 func TestTraceparent(t *testing.T) {
 	parallel(t)
 	c, h := &collector{}, newHook(t)
@@ -160,7 +160,7 @@ func TestTraceparentRate(t *testing.T) {
 }
 
 // The calls of an SMSC that speaks HTTP have the header of their attempt.
-func TestTraceparentCentre(t *testing.T) {
+func TestTraceparentSMSC(t *testing.T) {
 	parallel(t)
 	c := &collector{}
 	server := httptest.NewServer(c)
@@ -175,7 +175,7 @@ func TestTraceparentCentre(t *testing.T) {
 		}
 	}))
 	defer smsc.Close()
-	s := centreSite(t, smsc.URL+"/?to={to}&text={text}", "retry: {temporary: [1ms, repeat]}")
+	s := smscSite(t, smsc.URL+"/?to={to}&text={text}", "retry: {temporary: [1ms, repeat]}")
 	s.top = fmt.Sprintf("telemetry: {otlp: %q, one_in: 1}\n", server.URL)
 	g := start(t, s)
 	g.bind("transmitter").submitOne(1)

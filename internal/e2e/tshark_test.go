@@ -133,8 +133,8 @@ func taped(conn *net.Conn) *tape {
 	return c
 }
 
-// What the gateway writes to clients and centres of both protocols is dissected without a
-// fault, from the login to the end.
+// What the gateway writes to clients and SMSCs of both protocols is dissected without a fault, from
+// the login to the end.
 func TestTsharkRun(t *testing.T) {
 	parallel(t)
 	operator, other := newSMSC(t), newSMSC(t)
@@ -144,16 +144,16 @@ func TestTsharkRun(t *testing.T) {
 			fmt.Sprintf("{name: other, direction: out, address: %q, system_id: pmg, password: secret, protocol: ucp}", other.addr()),
 		routes: "{from: operator, to: {account: bcme}}\n{from: other, to: {account: acme}}\n{from: ucp, to: operator}\n{from: clients, to: other}",
 	})
-	smsc, ucpCentre := operator.accept(), &ucpPeer{t: t, conn: other.accept().conn}
+	smsc, ucpSMSC := operator.accept(), &ucpPeer{t: t, conn: other.accept().conn}
 	client, ucpClient := g.dial("clients"), &ucpPeer{t: t, conn: g.dial("ucp").conn}
 	tapes := map[string][]*tape{
 		"smpp": {taped(&smsc.conn), taped(&client.conn)},
-		"ucp":  {taped(&ucpCentre.conn), taped(&ucpClient.conn)},
+		"ucp":  {taped(&ucpSMSC.conn), taped(&ucpClient.conn)},
 	}
 	line := smsc.want("bind_transceiver")
 	smsc.send("bind_transceiver_resp seq=" + field(line, "seq") + " status=0 system_id=SMSC sc_interface_version=52")
-	ucpCentre.want("op60 seq=0 OAdC=pmg OTON=6 ONPI=5 STYP=1 PWD=*** VERS=0100")
-	ucpCentre.send("op60_result seq=0 status=0")
+	ucpSMSC.want("op60 seq=0 OAdC=pmg OTON=6 ONPI=5 STYP=1 PWD=*** VERS=0100")
+	ucpSMSC.send("op60_result seq=0 status=0")
 	client.bind("transceiver", "acme", "s3cret")
 	ucpClient.send("op60 seq=0 OAdC=bcme OTON=6 ONPI=5 STYP=1 PWD=733363726574 VERS=0100", "op31 seq=1 AdC=bcme PID=0539")
 	ucpClient.want("op60_result seq=0 status=0")
@@ -179,11 +179,11 @@ func TestTsharkRun(t *testing.T) {
 	} {
 		client.send(fmt.Sprintf("submit_sm seq=%d %s", 2+i, m))
 		client.accepted(2+i, 2+i)
-		line, err := ucpCentre.next()
+		line, err := ucpSMSC.next()
 		if err != nil || !strings.HasPrefix(line, "op51 ") {
 			t.Fatal(line, err)
 		}
-		ucpCentre.send(fmt.Sprintf("op51_result seq=%s status=0 SM=46700000001:01012600000%d", field(line, "seq"), i))
+		ucpSMSC.send(fmt.Sprintf("op51_result seq=%s status=0 SM=46700000001:01012600000%d", field(line, "seq"), i))
 	}
 	smsc.send(`deliver_sm seq=5 source_addr_ton=1 source_addr=46700000001 destination_addr=1234 short_message="\x00 home"`,
 		`deliver_sm seq=6 source_addr_ton=1 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:`+ids[0]+` sub:001 dlvrd:001 submit date:2611201200 done date:2611201200 stat:DELIVRD err:000 text:"`)
@@ -196,10 +196,10 @@ func TestTsharkRun(t *testing.T) {
 		command, _, _ := strings.Cut(line, " ")
 		ucpClient.send(command + "_result seq=" + field(line, "seq") + " status=0")
 	}
-	ucpCentre.send(`op52 seq=1 AdC=1234 OAdC=46700000001 SCTS=200126000000 MT=3 AMsg="home" OTOA=1139`,
+	ucpSMSC.send(`op52 seq=1 AdC=1234 OAdC=46700000001 SCTS=200126000000 MT=3 AMsg="home" OTOA=1139`,
 		`op53 seq=2 AdC=1234 OAdC=46700000001 SCTS=010126000000 Dst=2 Rsn=107 DSCTS=010126000001 MT=3 AMsg="absent"`)
 	for i := range 2 {
-		ucpCentre.want(fmt.Sprintf("op5%d_result seq=%d status=0", 2+i, 1+i))
+		ucpSMSC.want(fmt.Sprintf("op5%d_result seq=%d status=0", 2+i, 1+i))
 		client.send("deliver_sm_resp seq=" + field(client.want("deliver_sm"), "seq") + " status=0 message_id=")
 	}
 	client.send("unbind seq=99")

@@ -35,7 +35,7 @@ func (g *gw) ucpClient() *ucpPeer {
 	return p
 }
 
-// ucpSession takes the gateway's next connection and lets it log in.
+// ucpSession takes the gateway's next connection and accepts its login.
 func (s *smsc) ucpSession() *ucpPeer {
 	s.t.Helper()
 	p := &ucpPeer{t: s.t, conn: s.accept().conn}

@@ -35,7 +35,7 @@ func (s *unreadable) Lookup(kind store.Kind, key []byte) ([]byte, bool, error) {
 	return s.Store.Lookup(kind, key)
 }
 
-// unreadableStore has a site's store wrapped. The store of a gateway that starts later is the latest.
+// unreadableStore wraps a site's store. The store of a gateway that starts later is the latest.
 func (s *site) unreadableStore() *atomic.Pointer[unreadable] {
 	var latest atomic.Pointer[unreadable]
 	s.wrap = func(in store.Store) store.Store {
@@ -81,7 +81,7 @@ func TestReceiptLookUpFails(t *testing.T) {
 }
 
 // A message whose body is on disk alone is replaced, with its attempts. If it cannot be read, the
-// client is told so, and the message stays as it is.
+// client is refused, and the message stays as it is.
 func TestReplaceOnDisk(t *testing.T) {
 	parallel(t)
 	s := site{operator: newSMSC(t), store: vfs.NewCrashableMem(), out: "static: false, window: 1, retry: [1h, repeat]"}

@@ -103,7 +103,7 @@ func TestP19aUCP(t *testing.T) {
 // P19a: an SMSC that connects itself, and whose line broke, gets its place as a client does.
 func TestP19aSMSCConnects(t *testing.T) {
 	parallel(t)
-	g := start(t, centreConnects("peer_system_id: smsc, peer_password: s3cret, instances: 1, enquire_interval: 1h, response_timeout: 200ms"))
+	g := start(t, smscConnects("peer_system_id: smsc, peer_password: s3cret, instances: 1, enquire_interval: 1h, response_timeout: 200ms"))
 	lost := g.outbind("transceiver")
 	g.online("operator", 1)
 	refused := g.dial("operator")

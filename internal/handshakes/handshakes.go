@@ -1,5 +1,5 @@
-// Package handshakes bounds how many handshakes of HTTPS are computed at a time, and lets the networks take turns that they
-// come from.
+// Package handshakes bounds how many handshakes of HTTPS are computed at a time. The networks that they come from take
+// turns.
 //
 // # Start reading
 //

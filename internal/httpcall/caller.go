@@ -102,8 +102,8 @@ func (c *Caller) request(ctx context.Context, call *httpsms.Call, to Target) (*h
 	if err != nil {
 		return nil, err
 	}
-	// Idempotency-Key without a value is not sent. It has the transport try once more when a connection that was kept
-	// turns out to be closed, as events may come twice.
+	// Idempotency-Key without a value is not sent. The transport may try once more when a kept connection turns out
+	// to be closed, because events may come twice.
 	req.Header = http.Header{"User-Agent": {"pmg"}, "Idempotency-Key": nil}
 	for _, h := range call.Header {
 		req.Header.Set(h[0], h[1])

@@ -195,7 +195,7 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
-// raw has connections answered by hand, each when its request has come.
+// raw answers connections by hand, each when its request has come.
 func raw(t *testing.T, talk func(net.Conn)) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"pmg/sms"
 )
 
-// An Outcome is what came of a call.
+// An Outcome is the result of a call.
 type Outcome struct {
 	Code       sms.Code      // OK: the client has it; Rejected: the URL cannot be called, now or later
-	Slow       bool          // it takes a person to mend it, so that the next attempt may come later than others
+	Slow       bool          // a person must mend it, so the next attempt may come later than usual
 	Gone       bool          // the endpoint says that it is there no more (410)
 	RetryAfter time.Duration // for which it asks not to be called; 0: it does not ask
 	Status     int           // of the answer; 0: there was none
@@ -26,7 +26,7 @@ type Outcome struct {
 	Took       time.Duration
 }
 
-// A verdict is what a status means that does not say that the call was taken.
+// A verdict is the meaning of a status other than success.
 type verdict struct {
 	from, to   int
 	ifAsked    bool // only with Retry-After
@@ -74,7 +74,7 @@ func judge(call *httpsms.Call, answer *http.Response, body []byte) Outcome {
 	return o
 }
 
-// maxDestination is how many octets of the destination of a redirect are told.
+// maxDestination is how many octets of the destination of a redirect are shown.
 const maxDestination = 200
 
 // destination returns where a redirect leads, without what may be secret.

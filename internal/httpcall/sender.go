@@ -58,7 +58,7 @@ func NewSender(o SenderOptions) *Sender {
 // Close closes the connections that wait for another call.
 func (s *Sender) Close() { s.transport.CloseIdleConnections() }
 
-// An Answer is what a call was answered with, or why it was not.
+// An Answer is the answer to a call, or the reason why there is none.
 type Answer struct {
 	Status     int // 0: there was none
 	Header     http.Header
@@ -96,7 +96,7 @@ func (s *Sender) Send(ctx context.Context, call *httpsms.Call) (a Answer) {
 var errURL = errors.New("its URL cannot be read")
 
 // once is a body that cannot be sent again. The transport repeats a GET without a body, or with one that it can get
-// anew, when a connection that was kept turns out to be closed: then the server may have the first one.
+// anew, when a kept connection turns out to be closed. The server may have got the first one then.
 type once struct{ *bytes.Reader }
 
 // Close implements io.Closer.

@@ -100,7 +100,7 @@ func guard(networks []netip.Prefix) func(network, address string, _ syscall.RawC
 	}
 }
 
-// newGuardian returns a guardian that lets through the public addresses and those networks.
+// newGuardian returns a guardian that allows the public addresses and those networks.
 func newGuardian(networks []netip.Prefix) *ssrf.Guardian {
 	six := slices.Clone(networks)
 	four := slices.DeleteFunc(slices.Clone(networks), func(p netip.Prefix) bool { return p.Addr().Is6() })
@@ -108,8 +108,8 @@ func newGuardian(networks []netip.Prefix) *ssrf.Guardian {
 	return ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(four...), ssrf.WithAllowedV6Prefixes(six...))
 }
 
-// checkAddress returns an error unless the guardian lets an address through. One of IPv4 that is written as one of
-// IPv6 counts as what it is.
+// checkAddress returns an error unless the guardian allows an address. An IPv4 address in the form of IPv6 counts
+// as an IPv4 address.
 func checkAddress(g *ssrf.Guardian, addr netip.Addr) error {
 	if g.SafeAddr(addr.Unmap()) != nil {
 		return &notPublic{addr}

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A place is what a URL says of where it leads, so that it can be compared with others.
+// A place is the destination of a URL, in a form that can be compared with others.
 type place struct {
 	scheme, host string
 	port         uint16
@@ -114,7 +114,7 @@ func CheckPrefix(text string) error {
 	return err
 }
 
-// CheckPortOf returns why no URL that begins with a prefix is ever called, nil if its port does not keep it from that.
+// CheckPortOf returns why URLs that begin with a prefix are never called because of its port, nil if they may be.
 func CheckPortOf(prefix string) error {
 	if p, err := readURL(prefix); err == nil {
 		return p.checkPort()

@@ -64,7 +64,7 @@ func TestAllowed(t *testing.T) {
 	f("10.1.0.0/16", "http://10.1.2.3/", no) // a network alone allows no URL
 }
 
-// What a client is told of a URL that nobody may have called.
+// The answers to clients that name a URL which nobody may use.
 func TestURLs(t *testing.T) {
 	t.Parallel()
 	f := func(url, want string) {

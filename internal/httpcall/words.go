@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// maxWords is how many octets an error has of a text that is not known here.
+// maxWords is how many octets of a foreign text an error shows.
 const maxWords = 200
 
 // words returns why a call was not answered, and whether it takes a person to mend that.

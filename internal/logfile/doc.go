@@ -5,8 +5,8 @@
 //	<name>-20261120T000000.031337.log      rotated at that time, waits to be compressed
 //	<name>-20261119T000000.004711.log.zst  rotated and compressed
 //
-// What a line is, where lines wait for a disk that fails, and how often it is tried again, is
-// with the package that has the log.
+// The package of the log decides what a line is, where lines wait for a disk that fails, and how
+// often it tries again.
 //
 // # Start reading
 //

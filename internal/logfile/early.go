@@ -16,10 +16,9 @@ const (
 // makeRoom returns how many segments must be removed so that Options.MinFree of the disk is
 // free. The first n are removed in any case.
 //
-// Segments of the last day are removed only while the pdu logs take more of the disk than all
-// other files: what somebody else fills it with must not cost what operators ask about most.
-// If the segments of all logs that may be removed do not suffice, none is, because that would
-// help nobody.
+// Segments of the last day are removed only while the pdu logs take more of the disk than all other
+// files. Otherwise other programs' files would cost the lines that operators need most. If removing
+// the segments of all logs would not suffice, none is removed, because that would help nobody.
 func (r *retention) makeRoom(segments []Segment, n int) (int, error) {
 	o := &r.dir.o
 	if o.MinFree <= 0 || n == len(segments) {
@@ -56,7 +55,7 @@ func (r *retention) makeRoom(segments []Segment, n int) (int, error) {
 	return n, nil
 }
 
-// warn tells the operator, at most once an hour, that the disk is nearly full.
+// warn warns the operator, at most once an hour, that the disk is nearly full.
 func (r *retention) warn(free, least int64) {
 	if !r.warnedAt.IsZero() && time.Since(r.warnedAt) < time.Hour {
 		return

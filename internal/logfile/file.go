@@ -51,9 +51,9 @@ type File struct {
 	holdUntil int64 // no rotation before this time, because one has failed
 }
 
-// File returns the files of the log <dir>/<name>.log. log receives its own errors. owner is
-// told what happens to the file being written; if it returns an error, that is tried again
-// later. Nothing is opened.
+// File returns the files of the log <dir>/<name>.log. log receives its own errors. owner is called
+// with what happens to the file being written. If it returns an error, that is tried again later.
+// Nothing is opened.
 func (d *Dir) File(name string, log zerolog.Logger, owner func(Event) error) *File {
 	f := &File{path: filepath.Join(d.path, name+Suffix), owner: owner}
 	f.dir, f.name, f.log = d, name, log
@@ -61,7 +61,7 @@ func (d *Dir) File(name string, log zerolog.Logger, owner func(Event) error) *Fi
 	return f
 }
 
-// Ready has the file open, under its name, and without half a line at its end.
+// Ready opens the file under its name, if it is not open, and cuts off half a line at its end.
 func (f *File) Ready(now int64) error {
 	if err := f.Check(); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (f *File) Check() error {
 	return nil
 }
 
-// CheckSoon has the next Check not wait until that second is over.
+// CheckSoon makes the next Check not wait until that second is over.
 func (f *File) CheckSoon() { f.checkAt = time.Time{} }
 
 func isRemoved(mine os.FileInfo) bool {
@@ -210,7 +210,7 @@ func (f *File) Append(b []byte, all bool) (n int, err error) {
 	return n, f.cannot("write", err)
 }
 
-// Cut has the next Ready cut off the last n bytes.
+// Cut makes the next Ready cut off the last n bytes.
 func (f *File) Cut(n int64) {
 	n = min(n, f.size)
 	f.size -= n

@@ -16,7 +16,8 @@ const (
 	filterShare = 32        // a filter takes at most 1/filterShare of its block
 )
 
-// A Keyer appends what a line is found by, as Hash makes it, and returns the line's time in microseconds, 0 if it has none.
+// A Keyer appends the keys of a line, as Hash makes them, and returns the line's time in microseconds, 0 if it has
+// none.
 type Keyer func(line []byte, keys []uint64) (all []uint64, at int64)
 
 // Hash returns the key of a value. Values of another kind have other keys.

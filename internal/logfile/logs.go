@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Logs remembers what the files have that were walked through, so that the next walk reads only what is new. The zero value
-// remembers nothing yet. It is safe for concurrent use.
+// Logs remembers the content of the files that were walked through, so that the next walk reads only what is new. The
+// zero value remembers nothing yet. It is safe for concurrent use.
 type Logs struct {
 	mu    sync.Mutex
 	files []noted // those that were used last first

@@ -15,7 +15,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A Key is what lines are found by, as Hash makes it, and the times between which they are looked for, in microseconds.
+// A Key is a hash by which lines are found (see Hash), and the times between which they are looked for, in
+// microseconds.
 type Key struct {
 	Hash     uint64
 	From, To int64 // 0: any time

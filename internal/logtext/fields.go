@@ -2,7 +2,7 @@ package logtext
 
 import "bytes"
 
-// Fields are the fields of a PDU whose protocol has no octets: as a line has them, and as it has them without texts.
+// Fields are the fields of a PDU of a protocol without octets: as they stand in a line, and the same without texts.
 type Fields struct {
 	full, hidden []byte
 	text         []byte // of the field "text" of a line that was read

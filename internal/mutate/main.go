@@ -1,9 +1,8 @@
-// Command mutate says how well the tests of a package would notice a fault in it. It makes small
-// faults (mutants): a condition is turned round, a comparison moved by one, a side of && or ||
-// or a whole statement left out, a number made greater by one, an error forgotten. All mutants are compiled into
-// the package once, and a variable of the environment switches one of them on. For each
-// the tests that execute it are run: those that fail have killed it, and a mutant that nobody
-// kills is printed as a survivor.
+// Command mutate says how well the tests of a package would notice a fault in it. It makes small faults
+// (mutants): a condition is turned round, a comparison moved by one, a side of && or || or a whole statement
+// left out, a number made greater by one, an error forgotten. All mutants are compiled into the package once,
+// and a variable of the environment switches one of them on. For each mutant the tests that execute it are run.
+// A test that fails has killed it. A mutant that no test kills is printed as a survivor.
 //
 //	go run ./internal/mutate -pkg ./sms/fit -n 100
 //	go run ./internal/mutate -pkg ./gateway -files 'receipt.*|orphans' -n 40 -with ./internal/e2e,./internal/simulation
@@ -26,7 +25,7 @@ import (
 	"time"
 )
 
-// Options are what a run is told.
+// Options are the options of a run.
 type Options struct {
 	Package  string        // directory of the package whose source is changed
 	Files    string        // pattern of the names of the files that are changed, without .go; empty: all

@@ -158,7 +158,7 @@ func load(ctx context.Context, dir string) (*pkg, string, error) {
 	return p, it.Name, err
 }
 
-// overlay writes the changed files, and the file that tells go build of them.
+// overlay writes the changed files, and the file that lists them for go build.
 func (p *pkg) overlay(tmp, dir, name string, all []Mutant) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package notify tells the service manager that has started the process what the process does, as
-// sd_notify(3) of systemd describes. Without such a manager it does nothing.
+// Package notify informs the service manager of the process about its state, as sd_notify(3) of
+// systemd describes. Without such a manager it does nothing.
 //
 // # Start reading
 //
@@ -32,13 +32,13 @@ func New(getenv func(string) string, pid int) Manager {
 	return m
 }
 
-// Ready tells the manager that the process works, or that a reload has ended.
+// Ready informs the manager that the process works, or that a reload has ended.
 func (m Manager) Ready() error { return m.send("READY=1") }
 
-// Stopping tells it that the process is about to end.
+// Stopping informs it that the process is about to end.
 func (m Manager) Stopping() error { return m.send("STOPPING=1") }
 
-// Reloading tells it that the process reads its configuration again, until it is ready.
+// Reloading informs it that the process reads its configuration again, until it is ready.
 func (m Manager) Reloading() error {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
@@ -47,7 +47,7 @@ func (m Manager) Reloading() error {
 	return m.send(fmt.Sprintf("RELOADING=1\nMONOTONIC_USEC=%d", now.Nano()/1000))
 }
 
-// Watch tells it that the process works, twice in the time after which it would end the process,
+// Watch informs it that the process works, twice in the time after which it would end the process,
 // until ctx is done. It does not when works reports false.
 func (m Manager) Watch(ctx context.Context, works func() bool) error {
 	if m.socket == "" || m.watchdog == 0 {

@@ -104,7 +104,7 @@ type client struct {
 	b *clientBench
 }
 
-// submit has the library submit a message, and returns its id.
+// submit submits a message by the library, and returns its id.
 func (p *client) submit(m message) (id string) {
 	p.t.Helper()
 	m.From, m.To = short, mobile
@@ -115,7 +115,7 @@ func (p *client) submit(m message) (id string) {
 	return e.ID
 }
 
-// submits has the library submit a plain text, which must arrive.
+// submits submits a plain text by the library. It must arrive.
 func (p *client) submits(text string) (id string) {
 	p.t.Helper()
 	id = p.submit(message{Text: text})
@@ -317,7 +317,7 @@ func operations() []clientScenario {
 	}
 }
 
-// waits has the library submit a message that cannot leave.
+// waits submits a message that cannot leave by the library.
 func (p *client) waits() (id string) {
 	p.t.Helper()
 	e := p.ask(request{Do: "submit", message: message{From: short, To: parked, Text: "later"}})

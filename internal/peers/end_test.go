@@ -212,7 +212,7 @@ func (c *testSMSC) bound() bool {
 	return c.session != nil
 }
 
-// play has the SMSC add lines to its answers until the end of the test.
+// play adds lines to the SMSC's answers until the end of the test.
 func (c *testSMSC) play(t testing.TB, script func(n int, line string) []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -224,7 +224,7 @@ func (c *testSMSC) play(t testing.TB, script func(n int, line string) []string) 
 	})
 }
 
-// deliver has the gateway take a request.
+// deliver passes a request to the gateway.
 func (c *testSMSC) deliver(t testing.TB, request string) {
 	t.Helper()
 	c.mu.Lock()

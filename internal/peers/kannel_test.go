@@ -204,7 +204,7 @@ func (k *kannel) run(box, file string, ready func() bool) bool {
 	return false
 }
 
-// stop has Kannel log out, and ends it.
+// stop ends Kannel, which logs out before.
 func (k *kannel) stop() {
 	for i := len(k.boxes) - 1; i >= 0; i-- {
 		cmd := k.boxes[i]
@@ -220,7 +220,7 @@ func (k *kannel) stop() {
 	}
 }
 
-// submit has Kannel send a message. Its id comes with the call that says that the gateway has
+// submit sends a message by Kannel. Its id comes with the call that says that the gateway has
 // accepted it.
 func (k *kannel) submit(r request) {
 	q := url.Values{"username": {"acme"}, "password": {"s3cret"}, "from": {r.From}, "to": {r.To}, "text": {r.Text}, "charset": {"UTF-8"}}

@@ -102,8 +102,8 @@ func receipts() []clientScenario {
 	}
 }
 
-// receipts has the library and the test's own client each submit messages to one recipient. The
-// SMSC counts from 1, and its receipt is right behind its answer.
+// receipts submits messages to one recipient, by the library and by the test's own client. The SMSC
+// counts from 1, and its receipt is right behind its answer.
 func (b *clientBench) receipts(messages int) {
 	b.t.Helper()
 	b.smsc.play(b.t, func(n int, line string) []string {

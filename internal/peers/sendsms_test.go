@@ -113,7 +113,7 @@ func startSendsms(t *testing.T) *sendsms {
 	return nil
 }
 
-// headersOf returns the headers that tell something, without the time.
+// headersOf returns the headers with a meaning, without the time.
 func headersOf(h http.Header) string {
 	var all []string
 	for name, values := range h {

@@ -157,7 +157,7 @@ func (s *smsc) answer(e event, status int, id string) {
 	s.start(request{Do: "answer", Key: e.Key, Status: status, ID: id})
 }
 
-// takes has a client submit a message, of which the library must make a text. It returns what the
+// takes submits a message of a client, of which the library must make a text. It returns what the
 // library got.
 func (b *smscBench) takes(fields, text string) event {
 	b.t.Helper()
@@ -172,7 +172,7 @@ func (b *smscBench) takes(fields, text string) event {
 	return e
 }
 
-// submit has a client submit a message, and returns its id.
+// submit submits a message of a client, and returns its id.
 func (b *smscBench) submit(c *end, fields string) (id string) {
 	b.t.Helper()
 	line := c.ask(b.t, fmt.Sprintf("submit_sm source_addr=%s destination_addr=%s %s", short, mobile, fields))
@@ -182,8 +182,8 @@ func (b *smscBench) submit(c *end, fields string) (id string) {
 	return field(line, "message_id")
 }
 
-// arrive has a client submit messages, and the library answer them as take does, until it has
-// accepted each; take reports whether it has accepted one.
+// arrive submits messages from a client until the library has accepted each. The library answers as
+// take does, which reports whether it has accepted one.
 func (b *smscBench) arrive(messages int, take func(s *smsc, n int, e event) bool) {
 	b.t.Helper()
 	s := b.smsc()
@@ -206,7 +206,7 @@ func (b *smscBench) arrive(messages int, take func(s *smsc, n int, e event) bool
 	}
 }
 
-// operates has a client ask for the state of a message that the library has, or cancel it.
+// operates asks, as a client, for the state of a message at the library, or cancels it.
 func (b *smscBench) operates(command string) {
 	b.t.Helper()
 	s := b.smsc()
@@ -274,8 +274,8 @@ func forms() []form {
 	}
 }
 
-// ids has two clients submit 300 messages each to one recipient, and the library send a receipt
-// for each.
+// ids submits 300 messages of each of two clients to one recipient. The library sends a receipt for
+// each.
 func (b *smscBench) ids(f form) {
 	b.t.Helper()
 	const messages = 300

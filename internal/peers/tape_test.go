@@ -89,7 +89,7 @@ func (r *tape) copy(to, from net.Conn, s testutil.Segment) {
 	}
 }
 
-// judge has tshark read everything that the gateways wrote.
+// judge passes everything that the gateways wrote to tshark.
 func (r *tape) judge(t *testing.T) {
 	if _, err := exec.LookPath("tshark"); err != nil {
 		t.Skip("tshark is not installed: apt-get install tshark")

@@ -165,7 +165,7 @@ func (p *peerEnd) start(r request) int {
 	return r.N
 }
 
-// ask has a request done.
+// ask sends a request and returns its answer.
 func (p *peerEnd) ask(r request) event {
 	p.t.Helper()
 	return p.done(p.start(r))

@@ -125,9 +125,8 @@ func (p *Poller) Wait(until time.Time) error {
 		p.countPark(time.Since(p.parked))
 	}
 	if os.IsTimeout(err) {
-		// The deadline has passed. It may be that of a Wake instead of until: Wake sets
-		// woken first, and this or the last Wait may have cleared that before Wake set the
-		// deadline.
+		// The deadline has passed. It may be the deadline of a Wake instead of until: Wake sets
+		// woken before its deadline, and this or the last Wait may have cleared woken in between.
 		p.stale = true
 		p.woken.Store(false)
 		p.fetch()

@@ -1,4 +1,4 @@
-// Package privileges has a process that was started as root go on as another user.
+// Package privileges changes the user of a process that was started as root.
 //
 // # Start reading
 //
@@ -21,7 +21,7 @@ type identity struct {
 	groups   []int // of the user
 }
 
-// Drop has the process go on as a user, given as name or name:group. Without a group it has the
+// Drop changes the user of the process, given as name or name:group. Without a group it gets the
 // user's. A process that is not root must be that user already.
 func Drop(to string) error {
 	id, err := find(to)

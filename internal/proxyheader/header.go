@@ -66,7 +66,7 @@ func agree(b, begin []byte) bool {
 }
 
 // Client returns the address of the client that a whole header names. It is not valid if the connection is the
-// proxy's own, such as one that checks whether the server lives (LOCAL), or if the proxy does not know (UNKNOWN).
+// proxy's own, such as a check of the server (LOCAL), or if the proxy does not know (UNKNOWN).
 func Client(header []byte) (netip.AddrPort, error) {
 	r := bufio.NewReaderSize(bytes.NewReader(header), len(header))
 	h, err := proxyproto.Read(r)

@@ -41,11 +41,11 @@ func (s *Shared) SetRate(rate, burst int) {
 // A place that was taken stays taken, whatever becomes of the sender.
 func (s *Shared) Admit(now int64) (wait int64, ok bool) { return s.admit(now, 1) }
 
-// AdmitOfMany is Admit for one of many messages that come together: only half as many may wait, so that those that come
-// one by one find places.
+// AdmitOfMany is Admit for one of many messages that come together. Only half as many may wait, so that single ones
+// find places.
 func (s *Shared) AdmitOfMany(now int64) (wait int64, ok bool) { return s.admit(now, 2) }
 
-// admit admits a message unless the part of those that may wait do so already.
+// admit admits a message, unless too many wait already.
 func (s *Shared) admit(now, part int64) (wait int64, ok bool) {
 	t := s.terms.Load()
 	if t == nil {

@@ -106,7 +106,7 @@ func (o *oracle) changed(c *change, code sms.Code) {
 	}
 }
 
-// command has an operator change the queues.
+// command changes the queues as an operator.
 func (w *world) command() {
 	if w.healed || !w.plan.commands {
 		return

@@ -46,8 +46,8 @@ func (d *disk) waiting() (n int) {
 	return n
 }
 
-// A view is a disk as one process has it open. Its calls come from goroutines of the gateway,
-// which wait there for an event.
+// A view is a disk as one process sees it. Its calls come from goroutines of the gateway, which
+// wait there for an event.
 type view struct {
 	store.Store // for what the gateway does not call
 	disk        *disk
@@ -76,7 +76,7 @@ func (v *view) Stats() store.Stats {
 	return store.Stats{Engine: "simulation", Messages: int64(len(v.disk.ids))}
 }
 
-// gate makes calls wait for an event, or lets all of them through.
+// gate makes calls wait for an event, or passes all of them on.
 func (v *view) gate(shut bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()

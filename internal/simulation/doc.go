@@ -24,11 +24,11 @@
 // query, cancel and replace messages; an operator moves, retries and deletes them.
 //
 // What must hold is known from what each SMSC has accepted under which id and reported with which code, and
-// from what each client has submitted: a client gets what was reported of its own messages, each at
-// least once, and nothing else. Only where nobody could know what an id stands for, nothing is due: its
-// answer was lost, the id was cut, it is that of a copy whose message had ended before and the process has
-// ended before a commit, or few others have shown in which form it is. In that last case an id may also be
-// taken for another one that it is equal to as it stands.
+// from what each client has submitted: a client gets what was reported of its own messages, each at least
+// once, and nothing else. No receipt is due only where the meaning of an id cannot be known: its answer was
+// lost; the id was cut; it is that of a copy, whose message had ended before, and the process has ended
+// before a commit; or few others have shown its form. In that last case an id may also be taken for another
+// one that it is equal to as it stands.
 //
 // TestMutations breaks the node in nine ways, each of which is found within the first 10 histories. Faults
 // put into the gateway's source were found by these seeds (2026-11-22): another form of an id tried first,

@@ -26,8 +26,8 @@ func (n *node) pass(goroutine string) {
 	<-h.pass
 }
 
-// letGo lets the goroutines that are held go on, one at a time, each until it waits for an
-// event. The committer is the last one, so that what the others change is in its batch.
+// letGo resumes the goroutines that are held, one at a time, each until it waits for an event. The
+// committer is the last one, so that the changes of the others are in its batch.
 func (n *node) letGo() {
 	for {
 		synctest.Wait()
@@ -103,7 +103,7 @@ func (n *node) collect() {
 	}
 }
 
-// finish lets goroutines of the gateway end, one after the other.
+// finish ends goroutines of the gateway, one after the other.
 func (n *node) finish() {
 	n.letGo()
 	for n.view.endRead(nil) {
@@ -124,7 +124,7 @@ func (n *node) kill() {
 	}
 }
 
-// closed closes the gateway, and lets its goroutines go on meanwhile.
+// closed closes the gateway. Its goroutines go on meanwhile.
 func (n *node) closed() (err error) {
 	done := make(chan struct{})
 	go func() {

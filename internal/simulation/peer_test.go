@@ -22,7 +22,7 @@ type station struct {
 	peers  []*peer
 
 	smsc     *smsc // nil: of a client
-	receives bool  // it may have sessions over which it can be sent something, or can send it
+	receives bool  // by its sessions it can get messages, or can send them
 	together int   // the reference of the last long message that it has cut itself
 }
 
@@ -299,7 +299,7 @@ func (s *station) work() {
 	}
 }
 
-// leave has a client go away for a while.
+// leave disconnects a client for a while.
 func (s *station) leave() {
 	s.w.note("%s: goes away", s.name)
 	s.down = true

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// What must hold of receipts is known from what the SMSCs have accepted, under which ids, and
-// what they have reported of it, and from what each client has submitted. What the gateway makes
-// of ids does not come into it.
+// The receipts that must come are known from the messages that the SMSCs have accepted, their ids
+// and reports, and from what each client has submitted. What the gateway makes of ids does not come
+// into it.
 
 var failures = []string{"EXPIRED", "UNDELIV", "REJECTD", "DELETED", "UNKNOWN"}
 
@@ -79,8 +79,8 @@ func (o *oracle) isTrueOfParts(t *text, state string) bool {
 	return slices.ContainsFunc(t.parts, has)
 }
 
-// mayMistake reports whether a receipt has the id of another answer as it stands, and its SMSC
-// writes ids in another way in receipts, which the gateway was not told.
+// mayMistake reports whether the id of a receipt equals that of another answer, and its SMSC writes
+// ids in another way in receipts, which the gateway does not know.
 func (c *smsc) mayMistake(id, state, code string) bool {
 	if c.isPlain() || c.told {
 		return false
@@ -145,8 +145,8 @@ func (o *oracle) isDue(r *report) bool {
 	return r.taken && s.read && !s.doubtful && s.smsc.isClear(s.receipt)
 }
 
-// isClear reports whether it can be known what an id in a receipt of the SMSC stands for: if
-// the gateway was told, if it can be read in one way, or if many others have shown how.
+// isClear reports whether the meaning of an id in a receipt of the SMSC can be known: because it is
+// configured, because it can be read in one way alone, or because many others have shown how.
 func (c *smsc) isClear(id string) bool {
 	switch {
 	case c.told:

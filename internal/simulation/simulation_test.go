@@ -198,14 +198,14 @@ func (w *world) heal() {
 	}
 }
 
-// mayAlwaysSubmit reports whether b has a session on which it may submit whatever else there is: the gateway is
-// logged in as a transceiver, and not only while it has messages for b.
+// mayAlwaysSubmit reports whether b always has a session on which it may submit: the gateway is logged in as a
+// transceiver, and not only while it has messages for b.
 func (w *world) mayAlwaysSubmit() bool {
 	b := &w.plan.cfg.Connectors[2]
 	return b.BindType() != protocols.Transmitter && b.IsStatic()
 }
 
-// probe has every station submit more than all windows hold, to see whether slots were lost.
+// probe submits more from every station than all windows hold, to see whether slots were lost.
 func (w *world) probe() {
 	w.note("probe")
 	for _, s := range w.stations {

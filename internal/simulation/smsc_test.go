@@ -54,7 +54,7 @@ func uuid(n uint64) string {
 	return fmt.Sprintf("%08x-%04x-4%03x-a%03x-%012x", uint32(a>>32), uint16(a>>16), a&0xFFF, b>>52, b&0xFFFFFFFFFFFF)
 }
 
-// long has 39 digits, the first and the last of which say little.
+// long returns an id of 39 digits, the first and the last of which say little.
 func long(n uint64) string {
 	v := new(big.Int).Exp(big.NewInt(10), big.NewInt(38), nil)
 	v.Add(v, new(big.Int).Mul(new(big.Int).SetUint64(n), big.NewInt(1e15)))
@@ -209,7 +209,7 @@ func asksFor(registered byte, state string) bool {
 	return registered&3 == 3 && state == "DELIVRD"
 }
 
-// plan has a receipt sent.
+// plan plans to send a receipt.
 func (c *smsc) plan(s *submission, state string, after time.Duration) {
 	if c.w.fault(0.05) {
 		return // it is lost
@@ -220,8 +220,8 @@ func (c *smsc) plan(s *submission, state string, after time.Duration) {
 	c.count(r, after)
 }
 
-// forge sends a receipt of a message that is not the gateway's, with an id that would be that of
-// a message of the gateway if it were written in another way.
+// forge sends a receipt of a foreign message. Written in another way, its id would be that of a
+// message of the gateway.
 func (c *smsc) forge(s *submission) {
 	id := decimal(7e18 + uint64(c.reports))
 	if c.isPlain() && c.traps < maxTraps && c.w.chance(0.5) {
@@ -351,8 +351,8 @@ func (o *oracle) committed(commit uint64) {
 	o.copies = slices.DeleteFunc(o.copies, func(c copied) bool { return c.begun < commit })
 }
 
-// forgotten notes that the process was killed: it may have forgotten the copies of which no commit has told
-// the disk. If the disk was idle there was time for a commit, but of the latest ones.
+// forgotten notes that the process was killed: it may have forgotten the copies that no commit has written
+// to the disk. If the disk was idle there was time for a commit, but of the latest ones.
 func (o *oracle) forgotten(idle bool) {
 	for _, c := range o.copies {
 		if !idle || o.w.now()-c.at < int64(2*time.Second) {

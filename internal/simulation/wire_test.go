@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// What peers send that have a say in what clients are told is written and read here, and not by
-// the gateway's driver.
+// PDUs of peers whose content reaches clients are written and read here, and not by the gateway's
+// driver.
 
 // The commands and the parameters of SMPP 3.4 that are written here.
 const (

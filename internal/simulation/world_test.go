@@ -39,18 +39,18 @@ type plan struct {
 	crash               float64 // probability at each event
 	disk                float64 // probability that a commit fails
 	slow                float64 // probability that a commit takes long
-	rude                float64 // probability that a client misbehaves when it acts
+	rude                float64 // probability that a client misbehaves in a step
 	faulty              float64 // probability that an SMSC misbehaves at a message
 	messages            int     // of each client
 	breaks              bool    // after an error the disk fails until the node starts again
 	keep                int64   // octets of messages in memory
 	scheduled, validity float64
-	away                float64 // probability that a client goes away for a while when it acts
+	away                float64 // probability that a client goes away for a while in a step
 
 	recipients int
 	asks       []byte  // values of registered_delivery
 	long, cut  float64 // probability that a text is long, and is sent whole or in parts
-	changes    float64 // probability that a client asks for a change of a message when it acts
+	changes    float64 // probability that a client asks for a change of a message in a step
 	commands   bool    // an operator changes queues
 	noMO       bool    // no route leads to clients
 }
@@ -58,7 +58,7 @@ type plan struct {
 // An event is something that happens at a time.
 type event struct {
 	at    int64
-	order uint64 // those of the same time happen in the order in which they were planned
+	order uint64 // events of the same time happen in the order in which they were planned
 	do    func()
 }
 
@@ -120,7 +120,7 @@ func (w *world) fail(format string, args ...any) {
 	}
 }
 
-// run has events happen until a time, or until done reports true.
+// run runs events until a time, or until done reports true.
 func (w *world) run(until int64, done func() bool) {
 	for w.problem == "" && len(w.events) > 0 && w.events[0].at <= until && !done() {
 		e := heap.Pop(&w.events).(event)
@@ -140,8 +140,7 @@ func (w *world) run(until int64, done func() bool) {
 	time.Sleep(time.Duration(until - w.now()))
 }
 
-// settle lets the gateway's goroutines run until each of them waits for an event, and
-// plans these.
+// settle runs the gateway's goroutines until each of them waits for an event, and plans these.
 func (w *world) settle() {
 	if w.node != nil {
 		w.node.flush()

@@ -19,9 +19,9 @@ func Decode(a sms.Alphabet, header bool, b []byte) (string, bool) {
 	return string(text), ok
 }
 
-// Append appends a text to dst as UTF-8. header reports that it begins with a user data
-// header (3GPP TS 23.040 §9.2.3.24), which is skipped, but for the languages that it
-// names. Append reports false for octets that are not a text in their alphabet.
+// Append appends a text to dst as UTF-8. header reports that the text begins with a user data
+// header (3GPP TS 23.040 §9.2.3.24). It is skipped, but its languages count. Append reports false
+// for octets that are not a text in their alphabet.
 //
 // GSM 7-bit has no octets above 0x7F where each has a septet, so a text with such octets
 // is read as Latin-1: many peers send that as their default. What is sent as ASCII may be
@@ -80,7 +80,8 @@ func CharsetOf(a sms.Alphabet) (charset.Charset, bool) {
 	return c, true
 }
 
-// Encode returns a text of UTF-8 as a sender writes it whose default alphabet is a: in that, or in UCS-2 if a lacks a character.
+// Encode converts a text of UTF-8 as a sender with the default alphabet a does: to that alphabet, or to UCS-2 if a
+// lacks a character.
 func Encode(a sms.Alphabet, text string) (sms.Alphabet, []byte) {
 	cs, _ := CharsetOf(a)
 	octets, loss := cs.Encode(nil, []byte(text), charset.Report)

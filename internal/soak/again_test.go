@@ -58,7 +58,7 @@ func (a *reconnecters) one(first int64) {
 	}
 	a.problems = append(a.problems, r.Problems()...)
 	a.accepted += r.Accepted
-	// A load whose messages have all arrived is forgotten.
+	// A load is forgotten when all of its messages have arrived.
 	seen := a.sink.Result()
 	a.open = slices.DeleteFunc(append(a.open, r), func(l *loadtest.LoadResult) bool {
 		return loadtest.Compare(l, seen).Missing == 0

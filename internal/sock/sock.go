@@ -16,8 +16,7 @@ type Listening struct {
 	Addr netip.AddrPort
 }
 
-// Listen opens a listening socket. A host name is resolved; port 0 lets the
-// kernel choose.
+// Listen opens a listening socket. A host name is resolved; with port 0 the kernel chooses.
 func Listen(address string) (Listening, error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {

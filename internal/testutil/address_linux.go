@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// FreeAddress returns an address of this host that nothing listens on, and keeps its port for
-// the test until it ends: neither a listener that asks for any port nor an outgoing
-// connection, of whatever process, is given it. Otherwise the peers of an SMSC that is down
-// would meet another test's. A listener that asks for the port gets it, as often as it likes.
+// FreeAddress returns an address of this host that nothing listens on, and keeps its port for the
+// test until it ends: no listener on any port and no outgoing connection of any process gets it.
+// Otherwise the peers of an SMSC that is down would meet another test's. A listener that asks for
+// the port gets it, as often as it likes.
 //
 // The port is kept by a socket that is bound and does not listen. Listeners may share its
 // port, because both they and the socket have SO_REUSEADDR.

@@ -4,14 +4,14 @@ import "encoding/binary"
 
 // A Segment is what one side of a connection has written in one piece.
 type Segment struct {
-	Peer uint16 // port of the other side, which tells connections apart
-	Port uint16 // of the gateway, which tells protocols apart
+	Peer uint16 // port of the other side, which distinguishes connections
+	Port uint16 // of the gateway, which distinguishes protocols
 	Ours bool   // the gateway has written it
 	Data []byte
 }
 
-// Capture returns segments as a capture file (libpcap 2.4) of IPv4 packets, so that tshark can
-// judge what was recorded without the right to capture packets, and without losing any.
+// Capture returns segments as a capture file (libpcap 2.4) of IPv4 packets. So tshark can judge
+// them without the right to capture packets, and none is lost.
 func Capture(segments []Segment) []byte {
 	const (
 		headers = 20 + 20 // IPv4 and TCP

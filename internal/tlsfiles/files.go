@@ -78,11 +78,11 @@ func (o *Options) sums() (all []string) {
 	return all
 }
 
-// warnBefore is how long before a certificate expires operators are told.
+// warnBefore is how long before a certificate expires operators are warned.
 const warnBefore = 21 * 24 * time.Hour
 
-// Expiry returns what operators are told of a certificate that expires at a time, which goes on "the certificate of tls",
-// empty if nothing. The zero time is never.
+// Expiry returns the warning about a certificate that expires at a time, to follow "the certificate of tls"; empty if
+// there is none. The zero time is never.
 func Expiry(expires time.Time) string {
 	left := time.Until(expires)
 	switch {

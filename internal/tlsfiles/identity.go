@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// An Identity is who a peer is by its certificate, which an authority that is trusted has issued. The zero
+// An Identity is the identity of a peer by its certificate, which a trusted authority has issued. The zero
 // Identity is nobody.
 type Identity struct {
 	names       []string // of the subject: its common name, DNS names, e-mail addresses and URIs
@@ -32,8 +32,8 @@ func IdentityOf(c *x509.Certificate) Identity {
 	return id
 }
 
-// ValidUntil returns until when the certificates that a client has shown are ones that a server's configuration takes, the
-// zero time if they are none: their authority was taken out, or a certificate has expired.
+// ValidUntil returns until when a server's configuration accepts the certificates that a client has shown. It returns
+// the zero time if it does not: their authority was taken out, or a certificate has expired.
 func ValidUntil(c *tls.Config, shown []*x509.Certificate) (until time.Time) {
 	if c.ClientCAs == nil || len(shown) == 0 {
 		return until

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Tokens differ, and so do their hashes, which the configuration can tell from tokens.
+// Tokens differ, and so do their hashes, which the configuration can distinguish from tokens.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	a, b := New(), New()

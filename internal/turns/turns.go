@@ -1,5 +1,5 @@
-// Package turns bounds how much work runs at a time that strangers cause, such as hashes of passwords, and lets the networks
-// take turns that the strangers come from.
+// Package turns bounds how much work of strangers, such as hashes of passwords, runs at a time. The networks that the
+// strangers come from take turns.
 //
 // # Start reading
 //
@@ -58,7 +58,7 @@ func (t *Turns) Take(addr netip.Addr, gone <-chan struct{}) bool {
 	}
 }
 
-// runs reports whether w has a place. It is decided.
+// runs reports whether w got a place. That is final.
 func (w *waiter) runs() bool { return !w.refused }
 
 // enter takes a place, and returns nil, or begins to wait.

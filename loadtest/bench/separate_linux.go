@@ -9,11 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// separate keeps this process on the last processor that it may use, and a child on the
-// others, until restore is called. Otherwise the kernel may put both on one processor or
-// on two for as long as they run, and a round trip between two takes a wake-up of the
-// other processor, which costs four times as much if they are virtual. If there is only
-// one processor, separate does nothing.
+// separate keeps this process on the last processor that it may use, and a child on the others,
+// until restore is called. Otherwise the kernel may put both on one processor or on two for as long
+// as they run. A round trip between two takes a wake-up of the other processor. That costs four
+// times as much if they are virtual. If there is only one processor, separate does nothing.
 func separate(child int) (restore func(), err error) {
 	var all unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &all); err != nil {

@@ -1,5 +1,5 @@
-// Package httpload sends load to the gateway's own HTTP API, message by message or in streams, and pairs the events that a
-// webhook is told, which httpsink receives, with its messages. It counts as package loadtest does, and shares no code with
+// Package httpload sends load to the gateway's own HTTP API, message by message or in streams, and pairs its messages
+// with the events that httpsink receives as their webhook. It counts as package loadtest does, and shares no code with
 // the gateway.
 //
 // # Start reading

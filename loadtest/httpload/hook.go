@@ -10,16 +10,16 @@ import (
 	"pmg/loadtest/httpsink"
 )
 
-// A hook is told what becomes of messages.
+// A hook counts the events of messages.
 type hook struct {
 	url  string
 	sink *httpsink.Sink
 
 	mu      sync.Mutex
-	known   map[string]int // events that tell the end of a message, by its id; of those that were accepted
+	known   map[string]int // events of ended messages, by id; of those that were accepted
 	early   map[string]int // and of others
 	states  map[string]int64
-	ended   int64 // messages whose end was told
+	ended   int64 // messages whose end has come
 	doubled int64
 	last    time.Time
 }
@@ -38,7 +38,7 @@ func newHook() (*hook, error) {
 
 func (h *hook) close() { _ = h.sink.Close() }
 
-// told is called with each event once: one that comes again has the id of the first.
+// told is called once for each event; one that comes again has the id of the first.
 func (h *hook) told(e httpsink.Event) error {
 	var data struct{ ID, State string }
 	if err := json.Unmarshal(e.Data, &data); err != nil {
@@ -59,7 +59,7 @@ func (h *hook) told(e httpsink.Event) error {
 	return nil
 }
 
-// counted notes that the end of a message was told n times. The caller holds the lock.
+// counted notes that the end of a message came n times. The caller holds the lock.
 func (h *hook) counted(id string, n int) {
 	if h.known[id] = n; n == 1 {
 		h.ended++
@@ -79,14 +79,14 @@ func (h *hook) accepted(id string) {
 	}
 }
 
-// count returns of how many messages the end was told.
+// count returns the number of messages whose end has come.
 func (h *hook) count() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.ended
 }
 
-// wait waits until the end of so many messages was told, or of none in a time.
+// wait waits until the ends of so many messages have come, or none in a time.
 func (h *hook) wait(accepted int64, timeout time.Duration) {
 	for began := time.Now(); h.count() < accepted; time.Sleep(10 * time.Millisecond) {
 		h.mu.Lock()

@@ -28,7 +28,8 @@ type streaming struct {
 }
 
 func newStreaming(r *run) *streaming {
-	// A new line is taken when none is back, so that at most a window and what both goroutines have in hand can come back.
+	// A new line is taken only when none has come back. So the lines that come back are at most a window and those that
+	// the two goroutines hold.
 	return &streaming{
 		run: r, lines: make(chan line, r.Window), back: make(chan line, r.Window+2), settled: make(chan struct{}, 1),
 	}

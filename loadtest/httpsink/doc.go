@@ -9,8 +9,8 @@
 //
 // # Bounds
 //
-// Bodies, headers, requests under way, receipts that wait, calls under way, ids that are remembered and requests that are shown
-// are limited, each by a constant beside the code that it limits.
+// Bodies, headers, requests and calls under way, waiting receipts, remembered ids and shown requests are limited, each
+// by a constant beside its code.
 //
 // # Start reading
 //

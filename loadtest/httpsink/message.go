@@ -25,16 +25,16 @@ type message struct {
 	fills       bool   // the URL has Kannel's escapes, and its call is GET
 }
 
-// What a message asks to be told: before its end, while its network tries, and at its end if it is delivered, or if it is not.
-// Nothing is told where a word is empty.
+// The events that a message asks for: before its end, while its network tries; at its end if it is delivered; and if it
+// is not. An empty word is no event.
 type asked struct{ before, buffered, delivered, failed string }
 
-// ends are the words of the gateway's own API for those of SMPP that tell how a message has ended without being delivered.
+// ends are the words of the gateway's own API for SMPP's words of a message that has ended without being delivered.
 var ends = map[string]string{
 	"UNDELIV": "undelivered", "EXPIRED": "expired", "DELETED": "deleted", "REJECTD": "rejected", "UNKNOWN": "unknown",
 }
 
-// end returns what is told at last of a message whose state is SMPP's word.
+// end returns the last event of a message whose state is SMPP's word.
 func (a *asked) end(word string) string {
 	switch {
 	case word == "DELIVRD":
@@ -47,7 +47,7 @@ func (a *asked) end(word string) string {
 	return a.failed
 }
 
-// states returns what is told of a message, in its order.
+// states returns the events of a message, in their order.
 func (a *asked) states(word string) (states []string) {
 	for _, state := range []string{a.before, a.end(word)} {
 		if state != "" {

@@ -23,7 +23,7 @@ const (
 	mostDoubled = 6 // how often the pause doubles before a receipt is sent again
 )
 
-// A delivery is what the sink tells of a message.
+// A delivery is what the sink reports of a message.
 type delivery struct {
 	*message
 	id       string
@@ -85,7 +85,7 @@ func (c *caller) full() bool {
 	return len(c.waiting) >= maxWaiting
 }
 
-// about has the receipts of a message told. If receipts come first, it returns after the first call.
+// about sends the receipts of a message. If receipts come first, it returns after the first call.
 func (c *caller) about(ctx context.Context, m *message, id uint64, ordered *loadtest.Orders) {
 	o := &c.sink.o.Receipt
 	word, err := ordered.State()
@@ -209,7 +209,7 @@ func (c *caller) call(d *delivery) {
 	c.sink.ended()
 }
 
-// post tells the state that is next, and returns the status of the answer.
+// post calls with the next state, and returns the status of the answer.
 func (c *caller) post(d *delivery) (status int, err error) {
 	state, now := d.states[d.sequence], time.Now().UTC()
 	method, u, body := http.MethodPost, d.url, []byte(nil)

@@ -44,7 +44,7 @@ func (r *recent[V]) forget(name string) {
 // maxShown is how many requests a ring has.
 const maxShown = 1000
 
-// A ring has what has come last.
+// A ring keeps what has come last.
 type ring[T any] struct {
 	mu   sync.Mutex
 	last []T

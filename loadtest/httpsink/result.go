@@ -27,8 +27,8 @@ type Result struct {
 	Redelivered       int64            `json:"redelivered"`      // receipts that had to be sent again
 	Calls             int64            `json:"calls"`            // of webhooks
 	CallsRefused      int64            `json:"calls_refused"`    // of those answered 429 or 500, or without an answer
-	Events            int64            `json:"events"`           // different ones that they told
-	EventsAgain       int64            `json:"events_again"`     // told again
+	Events            int64            `json:"events"`           // different ones among them
+	EventsAgain       int64            `json:"events_again"`     // came again
 	EventTypes        map[string]int64 `json:"event_types"`      // different ones by type
 	Forged            int64            `json:"forged"`           // calls without the signature of the key
 	Seconds           float64          `json:"seconds"`          // from the first submit to the last

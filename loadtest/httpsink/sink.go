@@ -20,7 +20,7 @@ type Options struct {
 	loadtest.SinkOptions
 	// what webhooks are signed with: whsec_ and a secret, or whpk_ and a public key; empty: it is not checked
 	WebhookKey string
-	// called with each event that is told for the first time, when not nil; an error makes it malformed
+	// called with each event that comes for the first time, when not nil; an error makes it malformed
 	Told func(Event) error
 }
 
@@ -137,7 +137,7 @@ func (s *Sink) Await(ctx context.Context, unique int64) error {
 	return s.await(ctx, unique, "messages", s.seen.Unique)
 }
 
-// AwaitEvents waits until that many different events were told, or ctx ends.
+// AwaitEvents waits until that many different events have come, or ctx ends.
 func (s *Sink) AwaitEvents(ctx context.Context, events int64) error {
 	return s.await(ctx, events, "events", s.counts.events.Load)
 }

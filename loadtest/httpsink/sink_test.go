@@ -167,7 +167,8 @@ func TestRepeated(t *testing.T) {
 	}
 }
 
-// A sink tells another one what becomes of its messages, in their order, and again where the other refuses it for the moment.
+// A sink reports the states of its messages to another one, in their order, and again where the other refuses it for
+// the moment.
 func TestReceipts(t *testing.T) {
 	t.Parallel()
 	const messages = 300
@@ -256,7 +257,7 @@ func TestKannelReceipts(t *testing.T) {
 	}
 }
 
-// A sink obeys what messages order, unless it was not told to.
+// A sink obeys what messages order, but only with the option to do so.
 func TestOrders(t *testing.T) {
 	t.Parallel()
 	calls := make(chan string, 10)

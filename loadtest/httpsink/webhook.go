@@ -14,7 +14,7 @@ const (
 	maxKept   = 16 << 10 // octets of an event that is shown
 )
 
-// An Event is what a call of a webhook tells.
+// An Event is what a webhook is called with.
 type Event struct {
 	ID        string          `json:"id,omitempty"` // by which one that comes again is known; empty if it has none
 	Type      string          `json:"type"`

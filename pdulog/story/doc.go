@@ -1,9 +1,7 @@
-// Package story tells what became of messages: it makes stories of the lines of the pdu logs, of the events, and of what waits in
-// the store.
+// Package story finds the stories of messages in the lines of the pdu logs, in the events, and in the store.
 //
-// A story is the steps of one message in the order in which they happened: it was accepted, sent, answered, reported, and its
-// receipt was told to its client. A step knows the line of the pdu log that it is made of, so that whoever shows it can show
-// that too.
+// A story is the steps of one message in the order in which they happened: it was accepted, sent, answered, reported,
+// and its receipt reached its client. A step knows its line of the pdu log, so that both can be shown.
 //
 // # Start reading
 //

@@ -80,7 +80,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// What the events say is told where the logs have nothing, and an id of which nothing is known has no steps.
+// Events are shown where the logs have nothing. An unknown id has no steps.
 func TestStoryOfEvents(t *testing.T) {
 	t.Parallel()
 	dir := write(t, map[string]string{"events.log": `{"number":1,"id":"00000000000000a1","kind":"submit","state":"rejected","account":"acme","source":"1","destination":"2","to_connector":"operator","status_name":"ESME_RINVDSTADR","ended_at":"2026-11-20T10:00:02.5Z"}
@@ -138,8 +138,9 @@ func TestWide(t *testing.T) {
 	}
 }
 
-// What a client's server is told of its message is a receipt, and does not look like the message's delivery; its own event adds
-// nothing. The message was accepted before it was sent, whichever line is older. A time that is over leaves what was found.
+// A call of a webhook is shown as a receipt, not as a delivery of the message, and its own event adds nothing. The
+// message was accepted before it was sent, whichever line is older. When the time of a search is over, the story is
+// what was found.
 func TestCalls(t *testing.T) {
 	t.Parallel()
 	dir := write(t, map[string]string{"api.log": `2026-11-20T10:00:00.000000Z api/1 < http_submit seq=1 method=POST from=Shop to=+46700000002 reference=order-7 text="hi" account=acme

@@ -22,7 +22,7 @@ type teller struct {
 	peers    map[string][]given // of SMSCs' ids: the messages that got them
 	to       map[string]string  // of our ids: the recipients
 	open     map[request]*Story // of requests to peers that were not answered yet
-	calls    map[request]*Story // of calls that tell a client of a message, not answered yet
+	calls    map[request]*Story // of calls of webhooks that are not answered yet
 	asked    map[request]asked  // requests of peers that were not answered yet
 	unseen   []string           // ids of receipts of which no line was found
 
@@ -191,7 +191,7 @@ func (t *teller) add(e *pdulog.Entry) {
 			t.forget(id)
 			s.step(e, ReceiptSent, said)
 		}
-	case !e.Received && e.Field("event") != "" && e.Field("event") != id: // a client's server is told of its message
+	case !e.Received && e.Field("event") != "" && e.Field("event") != id: // a webhook is called about a message
 		s := t.of(id)
 		t.calls[key], t.receipts[e.Field("event")] = s, s
 		s.step(e, ReceiptSent, func(s *Step) { s.State = e.Field("state") })

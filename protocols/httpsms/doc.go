@@ -1,10 +1,10 @@
-// Package httpsms is the protocol http: requests that submit messages, and calls that tell clients
-// what became of them.
+// Package httpsms is the protocol http: requests that submit messages, and calls of clients with
+// the events of these.
 //
-// An Order is what a request asks for, whichever dialect it is written in; a Context is what of that
-// the client is to get back with each call. The dialects are packages of their own below this one:
-// each reads requests, and writes answers and calls, as its peers have them. Like every driver they
-// are pure: octets go in and out, and no dialect knows a socket.
+// An Order is what a request asks for, in any dialect; a Context is the part of it that the client
+// gets back with each call. The dialects are packages below this one. Each reads requests, and
+// writes answers and calls, in the form of its peers. Like every driver they are pure: octets go in
+// and out, and no dialect knows a socket.
 //
 // # Start reading
 //

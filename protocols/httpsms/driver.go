@@ -70,8 +70,8 @@ func (*Driver) Protocol() sms.Protocol { return protocols.HTTP }
 // Rows of the table of losses.
 const lostHeader = 0
 
-// Losses implements protocols.Driver. What the native part of a message has is for the client that sent the message, and
-// for nobody else, so that nothing of it is lost.
+// Losses implements protocols.Driver. The native part of a message is for the client that sent the message, and for
+// nobody else, so nothing of it is lost.
 func (*Driver) Losses() []protocols.Loss {
 	return []protocols.Loss{
 		lostHeader: {

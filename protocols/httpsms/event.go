@@ -38,7 +38,7 @@ type Result struct {
 	Parts int      // short messages that it has become
 }
 
-// An Event is what a client is told: what became of a message, or a message that is for the client.
+// An Event is what a client is called with: the outcome of a message, or a message for the client.
 type Event struct {
 	ID        uint64 // by which the client knows the message
 	Attempt   uint64 // number of the event, which stays when it is sent again
@@ -67,7 +67,7 @@ func AnswerOf(answer []byte) (status uint32, reason string) {
 	return binary.BigEndian.Uint32(answer), string(answer[4:])
 }
 
-// A Call is a request that tells a client of an event.
+// A Call is a request that brings an event to a client.
 type Call struct {
 	Method, URL string
 	Header      [][2]string

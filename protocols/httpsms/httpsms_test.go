@@ -69,7 +69,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// What the log has of a request can be told from what it has of others, and hides texts where it must.
+// The log's lines of different requests differ, and texts are hidden where they must be.
 func TestPDULog(t *testing.T) {
 	t.Parallel()
 	var p PDU

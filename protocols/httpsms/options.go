@@ -38,7 +38,7 @@ type RequestOptions struct {
 	JSON    string   `yaml:"json" live:"rebind" doc:"The body as JSON, whose strings are templates. Members and items whose fields are all empty are left out; a string that begins with # becomes a number or a word of JSON, such as \"#{validity}\"."`
 	Login   string   `yaml:"login" enum:"basic|oauth2|none" live:"rebind" doc:"basic sends system_id and password with each request, as HTTP Basic. {username} and {password} have them in templates. oauth2 sends a token that token says how to get."`
 
-	Token TokenOptions `yaml:"token" live:"rebind" doc:"With login: oauth2, how a token is got that lets each request in: by the client credentials grant of OAuth 2 (RFC 6749). Another one is got shortly before it ends, and where the SMSC answers 401."`
+	Token TokenOptions `yaml:"token" live:"rebind" doc:"With login: oauth2, how to get the token that each request needs: by the client credentials grant of OAuth 2 (RFC 6749). Another one is requested shortly before it ends, and when the SMSC answers 401."`
 }
 
 // TokenOptions are how a token is got from an authorization server.
@@ -71,7 +71,7 @@ type Condition struct {
 // IsGiven reports whether the condition is there.
 func (c *Condition) IsGiven() bool { return len(c.Status) > 0 || c.Body != "" || c.JSON != "" }
 
-// A Place is where an answer has a value.
+// A Place is the place of a value in an answer.
 type Place struct {
 	Body   string `yaml:"body" live:"rebind" doc:"A regular expression whose first group is the value."`
 	JSON   string `yaml:"json" live:"rebind" doc:"A JSON pointer to the value."`
@@ -90,7 +90,7 @@ type CallbackOptions struct {
 	Reply    string         `yaml:"reply" live:"rebind" doc:"What they are answered with when they were taken, as text; nothing when empty."`
 }
 
-// ReceiptFields is where receipts have what they say.
+// ReceiptFields are the places of values in receipts.
 type ReceiptFields struct {
 	List   string   `yaml:"list" live:"rebind" doc:"A JSON pointer to a list of receipts, in each of which the others are looked for; / is a body that is a list. A body that is one receipt is taken as well."`
 	ID     string   `yaml:"id" live:"rebind" doc:"The id of the message, as answers.id has it. {receipt_url} has ours as message."`
@@ -100,7 +100,7 @@ type ReceiptFields struct {
 	States []string `yaml:"states" live:"rebind" doc:"What the words of state mean, beside those that SMPP and docs/events.md have: each as WORD=STATE, with STATE one of delivered, expired, deleted, undeliverable, accepted, unknown, rejected and enroute. Letter case does not matter. A receipt with another word is passed on with it, as unknown."`
 }
 
-// InboundFields is where messages from mobiles have what they say.
+// InboundFields are the places of values in messages from mobiles.
 type InboundFields struct {
 	List    string `yaml:"list" live:"rebind" doc:"A JSON pointer to a list of messages, as that of receipts."`
 	From    string `yaml:"from" live:"rebind" doc:"The sender."`

@@ -12,8 +12,8 @@ import (
 	"pmg/sms"
 )
 
-// A PDU is a request or an answer as the pdu log has it: without the octets that went over the wire, and
-// without what nobody may see.
+// A PDU is a request or an answer in the form of the pdu log: without the octets on the wire, and
+// without secrets.
 type PDU struct {
 	Kind   int    // a command
 	Number uint32 // pairs a request with its answer

@@ -9,6 +9,6 @@ var words = map[sms.State]string{
 	sms.StateRejected: "REJECTD", sms.StateSkipped: "SKIPPED",
 }
 
-// Word returns the word of a state in a receipt, which clients of other gateways are told. It is empty for a word of the
-// SMSC's own.
+// Word returns the word of a state in a receipt, in the form that clients of other gateways know. It is empty for a
+// word of the SMSC's own.
 func Word(s sms.State) string { return words[s] }

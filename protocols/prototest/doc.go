@@ -1,8 +1,8 @@
 // Package prototest has the tests that every driver passes. Most of them play transcripts, which
 // list the PDUs that a peer sends and the PDUs that it must receive. A driver's transcripts are
 // played to its session alone, and may be played to a whole gateway, or any other Subject. Other
-// tests read vectors.json, which has PDUs with their fields, and spec.txt, which says what of a
-// specification the driver does.
+// tests read vectors.json (PDUs with their fields) and spec.txt (the parts of a specification that
+// the driver implements).
 //
 // # Transcripts
 //
@@ -15,11 +15,11 @@
 //	wait 10s
 //	closed cannot hear from peer: enquire_link unanswered for 10s
 //
-// A line that begins with ">" is a PDU from the peer, in the form of the pdu log or in
-// hex. "wait" lets time pass. "session", at the top, sets protocols.SessionOptions. Other
-// words in lower case are commands to the Subject ("unbind", "message ..."). All other
-// lines are expected output: "<" is a PDU to the peer, and "bound", "answered",
-// "alerted" and "closed" are events. "=*" matches any value. "#" begins a comment.
+// A line that begins with ">" is a PDU from the peer, in the form of the pdu log or in hex. "wait"
+// advances the time. "session", at the top, sets protocols.SessionOptions. Other words in lower
+// case are commands to the Subject ("unbind", "message ..."). All other lines are expected output:
+// "<" is a PDU to the peer, and "bound", "answered", "alerted" and "closed" are events. "=*"
+// matches any value. "#" begins a comment.
 //
 // # Start reading
 //

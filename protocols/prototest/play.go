@@ -17,7 +17,7 @@ type Subject interface {
 	Write(b []byte)
 	// Read returns the octets that were sent to the peer since the last Read.
 	Read() []byte
-	// Wait lets time pass.
+	// Wait advances the time.
 	Wait(d time.Duration)
 	// Command executes a command line of the transcript.
 	Command(text string) error

@@ -15,7 +15,7 @@ import (
 	"pmg/sms"
 )
 
-// A Suite has the tests that every driver passes. They run in the directory of the driver.
+// A Suite is the tests that every driver passes. They run in the directory of the driver.
 type Suite struct {
 	Driver  protocols.SessionDriver
 	Options func() protocols.Options // the defaults
@@ -70,8 +70,8 @@ func (s *Suite) CodecDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// SessionDoesNotAllocate has one session receive a message, and another send it. answered makes an
-// answer of the request that the latter has sent; out is the answer of the former.
+// SessionDoesNotAllocate receives a message on one session, and sends it on another. answered makes
+// an answer of the request that the latter has sent; out is the answer of the former.
 func (s *Suite) SessionDoesNotAllocate(
 	t *testing.T, name string, from, to protocols.Session, in []byte, answered func(request protocols.PDU, out []byte),
 ) {
@@ -113,7 +113,7 @@ func Times(t *testing.T, what string, now int64, m *sms.Message, code sms.Code, 
 // A SpecRow is a row of spec.txt. Done is yes, partial or no.
 type SpecRow struct{ Item, Title, Done, Tests, Remark string }
 
-// Spec returns the rows of spec.txt. It checks that what is said to be done is shown by tests and
+// Spec returns the rows of spec.txt. It checks that each row that is "done" names tests and
 // transcripts that exist.
 func Spec(t *testing.T) (rows []SpecRow) {
 	exist := map[string]bool{}

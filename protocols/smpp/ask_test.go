@@ -8,8 +8,8 @@ import (
 	"pmg/sms"
 )
 
-// What a peer is asked of a message has the peer's id of it and its addresses, and its answer
-// is read, or is none.
+// An operation on a message carries the peer's id of it and its addresses. Its answer is read, or
+// is none.
 func TestAsk(t *testing.T) {
 	const now = 1_795_348_800e9 // 2026-11-22 12:00
 	m := &sms.Message{Notify: sms.NotifySuccess | sms.NotifyFailure, DeliverAt: now + 60e9, Expires: now + 3600e9}

@@ -104,11 +104,11 @@ type command struct {
 	operates bool          // it is about messages that were submitted before
 }
 
-// commands is the operation matrix. A response has the id of its request with the Response
-// bit. Row 0 is for every unknown command. §2.3 allows enquire_link and generic_nack in bound
-// states only. SMPP 5.0 allows them in all states, and so do we, because an enquire_link
-// before the login does no harm. §2.3 allows data_sm in all bound states. SMPP 5.0 does not let
-// a receiver submit by it, and nor do we.
+// commands is the operation matrix. A response has the id of its request with the Response bit. Row
+// 0 is for every unknown command. §2.3 allows enquire_link and generic_nack in bound states only.
+// SMPP 5.0 allows them in all states, and so do we, because an enquire_link before the login does
+// no harm. §2.3 allows data_sm in all bound states. By SMPP 5.0 a receiver must not submit by it,
+// and ours cannot.
 var commands = [...]command{
 	{name: "unknown"},
 	{id: GenericNack, name: "generic_nack", spec: "4.3.1", in: [2]state{all, all}},

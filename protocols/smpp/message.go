@@ -281,8 +281,8 @@ func (p *PDU) carried(lives, inPayload bool) []byte {
 	return p.scratch[n:]
 }
 
-// Answer implements protocols.Session. A refusal has no body (§4.4.2), unless a peer of SMPP
-// 5.0 can be told why.
+// Answer implements protocols.Session. A refusal has no body (§4.4.2), but to a peer of SMPP 5.0 it
+// says why.
 func (s *session) Answer(pdu protocols.PDU, code sms.Code, id uint64) {
 	p := pdu.(*PDU)
 	status := statusOf(code)
@@ -321,8 +321,8 @@ func (s *session) Answer(pdu protocols.PDU, code sms.Code, id uint64) {
 	}
 }
 
-// The values of congestion_state that are told (SMPP 5.0). Below congestionTold the load is low,
-// which need not be told in every answer.
+// The values of congestion_state (SMPP 5.0). Below congestionTold the load is low, and answers need
+// not say so.
 const (
 	congestionTold = 30
 	congestionFull = 100 // nothing more is taken

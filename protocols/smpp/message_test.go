@@ -384,8 +384,9 @@ func TestPayloadStays(t *testing.T) {
 	}
 }
 
-// I8: what an SMSC delivers counts, with the fields that can be read, where octets stand behind the
-// text, or a parameter is cut off. A client is told, unless it has only written NULs behind the text.
+// I8: a deliver of an SMSC with octets behind the text, or with a parameter that is cut off, counts
+// with the fields that can be read. A submit of a client is refused, unless there are only NULs
+// behind the text.
 func TestTakenPartly(t *testing.T) {
 	t.Parallel()
 	good := func(id CommandID) []byte {

@@ -221,7 +221,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// A client of SMPP 5.0 is told how full the queue is.
+// Answers to a client of SMPP 5.0 say how full the queue is.
 func TestCongestion(t *testing.T) {
 	f := func(s *session, code sms.Code, want string) {
 		t.Helper()

@@ -13,10 +13,10 @@ type stateRow struct {
 	word   string
 }
 
-// receiptStates are the states of messages (§5.2.28) with their message_state and their word
-// in the text of a receipt (appendix B). SMPP 3.3 and 3.4 have no number for the first and
-// the last one, and no version has a word, so that they share a word with the state that
-// tells a client the same.
+// receiptStates are the states of messages (§5.2.28) with their message_state and their word in the
+// text of a receipt (appendix B). SMPP 3.3 and 3.4 have no number for the first and the last one.
+// No version has a word for them, so they share the word of the state that means the same to a
+// client.
 var receiptStates = [...]stateRow{
 	{sms.StateEnroute, 1, "ENROUTE"},
 	{sms.StateDelivered, 2, "DELIVRD"},

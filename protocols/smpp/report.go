@@ -63,9 +63,9 @@ func hasParameters(tlvs []byte) bool {
 }
 
 // looksLikeReceipt reports whether a message of an SMSC can only be a receipt, whatever its
-// esm_class says. It is stricter than ParseReceipt, because people write texts too: the parameters
-// of a receipt must both be there, or the text must begin as appendix B has it, and its state be a
-// word that is known or stand beside the time of it.
+// esm_class says. It is stricter than ParseReceipt, because people write texts too. Either both
+// parameters of a receipt must be there, or the text must begin as in appendix B, with a known word
+// as its state, or a word beside a time.
 func (s *session) looksLikeReceipt(text, tlvs []byte) bool {
 	if hasParameters(tlvs) {
 		return true

@@ -222,8 +222,8 @@ func TestReportInUCS2(t *testing.T) {
 	}
 }
 
-// A word that SMPP does not have passes to the client as it is, and ends nothing. Words that say
-// that a message is on its way are known, and receipt_states says what others mean.
+// A word that is not in SMPP passes to the client as it is, and ends nothing. Words for a message
+// on its way are known. receipt_states says what others mean.
 func TestReportWords(t *testing.T) {
 	t.Parallel()
 	smsc := client(t, Version34)

@@ -121,9 +121,9 @@ func (s *session) unanswered(c *command, p *PDU) protocols.Action {
 	return protocols.Action{Kind: protocols.Alert}
 }
 
-// takesPart reports whether a message counts although something behind it cannot be read. What an
-// SMSC delivers would be lost, or come again and again. A client is told, unless it is only NULs,
-// which some clients write behind each text.
+// takesPart reports whether a message counts although something behind it cannot be read. A deliver
+// of an SMSC does, because else it would be lost, or come again and again. A submit of a client is
+// refused, unless there are only NULs, which some clients write behind each text.
 func (s *session) takesPart(p *PDU) bool {
 	e := p.Err()
 	return e.Behind && commands[p.ID.row()].carriesMessage() && (s.peer == smsc || e.Padded)
@@ -135,7 +135,7 @@ func (s *session) lacks(c *command) bool {
 	return c.only != 0 && s.peer == esme && s.state&bound != 0 && !c.only.has(s.version.Load())
 }
 
-// operation has the gateway do what a client asks about its messages, or refuses that.
+// operation passes a client's request about its messages to the gateway, or refuses it.
 func (s *session) operation(now int64, c *command, p *PDU) protocols.Action {
 	if !c.operates {
 		return s.send(p, p.ID|Response, p.refusal(c))

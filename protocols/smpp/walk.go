@@ -166,9 +166,9 @@ func (w *Walk) Status(name string, v *uint32) {
 	}
 }
 
-// List walks items after their number, which is one octet. *v holds them in wire format, with
-// their number, and is nil if there are none. An item must have a field that is always
-// printed, so that the log shows where the next item begins.
+// List walks items after their number, which is one octet. *v holds them in wire format, with their
+// number, and is nil if there are none. One field of an item must always be printed, so that the
+// log shows where the next item begins.
 //
 // It walks them with a copy of the Walk, because the compiler would put every Walk on the heap
 // if a Walk itself were passed to an interface's method.
@@ -219,7 +219,7 @@ func listLen(list []byte) int {
 	return int(list[0])
 }
 
-// always has the next field printed even when it is zero or empty.
+// always prints the next field even when it is zero or empty.
 func (w *Walk) always() {
 	if w.mode == show {
 		w.keep = true

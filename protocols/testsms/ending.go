@@ -15,7 +15,8 @@ type Ending struct {
 	Replies bool       // the mobile replies
 }
 
-// The receipt of a message to ...2 has the error of a mobile that cannot be reached: absent subscriber in GSM (3GPP TS 29.002).
+// The error in the receipt of a message to ...2 is that of a mobile that cannot be reached: absent subscriber in GSM
+// (3GPP TS 29.002).
 const (
 	gsmNetwork       = 3
 	absentSubscriber = 27

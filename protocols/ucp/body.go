@@ -9,13 +9,13 @@ type SM struct {
 	LRq, LRAd, LPID         Field // last resort address
 	DD, DDT, VP             Field // deferred delivery, its time; end of the validity
 	RPID                    Field // protocol identifier
-	SCTS                    Field // time stamp of the service centre
+	SCTS                    Field // time stamp of the SMSC
 	Dst, Rsn, DSCTS         Field // outcome of a delivery, its reason and time
 	MT, NB, Msg             Field // type of the text, bits of a transparent one, the text
 	MMS, PR, DCs, MCLs, RPI Field // more to come, priority, alphabet (unused), class, reply path
 	CPg, RPLy               Field // reserved
 	OTOA                    Field // type of OAdC
-	HPLMN                   Field // switching centre of a mobile's message
+	HPLMN                   Field // MSC of a mobile's message
 	XSer                    Field // extra services
 	RES4, RES5              Field // reserved
 }
@@ -85,7 +85,7 @@ func (p *PDU) walkCall(w *Walk) {
 	w.Msg("Msg", p.isHex(), &m.Msg, p.textName())
 }
 
-// A Legacy is what operations 02 and 03 have besides the fields of an SM.
+// A Legacy is the fields of operations 02 and 03 that an SM lacks.
 type Legacy struct {
 	NPL  Field // number of recipients, or of group addresses
 	RAds Field // 02: the recipients, with "/" between them

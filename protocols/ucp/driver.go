@@ -21,8 +21,8 @@ func New(o Options) *Driver {
 // Name implements protocols.Driver.
 func (d *Driver) Name() string { return "ucp" }
 
-// Commands implements protocols.Driver. The first are every operation that is not
-// known, and its result; the last is octets that are no frame.
+// Commands implements protocols.Driver. The first two stand for unknown operations and their
+// results, the last one for octets that are no frame.
 func (d *Driver) Commands() []string { return commandNames }
 
 // StatusName implements protocols.Driver.

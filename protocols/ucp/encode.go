@@ -76,9 +76,9 @@ func (s *session) putTime(p *PDU, f *Field, at int64, length int) {
 // ownServices is how many digits XSer 01 and 02 take, without the header's octets.
 const ownServices = 4 + 6
 
-// putText fills in the text of a message and how to read it: MT, NB, Msg, MCLs and
-// XSer. xser is what the message came with besides. always has the coding stand in XSer in any
-// case. It reports false if the text is too long.
+// putText fills in the text of a message and how to read it: MT, NB, Msg, MCLs and XSer. xser is
+// the rest of the message's XSer. always writes the coding in XSer in any case. It reports false if
+// the text is too long.
 func (p *PDU) putText(m *sms.Message, xser []byte, always bool) bool {
 	text := m.Text()
 	var header []byte

@@ -188,8 +188,8 @@ func (s *session) Tick(now int64, pdu protocols.PDU, listening bool) protocols.A
 	return protocols.Action{}
 }
 
-// deaf starts the timers anew that wait for the peer to say something, because what it
-// may have said was not read.
+// deaf restarts the timers that wait for octets of the peer, because octets may have come that were
+// not read.
 func (s *session) deaf(now int64) {
 	s.line.heard = now
 	for _, since := range []*int64{&s.line.asked, &s.leaving} {
@@ -240,8 +240,8 @@ func fit(v []byte, size int) []byte {
 	return v
 }
 
-// answerAlert answers the peer's 31: no messages wait, because those that there are
-// come by themselves.
+// answerAlert answers the peer's operation 31: no messages wait, because we deliver them without
+// being asked.
 func (s *session) answerAlert(p *PDU) protocols.Action {
 	p.answer(sms.OK)
 	if s.peer == smt {

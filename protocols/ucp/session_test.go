@@ -134,7 +134,7 @@ func TestTRNInUse(t *testing.T) {
 	receive(99, protocols.Message)
 }
 
-// A6: who sends message after message with one TRN, or results that answer nothing, is a flood: the
+// A6: messages that all have one TRN, or results that answer nothing, are a flood, because the
 // gateway logs each.
 func TestTRNFlood(t *testing.T) {
 	for _, line := range []string{"O/51/1/2/////////////////3//41/////////////", "R/53/A///"} {

@@ -149,8 +149,8 @@ func (d *Driver) Statuses() iter.Seq2[uint32, string] {
 	}
 }
 
-// codeOf returns what an error code says about a message. One that is not assigned, most
-// often an operator's own, is final, because nothing says that to try again helps.
+// codeOf returns what an error code says about a message. An unassigned one, most often an
+// operator's own, is final, because nothing indicates that another attempt could succeed.
 func codeOf(ec uint8) sms.Code {
 	if s := findStatus(uint32(ec)); s != nil {
 		return s.code

@@ -43,10 +43,9 @@ func appendTime(b []byte, at int64, zone *time.Location, length int) []byte {
 // century is how many seconds there are from 2000 to 2100.
 const century = 36525 * 24 * 3600
 
-// appendStamp appends the SCTS that the peer knows a message by. It is no time of day:
-// a peer tells messages to the same recipient apart by it, so two messages of the same
-// second must not have the same one. Ids that are less than century = 3.2e9 apart have
-// different stamps.
+// appendStamp appends the SCTS by which the peer knows a message. It is no time of day: by it a
+// peer distinguishes messages to the same recipient, so two messages of the same second must not
+// have the same one. Ids that are less than century = 3.2e9 apart have different stamps.
 func appendStamp(b []byte, id uint64) []byte {
 	const from = 946684800 // 2000-01-01
 	return appendTime(b, (from+int64(id%century))*int64(time.Second), time.UTC, secondLen)

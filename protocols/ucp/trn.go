@@ -5,10 +5,9 @@ import "sync/atomic"
 // trns is how many TRNs there are.
 const trns = 100
 
-// A window is which TRNs our operations have. A TRN is used again when the operation
-// that had it was answered. One that was never answered is used again only when there
-// is no other, the one that was given out first: an answer that comes late would
-// be taken for that of another operation.
+// A window is the TRNs of our operations. A TRN is used again when its operation was answered. The
+// TRN of an operation that was never answered is used again only when there is no other, the oldest
+// first: a late answer would be taken for that of another operation.
 //
 // Any goroutine may give out TRNs. Those of operations that carry messages are given
 // back by the goroutine that receives the results.
@@ -57,7 +56,7 @@ func (w *window) find(taken func(uint32) bool) (n uint32, free bool) {
 	return n, false
 }
 
-// asks notes which operation has a TRN that was given out.
+// asks notes the operation of a TRN that was given out.
 func (w *window) asks(trn uint32, ot uint8) {
 	if trn < trns {
 		given := &w.given[trn]

@@ -27,8 +27,8 @@ func (w *Walk) textStr(name string, f *Field) {
 	}
 }
 
-// textMsg prints octets in quotes, and as the characters on the wire what is no text
-// in octets or has digits that write would not write so.
+// textMsg prints octets in quotes. Where they are no text, or their digits differ from those that
+// write would use, it prints the characters on the wire.
 func (w *Walk) textMsg(name string, isHex bool, f *Field, octetsName string) {
 	switch w.mode {
 	case show:

@@ -93,8 +93,8 @@ func isXSer(b []byte) bool {
 	return true
 }
 
-// badXSer reports whether a client's message must be refused because of its extra
-// services: one is as long as it cannot be, or there twice.
+// badXSer reports whether a client's message must be refused because of its extra services: one has
+// an impossible length, or occurs twice.
 func badXSer(b []byte) bool {
 	var seen [256 / 64]uint64
 	for len(b) > 0 {

@@ -13,7 +13,7 @@ import (
 //go:embed static
 var static embed.FS
 
-// policy lets the pages load what comes from here, and run nothing.
+// policy allows the pages to load files of this server, and to run nothing.
 const policy = "default-src 'none'; style-src 'self'; frame-src 'self'; form-action 'self'; frame-ancestors 'self'; " +
 	"base-uri 'none'"
 

@@ -323,8 +323,8 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// Whatever octets come in whatever charset, their text is UTF-8, and what has a meaning
-// reads the same when it is written again.
+// The text of any octets in any charset is UTF-8. Octets with a meaning read the same when they are
+// written again.
 func FuzzDecode(f *testing.F) {
 	for i := range all() {
 		f.Add(byte(i), []byte("Hello\x1b\x65"))

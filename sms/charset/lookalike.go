@@ -69,8 +69,8 @@ func compose(letter, mark rune) (rune, bool) {
 	return r, n == len(b)
 }
 
-// lookalikes has what is written for characters that have no decomposition in Unicode. All of it is
-// in the GSM 7-bit default table and in ASCII.
+// lookalikes maps characters without a decomposition in Unicode to what is written in their place.
+// All of that is in the GSM 7-bit default table and in ASCII.
 var lookalikes = func() map[rune]string {
 	all := map[rune]string{}
 	for _, row := range [...]struct{ characters, written string }{

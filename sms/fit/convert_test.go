@@ -182,8 +182,8 @@ func TestTakes(t *testing.T) {
 	f(New(sms.Default, others, AsUCS2), set(sms.UCS2, sms.Binary, sms.Other), set(sms.UCS2, sms.Binary, sms.Other))
 }
 
-// Whatever comes, it is converted to what its peer reads, or is as it was, and what a
-// form has every character of says the same afterwards.
+// Any text is converted to a form that its peer reads, or stays as it was. If the form has every
+// character, the text says the same afterwards.
 func FuzzConvert(f *testing.F) {
 	for a := sms.Default; a <= sms.LastAlphabet; a++ {
 		f.Add(byte(a), byte(0), byte(0), byte(0), false, []byte("Grüße [€] \x1be ğ 中 😀"))

@@ -35,8 +35,8 @@ func (f *Form) Splits(m *sms.Message) bool {
 	return (f.Cuts() || f.Long == Auto && Counts(m)) && len(m.Text()) > room(m.Alphabet) && m.Kind != sms.Receipt
 }
 
-// LeastParts returns a number of parts that a text which has to be split takes at least, whatever
-// its alphabet becomes: a character takes a septet or more.
+// LeastParts returns the least number of parts of a text that must be split, in any alphabet: a
+// character takes a septet or more.
 func (f *Form) LeastParts(m *sms.Message) int {
 	octets := 2 // of a character, at most
 	switch m.Alphabet {
@@ -91,9 +91,9 @@ func (c *Converter) Split(f *Form, m *sms.Message, ref uint16, parts []*sms.Mess
 	}
 }
 
-// splitter returns what cuts a message, and its text as it is cut: a short message carries
-// septets, UTF-16 or octets, whatever alphabet the peer is sent. It returns false for
-// a message that is not cut. The text is not the message's own.
+// splitter returns the Splitter for a message, and its text in the form that is cut: short messages
+// carry septets, UTF-16 or octets, in whatever alphabet they are sent. It returns false for a
+// message that is not cut. The text is not the message's own.
 func (c *Converter) splitter(f *Form, m *sms.Message) (s userdata.Splitter, text []byte, ok bool) {
 	body := m.Text()
 	if m.Flags&sms.HasHeader != 0 {

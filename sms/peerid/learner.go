@@ -48,7 +48,7 @@ const (
 	changed = 64
 )
 
-// Fixed returns a Learner that has been told the relation and learns nothing.
+// Fixed returns a Learner of a given relation. It learns nothing.
 func Fixed(r Relation) Learner { return Learner{fixed: true, is: r} }
 
 // Known returns the relation, and whether it is certain.
@@ -67,7 +67,7 @@ func (l *Learner) Known() (r Relation, sure bool) {
 	return Same, false
 }
 
-// IsFixed reports whether the relation was told.
+// IsFixed reports whether the relation was given.
 func (l *Learner) IsFixed() bool { return l.fixed }
 
 // HasNoNumbers reports whether ids have come in answers, and no number among them: such ids are compared as they are.
@@ -105,22 +105,21 @@ func octet(b bool) uint8 {
 	return 0
 }
 
-// Answered tells the Learner of an id in an answer.
+// Answered adds an id in an answer.
 func (l *Learner) Answered(id []byte) {
 	if !l.fixed && l.answers.add(id, &l.receipts, 0) {
 		l.proved = false
 	}
 }
 
-// Received tells the Learner of an id in a receipt.
+// Received adds an id in a receipt.
 func (l *Learner) Received(id []byte) {
 	if !l.fixed && l.receipts.add(id, &l.answers, l.answers.longest) {
 		l.proved = false
 	}
 }
 
-// Proves tells the Learner that the id of a receipt is, as it stands, that of an answer which the
-// receipt may be about.
+// Proves notes that the id of a receipt equals that of an answer, which the receipt may be about.
 func (l *Learner) Proves(id []byte) {
 	_, digits, letters, ok := scan(trimmed(id))
 	switch {

@@ -74,9 +74,9 @@ func capitals(n uint64) string { return strings.ToUpper(hex(n)) }
 func decimal(n uint64) string  { return strconv.FormatUint(n, 10) }
 func padded(n uint64) string   { return strings.Repeat("0", 20-len(decimal(n))) + decimal(n) }
 
-// A Learner finds out how a peer writes ids, whichever way, from what comes by itself: it is not
-// told which answer and which receipt belong together, but for equal ids with letters. It never
-// concludes anything else, and receipts of ids that count are ten behind.
+// A Learner finds out in which way a peer writes ids. It does not know which answer and which
+// receipt belong together, but for equal ids with letters. It never concludes anything else.
+// Receipts of ids that count are ten behind.
 func TestLearner(t *testing.T) {
 	for _, row := range []struct {
 		ids  ids

@@ -11,8 +11,8 @@ import (
 type Addresses struct {
 	Source, Dest sms.Address
 
-	// Tell is told of each rule that has an effect, and of each list. The addresses of a Step are valid during
-	// the call. It is usually nil.
+	// Tell is called for each rule that has an effect, and for each list. The addresses of a Step are valid
+	// during the call. It is usually nil.
 	Tell func(Step)
 
 	given [2 * maxGiven]byte
@@ -58,7 +58,7 @@ type Step struct {
 	Code          sms.Code // why the message is refused; OK: it is not
 }
 
-// tell applies a rule, and tells what it did.
+// tell applies a rule, and calls Tell with what it did.
 func (r *Rules) tell(a *Addresses, rule *rule) sms.Code {
 	s := Step{Rules: r, Rule: rule.number, Source: rule.source, List: rule.allow != nil || rule.deny != nil, Before: *rule.of(a)}
 	fired, code := rule.apply(a)

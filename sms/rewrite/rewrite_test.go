@@ -175,7 +175,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// Tell is told of each rule that had an effect what it changed.
+// Tell is called for each rule that had an effect, with what it changed.
 func TestTell(t *testing.T) {
 	t.Parallel()
 	in, _ := compiled(t,

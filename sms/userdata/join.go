@@ -34,9 +34,9 @@ type Limits struct {
 	Timeout int64 // nanoseconds from the first part, after which the others are not waited for
 }
 
-// A Joiner keeps the parts of long messages until all are there. V is what the caller
-// knows a part by. A Joiner does not know the time; it is told, and time that goes
-// backwards counts as standing still. A Joiner is not safe for concurrent use.
+// A Joiner keeps the parts of long messages until all are there. V is the caller's value of a part.
+// The caller passes the time; time that goes backwards counts as standing still. A Joiner is not
+// safe for concurrent use.
 type Joiner[V any] struct {
 	limits   Limits
 	sets     map[string]*set[V]
@@ -95,9 +95,9 @@ func NewJoiner[V any](l Limits) *Joiner[V] {
 	}
 }
 
-// Add takes the part of a message. The text tells a part that was sent twice from one of
-// another message with the same reference; it is not kept. size is how many octets the
-// value takes.
+// Add takes the part of a message. By its text, which is not kept, a part that was sent twice
+// differs from one of another message with the same reference. size is how many octets the value
+// takes.
 //
 // With Complete, values are those of all parts in their order; with Replaced, those of the
 // parts that are given up. They are valid until the next call.

@@ -88,7 +88,7 @@ func (c *Conn) Abandon() {
 	}
 }
 
-// end lets go of what the handshake needed.
+// end gives up what the handshake needed.
 func (c *Conn) end() {
 	c.finished, c.resume, c.stop, c.memory.wait = true, nil, nil, nil
 }
@@ -114,7 +114,8 @@ func (c *Conn) Read(b []byte) ([]byte, error) {
 // readSize is how much room is made for text: as much as one record may have.
 const readSize = 16 << 10
 
-// Write appends to b what the peer is sent for text. With last it is told that nothing follows (close_notify).
+// Write appends to b what the peer is sent for text. With last that ends with the alert that nothing follows
+// (close_notify).
 func (c *Conn) Write(b, text []byte, last bool) ([]byte, error) {
 	c.memory.out = append(b, c.memory.out...)
 	_, err := c.tls.Write(text)

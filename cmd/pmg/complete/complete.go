@@ -1,5 +1,5 @@
-// Package complete completes what is typed: names of the configuration and of a gateway that runs, and no files where a
-// command takes none.
+// Package complete completes names of the configuration and of a running gateway in the shell, and files only where a
+// command takes some.
 //
 // Start reading with Names.Add.
 package complete
@@ -28,7 +28,7 @@ const (
 	files
 )
 
-// takes has the commands that take arguments, by their paths.
+// takes lists the commands that take arguments, by their paths.
 func takes(path string) int {
 	switch path {
 	case "pmg hold", "pmg release", "pmg connect":

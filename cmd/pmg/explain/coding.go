@@ -26,7 +26,7 @@ var codings = map[sms.Alphabet]string{
 	sms.Latin1: "Latin-1", sms.DefaultLatin1: "Latin-1", sms.UCS2: "UCS-2", sms.DefaultUCS2: "UCS-2", sms.DefaultUTF8: "UTF-8",
 }
 
-// textOf returns how a text is sent to the peers of a form: as a message has it, in a number of parts if that is not 0.
+// textOf returns how the text of a message is sent to the peers of a form, in a number of parts if that is not 0.
 func textOf(to *fit.Form, m *sms.Message, parts int, text string) *coded {
 	t := &coded{coding: codings[m.Alphabet], unit: "septet"}
 	if t.coding == "" {

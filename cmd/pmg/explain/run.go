@@ -48,7 +48,8 @@ func (r *run) Write(line []byte) (int, error) {
 	return len(line), err
 }
 
-// run has the message come in, and leave by the target whose turn it is. It returns how many targets there are.
+// run passes the message through the steps, and converts it for the target whose turn it is. It returns the
+// number of targets.
 func (e *asked) run() (targets int, err error) {
 	r := &run{asked: e}
 	c := *e.config
@@ -119,8 +120,8 @@ func (r *run) describe(s *intake.Submission) error {
 	return nil
 }
 
-// write makes a message what the question says of it, with addresses of the types that follow from their form, and the
-// text as its sender writes it.
+// write fills in a message from the question. The types of its addresses follow from their form, and the text is as
+// its sender writes it.
 func (r *run) write(now int64, m *sms.Message) sms.Code {
 	q := &r.question
 	alphabet, text := smstext.Encode(r.from.Form().Default, q.Text)
@@ -201,8 +202,8 @@ func (r *run) compare(now int64, before, m *sms.Message) {
 	}
 }
 
-// choose notes where the route of a message leads, and has the message go to the target whose turn it is, whichever
-// the step has chosen.
+// choose notes where the route of a message leads. The message goes to the target whose turn it is, whichever the
+// step has chosen.
 func (r *run) choose(s *intake.Submission, v intake.Verdict) intake.Verdict {
 	if r.gateway.Table.LacksFirst(s.Message) {
 		r.err = errors.New("cannot explain a part of a long message: the keyword of the first part decides about its route")

@@ -25,7 +25,8 @@ func Flag(cmd *cobra.Command, file *string) {
 	cmd.Flags().Lookup("config").DefValue = "" // help is the same on every machine
 }
 
-// first returns what is named, or the first of two files that exists, or that we may not look for.
+// first returns the named file, or else the first of two that exists, or whose directory we may not
+// read.
 func first(named, here, system string) string {
 	if named != "" {
 		return named

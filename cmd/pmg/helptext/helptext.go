@@ -1,4 +1,5 @@
-// Package helptext makes the help of all commands one width, and has what many of them share in one place.
+// Package helptext wraps the help of all commands at one width, and keeps what many of them share in one
+// place.
 //
 // Start reading with Arrange.
 package helptext

@@ -119,7 +119,7 @@ func (s source) command(protocols []string) *cobra.Command {
 	return cmd
 }
 
-// report tells what must be decided, and what is wrong with the result.
+// report prints what must be decided, and what is wrong with the result.
 func report(cmd *cobra.Command, d *draft.Draft, made []byte, protocols []string) error {
 	c, warnings, err := config.Parse(made, config.Options{Protocols: protocols, Thorough: true})
 	for _, w := range warnings {

@@ -73,7 +73,7 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// A result that PMG cannot use is written all the same. The problems are told.
+// A result that PMG cannot use is written all the same. The problems are reported.
 func TestImportProblems(t *testing.T) {
 	t.Parallel()
 	name := file(t, "group = smsc\nsmsc = smpp\nsmsc-id = a\nsmsc-username = u\nsmsc-password = \"${x\"\n")
@@ -111,7 +111,7 @@ func TestImportJasmin(t *testing.T) {
 	}
 }
 
-// docs/migrate.md has what becomes of each option, as the code's tables say.
+// docs/migrate.md says what becomes of each option, as the code's tables do.
 func TestDocumentIsFresh(t *testing.T) {
 	t.Parallel()
 	const name = "../../../docs/migrate.md"

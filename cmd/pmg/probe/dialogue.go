@@ -150,7 +150,7 @@ func (d *dialogue) read() error {
 	}
 }
 
-// leave logs out, as far as the SMSC lets us.
+// leave logs out, as far as the SMSC answers.
 func (d *dialogue) leave() {
 	d.timeout = min(d.timeout, time.Second)
 	if d.session.Unbind(time.Now().UnixNano(), d.pdu).Kind == protocols.Logout && d.write() == nil {

@@ -1,5 +1,5 @@
-// Package webdemo is the clients of pmg demo that speak HTTP: they send a load, one of them sends a message as curl does, and
-// their server is called with what becomes of it.
+// Package webdemo is the clients of pmg demo that speak HTTP: they send a load, one of them sends a message as curl
+// does, and their webhook is called with its end.
 //
 // # Start reading
 //
@@ -103,14 +103,14 @@ func (c *Clients) Send(ctx context.Context, address, name, password string) erro
 	}
 }
 
-// Tell prints how the message was sent, the lines of the SMSC that lines prints, and what the server was told.
+// Tell prints how the message was sent, the SMSC's lines that lines prints, and the webhook's request.
 func (c *Clients) Tell(out io.Writer, lines func() error) error {
 	fmt.Fprintf(out, "A client sends a message, and is answered when it is on disk:\n\n")
 	fmt.Fprintf(
 		out, "  $ curl -u load:secret %s -H 'Content-Type: application/json' \\\n      -d '%s'\n  %s\n  %s\n", c.url,
 		message, c.status, c.answer,
 	)
-	fmt.Fprintf(out, "\nThe SMSC has it, and tells that it was delivered:\n\n")
+	fmt.Fprintf(out, "\nThe SMSC has it, and reports that it was delivered:\n\n")
 	if err := lines(); err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (c *Clients) Tell(out io.Writer, lines func() error) error {
 	c.event.ID = "" // it is in a header
 	event, err := json.Marshal(c.event)
 	if err != nil {
-		return fmt.Errorf("cannot show what the client was told: %w", err)
+		return fmt.Errorf("cannot show the call of the webhook: %w", err)
 	}
 	fmt.Fprintf(out, "\nThe client's server is called, and knows the gateway by its signature:\n\n")
 	_, err = fmt.Fprintf(out, "  POST http://%s/webhook\n  webhook-id: %s\n  %s\n", c.server.Addr(), id, event)

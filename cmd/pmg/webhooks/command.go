@@ -1,5 +1,5 @@
-// Package webhooks shows operators the servers of clients that a gateway calls, and changes what these did not take: pmg
-// webhooks.
+// Package webhooks is pmg webhooks: it shows the webhooks that a gateway calls, and replays or deletes their dead
+// letters.
 //
 // # Start reading
 //
@@ -33,7 +33,7 @@ that came with a message, has a queue of its own. The commands ask the running g
 
 What list and attempts show is since the gateway's start. An event that a server did not take
 in time (receipts.callback_validity) is a dead letter, which stays in the store until it is
-told after all (replay), deleted, or its own time is over (receipts.dead_letters). pmg queue lists and changes the events that
+replayed, deleted, or its own time is over (receipts.dead_letters). pmg queue lists and changes the events that
 wait (--kind receipt), and pmg trace has the calls of the pdu logs.`,
 		Example: "  pmg webhooks list\n  pmg webhooks attempts --account shop\n  pmg webhooks attempts --id " +
 			"1a1fb0c12c230d41 --replies\n  pmg webhooks replay --account shop --since 24h",

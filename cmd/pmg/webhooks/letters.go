@@ -163,7 +163,7 @@ func lettersText(p Program, all []operate.StoredMessage, now time.Time) string {
 	)
 }
 
-// changeCommand returns a command that has dead letters told after all, or deletes them.
+// changeCommand returns a command that replays or deletes dead letters.
 func changeCommand(p Program, cmd *cobra.Command, what, done string) *cobra.Command {
 	var o letters
 	var all, dryRun bool
@@ -218,19 +218,19 @@ func (o *letters) change(out io.Writer, ask Ask, p Program, q admin.QueueQuery, 
 func replayCommand(p Program) *cobra.Command {
 	return changeCommand(p, &cobra.Command{
 		Use:   "replay [ID]...",
-		Short: "Have dead letters told after all",
+		Short: "Deliver dead letters after all",
 		Long: `Puts the dead letters with these ids, or those that the flags select, back into the queues of
 the servers that their accounts have now. They wait for receipts.callback_validity again, and
 have the webhook-id that they had, by which a server knows one that it has taken already.`,
 		Example: "  pmg webhooks replay --account shop --since 24h --dry-run\n  pmg webhooks replay evt_1a1fb0c12c230d41",
-	}, operate.RetryMessages, "told again")
+	}, operate.RetryMessages, "replayed")
 }
 
 func deleteCommand(p Program) *cobra.Command {
 	return changeCommand(p, &cobra.Command{
 		Use:     "delete [ID]...",
 		Short:   "Delete dead letters",
-		Long:    "Deletes the dead letters with these ids, or those that the flags select: their servers are\nnever told.",
+		Long:    "Deletes the dead letters with these ids, or those that the flags select: their servers\nnever get them.",
 		Example: "  pmg webhooks delete --endpoint https://old.example.net --dry-run",
 	}, operate.DeleteMessages, "deleted")
 }

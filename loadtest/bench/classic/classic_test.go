@@ -196,7 +196,7 @@ func unwritten(t *testing.T, e *Engine, c *conn) *connector.Slot {
 	return &connector.Slot{Instance: c.Instance, Outlet: &c.Outlet, Link: &c.Link, Message: m, Share: share}
 }
 
-// smscSession returns a session to the SMSC. The test has the other end.
+// smscSession returns a session to the SMSC. The other end is the test's.
 func smscSession(t *testing.T, e *Engine) (*conn, net.Conn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -349,8 +349,7 @@ func TestBehindLogout(t *testing.T) {
 	<-over
 }
 
-// What was posted before the end of a session is written, also if the peer is not told of the
-// end.
+// What was posted before the end of a session is written, also if the peer gets no logout.
 func TestWrittenBeforeTheEnd(t *testing.T) {
 	t.Parallel()
 	e := start(t, site{})

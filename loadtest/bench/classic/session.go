@@ -159,7 +159,7 @@ func (c *conn) tick(int64) {
 	})
 }
 
-// checkTimers acts on the session's timers that have run out.
+// checkTimers handles the session's timers that have run out.
 func (c *conn) checkTimers(now int64) {
 	c.cutOff(now)
 	c.locked("timers", func(now int64) {

@@ -55,7 +55,7 @@ func (e *Engine) Committed(upTo store.Position, err error) {
 	s.changed.send()
 }
 
-// add has a message committed. then is called when that has ended.
+// add commits a message, and calls then when that has ended.
 func (s *storing) add(p session.Pending[*request], then func(err bool)) {
 	s.mu.Lock()
 	s.waiting = append(s.waiting, stored{s.gateway.Keeper.Put(p.Accepted, p.More), then})

@@ -191,7 +191,7 @@ func (q *Request) URLs() (all []string) {
 	return all
 }
 
-// Calls returns the calls that tell of the results of a batch. Any answer 2xx says that the client has one.
+// Calls returns the calls with the results of a batch. Any answer 2xx says that the client has one.
 func (q *Request) Calls(results []httpsms.Result) (calls []*httpsms.Call) {
 	for i, r := range results {
 		to, status, text := q.batch.Callback, "1", ""

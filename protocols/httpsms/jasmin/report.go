@@ -25,8 +25,8 @@ const unknown = "ND" // not known
 // known returns the value of a field that Jasmin's clients expect, also where it is empty.
 func known(value string) string { return cmp.Or(value, unknown) }
 
-// Report returns the call of the dlr-url that tells what became of a message. It reports false if its client has given
-// no URL, or has not asked for such news. The client has it when it answers ACK/Jasmin.
+// Report returns the call of the dlr-url for an event of a message. It reports false if the client has given no URL,
+// or has not asked for such events. The client has it when it answers ACK/Jasmin.
 func Report(e *httpsms.Event) (*httpsms.Call, bool) {
 	asked := e.Context.Get(httpsms.Mask)
 	refused := e.Report.Untaken
@@ -51,7 +51,7 @@ func Report(e *httpsms.Event) (*httpsms.Call, bool) {
 	return thrown("DLRThrower", e.Context.URL, method, v), true
 }
 
-// isTaken reports whether an answer says that the client has what it was told.
+// isTaken reports whether an answer says that the client has the event.
 func isTaken(status int, body []byte) bool {
 	return status < http.StatusBadRequest && string(bytes.TrimSpace(body)) == "ACK/Jasmin"
 }

@@ -15,7 +15,7 @@ func event(level string, r sms.Report) *httpsms.Event {
 	}}
 }
 
-// Each level is told what it has asked for.
+// Each level gets the events that it asks for.
 func TestLevelsOfReports(t *testing.T) {
 	t.Parallel()
 	f := func(levels string, r sms.Report, change func(*httpsms.Event), want ...string) {

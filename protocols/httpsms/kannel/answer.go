@@ -20,7 +20,7 @@ func answer(status int, text string) *httpsms.Answer {
 	}
 }
 
-// Denied returns the answer to a request whose credentials are wrong, or that comes from where it may not.
+// Denied returns the answer to a request with wrong credentials, or from a forbidden address.
 func Denied() *httpsms.Answer {
 	return answer(http.StatusForbidden, "Authorization failed for sendsms")
 }

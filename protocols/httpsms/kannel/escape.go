@@ -34,8 +34,8 @@ type values struct {
 // maxCall is about how many octets a URL may have. Each escape can make many of two.
 const maxCall = 64 << 10
 
-// expand returns a URL with values in the place of escapes. What no URL can have is encoded, so that it can be
-// called whatever the client or a mobile has written, and it ends where it is too long.
+// expand returns a URL with values in the place of escapes. Characters that cannot stand in a URL are encoded,
+// so that it can be called whatever the client or a mobile has written. It ends where it is too long.
 func (v *values) expand(pattern string) string {
 	var b strings.Builder
 	for i := 0; i < len(pattern) && b.Len() < maxCall; i++ {

@@ -187,8 +187,8 @@ func isURL(pattern string) bool {
 	return err == nil && u.Host != ""
 }
 
-// Example returns a URL that a call might have: a dlr-url whose escapes have values. Whether the account may have it
-// called can be seen of it.
+// Example returns a URL that a call might have: a dlr-url whose escapes have values. By it the account's permission
+// to call that URL is checked.
 func Example(pattern string) string { return (&values{}).expand(pattern) }
 
 // readFields reads the fields that are numbers, in the order of Kannel's checks.
@@ -231,8 +231,8 @@ func (s *Send) readFields(o *httpsms.Order) string {
 	return ""
 }
 
-// notify returns the outcomes that a mask asks for. Kannel reports what an SMSC refuses to those who asked for
-// what was not delivered, too.
+// notify returns the outcomes that a mask asks for. To requests that ask for failed deliveries, Kannel reports
+// refusals of the SMSC, too.
 func notify(mask int) (n sms.Notify) {
 	for _, bit := range []struct {
 		mask   int

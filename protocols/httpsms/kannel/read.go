@@ -71,7 +71,7 @@ func Read(r *httpsms.Request) (*Send, *httpsms.Answer) {
 	return s, nil
 }
 
-// Login returns the credentials that a request with a body has beside that, and reports false if they are in the body, or
+// Login returns the credentials of a request outside of its body, and reports false if they are in the body, or
 // missing. Others cannot come before them: in a form the first value counts.
 func Login(r *httpsms.Request) (username, password string, ok bool) {
 	var p params

@@ -10,8 +10,8 @@ import (
 	"pmg/sms"
 )
 
-// Report returns the call of the dlr-url that tells what became of a message. It reports false if its client has
-// given no URL, or has not asked for such news. Any answer 2xx says that the client has it.
+// Report returns the call of the dlr-url for an event of a message. It reports false if the client has given no
+// URL, or has not asked for such events. Any answer 2xx says that the client has it.
 func Report(e *httpsms.Event) (*httpsms.Call, bool) {
 	bit := reported(e)
 	mask, _ := number(e.Context.Get(httpsms.Mask))

@@ -24,7 +24,7 @@ func report(mask, url string, r sms.Report, change func(*httpsms.Event)) *httpsm
 
 var id = []byte("4a-17")
 
-// Each event is one bit, and is told to those who asked for it.
+// Each event is one bit, and goes to the clients that asked for it.
 func TestMasks(t *testing.T) {
 	t.Parallel()
 	f := func(mask string, r sms.Report, change func(*httpsms.Event), want string) {

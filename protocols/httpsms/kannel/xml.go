@@ -39,8 +39,8 @@ func parameterAt(path string) string {
 	return ""
 }
 
-// readXML reads the parameters of a document, and its receivers, each of which has an element. A document that
-// is malformed has none.
+// readXML reads the parameters of a document, and its receivers, one in each element. It returns nothing of a
+// malformed document.
 func readXML(body []byte) (params, []string) {
 	p := params{"charset": "UTF-8"}
 	octets := false // they stand as the characters of ISO-8859-1

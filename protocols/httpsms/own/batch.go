@@ -28,7 +28,7 @@ type Item struct {
 }
 
 // ReadBatch reads a batch of most messages at most: an object with the members that all of its messages have, and
-// messages, each of which may have others. The batch as a whole has a problem only if it cannot be read.
+// messages, each of which may have others. There is a problem of the whole batch only if it cannot be read.
 func ReadBatch(body []byte, most int) (*Batch, *Problem) {
 	s := &scanner{b: body}
 	b := &Batch{body: body, shared: Message{last: &encoded{}}}

@@ -1,5 +1,5 @@
 // Package own is the dialect of our own HTTP API: requests and answers in JSON, problems (RFC 9457), and the
-// events that webhooks are told of.
+// events of webhooks.
 //
 // # Start reading
 //

@@ -12,7 +12,7 @@ import (
 // (3GPP TS 23.040 §9.2.3.24.1), in the alphabet of which most fit.
 const maxCharacters = 255 * 153
 
-// An encoded is a text in an alphabet, or why it cannot be written so.
+// An encoded is a text in an alphabet, or the reason why it cannot be written in it.
 type encoded struct {
 	text, asked string // as the client has it, and the encoding that it asks for
 	octets      []byte

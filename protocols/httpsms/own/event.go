@@ -12,7 +12,7 @@ import (
 	"pmg/sms/userdata"
 )
 
-// An Event is what a webhook is told, in the form of Standard Webhooks.
+// An Event is what a webhook is called with, in the form of Standard Webhooks.
 type Event struct {
 	ID        string    `json:"id,omitempty"` // in a batch; else the header webhook-id has it
 	Type      string    `json:"type"`
@@ -59,10 +59,10 @@ type Part struct {
 	Parts     uint8  `json:"parts"`
 }
 
-// Tell returns the call that tells an event.
+// Tell returns the call for one event.
 func Tell(e *httpsms.Event) *httpsms.Call { return tell(e.Context.URL, EventOf(e)) }
 
-// TellAll returns the call that tells events together: one whose data they are.
+// TellAll returns one call for several events: they are the data of its own event.
 func TellAll(url string, at int64, events []Event) *httpsms.Call {
 	return tell(url, Event{Type: batchType, Timestamp: wall(at), Data: events})
 }
@@ -74,10 +74,10 @@ func Test(url, account string, at int64) *httpsms.Call {
 	}{account}})
 }
 
-// TestType is the type of an event that tells nothing.
+// TestType is the type of an event that only tests a webhook.
 const TestType = "webhook.test"
 
-// EventOf returns what a webhook is told.
+// EventOf returns the event in the form of a webhook.
 func EventOf(e *httpsms.Event) Event {
 	if e.Message != nil {
 		return inbound(e)
@@ -99,7 +99,7 @@ const inboundType = "inbound.received"
 // batchType is the type of an event that brings others.
 const batchType = "batch"
 
-// report returns what tells what became of a message.
+// report returns the event of a message's outcome.
 func report(e *httpsms.Event) Event {
 	r := e.Report
 	d := Status{
@@ -122,8 +122,8 @@ func report(e *httpsms.Event) Event {
 	return Event{Type: TypeOf(e), Timestamp: wall(e.At), Data: d}
 }
 
-// reported returns the state that an event tells. What a receipt says of a message that is still under way is no more
-// than that the network has it.
+// reported returns the state that an event shows. A receipt of a message that is still under way says no more than
+// that the network has it.
 func reported(e *httpsms.Event) string {
 	switch s := e.Report.State; {
 	case e.Taken:

@@ -45,7 +45,7 @@ func TestReport(t *testing.T) {
 "state":"delivered","sequence":3,"network_error":"000","smsc_id":"4a-17","parts":2,"connector":"operator","accepted_at":"2026-11-23T07:29:58.123Z","at":"2026-11-23T07:29:59.123Z"}}`)
 }
 
-// What is told of a message, from being sent to each of its ends.
+// The events of a message, from being sent to each of its ends.
 func TestStatesOfReports(t *testing.T) {
 	t.Parallel()
 	f := func(r sms.Report, fill func(*httpsms.Event), want Status) {
@@ -119,7 +119,7 @@ func TestInbound(t *testing.T) {
 	f(sms.Default, 0, "\"<\x00", `"encoding":"gsm7","text":"\"\u003c@"`)
 }
 
-// Events that are told together have ids of their own.
+// Events in one call have ids of their own.
 func TestTellAll(t *testing.T) {
 	t.Parallel()
 	e := EventOf(event(&sms.Report{State: sms.StateDeleted}, nil))

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// A scanner reads one JSON value (RFC 8259), strictly: a name that comes twice in an object is an error, and so is what
-// no member has asked for. What has another type than it must is noted with its place, and reading goes on, so that
-// one answer names all that is wrong.
+// A scanner reads one JSON value (RFC 8259), strictly: a name that comes twice in an object is an error, and so is a
+// name that no member has. A value of the wrong type is noted with its place, and reading goes on. So one answer names
+// all that is wrong.
 type scanner struct {
 	b      []byte
 	at     int

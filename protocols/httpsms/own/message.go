@@ -130,7 +130,7 @@ func (m *Message) member(s *scanner, name string) bool {
 	return true
 }
 
-// complete makes the order of what was read. What is wrong with it is noted.
+// complete makes the Order of the members that were read, and notes the problems with them.
 func (m *Message) complete(s *scanner, now time.Time) {
 	wrong := s.wrongAt
 	if m.To == "" {

@@ -19,7 +19,8 @@ const (
 	unknown     = "unknown"
 )
 
-// words are the states as clients read them: of a message that no SMSC has taken, and of one that an SMSC has.
+// words are the names of states for clients: of a message that no SMSC has taken, and of one that an SMSC has
+// taken.
 var words = [sms.StateCount]struct{ waits, taken string }{
 	sms.NoState:            {Queued, sent},
 	sms.StateScheduled:     {Scheduled, buffered},

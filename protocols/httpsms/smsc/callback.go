@@ -208,7 +208,7 @@ func (k *Callback) value(item document, at string) (string, bool) {
 type Receipt struct {
 	ID, Word, Error string
 	State           sms.State
-	Ignored         bool // it tells nothing that anybody has asked for
+	Ignored         bool // nobody has asked for its content
 }
 
 // Receipts returns the receipts that a callback brings.

@@ -1,6 +1,6 @@
-// Package smsc writes messages as SMSCs take them that speak HTTP, whatever their interfaces are: requests are
-// made of templates, answers are judged by conditions, receipts and messages from mobiles are read by the names of
-// their parameters or by JSON pointers. It has presets for the interfaces of other gateways.
+// Package smsc writes messages for SMSCs that speak HTTP, whatever their interfaces are: requests are made of
+// templates, and answers are judged by conditions. Receipts and messages from mobiles are read by the names of
+// their parameters or by JSON pointers. There are presets for the interfaces of other gateways.
 //
 // # Start reading
 //

@@ -107,7 +107,7 @@ func (c *condition) fits(a *answer) bool {
 	return ok && c.value.MatchString(text)
 }
 
-// A place is where an answer has a value.
+// A place is the place of a value in an answer.
 type place struct {
 	body            *regexp.Regexp
 	pointer, header string

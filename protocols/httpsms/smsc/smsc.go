@@ -23,7 +23,7 @@ type SMSC struct {
 	headers []header
 
 	username, password string
-	token              *httpsms.Call // nil: no token lets requests in
+	token              *httpsms.Call // nil: requests need no token
 
 	throttled, temporary, permanent, success condition
 	otherwise                                sms.Code // of an answer that fits none of them; sms.OK: as its status says
@@ -226,7 +226,8 @@ func (c *SMSC) Call(v *Values) *httpsms.Call {
 	return call
 }
 
-// Address returns what is called, without what may be secret: for connections that are opened ahead, and for logs.
+// Address returns the address of the SMSC without parts that may be secret: for connections that are opened ahead,
+// and for logs.
 func (c *SMSC) Address() *url.URL {
 	u, err := url.Parse(c.before.fill(&Values{}, url.PathEscape))
 	if err != nil {

@@ -268,7 +268,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// What is wrong with options is told where it stands.
+// What is wrong with options is reported at its place.
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	f := func(o httpsms.ConnectorOptions, option, words string) {

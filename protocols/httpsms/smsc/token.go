@@ -50,10 +50,10 @@ func (r *reader) tokenCall(o *httpsms.RequestOptions) *httpsms.Call {
 	return call
 }
 
-// TokenCall returns the request for a token that lets requests in, nil if they need none. It is not to be changed.
+// TokenCall returns the request for a token, nil if requests need none. It is not to be changed.
 func (c *SMSC) TokenCall() *httpsms.Call { return c.token }
 
-// A Token lets requests in.
+// A Token is what requests show to be answered.
 type Token struct {
 	Text  string
 	Lasts time.Duration // for which it does; 0: until it is refused
@@ -62,8 +62,8 @@ type Token struct {
 // longestToken is how long a token may be, in octets. Headers of requests have room for it.
 const longestToken = 16 << 10
 
-// tokenErrors are what a server may answer that gives no token (RFC 6749 §5.2). Nothing else of its answer is shown,
-// because it may have what was sent.
+// tokenErrors are the errors that a server may answer in place of a token (RFC 6749 §5.2). Nothing else of its
+// answer is shown, because it may repeat the secrets that were sent.
 var tokenErrors = []string{
 	"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
 }

@@ -26,7 +26,7 @@ type Values struct {
 	Validity   time.Duration // 0: none
 	Notify     sms.Notify    // of which outcomes receipts are asked for
 	ReceiptURL string
-	Token      string // that lets the request in; empty: none does
+	Token      string // that the request shows; empty: it needs none
 
 	username, password string
 }

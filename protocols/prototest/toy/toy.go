@@ -1,9 +1,9 @@
-// Package toy is a protocol driver for tests of what uses one: a PDU says what its session does
-// with it, so that a test brings a session into any state without a protocol.
+// Package toy is a protocol driver for tests of its users. A PDU says what its session does with
+// it. So a test brings a session into any state without a protocol.
 //
 // # Start reading
 //
-// PDU, then Session. A test fills PDU.Action, or has the driver's Decode do so.
+// PDU, then Session. A test fills PDU.Action, or passes it in octets to the driver's Decode.
 package toy
 
 import (
@@ -77,7 +77,7 @@ func (driver) Decode(p protocols.PDU, b []byte) error {
 	return nil
 }
 
-// A PDU has the action that follows when a session receives it, and what it was answered with.
+// A PDU is the action that follows when a session receives it, and its answer.
 type PDU struct {
 	header
 	Action  protocols.Action

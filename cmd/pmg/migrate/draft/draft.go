@@ -14,7 +14,7 @@ import (
 // A Draft is a configuration. Its lists are in the order of the file.
 type Draft struct {
 	Title    string   // the first line of the file
-	Sections []*Entry // sections such as admin, each with the name of one, and single options with none
+	Sections []*Entry // sections such as admin, each with its name; single options have no name
 	Accounts, Connectors,
 	Routes []*Entry
 	Notes []Note // about what is in no entry
@@ -123,7 +123,7 @@ func (d *Draft) Decisions() (n int) {
 // longestName is the longest name of a connector.
 const longestName = 64
 
-// Name returns a name that a connector may have, and that none of names is: the wanted one where that is possible.
+// Name returns a valid name of a connector that is not among names: the wanted one where that is possible.
 func Name(wanted string, names map[string]bool) string {
 	clean := strings.Trim(strings.Map(func(r rune) rune {
 		if r < 0x80 && (r >= '0' && r <= '9' || r|0x20 >= 'a' && r|0x20 <= 'z' || r == '-' || r == '_') {

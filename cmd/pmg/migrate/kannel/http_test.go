@@ -221,7 +221,7 @@ func TestAnswersOfSMSCs(t *testing.T) {
 	}
 }
 
-// What expressions have that means the same in POSIX, PCRE and RE2 needs no comment.
+// Parts of expressions that mean the same in POSIX, PCRE and RE2 need no comment.
 func TestExpressions(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

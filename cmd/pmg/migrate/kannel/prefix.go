@@ -6,8 +6,8 @@ import (
 	"pmg/cmd/pmg/migrate/draft"
 )
 
-// unify writes a unified-prefix as a rule: groups of prefixes, the first of which takes the place of the others. In Kannel,
-// as here, the first prefix of all that the number begins with counts, and a number that begins with the first of a group
+// unify writes a unified-prefix as a rule: groups of prefixes, the first of which takes the place of the others. In
+// Kannel, as here, the first prefix counts that the number begins with. A number that begins with the first of a group
 // stays as it is.
 func unify(e *draft.Entry, value, direction, address string) {
 	var entries []string

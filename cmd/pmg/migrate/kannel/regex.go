@@ -49,7 +49,7 @@ func expression(e *draft.Entry, option, text string, group bool) string {
 	return made
 }
 
-// A scanned is what an expression has that needs care.
+// A scanned is what needs care in an expression.
 type scanned struct {
 	differ []string
 	dot    bool  // a dot, which fits a line end in POSIX alone
@@ -121,7 +121,8 @@ func scan(text string, group bool) (s scanned) {
 	return s
 }
 
-// bracket returns where a list of characters ends that begins a text, and whether it has what is read in different ways.
+// bracket returns where the list of characters at the beginning of a text ends, and whether programs read it in
+// different ways.
 func bracket(text string) (end int, odd bool) {
 	i := 1
 	if i < len(text) && text[i] == '^' {

@@ -106,7 +106,8 @@ func above(prefix string, longest []string) string {
 	return ""
 }
 
-// refused has numbers refused that no SMSC takes: a list does, because a route with a shorter prefix could take them.
+// refused refuses the numbers that no SMSC takes. A list does that, because a route with a shorter prefix could take
+// them.
 func (t *translator) refused(a *account, prefix string, all []string) {
 	for _, p := range all {
 		if p != prefix && strings.HasPrefix(p, prefix) {

@@ -139,7 +139,7 @@ func user() []draft.Row {
 	)
 }
 
-// service returns the rows of groups that are told as a whole.
+// service returns the rows of groups that get one comment as a whole.
 func service() []draft.Row {
 	return slices.Concat(
 		whole(draft.Asks, "smsbox-route", fromMobile),

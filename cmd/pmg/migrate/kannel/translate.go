@@ -130,7 +130,7 @@ func (t *translator) shown(g *Group) string {
 	return strings.Join(all, ", ")
 }
 
-// addCore translates what is left of the group core, when the others have taken what they need.
+// addCore translates the options of the group core that the others have not taken.
 func (t *translator) addCore() {
 	admin := t.draft.Section("admin")
 	if port, ok := t.core.Number("admin-port", 1, 65535); ok {

@@ -55,8 +55,8 @@ func (t *translator) addUser(of *Group) {
 	t.draft.Accounts = append(t.draft.Accounts, e)
 }
 
-// sender writes whose name messages have: faked-sender whatever a request says, or else the first of those that a request
-// without one leaves to us.
+// sender writes the sender of messages: faked-sender whatever a request says, or else the first of the options for
+// requests without a sender.
 func (t *translator) sender(e *draft.Entry, g *draft.Source) {
 	faked, ours, all := g.Take("faked-sender"), g.Take("default-sender"), t.smsbox.Take("global-sender")
 	rule := draft.Field{Key: "set", Value: faked}

@@ -26,7 +26,7 @@ import (
 )
 
 func main() {
-	// It takes a request for an answer if a request of its own has the same sequence number. Its
+	// It takes a request for an answer if the sequence number is that of a request of its own. Its
 	// numbers come from one counter, which is moved away from the gateway's here.
 	for range 1_000_000 {
 		pdu.NewEnquireLink()

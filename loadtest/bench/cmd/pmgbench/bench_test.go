@@ -74,7 +74,7 @@ func runBench(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// The commands in documents and in the help exist and have the flags they are shown with.
+// The commands in documents and in the help exist, with the flags that stand there.
 func TestDocumentsCommands(t *testing.T) {
 	t.Parallel()
 	texts := []string{newRootCommand().Example}

@@ -12,9 +12,9 @@ import (
 	"pmg/internal/testutil"
 )
 
-// centreSite is a site whose operator is an SMSC that is called by HTTP, and brings what it has to the connector
+// smscSite is a site whose operator is an SMSC that is called by HTTP, and brings what it has to the connector
 // "callbacks".
-func centreSite(t *testing.T, url, options string) site {
+func smscSite(t *testing.T, url, options string) site {
 	callbacks := testutil.FreeAddress(t)
 	return site{
 		more: fmt.Sprintf(`{name: callbacks, direction: in, protocol: http, address: %q}
@@ -52,7 +52,7 @@ func callBack(t *testing.T, method, u, kind, body string) (int, string) {
 
 // A message of an SMPP client leaves by HTTP, as the gateways take it whose interfaces are presets, and their receipts and
 // the messages of mobiles come back.
-func TestHTTPCentre(t *testing.T) {
+func TestHTTPSMSC(t *testing.T) {
 	parallel(t)
 	form := "application/x-www-form-urlencoded"
 	for _, of := range []struct {
@@ -96,7 +96,7 @@ func TestHTTPCentre(t *testing.T) {
 			h := newHook(t)
 			fmt.Sscan(of.status, &h.status)
 			h.say(of.says)
-			s := centreSite(t, h.URL, "preset: "+of.preset)
+			s := smscSite(t, h.URL, "preset: "+of.preset)
 			g := start(t, s)
 			g.online("operator", 1)
 			client := g.bind("transceiver")
@@ -154,14 +154,14 @@ func fieldsOf(t *testing.T, c call) map[string]string {
 
 // Behind the gateway Kannel's smsbox takes messages by HTTP. Each reaches Kannel's SMSC once, and each report that Kannel
 // calls the gateway with reaches the client that has sent the message.
-func TestHTTPCentreKannel(t *testing.T) {
+func TestHTTPSMSCKannel(t *testing.T) {
 	parallel(t)
 	const messages = 150
 	operator := newSMSC(t)
 	kannel := startKannel(t, operator.addr(), "smpp", "transceiver-mode = true\nsystem-type = \"\"\ninterface-version = 34\nmax-pending-submits = 10")
 	smsc := operator.session()
 	go smsc.serveReceipts()
-	s := centreSite(t, strings.TrimSuffix(kannel.sendsms, "/cgi-bin/sendsms"), "preset: kannel, window: 5")
+	s := smscSite(t, strings.TrimSuffix(kannel.sendsms, "/cgi-bin/sendsms"), "preset: kannel, window: 5")
 	s.more = strings.Replace(s.more, "system_id: pmg", "system_id: acme", 1)
 	g := start(t, s)
 	client := g.bind("transceiver")

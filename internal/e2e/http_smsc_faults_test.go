@@ -16,11 +16,11 @@ import (
 
 // What waits for an SMSC that cannot be reached goes to another target of its route after failover_after, and what
 // comes later goes there immediately. No attempt is counted. When the smsc is back, it gets messages again.
-func TestHTTPCentreDown(t *testing.T) {
+func TestHTTPSMSCDown(t *testing.T) {
 	parallel(t)
 	other := newSMSC(t)
 	address := testutil.FreeAddress(t)
-	s := centreSite(t, "http://"+address, "preset: kannel, failover_after: 50ms")
+	s := smscSite(t, "http://"+address, "preset: kannel, failover_after: 50ms")
 	s.operator, s.out = other, ""
 	s.more = strings.ReplaceAll(s.more, "name: operator", "name: smsc")
 	s.routes = "{from: clients, to: [smsc, operator]}"
@@ -57,7 +57,7 @@ func TestHTTPCentreDown(t *testing.T) {
 
 // A message whose answer does not come is not sent again with on_unknown: fail; with resend it is, under the same id. One that
 // the smsc refuses for a while is sent again.
-func TestHTTPCentreUnknown(t *testing.T) {
+func TestHTTPSMSCUnknown(t *testing.T) {
 	parallel(t)
 	for _, unknown := range []string{"fail", "resend"} {
 		t.Run(unknown, func(t *testing.T) {
@@ -74,7 +74,7 @@ func TestHTTPCentreUnknown(t *testing.T) {
 				}
 			}))
 			defer h.Close()
-			s := centreSite(t, h.URL+"/?to={to}&text={text}&id={id}", "response_timeout: 200ms, retry: {lost: [1ms, repeat], temporary: [1ms, repeat]}, on_unknown: "+unknown)
+			s := smscSite(t, h.URL+"/?to={to}&text={text}&id={id}", "response_timeout: 200ms, retry: {lost: [1ms, repeat], temporary: [1ms, repeat]}, on_unknown: "+unknown)
 			s.memory, s.store = false, vfs.NewMem()
 			g := start(t, s)
 			client := g.bind("transmitter")
@@ -102,11 +102,11 @@ func TestHTTPCentreUnknown(t *testing.T) {
 
 // A reload changes how an SMSC is called, and removes it when it has been sent what waited; a restart sends what is in
 // the store.
-func TestHTTPCentreReload(t *testing.T) {
+func TestHTTPSMSCReload(t *testing.T) {
 	parallel(t)
 	h, other := newHook(t), newHook(t)
 	h.answers(503)
-	s := centreSite(t, h.URL+"/?to={to}&text={text}", "retry: {temporary: [10ms, repeat], lost: [10ms, repeat]}")
+	s := smscSite(t, h.URL+"/?to={to}&text={text}", "retry: {temporary: [10ms, repeat], lost: [10ms, repeat]}")
 	s.memory, s.store = false, vfs.NewMem()
 	g := start(t, s)
 	client := g.bind("transmitter")
@@ -145,10 +145,10 @@ func TestHTTPCentreReload(t *testing.T) {
 
 // Callbacks that are not the smsc's, or say nothing that can be read, are refused, each with its own status. What they
 // bring for nobody is kept or refused as from any SMSC.
-func TestHTTPCentreCallbacks(t *testing.T) {
+func TestHTTPSMSCCallbacks(t *testing.T) {
 	parallel(t)
 	h := newHook(t)
-	s := centreSite(t, h.URL, "preset: kannel")
+	s := smscSite(t, h.URL, "preset: kannel")
 	g := start(t, s)
 	g.online("operator", 1)
 	base := "http://" + g.addr("callbacks") + "/from/"
@@ -175,7 +175,7 @@ func TestHTTPCentreCallbacks(t *testing.T) {
 
 // A long text leaves in parts. Their receipts come before the answers to their requests, over many connections; the
 // client gets one, after all of them.
-func TestHTTPCentreLong(t *testing.T) {
+func TestHTTPSMSCLong(t *testing.T) {
 	parallel(t)
 	var parts atomic.Int32
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -193,7 +193,7 @@ func TestHTTPCentreLong(t *testing.T) {
 	}))
 	defer h.Close()
 	for _, durable := range []bool{false, true} {
-		s := centreSite(t, h.URL, "preset: kannel")
+		s := smscSite(t, h.URL, "preset: kannel")
 		if durable {
 			s.memory, s.store = false, vfs.NewMem()
 		}
