@@ -272,7 +272,7 @@ func (v *view) status(withSessions bool) *Status {
 		s.AdminCertificateExpires = &expires
 	}
 	fill(&s.Receipts, &v.gateway.Receipts.Counts)
-	s.Operators = operators(v.gateway.Receipts.Forms())
+	s.Operators = operators(v.gateway.Receipts.SMSCs.Forms())
 	s.Store = v.store()
 	s.Accounts = v.accounts(counted.Now, now)
 	s.Webhooks = v.webhooksOf(now)

@@ -15,7 +15,7 @@ func (g *Gateway) Keep(s store.Store, outcomes *store.Outcomes) error {
 	if err := g.Settler.OpenEvents(); err != nil {
 		return err
 	}
-	if err := g.Receipts.LoadForms(); err != nil {
+	if err := g.Receipts.SMSCs.Load(); err != nil {
 		return err
 	}
 	if outcomes == nil {

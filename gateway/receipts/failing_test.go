@@ -43,7 +43,7 @@ func TestStoreFails(t *testing.T) {
 			_, err := p.LookUp(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte("msg-1")}), &Match{})
 			return err
 		},
-		store.KindForm:  func(p *rig) error { return p.LoadForms() },
+		store.KindForm:  func(p *rig) error { return p.SMSCs.Load() },
 		store.KindWait:  func(p *rig) error { return p.waits.tell() },
 		store.KindEnded: func(p *rig) error { _, _, _, err := p.FateOf(5000); return err },
 		store.KindPart: func(p *rig) error {

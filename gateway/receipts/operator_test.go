@@ -49,12 +49,12 @@ func (p *rig) receipt(from string, r sms.Report) *sms.Message {
 // restart makes a Matcher forget what is in memory alone.
 func (p *rig) restart() {
 	p.t.Helper()
-	p.smscs = nil
-	p.unasked.Store(false)
+	p.SMSCs.all = nil
+	p.SMSCs.unasked.Store(false)
 	if err := p.Matcher.keep.Journal.Sync(); err != nil {
 		p.t.Fatal(err)
 	}
-	if err := p.LoadForms(); err != nil {
+	if err := p.SMSCs.Load(); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -128,7 +128,7 @@ func TestFormIsKept(t *testing.T) {
 		}
 		want := func(form string) {
 			t.Helper()
-			if all := p.Forms(); !slices.Equal(all, []IDForm{{"operator", form}}) {
+			if all := p.SMSCs.Forms(); !slices.Equal(all, []IDForm{{"operator", form}}) {
 				t.Errorf("%s: forms %+v, want %q", among, all, form)
 			}
 		}
@@ -161,7 +161,7 @@ func TestFormIsKept(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if all := newRigWith(t, "receipt_ids: decimal").Forms(); !slices.Equal(all, []IDForm{{"operator", "decimal"}}) {
+	if all := newRigWith(t, "receipt_ids: decimal").SMSCs.Forms(); !slices.Equal(all, []IDForm{{"operator", "decimal"}}) {
 		t.Errorf("forms by the option: %+v", all)
 	}
 }
@@ -200,7 +200,7 @@ func TestEvidenceIsKept(t *testing.T) {
 		for i := first; i < first+16; i++ {
 			receipt(i, &f) // those that come too early are orphans, and are looked for again
 		}
-		if all := p.Forms(); all[0].Form != c.want {
+		if all := p.SMSCs.Forms(); all[0].Form != c.want {
 			t.Errorf("%s: forms %+v", c.answer, all)
 		}
 		wrong := 0
@@ -331,7 +331,7 @@ func TestNoteOf(t *testing.T) {
 		if found := p.Find(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte("late")}), &f); found != c.want || found && f.ID != m.ID {
 			t.Errorf("%s: found: %v, %d instead of %d", name, found, f.ID, m.ID)
 		}
-		p.smscs = nil
+		p.SMSCs.all = nil
 	}
 }
 
@@ -340,7 +340,7 @@ func TestFormNames(t *testing.T) {
 	t.Parallel()
 	names := FormNames()
 	for _, name := range names {
-		if all := newRigWith(t, "receipt_ids: "+name).Forms(); !slices.Equal(all, []IDForm{{"operator", name}}) {
+		if all := newRigWith(t, "receipt_ids: "+name).SMSCs.Forms(); !slices.Equal(all, []IDForm{{"operator", name}}) {
 			t.Errorf("%s is shown as %+v", name, all)
 		}
 	}
@@ -363,7 +363,7 @@ func TestUnknownProvesNothing(t *testing.T) {
 		if found := p.Find(p.operator(), m, &f); found != (id == "4a17") {
 			t.Fatalf("%s is found: %v", id, found)
 		}
-		if form := p.Forms()[0].Form; (form == "same") != (id == "4a17") {
+		if form := p.SMSCs.Forms()[0].Form; (form == "same") != (id == "4a17") {
 			t.Errorf("after %s the form is %q", id, form)
 		}
 	}
@@ -485,7 +485,7 @@ func TestWaitsForAnswers(t *testing.T) {
 func TestFormsOfOne(t *testing.T) {
 	t.Parallel()
 	for options, want := range map[string][]IDForm{"operator: operator": {{"operator", ""}}, "": {{"operator", ""}, {"other", ""}}} {
-		if all := newRigWith(t, another(options)).Forms(); !slices.Equal(all, want) {
+		if all := newRigWith(t, another(options)).SMSCs.Forms(); !slices.Equal(all, want) {
 			t.Errorf("%q: %+v", options, all)
 		}
 	}

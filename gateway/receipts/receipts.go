@@ -33,31 +33,31 @@ type Matcher struct {
 	table *route.Table
 	end   func(m *sms.Message, e keep.Ending)
 
-	mu      sync.Mutex
-	smscs   map[string]*SMSC
+	SMSCs   SMSCs
 	waits   waits
 	Orphans Orphans
 	Parts   Parts
 	told    reported
-	unasked atomic.Bool     // an SMSC sends receipts that nobody has asked for
-	forms   map[string]form // of earlier runs, by the SMSC; a form that is in force is the SMSC's
 
 	noting      sync.Mutex // guards the rest, which is for note
 	record, key []byte
 
 	tidied atomic.Int64 // when old entries are forgotten next
 	// guarded by the tick, which is one goroutine at a time: the day before which the last look found them old; 0: there was none
-	looked    uint32
-	forgotten uint32 // guarded by the tick: the day before which they were forgotten; 0: none were
-	Counts    Counters[atomic.Int64]
+	looked uint32
+	Counts Counters[atomic.Int64]
 }
 
 // New makes the matcher of a gateway. end ends a receipt whose message was not found in time.
 func New(n *node.Node, k *keep.Keeper, t *route.Table, end func(m *sms.Message, e keep.Ending)) *Matcher {
 	d := &Matcher{node: n, keep: k, table: t, end: end}
+	d.SMSCs.node, d.SMSCs.keep, d.SMSCs.table = n, k, t
 	d.Orphans.matcher, d.Parts.matcher, d.waits.matcher = d, d, d
 	return d
 }
+
+// Of returns the SMSC of a connector.
+func (d *Matcher) Of(c *config.Connector) *SMSC { return d.SMSCs.Of(c) }
 
 // Counters count receipts since the start; the tags say how they are shown (see admin/rows.go). N is
 // atomic.Int64, and int64 in a status.
@@ -90,7 +90,7 @@ func (d *Matcher) MapsFor(l *connector.Lane, m *sms.Message, a *sms.Answer) *SMS
 	}
 	c := l.Config()
 	asked := convert.Asks(m, c) != 0
-	if !asked && !d.unasked.Load() {
+	if !asked && !d.SMSCs.unasked.Load() {
 		return nil
 	}
 	if o := d.Of(c); asked || o.sendsUnasked.Load() {

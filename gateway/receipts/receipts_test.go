@@ -105,9 +105,9 @@ func TestTidyReceiptsClock(t *testing.T) {
 		t.Errorf("%d days are left after three hours", n)
 	}
 	look(0)
-	g.forms, g.forgotten = nil, 0
-	if err := g.LoadForms(); err != nil || g.forgotten < store.DayOf(now-keep) {
-		t.Errorf("a restart forgets what was forgotten: %d, %v", g.forgotten, err)
+	g.SMSCs.forms, g.SMSCs.forgotten = nil, 0
+	if err := g.SMSCs.Load(); err != nil || g.SMSCs.forgotten < store.DayOf(now-keep) {
+		t.Errorf("a restart forgets what was forgotten: %d, %v", g.SMSCs.forgotten, err)
 	}
 	if err := g.close(); err != nil {
 		t.Error(err)

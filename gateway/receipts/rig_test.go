@@ -34,7 +34,7 @@ func newRigWith(t *testing.T, options string) *rig {
 // keep opens a store.
 func (r *rig) keep(s store.Store) error {
 	r.Matcher.keep.Open(s, func(store.Position, error) {})
-	return r.LoadForms()
+	return r.SMSCs.Load()
 }
 
 // forget ends a message.

@@ -41,34 +41,6 @@ type form struct {
 	unasked  bool
 }
 
-// Of returns the SMSC of a connector.
-func (d *Matcher) Of(c *config.Connector) *SMSC {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	name := c.OperatorName()
-	o := d.smscs[name]
-	if o == nil {
-		if d.smscs == nil {
-			d.smscs = map[string]*SMSC{}
-		}
-		o = &SMSC{Name: name, recent: newRecent(recentSize(d.node.Config()))}
-		o.sendsUnasked.Store(d.forms[name].unasked)
-		d.smscs[name] = o
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.byID = c.ReceiptMatch == config.MatchID
-	if o.ids != c.ReceiptIDs {
-		o.ids, o.learner = c.ReceiptIDs, d.forms[name].learner
-		if relation, ok := peerid.ParseRelation(c.ReceiptIDs); ok {
-			o.learner = peerid.Fixed(relation)
-		}
-		o.form.relation, o.form.certain = o.learner.Known()
-		o.stored = o.learner.Stage()
-	}
-	return o
-}
-
 // NoteAnswer notes the id that an SMSC has given to a message which it has accepted.
 func (d *Matcher) NoteAnswer(o *SMSC, c *config.Connector, m *sms.Message, id []byte) {
 	o.mu.Lock()
@@ -97,8 +69,8 @@ func (d *Matcher) isUnasked(m *sms.Message) {
 		return
 	}
 	if o := d.Of(c.Config()); !o.sendsUnasked.Swap(true) {
-		d.unasked.Store(true)
-		d.keepForm(o)
+		d.SMSCs.unasked.Store(true)
+		d.SMSCs.keepForm(o)
 	}
 }
 
@@ -167,7 +139,7 @@ func (d *Matcher) learnt(o *SMSC, changed, grown bool) {
 	relation, certain, fixed := o.form.relation, o.form.certain, o.learner.IsFixed()
 	o.mu.Unlock()
 	if !fixed {
-		d.keepForm(o)
+		d.SMSCs.keepForm(o)
 	}
 	if !changed {
 		return
@@ -260,7 +232,7 @@ func (d *Matcher) LookUp(o *SMSC, m *sms.Message, f *Match) (found bool, failed 
 		case ok:
 			found, failed = d.get(o, key, m, f)
 		case !peerid.IsAmbiguous(id) || suspects:
-		case d.isAwaiting(o.Name):
+		case d.SMSCs.isAwaiting(o.Name):
 			o.waitsForAnswers.Store(true)
 		default:
 			found, failed = d.getOnly(o, id, m, f)
@@ -328,22 +300,12 @@ func (d *Matcher) getOnly(o *SMSC, id []byte, m *sms.Message, f *Match) (bool, e
 	return d.get(o, key, m, f)
 }
 
-// isAwaiting reports whether an answer of an SMSC may come.
-func (d *Matcher) isAwaiting(operator string) (awaits bool) {
-	for _, c := range d.table.Connectors() {
-		if cfg := c.Config(); cfg.Role() == protocols.Client && cfg.OperatorName() == operator {
-			c.Links(func(l *connector.Link) { awaits = awaits || l.Inflight.Used() > 0 })
-		}
-	}
-	return awaits
-}
-
 // lookAtWaiting looks again for the messages of receipts for which answers had to come first.
 func (d *Matcher) lookAtWaiting() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, o := range d.smscs {
-		if o.waitsForAnswers.Load() && !d.isAwaiting(o.Name) && o.waitsForAnswers.Swap(false) {
+	d.SMSCs.mu.Lock()
+	defer d.SMSCs.mu.Unlock()
+	for _, o := range d.SMSCs.all {
+		if o.waitsForAnswers.Load() && !d.SMSCs.isAwaiting(o.Name) && o.waitsForAnswers.Swap(false) {
 			d.Orphans.lookAgain(o.Name)
 		}
 	}

@@ -145,6 +145,15 @@ func TestReach(t *testing.T) {
 		}
 	}
 	ownMethods().check(t, own)
+	rooms := map[string]int{}
+	for name, n := range field {
+		if slices.ContainsFunc([]string{"gateway", "httpapi", "webhook", "httpsmsc"}, func(area string) bool {
+			return strings.HasPrefix(name, area+".") || strings.HasPrefix(name, area+"/")
+		}) {
+			rooms[name] = n
+		}
+	}
+	roomFields().check(t, rooms)
 	methods().check(t, method)
 	fields().check(t, field)
 	for _, one := range foreign {

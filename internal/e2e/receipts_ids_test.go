@@ -257,7 +257,7 @@ func TestReceiptFormIsKept(t *testing.T) {
 	client, smsc = g.bind("transceiver"), s.operator.session()
 	client.submitOne(101, asks)
 	smsc.want("submit_sm") // which is not answered
-	if f := g.Receipts.Forms(); len(f) != 1 || f[0] != (receipts.IDForm{Operator: "operator", Form: "decimal"}) {
+	if f := g.Receipts.SMSCs.Forms(); len(f) != 1 || f[0] != (receipts.IDForm{Operator: "operator", Form: "decimal"}) {
 		t.Errorf("forms of ids: %+v", f)
 	}
 	smsc.receipt(901, "77", "UNDELIV")
