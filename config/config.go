@@ -195,7 +195,7 @@ type Account struct {
 
 // Callbacks are the servers of a client that are called by HTTP.
 type Callbacks struct {
-	Webhook         string   `yaml:"webhook" live:"yes" doc:"URL that is called with the events of messages that the account sends by HTTP, if these name no other, and with messages from mobiles if it may bind as transmitter only (docs/webhooks.md)."`
+	Webhook         string   `yaml:"webhook" live:"yes" doc:"URL that is called with the events of messages that the account sends by HTTP, if these name no other, and with messages from mobiles if it may bind as transmitter only, or on no connector with sessions (docs/webhooks.md)."`
 	WebhookFallback string   `yaml:"webhook_fallback" live:"yes" doc:"URL that is called instead of webhook, in the same form and with the same key, while webhook is paused: after ten failures in a row, by Retry-After, or by 410. An event is delivered when one of the two has taken it."`
 	WebhookKey      string   `yaml:"webhook_key" secret:"yes" live:"yes" doc:"Key that calls of webhook are signed with (Standard Webhooks): whsec_ and 24 to 64 octets in base64, such as echo whsec_$(openssl rand -base64 32) makes. Two with a space between while it changes: calls are signed with both."`
 	Pull            bool     `yaml:"pull" default:"false" live:"yes" doc:"In place of a webhook, whether the account fetches what webhook would be called with (GET /v1/events), and acknowledges it."`
