@@ -94,7 +94,7 @@ type site struct {
 
 	driver func(protocols.SessionDriver) protocols.SessionDriver // wraps the driver; nil: does not
 	memory bool                                                  // messages that are put aside are kept in memory
-	silent bool                                                  // there are no pdu logs, whose lines wait in memory while a disk is slow
+	silent bool                                                  // no pdu logs: their lines wait in memory while a disk is slow
 	disk   string                                                // directory on the disk in which messages are stored
 	wall   time.Duration                                         // that the wall clock is ahead of the machine's
 	store  vfs.FS                                                // where messages are stored; nil: as the flag -store says
