@@ -64,6 +64,13 @@ func (h *Hook) Answers(status int, body, header string) {
 	h.status, h.body, h.header = status, body, [2]string{name, value}
 }
 
+// AnswersAfresh sets the status of the answer, and forgets the calls so far.
+func (h *Hook) AnswersAfresh(status int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.status, h.body, h.header, h.calls = status, "", [2]string{}, nil
+}
+
 // Before sets what is done with the body of each call before it counts.
 func (h *Hook) Before(f func(body string)) {
 	h.mu.Lock()

@@ -2,89 +2,14 @@ package e2e
 
 import (
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"pmg/httpapi/apitest"
 	"pmg/internal/testutil"
 )
-
-// A hook is a server of a client that is called. It answers with a status.
-type hook struct {
-	*httptest.Server
-	mu     sync.Mutex
-	status int
-	says   string
-	calls  []call
-}
-
-type call struct {
-	path, body string
-	header     http.Header
-}
-
-func newHook(t *testing.T) *hook {
-	h := &hook{status: 200}
-	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		b, _ := io.ReadAll(r.Body)
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		h.calls = append(h.calls, call{r.URL.String(), string(b), r.Header})
-		w.WriteHeader(h.status)
-		_, _ = io.WriteString(w, h.says)
-	}))
-	t.Cleanup(h.Close)
-	return h
-}
-
-func (h *hook) answers(status int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.status = status
-}
-
-// say has the hook answer with a body.
-func (h *hook) say(body string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.says = body
-}
-
-// answersAfresh has it answer with another status, and forget what it was called before with.
-func (h *hook) answersAfresh(status int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.status, h.calls = status, nil
-}
-
-// of returns the calls whose bodies have all words.
-func (h *hook) of(words ...string) (some []call) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, c := range h.calls {
-		if containsAll(c.body, words) {
-			some = append(some, c)
-		}
-	}
-	return some
-}
-
-// at returns the calls of paths that begin so.
-func (h *hook) at(path string) (some []call) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, c := range h.calls {
-		if strings.HasPrefix(c.path, path) {
-			some = append(some, c)
-		}
-	}
-	return some
-}
 
 // accepts takes a submit under an id.
 func (p *peer) accepts(id string) {
@@ -93,7 +18,7 @@ func (p *peer) accepts(id string) {
 }
 
 // withHook returns a site whose account api has a webhook.
-func withHook(t *testing.T, h *hook, more string) site {
+func withHook(t *testing.T, h *apitest.Hook, more string) site {
 	return site{
 		operator: newSMSC(t), store: vfs.NewMem(), out: "public_name: operator",
 		more:     `{name: api, direction: in, protocol: http, address: "127.0.0.1:0", throttle_pause: 1ms, retry: {temporary: [10ms, repeat]}}`,
@@ -105,44 +30,44 @@ func receiptOf(id, stat string) string {
 	return fmt.Sprintf(`deliver_sm seq=90 source_addr=46700000001 destination_addr=1234 esm_class=0x04 short_message="id:%s sub:001 dlvrd:001 submit date:2611231200 done date:2611231200 stat:%s err:000 text:"`, id, stat)
 }
 
-// What becomes of a message that came by HTTP is told to the webhook of its account, signed, and in order: also what
+// The events of a message that came by HTTP go to the webhook of its account, signed, and in order: also what
 // happens while the webhook does not take it, and after a restart.
 func TestHTTPWebhook(t *testing.T) {
 	parallel(t)
-	h := newHook(t)
+	h := apitest.NewHook(t)
 	s := withHook(t, h, "")
 	g := start(t, s)
 	a := g.api()
 	a.name = "api"
-	h.answers(500)
+	h.Answers(500, "", "")
 	id := a.do("POST", "/v1/messages", `{"from":"1234","to":"46700000001","text":"hello","receipt":"all","client_reference":"order 7"}`).want(t, 202, "").text("id")
 	smsc := s.operator.session()
 	smsc.accepts("abc1")
-	testutil.Eventually(t, "it was tried", func() bool { return len(h.of(id, "message.sent")) > 12 })
+	testutil.Eventually(t, "it was tried", func() bool { return len(h.Calls(id, "message.sent")) > 12 })
 	smsc.send(receiptOf("abc1", "DELIVRD"))
 	smsc.want("deliver_sm_resp")
-	h.answers(204)
-	testutil.Eventually(t, "both are told", func() bool { return len(h.of(id, "message.delivered")) > 0 })
+	h.Answers(204, "", "")
+	testutil.Eventually(t, "both are told", func() bool { return len(h.Calls(id, "message.delivered")) > 0 })
 	g.settled()
-	all := h.of(id)
+	all := h.Calls(id)
 	last := all[len(all)-1]
-	if !containsAll(last.body, []string{`"type":"message.delivered"`, `"client_reference":"order 7"`, `"from":"1234"`, `"to":"46700000001"`, `"smsc_id":"abc1"`}) {
-		t.Error(last.body)
+	if !containsAll(last.Body, []string{`"type":"message.delivered"`, `"client_reference":"order 7"`, `"from":"1234"`, `"to":"46700000001"`, `"smsc_id":"abc1"`}) {
+		t.Error(last.Body)
 	}
-	if last.header.Get("webhook-id") == "" || !strings.HasPrefix(last.header.Get("webhook-signature"), "v1,") || last.path != "/hook" {
-		t.Errorf("%s %v", last.path, last.header)
+	if last.Header.Get("webhook-id") == "" || !strings.HasPrefix(last.Header.Get("webhook-signature"), "v1,") || last.Path != "/hook" {
+		t.Errorf("%s %v", last.Path, last.Header)
 	}
-	if first := h.of("message.sent"); first[0].header.Get("webhook-id") != first[len(first)-1].header.Get("webhook-id") {
+	if first := h.Calls("message.sent"); first[0].Header.Get("webhook-id") != first[len(first)-1].Header.Get("webhook-id") {
 		t.Error("the id of an event changes with its attempts")
 	}
 	g.wantLog("api", "> http_call", "state=delivered", "id="+id, "account=api")
 	g.wantLog("api", "< http_call_resp", "status=0(204-No-Content)", "id="+id)
 }
 
-// A message that no SMSC has taken is told as well, and so is one of a mobile to an account without sessions.
+// The webhook gets the end of a message that no SMSC has taken, and the message of a mobile to an account without sessions.
 func TestHTTPWebhookOwn(t *testing.T) {
 	parallel(t)
-	h := newHook(t)
+	h := apitest.NewHook(t)
 	s := withHook(t, h, `, rewrite: [{out: source, ton: 0, strip: "46", add: "0"}]`)
 	s.more = strings.Replace(s.more, "protocol: http", "protocol: http, long_messages: join", 1)
 	s.routes = "{from: operator, to: {account: api}}\n{to: operator}"
@@ -152,39 +77,39 @@ func TestHTTPWebhookOwn(t *testing.T) {
 	id := a.do("POST", "/v1/messages", `{"from":"1234","to":"46700000001","text":"hello"}`).want(t, 202, "").text("id")
 	smsc := s.operator.session()
 	smsc.answer(11, field(smsc.want("submit_sm"), "seq"))
-	testutil.Eventually(t, "it is told", func() bool { return len(h.of(id, "message.rejected", "ESME_RINVDSTADR")) == 1 })
+	testutil.Eventually(t, "it is told", func() bool { return len(h.Calls(id, "message.rejected", "ESME_RINVDSTADR")) == 1 })
 	smsc.send(`deliver_sm seq=91 source_addr=46700000001 destination_addr=1234 short_message="STOP"`)
 	smsc.want("deliver_sm_resp", "status=0")
-	testutil.Eventually(t, "it is told", func() bool { return len(h.of("inbound.received", `"text":"STOP"`, `"from":"0700000001"`)) == 1 })
+	testutil.Eventually(t, "it is told", func() bool { return len(h.Calls("inbound.received", `"text":"STOP"`, `"from":"0700000001"`)) == 1 })
 	for n, text := range []string{"one ", "two"} {
 		smsc.send(fmt.Sprintf(`deliver_sm seq=%d source_addr=46700000001 destination_addr=1234 esm_class=0x40 short_message="\x05\x00\x03\x07\x02\x0%d%s"`, 92+n, n+1, text))
 		smsc.want("deliver_sm_resp", "status=0")
 	}
-	testutil.Eventually(t, "both parts are told together", func() bool { return len(h.of("inbound.received", `"text":"one two"`)) == 1 })
+	testutil.Eventually(t, "both parts are told together", func() bool { return len(h.Calls("inbound.received", `"text":"one two"`)) == 1 })
 	g.settled()
 }
 
-// What the servers of clients have not been told is told after a restart.
+// Events that webhooks have not taken come after a restart.
 func TestHTTPWebhookAfterRestart(t *testing.T) {
 	parallel(t)
-	h := newHook(t)
+	h := apitest.NewHook(t)
 	s := withHook(t, h, "")
 	s.store = vfs.NewCrashableMem()
 	g := start(t, s)
 	a := g.api()
 	a.name = "api"
-	h.answers(503)
+	h.Answers(503, "", "")
 	smsc := s.operator.session()
 	a.do("POST", "/v1/messages", `{"from":"1234","to":"46700000001","text":"hello"}`).want(t, 202, "")
 	smsc.accepts("abc1")
 	smsc.send(receiptOf("abc1", "DELIVRD"))
 	smsc.want("deliver_sm_resp")
-	testutil.Eventually(t, "it was tried", func() bool { return len(h.of("message.delivered")) > 0 })
+	testutil.Eventually(t, "it was tried", func() bool { return len(h.Calls("message.delivered")) > 0 })
 	testutil.Eventually(t, "the message has ended", g.synced)
 	again := g.powerCut(&s, smsc)
-	before := len(h.of("message.delivered"))
-	h.answers(200)
+	before := len(h.Calls("message.delivered"))
+	h.Answers(200, "", "")
 	s.operator.session()
-	testutil.Eventually(t, "it is told", func() bool { return len(h.of("message.delivered")) > before })
+	testutil.Eventually(t, "it is told", func() bool { return len(h.Calls("message.delivered")) > before })
 	again.settled()
 }

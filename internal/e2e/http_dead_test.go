@@ -8,6 +8,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/gateway/operate"
+	"pmg/httpapi/apitest"
 	"pmg/internal/testutil"
 	"pmg/store"
 )
@@ -44,8 +45,8 @@ func dies(t *testing.T, g *gw, smsc *peer, n int) (id string) {
 // replays it, it is delivered under its old id, and may wait as long as other events.
 func TestHTTPDeadLetters(t *testing.T) {
 	parallel(t)
-	h := newHook(t)
-	h.answers(503)
+	h := apitest.NewHook(t)
+	h.Answers(503, "", "")
 	s := withHook(t, h, "")
 	s.store = vfs.NewCrashableMem()
 	g := start(t, s)
@@ -56,7 +57,7 @@ func TestHTTPDeadLetters(t *testing.T) {
 	g.wantDead(3)
 	g.wantStored() // they are not listed with those that wait
 	testutil.Eventually(t, "that is stored", g.synced)
-	first := h.of(ids[0])[0].header.Get("webhook-id")
+	first := h.Calls(ids[0])[0].Header.Get("webhook-id")
 
 	again := g.powerCut(&s, smsc)
 	smsc = s.operator.session()
@@ -74,17 +75,17 @@ func TestHTTPDeadLetters(t *testing.T) {
 	}
 	again.wantChange(operate.DeleteMessages, "", operate.Selection{State: dead, Until: p.Messages[0].Arrived.Add(time.Nanosecond)}, operate.ResultDeleted)
 
-	h.answersAfresh(503)
+	h.AnswersAfresh(503)
 	again.wantChange(operate.RetryMessages, "", operate.Selection{State: dead}, operate.ResultRetried, operate.ResultRetried)
-	testutil.Eventually(t, "they are tried again and again", func() bool { return len(h.of(ids[1])) > 3 && len(h.of(ids[2])) > 3 })
+	testutil.Eventually(t, "they are tried again and again", func() bool { return len(h.Calls(ids[1])) > 3 && len(h.Calls(ids[2])) > 3 })
 	testutil.Eventually(t, "that is stored", again.synced)
 	last := again.powerCut(&s, smsc)
 	s.operator.session()
-	h.answersAfresh(200)
-	testutil.Eventually(t, "they are told", func() bool { return len(h.of(ids[1])) > 0 && len(h.of(ids[2])) > 0 })
+	h.AnswersAfresh(200)
+	testutil.Eventually(t, "they are told", func() bool { return len(h.Calls(ids[1])) > 0 && len(h.Calls(ids[2])) > 0 })
 	last.settled()
 	last.wantStored()
-	if len(h.of(ids[0])) > 0 || h.of(ids[1])[0].header.Get("webhook-id") == first {
+	if len(h.Calls(ids[0])) > 0 || h.Calls(ids[1])[0].Header.Get("webhook-id") == first {
 		t.Error("a deleted one was told")
 	}
 	if n := last.Gateway.Keeper.Aside(store.Dead); n != 0 || len(last.Settler.Dead.Counts()) != 0 {
@@ -98,8 +99,8 @@ func TestHTTPDeadLettersEnd(t *testing.T) {
 	parallel(t)
 	for name, memory := range map[string]bool{"memory": true, "disk": false} {
 		t.Run(name, func(t *testing.T) {
-			h := newHook(t)
-			h.answers(503)
+			h := apitest.NewHook(t)
+			h.Answers(503, "", "")
 			s := withHook(t, h, "")
 			s.store = nil
 			if s.memory = memory; !memory {
@@ -110,14 +111,14 @@ func TestHTTPDeadLettersEnd(t *testing.T) {
 			smsc := s.operator.session()
 			id := dies(t, g, smsc, 1)
 			g.wantDead(1)
-			event := h.of(id)[0].header.Get("webhook-id")
-			h.answersAfresh(200)
+			event := h.Calls(id)[0].Header.Get("webhook-id")
+			h.AnswersAfresh(200)
 			g.wantChange(operate.RetryMessages, "", operate.Selection{State: operate.StateDead}, operate.ResultRetried)
-			testutil.Eventually(t, "it is told", func() bool { return len(h.of(id)) > 0 })
-			if got := h.of(id)[0].header.Get("webhook-id"); got != event {
+			testutil.Eventually(t, "it is told", func() bool { return len(h.Calls(id)) > 0 })
+			if got := h.Calls(id)[0].Header.Get("webhook-id"); got != event {
 				t.Errorf("it has the id %s, had %s", got, event)
 			}
-			h.answers(503)
+			h.Answers(503, "", "")
 			dies(t, g, smsc, 2)
 			g.wantDead(1)
 			g.setTimes(time.Second, time.Millisecond)

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"pmg/httpapi/apitest"
 	"pmg/internal/testutil"
 	"strings"
 	"testing"
@@ -11,7 +12,7 @@ import (
 func TestHTTPLong(t *testing.T) {
 	parallel(t)
 	for options, cut := range map[string]bool{"": true, ", long_messages: pass": false, ", long_messages: payload": false} {
-		h := newHook(t)
+		h := apitest.NewHook(t)
 		s := withHook(t, h, "")
 		s.out = "window: 10" + options
 		g := start(t, s)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"pmg/httpapi/apitest"
 	"pmg/internal/testutil"
 )
 
@@ -18,8 +19,8 @@ func TestHTTPPublicName(t *testing.T) {
 	for _, public := range []string{"", "route-1"} {
 		t.Run(public, func(t *testing.T) {
 			t.Parallel()
-			h := newHook(t)
-			h.say("ACK/Jasmin")
+			h := apitest.NewHook(t)
+			h.Answers(200, "ACK/Jasmin", "")
 			s := site{
 				operator: newSMSC(t), store: vfs.NewMem(), out: fmt.Sprintf("public_name: %q", public),
 				more: `{name: api, direction: in, protocol: http, dialects: [pmg, kannel, jasmin], address: "127.0.0.1:0"}`,
@@ -48,7 +49,7 @@ func TestHTTPPublicName(t *testing.T) {
 }
 
 // clientsSee returns what clients read of messages that they send and get, in each dialect, where it may name the connector.
-func clientsSee(t *testing.T, g *gw, operator *smsc, h *hook) (seen []string) {
+func clientsSee(t *testing.T, g *gw, operator *smsc, h *apitest.Hook) (seen []string) {
 	a := g.api()
 	smsc := operator.session()
 	n := 0
@@ -61,9 +62,9 @@ func clientsSee(t *testing.T, g *gw, operator *smsc, h *hook) (seen []string) {
 	}
 	calls := func(path string, least int) {
 		t.Helper()
-		testutil.Eventually(t, path+" is called", func() bool { return len(h.at(path)) >= least })
-		for _, c := range h.at(path) {
-			seen = append(seen, fmt.Sprint(c.path, " ", c.header, " ", c.body))
+		testutil.Eventually(t, path+" is called", func() bool { return len(h.Calls(path)) >= least })
+		for _, c := range h.Calls(path) {
+			seen = append(seen, fmt.Sprint(c.Path, " ", c.Header, " ", c.Body))
 		}
 	}
 	const own = `{"from":"1234","to":"46700000001","text":"hello","receipt":"all"}`

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"pmg/httpapi/apitest"
 	"pmg/internal/testutil"
 )
 
@@ -104,8 +105,8 @@ func TestHTTPSMSCUnknown(t *testing.T) {
 // the store.
 func TestHTTPSMSCReload(t *testing.T) {
 	parallel(t)
-	h, other := newHook(t), newHook(t)
-	h.answers(503)
+	h, other := apitest.NewHook(t), apitest.NewHook(t)
+	h.Answers(503, "", "")
 	s := smscSite(t, h.URL+"/?to={to}&text={text}", "retry: {temporary: [10ms, repeat], lost: [10ms, repeat]}")
 	s.memory, s.store = false, vfs.NewMem()
 	g := start(t, s)
@@ -113,33 +114,33 @@ func TestHTTPSMSCReload(t *testing.T) {
 	for n := 1; n <= 3; n++ {
 		client.submitOne(n)
 	}
-	testutil.Eventually(t, "the smsc is called", func() bool { return len(h.at("/")) > 3 })
+	testutil.Eventually(t, "the smsc is called", func() bool { return len(h.Calls("/")) > 3 })
 	client.conn.Close()
 	g.stop()
 
 	g = start(t, s)
-	testutil.Eventually(t, "the smsc is called again", func() bool { return len(h.at("/?to=46700000001&text=3")) > 1 })
+	testutil.Eventually(t, "the smsc is called again", func() bool { return len(h.Calls("/?to=46700000001&text=3")) > 1 })
 	before := s.more
 	s.more = strings.Replace(s.more, h.URL, other.URL, 1)
 	if err := g.reload(s); err != nil {
 		t.Fatal(err)
 	}
 	for n := 1; n <= 3; n++ {
-		testutil.Eventually(t, "the other is called", func() bool { return len(other.at(fmt.Sprintf("/?to=46700000001&text=%d", n))) == 1 })
+		testutil.Eventually(t, "the other is called", func() bool { return len(other.Calls(fmt.Sprintf("/?to=46700000001&text=%d", n))) == 1 })
 	}
 	g.settled()
-	other.answersAfresh(503)
+	other.AnswersAfresh(503)
 	client = g.bind("transmitter")
 	client.submitOne(4)
-	testutil.Eventually(t, "the other is called once more", func() bool { return len(other.at("/?to=46700000001&text=4")) > 0 })
+	testutil.Eventually(t, "the other is called once more", func() bool { return len(other.Calls("/?to=46700000001&text=4")) > 0 })
 	removed := s
 	removed.more, _, _ = strings.Cut(before, "\n")
 	removed.routes = "{from: clients, to: {account: acme}}"
 	if err := g.reload(removed); err != nil {
 		t.Fatal(err)
 	}
-	other.answersAfresh(200)
-	testutil.Eventually(t, "it is sent all the same", func() bool { return len(other.at("/?to=46700000001&text=4")) == 1 })
+	other.AnswersAfresh(200)
+	testutil.Eventually(t, "it is sent all the same", func() bool { return len(other.Calls("/?to=46700000001&text=4")) == 1 })
 	g.settled()
 }
 
@@ -147,7 +148,7 @@ func TestHTTPSMSCReload(t *testing.T) {
 // bring for nobody is kept or refused as from any SMSC.
 func TestHTTPSMSCCallbacks(t *testing.T) {
 	parallel(t)
-	h := newHook(t)
+	h := apitest.NewHook(t)
 	s := smscSite(t, h.URL, "preset: kannel")
 	g := start(t, s)
 	g.online("operator", 1)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"pmg/httpapi/apitest"
 	"pmg/internal/testutil"
 )
 
@@ -56,14 +57,16 @@ func TestHTTPSMSC(t *testing.T) {
 	parallel(t)
 	form := "application/x-www-form-urlencoded"
 	for _, of := range []struct {
-		preset, status, says, method, path string
+		preset             string
+		status             int
+		says, method, path string
 
 		fields  map[string]string // of the request
 		receipt func(receiptURL string) (method, u, kind, body string)
 		inbound func(u string) (method, at, kind, body string)
 		reply   string
 	}{{
-		preset: "kannel", status: "202", says: "0: Accepted for delivery", path: "/cgi-bin/sendsms",
+		preset: "kannel", status: 202, says: "0: Accepted for delivery", path: "/cgi-bin/sendsms",
 		fields: map[string]string{"username": "pmg", "password": "s3cret", "from": "1234", "to": "46700000001", "text": "1", "coding": "0", "charset": "UTF-8", "dlr-mask": "19"},
 		receipt: func(u string) (string, string, string, string) {
 			return "GET", strings.Replace(u, "%d", "1", 1), "", ""
@@ -72,7 +75,7 @@ func TestHTTPSMSC(t *testing.T) {
 			return "GET", u + "&from=%2B46700000001&to=1234&text=hello&charset=ISO-8859-1", "", ""
 		},
 	}, {
-		preset: "jasmin", status: "200", says: `Success "07033084-5cfd-4812-90a4-e4d24ffb6e3d"`, path: "/send",
+		preset: "jasmin", status: 200, says: `Success "07033084-5cfd-4812-90a4-e4d24ffb6e3d"`, path: "/send",
 		fields: map[string]string{"username": "pmg", "password": "s3cret", "from": "1234", "to": "46700000001", "hex-content": "31", "coding": "0", "dlr": "yes", "dlr-level": "3", "dlr-method": "POST"},
 		receipt: func(u string) (string, string, string, string) {
 			return "POST", u, form, "id=07033084-5cfd-4812-90a4-e4d24ffb6e3d&level=2&message_status=DELIVRD&connector=x&err=000"
@@ -82,7 +85,7 @@ func TestHTTPSMSC(t *testing.T) {
 		},
 		reply: "ACK/Jasmin",
 	}, {
-		preset: "pmg", status: "202", says: `{"id":"00000000000004d2","state":"queued"}`, path: "/v1/messages",
+		preset: "pmg", status: 202, says: `{"id":"00000000000004d2","state":"queued"}`, path: "/v1/messages",
 		fields: map[string]string{"from": "1234", "to": "46700000001", "text": "1", "receipt": "final"},
 		receipt: func(u string) (string, string, string, string) {
 			return "POST", u, "application/json", `{"type":"batch","data":[{"type":"message.delivered","data":{"id":"00000000000004d2","state":"delivered"}}]}`
@@ -93,16 +96,15 @@ func TestHTTPSMSC(t *testing.T) {
 	}} {
 		t.Run(of.preset, func(t *testing.T) {
 			t.Parallel()
-			h := newHook(t)
-			fmt.Sscan(of.status, &h.status)
-			h.say(of.says)
+			h := apitest.NewHook(t)
+			h.Answers(of.status, of.says, "")
 			s := smscSite(t, h.URL, "preset: "+of.preset)
 			g := start(t, s)
 			g.online("operator", 1)
 			client := g.bind("transceiver")
 			client.submitOne(1, "registered_delivery=1")
-			testutil.Eventually(t, "the SMSC is called", func() bool { return len(h.at(of.path)) > 0 })
-			fields := fieldsOf(t, h.at(of.path)[0])
+			testutil.Eventually(t, "the SMSC is called", func() bool { return len(h.Calls(of.path)) > 0 })
+			fields := fieldsOf(t, h.Calls(of.path)[0])
 			for name, want := range of.fields {
 				if fields[name] != want {
 					t.Errorf("%s is %q, want %q: %q", name, fields[name], want, fields)
@@ -128,12 +130,12 @@ func TestHTTPSMSC(t *testing.T) {
 }
 
 // fieldsOf returns the fields of a call, whatever its form.
-func fieldsOf(t *testing.T, c call) map[string]string {
+func fieldsOf(t *testing.T, c apitest.Call) map[string]string {
 	t.Helper()
 	fields := map[string]string{}
-	if strings.HasPrefix(c.body, "{") {
+	if strings.HasPrefix(c.Body, "{") {
 		var all map[string]any
-		if err := json.Unmarshal([]byte(c.body), &all); err != nil {
+		if err := json.Unmarshal([]byte(c.Body), &all); err != nil {
 			t.Fatal(err)
 		}
 		for name, value := range all {
@@ -141,8 +143,8 @@ func fieldsOf(t *testing.T, c call) map[string]string {
 		}
 		return fields
 	}
-	_, query, _ := strings.Cut(c.path, "?")
-	values, err := url.ParseQuery(query + c.body)
+	_, query, _ := strings.Cut(c.Path, "?")
+	values, err := url.ParseQuery(query + c.Body)
 	if err != nil {
 		t.Fatal(err)
 	}

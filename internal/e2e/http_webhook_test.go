@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"pmg/httpapi/apitest"
 	"pmg/internal/testutil"
 )
 
@@ -15,11 +16,11 @@ import (
 func TestHTTPWebhookDay(t *testing.T) {
 	parallel(t)
 	const messages, attempts = 10, 30
-	down, up := newHook(t), newHook(t)
+	down, up := apitest.NewHook(t), apitest.NewHook(t)
 	s := withHook(t, down, "")
 	s.accounts += fmt.Sprintf("\n{system_id: up, password: s3cret, bind: [transmitter], webhook: %q}", up.URL+"/hook")
 	g := start(t, s)
-	down.answers(503)
+	down.Answers(503, "", "")
 	smsc := s.operator.session()
 	send := func(account string, n int) {
 		a := g.api()
@@ -32,26 +33,26 @@ func TestHTTPWebhookDay(t *testing.T) {
 	for n := range messages {
 		send("api", n)
 	}
-	testutil.Eventually(t, "each was tried often", func() bool { return len(down.of("message.")) > messages*attempts })
+	testutil.Eventually(t, "each was tried often", func() bool { return len(down.Calls("message.")) > messages*attempts })
 	for n := range messages {
 		send("up", n)
 	}
-	testutil.Eventually(t, "the other server hears of its messages", func() bool { return len(up.of("message.delivered")) == messages })
-	down.answersAfresh(204)
+	testutil.Eventually(t, "the other server hears of its messages", func() bool { return len(up.Calls("message.delivered")) == messages })
+	down.AnswersAfresh(204)
 	testutil.Eventually(t, "the server hears of everything", func() bool {
 		g.settled()
-		return len(down.of("message.delivered")) >= messages
+		return len(down.Calls("message.delivered")) >= messages
 	})
-	for name, h := range map[string]*hook{"down": down, "up": up} {
+	for name, h := range map[string]*apitest.Hook{"down": down, "up": up} {
 		told := map[string][]string{}
-		for _, c := range h.of("message.") {
+		for _, c := range h.Calls("message.") {
 			var e struct {
 				Type string
 				Data struct {
 					Reference string `json:"client_reference"`
 				}
 			}
-			if err := json.Unmarshal([]byte(c.body), &e); err != nil {
+			if err := json.Unmarshal([]byte(c.Body), &e); err != nil {
 				t.Fatal(err)
 			}
 			told[e.Data.Reference] = append(told[e.Data.Reference], e.Type)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"pmg/httpapi/apitest"
 	"pmg/internal/testutil"
 )
 
@@ -42,7 +43,7 @@ func (a *api) traced(method, path, body string) {
 // that nobody records the trace, is like one without.
 func TestTraceparent(t *testing.T) {
 	parallel(t)
-	c, h := &collector{}, newHook(t)
+	c, h := &collector{}, apitest.NewHook(t)
 	server := httptest.NewServer(c)
 	defer server.Close()
 	s := withHook(t, h, "")
@@ -51,7 +52,7 @@ func TestTraceparent(t *testing.T) {
 	g := start(t, s)
 	a := g.api()
 	a.name = "api"
-	h.answers(503)
+	h.Answers(503, "", "")
 	smsc := s.operator.session()
 	const body = `{"from":"1234","to":"46700000001","text":"hello","receipt":"all"}`
 	for i, header := range []string{"a: b", strings.TrimSuffix(traceparent, "1") + "0", strings.ToUpper(traceparent), traceparent + "x"} {
@@ -63,8 +64,8 @@ func TestTraceparent(t *testing.T) {
 	smsc.send(receiptOf("yes", "DELIVRD"))
 	smsc.want("deliver_sm_resp")
 	testutil.Eventually(t, "an attempt to tell the client has failed", func() bool { return len(c.named("webhook")) > 0 })
-	h.answersAfresh(204)
-	testutil.Eventually(t, "the client is told", func() bool { return len(c.named("receipt")) > 0 && len(h.of("message.delivered")) > 0 })
+	h.AnswersAfresh(204)
+	testutil.Eventually(t, "the client is told", func() bool { return len(c.named("receipt")) > 0 && len(h.Calls("message.delivered")) > 0 })
 	for _, path := range []string{
 		"/cgi-bin/sendsms?username=api&password=s3cret&from=1234&to=46700000001+46700000002&text=hello",
 		"/send?username=api&password=s3cret&from=1234&to=46700000001&content=hello",
@@ -101,8 +102,8 @@ func TestTraceparent(t *testing.T) {
 		called["00-"+clientTrace+"-"+s.SpanID+"-01"] = s.TraceID == clientTrace && (s.Status.Code == 2) == (s.attribute("http.response.status_code") == "503")
 	}
 	traced := 0
-	for _, call := range h.of("message.delivered") {
-		if parent := call.header.Get("traceparent"); parent != "" {
+	for _, call := range h.Calls("message.delivered") {
+		if parent := call.Header.Get("traceparent"); parent != "" {
 			if traced++; !called[parent] {
 				t.Errorf("called with %s, of %v", parent, called)
 			}
@@ -120,7 +121,7 @@ func TestTraceparentRestart(t *testing.T) {
 	c := &collector{}
 	server := httptest.NewServer(c)
 	defer server.Close()
-	s := withHook(t, newHook(t), "")
+	s := withHook(t, apitest.NewHook(t), "")
 	s.top = fmt.Sprintf("telemetry: {otlp: %q, one_in: 1000000000}\n", server.URL)
 	s.operator.down()
 	g := start(t, s)
@@ -144,7 +145,7 @@ func TestTraceparentRate(t *testing.T) {
 	c := &collector{}
 	server := httptest.NewServer(c)
 	defer server.Close()
-	s := withHook(t, newHook(t), "")
+	s := withHook(t, apitest.NewHook(t), "")
 	s.top = fmt.Sprintf("telemetry: {otlp: %q, one_in: 1000000000, client_rate: 0}\n", server.URL)
 	g := start(t, s)
 	a := g.api()
