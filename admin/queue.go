@@ -49,7 +49,7 @@ func change(what string) func(*Server, *http.Request) (any, error) {
 		change := operate.QueueChange{
 			What: what, To: r.FormValue("to"), DryRun: r.FormValue("dry_run") != "", Operator: access.CallerOf(r).String(),
 		}
-		page, err := s.view.gateway.Operate.ChangeStored(r.Context(), s.view.engine.Do, change, q.Selection, q.From, q.Limit)
+		page, err := s.view.gateway.Operate.ChangeStored(r.Context(), change, q.Selection, q.From, q.Limit)
 		results := map[string]int{}
 		for i := range page.Messages {
 			results[page.Messages[i].Result]++

@@ -48,7 +48,7 @@ func (g *Gateway) Recover(ctx context.Context, e Engine) {
 		return
 	}
 	began := time.Now()
-	g.Keeper.Loads.Begin(e)
+	g.Keeper.Loads.Begin(e.Do)
 	r := &recovery{
 		gateway: g, engine: e, cfg: g.Node.Config(), ahead: g.Node.Clock.Ahead(), last: g.Keeper.LastStored,
 		began:  g.Node.Clock.Now(),

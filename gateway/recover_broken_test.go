@@ -149,7 +149,7 @@ func TestLoadFails(t *testing.T) {
 	}
 	asked := chanEngine{calls: make(chan func(int64), 10)}
 	lane := r.g.Table.LaneOf(r.operator)
-	r.g.Keeper.Loads.Begin(asked)
+	r.g.Keeper.Loads.Begin(asked.Do)
 	messages, missing, failed := r.g.Keeper.Read([]uint64{2, 3, 4}, 0)
 	if len(messages) != 1 || messages[0].ID != 2 || !slices.Equal(missing, []uint64{3, 4}) || len(failed) > 0 {
 		t.Errorf("%d messages, %v are missing, %v failed", len(messages), missing, failed)
@@ -267,7 +267,7 @@ func TestLoadTurns(t *testing.T) {
 	r.g.Keeper.Load(many, ids)
 	r.g.Keeper.Load(one, []uint64{1})
 	e := laneEngine{lanes: make(chan *connector.Lane, 10)}
-	r.g.Keeper.Loads.Begin(e)
+	r.g.Keeper.Loads.Begin(e.Do)
 	for i, want := range []*connector.Lane{many, one, many, many} {
 		if got := <-e.lanes; got != want {
 			t.Errorf("load %d is for the other lane", i)

@@ -18,14 +18,9 @@ type Loads struct {
 	done   sync.WaitGroup
 
 	mu      sync.Mutex
-	engine  Dispatcher // nil: not begun, or ended
+	do      Do // nil: not begun, or ended
 	running bool
 	wanted  []load
-}
-
-// A Dispatcher calls f as whatever dispatches for a lane, and reports false if that is over.
-type Dispatcher interface {
-	Do(l *connector.Lane, f func(now int64)) bool
 }
 
 // A load is messages that a lane is to have.
@@ -51,25 +46,25 @@ func (k *Keeper) Load(l *connector.Lane, ids []uint64) {
 	k.Loads.run()
 }
 
-// Begin allows lanes to be given what they want by a dispatcher.
-func (ls *Loads) Begin(d Dispatcher) {
+// Begin begins to give lanes what they want.
+func (ls *Loads) Begin(do Do) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	ls.engine = d
+	ls.do = do
 	ls.run()
 }
 
 // End waits until nothing is read any more.
 func (ls *Loads) End() {
 	ls.mu.Lock()
-	ls.engine, ls.wanted = nil, nil
+	ls.do, ls.wanted = nil, nil
 	ls.mu.Unlock()
 	ls.done.Wait()
 }
 
 // run starts the goroutine if there is work for it. The caller holds the lock.
 func (ls *Loads) run() {
-	if ls.engine != nil && !ls.running && len(ls.wanted) > 0 {
+	if ls.do != nil && !ls.running && len(ls.wanted) > 0 {
 		ls.running = true
 		ls.done.Go(ls.loop)
 	}
@@ -84,7 +79,7 @@ func (ls *Loads) loop() {
 			ls.mu.Unlock()
 			return
 		}
-		w, e := ls.wanted[0], ls.engine
+		w, do := ls.wanted[0], ls.do
 		ls.wanted = ls.wanted[1:]
 		if len(w.ids) > LoadAtATime { // other lanes' come in between
 			ls.wanted = append(ls.wanted, load{w.lane, w.ids[LoadAtATime:], w.tries})
@@ -92,19 +87,19 @@ func (ls *Loads) loop() {
 		}
 		ls.mu.Unlock()
 		messages, missing, failed := ls.keeper.Read(w.ids, w.tries)
-		e.Do(w.lane, func(now int64) { w.lane.Loaded(now, messages, missing) })
+		do(w.lane, func(now int64) { w.lane.Loaded(now, messages, missing) })
 		if len(failed) > 0 {
 			ls.later(load{w.lane, failed, w.tries + 1})
 		}
 	}
 }
 
-// later has messages read again after a pause. The lane waits for them meanwhile.
+// later reads messages again after a pause. The lane waits for them meanwhile.
 func (ls *Loads) later(w load) {
 	time.AfterFunc(min(loadPause<<min(w.tries, 10), loadPauses), func() {
 		ls.mu.Lock()
 		defer ls.mu.Unlock()
-		if ls.engine != nil {
+		if ls.do != nil {
 			ls.wanted = append(ls.wanted, w)
 			ls.run()
 		}

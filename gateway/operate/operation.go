@@ -72,7 +72,7 @@ func (o *Operation) Run() {
 	o.Code = sms.SystemError // unless it comes to an end
 	ctx, done := context.WithTimeout(context.Background(), operationTimeout)
 	defer done()
-	o.changer = &changer{Operations: d, onLane: d.keep.Do}
+	o.changer = &changer{Operations: d}
 	if o.ID != 0 || o.Modulo != 0 {
 		id, ok := d.wholeID(o.ID, o.Modulo)
 		if !ok {

@@ -192,7 +192,7 @@ func TestChangeNotStored(t *testing.T) {
 				r.share.Lane.Restore(now, r.share, waitingOf(&found{id: m.ID, message: m}, 0))
 			}
 			r.disk.full.Store(true)
-			p, err := r.ChangeStored(t.Context(), r.do, QueueChange{What: what, To: "operator"}, Selection{}, 0, 100)
+			p, err := r.ChangeStored(t.Context(), QueueChange{What: what, To: "operator"}, Selection{}, 0, 100)
 			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("cannot %s messages", what)) {
 				t.Errorf("%s, aside %v: %+v, %v", what, aside, p, err)
 			}

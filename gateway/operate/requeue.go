@@ -60,7 +60,6 @@ func (d *Operations) ListStored(s Selection, from uint64, limit int) (QueuePage,
 // A changer changes messages that wait in a running gateway.
 type changer struct {
 	*Operations
-	onLane keep.Do
 	change QueueChange
 	to     map[*found]*connector.Share // where the messages that stay go
 	result map[*found]string
@@ -70,11 +69,11 @@ type changer struct {
 // lanes of a running gateway, and returns them with what was done to each. A message that is
 // under way is left alone. Changes are made one after the other.
 func (d *Operations) ChangeStored(
-	ctx context.Context, onLane keep.Do, c QueueChange, s Selection, from uint64, limit int,
+	ctx context.Context, c QueueChange, s Selection, from uint64, limit int,
 ) (QueuePage, error) {
 	d.keep.Changing.Lock()
 	defer d.keep.Changing.Unlock()
-	ch := &changer{Operations: d, onLane: onLane, change: c, to: map[*found]*connector.Share{}, result: map[*found]string{}}
+	ch := &changer{Operations: d, change: c, to: map[*found]*connector.Share{}, result: map[*found]string{}}
 	if err := ch.mayBegin(); err != nil {
 		return QueuePage{}, fmt.Errorf("cannot %s messages: %w", c.What, err)
 	}
@@ -222,7 +221,7 @@ func (c *changer) put(all []*found) error {
 		c.result[f] = c.change.past()
 	}
 	for s, part := range shares {
-		if !c.onLane(s.Lane, func(now int64) { c.enter(now, s, part) }) {
+		if !c.keep.Do(s.Lane, func(now int64) { c.enter(now, s, part) }) {
 			return errors.Join(failed, errStopping)
 		}
 	}

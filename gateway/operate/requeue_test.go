@@ -11,6 +11,7 @@ import (
 
 	"pmg/connector"
 	"pmg/connector/queue"
+	"pmg/gateway/roomtest"
 	"pmg/internal/testutil"
 	"pmg/sms"
 )
@@ -39,7 +40,7 @@ func TestChange(t *testing.T) {
 		if dry := r.tryOut(c.what, c.to); dry != [6]string{} {
 			t.Errorf("%s: %q are the results of what was not done", c.what, dry)
 		}
-		p, err := r.ChangeStored(t.Context(), r.do, QueueChange{What: c.what, To: c.to, Operator: "192.0.2.1:9"}, Selection{}, 0, 100)
+		p, err := r.ChangeStored(t.Context(), QueueChange{What: c.what, To: c.to, Operator: "192.0.2.1:9"}, Selection{}, 0, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +77,7 @@ func TestChange(t *testing.T) {
 // tryOut does nothing with messages.
 func (r *rig) tryOut(what, to string) (results [6]string) {
 	r.t.Helper()
-	p, err := r.ChangeStored(r.t.Context(), r.do, QueueChange{What: what, To: to, DryRun: true}, Selection{}, 0, 100)
+	p, err := r.ChangeStored(r.t.Context(), QueueChange{What: what, To: to, DryRun: true}, Selection{}, 0, 100)
 	if err != nil || len(p.Messages) != len(results) {
 		r.t.Fatal(p, err)
 	}
@@ -130,7 +131,7 @@ func TestGiveBack(t *testing.T) {
 	r := newDurableRig(t)
 	m := r.message(0, 1)
 	m.Arrived, m.NotBefore = now+3600*second, now+3600*second
-	(&changer{Operations: r.Operations, onLane: r.do}).giveBack(r.share, &found{id: m.ID, message: m})
+	(&changer{Operations: r.Operations}).giveBack(r.share, &found{id: m.ID, message: m})
 	r.share.Lane.EachWaiting(r.share, func(w queue.Waiting, _ *sms.Message) {
 		if w.Arrived > now || w.NotBefore > now+1800*second {
 			t.Errorf("it waits: %+v", w)
@@ -172,12 +173,12 @@ func TestWait(t *testing.T) {
 	cancel()
 	for range 100 {
 		ran := false
-		c.onLane = r.do
+		r.keep.Begin(roomtest.Engine(r.do))
 		if err := c.wait(over, r.share.Lane, func(int64) { ran = true }); err != nil || !ran {
 			t.Fatalf("it is done: %v, %v", ran, err)
 		}
 		var late func(int64)
-		c.onLane = func(_ *connector.Lane, f func(int64)) bool { late = f; return true }
+		r.keep.Begin(roomtest.Engine(func(_ *connector.Lane, f func(int64)) bool { late = f; return true }))
 		ran = false
 		if err := c.wait(over, r.share.Lane, func(int64) { ran = true }); err == nil {
 			t.Fatal("it was not done")

@@ -213,7 +213,7 @@ func (r *rig) carryOut(asked protocols.Operation) sms.Code {
 // change changes messages as an operator, and returns what is done to them.
 func (r *rig) change(what string, s Selection) (results []string) {
 	r.t.Helper()
-	p, err := r.ChangeStored(r.t.Context(), r.do, QueueChange{What: what, To: "operator"}, s, 0, 100)
+	p, err := r.ChangeStored(r.t.Context(), QueueChange{What: what, To: "operator"}, s, 0, 100)
 	if err != nil {
 		r.t.Fatal(err)
 	}

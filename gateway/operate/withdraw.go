@@ -25,7 +25,7 @@ var errStopping = errors.New("the gateway is stopping; what was not done yet sta
 func (c *changer) wait(ctx context.Context, l *connector.Lane, f func(now int64)) error {
 	var claimed atomic.Bool
 	done := make(chan struct{})
-	ok := c.onLane(l, func(now int64) {
+	ok := c.keep.Do(l, func(now int64) {
 		if claimed.CompareAndSwap(false, true) {
 			f(now)
 			close(done)
@@ -105,7 +105,7 @@ type withdrawal struct {
 // giveBack returns messages to a lane as the store has them. It does not wait: who has taken them
 // out may have gone.
 func (c *changer) giveBack(s *connector.Share, all ...*found) {
-	c.onLane(s.Lane, func(now int64) {
+	c.keep.Do(s.Lane, func(now int64) {
 		for _, f := range all {
 			s.Lane.Restore(now, s, c.again(f, now))
 		}

@@ -47,7 +47,7 @@ func (p *port) operate(l *connector.Link, o protocols.Operation) *request {
 	return p.receive(l, protocols.Operate, func(r *request) { r.Op = o })
 }
 
-// check lets the operations that wait be carried out.
+// check carries out the operations that wait.
 func (p *port) check() {
 	checks := p.checks
 	p.checks = nil

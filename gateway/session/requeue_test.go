@@ -54,7 +54,7 @@ func TestRefusedOrphanIsNotRetried(t *testing.T) {
 	})
 
 	retry := func() (operate.QueuePage, error) {
-		return g.Operate.ChangeStored(t.Context(), nil, operate.QueueChange{What: operate.RetryMessages}, operate.Selection{}, 0, 10)
+		return g.Operate.ChangeStored(t.Context(), operate.QueueChange{What: operate.RetryMessages}, operate.Selection{}, 0, 10)
 	}
 	if page, err := retry(); err == nil {
 		t.Errorf("while the store fails, an operator changes %v", page.Messages)

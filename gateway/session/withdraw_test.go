@@ -15,6 +15,7 @@ import (
 	"pmg/gateway"
 	"pmg/gateway/keep"
 	"pmg/gateway/operate"
+	"pmg/gateway/roomtest"
 	"pmg/store"
 )
 
@@ -43,7 +44,8 @@ func TestDeletedWhen(t *testing.T) {
 	p.c.Stored(p.now, stored, false)
 	e := p.withLanes()
 	share.Lane.Restore(p.now, share, queue.Waiting{ID: entry.ID, Arrived: p.now})
-	page, err := p.g.Operate.ChangeStored(t.Context(), e.Do, operate.QueueChange{What: operate.DeleteMessages}, operate.Selection{}, 0, 10)
+	p.g.Keeper.Begin(roomtest.Engine(e.Do))
+	page, err := p.g.Operate.ChangeStored(t.Context(), operate.QueueChange{What: operate.DeleteMessages}, operate.Selection{}, 0, 10)
 	if err != nil || len(page.Messages) != 2 || page.Messages[0].Result != operate.ResultDeleted || page.Messages[1].Result != operate.ResultDeleted {
 		t.Fatalf("%+v, %v", page, err)
 	}
@@ -99,7 +101,8 @@ func TestChangeInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		gone := &interruptedEngine{Engine: e, cancel: cancel}
 		change := operate.QueueChange{What: what, To: "operator"}
-		if _, err = p.g.Operate.ChangeStored(ctx, gone.Do, change, operate.Selection{}, 0, 10); err == nil {
+		p.g.Keeper.Begin(roomtest.Engine(gone.Do))
+		if _, err = p.g.Operate.ChangeStored(ctx, change, operate.Selection{}, 0, 10); err == nil {
 			t.Errorf("%s was not interrupted", what)
 		}
 		p.c.Stored(p.now, stored, false)

@@ -19,7 +19,7 @@ import (
 func (g *gw) change(what, to string, s operate.Selection) (results []string) {
 	g.t.Helper()
 	for from, more := uint64(0), true; more; {
-		p, err := g.Operate.ChangeStored(g.t.Context(), g.engine.Do, operate.QueueChange{What: what, To: to, Operator: "127.0.0.1:9"}, s, from, 3)
+		p, err := g.Operate.ChangeStored(g.t.Context(), operate.QueueChange{What: what, To: to, Operator: "127.0.0.1:9"}, s, from, 3)
 		if err != nil {
 			g.t.Fatal(err)
 		}
@@ -179,7 +179,7 @@ func TestChangeQueued(t *testing.T) {
 	s.serve(7, 10)
 	g.wantStored()
 	testutil.Eventually(t, "nothing waits", func() bool { return g.Pending() == 0 })
-	if _, err := g.Operate.ChangeStored(t.Context(), g.engine.Do, operate.QueueChange{What: operate.MoveMessages, To: "clients"}, operate.Selection{}, 0, 10); err == nil ||
+	if _, err := g.Operate.ChangeStored(t.Context(), operate.QueueChange{What: operate.MoveMessages, To: "clients"}, operate.Selection{}, 0, 10); err == nil ||
 		err.Error() != `cannot move messages: there is no out connector "clients"; there are operator, second` {
 		t.Errorf("got %v", err)
 	}

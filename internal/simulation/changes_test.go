@@ -137,7 +137,7 @@ func (w *world) command() {
 	n.commands++
 	var page operate.QueuePage
 	var err error
-	n.run(func() { page, err = n.g.Operate.ChangeStored(n.ctx, n.Do, what, s, 0, 100) }, func() {
+	n.run(func() { page, err = n.g.Operate.ChangeStored(n.ctx, what, s, 0, 100) }, func() {
 		n.commands--
 		result := "nothing"
 		if len(page.Messages) > 0 {
