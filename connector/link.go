@@ -13,8 +13,8 @@ import (
 	"pmg/sms"
 )
 
-// A Source is where messages come from, and receipts go: an account and a connector. It may have a session,
-// or none.
+// A Source is a peer: its account, its connector and its address. Messages come from it, or go to it, with a session or
+// without.
 type Source struct {
 	Connector *Connector
 	Instance  *Instance // of a session; nil: there is none

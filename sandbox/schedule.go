@@ -37,8 +37,8 @@ type schedule struct {
 	mu     sync.Mutex
 	byTime *btree.BTreeG[*delivery]
 	known  map[key]struct{} // of those in byTime, and of those that are being brought
-	// Those that were brought before what an earlier run has left was added: the store may have been read before they were. They
-	// are known as well. nil: it was added.
+	// What was brought while the deliveries of earlier runs were still read from the store, which may have been before: it
+	// stays known until they are added. nil: they are.
 	brought []key
 }
 
@@ -118,7 +118,7 @@ func (s *schedule) done(d *delivery) {
 	delete(s.known, d.key())
 }
 
-// resumed forgets what was brought before. What an earlier run has left was added.
+// resumed is called when the deliveries of earlier runs were added.
 func (s *schedule) resumed() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -89,7 +89,7 @@ func (s *SMSC) open(now int64) {
 	s.lane.Open(s.outlet)
 }
 
-// shut closes the lane.
+// shut takes the outlet from the lane, which gives no more.
 func (s *SMSC) shut(int64) {
 	if s.outlet != nil {
 		s.lane.LoggingOut(s.outlet)

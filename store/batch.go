@@ -73,8 +73,8 @@ func (b *Batch) ReplaceOwn(m *sms.Message, lane Lane) {
 	b.ops[len(b.ops)-1].stays = true
 }
 
-// PutOwn stores a message that the gateway has made, such as a receipt. Nobody is told if a
-// commit fails: then the next one stores the message.
+// PutOwn stores a message that the gateway has made, such as a receipt. If a commit
+// fails, the next one stores the message.
 func (b *Batch) PutOwn(m *sms.Message, lane Lane) {
 	b.Put(m, lane)
 	b.ops[len(b.ops)-1].stays = true

@@ -98,7 +98,7 @@ func (w *writer) carryOut(r request) (err error) {
 	return err
 }
 
-// ask has the writing goroutine do something, and waits for it. The caller holds writing.
+// ask passes a request to the writing goroutine, and waits for it. The caller holds writing.
 func (w *writer) ask(r request) error {
 	select {
 	case w.requests <- r:

@@ -144,7 +144,7 @@ func (s *salvage) logFile(path string, number uint64) error {
 		records := newReader(record.NewReader, strings.NewReader(text[at:]), number)
 		var good int64
 		for err = nil; err == nil; {
-			good = records.Offset() // behind an error it is the number of the last place that was searched for a better one
+			good = records.Offset() // before the read: after an error it is wherever a readable record was searched for
 			err = s.addRecord(records)
 		}
 		if errors.Is(err, pebble.ErrCorruption) {

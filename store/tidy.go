@@ -121,7 +121,7 @@ func (s *shrinking) due(empty bool, commits, deleted, tables int64, compacting b
 
 // shrink deletes all ids once more, as ranges, and writes the few messages again that there are:
 // pebble removes tables that lie in a range without reading them, and does not look for others on
-// its own while little is written. Then it has the log dropped.
+// its own while little is written. Then it drops the log.
 func (t *tidier) shrink() error {
 	spans, err := t.spans()
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"pmg/sms"
 )
 
-// Test calls the webhook of an account, or its webhook_fallback, with an event that tells nothing. It implements
+// Test calls the webhook of an account, or its webhook_fallback, with a test event. It implements
 // webhooks.Service.
 func (c *Service) Test(ctx context.Context, account string, fallback bool) (t webhooks.Attempt, err error) {
 	rooms := &c.rooms

@@ -207,7 +207,7 @@ func (k *Keeper) Find(find func() error) error {
 	return nil
 }
 
-// LogUnreadable tells the operator of a message that cannot be read. It stays in the store.
+// LogUnreadable logs a message that cannot be read. It stays in the store.
 func (k *Keeper) LogUnreadable(id uint64, err error) {
 	k.node.Log.Error().Err(err).Str("id", sms.FormatID(id)).Msg(
 		"cannot read a stored message; it stays in the store: pmg store check says more",
@@ -246,7 +246,7 @@ func (k *Keeper) MayStore() bool {
 	return k.space.low.Load() == nil && k.Storing.Load() < int64(k.node.Config().Limits.MaxJobs)/2
 }
 
-// LogLookup tells the operator that the messages of receipts cannot be looked up.
+// LogLookup logs, now and then, that the messages of receipts cannot be looked up.
 func (k *Keeper) LogLookup(err error) {
 	if k.node.Repeats.First("lookup") {
 		k.node.Log.Error().Err(err).Msg("cannot find out where a receipt belongs")

@@ -33,7 +33,7 @@ type StoreStatus struct {
 }
 
 const (
-	slowCommit  = 2 * time.Second  // how long a commit may take until the operator is told
+	slowCommit  = 2 * time.Second  // how long a commit may take until that is logged
 	stuckCommit = 10 * time.Second // until the gateway is not ready any more
 	upkeepEvery = int64(time.Second)
 )

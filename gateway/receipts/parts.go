@@ -15,8 +15,8 @@ import (
 //	                                         ├────► a part has failed, or each has its final state: that
 //	                                         └────► receipts.parts_wait is over: UNKNOWN
 //
-// A client hears of each of these once. Each part's outcome is in the store as well, under a name
-// that is no SMSC's, and so is what the client was told. It is safe for concurrent use.
+// A client gets each of these once. The outcome of each part is in the store as well, and so is the last receipt that
+// the client got (store.KindPart). It is safe for concurrent use.
 type Parts struct {
 	matcher *Matcher
 	mu      sync.Mutex
@@ -32,12 +32,12 @@ type joint struct {
 	failed         bool      // one of them will never be delivered
 	begun          bool      // it is known whether an SMSC has taken the first one
 	told           told
-	by             uint8 // the part with which that was told; noPart: none
+	by             uint8 // the part whose outcome led to that receipt; noPart: none
 	waits          bool  // the store knows that it waits
 	report         sms.Report
 }
 
-// told is what a client was told of a long message.
+// told is the last receipt that a client got of a long message.
 type told uint8
 
 const (
@@ -49,17 +49,16 @@ const (
 const (
 	maxJoints = 50_000
 	// noPart is the number of no part, because a message has 255 at most. The store keeps with it
-	// what the client was told.
+	// the last receipt that the client got.
 	noPart = 255
 )
 
 // endsPart reports whether a state counts where a part of a long message has it.
 func endsPart(s sms.State) bool { return s.Final() || s == sms.StateAccepted }
 
-// add adds the outcome of a part. It returns passOn and the receipt of the whole message when
-// there is something to tell. The part with which that was told may come again: then its receipt
-// had not been stored. read says that outcomes may be in the store alone. begins is true if the
-// message begins to wait for others.
+// add adds the outcome of a part. It returns passOn and the receipt of the whole message when the client gets one. The
+// part that led to the last one may come again: then that had not been stored. read says that outcomes may be in the
+// store alone. begins is true if the message begins to wait for others.
 func (j *Parts) add(whole uint64, part, parts uint8, r *sms.Report, read bool) (joined sms.Report, v Verdict, begins bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -81,7 +80,7 @@ func (j *Parts) add(whole uint64, part, parts uint8, r *sms.Report, read bool) (
 	switch {
 	case next > of.told:
 		of.told, of.by = next, part
-	// what it was told with may not have been stored, and needs this one after a restart
+	// the receipt may not have been stored, and needs this outcome after a restart
 	case of.told == toldEnd && part != of.by:
 		return sms.Report{}, Noted, false
 	case of.told == toldNothing, part != of.by, next != of.told:
@@ -113,7 +112,7 @@ func (j *Parts) begin(whole uint64) {
 }
 
 // giveUp returns the receipt of a message that has waited for its parts for too long. It reports
-// false if the client was told something.
+// false if the client has got one.
 func (j *Parts) giveUp(whole uint64, parts uint8) (joined sms.Report, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -161,7 +160,7 @@ func (of *joint) add(part uint8, r *sms.Report) {
 	if t.ID == nil || part == 0 {
 		t.ID = slices.Clone(r.ID)
 	}
-	switch { // a client is told that a message was taken when its first part was
+	switch { // a message was taken, for its client, when its first part was
 	case part == 0:
 		t.Untaken, of.begun = r.Untaken, true
 	case !of.begun:
@@ -195,7 +194,7 @@ func badness(s sms.State) int {
 		sms.StateExpired, sms.StateDeleted, sms.StateUndeliverable, sms.StateRejected}, s)
 }
 
-// ended adds the outcome of a part to those of the others, and notes what is told with it.
+// ended adds the outcome of a part to those of the others, and notes the receipt that follows.
 func (j *Parts) ended(f *store.Mapping, r *sms.Report, read bool) (sms.Report, Verdict) {
 	joined, v, begins := j.add(f.WholeID(), f.Part, f.Parts, r, read)
 	switch {
@@ -211,7 +210,7 @@ func (j *Parts) ended(f *store.Mapping, r *sms.Report, read bool) (sms.Report, V
 	return joined, v
 }
 
-// noteTold notes what the client was told of a long message, and with which part.
+// noteTold notes the receipt that the client gets of a long message, and the part that led to it.
 func (j *Parts) noteTold(whole uint64, of told, by uint8) {
 	j.write(wholeKey(whole, noPart), []byte{uint8(of), by})
 }

@@ -102,7 +102,7 @@ func (d *Matcher) noteState(b *store.Batch, v store.Mapping, f *Fate) {
 // A Fate is what was noted of a message that has left.
 type Fate struct {
 	State   sms.State
-	Error   uint8  // as queries are told
+	Error   uint8  // in the form of answers to queries
 	Since   int64  // by the wall clock
 	Untaken bool   // as sms.Report has it, and so are the others
 	Parts   uint8  // 0: not known

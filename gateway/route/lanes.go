@@ -87,7 +87,7 @@ func (t *Table) findHomes(cfg *config.Config) {
 func (t *Table) Lanes() []*connector.Lane { return t.lanes.list() }
 
 // ClientLane returns the lane of an account that may receive, nil if there is none: that of its sessions, or of the
-// server that is called with news of a message with a context.
+// webhook that is called with the events of a message with a context.
 func (t *Table) ClientLane(account string, context []byte) *connector.Lane {
 	r := t.routes.Load()
 	a := r.accounts[account]

@@ -91,8 +91,8 @@ func (d *Webhooks) Rows(account string) []Row {
 	return rows
 }
 
-// Enable has the servers of an account called again that are disabled, "" those of all accounts, and returns which they
-// were. The log names the operator.
+// Enable enables the disabled servers of an account, "" of all accounts, and returns which they were. The log names
+// the operator.
 func (d *Webhooks) Enable(account, operator string) []string {
 	return d.call((*Server).enable, account, operator, "a client's server that was disabled is called again")
 }

@@ -156,8 +156,8 @@ func TestSlowBody(t *testing.T) {
 	p.want(202, "shop 127.0.0.1 halfhalf")
 }
 
-// An account leaves a tenth of the connections to others; its next one is told so and closed. With no room for any, a client
-// is told to come again, and there is room when one ends.
+// An account leaves a tenth of the connections to others; its next one gets an answer that says so, and is closed. With no room for any, a
+// client gets an answer that asks it to come again, and there is room when one ends.
 func TestRoomForConnections(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "instances: 10", oneShop+", {system_id: other, password: secret}")

@@ -262,7 +262,7 @@ func (p *pull) len() int {
 	return len(p.slots)
 }
 
-// shut closes the lane.
+// shut takes the outlet from the lane, which gives no more.
 func (p *pull) shut() {
 	shut := make(chan struct{})
 	if p.pulls.engine.Do(p.lane, func(int64) { p.lane.LoggingOut(p.outlet); close(shut) }) {
