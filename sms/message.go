@@ -304,7 +304,10 @@ func (m *Message) Release() {
 }
 
 // A Pool recycles messages. It is safe for concurrent use.
-type Pool struct{ p sync.Pool }
+type Pool struct {
+	p     sync.Pool
+	Fresh bool // every message is new, so that its size does not depend on earlier ones; set before Get
+}
 
 // Get returns an empty message.
 func (p *Pool) Get() *Message {
@@ -325,5 +328,7 @@ func (p *Pool) put(m *Message) {
 		m.spill = nil
 	}
 	m.pool = nil // so that a message that is released twice does not get two owners
-	p.p.Put(m)
+	if !p.Fresh {
+		p.p.Put(m)
+	}
 }

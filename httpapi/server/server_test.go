@@ -3,11 +3,14 @@ package server
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -109,7 +112,7 @@ func TestRequestsWithoutLog(t *testing.T) {
 	})
 }
 
-// Where all connections are taken one that waits for its next request makes room.
+// Where an account has its share, one that waits for its next request makes room for the next.
 func TestIdleMakesRoom(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "instances: 10", oneShop)
@@ -119,11 +122,28 @@ func TestIdleMakesRoom(t *testing.T) {
 		p.ask("GET /ask", shop, "")
 		p.want(202, fmt.Sprint("shop 127.0.1.", i+1, " "))
 		all = append(all, p)
-		testutil.Eventually(t, "it waits", func() bool { return r.listener.open.Len() == min(i+1, 9) })
+		testutil.Eventually(t, "the share is kept", func() bool { return r.listener.open.Len() == min(i+1, 9) })
 	}
-	all[0].wantEnd()
+	ends := make(chan error)
+	for _, p := range all[:10] { // which of them the server has seen waiting for longest is not known here
+		go func() {
+			_, err := p.in.ReadByte()
+			ends <- err
+		}()
+	}
+	for range 2 {
+		if err := <-ends; err != io.EOF && !errors.Is(err, syscall.ECONNRESET) {
+			t.Error(err)
+		}
+	}
 	all[10].ask("GET /ask", shop, "")
 	all[10].want(202, "shop 127.0.1.11 ")
+	for _, p := range all {
+		p.Close()
+	}
+	for range 8 {
+		<-ends
+	}
 }
 
 // A client that sends more than anybody reads still reads the answer.

@@ -97,7 +97,7 @@ func (w *world) start() {
 	w.disk.broken = false
 	w.node = n
 	w.oracle.started()
-	g.Node.Pass = n.pass
+	g.Node.Pass, g.Node.Messages.Fresh = n.pass, true
 	g.Node.Clock.WallClock = func() time.Time { return time.Now().Add(w.step) }
 	g.Node.Clock.See(w.now()) // and nothing else: the store that is looked after comes now
 	if err := g.Keep(n.view, store.OutcomesIn(w.outcomes)); err != nil {
