@@ -204,6 +204,9 @@ func (j *Parts) ended(f *store.Mapping, r *sms.Report, read bool) (sms.Report, V
 			of = toldEnd
 		}
 		j.noteTold(f.WholeID(), of, f.Part)
+		if of == toldForNow { // the end needs this outcome, which may be the part's last one, after a restart
+			j.noteOutcome(f, r)
+		}
 	case begins:
 		j.matcher.waits.note(f)
 	}
@@ -222,6 +225,14 @@ func (j *Parts) reads(whole uint64) bool { return whole <= j.matcher.keep.LastSt
 // note notes the outcome of a part: the text of its receipt.
 func (j *Parts) note(f *store.Mapping, receipt []byte) {
 	j.write(wholeKey(f.WholeID(), f.Part), receipt)
+}
+
+// noteOutcome does the same with what that receipt says.
+func (j *Parts) noteOutcome(f *store.Mapping, r *sms.Report) {
+	m := j.matcher.node.Messages.Get()
+	m.SetReport(sms.Address{}, sms.Address{}, r)
+	j.note(f, m.Text())
+	m.Release()
 }
 
 func (j *Parts) write(key, value []byte) {
@@ -299,9 +310,6 @@ func (j *Parts) putOff(v *store.Mapping, r *sms.Report, verdict Verdict) (made M
 	if verdict == Unread {
 		made.unread = newUnreadPart(v, r)
 	}
-	m := j.matcher.node.Messages.Get()
-	m.SetReport(sms.Address{}, sms.Address{}, r)
-	j.note(v, m.Text())
-	m.Release()
+	j.noteOutcome(v, r)
 	return made
 }
