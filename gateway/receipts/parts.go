@@ -142,10 +142,10 @@ func (j *Parts) make(whole uint64) *joint {
 	return of
 }
 
-// add adds the outcome of a part. A final state counts more than ACCEPTD.
+// add adds the outcome of a part, which endsPart. A final state counts more than ACCEPTD.
 func (of *joint) add(part uint8, r *sms.Report) {
 	at, bit := part/64, uint64(1)<<(part%64)
-	if !endsPart(r.State) || of.ended[at]&bit != 0 || r.State == sms.StateAccepted && of.taken[at]&bit != 0 {
+	if of.ended[at]&bit != 0 || r.State == sms.StateAccepted && of.taken[at]&bit != 0 {
 		return
 	}
 	t := &of.report

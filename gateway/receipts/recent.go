@@ -33,7 +33,7 @@ func newRecent(size int64) *recent {
 // add notes what a key stands for.
 func (r *recent) add(key, value []byte) {
 	n := 4 + len(key) + len(value)
-	if n > recentChunk || len(key) > 0xFFFF || len(value) > 0xFFFF {
+	if n > recentChunk {
 		return // it is in the store
 	}
 	last := len(r.chunks) - 1

@@ -37,7 +37,12 @@ func TestRecent(t *testing.T) {
 	if v := r.find([]byte("always")); string(v) != fmt.Sprint(n-1) {
 		t.Errorf("the key that came again has %q", v)
 	}
-	r.add([]byte("large"), make([]byte, recentChunk))
+	most := make([]byte, recentChunk-4-len("large"))
+	if r.add([]byte("large"), most); len(r.find([]byte("large"))) != len(most) || r.find([]byte("never")) != nil {
+		t.Error("the largest entry is not found")
+	}
+	r = newRecent(4 * recentChunk)
+	r.add([]byte("large"), append(most, 0))
 	if r.find([]byte("large")) != nil || r.find([]byte("never")) != nil {
 		t.Error("an entry was found that is not there")
 	}
