@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/rs/zerolog"
 
 	"pmg/connector"
@@ -40,7 +41,11 @@ func TestStoreFails(t *testing.T) {
 	t.Parallel()
 	for kind, f := range map[store.Kind]func(p *rig) error{
 		store.IDsOf("operator"): func(p *rig) error {
-			_, err := p.LookUp(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte("msg-1")}), &Match{})
+			is, err := p.IsOfOurs(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte("msg-1")}))
+			if is || !errors.Is(err, errFailing) {
+				t.Errorf("a text is a receipt: %v, %v", is, err)
+			}
+			_, err = p.LookUp(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte("msg-1")}), &Match{})
 			return err
 		},
 		store.KindForm:  func(p *rig) error { return p.SMSCs.Load() },
@@ -71,6 +76,41 @@ func TestStoreFails(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// A full is a store that takes no batch.
+type full struct{ store.Store }
+
+func (full) Commit(*store.Batch) error { return errFailing }
+
+// While what was noted last cannot be stored, queries have no answer: it may be what they ask for.
+func TestQueriesOfFullStore(t *testing.T) {
+	t.Parallel()
+	p := keepAgain(t, vfs.NewMem())
+	for name, query := range map[string]func() error{
+		"of a message": func() error { _, _, _, err := p.FateOf(5000); return err },
+		"the list": func() error {
+			_, err := List(p.Matcher.keep, 0, p.now, 10, func(*Known) error { return nil })
+			return err
+		},
+		"without a receipt": func() error { _, err := Unreported(p.Matcher.keep, "operator", "", nil, 10); return err },
+	} {
+		if err := query(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := p.close(); err != nil {
+		t.Error(err)
+	}
+	p = newRig(t)
+	if err := p.keep(full{store.NewMemory()}); err != nil {
+		t.Fatal(err)
+	}
+	p.Matcher.keep.Journal.Write(func(b *store.Batch) { b.Note(store.KindEnded, []byte("key"), nil, 1) })
+	if _, _, ok, err := p.FateOf(5000); ok || !errors.Is(err, errFailing) {
+		t.Errorf("%v, %v", ok, err)
+	}
+	_ = p.close()
 }
 
 // A long message whose other outcomes cannot be read has no receipt, and the log says why.

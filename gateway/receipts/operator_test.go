@@ -85,6 +85,8 @@ func TestLookUp(t *testing.T) {
 		"hexadecimal":            {"receipt_ids: hexadecimal", []string{"17", "23"}, number, "17", "", 2, 2},
 		"in the text":            {"", []string{"msg-1"}, number, "other", "msg-1", 0, 1},
 		"in the text, ambiguous": {"", []string{"17"}, number, "other", "17", 0, 0},
+		"its text names none":    {"", []string{"msg-1"}, number, "msg-1", "other", 1, 1},
+		"its text names another": {"", []string{"msg-1", "msg-2"}, number, "msg-1", "msg-2", 1, 1},
 		"of another number":      {"", []string{"msg-1"}, "46700000002", "msg-1", "", 0, 0},
 		"by the id alone":        {"receipt_match: id", []string{"msg-1"}, "46700000002", "msg-1", "", 1, 1},
 	} {
@@ -476,6 +478,12 @@ func TestWaitsForAnswers(t *testing.T) {
 	answer()
 	p.LookAfter(p.now)
 	testutil.Eventually(t, "it goes to its client", func() bool { return p.Counts.Adopted.Load() == 1 })
+	p.EndOrphans()
+	p.makeOrphan("99", sms.StateDelivered)
+	p.Orphans.again = nil
+	if p.LookAfter(p.now); len(p.Orphans.again) != 0 {
+		t.Error("receipts that wait for no answer are looked at each second")
+	}
 	if err := p.close(); err != nil {
 		t.Error(err)
 	}

@@ -16,10 +16,16 @@ import (
 // makeOrphan keeps a receipt without a message, and returns its id.
 func (p *rig) makeOrphan(id string, s sms.State) uint64 {
 	p.t.Helper()
+	return p.makeOrphanOf("46700000001", id, s)
+}
+
+// makeOrphanOf does the same with one about a message to a number.
+func (p *rig) makeOrphanOf(number, id string, s sms.State) uint64 {
+	p.t.Helper()
 	g, m := p, p.Matcher.node.Messages.Get()
 	defer m.Release()
 	m.Origin = g.Matcher.node.Origins.Of("", "operator")
-	m.SetReport(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}, &sms.Report{ID: []byte(id), State: s})
+	m.SetReport(sms.Address{Addr: []byte(number)}, sms.Address{Addr: []byte("1234")}, &sms.Report{ID: []byte(id), State: s})
 	m.ID, m.Arrived = g.Matcher.keep.IDs.Add(1), p.now
 	g.Matcher.keep.Journal.Write(func(b *store.Batch) {
 		b.Put(m, store.Lane{})
@@ -124,7 +130,11 @@ func TestMostOrphans(t *testing.T) {
 	if !p.Orphans.has(oldest) {
 		t.Error("the oldest one is forgotten although there is room")
 	}
-	p.makeOrphan("19", sms.StateDelivered)
+	p.Matcher.keep.Changing.Lock() // nothing ends meanwhile
+	if p.makeOrphan("19", sms.StateDelivered); len(p.Orphans.all) != maxOrphans || p.Orphans.has(oldest) {
+		t.Errorf("%d are kept, the oldest one among them: %v", len(p.Orphans.all), p.Orphans.has(oldest))
+	}
+	p.Matcher.keep.Changing.Unlock()
 	testutil.Eventually(t, "the oldest one ends", func() bool { return p.Matcher.keep.Aside(store.Orphan) == 2 })
 	p.Orphans.end()
 	var e store.Entry

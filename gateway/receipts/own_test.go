@@ -4,10 +4,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"pmg/connector/queue"
 	"pmg/events"
 	"pmg/gateway/keep"
 	"pmg/sms"
+	"pmg/store"
 )
 
 // Which receipts the gateway makes of messages that no SMSC has accepted.
@@ -75,8 +78,8 @@ func TestTakenComesFirst(t *testing.T) {
 	}
 	taken := made.message
 	told, _ := taken.Report()
-	if told.Known != m.ID || !told.Taken || told.Untaken || string(told.ID) != "1" || len(told.Context) == 0 ||
-		string(taken.Dest().Addr) != "1234" {
+	if told.Known != m.ID || told.State != sms.StateEnroute || !told.Taken || told.Untaken || string(told.ID) != "1" ||
+		len(told.Context) == 0 || string(taken.Dest().Addr) != "1234" {
 		t.Errorf("the client is told %+v at %s", told, taken.Dest().Addr)
 	}
 	receipt := p.receipt("46700000001", sms.Report{State: sms.StateDelivered})
@@ -129,6 +132,41 @@ func TestOwnReceiptTaken(t *testing.T) {
 		}
 		if got := max(0, made.message.NotBefore-p.now) / ms; got != want {
 			t.Errorf("%d ms after its arrival: told %d ms later, want %d", ago, got, want)
+		}
+	}
+}
+
+// A receipt that the gateway has made is its client's when it is stored, if the store is durable.
+func TestOwnReceiptIsStoredFirst(t *testing.T) {
+	t.Parallel()
+	disk, err := store.Open("data", store.Options{FS: vfs.NewMem()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []store.Store{store.NewMemory(), disk} {
+		p := newRig(t)
+		if err := p.keep(s); err != nil {
+			t.Fatal(err)
+		}
+		made := p.OwnReceipt(p.submitted(sms.NotifyFailure), &keep.Ending{State: events.Expired})
+		var want store.Position
+		p.Matcher.keep.Journal.Write(func(b *store.Batch) {
+			if p.SendMade(b, &made); s.Durable() {
+				want = b.Position()
+			}
+		})
+		if all := p.made(); len(all) != 1 || all[0].After != want {
+			t.Errorf("%d are made, the first waits for position %d, want %d", len(all), all[0].After, want)
+		}
+		if err := p.Matcher.keep.Journal.Sync(); err != nil {
+			t.Fatal(err)
+		}
+		var e store.Entry
+		if ok, err := s.Get(made.message.ID, &e); ok != s.Durable() || err != nil {
+			t.Errorf("it is stored: %v, %v", ok, err)
+		}
+		if err := p.close(); err != nil {
+			t.Error(err)
 		}
 	}
 }

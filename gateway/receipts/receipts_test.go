@@ -93,7 +93,10 @@ func TestTidyReceiptsClock(t *testing.T) {
 	}
 	look(0)
 	look(0)
-	look(30 * day)
+	before := g.SMSCs.forgotten
+	if look(30 * day); g.SMSCs.forgotten != before {
+		t.Errorf("ids before day %d are forgotten by one look, %d before", g.SMSCs.forgotten, before)
+	}
 	look(0)
 	if n := left(); n != 7 {
 		t.Fatalf("%d days are left after a step for an hour", n)
@@ -174,6 +177,7 @@ func TestIsAbout(t *testing.T) {
 		{"+46 70-000 00 01", "1234", "0046700000001", true},
 		{"1234", "46700000001", "46700000001", true}, // not swapped
 		{"46700000002", "1234", "46700000001", false},
+		{"46710000001", "1234", "46700000001", true}, // in a form without the code of its country or network
 		{"", "1234", "46700000001", true},
 		{"PMG", "1234", "46700000001", true},
 		{"46700000001", "1234", "name", true},

@@ -51,6 +51,9 @@ func TestLookAfter(t *testing.T) {
 		look()
 	}
 	testutil.Eventually(t, "the orphan is gone", func() bool { return p.Matcher.keep.Aside(store.Orphan) == 0 })
+	if n := p.Matcher.node.Origins.Of("", "operator").Tally.Expired.Load(); n != 1 {
+		t.Errorf("%d are counted of its connector", n)
+	}
 	if end.State != events.Expired || end.Answer.Code != sms.Expired || !end.Aside {
 		t.Errorf("it ends as %+v", end)
 	}
