@@ -16,6 +16,7 @@ import (
 	"pmg/internal/passhash"
 	"pmg/internal/tlsfiles"
 	"pmg/protocols"
+	"pmg/sms"
 )
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
@@ -348,6 +349,11 @@ func (d *decoder) route(x *index, r *Route, path string) {
 	for i, k := range r.Keyword {
 		if k == "" || strings.ContainsFunc(k, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
 			d.problem(fmt.Sprintf("%s.keyword[%d]", path, i), "must be one word of letters and digits, not %q", k)
+		}
+	}
+	for i, tag := range r.Tag {
+		if !sms.IsTag(tag) {
+			d.problem(fmt.Sprintf("%s.tag[%d]", path, i), "must be small letters, digits and any of _.:-, not %q", tag)
 		}
 	}
 	d.targets(x, r, path)

@@ -411,6 +411,7 @@ type Route struct {
 	DestinationFile string   `yaml:"destination_file" live:"yes" doc:"A file with further such prefixes, one in each line; what follows a '#' is a comment. A relative path is relative to the configuration. A reload reads it again."`
 	Source          string   `yaml:"source" live:"yes" doc:"Only messages whose source begins so; a leading '+' makes no difference."`
 	Keyword         []string `yaml:"keyword" live:"yes" doc:"Only messages whose text begins with this word, or with one of a list, in any letter case: STOP takes 'stop' and 'Stop, please', and not 'stopped'."`
+	Tag             []string `yaml:"tag" live:"yes" doc:"Only messages to which a plugin has given this tag, or one of a list (docs/plugins.md)."`
 	To              []Target `yaml:"to" required:"yes" live:"yes" doc:"A connector's name, {account: its system_id} for the sessions of a client, or a list of those; {connector: name, weight: 3} gives a share."`
 	Policy          string   `yaml:"policy" enum:"failover|weighted" live:"yes" doc:"failover takes the first target of the list that is up, weighted shares messages by weight among those that are. When not given: weighted if a weight is, else failover."`
 

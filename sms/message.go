@@ -88,7 +88,7 @@ type Message struct {
 	pool  *Pool
 	spill *[]byte // the octets, if they do not fit into inline; otherwise it is nil or empty
 
-	text, native uint32 // lengths of parts of the octets, whose order is: source, dest, text, native, submitted
+	text, native uint32 // lengths of parts of the octets, whose order is: source, dest, text, native, tail
 	source, dest uint8
 
 	// A client's PDU may become several messages, whose ids follow each other.
@@ -112,7 +112,7 @@ type Message struct {
 	Losses               uint8    // times its session ended before an answer came
 	Throttles            uint8    // times in a row that the peer asked us to slow down
 	Sends                uint8    // times it was written to a peer, whatever came of that
-	protocol             Protocol // and the flag hasSubmitted
+	protocol             Protocol // and the flags of the tail
 
 	inline [inlineSize]byte
 }
@@ -130,7 +130,7 @@ const maxAddress = 255
 // Set copies the addresses and the text into the message's own storage. It removes the
 // native part.
 func (m *Message) Set(source, dest Address, text []byte) {
-	submitted := m.cutSubmitted()
+	tail := m.cutTail()
 	m.SourceTON, m.SourceNPI = source.TON, source.NPI
 	m.DestTON, m.DestNPI = dest.TON, dest.NPI
 	src, dst := source.Addr[:min(len(source.Addr), maxAddress)], dest.Addr[:min(len(dest.Addr), maxAddress)]
@@ -139,13 +139,13 @@ func (m *Message) Set(source, dest Address, text []byte) {
 	n := copy(b, src)
 	n += copy(b[n:], dst)
 	copy(b[n:], text)
-	m.putSubmitted(submitted)
+	m.putTail(tail)
 }
 
 // SetNative says by which protocol the message came, and copies the part of it that only a peer
 // of the same protocol understands; most messages have none. It must be called after Set.
 func (m *Message) SetNative(p Protocol, native []byte) {
-	submitted := m.cutSubmitted()
+	tail := m.cutTail()
 	at := m.nativeAt()
 	old := m.octets()
 	b := m.room(at + len(native))
@@ -154,7 +154,7 @@ func (m *Message) SetNative(p Protocol, native []byte) {
 	}
 	copy(b[at:], native)
 	m.protocol, m.native = p, uint32(len(native))
-	m.putSubmitted(submitted)
+	m.putTail(tail)
 }
 
 // room returns storage for n octets. If it is the same storage as before, it still holds
@@ -179,7 +179,7 @@ func (m *Message) octets() []byte {
 	if m.isSpilled() {
 		return *m.spill
 	}
-	return m.inline[:m.submittedAt()+m.submittedLen()]
+	return m.inline[:m.tailAt()+m.tailLen()]
 }
 
 func (m *Message) textAt() int   { return int(m.source) + int(m.dest) }
@@ -201,7 +201,7 @@ func (m *Message) Text() []byte { return part(m.octets(), m.textAt(), m.nativeAt
 // SetText replaces the text, which must not be the message's own. The addresses and the
 // native part stay.
 func (m *Message) SetText(text []byte) {
-	submitted := m.cutSubmitted()
+	tail := m.cutTail()
 	from, size := m.nativeAt(), int(m.native)
 	old := m.octets()
 	m.text = uint32(len(text))
@@ -212,7 +212,7 @@ func (m *Message) SetText(text []byte) {
 		copy(b, old[:m.textAt()])
 	}
 	copy(b[m.textAt():], text)
-	m.putSubmitted(submitted)
+	m.putTail(tail)
 }
 
 // Native returns the native part for the protocol, or nil if there is none.
@@ -225,7 +225,7 @@ func (m *Message) Native(p Protocol) []byte {
 
 // Protocol returns the protocol that the message came by, or 0 if it came by none or that is
 // not known.
-func (m *Message) Protocol() Protocol { return m.protocol &^ hasSubmitted }
+func (m *Message) Protocol() Protocol { return m.protocol &^ inTail }
 
 // NativePart returns the part that belongs to a protocol, and which protocol that is.
 func (m *Message) NativePart() (Protocol, []byte) { return m.Protocol(), m.Native(m.Protocol()) }

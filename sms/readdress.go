@@ -4,7 +4,7 @@ package sms
 // point into the message.
 func (m *Message) SetAddresses(source, dest Address) {
 	src, dst := source.Addr[:min(len(source.Addr), maxAddress)], dest.Addr[:min(len(dest.Addr), maxAddress)]
-	rest := m.octets()[m.textAt():] // with what was submitted
+	rest := m.octets()[m.textAt():] // with the tail
 	b := m.room(len(src) + len(dst) + len(rest))
 	copy(b[len(src)+len(dst):], rest) // first, because the addresses may become longer
 	copy(b[copy(b, src):], dst)
@@ -18,10 +18,10 @@ func (p *Pool) CopyBare(m *Message) *Message {
 	spill := c.spill
 	*c = *m
 	c.pool, c.spill, c.text, c.native, c.source, c.dest = p, spill, 0, 0, 0, 0
-	c.protocol &^= hasSubmitted
+	c.protocol &^= inTail
 	c.SetAddresses(m.Source(), m.Dest())
 	c.SetNative(m.NativePart())
-	c.putSubmitted(m.SubmittedOctets())
+	c.putTail(m.tail())
 	return c
 }
 

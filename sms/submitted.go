@@ -3,7 +3,6 @@ package sms
 import (
 	"bytes"
 	"encoding/binary"
-	"slices"
 )
 
 // A Submitted is how a client knows a message that is not as the client has submitted it any
@@ -21,13 +20,6 @@ type Joined struct {
 	ID     uint64 // by which the client knows it
 	Notify Notify
 }
-
-// hasSubmitted is the flag in a message's protocol for a message with a Submitted, which stands
-// behind the native part, after its length in two octets.
-const hasSubmitted Protocol = 0x80
-
-// LastProtocol is the highest number that a protocol may have.
-const LastProtocol = hasSubmitted - 1
 
 // Submitted returns how the client knows the message. It reports false if that is as the message
 // is. The slices are valid as long as the message does not change.
@@ -55,18 +47,10 @@ func (a Address) equal(b Address) bool {
 //	| type, plan | length, source | type, plan | length, dest | n × (id, notify) |
 //	| 2          | 1 + n          | 2          | 1 + n        | n × (8 + 1)      |
 //	+------------+----------------+------------+--------------+------------------+
-func (m *Message) SubmittedOctets() []byte {
-	if m.protocol&hasSubmitted == 0 {
-		return nil
-	}
-	return part(m.octets(), m.submittedAt()+2, m.submittedAt()+m.submittedLen())
-}
+func (m *Message) SubmittedOctets() []byte { return m.inTail(hasSubmitted) }
 
 // SetSubmittedOctets sets how the client knows the message; empty: as it is.
-func (m *Message) SetSubmittedOctets(b []byte) {
-	m.cutSubmitted()
-	m.putSubmitted(b)
-}
+func (m *Message) SetSubmittedOctets(b []byte) { m.setInTail(hasSubmitted, b) }
 
 const joinedLen = 9
 
@@ -95,47 +79,4 @@ func ReadSubmitted(b []byte) (s Submitted, ok bool) {
 		s.Joined = append(s.Joined, Joined{binary.BigEndian.Uint64(b), Notify(b[8])})
 	}
 	return s, len(b) == 0
-}
-
-func (m *Message) submittedAt() int { return m.nativeAt() + int(m.native) }
-
-// submittedLen returns how many octets it takes, with its length.
-func (m *Message) submittedLen() int {
-	if m.protocol&hasSubmitted == 0 {
-		return 0
-	}
-	b := m.inline[:]
-	if m.isSpilled() {
-		b = *m.spill
-	}
-	return 2 + int(binary.BigEndian.Uint16(b[m.submittedAt():]))
-}
-
-// cutSubmitted removes and returns it, so that what lies before it can change.
-func (m *Message) cutSubmitted() []byte {
-	if m.protocol&hasSubmitted == 0 {
-		return nil
-	}
-	b := slices.Clone(m.SubmittedOctets())
-	m.protocol &^= hasSubmitted
-	if m.isSpilled() {
-		*m.spill = (*m.spill)[:m.submittedAt()]
-	}
-	return b
-}
-
-// putSubmitted adds it again.
-func (m *Message) putSubmitted(submitted []byte) {
-	if len(submitted) == 0 || len(submitted) > 0xFFFF {
-		return
-	}
-	at := m.submittedAt()
-	old := m.octets()
-	b := m.room(at + 2 + len(submitted))
-	if len(old) > 0 && &b[0] != &old[0] {
-		copy(b, old[:at])
-	}
-	binary.BigEndian.PutUint16(b[at:], uint16(len(submitted)))
-	copy(b[at+2:], submitted)
-	m.protocol |= hasSubmitted
 }

@@ -8,6 +8,8 @@ import "pmg/sms"
 const (
 	recordVersion   = 2
 	recordSubmitted = 3 // with what the client has submitted
+	recordTagged    = 4 // and with tags
+	recordLast      = recordTagged
 	stateVersion    = 3
 )
 
@@ -53,7 +55,7 @@ type body struct {
 	notify, flags        uint8
 	offset               uint16
 	part, parts          uint8
-	submitted            []byte
+	submitted, tags      []byte
 }
 
 // walk leads w along the fields of a body.
@@ -80,6 +82,9 @@ func (b *body) walk(w *walk) {
 	if w.atLeast(recordSubmitted) {
 		w.octets16("what the client has submitted", &b.submitted)
 	}
+	if w.atLeast(recordTagged) {
+		w.octets16("tags", &b.tags)
+	}
 }
 
 // walkMessage leads a writing or measuring w along the record of a message.
@@ -97,10 +102,13 @@ func walkMessage(w *walk, m *sms.Message, lane Lane) {
 		source: m.Source(), dest: m.Dest(), text: m.Text(), native: native,
 		protocol: uint8(protocol), pid: m.PID, alphabet: uint8(m.Alphabet), class: uint8(m.Class),
 		notify: uint8(m.Notify), flags: uint8(m.Flags & storedFlags),
-		offset: m.Offset, part: m.Part, parts: m.Parts, submitted: m.SubmittedOctets(),
+		offset: m.Offset, part: m.Part, parts: m.Parts, submitted: m.SubmittedOctets(), tags: m.Tags(),
 	}
 	version := uint8(recordVersion)
-	if len(b.submitted) > 0 {
+	switch {
+	case len(b.tags) > 0:
+		version = recordTagged
+	case len(b.submitted) > 0:
 		version = recordSubmitted
 	}
 	w.begin(version)
@@ -127,7 +135,7 @@ func RecordSize(m *sms.Message, lane Lane) int {
 func DecodeHead(record []byte) (Head, error) {
 	w := walk{b: record}
 	var h Head
-	if err := w.version("message", recordSubmitted); err != nil {
+	if err := w.version("message", recordLast); err != nil {
 		return Head{}, err
 	}
 	h.walk(&w)
@@ -141,7 +149,7 @@ func DecodeHead(record []byte) (Head, error) {
 // clock that the wall clock is ahead of.
 func Decode(record []byte, m *sms.Message, ahead int64) error {
 	w := walk{b: record, ahead: ahead}
-	if err := w.version("message", recordSubmitted); err != nil {
+	if err := w.version("message", recordLast); err != nil {
 		return err
 	}
 	var h Head
@@ -151,8 +159,11 @@ func Decode(record []byte, m *sms.Message, ahead int64) error {
 	if sms.Flags(b.flags)&^storedFlags != 0 {
 		w.fail("flags", true)
 	}
-	if w.atLeast(recordSubmitted) && len(b.submitted) == 0 {
+	if record[0] == recordSubmitted && len(b.submitted) == 0 {
 		w.fail("what the client has submitted", true)
+	}
+	if w.atLeast(recordTagged) && (len(b.tags) == 0 || len(b.tags) > sms.MaxTags) {
+		w.fail("tags", true)
 	}
 	if err := w.end("message"); err != nil {
 		return err
@@ -160,6 +171,7 @@ func Decode(record []byte, m *sms.Message, ahead int64) error {
 	m.Set(b.source, b.dest, b.text)
 	m.SetNative(sms.Protocol(b.protocol), b.native)
 	m.SetSubmittedOctets(b.submitted)
+	m.SetTags(b.tags)
 	m.Arrived, m.DeliverAt, m.Expires = h.Arrived, h.DeliverAt, h.Expires
 	m.Priority, m.Kind = h.Priority, h.Kind
 	m.PID, m.Alphabet, m.Class = b.pid, sms.Alphabet(b.alphabet), sms.Class(b.class)

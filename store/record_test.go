@@ -98,6 +98,39 @@ func TestRecordSubmitted(t *testing.T) {
 	}
 }
 
+// Tags are in the record only of a message that has some, with what the client has submitted or without it.
+func TestRecordTags(t *testing.T) {
+	m := sample(7, "Hello")
+	plain := AppendRecord(nil, m, sampleLane, 0)
+	for _, submitted := range []bool{false, true} {
+		if submitted {
+			m.KeepAddresses(m.Source(), sms.Address{Addr: []byte("1")})
+		}
+		m.AddTag("vip")
+		m.AddTag("net:24001")
+		record := AppendRecord(nil, m, sampleLane, 0)
+		var got sms.Message
+		if err := Decode(record, &got, 0); err != nil || len(record) != RecordSize(m, sampleLane) {
+			t.Fatalf("error %v, %d octets", err, len(record))
+		}
+		clear(record)
+		if _, ok := got.Submitted(); ok != submitted || string(got.Tags()) != "vip net:24001" || string(got.Text()) != "Hello" {
+			t.Errorf("submitted %v, tags %q, text %q", ok, got.Tags(), got.Text())
+		}
+		m.SetTags(nil)
+		m.AddTag("a")
+		record = AppendRecord(nil, m, sampleLane, 0)
+		record[len(record)-1-2+1] = 0 // no tag
+		if err := Decode(record[:len(record)-1], new(sms.Message), 0); err == nil {
+			t.Error("a record with tags and without any is read")
+		}
+		m.SetTags(nil)
+	}
+	if record := AppendRecord(nil, sample(7, "Hello"), sampleLane, 0); !bytes.Equal(record, plain) {
+		t.Errorf("the record of a message without tags: %x, not %x", record, plain)
+	}
+}
+
 // A time that is not set stays so, whatever the clocks.
 func TestRecordTimes(t *testing.T) {
 	m := &sms.Message{Arrived: 5}
@@ -153,7 +186,7 @@ func TestRecordRefused(t *testing.T) {
 			t.Errorf("a %s with an octet too many is accepted", what)
 		}
 		later := bytes.Clone(good)
-		later[0] = max(recordSubmitted, stateVersion) + 1
+		later[0] = max(recordLast, stateVersion) + 1
 		if err := read[what](later); !errors.Is(err, ErrNewer) {
 			t.Errorf("a %s of a later version: %v", what, err)
 		}

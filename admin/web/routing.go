@@ -154,7 +154,7 @@ func conditions(r *config.Route) (all []string) {
 		values []string
 	}{
 		{"account", one(r.Account)}, {"from", one(r.From)}, {"destination", r.Destination},
-		{"destination_file", one(r.DestinationFile)}, {"source", one(r.Source)}, {"keyword", r.Keyword},
+		{"destination_file", one(r.DestinationFile)}, {"source", one(r.Source)}, {"keyword", r.Keyword}, {"tag", r.Tag},
 	} {
 		switch n := len(c.values); {
 		case n > mostNamed:

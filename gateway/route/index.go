@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"pmg/config"
+	"pmg/sms"
 )
 
 // An index is the routes of one configuration. It never changes; the gateway swaps it at a reload. The first
@@ -38,6 +39,7 @@ type Route[T any] struct {
 	from     string
 	source   []byte
 	keywords []string // in capitals
+	tags     []string // one of which the message must have
 	weighted bool     // targets are picked by their weights
 	// routes with the same targets at the same positions have it in common, others with a probability of 1 in 65,536
 	number   uint16
@@ -65,6 +67,7 @@ func newIndex[T any](routes []config.Route, resolve func(config.Target) T) *inde
 			r.keywords = append(r.keywords, strings.ToUpper(k))
 			x.keywords = true
 		}
+		r.tags = c.Tag
 		r.weighted = c.Policy == config.Weighted
 		names := fnv.New32a()
 		for _, to := range c.To {
@@ -102,22 +105,36 @@ func keywordIn(text string) string {
 
 func isNoLetter(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
-// Route returns the first route for a message that account submitted and that
-// arrived on the connector from, and reports whether there is one. The account
-// of a message from an SMSC is "". A leading '+' of an address makes no
-// difference.
-func (x *index[T]) Route(account, from string, dest, source []byte, keyword string) (*Route[T], bool) {
-	dest, source = withoutPlus(dest), withoutPlus(source)
+// Traits are what routes ask of a message. A leading '+' of an address makes no difference.
+type Traits struct {
+	Account      string // "": it comes from an SMSC
+	From         string // the connector that it arrived on
+	Dest, Source []byte
+	Keyword      string
+	Tags         []byte
+}
+
+// traitsOf returns those of a message, all but its keyword.
+func traitsOf(m *sms.Message) Traits {
+	return Traits{
+		Account: m.Origin.Account, From: m.Origin.Connector, Dest: m.Dest().Addr, Source: m.Source().Addr, Tags: m.Tags(),
+	}
+}
+
+// Route returns the first route for a message, and reports whether there is one.
+func (x *index[T]) Route(of Traits) (*Route[T], bool) {
+	of.Dest, of.Source = withoutPlus(of.Dest), withoutPlus(of.Source)
+	dest, account := of.Dest, of.Account
 	best := len(x.routes)
 	for _, n := range x.anyLengths {
 		if n <= len(dest) {
-			best = x.first(x.rows[key{"", string(dest[:n])}], best, from, source, keyword)
+			best = x.first(x.rows[key{"", string(dest[:n])}], best, &of)
 		}
 	}
 	if account != "" {
 		for _, n := range x.accountLengths {
 			if n <= len(dest) {
-				best = x.first(x.rows[key{account, string(dest[:n])}], best, from, source, keyword)
+				best = x.first(x.rows[key{account, string(dest[:n])}], best, &of)
 			}
 		}
 	}
@@ -131,29 +148,36 @@ func (x *index[T]) Route(account, from string, dest, source []byte, keyword stri
 const anyKeyword = "\x00"
 
 // DependsOnKeyword reports whether it depends on a message's keyword which route is its.
-func (x *index[T]) DependsOnKeyword(account, from string, dest, source []byte) bool {
+func (x *index[T]) DependsOnKeyword(of Traits) bool {
 	if !x.keywords {
 		return false
 	}
-	one, _ := x.Route(account, from, dest, source, "")
-	other, _ := x.Route(account, from, dest, source, anyKeyword)
+	of.Keyword = ""
+	one, _ := x.Route(of)
+	of.Keyword = anyKeyword
+	other, _ := x.Route(of)
 	return one != other
 }
 
 // first returns the first of the rows whose other conditions match, or best if
 // that comes before it.
-func (x *index[T]) first(rows []int, best int, from string, source []byte, keyword string) int {
+func (x *index[T]) first(rows []int, best int, of *Traits) int {
 	for _, i := range rows {
 		if i >= best {
 			break
 		}
-		r := &x.routes[i]
-		if (r.from == "" || r.from == from) && bytes.HasPrefix(source, r.source) &&
-			(len(r.keywords) == 0 || keyword == anyKeyword || slices.Contains(r.keywords, keyword)) {
+		if x.routes[i].takes(of) {
 			return i
 		}
 	}
 	return best
+}
+
+// takes reports whether the conditions that no row has are met.
+func (r *Route[T]) takes(of *Traits) bool {
+	return (r.from == "" || r.from == of.From) && bytes.HasPrefix(of.Source, r.source) &&
+		(len(r.keywords) == 0 || of.Keyword == anyKeyword || slices.Contains(r.keywords, of.Keyword)) &&
+		(len(r.tags) == 0 || sms.HasTag(of.Tags, r.tags...))
 }
 
 func withoutPlus(address []byte) []byte {

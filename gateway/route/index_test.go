@@ -36,7 +36,7 @@ routes:
 
 // row returns the index of the route that Route returns, or -1.
 func row(tab *index[string], account, from, dest, source string) int {
-	found, ok := tab.Route(account, from, []byte(dest), []byte(source), "")
+	found, ok := tab.Route(Traits{Account: account, From: from, Dest: []byte(dest), Source: []byte(source)})
 	for i := range tab.routes {
 		if ok && found == &tab.routes[i] {
 			return i
@@ -57,16 +57,36 @@ func TestKeyword(t *testing.T) {
 	for text, want := range map[string]int{
 		"stop": 0, " *Stop*, please": 0, "STOP.": 0, "stopped": 2, "please stop": 2, "": 2, "...": 2, "när?": 0, "7 of us": 1,
 	} {
-		r, ok := tab.Route("x", "c", []byte("4670"), nil, keywordIn(text))
+		r, ok := tab.Route(Traits{Account: "x", From: "c", Dest: []byte("4670"), Keyword: keywordIn(text)})
 		if !ok || r.Index != want {
 			t.Errorf("%q takes another route than %d", text, want)
 		}
 	}
-	if r, _ := tab.Route("x", "c", []byte("4770"), nil, keywordIn("stop")); r.Index != 2 || !tab.keywords {
+	if r, _ := tab.Route(Traits{Account: "x", From: "c", Dest: []byte("4770"), Keyword: keywordIn("stop")}); r.Index != 2 || !tab.keywords {
 		t.Error("the keyword counts alone")
 	}
-	if r, _ := tab.Route("x", "c", []byte("4670"), nil, ""); r.Index != 2 {
+	if r, _ := tab.Route(Traits{Account: "x", From: "c", Dest: []byte("4670")}); r.Index != 2 {
 		t.Error("a message without a text has a keyword")
+	}
+}
+
+// A route with tags takes messages that have one of them, and no others.
+func TestTagged(t *testing.T) {
+	t.Parallel()
+	tab := indexOf(t, `
+  - {destination: "46", tag: [vip, "net:24001"], to: a}
+  - {account: x, tag: spam, to: b}
+  - {to: c}
+`)
+	for tags, want := range map[string]int{
+		"": 2, "vip": 0, "net:24001": 0, "a vip b": 0, "vi": 2, "vip2": 2, "spam": 1, "spam vip": 0, "net": 2,
+	} {
+		if r, _ := tab.Route(Traits{Account: "x", Dest: []byte("4670"), Tags: []byte(tags)}); r == nil || r.Index != want {
+			t.Errorf("%q takes another route than %d", tags, want)
+		}
+	}
+	if r, _ := tab.Route(Traits{Dest: []byte("4770"), Tags: []byte("vip spam")}); r == nil || r.Index != 2 {
+		t.Error("a tag counts alone")
 	}
 }
 
@@ -126,7 +146,7 @@ func TestDependsOnKeyword(t *testing.T) {
 		from, dest string
 		want       bool
 	}{{"a", "7212", true}, {"a", "7112", false}, {"a", "7312", false}, {"b", "7212", false}, {"c", "72", false}} {
-		if got := tab.DependsOnKeyword("", f.from, []byte(f.dest), nil); got != f.want {
+		if got := tab.DependsOnKeyword(Traits{From: f.from, Dest: []byte(f.dest)}); got != f.want {
 			t.Errorf("from %s to %s: %t", f.from, f.dest, got)
 		}
 	}
@@ -170,13 +190,13 @@ func TestRouteAgainstLinear(t *testing.T) {
 // An account can be a target, like a connector.
 func TestAccountTargets(t *testing.T) {
 	t.Parallel()
-	r, _ := indexOf(t, "  - {to: [{account: x}, b, {account: y}]}").Route("", "", nil, nil, "")
+	r, _ := indexOf(t, "  - {to: [{account: x}, b, {account: y}]}").Route(Traits{})
 	for up, want := range map[string]string{"xby": "x", "by": "b", "y": "y", "": "x"} {
 		if got := r.Pick(0, func(to string) bool { return strings.Contains(up, to) }); got != want {
 			t.Errorf("with %q up: %s, want %s", up, got, want)
 		}
 	}
-	r, _ = indexOf(t, "  - {to: [{account: x, weight: 3}, b]}").Route("", "", nil, nil, "")
+	r, _ = indexOf(t, "  - {to: [{account: x, weight: 3}, b]}").Route(Traits{})
 	got := map[string]int{}
 	for range 400 {
 		got[r.Pick(0, everyone)]++
@@ -188,7 +208,7 @@ func TestAccountTargets(t *testing.T) {
 
 func TestFailover(t *testing.T) {
 	t.Parallel()
-	r, _ := indexOf(t, "  - {to: [a, b, c]}").Route("", "", nil, nil, "")
+	r, _ := indexOf(t, "  - {to: [a, b, c]}").Route(Traits{})
 	for up, want := range map[string]string{"abc": "a", "bc": "b", "c": "c", "": "a"} {
 		if got := r.Pick(0, func(c string) bool { return strings.Contains(up, c) }); got != want {
 			t.Errorf("with %q up: %s, want %s", up, got, want)
@@ -208,7 +228,7 @@ func TestWeighted(t *testing.T) {
 		{"c", map[string]int{"c": 1000}},
 		{"", map[string]int{"a": 600, "b": 300, "c": 100}},
 	} {
-		r, _ := indexOf(t, "  - to: [{connector: a, weight: 6}, {connector: b, weight: 3}, c]").Route("", "", nil, nil, "")
+		r, _ := indexOf(t, "  - to: [{connector: a, weight: 6}, {connector: b, weight: 3}, c]").Route(Traits{})
 		up := func(connector string) bool { return strings.Contains(c.up, connector) }
 		got := map[string]int{}
 		inRow, longest, last := 0, 0, ""
@@ -239,7 +259,7 @@ func TestPickUntried(t *testing.T) {
 		"  - to: [a, b, c]": "a b c -",
 		"  - to: [{connector: a, weight: 6}, {connector: b, weight: 3}, c]": "",
 	} {
-		r, _ := indexOf(t, to).Route("", "", nil, nil, "")
+		r, _ := indexOf(t, to).Route(Traits{})
 		for range 20 {
 			var tried uint16
 			got := ""
@@ -271,7 +291,7 @@ func TestPickUntried(t *testing.T) {
 // Messages that belong together take the same target, and different ones are shared by weight.
 func TestPickTogether(t *testing.T) {
 	t.Parallel()
-	r, _ := indexOf(t, "  - to: [{connector: a, weight: 6}, {connector: b, weight: 3}, c]").Route("", "", nil, nil, "")
+	r, _ := indexOf(t, "  - to: [{connector: a, weight: 6}, {connector: b, weight: 3}, c]").Route(Traits{})
 	got := map[string]int{}
 	for n := range uint64(1000) {
 		to := r.Pick(n+1, everyone)
@@ -289,7 +309,7 @@ func TestPickTogether(t *testing.T) {
 func TestNumber(t *testing.T) {
 	t.Parallel()
 	number := func(to string) uint16 {
-		r, _ := indexOf(t, "  - to: ["+to+"]").Route("", "", nil, nil, "")
+		r, _ := indexOf(t, "  - to: ["+to+"]").Route(Traits{})
 		return r.number
 	}
 	if number("a, b") != number("a, {connector: b, weight: 3}") || number("a, b") == number("b, a") || number("a, b") == number("a, b, c") {
@@ -302,7 +322,7 @@ func TestNoAllocation(t *testing.T) {
 	dest, source := []byte("+46700000001"), []byte("123")
 	if n := testing.AllocsPerRun(100, func() {
 		for _, account := range []string{"x", "y"} {
-			r, _ := tab.Route(account, "c", dest, source, "")
+			r, _ := tab.Route(Traits{Account: account, From: "c", Dest: dest, Source: source, Tags: []byte("a b")})
 			r.Pick(0, everyone)
 		}
 	}); n != 0 {
@@ -324,7 +344,7 @@ func BenchmarkRoute(b *testing.B) {
 			dest, source := []byte("+4679999999"), []byte("12345")
 			b.ReportAllocs()
 			for b.Loop() {
-				r, _ := tab.Route("x", "c", dest, source, "")
+				r, _ := tab.Route(Traits{Account: "x", From: "c", Dest: dest, Source: source})
 				r.Pick(0, everyone)
 			}
 		})
@@ -335,7 +355,7 @@ func BenchmarkPick(b *testing.B) {
 	for _, policy := range []string{config.Failover, config.Weighted} {
 		b.Run("policy="+policy, func(b *testing.B) {
 			tab := newIndex([]config.Route{{Policy: policy, To: []config.Target{{Connector: "a", Weight: 3}, {Connector: "b", Weight: 1}}}}, nameOf)
-			r, _ := tab.Route("", "", nil, nil, "")
+			r, _ := tab.Route(Traits{})
 			b.ReportAllocs()
 			for b.Loop() {
 				r.Pick(0, everyone)
@@ -352,7 +372,7 @@ func TestNoRoute(t *testing.T) {
 		account, dest string
 		found         bool
 	}{{"", "46", true}, {"x", "4670", true}, {"x", "47", true}, {"y", "47", false}, {"", "4", false}, {"", "", false}, {"x", "48", false}} {
-		if r, ok := tab.Route(c.account, "", []byte(c.dest), nil, ""); ok != c.found || ok != (r != nil) {
+		if r, ok := tab.Route(Traits{Account: c.account, Dest: []byte(c.dest)}); ok != c.found || ok != (r != nil) {
 			t.Errorf("%s, %s: %v, %t", c.account, c.dest, r, ok)
 		}
 	}
@@ -365,7 +385,7 @@ func TestManyTargets(t *testing.T) {
 	for range 16 {
 		route.To = slices.Insert(route.To, 0, config.Target{Connector: "a", Weight: 1})
 	}
-	r, _ := newIndex([]config.Route{route}, nameOf).Route("", "", nil, nil, "")
+	r, _ := newIndex([]config.Route{route}, nameOf).Route(Traits{})
 	onlyB := func(c string) bool { return c == "b" }
 	if i, ok := r.PickUntried(0, 0, onlyB); !ok || i != 16 {
 		t.Errorf("the last one, with none tried: %d, %t", i, ok)
@@ -376,7 +396,7 @@ func TestManyTargets(t *testing.T) {
 	if i, ok := r.PickUntried(1, 0, everyone); !ok || i != 1 || r.weighted {
 		t.Errorf("the second: %d, %t", i, ok)
 	}
-	if weighted, _ := indexOf(t, "  - to: [{connector: a, weight: 2}, b]").Route("", "", nil, nil, ""); !weighted.weighted {
+	if weighted, _ := indexOf(t, "  - to: [{connector: a, weight: 2}, b]").Route(Traits{}); !weighted.weighted {
 		t.Error("weights are not seen")
 	}
 }

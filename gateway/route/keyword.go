@@ -132,7 +132,7 @@ func (k *keywords) put(key string, n firstPart, newest bool) {
 func (t *Table) LacksFirst(m *sms.Message) bool {
 	table := t.routes.Load().table
 	if !table.keywords || m.Kind == sms.Receipt ||
-		!table.DependsOnKeyword(m.Origin.Account, m.Origin.Connector, m.Dest().Addr, m.Source().Addr) {
+		!table.DependsOnKeyword(traitsOf(m)) {
 		return false
 	}
 	_, known := t.keywordOf(m)

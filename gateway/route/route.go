@@ -151,14 +151,14 @@ func (t *Table) routeOf(m *sms.Message) (*Route[target], bool) {
 		return nil, false
 	}
 	table := t.routes.Load().table
-	keyword := ""
+	of := traitsOf(m)
 	if table.keywords {
 		var known bool
-		if keyword, known = t.keywordOf(m); !known && t.LacksFirst(m) {
+		if of.Keyword, known = t.keywordOf(m); !known && t.LacksFirst(m) {
 			return nil, false
 		}
 	}
-	return table.Route(m.Origin.Account, m.Origin.Connector, m.Dest().Addr, m.Source().Addr, keyword)
+	return table.Route(of)
 }
 
 // Route returns the lane that a message leaves by: that of a target that has not failed to

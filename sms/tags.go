@@ -1,0 +1,60 @@
+package sms
+
+import (
+	"bytes"
+	"strings"
+)
+
+// MaxTags is how many octets the tags of a message may take, with a space between two.
+const MaxTags = 500
+
+// MaxTag is how many characters a tag may have.
+const MaxTag = 64
+
+// Tags returns the tags that plugins have given the message, with a space between two. The octets are valid as long as
+// the message does not change.
+func (m *Message) Tags() []byte { return m.inTail(hasTags) }
+
+// SetTags sets what Tags of another message has returned.
+func (m *Message) SetTags(tags []byte) { m.setInTail(hasTags, tags) }
+
+// HasTag reports whether one of some tags is among those that Tags has returned. It does not allocate.
+func HasTag(tags []byte, some ...string) bool {
+	for rest := tags; len(rest) > 0; {
+		var one []byte
+		one, rest, _ = bytes.Cut(rest, []byte{' '})
+		for _, tag := range some {
+			if string(one) == tag {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// AddTag gives the message a tag. It reports false if IsTag does, or if the message has as many as it may.
+func (m *Message) AddTag(tag string) bool {
+	if !IsTag(tag) {
+		return false
+	}
+	if HasTag(m.Tags(), tag) {
+		return true
+	}
+	all := string(m.Tags())
+	if all != "" {
+		all += " "
+	}
+	if len(all)+len(tag) > MaxTags {
+		return false
+	}
+	m.SetTags([]byte(all + tag))
+	return true
+}
+
+// IsTag reports whether a text may be a tag: small letters of ASCII, digits and any of _.:-, from 1 to MaxTag of them.
+func IsTag(text string) bool {
+	const more = "_.:-"
+	return text != "" && len(text) <= MaxTag && strings.IndexFunc(text, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune(more, r)
+	}) < 0
+}

@@ -1,0 +1,110 @@
+package sms
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+// The tail of a message is what few messages have: what its client has submitted, and its tags, in this order. Each
+// stands after its length in two octets. The flags in the message's protocol say which of them it has.
+const (
+	hasSubmitted Protocol = 0x80
+	hasTags      Protocol = 0x40
+	inTail                = hasSubmitted | hasTags
+)
+
+// LastProtocol is the highest number that a protocol may have.
+const LastProtocol = hasTags - 1
+
+// A tail is one that was cut off.
+type tail struct {
+	octets []byte
+	has    Protocol
+}
+
+func (m *Message) tailAt() int { return m.nativeAt() + int(m.native) }
+
+// storage returns the octets of the message and what lies behind them.
+func (m *Message) storage() []byte {
+	if m.isSpilled() {
+		return *m.spill
+	}
+	return m.inline[:]
+}
+
+// tailLen returns how many octets it takes, with its lengths.
+func (m *Message) tailLen() (n int) {
+	for part := hasSubmitted; part >= hasTags; part >>= 1 {
+		if m.protocol&part != 0 {
+			n += 2 + int(binary.BigEndian.Uint16(m.storage()[m.tailAt()+n:]))
+		}
+	}
+	return n
+}
+
+// tail returns a copy of it.
+func (m *Message) tail() tail {
+	if m.protocol&inTail == 0 {
+		return tail{}
+	}
+	return tail{slices.Clone(m.octets()[m.tailAt():]), m.protocol & inTail}
+}
+
+// cutTail removes and returns it, so that what lies before it can change.
+func (m *Message) cutTail() tail {
+	t := m.tail()
+	if m.protocol &^= inTail; t.has != 0 && m.isSpilled() {
+		*m.spill = (*m.spill)[:m.tailAt()]
+	}
+	return t
+}
+
+// putTail adds it again.
+func (m *Message) putTail(t tail) {
+	if t.has == 0 {
+		return
+	}
+	at := m.tailAt()
+	old := m.octets()
+	b := m.room(at + len(t.octets))
+	if len(old) > 0 && &b[0] != &old[0] {
+		copy(b, old[:at])
+	}
+	copy(b[at:], t.octets)
+	m.protocol |= t.has
+}
+
+// inTail returns a part of the tail, nil if the message has none.
+func (m *Message) inTail(wanted Protocol) []byte {
+	if m.protocol&wanted == 0 {
+		return nil
+	}
+	at := m.tailAt()
+	for part := hasSubmitted; ; part >>= 1 {
+		if m.protocol&part == 0 {
+			continue
+		}
+		end := at + 2 + int(binary.BigEndian.Uint16(m.storage()[at:]))
+		if part == wanted {
+			return m.octets()[at+2 : end : end]
+		}
+		at = end
+	}
+}
+
+// setInTail sets a part of the tail, or removes it if it is empty. One that is too long is left out.
+func (m *Message) setInTail(wanted Protocol, b []byte) {
+	var t tail
+	for part := hasSubmitted; part >= hasTags; part >>= 1 {
+		octets := m.inTail(part)
+		if part == wanted {
+			octets = b
+		}
+		if len(octets) > 0 && len(octets) <= 0xFFFF {
+			t.octets = append(binary.BigEndian.AppendUint16(t.octets, uint16(len(octets))), octets...)
+			t.has |= part
+		}
+	}
+	m.cutTail()
+	m.putTail(t)
+}
