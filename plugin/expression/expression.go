@@ -1,0 +1,173 @@
+// Package expression is the plugin whose rules are expressions of github.com/expr-lang/expr. They are compiled and checked
+// when the configuration is read, and run on the goroutine that asks.
+//
+// # Start reading
+//
+// expression.go.
+package expression
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/vm"
+
+	"pmg/plugin"
+)
+
+// A Rule is a condition, and what happens to the messages that meet it.
+type Rule struct {
+	If     string        `yaml:"if" live:"yes" doc:"The condition, an expression that is true or false, such as to startsWith \"4670\" and len(text) > 160; every message meets an empty one. docs/plugins.md has the variables and functions."`
+	Do     string        `yaml:"do" enum:"pass|refuse|delay|hold" live:"yes" doc:"What happens to the message: refuse answers its sender with status, delay keeps it for the time of for, hold accepts it and puts it aside until an operator decides with pmg queue. refuse and hold end the rules, and no further plugin is asked. pass when not given."`
+	Status string        `yaml:"status" live:"yes" doc:"With refuse, the name of the answer: rejected (when not given), bad_source, bad_destination, bad_length, bad_parameter, throttled, queue_full, temporary_failure or system_error."`
+	For    time.Duration `yaml:"for" range:"0s..8760h" live:"yes" doc:"With delay, for how long from the message's arrival."`
+	Why    string        `yaml:"why" live:"yes" doc:"The reason, for the log, the operator and clients of HTTP: at most 200 octets."`
+	From   string        `yaml:"from" live:"yes" doc:"An expression that is the new sender: \"'PMG'\" is a name, \"'+' + from\" an international number."`
+	To     string        `yaml:"to" live:"yes" doc:"An expression that is the new recipient; an international number begins with '+'."`
+	Text   string        `yaml:"text" live:"yes" doc:"An expression that is the new text."`
+	Tags   []string      `yaml:"tags" live:"yes" doc:"Tags that the message is given: small letters, digits and any of _.:-. Routes ask for them (tag)."`
+}
+
+// A Problem is what is wrong with a rule.
+type Problem struct {
+	Rule   int    // its index
+	Option string // "": the rule as a whole
+	Text   string // "must be …"
+}
+
+// A Plugin is compiled rules. It is safe for concurrent use.
+type Plugin struct {
+	rules    []compiled
+	machines sync.Pool // of *vm.VM
+}
+
+type compiled struct {
+	rule           *Rule
+	when           *vm.Program // nil: always
+	from, to, text *vm.Program // nil: no change
+}
+
+// Bounds of an expression, beside those of the library on memory.
+const (
+	maxNodes  = 1000
+	maxMemory = 100_000 // elements that a run may make
+)
+
+// Compile compiles rules.
+func Compile(rules []Rule) (*Plugin, []Problem) {
+	p := &Plugin{machines: sync.Pool{New: func() any { return &vm.VM{MemoryBudget: maxMemory} }}}
+	var problems []Problem
+	sample := plugin.Message{From: "PMG", To: "46700000001", Text: "Hello", Arrived: time.Now()}
+	for i := range rules {
+		r := &rules[i]
+		c := compiled{rule: r}
+		for _, e := range []struct {
+			option, source string
+			kind           expr.Option
+			program        **vm.Program
+		}{
+			{"if", r.If, expr.AsBool(), &c.when}, {"from", r.From, expr.AsKind(reflect.String), &c.from}, {"to", r.To, expr.AsKind(reflect.String), &c.to},
+			{"text", r.Text, expr.AsKind(reflect.String), &c.text},
+		} {
+			if e.source == "" {
+				continue
+			}
+			var err error
+			if *e.program, err = expr.Compile(e.source, append(options(), e.kind)...); err != nil {
+				problems = append(problems, Problem{i, e.option, "must be an expression: " + oneLine(err)})
+				continue
+			}
+			var wrong *argumentError // it is a constant nearly always
+			if _, err := vm.Run(*e.program, &sample); errors.As(err, &wrong) {
+				problems = append(problems, Problem{i, e.option, "must have valid arguments: " + wrong.text})
+			}
+		}
+		v := c.verdict(&sample)
+		if err := v.Check(); err != nil {
+			problems = append(problems, Problem{i, "", "cannot be carried out: " + err.Error()})
+		}
+		p.rules = append(p.rules, c)
+	}
+	return p, problems
+}
+
+// oneLine returns an error of the library in one line, without the picture of the place.
+func oneLine(err error) string {
+	text, _, _ := strings.Cut(err.Error(), "\n")
+	return strings.TrimSpace(text)
+}
+
+// Waits implements plugin.Plugin.
+func (p *Plugin) Waits() bool { return false }
+
+// Close implements plugin.Plugin.
+func (p *Plugin) Close() {}
+
+// Ask implements plugin.Plugin. Each rule sees the changes of those before it.
+func (p *Plugin) Ask(_ context.Context, m *plugin.Message) (v plugin.Verdict, err error) {
+	machine := p.machines.Get().(*vm.VM)
+	defer p.machines.Put(machine)
+	for i := range p.rules {
+		c := &p.rules[i]
+		if c.when != nil {
+			met, err := machine.Run(c.when, m)
+			if err != nil {
+				return plugin.Verdict{}, fmt.Errorf("rule %d: %s", i+1, oneLine(err))
+			}
+			if met != true {
+				continue
+			}
+		}
+		if err := c.apply(machine, m, &v); err != nil {
+			return plugin.Verdict{}, fmt.Errorf("rule %d: %s", i+1, oneLine(err))
+		}
+		if v.Ends() {
+			break
+		}
+	}
+	return v, nil
+}
+
+// verdict returns what the rule does, without the changes that are expressions.
+func (c *compiled) verdict(m *plugin.Message) plugin.Verdict {
+	v := plugin.Verdict{Do: c.rule.Do, Status: c.rule.Status, Why: c.rule.Why, Tags: c.rule.Tags}
+	if v.Do == plugin.Delay {
+		v.Until = m.Arrived.Add(c.rule.For)
+	}
+	return v
+}
+
+// apply adds what the rule does to a verdict.
+func (c *compiled) apply(machine *vm.VM, m *plugin.Message, v *plugin.Verdict) error {
+	for _, e := range [...]struct {
+		program *vm.Program
+		of      *string
+		change  **string
+	}{{c.from, &m.From, &v.From}, {c.to, &m.To, &v.To}, {c.text, &m.Text, &v.Text}} {
+		if e.program == nil {
+			continue
+		}
+		out, err := machine.Run(e.program, m)
+		if err != nil {
+			return err
+		}
+		text, _ := out.(string)
+		*e.change, *e.of = &text, text
+	}
+	r := c.rule
+	if r.Do != "" && r.Do != plugin.Pass {
+		own := c.verdict(m)
+		v.Do, v.Status, v.Why, v.Until = own.Do, own.Status, own.Why, own.Until
+	}
+	for _, tag := range r.Tags {
+		v.Tags = append(v.Tags, tag)
+		m.Tags = strings.TrimPrefix(m.Tags+" "+tag, " ")
+	}
+	return nil
+}

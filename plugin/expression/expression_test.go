@@ -1,0 +1,175 @@
+package expression
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pmg/plugin"
+)
+
+// ask compiles rules and asks them.
+func ask(t *testing.T, m plugin.Message, rules ...Rule) (plugin.Verdict, error) {
+	t.Helper()
+	p, problems := Compile(rules)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	return p.Ask(context.Background(), &m)
+}
+
+// describe writes a verdict.
+func describe(v plugin.Verdict) string {
+	text := fmt.Sprintf("%s %s %v", v.Do, v.Status, v.Tags)
+	for _, change := range []*string{v.From, v.To, v.Text} {
+		if change != nil {
+			text += " " + *change
+		} else {
+			text += " -"
+		}
+	}
+	return text
+}
+
+// 22:30 in Stockholm, where it is summer.
+var summerNight = time.Date(2026, 7, 1, 20, 30, 0, 0, time.UTC)
+
+func sampleMessage() plugin.Message {
+	return plugin.Message{
+		Hook: plugin.Accept, Account: "shop", Connector: "in", From: "PMG", FromTON: 5, To: "46700000001", ToTON: 1, Text: "You win!",
+		Alphabet: "gsm7", Priority: 2, Tags: "vip", Arrived: summerNight,
+	}
+}
+
+// A condition reads each variable and function; a verdict says what its rule does.
+func TestConditions(t *testing.T) {
+	t.Parallel()
+	for condition, want := range map[string]bool{
+		"":                                true,
+		`hook == "accept"`:                true,
+		`account in ["shop", "bank"]`:     true,
+		`to startsWith "4670"`:            true,
+		`from == "PMG" and from_ton == 5`: true,
+		`text matches "(?i)\\bWIN\\b"`:    true,
+		`len(text) > 8`:                   false,
+		`tagged(tags, "vip")`:             true,
+		`tagged(tags, "vi")`:              false,
+		`priority > 2`:                    false,
+		`alphabet == "ucs2" or binary`:    false,
+		`between(arrived, "21:00", "08:00", "Europe/Stockholm")`: true,
+		`between(arrived, "21:00", "08:00", "UTC")`:              false,
+		`between(arrived, "20:30", "20:31", "UTC")`:              true,
+		`between(arrived, "20:00", "20:30", "UTC")`:              false,
+		`local(arrived, "Asia/Kolkata").Hour() == 2`:             true,
+		`deliver_at.IsZero()`:                                    true,
+	} {
+		v, err := ask(t, sampleMessage(), Rule{If: condition, Do: plugin.Refuse})
+		if err != nil || (v.Do == plugin.Refuse) != want {
+			t.Errorf("%s: %+v, %v", condition, v, err)
+		}
+	}
+}
+
+// Rules follow each other: a later one sees the changes, the last verdict counts, and refuse or hold ends them.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	for want, rules := range map[string][]Rule{
+		"  [] - - -": {{If: "false", Do: "refuse"}},
+		"refuse rejected [a] - - -": {
+			{Tags: []string{"a"}}, {Do: "refuse", Status: "rejected"}, {Tags: []string{"b"}},
+		},
+		"hold  [] - - -": {{Do: "delay", For: time.Hour}, {Do: "hold"}, {Do: "refuse"}},
+		"  [a b] NEW +46700000001 NEW You win!": {
+			{From: `"NEW"`, Tags: []string{"a"}}, {If: `from == "NEW" and tagged(tags, "a")`, Text: `from + " " + text`, To: `"+" + to`, Tags: []string{"b"}},
+		},
+	} {
+		if v, err := ask(t, sampleMessage(), rules...); err != nil || describe(v) != want {
+			t.Errorf("%+v: %s, %v, want %s", rules, describe(v), err, want)
+		}
+	}
+	v, err := ask(t, sampleMessage(), Rule{Do: plugin.Delay, For: 90 * time.Minute, Why: "night"}, Rule{Do: plugin.Pass})
+	if err != nil || !v.Until.Equal(summerNight.Add(90*time.Minute)) || v.Why != "night" {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
+
+// What cannot run is a problem of its rule, with the place.
+func TestProblems(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		rule         Rule
+		option, want string
+	}{
+		{Rule{If: "too == 1"}, "if", "unknown name too"},
+		{Rule{If: "to =="}, "if", "unexpected token"},
+		{Rule{If: "to"}, "if", "expected bool"},
+		{Rule{If: "len(to) + 1"}, "if", "expected bool"},
+		{Rule{From: "1"}, "from", "expected string"},
+		{Rule{If: `between(arrived, "25:00", "08:00", "UTC")`}, "if", `"25:00" is no time of day`},
+		{Rule{If: `between(arrived, "21:00", "08:00", "Mars")`}, "if", `no time zone "Mars"`},
+		{Rule{If: `between("21:00", "08:00", "UTC")`}, "if", "not enough arguments"},
+		{Rule{Do: "drop"}, "", "must be pass, refuse, delay or hold"},
+		{Rule{Do: "refuse", Status: "ok"}, "", "must be one of rejected"},
+		{Rule{Status: "rejected"}, "", "without being refuse"},
+		{Rule{Why: strings.Repeat("x", plugin.MaxWhy+1)}, "", "at most 200"},
+		{Rule{If: strings.Repeat("1 + ", 1000) + "1 == 2"}, "if", "exceeds maximum allowed nodes"},
+	} {
+		_, problems := Compile([]Rule{{}, c.rule})
+		if len(problems) != 1 || problems[0].Rule != 1 || problems[0].Option != c.option || !strings.Contains(problems[0].Text, c.want) {
+			t.Errorf("%+v: %+v, want %s", c.rule, problems, c.want)
+		}
+	}
+}
+
+// An expression that would take all memory or all time, or whose values do not fit, fails.
+func TestGreedy(t *testing.T) {
+	t.Parallel()
+	for _, condition := range []string{
+		`len(map(1..1000000, #)) > 0`, `any(1..90000, any(1..90000, # < 0))`, `int(text) == 1`,
+	} {
+		if v, err := ask(t, sampleMessage(), Rule{If: condition, Do: plugin.Refuse}); err == nil {
+			t.Errorf("%s: %+v", condition, v)
+		}
+	}
+}
+
+// Many goroutines ask the same rules.
+func TestTogether(t *testing.T) {
+	t.Parallel()
+	p, _ := Compile([]Rule{{If: `to endsWith "7"`, Do: plugin.Refuse}})
+	done := make(chan bool)
+	for i := range 10 {
+		go func() {
+			right := true
+			for range 100 {
+				m := sampleMessage()
+				m.To = fmt.Sprint("4670000000", i)
+				v, err := p.Ask(context.Background(), &m)
+				right = right && err == nil && (v.Do == plugin.Refuse) == (i == 7)
+			}
+			done <- right
+		}()
+	}
+	for range 10 {
+		if !<-done {
+			t.Error("a verdict is another message's")
+		}
+	}
+}
+
+// BenchmarkAsk measures a rule that reads sender, recipient and text.
+func BenchmarkAsk(b *testing.B) {
+	p, problems := Compile([]Rule{{If: `from == "BAD" or to startsWith "4799" or text contains "casino"`, Do: plugin.Refuse}})
+	if len(problems) > 0 {
+		b.Fatal(problems)
+	}
+	m := sampleMessage()
+	b.ReportAllocs()
+	for b.Loop() {
+		if v, err := p.Ask(context.Background(), &m); err != nil || v.Do != "" {
+			b.Fatal(v, err)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package expression
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	_ "time/tzdata" // a machine may lack them
+
+	"github.com/expr-lang/expr"
+
+	"pmg/plugin"
+)
+
+// options returns what expressions may use.
+func options() []expr.Option {
+	return []expr.Option{
+		expr.Env(&plugin.Message{}), expr.MaxNodes(maxNodes),
+		expr.Function("between", between, new(func(at time.Time, from, to, zone string) bool)),
+		expr.Function("local", local, new(func(at time.Time, zone string) time.Time)),
+		expr.Function("tagged", tagged, new(func(tags, tag string) bool)),
+	}
+}
+
+// An argumentError says what is wrong with an argument of a function.
+type argumentError struct{ text string }
+
+func (e *argumentError) Error() string { return e.text }
+
+// tagged reports whether a tag is among those of a message.
+func tagged(p ...any) (any, error) {
+	return slices.Contains(strings.Fields(p[0].(string)), p[1].(string)), nil
+}
+
+// local returns a time in a zone.
+func local(p ...any) (any, error) {
+	zone, err := time.LoadLocation(p[1].(string))
+	if err != nil {
+		return nil, &argumentError{fmt.Sprintf("there is no time zone %q", p[1])}
+	}
+	return p[0].(time.Time).In(zone), nil
+}
+
+// between reports whether a time of day in a zone lies between two others, the second of which may be of the next day.
+func between(p ...any) (any, error) {
+	at, err := local(p[0], p[3])
+	if err != nil {
+		return nil, err
+	}
+	var ends [2]int
+	for i := range ends {
+		t, err := time.Parse("15:04", p[1+i].(string))
+		if err != nil {
+			return nil, &argumentError{fmt.Sprintf("%q is no time of day, such as 21:30", p[1+i])}
+		}
+		ends[i] = 60*t.Hour() + t.Minute()
+	}
+	now := at.(time.Time)
+	minute := 60*now.Hour() + now.Minute()
+	if ends[0] <= ends[1] {
+		return minute >= ends[0] && minute < ends[1], nil
+	}
+	return minute >= ends[0] || minute < ends[1], nil
+}

@@ -1,0 +1,85 @@
+package plugin
+
+import (
+	"sync"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// Figures are what a pool has done since its start, and how long things took in the last one to two minutes.
+type Figures struct {
+	Asked    int64 `json:"asked"`
+	Failed   int64 `json:"failed"`  // there was no verdict: on_failure has decided
+	Refused  int64 `json:"refused"` // by the plugin
+	Held     int64 `json:"held"`    // by the plugin
+	Changed  int64 `json:"changed"` // with another address, text, time or tag
+	InFlight int   `json:"in_flight"`
+	Waiting  int   `json:"waiting"`
+
+	Work Times `json:"work"` // from the question to the answer
+	Wait Times `json:"wait"` // before the question
+
+	RestsUntil time.Time `json:"rests_until,omitzero"` // after failures in a row; zero: it is asked
+	Failure    string    `json:"failure,omitempty"`    // the last one
+}
+
+// Times are durations.
+type Times struct {
+	Min, Mean, P50, P99, Max time.Duration
+}
+
+// longestTime is the longest time that is told from longer ones.
+const longestTime = 10 * time.Minute
+
+// A timer collects durations over the last one to two minutes.
+type timer struct {
+	mu        sync.Mutex
+	now, last *hdrhistogram.Histogram // of this minute, and of the one before
+	minute    int64
+}
+
+func newTimes() *hdrhistogram.Histogram {
+	return hdrhistogram.New(1, longestTime.Microseconds(), 2)
+}
+
+func (t *timer) turn(at time.Time) {
+	minute := at.Unix() / 60
+	if minute == t.minute && t.now != nil {
+		return
+	}
+	switch {
+	case t.now == nil:
+		t.now, t.last = newTimes(), newTimes()
+	case minute == t.minute+1:
+		t.now, t.last = t.last, t.now
+		t.now.Reset()
+	default:
+		t.now.Reset()
+		t.last.Reset()
+	}
+	t.minute = minute
+}
+
+func (t *timer) note(at time.Time, d time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.turn(at)
+	_ = t.now.RecordValue(min(d, longestTime).Microseconds())
+}
+
+func (t *timer) times(at time.Time) Times {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.turn(at)
+	all := hdrhistogram.Import(t.now.Export())
+	all.Merge(t.last)
+	if all.TotalCount() == 0 {
+		return Times{}
+	}
+	of := func(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
+	return Times{
+		Min: of(all.Min()), Mean: time.Duration(all.Mean() * float64(time.Microsecond)), P50: of(all.ValueAtQuantile(50)),
+		P99: of(all.ValueAtQuantile(99)), Max: of(all.Max()),
+	}
+}

@@ -1,0 +1,225 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A fake is a plugin that does what a test says.
+type fake func(ctx context.Context, m *Message) (Verdict, error)
+
+func (f fake) Ask(ctx context.Context, m *Message) (Verdict, error) { return f(ctx, m) }
+func (f fake) Waits() bool                                          { return true }
+func (f fake) Close()                                               {}
+
+var bounds = Options{Name: "p", Workers: 2, Queue: 3, Deadline: time.Second, OnFailure: Hold}
+
+// hangs answers nothing until its context ends.
+func hangs(ctx context.Context, _ *Message) (Verdict, error) {
+	<-ctx.Done()
+	return Verdict{}, ctx.Err()
+}
+
+// A plugin that hangs keeps a message until the deadline, as many as workers and queue, and those beyond not at all.
+func TestHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var most, now atomic.Int64
+		p := NewPool(fake(func(ctx context.Context, m *Message) (Verdict, error) {
+			most.Store(max(most.Load(), now.Add(1)))
+			defer now.Add(-1)
+			return hangs(ctx, m)
+		}), bounds)
+		var all sync.WaitGroup
+		reasons := map[string]int{}
+		var mu sync.Mutex
+		for range 8 {
+			all.Go(func() {
+				d := p.Ask(&Message{})
+				mu.Lock()
+				defer mu.Unlock()
+				reasons[d.Failure.Error()]++
+				if d.Do != Hold || d.Why == "" {
+					t.Errorf("%+v", d)
+				}
+			})
+		}
+		synctest.Wait()
+		if f := p.Figures(); f.InFlight != 2 || f.Waiting != 3 || f.Asked != 8 || f.Failed != 3 {
+			t.Errorf("%+v", f)
+		}
+		began := time.Now()
+		all.Wait()
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("it took %v", took)
+		}
+		if f := p.Figures(); f.InFlight+f.Waiting != 0 || f.Failed != 8 || most.Load() != 2 {
+			t.Errorf("%+v, %d together", f, most.Load())
+		}
+		if reasons["plugin p: "+errLate.Error()] != 5 || reasons["plugin p: "+errFull.Error()] != 3 {
+			t.Error(reasons)
+		}
+	})
+}
+
+// After ten failures in a row a plugin rests for longer and longer, while one message tries it behind each rest.
+func TestRests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked, works := 0, false
+		p := NewPool(fake(func(context.Context, *Message) (Verdict, error) {
+			if asked++; works {
+				return Verdict{Do: Refuse}, nil
+			}
+			return Verdict{}, errors.New("no")
+		}), bounds)
+		ask := func(want int) {
+			t.Helper()
+			if p.Ask(&Message{}); asked != want {
+				t.Errorf("asked %d times, want %d", asked, want)
+			}
+		}
+		for i := range maxFailures {
+			ask(i + 1)
+		}
+		n := maxFailures
+		for rest := firstRest; rest < 2*longestRest; rest *= 2 {
+			ask(n)
+			if until := p.Figures().RestsUntil; !until.Equal(time.Now().Add(min(rest, longestRest))) {
+				t.Errorf("it rests for %v, want %v", time.Until(until), rest)
+			}
+			time.Sleep(min(rest, longestRest) - 1)
+			ask(n)
+			time.Sleep(1)
+			n++
+			ask(n)
+		}
+		works = true
+		time.Sleep(longestRest)
+		for range 20 {
+			n++
+			ask(n)
+		}
+		if f := p.Figures(); !f.RestsUntil.IsZero() || f.Refused != 20 || f.Failure != "no" {
+			t.Errorf("%+v", f)
+		}
+	})
+}
+
+// Behind a rest one message alone tries.
+func TestTries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		p := NewPool(fake(func(ctx context.Context, m *Message) (Verdict, error) { asked++; return hangs(ctx, m) }), bounds)
+		for range maxFailures {
+			p.Ask(&Message{})
+		}
+		time.Sleep(firstRest)
+		for range 5 {
+			go p.Ask(&Message{})
+		}
+		synctest.Wait()
+		if asked != maxFailures+1 {
+			t.Errorf("%d have tried", asked-maxFailures)
+		}
+		time.Sleep(time.Second)
+	})
+}
+
+// What there is no verdict for is decided as the options say.
+func TestOnFailure(t *testing.T) {
+	t.Parallel()
+	for onFailure, want := range map[string]string{
+		Pass: `{}`, Refuse: `{"do":"refuse","status":"temporary_failure","why":"plugin p has not answered"}`,
+		Hold: `{"do":"hold","why":"plugin p has not answered"}`,
+	} {
+		for name, f := range map[string]fake{
+			"an error": func(context.Context, *Message) (Verdict, error) { return Verdict{Do: Refuse}, errors.New("no") },
+			"garbage":  func(context.Context, *Message) (Verdict, error) { return Verdict{Do: "x", Tags: []string{"a"}}, nil },
+			"a panic":  func(context.Context, *Message) (Verdict, error) { panic("no") },
+		} {
+			o := bounds
+			o.OnFailure = onFailure
+			d := NewPool(f, o).Ask(&Message{})
+			if b, _ := json.Marshal(d.Verdict); string(b) != want || d.Failure == nil {
+				t.Errorf("%s, %s: %s, %v", onFailure, name, b, d.Failure)
+			}
+		}
+	}
+}
+
+// Figures say what was decided, and how long that took.
+func TestFigures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		text := "x"
+		answers := []Verdict{{}, {Do: Pass}, {Do: Refuse}, {Do: Hold}, {Do: Delay, Until: time.Now()}, {Text: &text}, {Tags: []string{"a"}}}
+		p := NewPool(fake(func(context.Context, *Message) (v Verdict, err error) {
+			time.Sleep(time.Duration(len(answers)) * 10 * time.Millisecond)
+			v, answers = answers[0], answers[1:]
+			return v, nil
+		}), bounds)
+		for range len(answers) {
+			p.Ask(&Message{})
+		}
+		f := p.Figures()
+		if f.Asked != 7 || f.Refused != 1 || f.Held != 1 || f.Changed != 3 || f.Failed != 0 {
+			t.Errorf("%+v", f)
+		}
+		near := func(d, want time.Duration) bool { return d > want*98/100 && d < want*102/100 }
+		if w := f.Work; !near(w.Min, 10*time.Millisecond) || !near(w.Max, 70*time.Millisecond) || !near(w.Mean, 40*time.Millisecond) || !near(w.P50, 40*time.Millisecond) {
+			t.Errorf("%+v", w)
+		}
+		time.Sleep(2 * time.Minute)
+		if w := p.Figures().Work; w != (Times{}) {
+			t.Errorf("after two minutes: %+v", w)
+		}
+	})
+}
+
+// A verdict that cannot be carried out says why.
+func TestVerdicts(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{}`: "", `{"do":"pass","tags":["a"]}`: "", `{"do":"refuse","status":"throttled","why":"x"}`: "", `{"do":"hold"}`: "",
+		`{"do":"delay","until":"2026-01-01T00:00:00Z"}`: "", `{"to":"+46700000001","from":"","text":""}`: "",
+		`{"do":"drop"}`: "must be pass", `{"do":"PASS"}`: "must be pass", `{"status":"rejected"}`: "without being refuse",
+		`{"do":"refuse","status":"ok"}`: "must be one of", `{"do":"delay"}`: "must have until",
+		`{"until":"2026-01-01T00:00:00Z"}`: "must have until", `{"to":""}`: "removes the recipient", `{"to":"+"}`: "removes the recipient",
+		`{"to":"4\n6"}`: "must be at most 64", `{"from":"` + strings.Repeat("1", 65) + `"}`: "must be at most 64",
+		`{"why":"` + strings.Repeat("å", 101) + `"}`: "must be at most 200", `{"text":"` + strings.Repeat("x", MaxText+1) + `"}`: "must be at most 16384",
+		`{"tags":[` + strings.Repeat(`"a",`, MaxTags) + `"a"]}`: "17 tags",
+	} {
+		var v Verdict
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			t.Fatal(err)
+		}
+		if err := v.Check(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%.80s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// FuzzVerdict reads what a plugin may answer.
+func FuzzVerdict(f *testing.F) {
+	f.Add([]byte(`{"do":"delay","until":"2026-01-01T00:00:00Z","tags":["a"],"to":"+46"}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var v Verdict
+		if json.Unmarshal(b, &v) != nil || v.Check() != nil {
+			return
+		}
+		again, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var w Verdict
+		if err := json.Unmarshal(again, &w); err != nil || w.Check() != nil || fmt.Sprint(w.Do, w.Tags) != fmt.Sprint(v.Do, v.Tags) {
+			t.Errorf("%s becomes %s: %v", b, again, err)
+		}
+	})
+}

@@ -1,0 +1,92 @@
+package plugin
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// What a verdict does with a message.
+const (
+	Pass   = "pass"   // it goes on, with the changes; "" is the same
+	Refuse = "refuse" // its sender is answered with Status
+	Delay  = "delay"  // it does not leave before Until
+	Hold   = "hold"   // it is accepted, and waits until an operator decides
+)
+
+// Statuses are the names by which a message may be refused: package sms has their meaning.
+var statuses = []string{
+	"rejected", "bad_source", "bad_destination", "bad_length", "bad_parameter", "throttled", "queue_full", "temporary_failure",
+	"system_error",
+}
+
+// Statuses returns the names by which a message may be refused.
+func Statuses() []string { return slices.Clone(statuses) }
+
+// A Verdict is what a plugin decides about a message.
+type Verdict struct {
+	Do     string    `json:"do,omitempty"`
+	Status string    `json:"status,omitempty"` // of Refuse, one of Statuses; "": rejected
+	Until  time.Time `json:"until,omitzero"`   // of Delay
+	Why    string    `json:"why,omitempty"`    // for the sender, the log and the operator
+
+	// Changes; nil: as it is.
+	From *string `json:"from,omitempty"` // an international number begins with '+'
+	To   *string `json:"to,omitempty"`
+	Text *string `json:"text,omitempty"`
+
+	Tags []string `json:"tags,omitempty"` // that the message is given
+}
+
+// Bounds of a verdict.
+const (
+	MaxWhy     = 200 // octets
+	MaxAddress = 64
+	MaxText    = 16 << 10
+	MaxTags    = 16
+)
+
+// Check returns why a verdict cannot be carried out, nil if it can.
+func (v *Verdict) Check() error {
+	switch {
+	case !slices.Contains([]string{"", Pass, Refuse, Delay, Hold}, v.Do):
+		return fmt.Errorf("its verdict is %s: it must be pass, refuse, delay or hold", quoted(v.Do))
+	case v.Status != "" && v.Do != Refuse:
+		return fmt.Errorf("its verdict has a status without being refuse")
+	case v.Status != "" && !slices.Contains(statuses, v.Status):
+		return fmt.Errorf("its status is %s: it must be one of %s", quoted(v.Status), strings.Join(statuses, ", "))
+	case v.Until.IsZero() == (v.Do == Delay):
+		return fmt.Errorf("its verdict must have until with delay, and with nothing else")
+	case len(v.Why) > MaxWhy || !utf8.ValidString(v.Why):
+		return fmt.Errorf("its why must be at most %d octets of UTF-8", MaxWhy)
+	case len(v.Tags) > MaxTags:
+		return fmt.Errorf("it gives %d tags: %d are the most", len(v.Tags), MaxTags)
+	}
+	for _, a := range []*string{v.From, v.To} {
+		if a != nil && (len(*a) > MaxAddress || !utf8.ValidString(*a) || strings.ContainsFunc(*a, isControl)) {
+			return fmt.Errorf("its address %s must be at most %d characters", quoted(*a), MaxAddress)
+		}
+	}
+	if v.To != nil && strings.Trim(*v.To, "+") == "" {
+		return fmt.Errorf("it removes the recipient")
+	}
+	if v.Text != nil && (len(*v.Text) > MaxText || !utf8.ValidString(*v.Text)) {
+		return fmt.Errorf("its text must be at most %d octets of UTF-8", MaxText)
+	}
+	return nil
+}
+
+// Ends reports whether plugins behind the one with this verdict are not asked any more.
+func (v *Verdict) Ends() bool { return v.Do == Refuse || v.Do == Hold }
+
+func isControl(r rune) bool { return r < ' ' || r == 0x7F }
+
+// quoted quotes a text that may be long.
+func quoted(text string) string {
+	if len(text) > 40 {
+		return fmt.Sprintf("%.40q…", text)
+	}
+	return fmt.Sprintf("%q", text)
+}
