@@ -58,6 +58,8 @@ type Config struct {
 	Accounts   []Account   `yaml:"accounts" live:"yes" doc:"The clients that may log in to the in connectors."`
 	Connectors []Connector `yaml:"connectors" live:"yes" doc:"The pools of sessions: in connectors listen for clients, out connectors log in to SMSCs."`
 	Routes     []Route     `yaml:"routes" live:"yes" doc:"Where messages go. The first route that matches wins; no_route says what happens to a message that none matches."`
+	Plugins    []Plugin    `yaml:"plugins" live:"yes" doc:"Code of yours that decides about messages: rules with expressions, or services (docs/plugins.md)."`
+	Hooks      []Hook      `yaml:"hooks" live:"yes" doc:"Where plugins are asked, in this order."`
 	NoRoute    string      `yaml:"no_route" default:"refuse" enum:"refuse|park" live:"yes" doc:"What happens to a message that no route leads anywhere: refuse answers it so, park accepts it and puts it aside until an operator decides with pmg queue."`
 
 	routeLines []int    // where the routes stand in the file; 0: not known

@@ -49,10 +49,10 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// secretLine matches the part of a line that may hold a secret: a password, or a token. It matches too
+// secretLine matches the part of a line that may hold a secret: a password, a key, or a token. It matches too
 // much rather than too little, because it must also work in a file that is not
 // YAML or has a typing error in the key.
-var secretLine = regexp.MustCompile(`(?i)(pa?s+w\w*["']?\s*[:= ]|pmg_|whsec_).*`)
+var secretLine = regexp.MustCompile(`(?i)((pa?s+w\w*|\bkey)["']?\s*[:= ]|pmg_|whsec_).*`)
 
 // sourceLine returns the line that a problem shows, without secrets.
 func sourceLine(lines []string, line int) string {

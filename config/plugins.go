@@ -1,0 +1,98 @@
+package config
+
+import (
+	"fmt"
+	"time"
+
+	"pmg/internal/httpcall"
+	"pmg/plugin"
+	"pmg/plugin/expression"
+)
+
+// Plugin is customer code that decides about messages.
+type Plugin struct {
+	Name  string            `yaml:"name" required:"yes" live:"yes" doc:"Its name in hooks, logs and metrics: letters, digits, '-' and '_'."`
+	Rules []expression.Rule `yaml:"rules" live:"yes" doc:"Rules with expressions, which the gateway runs itself. All are taken in order. A plugin has either these or url."`
+	URL   string            `yaml:"url" live:"yes" doc:"Service that is asked instead, by POST with JSON."`
+	Key   string            `yaml:"key" secret:"yes" live:"yes" doc:"Key that questions to url are signed with, as calls of webhooks are: whsec_ and 24 to 64 octets in base64."`
+
+	OnFailure string `yaml:"on_failure" required:"yes" enum:"pass|refuse|hold" live:"yes" doc:"What happens to a message that the plugin has no verdict about, because it fails, does not answer in time, or rests after ten failures in a row: pass goes on as if it were not asked, refuse answers temporary_failure, hold accepts the message and puts it aside until an operator decides with pmg queue. It must be given."`
+
+	Deadline time.Duration `yaml:"deadline" default:"1s" range:"10ms..1m" live:"yes" doc:"With url, how long a message may wait for its verdict."`
+	Workers  int           `yaml:"workers" default:"64" range:"1..10000" live:"yes" doc:"With url, messages that it is asked about at the same time."`
+	Queue    int           `yaml:"queue" default:"10000" range:"0..1000000" live:"yes" doc:"With url, further messages that wait for a place among those of workers. For one beyond these on_failure decides."`
+	Batch    int           `yaml:"batch" default:"1" range:"1..1000" live:"yes" doc:"With url, messages that a question may have."`
+
+	rules *expression.Plugin // of Rules
+}
+
+// Compiled returns the plugin of rules; nil: it has none.
+func (p *Plugin) Compiled() *expression.Plugin { return p.rules }
+
+// Options returns the bounds of its pool.
+func (p *Plugin) Options() plugin.Options {
+	return plugin.Options{Name: p.Name, Workers: p.Workers, Queue: p.Queue, Deadline: p.Deadline, OnFailure: p.OnFailure}
+}
+
+// Hook is a place where a plugin is asked.
+type Hook struct {
+	At         string   `yaml:"at" required:"yes" enum:"accept|mo" live:"yes" doc:"Which messages it is asked about: accept, those that clients submit, before they are answered; mo, those that SMSCs deliver from mobiles. Receipts are neither."`
+	Plugin     string   `yaml:"plugin" required:"yes" live:"yes" doc:"The name of the plugin."`
+	Accounts   []string `yaml:"accounts" live:"yes" doc:"With accept, only messages of these accounts; of all when empty."`
+	Connectors []string `yaml:"connectors" live:"yes" doc:"Only messages that arrive on these connectors; on all when empty."`
+}
+
+// plugins checks the plugins, and the hooks where they are asked.
+func (d *decoder) plugins(c *Config, x *index) {
+	names := map[string]int{}
+	for i := range c.Plugins {
+		d.plugin(&c.Plugins[i], fmt.Sprintf("plugins[%d]", i))
+		d.unique(names, c.Plugins[i].Name, "plugins[%d].name", i)
+	}
+	for i := range c.Hooks {
+		h, path := &c.Hooks[i], fmt.Sprintf("hooks[%d]", i)
+		if _, ok := names[h.Plugin]; !ok && h.Plugin != "" {
+			d.problem(path+".plugin", "names no plugin: %q: add it to plugins", h.Plugin)
+		}
+		for j, name := range h.Accounts {
+			if x.accounts[name] == nil {
+				d.noAccount(x, fmt.Sprintf("%s.accounts[%d]", path, j), name)
+			}
+		}
+		if h.At == plugin.MO && len(h.Accounts) > 0 {
+			d.problem(path+".accounts", "must not be given with at: mo: messages from mobiles have no account before they are routed")
+		}
+		for j, name := range h.Connectors {
+			if x.connectors[name] == nil {
+				d.noConnector(x, fmt.Sprintf("%s.connectors[%d]", path, j), name, anyConnector)
+			}
+		}
+	}
+}
+
+func (d *decoder) plugin(p *Plugin, path string) {
+	if p.Name != "" && !nameForm.MatchString(p.Name) {
+		d.problem(path+".name", "must be letters, digits, '-' and '_', at most 64, not %q", p.Name)
+	}
+	if (len(p.Rules) == 0) == (p.URL == "") {
+		d.problem(path, "must have either rules or url")
+	}
+	if err := httpcall.CheckURL(p.URL); p.URL != "" && err != nil {
+		d.problem(path+".url", "%s", err)
+	}
+	if err := httpcall.CheckSecret(p.Key); p.Key != "" && err != nil {
+		d.problem(path+".key", "%s", err)
+	}
+	if len(p.Rules) == 0 {
+		return
+	}
+	rules, problems := expression.Compile(p.Rules)
+	for _, problem := range problems {
+		at := fmt.Sprintf("%s.rules[%d]", path, problem.Rule)
+		if problem.Option != "" {
+			at = join(at, problem.Option)
+		}
+		d.problem(at, "%s", problem.Text)
+	}
+	p.rules = rules
+}
