@@ -136,6 +136,7 @@ func readTried(r *http.Request, on *config.Connector, protocol sms.Protocol) (re
 var refusals = map[string]string{
 	"rate":     "its account is faster than its rate",
 	"open":     "the gateway stops, or cannot store more messages",
+	"plugins":  "a plugin refuses it",
 	"validity": "its validity has passed",
 	"rewrite":  "a rule of rewrite, or a list of addresses, refuses it",
 	"keyword":  "the first part of the long message, whose keyword decides the route, has not come",
@@ -154,6 +155,9 @@ func refused(r *request.Result) string {
 		return "it could not be stored; the gateway's log says why"
 	case why == "":
 		return r.Code.String() + " at step " + r.Step
+	}
+	if r.Why != "" {
+		why += ": " + r.Why
 	}
 	return why + " (" + r.Code.String() + " at step " + r.Step + ")"
 }

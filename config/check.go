@@ -55,7 +55,7 @@ func (d *decoder) check(c *Config, o Options) {
 	for i := range c.Routes {
 		d.route(x, &c.Routes[i], fmt.Sprintf("routes[%d]", i))
 	}
-	d.plugins(c, x)
+	checkPlugins(d, c, x)
 	d.logins(x)
 	d.receives(c)
 	d.limits(&c.Limits)

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"reflect"
 	"time"
 
 	"pmg/internal/httpcall"
@@ -42,11 +43,11 @@ type Hook struct {
 	Connectors []string `yaml:"connectors" live:"yes" doc:"Only messages that arrive on these connectors; on all when empty."`
 }
 
-// plugins checks the plugins, and the hooks where they are asked.
-func (d *decoder) plugins(c *Config, x *index) {
+// checkPlugins checks the plugins, and the hooks where they are asked.
+func checkPlugins(d *decoder, c *Config, x *index) {
 	names := map[string]int{}
 	for i := range c.Plugins {
-		d.plugin(&c.Plugins[i], fmt.Sprintf("plugins[%d]", i))
+		checkPlugin(d, &c.Plugins[i], fmt.Sprintf("plugins[%d]", i))
 		d.unique(names, c.Plugins[i].Name, "plugins[%d].name", i)
 	}
 	for i := range c.Hooks {
@@ -60,7 +61,9 @@ func (d *decoder) plugins(c *Config, x *index) {
 			}
 		}
 		if h.At == plugin.MO && len(h.Accounts) > 0 {
-			d.problem(path+".accounts", "must not be given with at: mo: messages from mobiles have no account before they are routed")
+			d.problem(
+				path+".accounts", "must not be given with at: mo: messages from mobiles have no account before they are routed",
+			)
 		}
 		for j, name := range h.Connectors {
 			if x.connectors[name] == nil {
@@ -70,7 +73,7 @@ func (d *decoder) plugins(c *Config, x *index) {
 	}
 }
 
-func (d *decoder) plugin(p *Plugin, path string) {
+func checkPlugin(d *decoder, p *Plugin, path string) {
 	if p.Name != "" && !nameForm.MatchString(p.Name) {
 		d.problem(path+".name", "must be letters, digits, '-' and '_', at most 64, not %q", p.Name)
 	}
@@ -95,4 +98,11 @@ func (d *decoder) plugin(p *Plugin, path string) {
 		d.problem(at, "%s", problem.Text)
 	}
 	p.rules = rules
+}
+
+// Equal reports whether two plugins have the same options.
+func (p *Plugin) Equal(o *Plugin) bool {
+	a, b := *p, *o
+	a.rules, b.rules = nil, nil
+	return reflect.DeepEqual(a, b)
 }

@@ -283,7 +283,8 @@ func (r *Route) Prefixes() []string {
 
 // takesAny reports whether the route takes every message.
 func (r *Route) takesAny() bool {
-	return r.Account+r.From+r.Source+r.DestinationFile == "" && len(r.Keyword)+len(r.Tag) == 0 && strings.Join(r.Prefixes(), "") == ""
+	return r.Account+r.From+r.Source+r.DestinationFile == "" && len(r.Keyword)+len(r.Tag) == 0 &&
+		strings.Join(r.Prefixes(), "") == ""
 }
 
 // prefixFiles reads the files of prefixes that routes name.

@@ -74,7 +74,8 @@ func (w *writer) items(list reflect.Value, depth int) {
 // hasEffect reports whether an option applies to this kind of connector, or is given in
 // this rule.
 func hasEffect(v reflect.Value, f reflect.StructField) bool {
-	if v.Type() == reflect.TypeFor[rewrite.Rule]() || v.Type() == reflect.TypeFor[expression.Rule]() || v.Type() == reflect.TypeFor[smpp.TLVRule]() {
+	switch v.Type() {
+	case reflect.TypeFor[rewrite.Rule](), reflect.TypeFor[expression.Rule](), reflect.TypeFor[smpp.TLVRule]():
 		return !v.FieldByIndex(f.Index).IsZero()
 	}
 	c, ok := v.Addr().Interface().(*Connector)

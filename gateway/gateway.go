@@ -15,6 +15,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/convert"
+	"pmg/gateway/hooks"
 	"pmg/gateway/intake"
 	"pmg/gateway/keep"
 	"pmg/gateway/login"
@@ -41,6 +42,7 @@ type Gateway struct {
 	Convert  *convert.Converter
 	Receipts *receipts.Matcher
 	Settler  *settle.Settler
+	Hooks    *hooks.Hooks
 	Intake   *intake.Checker
 	Operate  *operate.Operations
 	Sessions *session.Sessions
@@ -78,7 +80,8 @@ func New(
 	g.Convert = convert.New(shared, g.Table)
 	g.Settler = settle.New(shared, g.Keeper, g.Table, g.Convert)
 	g.Receipts = g.Settler.Receipts
-	g.Intake = intake.New(shared, g.Keeper, g.Table, g.Convert, g.Receipts, &g.Settler.Events)
+	g.Hooks = hooks.New(pluginOf)
+	g.Intake = intake.New(shared, g.Keeper, g.Table, g.Convert, g.Receipts, &g.Settler.Events, g.Hooks)
 	g.Operate = operate.New(shared, g.Keeper, g.Table, g.Receipts, g.Settler, g.Intake)
 	g.Sessions = session.New(shared, g.Keeper, g.Table, g.Logins, g.Convert, g.Receipts, g.Intake, g.Operate)
 	g.Requests = request.New(shared, g.Keeper, g.Table, g.Intake, g.Receipts)
@@ -156,6 +159,7 @@ func (g *Gateway) apply(cfg *config.Config) {
 	g.Logins.SetAccounts(account.NewTable(cfg, g.registry))
 	g.Node.SetConfig(cfg)
 	g.Table.Apply(cfg)
+	g.Hooks.Apply(cfg)
 }
 
 // ReopenLogs makes the pdu logs and the events begin new files, after a tool moved the old
@@ -184,6 +188,7 @@ func (g *Gateway) Scheduled() int64 { return g.Node.Origins.Scheduled() }
 // Close closes the store and the pdu logs.
 func (g *Gateway) Close() error {
 	g.Node.LogLimits.SumUp(&g.Node.Log, math.MaxInt64)
+	g.Hooks.Close()
 	err := g.closeStore()
 	if g.pdulogs != nil {
 		err = errors.Join(err, g.pdulogs.Close())

@@ -29,7 +29,7 @@ type Times struct {
 	Min, Mean, P50, P99, Max time.Duration
 }
 
-// longestTime is the longest time that is told from longer ones.
+// longestTime is the longest time that differs from longer ones.
 const longestTime = 10 * time.Minute
 
 // A timer collects durations over the last one to two minutes.
@@ -43,7 +43,7 @@ func newTimes() *hdrhistogram.Histogram {
 	return hdrhistogram.New(1, longestTime.Microseconds(), 2)
 }
 
-func (t *timer) turn(at time.Time) {
+func (t *timer) begin(at time.Time) {
 	minute := at.Unix() / 60
 	if minute == t.minute && t.now != nil {
 		return
@@ -64,14 +64,14 @@ func (t *timer) turn(at time.Time) {
 func (t *timer) note(at time.Time, d time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.turn(at)
+	t.begin(at)
 	_ = t.now.RecordValue(min(d, longestTime).Microseconds())
 }
 
 func (t *timer) times(at time.Time) Times {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.turn(at)
+	t.begin(at)
 	all := hdrhistogram.Import(t.now.Export())
 	all.Merge(t.last)
 	if all.TotalCount() == 0 {

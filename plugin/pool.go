@@ -62,7 +62,7 @@ func (p *Pool) Ask(m *Message) Decision {
 		p.failed.Add(1)
 		text := err.Error()
 		p.failure.Store(&text)
-		return Decision{p.instead(), fmt.Errorf("plugin %s: %w", p.Name, err)}
+		return Decision{p.Instead(), fmt.Errorf("plugin %s: %w", p.Name, err)}
 	}
 	switch {
 	case v.Do == Refuse:
@@ -75,8 +75,8 @@ func (p *Pool) Ask(m *Message) Decision {
 	return Decision{Verdict: v}
 }
 
-// instead returns the verdict where there is none.
-func (p *Pool) instead() Verdict {
+// Instead returns the verdict where there is none.
+func (p *Pool) Instead() Verdict {
 	switch why := "plugin " + p.Name + " has not answered"; p.OnFailure {
 	case Pass:
 		return Verdict{}

@@ -47,10 +47,10 @@ func (a Address) equal(b Address) bool {
 //	| type, plan | length, source | type, plan | length, dest | n × (id, notify) |
 //	| 2          | 1 + n          | 2          | 1 + n        | n × (8 + 1)      |
 //	+------------+----------------+------------+--------------+------------------+
-func (m *Message) SubmittedOctets() []byte { return m.inTail(hasSubmitted) }
+func (m *Message) SubmittedOctets() []byte { return partOf(m, hasSubmitted) }
 
 // SetSubmittedOctets sets how the client knows the message; empty: as it is.
-func (m *Message) SetSubmittedOctets(b []byte) { m.setInTail(hasSubmitted, b) }
+func (m *Message) SetSubmittedOctets(b []byte) { setPart(m, hasSubmitted, b) }
 
 const joinedLen = 9
 

@@ -8,15 +8,18 @@ import (
 // MaxTags is how many octets the tags of a message may take, with a space between two.
 const MaxTags = 500
 
+// HeldTag begins the tag of a message that a plugin holds. The plugin's name follows, in small letters.
+const HeldTag = "held:"
+
 // MaxTag is how many characters a tag may have.
 const MaxTag = 64
 
 // Tags returns the tags that plugins have given the message, with a space between two. The octets are valid as long as
 // the message does not change.
-func (m *Message) Tags() []byte { return m.inTail(hasTags) }
+func (m *Message) Tags() []byte { return partOf(m, hasTags) }
 
 // SetTags sets what Tags of another message has returned.
-func (m *Message) SetTags(tags []byte) { m.setInTail(hasTags, tags) }
+func (m *Message) SetTags(tags []byte) { setPart(m, hasTags, tags) }
 
 // HasTag reports whether one of some tags is among those that Tags has returned. It does not allocate.
 func HasTag(tags []byte, some ...string) bool {
@@ -32,8 +35,8 @@ func HasTag(tags []byte, some ...string) bool {
 	return false
 }
 
-// AddTag gives the message a tag. It reports false if IsTag does, or if the message has as many as it may.
-func (m *Message) AddTag(tag string) bool {
+// AddTag gives a message a tag. It reports false if IsTag does, or if the message has as many as it may.
+func AddTag(m *Message, tag string) bool {
 	if !IsTag(tag) {
 		return false
 	}

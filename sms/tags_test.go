@@ -32,7 +32,7 @@ func TestTags(t *testing.T) {
 				m.KeepAddresses(Address{}, Address{})
 			}
 			check("none", "")
-			if HasTag(m.Tags(), "") || !m.AddTag("vip") || !m.AddTag("net:24001") || !m.AddTag("vip") {
+			if HasTag(m.Tags(), "") || !AddTag(m, "vip") || !AddTag(m, "net:24001") || !AddTag(m, "vip") {
 				t.Error("tags are not taken")
 			}
 			check2("tags")
@@ -68,13 +68,13 @@ func TestTagBounds(t *testing.T) {
 	t.Parallel()
 	m := new(Message)
 	for _, tag := range []string{"", "A", "å", "a b", "a,b", strings.Repeat("a", MaxTag+1), "a\n"} {
-		if m.AddTag(tag) {
+		if AddTag(m, tag) {
 			t.Errorf("%q is a tag", tag)
 		}
 	}
 	for i := range 20 {
 		tag := strings.Repeat(string(rune('a'+i)), MaxTag)
-		if ok, fits := m.AddTag(tag), (i+1)*(MaxTag+1)-1 <= MaxTags; ok != fits || HasTag(m.Tags(), tag) != fits {
+		if ok, fits := AddTag(m, tag), (i+1)*(MaxTag+1)-1 <= MaxTags; ok != fits || HasTag(m.Tags(), tag) != fits {
 			t.Errorf("tag %d: added %v, want %v", i, ok, fits)
 		}
 	}

@@ -24,8 +24,8 @@ type tail struct {
 
 func (m *Message) tailAt() int { return m.nativeAt() + int(m.native) }
 
-// storage returns the octets of the message and what lies behind them.
-func (m *Message) storage() []byte {
+// storageOf returns the octets of a message and what lies behind them.
+func storageOf(m *Message) []byte {
 	if m.isSpilled() {
 		return *m.spill
 	}
@@ -36,7 +36,7 @@ func (m *Message) storage() []byte {
 func (m *Message) tailLen() (n int) {
 	for part := hasSubmitted; part >= hasTags; part >>= 1 {
 		if m.protocol&part != 0 {
-			n += 2 + int(binary.BigEndian.Uint16(m.storage()[m.tailAt()+n:]))
+			n += 2 + int(binary.BigEndian.Uint16(storageOf(m)[m.tailAt()+n:]))
 		}
 	}
 	return n
@@ -74,8 +74,8 @@ func (m *Message) putTail(t tail) {
 	m.protocol |= t.has
 }
 
-// inTail returns a part of the tail, nil if the message has none.
-func (m *Message) inTail(wanted Protocol) []byte {
+// partOf returns a part of a message's tail, nil if there is none.
+func partOf(m *Message, wanted Protocol) []byte {
 	if m.protocol&wanted == 0 {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (m *Message) inTail(wanted Protocol) []byte {
 		if m.protocol&part == 0 {
 			continue
 		}
-		end := at + 2 + int(binary.BigEndian.Uint16(m.storage()[at:]))
+		end := at + 2 + int(binary.BigEndian.Uint16(storageOf(m)[at:]))
 		if part == wanted {
 			return m.octets()[at+2 : end : end]
 		}
@@ -92,11 +92,11 @@ func (m *Message) inTail(wanted Protocol) []byte {
 	}
 }
 
-// setInTail sets a part of the tail, or removes it if it is empty. One that is too long is left out.
-func (m *Message) setInTail(wanted Protocol, b []byte) {
+// setPart sets a part of a message's tail, or removes it if it is empty. One that is too long is left out.
+func setPart(m *Message, wanted Protocol, b []byte) {
 	var t tail
 	for part := hasSubmitted; part >= hasTags; part >>= 1 {
-		octets := m.inTail(part)
+		octets := partOf(m, part)
 		if part == wanted {
 			octets = b
 		}

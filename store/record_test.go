@@ -106,8 +106,8 @@ func TestRecordTags(t *testing.T) {
 		if submitted {
 			m.KeepAddresses(m.Source(), sms.Address{Addr: []byte("1")})
 		}
-		m.AddTag("vip")
-		m.AddTag("net:24001")
+		sms.AddTag(m, "vip")
+		sms.AddTag(m, "net:24001")
 		record := AppendRecord(nil, m, sampleLane, 0)
 		var got sms.Message
 		if err := Decode(record, &got, 0); err != nil || len(record) != RecordSize(m, sampleLane) {
@@ -118,7 +118,7 @@ func TestRecordTags(t *testing.T) {
 			t.Errorf("submitted %v, tags %q, text %q", ok, got.Tags(), got.Text())
 		}
 		m.SetTags(nil)
-		m.AddTag("a")
+		sms.AddTag(m, "a")
 		record = AppendRecord(nil, m, sampleLane, 0)
 		record[len(record)-1-2+1] = 0 // no tag
 		if err := Decode(record[:len(record)-1], new(sms.Message), 0); err == nil {

@@ -32,6 +32,7 @@ func (p *Pending[T]) Outcome() Outcome {
 type Outcome struct {
 	Code   sms.Code // why it was refused
 	Step   string   // of intake that has refused it
+	Why    string   // what the plugin says that has refused it
 	ID     uint64   // by which its sender knows it; 0: it was refused, or is a receipt that goes no further
 	Parts  int      // short messages that it has become
 	Parked bool     // no route leads anywhere, and an operator will decide
@@ -118,7 +119,7 @@ func (a *Acceptor[T]) Submit(now int64, by T, s *intake.Submission) {
 	switch {
 	case v == intake.Refuse:
 		s.Drop()
-		a.executor.Answer(now, by, Outcome{Code: s.Code, Step: s.Refuser(a.checker), After: s.After})
+		a.executor.Answer(now, by, Outcome{Code: s.Code, Step: s.Refuser(a.checker), Why: s.Why(), After: s.After})
 	case s.Message.Kind == sms.Receipt:
 		a.Receipt(now, by, s.From, s.Message)
 	default:

@@ -8,6 +8,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/convert"
+	"pmg/gateway/hooks"
 	"pmg/gateway/intake"
 	"pmg/gateway/keep"
 	"pmg/gateway/node"
@@ -141,7 +142,7 @@ func newRig(t *testing.T, durable bool) *rig {
 	}
 	c := convert.New(g.Node, g.Table)
 	s := settle.New(g.Node, g.Keeper, g.Table, c)
-	i := intake.New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events)
+	i := intake.New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events, hooks.New(nil))
 	x := &executor{answers: map[string]Outcome{}}
 	a := New(g.Keeper, i, s.Receipts, 1, x)
 	m := &matcher{smsc: &receipts.SMSC{Name: "operator"}}

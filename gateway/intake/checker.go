@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"pmg/gateway/convert"
+	"pmg/gateway/hooks"
 	"pmg/gateway/keep"
 	"pmg/gateway/node"
 	"pmg/gateway/receipts"
@@ -18,16 +19,21 @@ type Checker struct {
 	table    *route.Table
 	convert  *convert.Converter
 	receipts *receipts.Matcher
+	hooks    *hooks.Hooks
 
-	Steps    []Step // Steps, unless a test adds one, or pmg explain notes what each does
-	Joiner   Joiner
-	unrouted atomic.Int64
+	questioner hooks.Questioner
+	Steps      []Step // Steps, unless a test adds one, or pmg explain notes what each does
+	Joiner     Joiner
+	unrouted   atomic.Int64
 }
 
 // New makes the checker of a gateway.
-func New(n *node.Node, k *keep.Keeper, t *route.Table, c *convert.Converter, r *receipts.Matcher, e *settle.EventLog) *Checker {
+func New(
+	n *node.Node, k *keep.Keeper, t *route.Table, c *convert.Converter, r *receipts.Matcher, e *settle.EventLog,
+	h *hooks.Hooks,
+) *Checker {
 	return &Checker{
-		node: n, keep: k, table: t, convert: c, receipts: r, Steps: Steps(),
+		node: n, keep: k, table: t, convert: c, receipts: r, hooks: h, Steps: Steps(),
 		Joiner: Joiner{node: n, keep: k, table: t, convert: c, events: e},
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"pmg/connector"
 	"pmg/gateway/convert"
+	"pmg/gateway/hooks"
 	"pmg/gateway/roomtest"
 	"pmg/gateway/settle"
 )
@@ -30,7 +31,7 @@ func deskOn(g *roomtest.Ground) *Checker {
 func deskAndSettler(g *roomtest.Ground) (*Checker, *settle.Settler) {
 	c := convert.New(g.Node, g.Table)
 	s := settle.New(g.Node, g.Keeper, g.Table, c)
-	return New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events), s
+	return New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events, hooks.New(nil)), s
 }
 
 // shareOf returns an account's share of the operator's lane.

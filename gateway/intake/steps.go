@@ -2,6 +2,7 @@ package intake
 
 import (
 	"pmg/connector"
+	"pmg/gateway/hooks"
 	"pmg/gateway/keep"
 	"pmg/gateway/node"
 	"pmg/protocols"
@@ -63,15 +64,19 @@ func Steps() []Step {
 			Delivered, (*Checker).stepText,
 		},
 		{
-			"schedule", "refuses a delivery time that is too far ahead, and too many of them", fresh | Reported | replacing,
-			(*Checker).stepSchedule,
-		},
-		{"validity", "sets or shortens its validity", fresh | Reported | replacing, (*Checker).stepValidity},
-		{
 			"receipts", "asks for receipts if its account gets them of all messages", Submitted | replacing,
 			(*Checker).stepReceipts,
 		},
 		{"rewrite", "applies the in rules to its addresses; refuses those on lists", fresh | Reported, (*Checker).stepRewrite},
+		{
+			"plugins", "asks the plugins of hooks, which refuse it, hold it, delay it or change it", fresh | replacing,
+			(*Checker).stepPlugins,
+		},
+		{
+			"schedule", "refuses a delivery time that is too far ahead, and too many of them", fresh | Reported | replacing,
+			(*Checker).stepSchedule,
+		},
+		{"validity", "sets or shortens its validity", fresh | Reported | replacing, (*Checker).stepValidity},
 		{"keyword", "stores the keyword of a long message's first part, or looks it up", fresh, (*Checker).stepKeyword},
 		{"route", "finds its lane; refuses it, or parks it, if no route leads anywhere", fresh, (*Checker).stepRoute},
 		{
@@ -101,7 +106,7 @@ const (
 // A Submission is a message that comes in, on its way through the steps.
 type Submission struct {
 	Way     Ways
-	next    int // number of the step that it takes next
+	at      progress
 	Message *sms.Message
 	Change  func(now int64, m *sms.Message) sms.Code // makes the message, or the one that replaces it
 	Counted bool                                     // it is one of those that are scheduled, or at the SMSC
@@ -127,13 +132,26 @@ type Submission struct {
 	Code sms.Code // why it is refused
 }
 
+// A progress is how far a submission has come.
+type progress struct {
+	step    int            // that it takes next
+	hook    int            // that is asked next
+	hooks   []hooks.Hook   // those in force when the first was asked
+	pending *pendingAnswer // of the plugin that is asked
+	held    bool           // an operator decides about it
+	why     string         // what the plugin says that refuses it
+}
+
+// Why returns what the plugin says that has refused a submission.
+func (s *Submission) Why() string { return s.at.why }
+
 // A Room finds room for messages in lanes, as an Intake does.
 type Room interface {
 	// HasRoom reports whether a message's share has room for it beside others, which may be nil.
 	HasRoom(a keep.Accepted, others *Several) bool
 }
 
-// Take runs the steps of a submission. With Later it is on its way at s.next.
+// Take runs the steps of a submission. With Later it is on its way way.
 func (d *Checker) Take(now int64, s *Submission) Verdict {
 	if s.Code != sms.OK { // the work that it waited for says so
 		return s.invalid(d, now, s.Code, "message refused: ")
@@ -141,9 +159,9 @@ func (d *Checker) Take(now int64, s *Submission) Verdict {
 	if s.Way == Delivered && isReceipt(s.Message) {
 		s.Way = Reported // its work has found it out
 	}
-	for s.next < len(d.Steps) {
-		step := &d.Steps[s.next]
-		s.next++
+	for s.at.step < len(d.Steps) {
+		step := &d.Steps[s.at.step]
+		s.at.step++
 		if step.Ways&s.Way == 0 {
 			continue
 		}
@@ -156,10 +174,10 @@ func (d *Checker) Take(now int64, s *Submission) Verdict {
 
 // Refuser returns the name of the step that has refused a submission.
 func (s *Submission) Refuser(d *Checker) string {
-	if s.next == 0 || s.Code == sms.OK {
+	if s.at.step == 0 || s.Code == sms.OK {
 		return ""
 	}
-	return d.Steps[s.next-1].Name
+	return d.Steps[s.at.step-1].Name
 }
 
 // TakeWaiting runs the steps of a submission on a goroutine that may wait, and returns why it is

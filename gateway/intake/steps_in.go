@@ -151,6 +151,14 @@ func (d *Checker) stepKeyword(_ int64, s *Submission) Verdict {
 
 func (d *Checker) stepRoute(now int64, s *Submission) Verdict {
 	m := s.Message
+	if s.at.held {
+		if d.mayPark(m, s.Others) {
+			return Pass
+		}
+		return s.invalid(
+			d, now, sms.QueueFull, "message refused: a plugin holds it, and max_parked messages of the account wait already: ",
+		)
+	}
 	if s.Preview {
 		s.Lane = d.table.Route(m)
 	} else {

@@ -57,7 +57,7 @@ func (k *Keeper) Add(b *store.Batch, a Accepted) {
 	case a.Share == nil:
 		b.Put(a.Message, store.Lane{})
 		why := a.Aside()
-		k.KeepAside(b, a.Message, store.Lane{}, why, AsideReasons[why])
+		k.KeepAside(b, a.Message, store.Lane{}, why, reasonOf(a.Message, why))
 	case k.Durable():
 		b.Put(a.Message, LaneName(a.Share.Lane))
 	}

@@ -1,6 +1,8 @@
 package keep
 
 import (
+	"bytes"
+
 	"pmg/sms"
 	"pmg/store"
 )
@@ -30,6 +32,16 @@ func (k *Keeper) CountAside(o *sms.Origin, why store.Aside, n int64) {
 
 // Aside returns how many messages were put aside, and not taken up again, for a reason.
 func (k *Keeper) Aside(why store.Aside) int64 { return k.aside[why].Load() }
+
+// reasonOf returns why a message is put aside that was accepted.
+func reasonOf(m *sms.Message, why store.Aside) string {
+	for tag := range bytes.FieldsSeq(m.Tags()) {
+		if name, held := bytes.CutPrefix(tag, []byte(sms.HeldTag)); held {
+			return "held by plugin " + string(name)
+		}
+	}
+	return AsideReasons[why]
+}
 
 // AsideReasons are those reasons for people.
 var AsideReasons = [...]string{

@@ -75,6 +75,7 @@ type LogLimits struct {
 	Failovers  Sampled // messages that went to another target of their route
 	Unrouted   Sampled // messages without a route
 	Invalid    Sampled // submits with contents that cannot be accepted
+	Held       Sampled // messages that plugins hold
 	Fast       Sampled // submits beyond their account's rate
 	Waits      Sampled // submits that began to wait for room
 	NoRoom     Sampled // submits for which there was no room
@@ -101,6 +102,7 @@ func newStorms() LogLimits {
 		},
 		Unrouted: Sampled{sum: "further messages matched no route", first: few},
 		Invalid:  Sampled{sum: "further messages were refused because of their contents", first: few},
+		Held:     Sampled{sum: "further messages were put aside by plugins", first: few},
 		Fast:     Sampled{sum: "further messages were refused because an account was faster than its rate", first: few},
 		Waits:    Sampled{sum: "further messages were answered late, because a queue was full again", first: few},
 		NoRoom:   Sampled{sum: "further messages were refused because there was no room for them", first: few},
@@ -113,7 +115,7 @@ func newStorms() LogLimits {
 func (s *LogLimits) each(f func(*Sampled)) {
 	for _, sort := range []*Sampled{
 		&s.Failures, &s.Unanswered, &s.Crowded, &s.Headers, &s.Logins, &s.Refusals, &s.Ends, &s.Links, &s.NotTaken,
-		&s.Failovers, &s.Unrouted, &s.Invalid, &s.Fast, &s.Waits, &s.NoRoom, &s.Alerts, &s.Troubles,
+		&s.Failovers, &s.Unrouted, &s.Invalid, &s.Held, &s.Fast, &s.Waits, &s.NoRoom, &s.Alerts, &s.Troubles,
 	} {
 		f(sort)
 	}

@@ -178,7 +178,7 @@ func (g *group) Answer(_ int64, i int, o accept.Outcome) {
 }
 
 func resultOf(o accept.Outcome) Result {
-	return Result{ID: o.ID, Code: o.Code, Step: o.Step, Parts: o.Parts, Parked: o.Parked}
+	return Result{ID: o.ID, Code: o.Code, Step: o.Step, Why: o.Why, Parts: o.Parts, Parked: o.Parked}
 }
 
 // pushAll gives messages to their lanes in the order of their ids: all that follow each other for a lane together.

@@ -15,7 +15,7 @@ func (d *Requests) Preview(ctx context.Context, from *connector.Source, item Ite
 	s.Preview = true
 	defer s.Drop()
 	if r.Code = d.intake.TakeWaiting(d.node.Clock.Now(), s); r.Code != sms.OK {
-		r.Step = s.Refuser(d.intake)
+		r.Step, r.Why = s.Refuser(d.intake), s.Why()
 	} else {
 		a := s.Accepted()
 		if r.Parts = max(int(a.Places()), int(sms.PartsOf(a.Message.Context()))); a.Share != nil {

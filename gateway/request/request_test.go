@@ -10,6 +10,7 @@ import (
 	"pmg/account"
 	"pmg/connector"
 	"pmg/gateway/convert"
+	"pmg/gateway/hooks"
 	"pmg/gateway/intake"
 	"pmg/gateway/roomtest"
 	"pmg/gateway/settle"
@@ -33,7 +34,7 @@ func newRig(t *testing.T) *rig {
 	c := convert.New(n, table)
 	s := settle.New(n, k, table, c)
 	g := &rig{disk: roomtest.NewDisk(), given: make(chan int, 100)}
-	g.Requests = New(n, k, table, intake.New(n, k, table, c, s.Receipts, &s.Events), s.Receipts)
+	g.Requests = New(n, k, table, intake.New(n, k, table, c, s.Receipts, &s.Events, hooks.New(nil)), s.Receipts)
 	g.disk.Store = store.NewMemory()
 	k.Open(g.disk, g.Committed)
 	k.Begin(roomtest.Engine(func(l *connector.Lane, f func(int64)) bool {

@@ -40,6 +40,7 @@ type Result struct {
 	ID     uint64   // by which the client knows it, if Code is OK
 	Code   sms.Code // why it was refused
 	Step   string   // of intake that has refused it
+	Why    string   // what the plugin says that has refused it
 	Parts  int      // short messages that it has become
 	Parked bool     // no route leads anywhere, and an operator will decide
 

@@ -278,7 +278,7 @@ func refusal(r *request.Result) *own.Problem {
 	case r.Err != nil:
 		return own.NewProblem("unavailable", "")
 	case r.Code != sms.OK:
-		return own.Refused(r.Step, r.Code)
+		return own.Refused(r.Step, r.Code, r.Why)
 	}
 	return nil
 }

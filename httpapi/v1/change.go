@@ -30,7 +30,7 @@ func (h *handler) patchMessage() {
 	case sms.Rejected:
 		h.notChanged()
 	default:
-		h.problem(own.Refused("", o.Code))
+		h.problem(own.Refused("", o.Code, ""))
 	}
 }
 

@@ -88,14 +88,15 @@ func table() []row {
 		{"gateway/receipts", "config connector events gateway/convert gateway/keep gateway/node gateway/route protocols sms sms/peerid store"},
 		{"gateway/deadletters", "events gateway/keep gateway/node sms store"},
 		{"gateway/settle", "config connector events gateway/convert gateway/deadletters gateway/keep gateway/node gateway/receipts gateway/route internal/logfile internal/ratelimit protocols sms sms/fit store telemetry"},
-		{"gateway/intake", "config connector events gateway/convert gateway/keep gateway/node gateway/receipts gateway/route gateway/settle protocols sms sms/fit sms/userdata store"},
+		{"gateway/hooks", "config internal/smstext plugin sms sms/rewrite"},
+		{"gateway/intake", "config connector events gateway/convert gateway/hooks gateway/keep gateway/node gateway/receipts gateway/route gateway/settle plugin protocols sms sms/fit sms/userdata store"},
 		{"gateway/accept", "config connector gateway/intake gateway/keep gateway/receipts sms store"},
 		{"gateway/request", "connector gateway/accept gateway/intake gateway/keep gateway/node gateway/receipts gateway/route sms store"},
 		{"gateway/operate", "account config connector connector/queue events gateway/intake gateway/keep gateway/node gateway/receipts gateway/route gateway/settle internal/smstext protocols sms store"},
 		{"pdulog/story", "events gateway/operate internal/logfile pdulog protocols/httpsms sms"},
 		{"gateway/webhooks", "connector gateway/node"},
 		{"gateway/session", "config connector gateway/accept gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/route protocols sms"},
-		{"gateway", "account config connector connector/queue events flow gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/request gateway/route gateway/session gateway/settle gateway/webhooks internal/logfile internal/nearest internal/tlsfiles pdulog protocols sms store"},
+		{"gateway", "account config connector connector/queue events flow gateway/convert gateway/hooks gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/request gateway/route gateway/session gateway/settle gateway/webhooks internal/logfile internal/nearest internal/tlsfiles pdulog plugin protocols sms store"},
 
 		// The architecture. It imports no protocol.
 		{"stages/cipher", ""},

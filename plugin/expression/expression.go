@@ -72,7 +72,9 @@ func Compile(rules []Rule) (*Plugin, []Problem) {
 			kind           expr.Option
 			program        **vm.Program
 		}{
-			{"if", r.If, expr.AsBool(), &c.when}, {"from", r.From, expr.AsKind(reflect.String), &c.from}, {"to", r.To, expr.AsKind(reflect.String), &c.to},
+			{"if", r.If, expr.AsBool(), &c.when},
+			{"from", r.From, expr.AsKind(reflect.String), &c.from},
+			{"to", r.To, expr.AsKind(reflect.String), &c.to},
 			{"text", r.Text, expr.AsKind(reflect.String), &c.text},
 		} {
 			if e.source == "" {

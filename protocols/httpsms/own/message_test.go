@@ -133,14 +133,14 @@ func TestWordsOfProblems(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	for _, code := range sms.Codes() {
-		for _, e := range Refused("read", code).Errors {
+		for _, e := range Refused("read", code, "").Errors {
 			if want := strings.ReplaceAll(code.String(), "_", "-"); e.Code != want {
 				t.Errorf("%s, want %s", e.Code, want)
 			}
 		}
 	}
 	for code, want := range map[sms.Code]string{sms.BadDestination: "bad-destination", sms.BadSource: "bad-source", sms.BadSchedule: "bad-schedule"} {
-		if p := Refused("read", code); len(p.Errors) != 1 || p.Errors[0].Code != want {
+		if p := Refused("read", code, ""); len(p.Errors) != 1 || p.Errors[0].Code != want {
 			t.Errorf("%+v, want %s", p, want)
 		}
 	}
@@ -166,7 +166,7 @@ func TestRefused(t *testing.T) {
 	t.Parallel()
 	f := func(step string, code sms.Code, want string, status int) {
 		t.Helper()
-		if p := Refused(step, code); p.Type != "/problems/"+want || p.Status != status {
+		if p := Refused(step, code, ""); p.Type != "/problems/"+want || p.Status != status {
 			t.Errorf("%s, %s: %+v", step, code, p)
 		}
 	}
@@ -178,12 +178,12 @@ func TestRefused(t *testing.T) {
 	f("read", sms.BadSource, "invalid-message", 422)
 	f("", sms.SystemError, "unavailable", 503)
 	for code, want := range map[sms.Code]string{sms.BadSource: "/from must be given", sms.BadDestination: "/to begins with 0"} {
-		if e := Refused("addresses", code).Errors[0]; !strings.HasPrefix(e.Pointer+" "+e.Detail, want) {
+		if e := Refused("addresses", code, "").Errors[0]; !strings.HasPrefix(e.Pointer+" "+e.Detail, want) {
 			t.Errorf("%+v, want %s", e, want)
 		}
 	}
 	for _, code := range sms.Codes() {
-		if p := Refused("fit", code); p.Status < 400 || len(p.Errors) > 0 && p.Errors[0].Detail == "" {
+		if p := Refused("fit", code, ""); p.Status < 400 || len(p.Errors) > 0 && p.Errors[0].Detail == "" {
 			t.Errorf("%s: %+v", code, p)
 		}
 	}

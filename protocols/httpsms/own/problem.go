@@ -1,6 +1,7 @@
 package own
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -109,11 +110,15 @@ func NewProblem(name, detail string) *Problem {
 	return NewProblem("internal", name+": "+detail)
 }
 
-// Refused returns why a message was refused: by a step of intake, with a code.
-func Refused(step string, code sms.Code) *Problem {
+// Refused returns why a message was refused: by a step of intake, with a code. why is what a plugin says that refuses it.
+func Refused(step string, code sms.Code, why string) *Problem {
 	switch {
 	case code == sms.Throttled:
-		return NewProblem("rate-limited", "")
+		return NewProblem("rate-limited", why)
+	case step == "plugins" && code.Retryable():
+		return NewProblem("unavailable", why)
+	case step == "plugins":
+		return NewProblem("forbidden", cmp.Or(why, "a plugin of the gateway refuses the message"))
 	case code == sms.SystemError || step == "open":
 		return NewProblem("unavailable", "")
 	case code == sms.QueueFull || code == sms.TemporaryFailure:

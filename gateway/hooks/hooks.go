@@ -1,0 +1,148 @@
+package hooks
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pmg/config"
+	"pmg/plugin"
+	"pmg/sms"
+)
+
+// Kinds makes the plugins of a kind that waits for others.
+type Kinds func(p *config.Plugin) plugin.Plugin
+
+// Hooks are the plugins of a gateway, and where they are asked. It is safe for concurrent use.
+type Hooks struct {
+	kinds   Kinds
+	current atomic.Pointer[table]
+
+	mu      sync.Mutex // one Apply at a time, and Close
+	done    chan struct{}
+	retired sync.WaitGroup
+}
+
+// A table is the hooks of a configuration.
+type table struct {
+	pools []pool
+	hooks []Hook
+}
+
+type pool struct {
+	asks *plugin.Pool
+	by   config.Plugin
+}
+
+// A Hook is a place where a plugin is asked.
+type Hook struct {
+	Pool                 *plugin.Pool
+	at                   string
+	accounts, connectors []string // empty: all
+}
+
+// New makes hooks that ask nobody, until Apply.
+func New(kinds Kinds) *Hooks {
+	h := &Hooks{kinds: kinds, done: make(chan struct{})}
+	h.current.Store(&table{})
+	return h
+}
+
+// Apply puts the plugins and hooks of a configuration in force. A plugin whose options are as before goes on; one that
+// has changed is closed when nothing can wait for it any more.
+func (h *Hooks) Apply(cfg *config.Config) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	before, next := h.current.Load(), &table{}
+	kept := map[*plugin.Pool]bool{}
+	byName := map[string]*plugin.Pool{}
+	for i := range cfg.Plugins {
+		p := before.find(&cfg.Plugins[i])
+		if p == nil {
+			p = h.open(&cfg.Plugins[i])
+		}
+		kept[p], byName[cfg.Plugins[i].Name] = true, p
+		next.pools = append(next.pools, pool{p, cfg.Plugins[i]})
+	}
+	for i := range cfg.Hooks {
+		c := &cfg.Hooks[i]
+		next.hooks = append(next.hooks, Hook{byName[c.Plugin], c.At, c.Accounts, c.Connectors})
+	}
+	h.current.Store(next)
+	for _, p := range before.pools {
+		if !kept[p.asks] {
+			h.retire(p.asks)
+		}
+	}
+}
+
+func (h *Hooks) open(p *config.Plugin) *plugin.Pool {
+	if rules := p.Compiled(); rules != nil {
+		return plugin.NewPool(rules, p.Options())
+	}
+	return plugin.NewPool(h.kinds(p), p.Options())
+}
+
+// find returns the pool of a plugin with the same options.
+func (t *table) find(by *config.Plugin) *plugin.Pool {
+	for i := range t.pools {
+		if by.Equal(&t.pools[i].by) {
+			return t.pools[i].asks
+		}
+	}
+	return nil
+}
+
+// retire closes a pool when the messages that wait for it have their verdicts, or the gateway stops.
+func (h *Hooks) retire(p *plugin.Pool) {
+	h.retired.Go(func() {
+		timer := time.NewTimer(p.Deadline + time.Second)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-h.done:
+		}
+		p.Close()
+	})
+}
+
+// Close closes all plugins. Those who wait for them get no verdict.
+func (h *Hooks) Close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	select {
+	case <-h.done:
+		return
+	default:
+	}
+	close(h.done)
+	for _, p := range h.current.Load().pools {
+		p.asks.Close()
+	}
+	h.retired.Wait()
+}
+
+// All returns the hooks in force, in their order.
+func (h *Hooks) All() []Hook { return h.current.Load().hooks }
+
+// Asks reports whether the plugin is asked about the messages of an origin, at a hook.
+func (h *Hook) Asks(at string, o *sms.Origin) bool {
+	return h.at == at && isOf(h.accounts, o.Account) && isOf(h.connectors, o.Connector)
+}
+
+func isOf(names []string, name string) bool { return len(names) == 0 || slices.Contains(names, name) }
+
+// Status is what is known of a plugin.
+type Status struct {
+	Name string `json:"name"`
+	plugin.Figures
+}
+
+// Status returns what is known of each plugin.
+func (h *Hooks) Status() (all []Status) {
+	for _, p := range h.current.Load().pools {
+		all = append(all, Status{p.by.Name, p.asks.Figures()})
+	}
+	return all
+}

@@ -1,0 +1,62 @@
+package hooks
+
+import (
+	"sync"
+	"time"
+	"unsafe"
+
+	"pmg/internal/smstext"
+	"pmg/plugin"
+	"pmg/sms"
+)
+
+// A Question is what a plugin sees of a message, with storage of its own for the texts.
+type Question struct {
+	plugin.Message
+	octets []byte
+}
+
+var alphabets = [sms.LastAlphabet + 1]string{
+	sms.Default: "gsm7", sms.ASCII: "latin1", sms.Latin1: "latin1", sms.UCS2: "ucs2", sms.Binary: "binary", sms.Other: "binary",
+	sms.DefaultPacked: "gsm7", sms.DefaultASCII: "latin1", sms.DefaultLatin1: "latin1", sms.DefaultUCS2: "ucs2",
+	sms.DefaultUTF8: "utf8",
+}
+
+// A Questioner makes questions. It is safe for concurrent use.
+type Questioner struct{ free sync.Pool }
+
+// Ask makes the question about a message at a hook. wall returns the wall clock's time.
+func (q *Questioner) Ask(at string, m *sms.Message, isPart bool, wall func(int64) int64) *Question {
+	p, ok := q.free.Get().(*Question)
+	if !ok {
+		p = &Question{}
+	}
+	p.octets = p.octets[:0]
+	from, to := m.Source(), m.Dest()
+	p.Message = plugin.Message{
+		Hook: at, Account: m.Origin.Account, Connector: m.Origin.Connector, FromTON: int(from.TON), FromNPI: int(from.NPI),
+		ToTON: int(to.TON), ToNPI: int(to.NPI), Alphabet: alphabets[m.Alphabet], IsPart: isPart, Priority: int(m.Priority),
+		Arrived: time.Unix(0, wall(m.Arrived)).UTC(),
+	}
+	if m.DeliverAt != 0 {
+		p.DeliverAt = time.Unix(0, wall(m.DeliverAt)).UTC()
+	}
+	p.octets = append(p.octets, from.Addr...)
+	toAt := len(p.octets)
+	p.octets = append(p.octets, to.Addr...)
+	tagsAt := len(p.octets)
+	p.octets = append(p.octets, m.Tags()...)
+	textAt := len(p.octets)
+	var isText bool
+	if p.octets, isText = smstext.Append(p.octets, m.Alphabet, m.Flags&sms.HasHeader != 0, m.Text()); !isText {
+		p.octets, p.Binary = p.octets[:textAt], true
+	}
+	// the octets do not change until Free, and nothing refers to them behind it
+	all := unsafe.String(unsafe.SliceData(p.octets), len(p.octets))
+	p.From, p.To, p.Tags, p.Text = all[:toAt], all[toAt:tagsAt], all[tagsAt:textAt], all[textAt:]
+	return p
+}
+
+// Free keeps a question for its next use. Its verdict must not be used afterwards, and no plugin that waits may have
+// seen it.
+func (q *Questioner) Free(p *Question) { q.free.Put(p) }

@@ -1,0 +1,99 @@
+package intake
+
+import (
+	"fmt"
+	"strings"
+
+	"pmg/gateway/hooks"
+	"pmg/plugin"
+	"pmg/sms"
+)
+
+// A pendingAnswer is that of a plugin which is asked on another goroutine.
+type pendingAnswer struct{ plugin.Decision }
+
+// codeOf returns the code of the name that plugins give a status.
+func codeOf(status string) sms.Code {
+	for _, c := range sms.Codes() {
+		if c.String() == status {
+			return c
+		}
+	}
+	return sms.Rejected
+}
+
+func (d *Checker) stepPlugins(now int64, s *Submission) Verdict {
+	if s.at.hooks == nil {
+		if s.at.hooks = d.hooks.All(); len(s.at.hooks) == 0 {
+			return Pass
+		}
+	}
+	if s.at.pending != nil {
+		decision := s.at.pending.Decision
+		s.at.pending = nil
+		if v := d.decide(now, s, &s.at.hooks[s.at.hook], &decision); v != Pass {
+			return v
+		}
+		s.at.hook++
+	}
+	at := plugin.Accept
+	if s.Message.Kind == sms.MO {
+		at = plugin.MO
+	}
+	for ; s.at.hook < len(s.at.hooks) && !s.at.held; s.at.hook++ {
+		h := &s.at.hooks[s.at.hook]
+		if !h.Asks(at, s.Message.Origin) {
+			continue
+		}
+		_, _, isPart := d.table.PartOf(s.Message)
+		q := d.questioner.Ask(at, s.Message, isPart, d.node.Clock.Wall)
+		if h.Pool.Waits() {
+			if s.Preview {
+				continue
+			}
+			answer := &pendingAnswer{}
+			s.at.pending, s.Work = answer, func() sms.Code { answer.Decision = h.Pool.Ask(&q.Message); return sms.OK }
+			s.at.step-- // it is resumed here
+			return Later
+		}
+		decision := h.Pool.Ask(&q.Message)
+		v := d.decide(now, s, h, &decision)
+		d.questioner.Free(q)
+		if v != Pass {
+			return v
+		}
+	}
+	return Pass
+}
+
+// decide does what a plugin has decided about a message.
+func (d *Checker) decide(now int64, s *Submission, h *hooks.Hook, decision *plugin.Decision) Verdict {
+	if decision.Failure != nil {
+		d.logFailure(h.Pool.Name, decision.Failure)
+	}
+	v := &decision.Verdict
+	if err := hooks.Change(s.Message, v); err != nil {
+		d.logFailure(h.Pool.Name, fmt.Errorf("plugin %s: %w", h.Pool.Name, err))
+		instead := h.Pool.Instead()
+		v = &instead
+	}
+	switch {
+	case v.Do == plugin.Refuse || v.Do == plugin.Hold && s.Way&fresh == 0: // a text that replaces another cannot be held
+		s.at.why = v.Why
+		return s.refuses(d, now, codeOf(v.Status), &d.node.LogLimits.Invalid, "message refused by plugin "+h.Pool.Name+": "+v.Why)
+	case v.Do == plugin.Hold:
+		s.at.held = true
+		sms.AddTag(s.Message, sms.HeldTag+strings.ToLower(h.Pool.Name))
+		d.LogRefused(now, s.From, &d.node.LogLimits.Held, "message held by plugin "+h.Pool.Name+": "+v.Why)
+	case v.Do == plugin.Delay && s.Way&fresh != 0:
+		s.Message.DeliverAt = max(s.Message.DeliverAt, v.Until.UnixNano()-d.node.Clock.Ahead())
+	}
+	return Pass
+}
+
+// logFailure logs, now and then, that a plugin has no verdict.
+func (d *Checker) logFailure(name string, err error) {
+	if d.node.Repeats.First("plugin: " + name) {
+		d.node.Log.Error().Err(err).Str("plugin", name).Msg("a plugin has no verdict about a message: its on_failure decides")
+	}
+}
