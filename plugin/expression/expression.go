@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/vm"
 
 	"pmg/plugin"
@@ -43,8 +44,14 @@ type Problem struct {
 
 // A Plugin is compiled rules. It is safe for concurrent use.
 type Plugin struct {
-	rules    []compiled
-	machines sync.Pool // of *vm.VM
+	rules []compiled
+	runs  sync.Pool // of *run
+}
+
+// A run is what the rules work on, for one message at a time.
+type run struct {
+	machine vm.VM
+	message plugin.Message // a copy, with the changes of the rules so far
 }
 
 type compiled struct {
@@ -61,7 +68,7 @@ const (
 
 // Compile compiles rules.
 func Compile(rules []Rule) (*Plugin, []Problem) {
-	p := &Plugin{machines: sync.Pool{New: func() any { return &vm.VM{MemoryBudget: maxMemory} }}}
+	p := &Plugin{runs: sync.Pool{New: func() any { return &run{machine: vm.VM{MemoryBudget: maxMemory}} }}}
 	var problems []Problem
 	sample := plugin.Message{From: "PMG", To: "46700000001", Text: "Hello", Arrived: time.Now()}
 	for i := range rules {
@@ -82,7 +89,7 @@ func Compile(rules []Rule) (*Plugin, []Problem) {
 			}
 			var err error
 			if *e.program, err = expr.Compile(e.source, append(options(), e.kind)...); err != nil {
-				problems = append(problems, Problem{i, e.option, "must be an expression: " + oneLine(err)})
+				problems = append(problems, Problem{i, e.option, "must be an expression: " + withPlace(err, e.source)})
 				continue
 			}
 			var wrong *argumentError // it is a constant nearly always
@@ -105,20 +112,42 @@ func oneLine(err error) string {
 	return strings.TrimSpace(text)
 }
 
+// maxPlace is how many characters of the offending place an error shows.
+const maxPlace = 20
+
+// withPlace returns an error of the compiler in one line, with the place where it stopped: the library draws that in two more.
+func withPlace(err error, source string) string {
+	text := oneLine(err)
+	var at *file.Error
+	lines := strings.Split(source, "\n")
+	if !errors.As(err, &at) || at.Line < 1 || at.Line > len(lines) {
+		return text
+	}
+	place := []rune(lines[at.Line-1])
+	switch place = place[min(at.Column, len(place)):]; {
+	case len(place) == 0:
+		return text + ": at its end"
+	case len(place) > maxPlace:
+		return fmt.Sprintf("%s: at %q…", text, string(place[:maxPlace]))
+	}
+	return fmt.Sprintf("%s: at %q", text, string(place))
+}
+
 // Waits implements plugin.Plugin.
 func (p *Plugin) Waits() bool { return false }
 
 // Close implements plugin.Plugin.
 func (p *Plugin) Close() {}
 
-// Ask implements plugin.Plugin. Each rule sees the changes of those before it.
+// Ask implements plugin.Plugin. Each rule sees the changes of those before it. The message itself stays as it is.
 func (p *Plugin) Ask(_ context.Context, m *plugin.Message) (v plugin.Verdict, err error) {
-	machine := p.machines.Get().(*vm.VM)
-	defer p.machines.Put(machine)
+	r := p.runs.Get().(*run)
+	r.message = *m
+	defer p.free(r)
 	for i := range p.rules {
 		c := &p.rules[i]
 		if c.when != nil {
-			met, err := machine.Run(c.when, m)
+			met, err := r.machine.Run(c.when, &r.message)
 			if err != nil {
 				return plugin.Verdict{}, fmt.Errorf("rule %d: %s", i+1, oneLine(err))
 			}
@@ -126,7 +155,7 @@ func (p *Plugin) Ask(_ context.Context, m *plugin.Message) (v plugin.Verdict, er
 				continue
 			}
 		}
-		if err := c.apply(machine, m, &v); err != nil {
+		if err := c.apply(r, &v); err != nil {
 			return plugin.Verdict{}, fmt.Errorf("rule %d: %s", i+1, oneLine(err))
 		}
 		if v.Ends() {
@@ -134,6 +163,11 @@ func (p *Plugin) Ask(_ context.Context, m *plugin.Message) (v plugin.Verdict, er
 		}
 	}
 	return v, nil
+}
+
+func (p *Plugin) free(r *run) {
+	r.message = plugin.Message{}
+	p.runs.Put(r)
 }
 
 // verdict returns what the rule does, without the changes that are expressions.
@@ -146,7 +180,8 @@ func (c *compiled) verdict(m *plugin.Message) plugin.Verdict {
 }
 
 // apply adds what the rule does to a verdict.
-func (c *compiled) apply(machine *vm.VM, m *plugin.Message, v *plugin.Verdict) error {
+func (c *compiled) apply(r *run, v *plugin.Verdict) error {
+	m := &r.message
 	for _, e := range [...]struct {
 		program *vm.Program
 		of      *string
@@ -155,19 +190,18 @@ func (c *compiled) apply(machine *vm.VM, m *plugin.Message, v *plugin.Verdict) e
 		if e.program == nil {
 			continue
 		}
-		out, err := machine.Run(e.program, m)
+		out, err := r.machine.Run(e.program, m)
 		if err != nil {
 			return err
 		}
 		text, _ := out.(string)
 		*e.change, *e.of = &text, text
 	}
-	r := c.rule
-	if r.Do != "" && r.Do != plugin.Pass {
+	if c.rule.Do != "" && c.rule.Do != plugin.Pass {
 		own := c.verdict(m)
 		v.Do, v.Status, v.Why, v.Until = own.Do, own.Status, own.Why, own.Until
 	}
-	for _, tag := range r.Tags {
+	for _, tag := range c.rule.Tags {
 		v.Tags = append(v.Tags, tag)
 		m.Tags = strings.TrimPrefix(m.Tags+" "+tag, " ")
 	}

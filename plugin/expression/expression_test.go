@@ -82,7 +82,8 @@ func TestRules(t *testing.T) {
 		},
 		"hold  [] - - -": {{Do: "delay", For: time.Hour}, {Do: "hold"}, {Do: "refuse"}},
 		"  [a b] NEW +46700000001 NEW You win!": {
-			{From: `"NEW"`, Tags: []string{"a"}}, {If: `from == "NEW" and tagged(tags, "a")`, Text: `from + " " + text`, To: `"+" + to`, Tags: []string{"b"}},
+			{From: `"NEW"`, Tags: []string{"a"}},
+			{If: `from == "NEW" and tagged(tags, "a")`, Text: `from + " " + text`, To: `"+" + to`, Tags: []string{"b"}},
 		},
 	} {
 		if v, err := ask(t, sampleMessage(), rules...); err != nil || describe(v) != want {
@@ -95,6 +96,22 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// Rules see their changes, and the caller's message stays as it is, also when a later rule fails.
+func TestMessageStays(t *testing.T) {
+	t.Parallel()
+	change := Rule{From: `"NEW"`, To: `"+1"`, Text: `"x"`, Tags: []string{"a"}}
+	for _, rules := range [][]Rule{{change}, {change, {If: `text == "x" and int(from) == 1`}}} {
+		p, problems := Compile(rules)
+		m := sampleMessage()
+		if v, err := p.Ask(context.Background(), &m); len(problems) > 0 || (err != nil) != (len(rules) > 1) || err != nil && v.From != nil {
+			t.Errorf("%+v, %v, %v", v, err, problems)
+		}
+		if m != sampleMessage() {
+			t.Errorf("it has become %+v", m)
+		}
+	}
+}
+
 // What cannot run is a problem of its rule, with the place.
 func TestProblems(t *testing.T) {
 	t.Parallel()
@@ -102,8 +119,12 @@ func TestProblems(t *testing.T) {
 		rule         Rule
 		option, want string
 	}{
-		{Rule{If: "too == 1"}, "if", "unknown name too"},
-		{Rule{If: "to =="}, "if", "unexpected token"},
+		{Rule{If: "too == 1"}, "if", `unknown name too (1:1): at "too == 1"`},
+		{Rule{If: "to =="}, "if", `unexpected token EOF (1:5): at "="`},
+		{Rule{If: "to == 'å'\nand täxt == 1"}, "if", `unknown name täxt (2:5): at "täxt == 1"`},
+		{Rule{If: "to == 'a"}, "if", "literal not terminated (1:9): at its end"},
+		{Rule{Text: "unknown + text + text + text"}, "text", `unknown name unknown (1:1): at "unknown + text + tex"…`},
+		{Rule{Tags: []string{"a", "A"}}, "", `its tag "A" must be small letters`},
 		{Rule{If: "to"}, "if", "expected bool"},
 		{Rule{If: "len(to) + 1"}, "if", "expected bool"},
 		{Rule{From: "1"}, "from", "expected string"},
@@ -117,7 +138,8 @@ func TestProblems(t *testing.T) {
 		{Rule{If: strings.Repeat("1 + ", 1000) + "1 == 2"}, "if", "exceeds maximum allowed nodes"},
 	} {
 		_, problems := Compile([]Rule{{}, c.rule})
-		if len(problems) != 1 || problems[0].Rule != 1 || problems[0].Option != c.option || !strings.Contains(problems[0].Text, c.want) {
+		p := append(problems, Problem{})[0]
+		if len(problems) != 1 || p.Rule != 1 || p.Option != c.option || !strings.Contains(p.Text, c.want) || strings.Contains(p.Text, "\n") {
 			t.Errorf("%+v: %+v, want %s", c.rule, problems, c.want)
 		}
 	}
