@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"errors"
 	"sync"
 	"time"
 )
@@ -12,40 +13,44 @@ const (
 	longestRest = time.Minute
 )
 
-// A breaker spares a plugin that fails: after maxFailures in a row nobody asks it for a while, then one does.
+// A breaker spares a plugin that fails: after maxFailures in a row it is not asked for a while, then about one message.
 type breaker struct {
 	mu     sync.Mutex
 	failed int           // in a row
 	rest   time.Duration // the latest one; 0: none since the last answer
 	until  time.Time     // the end of the rest
-	trying bool          // one asks, behind a rest
+	trying bool          // a trial is under way
 }
 
-// may reports whether the plugin may be asked. Then done follows.
-func (b *breaker) may(now time.Time) bool {
+// may reports whether the plugin may be asked, and whether this question is the trial behind a rest. If it may, done follows.
+func (b *breaker) may(now time.Time) (ok, trial bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
 	case b.rest == 0:
-		return true
+		return true, false
 	case b.trying || now.Before(b.until):
-		return false
+		return false, false
 	}
 	b.trying = true
-	return true
+	return true, true
 }
 
-// done notes whether a question was answered.
-func (b *breaker) done(now time.Time, ok bool) {
+// done notes how a question ended. From the beginning of a rest to the end of its trial only the trial counts, because the
+// others were asked before. errFull counts for nothing, because the plugin was not asked.
+func (b *breaker) done(now time.Time, trial bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch {
-	case ok:
-		b.failed, b.rest, b.trying = 0, 0, false
-	case b.trying:
+	if trial {
 		b.trying = false
+	}
+	switch {
+	case errors.Is(err, errFull) || !trial && b.rest != 0:
+	case err == nil:
+		b.failed, b.rest = 0, 0
+	case trial:
 		b.begin(now, min(2*b.rest, longestRest))
-	case b.rest == 0:
+	default:
 		if b.failed++; b.failed >= maxFailures {
 			b.begin(now, firstRest)
 		}

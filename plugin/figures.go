@@ -17,7 +17,7 @@ type Figures struct {
 	InFlight int   `json:"in_flight"`
 	Waiting  int   `json:"waiting"`
 
-	Work Times `json:"work"` // from the question to the answer
+	Work Times `json:"work"` // from the question to the answer; of a plugin that does not wait, of one question in sampled
 	Wait Times `json:"wait"` // before the question
 
 	RestsUntil time.Time `json:"rests_until,omitzero"` // after failures in a row; zero: it is asked
@@ -40,7 +40,7 @@ type timer struct {
 }
 
 func newTimes() *hdrhistogram.Histogram {
-	return hdrhistogram.New(1, longestTime.Microseconds(), 2)
+	return hdrhistogram.New(1, int64(longestTime), 2) // in nanoseconds
 }
 
 func (t *timer) begin(at time.Time) {
@@ -65,7 +65,7 @@ func (t *timer) note(at time.Time, d time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.begin(at)
-	_ = t.now.RecordValue(min(d, longestTime).Microseconds())
+	_ = t.now.RecordValue(int64(min(d, longestTime)))
 }
 
 func (t *timer) times(at time.Time) Times {
@@ -77,9 +77,8 @@ func (t *timer) times(at time.Time) Times {
 	if all.TotalCount() == 0 {
 		return Times{}
 	}
-	of := func(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
 	return Times{
-		Min: of(all.Min()), Mean: time.Duration(all.Mean() * float64(time.Microsecond)), P50: of(all.ValueAtQuantile(50)),
-		P99: of(all.ValueAtQuantile(99)), Max: of(all.Max()),
+		Min: time.Duration(all.Min()), Mean: time.Duration(all.Mean()), P50: time.Duration(all.ValueAtQuantile(50)),
+		P99: time.Duration(all.ValueAtQuantile(99)), Max: time.Duration(all.Max()),
 	}
 }

@@ -96,7 +96,7 @@ func TestRests(t *testing.T) {
 			}
 			time.Sleep(min(rest, longestRest) - 1)
 			ask(n)
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			n++
 			ask(n)
 		}
@@ -132,6 +132,76 @@ func TestTries(t *testing.T) {
 	})
 }
 
+// A full queue is no failure of the plugin: no rest follows, and a trial that meets one is followed by another.
+func TestFullIsNoFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := bounds
+		o.Workers, o.Queue = 1, 0
+		p := NewPool(fake(hangs), o)
+		go p.Ask(&Message{})
+		synctest.Wait()
+		for range 3 * maxFailures {
+			if d := p.Ask(&Message{}); !errors.Is(d.Failure, errFull) {
+				t.Error(d.Failure)
+			}
+		}
+		if f := p.Figures(); !f.RestsUntil.IsZero() {
+			t.Errorf("%+v", f)
+		}
+		time.Sleep(o.Deadline)
+	})
+	var b breaker
+	now := time.Now()
+	b.begin(now, firstRest)
+	for range 2 {
+		if ok, trial := b.may(now.Add(firstRest)); !ok || !trial {
+			t.Error("it may not be tried")
+		}
+		b.done(now.Add(firstRest), true, fmt.Errorf("plugin p: %w", errFull))
+	}
+}
+
+// A question that began before a rest neither ends its trial nor prolongs it.
+func TestOldQuestions(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{nil, errLate} {
+		var b breaker
+		now := time.Now()
+		b.begin(now, firstRest)
+		now = now.Add(firstRest)
+		if ok, trial := b.may(now); !ok || !trial {
+			t.Error("it may not be tried")
+		}
+		b.done(now, false, err)
+		if ok, _ := b.may(now); ok || !b.restsUntil().Equal(now) {
+			t.Errorf("%v: another may try, or it rests until %v", err, b.restsUntil())
+		}
+		b.done(now, true, nil)
+		if ok, trial := b.may(now); !ok || trial {
+			t.Errorf("%v: it has answered, and is not asked: %v, %v", err, ok, trial)
+		}
+	}
+}
+
+// Of a plugin that does not wait one question in sampled is measured, the first of them.
+func TestSampled(t *testing.T) {
+	t.Parallel()
+	p := NewPool(quick{}, bounds)
+	for range 2*sampled + 1 {
+		p.Ask(&Message{})
+	}
+	if n := p.work.now.TotalCount(); n != 3 || p.Figures().Asked != 2*sampled+1 {
+		t.Errorf("%d were measured", n)
+	}
+}
+
+// quick is a plugin that does not wait.
+type quick struct{}
+
+func (quick) Ask(context.Context, *Message) (Verdict, error) { return Verdict{}, nil }
+func (quick) Waits() bool                                    { return false }
+func (quick) Close()                                         {}
+
 // What there is no verdict for is decided as the options say.
 func TestOnFailure(t *testing.T) {
 	t.Parallel()
@@ -158,7 +228,9 @@ func TestOnFailure(t *testing.T) {
 func TestFigures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		text := "x"
-		answers := []Verdict{{}, {Do: Pass}, {Do: Refuse}, {Do: Hold}, {Do: Delay, Until: time.Now()}, {Text: &text}, {Tags: []string{"a"}}}
+		answers := []Verdict{
+			{}, {Do: Pass}, {Do: Refuse}, {Do: Hold}, {Do: Delay, Until: time.Now()}, {Text: &text}, {Tags: []string{"a"}},
+		}
 		p := NewPool(fake(func(context.Context, *Message) (v Verdict, err error) {
 			time.Sleep(time.Duration(len(answers)) * 10 * time.Millisecond)
 			v, answers = answers[0], answers[1:]
@@ -172,7 +244,8 @@ func TestFigures(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 		near := func(d, want time.Duration) bool { return d > want*98/100 && d < want*102/100 }
-		if w := f.Work; !near(w.Min, 10*time.Millisecond) || !near(w.Max, 70*time.Millisecond) || !near(w.Mean, 40*time.Millisecond) || !near(w.P50, 40*time.Millisecond) {
+		const ms = time.Millisecond
+		if w := f.Work; !near(w.Min, 10*ms) || !near(w.Max, 70*ms) || !near(w.Mean, 40*ms) || !near(w.P50, 40*ms) {
 			t.Errorf("%+v", w)
 		}
 		time.Sleep(2 * time.Minute)
@@ -194,6 +267,8 @@ func TestVerdicts(t *testing.T) {
 		`{"to":"4\n6"}`: "must be at most 64", `{"from":"` + strings.Repeat("1", 65) + `"}`: "must be at most 64",
 		`{"why":"` + strings.Repeat("å", 101) + `"}`: "must be at most 200", `{"text":"` + strings.Repeat("x", MaxText+1) + `"}`: "must be at most 16384",
 		`{"tags":[` + strings.Repeat(`"a",`, MaxTags) + `"a"]}`: "17 tags",
+		`{"tags":["a","A"]}`: `its tag "A" must be`, `{"tags":[""]}`: `its tag "" must be`, `{"tags":["a b"]}`: `its tag "a b"`,
+		`{"tags":["` + strings.Repeat("a", 65) + `"]}`: "at most 64", `{"tags":["` + strings.Repeat("a", 64) + `",".:-_0"]}`: "",
 	} {
 		var v Verdict
 		if err := json.Unmarshal([]byte(text), &v); err != nil {
@@ -222,4 +297,14 @@ func FuzzVerdict(f *testing.F) {
 			t.Errorf("%s becomes %s: %v", b, again, err)
 		}
 	})
+}
+
+// BenchmarkPool measures what a pool adds to a plugin that does not wait.
+func BenchmarkPool(b *testing.B) {
+	p := NewPool(quick{}, bounds)
+	var m Message
+	b.ReportAllocs()
+	for b.Loop() {
+		p.Ask(&m)
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"pmg/sms"
 )
 
 // What a verdict does with a message.
@@ -74,6 +76,11 @@ func (v *Verdict) Check() error {
 	}
 	if v.Text != nil && (len(*v.Text) > MaxText || !utf8.ValidString(*v.Text)) {
 		return fmt.Errorf("its text must be at most %d octets of UTF-8", MaxText)
+	}
+	for _, tag := range v.Tags {
+		if !sms.IsTag(tag) {
+			return fmt.Errorf("its tag %s must be small letters, digits and any of _.:-, at most %d", quoted(tag), sms.MaxTag)
+		}
 	}
 	return nil
 }

@@ -3,11 +3,13 @@ package intake
 import (
 	"testing"
 
+	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/convert"
 	"pmg/gateway/hooks"
 	"pmg/gateway/roomtest"
 	"pmg/gateway/settle"
+	"pmg/plugin"
 )
 
 const (
@@ -31,7 +33,9 @@ func deskOn(g *roomtest.Ground) *Checker {
 func deskAndSettler(g *roomtest.Ground) (*Checker, *settle.Settler) {
 	c := convert.New(g.Node, g.Table)
 	s := settle.New(g.Node, g.Keeper, g.Table, c)
-	return New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events, hooks.New(nil)), s
+	h := hooks.New(func(*config.Plugin) plugin.Plugin { return service{} })
+	h.Apply(g.Node.Config())
+	return New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events, h), s
 }
 
 // shareOf returns an account's share of the operator's lane.

@@ -68,7 +68,7 @@ func table() []row {
 		// Decisions that need no session.
 		{"internal/httpcall", "protocols/httpsms sms"},
 		{"httpapi/conns", ""},
-		{"plugin", ""},
+		{"plugin", "sms"},
 		{"plugin/expression", "plugin"},
 		{"config", "internal/httpcall internal/machine internal/nearest internal/passhash internal/tlsfiles internal/token plugin plugin/expression protocols protocols/httpsms protocols/httpsms/smsc protocols/smpp protocols/testsms protocols/ucp sms sms/charset sms/fit sms/rewrite"},
 		{"account", "config internal/passhash internal/ratelimit internal/tlsfiles internal/token protocols sms"},
