@@ -131,6 +131,25 @@ func (h *Hook) Asks(at string, o *sms.Origin) bool {
 	return h.at == at && isOf(h.accounts, o.Account) && isOf(h.connectors, o.Connector)
 }
 
+// Waiting returns the names of the plugins that are asked about a message and wait for others.
+func (h *Hooks) Waiting(m *sms.Message) (names []string) {
+	all := h.All()
+	for i := range all {
+		if all[i].Pool.Waits() && all[i].Asks(At(m), m.Origin) {
+			names = append(names, all[i].Pool.Name)
+		}
+	}
+	return names
+}
+
+// At returns the hook of a message that comes in.
+func At(m *sms.Message) string {
+	if m.Kind == sms.MO {
+		return plugin.MO
+	}
+	return plugin.Accept
+}
+
 func isOf(names []string, name string) bool { return len(names) == 0 || slices.Contains(names, name) }
 
 // Status is what is known of a plugin.

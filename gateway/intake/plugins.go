@@ -36,10 +36,7 @@ func (d *Checker) stepPlugins(now int64, s *Submission) Verdict {
 		}
 		s.at.hook++
 	}
-	at := plugin.Accept
-	if s.Message.Kind == sms.MO {
-		at = plugin.MO
-	}
+	at := hooks.At(s.Message)
 	for ; s.at.hook < len(s.at.hooks) && !s.at.held; s.at.hook++ {
 		h := &s.at.hooks[s.at.hook]
 		if !h.Asks(at, s.Message.Origin) {

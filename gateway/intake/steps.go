@@ -142,6 +142,9 @@ type progress struct {
 	why     string         // what the plugin says that refuses it
 }
 
+// Held reports whether a plugin holds a submission for an operator.
+func (s *Submission) Held() bool { return s.at.held }
+
 // Why returns what the plugin says that has refused a submission.
 func (s *Submission) Why() string { return s.at.why }
 

@@ -18,6 +18,7 @@ type answer struct {
 	route     *route   // nil: there is none
 	ways      []way    // in the order of the route's targets
 	parked    bool
+	held      bool // by a plugin
 	refusal
 }
 
@@ -86,6 +87,8 @@ func (a *answer) String() string {
 		}
 	}
 	switch {
+	case a.held && a.refused == "":
+		b.WriteString("\nHeld by a plugin: the message is accepted and put aside until an operator decides.\n")
 	case a.parked:
 		b.WriteString(
 			"\nParked: no route leads anywhere, and no_route is park. The message is accepted and put aside until an " +

@@ -44,6 +44,22 @@ connectors:
 routes: [{keyword: STOP, to: one}, {to: [one, two, three]}]
 `
 
+// plugged is a configuration with plugins.
+const plugged = `
+pdulog: {enabled: false}
+accounts: [{system_id: acme, password: x}]
+plugins:
+  - {name: spam, on_failure: refuse, rules: [{if: 'text contains "casino"', do: refuse, why: "no games"}, {if: 'text contains "bank"', do: hold, why: "doubtful"}]}
+  - {name: night, on_failure: pass, rules: [{if: 'to startsWith "46"', do: delay, for: 8h, tags: ["net:24001"]}, {text: 'text + " /acme"', from: '"ACME"'}]}
+  - {name: service, on_failure: hold, url: "http://127.0.0.1:1/"}
+hooks: [{at: accept, plugin: spam}, {at: accept, plugin: night}, {at: accept, plugin: service, accounts: acme}]
+connectors:
+  - {name: clients, direction: in, address: ":1"}
+  - {name: one, direction: out, address: "a:1", system_id: x}
+  - {name: two, direction: out, address: "a:1", system_id: x}
+routes: [{tag: "net:24001", to: two}, {to: one}]
+`
+
 func newDriver(protocol string, _ *config.Config) (protocols.Driver, error) {
 	if protocol == "ucp" {
 		return ucp.New(ucp.Options{}), nil
@@ -54,7 +70,7 @@ func newDriver(protocol string, _ *config.Config) (protocols.Driver, error) {
 // Each kind of answer reads as in testdata/answers.txt.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	c, parks, l := load(t, ""), load(t, "no_route: park\n"), parse(t, limited)
+	c, parks, l, p := load(t, ""), load(t, "no_route: park\n"), parse(t, limited), parse(t, plugged)
 	var b strings.Builder
 	for _, q := range []struct {
 		name string
@@ -90,6 +106,9 @@ func TestAnswers(t *testing.T) {
 		{"max_parts", l, Question{To: "46", Text: "stop " + strings.Repeat("a", 400)}},
 		{"a PDU with fields that another protocol lacks", l, Question{PDU: `submit_sm seq=1 source_addr=1 destination_addr=46 short_message="x" language_indicator=0x01 source_port=0x1234`}},
 		{"the first of several recipients", l, Question{PDU: `submit_multi seq=3 source_addr=1 number_of_dests=2 dest_flag=1 destination_addr=46 dest_flag=1 destination_addr=47 short_message="stop"`}},
+		{"plugins that change it", p, Question{From: "1", To: "461", Text: "Hello"}},
+		{"a plugin that refuses it", p, Question{From: "1", To: "461", Text: "casino"}},
+		{"a plugin that holds it", p, Question{From: "1", To: "461", Text: "bank"}},
 		{"a PDU without a destination", l, Question{PDU: `submit_sm seq=1 source_addr=1 short_message="x"`}},
 	} {
 		a, err := Ask(q.c, newDriver, q.q)

@@ -61,7 +61,9 @@ func (e *asked) run() (targets int, err error) {
 	r.gateway.Convert.Tell = r.rule
 	r.gateway.Intake.Steps = r.recorded(r.gateway.Intake.Steps)
 	l := r.link(e.from, e.account)
-	s := &intake.Submission{Way: intake.Submitted, From: &l.Source, Session: l, Room: roomy{}, Strict: isOwnAPI(e.from)}
+	s := &intake.Submission{
+		Way: intake.Submitted, From: &l.Source, Session: l, Room: roomy{}, Strict: isOwnAPI(e.from), Preview: true,
+	}
 	if e.account == nil {
 		s.Way = intake.Delivered
 	}
@@ -151,8 +153,9 @@ func (r *run) recorded(steps []intake.Step) []intake.Step {
 		steps[i].Do = func(d *intake.Checker, now int64, s *intake.Submission) intake.Verdict {
 			var before sms.Message
 			if s.Message != nil {
-				before = sms.Message{Expires: s.Message.Expires, Notify: s.Message.Notify}
+				before = sms.Message{Expires: s.Message.Expires, Notify: s.Message.Notify, DeliverAt: s.Message.DeliverAt}
 			}
+			seen := r.seen(s.Message)
 			r.step, r.logged = step.Name, nil
 			v := step.Do(d, now, s)
 			switch m := s.Message; {
@@ -160,6 +163,8 @@ func (r *run) recorded(steps []intake.Step) []intake.Step {
 				r.read(s)
 			case step.Name == "route":
 				v = r.choose(s, v)
+			case step.Name == "plugins" && r.target == 0:
+				r.plugins(now, &before, seen, s)
 			case v == intake.Pass && m != nil && r.target == 0:
 				r.compare(now, &before, m)
 			}
@@ -185,6 +190,44 @@ func (r *run) read(s *intake.Submission) {
 	r.answer.from, r.answer.to = addressOf(m.Source()), addressOf(m.Dest())
 }
 
+// A seen is what plugins may change of a message.
+type seen struct{ from, to, text, tags string }
+
+func (r *run) seen(m *sms.Message) (s seen) {
+	if m != nil {
+		s = seen{from: addressOf(m.Source()).String(), to: addressOf(m.Dest()).String(), tags: string(m.Tags())}
+		s.text, _ = smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, m.Text())
+	}
+	return s
+}
+
+// plugins notes what plugins have done to a message, and which were not asked.
+func (r *run) plugins(now int64, before *sms.Message, was seen, s *intake.Submission) {
+	change := func(format string, a ...any) {
+		r.answer.changes = append(r.answer.changes, fmt.Sprintf("step plugins: "+format, a...))
+	}
+	for _, name := range r.gateway.Hooks.Waiting(s.Message) {
+		change("plugin %s would be asked, and is not: what it says is not known here", name)
+	}
+	for _, e := range r.logged {
+		if !strings.HasPrefix(e.Message, "message refused") {
+			change("%s", e.Message)
+		}
+	}
+	is := r.seen(s.Message)
+	for _, c := range []struct{ what, was, is string }{
+		{"its sender is", was.from, is.from}, {"its recipient is", was.to, is.to}, {"its text is", was.text, is.text},
+		{"it has the tags", was.tags, is.tags},
+	} {
+		if c.was != c.is {
+			change("%s %s", c.what, c.is)
+		}
+	}
+	if at := s.Message.DeliverAt; at != before.DeliverAt {
+		change("it leaves in %s", time.Duration(at-now).Round(time.Second))
+	}
+}
+
 // compare notes what a step has changed besides the addresses and the text.
 func (r *run) compare(now int64, before, m *sms.Message) {
 	change := func(format string, a ...any) {
@@ -205,6 +248,10 @@ func (r *run) compare(now int64, before, m *sms.Message) {
 // choose notes where the route of a message leads. The message goes to the target whose turn it is, whichever the
 // step has chosen.
 func (r *run) choose(s *intake.Submission, v intake.Verdict) intake.Verdict {
+	if s.Held() {
+		r.answer.held = true
+		return v
+	}
 	if r.gateway.Table.LacksFirst(s.Message) {
 		r.err = errors.New("cannot explain a part of a long message: the keyword of the first part decides about its route")
 		return v

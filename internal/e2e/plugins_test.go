@@ -1,0 +1,92 @@
+package e2e
+
+import (
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/gateway/operate"
+)
+
+const deciding = `
+plugins:
+  - name: rules
+    on_failure: refuse
+    rules:
+      - {if: 'text startsWith "bad"', do: refuse, status: bad_destination, why: "not here"}
+      - {if: 'text startsWith "vip"', tags: [vip], text: '"to" + text'}
+      - {if: 'text contains "doubtful"', do: hold}
+hooks: [{at: accept, plugin: rules}, {at: mo, plugin: rules}]
+`
+
+// A plugin refuses messages, gives them tags by which they are routed, and holds them for an operator, over a restart too:
+// then the tags still choose the route.
+func TestPluginVerdicts(t *testing.T) {
+	parallel(t)
+	operator, second := newSMSC(t), newSMSC(t)
+	s := site{
+		operator: operator, store: vfs.NewMem(), top: deciding, more: row("second", second, ""),
+		routes: "{tag: vip, to: second}\n{from: operator, to: clients}\n{to: operator}",
+	}
+	g := start(t, s)
+	one, other, c := operator.session(), second.session(), g.bind("transceiver")
+	submit := func(seq, text, status string) {
+		t.Helper()
+		c.send("submit_sm seq=" + seq + ` source_addr=1234 destination_addr=46700000001 short_message="` + text + `"`)
+		c.want("submit_sm_resp", "seq="+seq, "status="+status)
+	}
+	submit("2", "bad2", "0xb(ESME_RINVDSTADR)")
+	submit("3", "3", "0")
+	submit("4", "vip4", "0")
+	one.answer(0, field(one.want("submit_sm", `short_message="3"`), "seq"))
+	other.answer(0, field(other.want("submit_sm", `short_message="tovip4"`), "seq"))
+	submit("5", "vipdoubtful5", "0")
+	submit("6", "doubtful6", "0")
+	g.wantStored(operate.StateParked, operate.StateParked)
+	c.send(`submit_multi seq=7 source_addr=1234 number_of_dests=2 dest_flag=1 destination_addr=461 dest_flag=1 destination_addr=462 short_message="bad7"`)
+	c.want("submit_multi_resp", "seq=7", "status=0xb(ESME_RINVDSTADR)")
+	one.send(`deliver_sm seq=90 source_addr=46700000001 destination_addr=1234 short_message="badmo"`)
+	one.want("deliver_sm_resp", "seq=90", "status=0xb(ESME_RINVDSTADR)")
+	one.send(`deliver_sm seq=91 source_addr=46700000001 destination_addr=1234 short_message="mo"`)
+	c.send("deliver_sm_resp seq=" + field(c.want("deliver_sm", `short_message="mo"`), "seq") + " status=0")
+	one.want("deliver_sm_resp", "seq=91", "status=0")
+	c.conn.Close()
+	g.stop()
+
+	g = start(t, s)
+	one, other = operator.session(), second.session()
+	g.online("operator", 1)
+	g.online("second", 1)
+	page, err := g.Operate.ListStored(operate.Selection{}, 0, 10)
+	if err != nil || len(page.Messages) != 2 || page.Messages[0].Reason != "held by plugin rules" {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	done := operate.ResultRetried
+	g.wantChange(operate.RetryMessages, "", operate.Selection{State: operate.StateParked}, done, done)
+	other.answer(0, field(other.want("submit_sm", `short_message="tovipdoubtful5"`), "seq"))
+	one.answer(0, field(one.want("submit_sm", `short_message="doubtful6"`), "seq"))
+	g.wantStored()
+}
+
+// A reload changes what plugins decide from the next message on.
+func TestPluginReload(t *testing.T) {
+	parallel(t)
+	operator := newSMSC(t)
+	s := site{operator: operator, memory: true}
+	g := start(t, s)
+	smsc, c := operator.session(), g.bind("transmitter")
+	c.send(`submit_sm seq=2 source_addr=1 destination_addr=46 short_message="bad"`)
+	c.want("submit_sm_resp", "seq=2", "status=0")
+	s.top = deciding
+	g.mustReload(s)
+	c.send(`submit_sm seq=3 source_addr=1 destination_addr=46 short_message="bad"`)
+	c.want("submit_sm_resp", "seq=3", "status=0xb(ESME_RINVDSTADR)")
+	s.top = ""
+	g.mustReload(s)
+	c.send(`submit_sm seq=4 source_addr=1 destination_addr=46 short_message="bad"`)
+	c.want("submit_sm_resp", "seq=4", "status=0")
+	for range 2 {
+		smsc.answer(0, field(smsc.want("submit_sm"), "seq"))
+	}
+	g.settled()
+}
