@@ -47,6 +47,10 @@ const wholeConfig = clientsOnly + `
   - {name: operator, direction: out, address: %q, instances: 2, system_id: pmg, password: ` + smscPassword + `, reconnect_delay: 10ms, receipt_ids: decimal}
 routes:
   - {to: operator}
+plugins:
+  - {name: rules, on_failure: pass, rules: [{if: 'text == "nothing"', do: refuse}]}
+hooks:
+  - {at: accept, plugin: rules}
 `
 
 func parse(t testing.TB, yaml string, args ...any) *config.Config {
@@ -291,6 +295,7 @@ func TestScrape(t *testing.T) {
 		`pmg_account_messages_sent_total{account="load"} 300`,
 		`pmg_operator_receipt_ids{form="decimal",operator="operator"} 1`, `pmg_operator_receipt_ids{form="same",operator="operator"} 0`,
 		`pmg_stage_panics_total{stage="pdu builder"} 0`,
+		`pmg_plugin_asked_total{plugin="rules"} 300`, `pmg_plugin_refused_total{plugin="rules"} 0`, `pmg_plugin_resting{plugin="rules"} 0`,
 		`pmg_webhook_calls_total{account="load",result="failed"} 3`, `pmg_webhook_servers_failing{account="load"} 1`, `pmg_webhook_dead_letters{account="load"} 1`,
 		`pmg_ready 1`, `pmg_store_failed 0`, `pmg_store_recovered 1`,
 		"\ngo_goroutines ", "\ngo_memstats_mallocs_total ", "\nprocess_cpu_seconds_total ", "\nprocess_resident_memory_bytes ",

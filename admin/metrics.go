@@ -60,7 +60,11 @@ func metrics() (all []metric) {
 			f(s.Store)
 		}
 	})...)
-	all = append(all, connectorMetrics()...)
+	return append(append(all, connectorMetrics()...), namedMetrics()...)
+}
+
+// namedMetrics returns the metrics of accounts, webhooks, plugins, routes and stages, with their names as labels.
+func namedMetrics() (all []metric) {
 	all = append(all, metricsOf(Account{}, "pmg_account_", []string{"account"}, func(s *Status, f func(any, ...string)) {
 		accounts := s.Accounts[:min(len(s.Accounts), maxAccounts)]
 		for i := range accounts {
@@ -71,6 +75,11 @@ func metrics() (all []metric) {
 		rows := s.Webhooks[:min(len(s.Webhooks), maxAccounts)]
 		for i := range rows {
 			f(&rows[i], rows[i].Account)
+		}
+	})...)
+	all = append(all, metricsOf(Plugin{}, "pmg_plugin_", []string{"plugin"}, func(s *Status, f func(any, ...string)) {
+		for i := range s.Plugins {
+			f(&s.Plugins[i], s.Plugins[i].Name)
 		}
 	})...)
 	all = append(all, metricsOf(Route{}, "pmg_route_", []string{"route"}, func(s *Status, f func(any, ...string)) {

@@ -54,6 +54,7 @@ type Status struct {
 	Connectors []Connector `json:"connectors"`
 	Accounts   []Account   `json:"accounts"`
 	Webhooks   []Webhook   `json:"webhooks,omitempty"`
+	Plugins    []Plugin    `json:"plugins,omitempty"`
 	Routes     []Route     `json:"routes,omitempty"`
 	Stages     []Stage     `json:"stages,omitempty"`
 	Waiting    []Waits     `json:"waiting"`
@@ -276,6 +277,7 @@ func (v *view) status(withSessions bool) *Status {
 	s.Store = v.store()
 	s.Accounts = v.accounts(counted.Now, now)
 	s.Webhooks = v.webhooksOf(now)
+	s.Plugins = plugins(v.gateway.Hooks)
 	s.Routes = v.routes()
 	queues := map[string]int64{}
 	for _, l := range v.gateway.Table.Lanes() {

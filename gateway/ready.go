@@ -70,6 +70,11 @@ func (g *Gateway) Problems() []string {
 		all = append(all, *why)
 	}
 	all = append(all, g.Webhooks.Problems()...)
+	for _, p := range g.Hooks.Status() {
+		if !p.RestsUntil.IsZero() {
+			all = append(all, "plugin "+p.Name+" rests, and its on_failure decides: "+p.Failure)
+		}
+	}
 	if s := g.Keeper.StoreStatus(); s.Failed == "" && s.Problem != "" {
 		all = append(all, "the store has a problem: "+s.Problem)
 	}

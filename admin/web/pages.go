@@ -31,6 +31,7 @@ func (s *site) table() []page {
 		{"queues", "Queues", "Traffic", access.Look, s.lists.queues},
 		{"receipts", "Receipts", "Traffic", access.Look, s.lists.receipts},
 		{"webhooks", "Webhooks", "Traffic", access.Look, s.lists.webhooks},
+		{"plugins", "Plugins", "Traffic", access.Look, s.lists.plugins},
 		{hooksName, "Webhooks of", "Traffic", access.Look, s.details.hooks},
 		{"connectors", "Connectors", "Connections", access.Look, s.lists.connectors},
 		{"connectors/{name}", "Connector", "Connections", access.Look, s.details.connector},
@@ -253,6 +254,18 @@ func (l *lists) webhooks(r *http.Request) any {
 			{head: "waiting", number: func(w *admin.Webhook) float64 { return float64(w.Waiting) }},
 			{head: "oldest", number: func(w *admin.Webhook) float64 { return w.Oldest }},
 			{head: "dead letters", number: func(w *admin.Webhook) float64 { return float64(w.DeadLetters) }},
+		}...)
+}
+
+func (l *lists) plugins(r *http.Request) any {
+	return tableOf(r, l.server.Status(false).Plugins, func(p *admin.Plugin) string { return p.Name },
+		[]column[admin.Plugin]{
+			{head: "plugin", text: func(p *admin.Plugin) string { return p.Name }},
+			{head: "asked", number: func(p *admin.Plugin) float64 { return float64(p.Asked) }},
+			{head: "refused", number: func(p *admin.Plugin) float64 { return float64(p.Refused) }},
+			{head: "held", number: func(p *admin.Plugin) float64 { return float64(p.Held) }},
+			{head: "changed", number: func(p *admin.Plugin) float64 { return float64(p.Changed) }},
+			{head: "failed", number: func(p *admin.Plugin) float64 { return float64(p.Failed) }},
 		}...)
 }
 

@@ -12,10 +12,15 @@ import (
 
 const rewriteDocument = "../../docs/rewrite.md"
 
-// The commands of docs/rewrite.md print what stands below them, with the configuration
-// there.
-func TestRewriteDocumentIsFresh(t *testing.T) {
-	b, err := os.ReadFile(rewriteDocument)
+// The commands of docs/rewrite.md and docs/plugins.md print what stands below them, with the configuration there.
+func TestExplainedDocumentsAreFresh(t *testing.T) {
+	for _, document := range []string{rewriteDocument, "../../docs/plugins.md"} {
+		freshExamples(t, document)
+	}
+}
+
+func freshExamples(t *testing.T, document string) {
+	b, err := os.ReadFile(document)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,9 +36,9 @@ func TestRewriteDocumentIsFresh(t *testing.T) {
 		return "```console\n$ pmg " + line + "\n" + out.String() + "```"
 	})
 	if n == 0 {
-		t.Fatalf("%s has no command", rewriteDocument)
+		t.Fatalf("%s has no command", document)
 	}
-	testutil.Fresh(t, rewriteDocument, fresh, "make docs")
+	testutil.Fresh(t, document, fresh, "make docs")
 }
 
 // Mistakes in a question are said.

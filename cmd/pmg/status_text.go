@@ -45,6 +45,7 @@ func statusText(before, s *admin.Status, show statusView) string {
 	connectorTable(before, s).write(&b)
 	writeRare(&b, s)
 	writeAccounts(&b, s, show.accounts)
+	pluginTable(s).write(&b)
 	sessionTable(s).write(&b)
 	if show.stages {
 		stageTable(s).write(&b)
@@ -237,6 +238,21 @@ func writeAccounts(b *strings.Builder, s *admin.Status, all bool) {
 		}
 		fmt.Fprintf(b, "%s: --accounts lists them\n\n", text)
 	}
+}
+
+// pluginTable returns the plugins, one in a row.
+func pluginTable(s *admin.Status) *table {
+	t := newTable(1, append(append([]string{"plugin"}, admin.Columns(admin.Plugin{})...), "work mean", "p99", "wait p99", "")...)
+	for i := range s.Plugins {
+		p := &s.Plugins[i]
+		why := ""
+		if p.Resting {
+			why = "rests: " + printable(p.LastError)
+		}
+		cells := append([]string{p.Name}, admin.Cells(*p)...)
+		t.add(append(cells, p.Work.MeanText(), p.Work.P99Text(), p.Wait.P99Text(), why)...)
+	}
+	return t
 }
 
 func sessionTable(s *admin.Status) *table {

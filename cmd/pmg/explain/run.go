@@ -321,7 +321,7 @@ func (r *run) refusal(code sms.Code) refusal {
 	if by := r.refusedBy(); by != "" {
 		f.refused = by
 	} else if len(r.logged) > 0 {
-		f.refused = strings.TrimPrefix(r.logged[0].Message, "message refused: ")
+		f.refused = strings.TrimPrefix(strings.TrimPrefix(r.logged[0].Message, "message refused: "), "message refused by ")
 		f.refused = strings.TrimSuffix(f.refused, ": "+f.code)
 		if r.logged[0].Field != "" {
 			f.refused += " (" + r.logged[0].Field + ")"

@@ -141,7 +141,10 @@ func (t *translator) missing() {
 		)
 	}
 	for _, row := range t.dump.Interceptors {
-		t.draft.Decide("interceptor, line %d (%s): PMG has none", row.Line, strings.Join(strings.Fields(row.Text), " "))
+		t.draft.Decide(
+			"interceptor, line %d (%s): write a plugin in its place (docs/plugins.md)", row.Line,
+			strings.Join(strings.Fields(row.Text), " "),
+		)
 	}
 	for _, row := range t.dump.Unknown {
 		t.draft.Decide("line %d is nothing that pmg import knows: %.60q", row.Line, row.Text)

@@ -1,0 +1,79 @@
+package admin
+
+import (
+	"strconv"
+	"time"
+
+	"pmg/gateway/hooks"
+	"pmg/plugin"
+)
+
+// Plugin is the state of a plugin. Counts are since its options last changed, times of the last one to two minutes.
+type Plugin struct {
+	Name     string `json:"name"`
+	Asked    int64  `json:"asked" metric:"asked_total" column:"asked" help:"Messages that the plugin was asked about."`
+	Refused  int64  `json:"refused" metric:"refused_total" column:"refused" help:"Messages that the plugin has refused."`
+	Held     int64  `json:"held" metric:"held_total" column:"held" help:"Messages that the plugin has put aside until an operator decides."`
+	Changed  int64  `json:"changed" metric:"changed_total" column:"changed" help:"Messages that the plugin has changed, delayed or given tags."`
+	Failed   int64  `json:"failed" metric:"failed_total" column:"failed" help:"Messages that the plugin had no verdict about, so that its on_failure has decided."`
+	InFlight int64  `json:"in_flight" metric:"in_flight" column:"in flight" help:"Messages that the plugin is being asked about."`
+	Waiting  int64  `json:"waiting" metric:"waiting" column:"waiting" help:"Messages that wait for a place among those."`
+	Resting  bool   `json:"resting" metric:"resting" help:"Whether the plugin is not asked for a while, because it has failed often."`
+
+	Work PluginTimes `json:"work"`
+	Wait PluginTimes `json:"wait"`
+
+	WorkMean float64 `json:"-" metric:"work_mean_seconds" help:"How long the plugin takes on average."`
+	WorkP99  float64 `json:"-" metric:"work_p99_seconds" help:"How long it takes for all but one in a hundred messages."`
+	WorkMax  float64 `json:"-" metric:"work_max_seconds" help:"How long it takes at most."`
+	WaitP99  float64 `json:"-" metric:"wait_p99_seconds" help:"How long all but one in a hundred messages wait before the plugin is asked."`
+
+	RestsUntil *time.Time `json:"rests_until,omitempty"`
+	LastError  string     `json:"last_error,omitempty"`
+}
+
+// PluginTimes are durations in seconds.
+type PluginTimes struct {
+	Min  float64 `json:"min"`
+	Mean float64 `json:"mean"`
+	P50  float64 `json:"p50"`
+	P99  float64 `json:"p99"`
+	Max  float64 `json:"max"`
+}
+
+func pluginTimes(t plugin.Times) PluginTimes {
+	return PluginTimes{t.Min.Seconds(), t.Mean.Seconds(), t.P50.Seconds(), t.P99.Seconds(), t.Max.Seconds()}
+}
+
+// MeanText returns the mean for people.
+func (t PluginTimes) MeanText() string { return millis(t.Mean) }
+
+// P99Text returns what all but one in a hundred stay below, for people.
+func (t PluginTimes) P99Text() string { return millis(t.P99) }
+
+func millis(seconds float64) string { return strconv.FormatFloat(1000*seconds, 'f', 2, 64) + " ms" }
+
+// State returns how a plugin is, in a word.
+func (p *Plugin) State() string {
+	if p.Resting {
+		return "resting"
+	}
+	return "ok"
+}
+
+// plugins returns the rows of the plugins, in the order of the configuration.
+func plugins(of *hooks.Hooks) (rows []Plugin) {
+	for _, s := range of.Status() {
+		p := Plugin{
+			Name: s.Name, Asked: s.Asked, Refused: s.Refused, Held: s.Held, Changed: s.Changed, Failed: s.Failed,
+			InFlight: int64(s.InFlight), Waiting: int64(s.Waiting), Work: pluginTimes(s.Work), Wait: pluginTimes(s.Wait),
+			LastError: s.Failure,
+		}
+		p.WorkMean, p.WorkP99, p.WorkMax, p.WaitP99 = p.Work.Mean, p.Work.P99, p.Work.Max, p.Wait.P99
+		if p.Resting = !s.RestsUntil.IsZero(); p.Resting {
+			p.RestsUntil = &s.RestsUntil
+		}
+		rows = append(rows, p)
+	}
+	return rows
+}
