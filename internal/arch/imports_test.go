@@ -70,6 +70,8 @@ func table() []row {
 		{"httpapi/conns", ""},
 		{"plugin", "sms"},
 		{"plugin/expression", "plugin"},
+		{"plugin/service", "internal/httpcall plugin"},
+		{"plugin/plugintest", "plugin"},
 		{"config", "internal/httpcall internal/machine internal/nearest internal/passhash internal/tlsfiles internal/token plugin plugin/expression protocols protocols/httpsms protocols/httpsms/smsc protocols/smpp protocols/testsms protocols/ucp sms sms/charset sms/fit sms/rewrite"},
 		{"account", "config internal/passhash internal/ratelimit internal/tlsfiles internal/token protocols sms"},
 		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms"},

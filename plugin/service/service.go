@@ -1,0 +1,181 @@
+// Package service is the plugin that asks a service by HTTP: it posts messages in JSON, and reads a verdict about each.
+//
+// # Start reading
+//
+// service.go (batches), call.go (one call).
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"pmg/plugin"
+)
+
+// Options are where a service is, and how it is asked.
+type Options struct {
+	URL   string
+	Key   string // questions are signed with; several with a space between two; "": none
+	Batch int    // messages of a call; 0: 1
+	Calls int    // under way, until which a message leaves without waiting for others; 0: 2
+}
+
+// Bounds of the gathering of a batch.
+const (
+	usualCalls    = 2
+	longestGather = 5 * time.Millisecond
+)
+
+// A Service asks one service. It is safe for concurrent use.
+//
+// A message joins the batch that is open. The batch leaves when it is full, when fewer than Calls are under way, or after
+// longestGather. So batches grow by themselves when the service is busy, and a call that hangs does not hold others. There
+// are at most as many calls as there are callers of Ask, because a call ends when the last of its callers has left.
+type Service struct {
+	options   Options
+	transport *http.Transport
+	gather    time.Duration   // then a batch leaves although all calls are slow
+	ctx       context.Context // of all calls; it ends with Close
+	cancel    context.CancelFunc
+	running   sync.WaitGroup // calls
+
+	mu     sync.Mutex
+	open   *batch // that gathers; nil: none
+	calls  int    // under way
+	closed bool
+}
+
+// A batch is the messages of one call.
+type batch struct {
+	messages [][]byte // in JSON; guarded by Service.mu until the batch leaves
+	asking   int      // callers that wait for it; guarded by Service.mu
+	timer    *time.Timer
+	ctx      context.Context
+	cancel   context.CancelFunc
+
+	done     chan struct{} // closed when one of these is known
+	verdicts []*plugin.Verdict
+	err      error
+}
+
+// New makes a plugin of a service. It connects when it is asked.
+func New(o Options) *Service {
+	o.Batch = max(o.Batch, 1)
+	if o.Calls <= 0 {
+		o.Calls = usualCalls
+	}
+	s := &Service{options: o, transport: newTransport(), gather: longestGather}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	return s
+}
+
+// Waits implements plugin.Plugin.
+func (s *Service) Waits() bool { return true }
+
+var errClosed = errors.New("it is closed")
+
+// Ask implements plugin.Plugin. The message is not read any more when it has returned.
+func (s *Service) Ask(ctx context.Context, m *plugin.Message) (plugin.Verdict, error) {
+	text, err := json.Marshal(m)
+	if err != nil {
+		return plugin.Verdict{}, err
+	}
+	b, i, err := s.join(text)
+	if err != nil {
+		return plugin.Verdict{}, err
+	}
+	defer s.leave(b)
+	select {
+	case <-b.done:
+	case <-ctx.Done():
+		return plugin.Verdict{}, ctx.Err()
+	}
+	if b.err != nil {
+		return plugin.Verdict{}, b.err
+	}
+	return *b.verdicts[i], nil
+}
+
+// join adds a message to the open batch, and returns its place there.
+func (s *Service) join(text []byte) (b *batch, i int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, 0, errClosed
+	}
+	if b = s.open; b == nil {
+		b = &batch{done: make(chan struct{})}
+		b.ctx, b.cancel = context.WithTimeout(s.ctx, longestCall)
+		s.open = b
+	}
+	i = len(b.messages)
+	b.messages = append(b.messages, text)
+	b.asking++
+	switch {
+	case len(b.messages) >= s.options.Batch || s.calls < s.options.Calls:
+		s.start(b)
+	case i == 0:
+		b.timer = time.AfterFunc(s.gather, func() { s.flush(b) })
+	}
+	return b, i, nil
+}
+
+// start makes the call of a batch.
+func (s *Service) start(b *batch) {
+	s.open = nil
+	if b.timer != nil {
+		b.timer.Stop()
+	}
+	s.calls++
+	s.running.Go(func() {
+		b.verdicts, b.err = s.call(b.ctx, b.messages)
+		close(b.done)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.calls--; s.open != nil && s.calls < s.options.Calls {
+			s.start(s.open)
+		}
+	})
+}
+
+// flush makes the call of a batch that has gathered long enough.
+func (s *Service) flush(b *batch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open == b {
+		s.start(b)
+	}
+}
+
+// leave ends the call of a batch when the last of its callers has left.
+func (s *Service) leave(b *batch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if b.asking--; b.asking > 0 {
+		return
+	}
+	b.cancel()
+	if s.open == b {
+		s.open = nil
+		b.timer.Stop()
+	}
+}
+
+// Close implements plugin.Plugin. It ends the calls, and returns when they have ended.
+func (s *Service) Close() {
+	s.mu.Lock()
+	s.closed = true
+	if b := s.open; b != nil {
+		s.open, b.err = nil, errClosed
+		b.timer.Stop()
+		close(b.done)
+	}
+	s.mu.Unlock()
+	s.cancel()
+	s.running.Wait()
+	s.transport.CloseIdleConnections()
+}
