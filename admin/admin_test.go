@@ -45,12 +45,10 @@ connectors:
 
 const wholeConfig = clientsOnly + `
   - {name: operator, direction: out, address: %q, instances: 2, system_id: pmg, password: ` + smscPassword + `, reconnect_delay: 10ms, receipt_ids: decimal}
+plugins: [{name: rules, on_failure: pass, rules: [{if: 'text == "nothing"', do: refuse}]}]
+hooks: [{at: accept, plugin: rules}]
 routes:
   - {to: operator}
-plugins:
-  - {name: rules, on_failure: pass, rules: [{if: 'text == "nothing"', do: refuse}]}
-hooks:
-  - {at: accept, plugin: rules}
 `
 
 func parse(t testing.TB, yaml string, args ...any) *config.Config {

@@ -3,7 +3,10 @@ package gateway
 import (
 	"pmg/config"
 	"pmg/plugin"
+	"pmg/plugin/service"
 )
 
 // pluginOf makes the plugin of a service.
-func pluginOf(p *config.Plugin) plugin.Plugin { panic("no service yet: " + p.URL) }
+func pluginOf(p *config.Plugin) plugin.Plugin {
+	return service.New(service.Options{URL: p.URL, Key: p.Key, Batch: p.Batch})
+}

@@ -1,6 +1,12 @@
 package e2e
 
 import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -89,4 +95,62 @@ func TestPluginReload(t *testing.T) {
 		smsc.answer(0, field(smsc.want("submit_sm"), "seq"))
 	}
 	g.settled()
+}
+
+// A service decides about each account's messages. One that hangs holds its own account's messages until the deadline, and
+// no others.
+func TestPluginService(t *testing.T) {
+	parallel(t)
+	hang := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var question struct {
+			Messages []struct{ Account, To, Text string }
+		}
+		if json.NewDecoder(r.Body).Decode(&question) != nil || len(question.Messages) != 1 {
+			t.Error("the question cannot be read")
+		}
+		switch m := question.Messages[0]; m.Text {
+		case "hang":
+			select {
+			case <-hang:
+			case <-r.Context().Done():
+			}
+		case "spam":
+			_, _ = io.WriteString(w, `{"verdicts": [{"do": "refuse", "status": "bad_source"}]}`)
+		default:
+			fmt.Fprintf(w, `{"verdicts": [{"text": "%s of %s"}]}`, m.Text, m.Account)
+		}
+	}))
+	defer server.Close()
+	defer close(hang)
+	operator := newSMSC(t)
+	g := start(t, site{
+		operator: operator, memory: true, accounts: "{system_id: other, password: s3cret}",
+		top: fmt.Sprintf("plugins: [{name: service, url: %q, on_failure: refuse, deadline: 500ms}]\nhooks: [{at: accept, plugin: service}]\n", server.URL),
+	})
+	smsc, c := operator.session(), g.bind("transmitter")
+	other := g.dial("clients")
+	other.bind("transmitter", "other", "s3cret")
+	const submit = `submit_sm seq=%d source_addr=1 destination_addr=46 short_message="%s"`
+	for seq, text := range []string{"hang", "spam", "one"} {
+		c.send(fmt.Sprintf(submit, seq+2, text))
+	}
+	other.send(fmt.Sprintf(submit, 2, "two"))
+	other.want("submit_sm_resp", "seq=2", "status=0")
+	line := smsc.want("submit_sm")
+	if !strings.Contains(line, `short_message="two of other"`) {
+		t.Error(line)
+	}
+	smsc.answer(0, field(line, "seq"))
+	c.want("submit_sm_resp", "seq=2", "status=0x64(ESME_RX_T_APPN)")
+	c.want("submit_sm_resp", "seq=3", "status=0xa(ESME_RINVSRCADR)")
+	c.want("submit_sm_resp", "seq=4", "status=0")
+	if line = smsc.want("submit_sm"); !strings.Contains(line, `short_message="one of acme"`) {
+		t.Error(line)
+	}
+	smsc.answer(0, field(line, "seq"))
+	g.settled()
+	if s := g.Hooks.Status(); len(s) != 1 || s[0].Asked != 4 || s[0].Failed != 1 || s[0].Refused != 1 || s[0].Changed != 2 {
+		t.Errorf("%+v", s)
+	}
 }

@@ -207,6 +207,9 @@ func (r *run) plugins(now int64, before *sms.Message, was seen, s *intake.Submis
 		r.answer.changes = append(r.answer.changes, fmt.Sprintf("step plugins: "+format, a...))
 	}
 	for _, name := range r.gateway.Hooks.Waiting(s.Message) {
+		if s.Code != sms.OK || s.Held() {
+			break
+		}
 		change("plugin %s would be asked, and is not: what it says is not known here", name)
 	}
 	for _, e := range r.logged {
