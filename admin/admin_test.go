@@ -360,7 +360,7 @@ func TestReadiness(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	code, body := r.get("/readyz")
-	if want := "route of all messages (line 10) has no target that works: connector operator: cannot connect to " + sink.Addr() + ": connection refused"; code != 503 || !strings.HasPrefix(body, want) {
+	if want := "route of all messages (line 12) has no target that works: connector operator: cannot connect to " + sink.Addr() + ": connection refused"; code != 503 || !strings.HasPrefix(body, want) {
 		t.Errorf("got %d %q, want %q", code, body, want)
 	}
 	r.await("/healthz", 200, "ok\n")

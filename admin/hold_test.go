@@ -64,7 +64,7 @@ func TestHold(t *testing.T) {
 	if c.State != "held" || c.Held == nil || !strings.HasPrefix(c.Held.By, "token test from 127.0.0.1:") {
 		t.Errorf("%+v", c)
 	}
-	if code, body := r.get("/readyz"); code != 503 || !strings.Contains(body, "route of all messages (line 10) has no target that works: connector operator: an operator holds it") {
+	if code, body := r.get("/readyz"); code != 503 || !strings.Contains(body, "route of all messages (line 12) has no target that works: connector operator: an operator holds it") {
 		t.Errorf("all routes lead to an SMSC that is held: %d %q", code, body)
 	}
 	if _, text := r.get("/metrics"); !strings.Contains(text, `pmg_connector_held{connector="operator"} 1`) ||
