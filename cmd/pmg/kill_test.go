@@ -6,9 +6,13 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -47,6 +51,28 @@ connectors:
 routes: [{to: operator}]
 `
 
+// killTagged asks two plugins, and its route takes no message without the tag of the second.
+const killTagged = `
+plugins:
+  - {name: rules, on_failure: refuse, rules: [{tags: [seen]}]}
+  - {name: service, url: %q, on_failure: refuse, deadline: 1m}
+hooks: [{at: accept, plugin: rules}, {at: accept, plugin: service}]
+routes: [{tag: asked, to: operator}]
+`
+
+// startTagger serves a plugin that gives each message the tag asked, if rules have given it seen.
+func startTagger(t *testing.T) (url string) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var q struct{ Messages []struct{ Tags string } }
+		if err := json.NewDecoder(r.Body).Decode(&q); err != nil || len(q.Messages) != 1 || q.Messages[0].Tags != "seen" {
+			t.Errorf("a service is asked %+v, %v", q, err)
+		}
+		_, _ = io.WriteString(w, `{"verdicts": [{"tags": ["asked"]}]}`)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
 // T3: a gateway that is killed again and again under load loses no message that it has
 // accepted, and sends at most its windows twice for each kill. With on_unknown: fail it sends
 // none twice, and gives up at most its windows for each kill.
@@ -82,7 +108,10 @@ func killed(t *testing.T, unknown string, random *rand.Rand) {
 	}
 	defer sink.Close()
 	dir := newStoreDir(t)
-	file := writeConfig(t, fmt.Sprintf(killConfig, dir, dir+"-events", testutil.FreeAddress(t), sink.Addr(), killSessions, killWindow, unknown))
+	tagged := strings.Replace(killConfig, "routes: [{to: operator}]\n", killTagged, 1)
+	file := writeConfig(t, fmt.Sprintf(
+		tagged, dir, dir+"-events", testutil.FreeAddress(t), sink.Addr(), killSessions, killWindow, unknown, startTagger(t),
+	))
 	loads := startStubborn()
 	k := killing{fails: unknown == config.Fail}
 	for k.kills < *kills {
