@@ -80,7 +80,7 @@ func New(
 	g.Convert = convert.New(shared, g.Table)
 	g.Settler = settle.New(shared, g.Keeper, g.Table, g.Convert)
 	g.Receipts = g.Settler.Receipts
-	g.Hooks = hooks.New(pluginOf)
+	g.Hooks = hooks.New(hooks.Open)
 	g.Intake = intake.New(shared, g.Keeper, g.Table, g.Convert, g.Receipts, &g.Settler.Events, g.Hooks)
 	g.Operate = operate.New(shared, g.Keeper, g.Table, g.Receipts, g.Settler, g.Intake)
 	g.Sessions = session.New(shared, g.Keeper, g.Table, g.Logins, g.Convert, g.Receipts, g.Intake, g.Operate)

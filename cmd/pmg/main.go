@@ -15,6 +15,7 @@ import (
 	"pmg/cmd/pmg/helptext"
 	"pmg/cmd/pmg/manual"
 	"pmg/cmd/pmg/migrate"
+	"pmg/cmd/pmg/plugins"
 	"pmg/cmd/pmg/probe"
 	"pmg/cmd/pmg/webhooks"
 )
@@ -68,6 +69,7 @@ func newRootCommand() *cobra.Command {
 		migrate.Command(protocolNames()),
 		credentials.Account(),
 		newExplainCommand(),
+		plugins.Command(loadConfig),
 		newStatusCommand(),
 		newSessionsCommand(),
 		newKickCommand(),

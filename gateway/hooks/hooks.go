@@ -11,7 +11,7 @@ import (
 	"pmg/sms"
 )
 
-// Kinds makes the plugins of a kind that waits for others.
+// Kinds makes plugins, as Open does.
 type Kinds func(p *config.Plugin) plugin.Plugin
 
 // Hooks are the plugins of a gateway, and where they are asked. It is safe for concurrent use.
@@ -60,7 +60,7 @@ func (h *Hooks) Apply(cfg *config.Config) {
 	for i := range cfg.Plugins {
 		p := before.find(&cfg.Plugins[i])
 		if p == nil {
-			p = h.open(&cfg.Plugins[i])
+			p = plugin.NewPool(h.kinds(&cfg.Plugins[i]), cfg.Plugins[i].Options())
 		}
 		kept[p], byName[cfg.Plugins[i].Name] = true, p
 		next.pools = append(next.pools, pool{p, cfg.Plugins[i]})
@@ -75,13 +75,6 @@ func (h *Hooks) Apply(cfg *config.Config) {
 			h.retire(p.asks)
 		}
 	}
-}
-
-func (h *Hooks) open(p *config.Plugin) *plugin.Pool {
-	if rules := p.Compiled(); rules != nil {
-		return plugin.NewPool(rules, p.Options())
-	}
-	return plugin.NewPool(h.kinds(p), p.Options())
 }
 
 // find returns the pool of a plugin with the same options.

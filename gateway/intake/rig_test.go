@@ -33,7 +33,12 @@ func deskOn(g *roomtest.Ground) *Checker {
 func deskAndSettler(g *roomtest.Ground) (*Checker, *settle.Settler) {
 	c := convert.New(g.Node, g.Table)
 	s := settle.New(g.Node, g.Keeper, g.Table, c)
-	h := hooks.New(func(*config.Plugin) plugin.Plugin { return service{} })
+	h := hooks.New(func(p *config.Plugin) plugin.Plugin {
+		if p.URL != "" {
+			return service{}
+		}
+		return hooks.Open(p)
+	})
 	h.Apply(g.Node.Config())
 	return New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events, h), s
 }
