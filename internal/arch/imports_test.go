@@ -47,6 +47,7 @@ func table() []row {
 		{"sms/charset", ""},
 		{"sms/userdata", "sms sms/charset"},
 		{"sms/peerid", ""},
+		{"sms/numbers", ""},
 		{"internal/smstext", "sms sms/charset sms/userdata"},
 		{"sms/fit", "internal/smstext sms sms/charset sms/userdata"},
 		{"store", "sms"},

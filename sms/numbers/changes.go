@@ -1,0 +1,253 @@
+package numbers
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+)
+
+// MaxChanges is how many numbers the journal of a list may be about.
+const MaxChanges = 2_000_000
+
+// changes are the numbers that were added to a list and removed from it, whatever its file says: what its journal has. It
+// is safe for concurrent use.
+type changes struct {
+	path, list string
+	count      atomic.Int64 // how many there are; with 0 a look-up takes no lock
+	added      atomic.Int64
+
+	mu      sync.RWMutex
+	numbers map[uint64]bool // whether it is on the list
+	names   map[string]bool
+
+	reading sync.Mutex  // one reader or writer of the journal in this process
+	info    os.FileInfo // guarded by reading: of the journal that was read; nil: there was none
+	offset  int64       // guarded by reading: up to which it was read
+	problem string      // guarded by reading: what cannot be read of it; "": nothing
+}
+
+// find returns what the journal says of an address, and whether it says something.
+func (c *changes) find(e *entry) (on, known bool) {
+	if c.count.Load() == 0 {
+		return false, false
+	}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if e.number != 0 {
+		on, known = c.numbers[e.number]
+	} else {
+		on, known = c.names[string(e.name)]
+	}
+	return on, known
+}
+
+// set notes a change. It reports whether there was room for it.
+func (c *changes) set(e *entry, on bool) bool {
+	was, known := c.find(e)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case !known && c.count.Load() >= MaxChanges:
+		return false
+	case !known:
+		c.count.Add(1)
+	case was:
+		c.added.Add(-1)
+	}
+	if on {
+		c.added.Add(1)
+	}
+	if e.number != 0 {
+		c.numbers[e.number] = on
+	} else {
+		c.names[string(e.name)] = on
+	}
+	return true
+}
+
+// forget empties the changes, because another journal has taken the place of the one that was read.
+func (c *changes) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.numbers, c.names = map[uint64]bool{}, map[string]bool{}
+	c.count.Store(0)
+	c.added.Store(0)
+	c.info, c.offset, c.problem = nil, 0, ""
+}
+
+// read takes over what others have appended since the last time. It returns what cannot be read.
+func (c *changes) read() error {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	info, err := os.Stat(c.path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		if c.info != nil {
+			c.forget()
+		}
+		return nil
+	case err != nil:
+		return fmt.Errorf("cannot read the changes of list %s: %w", c.list, err)
+	case c.info == nil || info.Size() != c.offset || !os.SameFile(info, c.info):
+		f, err := os.Open(c.path)
+		if err != nil {
+			return fmt.Errorf("cannot read the changes of list %s: %w", c.list, err)
+		}
+		defer f.Close()
+		if err := c.catchUp(f); err != nil {
+			return fmt.Errorf("cannot read the changes of list %s: %w", c.list, err)
+		}
+	}
+	if c.problem != "" {
+		return errors.New(c.problem)
+	}
+	return nil
+}
+
+// isDamaged reports whether a line of the journal cannot be read. The others are in force.
+func (c *changes) isDamaged() bool {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	return c.problem != ""
+}
+
+// catchUp reads the whole lines behind offset. Part of a line is what a process wrote that was killed, and its Add did not
+// return.
+func (c *changes) catchUp(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if c.info == nil || !os.SameFile(info, c.info) || info.Size() < c.offset {
+		c.forget()
+	}
+	c.info = info
+	if _, err := f.Seek(c.offset, io.SeekStart); err != nil {
+		return err
+	}
+	in := bufio.NewReaderSize(f, maxLine)
+	for {
+		line, err := in.ReadSlice('\n')
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+		if !c.takes(bytes.TrimSpace(line)) && c.problem == "" {
+			c.problem = fmt.Sprintf(
+				"%s: cannot read %.40q at octet %d: it must be + or - and a number; the other lines are in force", c.path, line,
+				c.offset,
+			)
+		}
+		c.offset += int64(len(line))
+	}
+}
+
+// takes notes the change of a line. It reports whether it could.
+func (c *changes) takes(line []byte) bool {
+	if len(line) < 2 || line[0] != '+' && line[0] != '-' {
+		return len(line) == 0
+	}
+	var room [maxName]byte
+	e, err := parse(line[1:], &room)
+	return err == nil && !e.prefix && c.set(&e, line[0] == '+')
+}
+
+// write appends lines about those of the entries that change something. It returns how many these are, after they are on
+// the disk.
+func (c *changes) write(sign byte, all []entry, needed func(*entry) bool) (n int, err error) {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	f, err := c.open()
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close() // and another process may write
+	if err := c.catchUp(f); err != nil {
+		return 0, err
+	}
+	var lines []byte
+	for i := range all {
+		if e := &all[i]; needed(e) {
+			lines = append(e.appendTo(append(lines, sign)), '\n')
+			n++
+		}
+	}
+	if n == 0 {
+		return 0, nil
+	}
+	if c.count.Load()+int64(n) > MaxChanges {
+		return 0, fmt.Errorf("%s is about %d numbers, the most that there may be: move them to the list", c.path, c.count.Load())
+	}
+	if err := f.Truncate(c.offset); err != nil { // the part of a line
+		return 0, err
+	}
+	if _, err = f.WriteAt(lines, c.offset); err == nil {
+		err = f.Sync()
+	}
+	if err != nil {
+		return 0, errors.Join(err, f.Truncate(c.offset))
+	}
+	return n, c.catchUp(f)
+}
+
+// open opens the journal for this process alone, and makes it if there is none.
+func (c *changes) open() (*os.File, error) {
+	for {
+		f, err := os.OpenFile(c.path, os.O_RDWR, 0)
+		if errors.Is(err, os.ErrNotExist) {
+			f, err = c.create()
+		}
+		if err != nil {
+			return nil, err
+		}
+		for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
+			err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+		}
+		if err != nil {
+			_ = f.Close()
+			return nil, err
+		}
+		ours, err := f.Stat()
+		if err != nil {
+			_ = f.Close()
+			return nil, err
+		}
+		if now, err := os.Stat(c.path); err == nil && os.SameFile(ours, now) {
+			return f, nil
+		}
+		_ = f.Close() // another file has taken its place meanwhile
+	}
+}
+
+// create makes an empty journal, with the owner and the rights of the list, so that the gateway can write to it also if
+// root has made it.
+func (c *changes) create() (*os.File, error) {
+	info, err := os.Stat(c.list)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(c.path, os.O_RDWR|os.O_CREATE, info.Mode().Perm()|0o600)
+	if err != nil {
+		return nil, err
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
+		err = f.Chown(int(st.Uid), int(st.Gid))
+	}
+	dir, opened := os.Open(filepath.Dir(c.path))
+	if err = errors.Join(err, opened); err == nil {
+		err = errors.Join(dir.Sync(), dir.Close())
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}

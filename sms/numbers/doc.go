@@ -1,0 +1,32 @@
+// Package numbers holds registers of numbers in memory: who has opted out, who is blocked, which senders are registered. A
+// register is a text file of up to 10,000,000 entries, which other programs may replace while it is in use.
+//
+// # File
+//
+//	# what follows a '#' is a comment
+//	+46 70-174 06 05      a number: '+', blanks and - . / ( ) make no difference
+//	4670*                 a prefix: all numbers that begin so
+//	ACME                  a sender's name, in any letter case
+//
+// # Changes
+//
+// Numbers that are added and removed while the file stays as it is stand in a journal beside it, FILE.changes, which
+// several processes may append to:
+//
+//	+46701740605
+//	-46701740605
+//
+// When Add returns, the line survives a power cut. The last line about a number decides, whatever the file says of it, so
+// opt-outs stay when a provider replaces the file.
+//
+// # Memory
+//
+//	bytes ─► entry ─► builder (sorted runs) ─► set (blocks: the first number, and what is added to it)
+//
+// A number takes three octets where 10,000,000 are spread over the numbers of a country. A table never
+// changes: a new one takes its place, so that Has does not wait while a file is read.
+//
+// # Start reading
+//
+// list.go (what the gateway uses), entry.go, set.go, table.go, then read.go and changes.go.
+package numbers

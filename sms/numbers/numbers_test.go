@@ -1,0 +1,246 @@
+package numbers
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pmg/internal/testutil"
+)
+
+// write writes a file, and returns its path.
+func write(t testing.TB, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "list.txt")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// open opens a list of a text.
+func open(t testing.TB, text string) *List {
+	t.Helper()
+	l, err := Open(write(t, text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestHas(t *testing.T) {
+	t.Parallel()
+	l := open(t, "\xef\xbb\xbf# a comment\r\n+46 70-174.06/05\r\n\r\n(070)1\n4673*  # all of these\nAcme\nmy shop*\n12345678901234567890\n"+
+		"98765432109876543*\n46733*\n0046\n")
+	for address, want := range map[string]bool{
+		"46701740605": true, "+46701740605": true, "46 701 740 605": true, "4670174060": false, "467017406055": false,
+		"46731": true, "4673": true, "467": false, "46": false, "": false, "+": false, "-": false,
+		"0701": true, "701": false, "ACME": true, "acme": true, "Acme ": true, "ACMES": false, "ACM": false,
+		"MY SHOP": true, "my shopper": true, "my sho": false,
+		"12345678901234567890": true, "1234567890123456789": false, "12345678901234567891": false,
+		"98765432109876543": true, "98765432109876543210": true, "9876543210987654": false, "98765432109876544": false,
+		"0046": true, "00460": false, "046": false, "a\x00b": false, "größe": false, strings.Repeat("9", 70): false,
+	} {
+		if got := l.Has([]byte(address)); got != want {
+			t.Errorf("Has(%q) = %v, want %v", address, got, want)
+		}
+	}
+	c := l.Status()
+	if c.Entries != 8 || l.table.Load().Counts.Covered != 1 {
+		t.Errorf("%+v %+v", c, l.table.Load().Counts)
+	}
+}
+
+// What is wrong with a file is refused with its name and its line.
+func TestBadFiles(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ text, want string }{
+		"letter O in a number":   {"46701\n4670174o605\n", `:2: cannot read "4670174o605": it has a letter among the digits`},
+		"letter behind a +":      {"+46x\n", ":1: cannot read"},
+		"a star within":          {"46*7\n", "a '*' that is not at its end"},
+		"everything":             {"*\n", "that would be every number"},
+		"marks alone":            {"--\n", "no number"},
+		"a NUL":                  {"46701\x00\n", "it has a NUL"},
+		"UTF-16":                 {"\xff\xfe4\x006\x00\n\x00", ":1:"},
+		"control":                {"4670\x01\n", "control character"},
+		"a tab in a name":        {"A\tB\n", "control character"},
+		"not ASCII":              {"Größe\n", "not ASCII"},
+		"+ and a name":           {"+ACME\n", "a '+' that"},
+		"a long name":            {"ABCDEFGHIJKLMNOPQRSTU\n", "longer than 20"},
+		"a long number":          {"123456789012345678901\n", "longer than 20"},
+		"a very long entry":      {strings.Repeat("7", 100) + "\n", "longer than 20"},
+		"cut in the last line":   {"46701\n4670", ":2: the last line does not end with a newline"},
+		"a line that has no end": {"46701\n" + strings.Repeat("4", maxLine+1) + "\n", ":2: the line is longer than 65536 octets"},
+		"several":                {"x*y\nz*z\n46\n*\n", ":1: cannot read \"x*y\": it has a '*' that is not at its end; 2 more lines"},
+	} {
+		_, err := Open(write(t, c.text))
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "list.txt:") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, path := range map[string]string{"absent": filepath.Join(t.TempDir(), "none"), "directory": t.TempDir()} {
+		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, text := range []string{"", "\n", "# none\n", "\xef\xbb\xbf"} {
+		if _, err := Open(write(t, text)); err != nil && text != "\xef\xbb\xbf" {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// An endless reader ends a test if it is read for long.
+type endless struct {
+	text string
+	left int
+}
+
+func (e *endless) Read(b []byte) (int, error) {
+	if e.left -= len(b); e.left < 0 {
+		panic("too much was read")
+	}
+	for n := 0; n < len(b); {
+		n += copy(b[n:], e.text)
+	}
+	return len(b), nil
+}
+
+// A line of 1 GB and names without end are read no further than needed.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	if _, err := read(&endless{"7", 1 << 20}, "list"); err == nil || !strings.Contains(err.Error(), "longer than 65536") {
+		t.Error(err)
+	}
+	if _, err := read(&endless{"ABCDEFG\n", 16 << 20}, "list"); err == nil || !strings.Contains(err.Error(), "1000000 names") {
+		t.Error(err)
+	}
+}
+
+// A file of 20,000,000 lines is refused, and read no further than it may be long.
+func TestTooMany(t *testing.T) {
+	t.Parallel()
+	testutil.Long(t)
+	if _, err := read(&endless{"4670\n", 51 << 20}, "list"); err == nil || !strings.Contains(err.Error(), "list:10000001: there are more than 10000000") {
+		t.Error(err)
+	}
+}
+
+// A table has what a map has, whatever was added in whatever order.
+func TestOracle(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		number := func() string {
+			n := 1 + r.IntN(6)
+			if r.IntN(3) == 0 {
+				n = 15 + r.IntN(6)
+			}
+			b := make([]byte, n)
+			for i := range b {
+				b[i] = '0' + byte(r.IntN(2))
+			}
+			return string(b)
+		}
+		exact, prefixes := map[string]bool{}, map[string]bool{}
+		var text bytes.Buffer
+		for range r.IntN(3000) {
+			switch n := number(); r.IntN(12) {
+			case 0:
+				if len(n) > 3 {
+					prefixes[n[:min(len(n), maxDigits)]] = true
+					fmt.Fprintln(&text, n[:min(len(n), maxDigits)]+"*")
+				}
+			default:
+				exact[n] = true
+				fmt.Fprintln(&text, n)
+			}
+		}
+		table, err := read(&text, "list")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3000 {
+			n := number()
+			want := exact[n]
+			for i := range len(n) + 1 {
+				want = want || prefixes[n[:i]]
+			}
+			var room [maxName]byte
+			e, _ := addressOf([]byte(n), &room)
+			if table.has(&e) != want {
+				t.Fatalf("seed %d: %s: not %v", seed, n, want)
+			}
+		}
+	}
+}
+
+// Numbers over many runs and blocks are all found, and no others.
+func TestManyRuns(t *testing.T) {
+	t.Parallel()
+	const n = 3*runSize + 77
+	c := collector{rest: func() {}}
+	for i := range uint64(n) {
+		c.add((i * 7919 % n) * 3)
+		c.add((i * 104729 % n) * 3)
+	}
+	s, duplicates := c.set(nil)
+	if s.n != n || duplicates != n {
+		t.Fatal(s.n, duplicates)
+	}
+	for i := range uint64(3 * n) {
+		if s.has(i) != (i%3 == 0) {
+			t.Fatal(i)
+		}
+	}
+	if v, ok := s.floor(1 << 60); !ok || v != 3*n-3 {
+		t.Error(v, ok)
+	}
+}
+
+func TestHasAllocatesNothing(t *testing.T) {
+	l := open(t, "46701740605\n4673*\nACME\nshop*\n12345678901234567890\n")
+	if _, err := l.Add("46709", "Mine"); err != nil {
+		t.Fatal(err)
+	}
+	all := [][]byte{[]byte("46701740605"), []byte("46739"), []byte("shopper"), []byte("+1 234"), []byte("mine"),
+		[]byte("12345678901234567890"), []byte("46709")}
+	if n := testing.AllocsPerRun(100, func() {
+		for _, a := range all {
+			l.Has(a)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, seed := range []string{"", "46*\n", "\xef\xbb\xbf4\r\n", "A\x00\n", "12345678901234567890*\n", "+\n", "4 6*# x\nacme\n"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		table, err := read(bytes.NewReader(data), "list")
+		if table == nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(data) {
+			line, _, _ = bytes.Cut(line, []byte("#"))
+			var room, again [maxName]byte
+			e, bad := parse(bytes.TrimSpace(line), &room)
+			if bad != nil || err != nil {
+				continue
+			}
+			if !table.has(&e) {
+				t.Fatalf("%q is not in the table", line)
+			}
+			text := e.appendTo(nil)
+			if other, err := parse(text, &again); err != nil || !bytes.Equal(other.appendTo(nil), text) {
+				t.Fatalf("%q is written as %q: %v", line, text, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,94 @@
+package numbers
+
+// A Table is what a file says. It does not change, so it is safe for concurrent use.
+type Table struct {
+	numbers  set
+	prefixes set // none of which begins with another
+	names    words
+	starts   words // prefixes of names
+
+	Counts Counts
+}
+
+// Counts say what a file has.
+type Counts struct {
+	Lines      int // with comments and empty ones
+	Numbers    int
+	Prefixes   int
+	Names      int // of senders, with prefixes of names
+	Duplicates int // entries that stand there more than once
+	Covered    int // prefixes that begin with another one
+	Octets     int // of memory
+}
+
+// Entries returns how many entries the table has.
+func (c *Counts) Entries() int { return c.Numbers + c.Prefixes + c.Names }
+
+// has reports whether an address is in the table.
+func (t *Table) has(e *entry) bool {
+	if e.number != 0 && t.numbers.has(e.number) {
+		return true
+	}
+	if e.digits > 0 && t.prefixes.n > 0 && t.hasPrefixOf(e) {
+		return true
+	}
+	return e.number == 0 && (t.names.has(e.name) || t.starts.hasPrefixOf(e.name))
+}
+
+// hasPrefixOf reports whether a number begins with a prefix of the table. Because no prefix begins with another, the
+// greatest that is not greater than the number is the only one that can be the beginning of it.
+func (t *Table) hasPrefixOf(e *entry) bool {
+	key, ok := t.prefixes.floor(e.lead*lengths + uint64(e.digits))
+	return ok && covers(key, e.lead*lengths+uint64(e.digits))
+}
+
+// covers reports whether the prefix key is the beginning of the prefix, or number, other.
+func covers(key, other uint64) bool {
+	n := key % lengths
+	unit := powers[maxDigits-n]
+	return n <= other%lengths && key/lengths/unit == other/lengths/unit
+}
+
+// A builder makes a table of entries.
+type builder struct {
+	numbers, prefixes collector
+	names, starts     words
+}
+
+func newBuilder(rest func()) *builder {
+	return &builder{numbers: collector{rest: rest}, prefixes: collector{rest: rest}}
+}
+
+func (b *builder) add(e *entry) {
+	switch {
+	case e.prefix && e.digits > 0:
+		b.prefixes.add(e.lead*lengths + uint64(e.digits))
+	case e.prefix:
+		b.starts.add(e.name)
+	case e.number != 0:
+		b.numbers.add(e.number)
+	default:
+		b.names.add(e.name)
+	}
+}
+
+// size returns how many numbers and prefixes there are, and how many names.
+func (b *builder) size() (digits, names int) {
+	return b.numbers.n + b.prefixes.n, len(b.names.at) + len(b.starts.at)
+}
+
+// table makes the table. The builder is empty then.
+func (b *builder) table(lines int) *Table {
+	t := new(Table)
+	c := &t.Counts
+	var again int
+	t.numbers, c.Duplicates = b.numbers.set(nil)
+	all := b.prefixes.n
+	t.prefixes, again = b.prefixes.set(func(key, last uint64) bool { return !covers(last, key) })
+	c.Covered = all - again - t.prefixes.n
+	c.Duplicates += again + b.names.sort() + b.starts.sort()
+	t.names, t.starts = b.names, b.starts
+	c.Lines, c.Numbers, c.Prefixes, c.Names = lines, t.numbers.n, t.prefixes.n, len(t.names.at)+len(t.starts.at)
+	c.Octets = t.numbers.octets() + t.prefixes.octets() + t.names.octets() + t.starts.octets()
+	return t
+}
