@@ -269,7 +269,11 @@ func (r *running) load() {
 func TestScrape(t *testing.T) {
 	t.Parallel()
 	sink := startSink(t)
-	r := start(t, parse(t, wholeConfig, t.TempDir(), sink.Addr()), false)
+	list := t.TempDir() + "/optouts.txt"
+	if err := os.WriteFile(list, []byte("46701740605\n4670*\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, parse(t, wholeConfig+"lists: [{name: optouts, file: %s}]\n", t.TempDir(), sink.Addr(), list), false)
 	r.await("/readyz", 200, "ok\n")
 	r.load()
 	server := r.gateway.Webhooks.Server(&connector.Lane{Client: connector.Client{Account: "load", Endpoint: "https://shop.example"}})
@@ -295,6 +299,7 @@ func TestScrape(t *testing.T) {
 		`pmg_stage_panics_total{stage="pdu builder"} 0`,
 		`pmg_plugin_asked_total{plugin="rules"} 300`, `pmg_plugin_refused_total{plugin="rules"} 0`, `pmg_plugin_resting{plugin="rules"} 0`,
 		`pmg_webhook_calls_total{account="load",result="failed"} 3`, `pmg_webhook_servers_failing{account="load"} 1`, `pmg_webhook_dead_letters{account="load"} 1`,
+		`pmg_list_entries{list="optouts"} 2`, `pmg_list_hits_total{list="optouts"} 0`,
 		`pmg_ready 1`, `pmg_store_failed 0`, `pmg_store_recovered 1`,
 		"\ngo_goroutines ", "\ngo_memstats_mallocs_total ", "\nprocess_cpu_seconds_total ", "\nprocess_resident_memory_bytes ",
 	} {

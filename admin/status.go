@@ -50,14 +50,15 @@ type Status struct {
 	Operators    []Operator         `json:"operators"`
 	Work
 	Ended
-	Store      *Store      `json:"store,omitempty"`
-	Connectors []Connector `json:"connectors"`
-	Accounts   []Account   `json:"accounts"`
-	Webhooks   []Webhook   `json:"webhooks,omitempty"`
-	Plugins    []Plugin    `json:"plugins,omitempty"`
-	Routes     []Route     `json:"routes,omitempty"`
-	Stages     []Stage     `json:"stages,omitempty"`
-	Waiting    []Waits     `json:"waiting"`
+	Store      *Store       `json:"store,omitempty"`
+	Connectors []Connector  `json:"connectors"`
+	Accounts   []Account    `json:"accounts"`
+	Webhooks   []Webhook    `json:"webhooks,omitempty"`
+	Plugins    []Plugin     `json:"plugins,omitempty"`
+	Routes     []Route      `json:"routes,omitempty"`
+	Lists      []NumberList `json:"lists,omitempty"`
+	Stages     []Stage      `json:"stages,omitempty"`
+	Waiting    []Waits      `json:"waiting"`
 
 	AdminCertificateExpires *time.Time `json:"admin_certificate_expires,omitempty"` // the first of those that the admin address shows
 
@@ -279,6 +280,7 @@ func (v *view) status(withSessions bool) *Status {
 	s.Webhooks = v.webhooksOf(now)
 	s.Plugins = plugins(v.gateway.Hooks)
 	s.Routes = v.routes()
+	s.Lists = v.lists()
 	queues := map[string]int64{}
 	for _, l := range v.gateway.Table.Lanes() {
 		queues[peerOf(l.Home(), l.Account)] += l.Queued.Load()

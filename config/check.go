@@ -45,6 +45,7 @@ func (d *decoder) check(c *Config, o Options) {
 		d.report(path, c.Connectors[i].SMPP.CompileStatuses())
 		d.unique(names, c.Connectors[i].Name, "connectors[%d].name", i)
 	}
+	checkLists(d, c)
 	d.operators(c)
 	checkAdmin(d, &c.Admin)
 	d.addresses(c)

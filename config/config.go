@@ -57,6 +57,7 @@ type Config struct {
 	Receipts   Receipts    `yaml:"receipts" live:"yes" doc:"Delivery receipts: how long the gateway knows what they belong to, and how long they wait for a client."`
 	Accounts   []Account   `yaml:"accounts" live:"yes" doc:"The clients that may log in to the in connectors."`
 	Connectors []Connector `yaml:"connectors" live:"yes" doc:"The pools of sessions: in connectors listen for clients, out connectors log in to SMSCs."`
+	Lists      []List      `yaml:"lists" live:"yes" doc:"Registers of numbers in files: opt-outs, blocked numbers, registered senders, such as {name: optouts, file: optouts.txt}. docs/lists.md has a worked example."`
 	Routes     []Route     `yaml:"routes" live:"yes" doc:"Where messages go. The first route that matches wins; no_route says what happens to a message that none matches."`
 	Plugins    []Plugin    `yaml:"plugins" live:"yes" doc:"Code of yours that decides about messages: rules with expressions, or services (docs/plugins.md)."`
 	Hooks      []Hook      `yaml:"hooks" live:"yes" doc:"Where plugins are asked, in this order."`
@@ -190,6 +191,10 @@ type Account struct {
 
 	Callbacks // and these, for accounts that are called by HTTP
 
+	Senders []string `yaml:"senders" live:"yes" doc:"Lists on one of which the sender of each message that the account submits must be, after the rules of rewrite; others are refused (SMPP: ESME_RINVSRCADR). Any sender when empty."`
+
+	Screening // and these
+
 	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that the account submits (in) or receives (out), and lists of those that it may use, such as {in: destination, strip: 00, ton: 1}. docs/rewrite.md has a worked example; pmg explain shows what they do to a message."`
 
 	rules rules // of Rewrite
@@ -294,6 +299,8 @@ type Connector struct {
 	Retry     Retry  `yaml:"retry" live:"yes" doc:"When a message is sent again that the peer has not taken: the pauses after the first attempt, the second, and so on. When it fails after the last pause, it is given up. A list that ends with the word repeat goes on with the pause before it, until the message's validity passes. On an in connector every list does: what a client refuses for a while is sent again until its validity passes, receipts.validity for a receipt. One list, as in retry: [10s, 1m, 5m, 30m], stands for all of the options below, except that a throttled message is not given up. docs/smpp-conformance.md and docs/ucp-conformance.md say which status is of which kind; a permanent one ends the message immediately."`
 
 	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that arrive on the connector (in) or leave by it (out), and lists of those that may pass, such as {in: destination, strip: 00, ton: 1}. docs/rewrite.md has a worked example; pmg explain shows what they do to a message."`
+
+	Screening // and these, of the messages that arrive on it
 
 	rules rules // of Rewrite
 }

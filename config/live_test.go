@@ -18,6 +18,7 @@ accounts: [{system_id: acme, password: secret, networks: 192.0.2.0/24, bind: rec
 connectors:
   - {name: clients, direction: in, addresses: ["127.0.0.1:0"]}
   - {name: operator, direction: out, address: "a:1", addresses: "b:1", system_id: pmg, password: secret}
+lists: [{name: numbers, file: testdata/broken.txt}]
 routes:
   - {account: acme, from: clients, destination: "46", source: "1", to: [operator, {account: acme}]}
 `

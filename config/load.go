@@ -68,6 +68,7 @@ func (d *decoder) run(data []byte, o Options) (*Config, error) {
 	c := Default()
 	d.value(root, reflect.ValueOf(c).Elem(), "", reflect.StructField{})
 	d.prefixFiles(c)
+	resolveLists(d, c)
 	d.check(c, o)
 	d.complete(c, root == nil)
 	for i := range c.Routes {

@@ -24,6 +24,7 @@ accounts: [{system_id: acme, password: "${FILE:secret}"}]
 connectors:
   - {name: clients, direction: in, address: ":2775", tls: {certificate: tls/our.pem, key: tls/our-key.pem, client_ca: tls/ca.pem}}
   - {name: op, direction: out, address: "localhost:2776", system_id: pmg, tls: {ca: tls/ca.pem}}
+lists: [{name: numbers, file: prefixes}]
 routes: [{destination_file: prefixes, to: op}]
 `), 0o600)); err != nil {
 		t.Fatal(err)

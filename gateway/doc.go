@@ -8,6 +8,7 @@
 //	keep      messages in the store until they have ended
 //	route     where a message goes
 //	convert   what its peers can read
+//	lists     which numbers are kept out
 //	receipts  what the SMSC says of it later
 //	settle    what becomes of it after an answer, and its end
 //	intake    how it comes in

@@ -18,6 +18,7 @@ import (
 	"pmg/gateway/hooks"
 	"pmg/gateway/intake"
 	"pmg/gateway/keep"
+	"pmg/gateway/lists"
 	"pmg/gateway/login"
 	"pmg/gateway/node"
 	"pmg/gateway/operate"
@@ -41,6 +42,7 @@ type Gateway struct {
 	Logins   *login.Logins
 	Convert  *convert.Converter
 	Receipts *receipts.Matcher
+	Lists    *lists.Lists
 	Settler  *settle.Settler
 	Hooks    *hooks.Hooks
 	Intake   *intake.Checker
@@ -57,7 +59,7 @@ type Gateway struct {
 
 	mu sync.Mutex // one reload at a time
 
-	looks, warns atomic.Int64 // SeeClock: when to look at the files of tls again, and when to warn of what expires
+	due struct{ look, warning atomic.Int64 } // SeeClock: when to look at the files of tls again, and to warn of what expires
 }
 
 // New makes a gateway of a configuration, which keeps messages in memory until Keep. drivers makes the driver of a protocol.
@@ -81,12 +83,18 @@ func New(
 	g.Settler = settle.New(shared, g.Keeper, g.Table, g.Convert)
 	g.Receipts = g.Settler.Receipts
 	g.Hooks = hooks.New(hooks.Open)
-	g.Intake = intake.New(shared, g.Keeper, g.Table, g.Convert, g.Receipts, &g.Settler.Events, g.Hooks)
+	g.Lists = lists.New(shared)
+	g.Intake = intake.New(shared, g.Keeper, g.Table, g.Convert, g.Receipts, &g.Settler.Events, g.Hooks, g.Lists)
 	g.Operate = operate.New(shared, g.Keeper, g.Table, g.Receipts, g.Settler, g.Intake)
 	g.Sessions = session.New(shared, g.Keeper, g.Table, g.Logins, g.Convert, g.Receipts, g.Intake, g.Operate)
 	g.Requests = request.New(shared, g.Keeper, g.Table, g.Intake, g.Receipts)
 	policy.Settler, policy.Router, policy.Links = g.Settler, g.Table, g.Sessions
 	g.Keeper.Open(store.NewMemory(), g.committed)
+	opened, err := g.Lists.Open(cfg)
+	if err != nil {
+		_ = g.Close()
+		return nil, err
+	}
 	for i := range cfg.Connectors {
 		if _, err := g.addConnector(cfg, &cfg.Connectors[i]); err != nil {
 			_ = g.Close()
@@ -94,7 +102,7 @@ func New(
 		}
 	}
 	g.Node.Memory.SetLimit(memoryShare(cfg))
-	g.apply(cfg)
+	g.apply(cfg, opened)
 	return g, nil
 }
 
@@ -155,11 +163,12 @@ func pdulogOptions(p *config.PDULog, limits *config.Limits, log zerolog.Logger) 
 }
 
 // apply puts in force the part of the configuration that a reload may change.
-func (g *Gateway) apply(cfg *config.Config) {
+func (g *Gateway) apply(cfg *config.Config, opened *lists.Opened) {
 	g.Logins.SetAccounts(account.NewTable(cfg, g.registry))
 	g.Node.SetConfig(cfg)
 	g.Table.Apply(cfg)
 	g.Hooks.Apply(cfg)
+	g.Lists.Apply(opened)
 }
 
 // ReopenLogs makes the pdu logs and the events begin new files, after a tool moved the old
@@ -189,6 +198,7 @@ func (g *Gateway) Scheduled() int64 { return g.Node.Origins.Scheduled() }
 func (g *Gateway) Close() error {
 	g.Node.LogLimits.SumUp(&g.Node.Log, math.MaxInt64)
 	g.Hooks.Close()
+	g.Lists.Close()
 	err := g.closeStore()
 	if g.pdulogs != nil {
 		err = errors.Join(err, g.pdulogs.Close())

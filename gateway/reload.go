@@ -6,6 +6,8 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/lists"
+	"pmg/internal/tlsfiles"
 )
 
 // Changed lists the changes of a reload, and what the architecture must do for them.
@@ -30,7 +32,7 @@ func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 	if err := cfg.Check(); err != nil {
 		return Changed{}, fmt.Errorf("cannot reload; it takes a restart, because some options that changed need one: %w", err)
 	}
-	files, err := g.renewed(cfg)
+	files, opened, err := g.opened(cfg)
 	if err != nil {
 		return Changed{}, fmt.Errorf("cannot reload: %w", err)
 	}
@@ -74,13 +76,23 @@ func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 		c.SetSockets(socketsOf(cfg, cc))
 	}
 	ended := changedAccounts(g.Node.Config(), cfg)
-	g.apply(cfg)
+	g.apply(cfg, opened)
 	g.Webhooks.Enable("", "a reload")
 	for _, l := range g.Table.Lanes() {
 		l.Unfit(g.Keeper.IDs.Load()) // what waits was accepted by the options of before
 	}
 	e.Logout(func(l *connector.Link) bool { return g.Sessions.EndsBy(l, ended) }) // logins are decided by the new accounts now
 	return changed, nil
+}
+
+// opened reads the files that a new configuration names.
+func (g *Gateway) opened(cfg *config.Config) (map[*connector.Connector]*tlsfiles.Files, *lists.Opened, error) {
+	files, err := g.renewed(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := g.Lists.Open(cfg)
+	return files, all, err
 }
 
 // undo removes the connectors that a reload added before it failed.

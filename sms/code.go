@@ -29,6 +29,7 @@ const (
 	SystemError           // the fault is on the answering side
 	Deleted               // an operator or its sender has deleted it
 	UnknownMessage        // there is no message with that id
+	Blocked               // its number is on a list of numbers, or not on one that it must be on
 	codes
 )
 
@@ -37,7 +38,7 @@ var codeNames = [codes]string{
 	"bad_destination", "bad_length", "bad_schedule", "bad_validity", "bad_parameter",
 	"throttled", "queue_full", "temporary_failure", "rejected", "unsupported", "timeout",
 	"lost", "expired", "faulty",
-	"system_error", "deleted", "unknown_message",
+	"system_error", "deleted", "unknown_message", "blocked",
 }
 
 // Codes returns all codes in order, for tables and tests that must cover each of them.

@@ -13,6 +13,7 @@ import (
 	"pmg/cmd/pmg/credentials"
 	"pmg/cmd/pmg/dev"
 	"pmg/cmd/pmg/helptext"
+	"pmg/cmd/pmg/lists"
 	"pmg/cmd/pmg/manual"
 	"pmg/cmd/pmg/migrate"
 	"pmg/cmd/pmg/plugins"
@@ -78,6 +79,7 @@ func newRootCommand() *cobra.Command {
 		newConnectCommand(),
 		newQueueCommand(),
 		webhooks.Command(webhooksProgram()),
+		lists.Command(loadConfig),
 		newStoreCommand(),
 		credentials.Admin(),
 		newTLSCommand(),

@@ -11,6 +11,7 @@ import (
 	"pmg/gateway/hooks"
 	"pmg/gateway/intake"
 	"pmg/gateway/keep"
+	"pmg/gateway/lists"
 	"pmg/gateway/node"
 	"pmg/gateway/receipts"
 	"pmg/gateway/roomtest"
@@ -142,7 +143,7 @@ func newRig(t *testing.T, durable bool) *rig {
 	}
 	c := convert.New(g.Node, g.Table)
 	s := settle.New(g.Node, g.Keeper, g.Table, c)
-	i := intake.New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events, hooks.New(nil))
+	i := intake.New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events, hooks.New(nil), lists.New(g.Node))
 	x := &executor{answers: map[string]Outcome{}}
 	a := New(g.Keeper, i, s.Receipts, 1, x)
 	m := &matcher{smsc: &receipts.SMSC{Name: "operator"}}

@@ -6,6 +6,7 @@ import (
 	"pmg/gateway/convert"
 	"pmg/gateway/hooks"
 	"pmg/gateway/keep"
+	"pmg/gateway/lists"
 	"pmg/gateway/node"
 	"pmg/gateway/receipts"
 	"pmg/gateway/route"
@@ -20,6 +21,7 @@ type Checker struct {
 	convert  *convert.Converter
 	receipts *receipts.Matcher
 	hooks    *hooks.Hooks
+	lists    *lists.Lists
 
 	questioner hooks.Questioner
 	Steps      []Step // Steps, unless a test adds one, or pmg explain notes what each does
@@ -30,10 +32,10 @@ type Checker struct {
 // New makes the checker of a gateway.
 func New(
 	n *node.Node, k *keep.Keeper, t *route.Table, c *convert.Converter, r *receipts.Matcher, e *settle.EventLog,
-	h *hooks.Hooks,
+	h *hooks.Hooks, l *lists.Lists,
 ) *Checker {
 	return &Checker{
-		node: n, keep: k, table: t, convert: c, receipts: r, hooks: h, Steps: Steps(),
+		node: n, keep: k, table: t, convert: c, receipts: r, hooks: h, lists: l, Steps: Steps(),
 		Joiner: Joiner{node: n, keep: k, table: t, convert: c, events: e},
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"pmg/connector"
 	"pmg/gateway/convert"
 	"pmg/gateway/hooks"
+	"pmg/gateway/lists"
 	"pmg/gateway/roomtest"
 	"pmg/gateway/settle"
 	"pmg/plugin"
@@ -40,7 +41,13 @@ func deskAndSettler(g *roomtest.Ground) (*Checker, *settle.Settler) {
 		return hooks.Open(p)
 	})
 	h.Apply(g.Node.Config())
-	return New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events, h), s
+	l := lists.New(g.Node)
+	opened, err := l.Open(g.Node.Config())
+	if err != nil {
+		panic(err)
+	}
+	l.Apply(opened)
+	return New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events, h, l), s
 }
 
 // shareOf returns an account's share of the operator's lane.

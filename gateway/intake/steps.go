@@ -69,9 +69,14 @@ func Steps() []Step {
 		},
 		{"rewrite", "applies the in rules to its addresses; refuses those on lists", fresh | Reported, (*Checker).stepRewrite},
 		{
+			"opt out", "adds its sender to a list of numbers, or removes it, if its text asks for that", Delivered,
+			(*Checker).stepOptOut,
+		},
+		{
 			"plugins", "asks the plugins of hooks, which refuse it, hold it, delay it or change it", fresh | replacing,
 			(*Checker).stepPlugins,
 		},
+		{"lists", "refuses it if a list of numbers blocks its recipient, or has not its sender", fresh, (*Checker).stepLists},
 		{
 			"schedule", "refuses a delivery time that is too far ahead, and too many of them", fresh | Reported | replacing,
 			(*Checker).stepSchedule,

@@ -140,6 +140,26 @@ func (d *Checker) stepRewrite(now int64, s *Submission) Verdict {
 	return Pass
 }
 
+func (d *Checker) stepOptOut(_ int64, s *Submission) Verdict {
+	if s.Preview {
+		return Pass
+	}
+	if s.Work = d.lists.Asked(s.Message); s.Work != nil {
+		return Later
+	}
+	return Pass
+}
+
+func (d *Checker) stepLists(now int64, s *Submission) Verdict {
+	if !d.lists.Screens() {
+		return Pass
+	}
+	if r := d.lists.Screen(s.Message, !s.Preview); r.Code != sms.OK {
+		return s.invalid(d, now, r.Code, "message refused: "+r.Why+": ")
+	}
+	return Pass
+}
+
 func (d *Checker) stepKeyword(_ int64, s *Submission) Verdict {
 	d.table.NoteKeyword(s.Message)
 	if d.table.LacksFirst(s.Message) {

@@ -141,7 +141,24 @@ func TestStepsRefuse(t *testing.T) {
 			account: `rewrite: [{in: destination, deny: ["46*"]}]`, before: login, code: sms.BadDestination, step: "rewrite",
 			log: "rule of rewrite",
 		},
-		"no route": {routes: elsewhere, code: sms.BadDestination, step: "route", log: "no route matches"},
+		"to a blocked number": {
+			general: listed(t, "46700000001"), account: "block: [numbers]", code: sms.Blocked, step: "lists",
+			log: "its recipient is on list numbers (block): blocked",
+		},
+		"to another":             {general: listed(t, "46700000002"), account: "block: [numbers]"},
+		"to an allowed one":      {general: listed(t, "4670*"), account: "allow: [numbers]"},
+		"to one not allowed":     {general: listed(t, "4671*"), account: "allow: [numbers]", code: sms.Blocked, step: "lists", log: "of allow"},
+		"by a registered sender": {general: listed(t, "1234"), account: "senders: [numbers]"},
+		"by another sender": {
+			general: listed(t, "12345"), account: "senders: [numbers]", code: sms.BadSource, step: "lists", log: "of senders",
+		},
+		"MO of a blocked number": {
+			way: Delivered, kind: sms.MO, general: listed(t, "1234"), operator: "block: [numbers]", code: sms.Blocked, step: "lists",
+			log: "its sender is on list numbers",
+		},
+		"MO, not of the account": {way: Delivered, kind: sms.MO, general: listed(t, "1234"), account: "block: [numbers]"},
+		"receipt, in any case":   {way: Reported, kind: sms.Receipt, general: listed(t, "1234"), operator: "block: [numbers]"},
+		"no route":               {routes: elsewhere, code: sms.BadDestination, step: "route", log: "no route matches"},
 		"MO without a route": {
 			routes: elsewhere, way: Delivered, kind: sms.MO, code: sms.Rejected, step: "route", log: "no route matches",
 		},

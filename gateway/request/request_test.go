@@ -12,6 +12,7 @@ import (
 	"pmg/gateway/convert"
 	"pmg/gateway/hooks"
 	"pmg/gateway/intake"
+	"pmg/gateway/lists"
 	"pmg/gateway/roomtest"
 	"pmg/gateway/settle"
 	"pmg/protocols"
@@ -34,7 +35,7 @@ func newRig(t *testing.T) *rig {
 	c := convert.New(n, table)
 	s := settle.New(n, k, table, c)
 	g := &rig{disk: roomtest.NewDisk(), given: make(chan int, 100)}
-	g.Requests = New(n, k, table, intake.New(n, k, table, c, s.Receipts, &s.Events, hooks.New(nil)), s.Receipts)
+	g.Requests = New(n, k, table, intake.New(n, k, table, c, s.Receipts, &s.Events, hooks.New(nil), lists.New(n)), s.Receipts)
 	g.disk.Store = store.NewMemory()
 	k.Open(g.disk, g.Committed)
 	k.Begin(roomtest.Engine(func(l *connector.Lane, f func(int64)) bool {

@@ -84,6 +84,7 @@ func table() []row {
 		{"connector", "account config connector/queue connector/streams internal/ratelimit internal/tlsfiles pdulog protocols sms sms/fit"},
 		{"gateway/node", "config connector internal/turns sms"},
 		{"gateway/login", "account config connector gateway/node internal/tlsfiles internal/turns protocols sms"},
+		{"gateway/lists", "config gateway/node internal/smstext sms sms/numbers"},
 		{"gateway/keep", "config connector events gateway/node protocols sms store"},
 		{"gateway/route", "config connector gateway/keep gateway/login gateway/node internal/smstext protocols sms sms/fit sms/userdata store"},
 		{"gateway/roomtest", "account config connector gateway/keep gateway/login gateway/node gateway/route protocols protocols/prototest/toy sms store"},
@@ -92,14 +93,14 @@ func table() []row {
 		{"gateway/deadletters", "events gateway/keep gateway/node sms store"},
 		{"gateway/settle", "config connector events gateway/convert gateway/deadletters gateway/keep gateway/node gateway/receipts gateway/route internal/logfile internal/ratelimit protocols sms sms/fit store telemetry"},
 		{"gateway/hooks", "config internal/smstext plugin plugin/service sms sms/rewrite"},
-		{"gateway/intake", "config connector events gateway/convert gateway/hooks gateway/keep gateway/node gateway/receipts gateway/route gateway/settle plugin protocols sms sms/fit sms/userdata store"},
+		{"gateway/intake", "config connector events gateway/convert gateway/hooks gateway/keep gateway/lists gateway/node gateway/receipts gateway/route gateway/settle plugin protocols sms sms/fit sms/userdata store"},
 		{"gateway/accept", "config connector gateway/intake gateway/keep gateway/receipts sms store"},
 		{"gateway/request", "connector gateway/accept gateway/intake gateway/keep gateway/node gateway/receipts gateway/route sms store"},
 		{"gateway/operate", "account config connector connector/queue events gateway/intake gateway/keep gateway/node gateway/receipts gateway/route gateway/settle internal/smstext protocols sms store"},
 		{"pdulog/story", "events gateway/operate internal/logfile pdulog protocols/httpsms sms"},
 		{"gateway/webhooks", "connector gateway/node"},
 		{"gateway/session", "config connector gateway/accept gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/route protocols sms"},
-		{"gateway", "account config connector connector/queue events flow gateway/convert gateway/hooks gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/request gateway/route gateway/session gateway/settle gateway/webhooks internal/logfile internal/nearest internal/tlsfiles pdulog protocols sms store"},
+		{"gateway", "account config connector connector/queue events flow gateway/convert gateway/hooks gateway/intake gateway/keep gateway/lists gateway/login gateway/node gateway/operate gateway/receipts gateway/request gateway/route gateway/session gateway/settle gateway/webhooks internal/logfile internal/nearest internal/tlsfiles pdulog protocols sms store"},
 
 		// The architecture. It imports no protocol.
 		{"stages/cipher", ""},
@@ -133,6 +134,7 @@ func table() []row {
 		{"cmd/pmg/find", ""},
 		{"cmd/pmg/complete", "config"},
 		{"cmd/pmg/helptext", ""},
+		{"cmd/pmg/lists", "cmd/pmg/find config sms/numbers"},
 		{"cmd/pmg/dev", "internal/console sandbox sandbox/phone sms"},
 		{"cmd/pmg/webhooks", "admin config gateway/operate gateway/webhooks sms"},
 		{"cmd/pmg/migrate/draft", ""},
@@ -142,7 +144,7 @@ func table() []row {
 		{"cmd/pmg/plugins", "cmd/pmg/find config gateway/hooks internal/figuretext plugin"},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
 		{"cmd/pmg/webdemo", "loadtest loadtest/httpload loadtest/httpsink"},
-		{"cmd/pmg", "admin admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/helptext cmd/pmg/manual cmd/pmg/migrate cmd/pmg/plugins cmd/pmg/probe cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
+		{"cmd/pmg", "admin admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/helptext cmd/pmg/lists cmd/pmg/manual cmd/pmg/migrate cmd/pmg/plugins cmd/pmg/probe cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep httpapi internal/testutil pdulog protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp stages store"},

@@ -125,7 +125,7 @@ var statuses = [...]status{
 	{0xFE, "ESME_RDELIVERYFAILURE", "delivery failure", sms.Rejected, !sent},
 	{0xFF, "ESME_RUNKNOWNERR", "unknown error", sms.TemporaryFailure, !sent},
 	{0x100, "ESME_RSERTYPUNAUTH", "not authorised to use service_type", sms.BadParameter, !sent},
-	{0x101, "ESME_RPROHIBITED", "prohibited from using operation", sms.Rejected, !sent},
+	{0x101, "ESME_RPROHIBITED", "prohibited from using operation", sms.Blocked, sent},
 	{0x102, "ESME_RSERTYPUNAVAIL", "service_type is unavailable", sms.BadParameter, !sent},
 	{0x103, "ESME_RSERTYPDENIED", "service_type is denied", sms.BadParameter, !sent},
 	{0x104, "ESME_RINVDCS", "invalid data coding scheme", sms.BadParameter, !sent},

@@ -43,7 +43,7 @@ var statuses = [...]status{
 	{ecSyntax, "syntax_error", sms.Malformed, sent},
 	{ecNotSupported, "operation_not_supported", sms.Unsupported, sent},
 	{ecNotAllowed, "operation_not_allowed", sms.TemporaryFailure, sent},
-	{5, "call_barring_active", sms.BadDestination, !sent},
+	{5, "call_barring_active", sms.Blocked, sent},
 	{ecAdC, "adc_invalid", sms.BadDestination, sent},
 	{ecAuthentication, "authentication_failure", sms.BindFailed, sent},
 	{8, "legitimisation_code_all_calls", sms.Rejected, !sent},

@@ -185,8 +185,8 @@ func (l *List) Add(addresses ...string) (int, error) { return l.change('+', addr
 func (l *List) Remove(addresses ...string) (int, error) { return l.change('-', addresses) }
 
 func (l *List) change(sign byte, addresses []string) (int, error) {
-	all := make([]entry, len(addresses))
-	for i, text := range addresses {
+	all, again := make([]entry, 0, len(addresses)), map[string]bool{}
+	for _, text := range addresses {
 		e, err := parse(bytes.TrimSpace([]byte(text)), new([maxName]byte))
 		if err == nil && e.prefix {
 			err = errPrefix
@@ -194,7 +194,10 @@ func (l *List) change(sign byte, addresses []string) (int, error) {
 		if err != nil {
 			return 0, fmt.Errorf("cannot change list %s: %.40q: %w", l.path, text, err)
 		}
-		all[i] = e
+		if key := string(e.appendTo(nil)); !again[key] {
+			again[key] = true
+			all = append(all, e)
+		}
 	}
 	n, err := l.changes.write(sign, all, func(e *entry) bool {
 		on, known := l.changes.find(e)

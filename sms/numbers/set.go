@@ -8,7 +8,7 @@ import (
 
 // What a set is made of.
 const (
-	blockSize = 256 // numbers behind one of the index, which is small enough for the caches of a processor
+	blockSize = 64 // numbers behind one of the index: a look-up reads two or three lines of the cache
 	slabBits  = 20
 	slabSize  = 1 << slabBits // octets
 )
@@ -17,7 +17,7 @@ const (
 // number, in as many octets as the largest of these needs.
 //
 //	first[i] ─► slabs[at[i]>>20][at[i]&0xfffff:]  +---------------+---------------+----
-//	                                              | added width[i]| added width[i]| ...   255, fewer in the last block
+//	                                              | added width[i]| added width[i]| ...   63, fewer in the last block
 //	                                              +---------------+---------------+----
 type set struct {
 	first []uint64

@@ -25,6 +25,7 @@ const (
 	smscs // out connectors
 	accounts
 	sessions // or accounts
+	lists    // of numbers
 	files
 )
 
@@ -37,7 +38,9 @@ func takes(path string) int {
 		return accounts
 	case "pmg kick":
 		return sessions
-	case "pmg import kannel", "pmg import jasmin", "pmg tls init", "pmg manual",
+	case "pmg list test", "pmg list add", "pmg list remove":
+		return lists
+	case "pmg list check", "pmg import kannel", "pmg import jasmin", "pmg tls init", "pmg manual",
 		"pmg store backup", "pmg store restore", "pmg store verify":
 		return files
 	}
@@ -84,6 +87,12 @@ func (n Names) of(cmd *cobra.Command, kind int) (names []string) {
 	if kind == accounts {
 		for i := range c.Accounts {
 			names = append(names, c.Accounts[i].SystemID)
+		}
+		return names
+	}
+	if kind == lists {
+		for i := range c.Lists {
+			names = append(names, c.Lists[i].Name)
 		}
 		return names
 	}

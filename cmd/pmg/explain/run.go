@@ -161,6 +161,9 @@ func (r *run) recorded(steps []intake.Step) []intake.Step {
 			switch m := s.Message; {
 			case step.Name == "read":
 				r.read(s)
+			case step.Name == "opt out" && v == intake.Later:
+				r.answer.changes = append(r.answer.changes, "step opt out: its text adds its sender to a list, or removes it")
+				s.Work, v = nil, intake.Pass
 			case step.Name == "route":
 				v = r.choose(s, v)
 			case step.Name == "plugins" && r.target == 0:

@@ -61,6 +61,10 @@ var kinds = [...]Kind{
 		"url-not-allowed", 403, "The gateway does not call this URL", 0,
 		"The options callback_urls and callbacks of the account say which URLs may be given with a message.",
 	},
+	{
+		"blocked", 403, "The recipient gets no messages of the account", 0,
+		"Its number is on a list of opt-outs or blocked numbers, or not on one that it must be on. Do not send to it again.",
+	},
 	{"not-found", 404, "Not found", 0, "No message of the account has this id, or it was forgotten (receipts.keep)."},
 	{"method-not-allowed", 405, "This path does not know the method", 0, "The header Allow names those that it knows."},
 	{
@@ -113,6 +117,8 @@ func NewProblem(name, detail string) *Problem {
 // Refused returns why a message was refused: by a step of intake, with a code. why is what a plugin says that refuses it.
 func Refused(step string, code sms.Code, why string) *Problem {
 	switch {
+	case code == sms.Blocked:
+		return NewProblem("blocked", "")
 	case code == sms.Throttled:
 		return NewProblem("rate-limited", why)
 	case step == "plugins" && code.Retryable():
@@ -125,7 +131,7 @@ func Refused(step string, code sms.Code, why string) *Problem {
 		return NewProblem("queue-full", "")
 	case step == "route":
 		return NewProblem("no-route", "")
-	case step == "rewrite":
+	case step == "rewrite" || step == "lists":
 		return NewProblem("forbidden", reasons[code].detail)
 	}
 	r, ok := reasons[code]

@@ -1,0 +1,186 @@
+// Package lists has the commands about registers of numbers: pmg list.
+//
+// # Start reading
+//
+// Command.
+package lists
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pmg/cmd/pmg/find"
+	"pmg/config"
+	"pmg/sms/numbers"
+)
+
+// A Load loads a configuration, and writes its warnings.
+type Load func(warnings io.Writer, file string) (*config.Config, error)
+
+// Command returns the command list.
+func Command(load Load) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "Check registers of numbers, and add numbers to them",
+		Long: `The registers are files: opt-outs, blocked numbers, senders. The section lists of the
+configuration names them, and block, allow and senders of accounts and connectors use
+them. docs/lists.md describes the files.`,
+		Example: "  pmg list check optouts.txt\n  pmg list test optouts +46701740605\n  pmg list add optouts +46701740605",
+	}
+	cmd.AddCommand(checkCommand(), testCommand(load), addCommand(load), removeCommand(load))
+	return cmd
+}
+
+func checkCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check FILE",
+		Short: "Read the file of a list, and report what is in it and what is wrong",
+		Long: `Reads a file as a gateway would. It reports the entries, those that stand there twice,
+lines that cannot be read, memory and time. The exit status is 1 if a line cannot be read:
+a gateway does not start with such a file, and one that runs keeps what it has read before.`,
+		Example: "  pmg list check optouts.txt",
+		Args:    exactly(1, "the name of a file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			began := time.Now()
+			t, err := numbers.ReadFile(args[0])
+			bad := (*numbers.Problems)(nil)
+			if err != nil && !errors.As(err, &bad) {
+				return err
+			}
+			out, c := cmd.OutOrStdout(), t.Counts
+			fmt.Fprintf(
+				out, "%s: lines %d, numbers %d, prefixes %d, names of senders %d\n", args[0], c.Lines, c.Numbers, c.Prefixes,
+				c.Names,
+			)
+			if c.Duplicates+c.Covered > 0 {
+				fmt.Fprintf(
+					out, "without effect: %d entries that stand there more than once, %d prefixes that begin with another one\n",
+					c.Duplicates, c.Covered,
+				)
+			}
+			took := time.Since(began).Seconds()
+			fmt.Fprintf(out, "it takes %.1f MB of memory, and was read in %.2f s\n", float64(c.Octets)/1e6, took)
+			if bad == nil {
+				return nil
+			}
+			for _, p := range bad.First {
+				fmt.Fprintf(out, "%s:%d: %s\n", args[0], p.Line, p.Text)
+			}
+			return fmt.Errorf("cannot use %s: %d problems", args[0], bad.Total)
+		},
+	}
+}
+
+func testCommand(load Load) *cobra.Command {
+	return onList(load, &cobra.Command{
+		Use:   "test NAME NUMBER",
+		Short: "Say whether a number is on a list",
+		Long: `Says whether a number, or the name of a sender, is on a list of the configuration: in its
+file, by a prefix, or by a change beside the file. A running gateway that has not read the
+file again yet may differ for about two seconds.`,
+		Example: "  pmg list test optouts +46701740605",
+		Args:    exactly(2, "the name of a list and a number"),
+	}, func(out io.Writer, l *numbers.List, name string, all []string) error {
+		answer := "is not on"
+		if l.Has([]byte(all[0])) {
+			answer = "is on"
+		}
+		fmt.Fprintf(out, "%s %s list %s\n", quoted(all[0]), answer, name)
+		return nil
+	})
+}
+
+func addCommand(load Load) *cobra.Command {
+	return onList(load, &cobra.Command{
+		Use:   "add NAME NUMBER...",
+		Short: "Add numbers to a list",
+		Long: `Adds numbers, or names of senders, to a list of the configuration. They are written to a
+file beside that of the list, with the ending .changes, so they stay when the list's file is
+replaced. A running gateway knows them within two seconds.`,
+		Example: "  pmg list add optouts +46701740605 +46701740606",
+		Args:    atLeast(2, "the name of a list and numbers"),
+	}, func(out io.Writer, l *numbers.List, name string, all []string) error {
+		n, err := l.Add(all...)
+		if err == nil {
+			fmt.Fprintf(out, "list %s: %d added, %d were added before\n", name, n, len(all)-n)
+		}
+		return err
+	})
+}
+
+func removeCommand(load Load) *cobra.Command {
+	return onList(load, &cobra.Command{
+		Use:   "remove NAME NUMBER...",
+		Short: "Remove numbers from a list",
+		Long: `Removes numbers, or names of senders, from a list of the configuration, whatever its file
+says of them: that is written to a file beside it, with the ending .changes. A running
+gateway knows it within two seconds.`,
+		Example: "  pmg list remove optouts +46701740605",
+		Args:    atLeast(2, "the name of a list and numbers"),
+	}, func(out io.Writer, l *numbers.List, name string, all []string) error {
+		n, err := l.Remove(all...)
+		if err == nil {
+			fmt.Fprintf(out, "list %s: %d removed, %d were not on it\n", name, n, len(all)-n)
+		}
+		return err
+	})
+}
+
+// onList completes a command that does something with a list of the configuration, whose name is its first argument.
+func onList(
+	load Load, cmd *cobra.Command, do func(out io.Writer, l *numbers.List, name string, all []string) error,
+) *cobra.Command {
+	var file string
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c, err := load(cmd.ErrOrStderr(), file)
+		if err != nil {
+			return err
+		}
+		for i := range c.Lists {
+			if c.Lists[i].Name != args[0] {
+				continue
+			}
+			l, err := numbers.Open(c.Lists[i].File)
+			if err != nil {
+				return err
+			}
+			return do(cmd.OutOrStdout(), l, args[0], args[1:])
+		}
+		return fmt.Errorf("cannot find list %s: the section lists of %s does not name it", quoted(args[0]), file)
+	}
+	find.Flag(cmd, &file)
+	return cmd
+}
+
+// exactly returns a check that a command has n arguments; what says what these are.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > n {
+			return fmt.Errorf("cannot %s: it takes %s, and got %d arguments", cmd.CommandPath(), what, len(args))
+		}
+		return atLeast(n, what)(cmd, args)
+	}
+}
+
+// atLeast returns a check that a command has n arguments or more.
+func atLeast(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < n {
+			return fmt.Errorf("cannot %s: it needs %s; %s --help shows examples", cmd.CommandPath(), what, cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+// quoted returns an argument as it can be shown on a terminal.
+func quoted(arg string) string {
+	if q := strconv.Quote(arg); q != `"`+arg+`"` {
+		return q
+	}
+	return arg
+}

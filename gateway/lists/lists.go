@@ -1,0 +1,174 @@
+// Package lists holds the registers of numbers that the configuration names, and says which messages these keep out.
+//
+// It reads files when the gateway starts, when a reload names others, and on a goroutine of its own when they have changed.
+// What a message needs is in memory.
+//
+// # Start reading
+//
+// lists.go (from the configuration to registers), screen.go (what is asked for a message), words.go (opt-outs); package
+// numbers has the rest.
+package lists
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pmg/config"
+	"pmg/gateway/node"
+	"pmg/sms/numbers"
+)
+
+// Lists are the registers in force. They are safe for concurrent use.
+type Lists struct {
+	node  *node.Node
+	inUse atomic.Pointer[Opened]
+
+	refreshing atomic.Bool
+	running    sync.WaitGroup // of refreshes
+}
+
+// New returns no lists. Open and Apply follow.
+func New(n *node.Node) *Lists {
+	l := &Lists{node: n}
+	l.inUse.Store(&Opened{})
+	return l
+}
+
+// A list is a register, and its name.
+type list struct {
+	name    string
+	numbers *numbers.List
+}
+
+// Opened are the lists of a configuration, which Apply puts in force.
+type Opened struct {
+	all        []*list
+	accounts   map[string]*rules
+	connectors map[string]*rules
+	words      map[string][]*words // by out connector
+	screens    bool                // an account or a connector has rules
+}
+
+// rules are the lists of an account or a connector.
+type rules struct{ block, allow, senders []*list }
+
+// Open reads the lists of a configuration that are not in force already.
+func (l *Lists) Open(cfg *config.Config) (*Opened, error) {
+	o := &Opened{accounts: map[string]*rules{}, connectors: map[string]*rules{}, words: map[string][]*words{}}
+	named := map[string]*list{}
+	for i := range cfg.Lists {
+		c := &cfg.Lists[i]
+		one := l.inUse.Load().find(c)
+		if one == nil {
+			opened, err := numbers.Open(c.File)
+			if err != nil {
+				return nil, fmt.Errorf("cannot open list %s: %w", c.Name, err)
+			}
+			one = &list{c.Name, opened}
+		}
+		named[c.Name] = one
+		o.all = append(o.all, one)
+		for _, from := range c.OptOutFrom {
+			o.words[from] = append(o.words[from], wordsOf(c, one))
+		}
+	}
+	of := func(names []string) (all []*list) {
+		for _, name := range names {
+			all = append(all, named[name])
+		}
+		return all
+	}
+	for i := range cfg.Accounts {
+		a := &cfg.Accounts[i]
+		o.add(o.accounts, a.SystemID, &rules{of(a.Block), of(a.Allow), of(a.Senders)})
+	}
+	for i := range cfg.Connectors {
+		c := &cfg.Connectors[i]
+		o.add(o.connectors, c.Name, &rules{block: of(c.Block), allow: of(c.Allow)})
+	}
+	return o, nil
+}
+
+// find returns the list in force with the name and the file of an option, nil if there is none.
+func (o *Opened) find(c *config.List) *list {
+	for _, one := range o.all {
+		if one.name == c.Name && one.numbers.Path() == c.File {
+			return one
+		}
+	}
+	return nil
+}
+
+// add notes rules if there are any.
+func (o *Opened) add(to map[string]*rules, name string, r *rules) {
+	if len(r.block)+len(r.allow)+len(r.senders) > 0 {
+		to[name] = r
+		o.screens = true
+	}
+}
+
+// Apply puts lists in force.
+func (l *Lists) Apply(o *Opened) {
+	for _, one := range o.all {
+		if s := one.numbers.Status(); l.inUse.Load().find(&config.List{Name: one.name, File: one.numbers.Path()}) == nil {
+			l.node.Log.Info().Str("list", one.name).Int("entries", s.Entries).Int64("added", s.Added).Int64("removed", s.Removed).
+				Msg("list is in force")
+		}
+	}
+	l.inUse.Store(o)
+}
+
+// Refresh takes over files that have changed, on another goroutine. It is called about once a second.
+func (l *Lists) Refresh(now int64) {
+	o := l.inUse.Load()
+	if len(o.all) == 0 || !l.refreshing.CompareAndSwap(false, true) {
+		return
+	}
+	l.running.Go(func() {
+		defer l.refreshing.Store(false)
+		l.node.Pass("lists")
+		for _, one := range o.all {
+			l.refresh(one, time.Unix(0, now))
+		}
+	})
+}
+
+func (l *Lists) refresh(one *list, now time.Time) {
+	reloaded, err := one.numbers.Refresh(now)
+	if err != nil {
+		l.node.Log.Error().Str("list", one.name).Err(err).Msg("list has a problem; what was read before stays in force")
+	}
+	if reloaded {
+		s := one.numbers.Status()
+		l.node.Log.Info().Str("list", one.name).Int("entries", s.Entries).Msg("list was read again, and is in force")
+	}
+}
+
+// Close waits until no file is read any more.
+func (l *Lists) Close() { l.running.Wait() }
+
+// Status is how a list is.
+type Status struct {
+	Name string
+	numbers.Status
+}
+
+// Status returns how the lists are, in the order of the configuration.
+func (l *Lists) Status() (all []Status) {
+	for _, one := range l.inUse.Load().all {
+		all = append(all, Status{one.name, one.numbers.Status()})
+	}
+	return all
+}
+
+// Problems returns what is wrong with lists, each as a line.
+func (l *Lists) Problems() (all []string) {
+	for _, s := range l.Status() {
+		if s.Problem != "" {
+			all = append(all, "list "+s.Name+" has a problem: "+s.Problem)
+		}
+	}
+	return all
+}

@@ -1,0 +1,51 @@
+package lists
+
+import "pmg/sms"
+
+// A Refusal is why a message is refused.
+type Refusal struct {
+	Code sms.Code // OK: it is not
+	Why  string
+}
+
+// Screens reports whether an account or a connector has lists.
+func (l *Lists) Screens() bool { return l.inUse.Load().screens }
+
+// Screen reports whether lists of the account and of the connector that a message comes from refuse it. With count it is
+// counted with each list that its number is on.
+func (l *Lists) Screen(m *sms.Message, count bool) Refusal {
+	o := l.inUse.Load()
+	number, whose := m.Dest().Addr, "recipient"
+	if m.Kind == sms.MO {
+		number, whose = m.Source().Addr, "sender"
+	}
+	for _, r := range [...]*rules{o.accounts[m.Origin.Account], o.connectors[m.Origin.Connector]} {
+		if r == nil {
+			continue
+		}
+		if on := find(r.block, number, count); on != nil {
+			return Refusal{sms.Blocked, "its " + whose + " is on list " + on.name + " (block)"}
+		}
+		if len(r.allow) > 0 && find(r.allow, number, count) == nil {
+			return Refusal{sms.Blocked, "its " + whose + " is on none of the lists of allow"}
+		}
+		if len(r.senders) > 0 && find(r.senders, m.Source().Addr, count) == nil {
+			return Refusal{sms.BadSource, "its sender is on none of the lists of senders"}
+		}
+	}
+	return Refusal{}
+}
+
+// find returns the first list that has a number.
+func find(all []*list, number []byte, count bool) *list {
+	for _, one := range all {
+		if !one.numbers.Has(number) {
+			continue
+		}
+		if count {
+			one.numbers.Hit()
+		}
+		return one
+	}
+	return nil
+}
