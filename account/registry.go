@@ -32,9 +32,12 @@ func NewRegistry() *Registry {
 // usage is the state of one account. A reload changes its rate and its configuration
 // also for sessions that logged in before.
 type usage struct {
-	rate      ratelimit.Shared
-	refusals  ratelimit.Shared
-	cfg       atomic.Pointer[config.Account]
+	rate     ratelimit.Shared
+	refusals ratelimit.Shared
+	cfg      atomic.Pointer[config.Account]
+
+	duplicates atomic.Pointer[Duplicates]
+
 	operating atomic.Int64
 	searching atomic.Bool
 	wanted    atomic.Int64
@@ -91,6 +94,7 @@ func (r *Registry) take(c *config.Account) *usage {
 		r.usage[c.SystemID] = u
 	}
 	u.rate.SetRate(c.Rate, c.Burst)
+	setDuplicates(&u.duplicates, &c.Duplicates)
 	u.cfg.Store(c)
 	return u
 }

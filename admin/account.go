@@ -16,6 +16,8 @@ type Account struct {
 	sms.Counters[int64]
 	RefusedBy connector.Labels `json:"refused_by,omitempty" label:"reason"` // messages of the account's clients, since the start
 
+	Duplicates int `json:"duplicates_remembered" metric:"duplicates_remembered" help:"Messages of the account's clients of which a repetition would be refused (duplicates)."`
+
 	Waiting   int64   `json:"waiting" metric:"waiting_messages" column:"waiting" help:"Messages for the account's clients that wait or are under way."`
 	Oldest    float64 `json:"waiting_oldest_seconds" metric:"waiting_oldest_seconds" help:"Age of the next message for the account's clients, 0 when none waits."`
 	Delivered int64   `json:"delivered" metric:"messages_delivered_total" column:"received" help:"Messages that the account's clients accepted."`
@@ -48,6 +50,9 @@ func (v *view) accounts(now int64, wall time.Time) []Account {
 	for i := range rows {
 		rows[i].Name = cfg.Accounts[i].SystemID
 		at[rows[i].Name] = &rows[i]
+		if a := v.gateway.Logins.Accounts().Account(rows[i].Name); a != nil && a.Duplicates() != nil {
+			rows[i].Duplicates = a.Duplicates().Len(now)
+		}
 	}
 	v.gateway.Node.Origins.Tallies(func(account string, t *sms.Tally) {
 		if row := at[account]; row != nil {

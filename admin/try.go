@@ -134,13 +134,14 @@ func readTried(r *http.Request, on *config.Connector, protocol sms.Protocol) (re
 
 // refusals says what it means that a step of intake has refused a message.
 var refusals = map[string]string{
-	"rate":     "its account is faster than its rate",
-	"open":     "the gateway stops, or cannot store more messages",
-	"plugins":  "a plugin refuses it",
-	"validity": "its validity has passed",
-	"rewrite":  "a rule of rewrite, or a list of addresses, refuses it",
-	"keyword":  "the first part of the long message, whose keyword decides the route, has not come",
-	"route":    "no route leads anywhere",
+	"rate":       "its account is faster than its rate",
+	"open":       "the gateway stops, or cannot store more messages",
+	"plugins":    "a plugin refuses it",
+	"validity":   "its validity has passed",
+	"rewrite":    "a rule of rewrite, or a list of addresses, refuses it",
+	"duplicates": "its account has submitted it before, with the same sender, recipient and text (duplicates)",
+	"keyword":    "the first part of the long message, whose keyword decides the route, has not come",
+	"route":      "no route leads anywhere",
 	"fit": "its text cannot be made one that the peer takes: too many short messages (max_parts), or characters " +
 		"that the peer's alphabet lacks",
 	"parts": "too many messages of its account wait for their delivery time",

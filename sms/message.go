@@ -89,6 +89,7 @@ type Message struct {
 	spill *[]byte // the octets, if they do not fit into inline; otherwise it is nil or empty
 
 	text, native uint32 // lengths of parts of the octets, whose order is: source, dest, text, native, tail
+	Claim        uint32 // of its account's window of duplicates, until it is accepted; 0: none
 	source, dest uint8
 
 	// A client's PDU may become several messages, whose ids follow each other.
@@ -119,7 +120,7 @@ type Message struct {
 
 // inlineSize is enough for a usual message with a short text, so that it needs no further
 // storage. It makes a Message fill one of the allocator's sizes (224 octets).
-const inlineSize = 125
+const inlineSize = 121
 
 // keepSpill is the largest storage that a released message keeps for its next use.
 const keepSpill = 4096

@@ -175,9 +175,9 @@ func (a *Acceptor[T]) queue(now int64, m keep.Accepted) {
 
 // notStored refuses a message that could not be stored.
 func (a *Acceptor[T]) notStored(now int64, p Pending[T]) {
-	a.intake.Undo(p.From.Connector, p.Accepted)
+	a.intake.Undo(p.From, p.Accepted)
 	for _, m := range p.More {
-		a.intake.Undo(p.From.Connector, m)
+		a.intake.Undo(p.From, m)
 	}
 	a.executor.Answer(now, p.By, Outcome{Code: sms.SystemError, After: p.After})
 }

@@ -49,13 +49,14 @@ func (i *Intake) Leaves(now int64, a keep.Accepted) bool {
 }
 
 // Undo takes back the acceptance of a message that could not be stored.
-func (i *Intake) Undo(from *connector.Connector, a keep.Accepted) {
+func (i *Intake) Undo(from *connector.Source, a keep.Accepted) {
+	Retract(from, a.Message)
 	if a.Share != nil {
 		i.Cancel(a.Message, a.Share)
 	} else {
 		i.checker.keep.CountAside(a.Message.Origin, a.Aside(), -1)
 	}
-	from.Stats.Refused.Add(1)
+	from.Connector.Stats.Refused.Add(1)
 	a.Message.Origin.Tally.Refuse(sms.SystemError)
 	a.Message.Release()
 }

@@ -19,7 +19,7 @@ const (
 )
 
 // newDesk makes a Checker for a configuration.
-func newDesk(t *testing.T, yaml string) *Checker {
+func newDesk(t testing.TB, yaml string) *Checker {
 	t.Helper()
 	return deskOn(roomtest.New(t, yaml))
 }

@@ -51,6 +51,16 @@ func (v *Several) placesIn(s *connector.Share) (n int64) {
 	return n
 }
 
+// Drop releases the messages, which are not accepted because their session is gone.
+func (v *Several) Drop(from *connector.Source) {
+	for _, a := range v.All {
+		Retract(from, a.Message)
+		a.Message.Release()
+	}
+	v.Forget()
+	v.All, v.fitted = nil, nil
+}
+
 // Forget releases what the texts were fitted with.
 func (v *Several) Forget() {
 	for _, f := range v.fitted {

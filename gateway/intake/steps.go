@@ -73,6 +73,10 @@ func Steps() []Step {
 			(*Checker).stepOptOut,
 		},
 		{
+			"duplicates", "refuses a message that its account has submitted a short time before", Submitted,
+			(*Checker).stepDuplicates,
+		},
+		{
 			"plugins", "asks the plugins of hooks, which refuse it, hold it, delay it or change it", fresh | replacing,
 			(*Checker).stepPlugins,
 		},
@@ -205,9 +209,10 @@ func (d *Checker) TakeWaiting(now int64, s *Submission) sms.Code {
 // Do does the work that a submission waits for. Take follows.
 func (s *Submission) Do() { s.Code, s.Work = s.Work(), nil }
 
-// Drop releases the message of a submission that was refused.
+// Drop releases the message of a submission that is not accepted.
 func (s *Submission) Drop() {
 	if s.Message != nil {
+		Retract(s.From, s.Message)
 		s.Message.Release()
 		s.Message = nil
 	}

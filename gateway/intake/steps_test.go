@@ -7,6 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"pmg/account"
 	"pmg/connector"
 	"pmg/gateway/keep"
 	"pmg/gateway/roomtest"
@@ -23,12 +24,14 @@ func (full) HasRoom(keep.Accepted, *Several) bool { return false }
 // A place is a Checker, and the log of what it refuses.
 type place struct {
 	*Checker
-	t   *testing.T
+	t   testing.TB
 	log *testutil.Log
+
+	client *account.Account // that has logged in
 }
 
 // newPlace makes a Checker whose account has options, as has its operator, for routes.
-func newPlace(t *testing.T, general, account, operator, routes string) *place {
+func newPlace(t testing.TB, general, account, operator, routes string) *place {
 	t.Helper()
 	d := newDesk(t, fmt.Sprintf(`
 pdulog: {enabled: false}
@@ -42,7 +45,7 @@ connectors:
   - {name: beside, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret}
 routes: %s
 `, general, account, operator, routes))
-	p := &place{d, t, &testutil.Log{}}
+	p := &place{Checker: d, t: t, log: &testutil.Log{}}
 	d.node.Log = zerolog.New(p.log)
 	return p
 }
@@ -264,7 +267,10 @@ func TestStepsRefuse(t *testing.T) {
 
 // login logs the client in.
 func login(p *place, s *Submission) {
-	s.From.Account = (&roomtest.Ground{Node: p.node}).Client(p.t, "client")
+	if p.client == nil {
+		p.client = (&roomtest.Ground{Node: p.node}).Client(p.t, "client")
+	}
+	s.From.Account = p.client
 }
 
 // lane makes a submission leave by the operator.

@@ -47,6 +47,7 @@ func (e *entrance[R]) recipient(now int64, l *connector.Link, r R, v *intake.Sev
 		e.executor.GoInOrder(sender[R]{l, r}, later.Do, func(now int64, gone bool) {
 			if gone {
 				later.Drop()
+				v.Drop(&l.Source)
 			} else if e.recipient(now, l, r, v, &later) {
 				e.recipients(now, l, r, v)
 			}

@@ -67,6 +67,7 @@ func (w *waitRoom[R]) take(l *connector.Link, f func(*sms.Message, R)) {
 
 // refuse answers a submit for which there was no room.
 func (w *waitRoom[R]) refuse(now int64, l *connector.Link, m *sms.Message, r R) {
+	intake.Retract(&l.Source, m)
 	m.Release()
 	l.CountRefused(sms.QueueFull)
 	w.replies.answer(now, l, r, sms.QueueFull, 0, 0)
@@ -82,6 +83,7 @@ func (w *waitRoom[R]) settle(now int64, l *connector.Link) {
 // over forgets the submits of a session that is over.
 func (w *waitRoom[R]) over(l *connector.Link) {
 	w.take(l, func(m *sms.Message, r R) {
+		intake.Retract(&l.Source, m)
 		m.Release()
 		w.port.Drop(l, r)
 	})

@@ -175,6 +175,7 @@ func TestRefused(t *testing.T) {
 	f("room", sms.QueueFull, "queue-full", 503)
 	f("route", sms.BadDestination, "no-route", 422)
 	f("rewrite", sms.BadSource, "forbidden", 403)
+	f("duplicates", sms.Rejected, "duplicate", 409)
 	f("read", sms.BadSource, "invalid-message", 422)
 	f("", sms.SystemError, "unavailable", 503)
 	for code, want := range map[sms.Code]string{sms.BadSource: "/from must be given", sms.BadDestination: "/to begins with 0"} {

@@ -81,6 +81,11 @@ var kinds = [...]Kind{
 		"The same request came a second time before the first was answered. Ask again: the answer will be that of the first.",
 	},
 	{
+		"duplicate", 409, "The message was submitted before", 0,
+		"The account has submitted a message with the same sender, recipient and text within the time that its option " +
+			"duplicates says. Whoever repeats requests gets the answer to the first one with a key (Idempotency-Key).",
+	},
+	{
 		"too-large", 413, "The body is too large", 0,
 		"The detail says how large it may be. Large numbers of messages go to /v1/messages:stream.",
 	},
@@ -131,6 +136,8 @@ func Refused(step string, code sms.Code, why string) *Problem {
 		return NewProblem("queue-full", "")
 	case step == "route":
 		return NewProblem("no-route", "")
+	case step == "duplicates":
+		return NewProblem("duplicate", "")
 	case step == "rewrite" || step == "lists":
 		return NewProblem("forbidden", reasons[code].detail)
 	}

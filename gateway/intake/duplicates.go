@@ -1,0 +1,58 @@
+package intake
+
+import (
+	"pmg/account"
+	"pmg/connector"
+	"pmg/sms"
+)
+
+// stepDuplicates is taken behind the rules for addresses, so that a number is the same in whatever form it was submitted,
+// and before any conversion of the text. The message claims to be the first of its kind. Of several that come at the
+// same time one does, and the others are refused.
+func (d *Checker) stepDuplicates(now int64, s *Submission) Verdict {
+	client := s.From.Account
+	if client == nil {
+		return Pass
+	}
+	w := client.Duplicates()
+	if w == nil {
+		return Pass
+	}
+	m, first := s.Message, false
+	hash := w.Hash(m, d.partNumber(m))
+	if s.Preview {
+		first = !w.Has(m.Arrived, hash)
+	} else {
+		m.Claim, first = w.Claim(m.Arrived, hash)
+	}
+	if first {
+		return Pass
+	}
+	return s.invalid(
+		d, now, sms.Rejected,
+		"message refused: its account has submitted it before, with the same sender, recipient and text (duplicates): ",
+	)
+}
+
+// partNumber returns which part of a long message a message says that it is, beside its text, and of which one.
+func (d *Checker) partNumber(m *sms.Message) uint32 {
+	if p, _, ok := d.table.PartOf(m); ok {
+		return uint32(p.Reference)<<8 | uint32(p.Number)
+	}
+	return 0
+}
+
+// Retract takes back what the policies of its account have noted of a submitted message that is not accepted, so that it is
+// no duplicate when it is submitted again.
+func Retract(from *connector.Source, m *sms.Message) {
+	if m.Claim != 0 && from != nil && from.Account != nil && m.Part == 0 {
+		giveBack(from.Account, m)
+	}
+}
+
+func giveBack(client *account.Account, m *sms.Message) {
+	if w := client.Duplicates(); w != nil {
+		w.GiveBack(m.Arrived, m.Claim)
+	}
+	m.Claim = 0
+}
