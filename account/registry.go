@@ -37,6 +37,7 @@ type usage struct {
 	cfg      atomic.Pointer[config.Account]
 
 	duplicates atomic.Pointer[Duplicates]
+	flood      atomic.Pointer[Flood]
 
 	operating atomic.Int64
 	searching atomic.Bool
@@ -95,6 +96,7 @@ func (r *Registry) take(c *config.Account) *usage {
 	}
 	u.rate.SetRate(c.Rate, c.Burst)
 	setDuplicates(&u.duplicates, &c.Duplicates)
+	setFlood(&u.flood, c.Flood)
 	u.cfg.Store(c)
 	return u
 }

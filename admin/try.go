@@ -140,6 +140,7 @@ var refusals = map[string]string{
 	"validity":   "its validity has passed",
 	"rewrite":    "a rule of rewrite, or a list of addresses, refuses it",
 	"duplicates": "its account has submitted it before, with the same sender, recipient and text (duplicates)",
+	"flood":      "its account has submitted as many messages to this recipient, or to its like, as it may (flood)",
 	"keyword":    "the first part of the long message, whose keyword decides the route, has not come",
 	"route":      "no route leads anywhere",
 	"fit": "its text cannot be made one that the peer takes: too many short messages (max_parts), or characters " +

@@ -1,9 +1,58 @@
 package config
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 // Duplicates says which messages of an account are the same message once more.
 type Duplicates struct {
 	Within time.Duration `yaml:"within" default:"0s" range:"0s..168h" live:"yes" doc:"How long after a message was accepted another one with the same sender, recipient and text is refused (SMPP: ESME_RSUBMITFAIL, HTTP: 409), whichever way it comes and whatever became of the first; 0s is not at all. Addresses are compared as rewrite leaves them. The window is in memory: after a start it is empty."`
 	Keep   int           `yaml:"keep" default:"100000" range:"1000..1000000" live:"yes" doc:"Messages that are remembered at most, of 40 octets each. Of more than this within the time, the oldest are forgotten, and are not found to be submitted again."`
+}
+
+// Flood is a limit of messages to recipients.
+type Flood struct {
+	Per    string        `yaml:"per" default:"all" enum:"all|recipient" live:"yes" doc:"Whose messages are counted together: those to each recipient (recipient), or those to all of them (all)."`
+	Prefix string        `yaml:"prefix" live:"yes" doc:"The beginning of the numbers that the limit is for, digits as rewrite leaves them; that of every recipient when empty."`
+	Most   int           `yaml:"most" required:"yes" range:"1..1000000" live:"yes" doc:"Messages that may be accepted within the time. A part of a long message that the client has cut itself is one; a text that the gateway cuts is one, too."`
+	Within time.Duration `yaml:"within" required:"yes" range:"1s..744h" live:"yes" doc:"The time. In no time as long as this more than most are accepted. A message counts for this long, or up to a twelfth longer. What was counted is in memory: after a start it is nothing."`
+	Keep   int           `yaml:"keep" default:"100000" range:"1000..1000000" live:"yes" doc:"With per: recipient, the recipients of whom it is known how many messages they got, of 96 octets each. Of more than this within the time, those are forgotten that have got none for longest, so that they may get most again."`
+}
+
+// String writes the limit in words.
+func (f *Flood) String() string {
+	to := "to all recipients"
+	if f.Per == PerRecipient {
+		to = "to one recipient"
+	}
+	if f.Prefix != "" {
+		to += ", of those that begin with " + f.Prefix
+	}
+	return fmt.Sprintf("%d within %s %s", f.Most, formatDuration(f.Within), to)
+}
+
+// PerRecipient is the value of Flood.Per with which each recipient has a limit of its own.
+const PerRecipient = "recipient"
+
+// checkFlood checks the limits of an account.
+func checkFlood(d *decoder, all []Flood, path string) {
+	for i := range all {
+		at := fmt.Sprintf("%s.flood[%d]", path, i)
+		if p := all[i].Prefix; p != "" && !isDigits(strings.TrimPrefix(p, "+")) {
+			d.problem(at+".prefix", "must be digits, not %q", p)
+		}
+		for j := range i {
+			if all[i].Same(&all[j]) {
+				d.problem(at, "is about the same messages as flood[%d]: remove one of them", j)
+			}
+		}
+	}
+}
+
+// Same reports whether another limit counts the same messages for the same time.
+func (f *Flood) Same(other *Flood) bool {
+	return f.Per == other.Per && f.Within == other.Within &&
+		strings.TrimPrefix(f.Prefix, "+") == strings.TrimPrefix(other.Prefix, "+")
 }

@@ -89,7 +89,7 @@ type Message struct {
 	spill *[]byte // the octets, if they do not fit into inline; otherwise it is nil or empty
 
 	text, native uint32 // lengths of parts of the octets, whose order is: source, dest, text, native, tail
-	Claim        uint32 // of its account's window of duplicates, until it is accepted; 0: none
+	Claim        uint32 // what its account's policies have noted of it, until it is accepted; 0: nothing
 	source, dest uint8
 
 	// A client's PDU may become several messages, whose ids follow each other.

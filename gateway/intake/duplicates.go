@@ -1,10 +1,6 @@
 package intake
 
-import (
-	"pmg/account"
-	"pmg/connector"
-	"pmg/sms"
-)
+import "pmg/sms"
 
 // stepDuplicates is taken behind the rules for addresses, so that a number is the same in whatever form it was submitted,
 // and before any conversion of the text. The message claims to be the first of its kind. Of several that come at the
@@ -40,19 +36,4 @@ func (d *Checker) partNumber(m *sms.Message) uint32 {
 		return uint32(p.Reference)<<8 | uint32(p.Number)
 	}
 	return 0
-}
-
-// Retract takes back what the policies of its account have noted of a submitted message that is not accepted, so that it is
-// no duplicate when it is submitted again.
-func Retract(from *connector.Source, m *sms.Message) {
-	if m.Claim != 0 && from != nil && from.Account != nil && m.Part == 0 {
-		giveBack(from.Account, m)
-	}
-}
-
-func giveBack(client *account.Account, m *sms.Message) {
-	if w := client.Duplicates(); w != nil {
-		w.GiveBack(m.Arrived, m.Claim)
-	}
-	m.Claim = 0
 }

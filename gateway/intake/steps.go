@@ -86,6 +86,10 @@ func Steps() []Step {
 			(*Checker).stepSchedule,
 		},
 		{"validity", "sets or shortens its validity", fresh | Reported | replacing, (*Checker).stepValidity},
+		{
+			"flood", "refuses more messages to a recipient, or to numbers that begin alike, than its account may submit",
+			Submitted, (*Checker).stepFlood,
+		},
 		{"keyword", "stores the keyword of a long message's first part, or looks it up", fresh, (*Checker).stepKeyword},
 		{"route", "finds its lane; refuses it, or parks it, if no route leads anywhere", fresh, (*Checker).stepRoute},
 		{

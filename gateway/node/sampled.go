@@ -76,7 +76,7 @@ type LogLimits struct {
 	Unrouted   Sampled // messages without a route
 	Invalid    Sampled // submits with contents that cannot be accepted
 	Held       Sampled // messages that plugins hold
-	Fast       Sampled // submits beyond their account's rate
+	Fast       Sampled // submits beyond their account's rate, or a limit of flood
 	Waits      Sampled // submits that began to wait for room
 	NoRoom     Sampled // submits for which there was no room
 	Alerts     Sampled // alerts of mobiles, which are dropped

@@ -173,6 +173,7 @@ func TestRefused(t *testing.T) {
 	f("rate", sms.Throttled, "rate-limited", 429)
 	f("open", sms.QueueFull, "unavailable", 503)
 	f("room", sms.QueueFull, "queue-full", 503)
+	f("flood", sms.Throttled, "rate-limited", 429)
 	f("route", sms.BadDestination, "no-route", 422)
 	f("rewrite", sms.BadSource, "forbidden", 403)
 	f("duplicates", sms.Rejected, "duplicate", 409)

@@ -96,7 +96,7 @@ var kinds = [...]Kind{
 		"A request with the same key asked for something else. Give each request a key of its own.",
 	},
 	{"no-route", 422, "No route leads to the recipient", 0, "The configuration of the gateway decides where messages go."},
-	{"rate-limited", 429, "Rate limit exceeded", 1, "The option rate of the account."},
+	{"rate-limited", 429, "Rate limit exceeded", 1, "The option rate of the account, or a limit of flood."},
 	{
 		"too-many-streams", 429, "The account has as many streams of events as it may", 5,
 		"Each event goes to one of them: end one, or fetch events.",
@@ -124,6 +124,8 @@ func Refused(step string, code sms.Code, why string) *Problem {
 	switch {
 	case code == sms.Blocked:
 		return NewProblem("blocked", "")
+	case step == "flood":
+		return NewProblem("rate-limited", "more messages to this recipient, or to its like, than the account may submit for now")
 	case code == sms.Throttled:
 		return NewProblem("rate-limited", why)
 	case step == "plugins" && code.Retryable():

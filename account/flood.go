@@ -1,0 +1,149 @@
+package account
+
+import (
+	"hash/maphash"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"pmg/config"
+	"pmg/internal/window"
+)
+
+// Flood limits how many messages an account submits to a recipient, or to numbers that begin alike. It is safe for
+// concurrent use.
+type Flood struct {
+	seed maphash.Seed
+
+	mu     sync.Mutex
+	limits []limit
+}
+
+// A limit counts in all, or in each recipient's.
+type limit struct {
+	config config.Flood
+	prefix string
+	why    string // it refuses a message
+	span   window.Span
+	all    *window.Count
+	each   *window.Counts
+}
+
+// Flood returns the account's limits, or nil if there are none.
+func (a *Account) Flood() *Flood { return a.use.flood.Load() }
+
+// setFlood puts the limits of an account in force. Limits that are about the same messages as before go on counting.
+func setFlood(of *atomic.Pointer[Flood], all []config.Flood) {
+	if len(all) == 0 {
+		of.Store(nil)
+		return
+	}
+	f := of.Load()
+	if f == nil {
+		f = &Flood{seed: maphash.MakeSeed()}
+	}
+	f.set(all)
+	of.Store(f)
+}
+
+func (f *Flood) set(all []config.Flood) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	limits := make([]limit, len(all))
+	for i, c := range all {
+		l := &limits[i]
+		if was := slices.IndexFunc(f.limits, func(l limit) bool { return l.config.Same(&c) }); was >= 0 {
+			*l = f.limits[was]
+		}
+		l.config, l.prefix, l.span = c, strings.TrimPrefix(c.Prefix, "+"), window.NewSpan(int64(c.Within))
+		l.why = "message refused: its account may submit no more than " + c.String() + " (flood)"
+		switch {
+		case c.Per != config.PerRecipient && l.all == nil:
+			l.all = &window.Count{}
+		case c.Per == config.PerRecipient && l.each == nil:
+			l.each = window.NewCounts(l.span, c.Keep)
+		case c.Per == config.PerRecipient:
+			l.each.SetKeep(c.Keep)
+		}
+	}
+	f.limits = limits
+}
+
+// Refuses returns why no message to a recipient may come at a time, or "".
+func (f *Flood) Refuses(at int64, recipient []byte) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.refuses(at, recipient, f.hash(recipient))
+}
+
+// Take counts a message to a recipient that comes at a time in each of the limits that it is for, unless one of them refuses
+// it. It returns why, or "". GiveBack takes back what is counted if the message is not accepted.
+func (f *Flood) Take(at int64, recipient []byte) (why string) {
+	hash := f.hash(recipient)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if why = f.refuses(at, recipient, hash); why != "" {
+		return why
+	}
+	for i := range f.limits {
+		switch l := &f.limits[i]; {
+		case !l.isFor(recipient):
+		case l.all != nil:
+			l.all.Add(l.span, at)
+		default:
+			l.each.Add(at, hash)
+		}
+	}
+	return ""
+}
+
+// GiveBack takes back what Take has counted for a message that has come at a time.
+func (f *Flood) GiveBack(at int64, recipient []byte) {
+	hash := f.hash(recipient)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range f.limits {
+		switch l := &f.limits[i]; {
+		case !l.isFor(recipient):
+		case l.all != nil:
+			l.all.GiveBack(l.span, at)
+		default:
+			l.each.GiveBack(at, hash)
+		}
+	}
+}
+
+// refuses does what Refuses does. f.mu is held.
+func (f *Flood) refuses(at int64, recipient []byte, hash uint64) string {
+	for i := range f.limits {
+		l, n := &f.limits[i], 0
+		switch {
+		case !l.isFor(recipient):
+			continue
+		case l.all != nil:
+			n = l.all.Of(l.span, at)
+		default:
+			n = l.each.Of(at, hash)
+		}
+		if n >= l.config.Most {
+			return l.why
+		}
+	}
+	return ""
+}
+
+func (f *Flood) hash(recipient []byte) uint64 { return maphash.Bytes(f.seed, digits(recipient)) }
+
+func (l *limit) isFor(recipient []byte) bool {
+	recipient = digits(recipient)
+	return len(recipient) >= len(l.prefix) && string(recipient[:len(l.prefix)]) == l.prefix
+}
+
+// digits returns a number without a '+' in front.
+func digits(number []byte) []byte {
+	if len(number) > 0 && number[0] == '+' {
+		return number[1:]
+	}
+	return number
+}
