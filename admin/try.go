@@ -141,8 +141,10 @@ var refusals = map[string]string{
 	"rewrite":    "a rule of rewrite, or a list of addresses, refuses it",
 	"duplicates": "its account has submitted it before, with the same sender, recipient and text (duplicates)",
 	"flood":      "its account has submitted as many messages to this recipient, or to its like, as it may (flood)",
-	"keyword":    "the first part of the long message, whose keyword decides the route, has not come",
-	"route":      "no route leads anywhere",
+	"quiet": "it is quiet where its recipient is (quiet), and its validity ends before that does, or too many messages of its " +
+		"account wait for their delivery time",
+	"keyword": "the first part of the long message, whose keyword decides the route, has not come",
+	"route":   "no route leads anywhere",
 	"fit": "its text cannot be made one that the peer takes: too many short messages (max_parts), or characters " +
 		"that the peer's alphabet lacks",
 	"parts": "too many messages of its account wait for their delivery time",

@@ -91,6 +91,7 @@ func (d *decoder) account(a *Account, path string, connectors []Connector) {
 		)
 	}
 	a.rules = d.rewrite(a.Rewrite, path)
+	a.rules.quiet = quietHours(d, &a.Quiet, path)
 	checkFlood(d, a.Flood, path)
 	checkPasswords(d, a, path)
 }

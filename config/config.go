@@ -188,6 +188,7 @@ type Account struct {
 
 	Duplicates Duplicates `yaml:"duplicates" live:"yes" doc:"Refuses a message that the account has submitted already a short time before. docs/policy.md has an example."`
 	Flood      []Flood    `yaml:"flood" live:"yes" doc:"Limits of how many messages the account may submit to one recipient, or to all whose numbers begin alike, such as {per: recipient, most: 5, within: 1h}. Each holds for itself. A message beyond one is refused (SMPP: ESME_RTHROTTLED, HTTP: 429). docs/policy.md has an example."`
+	Quiet      Quiet      `yaml:"quiet" live:"yes" doc:"Hours of the day, where the recipient is, in which the account's messages wait. They are delivered when the hours end, and are not refused. docs/policy.md has an example."`
 
 	Receipts string   `yaml:"receipts" default:"ask" enum:"ask|force" live:"yes" doc:"Which receipts it gets: those that it asks for, or with force those of the final states of all its messages. Out connectors with receipts: never do not ask their SMSCs all the same."`
 	Receives []string `yaml:"receives" live:"yes" doc:"Destinations of messages from mobiles that are for this account, as prefixes of numbers, short codes or sender names; a leading '+' makes no difference. Where a route leads to an in connector, an account with the whole address ('=123') gets the message, else the one with the longest prefix; if only one account can receive there, it gets all. A route to the account itself ignores this option."`

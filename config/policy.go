@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"pmg/internal/quiet"
 )
 
 // Duplicates says which messages of an account are the same message once more.
@@ -55,4 +57,31 @@ func checkFlood(d *decoder, all []Flood, path string) {
 func (f *Flood) Same(other *Flood) bool {
 	return f.Per == other.Per && f.Within == other.Within &&
 		strings.TrimPrefix(f.Prefix, "+") == strings.TrimPrefix(other.Prefix, "+")
+}
+
+// Quiet are hours in which messages wait.
+type Quiet struct {
+	From           string   `yaml:"from" live:"yes" doc:"When the hours begin, such as \"21:00\"."`
+	To             string   `yaml:"to" live:"yes" doc:"When they end, such as \"08:00\", of the next day if that is before from. A message that comes meanwhile, or whose own delivery time is in them, has this as its delivery time, and counts towards max_scheduled. It is refused if its validity ends before (SMPP: ESME_RINVEXPIRY)."`
+	Zone           string   `yaml:"zone" live:"yes" doc:"The time zone of recipients that no entry of zones fits, such as Europe/Stockholm. Without it they have no quiet hours."`
+	Zones          []string `yaml:"zones" live:"yes" doc:"Time zones by the beginning of the number, as rewrite leaves it: [46=Europe/Stockholm, 1808=Pacific/Honolulu]. The longest beginning that fits counts."`
+	ExceptPriority int      `yaml:"except_priority" default:"0" range:"0..3" live:"yes" doc:"Messages with this priority, or a higher one, do not wait; with 0 all do."`
+}
+
+// QuietHours returns the hours of Quiet, or nil if there are none.
+func (a *Account) QuietHours() *quiet.Hours { return a.rules.quiet }
+
+// quietHours checks the hours of an account, and returns them.
+func quietHours(d *decoder, q *Quiet, path string) *quiet.Hours {
+	if q.From == "" && q.To == "" && q.Zone == "" && len(q.Zones) == 0 {
+		if q.ExceptPriority > 0 {
+			d.problem(path+".quiet", "must have from and to, without which except_priority has no effect")
+		}
+		return nil
+	}
+	h, problems := quiet.New(quiet.Options{From: q.From, To: q.To, Zone: q.Zone, Zones: q.Zones})
+	for _, p := range problems {
+		d.problem(path+".quiet."+p.Option, "%s", p.Text)
+	}
+	return h
 }

@@ -3,11 +3,15 @@ package config
 import (
 	"fmt"
 
+	"pmg/internal/quiet"
 	"pmg/sms/rewrite"
 )
 
 // rules are the compiled rules of a connector or an account; nil: there are none.
-type rules struct{ in, out *rewrite.Rules }
+type rules struct {
+	in, out *rewrite.Rules
+	quiet   *quiet.Hours // of an account
+}
 
 // RewriteIn returns the rules for messages that the account submits, or nil.
 func (a *Account) RewriteIn() *rewrite.Rules { return a.rules.in }
@@ -31,5 +35,5 @@ func (d *decoder) rewrite(all []rewrite.Rule, path string) rules {
 		}
 		d.problem(at, "%s", p.Text)
 	}
-	return rules{in, out}
+	return rules{in: in, out: out}
 }

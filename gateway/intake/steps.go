@@ -85,6 +85,10 @@ func Steps() []Step {
 			"schedule", "refuses a delivery time that is too far ahead, and too many of them", fresh | Reported | replacing,
 			(*Checker).stepSchedule,
 		},
+		{
+			"quiet", "delays it if it is late where its recipient is; refuses it if its validity ends before",
+			Submitted | Replaced, (*Checker).stepQuiet,
+		},
 		{"validity", "sets or shortens its validity", fresh | Reported | replacing, (*Checker).stepValidity},
 		{
 			"flood", "refuses more messages to a recipient, or to numbers that begin alike, than its account may submit",

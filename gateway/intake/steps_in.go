@@ -265,8 +265,8 @@ func (d *Checker) stepParts(now int64, s *Submission) Verdict {
 	if s.Lane == nil || s.Message.Parts < 2 {
 		return Pass
 	}
-	if code := d.mayWait(now, s); code != sms.OK {
-		return s.tooLate(d, now, code)
+	if s.Message.DeliverAt > now && d.isBeyond(s) {
+		return s.tooLate(d, now, sms.QueueFull)
 	}
 	if client := s.From.Account; client != nil {
 		client.Charge(now, int64(s.Message.Parts)-1) // one of them was admitted

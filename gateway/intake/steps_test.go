@@ -33,11 +33,17 @@ type place struct {
 // newPlace makes a Checker whose account has options, as has its operator, for routes.
 func newPlace(t testing.TB, general, account, operator, routes string) *place {
 	t.Helper()
+	return newPlaceOf(t, general, "max_schedule: 1h, max_scheduled: 2, "+account, operator, routes)
+}
+
+// newPlaceOf is newPlace without other options of the account.
+func newPlaceOf(t testing.TB, general, account, operator, routes string) *place {
+	t.Helper()
 	d := newDesk(t, fmt.Sprintf(`
 pdulog: {enabled: false}
 %s
 accounts:
-  - {system_id: client, password: secret, max_schedule: 1h, max_scheduled: 2, %s}
+  - {system_id: client, password: secret, %s}
   - {system_id: other, password: secret}
 connectors:
   - {name: clients, direction: in, address: "127.0.0.1:0"}

@@ -120,6 +120,29 @@ func TestAnswers(t *testing.T) {
 	testutil.Fresh(t, "testdata/answers.txt", b.String(), "go test ./cmd/pmg/explain -update")
 }
 
+// The delivery time that the quiet hours of the recipient make is shown, or that they refuse the message.
+func TestQuiet(t *testing.T) {
+	t.Parallel()
+	clock := func(ahead time.Duration) string { return time.Now().Add(ahead).UTC().Format("15:04") }
+	end := clock(2 * time.Hour)
+	quiet := fmt.Sprintf("quiet: {from: %q, to: %q, zones: [46=UTC]}", clock(-2*time.Hour), end)
+	c := parse(t, strings.Replace(limited, "rate: 1", quiet, 1))
+	for _, q := range []struct {
+		validity time.Duration
+		to, want string
+	}{
+		{0, "46", "step quiet: it is delivered at "},
+		{0, "46", " " + end + " UTC, when it is no longer quiet where its recipient is\n"},
+		{0, "46", "step validity: it is valid for 2h0m0s from its delivery time on\n"},
+		{0, "47", "step validity: it is valid for 2h0m0s\n"},
+		{time.Minute, "46", "Refused as bad_validity by step quiet: it is quiet where its recipient is (quiet), and its validity ends before that does."},
+	} {
+		if a, err := Ask(c, newDriver, Question{To: q.to, Validity: q.validity}); err != nil || !strings.Contains(a, q.want) {
+			t.Errorf("%+v: %v\n%s", q, err, a)
+		}
+	}
+}
+
 // A question that has no answer is refused with what to do.
 func TestQuestions(t *testing.T) {
 	t.Parallel()

@@ -239,6 +239,10 @@ func (r *run) compare(now int64, before, m *sms.Message) {
 	change := func(format string, a ...any) {
 		r.answer.changes = append(r.answer.changes, fmt.Sprintf("step "+r.step+": "+format, a...))
 	}
+	if r.step == "quiet" && m.DeliverAt != before.DeliverAt {
+		at := time.Unix(0, r.gateway.Node.Clock.Wall(m.DeliverAt)).In(r.account.QuietHours().Zone(m.Dest().Addr))
+		change("it is delivered at %s, when it is no longer quiet where its recipient is", at.Format("2006-01-02 15:04 MST"))
+	}
 	if m.Expires != before.Expires {
 		from := ""
 		if m.DeliverAt > now {

@@ -144,8 +144,11 @@ func Refused(step string, code sms.Code, why string) *Problem {
 		return NewProblem("forbidden", reasons[code].detail)
 	}
 	r, ok := reasons[code]
-	if step == "addresses" {
+	switch step {
+	case "addresses":
 		r = incomplete[code]
+	case "quiet":
+		r.detail = "comes before the quiet hours of the recipient end, in which the message has to wait"
 	}
 	if !ok {
 		r = reason{"", "it is refused: " + code.String()}

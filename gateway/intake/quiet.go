@@ -1,0 +1,44 @@
+package intake
+
+import (
+	"pmg/config"
+	"pmg/sms"
+)
+
+// stepQuiet is taken behind the rules for addresses, because the zone is that of the number, and before the validity is set,
+// which is counted from the delivery time. What it delays takes no place in a queue meanwhile, but one of those that its
+// account may schedule.
+func (d *Checker) stepQuiet(now int64, s *Submission) Verdict {
+	m, a := s.Message, d.optionsOf(s)
+	if a == nil || a.QuietHours() == nil || a.Quiet.ExceptPriority > 0 && int(m.Priority) >= a.Quiet.ExceptPriority {
+		return Pass
+	}
+	ahead := d.node.Clock.Ahead()
+	if s.Way == Replaced {
+		ahead = 0 // its times are by the wall clock
+	}
+	at := max(now, m.DeliverAt)
+	end := a.QuietHours().End(at+ahead, m.Dest().Addr) - ahead
+	if end == at {
+		return Pass
+	}
+	if m.Expires != 0 && m.Expires <= end {
+		return s.invalid(
+			d, now, sms.BadValidity,
+			"message refused: it is quiet where its recipient is (quiet), and its validity ends before that does: ",
+		)
+	}
+	m.DeliverAt = end
+	if d.isBeyond(s) {
+		return s.tooLate(d, now, sms.QueueFull)
+	}
+	return Pass
+}
+
+// optionsOf returns the options of the account that submits a message, or that replaces its text; nil: there are none.
+func (d *Checker) optionsOf(s *Submission) *config.Account {
+	if s.From != nil && s.From.Account != nil {
+		return s.From.Account.Config()
+	}
+	return d.table.Account(s.Message.Origin.Account)
+}

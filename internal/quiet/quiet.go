@@ -1,0 +1,140 @@
+// Package quiet says when the hours end in which recipients are to be left alone, by the clock of where they are. It
+// contains the time zones of the world, so that a machine without them, and a static program, know them.
+//
+// # Start reading
+//
+// Hours.End.
+package quiet
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	_ "time/tzdata" // for machines that have none
+)
+
+// Hours are the same hours of each day, by the clocks of zones.
+type Hours struct {
+	from, to int            // in minutes of the day; from is in them, and to is not
+	zone     *time.Location // of other recipients; nil: they have no quiet hours
+	zones    map[string]*time.Location
+	longest  int // prefix of zones
+}
+
+// Options are what Hours are made of.
+type Options struct {
+	From, To string   // of the day, such as 21:00
+	Zone     string   // of recipients that no entry of Zones fits, or empty
+	Zones    []string // 46=Europe/Stockholm
+}
+
+// A Problem is what is wrong with an option.
+type Problem struct{ Option, Text string }
+
+// New makes the hours of options.
+func New(o Options) (*Hours, []Problem) {
+	h := &Hours{zones: map[string]*time.Location{}}
+	var problems []Problem
+	problem := func(option, format string, args ...any) {
+		problems = append(problems, Problem{option, fmt.Sprintf(format, args...)})
+	}
+	var okFrom, okTo bool
+	if h.from, okFrom = minutes(o.From); !okFrom {
+		problem("from", "must be a time of day such as 21:00, not %q", o.From)
+	}
+	if h.to, okTo = minutes(o.To); !okTo {
+		problem("to", "must be a time of day such as 08:00, not %q", o.To)
+	}
+	if okFrom && okTo && h.from == h.to {
+		problem("to", "must not be the time of from, because there would be no hours between")
+	}
+	if o.Zone == "" && len(o.Zones) == 0 {
+		problem("zone", "must be given, or zones: by whose clock it is late differs")
+	}
+	var err error
+	if h.zone, err = zone(o.Zone); o.Zone != "" && err != nil {
+		problem("zone", "%v", err)
+	}
+	for i, entry := range o.Zones {
+		option := fmt.Sprintf("zones[%d]", i)
+		prefix, name, _ := strings.Cut(entry, "=")
+		prefix = strings.TrimPrefix(prefix, "+")
+		at, err := zone(name)
+		switch {
+		case prefix == "" || strings.Trim(prefix, "0123456789") != "":
+			problem(option, "must be digits, '=' and a zone, such as 46=Europe/Stockholm, not %q", entry)
+		case err != nil:
+			problem(option, "%v", err)
+		case h.zones[prefix] != nil:
+			problem(option, "is about %s, as an entry before it is: remove one of them", prefix)
+		default:
+			h.zones[prefix], h.longest = at, max(h.longest, len(prefix))
+		}
+	}
+	return h, problems
+}
+
+// minutes reads a time of the day.
+func minutes(text string) (int, bool) {
+	t, err := time.Parse("15:04", text)
+	return t.Hour()*60 + t.Minute(), err == nil && len(text) == len("15:04")
+}
+
+// zone returns the zone with a name. That of the machine is none of them, because it differs from machine to machine.
+func zone(name string) (*time.Location, error) {
+	if name == "" || name == "Local" {
+		return nil, fmt.Errorf("must name a time zone such as Europe/Stockholm or UTC, not %q", name)
+	}
+	at, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, fmt.Errorf("must name a time zone such as Europe/Stockholm or UTC, not %q", name)
+	}
+	return at, nil
+}
+
+// Zone returns the zone of a recipient: that of the longest prefix of its number. It is nil if it has none.
+func (h *Hours) Zone(recipient []byte) *time.Location {
+	if len(recipient) > 0 && recipient[0] == '+' {
+		recipient = recipient[1:]
+	}
+	for n := min(h.longest, len(recipient)); n > 0; n-- {
+		if at := h.zones[string(recipient[:n])]; at != nil {
+			return at
+		}
+	}
+	return h.zone
+}
+
+// End returns the first time from at on, both in Unix nanoseconds, at which the clock of a recipient shows none of the hours.
+// Where the clock is set forward over the end, that is the moment in which it is. Where it is set back to before the end,
+// the hours begin once more.
+func (h *Hours) End(at int64, recipient []byte) int64 {
+	zone := h.Zone(recipient)
+	if zone == nil {
+		return at
+	}
+	for t := time.Unix(0, at).In(zone); ; {
+		left := h.left(t)
+		if left == 0 {
+			return t.UnixNano()
+		}
+		_, changes := t.ZoneBounds()
+		end := t.Add(left)
+		if changes.IsZero() || end.Before(changes) {
+			return end.UnixNano()
+		}
+		t = changes
+	}
+}
+
+// left returns how long the hours last, at a time, if the clock is not set meanwhile; 0: it is none of them.
+func (h *Hours) left(t time.Time) time.Duration {
+	const day = 24 * 60
+	hour, minute, second := t.Clock()
+	now := hour*60 + minute
+	if (now-h.from+day)%day >= (h.to-h.from+day)%day {
+		return 0
+	}
+	left := time.Duration((h.to-now+day)%day) * time.Minute
+	return left - time.Duration(second)*time.Second - time.Duration(t.Nanosecond())
+}
