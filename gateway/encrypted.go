@@ -45,8 +45,8 @@ func (g *Gateway) renewed(cfg *config.Config) (map[*connector.Connector]*tlsfile
 // lookAtFiles takes over certificates and keys that have changed, once a minute. It warns once a day of those that
 // expire soon.
 func (g *Gateway) lookAtFiles(now int64) {
-	due := g.due.look.Load()
-	if now < due || !g.due.look.CompareAndSwap(due, now+int64(time.Minute)) {
+	due := g.due.check.Load()
+	if now < due || !g.due.check.CompareAndSwap(due, now+int64(time.Minute)) {
 		return
 	}
 	warns := now >= g.due.warning.Load()

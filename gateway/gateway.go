@@ -59,7 +59,7 @@ type Gateway struct {
 
 	mu sync.Mutex // one reload at a time
 
-	due struct{ look, warning atomic.Int64 } // SeeClock: when to look at the files of tls again, and to warn of what expires
+	due struct{ check, warning atomic.Int64 } // SeeClock: when to look at the files of tls again, and to warn of what expires
 }
 
 // New makes a gateway of a configuration, which keeps messages in memory until Keep. drivers makes the driver of a protocol.

@@ -5,7 +5,7 @@ import "pmg/sms"
 // stepDuplicates is taken behind the rules for addresses, so that a number is the same in whatever form it was submitted,
 // and before any conversion of the text. The message claims to be the first of its kind. Of several that come at the
 // same time one does, and the others are refused.
-func (d *Checker) stepDuplicates(now int64, s *Submission) Verdict {
+func stepDuplicates(d *Checker, now int64, s *Submission) Verdict {
 	client := s.From.Account
 	if client == nil {
 		return Pass

@@ -9,7 +9,7 @@ import (
 const flooding = 1 << 31
 
 // stepFlood is taken behind the duplicates, which do not count.
-func (d *Checker) stepFlood(now int64, s *Submission) Verdict {
+func stepFlood(d *Checker, now int64, s *Submission) Verdict {
 	client := s.From.Account
 	if client == nil {
 		return Pass

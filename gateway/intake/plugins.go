@@ -22,7 +22,7 @@ func codeOf(status string) sms.Code {
 	return sms.Rejected
 }
 
-func (d *Checker) stepPlugins(now int64, s *Submission) Verdict {
+func stepPlugins(d *Checker, now int64, s *Submission) Verdict {
 	if s.at.hooks == nil {
 		if s.at.hooks = d.hooks.All(); len(s.at.hooks) == 0 {
 			return Pass

@@ -194,7 +194,7 @@ func TestPluginAllocations(t *testing.T) {
 		s := &Submission{Way: Submitted, Message: m, From: p.submission(Submitted, sms.Submit, nil).From}
 		return testing.AllocsPerRun(200, func() {
 			s.at = progress{}
-			p.stepPlugins(now, s)
+			stepPlugins(p.Checker, now, s)
 		})
 	}
 	if n := count(""); n != 0 {

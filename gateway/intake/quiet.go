@@ -8,7 +8,7 @@ import (
 // stepQuiet is taken behind the rules for addresses, because the zone is that of the number, and before the validity is set,
 // which is counted from the delivery time. What it delays takes no place in a queue meanwhile, but one of those that its
 // account may schedule.
-func (d *Checker) stepQuiet(now int64, s *Submission) Verdict {
+func stepQuiet(d *Checker, now int64, s *Submission) Verdict {
 	m, a := s.Message, d.optionsOf(s)
 	if a == nil || a.QuietHours() == nil || a.Quiet.ExceptPriority > 0 && int(m.Priority) >= a.Quiet.ExceptPriority {
 		return Pass

@@ -56,57 +56,57 @@ func Steps() []Step {
 		{"rate", "charges the account's rate limit; refuses or delays", Submitted, (*Checker).StepRate},
 		{
 			"open", "refuses it while the gateway stops or cannot store more, and from a session that its account has lost",
-			fresh | Reported | Replaced, (*Checker).stepOpen,
+			fresh | Reported | Replaced, stepOpen,
 		},
-		{"read", "makes a message of the fields of its PDU", fresh | Reported | replacing, (*Checker).stepRead},
+		{"read", "makes a message of the fields of its PDU", fresh | Reported | replacing, stepRead},
 		{
 			"text", "takes a text for a receipt that has the form of one, and the id and the number of a message of ours",
-			Delivered, (*Checker).stepText,
+			Delivered, stepText,
 		},
 		{
 			"receipts", "asks for receipts if its account gets them of all messages", Submitted | replacing,
-			(*Checker).stepReceipts,
+			stepReceipts,
 		},
-		{"rewrite", "applies the in rules to its addresses; refuses those on lists", fresh | Reported, (*Checker).stepRewrite},
+		{"rewrite", "applies the in rules to its addresses; refuses those on lists", fresh | Reported, stepRewrite},
 		{
 			"opt out", "adds its sender to a list of numbers, or removes it, if its text asks for that", Delivered,
-			(*Checker).stepOptOut,
+			stepOptOut,
 		},
 		{
 			"duplicates", "refuses a message that its account has submitted a short time before", Submitted,
-			(*Checker).stepDuplicates,
+			stepDuplicates,
 		},
 		{
 			"plugins", "asks the plugins of hooks, which refuse it, hold it, delay it or change it", fresh | replacing,
-			(*Checker).stepPlugins,
+			stepPlugins,
 		},
-		{"lists", "refuses it if a list of numbers blocks its recipient, or has not its sender", fresh, (*Checker).stepLists},
+		{"lists", "refuses it if a list of numbers blocks its recipient, or has not its sender", fresh, stepLists},
 		{
 			"schedule", "refuses a delivery time that is too far ahead, and too many of them", fresh | Reported | replacing,
-			(*Checker).stepSchedule,
+			stepSchedule,
 		},
 		{
 			"quiet", "delays it if it is late where its recipient is; refuses it if its validity ends before",
-			Submitted | Replaced, (*Checker).stepQuiet,
+			Submitted | Replaced, stepQuiet,
 		},
-		{"validity", "sets or shortens its validity", fresh | Reported | replacing, (*Checker).stepValidity},
+		{"validity", "sets or shortens its validity", fresh | Reported | replacing, stepValidity},
 		{
 			"flood", "refuses more messages to a recipient, or to numbers that begin alike, than its account may submit",
-			Submitted, (*Checker).stepFlood,
+			Submitted, stepFlood,
 		},
-		{"keyword", "stores the keyword of a long message's first part, or looks it up", fresh, (*Checker).stepKeyword},
-		{"route", "finds its lane; refuses it, or parks it, if no route leads anywhere", fresh, (*Checker).stepRoute},
+		{"keyword", "stores the keyword of a long message's first part, or looks it up", fresh, stepKeyword},
+		{"route", "finds its lane; refuses it, or parks it, if no route leads anywhere", fresh, stepRoute},
 		{
 			"addresses", "refuses a message of the HTTP API to an SMSC without a sender, or to a national number", Submitted,
-			(*Checker).stepAddresses,
+			stepAddresses,
 		},
 		{
 			"fit", "converts it to what the lane's peers take: protocol, alphabet, number of parts", fresh | replacing,
-			(*Checker).stepFit,
+			stepFit,
 		},
-		{"single", "refuses a text that would need several messages, or another alphabet", replacing, (*Checker).stepSingle},
-		{"parts", "counts its parts in the rate, and in what may be scheduled", fresh, (*Checker).stepParts},
-		{"room", "finds room in the lane; refuses it, or waits for room", fresh, (*Checker).stepRoom},
+		{"single", "refuses a text that would need several messages, or another alphabet", replacing, stepSingle},
+		{"parts", "counts its parts in the rate, and in what may be scheduled", fresh, stepParts},
+		{"room", "finds room in the lane; refuses it, or waits for room", fresh, stepRoom},
 	}
 }
 

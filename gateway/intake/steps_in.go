@@ -35,7 +35,7 @@ func (s *Submission) tooMany(d *Checker, now int64) Verdict {
 	)
 }
 
-func (d *Checker) stepOpen(now int64, s *Submission) Verdict {
+func stepOpen(d *Checker, now int64, s *Submission) Verdict {
 	if s.Session != nil && s.Session.Revoked {
 		return s.refuses(d, now, sms.BadState, nil, "")
 	}
@@ -49,7 +49,7 @@ func (d *Checker) stepOpen(now int64, s *Submission) Verdict {
 	return Pass
 }
 
-func (d *Checker) stepRead(now int64, s *Submission) (v Verdict) {
+func stepRead(d *Checker, now int64, s *Submission) (v Verdict) {
 	fresh := s.Message == nil
 	if fresh {
 		s.Message = d.node.Messages.Get()
@@ -78,7 +78,7 @@ func isReceipt(m *sms.Message) bool {
 	return m != nil && m.Kind == sms.Receipt && m.Flags&sms.ByText == 0
 }
 
-func (d *Checker) stepText(_ int64, s *Submission) Verdict {
+func stepText(d *Checker, _ int64, s *Submission) Verdict {
 	m, from := s.Message, s.From.Connector
 	if m.Flags&sms.ByText == 0 {
 		return Pass
@@ -105,7 +105,7 @@ func (d *Checker) stepText(_ int64, s *Submission) Verdict {
 	return Later
 }
 
-func (d *Checker) stepSchedule(now int64, s *Submission) Verdict {
+func stepSchedule(d *Checker, now int64, s *Submission) Verdict {
 	if code := d.mayWait(now, s); code != sms.OK {
 		return s.tooLate(d, now, code)
 	}
@@ -123,24 +123,24 @@ func (s *Submission) tooLate(d *Checker, now int64, code sms.Code) Verdict {
 	return s.invalid(d, now, code, "message refused: its delivery time is further ahead than max_schedule of its account: ")
 }
 
-func (d *Checker) stepValidity(now int64, s *Submission) Verdict {
+func stepValidity(d *Checker, now int64, s *Submission) Verdict {
 	d.limitValidity(now, s.Message)
 	return Pass
 }
 
-func (d *Checker) stepReceipts(_ int64, s *Submission) Verdict {
+func stepReceipts(d *Checker, _ int64, s *Submission) Verdict {
 	d.forceReceipts(s.Message)
 	return Pass
 }
 
-func (d *Checker) stepRewrite(now int64, s *Submission) Verdict {
+func stepRewrite(d *Checker, now int64, s *Submission) Verdict {
 	if code := d.convert.RewriteIn(s.From, s.Message); code != sms.OK {
 		return s.invalid(d, now, code, "message refused by a rule of rewrite: ")
 	}
 	return Pass
 }
 
-func (d *Checker) stepOptOut(_ int64, s *Submission) Verdict {
+func stepOptOut(d *Checker, _ int64, s *Submission) Verdict {
 	if s.Preview {
 		return Pass
 	}
@@ -150,7 +150,7 @@ func (d *Checker) stepOptOut(_ int64, s *Submission) Verdict {
 	return Pass
 }
 
-func (d *Checker) stepLists(now int64, s *Submission) Verdict {
+func stepLists(d *Checker, now int64, s *Submission) Verdict {
 	if !d.lists.Screens() {
 		return Pass
 	}
@@ -160,7 +160,7 @@ func (d *Checker) stepLists(now int64, s *Submission) Verdict {
 	return Pass
 }
 
-func (d *Checker) stepKeyword(_ int64, s *Submission) Verdict {
+func stepKeyword(d *Checker, _ int64, s *Submission) Verdict {
 	d.table.NoteKeyword(s.Message)
 	if d.table.LacksFirst(s.Message) {
 		s.Work = func() sms.Code { d.table.FindFirst(s.Message); return sms.OK }
@@ -169,7 +169,7 @@ func (d *Checker) stepKeyword(_ int64, s *Submission) Verdict {
 	return Pass
 }
 
-func (d *Checker) stepRoute(now int64, s *Submission) Verdict {
+func stepRoute(d *Checker, now int64, s *Submission) Verdict {
 	m := s.Message
 	if s.at.held {
 		if d.mayPark(m, s.Others) {
@@ -205,7 +205,7 @@ func (d *Checker) stepRoute(now int64, s *Submission) Verdict {
 	return s.refuses(d, now, noRoute(m), &d.node.LogLimits.Unrouted, "message refused: no route matches")
 }
 
-func (d *Checker) stepAddresses(now int64, s *Submission) Verdict {
+func stepAddresses(d *Checker, now int64, s *Submission) Verdict {
 	if !s.Strict || s.Lane == nil || s.Lane.Account != "" {
 		return Pass
 	}
@@ -223,7 +223,7 @@ func (d *Checker) stepAddresses(now int64, s *Submission) Verdict {
 	}
 }
 
-func (d *Checker) stepFit(now int64, s *Submission) Verdict {
+func stepFit(d *Checker, now int64, s *Submission) Verdict {
 	if s.Lane == nil {
 		return s.few(d, now)
 	}
@@ -254,14 +254,14 @@ func (s *Submission) few(d *Checker, now int64) Verdict {
 	return Pass
 }
 
-func (d *Checker) stepSingle(now int64, s *Submission) Verdict {
+func stepSingle(d *Checker, now int64, s *Submission) Verdict {
 	if m := s.Message; m.Parts > 1 || m.Flags&sms.Converted != 0 {
 		return s.refuses(d, now, sms.BadLength, nil, "")
 	}
 	return Pass
 }
 
-func (d *Checker) stepParts(now int64, s *Submission) Verdict {
+func stepParts(d *Checker, now int64, s *Submission) Verdict {
 	if s.Lane == nil || s.Message.Parts < 2 {
 		return Pass
 	}
@@ -274,7 +274,7 @@ func (d *Checker) stepParts(now int64, s *Submission) Verdict {
 	return Pass
 }
 
-func (d *Checker) stepRoom(now int64, s *Submission) Verdict {
+func stepRoom(d *Checker, now int64, s *Submission) Verdict {
 	if s.Lane != nil {
 		s.Share = d.shareFor(s.From, s.Lane)
 	}

@@ -179,7 +179,7 @@ func TestRefused(t *testing.T) {
 	f("duplicates", sms.Rejected, "duplicate", 409)
 	f("read", sms.BadSource, "invalid-message", 422)
 	f("", sms.SystemError, "unavailable", 503)
-	if e := Refused("quiet", sms.BadValidity).Errors[0]; e.Pointer != "/expires_at" || !strings.Contains(e.Detail, "quiet hours") {
+	if e := Refused("quiet", sms.BadValidity, "").Errors[0]; e.Pointer != "/expires_at" || !strings.Contains(e.Detail, "quiet hours") {
 		t.Errorf("%+v", e)
 	}
 	for code, want := range map[sms.Code]string{sms.BadSource: "/from must be given", sms.BadDestination: "/to begins with 0"} {
