@@ -115,7 +115,7 @@ func (p *Pool) ask(m *Message, n int64) (v Verdict, err error) {
 		<-p.places
 		p.work.note(now, time.Since(now))
 	}
-	if err != nil && ctx.Err() != nil {
+	if errors.Is(err, context.DeadlineExceeded) {
 		err = errLate
 	}
 	p.breaker.done(time.Now(), trial, err)
