@@ -74,6 +74,7 @@ func table() []row {
 		{"plugin", "sms"},
 		{"plugin/expression", "plugin"},
 		{"plugin/service", "internal/httpcall plugin"},
+		{"plugin/program", "plugin"},
 		{"plugin/plugintest", "plugin"},
 		{"config", "internal/httpcall internal/machine internal/nearest internal/passhash internal/quiet internal/tlsfiles internal/token plugin plugin/expression protocols protocols/httpsms protocols/httpsms/smsc protocols/smpp protocols/testsms protocols/ucp sms sms/charset sms/fit sms/rewrite"},
 		{"account", "config internal/passhash internal/ratelimit internal/tlsfiles internal/token internal/window protocols sms"},

@@ -1,0 +1,218 @@
+package program
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"pmg/plugin"
+)
+
+// A process is one run of the program.
+//
+// Three goroutines belong to it: run starts it and waits for its end, read takes its answers, and one reads its stderr. What
+// is wrong kills it, once. Nothing is killed after run has waited, because the number may be another process's then.
+type process struct {
+	cmd           *exec.Cmd
+	in, out, errs *os.File // this side of its pipes
+
+	asked   atomic.Uint64       // the number of the question under way; 0: none
+	answers chan plugin.Verdict // of the question under way
+
+	once   sync.Once
+	why    error         // of the kill; set before killed is closed
+	at     time.Time     // of the kill; set before killed is closed
+	killed chan struct{} // closed by kill
+	ended  chan struct{} // closed when it and what belongs to it have ended
+	status string        // set before ended is closed; "": a signal has ended it
+}
+
+func newProcess() *process {
+	return &process{answers: make(chan plugin.Verdict, 1), killed: make(chan struct{}), ended: make(chan struct{})}
+}
+
+// hasEnded reports whether it is not to be asked any more.
+func (p *process) hasEnded() bool {
+	select {
+	case <-p.killed:
+		return true
+	default:
+		return false
+	}
+}
+
+// kill ends the process and its children, and whoever reads or writes on its pipes.
+func (p *process) kill(why error) {
+	p.once.Do(func() {
+		p.why, p.at = why, time.Now()
+		signalGroup(p.cmd.Process.Pid)
+		for _, f := range []*os.File{p.in, p.out, p.errs} {
+			_ = f.SetDeadline(time.Unix(1, 0)) // a process that has left the group may still have the other side
+		}
+		close(p.killed)
+	})
+}
+
+// run starts the process, says so, and returns when nothing is left of it. It keeps its thread meanwhile: the kernel kills
+// the process when the thread that has started it ends.
+func (p *process) run(o *Options, user *syscall.Credential, log *stderrLog, started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := p.start(o, user)
+	started <- err
+	if err != nil {
+		return
+	}
+	var all sync.WaitGroup
+	all.Go(p.read)
+	all.Go(func() { log.read(p.errs) })
+	<-p.killed
+	if _ = p.cmd.Wait(); p.cmd.ProcessState.Exited() {
+		p.status = " (" + p.cmd.ProcessState.String() + ")"
+	}
+	all.Wait()
+	for _, f := range []*os.File{p.in, p.out, p.errs} {
+		_ = f.Close()
+	}
+	close(p.ended)
+}
+
+// start starts the process with three pipes, PATH and LANG, and nothing else of the gateway.
+func (p *process) start(o *Options, user *syscall.Credential) error {
+	if len(o.Command) == 0 {
+		return errors.New("there is no command")
+	}
+	p.cmd = exec.Command(o.Command[0], o.Command[1:]...)
+	p.cmd.Dir, p.cmd.SysProcAttr = o.Dir, attributes(user)
+	p.cmd.Env = []string{variable("PATH", "/usr/local/bin:/usr/bin:/bin"), variable("LANG", "C.UTF-8")}
+	var child [3]*os.File
+	var errs [3]error
+	child[0], p.in, errs[0] = os.Pipe()
+	p.out, child[1], errs[1] = os.Pipe()
+	p.errs, child[2], errs[2] = os.Pipe()
+	err := errors.Join(errs[:]...)
+	if err == nil {
+		p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = child[0], child[1], child[2]
+		keepDescriptors()
+		err = p.cmd.Start()
+	}
+	for _, f := range child {
+		_ = f.Close()
+	}
+	if err != nil {
+		for _, f := range []*os.File{p.in, p.out, p.errs} {
+			_ = f.Close()
+		}
+	}
+	return err
+}
+
+// variable returns a variable of the environment, or what it is if there is none.
+func variable(name, otherwise string) string {
+	if value := os.Getenv(name); value != "" {
+		return name + "=" + value
+	}
+	return name + "=" + otherwise
+}
+
+// ask asks question n. After an error the process is killed.
+func (p *process) ask(ctx context.Context, n uint64, message []byte) (plugin.Verdict, error) {
+	p.asked.Store(n)
+	stop := context.AfterFunc(ctx, func() { p.kill(ctx.Err()) })
+	if _, err := p.in.Write(fmt.Appendf(nil, `{"n":%d,"message":%s}`+"\n", n, message)); err != nil {
+		p.kill(fmt.Errorf("cannot write to it: %w", err))
+	}
+	select {
+	case v := <-p.answers:
+		if !stop() {
+			p.kill(ctx.Err()) // and wait until it is
+		}
+		return v, nil
+	case <-ctx.Done():
+		return plugin.Verdict{}, ctx.Err()
+	case <-p.ended:
+		stop()
+	}
+	select {
+	case v := <-p.answers: // which has come before the end
+		return v, nil
+	default:
+		return plugin.Verdict{}, fmt.Errorf("%w%s", p.why, p.status)
+	}
+}
+
+// An answer is one line of its output.
+type answer struct {
+	N       uint64          `json:"n"`
+	Verdict *plugin.Verdict `json:"verdict"`
+}
+
+// read takes answers, until something is wrong.
+func (p *process) read() {
+	r := bufio.NewReaderSize(p.out, 64<<10)
+	for {
+		v, err := p.readAnswer(r)
+		if err != nil {
+			p.kill(err)
+			return
+		}
+		if r.Buffered() > 0 {
+			p.kill(errors.New("it writes more than one line for a question"))
+		}
+		p.answers <- v
+	}
+}
+
+func (p *process) readAnswer(r *bufio.Reader) (v plugin.Verdict, err error) {
+	line, err := readLine(r)
+	if err != nil {
+		return v, err
+	}
+	n := p.asked.Swap(0)
+	if n == 0 {
+		return v, fmt.Errorf("it writes without a question: %s", plugin.Quote(line))
+	}
+	var a answer
+	switch err = plugin.ReadAnswer(line, &a); {
+	case err != nil:
+		return v, err
+	case a.N != n:
+		return v, fmt.Errorf("it answers question %d, not %d", a.N, n)
+	case a.Verdict == nil:
+		return v, fmt.Errorf("it answers without a verdict: %s", plugin.Quote(line))
+	}
+	return *a.Verdict, nil
+}
+
+// readLine returns a line, which is valid until the next one.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var long []byte
+	for {
+		line, err := r.ReadSlice('\n')
+		switch {
+		case len(long)+len(line) > plugin.MaxAnswer:
+			return nil, fmt.Errorf("it answers more than %d octets in a line", plugin.MaxAnswer)
+		case errors.Is(err, bufio.ErrBufferFull):
+			long = append(long, line...)
+		case errors.Is(err, io.EOF) && len(long)+len(line) > 0:
+			return nil, fmt.Errorf("its output ends within a line: %s", plugin.Quote(append(long, line...)))
+		case errors.Is(err, io.EOF):
+			return nil, errors.New("its output has ended")
+		case err != nil:
+			return nil, fmt.Errorf("cannot read from it: %w", err)
+		case long == nil:
+			return line, nil
+		default:
+			return append(long, line...), nil
+		}
+	}
+}
