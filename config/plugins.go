@@ -13,15 +13,19 @@ import (
 // Plugin is customer code that decides about messages.
 type Plugin struct {
 	Name  string            `yaml:"name" required:"yes" live:"yes" doc:"Its name in hooks, logs and metrics: letters, digits, '-' and '_'."`
-	Rules []expression.Rule `yaml:"rules" live:"yes" doc:"Rules with expressions, which the gateway runs itself. All are taken in order. A plugin has either these or url."`
+	Rules []expression.Rule `yaml:"rules" live:"yes" doc:"Rules with expressions, which the gateway runs itself. All are taken in order. A plugin has these, or url, or command."`
 	URL   string            `yaml:"url" live:"yes" doc:"Service that is asked instead, by POST with JSON."`
 	Key   string            `yaml:"key" secret:"yes" live:"yes" doc:"Key that questions to url are signed with, as calls of webhooks are: whsec_ and 24 to 64 octets in base64."`
 
+	Command []string `yaml:"command" live:"yes" doc:"Program that is asked instead, and its arguments: [python3, /etc/pmg/shorten.py]. It reads questions as lines of JSON and writes an answer to each. It has the environment PATH and LANG alone."`
+	Dir     string   `yaml:"dir" live:"yes" doc:"With command, the directory that it runs in; that of the gateway when empty."`
+	User    string   `yaml:"user" live:"yes" doc:"With command, the user that it runs as; that of the gateway when empty. Another one needs a gateway that runs as root."`
+
 	OnFailure string `yaml:"on_failure" required:"yes" enum:"pass|refuse|hold" live:"yes" doc:"What happens to a message that the plugin has no verdict about, because it fails, does not answer in time, or rests after ten failures in a row: pass goes on as if it were not asked, refuse answers temporary_failure, hold accepts the message and puts it aside until an operator decides with pmg queue. It must be given."`
 
-	Deadline time.Duration `yaml:"deadline" default:"1s" range:"10ms..1m" live:"yes" doc:"With url, how long a message may wait for its verdict."`
-	Workers  int           `yaml:"workers" default:"64" range:"1..10000" live:"yes" doc:"With url, messages that it is asked about at the same time."`
-	Queue    int           `yaml:"queue" default:"10000" range:"0..1000000" live:"yes" doc:"With url, further messages that wait for a place among those of workers. For one beyond these on_failure decides."`
+	Deadline time.Duration `yaml:"deadline" default:"1s" range:"10ms..1m" live:"yes" doc:"With url and command, how long a message may wait for its verdict."`
+	Workers  int           `yaml:"workers" default:"0" range:"0..10000" live:"yes" doc:"Messages that it is asked about at the same time: 0 is 64 with url. With command each needs a process: 0 is 1."`
+	Queue    int           `yaml:"queue" default:"10000" range:"0..1000000" live:"yes" doc:"With url and command, further messages that wait for a place among those of workers. For one beyond these on_failure decides."`
 	Batch    int           `yaml:"batch" default:"1" range:"1..1000" live:"yes" doc:"With url, messages that a question may have."`
 
 	rules *expression.Plugin // of Rules
@@ -30,9 +34,19 @@ type Plugin struct {
 // Compiled returns the plugin of rules; nil: it has none.
 func (p *Plugin) Compiled() *expression.Plugin { return p.rules }
 
+// usualWorkers is how many messages a service is asked about at the same time.
+const usualWorkers = 64
+
 // Options returns the bounds of its pool.
 func (p *Plugin) Options() plugin.Options {
-	return plugin.Options{Name: p.Name, Workers: p.Workers, Queue: p.Queue, Deadline: p.Deadline, OnFailure: p.OnFailure}
+	workers := p.Workers
+	switch {
+	case workers == 0 && p.URL != "":
+		workers = usualWorkers
+	case workers == 0:
+		workers = 1
+	}
+	return plugin.Options{Name: p.Name, Workers: workers, Queue: p.Queue, Deadline: p.Deadline, OnFailure: p.OnFailure}
 }
 
 // Hook is a place where a plugin is asked.
@@ -77,8 +91,20 @@ func checkPlugin(d *decoder, p *Plugin, path string) {
 	if p.Name != "" && !nameForm.MatchString(p.Name) {
 		d.problem(path+".name", "must be letters, digits, '-' and '_', at most 64, not %q", p.Name)
 	}
-	if (len(p.Rules) == 0) == (p.URL == "") {
-		d.problem(path, "must have either rules or url")
+	kinds := 0
+	for _, given := range []bool{len(p.Rules) > 0, p.URL != "", len(p.Command) > 0} {
+		if given {
+			kinds++
+		}
+	}
+	if kinds != 1 {
+		d.problem(path, "must have one of rules, url and command")
+	}
+	if len(p.Command) > 0 && p.Command[0] == "" {
+		d.problem(path+".command[0]", "must be the name of a program")
+	}
+	if len(p.Command) == 0 && p.Dir+p.User != "" {
+		d.problem(path, "must not have dir or user without command")
 	}
 	if err := httpcall.CheckURL(p.URL); p.URL != "" && err != nil {
 		d.problem(path+".url", "%s", err)

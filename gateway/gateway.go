@@ -82,7 +82,7 @@ func New(
 	g.Convert = convert.New(shared, g.Table)
 	g.Settler = settle.New(shared, g.Keeper, g.Table, g.Convert)
 	g.Receipts = g.Settler.Receipts
-	g.Hooks = hooks.New(hooks.Open)
+	g.Hooks = hooks.New(hooks.Open(shared.Log))
 	g.Lists = lists.New(shared)
 	g.Intake = intake.New(shared, g.Keeper, g.Table, g.Convert, g.Receipts, &g.Settler.Events, g.Hooks, g.Lists)
 	g.Operate = operate.New(shared, g.Keeper, g.Table, g.Receipts, g.Settler, g.Intake)

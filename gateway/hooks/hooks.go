@@ -11,7 +11,7 @@ import (
 	"pmg/sms"
 )
 
-// Kinds makes plugins, as Open does.
+// Kinds makes plugins, as those of Open do.
 type Kinds func(p *config.Plugin) plugin.Plugin
 
 // Hooks are the plugins of a gateway, and where they are asked. It is safe for concurrent use.

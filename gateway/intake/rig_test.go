@@ -3,6 +3,8 @@ package intake
 import (
 	"testing"
 
+	"github.com/rs/zerolog"
+
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/convert"
@@ -38,7 +40,7 @@ func deskAndSettler(g *roomtest.Ground) (*Checker, *settle.Settler) {
 		if p.URL != "" {
 			return service{}
 		}
-		return hooks.Open(p)
+		return hooks.Open(zerolog.Nop())(p)
 	})
 	h.Apply(g.Node.Config())
 	l := lists.New(g.Node)

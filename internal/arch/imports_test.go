@@ -95,7 +95,7 @@ func table() []row {
 		{"gateway/receipts", "config connector events gateway/convert gateway/keep gateway/node gateway/route protocols sms sms/peerid store"},
 		{"gateway/deadletters", "events gateway/keep gateway/node sms store"},
 		{"gateway/settle", "config connector events gateway/convert gateway/deadletters gateway/keep gateway/node gateway/receipts gateway/route internal/logfile internal/ratelimit protocols sms sms/fit store telemetry"},
-		{"gateway/hooks", "config internal/smstext plugin plugin/service sms sms/rewrite"},
+		{"gateway/hooks", "config internal/smstext plugin plugin/program plugin/service sms sms/rewrite"},
 		{"gateway/intake", "config connector events gateway/convert gateway/hooks gateway/keep gateway/lists gateway/node gateway/receipts gateway/route gateway/settle plugin protocols sms sms/fit sms/userdata store"},
 		{"gateway/accept", "config connector gateway/intake gateway/keep gateway/receipts sms store"},
 		{"gateway/request", "connector gateway/accept gateway/intake gateway/keep gateway/node gateway/receipts gateway/route sms store"},

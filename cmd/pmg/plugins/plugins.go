@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"pmg/cmd/pmg/find"
@@ -128,7 +129,7 @@ func open(cmd *cobra.Command, load Load, file, name string) (*plugin.Pool, *plug
 	if err := d.Decode(m); err != nil {
 		return nil, nil, fmt.Errorf("cannot read the message from standard input: %w", err)
 	}
-	return plugin.NewPool(hooks.Open(p), p.Options()), m, nil
+	return plugin.NewPool(hooks.Open(zerolog.New(cmd.ErrOrStderr()))(p), p.Options()), m, nil
 }
 
 // bench asks a plugin for a while, and writes what that shows.
