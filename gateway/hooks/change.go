@@ -31,10 +31,11 @@ func Change(m *sms.Message, v *plugin.Verdict) error {
 		}
 	}
 	if v.Text != nil {
-		var octets []byte
-		m.Alphabet, octets = smstext.Encode(sms.Default, *v.Text)
-		m.SetText(octets)
-		m.Flags |= sms.Converted
+		alphabet, octets := smstext.Encode(sms.Default, *v.Text)
+		if m.SetText(octets); alphabet != m.Alphabet {
+			m.Alphabet = alphabet
+			m.Flags |= sms.Converted
+		}
 	}
 	if v.From != nil || v.To != nil {
 		setAddresses(m, v)

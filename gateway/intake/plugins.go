@@ -69,6 +69,9 @@ func (d *Checker) decide(now int64, s *Submission, h *hooks.Hook, decision *plug
 		d.logFailure(h.Pool.Name, decision.Failure)
 	}
 	v := &decision.Verdict
+	if s.Way&fresh == 0 { // the rest was changed when the message came
+		v.From, v.To, v.Tags = nil, nil, nil
+	}
 	if err := hooks.Change(s.Message, v); err != nil {
 		d.logFailure(h.Pool.Name, fmt.Errorf("plugin %s: %w", h.Pool.Name, err))
 		instead := h.Pool.Instead()

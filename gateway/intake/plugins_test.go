@@ -148,6 +148,19 @@ func TestHooksOfReplacements(t *testing.T) {
 	}
 }
 
+// What a rule changes besides the text was changed when the message came: it is not changed once more with its new text.
+func TestReplacementsKeepTheRest(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t, rules("accept", "{from: '\"X\" + from', to: '\"0\" + to', text: 'text + \"!\"', tags: a}"), "", "", twoWays)
+	s := p.submission(Replaced, sms.Submit, nil)
+	s.Message = p.message("old").Message
+	s.Change = func(_ int64, m *sms.Message) sms.Code { m.SetText([]byte("new")); return sms.OK }
+	s.Lane = p.table.LaneOf(p.table.Connector("operator"))
+	if got, want := p.take(s), `operator: 1234(0) 46700000001(0) "new!"`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 // A preview asks rules, and no service.
 func TestHooksOfPreviews(t *testing.T) {
 	t.Parallel()
@@ -206,5 +219,22 @@ func TestPluginAllocations(t *testing.T) {
 	const library = 3 // each variable that is read, as a value of an interface
 	if n := count(rules("accept", "{if: 'from == \"b\" or to startsWith \"99\" or text contains \"x y\"', do: refuse}")); n > library {
 		t.Errorf("with a rule: %v, want %d", n, library)
+	}
+}
+
+// BenchmarkPlugins measures what a rule that reads sender, recipient and text adds to a message.
+func BenchmarkPlugins(b *testing.B) {
+	const rule = "{if: 'from == \"BAD\" or to startsWith \"4799\" or text contains \"casino\"', do: refuse}"
+	for name, general := range map[string]string{"none": "", "rule": rules("accept", rule)} {
+		b.Run(name, func(b *testing.B) {
+			p := newPlace(b, general, "", "", "[{to: operator}]")
+			m := p.message("some text of a message, as long as many are").Message
+			s := &Submission{Way: Submitted, Message: m, From: p.submission(Submitted, sms.Submit, nil).From}
+			b.ReportAllocs()
+			for b.Loop() {
+				s.at = progress{}
+				stepPlugins(p.Checker, now, s)
+			}
+		})
 	}
 }
