@@ -70,6 +70,7 @@ const (
 func Compile(rules []Rule) (*Plugin, []Problem) {
 	p := &Plugin{runs: sync.Pool{New: func() any { return &run{machine: vm.VM{MemoryBudget: maxMemory}} }}}
 	var problems []Problem
+	common := options()
 	sample := plugin.Message{From: "PMG", To: "46700000001", Text: "Hello", Arrived: time.Now()}
 	for i := range rules {
 		r := &rules[i]
@@ -88,7 +89,7 @@ func Compile(rules []Rule) (*Plugin, []Problem) {
 				continue
 			}
 			var err error
-			if *e.program, err = expr.Compile(e.source, append(options(), e.kind)...); err != nil {
+			if *e.program, err = expr.Compile(e.source, append(common[:len(common):len(common)], e.kind)...); err != nil {
 				problems = append(problems, Problem{i, e.option, "must be an expression: " + withPlace(err, e.source)})
 				continue
 			}

@@ -195,3 +195,15 @@ func BenchmarkAsk(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkBetween measures a rule that asks for the time of day.
+func BenchmarkBetween(b *testing.B) {
+	p, _ := Compile([]Rule{{If: `between(arrived, "21:00", "08:00", "Europe/Stockholm")`, Tags: []string{"night"}}})
+	m := sampleMessage()
+	b.ReportAllocs()
+	for b.Loop() {
+		if v, err := p.Ask(context.Background(), &m); err != nil || len(v.Tags) != 1 {
+			b.Fatal(v, err)
+		}
+	}
+}

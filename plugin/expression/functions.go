@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	_ "time/tzdata" // a machine may lack them
 
@@ -12,12 +13,13 @@ import (
 	"pmg/plugin"
 )
 
-// options returns what expressions may use.
+// options returns what the expressions of a plugin may use.
 func options() []expr.Option {
+	z := &zones{}
 	return []expr.Option{
 		expr.Env(&plugin.Message{}), expr.MaxNodes(maxNodes),
-		expr.Function("between", between, new(func(at time.Time, from, to, zone string) bool)),
-		expr.Function("local", local, new(func(at time.Time, zone string) time.Time)),
+		expr.Function("between", z.between, new(func(at time.Time, from, to, zone string) bool)),
+		expr.Function("local", z.local, new(func(at time.Time, zone string) time.Time)),
 		expr.Function("tagged", tagged, new(func(tags, tag string) bool)),
 	}
 }
@@ -32,18 +34,27 @@ func tagged(p ...any) (any, error) {
 	return slices.Contains(strings.Fields(p[0].(string)), p[1].(string)), nil
 }
 
+// zones are those that expressions have named, so that no message reads a file of the machine. They are safe for concurrent
+// use.
+type zones struct{ known sync.Map } // *time.Location, by name
+
 // local returns a time in a zone.
-func local(p ...any) (any, error) {
-	zone, err := time.LoadLocation(p[1].(string))
-	if err != nil {
-		return nil, &argumentError{fmt.Sprintf("there is no time zone %q", p[1])}
+func (z *zones) local(p ...any) (any, error) {
+	name := p[1].(string)
+	zone, ok := z.known.Load(name)
+	if !ok {
+		loaded, err := time.LoadLocation(name)
+		if err != nil {
+			return nil, &argumentError{fmt.Sprintf("there is no time zone %q", name)}
+		}
+		zone, _ = z.known.LoadOrStore(name, loaded)
 	}
-	return p[0].(time.Time).In(zone), nil
+	return p[0].(time.Time).In(zone.(*time.Location)), nil
 }
 
 // between reports whether a time of day in a zone lies between two others, the second of which may be of the next day.
-func between(p ...any) (any, error) {
-	at, err := local(p[0], p[3])
+func (z *zones) between(p ...any) (any, error) {
+	at, err := z.local(p[0], p[3])
 	if err != nil {
 		return nil, err
 	}
