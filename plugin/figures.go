@@ -9,19 +9,19 @@ import (
 
 // Figures are what a pool has done since its start, and how long things took in the last one to two minutes.
 type Figures struct {
-	Asked    int64 `json:"asked"`
-	Failed   int64 `json:"failed"`  // there was no verdict: on_failure has decided
-	Refused  int64 `json:"refused"` // by the plugin
-	Held     int64 `json:"held"`    // by the plugin
-	Changed  int64 `json:"changed"` // with another address, text, time or tag
-	InFlight int   `json:"in_flight"`
-	Waiting  int   `json:"waiting"`
+	Asked    int64
+	Failed   int64 // there was no verdict: on_failure has decided
+	Refused  int64 // by the plugin
+	Held     int64 // by the plugin
+	Changed  int64 // with another address, text, time or tag
+	InFlight int
+	Waiting  int
 
-	Work Times `json:"work"` // from the question to the answer; of a plugin that does not wait, of one question in sampled
-	Wait Times `json:"wait"` // before the question
+	Work Times // from the question to the answer; of a plugin that does not wait, of one question in sampled
+	Wait Times // before the question
 
-	RestsUntil time.Time `json:"rests_until,omitzero"` // after failures in a row; zero: it is asked
-	Failure    string    `json:"failure,omitempty"`    // the last one
+	RestsUntil time.Time // after failures in a row; zero: it is asked
+	Failure    string    // the last one
 }
 
 // Times are durations.

@@ -13,27 +13,24 @@ const (
 
 // A Message is what a plugin sees of a message. Its fields are variables of expressions, and members of JSON.
 type Message struct {
-	Hook      string `json:"hook" expr:"hook"`
-	Account   string `json:"account,omitempty" expr:"account"`      // that submits it; "": it comes from an SMSC
-	Connector string `json:"connector" expr:"connector"`            // on which it arrives
-	From      string `json:"from" expr:"from"`                      // its sender: an international number without '+', another one, or a name
-	FromTON   int    `json:"from_ton" expr:"from_ton"`              // 1: international, 5: a name
-	FromNPI   int    `json:"from_npi" expr:"from_npi"`              // 1: telephone numbers
-	To        string `json:"to" expr:"to"`                          // its recipient
-	ToTON     int    `json:"to_ton" expr:"to_ton"`                  //
-	ToNPI     int    `json:"to_npi" expr:"to_npi"`                  //
-	Text      string `json:"text" expr:"text"`                      // "": it is binary, or empty
-	Binary    bool   `json:"binary,omitempty" expr:"binary"`        // its octets are no text
-	Alphabet  string `json:"alphabet" expr:"alphabet"`              // gsm7, latin1, ucs2, binary
-	IsPart    bool   `json:"is_part,omitempty" expr:"is_part"`      // it is one of the parts in which its sender has cut a long text
-	Priority  int    `json:"priority" expr:"priority"`              // 0: lowest
-	Tags      string `json:"tags,omitempty" expr:"tags"`            // that other plugins have given it, with a space between two
-	DeliverAt Time   `json:"deliver_at,omitzero" expr:"deliver_at"` // at which its sender wants it to leave; zero: immediately
-	Arrived   Time   `json:"arrived" expr:"arrived"`
+	Hook      string    `json:"hook" expr:"hook"`
+	Account   string    `json:"account,omitempty" expr:"account"` // that submits it; "": it comes from an SMSC
+	Connector string    `json:"connector" expr:"connector"`       // on which it arrives
+	From      string    `json:"from" expr:"from"`                 // its sender: an international number without '+', another one, or a name
+	FromTON   int       `json:"from_ton" expr:"from_ton"`         // 1: international, 5: a name
+	FromNPI   int       `json:"from_npi" expr:"from_npi"`         // 1: telephone numbers
+	To        string    `json:"to" expr:"to"`                     // its recipient
+	ToTON     int       `json:"to_ton" expr:"to_ton"`
+	ToNPI     int       `json:"to_npi" expr:"to_npi"`
+	Text      string    `json:"text" expr:"text"`                      // "": it is binary, or empty
+	Binary    bool      `json:"binary,omitempty" expr:"binary"`        // its octets are no text
+	Alphabet  string    `json:"alphabet" expr:"alphabet"`              // gsm7, latin1, ucs2, utf8, binary
+	IsPart    bool      `json:"is_part,omitempty" expr:"is_part"`      // it is one of the parts in which its sender has cut a long text
+	Priority  int       `json:"priority" expr:"priority"`              // 0: lowest
+	Tags      string    `json:"tags,omitempty" expr:"tags"`            // that other plugins have given it, with a space between two
+	DeliverAt time.Time `json:"deliver_at,omitzero" expr:"deliver_at"` // at which its sender wants it to leave; zero: immediately
+	Arrived   time.Time `json:"arrived" expr:"arrived"`
 }
-
-// A Time is written as RFC 3339 in JSON.
-type Time = time.Time
 
 // A Plugin decides about messages. It is safe for concurrent use.
 type Plugin interface {

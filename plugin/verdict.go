@@ -18,14 +18,19 @@ const (
 	Hold   = "hold"   // it is accepted, and waits until an operator decides
 )
 
-// Statuses are the names by which a message may be refused: package sms has their meaning.
-var statuses = []string{
-	"rejected", "bad_source", "bad_destination", "bad_length", "bad_parameter", "throttled", "queue_full", "temporary_failure",
-	"system_error",
+// refusable are the codes that a message may be refused with. Their names are the statuses of verdicts.
+var refusable = []sms.Code{
+	sms.Rejected, sms.BadSource, sms.BadDestination, sms.BadLength, sms.BadParameter, sms.Throttled, sms.QueueFull,
+	sms.TemporaryFailure, sms.SystemError,
 }
 
 // Statuses returns the names by which a message may be refused.
-func Statuses() []string { return slices.Clone(statuses) }
+func Statuses() (names []string) {
+	for _, c := range refusable {
+		names = append(names, c.String())
+	}
+	return names
+}
 
 // A Verdict is what a plugin decides about a message.
 type Verdict struct {
@@ -54,11 +59,11 @@ const (
 func (v *Verdict) Check() error {
 	switch {
 	case !slices.Contains([]string{"", Pass, Refuse, Delay, Hold}, v.Do):
-		return fmt.Errorf("its verdict is %s: it must be pass, refuse, delay or hold", quoted(v.Do))
+		return fmt.Errorf("its verdict is %s: it must be pass, refuse, delay or hold", Quote([]byte(v.Do)))
 	case v.Status != "" && v.Do != Refuse:
 		return fmt.Errorf("its verdict has a status without being refuse")
-	case v.Status != "" && !slices.Contains(statuses, v.Status):
-		return fmt.Errorf("its status is %s: it must be one of %s", quoted(v.Status), strings.Join(statuses, ", "))
+	case v.Status != "" && v.code() < 0:
+		return fmt.Errorf("its status is %s: it must be one of %s", Quote([]byte(v.Status)), strings.Join(Statuses(), ", "))
 	case v.Until.IsZero() == (v.Do == Delay):
 		return fmt.Errorf("its verdict must have until with delay, and with nothing else")
 	case len(v.Why) > MaxWhy || !utf8.ValidString(v.Why):
@@ -68,7 +73,7 @@ func (v *Verdict) Check() error {
 	}
 	for _, a := range []*string{v.From, v.To} {
 		if a != nil && (len(*a) > MaxAddress || !utf8.ValidString(*a) || strings.ContainsFunc(*a, isControl)) {
-			return fmt.Errorf("its address %s must be at most %d characters", quoted(*a), MaxAddress)
+			return fmt.Errorf("its address %s must be at most %d characters", Quote([]byte(*a)), MaxAddress)
 		}
 	}
 	if v.To != nil && strings.Trim(*v.To, "+") == "" {
@@ -79,21 +84,23 @@ func (v *Verdict) Check() error {
 	}
 	for _, tag := range v.Tags {
 		if !sms.IsTag(tag) {
-			return fmt.Errorf("its tag %s must be small letters, digits and any of _.:-, at most %d", quoted(tag), sms.MaxTag)
+			return fmt.Errorf(
+				"its tag %s must be small letters, digits and any of _.:-, at most %d", Quote([]byte(tag)), sms.MaxTag,
+			)
 		}
 	}
 	return nil
 }
 
+// code returns the place of the verdict's status among those that are refusable; negative: it is none of them.
+func (v *Verdict) code() int {
+	return slices.IndexFunc(refusable, func(c sms.Code) bool { return c.String() == v.Status })
+}
+
+// Code returns what the sender of a message that is refused is answered.
+func (v *Verdict) Code() sms.Code { return refusable[max(v.code(), 0)] }
+
 // Ends reports whether plugins behind the one with this verdict are not asked any more.
 func (v *Verdict) Ends() bool { return v.Do == Refuse || v.Do == Hold }
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7F }
-
-// quoted quotes a text that may be long.
-func quoted(text string) string {
-	if len(text) > 40 {
-		return fmt.Sprintf("%.40q…", text)
-	}
-	return fmt.Sprintf("%q", text)
-}

@@ -26,13 +26,14 @@ type Hooks struct {
 
 // A table is the hooks of a configuration.
 type table struct {
-	pools []pool
+	pools []configured
 	hooks []Hook
 }
 
-type pool struct {
-	asks *plugin.Pool
-	by   config.Plugin
+// A configured is a pool, and the options that it was made of.
+type configured struct {
+	pool    *plugin.Pool
+	options config.Plugin
 }
 
 // A Hook is a place where a plugin is asked.
@@ -63,7 +64,7 @@ func (h *Hooks) Apply(cfg *config.Config) {
 			p = plugin.NewPool(h.kinds(&cfg.Plugins[i]), cfg.Plugins[i].Options())
 		}
 		kept[p], byName[cfg.Plugins[i].Name] = true, p
-		next.pools = append(next.pools, pool{p, cfg.Plugins[i]})
+		next.pools = append(next.pools, configured{p, cfg.Plugins[i]})
 	}
 	for i := range cfg.Hooks {
 		c := &cfg.Hooks[i]
@@ -71,17 +72,17 @@ func (h *Hooks) Apply(cfg *config.Config) {
 	}
 	h.current.Store(next)
 	for _, p := range before.pools {
-		if !kept[p.asks] {
-			h.retire(p.asks)
+		if !kept[p.pool] {
+			h.retire(p.pool)
 		}
 	}
 }
 
 // find returns the pool of a plugin with the same options.
-func (t *table) find(by *config.Plugin) *plugin.Pool {
+func (t *table) find(options *config.Plugin) *plugin.Pool {
 	for i := range t.pools {
-		if by.Equal(&t.pools[i].by) {
-			return t.pools[i].asks
+		if options.Equal(&t.pools[i].options) {
+			return t.pools[i].pool
 		}
 	}
 	return nil
@@ -111,7 +112,7 @@ func (h *Hooks) Close() {
 	}
 	close(h.done)
 	for _, p := range h.current.Load().pools {
-		p.asks.Close()
+		p.pool.Close()
 	}
 	h.retired.Wait()
 }
@@ -147,14 +148,14 @@ func isOf(names []string, name string) bool { return len(names) == 0 || slices.C
 
 // Status is what is known of a plugin.
 type Status struct {
-	Name string `json:"name"`
+	Name string
 	plugin.Figures
 }
 
 // Status returns what is known of each plugin.
 func (h *Hooks) Status() (all []Status) {
 	for _, p := range h.current.Load().pools {
-		all = append(all, Status{p.by.Name, p.asks.Figures()})
+		all = append(all, Status{p.options.Name, p.pool.Figures()})
 	}
 	return all
 }

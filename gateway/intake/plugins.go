@@ -9,19 +9,6 @@ import (
 	"pmg/sms"
 )
 
-// A pendingAnswer is that of a plugin which is asked on another goroutine.
-type pendingAnswer struct{ plugin.Decision }
-
-// codeOf returns the code of the name that plugins give a status.
-func codeOf(status string) sms.Code {
-	for _, c := range sms.Codes() {
-		if c.String() == status {
-			return c
-		}
-	}
-	return sms.Rejected
-}
-
 func stepPlugins(d *Checker, now int64, s *Submission) Verdict {
 	if s.at.hooks == nil {
 		if s.at.hooks = d.hooks.All(); len(s.at.hooks) == 0 {
@@ -29,9 +16,9 @@ func stepPlugins(d *Checker, now int64, s *Submission) Verdict {
 		}
 	}
 	if s.at.pending != nil {
-		decision := s.at.pending.Decision
+		decision := s.at.pending
 		s.at.pending = nil
-		if v := d.decide(now, s, &s.at.hooks[s.at.hook], &decision); v != Pass {
+		if v := d.decide(now, s, &s.at.hooks[s.at.hook], decision); v != Pass {
 			return v
 		}
 		s.at.hook++
@@ -48,8 +35,8 @@ func stepPlugins(d *Checker, now int64, s *Submission) Verdict {
 			if s.Preview {
 				continue
 			}
-			answer := &pendingAnswer{}
-			s.at.pending, s.Work = answer, func() sms.Code { answer.Decision = h.Pool.Ask(&q.Message); return sms.OK }
+			answer := &plugin.Decision{}
+			s.at.pending, s.Work = answer, func() sms.Code { *answer = h.Pool.Ask(&q.Message); return sms.OK }
 			s.at.step-- // it is resumed here
 			return Later
 		}
@@ -80,7 +67,7 @@ func (d *Checker) decide(now int64, s *Submission, h *hooks.Hook, decision *plug
 	switch {
 	case v.Do == plugin.Refuse || v.Do == plugin.Hold && s.Way&fresh == 0: // a text that replaces another cannot be held
 		s.at.why = v.Why
-		return s.refuses(d, now, codeOf(v.Status), &d.node.LogLimits.Invalid, "message refused by plugin "+h.Pool.Name+": "+v.Why)
+		return s.refuses(d, now, v.Code(), &d.node.LogLimits.Invalid, "message refused by plugin "+h.Pool.Name+": "+v.Why)
 	case v.Do == plugin.Hold:
 		s.at.held = true
 		sms.AddTag(s.Message, sms.HeldTag+strings.ToLower(h.Pool.Name))

@@ -5,6 +5,7 @@ import (
 	"pmg/gateway/hooks"
 	"pmg/gateway/keep"
 	"pmg/gateway/node"
+	"pmg/plugin"
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -151,12 +152,12 @@ type Submission struct {
 
 // A progress is how far a submission has come.
 type progress struct {
-	step    int            // that it takes next
-	hook    int            // that is asked next
-	hooks   []hooks.Hook   // those in force when the first was asked
-	pending *pendingAnswer // of the plugin that is asked
-	held    bool           // an operator decides about it
-	why     string         // what the plugin says that refuses it
+	step    int              // that it takes next
+	hook    int              // that is asked next
+	hooks   []hooks.Hook     // those in force when the first was asked
+	pending *plugin.Decision // of the plugin that is asked, on another goroutine
+	held    bool             // an operator decides about it
+	why     string           // what the plugin says that refuses it
 }
 
 // Held reports whether a plugin holds a submission for an operator.
@@ -171,7 +172,7 @@ type Room interface {
 	HasRoom(a keep.Accepted, others *Several) bool
 }
 
-// Take runs the steps of a submission. With Later it is on its way way.
+// Take runs the steps of a submission. With Later the step behind the last one is its next.
 func (d *Checker) Take(now int64, s *Submission) Verdict {
 	if s.Code != sms.OK { // the work that it waited for says so
 		return s.invalid(d, now, s.Code, "message refused: ")

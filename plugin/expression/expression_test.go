@@ -3,6 +3,8 @@ package expression
 import (
 	"context"
 	"fmt"
+	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +42,31 @@ func sampleMessage() plugin.Message {
 	return plugin.Message{
 		Hook: plugin.Accept, Account: "shop", Connector: "in", From: "PMG", FromTON: 5, To: "46700000001", ToTON: 1, Text: "You win!",
 		Alphabet: "gsm7", Priority: 2, Tags: "vip", Arrived: summerNight,
+	}
+}
+
+// The statuses that the options of a rule allow are those of verdicts, and docs/plugins.md names each variable and bound.
+func TestDocumented(t *testing.T) {
+	t.Parallel()
+	status, _ := reflect.TypeFor[Rule]().FieldByName("Status")
+	if got, want := status.Tag.Get("enum"), strings.Join(plugin.Statuses(), "|"); got != want {
+		t.Errorf("a rule may have %s, a verdict %s", got, want)
+	}
+	page, err := os.ReadFile("../../docs/plugins.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[plugin.Message]()) {
+		if name := f.Tag.Get("expr"); name == "" || !strings.Contains(string(page), "`"+name+"`") {
+			t.Errorf("docs/plugins.md does not name %s", f.Name)
+		}
+	}
+	for _, want := range []string{
+		"`between(", "`local(", "`tagged(", fmt.Sprintf("may take 1,%03d nodes and make %d,000 elements", maxNodes-1000, maxMemory/1000),
+	} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("docs/plugins.md lacks %s", want)
+		}
 	}
 }
 
