@@ -5,14 +5,35 @@ import (
 	"strings"
 )
 
-// MaxTags is how many octets the tags of a message may take, with a space between two.
-const MaxTags = 500
+// Bounds of tags, in octets.
+const (
+	MaxTag  = 64
+	MaxTags = 500 // that plugins give a message, with a space between two
 
-// HeldTag begins the tag of a message that a plugin holds. The plugin's name follows, in small letters.
-const HeldTag = "held:"
+	MaxAllTags = MaxTags + len(" "+heldTag) + MaxTag // with the one of Hold
+)
 
-// MaxTag is how many characters a tag may have.
-const MaxTag = 64
+// heldTag begins the tag of a message that a plugin holds. The plugin's name follows, in small letters.
+const heldTag = "held:"
+
+// Hold notes with a tag which plugin holds a message.
+func Hold(m *Message, by string) {
+	tag := heldTag + strings.ToLower(by[:min(len(by), MaxTag)])
+	if all := m.Tags(); len(all) > 0 {
+		tag = string(all) + " " + tag
+	}
+	m.SetTags([]byte(tag))
+}
+
+// HeldBy returns the plugin that holds a message, as Hold has noted it; "": none does.
+func HeldBy(m *Message) string {
+	for tag := range bytes.FieldsSeq(m.Tags()) {
+		if name, held := bytes.CutPrefix(tag, []byte(heldTag)); held {
+			return string(name)
+		}
+	}
+	return ""
+}
 
 // Tags returns the tags that plugins have given the message, with a space between two. The octets are valid as long as
 // the message does not change.
@@ -54,10 +75,11 @@ func AddTag(m *Message, tag string) bool {
 	return true
 }
 
-// IsTag reports whether a text may be a tag: small letters of ASCII, digits and any of _.:-, from 1 to MaxTag of them.
+// IsTag reports whether a text may be a tag: small letters of ASCII, digits and any of _.:-, from 1 to MaxTag of them. Those of
+// Hold may not.
 func IsTag(text string) bool {
 	const more = "_.:-"
-	return text != "" && len(text) <= MaxTag && strings.IndexFunc(text, func(r rune) bool {
+	return text != "" && len(text) <= MaxTag && !strings.HasPrefix(text, heldTag) && strings.IndexFunc(text, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune(more, r)
 	}) < 0
 }

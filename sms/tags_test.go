@@ -67,7 +67,7 @@ func TestTags(t *testing.T) {
 func TestTagBounds(t *testing.T) {
 	t.Parallel()
 	m := new(Message)
-	for _, tag := range []string{"", "A", "å", "a b", "a,b", strings.Repeat("a", MaxTag+1), "a\n"} {
+	for _, tag := range []string{"", "A", "held:a", "å", "a b", "a,b", strings.Repeat("a", MaxTag+1), "a\n"} {
 		if AddTag(m, tag) {
 			t.Errorf("%q is a tag", tag)
 		}
@@ -80,5 +80,12 @@ func TestTagBounds(t *testing.T) {
 	}
 	if len(m.Tags()) > MaxTags {
 		t.Errorf("%d octets of tags", len(m.Tags()))
+	}
+	if by := HeldBy(m); by != "" {
+		t.Errorf("held by %s", by)
+	}
+	Hold(m, strings.Repeat("N", 2*MaxTag))
+	if by := HeldBy(m); by != strings.Repeat("n", MaxTag) || len(m.Tags()) > MaxAllTags {
+		t.Errorf("held by %s, %d octets of tags", by, len(m.Tags()))
 	}
 }

@@ -162,7 +162,7 @@ func Decode(record []byte, m *sms.Message, ahead int64) error {
 	if record[0] == recordSubmitted && len(b.submitted) == 0 {
 		w.fail("what the client has submitted", true)
 	}
-	if w.atLeast(recordTagged) && (len(b.tags) == 0 || len(b.tags) > sms.MaxTags) {
+	if w.atLeast(recordTagged) && (len(b.tags) == 0 || len(b.tags) > sms.MaxAllTags) {
 		w.fail("tags", true)
 	}
 	if err := w.end("message"); err != nil {

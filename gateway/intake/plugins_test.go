@@ -189,6 +189,31 @@ func TestPluginLog(t *testing.T) {
 	}
 }
 
+// A held message says which plugin holds it, however long that name is, and however many tags others have given it.
+func TestHeldTag(t *testing.T) {
+	t.Parallel()
+	name, tag := strings.Repeat("N", 64), strings.Repeat("t", 62)
+	var tags []string
+	for i := range 9 {
+		tags = append(tags, fmt.Sprintf("{tags: [%s%02d]}", tag, i))
+	}
+	for _, n := range []int{0, 6} {
+		general := fmt.Sprintf(`
+plugins:
+  - {name: tags, on_failure: refuse, rules: [%s]}
+  - {name: %s, on_failure: refuse, rules: [{do: hold}]}
+hooks: [{at: accept, plugin: tags}, {at: accept, plugin: %s}]`, strings.Join(append(tags[:n:n], "{}"), ", "), name, name)
+		p := newPlace(t, general, "", "", twoWays)
+		if got := p.take(p.submission(Submitted, sms.Submit, nil)); !strings.HasSuffix(got, "held:"+strings.ToLower(name)) {
+			t.Errorf("with %d tags: %s", n, got)
+		}
+	}
+	p := newPlace(t, rules("accept", tags...), "", "", twoWays)
+	if got := p.take(p.submission(Submitted, sms.Submit, nil)); !strings.HasPrefix(got, "temporary_failure by plugins") {
+		t.Errorf("with 9 tags: %s", got)
+	}
+}
+
 // As many messages as may be parked are held.
 func TestHeldBound(t *testing.T) {
 	t.Parallel()

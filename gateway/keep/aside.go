@@ -1,8 +1,6 @@
 package keep
 
 import (
-	"bytes"
-
 	"pmg/sms"
 	"pmg/store"
 )
@@ -35,10 +33,8 @@ func (k *Keeper) Aside(why store.Aside) int64 { return k.aside[why].Load() }
 
 // reasonOf returns why a message is put aside that was accepted.
 func reasonOf(m *sms.Message, why store.Aside) string {
-	for tag := range bytes.FieldsSeq(m.Tags()) {
-		if name, held := bytes.CutPrefix(tag, []byte(sms.HeldTag)); held {
-			return "held by plugin " + string(name)
-		}
+	if by := sms.HeldBy(m); by != "" {
+		return "held by plugin " + by
 	}
 	return AsideReasons[why]
 }
