@@ -1,6 +1,7 @@
 package account
 
 import (
+	"bytes"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -136,14 +137,8 @@ func (f *Flood) refuses(at int64, recipient []byte, hash uint64) string {
 func (f *Flood) hash(recipient []byte) uint64 { return maphash.Bytes(f.seed, digits(recipient)) }
 
 func (l *limit) isFor(recipient []byte) bool {
-	recipient = digits(recipient)
-	return len(recipient) >= len(l.prefix) && string(recipient[:len(l.prefix)]) == l.prefix
+	return bytes.HasPrefix(digits(recipient), []byte(l.prefix))
 }
 
 // digits returns a number without a '+' in front.
-func digits(number []byte) []byte {
-	if len(number) > 0 && number[0] == '+' {
-		return number[1:]
-	}
-	return number
-}
+func digits(number []byte) []byte { return bytes.TrimPrefix(number, []byte{'+'}) }

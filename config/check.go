@@ -357,7 +357,10 @@ func (d *decoder) route(x *index, r *Route, path string) {
 	}
 	for i, tag := range r.Tag {
 		if !sms.IsTag(tag) {
-			d.problem(fmt.Sprintf("%s.tag[%d]", path, i), "must be small letters, digits and any of _.:-, without held: in front, not %q", tag)
+			d.problem(
+				fmt.Sprintf("%s.tag[%d]", path, i),
+				"must be small letters, digits and any of _.:-, without held: in front, not %q", tag,
+			)
 		}
 	}
 	d.targets(x, r, path)

@@ -180,12 +180,7 @@ func (r *Route[T]) takes(of *Traits) bool {
 		(len(r.tags) == 0 || sms.HasTag(of.Tags, r.tags...))
 }
 
-func withoutPlus(address []byte) []byte {
-	if len(address) > 0 && address[0] == '+' {
-		return address[1:]
-	}
-	return address
-}
+func withoutPlus(address []byte) []byte { return bytes.TrimPrefix(address, []byte{'+'}) }
 
 // Pick returns the target for the next message: with failover the first target that
 // is up, with weights one of the targets that are up. If none is up, it chooses as

@@ -7,6 +7,7 @@
 package quiet
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"time"
@@ -94,9 +95,7 @@ func zone(name string) (*time.Location, error) {
 
 // Zone returns the zone of a recipient: that of the longest prefix of its number. It is nil if it has none.
 func (h *Hours) Zone(recipient []byte) *time.Location {
-	if len(recipient) > 0 && recipient[0] == '+' {
-		recipient = recipient[1:]
-	}
+	recipient = bytes.TrimPrefix(recipient, []byte{'+'})
 	for n := min(h.longest, len(recipient)); n > 0; n-- {
 		if at := h.zones[string(recipient[:n])]; at != nil {
 			return at

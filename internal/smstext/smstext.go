@@ -6,7 +6,7 @@
 package smstext
 
 import (
-	"bytes"
+	"slices"
 
 	"pmg/sms"
 	"pmg/sms/charset"
@@ -40,7 +40,7 @@ func Append(dst []byte, a sms.Alphabet, header bool, b []byte) ([]byte, bool) {
 	switch {
 	case !ok, c.Coding == charset.UCS2 && len(b)%2 != 0:
 		return dst, false
-	case a == sms.Default && bytes.ContainsFunc(b, func(r rune) bool { return r > 0x7F }):
+	case a == sms.Default && slices.ContainsFunc(b, func(c byte) bool { return c > 0x7F }):
 		c.Coding = charset.Latin1
 	case c.Coding == charset.ASCII:
 		c.Coding = charset.Latin1
