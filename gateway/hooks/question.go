@@ -33,11 +33,11 @@ func (q *Questioner) Ask(at string, m *sms.Message, isPart bool, wall func(int64
 	}
 	p.octets = p.octets[:0]
 	from, to := m.Source(), m.Dest()
-	p.Message = plugin.Message{
-		Hook: at, Account: m.Origin.Account, Connector: m.Origin.Connector, FromTON: int(from.TON), FromNPI: int(from.NPI),
-		ToTON: int(to.TON), ToNPI: int(to.NPI), Alphabet: alphabets[m.Alphabet], IsPart: isPart, Priority: int(m.Priority),
-		Arrived: time.Unix(0, wall(m.Arrived)).UTC(),
-	}
+	// each field by itself: as a whole it would be made aside and copied
+	p.Hook, p.Account, p.Connector = at, m.Origin.Account, m.Origin.Connector
+	p.FromTON, p.FromNPI, p.ToTON, p.ToNPI = int(from.TON), int(from.NPI), int(to.TON), int(to.NPI)
+	p.Alphabet, p.Binary, p.IsPart, p.Priority = alphabets[m.Alphabet], false, isPart, int(m.Priority)
+	p.Arrived, p.DeliverAt = time.Unix(0, wall(m.Arrived)).UTC(), time.Time{}
 	if m.DeliverAt != 0 {
 		p.DeliverAt = time.Unix(0, wall(m.DeliverAt)).UTC()
 	}

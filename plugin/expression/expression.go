@@ -51,7 +51,8 @@ type Plugin struct {
 // A run is what the rules work on, for one message at a time.
 type run struct {
 	machine vm.VM
-	message plugin.Message // a copy, with the changes of the rules so far
+	message *plugin.Message
+	changed plugin.Message // a copy of the message with the changes of the rules so far, once there are any
 }
 
 type compiled struct {
@@ -143,12 +144,12 @@ func (p *Plugin) Close() {}
 // Ask implements plugin.Plugin. Each rule sees the changes of those before it. The message itself stays as it is.
 func (p *Plugin) Ask(_ context.Context, m *plugin.Message) (v plugin.Verdict, err error) {
 	r := p.runs.Get().(*run)
-	r.message = *m
+	r.message = m
 	defer p.free(r)
 	for i := range p.rules {
 		c := &p.rules[i]
 		if c.when != nil {
-			met, err := r.machine.Run(c.when, &r.message)
+			met, err := r.machine.Run(c.when, r.message)
 			if err != nil {
 				return plugin.Verdict{}, fmt.Errorf("rule %d: %s", i+1, oneLine(err))
 			}
@@ -167,8 +168,20 @@ func (p *Plugin) Ask(_ context.Context, m *plugin.Message) (v plugin.Verdict, er
 }
 
 func (p *Plugin) free(r *run) {
-	r.message = plugin.Message{}
+	if r.message == &r.changed {
+		r.changed = plugin.Message{}
+	}
+	r.message = nil
 	p.runs.Put(r)
+}
+
+// change returns the message as something that may be changed.
+func (r *run) change() *plugin.Message {
+	if r.message != &r.changed {
+		r.changed = *r.message
+		r.message = &r.changed
+	}
+	return r.message
 }
 
 // verdict returns what the rule does, without the changes that are expressions.
@@ -182,7 +195,10 @@ func (c *compiled) verdict(m *plugin.Message) plugin.Verdict {
 
 // apply adds what the rule does to a verdict.
 func (c *compiled) apply(r *run, v *plugin.Verdict) error {
-	m := &r.message
+	m := r.message
+	if c.from != nil || c.to != nil || c.text != nil || len(c.rule.Tags) > 0 {
+		m = r.change()
+	}
 	for _, e := range [...]struct {
 		program *vm.Program
 		of      *string

@@ -17,7 +17,7 @@ import (
 func options() []expr.Option {
 	z := &zones{}
 	return []expr.Option{
-		expr.Env(&plugin.Message{}), expr.MaxNodes(maxNodes),
+		expr.Env(plugin.Message{}), expr.MaxNodes(maxNodes),
 		expr.Function("between", z.between, new(func(at time.Time, from, to, zone string) bool)),
 		expr.Function("local", z.local, new(func(at time.Time, zone string) time.Time)),
 		expr.Function("tagged", tagged, new(func(tags, tag string) bool)),

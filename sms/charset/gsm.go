@@ -105,10 +105,25 @@ func (d *septetReader) end(dst []byte) ([]byte, bool) {
 
 func (c Charset) decodeSeptets(dst, b []byte) ([]byte, bool) {
 	d := c.reader()
-	for _, v := range b {
-		dst = d.append(dst, v)
+	for len(b) > 0 {
+		if n := d.same(b); n > 0 {
+			dst, b = append(dst, b[:n]...), b[n:]
+			continue
+		}
+		dst, b = d.append(dst, b[0]), b[1:]
 	}
 	return d.end(dst)
+}
+
+// same returns how many septets at the beginning are the ASCII octets of their characters, as most letters are.
+func (d *septetReader) same(b []byte) (n int) {
+	if d.escaped {
+		return 0
+	}
+	for n < len(b) && b[n] < septets && b[n] != 0 && d.locking.runes[b[n]] == uint16(b[n]) {
+		n++
+	}
+	return n
 }
 
 func (c Charset) decodePacked(dst, b []byte) ([]byte, bool) {
