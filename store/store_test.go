@@ -342,3 +342,27 @@ func (h *hangingSync) MaybeError(op errorfs.Op) error {
 	}
 	return nil
 }
+
+// A message that is deleted leaves nothing that pebble has to report: the size that is given is not exact.
+func TestDeletesAreNotReported(t *testing.T) {
+	t.Parallel()
+	s := open(t, vfs.NewMem())
+	defer s.Close()
+	var b Batch
+	for id := range uint64(100) {
+		b.Put(sample(id+1, "text"), sampleLane)
+	}
+	for id := range uint64(100) {
+		b.Delete(id+1, int(sample(id+1, "text").Size()))
+	}
+	if err := s.Commit(&b); err != nil {
+		t.Fatal(err)
+	}
+	db := s.(*durable).db
+	if err := db.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if n := db.Metrics().Keys.MissizedTombstonesCount; n != 0 {
+		t.Errorf("%d deletes had a size that pebble reports", n)
+	}
+}
