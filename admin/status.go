@@ -27,7 +27,7 @@ type Ended struct {
 // Work is what the pipeline does for all messages.
 type Work struct {
 	Jobs          int64 `json:"jobs" metric:"jobs_live" help:"Jobs in the pipeline, including those that stages keep for reuse."`
-	Locks         int64 `json:"lock_acquisitions" metric:"lock_acquisitions_total" help:"Locks taken for messages: of inboxes, of the pool of jobs, of the committer, and of messages that wait to be forgotten."`
+	Locks         int64 `json:"lock_acquisitions" metric:"lock_acquisitions_total" help:"Locks taken for messages: of inboxes, of the pool of jobs, and of the committer."`
 	HandleChanges int64 `json:"handle_changes" metric:"handle_changes_total" help:"Changes of the counts that keep sockets open while they are used."`
 }
 
@@ -261,7 +261,7 @@ func (v *view) status(withSessions bool) *Status {
 		Unrouted:   v.gateway.Intake.Unrouted(),
 		Parked:     v.gateway.Keeper.Aside(store.Parked), Quarantined: v.gateway.Keeper.Aside(store.Quarantined),
 		Orphans: v.gateway.Keeper.Aside(store.Orphan),
-		Work:    Work{counted.Jobs, counted.Locks + v.gateway.Keeper.Locks(), counted.Refs},
+		Work:    Work{counted.Jobs, counted.Locks + v.gateway.Keeper.Journal.Stats().Locks, counted.Refs},
 	}
 	if w := v.gateway.Settler.Writer(); w != nil {
 		s.EventsWaiting, s.EventsWritten, s.EventsErrors = w.Waiting(), w.Written(), w.Errors()

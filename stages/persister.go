@@ -11,7 +11,9 @@ import (
 // are committed together afterwards, and answered then. It owns the submits that wait for their commit.
 type persister struct {
 	*Deps
-	waiting []storing // in the order of their positions
+	batch   store.Batch // of the messages that came since the last Flush
+	waiting []storing   // in the order of their positions, and those of the batch behind them
+	placed  int         // of these, those that have a position
 }
 
 // A storing is a message that waits for its commit.
@@ -25,9 +27,10 @@ func newPersister(d *Deps) (flow.Stage[Job], error) { return &persister{Deps: d}
 func (p *persister) Work(out *flow.Out[Job], j *Job) {
 	switch j.Kind {
 	case Store:
-		at := p.Gateway.Keeper.Put(keep.Accepted{Message: j.Message, Share: j.Share}, j.more())
-		p.waiting = append(p.waiting, storing{j, at})
+		p.Gateway.Keeper.Collect(&p.batch, keep.Accepted{Message: j.Message, Share: j.Share}, j.more())
+		p.waiting = append(p.waiting, storing{job: j})
 	case Committed:
+		p.append()
 		p.committed(out, store.PositionOf(j.ID), j.Code)
 		out.To(toDispatcher, j)
 	default:
@@ -36,7 +39,21 @@ func (p *persister) Work(out *flow.Out[Job], j *Job) {
 }
 
 // Flush asks for a commit of what the batch has brought.
-func (p *persister) Flush(*flow.Out[Job]) { p.Gateway.Keeper.Commit() }
+func (p *persister) Flush(*flow.Out[Job]) {
+	p.append()
+	p.Gateway.Keeper.Commit()
+}
+
+// append gives the journal the messages of the batch, and them the position of that.
+func (p *persister) append() {
+	if p.placed == len(p.waiting) {
+		return
+	}
+	at := p.Gateway.Keeper.Append(&p.batch)
+	for ; p.placed < len(p.waiting); p.placed++ {
+		p.waiting[p.placed].at = at
+	}
+}
 
 // committed hands back the messages whose commits have ended. With a code other than OK
 // those of the last one were not stored.
@@ -52,5 +69,5 @@ func (p *persister) committed(out *flow.Out[Job], upTo store.Position, code sms.
 	}
 	left := copy(p.waiting, p.waiting[done:])
 	clear(p.waiting[left:])
-	p.waiting = p.waiting[:left]
+	p.waiting, p.placed = p.waiting[:left], left
 }

@@ -80,6 +80,15 @@ func (c *Committer) Write(add func(*Batch)) Position {
 	return c.open.position
 }
 
+// Append implements Journal.
+func (c *Committer) Append(b *Batch) Position {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stats.Locks++
+	c.open.Append(b)
+	return Position{c.number}
+}
+
 // Commit implements Journal.
 func (c *Committer) Commit() {
 	c.mu.Lock()

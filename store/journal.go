@@ -8,6 +8,8 @@ type Journal interface {
 	// Write adds changes to what is committed next, and returns the position of that. add may not
 	// write, nor wait. What it adds is committed together, when Commit has been called.
 	Write(add func(*Batch)) Position
+	// Append does the same with changes that were collected outside of the journal's lock. The batch can be used again.
+	Append(b *Batch) Position
 	// Commit asks for a commit of what was written, and does not wait for it.
 	Commit()
 	// CommitSoon asks for one that new messages may still join. It is for changes that nobody waits

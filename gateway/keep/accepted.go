@@ -51,6 +51,23 @@ func (k *Keeper) Put(first Accepted, more []Accepted) store.Position {
 	return p
 }
 
+// Collect adds the accepted messages of one PDU to a batch of the caller's, which Append adds to the next commit.
+func (k *Keeper) Collect(b *store.Batch, first Accepted, more []Accepted) {
+	b.Ahead = k.node.Clock.Ahead()
+	k.Add(b, first)
+	for _, a := range more {
+		k.Add(b, a)
+	}
+}
+
+// Append adds what Collect has collected to the next commit, empties the batch, and returns the position of that.
+func (k *Keeper) Append(b *store.Batch) store.Position {
+	at := k.Journal.Append(b)
+	k.Spend(b.Octets())
+	b.Reset()
+	return at
+}
+
 // Add adds a message that was accepted to the open batch.
 func (k *Keeper) Add(b *store.Batch, a Accepted) {
 	switch {

@@ -80,9 +80,9 @@ func (k *Keeper) Open(s store.Store, done func(upTo store.Position, err error)) 
 }
 
 func (k *Keeper) committed(upTo store.Position, err error) {
+	k.Unsettled.committed(upTo, err)
 	if err == nil {
 		k.Outgoing.committed(upTo)
-		k.Unsettled.committed(upTo)
 		k.notes.safe.Store(upTo)
 	} else if k.node.Repeats.First("commit") {
 		k.node.Log.Error().Err(err).Msg("cannot store messages; they are refused until the store works again")
@@ -120,14 +120,6 @@ func (k *Keeper) Recovered() bool { return !k.Durable() || k.recovered.Load() }
 
 // SetRecovered notes that they are.
 func (k *Keeper) SetRecovered() { k.recovered.Store(true) }
-
-// Locks returns how often locks were taken for messages.
-func (k *Keeper) Locks() int64 {
-	u := &k.Unsettled
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.locks + k.Journal.Stats().Locks
-}
 
 // Close closes the store, when nothing uses it any more.
 func (k *Keeper) Close() error {

@@ -1,7 +1,6 @@
 package keep
 
 import (
-	"sync"
 	"sync/atomic"
 
 	"pmg/config"
@@ -19,14 +18,9 @@ type Unsettled struct {
 	// Outcomes are the notes; nil: there are none. The committer's lock guards them.
 	Outcomes *store.Outcomes
 
-	mu      sync.Mutex
-	commits []unsettledCommit // in their order
-	locks   int64             // how often mu was taken for messages
-}
-
-type unsettledCommit struct {
-	at store.Position
-	n  int64
+	// waiting are those whose commits have even and odd positions. There are never more than two: the open batch, and the one
+	// that is being committed; what a failed commit leaves is in the next.
+	waiting [2]atomic.Int64
 }
 
 // maxUnsettled leaves room in the notes for the messages that are under way when no more
@@ -36,14 +30,7 @@ const maxUnsettled = store.MaxOutcomes - config.MaxUnderWay
 // Add counts a message that the store forgets with a commit.
 func (u *Unsettled) Add(at store.Position) {
 	u.N.Add(1)
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.locks++
-	if last := len(u.commits) - 1; last >= 0 && u.commits[last].at == at {
-		u.commits[last].n++
-		return
-	}
-	u.commits = append(u.commits, unsettledCommit{at, 1})
+	u.waiting[at.Token()%2].Add(1)
 }
 
 // Full reports whether no more messages may leave.
@@ -55,16 +42,14 @@ func (u *Unsettled) Full() bool {
 	return u.N.Load() >= maxUnsettled // a commit that ended meanwhile may not have seen halted
 }
 
-// committed notes that all up to a position is committed.
-func (u *Unsettled) committed(upTo store.Position) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	done := 0
-	for done < len(u.commits) && !u.commits[done].at.After(upTo) {
-		u.N.Add(-u.commits[done].n)
-		done++
+// committed notes that the commit of a position has ended.
+func (u *Unsettled) committed(at store.Position, err error) {
+	n := u.waiting[at.Token()%2].Swap(0)
+	if err != nil {
+		u.waiting[(at.Token()+1)%2].Add(n)
+		return
 	}
-	u.commits = u.commits[:copy(u.commits, u.commits[done:])]
+	u.N.Add(-n)
 }
 
 // GoOn reports, once, that messages may leave again.
