@@ -1,5 +1,4 @@
-// Package quiet says when the hours end in which recipients are to be left alone, by the clock of where they are. It
-// contains the time zones of the world, so that a machine without them, and a static program, know them.
+// Package quiet says when the hours end in which recipients are to be left alone, by the clock of where they are.
 //
 // # Start reading
 //
@@ -11,7 +10,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	_ "time/tzdata" // for machines that have none
+
+	"pmg/internal/zone"
 )
 
 // Hours are the same hours of each day, by the clocks of zones.
@@ -52,20 +52,21 @@ func New(o Options) (*Hours, []Problem) {
 	if o.Zone == "" && len(o.Zones) == 0 {
 		problem("zone", "must be given, or zones: by whose clock it is late differs")
 	}
-	var err error
-	if h.zone, err = zone(o.Zone); o.Zone != "" && err != nil {
-		problem("zone", "%v", err)
+	const noZone = "must name a time zone such as Europe/Stockholm or UTC, not %q"
+	var ok bool
+	if h.zone, ok = zone.Load(o.Zone); o.Zone != "" && !ok {
+		problem("zone", noZone, o.Zone)
 	}
 	for i, entry := range o.Zones {
 		option := fmt.Sprintf("zones[%d]", i)
 		prefix, name, _ := strings.Cut(entry, "=")
 		prefix = strings.TrimPrefix(prefix, "+")
-		at, err := zone(name)
+		at, ok := zone.Load(name)
 		switch {
 		case prefix == "" || strings.Trim(prefix, "0123456789") != "":
 			problem(option, "must be digits, '=' and a zone, such as 46=Europe/Stockholm, not %q", entry)
-		case err != nil:
-			problem(option, "%v", err)
+		case !ok:
+			problem(option, noZone, name)
 		case h.zones[prefix] != nil:
 			problem(option, "is about %s, as an entry before it is: remove one of them", prefix)
 		default:
@@ -79,18 +80,6 @@ func New(o Options) (*Hours, []Problem) {
 func minutes(text string) (int, bool) {
 	t, err := time.Parse("15:04", text)
 	return t.Hour()*60 + t.Minute(), err == nil && len(text) == len("15:04")
-}
-
-// zone returns the zone with a name. That of the machine is none of them, because it differs from machine to machine.
-func zone(name string) (*time.Location, error) {
-	if name == "" || name == "Local" {
-		return nil, fmt.Errorf("must name a time zone such as Europe/Stockholm or UTC, not %q", name)
-	}
-	at, err := time.LoadLocation(name)
-	if err != nil {
-		return nil, fmt.Errorf("must name a time zone such as Europe/Stockholm or UTC, not %q", name)
-	}
-	return at, nil
 }
 
 // Zone returns the zone of a recipient: that of the longest prefix of its number. It is nil if it has none.

@@ -157,6 +157,8 @@ func TestProblems(t *testing.T) {
 		{Rule{From: "1"}, "from", "expected string"},
 		{Rule{If: `between(arrived, "25:00", "08:00", "UTC")`}, "if", `"25:00" is no time of day`},
 		{Rule{If: `between(arrived, "21:00", "08:00", "Mars")`}, "if", `no time zone "Mars"`},
+		{Rule{If: `between(arrived, "21:00", "08:00", "")`}, "if", `no time zone ""`},
+		{Rule{If: `local(arrived, "Local").Hour() > 1`}, "if", `no time zone "Local"`},
 		{Rule{If: `between("21:00", "08:00", "UTC")`}, "if", "not enough arguments"},
 		{Rule{Do: "drop"}, "", "must be pass, refuse, delay or hold"},
 		{Rule{Do: "refuse", Status: "ok"}, "", "must be one of rejected"},

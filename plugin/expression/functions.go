@@ -6,10 +6,10 @@ import (
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // a machine may lack them
 
 	"github.com/expr-lang/expr"
 
+	"pmg/internal/zone"
 	"pmg/plugin"
 )
 
@@ -41,15 +41,15 @@ type zones struct{ known sync.Map } // *time.Location, by name
 // local returns a time in a zone.
 func (z *zones) local(p ...any) (any, error) {
 	name := p[1].(string)
-	zone, ok := z.known.Load(name)
+	at, ok := z.known.Load(name)
 	if !ok {
-		loaded, err := time.LoadLocation(name)
-		if err != nil {
+		loaded, ok := zone.Load(name)
+		if !ok {
 			return nil, &argumentError{fmt.Sprintf("there is no time zone %q", name)}
 		}
-		zone, _ = z.known.LoadOrStore(name, loaded)
+		at, _ = z.known.LoadOrStore(name, loaded)
 	}
-	return p[0].(time.Time).In(zone.(*time.Location)), nil
+	return p[0].(time.Time).In(at.(*time.Location)), nil
 }
 
 // between reports whether a time of day in a zone lies between two others, the second of which may be of the next day.

@@ -1,0 +1,21 @@
+// Package zone finds time zones by name, on machines too that have no table of them.
+//
+// # Start reading
+//
+// Load.
+package zone
+
+import (
+	"time"
+	_ "time/tzdata" // for machines that have none
+)
+
+// Load returns the zone with a name, and reports whether there is one. "" is none, because a name was forgotten, and "Local"
+// is none, because it differs from machine to machine.
+func Load(name string) (*time.Location, bool) {
+	if name == "" || name == "Local" {
+		return nil, false
+	}
+	at, err := time.LoadLocation(name)
+	return at, err == nil
+}
