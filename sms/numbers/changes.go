@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -30,7 +31,12 @@ type changes struct {
 	reading sync.Mutex  // one reader or writer of the journal in this process
 	info    os.FileInfo // guarded by reading: of the journal that was read; nil: there was none
 	offset  int64       // guarded by reading: up to which it was read
+	lines   int64       // guarded by reading: that were read
 	problem string      // guarded by reading: what cannot be read of it; "": nothing
+}
+
+func newChanges(list string) *changes {
+	return &changes{path: list + ChangesSuffix, list: list, numbers: map[uint64]bool{}, names: map[string]bool{}}
 }
 
 // find returns what the journal says of an address, and whether it says something.
@@ -72,14 +78,15 @@ func (c *changes) set(e *entry, on bool) bool {
 	return true
 }
 
-// forget empties the changes, because another journal has taken the place of the one that was read.
-func (c *changes) forget() {
+// replace takes over what another journal says, which has taken the place of the one that was read. A look-up meanwhile
+// knows one or the other.
+func (c *changes) replace(by *changes) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.numbers, c.names = map[uint64]bool{}, map[string]bool{}
-	c.count.Store(0)
-	c.added.Store(0)
-	c.info, c.offset, c.problem = nil, 0, ""
+	c.numbers, c.names = by.numbers, by.names
+	c.count.Store(by.count.Load())
+	c.added.Store(by.added.Load())
+	c.info, c.offset, c.lines, c.problem = by.info, by.offset, by.lines, by.problem
 }
 
 // read takes over what others have appended since the last time. It returns what cannot be read.
@@ -90,7 +97,7 @@ func (c *changes) read() error {
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		if c.info != nil {
-			c.forget()
+			c.replace(newChanges(c.list))
 		}
 		return nil
 	case err != nil:
@@ -126,9 +133,19 @@ func (c *changes) catchUp(f *os.File) error {
 		return err
 	}
 	if c.info == nil || !os.SameFile(info, c.info) || info.Size() < c.offset {
-		c.forget()
+		whole := newChanges(c.list)
+		whole.info = info
+		if err = whole.follow(f); err == nil {
+			c.replace(whole)
+		}
+		return err
 	}
 	c.info = info
+	return c.follow(f)
+}
+
+// follow reads the whole lines behind offset.
+func (c *changes) follow(f *os.File) error {
 	if _, err := f.Seek(c.offset, io.SeekStart); err != nil {
 		return err
 	}
@@ -148,6 +165,7 @@ func (c *changes) catchUp(f *os.File) error {
 			)
 		}
 		c.offset += int64(len(line))
+		c.lines++
 	}
 }
 
@@ -196,7 +214,51 @@ func (c *changes) write(sign byte, all []entry, needed func(*entry) bool) (n int
 	if err != nil {
 		return 0, errors.Join(err, f.Truncate(c.offset))
 	}
-	return n, c.catchUp(f)
+	if err = c.catchUp(f); err == nil && c.problem == "" && c.lines > 2*c.count.Load()+manyLines {
+		err = c.compact()
+	}
+	return n, err
+}
+
+// manyLines is how many lines that say nothing any more are never removed.
+const manyLines = 1000
+
+// compact replaces the journal, which this process has locked, by one with a line for each number. If that cannot be made, the
+// journal stays as it is. An error is that a power cut may undo what is written to the new one.
+func (c *changes) compact() error {
+	path := c.path + ".new"
+	f, err := c.create(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close() // from then on another process may write to it
+	if err = errors.Join(lock(f), f.Truncate(0)); err == nil {
+		err = c.writeAll(f)
+	}
+	info, failed := f.Stat()
+	if err = errors.Join(err, failed); err == nil {
+		err = os.Rename(path, c.path)
+	}
+	if err != nil {
+		_ = os.Remove(path)
+		return nil
+	}
+	c.info, c.offset, c.lines = info, info.Size(), c.count.Load()
+	return syncDir(path)
+}
+
+// writeAll writes a line for each number.
+func (c *changes) writeAll(f *os.File) error {
+	out, sign := bufio.NewWriter(f), map[bool]byte{true: '+', false: '-'}
+	for number, on := range c.numbers {
+		line := strconv.AppendUint(out.AvailableBuffer(), number, 10)
+		line[0] = sign[on] // instead of leading
+		_, _ = out.Write(append(line, '\n'))
+	}
+	for name, on := range c.names {
+		_, _ = fmt.Fprintf(out, "%c%s\n", sign[on], name)
+	}
+	return errors.Join(out.Flush(), f.Sync())
 }
 
 // open opens the journal for this process alone, and makes it if there is none.
@@ -204,15 +266,12 @@ func (c *changes) open() (*os.File, error) {
 	for {
 		f, err := os.OpenFile(c.path, os.O_RDWR, 0)
 		if errors.Is(err, os.ErrNotExist) {
-			f, err = c.create()
+			f, err = c.create(c.path)
 		}
 		if err != nil {
 			return nil, err
 		}
-		for err = syscall.EINTR; errors.Is(err, syscall.EINTR); {
-			err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
-		}
-		if err != nil {
+		if err := lock(f); err != nil {
 			_ = f.Close()
 			return nil, err
 		}
@@ -228,26 +287,40 @@ func (c *changes) open() (*os.File, error) {
 	}
 }
 
-// create makes an empty journal, with the owner and the rights of the list, so that the gateway can write to it also if
+// lock waits until no other process writes to a journal.
+func lock(f *os.File) error {
+	for {
+		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}
+
+// create makes a journal, with the owner and the rights of the list, so that the gateway can write to it also if
 // root has made it.
-func (c *changes) create() (*os.File, error) {
+func (c *changes) create(path string) (*os.File, error) {
 	info, err := os.Stat(c.list)
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(c.path, os.O_RDWR|os.O_CREATE, info.Mode().Perm()|0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, info.Mode().Perm()|0o600)
 	if err != nil {
 		return nil, err
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
 		err = f.Chown(int(st.Uid), int(st.Gid))
 	}
-	dir, opened := os.Open(filepath.Dir(c.path))
-	if err = errors.Join(err, opened); err == nil {
-		err = errors.Join(dir.Sync(), dir.Close())
-	}
-	if err != nil {
+	if err = errors.Join(err, syncDir(path)); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// syncDir puts the name of a file on disk.
+func syncDir(path string) error {
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }

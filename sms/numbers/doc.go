@@ -17,7 +17,8 @@
 //	-46701740605
 //
 // When Add returns, the line survives a power cut. The last line about a number decides, whatever the file says of it, so
-// opt-outs stay when a provider replaces the file.
+// opt-outs stay when a provider replaces the file. A journal with many lines that say nothing any more is replaced by one
+// without them.
 //
 // # Memory
 //

@@ -20,7 +20,7 @@ const settled = time.Second
 type List struct {
 	path    string
 	table   atomic.Pointer[Table]
-	changes changes
+	changes *changes
 
 	hits, reloads, faults atomic.Int64
 	problem               atomic.Pointer[string] // nil: none
@@ -52,9 +52,7 @@ func Open(path string) (*List, error) {
 }
 
 func newList(path string) *List {
-	return &List{path: path, changes: changes{
-		path: path + ChangesSuffix, list: path, numbers: map[uint64]bool{}, names: map[string]bool{},
-	}}
+	return &List{path: path, changes: newChanges(path)}
 }
 
 // Path returns the name of the list's file.
