@@ -139,6 +139,7 @@ var refusals = map[string]string{
 	"plugins":    "a plugin refuses it",
 	"validity":   "its validity has passed",
 	"rewrite":    "a rule of rewrite, or a list of addresses, refuses it",
+	"plausible":  "its recipient cannot be a number of its country (recipients)",
 	"duplicates": "its account has submitted it before, with the same sender, recipient and text (duplicates)",
 	"flood":      "its account has submitted as many messages to this recipient, or to its like, as it may (flood)",
 	"quiet": "it is quiet where its recipient is (quiet), and its validity ends before that does, or too many messages of its " +

@@ -12,9 +12,9 @@ import (
 
 const rewriteDocument = "../../docs/rewrite.md"
 
-// The commands of docs/rewrite.md and docs/plugins.md print what stands below them, with the configuration there.
+// The commands of docs/rewrite.md, docs/plugins.md and docs/policy.md print what stands below them, with the configuration there.
 func TestExplainedDocumentsAreFresh(t *testing.T) {
-	for _, document := range []string{rewriteDocument, "../../docs/plugins.md"} {
+	for _, document := range []string{rewriteDocument, "../../docs/plugins.md", "../../docs/policy.md"} {
 		freshExamples(t, document)
 	}
 }

@@ -73,6 +73,7 @@ func Steps() []Step {
 			"opt out", "adds its sender to a list of numbers, or removes it, if its text asks for that", Delivered,
 			stepOptOut,
 		},
+		{"plausible", "refuses a recipient that cannot be a number of its country", Submitted, stepPlausible},
 		{
 			"duplicates", "refuses a message that its account has submitted a short time before", Submitted,
 			stepDuplicates,
@@ -157,13 +158,13 @@ type progress struct {
 	hooks   []hooks.Hook     // those in force when the first was asked
 	pending *plugin.Decision // of the plugin that is asked, on another goroutine
 	held    bool             // an operator decides about it
-	why     string           // what the plugin says that refuses it
+	why     string           // what the plugin says that refuses it, or what is wrong with its recipient
 }
 
 // Held reports whether a plugin holds a submission for an operator.
 func (s *Submission) Held() bool { return s.at.held }
 
-// Why returns what the plugin says that has refused a submission.
+// Why returns what the plugin says that has refused a submission, or what is wrong with its recipient.
 func (s *Submission) Why() string { return s.at.why }
 
 // A Room finds room for messages in lanes, as an Intake does.

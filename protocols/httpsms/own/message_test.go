@@ -182,6 +182,9 @@ func TestRefused(t *testing.T) {
 	if e := Refused("quiet", sms.BadValidity, "").Errors[0]; e.Pointer != "/expires_at" || !strings.Contains(e.Detail, "quiet hours") {
 		t.Errorf("%+v", e)
 	}
+	if e := Refused("plausible", sms.BadDestination, "has 2 digits").Errors[0]; e != (Error{"/to", "bad-destination", "has 2 digits"}) {
+		t.Errorf("%+v", e)
+	}
 	for code, want := range map[sms.Code]string{sms.BadSource: "/from must be given", sms.BadDestination: "/to begins with 0"} {
 		if e := Refused("addresses", code, "").Errors[0]; !strings.HasPrefix(e.Pointer+" "+e.Detail, want) {
 			t.Errorf("%+v, want %s", e, want)

@@ -119,7 +119,8 @@ func NewProblem(name, detail string) *Problem {
 	return NewProblem("internal", name+": "+detail)
 }
 
-// Refused returns why a message was refused: by a step of intake, with a code. why is what a plugin says that refuses it.
+// Refused returns why a message was refused: by a step of intake, with a code. why is what a plugin says that refuses it, or what
+// is wrong with its recipient.
 func Refused(step string, code sms.Code, why string) *Problem {
 	switch {
 	case code == sms.Blocked:
@@ -147,6 +148,8 @@ func Refused(step string, code sms.Code, why string) *Problem {
 	switch step {
 	case "addresses":
 		r = incomplete[code]
+	case "plausible":
+		r.detail = why
 	case "quiet":
 		r.detail = "comes before the quiet hours of the recipient end, in which the message has to wait"
 	}

@@ -1,0 +1,31 @@
+package intake
+
+import (
+	"bytes"
+
+	"pmg/config"
+	"pmg/sms"
+	"pmg/sms/plan"
+)
+
+// international is the type of a number with its country code (TON).
+const international = 1
+
+// stepPlausible is taken behind the rules for addresses, which make international numbers of others, and before the plugins,
+// whose look-ups may cost money. A number that is not international is not looked at.
+func stepPlausible(d *Checker, now int64, s *Submission) Verdict {
+	a := d.optionsOf(s)
+	if a == nil || a.Recipients != config.PlausibleRecipients {
+		return Pass
+	}
+	number, plus := bytes.CutPrefix(s.Message.Dest().Addr, []byte{'+'})
+	if s.Message.DestTON != international && !plus {
+		return Pass
+	}
+	why := plan.Refuses(number)
+	if why == "" {
+		return Pass
+	}
+	s.at.why = why
+	return s.invalid(d, now, sms.BadDestination, "message refused: its recipient "+why+" (recipients): ")
+}

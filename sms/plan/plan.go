@@ -1,0 +1,77 @@
+// Package plan says which international numbers cannot exist: no country has their first digits, or they have another length
+// than all numbers of their country.
+//
+// It does not know which ranges of numbers a country has given out, because these change every week, and a number of a range that
+// is newer than the program would be refused. Lengths change once in years.
+//
+// # Start reading
+//
+// Refuses; table.go is made of the metadata of libphonenumber by plan_test.go.
+package plan
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A plan is the numbering plan of a country code: bit n is set if there are numbers of n digits behind the code.
+type plan uint32
+
+const (
+	zero      plan = 1 << 31 // there are numbers with a 0 behind the code
+	maxCode        = 3       // digits of a country code
+	maxLength      = 17      // of a number behind its code
+)
+
+// Refuses returns why an international number, in digits with its country code, cannot exist: what follows "its recipient ".
+// It is "" if it can.
+func Refuses(number []byte) string {
+	if !isDigits(number) {
+		return "must be digits"
+	}
+	code, at := 0, 0
+	for at < min(maxCode, len(number)) && plans[code] == 0 && number[0] != '0' {
+		code = 10*code + int(number[at]-'0')
+		at++
+	}
+	p, national := plans[code], number[at:]
+	switch {
+	case p == 0:
+		return fmt.Sprintf("begins with %s, and no country code does", number[:max(at, 1)])
+	case len(national) > maxLength || p&(1<<len(national)) == 0:
+		return fmt.Sprintf("has %d digits behind country code %d, where there must be %s", len(national), code, p.lengths())
+	case national[0] == '0' && p&zero == 0:
+		return fmt.Sprintf("has a 0 behind country code %d, which is dialled within the country alone", code)
+	}
+	return ""
+}
+
+func isDigits(number []byte) bool {
+	for _, c := range number {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(number) > 0
+}
+
+// lengths returns how many digits there may be behind the code, such as "6 to 10 or 12".
+func (p plan) lengths() string {
+	var all []string
+	for from := 1; from <= maxLength; from++ {
+		to := from
+		for p&(1<<to) != 0 {
+			to++
+		}
+		switch to - from {
+		case 0:
+			continue
+		case 1:
+			all = append(all, fmt.Sprint(from))
+		default:
+			all = append(all, fmt.Sprintf("%d to %d", from, to-1))
+		}
+		from = to
+	}
+	return strings.Join(all, " or ")
+}
