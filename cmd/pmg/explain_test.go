@@ -12,10 +12,10 @@ import (
 
 const rewriteDocument = "../../docs/rewrite.md"
 
-// The commands of docs/rewrite.md, docs/plugins.md and docs/policy.md print what stands below them, with the configuration there.
+// The commands of these pages print what stands below them, with the first configuration there.
 func TestExplainedDocumentsAreFresh(t *testing.T) {
-	for _, document := range []string{rewriteDocument, "../../docs/plugins.md", "../../docs/policy.md"} {
-		freshExamples(t, document)
+	for _, name := range []string{"rewrite", "plugins", "plugins-examples", "policy"} {
+		freshExamples(t, "../../docs/"+name+".md")
 	}
 }
 
