@@ -20,8 +20,10 @@ func Change(m *sms.Message, v *plugin.Verdict) error {
 		return errors.New("it changes the text of a message with a user data header, such as a part of a long one")
 	case v.Text != nil && !isText:
 		return errors.New("it changes the text of a binary message")
-	case v.To != nil && !isNumber(strings.TrimPrefix(*v.To, "+")):
-		return fmt.Errorf("it changes the recipient to %.80q, which is no number", *v.To)
+	case isOther(v.To, m.Dest().Addr) && !isNumber(strings.TrimPrefix(*v.To, "+")):
+		return fmt.Errorf("it changes the recipient to %.80q, which is no number of at most %d digits", *v.To, maxAddress)
+	case isOther(v.From, m.Source().Addr) && len(strings.TrimPrefix(*v.From, "+")) > maxAddress:
+		return fmt.Errorf("it changes the sender to %.80q, which has more than %d characters", *v.From, maxAddress)
 	}
 	before := bytes.Clone(m.Tags())
 	for _, tag := range v.Tags {
@@ -43,17 +45,25 @@ func Change(m *sms.Message, v *plugin.Verdict) error {
 	return nil
 }
 
-func isNumber(digits string) bool { return digits != "" && strings.Trim(digits, "0123456789") == "" }
+// maxAddress is how many octets an address of submit_sm has room for.
+const maxAddress = 20
+
+// isOther reports whether an address of a verdict differs from that of the message.
+func isOther(to *string, from []byte) bool { return to != nil && *to != string(from) }
+
+func isNumber(digits string) bool {
+	return digits != "" && len(digits) <= maxAddress && strings.Trim(digits, "0123456789") == ""
+}
 
 func setAddresses(m *sms.Message, v *plugin.Verdict) {
 	old := m.Source()
 	source := sms.Address{TON: old.TON, NPI: old.NPI, Addr: append([]byte(nil), old.Addr...)}
 	old = m.Dest()
 	dest := sms.Address{TON: old.TON, NPI: old.NPI, Addr: append([]byte(nil), old.Addr...)}
-	if v.From != nil && *v.From != string(source.Addr) {
+	if isOther(v.From, source.Addr) {
 		source = rewrite.Auto([]byte(*v.From))
 	}
-	if v.To != nil && *v.To != string(dest.Addr) {
+	if isOther(v.To, dest.Addr) {
 		dest = rewrite.Auto([]byte(*v.To))
 	}
 	if _, known := m.Submitted(); !known && m.Kind == sms.Submit && m.Notify != 0 {

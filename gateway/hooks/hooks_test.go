@@ -179,6 +179,12 @@ func TestChange(t *testing.T) {
 		{"a recipient of letters", plugin.Verdict{To: text("me"), Text: text("x")}, nil, `it changes the recipient to "me", which is no number`},
 		{"a recipient of nothing", plugin.Verdict{To: text("+")}, nil, `it changes the recipient to "+", which is no number`},
 		{"a text of a part", plugin.Verdict{Text: text("x"), Tags: []string{"a"}}, func(m *sms.Message) { m.Flags |= sms.HasHeader }, "it changes the text of a message with a user data header, such as a part of a long one"},
+		{"a recipient that is too long", plugin.Verdict{To: text("+" + strings.Repeat("4", 21))}, nil, `it changes the recipient to "+444444444444444444444", which is no number`},
+		{"addresses that are just short enough", plugin.Verdict{From: text("+" + strings.Repeat("4", 20)), To: text(strings.Repeat("4", 20))}, nil, "1:44444444444444444444 1:44444444444444444444 text"},
+		{"a sender that is too long", plugin.Verdict{From: text(strings.Repeat("A", 21))}, nil, `it changes the sender to "AAAAAAAAAAAAAAAAAAAAA", which has more than 20`},
+		{"long addresses that stay", plugin.Verdict{From: text(strings.Repeat("A", 30)), To: text("me")}, func(m *sms.Message) {
+			m.SetAddresses(sms.Address{TON: 5, Addr: []byte(strings.Repeat("A", 30))}, sms.Address{TON: 5, Addr: []byte("me")})
+		}, "5:" + strings.Repeat("A", 30) + " 5:me text"},
 		{"a binary text", plugin.Verdict{Text: text("x")}, func(m *sms.Message) { m.Alphabet = sms.Binary }, "it changes the text of a binary message"},
 		{"too many tags", plugin.Verdict{Tags: []string{"a", strings.Repeat("z", 64)}, Text: text("x")}, func(m *sms.Message) {
 			for i := range 7 {

@@ -214,6 +214,35 @@ hooks: [{at: accept, plugin: tags}, {at: accept, plugin: %s}]`, strings.Join(app
 	}
 }
 
+// A text that a plugin makes too long is one without a verdict, or refused as its client's own text would be: as many parts
+// leave as the account may have.
+func TestLongTexts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		account, text string
+		parts         int
+		want          string
+	}{
+		{"", "repeat(text, 300 * 153)", 0, "temporary_failure by plugins plugin rules has not answered"},
+		{"", "repeat(text, 107 * 153)", 0, "bad_length by fit "},
+		{"", "repeat(text, 11 * 153)", 0, "bad_length by fit "},
+		{"", "repeat(text, 10 * 153)", 10, ""},
+		{"max_parts: 107", "repeat(text, 107 * 153)", 107, ""},
+		{"max_parts: 255", `repeat("\u4e2d", 81 * 67)`, 81, ""},
+		{"max_parts: 80", `repeat("\u4e2d", 81 * 67)`, 0, "bad_length by fit "},
+	} {
+		p := newPlace(t, rules("accept", "{text: '"+c.text+"'}"), c.account, "long_messages: split8", toOperator)
+		s := p.submission(Submitted, sms.Submit, func(m *sms.Message) { m.SetText([]byte("x")) })
+		if got := p.take(s); c.want == "" && s.Code != sms.OK || c.want != "" && got != c.want {
+			t.Errorf("%s, %s: %.200s, want %s", c.account, c.text, got, c.want)
+		}
+		if c.parts > 0 && int(s.Message.Parts) != c.parts {
+			t.Errorf("%s: %d parts, want %d", c.text, s.Message.Parts, c.parts)
+		}
+		s.Drop()
+	}
+}
+
 // As many messages as may be parked are held.
 func TestHeldBound(t *testing.T) {
 	t.Parallel()
