@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 	"unicode"
 
 	"pmg/internal/httpcall"
@@ -82,7 +81,7 @@ func (d *decoder) unique(seen map[string]int, name, format string, i int) {
 func (d *decoder) account(a *Account, path string, connectors []Connector) {
 	d.loginFits(a, path, connectors)
 	checkCertificates(d, a, path, connectors)
-	d.validity(a.Validity, a.MaxValidity, path)
+	d.lifetime(&a.Lifetime, path)
 	checkCallbacks(d, a, path)
 	if a.Receipts == ForceReceipts && !a.MayReceive() {
 		d.problem(
@@ -166,12 +165,12 @@ func checkCallbacks(d *decoder, a *Account, path string) {
 	}
 }
 
-// validity checks that the usual validity of messages is allowed.
-func (d *decoder) validity(usual, most time.Duration, path string) {
-	if most > 0 && usual > most {
+// lifetime checks that the usual validity of messages is allowed.
+func (d *decoder) lifetime(l *Lifetime, path string) {
+	if l.Most > 0 && l.Usual > l.Most {
 		d.problem(
-			path+".validity", "must be at most max_validity, which is %s, not %s", formatDuration(most),
-			formatDuration(usual),
+			path+".validity", "must be at most max_validity, which is %s, not %s", formatDuration(l.Most),
+			formatDuration(l.Usual),
 		)
 	}
 }
@@ -225,7 +224,7 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 	d.checkText(c, path)
 	c.rules = d.rewrite(c.Rewrite, path)
 	d.checkRetry(&c.Retry, join(path, "retry"))
-	d.validity(c.Validity, c.MaxValidity, path)
+	d.lifetime(&c.Lifetime, path)
 	d.listen(c, path)
 	d.report(join(path, "tls"), c.TLS.check(c.Listens()))
 	if c.IdleMax > 0 && c.Direction == Out && c.Listen == "" && c.IsStatic() {

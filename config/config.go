@@ -176,15 +176,16 @@ type Account struct {
 	Bind       []protocols.BindType `yaml:"bind" enum:"transmitter|receiver|transceiver" live:"yes" doc:"The ways it may bind; any when empty."`
 	Connectors []string             `yaml:"connectors" live:"yes" doc:"The in connectors that it may log in on; all when empty."`
 
-	Rate         int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit per second, over all its sessions; 0 is any rate. Each recipient and each part of a long text counts. A faster client is read no faster than this; a message that would wait for more than about a second is answered as throttled (SMPP: ESME_RTHROTTLED)."`
-	Burst        int           `yaml:"burst" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit together after a rest; 0 is a twentieth of rate, at least 1."`
-	MaxParts     int           `yaml:"max_parts" default:"10" range:"1..255" live:"yes" doc:"Short messages that one of its texts may be cut into, where long_messages of a connector cuts texts, and always for texts of HTTP clients. A longer text is refused (SMPP: ESME_RINVMSGLEN). Each part counts towards rate, share and max_queue. Ten hold 1,530 characters of GSM 7-bit or 670 of UCS-2."`
-	Share        int           `yaml:"share" default:"50" range:"1..100" live:"yes" doc:"The part of the free places in a connector's queue that its messages may take, in percent. The rest stays for other accounts: with 100 this one can shut them out. Of the free memory (limits.memory) they may take the same part, but at least half."`
-	MaxSchedule  time.Duration `yaml:"max_schedule" default:"168h" range:"0s.." live:"yes" doc:"How far ahead a message's delivery time may be; 0s allows none. A later one is refused (SMPP: ESME_RINVSCHED)."`
-	Validity     time.Duration `yaml:"validity" default:"0s" range:"0s.." live:"yes" doc:"How long a message may wait that its sender has given no validity, counted from its delivery time; then it ends as expired. 0s is the validity of the connector that it arrives on."`
-	MaxValidity  time.Duration `yaml:"max_validity" default:"0s" range:"0s.." live:"yes" doc:"The longest validity of its messages. A longer one, or none, is shortened to this. 0s is the max_validity of the connector that they arrive on."`
-	MaxParked    int           `yaml:"max_parked" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may be parked (no_route: park). Further ones are refused (SMPP: ESME_RMSGQFUL) until an operator has decided about some."`
-	MaxScheduled int           `yaml:"max_scheduled" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may wait for their delivery time. Further ones are refused until some have left."`
+	Rate        int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit per second, over all its sessions; 0 is any rate. Each recipient and each part of a long text counts. A faster client is read no faster than this; a message that would wait for more than about a second is answered as throttled (SMPP: ESME_RTHROTTLED)."`
+	Burst       int           `yaml:"burst" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit together after a rest; 0 is a twentieth of rate, at least 1."`
+	MaxParts    int           `yaml:"max_parts" default:"10" range:"1..255" live:"yes" doc:"Short messages that one of its texts may be cut into, where long_messages of a connector cuts texts, and always for texts of HTTP clients. A longer text is refused (SMPP: ESME_RINVMSGLEN). Each part counts towards rate, share and max_queue. Ten hold 1,530 characters of GSM 7-bit or 670 of UCS-2."`
+	Share       int           `yaml:"share" default:"50" range:"1..100" live:"yes" doc:"The part of the free places in a connector's queue that its messages may take, in percent. The rest stays for other accounts: with 100 this one can shut them out. Of the free memory (limits.memory) they may take the same part, but at least half."`
+	MaxSchedule time.Duration `yaml:"max_schedule" default:"168h" range:"0s.." live:"yes" doc:"How far ahead a message's delivery time may be; 0s allows none. A later one is refused (SMPP: ESME_RINVSCHED)."`
+
+	Lifetime Lifetime // its options stand among the account's
+
+	MaxParked    int `yaml:"max_parked" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may be parked (no_route: park). Further ones are refused (SMPP: ESME_RMSGQFUL) until an operator has decided about some."`
+	MaxScheduled int `yaml:"max_scheduled" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may wait for their delivery time. Further ones are refused until some have left."`
 
 	Recipients string     `yaml:"recipients" default:"any" enum:"any|plausible" live:"yes" doc:"With plausible, messages to international numbers that cannot exist are refused (SMPP: ESME_RINVDSTADR, HTTP: 422): the length is none of their country's, the country code is none, or a 0 follows it that is dialled within the country alone. docs/policy.md has examples."`
 	Duplicates Duplicates `yaml:"duplicates" live:"yes" doc:"Refuses a message that the account has submitted already a short time before. docs/policy.md has an example."`
@@ -297,8 +298,7 @@ type Connector struct {
 
 	Times // and these
 
-	Validity    time.Duration `yaml:"validity" default:"0s" range:"0s.." live:"yes" doc:"How long a message may wait that arrives on the connector and has no validity, counted from its delivery time; then it ends as expired. The account's option comes first. 0s is forever."`
-	MaxValidity time.Duration `yaml:"max_validity" default:"0s" range:"0s.." live:"yes" doc:"The longest validity of messages that arrive on the connector. A longer one, or none, is shortened to this. The account's option comes first. 0s is any."`
+	Lifetime Lifetime // and these
 
 	OnUnknown string `yaml:"on_unknown" default:"resend" enum:"resend|fail" live:"yes" doc:"What happens to a message without an answer, also over a kill: with resend it may be delivered twice, with fail not at all. With fail and a durable store, each message waits for a commit before it leaves."`
 	Retry     Retry  `yaml:"retry" live:"yes" doc:"When a message is sent again that the peer has not taken: the pauses after the first attempt, the second, and so on. When it fails after the last pause, it is given up. A list that ends with the word repeat goes on with the pause before it, until the message's validity passes. On an in connector every list does: what a client refuses for a while is sent again until its validity passes, receipts.validity for a receipt. One list, as in retry: [10s, 1m, 5m, 30m], stands for all of the options below, except that a throttled message is not given up. docs/smpp-conformance.md and docs/ucp-conformance.md say which status is of which kind; a permanent one ends the message immediately."`
@@ -328,6 +328,12 @@ type Names struct {
 type Access struct {
 	Networks []netip.Prefix `yaml:"networks" live:"yes" doc:"Addresses that clients, or with listen the SMSC, may connect from, such as 192.0.2.0/24; any when empty. Connections from others are closed before anything is read."`
 	Proxies  []netip.Prefix `yaml:"proxies" live:"yes" doc:"Proxies that connect for the peers of a connector that listens, such as 192.0.2.7 or 192.0.2.0/24. Each of their connections must begin with a PROXY header (HAProxy: send-proxy-v2), whose address counts for limits, networks, logs and metrics. Whoever connects from these addresses can name any address. docs/operate.md has an example."`
+}
+
+// Lifetime is how long messages may wait that an account submits, or that arrive on a connector.
+type Lifetime struct {
+	Usual time.Duration `yaml:"validity" default:"0s" range:"0s.." live:"yes" doc:"How long a message may wait that has no validity, counted from its delivery time; then it ends as expired. The option of the account that submits it comes first, then that of the connector that it arrives on. 0s in both is forever."`
+	Most  time.Duration `yaml:"max_validity" default:"0s" range:"0s.." live:"yes" doc:"The longest validity of messages. A longer one, or none, is shortened to this. The option of the account comes first here, too. 0s in both is any."`
 }
 
 // Times are how long a connector waits for its peers.

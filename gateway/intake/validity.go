@@ -15,10 +15,10 @@ func (d *Checker) limitValidity(now int64, m *sms.Message) {
 	}
 	var usual, most int64
 	if c := d.table.Incoming(m.Origin.Connector); c != nil {
-		usual, most = int64(c.Validity), int64(c.MaxValidity)
+		usual, most = int64(c.Lifetime.Usual), int64(c.Lifetime.Most)
 	}
 	if a := d.table.Account(m.Origin.Account); a != nil {
-		usual, most = cmp.Or(int64(a.Validity), usual), cmp.Or(int64(a.MaxValidity), most)
+		usual, most = cmp.Or(int64(a.Lifetime.Usual), usual), cmp.Or(int64(a.Lifetime.Most), most)
 	}
 	from, expires := max(now, m.DeliverAt), m.Expires
 	if expires == 0 && usual > 0 {

@@ -260,12 +260,12 @@ func (r *routes) percent(account string) int {
 // of messages.
 func hasValidity(cfg *config.Config) bool {
 	for i := range cfg.Accounts {
-		if a := &cfg.Accounts[i]; a.Validity > 0 || a.MaxValidity > 0 {
+		if cfg.Accounts[i].Lifetime != (config.Lifetime{}) {
 			return true
 		}
 	}
 	for i := range cfg.Connectors {
-		if c := &cfg.Connectors[i]; c.Validity > 0 || c.MaxValidity > 0 {
+		if cfg.Connectors[i].Lifetime != (config.Lifetime{}) {
 			return true
 		}
 	}
