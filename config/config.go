@@ -55,6 +55,7 @@ type Config struct {
 	Admin      Admin       `yaml:"admin" live:"no" doc:"The HTTP listener for operators: /metrics, /healthz and /readyz."`
 	Limits     Limits      `yaml:"limits" live:"no" doc:"Bounds on memory and time, so that no peer can exhaust the gateway."`
 	Receipts   Receipts    `yaml:"receipts" live:"yes" doc:"Delivery receipts: how long the gateway knows what they belong to, and how long they wait for a client."`
+	Profiles   []Profile   `yaml:"profiles" live:"yes" doc:"Sets of options that connectors and accounts take by name, such as {name: carrier, connector: {window: 50}} (docs/profiles.md)."`
 	Accounts   []Account   `yaml:"accounts" live:"yes" doc:"The clients that may log in to the in connectors."`
 	Connectors []Connector `yaml:"connectors" live:"yes" doc:"The pools of sessions: in connectors listen for clients, out connectors log in to SMSCs."`
 	Lists      []List      `yaml:"lists" live:"yes" doc:"Registers of numbers in files: opt-outs, blocked numbers, registered senders, such as {name: optouts, file: optouts.txt}. docs/lists.md has a worked example."`
@@ -164,6 +165,7 @@ type Receipts struct {
 // Account is a client that may log in.
 type Account struct {
 	SystemID     string         `yaml:"system_id" required:"yes" live:"yes" doc:"The name it logs in with. SMPP allows 15 characters, UCP 16."`
+	Profile      string         `yaml:"profile" live:"yes" doc:"A profile whose options it takes, of the file or one that comes with PMG (pmg profile list). Its own options count more: each option of a section by itself, a list as a whole; but entries of tlvs are put in front of the profile's."`
 	Password     string         `yaml:"password" required:"certificates" secret:"yes" live:"yes" doc:"Its password, which it must have unless it has certificates, plain or as a hash: argon2id (pmg account hash) or bcrypt (htpasswd -nB). SMPP allows 8 characters, more with long_passwords of a connector, UCP 16. Refer to a plain one with ${ENV:NAME} or ${FILE:/path}."`
 	OldPassword  string         `yaml:"old_password" secret:"yes" live:"yes" doc:"A further password that it may log in with, plain or as a hash, while it changes from one to another. Its sessions go on when password takes its place, and end when it is removed."`
 	Keys         []Key          `yaml:"keys" live:"yes" doc:"Keys with which programs of the account use the API of HTTP, in the place of its password, each as {name: shop, hash: \"sha256:…\", scopes: [send]}. pmg account key makes them."`
@@ -257,6 +259,7 @@ func (a *Account) MayReceive() bool {
 // Connector is a named pool of sessions of one protocol.
 type Connector struct {
 	Name      string `yaml:"name" required:"yes" live:"no" doc:"Its name in routes, logs and metrics, and of its pdu log file: letters, digits, '-' and '_'."`
+	Profile   string `yaml:"profile" live:"yes" doc:"A profile whose options it takes, of the file or one that comes with PMG (pmg profile list). Its own options count more: each option of a section by itself, a list as a whole; but entries of tlvs, receipt_states and statuses are put in front of the profile's."`
 	Direction string `yaml:"direction" required:"yes" enum:"in|out" live:"no" doc:"in listens for clients, out connects to an SMSC, or waits for one that connects (listen)."`
 	Protocol  string `yaml:"protocol" default:"smpp" live:"no" doc:"The protocol it speaks. test leads to no SMSC: messages do not leave, and what becomes of them is decided by their recipients (receipt_delay)."`
 

@@ -24,6 +24,8 @@ type decoder struct {
 	secretFiles []string                // files with passwords
 	problems    Problems
 	warnings    []Warning
+	profiles    map[string]*profile // of the file, by name
+	from        map[string]*profile // the profile that an option is from, by path
 }
 
 // problem adds a problem of the option. It shows the line of the option, or of the
@@ -39,7 +41,11 @@ func (d *decoder) warn(path, format string, args ...any) {
 
 func (d *decoder) describe(path, message string) Problem {
 	p := Problem{File: d.file, Path: path, Message: message}
-	for up := path; up != ""; up = up[:max(strings.LastIndexAny(up, ".["), 0)] {
+	from := fromProfile(d, path)
+	if from != nil {
+		p.Message += " (from profile " + from.name + ")"
+	}
+	for up := from.placeIn(path); up != ""; up = parentOf(up) {
 		if t := d.at[up]; t != nil {
 			p.Line, p.Column = t.Position.Line, t.Position.Column
 			p.Text = sourceLine(d.lines, p.Line)
@@ -55,6 +61,9 @@ func (d *decoder) describe(path, message string) Problem {
 // value decodes n into v, an option at path with the tags of f.
 func (d *decoder) value(n ast.Node, v reflect.Value, path string, f reflect.StructField) {
 	d.at[path] = placeOf(n)
+	if known := len(d.problems); d.from[path] != nil {
+		defer func() { d.problems = d.problems[:known] }() // they are problems of the profile, which has them already
+	}
 	switch n.(type) { // the messages do not quote what is wrong, which may be a password
 	case nil, *ast.NullNode:
 		return // as if it were not there
@@ -69,6 +78,8 @@ func (d *decoder) value(n ast.Node, v reflect.Value, path string, f reflect.Stru
 		return
 	}
 	switch {
+	case v.Type() == reflect.TypeFor[Partial]():
+		checkProfile(d, n, path)
 	case isScalar(v.Type()):
 		d.scalar(n, v, path, f)
 	case v.Kind() == reflect.Slice:
@@ -142,6 +153,7 @@ func (d *decoder) object(n ast.Node, v reflect.Value, path string) {
 		d.problem(path, "must have options, each written as key: value, with a space behind the colon")
 		return
 	}
+	m = withProfile(d, m, v.Type(), path)
 	given := map[string]bool{}
 	if path == "" {
 		given = d.given
@@ -178,6 +190,9 @@ func (d *decoder) fields(m *ast.MappingNode, v reflect.Value, path string, given
 		}
 		key := kv.Key.GetToken().Value
 		f, ok := fieldOf(v.Type(), key)
+		if !ok && d.from[join(path, key)] != nil {
+			continue // it is a problem of the profile
+		}
 		if !ok {
 			word, _, _ := strings.Cut(key, " ") // a password may follow
 			d.at[join(path, word)] = kv.Key.GetToken()

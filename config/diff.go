@@ -160,10 +160,10 @@ func (r *Route) line() string {
 }
 
 // isNamedList reports whether the rows of a list have names: accounts, connectors,
-// lists, tokens and keys, but not routes.
+// lists, profiles, tokens and keys, but not routes.
 func isNamedList(t reflect.Type) bool {
 	return t == reflect.TypeFor[[]Account]() || t == reflect.TypeFor[[]Connector]() || t == reflect.TypeFor[[]Token]() ||
-		t == reflect.TypeFor[[]Key]() || t == reflect.TypeFor[[]List]()
+		t == reflect.TypeFor[[]Key]() || t == reflect.TypeFor[[]List]() || t == reflect.TypeFor[[]Profile]()
 }
 
 // diffNamed compares lists whose entries are named by their first option.

@@ -115,6 +115,7 @@ func suggest(key, path string, t reflect.Type) string {
 		}
 		return r
 	}, path), " ")
+	section = strings.NewReplacer("profiles.connector", "connectors", "profiles.account", "accounts").Replace(section)
 	return ": pmg config describe" + section + " lists the options"
 }
 

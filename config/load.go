@@ -58,6 +58,7 @@ func newDecoder(file, dir string, data []byte) *decoder {
 		lines: strings.Split(string(data), "\n"),
 		given: map[string]bool{},
 		at:    map[string]*token.Token{},
+		from:  map[string]*profile{},
 	}
 }
 
@@ -66,6 +67,7 @@ func (d *decoder) run(data []byte, o Options) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.profiles = findProfiles(root)
 	c := Default()
 	d.value(root, reflect.ValueOf(c).Elem(), "", reflect.StructField{})
 	d.prefixFiles(c)

@@ -28,6 +28,7 @@ var scalarNames = map[reflect.Type]string{
 	reflect.TypeFor[netip.Prefix]():       "network",
 	reflect.TypeFor[protocols.BindType](): "word",
 	reflect.TypeFor[Pause]():              "duration",
+	reflect.TypeFor[Partial]():            "options",
 }
 
 // isScalar reports whether a value of the type is written as one word.

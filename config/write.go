@@ -47,6 +47,9 @@ func (w *writer) options(v reflect.Value, depth int) {
 		}
 		at := v.FieldByIndex(f.Index)
 		switch {
+		case keyOf(f) == "profiles", keyOf(f) == "profile" && at.String() == "":
+		case keyOf(f) == "profile": // what it has is shown
+			w.line(depth, "# profile: %s", show(v, f))
 		case isScalar(f.Type):
 			w.line(depth, "%s: %s", keyOf(f), show(v, f))
 		case f.Type.Kind() == reflect.Struct:

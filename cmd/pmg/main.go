@@ -18,6 +18,7 @@ import (
 	"pmg/cmd/pmg/migrate"
 	"pmg/cmd/pmg/plugins"
 	"pmg/cmd/pmg/probe"
+	"pmg/cmd/pmg/profiles"
 	"pmg/cmd/pmg/webhooks"
 )
 
@@ -80,6 +81,7 @@ func newRootCommand() *cobra.Command {
 		newQueueCommand(),
 		webhooks.Command(webhooksProgram()),
 		lists.Command(loadConfig),
+		profiles.Command(),
 		newStoreCommand(),
 		credentials.Admin(),
 		newTLSCommand(),

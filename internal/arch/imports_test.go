@@ -140,6 +140,7 @@ func table() []row {
 		{"cmd/pmg/complete", "config"},
 		{"cmd/pmg/helptext", ""},
 		{"cmd/pmg/lists", "cmd/pmg/find config sms/numbers"},
+		{"cmd/pmg/profiles", "config internal/nearest"},
 		{"cmd/pmg/dev", "internal/console sandbox sandbox/phone sms"},
 		{"cmd/pmg/webhooks", "admin config gateway/operate gateway/webhooks sms"},
 		{"cmd/pmg/migrate/draft", ""},
@@ -149,7 +150,7 @@ func table() []row {
 		{"cmd/pmg/plugins", "cmd/pmg/find config gateway/hooks internal/figuretext plugin"},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
 		{"cmd/pmg/webdemo", "loadtest loadtest/httpload loadtest/httpsink"},
-		{"cmd/pmg", "admin admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/helptext cmd/pmg/lists cmd/pmg/manual cmd/pmg/migrate cmd/pmg/plugins cmd/pmg/probe cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
+		{"cmd/pmg", "admin admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/helptext cmd/pmg/lists cmd/pmg/manual cmd/pmg/migrate cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep httpapi internal/testutil pdulog protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp stages store"},

@@ -15,15 +15,15 @@ type ConnectorOptions struct {
 	Version      string             `yaml:"version" default:"3.4" in:"5.0" enum:"3.3|3.4|5.0" live:"rebind" doc:"The highest version of SMPP that it speaks. A session uses the lower of both sides' versions; a peer of 3.3 gets no optional parameters, and message ids of 8 characters."`
 	AtLeast      string             `yaml:"version_at_least" default:"3.3" enum:"3.3|3.4|5.0" live:"rebind" doc:"The lowest version that its peers are taken to speak, whatever they say. Some that know optional parameters say interface_version 0, which means 3.3: with 3.4 they get receipted_message_id, vendors' parameters and long message ids."`
 
-	TLVs []TLVRule `yaml:"tlvs" live:"rebind" doc:"Changes to the optional parameters (TLVs) of messages and receipts, such as {out: drop, tlv: 0x1400}. Without rules those that SMPP does not name pass as they are, byte for byte."`
+	TLVs []TLVRule `yaml:"tlvs" live:"rebind" merge:"entries" doc:"Changes to the optional parameters (TLVs) of messages and receipts, such as {out: drop, tlv: 0x1400}. Without rules those that SMPP does not name pass as they are, byte for byte."`
 
 	ReceiptsBy string `yaml:"receipts_by" default:"esm_class" enum:"esm_class|text" only:"out" live:"rebind" doc:"What makes a message a receipt: its esm_class, or with text also its text, for an SMSC that sends receipts with esm_class 0 (docs/receipts.md). receipted_message_id and message_state do in either case, and so does such a text if a message of ours has its id and its number."`
 
-	ReceiptStates []ReceiptState `yaml:"receipt_states" only:"out" live:"rebind" doc:"What words in the SMSC's receipts mean, where they are not SMPP's or mean something else there, such as {word: ACCEPTD, is: delivered}. These count more than message_state. A word that is not known passes to the client as it is, and ends nothing."`
+	ReceiptStates []ReceiptState `yaml:"receipt_states" only:"out" live:"rebind" merge:"entries" doc:"What words in the SMSC's receipts mean, where they are not SMPP's or mean something else there, such as {word: ACCEPTD, is: delivered}. These count more than message_state. A word that is not known passes to the client as it is, and ends nothing."`
 
 	ReceiptTimezone string `yaml:"receipt_timezone" default:"UTC" live:"rebind" doc:"The zone of times in the texts of receipts, as Europe/Stockholm: for reading those of an SMSC, and for writing those to clients."`
 
-	Statuses []StatusRule `yaml:"statuses" only:"out" live:"rebind" doc:"What statuses in the SMSC's answers to messages mean, where they are its own or mean something else there, such as {status: 0x14, is: throttled}. The first rule that has a status counts. Without one, docs/smpp-conformance.md says what a status means, and one that SMPP does not name ends the message."`
+	Statuses []StatusRule `yaml:"statuses" only:"out" live:"rebind" merge:"entries" doc:"What statuses in the SMSC's answers to messages mean, where they are its own or mean something else there, such as {status: 0x14, is: throttled}. The first rule that has a status counts. Without one, docs/smpp-conformance.md says what a status means, and one that SMPP does not name ends the message."`
 
 	LongPasswords bool `yaml:"long_passwords" default:"false" only:"in" live:"no" doc:"Whether clients may log in with passwords of up to 64 characters. SMPP allows 8, and some clients cannot send more."`
 
