@@ -28,7 +28,11 @@ func (d *Settler) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone 
 	if a.Code == sms.Faulty {
 		o = d.settleFaulty(l, m, a)
 	}
-	if route.MayFailOver(l.Config(), m, a, o.Again) {
+	failover, pause := l.Config().SMPP.AfterStatus(a.Status)
+	if pause > 0 {
+		o.Pause = a.At + int64(pause)
+	}
+	if failover || route.MayFailOver(l.Config(), m, a, o.Again) {
 		if to := d.table.FailOver(l, m); to != nil {
 			d.keep.KeepState(to.Lane, m)
 			d.logFailover(l, to.Lane, m, a)

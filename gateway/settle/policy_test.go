@@ -95,6 +95,37 @@ func TestSettleThrottled(t *testing.T) {
 	}
 }
 
+// Rules about statuses say how long the lane pauses. Where they ask for another target and there is none, the message is sent
+// again as retry says.
+func TestSettleByStatus(t *testing.T) {
+	t.Parallel()
+	d, operator := start(t, "throttle_pause: 2s, retry: 5s, statuses: [{status: 1, is: throttled, pause: 1m}, "+
+		"{status: 2, is: failover, pause: 30s}, {status: 3, is: permanent, pause: 1h}, {status: 4, is: failover}]")
+	for _, c := range []struct {
+		status uint32
+		code   sms.Code
+		pause  time.Duration
+		again  bool
+	}{
+		{0, sms.Throttled, 2 * time.Second, true},
+		{1, sms.Throttled, time.Minute, true},
+		{2, sms.TemporaryFailure, 30 * time.Second, true},
+		{3, sms.Rejected, time.Hour, false},
+		{4, sms.TemporaryFailure, 0, true},
+		{5, sms.TemporaryFailure, 0, true},
+		{0, sms.Lost, 0, true},
+	} {
+		m := &sms.Message{Origin: &sms.Origin{Account: "client"}}
+		o := d.Settle(d.table.LaneOf(operator), m, sms.Answer{Code: c.code, Status: c.status, At: now}, false)
+		if o.Pause != 0 {
+			o.Pause -= now
+		}
+		if o.Again != c.again || time.Duration(o.Pause) != c.pause {
+			t.Errorf("%+v: again %t, pause %s", c, o.Again, time.Duration(o.Pause))
+		}
+	}
+}
+
 // A message without an answer may have been delivered: on_unknown decides what follows.
 func TestSettleUnknown(t *testing.T) {
 	t.Parallel()

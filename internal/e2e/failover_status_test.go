@@ -104,6 +104,8 @@ func TestFailoverOnStatus(t *testing.T) {
 		{"the second for good", "retry: []", 0x14, 0x0b, 1, "rejected 2 two"},
 		{"wrong destination", "failover_attempts: 1", 0x0b, 0, 1, "rejected 1 one"},
 		{"refused for good", "failover_attempts: 1", 0x45, 0, 1, "rejected 1 one"},
+		{"a status that asks for another target", "statuses: [{status: 0x45, is: failover}], retry: 1h", 0x45, 0, 1, "sent 2 two"},
+		{"both ask for another", "statuses: [{status: 0x45, is: failover}], retry: []", 0x45, 0x45, 1, "failed 2 two"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"pmg/protocols"
 	"pmg/sms"
@@ -12,20 +13,27 @@ import (
 // A StatusRule says what statuses mean in the answers of an SMSC. Package config describes the
 // tags.
 type StatusRule struct {
-	Status []string `yaml:"status" required:"yes" live:"rebind" doc:"The statuses: numbers such as 0x45, and ranges such as 0x400-0x4ff."`
-	Is     string   `yaml:"is" required:"yes" enum:"throttled|temporary|permanent|session" live:"rebind" doc:"What they mean. throttled: messages come too fast; the connector pauses for throttle_pause. temporary: the message is sent again, as retry says. permanent: it ends. session: the SMSC takes nothing in this session, which is ended; the message keeps its place."`
+	Status []string      `yaml:"status" required:"yes" live:"rebind" doc:"The statuses: numbers such as 0x45, and ranges such as 0x400-0x4ff."`
+	Is     string        `yaml:"is" required:"yes" enum:"throttled|temporary|failover|permanent|session" live:"rebind" doc:"What they mean. throttled: messages come too fast; the connector pauses for throttle_pause. temporary: the message is sent again, as retry says. failover: it goes to the next target of its route that is up; without one, as temporary. permanent: it ends. session: the SMSC takes nothing in this session, which is ended; the message keeps its place."`
+	Pause  time.Duration `yaml:"pause" default:"0s" range:"0s..24h" live:"rebind" doc:"How long nothing is sent by the connector after such a status, such as 1m where a credit must be filled up; 0s: throttle_pause after throttled, and not at all after others."`
 }
 
 // A statusRange is a compiled one.
 type statusRange struct {
 	from, to uint32
 	code     sms.Code
+	failover bool
+	pause    time.Duration
 }
 
 // codesOfRules are the codes of the words of rules.
 var codesOfRules = map[string]sms.Code{
 	"throttled": sms.Throttled, "temporary": sms.TemporaryFailure, "permanent": sms.Rejected, "session": sms.BadState,
+	failover: sms.TemporaryFailure,
 }
+
+// failover is the word of rules with which another target gets the message.
+const failover = "failover"
 
 // CompileStatuses compiles the connector's rules about statuses, and returns their problems.
 func (o *ConnectorOptions) CompileStatuses() (problems []protocols.Problem) {
@@ -45,7 +53,7 @@ func (o *ConnectorOptions) CompileStatuses() (problems []protocols.Problem) {
 					)})
 				continue
 			}
-			o.statuses = append(o.statuses, statusRange{low, high, codesOfRules[r.Is]})
+			o.statuses = append(o.statuses, statusRange{low, high, codesOfRules[r.Is], r.Is == failover, r.Pause})
 		}
 	}
 	return problems
@@ -56,14 +64,31 @@ func parseStatus(text string) (uint32, error) {
 	return uint32(n), err
 }
 
-// codeOf returns the code of a command_status in an answer of the connector's peers.
-func (o *ConnectorOptions) codeOf(status uint32) sms.Code {
+// ruleOf returns the rule about a command_status, or nil.
+func (o *ConnectorOptions) ruleOf(status uint32) *statusRange {
 	for i := range o.statuses {
 		if r := &o.statuses[i]; r.from <= status && status <= r.to {
-			return r.code
+			return r
 		}
 	}
+	return nil
+}
+
+// codeOf returns the code of a command_status in an answer of the connector's peers.
+func (o *ConnectorOptions) codeOf(status uint32) sms.Code {
+	if r := o.ruleOf(status); r != nil {
+		return r.code
+	}
 	return codeOf(status)
+}
+
+// AfterStatus returns what the rules say beside the code of a status: whether another target gets the message, and how long
+// the connector sends nothing.
+func (o *ConnectorOptions) AfterStatus(status uint32) (failover bool, pause time.Duration) {
+	if r := o.ruleOf(status); r != nil {
+		return r.failover, r.pause
+	}
+	return false, 0
 }
 
 // answered returns the action of an answer to one of our requests. An SMSC that says that we are
