@@ -191,7 +191,7 @@ func TestOneHash(t *testing.T) {
 func TestSessionsSurviveReload(t *testing.T) {
 	t.Parallel()
 	r := NewRegistry()
-	account := config.Account{SystemID: "a", Password: "x", MaxSessions: 2}
+	account := config.Account{SystemID: "a", Password: "x", Sessions: config.Sessions{Most: 2}}
 	old := newTable(r, account)
 	first, _ := check(old, login("a", "x"))
 	check(old, login("a", "x"))
@@ -248,7 +248,7 @@ func TestOldPassword(t *testing.T) {
 // An account may have a number of sessions from one address, where an IPv6 address counts with its /64.
 func TestSessionsPerAddress(t *testing.T) {
 	t.Parallel()
-	table := newTable(NewRegistry(), config.Account{SystemID: "a", Password: "x", MaxSessions: 4, MaxSessionsPerAddress: 2})
+	table := newTable(NewRegistry(), config.Account{SystemID: "a", Password: "x", Sessions: config.Sessions{Most: 4, PerAddress: 2}})
 	at := func(addr string) Login { return from(login("a", "x"), addr) }
 	var a *Account
 	for _, c := range []struct {
@@ -282,7 +282,7 @@ func TestSessionsPerAddress(t *testing.T) {
 func TestConcurrentLogins(t *testing.T) {
 	t.Parallel()
 	r := NewRegistry()
-	table := newTable(r, config.Account{SystemID: "a", Password: hash(t, "x"), MaxSessions: 3, Rate: 10})
+	table := newTable(r, config.Account{SystemID: "a", Password: hash(t, "x"), Sessions: config.Sessions{Most: 3}, Rate: 10})
 	g := NewGuard(100)
 	var wg sync.WaitGroup
 	for range 20 {

@@ -15,6 +15,7 @@ import (
 	"pmg/internal/passhash"
 	"pmg/internal/tlsfiles"
 	"pmg/protocols"
+	"pmg/protocols/smpp"
 	"pmg/sms"
 )
 
@@ -91,6 +92,9 @@ func (d *decoder) account(a *Account, path string, connectors []Connector) {
 	}
 	a.rules = d.rewrite(a.Rewrite, path)
 	a.rules.quiet = quietHours(d, &a.Quiet, path)
+	octets, problems := smpp.CompileParameters(a.TLVs)
+	d.report(path, problems)
+	a.rules.octets = octets
 	checkFlood(d, a.Flood, path)
 	checkPasswords(d, a, path)
 }

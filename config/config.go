@@ -171,9 +171,8 @@ type Account struct {
 	Keys         []Key          `yaml:"keys" live:"yes" doc:"Keys with which programs of the account use the API of HTTP, in the place of its password, each as {name: shop, hash: \"sha256:…\", scopes: [send]}. pmg account key makes them."`
 	Certificates []string       `yaml:"certificates" live:"yes" doc:"With TLS, the certificates one of which it must show to log in, issued by tls.client_ca of the connector: each a name in the certificate (CN, DNS name, e-mail address or URI), or sha256: and its fingerprint. With a password it needs both. docs/tls.md has an example."`
 	Networks     []netip.Prefix `yaml:"networks" live:"yes" doc:"Addresses it may log in from, such as 192.0.2.0/24 or 192.0.2.1; any when empty."`
-	MaxSessions  int            `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have at the same time, over all connectors; 0 is any number. A further login is refused, and silent sessions are checked."`
 
-	MaxSessionsPerAddress int `yaml:"max_sessions_per_address" default:"0" range:"0.." live:"yes" doc:"The same for the sessions that it may have from one address; 0 is any number. An IPv6 address counts together with the others of its /64."`
+	Sessions Sessions // its options stand among the account's
 
 	Bind       []protocols.BindType `yaml:"bind" enum:"transmitter|receiver|transceiver" live:"yes" doc:"The ways it may bind; any when empty."`
 	Connectors []string             `yaml:"connectors" live:"yes" doc:"The in connectors that it may log in on; all when empty."`
@@ -184,7 +183,7 @@ type Account struct {
 	Share       int           `yaml:"share" default:"50" range:"1..100" live:"yes" doc:"The part of the free places in a connector's queue that its messages may take, in percent. The rest stays for other accounts: with 100 this one can shut them out. Of the free memory (limits.memory) they may take the same part, but at least half."`
 	MaxSchedule time.Duration `yaml:"max_schedule" default:"168h" range:"0s.." live:"yes" doc:"How far ahead a message's delivery time may be; 0s allows none. A later one is refused (SMPP: ESME_RINVSCHED)."`
 
-	Lifetime Lifetime // its options stand among the account's
+	Lifetime Lifetime // and these
 
 	MaxParked    int `yaml:"max_parked" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may be parked (no_route: park). Further ones are refused (SMPP: ESME_RMSGQFUL) until an operator has decided about some."`
 	MaxScheduled int `yaml:"max_scheduled" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may wait for their delivery time. Further ones are refused until some have left."`
@@ -193,6 +192,8 @@ type Account struct {
 	Duplicates Duplicates `yaml:"duplicates" live:"yes" doc:"Refuses a message that the account has submitted already a short time before. docs/policy.md has an example."`
 	Flood      []Flood    `yaml:"flood" live:"yes" doc:"Limits of how many messages the account may submit to one recipient, or to all whose numbers begin alike, such as {per: recipient, most: 5, within: 1h}. Each holds for itself. A message beyond one is refused (SMPP: ESME_RTHROTTLED, HTTP: 429). docs/policy.md has an example."`
 	Quiet      Quiet      `yaml:"quiet" live:"yes" doc:"Hours of the day, where the recipient is, in which the account's messages wait. They are delivered when the hours end, and are not refused. docs/policy.md has an example."`
+
+	TLVs []smpp.Parameter `yaml:"tlvs" live:"yes" merge:"entries" doc:"Optional parameters (TLVs) that messages of the account get when they leave by a connector of SMPP and have none of that tag, such as {tlv: 0x1400, value: \"1101456789012345678\"}. The tlvs of the connector see them as if they had come with the message. docs/profiles.md has an example, for India."`
 
 	Receipts string   `yaml:"receipts" default:"ask" enum:"ask|force" live:"yes" doc:"Which receipts it gets: those that it asks for, or with force those of the final states of all its messages. Out connectors with receipts: never do not ask their SMSCs all the same."`
 	Receives []string `yaml:"receives" live:"yes" doc:"Destinations of messages from mobiles that are for this account, as prefixes of numbers, short codes or sender names; a leading '+' makes no difference. Where a route leads to an in connector, an account with the whole address ('=123') gets the message, else the one with the longest prefix; if only one account can receive there, it gets all. A route to the account itself ignores this option."`
@@ -206,6 +207,12 @@ type Account struct {
 	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that the account submits (in) or receives (out), and lists of those that it may use, such as {in: destination, strip: 00, ton: 1}. docs/rewrite.md has a worked example; pmg explain shows what they do to a message."`
 
 	rules rules // of Rewrite
+}
+
+// Sessions are how many sessions an account may have at the same time.
+type Sessions struct {
+	Most       int `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have at the same time, over all connectors; 0 is any number. A further login is refused, and silent sessions are checked."`
+	PerAddress int `yaml:"max_sessions_per_address" default:"0" range:"0.." live:"yes" doc:"The same for the sessions that it may have from one address; 0 is any number. An IPv6 address counts together with the others of its /64."`
 }
 
 // Callbacks are the servers of a client that are called by HTTP.

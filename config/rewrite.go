@@ -7,11 +7,15 @@ import (
 	"pmg/sms/rewrite"
 )
 
-// rules are the compiled rules of a connector or an account; nil: there are none.
+// rules are the compiled options of a connector or an account; nil: there are none.
 type rules struct {
 	in, out *rewrite.Rules
 	quiet   *quiet.Hours // of an account
+	octets  []byte       // of its TLVs
 }
+
+// Parameters returns the octets of the account's TLVs, nil if it has none.
+func (a *Account) Parameters() []byte { return a.rules.octets }
 
 // RewriteIn returns the rules for messages that the account submits, or nil.
 func (a *Account) RewriteIn() *rewrite.Rules { return a.rules.in }

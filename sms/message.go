@@ -2,6 +2,7 @@ package sms
 
 import (
 	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -72,6 +73,25 @@ type Origin struct {
 	Account   string // system_id of the client; empty for an SMSC
 	Connector string // the connector that the messages arrived on
 	Tally     *Tally // of the account, for all its connectors
+	// Parameters are those of SMPP that the account's messages get; nil: none. All origins of the account share them.
+	Parameters *Parameters
+}
+
+// Parameters are optional parameters of SMPP, in its own octets. They may be replaced while others read them.
+type Parameters struct{ octets atomic.Pointer[[]byte] }
+
+// Set replaces them.
+func (p *Parameters) Set(octets []byte) { p.octets.Store(&octets) }
+
+// Added returns the octets of the parameters that the messages get, nil if there are none.
+func (o *Origin) Added() []byte {
+	if o == nil || o.Parameters == nil {
+		return nil
+	}
+	if octets := o.Parameters.octets.Load(); octets != nil {
+		return *octets
+	}
+	return nil
 }
 
 // A Message is one SMS on its way through the gateway, whatever protocol it came by. Times

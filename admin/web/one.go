@@ -154,7 +154,7 @@ func (d *details) account(r *http.Request) any {
 		return nil
 	}
 	p := accountPage{Account: status.Accounts[i], Limit: limit(cfg.Rate), Keys: keyRows(cfg.Keys, status.Time)}
-	p.Config.MaxSessions, p.Config.MaxScheduled, p.Config.MaxParked = cfg.MaxSessions, cfg.MaxScheduled, cfg.MaxParked
+	p.Config.MaxSessions, p.Config.MaxScheduled, p.Config.MaxParked = cfg.Sessions.Most, cfg.MaxScheduled, cfg.MaxParked
 	p.Hour, p.Share = hourOf(d.server.AccountHistory(), name), deliveredShare(&p.Account)
 	p.In, p.Out = p.Hour.rate(history.In), p.Hour.rate(history.Out)
 	var open []admin.Session

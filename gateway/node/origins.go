@@ -3,6 +3,7 @@ package node
 import (
 	"sync"
 
+	"pmg/config"
 	"pmg/sms"
 )
 
@@ -12,6 +13,8 @@ type Origins struct {
 	mu      sync.Mutex
 	by      map[originKey]*sms.Origin
 	tallies map[string]*sms.Tally
+
+	parameters map[string]*sms.Parameters // by account; of those that have none it may be missing
 }
 
 type originKey struct{ account, connector string }
@@ -38,9 +41,38 @@ func (o *Origins) Of(account, connector string) *sms.Origin {
 		if o.tallies[account] == nil {
 			o.tallies[account] = &sms.Tally{}
 		}
-		o.by[key] = &sms.Origin{Account: account, Connector: connector, Tally: o.tallies[account]}
+		o.by[key] = &sms.Origin{
+			Account: account, Connector: connector, Tally: o.tallies[account], Parameters: o.parametersOf(account),
+		}
 	}
 	return o.by[key]
+}
+
+// parametersOf returns those of an account's messages. mu is locked.
+func (o *Origins) parametersOf(account string) *sms.Parameters {
+	if o.parameters == nil {
+		o.parameters = map[string]*sms.Parameters{}
+	}
+	if o.parameters[account] == nil {
+		o.parameters[account] = &sms.Parameters{}
+	}
+	return o.parameters[account]
+}
+
+// Apply puts the parameters of accounts in force, also for messages that wait.
+func (o *Origins) Apply(cfg *config.Config) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	given := map[string][]byte{}
+	for i := range cfg.Accounts {
+		if octets := cfg.Accounts[i].Parameters(); octets != nil {
+			given[cfg.Accounts[i].SystemID] = octets
+			o.parametersOf(cfg.Accounts[i].SystemID)
+		}
+	}
+	for account, p := range o.parameters {
+		p.Set(given[account])
+	}
 }
 
 // Scheduled returns how many messages of all accounts wait for their delivery time.

@@ -45,6 +45,7 @@ func (t *Table) SetConnectors(all []*connector.Connector) { t.connectors.Store(&
 // Apply puts the routes of a configuration in force, whose connectors exist.
 func (t *Table) Apply(cfg *config.Config) {
 	t.findHomes(cfg)
+	t.node.Origins.Apply(cfg)
 	r := t.newRoutes(cfg)
 	if before := t.routes.Load(); before != nil {
 		r.table.continues(before.table)

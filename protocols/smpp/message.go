@@ -382,6 +382,9 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 		len(text) > single(m), optional && s.o.KeepPayload && inPayload && m.Parts <= 1 && len(text) > 0:
 		p.setPayload(text)
 	}
+	if octets := m.Origin.Added(); octets != nil && optional && s.peer == smsc {
+		p.addMissing(octets)
+	}
 	if optional && s.options.out != nil {
 		p.rewrite(s.options.out)
 	}

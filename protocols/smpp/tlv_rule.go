@@ -3,6 +3,7 @@ package smpp
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -39,24 +40,15 @@ func (o *ConnectorOptions) CompileTLVs() (problems []protocols.Problem) {
 		if r.In == "" == (r.Out == "") {
 			problem("", "must have either in or out")
 		}
-		p := findParameter([]byte(r.TLV))
-		if p != nil {
-			c.tag = p.tag
-		} else if tag, err := strconv.ParseUint(r.TLV, 0, 16); err == nil {
-			c.tag, p = uint16(tag), findTag(uint16(tag))
+		tag, p, err := parseTag(r.TLV)
+		if err != nil {
+			problem("tlv", err.Error())
 		}
-		switch {
-		case r.TLV == "":
-		case c.tag == 0:
-			problem("tlv", fmt.Sprintf("%q is neither a parameter of SMPP nor a tag such as 0x1400", r.TLV))
-		case c.tag == TagPayload:
-			problem("tlv", "is the text of the message, which a rule cannot change")
-		}
+		c.tag = tag
 		switch {
 		case r.Value != "" && !c.adds:
 			problem("value", "is only for add")
 		case c.adds:
-			var err error
 			if c.value, err = p.parse(r.Value); err != nil {
 				problem("value", err.Error())
 			}
@@ -68,6 +60,62 @@ func (o *ConnectorOptions) CompileTLVs() (problems []protocols.Problem) {
 		}
 	}
 	return problems
+}
+
+// parseTag reads the name of a parameter, or its tag. The parameter is nil if SMPP does not name it.
+func parseTag(text string) (uint16, *parameter, error) {
+	p := findParameter([]byte(text))
+	tag, err := strconv.ParseUint(text, 0, 16)
+	switch {
+	case text == "": // which is a problem already
+	case p != nil:
+		tag = uint64(p.tag)
+	case err != nil || tag == 0:
+		return 0, nil, fmt.Errorf("%q is neither a parameter of SMPP nor a tag such as 0x1400", text)
+	default:
+		p = findTag(uint16(tag))
+	}
+	if tag == TagPayload {
+		return 0, nil, errors.New("is the text of the message, which a rule cannot change")
+	}
+	return uint16(tag), p, nil
+}
+
+// A Parameter is an optional parameter of all messages of an account. Package config describes the tags.
+type Parameter struct {
+	TLV   string `yaml:"tlv" required:"yes" live:"yes" doc:"The parameter: its name in SMPP, or its tag, such as 0x1400."`
+	Value string `yaml:"value" required:"yes" live:"yes" doc:"Its value, a number or a text as SMPP has it. That of a parameter that SMPP does not name is a text, as it stands, or octets in hexadecimal behind 0x."`
+}
+
+// CompileParameters returns the octets of parameters, nil if there are none. Of several with a tag the first counts.
+func CompileParameters(all []Parameter) (octets []byte, problems []protocols.Problem) {
+	for i, x := range all {
+		tag, p, err := parseTag(x.TLV)
+		if err != nil {
+			problems = append(problems, protocols.Problem{Option: fmt.Sprintf("tlvs[%d].tlv", i), Text: err.Error()})
+			continue
+		}
+		value, err := p.parse(x.Value)
+		if err != nil {
+			problems = append(problems, protocols.Problem{Option: fmt.Sprintf("tlvs[%d].value", i), Text: err.Error()})
+		}
+		if _, has := FindTLV(octets, tag); !has {
+			octets = AppendTLV(octets, tag, value)
+		}
+	}
+	return octets, problems
+}
+
+// addMissing adds those of the parameters that a message lacks.
+func (p *PDU) addMissing(octets []byte) {
+	at := len(p.scratch)
+	p.scratch = append(p.scratch, p.SM.TLVs...)
+	for tag, value := range TLVs(octets) {
+		if _, has := FindTLV(p.SM.TLVs, tag); !has {
+			p.scratch = AppendTLV(p.scratch, tag, value)
+		}
+	}
+	p.SM.TLVs = p.scratch[at:len(p.scratch):len(p.scratch)]
 }
 
 // parse reads a value of the configuration. p is nil for a parameter that is not assigned.

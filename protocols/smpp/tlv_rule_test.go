@@ -1,6 +1,7 @@
 package smpp
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -75,5 +76,50 @@ func TestTLVRules33(t *testing.T) {
 	var p PDU
 	if s.Encode(1, &p, &m, 9); len(p.SM.TLVs) != 0 {
 		t.Errorf("%s", p.AppendLog(nil, true))
+	}
+}
+
+// A message of an account gets the account's parameters that it lacks, before the rules of the connector. Receipts to clients,
+// and peers of SMPP 3.3, do not.
+func TestParametersOfAccounts(t *testing.T) {
+	octets, problems := CompileParameters([]Parameter{
+		{"0x1400", "11"}, {"0x1401", "0x3232"}, {"0x1400", "33"}, {"source_port", "7"},
+	})
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	var m sms.Message
+	m.Set(sms.Address{}, sms.Address{Addr: []byte("1")}, []byte("hi"))
+	m.Origin = &sms.Origin{Account: "acme", Parameters: &sms.Parameters{}}
+	o := NewConnectorOptions()
+	o.TLVs = []TLVRule{{Out: "drop", TLV: "source_port"}, {Out: "add", TLV: "0x1401", Value: "y"}, {Out: "add", TLV: "0x1402", Value: "x"}}
+	if problems := o.CompileTLVs(); problems != nil {
+		t.Fatal(problems)
+	}
+	plain := NewConnectorOptions()
+	for _, c := range []struct {
+		what    string
+		s       *session
+		options *ConnectorOptions
+		octets  []byte
+		want    []byte
+	}{
+		{"without", client(t, Version34), plain, nil, nil},
+		{"with", client(t, Version34), plain, octets, []byte("\x14\x00\x00\x0211\x14\x01\x00\x0222\x02\x0a\x00\x02\x00\x07")},
+		{"with rules", client(t, Version34), o, octets, []byte("\x14\x00\x00\x0211\x14\x01\x00\x0222\x14\x02\x00\x01x")},
+		{"3.3", client(t, Version33), plain, octets, nil},
+		{"to a client", server(t, Version34), plain, octets, nil},
+	} {
+		c.s.options = c.options
+		m.Origin.Parameters.Set(c.octets)
+		var sent PDU
+		if c.s.Encode(1, &sent, &m, 9); !bytes.Equal(sent.SM.TLVs, c.want) {
+			t.Errorf("%s: %q, want %q", c.what, sent.SM.TLVs, c.want)
+		}
+	}
+	for _, bad := range []Parameter{{"source_prt", "1"}, {"0", "1"}, {"message_payload", "x"}, {"source_port", "65536"}, {"0x1400", "0x1"}} {
+		if _, problems := CompileParameters([]Parameter{bad}); len(problems) != 1 {
+			t.Errorf("%+v: %v", bad, problems)
+		}
 	}
 }

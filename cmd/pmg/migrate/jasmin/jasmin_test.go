@@ -61,7 +61,7 @@ func TestTranslateFull(t *testing.T) {
 	if alpha.Name != "alpha" || alpha.Password != ": #{x" || alpha.Rate != 20 || alpha.ReceiptIDs != "decimal" || alpha.Address != "smsc.example.net:2775" {
 		t.Errorf("%+v", alpha)
 	}
-	if shop := c.Accounts[0]; shop.SystemID != "shop" || shop.MaxSessions != 3 || shop.Rate != 20 || len(shop.Rewrite) != 2 || shop.Password != "made-1" {
+	if shop := c.Accounts[0]; shop.SystemID != "shop" || shop.Sessions.Most != 3 || shop.Rate != 20 || len(shop.Rewrite) != 2 || shop.Password != "made-1" {
 		t.Errorf("%+v", shop)
 	}
 	first := func(match func(r *config.Route) bool) string {
