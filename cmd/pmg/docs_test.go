@@ -322,3 +322,25 @@ func sources(t *testing.T) string {
 	}
 	return all.String()
 }
+
+// docs/profiles.md has the profiles that come with PMG, and what its example says of the merged options.
+func TestProfilesAreFresh(t *testing.T) {
+	const file = "../../docs/profiles.md"
+	text, mark := documents(t)[file], "```console\n$ pmg profile list\n"
+	before, rest, _ := strings.Cut(text, mark)
+	_, after, found := strings.Cut(rest, "```\n")
+	var out bytes.Buffer
+	if err := runPMG(&out, "profile", "list"); err != nil || !found {
+		t.Fatal(err, found)
+	}
+	testutil.Fresh(t, file, before+mark+out.String()+"```\n"+after, "make docs")
+	c, _, err := config.Parse([]byte(blocks(text, "yaml")[0]), config.Options{Protocols: protocolNames()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	north, south := &c.Connectors[1], &c.Connectors[2]
+	if len(south.SMPP.Statuses) != 3 || south.SMPP.Statuses[0].Is != "temporary" || len(north.SMPP.Statuses) != 2 ||
+		len(south.Retry.Temporary) != 3 || len(south.Retry.Lost) != 0 || c.Accounts[1].Rate != 200 || c.Accounts[0].Rate != 50 {
+		t.Errorf("the example is\n%s", config.Show(c))
+	}
+}

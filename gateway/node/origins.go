@@ -13,8 +13,8 @@ type Origins struct {
 	mu      sync.Mutex
 	by      map[originKey]*sms.Origin
 	tallies map[string]*sms.Tally
-
-	parameters map[string]*sms.Parameters // by account; of those that have none it may be missing
+	// guarded by mu; by account
+	parameters map[string]*sms.Parameters
 }
 
 type originKey struct{ account, connector string }

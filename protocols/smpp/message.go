@@ -383,7 +383,7 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 		p.setPayload(text)
 	}
 	if octets := m.Origin.Added(); octets != nil && optional && s.peer == smsc {
-		p.addMissing(octets)
+		addMissing(p, octets)
 	}
 	if optional && s.options.out != nil {
 		p.rewrite(s.options.out)

@@ -106,8 +106,8 @@ func CompileParameters(all []Parameter) (octets []byte, problems []protocols.Pro
 	return octets, problems
 }
 
-// addMissing adds those of the parameters that a message lacks.
-func (p *PDU) addMissing(octets []byte) {
+// addMissing adds those of an account's parameters that its message lacks.
+func addMissing(p *PDU, octets []byte) {
 	at := len(p.scratch)
 	p.scratch = append(p.scratch, p.SM.TLVs...)
 	for tag, value := range TLVs(octets) {
