@@ -37,7 +37,10 @@ func (d *decoder) check(c *Config, o Options) {
 		d.account(&c.Accounts[i], fmt.Sprintf("accounts[%d]", i), c.Connectors)
 		d.unique(accounts, c.Accounts[i].SystemID, "accounts[%d].system_id", i)
 	}
-	names := map[string]int{}
+	names, profiles := map[string]int{}, map[string]int{}
+	for i := range c.Profiles {
+		d.unique(profiles, c.Profiles[i].Name, "profiles[%d].name", i)
+	}
 	for i := range c.Connectors {
 		path := fmt.Sprintf("connectors[%d]", i)
 		d.connector(&c.Connectors[i], path, o)

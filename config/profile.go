@@ -131,7 +131,7 @@ func withProfile(d *decoder, own *ast.MappingNode, of reflect.Type, path string)
 		slices.Sort(names)
 		d.problem(at, "names the profile %q, which does not exist%s", name, didYouMean(name, slices.Compact(names)))
 	case p.sections[taker.key] == nil:
-		d.problem(at, "names the profile %s, which has no options of an %s: give it some, or name another", name, taker.key)
+		d.problem(at, "names the profile %s, which has no section %s: give it one, or name another", name, taker.key)
 	default:
 		return merge(d, p, own, p.sections[taker.key], of, path)
 	}
