@@ -27,12 +27,13 @@ const (
 	WrongKey                  // no account has it, or it has expired
 	TooManySessions           // it has as many as it may have
 	TooManyFromAddress        // it has as many as it may have from one address
+	RefusedByPlugin           // a plugin says so
 )
 
 var resultNames = [...]string{
 	"ok", "no such account", "wrong password", "no certificate of the account", "address not allowed",
 	"connector not allowed", "bind type not allowed", "no such key, or one that has expired", "too many sessions",
-	"too many sessions from this address",
+	"too many sessions from this address", "a plugin refuses it",
 }
 
 // String returns the reason for the log.

@@ -21,7 +21,7 @@ type Plugin struct {
 	Dir     string   `yaml:"dir" live:"yes" doc:"With command, the directory that it runs in; that of the gateway when empty."`
 	User    string   `yaml:"user" live:"yes" doc:"With command, the user that it runs as; that of the gateway when empty. Another one needs a gateway that runs as root."`
 
-	OnFailure string `yaml:"on_failure" required:"yes" enum:"pass|refuse|hold" live:"yes" doc:"What happens to a message that the plugin has no verdict about, because it fails, does not answer in time, or rests after ten failures in a row: pass goes on as if it were not asked, refuse answers temporary_failure, hold accepts the message and puts it aside until an operator decides with pmg queue. It must be given."`
+	OnFailure string `yaml:"on_failure" required:"yes" enum:"pass|refuse|hold" live:"yes" doc:"What happens to a message that the plugin has no verdict about, because it fails, does not answer in time, or rests after ten failures in a row: pass goes on as if it were not asked, refuse answers temporary_failure (a client is not told of its receipt; a login is refused), hold accepts the message and puts it aside until an operator decides with pmg queue. It must be given."`
 
 	Deadline time.Duration `yaml:"deadline" default:"1s" range:"10ms..1m" live:"yes" doc:"With url and command, how long a message may wait for its verdict."`
 	Workers  int           `yaml:"workers" default:"0" range:"0..10000" live:"yes" doc:"Messages that it is asked about at the same time: 0 is 64 with url. With command each needs a process: 0 is 1."`
@@ -51,16 +51,17 @@ func (p *Plugin) Options() plugin.Options {
 
 // Hook is a place where a plugin is asked.
 type Hook struct {
-	At         string   `yaml:"at" required:"yes" enum:"accept|mo" live:"yes" doc:"Which messages it is asked about: accept, those that clients submit, before they are answered; mo, those that SMSCs deliver from mobiles. Receipts are neither."`
+	At         string   `yaml:"at" required:"yes" enum:"accept|mo|receipt|login" live:"yes" doc:"What it is asked about: accept, messages that clients submit, before they are answered; mo, those that SMSCs deliver from mobiles; receipt, what clients are told about their messages; login, clients that log in with the right credentials."`
 	Plugin     string   `yaml:"plugin" required:"yes" live:"yes" doc:"The name of the plugin."`
-	Accounts   []string `yaml:"accounts" live:"yes" doc:"With accept, only messages of these accounts; of all when empty."`
-	Connectors []string `yaml:"connectors" live:"yes" doc:"Only messages that arrive on these connectors; on all when empty."`
+	Accounts   []string `yaml:"accounts" live:"yes" doc:"Only messages, receipts and logins of these accounts, not with mo; of all when empty."`
+	Connectors []string `yaml:"connectors" live:"yes" doc:"Only messages, receipts and logins that come in on these connectors; on all when empty."`
 }
 
 // checkPlugins checks the plugins, and the hooks where they are asked.
 func checkPlugins(d *decoder, c *Config, x *index) {
-	names := map[string]int{}
+	names, holds := map[string]int{}, map[string]bool{}
 	for i := range c.Plugins {
+		holds[c.Plugins[i].Name] = c.Plugins[i].OnFailure == plugin.Hold
 		checkPlugin(d, &c.Plugins[i], fmt.Sprintf("plugins[%d]", i))
 		d.unique(names, c.Plugins[i].Name, "plugins[%d].name", i)
 	}
@@ -77,6 +78,12 @@ func checkPlugins(d *decoder, c *Config, x *index) {
 		if h.At == plugin.MO && len(h.Accounts) > 0 {
 			d.problem(
 				path+".accounts", "must not be given with at: mo: messages from mobiles have no account before they are routed",
+			)
+		}
+		if (h.At == plugin.Receipt || h.At == plugin.Login) && holds[h.Plugin] {
+			d.problem(
+				path+".at", "must not be %s, because plugin %s has on_failure: hold, and only messages can be held: give the "+
+					"plugin on_failure: pass or refuse", h.At, h.Plugin,
 			)
 		}
 		for j, name := range h.Connectors {

@@ -68,9 +68,10 @@ func New(
 ) (*Gateway, error) {
 	shared := node.New(cfg, log)
 	g := &Gateway{
-		Node: shared, Keeper: keep.New(shared), Logins: login.New(shared), drivers: drivers,
+		Node: shared, Keeper: keep.New(shared), Hooks: hooks.New(hooks.Open(shared.Log)), drivers: drivers,
 		registry: account.NewRegistry(),
 	}
+	g.Logins = login.New(shared, g.Hooks)
 	if cfg.PDULog.Enabled {
 		g.pdulogs = pdulog.NewDir(absolute(cfg.PDULog.Dir), pdulogOptions(&cfg.PDULog, &cfg.Limits, log))
 	}
@@ -82,7 +83,6 @@ func New(
 	g.Convert = convert.New(shared, g.Table)
 	g.Settler = settle.New(shared, g.Keeper, g.Table, g.Convert)
 	g.Receipts = g.Settler.Receipts
-	g.Hooks = hooks.New(hooks.Open(shared.Log))
 	g.Lists = lists.New(shared)
 	g.Intake = intake.New(shared, g.Keeper, g.Table, g.Convert, g.Receipts, &g.Settler.Events, g.Hooks, g.Lists)
 	g.Operate = operate.New(shared, g.Keeper, g.Table, g.Receipts, g.Settler, g.Intake)

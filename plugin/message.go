@@ -9,6 +9,9 @@ import (
 const (
 	Accept = "accept" // a client submits it; its answer waits for the verdict
 	MO     = "mo"     // an SMSC delivers it, from a mobile
+
+	Receipt = "receipt" // a client is to get what has become of its message
+	Login   = "login"   // no message: a client logs in, with the right credentials
 )
 
 // A Message is what a plugin sees of a message. Its fields are variables of expressions, and members of JSON.
@@ -30,6 +33,17 @@ type Message struct {
 	Tags      string    `json:"tags,omitempty" expr:"tags"`            // that other plugins have given it, with a space between two
 	DeliverAt time.Time `json:"deliver_at,omitzero" expr:"deliver_at"` // at which its sender wants it to leave; zero: immediately
 	Arrived   time.Time `json:"arrived" expr:"arrived"`
+
+	// Of a receipt.
+	ID    string `json:"id,omitempty" expr:"id"`       // of the message that it is about, as its client knows it
+	State string `json:"state,omitempty" expr:"state"` // what became of that, as sms.State has it
+	Error string `json:"error,omitempty" expr:"error"` // of the SMSC, as in the receipt
+
+	// Of a login.
+	Address  string `json:"address,omitempty" expr:"address"` // of the client, without its port
+	Protocol string `json:"protocol,omitempty" expr:"protocol"`
+	TLS      bool   `json:"tls,omitempty" expr:"tls"`
+	Bind     string `json:"bind,omitempty" expr:"bind"` // transmitter, receiver, transceiver
 }
 
 // A Plugin decides about messages. It is safe for concurrent use.

@@ -151,6 +151,9 @@ func (p *Pool) call(ctx context.Context, m *Message) (v Verdict, err error) {
 	if v, err = p.plugin.Ask(ctx, m); err == nil {
 		err = v.Check()
 	}
+	if err == nil {
+		err = v.checkAt(m.Hook)
+	}
 	if err != nil {
 		v = Verdict{}
 	}

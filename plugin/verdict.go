@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -89,6 +90,22 @@ func (v *Verdict) Check() error {
 				Quote([]byte(tag)), sms.MaxTag,
 			)
 		}
+	}
+	return nil
+}
+
+// checkAt returns why a verdict cannot be carried out at a hook, nil if it can.
+func (v *Verdict) checkAt(hook string) error {
+	changes := v.From != nil || v.To != nil || len(v.Tags) > 0
+	switch {
+	case hook == Receipt && v.Do == Hold:
+		return errors.New("its verdict is hold, which there is not for a receipt")
+	case hook == Receipt && v.Text != nil:
+		return errors.New("it changes the text of a receipt")
+	case hook == Login && (v.Do == Delay || v.Do == Hold):
+		return fmt.Errorf("its verdict is %s, which there is not for a login", v.Do)
+	case hook == Login && (changes || v.Text != nil):
+		return errors.New("it changes something, and a login has no message")
 	}
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 
 // A Question is what a plugin sees of a message, with storage of its own for the texts.
 type Question struct {
-	plugin.Message
-	octets []byte
+	Message plugin.Message
+	octets  []byte
 }
 
 var alphabets = [sms.LastAlphabet + 1]string{
@@ -39,7 +39,7 @@ func (q *Questioner) Ask(at string, m *sms.Message, isPart bool, wall func(int64
 	p.Alphabet, p.Binary, p.IsPart, p.Priority = alphabets[m.Alphabet], false, isPart, int(m.Priority)
 	p.Arrived, p.DeliverAt = time.Unix(0, wall(m.Arrived)).UTC(), time.Time{}
 	if m.DeliverAt != 0 {
-		p.DeliverAt = time.Unix(0, wall(m.DeliverAt)).UTC()
+		p.Message.DeliverAt = time.Unix(0, wall(m.DeliverAt)).UTC()
 	}
 	p.octets = append(p.octets, from.Addr...)
 	toAt := len(p.octets)
@@ -49,11 +49,11 @@ func (q *Questioner) Ask(at string, m *sms.Message, isPart bool, wall func(int64
 	textAt := len(p.octets)
 	var isText bool
 	if p.octets, isText = smstext.Append(p.octets, m.Alphabet, m.Flags&sms.HasHeader != 0, m.Text()); !isText {
-		p.octets, p.Binary = p.octets[:textAt], true
+		p.octets, p.Message.Binary = p.octets[:textAt], true
 	}
 	// the octets do not change until Free, and nothing refers to them behind it
 	all := unsafe.String(unsafe.SliceData(p.octets), len(p.octets))
-	p.From, p.To, p.Tags, p.Text = all[:toAt], all[toAt:tagsAt], all[tagsAt:textAt], all[textAt:]
+	p.Message.From, p.Message.To, p.Message.Tags, p.Message.Text = all[:toAt], all[toAt:tagsAt], all[tagsAt:textAt], all[textAt:]
 	return p
 }
 

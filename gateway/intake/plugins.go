@@ -52,14 +52,14 @@ func stepPlugins(d *Checker, now int64, s *Submission) Verdict {
 // decide does what a plugin has decided about a message.
 func (d *Checker) decide(now int64, s *Submission, h *hooks.Hook, decision *plugin.Decision) Verdict {
 	if decision.Failure != nil {
-		d.logFailure(h.Pool.Name, decision.Failure)
+		d.node.NoVerdict(h.Pool.Name, decision.Failure)
 	}
 	v := &decision.Verdict
 	if s.Way&fresh == 0 { // the rest was changed when the message came
 		v.From, v.To, v.Tags = nil, nil, nil
 	}
 	if err := hooks.Change(s.Message, v); err != nil {
-		d.logFailure(h.Pool.Name, fmt.Errorf("plugin %s: %w", h.Pool.Name, err))
+		d.node.NoVerdict(h.Pool.Name, fmt.Errorf("plugin %s: %w", h.Pool.Name, err))
 		instead := h.Pool.Instead()
 		v = &instead
 	}
@@ -75,11 +75,4 @@ func (d *Checker) decide(now int64, s *Submission, h *hooks.Hook, decision *plug
 		s.Message.DeliverAt = max(s.Message.DeliverAt, v.Until.UnixNano()-d.node.Clock.Ahead())
 	}
 	return Pass
-}
-
-// logFailure logs, now and then, that a plugin has no verdict.
-func (d *Checker) logFailure(name string, err error) {
-	if d.node.Repeats.First("plugin: " + name) {
-		d.node.Log.Error().Err(err).Str("plugin", name).Msg("a plugin has no verdict about a message: its on_failure decides")
-	}
 }

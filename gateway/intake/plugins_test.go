@@ -178,7 +178,7 @@ func TestPluginLog(t *testing.T) {
 	for general, want := range map[string]string{
 		rules("accept", "{do: hold, why: doubtful}"):                   "message held by plugin rules: doubtful",
 		rules("accept", "{do: refuse, why: doubtful}"):                 "message refused by plugin rules: doubtful",
-		rules("accept", "{if: 'text matches \"[\" + text', do: hold}"): "a plugin has no verdict about a message",
+		rules("accept", "{if: 'text matches \"[\" + text', do: hold}"): "a plugin has no verdict",
 		"plugins: []": "",
 	} {
 		p := newPlace(t, general, "", "", twoWays)

@@ -4,7 +4,7 @@
 //
 // # Start reading
 //
-// login.go, prebind.go.
+// login.go, prebind.go; plugins.go asks the hook login.
 package login
 
 import (
@@ -17,6 +17,7 @@ import (
 	"pmg/account"
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/hooks"
 	"pmg/gateway/node"
 	"pmg/internal/tlsfiles"
 	"pmg/internal/turns"
@@ -32,6 +33,7 @@ type Logins struct {
 	accounts atomic.Pointer[account.Table]
 	guard    *account.Guard
 	hashing  *turns.Turns // for hashes of passwords
+	hooks    *hooks.Hooks
 }
 
 // guardSize bounds how many addresses and accounts with failed logins are remembered.
@@ -49,11 +51,11 @@ const maxUnhashed = 500
 func hashings() int { return min(max(runtime.GOMAXPROCS(0)-1, 1), maxHashing) }
 
 // New makes the logins of the configuration in force. SetAccounts follows.
-func New(n *node.Node) *Logins {
+func New(n *node.Node, h *hooks.Hooks) *Logins {
 	limits := &n.Config().Limits
 	return &Logins{
 		node: n, Prebind: NewPrebind(limits.Prebind, limits.PrebindPerAddress),
-		guard: account.NewGuard(guardSize), hashing: turns.New(hashings(), maxUnhashed),
+		guard: account.NewGuard(guardSize), hashing: turns.New(hashings(), maxUnhashed), hooks: h,
 	}
 }
 
@@ -63,11 +65,11 @@ func (d *Logins) SetAccounts(t *account.Table) { d.accounts.Store(t) }
 // Accounts returns the accounts in force.
 func (d *Logins) Accounts() *account.Table { return d.accounts.Load() }
 
-// An Attempt is a client's login on its way to a decision. Only Hash may run on another
+// An Attempt is a client's login on its way to a decision. Only Work may run on another
 // goroutine than the one that runs the session.
 //
 //	        Next ──► Waits ──► Next, at that time
-//	         │  └──► Hashes ─► Hash, then Next
+//	         │  └──► Works ──► Work, then Next
 //	         ▼
 //	Decided: Result
 //
@@ -89,6 +91,8 @@ type Attempt struct {
 	waiting  bool // counted by the guard
 	counted  bool // as a failure
 	crowded  bool // too many passwords wait to be hashed
+	asked    bool // the plugins know of it
+	refused  hooks.Refusal
 	gone     chan struct{}
 }
 
@@ -106,7 +110,7 @@ type Step uint8
 const (
 	Decided Step = iota
 	Waits        // until the time that Next returned
-	Hashes       // for Hash, which takes as long as the account's hash does
+	Works        // for Work, which takes as long as the account's hash does, or its plugins
 )
 
 // refusalDelay is the least time between a login and its refusal. It is longer than a
@@ -115,7 +119,7 @@ const (
 const refusalDelay = int64(time.Second)
 
 // Begin begins a client's login. The caller must not change the credentials until the
-// login is decided and Hash has returned.
+// login is decided and Work has returned.
 func (d *Logins) Begin(
 	now int64, c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, who protocols.Credentials,
 ) *Attempt {
@@ -151,12 +155,15 @@ func (l *Attempt) Next(now int64) (step Step, again int64) {
 	}
 	if l.password == account.Unverified {
 		if l.password = l.table.Lookup(l.who); l.password == account.Unverified && !l.crowded {
-			return Hashes, 0
+			return Works, 0
 		}
 	}
 	if l.password == account.Unverified {
 		l.refuseCrowded(now)
 		return Decided, 0
+	}
+	if l.asksPlugins() {
+		return Works, 0
 	}
 	l.decide(now)
 	return Decided, 0
@@ -185,10 +192,19 @@ func (l *Attempt) endWait() {
 	}
 }
 
-// Hash compares the password with its hash. Because few hashes may be computed at a time,
+// Work does what Next waits for. It may run on any goroutine.
+func (l *Attempt) Work() {
+	if l.password == account.Unverified {
+		l.hash()
+	} else {
+		l.askPlugins()
+	}
+}
+
+// hash compares the password with its hash. Because few hashes may be computed at a time,
 // it first waits for its network's turn, and does nothing if the client is gone by then, or if too many
-// wait. It may run on any goroutine.
-func (l *Attempt) Hash() {
+// wait.
+func (l *Attempt) hash() {
 	d := l.logins
 	if !d.hashing.Take(l.who.Addr, l.gone) {
 		l.crowded = true
@@ -211,7 +227,7 @@ func (l *Attempt) Hash() {
 	}
 }
 
-// Abandon ends a login whose session has ended. It may be called while Hash
+// Abandon ends a login whose session has ended. It may be called while Work
 // runs, which then does as little as it can.
 func (l *Attempt) Abandon() {
 	close(l.gone)
@@ -245,7 +261,8 @@ func (l *Attempt) decide(now int64) {
 	l.Result.AnswerAfter = max(now, l.began+refusalDelay)
 	if d.node.LogLimits.Refusals.Next(l.connector.Name, now) {
 		d.node.Log.Warn().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).
-			Stringer("remote", l.who.Addr).Stringer("reason", result).Msg("login refused: " + result.String())
+			Stringer("remote", l.who.Addr).Stringer("reason", result).
+			Msg("login refused: " + result.String() + l.refused.String())
 	}
 }
 
@@ -264,6 +281,9 @@ func (l *Attempt) refuseCrowded(now int64) {
 }
 
 func (l *Attempt) logIn(now int64) (*account.Account, account.Result) {
+	if l.refused != (hooks.Refusal{}) {
+		return nil, account.RefusedByPlugin
+	}
 	if l.request {
 		return l.table.Admit(l.who, l.password)
 	}

@@ -16,6 +16,7 @@ import (
 	"pmg/account"
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/hooks"
 	"pmg/gateway/node"
 	"pmg/internal/tlsfiles"
 	"pmg/internal/token"
@@ -55,7 +56,7 @@ connectors:
 		t.Fatal(err)
 	}
 	n := node.New(cfg, zerolog.Nop())
-	d := &loginDesk{t, New(n), connector.New(0, &cfg.Connectors[0], toy.New(), &n.Memory), now}
+	d := &loginDesk{t, New(n, hooks.New(nil)), connector.New(0, &cfg.Connectors[0], toy.New(), &n.Memory), now}
 	d.d.SetAccounts(account.NewTable(cfg, account.NewRegistry()))
 	n.Clock.EngineClock = func() int64 { return d.now }
 	return d
@@ -76,8 +77,8 @@ func (d *loginDesk) login(addr, id, password string) (Result, time.Duration) {
 		switch step, again := l.Next(d.now); step {
 		case Decided:
 			return l.Result, time.Duration(d.now - began)
-		case Hashes:
-			l.Hash()
+		case Works:
+			l.Work()
 		default:
 			d.now = again
 		}
@@ -96,8 +97,8 @@ func TestLoginHangUp(t *testing.T) {
 		for i := range 40 {
 			l := d.knock("192.0.2.1", id, fmt.Sprint("guess ", i))
 			step, _ := l.Next(d.now)
-			if step == Hashes {
-				l.Hash()
+			if step == Works {
+				l.Work()
 				step = Decided
 			}
 			if step == Decided {
@@ -195,10 +196,10 @@ func TestLoginReload(t *testing.T) {
 		waits := d.knock("192.0.2.1", id, "secret")
 		_, again := waits.Next(d.now)
 		hashes := d.knock("192.0.2.2", "hashed", "secret")
-		if step, _ := hashes.Next(d.now); step != Hashes {
+		if step, _ := hashes.Next(d.now); step != Works {
 			t.Fatalf("step %d", step)
 		}
-		hashes.Hash()
+		hashes.Work()
 		cfg := *d.d.node.Config()
 		cfg.Accounts = nil
 		d.d.SetAccounts(account.NewTable(&cfg, account.NewRegistry()))
@@ -280,11 +281,11 @@ func TestHashAbandoned(t *testing.T) {
 		d := newLoginDesk(t)
 		d.d.hashing = turns.New(0, 1) // there is no place
 		l := d.knock("192.0.2.1", "hashed", "wrong")
-		if step, _ := l.Next(d.now); step != Hashes {
+		if step, _ := l.Next(d.now); step != Works {
 			t.Fatalf("step %d", step)
 		}
 		done := false
-		go func() { l.Hash(); done = true }()
+		go func() { l.Work(); done = true }()
 		synctest.Wait()
 		if done {
 			t.Error("it did not wait for a place")
@@ -384,13 +385,13 @@ func TestHashTogether(t *testing.T) {
 				password = fmt.Sprintf(c.password, i)
 			}
 			logins[i] = d.knock("192.0.2.1", "hashed", password)
-			if step, _ := logins[i].Next(d.now); step != Hashes {
+			if step, _ := logins[i].Next(d.now); step != Works {
 				t.Fatalf("step %d", step)
 			}
 		}
 		var wg sync.WaitGroup
 		for _, l := range logins {
-			wg.Go(l.Hash)
+			wg.Go(l.Work)
 		}
 		wg.Wait()
 		steps := map[Step]int{}

@@ -43,9 +43,9 @@ func (d *Logins) ask(ctx context.Context, l *Attempt) Result {
 		case Decided:
 			d.sleep(ctx, l.Result.AnswerAfter)
 			return l.Result
-		case Hashes:
+		case Works:
 			goesOn := context.AfterFunc(ctx, l.Abandon)
-			l.Hash()
+			l.Work()
 			if !goesOn() {
 				return Result{Code: sms.BindFailed}
 			}

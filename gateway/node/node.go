@@ -62,3 +62,10 @@ func (n *Node) Drain() { n.draining.Store(true) }
 
 // Draining reports whether Drain was called.
 func (n *Node) Draining() bool { return n.draining.Load() }
+
+// NoVerdict logs, now and then, that a plugin has no verdict.
+func (n *Node) NoVerdict(plugin string, err error) {
+	if n.Repeats.First("plugin: " + plugin) {
+		n.Log.Error().Err(err).Str("plugin", plugin).Msg("a plugin has no verdict: its on_failure decides")
+	}
+}

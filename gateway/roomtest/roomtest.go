@@ -15,6 +15,7 @@ import (
 	"pmg/account"
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/hooks"
 	"pmg/gateway/keep"
 	"pmg/gateway/login"
 	"pmg/gateway/node"
@@ -49,7 +50,7 @@ func With(t testing.TB, yaml string, driver func(protocol string) protocols.Driv
 	n.Memory.SetLimit(1 << 30)
 	k := keep.New(n)
 	k.Open(store.NewMemory(), func(store.Position, error) {})
-	tb := route.NewTable(n, k, login.New(n), nil, func(*connector.Lane) {})
+	tb := route.NewTable(n, k, login.New(n, hooks.New(nil)), nil, func(*connector.Lane) {})
 	var all []*connector.Connector
 	for i := range cfg.Connectors {
 		d := driver(cfg.Connectors[i].Protocol)

@@ -9,6 +9,7 @@ import (
 	"pmg/account"
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/hooks"
 	"pmg/gateway/keep"
 	"pmg/gateway/login"
 	"pmg/gateway/node"
@@ -26,7 +27,7 @@ func newTable(t *testing.T, yaml string) *Table {
 	}
 	n := node.New(cfg, zerolog.Nop())
 	n.Memory.SetLimit(1 << 30)
-	logins := login.New(n)
+	logins := login.New(n, hooks.New(nil))
 	logins.SetAccounts(account.NewTable(cfg, account.NewRegistry()))
 	tb := NewTable(n, keep.New(n), logins, nil, func(*connector.Lane) {})
 	var all []*connector.Connector

@@ -8,6 +8,7 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/hooks"
 	"pmg/gateway/keep"
 	"pmg/gateway/login"
 	"pmg/gateway/node"
@@ -20,7 +21,7 @@ import (
 // Clients leave some descriptors for our own connections (H16).
 func TestLimitDescriptors(t *testing.T) {
 	shared := node.New(&config.Config{}, zerolog.Nop())
-	logins := login.New(shared)
+	logins := login.New(shared, hooks.New(nil))
 	logins.Prebind = login.NewPrebind(100, 100)
 	keeper := keep.New(shared)
 	keeper.Open(store.NewMemory(), func(store.Position, error) {})

@@ -20,7 +20,7 @@ type logins[R any] struct {
 type openLogin[R any] struct {
 	login   *login.Attempt
 	request R
-	hashing bool // its password is being checked, which needs the request
+	working bool // its password is being checked, or plugins are asked, which needs the request
 }
 
 // begin begins a client's login. Requests that follow it wait until it is decided.
@@ -35,9 +35,9 @@ func (g *logins[R]) begin(now int64, l *connector.Link, r R, who protocols.Crede
 func (g *logins[R]) goOn(now int64, l *connector.Link) {
 	o := g.open[l]
 	switch step, again := o.login.Next(now); step {
-	case login.Hashes:
-		o.hashing = true
-		g.port.Check(l, o.request, o.login.Hash, func(now int64) { g.checked(now, l, o.request) })
+	case login.Works:
+		o.working = true
+		g.port.Check(l, o.request, o.login.Work, func(now int64) { g.checked(now, l, o.request) })
 	case login.Waits:
 		g.waiting.Add(again, l, o)
 		g.port.TickAt(again)
@@ -50,13 +50,13 @@ func (g *logins[R]) goOn(now int64, l *connector.Link) {
 	}
 }
 
-// checked continues a login when its password has been checked.
+// checked continues a login when its work is done.
 func (g *logins[R]) checked(now int64, l *connector.Link, r R) {
 	if l.Phase == connector.Over {
 		g.port.Drop(l, r)
 		return
 	}
-	g.open[l].hashing = false
+	g.open[l].working = false
 	g.goOn(now, l)
 }
 
@@ -69,7 +69,7 @@ func (g *logins[R]) over(l *connector.Link) {
 	delete(g.open, l)
 	g.waiting.Take(l, func(*openLogin[R]) {})
 	o.login.Abandon()
-	if !o.hashing { // otherwise checked releases the request
+	if !o.working { // otherwise checked releases the request
 		g.port.Drop(l, o.request)
 	}
 }

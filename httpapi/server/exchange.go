@@ -98,10 +98,19 @@ func (x *Exchange) LogInByKey(key string) bool {
 	return x.enter(result.Account, result.Code)
 }
 
-// enter notes whose request it is, and reports false if it is nobody's.
+// enter notes whose request it is, and reports false if it is nobody's. Plugins are asked about the account's first request on
+// the connection.
 func (x *Exchange) enter(a *account.Account, code sms.Code) bool {
 	if code != sms.OK {
 		return false
+	}
+	if allowed := x.Conn.allowed.Load(); allowed == nil || *allowed != a.SystemID {
+		ctx, end := x.whileThere()
+		defer end()
+		if !x.rooms.Logins.Allows(ctx, x.Connector, x.Conn.Remote, a.SystemID) {
+			return false
+		}
+		x.Conn.allowed.Store(&a.SystemID)
 	}
 	x.Account = a
 	x.Conn.LoggedIn()

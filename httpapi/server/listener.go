@@ -150,6 +150,8 @@ type conn struct {
 	known  atomic.Bool    // somebody has logged in on it
 	once   sync.Once
 	trust  atomic.Pointer[trust]
+
+	allowed atomic.Pointer[string] // the account that plugins have let in; nil: none
 }
 
 // A trust is what was found of the certificate of a connection's client.

@@ -41,6 +41,7 @@ type Logins interface {
 	AskKey(
 		c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, key string,
 	) (login.Result, *config.Key)
+	Allows(ctx context.Context, c *connector.Connector, remote netip.AddrPort, account string) bool
 }
 
 // A Tracer reads the headers with which a request is traced.

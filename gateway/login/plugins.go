@@ -1,0 +1,57 @@
+package login
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"pmg/account"
+	"pmg/connector"
+	"pmg/gateway/hooks"
+	"pmg/plugin"
+	"pmg/protocols"
+)
+
+// asksPlugins reports whether plugins must be asked before the login of a session is decided. They are not about a login
+// that is refused anyway. Requests are asked about by Allows.
+func (l *Attempt) asksPlugins() bool {
+	if l.request || l.asked || !l.logins.hooks.Has(plugin.Login) {
+		return false
+	}
+	_, result := l.table.Admit(l.who, l.password)
+	return result == account.OK
+}
+
+// askPlugins asks the plugins, and waits for them.
+func (l *Attempt) askPlugins() {
+	l.refused = l.logins.askPlugins(l.connector, l.who.Addr, string(l.who.SystemID), l.who.Bind)
+	l.asked = true
+}
+
+func (d *Logins) askPlugins(c *connector.Connector, from netip.Addr, account string, bind protocols.BindType) hooks.Refusal {
+	return d.hooks.LogIn(&plugin.Message{
+		Account: account, Connector: c.Name, Address: from.Unmap().String(), Protocol: c.Config().Protocol, TLS: c.TLS() != nil,
+		Bind: bind.String(), Arrived: time.Unix(0, d.node.Clock.WallNow()).UTC(),
+	}, d.node.NoVerdict)
+}
+
+// Allows asks the plugins about a client of HTTP whose credentials were right, on a goroutine that may wait, and reports
+// whether they let it in. It returns when that may be answered, or ctx is done.
+func (d *Logins) Allows(ctx context.Context, c *connector.Connector, remote netip.AddrPort, account string) bool {
+	if !d.hooks.Has(plugin.Login) {
+		return true
+	}
+	began := d.node.Clock.Now()
+	refused := d.askPlugins(c, remote.Addr(), account, protocols.Transmitter)
+	if refused == (hooks.Refusal{}) {
+		return true
+	}
+	now := d.node.Clock.Now()
+	d.guard.Refuse(now, remote.Addr(), []byte(account))
+	if d.node.LogLimits.Refusals.Next(c.Name, now) {
+		d.node.Log.Warn().Str("connector", c.Name).Str("account", account).Stringer("remote", remote.Addr()).
+			Msg("login refused: a plugin refuses it" + refused.String())
+	}
+	d.sleep(ctx, began+refusalDelay)
+	return false
+}
