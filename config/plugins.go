@@ -21,7 +21,7 @@ type Plugin struct {
 	Dir     string   `yaml:"dir" live:"yes" doc:"With command, the directory that it runs in; that of the gateway when empty."`
 	User    string   `yaml:"user" live:"yes" doc:"With command, the user that it runs as; that of the gateway when empty. Another one needs a gateway that runs as root."`
 
-	OnFailure string `yaml:"on_failure" required:"yes" enum:"pass|refuse|hold" live:"yes" doc:"What happens to a message that the plugin has no verdict about, because it fails, does not answer in time, or rests after ten failures in a row: pass goes on as if it were not asked, refuse answers temporary_failure (a client is not told of its receipt; a login is refused), hold accepts the message and puts it aside until an operator decides with pmg queue. It must be given."`
+	OnFailure string `yaml:"on_failure" required:"yes" enum:"pass|refuse|hold" live:"yes" doc:"What happens to a message that the plugin has no verdict about, because it fails, does not answer in time, or rests after ten failures in a row: pass goes on as if it were not asked, refuse answers temporary_failure (a client does not get its receipt; a login is refused), hold accepts the message and puts it aside until an operator decides with pmg queue. It must be given."`
 
 	Deadline time.Duration `yaml:"deadline" default:"1s" range:"10ms..1m" live:"yes" doc:"With url and command, how long a message may wait for its verdict."`
 	Workers  int           `yaml:"workers" default:"0" range:"0..10000" live:"yes" doc:"Messages that it is asked about at the same time: 0 is 64 with url. With command each needs a process: 0 is 1."`
@@ -51,7 +51,7 @@ func (p *Plugin) Options() plugin.Options {
 
 // Hook is a place where a plugin is asked.
 type Hook struct {
-	At         string   `yaml:"at" required:"yes" enum:"accept|mo|receipt|login" live:"yes" doc:"What it is asked about: accept, messages that clients submit, before they are answered; mo, those that SMSCs deliver from mobiles; receipt, what clients are told about their messages; login, clients that log in with the right credentials."`
+	At         string   `yaml:"at" required:"yes" enum:"accept|mo|receipt|login" live:"yes" doc:"What it is asked about: accept, messages that clients submit, before they are answered; mo, those that SMSCs deliver from mobiles; receipt, what clients are sent about their messages; login, clients that log in with the right credentials."`
 	Plugin     string   `yaml:"plugin" required:"yes" live:"yes" doc:"The name of the plugin."`
 	Accounts   []string `yaml:"accounts" live:"yes" doc:"Only messages, receipts and logins of these accounts, not with mo; of all when empty."`
 	Connectors []string `yaml:"connectors" live:"yes" doc:"Only messages, receipts and logins that come in on these connectors; on all when empty."`

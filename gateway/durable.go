@@ -52,6 +52,7 @@ func (g *Gateway) closeStore() error {
 	g.Receipts.EndOrphans()
 	g.Settler.Dead.End()
 	g.Receipts.EndWaits()
+	g.Receipts.Asking.End()
 	g.Keeper.Outgoing.End()
 	failed := g.Settler.CloseEvents()
 	return errors.Join(failed, g.Keeper.Close())

@@ -81,7 +81,7 @@ func New(
 	g.Webhooks = webhooks.New(shared)
 	g.Table = route.NewTable(shared, g.Keeper, g.Logins, policy, g.Webhooks.Serve)
 	g.Convert = convert.New(shared, g.Table)
-	g.Settler = settle.New(shared, g.Keeper, g.Table, g.Convert)
+	g.Settler = settle.New(shared, g.Keeper, g.Table, g.Convert, g.Hooks)
 	g.Receipts = g.Settler.Receipts
 	g.Lists = lists.New(shared)
 	g.Intake = intake.New(shared, g.Keeper, g.Table, g.Convert, g.Receipts, &g.Settler.Events, g.Hooks, g.Lists)
@@ -185,6 +185,7 @@ func (g *Gateway) ReopenLogs() {
 // Pending returns how many accepted messages have no final outcome yet, without
 // scheduled messages.
 func (g *Gateway) Pending() (n int64) {
+	n = g.Keeper.Aside(store.Asked)
 	for _, l := range g.Table.Lanes() {
 		n += l.Queued.Load()
 	}
@@ -197,6 +198,7 @@ func (g *Gateway) Scheduled() int64 { return g.Node.Origins.Scheduled() }
 // Close closes the store and the pdu logs.
 func (g *Gateway) Close() error {
 	g.Node.LogLimits.SumUp(&g.Node.Log, math.MaxInt64)
+	g.Receipts.Asking.Stop()
 	g.Hooks.Close()
 	g.Lists.Close()
 	err := g.closeStore()
@@ -207,8 +209,9 @@ func (g *Gateway) Close() error {
 }
 
 // Deliverable returns how many accepted messages may still be sent: messages for SMSCs that
-// can be connected, and messages for peers that are.
+// can be connected, messages for peers that are, and receipts that plugins are asked about.
 func (g *Gateway) Deliverable() (n int64) {
+	n = g.Keeper.Aside(store.Asked)
 	for _, l := range g.Table.Lanes() {
 		if l.Account == "" && !l.Config().Listens() || l.Online() > 0 {
 			n += l.Queued.Load()

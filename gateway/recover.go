@@ -204,6 +204,10 @@ func (r *recovery) entry(e *store.Entry) {
 		r.gateway.Keeper.LogUnreadable(e.ID, err)
 		return
 	}
+	if s.Aside == store.Asked {
+		r.asked(e, &h, s.Lane)
+		return
+	}
 	if s.Aside != store.InLane {
 		r.gateway.Keeper.CountAside(r.gateway.Node.Origins.Of(string(h.Account), string(h.Connector)), s.Aside, 1)
 		if s.Aside == store.Orphan {
@@ -234,6 +238,24 @@ func (r *recovery) entry(e *store.Entry) {
 		Arrived: r.arrived, DeliverAt: r.engineTime(h.DeliverAt),
 		NotBefore: r.gateway.Keeper.NotBefore(s.NotBefore, r.ahead), Expires: r.engineTime(h.Expires),
 	})
+}
+
+// asked asks plugins again about a receipt that had no verdict yet.
+func (r *recovery) asked(e *store.Entry, h *store.Head, lane store.Lane) {
+	share := r.share(e, h, lane)
+	if share == nil {
+		r.aside++
+		return
+	}
+	m, _, err := r.gateway.Keeper.Decode(e)
+	if err != nil {
+		r.lost++
+		r.gateway.Keeper.LogUnreadable(e.ID, err)
+		return
+	}
+	r.found++
+	r.gateway.Keeper.CountAside(nil, store.Asked, 1)
+	r.gateway.Receipts.Asking.Begin(m, share)
 }
 
 // ends ends a message that was under way when the gateway was killed. It reports false where

@@ -208,6 +208,7 @@ const (
 	underWay                 // stands for State.UnderWay in a stored state, because a message cannot be both
 	Orphan                   // it is a receipt, and the message that it belongs to is not known
 	Dead                     // it is an event that its client's server did not take in time
+	Asked                    // it is a receipt, and plugins are asked about it
 	Asides                   // how many there are
 )
 
@@ -217,7 +218,7 @@ func (s *State) walk(w *walk, connector, account, reason *[]byte) {
 	if s.UnderWay {
 		place = uint8(underWay)
 	}
-	w.enum("reason to be put aside", &place, uint8(Dead))
+	w.enum("reason to be put aside", &place, uint8(Asides-1))
 	if s.UnderWay = place == uint8(underWay); !s.UnderWay {
 		s.Aside = Aside(place)
 	}

@@ -79,6 +79,7 @@ type Acceptor[T any] struct {
 	intake   *intake.Intake
 	matcher  Matcher
 	counts   *receipts.Counters[atomic.Int64]
+	asking   *receipts.Asking
 
 	finding   *finding[T]           // of the receipt at hand
 	searches  map[string]*search[T] // of receipts whose messages are looked for
@@ -87,7 +88,9 @@ type Acceptor[T any] struct {
 
 // New makes an acceptor that takes block message ids at a time.
 func New[T any](k *keep.Keeper, i *intake.Checker, r *receipts.Matcher, block uint64, x Executor[T]) *Acceptor[T] {
-	return &Acceptor[T]{executor: x, keep: k, checker: i, intake: i.NewIntake(block), matcher: r, counts: &r.Counts}
+	return &Acceptor[T]{
+		executor: x, keep: k, checker: i, intake: i.NewIntake(block), matcher: r, counts: &r.Counts, asking: &r.Asking,
+	}
 }
 
 // Flush counts the messages that were accepted since the last Flush.

@@ -142,7 +142,7 @@ func newRig(t *testing.T, durable bool) *rig {
 		g.Keeper.Open(d, func(store.Position, error) {})
 	}
 	c := convert.New(g.Node, g.Table)
-	s := settle.New(g.Node, g.Keeper, g.Table, c)
+	s := settle.New(g.Node, g.Keeper, g.Table, c, hooks.New(nil))
 	i := intake.New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events, hooks.New(nil), lists.New(g.Node))
 	x := &executor{answers: map[string]Outcome{}}
 	a := New(g.Keeper, i, s.Receipts, 1, x)

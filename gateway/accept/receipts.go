@@ -139,12 +139,18 @@ func (a *Acceptor[T]) acceptReceipt(now int64, q *finding[T], s *connector.Share
 		a.executor.Answer(now, q.by, Outcome{Code: sms.QueueFull})
 		return
 	}
-	q.from.Connector.Stats.Receipts.Add(q.state)
 	count.Add(1)
 	if s != nil {
 		s.Lane.Ends.Count(q.match.Says)
 		a.checker.WarnNearlyFull(s)
 	}
+	if s != nil && a.asking.Asks(q.message, s) {
+		a.intake.Count(q.from.Connector, q.message)
+		a.asking.Ask(q.message, q.match.More, s)
+		a.answerNoted(q.by, q.from.Connector, q.state)
+		return
+	}
+	q.from.Connector.Stats.Receipts.Add(q.state)
 	for _, m := range q.match.More {
 		p.More = append(p.More, keep.Accepted{Message: m, Share: s})
 	}

@@ -20,7 +20,7 @@ func Change(m *sms.Message, v *plugin.Verdict) error {
 		return errors.New("it changes the text of a message with a user data header, such as a part of a long one")
 	case v.Text != nil && !isText:
 		return errors.New("it changes the text of a binary message")
-	case isOther(v.To, m.Dest().Addr) && !isNumber(strings.TrimPrefix(*v.To, "+")):
+	case isOther(v.To, m.Dest().Addr) && !isRecipient(m, strings.TrimPrefix(*v.To, "+")):
 		return fmt.Errorf("it changes the recipient to %.80q, which is no number of at most %d digits", *v.To, maxAddress)
 	case isOther(v.From, m.Source().Addr) && len(strings.TrimPrefix(*v.From, "+")) > maxAddress:
 		return fmt.Errorf("it changes the sender to %.80q, which has more than %d characters", *v.From, maxAddress)
@@ -51,8 +51,9 @@ const maxAddress = 20
 // isOther reports whether an address of a verdict differs from that of the message.
 func isOther(to *string, from []byte) bool { return to != nil && *to != string(from) }
 
-func isNumber(digits string) bool {
-	return digits != "" && len(digits) <= maxAddress && strings.Trim(digits, "0123456789") == ""
+// isRecipient reports whether a message can go to an address. The recipient of a receipt may be a name, as a sender may.
+func isRecipient(m *sms.Message, address string) bool {
+	return address != "" && len(address) <= maxAddress && (m.Kind == sms.Receipt || strings.Trim(address, "0123456789") == "")
 }
 
 func setAddresses(m *sms.Message, v *plugin.Verdict) {

@@ -125,6 +125,17 @@ func (h *Hook) Asks(at string, o *sms.Origin) bool {
 	return h.at == at && isOf(h.accounts, o.Account) && isOf(h.connectors, o.Connector)
 }
 
+// Any reports whether a plugin is asked at a hook about what has an origin.
+func (h *Hooks) Any(at string, o *sms.Origin) bool {
+	all := h.All()
+	for i := range all {
+		if all[i].Asks(at, o) {
+			return true
+		}
+	}
+	return false
+}
+
 // Waiting returns the names of the plugins that are asked about a message and wait for others.
 func (h *Hooks) Waiting(m *sms.Message) (names []string) {
 	all := h.All()

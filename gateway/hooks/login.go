@@ -5,17 +5,6 @@ import (
 	"pmg/sms"
 )
 
-// Has reports whether a plugin is asked at a hook.
-func (h *Hooks) Has(at string) bool {
-	all := h.All()
-	for i := range all {
-		if all[i].at == at {
-			return true
-		}
-	}
-	return false
-}
-
 // A Refusal is that a plugin refuses a login. The zero Refusal is none.
 type Refusal struct{ Plugin, Why string }
 

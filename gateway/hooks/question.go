@@ -32,14 +32,14 @@ func (q *Questioner) Ask(at string, m *sms.Message, isPart bool, wall func(int64
 		p = &Question{}
 	}
 	p.octets = p.octets[:0]
-	from, to := m.Source(), m.Dest()
+	into, from, to := &p.Message, m.Source(), m.Dest()
 	// each field by itself: as a whole it would be made aside and copied
-	p.Hook, p.Account, p.Connector = at, m.Origin.Account, m.Origin.Connector
-	p.FromTON, p.FromNPI, p.ToTON, p.ToNPI = int(from.TON), int(from.NPI), int(to.TON), int(to.NPI)
-	p.Alphabet, p.Binary, p.IsPart, p.Priority = alphabets[m.Alphabet], false, isPart, int(m.Priority)
-	p.Arrived, p.DeliverAt = time.Unix(0, wall(m.Arrived)).UTC(), time.Time{}
+	into.Hook, into.Account, into.Connector = at, m.Origin.Account, m.Origin.Connector
+	into.FromTON, into.FromNPI, into.ToTON, into.ToNPI = int(from.TON), int(from.NPI), int(to.TON), int(to.NPI)
+	into.Alphabet, into.Binary, into.IsPart, into.Priority = alphabets[m.Alphabet], false, isPart, int(m.Priority)
+	into.Arrived, into.DeliverAt = time.Unix(0, wall(m.Arrived)).UTC(), time.Time{}
 	if m.DeliverAt != 0 {
-		p.Message.DeliverAt = time.Unix(0, wall(m.DeliverAt)).UTC()
+		into.DeliverAt = time.Unix(0, wall(m.DeliverAt)).UTC()
 	}
 	p.octets = append(p.octets, from.Addr...)
 	toAt := len(p.octets)
@@ -49,11 +49,11 @@ func (q *Questioner) Ask(at string, m *sms.Message, isPart bool, wall func(int64
 	textAt := len(p.octets)
 	var isText bool
 	if p.octets, isText = smstext.Append(p.octets, m.Alphabet, m.Flags&sms.HasHeader != 0, m.Text()); !isText {
-		p.octets, p.Message.Binary = p.octets[:textAt], true
+		p.octets, into.Binary = p.octets[:textAt], true
 	}
 	// the octets do not change until Free, and nothing refers to them behind it
 	all := unsafe.String(unsafe.SliceData(p.octets), len(p.octets))
-	p.Message.From, p.Message.To, p.Message.Tags, p.Message.Text = all[:toAt], all[toAt:tagsAt], all[tagsAt:textAt], all[textAt:]
+	into.From, into.To, into.Tags, into.Text = all[:toAt], all[toAt:tagsAt], all[tagsAt:textAt], all[textAt:]
 	return p
 }
 

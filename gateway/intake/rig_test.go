@@ -35,7 +35,7 @@ func deskOn(g *roomtest.Ground) *Checker {
 // deskAndSettler makes the settler, too, whose events a Checker writes.
 func deskAndSettler(g *roomtest.Ground) (*Checker, *settle.Settler) {
 	c := convert.New(g.Node, g.Table)
-	s := settle.New(g.Node, g.Keeper, g.Table, c)
+	s := settle.New(g.Node, g.Keeper, g.Table, c, hooks.New(nil))
 	h := hooks.New(func(p *config.Plugin) plugin.Plugin {
 		if p.URL != "" {
 			return service{}

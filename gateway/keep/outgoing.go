@@ -33,7 +33,7 @@ type Own struct {
 	Placed  bool           // it holds its place in the lane
 	Share   *connector.Share
 	Message *sms.Message
-	Work    func() // is called in the place of a message, after the same commit
+	Work    func() // is called in the place of giving a message, after the same commit
 }
 
 // Give gives a message that the gateway has made to its lane when it is committed.

@@ -10,16 +10,22 @@ import (
 	"pmg/gateway/hooks"
 	"pmg/plugin"
 	"pmg/protocols"
+	"pmg/sms"
 )
 
 // asksPlugins reports whether plugins must be asked before the login of a session is decided. They are not about a login
 // that is refused anyway. Requests are asked about by Allows.
 func (l *Attempt) asksPlugins() bool {
-	if l.request || l.asked || !l.logins.hooks.Has(plugin.Login) {
+	if l.request || l.asked || !l.logins.asks(l.connector, string(l.who.SystemID)) {
 		return false
 	}
 	_, result := l.table.Admit(l.who, l.password)
 	return result == account.OK
+}
+
+// asks reports whether a plugin is asked about an account's logins on a connector.
+func (d *Logins) asks(c *connector.Connector, account string) bool {
+	return d.hooks.Any(plugin.Login, &sms.Origin{Account: account, Connector: c.Name})
 }
 
 // askPlugins asks the plugins, and waits for them.
@@ -38,7 +44,7 @@ func (d *Logins) askPlugins(c *connector.Connector, from netip.Addr, account str
 // Allows asks the plugins about a client of HTTP whose credentials were right, on a goroutine that may wait, and reports
 // whether they let it in. It returns when that may be answered, or ctx is done.
 func (d *Logins) Allows(ctx context.Context, c *connector.Connector, remote netip.AddrPort, account string) bool {
-	if !d.hooks.Has(plugin.Login) {
+	if !d.asks(c, account) {
 		return true
 	}
 	began := d.node.Clock.Now()

@@ -106,7 +106,7 @@ func newRigOn(t *testing.T, s store.Store, ahead int64) *rig {
 	ground.Node.Clock.SetAhead(ahead)
 	n, k, table := ground.Node, ground.Keeper, ground.Table
 	c := convert.New(n, table)
-	settler := settle.New(n, k, table, c)
+	settler := settle.New(n, k, table, c, hooks.New(nil))
 	r := &rig{t: t, disk: &disk{Store: s}}
 	ground.Keeper.Open(r.disk, func(store.Position, error) {})
 	ground.Keeper.SetRecovered()

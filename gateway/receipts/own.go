@@ -146,9 +146,17 @@ func stateOfEnd(s events.State) sms.State {
 	return sms.StateUndeliverable
 }
 
-// send stores a receipt that the gateway has made, and gives it to its lane when it is stored.
-// b is the open batch.
+// send stores a receipt for a lane. When it is stored, its plugins are asked, or its lane gets it. b is the open batch.
 func (d *Matcher) send(b *store.Batch, m *sms.Message, s *connector.Share) {
+	if d.Asking.Asks(m, s) {
+		d.Asking.put(b, m, s)
+		return
+	}
+	d.give(b, m, s)
+}
+
+// give stores a receipt, and gives it to its lane when it is stored. b is the open batch.
+func (d *Matcher) give(b *store.Batch, m *sms.Message, s *connector.Share) {
 	o := keep.Own{Share: s, Message: m}
 	if d.keep.Durable() {
 		b.PutOwn(m, keep.LaneName(s.Lane))

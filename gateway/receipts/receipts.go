@@ -9,6 +9,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/convert"
+	"pmg/gateway/hooks"
 	"pmg/gateway/keep"
 	"pmg/gateway/node"
 	"pmg/gateway/route"
@@ -37,6 +38,7 @@ type Matcher struct {
 	waits   waits
 	Orphans Orphans
 	Parts   Parts
+	Asking  Asking
 	told    reported
 
 	noting      sync.Mutex // guards the rest, which is for note
@@ -49,10 +51,13 @@ type Matcher struct {
 }
 
 // New makes the matcher of a gateway. end ends a receipt whose message was not found in time.
-func New(n *node.Node, k *keep.Keeper, t *route.Table, end func(m *sms.Message, e keep.Ending)) *Matcher {
+func New(
+	n *node.Node, k *keep.Keeper, t *route.Table, h *hooks.Hooks, end func(m *sms.Message, e keep.Ending),
+) *Matcher {
 	d := &Matcher{node: n, keep: k, table: t, end: end}
 	d.SMSCs.node, d.SMSCs.keep, d.SMSCs.table = n, k, t
-	d.Orphans.matcher, d.Parts.matcher, d.waits.matcher = d, d, d
+	d.Orphans.matcher, d.Parts.matcher, d.waits.matcher, d.Asking.matcher = d, d, d, d
+	d.Asking.hooks = h
 	return d
 }
 

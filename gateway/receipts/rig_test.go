@@ -3,6 +3,7 @@ package receipts
 import (
 	"testing"
 
+	"pmg/gateway/hooks"
 	"pmg/gateway/keep"
 	"pmg/gateway/roomtest"
 	"pmg/sms"
@@ -26,7 +27,7 @@ func newRigWith(t *testing.T, options string) *rig {
 	t.Helper()
 	g := roomtest.New(t, roomtest.Operator(options))
 	r := &rig{t: t}
-	r.Matcher = New(g.Node, g.Keeper, g.Table, r.forget)
+	r.Matcher = New(g.Node, g.Keeper, g.Table, hooks.New(nil), r.forget)
 	r.now = r.Matcher.node.Clock.Now()
 	return r
 }

@@ -33,7 +33,7 @@ func newRig(t *testing.T) *rig {
 	ground := roomtest.New(t, roomtest.Operator("long_messages: split8"))
 	n, k, table := ground.Node, ground.Keeper, ground.Table
 	c := convert.New(n, table)
-	s := settle.New(n, k, table, c)
+	s := settle.New(n, k, table, c, hooks.New(nil))
 	g := &rig{disk: roomtest.NewDisk(), given: make(chan int, 100)}
 	g.Requests = New(n, k, table, intake.New(n, k, table, c, s.Receipts, &s.Events, hooks.New(nil), lists.New(n)), s.Receipts)
 	g.disk.Store = store.NewMemory()

@@ -13,6 +13,7 @@ import (
 
 	"pmg/connector"
 	"pmg/gateway/convert"
+	"pmg/gateway/hooks"
 	"pmg/gateway/roomtest"
 	"pmg/internal/testutil"
 	"pmg/protocols"
@@ -38,7 +39,7 @@ func start(t *testing.T, options string) (*Settler, *connector.Connector) {
 func startWith(t *testing.T, yaml string) *Settler {
 	t.Helper()
 	g := roomtest.With(t, yaml, func(string) protocols.Driver { return named{toy.New()} })
-	return New(g.Node, g.Keeper, g.Table, convert.New(g.Node, g.Table))
+	return New(g.Node, g.Keeper, g.Table, convert.New(g.Node, g.Table), hooks.New(nil))
 }
 
 // A named is a driver whose statuses below 100 have names.

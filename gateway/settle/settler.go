@@ -5,6 +5,7 @@ import (
 
 	"pmg/gateway/convert"
 	"pmg/gateway/deadletters"
+	"pmg/gateway/hooks"
 	"pmg/gateway/keep"
 	"pmg/gateway/node"
 	"pmg/gateway/receipts"
@@ -28,10 +29,10 @@ type Settler struct {
 }
 
 // New makes the settler of a gateway, and the receipts and dead letters that it ends.
-func New(n *node.Node, k *keep.Keeper, t *route.Table, c *convert.Converter) *Settler {
+func New(n *node.Node, k *keep.Keeper, t *route.Table, c *convert.Converter, h *hooks.Hooks) *Settler {
 	d := &Settler{node: n, keep: k, table: t, convert: c, steps: Steps()}
 	end := func(m *sms.Message, e keep.Ending) { d.Forget(m, e, nil) }
-	d.Receipts, d.Dead = receipts.New(n, k, t, end), deadletters.New(n, k, end)
+	d.Receipts, d.Dead = receipts.New(n, k, t, h, end), deadletters.New(n, k, end)
 	d.endings.New = func() any { return newEnding(d) }
 	return d
 }

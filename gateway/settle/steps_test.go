@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pmg/events"
+	"pmg/gateway/hooks"
 	"pmg/gateway/keep"
 	"pmg/gateway/receipts"
 	"pmg/gateway/roomtest"
@@ -49,7 +50,7 @@ func (r *rig) finds(peerID string) uint64 {
 	m.Origin = r.node.Origins.Of("", "operator")
 	from, to := sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}
 	m.SetReport(from, to, &sms.Report{ID: []byte(peerID), State: sms.StateDelivered})
-	again := receipts.New(r.node, r.keep, r.table, nil)
+	again := receipts.New(r.node, r.keep, r.table, hooks.New(nil), nil)
 	var f receipts.Match
 	if ok, err := again.LookUp(again.Of(r.lane.Config()), m, &f); err != nil || !ok {
 		return 0
