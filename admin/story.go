@@ -30,7 +30,10 @@ type Story struct {
 	Others   []Message               `json:"others,omitempty"`   // messages with lines among the PDUs: other parts of a long one
 	PDUs     []StoryPDU              `json:"pdus"`
 	Cut      string                  `json:"cut,omitempty"`
-	Texts    bool                    `json:"texts"`               // texts are shown
+	Texts    bool                    `json:"texts"`            // texts are shown
+	Plugin   string                  `json:"plugin,omitempty"` // that decided last, and what: refuse, hold or change
+	Verdict  string                  `json:"verdict,omitempty"`
+	Tags     []string                `json:"tags,omitempty"`      // that plugins have given it
 	InMemory bool                    `json:"in_memory,omitempty"` // the store has only what was put aside, so that Waits may be missing
 }
 
@@ -94,6 +97,7 @@ func (s *Server) Message(r *http.Request, id string) (*Story, error) {
 	one := found.Stories[i]
 	m := &Story{
 		Steps: []StoryStep{}, PDUs: []StoryPDU{}, Message: s.searcher.messageOf(one), Waits: one.Waits,
+		Plugin: one.Plugin, Verdict: one.Verdict, Tags: one.Tags,
 		Cut: s.searcher.cutOf(found), Texts: texts, InMemory: !s.view.gateway.Keeper.Durable(),
 	}
 	m.Attempts = s.view.gateway.Webhooks.Attempts(webhooks.Filter{ID: one.ID, Limit: mostFollowed, Replies: texts})

@@ -365,7 +365,7 @@ func (d *decoder) route(x *index, r *Route, path string) {
 		if !sms.IsTag(tag) {
 			d.problem(
 				fmt.Sprintf("%s.tag[%d]", path, i),
-				"must be small letters, digits and any of _.:-, without held: in front, not %q", tag,
+				"must be small letters, digits and any of _.:-, without held:, refused: or changed: in front, not %q", tag,
 			)
 		}
 	}

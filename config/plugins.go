@@ -8,6 +8,7 @@ import (
 	"pmg/internal/httpcall"
 	"pmg/plugin"
 	"pmg/plugin/expression"
+	"pmg/protocols"
 )
 
 // Plugin is customer code that decides about messages.
@@ -51,10 +52,10 @@ func (p *Plugin) Options() plugin.Options {
 
 // Hook is a place where a plugin is asked.
 type Hook struct {
-	At         string   `yaml:"at" required:"yes" enum:"accept|mo|receipt|login" live:"yes" doc:"What it is asked about: accept, messages that clients submit, before they are answered; mo, those that SMSCs deliver from mobiles; receipt, what clients are sent about their messages; login, clients that log in with the right credentials."`
+	At         string   `yaml:"at" required:"yes" enum:"accept|mo|send|result|receipt|login" live:"yes" doc:"What it is asked about: accept, messages that clients submit, before they are answered; mo, those that SMSCs deliver from mobiles; send, each as it leaves by an out connector, at each attempt; result, those that have ended, of which it is informed and which it cannot change; receipt, what clients are sent about their messages; login, clients that log in with the right credentials."`
 	Plugin     string   `yaml:"plugin" required:"yes" live:"yes" doc:"The name of the plugin."`
 	Accounts   []string `yaml:"accounts" live:"yes" doc:"Only messages, receipts and logins of these accounts, not with mo; of all when empty."`
-	Connectors []string `yaml:"connectors" live:"yes" doc:"Only messages, receipts and logins that come in on these connectors; on all when empty."`
+	Connectors []string `yaml:"connectors" live:"yes" doc:"Only messages, receipts and logins that come in on these connectors, or, with send and result, messages that leave by them; on all when empty."`
 }
 
 // checkPlugins checks the plugins, and the hooks where they are asked.
@@ -86,10 +87,18 @@ func checkPlugins(d *decoder, c *Config, x *index) {
 					"plugin on_failure: pass or refuse", h.At, h.Plugin,
 			)
 		}
+		leaves := h.At == plugin.Send || h.At == plugin.Result
 		for j, name := range h.Connectors {
-			if x.connectors[name] == nil {
-				d.noConnector(x, fmt.Sprintf("%s.connectors[%d]", path, j), name, anyConnector)
+			c, at := x.connectors[name], fmt.Sprintf("%s.connectors[%d]", path, j)
+			switch {
+			case c == nil:
+				d.noConnector(x, at, name, anyConnector)
+			case leaves && c.Role() != protocols.Client:
+				d.problem(at, "must be an out connector with at: %s: messages leave by those", h.At)
 			}
+		}
+		if p, ok := names[h.Plugin]; ok && h.At == plugin.Result && len(c.Plugins[p].Rules) > 0 {
+			d.problem(path+".plugin", "must be a plugin with url or command: rules can do nothing for a message that has ended")
 		}
 	}
 }

@@ -43,6 +43,9 @@ type clerk struct {
 	doubled  []sms.Code     // answers to copies of messages that had ended
 	blamed   map[uint64]int // times a session ended with only this message under way, by id
 
+	passage func(*Slot) Passage // what was decided about a message that is about to leave; nil: nobody is asked
+	parked  []string            // why messages were put aside that were held as they were to leave
+
 	failover  *Lane                   // the lane that takes messages which were answered; nil: none
 	elsewhere *Lane                   // the lane for rerouted messages; nil: they have no route
 	stays     func(*sms.Message) bool // reports whether a message has no other route; nil: all have one
@@ -58,7 +61,13 @@ type clerk struct {
 	onEnd func(id uint64) // called when a message has failed or expired; may be nil
 }
 
-func (c *clerk) policy() *Policy { return &Policy{c, c, c, c, c, c} }
+func (c *clerk) policy() *Policy { return &Policy{c, c, c, c, c, c, c} }
+
+func (c *clerk) IsOpen(*Lane) bool { return c.passage == nil }
+
+func (c *clerk) Check(_ int64, s *Slot) Passage { return c.passage(s) }
+
+func (c *clerk) Hold(_ *Lane, m *sms.Message, why string) { c.parked = append(c.parked, why) }
 
 func (c *clerk) Settle(l *Lane, m *sms.Message, a sms.Answer, alone bool) (o Outcome) {
 	if o = c.settle(l, m, a, alone); o.Again && c.writes {

@@ -325,10 +325,13 @@ func (l *Lane) Answered(now int64, slot *Slot, a sms.Answer) {
 		l.asking.answered(l, slot, a)
 		return
 	}
-	m, share := slot.Message, slot.Share
+	m, share, left := slot.Message, slot.Share, slot.Leaving()
+	if left != m {
+		defer left.Release()
+	}
 	alone := l.putBack(slot, a.Code)
 	if m.Flags&sms.Settled != 0 {
-		l.policy.Settler.Doubled(l, m, a)
+		l.policy.Settler.Doubled(l, left, a)
 		l.drop(share, m)
 		return
 	}
@@ -356,26 +359,10 @@ func (l *Lane) Answered(now int64, slot *Slot, a sms.Answer) {
 		l.drop(share, m)
 		return
 	}
-	l.settled(share, m, a, slot.Sent)
-}
-
-// settled ends a message: it was answered for good, or is given up.
-func (l *Lane) settled(s *Share, m *sms.Message, a sms.Answer, sent int64) {
-	l.count(m, a, sent)
-	l.drop(s, m)
-	if a.Code == sms.OK {
-		l.tally.sentBy++ // l.tally.by is s now
+	if a.Code != sms.OK {
+		left = m // what was decided about it is not in the copy
 	}
-}
-
-func (l *Lane) count(m *sms.Message, a sms.Answer, sent int64) {
-	l.policy.Settler.Ended(l, m, a, sent)
-	if a.Code == sms.OK {
-		l.tally.sent++
-		return
-	}
-	l.stats().Failed.Add(1)
-	m.Origin.Tally.Failed.Add(1)
+	l.settled(share, m, left, a, slot.Sent)
 }
 
 // expired ends a message whose validity has passed.
@@ -411,6 +398,9 @@ func (l *Lane) Unsent(now int64, slot *Slot) {
 		return
 	}
 	m, share := slot.Message, slot.Share
+	if slot.Changed != nil {
+		slot.Changed.Release()
+	}
 	if m.Sends < math.MaxUint8 {
 		m.Sends--
 	}

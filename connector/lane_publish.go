@@ -28,6 +28,25 @@ func (l *Lane) countDone() {
 	}
 }
 
+// settled ends a message: it was answered for good, or is given up. as is the message as it has ended, m or a copy.
+func (l *Lane) settled(s *Share, m, as *sms.Message, a sms.Answer, sent int64) {
+	l.count(as, a, sent)
+	l.drop(s, m)
+	if a.Code == sms.OK {
+		l.tally.sentBy++ // l.tally.by is s now
+	}
+}
+
+func (l *Lane) count(m *sms.Message, a sms.Answer, sent int64) {
+	l.policy.Settler.Ended(l, m, a, sent)
+	if a.Code == sms.OK {
+		l.tally.sent++
+		return
+	}
+	l.stats().Failed.Add(1)
+	m.Origin.Tally.Failed.Add(1)
+}
+
 // Leave takes the lane out of service: its messages are sent, and then it is gone.
 func (l *Lane) Leave() { l.leaving, l.moving.rest = true, 0 }
 

@@ -228,7 +228,7 @@ func (l *Lane) move(now int64, mv move) bool {
 	case l.isOver(now, mv.from, m, m.Expires):
 		return false
 	case mv.to == nil:
-		l.settled(mv.from, m, sms.Answer{Code: sms.BadDestination, At: now}, 0)
+		l.settled(mv.from, m, m, sms.Answer{Code: sms.BadDestination, At: now}, 0)
 		return false
 	}
 	delete(l.unknown, m.ID)

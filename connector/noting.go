@@ -2,6 +2,7 @@ package connector
 
 import (
 	"slices"
+	"time"
 
 	"pmg/config"
 )
@@ -13,6 +14,8 @@ type noting struct {
 	waiting []notedSlot // from first on, in the order of their notes
 	first   int
 	dropped bool // a session takes no more requests, and some of these slots may be its own
+
+	passed []*Slot // slots whose messages leave after a plugin was asked about them; in the order of its answers
 }
 
 // A notedSlot is a slot and the number of the note that its message waits for.
@@ -40,14 +43,24 @@ func (l *Lane) Next(now int64) (slot *Slot, again int64) {
 			return slot, 0
 		}
 	}
-	for {
-		slot, again = l.next(now)
-		if slot == nil || slot.Outlet == nil || slot.Inquiry != nil || !l.isNoting() {
-			return slot, again
+	for kept := 0; ; {
+		if slot = l.noting.nextPassed(l, now); slot == nil {
+			if slot, again = l.next(now); slot == nil || slot.Outlet == nil || slot.Inquiry != nil {
+				return slot, again
+			}
+			if !l.policy.Gate.IsOpen(l) && !slot.passes(now, l.policy.Gate.Check(now, slot)) {
+				if kept++; kept > mostKept {
+					return nil, now + int64(time.Millisecond)
+				}
+				continue
+			}
+		}
+		if !l.isNoting() {
+			return slot, 0
 		}
 		note := l.policy.Notes.Leaves(l, slot.Message)
 		if note == 0 {
-			return slot, again
+			return slot, 0
 		}
 		l.noting.add(slot, note)
 	}

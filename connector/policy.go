@@ -10,6 +10,7 @@ import (
 // room.
 type Policy struct {
 	Settler Settler
+	Gate    Gate
 	Notes   Notes
 	Bodies  Bodies
 	Router  Router

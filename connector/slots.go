@@ -9,8 +9,9 @@ type Slot struct {
 	Outlet   *Outlet // whose it is; nil while the instance is not connected
 	Link     *Link   // the outlet's session; nil: there is none
 	Message  *sms.Message
-	Share    *Share   // of Message
-	Inquiry  *Inquiry // the operation that is under way, with Message as what it is about; nil: Message itself is
+	Changed  *sms.Message // what plugins have made of Message for this attempt; nil: nothing
+	Share    *Share       // of Message
+	Inquiry  *Inquiry     // the operation that is under way, with Message as what it is about; nil: Message itself is
 	Sequence uint32
 	Sent     int64 // Unix nanoseconds
 
@@ -115,7 +116,7 @@ func (s *Slots) Take() *Slot {
 // Put returns a slot of a connected instance after the answer to its request. The slot of
 // a session that is over is dropped.
 func (s *Slots) Put(slot *Slot) {
-	slot.Message, slot.Share, slot.Inquiry = nil, nil, nil
+	slot.Message, slot.Changed, slot.Share, slot.Inquiry = nil, nil, nil, nil
 	o := slot.Outlet
 	o.used--
 	switch {
@@ -136,7 +137,7 @@ func (s *Slots) Freeze(slot *Slot) {
 		s.Put(slot)
 		return
 	}
-	slot.Message, slot.Share, slot.Inquiry = nil, nil, nil
+	slot.Message, slot.Changed, slot.Share, slot.Inquiry = nil, nil, nil, nil
 	o.used--
 	if o.takesMore() {
 		o.frozen = append(o.frozen, slot)

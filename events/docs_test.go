@@ -26,7 +26,7 @@ func TestDocumented(t *testing.T) {
 	if !strings.Contains(text, "```json\n"+line+"\n```") {
 		t.Errorf("the example is not what is written:\n%s", line)
 	}
-	e.ToAccount, e.ClientID = "other", 1
+	e.ToAccount, e.ClientID, e.Tags = "other", 1, []byte("vip held:a")
 	e.Delivery = &Delivery{Client: 1, State: sms.StateDelivered, Error: []byte("1"), Network: 1}
 	var fields map[string]any
 	if err := json.Unmarshal(p.Append(nil, e), &fields); err != nil {

@@ -2,6 +2,7 @@ package events
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"pmg/sms"
@@ -81,6 +82,7 @@ type Event struct {
 	Delivery *Delivery // of a receipt; nil: the message is none, or what it says is not known
 
 	ClientID    uint64 // by which the client knows the message; 0: ID
+	Tags        []byte // of the message, with a space between two; the last mark is the plugin and its verdict
 	Part, Parts uint8  // with Parts > 1 it is one of so many, from 0, that a long message was split into
 }
 
@@ -146,10 +148,33 @@ func (p *Printer) Append(b []byte, e *Event) []byte {
 	if e.Delivery != nil {
 		b = e.Delivery.append(b)
 	}
+	if len(e.Tags) > 0 {
+		b = appendTags(b, string(e.Tags))
+	}
 	if e.Parts > 1 {
 		b = strconv.AppendUint(append(b, `,"part":`...), uint64(e.Part)+1, 10)
 	}
 	return append(strconv.AppendUint(append(b, `,"parts":`...), uint64(max(e.Parts, 1)), 10), '}')
+}
+
+// appendTags appends the tags, and the last mark as the plugin and its verdict.
+func appendTags(b []byte, tags string) []byte {
+	before, mark, by := `,"tags":[`, sms.Mark(""), ""
+	for tag := range strings.FieldsSeq(tags) {
+		if k, name := sms.ReadMark(tag); k != "" {
+			mark, by = k, name
+			continue
+		}
+		b = appendText(b, before+`"`, tag)
+		before = ","
+	}
+	if before == "," {
+		b = append(b, ']')
+	}
+	if mark != "" {
+		b = appendText(appendText(b, `,"plugin":"`, by), `,"verdict":"`, mark.Verdict())
+	}
+	return b
 }
 
 // appendText appends a field that is a string, unless it is empty. Octets above 0x7f are the

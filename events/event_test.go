@@ -53,6 +53,17 @@ func TestLine(t *testing.T) {
 		Attempts: 12, Sends: 34, Answered: true, Status: 88})); got != about {
 		t.Errorf("%s\nwant\n%s", got, about)
 	}
+	for tags, want := range map[string]string{
+		"vip":                        `"tags":["vip"],`,
+		"vip net:24001 held:content": `"tags":["vip","net:24001"],"plugin":"content","verdict":"hold",`,
+		"held:a refused:b":           `"plugin":"b","verdict":"refuse",`,
+		"changed:a vip":              `"tags":["vip"],"plugin":"a","verdict":"change",`,
+	} {
+		want = strings.Replace(least, `"parts"`, want+`"parts"`, 1)
+		if got := string(p.Append(nil, &Event{Number: 1, ID: 2, Kind: sms.Receipt, State: Deleted, Tags: []byte(tags)})); got != want {
+			t.Errorf("%s\nwant\n%s", got, want)
+		}
+	}
 	part := strings.Replace(least, `"parts":1`, `"part":3,"parts":4`, 1)
 	if got := string(p.Append(nil, &Event{Number: 1, ID: 2, Kind: sms.Receipt, State: Deleted, Part: 2, Parts: 4})); got != part {
 		t.Errorf("%s\nwant\n%s", got, part)

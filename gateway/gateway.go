@@ -18,6 +18,7 @@ import (
 	"pmg/gateway/hooks"
 	"pmg/gateway/intake"
 	"pmg/gateway/keep"
+	"pmg/gateway/leave"
 	"pmg/gateway/lists"
 	"pmg/gateway/login"
 	"pmg/gateway/node"
@@ -89,6 +90,7 @@ func New(
 	g.Sessions = session.New(shared, g.Keeper, g.Table, g.Logins, g.Convert, g.Receipts, g.Intake, g.Operate)
 	g.Requests = request.New(shared, g.Keeper, g.Table, g.Intake, g.Receipts)
 	policy.Settler, policy.Router, policy.Links = g.Settler, g.Table, g.Sessions
+	policy.Gate = leave.New(shared, g.Keeper, g.Table, g.Convert, g.Hooks)
 	g.Keeper.Open(store.NewMemory(), g.committed)
 	opened, err := g.Lists.Open(cfg)
 	if err != nil {
@@ -199,9 +201,9 @@ func (g *Gateway) Scheduled() int64 { return g.Node.Origins.Scheduled() }
 func (g *Gateway) Close() error {
 	g.Node.LogLimits.SumUp(&g.Node.Log, math.MaxInt64)
 	g.Receipts.Asking.Stop()
-	g.Hooks.Close()
 	g.Lists.Close()
 	err := g.closeStore()
+	g.Hooks.Close()
 	if g.pdulogs != nil {
 		err = errors.Join(err, g.pdulogs.Close())
 	}

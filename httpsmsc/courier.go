@@ -144,7 +144,7 @@ func (w *courier) carry(s *connector.Slot) {
 
 // send sends the message of a slot. It reports unsent if the SMSC has not taken it, and nothing can be sent now.
 func (w *courier) send(s *connector.Slot) (unsent bool, a sms.Answer) {
-	rooms, m := &w.smsc.rooms, s.Message
+	rooms, m := &w.smsc.rooms, s.Leaving()
 	s.Sent = rooms.Node.Clock.Now()
 	if code := rooms.Converter.Refuses(s); code != sms.OK {
 		return false, sms.Answer{Code: code}

@@ -9,6 +9,8 @@ import (
 const (
 	Accept = "accept" // a client submits it; its answer waits for the verdict
 	MO     = "mo"     // an SMSC delivers it, from a mobile
+	Send   = "send"   // it is about to leave by an out connector
+	Result = "result" // it has ended
 
 	Receipt = "receipt" // a client is to get what has become of its message
 	Login   = "login"   // no message: a client logs in, with the right credentials
@@ -18,13 +20,11 @@ const (
 type Message struct {
 	Hook      string    `json:"hook" expr:"hook"`
 	Account   string    `json:"account,omitempty" expr:"account"` // that submits it; "": it comes from an SMSC
-	Connector string    `json:"connector" expr:"connector"`       // on which it arrives
+	Connector string    `json:"connector" expr:"connector"`       // on which it arrives; of Send and Result, by which it leaves
 	From      string    `json:"from" expr:"from"`                 // its sender: an international number without '+', another one, or a name
 	FromTON   int       `json:"from_ton" expr:"from_ton"`         // 1: international, 5: a name
-	FromNPI   int       `json:"from_npi" expr:"from_npi"`         // 1: telephone numbers
 	To        string    `json:"to" expr:"to"`                     // its recipient
 	ToTON     int       `json:"to_ton" expr:"to_ton"`
-	ToNPI     int       `json:"to_npi" expr:"to_npi"`
 	Text      string    `json:"text" expr:"text"`                      // "": it is binary, or empty
 	Binary    bool      `json:"binary,omitempty" expr:"binary"`        // its octets are no text
 	Alphabet  string    `json:"alphabet" expr:"alphabet"`              // gsm7, latin1, ucs2, utf8, binary
@@ -34,10 +34,12 @@ type Message struct {
 	DeliverAt time.Time `json:"deliver_at,omitzero" expr:"deliver_at"` // at which its sender wants it to leave; zero: immediately
 	Arrived   time.Time `json:"arrived" expr:"arrived"`
 
-	// Of a receipt.
-	ID    string `json:"id,omitempty" expr:"id"`       // of the message that it is about, as its client knows it
-	State string `json:"state,omitempty" expr:"state"` // what became of that, as sms.State has it
-	Error string `json:"error,omitempty" expr:"error"` // of the SMSC, as in the receipt
+	// Of Send and Result its id in logs and events, of a receipt that of the message that it is about, as its client knows it.
+	ID    string `json:"id,omitempty" expr:"id"`
+	Part  int    `json:"part,omitempty" expr:"part"`   // of Send and Result, from 1
+	Parts int    `json:"parts,omitempty" expr:"parts"` // of Send and Result: in how many the gateway has cut it, with more than 1
+	State string `json:"state,omitempty" expr:"state"` // of Result, as events say it; of a receipt, as sms.State has it
+	Error string `json:"error,omitempty" expr:"error"` // of Result the reason of events; of a receipt as its client gets it
 
 	// Of a login.
 	Address  string `json:"address,omitempty" expr:"address"` // of the client, without its port

@@ -27,6 +27,7 @@ type Pool struct {
 
 	asked, failed, refused, held, changed atomic.Int64
 	work, wait                            timer
+	informed                              informed
 	failure                               atomic.Pointer[string]
 }
 
@@ -39,7 +40,7 @@ func NewPool(p Plugin, o Options) *Pool {
 func (p *Pool) Waits() bool { return p.plugin.Waits() }
 
 // Close closes the plugin, when nothing is asked any more.
-func (p *Pool) Close() { p.plugin.Close() }
+func (p *Pool) Close() { p.informed.end(p.plugin.Close) }
 
 // Errors of a pool.
 var (
@@ -58,9 +59,7 @@ type Decision struct {
 func (p *Pool) Ask(m *Message) Decision {
 	v, err := p.ask(m, p.asked.Add(1))
 	if err != nil {
-		p.failed.Add(1)
-		text := err.Error()
-		p.failure.Store(&text)
+		p.fail(err)
 		return Decision{p.Instead(), fmt.Errorf("plugin %s: %w", p.Name, err)}
 	}
 	switch {
@@ -72,6 +71,13 @@ func (p *Pool) Ask(m *Message) Decision {
 		p.changed.Add(1)
 	}
 	return Decision{Verdict: v}
+}
+
+// fail counts a failure.
+func (p *Pool) fail(err error) {
+	p.failed.Add(1)
+	text := err.Error()
+	p.failure.Store(&text)
 }
 
 // Instead returns the verdict where there is none.

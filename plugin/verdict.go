@@ -86,7 +86,8 @@ func (v *Verdict) Check() error {
 	for _, tag := range v.Tags {
 		if !sms.IsTag(tag) {
 			return fmt.Errorf(
-				"its tag %s must be small letters, digits and any of _.:-, at most %d, without held: in front",
+				"its tag %s must be small letters, digits and any of _.:-, at most %d, and not begin with held:, refused: or "+
+					"changed:",
 				Quote([]byte(tag)), sms.MaxTag,
 			)
 		}

@@ -151,7 +151,7 @@ func (s *SMSC) answer(slot *connector.Slot) (a sms.Answer) {
 	if slot.Inquiry != nil {
 		return sms.Answer{Code: sms.Unsupported}
 	}
-	m := slot.Message
+	m := slot.Leaving()
 	defer func() {
 		if fault := recover(); fault != nil {
 			s.gateway.Node.Log.Error().Str("id", sms.FormatID(m.ID)).Str("connector", s.connector.Name).

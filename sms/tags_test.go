@@ -67,7 +67,7 @@ func TestTags(t *testing.T) {
 func TestTagBounds(t *testing.T) {
 	t.Parallel()
 	m := new(Message)
-	for _, tag := range []string{"", "A", "held:a", "å", "a b", "a,b", strings.Repeat("a", MaxTag+1), "a\n"} {
+	for _, tag := range []string{"", "A", "held:a", "refused:a", "changed:", "å", "a b", "a,b", strings.Repeat("a", MaxTag+1), "a\n"} {
 		if AddTag(m, tag) {
 			t.Errorf("%q is a tag", tag)
 		}
@@ -81,11 +81,27 @@ func TestTagBounds(t *testing.T) {
 	if len(m.Tags()) > MaxTags {
 		t.Errorf("%d octets of tags", len(m.Tags()))
 	}
-	if by := HeldBy(m); by != "" {
-		t.Errorf("held by %s", by)
+	if mark, by := MarkOf(m); mark != "" {
+		t.Errorf("%s by %s", mark, by)
 	}
-	Hold(m, strings.Repeat("N", 2*MaxTag))
-	if by := HeldBy(m); by != strings.Repeat("n", MaxTag) || len(m.Tags()) > MaxAllTags {
-		t.Errorf("held by %s, %d octets of tags", by, len(m.Tags()))
+	tags, name := string(m.Tags()), strings.Repeat("n", MaxTag)
+	SetMark(m, Held, "A")
+	if mark, by := MarkOf(m); mark != Held || by != "a" || !IsHeldBy(m, "A") || IsHeldBy(m, "aa") || string(m.Tags()) != tags+" held:a" {
+		t.Errorf("%s by %s: %s", mark, by, m.Tags())
+	}
+	SetMark(m, Refused, strings.ToUpper(name)+"beyond")
+	if mark, by := MarkOf(m); mark != Refused || by != name || !IsHeldBy(m, "a") {
+		t.Errorf("%s by %s, %d octets of tags", mark, by, len(m.Tags()))
+	}
+	SetMark(m, Held, name[1:]) // there is room for one mark alone
+	if mark, by := MarkOf(m); mark != Held || by != name[1:] || len(m.Tags()) > MaxAllTags || IsHeldBy(m, "a") {
+		t.Errorf("%s by %s, %d octets of tags", mark, by, len(m.Tags()))
+	}
+	m.SetTags([]byte("vip held:a changed:b"))
+	for range 2 {
+		SetMark(m, Held, "a") // the last one now
+		if string(m.Tags()) != "vip changed:b held:a" {
+			t.Errorf("tags %s", m.Tags())
+		}
 	}
 }

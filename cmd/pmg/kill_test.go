@@ -51,26 +51,41 @@ connectors:
 routes: [{to: operator}]
 `
 
-// killTagged asks two plugins, and its route takes no message without the tag of the second.
+// killTagged asks two plugins, and its route takes no message without the tag of the second, which is asked again as the
+// message leaves and informed how it ended.
 const killTagged = `
 plugins:
   - {name: rules, on_failure: refuse, rules: [{tags: [seen]}]}
   - {name: service, url: %q, on_failure: refuse, deadline: 1m}
-hooks: [{at: accept, plugin: rules}, {at: accept, plugin: service}]
+hooks: [{at: accept, plugin: rules}, {at: accept, plugin: service}, {at: send, plugin: service}, {at: result, plugin: service}]
 routes: [{tag: asked, to: operator}]
 `
 
-// startTagger serves a plugin that gives each message the tag asked, if rules have given it seen.
-func startTagger(t *testing.T) (url string) {
+// startTagger serves a plugin that gives each message the tag asked, if rules have given it seen. No message may leave, or
+// end, without both, nor be reported twice.
+func startTagger(t *testing.T) (url string, hooks map[string]*atomic.Int64) {
+	hooks = map[string]*atomic.Int64{"accept": {}, "send": {}, "result": {}}
+	tags := map[string]string{"accept": "seen", "send": "seen asked", "result": "seen asked"}
+	var ended sync.Map
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var q struct{ Messages []struct{ Tags string } }
-		if err := json.NewDecoder(r.Body).Decode(&q); err != nil || len(q.Messages) != 1 || q.Messages[0].Tags != "seen" {
-			t.Errorf("a service is asked %+v, %v", q, err)
+		var q struct {
+			Messages []struct{ Hook, ID, Tags string }
 		}
+		if err := json.NewDecoder(r.Body).Decode(&q); err != nil || len(q.Messages) != 1 || q.Messages[0].Tags != tags[q.Messages[0].Hook] {
+			t.Errorf("a service is asked %+v, %v", q, err)
+			return
+		}
+		m := q.Messages[0]
+		if m.Hook == "result" {
+			if _, twice := ended.LoadOrStore(m.ID, true); twice {
+				t.Errorf("message %s is reported twice", m.ID)
+			}
+		}
+		hooks[m.Hook].Add(1)
 		_, _ = io.WriteString(w, `{"verdicts": [{"tags": ["asked"]}]}`)
 	}))
 	t.Cleanup(s.Close)
-	return s.URL
+	return s.URL, hooks
 }
 
 // T3: a gateway that is killed again and again under load loses no message that it has
@@ -109,8 +124,9 @@ func killed(t *testing.T, unknown string, random *rand.Rand) {
 	defer sink.Close()
 	dir := newStoreDir(t)
 	tagged := strings.Replace(killConfig, "routes: [{to: operator}]\n", killTagged, 1)
+	url, hooks := startTagger(t)
 	file := writeConfig(t, fmt.Sprintf(
-		tagged, dir, dir+"-events", testutil.FreeAddress(t), sink.Addr(), killSessions, killWindow, unknown, startTagger(t),
+		tagged, dir, dir+"-events", testutil.FreeAddress(t), sink.Addr(), killSessions, killWindow, unknown, url,
 	))
 	loads := startStubborn()
 	k := killing{fails: unknown == config.Fail}
@@ -147,6 +163,12 @@ func killed(t *testing.T, unknown string, random *rand.Rand) {
 	if sent != r.Unique && !k.fails || sent > r.Unique || events < loads.accepted {
 		t.Errorf("%d events, %d of them of messages that were sent; %d were accepted, %d have arrived", events, sent, loads.accepted, r.Unique)
 	}
+	asked := hooks["send"].Load()
+	reported := hooks["result"].Load()
+	if asked < r.Unique || reported == 0 || reported > events {
+		t.Errorf("%d have arrived and %d ended: asked as they left %d times, reported %d", r.Unique, events, asked, reported)
+	}
+	t.Logf("plugins: asked %d times before the answer and %d times as messages left, %d of %d ends reported", hooks["accept"].Load(), asked, reported, events)
 	t.Logf("%d kills: %d messages accepted, %d missing, %d delivered, %d of them twice (%.1f a kill, at most %d between two), %d logins of clients; "+
 		"%d messages found again; after a start listening in at most %v, recovered in at most %v",
 		k.kills, loads.accepted, missing, r.Unique, r.Doubled, float64(r.Doubled)/float64(k.kills), k.most, loads.logins,

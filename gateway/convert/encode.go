@@ -78,7 +78,7 @@ func (d *Converter) Encode(now int64, l *connector.Link, p protocols.PDU, m *sms
 // EncodeSlot fills p with the request of a slot that is about to leave: the PDU of its message, as
 // Encode says, or an operation.
 func (d *Converter) EncodeSlot(now int64, slot *connector.Slot, p protocols.PDU) (copied *sms.Message) {
-	l, m := slot.Link, slot.Message
+	l, m := slot.Link, slot.Leaving()
 	if slot.Inquiry == nil {
 		return d.Encode(now, l, p, m, slot.Sequence)
 	}

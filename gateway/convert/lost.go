@@ -24,7 +24,7 @@ func (d *Converter) Cross(lane *connector.Lane, m *sms.Message) sms.Code {
 // Refuses returns the code that answers the message of a slot if it must not leave there, or
 // sms.OK. One that is too long is cut in Settle.
 func (d *Converter) Refuses(slot *connector.Slot) sms.Code {
-	c, m := leavesBy(slot), slot.Message
+	c, m := leavesBy(slot), slot.Leaving()
 	if d.mustCut(slot) {
 		return sms.BadLength
 	}

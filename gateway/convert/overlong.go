@@ -11,7 +11,7 @@ import (
 // for another one, or the options have changed since, or the session speaks a version of its
 // protocol that has no field for long texts. Others were cut when they were accepted.
 func (d *Converter) mustCut(slot *connector.Slot) bool {
-	m := slot.Message
+	m := slot.Leaving()
 	if slot.Inquiry != nil || m.Parts > 1 || m.Kind == sms.Receipt {
 		return false
 	}
@@ -61,4 +61,14 @@ func (d *Converter) CutFor(f *fit.Form, m *sms.Message) (parts []*sms.Message) {
 	}
 	whole.Parts = uint8(n)
 	return d.partsFor(f, whole)
+}
+
+// FitsAlone converts a message for the peer of a slot, and reports whether the peer takes it, as one message.
+func (d *Converter) FitsAlone(slot *connector.Slot, m *sms.Message) bool {
+	parts := m.Parts
+	if d.Fit(slot.Share.Lane, m) != sms.OK || m.Parts != parts {
+		return false
+	}
+	l := slot.Link
+	return l == nil || l.Can.Limited == nil || l.Can.Limited.HasRoom(len(m.Text()))
 }

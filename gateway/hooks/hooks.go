@@ -22,12 +22,14 @@ type Hooks struct {
 	mu      sync.Mutex // one Apply at a time, and Close
 	done    chan struct{}
 	retired sync.WaitGroup
+	asking  sync.WaitGroup
 }
 
 // A table is the hooks of a configuration.
 type table struct {
 	pools []configured
 	hooks []Hook
+	of    map[string][]Hook // the same, by their place
 }
 
 // A configured is a pool, and the options that it was made of.
@@ -55,7 +57,7 @@ func New(kinds Kinds) *Hooks {
 func (h *Hooks) Apply(cfg *config.Config) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	before, next := h.current.Load(), &table{}
+	before, next := h.current.Load(), &table{of: map[string][]Hook{}}
 	kept := map[*plugin.Pool]bool{}
 	byName := map[string]*plugin.Pool{}
 	for i := range cfg.Plugins {
@@ -68,7 +70,8 @@ func (h *Hooks) Apply(cfg *config.Config) {
 	}
 	for i := range cfg.Hooks {
 		c := &cfg.Hooks[i]
-		next.hooks = append(next.hooks, Hook{byName[c.Plugin], c.At, c.Accounts, c.Connectors})
+		one := Hook{byName[c.Plugin], c.At, c.Accounts, c.Connectors}
+		next.hooks, next.of[c.At] = append(next.hooks, one), append(next.of[c.At], one)
 	}
 	h.current.Store(next)
 	for _, p := range before.pools {
@@ -101,6 +104,9 @@ func (h *Hooks) retire(p *plugin.Pool) {
 	})
 }
 
+// Go calls f, which asks a plugin, on another goroutine. Close waits for it.
+func (h *Hooks) Go(f func()) { h.asking.Go(f) }
+
 // Close closes all plugins. Those who wait for them get no verdict.
 func (h *Hooks) Close() {
 	h.mu.Lock()
@@ -115,14 +121,28 @@ func (h *Hooks) Close() {
 		p.pool.Close()
 	}
 	h.retired.Wait()
+	h.asking.Wait()
 }
 
 // All returns the hooks in force, in their order.
 func (h *Hooks) All() []Hook { return h.current.Load().hooks }
 
+// Of returns those at a place, in their order.
+func (h *Hooks) Of(at string) []Hook {
+	if t := h.current.Load(); len(t.hooks) > 0 {
+		return t.of[at]
+	}
+	return nil
+}
+
 // Asks reports whether the plugin is asked about the messages of an origin, at a hook.
 func (h *Hook) Asks(at string, o *sms.Origin) bool {
-	return h.at == at && isOf(h.accounts, o.Account) && isOf(h.connectors, o.Connector)
+	return h.at == at && h.IsFor(o.Account, o.Connector)
+}
+
+// IsFor reports whether the plugin is asked about the messages of an account on a connector.
+func (h *Hook) IsFor(account, connector string) bool {
+	return isOf(h.accounts, account) && isOf(h.connectors, connector)
 }
 
 // Any reports whether a plugin is asked at a hook about what has an origin.

@@ -138,7 +138,7 @@ func TestQuestion(t *testing.T) {
 	m.Set(sms.Address{TON: 5, Addr: []byte("PMG")}, sms.Address{TON: 1, NPI: 1, Addr: []byte("46701")}, []byte("a\x02"))
 	sms.AddTag(m, "vip")
 	want := plugin.Message{
-		Hook: "accept", Account: "a", Connector: "in", From: "PMG", FromTON: 5, To: "46701", ToTON: 1, ToNPI: 1, Text: "a$",
+		Hook: "accept", Account: "a", Connector: "in", From: "PMG", FromTON: 5, To: "46701", ToTON: 1, Text: "a$",
 		Alphabet: "gsm7", IsPart: true, Priority: 3, Tags: "vip", DeliverAt: time.Unix(1_800_003_660, 0).UTC(), Arrived: time.Unix(1_800_003_600, 0).UTC(),
 	}
 	q := asker.Ask(plugin.Accept, m, true, wall)

@@ -31,15 +31,17 @@ func (q *Questioner) Ask(at string, m *sms.Message, isPart bool, wall func(int64
 	if !ok {
 		p = &Question{}
 	}
+	v := &p.Message
 	p.octets = p.octets[:0]
-	into, from, to := &p.Message, m.Source(), m.Dest()
+	from, to := m.Source(), m.Dest()
 	// each field by itself: as a whole it would be made aside and copied
-	into.Hook, into.Account, into.Connector = at, m.Origin.Account, m.Origin.Connector
-	into.FromTON, into.FromNPI, into.ToTON, into.ToNPI = int(from.TON), int(from.NPI), int(to.TON), int(to.NPI)
-	into.Alphabet, into.Binary, into.IsPart, into.Priority = alphabets[m.Alphabet], false, isPart, int(m.Priority)
-	into.Arrived, into.DeliverAt = time.Unix(0, wall(m.Arrived)).UTC(), time.Time{}
+	v.Hook, v.Account, v.Connector = at, m.Origin.Account, m.Origin.Connector
+	v.FromTON, v.ToTON = int(from.TON), int(to.TON)
+	v.Alphabet, v.Binary, v.IsPart, v.Priority = alphabets[m.Alphabet], false, isPart, int(m.Priority)
+	v.ID, v.Part, v.Parts, v.State, v.Error = "", 0, 0, "", ""
+	v.Arrived, v.DeliverAt = time.Unix(0, wall(m.Arrived)).UTC(), time.Time{}
 	if m.DeliverAt != 0 {
-		into.DeliverAt = time.Unix(0, wall(m.DeliverAt)).UTC()
+		v.DeliverAt = time.Unix(0, wall(m.DeliverAt)).UTC()
 	}
 	p.octets = append(p.octets, from.Addr...)
 	toAt := len(p.octets)
@@ -49,12 +51,20 @@ func (q *Questioner) Ask(at string, m *sms.Message, isPart bool, wall func(int64
 	textAt := len(p.octets)
 	var isText bool
 	if p.octets, isText = smstext.Append(p.octets, m.Alphabet, m.Flags&sms.HasHeader != 0, m.Text()); !isText {
-		p.octets, into.Binary = p.octets[:textAt], true
+		p.octets, v.Binary = p.octets[:textAt], true
 	}
 	// the octets do not change until Free, and nothing refers to them behind it
 	all := unsafe.String(unsafe.SliceData(p.octets), len(p.octets))
-	into.From, into.To, into.Tags, into.Text = all[:toAt], all[toAt:tagsAt], all[tagsAt:textAt], all[textAt:]
+	v.From, v.To, v.Tags, v.Text = all[:toAt], all[toAt:tagsAt], all[tagsAt:textAt], all[textAt:]
 	return p
+}
+
+// SetID says in the question which message it is about, and which part of a long one that the gateway has cut.
+func (p *Question) SetID(m *sms.Message) {
+	p.Message.ID, p.Message.Part, p.Message.Parts = sms.FormatID(m.ID), 0, 0
+	if m.Parts > 1 {
+		p.Message.Part, p.Message.Parts = int(m.Part)+1, int(m.Parts)
+	}
 }
 
 // Free keeps a question for its next use. Its verdict must not be used afterwards, and no plugin that waits may have

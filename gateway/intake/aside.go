@@ -7,21 +7,13 @@ import (
 	"pmg/store"
 )
 
-// defaultParked is how many messages of SMSCs may be parked, which have no account.
-const defaultParked = 10_000
-
 // mayPark reports whether another message of its account may be parked beside others that are about
 // to be. They wait until an operator decides, and are on no lane's account.
 func (d *Checker) mayPark(m *sms.Message, others *Several) bool {
-	limit := int64(defaultParked)
-	if a := d.table.Account(m.Origin.Account); a != nil {
-		limit = int64(a.MaxParked)
-	}
-	n := m.Origin.Tally.Parked.Load()
 	if others != nil {
-		n += others.n
+		return d.table.MayPark(m.Origin, others.n)
 	}
-	return n < limit
+	return d.table.MayPark(m.Origin, 0)
 }
 
 // parks reports whether a message that no route leads anywhere is accepted, and put aside.

@@ -33,7 +33,7 @@ func (k *Keeper) Aside(why store.Aside) int64 { return k.aside[why].Load() }
 
 // reasonOf returns why a message is put aside that was accepted.
 func reasonOf(m *sms.Message, why store.Aside) string {
-	if by := sms.HeldBy(m); by != "" {
+	if mark, by := sms.MarkOf(m); mark == sms.Held {
 		return "held by plugin " + by
 	}
 	return AsideReasons[why]

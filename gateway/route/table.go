@@ -59,6 +59,18 @@ func (t *Table) Apply(cfg *config.Config) {
 // Account returns the options of an account, nil if there is none of that name.
 func (t *Table) Account(name string) *config.Account { return t.routes.Load().accounts[name] }
 
+// defaultParked is how many messages of SMSCs may be parked, which have no account.
+const defaultParked = 10_000
+
+// MayPark reports whether another message of an origin may be parked beside others that are about to be.
+func (t *Table) MayPark(o *sms.Origin, others int64) bool {
+	limit := int64(defaultParked)
+	if a := t.Account(o.Account); a != nil {
+		limit = int64(a.MaxParked)
+	}
+	return o.Tally.Parked.Load()+others < limit
+}
+
 // HasLimits reports whether an option sets or limits the validity of messages.
 func (t *Table) HasLimits() bool { return t.routes.Load().validity }
 

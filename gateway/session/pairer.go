@@ -43,7 +43,7 @@ func (p *pairer[R]) answered(now int64, l *connector.Link, r R, a protocols.Acti
 			}
 		}
 		if code == sms.OK && slot.Inquiry == nil {
-			p.noteAnswer(l, slot.Message, p.port.PDU(r).MessageID())
+			p.noteAnswer(l, slot.Leaving(), p.port.PDU(r).MessageID())
 		}
 		p.port.Answered(now, l, r, slot, code)
 		return

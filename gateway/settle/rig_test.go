@@ -39,7 +39,10 @@ func start(t *testing.T, options string) (*Settler, *connector.Connector) {
 func startWith(t *testing.T, yaml string) *Settler {
 	t.Helper()
 	g := roomtest.With(t, yaml, func(string) protocols.Driver { return named{toy.New()} })
-	return New(g.Node, g.Keeper, g.Table, convert.New(g.Node, g.Table), hooks.New(nil))
+	h := hooks.New(hooks.Open(g.Node.Log))
+	h.Apply(g.Node.Config())
+	t.Cleanup(h.Close)
+	return New(g.Node, g.Keeper, g.Table, convert.New(g.Node, g.Table), h)
 }
 
 // A named is a driver whose statuses below 100 have names.

@@ -19,6 +19,7 @@ type Settler struct {
 	keep    *keep.Keeper
 	table   *route.Table
 	convert *convert.Converter
+	hooks   *hooks.Hooks
 
 	Receipts *receipts.Matcher
 	Events   EventLog
@@ -26,11 +27,13 @@ type Settler struct {
 	Dead     *deadletters.DeadLetters
 	steps    []Step
 	endings  sync.Pool // of *ending
+
+	questioner hooks.Questioner
 }
 
 // New makes the settler of a gateway, and the receipts and dead letters that it ends.
 func New(n *node.Node, k *keep.Keeper, t *route.Table, c *convert.Converter, h *hooks.Hooks) *Settler {
-	d := &Settler{node: n, keep: k, table: t, convert: c, steps: Steps()}
+	d := &Settler{node: n, keep: k, table: t, convert: c, hooks: h, steps: Steps()}
 	end := func(m *sms.Message, e keep.Ending) { d.Forget(m, e, nil) }
 	d.Receipts, d.Dead = receipts.New(n, k, t, h, end), deadletters.New(n, k, end)
 	d.endings.New = func() any { return newEnding(d) }

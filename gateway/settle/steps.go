@@ -30,6 +30,7 @@ func Steps() []Step {
 			"outcome", "notes its outcome outside the store, for a kill before the commit", (*Settler).hasOutcome,
 			(*Settler).endOutcome,
 		},
+		{"plugins", "informs the plugins of the hook result, when all that is stored", hasResult, endResult},
 	}
 }
 

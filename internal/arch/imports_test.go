@@ -97,15 +97,16 @@ func table() []row {
 		{"gateway/convert", "config connector gateway/node gateway/route protocols sms sms/fit sms/rewrite sms/userdata"},
 		{"gateway/receipts", "config connector events gateway/convert gateway/hooks gateway/keep gateway/node gateway/route plugin protocols sms sms/peerid store"},
 		{"gateway/deadletters", "events gateway/keep gateway/node sms store"},
-		{"gateway/settle", "config connector events gateway/convert gateway/deadletters gateway/hooks gateway/keep gateway/node gateway/receipts gateway/route internal/logfile internal/ratelimit protocols sms sms/fit store telemetry"},
+		{"gateway/settle", "config connector events gateway/convert gateway/deadletters gateway/hooks gateway/keep gateway/node gateway/receipts gateway/route internal/logfile internal/ratelimit plugin protocols sms sms/fit store telemetry"},
 		{"gateway/intake", "config connector events gateway/convert gateway/hooks gateway/keep gateway/lists gateway/node gateway/receipts gateway/route gateway/settle plugin protocols sms sms/fit sms/plan sms/userdata store"},
+		{"gateway/leave", "connector gateway/convert gateway/hooks gateway/keep gateway/node gateway/route plugin sms store"},
 		{"gateway/accept", "config connector gateway/intake gateway/keep gateway/receipts sms store"},
 		{"gateway/request", "connector gateway/accept gateway/intake gateway/keep gateway/node gateway/receipts gateway/route sms store"},
 		{"gateway/operate", "account config connector connector/queue events gateway/intake gateway/keep gateway/node gateway/receipts gateway/route gateway/settle internal/smstext protocols sms store"},
 		{"pdulog/story", "events gateway/operate internal/logfile pdulog protocols/httpsms sms"},
 		{"gateway/webhooks", "connector gateway/node"},
 		{"gateway/session", "config connector gateway/accept gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/route protocols sms"},
-		{"gateway", "account config connector connector/queue events flow gateway/convert gateway/hooks gateway/intake gateway/keep gateway/lists gateway/login gateway/node gateway/operate gateway/receipts gateway/request gateway/route gateway/session gateway/settle gateway/webhooks internal/logfile internal/nearest internal/tlsfiles pdulog protocols sms store"},
+		{"gateway", "account config connector connector/queue events flow gateway/convert gateway/hooks gateway/intake gateway/keep gateway/leave gateway/lists gateway/login gateway/node gateway/operate gateway/receipts gateway/request gateway/route gateway/session gateway/settle gateway/webhooks internal/logfile internal/nearest internal/tlsfiles pdulog protocols sms store"},
 
 		// The architecture. It imports no protocol.
 		{"stages/cipher", ""},
@@ -132,7 +133,7 @@ func table() []row {
 		{"loadtest/httpload", "loadtest loadtest/httpsink"},
 
 		// Wiring: the only place of the product that makes drivers.
-		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/keep gateway/route internal/smstext protocols protocols/httpsms sms sms/charset sms/fit sms/rewrite sms/userdata"},
+		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/keep gateway/leave gateway/route internal/smstext protocols protocols/httpsms sms sms/charset sms/fit sms/rewrite sms/userdata"},
 		{"cmd/pmg/credentials", "config internal/passhash internal/token"},
 		{"cmd/pmg/ask", "config internal/tlsfiles"},
 		{"cmd/pmg/manual", ""},

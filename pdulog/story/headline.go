@@ -111,8 +111,9 @@ func (s *Story) Headline(now time.Time, means func(*Step) string) string {
 	case Reported, ReceiptSent, ReceiptEnded:
 		h.reported(s, step, o)
 	case Ended:
-		h.ended(step)
+		h.ended(s, step)
 	}
+	h.decided(s)
 	if waits := s.Waiting(); waits != "" {
 		return sentence(waits) + " " + h.String()
 	}
@@ -229,15 +230,18 @@ func (h *headline) reported(s *Story, step *Step, o Outcome) {
 }
 
 // ended says what an event says.
-func (h *headline) ended(step *Step) {
+func (h *headline) ended(s *Story, step *Step) {
 	by := orElse(step.Connector, "the peer")
 	switch step.State {
+	case "rejected":
+		if s.Verdict == "refuse" {
+			by = "Plugin " + s.Plugin
+		}
+		h.say("%s refused it %s%s", by, h.at(step), h.why(step))
 	case "expired":
 		h.say("Expired %s before it was sent", h.at(step))
 	case "deleted":
 		h.say("Deleted %s", h.at(step))
-	case "rejected":
-		h.say("%s refused it %s%s", by, h.at(step), h.why(step))
 	case "unknown":
 		h.say("Given up %s: %s has not answered", h.at(step), by)
 	case "joined":
@@ -246,6 +250,19 @@ func (h *headline) ended(step *Step) {
 		h.say("Split %s into parts, which are other messages", h.at(step))
 	default:
 		h.say("Given up %s: %s refused it%s", h.at(step), by, h.why(step))
+	}
+}
+
+// decided says what plugins have made of it, besides a refusal.
+func (h *headline) decided(s *Story) {
+	switch s.Verdict {
+	case "hold":
+		h.say("Plugin %s had held it", s.Plugin)
+	case "change":
+		h.say("Plugin %s had changed it", s.Plugin)
+	}
+	if len(s.Tags) > 0 {
+		h.say("Tags: %s", strings.Join(s.Tags, ", "))
 	}
 }
 

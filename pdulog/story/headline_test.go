@@ -94,3 +94,22 @@ func TestLatest(t *testing.T) {
 		}
 	}
 }
+
+// What a plugin has decided, and the tags, stand in the words.
+func TestHeadlineOfPlugins(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
+	ended := func(state string) []Step { return []Step{{At: at, What: Ended, State: state, Connector: "telia"}} }
+	for want, s := range map[string]Story{
+		"Plugin content refused it 10:00:00.":                     {Steps: ended("rejected"), Plugin: "content", Verdict: "refuse"},
+		"telia refused it 10:00:00. Tags: vip, net:24001.":        {Steps: ended("rejected"), Tags: []string{"vip", "net:24001"}},
+		"Deleted 10:00:00. Plugin content had held it.":           {Steps: ended("deleted"), Plugin: "content", Verdict: "hold"},
+		"Expired 10:00:00 before it was sent. Tags: a.":           {Steps: ended("expired"), Tags: []string{"a"}},
+		"telia refused it 10:00:00. Plugin night had changed it.": {Steps: ended("rejected"), Plugin: "night", Verdict: "change"},
+	} {
+		s.Ended = true
+		if got := s.Headline(at, nil); got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+	}
+}

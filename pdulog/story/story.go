@@ -18,6 +18,9 @@ type Story struct {
 	Waits       *operate.StoredMessage // where it waits; nil: it does not, or that is not known
 	Ended       bool                   // a peer has taken it, or an event says how it ended
 	NoReceipt   bool                   // it was sent without asking for a receipt
+
+	Plugin, Verdict string // the plugin that decided last, and refuse, hold or change; "": none, or no event says so
+	Tags            []string
 }
 
 // A What is what happened in a step.

@@ -43,11 +43,13 @@ type asked struct{ source, destination string }
 // An event is what is read of a line of the events.
 type event struct {
 	ID, Kind, State, About, Delivery, Account, Source, Destination string
-	Peer                                                           string    `json:"smsc_id"`
-	ToConnector                                                    string    `json:"to_connector"`
-	ToAccount                                                      string    `json:"to_account"`
-	ClientID                                                       string    `json:"client_id"`
-	StatusName                                                     string    `json:"status_name"`
+	Peer                                                           string `json:"smsc_id"`
+	ToConnector                                                    string `json:"to_connector"`
+	ToAccount                                                      string `json:"to_account"`
+	ClientID                                                       string `json:"client_id"`
+	StatusName                                                     string `json:"status_name"`
+	Plugin, Verdict                                                string
+	Tags                                                           []string
 	EndedAt                                                        time.Time `json:"ended_at"`
 }
 
@@ -342,6 +344,7 @@ func (t *teller) event(e *event) {
 	}
 	s.Account = cmp.Or(s.Account, e.Account)
 	s.Source, s.Destination = cmp.Or(s.Source, e.Source), cmp.Or(s.Destination, e.Destination)
+	s.Plugin, s.Verdict, s.Tags = e.Plugin, e.Verdict, e.Tags
 	if e.State == "sent" && s.Ended { // the peer's answer says so
 		return
 	}

@@ -54,8 +54,8 @@ func TestQuestion(t *testing.T) {
 	var ids []string
 	s := serve(t, Options{Key: key}, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		want := `{"messages":[{"hook":"accept","account":"shop","connector":"in","from":"PMG","from_ton":5,"from_npi":0,"to":"46700000001",` +
-			`"to_ton":1,"to_npi":0,"text":"\u003cåäö\u003e \u0026 \"\n\"","alphabet":"gsm7","priority":0,"arrived":"0001-01-01T00:00:00Z"}]}`
+		want := `{"messages":[{"hook":"accept","account":"shop","connector":"in","from":"PMG","from_ton":5,"to":"46700000001",` +
+			`"to_ton":1,"text":"\u003cåäö\u003e \u0026 \"\n\"","alphabet":"gsm7","priority":0,"arrived":"0001-01-01T00:00:00Z"}]}`
 		if r.Method != "POST" || r.RequestURI != "/verdicts?a=b" || string(body) != want || r.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s %s %s", r.Method, r.RequestURI, body)
 		}

@@ -52,7 +52,8 @@ plugins:
   - {name: spam, on_failure: refuse, rules: [{if: 'text contains "casino"', do: refuse, why: "no games"}, {if: 'text contains "bank"', do: hold, why: "doubtful"}]}
   - {name: night, on_failure: pass, rules: [{if: 'to startsWith "46"', do: delay, for: 8h, tags: ["net:24001"]}, {text: 'text + " /acme"', from: '"ACME"'}]}
   - {name: service, on_failure: hold, url: "http://127.0.0.1:1/"}
-hooks: [{at: accept, plugin: spam}, {at: accept, plugin: night}, {at: accept, plugin: service, accounts: acme}]
+  - {name: leaving, on_failure: pass, rules: [{if: 'to endsWith "9"', do: refuse, why: "no nines"}, {if: 'to endsWith "8"', do: delay, for: 8h}, {from: '"Late"', text: 'text + " by " + connector'}]}
+hooks: [{at: accept, plugin: spam}, {at: accept, plugin: night}, {at: accept, plugin: service, accounts: acme}, {at: send, plugin: service}, {at: send, plugin: leaving, connectors: two}]
 connectors:
   - {name: clients, direction: in, address: ":1"}
   - {name: one, direction: out, address: "a:1", system_id: x}
@@ -109,6 +110,9 @@ func TestAnswers(t *testing.T) {
 		{"plugins that change it", p, Question{From: "1", To: "461", Text: "Hello"}},
 		{"a plugin that refuses it", p, Question{From: "1", To: "461", Text: "casino"}},
 		{"a plugin that holds it", p, Question{From: "1", To: "461", Text: "bank"}},
+		{"a plugin that refuses it as it leaves", p, Question{From: "1", To: "469", Text: "Hello"}},
+		{"a plugin that delays it as it leaves", p, Question{From: "1", To: "468", Text: "Hello"}},
+		{"a plugin of another connector", p, Question{From: "1", To: "471", Text: "Hello"}},
 		{"a PDU without a destination", l, Question{PDU: `submit_sm seq=1 source_addr=1 short_message="x"`}},
 	} {
 		a, err := Ask(q.c, newDriver, q.q)

@@ -16,6 +16,7 @@ import (
 	"pmg/gateway"
 	"pmg/gateway/intake"
 	"pmg/gateway/keep"
+	"pmg/gateway/leave"
 	routes "pmg/gateway/route"
 	"pmg/internal/smstext"
 	"pmg/protocols/httpsms"
@@ -382,9 +383,33 @@ func receivers(on *config.Connector, sessions string) string {
 	return "events"
 }
 
+// passes asks the plugins of the hook send about a message that leaves by a session, and returns what leaves and lines about
+// what they say; without a message it does not leave.
+func (r *run) passes(m *sms.Message, l *connector.Link) (leaving *sms.Message, said string) {
+	lane := r.way.Lane
+	g := r.gateway
+	if d := leave.New(g.Node, g.Keeper, g.Table, g.Convert, g.Hooks); !d.IsOpen(lane) {
+		slot := &connector.Slot{Message: m, Link: l, Share: r.gateway.Table.Share(lane, m.Origin)}
+		changed, leaves := d.Preview(r.gateway.Node.Clock.Now(), slot, func(plugin, says string) {
+			said += fmt.Sprintf("     hook send: plugin %s %s\n", plugin, says)
+		})
+		switch {
+		case !leaves:
+			return nil, ": it does not leave now\n" + said
+		case changed != nil:
+			return changed, said
+		}
+	}
+	return m, said
+}
+
 // sent returns lines about what the peer of a session is sent.
 func (r *run) sent(m *sms.Message, l *connector.Link) string {
 	r.rules, r.logged = nil, nil
+	m, said := r.passes(m, l)
+	if m == nil {
+		return said
+	}
 	out := r.gateway.Node.Messages.Copy(m)
 	if l.Session == nil { // a call or a request makes what it needs of this
 		out = r.gateway.Convert.Leaving(&l.Source, out)
@@ -393,7 +418,8 @@ func (r *run) sent(m *sms.Message, l *connector.Link) string {
 	); copied != nil {
 		out = copied
 	}
-	s := fmt.Sprintf(": from %s to %s\n", addressOf(out.Source()).full(), addressOf(out.Dest()).full()) + lines("     ", r.rules)
+	s := fmt.Sprintf(": from %s to %s\n", addressOf(out.Source()).full(), addressOf(out.Dest()).full()) + said
+	s += lines("     ", r.rules)
 	var lost []string
 	for _, e := range r.logged {
 		if e.Field != "" && m.Protocol() != l.Connector.Protocol {

@@ -1,0 +1,42 @@
+package settle
+
+import (
+	"pmg/events"
+	"pmg/gateway/keep"
+	"pmg/plugin"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// hasResult reports whether plugins are informed how a message has ended. A receipt is no message of theirs, and one that goes on
+// in another one has not ended.
+func hasResult(d *Settler, m *sms.Message, e *ending) bool {
+	return m.Kind != sms.Receipt && m.Origin != nil && e.State != events.Joined && len(d.hooks.Of(plugin.Result)) > 0
+}
+
+// endResult informs plugins how a message has ended, when that is committed: so once at most.
+func endResult(d *Settler, b *store.Batch, m *sms.Message, e *ending) {
+	by := e.Lane.Connector
+	if e.Lane.Account != "" {
+		by = "" // it went to a client
+	}
+	all := d.hooks.Of(plugin.Result)
+	for i := range all {
+		pool := all[i].Pool
+		if !all[i].IsFor(m.Origin.Account, by) || !pool.Reserve() {
+			continue
+		}
+		_, _, isPart := d.table.PartOf(m)
+		q := d.questioner.Ask(plugin.Result, m, isPart, d.node.Clock.Wall)
+		q.Message.Connector, q.Message.State = by, e.State.String()
+		q.SetID(m)
+		if e.Answer.Code != sms.OK {
+			q.Message.Error = e.Answer.Code.String()
+		}
+		own := keep.Own{Work: func() { pool.Inform(&q.Message) }}
+		if d.keep.Durable() {
+			own.After = b.Position()
+		}
+		d.keep.Outgoing.Give(own)
+	}
+}

@@ -1,0 +1,67 @@
+package plugin
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// informed are the messages that a plugin is informed of: nobody waits for what it says.
+type informed struct {
+	places atomic.Int64 // taken by Reserve
+	under  sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool // Close was called
+}
+
+// lastWord is how long Close waits for a plugin that is being informed.
+const lastWord = time.Second
+
+// errClosed is that a plugin was closed before it was informed.
+var errClosed = errors.New("it is closed")
+
+// Reserve takes a place among the messages that the plugin is informed of, and reports whether there is one. If there is,
+// Inform follows.
+func (p *Pool) Reserve() bool {
+	if p.informed.places.Add(1) <= int64(cap(p.places)+p.Queue) {
+		return true
+	}
+	p.informed.places.Add(-1)
+	p.asked.Add(1)
+	p.fail(errFull)
+	return false
+}
+
+// Inform asks the plugin on another goroutine, and ignores its verdict.
+func (p *Pool) Inform(m *Message) {
+	p.informed.mu.Lock()
+	defer p.informed.mu.Unlock()
+	if p.informed.closed {
+		p.asked.Add(1)
+		p.fail(errClosed)
+		return
+	}
+	p.informed.under.Go(func() {
+		defer p.informed.places.Add(-1)
+		p.Ask(m)
+	})
+}
+
+// end waits a moment for a plugin that is being informed, and calls stop, which ends that.
+func (f *informed) end(stop func()) {
+	f.mu.Lock()
+	f.closed = true
+	f.mu.Unlock()
+	done := make(chan struct{})
+	go func() { f.under.Wait(); close(done) }()
+	timer := time.NewTimer(lastWord)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+	stop()
+	<-done
+}
