@@ -201,9 +201,10 @@ func (g *Gateway) Scheduled() int64 { return g.Node.Origins.Scheduled() }
 func (g *Gateway) Close() error {
 	g.Node.LogLimits.SumUp(&g.Node.Log, math.MaxInt64)
 	g.Receipts.Asking.Stop()
+	g.Keeper.Outgoing.End() // which informs plugins
+	g.Hooks.Close()         // and nobody waits for their verdicts any more
 	g.Lists.Close()
 	err := g.closeStore()
-	g.Hooks.Close()
 	if g.pdulogs != nil {
 		err = errors.Join(err, g.pdulogs.Close())
 	}
