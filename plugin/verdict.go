@@ -87,7 +87,7 @@ func (v *Verdict) Check() error {
 		if !sms.IsTag(tag) {
 			return fmt.Errorf(
 				"its tag %s must be small letters, digits and any of _.:-, at most %d, and not begin with held:, refused: or "+
-					"changed:",
+					"changed: as marks do",
 				Quote([]byte(tag)), sms.MaxTag,
 			)
 		}
