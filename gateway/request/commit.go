@@ -9,22 +9,27 @@ import (
 // commits wakes requests when the commits that they wait for have ended.
 type commits struct {
 	mu      sync.Mutex
-	waiting []waiting // in the order of their positions
+	waiting []*commit // in the order of their positions
 	failed  bool      // the last one has failed: what it had may be in the store until the next
 }
 
-type waiting struct {
+// A commit is waited for by all requests that have written to its batch.
+type commit struct {
 	at    store.Position
-	ended chan error
+	ended chan struct{} // closed then
+	err   error         // once it has ended
 }
 
-// wait returns a channel that receives the outcome of the commit of a position. It is called while that is written.
-func (c *commits) wait(at store.Position) <-chan error {
-	w := waiting{at, make(chan error, 1)}
+// wait returns the commit of a position, which has not ended. It is called while that is written.
+func (c *commits) wait(at store.Position) *commit {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if n := len(c.waiting); n > 0 && c.waiting[n-1].at == at {
+		return c.waiting[n-1]
+	}
+	w := &commit{at: at, ended: make(chan struct{})}
 	c.waiting = append(c.waiting, w)
-	return w.ended
+	return w
 }
 
 // Committed notes that a commit has ended. It is called on the committer's goroutine.
@@ -35,7 +40,8 @@ func (d *Requests) Committed(upTo store.Position, err error) {
 	c.failed = err != nil
 	done := 0
 	for ; done < len(c.waiting) && !c.waiting[done].at.After(upTo); done++ {
-		c.waiting[done].ended <- err
+		c.waiting[done].err = err
+		close(c.waiting[done].ended)
 	}
 	left := copy(c.waiting, c.waiting[done:])
 	clear(c.waiting[left:])

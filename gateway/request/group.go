@@ -114,15 +114,16 @@ func (g *group) goOn() {
 func (g *group) commit() error {
 	d := g.requests
 	var size int
-	var ended <-chan error
+	var c *commit
 	d.keep.Journal.Write(func(b *store.Batch) {
 		before := b.Octets()
 		g.add(b)
-		size, ended = b.Octets()-before, d.commits.wait(b.Position())
+		size, c = b.Octets()-before, d.commits.wait(b.Position())
 	})
 	d.keep.Spend(size)
 	d.keep.Journal.Commit()
-	return <-ended
+	<-c.ended
+	return c.err
 }
 
 // add adds what the group stores, and what became of messages with keys, to a batch.
