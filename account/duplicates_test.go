@@ -12,7 +12,7 @@ import (
 
 // duplicatesOf returns what finds the duplicates of an account with options, in a registry.
 func duplicatesOf(r *Registry, o config.Duplicates) *Duplicates {
-	return NewTable(&config.Config{Accounts: []config.Account{{SystemID: "acme", Duplicates: o}}}, r).Account("acme").Duplicates()
+	return NewTable(&config.Config{Accounts: []config.Account{{SystemID: "acme", Policies: config.Policies{Duplicates: o}}}}, r).Account("acme").Duplicates()
 }
 
 // What was claimed stays claimed when a reload changes the options, and an account without the option keeps nothing.

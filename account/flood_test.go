@@ -12,7 +12,7 @@ import (
 
 // floodOf returns the limits of an account, in a registry.
 func floodOf(r *Registry, all ...config.Flood) *Flood {
-	return NewTable(&config.Config{Accounts: []config.Account{{SystemID: "acme", Flood: all}}}, r).Account("acme").Flood()
+	return NewTable(&config.Config{Accounts: []config.Account{{SystemID: "acme", Policies: config.Policies{Flood: all}}}}, r).Account("acme").Flood()
 }
 
 const minute = int64(time.Minute)

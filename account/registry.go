@@ -95,8 +95,8 @@ func (r *Registry) take(c *config.Account) *usage {
 		r.usage[c.SystemID] = u
 	}
 	u.rate.SetRate(c.Rate, c.Burst)
-	setDuplicates(&u.duplicates, &c.Duplicates)
-	setFlood(&u.flood, c.Flood)
+	setDuplicates(&u.duplicates, &c.Policies.Duplicates)
+	setFlood(&u.flood, c.Policies.Flood)
 	u.cfg.Store(c)
 	return u
 }

@@ -94,11 +94,11 @@ func (d *decoder) account(a *Account, path string, connectors []Connector) {
 		)
 	}
 	a.rules = d.rewrite(a.Rewrite, path)
-	a.rules.quiet = quietHours(d, &a.Quiet, path)
+	a.rules.quiet = quietHours(d, &a.Policies.Quiet, path)
 	octets, problems := smpp.CompileParameters(a.TLVs)
 	d.report(path, problems)
 	a.rules.octets = octets
-	checkFlood(d, a.Flood, path)
+	checkFlood(d, a.Policies.Flood, path)
 	checkPasswords(d, a, path)
 }
 

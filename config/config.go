@@ -188,10 +188,7 @@ type Account struct {
 	MaxParked    int `yaml:"max_parked" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may be parked (no_route: park). Further ones are refused (SMPP: ESME_RMSGQFUL) until an operator has decided about some."`
 	MaxScheduled int `yaml:"max_scheduled" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may wait for their delivery time. Further ones are refused until some have left."`
 
-	Recipients string     `yaml:"recipients" default:"any" enum:"any|plausible" live:"yes" doc:"With plausible, messages to international numbers that cannot exist are refused (SMPP: ESME_RINVDSTADR, HTTP: 422): the length is none of their country's, the country code is none, or a 0 follows it that is dialled within the country alone. docs/policy.md has examples."`
-	Duplicates Duplicates `yaml:"duplicates" live:"yes" doc:"Refuses a message that the account has submitted already a short time before. docs/policy.md has an example."`
-	Flood      []Flood    `yaml:"flood" live:"yes" doc:"Limits of how many messages the account may submit to one recipient, or to all whose numbers begin alike, such as {per: recipient, most: 5, within: 1h}. Each holds for itself. A message beyond one is refused (SMPP: ESME_RTHROTTLED, HTTP: 429). docs/policy.md has an example."`
-	Quiet      Quiet      `yaml:"quiet" live:"yes" doc:"Hours of the day, where the recipient is, in which the account's messages wait. They are delivered when the hours end, and are not refused. docs/policy.md has an example."`
+	Policies Policies // and these
 
 	TLVs []smpp.Parameter `yaml:"tlvs" live:"yes" merge:"entries" doc:"Optional parameters (TLVs) that messages of the account get when they leave by a connector of SMPP and have none of that tag, such as {tlv: 0x1400, value: \"1101456789012345678\"}. The tlvs of the connector see them as if they had come with the message. docs/profiles.md has an example, for India."`
 
@@ -338,6 +335,14 @@ type Names struct {
 type Access struct {
 	Networks []netip.Prefix `yaml:"networks" live:"yes" doc:"Addresses that clients, or with listen the SMSC, may connect from, such as 192.0.2.0/24; any when empty. Connections from others are closed before anything is read."`
 	Proxies  []netip.Prefix `yaml:"proxies" live:"yes" doc:"Proxies that connect for the peers of a connector that listens, such as 192.0.2.7 or 192.0.2.0/24. Each of their connections must begin with a PROXY header (HAProxy: send-proxy-v2), whose address counts for limits, networks, logs and metrics. Whoever connects from these addresses can name any address. docs/operate.md has an example."`
+}
+
+// Policies are what an account's messages must be like, and when they may leave.
+type Policies struct {
+	Recipients string     `yaml:"recipients" default:"any" enum:"any|plausible" live:"yes" doc:"With plausible, messages to international numbers that cannot exist are refused (SMPP: ESME_RINVDSTADR, HTTP: 422): the length is none of their country's, the country code is none, or a 0 follows it that is dialled within the country alone. docs/policy.md has examples."`
+	Duplicates Duplicates `yaml:"duplicates" live:"yes" doc:"Refuses a message that the account has submitted already a short time before. docs/policy.md has an example."`
+	Flood      []Flood    `yaml:"flood" live:"yes" doc:"Limits of how many messages the account may submit to one recipient, or to all whose numbers begin alike, such as {per: recipient, most: 5, within: 1h}. Each holds for itself. A message beyond one is refused (SMPP: ESME_RTHROTTLED, HTTP: 429). docs/policy.md has an example."`
+	Quiet      Quiet      `yaml:"quiet" live:"yes" doc:"Hours of the day, where the recipient is, in which the account's messages wait. They are delivered when the hours end, and are not refused. docs/policy.md has an example."`
 }
 
 // Lifetime is how long messages may wait that an account submits, or that arrive on a connector.

@@ -38,7 +38,7 @@ func (f *Flood) String() string {
 // PerRecipient is the value of Flood.Per with which each recipient has a limit of its own.
 const PerRecipient = "recipient"
 
-// PlausibleRecipients is the value of Account.Recipients with which numbers that cannot exist are refused.
+// PlausibleRecipients is the value of Policies.Recipients with which numbers that cannot exist are refused.
 const PlausibleRecipients = "plausible"
 
 // checkFlood checks the limits of an account.

@@ -15,7 +15,7 @@ const international = 1
 // whose look-ups may cost money. A number that is not international is not looked at.
 func stepPlausible(d *Checker, now int64, s *Submission) Verdict {
 	a := d.optionsOf(s)
-	if a == nil || a.Recipients != config.PlausibleRecipients {
+	if a == nil || a.Policies.Recipients != config.PlausibleRecipients {
 		return Pass
 	}
 	number, plus := bytes.CutPrefix(s.Message.Dest().Addr, []byte{'+'})

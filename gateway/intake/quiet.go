@@ -10,7 +10,10 @@ import (
 // account may schedule.
 func stepQuiet(d *Checker, now int64, s *Submission) Verdict {
 	m, a := s.Message, d.optionsOf(s)
-	if a == nil || a.QuietHours() == nil || a.Quiet.ExceptPriority > 0 && int(m.Priority) >= a.Quiet.ExceptPriority {
+	if a == nil || a.QuietHours() == nil {
+		return Pass
+	}
+	if p := a.Policies.Quiet.ExceptPriority; p > 0 && int(m.Priority) >= p {
 		return Pass
 	}
 	ahead := d.node.Clock.Ahead()
