@@ -27,7 +27,7 @@ type Unsettled struct {
 // may leave.
 const maxUnsettled = store.MaxOutcomes - config.MaxUnderWay
 
-// Add counts a message that the store forgets with a commit.
+// Add counts a message that the store forgets with a commit. It is called while that is written, and so before it ends.
 func (u *Unsettled) Add(at store.Position) {
 	u.N.Add(1)
 	u.waiting[at.Token()%2].Add(1)

@@ -18,15 +18,14 @@ func (d *Settler) bury(l *connector.Lane, m *sms.Message, a sms.Answer) bool {
 		reason = "its webhook can never be called: " + a.Code.String()
 	}
 	m.NotBefore = d.node.Clock.Now() // since when it has been a dead letter
-	written := d.keep.Journal.Write(func(b *store.Batch) {
-		if !d.keep.Durable() { // the store does not have it yet
+	d.keep.Journal.Write(func(b *store.Batch) {
+		if d.keep.Durable() {
+			d.keep.Unsettled.Add(b.Position())
+		} else { // the store does not have it yet
 			b.PutOwn(m, keep.LaneName(l))
 		}
 		d.keep.KeepAside(b, m, keep.LaneName(l), store.Dead, reason)
 	})
-	if d.keep.Durable() {
-		d.keep.Unsettled.Add(written)
-	}
 	d.Dead.Add(m.ID, l.Account, d.node.Clock.Wall(m.NotBefore), m.Size())
 	return true
 }

@@ -72,10 +72,10 @@ func (d *Settler) storeCut(l *connector.Lane, m *sms.Message, parts []*sms.Messa
 			b.PutOwn(p, lane)
 		}
 		b.Delete(m.ID, store.RecordSize(m, lane))
+		d.keep.Unsettled.Add(b.Position())
 	})
 	if !d.keep.Durable() {
 		return stored
 	}
-	d.keep.Unsettled.Add(written)
 	return written
 }

@@ -71,12 +71,13 @@ func (d *Settler) end(e *ending) {
 	if !needed {
 		return
 	}
-	if written := d.keep.Journal.Write(e.write); d.keep.Durable() {
-		d.keep.Unsettled.Add(written)
-	}
+	d.keep.Journal.Write(e.write)
 }
 
 func (e *ending) takeSteps(b *store.Batch) {
+	if e.settler.keep.Durable() {
+		e.settler.keep.Unsettled.Add(b.Position())
+	}
 	for i := range e.settler.steps {
 		if step := &e.settler.steps[i]; step.needs(e.settler, e.message, e) {
 			step.do(e.settler, b, e.message, e)
