@@ -68,7 +68,8 @@ func TestTidyReceiptsClock(t *testing.T) {
 	if err := g.keep(store.NewMemory()); err != nil {
 		t.Fatal(err)
 	}
-	now, day, keep := g.Matcher.node.Clock.Now(), int64(24*time.Hour), int64(g.Matcher.node.Config().Receipts.Keep)
+	now, keep := g.Matcher.node.Clock.Now(), int64(g.Matcher.node.Config().Receipts.Keep)
+	now -= now % day // the hours between the looks are all of one day
 	g.Matcher.keep.Journal.Write(func(b *store.Batch) {
 		for n := range int64(7) {
 			b.Note(store.IDsOf("operator"), []byte{byte(n)}, []byte("value"), store.DayOf(now-n*day))
