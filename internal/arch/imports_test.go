@@ -55,6 +55,10 @@ func table() []row {
 		{"internal/smstext", "sms sms/charset sms/userdata"},
 		{"sms/fit", "internal/smstext sms sms/charset sms/userdata"},
 		{"store", "sms"},
+		{"journal", ""},
+		{"journal/file", "journal"},
+		{"journal/memory", "journal"},
+		{"journal/contract", "journal"},
 		{"sms/rewrite", "sms"},
 
 		// A driver is pure, and does not import another protocol.

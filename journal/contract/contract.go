@@ -1,0 +1,205 @@
+// Package contract tests what every journal must do.
+//
+// # Start reading
+//
+// contract.go
+package contract
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"pmg/journal"
+)
+
+// An Implementation is a way to make journals.
+type Implementation struct {
+	Open func(t *testing.T) journal.Journal // a new one, without records
+	// Reopen opens one again that was closed; nil if it is lost then.
+	Reopen func(t *testing.T) journal.Journal
+}
+
+// Test tests an implementation.
+func Test(t *testing.T, of Implementation) {
+	for name, test := range map[string]func(*testing.T, Implementation){
+		"order": order, "bounds": bounds, "trim": trim, "together": together, "again": again,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, of) })
+	}
+}
+
+// A record is what a test has appended.
+type record struct {
+	id    journal.ID
+	value []byte
+}
+
+func recordOf(n int) record {
+	r := rand.New(rand.NewPCG(uint64(n), 1))
+	value := make([]byte, r.IntN(300))
+	for i := range value {
+		value[i] = byte(r.Uint32())
+	}
+	return record{journal.ID{Node: 1, Run: 2, Number: uint64(n)}, value}
+}
+
+// fill appends n records behind those of all, every third one as a note, and returns all.
+func fill(t *testing.T, j journal.Journal, all []record, n int) []record {
+	t.Helper()
+	for range n {
+		one, add := recordOf(len(all)), j.Append
+		if len(all)%3 == 1 {
+			add = j.Note
+		}
+		seq, err := add(one.id, one.value)
+		if all = append(all, one); err != nil || seq != journal.Seq(len(all)) {
+			t.Fatalf("record %d: place %d, %v", len(all), seq, err)
+		}
+	}
+	return all
+}
+
+// check compares what comes behind after with what was appended.
+func check(t *testing.T, j journal.Journal, after int, all []record) {
+	t.Helper()
+	n := after
+	err := j.Follow(journal.Seq(after), func(seq journal.Seq, id journal.ID, value []byte) error {
+		if n++; seq != journal.Seq(n) || n > len(all) || id != all[n-1].id || !bytes.Equal(value, all[n-1].value) {
+			return fmt.Errorf("record %d comes as place %d with %v and %d octets", n, seq, id, len(value))
+		}
+		return nil
+	})
+	if err != nil || n != len(all) {
+		t.Fatalf("behind %d: %d of %d records, %v", after, n-after, len(all)-after, err)
+	}
+}
+
+func order(t *testing.T, of Implementation) {
+	j := of.Open(t)
+	check(t, j, 0, nil)
+	all := fill(t, j, nil, 200)
+	for _, after := range []int{0, 1, 77, 199, 200} {
+		check(t, j, after, all)
+	}
+	if s := j.Status(); s.First != 1 || s.Last != 200 || s.Fault != nil || s.Octets == 0 {
+		t.Errorf("%+v", s)
+	}
+	stop, n := errors.New("stop"), 0
+	if err := j.Follow(0, func(journal.Seq, journal.ID, []byte) error { n++; return stop }); !errors.Is(err, stop) || n != 1 {
+		t.Errorf("Follow goes on behind an error: %d, %v", n, err)
+	}
+	end(t, j)
+}
+
+func bounds(t *testing.T, of Implementation) {
+	j := of.Open(t)
+	if seq, err := j.Append(journal.ID{}, nil); seq != 1 || err != nil {
+		t.Errorf("an empty record: %d, %v", seq, err)
+	}
+	large := bytes.Repeat([]byte{7}, 3<<20)
+	if seq, err := j.Append(journal.ID{Number: 1}, large); seq != 2 || err != nil {
+		t.Errorf("3 MiB: %d, %v", seq, err)
+	}
+	if _, err := j.Append(journal.ID{}, make([]byte, journal.MaxRecord+1)); !errors.Is(err, journal.ErrTooLarge) {
+		t.Errorf("a record that is too large: %v", err)
+	}
+	check(t, j, 0, []record{{}, {journal.ID{Number: 1}, large}})
+	end(t, j)
+}
+
+func trim(t *testing.T, of Implementation) {
+	j := of.Open(t)
+	all := fill(t, j, nil, 100)
+	if _, err := j.Append(journal.ID{Number: 100}, recordOf(100).value); err != nil {
+		t.Fatal(err)
+	}
+	all = append(all, record{journal.ID{Number: 100}, recordOf(100).value})
+	if err := j.Trim(60); err != nil {
+		t.Fatal(err)
+	}
+	check(t, j, 60, all)
+	if first := j.Status().First; first > 61 {
+		t.Errorf("record %d is the first, and those behind 60 are needed", first)
+	} else {
+		err := j.Follow(0, func(journal.Seq, journal.ID, []byte) error { return nil })
+		if first > 1 != errors.Is(err, journal.ErrTrimmed) {
+			t.Errorf("the first is %d, and all are asked for: %v", first, err)
+		}
+	}
+	if err := j.Trim(101); err != nil {
+		t.Fatal(err)
+	}
+	if seq, err := j.Append(journal.ID{}, nil); seq != 102 || err != nil {
+		t.Errorf("behind all that was dropped: %d, %v", seq, err)
+	}
+	end(t, j)
+}
+
+func together(t *testing.T, of Implementation) {
+	j := of.Open(t)
+	var all sync.Map
+	var done sync.WaitGroup
+	for g := range 8 {
+		done.Go(func() {
+			for n := range 50 {
+				id := journal.ID{Node: uint32(g), Number: uint64(n)}
+				seq, err := j.Append(id, fmt.Append(nil, g, n))
+				if _, twice := all.LoadOrStore(seq, id); err != nil || twice {
+					t.Errorf("%v: place %d, %v", id, seq, err)
+				}
+			}
+		})
+	}
+	done.Wait()
+	numbers := map[uint32]uint64{}
+	err := j.Follow(0, func(seq journal.Seq, id journal.ID, value []byte) error {
+		want, _ := all.LoadAndDelete(seq)
+		if want != id || string(value) != fmt.Sprint(id.Node, id.Number) || id.Number != numbers[id.Node] {
+			return fmt.Errorf("place %d has %v, want %v: %s", seq, id, want, value)
+		}
+		numbers[id.Node]++
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	all.Range(func(seq, id any) bool { t.Errorf("%v at %v is missing", id, seq); return true })
+	end(t, j)
+}
+
+func again(t *testing.T, of Implementation) {
+	if of.Reopen == nil {
+		t.Skip("it is lost when it is closed")
+	}
+	j := of.Open(t)
+	var all []record
+	for _, n := range []int{0, 10, 0, 1, 90} {
+		all = fill(t, j, all, n)
+		end(t, j)
+		j = of.Reopen(t)
+		check(t, j, 0, all)
+		if last := j.Status().Last; last != journal.Seq(len(all)) {
+			t.Errorf("the last is %d of %d", last, len(all))
+		}
+	}
+	end(t, j)
+}
+
+// end closes a journal, which does nothing any more.
+func end(t *testing.T, j journal.Journal) {
+	t.Helper()
+	if err := j.Close(); err != nil {
+		t.Error(err)
+	}
+	_, appended := j.Append(journal.ID{}, nil)
+	_, noted := j.Note(journal.ID{}, nil)
+	for _, err := range []error{appended, noted, j.Trim(1), j.Close(), j.Follow(0, nil)} {
+		if !errors.Is(err, journal.ErrClosed) {
+			t.Errorf("behind its end: %v", err)
+		}
+	}
+}

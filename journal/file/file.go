@@ -1,0 +1,321 @@
+// Package file is a journal on the disk of this machine: segments of a fixed size, which are filled one behind the other and used
+// again. A record is one write, and a sync serves all records that were written before it.
+//
+// # Start reading
+//
+// frame.go and segment.go (the octets), find.go (what is there at the start), file.go, spare.go (files for the next segment).
+package file
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/journal"
+)
+
+// Options are how a journal is opened.
+type Options struct {
+	After   journal.Seq // up to which no record is needed any more
+	Segment int64       // octets; 0: defaultSegment
+}
+
+const (
+	// defaultSegment is small enough for a start that reads a few, and large enough that a new one is rare.
+	defaultSegment = 16 << 20
+	maxSpares      = 2
+)
+
+// A Journal is a journal on disk. It is made by Open.
+type Journal struct {
+	fs  vfs.FS
+	dir string
+	new *spares
+
+	mu      sync.Mutex
+	pieces  []piece // that are kept
+	current *segment
+	dirty   []*segment // that have octets that are not synced
+	last    journal.Seq
+	synced  journal.Seq
+	octets  int64
+	buf     []byte
+	fault   error
+	closed  bool
+
+	syncing   sync.Mutex   // one sync at a time; those who wait find that it was theirs, too
+	following sync.RWMutex // no file is used again while it is read
+}
+
+// Open opens the journal in a directory, and makes it if there is none. The caller has the directory for itself. An
+// error that is a Damage says which records are lost; Salvage reads the others.
+//
+// That a record was synced is known from what was written behind it, by Close at the latest. So the newest records of a
+// process that was killed may be damaged without notice, and so may a newest segment of which nothing is left.
+func Open(fs vfs.FS, dir string, o Options) (*Journal, error) {
+	if o.Segment == 0 {
+		o.Segment = defaultSegment
+	}
+	if err := makeDir(fs, dir); err != nil {
+		return nil, fmt.Errorf("cannot make the directory of the journal: %w", err)
+	}
+	found, err := find(fs, dir, o.After)
+	if err == nil {
+		err = found.errDamage()
+	}
+	if err == nil {
+		err = found.sync(fs, dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot open the journal in %s: %w", dir, err)
+	}
+	j := &Journal{fs: fs, dir: dir, pieces: found.pieces, last: found.last, synced: found.last}
+	j.new = newSpares(fs, dir, o.Segment, found)
+	for _, s := range found.segments {
+		j.octets += s.size
+	}
+	return j, nil
+}
+
+// makeDir makes a directory that survives a power cut. Its parent is there.
+func makeDir(fs vfs.FS, dir string) error {
+	if _, err := fs.Stat(dir); err == nil {
+		return nil
+	}
+	if err := fs.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return syncDir(fs, fs.PathDir(dir))
+}
+
+// sync makes sure of what a killed process may have left in the kernel's memory alone.
+func (f *findings) sync(fs vfs.FS, dir string) error {
+	for i, p := range f.pieces {
+		if i > 0 && f.pieces[i-1].segment == p.segment {
+			continue
+		}
+		if err := syncFile(fs, fs.PathJoin(dir, nameOf(p.segment.number))); err != nil {
+			return err
+		}
+	}
+	return syncDir(fs, dir)
+}
+
+// Append implements journal.Journal.
+func (j *Journal) Append(id journal.ID, record []byte) (journal.Seq, error) {
+	seq, err := j.Note(id, record)
+	if err != nil {
+		return 0, err
+	}
+	if err := j.sync(seq); err != nil {
+		return 0, err
+	}
+	return seq, nil
+}
+
+// Note implements journal.Journal.
+func (j *Journal) Note(id journal.ID, record []byte) (journal.Seq, error) {
+	if len(record) > journal.MaxRecord {
+		return 0, journal.ErrTooLarge
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.usable(); err != nil {
+		return 0, err
+	}
+	if err := j.write(&frame{kind: isRecord, id: id, seq: j.last + 1, synced: j.synced, record: record}); err != nil {
+		return 0, err
+	}
+	j.last++
+	return j.last, nil
+}
+
+// usable returns why nothing can be appended. The caller holds the lock.
+func (j *Journal) usable() error {
+	if j.closed {
+		return journal.ErrClosed
+	}
+	return j.fault
+}
+
+// fail notes why nothing is appended any more: it is not known what is on the disk. The caller holds the lock.
+func (j *Journal) fail(err error) error {
+	if j.fault == nil {
+		j.fault = fmt.Errorf("the journal in %s has failed, and only a restart mends that: %w", j.dir, err)
+	}
+	return j.fault
+}
+
+// write writes a frame. The caller holds the lock. Without a file for the next segment nothing is written, and it may be
+// tried again.
+func (j *Journal) write(f *frame) error {
+	size := int64(frameSize(len(f.record)))
+	j.buf = j.buf[:0]
+	if c := j.current; c == nil || j.end()+size > c.size {
+		next, err := j.new.take(headSize + size)
+		if err != nil {
+			return fmt.Errorf("cannot begin a segment of the journal in %s: %w", j.dir, err)
+		}
+		j.buf = appendHead(j.buf, next.number, f.seq)
+		j.octets += next.grown
+		j.current = &next.segment
+		j.pieces = append(j.pieces, piece{segment: j.current, from: headSize, to: headSize, first: f.seq, last: f.seq - 1})
+	}
+	c := j.current
+	j.buf = appendFrame(j.buf, c.salt, f)
+	if _, err := c.file.Write(j.buf); err != nil {
+		return j.fail(err)
+	}
+	if n := len(j.dirty); n == 0 || j.dirty[n-1] != c {
+		j.dirty = append(j.dirty, c)
+	}
+	p := &j.pieces[len(j.pieces)-1]
+	p.to += size
+	if f.kind == isRecord {
+		p.last = f.seq
+	}
+	if cap(j.buf) > defaultSegment {
+		j.buf = nil
+	}
+	return nil
+}
+
+// end returns how many octets the current segment has. The caller holds the lock.
+func (j *Journal) end() int64 { return j.pieces[len(j.pieces)-1].to }
+
+// sync returns when all up to a place is synced.
+func (j *Journal) sync(upTo journal.Seq) error {
+	j.syncing.Lock()
+	defer j.syncing.Unlock()
+	j.mu.Lock()
+	dirty, last, synced, fault := j.dirty, j.last, j.synced, j.fault
+	if fault == nil && synced < upTo {
+		j.dirty = nil
+	}
+	j.mu.Unlock()
+	if synced >= upTo {
+		return nil
+	}
+	if fault != nil {
+		return fault
+	}
+	var failed error
+	for _, s := range dirty {
+		failed = errors.Join(failed, s.file.SyncData())
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if failed != nil {
+		return j.fail(failed)
+	}
+	j.synced = last
+	for _, s := range dirty {
+		if s != j.current && !slices.Contains(j.dirty, s) {
+			failed = errors.Join(failed, s.file.Close())
+			s.file = nil
+		}
+	}
+	if failed != nil {
+		return j.fail(failed)
+	}
+	return nil
+}
+
+// Follow implements journal.Journal.
+func (j *Journal) Follow(after journal.Seq, f func(journal.Seq, journal.ID, []byte) error) error {
+	j.following.RLock()
+	defer j.following.RUnlock()
+	j.mu.Lock()
+	pieces, err := append([]piece(nil), j.pieces...), j.usable()
+	first := j.last + 1
+	if len(pieces) > 0 {
+		first = pieces[0].first
+	}
+	j.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if after+1 < first {
+		return fmt.Errorf("%w: its first is %d, and those behind %d are asked for", journal.ErrTrimmed, first, after)
+	}
+	return follow(j.fs, j.dir, pieces, after, f)
+}
+
+// Trim implements journal.Journal: files all of whose records may be dropped are used again, or removed.
+func (j *Journal) Trim(upTo journal.Seq) error {
+	if !j.following.TryLock() {
+		return nil // the next one will
+	}
+	defer j.following.Unlock()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.usable(); err != nil {
+		return err
+	}
+	for len(j.pieces) > 0 && j.pieces[0].last <= upTo && j.pieces[0].last <= j.synced && j.pieces[0].segment != j.current {
+		s := j.pieces[0].segment
+		j.pieces = j.pieces[1:]
+		if len(j.pieces) > 0 && j.pieces[0].segment == s {
+			continue
+		}
+		removed, err := j.new.give(s)
+		j.octets -= removed
+		if err != nil {
+			return fmt.Errorf("cannot remove a segment of the journal in %s: %w", j.dir, err)
+		}
+	}
+	return nil
+}
+
+// Status implements journal.Journal.
+func (j *Journal) Status() journal.Status {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	s := journal.Status{Last: j.last, Synced: j.synced, Octets: j.octets, Fault: j.fault}
+	if len(j.pieces) > 0 && j.pieces[0].last >= j.pieces[0].first {
+		s.First = j.pieces[0].first
+	}
+	return s
+}
+
+// Close implements journal.Journal. It writes that all was synced, so that damage of the last records is noticed.
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	if j.closed {
+		j.mu.Unlock()
+		return journal.ErrClosed
+	}
+	last, err := j.last, j.fault
+	j.mu.Unlock()
+	if err == nil {
+		err = j.sync(last)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.closed = true
+	if c := j.current; err == nil && c != nil {
+		if j.end()+int64(frameSize(0)) <= c.size {
+			err = j.write(&frame{kind: isEnd, seq: j.last, synced: j.last})
+		}
+		err = errors.Join(err, c.file.SyncData())
+	}
+	for _, s := range append(j.dirty, j.current) {
+		if s != nil && s.file != nil {
+			err = errors.Join(err, s.file.Close())
+			s.file = nil
+		}
+	}
+	return errors.Join(err, j.new.close())
+}
+
+// Salvage calls f with all records behind after that can be read, in order, and returns what cannot.
+func Salvage(fs vfs.FS, dir string, after journal.Seq, f func(journal.Seq, journal.ID, []byte) error) ([]*Damage, error) {
+	found, err := find(fs, dir, after)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the journal in %s: %w", dir, err)
+	}
+	return found.damages, follow(fs, dir, found.pieces, after, f)
+}

@@ -1,0 +1,472 @@
+package file
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"pmg/internal/testutil"
+	"pmg/journal"
+	"pmg/journal/contract"
+)
+
+const small = 4096 // octets of a segment: a new one each few records
+
+func open(t *testing.T, fs vfs.FS, o Options) *Journal {
+	t.Helper()
+	if o.Segment == 0 {
+		o.Segment = small
+	}
+	j, err := Open(fs, "journal", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+func TestContract(t *testing.T) {
+	for name, size := range map[string]int64{"small": small, "large": defaultSegment} {
+		t.Run(name, func(t *testing.T) {
+			fs := vfs.NewMem()
+			contract.Test(t, contract.Implementation{
+				Open: func(t *testing.T) journal.Journal {
+					fs = vfs.NewMem()
+					return open(t, fs, Options{Segment: size})
+				},
+				Reopen: func(t *testing.T) journal.Journal { return open(t, fs, Options{Segment: size}) },
+			})
+		})
+	}
+}
+
+// A lying disk is a file system that syncs nothing.
+type lyingDisk struct{ vfs.FS }
+
+type lyingFile struct{ vfs.File }
+
+func (lyingFile) Sync() error     { return nil }
+func (lyingFile) SyncData() error { return nil }
+
+func (d lyingDisk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := d.FS.Create(name, c)
+	return lyingFile{f}, err
+}
+
+func (d lyingDisk) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vfs.OpenOption) (vfs.File, error) {
+	f, err := d.FS.OpenReadWrite(name, c, o...)
+	return lyingFile{f}, err
+}
+
+func (d lyingDisk) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := d.FS.ReuseForWrite(old, name, c)
+	return lyingFile{f}, err
+}
+
+// A life is a journal through power cuts, and what must be in it.
+type life struct {
+	rand     *rand.Rand
+	fs       *vfs.MemFS
+	wrap     func(vfs.FS) vfs.FS
+	journal  *Journal
+	all      [][]byte    // of the places 1 and on
+	promised journal.Seq // up to which all must be there
+	dropped  journal.Seq // up to which nothing must be
+}
+
+// do does one thing, and returns an error if that is refused.
+func (l *life) do() (err error) {
+	var seq journal.Seq
+	value := bytes.Repeat([]byte{byte(len(l.all))}, l.rand.IntN(700))
+	value = fmt.Appendf(value, "%d/%d", len(l.all), l.rand.Uint32())
+	switch l.rand.IntN(10) {
+	case 0, 1, 2, 3:
+		if seq, err = l.journal.Append(journal.ID{Number: uint64(len(l.all))}, value); err == nil {
+			l.promised = seq
+		}
+	case 4, 5, 6, 7, 8:
+		seq, err = l.journal.Note(journal.ID{Number: uint64(len(l.all))}, value)
+	default:
+		if l.promised > 0 {
+			l.dropped = max(l.dropped, journal.Seq(l.rand.Uint64N(uint64(l.promised)+1)))
+		}
+		return l.journal.Trim(l.dropped)
+	}
+	if l.all = append(l.all, value); err == nil && seq != journal.Seq(len(l.all)) {
+		err = fmt.Errorf("place %d, want %d", seq, len(l.all))
+	}
+	return err
+}
+
+// cut cuts the power, or kills the process, and looks at what is left.
+func (l *life) cut() (err error) {
+	percent := []int{0, 0, 20, 50, 100}[l.rand.IntN(5)]
+	crashed := l.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: l.rand})
+	_ = l.journal.new.close() // it makes a file in the file system of before
+	l.fs = crashed
+	if l.journal, err = Open(l.wrap(l.fs), "journal", Options{Segment: small, After: l.dropped}); err != nil {
+		return err
+	}
+	last := l.journal.Status().Last
+	if last < l.promised || last > journal.Seq(len(l.all)) {
+		return fmt.Errorf("%d are left of %d, and %d were promised", last, len(l.all), l.promised)
+	}
+	l.all = l.all[:last]
+	n := l.dropped
+	err = l.journal.Follow(l.dropped, func(seq journal.Seq, id journal.ID, value []byte) error {
+		if n++; seq != n || !bytes.Equal(value, l.all[n-1]) || id.Number != uint64(n-1) {
+			return fmt.Errorf("place %d has %q, want %q", seq, value, l.all[n-1])
+		}
+		return nil
+	})
+	if err == nil && n != last {
+		err = fmt.Errorf("%d of %d come", n, last)
+	}
+	l.promised = last // what was found is synced
+	return err
+}
+
+func live(seed uint64, wrap func(vfs.FS) vfs.FS) error {
+	l := &life{rand: rand.New(rand.NewPCG(seed, 0)), fs: vfs.NewCrashableMem(), wrap: wrap}
+	var err error
+	if l.journal, err = Open(wrap(l.fs), "journal", Options{Segment: small}); err != nil {
+		return err
+	}
+	for range 8 {
+		for range l.rand.IntN(60) {
+			if err := l.do(); err != nil {
+				return err
+			}
+		}
+		if err := l.cut(); err != nil {
+			return err
+		}
+	}
+	return l.journal.Close()
+}
+
+// What was appended survives power cuts, in order and unchanged, and nothing else comes. Without syncs it does not.
+func TestPowerCuts(t *testing.T) {
+	t.Parallel()
+	seeds := uint64(300)
+	if testutil.Race {
+		seeds = 40
+	}
+	for seed := range seeds {
+		if err := live(seed, func(fs vfs.FS) vfs.FS { return fs }); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+	lost := 0
+	for seed := range uint64(30) {
+		if live(seed, func(fs vfs.FS) vfs.FS { return lyingDisk{fs} }) != nil {
+			lost++
+		}
+	}
+	if lost < 20 {
+		t.Errorf("without syncs %d of 30 lives lose something", lost)
+	}
+}
+
+// written makes a closed journal with records in some segments, the first of which have been used before, and returns all files.
+func written(t *testing.T) (files map[string][]byte, all []string, first journal.Seq) {
+	t.Helper()
+	fs := vfs.NewMem()
+	j := open(t, fs, Options{})
+	for n := range 60 {
+		value := fmt.Sprintf("record %d %s", n, strings.Repeat("x", n*37%900))
+		if all = append(all, value); n%2 == 0 {
+			_, _ = j.Note(journal.ID{Number: uint64(n)}, []byte(value))
+		} else if _, err := j.Append(journal.ID{Number: uint64(n)}, []byte(value)); err != nil {
+			t.Fatal(err)
+		}
+		if n == 30 {
+			if err := j.Trim(28); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	first = j.Status().First
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	names, err := fs.List("journal")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = map[string][]byte{}
+	for _, name := range names {
+		if files[name], err = read(fs, "journal/"+name, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files, all, first
+}
+
+func lay(t *testing.T, files map[string][]byte) vfs.FS {
+	t.Helper()
+	fs := vfs.NewMem()
+	if err := fs.MkdirAll("journal", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, b := range files {
+		f, err := fs.Create("journal/"+name, category)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Write(bytes.Clone(b)); err != nil { // the file system may change what it is given
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return fs
+}
+
+// Each octet of a record that changes is noticed, whatever it is, and all other records can be saved. So is a file that is cut,
+// empty, or gone. Damage where nothing is that counts is none.
+func TestDamage(t *testing.T) {
+	t.Parallel()
+	files, all, first := written(t)
+	found, err := find(lay(t, files), "journal", first-1)
+	if err != nil || len(found.damages) > 0 || int(found.last) != len(all) {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	check := func(what string, files map[string][]byte, counts bool) {
+		t.Helper()
+		fs := lay(t, files)
+		_, err := Open(fs, "journal", Options{Segment: small, After: first - 1})
+		var d *Damage
+		if counts != errors.As(err, &d) || !counts && err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if !counts {
+			return
+		}
+		missing := map[journal.Seq]bool{}
+		damages, err := Salvage(fs, "journal", first-1, func(seq journal.Seq, _ journal.ID, value []byte) error {
+			if missing[seq] = true; string(value) != all[seq-1] {
+				return fmt.Errorf("place %d has %q", seq, value)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		for _, d := range damages {
+			for seq := d.First; seq <= d.Last; seq++ {
+				if missing[seq] {
+					t.Fatalf("%s: %d is said to be lost, and is there", what, seq)
+				}
+				missing[seq] = true
+			}
+		}
+		for seq := first; seq <= journal.Seq(len(all)); seq++ {
+			if !missing[seq] {
+				t.Fatalf("%s: %d is missing, and nobody says so: %v", what, seq, damages)
+			}
+		}
+	}
+	const step = 23 // prime to the length of a frame, so that each field of one is changed in some frame
+	for i, p := range found.pieces {
+		name, newest := nameOf(p.segment.number), i == len(found.pieces)-1
+		was := files[name]
+		for at := p.from + int64(i); at < p.to; at += step {
+			changed := bytes.Clone(was)
+			changed[at] ^= 1 << (at % 8)
+			_, _, intact := readFrame(changed[frameAt(was, p, at):], p.segment.salt)
+			files[name] = changed
+			check(fmt.Sprintf("%s at %d", name, at), files, !intact)
+		}
+		for _, to := range []int64{0, 1, headSize, p.from + 1, (p.from + p.to) / 2} {
+			if files[name] = was[:to]; !newest { // the newest has the word that its own were synced
+				check(fmt.Sprintf("%s cut at %d", name, to), files, true)
+			}
+		}
+		if delete(files, name); !newest {
+			check(name+" is gone", files, true)
+		}
+		files[name] = bytes.Clone(was)
+		for at := range files[name][p.to:] {
+			if at := p.to + int64(at); at >= p.to+int64(frameSize(0)) { // behind the end of the last one
+				files[name][at] ^= 0xff
+			}
+		}
+		check(name+" behind its end", files, false)
+		files[name] = was
+	}
+}
+
+// frameAt returns where the frame begins that has an octet.
+func frameAt(b []byte, p piece, octet int64) int64 {
+	at := p.from
+	for {
+		_, size, _ := readFrame(b[at:], p.segment.salt)
+		if at+int64(size) > octet {
+			return at
+		}
+		at += int64(size)
+	}
+}
+
+// A disk without room for another segment refuses a record, and takes it when there is room. The others are there.
+func TestFullDisk(t *testing.T) {
+	var full atomic.Bool
+	disk := errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if full.Load() && (op.Kind == errorfs.OpCreate || op.Kind == errorfs.OpReuseForWrite) {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	mem := vfs.NewMem()
+	j := open(t, errorfs.Wrap(mem, disk), Options{})
+	full.Store(true)
+	n, refused := 0, error(nil)
+	for ; n < 100 && refused == nil; n++ {
+		_, refused = j.Append(journal.ID{}, make([]byte, 500))
+	}
+	if !errors.Is(refused, syscall.ENOSPC) {
+		t.Fatalf("%d records: %v", n, refused)
+	}
+	full.Store(false)
+	for range 2 { // the first may find what was tried while the disk was full
+		if _, err := j.Append(journal.ID{}, make([]byte, 500)); err == nil {
+			break
+		}
+	}
+	last := j.Status().Last
+	if err := j.Close(); err != nil {
+		t.Error(err)
+	}
+	if again := open(t, mem, Options{}); again.Status().Last != last || last < journal.Seq(n) {
+		t.Errorf("%d records of %d", again.Status().Last, last)
+	}
+}
+
+// After a write or a sync that has failed nothing is appended any more.
+func TestBrokenDisk(t *testing.T) {
+	for _, kind := range []errorfs.OpKind{errorfs.OpFileWrite, errorfs.OpFileSyncData} {
+		var broken atomic.Bool
+		disk := errorfs.InjectorFunc(func(op errorfs.Op) error {
+			if broken.Load() && op.Kind == kind {
+				return syscall.EIO
+			}
+			return nil
+		})
+		mem := vfs.NewMem()
+		j := open(t, errorfs.Wrap(mem, disk), Options{Segment: 1 << 20})
+		if _, err := j.Append(journal.ID{}, []byte("before")); err != nil {
+			t.Fatal(err)
+		}
+		broken.Store(true)
+		if _, err := j.Append(journal.ID{}, []byte("at it")); !errors.Is(err, syscall.EIO) {
+			t.Errorf("%v", err)
+		}
+		broken.Store(false)
+		if _, err := j.Append(journal.ID{}, []byte("behind")); !errors.Is(err, syscall.EIO) || j.Status().Fault == nil {
+			t.Errorf("a record behind one that has failed: %v", err)
+		}
+		if err := j.Close(); !errors.Is(err, syscall.EIO) {
+			t.Errorf("%v", err)
+		}
+		again := open(t, mem, Options{})
+		if last := again.Status().Last; last < 1 || last > 2 {
+			t.Errorf("%d records", last)
+		}
+	}
+}
+
+// A segment of a later version is refused, not taken for damage.
+func TestLaterVersion(t *testing.T) {
+	files, _, first := written(t)
+	for name, b := range files {
+		if version, _ := headOf(b, numberOf(name)); version == headVersion {
+			at := appendHead(nil, numberOf(name), first)
+			at[7] = headVersion + 1
+			copy(b, withChecksum(at))
+		}
+	}
+	if _, err := Open(lay(t, files), "journal", Options{}); err == nil || !strings.Contains(err.Error(), "install the later version") {
+		t.Error(err)
+	}
+}
+
+// An append takes no memory.
+func TestAllocations(t *testing.T) {
+	j := open(t, vfs.NewMem(), Options{Segment: 8 << 20})
+	value := make([]byte, 300)
+	if n := testing.AllocsPerRun(100, func() { _, _ = j.Note(journal.ID{}, value) }); n > 0 {
+		t.Errorf("%v allocations a note", n)
+	}
+}
+
+func FuzzFind(f *testing.F) {
+	b := appendHead(nil, 1, 1)
+	for n := range journal.Seq(3) {
+		b = appendFrame(b, saltOf(1), &frame{kind: isRecord, seq: n + 1, synced: n, record: []byte("record")})
+	}
+	f.Add(b, uint64(0))
+	f.Fuzz(func(t *testing.T, b []byte, after uint64) {
+		fs := lay(t, map[string][]byte{nameOf(1): b, nameOf(2): b})
+		last := journal.Seq(after)
+		damages, err := Salvage(fs, "journal", last, func(seq journal.Seq, _ journal.ID, _ []byte) error {
+			if seq <= last {
+				t.Errorf("place %d behind %d", seq, last)
+			}
+			last = seq
+			return nil
+		})
+		for _, d := range damages {
+			if d.First > d.Last {
+				t.Errorf("%v", d)
+			}
+		}
+		_ = err
+	})
+}
+
+func BenchmarkAppend(b *testing.B) {
+	for _, size := range []int{300, 30_000, 120_000} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			j, err := Open(vfs.Default, b.TempDir(), Options{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			value := make([]byte, size)
+			b.SetBytes(int64(size))
+			for b.Loop() {
+				seq, err := j.Append(journal.ID{}, value)
+				if err == nil && seq%64 == 0 {
+					err = j.Trim(seq - 32)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			if err := j.Close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}
+
+func numberOf(name string) (n uint64) {
+	_, _ = fmt.Sscanf(name, "%x", &n)
+	return n
+}
+
+// withChecksum returns the head of a segment with the checksum of what it says.
+func withChecksum(head []byte) []byte {
+	binary.BigEndian.PutUint32(head[24:], crc32.Checksum(head[:24], castagnoli))
+	return head
+}

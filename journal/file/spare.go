@@ -1,0 +1,181 @@
+package file
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/journal"
+)
+
+// Spares are the files for the next segments. One is made ready beside the journal's work, so that a new segment costs a
+// record no more than another. Its octets are written once: a sync of a file that grows takes a third longer.
+type spares struct {
+	fs   vfs.FS
+	dir  string
+	size int64
+
+	mu     sync.Mutex
+	used   []*segment // whose records are not needed any more, the oldest first
+	number uint64     // of the newest segment
+	ready  chan made  // the next one, or why there is none; nil: none was asked for
+}
+
+// A made is a segment whose file is open and has no record.
+type made struct {
+	segment
+	grown int64 // octets by which the files have grown
+	err   error
+}
+
+// newSpares keeps the segments that have no record that counts for the next ones.
+func newSpares(fs vfs.FS, dir string, size int64, found *findings) *spares {
+	s := &spares{fs: fs, dir: dir, size: size}
+	counts := map[*segment]bool{}
+	for _, p := range found.pieces {
+		counts[p.segment] = true
+	}
+	for _, one := range found.segments {
+		s.number = max(s.number, one.number)
+		if !counts[one] {
+			s.used = append(s.used, one)
+		}
+	}
+	return s
+}
+
+// take returns the next segment, with room for n octets.
+func (s *spares) take(n int64) (made, error) {
+	s.mu.Lock()
+	ready := s.ready
+	s.ready = nil
+	s.mu.Unlock()
+	if ready == nil {
+		ready = s.prepare()
+	}
+	m := <-ready
+	if m.err == nil && m.size < n { // the record is larger than a segment
+		m.grown += n - m.size
+		m.size = n
+	}
+	if m.err != nil {
+		return m, m.err
+	}
+	s.mu.Lock()
+	s.ready = s.prepareLocked()
+	s.mu.Unlock()
+	return m, nil
+}
+
+func (s *spares) prepare() chan made {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.prepareLocked()
+}
+
+// prepareLocked begins to make the next file. The caller holds the lock.
+func (s *spares) prepareLocked() chan made {
+	s.number++
+	var old *segment
+	if len(s.used) > 0 {
+		old, s.used = s.used[0], s.used[1:]
+	}
+	ready, number := make(chan made, 1), s.number
+	go func() { ready <- s.make(number, old) }()
+	return ready
+}
+
+// make makes the file of a segment, of an old one if there is one.
+func (s *spares) make(number uint64, old *segment) made {
+	m := made{segment: segment{number: number, salt: saltOf(number), size: s.size}}
+	name := s.fs.PathJoin(s.dir, nameOf(number))
+	var err error
+	if old != nil {
+		m.size = old.size
+		m.file, err = s.fs.ReuseForWrite(s.fs.PathJoin(s.dir, nameOf(old.number)), name, category)
+	} else if m.file, err = s.fs.Create(name, category); err == nil {
+		m.grown = s.size
+		err = fill(m.file, s.size)
+		if err == nil {
+			err = m.file.Close()
+		}
+		if err == nil {
+			m.file, err = s.fs.OpenReadWrite(name, category)
+		}
+	}
+	if err == nil {
+		err = syncDir(s.fs, s.dir)
+	}
+	if err != nil {
+		if m.file != nil {
+			_ = m.file.Close()
+		}
+		if old == nil {
+			_ = s.fs.Remove(name)
+		}
+		return made{err: err}
+	}
+	return m
+}
+
+// fill writes zeros, and syncs them.
+func fill(f vfs.File, size int64) error {
+	zeros := make([]byte, min(size, 1<<20))
+	for size > 0 {
+		n, err := f.Write(zeros[:min(size, int64(len(zeros)))])
+		if err != nil {
+			return err
+		}
+		size -= int64(n)
+	}
+	return f.Sync()
+}
+
+// give takes back a segment whose records are not needed any more. It returns how many octets were removed from the disk.
+func (s *spares) give(one *segment) (removed int64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used = append(s.used, one)
+	for len(s.used) > maxSpares {
+		old := s.used[0]
+		s.used = s.used[1:]
+		removed += old.size
+		err = errors.Join(err, s.fs.Remove(s.fs.PathJoin(s.dir, nameOf(old.number))))
+	}
+	return removed, err
+}
+
+// close waits for the file that is being made.
+func (s *spares) close() error {
+	s.mu.Lock()
+	ready := s.ready
+	s.ready = nil
+	s.mu.Unlock()
+	if ready == nil {
+		return nil
+	}
+	m := <-ready
+	if m.file == nil {
+		return nil // the next start will say so, if it still cannot be made
+	}
+	return m.file.Close()
+}
+
+func syncDir(fs vfs.FS, dir string) error {
+	d, err := fs.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+func syncFile(fs vfs.FS, name string) error {
+	f, err := fs.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+var _ journal.Journal = (*Journal)(nil)

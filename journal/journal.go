@@ -1,0 +1,60 @@
+// Package journal is the commit of the store: records in an order that survives a power cut. What a record means is the store's.
+//
+// journal/file keeps them on the disk of this machine, journal/memory in memory for simulations. What every implementation
+// must do is tested by journal/contract.
+//
+// # Start reading
+//
+// journal.go, then journal/file.
+package journal
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A Seq is the place of a record. The first one is 1, and each has the next one.
+type Seq uint64
+
+// An ID is different for all records of all nodes, so that one that was appended twice is known as the same.
+type ID struct {
+	Node   uint32
+	Run    uint32 // of the node: each start has the next one
+	Number uint64 // of the record in that run, rising
+}
+
+// MaxRecord is how many octets a record has at most.
+const MaxRecord = 32 << 20
+
+// A Journal is safe for concurrent use. After an error of Append or Note it is not known whether the record is there.
+type Journal interface {
+	// Append adds a record. When it returns, that one and all before survive a power cut.
+	Append(id ID, record []byte) (Seq, error)
+	// Note adds a record that survives the end of the process. It survives a power cut when a later Append has returned.
+	Note(id ID, record []byte) (Seq, error)
+	// Follow calls f with each record behind after, in order, up to the last one there is. f must not keep the record. An
+	// error of f ends it and is returned.
+	Follow(after Seq, f func(Seq, ID, []byte) error) error
+	// Trim allows the records up to a place to be dropped.
+	Trim(upTo Seq) error
+	Status() Status
+	Close() error
+}
+
+// A Status says how much a journal has.
+type Status struct {
+	First  Seq   // of the oldest record that is kept; 0: none is
+	Last   Seq   // of the newest record, 0 if there was none
+	Synced Seq   // up to which all survive a power cut
+	Octets int64 // on the disk
+	Fault  error // why nothing is appended any more, until the next start
+}
+
+var (
+	// ErrClosed is the error of everything that is done behind Close.
+	ErrClosed = errors.New("the journal is closed")
+	// ErrTrimmed is that of Follow if some of the records that are asked for were dropped.
+	ErrTrimmed = errors.New("the journal does not have these records any more")
+	// ErrTooLarge is that of a record with more than MaxRecord octets.
+	ErrTooLarge = fmt.Errorf("a record of the journal has at most %d octets", MaxRecord)
+)
