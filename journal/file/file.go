@@ -38,7 +38,7 @@ type Journal struct {
 	mu      sync.Mutex
 	pieces  []piece // that are kept
 	current *segment
-	dirty   []*segment // that have octets that are not synced
+	dirty   []*segment // that have octets that are not synced, or are to be closed
 	last    journal.Seq
 	synced  journal.Seq
 	octets  int64
@@ -161,6 +161,9 @@ func (j *Journal) write(f *frame) error {
 		}
 		j.buf = appendHead(j.buf, next.number, f.seq)
 		j.octets += next.grown
+		if c != nil && !slices.Contains(j.dirty, c) {
+			j.dirty = append(j.dirty, c) // the next sync closes it
+		}
 		j.current = &next.segment
 		j.pieces = append(j.pieces, piece{segment: j.current, from: headSize, to: headSize, first: f.seq, last: f.seq - 1})
 	}

@@ -49,27 +49,115 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// A lying disk is a file system that syncs nothing.
-type lyingDisk struct{ vfs.FS }
-
-type lyingFile struct{ vfs.File }
-
-func (lyingFile) Sync() error     { return nil }
-func (lyingFile) SyncData() error { return nil }
-
-func (d lyingDisk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	f, err := d.FS.Create(name, c)
-	return lyingFile{f}, err
+// A disk counts the files that are open for writing, and syncs nothing if it lies.
+type disk struct {
+	vfs.FS
+	lies bool
+	open *atomic.Int64
 }
 
-func (d lyingDisk) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vfs.OpenOption) (vfs.File, error) {
-	f, err := d.FS.OpenReadWrite(name, c, o...)
-	return lyingFile{f}, err
+type diskFile struct {
+	vfs.File
+	disk disk
 }
 
-func (d lyingDisk) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	f, err := d.FS.ReuseForWrite(old, name, c)
-	return lyingFile{f}, err
+func (d disk) file(f vfs.File, err error) (vfs.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	d.open.Add(1)
+	return diskFile{f, d}, nil
+}
+
+func (d disk) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	return d.file(d.FS.Create(name, c))
+}
+
+func (d disk) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vfs.OpenOption) (vfs.File, error) {
+	return d.file(d.FS.OpenReadWrite(name, c, o...))
+}
+
+func (d disk) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	return d.file(d.FS.ReuseForWrite(old, name, c))
+}
+
+func (f diskFile) Sync() error {
+	if f.disk.lies {
+		return nil
+	}
+	return f.File.Sync()
+}
+
+func (f diskFile) SyncData() error {
+	if f.disk.lies {
+		return nil
+	}
+	return f.File.SyncData()
+}
+
+func (f diskFile) Close() error {
+	f.disk.open.Add(-1)
+	return f.File.Close()
+}
+
+// Few files are open, however many segments there are, and none behind Close.
+func TestOpenFiles(t *testing.T) {
+	d := disk{FS: vfs.NewMem(), open: new(atomic.Int64)}
+	j := open(t, d, Options{})
+	for n := range 200 {
+		if _, err := j.Append(journal.ID{}, make([]byte, 300)); err != nil {
+			t.Fatal(err)
+		}
+		if n%40 == 7 { // some segments are begun without a sync
+			for range 30 {
+				if _, err := j.Note(journal.ID{}, make([]byte, 300)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	if n := d.open.Load(); n > 3 {
+		t.Errorf("%d files are open", n)
+	}
+	if err := j.Close(); err != nil || d.open.Load() != 0 {
+		t.Errorf("%d files are open behind Close: %v", d.open.Load(), err)
+	}
+}
+
+// Where records are missing, and which, and that those behind them come in their order.
+func TestDamageNames(t *testing.T) {
+	files, _, first := written(t)
+	found, err := find(lay(t, files), "journal", first-1)
+	if err != nil || len(found.pieces) < 5 {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	gone, cut := found.pieces[1], found.pieces[3]
+	delete(files, nameOf(gone.segment.number))
+	_, size, _ := readFrame(files[nameOf(cut.segment.number)][cut.from:], cut.segment.salt)
+	files[nameOf(cut.segment.number)] = files[nameOf(cut.segment.number)][:cut.from+int64(size)]
+	last := first - 1
+	damages, err := Salvage(lay(t, files), "journal", first-1, func(seq journal.Seq, _ journal.ID, _ []byte) error {
+		if seq <= last {
+			return fmt.Errorf("%d comes behind %d", seq, last)
+		}
+		last = seq
+		return nil
+	})
+	if err != nil || last != found.last {
+		t.Errorf("the last one is %d, want %d: %v", last, found.last, err)
+	}
+	want := []Damage{
+		{"journal/" + nameOf(found.pieces[0].segment.number), found.pieces[0].to, gone.first, gone.last},
+		{"journal/" + nameOf(cut.segment.number), cut.from + int64(size), cut.first + 1, cut.last},
+	}
+	for i, d := range damages {
+		if len(damages) != len(want) || *d != want[i] {
+			t.Errorf("%+v, want %+v", *d, want)
+		}
+	}
+	if len(damages) == 0 || !strings.Contains(damages[0].Error(), want[0].File) {
+		t.Errorf("%v", damages)
+	}
 }
 
 // A life is a journal through power cuts, and what must be in it.
@@ -168,7 +256,7 @@ func TestPowerCuts(t *testing.T) {
 	}
 	lost := 0
 	for seed := range uint64(30) {
-		if live(seed, func(fs vfs.FS) vfs.FS { return lyingDisk{fs} }) != nil {
+		if live(seed, func(fs vfs.FS) vfs.FS { return disk{fs, true, new(atomic.Int64)} }) != nil {
 			lost++
 		}
 	}
