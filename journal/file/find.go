@@ -26,7 +26,8 @@ type Damage struct {
 
 // Error names the file and the records.
 func (d *Damage) Error() string {
-	return fmt.Sprintf("%s is damaged at octet %d: records %d to %d of the journal cannot be read", d.File, d.From, d.First, d.Last)
+	return fmt.Sprintf("%s is damaged at octet %d: records %d to %d of the journal cannot be read",
+		d.File, d.From, d.First, d.Last)
 }
 
 // findings are what the segments of a directory have.
