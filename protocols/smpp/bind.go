@@ -43,6 +43,8 @@ func (s *session) sendBind(p *PDU) protocols.Action {
 		SystemType:       []byte(s.options.SystemType),
 		AddressRange:     []byte(s.options.AddressRange),
 		InterfaceVersion: s.options.version(),
+		AddrTON:          uint8(s.options.BindTON),
+		AddrNPI:          uint8(s.options.BindNPI),
 	}
 	s.bind.id, s.bind.sequence = id, p.SequenceNumber
 	return a

@@ -359,6 +359,7 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 		p.ID = SubmitSM
 		p.SM.ReplaceIfPresent, p.SM.DefaultMsgID = head[3], head[4]
 		p.SM.ValidityPeriod = p.validity(now, m, optional)
+		s.usual.fill(&p.SM)
 	} else {
 		p.SM.ESMClass &^= classMode
 	}
@@ -387,6 +388,31 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 	}
 	if optional && s.options.out != nil {
 		p.rewrite(s.options.out)
+	}
+}
+
+// usual is what submits have where their messages say nothing else (§5.2.11 to §5.2.14).
+type usual struct {
+	service             []byte
+	mode, pid, priority uint8
+}
+
+func (o *Submit) usual() usual {
+	return usual{[]byte(o.ServiceType), modes[o.Mode], uint8(o.ProtocolID), uint8(o.Priority)}
+}
+
+func (u *usual) fill(b *SM) {
+	if len(b.ServiceType) == 0 {
+		b.ServiceType = u.service
+	}
+	if b.ESMClass&classMode == 0 {
+		b.ESMClass |= u.mode
+	}
+	if b.ProtocolID == 0 {
+		b.ProtocolID = u.pid
+	}
+	if b.PriorityFlag == 0 {
+		b.PriorityFlag = u.priority
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 type ConnectorOptions struct {
 	SystemType   string             `yaml:"system_type" only:"out" live:"rebind" doc:"The kind of client it says it is, where the SMSC asks for one."`
 	Bind         protocols.BindType `yaml:"bind" default:"transceiver" enum:"transmitter|receiver|transceiver" only:"out" live:"no" doc:"Which way messages flow: transmitter sends, receiver is given, transceiver does both."`
+	BindTON      int                `yaml:"bind_ton" default:"0" range:"0..255" only:"out" live:"rebind" doc:"Type of number of address_range in its login (addr_ton): 0 unknown, 1 international, 2 national, 5 alphanumeric. A few SMSCs refuse a login with another one than they expect."`
+	BindNPI      int                `yaml:"bind_npi" default:"0" range:"0..255" only:"out" live:"rebind" doc:"Numbering plan of address_range in its login (addr_npi): 0 unknown, 1 that of telephone numbers."`
 	AddressRange string             `yaml:"address_range" only:"out" live:"rebind" doc:"Addresses whose messages it wants, in the SMSC's own notation."`
 	Version      string             `yaml:"version" default:"3.4" in:"5.0" enum:"3.3|3.4|5.0" live:"rebind" doc:"The highest version of SMPP that it speaks. A session uses the lower of both sides' versions; a peer of 3.3 gets no optional parameters, and message ids of 8 characters."`
 	AtLeast      string             `yaml:"version_at_least" default:"3.3" enum:"3.3|3.4|5.0" live:"rebind" doc:"The lowest version that its peers are taken to speak, whatever they say. Some that know optional parameters say interface_version 0, which means 3.3: with 3.4 they get receipted_message_id, vendors' parameters and long message ids."`
@@ -25,11 +27,24 @@ type ConnectorOptions struct {
 
 	Statuses []StatusRule `yaml:"statuses" only:"out" live:"rebind" merge:"entries" doc:"What statuses in the SMSC's answers to messages mean, where they are its own or mean something else there, such as {status: 0x14, is: throttled}. The first rule that has a status counts. Without one, docs/smpp-conformance.md says what a status means, and one that SMPP does not name ends the message."`
 
+	Submit Submit `yaml:"submit" only:"out" live:"rebind" doc:"What the SMSC wants of submits (submit_sm, data_sm) beside their addresses and texts, for which rewrite and charset are, such as {service_type: CMT}."`
+
 	LongPasswords bool `yaml:"long_passwords" default:"false" only:"in" live:"no" doc:"Whether clients may log in with passwords of up to 64 characters. SMPP allows 8, and some clients cannot send more."`
 
 	in, out  []tlvRule     // of TLVs
 	statuses []statusRange // of Statuses
 }
+
+// Submit is how the fields of submits are filled.
+type Submit struct {
+	ServiceType string `yaml:"service_type" live:"rebind" doc:"service_type of messages that have none, at most 5 characters, such as CMT. Some SMSCs choose the tariff or the route by it."`
+	ProtocolID  int    `yaml:"protocol_id" default:"0" range:"0..255" live:"rebind" doc:"protocol_id of messages whose own is 0."`
+	Priority    int    `yaml:"priority" default:"0" range:"0..4" live:"rebind" doc:"priority_flag of messages whose own is 0. SMPP 3.4 has 0 to 3, and SMPP 3.3, where more than 1 is sent as 1, 0 and 1. It does not change which messages leave first."`
+	Mode        string `yaml:"mode" default:"default" enum:"default|datagram|forward|store" live:"rebind" doc:"Messaging mode (esm_class) of messages that ask for the SMSC's default one: datagram delivers once, forward before it answers, store as usual. Few SMSCs need it."`
+}
+
+// modes are the messaging modes of esm_class, by their names (§5.2.12).
+var modes = map[string]uint8{"datagram": 1, "forward": 2, "store": 3}
 
 // The values of receipts_by.
 const (
@@ -44,14 +59,15 @@ func NewConnectorOptions() *ConnectorOptions {
 	}
 }
 
-// The longest values of a bind's fields, without the final NUL (§5.2.1, §5.2.2,
-// §5.2.3, §5.2.7).
+// The longest values of fields of binds and submits, without the final NUL (§5.2.1, §5.2.2,
+// §5.2.3, §5.2.7, §5.2.11).
 const (
 	maxSystemID     = 15
 	maxPassword     = 8
 	maxLongPassword = 64 // with long_passwords
 	maxSystemType   = 12
 	maxAddressRange = 40
+	maxServiceType  = 5
 )
 
 // BindType implements protocols.Options.
@@ -101,6 +117,7 @@ func (o *ConnectorOptions) CheckLogin(systemID, password string) []protocols.Pro
 		problems[n+i].Warning = true
 	}
 	problems = tooLong(problems, "system_type", o.SystemType, maxSystemType)
+	problems = tooLong(problems, "submit.service_type", o.Submit.ServiceType, maxServiceType)
 	problems = protocols.CheckZone(problems, "receipt_timezone", o.ReceiptTimezone)
 	return tooLong(problems, "address_range", o.AddressRange, maxAddressRange)
 }

@@ -23,6 +23,7 @@ type session struct {
 	o       protocols.SessionOptions
 	options *ConnectorOptions
 	zone    *time.Location // of times in receipts
+	usual   usual          // of submits
 	peer    side
 
 	state     state
@@ -50,6 +51,7 @@ func (d *Driver) NewSession(o protocols.SessionOptions) protocols.Session {
 		s.peer = smsc
 	}
 	s.zone = protocols.Zone(s.options.ReceiptTimezone)
+	s.usual = s.options.Submit.usual()
 	return s
 }
 

@@ -24,8 +24,7 @@ func usualConnector() map[string]string {
 	return map[string]string{
 		"con_loss_retry": "yes", "con_fail_retry": "yes", "trx_to": "300", "pdu_red_to": "10", "logrotate": "midnight",
 		"loglevel": "20", "logprivacy": "no",
-		"coding": "0", "priority": "0", "validity": "", "proto_id": "", "ripf": "0", "def_msg_id": "0", "bind_ton": "0",
-		"bind_npi":    "0",
+		"coding": "0", "validity": "", "ripf": "0", "def_msg_id": "0",
 		"custom_tlvs": "none", "requeue_delay": "120",
 	}
 }
@@ -73,6 +72,7 @@ func (t *translator) addConnector(r *Record) {
 	}
 	t.session(e, g)
 	types(e, g)
+	submits(e, g)
 	usual(e, g, usualConnector())
 	g.Rest(e, Table())
 	t.connectors[cid], t.order = c, append(t.order, c)
@@ -146,6 +146,27 @@ func (t *translator) session(e *draft.Entry, g *draft.Source) {
 // seconds returns a duration as the configuration has it.
 func seconds(n float64) draft.Word {
 	return draft.Word(strconv.FormatFloat(n, 'f', -1, 64) + "s")
+}
+
+// submits takes what the login and messages have that say nothing else. 0 is PMG's default as well.
+func submits(e *draft.Entry, g *draft.Source) {
+	for _, option := range []string{"bind_ton", "bind_npi"} {
+		if n, ok := g.Number(option, 0, 255); ok && n > 0 {
+			e.Set(option, int(n))
+		}
+	}
+	var fields draft.Flow
+	for _, o := range []struct {
+		name, key string
+		most      int64
+	}{{"proto_id", "protocol_id", 255}, {"priority", "priority", 3}} {
+		if n, ok := g.Number(o.name, 0, o.most); ok && n > 0 {
+			fields = append(fields, draft.Field{Key: o.key, Value: int(n)})
+		}
+	}
+	if fields != nil {
+		e.Set("submit", fields)
+	}
 }
 
 // The words of ton and npi in rules.

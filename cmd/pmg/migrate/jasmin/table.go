@@ -53,12 +53,12 @@ func connectorRows() []draft.Row {
 		draft.Leaves(g, "logfile, logrotate, loglevel", oneLog),
 		draft.Leaves(g, "logprivacy", "pdulog.text: false keeps texts out of all pdu logs"),
 		draft.Asks(g, "coding", "texts are in the coding that the client names; charset says what the SMSC means by coding 0"),
-		draft.Asks(g, "priority", "messages have the priority that clients give them"),
+		draft.Becomes(g, "priority", "`submit.priority`"),
 		draft.Asks(g, "validity", "validity of PMG is an option of accounts, and of the connectors that clients use"),
-		draft.Asks(g, "proto_id", "messages have the protocol id that clients give them"),
+		draft.Becomes(g, "proto_id", "`submit.protocol_id`"),
 		draft.Asks(g, "ripf, def_msg_id", "messages have what clients give them"),
-		draft.Asks(g, "bind_ton", "the login has type of number 0"),
-		draft.Asks(g, "bind_npi", "the login has numbering plan 0"),
+		draft.Becomes(g, "bind_ton", "`bind_ton`"),
+		draft.Becomes(g, "bind_npi", "`bind_npi`"),
 		draft.Asks(g, "custom_tlvs", "tlvs of the connector adds parameters (TLVs): {out: add, tlv: …, value: …}"),
 	)
 }

@@ -42,7 +42,8 @@ func (t *translator) smpp(s *smsc, g *draft.Source) {
 	}
 	if receives {
 		r := *s
-		r.entry = &draft.Entry{From: e.From, Fields: without(at(receive, "receiver"), "rate", "long_messages", "window")}
+		fields := without(at(receive, "receiver"), "rate", "long_messages", "window", "submit")
+		r.entry = &draft.Entry{From: e.From, Fields: fields}
 		r.sends, r.wanted, r.each = false, s.wanted+"-receiver", 0
 		if !sends {
 			r.entry.Notes, r.wanted = e.Notes, s.wanted
@@ -77,6 +78,11 @@ func (t *translator) smppLogin(e *draft.Entry, g *draft.Source) {
 	}
 	if addresses := g.Take("address-range"); addresses != "" {
 		e.Set("address_range", addresses)
+	}
+	for _, o := range []string{"ton", "npi"} {
+		if n, ok := g.Number("bind-addr-"+o, 0, 255); ok {
+			e.Set("bind_"+o, int(n))
+		}
 	}
 	switch version := g.Take("interface-version"); version {
 	case "", "34", "0x34":
@@ -140,6 +146,24 @@ func (t *translator) smppSession(e *draft.Entry, g *draft.Source) {
 	e.Set("long_messages", draft.Word("split8"))
 	if n, ok := g.Number("msg-id-type", 0, 3); ok {
 		e.Set("receipt_ids", draft.Word([]string{"same", "decimal", "hexadecimal", "same"}[n]))
+	}
+	submits(e, g)
+}
+
+// submits takes what messages have that say nothing else.
+func submits(e *draft.Entry, g *draft.Source) {
+	var fields draft.Flow
+	if service := g.Take("service-type"); service != "" {
+		fields = append(fields, draft.Field{Key: "service_type", Value: service})
+	}
+	if n, ok := g.Number("priority", 0, 4); ok && n > 0 {
+		fields = append(fields, draft.Field{Key: "priority", Value: int(n)})
+	}
+	if n, ok := g.Number("esm-class", 0, 3); ok && n > 0 {
+		fields = append(fields, draft.Field{Key: "mode", Value: draft.Word([]string{"datagram", "forward", "store"}[n-1])})
+	}
+	if fields != nil {
+		e.Set("submit", fields)
 	}
 }
 
