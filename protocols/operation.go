@@ -62,8 +62,9 @@ type Operations interface {
 // us. The sessions of a protocol that has Operations are Requesters, too.
 type Requester interface {
 	// Ask fills p with a request about a message that the peer has, with the given sequence
-	// number. p's slices point into r. It is called like Messages.Encode.
-	Ask(p PDU, r *Request, sequence uint32)
+	// number, at the time now by the clock of the message's times. p's slices point into r. It is called like
+	// Messages.Encode.
+	Ask(now int64, p PDU, r *Request, sequence uint32)
 	// Outcome returns what p says, the answer to request r, which has succeeded. It reports false
 	// if p answers a request of another kind.
 	Outcome(now int64, p PDU, r *Request) (Result, bool)

@@ -89,6 +89,6 @@ func (d *Converter) EncodeSlot(now int64, slot *connector.Slot, p protocols.PDU)
 	if r.Kind == protocols.Replace {
 		r.Message.Notify = asksFor(l.Connector, r.Message)
 	}
-	l.Can.Requester.Ask(p, &r, slot.Sequence)
+	l.Can.Requester.Ask(now+d.node.Clock.Ahead(), p, &r, slot.Sequence)
 	return copied
 }

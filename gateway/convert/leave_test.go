@@ -60,7 +60,7 @@ func (s *fakeSession) Encode(_ int64, _ protocols.PDU, m *sms.Message, sequence 
 	s.notify, s.dest, s.seq = m.Notify, string(m.Dest().Addr), sequence
 }
 
-func (s *fakeSession) Ask(_ protocols.PDU, r *protocols.Request, sequence uint32) {
+func (s *fakeSession) Ask(_ int64, _ protocols.PDU, r *protocols.Request, sequence uint32) {
 	s.asked, s.seq = *r, sequence
 	s.notify, s.dest = r.Message.Notify, string(r.Message.Dest().Addr)
 }

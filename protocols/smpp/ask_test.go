@@ -38,7 +38,7 @@ func TestAsk(t *testing.T) {
 			s := client(t, version)
 			var p, want, answer PDU
 			request := protocols.Request{Kind: f.kind, PeerID: []byte("4711"), Message: m}
-			s.Ask(&p, &request, 9)
+			s.Ask(1, &p, &request, 9)
 			if err := want.Decode(wireOf(t, f.want)); err != nil {
 				t.Fatal(err)
 			}

@@ -59,7 +59,7 @@ func needsData(source, dest []byte) bool {
 func (s *session) makeData(now int64, p *PDU, m *sms.Message, text []byte) {
 	p.ID = DataSM
 	p.SM.SourceAddr, p.SM.DestAddr = fit(m.Source().Addr, dataAddressSize), fit(m.Dest().Addr, dataAddressSize)
-	if left := m.Expires - now; s.peer == smsc && left > 0 {
+	if left := s.options.Submit.expiry(now, m) - now; s.peer == smsc && left > 0 {
 		seconds := (left + int64(time.Second) - 1) / int64(time.Second)
 		n := len(p.scratch)
 		p.scratch = append(p.scratch, p.SM.TLVs...)

@@ -358,7 +358,7 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 	if s.peer == smsc {
 		p.ID = SubmitSM
 		p.SM.ReplaceIfPresent, p.SM.DefaultMsgID = head[3], head[4]
-		p.SM.ValidityPeriod = p.validity(now, m, optional)
+		p.SM.ValidityPeriod = p.validity(now, m, &s.options.Submit, m.Flags&sms.RelativeValidity != 0, optional)
 		s.usual.fill(&p.SM)
 	} else {
 		p.SM.ESMClass &^= classMode
@@ -438,18 +438,38 @@ func (p *PDU) setPayload(text []byte) {
 	p.SM.TLVs, p.SM.ShortMessage = p.scratch[n:], nil
 }
 
-// validity returns the validity_period of a message: its expiry, or, if the sender gave a
-// duration, the rest of that. SMPP 3.3 has no durations.
-func (p *PDU) validity(now int64, m *sms.Message, durations bool) []byte {
-	switch left := m.Expires - now; {
-	case m.Expires == 0:
+// validity returns the validity_period of a message that leaves now, nil if it has none: its expiry, or
+// the rest of its time, as the SMSC wants it. SMPP 3.3 has no durations.
+func (p *PDU) validity(now int64, m *sms.Message, o *Submit, asDuration, hasDurations bool) []byte {
+	expires := o.expiry(now, m)
+	if expires == 0 {
 		return nil
-	case durations && m.Flags&sms.RelativeValidity != 0 && left < maxDuration:
-		p.scratch = appendDuration(p.scratch, left)
-	default:
-		p.scratch = appendTime(p.scratch, m.Expires)
 	}
-	return p.scratch
+	left := expires - now
+	switch o.Validity {
+	case validityAbsolute:
+		asDuration = false
+	case validityRelative:
+		asDuration, left = true, min(left, maxDuration-1)
+	}
+	n := len(p.scratch)
+	if asDuration && hasDurations && left < maxDuration {
+		p.scratch = appendDuration(p.scratch, left)
+	} else {
+		p.scratch = appendTime(p.scratch, expires)
+	}
+	return p.scratch[n:]
+}
+
+// expiry returns when a message that leaves now expires at the SMSC, 0 if the SMSC does not learn it.
+func (o *Submit) expiry(now int64, m *sms.Message) int64 {
+	switch {
+	case m.Expires == 0 || o.Validity == validityNone:
+		return 0
+	case o.MaxValidity > 0:
+		return min(m.Expires, now+int64(o.MaxValidity))
+	}
+	return m.Expires
 }
 
 // fit returns the string if it fits into a field of size octets with its NUL, and nothing

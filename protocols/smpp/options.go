@@ -2,6 +2,7 @@ package smpp
 
 import (
 	"fmt"
+	"time"
 
 	"pmg/protocols"
 	"pmg/sms"
@@ -41,10 +42,20 @@ type Submit struct {
 	ProtocolID  int    `yaml:"protocol_id" default:"0" range:"0..255" live:"rebind" doc:"protocol_id of messages whose own is 0."`
 	Priority    int    `yaml:"priority" default:"0" range:"0..4" live:"rebind" doc:"priority_flag of messages whose own is 0. SMPP 3.4 has 0 to 3, and SMPP 3.3, where more than 1 is sent as 1, 0 and 1. It does not change which messages leave first."`
 	Mode        string `yaml:"mode" default:"default" enum:"default|datagram|forward|store" live:"rebind" doc:"Messaging mode (esm_class) of messages that ask for the SMSC's default one: datagram delivers once, forward before it answers, store as usual. Few SMSCs need it."`
+
+	Validity    string        `yaml:"validity" default:"sender" enum:"sender|absolute|relative|none" live:"rebind" doc:"The form of a message's validity: sender as its sender has written it, absolute as a time, relative as a duration of up to 31 days; none sends it without one. SMPP 3.3 has times alone."`
+	MaxValidity time.Duration `yaml:"max_validity" default:"0s" range:"0s..8760h" live:"rebind" doc:"The longest validity that is sent, such as 48h where the SMSC refuses a longer one; 0s is any. It counts from each attempt. The message's own validity stays: PMG sends a message that the SMSC refuses for a while again until that is over. One that the SMSC has accepted expires when the SMSC says so, and is not sent again. A message without a validity is sent without one."`
 }
 
 // modes are the messaging modes of esm_class, by their names (§5.2.12).
 var modes = map[string]uint8{"datagram": 1, "forward": 2, "store": 3}
+
+// The values of submit.validity beside sender.
+const (
+	validityAbsolute = "absolute"
+	validityRelative = "relative"
+	validityNone     = "none"
+)
 
 // The values of receipts_by.
 const (
@@ -118,8 +129,21 @@ func (o *ConnectorOptions) CheckLogin(systemID, password string) []protocols.Pro
 	}
 	problems = tooLong(problems, "system_type", o.SystemType, maxSystemType)
 	problems = tooLong(problems, "submit.service_type", o.Submit.ServiceType, maxServiceType)
+	problems = o.checkValidity(problems)
 	problems = protocols.CheckZone(problems, "receipt_timezone", o.ReceiptTimezone)
 	return tooLong(problems, "address_range", o.AddressRange, maxAddressRange)
+}
+
+func (o *ConnectorOptions) checkValidity(problems []protocols.Problem) []protocols.Problem {
+	switch v := &o.Submit; {
+	case v.Validity == validityRelative && o.Version == "3.3":
+		return append(problems, protocols.Problem{Option: "submit.validity",
+			Text: "must be absolute or none with version: 3.3, which has no durations"})
+	case v.Validity == validityNone && v.MaxValidity > 0:
+		return append(problems, protocols.Problem{Option: "submit.max_validity",
+			Text: "must not be given with validity: none, which sends no validity"})
+	}
+	return problems
 }
 
 // CheckAccount implements protocols.Options.

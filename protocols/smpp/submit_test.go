@@ -3,6 +3,7 @@ package smpp
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"pmg/protocols"
 	"pmg/sms"
@@ -79,5 +80,60 @@ func TestSubmitDefaultsAreOfSubmits(t *testing.T) {
 	s.Encode(1, &p, m, 9)
 	if b := &p.SM; len(b.ServiceType) > 0 || b.ESMClass != 0 || b.ProtocolID != 0 || b.PriorityFlag != 0 {
 		t.Errorf("deliver_sm is %s", p.AppendLog(nil, true))
+	}
+}
+
+// The SMSC gets the validity in the form that it takes, and no longer one. The message keeps its own.
+func TestSubmitValidity(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC).UnixNano()
+	const day, date, month = "000001000000000R", "261121120000000+", "270220120000000+" // in a day, the same, in three months
+	for _, f := range []struct {
+		version             uint8
+		form                string
+		most                time.Duration
+		asked, sent, forced string // forced: what a replace_sm says, which has no durations of its own
+	}{
+		{Version34, "sender", 0, day, day, date},
+		{Version34, "sender", 0, date, date, date},
+		{Version34, "absolute", 0, day, date, date},
+		{Version34, "relative", 0, date, day, day},
+		{Version34, "relative", 0, month, "000031000000000R", "000031000000000R"},
+		{Version33, "relative", 0, day, date, date},
+		{Version34, "none", 0, date, "", ""},
+		{Version34, "sender", 12 * time.Hour, day, "000000120000000R", "261121000000000+"},
+		{Version34, "sender", 12 * time.Hour, date, "261121000000000+", "261121000000000+"},
+		{Version34, "sender", 25 * time.Hour, date, date, date},
+		{Version34, "relative", 48 * time.Hour, month, "000002000000000R", "000002000000000R"},
+		{Version34, "relative", 48 * time.Hour, "", "", ""},
+	} {
+		pdu := "submit_sm seq=1 destination_addr=1"
+		if f.asked != "" {
+			pdu += " validity_period=" + f.asked
+		}
+		m, code := message(t, server(t, Version34), now, pdu)
+		if code != sms.OK {
+			t.Fatal(code)
+		}
+		s, expires := clientWith(t, f.version, Submit{Validity: f.form, MaxValidity: f.most}), m.Expires
+		var p, q PDU
+		s.Encode(now, &p, m, 9)
+		if got := string(p.SM.ValidityPeriod); got != f.sent || m.Expires != expires {
+			t.Errorf("%s of at most %s: %s is sent as %q, want %q", f.form, f.most, f.asked, got, f.sent)
+		}
+		s.Ask(now, &q, &protocols.Request{Kind: protocols.Replace, PeerID: []byte("1"), Message: m}, 9)
+		if got := string(q.Other().(*Replace).ValidityPeriod); got != f.forced {
+			t.Errorf("%s of at most %s: %s is asked for as %q, want %q", f.form, f.most, f.asked, got, f.forced)
+		}
+	}
+	m, _ := message(t, server(t, Version34), now, `data_sm seq=9 destination_addr=1234567890123456789012 message_payload="hi" qos_time_to_live=7200`)
+	for _, f := range []struct {
+		Submit
+		want string
+	}{{Submit{MaxValidity: time.Hour}, "\x00\x00\x0e\x10"}, {Submit{Validity: "none"}, ""}, {Submit{}, "\x00\x00\x1c\x20"}} {
+		var p PDU
+		clientWith(t, Version34, f.Submit).Encode(now, &p, m, 9)
+		if got, _ := FindTLV(p.SM.TLVs, TagTimeToLive); string(got) != f.want {
+			t.Errorf("%+v: data_sm lives for %x", f.Submit, got)
+		}
 	}
 }
