@@ -69,6 +69,7 @@ func (s *Server) Message(r *http.Request, id string) (*Story, error) {
 	if err != nil {
 		return nil, refuse(http.StatusNotFound, err.Error())
 	}
+	q.What = sms.FormatID(number)
 	texts := r.FormValue("text") != ""
 	access.MarkAudited(r)
 	if access.Named(r, "messages/"+q.What); texts {

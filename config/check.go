@@ -98,6 +98,7 @@ func (d *decoder) account(a *Account, path string, connectors []Connector) {
 	octets, problems := smpp.CompileParameters(a.TLVs)
 	d.report(path, problems)
 	a.rules.octets = octets
+	d.report(join(path, "smpp"), a.Sessions.SMPP.Compile())
 	checkFlood(d, a.Policies.Flood, path)
 	checkPasswords(d, a, path)
 }

@@ -206,10 +206,20 @@ type Account struct {
 	rules rules // of Rewrite
 }
 
-// Sessions are how many sessions an account may have at the same time.
+// Sessions are how many sessions an account may have at the same time, and what is written on them.
 type Sessions struct {
 	Most       int `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have at the same time, over all connectors; 0 is any number. A further login is refused, and silent sessions are checked."`
 	PerAddress int `yaml:"max_sessions_per_address" default:"0" range:"0.." live:"yes" doc:"The same for the sessions that it may have from one address; 0 is any number. An IPv6 address counts together with the others of its /64."`
+
+	SMPP smpp.ClientOptions `yaml:"smpp" live:"yes" doc:"How ids and receipts are written on its sessions of SMPP, such as {message_ids: decimal}. docs/receipts.md has an example."`
+}
+
+// ProtocolOptions returns the options of the account's sessions of a protocol, nil if it has none.
+func (a *Account) ProtocolOptions(protocol sms.Protocol) any {
+	if protocol == protocols.SMPP {
+		return &a.Sessions.SMPP
+	}
+	return nil
 }
 
 // Callbacks are the servers of a client that are called by HTTP.

@@ -87,9 +87,11 @@ func (c *Connector) SetSockets(n int) {
 }
 
 // NewSession returns the protocol's session of a new connection. taken reports whether a
-// request with a sequence number waits for its answer, load and wanted are as in protocols.SessionOptions. A protocol without
+// request with a sequence number waits for its answer, the others are as in protocols.SessionOptions. A protocol without
 // sessions has nil.
-func (c *Connector) NewSession(taken func(sequence uint32) bool, load func() int, wanted func(now int64) bool) protocols.Session {
+func (c *Connector) NewSession(
+	taken func(sequence uint32) bool, load func() int, wanted func(now int64) bool, client func() any,
+) protocols.Session {
 	if c.Sessions == nil {
 		return nil
 	}
@@ -110,6 +112,7 @@ func (c *Connector) NewSession(taken func(sequence uint32) bool, load func() int
 		Taken:           taken,
 		Load:            load,
 		Wanted:          wanted,
+		Client:          client,
 		Options:         cfg.ProtocolOptions(),
 	})
 }

@@ -117,7 +117,7 @@ func (l *Link) Open(i *Instance, remote netip.AddrPort, now int64, courier Couri
 	window := i.Connector.Config().Window
 	l.window = window
 	l.Refusals.SetRate(RefusalRate, 1)
-	l.Session = i.Connector.NewSession(func(n uint32) bool { return !l.Inflight.Free(n, window) }, l.load, l.wanted)
+	l.Session = i.Connector.NewSession(func(n uint32) bool { return !l.Inflight.Free(n, window) }, l.load, l.wanted, l.client)
 	l.Can = protocols.AbilitiesOf(l.Session)
 }
 
@@ -128,6 +128,14 @@ func (l *Link) load() int {
 	}
 	lane := l.LastShare.Lane
 	return int(min(lane.Queued.Load()*100/int64(lane.Config().MaxQueue), 100))
+}
+
+// client returns the options that the client's account has for sessions of the protocol, nil if it has none.
+func (l *Link) client() any {
+	if l.Account == nil {
+		return nil
+	}
+	return l.Account.Config().ProtocolOptions(l.Connector.Protocol)
 }
 
 // wanted reports whether a login of the account, or of the SMSC, was refused for want of a session

@@ -48,6 +48,10 @@ type SessionOptions struct {
 	// this never is so.
 	Wanted func(now int64) bool
 
+	// Client returns the options that the client's account has for sessions of the protocol, nil if it has none. Messages
+	// of a session that is logged in calls it. Nil means that there are none.
+	Client func() any
+
 	// Options are the connector's options that belong to its protocol; nil means the
 	// defaults.
 	Options Options

@@ -23,8 +23,15 @@ func AppendID(b []byte, id uint64) []byte {
 // FormatID returns the id of a message as AppendID writes it.
 func FormatID(id uint64) string { return string(AppendID(nil, id)) }
 
-// ParseID reads the id of a message as AppendID writes it.
+// ParseID reads the id of a message as AppendID writes it, or as a decimal number. An id of 16 digits that begins with 0 is
+// the former: ids are at least the time in microseconds, which has 16 decimal digits, and 16 hexadecimal ones with zeros
+// in front.
 func ParseID(text string) (uint64, error) {
+	if len(text) >= IDLen && text[0] != '0' {
+		if id, err := strconv.ParseUint(text, 10, 64); err == nil {
+			return id, nil
+		}
+	}
 	id, err := strconv.ParseUint(text, 16, 64)
 	if err != nil || len(text) != IDLen {
 		return 0, fmt.Errorf("%q is not the id of a message: that has %d hexadecimal digits, as in id= of the logs", text, IDLen)

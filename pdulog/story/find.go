@@ -50,8 +50,13 @@ type Query struct {
 // Search finds messages. Digits are first taken for a number. Where ctx ends before all files were read, it returns
 // what it has found.
 func (f *Finder) Search(ctx context.Context, q Query) (*Found, error) {
-	if id, err := httpsms.ParseID(q.What); err == nil && strings.Contains(q.What, "-") { // a UUID, as clients have it
-		q.What = sms.FormatID(id)
+	if id, err := httpsms.ParseID(q.What); err == nil && !strings.EqualFold(q.What, sms.FormatID(id)) { // as clients have it
+		ours := q
+		ours.What = sms.FormatID(id)
+		found, err := f.Search(ctx, ours)
+		if err != nil || found.Late || strings.Contains(q.What, "-") || slices.ContainsFunc(found.Stories, (*Story).known) {
+			return found, err
+		} // otherwise it may be an SMSC's id
 	}
 	t := &pdulog.Trace{
 		Number: q.What, Account: q.Account, Connectors: q.Connectors, Failed: q.Failed, Most: f.Most, Room: f.Room,
@@ -71,6 +76,9 @@ func (f *Finder) Search(ctx context.Context, q Query) (*Found, error) {
 	}
 	return found, err
 }
+
+// known reports whether there is more than an id that was asked for.
+func (s *Story) known() bool { return len(s.Steps) > 0 || s.Waits != nil }
 
 func (f *Finder) find(ctx context.Context, t *pdulog.Trace) (*Found, error) {
 	lines, err := t.Trace(ctx, f.Dir)

@@ -168,3 +168,23 @@ func TestCalls(t *testing.T) {
 		t.Errorf("%+v, %v", found, err)
 	}
 }
+
+// The id that a client of SMPP has got in decimal digits finds its message. Digits that are an SMSC's id find that.
+func TestDecimalID(t *testing.T) {
+	t.Parallel()
+	const client = `2026-11-28T10:00:00.000000Z clients/1 < submit_sm seq=1 source_addr=acme destination_addr=46700000002 account=a
+2026-11-28T10:00:00.000001Z clients/1 > submit_sm_resp seq=1 status=0 message_id=1795774199647315 id=0006613f43444c53 account=a
+`
+	const operator = `2026-11-28T10:00:01.000000Z operator/2 > submit_sm seq=5 source_addr=acme destination_addr=46700000002 id=0006613f43444c53 account=a
+2026-11-28T10:00:01.500000Z operator/2 < submit_sm_resp seq=5 status=0 message_id=1795774199647316 id=0006613f43444c53 account=a
+`
+	f := Finder{Dir: write(t, map[string]string{"clients.log": client, "operator.log": operator}), Most: 9}
+	for _, what := range []string{"0006613f43444c53", "1795774199647315", "1795774199647316"} {
+		for _, isID := range []bool{true, false} {
+			found, err := f.Search(t.Context(), Query{What: what, IsID: isID})
+			if err != nil || len(found.Stories) != 1 || found.Stories[0].ID != "0006613f43444c53" || len(found.Lines) != 4 {
+				t.Errorf("%s: %v, %+v", what, err, found)
+			}
+		}
+	}
+}

@@ -1,6 +1,10 @@
 package smpp
 
-import "pmg/sms"
+import (
+	"strconv"
+
+	"pmg/sms"
+)
 
 // shortDigits are the digits of a short message id. They have no lower case, because some
 // peers change the case of ids, or ignore it in comparisons.
@@ -11,10 +15,13 @@ const shortLen = 8
 
 // messageID writes the message_id of a message for the peer into b.
 func (s *session) messageID(b *[16]byte, id uint64) []byte {
-	if s.optional() {
-		return sms.AppendID(b[:0], id)
+	switch {
+	case !s.optional():
+		return shortID(b, id)
+	case clientOf(&s.o).hasDecimalIDs():
+		return strconv.AppendUint(b[:0], id, 10)
 	}
-	return shortID(b, id)
+	return sms.AppendID(b[:0], id)
 }
 
 // shortID writes an id for a peer of SMPP 3.3, with 8 digits in base 36. Ids that are less

@@ -49,16 +49,12 @@ const shortIDs = 36 * 36 * 36 * 36 * 36 * 36 * 36 * 36
 // parseID reads a message_id that messageID has written. Of a short one only the remainder
 // modulo shortIDs is known. It reports false if the gateway writes no such id.
 func parseID(b []byte) (id, modulo uint64, ok bool) {
-	base := 16
-	switch len(b) {
-	case sms.IDLen:
-	case shortLen:
-		base, modulo = 36, shortIDs
-	default:
-		return 0, 0, false
+	if len(b) == shortLen {
+		id, err := strconv.ParseUint(string(b), 36, 64)
+		return id, shortIDs, err == nil
 	}
-	id, err := strconv.ParseUint(string(b), base, 64)
-	return id, modulo, err == nil && (id != 0 || modulo != 0)
+	id, err := sms.ParseID(string(b))
+	return id, 0, err == nil && id != 0
 }
 
 // change makes of a message what a replace_sm asks for (§4.10.1). The coding of the text stays

@@ -172,3 +172,69 @@ func (o *ConnectorOptions) passwordLimit() int {
 func tooLong(problems []protocols.Problem, option, value string, most int) []protocols.Problem {
 	return protocols.TooLong(problems, "SMPP", option, value, most)
 }
+
+// ClientOptions are the options of an account for its sessions. Package config describes the tags.
+type ClientOptions struct {
+	IDs      string `yaml:"message_ids" default:"hexadecimal" enum:"hexadecimal|decimal" live:"yes" doc:"How its ids of messages are written, in answers to submits and in receipts: 16 hexadecimal or decimal digits. Both are understood when it asks about a message. A session of SMPP 3.3 gets ids of 8 characters in either case. A change is also one for messages whose receipts are still to come."`
+	Timezone string `yaml:"receipt_timezone" live:"yes" doc:"The zone of times in the texts of its receipts, as Asia/Kolkata; receipt_timezone of its connector when empty."`
+	Seconds  string `yaml:"receipt_seconds" default:"smsc" enum:"smsc|always|never" live:"yes" doc:"Whether these times have seconds (YYMMDDhhmmss): if the SMSC's have, always or never."`
+	Text     string `yaml:"receipt_text" default:"kept" enum:"kept|empty|none" live:"yes" doc:"What stands behind text: in the texts of its receipts: the beginning of the message as the SMSC has it, or nothing; none leaves text: out as well."`
+
+	zone *time.Location // of Timezone; nil: that of the connector
+}
+
+// The values of message_ids, receipt_seconds and receipt_text beside their defaults.
+const (
+	decimalIDs    = "decimal"
+	alwaysSeconds = "always"
+	neverSeconds  = "never"
+	emptyText     = "empty"
+	noText        = "none"
+)
+
+// Compile reads the zone, and returns what is wrong with it.
+func (o *ClientOptions) Compile() (problems []protocols.Problem) {
+	o.zone = nil
+	if o.Timezone == "" {
+		return nil
+	}
+	if problems = protocols.CheckZone(nil, "receipt_timezone", o.Timezone); problems == nil {
+		o.zone = protocols.Zone(o.Timezone)
+	}
+	return problems
+}
+
+// clientOf returns the options of a session's account, nil if there are none.
+func clientOf(s *protocols.SessionOptions) *ClientOptions {
+	if s.Client == nil {
+		return nil
+	}
+	o, _ := s.Client().(*ClientOptions)
+	return o
+}
+
+// hasDecimalIDs reports whether ids are written in decimal digits.
+func (o *ClientOptions) hasDecimalIDs() bool { return o != nil && o.IDs == decimalIDs }
+
+// write appends the text of a receipt. Times are in zone if the account has no other.
+func (o *ClientOptions) write(b []byte, r *Receipt, zone *time.Location) []byte {
+	if o == nil {
+		return r.AppendText(b, zone)
+	}
+	if o.zone != nil {
+		zone = o.zone
+	}
+	switch o.Seconds {
+	case alwaysSeconds:
+		r.Seconds = true
+	case neverSeconds:
+		r.Seconds = false
+	}
+	switch o.Text {
+	case emptyText:
+		r.Text = nil
+	case noText:
+		r.Text, r.NoText = nil, true
+	}
+	return r.AppendText(b, zone)
+}

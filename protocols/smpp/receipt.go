@@ -33,8 +33,9 @@ type Receipt struct {
 	Network NetworkError
 	// Extra are fields that are not known, as they stand: an SMSC's price, its network.
 	Extra []byte
-	// Text is the beginning of the message's text, as it stands.
-	Text []byte
+	// Text is the beginning of the message's text, as it stands. With NoText its key is not written either.
+	Text   []byte
+	NoText bool
 }
 
 // A NetworkError is a network_error_code (§5.3.2). Type is 0 if there is none, or if the
@@ -354,6 +355,9 @@ func (r *Receipt) AppendText(b []byte, zone *time.Location) []byte {
 	}
 	if n := len(r.Extra); n > 0 && len(b)-begin+1+n+len(" text:")+len(text) <= maxShort {
 		b = append(append(b, ' '), r.Extra...)
+	}
+	if r.NoText {
+		return b
 	}
 	return append(append(b, " text:"...), text...)
 }

@@ -134,7 +134,7 @@ func (s *session) reportText(p *PDU, m *sms.Message) []byte {
 		p.SM.TLVs = p.reportTLVs(&out)
 	}
 	n := len(p.scratch)
-	p.scratch = out.AppendText(p.scratch, s.zone)
+	p.scratch = clientOf(&s.o).write(p.scratch, &out, s.zone)
 	return p.scratch[n:]
 }
 
