@@ -65,6 +65,9 @@ func (u *usage) begin(addr netip.Addr, limit, perAddress int) Result {
 	return OK
 }
 
+// exceed counts a session from addr however many there are.
+func (u *usage) exceed(addr netip.Addr) { u.begin(addr, 0, 0) }
+
 func (u *usage) end(addr netip.Addr) {
 	addr = Host(addr)
 	u.mu.Lock()

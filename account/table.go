@@ -28,6 +28,7 @@ type Account struct {
 	connectors  []string
 	maxSessions int
 	perAddress  int // of those
+	replaces    bool
 	binds       [protocols.Transceiver + 1]bool
 	certified   []string // what its certificate must have; empty: it needs none
 	any         bool     // any password will do, because the certificate is enough
@@ -70,6 +71,7 @@ func newAccount(c *config.Account, r *Registry) *Account {
 		connectors:  c.Connectors,
 		maxSessions: c.Sessions.Most,
 		perAddress:  c.Sessions.PerAddress,
+		replaces:    c.Sessions.Full == config.Replace,
 		certified:   c.Certificates,
 		any:         c.Password == "" && len(c.Certificates) > 0,
 		use:         r.take(c),
@@ -132,17 +134,23 @@ func (t *Table) Verify(l Login) Password {
 
 // LogIn decides a login after its password was compared. If the result is OK, the
 // session counts towards the account's limits, and the caller must call the account's
-// End once with the address of the login. The account is nil unless the result is OK.
+// End once with the address of the login. That also holds if the account is not nil and the result is
+// TooManySessions or TooManyFromAddress: then the login takes the place of another session, if one can be replaced.
+// Otherwise the account is nil unless the result is OK.
 func (t *Table) LogIn(now int64, l Login, p Password) (*Account, Result) {
 	a, result := t.Admit(l, p)
 	if result != OK {
 		return nil, result
 	}
-	if result = a.use.begin(l.Addr, a.maxSessions, a.perAddress); result != OK {
-		a.Want(now)
-		return nil, result
+	switch result = a.use.begin(l.Addr, a.maxSessions, a.perAddress); {
+	case result == OK:
+		return a, OK
+	case a.replaces:
+		a.use.exceed(l.Addr)
+		return a, result
 	}
-	return a, OK
+	a.Want(now)
+	return nil, result
 }
 
 // Admit decides about the credentials of a request, which begins no session, after its password was compared.

@@ -87,6 +87,10 @@ func (d *decoder) account(a *Account, path string, connectors []Connector) {
 	checkCertificates(d, a, path, connectors)
 	d.lifetime(&a.Lifetime, path)
 	checkCallbacks(d, a, path)
+	if s := &a.Sessions; s.Full == Replace && s.Most == 0 && s.PerAddress == 0 {
+		d.problem(path+".sessions_full",
+			"must not be replace without max_sessions or max_sessions_per_address: add one of them")
+	}
 	if a.Receipts == ForceReceipts && !a.MayReceive() {
 		d.problem(
 			path+".receipts",

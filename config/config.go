@@ -23,6 +23,8 @@ const (
 	Delay  = "delay" // queue_full
 	Refuse = "refuse"
 
+	Replace = "replace" // sessions_full
+
 	MemoryStore = "memory" // store.engine
 	PebbleStore = "pebble"
 
@@ -208,8 +210,9 @@ type Account struct {
 
 // Sessions are how many sessions an account may have at the same time, and what is written on them.
 type Sessions struct {
-	Most       int `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have at the same time, over all connectors; 0 is any number. A further login is refused, and silent sessions are checked."`
-	PerAddress int `yaml:"max_sessions_per_address" default:"0" range:"0.." live:"yes" doc:"The same for the sessions that it may have from one address; 0 is any number. An IPv6 address counts together with the others of its /64."`
+	Most       int    `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have at the same time, over all connectors; 0 is any number. A further login is refused, and silent sessions are checked."`
+	PerAddress int    `yaml:"max_sessions_per_address" default:"0" range:"0.." live:"yes" doc:"The same for the sessions that it may have from one address; 0 is any number. An IPv6 address counts together with the others of its /64."`
+	Full       string `yaml:"sessions_full" default:"refuse" enum:"refuse|replace" live:"yes" doc:"What happens to a login beyond these: refuse refuses it. replace accepts it, and logs out the session that has been silent for longest, of the same address if max_sessions_per_address is reached. Sessions that began less than 10 s ago stay, so that two clients that log in by turns do not do so without a pause; if there is no other, the login is refused."`
 
 	SMPP smpp.ClientOptions `yaml:"smpp" live:"yes" doc:"How ids and receipts are written on its sessions of SMPP, such as {message_ids: decimal}. docs/receipts.md has an example."`
 }

@@ -185,7 +185,7 @@ type Dialogue struct {
 	LeavingAt int64 // when our logout was asked for, which waits for the answers to our requests; 0: it was not
 
 	// These stay true however the life of the session goes on.
-	Admitted     bool   // counted by Connector.BindClient
+	Place        Place
 	LoggedOut    bool   // we are logging out, or have logged out, so that its end is no failure
 	Revoked      bool   // its account may not use it any more: its requests are refused until it ends
 	TakesNothing bool   // the peer takes no message in this session, which is closed without a logout
@@ -197,6 +197,12 @@ type Dialogue struct {
 	Operating      int               // operations under way
 	Refusals       ratelimit.Limiter // of what it is refused
 	late           late
+}
+
+// A Place is what a session of a peer that has connected takes of the sessions that there may be.
+type Place struct {
+	Admitted bool // counted by Connector.BindClient
+	Replaced bool // not counted by its account any more: another session has its place there
 }
 
 // A Phase is how far the life of a session has come. Only a login that is refused in an open

@@ -100,7 +100,17 @@ type Attempt struct {
 type Result struct {
 	Account     *account.Account // when Code is OK; its End must be called once
 	Code        sms.Code
-	AnswerAfter int64 // the answer is not sent before this time; 0: immediately
+	AnswerAfter int64 // a refusal is not sent before this time; 0: immediately
+
+	Full account.Result // why the account needs the place of another session for it; OK: it needs none
+}
+
+// Exceeds reports whether the account needs the place of another session for the login.
+func (r *Result) Exceeds() bool { return r.Full != account.OK }
+
+// MayReplace reports whether a session from an address gives its place to a login from another one.
+func (r *Result) MayReplace(session, login netip.Addr) bool {
+	return r.Full != account.TooManyFromAddress || account.Host(session) == account.Host(login)
 }
 
 // A Step is what a login needs next.
@@ -245,9 +255,13 @@ func (l *Attempt) decide(now int64) {
 	d := l.logins
 	a, result := l.logIn(now)
 	l.Result = Result{Account: a, Code: result.Code()}
+	if a != nil && result != account.OK {
+		l.Result = Result{Account: a, Code: sms.OK, AnswerAfter: max(now, l.began+refusalDelay), Full: result}
+		result = account.OK
+	}
 	if result == account.OK {
 		d.guard.Succeed(now, l.who.Addr, l.who.SystemID)
-		if !l.request && d.node.LogLimits.Logins.Next(l.connector.Name, now) {
+		if !l.request && !l.Result.Exceeds() && d.node.LogLimits.Logins.Next(l.connector.Name, now) {
 			d.node.Log.Info().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).
 				Stringer("remote", l.who.Addr).Stringer("bind", l.who.Bind).Msg("client logged in")
 		}

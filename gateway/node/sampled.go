@@ -70,6 +70,7 @@ type LogLimits struct {
 	Logins     Sampled // clients that logged in
 	Refusals   Sampled // logins refused
 	Ends       Sampled // sessions ended
+	Replaced   Sampled // sessions whose place another one of the account has got
 	Links      Sampled // our connections and logins
 	NotTaken   Sampled // messages that the peer refused for now
 	Failovers  Sampled // messages that went to another target of their route
@@ -95,6 +96,7 @@ func newStorms() LogLimits {
 		Logins:   Sampled{sum: "further clients logged in", first: many, usual: true},
 		Refusals: Sampled{sum: "further logins were refused", first: many},
 		Ends:     Sampled{sum: "further sessions ended", first: many, usual: true},
+		Replaced: Sampled{sum: "further sessions were replaced by others of their accounts", first: few},
 		Links:    Sampled{sum: "further sessions were connected or bound", first: many, usual: true},
 		NotTaken: Sampled{sum: "further messages were not taken by the peer, and are sent again", first: few},
 		Failovers: Sampled{
@@ -114,8 +116,8 @@ func newStorms() LogLimits {
 // each calls f with every sort.
 func (s *LogLimits) each(f func(*Sampled)) {
 	for _, sort := range []*Sampled{
-		&s.Failures, &s.Unanswered, &s.Crowded, &s.Headers, &s.Logins, &s.Refusals, &s.Ends, &s.Links, &s.NotTaken,
-		&s.Failovers, &s.Unrouted, &s.Invalid, &s.Held, &s.Fast, &s.Waits, &s.NoRoom, &s.Alerts, &s.Troubles,
+		&s.Failures, &s.Unanswered, &s.Crowded, &s.Headers, &s.Logins, &s.Refusals, &s.Ends, &s.Replaced, &s.Links,
+		&s.NotTaken, &s.Failovers, &s.Unrouted, &s.Invalid, &s.Held, &s.Fast, &s.Waits, &s.NoRoom, &s.Alerts, &s.Troubles,
 	} {
 		f(sort)
 	}

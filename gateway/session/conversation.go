@@ -138,7 +138,14 @@ func (c *Conversation[R]) admitted(now int64, l *connector.Link, r R, result log
 		c.port.Drop(l, r)
 		return
 	}
+	var replaced *connector.Link
+	if result.Exceeds() {
+		replaced, result = c.sessions.replaceable(now, l, result)
+	}
 	result = c.sessions.admit(now, l, result)
+	if replaced != nil && result.Code == sms.OK {
+		c.replace(now, replaced, l.Remote)
+	}
 	a := l.Session.Login(now, c.port.PDU(r), result.Code)
 	if a.Kind == protocols.SendClose && result.AnswerAfter > now {
 		c.refuseLogin(now, l, r, a.Reason, result.AnswerAfter)

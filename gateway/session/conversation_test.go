@@ -1,6 +1,7 @@
 package session_test
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -34,7 +35,8 @@ type port struct {
 	clients  *connector.Connector
 	operator *connector.Connector
 	now      int64
-	open     int // requests that were not released yet
+	from     string // that clients connect from; "": 192.0.2.1
+	open     int    // requests that were not released yet
 	order    []*request
 	checks   []func()
 	hung     map[*connector.Link]string
@@ -114,7 +116,7 @@ func (p *port) LoggingOut(_ int64, l *connector.Link)    { p.leaving[l]++ }
 // link begins a client's session.
 func (p *port) link() *connector.Link {
 	l := &connector.Link{}
-	l.Open(p.clients.Acquire(), netip.MustParseAddrPort("192.0.2.1:1"), p.now, nil)
+	l.Open(p.clients.Acquire(), netip.MustParseAddrPort(cmp.Or(p.from, "192.0.2.1:1")), p.now, nil)
 	l.Instance.SetLink(l)
 	p.g.Logins.Prebind.Enter(0, l.Remote.Addr(), false)
 	return l

@@ -156,7 +156,7 @@ func sortOf(reason string) string {
 // acceptedOver logs the end of the session of a peer that has connected. Sessions that never
 // logged in are counted elsewhere.
 func (d *Sessions) acceptedOver(now int64, l *connector.Link) {
-	if l.Account == nil && l.Admitted && !l.WasBound() && !l.LoggedOut { // the SMSC has refused our login
+	if l.Account == nil && l.Place.Admitted && !l.WasBound() && !l.LoggedOut { // the SMSC has refused our login
 		d.Disconnected(now, l, 0)
 		return
 	}

@@ -23,7 +23,7 @@ func (d *Sessions) admit(now int64, l *connector.Link, result login.Result) logi
 		d.NoInstance(l.Connector)
 		return login.Result{Code: sms.BindFailed}
 	}
-	l.Admitted = true
+	l.Place.Admitted = true
 	if l.Account = result.Account; l.Account != nil {
 		l.Origin = d.node.Origins.Of(l.Account.SystemID, l.Connector.Name)
 	}
@@ -57,10 +57,10 @@ func (d *Sessions) Over(now int64, l *connector.Link) {
 			d.logins.Prebind.Leave(l, l.Remote.Addr(), false)
 		}
 	}
-	if l.Account != nil {
+	if l.Account != nil && !l.Place.Replaced {
 		l.Account.End(l.Remote.Addr())
 	}
-	if l.Admitted {
+	if l.Place.Admitted {
 		l.Connector.UnbindClient()
 	}
 	if l.Connector.Config().Listens() {
