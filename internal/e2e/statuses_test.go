@@ -208,3 +208,27 @@ func TestO19OtherProtocols(t *testing.T) {
 		testutil.Eventually(t, "the log names "+name, func() bool { return g.log.count(`"level":"warn"`, "clients", "looks like "+name) == 1 })
 	}
 }
+
+// A status that ends the session may have a pause: the next session is bound, and gets nothing until the pause is over.
+func TestSessionStatusPauses(t *testing.T) {
+	parallel(t)
+	operator := newSMSC(t)
+	g := start(t, site{operator: operator, memory: true, out: "statuses: [{status: 0x45, is: session, pause: 1h}]"})
+	s, c := operator.session(), g.bind("transmitter")
+	g.online("operator", 1)
+	c.submit(1, 1)
+	c.accepted(1, 1)
+	s.answer(0x45, s.take(1, 1)...)
+	s.wantEOF()
+	s = operator.session()
+	g.online("operator", 1)
+	c.submit(2, 2)
+	c.accepted(2, 2)
+	s.fence()
+	if !s.silent("submit_sm ") {
+		t.Error("a message was sent in the pause")
+	}
+	if n := g.Pending(); n != 2 {
+		t.Errorf("%d messages wait", n)
+	}
+}
