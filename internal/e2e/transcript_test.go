@@ -68,8 +68,11 @@ func newSubject(t *testing.T, o protocols.SessionOptions) *subject {
 	s.g = start(t, site{
 		operator: operator,
 		clients:  fmt.Sprintf("system_id: %s, long_passwords: %t, version: %s", o.Name, options.LongPasswords, options.Version),
-		out:      fmt.Sprintf("bind: %s, static: %v, version: %s", options.Bind, o.Role == protocols.Client && !o.Accepted, options.Version),
-		more:     listening(o, "bind: "+options.Bind.String()),
+		out: fmt.Sprintf(
+			"bind: %s, static: %v, version: %s, bind_ton: %d, bind_npi: %d, address_range: %q", options.Bind,
+			o.Role == protocols.Client && !o.Accepted, options.Version, options.BindTON, options.BindNPI, options.AddressRange,
+		),
+		more: listening(o, "bind: "+options.Bind.String()),
 	})
 	if o.Role == protocols.Server {
 		s.p = s.g.dial("clients")
