@@ -86,3 +86,23 @@ func TestClientReceipts(t *testing.T) {
 		t.Error("a zone that does not exist has no problem")
 	}
 }
+
+// With every option of an account and of submits, a submit and its answer allocate nothing.
+func TestClientOptionsDoNotAllocate(t *testing.T) {
+	from := ofAccount(Version34, &ClientOptions{IDs: "decimal"})
+	to := clientWith(t, Version34, Submit{
+		ServiceType: "CMT", ProtocolID: 1, Priority: 1, Mode: "store", Validity: "relative", MaxValidity: time.Hour,
+	})
+	m, code := message(t, server(t, Version34), 1, `submit_sm seq=1 destination_addr=1 validity_period=000001000000000R short_message="hi"`)
+	if code != sms.OK {
+		t.Fatal(code)
+	}
+	var p, q PDU
+	if n := testing.AllocsPerRun(100, func() {
+		p.ID = SubmitSM
+		from.Answer(&p, sms.OK, 1795774199647315)
+		to.Encode(1, &q, m, 9)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
