@@ -301,7 +301,7 @@ func TestScrape(t *testing.T) {
 		`pmg_webhook_calls_total{account="load",result="failed"} 3`, `pmg_webhook_servers_failing{account="load"} 1`, `pmg_webhook_dead_letters{account="load"} 1`,
 		`pmg_list_entries{list="optouts"} 2`, `pmg_list_hits_total{list="optouts"} 0`,
 		`pmg_ready 1`, `pmg_store_failed 0`, `pmg_store_recovered 1`,
-		"\ngo_goroutines ", "\ngo_memstats_mallocs_total ", "\nprocess_cpu_seconds_total ", "\nprocess_resident_memory_bytes ",
+		"\ngo_goroutines ", "\ngo_sched_latencies_seconds_count ", "\ngo_memstats_mallocs_total ", "\nprocess_cpu_seconds_total ", "\nprocess_resident_memory_bytes ",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("metrics lack %s", want)

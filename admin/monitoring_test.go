@@ -104,7 +104,7 @@ func exported(t *testing.T) map[string][]string {
 		}
 	}
 	r := prometheus.NewRegistry()
-	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	r.MustRegister(newGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	families, err := r.Gather()
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -184,10 +185,17 @@ func (s *Server) Close() error {
 	return nil
 }
 
+// newGoCollector returns the metrics of the Go runtime: the usual ones, and how long goroutines have waited for a processor.
+func newGoCollector() prometheus.Collector {
+	return collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(
+		collectors.GoRuntimeMetricsRule{Matcher: regexp.MustCompile("^/sched/latencies:seconds$")},
+	))
+}
+
 func (s *Server) mux(withPprof bool, pages Pages) *http.ServeMux {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
-		collectors.NewGoCollector(),
+		newGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		newCollector(s.view),
 	)

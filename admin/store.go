@@ -29,6 +29,7 @@ type Store struct {
 	CommitSeconds  float64 `json:"commit_seconds" metric:"commit_seconds_total" help:"Time that all commits took."`
 	LongestSeconds float64 `json:"commit_longest_seconds" metric:"commit_longest_seconds" help:"Time that the longest commit took."`
 	CurrentSeconds float64 `json:"commit_current_seconds" metric:"commit_current_seconds" help:"How long the commit under way has taken so far, 0 if there is none; beyond a second the disk does not follow."`
+	Locks          int64   `json:"lock_acquisitions" metric:"lock_acquisitions_total" help:"Times the lock of the open batch was taken for changes; pmg_lock_acquisitions_total has them as well."`
 	Syncs          int64   `json:"syncs" metric:"syncs_total" help:"Synced writes of the engine's log."`
 	Stalls         int64   `json:"stalls" metric:"stalls_total" help:"Times the engine took nothing because its background work did not follow."`
 	Slow           int64   `json:"slow" metric:"slow_operations_total" help:"Operations on the disk that took longer than 2 seconds."`
@@ -48,7 +49,7 @@ func (v *view) store() *Store {
 		Messages: s.Messages, Unsettled: s.Unsettled, Storing: s.Storing, Waiting: c.Waiting,
 		Commits: c.Commits, CommitsFailed: c.Failed, Changes: c.Changes,
 		CommitSeconds: seconds(c.Took), LongestSeconds: seconds(c.Longest), CurrentSeconds: s.CommitFor.Seconds(),
-		Syncs: s.Syncs, Stalls: s.Stalls, Slow: s.Slow,
+		Locks: c.Locks, Syncs: s.Syncs, Stalls: s.Stalls, Slow: s.Slow,
 		Octets: s.Octets, Free: s.Space.Free, MinFree: s.MinFree, FreeInodes: s.Space.Inodes,
 	}
 }

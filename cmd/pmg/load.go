@@ -98,7 +98,7 @@ func newLoadCommand() *cobra.Command {
 			if o.Accounts, err = parseAccounts(accounts); err != nil {
 				return err
 			}
-			return runLoad(cmd, httpload.Options{LoadOptions: o, Stream: stream}, asJSON)
+			return runLoad(cmd, o, stream, asJSON)
 		},
 	}
 	f := cmd.Flags()
@@ -198,8 +198,8 @@ func refuseFlags(cmd *cobra.Command, protocol string, flags ...string) error {
 	return nil
 }
 
-func runLoad(cmd *cobra.Command, o httpload.Options, asJSON bool) error {
-	if err := checkLoadFlags(cmd, o.Protocol, o.Stream); err != nil {
+func runLoad(cmd *cobra.Command, o loadtest.LoadOptions, stream, asJSON bool) error {
+	if err := checkLoadFlags(cmd, o.Protocol, stream); err != nil {
 		return err
 	}
 	defer loadtest.OneCore()()
@@ -216,9 +216,13 @@ func runLoad(cmd *cobra.Command, o httpload.Options, asJSON bool) error {
 		}
 		p.Show(c.Accepted, text)
 	}
-	load := func() (*loadtest.LoadResult, error) { return loadtest.Load(ctx, o.LoadOptions) }
+	load := func() (*loadtest.LoadResult, error) { return loadtest.Load(ctx, o) }
 	if o.Protocol == "http" {
-		load = func() (*loadtest.LoadResult, error) { return httpload.Load(ctx, o) }
+		byHTTP := httpload.Options{LoadOptions: o}
+		if stream {
+			byHTTP.Way = httpload.Stream
+		}
+		load = func() (*loadtest.LoadResult, error) { return httpload.Load(ctx, byHTTP) }
 	}
 	r, err := load()
 	p.End()

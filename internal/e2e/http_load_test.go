@@ -16,14 +16,14 @@ import (
 func TestHTTPLoad(t *testing.T) {
 	testutil.Long(t)
 	parallel(t)
-	for _, stream := range []bool{false, true} {
-		t.Run(fmt.Sprintf("stream %t", stream), func(t *testing.T) {
+	for _, way := range []httpload.Way{httpload.Single, httpload.Keyed, httpload.Stream} {
+		t.Run(fmt.Sprintf("way %d", way), func(t *testing.T) {
 			t.Parallel()
 			g, sink := loadSite(t, loadtest.SinkOptions{Receipts: true}, site{
 				more:     "{name: api, direction: in, protocol: http, address: \"127.0.0.1:0\"}\n",
 				accounts: "{system_id: api, password: s3cret, bind: [transmitter], callback_urls: [127.0.0.0/8], callbacks: public}",
 			})
-			o := httpload.Options{LoadOptions: loadtest.DefaultLoadOptions(), Stream: stream}
+			o := httpload.Options{LoadOptions: loadtest.DefaultLoadOptions(), Way: way}
 			o.To, o.SystemID, o.Password, o.Timeout = g.addr("api"), "api", "s3cret", testutil.Patience
 			o.Connections, o.Window, o.Messages, o.Receipts, o.First = 4, 50, 1000, true, 7
 			ctx, cancel := context.WithTimeout(t.Context(), 3*testutil.Patience)
@@ -72,7 +72,7 @@ func TestHTTPLoadFails(t *testing.T) {
 	if r := f(func(*httpload.Options) {}); r.Refused != 5 || r.Statuses["422"] != 5 {
 		t.Errorf("no route: %+v", r)
 	}
-	if r := f(func(o *httpload.Options) { o.Stream = true }); r.Refused != 5 || r.Statuses["422"] != 5 {
+	if r := f(func(o *httpload.Options) { o.Way = httpload.Stream }); r.Refused != 5 || r.Statuses["422"] != 5 {
 		t.Errorf("no route: %+v", r)
 	}
 	for _, stream := range []bool{false, true} {

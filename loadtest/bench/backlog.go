@@ -49,7 +49,7 @@ func (o *Options) measureBacklog(ctx context.Context, b *Backlog) error {
 	if err != nil {
 		return err
 	}
-	s := Setting{Pipeline, LogsNothing, 64, 10, ""}
+	s := Setting{Pipeline, LogsNothing, 64, 10, "", ""}
 	c, err := startUnready(ctx, o.Gateway, gatewayConfig{Setting: s, Sink: address, Sessions: 4, MaxQueue: int(b.Waiting)})
 	if err != nil {
 		return err

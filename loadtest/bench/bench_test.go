@@ -9,8 +9,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/metrics"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"pmg/internal/testutil"
@@ -39,8 +41,8 @@ func TestMeasure(t *testing.T) {
 	pmg, pmgbench := build(t, "../..", "./cmd/pmg"), build(t, ".", "./cmd/pmgbench")
 	o.Gateway, o.Echo = []string{pmg, "serve", "-c"}, []string{pmgbench, "echo"}
 	o.Classic = []string{pmgbench, "serve", "--architecture", Classic, "-c"}
-	earlier := Point{Setting: Setting{Classic, LogsAll, 2, 10, ""}, Problems: []string{"measured anew"}}
-	other := Point{Setting: Setting{Classic, LogsPDUs, 2, 10, ""}, Problems: []string{"kept"}}
+	earlier := Point{Setting: Setting{Classic, LogsAll, 2, 10, "", ""}, Problems: []string{"measured anew"}}
+	other := Point{Setting: Setting{Classic, LogsPDUs, 2, 10, "", ""}, Problems: []string{"kept"}}
 	r := Results{Points: []Point{other, earlier}}
 	if err := r.Matrix(context.Background(), o); err != nil {
 		t.Fatal(err)
@@ -70,7 +72,17 @@ func TestMeasure(t *testing.T) {
 			t.Errorf("backlog: %+v", b)
 		}
 	}
-	points, err := Relay(context.Background(), o)
+	points, err := Stores(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range points {
+		m := p.Median()
+		if len(p.Problems) > 0 || m[Throughput] <= 0 || m[Locks] < m[StoreLocks] || m[Runs] <= 0 || p.Store == Pebble && m[StoreLocks] <= 0 {
+			t.Errorf("%s: %v %v", p.Setting, p.Problems, m)
+		}
+	}
+	points, err = Relay(context.Background(), o)
 	if errors.Is(err, ErrNoHAProxy) {
 		t.Skip(err)
 	}
@@ -104,6 +116,37 @@ func TestChildFails(t *testing.T) {
 	}
 }
 
+// The runtime records one of so many times that a goroutine begins to run.
+func TestSwitchesRecorded(t *testing.T) {
+	recorded := func() (n int64) {
+		waits := []metrics.Sample{{Name: "/sched/latencies:seconds"}}
+		metrics.Read(waits)
+		for _, count := range waits[0].Value.Float64Histogram().Counts {
+			n += int64(count)
+		}
+		return n * switchesRecorded
+	}
+	const turns = 100_000 // in each of which both goroutines wait once
+	there, back := make(chan int), make(chan int)
+	var other sync.WaitGroup
+	other.Go(func() {
+		for n := range there {
+			back <- n
+		}
+	})
+	before := recorded()
+	for n := range turns {
+		there <- n
+		<-back
+	}
+	counted := recorded() - before
+	close(there)
+	other.Wait()
+	if counted < turns*3/2 || counted > turns*3 {
+		t.Errorf("%d switches counted, %d made", counted, 2*turns)
+	}
+}
+
 func TestOptions(t *testing.T) {
 	t.Parallel()
 	good := func() Options {
@@ -129,8 +172,11 @@ func TestOptions(t *testing.T) {
 	for _, want := range []struct {
 		connections, window int
 		messages            int64
-	}{{1, 1, 100}, {1, 10, 500}, {2, 10, 1000}, {64, 10, 1000}} {
-		if n := o.messages(Setting{Connections: want.connections, Window: want.window}); n != want.messages {
+		traffic             string
+	}{
+		{1, 1, 100, Submits}, {1, 10, 500, Submits}, {2, 10, 1000, Submits}, {64, 10, 1000, WithReceipts}, {64, 1, 100, HTTPKeyed},
+	} {
+		if n := o.messages(Setting{Connections: want.connections, Window: want.window, Traffic: want.traffic}); n != want.messages {
 			t.Errorf("%+v: %d", want, n)
 		}
 	}
@@ -155,15 +201,15 @@ func results() *Results {
 		for _, window := range []int{1, 10} {
 			for _, connections := range []int{1, 2, 64} {
 				r.Points = append(r.Points,
-					of(Setting{Pipeline, logs, connections, window, ""}, map[Metric]float64{Throughput: 3000, CPU: 2, P50: 100, P99: 2000, Goroutines: 20, Memory: 20, PerLoad: 1, PerUsage: 1}),
-					of(Setting{Classic, logs, connections, window, ""}, map[Metric]float64{Throughput: 2000, CPU: 4, P50: 120, P99: 900, Goroutines: float64(connections), Memory: 30, PerLoad: 1, PerUsage: 1}))
+					of(Setting{Pipeline, logs, connections, window, "", ""}, map[Metric]float64{Throughput: 3000, CPU: 2, P50: 100, P99: 2000, Goroutines: 20, Memory: 20, PerLoad: 1, PerUsage: 1}),
+					of(Setting{Classic, logs, connections, window, "", ""}, map[Metric]float64{Throughput: 2000, CPU: 4, P50: 120, P99: 900, Goroutines: float64(connections), Memory: 30, PerLoad: 1, PerUsage: 1}))
 			}
 		}
 	}
 	r.Relay = []Point{
-		of(Setting{HAProxy, LogsNothing, 64, 10, ""}, map[Metric]float64{CPU: 1}),
-		of(Setting{Pipeline, LogsNothing, 64, 10, ""}, map[Metric]float64{CPU: 2.1}),
-		of(Setting{Pipeline, LogsPDUs, 64, 10, ""}, map[Metric]float64{CPU: 3.4}),
+		of(Setting{HAProxy, LogsNothing, 64, 10, "", ""}, map[Metric]float64{CPU: 1}),
+		of(Setting{Pipeline, LogsNothing, 64, 10, "", ""}, map[Metric]float64{CPU: 2.1}),
+		of(Setting{Pipeline, LogsPDUs, 64, 10, "", ""}, map[Metric]float64{CPU: 3.4}),
 	}
 	r.Echo = &EchoComparison{Echo: []loadtest.Latency{{P50: 10}}, Gateway: []loadtest.Latency{{P50: 15}}}
 	r.Isolated = []Isolation{{Pipeline, []loadtest.Latency{{P99: 10}}, []loadtest.Latency{{P99: 30}}, []loadtest.Latency{{P99: 11}}}}
@@ -260,11 +306,30 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// The tables say what the clients of a row have sent.
+func TestStoresTables(t *testing.T) {
+	t.Parallel()
+	setting := Setting{Pipeline, LogsPDUs, 64, 1, Pebble, HTTPKeyed}
+	points := []Point{of(setting, map[Metric]float64{Throughput: 1, StoreLocks: 1.5, Runs: 2.5})}
+	if s := setting.String(); s != "pipeline pdulog 64x1 pebble http keys" {
+		t.Errorf("setting %q", s)
+	}
+	for name, g := range map[string]grid{"all": storesGrid(points), "page": shortGrid(points)} {
+		row := map[string]string{}
+		for i, head := range g.Head {
+			row[head] = g.Rows[0][i]
+		}
+		if row["traffic"] != "http keys" || row["store"] != "pebble" || row["conns"] != "64" || row["store lock"] != "1.50" || row["gor switch"] != "2.50" {
+			t.Errorf("%s: %v", name, row)
+		}
+	}
+}
+
 // Charts without measured points are omitted.
 func TestReportOfLittle(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	r := &Results{Points: []Point{of(Setting{Pipeline, LogsPDUs, 1, 1, ""}, map[Metric]float64{Throughput: 1, P50: 1, P99: 1})}}
+	r := &Results{Points: []Point{of(Setting{Pipeline, LogsPDUs, 1, 1, "", ""}, map[Metric]float64{Throughput: 1, P50: 1, P99: 1})}}
 	if err := r.WriteReport(dir); err != nil {
 		t.Fatal(err)
 	}

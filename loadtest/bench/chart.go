@@ -76,7 +76,7 @@ func (l line) label() string {
 func (c *chart) xys(l line, points []Point) (xys plotter.XYs) {
 	for i := range points {
 		p := &points[i]
-		if len(p.Samples) > 0 && (Setting{l.architecture, l.logs, p.Connections, l.window, ""}) == p.Setting {
+		if len(p.Samples) > 0 && (Setting{l.architecture, l.logs, p.Connections, l.window, "", ""}) == p.Setting {
 			if y := p.Median()[c.metric] / c.unit; y > 0 || !c.log {
 				xys = append(xys, plotter.XY{X: float64(p.Connections), Y: y})
 			}

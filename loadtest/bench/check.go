@@ -77,8 +77,8 @@ func (r *Results) architectureChecks() (all []Check) {
 			connections int
 			least       float64
 		}{{64, 1.3}, {2, 1}, {1, 1}} {
-			pipeline := find(r.Points, Setting{Pipeline, LogsPDUs, one.connections, window, ""})
-			classic := find(r.Points, Setting{Classic, LogsPDUs, one.connections, window, ""})
+			pipeline := find(r.Points, Setting{Pipeline, LogsPDUs, one.connections, window, "", ""})
+			classic := find(r.Points, Setting{Classic, LogsPDUs, one.connections, window, "", ""})
 			if pipeline == nil || classic == nil {
 				continue
 			}
@@ -94,8 +94,8 @@ func (r *Results) architectureChecks() (all []Check) {
 
 // costChecks checks the cost of a message in the pipeline at 64x10.
 func (r *Results) costChecks() (all []Check) {
-	plain := find(r.Points, Setting{Pipeline, LogsNothing, 64, 10, ""})
-	logged := find(r.Points, Setting{Pipeline, LogsPDUs, 64, 10, ""})
+	plain := find(r.Points, Setting{Pipeline, LogsNothing, 64, 10, "", ""})
+	logged := find(r.Points, Setting{Pipeline, LogsPDUs, 64, 10, "", ""})
 	if plain != nil && logged != nil {
 		all = append(all, Check{"CPU per message 64x10, pdulog / none", ratio(logged, plain, CPU), 1.6, false})
 	}
@@ -143,12 +143,12 @@ func (r *Results) flatChecks() (all []Check) {
 // relayChecks compares the pipeline with HAProxy.
 func (r *Results) relayChecks() (all []Check) {
 	for _, connections := range []int{64, 2} {
-		relay := find(r.Relay, Setting{HAProxy, LogsNothing, connections, 10, ""})
+		relay := find(r.Relay, Setting{HAProxy, LogsNothing, connections, 10, "", ""})
 		for _, one := range []struct {
 			logs string
 			most float64
 		}{{LogsNothing, 2}, {LogsPDUs, 3.5}} {
-			gateway := find(r.Relay, Setting{Pipeline, one.logs, connections, 10, ""})
+			gateway := find(r.Relay, Setting{Pipeline, one.logs, connections, 10, "", ""})
 			if relay != nil && gateway != nil {
 				all = append(
 					all,

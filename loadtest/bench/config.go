@@ -27,7 +27,11 @@ admin: {address: "127.0.0.1:0"}
 accounts:
   - {system_id: load, password: secret}
 connectors:
+{{- if .ByHTTP}}
+  - {name: clients, direction: in, protocol: http, address: "127.0.0.1:0"}
+{{- else}}
   - {name: clients, direction: in, protocol: {{or .Protocol "smpp"}}, address: "127.0.0.1:0", instances: 1000, window: {{if eq .Protocol "ucp"}}99{{else}}100{{end}}}
+{{- end}}
   - {name: operator, direction: out, protocol: {{or .Protocol "smpp"}}, address: "{{.Sink}}", instances: {{.Sessions}}, window: {{.Window}},
      {{- with .MaxQueue}} max_queue: {{.}}, {{end}} reconnect_delay: 100ms,
      system_id: pmg, password: secret}

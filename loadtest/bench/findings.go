@@ -22,16 +22,16 @@ func (r *Results) findings() (all []string) {
 		add("%d of %d targets are reached.", passed, len(checks))
 	}
 	r.describeThroughput(add)
-	logged := find(r.Points, Setting{Pipeline, LogsPDUs, 64, 10, ""})
-	if plain := find(r.Points, Setting{Pipeline, LogsNothing, 64, 10, ""}); plain != nil && logged != nil {
+	logged := find(r.Points, Setting{Pipeline, LogsPDUs, 64, 10, "", ""})
+	if plain := find(r.Points, Setting{Pipeline, LogsNothing, 64, 10, "", ""}); plain != nil && logged != nil {
 		add("With a pdu log a message costs the pipeline %.2f times the CPU time (%.2f µs instead of %.2f µs) at 64 "+
 			"connections, window 10; the report's programs took 4 times as long with everything logged.",
 			ratio(logged, plain, CPU), logged.Median()[CPU], plain.Median()[CPU])
 	}
 	r.describeGrowth(add)
 	if relay, gateway := find(
-		r.Relay, Setting{HAProxy, LogsNothing, 64, 10, ""},
-	), find(r.Relay, Setting{Pipeline, LogsNothing, 64, 10, ""}); relay != nil && gateway != nil {
+		r.Relay, Setting{HAProxy, LogsNothing, 64, 10, "", ""},
+	), find(r.Relay, Setting{Pipeline, LogsNothing, 64, 10, "", ""}); relay != nil && gateway != nil {
 		add("HAProxy, which relays bytes without parsing them, spends %.2f µs of CPU time on a message at 64 "+
 			"connections, window 10; the pipeline spends %.2f µs.",
 			relay.Median()[CPU], gateway.Median()[CPU])
@@ -50,8 +50,8 @@ func (r *Results) findings() (all []string) {
 // describeThroughput compares the architectures with a pdu log, window 10.
 func (r *Results) describeThroughput(add func(string, ...any)) {
 	for _, connections := range []int{2, 64} {
-		pipeline := find(r.Points, Setting{Pipeline, LogsPDUs, connections, 10, ""})
-		classic := find(r.Points, Setting{Classic, LogsPDUs, connections, 10, ""})
+		pipeline := find(r.Points, Setting{Pipeline, LogsPDUs, connections, 10, "", ""})
+		classic := find(r.Points, Setting{Classic, LogsPDUs, connections, 10, "", ""})
 		if pipeline == nil || classic == nil {
 			continue
 		}

@@ -98,7 +98,7 @@ func (o *Options) isolated(ctx context.Context, architecture string, beside neig
 		return l, err
 	}
 	defer silent.Close()
-	s := Setting{architecture, LogsNothing, calmConnections, 10, ""}
+	s := Setting{architecture, LogsNothing, calmConnections, 10, "", ""}
 	c, err := startGateway(
 		ctx, o.gateway(architecture), gatewayConfig{Setting: s, Sink: sink.Addr(), Sessions: 4, Silent: silent.Addr()},
 	)

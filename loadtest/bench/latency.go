@@ -23,7 +23,7 @@ func Latency(ctx context.Context, o Options) (*EchoComparison, error) {
 		return nil, err
 	}
 	o.separate = true
-	one := Setting{Pipeline, LogsNothing, 1, 1, ""}
+	one := Setting{Pipeline, LogsNothing, 1, 1, "", ""}
 	c := &EchoComparison{}
 	for i := range o.Rounds {
 		o.progress(2*i, 2*o.Rounds, "echo")

@@ -41,10 +41,10 @@ func Relay(ctx context.Context, o Options) ([]Point, error) {
 	var settings []Setting
 	for _, connections := range []int{64, 2} {
 		settings = append(settings,
-			Setting{HAProxy, LogsNothing, connections, 10, ""},
-			Setting{Pipeline, LogsNothing, connections, 10, ""},
-			Setting{HAProxySingle, LogsNothing, connections, 10, ""},
-			Setting{Pipeline, LogsPDUs, connections, 10, ""},
+			Setting{HAProxy, LogsNothing, connections, 10, "", ""},
+			Setting{Pipeline, LogsNothing, connections, 10, "", ""},
+			Setting{HAProxySingle, LogsNothing, connections, 10, "", ""},
+			Setting{Pipeline, LogsPDUs, connections, 10, "", ""},
 		)
 	}
 	return o.measure(ctx, settings, func(s Setting) (*run, error) {

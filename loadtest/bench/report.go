@@ -92,7 +92,7 @@ func (r *Results) table41() grid {
 		cells := []string{name, baseline, pipeline}
 		for _, architecture := range []string{Classic, Pipeline} {
 			cell := "–"
-			if p := find(r.Points, Setting{architecture, LogsNothing, connections, 10, ""}); p != nil {
+			if p := find(r.Points, Setting{architecture, LogsNothing, connections, 10, "", ""}); p != nil {
 				cell = fmt.Sprintf(m.info().format, p.Median()[m])
 			}
 			cells = append(cells, cell)

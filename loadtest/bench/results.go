@@ -78,7 +78,7 @@ func (r *Results) WriteJSON(w io.Writer) error {
 // relay and of the stores last.
 func (r *Results) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
-	head := []string{"architecture", "logs", "connections", "window", "store", "round"}
+	head := []string{"architecture", "logs", "connections", "window", "store", "traffic", "round"}
 	for _, m := range Metrics() {
 		head = append(head, m.String())
 	}
@@ -86,7 +86,7 @@ func (r *Results) WriteCSV(w io.Writer) error {
 	for _, p := range slices.Concat(r.Points, r.Relay, r.Stores) {
 		for round, s := range p.Samples {
 			line := []string{
-				p.Architecture, p.Logs, strconv.Itoa(p.Connections), strconv.Itoa(p.Window), p.Store,
+				p.Architecture, p.Logs, strconv.Itoa(p.Connections), strconv.Itoa(p.Window), p.Store, p.Traffic,
 				strconv.Itoa(round + 1),
 			}
 			for _, v := range s {

@@ -6,7 +6,12 @@ import (
 	"time"
 
 	"pmg/loadtest"
+	"pmg/loadtest/httpload"
 )
+
+// switchesRecorded is how many switches of a goroutine the runtime records one of in /sched/latencies:seconds
+// (gTrackingPeriod). The first run of a goroutine counts about twice, because those that ended leave their mark to the next.
+const switchesRecorded = 8
 
 const (
 	warmUp      = 4                // 1/warmUp of the messages is sent first to warm up
@@ -46,7 +51,10 @@ func (o *Options) runGateway(ctx context.Context, s Setting) (*run, error) {
 func (o *Options) run(ctx context.Context, s Setting, start func(sink string) (*child, error)) (*run, error) {
 	messages := o.messages(s)
 	ahead := messages / warmUp
-	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Protocol: o.Protocol, Messages: ahead + messages})
+	receipts := s.Traffic == WithReceipts
+	sink, err := loadtest.StartSink(loadtest.SinkOptions{
+		Listen: "127.0.0.1:0", Protocol: o.Protocol, Messages: ahead + messages, Receipts: receipts,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -66,9 +74,9 @@ func (o *Options) run(ctx context.Context, s Setting, start func(sink string) (*
 
 	r := &run{child: c, sink: sink}
 	load := loadtest.DefaultLoadOptions()
-	load.Protocol = o.Protocol
+	load.Protocol, load.Receipts = o.Protocol, receipts
 	load.To, load.Connections, load.Window, load.Messages = c.address, s.Connections, s.Window, ahead
-	if _, err := loadtest.Load(ctx, load); err != nil {
+	if _, err := s.load(ctx, load); err != nil {
 		return nil, err
 	}
 	if err := r.arrived(ctx, ahead); err != nil {
@@ -81,7 +89,7 @@ func (o *Options) run(ctx context.Context, s Setting, start func(sink string) (*
 			r.err = r.end(ctx, ahead+messages, messages)
 		}
 	}
-	result, err := loadtest.Load(ctx, load)
+	result, err := s.load(ctx, load)
 	if err == nil {
 		err = r.err
 	}
@@ -97,6 +105,17 @@ func (o *Options) run(ctx context.Context, s Setting, start func(sink string) (*
 		return nil, fmt.Errorf("cannot measure %s: %v", s, problems)
 	}
 	return r, nil
+}
+
+// load sends load as the setting says.
+func (s Setting) load(ctx context.Context, load loadtest.LoadOptions) (*loadtest.LoadResult, error) {
+	switch s.Traffic {
+	case HTTP:
+		return httpload.Load(ctx, httpload.Options{LoadOptions: load})
+	case HTTPKeyed:
+		return httpload.Load(ctx, httpload.Options{LoadOptions: load, Way: httpload.Keyed})
+	}
+	return loadtest.Load(ctx, load)
 }
 
 // arrived waits until this many messages have arrived at the sink.
@@ -167,6 +186,8 @@ func (r *run) end(ctx context.Context, expected, messages int64) error {
 	s[Goroutines] = after["go_goroutines"]
 	s[Allocations] = perMessage("go_memstats_mallocs_total")
 	s[Locks] = perMessage("pmg_lock_acquisitions_total")
+	s[StoreLocks] = perMessage("pmg_store_lock_acquisitions_total")
+	s[Runs] = switchesRecorded * perMessage("go_sched_latencies_seconds_count")
 	s[Changes] = perMessage("pmg_handle_changes_total")
 	status, err := r.child.status()
 	r.stages = status.Stages

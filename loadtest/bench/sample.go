@@ -25,6 +25,8 @@ const (
 	Switches
 	Allocations
 	Locks
+	StoreLocks
+	Runs
 	Changes
 	metricCount
 )
@@ -54,6 +56,8 @@ func (m Metric) info() metricInfo {
 		Switches:    {"context_switches_per_message", "switch", "%.2f", "context switches of the gateway per message"},
 		Allocations: {"allocations_per_message", "alloc", "%.2f", "memory allocations per message"},
 		Locks:       {"locks_per_message", "lock", "%.2f", "mutex acquisitions per message"},
+		StoreLocks:  {"store_locks_per_message", "store lock", "%.2f", "those of the store's open batch, which lock has as well"},
+		Runs:        {"goroutine_switches_per_message", "gor switch", "%.2f", "times a goroutine has begun to run, per message"},
 		Changes:     {"handle_changes_per_message", "change", "%.2f", "changes of the reference counts of sockets per message"},
 	}[m]
 }

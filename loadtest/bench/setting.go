@@ -27,6 +27,14 @@ const (
 	Pebble   = "pebble" // on disk: a message is answered when it would survive a power cut
 )
 
+// What the clients send, as Setting.Traffic.
+const (
+	Submits      = ""          // by Options.Protocol, without receipts
+	WithReceipts = "receipts"  // the same, and the SMSC sends a receipt for each, which the client gets
+	HTTP         = "http"      // single requests
+	HTTPKeyed    = "http keys" // the same, each with an Idempotency-Key of its own
+)
+
 // A Setting holds the values that vary between runs.
 type Setting struct {
 	Architecture string `json:"architecture"`
@@ -34,13 +42,20 @@ type Setting struct {
 	Connections  int    `json:"connections"`
 	Window       int    `json:"window"`
 	Store        string `json:"store,omitempty"`
+	Traffic      string `json:"traffic,omitempty"`
 }
+
+// ByHTTP reports whether the clients submit by HTTP.
+func (s Setting) ByHTTP() bool { return s.Traffic == HTTP || s.Traffic == HTTPKeyed }
 
 // String returns the setting as text, such as "pipeline pdulog 64x10".
 func (s Setting) String() string {
 	text := fmt.Sprintf("%s %s %dx%d", s.Architecture, s.Logs, s.Connections, s.Window)
 	if s.Store != "" {
 		text += " " + s.Store
+	}
+	if s.Traffic != "" {
+		text += " " + s.Traffic
 	}
 	return text
 }
@@ -102,7 +117,7 @@ func (o *Options) settings() (all []Setting) {
 		for _, window := range o.Windows {
 			for _, connections := range o.Connections {
 				for _, architecture := range o.Architectures {
-					all = append(all, Setting{architecture, logs, connections, window, ""})
+					all = append(all, Setting{architecture, logs, connections, window, "", ""})
 				}
 			}
 		}
@@ -110,12 +125,18 @@ func (o *Options) settings() (all []Setting) {
 	return all
 }
 
-const fullSpeed = 20 // the least number of submits under way that keeps a gateway busy
+const (
+	fullSpeed  = 20  // the least number of submits under way that keeps a gateway busy
+	leastShare = 0.1 // of the messages of a run at full speed
+)
 
 // messages returns how many messages a run sends. With few submits under way each message
-// takes longer, so there are fewer, and all runs take about the same time.
+// takes longer, and so does one by HTTP, so there are fewer, and all runs take about the same time.
 func (o *Options) messages(s Setting) int64 {
-	share := min(1, max(0.1, float64(s.Connections*s.Window)/fullSpeed))
+	share := min(1, max(leastShare, float64(s.Connections*s.Window)/fullSpeed))
+	if s.ByHTTP() {
+		share = leastShare
+	}
 	return int64(share * float64(o.Messages))
 }
 

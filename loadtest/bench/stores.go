@@ -5,15 +5,20 @@ import (
 	"fmt"
 )
 
-// Stores measures gateways that keep messages in memory, and gateways that store them on
-// disk before they answer, with a pdu log, under much load and under little.
+// Stores measures gateways that keep messages in memory, and gateways that store them on disk before they answer, with a pdu
+// log: under much load and under little, with a receipt for each message, and by HTTP without and with idempotency keys.
 func Stores(ctx context.Context, o Options) ([]Point, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
 	var settings []Setting
 	for _, s := range []Setting{
-		{Pipeline, LogsPDUs, 64, 10, ""}, {Pipeline, LogsPDUs, 1, 10, ""}, {Pipeline, LogsPDUs, 1, 1, ""},
+		{Pipeline, LogsPDUs, 64, 10, "", Submits},
+		{Pipeline, LogsPDUs, 1, 10, "", Submits},
+		{Pipeline, LogsPDUs, 1, 1, "", Submits},
+		{Pipeline, LogsPDUs, 64, 10, "", WithReceipts},
+		{Pipeline, LogsPDUs, 64, 1, "", HTTP},
+		{Pipeline, LogsPDUs, 64, 1, "", HTTPKeyed},
 	} {
 		for _, engine := range []string{InMemory, Pebble} {
 			s.Store = engine
@@ -25,8 +30,8 @@ func Stores(ctx context.Context, o Options) ([]Point, error) {
 
 // storeChecks compares a gateway that stores messages on disk with one that does not.
 func (r *Results) storeChecks() (all []Check) {
-	memory := find(r.Stores, Setting{Pipeline, LogsPDUs, 64, 10, InMemory})
-	pebble := find(r.Stores, Setting{Pipeline, LogsPDUs, 64, 10, Pebble})
+	memory := find(r.Stores, Setting{Pipeline, LogsPDUs, 64, 10, InMemory, Submits})
+	pebble := find(r.Stores, Setting{Pipeline, LogsPDUs, 64, 10, Pebble, Submits})
 	if memory == nil || pebble == nil {
 		return nil
 	}
@@ -47,9 +52,9 @@ func (r *Results) describeStores(add func(string, ...any)) {
 			continue
 		}
 		m, p := memory.Median(), pebble.Median()
-		add("With %s at %dx%d, messages that are on disk before they are answered arrive at %.0f a second instead of "+
+		add("%s at %dx%d: messages that are on disk before they are answered arrive at %.0f a second instead of "+
 			"%.0f (%.2f times), each for %s of CPU time instead of %s, and are answered within %.0f µs instead of %.0f µs (p50).",
-			memory.Architecture, memory.Connections, memory.Window, p[Throughput], m[Throughput], p[Throughput]/m[Throughput],
+			memory.traffic(), memory.Connections, memory.Window, p[Throughput], m[Throughput], p[Throughput]/m[Throughput],
 			fmt.Sprintf("%.2f µs", p[CPU]), fmt.Sprintf("%.2f µs", m[CPU]), p[P50], m[P50])
 	}
 }

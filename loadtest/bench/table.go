@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -44,14 +45,15 @@ func pointsGrid(points []Point) grid {
 	return g
 }
 
-// storesGrid returns a table of points with the engine of their stores.
+// storesGrid returns a table of points with the engine of their stores, and what their clients send.
 func storesGrid(points []Point) grid {
 	g := pointsGrid(points)
-	g.Head = slices.Insert(g.Head, 4, "store")
+	g.Head = slices.Insert(g.Head, 4, "store", "traffic")
 	row := 0
 	for i := range points {
 		if len(points[i].Samples) > 0 {
-			g.Rows[row] = slices.Insert(g.Rows[row], 4, gatewayConfig{Setting: points[i].Setting}.Engine())
+			s := points[i].Setting
+			g.Rows[row] = slices.Insert(g.Rows[row], 4, gatewayConfig{Setting: s}.Engine(), s.traffic())
 			row++
 		}
 	}
@@ -60,7 +62,7 @@ func storesGrid(points []Point) grid {
 
 // shortGrid returns a table of points for a page: what most readers look for. results.csv and index.html have all.
 func shortGrid(points []Point) grid {
-	g := grid{Head: []string{"architecture", "logs", "store", "conns", "window"}}
+	g := grid{Head: []string{"architecture", "logs", "store", "traffic", "conns", "window"}}
 	for _, m := range shortColumns() {
 		g.Head = append(g.Head, m.info().head)
 	}
@@ -70,7 +72,7 @@ func shortGrid(points []Point) grid {
 			continue
 		}
 		engine := gatewayConfig{Setting: p.Setting}.Engine()
-		row := []string{p.Architecture, p.Logs, engine, strconv.Itoa(p.Connections), strconv.Itoa(p.Window)}
+		row := []string{p.Architecture, p.Logs, engine, p.traffic(), strconv.Itoa(p.Connections), strconv.Itoa(p.Window)}
 		middle := p.Median()
 		for _, m := range shortColumns() {
 			row = append(row, fmt.Sprintf(m.info().format, middle[m]))
@@ -81,7 +83,12 @@ func shortGrid(points []Point) grid {
 }
 
 // shortColumns returns the metrics of a page's tables.
-func shortColumns() []Metric { return []Metric{Throughput, P50, P99, CPU, Memory, Goroutines} }
+func shortColumns() []Metric {
+	return []Metric{Throughput, P50, P99, CPU, StoreLocks, Runs, Memory, Goroutines}
+}
+
+// traffic returns what the clients send, for a table.
+func (s Setting) traffic() string { return cmp.Or(s.Traffic, "submits") }
 
 // logged returns the points with a pdu log.
 func logged(points []Point) (all []Point) {

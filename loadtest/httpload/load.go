@@ -15,11 +15,22 @@ import (
 	"pmg/loadtest"
 )
 
-// Options are those of a load. Of LoadOptions those have no meaning that are about sessions.
+// Options are those of a load. Of LoadOptions those have no meaning that are about sessions. Bound is called before the first
+// request; a connection is opened by its first.
 type Options struct {
 	loadtest.LoadOptions
-	Stream bool // each connection sends a stream, with a window of lines unanswered
+	Way Way
 }
+
+// A Way is how messages are sent.
+type Way uint8
+
+// The ways.
+const (
+	Single Way = iota // one by one on each connection
+	Keyed             // the same, each with an Idempotency-Key of its own
+	Stream            // each connection sends a stream, with a window of lines unanswered
+)
 
 // A run is a load that runs.
 type run struct {
@@ -51,9 +62,9 @@ func (o *Options) check() error {
 		return errors.New("coding, parts, mo, bind and several accounts have no meaning with protocol http")
 	case len(o.MOTo) > 0:
 		return errors.New("messages from mobiles have no meaning with protocol http: an account's webhook receives them")
-	case o.Stream && (o.Reconnect > 0 || o.Rate > 0):
+	case o.Way == Stream && (o.Reconnect > 0 || o.Rate > 0):
 		return errors.New("a stream is sent once, as fast as it is answered: reconnect and rate have no meaning with it")
-	case o.Stream && o.Retry >= o.Timeout:
+	case o.Way == Stream && o.Retry >= o.Timeout:
 		return errors.New("a stream is given up after the timeout: retry must be shorter")
 	}
 	return nil
@@ -68,7 +79,7 @@ func Load(ctx context.Context, o Options) (*loadtest.LoadResult, error) {
 	if len(o.Accounts) == 1 {
 		o.SystemID, o.Password = o.Accounts[0].SystemID, o.Accounts[0].Password
 	}
-	if !o.Stream {
+	if o.Way != Stream {
 		o.Window = 1
 	}
 	r := &run{
@@ -90,11 +101,14 @@ func Load(ctx context.Context, o Options) (*loadtest.LoadResult, error) {
 		ctx, cancel = context.WithTimeout(ctx, o.Duration)
 		defer cancel()
 	}
+	if o.Bound != nil {
+		o.Bound()
+	}
 	r.stopped, r.began = ctx.Done(), time.Now()
 	shown := r.show()
 	var all sync.WaitGroup
 	for range o.Connections {
-		if o.Stream {
+		if o.Way == Stream {
 			all.Go(newStreaming(r).stream)
 		} else {
 			all.Go(r.single)
@@ -106,6 +120,9 @@ func Load(ctx context.Context, o Options) (*loadtest.LoadResult, error) {
 		r.hook.wait(r.accepted.Load(), o.Timeout)
 	}
 	shown()
+	if o.Answered != nil {
+		o.Answered()
+	}
 	return r.result(took), nil
 }
 

@@ -3,6 +3,7 @@ package httpload
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 )
@@ -22,7 +23,7 @@ func (r *run) single() {
 		}
 		body := r.body(n)
 		for {
-			status, id, err := r.post(c, body)
+			status, id, err := r.post(c, n, body)
 			if err != nil && r.Reconnect == 0 {
 				r.lost.Add(1)
 				return
@@ -42,14 +43,17 @@ func (r *run) single() {
 	}
 }
 
-// post sends a message, and returns the status of the answer and the id of the message.
-func (r *run) post(c *http.Client, body []byte) (status int, id string, err error) {
+// post sends the message with a number, and returns the status of the answer and the id of the message.
+func (r *run) post(c *http.Client, n int64, body []byte) (status int, id string, err error) {
 	req, err := http.NewRequest(http.MethodPost, r.url+"/v1/messages", bytes.NewReader(body))
 	if err != nil {
 		return 0, "", err
 	}
 	req.SetBasicAuth(r.SystemID, r.Password)
 	req.Header.Set("Content-Type", "application/json")
+	if r.Way == Keyed {
+		req.Header.Set("Idempotency-Key", fmt.Sprintf("load-%d-%012d", r.began.UnixNano(), n))
+	}
 	r.sent.Add(1)
 	answer, err := c.Do(req)
 	if err != nil {

@@ -79,8 +79,8 @@ func TestOptions(t *testing.T) {
 		"first":       func(o *Options) { o.First = -1 },
 		"parts":       func(o *Options) { o.Parts = 2 },
 		"mo-to":       func(o *Options) { o.MOTo = []string{"1001"} },
-		"rate":        func(o *Options) { o.Rate, o.Stream = 1, true },
-		"retry":       func(o *Options) { o.Retry, o.Stream = o.Timeout, true },
+		"rate":        func(o *Options) { o.Rate, o.Way = 1, Stream },
+		"retry":       func(o *Options) { o.Retry, o.Way = o.Timeout, Stream },
 	} {
 		o := Options{LoadOptions: loadtest.DefaultLoadOptions()}
 		o.To, o.Messages = "127.0.0.1:1", 1

@@ -70,7 +70,7 @@ const pause = 10 * time.Millisecond
 // Load sends messages as lines of streams.
 func (c *Clients) Load(ctx context.Context, o loadtest.LoadOptions) (*loadtest.LoadResult, error) {
 	o.Retry = pause
-	return httpload.Load(ctx, httpload.Options{LoadOptions: o, Stream: true})
+	return httpload.Load(ctx, httpload.Options{LoadOptions: o, Way: httpload.Stream})
 }
 
 // Send sends a message to a gateway, and returns when the server was called with what became of it.

@@ -40,19 +40,19 @@ func newRootCommand() *cobra.Command {
 connections x window x logs x architecture, and prints a table: messages a second
 through to the sink, latency of answers, CPU time per message, throughput by load
 (threads that run or wait for a core) and by cores used, peak memory, goroutines,
-threads, and context switches, allocations, mutex acquisitions and handle-count
-changes per message. Figures are medians over the rounds, ±% is half the range.
+threads, and context switches, goroutine switches, allocations, mutex acquisitions and
+handle-count changes per message. Figures are medians over the rounds, ±% is half the range.
 Then it prints which of the project's targets are reached. The full matrix takes
 about 15 minutes, --quick less than one.
 
 --relay, --stores, --latency, --isolation and --backlog are other measurements, which are
 made instead of the matrix (several may be given; --all makes all of them and the matrix):
-CPU time compared with HAProxy relaying the same traffic; messages in memory compared
-with messages that are on disk before they are answered; latency on one connection
-compared with a TCP echo server, each on another processor than its client; latency of
-other clients beside a client that does not read and an SMSC that does not answer; the
-dispatcher's work per message while a million messages wait and while a thousand do,
-which takes 1 GB of memory.
+CPU time compared with HAProxy relaying the same traffic; messages in memory and
+messages that are on disk before they are answered, also with a receipt for each and by
+HTTP with idempotency keys; latency on one connection and that of a TCP echo server, each
+on another processor than its client; latency of other clients beside a client that does
+not read and an SMSC that does not answer; the dispatcher's work per message while a
+million messages wait and while a thousand do, which takes 1 GB of memory.
 
 --from reads earlier results instead of measuring. Measurements that are asked for in
 addition are made again, on the same machine, with as many rounds and messages, and

@@ -27,7 +27,7 @@ func TestBenchFromResults(t *testing.T) {
 	if !strings.Contains(out, "12345") {
 		t.Errorf("printed: %s", out)
 	}
-	for name, want := range map[string]string{page: "](charts/throughput.png)", csv: "pipeline,none,64,10,,1,12345", filepath.Join(dir, "charts", "index.html"): "<svg"} {
+	for name, want := range map[string]string{page: "](charts/throughput.png)", csv: "pipeline,none,64,10,,,1,12345", filepath.Join(dir, "charts", "index.html"): "<svg"} {
 		if b, err := os.ReadFile(name); err != nil || !strings.Contains(string(b), want) {
 			t.Errorf("%s: %v, without %q", name, err, want)
 		}
