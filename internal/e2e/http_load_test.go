@@ -75,13 +75,13 @@ func TestHTTPLoadFails(t *testing.T) {
 	if r := f(func(o *httpload.Options) { o.Way = httpload.Stream }); r.Refused != 5 || r.Statuses["422"] != 5 {
 		t.Errorf("no route: %+v", r)
 	}
-	for _, stream := range []bool{false, true} {
-		r := f(func(o *httpload.Options) { o.Password, o.Stream, o.Messages = "wrong", stream, 1 })
+	for _, way := range []httpload.Way{httpload.Single, httpload.Stream} {
+		r := f(func(o *httpload.Options) { o.Password, o.Way, o.Messages = "wrong", way, 1 })
 		if r.Accepted != 0 || r.Problems() == nil {
-			t.Errorf("a wrong password, stream %t: %+v", stream, r)
+			t.Errorf("a wrong password, way %d: %+v", way, r)
 		}
-		if r := f(func(o *httpload.Options) { o.To, o.Stream = testutil.FreeAddress(t), stream }); r.ConnectionsLost != 1 {
-			t.Errorf("nobody is there, stream %t: %+v", stream, r)
+		if r := f(func(o *httpload.Options) { o.To, o.Way = testutil.FreeAddress(t), way }); r.ConnectionsLost != 1 {
+			t.Errorf("nobody is there, way %d: %+v", way, r)
 		}
 	}
 	if r := f(func(o *httpload.Options) { o.Messages, o.Duration, o.Rate = 0, 200*time.Millisecond, 100 }); r.Answered == 0 || r.Answered > 40 {

@@ -50,7 +50,7 @@ func TestStreamRetry(t *testing.T) {
 	}))
 	defer h.Close()
 	for _, window := range []int{1, 5, 50} {
-		o := Options{LoadOptions: loadtest.DefaultLoadOptions(), Stream: true}
+		o := Options{LoadOptions: loadtest.DefaultLoadOptions(), Way: Stream}
 		o.To, o.Connections, o.Window, o.Messages, o.Retry, o.First = h.URL, 3, window, 200, time.Millisecond, int64(window)*1000
 		r, err := Load(t.Context(), o)
 		if err != nil {
