@@ -1,6 +1,10 @@
 package store
 
-import "pmg/sms"
+import (
+	"encoding/binary"
+
+	"pmg/sms"
+)
 
 // The versions of the record of a mapping. Each has the lowest that has all of its fields, because
 // there are many.
@@ -9,6 +13,7 @@ const (
 	mappingWithWay   = 2 // with a way to the peer
 	mappingSubmitted = 3 // with what the client has submitted, and perhaps a way to the peer
 	mappingContext   = 4 // with a context, and perhaps the others
+	mappingElsewhere = 5 // our id alone: the mapping is the note of KindEnded that has it
 )
 
 // A Mapping is what a peer's id of a message stands for: all that the gateway needs to give
@@ -68,6 +73,22 @@ func (v *Mapping) walk(w *walk) {
 	if w.atLeast(mappingContext) {
 		w.octets16("context", &v.Context)
 	}
+}
+
+// AppendElsewhere appends the record of a mapping that the note of KindEnded with our id has.
+func AppendElsewhere(b []byte, id uint64) []byte {
+	w := walk{mode: writing, b: b}
+	w.begin(mappingElsewhere)
+	w.u64("id", &id)
+	return w.b
+}
+
+// Elsewhere returns our id if that is all that a record has, and reports whether it is.
+func Elsewhere(record []byte) (id uint64, ok bool) {
+	if len(record) != 9 || record[0] != mappingElsewhere {
+		return 0, false
+	}
+	return binary.BigEndian.Uint64(record[1:]), true
 }
 
 // MappingOf returns what the peer's id of a message stands for. ahead is how many nanoseconds

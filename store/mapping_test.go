@@ -38,6 +38,24 @@ func TestMapping(t *testing.T) {
 	}
 }
 
+// A record that has our id alone is no mapping, and a version that does not know it says that it is newer. No mapping is one.
+func TestElsewhere(t *testing.T) {
+	t.Parallel()
+	record := AppendElsewhere([]byte("x"), 7)[1:]
+	if id, ok := Elsewhere(record); id != 7 || !ok || len(record) != 9 {
+		t.Errorf("%d, %v of %d octets", id, ok, len(record))
+	}
+	if _, err := DecodeMapping(record); !errors.Is(err, ErrNewer) {
+		t.Errorf("as a mapping: %v", err)
+	}
+	v := MappingOf(sample(1000, "text"), 5)
+	for name, b := range map[string][]byte{"nothing": nil, "cut": record[:8], "more": append(record, 0), "mapping": v.Append(nil), "other": make([]byte, 9)} {
+		if _, ok := Elsewhere(b); ok {
+			t.Errorf("%s is taken for one", name)
+		}
+	}
+}
+
 // A mapping that was cut short is refused, and so is one with something behind it.
 func TestMappingDamaged(t *testing.T) {
 	t.Parallel()

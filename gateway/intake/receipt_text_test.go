@@ -38,7 +38,8 @@ func TestTextOfReceipt(t *testing.T) {
 	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46700000001")}, nil)
 	a := sms.Answer{PeerID: []byte("msg-1"), At: now}
 	p.receipts.NoteAnswer(p.receipts.Of(smsc), smsc, m, a.PeerID)
-	p.keep.Journal.Write(func(b *store.Batch) { p.receipts.Note(b, p.receipts.Of(smsc), m, &a, 0) })
+	known := store.MappingOf(m, 0)
+	p.keep.Journal.Write(func(b *store.Batch) { p.receipts.NoteMapping(b, p.receipts.Of(smsc), &known, a.PeerID, now, false) })
 	if err := p.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}

@@ -58,7 +58,9 @@ func (d *Operations) noteReplaced(lane *connector.Lane, v store.Mapping, notify 
 	id := v.PeerID
 	v.Notify, v.By, v.PeerID = notify, nil, nil
 	o := d.receipts.Of(lane.Config())
-	d.keep.Journal.Write(func(b *store.Batch) { d.receipts.NoteMapping(b, o, &v, id, d.node.Clock.Wall(d.node.Clock.Now())) })
+	d.keep.Journal.Write(func(b *store.Batch) {
+		d.receipts.NoteMapping(b, o, &v, id, d.node.Clock.Wall(d.node.Clock.Now()), false)
+	})
 	d.keep.Journal.CommitSoon()
 }
 

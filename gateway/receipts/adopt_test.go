@@ -17,7 +17,7 @@ import (
 // known notes what the operator's id of a message stands for.
 func (p *rig) known(o *SMSC, id string, v store.Mapping) {
 	p.t.Helper()
-	p.Matcher.keep.Journal.Write(func(b *store.Batch) { p.NoteMapping(b, o, &v, []byte(id), p.now) })
+	p.Matcher.keep.Journal.Write(func(b *store.Batch) { p.NoteMapping(b, o, &v, []byte(id), p.now, false) })
 	if err := p.Matcher.keep.Journal.Sync(); err != nil {
 		p.t.Fatal(err)
 	}

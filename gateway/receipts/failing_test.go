@@ -54,7 +54,7 @@ func TestStoreFails(t *testing.T) {
 		store.KindPart: func(p *rig) error {
 			p.Matcher.keep.LastStored = 6000
 			_, f := partOf(p, 0, 2, sms.StateDelivered, "")
-			p.Matcher.keep.Journal.Write(func(b *store.Batch) { p.NoteMapping(b, p.operator(), &f.Mapping, []byte("msg-1"), p.now) })
+			p.Matcher.keep.Journal.Write(func(b *store.Batch) { p.NoteMapping(b, p.operator(), &f.Mapping, []byte("msg-1"), p.now, false) })
 			id := p.makeOrphan("msg-1", sms.StateDelivered)
 			p.Orphans.end()
 			if p.Matcher.keep.Aside(store.Orphan) != 1 || !p.Orphans.has(id) {

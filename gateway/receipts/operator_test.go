@@ -31,7 +31,7 @@ func (p *rig) accepted(id string) uint64 {
 	m, a := p.submitted(sms.NotifySuccess|sms.NotifyFailure), sms.Answer{PeerID: []byte(id), At: p.now}
 	defer m.Release()
 	p.NoteAnswer(p.operator(), p.Matcher.table.Connector("operator").Config(), m, a.PeerID)
-	p.Matcher.keep.Journal.Write(func(b *store.Batch) { p.Note(b, p.operator(), m, &a, p.Matcher.node.Clock.Ahead()) })
+	p.Matcher.keep.Journal.Write(func(b *store.Batch) { p.note(b, m, &a, p.Matcher.node.Clock.Ahead()) })
 	if err := p.Matcher.keep.Journal.Sync(); err != nil {
 		p.t.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func TestOrphansAreForgotten(t *testing.T) {
 	v := store.Mapping{ID: 5000, Notify: sms.NotifySuccess | sms.NotifyFailure | sms.NotifyProgress, Account: []byte("client"), Connector: []byte("clients"),
 		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
 	g.Matcher.keep.Journal.Write(func(b *store.Batch) {
-		g.NoteMapping(b, g.Of(p.Matcher.table.Connector("operator").Config()), &v, []byte("17"), p.now)
+		g.NoteMapping(b, g.Of(p.Matcher.table.Connector("operator").Config()), &v, []byte("17"), p.now, false)
 	})
 	testutil.Eventually(t, "the others are adopted", func() bool { return g.Matcher.keep.Aside(store.Orphan) == 1 })
 	o.end()
@@ -214,7 +214,7 @@ func TestAdoptOlder(t *testing.T) {
 	joined := []sms.Joined{{ID: 71, Notify: sms.NotifySuccess}, {ID: 72, Notify: sms.NotifySuccess}}
 	m.SetSubmitted(&sms.Submitted{Source: m.Source(), Dest: m.Dest(), Joined: joined})
 	p.Matcher.keep.Journal.Write(func(b *store.Batch) {
-		p.Note(b, p.operator(), m, &sms.Answer{PeerID: []byte("msg-17"), At: p.now}, 0)
+		p.note(b, m, &sms.Answer{PeerID: []byte("msg-17"), At: p.now}, 0)
 	})
 	adopt := func(id uint64) (err error) {
 		p.Orphans.Read(id, func(m *sms.Message, size int) error { err = p.Orphans.Adopt(m, size); return nil })

@@ -23,7 +23,7 @@ import (
 // is noted by the SMSC's id of it, in the store and, of the latest messages, in memory:
 //
 //	answer of an SMSC ──► NoteAnswer ──► recent
-//	        └────► settle.Matcher.Forget ──► Note ──► store
+//	        └────► settle.Settler.Forget ──► NoteSent ──► store
 //	receipt ──► recent ──► store ──► kept as an orphan ──► an answer, or the form of the ids is known
 //	               └─────────┴──────────────────────────────────┴──► the account that submitted the message
 //
@@ -113,20 +113,27 @@ func (d *Matcher) logHomeless(account string) {
 	}
 }
 
-// Note notes what a peer's id of a message stands for, in a batch and in memory. The
+// NoteSent notes what a peer's id of a message stands for that has ended, in a batch and in memory. If this batch or an
+// earlier one has the message's state as well, our id is enough in the store: the rest stands under that. The
 // committer's lock is held.
-func (d *Matcher) Note(b *store.Batch, o *SMSC, m *sms.Message, a *sms.Answer, ahead int64) {
+func (d *Matcher) NoteSent(b *store.Batch, o *SMSC, m *sms.Message, e *keep.Ending, ahead int64) {
 	v := store.MappingOf(m, ahead)
-	d.NoteMapping(b, o, &v, a.PeerID, a.At+ahead)
+	d.NoteMapping(b, o, &v, e.Answer.PeerID, e.Answer.At+ahead, NotesEnd(m, e) && m.Parts <= 1)
 }
 
-// NoteMapping does the same with a Mapping, at a time by the wall clock.
-func (d *Matcher) NoteMapping(b *store.Batch, o *SMSC, v *store.Mapping, peerID []byte, wall int64) {
+// NoteMapping does the same with a Mapping, at a time by the wall clock. elsewhere says that the store has it under our id.
+func (d *Matcher) NoteMapping(b *store.Batch, o *SMSC, v *store.Mapping, peerID []byte, wall int64, elsewhere bool) {
 	d.noting.Lock()
 	defer d.noting.Unlock()
-	d.record = v.Append(d.record[:0])
 	d.key, _ = peerid.AppendKey(d.key[:0], peerID, peerid.Same)
-	b.Note(store.IDsOf(o.Name), d.key, d.record, store.DayOf(wall))
+	if elsewhere {
+		d.record = store.AppendElsewhere(d.record[:0], v.ID)
+		b.Note(store.IDsOf(o.Name), d.key, d.record, store.DayOf(wall))
+	}
+	d.record = v.Append(d.record[:0])
+	if !elsewhere {
+		b.Note(store.IDsOf(o.Name), d.key, d.record, store.DayOf(wall))
+	}
 	o.mu.Lock()
 	known := bytes.Equal(o.recent.find(d.key), d.record) // since NoteAnswer
 	if !known {

@@ -1,6 +1,7 @@
 package receipts
 
 import (
+	"encoding/binary"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -91,7 +92,7 @@ func (d *Matcher) NoteLate(l *connector.Link, record, id []byte) {
 		return
 	}
 	o := d.Of(l.Connector.Config())
-	d.keep.Journal.Write(func(b *store.Batch) { d.NoteMapping(b, o, &v, id, d.node.Clock.Wall(d.node.Clock.Now())) })
+	d.keep.Journal.Write(func(b *store.Batch) { d.NoteMapping(b, o, &v, id, d.node.Clock.Wall(d.node.Clock.Now()), false) })
 }
 
 // concludes reports whether what is known of the SMSC's ids leads to something else than
@@ -276,13 +277,31 @@ func (d *Matcher) get(o *SMSC, key []byte, m *sms.Message, f *Match) (bool, erro
 	return ok && (byID || isAbout(m, f.Dest.Addr)), nil
 }
 
-// stored returns what is noted in the store under a key, or under the one that older versions made of a UUID.
+// stored returns the mapping that is noted in the store under a key, or under the one that older versions made of a UUID.
 func (d *Matcher) stored(o *SMSC, key []byte) (value []byte, ok bool, err error) {
 	value, ok, err = d.keep.Index.Lookup(store.IDsOf(o.Name), key)
 	if older, is := peerid.OlderKey(key); is && !ok && err == nil {
-		return d.keep.Index.Lookup(store.IDsOf(o.Name), older)
+		value, ok, err = d.keep.Index.Lookup(store.IDsOf(o.Name), older)
 	}
-	return value, ok, err
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	return mappingOf(d.keep.Index, value)
+}
+
+// mappingOf returns the mapping that a note of an SMSC's id stands for, which may be in that of our id. It reports false if
+// that was forgotten.
+func mappingOf(index store.Index, value []byte) (mapping []byte, ok bool, err error) {
+	id, elsewhere := store.Elsewhere(value)
+	if !elsewhere {
+		return value, true, nil
+	}
+	value, ok, err = index.Lookup(store.KindEnded, binary.BigEndian.AppendUint64(nil, id))
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	mapping, _, err = cutFate(value)
+	return mapping, err == nil, err
 }
 
 // getOnly returns the message of a receipt's id as it stands, if no other reading of the id belongs

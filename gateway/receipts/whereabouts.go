@@ -15,8 +15,8 @@ import (
 
 // The store keeps the final states of messages by our ids (store.KindEnded), for
 // the queries of clients. It has those of the messages whose clients asked for receipts, and all messages of
-// connectors with the option operations, for as long as mappings are kept. A value is a
-// store.Mapping and behind it
+// connectors with the option operations, for as long as mappings are kept. The SMSC's id of such a message leads to
+// our id alone. A value is a store.Mapping and behind it
 //
 //	+--------+-----+------------------+--------+-------+-------+-------+-------+
 //	| answer | err | length of answer | of err | parts | state | error | since |
@@ -141,26 +141,36 @@ func (d *Matcher) FateOf(id uint64) (v store.Mapping, f Fate, ok bool, err error
 
 // decodeFate reads what noteState has noted. The mapping's octets are the value's.
 func decodeFate(value []byte) (v store.Mapping, f Fate, err error) {
-	if len(value) < endedTail {
-		return v, f, store.ErrDamaged
+	value, f, err = cutFate(value)
+	if err != nil {
+		return v, f, err
 	}
-	value, tail := value[:len(value)-endedTail], value[len(value)-endedTail:]
+	v, err = store.DecodeMapping(value)
+	return v, f, err
+}
+
+// cutFate reads the fate at the end of what noteState has noted, and returns the record of the mapping in front of it.
+func cutFate(value []byte) (mapping []byte, f Fate, err error) {
+	if len(value) < endedTail {
+		return nil, f, store.ErrDamaged
+	}
+	mapping, tail := value[:len(value)-endedTail], value[len(value)-endedTail:]
 	f = Fate{
 		State: sms.State(tail[0] &^ (endedMore | endedUntaken)), Error: tail[1],
 		Since: int64(binary.BigEndian.Uint64(tail[2:])),
 	}
-	if tail[0]&endedMore != 0 {
-		n := len(value) - endedLengths
-		if n < 0 || int(value[n])+int(value[n+1]) > n {
-			return v, f, store.ErrDamaged
-		}
-		f.Untaken, f.Parts = tail[0]&endedUntaken != 0, value[n+2]
-		errAt := n - int(value[n+1])
-		answerAt := errAt - int(value[n])
-		f.Answer, f.Err, value = value[answerAt:errAt], value[errAt:n], value[:answerAt]
+	if tail[0]&endedMore == 0 {
+		return mapping, f, nil
 	}
-	v, err = store.DecodeMapping(value)
-	return v, f, err
+	n := len(mapping) - endedLengths
+	if n < 0 || int(mapping[n])+int(mapping[n+1]) > n {
+		return nil, f, store.ErrDamaged
+	}
+	f.Untaken, f.Parts = tail[0]&endedUntaken != 0, mapping[n+2]
+	errAt := n - int(mapping[n+1])
+	answerAt := errAt - int(mapping[n])
+	f.Answer, f.Err = mapping[answerAt:errAt], mapping[errAt:n]
+	return mapping[:answerAt], f, nil
 }
 
 // A Known is what is known of a message: the entry of one that the store keeps, or what was noted of one that has left.
@@ -201,28 +211,32 @@ func Unreported(k *keep.Keeper, operator, prefix string, from []byte, limit int)
 	if err = k.Journal.SyncSoon(); err != nil {
 		return nil, err
 	}
-	var noted []store.Mapping
+	var noted [][]byte
 	err = k.Index.Notes(store.IDsOf(operator), from, limit, func(peerID, value []byte) error {
-		if !bytes.HasPrefix(peerID, []byte(prefix)) {
-			return nil
+		if bytes.HasPrefix(peerID, []byte(prefix)) {
+			noted = append(noted, bytes.Clone(value))
 		}
-		v, err := store.DecodeMapping(bytes.Clone(value))
-		noted = append(noted, v)
-		return err
+		return nil
 	})
-	for i := range noted {
+	for _, record := range noted {
 		if err != nil {
 			break
 		}
-		var value []byte
 		var ok bool
-		id := binary.BigEndian.AppendUint64(nil, noted[i].KnownID())
-		if value, ok, err = k.Index.Lookup(store.KindEnded, id); err != nil || !ok {
+		if record, ok, err = mappingOf(k.Index, record); err != nil || !ok {
+			continue
+		}
+		var v store.Mapping
+		if v, err = store.DecodeMapping(record); err != nil {
+			continue
+		}
+		var value []byte
+		if value, ok, err = k.Index.Lookup(store.KindEnded, binary.BigEndian.AppendUint64(nil, v.KnownID())); err != nil || !ok {
 			continue
 		}
 		var f Fate
-		if _, f, err = decodeFate(value); err == nil && !f.State.Final() {
-			all = append(all, noted[i])
+		if _, f, err = cutFate(value); err == nil && !f.State.Final() {
+			all = append(all, v)
 		}
 	}
 	return all, err

@@ -164,7 +164,7 @@ func (p *rig) sent(peerID string) uint64 {
 	a := sms.Answer{PeerID: []byte(peerID), At: p.now}
 	e := keep.Ending{State: events.Sent, Lane: store.Lane{Connector: "operator"}, Answer: a}
 	p.Matcher.keep.Journal.Write(func(b *store.Batch) {
-		p.Note(b, p.operator(), m, &a, 0)
+		p.NoteSent(b, p.operator(), m, &e, 0)
 		p.NoteEnd(b, m, &e, 0)
 	})
 	return m.ID

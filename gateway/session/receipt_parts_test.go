@@ -32,7 +32,7 @@ func TestReceiptWhileReading(t *testing.T) {
 	}
 	note := func(id string, v *store.Mapping) {
 		p.g.Keeper.Journal.Write(func(b *store.Batch) {
-			p.g.Receipts.NoteMapping(b, p.g.Receipts.Of(p.operator.Config()), v, []byte(id), p.now)
+			p.g.Receipts.NoteMapping(b, p.g.Receipts.Of(p.operator.Config()), v, []byte(id), p.now, false)
 		})
 	}
 	second, f := partOf(p.g, 1, 2, sms.StateDelivered, "000")
@@ -92,7 +92,7 @@ func TestUnwantedReceiptIsNoted(t *testing.T) {
 		v := store.Mapping{ID: 5000, Notify: sms.NotifyFailure, Account: []byte("client"), Connector: []byte("clients"),
 			Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
 		p.g.Keeper.Journal.Write(func(b *store.Batch) {
-			p.g.Receipts.NoteMapping(b, p.g.Receipts.Of(p.operator.Config()), &v, []byte("7"), p.now)
+			p.g.Receipts.NoteMapping(b, p.g.Receipts.Of(p.operator.Config()), &v, []byte("7"), p.now, false)
 		})
 		r := p.tell(p.smsc(), sms.StateDelivered)
 		p.want("before the commit", r, "", 0)

@@ -51,7 +51,7 @@ func TestRefusedOrphanIsNotRetried(t *testing.T) {
 	v := store.Mapping{ID: 5000, Notify: sms.NotifySuccess, Account: []byte("client"), Connector: []byte("clients"),
 		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
 	g.Keeper.Journal.Write(func(b *store.Batch) {
-		g.Receipts.NoteMapping(b, g.Receipts.Of(p.operator.Config()), &v, []byte("17"), p.now)
+		g.Receipts.NoteMapping(b, g.Receipts.Of(p.operator.Config()), &v, []byte("17"), p.now, false)
 	})
 
 	retry := func() (operate.QueuePage, error) {

@@ -162,7 +162,9 @@ func (d *Settler) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent in
 // receipts may be all that come.
 func (d *Settler) Doubled(l *connector.Lane, m *sms.Message, a sms.Answer) {
 	if o := d.Receipts.MapsFor(l, m, &a); o != nil {
-		d.keep.Journal.Write(func(b *store.Batch) { d.Receipts.Note(b, o, m, &a, d.node.Clock.Ahead()) })
+		ahead := d.node.Clock.Ahead()
+		v := store.MappingOf(m, ahead)
+		d.keep.Journal.Write(func(b *store.Batch) { d.Receipts.NoteMapping(b, o, &v, a.PeerID, a.At+ahead, false) })
 	}
 }
 

@@ -108,7 +108,7 @@ func (d *Settler) endEvent(b *store.Batch, m *sms.Message, e *ending) {
 func (d *Settler) hasID(_ *sms.Message, e *ending) bool { return e.maps != nil }
 
 func (d *Settler) endID(b *store.Batch, m *sms.Message, e *ending) {
-	d.Receipts.Note(b, e.maps, m, &e.Answer, d.node.Clock.Ahead())
+	d.Receipts.NoteSent(b, e.maps, m, &e.Ending, d.node.Clock.Ahead())
 }
 
 // hasFate reports whether the outcome of a message is noted: of the message whose id the client
