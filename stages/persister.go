@@ -16,6 +16,9 @@ type persister struct {
 	placed  int         // of these, those that have a position
 }
 
+// mostCollected is how large a batch becomes before the journal gets it, which does not divide it.
+const mostCollected = 32 << 10
+
 // A storing is a message that waits for its commit.
 type storing struct {
 	job *Job
@@ -29,6 +32,9 @@ func (p *persister) Work(out *flow.Out[Job], j *Job) {
 	case Store:
 		p.Gateway.Keeper.Collect(&p.batch, keep.Accepted{Message: j.Message, Share: j.Share}, j.more())
 		p.waiting = append(p.waiting, storing{job: j})
+		if p.batch.Size() >= mostCollected {
+			p.append()
+		}
 	case Committed:
 		p.append()
 		p.committed(out, store.PositionOf(j.ID), j.Code)

@@ -143,6 +143,12 @@ func (b *Batch) Len() int { return len(b.ops) }
 // Octets returns how many octets the batch's operations carry.
 func (b *Batch) Octets() int { return len(b.octets) }
 
+// opOctets is about what an operation takes beside its octets: a key, and lengths.
+const opOctets = 16
+
+// Size returns about how many octets an engine writes for the batch.
+func (b *Batch) Size() int { return len(b.octets) + opOctets*len(b.ops) }
+
 // deleted returns how many octets the records have that the batch deletes.
 func (b *Batch) deleted() (octets int64) {
 	for _, o := range b.ops {

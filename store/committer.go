@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"time"
 )
@@ -16,6 +17,9 @@ import (
 //	              ▲               │ fails
 //	              └── the rest ◄──┴───────► done(position, err): its messages were not stored
 //
+// A batch that is full is committed without being asked for, and the open one comes behind it: what ends a million
+// messages is committed in pieces. What one Write or Append adds is never divided.
+//
 // Batches have numbers that rise by one: these are its positions. Commits are made on a goroutine
 // of the Committer, so that nothing else waits on a disk.
 type Committer struct {
@@ -26,8 +30,9 @@ type Committer struct {
 
 	mu      sync.Mutex
 	changed sync.Cond // asked, closed or last has
+	full    []*Batch  // those that are committed before the open one, whoever asks for that
 	open    *Batch
-	spare   *Batch // for the batch after the open one
+	spare   *Batch // for the batch after the open one; nil: there is none
 	number  uint64 // of the open batch
 	last    uint64 // number of the last batch whose commit has ended
 	failure error  // of that commit
@@ -75,6 +80,7 @@ func (c *Committer) Write(add func(*Batch)) Position {
 	c.mu.Lock()
 	defer c.mu.Unlock() // add may panic
 	c.stats.Locks++
+	c.makeRoom()
 	c.open.Ahead, c.open.position = c.clock.Ahead(), Position{c.number}
 	add(c.open)
 	return c.open.position
@@ -85,8 +91,28 @@ func (c *Committer) Append(b *Batch) Position {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.stats.Locks++
+	c.makeRoom()
 	c.open.Append(b)
 	return Position{c.number}
+}
+
+// makeRoom begins another batch if the open one is full.
+func (c *Committer) makeRoom() {
+	if c.open.Size() < fullBatch {
+		return
+	}
+	c.full = append(c.full, c.open)
+	c.begin()
+	c.changed.Broadcast()
+}
+
+// begin begins the batch behind the open one.
+func (c *Committer) begin() {
+	if c.open, c.spare = c.spare, nil; c.open == nil {
+		c.open = &Batch{}
+	}
+	c.number++
+	c.asked, c.due = false, false
 }
 
 // Commit implements Journal.
@@ -167,6 +193,9 @@ func (c *Committer) Stats() JournalStats {
 	defer c.mu.Unlock()
 	s := c.stats
 	s.Waiting, s.Octets = int64(c.open.Len()), int64(c.open.Octets())
+	for _, b := range c.full {
+		s.Waiting, s.Octets = s.Waiting+int64(b.Len()), s.Octets+int64(b.Octets())
+	}
 	return s
 }
 
@@ -181,6 +210,10 @@ func (c *Committer) Close() {
 }
 
 const (
+	// fullBatch is the Batch.Size from which a batch takes nothing more. What one Write or Append adds has less than the
+	// 128 KiB up to maxBatch, except for the batch of an HTTP client with a key, which has the size of its request.
+	fullBatch = maxBatch - 128<<10
+	maxBatch  = 512 << 10
 	// commitSoon is the longest time that CommitSoon delays a commit.
 	commitSoon = 5 * time.Millisecond
 	// largeBatch is how many changes a batch has under load.
@@ -210,7 +243,7 @@ func (c *Committer) run() {
 			return // what is left would fail again and again
 		}
 		switch {
-		case last:
+		case last || c.isBehind():
 		case err != nil:
 			time.Sleep(restAfterFailure)
 		case large:
@@ -228,25 +261,36 @@ func (c *Committer) end() {
 	close(c.ended)
 }
 
-// next waits until a commit was asked for and returns the batch, nil when there is none
+// isBehind reports whether a batch waits that takes nothing more.
+func (c *Committer) isBehind() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.full) > 0
+}
+
+// next waits until a batch is full or its commit was asked for and returns the batch, nil when there is none
 // and the Committer is closed. last reports whether it is closed.
 func (c *Committer) next() (b *Batch, number uint64, last bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for !c.asked && !c.closed {
+	for !c.asked && !c.closed && len(c.full) == 0 {
 		c.changed.Wait()
 	}
 	pass := c.pass
 	c.mu.Unlock()
 	pass("committer")
 	c.mu.Lock()
-	if c.open.Len() == 0 {
+	number = c.number - uint64(len(c.full))
+	switch {
+	case len(c.full) > 0:
+		b = c.full[0]
+		c.full = slices.Delete(c.full, 0, 1)
+	case c.open.Len() > 0:
+		b = c.open
+		c.begin()
+	default:
 		return nil, 0, true
 	}
-	b, number = c.open, c.number
-	c.open, c.spare = c.spare, nil
-	c.number++
-	c.asked, c.due = false, false
 	c.stats.Since = c.clock.Now()
 	return b, number, c.closed
 }
@@ -267,10 +311,14 @@ func (c *Committer) committed(b *Batch, number uint64, err error) {
 		c.stats.Changes += int64(b.Len())
 	} else {
 		c.stats.Failed++
+		next := &c.open
+		if len(c.full) > 0 {
+			next = &c.full[0]
+		}
 		rest := &Batch{}
 		rest.addUndone(b)
-		rest.Append(c.open)
-		c.open = rest
+		rest.Append(*next)
+		*next = rest
 	}
 	b.Reset()
 	c.spare = b

@@ -327,3 +327,136 @@ func TestCommitterAfterPanic(t *testing.T) {
 		}
 	})
 }
+
+// A sized store notes how large batches are, and what is deleted and written in each.
+type sized struct {
+	Store
+	hangs  chan struct{} // until it is closed
+	fails  int           // commits that fail from now on
+	sizes  []int
+	pieces []string // the ids of its operations, by batch
+}
+
+func (s *sized) Commit(b *Batch) error {
+	<-s.hangs
+	if s.fails > 0 {
+		s.fails--
+		return errors.New("disk error")
+	}
+	s.sizes = append(s.sizes, b.Size())
+	var ids []byte
+	for _, o := range b.ops {
+		ids = fmt.Appendf(ids, "%d ", o.id)
+	}
+	s.pieces = append(s.pieces, string(ids))
+	return nil
+}
+
+// What ends very many messages while a commit is under way is committed in pieces of a bounded size, in order, without being
+// asked for; all that a message has ended with is in one of them.
+func TestCommitterPieces(t *testing.T) {
+	t.Parallel()
+	const messages = 30_000
+	s, e := &sized{hangs: make(chan struct{})}, &ended{}
+	c := NewCommitter(s, running{}, e.note)
+	put(c, messages+1)
+	c.Commit()
+	var want []string // by batch
+	line := make([]byte, 100)
+	for id := uint64(1); id <= messages; id++ {
+		var at uint64
+		p := c.Write(func(b *Batch) {
+			b.Delete(id, 200)
+			b.Event(id, line)
+			at = b.Position().number
+		})
+		if p.number != at || p.number < uint64(len(want)) {
+			t.Fatalf("message %d is in batch %d, and not in %d", id, p.number, at)
+		}
+		for uint64(len(want)) < at {
+			want = append(want, "")
+		}
+		want[at-1] += fmt.Sprintf("%d %d ", id, id)
+	}
+	if st := c.Stats(); st.Waiting < messages || st.Octets < 100*messages-fullBatch {
+		t.Errorf("%+v", st)
+	}
+	if len(want) < 100*messages/maxBatch {
+		t.Errorf("%d batches", len(want))
+	}
+	close(s.hangs)
+	if err := c.Sync(); err != nil {
+		t.Error(err)
+	}
+	if st := c.Stats(); st.Waiting != 0 || st.Octets != 0 || st.Commits != int64(len(want)) {
+		t.Errorf("%+v, want %d commits", st, len(want))
+	}
+	c.Close()
+	if want[0] == "" { // it was taken before the first message
+		want[0] = fmt.Sprint(messages+1, " ")
+	} else {
+		want[0] = fmt.Sprint(messages+1, " ", want[0])
+	}
+	if !slices.Equal(s.pieces, want) {
+		t.Error("the pieces are others than the positions say")
+	}
+	if most := slices.Max(s.sizes); most > maxBatch || most < fullBatch {
+		t.Errorf("the largest piece has %d octets", most)
+	}
+	if n := len(e.all); n != len(want) || e.all[n-1] != fmt.Sprint(n, true) {
+		t.Errorf("%d commits ended", n)
+	}
+}
+
+// What full batches leave whose commits fail comes in front of the others, and none of them waits for a rest.
+func TestCommitterPiecesFail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, e := &sized{hangs: make(chan struct{}), fails: 3}, &ended{}
+		c := NewCommitter(s, running{}, e.note)
+		defer c.Close()
+		put(c, 1)
+		c.Commit()
+		synctest.Wait()
+		large := make([]byte, fullBatch)
+		for id := range uint64(3) {
+			c.Write(func(b *Batch) { b.Event(id+2, large) })
+		}
+		put(c, 5)
+		began := time.Now()
+		close(s.hangs)
+		if err := c.Sync(); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took > 0 {
+			t.Errorf("it took %v", took)
+		}
+		e.want(t, "1 false", "2 false", "3 false", "4 true", "5 true")
+		if want := []string{"1 2 3 4 ", "5 "}; !slices.Equal(s.pieces, want) {
+			t.Errorf("committed %q, want %q", s.pieces, want)
+		}
+	})
+}
+
+// A batch that another goroutine has collected, and a change of one, is not divided, however large.
+func TestCommitterWhole(t *testing.T) {
+	t.Parallel()
+	s := &sized{hangs: make(chan struct{})}
+	close(s.hangs)
+	c := NewCommitter(s, running{})
+	large := make([]byte, fullBatch)
+	three := func(b *Batch) {
+		for id := range uint64(3) {
+			b.Event(id, large)
+		}
+	}
+	var b Batch
+	three(&b)
+	first, second, third := c.Append(&b), c.Write(three), put(c, 7)
+	if second.number != first.number+1 || third != second.number+1 {
+		t.Errorf("positions %d, %d, %d", first.number, second.number, third)
+	}
+	c.Close()
+	if want := []string{"0 1 2 ", "0 1 2 ", "7 "}; !slices.Equal(s.pieces, want) {
+		t.Errorf("committed %q, want %q", s.pieces, want)
+	}
+}

@@ -6,7 +6,7 @@ import "sync/atomic"
 // maker is called after each commit with the position up to which that has committed.
 type Journal interface {
 	// Write adds changes to what is committed next, and returns the position of that. add may not
-	// write, nor wait. What it adds is committed together, when Commit has been called.
+	// write, nor wait. What it adds is committed together, when Commit has been called or much has been written.
 	Write(add func(*Batch)) Position
 	// Append does the same with changes that were collected outside of the journal's lock. The batch can be used again.
 	Append(b *Batch) Position

@@ -196,11 +196,11 @@ func (c *changer) deleteAside(all []*found) error {
 // because the lanes read the messages from the store.
 func (c *changer) put(all []*found) error {
 	shares := map[*connector.Share][]*found{}
-	c.Operations.keep.Journal.Write(func(b *store.Batch) {
-		for _, f := range all {
-			s, m := c.to[f], f.message
-			s.Lane.Unfit(m.ID)
-			m.ForgetAttempts()
+	for _, f := range all {
+		s, m := c.to[f], f.message
+		s.Lane.Unfit(m.ID)
+		m.ForgetAttempts()
+		c.Operations.keep.Journal.Write(func(b *store.Batch) {
 			if f.state.Aside == store.Dead {
 				c.renew(b, f)
 			}
@@ -209,9 +209,9 @@ func (c *changer) put(all []*found) error {
 			} else {
 				b.Delete(f.id, len(f.record)) // a store in memory holds none that waits in a lane
 			}
-			shares[s] = append(shares[s], f)
-		}
-	})
+		})
+		shares[s] = append(shares[s], f)
+	}
 	// the next commit tries again what failed here, so the lanes get the messages anyway
 	failed := c.Operations.keep.Journal.Sync()
 	for _, f := range all {
