@@ -141,3 +141,37 @@ func TestPersisterFails(t *testing.T) {
 		}
 	})
 }
+
+// What comes at once is given to the journal in pieces, because that divides none, and each message waits for its own.
+func TestPersisterPieces(t *testing.T) {
+	persisting(t, func(r *rig, d *disk, _ func(...string)) {
+		p := &persister{Deps: &Deps{Gateway: r.gateway}}
+		const messages = 100
+		for range messages {
+			m := r.gateway.Node.Messages.Get()
+			m.Origin = r.share().Origin
+			m.Set(sms.Address{}, sms.Address{}, make([]byte, 1000))
+			p.Work(nil, &Job{Kind: Store, Message: m, Share: r.share()})
+			if n := p.batch.Size(); n >= mostCollected {
+				t.Fatalf("%d octets are collected", n)
+			}
+		}
+		if left := len(p.waiting) - p.placed; left == 0 || left > messages/3 {
+			t.Errorf("%d of %d wait for the end of the batch", left, messages)
+		}
+		p.Flush(nil)
+		for _, s := range p.waiting {
+			if s.at.IsZero() {
+				t.Error("a message waits for no commit")
+			}
+			s.job.Message.Release()
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if want := []int{messages}; !slices.Equal(d.changes, want) {
+			t.Errorf("commits of %v changes, want %v", d.changes, want)
+		}
+	})
+}
