@@ -142,7 +142,7 @@ func TestPersisterFails(t *testing.T) {
 	})
 }
 
-// What comes at once is given to the journal in pieces, because that divides none, and each message waits for its own.
+// What comes together is given to the journal in pieces, because that divides none, and each message waits for its own.
 func TestPersisterPieces(t *testing.T) {
 	persisting(t, func(r *rig, d *disk, _ func(...string)) {
 		p := &persister{Deps: &Deps{Gateway: r.gateway}}
