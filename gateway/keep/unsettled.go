@@ -1,6 +1,8 @@
 package keep
 
 import (
+	"slices"
+	"sync"
 	"sync/atomic"
 
 	"pmg/config"
@@ -18,10 +20,15 @@ type Unsettled struct {
 	// Outcomes are the notes; nil: there are none. The committer's lock guards them.
 	Outcomes *store.Outcomes
 
-	// waiting are those whose commits have even and odd positions. There are never more than two: the open batch, and the one
-	// that is being committed; what a failed commit leaves is in the next.
-	waiting [2]atomic.Int64
+	// count is that of the batch with the highest position in which one has ended, last.
+	count, last atomic.Uint64
+
+	mu     sync.Mutex
+	before []unsettledIn // of earlier batches whose commits have not ended
 }
+
+// An unsettledIn is how many messages a commit makes the store forget.
+type unsettledIn struct{ position, count uint64 }
 
 // maxUnsettled leaves room in the notes for the messages that are under way when no more
 // may leave.
@@ -30,7 +37,20 @@ const maxUnsettled = store.MaxOutcomes - config.MaxUnderWay
 // Add counts a message that the store forgets with a commit. It is called while that is written, and so before it ends.
 func (u *Unsettled) Add(at store.Position) {
 	u.N.Add(1)
-	u.waiting[at.Token()%2].Add(1)
+	if at.Token() != u.last.Load() {
+		u.begin(at.Token())
+	}
+	u.count.Add(1)
+}
+
+// begin begins to count those of a batch. The committer's lock is held.
+func (u *Unsettled) begin(position uint64) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if n := u.count.Swap(0); n > 0 {
+		u.before = append(u.before, unsettledIn{u.last.Load(), n})
+	}
+	u.last.Store(position)
 }
 
 // Full reports whether no more messages may leave.
@@ -42,14 +62,25 @@ func (u *Unsettled) Full() bool {
 	return u.N.Load() >= maxUnsettled // a commit that ended meanwhile may not have seen halted
 }
 
-// committed notes that the commit of a position has ended.
+// committed notes that the commit of a position has ended. What a failed one leaves is in the next.
 func (u *Unsettled) committed(at store.Position, err error) {
-	n := u.waiting[at.Token()%2].Swap(0)
-	if err != nil {
-		u.waiting[(at.Token()+1)%2].Add(n)
-		return
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	n := uint64(0)
+	if u.last.Load() <= at.Token() {
+		n = u.count.Swap(0)
 	}
-	u.N.Add(-n)
+	u.before = slices.DeleteFunc(u.before, func(one unsettledIn) bool {
+		if one.position <= at.Token() {
+			n += one.count
+		}
+		return one.position <= at.Token()
+	})
+	if err == nil {
+		u.N.Add(-int64(n))
+	} else if n > 0 {
+		u.before = append(u.before, unsettledIn{at.Token() + 1, n})
+	}
 }
 
 // GoOn reports, once, that messages may leave again.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"pmg/events"
@@ -109,11 +110,24 @@ func TestAttemptsOf(t *testing.T) {
 	}
 }
 
+// A gated store commits nothing while its lock is held.
+type gated struct {
+	store.Store
+	sync.Mutex
+}
+
+func (g *gated) Commit(b *store.Batch) error {
+	g.Lock()
+	defer g.Unlock()
+	return g.Store.Commit(b)
+}
+
 // While too many events wait no message leaves, so that none is lost, and the operator is warned. When the lanes go on,
 // that is reported once. Without events, or with few, nothing of this is so.
 func TestEventsFull(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, "", store.NewMemory())
+	disk := &gated{Store: store.NewMemory()}
+	r := newRig(t, "", disk)
 	if r.CheckEvents(); r.Halted() || r.Writer() != nil {
 		t.Error("halted without events")
 	}
@@ -122,6 +136,7 @@ func TestEventsFull(t *testing.T) {
 		t.Error("halted, or going on, with no event")
 	}
 	m := r.submitted(1, 0)
+	disk.Lock()
 	for range 1 << 16 { // none of them is committed
 		r.Forget(m, keep.Ending{State: events.Sent}, nil)
 	}
@@ -134,6 +149,7 @@ func TestEventsFull(t *testing.T) {
 	if s := r.log.Take(); strings.Count(s, "\n") != 1 || !strings.Contains(s, full) {
 		t.Errorf("the log has %s", s)
 	}
+	disk.Unlock()
 	r.keep.Commit()
 	testutil.Eventually(t, "messages leave again", r.Events.GoesOn)
 	if r.Halted() || r.Events.GoesOn() {
