@@ -5,6 +5,11 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
+
+	"pmg/internal/smstext"
+	"pmg/sms"
+	"pmg/sms/fit"
 )
 
 // List is a register of numbers in a file.
@@ -12,10 +17,12 @@ type List struct {
 	Name string `yaml:"name" required:"yes" live:"yes" doc:"Its name in block, allow and senders, in logs and metrics: letters, digits, '-' and '_'."`
 	File string `yaml:"file" required:"yes" live:"yes" doc:"Its file: a number, a prefix such as 4670* or a sender's name in each line; what follows a '#' is a comment. A relative path is relative to the configuration. The gateway reads the file again when it has changed; pmg list check reads it before. What pmg list add and remove change is written to a file beside it, with the ending .changes, so the gateway's user must be able to write to the directory."`
 
-	OptOutFrom []string `yaml:"opt_out_from" live:"yes" doc:"Out connectors by whose messages from mobiles the list changes: a text that is a word of stop adds its sender, one of start removes it, on disk before the SMSC is answered. Then the message goes on as usual. None when empty."`
+	OptOutFrom []string `yaml:"opt_out_from" live:"yes" doc:"Out connectors by whose messages from mobiles the list changes: a text that is a word of stop adds its sender, one of start removes it, on disk before the SMSC is answered. Then the message goes on as usual. None when empty. Messages to a number on the list are then refused as opted_out, not as blocked."`
 	OptOutTo   []string `yaml:"opt_out_to" live:"yes" doc:"The numbers and short codes that such messages must be for, each in full; any when empty."`
 	Stop       []string `yaml:"stop" default:"STOP, STOPP, STOPALL, UNSUBSCRIBE, CANCEL, END, QUIT, ARRET, ARRÊT, BAJA, PARAR" live:"yes" doc:"Words that add the sender, in any letter case. The text must have nothing else but blanks, quotes and marks at its end."`
 	Start      []string `yaml:"start" default:"START, UNSTOP" live:"yes" doc:"Words that remove it."`
+	StopReply  string   `yaml:"stop_reply" live:"yes" doc:"What a mobile is answered that a word of stop has added: a text of one short message. It leaves by the connector that the word came by, from the number that it was sent to. No answer when empty, nor if the number was on the list."`
+	StartReply string   `yaml:"start_reply" live:"yes" doc:"The same for a mobile that a word of start has removed."`
 }
 
 // Screening is which numbers may be sent to, or may send.
@@ -86,15 +93,80 @@ func checkLists(d *decoder, c *Config) {
 		check(path+"block", one.Block)
 		check(path+"allow", one.Allow)
 	}
+	checkOptOuts(d, c)
 	for i := range c.Lists {
-		for j, name := range c.Lists[i].OptOutFrom {
-			is := func(one Connector) bool { return one.Name == name && one.Direction == Out }
-			if !slices.ContainsFunc(c.Connectors, is) {
-				d.problem(fmt.Sprintf("lists[%d].opt_out_from[%d]", i, j), "names no out connector: %q: name one", name)
-			}
-		}
 		if name := c.Lists[i].Name; !used[name] {
 			d.warn(fmt.Sprintf("lists[%d]", i), "is not used: name it in block, allow or senders of an account or a connector")
+		}
+	}
+}
+
+// Word returns a text as words of stop and start are compared: in capitals, without blanks, quotes and marks around it.
+func Word(text string) string { return strings.ToUpper(strings.Trim(text, " \t\r\n.!\"'")) }
+
+// checkOptOuts checks the connectors by whose messages lists change, and what mobiles are answered.
+func checkOptOuts(d *decoder, c *Config) {
+	words := map[string]bool{}
+	for i := range c.Lists {
+		for _, w := range slices.Concat(c.Lists[i].Stop, c.Lists[i].Start) {
+			words[Word(w)] = true
+		}
+	}
+	for i := range c.Lists {
+		l := &c.Lists[i]
+		var from []*Connector
+		for j, name := range l.OptOutFrom {
+			at := slices.IndexFunc(c.Connectors, func(one Connector) bool { return one.Name == name && one.Direction == Out })
+			if at < 0 {
+				d.problem(fmt.Sprintf("lists[%d].opt_out_from[%d]", i, j), "names no out connector: %q: name one", name)
+			} else {
+				from = append(from, &c.Connectors[at])
+			}
+		}
+		for _, reply := range [...]struct{ path, text string }{{"stop_reply", l.StopReply}, {"start_reply", l.StartReply}} {
+			path := fmt.Sprintf("lists[%d].%s", i, reply.path)
+			switch {
+			case reply.text == "":
+			case words[Word(reply.text)]:
+				d.problem(
+					path, "must not be a word of stop or start itself, because whoever answers it alike would be answered: "+
+						"write a sentence",
+				)
+			case len(l.OptOutFrom) == 0:
+				d.problem(path, "is never sent without opt_out_from: name an out connector there, or remove it")
+			default:
+				checkReply(d, path, reply.text, from)
+			}
+		}
+	}
+}
+
+// checkReply checks that connectors can send an answer to a mobile, as one short message.
+func checkReply(d *decoder, path, text string, by []*Connector) {
+	for _, c := range by {
+		if !c.BindType().CanSubmit() {
+			d.problem(
+				path, "cannot be sent by connector %s, which binds as receiver: set its bind to transceiver, or remove it",
+				c.Name,
+			)
+			continue
+		}
+		var m sms.Message
+		f := c.Form()
+		f.Long = fit.Split8
+		alphabet, octets := smstext.Encode(f.Default, text)
+		m.Set(sms.Address{}, sms.Address{}, octets)
+		m.Alphabet = alphabet
+		var fitter fit.Converter
+		if !f.Takes.Has(alphabet) {
+			fitter.Convert(f, &m)
+		}
+		if n, ok := fitter.Parts(f, &m); n > 1 || !ok {
+			d.problem(
+				path, "takes more than one short message on connector %s: write 160 characters at most, or 70 if its "+
+					"alphabet lacks one of them",
+				c.Name,
+			)
 		}
 	}
 }

@@ -60,7 +60,11 @@ func (c *doubts) unused() {
 		leads := func(r Route) bool {
 			return slices.ContainsFunc(r.To, func(t Target) bool { return t.Connector == one.Name })
 		}
-		if one.Direction == Out && one.BindType().CanSubmit() && !slices.ContainsFunc(c.Routes, leads) {
+		replies := func(l List) bool {
+			return l.StopReply+l.StartReply != "" && slices.Contains(l.OptOutFrom, one.Name)
+		}
+		if one.Direction == Out && one.BindType().CanSubmit() && !slices.ContainsFunc(c.Routes, leads) &&
+			!slices.ContainsFunc(c.Lists, replies) {
 			c.d.warn(
 				fmt.Sprintf("connectors[%d]", i),
 				"is named by no route, so that nothing is sent by it: add a route with to: %s, or remove it", one.Name,

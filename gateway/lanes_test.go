@@ -167,7 +167,9 @@ routes:
 	one, two := g.Table.AccountLane(g.Node.Config(), "one"), g.Table.AccountLane(g.Node.Config(), "two")
 	message := func(account, from, dest string) *sms.Message {
 		m := g.Node.Messages.Get()
-		m.Origin = g.Node.Origins.Of(account, from)
+		if m.Origin = g.Node.Origins.Of(account, from); account == "" {
+			m.Kind = sms.MO
+		}
 		m.Set(sms.Address{}, sms.Address{Addr: []byte(dest)}, nil)
 		return m
 	}

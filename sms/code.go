@@ -30,6 +30,7 @@ const (
 	Deleted               // an operator or its sender has deleted it
 	UnknownMessage        // there is no message with that id
 	Blocked               // its number is on a list of numbers, or not on one that it must be on
+	OptedOut              // its number is on a list that mobiles change: its owner wants no messages
 	codes
 )
 
@@ -38,7 +39,7 @@ var codeNames = [codes]string{
 	"bad_destination", "bad_length", "bad_schedule", "bad_validity", "bad_parameter",
 	"throttled", "queue_full", "temporary_failure", "rejected", "unsupported", "timeout",
 	"lost", "expired", "faulty",
-	"system_error", "deleted", "unknown_message", "blocked",
+	"system_error", "deleted", "unknown_message", "blocked", "opted_out",
 }
 
 // Codes returns all codes in order, for tables and tests that must cover each of them.

@@ -285,6 +285,12 @@ func (m *Message) Account() string {
 	return m.Origin.Account
 }
 
+// IsReply reports whether the gateway answers a mobile with the message: nobody has submitted it. It leaves by the connector
+// that it has as its origin.
+func IsReply(m *Message) bool {
+	return m.Kind == Submit && m.Origin != nil && m.Origin.Account == ""
+}
+
 const (
 	messageSize = int64(unsafe.Sizeof(Message{})) // without spill
 	spillSize   = int64(unsafe.Sizeof([]byte{}))  // without its octets

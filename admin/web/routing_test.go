@@ -14,7 +14,7 @@ import (
 func TestRouting(t *testing.T) {
 	t.Parallel()
 	base, g := start(t)
-	m := &sms.Message{Origin: g.Node.Origins.Of("", "clients")}
+	m := &sms.Message{Kind: sms.MO, Origin: g.Node.Origins.Of("", "clients")}
 	m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{Addr: []byte("46")}, nil)
 	if g.Table.Choose(m) == nil {
 		t.Fatal("no route")

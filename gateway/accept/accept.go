@@ -24,7 +24,13 @@ type Pending[T any] struct {
 
 // Outcome returns what its sender is answered when it is stored.
 func (p *Pending[T]) Outcome() Outcome {
-	parts := max(1+len(p.More), int(sms.PartsOf(p.Message.Context())))
+	parts := 1
+	for _, a := range p.More {
+		if !sms.IsReply(a.Message) {
+			parts++
+		}
+	}
+	parts = max(parts, int(sms.PartsOf(p.Message.Context())))
 	return Outcome{ID: p.Message.ID, Parts: parts, Parked: p.Aside() == store.Parked, After: p.After}
 }
 
@@ -126,18 +132,23 @@ func (a *Acceptor[T]) Submit(now int64, by T, s *intake.Submission) {
 	case s.Message.Kind == sms.Receipt:
 		a.Receipt(now, by, s.From, s.Message)
 	default:
-		a.accept(now, Pending[T]{Accepted: s.Accepted(), From: s.From, By: by, After: s.After}, s.Noted)
+		a.accept(now, Pending[T]{Accepted: s.Accepted(), From: s.From, By: by, After: s.After}, s.Reply(), s.Noted)
 	}
 }
 
 // Accept makes messages the gateway's own that have taken their steps: they get their ids and places, are stored if the store is
 // durable or they wait in no lane, answered and queued.
-func (a *Acceptor[T]) Accept(now int64, p Pending[T]) { a.accept(now, p, false) }
+func (a *Acceptor[T]) Accept(now int64, p Pending[T]) { a.accept(now, p, keep.Accepted{}, false) }
 
-// accept is Accept. With noted something is stored with the message that must be, even if the store is in memory.
-func (a *Acceptor[T]) accept(now int64, p Pending[T], noted bool) {
+// accept is Accept. A reply, unless its message is nil, is stored in the same commit. With noted something is stored with the
+// message that must be, even if the store is in memory.
+func (a *Acceptor[T]) accept(now int64, p Pending[T], reply keep.Accepted, noted bool) {
 	var aside bool
 	p.Accepted, p.More, aside = a.intake.Enter(now, p.Accepted, p.More)
+	if reply.Message != nil {
+		a.intake.Accept(now, reply.Message, reply.Share)
+		p.More = append(p.More, reply)
+	}
 	if !a.keep.Durable() && !aside && !noted {
 		a.stored(now, p)
 		return

@@ -302,3 +302,47 @@ func TestWork(t *testing.T) {
 		t.Errorf("answered %t, %d went on in order", is, r.x.inOrder)
 	}
 }
+
+// A reply is stored with what it answers, and leaves when that is answered. It counts as no message that has come, whatever
+// became of it.
+func TestReply(t *testing.T) {
+	t.Parallel()
+	for _, durable := range []bool{true, false} {
+		for _, failed := range []bool{false, true} {
+			if failed && !durable {
+				continue
+			}
+			r := newRig(t, durable)
+			mo, reply := r.node.Messages.Get(), r.node.Messages.Get()
+			mo.Kind, mo.Origin, reply.Origin = sms.MO, r.origin, r.origin
+			r.node.Memory.SetLimit(1 << 20)
+			share := r.share.Lane.Share(r.origin, 100)
+			p := Pending[string]{
+				Accepted: keep.Accepted{Message: mo, Share: r.m.share}, By: "mo",
+				From: &connector.Source{Connector: r.operator, Origin: r.origin},
+			}
+			r.accept(1, p, keep.Accepted{Message: reply, Share: share}, false)
+			if durable {
+				if stores := r.x.stores; len(stores) != 1 || len(stores[0].More) != 1 || stores[0].More[0].Message != reply ||
+					share.Queued() != 1 || len(r.x.queued) != 0 {
+					t.Fatalf("%d are stored", len(r.x.stores))
+				}
+				r.Ended(1, r.x.stores[0], failed)
+			}
+			r.Flush()
+			stats := r.operator.Stats
+			if failed {
+				r.want("mo", sms.SystemError, "")
+				if share.Queued() != 0 || stats.Refused.Load() != 1 || r.origin.Tally.Refused.Load() != 1 || len(r.x.queued) != 0 {
+					t.Errorf("%d wait, %d are refused, %d queued", share.Queued(), stats.Refused.Load(), len(r.x.queued))
+				}
+				continue
+			}
+			o := r.want("mo", sms.OK, "")
+			if o.Parts != 1 || o.ID != mo.ID || reply.ID <= mo.ID || reply.Offset != 0 || stats.Accepted.Load() != 1 ||
+				r.origin.Tally.Accepted.Load() != 1 || len(r.x.queued) != 2 || r.x.queued[1].Message != reply {
+				t.Errorf("%+v, %d queued, %d accepted", o, len(r.x.queued), stats.Accepted.Load())
+			}
+		}
+	}
+}

@@ -82,8 +82,11 @@ func (i *Intake) identify(m *sms.Message) {
 	m.ID = i.id
 }
 
-// Count counts a message as accepted.
+// Count counts a message as accepted. A reply of ours has come from nobody.
 func (i *Intake) Count(from *connector.Connector, m *sms.Message) {
+	if sms.IsReply(m) {
+		return
+	}
 	if d := &i.done; d.from != from || d.origin != m.Origin {
 		i.flushCounted()
 		d.from, d.origin = from, m.Origin

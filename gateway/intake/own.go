@@ -56,8 +56,10 @@ func (i *Intake) Undo(from *connector.Source, a keep.Accepted) {
 	} else {
 		i.checker.keep.CountAside(a.Message.Origin, a.Aside(), -1)
 	}
-	from.Connector.Stats.Refused.Add(1)
-	a.Message.Origin.Tally.Refuse(sms.SystemError)
+	if !sms.IsReply(a.Message) {
+		from.Connector.Stats.Refused.Add(1)
+		a.Message.Origin.Tally.Refuse(sms.SystemError)
+	}
 	a.Message.Release()
 }
 

@@ -4,6 +4,7 @@ import (
 	"pmg/connector"
 	"pmg/gateway/hooks"
 	"pmg/gateway/keep"
+	"pmg/gateway/lists"
 	"pmg/gateway/node"
 	"pmg/plugin"
 	"pmg/protocols"
@@ -109,6 +110,7 @@ func Steps() []Step {
 		{"single", "refuses a text that would need several messages, or another alphabet", replacing, stepSingle},
 		{"parts", "counts its parts in the rate, and in what may be scheduled", fresh, stepParts},
 		{"room", "finds room in the lane; refuses it, or waits for room", fresh, stepRoom},
+		{"reply", "makes the reply to a mobile that has changed a list, if that has one", Delivered, stepReply},
 	}
 }
 
@@ -157,6 +159,8 @@ type progress struct {
 	hook    int              // that is asked next
 	hooks   []hooks.Hook     // those in force when the first was asked
 	pending *plugin.Decision // of the plugin that is asked, on another goroutine
+	change  *lists.Change    // that its text asks for; nil: none
+	reply   keep.Accepted    // to its sender
 	held    bool             // an operator decides about it
 	why     string           // what the plugin says that refuses it, or what is wrong with its recipient
 }
@@ -223,6 +227,7 @@ func (s *Submission) Do() { s.Code, s.Work = s.Work(), nil }
 func (s *Submission) Drop() {
 	if s.Message != nil {
 		Retract(s.From, s.Message)
+		s.at.change.Refused()
 		s.Message.Release()
 		s.Message = nil
 	}

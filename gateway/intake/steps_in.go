@@ -140,16 +140,6 @@ func stepRewrite(d *Checker, now int64, s *Submission) Verdict {
 	return Pass
 }
 
-func stepOptOut(d *Checker, _ int64, s *Submission) Verdict {
-	if s.Preview {
-		return Pass
-	}
-	if s.Work = d.lists.Asked(s.Message); s.Work != nil {
-		return Later
-	}
-	return Pass
-}
-
 func stepLists(d *Checker, now int64, s *Submission) Verdict {
 	if !d.lists.Screens() {
 		return Pass

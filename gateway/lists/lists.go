@@ -5,8 +5,8 @@
 //
 // # Start reading
 //
-// lists.go (from the configuration to registers), screen.go (what is asked for a message), words.go (opt-outs); package
-// numbers has the rest.
+// lists.go (from the configuration to registers), screen.go (what is asked for a message), words.go (opt-outs), replies.go (how
+// many replies there may be); package numbers has the rest.
 package lists
 
 import (
@@ -25,6 +25,8 @@ type Lists struct {
 	node  *node.Node
 	inUse atomic.Pointer[Opened]
 
+	replies replies
+
 	refreshing atomic.Bool
 	running    sync.WaitGroup // of refreshes
 }
@@ -36,10 +38,12 @@ func New(n *node.Node) *Lists {
 	return l
 }
 
-// A list is a register, and its name.
+// A list is a register, and its options.
 type list struct {
-	name    string
-	numbers *numbers.List
+	name     string
+	numbers  *numbers.List
+	replies  *atomic.Int64 // that were sent because it has changed
+	byMobile bool          // mobiles change it
 }
 
 // Opened are the lists of a configuration, which Apply puts in force.
@@ -60,14 +64,15 @@ func (l *Lists) Open(cfg *config.Config) (*Opened, error) {
 	named := map[string]*list{}
 	for i := range cfg.Lists {
 		c := &cfg.Lists[i]
-		one := l.inUse.Load().find(c)
-		if one == nil {
+		before := l.inUse.Load().find(c)
+		if before == nil {
 			opened, err := numbers.Open(c.File)
 			if err != nil {
 				return nil, fmt.Errorf("cannot open list %s: %w", c.Name, err)
 			}
-			one = &list{c.Name, opened}
+			before = &list{numbers: opened, replies: &atomic.Int64{}}
 		}
+		one := &list{c.Name, before.numbers, before.replies, len(c.OptOutFrom) > 0}
 		named[c.Name] = one
 		o.all = append(o.all, one)
 		for _, from := range c.OptOutFrom {
@@ -151,14 +156,15 @@ func (l *Lists) Close() { l.running.Wait() }
 
 // Status is how a list is.
 type Status struct {
-	Name string
+	Name    string
+	Replies int64 // to mobiles that have changed it
 	numbers.Status
 }
 
 // Status returns how the lists are, in the order of the configuration.
 func (l *Lists) Status() (all []Status) {
 	for _, one := range l.inUse.Load().all {
-		all = append(all, Status{one.name, one.numbers.Status()})
+		all = append(all, Status{one.name, one.replies.Load(), one.numbers.Status()})
 	}
 	return all
 }

@@ -204,11 +204,11 @@ func TestOptOut(t *testing.T) {
 		defer m.Release()
 		m.Kind, m.Origin, m.Alphabet = sms.MO, p.node.Origins.Of("", connector), a
 		m.Set(sms.Address{Addr: []byte("46799")}, sms.Address{Addr: []byte(to)}, []byte(text))
-		work := p.Asked(m)
-		if work == nil {
+		change := p.Asked(m)
+		if change == nil {
 			return sms.Unsupported
 		}
-		return work()
+		return change.Make()
 	}
 	for _, c := range []struct {
 		connector, to, text string

@@ -24,7 +24,11 @@ func (l *Lists) Screen(m *sms.Message, count bool) Refusal {
 			continue
 		}
 		if on := find(r.block, number, count); on != nil {
-			return Refusal{sms.Blocked, "its " + whose + " is on list " + on.name + " (block)"}
+			code := sms.Blocked
+			if on.byMobile {
+				code = sms.OptedOut
+			}
+			return Refusal{code, "its " + whose + " is on list " + on.name + " (block)"}
 		}
 		if len(r.allow) > 0 && find(r.allow, number, count) == nil {
 			return Refusal{sms.Blocked, "its " + whose + " is on none of the lists of allow"}

@@ -1,6 +1,7 @@
 package lists
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -14,61 +15,150 @@ const longestWord = 80
 
 // words are the texts by which mobiles change a list.
 type words struct {
-	list        *list
-	to          []string // numbers and short codes; empty: any
-	stop, start []string // in capitals
+	list                  *list
+	to                    []string // numbers and short codes; empty: any
+	stop, start           []string // as config.Word returns them
+	stopReply, startReply string
 }
 
 func wordsOf(c *config.List, l *list) *words {
-	w := &words{list: l, stop: capitals(c.Stop), start: capitals(c.Start)}
+	w := &words{list: l, stop: wordsIn(c.Stop), start: wordsIn(c.Start), stopReply: c.StopReply, startReply: c.StartReply}
 	for _, number := range c.OptOutTo {
 		w.to = append(w.to, strings.TrimPrefix(number, "+"))
 	}
 	return w
 }
 
-func capitals(words []string) (all []string) {
-	for _, w := range words {
-		all = append(all, strings.ToUpper(strings.TrimSpace(w)))
+func wordsIn(texts []string) (all []string) {
+	for _, text := range texts {
+		all = append(all, config.Word(text))
 	}
 	return all
 }
 
-// Asked returns the work by which lists change because the text of a message from a mobile asks for it, nil if it does
-// not. The message may be answered after it. The work returns sms.TemporaryFailure if the change is not on the disk.
-func (l *Lists) Asked(m *sms.Message) func() sms.Code {
+// A Change is what the text of a message from a mobile asks for: lists get its sender, or lose it. One goroutine at a time
+// uses it.
+type Change struct {
+	Mobile, Service sms.Address // the sender and the recipient of the message
+
+	lists *Lists
+	all   []change
+	due   *change // whose reply is to be sent; nil: none
+}
+
+// A change is that of one list.
+type change struct {
+	list  *list
+	stop  bool
+	reply string // empty: none
+}
+
+// Asked returns the change of lists that the text of a message from a mobile asks for, nil if it asks for none.
+func (l *Lists) Asked(m *sms.Message) *Change {
 	all := l.inUse.Load().words[m.Origin.Connector]
 	if len(all) == 0 || len(m.Text()) > longestWord {
 		return nil
 	}
 	text, _ := smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, m.Text())
-	text = strings.ToUpper(strings.Trim(text, " \t\r\n.!\"'"))
-	var changes []func() error
-	from, to := string(m.Source().Addr), string(m.Dest().Addr)
+	text = config.Word(text)
+	c := &Change{Mobile: copied(m.Source()), Service: copied(m.Dest()), lists: l}
 	for _, w := range all {
-		change := w.list.numbers.Add
 		switch {
-		case len(w.to) > 0 && !slices.Contains(w.to, to):
-			continue
+		case len(w.to) > 0 && !slices.Contains(w.to, string(c.Service.Addr)):
 		case slices.Contains(w.start, text):
-			change = w.list.numbers.Remove
-		case !slices.Contains(w.stop, text):
-			continue
+			c.all = append(c.all, change{w.list, false, w.startReply})
+		case slices.Contains(w.stop, text):
+			c.all = append(c.all, change{w.list, true, w.stopReply})
 		}
-		changes = append(changes, func() error { _, err := change(from); return err })
 	}
-	if changes == nil {
+	if c.all == nil {
 		return nil
 	}
-	return func() sms.Code {
-		for _, change := range changes {
-			if err := change(); err != nil {
-				if l.node.Repeats.First("opt out") {
-					l.node.Log.Error().Err(err).Msg("cannot store an opt-out; the SMSC is asked to send it again")
-				}
-				return sms.TemporaryFailure
-			}
+	return c
+}
+
+func copied(a sms.Address) sms.Address {
+	a.Addr = bytes.Clone(a.Addr)
+	return a
+}
+
+// Make changes the lists. The message may be answered after it. It returns sms.TemporaryFailure if the change is not on the
+// disk.
+func (c *Change) Make() sms.Code {
+	number := string(c.Mobile.Addr)
+	for i := range c.all {
+		one := &c.all[i]
+		now := c.lists.node.Clock.Now()
+		on := one.list.numbers.Has(c.Mobile.Addr)
+		set := one.list.numbers.Remove
+		if one.stop {
+			set = one.list.numbers.Add
 		}
-		return sms.OK
+		n, err := set(number)
+		if err != nil {
+			if c.lists.node.Repeats.First("opt out") {
+				c.lists.node.Log.Error().Err(err).Msg("cannot store an opt-out; the SMSC is asked to send it again")
+			}
+			return sms.TemporaryFailure
+		}
+		if c.due == nil && one.mayReply(c) && c.lists.replies.claim(now, replyKey{number, one.stop}, n > 0 && on != one.stop) {
+			c.due = one
+		}
 	}
+	return sms.OK
+}
+
+// mayReply reports whether there is a reply, and a number to send it to.
+func (one *change) mayReply(c *Change) bool {
+	return one.reply != "" && len(c.Mobile.Addr) > 0 && len(bytes.Trim(c.Mobile.Addr, "0123456789")) == 0
+}
+
+// Reply returns the text of the reply that is due after Make, "" if none is.
+func (c *Change) Reply() string {
+	if c == nil || c.due == nil {
+		return ""
+	}
+	return c.due.reply
+}
+
+// Replied counts the reply. It is not due any more.
+func (c *Change) Replied() {
+	c.due.list.replies.Add(1)
+	c.due = nil
+}
+
+// Refused notes that the message was refused. Its reply is due when the SMSC sends it again, although the list has changed
+// already.
+func (c *Change) Refused() {
+	if c == nil || c.due == nil {
+		return
+	}
+	c.lists.replies.giveBack(c.lists.node.Clock.Now(), replyKey{string(c.Mobile.Addr), c.due.stop})
+	c.due = nil
+}
+
+// Preview returns what Make would do, a sentence for each list.
+func (c *Change) Preview() (says []string) {
+	replied := false
+	for i := range c.all {
+		one := &c.all[i]
+		number, on := string(c.Mobile.Addr), one.list.numbers.Has(c.Mobile.Addr)
+		var s string
+		switch {
+		case on == one.stop && on:
+			s = number + " is on list " + one.list.name + " already"
+		case on == one.stop:
+			s = number + " is not on list " + one.list.name
+		case one.stop:
+			s = "it adds " + number + " to list " + one.list.name
+		default:
+			s = "it removes " + number + " from list " + one.list.name
+		}
+		if on != one.stop && one.mayReply(c) && !replied {
+			s += ", and is answered " + `"` + one.reply + `"`
+			replied = true
+		}
+		says = append(says, s)
+	}
+	return says
 }

@@ -124,6 +124,27 @@ func TestRetryMoved(t *testing.T) {
 	}
 }
 
+// A reply to a mobile that is retried goes to the connector that brought what it answers, whatever the routes are.
+func TestRetryReply(t *testing.T) {
+	t.Parallel()
+	r := newDurableRig(t)
+	m := r.message(0, 1)
+	m.Origin, m.Notify = r.Operations.node.Origins.Of("", "second"), 0
+	r.store(m)
+	here := r.Operations.table.Share(r.share.Lane, m.Origin)
+	here.Lane.Restore(now, here, waitingOf(&found{id: m.ID, message: m}, 0))
+	if got := r.change(RetryMessages, Selection{}); !slices.Equal(got, []string{ResultRetried}) {
+		t.Errorf("it is %q", got)
+	}
+	second := r.Operations.table.LaneOf(r.Operations.table.Connector("second"))
+	if here.Lane.Len() != 0 || second.Len() != 1 {
+		t.Errorf("%d wait where it was, %d where it goes", here.Lane.Len(), second.Len())
+	}
+	if err := r.close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A message that is given back to its lane waits for no longer than before, also if the wall clock was set back since it
 // was tried.
 func TestGiveBack(t *testing.T) {

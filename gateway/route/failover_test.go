@@ -72,7 +72,7 @@ func TestFailOver(t *testing.T) {
 		}
 		m, lane := submitted(tb), laneTo(tb, "a")
 		if c.from != "" {
-			m.Origin = tb.node.Origins.Of("", c.from)
+			m.Kind, m.Origin = sms.MO, tb.node.Origins.Of("", c.from)
 		}
 		m.Earlier = 250
 		had, all := []string{"a"}, 250
@@ -93,6 +93,28 @@ func TestFailOver(t *testing.T) {
 		if slices.Sort(had[1:]); !slices.Equal(had, c.want) {
 			t.Errorf("%s: %v, want %v", c.to, had, c.want)
 		}
+	}
+}
+
+// A reply to a mobile leaves by the connector that brought what it answers, or not at all.
+func TestReplyHasNoOtherTarget(t *testing.T) {
+	t.Parallel()
+	tb := trio(t, "[a, b, c]")
+	m, a := submitted(tb), laneTo(tb, "a")
+	if tb.FailOver(a, m) == nil {
+		t.Error("a message has no other target")
+	}
+	m = submitted(tb)
+	m.Origin = tb.node.Origins.Of("", "a")
+	if tb.FailOver(a, m) != nil || tb.Route(m) != a || tb.Choose(m) != nil {
+		t.Error("it has another target")
+	}
+	down(tb, "a")
+	if tb.Reroute(a, m, true) != nil {
+		t.Error("it goes elsewhere when its lane is down")
+	}
+	if m.Origin = tb.node.Origins.Of("", "none"); tb.Route(m) != nil {
+		t.Error("it goes elsewhere when its connector is gone")
 	}
 }
 

@@ -97,7 +97,7 @@ func TestKeywordOf(t *testing.T) {
 	for part := range uint8(3) {
 		m := tb.node.Messages.Get()
 		m.Origin, m.ID, m.Part, m.Parts, m.Arrived = tb.node.Origins.Of("", "north"), 5000+uint64(part), part, 3, int64(part)*1e15
-		m.Alphabet = sms.DefaultLatin1
+		m.Kind, m.Alphabet = sms.MO, sms.DefaultLatin1
 		m.Set(sms.Address{}, sms.Address{Addr: []byte("7212")}, []byte([]string{"VOTE", "two", "three"}[part]))
 		if part == 0 {
 			tb.NoteKeyword(m)

@@ -7,6 +7,7 @@ import (
 	"pmg/connector"
 	"pmg/protocols"
 	"pmg/sms"
+	"pmg/store"
 )
 
 // A target is the end of a route: a lane, or an in connector. With an in connector the
@@ -145,9 +146,9 @@ func (t *Table) resolve(to target, dest []byte) *connector.Lane {
 const keywordOctets = 512
 
 // routeOf returns the route of a message, and reports whether there is one. A receipt takes
-// none: it goes to the client of its message, and nobody else may see it.
+// none: it goes to the client of its message, and nobody else may see it. Nor does a reply of ours.
 func (t *Table) routeOf(m *sms.Message) (*Route[target], bool) {
-	if m.Kind == sms.Receipt {
+	if m.Kind == sms.Receipt || sms.IsReply(m) {
 		return nil, false
 	}
 	table := t.routes.Load().table
@@ -162,8 +163,11 @@ func (t *Table) routeOf(m *sms.Message) (*Route[target], bool) {
 }
 
 // Route returns the lane that a message leaves by: that of a target that has not failed to
-// send it, if one is up.
+// send it, if one is up. A reply of ours leaves by the connector that brought what it answers, or not at all.
 func (t *Table) Route(m *sms.Message) *connector.Lane {
+	if sms.IsReply(m) {
+		return t.LaneNamed(t.node.Config(), store.Lane{Connector: m.Origin.Connector})
+	}
 	lane, _ := t.lead(m)
 	return lane
 }

@@ -286,7 +286,7 @@ func (p *PDU) carried(lives, inPayload bool) []byte {
 func (s *session) Answer(pdu protocols.PDU, code sms.Code, id uint64) {
 	p := pdu.(*PDU)
 	status := statusOf(code)
-	if (code == sms.Rejected || code == sms.Blocked) && s.peer == smsc {
+	if (code == sms.Rejected || code == sms.Blocked || code == sms.OptedOut) && s.peer == smsc {
 		status = StatusRxRAppn // because RSUBMITFAIL does not fit a delivery
 	}
 	var unsuccess []byte

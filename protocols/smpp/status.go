@@ -196,8 +196,11 @@ func codeOf(number uint32) sms.Code {
 // statusOf returns the command_status for answering with a code. Codes for outcomes inside
 // the gateway are never sent to a peer, and are a system error like other faults of ours.
 func statusOf(code sms.Code) uint32 {
-	if code == sms.OK {
+	switch code {
+	case sms.OK:
 		return StatusOK
+	case sms.OptedOut:
+		code = sms.Blocked // SMPP has no status of its own for it
 	}
 	for i := range statuses {
 		if s := &statuses[i]; s.sent && s.code == code {

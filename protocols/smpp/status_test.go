@@ -42,6 +42,11 @@ func TestCodesAndStatuses(t *testing.T) {
 				t.Errorf("%s is answered with %#x", code, got)
 			}
 			continue
+		case sms.OptedOut: // which is a way to be blocked
+			if got := statusOf(code); got != statusOf(sms.Blocked) {
+				t.Errorf("%s is answered with %#x", code, got)
+			}
+			continue
 		}
 		if got := codeOf(statusOf(code)); got != code {
 			t.Errorf("%s is answered with %#x, which is %s", code, statusOf(code), got)

@@ -102,6 +102,8 @@ func ownCode(code sms.Code) sms.Code {
 		return sms.Malformed
 	case sms.BadState, sms.AlreadyBound, sms.Throttled, sms.QueueFull, sms.SystemError:
 		return sms.TemporaryFailure
+	case sms.OptedOut:
+		return sms.Blocked
 	}
 	return code
 }

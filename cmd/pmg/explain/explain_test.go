@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -122,6 +123,33 @@ func TestAnswers(t *testing.T) {
 		fmt.Fprintf(&b, "# %s\n%s\n", q.name, a)
 	}
 	testutil.Fresh(t, "testdata/answers.txt", b.String(), "go test ./cmd/pmg/explain -update")
+}
+
+// What a word of a list does is shown, and the reply to it.
+func TestOptOut(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "list")
+	if err := os.WriteFile(file, []byte("4699\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := parse(t, limited+"lists: [{name: out, file: "+file+", opt_out_from: [one], stop_reply: You are out.}]\n")
+	for _, q := range []struct{ from, text, want string }{
+		{"46", "Stop", "step opt out: it adds 46 to list out, and is answered \"You are out.\"\n"},
+		{"4699", "stop", "step opt out: 4699 is on list out already\n"},
+		{"4699", "start", "step opt out: it removes 4699 from list out\n"},
+		{"46", "start", "step opt out: 46 is not on list out\n"},
+	} {
+		a, err := Ask(c, newDriver, Question{Connector: "one", From: q.from, To: "1", Text: q.text})
+		if err != nil || strings.Count(a, q.want) != 1 || strings.Count(a, "opt out") != 1 {
+			t.Errorf("%+v: %v\n%s", q, err, a)
+		}
+	}
+	if a, err := Ask(c, newDriver, Question{Connector: "one", From: "46", To: "1", Text: "no"}); err != nil || strings.Contains(a, "opt out") {
+		t.Errorf("%v\n%s", err, a)
+	}
+	if b, err := os.ReadFile(file + ".changes"); err == nil && len(b) > 0 {
+		t.Errorf("the list has changed: %s", b)
+	}
 }
 
 // The delivery time that the quiet hours of the recipient make is shown, or that they refuse the message.

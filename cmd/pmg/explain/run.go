@@ -162,9 +162,8 @@ func (r *run) recorded(steps []intake.Step) []intake.Step {
 			switch m := s.Message; {
 			case step.Name == "read":
 				r.read(s)
-			case step.Name == "opt out" && v == intake.Later:
-				r.answer.changes = append(r.answer.changes, "step opt out: its text adds its sender to a list, or removes it")
-				s.Work, v = nil, intake.Pass
+			case step.Name == "opt out" && r.target == 0:
+				r.optOut(m)
 			case step.Name == "route":
 				v = r.choose(s, v)
 			case step.Name == "plugins" && r.target == 0:
@@ -179,6 +178,15 @@ func (r *run) recorded(steps []intake.Step) []intake.Step {
 		}
 	}
 	return steps
+}
+
+// optOut notes what lists the text of a message changes.
+func (r *run) optOut(m *sms.Message) {
+	if c := r.gateway.Lists.Asked(m); c != nil {
+		for _, what := range c.Preview() {
+			r.answer.changes = append(r.answer.changes, "step opt out: "+what)
+		}
+	}
 }
 
 // read notes what came.

@@ -63,7 +63,11 @@ var kinds = [...]Kind{
 	},
 	{
 		"blocked", 403, "The recipient gets no messages of the account", 0,
-		"Its number is on a list of opt-outs or blocked numbers, or not on one that it must be on. Do not send to it again.",
+		"Its number is on a list of blocked numbers, or not on one that it must be on. Do not send to it again.",
+	},
+	{
+		"opted-out", 403, "The recipient has opted out", 0,
+		"Its owner has asked for no further messages, with STOP or a word like it. Do not send to it again until START has come.",
 	},
 	{"not-found", 404, "Not found", 0, "No message of the account has this id, or it was forgotten (receipts.keep)."},
 	{"method-not-allowed", 405, "This path does not know the method", 0, "The header Allow names those that it knows."},
@@ -125,6 +129,8 @@ func Refused(step string, code sms.Code, why string) *Problem {
 	switch {
 	case code == sms.Blocked:
 		return NewProblem("blocked", "")
+	case code == sms.OptedOut:
+		return NewProblem("opted-out", "the recipient has sent STOP, or another word that opts out")
 	case step == "flood":
 		return NewProblem("rate-limited", "more messages to this recipient, or to its like, than the account may submit for now")
 	case code == sms.Throttled:
