@@ -40,6 +40,7 @@ type clerk struct {
 	draining bool
 	halted   bool
 	ended    []sms.Code
+	endedAs  []string       // recipient, attempts, and whether it was settled before, of each message; nil: they are not noted
 	doubled  []sms.Code     // answers to copies of messages that had ended
 	blamed   map[uint64]int // times a session ended with only this message under way, by id
 
@@ -107,6 +108,9 @@ func (c *clerk) Tried(_ *Lane, m *sms.Message, _ sms.Answer, _ int64) {
 }
 
 func (c *clerk) Ended(_ *Lane, m *sms.Message, a sms.Answer, _ int64) {
+	if c.endedAs != nil {
+		c.endedAs = append(c.endedAs, fmt.Sprintf("%s %d %v", m.Dest().Addr, m.Attempts, m.Flags&sms.Settled != 0))
+	}
 	if a.Code == sms.OK {
 		return
 	}

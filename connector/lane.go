@@ -57,9 +57,9 @@ type Lane struct {
 	inFlight int
 	waiting  int // messages in the shares' queues
 	suspects suspects
-	quiet    []*Outlet               // those that log out and have no request under way
-	unknown  map[uint64]*sms.Message // messages whose request was not answered in time, by id
-	leaving  bool                    // it is being removed; it is gone when its messages are sent
+	quiet    []*Outlet           // those that log out and have no request under way
+	unknown  map[uint64]timedOut // messages whose request was not answered in time, by id
+	leaving  bool                // it is being removed; it is gone when its messages are sent
 	gone     bool
 
 	tally  tally
@@ -326,7 +326,9 @@ func (l *Lane) Answered(now int64, slot *Slot, a sms.Answer) {
 		return
 	}
 	m, share, left := slot.Message, slot.Share, slot.Leaving()
-	if left != m {
+	if a.Code == sms.Timeout && m.Flags&sms.Settled == 0 {
+		l.remember(timedOut{share, m, left})
+	} else if left != m {
 		defer left.Release()
 	}
 	alone := l.putBack(slot, a.Code)
@@ -334,9 +336,6 @@ func (l *Lane) Answered(now int64, slot *Slot, a sms.Answer) {
 		l.policy.Settler.Doubled(l, left, a)
 		l.drop(share, m)
 		return
-	}
-	if a.Code == sms.Timeout {
-		l.remember(m)
 	}
 	outcome := l.policy.Settler.Settle(l, m, a, alone)
 	l.Pause(outcome.Pause)
@@ -380,7 +379,7 @@ func (l *Lane) expired(now int64, s *Share, m *sms.Message) {
 // drop removes a message from all counts and releases it.
 func (l *Lane) drop(s *Share, m *sms.Message) {
 	if len(l.unknown) > 0 {
-		delete(l.unknown, m.ID)
+		l.forget(m)
 	}
 	if l.tally.by != s {
 		l.countDone()

@@ -85,24 +85,65 @@ func (l *Lane) AnsweredLate(link *Link, u Unanswered, a sms.Answer) {
 	if u.Asked {
 		l.asking.rests = 0
 	}
-	m := l.unknown[u.ID]
-	if m == nil || a.Code != sms.OK && a.Code.Retryable() {
+	o, known := l.unknown[u.ID]
+	if !known || a.Code != sms.OK && a.Code.Retryable() {
 		return
 	}
+	m, as := o.message, o.message
 	m.Flags |= sms.Settled
 	delete(l.unknown, u.ID)
 	l.stats().Late.Add(1)
 	if a.Code == sms.OK {
 		m.Origin.Tally.Sent.Add(1)
 	}
-	l.count(m, a, u.Sent)
+	if a.Code == sms.OK && o.left != m { // it was made before what has become of its attempt was noted
+		as = o.left
+		as.Flags |= sms.Settled
+		as.Attempts, as.Losses, as.Throttles, as.Tried, as.Sends = m.Attempts, m.Losses, m.Throttles, m.Tried, m.Sends
+	}
+	l.count(as, a, u.Sent)
+	o.release()
+}
+
+// A timedOut is a message that was not answered in time, and what has left by its latest attempt: the message itself, or what
+// plugins have made of it.
+type timedOut struct {
+	share         *Share
+	message, left *sms.Message
+}
+
+// release releases what plugins have made of the message.
+func (o timedOut) release() {
+	if o.left != o.message {
+		o.share.Use(-o.left.Size())
+		o.left.Release()
+	}
 }
 
 // remember keeps a message whose request was not answered in time, because the answer may
-// come late.
-func (l *Lane) remember(m *sms.Message) {
+// come late. What has left is the lane's from now on.
+func (l *Lane) remember(o timedOut) {
 	if l.unknown == nil {
-		l.unknown = map[uint64]*sms.Message{}
+		l.unknown = map[uint64]timedOut{}
 	}
-	l.unknown[m.ID] = m
+	if before, ok := l.unknown[o.message.ID]; ok {
+		before.release()
+	}
+	if l.unknown[o.message.ID] = o; o.left != o.message {
+		o.share.Use(o.left.Size())
+	}
+}
+
+// forget does not keep a message any more: a late answer does not find it.
+func (l *Lane) forget(m *sms.Message) {
+	if o, ok := l.unknown[m.ID]; ok {
+		o.release()
+		delete(l.unknown, m.ID)
+	}
+}
+
+// isRemembered reports whether a late answer may find a message.
+func (l *Lane) isRemembered(m *sms.Message) bool {
+	_, ok := l.unknown[m.ID]
+	return ok
 }

@@ -2,6 +2,8 @@ package connector
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"pmg/protocols/prototest/toy"
@@ -13,15 +15,33 @@ import (
 func TestAnsweredLate(t *testing.T) {
 	t.Parallel()
 	for _, code := range []sms.Code{sms.OK, sms.Rejected} {
-		for _, where := range []string{"waits", "under way", "under way, then lost", "under way, then not answered", "unsent", "expired"} {
+		for _, where := range []string{"changed", "changed, twice", "changed, under way", "waits", "under way", "under way, then lost", "under way, then not answered", "unsent", "expired"} {
 			d := newDesk(t, "instances: 1, static: true, window: 2")
+			d.endedAs = []string{}
+			changed := strings.HasPrefix(where, "changed")
+			if changed {
+				d.passage = func(s *Slot) Passage {
+					m := d.pool.Copy(s.Message)
+					m.SetAddresses(m.Source(), sms.Address{Addr: []byte("99")})
+					return Passage{Message: m}
+				}
+			}
 			l := d.connect()
 			d.submit("a", 1, func(m *sms.Message) { m.Expires = d.now + 10*second })
 			d.send()
 			id := d.under[0].Message.ID
 			d.answer(sms.Timeout)
 			late := func() { d.AnsweredLate(l, Unanswered{ID: id}, sms.Answer{Code: code, At: d.now}) }
-			if where == "waits" || where == "expired" {
+			switch where {
+			case "changed, twice":
+				d.send()
+				d.answer(sms.Timeout)
+			case "changed, under way":
+				d.send()
+				late()
+				d.answer(sms.OK)
+			}
+			if where == "waits" || where == "expired" || changed {
 				late()
 				if where == "expired" {
 					d.now += 11 * second
@@ -43,6 +63,16 @@ func TestAnsweredLate(t *testing.T) {
 				default:
 					d.Unsent(d.now, d.take(0))
 				}
+			}
+			to, attempts := "", 1
+			if changed && code == sms.OK {
+				to = "99"
+			}
+			if where == "changed, twice" {
+				attempts = 2
+			}
+			if want := fmt.Sprintf("%s %d true", to, attempts); !slices.Equal(d.endedAs, []string{want}) {
+				t.Errorf("%v, %s: it has ended as %q, want %s", code, where, d.endedAs, want)
 			}
 			late() // the same answer again
 			d.now += 60 * second

@@ -204,3 +204,34 @@ func TestPluginSendHangs(t *testing.T) {
 	g.settled()
 	close(o.hang)
 }
+
+// A message with another recipient that is answered after response_timeout has ended with the addresses with which it left: its
+// event has those, and its receipt finds it, though the copy that waits has the ones of its client.
+func TestPluginSendAnsweredLate(t *testing.T) {
+	parallel(t)
+	dir := filepath.Join(t.TempDir(), "events")
+	s := site{operator: newSMSC(t), store: vfs.NewMem(), out: "response_timeout: 300ms, enquire_interval: 0s, retry: 1h", top: eventsIn(dir) + `
+plugins: [{name: other, on_failure: refuse, rules: [{if: 'to == "46700000001"', to: '"+46799999999"'}]}]
+hooks: [{at: send, plugin: other}]
+`}
+	g := start(t, s)
+	smsc, c := s.operator.session(), g.bind("transceiver")
+	known := c.submitOne(1, asks)
+	seq := field(smsc.want("submit_sm", "destination_addr=46799999999"), "seq")
+	testutil.Eventually(t, "it is queued again", func() bool { return g.stats("operator").Retried.Load() == 1 })
+	smsc.send("submit_sm_resp seq=" + seq + " status=0 message_id=A1")
+	testutil.Eventually(t, "its copy has ended", func() bool { return g.stats("operator").Late.Load() == 1 })
+	smsc.send(strings.ReplaceAll(smscReceipt(101, "A1", "DELIVRD"), "46700000001", "46799999999"))
+	smsc.want("deliver_sm_resp", "seq=101", "status=0")
+	c.wantReceipt(known, "DELIVRD")
+	c.conn.Close()
+	smsc.conn.Close()
+	g.stop()
+	lines, _ := os.ReadFile(filepath.Join(dir, "events.log"))
+	line, _, _ := strings.Cut(string(lines), "\n")
+	for _, want := range []string{`"destination":"46799999999",`, `"attempts":1`, `"verdict":"change"`} {
+		if !strings.Contains(line, want) {
+			t.Errorf("the event lacks %s: %s", want, line)
+		}
+	}
+}
