@@ -46,7 +46,7 @@ func Table() []flow.Spec[*Deps, Job] {
 			To: []string{"builder", "pdu builder", "dispatcher"}, New: newPDULogger,
 		},
 		{
-			Name: "builder", Doc: "runs the sessions, answers requests, makes messages of PDUs",
+			Name: "builder", Doc: "runs the sessions, answers requests, makes messages of PDUs; asks the hook login",
 			To: []string{"pdu logger", "persister", "dispatcher"}, New: newBuilder,
 		},
 		{
@@ -54,7 +54,7 @@ func Table() []flow.Spec[*Deps, Job] {
 			To: []string{"builder", "dispatcher"}, New: newPersister,
 		},
 		{
-			Name: "dispatcher", Doc: "pairs waiting messages with free slots",
+			Name: "dispatcher", Doc: "pairs waiting messages with free slots; asks the hook send",
 			To: []string{"encoder", "connecter", "builder"}, Yields: true, New: newDispatcher,
 		},
 		{

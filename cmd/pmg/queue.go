@@ -28,6 +28,7 @@ func newQueueCommand() *cobra.Command {
   parked       no route leads anywhere (no_route: park)
   quarantined  a part of the gateway failed at it three times
   orphan       a receipt of an SMSC whose message is not known
+  asked        a receipt about which plugins are asked (hook receipt); it is left alone
   dead         an event that its client's server did not take in time (pmg webhooks):
                it does not wait, and is listed with --state dead or by its id only
   unreadable   its record is damaged; it is found by its id only
@@ -73,7 +74,10 @@ func (o *queueOptions) flags(cmd *cobra.Command, limit int) {
 
 // queueStates are the values of --state.
 func queueStates() []string {
-	return []string{operate.StateQueued, operate.StateParked, operate.StateQuarantined, operate.StateOrphan, operate.StateDead}
+	return []string{
+		operate.StateQueued, operate.StateParked, operate.StateQuarantined, operate.StateOrphan, operate.StateAsked,
+		operate.StateDead,
+	}
 }
 
 func (o *queueOptions) check(ids []string) error {

@@ -80,8 +80,8 @@ func Steps() []Step {
 			stepDuplicates,
 		},
 		{
-			"plugins", "asks the plugins of hooks, which refuse it, hold it, delay it or change it", fresh | replacing,
-			stepPlugins,
+			"plugins", "asks the plugins of the hooks accept and mo, which refuse it, hold it, delay it or change it",
+			fresh | replacing, stepPlugins,
 		},
 		{"lists", "refuses it if a list of numbers blocks its recipient, or has not its sender", fresh, stepLists},
 		{

@@ -20,6 +20,7 @@ const (
 	StateParked      = "parked"      // no route leads anywhere
 	StateQuarantined = "quarantined" // a part of the gateway fails at it
 	StateOrphan      = "orphan"      // a receipt whose message is not known
+	StateAsked       = "asked"       // a receipt about which plugins are asked
 	StateDead        = "dead"        // an event that its client's server did not take in time
 	StateUnreadable  = "unreadable"  // its record is damaged
 )
@@ -133,6 +134,8 @@ func (f *found) stateName() string {
 		return StateQuarantined
 	case f.state.Aside == store.Orphan:
 		return StateOrphan
+	case f.state.Aside == store.Asked:
+		return StateAsked
 	case f.state.Aside == store.Dead:
 		return StateDead
 	}

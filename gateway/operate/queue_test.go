@@ -50,6 +50,10 @@ func (r *rig) fill() []StoredMessage {
 	m.Origin = smsc
 	m.SetReport(sms.Address{Addr: []byte(dest)}, sms.Address{Addr: []byte(source)}, &sms.Report{ID: []byte("18"), State: sms.StateExpired})
 	put(m, store.Lane{}, store.Orphan)
+	m = r.message(0, 1)
+	m.Origin = smsc
+	m.SetReport(sms.Address{Addr: []byte(dest)}, sms.Address{Addr: []byte(source)}, &sms.Report{Known: 19, State: sms.StateEnroute})
+	put(m, client, store.Asked)
 	if err := r.Operations.keep.Journal.Sync(); err != nil {
 		r.t.Fatal(err)
 	}
@@ -68,6 +72,8 @@ func (r *rig) fill() []StoredMessage {
 			Arrived: arrived, Text: text("id:17"), About: sms.FormatID(17), Delivery: "delivered"},
 		{ID: sms.FormatID(6), State: StateOrphan, Reason: reason, From: "operator", Kind: "receipt", Source: dest, Dest: source,
 			Arrived: arrived, Delivery: "expired"},
+		{ID: sms.FormatID(7), State: StateAsked, Reason: reason, Receiver: "client", From: "operator", Kind: "receipt", Source: dest, Dest: source,
+			Arrived: arrived, About: sms.FormatID(19), Delivery: "enroute"},
 	}
 }
 
@@ -78,7 +84,7 @@ func TestShow(t *testing.T) {
 	want := r.fill()
 	for _, texts := range []bool{true, false} {
 		p, err := r.ListStored(Selection{Text: texts}, 0, 100)
-		if err != nil || len(p.Messages) != len(want) || p.Looked != len(want) || p.Next != 0 || p.UpTo != 6 || p.Memory {
+		if err != nil || len(p.Messages) != len(want) || p.Looked != len(want) || p.Next != 0 || p.UpTo != 7 || p.Memory {
 			t.Fatalf("%+v, %v", p, err)
 		}
 		for i, got := range p.Messages {
@@ -108,25 +114,26 @@ func TestSelection(t *testing.T) {
 		Selection
 		want []int
 	}{
-		{Selection{}, []int{1, 2, 3, 4, 5, 6}},
+		{Selection{}, []int{1, 2, 3, 4, 5, 6, 7}},
 		{Selection{State: StateQueued}, []int{1, 4, 5}},
 		{Selection{State: StateParked}, []int{2}},
 		{Selection{State: StateQuarantined}, []int{3}},
 		{Selection{State: StateOrphan}, []int{6}},
+		{Selection{State: StateAsked}, []int{7}},
 		{Selection{State: StateUnreadable}, nil},
 		{Selection{Kind: "submit"}, []int{1, 2, 3}},
 		{Selection{Kind: "mo"}, []int{4}},
-		{Selection{Kind: "receipt"}, []int{5, 6}},
+		{Selection{Kind: "receipt"}, []int{5, 6, 7}},
 		{Selection{Connector: "operator"}, []int{1, 3}},
 		{Selection{Connector: "clients"}, nil},
-		{Selection{Account: "client"}, []int{1, 2, 3, 4, 5}},
+		{Selection{Account: "client"}, []int{1, 2, 3, 4, 5, 7}},
 		{Selection{Account: "other"}, nil},
 		{Selection{Dest: "467"}, []int{1, 2, 3, 4}},
 		{Selection{Dest: "123", State: StateQueued}, []int{5}},
 		{Selection{Older: 40 * year}, []int{2}},
 		{Selection{Older: 200 * year}, nil},
 		{Selection{UpTo: 2}, []int{1, 2}},
-		{Selection{Has: []byte("467")}, []int{1, 2, 3, 4, 5, 6}}, // of a sender as well
+		{Selection{Has: []byte("467")}, []int{1, 2, 3, 4, 5, 6, 7}}, // of a sender as well
 		{Selection{Has: []byte("468")}, nil},
 		{Selection{IDs: []uint64{3, 1, 99}}, []int{1, 3}},
 		{Selection{IDs: []uint64{3, 1}, State: StateQueued}, []int{1}},

@@ -142,7 +142,7 @@ func (c *changer) do(ctx context.Context, all []*found) error {
 			c.matched(f)
 		case c.change.What != DeleteMessages && !c.aim(f):
 			c.result[f] = ResultNoRoute
-		case f.stateName() == StateQueued:
+		case f.stateName() == StateQueued, f.stateName() == StateAsked: // which has got its verdict, or is left alone
 			queued = append(queued, f)
 		default:
 			aside = append(aside, f)

@@ -14,6 +14,7 @@ import (
 	"pmg/gateway/roomtest"
 	"pmg/internal/testutil"
 	"pmg/sms"
+	"pmg/store"
 )
 
 // Messages of each kind and state are moved, retried and deleted where that is possible, and the log says which, who has
@@ -22,14 +23,14 @@ func TestChange(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		what, to string
-		results  [6]string // of the messages of fill, of which the queued ones are in lanes
+		results  [7]string // of the messages of fill, of which the queued ones are in lanes
 		logged   []string
 		lanes    [3]int // messages of the lanes operator, second and of the client
 	}{
-		{DeleteMessages, "", [6]string{ResultDeleted, ResultDeleted, ResultDeleted, ResultDeleted, ResultDeleted, ResultDeleted}, []string{`"deleted":6`}, [3]int{}},
-		{MoveMessages, "second", [6]string{ResultMoved, ResultMoved, ResultMoved, ResultMoved, ResultMoved, ResultMoved},
+		{DeleteMessages, "", [7]string{ResultDeleted, ResultDeleted, ResultDeleted, ResultDeleted, ResultDeleted, ResultDeleted, ResultUnderWay}, []string{`"deleted":6`}, [3]int{}},
+		{MoveMessages, "second", [7]string{ResultMoved, ResultMoved, ResultMoved, ResultMoved, ResultMoved, ResultMoved, ResultUnderWay},
 			[]string{`"to":"second"`, `"moved":6`}, [3]int{0, 6, 0}},
-		{RetryMessages, "", [6]string{ResultRetried, ResultRetried, ResultRetried, ResultNoRoute, ResultRetried, ResultUnknown},
+		{RetryMessages, "", [7]string{ResultRetried, ResultRetried, ResultRetried, ResultNoRoute, ResultRetried, ResultUnknown, ResultUnderWay},
 			[]string{`"retried":4`, `"no_route":1`, `"unmatched":1`}, [3]int{3, 0, 2}},
 	} {
 		r := newDurableRig(t)
@@ -37,14 +38,14 @@ func TestChange(t *testing.T) {
 		r.Operations.node.Log = zerolog.New(&log)
 		r.fill()
 		r.enterAll()
-		if dry := r.tryOut(c.what, c.to); dry != [6]string{} {
+		if dry := r.tryOut(c.what, c.to); dry != [7]string{} {
 			t.Errorf("%s: %q are the results of what was not done", c.what, dry)
 		}
 		p, err := r.ChangeStored(t.Context(), QueueChange{What: c.what, To: c.to, Operator: "192.0.2.1:9"}, Selection{}, 0, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got [6]string
+		var got [7]string
 		done := ""
 		for i, m := range p.Messages {
 			if got[i] = m.Result; m.Result == (&QueueChange{What: c.what}).past() {
@@ -75,7 +76,7 @@ func TestChange(t *testing.T) {
 }
 
 // tryOut does nothing with messages.
-func (r *rig) tryOut(what, to string) (results [6]string) {
+func (r *rig) tryOut(what, to string) (results [7]string) {
 	r.t.Helper()
 	p, err := r.ChangeStored(r.t.Context(), QueueChange{What: what, To: to, DryRun: true}, Selection{}, 0, 100)
 	if err != nil || len(p.Messages) != len(results) {
@@ -240,12 +241,14 @@ func TestQueueSums(t *testing.T) {
 	wait("operator", "other", 2)
 	wait("", "", 1)
 	r.park(r.message(0, 1), r.message(0, 1))
+	r.Operations.keep.CountAside(nil, store.Asked, 3)
 	want := []QueueSum{
 		{Receiver: "client", State: StateQueued, From: "second", Messages: 1},
 		{Connector: "operator", State: StateQueued, Account: "other", Messages: 2},
 		{Connector: "operator", State: StateQueued, Account: "client", Messages: 1},
 		{Connector: "second", State: StateQueued, Account: "other", Messages: 1},
 		{State: StateParked, Messages: 2},
+		{State: StateAsked, Messages: 3},
 	}
 	if got := r.QueueSums(now); !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%+v, want\n%+v", got, want)

@@ -46,6 +46,7 @@ func (d *Operations) QueueSums(now int64) (sums []QueueSum) {
 	}
 	for why, state := range map[store.Aside]string{
 		store.Parked: StateParked, store.Quarantined: StateQuarantined, store.Orphan: StateOrphan,
+		store.Asked: StateAsked,
 	} {
 		if n := d.keep.Aside(why); n > 0 {
 			sums = append(sums, QueueSum{State: state, Messages: n})
@@ -60,5 +61,5 @@ func (d *Operations) QueueSums(now int64) (sums []QueueSum) {
 
 // rankOf orders states: what is queued comes first.
 func rankOf(state string) int {
-	return slices.Index([]string{StateQueued, StateParked, StateQuarantined, StateOrphan}, state)
+	return slices.Index([]string{StateQueued, StateParked, StateQuarantined, StateOrphan, StateAsked}, state)
 }

@@ -25,7 +25,10 @@ func Steps() []Step {
 		{"trace", "sends its trace", (*Settler).hasTrace, (*Settler).endTrace},
 		{"id", "stores the SMSC's id of it, for its receipts", (*Settler).hasID, (*Settler).endID},
 		{"fate", "stores its outcome, for its client's queries", (*Settler).hasFate, (*Settler).endFate},
-		{"receipt", "makes the receipt of a message that no SMSC has accepted", (*Settler).hasReceipt, (*Settler).endReceipt},
+		{
+			"receipt", "makes the receipt of a message that no SMSC has accepted; asks the hook receipt, as about those of SMSCs",
+			(*Settler).hasReceipt, (*Settler).endReceipt,
+		},
 		{
 			"outcome", "notes its outcome outside the store, for a kill before the commit", (*Settler).hasOutcome,
 			(*Settler).endOutcome,

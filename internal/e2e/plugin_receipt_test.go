@@ -10,6 +10,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"pmg/gateway/operate"
 	"pmg/internal/testutil"
 )
 
@@ -97,6 +98,10 @@ func TestPluginReceiptHangs(t *testing.T) {
 	smsc.receipt(103, "A3", "DELIVRD")
 	c.wantReceipt(known[1], "DELIVRD")
 	testutil.Eventually(t, "it is stored", func() bool { return g.Pending() == 2 && g.synced() })
+	g.wantStored(operate.StateAsked, operate.StateAsked)
+	for _, what := range []string{operate.RetryMessages, operate.DeleteMessages} {
+		g.wantChange(what, "", operate.Selection{}, operate.ResultUnderWay, operate.ResultUnderWay)
+	}
 	g = g.powerCut(&s, c, smsc)
 	c = g.bind("transceiver")
 	<-asked

@@ -104,6 +104,8 @@ func (s *Story) Waiting() string {
 	switch m := s.Waits; {
 	case m == nil || s.Ended:
 		return ""
+	case m.State == operate.StateAsked:
+		return "waits for the verdicts of plugins"
 	case m.Receiver != "":
 		return "waits for the clients of " + m.Receiver
 	case m.State == operate.StateQueued:
