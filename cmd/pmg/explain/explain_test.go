@@ -36,7 +36,7 @@ func parse(t *testing.T, yaml string) *config.Config {
 // limited is a configuration whose options limit what a message may be.
 const limited = `
 pdulog: {dir: /nonexistent}
-accounts: [{system_id: acme, password: x, max_schedule: 1h, max_scheduled: 1, max_parts: 2, validity: 2h, max_validity: 3h, receipts: force, rate: 1}]
+accounts: [{system_id: acme, password: x, max_schedule: 1h, max_scheduled: 1, max_parts: 2, validity: 2h, max_validity: 3h, receipts: force, rate: 1, tlvs: [{tlv: 0x1400, value: "11"}, {tlv: user_message_reference, value: "7"}]}]
 connectors:
   - {name: clients, direction: in, address: ":1"}
   - {name: one, direction: out, address: "a:1", system_id: x, long_messages: split8}

@@ -19,6 +19,7 @@ import (
 	"pmg/gateway/leave"
 	routes "pmg/gateway/route"
 	"pmg/internal/smstext"
+	"pmg/protocols"
 	"pmg/protocols/httpsms"
 	"pmg/sms"
 	"pmg/sms/rewrite"
@@ -411,6 +412,18 @@ func (r *run) passes(m *sms.Message, l *connector.Link) (leaving *sms.Message, s
 	return m, said
 }
 
+// parameters returns a line about the optional parameters that the account gives its messages to an SMSC.
+func (r *run) parameters(to *config.Connector) string {
+	if r.account == nil || len(r.account.TLVs) == 0 || to.Protocol != "smpp" || to.Role() != protocols.Client {
+		return ""
+	}
+	var tags []string
+	for _, p := range r.account.TLVs {
+		tags = append(tags, p.TLV)
+	}
+	return fmt.Sprintf("     it gets the tlvs %s of account %s, if it came without them\n", strings.Join(tags, ", "), r.account.SystemID)
+}
+
 // sent returns lines about what the peer of a session is sent.
 func (r *run) sent(m *sms.Message, l *connector.Link) string {
 	r.rules, r.logged = nil, nil
@@ -427,7 +440,7 @@ func (r *run) sent(m *sms.Message, l *connector.Link) string {
 		out = copied
 	}
 	s := fmt.Sprintf(": from %s to %s\n", addressOf(out.Source()).full(), addressOf(out.Dest()).full()) + said
-	s += lines("     ", r.rules)
+	s += lines("     ", r.rules) + r.parameters(l.Connector.Config())
 	var lost []string
 	for _, e := range r.logged {
 		if e.Field != "" && m.Protocol() != l.Connector.Protocol {
