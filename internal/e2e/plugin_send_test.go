@@ -22,6 +22,7 @@ import (
 // An oracle is a service that answers each question as the text of the message says, and notes what it was asked.
 type oracle struct {
 	*httptest.Server
+	t    *testing.T
 	hang chan struct{} // closed: what hangs goes on
 
 	mu    sync.Mutex
@@ -34,7 +35,7 @@ type question struct {
 }
 
 func newOracle(t *testing.T) *oracle {
-	o := &oracle{hang: make(chan struct{})}
+	o := &oracle{t: t, hang: make(chan struct{})}
 	o.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var q struct{ Messages []question }
 		if err := json.NewDecoder(r.Body).Decode(&q); err != nil || len(q.Messages) != 1 {
@@ -81,11 +82,14 @@ func (o *oracle) of(hook, id string) (all []question) {
 	return all
 }
 
-// isAsked reports whether it is asked about a message with a text that leaves. How others have ended may come behind that.
-func (o *oracle) isAsked(text string) bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return slices.ContainsFunc(o.of("send", ""), func(q question) bool { return q.Text == text })
+// wantAsked waits until it was asked about texts that leave, so many times.
+func (o *oracle) wantAsked(text string, n int) {
+	o.t.Helper()
+	testutil.Eventually(o.t, fmt.Sprintf("it is asked %d times about %s", n, text), func() bool {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		return len(slices.DeleteFunc(o.of("send", ""), func(q question) bool { return q.Text != text })) == n
+	})
 }
 
 // results returns how messages have ended, by their text.
@@ -136,11 +140,12 @@ func TestPluginSend(t *testing.T) {
 	submit(7, "delay")
 	smsc.answer(0, field(smsc.want("submit_sm", `short_message="delay"`), "seq"))
 	submit(8, "hang") // the gateway stops while it is asked about
-	testutil.Eventually(t, "it is asked", func() bool { return o.isAsked("hang") })
+	o.wantAsked("hang", 1)
 	close(o.hang)
 	smsc.answer(0, field(smsc.want("submit_sm", `short_message="hang"`), "seq"))
 	g.wantStored(operate.StateParked)
 	c.conn.Close()
+	smsc.conn.Close()
 	g.stop()
 
 	g = start(t, s)
@@ -163,6 +168,7 @@ func TestPluginSend(t *testing.T) {
 			t.Errorf("%s: %s, want %s", text, end, want[text])
 		}
 	}
+	smsc.conn.Close()
 	g.stop()
 	if n := len(o.of("send", "")); n != 8 { // delay twice, hold once
 		t.Errorf("asked %d times as messages left: %+v", n, o.of("send", ""))
@@ -197,7 +203,7 @@ func TestPluginSendHangs(t *testing.T) {
 	smsc.answer(0, field(smsc.want("submit_sm", `short_message="hang"`), "seq"))
 	c.send(fmt.Sprintf(submit, 3, "hang"))
 	c.want("submit_sm_resp", "seq=3", "status=0")
-	testutil.Eventually(t, "it is asked", func() bool { o.mu.Lock(); defer o.mu.Unlock(); return len(o.of("send", "")) == 2 })
+	o.wantAsked("hang", 2)
 	smsc.conn.Close()
 	smsc = operator.session()
 	smsc.answer(0, field(smsc.want("submit_sm", `short_message="hang"`), "seq"))
