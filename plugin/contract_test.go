@@ -165,10 +165,10 @@ func TestCloseEnds(t *testing.T) {
 		errs := make(chan error)
 		go func() { _, err := p.Ask(context.Background(), plugintest.Message(1)); errs <- err }()
 		if name == "service" {
-			<-came
+			testutil.Receive(t, "a question", came)
 		}
 		p.Close()
-		if err := <-errs; err == nil || err.Error() != "it is closed" {
+		if err := testutil.Receive(t, "its end", errs); err == nil || err.Error() != "it is closed" {
 			t.Errorf("%s: %v", name, err)
 		}
 		p.Close()

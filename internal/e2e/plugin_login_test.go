@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"pmg/internal/testutil"
 )
 
 // A plugin refuses logins of SMPP and UCP whose credentials are right, as wrong ones are refused. It is not asked about others.
@@ -62,8 +64,8 @@ func TestPluginLoginHangs(t *testing.T) {
 	smsc, c, gone := operator.session(), g.dial("clients"), g.dial("clients")
 	c.send(bindLine("transceiver", "acme", "s3cret"), submitLine(2))
 	gone.send(bindLine("transceiver", "acme", "s3cret"))
-	<-asked
-	<-asked
+	testutil.Receive(t, "a question", asked)
+	testutil.Receive(t, "a question", asked)
 	gone.conn.Close()
 	other := g.dial("clients")
 	other.bind("transmitter", "other", "s3cret")

@@ -94,7 +94,7 @@ func TestPluginReceiptHangs(t *testing.T) {
 	smsc.fence()
 	smsc.receipt(101, "A2", "ENROUTE")
 	smsc.receipt(102, "A2", "DELIVRD")
-	<-asked
+	testutil.Receive(t, "a question", asked)
 	smsc.receipt(103, "A3", "DELIVRD")
 	c.wantReceipt(known[1], "DELIVRD")
 	testutil.Eventually(t, "it is stored", func() bool { return g.Pending() == 2 && g.synced() })
@@ -104,7 +104,7 @@ func TestPluginReceiptHangs(t *testing.T) {
 	}
 	g = g.powerCut(&s, c, smsc)
 	c = g.bind("transceiver")
-	<-asked
+	testutil.Receive(t, "a question", asked)
 	close(goOn)
 	line := c.want("deliver_sm", "esm_class=32", `short_message="id:`+known[0], "stat:ENROUTE")
 	c.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")

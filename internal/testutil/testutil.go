@@ -29,6 +29,17 @@ func Eventually(t testing.TB, what string, ok func() bool) {
 	}
 }
 
+// Receive returns what comes by a channel, and fails the test if nothing does within Patience. what names it for the message.
+func Receive[T any](t testing.TB, what string, c <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-c:
+	case <-time.After(Patience):
+		t.Fatalf("waited in vain for %s", what)
+	}
+	return v
+}
+
 // Long skips a test that is too long, or needs too many processors, for make test. make test-all runs it.
 func Long(t testing.TB) {
 	t.Helper()

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"pmg/internal/testutil"
 	"pmg/plugin"
 )
 
@@ -204,7 +205,7 @@ func TestTogether(t *testing.T) {
 		}()
 	}
 	for range 10 {
-		if !<-done {
+		if !testutil.Receive(t, "the end", done) {
 			t.Error("a verdict is another message's")
 		}
 	}

@@ -202,7 +202,7 @@ func TestHangs(t *testing.T) {
 			}
 		}
 		cancel()
-		if err := <-errs; !errors.Is(err, context.Canceled) {
+		if err := testutil.Receive(t, "an answer", errs); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", way, err)
 		}
 		if way == "hangs" {
@@ -221,7 +221,7 @@ func TestTooLate(t *testing.T) {
 	if _, err := p.Ask(ctx, plugintest.Message(1)); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	for _, w := range []*worker{<-p.ready} {
+	for _, w := range []*worker{testutil.Receive(t, "a process that is ready", p.ready)} {
 		if w.process.hasEnded() || w.pause != 0 {
 			t.Error("its process was killed")
 		}
@@ -240,7 +240,7 @@ func TestBackOff(t *testing.T) {
 		}
 	}
 	p := start(t, Options{}, "once")
-	w = <-p.idle
+	w = testutil.Receive(t, "a process that is idle", p.idle)
 	w.pause = longestPause
 	p.idle <- w
 	asks(t, p, 1)
@@ -255,7 +255,7 @@ func TestReason(t *testing.T) {
 	p := New(Options{Command: []string{filepath.Join(t.TempDir(), "missing")}})
 	defer p.Close()
 	fails(t, p, "no such file")
-	w := <-p.idle // after its back-off
+	w := testutil.Receive(t, "a process that is idle", p.idle) // after its back-off
 	w.from = time.Now().Add(time.Hour)
 	p.idle <- w
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
@@ -348,7 +348,7 @@ func TestClose(t *testing.T) {
 	p.Close()
 	hanging.Close()
 	for range 5 {
-		if err := <-errs; !errors.Is(err, errClosed) {
+		if err := testutil.Receive(t, "an answer", errs); !errors.Is(err, errClosed) {
 			t.Error(err)
 		}
 	}

@@ -152,7 +152,7 @@ func TestAnswerWithoutEnd(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "more than") || after.TotalAlloc-before.TotalAlloc > 512<<20 {
 		t.Errorf("%v, %d octets", err, after.TotalAlloc-before.TotalAlloc)
 	}
-	if !<-ended {
+	if !testutil.Receive(t, "the end of a call", ended) {
 		t.Error("a gibibyte was taken")
 	}
 	s = serve(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
@@ -271,7 +271,7 @@ func TestBatches(t *testing.T) {
 	var all sync.WaitGroup
 	asks(t, s, &all, 0, 1)
 	asks(t, s, &all, 1, 2)
-	if a, b := <-g.came, <-g.came; a != 1 || b != 1 {
+	if a, b := testutil.Receive(t, "a call", g.came), testutil.Receive(t, "a call", g.came); a != 1 || b != 1 {
 		t.Error(a, b)
 	}
 	asks(t, s, &all, 2, 5)
@@ -281,11 +281,11 @@ func TestBatches(t *testing.T) {
 		return s.open != nil && len(s.open.messages) == 3
 	})
 	g.open <- true // one call ends, and they leave
-	if n := <-g.came; n != 3 {
+	if n := testutil.Receive(t, "a call", g.came); n != 3 {
 		t.Error(n)
 	}
 	asks(t, s, &all, 5, 10)
-	if n := <-g.came; n != 5 { // the batch is full, while two calls are under way
+	if n := testutil.Receive(t, "a call", g.came); n != 5 { // the batch is full, while two calls are under way
 		t.Error(n)
 	}
 	close(g.open)
@@ -314,7 +314,7 @@ func TestHangingCalls(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		<-hangs
+		testutil.Receive(t, "a call", hangs)
 	}
 	asks(t, s, &all, 0, 200)
 	all.Wait()
@@ -334,7 +334,7 @@ func TestCallersLeave(t *testing.T) {
 	s.gather = time.Hour
 	var all sync.WaitGroup
 	asks(t, s, &all, 0, 1)
-	if n := <-g.came; n != 1 {
+	if n := testutil.Receive(t, "a call", g.came); n != 1 {
 		t.Error(n)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -343,24 +343,24 @@ func TestCallersLeave(t *testing.T) {
 	go ask()
 	testutil.Eventually(t, "one gathers", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.open != nil })
 	asks(t, s, &all, 1, 2)
-	if n := <-g.came; n != 2 {
+	if n := testutil.Receive(t, "a call", g.came); n != 2 {
 		t.Error(n)
 	}
 	cancel()
-	if err := <-left; !errors.Is(err, context.Canceled) {
+	if err := testutil.Receive(t, "an answer", left); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	close(g.open)
 	all.Wait()
-	if first, second := <-ended, <-ended; first || second {
+	if first, second := testutil.Receive(t, "the end of a call", ended), testutil.Receive(t, "the end of a call", ended); first || second {
 		t.Error("a call was ended that had callers")
 	}
 	g.open = make(chan bool)
 	ctx, cancel = context.WithCancel(t.Context())
 	go ask()
-	<-g.came
+	testutil.Receive(t, "a call", g.came)
 	cancel()
-	if err := <-left; !errors.Is(err, context.Canceled) || !<-ended {
+	if err := testutil.Receive(t, "an answer", left); !errors.Is(err, context.Canceled) || !testutil.Receive(t, "the end of a call", ended) {
 		t.Error("a call goes on that has no callers", err)
 	}
 }
@@ -373,7 +373,7 @@ func TestNobodyWaits(t *testing.T) {
 	s.gather = time.Hour
 	var all sync.WaitGroup
 	asks(t, s, &all, 0, 1)
-	<-g.came
+	testutil.Receive(t, "a call", g.came)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.Ask(ctx, plugintest.Message(1)); !errors.Is(err, context.Canceled) || s.open != nil {
@@ -395,13 +395,13 @@ func TestClose(t *testing.T) {
 	errs := make(chan error)
 	ask := func() { _, err := s.Ask(context.Background(), plugintest.Message(1)); errs <- err }
 	go ask()
-	<-g.came
+	testutil.Receive(t, "a call", g.came)
 	go ask()
 	testutil.Eventually(t, "one gathers", func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.open != nil })
 	s.Close()
 	go ask()
 	for range 3 {
-		if err := <-errs; !errors.Is(err, errClosed) {
+		if err := testutil.Receive(t, "an answer", errs); !errors.Is(err, errClosed) {
 			t.Error(err)
 		}
 	}
