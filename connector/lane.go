@@ -57,9 +57,9 @@ type Lane struct {
 	inFlight int
 	waiting  int // messages in the shares' queues
 	suspects suspects
-	quiet    []*Outlet           // those that log out and have no request under way
-	unknown  map[uint64]timedOut // messages whose request was not answered in time, by id
-	leaving  bool                // it is being removed; it is gone when its messages are sent
+	quiet    []*Outlet // those that log out and have no request under way
+	unknown  timeouts  // messages whose request was not answered in time, by id
+	leaving  bool      // it is being removed; it is gone when its messages are sent
 	gone     bool
 
 	tally  tally
@@ -327,7 +327,7 @@ func (l *Lane) Answered(now int64, slot *Slot, a sms.Answer) {
 	}
 	m, share, left := slot.Message, slot.Share, slot.Leaving()
 	if a.Code == sms.Timeout && m.Flags&sms.Settled == 0 {
-		l.remember(timedOut{share, m, left})
+		l.unknown.remember(timedOut{share, m, left})
 	} else if left != m {
 		defer left.Release()
 	}
@@ -379,7 +379,7 @@ func (l *Lane) expired(now int64, s *Share, m *sms.Message) {
 // drop removes a message from all counts and releases it.
 func (l *Lane) drop(s *Share, m *sms.Message) {
 	if len(l.unknown) > 0 {
-		l.forget(m)
+		l.unknown.forget(m)
 	}
 	if l.tally.by != s {
 		l.countDone()

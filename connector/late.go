@@ -120,30 +120,31 @@ func (o timedOut) release() {
 	}
 }
 
+// timeouts are the messages of a lane that a late answer may find, by their ids.
+type timeouts map[uint64]timedOut
+
 // remember keeps a message whose request was not answered in time, because the answer may
-// come late. What has left is the lane's from now on.
-func (l *Lane) remember(o timedOut) {
-	if l.unknown == nil {
-		l.unknown = map[uint64]timedOut{}
+// come late. What has left belongs to the lane from now on.
+func (t *timeouts) remember(o timedOut) {
+	if *t == nil {
+		*t = timeouts{}
 	}
-	if before, ok := l.unknown[o.message.ID]; ok {
-		before.release()
-	}
-	if l.unknown[o.message.ID] = o; o.left != o.message {
+	t.forget(o.message)
+	if (*t)[o.message.ID] = o; o.left != o.message {
 		o.share.Use(o.left.Size())
 	}
 }
 
 // forget does not keep a message any more: a late answer does not find it.
-func (l *Lane) forget(m *sms.Message) {
-	if o, ok := l.unknown[m.ID]; ok {
+func (t *timeouts) forget(m *sms.Message) {
+	if o, ok := (*t)[m.ID]; ok {
 		o.release()
-		delete(l.unknown, m.ID)
+		delete(*t, m.ID)
 	}
 }
 
-// isRemembered reports whether a late answer may find a message.
-func (l *Lane) isRemembered(m *sms.Message) bool {
-	_, ok := l.unknown[m.ID]
+// has reports whether a late answer may find a message.
+func (t *timeouts) has(m *sms.Message) bool {
+	_, ok := (*t)[m.ID]
 	return ok
 }

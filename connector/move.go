@@ -231,7 +231,7 @@ func (l *Lane) move(now int64, mv move) bool {
 		l.settled(mv.from, m, m, sms.Answer{Code: sms.BadDestination, At: now}, 0)
 		return false
 	}
-	l.forget(m)
+	l.unknown.forget(m)
 	mv.from.Transfer(mv.to, m)
 	return true
 }
@@ -253,7 +253,7 @@ func (l *Lane) MayBeUnfit(id uint64) bool { return id <= l.unfit.Load() }
 // failOver moves a message that was sent in vain to another lane. It is counted there from now on.
 // A late answer does not find it any more.
 func (l *Lane) failOver(from, to *Share, m *sms.Message) {
-	l.forget(m)
+	l.unknown.forget(m)
 	l.stats().FailedOver.Add(1)
 	from.Transfer(to, m)
 	l.handed = append(l.handed, move{m, from, to})

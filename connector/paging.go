@@ -64,7 +64,7 @@ func (l *Lane) Restore(now int64, s *Share, w queue.Waiting) {
 // better read again. A message that was already tried differs from its stored record, so it is not
 // paged out here (see pageTried).
 func (l *Lane) pageOut(now int64, s *Share, m *sms.Message) bool {
-	if m.Attempts|m.Losses|m.Throttles != 0 || m.NotBefore != 0 || m.Tried != 0 || l.isRemembered(m) ||
+	if m.Attempts|m.Losses|m.Throttles != 0 || m.NotBefore != 0 || m.Tried != 0 || l.unknown.has(m) ||
 		!l.policy.Bodies.Durable() {
 		return false
 	}
@@ -301,7 +301,7 @@ func (l *Lane) removeSuspect(s *Share, id uint64) (m *sms.Message, found bool) {
 
 // removed counts a message that was taken out.
 func (l *Lane) removed(s *Share, m *sms.Message) {
-	l.forget(m)
+	l.unknown.forget(m)
 	s.Leave(m)
 }
 
@@ -339,7 +339,7 @@ func (l *Lane) pageOutTried(now int64, t *tried) {
 	t.share.queue.Change(&t.key, func(e *queue.Entry) bool {
 		m := e.Message
 		switch {
-		case m == nil, m.Flags&sms.Settled != 0, l.isRemembered(m):
+		case m == nil, m.Flags&sms.Settled != 0, l.unknown.has(m):
 			return false
 		case m.Attempts != t.attempts || m.Losses != t.losses || m.Throttles != t.throttles:
 			return false

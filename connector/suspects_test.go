@@ -135,7 +135,7 @@ func TestSuspectEnds(t *testing.T) {
 		t.Fatalf("%d under way, %d suspects wait", len(d.under), len(d.suspects.waiting))
 	}
 	waits := d.suspects.waiting[0].message
-	d.remember(timedOut{message: waits, left: waits})
+	d.unknown.remember(timedOut{message: waits, left: waits})
 	d.AnsweredLate(l, Unanswered{ID: waits.ID}, sms.Answer{Code: sms.OK, At: d.now})
 	d.answer(sms.OK)
 	d.want("it was answered", 0, 0, 0)

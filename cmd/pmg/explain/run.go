@@ -421,7 +421,9 @@ func (r *run) parameters(to *config.Connector) string {
 	for _, p := range r.account.TLVs {
 		tags = append(tags, p.TLV)
 	}
-	return fmt.Sprintf("     it gets the tlvs %s of account %s, if it came without them\n", strings.Join(tags, ", "), r.account.SystemID)
+	return fmt.Sprintf(
+		"     it gets the tlvs %s of account %s, if it came without them\n", strings.Join(tags, ", "), r.account.SystemID,
+	)
 }
 
 // sent returns lines about what the peer of a session is sent.
