@@ -87,14 +87,17 @@ func checkPlugins(d *decoder, c *Config, x *index) {
 					"plugin on_failure: pass or refuse", h.At, h.Plugin,
 			)
 		}
-		leaves := h.At == plugin.Send || h.At == plugin.Result
+		in := h.At == plugin.Accept || h.At == plugin.Login // a receipt may be of a message that has left by none
+		out := h.At == plugin.MO || h.At == plugin.Send || h.At == plugin.Result
 		for j, name := range h.Connectors {
 			c, at := x.connectors[name], fmt.Sprintf("%s.connectors[%d]", path, j)
 			switch {
 			case c == nil:
 				d.noConnector(x, at, name, anyConnector)
-			case leaves && c.Role() != protocols.Client:
-				d.problem(at, "must be an out connector with at: %s: messages leave by those", h.At)
+			case out && c.Role() != protocols.Client:
+				d.problem(at, "must be an out connector with at: %s: the plugin would never be asked", h.At)
+			case in && c.Role() == protocols.Client:
+				d.problem(at, "must be an in connector with at: %s: the plugin would never be asked", h.At)
 			}
 		}
 		if p, ok := names[h.Plugin]; ok && h.At == plugin.Result && len(c.Plugins[p].Rules) > 0 {

@@ -16,6 +16,9 @@ const (
 	Login   = "login"   // no message: a client logs in, with the right credentials
 )
 
+// Hooks returns the names of all hooks.
+func Hooks() []string { return []string{Accept, MO, Send, Result, Receipt, Login} }
+
 // A Message is what a plugin sees of a message. Its fields are variables of expressions, and members of JSON.
 type Message struct {
 	Hook      string    `json:"hook" expr:"hook"`

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -40,7 +41,8 @@ func Command(load Load) *cobra.Command {
 
 // messageHelp says how a message is given to the commands.
 const messageHelp = `The message is read from standard input: an object of JSON with the
-members that docs/plugins.md lists, of which any may be missing.`
+members that docs/plugins.md lists, of which any may be missing. Without "hook" it is
+of the hook accept.`
 
 func testCommand(load Load) *cobra.Command {
 	var file string
@@ -128,6 +130,9 @@ func open(cmd *cobra.Command, load Load, file, name string) (*plugin.Pool, *plug
 	d.DisallowUnknownFields()
 	if err := d.Decode(m); err != nil {
 		return nil, nil, fmt.Errorf("cannot read the message from standard input: %w", err)
+	}
+	if !slices.Contains(plugin.Hooks(), m.Hook) {
+		return nil, nil, fmt.Errorf("cannot ask about a message of hook %q: there are %s", m.Hook, strings.Join(plugin.Hooks(), ", "))
 	}
 	return plugin.NewPool(hooks.Open(zerolog.New(cmd.ErrOrStderr()))(p), p.Options()), m, nil
 }
