@@ -73,6 +73,11 @@ func (s *Slot) passes(now int64, p Passage) bool {
 		l.Unsent(now, s)
 		return false
 	}
+	if l.isEnded(now, m) { // meanwhile, by a late answer or its validity
+		p.Message.Release()
+		l.Unsent(now, s)
+		return false
+	}
 	if m.Sends < math.MaxUint8 {
 		m.Sends--
 	}

@@ -154,6 +154,38 @@ func TestGateWhileAsked(t *testing.T) {
 	}
 }
 
+// What plugins decide about a message that has ended meanwhile, by a late answer or by its validity, comes too late: it does
+// not end a second time, and is not put aside.
+func TestGateTooLate(t *testing.T) {
+	t.Parallel()
+	for _, way := range []Way{Leaves, Returns, Held, Refused} {
+		for _, expires := range []bool{false, true} {
+			var slot *Slot
+			d, l := gated(t, "", func(s *Slot) Passage { return Passage{} })
+			d.submit("a", 1, func(m *sms.Message) { m.Expires = d.now + 10*second })
+			d.send()
+			id := d.under[0].Message.ID
+			d.answer(sms.Timeout)
+			d.passage = func(s *Slot) Passage { slot = s; return Passage{Way: Waits} }
+			d.want("it is asked about", 0, 0, 0)
+			if expires {
+				d.now += 11 * second
+			} else {
+				d.AnsweredLate(l, Unanswered{ID: id}, sms.Answer{Code: sms.Rejected, At: d.now})
+			}
+			slot.Pass(d.now, Passage{Way: way, Message: d.pool.Copy(slot.Message), Code: sms.Rejected, Until: d.now + second, Why: "why"})
+			d.send()
+			d.now += 20 * second
+			d.Tick(d.now)
+			d.send()
+			if want := map[bool]sms.Code{false: sms.Rejected, true: sms.Expired}[expires]; !slices.Equal(d.ended, []sms.Code{want}) || len(d.parked) != 0 {
+				t.Errorf("%d, expires: %v: it has ended with %v, and %d are parked", way, expires, d.ended, len(d.parked))
+			}
+			d.wantEmpty()
+		}
+	}
+}
+
 // Many messages that plugins keep from leaving let others have their turn between them.
 func TestGateKeepsMany(t *testing.T) {
 	t.Parallel()
