@@ -186,9 +186,9 @@ func (r *rig) Do(_ *connector.Lane, f func(int64)) bool {
 	f(now)
 	return true
 }
-func (r *rig) Committed(store.Position, error)          {}
-func (r *rig) Give(_ int64, s *connector.Slot)          { r.given = append(r.given, s) }
-func (r *rig) Quiet(int64)                              { r.quiets++ }
+func (r *rig) Committed(store.Position, error) {}
+func (r *rig) Give(_ int64, s *connector.Slot) { r.given = append(r.given, s) }
+func (r *rig) Quiet(int64)                     { r.quiets++ }
 func (r *rig) Settle(*connector.Lane, *sms.Message, sms.Answer, bool) connector.Outcome {
 	return connector.Outcome{}
 }
@@ -215,9 +215,28 @@ func (r *rig) message(account, text string) (*connector.Share, *sms.Message) {
 // submit gives the lane a message of an account, and returns the slot by which it leaves, nil if it does not.
 func (r *rig) submit(account, text string) *connector.Slot {
 	s, m := r.message(account, text)
-	r.lane.Push(now, s, m)
-	slot, _ := r.lane.Next(now)
+	r.push(s, m)
+	slot, _ := r.next(now)
 	return slot
+}
+
+// The lane's functions, which one goroutine at a time may call.
+func (r *rig) push(s *connector.Share, m *sms.Message) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lane.Push(now, s, m)
+}
+
+func (r *rig) next(at int64) (*connector.Slot, int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lane.Next(at)
+}
+
+func (r *rig) accepted(s *connector.Slot) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lane.Answered(now, s, sms.Answer{Code: sms.OK, At: now})
 }
 
 // leaves describes what leaves by a slot.
@@ -299,7 +318,7 @@ func TestVerdicts(t *testing.T) {
 				}
 				var again int64
 				if slot == nil {
-					slot, again = r.lane.Next(now)
+					slot, again = r.next(now)
 				}
 				got := []string{leaves(slot), strings.Join(r.ended, ","), strings.Join(r.aside(), ",")}
 				if want := []string{c.leaves, c.ended, c.aside}; !slices.Equal(got, want) {
@@ -327,7 +346,7 @@ func TestVerdicts(t *testing.T) {
 					if slot.Message.Sends != 1 || string(slot.Message.Dest().Addr) != "46700000001" || len(slot.Message.Tags()) > 0 {
 						t.Errorf("%s: the message was changed: %+v", c.text, slot.Message)
 					}
-					r.lane.Answered(now, slot, sms.Answer{Code: sms.OK, At: now})
+					r.accepted(slot)
 				}
 			})
 		}
@@ -372,15 +391,15 @@ func TestAsked(t *testing.T) {
 	if slot := r.submit("other", "one refuses"); slot == nil || len(r.one.asked) != 0 || len(r.two.asked) != 1 {
 		t.Errorf("another account: %d and %d are asked", len(r.one.asked), len(r.two.asked))
 	} else {
-		r.lane.Answered(now, slot, sms.Answer{Code: sms.OK, At: now})
+		r.accepted(slot)
 	}
 	s, m := r.message("acme", "one refuses")
 	sms.SetMark(m, sms.Held, "one")
-	r.lane.Push(now, s, m)
-	if slot, _ := r.lane.Next(now); slot == nil || len(r.one.asked) != 0 || len(r.two.asked) != 2 {
+	r.push(s, m)
+	if slot, _ := r.next(now); slot == nil || len(r.one.asked) != 0 || len(r.two.asked) != 2 {
 		t.Errorf("one that it has held: %d and %d are asked", len(r.one.asked), len(r.two.asked))
 	} else {
-		r.lane.Answered(now, slot, sms.Answer{Code: sms.OK, At: now})
+		r.accepted(slot)
 	}
 	receipt := &sms.Message{Kind: sms.Receipt, Origin: m.Origin}
 	if p := r.Check(now, &connector.Slot{Message: receipt, Share: s}); p != (connector.Passage{}) || len(r.two.asked) != 2 {
@@ -400,10 +419,10 @@ func TestHoldsTooMany(t *testing.T) {
 	if slot := r.submit("acme", "one holds"); slot != nil || len(r.aside()) != 1 {
 		t.Errorf("%q are parked", r.aside())
 	}
-	if slot, again := r.lane.Next(now); slot != nil || again != now+int64(fullPause) || r.lane.Len() != 1 {
+	if slot, again := r.next(now); slot != nil || again != now+int64(fullPause) || r.lane.Len() != 1 {
 		t.Errorf("%d wait until %d", r.lane.Len(), again-now)
 	}
-	if r.lane.Next(now + int64(fullPause)); len(r.one.asked) != 3 || !strings.Contains(r.log.String(), "plugin one holds it") {
+	if r.next(now + int64(fullPause)); len(r.one.asked) != 3 || !strings.Contains(r.log.String(), "plugin one holds it") {
 		t.Errorf("it was asked %d times: %s", len(r.one.asked), r.log.String())
 	}
 }
@@ -454,12 +473,12 @@ func TestWindow(t *testing.T) {
 		close(r.one.hang)
 		for n := 0; n < 5; n++ {
 			synctest.Wait()
-			slot, _ := r.lane.Next(now)
+			slot, _ := r.next(now)
 			for slot == nil {
 				synctest.Wait()
-				slot, _ = r.lane.Next(now)
+				slot, _ = r.next(now)
 			}
-			r.lane.Answered(now, slot, sms.Answer{Code: sms.OK, At: now})
+			r.accepted(slot)
 		}
 		if len(r.ended) != 5 || len(r.one.asked) != 5 {
 			t.Errorf("%d have ended, %d were asked about", len(r.ended), len(r.one.asked))

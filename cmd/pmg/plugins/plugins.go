@@ -132,7 +132,8 @@ func open(cmd *cobra.Command, load Load, file, name string) (*plugin.Pool, *plug
 		return nil, nil, fmt.Errorf("cannot read the message from standard input: %w", err)
 	}
 	if !slices.Contains(plugin.Hooks(), m.Hook) {
-		return nil, nil, fmt.Errorf("cannot ask about a message of hook %q: there are %s", m.Hook, strings.Join(plugin.Hooks(), ", "))
+		all := strings.Join(plugin.Hooks(), ", ")
+		return nil, nil, fmt.Errorf("cannot ask about a message of hook %q: there are %s", m.Hook, all)
 	}
 	return plugin.NewPool(hooks.Open(zerolog.New(cmd.ErrOrStderr()))(p), p.Options()), m, nil
 }
