@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,30 +23,33 @@ const lastWord = time.Second
 // errClosed is that a plugin was closed before it was informed.
 var errClosed = errors.New("it is closed")
 
-// Reserve takes a place among the messages that the plugin is informed of, and reports whether there is one. If there is,
-// Inform follows.
-func (p *Pool) Reserve() bool {
+// Reserve takes a place among the messages that the plugin is informed of, and does not wait for one. With an error, which says
+// that there is none, the message is left out and counts as a failure. Otherwise Inform follows.
+func (p *Pool) Reserve() error {
 	if p.informed.places.Add(1) <= int64(cap(p.places)+p.Queue) {
-		return true
+		return nil
 	}
 	p.informed.places.Add(-1)
 	p.asked.Add(1)
 	p.fail(errFull)
-	return false
+	return fmt.Errorf("plugin %s: %w", p.Name, errFull)
 }
 
-// Inform asks the plugin on another goroutine, and ignores its verdict.
-func (p *Pool) Inform(m *Message) {
+// Inform asks the plugin on another goroutine, and ignores its verdict. failed is called if there is none.
+func (p *Pool) Inform(m *Message, failed func(error)) {
 	p.informed.mu.Lock()
 	defer p.informed.mu.Unlock()
 	if p.informed.closed {
 		p.asked.Add(1)
 		p.fail(errClosed)
+		failed(fmt.Errorf("plugin %s: %w", p.Name, errClosed))
 		return
 	}
 	p.informed.under.Go(func() {
 		defer p.informed.places.Add(-1)
-		p.Ask(m)
+		if d := p.Ask(m); d.Failure != nil {
+			failed(d.Failure)
+		}
 	})
 }
 

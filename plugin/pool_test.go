@@ -224,6 +224,59 @@ func TestOnFailure(t *testing.T) {
 	}
 }
 
+// As many messages as workers and queue wait for a plugin that is informed of them; those beyond count as failures, and nobody
+// waits. When it answers, or is late, there is room again. Close waits a moment for it, and what comes behind that is a failure.
+func TestInform(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPool(fake(hangs), bounds)
+		var failed sync.Map // number of each failure
+		note := func(err error) {
+			n, _ := failed.LoadOrStore(err.Error(), new(atomic.Int64))
+			n.(*atomic.Int64).Add(1)
+		}
+		left := 0
+		inform := func(n int) {
+			for range n {
+				if err := p.Reserve(); err != nil {
+					left++
+					note(err)
+					continue
+				}
+				p.Inform(&Message{Hook: Result}, note)
+			}
+		}
+		inform(8)
+		synctest.Wait()
+		if f := p.Figures(); left != 3 || f.Asked != 8 || f.Failed != 3 || f.InFlight != 2 || f.Waiting != 3 {
+			t.Errorf("%d are left out: %+v", left, f)
+		}
+		time.Sleep(2 * time.Second)
+		inform(6)
+		synctest.Wait()
+		if f := p.Figures(); left != 4 || f.Asked != 14 || f.Failed != 3+5+1 || f.InFlight != 2 {
+			t.Errorf("%d are left out: %+v", left, f)
+		}
+		reserved := p.Reserve()
+		time.Sleep(time.Minute)
+		if reserved == nil || p.Reserve() != nil {
+			t.Errorf("there was a sixth place, or there is none at the end: %v", reserved)
+		}
+		began := time.Now()
+		p.Close()
+		if took := time.Since(began); took != 0 {
+			t.Errorf("it closes in %v, although nobody is informed", took)
+		}
+		p.Inform(&Message{Hook: Result}, note)
+		for text, want := range map[string]int64{
+			"plugin p: " + errFull.Error(): 4, "plugin p: " + errLate.Error(): 10, "plugin p: " + errClosed.Error(): 1,
+		} {
+			if n, ok := failed.Load(text); !ok || n.(*atomic.Int64).Load() != want {
+				t.Errorf("%s: not %d times", text, want)
+			}
+		}
+	})
+}
+
 // Figures say what was decided, and how long that took.
 func TestFigures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

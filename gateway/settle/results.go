@@ -23,7 +23,12 @@ func endResult(d *Settler, b *store.Batch, m *sms.Message, e *ending) {
 	all := d.hooks.Of(plugin.Result)
 	for i := range all {
 		pool := all[i].Pool
-		if !all[i].IsFor(m.Origin.Account, by) || !pool.Reserve() {
+		if !all[i].IsFor(m.Origin.Account, by) {
+			continue
+		}
+		failed := func(err error) { d.node.NotInformed(pool.Name, err) }
+		if err := pool.Reserve(); err != nil {
+			failed(err)
 			continue
 		}
 		_, _, isPart := d.table.PartOf(m)
@@ -33,7 +38,7 @@ func endResult(d *Settler, b *store.Batch, m *sms.Message, e *ending) {
 		if e.Answer.Code != sms.OK {
 			q.Message.Error = e.Answer.Code.String()
 		}
-		own := keep.Own{Work: func() { pool.Inform(&q.Message) }}
+		own := keep.Own{Work: func() { pool.Inform(&q.Message, failed) }}
 		if d.keep.Durable() {
 			own.After = b.Position()
 		}
