@@ -78,3 +78,51 @@ func TestPluginLoginHangs(t *testing.T) {
 	c.conn.Close()
 	other.conn.Close()
 }
+
+// Many clients whose plugin hangs wait for their logins, as many as workers and queue, and on_failure decides about the others at
+// once. No other client waits for them. Those whose account is removed meanwhile, with the plugin, are refused whatever it says.
+func TestPluginLoginHangsForMany(t *testing.T) {
+	parallel(t)
+	goOn := make(chan struct{})
+	hung := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		select {
+		case <-goOn:
+		case <-r.Context().Done():
+		}
+		_, _ = io.WriteString(w, `{"verdicts": [{}]}`)
+	}))
+	defer hung.Close()
+	s := site{
+		operator: newSMSC(t), memory: true, accounts: "{system_id: gone, password: s3cret}", clients: "instances: 500",
+		limits: "prebind: 500, prebind_per_address: 500",
+		top: "plugins: [{name: hung, on_failure: refuse, deadline: 1m, workers: 2, queue: 50, url: \"" + hung.URL + "\"}]\n" +
+			"hooks: [{at: login, plugin: hung, accounts: [gone]}]\n",
+	}
+	g := start(t, s)
+	smsc := s.operator.session()
+	var all []*peer
+	for range 200 {
+		c := g.dial("clients")
+		c.send(bindLine("transmitter", "gone", "s3cret"))
+		all = append(all, c)
+	}
+	testutil.Eventually(t, "on_failure decides about most", func() bool {
+		f := g.Hooks.Status()[0]
+		return f.InFlight == 2 && f.Waiting == 50 && f.Failed == 148
+	})
+	c := g.bind("transmitter")
+	id := c.submitOne(2)
+	smsc.answer(0, field(smsc.want("submit_sm", `short_message="2"`), "seq"))
+	if id == "" {
+		t.Error("the message of another client has no id")
+	}
+	s.accounts, s.top = "", ""
+	g.mustReload(s)
+	close(goOn)
+	for _, gone := range all {
+		gone.want("bind_transmitter_resp", "seq=1", "status=0xd(ESME_RBINDFAIL)")
+		gone.conn.Close()
+	}
+	c.conn.Close()
+}
