@@ -145,7 +145,7 @@ func TestPluginSend(t *testing.T) {
 	smsc.answer(0, field(smsc.want("submit_sm", `short_message="hang"`), "seq"))
 	g.wantStored(operate.StateParked)
 	c.conn.Close()
-	smsc.conn.Close()
+	smsc.answerUnbind()
 	g.stop()
 
 	g = start(t, s)
@@ -168,7 +168,7 @@ func TestPluginSend(t *testing.T) {
 			t.Errorf("%s: %s, want %s", text, end, want[text])
 		}
 	}
-	smsc.conn.Close()
+	smsc.answerUnbind()
 	g.stop()
 	if n := len(o.of("send", "")); n != 8 { // delay twice, hold once
 		t.Errorf("asked %d times as messages left: %+v", n, o.of("send", ""))

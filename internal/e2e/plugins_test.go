@@ -175,7 +175,7 @@ func TestPluginProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	operator := newSMSC(t)
-	g := start(t, site{operator: operator, memory: true, top: strings.NewReplacer("on_failure: pass", "on_failure: refuse", "workers: 2", "workers: 1").Replace(e.yaml)})
+	g := start(t, site{operator: operator, memory: true, top: strings.NewReplacer("on_failure: pass", "on_failure: refuse, deadline: 1m", "workers: 2", "workers: 1").Replace(e.yaml)})
 	smsc, c := operator.session(), g.bind("transmitter")
 	submit := func(seq int, text, want string) {
 		t.Helper()
