@@ -40,7 +40,7 @@ type clerk struct {
 	draining bool
 	halted   bool
 	ended    []sms.Code
-	endedAs  []string       // recipient, attempts, and whether it was settled before, of each message; nil: they are not noted
+	endedAs  []string       // recipient, attempts, whether it was settled before, and times sent; nil: they are not noted
 	doubled  []sms.Code     // answers to copies of messages that had ended
 	blamed   map[uint64]int // times a session ended with only this message under way, by id
 
@@ -68,7 +68,9 @@ func (c *clerk) IsOpen(*Lane) bool { return c.passage == nil }
 
 func (c *clerk) Check(_ int64, s *Slot) Passage { return c.passage(s) }
 
-func (c *clerk) Hold(_ *Lane, m *sms.Message, why string) { c.parked = append(c.parked, why) }
+func (c *clerk) Hold(_ *Lane, m *sms.Message, why string) {
+	c.parked = append(c.parked, fmt.Sprint(why, ", sent ", m.Sends))
+}
 
 func (c *clerk) Settle(l *Lane, m *sms.Message, a sms.Answer, alone bool) (o Outcome) {
 	if o = c.settle(l, m, a, alone); o.Again && c.writes {
@@ -109,7 +111,7 @@ func (c *clerk) Tried(_ *Lane, m *sms.Message, _ sms.Answer, _ int64) {
 
 func (c *clerk) Ended(_ *Lane, m *sms.Message, a sms.Answer, _ int64) {
 	if c.endedAs != nil {
-		c.endedAs = append(c.endedAs, fmt.Sprintf("%s %d %v", m.Dest().Addr, m.Attempts, m.Flags&sms.Settled != 0))
+		c.endedAs = append(c.endedAs, fmt.Sprintf("%s %d %v %d", m.Dest().Addr, m.Attempts, m.Flags&sms.Settled != 0, m.Sends))
 	}
 	if a.Code == sms.OK {
 		return

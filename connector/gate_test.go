@@ -44,7 +44,7 @@ func TestGate(t *testing.T) {
 					}
 					return p(s)
 				})
-				d.noted = 100
+				d.noted, d.endedAs = 100, []string{}
 				d.submit("a", 1, nil)
 				m := (*sms.Message)(nil)
 				if waits {
@@ -79,6 +79,9 @@ func TestGate(t *testing.T) {
 				}
 				if !slices.Equal(d.ended, tt.ended) || len(d.parked) != tt.parked || d.inFlight != 0 || len(asked) != 1 {
 					t.Errorf("%s, %v, %s: ended %v, %d parked, %d under way, asked %d times", name, waits, more, d.ended, len(d.parked), d.inFlight, len(asked))
+				}
+				if name == "refused" && !slices.Equal(d.endedAs, []string{" 0 false 0"}) || name == "held" && !slices.Equal(d.parked, []string{"why, sent 0"}) {
+					t.Errorf("%s: it has ended as %q, or is parked as %q", name, d.endedAs, d.parked)
 				}
 				if name == "returns" {
 					tt.way = Returns
@@ -115,6 +118,9 @@ func TestGateWhileAsked(t *testing.T) {
 			d.answer(sms.OK)
 		}},
 		"the connector is held": {func(d *desk, _ *Link, _ *sms.Message) { d.Connector.SetHold(&Hold{}) }, func(d *desk, l *Link) {
+			if n, _, _ := d.send(); n != 0 {
+				d.t.Errorf("%d leave by a connector that is held", n)
+			}
 			d.Connector.SetHold(nil)
 			d.send()
 			d.answer(sms.OK)

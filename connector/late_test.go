@@ -64,14 +64,17 @@ func TestAnsweredLate(t *testing.T) {
 					d.Unsent(d.now, d.take(0))
 				}
 			}
-			to, attempts := "", 1
+			to, attempts, sends := "", 1, 2
 			if changed && code == sms.OK {
 				to = "99"
 			}
 			if where == "changed, twice" {
 				attempts = 2
 			}
-			if want := fmt.Sprintf("%s %d true", to, attempts); !slices.Equal(d.endedAs, []string{want}) {
+			if where == "changed" || where == "waits" || where == "expired" {
+				sends = 1
+			}
+			if want := fmt.Sprintf("%s %d true %d", to, attempts, sends); !slices.Equal(d.endedAs, []string{want}) {
 				t.Errorf("%v, %s: it has ended as %q, want %s", code, where, d.endedAs, want)
 			}
 			late() // the same answer again
