@@ -118,6 +118,7 @@ func (a *Asking) ask(one asked) {
 		b.Delete(m.ID, int(m.Size()))
 		a.matcher.give(b, m, one.share)
 	})
+	a.matcher.keep.Journal.CommitSoon()
 	a.matcher.keep.CountAside(nil, store.Asked, -1)
 }
 
