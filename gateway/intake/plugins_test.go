@@ -102,7 +102,6 @@ func TestHooks(t *testing.T) {
 		"{at: accept, plugin: b}, {at: accept, plugin: a}":                                `operator: 1234(0) 46700000001(0) "texta" a`,
 		"{at: accept, plugin: a, accounts: other}":                                        `operator: 1234(0) 46700000001(0) "text"`,
 		"{at: accept, plugin: a, accounts: [other, client], connectors: clients}":         `operator: 1234(0) 46700000001(0) "texta" a`,
-		"{at: accept, plugin: a, connectors: operator}":                                   `operator: 1234(0) 46700000001(0) "text"`,
 		"{at: accept, plugin: holds}, {at: accept, plugin: a}":                            "parked held:holds",
 		"{at: accept, plugin: a}, {at: accept, plugin: service}, {at: accept, plugin: b}": `operator: 1234(0) 46700000001(0) "texta" a b`,
 	} {

@@ -79,8 +79,9 @@ func TestPluginLoginHangs(t *testing.T) {
 	other.conn.Close()
 }
 
-// Many clients whose plugin hangs wait for their logins, as many as workers and queue, and on_failure decides about the others at
-// once. No other client waits for them. Those who wait while their account is removed, with the plugin, are refused whatever it says.
+// Many clients whose plugin hangs wait for their logins, as many as workers and queue, and on_failure decides about the others
+// immediately. No other client waits for them. Those who wait while their account is removed, with the plugin, are refused
+// whatever it says.
 func TestPluginLoginHangsForMany(t *testing.T) {
 	parallel(t)
 	goOn := make(chan struct{})
