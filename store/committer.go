@@ -39,9 +39,7 @@ type Committer struct {
 	asked   bool   // a commit of the open batch is asked for
 	due     bool   // soon asks for it
 	syncs   uint64 // so far, that have waited
-	enough  int    // changes with which a rest ends; 0: there is no rest
 	soon    *time.Timer
-	rested  *time.Timer
 	closed  bool
 	over    bool // nothing is committed any more
 	stats   JournalStats
@@ -65,11 +63,6 @@ func NewCommitter(s Store, clock Clock, done ...func(upTo Position, err error)) 
 	}
 	c.changed.L = &c.mu
 	c.soon = time.AfterFunc(math.MaxInt64, c.dueNow)
-	c.rested = time.AfterFunc(math.MaxInt64, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.endRest()
-	})
 	go c.run()
 	return c
 }
@@ -90,7 +83,6 @@ func (c *Committer) Write(add func(*Batch)) Position {
 	c.makeRoom()
 	c.open.Ahead, c.open.position = c.clock.Ahead(), Position{c.number}
 	add(c.open)
-	c.added()
 	return c.open.position
 }
 
@@ -101,21 +93,7 @@ func (c *Committer) Append(b *Batch) Position {
 	c.stats.Locks++
 	c.makeRoom()
 	c.open.Append(b)
-	c.added()
 	return Position{c.number}
-}
-
-// added ends a rest that has brought enough.
-func (c *Committer) added() {
-	if c.enough > 0 && c.open.Len() >= c.enough {
-		c.endRest()
-	}
-}
-
-// endRest ends a rest. The lock is held.
-func (c *Committer) endRest() {
-	c.enough = 0
-	c.changed.Broadcast()
 }
 
 // makeRoom begins another batch if the open one is full.
@@ -240,9 +218,10 @@ const (
 	commitSoon = 5 * time.Millisecond
 	// largeBatch is how many changes a batch has under load.
 	largeBatch = 128
-	// restAfterLarge is how long the next batch collects then at most: larger batches cost less CPU for each message. It has
-	// enough when it has as many changes as were answered, and as have come meanwhile: clients wait for answers then.
-	restAfterLarge = 3 * time.Millisecond
+	// restAfterLarge is how long the next batch collects then: larger batches cost less CPU
+	// for each message, and few changes wait for nothing. 3 ms cost a seventh less CPU with 64 x 10 under way, and halve
+	// what 16 x 10 reach.
+	restAfterLarge = time.Millisecond
 	// restAfterFailure keeps what a failed commit has left from being tried again and again,
 	// because every failure makes the stages ask for a commit.
 	restAfterFailure = 100 * time.Millisecond
@@ -255,7 +234,7 @@ func (c *Committer) run() {
 		if b == nil {
 			return
 		}
-		changes := b.Len()
+		large := b.Len() >= largeBatch
 		err := c.store.Commit(b)
 		c.committed(b, number, err)
 		for _, done := range c.done {
@@ -268,24 +247,10 @@ func (c *Committer) run() {
 		case last || c.isBehind():
 		case err != nil:
 			time.Sleep(restAfterFailure)
-		case changes >= largeBatch:
-			c.rest(changes)
+		case large:
+			time.Sleep(restAfterLarge)
 		}
 	}
-}
-
-// rest returns when the open batch, behind one that had so many changes, has all that can have come of their clients, or after
-// restAfterLarge.
-func (c *Committer) rest(changes int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.enough = changes + c.open.Len()
-	c.rested.Reset(restAfterLarge)
-	for c.enough > 0 && !c.closed && len(c.full) == 0 {
-		c.changed.Wait()
-	}
-	c.enough = 0
-	c.rested.Stop()
 }
 
 // end notes that the goroutine has ended.
