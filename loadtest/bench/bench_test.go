@@ -76,11 +76,16 @@ func TestMeasure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	runs := 0.0 // of all: the runtime records one of eight, and some points have few
 	for _, p := range points {
 		m := p.Median()
-		if len(p.Problems) > 0 || m[Throughput] <= 0 || m[Locks] < m[StoreLocks] || m[Runs] <= 0 || p.Store == Pebble && m[StoreLocks] <= 0 {
+		if len(p.Problems) > 0 || m[Throughput] <= 0 || m[Locks] < m[StoreLocks] || p.Store == Pebble && m[StoreLocks] <= 0 {
 			t.Errorf("%s: %v %v", p.Setting, p.Problems, m)
 		}
+		runs += m[Runs]
+	}
+	if runs <= 0 {
+		t.Error("no goroutine begins to run")
 	}
 	points, err = Relay(context.Background(), o)
 	if errors.Is(err, ErrNoHAProxy) {
