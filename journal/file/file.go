@@ -31,9 +31,9 @@ const (
 
 // A Journal is a journal on disk. It is made by Open.
 type Journal struct {
-	fs  vfs.FS
-	dir string
-	new *spares
+	fs     vfs.FS
+	dir    string
+	spares *spares
 
 	mu      sync.Mutex
 	pieces  []piece // that are kept
@@ -73,7 +73,7 @@ func Open(fs vfs.FS, dir string, o Options) (*Journal, error) {
 		return nil, fmt.Errorf("cannot open the journal in %s: %w", dir, err)
 	}
 	j := &Journal{fs: fs, dir: dir, pieces: found.pieces, last: found.last, synced: found.last}
-	j.new = newSpares(fs, dir, o.Segment, found)
+	j.spares = newSpares(fs, dir, o.Segment, found)
 	for _, s := range found.segments {
 		j.octets += s.size
 	}
@@ -155,7 +155,7 @@ func (j *Journal) write(f *frame) error {
 	size := int64(frameSize(len(f.record)))
 	j.buf = j.buf[:0]
 	if c := j.current; c == nil || j.end()+size > c.size {
-		next, err := j.new.take(headSize + size)
+		next, err := j.spares.take(headSize + size)
 		if err != nil {
 			return fmt.Errorf("cannot begin a segment of the journal in %s: %w", j.dir, err)
 		}
@@ -264,7 +264,7 @@ func (j *Journal) Trim(upTo journal.Seq) error {
 		if len(j.pieces) > 0 && j.pieces[0].segment == s {
 			continue
 		}
-		removed, err := j.new.give(s)
+		removed, err := j.spares.give(s)
 		j.octets -= removed
 		if err != nil {
 			return fmt.Errorf("cannot remove a segment of the journal in %s: %w", j.dir, err)
@@ -311,7 +311,7 @@ func (j *Journal) Close() error {
 			s.file = nil
 		}
 	}
-	return errors.Join(err, j.new.close())
+	return errors.Join(err, j.spares.close())
 }
 
 // Salvage calls f with all records behind after that can be read, in order, and returns what cannot.

@@ -19,11 +19,11 @@ type spares struct {
 	mu     sync.Mutex
 	used   []*segment // whose records are not needed any more, the oldest first
 	number uint64     // of the newest segment
-	ready  chan made  // the next one, or why there is none; nil: none was asked for
+	ready  chan blank // the next one, or why there is none; nil: none was asked for
 }
 
-// A made is a segment whose file is open and has no record.
-type made struct {
+// A blank is a segment whose file is open and has no record.
+type blank struct {
 	segment
 	grown int64 // octets by which the files have grown
 	err   error
@@ -46,49 +46,42 @@ func newSpares(fs vfs.FS, dir string, size int64, found *findings) *spares {
 }
 
 // take returns the next segment, with room for n octets.
-func (s *spares) take(n int64) (made, error) {
+func (s *spares) take(n int64) (blank, error) {
 	s.mu.Lock()
 	ready := s.ready
-	s.ready = nil
-	s.mu.Unlock()
-	if ready == nil {
+	if s.ready = nil; ready == nil {
 		ready = s.prepare()
 	}
+	s.mu.Unlock()
 	m := <-ready
-	if m.err == nil && m.size < n { // the record is larger than a segment
-		m.grown += n - m.size
-		m.size = n
-	}
 	if m.err != nil {
 		return m, m.err
 	}
+	if m.size < n { // the record is larger than a segment
+		m.grown += n - m.size
+		m.size = n
+	}
 	s.mu.Lock()
-	s.ready = s.prepareLocked()
+	s.ready = s.prepare()
 	s.mu.Unlock()
 	return m, nil
 }
 
-func (s *spares) prepare() chan made {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.prepareLocked()
-}
-
-// prepareLocked begins to make the next file. The caller holds the lock.
-func (s *spares) prepareLocked() chan made {
+// prepare begins to make the next file. The caller holds the lock.
+func (s *spares) prepare() chan blank {
 	s.number++
 	var old *segment
 	if len(s.used) > 0 {
 		old, s.used = s.used[0], s.used[1:]
 	}
-	ready, number := make(chan made, 1), s.number
+	ready, number := make(chan blank, 1), s.number
 	go func() { ready <- s.make(number, old) }()
 	return ready
 }
 
 // make makes the file of a segment, of an old one if there is one.
-func (s *spares) make(number uint64, old *segment) made {
-	m := made{segment: segment{number: number, salt: saltOf(number), size: s.size}}
+func (s *spares) make(number uint64, old *segment) blank {
+	m := blank{segment: segment{number: number, salt: saltOf(number), size: s.size}}
 	name := s.fs.PathJoin(s.dir, nameOf(number))
 	var err error
 	if old != nil {
@@ -114,7 +107,7 @@ func (s *spares) make(number uint64, old *segment) made {
 		if old == nil {
 			_ = s.fs.Remove(name)
 		}
-		return made{err: err}
+		return blank{err: err}
 	}
 	return m
 }
