@@ -61,20 +61,21 @@ func (l *Lists) Asked(m *sms.Message) *Change {
 	}
 	text, _ := smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, m.Text())
 	text = config.Word(text)
-	c := &Change{Mobile: copied(m.Source()), Service: copied(m.Dest()), lists: l}
+	to := m.Dest().Addr
+	var changes []change
 	for _, w := range all {
 		switch {
-		case len(w.to) > 0 && !slices.Contains(w.to, string(c.Service.Addr)):
+		case len(w.to) > 0 && !slices.ContainsFunc(w.to, func(one string) bool { return one == string(to) }):
 		case slices.Contains(w.start, text):
-			c.all = append(c.all, change{w.list, false, w.startReply})
+			changes = append(changes, change{w.list, false, w.startReply})
 		case slices.Contains(w.stop, text):
-			c.all = append(c.all, change{w.list, true, w.stopReply})
+			changes = append(changes, change{w.list, true, w.stopReply})
 		}
 	}
-	if c.all == nil {
+	if changes == nil { // as of nearly all messages
 		return nil
 	}
-	return c
+	return &Change{Mobile: copied(m.Source()), Service: copied(m.Dest()), lists: l, all: changes}
 }
 
 func copied(a sms.Address) sms.Address {
