@@ -116,15 +116,22 @@ func TestNotedOnce(t *testing.T) {
 	}
 }
 
-// An id whose message was forgotten is not known, and one whose note cannot be read is an error, not an unknown one.
-func TestNotedNowhere(t *testing.T) {
-	t.Parallel()
+// sent returns a rig with a store that can fail, and a message that an SMSC has as msg-1.
+func sent(t *testing.T) (*rig, *failing, *sms.Message) {
+	t.Helper()
 	p, s := newRig(t), &failing{Store: store.NewMemory()}
 	if err := p.keep(s); err != nil {
 		t.Fatal(err)
 	}
 	m := p.submitted(sms.NotifyFailure)
 	p.ended(m, "msg-1", false)
+	return p, s, m
+}
+
+// An id whose message was forgotten is not known, and one whose note cannot be read is an error, not an unknown one.
+func TestNotedNowhere(t *testing.T) {
+	t.Parallel()
+	p, s, m := sent(t)
 	key := binary.BigEndian.AppendUint64(nil, m.ID)
 	today := store.DayOf(p.Matcher.node.Clock.Wall(p.now))
 	p.Matcher.keep.Journal.Write(func(b *store.Batch) {
@@ -161,15 +168,11 @@ func TestNotedNowhere(t *testing.T) {
 // The latest messages are found without the store, whose note has our id alone.
 func TestNotedOnceInMemory(t *testing.T) {
 	t.Parallel()
-	p, s := newRig(t), &failing{Store: store.NewMemory()}
-	if err := p.keep(s); err != nil {
-		t.Fatal(err)
-	}
-	m := p.submitted(sms.NotifyFailure)
-	p.ended(m, "msg-1", false)
+	p, s, m := sent(t)
 	s.kind = store.KindEnded
 	var f Match
-	if !p.Find(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte("msg-1")}), &f) || f.ID != m.ID || !bytes.Equal(f.Account, []byte("client")) {
+	found := p.Find(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte("msg-1")}), &f)
+	if !found || f.ID != m.ID || !bytes.Equal(f.Account, []byte("client")) {
 		t.Errorf("not found: %+v", f.Mapping)
 	}
 	if err := p.close(); err != nil {

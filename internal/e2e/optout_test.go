@@ -99,17 +99,24 @@ func TestOptOut(t *testing.T) {
 	})
 }
 
-// A reply that waits is there after a power cut, once, and so is the opt-out.
-func TestOptOutAfterRestart(t *testing.T) {
-	parallel(t)
-	s := optOuts(t, site{operator: newSMSC(t), out: "window: 1", store: vfs.NewCrashableMem()})
-	g := start(t, s)
-	smsc, client := s.operator.session(), g.bind("transceiver")
+// replyWaits starts a gateway in whose store a reply waits, behind a message that the SMSC does not answer.
+func replyWaits(t *testing.T) (s site, g *gw, smsc, client *peer) {
+	t.Helper()
+	s = optOuts(t, site{operator: newSMSC(t), out: "window: 1", store: vfs.NewCrashableMem()})
+	g = start(t, s)
+	smsc, client = s.operator.session(), g.bind("transceiver")
 	g.online("operator", 1)
 	client.put(1, 1)
 	smsc.take(1, 1)
-	says(smsc, client, 101, "stop") // the reply waits behind the message
+	says(smsc, client, 101, "stop")
 	testutil.Eventually(t, "all is stored", func() bool { return g.Pending() == 2 && g.synced() })
+	return s, g, smsc, client
+}
+
+// A reply that waits is there after a power cut, once, and so is the opt-out.
+func TestOptOutAfterRestart(t *testing.T) {
+	parallel(t)
+	s, g, smsc, client := replyWaits(t)
 	g = g.powerCut(&s, client, smsc)
 	smsc = s.operator.session()
 	smsc.serve(1, 1)
@@ -127,14 +134,7 @@ func TestOptOutAfterRestart(t *testing.T) {
 // A reply whose connector is gone when the gateway starts again is parked, and goes by no other one.
 func TestOptOutWithoutConnector(t *testing.T) {
 	parallel(t)
-	s := optOuts(t, site{operator: newSMSC(t), out: "window: 1", store: vfs.NewCrashableMem()})
-	g := start(t, s)
-	smsc, client := s.operator.session(), g.bind("transceiver")
-	g.online("operator", 1)
-	client.put(1, 1)
-	smsc.take(1, 1)
-	says(smsc, client, 101, "stop")
-	testutil.Eventually(t, "all is stored", func() bool { return g.Pending() == 2 && g.synced() })
+	s, g, smsc, client := replyWaits(t)
 	fs := s.store.(*vfs.MemFS).CrashClone(vfs.CrashCloneCfg{})
 	client.conn.Close()
 	smsc.conn.Close()
