@@ -199,7 +199,7 @@ type Dialogue struct {
 	late           late
 }
 
-// A Place is what a session of a peer that has connected takes of the sessions that there may be.
+// A Place is how the session of a peer that has connected counts towards the limits of sessions.
 type Place struct {
 	Admitted bool // counted by Connector.BindClient
 	Replaced bool // not counted by its account any more: another session has its place there

@@ -211,7 +211,8 @@ func (c *Committer) Close() {
 
 const (
 	// fullBatch is the Batch.Size from which a batch takes nothing more. What one Write or Append adds has less than the
-	// 128 KiB up to maxBatch, except for the batch of an HTTP client with a key, which has the size of its request.
+	// 128 KiB up to maxBatch, but for a request with a key, which has the size of its body. What a failed commit has left
+	// is added to the next batch, whatever its size.
 	fullBatch = maxBatch - 128<<10
 	maxBatch  = 512 << 10
 	// commitSoon is the longest time that CommitSoon delays a commit.
