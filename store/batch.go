@@ -20,7 +20,7 @@ type Batch struct {
 // Position returns where the batch will be in the journal.
 func (b *Batch) Position() Position { return b.position }
 
-// An opKind says what an operation does. Each constructor below is one.
+// An opKind says what an operation does. Each constructor below is one. The numbers are on the disk.
 type opKind uint8
 
 const (

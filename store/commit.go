@@ -1,36 +1,43 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"pmg/journal"
 )
 
-// A request is what the goroutine that writes is asked for.
-type request uint8
+// A request is what the goroutine that writes is asked for. All of it may be missing.
+type request struct {
+	changes *Batch // to be written into the journal
+	marks   marks  // behind changes, without their place
+	flush   bool   // the memory table, so that the journal can be trimmed
+}
 
-const (
-	apply request = iota // the batch
-	flush                // the batch, and then the memory table, so that the log can be dropped
-)
-
-// A writer is the goroutine that writes to pebble, and its batch. Pebble's calls may never
+// A writer is the goroutine that writes to the journal and to pebble, and pebble's batch. Pebble's calls may never
 // return after a fault, so nobody else makes them.
 type writer struct {
 	db      *pebble.DB
+	journal journal.Journal
 	monitor *monitor
 	summary *summary
 	noSync  bool
 	commits atomic.Int64
+	syncs   atomic.Int64 // of the journal
 	deleted atomic.Int64 // octets of the messages that were deleted
 
 	writing  sync.Mutex // held while the batch is filled, and while a request is carried out
 	broken   bool       // pebble has panicked, and may hold its locks; read it when ended is closed
 	batch    *pebble.Batch
 	key      []byte
+	record   []byte
+	applied  journal.Seq
 	dropped  uint64 // number of the last event that was dropped since the opening
 	requests chan request
 	results  chan error
@@ -38,9 +45,9 @@ type writer struct {
 }
 
 // newWriter starts the goroutine.
-func newWriter(db *pebble.DB, m *monitor, s *summary, noSync bool) *writer {
+func newWriter(db *pebble.DB, j journal.Journal, m *monitor, s *summary, noSync bool) *writer {
 	w := &writer{
-		db: db, monitor: m, summary: s, noSync: noSync,
+		db: db, journal: j, monitor: m, summary: s, noSync: noSync, applied: s.marks.applied,
 		requests: make(chan request), results: make(chan error), ended: make(chan struct{}),
 	}
 	w.deleted.Store(int64(db.Metrics().DiskSpaceUsage())) // earlier runs may have deleted all of it
@@ -81,21 +88,63 @@ func (w *writer) stop() bool {
 	}
 }
 
-// carryOut recovers what pebble panics with where its log cannot be written.
+// An errUnwritten says that the journal has taken nothing of a batch because the disk is full. The next one may get through.
+type errUnwritten struct{ cause error }
+
+func (e errUnwritten) Error() string { return e.cause.Error() }
+func (e errUnwritten) Unwrap() error { return e.cause }
+
+// carryOut recovers what pebble panics with where its manifest cannot be written.
 func (w *writer) carryOut(r request) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			w.broken, err = true, fmt.Errorf("%v", p)
 		}
 	}()
-	sync := pebble.Sync
-	if w.noSync {
-		sync = pebble.NoSync
+	if r.changes != nil {
+		if r.marks.applied, err = w.append(r.changes); err != nil {
+			return err
+		}
+		if err = w.setMarks(r.marks); err != nil {
+			return err
+		}
+		w.applied = r.marks.applied
 	}
-	if err = w.db.Apply(w.batch, sync); err == nil && r == flush {
+	if err = w.db.Apply(w.batch, pebble.NoSync); err == nil && r.flush {
 		_, err = w.db.AsyncFlush()
 	}
 	return err
+}
+
+// append writes a batch into the journal, and returns its place.
+func (w *writer) append(b *Batch) (seq journal.Seq, err error) {
+	for first := 0; ; {
+		var n int
+		w.record, n = b.appendPiece(w.record[:0], first)
+		first += n
+		id := journal.ID{Node: 1, Number: uint64(w.applied) + 1}
+		if first < len(b.ops) || w.noSync {
+			seq, err = w.journal.Note(id, w.record)
+		} else {
+			seq, err = w.journal.Append(id, w.record)
+			w.syncs.Add(1)
+		}
+		if cap(w.record) > maxBatchKept {
+			w.record = nil
+		}
+		if errors.Is(err, syscall.ENOSPC) && w.journal.Status().Fault == nil {
+			return 0, errUnwritten{err}
+		}
+		if err != nil || first >= len(b.ops) {
+			return seq, err
+		}
+	}
+}
+
+// setMarks adds the marks to pebble's batch.
+func (w *writer) setMarks(m marks) error {
+	w.key = m.append(append(w.key[:0], keyMarks))
+	return w.batch.Set(w.key[:1], w.key[1:], nil)
 }
 
 // ask passes a request to the writing goroutine, and waits for it. The caller holds writing.
@@ -107,6 +156,9 @@ func (w *writer) ask(r request) error {
 	}
 	select {
 	case err := <-w.results:
+		if unwritten := (errUnwritten{}); errors.As(err, &unwritten) {
+			return err
+		}
 		if err != nil {
 			w.monitor.fault.set(err)
 		}
@@ -115,29 +167,53 @@ func (w *writer) ask(r request) error {
 	return w.monitor.failure()
 }
 
-// commit writes a batch, which may have nothing but the marks, with one synced write. Nothing of it is
-// done after an error, and then no later batch is taken, because it is not known what is on the disk.
+// commit writes a batch with one synced write. Nothing of it is done after an error. If the journal has failed, no
+// later batch is taken, because it is not known what is on the disk.
 func (w *writer) commit(b *Batch) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
-	w.newBatch()
-	m, lowest := w.summary.reckon(b)
-	for _, o := range b.ops {
-		if err := w.do(b, o); err != nil {
-			return fmt.Errorf("cannot commit a batch: %w", err)
-		}
+	m, lowest, err := w.fill(b)
+	if err == nil {
+		err = w.ask(request{changes: b, marks: m})
 	}
-	w.key = m.append(append(w.key[:0], keyMarks))
-	if err := w.batch.Set(w.key[:1], w.key[1:], nil); err != nil {
-		return fmt.Errorf("cannot commit a batch: %w", err)
-	}
-	if err := w.ask(apply); err != nil {
+	if err != nil {
 		return fmt.Errorf("cannot commit a batch: %w", err)
 	}
 	w.commits.Add(1)
 	w.deleted.Add(b.deleted())
 	w.summary.settle(b, m, lowest)
 	return nil
+}
+
+// replay does once more what a batch does that ends at a place of the journal.
+func (w *writer) replay(b *Batch, seq journal.Seq) error {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	m, lowest, err := w.fill(b)
+	if err != nil {
+		return err
+	}
+	m.applied, w.applied = seq, seq
+	if err := w.setMarks(m); err != nil {
+		return err
+	}
+	if err := w.ask(request{}); err != nil {
+		return err
+	}
+	w.summary.settle(b, m, lowest)
+	return nil
+}
+
+// fill makes pebble's batch of a batch. It returns what the marks are behind it, and the lowest id that it puts.
+func (w *writer) fill(b *Batch) (m marks, lowest uint64, err error) {
+	w.newBatch()
+	m, lowest = w.summary.reckon(b)
+	for _, o := range b.ops {
+		if err := w.do(b, o); err != nil {
+			return m, lowest, err
+		}
+	}
+	return m, lowest, nil
 }
 
 // newBatch empties pebble's batch. The caller holds writing.

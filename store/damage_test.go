@@ -48,7 +48,7 @@ func TestDamage(t *testing.T) {
 // usedStore makes a store with tables and logs, as after a crash, and what it must hold.
 func usedStore(t *testing.T) (*vfs.MemFS, *model) {
 	t.Helper()
-	h := newHistory(t, 1, Options{})
+	h := newHistory(t, 1, Options{segment: 16 << 10})
 	for range 60 {
 		h.step()
 	}
@@ -63,9 +63,17 @@ func usedStore(t *testing.T) (*vfs.MemFS, *model) {
 // damage flips a bit of a file, or cuts it off.
 func damage(t *testing.T, r *rand.Rand, fs vfs.FS) (file, how string) {
 	t.Helper()
-	names, err := fs.List("data")
-	if err != nil {
-		t.Fatal(err)
+	var names []string
+	for _, dir := range []string{"", journalDir + "/"} {
+		all, err := fs.List("data/" + dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range all {
+			if name != journalDir {
+				names = append(names, dir+name)
+			}
+		}
 	}
 	slices.Sort(names)
 	for {
@@ -91,7 +99,7 @@ func damage(t *testing.T, r *rand.Rand, fs vfs.FS) (file, how string) {
 
 func kindOf(file string) string {
 	name := filepath.Base(file)
-	if ext := filepath.Ext(name); ext == ".log" || ext == ".sst" {
+	if ext := filepath.Ext(name); ext == ".log" || ext == ".sst" || ext == ".journal" {
 		return ext
 	}
 	name, _, _ = strings.Cut(name, "-")

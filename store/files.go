@@ -93,10 +93,15 @@ func (g *guard) isGone(name string) bool {
 
 // checkDir refuses a directory without a store that holds other files, or a part of a store,
 // because pebble would make a new store there and remove the files that look like its own.
-func checkDir(fs vfs.FS, dir string) error {
+func (s *durable) checkDir() error {
+	fs, dir := s.guard, s.monitor.dir
 	desc, err := pebble.Peek(dir, fs)
-	if err != nil || desc.Exists {
+	if err != nil {
 		return err
+	}
+	if desc.Exists {
+		s.manifest = fs.PathBase(desc.ManifestFilename)
+		return nil
 	}
 	names, err := fs.List(dir)
 	if err != nil {
@@ -112,15 +117,8 @@ func checkDir(fs vfs.FS, dir string) error {
 			return errPart(name)
 		}
 	}
-	text, err := readFile(fs, fs.PathJoin(dir, sealName))
-	if err != nil {
-		return nil // there is none
-	}
-	sealed, _ := parseSeal(text)
-	for _, log := range sealed.logs {
-		if slices.Contains(names, log.name) {
-			return errPart(log.name)
-		}
+	if segments, err := fs.List(fs.PathJoin(dir, journalDir)); err == nil && len(segments) > 0 {
+		return errPart(journalDir)
 	}
 	return nil
 }
@@ -129,7 +127,7 @@ func checkDir(fs vfs.FS, dir string) error {
 const lockName = "LOCK"
 
 // errPart is the error about a directory with a part of a store. A store that a power cut has hit
-// while it was made has neither tables nor a log that was synced.
+// while it was made has neither tables nor a journal.
 func errPart(name string) error {
 	return fmt.Errorf(
 		"the directory holds %s of a store whose manifest or marker is missing: restore all files of the store, or move "+
@@ -145,7 +143,7 @@ func isTable(name string) bool {
 // isForeign reports whether a file is neither of a store nor usual in the root of a file system.
 func isForeign(name string) bool {
 	switch name {
-	case lockName, "CURRENT", sealName, sealName + ".new", ballastName, "outcomes", "lost+found":
+	case lockName, "CURRENT", "seal", "seal.new", ballastName, journalDir, "outcomes", "lost+found": // format 1 had a seal
 		return false
 	}
 	for _, prefix := range []string{".", "MANIFEST-", "OPTIONS-", "marker.", "temporary."} {
@@ -181,6 +179,14 @@ func (f roomy) Write(b []byte) (int, error) {
 
 func (f roomy) Preallocate(offset, length int64) error {
 	return asFull(f.File.Preallocate(offset, length))
+}
+
+func (p private) OpenReadWrite(name string, c vfs.DiskWriteCategory, opts ...vfs.OpenOption) (vfs.File, error) {
+	f, err := p.FS.OpenReadWrite(name, c, opts...)
+	if err != nil {
+		return nil, err
+	}
+	return roomy{f}, nil
 }
 
 func asFull(err error) error {

@@ -73,7 +73,7 @@ func TestFullDiskWaits(t *testing.T) {
 	t.Parallel()
 	var full atomic.Bool
 	disk := errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if full.Load() && op.Kind == errorfs.OpCreate && !isLog(op.Path) {
+		if full.Load() && op.Kind == errorfs.OpCreate && isTable(op.Path) {
 			return syscall.ENOSPC
 		}
 		return nil
@@ -151,12 +151,14 @@ func TestBallastOfEarlierRun(t *testing.T) {
 	for _, size := range []int64{1 << 20, 0} {
 		disk.full.Store(false)
 		writeFile(t, disk.fs, "data/"+ballastName, []byte("room"))
-		s, err := Open("data", Options{FS: errorfs.Wrap(disk.fs, disk), Ballast: size, memTable: 64 << 10})
+		s, err := Open("data", Options{FS: errorfs.Wrap(disk.fs, disk), Ballast: size, memTable: 64 << 10, segment: 4 << 10})
 		if err != nil {
 			t.Fatal(err)
 		}
 		disk.full.Store(true)
-		commit(t, s, func(b *Batch) { b.Put(sample(1, "text"), sampleLane) })
+		for n := 0; n < 5000 && !s.Stats().Full; n++ { // more than the segments of before have room for
+			commit(t, s, func(b *Batch) { b.Put(sample(1, "text"), sampleLane) })
+		}
 		if !s.Stats().Full {
 			t.Errorf("ballast %d: the disk is not known to be full", size)
 		}

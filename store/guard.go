@@ -65,9 +65,10 @@ type guard struct {
 	released chan struct{} // closed when pebble closes after a fault
 	pause    time.Duration // between a table that could not be written and the next attempt
 	failedAt atomic.Int64  // when a table could not be written, in Unix nanoseconds
-	syncs    atomic.Int64  // of logs
-	sealer   *sealer
 	reading  atomic.Pointer[string]
+
+	mu      sync.Mutex
+	removed []string // while the store is being opened
 }
 
 // isLog reports whether a file is a log of pebble's.
@@ -140,15 +141,6 @@ func (g *guard) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 // MkdirAll makes the directory of a backup, which holds texts and numbers.
 func (g *guard) MkdirAll(name string, _ os.FileMode) error { return g.others.MkdirAll(name, 0o700) }
 
-func (g *guard) ReuseForWrite(old, name string, c vfs.DiskWriteCategory) (vfs.File, error) {
-	if g.fault.get() != nil {
-		return nowhere{name: name}, nil
-	}
-	g.files.remove(old)
-	f, err := g.FS.ReuseForWrite(old, name, c)
-	return g.vital(f, name, err)
-}
-
 // vital is a new file that is vital, or one that writes nowhere if it could not be made.
 func (g *guard) vital(f vfs.File, name string, err error) (vfs.File, error) {
 	if err == nil {
@@ -220,10 +212,17 @@ func (g *guard) Rename(old, name string) error {
 	return err
 }
 
-// Remove does nothing after a fault, because the file may be needed to recover.
+// Remove does nothing after a fault, because the file may be needed to recover. While the store is being opened it
+// only notes the file: a manifest that has lost its end does not name all tables, and the journal shows that later.
 func (g *guard) Remove(name string) error {
 	if !g.belongs(name) {
 		return g.others.Remove(name)
+	}
+	if g.fault.opening.Load() {
+		g.mu.Lock()
+		g.removed = append(g.removed, name)
+		g.mu.Unlock()
+		return nil
 	}
 	if g.fault.get() != nil {
 		return nil
@@ -232,13 +231,26 @@ func (g *guard) Remove(name string) error {
 	return g.FS.Remove(name)
 }
 
+// opened ends the opening: it removes what pebble has removed meanwhile.
+func (g *guard) opened() {
+	g.fault.opening.Store(false)
+	g.mu.Lock()
+	removed := g.removed
+	g.removed = nil
+	g.mu.Unlock()
+	for _, name := range removed {
+		if err := g.Remove(name); err != nil {
+			g.table(err)
+		}
+	}
+}
+
 // A guarded is a file that pebble writes.
 type guarded struct {
 	vfs.File
 	guard *guard
 	name  string
-	vital bool         // or the directory
-	size  atomic.Int64 // octets written
+	vital bool // or the directory
 }
 
 // do carries out an operation that changes the file.
@@ -263,7 +275,6 @@ func (f *guarded) Write(p []byte) (int, error) {
 	n := len(p)
 	err := f.do(func() (err error) {
 		n, err = f.File.Write(p)
-		f.size.Add(int64(n))
 		return err
 	})
 	if err == nil {
@@ -272,21 +283,8 @@ func (f *guarded) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func (f *guarded) Sync() error     { return f.sync(f.File.Sync) }
-func (f *guarded) SyncData() error { return f.sync(f.File.SyncData) }
-
-// sync carries out a sync, and notes for the seal how much had been written before it.
-func (f *guarded) sync(operation func() error) error {
-	if isLog(f.name) {
-		f.guard.syncs.Add(1)
-	}
-	size := f.size.Load()
-	err := f.do(operation)
-	if err == nil && seals(f.name) && f.guard.fault.get() == nil {
-		f.guard.sealer.synced(f.name, size)
-	}
-	return err
-}
+func (f *guarded) Sync() error     { return f.do(f.File.Sync) }
+func (f *guarded) SyncData() error { return f.do(f.File.SyncData) }
 
 func (f *guarded) SyncTo(length int64) (full bool, err error) {
 	err = f.do(func() (err error) {

@@ -4,10 +4,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+
+	"pmg/journal"
 )
 
 // The keys of the pebble engine, each a letter and what follows it. Numbers are big-endian, so
-// that keys are in the order of the numbers. Version formatVersion of the layout:
+// that keys are in the order of the numbers. What is newer than the marks is in the journal. Version formatVersion of the layout:
 //
 //	f                             formatVersion, in 4 octets
 //	w                             marks
@@ -15,7 +17,9 @@ import (
 //	s <id>                        its state, if Keep has stored one
 //	d <day> <kind> 0 <key>        a note; day in 4 octets
 //	e <number>                    an event
-const formatVersion = 1
+//
+// Format 1 had no journal, but pebble's log.
+const formatVersion = 2
 
 const (
 	keyFormat  = 'f'
@@ -62,28 +66,37 @@ func appendNote(b []byte, kind Kind, key []byte) []byte {
 
 // Marks are what is known of all messages together. They are written with every batch.
 type marks struct {
-	low      uint64 // no message has a lower id
-	last     uint64 // highest id that was ever put
-	messages int64  // put and not deleted
+	low      uint64      // no message has a lower id
+	last     uint64      // highest id that was ever put
+	messages int64       // put and not deleted
+	applied  journal.Seq // up to this place of the journal everything is in pebble
 }
 
-const marksLen = 24
+const (
+	marksLen       = 32
+	marksOfFormat1 = 24 // without the place
+)
 
 func (m marks) append(b []byte) []byte {
 	b = binary.BigEndian.AppendUint64(b, m.low)
 	b = binary.BigEndian.AppendUint64(b, m.last)
-	return binary.BigEndian.AppendUint64(b, uint64(m.messages))
+	b = binary.BigEndian.AppendUint64(b, uint64(m.messages))
+	return binary.BigEndian.AppendUint64(b, uint64(m.applied))
 }
 
 var errMarks = errors.New("the entry w has a wrong length")
 
 func decodeMarks(b []byte) (marks, error) {
-	if len(b) != marksLen {
+	if len(b) != marksLen && len(b) != marksOfFormat1 {
 		return marks{}, errMarks
 	}
-	return marks{
+	m := marks{
 		low:      binary.BigEndian.Uint64(b),
 		last:     binary.BigEndian.Uint64(b[8:]),
 		messages: int64(binary.BigEndian.Uint64(b[16:])),
-	}, nil
+	}
+	if len(b) == marksLen {
+		m.applied = journal.Seq(binary.BigEndian.Uint64(b[24:]))
+	}
+	return m, nil
 }

@@ -84,8 +84,23 @@ func (m *monitor) Errorf(format string, args ...any) {
 
 // Fatalf is called where pebble does not know how to go on. It expects that the process ends.
 func (m *monitor) Fatalf(format string, args ...any) {
-	m.fault.set(fmt.Errorf(format, args...))
+	all := errFatal{text: fmt.Sprintf(format, args...)}
+	for _, a := range args {
+		if err, ok := a.(error); ok {
+			all.cause = err
+		}
+	}
+	m.fault.set(all)
 }
+
+// An errFatal is an error that pebble has formatted.
+type errFatal struct {
+	text  string
+	cause error // may be nil
+}
+
+func (e errFatal) Error() string { return e.text }
+func (e errFatal) Unwrap() error { return e.cause }
 
 // backgroundError is called when a table could not be written. Pebble tries again.
 func (m *monitor) backgroundError(err error) {

@@ -16,6 +16,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/rs/zerolog"
+
+	"pmg/journal"
 )
 
 // Options are how a durable store is opened.
@@ -27,6 +29,7 @@ type Options struct {
 	Ballast  int64          // octets of a file that is removed when the disk is full, so that there is room to drain
 
 	noSync     bool          // for a test that shows what the others prove
+	segment    int64         // for tests; 0: that of journal/file
 	retryPause time.Duration // for tests; 0: a second
 	memTable   uint64        // for tests, so that tables are written often; 0: memTableSize
 }
@@ -46,11 +49,13 @@ const (
 	formatPebble  = pebble.FormatValueSeparation
 	flushRanges   = time.Minute // for which a range that is deleted stays in the memory table at most
 	flushAttempts = 8           // pauses after which a memory table that cannot be written is a fault
+	flushWait     = time.Minute // for a disk that is full
 	closePauses   = 4           // pauses for which Close waits for a commit that may never return
 )
 
-// A durable is the engine that keeps messages on disk, in pebble.
+// A durable is the engine that keeps messages on disk: in a journal, and in pebble.
 type durable struct {
+	manifest string // at the opening
 	guard   *guard
 	health  io.Closer
 	ballast ballast
@@ -58,6 +63,7 @@ type durable struct {
 	lock    *pebble.Lock
 	summary summary
 	*reader // the Index
+	journal journal.Journal
 	writer  *writer
 	tidier  *tidier
 }
@@ -87,7 +93,7 @@ func newDurable(dir string, o Options) *durable {
 	fs, health := vfs.WithDiskHealthChecks(vfs.OnDiskFull(others, s.ballast.drop), slowDisk, nil, s.monitor.isSlow)
 	s.health = health
 	s.guard = &guard{
-		FS: fs, dir: filepath.Clean(dir), others: others, fault: s.monitor.fault, sealer: newSealer(fs, dir),
+		FS: fs, dir: filepath.Clean(dir), others: others, fault: s.monitor.fault,
 		released: make(chan struct{}), pause: pause,
 	}
 	return s
@@ -108,19 +114,14 @@ func (s *durable) open(o Options) error {
 		_ = s.health.Close()
 		return s.openError(err)
 	}
-	s.monitor.fault.opening.Store(false)
+	s.guard.opened()
 	s.ballast.lay()
-	s.writer = newWriter(s.db, s.monitor, &s.summary, o.noSync)
-	s.tidier = &tidier{reader: s.reader, writer: s.writer, monitor: s.monitor, summary: &s.summary}
 	return nil
 }
 
 // openLocked opens the database in a directory that is locked.
 func (s *durable) openLocked(o Options) error {
-	if err := checkDir(s.guard, s.monitor.dir); err != nil {
-		return err
-	}
-	if err := checkSeal(s.guard, s.monitor.dir); err != nil {
+	if err := s.checkDir(); err != nil {
 		return err
 	}
 	names, err := s.guard.FS.List(s.monitor.dir)
@@ -135,8 +136,19 @@ func (s *durable) openLocked(o Options) error {
 		return err
 	}
 	s.reader = &reader{db, s.monitor, &s.summary}
-	if err := s.load(); err != nil {
+	if err = s.load(); err == nil {
+		err = s.openJournal(o)
+	}
+	if err != nil {
+		close(s.guard.released)
 		_ = db.Close()
+		return err
+	}
+	s.writer = newWriter(db, s.journal, s.monitor, &s.summary, o.noSync)
+	s.tidier = &tidier{reader: s.reader, writer: s.writer, monitor: s.monitor, summary: &s.summary}
+	if err := s.replay(); err != nil {
+		s.monitor.fault.set(err)
+		_, _ = s.closeAll()
 		return err
 	}
 	return nil
@@ -177,6 +189,7 @@ func (s *durable) settings(from Options) *pebble.Options {
 	o := &pebble.Options{
 		FS:                          s.guard,
 		Lock:                        s.lock,
+		DisableWAL:                  true, // the journal is the log
 		FormatMajorVersion:          formatPebble,
 		MemTableSize:                memTableSize,
 		MemTableStopWritesThreshold: memTables,
@@ -253,19 +266,8 @@ func (s *durable) openError(err error) error {
 
 // load reads what the engine has in memory of the store, and marks a new store as its own.
 func (s *durable) load() error {
-	format, ok, err := s.get([]byte{keyFormat})
-	if err != nil {
+	if err := s.loadFormat(); err != nil {
 		return err
-	}
-	if !ok {
-		return s.begin()
-	}
-	if len(format) != 4 {
-		return errors.New("the entry f has a wrong length")
-	}
-	if v := binary.BigEndian.Uint32(format); v > formatVersion {
-		return fmt.Errorf("%w: its format is %d, and this version knows formats up to %d; install the later version again",
-			ErrNewer, v, formatVersion)
 	}
 	written, ok, err := s.get([]byte{keyMarks})
 	if err != nil {
@@ -291,8 +293,47 @@ func (s *durable) load() error {
 
 var errNoFormat = errors.New("it has no format: a part of it is missing, or it was not written by pmg")
 
-// begin writes the format into a store that is empty.
-func (s *durable) begin() error {
+// loadFormat checks the format, and writes the one of this version into a store that is empty or has an earlier one.
+func (s *durable) loadFormat() error {
+	format, ok, err := s.get([]byte{keyFormat})
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		if err := s.checkEmpty(); err != nil {
+			return err
+		}
+	case len(format) != 4:
+		return errors.New("the entry f has a wrong length")
+	case binary.BigEndian.Uint32(format) > formatVersion:
+		return fmt.Errorf("%w: its format is %d, and this version knows formats up to %d; install the later version again",
+			ErrNewer, binary.BigEndian.Uint32(format), formatVersion)
+	case binary.BigEndian.Uint32(format) == formatVersion:
+		return nil
+	}
+	// earlier versions do not know the journal, so they must find the format before there is one
+	if err := s.db.Set([]byte{keyFormat}, binary.BigEndian.AppendUint32(nil, formatVersion), pebble.NoSync); err != nil {
+		return err
+	}
+	return s.flush()
+}
+
+// flush writes the memory table.
+func (s *durable) flush() error {
+	flushed, err := s.db.AsyncFlush()
+	if err != nil {
+		return err
+	}
+	select {
+	case <-flushed:
+	case <-s.monitor.fault.done:
+	case <-time.After(flushWait):
+		return errors.New("what is in memory cannot be written: look at the disk")
+	}
+	return s.monitor.failure()
+}
+
+func (s *durable) checkEmpty() error {
 	it, err := s.db.NewIter(nil)
 	if err != nil {
 		return err
@@ -301,10 +342,7 @@ func (s *durable) begin() error {
 	if it.First() {
 		return errNoFormat
 	}
-	if err := it.Error(); err != nil {
-		return err
-	}
-	return s.db.Set([]byte{keyFormat}, binary.BigEndian.AppendUint32(nil, formatVersion), pebble.Sync)
+	return it.Error()
 }
 
 func (s *durable) Durable() bool { return true }
@@ -326,23 +364,18 @@ func (s *durable) Tidy() {
 		return
 	}
 	s.ballast.lay()
-	s.seal()
 	s.tidier.tidy()
-}
-
-// seal notes what of the store was synced.
-func (s *durable) seal() {
-	if err := s.guard.sealer.write(); err != nil {
-		s.monitor.log.Warn().Err(err).Msg("cannot note what of the store was synced; damage may not be noticed")
+	if err := s.trim(); err != nil {
+		s.monitor.log.Error().Err(err).Msg("cannot trim the journal of the store")
 	}
 }
 
 func (s *durable) Stats() Stats {
 	st := Stats{
 		Engine:   "pebble",
-		Octets:   int64(s.db.Metrics().DiskSpaceUsage()) + s.ballast.octets(),
+		Octets:   int64(s.db.Metrics().DiskSpaceUsage()) + s.journal.Status().Octets + s.ballast.octets(),
 		Commits:  s.writer.commits.Load(),
-		Syncs:    s.guard.syncs.Load(),
+		Syncs:    s.writer.syncs.Load(),
 		Messages: s.summary.get().messages,
 		Full:     s.ballast.inUse.Load(),
 	}
@@ -350,34 +383,46 @@ func (s *durable) Stats() Stats {
 	return st
 }
 
-// Backup links the tables and copies the logs. An error of the disk that the copy is on is no fault
-// of the store's.
+// writeMarks begins to write the marks and all of the memory table.
+func (s *durable) writeMarks() error {
+	w := s.writer
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	w.newBatch()
+	m := s.summary.get()
+	m.applied = w.applied
+	if err := w.setMarks(m); err != nil {
+		return err
+	}
+	return w.ask(request{flush: true})
+}
+
+// Backup writes the memory table, and links the tables. An error of the disk that the copy is on is no fault of the store's.
 func (s *durable) Backup(dir string) error {
 	if err := s.monitor.failure(); err != nil {
 		return err
 	}
-	if err := s.db.Checkpoint(dir, pebble.WithFlushedWAL()); err != nil {
+	err := s.flush()
+	if err == nil {
+		err = s.db.Checkpoint(dir)
+	}
+	if err != nil {
 		return fmt.Errorf("cannot back up the store to %s: %w", dir, err)
 	}
 	return s.monitor.failure()
 }
 
-// Close writes where the messages begin, and closes the database. After a fault nothing is
-// written, and a commit that cannot return any more is left behind.
+// Close writes the memory table, so that the next start has nothing to replay, and closes the database and the journal.
+// After a fault nothing is written, and a commit that cannot return any more is left behind.
 func (s *durable) Close() error {
 	if s.monitor.fault.get() == nil {
 		s.tidier.seek()
-		_ = s.writer.commit(&Batch{}) // the marks are only older otherwise
+		_ = s.writeMarks() // the next start replays the journal otherwise
 	}
-	if !s.writer.stop() {
-		return s.monitor.failure()
+	closed, err := s.closeAll()
+	if closed {
+		err = errors.Join(err, s.lock.Close(), s.health.Close())
 	}
-	close(s.guard.released)
-	err := s.db.Close()
-	if err == nil && s.monitor.fault.get() == nil {
-		s.seal()
-	}
-	err = errors.Join(err, s.lock.Close(), s.health.Close())
 	if f := s.monitor.failure(); f != nil {
 		return f
 	}
@@ -385,4 +430,14 @@ func (s *durable) Close() error {
 		return fmt.Errorf("cannot close the store in %s: %w", s.monitor.dir, err)
 	}
 	return nil
+}
+
+// closeAll closes what openLocked has opened, and reports whether that was possible.
+func (s *durable) closeAll() (closed bool, err error) {
+	if !s.writer.stop() {
+		return false, nil
+	}
+	err = s.journal.Close()
+	close(s.guard.released)
+	return true, errors.Join(err, s.db.Close())
 }

@@ -64,6 +64,25 @@ func (r *reader) first(kind byte, from uint64) (number uint64, ok bool, err erro
 	return number, err == nil, err
 }
 
+// flushed returns the marks that stand in tables.
+func (r *reader) flushed() (m marks, err error) {
+	it, err := r.db.NewIter(&pebble.IterOptions{
+		LowerBound: []byte{keyMarks}, UpperBound: []byte{keyMarks + 1}, OnlyReadGuaranteedDurable: true,
+	})
+	if err != nil {
+		return m, r.monitor.readError(err)
+	}
+	defer it.Close()
+	if !it.First() {
+		return m, r.monitor.readError(it.Error())
+	}
+	value, err := it.ValueAndErr()
+	if err != nil {
+		return m, r.monitor.readError(err)
+	}
+	return decodeMarks(value)
+}
+
 // findDays returns the days that have notes.
 func (r *reader) findDays() ([]uint32, error) {
 	it, err := r.db.NewIter(&pebble.IterOptions{LowerBound: []byte{keyNote}, UpperBound: []byte{keyNote + 1}})

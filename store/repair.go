@@ -11,6 +11,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"pmg/journal"
+	"pmg/journal/file"
 	"pmg/sms"
 )
 
@@ -84,10 +86,7 @@ func check(fs vfs.FS, dir string) (r Report, err error) {
 		return r, fmt.Errorf("cannot check the store in %s: %w", dir, lockError(err))
 	}
 	defer s.lock.Close()
-	if err = checkDir(s.guard, dir); err == nil {
-		err = checkSeal(s.guard, dir)
-	}
-	if err == nil {
+	if err = s.checkDir(); err == nil {
 		err = s.checkAll(&r)
 	}
 	if err != nil {
@@ -107,7 +106,13 @@ func (s *durable) checkAll(r *Report) error {
 	if err := db.CheckLevels(nil); err != nil {
 		return err
 	}
-	it, err := db.NewIter(nil)
+	s.reader = &reader{db, s.monitor, &s.summary}
+	changes := db.NewIndexedBatch() // what the journal has, as if pebble had it
+	defer changes.Close()
+	if err := s.checkJournal(changes); err != nil {
+		return err
+	}
+	it, err := changes.NewIter(nil)
 	if err != nil {
 		return s.monitor.readError(err)
 	}
@@ -129,6 +134,37 @@ func (s *durable) checkAll(r *Report) error {
 		return errNoFormat
 	}
 	return nil
+}
+
+// checkJournal adds what the journal has and pebble has not.
+func (s *durable) checkJournal(changes *pebble.Batch) error {
+	m, err := s.flushed()
+	if errors.Is(err, errMarks) {
+		return nil // the report says so
+	}
+	if err != nil {
+		return err
+	}
+	w := &writer{summary: &s.summary, batch: changes}
+	s.summary.states.upTo = noID // each may have a state
+	var b Batch
+	damages, err := file.Salvage(s.guard.FS, s.guard.FS.PathJoin(s.monitor.dir, journalDir), m.applied,
+		func(seq journal.Seq, _ journal.ID, record []byte) error {
+			whole, err := b.readPiece(record)
+			if err != nil || !whole {
+				return err
+			}
+			for _, o := range b.ops {
+				if err := w.do(&b, o); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	if err == nil && len(damages) > 0 {
+		err = s.damaged(damages[0], m.applied)
+	}
+	return err
 }
 
 // Repair puts a store aside that cannot be opened, and makes a new one of what can be read. It
@@ -169,11 +205,17 @@ func repair(fs vfs.FS, dir string, now time.Time) (aside string, r Report, err e
 	return aside, r, nil
 }
 
-// checkFormat refuses a store that a later version has written.
+// checkFormat refuses a store that a later version has written, or one that has a log, which this version does not read.
 func (s *salvage) checkFormat() error {
 	f := s.entries[string(rune(keyFormat))].value
-	if len(f) == 4 && binary.BigEndian.Uint32(f) > formatVersion {
-		return fmt.Errorf("%w: its format is %d", ErrNewer, binary.BigEndian.Uint32(f))
+	if len(f) != 4 {
+		return nil
+	}
+	switch v := binary.BigEndian.Uint32(f); {
+	case v > formatVersion:
+		return fmt.Errorf("%w: its format is %d", ErrNewer, v)
+	case v < formatVersion:
+		return fmt.Errorf("its format is %d: repair it with the version of pmg that has written it", v)
 	}
 	return nil
 }
@@ -181,7 +223,7 @@ func (s *salvage) checkFormat() error {
 // saveAtOnce is about how many octets are written together.
 const saveAtOnce = 1 << 20
 
-// save makes a store of the entries.
+// save makes a store of the entries, and does in it what the journal has.
 func (s *salvage) save(fs vfs.FS, dir string) (r Report, err error) {
 	if err := fs.RemoveAll(dir); err != nil {
 		return r, err
@@ -191,18 +233,70 @@ func (s *salvage) save(fs vfs.FS, dir string) (r Report, err error) {
 		return r, err
 	}
 	fresh := opened.(*durable)
-	r.Format, r.Faults = formatVersion, s.bad
-	if m, err := decodeMarks(s.entries[string(rune(keyMarks))].value); err == nil {
-		fresh.summary.marks = m
+	var m marks
+	if m, err = decodeMarks(s.entries[string(rune(keyMarks))].value); err == nil {
+		fresh.summary.marks.low, fresh.summary.marks.last = m.low, m.last
 	}
-	err = s.fill(fresh, &r)
-	fresh.summary.marks.last, fresh.summary.marks.messages = max(fresh.summary.marks.last, r.Last), r.Messages
-	return r, errors.Join(err, fresh.Close()) // Close writes the marks, and syncs them with all that is before them
+	err = s.fill(fresh)
+	if err == nil {
+		err = s.replay(fresh, m.applied)
+	}
+	if err == nil {
+		r, err = s.report(fresh)
+	}
+	if err == nil {
+		fresh.summary.marks.last, fresh.summary.marks.messages = max(fresh.summary.marks.last, r.Last), r.Messages
+		err = fresh.writeMarks()
+	}
+	if err == nil {
+		err = fresh.flush()
+	}
+	return r, errors.Join(err, fresh.Close())
+}
+
+// replay does what the journal has behind a place.
+func (s *salvage) replay(fresh *durable, after journal.Seq) error {
+	var b Batch
+	fresh.summary.states.upTo = noID // each may have a state
+	damages, err := file.Salvage(s.fs, s.fs.PathJoin(s.dir, journalDir), after,
+		func(seq journal.Seq, _ journal.ID, record []byte) error {
+			whole, err := b.readPiece(record)
+			if err != nil {
+				s.bad = append(s.bad, fmt.Sprintf("record %d of the journal: %v", seq, err))
+				return nil
+			}
+			if whole {
+				return fresh.writer.commit(&b)
+			}
+			return nil
+		})
+	for _, d := range damages {
+		s.bad = append(s.bad, d.Error())
+	}
+	return err
+}
+
+// report says what is in the new store, and what could not be read of the old one.
+func (s *salvage) report(fresh *durable) (r Report, err error) {
+	it, err := fresh.db.NewIter(nil)
+	if err != nil {
+		return r, err
+	}
+	defer it.Close()
+	for ok := it.First(); ok; ok = it.Next() {
+		value, err := it.ValueAndErr()
+		if err != nil {
+			return r, err
+		}
+		r.count(it.Key(), value)
+	}
+	r.Faults = append(s.bad, r.Faults...)
+	return r, it.Error()
 }
 
 // fill writes the entries into an empty store. What is left of messages below the low mark
 // was deleted.
-func (s *salvage) fill(fresh *durable, r *Report) error {
+func (s *salvage) fill(fresh *durable) error {
 	batch := fresh.db.NewBatch()
 	for _, key := range slices.Sorted(maps.Keys(s.entries)) {
 		if key == "" || key[0] == keyFormat || key[0] == keyMarks {
@@ -211,9 +305,7 @@ func (s *salvage) fill(fresh *durable, r *Report) error {
 		if id, ok := numberOf([]byte(key)); ok && id < fresh.summary.marks.low && (key[0] == keyMessage || key[0] == keyState) {
 			continue
 		}
-		value := s.entries[key].value
-		r.count([]byte(key), value)
-		if err := batch.Set([]byte(key), value, nil); err != nil {
+		if err := batch.Set([]byte(key), s.entries[key].value, nil); err != nil {
 			return err
 		}
 		if batch.Len() > saveAtOnce {

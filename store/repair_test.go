@@ -141,40 +141,44 @@ func TestRepairDamaged(t *testing.T) {
 	})
 }
 
-// Damage in a log costs what is in the same block of it, and not what is behind.
-func TestRepairLog(t *testing.T) {
+// Damage in the journal costs the messages whose records it is in, and not what is behind.
+func TestRepairJournal(t *testing.T) {
 	t.Parallel()
-	fs := vfs.NewCrashableMem()
-	s := open(t, fs)
+	used := vfs.NewCrashableMem()
+	s := open(t, used)
 	const messages = 1000
 	for id := range uint64(messages) {
 		commit(t, s, func(b *Batch) { b.Put(sample(1+id, strings.Repeat("text", 50)), sampleLane) })
 	}
-	crashed := fs.CrashClone(vfs.CrashCloneCfg{})
+	fs := used.CrashClone(vfs.CrashCloneCfg{})
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	names, err := crashed.List("data")
+	names, err := fs.List("data/" + journalDir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range names {
-		text, err := readFile(crashed, "data/"+name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if isLog(name) && len(text) > messages {
-			b := []byte(text)
-			b[len(b)/2] ^= 1
-			writeFile(t, crashed, "data/"+name, b)
-		}
-	}
-	_, r, err := repair(crashed, "data", aMoment)
+	slices.Sort(names)
+	path := "data/" + journalDir + "/" + names[0]
+	text, err := readFile(fs, path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Messages < messages-logBlock/200 || r.Messages == messages {
-		t.Errorf("%d of %d messages", r.Messages, messages)
+	b := []byte(text)
+	b[messages*150] ^= 1 // a record has at least 200 octets
+	writeFile(t, fs, path, b)
+	if _, err := Open("data", Options{FS: fs}); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), path) {
+		t.Errorf("it is opened: %v", err)
+	}
+	if _, err := check(fs, "data"); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), path) {
+		t.Errorf("it is whole: %v", err)
+	}
+	_, r, err := repair(fs, "data", aMoment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Messages != messages-1 || len(r.Faults) != 1 || !strings.Contains(r.Faults[0], names[0]) {
+		t.Errorf("%+v", r)
 	}
 }
 
@@ -200,19 +204,18 @@ func TestRepairTable(t *testing.T) {
 	}
 	table := ""
 	for _, name := range names {
+		if name == journalDir {
+			continue
+		}
 		text, err := readFile(fs, "data/"+name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		switch b := []byte(text); {
-		case isTable(name):
+		case isTable(name) && len(b) > messages: // the other has the format alone
 			table = name
 			b[len(b)/2] ^= 1
 			writeFile(t, fs, "data/"+name, b)
-		case isLog(name): // the messages are in it as well
-			if err := fs.Remove("data/" + name); err != nil {
-				t.Fatal(err)
-			}
 		}
 	}
 	_, r, err := repair(fs, "data", aMoment)
@@ -233,9 +236,7 @@ func TestNewer(t *testing.T) {
 	fs := vfs.NewMem()
 	s := open(t, fs)
 	d := s.(*durable)
-	if err := d.db.Set([]byte{keyFormat}, []byte{0, 0, 0, formatVersion + 1}, nil); err != nil {
-		t.Fatal(err)
-	}
+	setEntry(t, d, []byte{keyFormat}, []byte{0, 0, 0, formatVersion + 1})
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -31,9 +31,7 @@ func withEntry(t *testing.T, key, value []byte) *vfs.MemFS {
 	}
 	again := open(t, fs)
 	d := again.(*durable)
-	if err := d.db.Set(key, value, nil); err != nil {
-		t.Fatal(err)
-	}
+	setEntry(t, d, key, value)
 	d.monitor.fault.set(errors.New("killed")) // so that Close writes nothing
 	_ = again.Close()
 	return fs
@@ -65,7 +63,7 @@ func TestReport(t *testing.T) {
 			if c.fault == "" && len(r.Faults) > 0 || c.fault != "" && (len(r.Faults) != 1 || !strings.HasPrefix(r.Faults[0], c.fault)) {
 				t.Errorf("%s, %s: faults %q", name, what, r.Faults)
 			}
-			if r.Faults = nil; fmt.Sprint(r) != fmt.Sprint(Report{Format: 1, Messages: 3, Mappings: 1, Events: 1, First: 7, Last: 9}) {
+			if r.Faults = nil; fmt.Sprint(r) != fmt.Sprint(Report{Format: formatVersion, Messages: 3, Mappings: 1, Events: 1, First: 7, Last: 9}) {
 				t.Errorf("%s, %s: %+v", name, what, r)
 			}
 		}

@@ -6,22 +6,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
-	"github.com/cockroachdb/pebble/v2/batchrepr"
-	"github.com/cockroachdb/pebble/v2/record"
 	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // A salvage is what can be read of a store's files, whatever its manifest says: of each key the
-// entry with the highest sequence number. Logs whose content is in tables are read as well; they
-// hold the deletions of their messages, because the oldest log is always overwritten next.
+// entry with the highest sequence number. What the journal has is done on top of that.
 type salvage struct {
 	fs      vfs.FS
 	dir     string
@@ -100,13 +95,6 @@ func (s *salvage) file(name string) (err error) {
 		}
 	}()
 	path := s.fs.PathJoin(s.dir, name)
-	if digits, ok := strings.CutSuffix(name, ".log"); ok {
-		number, err := strconv.ParseUint(digits, 10, 64)
-		if err != nil {
-			return err
-		}
-		return s.logFile(path, number)
-	}
 	if strings.HasSuffix(name, ".sst") {
 		return s.table(path)
 	}
@@ -129,62 +117,6 @@ func (s *salvage) add(kind pebble.InternalKeyKind, key, value []byte, seq uint64
 	}
 	if old, ok := s.entries[string(key)]; !ok || seq >= old.seq {
 		s.entries[string(key)] = e
-	}
-}
-
-// logFile reads the batches of a log. Behind one that cannot be read it goes on with the next
-// block. That is no fault by itself: a power cut ends a log so, and behind it are remains of
-// the log that the file was before.
-func (s *salvage) logFile(path string, number uint64) error {
-	text, err := readFile(s.fs, path)
-	if err != nil {
-		return err
-	}
-	for at := 0; at < len(text); at = (at/logBlock + 1) * logBlock {
-		records := newReader(record.NewReader, strings.NewReader(text[at:]), number)
-		var good int64
-		for err = nil; err == nil; {
-			good = records.Offset() // before the read: after an error it is wherever a readable record was searched for
-			err = s.addRecord(records)
-		}
-		if errors.Is(err, pebble.ErrCorruption) {
-			return err
-		}
-		at += int(good)
-	}
-	return nil
-}
-
-// logBlock is the size of a log's blocks. No header lies across their borders.
-const logBlock = 32 << 10
-
-func (s *salvage) addRecord(records *record.Reader) error {
-	r, err := records.Next()
-	if err != nil {
-		return err
-	}
-	b, err := io.ReadAll(r)
-	if err != nil {
-		return err
-	}
-	return s.addBatch(b)
-}
-
-func (s *salvage) addBatch(b []byte) error {
-	h, ok := batchrepr.ReadHeader(b)
-	if !ok {
-		return errors.New("a batch has no header")
-	}
-	operations := batchrepr.Read(b)
-	for seq := uint64(h.SeqNum); ; {
-		kind, key, value, ok, err := operations.Next()
-		if err != nil || !ok {
-			return err
-		}
-		s.add(kind, key, value, seq)
-		if kind != pebble.InternalKeyKindLogData {
-			seq++
-		}
 	}
 }
 

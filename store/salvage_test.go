@@ -58,9 +58,7 @@ func TestRepairStates(t *testing.T) {
 		t.Fatalf("the low mark is %d", d.summary.marks.low)
 	}
 	for _, kind := range []byte{keyMessage, keyState} { // as where the table with the deletion is damaged
-		if err := d.db.Set(appendKey(nil, kind, 2), mustGet(t, d, appendKey(nil, kind, 3)), nil); err != nil {
-			t.Fatal(err)
-		}
+		setEntry(t, d, appendKey(nil, kind, 2), mustGet(t, d, appendKey(nil, kind, 3)))
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

@@ -366,3 +366,33 @@ func TestDeletesAreNotReported(t *testing.T) {
 		t.Errorf("%d deletes had a size that pebble reports", n)
 	}
 }
+
+// A store that is not used does not write.
+func TestIdle(t *testing.T) {
+	t.Parallel()
+	var writes atomic.Int64
+	fs := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		switch op.Kind {
+		case errorfs.OpCreate, errorfs.OpRename, errorfs.OpFileWrite, errorfs.OpFileSync, errorfs.OpFileSyncData:
+			writes.Add(1)
+		}
+		return nil
+	}))
+	s := open(t, fs)
+	commit(t, s, func(b *Batch) { b.Put(sample(1, "text"), sampleLane) })
+	if err := s.Close(); err != nil { // the journal makes its next file while it is open
+		t.Fatal(err)
+	}
+	s = open(t, fs)
+	s.Tidy()
+	before := writes.Load()
+	for range 2 * shrinkAfter {
+		s.Tidy()
+	}
+	if n := writes.Load() - before; n != 0 {
+		t.Errorf("%d operations that write", n)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}

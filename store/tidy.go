@@ -82,7 +82,7 @@ type shrinking struct {
 
 const (
 	// shrinkAfter is how many calls of Tidy are between two times, and how many in a row find
-	// no message before the log of a store that is empty is dropped.
+	// no message before the memory table of a store that is empty is written.
 	shrinkAfter = 20
 	// shrinkOctets is how much was deleted since the last time where messages wait.
 	shrinkOctets = 16 << 20
@@ -106,9 +106,9 @@ func (s *shrinking) due(empty bool, commits, deleted, tables int64, compacting b
 	if s.calls++; s.calls < shrinkAfter {
 		return false
 	}
-	dropsLog := s.empty >= shrinkAfter && commits != s.commits
+	flushes := s.empty >= shrinkAfter && commits != s.commits
 	switch {
-	case deleted-s.octets >= shrinkOctets || dropsLog:
+	case deleted-s.octets >= shrinkOctets || flushes:
 		s.again = shrinkAgain
 	case s.again > 0 && tables > smallTables && !compacting:
 		s.again--
@@ -121,18 +121,14 @@ func (s *shrinking) due(empty bool, commits, deleted, tables int64, compacting b
 
 // shrink deletes all ids once more, as ranges, and writes the few messages again that there are:
 // pebble removes tables that lie in a range without reading them, and does not look for others on
-// its own while little is written. Then it drops the log.
+// its own while little is written. Then it writes the memory table, so that the journal can be trimmed.
 func (t *tidier) shrink() error {
 	spans, err := t.spans()
 	if err != nil {
 		return err
 	}
 	for i, p := range spans {
-		next := apply
-		if i == len(spans)-1 {
-			next = flush
-		}
-		if err := t.rewrite(p, next); err != nil {
+		if err := t.rewrite(p, request{flush: i == len(spans)-1}); err != nil {
 			return err
 		}
 	}

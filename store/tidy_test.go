@@ -37,7 +37,7 @@ func becomesSmall(t *testing.T, octets func() int64, most int64) {
 // wrong is right again.
 func TestShrink(t *testing.T) {
 	t.Parallel()
-	s, err := Open("data", Options{FS: vfs.NewMem(), memTable: 64 << 10})
+	s, err := Open("data", Options{FS: vfs.NewMem(), memTable: 64 << 10, segment: 64 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestShrinkWhileChanging(t *testing.T) {
 		}
 		commit(t, s, c.change)
 		for _, p := range spans {
-			if err := s.tidier.rewrite(p, flush); err != nil {
+			if err := s.tidier.rewrite(p, request{flush: true}); err != nil {
 				t.Error(err)
 			}
 		}

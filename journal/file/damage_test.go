@@ -99,6 +99,9 @@ func TestDamage(t *testing.T) {
 			t.Fatalf("%s: %v", what, err)
 		}
 		for _, d := range damages {
+			if d.Last == 0 {
+				d.Last = journal.Seq(len(all))
+			}
 			for seq := d.First; seq <= d.Last; seq++ {
 				if missing[seq] {
 					t.Fatalf("%s: %d is said to be lost, and is there", what, seq)
@@ -124,7 +127,8 @@ func TestDamage(t *testing.T) {
 			check(fmt.Sprintf("%s at %d", name, at), files, !intact)
 		}
 		for _, to := range []int64{0, 1, headSize, p.from + 1, (p.from + p.to) / 2} {
-			if files[name] = was[:to]; !newest { // the newest has the word that its own were synced
+			files[name] = was[:to]
+			if to >= headSize || !newest { // the newest has the word that its own were synced
 				check(fmt.Sprintf("%s cut at %d", name, to), files, true)
 			}
 		}

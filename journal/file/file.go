@@ -9,6 +9,7 @@ package file
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"sync"
 
@@ -20,13 +21,12 @@ import (
 // Options are how a journal is opened.
 type Options struct {
 	After   journal.Seq // up to which no record is needed any more
-	Segment int64       // octets; 0: defaultSegment
+	Segment int64       // octets of each; 0: each new one has twice as many as the one before, from firstSegment to lastSegment
 }
 
 const (
-	// defaultSegment is small enough for a start that reads a few, and large enough that a new one is rare.
-	defaultSegment = 16 << 20
-	maxSpares      = 2
+	firstSegment = 1 << 20  // a journal that has little to keep takes little room
+	lastSegment  = 16 << 20 // small enough for a start that reads a few, and large enough that a new one is rare
 )
 
 // A Journal is a journal on disk. It is made by Open.
@@ -41,6 +41,7 @@ type Journal struct {
 	dirty   []*segment // that have octets that are not synced, or are to be closed
 	last    journal.Seq
 	synced  journal.Seq
+	noted   journal.Seq // up to which a frame says that it was synced
 	octets  int64
 	buf     []byte
 	fault   error
@@ -53,12 +54,9 @@ type Journal struct {
 // Open opens the journal in a directory, and makes it if there is none. The caller has the directory for itself. An
 // error that is a Damage says which records are lost; Salvage reads the others.
 //
-// That a record was synced is known from what was written behind it, by Close at the latest. So the newest records of a
+// That a record was synced is known from what was written behind it, by Trim or Close at the latest. So the newest records of a
 // process that was killed may be damaged without notice, and so may a newest segment of which nothing is left.
 func Open(fs vfs.FS, dir string, o Options) (*Journal, error) {
-	if o.Segment == 0 {
-		o.Segment = defaultSegment
-	}
 	if err := makeDir(fs, dir); err != nil {
 		return nil, fmt.Errorf("cannot make the directory of the journal: %w", err)
 	}
@@ -159,7 +157,7 @@ func (j *Journal) write(f *frame) error {
 		if err != nil {
 			return fmt.Errorf("cannot begin a segment of the journal in %s: %w", j.dir, err)
 		}
-		j.buf = appendHead(j.buf, next.number, f.seq)
+		j.buf = appendHead(j.buf, next.number, head{version: headVersion, first: f.seq, size: next.size})
 		j.octets += next.grown
 		if c != nil && !slices.Contains(j.dirty, c) {
 			j.dirty = append(j.dirty, c) // the next sync closes it
@@ -175,12 +173,13 @@ func (j *Journal) write(f *frame) error {
 	if n := len(j.dirty); n == 0 || j.dirty[n-1] != c {
 		j.dirty = append(j.dirty, c)
 	}
+	j.noted = f.synced
 	p := &j.pieces[len(j.pieces)-1]
 	p.to += size
 	if f.kind == isRecord {
 		p.last = f.seq
 	}
-	if cap(j.buf) > defaultSegment {
+	if cap(j.buf) > lastSegment {
 		j.buf = nil
 	}
 	return nil
@@ -247,27 +246,70 @@ func (j *Journal) Follow(after journal.Seq, f func(journal.Seq, journal.ID, []by
 	return follow(j.fs, j.dir, pieces, after, f)
 }
 
-// Trim implements journal.Journal: files all of whose records may be dropped are used again, or removed.
+// Trim implements journal.Journal: files all of whose records may be dropped are used again, or removed. It is called about once
+// a second, also where there is nothing to drop. It notices a file that was removed behind the journal's back.
 func (j *Journal) Trim(upTo journal.Seq) error {
 	if !j.following.TryLock() {
 		return nil // the next one will
 	}
 	defer j.following.Unlock()
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if err := j.usable(); err != nil {
+	if err := j.missing(); err != nil {
 		return err
 	}
-	for len(j.pieces) > 0 && j.pieces[0].last <= upTo && j.pieces[0].last <= j.synced && j.pieces[0].segment != j.current {
+	j.mu.Lock()
+	err := j.noteSynced()
+	for err == nil && len(j.pieces) > 0 && j.pieces[0].last <= min(upTo, j.synced) && j.pieces[0].segment != j.current {
 		s := j.pieces[0].segment
 		j.pieces = j.pieces[1:]
-		if len(j.pieces) > 0 && j.pieces[0].segment == s {
-			continue
+		if len(j.pieces) == 0 || j.pieces[0].segment != s {
+			j.spares.give(s)
 		}
-		removed, err := j.spares.give(s)
-		j.octets -= removed
-		if err != nil {
-			return fmt.Errorf("cannot remove a segment of the journal in %s: %w", j.dir, err)
+	}
+	j.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	removed, err := j.spares.settle()
+	j.mu.Lock()
+	j.octets -= removed
+	j.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("cannot remove a segment of the journal in %s: %w", j.dir, err)
+	}
+	return nil
+}
+
+// noteSynced writes what was synced, so that damage of the newest records is noticed after the process was killed. The caller
+// holds the lock.
+func (j *Journal) noteSynced() error {
+	c := j.current
+	if err := j.usable(); err != nil || c == nil || j.noted == j.synced || j.end()+int64(frameSize(0)) > c.size {
+		return err
+	}
+	if err := j.write(&frame{kind: isEnd, seq: j.last, synced: j.synced}); err != nil {
+		return err
+	}
+	j.pieces = append(j.pieces, piece{segment: c, from: j.end(), to: j.end(), first: j.last + 1, last: j.last})
+	return nil
+}
+
+// missing looks for the files that are needed.
+func (j *Journal) missing() error {
+	j.mu.Lock()
+	pieces, err := slices.Clone(j.pieces), j.usable()
+	j.mu.Unlock()
+	if err != nil || len(pieces) == 0 {
+		return err
+	}
+	names, err := j.fs.List(j.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot look at the journal in %s: %w", j.dir, err)
+	}
+	for _, p := range pieces {
+		if name := nameOf(p.segment.number); !slices.Contains(names, name) {
+			j.mu.Lock()
+			defer j.mu.Unlock()
+			return j.fail(fmt.Errorf("%s was removed while the journal was open", j.fs.PathJoin(j.dir, name)))
 		}
 	}
 	return nil

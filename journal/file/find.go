@@ -21,11 +21,14 @@ type piece struct {
 type Damage struct {
 	File        string // the segment in which they were, or in which those before them are
 	From        int64  // octets that can be read before them
-	First, Last journal.Seq
+	First, Last journal.Seq // Last is 0 if it is not known
 }
 
 // Error names the file and the records.
 func (d *Damage) Error() string {
+	if d.Last == 0 {
+		return fmt.Sprintf("%s is damaged at octet %d: records of the journal from %d on cannot be read", d.File, d.From, d.First)
+	}
 	return fmt.Sprintf("%s is damaged at octet %d: records %d to %d of the journal cannot be read",
 		d.File, d.From, d.First, d.Last)
 }
@@ -56,12 +59,12 @@ func find(fs vfs.FS, dir string, after journal.Seq) (*findings, error) {
 		if b, err = read(fs, name, b); err != nil {
 			return nil, fmt.Errorf("cannot read %s: %w", name, err)
 		}
-		version, first := headOf(b, s.number)
-		if version > headVersion {
+		s.head = headOf(b, s.number)
+		if s.head.version > headVersion {
 			return nil, fmt.Errorf("%s has version %d, and this version of pmg knows versions up to %d: "+
-				"install the later version again", name, version, headVersion)
+				"install the later version again", name, s.head.version, headVersion)
 		}
-		if first > 0 { // it was given these places again
+		if first := s.head.first; first > 0 { // it was given these places again
 			all = slices.DeleteFunc(all, func(p piece) bool { return p.first >= first })
 		}
 		pieces, synced := piecesOf(s, b)
@@ -114,9 +117,21 @@ func (f *findings) chain(all []piece) {
 		f.last = all[next].last
 		all = all[next+1:]
 	}
-	if f.synced > f.last {
+	if s := f.segmentOf(f.last + 1); s != nil && s.size < s.head.size {
+		f.damage(0) // what it had behind its last record is not known
+	} else if f.synced > f.last {
 		f.damage(f.synced)
 	}
+}
+
+// segmentOf returns the segment in which a record is or would be; nil if there is none.
+func (f *findings) segmentOf(seq journal.Seq) (in *segment) {
+	for _, s := range f.segments {
+		if s.head.first > 0 && s.head.first <= seq {
+			in = s
+		}
+	}
+	return in
 }
 
 // nearest returns the piece that is nearest behind the last one and was synced, or -1.
@@ -133,8 +148,12 @@ func (f *findings) nearest(all []piece) int {
 // damage notes that the records behind the last piece are missing, up to a place.
 func (f *findings) damage(upTo journal.Seq) {
 	d := &Damage{First: f.last + 1, Last: upTo, From: headSize}
-	if n := len(f.pieces); n > 0 {
-		d.File, d.From = nameOf(f.pieces[n-1].segment.number), f.pieces[n-1].to
+	in := f.segmentOf(d.First)
+	if n := len(f.pieces); n > 0 && (in == nil || f.pieces[n-1].segment.number >= in.number) {
+		in, d.From = f.pieces[n-1].segment, f.pieces[n-1].to
+	}
+	if in != nil {
+		d.File = nameOf(in.number)
 	} else if len(f.segments) > 0 {
 		d.File = nameOf(f.segments[0].number)
 	}

@@ -30,7 +30,7 @@ type kind uint8
 
 const (
 	isRecord kind = 1 + iota
-	isEnd         // the journal was closed; seq is that of the last record
+	isEnd         // no record: what was synced; seq is that of the last record
 )
 
 const (

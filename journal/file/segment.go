@@ -20,11 +20,12 @@ type segment struct {
 	number uint64
 	salt   uint32 // saltOf its number
 	size   int64
+	head   head     // as it was found at the opening
 	file   vfs.File // open for writing, or nil
 }
 
-// The head of a segment: "PMGJ", its version in 4 octets, its number in 8, the place of its first record in 8, and the CRC-32C of
-// these; zeros up to headSize. It is written with the first record.
+// The head of a segment: "PMGJ", its version in 4 octets, its number in 8, the place of its first record in 8, its octets in 8, and
+// the CRC-32C of these; zeros up to headSize. It is written with the first record.
 const (
 	headSize    = 64
 	headVersion = 1
@@ -34,23 +35,34 @@ const (
 
 func nameOf(number uint64) string { return fmt.Sprintf("%016x%s", number, ending) }
 
-func appendHead(b []byte, number uint64, first journal.Seq) []byte {
+// A head is what the head of a segment says.
+type head struct {
+	version uint32
+	first   journal.Seq
+	size    int64
+}
+
+func appendHead(b []byte, number uint64, h head) []byte {
 	at := len(b)
 	b = append(b, "PMGJ"...)
-	b = binary.BigEndian.AppendUint32(b, headVersion)
+	b = binary.BigEndian.AppendUint32(b, h.version)
 	b = binary.BigEndian.AppendUint64(b, number)
-	b = binary.BigEndian.AppendUint64(b, uint64(first))
+	b = binary.BigEndian.AppendUint64(b, uint64(h.first))
+	b = binary.BigEndian.AppendUint64(b, uint64(h.size))
 	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(b[at:], castagnoli))
 	return append(b, make([]byte, headSize-(len(b)-at))...)
 }
 
-// headOf returns the version of a segment and the place of its first record, zeros if it has no head.
-func headOf(b []byte, number uint64) (version uint32, first journal.Seq) {
-	if len(b) < headSize || string(b[:4]) != "PMGJ" || binary.BigEndian.Uint32(b[24:]) != crc32.Checksum(b[:24], castagnoli) ||
+// headOf returns the head of a segment, zeros if it has none.
+func headOf(b []byte, number uint64) (h head) {
+	if len(b) < headSize || string(b[:4]) != "PMGJ" || binary.BigEndian.Uint32(b[32:]) != crc32.Checksum(b[:32], castagnoli) ||
 		binary.BigEndian.Uint64(b[8:]) != number {
-		return 0, 0
+		return head{}
 	}
-	return binary.BigEndian.Uint32(b[4:]), journal.Seq(binary.BigEndian.Uint64(b[16:]))
+	return head{
+		version: binary.BigEndian.Uint32(b[4:]), first: journal.Seq(binary.BigEndian.Uint64(b[16:])),
+		size: int64(binary.BigEndian.Uint64(b[24:])),
+	}
 }
 
 // list returns the segments of a directory in the order of their numbers.

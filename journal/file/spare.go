@@ -2,6 +2,7 @@ package file
 
 import (
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -14,9 +15,12 @@ import (
 type spares struct {
 	fs   vfs.FS
 	dir  string
-	size int64
+	most int64 // octets of a segment
 
 	mu     sync.Mutex
+	size   int64      // octets of the next new one
+	taken  int        // segments since settle was called
+	keep   int        // how many of used to keep
 	used   []*segment // whose records are not needed any more, the oldest first
 	number uint64     // of the newest segment
 	ready  chan blank // the next one, or why there is none; nil: none was asked for
@@ -31,7 +35,10 @@ type blank struct {
 
 // newSpares keeps the segments that have no record that counts for the next ones.
 func newSpares(fs vfs.FS, dir string, size int64, found *findings) *spares {
-	s := &spares{fs: fs, dir: dir, size: size}
+	s := &spares{fs: fs, dir: dir, most: size, size: size}
+	if size == 0 {
+		s.most, s.size = lastSegment, firstSegment
+	}
 	counts := map[*segment]bool{}
 	for _, p := range found.pieces {
 		counts[p.segment] = true
@@ -62,6 +69,7 @@ func (s *spares) take(n int64) (blank, error) {
 		m.size = n
 	}
 	s.mu.Lock()
+	s.taken++
 	s.ready = s.prepare()
 	s.mu.Unlock()
 	return m, nil
@@ -74,22 +82,25 @@ func (s *spares) prepare() chan blank {
 	if len(s.used) > 0 {
 		old, s.used = s.used[0], s.used[1:]
 	}
-	ready, number := make(chan blank, 1), s.number
-	go func() { ready <- s.make(number, old) }()
+	ready, number, size := make(chan blank, 1), s.number, s.size
+	if old == nil {
+		s.size = min(2*size, s.most)
+	}
+	go func() { ready <- s.make(number, size, old) }()
 	return ready
 }
 
 // make makes the file of a segment, of an old one if there is one.
-func (s *spares) make(number uint64, old *segment) blank {
-	m := blank{segment: segment{number: number, salt: saltOf(number), size: s.size}}
+func (s *spares) make(number uint64, size int64, old *segment) blank {
+	m := blank{segment: segment{number: number, salt: saltOf(number), size: size}}
 	name := s.fs.PathJoin(s.dir, nameOf(number))
 	var err error
 	if old != nil {
 		m.size = old.size
 		m.file, err = s.fs.ReuseForWrite(s.fs.PathJoin(s.dir, nameOf(old.number)), name, category)
 	} else if m.file, err = s.fs.Create(name, category); err == nil {
-		m.grown = s.size
-		err = fill(m.file, s.size)
+		m.grown = size
+		err = fill(m.file, size)
 		if err == nil {
 			err = m.file.Close()
 		}
@@ -125,16 +136,26 @@ func fill(f vfs.File, size int64) error {
 	return f.Sync()
 }
 
-// give takes back a segment whose records are not needed any more. It returns how many octets were removed from the disk.
-func (s *spares) give(one *segment) (removed int64, err error) {
+// give takes back a segment whose records are not needed any more.
+func (s *spares) give(one *segment) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.used = append(s.used, one)
-	for len(s.used) > maxSpares {
-		old := s.used[0]
-		s.used = s.used[1:]
-		removed += old.size
-		err = errors.Join(err, s.fs.Remove(s.fs.PathJoin(s.dir, nameOf(old.number))))
+}
+
+// settle removes segments that nobody seems to need: it keeps as many as were taken since the last time, and one less each
+// time when fewer are taken. It returns how many octets were removed from the disk.
+func (s *spares) settle() (removed int64, err error) {
+	s.mu.Lock()
+	s.keep = max(s.taken, s.keep-1, 1)
+	s.taken = 0
+	over := max(len(s.used)-s.keep, 0)
+	old := slices.Clone(s.used[:over])
+	s.used = s.used[over:]
+	s.mu.Unlock()
+	for _, one := range old {
+		removed += one.size
+		err = errors.Join(err, s.fs.Remove(s.fs.PathJoin(s.dir, nameOf(one.number))))
 	}
 	return removed, err
 }
