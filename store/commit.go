@@ -15,9 +15,11 @@ import (
 
 // A request is what the goroutine that writes is asked for. All of it may be missing.
 type request struct {
-	changes *Batch // to be written into the journal
-	marks   marks  // behind changes, without their place
-	flush   bool   // the memory table, so that the journal can be trimmed
+	changes *Batch      // to be carried out
+	at      journal.Seq // place of their record, which is in the journal; 0: it is not
+	move    bool        // what is young
+	batch   bool        // the writer's batch is to be carried out, which the caller has filled
+	flush   bool        // the memory table is to be written, so that the journal can be trimmed
 }
 
 // A writer is the goroutine that writes to the journal and to pebble, and pebble's batch. Pebble's calls may never
@@ -25,6 +27,7 @@ type request struct {
 type writer struct {
 	db      *pebble.DB
 	journal journal.Journal
+	young   *young
 	monitor *monitor
 	summary *summary
 	noSync  bool
@@ -37,7 +40,7 @@ type writer struct {
 	batch    *pebble.Batch
 	key      []byte
 	record   []byte
-	applied  journal.Seq
+	octets   int64  // in the journal, since the memory table was written
 	dropped  uint64 // number of the last event that was dropped since the opening
 	requests chan request
 	results  chan error
@@ -45,9 +48,9 @@ type writer struct {
 }
 
 // newWriter starts the goroutine.
-func newWriter(db *pebble.DB, j journal.Journal, m *monitor, s *summary, noSync bool) *writer {
+func newWriter(db *pebble.DB, j journal.Journal, y *young, m *monitor, s *summary, noSync bool) *writer {
 	w := &writer{
-		db: db, journal: j, monitor: m, summary: s, noSync: noSync, applied: s.marks.applied,
+		db: db, journal: j, monitor: m, summary: s, noSync: noSync, young: y,
 		requests: make(chan request), results: make(chan error), ended: make(chan struct{}),
 	}
 	w.deleted.Store(int64(db.Metrics().DiskSpaceUsage())) // earlier runs may have deleted all of it
@@ -102,19 +105,31 @@ func (w *writer) carryOut(r request) (err error) {
 		}
 	}()
 	if r.changes != nil {
-		if r.marks.applied, err = w.append(r.changes); err != nil {
+		at := r.at
+		if at == 0 {
+			if at, err = w.append(r.changes); err != nil {
+				return err
+			}
+		}
+		if err = w.apply(r.changes, at); err != nil {
 			return err
 		}
-		if err = w.setMarks(r.marks); err != nil {
-			return err
-		}
-		w.applied = r.marks.applied
 	}
-	if err = w.db.Apply(w.batch, pebble.NoSync); err == nil && r.flush {
+	if r.batch {
+		err = w.db.Apply(w.batch, pebble.NoSync)
+	}
+	if err == nil && (r.move || w.young.isLarge()) {
+		err = w.move()
+	}
+	if err == nil && (r.flush || w.octets > flushOctets) {
+		w.octets = 0
 		_, err = w.db.AsyncFlush()
 	}
 	return err
 }
+
+// flushOctets is how much there is in the journal, at most, that a start replays.
+const flushOctets = 64 << 20
 
 // append writes a batch into the journal, and returns its place.
 func (w *writer) append(b *Batch) (seq journal.Seq, err error) {
@@ -122,7 +137,8 @@ func (w *writer) append(b *Batch) (seq journal.Seq, err error) {
 		var n int
 		w.record, n = b.appendPiece(w.record[:0], first)
 		first += n
-		id := journal.ID{Node: 1, Number: uint64(w.applied) + 1}
+		w.octets += int64(len(w.record))
+		id := journal.ID{Node: 1, Number: uint64(w.journal.Status().Last) + 1}
 		if first < len(b.ops) || w.noSync {
 			seq, err = w.journal.Note(id, w.record)
 		} else {
@@ -141,10 +157,92 @@ func (w *writer) append(b *Batch) (seq journal.Seq, err error) {
 	}
 }
 
+// apply does what a batch says whose record is at a place of the journal.
+func (w *writer) apply(b *Batch, at journal.Seq) error {
+	w.newBatch()
+	m, lowest := w.summary.reckon(b, at)
+	if err := w.fill(b, m.movedID); err != nil {
+		return err
+	}
+	if w.batch.Count() > 0 {
+		if err := w.setMarks(m); err != nil {
+			return err
+		}
+		if err := w.db.Apply(w.batch, pebble.NoSync); err != nil {
+			return err
+		}
+	}
+	w.summary.settle(b, m, lowest)
+	return nil
+}
+
+// fill changes what is young, and makes pebble's batch of the rest.
+func (w *writer) fill(b *Batch, movedID uint64) error {
+	w.young.mu.Lock()
+	defer w.young.mu.Unlock()
+	for _, o := range b.ops {
+		if err := w.do(b, o, movedID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // setMarks adds the marks to pebble's batch.
 func (w *writer) setMarks(m marks) error {
 	w.key = m.append(append(w.key[:0], keyMarks))
 	return w.batch.Set(w.key[:1], w.key[1:], nil)
+}
+
+// move moves what is young to pebble, in one batch with the marks that say so.
+func (w *writer) move() error {
+	m := w.summary.get()
+	if m.moved == m.applied {
+		return nil
+	}
+	w.newBatch()
+	last, err := w.addYoung()
+	if err != nil {
+		return err
+	}
+	m.moved, m.movedID = m.applied, m.last
+	if err := w.setMarks(m); err != nil {
+		return err
+	}
+	if err := w.db.Apply(w.batch, pebble.NoSync); err != nil {
+		return err
+	}
+	w.young.mu.Lock()
+	defer w.young.mu.Unlock()
+	w.summary.move(m.moved, w.young.lowest, last)
+	w.young.clear()
+	return nil
+}
+
+// addYoung adds all that is young to pebble's batch, and returns the number of the last event.
+func (w *writer) addYoung() (last uint64, err error) {
+	for id, m := range w.young.messages {
+		w.key = appendKey(w.key[:0], keyMessage, id)
+		if err := w.batch.Set(w.key, m.record, nil); err != nil {
+			return 0, err
+		}
+		if m.state == nil {
+			continue
+		}
+		w.summary.states.add(id)
+		w.key[0] = keyState
+		if err := w.batch.Set(w.key, m.state, nil); err != nil {
+			return 0, err
+		}
+	}
+	for _, e := range w.young.events {
+		w.key = appendKey(w.key[:0], keyEvent, e.number)
+		if err := w.batch.Set(w.key, e.line, nil); err != nil {
+			return 0, err
+		}
+		last = e.number
+	}
+	return last, nil
 }
 
 // ask passes a request to the writing goroutine, and waits for it. The caller holds writing.
@@ -170,50 +268,19 @@ func (w *writer) ask(r request) error {
 // commit writes a batch with one synced write. Nothing of it is done after an error. If the journal has failed, no
 // later batch is taken, because it is not known what is on the disk.
 func (w *writer) commit(b *Batch) error {
-	w.writing.Lock()
-	defer w.writing.Unlock()
-	m, lowest, err := w.fill(b)
-	if err == nil {
-		err = w.ask(request{changes: b, marks: m})
-	}
-	if err != nil {
+	if err := w.askAlone(request{changes: b}); err != nil {
 		return fmt.Errorf("cannot commit a batch: %w", err)
 	}
 	w.commits.Add(1)
 	w.deleted.Add(b.deleted())
-	w.summary.settle(b, m, lowest)
 	return nil
 }
 
-// replay does once more what a batch does that ends at a place of the journal.
-func (w *writer) replay(b *Batch, seq journal.Seq) error {
+// askAlone is ask for a caller that has filled no batch.
+func (w *writer) askAlone(r request) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
-	m, lowest, err := w.fill(b)
-	if err != nil {
-		return err
-	}
-	m.applied, w.applied = seq, seq
-	if err := w.setMarks(m); err != nil {
-		return err
-	}
-	if err := w.ask(request{}); err != nil {
-		return err
-	}
-	w.summary.settle(b, m, lowest)
-	return nil
-}
-
-// fill makes pebble's batch of a batch. It returns what the marks are behind it, and the lowest id that it puts.
-func (w *writer) fill(b *Batch) (m marks, lowest uint64, err error) {
-	w.newBatch()
-	m, lowest = w.summary.reckon(b)
-	for _, o := range b.ops {
-		if err := w.do(b, o); err != nil {
-			return m, lowest, err
-		}
-	}
-	return m, lowest, nil
+	return w.ask(r)
 }
 
 // newBatch empties pebble's batch. The caller holds writing.
@@ -225,18 +292,28 @@ func (w *writer) newBatch() *pebble.Batch {
 	return w.batch
 }
 
-// do adds an operation to pebble's batch.
-func (w *writer) do(b *Batch, o op) error {
-	t := w.batch
+// do does an operation on what is young, or adds it to pebble's batch. A message with an id above movedID that is put is young.
+func (w *writer) do(b *Batch, o op, movedID uint64) error {
+	t, y := w.batch, w.young
 	switch o.kind {
 	case opPut, opReplace:
+		if _, ok := y.messages[o.id]; ok || o.kind == opPut && o.id > movedID {
+			y.put(o.id, b.valueOf(o))
+			return nil
+		}
 		w.key = appendKey(w.key[:0], keyMessage, o.id)
 		return t.Set(w.key, b.valueOf(o), nil)
 	case opKeep:
+		if y.keep(o.id, b.keyOf(o)) {
+			return nil
+		}
 		w.summary.states.add(o.id)
 		w.key = appendKey(w.key[:0], keyState, o.id)
 		return t.Set(w.key, b.keyOf(o), nil)
 	case opDelete:
+		if y.remove(o.id) {
+			return nil
+		}
 		w.key = appendKey(w.key[:0], keyMessage, o.id)
 		// neither sized nor single: pebble panics where it finds damage behind those, and formats an event for each wrong size
 		if err := t.Delete(w.key, nil); err != nil || !w.summary.states.maybe(o.id) {
@@ -251,9 +328,10 @@ func (w *writer) do(b *Batch, o op) error {
 		w.key = appendDay(appendDay(w.key[:0], 0), uint32(o.id))
 		return t.DeleteRange(w.key[:5], w.key[5:], nil)
 	case opEvent:
-		w.key = appendKey(w.key[:0], keyEvent, o.id)
-		return t.Set(w.key, b.valueOf(o), nil)
+		y.addEvent(o.id, b.valueOf(o))
+		return nil
 	default: // opDropEvents
+		y.dropEvents(o.id)
 		return w.dropEvents(o.id)
 	}
 }
@@ -262,7 +340,7 @@ func (w *writer) do(b *Batch, o op) error {
 // pieces, of which each has all ranges that it lies in, and does so again at each read behind a change.
 func (w *writer) dropEvents(upTo uint64) error {
 	first := w.dropped + 1
-	if upTo < first {
+	if upTo = min(upTo, w.summary.lastMoved()); upTo < first {
 		return nil
 	}
 	w.dropped = upTo

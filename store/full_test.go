@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -83,12 +84,13 @@ func TestFullDiskWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	full.Store(true)
+	text := strings.Repeat("text", 1000) // so that what is young is moved
 	done := make(chan error, 1)
 	go func() {
 		var err error
 		for id := range uint64(2000) {
 			var b Batch
-			b.Put(sample(1+id, "text"), sampleLane)
+			b.Put(sample(1+id, text), sampleLane)
 			err = errors.Join(err, s.Commit(&b))
 		}
 		done <- err

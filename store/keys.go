@@ -64,24 +64,29 @@ func appendNote(b []byte, kind Kind, key []byte) []byte {
 	return append(append(append(b, kind...), 0), key...)
 }
 
-// Marks are what is known of all messages together. They are written with every batch.
+// Marks are what is known of all messages together, behind the record of the journal at applied. They are written with
+// each batch of pebble's.
 type marks struct {
 	low      uint64      // no message has a lower id
 	last     uint64      // highest id that was ever put
 	messages int64       // put and not deleted
-	applied  journal.Seq // up to this place of the journal everything is in pebble
+	applied  journal.Seq // place of the record whose changes were the last ones for pebble
+	moved    journal.Seq // up to this place pebble has everything: a start replays what is behind
+	movedID  uint64      // last, when everything was moved: messages up to this one are not young
 }
 
 const (
-	marksLen       = 32
-	marksOfFormat1 = 24 // without the place
+	marksLen       = 48
+	marksOfFormat1 = 24 // the first three
 )
 
 func (m marks) append(b []byte) []byte {
 	b = binary.BigEndian.AppendUint64(b, m.low)
 	b = binary.BigEndian.AppendUint64(b, m.last)
 	b = binary.BigEndian.AppendUint64(b, uint64(m.messages))
-	return binary.BigEndian.AppendUint64(b, uint64(m.applied))
+	b = binary.BigEndian.AppendUint64(b, uint64(m.applied))
+	b = binary.BigEndian.AppendUint64(b, uint64(m.moved))
+	return binary.BigEndian.AppendUint64(b, m.movedID)
 }
 
 var errMarks = errors.New("the entry w has a wrong length")
@@ -95,8 +100,11 @@ func decodeMarks(b []byte) (marks, error) {
 		last:     binary.BigEndian.Uint64(b[8:]),
 		messages: int64(binary.BigEndian.Uint64(b[16:])),
 	}
+	m.movedID = m.last
 	if len(b) == marksLen {
 		m.applied = journal.Seq(binary.BigEndian.Uint64(b[24:]))
+		m.moved = journal.Seq(binary.BigEndian.Uint64(b[32:]))
+		m.movedID = binary.BigEndian.Uint64(b[40:])
 	}
 	return m, nil
 }

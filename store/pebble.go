@@ -56,16 +56,17 @@ const (
 // A durable is the engine that keeps messages on disk: in a journal, and in pebble.
 type durable struct {
 	manifest string // at the opening
-	guard   *guard
-	health  io.Closer
-	ballast ballast
-	monitor *monitor
-	lock    *pebble.Lock
-	summary summary
-	*reader // the Index
-	journal journal.Journal
-	writer  *writer
-	tidier  *tidier
+	guard    *guard
+	health   io.Closer
+	ballast  ballast
+	monitor  *monitor
+	lock     *pebble.Lock
+	summary  summary
+	*reader  // the Index
+	young    *young
+	journal  journal.Journal
+	writer   *writer
+	tidier   *tidier
 }
 
 // Open opens the store in a directory, and makes it if there is none.
@@ -135,7 +136,8 @@ func (s *durable) openLocked(o Options) error {
 	if err != nil {
 		return err
 	}
-	s.reader = &reader{db, s.monitor, &s.summary}
+	s.young = newYoung()
+	s.reader = &reader{db, s.young, s.monitor, &s.summary}
 	if err = s.load(); err == nil {
 		err = s.openJournal(o)
 	}
@@ -144,7 +146,7 @@ func (s *durable) openLocked(o Options) error {
 		_ = db.Close()
 		return err
 	}
-	s.writer = newWriter(db, s.journal, s.monitor, &s.summary, o.noSync)
+	s.writer = newWriter(db, s.journal, s.young, s.monitor, &s.summary, o.noSync)
 	s.tidier = &tidier{reader: s.reader, writer: s.writer, monitor: s.monitor, summary: &s.summary}
 	if err := s.replay(); err != nil {
 		s.monitor.fault.set(err)
@@ -284,6 +286,7 @@ func (s *durable) load() error {
 	if s.summary.event, err = s.lastEvent(); err != nil {
 		return err
 	}
+	s.summary.moved = s.summary.event
 	_, kept, err := s.first(keyState, s.summary.marks.low)
 	if kept {
 		s.summary.states.upTo = s.summary.marks.last
@@ -364,6 +367,7 @@ func (s *durable) Tidy() {
 		return
 	}
 	s.ballast.lay()
+	_ = s.move() // a fault says so itself
 	s.tidier.tidy()
 	if err := s.trim(); err != nil {
 		s.monitor.log.Error().Err(err).Msg("cannot trim the journal of the store")
@@ -383,18 +387,35 @@ func (s *durable) Stats() Stats {
 	return st
 }
 
-// writeMarks begins to write the marks and all of the memory table.
+// move moves what is young to pebble.
+func (s *durable) move() error { return s.writer.askAlone(request{move: true}) }
+
+// writeMarks writes the marks, and begins to write the memory table.
 func (s *durable) writeMarks() error {
 	w := s.writer
 	w.writing.Lock()
 	defer w.writing.Unlock()
 	w.newBatch()
-	m := s.summary.get()
-	m.applied = w.applied
-	if err := w.setMarks(m); err != nil {
+	if err := w.setMarks(s.summary.get()); err != nil {
 		return err
 	}
-	return w.ask(request{flush: true})
+	return w.ask(request{batch: true, flush: true})
+}
+
+// Scan moves what is young to pebble, so that it has all.
+func (s *durable) Scan(from uint64, limit int, f func(*Entry) error) (uint64, error) {
+	if err := s.move(); err != nil {
+		return 0, err
+	}
+	return s.reader.Scan(from, limit, f)
+}
+
+// List moves what is young to pebble, so that it has all.
+func (s *durable) List(kind Kind, below uint64, since uint32, limit int, f func(*Listed) error) (uint64, error) {
+	if err := s.move(); err != nil {
+		return 0, err
+	}
+	return s.reader.List(kind, below, since, limit, f)
 }
 
 // Backup writes the memory table, and links the tables. An error of the disk that the copy is on is no fault of the store's.
@@ -402,7 +423,10 @@ func (s *durable) Backup(dir string) error {
 	if err := s.monitor.failure(); err != nil {
 		return err
 	}
-	err := s.flush()
+	err := s.move()
+	if err == nil {
+		err = s.flush()
+	}
 	if err == nil {
 		err = s.db.Checkpoint(dir)
 	}
@@ -416,8 +440,9 @@ func (s *durable) Backup(dir string) error {
 // After a fault nothing is written, and a commit that cannot return any more is left behind.
 func (s *durable) Close() error {
 	if s.monitor.fault.get() == nil {
+		_ = s.move() // the next start replays the journal otherwise
 		s.tidier.seek()
-		_ = s.writeMarks() // the next start replays the journal otherwise
+		_ = s.writeMarks()
 	}
 	closed, err := s.closeAll()
 	if closed {

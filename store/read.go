@@ -12,6 +12,7 @@ import (
 // A reader is the Index of a store on disk.
 type reader struct {
 	db      *pebble.DB
+	young   *young
 	monitor *monitor
 	summary *summary
 }
@@ -108,6 +109,9 @@ func (r *reader) findDays() ([]uint32, error) {
 func (r *reader) Get(id uint64, e *Entry) (bool, error) {
 	if err := r.monitor.failure(); err != nil {
 		return false, err
+	}
+	if r.young.get(id, e) {
+		return true, nil
 	}
 	key := appendKey(make([]byte, 0, 9), keyMessage, id)
 	record, ok, err := r.getInto(e.Record[:0], key)
@@ -264,41 +268,67 @@ func (r *reader) lastEvent() (number uint64, err error) {
 	return idOf(it)
 }
 
-// Events stops at those that are in a batch whose commit has not returned, because pebble
-// shows them before they are safe.
+// eventsAtOnce is how many young events are copied together.
+const eventsAtOnce = 256
+
 func (r *reader) Events(after uint64, limit int, f func(number uint64, line []byte) error) (uint64, error) {
-	if err := r.monitor.failure(); err != nil {
-		return after, err
+	for limit > 0 {
+		if err := r.monitor.failure(); err != nil {
+			return after, err
+		}
+		all, first := r.young.eventsAfter(after, min(limit, eventsAtOnce)) // pebble has all of before
+		last, n, err := r.movedEvents(after, first, limit, f)
+		if after = last; err != nil {
+			return after, fmt.Errorf("cannot read events: %w", err)
+		}
+		limit -= n
+		for _, e := range all {
+			if limit--; limit < 0 {
+				return after, nil
+			}
+			if err := f(e.number, e.line); err != nil {
+				return after, err
+			}
+			after = e.number
+		}
+		if len(all) == 0 {
+			return after, nil
+		}
 	}
-	last := r.summary.lastEvent()
-	if after >= last {
-		return after, nil
+	return after, nil
+}
+
+// movedEvents passes events with numbers above after and below before to f. It returns the number of the last one, and how many
+// there were.
+func (r *reader) movedEvents(
+	after, before uint64, limit int, f func(number uint64, line []byte) error,
+) (last uint64, n int, err error) {
+	last = after
+	if after >= r.summary.lastMoved() {
+		return last, 0, nil
 	}
 	it, err := r.iterate(r.db, keyEvent, after+1)
 	if err != nil {
-		return after, fmt.Errorf("cannot read events: %w", err)
+		return last, 0, err
 	}
 	defer it.Close()
-	for ok := it.First(); ok && limit > 0; ok = it.Next() {
+	for ok := it.First(); ok && n < limit; ok = it.Next() {
 		line, err := it.ValueAndErr()
 		if err != nil {
-			return after, fmt.Errorf("cannot read events: %w", r.monitor.readError(err))
+			return last, n, r.monitor.readError(err)
 		}
 		number, err := idOf(it)
 		if err != nil {
-			return after, fmt.Errorf("cannot read events: %w", err)
+			return last, n, err
 		}
-		if number > last {
+		if number >= before {
 			break
 		}
 		if err := f(number, line); err != nil {
-			return after, err
+			return last, n, err
 		}
-		after = number
-		limit--
+		last = number
+		n++
 	}
-	if err := it.Error(); err != nil {
-		return after, fmt.Errorf("cannot read events: %w", r.monitor.readError(err))
-	}
-	return after, nil
+	return last, n, r.monitor.readError(it.Error())
 }

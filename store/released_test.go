@@ -9,7 +9,7 @@ import (
 )
 
 // The store of each released format can be opened. testdata/format-N is a store that
-// fillReleased has filled and that was closed then, by the version that introduced format N. A
+// fillReleased has filled, by the version that introduced format N: the first was closed then, the second was killed. A
 // new format adds a directory, and no directory is ever changed.
 func TestReleased(t *testing.T) {
 	t.Parallel()

@@ -106,7 +106,7 @@ func (s *durable) checkAll(r *Report) error {
 	if err := db.CheckLevels(nil); err != nil {
 		return err
 	}
-	s.reader = &reader{db, s.monitor, &s.summary}
+	s.reader = &reader{db, newYoung(), s.monitor, &s.summary}
 	changes := db.NewIndexedBatch() // what the journal has, as if pebble had it
 	defer changes.Close()
 	if err := s.checkJournal(changes); err != nil {
@@ -145,24 +145,27 @@ func (s *durable) checkJournal(changes *pebble.Batch) error {
 	if err != nil {
 		return err
 	}
-	w := &writer{summary: &s.summary, batch: changes}
-	s.summary.states.upTo = noID // each may have a state
+	w := &writer{summary: &s.summary, young: newYoung(), batch: changes}
+	s.summary.states.upTo, s.summary.moved = noID, noID // each message may have a state, and each event may be there
 	var b Batch
-	damages, err := file.Salvage(s.guard.FS, s.guard.FS.PathJoin(s.monitor.dir, journalDir), m.applied,
+	damages, err := file.Salvage(s.guard.FS, s.guard.FS.PathJoin(s.monitor.dir, journalDir), m.moved,
 		func(seq journal.Seq, _ journal.ID, record []byte) error {
 			whole, err := b.readPiece(record)
 			if err != nil || !whole {
 				return err
 			}
 			for _, o := range b.ops {
-				if err := w.do(&b, o); err != nil {
+				if err := w.do(&b, o, m.movedID); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
+	if err == nil {
+		_, err = w.addYoung()
+	}
 	if err == nil && len(damages) > 0 {
-		err = s.damaged(damages[0], m.applied)
+		err = s.damaged(damages[0], m.moved)
 	}
 	return err
 }
@@ -237,15 +240,20 @@ func (s *salvage) save(fs vfs.FS, dir string) (r Report, err error) {
 	if m, err = decodeMarks(s.entries[string(rune(keyMarks))].value); err == nil {
 		fresh.summary.marks.low, fresh.summary.marks.last = m.low, m.last
 	}
+	fresh.summary.marks.movedID, fresh.summary.moved = noID, noID // what the entries have is in pebble
 	err = s.fill(fresh)
 	if err == nil {
-		err = s.replay(fresh, m.applied)
+		err = s.replay(fresh, m.moved)
+	}
+	if err == nil {
+		err = fresh.move()
 	}
 	if err == nil {
 		r, err = s.report(fresh)
 	}
 	if err == nil {
 		fresh.summary.marks.last, fresh.summary.marks.messages = max(fresh.summary.marks.last, r.Last), r.Messages
+		fresh.summary.marks.movedID = fresh.summary.marks.last
 		err = fresh.writeMarks()
 	}
 	if err == nil {

@@ -15,8 +15,8 @@ const journalDir = "journal"
 func (s *durable) openJournal(o Options) (err error) {
 	fs := s.guard.FS
 	s.journal, err = file.Open(fs, fs.PathJoin(s.monitor.dir, journalDir),
-		file.Options{After: s.summary.marks.applied, Segment: o.segment})
-	return s.damaged(err, s.summary.marks.applied)
+		file.Options{After: s.summary.marks.moved, Segment: o.segment})
+	return s.damaged(err, s.summary.marks.moved)
 }
 
 // damaged marks an error that means damage of the journal, where the tables have the records up to a place.
@@ -34,17 +34,17 @@ func (s *durable) damaged(err error, applied journal.Seq) error {
 // replay does what the journal has and pebble has not on the disk.
 func (s *durable) replay() error {
 	var b Batch
-	err := s.journal.Follow(s.summary.marks.applied, func(seq journal.Seq, _ journal.ID, record []byte) error {
+	err := s.journal.Follow(s.summary.marks.moved, func(seq journal.Seq, _ journal.ID, record []byte) error {
 		whole, err := b.readPiece(record)
 		if err == nil && whole {
-			err = s.writer.replay(&b, seq)
+			err = s.writer.askAlone(request{changes: &b, at: seq})
 		}
 		if err != nil {
 			return fmt.Errorf("record %d of the journal: %w", seq, err)
 		}
 		return nil
 	})
-	return s.damaged(err, s.summary.marks.applied)
+	return s.damaged(err, s.summary.marks.moved)
 }
 
 // trim allows the journal to drop what pebble has on the disk.
@@ -53,7 +53,7 @@ func (s *durable) trim() error {
 	if err != nil || s.monitor.fault.get() != nil { // after a fault pebble may believe what is not so
 		return err
 	}
-	if err = s.journal.Trim(m.applied); s.journal.Status().Fault != nil {
+	if err = s.journal.Trim(m.moved); s.journal.Status().Fault != nil {
 		s.monitor.fault.set(err)
 	}
 	return err

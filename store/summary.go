@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"pmg/journal"
 )
 
 // A summary is what is known of everything in a store together. It is safe for concurrent use.
@@ -15,6 +17,7 @@ type summary struct {
 	lowPut uint64   // lowest id put since the tidier began to look for the first message
 	days   []uint32 // that have notes, in order
 	event  uint64   // number of the last event that was committed
+	moved  uint64   // number of the last event that was moved to pebble
 }
 
 // get returns the marks.
@@ -36,6 +39,22 @@ func (s *summary) lastEvent() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.event
+}
+
+// lastMoved returns the number of the last event that was moved to pebble.
+func (s *summary) lastMoved() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.moved
+}
+
+// move notes that everything up to a place of the journal is in pebble, from a message and up to an event.
+func (s *summary) move(at journal.Seq, lowest, event uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.marks.moved, s.marks.movedID = at, s.marks.last
+	s.lowPut = min(s.lowPut, lowest)
+	s.moved = max(s.moved, event)
 }
 
 // watchPuts begins to follow the lowest id that is put, and returns the marks of now.
@@ -67,11 +86,16 @@ func (s *summary) noMessages() {
 	s.marks.messages = 0
 }
 
-// reckon returns what the marks are after a batch, and the lowest id that it puts.
-func (s *summary) reckon(b *Batch) (m marks, lowest uint64) {
+// reckon returns what the marks are after a batch whose record is at a place of the journal, and the lowest id that it
+// puts. A record that was counted before, and is replayed, does not count again.
+func (s *summary) reckon(b *Batch, at journal.Seq) (m marks, lowest uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m, lowest = s.marks, noID
+	if at <= m.applied {
+		return m, lowest
+	}
+	m.applied = at
 	for _, o := range b.ops {
 		switch o.kind {
 		case opPut:
@@ -90,7 +114,7 @@ func (s *summary) reckon(b *Batch) (m marks, lowest uint64) {
 func (s *summary) settle(b *Batch, m marks, lowest uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.marks.last, s.marks.messages = m.last, m.messages
+	s.marks.last, s.marks.messages, s.marks.applied = m.last, m.messages, m.applied
 	s.marks.low, s.lowPut = min(s.marks.low, lowest), min(s.lowPut, lowest)
 	for _, o := range b.ops {
 		switch o.kind {

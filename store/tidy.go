@@ -59,6 +59,7 @@ func (t *tidier) clearStates() {
 // whether there is one, or may be.
 func (t *tidier) seek() bool {
 	m := t.summary.watchPuts()
+	young, some := t.reader.young.first()
 	id, ok, err := t.reader.first(keyMessage, m.low)
 	if err != nil {
 		t.monitor.log.Error().Err(err).Msg("cannot find the first message of the store")
@@ -67,8 +68,8 @@ func (t *tidier) seek() bool {
 	if !ok {
 		id = m.last + 1
 	}
-	t.summary.raise(id)
-	return ok
+	t.summary.raise(min(id, young))
+	return ok || some
 }
 
 // A shrinking is what is known of the last time that the store was made smaller.
@@ -128,7 +129,7 @@ func (t *tidier) shrink() error {
 		return err
 	}
 	for i, p := range spans {
-		if err := t.rewrite(p, request{flush: i == len(spans)-1}); err != nil {
+		if err := t.rewrite(p, request{batch: true, flush: i == len(spans)-1}); err != nil {
 			return err
 		}
 	}

@@ -194,13 +194,16 @@ func TestShrinkWhileChanging(t *testing.T) {
 			b.Put(sample(40, "gone"), sampleLane)
 			b.Delete(40, 50)
 		})
+		if err := s.move(); err != nil {
+			t.Fatal(err)
+		}
 		spans, err := s.tidier.spans()
 		if err != nil || len(spans) != 1 || spans[0].first != 0 || spans[0].end != 41 || !slices.Equal(spans[0].messages, []uint64{10, 20, 30}) {
 			t.Errorf("%s: %v, error %v", c.name, spans, err)
 		}
 		commit(t, s, c.change)
 		for _, p := range spans {
-			if err := s.tidier.rewrite(p, request{flush: true}); err != nil {
+			if err := s.tidier.rewrite(p, request{batch: true, flush: true}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -228,6 +231,9 @@ func TestShrinkSpans(t *testing.T) {
 		})
 	}
 	describe := func() (text string) {
+		if err := s.move(); err != nil {
+			t.Error(err)
+		}
 		spans, err := s.tidier.spans()
 		if err != nil {
 			t.Error(err)
