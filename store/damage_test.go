@@ -20,7 +20,7 @@ import (
 func TestDamage(t *testing.T) {
 	testutil.Long(t)
 	t.Parallel()
-	used, want := usedStore(t)
+	used, want := usedStore(t, 16<<10)
 	outcomes := make(chan string, damageSeeds)
 	eachSeed(t, damageSeeds, func(t *testing.T, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -45,10 +45,10 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// usedStore makes a store with tables and logs, as after a crash, and what it must hold.
-func usedStore(t *testing.T) (*vfs.MemFS, *model) {
+// usedStore makes a store with tables and a journal, as after a crash, and what it must hold.
+func usedStore(t *testing.T, segment int64) (*vfs.MemFS, *model) {
 	t.Helper()
-	h := newHistory(t, 1, Options{segment: 16 << 10})
+	h := newHistory(t, 1, Options{segment: segment})
 	for range 60 {
 		h.step()
 	}

@@ -148,7 +148,7 @@ func TestFileRemoved(t *testing.T) {
 func TestCheckAgrees(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{".sst", ".log", "MANIFEST-", "marker.manifest", "marker.format"} {
-		used, _ := usedStore(t)
+		used, _ := usedStore(t, 0)
 		names, err := used.List("data")
 		if err != nil {
 			t.Fatal(err)

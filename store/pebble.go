@@ -101,7 +101,7 @@ func newDurable(dir string, o Options) *durable {
 }
 
 func (s *durable) open(o Options) error {
-	if err := s.makeDir(); err != nil {
+	if err := makeDir(s.guard.FS, s.monitor.dir); err != nil {
 		return err
 	}
 	lock, err := pebble.LockDirectory(s.monitor.dir, s.guard.FS)
@@ -156,9 +156,8 @@ func (s *durable) openLocked(o Options) error {
 	return nil
 }
 
-// makeDir makes the directory, which only its owner may look into, and syncs its parent.
-func (s *durable) makeDir() error {
-	fs, dir := s.guard.FS, s.monitor.dir
+// makeDir makes a directory if it is missing, which only its owner may look into, and syncs its parent.
+func makeDir(fs vfs.FS, dir string) error {
 	if _, err := fs.Stat(dir); err == nil {
 		return nil
 	}
@@ -314,7 +313,10 @@ func (s *durable) loadFormat() error {
 	case binary.BigEndian.Uint32(format) == formatVersion:
 		return nil
 	}
-	// earlier versions do not know the journal, so they must find the format before there is one
+	// earlier versions do not know the journal, so they must find the format before it has a record
+	if err := makeDir(s.guard.FS, s.journalDir()); err != nil {
+		return err
+	}
 	if err := s.db.Set([]byte{keyFormat}, binary.BigEndian.AppendUint32(nil, formatVersion), pebble.NoSync); err != nil {
 		return err
 	}
@@ -429,6 +431,9 @@ func (s *durable) Backup(dir string) error {
 	}
 	if err == nil {
 		err = s.db.Checkpoint(dir)
+	}
+	if err == nil {
+		err = makeDir(s.guard.others, s.guard.FS.PathJoin(dir, journalDir)) // a journal that is missing is damage
 	}
 	if err != nil {
 		return fmt.Errorf("cannot back up the store to %s: %w", dir, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"time"
 
@@ -138,6 +139,9 @@ func (s *durable) checkAll(r *Report) error {
 
 // checkJournal adds what the journal has and pebble has not.
 func (s *durable) checkJournal(changes *pebble.Batch) error {
+	if format, _, err := s.get([]byte{keyFormat}); err != nil || len(format) != 4 || binary.BigEndian.Uint32(format) != formatVersion {
+		return err // the report says so, or it is an earlier one, which has none
+	}
 	m, err := s.flushed()
 	if errors.Is(err, errMarks) {
 		return nil // the report says so
@@ -148,7 +152,7 @@ func (s *durable) checkJournal(changes *pebble.Batch) error {
 	w := &writer{summary: &s.summary, young: newYoung(), batch: changes}
 	s.summary.states.upTo, s.summary.moved = noID, noID // each message may have a state, and each event may be there
 	var b Batch
-	damages, err := file.Salvage(s.guard.FS, s.guard.FS.PathJoin(s.monitor.dir, journalDir), m.moved,
+	damages, err := file.Salvage(s.guard.FS, s.journalDir(), m.moved,
 		func(seq journal.Seq, _ journal.ID, record []byte) error {
 			whole, err := b.readPiece(record)
 			if err != nil || !whole {
@@ -280,6 +284,10 @@ func (s *salvage) replay(fresh *durable, after journal.Seq) error {
 		})
 	for _, d := range damages {
 		s.bad = append(s.bad, d.Error())
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		s.bad = append(s.bad, err.Error())
+		return nil
 	}
 	return err
 }

@@ -19,7 +19,7 @@ var aMoment = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 // A check counts what is in a store, whether it was closed or not.
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	fs, want := usedStore(t)
+	fs, want := usedStore(t, 0)
 	r, err := check(fs, "data")
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestCheck(t *testing.T) {
 // A store without damage is whole after its repair, and the old one is still there.
 func TestRepairWhole(t *testing.T) {
 	t.Parallel()
-	fs, want := usedStore(t)
+	fs, want := usedStore(t, 0)
 	aside, r, err := repair(fs, "data", aMoment)
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +101,7 @@ func TestRepairThenPowerCut(t *testing.T) {
 func TestRepairDamaged(t *testing.T) {
 	testutil.Long(t)
 	t.Parallel()
-	used, want := usedStore(t)
+	used, want := usedStore(t, 0)
 	eachSeed(t, damageSeeds/4, func(t *testing.T, seed uint64) {
 		fs := vfs.NewMem()
 		if _, err := vfs.Clone(used, fs, "data", "data"); err != nil {
@@ -199,8 +199,14 @@ func TestRepairTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	names, err := fs.List("data")
+	if err == nil {
+		err = fs.RemoveAll("data/" + journalDir) // it has the messages as well
+	}
 	if err != nil {
 		t.Fatal(err)
+	}
+	if _, err := Open("data", Options{FS: fs}); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), journalDir) {
+		t.Errorf("the journal is missing: %v", err)
 	}
 	table := ""
 	for _, name := range names {
@@ -225,8 +231,8 @@ func TestRepairTable(t *testing.T) {
 	if r.Messages < messages*9/10 || r.Messages == messages || r.First != 1 || r.Last != messages {
 		t.Errorf("%+v", r)
 	}
-	if len(r.Faults) != 1 || !strings.HasPrefix(r.Faults[0], table+": ") {
-		t.Errorf("%s is damaged, and the faults are %q", table, r.Faults)
+	if len(r.Faults) != 2 || !strings.HasPrefix(r.Faults[0], table+": ") || !strings.Contains(r.Faults[1], journalDir) {
+		t.Errorf("%s is damaged, there is no journal, and the faults are %q", table, r.Faults)
 	}
 }
 

@@ -11,10 +11,11 @@ import (
 // journalDir is where the journal is, in the directory of the store.
 const journalDir = "journal"
 
+func (s *durable) journalDir() string { return s.guard.FS.PathJoin(s.monitor.dir, journalDir) }
+
 // openJournal opens the journal, which needs nothing that pebble has on the disk.
 func (s *durable) openJournal(o Options) (err error) {
-	fs := s.guard.FS
-	s.journal, err = file.Open(fs, fs.PathJoin(s.monitor.dir, journalDir),
+	s.journal, err = file.Open(s.guard.FS, s.journalDir(),
 		file.Options{After: s.summary.marks.moved, Segment: o.segment})
 	return s.damaged(err, s.summary.marks.moved)
 }

@@ -34,6 +34,9 @@ func withEntry(t *testing.T, key, value []byte) *vfs.MemFS {
 	setEntry(t, d, key, value)
 	d.monitor.fault.set(errors.New("killed")) // so that Close writes nothing
 	_ = again.Close()
+	if err := errors.Join(fs.RemoveAll("data/"+journalDir), fs.MkdirAll("data/"+journalDir, 0o700)); err != nil { // it has the messages as well
+		t.Fatal(err)
+	}
 	return fs
 }
 

@@ -73,7 +73,8 @@ func lay(t *testing.T, files map[string][]byte) vfs.FS {
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	files, all, first := written(t)
-	found, err := find(lay(t, files), "journal", first-1)
+	found, err := find(lay(t, files), "journal")
+	found.chain(first - 1)
 	if err != nil || len(found.damages) > 0 || int(found.last) != len(all) {
 		t.Fatalf("%+v, %v", found, err)
 	}
@@ -161,7 +162,8 @@ func frameAt(b []byte, p piece, octet int64) int64 {
 // Where records are missing, and which, and that those behind them come in their order.
 func TestDamageNames(t *testing.T) {
 	files, _, first := written(t)
-	found, err := find(lay(t, files), "journal", first-1)
+	found, err := find(lay(t, files), "journal")
+	found.chain(first - 1)
 	if err != nil || len(found.pieces) < 5 {
 		t.Fatalf("%+v, %v", found, err)
 	}

@@ -51,17 +51,15 @@ type Journal struct {
 	following sync.RWMutex // no file is used again while it is read
 }
 
-// Open opens the journal in a directory, and makes it if there is none. The caller has the directory for itself. An
+// Open opens the journal in a directory, which is there. The caller has the directory for itself. An
 // error that is a Damage says which records are lost; Salvage reads the others.
 //
 // That a record was synced is known from what was written behind it, by Trim or Close at the latest. So the newest records of a
 // process that was killed may be damaged without notice, and so may a newest segment of which nothing is left.
 func Open(fs vfs.FS, dir string, o Options) (*Journal, error) {
-	if err := makeDir(fs, dir); err != nil {
-		return nil, fmt.Errorf("cannot make the directory of the journal: %w", err)
-	}
-	found, err := find(fs, dir, o.After)
+	found, err := find(fs, dir)
 	if err == nil {
+		found.chain(o.After)
 		err = found.errDamage()
 	}
 	if err == nil {
@@ -76,17 +74,6 @@ func Open(fs vfs.FS, dir string, o Options) (*Journal, error) {
 		j.octets += s.size
 	}
 	return j, nil
-}
-
-// makeDir makes a directory that survives a power cut. Its parent is there.
-func makeDir(fs vfs.FS, dir string) error {
-	if _, err := fs.Stat(dir); err == nil {
-		return nil
-	}
-	if err := fs.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	return syncDir(fs, fs.PathDir(dir))
 }
 
 // sync makes sure of what a killed process may have left in the kernel's memory alone.
@@ -356,11 +343,14 @@ func (j *Journal) Close() error {
 	return errors.Join(err, j.spares.close())
 }
 
-// Salvage calls f with all records behind after that can be read, in order, and returns what cannot.
+// Salvage calls f with all records behind after that can be read, in order, and returns what cannot. It begins with those in
+// front of after that are still there and lead up to it.
 func Salvage(fs vfs.FS, dir string, after journal.Seq, f func(journal.Seq, journal.ID, []byte) error) ([]*Damage, error) {
-	found, err := find(fs, dir, after)
+	found, err := find(fs, dir)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the journal in %s: %w", dir, err)
 	}
+	after = found.before(after)
+	found.chain(after)
 	return found.damages, follow(fs, dir, found.pieces, after, f)
 }

@@ -25,6 +25,7 @@ func open(t *testing.T, fs vfs.FS, o Options) *Journal {
 	if o.Segment == 0 {
 		o.Segment = small
 	}
+	makeDir(t, fs)
 	j, err := Open(fs, "journal", o)
 	if err != nil {
 		t.Fatal(err)
@@ -32,11 +33,24 @@ func open(t *testing.T, fs vfs.FS, o Options) *Journal {
 	return j
 }
 
+// makeDir makes the directory of the journal so that it survives a power cut.
+func makeDir(t *testing.T, fs vfs.FS) {
+	t.Helper()
+	err := fs.MkdirAll("journal", 0o700)
+	if err == nil {
+		err = syncDir(fs, "")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestContract(t *testing.T) {
 	for name, size := range map[string]int64{"small": small, "large": lastSegment, "growing": 0} {
 		t.Run(name, func(t *testing.T) {
 			fs := vfs.NewMem()
 			again := func(t *testing.T) journal.Journal {
+				makeDir(t, fs)
 				j, err := Open(fs, "journal", Options{Segment: size})
 				if err != nil {
 					t.Fatal(err)
@@ -191,7 +205,10 @@ func (l *life) cut() (err error) {
 
 func live(seed uint64, wrap func(vfs.FS) vfs.FS) error {
 	l := &life{rand: rand.New(rand.NewPCG(seed, 0)), fs: vfs.NewCrashableMem(), wrap: wrap}
-	var err error
+	err := errors.Join(l.fs.MkdirAll("journal", 0o700), syncDir(l.fs, ""))
+	if err != nil {
+		return err
+	}
 	if l.journal, err = Open(wrap(l.fs), "journal", Options{Segment: small}); err != nil {
 		return err
 	}
@@ -379,6 +396,7 @@ func numberOf(name string) (n uint64) {
 func TestTrimRemoves(t *testing.T) {
 	t.Parallel()
 	fs := vfs.NewMem()
+	makeDir(t, fs)
 	j, err := Open(fs, "journal", Options{})
 	if err != nil {
 		t.Fatal(err)

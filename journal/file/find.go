@@ -3,6 +3,7 @@ package file
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -19,8 +20,8 @@ type piece struct {
 
 // A Damage is a run of records that were synced and cannot be read any more.
 type Damage struct {
-	File        string // the segment in which they were, or in which those before them are
-	From        int64  // octets that can be read before them
+	File        string      // the segment in which they were, or in which those before them are
+	From        int64       // octets that can be read before them
 	First, Last journal.Seq // Last is 0 if it is not known
 }
 
@@ -35,24 +36,25 @@ func (d *Damage) Error() string {
 
 // findings are what the segments of a directory have.
 type findings struct {
+	dir      string
 	segments []*segment
+	all      []piece   // in the order of their segments
 	pieces   []piece   // the records that count, in order
 	damages  []*Damage // between the pieces, and behind them
 	last     journal.Seq
 	synced   journal.Seq // the highest place that a frame says is synced
 }
 
-// find reads all segments of a directory. The records up to after do not matter.
+// find reads all segments of a directory.
 //
 // A power cut may leave holes in what was not synced. Records behind such a hole were promised to nobody: they do not
 // count, and their places are given again, in a later segment. What a frame says was synced must be there.
-func find(fs vfs.FS, dir string, after journal.Seq) (*findings, error) {
+func find(fs vfs.FS, dir string) (*findings, error) {
 	segments, err := list(fs, dir)
 	if err != nil {
 		return nil, err
 	}
-	f := &findings{segments: segments, last: after}
-	var all []piece
+	f := &findings{dir: dir, segments: segments}
 	var b []byte
 	for _, s := range segments {
 		name := fs.PathJoin(dir, nameOf(s.number))
@@ -65,15 +67,11 @@ func find(fs vfs.FS, dir string, after journal.Seq) (*findings, error) {
 				"install the later version again", name, s.head.version, headVersion)
 		}
 		if first := s.head.first; first > 0 { // it was given these places again
-			all = slices.DeleteFunc(all, func(p piece) bool { return p.first >= first })
+			f.all = slices.DeleteFunc(f.all, func(p piece) bool { return p.first >= first })
 		}
 		pieces, synced := piecesOf(s, b)
-		all = append(all, pieces...)
+		f.all = append(f.all, pieces...)
 		f.synced = max(f.synced, synced)
-	}
-	f.chain(all)
-	for _, d := range f.damages {
-		d.File = fs.PathJoin(dir, d.File)
 	}
 	return f, nil
 }
@@ -102,9 +100,22 @@ func piecesOf(s *segment, b []byte) (all []piece, synced journal.Seq) {
 	return all, synced
 }
 
-// chain chooses the pieces that follow each other. Where nothing follows, there is damage up to the next piece, if that
+// before returns the place in front of the first record from which on none is missing up to a place.
+func (f *findings) before(seq journal.Seq) journal.Seq {
+	for {
+		i := slices.IndexFunc(f.all, func(p piece) bool { return p.first <= seq && seq <= p.last })
+		if i < 0 {
+			return seq
+		}
+		seq = f.all[i].first - 1
+	}
+}
+
+// chain chooses the pieces behind a place that follow each other. Where nothing follows, there is damage up to the next piece, if that
 // was synced.
-func (f *findings) chain(all []piece) {
+func (f *findings) chain(after journal.Seq) {
+	f.last = after
+	all := slices.Clone(f.all)
 	for {
 		next := slices.IndexFunc(all, func(p piece) bool { return p.first <= f.last+1 && f.last < p.last })
 		if next < 0 {
@@ -153,9 +164,9 @@ func (f *findings) damage(upTo journal.Seq) {
 		in, d.From = f.pieces[n-1].segment, f.pieces[n-1].to
 	}
 	if in != nil {
-		d.File = nameOf(in.number)
+		d.File = path.Join(f.dir, nameOf(in.number))
 	} else if len(f.segments) > 0 {
-		d.File = nameOf(f.segments[0].number)
+		d.File = path.Join(f.dir, nameOf(f.segments[0].number))
 	}
 	f.damages = append(f.damages, d)
 }
