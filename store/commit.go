@@ -26,6 +26,7 @@ type request struct {
 // return after a fault, so nobody else makes them.
 type writer struct {
 	db      *pebble.DB
+	reader  *reader
 	journal journal.Journal
 	young   *young
 	monitor *monitor
@@ -48,12 +49,12 @@ type writer struct {
 }
 
 // newWriter starts the goroutine.
-func newWriter(db *pebble.DB, j journal.Journal, y *young, m *monitor, s *summary, noSync bool) *writer {
+func newWriter(r *reader, j journal.Journal, noSync bool) *writer {
 	w := &writer{
-		db: db, journal: j, monitor: m, summary: s, noSync: noSync, young: y,
+		db: r.db, reader: r, journal: j, monitor: r.monitor, summary: r.summary, noSync: noSync, young: r.young,
 		requests: make(chan request), results: make(chan error), ended: make(chan struct{}),
 	}
-	w.deleted.Store(int64(db.Metrics().DiskSpaceUsage())) // earlier runs may have deleted all of it
+	w.deleted.Store(int64(r.db.Metrics().DiskSpaceUsage())) // earlier runs may have deleted all of it
 	go w.run()
 	return w
 }
@@ -123,13 +124,16 @@ func (w *writer) carryOut(r request) (err error) {
 	}
 	if err == nil && (r.flush || w.octets > flushOctets) {
 		w.octets = 0
-		_, err = w.db.AsyncFlush()
+		if err = w.trim(); err == nil {
+			_, err = w.db.AsyncFlush()
+		}
 	}
 	return err
 }
 
-// flushOctets is how much there is in the journal, at most, that a start replays.
-const flushOctets = 64 << 20
+// flushOctets is how much is written into the journal between two times that the memory table is written. A start replays
+// about as much, and the files of the journal that were written before are used again.
+const flushOctets = 16 << 20
 
 // append writes a batch into the journal, and returns its place.
 func (w *writer) append(b *Batch) (seq journal.Seq, err error) {
@@ -243,6 +247,18 @@ func (w *writer) addYoung() (last uint64, err error) {
 		last = e.number
 	}
 	return last, nil
+}
+
+// trim allows the journal to drop what pebble has on the disk.
+func (w *writer) trim() error {
+	m, err := w.reader.flushed()
+	if err != nil || w.monitor.fault.get() != nil { // after a fault pebble may believe what is not so
+		return err
+	}
+	if err = w.journal.Trim(m.moved); w.journal.Status().Fault != nil {
+		w.monitor.fault.set(err)
+	}
+	return err
 }
 
 // ask passes a request to the writing goroutine, and waits for it. The caller holds writing.

@@ -136,8 +136,7 @@ func (s *durable) openLocked(o Options) error {
 	if err != nil {
 		return err
 	}
-	s.young = newYoung()
-	s.reader = &reader{db, s.young, s.monitor, &s.summary}
+	s.reader = &reader{db, newYoung(), s.monitor, &s.summary}
 	if err = s.load(); err == nil {
 		err = s.openJournal(o)
 	}
@@ -146,7 +145,7 @@ func (s *durable) openLocked(o Options) error {
 		_ = db.Close()
 		return err
 	}
-	s.writer = newWriter(db, s.journal, s.young, s.monitor, &s.summary, o.noSync)
+	s.writer = newWriter(s.reader, s.journal, o.noSync)
 	s.tidier = &tidier{reader: s.reader, writer: s.writer, monitor: s.monitor, summary: &s.summary}
 	if err := s.replay(); err != nil {
 		s.monitor.fault.set(err)
@@ -371,7 +370,7 @@ func (s *durable) Tidy() {
 	s.ballast.lay()
 	_ = s.move() // a fault says so itself
 	s.tidier.tidy()
-	if err := s.trim(); err != nil {
+	if err := s.writer.trim(); err != nil {
 		s.monitor.log.Error().Err(err).Msg("cannot trim the journal of the store")
 	}
 }

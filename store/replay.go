@@ -47,15 +47,3 @@ func (s *durable) replay() error {
 	})
 	return s.damaged(err, s.summary.marks.moved)
 }
-
-// trim allows the journal to drop what pebble has on the disk.
-func (s *durable) trim() error {
-	m, err := s.flushed()
-	if err != nil || s.monitor.fault.get() != nil { // after a fault pebble may believe what is not so
-		return err
-	}
-	if err = s.journal.Trim(m.moved); s.journal.Status().Fault != nil {
-		s.monitor.fault.set(err)
-	}
-	return err
-}

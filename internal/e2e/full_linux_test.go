@@ -84,7 +84,7 @@ func TestRoomComesBack(t *testing.T) {
 	c.put(1, 1)
 	refuses := func() bool { s := g.Gateway.Keeper.StoreStatus(); return s.Refuses != "" }
 	other := filepath.Join(disk, "other")
-	if err := os.WriteFile(other, make([]byte, 25<<20), 0o600); err != nil {
+	if err := os.WriteFile(other, make([]byte, room(t, disk)-18<<20), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	testutil.Eventually(t, "messages are refused", refuses)

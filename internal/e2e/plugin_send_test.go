@@ -191,7 +191,7 @@ func TestPluginSendHangs(t *testing.T) {
 	o, operator := newOracle(t), newSMSC(t)
 	g := start(t, site{
 		operator: operator, memory: true, accounts: "{system_id: other, password: s3cret}",
-		top: o.asks("on_failure: pass, deadline: 300ms", filepath.Join(t.TempDir(), "events")),
+		top: o.asks("on_failure: pass, deadline: 2s", filepath.Join(t.TempDir(), "events")),
 	})
 	smsc, c, other := operator.session(), g.bind("transmitter"), g.dial("clients")
 	other.bind("transmitter", "other", "s3cret")
