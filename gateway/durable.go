@@ -4,12 +4,13 @@ import (
 	"errors"
 
 	"pmg/store"
+	"pmg/store/ended"
 )
 
 // Keep makes the gateway keep accepted messages in a store, which Close closes. It is
 // called before an engine starts. outcomes may be nil: then messages that have ended
 // shortly before the gateway is killed are sent again.
-func (g *Gateway) Keep(s store.Store, outcomes *store.Outcomes) error {
+func (g *Gateway) Keep(s store.Store, outcomes *ended.Notes) error {
 	g.Keeper.Open(s, g.committed)
 	g.Keeper.IDs.Store(max(g.Keeper.IDs.Load(), g.Keeper.LastStored))
 	if err := g.Settler.OpenEvents(); err != nil {

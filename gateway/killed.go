@@ -9,6 +9,7 @@ import (
 	"pmg/gateway/receipts"
 	"pmg/sms"
 	"pmg/store"
+	"pmg/store/ended"
 )
 
 // isNotedUnderWay reports whether a stored state was written when the message was about to
@@ -20,11 +21,11 @@ func isNotedUnderWay(state []byte) bool {
 
 // forgetKilled deletes from the store the messages that had ended when an earlier run was killed,
 // before their deletes were committed.
-func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
+func (g *Gateway) forgetKilled(outcomes *ended.Notes) error {
 	var e store.Entry
 	var failed error
 	n := 0
-	outcomes.Read(func(o store.Outcome) {
+	outcomes.Read(func(o ended.Outcome) {
 		if failed != nil || o.ID > g.Keeper.LastStored {
 			return
 		}
@@ -44,9 +45,9 @@ func (g *Gateway) forgetKilled(outcomes *store.Outcomes) error {
 		if o.Sent != 0 && !isNotedUnderWay(e.State) {
 			m.Sends = uint8(min(int(m.Sends)+1, math.MaxUint8)) // its state was stored before it was sent last
 		}
-		if o.Lane != 0 && o.Lane != store.HashOfLane(lane) { // it had moved, and the store did not know that yet
+		if o.Lane != 0 && o.Lane != ended.HashOf(lane) { // it had moved, and the store did not know that yet
 			for _, c := range g.Table.Connectors() { // not all have a lane yet
-				if name := (store.Lane{Connector: c.Name}); store.HashOfLane(name) == o.Lane {
+				if name := (store.Lane{Connector: c.Name}); ended.HashOf(name) == o.Lane {
 					lane = name
 				}
 			}

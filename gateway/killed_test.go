@@ -13,6 +13,7 @@ import (
 	"pmg/gateway/roomtest"
 	"pmg/sms"
 	"pmg/store"
+	"pmg/store/ended"
 )
 
 // A message that had ended when the gateway was killed, before its delete was committed,
@@ -20,7 +21,7 @@ import (
 func TestForgetKilled(t *testing.T) {
 	t.Parallel()
 	fs, dir, events := vfs.NewMem(), t.TempDir(), t.TempDir()
-	open := func() (*Gateway, *store.Outcomes) {
+	open := func() (*Gateway, *ended.Notes) {
 		g, _, _ := start(t, "")
 		cfg := *g.Node.Config()
 		cfg.Events.Dir = events
@@ -29,7 +30,7 @@ func TestForgetKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := store.OpenOutcomes(dir)
+		o, err := ended.Open(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +53,7 @@ func TestForgetKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The answer to the second message came, and its delete was not committed.
-	g.Keeper.Unsettled.Outcomes.Note(store.Outcome{ID: ids[1], Code: sms.OK, PeerID: []byte("7")})
+	g.Keeper.Unsettled.Outcomes.Note(ended.Outcome{ID: ids[1], Code: sms.OK, PeerID: []byte("7")})
 	g.Keeper.Unsettled.N.Add(1)
 	if err := g.Close(); err != nil {
 		t.Fatal(err)
@@ -64,7 +65,7 @@ func TestForgetKilled(t *testing.T) {
 			t.Errorf("message %d is there: %v, %v", i, found, err)
 		}
 	}
-	o.Read(func(v store.Outcome) { t.Errorf("%+v is still noted", v) })
+	o.Read(func(v ended.Outcome) { t.Errorf("%+v is still noted", v) })
 	if err := g.Close(); err != nil {
 		t.Error(err)
 	}
@@ -99,7 +100,7 @@ routes: [{to: [%s]}]
 		if err != nil {
 			t.Fatal(err)
 		}
-		o, err := store.OpenOutcomes(dir)
+		o, err := ended.Open(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,8 +120,8 @@ routes: [{to: [%s]}]
 	if err := g.Keeper.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []store.Outcome{
-		{ID: 1, Code: sms.Rejected}, {ID: 2, Code: sms.OK, PeerID: []byte("2"), Lane: store.HashOfLane(store.Lane{Connector: "b"})}, {ID: 3, Code: sms.OK, PeerID: []byte("3")},
+	for _, o := range []ended.Outcome{
+		{ID: 1, Code: sms.Rejected}, {ID: 2, Code: sms.OK, PeerID: []byte("2"), Lane: ended.HashOf(store.Lane{Connector: "b"})}, {ID: 3, Code: sms.OK, PeerID: []byte("3")},
 	} {
 		g.Keeper.Unsettled.Outcomes.Note(o)
 		g.Keeper.Unsettled.N.Add(1)

@@ -8,13 +8,14 @@ import (
 	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/store"
+	"pmg/store/ended"
 )
 
 // The receipt of a message that had ended at a kill says when that was, by the wall clock.
 func TestWallClockAtKill(t *testing.T) {
 	t.Parallel()
 	const ahead = 3600 * second
-	fs, outcomes := vfs.NewMem(), make([]byte, 4*store.OutcomeSize)
+	fs, outcomes := vfs.NewMem(), make([]byte, 4*ended.Size)
 	g := keepOn(t, fs, outcomes, ahead)
 	began := g.Node.Clock.Now()
 	share := g.Table.Share(g.Table.LaneOf(g.Table.Connector("operator")), g.Node.Origins.Of("client", "clients"))
@@ -24,7 +25,7 @@ func TestWallClockAtKill(t *testing.T) {
 	if err := g.Keeper.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	g.Keeper.Unsettled.Outcomes.Note(store.Outcome{ID: 1, Code: sms.Rejected, At: began + second + ahead})
+	g.Keeper.Unsettled.Outcomes.Note(ended.Outcome{ID: 1, Code: sms.Rejected, At: began + second + ahead})
 	g.Keeper.Unsettled.N.Add(1)
 	if err := g.Close(); err != nil {
 		t.Fatal(err)
@@ -56,7 +57,7 @@ func keepOn(t *testing.T, fs vfs.FS, outcomes []byte, ahead int64) *Gateway {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := g.Keep(s, store.OutcomesIn(outcomes)); err != nil {
+	if err := g.Keep(s, ended.In(outcomes)); err != nil {
 		t.Fatal(err)
 	}
 	return g

@@ -1,5 +1,5 @@
-// Package journal keeps records in an order that survives a power cut. What a record means is its user's: the store is to commit
-// to it, and nothing does yet.
+// Package journal keeps records in an order that survives a power cut. What a record means is its user's: those of the store are
+// its batches.
 //
 // journal/file keeps them on the disk of this machine, journal/memory in memory for simulations. What every implementation
 // must do is tested by journal/contract.

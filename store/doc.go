@@ -6,18 +6,28 @@
 // collects what the gateway changes while a commit is under way into the next batch,
 // so that one synced write serves everything that came meanwhile.
 //
-// # What can go wrong with the pebble engine
+// # How the pebble engine keeps them
 //
-// A log or a manifest that cannot be written is the store's fault (guard.go): nothing is written
+//	Commit ──► record of the journal, synced ──► young, in memory ──► pebble, each second or each 2 MiB
+//	                                        └──► pebble: notes, and changes of what is there already
+//
+// Pebble has no log of its own. Its marks say up to which record of the journal it has everything, and a start replays what is
+// behind (replay.go).
+//
+// # What can go wrong with it
+//
+// A journal or a manifest that cannot be written is the store's fault (guard.go): nothing is written
 // any more, every call returns the fault, and Options.Fatal is called, because only a restart
-// shows what is on the disk. A table that cannot be written is written again; commits wait
+// shows what is on the disk. A journal that finds no room for its next file refuses a batch, and takes the next one when there is
+// room. A table that cannot be written is written again; commits wait
 // meanwhile, and on a full disk for as long as it takes. A file that is damaged is named by the
-// error that wraps ErrDamaged, at the opening or when it is read (seal.go). Nothing of a damaged
+// error that wraps ErrDamaged, at the opening or when it is read. Nothing of a damaged
 // store is deleted: Repair moves it aside.
 //
 // # Start reading
 //
 // Store (store.go), then Batch (batch.go), record.go (what is kept of a message), keys.go (the
-// layout on disk) and pebble.go, which puts the engine together: read.go finds what was committed, commit.go writes
-// batches, summary.go knows what there is, tidy.go makes it smaller, monitor.go follows what is wrong.
+// layout on disk) and pebble.go, which puts the engine together: commit.go writes
+// batches, young.go has what is not in pebble yet, read.go finds what was committed, summary.go knows what there is, tidy.go makes
+// it smaller, monitor.go follows what is wrong.
 package store

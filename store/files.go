@@ -13,6 +13,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/store/ballast"
 )
 
 // A files is the names of the files that a store cannot do without: tables, logs, manifests and
@@ -143,7 +145,7 @@ func isTable(name string) bool {
 // isForeign reports whether a file is neither of a store nor usual in the root of a file system.
 func isForeign(name string) bool {
 	switch name {
-	case lockName, "CURRENT", "seal", "seal.new", ballastName, journalDir, "outcomes", "lost+found": // format 1 had a seal
+	case lockName, "CURRENT", "seal", "seal.new", ballast.Name, journalDir, "outcomes", "lost+found": // format 1 had a seal
 		return false
 	}
 	for _, prefix := range []string{".", "MANIFEST-", "OPTIONS-", "marker.", "temporary."} {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"pmg/store/ballast"
 )
 
 // A fullDisk has no room for what is written while the ballast is there.
@@ -30,7 +32,7 @@ func (d *fullDisk) MaybeError(op errorfs.Op) error {
 	if !d.full.Load() {
 		return nil
 	}
-	if _, err := d.fs.Stat("data/" + ballastName); err == nil {
+	if _, err := d.fs.Stat("data/" + ballast.Name); err == nil {
 		return syscall.ENOSPC
 	}
 	return nil
@@ -44,7 +46,7 @@ func TestFullDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	laid := func() bool { _, err := disk.fs.Stat("data/" + ballastName); return err == nil }
+	laid := func() bool { _, err := disk.fs.Stat("data/" + ballast.Name); return err == nil }
 	if !laid() {
 		t.Fatal("there is no ballast")
 	}
@@ -152,7 +154,7 @@ func TestBallastOfEarlierRun(t *testing.T) {
 	}
 	for _, size := range []int64{1 << 20, 0} {
 		disk.full.Store(false)
-		writeFile(t, disk.fs, "data/"+ballastName, []byte("room"))
+		writeFile(t, disk.fs, "data/"+ballast.Name, []byte("room"))
 		s, err := Open("data", Options{FS: errorfs.Wrap(disk.fs, disk), Ballast: size, memTable: 64 << 10, segment: 4 << 10})
 		if err != nil {
 			t.Fatal(err)
@@ -208,7 +210,7 @@ func TestBallastRoom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		info, err := mem.Stat("data/" + ballastName)
+		info, err := mem.Stat("data/" + ballast.Name)
 		if (err == nil) != c.laid || c.laid && !c.allocates && info.Size() != size {
 			t.Errorf("%+v: %v %v", c, info, err)
 		}
@@ -229,9 +231,9 @@ func TestQuota(t *testing.T) {
 	var refused atomic.Int64
 	mem := vfs.NewMem()
 	quota := errorfs.InjectorFunc(func(op errorfs.Op) error {
-		ballast := op.Path == "data/"+ballastName
-		if _, err := mem.Stat("data/" + ballastName); used.Load() && op.Kind == errorfs.OpFileWrite && err == nil || used.Load() && op.Kind == errorfs.OpCreate && ballast {
-			if ballast {
+		reserve := op.Path == "data/"+ballast.Name
+		if _, err := mem.Stat("data/" + ballast.Name); used.Load() && op.Kind == errorfs.OpFileWrite && err == nil || used.Load() && op.Kind == errorfs.OpCreate && reserve {
+			if reserve {
 				refused.Add(1)
 			}
 			return syscall.EDQUOT
@@ -247,7 +249,7 @@ func TestQuota(t *testing.T) {
 	if !s.Stats().Full {
 		t.Error("the ballast was not removed")
 	}
-	for range ballastRest {
+	for range ballast.Rest {
 		s.Tidy()
 	}
 	if n := refused.Load(); n != 1 {

@@ -18,6 +18,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/journal"
+	"pmg/store/ballast"
 )
 
 // Options are how a durable store is opened.
@@ -58,7 +59,7 @@ type durable struct {
 	manifest string // at the opening
 	guard    *guard
 	health   io.Closer
-	ballast  ballast
+	ballast  *ballast.File
 	monitor  *monitor
 	lock     *pebble.Lock
 	summary  summary
@@ -90,8 +91,8 @@ func newDurable(dir string, o Options) *durable {
 	others := private{base}
 	s := &durable{monitor: &monitor{dir: dir, log: o.Log, fault: newFault(o.Fatal), pause: pause}}
 	s.monitor.fault.opening.Store(true)
-	s.ballast = ballast{fs: others, dir: dir, size: o.Ballast, log: o.Log}
-	fs, health := vfs.WithDiskHealthChecks(vfs.OnDiskFull(others, s.ballast.drop), slowDisk, nil, s.monitor.isSlow)
+	s.ballast = ballast.New(others, dir, o.Ballast, o.Log)
+	fs, health := vfs.WithDiskHealthChecks(vfs.OnDiskFull(others, s.ballast.Drop), slowDisk, nil, s.monitor.isSlow)
 	s.health = health
 	s.guard = &guard{
 		FS: fs, dir: filepath.Clean(dir), others: others, fault: s.monitor.fault,
@@ -109,14 +110,14 @@ func (s *durable) open(o Options) error {
 		return lockError(err)
 	}
 	s.lock = lock
-	s.ballast.find()
+	s.ballast.Find()
 	if err := s.openLocked(o); err != nil {
 		_ = s.lock.Close()
 		_ = s.health.Close()
 		return s.openError(err)
 	}
 	s.guard.opened()
-	s.ballast.lay()
+	s.ballast.Lay()
 	return nil
 }
 
@@ -367,7 +368,7 @@ func (s *durable) Tidy() {
 	if s.monitor.fault.get() != nil || s.guard.isRemoved() {
 		return
 	}
-	s.ballast.lay()
+	s.ballast.Lay()
 	_ = s.move() // a fault says so itself
 	s.tidier.tidy()
 	if err := s.writer.trim(); err != nil {
@@ -378,11 +379,11 @@ func (s *durable) Tidy() {
 func (s *durable) Stats() Stats {
 	st := Stats{
 		Engine:   "pebble",
-		Octets:   int64(s.db.Metrics().DiskSpaceUsage()) + s.journal.Status().Octets + s.ballast.octets(),
+		Octets:   int64(s.db.Metrics().DiskSpaceUsage()) + s.journal.Status().Octets + s.ballast.Octets(),
 		Commits:  s.writer.commits.Load(),
 		Syncs:    s.writer.syncs.Load(),
 		Messages: s.summary.get().messages,
-		Full:     s.ballast.inUse.Load(),
+		Full:     s.ballast.InUse(),
 	}
 	s.monitor.addTo(&st)
 	return st

@@ -139,7 +139,8 @@ func (s *durable) checkAll(r *Report) error {
 
 // checkJournal adds what the journal has and pebble has not.
 func (s *durable) checkJournal(changes *pebble.Batch) error {
-	if format, _, err := s.get([]byte{keyFormat}); err != nil || len(format) != 4 || binary.BigEndian.Uint32(format) != formatVersion {
+	format, _, err := s.get([]byte{keyFormat})
+	if err != nil || len(format) != 4 || binary.BigEndian.Uint32(format) != formatVersion {
 		return err // the report says so, or it is an earlier one, which has none
 	}
 	m, err := s.flushed()

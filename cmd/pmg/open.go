@@ -13,6 +13,7 @@ import (
 	"pmg/gateway/keep"
 	"pmg/internal/sock"
 	"pmg/store"
+	"pmg/store/ended"
 )
 
 // openStore opens the store that the configuration asks for, and gives it to the gateway. failed is
@@ -45,11 +46,11 @@ func openStore(g *gateway.Gateway, cfg *config.Config, log zerolog.Logger, faile
 }
 
 // openOutcomes opens the notes on messages that have ended of the store in dir.
-func openOutcomes(cfg *config.Config, dir string) (*store.Outcomes, error) {
+func openOutcomes(cfg *config.Config, dir string) (*ended.Notes, error) {
 	if cfg.Store.Outcomes == "" {
-		return store.OpenOutcomes(dir)
+		return ended.Open(dir)
 	}
-	return store.OpenOutcomesIn(cfg.Store.Outcomes, dir)
+	return ended.OpenIn(cfg.Store.Outcomes, dir)
 }
 
 // spaceOf returns the room on the file system of a directory.

@@ -16,7 +16,7 @@ import (
 
 	"pmg/admin"
 	"pmg/internal/testutil"
-	"pmg/store"
+	"pmg/store/ended"
 )
 
 // processKey is the environment variable that makes this test's binary run as pmg.
@@ -175,7 +175,7 @@ func (p *process) stop() int {
 func newStoreDir(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "store")
 	t.Cleanup(func() {
-		if outcomes, err := store.OpenOutcomes(dir); err != nil || outcomes.Remove() != nil {
+		if outcomes, err := ended.Open(dir); err != nil || outcomes.Remove() != nil {
 			t.Errorf("cannot remove the outcomes of %s", dir)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 
 	"pmg/config"
 	"pmg/store"
+	"pmg/store/ended"
 )
 
 // Unsettled is the messages that have ended and are still in the store. How they have
@@ -18,7 +19,7 @@ type Unsettled struct {
 	halted atomic.Bool // messages have been kept from leaving because there were too many
 
 	// Outcomes are the notes; nil: there are none. The committer's lock guards them.
-	Outcomes *store.Outcomes
+	Outcomes *ended.Notes
 
 	// count is that of the batch with the highest position in which one has ended, last.
 	count, last atomic.Uint64
@@ -32,7 +33,7 @@ type unsettledIn struct{ position, count uint64 }
 
 // maxUnsettled leaves room in the notes for the messages that are under way when no more
 // may leave.
-const maxUnsettled = store.MaxOutcomes - config.MaxUnderWay
+const maxUnsettled = ended.Max - config.MaxUnderWay
 
 // Add counts a message that the store forgets with a commit. It is called while that is written, and so before it ends.
 func (u *Unsettled) Add(at store.Position) {

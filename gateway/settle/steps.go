@@ -6,6 +6,7 @@ import (
 	"pmg/gateway/receipts"
 	"pmg/sms"
 	"pmg/store"
+	"pmg/store/ended"
 )
 
 // A Step is something that happens when a message ends: each is taken, once, in one batch of
@@ -142,9 +143,9 @@ func (d *Settler) endOutcome(_ *store.Batch, m *sms.Message, e *ending) {
 		sent = d.node.Clock.Wall(sent)
 	}
 	d.keep.Unsettled.Outcomes.Note(
-		store.Outcome{
+		ended.Outcome{
 			ID: m.ID, Code: a.Code, Attempts: e.Attempts, Status: a.Status, Sent: sent, At: d.node.Clock.Wall(a.At),
-			Lane: store.HashOfLane(e.Lane), PeerID: a.PeerID,
+			Lane: ended.HashOf(e.Lane), PeerID: a.PeerID,
 		},
 	)
 }

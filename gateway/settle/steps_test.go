@@ -13,6 +13,7 @@ import (
 	"pmg/internal/testutil"
 	"pmg/sms"
 	"pmg/store"
+	"pmg/store/ended"
 )
 
 const asks = sms.NotifySuccess | sms.NotifyFailure
@@ -94,7 +95,7 @@ func TestEnded(t *testing.T) {
 	} {
 		stores(t, func(t *testing.T, s store.Store) {
 			r := newRig(t, "", s)
-			o := store.OutcomesIn(make([]byte, 8*store.OutcomeSize))
+			o := ended.In(make([]byte, 8*ended.Size))
 			r.keep.Unsettled.Outcomes = o
 			m := r.stored(r.submitted(70, c.notify))
 			m.Attempts = 2
@@ -114,8 +115,8 @@ func TestEnded(t *testing.T) {
 			if got := r.made(); !slices.Equal(got, c.receipts) {
 				t.Errorf("%s: receipts tell %s", name, got)
 			}
-			var notes []store.Outcome
-			o.Read(func(v store.Outcome) { v.PeerID = slices.Clone(v.PeerID); notes = append(notes, v) })
+			var notes []ended.Outcome
+			o.Read(func(v ended.Outcome) { v.PeerID = slices.Clone(v.PeerID); notes = append(notes, v) })
 			if (len(notes) == 1) != (c.noted && s.Durable()) || len(notes) > 1 {
 				t.Errorf("%s: %d notes", name, len(notes))
 			}
@@ -126,7 +127,7 @@ func TestEnded(t *testing.T) {
 				}
 				if v.ID != 70 || v.Code != c.answer.Code || v.Status != c.answer.Status || v.Attempts != attempts ||
 					v.Sent != now+second+ahead || v.At != c.answer.At+ahead ||
-					v.Lane != store.HashOfLane(store.Lane{Connector: "operator"}) || string(v.PeerID) != string(c.answer.PeerID) {
+					v.Lane != ended.HashOf(store.Lane{Connector: "operator"}) || string(v.PeerID) != string(c.answer.PeerID) {
 					t.Errorf("%s: noted is %+v", name, v)
 				}
 			}
@@ -140,10 +141,10 @@ func TestEnded(t *testing.T) {
 func TestEndedUnsent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, "", onDisk(t))
-	o := store.OutcomesIn(make([]byte, 8*store.OutcomeSize))
+	o := ended.In(make([]byte, 8*ended.Size))
 	r.keep.Unsettled.Outcomes = o
 	r.Ended(r.lane, r.stored(r.submitted(70, 0)), sms.Answer{Code: sms.Expired, At: now}, 0)
-	o.Read(func(v store.Outcome) {
+	o.Read(func(v ended.Outcome) {
 		if v.ID != 70 || v.Sent != 0 || v.Attempts != 0 {
 			t.Errorf("noted is %+v", v)
 		}
@@ -235,7 +236,7 @@ func TestHalted(t *testing.T) {
 		if r.Halted() || r.node.Draining() {
 			t.Error("halted at the start")
 		}
-		r.keep.Unsettled.N.Store(store.MaxOutcomes)
+		r.keep.Unsettled.N.Store(ended.Max)
 		if !r.Halted() {
 			t.Error("not halted though the store does not follow")
 		}

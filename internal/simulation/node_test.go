@@ -21,6 +21,7 @@ import (
 	"pmg/protocols/smpp"
 	"pmg/sms"
 	"pmg/store"
+	"pmg/store/ended"
 )
 
 // A node is one process of the gateway, from its start to its end. It is an architecture
@@ -100,7 +101,7 @@ func (w *world) start() {
 	g.Node.Pass, g.Node.Messages.Fresh = n.pass, true
 	g.Node.Clock.WallClock = func() time.Time { return time.Now().Add(w.step) }
 	g.Node.Clock.See(w.now()) // and nothing else: the store that is looked after comes now
-	if err := g.Keep(n.view, store.OutcomesIn(w.outcomes)); err != nil {
+	if err := g.Keep(n.view, ended.In(w.outcomes)); err != nil {
 		panic(err)
 	}
 	if w.plan.keep > 0 {

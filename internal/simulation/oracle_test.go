@@ -10,6 +10,7 @@ import (
 	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/store"
+	"pmg/store/ended"
 )
 
 // An oracle knows what must hold.
@@ -332,7 +333,7 @@ const orphanOctets = 1300
 // ofOutcome reports whether a message that was not delivered may have ended so: its validity
 // has passed, or it was given up after as many attempts as it may have.
 func (o *oracle) ofOutcome(t *text) (ok bool) {
-	store.OutcomesIn(o.w.outcomes).Read(func(v store.Outcome) {
+	ended.In(o.w.outcomes).Read(func(v ended.Outcome) {
 		if v.ID == t.id && (v.Code == sms.Expired && t.validity > 0 || v.Code.Retryable() && o.isGivenUp(t)) {
 			ok = true
 		}
@@ -348,7 +349,7 @@ func (o *oracle) isGivenUp(t *text) bool {
 
 // noted reports whether it is noted how a message has ended; a power cut forgets that.
 func (o *oracle) noted(t *text) (found bool) {
-	store.OutcomesIn(o.w.outcomes).Read(func(v store.Outcome) { found = found || v.ID == t.id })
+	ended.In(o.w.outcomes).Read(func(v ended.Outcome) { found = found || v.ID == t.id })
 	return found
 }
 

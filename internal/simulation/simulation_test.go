@@ -14,7 +14,7 @@ import (
 
 	"pmg/config"
 	"pmg/protocols"
-	"pmg/store"
+	"pmg/store/ended"
 )
 
 var (
@@ -102,7 +102,7 @@ func (w *world) newPlan() (p plan) {
 
 // play plays the history of a seed, and returns what is wrong with it.
 func play(seed uint64, mutation string, print func(string)) (w *world) {
-	w = &world{rng: newRand(seed), outcomes: make([]byte, 1024*store.OutcomeSize), print: print, mutation: mutation}
+	w = &world{rng: newRand(seed), outcomes: make([]byte, 1024*ended.Size), print: print, mutation: mutation}
 	w.disk = &disk{w: w, messages: map[uint64]*stored{}, mapped: map[string]mapping{}}
 	w.oracle = newOracle(w)
 	for _, name := range []string{"one", "two", "a", "b"} {

@@ -111,8 +111,8 @@ func (f *findings) before(seq journal.Seq) journal.Seq {
 	}
 }
 
-// chain chooses the pieces behind a place that follow each other. Where nothing follows, there is damage up to the next piece, if that
-// was synced.
+// chain chooses the pieces behind a place that follow each other. Where nothing follows, there is damage up to the next
+// piece, if that was synced.
 func (f *findings) chain(after journal.Seq) {
 	f.last = after
 	all := slices.Clone(f.all)

@@ -1,4 +1,4 @@
-package store
+package ended
 
 import (
 	"fmt"
@@ -8,9 +8,10 @@ import (
 	"testing"
 
 	"pmg/sms"
+	"pmg/store"
 )
 
-// Outcomes are there when they are opened again, the latest of them in place of the
+// Notes are there when they are opened again, the latest of them in place of the
 // oldest; half a note is none.
 func TestOutcomes(t *testing.T) {
 	t.Parallel()
@@ -19,11 +20,11 @@ func TestOutcomes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const all = MaxOutcomes + 100
+	const all = Max + 100
 	for n := range uint64(all) {
 		o.Note(Outcome{ID: n, Code: sms.OK, Attempts: 2, Status: 3, Sent: 4, At: int64(n), Lane: uint32(n), PeerID: fmt.Append(nil, "peer", n)})
 	}
-	o.mem[5*OutcomeSize+20]++ // number 65,541: id 65,540
+	o.mem[5*Size+20]++ // number 65,541: id 65,540
 	if err := o.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +44,7 @@ func TestOutcomes(t *testing.T) {
 	})
 	o.Clear()
 	o.Read(func(v Outcome) { t.Errorf("%+v after Clear", v) })
-	if len(seen) != MaxOutcomes-1 || seen[99] || !seen[100] || !seen[all-1] || seen[MaxOutcomes+4] {
+	if len(seen) != Max-1 || seen[99] || !seen[100] || !seen[all-1] || seen[Max+4] {
 		t.Errorf("%d outcomes", len(seen))
 	}
 }
@@ -75,9 +76,9 @@ func TestOutcomesLimits(t *testing.T) {
 // is 0.
 func TestHashOfLane(t *testing.T) {
 	t.Parallel()
-	seen := map[uint32]Lane{}
-	for _, l := range []Lane{{}, {Connector: "a"}, {Account: "a"}, {Connector: "b"}, {Connector: "ab"}, {Account: "ab"}, {Connector: "a", Account: "b"}} {
-		hash := HashOfLane(l)
+	seen := map[uint32]store.Lane{}
+	for _, l := range []store.Lane{{}, {Connector: "a"}, {Account: "a"}, {Connector: "b"}, {Connector: "ab"}, {Account: "ab"}, {Connector: "a", Account: "b"}} {
+		hash := HashOf(l)
 		if other, ok := seen[hash]; ok || hash == 0 {
 			t.Errorf("%+v and %+v have the number %d", l, other, hash)
 		}
@@ -90,7 +91,7 @@ func TestOpenOutcomesIn(t *testing.T) {
 	t.Parallel()
 	in := t.TempDir()
 	for _, want := range [][]uint64{nil, {1}} {
-		o, err := OpenOutcomesIn(in, "data")
+		o, err := OpenIn(in, "data")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +105,7 @@ func TestOpenOutcomesIn(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := OpenOutcomesIn(filepath.Join(in, "missing"), "data"); err == nil {
+	if _, err := OpenIn(filepath.Join(in, "missing"), "data"); err == nil {
 		t.Error("no error where the directory is missing")
 	}
 }
@@ -114,9 +115,9 @@ func TestOpenOutcomesIn(t *testing.T) {
 func TestOpenOutcomes(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
-	open := func(dir string, want ...uint64) *Outcomes {
+	open := func(dir string, want ...uint64) *Notes {
 		t.Helper()
-		o, err := OpenOutcomes(filepath.Join(base, dir))
+		o, err := Open(filepath.Join(base, dir))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,13 +144,13 @@ func TestOpenOutcomes(t *testing.T) {
 	shut(b.Close())
 	a, b = open("a"), open("b", 2)
 	shut(b.Remove())
-	for _, size := range []int64{0, 100, 2 * MaxOutcomes * OutcomeSize} {
+	for _, size := range []int64{0, 100, 2 * Max * Size} {
 		shut(a.Close())
 		if err := os.Truncate(name, size); err != nil {
 			t.Fatal(err)
 		}
 		a = open("a")
-		if st, err := os.Stat(name); err != nil || st.Size() != MaxOutcomes*OutcomeSize {
+		if st, err := os.Stat(name); err != nil || st.Size() != Max*Size {
 			t.Errorf("%v: %d octets", err, st.Size())
 		}
 	}
@@ -174,13 +175,13 @@ func TestOpenOutcomes(t *testing.T) {
 // Notes in the caller's memory are there as long as that is.
 func TestOutcomesIn(t *testing.T) {
 	t.Parallel()
-	mem := make([]byte, 4*OutcomeSize)
-	o := OutcomesIn(mem)
+	mem := make([]byte, 4*Size)
+	o := In(mem)
 	for id := uint64(1); id <= 5; id++ {
 		o.Note(Outcome{ID: id})
 	}
 	read := func() (n int) {
-		OutcomesIn(mem).Read(func(v Outcome) {
+		In(mem).Read(func(v Outcome) {
 			if v.ID < 2 {
 				t.Errorf("%+v", v)
 			}
