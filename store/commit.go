@@ -119,7 +119,7 @@ func (w *writer) carryOut(r request) (err error) {
 	if r.batch {
 		err = w.db.Apply(w.batch, pebble.NoSync)
 	}
-	if err == nil && (r.move || w.young.isLarge()) {
+	if err == nil && (r.move || w.young.isLarge()) && (r.at == 0 || r.at >= w.summary.get().applied) {
 		err = w.move()
 	}
 	if err == nil && (r.flush || w.octets > flushOctets) {
@@ -164,11 +164,12 @@ func (w *writer) append(b *Batch) (seq journal.Seq, err error) {
 // apply does what a batch says whose record is at a place of the journal.
 func (w *writer) apply(b *Batch, at journal.Seq) error {
 	w.newBatch()
+	before := w.summary.get().applied
 	m, lowest := w.summary.reckon(b, at)
 	if err := w.fill(b, m.movedID); err != nil {
 		return err
 	}
-	if w.batch.Count() > 0 {
+	if w.batch.Count() > 0 && at > before { // pebble has it otherwise
 		if err := w.setMarks(m); err != nil {
 			return err
 		}

@@ -28,6 +28,6 @@
 //
 // Store (store.go), then Batch (batch.go), record.go (what is kept of a message), keys.go (the
 // layout on disk) and pebble.go, which puts the engine together: commit.go writes
-// batches, young.go has what is not in pebble yet, read.go finds what was committed, summary.go knows what there is, tidy.go makes
-// it smaller, monitor.go follows what is wrong.
+// batches, young.go has what is not in pebble yet, read.go finds what was committed,
+// summary.go knows what there is, tidy.go makes it smaller, monitor.go follows what is wrong.
 package store

@@ -18,6 +18,7 @@ type model struct {
 	events   map[uint64]string
 	day      uint32
 	id       uint64 // the last that was given
+	gaps     []uint64
 	number   uint64 // of the last event
 }
 
@@ -28,23 +29,34 @@ func newModel() *model {
 func (m *model) clone() *model {
 	c := *m
 	c.messages, c.mapped, c.events = maps.Clone(m.messages), maps.Clone(m.mapped), maps.Clone(m.events)
+	c.gaps = slices.Clone(m.gaps)
 	return &c
 }
 
 // change fills a batch with what a gateway may do, and does the same to the model.
 func (m *model) change(r *rand.Rand, b *Batch) {
 	for range r.IntN(6) {
+		gap := m.id + 1 // its message may come later, and never does so twice
 		m.id += 1 + r.Uint64N(3)
-		text := strings.Repeat(fmt.Sprint(m.id, " "), 1+r.IntN(300))
-		b.Put(sample(m.id, text), sampleLane)
-		m.messages[m.id] = fmt.Sprint(m.id, " ", text)
+		if m.put(b, m.id, 1+r.IntN(300)); gap < m.id {
+			m.gaps = append(m.gaps, gap)
+		}
+	}
+	if len(m.gaps) > 0 && r.IntN(4) == 0 {
+		m.put(b, m.gaps[0], 5)
+		m.gaps = m.gaps[1:]
 	}
 	for _, id := range slices.Sorted(maps.Keys(m.messages)) {
-		switch r.IntN(12) {
+		switch r.IntN(14) {
 		case 0:
 			m.keep(b, id, fmt.Sprint("reason ", r.IntN(100)))
 		case 1, 2:
 			m.sent(b, id)
+		case 3:
+			m.replace(b, id, 1+r.IntN(20))
+		case 4:
+			b.Delete(id, 500) // as orphans are given
+			m.put(b, id, 7)
 		}
 	}
 	switch r.IntN(20) {
@@ -56,6 +68,22 @@ func (m *model) change(r *rand.Rand, b *Batch) {
 		upTo := m.number - min(m.number, r.Uint64N(5))
 		b.DropEvents(upTo)
 		maps.DeleteFunc(m.events, func(n uint64, _ string) bool { return n <= upTo })
+	}
+}
+
+func (m *model) put(b *Batch, id uint64, words int) {
+	text := strings.Repeat(fmt.Sprint(id, " "), words)
+	b.Put(sample(id, text), sampleLane)
+	m.messages[id] = fmt.Sprint(id, " ", text)
+}
+
+// replace stores another text of a message, which keeps its state.
+func (m *model) replace(b *Batch, id uint64, words int) {
+	_, state, kept := strings.Cut(m.messages[id], " (")
+	text := strings.Repeat(fmt.Sprint("another ", id, " "), words)
+	b.Replace(sample(id, text), sampleLane)
+	if m.messages[id] = fmt.Sprint(id, " ", text); kept {
+		m.messages[id] += " (" + state
 	}
 }
 

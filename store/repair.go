@@ -13,7 +13,6 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/journal"
-	"pmg/journal/file"
 	"pmg/sms"
 )
 
@@ -150,25 +149,9 @@ func (s *durable) checkJournal(changes *pebble.Batch) error {
 	if err != nil {
 		return err
 	}
-	w := &writer{summary: &s.summary, young: newYoung(), batch: changes}
-	s.summary.states.upTo, s.summary.moved = noID, noID // each message may have a state, and each event may be there
-	var b Batch
-	damages, err := file.Salvage(s.guard.FS, s.journalDir(), m.moved,
-		func(seq journal.Seq, _ journal.ID, record []byte) error {
-			whole, err := b.readPiece(record)
-			if err != nil || !whole {
-				return err
-			}
-			for _, o := range b.ops {
-				if err := w.do(&b, o, m.movedID); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	if err == nil {
-		_, err = w.addYoung()
-	}
+	damages, err := redoInto(changes, s.db, m, s.guard.FS, s.monitor.dir, func(seq journal.Seq, err error) error {
+		return fmt.Errorf("record %d of the journal: %w", seq, err)
+	})
 	if err == nil && len(damages) > 0 {
 		err = s.damaged(damages[0], m.moved)
 	}
@@ -245,13 +228,9 @@ func (s *salvage) save(fs vfs.FS, dir string) (r Report, err error) {
 	if m, err = decodeMarks(s.entries[string(rune(keyMarks))].value); err == nil {
 		fresh.summary.marks.low, fresh.summary.marks.last = m.low, m.last
 	}
-	fresh.summary.marks.movedID, fresh.summary.moved = noID, noID // what the entries have is in pebble
 	err = s.fill(fresh)
 	if err == nil {
-		err = s.replay(fresh, m.moved)
-	}
-	if err == nil {
-		err = fresh.move()
+		err = s.redo(fresh, m)
 	}
 	if err == nil {
 		r, err = s.report(fresh)
@@ -267,30 +246,24 @@ func (s *salvage) save(fs vfs.FS, dir string) (r Report, err error) {
 	return r, errors.Join(err, fresh.Close())
 }
 
-// replay does what the journal has behind a place.
-func (s *salvage) replay(fresh *durable, after journal.Seq) error {
-	var b Batch
-	fresh.summary.states.upTo = noID // each may have a state
-	damages, err := file.Salvage(s.fs, s.fs.PathJoin(s.dir, journalDir), after,
-		func(seq journal.Seq, _ journal.ID, record []byte) error {
-			whole, err := b.readPiece(record)
-			if err != nil {
-				s.bad = append(s.bad, fmt.Sprintf("record %d of the journal: %v", seq, err))
-				return nil
-			}
-			if whole {
-				return fresh.writer.commit(&b)
-			}
-			return nil
-		})
+// redo does what the journal has, where the tables have the marks.
+func (s *salvage) redo(fresh *durable, m marks) error {
+	batch := fresh.db.NewBatch()
+	damages, err := redoInto(batch, fresh.db, m, s.fs, s.dir, func(seq journal.Seq, err error) error {
+		s.bad = append(s.bad, fmt.Sprintf("record %d of the journal: %v", seq, err))
+		return nil
+	})
 	for _, d := range damages {
 		s.bad = append(s.bad, d.Error())
 	}
 	if errors.Is(err, os.ErrNotExist) {
 		s.bad = append(s.bad, err.Error())
-		return nil
+		err = nil
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return fresh.db.Apply(batch, pebble.NoSync)
 }
 
 // report says what is in the new store, and what could not be read of the old one.
