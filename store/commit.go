@@ -17,7 +17,7 @@ import (
 type request struct {
 	changes *Batch      // to be carried out
 	at      journal.Seq // place of their record, which is in the journal; 0: it is not
-	move    bool        // what is young
+	move    moving      // how much of what is young
 	batch   bool        // the writer's batch is to be carried out, which the caller has filled
 	flush   bool        // the memory table is to be written, so that the journal can be trimmed
 }
@@ -41,6 +41,7 @@ type writer struct {
 	batch    *pebble.Batch
 	key      []byte
 	record   []byte
+	moves    mover
 	octets   int64  // in the journal, since the memory table was written
 	dropped  uint64 // number of the last event that was dropped since the opening
 	requests chan request
@@ -54,6 +55,7 @@ func newWriter(r *reader, j journal.Journal, noSync bool) *writer {
 		db: r.db, reader: r, journal: j, monitor: r.monitor, summary: r.summary, noSync: noSync, young: r.young,
 		requests: make(chan request), results: make(chan error), ended: make(chan struct{}),
 	}
+	w.moves.old = boundary{w.summary.marks.moved, w.summary.marks.movedID, w.summary.moved}
 	w.deleted.Store(int64(r.db.Metrics().DiskSpaceUsage())) // earlier runs may have deleted all of it
 	go w.run()
 	return w
@@ -119,10 +121,13 @@ func (w *writer) carryOut(r request) (err error) {
 	if r.batch {
 		err = w.db.Apply(w.batch, pebble.NoSync)
 	}
-	if err == nil && (r.move || w.young.isLarge()) && (r.at == 0 || r.at >= w.summary.get().applied) {
-		err = w.move()
+	if w.octets > flushOctets {
+		r.move, r.flush = max(r.move, begin), true
 	}
-	if err == nil && (r.flush || w.octets > flushOctets) {
+	if replays := r.at != 0 && r.at < w.summary.get().applied; err == nil && !replays { // until pebble is as it was
+		err = w.moveSome(r.move)
+	}
+	if err == nil && r.flush {
 		w.octets = 0
 		if err = w.trim(); err == nil {
 			_, err = w.db.AsyncFlush()
@@ -197,57 +202,6 @@ func (w *writer) fill(b *Batch, movedID uint64) error {
 func (w *writer) setMarks(m marks) error {
 	w.key = m.append(append(w.key[:0], keyMarks))
 	return w.batch.Set(w.key[:1], w.key[1:], nil)
-}
-
-// move moves what is young to pebble, in one batch with the marks that say so.
-func (w *writer) move() error {
-	m := w.summary.get()
-	if m.moved == m.applied {
-		return nil
-	}
-	w.newBatch()
-	last, err := w.addYoung()
-	if err != nil {
-		return err
-	}
-	m.moved, m.movedID = m.applied, m.last
-	if err := w.setMarks(m); err != nil {
-		return err
-	}
-	if err := w.db.Apply(w.batch, pebble.NoSync); err != nil {
-		return err
-	}
-	w.young.mu.Lock()
-	defer w.young.mu.Unlock()
-	w.summary.move(m.moved, w.young.lowest, last)
-	w.young.clear()
-	return nil
-}
-
-// addYoung adds all that is young to pebble's batch, and returns the number of the last event.
-func (w *writer) addYoung() (last uint64, err error) {
-	for id, m := range w.young.messages {
-		w.key = appendKey(w.key[:0], keyMessage, id)
-		if err := w.batch.Set(w.key, m.record, nil); err != nil {
-			return 0, err
-		}
-		if m.state == nil {
-			continue
-		}
-		w.summary.states.add(id)
-		w.key[0] = keyState
-		if err := w.batch.Set(w.key, m.state, nil); err != nil {
-			return 0, err
-		}
-	}
-	for _, e := range w.young.events {
-		w.key = appendKey(w.key[:0], keyEvent, e.number)
-		if err := w.batch.Set(w.key, e.line, nil); err != nil {
-			return 0, err
-		}
-		last = e.number
-	}
-	return last, nil
 }
 
 // trim allows the journal to drop what pebble has on the disk.

@@ -86,7 +86,7 @@ func TestFullDiskWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	full.Store(true)
-	text := strings.Repeat("text", 1000) // so that what is young is moved
+	text := strings.Repeat("text", 5000) // so that what is young is moved
 	done := make(chan error, 1)
 	go func() {
 		var err error
@@ -282,6 +282,9 @@ func TestStatesCleared(t *testing.T) {
 	t.Parallel()
 	s := open(t, vfs.NewMem()).(*durable)
 	commit(t, s, func(b *Batch) { b.Put(sample(1, "text"), sampleLane); b.Keep(sample(1, ""), State{Reason: "busy"}) })
+	if err := s.move(); err != nil {
+		t.Fatal(err)
+	}
 	s.Tidy()
 	if !s.summary.states.maybe(1) {
 		t.Error("a message that is there has no state")

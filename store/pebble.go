@@ -369,7 +369,9 @@ func (s *durable) Tidy() {
 		return
 	}
 	s.ballast.Lay()
-	_ = s.move() // a fault says so itself
+	if err := s.writer.askAlone(request{move: begin}); err == nil {
+		_ = s.writer.leaveRest() // a fault says so itself
+	}
 	s.tidier.tidy()
 	if err := s.writer.trim(); err != nil {
 		s.monitor.log.Error().Err(err).Msg("cannot trim the journal of the store")
@@ -390,7 +392,7 @@ func (s *durable) Stats() Stats {
 }
 
 // move moves what is young to pebble.
-func (s *durable) move() error { return s.writer.askAlone(request{move: true}) }
+func (s *durable) move() error { return s.writer.askAlone(request{move: all}) }
 
 // writeMarks writes the marks, and begins to write the memory table.
 func (s *durable) writeMarks() error {

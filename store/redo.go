@@ -113,7 +113,12 @@ func (r *redo) end() error {
 		return err
 	}
 	r.writer.batch.Reset()
-	if _, err := r.writer.addYoung(); err != nil || r.writer.batch.Empty() {
+	for id := range r.writer.young.messages {
+		if err := r.writer.addMessage(id); err != nil {
+			return err
+		}
+	}
+	if _, err := r.writer.addEvents(noID); err != nil || r.writer.batch.Empty() {
 		return err
 	}
 	return r.to.Apply(r.writer.batch, nil)

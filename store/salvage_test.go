@@ -52,8 +52,11 @@ func TestRepairStates(t *testing.T) {
 		}
 	})
 	commit(t, s, func(b *Batch) { b.Delete(1, 50); b.Delete(2, 50) })
-	s.Tidy()
 	d := s.(*durable)
+	if err := d.move(); err != nil {
+		t.Fatal(err)
+	}
+	s.Tidy()
 	if d.summary.marks.low != 3 {
 		t.Fatalf("the low mark is %d", d.summary.marks.low)
 	}

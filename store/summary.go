@@ -48,11 +48,11 @@ func (s *summary) lastMoved() uint64 {
 	return s.moved
 }
 
-// move notes that everything up to a place of the journal is in pebble, from a message and up to an event.
-func (s *summary) move(at journal.Seq, lowest, event uint64) {
+// move notes what the marks say of what was moved, which are messages from lowest on, and events up to one.
+func (s *summary) move(m marks, lowest, event uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.marks.moved, s.marks.movedID = at, s.marks.last
+	s.marks.moved, s.marks.movedID = m.moved, m.movedID
 	s.lowPut = min(s.lowPut, lowest)
 	s.moved = max(s.moved, event)
 }

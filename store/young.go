@@ -6,110 +6,136 @@ import (
 )
 
 // A young has the messages and events that the journal has and pebble has not: most messages end before they are moved
-// to pebble. Those that have not are moved together. A message is wholly in one place.
+// to pebble. A message is wholly in one place.
+//
+// What was put since the last turn is fresh, what was put before that is old, and what was put before that leaves: it
+// is moved to pebble in the order of the ids, a little with each commit.
 type young struct {
 	mu       sync.RWMutex // guards what follows; only the writer changes it
 	messages map[uint64]youngMessage
 	events   []event // in the order of their numbers
 	lowest   uint64  // no message has a lower id
-	alive    int     // octets of messages and events
-	chunks   [][]byte
-	chunk    int // of chunks, that is being filled
-	octets   int // in chunks
+	leaving  []uint64
+	upTo     uint64 // highest id that leaves
+	fresh    *arena
+	old      *arena
+	left     *arena // of what leaves
 }
 
 type youngMessage struct{ record, state []byte }
 
-func (m youngMessage) size() int { return len(m.record) + len(m.state) + opOctets }
+func newYoung() *young {
+	return &young{messages: map[uint64]youngMessage{}, lowest: noID, fresh: &arena{}, old: &arena{}, left: &arena{}}
+}
+
+// An arena is memory that is given back as a whole.
+type arena struct {
+	chunks [][]byte
+	chunk  int // of chunks, that is being filled
+	octets int
+}
 
 const (
-	// maxAlive is how many octets are moved together: while they are, no batch is committed.
-	maxAlive = 2 << 20
-	// maxYoung is how many octets messages may have taken, those that have ended with them.
-	maxYoung  = 16 << 20
 	chunkSize = 1 << 20
+	// maxYoung is how many octets may be young, ended messages with them. Then all is moved at once.
+	maxYoung = 64 << 20
 )
 
-func newYoung() *young { return &young{messages: map[uint64]youngMessage{}, lowest: noID} }
-
-// copyOf returns a copy of b that stands until all is moved.
-func (y *young) copyOf(b []byte) []byte {
-	if y.chunk < len(y.chunks) && len(b) > cap(y.chunks[y.chunk])-len(y.chunks[y.chunk]) {
-		y.chunk++
+// copyOf returns a copy of b that stands until the arena is cleared.
+func (a *arena) copyOf(b []byte) []byte {
+	if a.chunk < len(a.chunks) && len(b) > cap(a.chunks[a.chunk])-len(a.chunks[a.chunk]) {
+		a.chunk++
 	}
-	if y.chunk == len(y.chunks) {
-		y.chunks = append(y.chunks, make([]byte, 0, max(chunkSize, len(b))))
+	if a.chunk == len(a.chunks) {
+		a.chunks = append(a.chunks, make([]byte, 0, max(chunkSize, len(b))))
 	}
-	c := &y.chunks[y.chunk]
+	c := &a.chunks[a.chunk]
 	at := len(*c)
+	if cap(*c)-at < len(b) { // a chunk of before is smaller
+		*c = make([]byte, 0, len(b))
+		at = 0
+	}
 	*c = append(*c, b...)
-	y.octets += len(b)
+	a.octets += len(b)
 	return (*c)[at:len(*c):len(*c)]
+}
+
+// clear gives the memory back for the next use, but for large pieces.
+func (a *arena) clear() {
+	a.chunks = slices.DeleteFunc(a.chunks, func(c []byte) bool { return cap(c) != chunkSize })
+	for i := range a.chunks {
+		a.chunks[i] = a.chunks[i][:0]
+	}
+	a.chunk, a.octets = 0, 0
 }
 
 // put stores the record of a message, which may be there.
 func (y *young) put(id uint64, record []byte) {
 	m, ok := y.messages[id]
-	if ok {
-		y.alive -= m.size()
-	}
-	m.record = y.copyOf(record)
-	y.alive += m.size()
+	m.record = y.fresh.copyOf(record)
 	y.messages[id] = m
 	y.lowest = min(y.lowest, id)
+	if !ok && id <= y.upTo { // ids do not rise strictly
+		at, _ := slices.BinarySearch(y.leaving, id)
+		y.leaving = slices.Insert(y.leaving, at, id)
+	}
 }
 
 // keep stores the state of a message, and reports whether the message is there.
 func (y *young) keep(id uint64, state []byte) bool {
 	m, ok := y.messages[id]
-	if !ok {
-		return false
-	}
-	y.alive -= len(m.state)
-	m.state = y.copyOf(state)
-	y.alive += len(m.state)
-	y.messages[id] = m
-	return true
-}
-
-// remove removes a message, and reports whether it was there.
-func (y *young) remove(id uint64) bool {
-	m, ok := y.messages[id]
 	if ok {
-		y.alive -= m.size()
-		delete(y.messages, id)
+		m.state = y.fresh.copyOf(state)
+		y.messages[id] = m
 	}
 	return ok
 }
 
+// remove removes a message, and reports whether it was there.
+func (y *young) remove(id uint64) bool {
+	_, ok := y.messages[id]
+	delete(y.messages, id)
+	return ok
+}
+
 func (y *young) addEvent(number uint64, line []byte) {
-	y.events = append(y.events, event{number, y.copyOf(line)})
-	y.alive += len(line) + opOctets
+	y.events = append(y.events, event{number, y.fresh.copyOf(line)})
 }
 
 // dropEvents removes the events up to a number.
 func (y *young) dropEvents(upTo uint64) {
 	n := 0
-	for ; n < len(y.events) && y.events[n].number <= upTo; n++ {
-		y.alive -= len(y.events[n].line) + opOctets
+	for n < len(y.events) && y.events[n].number <= upTo {
+		n++
 	}
 	y.events = slices.Delete(y.events, 0, n)
 }
 
 // isLarge reports whether all is to be moved.
-func (y *young) isLarge() bool { return y.alive > maxAlive || y.octets > maxYoung }
+func (y *young) isLarge() bool { return y.fresh.octets+y.old.octets+y.left.octets > maxYoung }
 
-func (y *young) isEmpty() bool { return len(y.messages) == 0 && len(y.events) == 0 }
+// turn begins a turn: what was old leaves, all of which has ids up to upTo. Nothing else does.
+func (y *young) turn(upTo uint64) {
+	y.fresh, y.old, y.left = y.left, y.fresh, y.old
+	y.upTo, y.lowest = upTo, noID
+	y.leaving = y.leaving[:0]
+	for id := range y.messages {
+		y.lowest = min(y.lowest, id)
+		if id <= upTo {
+			y.leaving = append(y.leaving, id)
+		}
+	}
+	slices.Sort(y.leaving)
+}
 
 // clear forgets all, because it was moved.
 func (y *young) clear() {
 	clear(y.messages)
 	clear(y.events)
-	y.events = y.events[:0]
-	y.lowest, y.alive, y.octets, y.chunk = noID, 0, 0, 0
-	y.chunks = slices.DeleteFunc(y.chunks, func(c []byte) bool { return cap(c) > chunkSize })
-	for i := range y.chunks {
-		y.chunks[i] = y.chunks[i][:0]
+	y.events, y.leaving = y.events[:0], y.leaving[:0]
+	y.lowest, y.upTo = noID, 0
+	for _, a := range []*arena{y.fresh, y.old, y.left} {
+		a.clear()
 	}
 }
 

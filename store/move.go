@@ -1,0 +1,185 @@
+package store
+
+import (
+	"github.com/cockroachdb/pebble/v2"
+
+	"pmg/journal"
+)
+
+// A moving is how much of what is young is moved to pebble.
+type moving uint8
+
+const (
+	aLittle moving = iota // of what leaves
+	begin                 // a turn, if nothing leaves any more
+	all
+)
+
+// leaveAtOnce is how many messages are moved together while others wait for their commit: about a millisecond.
+const leaveAtOnce = 500
+
+// A boundary is how far everything was at the end of a turn.
+type boundary struct {
+	at    journal.Seq
+	id    uint64 // highest that was ever put
+	event uint64
+}
+
+// A mover is what a writer knows of what is moved.
+type mover struct {
+	old    boundary // at the end of the turn before this one
+	leaves boundary // at the end of the one before that
+	busy   bool     // not all of that has left
+}
+
+// moveSome moves a part of what is young to pebble.
+func (w *writer) moveSome(how moving) error {
+	if how == all || w.young.isLarge() {
+		return w.moveAll()
+	}
+	if how == begin && !w.moves.busy {
+		w.turn()
+	}
+	if !w.moves.busy {
+		return nil
+	}
+	return w.leave()
+}
+
+// leaveRest moves all that leaves, a little at a time.
+func (w *writer) leaveRest() error {
+	for {
+		w.writing.Lock()
+		if !w.moves.busy {
+			w.writing.Unlock()
+			return nil
+		}
+		err := w.ask(request{})
+		w.writing.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// turn begins a turn.
+func (w *writer) turn() {
+	m, event := w.summary.get(), w.summary.lastEvent()
+	now := boundary{m.applied, m.last, event}
+	if now == w.moves.old && w.moves.old.at == m.moved {
+		return // nothing has happened
+	}
+	w.young.mu.Lock()
+	w.young.turn(w.moves.old.id)
+	w.young.mu.Unlock()
+	w.moves.old, w.moves.leaves, w.moves.busy = now, w.moves.old, true
+}
+
+// leave moves a few messages that leave. With the last ones the events of their turn are moved.
+func (w *writer) leave() error {
+	y := w.young
+	w.newBatch()
+	m, n := w.summary.get(), 0
+	for ; n < len(y.leaving) && w.batch.Count() < leaveAtOnce; n++ {
+		if err := w.addMessage(y.leaving[n]); err != nil {
+			return err
+		}
+	}
+	last := n == len(y.leaving)
+	lowest, event := noID, uint64(0)
+	if n > 0 {
+		lowest, m.movedID = y.leaving[0], max(m.movedID, y.leaving[n-1])
+	}
+	if last {
+		var err error
+		if event, err = w.addEvents(w.moves.leaves.event); err != nil {
+			return err
+		}
+		m.moved, m.movedID = w.moves.leaves.at, max(m.movedID, w.moves.leaves.id)
+	}
+	if err := w.applyMoved(m, lowest, event); err != nil {
+		return err
+	}
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	for _, id := range y.leaving[:n] {
+		y.remove(id)
+	}
+	y.leaving = y.leaving[n:]
+	if last {
+		y.dropEvents(w.moves.leaves.event)
+		y.left.clear()
+		y.upTo, w.moves.busy = 0, false
+	}
+	return nil
+}
+
+// moveAll moves all that is young, in one batch with the marks that say so.
+func (w *writer) moveAll() error {
+	m := w.summary.get()
+	if m.moved == m.applied {
+		return nil
+	}
+	y := w.young
+	w.newBatch()
+	for id := range y.messages {
+		if err := w.addMessage(id); err != nil {
+			return err
+		}
+	}
+	event, err := w.addEvents(noID)
+	if err != nil {
+		return err
+	}
+	m.moved, m.movedID = m.applied, m.last
+	if err := w.applyMoved(m, y.lowest, event); err != nil {
+		return err
+	}
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.clear()
+	w.moves.old, w.moves.busy = boundary{m.applied, m.last, w.summary.lastEvent()}, false
+	return nil
+}
+
+// applyMoved carries out pebble's batch with the marks that say what it has moved: messages from lowest on, and events up to one.
+func (w *writer) applyMoved(m marks, lowest, event uint64) error {
+	if err := w.setMarks(m); err != nil {
+		return err
+	}
+	if err := w.db.Apply(w.batch, pebble.NoSync); err != nil {
+		return err
+	}
+	w.summary.move(m, lowest, event)
+	return nil
+}
+
+// addMessage adds a message to pebble's batch, if it is there.
+func (w *writer) addMessage(id uint64) error {
+	m, ok := w.young.messages[id]
+	if !ok {
+		return nil
+	}
+	w.key = appendKey(w.key[:0], keyMessage, id)
+	if err := w.batch.Set(w.key, m.record, nil); err != nil || m.state == nil {
+		return err
+	}
+	w.summary.states.add(id)
+	w.key[0] = keyState
+	return w.batch.Set(w.key, m.state, nil)
+}
+
+// addEvents adds the events up to a number to pebble's batch, and returns the number of the last one.
+func (w *writer) addEvents(upTo uint64) (last uint64, err error) {
+	for _, e := range w.young.events {
+		if e.number > upTo {
+			break
+		}
+		w.key = appendKey(w.key[:0], keyEvent, e.number)
+		if err := w.batch.Set(w.key, e.line, nil); err != nil {
+			return 0, err
+		}
+		last = e.number
+	}
+	return last, nil
+}
