@@ -121,7 +121,8 @@ func TestRepairDamaged(t *testing.T) {
 			all = append(all, e.ID)
 			text, err := textOf(e)
 			text, _, _ = strings.Cut(text, " (")
-			if old, _, _ := strings.Cut(want.messages[e.ID], " ("); err == nil && old != text && old != "" {
+			if old, _, _ := strings.Cut(want.messages[e.ID], " ("); err == nil && old != text && old != "" && !strings.HasPrefix(file, journalDir) {
+				// of a journal that was cut the last changes of a message may be lost
 				err = fmt.Errorf("message %d is %.60q, not %.60q", e.ID, text, old)
 			}
 			return err
