@@ -50,12 +50,15 @@ type writer struct {
 }
 
 // newWriter starts the goroutine.
-func newWriter(r *reader, j journal.Journal, noSync bool) *writer {
+func newWriter(r *reader, j journal.Journal, o Options) *writer {
 	w := &writer{
-		db: r.db, reader: r, journal: j, monitor: r.monitor, summary: r.summary, noSync: noSync, young: r.young,
+		db: r.db, reader: r, journal: j, monitor: r.monitor, summary: r.summary, noSync: o.noSync, young: r.young,
 		requests: make(chan request), results: make(chan error), ended: make(chan struct{}),
 	}
 	w.moves.old = boundary{w.summary.marks.moved, w.summary.marks.movedID, w.summary.moved}
+	if w.moves.atOnce = o.atOnce; o.atOnce == 0 {
+		w.moves.atOnce = leaveAtOnce
+	}
 	w.deleted.Store(int64(r.db.Metrics().DiskSpaceUsage())) // earlier runs may have deleted all of it
 	go w.run()
 	return w

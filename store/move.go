@@ -15,7 +15,7 @@ const (
 	all
 )
 
-// leaveAtOnce is how many messages are moved together while others wait for their commit: about a millisecond.
+// leaveAtOnce is how many messages and states are moved together while others wait for their commit: about a millisecond.
 const leaveAtOnce = 500
 
 // A boundary is how far everything was at the end of a turn.
@@ -30,6 +30,7 @@ type mover struct {
 	old    boundary // at the end of the turn before this one
 	leaves boundary // at the end of the one before that
 	busy   bool     // not all of that has left
+	atOnce uint32   // leaveAtOnce
 }
 
 // moveSome moves a part of what is young to pebble.
@@ -80,7 +81,7 @@ func (w *writer) leave() error {
 	y := w.young
 	w.newBatch()
 	m, n := w.summary.get(), 0
-	for ; n < len(y.leaving) && w.batch.Count() < leaveAtOnce; n++ {
+	for ; n < len(y.leaving) && w.batch.Count() < w.moves.atOnce; n++ {
 		if err := w.addMessage(y.leaving[n]); err != nil {
 			return err
 		}

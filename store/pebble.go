@@ -31,6 +31,7 @@ type Options struct {
 
 	noSync     bool          // for a test that shows what the others prove
 	segment    int64         // for tests; 0: that of journal/file
+	atOnce     uint32        // for tests; 0: leaveAtOnce
 	retryPause time.Duration // for tests; 0: a second
 	memTable   uint64        // for tests, so that tables are written often; 0: memTableSize
 }
@@ -146,7 +147,7 @@ func (s *durable) openLocked(o Options) error {
 		_ = db.Close()
 		return err
 	}
-	s.writer = newWriter(s.reader, s.journal, o.noSync)
+	s.writer = newWriter(s.reader, s.journal, o)
 	s.tidier = &tidier{reader: s.reader, writer: s.writer, monitor: s.monitor, summary: &s.summary}
 	if err := s.replay(); err != nil {
 		s.monitor.fault.set(err)
