@@ -39,7 +39,7 @@ func TestCrashUnsynced(t *testing.T) {
 func crashOften(t *testing.T, seed uint64, o Options) string {
 	h := newHistory(t, seed, o)
 	for range crashes {
-		for range h.rand.IntN(20) {
+		for range h.rand.IntN(40) {
 			h.step()
 		}
 		h.crash([]int{0, 50, 100}[h.rand.IntN(3)])

@@ -212,7 +212,7 @@ func (h *history) step() {
 	if err := h.store.Commit(&h.batch); err != nil {
 		h.t.Fatalf("seed %d: %v", h.seed, err)
 	}
-	if h.rand.IntN(10) == 0 {
+	if h.rand.IntN(4) == 0 {
 		h.tidy()
 	}
 }

@@ -15,7 +15,7 @@ type redo struct {
 	to     *pebble.Batch
 	batch  Batch
 
-	before  bool            // the records so far are in the tables
+	before  bool            // the tables have the changes of the records so far that are for them
 	gone    map[uint64]bool // messages that these deleted
 	dropped uint64          // number of the last event that these dropped
 	day     uint32          // in front of which these forgot notes
@@ -53,12 +53,13 @@ func redoInto(
 
 // do does what the batch says whose record is at a place.
 func (r *redo) do(seq journal.Seq) error {
-	if seq <= r.marks.moved {
+	if seq <= r.marks.applied {
 		r.note()
-		return nil
-	}
-	if err := r.remove(); err != nil {
+	} else if err := r.remove(); err != nil {
 		return err
+	}
+	if seq <= r.marks.moved {
+		return nil
 	}
 	r.writer.batch.Reset()
 	for _, o := range r.batch.ops {

@@ -237,6 +237,9 @@ func (s *salvage) save(fs vfs.FS, dir string) (r Report, err error) {
 	}
 	if err == nil {
 		fresh.summary.marks.last, fresh.summary.marks.messages = max(fresh.summary.marks.last, r.Last), r.Messages
+		if r.Messages > 0 { // the journal may have one below
+			fresh.summary.marks.low = min(fresh.summary.marks.low, r.First)
+		}
 		fresh.summary.marks.movedID = fresh.summary.marks.last
 		err = fresh.writeMarks()
 	}
