@@ -11,14 +11,14 @@ type moving uint8
 
 const (
 	aLittle moving = iota // of what leaves
-	begin                 // a turn, if nothing leaves any more
+	begin                 // a round, if nothing leaves any more
 	all
 )
 
 // leaveAtOnce is how many messages and states are moved together while others wait for their commit: about a millisecond.
 const leaveAtOnce = 500
 
-// A boundary is how far everything was at the end of a turn.
+// A boundary is how far everything was at the end of a round.
 type boundary struct {
 	at    journal.Seq
 	id    uint64 // highest that was ever put
@@ -27,7 +27,7 @@ type boundary struct {
 
 // A mover is what a writer knows of what is moved.
 type mover struct {
-	old    boundary // at the end of the turn before this one
+	old    boundary // at the end of the round before this one
 	leaves boundary // at the end of the one before that
 	busy   bool     // not all of that has left
 	atOnce uint32   // leaveAtOnce
@@ -39,7 +39,7 @@ func (w *writer) moveSome(how moving) error {
 		return w.moveAll()
 	}
 	if how == begin && !w.moves.busy {
-		w.turn()
+		w.beginRound()
 	}
 	if !w.moves.busy {
 		return nil
@@ -63,20 +63,20 @@ func (w *writer) leaveRest() error {
 	}
 }
 
-// turn begins a turn.
-func (w *writer) turn() {
+// beginRound begins a round.
+func (w *writer) beginRound() {
 	m, event := w.summary.get(), w.summary.lastEvent()
 	now := boundary{m.applied, m.last, event}
 	if now == w.moves.old && w.moves.old.at == m.moved {
 		return // nothing has happened
 	}
 	w.young.mu.Lock()
-	w.young.turn(w.moves.old.id)
+	w.young.beginRound(w.moves.old.id)
 	w.young.mu.Unlock()
 	w.moves.old, w.moves.leaves, w.moves.busy = now, w.moves.old, true
 }
 
-// leave moves a few messages that leave. With the last ones the events of their turn are moved.
+// leave moves a few messages that leave. With the last ones the events of their round are moved.
 func (w *writer) leave() error {
 	y := w.young
 	w.newBatch()

@@ -8,9 +8,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// A message that ends soon is never in pebble, and one that waits is there after two turns. What is young takes no more memory
+// A message that ends soon is never in pebble, and one that waits is there after two rounds. What is young takes no more memory
 // however long that goes on, and nor does the journal.
-func TestTurns(t *testing.T) {
+func TestRounds(t *testing.T) {
 	t.Parallel()
 	s, err := Open("data", Options{FS: vfs.NewMem(), segment: 64 << 10, atOnce: 1})
 	if err != nil {
@@ -23,18 +23,18 @@ func TestTurns(t *testing.T) {
 		b.Put(sample(2, "waits"), sampleLane)
 	})
 	text := string(make([]byte, 1000))
-	for turn := range uint64(200) {
+	for round := range uint64(200) {
 		for n := range uint64(20) {
-			id := 10 + turn*20 + n
+			id := 10 + round*20 + n
 			commit(t, s, func(b *Batch) { b.Put(sample(id, text), sampleLane); b.Event(id, []byte("line")) })
 			commit(t, s, func(b *Batch) { b.Delete(id, 1000); b.DropEvents(id) })
 		}
 		_, there, err := d.reader.first(keyMessage, 0)
-		if err != nil || there != (turn > 1) {
-			t.Fatalf("turn %d: a message is in pebble: %v, %v", turn, there, err)
+		if err != nil || there != (round > 1) {
+			t.Fatalf("round %d: a message is in pebble: %v, %v", round, there, err)
 		}
 		s.Tidy()
-		if turn%50 == 49 {
+		if round%50 == 49 {
 			if err := d.writer.askAlone(request{flush: true}); err != nil {
 				t.Fatal(err)
 			}

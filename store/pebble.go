@@ -65,7 +65,6 @@ type durable struct {
 	lock     *pebble.Lock
 	summary  summary
 	*reader  // the Index
-	young    *young
 	journal  journal.Journal
 	writer   *writer
 	tidier   *tidier

@@ -8,7 +8,7 @@ import (
 // A young has the messages and events that the journal has and pebble has not: most messages end before they are moved
 // to pebble. A message is wholly in one place.
 //
-// What was put since the last turn is fresh, what was put before that is old, and what was put before that leaves: it
+// What was put in this round is fresh, what was put in the one before is old, and what was put before that leaves: it
 // is moved to pebble in the order of the ids, a little with each commit.
 type young struct {
 	mu       sync.RWMutex // guards what follows; only the writer changes it
@@ -37,7 +37,7 @@ type arena struct {
 
 const (
 	chunkSize = 1 << 20
-	// maxYoung is how many octets may be young, ended messages with them. Then all is moved at once.
+	// maxYoung is how many octets may be young, ended messages with them. Then all is moved together.
 	maxYoung = 64 << 20
 )
 
@@ -114,8 +114,8 @@ func (y *young) dropEvents(upTo uint64) {
 // isLarge reports whether all is to be moved.
 func (y *young) isLarge() bool { return y.fresh.octets+y.old.octets+y.left.octets > maxYoung }
 
-// turn begins a turn: what was old leaves, all of which has ids up to upTo. Nothing else does.
-func (y *young) turn(upTo uint64) {
+// beginRound begins a round: what was old leaves, all of which has ids up to upTo. Nothing else does.
+func (y *young) beginRound(upTo uint64) {
 	y.fresh, y.old, y.left = y.left, y.fresh, y.old
 	y.upTo, y.lowest = upTo, noID
 	y.leaving = y.leaving[:0]
