@@ -75,7 +75,8 @@ func redoInto(
 	s := &summary{moved: noID} // each event may be in a table
 	s.states.upTo = noID       // and each state
 	r := &redo{
-		writer: writer{young: newYoung(), summary: s, batch: db.NewBatch()}, marks: m, to: to, before: true, gone: map[uint64]bool{},
+		writer: writer{young: newYoung(), summary: s, batch: db.NewBatch()},
+		marks:  m, to: to, before: true, gone: map[uint64]bool{},
 	}
 	defer r.writer.batch.Close()
 	again := func(seq journal.Seq, _ journal.ID, record []byte) error {
