@@ -59,6 +59,8 @@ func table() []row {
 		{"journal/file", "journal"},
 		{"journal/memory", "journal"},
 		{"journal/contract", "journal"},
+		{"cluster/lease", ""},
+		{"cluster/lease/memory", "cluster/lease"},
 		{"sms/rewrite", "sms"},
 
 		// A driver is pure, and does not import another protocol.
