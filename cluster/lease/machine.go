@@ -174,12 +174,13 @@ func (m *machine) updated(v Value, a answer, now int64) {
 		m.change(Released, false, "handed over")
 	case m.status.State == Releasing: // a heartbeat or a take-over was under way when it began
 		m.status.Epoch, m.due = v.Epoch, now
+	case now >= a.left+m.lease: // it came too late to be of use; the next one is due
 	case m.status.State == Standby:
 		m.until, m.status.Epoch = a.left+m.lease, v.Epoch
-		m.change(Owner, now < m.until, m.tookOver(before))
+		m.change(Owner, true, m.tookOver(before))
 	case m.status.State == Owner:
 		m.until = a.left + m.lease
-		if holding := now < m.until; holding && !m.status.Holding {
+		if !m.status.Holding {
 			m.change(Owner, true, "a heartbeat was acknowledged again")
 		}
 	}

@@ -145,6 +145,7 @@ func (n *node) publish() {
 	s := n.m.status
 	if n.holding && !s.Holding && s.State == Owner {
 		n.w.lapses++
+		n.w.note("node %s: %s", n.name, s.Why)
 	}
 	n.holding = s.Holding
 	if s.State == n.state {

@@ -264,7 +264,6 @@ func (w *world) heal() {
 	good := w.rng.Perm(3)[:1+w.rng.IntN(3)]
 	for i, n := range w.nodes {
 		n.good, n.requestsCut, n.answersCut, n.stuck = slices.Contains(good, i), false, false, 0
-		n.paused = min(n.paused, w.now)
 		kind := w.rng.IntN(5)
 		switch {
 		case n.good:
@@ -284,7 +283,7 @@ func (w *world) heal() {
 		w.note("healed: node %s good %t, broken as %d", n.name, n.good, kind)
 	}
 	o := w.plan.options
-	bound := latest + 2*int64(o.Dead) + int64(o.Lease)/3 + 4*int64(o.Beat) + 10*second // a killed node begins after up to 10 s
+	bound := latest + 2*int64(o.Dead) + int64(o.Lease)/3 + 4*int64(o.Beat) + 30*second // a node may be stopped that long
 	if !w.run(w.now+bound, func() bool { n := w.holder(); return n != nil && n.healthy() }) {
 		w.fail("no node is the owner within %d ms, though one can", bound/ms)
 		return
