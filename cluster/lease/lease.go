@@ -34,5 +34,6 @@
 //
 // # Start reading
 //
-// machine.go, which decides; then holder.go, which drives it. simulation_test.go has what must hold.
+// machine.go, which decides; then holder.go, which drives it. simulation_test.go has what must hold. cluster/lease/memory is a
+// cell for tests, and cluster/lease/contract tests what every cell must do.
 package lease

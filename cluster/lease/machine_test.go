@@ -396,8 +396,14 @@ func TestLapse(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	good := Options{Node: "a", Lease: 4 * time.Second, Dead: 4400 * time.Millisecond, Beat: time.Second}
-	if err := good.Check(); err != nil {
-		t.Errorf("%+v: %v", good, err)
+	for _, o := range []Options{
+		good,
+		{Node: "a", Lease: 4 * time.Millisecond, Dead: 5 * time.Millisecond, Beat: time.Millisecond},
+		{Node: "a", Lease: time.Minute, Dead: time.Hour, Beat: time.Second},
+	} {
+		if err := o.Check(); err != nil {
+			t.Errorf("%+v: %v", o, err)
+		}
 	}
 	for what, change := range map[string]func(o *Options){
 		"no name":      func(o *Options) { o.Node = "" },

@@ -61,6 +61,7 @@ func table() []row {
 		{"journal/contract", "journal"},
 		{"cluster/lease", ""},
 		{"cluster/lease/memory", "cluster/lease"},
+		{"cluster/lease/contract", "cluster/lease internal/testutil"},
 		{"sms/rewrite", "sms"},
 
 		// A driver is pure, and does not import another protocol.

@@ -108,6 +108,9 @@ func (v view) Update(ctx context.Context, value []byte, last uint64) (uint64, er
 
 // call calls at when the request arrives, and returns its answer, or the error of the context.
 func (v view) call(ctx context.Context, f Fault, at func() answer) answer {
+	if err := ctx.Err(); err != nil {
+		return answer{err: err}
+	}
 	answered := make(chan answer, 1)
 	time.AfterFunc(f.Request, func() {
 		if f.Lost || v.cell.isCut(v.node) {

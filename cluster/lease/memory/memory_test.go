@@ -8,7 +8,15 @@ import (
 	"time"
 
 	"pmg/cluster/lease"
+	"pmg/cluster/lease/contract"
 )
+
+func TestContract(t *testing.T) {
+	contract.Test(t, func(*testing.T) (one, other lease.Cell) {
+		c := New(nil)
+		return c.Of("a"), c.Of("b")
+	})
+}
 
 // Each fault is what its comment says.
 func TestFaults(t *testing.T) {
