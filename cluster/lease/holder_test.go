@@ -121,6 +121,41 @@ func TestSlowAnswers(t *testing.T) {
 	})
 }
 
+// A node that hands over holds nothing from then on, though a heartbeat is under way and its answer comes later.
+func TestReleaseDuringHeartbeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cell := memory.New(func(string, bool) memory.Fault { return memory.Fault{Answer: 900 * time.Millisecond} })
+		a, _ := start(t, cell, options("a"))
+		become(t, a, lease.Owner)
+		time.Sleep(10*time.Second + 100*time.Millisecond) // heartbeats leave every 900 ms
+		released := make(chan error, 1)
+		go func() { released <- a.Release(t.Context(), "") }()
+		synctest.Wait()
+		if a.Holds() {
+			t.Error("it holds the lease after it was asked to hand over")
+		}
+		if err := testutil.Receive(t, "the release", released); err != nil || a.Holds() {
+			t.Errorf("%v, holds %t", err, a.Holds())
+		}
+	})
+}
+
+// Waiters hear of the end of a lease when it ends, not when the call is over that is under way.
+func TestLapseIsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cell := memory.New(nil)
+		a, _ := start(t, cell, options("a"))
+		owner := become(t, a, lease.Owner)
+		time.Sleep(10*time.Second + time.Millisecond) // a heartbeat has left 1 ms ago
+		cell.Cut("a", true)
+		began := time.Now()
+		s, err := a.Wait(t.Context(), owner.Number)
+		if took := time.Since(began); err != nil || s.Holding || took != 3*time.Second-time.Millisecond {
+			t.Errorf("after %s: %+v, %v", took, s, err)
+		}
+	})
+}
+
 // A node that always reads the same old value takes nothing over from an owner whose heartbeats it does not see.
 func TestStuckReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
