@@ -239,6 +239,9 @@ func (n *node) delay() int64 {
 	if n.w.chance(n.w.plan.slow) {
 		return n.w.between(0, latest)
 	}
+	if n.w.chance(n.w.plan.slow) { // shortly before the caller gives up
+		return int64(n.w.plan.options.Lease) / 3 * 9 / 10
+	}
 	return n.w.between(100_000, 5*ms)
 }
 
