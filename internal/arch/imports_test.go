@@ -61,6 +61,9 @@ func table() []row {
 		{"store/ballast", ""},
 		{"store", "journal journal/file sms store/ballast"},
 		{"store/ended", "sms store"},
+		{"cluster/lease", ""},
+		{"cluster/lease/memory", "cluster/lease"},
+		{"cluster/lease/contract", "cluster/lease internal/testutil"},
 		{"sms/rewrite", "sms"},
 
 		// A driver is pure, and does not import another protocol.

@@ -1,0 +1,297 @@
+package lease
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// A State is how far a Holder has come. It only moves downwards in this list.
+type State uint8
+
+// The states.
+const (
+	Standby   State = iota // it watches the owner
+	Owner                  // the cell names it; it may work while it holds the lease
+	Releasing              // it works no more, and the cell is to say so
+	Released               // it has handed over
+	Deposed                // another node has taken over
+)
+
+// String returns the name of a state.
+func (s State) String() string {
+	return [...]string{"standby", "owner", "releasing", "released", "deposed"}[s]
+}
+
+// Ended reports whether a Holder in this state is of no more use.
+func (s State) Ended() bool { return s >= Released }
+
+// A Status is what a Holder knows.
+type Status struct {
+	Number  uint64 // rises by one with each change
+	State   State
+	Holding bool   // an owner's lease has not run out, as far as that was noticed; Holds is exact
+	Epoch   uint64 // the own one of an owner; otherwise that of the cell as it was seen last, 0 if nobody has owned it
+	Owner   string // the node that owns the work as the cell was seen last; "" if none does
+	Why     string // what has changed last and why, in words for the log
+}
+
+// A machine decides when the cell is read and updated, and what follows from the answers. It has no clock, no goroutine and no
+// lock: times are nanoseconds of the monotonic clock of its node. At most one call of the cell is under way at a time.
+//
+//	Standby ──► Owner ──► Deposed
+//	   └──► Releasing ◄─┘
+//	            └──► Released
+type machine struct {
+	node              string
+	run               uint64
+	lease, dead, beat int64
+
+	status   Status
+	eligible bool
+	until    int64  // the end of the lease: the node may work before it
+	next     string // which node is to take over from this one
+	due      int64  // when the next call leaves
+
+	// What is known of the cell.
+	value   Value
+	fault   error  // why value cannot be read
+	version uint64 // of value
+	least   uint64 // a read of a lower version is stale
+	certain bool   // nothing is known to have changed since value was read or written
+	failed  error  // why the last call failed
+
+	// How long a standby has seen the cell unchanged. Only the time between two reads that both succeeded counts.
+	fresh bool  // the last call was such a read
+	seen  int64 // when its answer came
+	quiet int64
+}
+
+// A call is what a machine does with the cell next.
+type call struct {
+	update  bool  // otherwise a read
+	value   Value // of an update
+	last    uint64
+	timeout int64 // how long it may take
+}
+
+// An answer is the outcome of a call.
+type answer struct {
+	left    int64 // a time before the call began
+	octets  []byte
+	version uint64
+	err     error
+}
+
+func newMachine(o Options, run uint64, now int64) *machine {
+	return &machine{
+		node: o.Node, run: run, eligible: o.Eligible, due: now,
+		lease: int64(o.Lease), dead: int64(o.Dead), beat: int64(o.Beat),
+		status: Status{Number: 1, Why: "started"},
+	}
+}
+
+// wake returns when a call is due, or a lease ends that was not renewed.
+func (m *machine) wake() int64 {
+	if m.status.Holding {
+		return min(m.due, m.until)
+	}
+	return m.due
+}
+
+// tick notices the end of a lease.
+func (m *machine) tick(now int64) {
+	if m.status.Holding && now >= m.until {
+		why := fmt.Sprintf("no heartbeat was acknowledged for %s", time.Duration(m.lease))
+		if m.failed != nil {
+			why += ": " + m.failed.Error()
+		}
+		m.change(m.status.State, false, why)
+	}
+}
+
+// begin returns the call that leaves now.
+func (m *machine) begin(now int64) call {
+	c := call{last: m.version, timeout: m.lease / 3}
+	if m.status.Holding {
+		c.timeout = min(c.timeout, m.until-now) // the end of the lease is noticed
+	}
+	c.value = Value{Epoch: m.value.Epoch, Run: m.run, Node: m.node}
+	switch {
+	case !m.certain:
+	case m.status.State == Owner:
+		c.update = true
+	case m.status.State == Releasing:
+		c.update, c.value.Vacant, c.value.Next = true, true, m.next
+	case m.mayTakeOver():
+		c.update = true
+		if m.value.Run != m.run {
+			c.value.Epoch++
+		}
+	}
+	return c
+}
+
+// mayTakeOver reports whether a standby may try to become the owner.
+func (m *machine) mayTakeOver() bool {
+	switch {
+	case !m.eligible || m.fault != nil || m.value.Epoch == MaxEpoch:
+		return false
+	case m.value.Run == m.run: // an own update has happened whose answer did not come
+		return true
+	case m.value.Vacant && m.value.Node != m.node && (m.value.Next == "" || m.value.Next == m.node):
+		return true
+	}
+	return m.quiet >= m.dead
+}
+
+// end takes the outcome of a call, which has come now.
+func (m *machine) end(c call, a answer, now int64) {
+	m.due = max(now, a.left+m.beat)
+	m.failed = a.err
+	switch {
+	case a.err != nil:
+		m.fresh = false
+		if c.update {
+			m.certain = false
+		}
+		if errors.Is(a.err, ErrChanged) {
+			m.least = max(m.least, c.last+1)
+		}
+	case c.update:
+		m.updated(c.value, a, now)
+	default:
+		m.read(a, now)
+	}
+}
+
+// updated takes an update that has succeeded. This alone makes an owner.
+func (m *machine) updated(v Value, a answer, now int64) {
+	before := m.value
+	m.value, m.fault, m.version, m.least, m.certain = v, nil, a.version, a.version, true
+	switch {
+	case m.status.State == Releasing && v.Vacant:
+		m.change(Released, false, "handed over")
+	case m.status.State == Releasing: // a heartbeat or a take-over was under way when it began
+		m.status.Epoch, m.due = v.Epoch, now
+	case now >= a.left+m.lease: // it came too late to be of use; the next one is due
+	case m.status.State == Standby:
+		m.until, m.status.Epoch = a.left+m.lease, v.Epoch
+		m.change(Owner, true, m.tookOver(before))
+	case m.status.State == Owner:
+		m.until = a.left + m.lease
+		if !m.status.Holding {
+			m.change(Owner, true, "a heartbeat was acknowledged again")
+		}
+	}
+}
+
+// tookOver says from whom ownership came.
+func (m *machine) tookOver(before Value) string {
+	switch {
+	case before.Epoch == 0:
+		return "no node has owned it before"
+	case before.Run == m.run:
+		return "an earlier try to take over had succeeded"
+	case before.Vacant:
+		return "node " + before.Node + " had handed over"
+	}
+	return fmt.Sprintf("no heartbeat of node %s was seen for %s", before.Node, time.Duration(m.quiet).Round(time.Millisecond))
+}
+
+// read takes what a read has shown.
+func (m *machine) read(a answer, now int64) {
+	if a.version < m.least {
+		m.fresh = false
+		return
+	}
+	if a.version != m.version {
+		m.adopt(a)
+	} else if m.fresh {
+		m.quiet += min(now-m.seen, m.beat+m.lease/3) // not a time in which the process was stopped
+	}
+	m.fresh, m.seen, m.certain = true, now, true
+	ours := m.fault == nil && m.value.Run == m.run && !m.value.Vacant
+	switch {
+	case m.status.State == Standby:
+		if m.mayTakeOver() {
+			m.due = now
+		}
+	case ours:
+		m.due = now
+	case m.status.State == Owner:
+		m.until = 0
+		m.change(Deposed, false, m.deposed())
+	case m.status.State == Releasing:
+		m.change(Released, false, "the cell does not name this node any more")
+	}
+}
+
+// adopt takes a value that was not known.
+func (m *machine) adopt(a answer) {
+	was, broken := m.value, m.fault != nil
+	m.version, m.least, m.quiet = a.version, a.version, 0
+	m.value, m.fault = Value{}, nil
+	if a.version > 0 {
+		m.value, m.fault = Decode(a.octets)
+	}
+	if m.status.State != Standby {
+		return
+	}
+	m.status.Epoch = m.value.Epoch
+	switch {
+	case m.fault != nil && !broken:
+		m.change(Standby, false, "cannot read who the owner is: "+m.fault.Error())
+	case m.fault == nil && (broken || was != m.value):
+		m.change(Standby, false, m.standing())
+	}
+}
+
+// standing says who the owner is.
+func (m *machine) standing() string {
+	switch {
+	case m.value.Vacant && m.value.Next != "":
+		return fmt.Sprintf("node %s has handed over to node %s", m.value.Node, m.value.Next)
+	case m.value.Vacant:
+		return fmt.Sprintf("node %s has handed over", m.value.Node)
+	}
+	return fmt.Sprintf("node %s is the owner, with epoch %d", m.value.Node, m.value.Epoch)
+}
+
+// deposed says by whom.
+func (m *machine) deposed() string {
+	if m.fault != nil {
+		return "another node has written the cell: " + m.fault.Error()
+	}
+	return "another node has taken over: " + m.standing()
+}
+
+// release begins to hand over.
+func (m *machine) release(next string, now int64) {
+	if m.status.State >= Releasing {
+		return
+	}
+	if m.status.State == Standby {
+		m.certain = false // whether an earlier try to take over has succeeded
+	}
+	m.next, m.until, m.due = next, 0, now
+	m.change(Releasing, false, "asked to hand over")
+}
+
+// stop gives the lease up, because nobody renews it any more.
+func (m *machine) stop() {
+	m.until = 0
+	if m.status.Holding {
+		m.change(m.status.State, false, "stopped without handing over")
+	}
+}
+
+// change sets the status.
+func (m *machine) change(to State, holding bool, why string) {
+	m.status.Number++
+	m.status.State, m.status.Holding, m.status.Why = to, holding, why
+	m.status.Owner = ""
+	if !m.value.Vacant {
+		m.status.Owner = m.value.Node
+	}
+}
