@@ -58,6 +58,7 @@ func table() []row {
 		{"journal", ""},
 		{"journal/file", "journal"},
 		{"journal/memory", "journal"},
+		{"journal/nats", "journal"},
 		{"journal/contract", "journal"},
 		{"sms/rewrite", "sms"},
 
