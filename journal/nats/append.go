@@ -22,8 +22,8 @@ const (
 	minMessage = 64 << 10
 	// headers are those of a batch.
 	headers = 256
-	// An attempt waits for its acknowledgement for firstWait, and each further one for twice as long, up to lastWait. The
-	// acknowledgement of an earlier attempt counts as well. So slow servers do not get ever more copies.
+	// An attempt waits for its acknowledgement for firstWait. If none comes the next one waits for twice as long, up to
+	// lastWait. The acknowledgement of an earlier attempt counts as well. So slow servers do not get ever more copies.
 	firstWait = time.Second
 	lastWait  = 8 * time.Second
 	// errStoreFailed is the servers' code for a message that was not stored. The text says why.
@@ -36,8 +36,8 @@ func (j *Journal) Append(id journal.ID, record []byte) (journal.Seq, error) {
 		return 0, journal.ErrTooLarge
 	}
 	select {
-	case <-j.turn:
-		defer func() { j.turn <- struct{}{} }()
+	case <-j.slot:
+		defer func() { j.slot <- struct{}{} }()
 	case <-j.ctx.Done():
 		return 0, journal.ErrClosed
 	}
@@ -58,11 +58,11 @@ func (j *Journal) Note(id journal.ID, record []byte) (journal.Seq, error) {
 	return j.Append(id, record)
 }
 
-// add repeats a record until it is acknowledged. The caller has the turn.
+// add repeats a record until it is acknowledged. The caller has the slot.
 func (j *Journal) add(id journal.ID, record []byte) (journal.Seq, error) {
 	first, known := j.appended+1, true // whether it is known that no attempt so far has stored it
 	defer j.setDelay(nil)
-	for wait := firstWait; ; wait = min(2*wait, lastWait) {
+	for wait := firstWait; ; {
 		j.appended++
 		err := j.publish(j.appended, id, record)
 		var seq journal.Seq
@@ -75,7 +75,9 @@ func (j *Journal) add(id journal.ID, record []byte) (journal.Seq, error) {
 		case errors.Is(err, ErrFull) && known:
 			return 0, err
 		}
-		known = known && errors.Is(err, ErrFull)
+		if known = known && errors.Is(err, ErrFull); errors.Is(err, context.DeadlineExceeded) {
+			wait = min(2*wait, lastWait)
+		}
 		j.setDelay(fmt.Errorf("cannot append to the stream %s yet: %w", j.name, err))
 		if !rest(j.ctx) {
 			return 0, journal.ErrClosed
@@ -112,7 +114,8 @@ func (j *Journal) publish(attempt uint64, id journal.ID, record []byte) error {
 	for ; f.part < f.parts; f.part++ {
 		n := min(size, len(record))
 		f.octets, record = record[:n], record[n:]
-		m := &nats.Msg{Subject: j.name, Data: appendFrame(make([]byte, 0, frameHead+n), &f)}
+		j.buf = appendFrame(j.buf[:0], &f) // what is published is copied
+		m := &nats.Msg{Subject: j.name, Data: j.buf}
 		last := f.part == f.parts-1
 		if last {
 			m.Reply = j.inbox + "." + strconv.FormatUint(attempt, 10)
@@ -163,7 +166,8 @@ func answered(b []byte) (journal.Seq, error) {
 		return 0, fmt.Errorf("cannot read the acknowledgement %.100q: %w", b, err)
 	}
 	if e := a.Error; e != nil {
-		if e.ErrorCode == errStoreFailed && (e.Description == "maximum bytes exceeded" || e.Description == "maximum messages exceeded") {
+		full := e.Description == "maximum bytes exceeded" || e.Description == "maximum messages exceeded"
+		if full && e.ErrorCode == errStoreFailed {
 			return 0, ErrFull
 		}
 		return 0, e

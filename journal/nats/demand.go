@@ -28,11 +28,14 @@ func streamOf(ctx context.Context, js jetstream.JetStream, o Options) (jetstream
 		return s, err
 	}
 	c := jetstream.StreamConfig{
-		Name: o.Stream, Subjects: []string{o.Stream}, Storage: jetstream.FileStorage, Replicas: o.Replicas, Discard: jetstream.DiscardNew,
-		MaxBytes: o.MaxOctets, DenyDelete: true, AllowAtomicPublish: true,
+		Name: o.Stream, Subjects: []string{o.Stream}, Storage: jetstream.FileStorage, Replicas: o.Replicas,
+		Discard: jetstream.DiscardNew, MaxBytes: o.MaxOctets, DenyDelete: true, AllowAtomicPublish: true,
 	}
 	if o.MaxOctets == 0 {
 		c.MaxBytes = -1
+	}
+	if refused := unsafeStream(&c); !o.Unsafe && len(refused) > 0 {
+		return nil, refuse(refused)
 	}
 	return js.CreateStream(ctx, c)
 }
@@ -56,10 +59,15 @@ func demand(ctx context.Context, conn *nats.Conn, info *jetstream.StreamInfo, o 
 		}
 		refused = unsafeServers(all)
 	}
-	if len(refused) > 0 {
-		return fmt.Errorf("%w: %s", ErrRefused, strings.Join(refused, "; "))
+	return refuse(refused)
+}
+
+// refuse returns the error that says why, nil if there is no reason.
+func refuse(why []string) error {
+	if len(why) == 0 {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%w: %s", ErrRefused, strings.Join(why, "; "))
 }
 
 // unusable says what keeps a stream from having records in order until they are trimmed.
@@ -77,7 +85,8 @@ func unusable(c *jetstream.StreamConfig) (all []string) {
 		{!c.AllowAtomicPublish, "it takes no batches (allow_atomic)"},
 		{c.AllowDirect, "it may be read from a server that is behind (allow_direct)"},
 		{c.NoAck, "it acknowledges nothing (no_ack)"},
-		{c.Sealed || c.DenyPurge || c.Mirror != nil || len(c.Sources) > 0, "it is sealed, or not to be purged, or made of others"},
+		{c.Sealed || c.DenyPurge, "it cannot be trimmed (sealed, deny_purge)"},
+		{c.Mirror != nil || len(c.Sources) > 0, "it has the messages of others (mirror, sources)"},
 		{c.AllowRollup || c.AllowMsgTTL, "its messages may remove others (allow_rollup_hdrs, allow_msg_ttl)"},
 	} {
 		if d.is {

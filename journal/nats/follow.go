@@ -19,8 +19,8 @@ const (
 	consumerRest = 30 * time.Second
 )
 
-// errBehind is that of a server that does not have what the stream's leader has.
-var errBehind = errors.New("a server's copy of the stream does not have the next record")
+// errOther is that of a message that is not the next one.
+var errOther = errors.New("the next message does not come")
 
 // Follow implements journal.Journal. Its error is a Damage if the stream does not have all of these records. It ends with an
 // error, too, if no record comes for half a minute.
@@ -182,7 +182,7 @@ func (r *reader) take(m jetstream.Msg) error {
 	case seq < r.next:
 		return nil
 	case seq > r.next:
-		return errBehind
+		return errOther
 	}
 	seq := journal.Seq(r.next)
 	f, ok := readFrame(m.Data())
@@ -227,7 +227,8 @@ func (r *reader) damaged(seq journal.Seq, why string) error {
 	return r.final
 }
 
-// examine asks the stream's leader why the next message does not come. It returns nil if there is none yet.
+// examine asks the stream's leader why the next message does not come. It returns nil if there is none yet. A Damage is final
+// unless it may be one server that is behind.
 func (r *reader) examine() error {
 	s, err := r.j.state(askWait)
 	if err != nil {
@@ -246,7 +247,7 @@ func (r *reader) examine() error {
 		return r.damaged(journal.Seq(r.next), fmt.Sprintf("this message is missing, and there are others up to %d", s.LastSeq))
 	}
 	if err == nil {
-		err = errBehind
+		return &Damage{r.j.name, journal.Seq(r.next), "only some servers have this message"}
 	}
 	return err
 }

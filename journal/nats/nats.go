@@ -1,5 +1,5 @@
-// Package nats is a journal on a stream of NATS JetStream, which keeps it on several machines. Several nodes append to one stream,
-// and each reads what all have appended.
+// Package nats is a journal on a stream of NATS JetStream, which keeps it on several machines. Several nodes append to one
+// stream, and each reads what all have appended.
 //
 // A record is a message of the stream, and its place is the message's sequence number. A record that is larger than a message
 // may be is a batch of messages that the servers store together or not, side by side; its place is that of the last one.
@@ -31,8 +31,8 @@ import (
 type Options struct {
 	Servers string        // URLs, with commas between them
 	Connect []nats.Option // of the account that has the stream: credentials, TLS
-	// System are those of the servers' system account. Only that one may read whether the servers sync each append. Open uses it,
-	// and needs it unless Unsafe is set.
+	// System are those of the servers' system account, which Open needs unless Unsafe is set: no other account may read whether
+	// the servers sync each append.
 	System    []nats.Option
 	Stream    string // its name, and the only subject
 	Replicas  int    // if the stream is made here; 0: minReplicas
@@ -55,6 +55,7 @@ type Damage struct {
 	Why    string
 }
 
+// Error says which stream is damaged, and where.
 func (d *Damage) Error() string {
 	return fmt.Sprintf("the stream %s of the journal is damaged at %d: %s", d.Stream, d.First, d.Why)
 }
@@ -63,7 +64,7 @@ const (
 	askWait    = 5 * time.Second        // for one answer of the servers
 	statusWait = time.Second            // for that of Status
 	restWait   = 100 * time.Millisecond // before something is tried again
-	// patience is how long Follow and Trim wait for a server. A new leader is elected in 4 to 9 s.
+	// patience is how long Follow waits for a record. A new leader is elected in 4 to 9 s.
 	patience = 30 * time.Second
 )
 
@@ -77,9 +78,10 @@ type Journal struct {
 	limit  int             // octets of a message, by the stream's configuration
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
-	turn   chan struct{} // has one element; the one that has taken it appends
+	slot   chan struct{} // has one element; the one that has taken it appends
 
-	appended uint64 // how many attempts there were; guarded by turn
+	appended uint64 // how many attempts there were; guarded by slot, as is buf
+	buf      []byte
 
 	mu     sync.Mutex
 	acked  journal.Seq // the highest that was acknowledged here, or was there at the start
@@ -125,7 +127,7 @@ func open(ctx context.Context, o Options) (*Journal, error) {
 
 // use makes a journal on a connection.
 func use(ctx context.Context, conn *nats.Conn, o Options) (*Journal, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, askWait)
 	defer cancel()
 	js, err := jetstream.New(conn)
 	if err != nil {
@@ -143,7 +145,7 @@ func use(ctx context.Context, conn *nats.Conn, o Options) (*Journal, error) {
 		return nil, err
 	}
 	j := &Journal{
-		stream: stream, name: o.Stream, conn: conn, inbox: conn.NewInbox(), limit: maxMessage, turn: make(chan struct{}, 1),
+		stream: stream, name: o.Stream, conn: conn, inbox: conn.NewInbox(), limit: maxMessage, slot: make(chan struct{}, 1),
 		acked: journal.Seq(info.State.LastSeq), last: journal.Seq(info.State.LastSeq),
 	}
 	if n := int(info.Config.MaxMsgSize); n > 0 {
@@ -153,7 +155,7 @@ func use(ctx context.Context, conn *nats.Conn, o Options) (*Journal, error) {
 		return nil, err
 	}
 	j.ctx, j.cancel = context.WithCancel(context.Background())
-	j.turn <- struct{}{}
+	j.slot <- struct{}{}
 	return j, nil
 }
 
@@ -232,7 +234,7 @@ func (j *Journal) Close() error {
 	if closed {
 		return journal.ErrClosed
 	}
-	<-j.turn
+	<-j.slot
 	j.conn.Close()
 	return nil
 }
