@@ -143,7 +143,7 @@ func (j *Journal) acknowledged(first uint64, wait time.Duration) (journal.Seq, e
 	for {
 		m, err := j.acks.NextMsgWithContext(ctx)
 		if err != nil {
-			return 0, err
+			return 0, fmt.Errorf("no acknowledgement within %v: %w", wait, err)
 		}
 		attempt, err := strconv.ParseUint(m.Subject[len(j.inbox)+1:], 10, 64)
 		if err != nil || attempt < first {

@@ -30,7 +30,7 @@ import (
 // Options are how a journal is opened.
 type Options struct {
 	Servers string        // URLs, with commas between them
-	Connect []nats.Option // of the account that has the stream: credentials, TLS
+	Connect []nats.Option // of the account that has the stream: credentials, TLS; time limits and retries are set here
 	// System are those of the servers' system account, which Open needs unless Unsafe is set: no other account may read whether
 	// the servers sync each append.
 	System    []nats.Option
@@ -225,7 +225,7 @@ func (j *Journal) fail(d *Damage) error {
 	return d
 }
 
-// Close implements journal.Journal. It ends an Append that waits.
+// Close implements journal.Journal. It ends an Append that waits, and those that follow.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	closed := j.ctx.Err() != nil
