@@ -178,10 +178,7 @@ func (r *reader) take(m jetstream.Msg) error {
 	if err != nil {
 		return err
 	}
-	switch seq := of.Sequence.Stream; {
-	case seq < r.next:
-		return nil
-	case seq > r.next:
+	if of.Sequence.Stream != r.next {
 		return errOther
 	}
 	seq := journal.Seq(r.next)

@@ -234,7 +234,6 @@ func (j *Journal) Close() error {
 	if closed {
 		return journal.ErrClosed
 	}
-	<-j.slot
 	j.conn.Close()
 	return nil
 }

@@ -175,6 +175,35 @@ func TestLostEnd(t *testing.T) {
 	}
 }
 
+// A new leader of the stream may not have all yet that a reader has read from the one before. Nothing is read twice then.
+func TestBehind(t *testing.T) {
+	t.Parallel()
+	j := opened(t, alone("J", newNode(t, "n1", "always", "").start()))
+	appendAll(t, j, 1, 3)
+	got, done := make(chan uint64, 10), make(chan error)
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		done <- j.FollowOn(ctx, 5, func(_ journal.Seq, id journal.ID, _ []byte) error {
+			got <- id.Number
+			return nil
+		})
+	}()
+	eventually(t, "it reads", func() bool {
+		s, err := j.state(askWait)
+		return err == nil && s.Consumers > 0
+	})
+	appendAll(t, j, 4, 7)
+	for want := uint64(6); want <= 7; want++ {
+		if n := <-got; n != want {
+			t.Errorf("record %d comes, not %d", n, want)
+		}
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
 // A record of the largest size is in the stream as a whole. It is neither trimmed nor read in part.
 func TestLarge(t *testing.T) {
 	t.Parallel()
