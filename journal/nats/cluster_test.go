@@ -136,8 +136,8 @@ func check(t *testing.T, j *Journal, acknowledged [][]appended) (n int) {
 		t.Error(err)
 	}
 	for _, all := range acknowledged {
-		if len(all) < 60 {
-			t.Errorf("only %d records were acknowledged", len(all))
+		if len(all) == 0 {
+			t.Error("a node has appended nothing")
 		}
 		for _, a := range all {
 			if there[a.seq] != a.id {
