@@ -1,8 +1,8 @@
 // Package journal keeps records in an order that survives a power cut. What a record means is its user's: those of the store are
 // its batches.
 //
-// journal/file keeps them on the disk of this machine, journal/memory in memory for simulations. What every implementation
-// must do is tested by journal/contract.
+// journal/file keeps them on the disk of this machine, journal/nats on several machines, journal/memory in memory for
+// simulations. What every implementation must do is tested by journal/contract.
 //
 // # Start reading
 //
@@ -14,7 +14,7 @@ import (
 	"fmt"
 )
 
-// A Seq is the place of a record. The first one is 1, and each has the next one.
+// A Seq is the place of a record. Places are above 0 and rise from record to record, not always by one.
 type Seq uint64
 
 // An ID is different for all records of all nodes, so that one that was appended twice is known as the same.
@@ -44,7 +44,7 @@ type Journal interface {
 
 // A Status says how much a journal has.
 type Status struct {
-	First  Seq   // of the oldest record that is kept; 0: none is
+	First  Seq   // from which on all records are kept; 0: none is
 	Last   Seq   // of the newest record, 0 if there was none
 	Synced Seq   // up to which all survive a power cut
 	Octets int64 // on the disk

@@ -57,6 +57,7 @@ func table() []row {
 		{"journal", ""},
 		{"journal/file", "journal"},
 		{"journal/memory", "journal"},
+		{"journal/nats", "journal"},
 		{"journal/contract", "journal"},
 		{"store/ballast", ""},
 		{"store", "journal journal/file sms store/ballast"},

@@ -1,0 +1,185 @@
+package nats
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+const (
+	minReplicas = 3
+	// minVersion is the first release of nats-server whose replicated streams are quick with a sync for each append.
+	minVersion = "2.15.1"
+	// askServers is what each server with JetStream answers to the system account.
+	askServers = "$SYS.REQ.SERVER.PING.JSZ"
+)
+
+// streamOf returns the journal's stream, and makes it if there is none.
+func streamOf(ctx context.Context, js jetstream.JetStream, o Options) (jetstream.Stream, error) {
+	s, err := js.Stream(ctx, o.Stream)
+	if !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return s, err
+	}
+	c := jetstream.StreamConfig{
+		Name: o.Stream, Subjects: []string{o.Stream}, Storage: jetstream.FileStorage, Replicas: o.Replicas,
+		Discard: jetstream.DiscardNew, MaxBytes: o.MaxOctets, DenyDelete: true, AllowAtomicPublish: true,
+	}
+	if o.MaxOctets == 0 {
+		c.MaxBytes = -1
+	}
+	if refused := unsafeStream(&c); !o.Unsafe && len(refused) > 0 {
+		return nil, refuse(refused)
+	}
+	return js.CreateStream(ctx, c)
+}
+
+// demand refuses what a journal cannot be kept on, and, unless Unsafe is set, what may lose records.
+func demand(ctx context.Context, conn *nats.Conn, info *jetstream.StreamInfo, o Options) error {
+	refused := unusable(&info.Config)
+	if n := conn.MaxPayload(); n < minMessage {
+		refused = append(refused, fmt.Sprintf("the server's max_payload is %d, less than %d", n, minMessage))
+	}
+	if !o.Unsafe {
+		refused = append(refused, unsafeStream(&info.Config)...)
+		if o.System == nil {
+			refused = append(refused, "whether its servers sync each append is not known without the system account")
+		}
+	}
+	if len(refused) == 0 && !o.Unsafe {
+		all, err := askAll(ctx, o, info.Cluster)
+		if err != nil {
+			return err
+		}
+		refused = unsafeServers(all)
+	}
+	return refuse(refused)
+}
+
+// refuse returns the error that says why, nil if there is no reason.
+func refuse(why []string) error {
+	if len(why) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %s", ErrRefused, strings.Join(why, "; "))
+}
+
+// unusable says what keeps a stream from having records in order until they are trimmed.
+func unusable(c *jetstream.StreamConfig) (all []string) {
+	for _, d := range []struct {
+		is  bool
+		why string
+	}{
+		{len(c.Subjects) != 1 || c.Subjects[0] != c.Name || c.SubjectTransform != nil, "its subject is not its name"},
+		{c.Retention != jetstream.LimitsPolicy, "its retention is not by limits"},
+		{c.Discard != jetstream.DiscardNew, "it discards old messages (discard)"},
+		{c.MaxAge != 0, "it drops messages by age (max_age)"},
+		{c.MaxMsgsPerSubject > 0, "it has a limit for each subject (max_msgs_per_subject)"},
+		{c.MaxMsgSize > 0 && c.MaxMsgSize < minMessage, fmt.Sprintf("its max_msg_size is less than %d", minMessage)},
+		{!c.AllowAtomicPublish, "it takes no batches (allow_atomic)"},
+		{c.AllowDirect, "it may be read from a server that is behind (allow_direct)"},
+		{c.NoAck, "it acknowledges nothing (no_ack)"},
+		{c.Sealed || c.DenyPurge, "it cannot be trimmed (sealed, deny_purge)"},
+		{c.Mirror != nil || len(c.Sources) > 0, "it has the messages of others (mirror, sources)"},
+		{c.AllowRollup || c.AllowMsgTTL, "its messages may remove others (allow_rollup_hdrs, allow_msg_ttl)"},
+	} {
+		if d.is {
+			all = append(all, d.why)
+		}
+	}
+	return all
+}
+
+// unsafeStream says how a stream may lose what was acknowledged.
+func unsafeStream(c *jetstream.StreamConfig) (all []string) {
+	if c.Replicas < minReplicas {
+		all = append(all, fmt.Sprintf("it has %d replicas, fewer than %d", c.Replicas, minReplicas))
+	}
+	if c.Storage != jetstream.FileStorage {
+		all = append(all, "it is kept in memory (storage)")
+	}
+	if c.PersistMode != jetstream.DefaultPersistMode {
+		all = append(all, "it is written behind the acknowledgement (persist_mode)")
+	}
+	return all
+}
+
+// A server is what one of the servers says of itself.
+type server struct {
+	Server struct {
+		Name    string `json:"name"`
+		Version string `json:"ver"`
+	} `json:"server"`
+	Data struct {
+		Config struct {
+			SyncAlways bool `json:"sync_always"`
+		} `json:"config"`
+	} `json:"data"`
+}
+
+// unsafeServers says which servers may lose what was acknowledged.
+func unsafeServers(all []server) (refused []string) {
+	for _, s := range all {
+		if slices.Compare(version(s.Server.Version), version(minVersion)) < 0 {
+			refused = append(refused, fmt.Sprintf("server %s is %s, older than %s", s.Server.Name, s.Server.Version, minVersion))
+		}
+		if !s.Data.Config.SyncAlways {
+			refused = append(refused, fmt.Sprintf("server %s does not sync each append (sync_interval: always)", s.Server.Name))
+		}
+	}
+	return refused
+}
+
+// version returns the numbers of a version, zeros if it has none.
+func version(s string) []int {
+	var n [3]int
+	_, _ = fmt.Sscanf(s, "%d.%d.%d", &n[0], &n[1], &n[2])
+	return n[:]
+}
+
+// askAll asks the servers that have the stream, as the system account. Most of them must answer.
+func askAll(ctx context.Context, o Options, of *jetstream.ClusterInfo) ([]server, error) {
+	if of == nil || of.Leader == "" {
+		return nil, errors.New("the stream has no leader")
+	}
+	names := []string{of.Leader}
+	for _, p := range of.Replicas {
+		names = append(names, p.Name)
+	}
+	conn, err := connect(o.Servers, o.System)
+	if err != nil {
+		return nil, fmt.Errorf("cannot connect as the system account: %w", err)
+	}
+	defer conn.Close()
+	inbox := conn.NewInbox()
+	answers, err := conn.SubscribeSync(inbox)
+	if err == nil {
+		err = conn.PublishRequest(askServers, inbox, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	var all []server
+	for len(all) < len(names) {
+		m, err := answers.NextMsgWithContext(ctx)
+		if err != nil {
+			break
+		}
+		var s server
+		if json.Unmarshal(m.Data, &s) == nil && slices.Contains(names, s.Server.Name) {
+			all = append(all, s)
+		}
+	}
+	if len(all) <= len(names)/2 {
+		return nil, fmt.Errorf("%d of its %d servers answer to the system account", len(all), len(names))
+	}
+	return all, nil
+}
