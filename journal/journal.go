@@ -27,7 +27,8 @@ type ID struct {
 // MaxRecord is how many octets a record has at most.
 const MaxRecord = 32 << 20
 
-// A Journal is safe for concurrent use. After an error of Append or Note it is not known whether the record is there.
+// A Journal is safe for concurrent use. After an error of Append or Note it is not known whether the record is there, unless the
+// error is that there is no room (ENOSPC) and Status has no fault: then it is not.
 type Journal interface {
 	// Append adds a record. When it returns, that one and all before survive a power cut.
 	Append(id ID, record []byte) (Seq, error)

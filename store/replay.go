@@ -16,7 +16,7 @@ const journalDir = "journal"
 
 func (s *durable) journalDir() string { return s.guard.FS.PathJoin(s.monitor.dir, journalDir) }
 
-// openJournal opens the journal, which needs nothing that pebble has on the disk.
+// openJournal opens the journal. Records that pebble has are not asked for.
 func (s *durable) openJournal(o Options) (err error) {
 	s.journal, err = file.Open(s.guard.FS, s.journalDir(),
 		file.Options{After: s.summary.marks.moved, Segment: o.segment})
