@@ -28,7 +28,7 @@ type ID struct {
 const MaxRecord = 32 << 20
 
 // A Journal is safe for concurrent use. After an error of Append or Note it is not known whether the record is there, unless the
-// error is that there is no room (ENOSPC) and Status has no fault: then it is not.
+// error is ErrFull or ErrTooLarge: then it is not.
 type Journal interface {
 	// Append adds a record. When it returns, that one and all before survive a power cut.
 	Append(id ID, record []byte) (Seq, error)
@@ -57,6 +57,8 @@ var (
 	ErrClosed = errors.New("the journal is closed")
 	// ErrTrimmed is that of Follow if some of the records that are asked for were dropped.
 	ErrTrimmed = errors.New("the journal does not have these records any more")
+	// ErrFull is that of Append and Note if there is no room. There may be, later.
+	ErrFull = errors.New("there is no room for the journal")
 	// ErrTooLarge is that of a record with more than MaxRecord octets.
 	ErrTooLarge = fmt.Errorf("a record of the journal has at most %d octets", MaxRecord)
 )

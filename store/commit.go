@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -97,12 +96,6 @@ func (w *writer) stop() bool {
 	}
 }
 
-// An errUnwritten says that the journal has taken nothing of a batch because the disk is full. The next one may get through.
-type errUnwritten struct{ cause error }
-
-func (e errUnwritten) Error() string { return e.cause.Error() }
-func (e errUnwritten) Unwrap() error { return e.cause }
-
 // carryOut recovers what pebble panics with where its manifest cannot be written.
 func (w *writer) carryOut(r request) (err error) {
 	defer func() {
@@ -159,9 +152,6 @@ func (w *writer) append(b *Batch) (seq journal.Seq, err error) {
 		}
 		if cap(w.record) > maxBatchKept {
 			w.record = nil
-		}
-		if errors.Is(err, syscall.ENOSPC) && w.journal.Status().Fault == nil {
-			return 0, errUnwritten{err}
 		}
 		if err != nil || first >= len(b.ops) {
 			return seq, err
@@ -228,7 +218,7 @@ func (w *writer) ask(r request) error {
 	}
 	select {
 	case err := <-w.results:
-		if unwritten := (errUnwritten{}); errors.As(err, &unwritten) {
+		if errors.Is(err, journal.ErrFull) { // nothing of the batch was done, and the next one may get through
 			return err
 		}
 		if err != nil {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -12,6 +13,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
+	"pmg/internal/testutil"
+	"pmg/journal"
 	"pmg/store/ballast"
 )
 
@@ -298,6 +301,58 @@ func TestStatesCleared(t *testing.T) {
 	s.Tidy()
 	if got := entriesOf(t, s); !slices.Equal(got, []string{"2 text (again)"}) {
 		t.Errorf("%q", got)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Where the journal finds no room for its next file a batch is refused, and the next one gets through when there is room.
+func TestFullDiskRefuses(t *testing.T) {
+	t.Parallel()
+	var full atomic.Bool
+	disk := errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if full.Load() && op.Kind == errorfs.OpCreate {
+			return syscall.ENOSPC
+		}
+		return nil
+	})
+	fs := vfs.NewMem()
+	o := Options{FS: errorfs.Wrap(fs, disk), segment: 4 << 10, retryPause: time.Millisecond, Fatal: func(err error) { t.Error(err) }}
+	s, err := Open("data", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full.Store(true)
+	var taken []string
+	put := func(id uint64) error {
+		var b Batch
+		b.Put(sample(id, "text"), sampleLane)
+		err := s.Commit(&b)
+		if err == nil {
+			taken = append(taken, fmt.Sprint(id, " text"))
+		}
+		return err
+	}
+	id := uint64(1)
+	for ; err == nil && id < 1000; id++ {
+		err = put(id)
+	}
+	if !errors.Is(err, journal.ErrFull) || s.Stats().Problem != "" {
+		t.Fatalf("%d messages: %v, %+v", len(taken), err, s.Stats())
+	}
+	full.Store(false)
+	testutil.Eventually(t, "a batch is taken", func() bool { id++; return put(id) == nil })
+	for range 2 {
+		if got, _ := entries(t, s, 0, 1000); !slices.Equal(got, taken) {
+			t.Errorf("%q, not %q", got, taken)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if s, err = Open("data", o); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
+	"syscall"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -141,6 +142,9 @@ func (j *Journal) write(f *frame) error {
 	j.buf = j.buf[:0]
 	if c := j.current; c == nil || j.end()+size > c.size {
 		next, err := j.spares.take(headSize + size)
+		if errors.Is(err, syscall.ENOSPC) {
+			err = fmt.Errorf("%w: %w", journal.ErrFull, err)
+		}
 		if err != nil {
 			return fmt.Errorf("cannot begin a segment of the journal in %s: %w", j.dir, err)
 		}

@@ -72,10 +72,10 @@ func (j *Journal) add(id journal.ID, record []byte) (journal.Seq, error) {
 		switch {
 		case err == nil:
 			return seq, j.advance(seq)
-		case errors.Is(err, ErrFull) && known:
+		case errors.Is(err, journal.ErrFull) && known:
 			return 0, err
 		}
-		if known = known && errors.Is(err, ErrFull); errors.Is(err, context.DeadlineExceeded) {
+		if known = known && errors.Is(err, journal.ErrFull); errors.Is(err, context.DeadlineExceeded) {
 			wait = min(2*wait, lastWait)
 		}
 		j.setDelay(fmt.Errorf("cannot append to the stream %s yet: %w", j.name, err))
@@ -168,7 +168,7 @@ func answered(b []byte) (journal.Seq, error) {
 	if e := a.Error; e != nil {
 		full := e.Description == "maximum bytes exceeded" || e.Description == "maximum messages exceeded"
 		if full && e.ErrorCode == errStoreFailed {
-			return 0, ErrFull
+			return 0, journal.ErrFull
 		}
 		return 0, e
 	}

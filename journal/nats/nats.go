@@ -36,16 +36,12 @@ type Options struct {
 	System    []nats.Option
 	Stream    string // its name, and the only subject
 	Replicas  int    // if the stream is made here; 0: minReplicas
-	MaxOctets int64  // if the stream is made here; Append fails with ErrFull behind it. 0: no limit
+	MaxOctets int64  // if the stream is made here; Append fails with journal.ErrFull behind it. 0: no limit
 	Unsafe    bool   // accepts servers and a stream that may lose what was appended
 }
 
-var (
-	// ErrRefused is that of Open if the servers or the stream are not as a journal needs them.
-	ErrRefused = errors.New("NATS is not as the journal needs it")
-	// ErrFull is that of Append and Note if the stream has a limit and has reached it. The record is not in the stream.
-	ErrFull = errors.New("the stream of the journal is full")
-)
+// ErrRefused is that of Open if the servers or the stream are not as a journal needs them.
+var ErrRefused = errors.New("NATS is not as the journal needs it")
 
 // Damage is the error if the stream does not have what was appended, or has something else. Nothing is appended any more
 // through a journal that has found some.

@@ -353,14 +353,14 @@ func TestFull(t *testing.T) {
 	var last journal.Seq
 	for n := uint64(1); ; n++ {
 		seq, err := j.Append(journal.ID{Number: n}, make([]byte, 10<<10))
-		if errors.Is(err, ErrFull) {
+		if errors.Is(err, journal.ErrFull) {
 			break
 		}
 		if last = seq; err != nil || n > 10 {
 			t.Fatalf("record %d: %v", n, err)
 		}
 	}
-	if seq, err := j.Append(journal.ID{Number: 19}, make([]byte, 3<<20)); !errors.Is(err, ErrFull) {
+	if seq, err := j.Append(journal.ID{Number: 19}, make([]byte, 3<<20)); !errors.Is(err, journal.ErrFull) {
 		t.Errorf("a large record: %d, %v", seq, err)
 	}
 	if err := j.Trim(last); err != nil {
