@@ -149,7 +149,7 @@ func TestStoreErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(db.Set([]byte("f"), []byte{0, 0, 0, 99}, pebble.Sync), db.Close()); err != nil {
+	if err := errors.Join(db.Set([]byte("f"), []byte{0, 0, 0, 99}, pebble.Sync), db.Flush(), db.Close()); err != nil {
 		t.Fatal(err)
 	}
 	empty := t.TempDir()
