@@ -320,6 +320,7 @@ func (s *durable) loadFormat() error {
 	if err := s.db.Set([]byte{keyFormat}, binary.BigEndian.AppendUint32(nil, formatVersion), pebble.NoSync); err != nil {
 		return err
 	}
+	_ = s.guard.FS.Remove(s.guard.FS.PathJoin(s.monitor.dir, "seal")) // of format 1; nobody reads it any more
 	return s.flush()
 }
 

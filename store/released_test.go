@@ -35,6 +35,9 @@ func TestReleased(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkReleased(t, dir.Name(), fs)
+		if _, err := fs.Stat("data/seal"); err == nil {
+			t.Errorf("%s: what this version does not read is still there", dir.Name())
+		}
 	}
 	if formats != formatVersion {
 		t.Errorf("%d stores in testdata, and the format is %d", formats, formatVersion)
