@@ -148,7 +148,7 @@ func (j *Journal) write(f *frame) error {
 		if err != nil {
 			return fmt.Errorf("cannot begin a segment of the journal in %s: %w", j.dir, err)
 		}
-		j.buf = appendHead(j.buf, next.number, head{version: headVersion, first: f.seq, size: next.size})
+		j.buf = appendHead(j.buf, next.number, head{version: headVersion, first: f.seq, size: next.filled})
 		j.octets += next.grown
 		if c != nil && !slices.Contains(j.dirty, c) {
 			j.dirty = append(j.dirty, c) // the next sync closes it

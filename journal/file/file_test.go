@@ -315,6 +315,28 @@ func TestBrokenDisk(t *testing.T) {
 	}
 }
 
+// A record that is larger than a segment makes its file grow. A power cut that keeps only its beginning is no damage.
+func TestLargeThenPowerCut(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(40) {
+		fs := vfs.NewCrashableMem()
+		j := open(t, fs, Options{})
+		if _, err := j.Append(journal.ID{Number: 1}, []byte("small")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := j.Note(journal.ID{Number: 2}, make([]byte, 5*small)); err != nil {
+			t.Fatal(err)
+		}
+		cut := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: rand.New(rand.NewPCG(seed, 0))})
+		_ = j.Close()
+		again := open(t, cut, Options{})
+		if last := again.Status().Last; last < 1 || last > 2 {
+			t.Errorf("seed %d: %d records", seed, last)
+		}
+		_ = again.Close()
+	}
+}
+
 // A segment of a later version is refused, not taken for damage.
 func TestLaterVersion(t *testing.T) {
 	files, _, first := written(t)

@@ -24,8 +24,8 @@ type segment struct {
 	file   vfs.File // open for writing, or nil
 }
 
-// The head of a segment: "PMGJ", its version in 4 octets, its number in 8, the place of its first record in 8, its octets in 8,
-// and the CRC-32C of these; zeros up to headSize. It is written with the first record.
+// The head of a segment: "PMGJ", its version in 4 octets, its number in 8, the place of its first record in 8, how many octets
+// the file had before in 8, and the CRC-32C of these; zeros up to headSize. It is written with the first record.
 const (
 	headSize    = 64
 	headVersion = 1

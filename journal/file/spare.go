@@ -29,8 +29,9 @@ type spares struct {
 // A blank is a segment whose file is open and has no record.
 type blank struct {
 	segment
-	grown int64 // octets by which the files have grown
-	err   error
+	filled int64 // octets of its file that are synced
+	grown  int64 // octets by which the files have grown
+	err    error
 }
 
 // newSpares keeps the segments that have no record that counts for the next ones.
@@ -55,24 +56,33 @@ func newSpares(fs vfs.FS, dir string, size int64, found *findings) *spares {
 // take returns the next segment, with room for n octets.
 func (s *spares) take(n int64) (blank, error) {
 	s.mu.Lock()
-	ready := s.ready
-	if s.ready = nil; ready == nil {
+	defer s.mu.Unlock()
+	ready, early := s.ready, s.ready != nil
+	if s.ready = nil; !early {
 		ready = s.prepare()
 	}
-	s.mu.Unlock()
-	m := <-ready
+	m := s.await(ready)
+	if m.err != nil && early { // there may be room by now
+		m = s.await(s.prepare())
+	}
 	if m.err != nil {
 		return m, m.err
 	}
+	m.filled = m.size
 	if m.size < n { // the record is larger than a segment
 		m.grown += n - m.size
 		m.size = n
 	}
-	s.mu.Lock()
 	s.taken++
 	s.ready = s.prepare()
-	s.mu.Unlock()
 	return m, nil
+}
+
+// await waits for a file without the lock, which the caller holds.
+func (s *spares) await(ready chan blank) blank {
+	s.mu.Unlock()
+	defer s.mu.Lock()
+	return <-ready
 }
 
 // prepare begins to make the next file. The caller holds the lock.
