@@ -40,8 +40,9 @@ type writer struct {
 	batch    *pebble.Batch
 	key      []byte
 	record   []byte
+	number   uint64 // of the last record that was appended
 	moves    mover
-	octets   int64  // in the journal, since the memory table was written
+	octets   int64  // written into the journal since the memory table was written
 	dropped  uint64 // number of the last event that was dropped since the opening
 	requests chan request
 	results  chan error
@@ -54,6 +55,7 @@ func newWriter(r *reader, j journal.Journal, o Options) *writer {
 		db: r.db, reader: r, journal: j, monitor: r.monitor, summary: r.summary, noSync: o.noSync, young: r.young,
 		requests: make(chan request), results: make(chan error), ended: make(chan struct{}),
 	}
+	w.number = uint64(j.Status().Last)
 	w.moves.old = boundary{w.summary.marks.moved, w.summary.marks.movedID, w.summary.moved}
 	if w.moves.atOnce = o.atOnce; o.atOnce == 0 {
 		w.moves.atOnce = leaveAtOnce
@@ -118,16 +120,15 @@ func (w *writer) carryOut(r request) (err error) {
 		err = w.db.Apply(w.batch, pebble.NoSync)
 	}
 	if w.octets > flushOctets {
-		r.move, r.flush = max(r.move, begin), true
+		r.move, r.flush = max(r.move, newRound), true
 	}
 	if replays := r.at != 0 && r.at < w.summary.get().applied; err == nil && !replays { // until pebble is as it was
 		err = w.moveSome(r.move)
 	}
 	if err == nil && r.flush {
 		w.octets = 0
-		if err = w.trim(); err == nil {
-			_, err = w.db.AsyncFlush()
-		}
+		w.trim()
+		_, err = w.db.AsyncFlush()
 	}
 	return err
 }
@@ -143,7 +144,8 @@ func (w *writer) append(b *Batch) (seq journal.Seq, err error) {
 		w.record, n = b.appendPiece(w.record[:0], first)
 		first += n
 		w.octets += int64(len(w.record))
-		id := journal.ID{Node: 1, Number: uint64(w.journal.Status().Last) + 1}
+		w.number++
+		id := journal.ID{Node: 1, Number: w.number} // there is one node
 		if first < len(b.ops) || w.noSync {
 			seq, err = w.journal.Note(id, w.record)
 		} else {
@@ -197,16 +199,23 @@ func (w *writer) setMarks(m marks) error {
 	return w.batch.Set(w.key[:1], w.key[1:], nil)
 }
 
-// trim allows the journal to drop what pebble has on the disk.
-func (w *writer) trim() error {
+// trim allows the journal to drop what pebble has on the disk. If it cannot, there will be another time.
+func (w *writer) trim() {
 	m, err := w.reader.flushed()
-	if err != nil || w.monitor.fault.get() != nil { // after a fault pebble may believe what is not so
-		return err
+	if w.monitor.fault.get() != nil { // pebble may believe what is not so
+		return
 	}
-	if err = w.journal.Trim(m.moved); w.journal.Status().Fault != nil {
+	if err == nil {
+		err = w.journal.Trim(m.moved)
+	}
+	if err == nil {
+		return
+	}
+	if w.journal.Status().Fault != nil {
 		w.monitor.fault.set(err)
+		return
 	}
-	return err
+	w.monitor.log.Error().Err(err).Msg("cannot trim the journal of the store")
 }
 
 // ask passes a request to the writing goroutine, and waits for it. The caller holds writing.

@@ -8,7 +8,7 @@
 //
 // # How the pebble engine keeps them
 //
-//	Commit ──► record of the journal, synced ──► young, in memory ──► pebble, each second or each 2 MiB
+//	Commit ──► record of the journal, synced ──► young, in memory ──► pebble, what has not ended soon (move.go)
 //	                                        └──► pebble: notes, and changes of what is there already
 //
 // Pebble has no log of its own. Its marks say up to which record of the journal it has everything, and a start replays what is

@@ -358,3 +358,42 @@ func TestFullDiskRefuses(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A file of the journal that cannot be removed is no reason to end: what was committed is, and batches are taken.
+func TestTrimFails(t *testing.T) {
+	t.Parallel()
+	var broken atomic.Bool
+	disk := errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if broken.Load() && op.Kind == errorfs.OpRemove && strings.Contains(op.Path, journalDir) {
+			return errDisk
+		}
+		return nil
+	})
+	o := Options{FS: errorfs.Wrap(vfs.NewMem(), disk), segment: 64 << 10, Fatal: func(err error) { t.Error(err) }}
+	s, err := Open("data", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat("text", 5000)
+	put := func(first, n uint64) {
+		for id := first; id < first+n; id++ {
+			commit(t, s, func(b *Batch) { b.Put(sample(id, text), sampleLane) })
+			commit(t, s, func(b *Batch) { b.Delete(id, len(text)) })
+		}
+	}
+	put(1, 1000)
+	for range 3 {
+		s.Tidy()
+	}
+	if err := s.(*durable).flush(); err != nil {
+		t.Fatal(err)
+	}
+	broken.Store(true)
+	if err := s.(*durable).writer.askAlone(request{flush: true}); err != nil {
+		t.Error(err)
+	}
+	put(2000, 100)
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}

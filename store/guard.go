@@ -50,7 +50,7 @@ func (f *fault) get() error {
 // those of a backup, are not the store's: they go to another file system, and their errors to
 // whoever has made them.
 //
-// Pebble does not go on when its log or its manifest cannot be written: it calls Fatalf, panics,
+// Pebble does not go on when its manifest cannot be written: it calls Fatalf, panics,
 // or unlocks a mutex twice, which cannot be recovered. The guard notes the error as the store's
 // fault instead, and reports success to pebble. From then on nothing is written to the disk any
 // more, and the store reports the fault to every caller.
@@ -239,9 +239,7 @@ func (g *guard) opened() {
 	g.removed = nil
 	g.mu.Unlock()
 	for _, name := range removed {
-		if err := g.Remove(name); err != nil {
-			g.table(err)
-		}
+		_ = g.Remove(name) // the next opening finds it
 	}
 }
 

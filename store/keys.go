@@ -64,15 +64,15 @@ func appendNote(b []byte, kind Kind, key []byte) []byte {
 	return append(append(append(b, kind...), 0), key...)
 }
 
-// Marks are what is known of all messages together, behind the record of the journal at applied. They are written with
+// Marks are what is known of all messages together, as of the record of the journal at applied. They are written with
 // each batch of pebble's.
 type marks struct {
 	low      uint64      // no message has a lower id
 	last     uint64      // highest id that was ever put
 	messages int64       // put and not deleted
-	applied  journal.Seq // place of the record whose changes were the last ones for pebble
-	moved    journal.Seq // up to this place pebble has everything: a start replays what is behind
-	movedID  uint64      // last, when everything was moved: messages up to this one are not young
+	applied  journal.Seq // place of the last record that was carried out
+	moved    journal.Seq // pebble has all that the records up to this place say: a start replays those behind
+	movedID  uint64      // pebble has the messages up to this id, and the others are young
 }
 
 const (

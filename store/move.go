@@ -10,9 +10,9 @@ import (
 type moving uint8
 
 const (
-	aLittle moving = iota // of what leaves
-	begin                 // a round, if nothing leaves any more
-	all
+	aLittle  moving = iota // of what leaves
+	newRound               // the same, but that a round begins first if nothing leaves any more
+	everything
 )
 
 // leaveAtOnce is how many messages and states are moved together while others wait for their commit: about a millisecond.
@@ -35,10 +35,10 @@ type mover struct {
 
 // moveSome moves a part of what is young to pebble.
 func (w *writer) moveSome(how moving) error {
-	if how == all || w.young.isLarge() {
+	if how == everything || w.young.isLarge() {
 		return w.moveAll()
 	}
-	if how == begin && !w.moves.busy {
+	if how == newRound && !w.moves.busy {
 		w.beginRound()
 	}
 	if !w.moves.busy {

@@ -370,13 +370,11 @@ func (s *durable) Tidy() {
 		return
 	}
 	s.ballast.Lay()
-	if err := s.writer.askAlone(request{move: begin}); err == nil {
+	if err := s.writer.askAlone(request{move: newRound}); err == nil {
 		_ = s.writer.leaveRest() // a fault says so itself
 	}
 	s.tidier.tidy()
-	if err := s.writer.trim(); err != nil {
-		s.monitor.log.Error().Err(err).Msg("cannot trim the journal of the store")
-	}
+	s.writer.trim()
 }
 
 func (s *durable) Stats() Stats {
@@ -393,7 +391,7 @@ func (s *durable) Stats() Stats {
 }
 
 // move moves what is young to pebble.
-func (s *durable) move() error { return s.writer.askAlone(request{move: all}) }
+func (s *durable) move() error { return s.writer.askAlone(request{move: everything}) }
 
 // writeMarks writes the marks, and begins to write the memory table.
 func (s *durable) writeMarks() error {

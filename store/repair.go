@@ -59,6 +59,23 @@ func (r *Report) count(key, value []byte) {
 	}
 }
 
+// countAll adds all entries.
+func (r *Report) countAll(of pebble.Reader) error {
+	it, err := of.NewIter(nil)
+	if err != nil {
+		return err
+	}
+	defer it.Close()
+	for ok := it.First(); ok; ok = it.Next() {
+		value, err := it.ValueAndErr()
+		if err != nil {
+			return err
+		}
+		r.count(it.Key(), value)
+	}
+	return it.Error()
+}
+
 func (r *Report) message(key, value []byte) {
 	id, ok := numberOf(key)
 	if !ok {
@@ -112,19 +129,7 @@ func (s *durable) checkAll(r *Report) error {
 	if err := s.checkJournal(changes); err != nil {
 		return err
 	}
-	it, err := changes.NewIter(nil)
-	if err != nil {
-		return s.monitor.readError(err)
-	}
-	defer it.Close()
-	for ok := it.First(); ok; ok = it.Next() {
-		value, err := it.ValueAndErr()
-		if err != nil {
-			return s.monitor.readError(err)
-		}
-		r.count(it.Key(), value)
-	}
-	if err := it.Error(); err != nil {
+	if err := r.countAll(changes); err != nil {
 		return s.monitor.readError(err)
 	}
 	switch {
@@ -232,8 +237,9 @@ func (s *salvage) save(fs vfs.FS, dir string) (r Report, err error) {
 	if err == nil {
 		err = s.redo(fresh, m)
 	}
+	r.Faults = s.bad
 	if err == nil {
-		r, err = s.report(fresh)
+		err = r.countAll(fresh.db)
 	}
 	if err == nil {
 		fresh.summary.marks.last, fresh.summary.marks.messages = max(fresh.summary.marks.last, r.Last), r.Messages
@@ -267,24 +273,6 @@ func (s *salvage) redo(fresh *durable, m marks) error {
 		return err
 	}
 	return fresh.db.Apply(batch, pebble.NoSync)
-}
-
-// report says what is in the new store, and what could not be read of the old one.
-func (s *salvage) report(fresh *durable) (r Report, err error) {
-	it, err := fresh.db.NewIter(nil)
-	if err != nil {
-		return r, err
-	}
-	defer it.Close()
-	for ok := it.First(); ok; ok = it.Next() {
-		value, err := it.ValueAndErr()
-		if err != nil {
-			return r, err
-		}
-		r.count(it.Key(), value)
-	}
-	r.Faults = append(s.bad, r.Faults...)
-	return r, it.Error()
 }
 
 // fill writes the entries into an empty store. What is left of messages below the low mark

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 )
@@ -43,26 +44,24 @@ const (
 
 // copyOf returns a copy of b that stands until the arena is cleared.
 func (a *arena) copyOf(b []byte) []byte {
-	if a.chunk < len(a.chunks) && len(b) > cap(a.chunks[a.chunk])-len(a.chunks[a.chunk]) {
+	a.octets += len(b)
+	if len(b) > chunkSize {
+		return slices.Clone(b)
+	}
+	if a.chunk < len(a.chunks) && len(a.chunks[a.chunk])+len(b) > chunkSize {
 		a.chunk++
 	}
 	if a.chunk == len(a.chunks) {
-		a.chunks = append(a.chunks, make([]byte, 0, max(chunkSize, len(b))))
+		a.chunks = append(a.chunks, make([]byte, 0, chunkSize))
 	}
 	c := &a.chunks[a.chunk]
 	at := len(*c)
-	if cap(*c)-at < len(b) { // a chunk of before is smaller
-		*c = make([]byte, 0, len(b))
-		at = 0
-	}
 	*c = append(*c, b...)
-	a.octets += len(b)
 	return (*c)[at:len(*c):len(*c)]
 }
 
-// clear gives the memory back for the next use, but for large pieces.
+// clear gives the memory back for the next use.
 func (a *arena) clear() {
-	a.chunks = slices.DeleteFunc(a.chunks, func(c []byte) bool { return cap(c) != chunkSize })
 	for i := range a.chunks {
 		a.chunks[i] = a.chunks[i][:0]
 	}
@@ -172,15 +171,7 @@ func (y *young) eventsAfter(after uint64, limit int) (all []event, first uint64)
 	if len(y.events) > 0 {
 		first = y.events[0].number
 	}
-	at, _ := slices.BinarySearchFunc(y.events, after+1, func(e event, n uint64) int {
-		switch {
-		case e.number < n:
-			return -1
-		case e.number > n:
-			return 1
-		}
-		return 0
-	})
+	at, _ := slices.BinarySearchFunc(y.events, after+1, func(e event, n uint64) int { return cmp.Compare(e.number, n) })
 	for _, e := range y.events[at:min(len(y.events), at+limit)] {
 		all = append(all, event{e.number, slices.Clone(e.line)})
 	}
