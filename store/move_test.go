@@ -123,3 +123,31 @@ func TestShrinkWhileMoving(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A commit allocates no more for many messages than for one.
+func TestCommitAllocations(t *testing.T) {
+	s := open(t, vfs.NewMem())
+	var b Batch
+	id, m := uint64(0), sample(1, "text")
+	round := func() {
+		b.Reset()
+		for range 100 {
+			id++
+			m.ID = id
+			b.Put(m, sampleLane)
+			b.Delete(max(id, 200)-199, 100)
+		}
+		if err := s.Commit(&b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 200 {
+		round()
+	}
+	if n := testing.AllocsPerRun(20, round); n > 10 {
+		t.Errorf("%v allocations for 100 messages", n)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
