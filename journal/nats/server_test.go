@@ -59,6 +59,7 @@ func program(t testing.TB) string {
 type node struct {
 	t       testing.TB
 	name    string
+	program string
 	address string
 	config  string
 	cmd     *exec.Cmd
@@ -77,7 +78,7 @@ system_account: SYS
 func newNode(t testing.TB, name, sync, more string) *node {
 	t.Helper()
 	dir := t.TempDir()
-	n := &node{t: t, name: name, address: testutil.FreeAddress(t), config: filepath.Join(dir, "nats.conf")}
+	n := &node{t: t, name: name, program: program(t), address: testutil.FreeAddress(t), config: filepath.Join(dir, "nats.conf")}
 	text := fmt.Sprintf("server_name: %s\nlisten: %q\njetstream { store_dir: %q, sync_interval: %s, max_mem: 512MB, max_file: 4GB }\n%s%s",
 		name, n.address, dir, sync, accounts, more)
 	if err := os.WriteFile(n.config, []byte(text), 0o600); err != nil {
@@ -99,7 +100,7 @@ func newNode(t testing.TB, name, sync, more string) *node {
 
 func (n *node) start() *node {
 	n.t.Helper()
-	n.cmd = exec.Command(program(n.t), "-c", n.config)
+	n.cmd = exec.Command(n.program, "-c", n.config)
 	n.cmd.Stdout, n.cmd.Stderr, n.cmd.SysProcAttr = n.log, n.log, attributes()
 	if err := n.cmd.Start(); err != nil {
 		n.t.Fatal(err)
