@@ -22,10 +22,11 @@ const (
 	minMessage = 64 << 10
 	// headers are those of a batch.
 	headers = 256
-	// An attempt waits for its acknowledgement for firstWait. If none comes the next one waits for twice as long, up to
-	// lastWait. The acknowledgement of an earlier attempt counts as well. So slow servers do not get ever more copies.
-	firstWait = time.Second
-	lastWait  = 8 * time.Second
+	// An attempt waits for its acknowledgement for waits.first, and a second more for each slowest octets. If none comes the
+	// next one waits for twice as long, up to lastWait. The acknowledgement of an earlier attempt counts as well. So slow
+	// servers do not get ever more copies.
+	slowest  = 4 << 20
+	lastWait = 8 * time.Second
 	// errStoreFailed is the servers' code for a message that was not stored. The text says why.
 	errStoreFailed = 10077
 )
@@ -62,7 +63,8 @@ func (j *Journal) Note(id journal.ID, record []byte) (journal.Seq, error) {
 func (j *Journal) add(id journal.ID, record []byte) (journal.Seq, error) {
 	first, known := j.appended+1, true // whether it is known that no attempt so far has stored it
 	defer j.setDelay(nil)
-	for wait := firstWait; ; {
+	wait := j.waits.first + time.Duration(len(record))*time.Second/slowest
+	for last := max(wait, lastWait); ; {
 		j.appended++
 		err := j.publish(j.appended, id, record)
 		var seq journal.Seq
@@ -76,7 +78,7 @@ func (j *Journal) add(id journal.ID, record []byte) (journal.Seq, error) {
 			return 0, err
 		}
 		if known = known && errors.Is(err, journal.ErrFull); errors.Is(err, context.DeadlineExceeded) {
-			wait = min(2*wait, lastWait)
+			wait = min(2*wait, last)
 		}
 		j.setDelay(fmt.Errorf("cannot append to the stream %s yet: %w", j.name, err))
 		if !rest(j.ctx) {

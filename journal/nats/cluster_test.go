@@ -19,7 +19,7 @@ func leaderOf(t *testing.T, j *Journal, all []*node) *node {
 	t.Helper()
 	var leader *node
 	eventually(t, "the stream has a leader", func() bool {
-		ctx, cancel := context.WithTimeout(context.Background(), askWait)
+		ctx, cancel := context.WithTimeout(context.Background(), usualWaits().ask)
 		defer cancel()
 		info, err := j.stream.Info(ctx)
 		if err != nil || info.Cluster == nil {

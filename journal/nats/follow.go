@@ -88,7 +88,7 @@ func (r *reader) follow(ctx context.Context) error {
 
 // begin finds the first message that is needed. That is behind after, and the beginning of a record.
 func (r *reader) begin() error {
-	s, err := r.j.state(askWait)
+	s, err := r.j.state(r.j.waits.ask)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (r *reader) read(ctx context.Context) error {
 	if r.done() {
 		return nil
 	}
-	create, created := context.WithTimeout(ctx, askWait)
+	create, created := context.WithTimeout(ctx, r.j.waits.ask)
 	c, err := r.j.stream.CreateConsumer(create, jetstream.ConsumerConfig{
 		DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: r.next, AckPolicy: jetstream.AckNonePolicy,
 		Replicas: 1, MemoryStorage: true, InactiveThreshold: consumerRest,
@@ -135,7 +135,7 @@ func (r *reader) read(ctx context.Context) error {
 		return err
 	}
 	defer func() {
-		remove, cancel := context.WithTimeout(context.Background(), statusWait)
+		remove, cancel := context.WithTimeout(context.Background(), r.j.waits.status)
 		defer cancel()
 		_ = r.j.stream.DeleteConsumer(remove, c.CachedInfo().Name)
 	}()
@@ -227,7 +227,7 @@ func (r *reader) damaged(seq journal.Seq, why string) error {
 // examine asks the stream's leader why the next message does not come. It returns nil if there is none yet. A Damage is final
 // unless it may be one server that is behind.
 func (r *reader) examine() error {
-	s, err := r.j.state(askWait)
+	s, err := r.j.state(r.j.waits.ask)
 	if err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (r *reader) examine() error {
 
 // message asks the stream's leader for one message.
 func (j *Journal) message(seq uint64) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(j.ctx, askWait)
+	ctx, cancel := context.WithTimeout(j.ctx, j.waits.ask)
 	defer cancel()
 	m, err := j.stream.GetMsg(ctx, seq)
 	if err != nil {
@@ -285,7 +285,7 @@ func (j *Journal) Trim(upTo journal.Seq) error {
 }
 
 func (j *Journal) trim(upTo uint64) error {
-	s, err := j.state(askWait)
+	s, err := j.state(j.waits.ask)
 	if err != nil {
 		return err
 	}
@@ -295,7 +295,7 @@ func (j *Journal) trim(upTo uint64) error {
 	if upTo, err = j.whole(upTo); err != nil {
 		return fmt.Errorf("cannot trim the stream %s: %w", j.name, err)
 	}
-	ctx, cancel := context.WithTimeout(j.ctx, askWait)
+	ctx, cancel := context.WithTimeout(j.ctx, j.waits.ask)
 	defer cancel()
 	if err := j.stream.Purge(ctx, jetstream.WithPurgeSequence(upTo+1)); err != nil {
 		return fmt.Errorf("cannot trim the stream %s: %w", j.name, err)

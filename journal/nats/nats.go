@@ -15,6 +15,7 @@
 package nats
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,8 @@ type Options struct {
 	Replicas  int    // if the stream is made here; 0: minReplicas
 	MaxOctets int64  // if the stream is made here; Append fails with journal.ErrFull behind it. 0: no limit
 	Unsafe    bool   // accepts servers and a stream that may lose what was appended
+
+	waits *waits // tests change them
 }
 
 // ErrRefused is that of Open if the servers or the stream are not as a journal needs them.
@@ -56,10 +59,19 @@ func (d *Damage) Error() string {
 	return fmt.Sprintf("the stream %s of the journal is damaged at %d: %s", d.Stream, d.First, d.Why)
 }
 
+// waits are how long answers of the servers are waited for.
+type waits struct {
+	first  time.Duration // for the first acknowledgement of a small record
+	ask    time.Duration // for what a journal asks
+	status time.Duration // for what Status asks
+}
+
+func usualWaits() *waits {
+	return &waits{first: time.Second, ask: 5 * time.Second, status: time.Second}
+}
+
 const (
-	askWait    = 5 * time.Second        // for one answer of the servers
-	statusWait = time.Second            // for that of Status
-	restWait   = 100 * time.Millisecond // before something is tried again
+	restWait = 100 * time.Millisecond // before something is tried again
 	// patience is how long Follow waits for a record. A new leader is elected in 4 to 9 s.
 	patience = 30 * time.Second
 )
@@ -74,6 +86,7 @@ type Journal struct {
 	limit  int             // octets of a message, by the stream's configuration
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
+	waits  *waits
 	slot   chan struct{} // has one element; the one that has taken it appends
 
 	appended uint64 // how many attempts there were; guarded by slot, as is buf
@@ -94,6 +107,7 @@ type Journal struct {
 // append (sync_interval: always), unless Unsafe is set. It reads that of the servers that answer, which must be most of
 // those that have the stream. It does not notice a server that changes later.
 func Open(ctx context.Context, o Options) (*Journal, error) {
+	o.waits = cmp.Or(o.waits, usualWaits())
 	if o.Replicas == 0 {
 		o.Replicas = minReplicas
 	}
@@ -123,7 +137,7 @@ func open(ctx context.Context, o Options) (*Journal, error) {
 
 // use makes a journal on a connection.
 func use(ctx context.Context, conn *nats.Conn, o Options) (*Journal, error) {
-	ctx, cancel := context.WithTimeout(ctx, askWait)
+	ctx, cancel := context.WithTimeout(ctx, o.waits.ask)
 	defer cancel()
 	js, err := jetstream.New(conn)
 	if err != nil {
@@ -142,7 +156,7 @@ func use(ctx context.Context, conn *nats.Conn, o Options) (*Journal, error) {
 	}
 	j := &Journal{
 		stream: stream, name: o.Stream, conn: conn, inbox: conn.NewInbox(), limit: maxMessage, slot: make(chan struct{}, 1),
-		acked: journal.Seq(info.State.LastSeq), last: journal.Seq(info.State.LastSeq),
+		acked: journal.Seq(info.State.LastSeq), last: journal.Seq(info.State.LastSeq), waits: o.waits,
 	}
 	if n := int(info.Config.MaxMsgSize); n > 0 {
 		j.limit = min(j.limit, n)
@@ -196,7 +210,7 @@ func (j *Journal) state(wait time.Duration) (s jetstream.StreamState, err error)
 
 // Status implements journal.Journal. It asks the servers, for a second at most; without an answer it is as it last was.
 func (j *Journal) Status() journal.Status {
-	_, _ = j.state(statusWait)
+	_, _ = j.state(j.waits.status)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	s := j.status

@@ -157,10 +157,18 @@ func options(stream string, all ...*node) Options {
 	}
 }
 
-// alone are options for one server, which is never safe.
+// alone are options for one server, which is never safe. An acknowledgement is waited for as long as a slow disk takes, so that each
+// record is there once.
 func alone(stream string, n *node) Options {
 	o := options(stream, n)
-	o.Unsafe, o.Replicas = true, 1
+	o.Unsafe, o.Replicas, o.waits = true, 1, &waits{testutil.Patience, testutil.Patience, testutil.Patience}
+	return o
+}
+
+// hasty are those of alone, but that a record is repeated as early as it is in use.
+func hasty(stream string, n *node) Options {
+	o := alone(stream, n)
+	o.waits.first = usualWaits().first
 	return o
 }
 
@@ -198,7 +206,7 @@ func admin(t testing.TB, n *node) jetstream.JetStream {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Close)
-	js, err := jetstream.New(conn)
+	js, err := jetstream.New(conn, jetstream.WithDefaultTimeout(testutil.Patience))
 	if err != nil {
 		t.Fatal(err)
 	}
