@@ -20,6 +20,7 @@ import (
 
 	"pmg/cmd/pmg/webdemo"
 	"pmg/config"
+	"pmg/connector"
 	"pmg/internal/console"
 	"pmg/loadtest"
 	"pmg/pdulog"
@@ -176,7 +177,7 @@ func (d *demo) start(ctx context.Context, engine, store string, connections int)
 		_ = d.closePeers()
 		return err
 	}
-	c := d.server.gateway.Table.Connector("operator")
+	c := d.operator()
 	for end := time.Now().Add(demoTimeout); c.Online() < c.Config().Instances; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) || ctx.Err() != nil {
 			return errors.Join(errors.New("cannot connect the gateway to the SMSC"), d.stop())
@@ -185,6 +186,8 @@ func (d *demo) start(ctx context.Context, engine, store string, connections int)
 	d.clients = d.server.engine.Addresses(d.server.gateway.Table.Connector("clients"))[0].String()
 	return nil
 }
+
+func (d *demo) operator() *connector.Connector { return d.server.gateway.Table.Connector("operator") }
 
 // run counts the gateway's goroutines, sends the load, and then sends the message that
 // the summary shows as an example.
@@ -207,6 +210,10 @@ func (d *demo) run(ctx context.Context, progress io.Writer, o loadtest.LoadOptio
 	defer cancel()
 	_ = d.sink.Await(waitCtx, d.load.Accepted) // the summary reports messages that are missing
 	d.delivered = d.sink.Result()
+	// The lines of the example are the last ones: the gateway has read all answers of the SMSC before.
+	for operator := d.operator(); operator.Stats.Sent.Load() < d.load.Accepted && waitCtx.Err() == nil; {
+		time.Sleep(time.Millisecond)
+	}
 	if d.web != nil {
 		return d.web.Send(waitCtx, d.clients, o.SystemID, o.Password)
 	}
