@@ -32,6 +32,17 @@ type Options struct {
 	Dir        string
 	MaxWaiting uint64 // events that may wait in the store until Full
 	Log        zerolog.Logger
+	Counter    Counter // of what is written; nil: nothing counts
+}
+
+// A Counter counts events. It is used by one goroutine.
+type Counter interface {
+	Begin(last uint64) error // which is the number of the last event in the files
+	Counted() uint64         // the number up to which events are counted
+	// Count counts the events of whole lines. Behind an error those above Counted come again.
+	Count(lines []byte) error
+	// Save keeps what was counted, all of which is safe in the files, when it is time for that, or now.
+	Save(now bool) error
 }
 
 // A Store is what events are read from.
@@ -74,6 +85,7 @@ type Writer struct {
 	buf      []byte
 	failing  bool
 	loggedAt time.Time
+	counting counting
 }
 
 // Open continues the files in Options.Dir, and starts to append what the store has. drop
@@ -117,6 +129,13 @@ func prepare(o Options, s Store, drop func(upTo uint64)) (*Writer, error) {
 	}
 	w.number.Store(number)
 	w.counted = w.last
+	if o.Counter != nil {
+		if err := o.Counter.Begin(w.last); err != nil {
+			w.release()
+			return nil, err
+		}
+		w.countAgain()
+	}
 	w.dirty = true // an earlier process may not have synced the file
 	return w, nil
 }
@@ -195,6 +214,7 @@ func (w *Writer) run() {
 	for w.pause(timer, w.work(false)) {
 	}
 	w.work(true)
+	w.saveCounts(true)
 	w.file.Close()
 }
 
@@ -287,6 +307,7 @@ func (w *Writer) appendSome(now int64) (more bool, err error) {
 		w.counted = last
 	}
 	w.last = last
+	w.count(w.buf)
 	if !w.dirty {
 		w.dirty, w.syncAt = true, time.Now().Add(syncEvery)
 	}
@@ -336,6 +357,7 @@ func (w *Writer) sync() error {
 	w.dirty, w.unsynced = false, 0
 	w.synced.Store(w.last)
 	w.drop(w.last)
+	w.saveCounts(false)
 	return nil
 }
 

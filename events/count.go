@@ -1,0 +1,144 @@
+package events
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"pmg/internal/logfile"
+)
+
+// countWait is the pause before what could not be counted is tried again.
+const countWait = 10 * time.Second
+
+// A counting is how the Counter does. It belongs to the Writer's goroutine.
+type counting struct {
+	behind  bool // there are events in the files that are not counted
+	againAt time.Time
+}
+
+// count counts lines that were written.
+func (w *Writer) count(lines []byte) {
+	switch {
+	case w.o.Counter == nil:
+	case !w.counting.behind:
+		w.noteCounting(w.o.Counter.Count(lines))
+	case time.Now().After(w.counting.againAt):
+		w.countAgain()
+	}
+}
+
+// countAgain counts what is in the files and was not counted.
+func (w *Writer) countAgain() {
+	w.noteCounting(Read(w.o.Dir, w.o.Counter.Counted(), w.o.Counter.Count))
+}
+
+// noteCounting notes whether events were counted.
+func (w *Writer) noteCounting(err error) {
+	switch {
+	case err != nil:
+		w.o.Log.Error().Err(err).Uint64("counted", w.o.Counter.Counted()).
+			Msg("events are written, and cannot be counted; statistics are behind until they can; look at the disk of stats.dir")
+		w.counting.againAt = time.Now().Add(countWait)
+	case w.counting.behind:
+		w.o.Log.Warn().Msg("events are counted again")
+	}
+	w.counting.behind = err != nil
+}
+
+// saveCounts has the Counter keep what it has counted. It has counted nothing that is not safe.
+func (w *Writer) saveCounts(now bool) {
+	if w.o.Counter == nil || w.last != w.synced.Load() {
+		return
+	}
+	if err := w.o.Counter.Save(now); err != nil {
+		w.o.Log.Error().Err(err).Msg("statistics are not saved; it is tried again, and a start counts the events once more")
+	}
+}
+
+// Read passes the lines of a directory's files with numbers above after to f: some whole lines together, in their order.
+func Read(dir string, after uint64, f func(lines []byte) error) error {
+	segments, err := logfile.Rotated(dir, "events")
+	if err != nil {
+		return err
+	}
+	segments = append(segments, logfile.Segment{Path: filepath.Join(dir, fileName)})
+	first := len(segments) - 1
+	for ; first > 0; first-- { // files begin with the number behind the last one of the file before
+		number, err := firstNumber(segments[first])
+		if err != nil {
+			return err
+		}
+		if number != 0 && number <= after+1 {
+			break
+		}
+	}
+	for _, s := range segments[first:] {
+		if err := readLines(s, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// firstNumber returns the number of a file's first event, 0 if it has none.
+func firstNumber(s logfile.Segment) (number uint64, err error) {
+	err = readLines(s, func(lines []byte) error {
+		for i, c := range lines {
+			if c == '\n' {
+				if number, _ = numberOf(lines[:i+1]); number != 0 {
+					return io.EOF
+				}
+				return nil
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return number, err
+}
+
+// readLines passes the whole lines of a file to f. A file that is gone has none.
+func readLines(s logfile.Segment, f func(lines []byte) error) error {
+	file, err := os.Open(s.Path)
+	if packed := s.Path + ".zst"; errors.Is(err, fs.ErrNotExist) && !s.Packed { // it was compressed meanwhile
+		s.Packed = true
+		file, err = os.Open(packed)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	r, err := s.Reader(file)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	lines, long := bufio.NewReaderSize(r, together), false // a line that is too long is none of ours
+	for {
+		line, err := lines.ReadSlice('\n')
+		switch {
+		case err == io.EOF:
+			return nil // behind it is half a line at most
+		case errors.Is(err, bufio.ErrBufferFull):
+			long = true
+		case err != nil:
+			return err
+		case long:
+			long = false
+		default:
+			if err := f(line); err != nil {
+				return err
+			}
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package stats
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+func compare(a, b key) int {
+	return cmp.Or(
+		cmp.Compare(a.hour, b.hour), strings.Compare(a.account, b.account), strings.Compare(a.connector, b.connector),
+		strings.Compare(a.network, b.network),
+	)
+}
+
+// daysIn returns the days that a directory has, in their order.
+func daysIn(dir string) (all []int64, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if number, ok := dayOf(e.Name()); ok {
+			all = append(all, number)
+		}
+	}
+	slices.Sort(all)
+	return all, err
+}
+
+// Groups returns the names of what rows can be made for.
+func Groups() []string { return []string{"month", "day", "hour", "account", "connector", "network"} }
+
+// A Query says which events are summed up, and how.
+type Query struct {
+	From, To                    time.Time // days by UTC, the last one included; zero: from the first, to the last there is
+	Account, Connector, Network string    // only those; "": all
+	By                          []string  // Groups; what has the same values is one row. None: there is one row
+}
+
+// Check returns an error if a query makes no sense.
+func (q *Query) Check() error {
+	for i, name := range q.By {
+		switch {
+		case !slices.Contains(Groups(), name):
+			return fmt.Errorf("rows cannot be made by %q, but by %s", name, strings.Join(Groups(), ", "))
+		case slices.Contains(q.By[:i], name):
+			return fmt.Errorf("%q is named twice", name)
+		}
+	}
+	if !q.From.IsZero() && !q.To.IsZero() && q.To.Before(q.From) {
+		return errors.New("the last day is before the first")
+	}
+	return nil
+}
+
+// A Row is the sum of what has the same values.
+type Row struct {
+	Values []string // of Query.By; "" stands for what has none
+	Counts
+}
+
+// mostSums is how many rows an answer has at most.
+const mostSums = 100_000
+
+// ErrTooMany is the error if an answer had too many rows.
+var ErrTooMany = fmt.Errorf("there are more than %d rows: ask for fewer days or for less", mostSums)
+
+// Read sums up the statistics in a directory.
+func Read(ctx context.Context, dir string, q Query) ([]Row, error) {
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	days, err := daysIn(dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the statistics in %s: %w", dir, err)
+	}
+	s := sums{q: q, rows: map[string]*Row{}}
+	for _, number := range days {
+		if at := time.Unix(number*24*3600, 0); !q.From.IsZero() && at.Before(q.From) || !q.To.IsZero() && at.After(q.To) {
+			continue
+		}
+		if err := s.day(ctx, dir, number); err != nil {
+			return nil, err
+		}
+	}
+	all := make([]Row, 0, len(s.rows))
+	for _, r := range s.rows {
+		all = append(all, *r)
+	}
+	slices.SortFunc(all, func(a, b Row) int { return slices.Compare(a.Values, b.Values) })
+	return all, nil
+}
+
+// sums are rows that grow.
+type sums struct {
+	q    Query
+	rows map[string]*Row
+	name []byte
+}
+
+// day adds the rows of a day. A file that was removed meanwhile has none.
+func (s *sums) day(ctx context.Context, dir string, number int64) error {
+	f, err := os.Open(pathOf(dir, number))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = readDay(f, number, func(k key, c *Counts) error {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return s.add(k, c)
+	})
+	if err != nil {
+		return fmt.Errorf("cannot read %s: %w", f.Name(), err)
+	}
+	return nil
+}
+
+func (s *sums) add(k key, c *Counts) error {
+	if q := &s.q; q.Account != "" && q.Account != k.account || q.Connector != "" && q.Connector != k.connector ||
+		q.Network != "" && q.Network != k.network {
+		return nil
+	}
+	s.name = s.name[:0]
+	for _, name := range s.q.By {
+		s.name = append(append(s.name, valueOf(k, name)...), 0)
+	}
+	r := s.rows[string(s.name)]
+	if r == nil {
+		if len(s.rows) >= mostSums {
+			return ErrTooMany
+		}
+		r = &Row{}
+		for _, name := range s.q.By {
+			r.Values = append(r.Values, valueOf(k, name))
+		}
+		s.rows[string(s.name)] = r
+	}
+	r.Add(c)
+	return nil
+}
+
+// valueOf returns what a row has of a group.
+func valueOf(k key, name string) string {
+	at := func(layout string) string { return time.Unix(k.hour*3600, 0).UTC().Format(layout) }
+	switch name {
+	case "month":
+		return at("2006-01")
+	case "day":
+		return at(dayLayout)
+	case "hour":
+		return at("2006-01-02T15")
+	case "account":
+		return k.account
+	case "connector":
+		return k.connector
+	}
+	return k.network
+}
