@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 	"unicode"
 
 	"pmg/internal/httpcall"
@@ -28,6 +29,7 @@ func (d *decoder) check(c *Config, o Options) {
 		d.store(c)
 	}
 	d.events(&c.Events, &c.PDULog)
+	checkStats(d, c)
 	if err := httpcall.CheckPrefix(c.Telemetry.OTLP); c.Telemetry.OTLP != "" && err != nil {
 		d.problem("telemetry.otlp", "%s", err)
 	}
@@ -321,6 +323,27 @@ func (d *decoder) events(e *Events, p *PDULog) {
 			"events.dir",
 			"must not be the directory of the pdu logs, %s, because a connector may be named events: name another", p.Dir,
 		)
+	}
+}
+
+// checkStats checks the directory of the statistics.
+func checkStats(d *decoder, c *Config) {
+	if c.Stats.Dir == "" {
+		return
+	}
+	d.directory("stats.dir", c.Stats.Dir)
+	if c.Events.Dir == "" {
+		d.problem("stats.dir", "needs events.dir, because statistics are made from events: set that as well")
+	}
+	for _, other := range []struct{ option, dir string }{
+		{"events.dir", c.Events.Dir}, {"pdulog.dir", c.PDULog.Dir}, {"store.dir", c.Store.Dir},
+	} {
+		if other.dir != "" && filepath.Clean(other.dir) == filepath.Clean(c.Stats.Dir) {
+			d.problem("stats.dir", "must not be %s, %s: name another", other.option, other.dir)
+		}
+	}
+	if k := c.Stats.KeepAge; k != 0 && k < 24*time.Hour {
+		d.problem("stats.keep_age", "must be at least a day, 24h, or 0s for no limit, not %s", k)
 	}
 }
 

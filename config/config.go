@@ -52,6 +52,7 @@ type Config struct {
 	Log        Log         `yaml:"log" live:"no" doc:"The gateway's own log, on standard output."`
 	PDULog     PDULog      `yaml:"pdulog" live:"no" doc:"The log of every PDU, one text file per connector."`
 	Events     Events      `yaml:"events" live:"no" doc:"How each message has ended: what billing reads."`
+	Stats      Stats       `yaml:"stats" live:"no" doc:"Sums of the events by hour, account, connector and network, kept for years in little."`
 	Telemetry  Telemetry   `yaml:"telemetry" live:"no" doc:"Traces of some messages, for a collector of OpenTelemetry."`
 	Store      Store       `yaml:"store" live:"no" doc:"Where accepted messages wait."`
 	Admin      Admin       `yaml:"admin" live:"no" doc:"The HTTP listener for operators: /metrics, /healthz and /readyz."`
@@ -100,6 +101,12 @@ type Events struct {
 	Keep        int           `yaml:"keep" default:"0" range:"0.." live:"no" doc:"How many rotated files are kept, compressed or not; the oldest are removed. 0 is no limit."`
 	MaxTotal    Size          `yaml:"max_total" default:"0" live:"no" doc:"The most that all files may take, including the one being written; the oldest are removed. 0 is no limit."`
 	Compress    bool          `yaml:"compress" default:"true" live:"no" doc:"Whether rotated files are compressed, with zstd."`
+}
+
+// Stats is sums of the events.
+type Stats struct {
+	Dir     string        `yaml:"dir" live:"no" doc:"Directory of the files, one for each day, which pmg stats and the page Statistics read (docs/stats.md). They are made from events, so events.dir must be set. Off when empty. It is made when missing."`
+	KeepAge time.Duration `yaml:"keep_age" default:"0s" range:"0s.." live:"no" doc:"How long the files are kept, in whole days; 0s keeps them whatever their age."`
 }
 
 // Telemetry is traces of some messages.

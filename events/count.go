@@ -15,9 +15,10 @@ import (
 // countWait is the pause before what could not be counted is tried again.
 const countWait = 10 * time.Second
 
-// A counting is how the Counter does. It belongs to the Writer's goroutine.
+// A counting is how far events are counted. It belongs to the Writer's goroutine.
 type counting struct {
-	behind  bool // there are events in the files that are not counted
+	upTo    uint64 // number of the last event that Writer.written has counted
+	behind  bool   // there are events in the files that the Counter has not counted
 	againAt time.Time
 }
 
@@ -50,7 +51,7 @@ func (w *Writer) noteCounting(err error) {
 	w.counting.behind = err != nil
 }
 
-// saveCounts has the Counter keep what it has counted. It has counted nothing that is not safe.
+// saveCounts saves what was counted, unless some of it is not safe yet.
 func (w *Writer) saveCounts(now bool) {
 	if w.o.Counter == nil || w.last != w.synced.Load() {
 		return
@@ -59,6 +60,9 @@ func (w *Writer) saveCounts(now bool) {
 		w.o.Log.Error().Err(err).Msg("statistics are not saved; it is tried again, and a start counts the events once more")
 	}
 }
+
+// Lock keeps gateways from writing events to a directory, until the lock is closed. It fails if one does.
+func Lock(dir string) (io.Closer, error) { return lockDir(dir) }
 
 // Read passes the lines of a directory's files with numbers above after to f: some whole lines together, in their order.
 func Read(dir string, after uint64, f func(lines []byte) error) error {

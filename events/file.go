@@ -36,7 +36,7 @@ func lockDir(path string) (*os.File, error) {
 	if err := syscall.Flock(int(d.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		d.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("another gateway writes its events to %s; give this one another events.dir", path)
+			return nil, fmt.Errorf("another gateway writes its events to %s; end it, or give this one another events.dir", path)
 		}
 		return nil, fmt.Errorf("cannot lock %s: %w", path, err)
 	}

@@ -37,7 +37,7 @@ type Options struct {
 
 // A Counter counts events. It is used by one goroutine.
 type Counter interface {
-	Begin(last uint64) error // which is the number of the last event in the files
+	Begin(last uint64) error // last is the number of the last event in the files
 	Counted() uint64         // the number up to which events are counted
 	// Count counts the events of whole lines. Behind an error those above Counted come again.
 	Count(lines []byte) error
@@ -79,7 +79,6 @@ type Writer struct {
 	file     *logfile.File
 	unsynced int64  // octets at the end of file behind the event synced
 	last     uint64 // number of the last event that is in a file
-	counted  uint64 // number of the last event that written has counted
 	dirty    bool   // something in file is not synced
 	syncAt   time.Time
 	buf      []byte
@@ -128,7 +127,7 @@ func prepare(o Options, s Store, drop func(upTo uint64)) (*Writer, error) {
 		return nil, err
 	}
 	w.number.Store(number)
-	w.counted = w.last
+	w.counting.upTo = w.last
 	if o.Counter != nil {
 		if err := o.Counter.Begin(w.last); err != nil {
 			w.release()
@@ -302,9 +301,9 @@ func (w *Writer) appendSome(now int64) (more bool, err error) {
 		return false, err
 	}
 	w.unsynced += int64(n)
-	if last > w.counted { // behind a failed sync, events are written once more
-		w.written.Add(int64(last - w.counted))
-		w.counted = last
+	if last > w.counting.upTo { // behind a failed sync, events are written once more
+		w.written.Add(int64(last - w.counting.upTo))
+		w.counting.upTo = last
 	}
 	w.last = last
 	w.count(w.buf)

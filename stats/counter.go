@@ -64,7 +64,7 @@ func Open(dir string, keep time.Duration, log zerolog.Logger) (*Counter, error) 
 // Counted returns the number up to which events are counted.
 func (c *Counter) Counted() uint64 { return c.counted.Upto }
 
-// Begin is told the number of the last event that the files of events have. Those behind Counted are to be counted then.
+// Begin is called with the number of the last event in the files of events. Then those behind Counted are to be counted.
 func (c *Counter) Begin(last uint64) error {
 	switch {
 	case c.counted.Era == 0:

@@ -20,7 +20,7 @@ const (
 	format    = 1
 	suffix    = ".zst"
 	dayLayout = "2006-01-02"
-	// maxRows is how many rows a day has at most. What has no row any more is counted in one of its hour, whose account is others.
+	// maxRows is how many rows a day has at most. What has no row then is counted in one of its hour, whose account is others.
 	maxRows = 1 << 20
 	others  = "(others)"
 	// largestFile is how many octets the lines of a day may take.

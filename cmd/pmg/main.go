@@ -19,6 +19,7 @@ import (
 	"pmg/cmd/pmg/plugins"
 	"pmg/cmd/pmg/probe"
 	"pmg/cmd/pmg/profiles"
+	"pmg/cmd/pmg/statistics"
 	"pmg/cmd/pmg/webhooks"
 )
 
@@ -82,6 +83,7 @@ func newRootCommand() *cobra.Command {
 		webhooks.Command(webhooksProgram()),
 		lists.Command(loadConfig),
 		profiles.Command(),
+		statistics.Command(statistics.Program{Load: loadConfig, JSON: writeJSON, Table: rowsText}),
 		newStoreCommand(),
 		credentials.Admin(),
 		newTLSCommand(),
@@ -114,15 +116,18 @@ func webhooksProgram() webhooks.Program {
 				return askAdminFor(cmd.Context(), webhookTimeout, &o.Gateway, method, path, v)
 			}
 		},
-		JSON: writeJSON,
-		Table: func(left int, head []string, rows [][]string) string {
-			t := newTable(left, head...)
-			for _, row := range rows {
-				t.add(row...)
-			}
-			return tableText(t)
-		},
+		JSON:  writeJSON,
+		Table: rowsText,
 	}
+}
+
+// rowsText returns a table, of which the first columns begin at their left.
+func rowsText(left int, head []string, rows [][]string) string {
+	t := newTable(left, head...)
+	for _, row := range rows {
+		t.add(row...)
+	}
+	return tableText(t)
 }
 
 // oneArg returns a check that a command has one argument; what says what that is.

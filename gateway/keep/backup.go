@@ -60,6 +60,7 @@ func backupDir(cfg *config.Config, name string) (string, error) {
 	}
 	for _, used := range []struct{ option, dir string }{
 		{"store.dir", cfg.Store.Dir}, {"pdulog.dir", cfg.PDULog.Dir}, {"events.dir", cfg.Events.Dir},
+		{"stats.dir", cfg.Stats.Dir},
 	} {
 		if used.dir != "" && isIn(dir, used.dir) {
 			return "", fmt.Errorf("store.backups lies in %s, which is %s: name another directory", used.option, used.dir)

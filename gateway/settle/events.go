@@ -9,6 +9,7 @@ import (
 	"pmg/gateway/keep"
 	"pmg/internal/logfile"
 	"pmg/sms"
+	"pmg/stats"
 	"pmg/store"
 )
 
@@ -47,6 +48,11 @@ func (d *Settler) OpenEvents() error {
 		o.MaxWaiting = maxMemoryEvents
 	}
 	var err error
+	if dir := d.node.Config().Stats.Dir; dir != "" {
+		if o.Counter, err = stats.Open(dir, d.node.Config().Stats.KeepAge, d.node.Log); err != nil {
+			return err
+		}
+	}
 	d.Events.Writer, err = events.Open(o, d.keep.Index, d.dropEvents)
 	return err
 }

@@ -92,6 +92,7 @@ func table() []row {
 		{"account", "config internal/passhash internal/ratelimit internal/tlsfiles internal/token internal/window protocols sms"},
 		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms"},
 		{"events", "internal/logfile pdulog sms"},
+		{"stats", "events pdulog"},
 
 		// Sessions, and the gateway's decisions about them.
 		{"connector/queue", "sms"},
@@ -107,7 +108,7 @@ func table() []row {
 		{"gateway/convert", "config connector gateway/node gateway/route protocols sms sms/fit sms/rewrite sms/userdata"},
 		{"gateway/receipts", "config connector events gateway/convert gateway/hooks gateway/keep gateway/node gateway/route plugin protocols sms sms/peerid store"},
 		{"gateway/deadletters", "events gateway/keep gateway/node sms store"},
-		{"gateway/settle", "config connector events gateway/convert gateway/deadletters gateway/hooks gateway/keep gateway/node gateway/receipts gateway/route internal/logfile internal/ratelimit plugin protocols sms sms/fit store store/ended telemetry"},
+		{"gateway/settle", "config connector events gateway/convert gateway/deadletters gateway/hooks gateway/keep gateway/node gateway/receipts gateway/route internal/logfile internal/ratelimit plugin protocols sms sms/fit stats store store/ended telemetry"},
 		{"gateway/intake", "config connector events gateway/convert gateway/hooks gateway/keep gateway/lists gateway/node gateway/receipts gateway/route gateway/settle internal/smstext plugin protocols sms sms/fit sms/plan sms/userdata store"},
 		{"gateway/leave", "connector gateway/convert gateway/hooks gateway/keep gateway/node gateway/route plugin sms store"},
 		{"gateway/accept", "config connector gateway/intake gateway/keep gateway/receipts sms store"},
@@ -152,6 +153,7 @@ func table() []row {
 		{"cmd/pmg/helptext", ""},
 		{"cmd/pmg/lists", "cmd/pmg/find config sms/numbers"},
 		{"cmd/pmg/profiles", "config internal/nearest"},
+		{"cmd/pmg/statistics", "cmd/pmg/find config stats"},
 		{"cmd/pmg/dev", "internal/console sandbox sandbox/phone sms"},
 		{"cmd/pmg/webhooks", "admin config gateway/operate gateway/webhooks sms"},
 		{"cmd/pmg/migrate/draft", ""},
@@ -161,7 +163,7 @@ func table() []row {
 		{"cmd/pmg/plugins", "cmd/pmg/find config gateway/hooks internal/figuretext plugin"},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
 		{"cmd/pmg/webdemo", "loadtest loadtest/httpload loadtest/httpsink"},
-		{"cmd/pmg", "admin admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/helptext cmd/pmg/lists cmd/pmg/manual cmd/pmg/migrate cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store store/ended"},
+		{"cmd/pmg", "admin admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/helptext cmd/pmg/lists cmd/pmg/manual cmd/pmg/migrate cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store store/ended"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep httpapi internal/testutil pdulog protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp stages store"},

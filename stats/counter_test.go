@@ -1,0 +1,376 @@
+package stats
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmg/events"
+	"pmg/internal/testutil"
+	"pmg/sms"
+)
+
+// submit returns the line of a message that was sent.
+func submit(number uint64, account string, at time.Time) []byte {
+	e := events.Event{
+		Number: number, ID: number, Kind: sms.Submit, Account: account, ToConnector: "smsc1", Destination: []byte("46700000001"),
+		Accepted: at.UnixNano(), Ended: at.UnixNano(),
+	}
+	return append(new(events.Printer).Append(nil, &e), '\n')
+}
+
+// begun returns a Counter of a new directory.
+func begun(t testing.TB) *Counter {
+	t.Helper()
+	c, err := Open(t.TempDir(), 0, zerolog.Nop())
+	if err == nil {
+		err = c.Begin(0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// saved counts lines and saves them.
+func saved(t testing.TB, c *Counter, lines ...[]byte) {
+	t.Helper()
+	if err := c.Count(bytes.Join(lines, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Save(true); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sum returns a figure of all days.
+func sum(t testing.TB, dir, figure string) int64 {
+	t.Helper()
+	rows, err := Read(context.Background(), dir, Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) == 0 {
+		return 0
+	}
+	return rows[0].Figure(figure)
+}
+
+// What is no event, or only half of one, counts nothing; nor does anything fail.
+func TestNoEvents(t *testing.T) {
+	t.Parallel()
+	c := begun(t)
+	whole := submit(1, "acme", begin)
+	for i := range len(whole) - 1 {
+		if err := c.Count(whole[:i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, text := range []string{
+		"\n", "{}\n", "{\"number\":0}\n", "[1]\n", `{"number":1,"tags":["a`, `{"number":1,"tags":[}`, `{"number":x}`, `{"number":1}x`,
+		`{"number" 1}`, `{"number":99999999999999999999}`, `{"number":1,"ended_at":"never"}`,
+	} {
+		if err := c.Count([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(c.days) != 0 {
+		t.Errorf("%d days", len(c.days))
+	}
+	saved(t, c, submit(2, "acme", begin))
+	if n := sum(t, c.dir, "sent"); n != 1 {
+		t.Errorf("%d are sent", n)
+	}
+}
+
+// If numbers begin again, days go on, and nothing of the numbers before counts.
+func TestNumbersBeginAgain(t *testing.T) {
+	t.Parallel()
+	c := begun(t)
+	saved(t, c, submit(1, "acme", begin), submit(2, "acme", begin), submit(3, "acme", begin))
+	for _, last := range []uint64{0, 1} {
+		again := opened(t, c.dir)
+		if err := again.Begin(last); err != nil || again.Counted() != last {
+			t.Fatalf("%v, counted up to %d", err, again.Counted())
+		}
+		saved(t, again, submit(1, "acme", begin), submit(2, "beta", begin), submit(3, "beta", begin))
+	}
+	if n := sum(t, c.dir, "sent"); n != 3+3+2 {
+		t.Errorf("%d are sent", n)
+	}
+}
+
+// The file of a day that is damaged is kept aside, and the day goes on. One that cannot be read now is tried again.
+func TestDamagedDay(t *testing.T) {
+	t.Parallel()
+	c := begun(t)
+	saved(t, c, submit(1, "acme", begin))
+	path := pathOf(c.dir, begin.Unix()/(24*3600))
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, whole[:len(whole)/2], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again := opened(t, c.dir)
+	if err := again.Begin(1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(context.Background(), c.dir, Query{}); !errors.Is(err, errDamaged) || !strings.Contains(err.Error(), path) {
+		t.Errorf("%v", err)
+	}
+	saved(t, again, submit(2, "acme", begin), submit(3, "acme", begin))
+	if n := sum(t, c.dir, "sent"); n != 2 {
+		t.Errorf("%d are sent", n)
+	}
+	if got, err := os.ReadFile(path + ".damaged"); err != nil || !bytes.Equal(got, whole[:len(whole)/2]) {
+		t.Errorf("%q, %v", got, err)
+	}
+
+	if err := os.Mkdir(pathOf(c.dir, begin.Unix()/(24*3600)+3), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	later := []byte(string(submit(4, "acme", begin.Add(72*time.Hour))) + string(submit(5, "acme", begin.Add(72*time.Hour))))
+	if err := again.Count(later); err == nil || errors.Is(err, errDamaged) || again.Counted() != 3 {
+		t.Errorf("%v, counted up to %d", err, again.Counted())
+	}
+	if err := os.Remove(pathOf(c.dir, begin.Unix()/(24*3600)+3)); err != nil {
+		t.Fatal(err)
+	}
+	saved(t, again, later)
+	if n := sum(t, c.dir, "sent"); n != 4 {
+		t.Errorf("%d are sent", n)
+	}
+}
+
+// A file that is whole, but not of this day or not of this version, is left as it is.
+func TestForeignDay(t *testing.T) {
+	t.Parallel()
+	c := begun(t)
+	saved(t, c, submit(1, "acme", begin))
+	number := begin.Unix() / (24 * 3600)
+	if err := os.Rename(pathOf(c.dir, number), pathOf(c.dir, number+1)); err != nil {
+		t.Fatal(err)
+	}
+	before := files(t, c.dir)
+	err := c.Count(submit(2, "acme", begin.AddDate(0, 0, 1)))
+	if err == nil || errors.Is(err, errDamaged) || c.Counted() != 1 {
+		t.Errorf("%v, counted up to %d", err, c.Counted())
+	}
+	if after := files(t, c.dir); !maps.Equal(after, before) {
+		t.Error("files have changed")
+	}
+}
+
+// A day has no more rows than fit.
+func TestManyRows(t *testing.T) {
+	t.Parallel()
+	d := &day{rows: map[key]*Counts{}}
+	for n := range maxRows + 5 {
+		d.row(key{hour: 1, account: fmt.Sprint(n)}).figures[sent]++
+	}
+	if len(d.rows) != maxRows+1 || d.rows[key{hour: 1, account: others}].figures[sent] != 5 {
+		t.Errorf("%d rows, others %v", len(d.rows), d.rows[key{hour: 1, account: others}])
+	}
+}
+
+// Old days are removed, and only days.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	c := begun(t)
+	c.keepDays = 30
+	today := time.Now().Unix() / (24 * 3600)
+	for n, ago := range []int64{0, 29, 30, 31, 400} {
+		saved(t, c, submit(uint64(n+1), "acme", time.Unix((today-ago)*24*3600+3600, 0)))
+	}
+	for _, other := range []string{"notes.zst", "2020-01-01.txt", "2020-13-01.zst"} {
+		if err := os.WriteFile(filepath.Join(c.dir, other), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.swept = 0
+	c.sweep(today)
+	if n := sum(t, c.dir, "sent"); n != 3 {
+		t.Errorf("%d are left", n)
+	}
+	if all := files(t, c.dir); len(all) != 3+1+3 {
+		t.Errorf("%d files", len(all))
+	}
+}
+
+func TestQueries(t *testing.T) {
+	t.Parallel()
+	c := begun(t)
+	number, lines := uint64(0), [][]byte(nil)
+	for days := range 40 {
+		for _, account := range []string{"acme", "beta", "beta"} {
+			number++
+			lines = append(lines, submit(number, account, begin.AddDate(0, 0, days)))
+		}
+	}
+	saved(t, c, lines...)
+	day := func(text string) time.Time {
+		at, err := time.Parse(dayLayout, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	for _, q := range []struct {
+		Query
+		want string
+	}{
+		{Query{}, " 120"},
+		{Query{Account: "acme"}, " 40"},
+		{Query{Account: "none"}, ""},
+		{Query{By: []string{"account"}}, "acme 40,beta 80"},
+		{Query{By: []string{"month", "account"}, Account: "beta"}, "2026-11 beta 10,2026-12 beta 62,2027-01 beta 8"},
+		{Query{By: []string{"hour"}, From: day("2026-11-27"), To: day("2026-11-28")}, "2026-11-27T20 3,2026-11-28T20 3"},
+		{Query{By: []string{"day"}, From: day("2027-01-04")}, "2027-01-04 3"},
+		{Query{By: []string{"connector", "network"}, To: day("2026-11-26")}, "smsc1  3"},
+	} {
+		rows, err := Read(t.Context(), c.dir, q.Query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range rows {
+			got = append(got, fmt.Sprint(strings.Join(r.Values, " "), " ", r.Figure("sent")))
+		}
+		if strings.Join(got, ",") != q.want {
+			t.Errorf("%+v: %q, want %q", q.Query, got, q.want)
+		}
+	}
+	for _, q := range []Query{{By: []string{"color"}}, {By: []string{"day", "day"}}, {From: begin, To: begin.AddDate(0, 0, -1)}} {
+		if _, err := Read(t.Context(), c.dir, q); err == nil {
+			t.Errorf("%+v is taken", q)
+		}
+	}
+}
+
+// Files are written as events are, and what a rebuild makes of them is the same. A rebuild of events whose beginning is gone leaves
+// the days before alone.
+func TestRebuild(t *testing.T) {
+	t.Parallel()
+	r, c, dir := rand.New(rand.NewPCG(1, 2)), begun(t), t.TempDir()
+	var lines [][]byte
+	for n := range uint64(25_000) { // two days
+		lines = append(lines, made(r, n+1))
+	}
+	saved(t, c, lines...)
+	want := read(t, c.dir)
+	for i, part := range [][][]byte{lines[:9_000], lines[9_000:9_001], lines[9_001:]} {
+		name := []string{"events-20261127T000000.000001.log", "events-20261127T000000.000002.log", "events.log"}[i]
+		if err := os.WriteFile(filepath.Join(dir, name), bytes.Join(part, nil), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	quiet := func(int64, string) {}
+	fresh := t.TempDir()
+	done, err := Rebuild(t.Context(), dir, fresh, time.Time{}, quiet)
+	if err != nil || done.Events != 25_000 || done.Replaced != "" {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	same(t, "a new directory", read(t, fresh), want)
+	if again := opened(t, fresh); again.Begin(25_000) != nil || again.Counted() != 25_000 {
+		t.Errorf("counted up to %d", again.Counted())
+	}
+
+	if err := os.Remove(filepath.Join(dir, "events-20261127T000000.000001.log")); err != nil {
+		t.Fatal(err)
+	}
+	if done, err = Rebuild(t.Context(), dir, c.dir, time.Time{}, quiet); err != nil || done.From != "2026-11-28" {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	same(t, "the days before", read(t, c.dir), expectedFrom(t, want, lines))
+	if done.Replaced == "" {
+		t.Error("nothing is kept of the days before")
+	}
+	lock, err := events.Lock(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	if _, err := Rebuild(t.Context(), dir, c.dir, time.Time{}, quiet); err == nil {
+		t.Error("a gateway writes, and a rebuild goes on")
+	}
+}
+
+// expectedFrom returns what was counted before, but that days from 2026-11-28 on have only what the files still have.
+func expectedFrom(t *testing.T, before map[string]int64, lines [][]byte) map[string]int64 {
+	t.Helper()
+	all := map[string]int64{}
+	for name, n := range before {
+		if name < "2026-11-28" {
+			all[name] = n
+		}
+	}
+	for name, n := range expected(t, lines[9_000:]) {
+		if name >= "2026-11-28" {
+			all[name] = n
+		}
+	}
+	return all
+}
+
+func TestCountAllocations(t *testing.T) {
+	if testutil.Race {
+		t.Skip("the race detector allocates")
+	}
+	c := begun(t)
+	var lines []byte
+	for n := range uint64(1000) {
+		lines = append(lines, submit(n+1, "acme", begin)...)
+	}
+	if err := c.Count(lines); err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(5, func() {
+		c.counted.Upto = 0
+		if err := c.Count(lines); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 10 {
+		t.Errorf("%v allocations for 1000 events", n)
+	}
+}
+
+func BenchmarkCount(b *testing.B) {
+	c, r := begun(b), rand.New(rand.NewPCG(1, 2))
+	var lines []byte
+	for n := range uint64(1000) {
+		lines = append(lines, made(r, n+1)...)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		c.counted.Upto = 0
+		if err := c.Count(lines); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/event")
+}
+
+func FuzzLine(f *testing.F) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for n := range uint64(5) {
+		f.Add(bytes.TrimSpace(made(r, n+1)))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var l line
+		if l.read(b) && l.number == 0 {
+			t.Error("an event without a number")
+		}
+	})
+}

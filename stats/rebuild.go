@@ -1,0 +1,124 @@
+package stats
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmg/events"
+)
+
+// A Rebuilt is what Rebuild has done.
+type Rebuilt struct {
+	Events   int64
+	From, To string // the days that were made; "": none
+	Replaced string // the directory that the files of before are in now; "": there were none
+}
+
+// A Progress is called with how many events were counted, and of which day the last one was.
+type Progress func(n int64, day string)
+
+// Rebuild makes the statistics of days from the events that are there. No gateway may write either meanwhile. Days before from,
+// zero for the first that is there as a whole, stay as they are.
+func Rebuild(ctx context.Context, eventsDir, dir string, from time.Time, progress Progress) (r Rebuilt, err error) {
+	lock, err := events.Lock(eventsDir)
+	if err != nil {
+		return r, err
+	}
+	defer lock.Close()
+	old, err := Open(dir, 0, zerolog.Nop())
+	if err != nil {
+		return r, err
+	}
+	made := filepath.Join(dir, "rebuilding")
+	if err := os.RemoveAll(made); err != nil { // of a time before, which did not come to its end
+		return r, err
+	}
+	defer os.RemoveAll(made)
+	c, err := Open(made, 0, zerolog.Nop())
+	if err != nil {
+		return r, err
+	}
+	c.counted.Era = max(old.counted.Era, 1)
+	whole, err := r.count(ctx, c, eventsDir, progress)
+	if err != nil {
+		return r, err
+	}
+	first := whole
+	if !from.IsZero() {
+		first = from.Unix() / (24 * 3600)
+	}
+	return r, r.take(c, dir, first)
+}
+
+// count counts all events that are there, and returns the first day of which all are: 0 if all are of all days.
+func (r *Rebuilt) count(ctx context.Context, c *Counter, dir string, progress Progress) (whole int64, err error) {
+	var one line
+	err = events.Read(dir, 0, func(lines []byte) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		known := one.read(bytes.TrimSuffix(lines, []byte{'\n'}))
+		if known && r.Events == 0 && one.number > 1 { // the files with the events before are gone
+			whole = hourOf(one.ended)/24 + 1
+		}
+		if known && one.number == 1 && c.counted.Upto > 0 { // numbers begin again
+			c.counted = counted{Era: c.counted.Era + 1}
+		}
+		before := c.counted.Upto
+		if err := c.Count(lines); err != nil {
+			return err
+		}
+		if c.counted.Upto > before {
+			r.Events++
+		}
+		if r.Events%100_000 == 0 && c.today != nil {
+			progress(r.Events, nameOf(c.today.number))
+		}
+		return c.Save(len(c.days) > 4*openDays)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return whole, c.Save(true)
+}
+
+// take replaces days by those that were made.
+func (r *Rebuilt) take(c *Counter, dir string, first int64) error {
+	days, err := daysIn(c.dir)
+	if err != nil {
+		return err
+	}
+	old := filepath.Join(dir, "replaced-"+time.Now().UTC().Format("20060102T150405"))
+	for _, number := range days {
+		if number < first {
+			continue
+		}
+		if r.To = nameOf(number); r.From == "" {
+			r.From = r.To
+		}
+		if err := os.Mkdir(old, 0o750); err == nil {
+			r.Replaced = old
+		} else if !errors.Is(err, os.ErrExist) {
+			return err
+		}
+		err := os.Rename(pathOf(dir, number), pathOf(old, number))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		if err := os.Rename(pathOf(c.dir, number), pathOf(dir, number)); err != nil {
+			return fmt.Errorf("%w; the days that were replaced are in %s", err, old)
+		}
+	}
+	if r.Replaced != "" && os.Remove(old) == nil { // nothing was replaced
+		r.Replaced = ""
+	}
+	c.dir = dir
+	return c.saveCounted()
+}
