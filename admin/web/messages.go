@@ -11,7 +11,9 @@ import (
 )
 
 // IsSearch reports whether the page reads files of any size. Such a page has no stream, and each look at it is in the audit log.
-func (p *page) IsSearch() bool { return strings.HasPrefix(p.Name, "messages") }
+func (p *page) IsSearch() bool {
+	return strings.HasPrefix(p.Name, "messages") || p.Name == "statistics"
+}
 
 // before is how long before the first that is known of a message its story is looked for: the lines of requests may be so much
 // older than those of their answers.

@@ -30,6 +30,7 @@ func (s *site) table() []page {
 		{pduLogName, "PDU log", "Messages", access.Look, s.pduLog},
 		{"queues", "Queues", "Traffic", access.Look, s.lists.queues},
 		{"receipts", "Receipts", "Traffic", access.Look, s.lists.receipts},
+		{"statistics", "Statistics", "Traffic", access.Look, s.statistics},
 		{"webhooks", "Webhooks", "Traffic", access.Look, s.lists.webhooks},
 		{"plugins", "Plugins", "Traffic", access.Look, s.lists.plugins},
 		{hooksName, "Webhooks of", "Traffic", access.Look, s.details.hooks},

@@ -23,6 +23,7 @@ import (
 	"pmg/config"
 	"pmg/internal/testutil"
 	"pmg/loadtest"
+	"pmg/stats"
 	"pmg/store"
 )
 
@@ -43,6 +44,7 @@ pdulog: {enabled: false}
 admin: {address: "127.0.0.1:0"}
 store: {dir: %q, ballast: 0B}
 events: {dir: %q}
+stats: {dir: %q}
 accounts: [{system_id: load, password: secret}]
 connectors:
   - {name: clients, direction: in, address: %q, window: 100}
@@ -126,7 +128,7 @@ func killed(t *testing.T, unknown string, random *rand.Rand) {
 	tagged := strings.Replace(killConfig, "routes: [{to: operator}]\n", killTagged, 1)
 	url, hooks := startTagger(t)
 	file := writeConfig(t, fmt.Sprintf(
-		tagged, dir, dir+"-events", testutil.FreeAddress(t), sink.Addr(), killSessions, killWindow, unknown, url,
+		tagged, dir, dir+"-events", dir+"-stats", testutil.FreeAddress(t), sink.Addr(), killSessions, killWindow, unknown, url,
 	))
 	loads := startStubborn()
 	k := killing{fails: unknown == config.Fail}
@@ -160,6 +162,10 @@ func killed(t *testing.T, unknown string, random *rand.Rand) {
 	}
 	r := sink.Result()
 	sent, events := endsOf(t, dir+"-events")
+	sums, err := stats.Read(t.Context(), dir+"-stats", stats.Query{})
+	if err != nil || len(sums) != 1 || sums[0].Figure("sent") != sent || sums[0].Figure("accepted") != events {
+		t.Errorf("%d events, %d of them of messages that were sent; statistics have %v, %v", events, sent, sums, err)
+	}
 	if sent != r.Unique && !k.fails || sent > r.Unique || events < loads.accepted {
 		t.Errorf("%d events, %d of them of messages that were sent; %d were accepted, %d have arrived", events, sent, loads.accepted, r.Unique)
 	}

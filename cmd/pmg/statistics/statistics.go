@@ -6,12 +6,10 @@
 package statistics
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -29,15 +27,12 @@ type Program struct {
 	Table func(left int, head []string, rows [][]string) string // left: how many columns begin at their left
 }
 
-// usual is how many days are shown where none are named.
-const usual = 30
-
 type options struct {
 	Program
-	config, dir          string
-	day, month, from, to string
-	query                stats.Query
-	csv, json            bool
+	config, dir string
+	days        stats.Days
+	query       stats.Query
+	csv, json   bool
 }
 
 // Command returns the command stats.
@@ -67,10 +62,10 @@ Without --day, --month, --from and --to it shows the last 30 days.`,
 	find.Flag(cmd, &o.config)
 	f.StringVar(&o.dir, "dir", "", "`directory` of the statistics, instead of the configuration's")
 	f.StringSliceVar(&o.query.By, "by", []string{"day"}, "rows are made for these: "+strings.Join(stats.Groups(), ", "))
-	f.StringVar(&o.day, "day", "", "only this `day`: 2026-11-27, today or yesterday")
-	f.StringVar(&o.month, "month", "", "only this `month`: 2026-11")
-	f.StringVar(&o.from, "from", "", "only from this `day` on")
-	f.StringVar(&o.to, "to", "", "only up to this `day`, it included")
+	f.StringVar(&o.days.Day, "day", "", "only this `day`: 2026-11-27, today or yesterday")
+	f.StringVar(&o.days.Month, "month", "", "only this `month`: 2026-11")
+	f.StringVar(&o.days.From, "from", "", "only from this `day` on")
+	f.StringVar(&o.days.To, "to", "", "only up to this `day`, it included")
 	f.StringVar(&o.query.Account, "account", "", "only this account")
 	f.StringVar(&o.query.Connector, "connector", "", "only this connector to an SMSC")
 	f.StringVar(&o.query.Network, "network", "", "only this network")
@@ -87,48 +82,8 @@ Without --day, --month, --from and --to it shows the last 30 days.`,
 	return cmd
 }
 
-// dates sets the days of the query.
-func (o *options) dates(now time.Time) (err error) {
-	q := &o.query
-	switch {
-	case o.day != "":
-		q.From, err = dayOf(o.day, now)
-		q.To = q.From
-	case o.month != "":
-		if q.From, err = time.Parse("2006-01", o.month); err != nil {
-			return fmt.Errorf("cannot read the month %q: it is written like 2026-11", o.month)
-		}
-		q.To = q.From.AddDate(0, 1, -1)
-	case o.from == "" && o.to == "":
-		q.From = now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-usual)
-	default:
-		if q.From, err = dayOf(o.from, now); err == nil {
-			q.To, err = dayOf(o.to, now)
-		}
-	}
-	return err
-}
-
-// dayOf reads a day. "" is none.
-func dayOf(text string, now time.Time) (time.Time, error) {
-	today := now.UTC().Truncate(24 * time.Hour)
-	switch text {
-	case "":
-		return time.Time{}, nil
-	case "today":
-		return today, nil
-	case "yesterday":
-		return today.AddDate(0, 0, -1), nil
-	}
-	t, err := time.Parse("2006-01-02", text)
-	if err != nil {
-		return t, fmt.Errorf("cannot read the day %q: it is written like 2026-11-27, or is today or yesterday", text)
-	}
-	return t, nil
-}
-
 func (o *options) show(cmd *cobra.Command) error {
-	if err := o.dates(time.Now()); err != nil {
+	if err := o.days.Of(&o.query, time.Now()); err != nil {
 		return err
 	}
 	if err := o.query.Check(); err != nil {
@@ -150,109 +105,24 @@ func (o *options) show(cmd *cobra.Command) error {
 	out := cmd.OutOrStdout()
 	switch {
 	case o.json:
-		return o.JSON(out, objects(o.query.By, rows))
+		return o.JSON(out, stats.Objects(o.query.By, rows))
 	case o.csv:
-		return writeCSV(out, o.query.By, rows)
+		return stats.WriteCSV(out, o.query.By, rows)
 	case len(rows) == 0:
 		_, err = fmt.Fprintln(out, "nothing was counted")
 		return err
 	}
-	_, err = fmt.Fprint(out, o.Table(len(o.query.By), append(slices.Clone(o.query.By), heads()...), cells(o.query.By, rows)))
+	_, err = fmt.Fprint(out, o.Table(len(o.query.By), append(slices.Clone(o.query.By), stats.Heads()...), cells(rows)))
 	return err
 }
 
-// objects returns rows for JSON.
-func objects(by []string, rows []stats.Row) []map[string]any {
-	all := make([]map[string]any, len(rows))
-	for i := range rows {
-		r := &rows[i]
-		one := map[string]any{}
-		for g, name := range by {
-			one[name] = r.Values[g]
-		}
-		for _, name := range stats.Figures() {
-			one[name] = r.Figure(name)
-		}
-		if one["reasons"] = r.Reasons(); r.Reasons() == nil {
-			delete(one, "reasons")
-		}
-		all[i] = one
-	}
-	return all
-}
-
-// writeCSV writes all figures of rows.
-func writeCSV(out io.Writer, by []string, rows []stats.Row) error {
-	w := csv.NewWriter(out)
-	err := w.Write(append(slices.Clone(by), stats.Figures()...))
-	for i := range rows {
-		line := slices.Clone(rows[i].Values)
-		for _, name := range stats.Figures() {
-			line = append(line, strconv.FormatInt(rows[i].Figure(name), 10))
-		}
-		err = errors.Join(err, w.Write(line))
-	}
-	w.Flush()
-	return errors.Join(err, w.Error())
-}
-
-// A column is one of the table.
-type column struct {
-	head string
-	of   func(*stats.Counts) string
-}
-
-// columns returns the columns behind those of the groups.
-func columns() (all []column) {
-	for _, name := range []string{
-		"messages", "accepted", "sent", "delivered", "undelivered", "failed", "rejected", "unknown", "expired", "deleted",
-	} {
-		all = append(all, column{name, func(c *stats.Counts) string { return strconv.FormatInt(c.Figure(name), 10) }})
-	}
-	return append(all, column{"delay", delay}, column{"mo", func(c *stats.Counts) string {
-		return strconv.FormatInt(c.Figure("mo"), 10)
-	}})
-}
-
-// delay returns the mean time from acceptance to the SMSC's answer.
-func delay(c *stats.Counts) string {
-	if c.Figure("sent") == 0 {
-		return "-"
-	}
-	return (time.Duration(c.Figure("delay_ms")/c.Figure("sent")) * time.Millisecond).String()
-}
-
-func heads() (all []string) {
-	for _, c := range columns() {
-		all = append(all, c.head)
-	}
-	return all
-}
-
 // cells returns the table's rows, and one with their sum below more than one.
-func cells(by []string, rows []stats.Row) (all [][]string) {
-	total := stats.Row{Values: make([]string, len(by))}
-	if len(by) > 0 {
-		total.Values[0] = "total"
-	}
-	for i := range rows {
-		total.Add(&rows[i].Counts)
-	}
+func cells(rows []stats.Row) (all [][]string) {
 	if len(rows) > 1 {
-		rows = append(slices.Clip(rows), total)
+		rows = append(slices.Clip(rows), stats.Total(rows))
 	}
 	for i := range rows {
-		var line []string
-		for _, v := range rows[i].Values {
-			if v == "" {
-				v = "-"
-			}
-			line = append(line, v)
-		}
-		for _, c := range columns() {
-			line = append(line, c.of(&rows[i].Counts))
-		}
-		all = append(all, line)
+		all = append(all, rows[i].Cells())
 	}
 	return all
 }
@@ -269,7 +139,7 @@ that were replaced are moved to a directory in stats.dir, which may be removed l
 		Example: "  pmg stats rebuild\n  pmg stats rebuild --from 2026-11-01",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			first, err := dayOf(from, time.Now())
+			first, err := stats.DayOf(from, time.Now())
 			if err != nil {
 				return err
 			}

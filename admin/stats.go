@@ -1,0 +1,78 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"pmg/admin/access"
+	"pmg/stats"
+)
+
+var errNotCounted = refuse(http.StatusNotFound, "nothing is counted: the configuration has no stats.dir")
+
+// Statistics are the sums of events that a request asks for.
+type Statistics struct {
+	By   []string
+	Rows []stats.Row
+}
+
+// Statistics reads what a request asks for: ?by= is groups with commas between them, ?day=, ?month=, ?from= and ?to= are days,
+// ?account=, ?connector= and ?network= choose.
+func (s *Server) Statistics(r *http.Request) (*Statistics, error) {
+	dir := s.view.gateway.Node.Config().Stats.Dir
+	if dir == "" {
+		return nil, errNotCounted
+	}
+	q := stats.Query{
+		By: []string{"day"}, Account: r.FormValue("account"), Connector: r.FormValue("connector"), Network: r.FormValue("network"),
+	}
+	if by := r.FormValue("by"); by != "" {
+		q.By = strings.Split(by, ",")
+	}
+	days := stats.Days{Day: r.FormValue("day"), Month: r.FormValue("month"), From: r.FormValue("from"), To: r.FormValue("to")}
+	err := days.Of(&q, time.Now())
+	if err == nil {
+		err = q.Check()
+	}
+	if err != nil {
+		return nil, refuse(http.StatusBadRequest, "cannot show statistics: "+err.Error())
+	}
+	access.MarkAudited(r)
+	access.Named(r, "stats")
+	ctx, done, err := s.searcher.begin(r)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	rows, err := stats.Read(ctx, dir, q)
+	switch {
+	case ctx.Err() == context.DeadlineExceeded:
+		return nil, refuse(http.StatusServiceUnavailable, "cannot show statistics: that takes too long: ask for fewer days")
+	case err != nil:
+		return nil, err
+	}
+	return &Statistics{q.By, rows}, nil
+}
+
+// stats answers with statistics, as JSON or, for ?format=csv, as CSV.
+func (s *Server) stats(w http.ResponseWriter, r *http.Request) {
+	TakesLong(w)
+	found, err := s.Statistics(r)
+	if err != nil || r.FormValue("format") != "csv" {
+		var v any
+		if err == nil {
+			v = stats.Objects(found.By, found.Rows)
+		}
+		answerFound(w, v, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="pmg-statistics.csv"`)
+	_ = stats.WriteCSV(w, found.By, found.Rows) // the client has gone
+}
+
+// Heads returns the heads of the table's columns.
+func (s *Statistics) Heads() []string { return append(slices.Clone(s.By), stats.Heads()...) }

@@ -1,0 +1,62 @@
+package admin
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmg/config"
+	"pmg/stats"
+
+	"pmg/internal/token"
+)
+
+// Sums are answered as JSON and as CSV, to those who may look, and a question that makes no sense is refused.
+func TestStatistics(t *testing.T) {
+	t.Parallel()
+	cfg := parse(t, clientsOnly, t.TempDir())
+	cfg.Events.Dir, cfg.Stats.Dir = filepath.Join(t.TempDir(), "events"), t.TempDir()
+	c, err := stats.Open(cfg.Stats.Dir, 0, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	today := time.Now().UTC().Format(time.DateOnly)
+	for n, account := range []string{"acme", "acme", "<b>"} {
+		line := fmt.Sprintf(
+			`{"number":%d,"kind":"submit","state":"failed","reason":"throttled","account":%q,"to_connector":"smsc","ended_at":"%sT00:00:00.000000Z"}`+"\n",
+			n+1, account, today,
+		)
+		if err := c.Count([]byte(line)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Save(true); err != nil {
+		t.Fatal(err)
+	}
+	r := start(t, cfg, false)
+	r.setTokens([]config.Token{{Name: "looker", Hash: token.Hash("pmg_look"), Scope: config.LookScope}})
+	for _, q := range []struct {
+		path string
+		code int
+		has  string
+	}{
+		{"stats", 200, `"day":"` + today + `"`},
+		{"stats?by=account,connector&day=today", 200, `"account":"acme","connector":"smsc"`},
+		{"stats?account=acme", 200, `"reasons":{"throttled":2}`},
+		{"stats?account=nobody", 200, "[]"},
+		{"stats?by=account&format=csv", 200, "account,messages,accepted,sent"},
+		{"stats?day=yesterday", 200, "[]"},
+		{"stats?by=color", 400, "rows cannot be made by"},
+		{"stats?day=soon", 400, "cannot read the day"},
+		{"stats?day=today&month=2026-11", 400, "only one of these"},
+		{"stats?from=2026-11-02&to=2026-11-01", 400, "before the first"},
+	} {
+		if code, body := r.ask("pmg_look", q.path); code != q.code || !strings.Contains(body, q.has) {
+			t.Errorf("%s: %d %s", q.path, code, body)
+		}
+	}
+}

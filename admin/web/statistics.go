@@ -1,0 +1,69 @@
+package web
+
+import (
+	"html/template"
+	"net/http"
+	"slices"
+
+	"pmg/admin"
+	"pmg/stats"
+)
+
+// A statisticsPage is the model of the page with sums of events.
+type statisticsPage struct {
+	Rows                            []stats.Row
+	More                            bool // than Rows
+	By, Account, Connector, Network string
+	From, To                        string
+	Choices                         []string
+	Heads                           []string
+	Groups                          int // how many of the heads are those of groups
+	Most                            int64
+	JSON, CSV                       template.URL
+	problem
+}
+
+// mostSumRows is how many rows the page shows at most, without the one of their sum.
+const mostSumRows = 1000
+
+// choices are what the page can make rows for.
+func choices() []string {
+	return []string{
+		"day", "hour", "month", "account", "connector", "network", "day,account", "day,connector", "month,account",
+		"account,network", "connector,network",
+	}
+}
+
+func (s *site) statistics(r *http.Request) any {
+	v := r.URL.Query()
+	p := statisticsPage{
+		By: v.Get("by"), Account: v.Get("account"), Connector: v.Get("connector"), Network: v.Get("network"),
+		From: v.Get("from"), To: v.Get("to"), Choices: choices(),
+	}
+	v.Set("format", "csv")
+	p.CSV = template.URL(admin.Base + "/stats?" + v.Encode())
+	v.Del("format")
+	p.JSON = template.URL(admin.Base + "/stats?" + v.Encode())
+	if p.By != "" && !slices.Contains(p.Choices, p.By) {
+		p.Choices = append(p.Choices, p.By)
+	}
+	found, err := s.server.Statistics(r)
+	if p.problem = problemOf(err); err != nil {
+		if p.code == http.StatusNotFound { // the page is there, and says why it is empty
+			p.code = http.StatusOK
+		}
+		return p
+	}
+	p.Heads, p.Groups = found.Heads(), len(found.By)
+	for i := range found.Rows {
+		p.Most = max(p.Most, found.Rows[i].Figure("accepted"))
+	}
+	p.Rows = found.Rows
+	if p.More = len(p.Rows) > mostSumRows; p.More {
+		p.Rows = slices.Clip(p.Rows[:mostSumRows])
+	}
+	if len(found.Rows) > 1 {
+		p.Rows = append(p.Rows, stats.Total(found.Rows))
+	}
+	return p
+}

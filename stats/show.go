@@ -1,0 +1,134 @@
+package stats
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// usualDays is how many days are shown where none are named.
+const usualDays = 30
+
+// Days are the days that somebody asks for, in words: one, those of a month, those from one to another, or the last ones.
+type Days struct{ Day, Month, From, To string }
+
+// Of sets the days of a query.
+func (d *Days) Of(q *Query, now time.Time) (err error) {
+	switch {
+	case d.Day != "" && d.Month+d.From+d.To != "" || d.Month != "" && d.From+d.To != "":
+		return errors.New("a day, a month, or the first and the last day are named, and only one of these")
+	case d.Day != "":
+		q.From, err = DayOf(d.Day, now)
+		q.To = q.From
+	case d.Month != "":
+		if q.From, err = time.Parse("2006-01", d.Month); err != nil {
+			return fmt.Errorf("cannot read the month %q: it is written like 2026-11", d.Month)
+		}
+		q.To = q.From.AddDate(0, 1, -1)
+	case d.From == "" && d.To == "":
+		q.From = now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-usualDays)
+	default:
+		if q.From, err = DayOf(d.From, now); err == nil {
+			q.To, err = DayOf(d.To, now)
+		}
+	}
+	return err
+}
+
+// DayOf reads a day. "" is none.
+func DayOf(text string, now time.Time) (time.Time, error) {
+	today := now.UTC().Truncate(24 * time.Hour)
+	switch text {
+	case "":
+		return time.Time{}, nil
+	case "today":
+		return today, nil
+	case "yesterday":
+		return today.AddDate(0, 0, -1), nil
+	}
+	t, err := time.Parse(dayLayout, text)
+	if err != nil {
+		return t, fmt.Errorf("cannot read the day %q: it is written like 2026-11-27, or is today or yesterday", text)
+	}
+	return t, nil
+}
+
+// Objects returns rows for JSON.
+func Objects(by []string, rows []Row) []map[string]any {
+	all := make([]map[string]any, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		one := map[string]any{}
+		for g, name := range by {
+			one[name] = r.Values[g]
+		}
+		for _, name := range Figures() {
+			one[name] = r.Figure(name)
+		}
+		if one["reasons"] = r.Reasons(); r.Reasons() == nil {
+			delete(one, "reasons")
+		}
+		all[i] = one
+	}
+	return all
+}
+
+// WriteCSV writes all figures of rows.
+func WriteCSV(out io.Writer, by []string, rows []Row) error {
+	w := csv.NewWriter(out)
+	err := w.Write(append(slices.Clone(by), Figures()...))
+	for i := range rows {
+		line := slices.Clone(rows[i].Values)
+		for _, name := range Figures() {
+			line = append(line, strconv.FormatInt(rows[i].Figure(name), 10))
+		}
+		err = errors.Join(err, w.Write(line))
+	}
+	w.Flush()
+	return errors.Join(err, w.Error())
+}
+
+// columns are the figures of a table, before the mean delay.
+var columns = [...]figure{messages, accepted, sent, delivered, undelivered, failed, rejected, unknown, expired, deleted, mo}
+
+// Heads returns the heads of a table's columns behind those of the groups.
+func Heads() (all []string) {
+	for _, f := range columns {
+		all = append(all, figureNames[f])
+	}
+	return append(all, "delay")
+}
+
+// Cells returns the cells of a row.
+func (r *Row) Cells() (all []string) {
+	for _, v := range r.Values {
+		if v == "" {
+			v = "-"
+		}
+		all = append(all, v)
+	}
+	for _, f := range columns {
+		all = append(all, strconv.FormatInt(r.figures[f], 10))
+	}
+	if r.figures[sent] == 0 {
+		return append(all, "-")
+	}
+	return append(all, (time.Duration(r.figures[delayMS]/r.figures[sent]) * time.Millisecond).String())
+}
+
+// Total returns the sum of rows.
+func Total(rows []Row) Row {
+	var total Row
+	for i := range rows {
+		if total.Values == nil && len(rows[i].Values) > 0 {
+			total.Values = slices.Repeat([]string{""}, len(rows[i].Values))
+			total.Values[0] = "total"
+		}
+		total.Add(&rows[i].Counts)
+	}
+	return total
+}
