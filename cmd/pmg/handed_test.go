@@ -63,7 +63,7 @@ func TestHandedOver(t *testing.T) {
 	}
 	defer sink.Close()
 	dir := newStoreDir(t)
-	config := "limits: {prebind: 100000, prebind_per_address: 100000}" + fmt.Sprintf(killConfig, dir, dir+"-events", "127.0.0.1:0", sink.Addr(), killSessions, killWindow, "resend")
+	config := "limits: {prebind: 100000, prebind_per_address: 100000}" + fmt.Sprintf(killConfig, dir, dir+"-events", dir+"-stats", "127.0.0.1:0", sink.Addr(), killSessions, killWindow, "resend")
 	s := &service{t: t, file: writeConfig(t, config)}
 	addr, admin := s.listens("clients"), s.listens("admin")
 	running := s.start()
@@ -188,7 +188,7 @@ func TestHandedOverSystemd(t *testing.T) {
 		t.Skip("systemd is not installed")
 	}
 	dir, addr := newStoreDir(t), testutil.FreeAddress(t)
-	file := writeConfig(t, fmt.Sprintf(killConfig, dir, dir+"-events", addr, "127.0.0.1:1", 1, 1, "resend"))
+	file := writeConfig(t, fmt.Sprintf(killConfig, dir, dir+"-events", dir+"-stats", addr, "127.0.0.1:1", 1, 1, "resend"))
 	p := startCommand(t, exec.Command(program, "-l", addr, "--fdname=clients", "-E", processKey+"=1", os.Args[0], "serve", "-c", file))
 	var c net.Conn
 	testutil.Eventually(t, "systemd listens", func() bool { c, err = net.Dial("tcp", addr); return err == nil })
