@@ -68,7 +68,7 @@ func Lists() []List {
 		{"queue/sums", "how many messages wait for whom", (*Server).sums},
 		{"messages", "what became of the messages that ?q= means: a number, an id, a reference", (*Server).messages},
 		{"messages/{id}", "the story of one message", (*Server).message},
-		{"stats", "sums of events by day, ?by= account, connector and others, as CSV with ?format=csv", (*Server).stats},
+		{"stats", "sums of events by day, ?by= account, connector and others, as CSV with ?format=csv", showStatistics},
 		{"webhooks", "clients' servers that are called", (*Server).webhooks},
 		{"webhooks/attempts", "the last calls of those", (*Server).attempts},
 	}

@@ -27,7 +27,8 @@ func (s *Server) Statistics(r *http.Request) (*Statistics, error) {
 		return nil, errNotCounted
 	}
 	q := stats.Query{
-		By: []string{"day"}, Account: r.FormValue("account"), Connector: r.FormValue("connector"), Network: r.FormValue("network"),
+		By:      []string{"day"},
+		Account: r.FormValue("account"), Connector: r.FormValue("connector"), Network: r.FormValue("network"),
 	}
 	if by := r.FormValue("by"); by != "" {
 		q.By = strings.Split(by, ",")
@@ -57,8 +58,8 @@ func (s *Server) Statistics(r *http.Request) (*Statistics, error) {
 	return &Statistics{q.By, rows}, nil
 }
 
-// stats answers with statistics, as JSON or, for ?format=csv, as CSV.
-func (s *Server) stats(w http.ResponseWriter, r *http.Request) {
+// showStatistics answers with statistics, as JSON or, for ?format=csv, as CSV.
+func showStatistics(s *Server, w http.ResponseWriter, r *http.Request) {
 	TakesLong(w)
 	found, err := s.Statistics(r)
 	if err != nil || r.FormValue("format") != "csv" {
