@@ -53,6 +53,7 @@ func table() []row {
 		{"sms/userdata", "sms sms/charset"},
 		{"sms/peerid", ""},
 		{"sms/numbers", "internal/sortedset internal/textfile"},
+		{"sms/networks", "internal/sortedset internal/textfile sms"},
 		{"sms/plan", ""},
 		{"internal/smstext", "sms sms/charset sms/userdata"},
 		{"sms/fit", "internal/smstext sms sms/charset sms/userdata"},
