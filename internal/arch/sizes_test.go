@@ -89,8 +89,8 @@ func roomFields() size {
 		"gateway/intake.Submission":     {21, "one message on its way through the steps"},
 		"gateway/operate.Operation":     {22, "with the request that it embeds"},
 		"gateway/operate.StoredMessage": {22, wide},
-		"gateway/receipts.Match":        {21, "with the note of the message that it embeds"},
-		"gateway/receipts.unreadPart":   {23, "with the note of the message that it embeds"},
+		"gateway/receipts.Match":        {22, "with the note of the message that it embeds"},
+		"gateway/receipts.unreadPart":   {24, "with the note of the message that it embeds"},
 	}}
 }
 

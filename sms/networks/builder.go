@@ -132,8 +132,8 @@ func (b *builder) take(r row) {
 			return
 		case r.to > outer.to:
 			b.p.Add(
-				int(r.line),
-				"its numbers overlap with those of line %d, and neither has all of the other's: correct one of the rows", outer.line,
+				int(r.line), "its numbers overlap with those of line %d, and neither has all of the other's: correct one of them",
+				outer.line,
 			)
 			return
 		}

@@ -34,7 +34,7 @@ func Open(path string, columns []string) (*File, error) {
 // Path returns the name of the file.
 func (f *File) Path() string { return f.file.Path() }
 
-// Columns returns what the columns are, as Open was told.
+// Columns returns what Open got.
 func (f *File) Columns() []string { return f.columns }
 
 // Of returns the network of a number, 0 if the table has none. It allocates nothing and reads no file.
