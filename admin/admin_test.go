@@ -273,7 +273,13 @@ func TestScrape(t *testing.T) {
 	if err := os.WriteFile(list, []byte("46701740605\n4670*\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := start(t, parse(t, wholeConfig+"lists: [{name: optouts, file: %s}]\n", t.TempDir(), sink.Addr(), list), false)
+	table := t.TempDir() + "/networks.csv"
+	rows := []byte("0,24001\n1,24001\n2,24001\n3,24001\n4,24001\n5,24001\n6,24001\n7,24001\n8,24001\n9,24001\n")
+	if err := os.WriteFile(table, rows, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	more := "lists: [{name: optouts, file: %s}]\nnetworks: {file: %s}\n"
+	r := start(t, parse(t, wholeConfig+more, t.TempDir(), sink.Addr(), list, table), false)
 	r.await("/readyz", 200, "ok\n")
 	r.load()
 	server := r.gateway.Webhooks.Server(&connector.Lane{Client: connector.Client{Account: "load", Endpoint: "https://shop.example"}})
@@ -300,6 +306,7 @@ func TestScrape(t *testing.T) {
 		`pmg_plugin_asked_total{plugin="rules"} 300`, `pmg_plugin_refused_total{plugin="rules"} 0`, `pmg_plugin_resting{plugin="rules"} 0`,
 		`pmg_webhook_calls_total{account="load",result="failed"} 3`, `pmg_webhook_servers_failing{account="load"} 1`, `pmg_webhook_dead_letters{account="load"} 1`,
 		`pmg_list_entries{list="optouts"} 2`, `pmg_list_hits_total{list="optouts"} 0`,
+		`pmg_network_table_rows 10`, `pmg_network_table_networks 1`, `pmg_network_sent_total{connector="operator",network="24001"} 300`,
 		`pmg_ready 1`, `pmg_store_failed 0`, `pmg_store_recovered 1`,
 		"\ngo_goroutines ", "\ngo_sched_latencies_seconds_count ", "\ngo_memstats_mallocs_total ", "\nprocess_cpu_seconds_total ", "\nprocess_resident_memory_bytes ",
 	} {

@@ -88,7 +88,7 @@ func namedMetrics() (all []metric) {
 			f(&rows[i], rows[i].Name)
 		}
 	})...)
-	all = append(all, listMetrics()...)
+	all = append(append(all, listMetrics()...), networkMetrics()...)
 	return append(all, metricsOf(Stage{}, "pmg_stage_", []string{"stage"}, func(s *Status, f func(any, ...string)) {
 		for i := range s.Stages {
 			f(&s.Stages[i], s.Stages[i].Name)

@@ -57,6 +57,7 @@ type Status struct {
 	Plugins    []Plugin     `json:"plugins,omitempty"`
 	Routes     []Route      `json:"routes,omitempty"`
 	Lists      []NumberList `json:"lists,omitempty"`
+	Networks   Networks     `json:"networks,omitzero"`
 	Stages     []Stage      `json:"stages,omitempty"`
 	Waiting    []Waits      `json:"waiting"`
 
@@ -281,6 +282,7 @@ func (v *view) status(withSessions bool) *Status {
 	s.Plugins = plugins(v.gateway.Hooks)
 	s.Routes = v.routes()
 	s.Lists = v.lists()
+	s.Networks = Networks{v.networkTable(), networks(v.connectors(), v.gateway.Intake.Networks.Name)}
 	queues := map[string]int64{}
 	for _, l := range v.gateway.Table.Lanes() {
 		queues[peerOf(l.Home(), l.Account)] += l.Queued.Load()

@@ -34,6 +34,7 @@ type Story struct {
 	Plugin   string                  `json:"plugin,omitempty"` // that decided last, and what: refuse, hold or change
 	Verdict  string                  `json:"verdict,omitempty"`
 	Tags     []string                `json:"tags,omitempty"`      // that plugins have given it
+	Network  string                  `json:"network,omitempty"`   // MCC and MNC
 	InMemory bool                    `json:"in_memory,omitempty"` // the store has only what was put aside, so that Waits may be missing
 }
 
@@ -98,7 +99,7 @@ func (s *Server) Message(r *http.Request, id string) (*Story, error) {
 	one := found.Stories[i]
 	m := &Story{
 		Steps: []StoryStep{}, PDUs: []StoryPDU{}, Message: s.searcher.messageOf(one), Waits: one.Waits,
-		Plugin: one.Plugin, Verdict: one.Verdict, Tags: one.Tags,
+		Plugin: one.Plugin, Verdict: one.Verdict, Tags: one.Tags, Network: one.Network,
 		Cut: s.searcher.cutOf(found), Texts: texts, InMemory: !s.view.gateway.Keeper.Durable(),
 	}
 	m.Attempts = s.view.gateway.Webhooks.Attempts(webhooks.Filter{ID: one.ID, Limit: mostFollowed, Replies: texts})

@@ -51,6 +51,7 @@ func (d *decoder) check(c *Config, o Options) {
 		d.unique(names, c.Connectors[i].Name, "connectors[%d].name", i)
 	}
 	checkLists(d, c)
+	checkNetworks(d, c)
 	d.operators(c)
 	checkAdmin(d, &c.Admin)
 	d.addresses(c)

@@ -62,6 +62,7 @@ type Config struct {
 	Accounts   []Account   `yaml:"accounts" live:"yes" doc:"The clients that may log in to the in connectors."`
 	Connectors []Connector `yaml:"connectors" live:"yes" doc:"The pools of sessions: in connectors listen for clients, out connectors log in to SMSCs."`
 	Lists      []List      `yaml:"lists" live:"yes" doc:"Registers of numbers in files: opt-outs, blocked numbers, registered senders, such as {name: optouts, file: optouts.txt}. docs/lists.md has a worked example."`
+	Networks   Networks    `yaml:"networks" live:"yes" doc:"A table that says which mobile network a number belongs to, as providers sell it. Routes, plugins, events and metrics have the network of each message then. docs/networks.md has a worked example."`
 	Routes     []Route     `yaml:"routes" live:"yes" doc:"Where messages go. The first route that matches wins; no_route says what happens to a message that none matches."`
 	Plugins    []Plugin    `yaml:"plugins" live:"yes" doc:"Code of yours that decides about messages: rules with expressions, or services (docs/plugins.md)."`
 	Hooks      []Hook      `yaml:"hooks" live:"yes" doc:"Where plugins are asked, in this order."`
@@ -357,12 +358,14 @@ type Access struct {
 	Proxies  []netip.Prefix `yaml:"proxies" live:"yes" doc:"Proxies that connect for the peers of a connector that listens, such as 192.0.2.7 or 192.0.2.0/24. Each of their connections must begin with a PROXY header (HAProxy: send-proxy-v2), whose address counts for limits, networks, logs and metrics. Whoever connects from these addresses can name any address. docs/operate.md has an example."`
 }
 
-// Policies are what an account's messages must be like, and when they may leave.
+// Policies are what an account's messages must be like, when they may leave, and what the account sees of them.
 type Policies struct {
 	Recipients string     `yaml:"recipients" default:"any" enum:"any|plausible" live:"yes" doc:"With plausible, messages to international numbers that cannot exist are refused (SMPP: ESME_RINVDSTADR, HTTP: 422): the length is none of their country's, the country code is none, or a 0 follows it that is dialled within the country alone. docs/policy.md has examples."`
 	Duplicates Duplicates `yaml:"duplicates" live:"yes" doc:"Refuses a message that the account has submitted already a short time before. docs/policy.md has an example."`
 	Flood      []Flood    `yaml:"flood" live:"yes" doc:"Limits of how many messages the account may submit to one recipient, or to all whose numbers begin alike, such as {per: recipient, most: 5, within: 1h}. Each holds for itself. A message beyond one is refused (SMPP: ESME_RTHROTTLED, HTTP: 429). docs/policy.md has an example."`
 	Quiet      Quiet      `yaml:"quiet" live:"yes" doc:"Hours of the day, where the recipient is, in which the account's messages wait. They are delivered when the hours end, and are not refused. docs/policy.md has an example."`
+
+	ShowNetwork bool `yaml:"show_network" default:"false" live:"yes" doc:"Whether the account sees by HTTP which network (MCC and MNC) each of its messages is for: in answers about a message and in calls of webhook."`
 }
 
 // Lifetime is how long messages may wait that an account submits, or that arrive on a connector.
@@ -467,6 +470,7 @@ type Route struct {
 	Source          string   `yaml:"source" live:"yes" doc:"Only messages whose source begins so; a leading '+' makes no difference."`
 	Keyword         []string `yaml:"keyword" live:"yes" doc:"Only messages whose text begins with this word, or with one of a list, in any letter case: STOP takes 'stop' and 'Stop, please', and not 'stopped'."`
 	Tag             []string `yaml:"tag" live:"yes" doc:"Only messages to which a plugin has given this tag, or one of a list (docs/plugins.md)."`
+	Network         []string `yaml:"network" live:"yes" doc:"Only messages to numbers of this network, or of one of a list (networks): MCC and MNC together as in 26201, an MCC alone for all networks of a country, or unknown for numbers of which none is known. Of a message from a mobile the sender's counts."`
 	To              []Target `yaml:"to" required:"yes" live:"yes" doc:"A connector's name, {account: its system_id} for the sessions of a client, or a list of those; {connector: name, weight: 3} gives a share."`
 	Policy          string   `yaml:"policy" enum:"failover|weighted" live:"yes" doc:"failover takes the first target of the list that is up, weighted shares messages by weight among those that are. When not given: weighted if a weight is, else failover."`
 

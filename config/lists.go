@@ -10,6 +10,7 @@ import (
 	"pmg/internal/smstext"
 	"pmg/sms"
 	"pmg/sms/fit"
+	"pmg/sms/networks"
 )
 
 // List is a register of numbers in a file.
@@ -29,6 +30,54 @@ type List struct {
 type Screening struct {
 	Block []string `yaml:"block" live:"yes" doc:"Lists of numbers that no message may be for; a message from an SMSC must not come from one. Rules of rewrite come before. A message is refused (SMPP: ESME_RPROHIBITED), counted with the list and logged."`
 	Allow []string `yaml:"allow" live:"yes" doc:"Lists on one of which the number must be, in the same way; any number when empty. block comes before."`
+}
+
+// Networks is the table of networks.
+type Networks struct {
+	File    string   `yaml:"file" live:"yes" doc:"Its file, CSV: prefixes, or ranges of numbers, and their networks, up to 10,000,000 rows in any order. None when empty. A relative path is relative to the configuration. The gateway reads the file again when it has changed; pmg network check reads it before."`
+	Columns []string `yaml:"columns" enum:"prefix|from|to|network|mcc|mnc|name|ignore" live:"yes" doc:"What its columns are, from the first on, such as [prefix, mcc, mnc, name]; its first line says so when not given. A file of two columns without such a line has prefix and network."`
+}
+
+// UnknownNetwork is how routes name numbers of which no network is known.
+const UnknownNetwork = "unknown"
+
+// resolveNetworks makes the name of the table's file absolute, and reports one that cannot be read.
+func resolveNetworks(d *decoder, n *Networks) {
+	if n.File = resolve(d.dir, n.File); n.File == "" {
+		return
+	}
+	if err := readable(n.File); err != nil {
+		d.problem("networks.file", "%v", err)
+	}
+}
+
+// checkNetworks checks the table of networks, and what routes ask of it.
+func checkNetworks(d *decoder, c *Config) {
+	if n := &c.Networks; len(n.Columns) > 0 {
+		if n.File == "" {
+			d.problem("networks.columns", "has no effect without file: name the file, or remove it")
+		}
+		if err := networks.CheckColumns(n.Columns); err != nil && !slices.Contains(n.Columns, "") { // that was reported
+			d.problem("networks.columns", "cannot be used: %v", err)
+		}
+	}
+	for i := range c.Routes {
+		r := &c.Routes[i]
+		for k, text := range r.Network {
+			if _, ok := sms.ReadNetwork(text); !ok && text != UnknownNetwork {
+				d.problem(
+					fmt.Sprintf("routes[%d].network[%d]", i, k),
+					"must be MCC and MNC such as 26201, an MCC such as 262, or unknown, not %q", text,
+				)
+			}
+		}
+		if len(r.Network) > 0 && c.Networks.File == "" && len(c.Plugins) == 0 {
+			d.warn(
+				fmt.Sprintf("routes[%d].network", i),
+				"has no table to look numbers up in, so that no network is known: write networks: {file: …}",
+			)
+		}
+	}
 }
 
 // resolveLists makes the names of the lists' files absolute, and reports those that cannot be read. What is in them is read

@@ -72,6 +72,7 @@ func (d *decoder) run(data []byte, o Options) (*Config, error) {
 	d.value(root, reflect.ValueOf(c).Elem(), "", reflect.StructField{})
 	d.prefixFiles(c)
 	resolveLists(d, c)
+	resolveNetworks(d, &c.Networks)
 	d.check(c, o)
 	d.complete(c, root == nil)
 	for i := range c.Routes {

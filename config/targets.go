@@ -236,7 +236,7 @@ func (c *Config) RouteName(i int) string {
 		{"account", []string{r.Account}}, {"from", []string{r.From}}, {"destination", r.Destination}, {
 			"destination_file", []string{r.DestinationFile},
 		},
-		{"source", []string{r.Source}}, {"keyword", r.Keyword}, {"tag", r.Tag},
+		{"source", []string{r.Source}}, {"keyword", r.Keyword}, {"tag", r.Tag}, {"network", r.Network},
 	} {
 		text := strings.Join(o.values[:min(len(o.values), mostNamed)], ", ")
 		if more := len(o.values) - mostNamed; more > 0 {
@@ -283,7 +283,7 @@ func (r *Route) Prefixes() []string {
 
 // takesAny reports whether the route takes every message.
 func (r *Route) takesAny() bool {
-	return r.Account+r.From+r.Source+r.DestinationFile == "" && len(r.Keyword)+len(r.Tag) == 0 &&
+	return r.Account+r.From+r.Source+r.DestinationFile == "" && len(r.Keyword)+len(r.Tag)+len(r.Network) == 0 &&
 		strings.Join(r.Prefixes(), "") == ""
 }
 

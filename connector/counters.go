@@ -84,6 +84,7 @@ type Stats struct {
 	PDUsIn, PDUsOut []atomic.Int64 // by command
 	Answer          Histogram      // time from our request to its answer
 	Receipt         Delays         // time from a message's acceptance to the receipt of its end
+	Networks        ByNetwork      // of an SMSC's
 
 	mu       sync.Mutex
 	statuses map[StatusKey]int64

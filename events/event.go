@@ -83,7 +83,8 @@ type Event struct {
 
 	ClientID    uint64 // by which the client knows the message; 0: ID
 	Tags        []byte // of the message, with a space between two; the last mark is the plugin and its verdict
-	Part, Parts uint8  // with Parts > 1 it is one of so many, from 0, that a long message was split into
+	Network     sms.Network
+	Part, Parts uint8 // with Parts > 1 it is one of so many, from 0, that a long message was split into
 }
 
 // A Delivery is what a receipt says about another message.
@@ -108,7 +109,7 @@ func (d *Delivery) append(b []byte) []byte {
 	}
 	b = appendText(b, `,"error":"`, d.Error)
 	if d.Network != 0 {
-		b = strconv.AppendUint(append(b, `,"network":`...), uint64(d.Network), 10)
+		b = strconv.AppendUint(append(b, `,"network_type":`...), uint64(d.Network), 10)
 		b = strconv.AppendUint(append(b, `,"network_error":`...), uint64(d.NetworkError), 10)
 	}
 	return b
@@ -147,6 +148,9 @@ func (p *Printer) Append(b []byte, e *Event) []byte {
 	}
 	if e.Delivery != nil {
 		b = e.Delivery.append(b)
+	}
+	if e.Network != 0 {
+		b = append(e.Network.Append(append(b, `,"network":"`...)), '"')
 	}
 	if len(e.Tags) > 0 {
 		b = appendTags(b, string(e.Tags))

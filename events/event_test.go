@@ -38,7 +38,7 @@ func TestLine(t *testing.T) {
 	if got := string(p.Append(nil, &Event{Number: 1, ID: 2, Kind: sms.Receipt, State: Deleted})); got != least {
 		t.Errorf("%s\nwant\n%s", got, least)
 	}
-	about := strings.Replace(least, `"parts"`, `"client_id":"0000000000000001","about":"000000000000000f","delivery":"undeliverable","error":"0\u0022","network":3,"network_error":69,"parts"`, 1)
+	about := strings.Replace(least, `"parts"`, `"client_id":"0000000000000001","about":"000000000000000f","delivery":"undeliverable","error":"0\u0022","network_type":3,"network_error":69,"parts"`, 1)
 	about = strings.Replace(about, "\\u0022", "\\\"", 1)
 	d := Delivery{Client: 15, Peer: []byte("17"), State: sms.StateUndeliverable, Error: []byte("0\""), Network: 3, NetworkError: 69}
 	if got := string(p.Append(nil, &Event{Number: 1, ID: 2, Kind: sms.Receipt, State: Deleted, ClientID: 1, Delivery: &d})); got != about {
@@ -52,6 +52,11 @@ func TestLine(t *testing.T) {
 	if got := string(p.Append(nil, &Event{Number: 1, ID: 2, Kind: sms.Receipt, State: Deleted, ClientID: 1, Delivery: &d, ToAccount: "bank",
 		Attempts: 12, Sends: 34, Answered: true, Status: 88})); got != about {
 		t.Errorf("%s\nwant\n%s", got, about)
+	}
+	network, _ := sms.ReadNetwork("00101")
+	of := strings.Replace(least, `"parts"`, `"network":"00101","parts"`, 1)
+	if got := string(p.Append(nil, &Event{Number: 1, ID: 2, Kind: sms.Receipt, State: Deleted, Network: network})); got != of {
+		t.Errorf("%s\nwant\n%s", got, of)
 	}
 	for tags, want := range map[string]string{
 		"vip":                        `"tags":["vip"],`,

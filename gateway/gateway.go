@@ -21,6 +21,7 @@ import (
 	"pmg/gateway/leave"
 	"pmg/gateway/lists"
 	"pmg/gateway/login"
+	"pmg/gateway/networks"
 	"pmg/gateway/node"
 	"pmg/gateway/operate"
 	"pmg/gateway/receipts"
@@ -85,14 +86,15 @@ func New(
 	g.Settler = settle.New(shared, g.Keeper, g.Table, g.Convert, g.Hooks)
 	g.Receipts = g.Settler.Receipts
 	g.Lists = lists.New(shared)
-	g.Intake = intake.New(shared, g.Keeper, g.Table, g.Convert, g.Receipts, &g.Settler.Events, g.Hooks, g.Lists)
+	of := networks.New(shared)
+	g.Intake = intake.New(shared, g.Keeper, g.Table, g.Convert, g.Receipts, &g.Settler.Events, g.Hooks, g.Lists, of)
 	g.Operate = operate.New(shared, g.Keeper, g.Table, g.Receipts, g.Settler, g.Intake)
 	g.Sessions = session.New(shared, g.Keeper, g.Table, g.Logins, g.Convert, g.Receipts, g.Intake, g.Operate)
 	g.Requests = request.New(shared, g.Keeper, g.Table, g.Intake, g.Receipts)
 	policy.Settler, policy.Router, policy.Links = g.Settler, g.Table, g.Sessions
 	policy.Gate = leave.New(shared, g.Keeper, g.Table, g.Convert, g.Hooks)
 	g.Keeper.Open(store.NewMemory(), g.committed)
-	opened, err := g.Lists.Open(cfg)
+	opened, err := g.opened(cfg)
 	if err != nil {
 		_ = g.Close()
 		return nil, err
@@ -165,12 +167,13 @@ func pdulogOptions(p *config.PDULog, limits *config.Limits, log zerolog.Logger) 
 }
 
 // apply puts in force the part of the configuration that a reload may change.
-func (g *Gateway) apply(cfg *config.Config, opened *lists.Opened) {
+func (g *Gateway) apply(cfg *config.Config, opened *opened) {
 	g.Logins.SetAccounts(account.NewTable(cfg, g.registry))
 	g.Node.SetConfig(cfg)
 	g.Table.Apply(cfg)
 	g.Hooks.Apply(cfg)
-	g.Lists.Apply(opened)
+	g.Lists.Apply(opened.lists)
+	g.Intake.Networks.Apply(opened.networks)
 }
 
 // ReopenLogs makes the pdu logs and the events begin new files, after a tool moved the old
@@ -204,6 +207,7 @@ func (g *Gateway) Close() error {
 	g.Keeper.Outgoing.End() // which informs plugins
 	g.Hooks.Close()         // and nobody waits for their verdicts any more
 	g.Lists.Close()
+	g.Intake.Networks.Close()
 	err := g.closeStore()
 	if g.pdulogs != nil {
 		err = errors.Join(err, g.pdulogs.Close())

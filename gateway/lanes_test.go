@@ -80,12 +80,12 @@ func TestPercent(t *testing.T) {
 	cfg := *g.Node.Config()
 	cfg.Accounts = append(cfg.Accounts[:0:0], cfg.Accounts...)
 	cfg.Accounts[0].Share = 20
-	g.apply(&cfg, &lists.Opened{})
+	g.apply(&cfg, &opened{lists: &lists.Opened{}})
 	if s.Room() != 20 {
 		t.Errorf("room for %d of 100 after a reload, want 20", s.Room())
 	}
 	cfg.Accounts = cfg.Accounts[:1]
-	g.apply(&cfg, &lists.Opened{})
+	g.apply(&cfg, &opened{lists: &lists.Opened{}})
 	if s.Room() != 100 {
 		t.Errorf("room for %d of 100, though the account is alone", s.Room())
 	}

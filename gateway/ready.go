@@ -75,7 +75,7 @@ func (g *Gateway) Problems() []string {
 			all = append(all, "plugin "+p.Name+" rests, and its on_failure decides: "+p.Failure)
 		}
 	}
-	all = append(all, g.Lists.Problems()...)
+	all = append(append(all, g.Lists.Problems()...), g.Intake.Networks.Problems()...)
 	if s := g.Keeper.StoreStatus(); s.Failed == "" && s.Problem != "" {
 		all = append(all, "the store has a problem: "+s.Problem)
 	}

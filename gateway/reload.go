@@ -8,6 +8,7 @@ import (
 	"pmg/connector"
 	"pmg/gateway/lists"
 	"pmg/internal/tlsfiles"
+	"pmg/sms/networks"
 )
 
 // Changed lists the changes of a reload, and what the architecture must do for them.
@@ -32,7 +33,11 @@ func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 	if err := cfg.Check(); err != nil {
 		return Changed{}, fmt.Errorf("cannot reload; it takes a restart, because some options that changed need one: %w", err)
 	}
-	files, opened, err := g.opened(cfg)
+	files, err := g.renewed(cfg)
+	if err != nil {
+		return Changed{}, fmt.Errorf("cannot reload: %w", err)
+	}
+	tables, err := g.opened(cfg)
 	if err != nil {
 		return Changed{}, fmt.Errorf("cannot reload: %w", err)
 	}
@@ -63,20 +68,9 @@ func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 			}
 		}
 	}
-	for i := range cfg.Connectors {
-		cc := &cfg.Connectors[i]
-		c := g.Table.Connector(cc.Name)
-		if c.Config().Rebinds(cc) {
-			changed.Rebound = append(changed.Rebound, c)
-		}
-		if renewed, ok := files[c]; ok {
-			c.SetTLS(renewed)
-		}
-		c.SetConfig(cc)
-		c.SetSockets(socketsOf(cfg, cc))
-	}
+	changed.Rebound = g.configure(cfg, files)
 	ended := changedAccounts(g.Node.Config(), cfg)
-	g.apply(cfg, opened)
+	g.apply(cfg, tables)
 	g.Webhooks.Enable("", "a reload")
 	for _, l := range g.Table.Lanes() {
 		l.Unfit(g.Keeper.IDs.Load()) // what waits was accepted by the options of before
@@ -85,14 +79,41 @@ func (g *Gateway) Reload(wanted *config.Config, e Service) (Changed, error) {
 	return changed, nil
 }
 
-// opened reads the files that a new configuration names.
-func (g *Gateway) opened(cfg *config.Config) (map[*connector.Connector]*tlsfiles.Files, *lists.Opened, error) {
-	files, err := g.renewed(cfg)
-	if err != nil {
-		return nil, nil, err
+// configure puts the options of connectors in force, and the files of those that stay. It returns the connectors whose sessions
+// must be bound again.
+func (g *Gateway) configure(cfg *config.Config, files map[*connector.Connector]*tlsfiles.Files) (rebound []*connector.Connector) {
+	for i := range cfg.Connectors {
+		cc := &cfg.Connectors[i]
+		c := g.Table.Connector(cc.Name)
+		if c.Config().Rebinds(cc) {
+			rebound = append(rebound, c)
+		}
+		if renewed, ok := files[c]; ok {
+			c.SetTLS(renewed)
+		}
+		c.SetConfig(cc)
+		c.SetSockets(socketsOf(cfg, cc))
 	}
+	return rebound
+}
+
+// opened are the lists and the table of networks of a configuration.
+type opened struct {
+	lists    *lists.Opened
+	networks *networks.File // nil: none
+}
+
+// opened reads the files of numbers that a new configuration names.
+func (g *Gateway) opened(cfg *config.Config) (*opened, error) {
 	all, err := g.Lists.Open(cfg)
-	return files, all, err
+	if err != nil {
+		return nil, err
+	}
+	table, err := g.Intake.Networks.Open(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &opened{all, table}, nil
 }
 
 // undo removes the connectors that a reload added before it failed.

@@ -34,6 +34,7 @@ type Message struct {
 	IsPart    bool      `json:"is_part,omitempty" expr:"is_part"`      // it is one of the parts in which its sender has cut a long text
 	Priority  int       `json:"priority" expr:"priority"`              // 0: lowest
 	Tags      string    `json:"tags,omitempty" expr:"tags"`            // that other plugins have given it, with a space between two
+	Network   string    `json:"network,omitempty" expr:"network"`      // of its recipient, or of the sender of an MO: MCC and MNC; "": not known
 	DeliverAt time.Time `json:"deliver_at,omitzero" expr:"deliver_at"` // at which its sender wants it to leave; zero: immediately
 	Arrived   time.Time `json:"arrived" expr:"arrived"`
 

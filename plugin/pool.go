@@ -67,7 +67,7 @@ func (p *Pool) Ask(m *Message) Decision {
 		p.refused.Add(1)
 	case v.Do == Hold:
 		p.held.Add(1)
-	case v.Do == Delay || v.From != nil || v.To != nil || v.Text != nil || len(v.Tags) > 0:
+	case v.Do == Delay || v.From != nil || v.To != nil || v.Text != nil || len(v.Tags) > 0 || v.Network != "":
 		p.changed.Add(1)
 	}
 	return Decision{Verdict: v}

@@ -320,6 +320,7 @@ func TestVerdicts(t *testing.T) {
 		`{"to":"4\n6"}`: "must be at most 64", `{"from":"` + strings.Repeat("1", 65) + `"}`: "must be at most 64",
 		`{"why":"` + strings.Repeat("å", 101) + `"}`: "must be at most 200", `{"text":"` + strings.Repeat("x", MaxText+1) + `"}`: "must be at most 16384",
 		`{"tags":[` + strings.Repeat(`"a",`, MaxTags) + `"a"]}`: "17 tags",
+		`{"network":"24001"}`: "", `{"network":"240"}`: "", `{"network":"2400"}`: `its network "2400" must be MCC and MNC`,
 		`{"tags":["a","A"]}`: `its tag "A" must be`, `{"tags":[""]}`: `its tag "" must be`, `{"tags":["a b"]}`: `its tag "a b"`,
 		`{"tags":["` + strings.Repeat("a", 65) + `"]}`: "at most 64", `{"tags":["` + strings.Repeat("a", 64) + `",".:-_0"]}`: "",
 	} {

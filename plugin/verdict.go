@@ -46,6 +46,8 @@ type Verdict struct {
 	Text *string `json:"text,omitempty"`
 
 	Tags []string `json:"tags,omitempty"` // that the message is given
+
+	Network string `json:"network,omitempty"` // of its number, MCC and MNC; "": the one that the table says
 }
 
 // Bounds of a verdict.
@@ -72,6 +74,9 @@ func (v *Verdict) Check() error {
 	case len(v.Tags) > MaxTags:
 		return fmt.Errorf("it gives %d tags: %d are the most", len(v.Tags), MaxTags)
 	}
+	if _, ok := sms.ReadNetwork(v.Network); !ok && v.Network != "" {
+		return fmt.Errorf("its network %s must be MCC and MNC, 5 or 6 digits, or MCC alone", Quote([]byte(v.Network)))
+	}
 	for _, a := range []*string{v.From, v.To} {
 		if a != nil && (len(*a) > MaxAddress || !utf8.ValidString(*a) || strings.ContainsFunc(*a, isControl)) {
 			return fmt.Errorf("its address %s must be at most %d characters", Quote([]byte(*a)), MaxAddress)
@@ -97,10 +102,12 @@ func (v *Verdict) Check() error {
 
 // checkAt returns why a verdict cannot be carried out at a hook, nil if it can.
 func (v *Verdict) checkAt(hook string) error {
-	changes := v.From != nil || v.To != nil || len(v.Tags) > 0
+	changes := v.From != nil || v.To != nil || len(v.Tags) > 0 || v.Network != ""
 	switch {
 	case hook == Receipt && v.Do == Hold:
 		return errors.New("its verdict is hold, which there is not for a receipt")
+	case hook == Receipt && v.Network != "":
+		return errors.New("it changes the network of a receipt, which is that of its message")
 	case hook == Receipt && v.Text != nil:
 		return errors.New("it changes the text of a receipt")
 	case hook == Login && (v.Do == Delay || v.Do == Hold):

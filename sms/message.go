@@ -109,6 +109,7 @@ type Message struct {
 	spill *[]byte // the octets, if they do not fit into inline; otherwise it is nil or empty
 
 	text, native uint32 // lengths of parts of the octets, whose order is: source, dest, text, native, tail
+	Network      Network
 	Claim        uint32 // what its account's policies have noted of it, until it is accepted; 0: nothing
 	source, dest uint8
 
@@ -140,7 +141,7 @@ type Message struct {
 
 // inlineSize is enough for a usual message with a short text, so that it needs no further
 // storage. It makes a Message fill one of the allocator's sizes (224 octets).
-const inlineSize = 121
+const inlineSize = 117
 
 // keepSpill is the largest storage that a released message keeps for its next use.
 const keepSpill = 4096

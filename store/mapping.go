@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"pmg/sms"
 )
@@ -14,6 +15,7 @@ const (
 	mappingSubmitted = 3 // with what the client has submitted, and perhaps a way to the peer
 	mappingContext   = 4 // with a context, and perhaps the others
 	mappingElsewhere = 5 // our id alone: the mapping is the note of KindEnded that has it
+	mappingNetwork   = 6 // with a network, and perhaps the others
 )
 
 // A Mapping is what a peer's id of a message stands for: all that the gateway needs to give
@@ -36,6 +38,7 @@ type Mapping struct {
 
 	Submitted []byte // sms.Message.SubmittedOctets; empty: the message is as the client has submitted it
 	Context   []byte // sms.Message.Context; empty: it has none
+	Network   sms.Network
 }
 
 // KnownID returns the id by which the client knows the message.
@@ -73,6 +76,9 @@ func (v *Mapping) walk(w *walk) {
 	if w.atLeast(mappingContext) {
 		w.octets16("context", &v.Context)
 	}
+	if w.atLeast(mappingNetwork) {
+		w.network((*uint32)(&v.Network))
+	}
 }
 
 // AppendElsewhere appends the record of a mapping that the note of KindEnded with our id has.
@@ -98,7 +104,7 @@ func MappingOf(m *sms.Message, ahead int64) Mapping {
 	v := Mapping{
 		ID: m.ID, Offset: m.Offset, Part: m.Part, Parts: m.Parts, Notify: m.Notify,
 		Submitted: m.SubmittedOctets(), Context: m.Context(), Source: m.Source(), Dest: m.Dest(),
-		Arrived: shift(m.Arrived, ahead), DeliverAt: shift(m.DeliverAt, ahead),
+		Arrived: shift(m.Arrived, ahead), DeliverAt: shift(m.DeliverAt, ahead), Network: m.Network,
 	}
 	if o := m.Origin; o != nil {
 		v.Account, v.Connector = octetsOf(o.Account), octetsOf(o.Connector)
@@ -128,6 +134,9 @@ func (v *Mapping) Append(b []byte) []byte {
 	if len(v.Context) > 0 {
 		version = mappingContext
 	}
+	if v.Network != 0 {
+		version = mappingNetwork
+	}
 	w.begin(version)
 	v.walk(&w)
 	return w.b
@@ -136,8 +145,11 @@ func (v *Mapping) Append(b []byte) []byte {
 // DecodeMapping reads what Append has appended. The mapping's octets are the record's.
 func DecodeMapping(record []byte) (v Mapping, err error) {
 	w := walk{b: record}
-	if err := w.version("mapping", mappingContext); err != nil {
+	if err := w.version("mapping", mappingNetwork); err != nil {
 		return Mapping{}, err
+	}
+	if w.v == mappingElsewhere {
+		return Mapping{}, fmt.Errorf("cannot read a mapping of version %d, which is a note elsewhere: %w", w.v, ErrNewer)
 	}
 	v.walk(&w)
 	if w.v == mappingWithWay && len(v.By) == 0 {
@@ -146,7 +158,7 @@ func DecodeMapping(record []byte) (v Mapping, err error) {
 	if w.v == mappingSubmitted && len(v.Submitted) == 0 {
 		w.fail("what the client has submitted", true)
 	}
-	if w.atLeast(mappingContext) && len(v.Context) == 0 {
+	if w.v == mappingContext && len(v.Context) == 0 {
 		w.fail("context", true)
 	}
 	if err := w.end("mapping"); err != nil {

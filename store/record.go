@@ -9,7 +9,8 @@ const (
 	recordVersion   = 2
 	recordSubmitted = 3 // with what the client has submitted
 	recordTagged    = 4 // and with tags
-	recordLast      = recordTagged
+	recordNetwork   = 5 // and with a network, and perhaps the others
+	recordLast      = recordNetwork
 	stateVersion    = 3
 )
 
@@ -56,6 +57,7 @@ type body struct {
 	offset               uint16
 	part, parts          uint8
 	submitted, tags      []byte
+	network              uint32
 }
 
 // walk leads w along the fields of a body.
@@ -85,6 +87,9 @@ func (b *body) walk(w *walk) {
 	if w.atLeast(recordTagged) {
 		w.octets16("tags", &b.tags)
 	}
+	if w.atLeast(recordNetwork) {
+		w.network(&b.network)
+	}
 }
 
 // walkMessage leads a writing or measuring w along the record of a message.
@@ -103,9 +108,12 @@ func walkMessage(w *walk, m *sms.Message, lane Lane) {
 		protocol: uint8(protocol), pid: m.PID, alphabet: uint8(m.Alphabet), class: uint8(m.Class),
 		notify: uint8(m.Notify), flags: uint8(m.Flags & storedFlags),
 		offset: m.Offset, part: m.Part, parts: m.Parts, submitted: m.SubmittedOctets(), tags: m.Tags(),
+		network: uint32(m.Network),
 	}
 	version := uint8(recordVersion)
 	switch {
+	case b.network != 0:
+		version = recordNetwork
 	case len(b.tags) > 0:
 		version = recordTagged
 	case len(b.submitted) > 0:
@@ -162,7 +170,7 @@ func Decode(record []byte, m *sms.Message, ahead int64) error {
 	if record[0] == recordSubmitted && len(b.submitted) == 0 {
 		w.fail("what the client has submitted", true)
 	}
-	if w.atLeast(recordTagged) && (len(b.tags) == 0 || len(b.tags) > sms.MaxAllTags) {
+	if record[0] == recordTagged && len(b.tags) == 0 || len(b.tags) > sms.MaxAllTags {
 		w.fail("tags", true)
 	}
 	if err := w.end("message"); err != nil {
@@ -176,7 +184,7 @@ func Decode(record []byte, m *sms.Message, ahead int64) error {
 	m.Priority, m.Kind = h.Priority, h.Kind
 	m.PID, m.Alphabet, m.Class = b.pid, sms.Alphabet(b.alphabet), sms.Class(b.class)
 	m.Notify, m.Flags = sms.Notify(b.notify), sms.Flags(b.flags)
-	m.Offset, m.Part, m.Parts = b.offset, b.part, b.parts
+	m.Offset, m.Part, m.Parts, m.Network = b.offset, b.part, b.parts, sms.Network(b.network)
 	return nil
 }
 

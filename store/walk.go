@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"unsafe"
+
+	"pmg/sms"
 )
 
 // A walkMode is what a walk does with the fields it is led along.
@@ -69,6 +71,27 @@ func (w *walk) u16(name string, v *uint16) {
 		w.b = binary.BigEndian.AppendUint16(w.b, *v)
 	case measuring:
 		w.n += 2
+	}
+}
+
+func (w *walk) u32(name string, v *uint32) {
+	switch w.mode {
+	case reading:
+		if b := w.take(name, 4); b != nil {
+			*v = binary.BigEndian.Uint32(b)
+		}
+	case writing:
+		w.b = binary.BigEndian.AppendUint32(w.b, *v)
+	case measuring:
+		w.n += 4
+	}
+}
+
+// network is one that is known.
+func (w *walk) network(v *uint32) {
+	w.u32("network", v)
+	if w.mode == reading && w.fault == "" && !sms.Network(*v).IsValid() {
+		w.fail("network", true)
 	}
 }
 

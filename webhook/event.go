@@ -51,6 +51,9 @@ func (v *Events) Of(l *connector.Lane, m *sms.Message) (e *httpsms.Event, end fu
 		ID: aboutOf(m), Attempt: m.ID, Account: l.Account, Connector: v.PublicName(m.Origin.Connector),
 		At: v.rooms.Node.Clock.Wall(m.Arrived),
 	}
+	if a := v.rooms.Options.Account(l.Account); a != nil && a.Policies.ShowNetwork {
+		e.Network = m.Network.String()
+	}
 	r, ok := m.Report()
 	if !ok {
 		e.Message = out

@@ -16,6 +16,7 @@ import (
 	"pmg/cmd/pmg/lists"
 	"pmg/cmd/pmg/manual"
 	"pmg/cmd/pmg/migrate"
+	"pmg/cmd/pmg/networks"
 	"pmg/cmd/pmg/plugins"
 	"pmg/cmd/pmg/probe"
 	"pmg/cmd/pmg/profiles"
@@ -82,6 +83,7 @@ func newRootCommand() *cobra.Command {
 		newQueueCommand(),
 		webhooks.Command(webhooksProgram()),
 		lists.Command(loadConfig),
+		networks.Command(loadConfig),
 		profiles.Command(),
 		statistics.Command(statistics.Program{Load: loadConfig, JSON: writeJSON, Table: rowsText}),
 		newStoreCommand(),

@@ -49,6 +49,7 @@ prints the JSON of /status, one object per line.`,
 	f.Lookup("watch").NoOptDefVal = "2s"
 	f.BoolVar(&o.sessions, "sessions", false, "list the sessions too")
 	f.BoolVar(&o.accounts, "accounts", false, "list all accounts, not only those with the most messages")
+	f.BoolVar(&o.networks, "networks", false, "list all mobile networks, not only those with the most messages")
 	f.BoolVar(&o.stages, "stages", false, "show the stages of the pipeline too")
 	f.BoolVar(&o.asJSON, "json", false, "print JSON")
 	return cmd

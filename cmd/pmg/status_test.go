@@ -85,6 +85,22 @@ func TestStatusTextListsFewAccounts(t *testing.T) {
 	}
 }
 
+// The networks with the most messages are listed with what became of these; the others are counted.
+func TestStatusTextNetworks(t *testing.T) {
+	_, s := twoStatuses()
+	s.Networks.By = []admin.Network{{Network: "24001", Name: "Telia", Connector: "operator", Sent: 1000, Delivered: 750, Undelivered: 250, Seconds: 1500}}
+	for n := range 20 {
+		s.Networks.By = append(s.Networks.By, admin.Network{Network: fmt.Sprint(26200 + n), Connector: "operator", Sent: 1})
+	}
+	few, all := statusText(nil, s, statusView{}), statusText(nil, s, statusView{networks: true})
+	if !strings.Contains(strings.Join(strings.Fields(few), " "), "24001 Telia operator 1,000 750 250 75.0 % 2s") {
+		t.Error(few)
+	}
+	if !strings.Contains(few, "11 more networks of connectors") || strings.Contains(few, "26219") || !strings.Contains(all, "26219") {
+		t.Errorf("few:\n%s\nall:\n%s", few, all)
+	}
+}
+
 func TestStatusTextOfAnotherRunHasNoRates(t *testing.T) {
 	before, s := twoStatuses()
 	before.Started = before.Started.Add(-time.Hour)

@@ -18,7 +18,7 @@ import (
 )
 
 // A statusView says what of a status is shown.
-type statusView struct{ accounts, stages bool }
+type statusView struct{ accounts, networks, stages bool }
 
 // statusText returns a gateway's status as tables, with rates since before if before is
 // an earlier status of the same process. Strings of the answer are passed through
@@ -46,6 +46,7 @@ func statusText(before, s *admin.Status, show statusView) string {
 	writeRare(&b, s)
 	writeAccounts(&b, s, show.accounts)
 	pluginTable(s).write(&b)
+	writeNetworks(&b, s, show.networks)
 	sessionTable(s).write(&b)
 	if show.stages {
 		stageTable(s).write(&b)
@@ -253,6 +254,32 @@ func pluginTable(s *admin.Status) *table {
 		t.add(append(cells, p.Work.MeanText(), p.Work.P99Text(), p.Wait.P99Text(), why)...)
 	}
 	return t
+}
+
+// fewNetworks is how many networks are listed without --networks.
+const fewNetworks = 10
+
+// writeNetworks writes the table of all networks and connectors, or of those with the most messages.
+func writeNetworks(b *strings.Builder, s *admin.Status, all bool) {
+	rows := s.Networks.By
+	if !all {
+		rows = rows[:min(len(rows), fewNetworks)]
+	}
+	t := newTable(3, append(append([]string{"network", "", "connector"}, admin.Columns(admin.Network{})...), "share", "delay")...)
+	for i := range rows {
+		n, share, delay := &rows[i], "-", "-"
+		if part, ok := n.Share(); ok {
+			share = fmt.Sprintf("%.1f %%", 100*part)
+		}
+		if mean, ok := n.Delay(); ok {
+			delay = span(mean)
+		}
+		t.add(append(append([]string{n.Network, n.Name, n.Connector}, admin.Cells(*n)...), share, delay)...)
+	}
+	t.write(b)
+	if more := len(s.Networks.By) - len(rows); more > 0 {
+		fmt.Fprintf(b, "%s more networks of connectors: --networks lists them\n\n", figuretext.Number(int64(more)))
+	}
 }
 
 func sessionTable(s *admin.Status) *table {

@@ -12,6 +12,7 @@ import (
 	"pmg/gateway/intake"
 	"pmg/gateway/keep"
 	"pmg/gateway/lists"
+	"pmg/gateway/networks"
 	"pmg/gateway/node"
 	"pmg/gateway/receipts"
 	"pmg/gateway/roomtest"
@@ -143,7 +144,7 @@ func newRig(t *testing.T, durable bool) *rig {
 	}
 	c := convert.New(g.Node, g.Table)
 	s := settle.New(g.Node, g.Keeper, g.Table, c, hooks.New(nil))
-	i := intake.New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events, hooks.New(nil), lists.New(g.Node))
+	i := intake.New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events, hooks.New(nil), lists.New(g.Node), networks.New(g.Node))
 	x := &executor{answers: map[string]Outcome{}}
 	a := New(g.Keeper, i, s.Receipts, 1, x)
 	m := &matcher{smsc: &receipts.SMSC{Name: "operator"}}

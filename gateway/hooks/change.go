@@ -12,8 +12,8 @@ import (
 	"pmg/sms/rewrite"
 )
 
-// Change changes a message as a verdict says: its addresses, its text and its tags. With an error, which says what the
-// message does not allow, nothing of it is changed.
+// Change changes a message as a verdict says: its addresses, its text, its tags and its network. With an error, which says what
+// the message does not allow, nothing of it is changed.
 func Change(m *sms.Message, v *plugin.Verdict) error {
 	switch _, isText := smstext.CharsetOf(m.Alphabet); {
 	case v.Text != nil && m.Flags&sms.HasHeader != 0:
@@ -31,6 +31,9 @@ func Change(m *sms.Message, v *plugin.Verdict) error {
 			m.SetTags(before)
 			return fmt.Errorf("it gives the tag %.80q: a message has tags of at most %d characters together", tag, sms.MaxTags)
 		}
+	}
+	if v.Network != "" {
+		m.Network, _ = sms.ReadNetwork(v.Network)
 	}
 	if v.Text != nil {
 		alphabet, octets := smstext.Encode(sms.Default, *v.Text)

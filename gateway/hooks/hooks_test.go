@@ -137,9 +137,10 @@ func TestQuestion(t *testing.T) {
 	}
 	m.Set(sms.Address{TON: 5, Addr: []byte("PMG")}, sms.Address{TON: 1, NPI: 1, Addr: []byte("46701")}, []byte("a\x02"))
 	sms.AddTag(m, "vip")
+	m.Network, _ = sms.ReadNetwork("24001")
 	want := plugin.Message{
 		Hook: "accept", Account: "a", Connector: "in", From: "PMG", FromTON: 5, To: "46701", ToTON: 1, Text: "a$",
-		Alphabet: "gsm7", IsPart: true, Priority: 3, Tags: "vip", DeliverAt: time.Unix(1_800_003_660, 0).UTC(), Arrived: time.Unix(1_800_003_600, 0).UTC(),
+		Alphabet: "gsm7", IsPart: true, Priority: 3, Tags: "vip", Network: "24001", DeliverAt: time.Unix(1_800_003_660, 0).UTC(), Arrived: time.Unix(1_800_003_600, 0).UTC(),
 	}
 	q := asker.Ask(plugin.Accept, m, true, wall)
 	if q.Message != want {
@@ -148,6 +149,7 @@ func TestQuestion(t *testing.T) {
 	asker.Free(q)
 	m.Alphabet, m.DeliverAt = sms.Binary, 0
 	m.SetTags(nil)
+	m.Network, want.Network = 0, ""
 	want.Text, want.Binary, want.Alphabet, want.IsPart, want.Tags, want.DeliverAt = "", true, "binary", false, "", time.Time{}
 	if q = asker.Ask(plugin.Accept, m, false, wall); q.Message != want {
 		t.Errorf("%+v, want %+v", q.Message, want)

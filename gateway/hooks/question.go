@@ -48,6 +48,8 @@ func (q *Questioner) Ask(at string, m *sms.Message, isPart bool, wall func(int64
 	p.octets = append(p.octets, to.Addr...)
 	tagsAt := len(p.octets)
 	p.octets = append(p.octets, m.Tags()...)
+	networkAt := len(p.octets)
+	p.octets = m.Network.Append(p.octets)
 	textAt := len(p.octets)
 	var isText bool
 	if p.octets, isText = smstext.Append(p.octets, m.Alphabet, m.Flags&sms.HasHeader != 0, m.Text()); !isText {
@@ -55,7 +57,8 @@ func (q *Questioner) Ask(at string, m *sms.Message, isPart bool, wall func(int64
 	}
 	// the octets do not change until Free, and nothing refers to them behind it
 	all := unsafe.String(unsafe.SliceData(p.octets), len(p.octets))
-	v.From, v.To, v.Tags, v.Text = all[:toAt], all[toAt:tagsAt], all[tagsAt:textAt], all[textAt:]
+	v.From, v.To, v.Tags = all[:toAt], all[toAt:tagsAt], all[tagsAt:networkAt]
+	v.Network, v.Text = all[networkAt:textAt], all[textAt:]
 	return p
 }
 

@@ -7,6 +7,7 @@ import (
 	"pmg/gateway/hooks"
 	"pmg/gateway/keep"
 	"pmg/gateway/lists"
+	"pmg/gateway/networks"
 	"pmg/gateway/node"
 	"pmg/gateway/receipts"
 	"pmg/gateway/route"
@@ -22,6 +23,7 @@ type Checker struct {
 	receipts *receipts.Matcher
 	hooks    *hooks.Hooks
 	lists    *lists.Lists
+	Networks *networks.Networks
 
 	questioner hooks.Questioner
 	Steps      []Step // Steps, unless a test adds one, or pmg explain notes what each does
@@ -32,10 +34,10 @@ type Checker struct {
 // New makes the checker of a gateway.
 func New(
 	n *node.Node, k *keep.Keeper, t *route.Table, c *convert.Converter, r *receipts.Matcher, e *settle.EventLog,
-	h *hooks.Hooks, l *lists.Lists,
+	h *hooks.Hooks, l *lists.Lists, of *networks.Networks,
 ) *Checker {
 	return &Checker{
-		node: n, keep: k, table: t, convert: c, receipts: r, hooks: h, lists: l, Steps: Steps(),
+		node: n, keep: k, table: t, convert: c, receipts: r, hooks: h, lists: l, Networks: of, Steps: Steps(),
 		Joiner: Joiner{node: n, keep: k, table: t, convert: c, events: e},
 	}
 }

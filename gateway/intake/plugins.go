@@ -56,12 +56,15 @@ func (d *Checker) decide(now int64, s *Submission, h *hooks.Hook, decision *plug
 	}
 	v := &decision.Verdict
 	if s.Way&fresh == 0 { // the rest was changed when the message came
-		v.From, v.To, v.Tags = nil, nil, nil
+		v.From, v.To, v.Tags, v.Network = nil, nil, nil, ""
 	}
 	if err := hooks.Change(s.Message, v); err != nil {
 		d.node.NoVerdict(h.Pool.Name, fmt.Errorf("plugin %s: %w", h.Pool.Name, err))
 		instead := h.Pool.Instead()
 		v = &instead
+	}
+	if other := v.To != nil || s.Message.Kind == sms.MO && v.From != nil; other && v.Network == "" {
+		d.Networks.Find(s.Message)
 	}
 	switch {
 	case v.Do == plugin.Refuse || v.Do == plugin.Hold && s.Way&fresh == 0: // a text that replaces another cannot be held

@@ -47,6 +47,7 @@ func (d *Checker) reply(now int64, s *Submission, text string) (a keep.Accepted,
 	m.SetNative(by.Protocol, nil)
 	m.Alphabet, m.Origin, m.Arrived, m.Expires = alphabet, s.Message.Origin, now, now+replyValidity
 	m.Flags |= sms.RelativeValidity
+	m.Network = s.Message.Network
 	d.limitValidity(now, m)
 	if a, why = d.place(s, m); why != "" {
 		m.Release()

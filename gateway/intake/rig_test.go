@@ -10,6 +10,7 @@ import (
 	"pmg/gateway/convert"
 	"pmg/gateway/hooks"
 	"pmg/gateway/lists"
+	"pmg/gateway/networks"
 	"pmg/gateway/roomtest"
 	"pmg/gateway/settle"
 	"pmg/plugin"
@@ -49,7 +50,13 @@ func deskAndSettler(g *roomtest.Ground) (*Checker, *settle.Settler) {
 		panic(err)
 	}
 	l.Apply(opened)
-	return New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events, h, l), s
+	of := networks.New(g.Node)
+	table, err := of.Open(g.Node.Config())
+	if err != nil {
+		panic(err)
+	}
+	of.Apply(table)
+	return New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events, h, l, of), s
 }
 
 // shareOf returns an account's share of the operator's lane.

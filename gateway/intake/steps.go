@@ -70,15 +70,13 @@ func Steps() []Step {
 			stepReceipts,
 		},
 		{"rewrite", "applies the in rules to its addresses; refuses those on lists", fresh | Reported, stepRewrite},
-		{
-			"opt out", "adds its sender to a list of numbers, or removes it, if its text asks for that", Delivered,
-			stepOptOut,
-		},
+		{"opt out", "adds its sender to a list of numbers, or removes it, if its text asks for that", Delivered, stepOptOut},
 		{"plausible", "refuses a recipient that cannot be a number of its country", Submitted, stepPlausible},
 		{
 			"duplicates", "refuses a message that its account has submitted a short time before", Submitted,
 			stepDuplicates,
 		},
+		{"network", "finds the network of its recipient, or of the sender of an MO", fresh, stepNetwork},
 		{
 			"plugins", "asks the plugins of the hooks accept and mo, which refuse it, hold it, delay it or change it",
 			fresh | replacing, stepPlugins,

@@ -187,10 +187,11 @@ func (d *Asker) marked(v *departure, k sms.Mark, by string) *sms.Message {
 	return m
 }
 
-// change makes the changes of a verdict that passes the message, or returns why they cannot be made. Its tags are of no use,
-// because the routes are behind it.
+// change makes the changes of a verdict that passes the message, or returns why they cannot be made. Its tags and its network are
+// of no use, because the routes are behind it.
 func (d *Asker) change(v *departure, by string, verdict *plugin.Verdict) error {
 	stays := verdict.From == nil && verdict.To == nil && verdict.Text == nil
+	verdict.Network = ""
 	if verdict.Tags = nil; stays || verdict.Do == plugin.Delay || verdict.Ends() {
 		return nil
 	}

@@ -24,6 +24,7 @@ const (
 func (d *Matcher) Direct(now int64, m *sms.Message, f *Match) (*connector.Share, Verdict) {
 	r, _ := m.Report()
 	c := &d.Counts
+	countNetwork(d, now, m, f, r.State)
 	if f.Notify == 0 {
 		d.isUnasked(m)
 		noteDelay(d, now, m, f, r.State)
@@ -71,6 +72,16 @@ func noteDelay(d *Matcher, now int64, m *sms.Message, f *Match, s sms.State) {
 	}
 }
 
+// countNetwork counts what became of a message to a network.
+func countNetwork(d *Matcher, now int64, m *sms.Message, f *Match, s sms.State) {
+	if f.Network == 0 || !s.Final() {
+		return
+	}
+	if c := d.table.Connector(m.Origin.Connector); c != nil {
+		c.Stats.Networks.Ended(f.Network, s == sms.StateDelivered, d.node.Clock.Wall(now)-max(f.Arrived, f.DeliverAt))
+	}
+}
+
 // wants reports whether a client that has asked for receipts of these outcomes wants one. It gets
 // the words that are not known, because they may be any of them. ACCEPTD may be all that it hears
 // of a message that has arrived.
@@ -115,7 +126,7 @@ func (d *Matcher) address(now int64, m *sms.Message, f *store.Mapping, r *sms.Re
 	}
 	m.Arrived, m.DeliverAt, m.NotBefore = now, 0, toldAfter(now, f.Arrived-d.node.Clock.Ahead(), f, r)
 	m.Expires = now + int64(validity(&d.node.Config().Receipts, f.Context))
-	m.Notify, m.Offset, m.Part, m.Parts = 0, 0, 0, 0
+	m.Notify, m.Offset, m.Part, m.Parts, m.Network = 0, 0, 0, 0, f.Network
 	m.Flags &^= sms.HasHeader | sms.ReplyPath | sms.RelativeValidity
 }
 

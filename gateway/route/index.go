@@ -16,12 +16,14 @@ import (
 
 // An index is the routes of one configuration. It never changes; the gateway swaps it at a reload. The first
 // route of the configuration that matches wins. It is found without looking at every route: routes are indexed by
-// account and destination prefix, and only the prefixes of the destination's own digits are looked up.
+// account, destination prefix and network, and only the prefixes of the destination's own digits are looked up.
 //
 // T is what newIndex made of the targets, so that no message causes a lookup by name. It is safe for concurrent use.
 type index[T any] struct {
 	routes []Route[T]
 	rows   map[key][]int // indices of routes, ascending
+	// those of the routes that ask for networks, which have no rows
+	byNetwork map[networkKey][]int
 	// The lengths of destination prefixes that must be looked up: those of the
 	// routes for any account, and those of the routes for one account.
 	anyLengths, accountLengths []int
@@ -30,6 +32,15 @@ type index[T any] struct {
 
 // A key is a key of the index of routes.
 type key struct{ account, prefix string }
+
+// A networkKey is a key of the index of routes that ask for networks.
+type networkKey struct {
+	key
+	network sms.Network
+}
+
+// noNetwork is the key of routes for numbers of which no network is known.
+const noNetwork sms.Network = 1
 
 // A Route holds the targets of the messages that match it.
 type Route[T any] struct {
@@ -57,7 +68,7 @@ type Target[T any] struct {
 // newIndex returns the index of a configuration's routes. resolve returns the caller's
 // value for a target of the configuration, which is a connector or an account.
 func newIndex[T any](routes []config.Route, resolve func(config.Target) T) *index[T] {
-	x := &index[T]{routes: make([]Route[T], len(routes)), rows: map[key][]int{}}
+	x := &index[T]{routes: make([]Route[T], len(routes)), rows: map[key][]int{}, byNetwork: map[networkKey][]int{}}
 	for i := range routes {
 		c, r := &routes[i], &x.routes[i]
 		r.Index, r.from = i, c.From
@@ -76,15 +87,37 @@ func newIndex[T any](routes []config.Route, resolve func(config.Target) T) *inde
 		}
 		r.number = uint16(names.Sum32())
 		lengths := x.lengthsOf(c.Account)
+		of := networksOf(c)
 		for _, prefix := range c.Prefixes() {
 			k := key{c.Account, prefix}
-			x.rows[k] = append(x.rows[k], i)
+			if len(of) == 0 {
+				x.rows[k] = append(x.rows[k], i)
+			}
+			for _, network := range of {
+				n := networkKey{k, network}
+				x.byNetwork[n] = append(x.byNetwork[n], i)
+			}
 			if !slices.Contains(*lengths, len(prefix)) {
 				*lengths = append(*lengths, len(prefix))
 			}
 		}
 	}
 	return x
+}
+
+// networksOf returns the networks that a route asks for, as keys have them.
+func networksOf(c *config.Route) []sms.Network {
+	var all []sms.Network
+	for _, text := range c.Network {
+		n, ok := sms.ReadNetwork(text)
+		if !ok {
+			n = noNetwork
+		}
+		if !slices.Contains(all, n) {
+			all = append(all, n)
+		}
+	}
+	return all
 }
 
 func (x *index[T]) lengthsOf(account string) *[]int {
@@ -112,12 +145,14 @@ type Traits struct {
 	Dest, Source []byte
 	Keyword      string
 	Tags         []byte
+	Network      sms.Network
 }
 
 // traitsOf returns those of a message, all but its keyword.
 func traitsOf(m *sms.Message) Traits {
 	return Traits{
 		Account: m.Origin.Account, From: m.Origin.Connector, Dest: m.Dest().Addr, Source: m.Source().Addr, Tags: m.Tags(),
+		Network: m.Network,
 	}
 }
 
@@ -128,13 +163,13 @@ func (x *index[T]) Route(of Traits) (*Route[T], bool) {
 	best := len(x.routes)
 	for _, n := range x.anyLengths {
 		if n <= len(dest) {
-			best = x.first(x.rows[key{"", string(dest[:n])}], best, &of)
+			best = x.firstOf("", dest[:n], best, &of)
 		}
 	}
 	if account != "" {
 		for _, n := range x.accountLengths {
 			if n <= len(dest) {
-				best = x.first(x.rows[key{account, string(dest[:n])}], best, &of)
+				best = x.firstOf(account, dest[:n], best, &of)
 			}
 		}
 	}
@@ -157,6 +192,24 @@ func (x *index[T]) DependsOnKeyword(of Traits) bool {
 	of.Keyword = anyKeyword
 	other, _ := x.Route(of)
 	return one != other
+}
+
+// firstOf returns the first of the routes for an account and a prefix whose other conditions match, or best if that comes before
+// it.
+func (x *index[T]) firstOf(account string, prefix []byte, best int, of *Traits) int {
+	best = x.first(x.rows[key{account, string(prefix)}], best, of)
+	if len(x.byNetwork) == 0 {
+		return best
+	}
+	network := of.Network
+	if network == 0 {
+		network = noNetwork
+	}
+	best = x.first(x.byNetwork[networkKey{key{account, string(prefix)}, network}], best, of)
+	if country := network.Country(); country != network {
+		best = x.first(x.byNetwork[networkKey{key{account, string(prefix)}, country}], best, of)
+	}
+	return best
 }
 
 // first returns the first of the rows whose other conditions match, or best if

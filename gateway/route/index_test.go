@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pmg/config"
+	"pmg/sms"
 )
 
 // nameOf resolves a target to the name of its connector or account.
@@ -87,6 +88,33 @@ func TestTagged(t *testing.T) {
 	}
 	if r, _ := tab.Route(Traits{Dest: []byte("4770"), Tags: []byte("vip spam")}); r == nil || r.Index != 2 {
 		t.Error("a tag counts alone")
+	}
+}
+
+// A route with networks takes messages to numbers of these, of any network of a country, or to numbers of which none is known.
+func TestByNetwork(t *testing.T) {
+	t.Parallel()
+	tab := indexOf(t, `
+  - {network: ["24001", "24007"], destination: "46", to: a}
+  - {network: "240", to: b}
+  - {account: y, network: unknown, to: b}
+  - {account: x, network: "310410", source: PMG, to: a}
+  - {network: ["310410", "310410"], tag: vip, to: a}
+  - {to: c}
+`)
+	for _, c := range []struct {
+		network, dest, account string
+		want                   int
+	}{
+		{"24001", "46701", "x", 0}, {"24007", "46701", "y", 0}, {"24001", "47701", "x", 1}, {"24005", "46701", "x", 1}, {"240", "46701", "x", 1},
+		{"240001", "46701", "", 1}, {"", "46701", "x", 5}, {"", "46701", "y", 2}, {"24101", "46701", "y", 5}, {"310410", "1", "x", 3},
+		{"310410", "1", "y", 4}, {"310411", "1", "x", 5},
+	} {
+		network, _ := sms.ReadNetwork(c.network)
+		of := Traits{Account: c.account, Dest: []byte(c.dest), Source: []byte("PMG"), Tags: []byte("vip"), Network: network}
+		if r, _ := tab.Route(of); r == nil || r.Index != c.want {
+			t.Errorf("%+v takes another route: %+v", c, r)
+		}
 	}
 }
 

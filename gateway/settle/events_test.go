@@ -55,13 +55,19 @@ func TestEvents(t *testing.T) {
 			func(m *sms.Message) { m.Attempts = 1 })
 		end(strings.ReplaceAll(base, "parts=1", "parts=3")+ok+" part=3 client_id=0000000000000068 smsc_id=17 attempts=1"+at("01", "02"),
 			taken, now+second, func(m *sms.Message) { m.ID, m.Offset, m.Part, m.Parts = 106, 2, 2, 3 })
+		end(base+ok+" network=24001 smsc_id=17 attempts=1"+at("01", "02"), taken, now+second,
+			func(m *sms.Message) { m.ID = 109; m.Network, _ = sms.ReadNetwork("24001") })
 		end("kind=receipt connector=operator to_connector=operator source=46700000001 destination=1234 parts=1"+accepted+
 			" about=0000000000000005 delivery=delivered error=011"+ok+" attempts=1"+at("01", "02"),
 			sms.Answer{At: now + 2*second}, now+second, func(m *sms.Message) {
-				m.Kind, m.Flags, m.ID, m.Origin = sms.Receipt, sms.HasReport, 107, r.node.Origins.Of("", "operator")
+				m.Kind, m.Flags, m.ID, m.Origin = sms.Receipt, sms.HasReport, 108, r.node.Origins.Of("", "operator")
 				from, to := sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}
 				m.SetReport(from, to, &sms.Report{Known: 5, State: sms.StateDelivered, Err: []byte("011")})
 			})
+		counts := r.lane.Home().Stats.Networks.Counts()
+		if len(counts) != 1 || counts[0].Sent != 1 || counts[0].Network.String() != "24001" {
+			t.Errorf("by network: %+v", counts)
+		}
 		r.close()
 		got := r.events()
 		for id, fields := range want {

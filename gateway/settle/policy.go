@@ -145,6 +145,9 @@ func incremented(n uint8) uint8 {
 // Ended implements connector.Settler: the store forgets a message whose outcome is known. One that
 // was given up is logged.
 func (d *Settler) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
+	if a.Code == sms.OK && m.Network != 0 && m.Kind == sms.Submit && l.Account == "" {
+		l.Home().Stats.Networks.Sent(m.Network)
+	}
 	if a.Code != sms.OK && a.Code != sms.Deleted {
 		if l.Endpoint != "" && d.bury(l, m, a) {
 			return

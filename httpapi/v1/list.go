@@ -20,7 +20,7 @@ func (h *handler) listMessages() {
 		Next     string      `json:"next_cursor,omitempty"`
 	}{Messages: []own.Known{}}
 	last, err := h.api.rooms.Operations.List(h.x.Request.Context(), h.x.Account, l.Below, l.Since, func(o *operate.Known) bool {
-		if k := h.api.shown(o); l.Has(&k) {
+		if k := shown(h, o); l.Has(&k) {
 			page.Messages = append(page.Messages, k)
 		}
 		return len(page.Messages) < l.Limit

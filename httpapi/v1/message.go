@@ -43,19 +43,22 @@ func (h *handler) getMessage() {
 		h.problem(noMessage())
 		return
 	}
-	h.answerJSON(http.StatusOK, h.api.shown(&o.Known))
+	h.answerJSON(http.StatusOK, shown(h, &o.Known))
 }
 
 // shown returns what a client sees of a message.
-func (a *API) shown(o *operate.Known) own.Known {
+func shown(h *handler, o *operate.Known) own.Known {
 	k := known(o)
-	if k.Connector = a.events.PublicName(k.Connector); k.Connector == "" {
+	if k.Connector = h.api.events.PublicName(k.Connector); k.Connector == "" {
 		k.SMSCID = ""
+	}
+	if a := h.api.rooms.Routes.Account(h.x.Account.SystemID); a == nil || !a.Policies.ShowNetwork {
+		k.Network = ""
 	}
 	return k
 }
 
-// known returns what is known of a message, with the connector's own name.
+// known returns what is known of a message, with the connector's own name, and its network.
 func known(o *operate.Known) own.Known {
 	if m := o.Waits; m != nil {
 		source, dest := m.Source(), m.Dest()
@@ -67,7 +70,7 @@ func known(o *operate.Known) own.Known {
 			state = own.Scheduled
 		}
 		k := own.KnownOf(o.Result.ID, source, dest, m.Context(), state, m.Arrived, m.DeliverAt, m.Expires)
-		k.Parts = int(max(m.Parts, sms.PartsOf(m.Context()), 1))
+		k.Parts, k.Network = int(max(m.Parts, sms.PartsOf(m.Context()), 1)), m.Network.String()
 		return k
 	}
 	v := o.Left
@@ -83,6 +86,7 @@ func known(o *operate.Known) own.Known {
 	k.At, k.Connector, k.SMSCID = own.At(o.Result.Since), string(v.By), string(v.PeerID)
 	k.Parts, k.NetworkError = int(max(f.Parts, sms.PartsOf(v.Context))), string(f.Err)
 	k.SMSCStatus, k.Reason = httpsms.AnswerOf(f.Answer)
+	k.Network = v.Network.String()
 	return k
 }
 

@@ -41,6 +41,7 @@ type event struct {
 	StatusName  string `json:"status_name"`
 	SMSCID      string `json:"smsc_id"`
 	Parts       int
+	Network     string
 }
 
 // eventsIn returns the options that write events to a directory.

@@ -117,7 +117,7 @@ func TestO2IdleLogoutWaitsForAnswer(t *testing.T) {
 func TestO2LogoutWithoutAnswer(t *testing.T) {
 	parallel(t)
 	operator := newSMSC(t)
-	g := start(t, site{operator: operator, out: "response_timeout: 100ms, retry: {lost: [10ms]}"})
+	g := start(t, site{operator: operator, out: "response_timeout: 2s, retry: {lost: [10ms]}"})
 	s, c := operator.session(), g.bind("transmitter")
 	g.online("operator", 1)
 	c.submit(1, 1)

@@ -132,7 +132,7 @@ func TestPluginService(t *testing.T) {
 	operator := newSMSC(t)
 	g := start(t, site{
 		operator: operator, memory: true, accounts: "{system_id: other, password: s3cret}",
-		top: fmt.Sprintf("plugins: [{name: service, url: %q, on_failure: refuse, deadline: 500ms}]\nhooks: [{at: accept, plugin: service}]\n", server.URL),
+		top: fmt.Sprintf("plugins: [{name: service, url: %q, on_failure: refuse, deadline: 5s}]\nhooks: [{at: accept, plugin: service}]\n", server.URL),
 	})
 	smsc, c := operator.session(), g.bind("transmitter")
 	other := g.dial("clients")

@@ -253,13 +253,16 @@ func (h *headline) ended(s *Story, step *Step) {
 	}
 }
 
-// decided says what plugins have made of it, besides a refusal.
+// decided says what plugins have made of it, besides a refusal, and its network.
 func (h *headline) decided(s *Story) {
 	switch s.Verdict {
 	case "hold":
 		h.say("Plugin %s had held it", s.Plugin)
 	case "change":
 		h.say("Plugin %s had changed it", s.Plugin)
+	}
+	if s.Network != "" {
+		h.say("Network: %s", s.Network)
 	}
 	if len(s.Tags) > 0 {
 		h.say("Tags: %s", strings.Join(s.Tags, ", "))

@@ -21,6 +21,7 @@ type Story struct {
 
 	Plugin, Verdict string // the plugin that decided last, and refuse, hold or change; "": none, or no event says so
 	Tags            []string
+	Network         string // MCC and MNC; "": none, or no event says so
 }
 
 // A What is what happened in a step.

@@ -51,6 +51,8 @@ type event struct {
 	Plugin, Verdict                                                string
 	Tags                                                           []string
 	EndedAt                                                        time.Time `json:"ended_at"`
+
+	Network any // a text; in receipts of earlier programs a number of another meaning
 }
 
 func newTeller(lines [][]byte) *teller {
@@ -345,6 +347,7 @@ func (t *teller) event(e *event) {
 	s.Account = cmp.Or(s.Account, e.Account)
 	s.Source, s.Destination = cmp.Or(s.Source, e.Source), cmp.Or(s.Destination, e.Destination)
 	s.Plugin, s.Verdict, s.Tags = e.Plugin, e.Verdict, e.Tags
+	s.Network, _ = e.Network.(string)
 	if e.State == "sent" && s.Ended { // the peer's answer says so
 		return
 	}

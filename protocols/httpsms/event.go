@@ -44,6 +44,7 @@ type Event struct {
 	Attempt   uint64 // number of the event, which stays when it is sent again
 	Account   string
 	Connector string // the public_name of the one that the message, or the report, came by; "": clients do not see it
+	Network   string // of the mobile, MCC and MNC; "": it is not known, or the client does not see it
 	At        int64  // Unix nanoseconds
 
 	// Report says what became of a message, for the client that wrote From and To. Its State is

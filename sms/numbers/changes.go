@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+
+	"pmg/internal/textfile"
 )
 
 // MaxChanges is how many numbers the journal of a list may be about.
@@ -149,7 +151,7 @@ func (c *changes) follow(f *os.File) error {
 	if _, err := f.Seek(c.offset, io.SeekStart); err != nil {
 		return err
 	}
-	in := bufio.NewReaderSize(f, maxLine)
+	in := bufio.NewReaderSize(f, textfile.MaxLine)
 	for {
 		line, err := in.ReadSlice('\n')
 		if errors.Is(err, io.EOF) {

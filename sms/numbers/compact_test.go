@@ -18,9 +18,9 @@ var repeated = "-46702\n+OTHER\n-acme\n+12345678901234567890\n+0\n" + strings.Re
 func TestCompact(t *testing.T) {
 	t.Parallel()
 	w := watched(t, "46702\nACME\n")
-	journal := w.path + ChangesSuffix
+	journal := w.Path() + ChangesSuffix
 	left := errors.Join(os.WriteFile(journal, []byte(repeated), 0o600), os.WriteFile(journal+".new", []byte(repeated), 0o600)) // of a kill
-	other, err := Open(w.path)
+	other, err := Open(w.Path())
 	if err = errors.Join(left, err); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestCompact(t *testing.T) {
 	if _, err := os.Stat(journal + ".new"); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
-	again, err := Open(w.path)
+	again, err := Open(w.Path())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestNotCompacted(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]string{"no room": repeated, "damaged": repeated + "x\n", "few lines": strings.Repeat("+46701\n", manyLines)} {
 		w := watched(t, "46702\n")
-		journal := w.path + ChangesSuffix
+		journal := w.Path() + ChangesSuffix
 		err := os.WriteFile(journal, []byte(before), 0o600)
 		if name == "no room" {
 			err = errors.Join(err, os.Mkdir(journal+".new", 0o700))
@@ -95,7 +95,7 @@ func TestNotCompacted(t *testing.T) {
 func TestHasWhileCompacting(t *testing.T) {
 	t.Parallel()
 	w := watched(t, "# none\n")
-	if err := os.WriteFile(w.path+ChangesSuffix, []byte(repeated), 0o600); err != nil {
+	if err := os.WriteFile(w.Path()+ChangesSuffix, []byte(repeated), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Refresh(w.now); err != nil {
@@ -117,7 +117,7 @@ func TestHasWhileCompacting(t *testing.T) {
 		}
 	})
 	for range 20 {
-		if err := errors.Join(os.WriteFile(w.path+".x", []byte(repeated), 0o600), os.Rename(w.path+".x", w.path+ChangesSuffix)); err != nil {
+		if err := errors.Join(os.WriteFile(w.Path()+".x", []byte(repeated), 0o600), os.Rename(w.Path()+".x", w.Path()+ChangesSuffix)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := w.Refresh(time.Now()); err != nil {

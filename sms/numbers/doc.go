@@ -29,5 +29,5 @@
 //
 // # Start reading
 //
-// list.go (what the gateway uses), entry.go, set.go, table.go, then read.go and changes.go.
+// list.go (what the gateway uses), entry.go, collector.go, table.go, then read.go and changes.go.
 package numbers

@@ -4,59 +4,46 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"pmg/internal/textfile"
 )
 
 // ChangesSuffix ends the name of the journal beside a file.
 const ChangesSuffix = ".changes"
 
-// settled is how long a file must have been the same before it is read, because it may be written just now.
-const settled = time.Second
-
 // A List is a file in use, with its changes. It is safe for concurrent use.
 type List struct {
-	path    string
+	file    *textfile.Follower
 	table   atomic.Pointer[Table]
 	changes *changes
-
-	hits, reloads, faults atomic.Int64
-	problem               atomic.Pointer[string] // nil: none
-
-	mu     sync.Mutex  // one reader of the file
-	read   os.FileInfo // guarded by mu: of the file that was read last
-	seen   os.FileInfo // guarded by mu: of one that is other than read; nil: none is
-	since  time.Time   // guarded by mu: when seen was seen first
-	failed error       // guarded by mu: why the file that was read last is not in force
+	hits    atomic.Int64
 }
 
 // Open reads a list and its changes.
 func Open(path string) (*List, error) {
-	l := newList(path)
-	info, _ := os.Stat(path) // ReadFile says what is wrong
-	t, err := ReadFile(path)
+	l := &List{changes: newChanges(path)}
+	var err error
+	l.file, err = kind.Follow(path, func() error {
+		t, err := ReadFile(path)
+		l.table.Store(t)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	l.table.Store(t)
-	l.read = info
 	if err := l.changes.read(); err != nil {
 		if !l.changes.isDamaged() {
 			return nil, err
 		}
-		l.note(err)
+		l.file.Note(err)
 	}
 	return l, nil
 }
 
-func newList(path string) *List {
-	return &List{path: path, changes: newChanges(path)}
-}
-
 // Path returns the name of the list's file.
-func (l *List) Path() string { return l.path }
+func (l *List) Path() string { return l.file.Path() }
 
 // Has reports whether an address is on the list: a number, or the name of a sender. It allocates nothing and reads no
 // file.
@@ -80,99 +67,38 @@ type Status struct {
 	Removed int64
 	Octets  int
 	Hits    int64
-	Reloads int64
-	Faults  int64
-	Problem string // why the file as it is now is not in force, "" if it is
+	textfile.Condition
 }
 
 // Status returns how the list is.
 func (l *List) Status() Status {
 	c := l.table.Load().Counts
 	s := Status{
-		Entries: c.Entries(), Added: l.changes.added.Load(), Octets: c.Octets, Hits: l.hits.Load(), Reloads: l.reloads.Load(),
-		Faults: l.faults.Load(),
+		Entries: c.Entries(), Added: l.changes.added.Load(), Octets: c.Octets, Hits: l.hits.Load(),
+		Condition: l.file.Condition(),
 	}
 	s.Removed = max(l.changes.count.Load()-s.Added, 0)
-	if why := l.problem.Load(); why != nil {
-		s.Problem = *why
-	}
 	return s
 }
 
 // Refresh takes over changes of the file and of the journal. It is called about once a second. It reports whether a new file
 // is in force. A problem is returned once, and what was read before stays in force.
 func (l *List) Refresh(now time.Time) (reloaded bool, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	failed := l.changes.read()
-	reloaded, err = l.reread(now)
-	if l.note(errors.Join(err, failed)) {
-		err = errors.Join(err, failed)
+	reloaded, err = l.file.Refresh(now, l.reload)
+	if err = errors.Join(err, failed); l.file.Note(err) {
 		return reloaded, err
 	}
 	return reloaded, nil
 }
 
-// note notes the problem of a refresh, or that there is none. It reports whether the problem is new.
-func (l *List) note(err error) bool {
-	if err == nil {
-		l.problem.Store(nil)
-		return false
+// reload reads the file again.
+func (l *List) reload(size int64) (apply func(), err error) {
+	t, err := ReadFile(l.Path())
+	if err == nil && size == 0 && l.table.Load().Counts.Entries() > 0 {
+		err = fmt.Errorf("list %s is empty: write a comment into it if no entry is to be left", l.Path())
 	}
-	why := err.Error()
-	if was := l.problem.Load(); was != nil && *was == why {
-		return false
-	}
-	l.problem.Store(&why)
-	l.faults.Add(1)
-	return true
-}
-
-// reread takes over a file that has changed, if it has not changed any more for a while. The error is that of the file as it
-// is now.
-func (l *List) reread(now time.Time) (reloaded bool, err error) {
-	info, err := os.Stat(l.path)
-	switch {
-	case err != nil:
-		l.seen, l.read = nil, nil
-		l.failed = fmt.Errorf("cannot find list %s, and what was read of it stays in force: %w", l.path, err)
-		return false, l.failed
-	case same(info, l.read):
-		l.seen = nil
-		return false, l.failed
-	case !same(info, l.seen):
-		l.seen, l.since = info, now
-		return false, l.failed
-	case now.Sub(l.since) < settled:
-		return false, l.failed
-	}
-	return l.reload(info, now)
-}
-
-// reload reads the file, and puts it in force if nothing is wrong with it.
-func (l *List) reload(info os.FileInfo, now time.Time) (bool, error) {
-	t, err := ReadFile(l.path)
-	after, gone := os.Stat(l.path)
-	if gone != nil || !same(after, info) { // it was written meanwhile
-		l.seen, l.since = after, now
-		return false, l.failed
-	}
-	if before := l.table.Load(); err == nil && info.Size() == 0 && before.Counts.Entries() > 0 {
-		err = fmt.Errorf("list %s is empty: write a comment into it if no entry is to be left", l.path)
-	}
-	if l.read, l.seen = info, nil; err != nil {
-		l.failed = fmt.Errorf("cannot reload, and the entries of before stay in force: %w", err)
-		return false, l.failed
-	}
-	l.failed = nil
-	l.table.Store(t)
-	l.reloads.Add(1)
-	return true, nil
-}
-
-// same reports whether a file is as it was.
-func same(a, b os.FileInfo) bool {
-	return a != nil && b != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+	return func() { l.table.Store(t) }, err
 }
 
 // Add adds numbers or names of senders to the list, whatever the file says of them. It returns how many were added, after
@@ -190,7 +116,7 @@ func (l *List) change(sign byte, addresses []string) (int, error) {
 			err = errPrefix
 		}
 		if err != nil {
-			return 0, fmt.Errorf("cannot change list %s: %.40q: %w", l.path, text, err)
+			return 0, fmt.Errorf("cannot change list %s: %.40q: %w", l.Path(), text, err)
 		}
 		if key := string(e.appendTo(nil)); !again[key] {
 			again[key] = true
@@ -205,7 +131,7 @@ func (l *List) change(sign byte, addresses []string) (int, error) {
 		return on || !known && l.table.Load().has(e)
 	})
 	if err != nil {
-		return 0, fmt.Errorf("cannot change list %s: %w", l.path, err)
+		return 0, fmt.Errorf("cannot change list %s: %w", l.Path(), err)
 	}
 	return n, nil
 }

@@ -26,7 +26,7 @@ func watched(t *testing.T, text string) *watch {
 // put writes the file in place, so that it is another one to Refresh.
 func (w *watch) put(text string) {
 	w.t.Helper()
-	if err := errors.Join(os.WriteFile(w.path, []byte(text), 0o600), os.Chtimes(w.path, w.now, w.now)); err != nil {
+	if err := errors.Join(os.WriteFile(w.Path(), []byte(text), 0o600), os.Chtimes(w.Path(), w.now, w.now)); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -95,7 +95,7 @@ func TestInvalid(t *testing.T) {
 			t.Errorf("%q: no problem", text)
 		}
 	}
-	if err := os.Remove(w.path); err != nil {
+	if err := os.Remove(w.Path()); err != nil {
 		t.Fatal(err)
 	}
 	if _, errs := w.refreshes(3); len(errs) != 1 {
@@ -148,14 +148,14 @@ func TestChanges(t *testing.T) {
 		t.Fatal(n, errs)
 	}
 	check(w)
-	f, err := os.OpenFile(w.path+ChangesSuffix, os.O_WRONLY|os.O_APPEND, 0)
+	f, err := os.OpenFile(w.Path()+ChangesSuffix, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.WriteString("-4670"); err != nil { // a process was killed
 		t.Fatal(err)
 	}
-	again, err := Open(w.path)
+	again, err := Open(w.Path())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestChanges(t *testing.T) {
 	if n, errs := w.refreshes(1); n != 0 || errs != nil || !w.Has([]byte("47")) {
 		t.Fatal(n, errs)
 	}
-	data, err := os.ReadFile(w.path + ChangesSuffix)
+	data, err := os.ReadFile(w.Path() + ChangesSuffix)
 	if want := "+46703\n+46701\n-46702\n-46899\n+OTHER\n-ACME\n+12345678901234567890\n+47\n"; string(data) != want || err != nil {
 		t.Errorf("%q %v", data, err)
 	}
@@ -176,7 +176,7 @@ func TestChanges(t *testing.T) {
 func TestDamagedJournal(t *testing.T) {
 	t.Parallel()
 	w := watched(t, "46701\n")
-	if err := os.WriteFile(w.path+ChangesSuffix, []byte("+46702\n\x00\x00\n-46701\n"), 0o600); err != nil {
+	if err := os.WriteFile(w.Path()+ChangesSuffix, []byte("+46702\n\x00\x00\n-46701\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, errs := w.refreshes(3); len(errs) != 1 || !strings.Contains(errs[0], "at octet 7") {
@@ -184,11 +184,11 @@ func TestDamagedJournal(t *testing.T) {
 	}
 	w.wants("46702", true)
 	w.wants("46701", false)
-	again, err := Open(w.path)
+	again, err := Open(w.Path())
 	if err != nil || again.Status().Problem == "" || !again.Has([]byte("46702")) {
 		t.Fatal(err)
 	}
-	if err := os.Remove(w.path + ChangesSuffix); err != nil {
+	if err := os.Remove(w.Path() + ChangesSuffix); err != nil {
 		t.Fatal(err)
 	}
 	if _, errs := w.refreshes(2); errs != nil || w.Status().Problem != "" {
@@ -202,7 +202,7 @@ func TestDamagedJournal(t *testing.T) {
 func TestTwoWriters(t *testing.T) {
 	t.Parallel()
 	a := open(t, "# none\n")
-	b, err := Open(a.path)
+	b, err := Open(a.Path())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,10 +263,10 @@ func TestHasWhileReloading(t *testing.T) {
 func TestUnwritable(t *testing.T) {
 	t.Parallel()
 	l := open(t, "46701\n")
-	if err := os.Mkdir(l.path+ChangesSuffix, 0o700); err != nil {
+	if err := os.Mkdir(l.Path()+ChangesSuffix, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := l.Add("46702"); n != 0 || err == nil || !strings.Contains(err.Error(), filepath.Base(l.path)) || l.Has([]byte("46702")) {
+	if n, err := l.Add("46702"); n != 0 || err == nil || !strings.Contains(err.Error(), filepath.Base(l.Path())) || l.Has([]byte("46702")) {
 		t.Error(n, err)
 	}
 }

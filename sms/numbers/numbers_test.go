@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pmg/internal/testutil"
+	"pmg/internal/textfile"
 )
 
 // write writes a file, and returns its path.
@@ -74,7 +75,7 @@ func TestBadFiles(t *testing.T) {
 		"a long number":          {"123456789012345678901\n", "longer than 20"},
 		"a very long entry":      {strings.Repeat("7", 100) + "\n", "longer than 20"},
 		"cut in the last line":   {"46701\n4670", ":2: the last line does not end with a newline"},
-		"a line that has no end": {"46701\n" + strings.Repeat("4", maxLine+1) + "\n", ":2: the line is longer than 65536 octets"},
+		"a line that has no end": {"46701\n" + strings.Repeat("4", textfile.MaxLine+1) + "\n", ":2: the line is longer than 65536 octets"},
 		"several":                {"x*y\nz*z\n46\n*\n", ":1: cannot read \"x*y\": it has a '*' that is not at its end; 2 more lines"},
 	} {
 		_, err := Open(write(t, c.text))
@@ -189,15 +190,15 @@ func TestManyRuns(t *testing.T) {
 		c.add((i * 104729 % n) * 3)
 	}
 	s, duplicates := c.set(nil)
-	if s.n != n || duplicates != n {
-		t.Fatal(s.n, duplicates)
+	if s.Len() != n || duplicates != n {
+		t.Fatal(s.Len(), duplicates)
 	}
 	for i := range uint64(3 * n) {
-		if s.has(i) != (i%3 == 0) {
+		if s.Has(i) != (i%3 == 0) {
 			t.Fatal(i)
 		}
 	}
-	if v, ok := s.floor(1 << 60); !ok || v != 3*n-3 {
+	if v, at, ok := s.Floor(1 << 60); !ok || v != 3*n-3 || at != n-1 {
 		t.Error(v, ok)
 	}
 }

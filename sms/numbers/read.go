@@ -1,54 +1,26 @@
 package numbers
 
 import (
-	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime"
+
+	"pmg/internal/textfile"
 )
 
 // What a file may have.
 const (
 	MaxEntries = 10_000_000 // numbers and prefixes
 	MaxNames   = 1_000_000
-	maxLine    = 64 << 10
-	mostShown  = 10 // problems
 )
 
-// A Problem is a line that cannot be read.
-type Problem struct {
-	Line int // from 1
-	Text string
-}
+// kind says that files are lists.
+var kind = textfile.Kind{Name: "list", Check: "pmg list check"}
 
-// Problems is the error of a file with lines that cannot be read.
-type Problems struct {
-	File  string
-	First []Problem
-	Total int
-}
-
-// Error shows the first problem.
-func (p *Problems) Error() string {
-	text := fmt.Sprintf("%s:%d: %s", p.File, p.First[0].Line, p.First[0].Text)
-	if p.Total > 1 {
-		text += fmt.Sprintf("; %d more lines cannot be read, which pmg list check shows", p.Total-1)
-	}
-	return text
-}
-
-func (p *Problems) add(line int, format string, a ...any) {
-	if p.Total++; len(p.First) < mostShown {
-		p.First = append(p.First, Problem{line, fmt.Sprintf(format, a...)})
-	}
-}
-
-// ReadFile reads a file. If lines cannot be read, the error is *Problems, and the table has the other lines.
+// ReadFile reads a file. If lines cannot be read, the error is *textfile.Problems, and the table has the other lines.
 func ReadFile(path string) (*Table, error) {
-	f, err := openRegular(path)
+	f, err := kind.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -60,66 +32,31 @@ func ReadFile(path string) (*Table, error) {
 	return t, err
 }
 
-// openRegular opens a file that is neither a pipe nor a directory, because these could block, or end never.
-func openRegular(path string) (*os.File, error) {
-	info, err := os.Stat(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("cannot read list %s: %w: make the file, or name another", path, os.ErrNotExist)
-	}
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is not a regular file: name a regular file")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cannot read list %s: %w", path, err)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read list %s: %w", path, err)
-	}
-	return f, nil
-}
-
 // read reads the lines of a file.
 func read(from io.Reader, name string) (*Table, error) {
-	in, b, p := bufio.NewReaderSize(from, maxLine), newBuilder(runtime.Gosched), &Problems{File: name}
+	b, p := newBuilder(runtime.Gosched), &textfile.Problems{Kind: kind, File: name}
 	var room [maxName]byte
-	lines := 0
-	for {
-		line, err := in.ReadSlice('\n')
-		if len(line) > 0 {
-			lines++
+	lines, err := textfile.Read(from, p, func(line []byte, number int) bool {
+		take(b, p, line, number, &room)
+		digits, names := b.size()
+		if digits <= MaxEntries && names <= MaxNames {
+			return true
 		}
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			p.add(lines, "the line is longer than %d octets; the rest of the file was not read", maxLine)
-			return b.table(lines), p
-		case err != nil && !errors.Is(err, io.EOF):
-			return nil, err
-		case err != nil && len(line) > 0:
-			p.add(lines, "the last line does not end with a newline, so the file may be cut: end it with one")
-		case err == nil:
-			take(b, p, line, lines, &room)
-		}
-		if digits, names := b.size(); digits > MaxEntries || names > MaxNames {
-			p.add(lines, "there are more than %d numbers and prefixes, or %d names; the rest was not read", MaxEntries, MaxNames)
-			return b.table(lines), p
-		}
-		if err == nil {
-			continue
-		}
-		t := b.table(lines)
-		if p.Total > 0 {
-			return t, p
-		}
-		return t, nil
+		p.Add(number, "there are more than %d numbers and prefixes, or %d names; the rest was not read", MaxEntries, MaxNames)
+		return false
+	})
+	if err != nil {
+		return nil, err
 	}
+	t := b.table(lines)
+	if p.Total > 0 {
+		return t, p
+	}
+	return t, nil
 }
 
 // take adds the entry of a line, or its problem.
-func take(b *builder, p *Problems, line []byte, number int, room *[maxName]byte) {
-	if number == 1 {
-		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
-	}
+func take(b *builder, p *textfile.Problems, line []byte, number int, room *[maxName]byte) {
 	if i := bytes.IndexByte(line, '#'); i >= 0 {
 		line = line[:i]
 	}
@@ -129,7 +66,7 @@ func take(b *builder, p *Problems, line []byte, number int, room *[maxName]byte)
 	}
 	e, err := parse(line, room)
 	if err != nil {
-		p.add(number, "cannot read %.40q: %v", line, err)
+		p.Add(number, "cannot read %.40q: %v", line, err)
 		return
 	}
 	b.add(&e)

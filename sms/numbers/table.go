@@ -1,9 +1,11 @@
 package numbers
 
+import "pmg/internal/sortedset"
+
 // A Table is what a file says. It does not change, so it is safe for concurrent use.
 type Table struct {
-	numbers  set
-	prefixes set // none of which begins with another
+	numbers  sortedset.Set
+	prefixes sortedset.Set // none of which begins with another
 	names    words
 	starts   words // prefixes of names
 
@@ -26,10 +28,10 @@ func (c *Counts) Entries() int { return c.Numbers + c.Prefixes + c.Names }
 
 // has reports whether an address is in the table.
 func (t *Table) has(e *entry) bool {
-	if e.number != 0 && t.numbers.has(e.number) {
+	if e.number != 0 && t.numbers.Has(e.number) {
 		return true
 	}
-	if e.digits > 0 && t.prefixes.n > 0 && t.hasPrefixOf(e) {
+	if e.digits > 0 && t.prefixes.Len() > 0 && t.hasPrefixOf(e) {
 		return true
 	}
 	return e.number == 0 && (t.names.has(e.name) || t.starts.hasPrefixOf(e.name))
@@ -38,7 +40,7 @@ func (t *Table) has(e *entry) bool {
 // hasPrefixOf reports whether a number begins with a prefix of the table. Because no prefix begins with another, the
 // greatest that is not greater than the number is the only one that can be the beginning of it.
 func (t *Table) hasPrefixOf(e *entry) bool {
-	key, ok := t.prefixes.floor(e.lead*lengths + uint64(e.digits))
+	key, _, ok := t.prefixes.Floor(e.lead*lengths + uint64(e.digits))
 	return ok && covers(key, e.lead*lengths+uint64(e.digits))
 }
 
@@ -85,10 +87,10 @@ func (b *builder) table(lines int) *Table {
 	t.numbers, c.Duplicates = b.numbers.set(nil)
 	all := b.prefixes.n
 	t.prefixes, again = b.prefixes.set(func(key, last uint64) bool { return !covers(last, key) })
-	c.Covered = all - again - t.prefixes.n
+	c.Covered = all - again - t.prefixes.Len()
 	c.Duplicates += again + b.names.sort() + b.starts.sort()
 	t.names, t.starts = b.names, b.starts
-	c.Lines, c.Numbers, c.Prefixes, c.Names = lines, t.numbers.n, t.prefixes.n, len(t.names.at)+len(t.starts.at)
-	c.Octets = t.numbers.octets() + t.prefixes.octets() + t.names.octets() + t.starts.octets()
+	c.Lines, c.Numbers, c.Prefixes, c.Names = lines, t.numbers.Len(), t.prefixes.Len(), len(t.names.at)+len(t.starts.at)
+	c.Octets = t.numbers.Octets() + t.prefixes.Octets() + t.names.octets() + t.starts.octets()
 	return t
 }

@@ -40,8 +40,8 @@ func takes(path string) int {
 		return sessions
 	case "pmg list test", "pmg list add", "pmg list remove":
 		return lists
-	case "pmg list check", "pmg import kannel", "pmg import jasmin", "pmg tls init", "pmg manual",
-		"pmg store backup", "pmg store restore", "pmg store verify":
+	case "pmg list check", "pmg network check", "pmg network test", "pmg import kannel", "pmg import jasmin", "pmg tls init",
+		"pmg manual", "pmg store backup", "pmg store restore", "pmg store verify":
 		return files
 	}
 	return nothing

@@ -152,6 +152,25 @@ func TestOptOut(t *testing.T) {
 	}
 }
 
+// The network of a recipient is shown, and the route that asks for it.
+func TestNetwork(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "networks.csv")
+	if err := os.WriteFile(file, []byte("prefix,network,name\n4670,24001,Telia\n1,310,\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := parse(t, strings.Replace(limited, "routes: [", "networks: {file: "+file+"}\nroutes: [{network: [\"24001\"], to: two}, ", 1))
+	for _, q := range []struct{ to, network, route string }{
+		{"+46700000001", "24001 (Telia)", "route of network 24001 "}, {"12025550100", "310", "route of all messages "},
+		{"4570000001", "not known", "route of all messages "},
+	} {
+		a, err := Ask(c, newDriver, Question{Account: "acme", From: "1", To: q.to, Text: "text"})
+		if err != nil || strings.Count(a, "  step network: its network is "+q.network+"\n") != 1 || !strings.Contains(a, q.route) {
+			t.Errorf("%+v: %v\n%s", q, err, a)
+		}
+	}
+}
+
 // The delivery time that the quiet hours of the recipient make is shown, or that they refuse the message.
 func TestQuiet(t *testing.T) {
 	t.Parallel()

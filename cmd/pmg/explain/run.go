@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -165,6 +166,8 @@ func (r *run) recorded(steps []intake.Step) []intake.Step {
 				r.read(s)
 			case step.Name == "opt out" && r.target == 0:
 				r.optOut(m)
+			case step.Name == "network":
+				r.network(m)
 			case step.Name == "route":
 				v = r.choose(s, v)
 			case step.Name == "plugins" && r.target == 0:
@@ -204,11 +207,12 @@ func (r *run) read(s *intake.Submission) {
 }
 
 // A seen is what plugins may change of a message.
-type seen struct{ from, to, text, tags string }
+type seen struct{ from, to, text, tags, network string }
 
 func (r *run) seen(m *sms.Message) (s seen) {
 	if m != nil {
 		s = seen{from: addressOf(m.Source()).String(), to: addressOf(m.Dest()).String(), tags: string(m.Tags())}
+		s.network = cmp.Or(m.Network.String(), "not known")
 		s.text, _ = smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, m.Text())
 	}
 	return s
@@ -233,7 +237,7 @@ func (r *run) plugins(now int64, before *sms.Message, was seen, s *intake.Submis
 	is := r.seen(s.Message)
 	for _, c := range []struct{ what, was, is string }{
 		{"its sender is", was.from, is.from}, {"its recipient is", was.to, is.to}, {"its text is", was.text, is.text},
-		{"it has the tags", was.tags, is.tags},
+		{"it has the tags", was.tags, is.tags}, {"its network is", was.network, is.network},
 	} {
 		if c.was != c.is {
 			change("%s %s", c.what, c.is)
@@ -242,6 +246,18 @@ func (r *run) plugins(now int64, before *sms.Message, was seen, s *intake.Submis
 	if at := s.Message.DeliverAt; at != before.DeliverAt {
 		change("it leaves in %s", time.Duration(at-now).Round(time.Second))
 	}
+}
+
+// network notes the network of a message, if there is a table of them.
+func (r *run) network(m *sms.Message) {
+	if r.config.Networks.File == "" || r.target != 0 {
+		return
+	}
+	text := cmp.Or(m.Network.String(), "not known")
+	if name := r.gateway.Intake.Networks.Name(m.Network); name != "" {
+		text += " (" + name + ")"
+	}
+	r.answer.changes = append(r.answer.changes, "step network: its network is "+text)
 }
 
 // compare notes what a step has changed besides the addresses and the text.

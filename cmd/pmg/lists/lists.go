@@ -16,6 +16,7 @@ import (
 
 	"pmg/cmd/pmg/find"
 	"pmg/config"
+	"pmg/internal/textfile"
 	"pmg/sms/numbers"
 )
 
@@ -48,7 +49,7 @@ a gateway does not start with such a file, and one that runs keeps what it has r
 		RunE: func(cmd *cobra.Command, args []string) error {
 			began := time.Now()
 			t, err := numbers.ReadFile(args[0])
-			bad := (*numbers.Problems)(nil)
+			bad := (*textfile.Problems)(nil)
 			if err != nil && !errors.As(err, &bad) {
 				return err
 			}

@@ -34,6 +34,7 @@ type Status struct {
 	SMSCID       string     `json:"smsc_id,omitempty"`
 	Parts        int        `json:"parts,omitempty"`
 	Connector    string     `json:"connector,omitempty"`
+	Network      string     `json:"network,omitempty"` // of its recipient, MCC and MNC
 	AcceptedAt   *time.Time `json:"accepted_at,omitempty"`
 	At           time.Time  `json:"at"` // when it came to this state
 }
@@ -49,6 +50,7 @@ type Received struct {
 	UDH        string    `json:"udh,omitempty"`    // user data header with its length octet, in base64
 	Part       *Part     `json:"part,omitempty"`   // nil: it is whole
 	Connector  string    `json:"connector,omitempty"`
+	Network    string    `json:"network,omitempty"` // of its sender, MCC and MNC
 	ReceivedAt time.Time `json:"received_at"`
 }
 
@@ -106,7 +108,7 @@ func report(e *httpsms.Event) Event {
 		ID: sms.FormatID(e.ID), Reference: e.Context.Reference, From: httpsms.Number(e.From), To: httpsms.Number(e.To),
 		State: reported(e), Reason: e.Reason, SMSCStatus: e.Status, NetworkError: string(r.AppendError(nil)),
 		SMSCID: string(r.ID),
-		Parts:  int(max(r.Parts, e.Context.Parts)), Connector: e.Connector, At: wall(e.At),
+		Parts:  int(max(r.Parts, e.Context.Parts)), Connector: e.Connector, Network: e.Network, At: wall(e.At),
 	}
 	d.Sequence = sequence(d.State)
 	if d.Reason == "" {
@@ -142,7 +144,7 @@ func inbound(e *httpsms.Event) Event {
 	m := e.Message
 	d := Received{
 		ID: sms.FormatID(e.ID), From: httpsms.Number(m.Source()), To: httpsms.Number(m.Dest()), Encoding: encodingOf(m.Alphabet),
-		Connector: e.Connector, ReceivedAt: wall(e.At),
+		Connector: e.Connector, Network: e.Network, ReceivedAt: wall(e.At),
 	}
 	octets, hasHeader := m.Text(), m.Flags&sms.HasHeader != 0
 	if head, rest, ok := userdata.Cut(octets); hasHeader && ok {

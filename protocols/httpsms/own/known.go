@@ -23,6 +23,7 @@ type Known struct {
 	SMSCStatus   uint32     `json:"smsc_status,omitempty"`
 	NetworkError string     `json:"network_error,omitempty"`
 	SMSCID       string     `json:"smsc_id,omitempty"`
+	Network      string     `json:"network,omitempty"`   // of its recipient, MCC and MNC
 	Connector    string     `json:"connector,omitempty"` // that it has left by
 }
 

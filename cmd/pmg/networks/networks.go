@@ -1,0 +1,240 @@
+// Package networks has the commands about the table of mobile networks: pmg network.
+//
+// # Start reading
+//
+// Command.
+package networks
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pmg/cmd/pmg/find"
+	"pmg/config"
+	"pmg/internal/textfile"
+	"pmg/sms"
+	"pmg/sms/networks"
+)
+
+// A Load loads a configuration, and writes its warnings.
+type Load func(warnings io.Writer, file string) (*config.Config, error)
+
+// Command returns the command network.
+func Command(load Load) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "network",
+		Short: "Check the table of mobile networks, and look numbers up in it",
+		Long: `The table says which mobile network (MCC and MNC) a number belongs to. The section networks
+of the configuration names its file. docs/networks.md describes it.`,
+		Example: "  pmg network check networks.csv\n  pmg network lookup +46701740605\n  pmg network test numbers.txt",
+	}
+	cmd.AddCommand(checkCommand(), lookupCommand(load), testCommand(load))
+	return cmd
+}
+
+func checkCommand() *cobra.Command {
+	var columns []string
+	cmd := &cobra.Command{
+		Use:   "check FILE",
+		Short: "Read a table of networks, and report what is in it and what is wrong",
+		Long: `Reads a file as a gateway would. It reports rows, networks, rows that stand there twice,
+rows that cannot be used, memory and time. The exit status is 1 if a row cannot be used: a
+gateway does not start with such a file, and one that runs keeps what it has read before.`,
+		Example: "  pmg network check networks.csv\n  pmg network check --columns prefix,mcc,mnc networks.csv",
+		Args:    exactly(1, "the name of a file"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkColumns(columns); err != nil {
+				return err
+			}
+			began := time.Now()
+			t, err := networks.ReadFile(args[0], columns)
+			bad := (*textfile.Problems)(nil)
+			if err != nil && !errors.As(err, &bad) {
+				return err
+			}
+			out, c := cmd.OutOrStdout(), t.Counts
+			fmt.Fprintf(
+				out, "%s: lines %d, rows %d, networks %d, rows in other ones %d\n", args[0], c.Lines, c.Rows, c.Networks,
+				c.Within,
+			)
+			if c.Duplicates > 0 {
+				fmt.Fprintf(out, "without effect: %d rows that stand there more than once\n", c.Duplicates)
+			}
+			fmt.Fprintf(
+				out, "it takes %.1f MB of memory, and was read in %.2f s\n", float64(c.Octets)/1e6, time.Since(began).Seconds(),
+			)
+			if bad == nil {
+				return nil
+			}
+			for _, p := range bad.First {
+				fmt.Fprintf(out, "%s:%d: %s\n", args[0], p.Line, p.Text)
+			}
+			return fmt.Errorf("cannot use %s: %d problems", args[0], bad.Total)
+		},
+	}
+	columnsFlag(cmd, &columns)
+	return cmd
+}
+
+func columnsFlag(cmd *cobra.Command, columns *[]string) {
+	cmd.Flags().StringSliceVar(columns, "columns", nil, "what the `columns` are, as the option networks.columns")
+}
+
+func checkColumns(columns []string) error {
+	if len(columns) == 0 {
+		return nil
+	}
+	if err := networks.CheckColumns(columns); err != nil {
+		return fmt.Errorf("cannot use --columns: %w", err)
+	}
+	return nil
+}
+
+// A source is the table of the configuration, or another one.
+type source struct {
+	load         Load
+	config, file string
+	columns      []string
+}
+
+// flags adds the flags that select the table.
+func (s *source) flags(cmd *cobra.Command) {
+	find.Flag(cmd, &s.config)
+	cmd.Flags().StringVar(&s.file, "table", "", "use this `file`, and not that of the configuration")
+	columnsFlag(cmd, &s.columns)
+}
+
+// table reads the table.
+func (s *source) table(cmd *cobra.Command) (*networks.Table, error) {
+	if s.file != "" {
+		if err := checkColumns(s.columns); err != nil {
+			return nil, err
+		}
+		return networks.ReadFile(s.file, s.columns)
+	}
+	c, err := s.load(cmd.ErrOrStderr(), s.config)
+	if err != nil {
+		return nil, err
+	}
+	if c.Networks.File == "" {
+		return nil, errors.New("cannot find a table of networks: the configuration has no networks.file; --table names one")
+	}
+	return networks.ReadFile(c.Networks.File, c.Networks.Columns)
+}
+
+func lookupCommand(load Load) *cobra.Command {
+	s := source{load: load}
+	cmd := &cobra.Command{
+		Use:   "lookup NUMBER...",
+		Short: "Print the network of numbers",
+		Long: `Prints the network of each number as the table says: MCC and MNC, and its name if the table
+has names. Numbers are international, with + or without. What a plugin would say of a number
+that was ported is not asked.`,
+		Example: "  pmg network lookup +46701740605",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t, err := s.table(cmd)
+			if err != nil {
+				return err
+			}
+			for _, number := range args {
+				n := t.Of([]byte(number))
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", strconv.Quote(number), textOf(t, n))
+			}
+			return nil
+		},
+	}
+	s.flags(cmd)
+	return cmd
+}
+
+// textOf returns a network and its name, for people.
+func textOf(t *networks.Table, n sms.Network) string {
+	text := cmp.Or(n.String(), config.UnknownNetwork)
+	if name := t.Name(n); name != "" {
+		text += " (" + name + ")"
+	}
+	return text
+}
+
+// kind says that files are numbers to try a table with.
+var kind = textfile.Kind{Name: "numbers", Check: "this command"}
+
+func testCommand(load Load) *cobra.Command {
+	s := source{load: load}
+	cmd := &cobra.Command{
+		Use:   "test FILE",
+		Short: "Count the networks of the numbers of a file",
+		Long: `Reads a file with a number in each line, such as last month's recipients, and prints how many
+of them belong to which network, and of how many none is known. With --table it shows what
+another table would say.`,
+		Example: "  pmg network test numbers.txt\n  pmg network test --table offered.csv numbers.txt",
+		Args:    exactly(1, "the name of a file of numbers"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			t, err := s.table(cmd)
+			if err != nil {
+				return err
+			}
+			return count(cmd.OutOrStdout(), t, args[0])
+		},
+	}
+	s.flags(cmd)
+	return cmd
+}
+
+// count writes how many numbers of a file belong to which network, those with the most first.
+func count(out io.Writer, t *networks.Table, file string) error {
+	f, err := kind.Open(file)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	counts, all := map[sms.Network]int{}, 0
+	p := &textfile.Problems{Kind: kind, File: file}
+	_, err = textfile.Read(f, p, func(line []byte, number int) bool {
+		switch {
+		case len(line) == 0 || line[0] == '#':
+		case len(bytes.Trim(bytes.TrimPrefix(line, []byte{'+'}), "0123456789")) > 0:
+			p.Add(number, "%.40q is no international number", line)
+		default:
+			counts[t.Of(line)]++
+			all++
+		}
+		return true
+	})
+	if err != nil {
+		return fmt.Errorf("cannot read numbers %s: %w", file, err)
+	}
+	byCount := slices.SortedFunc(maps.Keys(counts), func(a, b sms.Network) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	for _, n := range byCount {
+		fmt.Fprintf(out, "%d (%.1f %%): %s\n", counts[n], 100*float64(counts[n])/float64(all), textOf(t, n))
+	}
+	if p.Total > 0 {
+		return p
+	}
+	return nil
+}
+
+// exactly returns a check that a command has n arguments; what says what these are.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != n {
+			return fmt.Errorf(
+				"cannot %s: it takes %s, and got %d arguments; %s --help shows examples", cmd.CommandPath(), what, len(args),
+				cmd.CommandPath(),
+			)
+		}
+		return nil
+	}
+}

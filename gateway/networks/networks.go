@@ -1,0 +1,128 @@
+// Package networks says which mobile network a message is for, by the table of the configuration.
+//
+// It reads the table when the gateway starts, when a reload names another, and on a goroutine of its own when its file has
+// changed. What a message needs is in memory.
+//
+// # Start reading
+//
+// networks.go; package pmg/sms/networks has the table.
+package networks
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pmg/config"
+	"pmg/gateway/node"
+	"pmg/sms"
+	"pmg/sms/networks"
+)
+
+// Networks is the table in force. It is safe for concurrent use.
+type Networks struct {
+	node  *node.Node
+	inUse atomic.Pointer[networks.File] // nil: there is none
+
+	refreshing atomic.Bool
+	running    sync.WaitGroup // of refreshes
+}
+
+// New returns what knows no network. Open and Apply follow.
+func New(n *node.Node) *Networks { return &Networks{node: n} }
+
+// Open reads the table of a configuration, unless it is in force already. It returns nil if there is none.
+func (n *Networks) Open(cfg *config.Config) (*networks.File, error) {
+	o := &cfg.Networks
+	if o.File == "" {
+		return nil, nil
+	}
+	if f := n.inUse.Load(); f != nil && f.Path() == o.File && slices.Equal(f.Columns(), o.Columns) {
+		return f, nil
+	}
+	f, err := networks.Open(o.File, o.Columns)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open networks: %w", err)
+	}
+	return f, nil
+}
+
+// Apply puts a table in force; nil: none.
+func (n *Networks) Apply(f *networks.File) {
+	if before := n.inUse.Swap(f); f != nil && f != before {
+		s := f.Status()
+		n.node.Log.Info().Int("rows", s.Rows).Int("networks", s.Networks).Msg("table of networks is in force")
+	}
+}
+
+// international is the highest type of the numbers (TON) that are looked up; 0 is a type that is not known.
+const international = 1
+
+// shortest is how many digits a number has that is looked up, so that short codes are no numbers of another country.
+const shortest = 7
+
+// Find sets the network of a message: of its recipient, or of the sender of one from a mobile. A number that is not international
+// has none.
+func (n *Networks) Find(m *sms.Message) {
+	f := n.inUse.Load()
+	if f == nil {
+		return
+	}
+	number := m.Dest()
+	if m.Kind == sms.MO {
+		number = m.Source()
+	}
+	if m.Network = 0; number.TON <= international && len(number.Addr) >= shortest {
+		m.Network = f.Of(number.Addr)
+	}
+}
+
+// Name returns the name of a network, "" if the table has none.
+func (n *Networks) Name(of sms.Network) string {
+	if f := n.inUse.Load(); f != nil {
+		return f.Name(of)
+	}
+	return ""
+}
+
+// Refresh takes over a file that has changed, on another goroutine. It is called about once a second.
+func (n *Networks) Refresh(now int64) {
+	f := n.inUse.Load()
+	if f == nil || !n.refreshing.CompareAndSwap(false, true) {
+		return
+	}
+	n.running.Go(func() {
+		defer n.refreshing.Store(false)
+		n.node.Pass("networks")
+		reloaded, err := f.Refresh(time.Unix(0, now))
+		if err != nil {
+			n.node.Log.Error().Err(err).Msg("table of networks has a problem; what was read before stays in force")
+		}
+		if reloaded {
+			s := f.Status()
+			n.node.Log.Info().Int("rows", s.Rows).Int("networks", s.Networks).
+				Msg("table of networks was read again, and is in force")
+		}
+	})
+}
+
+// Close waits until no file is read any more.
+func (n *Networks) Close() { n.running.Wait() }
+
+// Status returns how the table is. It reports false if there is none.
+func (n *Networks) Status() (networks.Status, bool) {
+	if f := n.inUse.Load(); f != nil {
+		return f.Status(), true
+	}
+	return networks.Status{}, false
+}
+
+// Problems returns what is wrong with the table, as a line, and none if nothing is.
+func (n *Networks) Problems() []string {
+	if s, _ := n.Status(); s.Problem != "" {
+		return []string{"the table of networks has a problem: " + s.Problem}
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+// Package textfile reads large files of lines that other programs may replace while they are in use: lists of numbers, tables of
+// networks.
+//
+// # Start reading
+//
+// textfile.go (from a file to lines, and what is wrong with them), follower.go (a file that changes).
+package textfile
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// MaxLine is how many octets a line may have, with its comment.
+const MaxLine = 64 << 10
+
+// mostShown is how many problems of a file are kept.
+const mostShown = 10
+
+// A Kind is what files are for.
+type Kind struct {
+	Name  string // as errors name one: list
+	Check string // the command that shows what is wrong with one
+}
+
+// A Problem is a line that cannot be read.
+type Problem struct {
+	Line int // from 1
+	Text string
+}
+
+// Problems is the error of a file with lines that cannot be read.
+type Problems struct {
+	Kind  Kind
+	File  string
+	First []Problem
+	Total int
+}
+
+// Error shows the first problem.
+func (p *Problems) Error() string {
+	text := fmt.Sprintf("%s:%d: %s", p.File, p.First[0].Line, p.First[0].Text)
+	if p.Total > 1 {
+		text += fmt.Sprintf("; %d more lines cannot be read, which %s shows", p.Total-1, p.Kind.Check)
+	}
+	return text
+}
+
+// Add adds a problem of a line.
+func (p *Problems) Add(line int, format string, a ...any) {
+	if p.Total++; len(p.First) < mostShown {
+		p.First = append(p.First, Problem{line, fmt.Sprintf(format, a...)})
+	}
+}
+
+// Open opens a file that is neither a pipe nor a directory, because these could block, or end never.
+func (k Kind) Open(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("cannot read %s %s: %w: make the file, or name another", k.Name, path, os.ErrNotExist)
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is not a regular file: name a regular file")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s %s: %w", k.Name, path, err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s %s: %w", k.Name, path, err)
+	}
+	return f, nil
+}
+
+// Read gives take each line, without a byte order mark and the blanks around it. It ends when take returns false. It returns how
+// many lines it has read; a line that is too long, and a last one that does not end, are problems.
+func Read(from io.Reader, p *Problems, take func(line []byte, number int) bool) (lines int, err error) {
+	in := bufio.NewReaderSize(from, MaxLine)
+	for {
+		line, err := in.ReadSlice('\n')
+		if len(line) > 0 {
+			lines++
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+			p.Add(lines, "the line is longer than %d octets; the rest of the file was not read", MaxLine)
+			return lines, nil
+		case errors.Is(err, io.EOF):
+			if len(line) > 0 {
+				p.Add(lines, "the last line does not end with a newline, so the file may be cut: end it with one")
+			}
+			return lines, nil
+		case err != nil:
+			return lines, err
+		}
+		if lines == 1 {
+			line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+		}
+		if !take(bytes.TrimSpace(line), lines) {
+			return lines, nil
+		}
+	}
+}

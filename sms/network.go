@@ -1,0 +1,65 @@
+package sms
+
+import "strconv"
+
+// A Network is a mobile network by its numbers of ITU-T E.212, the country's (MCC) and the network's (MNC), or a country alone.
+// It is their digits behind a 1, because a leading 0 counts: 126201, 1310410, and 1262 for all of country 262. 0: it is not
+// known.
+//
+// It is stored, so its form never changes.
+type Network uint32
+
+// The bounds of networks: those of an MCC alone, and those with an MNC of two and of three digits.
+const (
+	firstCountry, lastCountry = 1_000, 1_999
+	firstShort, lastShort     = 100_000, 199_999
+	firstLong, lastLong       = 1_000_000, 1_999_999
+)
+
+// IsValid reports whether n is a network or a country.
+func (n Network) IsValid() bool {
+	return n >= firstCountry && n <= lastCountry || n >= firstShort && n <= lastShort || n >= firstLong && n <= lastLong
+}
+
+// Country returns the country of a network.
+func (n Network) Country() Network {
+	switch {
+	case n >= firstLong:
+		return n / 1000
+	case n >= firstShort:
+		return n / 100
+	}
+	return n
+}
+
+// IsCountry reports whether n is a country alone.
+func (n Network) IsCountry() bool { return n != 0 && n <= lastCountry }
+
+// Append appends the digits of a network: MCC and MNC, or MCC alone. Those of one that is not known are none.
+func (n Network) Append(b []byte) []byte {
+	if n == 0 {
+		return b
+	}
+	at := len(b)
+	b = strconv.AppendUint(b, uint64(n), 10)
+	return append(b[:at], b[at+1:]...)
+}
+
+// String returns the digits of a network, "" if it is not known.
+func (n Network) String() string { return string(n.Append(nil)) }
+
+// ReadNetwork reads a network: MCC and MNC, 5 or 6 digits, or MCC alone. It reports whether the text is one.
+func ReadNetwork[T string | []byte](text T) (n Network, ok bool) {
+	if len(text) != 3 && len(text) != 5 && len(text) != 6 {
+		return 0, false
+	}
+	n = 1
+	for i := range len(text) {
+		c := text[i]
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + Network(c-'0')
+	}
+	return n, true
+}

@@ -1,0 +1,185 @@
+package networks
+
+import (
+	"cmp"
+	"container/heap"
+	"slices"
+
+	"pmg/internal/textfile"
+	"pmg/sms"
+)
+
+// A row is the numbers of a network: all that begin with something from the first to the last.
+type row struct {
+	from, to uint64 // keys of the first and of the last number
+	line     uint32
+	place    uint16 // in builder.networks
+}
+
+// compare orders rows by their first numbers, and those that have more before those in them.
+func compare(a, b row) int {
+	return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to), cmp.Compare(a.line, b.line))
+}
+
+// runSize is how many rows are sorted at a time. It takes less than 10 ms.
+const runSize = 1 << 16
+
+// A builder makes a table of rows in any order.
+type builder struct {
+	table  *Table
+	places map[sms.Network]uint16
+	runs   runs
+	p      *textfile.Problems
+	rest   func() // gives up the processor for a moment
+
+	open    []row // those that the next row may be in, each in the one before it
+	begin   uint64
+	place   uint16 // from begin on; not yet in the table
+	started bool   // there is a begin
+}
+
+func newBuilder(p *textfile.Problems, rest func()) *builder {
+	t := &Table{networks: []sms.Network{0}, names: map[sms.Network]string{}}
+	return &builder{table: t, places: map[sms.Network]uint16{}, p: p, rest: rest}
+}
+
+// maxNetworks is how many networks a table may have. There are about 3,000 on earth.
+const maxNetworks = 1<<16 - 1
+
+// placeOf returns the place of a network. It reports whether there is room for it.
+func (b *builder) placeOf(n sms.Network, name []byte) (uint16, bool) {
+	place, ok := b.places[n]
+	if !ok {
+		if len(b.table.networks) > maxNetworks {
+			return 0, false
+		}
+		place = uint16(len(b.table.networks))
+		b.places[n] = place
+		b.table.networks = append(b.table.networks, n)
+		if len(name) > 0 {
+			b.table.names[n] = string(name)
+		}
+	}
+	return place, true
+}
+
+// add adds a row.
+func (b *builder) add(r row) {
+	last := len(b.runs) - 1
+	if last < 0 || len(b.runs[last]) == runSize {
+		if last >= 0 {
+			slices.SortFunc(b.runs[last], compare)
+			b.rest()
+		}
+		b.runs = append(b.runs, make([]row, 0, runSize))
+		last++
+	}
+	b.runs[last] = append(b.runs[last], r)
+	b.table.Counts.Rows++
+}
+
+// runs are sorted rows, none of them empty, as a heap whose first run has the first row.
+type runs [][]row
+
+func (r runs) Len() int           { return len(r) }
+func (r runs) Less(i, j int) bool { return compare(r[i][0], r[j][0]) < 0 }
+func (r runs) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
+func (r *runs) Push(any)          {}
+func (r *runs) Pop() any          { *r = (*r)[:len(*r)-1]; return nil }
+
+// end makes the table. The builder is empty then.
+func (b *builder) end(lines int) *Table {
+	if last := len(b.runs) - 1; last >= 0 {
+		slices.SortFunc(b.runs[last], compare)
+	}
+	heap.Init(&b.runs)
+	for n := 1; len(b.runs) > 0; n++ {
+		b.take(b.runs[0][0])
+		if b.runs[0] = b.runs[0][1:]; len(b.runs[0]) == 0 {
+			heap.Pop(&b.runs)
+		} else {
+			heap.Fix(&b.runs, 0)
+		}
+		if n%runSize == 0 {
+			b.rest()
+		}
+	}
+	b.close(^uint64(0))
+	b.put()
+	t := b.table
+	t.bounds.End()
+	if last := len(t.places) - 1; last >= 0 {
+		t.places[last] = slices.Clone(t.places[last])
+	}
+	t.Counts.Lines, t.Counts.Networks = lines, len(t.networks)-1
+	t.Counts.Octets = t.octets()
+	return t
+}
+
+// take adds the next row of the order.
+func (b *builder) take(r row) {
+	b.close(r.from)
+	if n := len(b.open); n > 0 {
+		switch outer := &b.open[n-1]; {
+		case outer.from == r.from && outer.to == r.to && outer.place == r.place:
+			b.table.Counts.Duplicates++
+			return
+		case outer.from == r.from && outer.to == r.to:
+			b.p.Add(
+				int(r.line), "its numbers are of network %s, and of network %s in line %d: remove one of the rows",
+				b.table.networks[r.place], b.table.networks[outer.place], outer.line,
+			)
+			return
+		case r.to > outer.to:
+			b.p.Add(
+				int(r.line), "its numbers overlap with those of line %d, and neither has all of the other's: correct one of them",
+				outer.line,
+			)
+			return
+		}
+		b.table.Counts.Within++
+	}
+	b.open = append(b.open, r)
+	b.bound(r.from, r.place)
+}
+
+// close ends the rows whose numbers are before a key.
+func (b *builder) close(key uint64) {
+	for n := len(b.open); n > 0 && b.open[n-1].to < key; n-- {
+		ended, place := b.open[n-1].to, uint16(0)
+		if b.open = b.open[:n-1]; n > 1 {
+			place = b.open[n-2].place
+		}
+		b.bound(ended+1, place)
+	}
+}
+
+// bound says of which network the numbers are from a key on. Of several at the same key the last counts.
+func (b *builder) bound(key uint64, place uint16) {
+	if b.started && key != b.begin {
+		b.put()
+	}
+	b.begin, b.place, b.started = key, place, true
+}
+
+// put adds the last bound to the table, unless the numbers before it are of the same network.
+func (b *builder) put() {
+	if !b.started {
+		return
+	}
+	t := b.table
+	last := len(t.places) - 1
+	before := uint16(0)
+	if last >= 0 {
+		before = t.places[last][len(t.places[last])-1]
+	}
+	if b.place == before {
+		return
+	}
+	if last < 0 || len(t.places[last]) == 1<<placesBits {
+		t.places = append(t.places, make([]uint16, 0, 1<<placesBits))
+		last++
+	}
+	t.places[last] = append(t.places[last], b.place)
+	t.bounds.Add(b.begin)
+}

@@ -1,0 +1,85 @@
+package networks
+
+import (
+	"pmg/internal/sortedset"
+	"pmg/sms"
+)
+
+// maxDigits is how many digits of a number count: as many as it may have (ITU-T E.164).
+const maxDigits = 15
+
+// base is that of keys: a digit is one more than its value, and 0 is the end of a number.
+const base = 11
+
+// weights are the powers of base, by which the digits behind one count.
+func weights() (all [maxDigits + 1]uint64) {
+	all[0] = 1
+	for i := 1; i <= maxDigits; i++ {
+		all[i] = all[i-1] * base
+	}
+	return all
+}
+
+// A Table says which network a number belongs to. It does not change, so it is safe for concurrent use.
+type Table struct {
+	bounds   sortedset.Set // the keys of the numbers at which another network begins
+	places   [][]uint16    // in networks, by the position of the bound
+	networks []sms.Network // the first one is 0: none
+	names    map[sms.Network]string
+
+	Counts Counts
+}
+
+// placesBits says how many places are together.
+const placesBits = 16
+
+// Counts say what a file has.
+type Counts struct {
+	Lines      int // with comments and empty ones
+	Rows       int
+	Networks   int
+	Duplicates int // rows that say what another one says
+	Within     int // rows of numbers that another row has, too
+	Octets     int // of memory
+}
+
+// Of returns the network of a number, 0 if the table has none. A leading '+' makes no difference. It allocates nothing.
+func (t *Table) Of(number []byte) sms.Network {
+	if len(number) > 0 && number[0] == '+' {
+		number = number[1:]
+	}
+	if len(number) == 0 {
+		return 0
+	}
+	key, n := uint64(0), 0
+	for ; n < maxDigits && n < len(number); n++ {
+		c := number[n]
+		if c < '0' || c > '9' {
+			return 0
+		}
+		key = key*base + uint64(c-'0') + 1
+	}
+	for ; n < maxDigits; n++ {
+		key *= base
+	}
+	_, at, ok := t.bounds.Floor(key)
+	if !ok {
+		return 0
+	}
+	return t.networks[t.places[at>>placesBits][at&(1<<placesBits-1)]]
+}
+
+// Name returns the name of a network as the file has it, "" if it has none.
+func (t *Table) Name(n sms.Network) string { return t.names[n] }
+
+// octets returns the memory that the table takes.
+func (t *Table) octets() int {
+	n := t.bounds.Octets() + 4*cap(t.networks)
+	for _, some := range t.places {
+		n += 2 * cap(some)
+	}
+	for _, name := range t.names {
+		n += len(name) + 64
+	}
+	return n
+}
