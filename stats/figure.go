@@ -153,7 +153,7 @@ func (l *line) text(name, text []byte) {
 		l.connector = text
 	case "to_connector":
 		l.toConnector = text
-	case "mccmnc":
+	case "network":
 		l.network = text
 	case "delivery":
 		l.delivery = text
