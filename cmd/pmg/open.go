@@ -13,7 +13,6 @@ import (
 	"pmg/gateway/keep"
 	"pmg/internal/sock"
 	"pmg/store"
-	"pmg/store/ended"
 )
 
 // openStore opens the store that the configuration asks for, and gives it to the gateway. failed is
@@ -23,7 +22,7 @@ func openStore(g *gateway.Gateway, cfg *config.Config, log zerolog.Logger, faile
 		log.Info().Msg(
 			"messages that wait are kept in memory only: they are lost when the gateway stops; store.engine: pebble keeps them",
 		)
-		return g.Keep(store.NewMemory(), nil)
+		return g.Keep(store.NewMemory())
 	}
 	dir, err := filepath.Abs(cfg.Store.Dir) // so that an error names the directory, wherever pmg was started
 	if err != nil {
@@ -36,21 +35,9 @@ func openStore(g *gateway.Gateway, cfg *config.Config, log zerolog.Logger, faile
 		return err
 	}
 	log.Info().Str("dir", dir).Msg("store opened: messages that wait are kept there")
-	outcomes, err := openOutcomes(cfg, dir)
-	if err != nil {
-		log.Warn().Err(err).Msg("messages that end shortly before the gateway is killed are sent again")
-	}
 	g.Keeper.WatchSpace(func() (keep.Space, error) { return spaceOf(dir) })
 	g.Keeper.CheckSpace()
-	return g.Keep(s, outcomes)
-}
-
-// openOutcomes opens the notes on messages that have ended of the store in dir.
-func openOutcomes(cfg *config.Config, dir string) (*ended.Notes, error) {
-	if cfg.Store.Outcomes == "" {
-		return ended.Open(dir)
-	}
-	return ended.OpenIn(cfg.Store.Outcomes, dir)
+	return g.Keep(s)
 }
 
 // spaceOf returns the room on the file system of a directory.
