@@ -14,8 +14,9 @@
 // client must have its receipts; within 3 hours where there are delivery times, because the wall clock
 // may have been set back.
 //
-// The disk is a model of a store, not the store: pebble has goroutines of its own, so that a seed would not have one history.
-// Its batches are in journal/memory, which says what a kill and a power cut leave of them. The store's own histories are in its tests.
+// The disk is a model of a store, not the store: pebble has goroutines of its own, so that a seed would not have one
+// history. Its batches are in journal/memory, which says what a kill and a power cut leave of them. The store's own histories
+// are in its tests.
 //
 // # Receipts
 //
