@@ -112,7 +112,8 @@ func (c *Copy) Apply(at journal.Seq, record []byte) error {
 	}
 	whole, err := c.batch.readPiece(record)
 	if err == nil && whole {
-		err = c.disk.writer.askAlone(request{changes: &c.batch, at: at})
+		c.batch.at = at
+		err = c.disk.writer.askAlone(request{changes: &c.batch, replays: true})
 	}
 	if err != nil {
 		return fmt.Errorf("record %d of the journal: %w", at, err)

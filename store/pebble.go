@@ -359,6 +359,14 @@ func (s *durable) checkEmpty() error {
 
 func (s *durable) Durable() bool { return true }
 
+// Note writes a batch into the journal.
+func (s *durable) Note(b *Batch) error {
+	if err := s.monitor.failure(); err != nil {
+		return err
+	}
+	return s.writer.note(b)
+}
+
 // Commit carries out a batch.
 func (s *durable) Commit(b *Batch) error {
 	if err := s.monitor.failure(); err != nil {

@@ -45,7 +45,8 @@ func (s *durable) replay() error {
 	err := s.journal.Follow(s.summary.marks.moved, func(seq journal.Seq, _ journal.ID, record []byte) error {
 		whole, err := b.readPiece(record)
 		if err == nil && whole {
-			err = s.writer.askAlone(request{changes: &b, at: seq})
+			b.at = seq
+			err = s.writer.askAlone(request{changes: &b, replays: true})
 		}
 		if err != nil {
 			return fmt.Errorf("record %d of the journal: %w", seq, err)

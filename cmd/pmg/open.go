@@ -11,7 +11,6 @@ import (
 	"pmg/gateway/keep"
 	"pmg/internal/sock"
 	"pmg/store"
-	"pmg/store/ended"
 )
 
 // openStore opens the store that the configuration asks for, and gives it to the gateway. That of a node of a cluster is open.
@@ -21,7 +20,7 @@ func (s *server) openStore(cfg *config.Config) error {
 		log.Info().Msg(
 			"messages that wait are kept in memory only: they are lost when the gateway stops; store.engine: pebble keeps them",
 		)
-		return g.Keep(store.NewMemory(), nil)
+		return g.Keep(store.NewMemory())
 	}
 	dir, err := filepath.Abs(cfg.Store.Dir) // so that an error names the directory, wherever pmg was started
 	if err != nil {
@@ -32,7 +31,7 @@ func (s *server) openStore(cfg *config.Config) error {
 		g.Keeper.CheckSpace()
 		all, failed := s.member.Store()
 		go func() { s.storeFailed(<-failed) }()
-		return g.Keep(all, nil)
+		return g.Keep(all)
 	}
 	all, err := store.Open(dir, store.Options{
 		Log: log, Ballast: int64(cfg.Store.Ballast), MaxFiles: keep.StoreFiles(sock.DescriptorLimit()), Fatal: s.storeFailed,
@@ -41,20 +40,8 @@ func (s *server) openStore(cfg *config.Config) error {
 		return err
 	}
 	log.Info().Str("dir", dir).Msg("store opened: messages that wait are kept there")
-	outcomes, err := openOutcomes(cfg, dir)
-	if err != nil {
-		log.Warn().Err(err).Msg("messages that end shortly before the gateway is killed are sent again")
-	}
 	g.Keeper.CheckSpace()
-	return g.Keep(all, outcomes)
-}
-
-// openOutcomes opens the notes on messages that have ended of the store in dir.
-func openOutcomes(cfg *config.Config, dir string) (*ended.Notes, error) {
-	if cfg.Store.Outcomes == "" {
-		return ended.Open(dir)
-	}
-	return ended.OpenIn(cfg.Store.Outcomes, dir)
+	return g.Keep(all)
 }
 
 // spaceOf returns the room on the file system of a directory.

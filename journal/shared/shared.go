@@ -168,6 +168,14 @@ func (j *Journal) Note(id journal.ID, record []byte) (journal.Seq, error) {
 	return j.Append(id, record)
 }
 
+// Sync implements journal.Journal. What has been appended survives already.
+func (j *Journal) Sync(journal.Seq) error {
+	if fault := j.fault.Load(); fault != nil {
+		return *fault
+	}
+	return nil
+}
+
 // Follow implements journal.Journal. It passes records that do not count as well.
 func (j *Journal) Follow(after journal.Seq, f func(journal.Seq, journal.ID, []byte) error) error {
 	return j.inner.Follow(after, f)
