@@ -28,6 +28,9 @@ type Options struct {
 	Fatal    func(error)    // called once, when the store takes no batches any more: the process is to end
 	MaxFiles int            // tables that are open at the same time; 0: maxFiles
 	Ballast  int64          // octets of a file that is removed when the disk is full, so that there is room to drain
+	// Journal is one to which several nodes append, for OpenCopy; nil: the store has its own.
+	Journal journal.Journal
+	Origin  string // of that journal: no other has the same
 
 	noSync     bool          // for a test that shows what the others prove
 	segment    int64         // for tests; 0: that of journal/file
@@ -148,6 +151,9 @@ func (s *durable) openLocked(o Options) error {
 	}
 	s.writer = newWriter(s.reader, s.journal, o)
 	s.tidier = &tidier{reader: s.reader, writer: s.writer, monitor: s.monitor, summary: &s.summary}
+	if o.Journal != nil {
+		return nil // the copy's user replays
+	}
 	if err := s.replay(); err != nil {
 		s.monitor.fault.set(err)
 		_, _ = s.closeAll()

@@ -44,6 +44,7 @@ func table() []row {
 		{"internal/proxyheader", ""},
 		{"internal/console", ""},
 		{"internal/testutil", ""},
+		{"internal/natstest", "internal/testutil"},
 		{"internal/chrome", ""},
 		{"internal/nearest", ""},
 		{"internal/figuretext", ""},
@@ -62,12 +63,14 @@ func table() []row {
 		{"journal/memory", "journal"},
 		{"journal/nats", "journal"},
 		{"journal/contract", "journal"},
+		{"journal/shared", "journal"},
 		{"store/ballast", ""},
 		{"store", "journal journal/file sms store/ballast"},
 		{"store/ended", "sms store"},
 		{"cluster/lease", ""},
 		{"cluster/lease/memory", "cluster/lease"},
 		{"cluster/lease/contract", "cluster/lease internal/testutil"},
+		{"cluster/cells", "cluster/lease journal/nats"},
 		{"sms/rewrite", "sms"},
 
 		// A driver is pure, and does not import another protocol.

@@ -124,7 +124,7 @@ func Open(ctx context.Context, o Options) (*Journal, error) {
 }
 
 func open(ctx context.Context, o Options) (*Journal, error) {
-	conn, err := connect(o.Servers, o.Connect)
+	conn, err := Connect(o.Servers, o.Connect)
 	if err != nil {
 		return nil, err
 	}
@@ -169,8 +169,8 @@ func use(ctx context.Context, conn *nats.Conn, o Options) (*Journal, error) {
 	return j, nil
 }
 
-// connect connects to one of the servers, once. Later it connects again for as long as it takes.
-func connect(servers string, options []nats.Option) (*nats.Conn, error) {
+// Connect connects to one of the servers, once. Later it connects again for as long as it takes.
+func Connect(servers string, options []nats.Option) (*nats.Conn, error) {
 	return nats.Connect(servers, append(options[:len(options):len(options)],
 		nats.Timeout(2*time.Second), nats.MaxReconnects(-1), nats.ReconnectWait(restWait), nats.IgnoreAuthErrorAbort(),
 		nats.PingInterval(500*time.Millisecond), nats.MaxPingsOutstanding(2), // a server that stands still is left soon
