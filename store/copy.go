@@ -88,11 +88,10 @@ func readOrigin(fs vfs.FS, path string) (string, error) {
 // Moved returns the place of the last record whose changes are all on the disk. It was passed to Apply, and counted.
 func (c *Copy) Moved() journal.Seq { return c.disk.summary.get().moved }
 
-// Applied returns the place of the last record that was carried out.
-func (c *Copy) Applied() journal.Seq { return c.disk.summary.get().applied }
-
-// IsNew reports whether nothing was ever stored.
-func (c *Copy) IsNew() bool { m := c.disk.summary.get(); return m.applied == 0 && m.last == 0 }
+// List implements Lister.
+func (c *Copy) List(kind Kind, below uint64, since uint32, limit int, f func(*Listed) error) (uint64, error) {
+	return c.disk.List(kind, below, since, limit, f)
+}
 
 // Apply carries out a record. It waits for no disk.
 func (c *Copy) Apply(at journal.Seq, record []byte) error {
@@ -108,6 +107,8 @@ func (c *Copy) Apply(at journal.Seq, record []byte) error {
 	}
 	return nil
 }
+
+var _ Lister = (*Copy)(nil)
 
 // EmptyRecord returns a record that changes nothing, with which an owner makes itself known.
 func EmptyRecord() []byte {

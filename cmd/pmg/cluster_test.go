@@ -1,0 +1,210 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"pmg/internal/natstest"
+	"pmg/internal/testutil"
+	"pmg/loadtest"
+)
+
+var (
+	clusterRounds = flag.Int("cluster-rounds", 20, "how often TestCluster ends the owner's work")
+	clusterSeed   = flag.Uint64("cluster-seed", 0, "seed of what TestCluster does; 0: a new one")
+)
+
+const clusterConfig = `
+log: {format: json}
+pdulog: {enabled: false}
+admin: {address: "127.0.0.1:0"}
+store: {dir: %q, ballast: 0B}
+limits: {drain_timeout: 5s}
+cluster: {node: %s, servers: [%q], user: pmg, password: pmg, replicas: %d, unsafe: true, lease: %s, dead: %s, beat: 50ms}
+accounts: [{system_id: one, password: secret}, {system_id: two, password: secret}, {system_id: load, password: secret}]
+connectors:
+  - {name: clients, direction: in, address: %q, window: 100}
+  - {name: operator, direction: out, address: %q, instances: 2, window: 10, max_queue: 500, queue_wait: 60s,
+     system_id: pmg, password: secret, reconnect_delay: 20ms}
+routes: [{to: operator}]
+`
+
+// A clusterRig is three gateways of a cluster, each a process of its own that is started again when it has ended.
+type clusterRig struct {
+	t     *testing.T
+	nodes [3]clusterNode
+}
+
+type clusterNode struct {
+	file    string
+	address string // of its clients
+	p       *process
+	stopped bool // by SIGSTOP
+}
+
+// clusterTimes are the times of a lease.
+type clusterTimes struct{ lease, dead time.Duration }
+
+func newClusterRig(t *testing.T, servers []*natstest.Server, times clusterTimes, smsc string) *clusterRig {
+	g := &clusterRig{t: t}
+	for i := range g.nodes {
+		n := &g.nodes[i]
+		n.address = testutil.FreeAddress(t)
+		n.file = writeConfig(t, fmt.Sprintf(clusterConfig, t.TempDir()+"/store", []string{"a", "b", "c"}[i],
+			strings.ReplaceAll(natstest.URLs(servers...), ",", `", "`), len(servers), times.lease, times.dead, n.address, smsc))
+	}
+	return g
+}
+
+// ended reports whether a process has ended.
+func (n *clusterNode) ended() bool {
+	select {
+	case <-n.p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// serves reports whether a node's gateway has begun to work, and goes on.
+func (n *clusterNode) serves() bool {
+	if n.p == nil || n.stopped || n.ended() {
+		return false
+	}
+	_, ok := n.p.logged("serving")
+	return ok
+}
+
+// supervise starts each process that does not run.
+func (g *clusterRig) supervise() {
+	for i := range g.nodes {
+		if n := &g.nodes[i]; n.p == nil || n.ended() {
+			n.p, n.stopped = startProcess(g.t, n.file), false
+		}
+	}
+}
+
+// owner waits until a node other than not serves, and returns it. Processes that have ended are started again meanwhile.
+func (g *clusterRig) owner(not *clusterNode) (owner *clusterNode) {
+	g.t.Helper()
+	testutil.Eventually(g.t, "a node serves", func() bool {
+		g.supervise()
+		for i := range g.nodes {
+			if n := &g.nodes[i]; n != not && n.serves() {
+				owner = n
+			}
+		}
+		return owner != nil
+	})
+	return owner
+}
+
+// A gateway of three goes on when the one that works is killed, stands still or is stopped, again and again under load: nothing
+// that was accepted is missing, nor its receipt.
+func TestCluster(t *testing.T) {
+	testutil.Long(t)
+	t.Parallel()
+	server := natstest.New(t, "n1", "always", "").Start()
+	sink, err := loadtest.StartSink(loadtest.SinkOptions{
+		Listen: "127.0.0.1:0", Receipts: true, Delay: time.Millisecond, Receipt: loadtest.ReceiptOptions{DelayMax: 300 * time.Millisecond},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sink.Close()
+	seed := *clusterSeed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("-cluster-seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	g := newClusterRig(t, []*natstest.Server{server}, clusterTimes{time.Second, 1500 * time.Millisecond}, sink.Addr())
+	loads := startStubborn(2)
+	clients := []*receiver{newReceiver("one", &loads.to), newReceiver("two", &loads.to)}
+	changes := map[string]*clusterChange{"killed": {}, "stopped": {}, "handed over": {}}
+	last := (*clusterNode)(nil)
+	for range *clusterRounds {
+		owner := g.owner(last)
+		loads.to.Store(&owner.address)
+		time.Sleep(time.Duration(50+random.IntN(450)) * time.Millisecond)
+		last = g.change(owner, random.IntN(3), changes)
+	}
+	owner := g.owner(last)
+	loads.to.Store(&owner.address)
+	g.settle(sink, loads, clients)
+	for what, c := range changes {
+		t.Logf("%s: %s", what, c)
+	}
+}
+
+// A clusterChange counts the changes of the owner for one reason.
+type clusterChange struct {
+	n             int
+	longest, took time.Duration
+}
+
+func (c *clusterChange) String() string {
+	return fmt.Sprintf("%d times; until the next owner served: %v at most, %v together", c.n, c.longest, c.took)
+}
+
+// change ends the work of the owner, in one of three ways, and waits for the next one. It returns the node that was the owner.
+func (g *clusterRig) change(owner *clusterNode, how int, changes map[string]*clusterChange) *clusterNode {
+	began, what := time.Now(), ""
+	switch how {
+	case 0:
+		what = "killed"
+		owner.p.kill()
+	case 1:
+		what = "stopped"
+		owner.stopped = true
+		g.signal(owner, syscall.SIGSTOP)
+	default:
+		what = "handed over"
+		g.signal(owner, syscall.SIGTERM)
+	}
+	g.owner(owner)
+	c := changes[what]
+	took := time.Since(began).Round(time.Millisecond)
+	c.n, c.longest, c.took = c.n+1, max(c.longest, took), c.took+took
+	if owner.stopped {
+		g.signal(owner, syscall.SIGCONT)
+		<-owner.p.ended // it notices that another has the work
+		owner.stopped = false
+	}
+	return owner
+}
+
+func (g *clusterRig) signal(n *clusterNode, s syscall.Signal) {
+	if err := n.p.cmd.Process.Signal(s); err != nil {
+		g.t.Errorf("cannot send %v: %v", s, err)
+	}
+}
+
+// settle ends the load, and compares what was accepted with what has arrived.
+func (g *clusterRig) settle(sink *loadtest.Sink, loads *stubborn, clients []*receiver) {
+	t := g.t
+	for _, c := range clients {
+		c.submits.Store(false)
+	}
+	loads.cancel() // what a node refuses that is being stopped is not accepted
+	loads.wg.Wait()
+	for _, c := range clients {
+		testutil.Eventually(t, "each message of "+c.account+" has a receipt", func() bool { return c.missing() == 0 })
+	}
+	testutil.Eventually(t, "all has arrived", func() bool { return loads.missing(sink.Result()) == 0 })
+	for _, c := range clients {
+		c.cancel()
+		c.done.Wait()
+		if len(c.accepted) == 0 || len(c.problems) > 0 {
+			t.Errorf("account %s: %d messages accepted, %q", c.account, len(c.accepted), c.problems)
+		}
+		t.Logf("account %s: %d messages accepted, all with a receipt", c.account, len(c.accepted))
+	}
+	r := sink.Result()
+	t.Logf("%d messages of clients without receipts accepted, none missing; %d have arrived, %d of them twice", loads.accepted, r.Unique, r.Doubled)
+}
