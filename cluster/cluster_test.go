@@ -112,8 +112,8 @@ func TestTakeOver(t *testing.T) {
 	sameSums(t, a, b)
 	testutil.Eventually(t, "node a may take over", func() bool { return a.State().Reason == "" })
 	b.end(errClosed) // nobody renews the lease
-	c := started(t, options(server, "c", disks[2]))
 	works(t, a, 3)
+	c := started(t, options(server, "c", disks[2]))
 	has(t, c, 3)
 	has(t, c, 1)
 	sameSums(t, a, c)
