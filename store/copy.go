@@ -74,6 +74,18 @@ func writeOrigin(fs vfs.FS, dir, origin string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
+// copyOrigin makes a backup of a copy another copy of the same journal.
+func (s *durable) copyOrigin(to string) error {
+	origin, err := readOrigin(s.guard.others, s.guard.FS.PathJoin(s.monitor.dir, originName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return writeOrigin(s.guard.others, to, origin)
+}
+
 // readOrigin returns what a small file has.
 func readOrigin(fs vfs.FS, path string) (string, error) {
 	f, err := fs.Open(path)

@@ -442,6 +442,9 @@ func (s *durable) Backup(dir string) error {
 	if err == nil {
 		err = makeDir(s.guard.others, s.guard.FS.PathJoin(dir, journalDir)) // a journal that is missing is damage
 	}
+	if err == nil {
+		err = s.copyOrigin(dir)
+	}
 	if err != nil {
 		return fmt.Errorf("cannot back up the store to %s: %w", dir, err)
 	}

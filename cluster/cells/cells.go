@@ -100,6 +100,14 @@ func (b *Bucket) Put(ctx context.Context, name string, value []byte) error {
 	return nil
 }
 
+// Remove removes a value.
+func (b *Bucket) Remove(ctx context.Context, name string) error {
+	if err := b.kv.Delete(ctx, name); err != nil {
+		return fmt.Errorf("cannot remove the cell %s: %w", name, err)
+	}
+	return nil
+}
+
 // A Value is one of several that were read together, perhaps at different times.
 type Value struct {
 	Name    string // without the prefix

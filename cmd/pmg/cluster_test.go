@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -137,6 +138,7 @@ func TestCluster(t *testing.T) {
 	owner := g.owner(last)
 	loads.to.Store(&owner.address)
 	g.settle(sink, loads, clients)
+	g.commands()
 	for what, c := range changes {
 		t.Logf("%s: %s", what, c)
 	}
@@ -177,6 +179,45 @@ func (g *clusterRig) change(owner *clusterNode, how int, changes map[string]*clu
 		owner.stopped = false
 	}
 	return owner
+}
+
+// commands uses pmg cluster, when nothing is under way any more.
+func (g *clusterRig) commands() {
+	t := g.t
+	t.Helper()
+	run := func(args ...string) (string, error) {
+		var out bytes.Buffer
+		err := runPMG(&out, append([]string{"cluster"}, append(args, "-c", g.nodes[0].file)...)...)
+		return out.String(), err
+	}
+	// wants waits until a command succeeds, and its output has a text: nodes say of themselves once a second.
+	wants := func(text string, args ...string) {
+		t.Helper()
+		testutil.Eventually(t, fmt.Sprintf("pmg cluster %q prints %q", args, text), func() bool {
+			g.supervise()
+			out, err := run(args...)
+			return err == nil && strings.Contains(out, text)
+		})
+	}
+	wants("3 copies have the same", "check")
+	wants("owner ", "status")
+	to := "c"
+	if g.owner(nil) == &g.nodes[2] {
+		to = "a"
+	}
+	wants("node "+to+" owns the work", "move", to)
+	wants("owner "+to, "status")
+	wants("node "+to+" takes nothing over", "drain", to)
+	testutil.Eventually(t, "another node owns the work", func() bool {
+		g.supervise()
+		out, err := run("status")
+		return err == nil && strings.HasPrefix(out, "owner ") && !strings.HasPrefix(out, "owner "+to)
+	})
+	wants("an operator has drained it", "status")
+	if _, err := run("move", to); err == nil || !strings.Contains(err.Error(), "has drained it") {
+		t.Errorf("the work moves to a node that is drained: %v", err)
+	}
+	wants("node "+to+" may", "drain", "--undo", to)
 }
 
 func (g *clusterRig) signal(n *clusterNode, s syscall.Signal) {
