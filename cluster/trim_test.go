@@ -8,8 +8,8 @@ import (
 	"pmg/cluster/cells"
 )
 
-// said returns what nodes have said of themselves, in the cells' form as well.
-func said(version uint64, all ...State) ([]cells.Value, []State) {
+// cellsOf returns what nodes have said of themselves, in the cells' form as well.
+func cellsOf(version uint64, all ...State) ([]cells.Value, []State) {
 	var values []cells.Value
 	for _, s := range all {
 		octets, _ := json.Marshal(s)
@@ -24,7 +24,7 @@ func TestTrim(t *testing.T) {
 	trim := trimmer{keep: time.Minute}
 	at := func(after time.Duration, version uint64, want uint64, all ...State) {
 		t.Helper()
-		values, read := said(version, all...)
+		values, read := cellsOf(version, all...)
 		if got := trim.upTo(values, read, "a", now.Add(after)); got != want {
 			t.Errorf("after %v: up to %d, want %d", after, got, want)
 		}
@@ -37,7 +37,7 @@ func TestTrim(t *testing.T) {
 	b.Moved, c.Moved = 95, 95
 	at(2*time.Minute, 4, 0, a, b, c) // 95 was not said a minute ago
 	at(3*time.Minute, 5, 94, a, b, c)
-	values, read := said(5, a, b, c) // b and c have said nothing new for longer than a node counts
+	values, read := cellsOf(5, a, b, c) // b and c have said nothing new for longer than a node counts
 	if got := trim.upTo(values, read, "a", now.Add(10*time.Minute)); got != 0 {
 		t.Errorf("one node alone trims up to %d", got)
 	}
@@ -50,7 +50,7 @@ func TestTrim(t *testing.T) {
 func TestTrimTooFew(t *testing.T) {
 	trim := trimmer{}
 	for i, all := range [][]State{{}, {{Node: "a", Moved: 50}}, {{Node: "a", Moved: 50}, {Node: "b"}}} {
-		values, read := said(uint64(i), all...)
+		values, read := cellsOf(uint64(i), all...)
 		if got := trim.upTo(values, read, "a", time.Now()); got != 0 {
 			t.Errorf("%d nodes: up to %d", len(all), got)
 		}
@@ -60,9 +60,9 @@ func TestTrimTooFew(t *testing.T) {
 // A node takes over if it is configured like the owner, or like most.
 func TestDiffers(t *testing.T) {
 	for i, c := range []struct {
-		own, owner string
-		others     map[string]string
-		differs    bool
+		config, owner string
+		others        map[string]string
+		differs       bool
 	}{
 		{"x", "", nil, false},
 		{"x", "b", map[string]string{"b": "x", "c": "y"}, false},
@@ -73,10 +73,10 @@ func TestDiffers(t *testing.T) {
 		{"x", "c", map[string]string{"b": "x"}, false}, // the owner was forgotten
 	} {
 		all := []State{{Node: "a", Config: "it has said this before a reload"}}
-		for node, config := range c.others {
-			all = append(all, State{Node: node, Config: config})
+		for node, hash := range c.others {
+			all = append(all, State{Node: node, Config: hash})
 		}
-		if why := differs(all, "a", c.own, c.owner); (why != "") != c.differs {
+		if why := differs(all, "a", c.config, c.owner); (why != "") != c.differs {
 			t.Errorf("%d: %q", i, why)
 		}
 	}

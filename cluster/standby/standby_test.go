@@ -83,7 +83,7 @@ func TestSMPP(t *testing.T) {
 	}
 }
 
-// Clients of HTTP and balancers are told to come again, and who owns the work.
+// Clients of HTTP learn when to come again, and balancers who owns the work.
 func TestHTTP(t *testing.T) {
 	d, sockets := opened(t)
 	defer d.Close()

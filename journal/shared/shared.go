@@ -80,6 +80,13 @@ func (j *Journal) Epoch() uint32 {
 	return j.fence.Epoch
 }
 
+// Number returns the number of the last record that counts.
+func (j *Journal) Number() uint64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.fence.Number
+}
+
 // Begin appends the first record of an epoch, and returns its place. The caller goes on with Judge until that has come.
 func (j *Journal) Begin(epoch uint32, record []byte) (journal.Seq, error) {
 	return j.inner.Append(journal.ID{Node: j.node, Run: epoch, Number: 1}, record)
