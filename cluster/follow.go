@@ -38,8 +38,8 @@ func (n *Node) follow(ctx context.Context) {
 		return err
 	})
 	if errors.Is(err, journal.ErrTrimmed) {
-		err = fmt.Errorf("%w. This node was away for too long (cluster.keep): put a copy of another node in place of %s "+
-			"(pmg cluster copy says how)", err, n.o.Dir)
+		err = fmt.Errorf("%w. This node was away for too long (cluster.keep): put a copy of another node's store in the place "+
+			"of %s, as docs/cluster.md says", err, n.o.Dir)
 	}
 	if ctx.Err() == nil {
 		n.end(fmt.Errorf("cannot follow the journal: %w", err))

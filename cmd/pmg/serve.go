@@ -51,6 +51,10 @@ Listening sockets that systemd hands over (LISTEN_FDS) are used by the connector
 names they have (FileDescriptorName), and admin is that of admin.address: over a restart
 no connection is refused.
 
+With the section cluster the gateway stands by until this node owns the work, and hands
+the work over when it is stopped (docs/cluster.md). A node that does not own the work any
+more ends with status 75.
+
 The exit status is 70 when the gateway failed and could not go on: the log has the
 reason at level error, and a supervisor should start pmg again. It is 75 when the store
 failed, for example because its disk reports errors: no message is confirmed that is not
