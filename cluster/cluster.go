@@ -120,9 +120,7 @@ func (n *Node) open(ctx context.Context) (err error) {
 	if n.store, err = store.OpenCopy(o.Dir, o.Store); err != nil {
 		return err
 	}
-	if err := n.ignoreCheck(ctx); err != nil {
-		return err
-	}
+	n.ignoreCheck(ctx)
 	n.holder, err = lease.New(n.bucket.Cell(ownerCell), o.Lease)
 	return err
 }

@@ -55,7 +55,7 @@ func checkCluster(d *decoder, c *Config) {
 		d.problem("cluster", "cannot be used: %s", err)
 	}
 	if len(o.Servers) == 0 {
-		d.problem("cluster.servers", "must not be missing: name the servers of NATS, such as [nats://10.0.0.1:4222]")
+		d.problem("cluster.servers", "must not be missing: name the servers of NATS, such as [\"nats://10.0.0.1:4222\"]")
 	}
 	if c.Store.Engine == MemoryStore {
 		d.problem(

@@ -26,7 +26,8 @@ pdulog: {enabled: false}
 admin: {address: "127.0.0.1:0"}
 store: {dir: %q, ballast: 0B}
 limits: {drain_timeout: 5s}
-cluster: {node: %s, servers: [%q], user: pmg, password: pmg, replicas: %d, unsafe: true, lease: %s, dead: %s, beat: 50ms}
+cluster: {node: %s, servers: [%s], user: pmg, password: pmg, system_user: system, system_password: system, replicas: %d,
+  unsafe: %t, lease: %s, dead: %s, beat: 50ms}
 accounts: [{system_id: one, password: secret}, {system_id: two, password: secret}, {system_id: load, password: secret}]
 connectors:
   - {name: clients, direction: in, address: %q, window: 100}
@@ -57,7 +58,7 @@ func newClusterRig(t *testing.T, servers []*natstest.Server, times clusterTimes,
 		n := &g.nodes[i]
 		n.address = testutil.FreeAddress(t)
 		n.file = writeConfig(t, fmt.Sprintf(clusterConfig, t.TempDir()+"/store", []string{"a", "b", "c"}[i],
-			strings.ReplaceAll(natstest.URLs(servers...), ",", `", "`), len(servers), times.lease, times.dead, n.address, smsc))
+			`"`+strings.ReplaceAll(natstest.URLs(servers...), ",", `", "`)+`"`, len(servers), len(servers) < 3, times.lease, times.dead, n.address, smsc))
 	}
 	return g
 }
@@ -218,6 +219,54 @@ func (g *clusterRig) commands() {
 		t.Errorf("the work moves to a node that is drained: %v", err)
 	}
 	wants("node "+to+" may", "drain", "--undo", to)
+}
+
+// Three gateways on three servers of NATS go on when a server is killed, and the owner, and both together. make cluster-demo
+// shows it.
+func TestClusterEngines(t *testing.T) {
+	testutil.Long(t)
+	t.Parallel()
+	servers := natstest.StartCluster(t, "always")
+	sink, err := loadtest.StartSink(loadtest.SinkOptions{
+		Listen: "127.0.0.1:0", Receipts: true, Delay: time.Millisecond, Receipt: loadtest.ReceiptOptions{DelayMax: 300 * time.Millisecond},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sink.Close()
+	g := newClusterRig(t, servers, clusterTimes{10 * time.Second, 12 * time.Second}, sink.Addr())
+	loads := startStubborn(2)
+	clients := []*receiver{newReceiver("one", &loads.to), newReceiver("two", &loads.to)}
+	flows := func(what string) {
+		t.Helper()
+		began := time.Now()
+		owner := g.owner(nil)
+		loads.to.Store(&owner.address)
+		before := sink.Result().Unique
+		testutil.Eventually(t, "messages arrive "+what, func() bool {
+			owner = g.owner(nil) // the owner may have ended as well
+			loads.to.Store(&owner.address)
+			return sink.Result().Unique > before+100
+		})
+		t.Logf("%s: messages arrive again after %v", what, time.Since(began).Round(time.Millisecond))
+	}
+	flows("at the start")
+	for _, s := range servers {
+		s.Kill()
+		flows("behind the kill of server " + s.Name)
+		s.Start()
+		s.Accepts()
+	}
+	owner := g.owner(nil)
+	owner.p.kill()
+	owner.p = nil
+	flows("behind the kill of the owner")
+	owner = g.owner(nil)
+	servers[0].Kill()
+	owner.p.kill()
+	flows("behind the kill of the owner and a server")
+	servers[0].Start()
+	g.settle(sink, loads, clients)
 }
 
 func (g *clusterRig) signal(n *clusterNode, s syscall.Signal) {
