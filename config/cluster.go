@@ -88,7 +88,7 @@ func checkCluster(d *decoder, c *Config) {
 func (c *Config) Common() (string, error) {
 	common := *c
 	common.User, common.Log, common.PDULog, common.Events = "", Log{}, PDULog{}, Events{}
-	common.Telemetry, common.Store, common.Admin = Telemetry{}, Store{}, Admin{}
+	common.Stats, common.Telemetry, common.Store, common.Admin = Stats{}, Telemetry{}, Store{}, Admin{}
 	common.Limits, common.Cluster = Limits{}, Cluster{}
 	common.Connectors = slices.Clone(c.Connectors)
 	for i := range common.Connectors {
