@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -18,6 +19,7 @@ import (
 // A copier is a node with a copy.
 type copier struct {
 	t       *testing.T
+	dir     string // "store" when empty
 	node    uint32
 	inner   journal.Journal
 	fs      *vfs.MemFS
@@ -30,7 +32,7 @@ func (c *copier) open() {
 	c.journal = shared.New(c.inner, c.node)
 	o := Options{FS: c.fs, Log: zerolog.Nop(), Journal: c.journal, Origin: "J", atOnce: 3, memTable: 64 << 10}
 	var err error
-	if c.copy, err = OpenCopy("store", o); err != nil {
+	if c.copy, err = OpenCopy(cmp.Or(c.dir, "store"), o); err != nil {
 		c.t.Fatal(err)
 	}
 	after := c.copy.Moved()
@@ -164,6 +166,30 @@ func restart(r *rand.Rand, owner, other *copier) {
 	}
 	owner.open()
 	owner.follow()
+}
+
+// A backup of a copy is the copy of another node, which goes on where it was made.
+func TestCopyBackup(t *testing.T) {
+	t.Parallel()
+	a := &copier{t: t, node: 1, inner: inmemory.New(nil), fs: vfs.NewCrashableMem()}
+	a.open()
+	a.takeOver(1)
+	for id := range uint64(20) {
+		if id == 10 {
+			if err := a.copy.Backup("backup"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		commit(t, a.copy, func(b *Batch) { b.Put(sample(id+1, "text"), sampleLane) })
+	}
+	b := &copier{t: t, dir: "backup", node: 2, inner: a.inner, fs: a.fs}
+	b.open()
+	b.follow()
+	if a.sum() != b.sum() || b.copy.LastID() != 20 {
+		t.Errorf("%s, and %s", a.sum(), b.sum())
+	}
+	a.close()
+	b.close()
 }
 
 // A store with a journal of its own is no copy, and does not become one.

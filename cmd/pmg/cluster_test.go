@@ -91,13 +91,14 @@ func (g *clusterRig) supervise() {
 	}
 }
 
-// owner waits until a node other than not serves, and returns it. Processes that have ended are started again meanwhile.
-func (g *clusterRig) owner(not *clusterNode) (owner *clusterNode) {
+// owner waits until a node serves in a process other than not, and returns it. Processes that have ended are started again
+// meanwhile.
+func (g *clusterRig) owner(not *process) (owner *clusterNode) {
 	g.t.Helper()
 	testutil.Eventually(g.t, "a node serves", func() bool {
 		g.supervise()
 		for i := range g.nodes {
-			if n := &g.nodes[i]; n != not && n.serves() {
+			if n := &g.nodes[i]; n.serves() && n.p != not {
 				owner = n
 			}
 		}
@@ -125,11 +126,11 @@ func TestCluster(t *testing.T) {
 	}
 	t.Logf("-cluster-seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	g := newClusterRig(t, []*natstest.Server{server}, clusterTimes{time.Second, 1500 * time.Millisecond}, sink.Addr())
+	g := newClusterRig(t, []*natstest.Server{server}, clusterTimes{1500 * time.Millisecond, 2 * time.Second}, sink.Addr())
 	loads := startStubborn(2)
 	clients := []*receiver{newReceiver("one", &loads.to), newReceiver("two", &loads.to)}
 	changes := map[string]*clusterChange{"killed": {}, "stopped": {}, "handed over": {}}
-	last := (*clusterNode)(nil)
+	last := (*process)(nil)
 	for range *clusterRounds {
 		owner := g.owner(last)
 		loads.to.Store(&owner.address)
@@ -155,9 +156,10 @@ func (c *clusterChange) String() string {
 	return fmt.Sprintf("%d times; until the next owner served: %v at most, %v together", c.n, c.longest, c.took)
 }
 
-// change ends the work of the owner, in one of three ways, and waits for the next one. It returns the node that was the owner.
-func (g *clusterRig) change(owner *clusterNode, how int, changes map[string]*clusterChange) *clusterNode {
-	began, what := time.Now(), ""
+// change ends the work of the owner, in one of three ways, and waits for the next one. It returns the process of the one
+// that was the owner.
+func (g *clusterRig) change(owner *clusterNode, how int, changes map[string]*clusterChange) *process {
+	began, what, p := time.Now(), "", owner.p
 	switch how {
 	case 0:
 		what = "killed"
@@ -170,16 +172,16 @@ func (g *clusterRig) change(owner *clusterNode, how int, changes map[string]*clu
 		what = "handed over"
 		g.signal(owner, syscall.SIGTERM)
 	}
-	g.owner(owner)
+	g.owner(p)
 	c := changes[what]
 	took := time.Since(began).Round(time.Millisecond)
 	c.n, c.longest, c.took = c.n+1, max(c.longest, took), c.took+took
 	if owner.stopped {
 		g.signal(owner, syscall.SIGCONT)
-		<-owner.p.ended // it notices that another has the work
+		testutil.Eventually(g.t, "a process ends that does not own the work any more", owner.ended)
 		owner.stopped = false
 	}
-	return owner
+	return p
 }
 
 // commands uses pmg cluster, when nothing is under way any more.
@@ -259,7 +261,6 @@ func TestClusterEngines(t *testing.T) {
 	}
 	owner := g.owner(nil)
 	owner.p.kill()
-	owner.p = nil
 	flows("behind the kill of the owner")
 	owner = g.owner(nil)
 	servers[0].Kill()
