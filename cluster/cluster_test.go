@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { testutil.NoLeaks(m) }
 func options(server *natstest.Server, node string, fs vfs.FS) Options {
 	return Options{
 		Node: node, Servers: natstest.URLs(server), Connect: natstest.User(), Stream: "PMG", Replicas: 1, Unsafe: true,
-		Lease: lease.Options{Lease: 2 * time.Second, Dead: 3 * time.Second, Beat: 50 * time.Millisecond}, Keep: time.Hour,
+		Lease: lease.Options{Lease: 10 * time.Second, Dead: 11 * time.Second, Beat: 50 * time.Millisecond}, Keep: time.Hour,
 		Dir: "store", Store: store.Options{FS: fs, Log: zerolog.Nop()}, Config: "same", Version: "test",
 		Log: zerolog.New(io.Discard),
 	}
@@ -90,6 +90,7 @@ func sameSums(t *testing.T, all ...*Node) {
 
 // The work goes from node to node: handed over, after a node has stood still, and after a start. Nothing is missing.
 func TestTakeOver(t *testing.T) {
+	testutil.Long(t)
 	t.Parallel()
 	server := natstest.New(t, "n1", "always", "").Start()
 	disks := []vfs.FS{vfs.NewMem(), vfs.NewMem(), vfs.NewMem()}
