@@ -19,6 +19,9 @@ func (g *Gateway) Keep(s store.Store, outcomes *ended.Notes) error {
 	if err := g.Receipts.SMSCs.Load(); err != nil {
 		return err
 	}
+	if err := g.Intake.Credit.Load(); err != nil {
+		return err
+	}
 	if outcomes == nil {
 		return nil
 	}

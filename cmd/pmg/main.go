@@ -81,6 +81,7 @@ func newRootCommand() *cobra.Command {
 		newReleaseCommand(),
 		newConnectCommand(),
 		newQueueCommand(),
+		newCreditCommand(),
 		webhooks.Command(webhooksProgram()),
 		lists.Command(loadConfig),
 		networks.Command(loadConfig),

@@ -2,6 +2,7 @@ package intake
 
 import (
 	"pmg/connector"
+	"pmg/gateway/credit"
 	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/sms/fit"
@@ -50,6 +51,7 @@ func (i *Intake) Leaves(now int64, a keep.Accepted) bool {
 
 // Undo takes back the acceptance of a message that could not be stored.
 func (i *Intake) Undo(from *connector.Source, a keep.Accepted) {
+	credit.GiveBack(a.Message, false)
 	Retract(from, a.Message)
 	if a.Share != nil {
 		i.Cancel(a.Message, a.Share)
@@ -82,6 +84,7 @@ func (d *Checker) appendParts(all []keep.Accepted, a keep.Accepted) []keep.Accep
 	}
 	parts := d.convert.Split(a.Share.Lane.Home().Form(), m)
 	if parts == nil {
+		m.Origin.Tally.Credit.GiveBack(m.Price * sms.Money(m.Parts-1))
 		return append(all, a)
 	}
 	for _, p := range parts {

@@ -269,6 +269,18 @@ func stepParts(d *Checker, now int64, s *Submission) Verdict {
 	return Pass
 }
 
+func stepCredit(d *Checker, now int64, s *Submission) Verdict {
+	if s.Preview {
+		return Pass
+	}
+	code, why := d.Credit.Reserve(now, s.Message)
+	if code == sms.OK {
+		return Pass
+	}
+	s.at.why = why
+	return s.invalid(d, now, code, "message refused: "+why+": ")
+}
+
 func stepRoom(d *Checker, now int64, s *Submission) Verdict {
 	if s.Lane != nil {
 		s.Share = d.shareFor(s.From, s.Lane)
