@@ -29,7 +29,7 @@ type Paid struct {
 }
 
 // creditOf returns the money of an account.
-func (s *Server) creditOf(account string) (Credit, error) {
+func creditOf(s *Server, account string) (Credit, error) {
 	a := s.view.gateway.Table.Account(account)
 	if a == nil {
 		return Credit{}, refuse(http.StatusNotFound, "cannot find account "+account+": the configuration has none of that name")
@@ -47,15 +47,16 @@ func (s *Server) creditOf(account string) (Credit, error) {
 }
 
 // addCredit enters a payment of ?account=, with ?amount=, ?reference= and ?comment=.
-func (s *Server) addCredit(r *http.Request) (any, error) {
+func addCredit(s *Server, r *http.Request) (any, error) {
 	account := r.FormValue("account")
-	if _, err := s.creditOf(account); err != nil {
+	if _, err := creditOf(s, account); err != nil {
 		return nil, err
 	}
 	amount, ok := sms.ReadMoney(r.FormValue("amount"))
 	if !ok || amount == 0 {
 		return nil, refuse(
-			http.StatusBadRequest, "cannot add credit: the amount must be one such as 100 or -0.50, with at most six digits behind the point",
+			http.StatusBadRequest,
+			"cannot add credit: the amount must be one such as 100 or -0.50, with at most six digits behind the point",
 		)
 	}
 	p := credit.Payment{Reference: r.FormValue("reference"), Comment: r.FormValue("comment"), By: access.CallerOf(r).String()}
@@ -69,7 +70,7 @@ func (s *Server) addCredit(r *http.Request) (any, error) {
 		}
 		return nil, refuse(http.StatusInternalServerError, "cannot add credit: "+err.Error())
 	}
-	row, err := s.creditOf(account)
+	row, err := creditOf(s, account)
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +78,8 @@ func (s *Server) addCredit(r *http.Request) (any, error) {
 	return Paid{row, p}, nil
 }
 
-// credit shows the money of ?account=, or of all accounts that have prices.
-func (s *Server) credit(w http.ResponseWriter, r *http.Request) {
+// showCredit shows the money of ?account=, or of all accounts that have prices.
+func showCredit(s *Server, w http.ResponseWriter, r *http.Request) {
 	rows, names := []Credit{}, []string{r.FormValue("account")}
 	if names[0] == "" {
 		names = nil
@@ -90,7 +91,7 @@ func (s *Server) credit(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	for _, name := range names {
-		row, err := s.creditOf(name)
+		row, err := creditOf(s, name)
 		if err != nil {
 			http.Error(w, err.Error(), StatusOf(err))
 			return
@@ -101,7 +102,7 @@ func (s *Server) credit(w http.ResponseWriter, r *http.Request) {
 }
 
 // creditHistory shows the payments of ?account=.
-func (s *Server) creditHistory(w http.ResponseWriter, r *http.Request) {
+func creditHistory(s *Server, w http.ResponseWriter, r *http.Request) {
 	all, err := s.view.gateway.Intake.Credit.History(r.FormValue("account"))
 	if all == nil {
 		all = []credit.Payment{}

@@ -1,9 +1,9 @@
 // Package credit charges accounts for their messages.
 //
-// What a message costs is reserved of its account's money when it is accepted, and stands in its record: the commit that stores the
-// message stores the reservation. When the message ends, the commit that deletes it stores the balance: less its price if an SMSC has
-// accepted it, as it was otherwise. So after a kill the balance is exact, and what is reserved is the sum of the prices of the
-// messages that the store has.
+// What a message costs is reserved of its account's money when it is accepted, and stands in its record: the commit that stores
+// the message stores the reservation. When the message ends, the commit that deletes it stores the balance: less its price if an
+// SMSC has accepted it, as it was otherwise. So after a kill the balance is exact, and what is reserved is the sum of the prices
+// of the messages that the store has.
 //
 // # Start reading
 //

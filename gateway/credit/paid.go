@@ -19,7 +19,7 @@ type Payment struct {
 	Balance   string    `json:"balance"` // after it
 	Reference string    `json:"reference,omitempty"`
 	Comment   string    `json:"comment,omitempty"`
-	By        string    `json:"by,omitempty"` // who has entered it
+	By        string    `json:"by,omitempty"` // the operator that has entered it
 }
 
 // Bounds of what comes with a payment, in octets.

@@ -107,7 +107,7 @@ func Steps() []Step {
 		},
 		{"single", "refuses a text that would need several messages, or another alphabet", replacing, stepSingle},
 		{"parts", "counts its parts in the rate, and in what may be scheduled", fresh, stepParts},
-		{"credit", "reserves its price of its account's money; refuses it without a price, or if too little is left", Submitted, stepCredit},
+		{"credit", "reserves its price of its account's money; refuses it if that has not so much", Submitted, stepCredit},
 		{"room", "finds room in the lane; refuses it, or waits for room", fresh, stepRoom},
 		{"reply", "makes the reply to a mobile that has changed a list, if that has one", Delivered, stepReply},
 	}

@@ -23,7 +23,7 @@ type Step struct {
 func Steps() []Step {
 	return []Step{
 		{"record", "deletes the message from the store", (*Settler).hasRecord, (*Settler).endRecord},
-		{"price", "charges its account if an SMSC has accepted it, and gives back what was reserved otherwise", hasPrice, (*Settler).endPrice},
+		{"price", "charges its account if an SMSC has accepted it; otherwise gives back what was reserved", hasPrice, endPrice},
 		{"event", "writes its event", (*Settler).hasEvent, (*Settler).endEvent},
 		{"trace", "sends its trace", (*Settler).hasTrace, (*Settler).endTrace},
 		{"id", "stores the SMSC's id of it, for its receipts", (*Settler).hasID, (*Settler).endID},
@@ -107,7 +107,7 @@ func (d *Settler) endRecord(b *store.Batch, m *sms.Message, _ *ending) {
 
 func hasPrice(_ *Settler, m *sms.Message, _ *ending) bool { return m.Price != 0 }
 
-func (d *Settler) endPrice(b *store.Batch, m *sms.Message, e *ending) {
+func endPrice(d *Settler, b *store.Batch, m *sms.Message, e *ending) {
 	if credit.Settle(b, m, e.State == events.Sent) && d.node.Repeats.First("low balance "+m.Origin.Account) {
 		balance, _ := m.Origin.Tally.Credit.Balance()
 		d.node.Log.Warn().Str("account", m.Origin.Account).Stringer("balance", balance).

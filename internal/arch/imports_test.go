@@ -159,6 +159,7 @@ func table() []row {
 		{"cmd/pmg/helptext", ""},
 		{"cmd/pmg/lists", "cmd/pmg/find config internal/textfile sms/numbers"},
 		{"cmd/pmg/networks", "cmd/pmg/find config internal/textfile sms sms/networks"},
+		{"cmd/pmg/money", "admin gateway/credit internal/textfile sms/prices"},
 		{"cmd/pmg/profiles", "config internal/nearest"},
 		{"cmd/pmg/statistics", "cmd/pmg/find config stats"},
 		{"cmd/pmg/dev", "internal/console sandbox sandbox/phone sms"},
@@ -170,7 +171,7 @@ func table() []row {
 		{"cmd/pmg/plugins", "cmd/pmg/find config gateway/hooks internal/figuretext plugin"},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
 		{"cmd/pmg/webdemo", "loadtest loadtest/httpload loadtest/httpsink"},
-		{"cmd/pmg", "admin admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/helptext cmd/pmg/lists cmd/pmg/manual cmd/pmg/migrate cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store store/ended"},
+		{"cmd/pmg", "admin admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/helptext cmd/pmg/lists cmd/pmg/manual cmd/pmg/migrate cmd/pmg/money cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store store/ended"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep httpapi internal/testutil pdulog protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp stages store"},

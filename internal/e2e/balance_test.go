@@ -178,9 +178,14 @@ func TestBalanceOverPowerCuts(t *testing.T) {
 	balance, reserved := g.Node.Origins.TallyOf("shop").Credit.Balance()
 	smsc.conn.Close()
 	g.stop()
-	charged := sms.Money(0)
+	// The files of events are not cut: what ended between the copy of the store and the end of its gateway has two events there.
+	last := map[string]string{}
 	for _, e := range readEvents(t, events) {
-		m, _ := sms.ReadMoney(e.Price)
+		last[e.ID] = e.Price
+	}
+	charged := sms.Money(0)
+	for _, price := range last {
+		m, _ := sms.ReadMoney(price)
 		charged += m
 	}
 	if reserved != 0 || balance+charged != paid {

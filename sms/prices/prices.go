@@ -8,9 +8,9 @@
 //	+46701,0.04                    numbers that begin so
 //	*,0.09                         all others
 //
-// Prices have up to six digits behind the point and are 0 or more. The most exact row decides: the longest prefix, then the network,
-// the country, and the star; of several for the same the one that has become valid last. A row that cannot be read, one for which
-// another has the same day, and a last line that does not end make the whole file invalid.
+// Prices have up to six digits behind the point and are 0 or more. The most exact row decides: the longest prefix, then the
+// network, the country, and the star; of several for the same the one that has become valid last. A row that cannot be read, one
+// for which another has the same day, and a last line that does not end make the whole file invalid.
 //
 // # Start reading
 //
@@ -193,7 +193,9 @@ func (l *List) add(c *columns, fields []string, currency string, line int) error
 	price, ok := sms.ReadMoney(field(c.price))
 	switch {
 	case !ok:
-		return fmt.Errorf("the price %.30q must be an amount such as 0.045, with at most six digits behind the point", field(c.price))
+		return fmt.Errorf(
+			"the price %.30q must be an amount such as 0.045, with at most six digits behind the point", field(c.price),
+		)
 	case price < 0 || price > MaxPrice:
 		return fmt.Errorf("the price %s must be from 0 to %s", price, MaxPrice)
 	case c.currency >= 0 && field(c.currency) != currency:
@@ -233,7 +235,7 @@ func timeOf(text string) (int64, error) {
 			return t.UnixNano(), nil
 		}
 	}
-	return 0, errors.New("the day from which it is valid must be one such as 2026-12-01, or a time such as 2026-12-01T00:00:00+01:00")
+	return 0, errors.New("the day from which it is valid must be one such as 2026-12-01, or a time such as 2026-12-01T08:00:00Z")
 }
 
 // with returns prices with one more.
