@@ -487,17 +487,3 @@ type Target struct {
 	Account   string `yaml:"account" live:"yes" doc:"The system_id of an account: messages go to the client's sessions on any in connector."`
 	Weight    int    `yaml:"weight" range:"1..1000" live:"yes" doc:"Its share of the messages, relative to the others'; 1 when not given."`
 }
-
-// fillPolicy sets the policy and the weights of a route that does not give them.
-func (r *Route) fillPolicy() {
-	policy := Failover
-	for i := range r.To {
-		if r.To[i].Weight != 0 {
-			policy = Weighted
-		}
-		r.To[i].Weight = max(r.To[i].Weight, 1)
-	}
-	if r.Policy == "" {
-		r.Policy = policy
-	}
-}

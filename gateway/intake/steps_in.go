@@ -270,10 +270,12 @@ func stepParts(d *Checker, now int64, s *Submission) Verdict {
 }
 
 func stepCredit(d *Checker, now int64, s *Submission) Verdict {
-	if s.Preview {
-		return Pass
+	code, why := sms.OK, ""
+	if !s.Preview {
+		code, why = d.Credit.Reserve(now, s.Message)
+	} else if _, why = d.Credit.Price(s.Message, now); why != "" {
+		code = sms.BadDestination
 	}
-	code, why := d.Credit.Reserve(now, s.Message)
 	if code == sms.OK {
 		return Pass
 	}
