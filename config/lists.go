@@ -231,7 +231,7 @@ type Prices struct {
 type Balance struct {
 	Mode  string `yaml:"mode" default:"none" enum:"none|prepaid|postpaid" live:"yes" doc:"prepaid: a message is refused if the account has not paid for it before (pmg credit add). postpaid: if it would owe more than limit. none: it is charged, and may owe any sum. A refusal is answered as throttled (SMPP: ESME_RTHROTTLED, HTTP: 402), because the message may be sent again when the account has paid."`
 	Limit string `yaml:"limit" live:"yes" doc:"What an account with postpaid may owe, such as 500 or 99.50, in the currency of its list."`
-	Low   string `yaml:"low" live:"yes" doc:"A balance below this is logged, and is a problem (pmg status), once until it has risen again; never when empty."`
+	Low   string `yaml:"low" live:"yes" doc:"A balance below this is logged, once until it has risen again; never when empty."`
 }
 
 // Terms returns what the account has agreed. Check has found that the amounts can be read.

@@ -65,7 +65,9 @@ func (g *Gateway) forgetKilled(outcomes *ended.Notes) error {
 			maps = g.Receipts.MapsFor(l, m, &e.Answer)
 			e.Operations = l.Config().Operations
 		}
-		m.Origin.Tally.Credit.Found(m.Price)
+		if m.Price() != 0 {
+			m.Origin.Tally.Credit.Found(m.Price())
+		}
 		g.Settler.Forget(m, e, maps)
 		m.Release()
 		n++

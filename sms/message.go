@@ -104,7 +104,6 @@ type Message struct {
 	DeliverAt int64 // the sender's delivery time; 0 means immediately
 	NotBefore int64 // the time of the gateway's next attempt at the earliest; 0 means immediately
 	Expires   int64 // the message is not sent after this time; 0 means that it never expires
-	Price     Money // reserved for it of its account's money; until it is accepted for each of its parts
 
 	pool  *Pool
 	spill *[]byte // the octets, if they do not fit into inline; otherwise it is nil or empty
@@ -142,7 +141,7 @@ type Message struct {
 
 // inlineSize is enough for a usual message with a short text, so that it needs no further
 // storage. It makes a Message fill one of the allocator's sizes (224 octets).
-const inlineSize = 109
+const inlineSize = 117
 
 // keepSpill is the largest storage that a released message keeps for its next use.
 const keepSpill = 4096

@@ -1,6 +1,9 @@
 package sms
 
-import "strconv"
+import (
+	"encoding/binary"
+	"strconv"
+)
 
 // Money is an amount in millionths of a unit of a currency, such as 45000 for 0.045. Sums of it are exact. A type of a library
 // would add no more than what an integer does, would take more room in each message, and allocate.
@@ -75,3 +78,22 @@ func (m Money) Append(b []byte) []byte {
 
 // String returns an amount as Append appends it.
 func (m Money) String() string { return string(m.Append(nil)) }
+
+// Price returns what is reserved for the message of its account's money; until it is accepted, for each of its parts.
+func (m *Message) Price() Money {
+	if b := partOf(m, hasPrice); len(b) == 8 {
+		return Money(binary.BigEndian.Uint64(b))
+	}
+	return 0
+}
+
+// SetPrice sets what Price returns.
+func (m *Message) SetPrice(p Money) {
+	var b [8]byte
+	if p == 0 {
+		setPart(m, hasPrice, nil)
+		return
+	}
+	binary.BigEndian.PutUint64(b[:], uint64(p))
+	setPart(m, hasPrice, b[:])
+}

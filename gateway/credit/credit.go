@@ -80,8 +80,12 @@ func (d *Accountant) Apply(o *Opened, cfg *config.Config) {
 
 // Price returns what a short message costs its account, and why there is no price, "" if there is one.
 func (d *Accountant) Price(m *sms.Message, now int64) (price sms.Money, why string) {
+	lists := d.inUse.Load().lists
+	if len(lists) == 0 {
+		return 0, ""
+	}
 	name := m.Origin.Tally.Credit.Terms().List
-	l := d.inUse.Load().lists[name]
+	l := lists[name]
 	if l == nil {
 		return 0, ""
 	}
@@ -98,10 +102,6 @@ func (d *Accountant) Price(m *sms.Message, now int64) (price sms.Money, why stri
 
 // Reserve reserves what a message costs, for each of its parts. It returns why it is refused, and says what is missing.
 func (d *Accountant) Reserve(now int64, m *sms.Message) (code sms.Code, why string) {
-	c := &m.Origin.Tally.Credit
-	if c.Terms().List == "" {
-		return sms.OK, ""
-	}
 	price, why := d.Price(m, now)
 	if why != "" {
 		return sms.BadDestination, why
@@ -109,13 +109,14 @@ func (d *Accountant) Reserve(now int64, m *sms.Message) (code sms.Code, why stri
 	if price == 0 {
 		return sms.OK, ""
 	}
+	c := &m.Origin.Tally.Credit
 	if c.Terms().Limited && !d.keep.Recovered() {
 		return sms.QueueFull, "messages of earlier runs, for which money is reserved, are still being read"
 	}
 	if missing := c.Reserve(price * sms.Money(max(m.Parts, 1))); missing > 0 {
 		return sms.NoCredit, "the balance of the account is too low: " + missing.String() + " " + d.CurrencyOf(c) + " are missing"
 	}
-	m.Price = price
+	m.SetPrice(price)
 	return sms.OK, ""
 }
 
@@ -129,15 +130,15 @@ func (d *Accountant) CurrencyOf(c *sms.Credit) string {
 
 // GiveBack ends the reservation for a message that is not accepted; whole says that it may have parts that stand for messages.
 func GiveBack(m *sms.Message, whole bool) {
-	if m.Price == 0 {
+	if m.Price() == 0 {
 		return
 	}
-	amount := m.Price
+	amount := m.Price()
 	if whole {
 		amount *= sms.Money(max(m.Parts, 1))
 	}
 	m.Origin.Tally.Credit.GiveBack(amount)
-	m.Price = 0
+	m.SetPrice(0)
 }
 
 // forever is the day until which notes of money are kept.
@@ -145,7 +146,7 @@ const forever = math.MaxUint32 >> 1
 
 // Settle ends the reservation for a message that ends in a batch, and charges its account if an SMSC has accepted it.
 func Settle(b *store.Batch, m *sms.Message, accepted bool) (low bool) {
-	balance, low := m.Origin.Tally.Credit.Settle(m.Price, accepted)
+	balance, low := m.Origin.Tally.Credit.Settle(m.Price(), accepted)
 	if accepted {
 		note(b, m.Origin.Account, balance)
 	}

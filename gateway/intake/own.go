@@ -84,7 +84,9 @@ func (d *Checker) appendParts(all []keep.Accepted, a keep.Accepted) []keep.Accep
 	}
 	parts := d.convert.Split(a.Share.Lane.Home().Form(), m)
 	if parts == nil {
-		m.Origin.Tally.Credit.GiveBack(m.Price * sms.Money(m.Parts-1))
+		if m.Price() != 0 {
+			m.Origin.Tally.Credit.GiveBack(m.Price() * sms.Money(m.Parts-1))
+		}
 		return append(all, a)
 	}
 	for _, p := range parts {

@@ -66,7 +66,7 @@ func fields() size {
 		"protocols/ucp.SM":                       {33, wide},
 		"protocols/httpsms/own.Message":          {32, wide},
 		"events.Event":                           {27, wide},
-		"sms.Message":                            {38, wide},
+		"sms.Message":                            {37, wide},
 		"admin.Connector":                        {28, wide},
 		"admin.Status":                           {36, wide},
 		"admin/web.accountPage":                  {26, page},
