@@ -65,8 +65,8 @@ func (g *Gateway) forgetKilled(outcomes *ended.Notes) error {
 			maps = g.Receipts.MapsFor(l, m, &e.Answer)
 			e.Operations = l.Config().Operations
 		}
-		if m.Price() != 0 {
-			m.Origin.Tally.Credit.Found(m.Price())
+		if sms.PriceOf(m) != 0 {
+			m.Origin.Tally.Credit.Found(sms.PriceOf(m))
 		}
 		g.Settler.Forget(m, e, maps)
 		m.Release()

@@ -79,16 +79,16 @@ func (m Money) Append(b []byte) []byte {
 // String returns an amount as Append appends it.
 func (m Money) String() string { return string(m.Append(nil)) }
 
-// Price returns what is reserved for the message of its account's money; until it is accepted, for each of its parts.
-func (m *Message) Price() Money {
+// PriceOf returns what is reserved for a message of its account's money; until it is accepted, for each of its parts.
+func PriceOf(m *Message) Money {
 	if b := partOf(m, hasPrice); len(b) == 8 {
 		return Money(binary.BigEndian.Uint64(b))
 	}
 	return 0
 }
 
-// SetPrice sets what Price returns.
-func (m *Message) SetPrice(p Money) {
+// SetPrice sets what PriceOf returns.
+func SetPrice(m *Message, p Money) {
 	var b [8]byte
 	if p == 0 {
 		setPart(m, hasPrice, nil)

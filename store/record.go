@@ -102,7 +102,7 @@ func walkMessage(w *walk, m *sms.Message, lane Lane) {
 	h := Head{
 		LaneConnector: octetsOf(lane.Connector), LaneAccount: octetsOf(lane.Account),
 		Arrived: m.Arrived, DeliverAt: m.DeliverAt, Expires: m.Expires,
-		Priority: m.Priority, Kind: m.Kind, Price: m.Price(),
+		Priority: m.Priority, Kind: m.Kind, Price: sms.PriceOf(m),
 	}
 	if o := m.Origin; o != nil {
 		h.Account, h.Connector = octetsOf(o.Account), octetsOf(o.Connector)
@@ -189,7 +189,7 @@ func Decode(record []byte, m *sms.Message, ahead int64) error {
 	m.SetTags(b.tags)
 	m.Arrived, m.DeliverAt, m.Expires = h.Arrived, h.DeliverAt, h.Expires
 	m.Priority, m.Kind = h.Priority, h.Kind
-	m.SetPrice(h.Price)
+	sms.SetPrice(m, h.Price)
 	m.PID, m.Alphabet, m.Class = b.pid, sms.Alphabet(b.alphabet), sms.Class(b.class)
 	m.Notify, m.Flags = sms.Notify(b.notify), sms.Flags(b.flags)
 	m.Offset, m.Part, m.Parts, m.Network = b.offset, b.part, b.parts, sms.Network(b.network)

@@ -116,7 +116,7 @@ func (d *Accountant) Reserve(now int64, m *sms.Message) (code sms.Code, why stri
 	if missing := c.Reserve(price * sms.Money(max(m.Parts, 1))); missing > 0 {
 		return sms.NoCredit, "the balance of the account is too low: " + missing.String() + " " + d.CurrencyOf(c) + " are missing"
 	}
-	m.SetPrice(price)
+	sms.SetPrice(m, price)
 	return sms.OK, ""
 }
 
@@ -130,15 +130,15 @@ func (d *Accountant) CurrencyOf(c *sms.Credit) string {
 
 // GiveBack ends the reservation for a message that is not accepted; whole says that it may have parts that stand for messages.
 func GiveBack(m *sms.Message, whole bool) {
-	if m.Price() == 0 {
+	if sms.PriceOf(m) == 0 {
 		return
 	}
-	amount := m.Price()
+	amount := sms.PriceOf(m)
 	if whole {
 		amount *= sms.Money(max(m.Parts, 1))
 	}
 	m.Origin.Tally.Credit.GiveBack(amount)
-	m.SetPrice(0)
+	sms.SetPrice(m, 0)
 }
 
 // forever is the day until which notes of money are kept.
@@ -146,7 +146,7 @@ const forever = math.MaxUint32 >> 1
 
 // Settle ends the reservation for a message that ends in a batch, and charges its account if an SMSC has accepted it.
 func Settle(b *store.Batch, m *sms.Message, accepted bool) (low bool) {
-	balance, low := m.Origin.Tally.Credit.Settle(m.Price(), accepted)
+	balance, low := m.Origin.Tally.Credit.Settle(sms.PriceOf(m), accepted)
 	if accepted {
 		note(b, m.Origin.Account, balance)
 	}

@@ -48,13 +48,13 @@ func TestCredit(t *testing.T) {
 	if s, code := take("45700000001", "a", false); code != sms.BadDestination || !strings.Contains(s.Why(), "list of prices p has none for it") {
 		t.Errorf("without a price: %s, %q", code, s.Why())
 	}
-	if s, code := take("46701000001", long, false); code != sms.OK || s.Message.Price() != 0 {
+	if s, code := take("46701000001", long, false); code != sms.OK || sms.PriceOf(s.Message) != 0 {
 		t.Errorf("for nothing: %s", code)
 	}
 	want(0)
 	s, code := take("46700000001", long, false)
-	if code != sms.OK || s.Message.Price() != 10_000 {
-		t.Errorf("for 0.03: %s, %s", code, s.Message.Price())
+	if code != sms.OK || sms.PriceOf(s.Message) != 10_000 {
+		t.Errorf("for 0.03: %s, %s", code, sms.PriceOf(s.Message))
 	}
 	want(30_000)
 	if s, code := take("46700000001", "a", false); code != sms.NoCredit || !strings.Contains(s.Why(), "0.005 EUR are missing") {
@@ -71,9 +71,9 @@ func TestCredit(t *testing.T) {
 	}
 	i := p.NewIntake(1)
 	first, more, _ := i.Enter(now, s.Accepted(), nil)
-	sum := first.Message.Price()
+	sum := sms.PriceOf(first.Message)
 	for _, a := range more {
-		sum += a.Message.Price()
+		sum += sms.PriceOf(a.Message)
 	}
 	if len(more) != 2 || sum != 30_000 {
 		t.Errorf("%d parts more, %s", len(more), sum)
@@ -83,7 +83,7 @@ func TestCredit(t *testing.T) {
 		i.Undo(s.From, a)
 		want(sms.Money(20_000 - 10_000*n))
 	}
-	if s := p.submission(Replaced, sms.Submit, func(m *sms.Message) { m.SetPrice(10_000) }); fmt.Sprint(p.TakeWaiting(now, s)) != "" {
+	if s := p.submission(Replaced, sms.Submit, func(m *sms.Message) { sms.SetPrice(m, 10_000) }); fmt.Sprint(p.TakeWaiting(now, s)) != "" {
 		s.Drop() // the message that stays has its reservation
 	}
 	want(0)

@@ -100,13 +100,13 @@ func (j *Joiner) joinAll(now int64, parts []keep.Accepted) {
 	}
 	before, price := m.Size(), sms.Money(0)
 	for _, p := range parts {
-		price += p.Message.Price()
+		price += sms.PriceOf(p.Message)
 	}
 	if !j.convert.Join(messages, m) {
 		j.sendParts(parts)
 		return
 	}
-	m.SetPrice(price)
+	sms.SetPrice(m, price)
 	if expires != math.MaxInt64 {
 		m.Expires = expires
 	}

@@ -84,8 +84,8 @@ func (d *Checker) appendParts(all []keep.Accepted, a keep.Accepted) []keep.Accep
 	}
 	parts := d.convert.Split(a.Share.Lane.Home().Form(), m)
 	if parts == nil {
-		if m.Price() != 0 {
-			m.Origin.Tally.Credit.GiveBack(m.Price() * sms.Money(m.Parts-1))
+		if sms.PriceOf(m) != 0 {
+			m.Origin.Tally.Credit.GiveBack(sms.PriceOf(m) * sms.Money(m.Parts-1))
 		}
 		return append(all, a)
 	}

@@ -226,7 +226,7 @@ func (s *Submission) Do() { s.Code, s.Work = s.Work(), nil }
 func (s *Submission) Drop() {
 	if s.Message != nil {
 		if s.Way&replacing != 0 {
-			s.Message.SetPrice(0) // it is reserved for the message that stays
+			sms.SetPrice(s.Message, 0) // it is reserved for the message that stays
 		}
 		Retract(s.From, s.Message)
 		s.at.change.Refused()

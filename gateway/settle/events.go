@@ -87,7 +87,7 @@ func (l *EventLog) Note(b *store.Batch, m *sms.Message, e *keep.Ending, ahead in
 		Part: m.Part, Parts: m.Parts, Tags: m.Tags(), Network: m.Network,
 	}
 	if e.State == events.Sent {
-		v.Price = m.Price()
+		v.Price = sms.PriceOf(m)
 	}
 	if o := m.Origin; o != nil {
 		v.Account, v.Connector = o.Account, o.Connector

@@ -105,7 +105,7 @@ func (d *Settler) endRecord(b *store.Batch, m *sms.Message, _ *ending) {
 	b.Delete(m.ID, size)
 }
 
-func hasPrice(_ *Settler, m *sms.Message, _ *ending) bool { return m.Price() != 0 }
+func hasPrice(_ *Settler, m *sms.Message, _ *ending) bool { return sms.PriceOf(m) != 0 }
 
 func endPrice(d *Settler, b *store.Batch, m *sms.Message, e *ending) {
 	if credit.Settle(b, m, e.State == events.Sent) && d.node.Repeats.First("low balance "+m.Origin.Account) {
