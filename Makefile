@@ -37,7 +37,7 @@ BENCHSTAT   := go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9
 MICRO       := go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./...
 
 .DEFAULT_GOAL := help
-.PHONY: help build build-bench demo test test-all check profile-age vet staticcheck format fresh race debug peers mutate fuzz soak simulate \
+.PHONY: help build build-bench demo cluster-demo test test-all check profile-age vet staticcheck format fresh race debug peers mutate fuzz soak simulate \
 	backlog bench bench-relay bench-micro bench-compare pgo docs screenshots release release-check deb vulnerable clean
 
 help: ## list the targets
@@ -51,6 +51,10 @@ build-bench: build
 
 demo: build ## run clients, gateway and SMSC in one process
 	bin/pmg demo
+
+# The test that kills servers of NATS and gateways, with what it sees.
+cluster-demo: ## run three gateways and three servers of NATS, kill some of both under load, and count
+	GOFLAGS='-pgo=off -trimpath' go test ./cmd/pmg -count 1 -v -run 'TestClusterEngines$$'
 
 # Tests are built without the profile, because otherwise everything would be compiled twice.
 test test-all race debug fresh docs vet staticcheck simulate mutate peers: export GOFLAGS += -pgo=off -trimpath

@@ -95,7 +95,7 @@ func start(t testing.TB, cfg *config.Config, withPprof bool) *running {
 		t.Fatal(err)
 	}
 	if keep := storeOf(t); keep != nil {
-		if err := g.Keep(keep, nil); err != nil {
+		if err := g.Keep(keep); err != nil {
 			t.Fatal(err)
 		}
 	}

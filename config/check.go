@@ -30,6 +30,7 @@ func (d *decoder) check(c *Config, o Options) {
 	}
 	d.events(&c.Events, &c.PDULog)
 	checkStats(d, c)
+	checkCluster(d, c)
 	if err := httpcall.CheckPrefix(c.Telemetry.OTLP); c.Telemetry.OTLP != "" && err != nil {
 		d.problem("telemetry.otlp", "%s", err)
 	}

@@ -55,6 +55,7 @@ type Config struct {
 	Stats      Stats       `yaml:"stats" live:"no" doc:"Sums of the events by hour, account, connector and network, kept for years in little."`
 	Telemetry  Telemetry   `yaml:"telemetry" live:"no" doc:"Traces of some messages, for a collector of OpenTelemetry."`
 	Store      Store       `yaml:"store" live:"no" doc:"Where accepted messages wait."`
+	Cluster    Cluster     `yaml:"cluster" live:"no" doc:"Other gateways that take over when this one is gone (docs/cluster.md)."`
 	Admin      Admin       `yaml:"admin" live:"no" doc:"The HTTP listener for operators: /metrics, /healthz and /readyz."`
 	Limits     Limits      `yaml:"limits" live:"no" doc:"Bounds on memory and time, so that no peer can exhaust the gateway."`
 	Receipts   Receipts    `yaml:"receipts" live:"yes" doc:"Delivery receipts: how long the gateway knows what they belong to, and how long they wait for a client."`
@@ -123,13 +124,12 @@ type Telemetry struct {
 
 // Store is where accepted messages wait.
 type Store struct {
-	Engine   string `yaml:"engine" default:"pebble" enum:"pebble|memory" live:"no" doc:"pebble keeps accepted messages on disk: a message is answered when it would survive a power cut. memory forgets waiting messages when the gateway stops; it is for benches."`
-	Dir      string `yaml:"dir" default:"data" live:"no" doc:"Directory of what must outlive a restart. It is made when missing. It should be on a file system of its own, which is not on the network."`
-	Memory   Size   `yaml:"memory" default:"0B" range:"0B.." live:"no" doc:"What waiting messages may take in memory until further ones stay on disk alone and are read when they are due. 0B is a quarter of limits.memory."`
-	MinFree  Size   `yaml:"min_free" default:"0B" range:"0B.." live:"yes" doc:"Free space on the file system of dir below which no message is accepted, while those that wait are sent. 0B is a twentieth of the file system, at least 64 MiB (half of one below 128 MiB) and at most 1 GiB."`
-	Ballast  Size   `yaml:"ballast" default:"64MiB" range:"0B.." live:"no" doc:"Size of a file that is removed when the disk is full all the same, so that the gateway can go on until there is room. 0B makes none."`
-	Outcomes string `yaml:"outcomes" live:"no" doc:"Directory of a file of 8 MiB with notes on messages that have ended, so that they are not sent again after a kill. Empty: /dev/shm. That of a container ends with it: there, name a directory of a volume."`
-	Backups  string `yaml:"backups" live:"yes" doc:"Directory for the copies of pmg store backup NAME. It is made when missing, for the gateway's user alone. Without it a running gateway refuses to copy its store."`
+	Engine  string `yaml:"engine" default:"pebble" enum:"pebble|memory" live:"no" doc:"pebble keeps accepted messages on disk: a message is answered when it would survive a power cut. memory forgets waiting messages when the gateway stops; it is for benches."`
+	Dir     string `yaml:"dir" default:"data" live:"no" doc:"Directory of what must outlive a restart. It is made when missing. It should be on a file system of its own, which is not on the network."`
+	Memory  Size   `yaml:"memory" default:"0B" range:"0B.." live:"no" doc:"What waiting messages may take in memory until further ones stay on disk alone and are read when they are due. 0B is a quarter of limits.memory."`
+	MinFree Size   `yaml:"min_free" default:"0B" range:"0B.." live:"yes" doc:"Free space on the file system of dir below which no message is accepted, while those that wait are sent. 0B is a twentieth of the file system, at least 64 MiB (half of one below 128 MiB) and at most 1 GiB."`
+	Ballast Size   `yaml:"ballast" default:"64MiB" range:"0B.." live:"no" doc:"Size of a file that is removed when the disk is full all the same, so that the gateway can go on until there is room. 0B makes none."`
+	Backups string `yaml:"backups" live:"yes" doc:"Directory for the copies of pmg store backup NAME. It is made when missing, for the gateway's user alone. Without it a running gateway refuses to copy its store."`
 }
 
 // StoreMemory returns how many octets waiting messages may take in memory.

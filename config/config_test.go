@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -386,20 +385,6 @@ func TestIdleMaxOfStatic(t *testing.T) {
 		found := slices.ContainsFunc(warnings, func(w Problem) bool { return strings.Contains(w.String(), "connectors[0].idle_max logs sessions out") })
 		if err != nil || found != warned {
 			t.Errorf("%s: %v, %v", options, warnings, err)
-		}
-	}
-}
-
-// More requests than the notes of ended messages can answer are reported.
-func TestManyUnderWay(t *testing.T) {
-	t.Parallel()
-	for options, warned := range map[string]bool{"instances: 64, window: 512": false, "instances: 64, window: 513": true} {
-		_, warnings, err := Parse([]byte("connectors: [{name: a, direction: out, address: \"a:1\", system_id: x, password: x, "+options+"}]"), Options{Protocols: []string{"smpp"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Contains(fmt.Sprint(warnings), "messages under way"); got != warned {
-			t.Errorf("%s: %v", options, warnings)
 		}
 	}
 }

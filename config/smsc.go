@@ -69,7 +69,7 @@ func checkListeners(d *decoder, x *index, path string, c *Connector) {
 		return
 	}
 	takes := slices.DeleteFunc(
-		slices.Clone(x.Connectors), func(c Connector) bool { return c.Protocol != "http" || c.Direction != In },
+		slices.Clone(x.config.Connectors), func(c Connector) bool { return c.Protocol != "http" || c.Direction != In },
 	)
 	names := make([]string, len(takes))
 	for i := range takes {

@@ -37,7 +37,7 @@ func (c *Config) ReceivesBySession(a *Account) bool {
 
 // An index finds accounts and connectors by name.
 type index struct {
-	*Config
+	config     *Config
 	accounts   map[string]*Account
 	connectors map[string]*Connector
 	receivers  map[string][]*Account // by in connector
@@ -67,9 +67,9 @@ func (d *decoder) noAccount(x *index, path, name string) {
 // for which want returns true.
 func (d *decoder) noConnector(x *index, path, name string, want func(*Connector) bool) {
 	var names []string
-	for i := range x.Connectors {
-		if want(&x.Connectors[i]) {
-			names = append(names, x.Connectors[i].Name)
+	for i := range x.config.Connectors {
+		if want(&x.config.Connectors[i]) {
+			names = append(names, x.config.Connectors[i].Name)
 		}
 	}
 	d.problem(path, "names no connector: %q%s", name, didYouMean(name, names))
@@ -112,9 +112,9 @@ func (d *decoder) accountTarget(x *index, systemID, path string) {
 		return
 	}
 	switch {
-	case !slices.ContainsFunc(x.Connectors, func(c Connector) bool { return a.MayUse(&c) }):
+	case !slices.ContainsFunc(x.config.Connectors, func(c Connector) bool { return a.MayUse(&c) }):
 		d.problem(path, "leads to account %s, which may log in on no in connector: name one in its connectors option", systemID)
-	case x.ReceivesBySession(a) || a.EventsTo() != "":
+	case x.config.ReceivesBySession(a) || a.EventsTo() != "":
 	case !a.MayReceive():
 		d.problem(
 			path,
@@ -153,7 +153,7 @@ func (d *decoder) connectorTarget(x *index, name, path string) {
 		return
 	}
 	switch {
-	case len(x.Accounts) == 0: // unlikely warns of it
+	case len(x.config.Accounts) == 0: // unlikely warns of it
 	case len(receivers) == 0:
 		d.problem(
 			path, "leads to connector %s, where no account may receive: let one bind there as receiver or transceiver", name,
@@ -181,8 +181,8 @@ func receiverNames(accounts []*Account) string {
 
 // logins checks the connectors that accounts may log in on.
 func (d *decoder) logins(x *index) {
-	for i := range x.Accounts {
-		for j, name := range x.Accounts[i].Connectors {
+	for i := range x.config.Accounts {
+		for j, name := range x.config.Accounts[i].Connectors {
 			item := fmt.Sprintf("accounts[%d].connectors[%d]", i, j)
 			switch to := x.connectors[name]; {
 			case to == nil:

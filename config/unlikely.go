@@ -23,14 +23,6 @@ func (d *decoder) unlikely(c *Config, thorough bool) {
 	if serves && len(c.Routes) == 0 {
 		d.warn("", "has no routes, so that every message is refused")
 	}
-	if n := c.underWay(); n > MaxUnderWay && c.Store.Engine != MemoryStore {
-		d.warn(
-			"connectors",
-			"may have %d messages under way, instances times window of all together: only %d are noted, so that after a "+
-				"kill more than those may be sent twice",
-			n, MaxUnderWay,
-		)
-	}
 	x := doubts{c, d}
 	x.unreached()
 	if len(c.Routes) == 0 {
@@ -106,18 +98,4 @@ func (c *Connector) brings() bool {
 		return c.BindType().CanReceive()
 	}
 	return c.HTTP.Callbacks.Listener != ""
-}
-
-// MaxUnderWay is how many messages may be under way at a kill for each that has ended to be known
-// afterwards.
-const MaxUnderWay = 1 << 15
-
-// underWay returns how many messages may be under way to SMSCs.
-func (c *Config) underWay() (n int) {
-	for i := range c.Connectors {
-		if one := &c.Connectors[i]; one.Direction == Out {
-			n += one.Instances * one.Window
-		}
-	}
-	return n
 }

@@ -20,7 +20,7 @@ func TestBackUpWhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	g, _, _ := start(t, "")
-	if err := g.Keep(s, nil); err != nil {
+	if err := g.Keep(s); err != nil {
 		t.Fatal(err)
 	}
 	try := func(backups, name, want string) {

@@ -4,13 +4,11 @@ import (
 	"errors"
 
 	"pmg/store"
-	"pmg/store/ended"
 )
 
 // Keep makes the gateway keep accepted messages in a store, which Close closes. It is
-// called before an engine starts. outcomes may be nil: then messages that have ended
-// shortly before the gateway is killed are sent again.
-func (g *Gateway) Keep(s store.Store, outcomes *ended.Notes) error {
+// called before an engine starts.
+func (g *Gateway) Keep(s store.Store) error {
 	g.Keeper.Open(s, g.committed)
 	g.Keeper.IDs.Store(max(g.Keeper.IDs.Load(), g.Keeper.LastStored))
 	if err := g.Settler.OpenEvents(); err != nil {
@@ -19,20 +17,7 @@ func (g *Gateway) Keep(s store.Store, outcomes *ended.Notes) error {
 	if err := g.Receipts.SMSCs.Load(); err != nil {
 		return err
 	}
-	if err := g.Intake.Credit.Load(); err != nil {
-		return err
-	}
-	if outcomes == nil {
-		return nil
-	}
-	if err := g.forgetKilled(outcomes); err != nil {
-		return errors.Join(err, outcomes.Close())
-	}
-	g.Keeper.LastStored = s.LastID() // receipts of messages that had failed have come, which Recover finds in the store
-	g.Keeper.Outgoing.LeaveStored()
-	outcomes.Clear()
-	g.Keeper.Unsettled.Outcomes = outcomes
-	return nil
+	return g.Intake.Credit.Load()
 }
 
 func (g *Gateway) committed(upTo store.Position, err error) {

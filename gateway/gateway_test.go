@@ -76,7 +76,7 @@ func (*engineNow) Committed(store.Position, error) {}
 // withDisk makes the gateway store messages on a disk.
 func (r *rig) withDisk() {
 	d := roomtest.NewDisk()
-	if err := r.g.Keep(d, nil); err != nil {
+	if err := r.g.Keep(d); err != nil {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(func() {

@@ -94,7 +94,7 @@ func TestRecoverBehindDamage(t *testing.T) {
 		for _, id := range c.bad {
 			s.why[id] = fmt.Errorf("%w: a block", store.ErrDamaged)
 		}
-		if err := r.g.Keep(s, nil); err != nil {
+		if err := r.g.Keep(s); err != nil {
 			t.Fatal(err)
 		}
 		e := &engineNow{}
@@ -122,7 +122,7 @@ func TestRecoverAsksFew(t *testing.T) {
 	if err := s.Commit(&b); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.g.Keep(s, nil); err != nil {
+	if err := r.g.Keep(s); err != nil {
 		t.Fatal(err)
 	}
 	e := &askedEngine{engineNow: engineNow{}}
@@ -144,7 +144,7 @@ func TestLoadFails(t *testing.T) {
 	if err := s.Commit(deleteOf(4)); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.g.Keep(s, nil); err != nil {
+	if err := r.g.Keep(s); err != nil {
 		t.Fatal(err)
 	}
 	asked := chanEngine{calls: make(chan func(int64), 10)}
@@ -211,7 +211,7 @@ routes: [{destination: "%s", to: operator}]
 			t.Fatal(err)
 		}
 		garbled := &garbledStore{brokenStore: s, record: map[uint64]bool{2: true}, state: map[uint64]bool{3: true}}
-		if err := r.g.Keep(garbled, nil); err != nil {
+		if err := r.g.Keep(garbled); err != nil {
 			t.Fatal(err)
 		}
 		r.g.Recover(t.Context(), &engineNow{})
@@ -256,7 +256,7 @@ func TestLoadTurns(t *testing.T) {
 	t.Parallel()
 	r := startRig(t)
 	s := newBrokenStore(t, r, 1, store.Lane{Connector: r.operator.Name}, "client")
-	if err := r.g.Keep(s, nil); err != nil {
+	if err := r.g.Keep(s); err != nil {
 		t.Fatal(err)
 	}
 	many, one := r.g.Table.LaneOf(r.operator), r.g.Table.ClientLane("client", nil)

@@ -34,7 +34,7 @@ func newRefusingRig(t *testing.T) (*rig, *refusingStore) {
 	}
 	s := &refusingStore{Store: durable}
 	r := startRig(t)
-	if err := r.g.Keep(s, nil); err != nil {
+	if err := r.g.Keep(s); err != nil {
 		t.Fatal(err)
 	}
 	r.g.Keeper.SetRecovered()

@@ -32,8 +32,10 @@ const MaxRecord = 32 << 20
 type Journal interface {
 	// Append adds a record. When it returns, that one and all before survive a power cut.
 	Append(id ID, record []byte) (Seq, error)
-	// Note adds a record that survives the end of the process. It survives a power cut when a later Append has returned.
+	// Note adds a record that survives the end of the process. It survives a power cut when a later Append or Sync has returned.
 	Note(id ID, record []byte) (Seq, error)
+	// Sync returns when the records up to a place survive a power cut.
+	Sync(upTo Seq) error
 	// Follow calls f with each record behind after, in order, up to the last one there is. f must not keep the record. An
 	// error of f ends it and is returned.
 	Follow(after Seq, f func(Seq, ID, []byte) error) error

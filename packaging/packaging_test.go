@@ -116,7 +116,7 @@ func testModules(t *testing.T, pmg string) {
 
 // containerConfig is that of a container, as the Containerfile shows it.
 const containerConfig = `
-store: {dir: /var/lib/pmg/store, outcomes: /var/lib/pmg, ballast: 0B}
+store: {dir: /var/lib/pmg/store, ballast: 0B}
 events: {dir: /var/lib/pmg/events}
 pdulog: {dir: /var/lib/pmg/pdulog}
 log: {format: json}

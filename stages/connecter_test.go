@@ -93,7 +93,7 @@ func TestStoppingConnectsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.gateway.Keep(s, nil); err != nil {
+	if err := r.gateway.Keep(s); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = r.gateway.Close() })

@@ -34,12 +34,19 @@ type Engine struct {
 type Listeners map[string][]sock.Listening
 
 // Start listens, starts the stages and connects.
-func Start(g *gateway.Gateway) (*Engine, error) { return StartOn(g, Listeners{}) }
+func Start(g *gateway.Gateway) (*Engine, error) { return StartOn(g, Options{}) }
 
-// StartOn is Start for a gateway some of whose connectors listen already.
-func StartOn(g *gateway.Gateway, opened Listeners) (*Engine, error) {
+// Options are what a pipeline may be given beside its gateway.
+type Options struct {
+	Opened Listeners // of connectors that listen already; what is used is removed
+	// Holds reports whether anything may be sent. The writer asks directly before each system call. Nil: always.
+	Holds func() bool
+}
+
+// StartOn is Start with options.
+func StartOn(g *gateway.Gateway, o Options) (*Engine, error) {
 	pool := NewPool()
-	e := &Engine{gateway: g, pool: pool, sockets: map[*connector.Connector][]sock.Listening{}, opened: opened}
+	e := &Engine{gateway: g, pool: pool, sockets: map[*connector.Connector][]sock.Listening{}, opened: o.Opened}
 	for _, c := range g.Table.Connectors() {
 		if err := e.Listen(c); err != nil {
 			e.closeSockets()
@@ -47,7 +54,7 @@ func StartOn(g *gateway.Gateway, opened Listeners) (*Engine, error) {
 		}
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	d := &Deps{Context: ctx, Gateway: g, Pool: pool, Log: g.Node.Log}
+	d := &Deps{Context: ctx, Gateway: g, Pool: pool, Log: g.Node.Log, Holds: o.Holds}
 	e.deps, e.stop = d, stop
 	var err error
 	e.pipeline, err = flow.Start(Table(), d, pool, flow.Options[Job]{OnPanic: d.panicked})

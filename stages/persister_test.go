@@ -23,7 +23,10 @@ type disk struct {
 	changes []int // of each commit
 }
 
-func (d *disk) Durable() bool  { return true }
+func (d *disk) Durable() bool { return true }
+
+func (d *disk) Note(*store.Batch) error { return nil }
+
 func (d *disk) LastID() uint64 { return 0 }
 func (d *disk) Notes(store.Kind, []byte, int, func(key, value []byte) error) error {
 	return nil
@@ -60,7 +63,7 @@ func (c commitsOf) Committed(upTo store.Position, err error) {
 func persisting(t *testing.T, f func(r *rig, d *disk, store func(texts ...string))) {
 	synctest.Test(t, func(t *testing.T) {
 		r, d := newRig(t, site{}, toPersister), &disk{}
-		if err := r.gateway.Keep(d, nil); err != nil {
+		if err := r.gateway.Keep(d); err != nil {
 			t.Fatal(err)
 		}
 		r.gateway.Keeper.Begin(commitsOf{r})

@@ -87,6 +87,7 @@ type Deps struct {
 	Gateway    *gateway.Gateway
 	Pool       *flow.Pool[Job]
 	Log        zerolog.Logger
+	Holds      func() bool // whether anything may be sent; nil: always
 	buffers    buffers
 	dispatcher *dispatcher // which the handles of sessions are given slots by
 	Full       atomic.Bool // no client is read, because too many jobs are alive

@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -59,7 +60,7 @@ func (w *writer) Work(out *flow.Out[Job], j *Job) {
 func (w *writer) write(out *flow.Out[Job], h *handle, b []byte) {
 	s := &h.writer
 	if len(s.unsent) == 0 {
-		n, err := write(h.fd, b)
+		n, err := w.send(h.fd, b)
 		if err != nil {
 			w.cutOff(out, h, "cannot write: "+err.Error())
 			return
@@ -115,7 +116,7 @@ func (w *writer) resume(out *flow.Out[Job], h *handle) {
 	if s.cutOff {
 		return
 	}
-	n, err := write(h.fd, s.unsent)
+	n, err := w.send(h.fd, s.unsent)
 	if err != nil {
 		w.cutOff(out, h, "cannot write: "+err.Error())
 		return
@@ -180,6 +181,16 @@ func (w *writer) Tick(out *flow.Out[Job]) time.Duration {
 		return time.Second
 	}
 	return 0
+}
+
+var errDeposed = errors.New("this node does not own the work of the cluster any more")
+
+// send is write, unless nothing may be sent any more.
+func (w *writer) send(fd int, b []byte) (int, error) {
+	if w.Holds != nil && !w.Holds() {
+		return 0, errDeposed
+	}
+	return write(fd, b)
 }
 
 // write writes as many octets as the socket takes, which may be none.

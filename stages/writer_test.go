@@ -283,3 +283,27 @@ func TestPDUBuilderGathers(t *testing.T) {
 		}
 	})
 }
+
+// Without the lease of the cluster no octet is written any more, neither new ones nor those that wait: sessions end instead.
+func TestWriterDeposed(t *testing.T) {
+	writing(t, func(r *rig, h *handle, peer int) {
+		holds := true
+		r.real[toWriter].(*writer).Holds = func() bool { return holds }
+		r.say(h, strings.Repeat("x", 1<<20), false)
+		if n := len(read1(peer)); n == 0 || len(h.writer.unsent) == 0 {
+			t.Fatalf("%d octets have arrived, and %d wait", n, len(h.writer.unsent))
+		}
+		for read1(peer) != "" {
+		}
+		r.take(toReader)
+		holds = false
+		r.writable(h)
+		r.say(h, "more", false)
+		if got := read1(peer); got != "" {
+			t.Errorf("%d octets arrive from a node that does not own the work", len(got))
+		}
+		if !h.writer.cutOff {
+			t.Error("the session goes on")
+		}
+	})
+}

@@ -44,6 +44,7 @@ type day struct {
 	era     uint64
 	upTo    uint64
 	rows    map[key]*Counts
+	most    int  // rows
 	changed bool // since it was saved
 }
 
@@ -68,7 +69,7 @@ func (d *day) row(k key) *Counts {
 	if c := d.rows[k]; c != nil {
 		return c
 	}
-	if len(d.rows) >= maxRows {
+	if len(d.rows) >= d.most {
 		k = key{hour: k.hour, account: others}
 		if c := d.rows[k]; c != nil {
 			return c
@@ -81,7 +82,7 @@ func (d *day) row(k key) *Counts {
 
 // load reads the file of a day. A day without one has no rows.
 func load(dir string, number int64) (*day, error) {
-	d := &day{number: number, rows: map[key]*Counts{}}
+	d := &day{number: number, rows: map[key]*Counts{}, most: maxRows}
 	path := pathOf(dir, number)
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

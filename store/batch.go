@@ -3,6 +3,7 @@ package store
 import (
 	"slices"
 
+	"pmg/journal"
 	"pmg/sms"
 )
 
@@ -15,6 +16,8 @@ type Batch struct {
 	position Position
 	ops      []op
 	octets   []byte
+	ends     bool        // it deletes messages
+	at       journal.Seq // place of its last record in the journal; 0: not all of it was noted
 }
 
 // Position returns where the batch will be in the journal.
@@ -96,6 +99,7 @@ func (b *Batch) Keep(m *sms.Message, s State) {
 // that was put. size is about how many octets the record has; RecordSize counts them.
 func (b *Batch) Delete(id uint64, size int) {
 	b.add(op{kind: opDelete, id: id, size: size}, len(b.octets), 0)
+	b.ends = true
 }
 
 // Note stores a note. It is kept until ForgetBefore is called with a later day, which counts from 1970. A key that is
@@ -166,11 +170,12 @@ func (b *Batch) Reset() {
 		*b = Batch{}
 		return
 	}
-	b.ops, b.octets = b.ops[:0], b.octets[:0]
+	b.ops, b.octets, b.ends, b.at = b.ops[:0], b.octets[:0], false, 0
 }
 
 // Append adds the operations of another batch.
 func (b *Batch) Append(other *Batch) {
+	b.ends, b.at = b.ends || other.ends, other.at
 	shift := len(b.octets)
 	b.octets = append(b.octets, other.octets...)
 	for _, o := range other.ops {
@@ -237,6 +242,7 @@ func (b *Batch) addUndone(failed *Batch) {
 			o.len = o.key
 		}
 	}
+	b.at = 0
 }
 
 // A batch stands in the journal as one record, or as several of about pieceSize octets each, which count together:

@@ -167,3 +167,47 @@ func commitBench(b *testing.B, s Store, batch *Batch) {
 		b.Fatal(err)
 	}
 }
+
+// A start after a kill under load: 256 MiB of the journal are to be replayed, of messages that were put and deleted soon after.
+func BenchmarkReplay(b *testing.B) {
+	const octets, perBatch = 256 << 20, 300
+	for range b.N {
+		b.StopTimer()
+		dir := b.TempDir()
+		s, err := Open(dir, Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		m := sample(0, "A text of a usual length: a hundred and sixty characters are the most that fit into one SMS.")
+		n, written := uint64(0), 0
+		for batch := (&Batch{}); written < octets; batch.Reset() { // and none is committed, so that it is all replayed
+			for range perBatch {
+				n++
+				m.ID = n
+				batch.Put(m, sampleLane)
+				if n > 3*perBatch {
+					batch.Delete(n-3*perBatch, 0)
+				}
+			}
+			if err := s.Note(batch); err != nil {
+				b.Fatal(err)
+			}
+			written += batch.Size()
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		if s, err = Open(dir, Options{}); err != nil {
+			b.Fatal(err)
+		}
+		b.StopTimer()
+		if left := s.Stats().Messages; left != 3*perBatch {
+			b.Fatalf("%d messages, want %d", left, 3*perBatch)
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(n), "messages")
+	}
+}

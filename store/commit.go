@@ -14,11 +14,11 @@ import (
 
 // A request is what the goroutine that writes is asked for. All of it may be missing.
 type request struct {
-	changes *Batch      // to be carried out
-	at      journal.Seq // place of their record, which is in the journal; 0: it is not
-	move    moving      // how much of what is young
-	batch   bool        // the writer's batch is to be carried out, which the caller has filled
-	flush   bool        // the memory table is to be written, so that the journal can be trimmed
+	changes *Batch // to be carried out, which was noted
+	replays bool   // they are safe
+	move    moving // how much of what is young
+	batch   bool   // the writer's batch is to be carried out, which the caller has filled
+	flush   bool   // the memory table is to be written, so that the journal can be trimmed
 }
 
 // A writer is the goroutine that writes to the journal and to pebble, and pebble's batch. Pebble's calls may never
@@ -35,14 +35,17 @@ type writer struct {
 	syncs   atomic.Int64 // of the journal
 	deleted atomic.Int64 // octets of the messages that were deleted
 
+	noting sync.Mutex // guards what follows, up to number
+	record []byte
+	number uint64 // of the last record that was noted
+
+	octets atomic.Int64 // written into the journal since the memory table was written
+
 	writing  sync.Mutex // held while the batch is filled, and while a request is carried out
 	broken   bool       // pebble has panicked, and may hold its locks; read it when ended is closed
 	batch    *pebble.Batch
 	key      []byte
-	record   []byte
-	number   uint64 // of the last record that was appended
 	moves    mover
-	octets   int64  // written into the journal since the memory table was written
 	dropped  uint64 // number of the last event that was dropped since the opening
 	requests chan request
 	results  chan error
@@ -106,27 +109,24 @@ func (w *writer) carryOut(r request) (err error) {
 		}
 	}()
 	if r.changes != nil {
-		at := r.at
-		if at == 0 {
-			if at, err = w.append(r.changes); err != nil {
-				return err
-			}
+		if err = w.sync(r); err == nil {
+			err = w.apply(r.changes)
 		}
-		if err = w.apply(r.changes, at); err != nil {
+		if err != nil {
 			return err
 		}
 	}
 	if r.batch {
 		err = w.db.Apply(w.batch, pebble.NoSync)
 	}
-	if w.octets > flushOctets {
+	if w.octets.Load() > flushOctets {
 		r.move, r.flush = max(r.move, newRound), true
 	}
-	if replays := r.at != 0 && r.at < w.summary.get().applied; err == nil && !replays { // until pebble is as it was
+	if old := r.replays && r.changes.at < w.summary.get().applied; err == nil && !old { // until pebble is as it was
 		err = w.moveSome(r.move)
 	}
 	if err == nil && r.flush {
-		w.octets = 0
+		w.octets.Store(0)
 		w.trim()
 		_, err = w.db.AsyncFlush()
 	}
@@ -137,39 +137,58 @@ func (w *writer) carryOut(r request) (err error) {
 // about as much, and the files of the journal that were written before are used again.
 const flushOctets = 16 << 20
 
-// append writes a batch into the journal, and returns its place.
-func (w *writer) append(b *Batch) (seq journal.Seq, err error) {
-	for first := 0; ; {
+// note writes a batch into the journal, and notes in it what its place is. If the journal has failed, no
+// later batch is taken, because it is not known what is on the disk.
+func (w *writer) note(b *Batch) error {
+	w.noting.Lock()
+	defer w.noting.Unlock()
+	var at journal.Seq
+	for first := 0; first < len(b.ops); {
 		var n int
 		w.record, n = b.appendPiece(w.record[:0], first)
 		first += n
-		w.octets += int64(len(w.record))
+		w.octets.Add(int64(len(w.record)))
 		w.number++
-		id := journal.ID{Node: 1, Number: w.number} // there is one node
-		if first < len(b.ops) || w.noSync {
-			seq, err = w.journal.Note(id, w.record)
-		} else {
-			seq, err = w.journal.Append(id, w.record)
-			w.syncs.Add(1)
-		}
+		var err error
+		at, err = w.journal.Note(journal.ID{Node: 1, Number: w.number}, w.record) // there is one node
 		if cap(w.record) > maxBatchKept {
 			w.record = nil
 		}
-		if err != nil || first >= len(b.ops) {
-			return seq, err
+		if err != nil {
+			return w.failed(err)
 		}
 	}
+	b.at = at
+	return nil
 }
 
-// apply does what a batch says whose record is at a place of the journal.
-func (w *writer) apply(b *Batch, at journal.Seq) error {
+// failed makes an error the store's fault, unless nothing was done and the next batch may get through.
+func (w *writer) failed(err error) error {
+	if errors.Is(err, journal.ErrFull) {
+		return err
+	}
+	w.monitor.fault.set(err)
+	return w.monitor.failure()
+}
+
+// sync makes the changes of a request safe.
+func (w *writer) sync(r request) error {
+	if r.replays || w.noSync {
+		return nil
+	}
+	w.syncs.Add(1)
+	return w.journal.Sync(r.changes.at)
+}
+
+// apply does what a batch says.
+func (w *writer) apply(b *Batch) error {
 	w.newBatch()
 	before := w.summary.get().applied
-	m, lowest := w.summary.reckon(b, at)
+	m, lowest := w.summary.reckon(b)
 	if err := w.fill(b, m.movedID); err != nil {
 		return err
 	}
-	if w.batch.Count() > 0 && at > before { // pebble has it otherwise
+	if w.batch.Count() > 0 && b.at > before { // pebble has it otherwise
 		if err := w.setMarks(m); err != nil {
 			return err
 		}
@@ -227,9 +246,6 @@ func (w *writer) ask(r request) error {
 	}
 	select {
 	case err := <-w.results:
-		if errors.Is(err, journal.ErrFull) { // nothing of the batch was done, and the next one may get through
-			return err
-		}
 		if err != nil {
 			w.monitor.fault.set(err)
 		}
@@ -238,10 +254,15 @@ func (w *writer) ask(r request) error {
 	return w.monitor.failure()
 }
 
-// commit writes a batch with one synced write. Nothing of it is done after an error. If the journal has failed, no
-// later batch is taken, because it is not known what is on the disk.
-func (w *writer) commit(b *Batch) error {
-	if err := w.askAlone(request{changes: b}); err != nil {
+// commit makes a batch safe, and carries it out. Nothing of it is done after an error.
+func (w *writer) commit(b *Batch) (err error) {
+	if b.at == 0 {
+		err = w.note(b)
+	}
+	if err == nil {
+		err = w.askAlone(request{changes: b})
+	}
+	if err != nil {
 		return fmt.Errorf("cannot commit a batch: %w", err)
 	}
 	w.commits.Add(1)

@@ -20,6 +20,8 @@ import (
 // A batch that is full is committed without being asked for, and the open one comes behind it: what ends a million
 // messages is committed in pieces. What one Write or Append adds is never divided.
 //
+// NoteEnds writes the batches that there are without waiting for the disk. The next commit syncs them, and is of all of them.
+//
 // Batches have numbers that rise by one: these are its positions. Commits are made on a goroutine
 // of the Committer, so that nothing else waits on a disk.
 type Committer struct {
@@ -43,8 +45,22 @@ type Committer struct {
 	closed  bool
 	over    bool // nothing is committed any more
 	stats   JournalStats
+	notes   notes
 
+	taken Batch         // of the goroutine: what is being committed
 	ended chan struct{} // closed when the goroutine has ended
+}
+
+// Notes are what was written into a durable store and is committed next. The lock of the Committer guards them.
+type notes struct {
+	durable bool  // the store is; set before the goroutine starts
+	all     Batch // the batches that were noted, whose commit has not begun
+	upTo    uint64
+	slow    bool // the last one took long
+	later   bool // a goroutine is to note what there is
+	others  sync.WaitGroup
+
+	writing sync.Mutex // held while a batch is noted, so that they are noted in their order
 }
 
 // A Clock returns the time in nanoseconds, and how far the wall clock, by which a store keeps
@@ -59,7 +75,7 @@ type Clock interface {
 func NewCommitter(s Store, clock Clock, done ...func(upTo Position, err error)) *Committer {
 	c := &Committer{
 		store: s, clock: clock, done: done, pass: func(string) {}, open: &Batch{}, spare: &Batch{}, number: 1,
-		ended: make(chan struct{}),
+		notes: notes{durable: s.Durable()}, ended: make(chan struct{}),
 	}
 	c.changed.L = &c.mu
 	c.soon = time.AfterFunc(math.MaxInt64, c.dueNow)
@@ -103,6 +119,7 @@ func (c *Committer) makeRoom() {
 	}
 	c.full = append(c.full, c.open)
 	c.begin()
+	c.asked, c.due = false, false
 	c.changed.Broadcast()
 }
 
@@ -112,8 +129,10 @@ func (c *Committer) begin() {
 		c.open = &Batch{}
 	}
 	c.number++
-	c.asked, c.due = false, false
 }
+
+// waits reports whether there is something for a commit that is asked for.
+func (c *Committer) waits() bool { return c.open.Len() > 0 || c.notes.all.Len() > 0 }
 
 // Commit implements Journal.
 func (c *Committer) Commit() {
@@ -132,7 +151,7 @@ func (c *Committer) CommitSoon() {
 }
 
 func (c *Committer) askSoon() {
-	if !c.asked && !c.due && c.open.Len() > 0 {
+	if !c.asked && !c.due && c.waits() {
 		c.due = true
 		c.soon.Reset(commitSoon)
 	}
@@ -148,7 +167,7 @@ func (c *Committer) dueNow() {
 }
 
 func (c *Committer) ask() {
-	if !c.asked && c.open.Len() > 0 {
+	if !c.asked && c.waits() {
 		c.asked = true
 		c.changed.Broadcast()
 	}
@@ -192,7 +211,7 @@ func (c *Committer) Stats() JournalStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.stats
-	s.Waiting, s.Octets = int64(c.open.Len()), int64(c.open.Octets())
+	s.Waiting, s.Octets = int64(c.open.Len()+c.notes.all.Len()), int64(c.open.Octets()+c.notes.all.Octets())
 	for _, b := range c.full {
 		s.Waiting, s.Octets = s.Waiting+int64(b.Len()), s.Octets+int64(b.Octets())
 	}
@@ -207,6 +226,9 @@ func (c *Committer) Close() {
 	c.changed.Broadcast()
 	c.mu.Unlock()
 	<-c.ended
+	c.notes.others.Wait()
+	c.notes.writing.Lock() // a stage may be noting what nothing commits any more
+	defer c.notes.writing.Unlock()
 }
 
 const (
@@ -231,15 +253,13 @@ const (
 func (c *Committer) run() {
 	defer c.end()
 	for {
-		b, number, last := c.next()
-		if b == nil {
+		last, any := c.next()
+		if !any {
 			return
 		}
-		large := b.Len() >= largeBatch
-		err := c.store.Commit(b)
-		c.committed(b, number, err)
+		upTo, changes, err := c.commit()
 		for _, done := range c.done {
-			done(Position{number}, err)
+			done(Position{upTo}, err)
 		}
 		if last && err != nil {
 			return // what is left would fail again and again
@@ -248,7 +268,7 @@ func (c *Committer) run() {
 		case last || c.isBehind():
 		case err != nil:
 			time.Sleep(restAfterFailure)
-		case large:
+		case changes >= largeBatch:
 			time.Sleep(restAfterLarge)
 		}
 	}
@@ -270,11 +290,10 @@ func (c *Committer) isBehind() bool {
 	return len(c.full) > 0
 }
 
-// next waits until a batch is full or its commit was asked for and returns the batch, nil when there is none
-// and the Committer is closed. last reports whether it is closed.
-func (c *Committer) next() (b *Batch, number uint64, last bool) {
+// next waits until a batch is full or a commit was asked for, and reports whether the Committer is closed, and whether there
+// is something to commit.
+func (c *Committer) next() (last, any bool) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	for !c.asked && !c.closed && len(c.full) == 0 {
 		c.changed.Wait()
 	}
@@ -282,6 +301,61 @@ func (c *Committer) next() (b *Batch, number uint64, last bool) {
 	c.mu.Unlock()
 	pass("committer")
 	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed, !c.closed || len(c.full) > 0 || c.waits()
+}
+
+// commit notes the oldest batch that was not, and commits all that were. It returns the number up to which it has.
+func (c *Committer) commit() (upTo uint64, changes int, err error) {
+	c.notes.writing.Lock()
+	c.mu.Lock()
+	c.stats.Since = c.clock.Now()
+	b, number := c.oldest()
+	c.answer()
+	c.mu.Unlock()
+	if b != nil && c.notes.durable {
+		err = c.store.Note(b)
+	}
+	c.mu.Lock()
+	switch {
+	case b == nil:
+	case err == nil:
+		c.note(b, number)
+	case c.notes.all.Len() > 0: // which does not fail with it
+		c.full, err = slices.Insert(c.full, 0, b), nil
+	default:
+		c.taken, *b = *b, c.taken
+		c.notes.upTo = number
+	}
+	if err == nil {
+		c.taken, c.notes.all = c.notes.all, c.taken
+		c.answer()
+	}
+	upTo, changes = c.notes.upTo, c.taken.Len()
+	c.mu.Unlock()
+	if err == nil {
+		c.notes.writing.Unlock()
+		err = c.store.Commit(&c.taken)
+		if err == nil {
+			c.committed(upTo, nil)
+			return upTo, changes, nil
+		}
+		c.notes.writing.Lock() // what has failed comes in front of what is noted next
+	}
+	c.committed(upTo, err)
+	c.notes.writing.Unlock()
+	return upTo, changes, err
+}
+
+// answer notes that the commit under way is the one that was asked for, if it leaves nothing.
+func (c *Committer) answer() {
+	if c.open.Len() == 0 {
+		c.asked, c.due = false, false
+	}
+}
+
+// oldest takes the oldest batch that was not noted, and returns its number; nil: there is none.
+func (c *Committer) oldest() (b *Batch, number uint64) {
 	number = c.number - uint64(len(c.full))
 	switch {
 	case len(c.full) > 0:
@@ -290,19 +364,28 @@ func (c *Committer) next() (b *Batch, number uint64, last bool) {
 	case c.open.Len() > 0:
 		b = c.open
 		c.begin()
-	default:
-		return nil, 0, true
 	}
-	c.stats.Since = c.clock.Now()
-	return b, number, c.closed
+	return b, number
 }
 
-// committed counts a commit. The changes of a batch that failed ride in the next one, but for its
+// note adds a batch to those that were noted.
+func (c *Committer) note(b *Batch, number uint64) {
+	c.notes.upTo = number
+	if c.notes.all.Len() == 0 {
+		c.notes.all, *b = *b, c.notes.all
+	} else {
+		c.notes.all.Append(b)
+	}
+	b.Reset()
+	c.spare = b
+}
+
+// committed counts a commit. The changes that failed ride in the next one, but for
 // messages: their senders are refused.
-func (c *Committer) committed(b *Batch, number uint64, err error) {
+func (c *Committer) committed(upTo uint64, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.last, c.failure = number, err
+	c.last, c.failure = upTo, err
 	c.changed.Broadcast()
 	took := c.clock.Now() - c.stats.Since
 	c.stats.Since = 0
@@ -310,7 +393,7 @@ func (c *Committer) committed(b *Batch, number uint64, err error) {
 	c.stats.Longest = max(c.stats.Longest, took)
 	if err == nil {
 		c.stats.Commits++
-		c.stats.Changes += int64(b.Len())
+		c.stats.Changes += int64(c.taken.Len())
 	} else {
 		c.stats.Failed++
 		next := &c.open
@@ -318,10 +401,68 @@ func (c *Committer) committed(b *Batch, number uint64, err error) {
 			next = &c.full[0]
 		}
 		rest := &Batch{}
-		rest.addUndone(b)
+		rest.addUndone(&c.taken)
+		rest.Append(&c.notes.all)
 		rest.Append(*next)
+		rest.at = 0
 		*next = rest
+		c.notes.all.Reset()
 	}
-	b.Reset()
-	c.spare = b
+	c.taken.Reset()
+}
+
+const (
+	// slowNote is how long a note may take until the next one is made where nothing waits for it: it is one system call.
+	slowNote = int64(500 * time.Microsecond)
+	// hungCommit is how long a commit may take until the same.
+	hungCommit = int64(50 * time.Millisecond)
+)
+
+// NoteEnds implements Journal.
+func (c *Committer) NoteEnds() {
+	c.mu.Lock()
+	c.stats.Locks++
+	ends := c.notes.durable && c.open.ends && !c.closed
+	late := c.notes.slow || c.stats.Since != 0 && c.clock.Now()-c.stats.Since > hungCommit
+	pass := c.pass
+	switch {
+	case !ends || c.notes.later:
+		c.mu.Unlock()
+	case !late && c.notes.writing.TryLock():
+		c.mu.Unlock()
+		c.noteAll()
+	default:
+		c.notes.later = true
+		c.notes.others.Go(func() {
+			pass("noter")
+			c.notes.writing.Lock()
+			c.noteAll()
+		})
+		c.mu.Unlock()
+	}
+}
+
+// noteAll notes the batches that there are. The caller holds writing, which it releases.
+func (c *Committer) noteAll() {
+	defer c.notes.writing.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.notes.later = false
+	for n := len(c.full) + 1; n > 0 && !c.over; n-- {
+		b, number := c.oldest()
+		if b == nil {
+			return
+		}
+		began := c.clock.Now()
+		c.mu.Unlock()
+		err := c.store.Note(b)
+		c.mu.Lock()
+		c.notes.slow = c.clock.Now()-began > slowNote
+		if err != nil { // a commit will say so
+			c.full = slices.Insert(c.full, 0, b)
+			c.changed.Broadcast()
+			return
+		}
+		c.note(b, number)
+	}
 }

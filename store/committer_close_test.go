@@ -10,6 +10,8 @@ import (
 // A failing store takes no batch.
 type failing struct{ Store }
 
+func (failing) Durable() bool { return false }
+
 func (failing) Commit(*Batch) error { return errors.New("disk error") }
 
 // Close returns even if the store fails for good: what is undone of a batch that failed would

@@ -145,7 +145,9 @@ func isTable(name string) bool {
 // isForeign reports whether a file is neither of a store nor usual in the root of a file system.
 func isForeign(name string) bool {
 	switch name {
-	case lockName, "CURRENT", "seal", "seal.new", ballast.Name, journalDir, "outcomes", "lost+found": // format 1 had a seal
+	case lockName, "CURRENT", ballast.Name, journalDir, originName, "outcomes", "lost+found":
+		return false
+	case "seal", "seal.new": // of format 1
 		return false
 	}
 	for _, prefix := range []string{".", "MANIFEST-", "OPTIONS-", "marker.", "temporary."} {

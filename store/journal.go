@@ -10,6 +10,9 @@ type Journal interface {
 	Write(add func(*Batch)) Position
 	// Append does the same with changes that were collected outside of the journal's lock. The batch can be used again.
 	Append(b *Batch) Position
+	// NoteEnds writes what was added so far to the disk if messages have ended with it, so that none of them comes back when the
+	// process is killed before the next commit. It does not wait for the disk.
+	NoteEnds()
 	// Commit asks for a commit of what was written, and does not wait for it.
 	Commit()
 	// CommitSoon asks for one that new messages may still join. It is for changes that nobody waits

@@ -28,6 +28,9 @@ type Options struct {
 	Fatal    func(error)    // called once, when the store takes no batches any more: the process is to end
 	MaxFiles int            // tables that are open at the same time; 0: maxFiles
 	Ballast  int64          // octets of a file that is removed when the disk is full, so that there is room to drain
+	// Journal is one to which several nodes append, for OpenCopy; nil: the store has its own.
+	Journal journal.Journal
+	Origin  string // of that journal: no other has the same
 
 	noSync     bool          // for a test that shows what the others prove
 	segment    int64         // for tests; 0: that of journal/file
@@ -148,6 +151,9 @@ func (s *durable) openLocked(o Options) error {
 	}
 	s.writer = newWriter(s.reader, s.journal, o)
 	s.tidier = &tidier{reader: s.reader, writer: s.writer, monitor: s.monitor, summary: &s.summary}
+	if o.Journal != nil {
+		return nil // the copy's user replays
+	}
 	if err := s.replay(); err != nil {
 		s.monitor.fault.set(err)
 		_, _ = s.closeAll()
@@ -353,6 +359,14 @@ func (s *durable) checkEmpty() error {
 
 func (s *durable) Durable() bool { return true }
 
+// Note writes a batch into the journal.
+func (s *durable) Note(b *Batch) error {
+	if err := s.monitor.failure(); err != nil {
+		return err
+	}
+	return s.writer.note(b)
+}
+
 // Commit carries out a batch.
 func (s *durable) Commit(b *Batch) error {
 	if err := s.monitor.failure(); err != nil {
@@ -435,6 +449,9 @@ func (s *durable) Backup(dir string) error {
 	}
 	if err == nil {
 		err = makeDir(s.guard.others, s.guard.FS.PathJoin(dir, journalDir)) // a journal that is missing is damage
+	}
+	if err == nil {
+		err = s.copyOrigin(dir)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot back up the store to %s: %w", dir, err)

@@ -121,8 +121,9 @@ func TestRepairDamaged(t *testing.T) {
 			all = append(all, e.ID)
 			text, err := textOf(e)
 			text, _, _ = strings.Cut(text, " (")
-			if old, _, _ := strings.Cut(want.messages[e.ID], " ("); err == nil && old != text && old != "" && !strings.HasPrefix(file, journalDir) {
-				// of a journal that was cut the last changes of a message may be lost
+			if old, _, _ := strings.Cut(want.messages[e.ID], " ("); err == nil && old != text && old != "" &&
+				!strings.HasPrefix(file, journalDir) && !(strings.HasSuffix(file, ".sst") && strings.HasPrefix(text, fmt.Sprint(e.ID, " "))) {
+				// of a journal that was cut the last changes of a message may be lost, and of a table what has replaced a text
 				err = fmt.Errorf("message %d is %.60q, not %.60q", e.ID, text, old)
 			}
 			return err

@@ -18,6 +18,10 @@ func (s *durable) journalDir() string { return s.guard.FS.PathJoin(s.monitor.dir
 
 // openJournal opens the journal. Records that pebble has are not asked for.
 func (s *durable) openJournal(o Options) (err error) {
+	if err := s.checkOrigin(o.Origin); err != nil || o.Journal != nil {
+		s.journal = o.Journal
+		return err
+	}
 	s.journal, err = file.Open(s.guard.FS, s.journalDir(),
 		file.Options{After: s.summary.marks.moved, Segment: o.segment})
 	return s.damaged(err, s.summary.marks.moved)
@@ -41,7 +45,8 @@ func (s *durable) replay() error {
 	err := s.journal.Follow(s.summary.marks.moved, func(seq journal.Seq, _ journal.ID, record []byte) error {
 		whole, err := b.readPiece(record)
 		if err == nil && whole {
-			err = s.writer.askAlone(request{changes: &b, at: seq})
+			b.at = seq
+			err = s.writer.askAlone(request{changes: &b, replays: true})
 		}
 		if err != nil {
 			return fmt.Errorf("record %d of the journal: %w", seq, err)

@@ -3,13 +3,16 @@ package store
 import "errors"
 
 // A Store keeps messages. It is safe for concurrent use, except that batches are
-// committed one after the other.
+// noted one after the other, and committed one after the other.
 type Store interface {
 	Index
 	// Durable reports whether what is committed is there after the process has ended.
 	// A store that is not durable keeps only the messages that were put aside.
 	Durable() bool
-	// Commit carries out the operations of a batch in their order. When it returns nil
+	// Note writes a batch of a durable store, so that a start after the end of the process carries it out. It does not
+	// wait for the disk. Commit follows, with all batches that were noted as one, in their order.
+	Note(b *Batch) error
+	// Commit carries out the operations of a batch in their order, and writes it if it was not noted. When it returns nil
 	// they are safe. After an error none of them may be taken for done, and the store
 	// may refuse every later batch.
 	Commit(b *Batch) error

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-
-	"pmg/journal"
 )
 
 // A summary is what is known of everything in a store together. It is safe for concurrent use.
@@ -86,16 +84,16 @@ func (s *summary) noMessages() {
 	s.marks.messages = 0
 }
 
-// reckon returns what the marks are after a batch whose record is at a place of the journal, and the lowest id that it
-// puts. A record that was counted before, and is replayed, does not count again.
-func (s *summary) reckon(b *Batch, at journal.Seq) (m marks, lowest uint64) {
+// reckon returns what the marks are after a batch that was noted, and the lowest id that it
+// puts. One that was counted before, and is replayed, does not count again.
+func (s *summary) reckon(b *Batch) (m marks, lowest uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m, lowest = s.marks, noID
-	if at <= m.applied {
+	if b.at <= m.applied {
 		return m, lowest
 	}
-	m.applied = at
+	m.applied = b.at
 	for _, o := range b.ops {
 		switch o.kind {
 		case opPut:

@@ -73,7 +73,7 @@ func TestHandedOver(t *testing.T) {
 	if e := running.wait("admin listening"); e.Address != admin {
 		t.Fatalf("admin listens on %s, not on %s", e.Address, admin)
 	}
-	loads := startStubborn()
+	loads := startStubborn(killLoads)
 	loads.to.Store(&addr)
 	ctx, cancel := context.WithCancel(context.Background())
 	dials := make(chan int)

@@ -182,6 +182,9 @@ func (c *receiver) received(to io.Writer, p *smpp.PDU) (err error) {
 		}
 		c.receipts[string(r.ID)]++
 		_, err = to.Write(lineOf(fmt.Sprintf("deliver_sm_resp seq=%d", p.SequenceNumber)))
+	case smpp.Unbind:
+		_, _ = to.Write(lineOf(fmt.Sprintf("unbind_resp seq=%d", p.SequenceNumber)))
+		return io.EOF
 	case smpp.EnquireLink:
 		_, err = to.Write(lineOf(fmt.Sprintf("enquire_link_resp seq=%d", p.SequenceNumber)))
 	}

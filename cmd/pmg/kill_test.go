@@ -130,7 +130,7 @@ func killed(t *testing.T, unknown string, random *rand.Rand) {
 	file := writeConfig(t, fmt.Sprintf(
 		tagged, dir, dir+"-events", dir+"-stats", testutil.FreeAddress(t), sink.Addr(), killSessions, killWindow, unknown, url,
 	))
-	loads := startStubborn()
+	loads := startStubborn(killLoads)
 	k := killing{fails: unknown == config.Fail}
 	for k.kills < *kills {
 		p := startProcess(t, file)
@@ -295,10 +295,10 @@ type stubborn struct {
 	accepted int64
 }
 
-func startStubborn() *stubborn {
+func startStubborn(clients int) *stubborn {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &stubborn{cancel: cancel}
-	for i := range killLoads {
+	for i := range clients {
 		s.wg.Go(func() { s.run(ctx, int64(i)*1_000_000_000) })
 	}
 	return s

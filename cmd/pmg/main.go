@@ -15,6 +15,7 @@ import (
 	"pmg/cmd/pmg/helptext"
 	"pmg/cmd/pmg/lists"
 	"pmg/cmd/pmg/manual"
+	"pmg/cmd/pmg/member"
 	"pmg/cmd/pmg/migrate"
 	"pmg/cmd/pmg/money"
 	"pmg/cmd/pmg/networks"
@@ -90,6 +91,7 @@ func newRootCommand() *cobra.Command {
 		profiles.Command(),
 		statistics.Command(statistics.Program{Load: loadConfig, JSON: writeJSON, Table: rowsText}),
 		newStoreCommand(),
+		member.Command(loadConfig),
 		credentials.Admin(),
 		newTLSCommand(),
 		probe.Command(sessionNames(), newSessionDriver),

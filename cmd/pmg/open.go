@@ -5,52 +5,43 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/rs/zerolog"
 	"golang.org/x/sys/unix"
 
 	"pmg/config"
-	"pmg/gateway"
 	"pmg/gateway/keep"
 	"pmg/internal/sock"
 	"pmg/store"
-	"pmg/store/ended"
 )
 
-// openStore opens the store that the configuration asks for, and gives it to the gateway. failed is
-// called once if the store fails for good.
-func openStore(g *gateway.Gateway, cfg *config.Config, log zerolog.Logger, failed func(error)) error {
+// openStore opens the store that the configuration asks for, and gives it to the gateway. That of a node of a cluster is open.
+func (s *server) openStore(cfg *config.Config) error {
+	g, log := s.gateway, s.log
 	if cfg.Store.Engine == config.MemoryStore {
 		log.Info().Msg(
 			"messages that wait are kept in memory only: they are lost when the gateway stops; store.engine: pebble keeps them",
 		)
-		return g.Keep(store.NewMemory(), nil)
+		return g.Keep(store.NewMemory())
 	}
 	dir, err := filepath.Abs(cfg.Store.Dir) // so that an error names the directory, wherever pmg was started
 	if err != nil {
 		return fmt.Errorf("cannot find store.dir: %w", err)
 	}
-	s, err := store.Open(dir, store.Options{
-		Log: log, Ballast: int64(cfg.Store.Ballast), MaxFiles: keep.StoreFiles(sock.DescriptorLimit()), Fatal: failed,
+	g.Keeper.WatchSpace(func() (keep.Space, error) { return spaceOf(dir) })
+	if s.member != nil {
+		g.Keeper.CheckSpace()
+		all, failed := s.member.Store()
+		go func() { s.storeFailed(<-failed) }()
+		return g.Keep(all)
+	}
+	all, err := store.Open(dir, store.Options{
+		Log: log, Ballast: int64(cfg.Store.Ballast), MaxFiles: keep.StoreFiles(sock.DescriptorLimit()), Fatal: s.storeFailed,
 	})
 	if err != nil {
 		return err
 	}
 	log.Info().Str("dir", dir).Msg("store opened: messages that wait are kept there")
-	outcomes, err := openOutcomes(cfg, dir)
-	if err != nil {
-		log.Warn().Err(err).Msg("messages that end shortly before the gateway is killed are sent again")
-	}
-	g.Keeper.WatchSpace(func() (keep.Space, error) { return spaceOf(dir) })
 	g.Keeper.CheckSpace()
-	return g.Keep(s, outcomes)
-}
-
-// openOutcomes opens the notes on messages that have ended of the store in dir.
-func openOutcomes(cfg *config.Config, dir string) (*ended.Notes, error) {
-	if cfg.Store.Outcomes == "" {
-		return ended.Open(dir)
-	}
-	return ended.OpenIn(cfg.Store.Outcomes, dir)
+	return g.Keep(all)
 }
 
 // spaceOf returns the room on the file system of a directory.

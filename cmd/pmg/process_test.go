@@ -16,7 +16,6 @@ import (
 
 	"pmg/admin"
 	"pmg/internal/testutil"
-	"pmg/store/ended"
 )
 
 // processKey is the environment variable that makes this test's binary run as pmg.
@@ -171,15 +170,9 @@ func (p *process) stop() int {
 	return p.cmd.ProcessState.ExitCode()
 }
 
-// newStoreDir returns a directory for a store, of which nothing is left after the test.
+// newStoreDir returns a directory for a store.
 func newStoreDir(t *testing.T) string {
-	dir := filepath.Join(t.TempDir(), "store")
-	t.Cleanup(func() {
-		if outcomes, err := ended.Open(dir); err != nil || outcomes.Remove() != nil {
-			t.Errorf("cannot remove the outcomes of %s", dir)
-		}
-	})
-	return dir
+	return filepath.Join(t.TempDir(), "store")
 }
 
 // problems returns the lines of the log at level error, without those that say that the disk is

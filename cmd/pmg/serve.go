@@ -19,6 +19,7 @@ import (
 
 	"pmg/admin"
 	"pmg/cmd/pmg/find"
+	"pmg/cmd/pmg/member"
 	"pmg/config"
 	"pmg/internal/notify"
 	"pmg/internal/privileges"
@@ -49,6 +50,10 @@ nothing and is reported in the log.
 Listening sockets that systemd hands over (LISTEN_FDS) are used by the connectors whose
 names they have (FileDescriptorName), and admin is that of admin.address: over a restart
 no connection is refused.
+
+With the section cluster the gateway stands by until this node owns the work, and hands
+the work over when it is stopped (docs/cluster.md). A node that does not own the work any
+more ends with status 75.
 
 The exit status is 70 when the gateway failed and could not go on: the log has the
 reason at level error, and a supervisor should start pmg again. It is 75 when the store
@@ -89,12 +94,53 @@ func serve(cfg *config.Config, file string, allow bool) error {
 	if err != nil {
 		return err
 	}
-	s, err := startServerOn(cfg, log, opened)
-	if errors.Is(err, fs.ErrPermission) && cfg.User != "" {
-		return fmt.Errorf("%w: the gateway runs as user %s (user), to whom this must belong: chown", err, cfg.User)
+	if cfg.Cluster.Node == "" {
+		_, err := work(cfg, file, allow, log, signals, opened, nil)
+		return err
+	}
+	w := &member.Standby{
+		Config: cfg, Log: log, Signals: signals, Opened: opened, Version: version,
+		Load: func() (*config.Config, error) { return loadPrivate(logWriter{log}, file, asItRuns(), allow) },
+	}
+	m, err := w.Wait()
+	if errors.Is(err, member.ErrStopped) {
+		log.Info().Msg("stopped")
+		return nil
 	}
 	if err != nil {
-		return err
+		return exitError{err, exitTemporary}
+	}
+	next, err := work(w.Config, file, allow, log, signals, opened, m)
+	if err == nil || errors.Is(err, errMoved) {
+		m.HandOver(next)
+	}
+	return errors.Join(err, m.Close())
+}
+
+// errMoved is the error of a process whose work an operator has moved to another node. A supervisor starts it again, and it
+// stands by.
+var errMoved = errors.New("an operator has moved the work to another node: start this one again")
+
+// lost ends the gateway of a node that does not own the work any more, as a kill does: nothing may be sent, and what it was
+// about to store does not count.
+func (s *server) lost() error {
+	why := s.member.Lost()
+	s.log.Error().Err(why).Msg("another node may own the work now; ending the process, which a supervisor starts again")
+	return exitError{why, exitTemporary}
+}
+
+// work runs the gateway until it is to end. m is nil for one that is alone; otherwise work returns to which node its work is to
+// be handed over.
+func work(
+	cfg *config.Config, file string, allow bool, log zerolog.Logger, signals <-chan os.Signal, opened stages.Listeners,
+	m *member.Member,
+) (next string, err error) {
+	s, err := startServerOn(cfg, log, opened, m)
+	if errors.Is(err, fs.ErrPermission) && cfg.User != "" {
+		return "", fmt.Errorf("%w: the gateway runs as user %s (user), to whom this must belong: chown", err, cfg.User)
+	}
+	if err != nil {
+		return "", err
 	}
 	s.allow = allow
 	s.manager = notify.New(os.Getenv, os.Getpid())
@@ -105,7 +151,7 @@ func serve(cfg *config.Config, file string, allow bool) error {
 	defer unwatch()
 	go s.watch(watched)
 	if err := s.run(signals, file); err != nil {
-		return err
+		return "", err
 	}
 	log.Info().Stringer("at_most", s.gateway.Node.Config().Limits.DrainTimeout).Msg(
 		"stopping; interrupt again to end immediately",
@@ -120,13 +166,13 @@ func serve(cfg *config.Config, file string, allow bool) error {
 		}
 	}()
 	if err := s.end(ctx, nil); err != nil {
-		return err
+		return "", err
 	}
-	return s.givenUp()
+	if s.next != nil {
+		return *s.next, exitError{errMoved, exitTemporary}
+	}
+	return "", s.givenUp()
 }
-
-// adminSocket is the name of the sockets for admin.address among those of connectors. No connector can have it.
-const adminSocket = "admin.address"
 
 // handedOver returns the sockets that the service manager has handed over, by connector. Processes that this
 // one starts do not see them.
@@ -157,7 +203,7 @@ func handedOver(cfg *config.Config, log zerolog.Logger) stages.Listeners {
 		}
 	}
 	if cfg.Admin.Address != "" {
-		use("admin", adminSocket, cfg.Admin.Address)
+		use("admin", member.AdminSocket, cfg.Admin.Address)
 	}
 	for i := range cfg.Connectors {
 		if c := &cfg.Connectors[i]; c.Listens() {
@@ -256,7 +302,15 @@ func (s *server) run(signals <-chan os.Signal, file string) error {
 			s.log.Error().Err(err).Msg("the gateway cannot go on; ending")
 			return s.end(context.Background(), exitError{fmt.Errorf("cannot go on: %w", err), exitSoftware})
 		case err := <-s.failed:
+			if s.member.Lost() != nil {
+				return s.lost()
+			}
 			return s.end(context.Background(), storeError(err))
+		case next := <-s.member.Asked():
+			s.next = &next
+			return nil
+		case <-s.member.Done():
+			return s.lost()
 		}
 	}
 }
@@ -300,7 +354,12 @@ func (s *server) end(ctx context.Context, failure error) error {
 			}
 			_ = s.givenUp() // logs the number of messages; the exit status is that of the failure
 			return failure
+		case <-s.member.Done():
+			return s.lost()
 		case err := <-s.failed:
+			if s.member.Lost() != nil {
+				return s.lost()
+			}
 			failure = storeError(err)
 			hurry()
 		case <-hurried:

@@ -13,6 +13,7 @@ import (
 	"pmg/admin"
 	"pmg/admin/web"
 	"pmg/cmd/pmg/dev"
+	"pmg/cmd/pmg/member"
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
@@ -30,7 +31,9 @@ type server struct {
 	engine  gateway.Engine
 	admin   *admin.Server // nil: not started
 	manager notify.Manager
-	allow   bool // files with passwords may be read by everybody
+	member  *member.Member // nil: the gateway is alone
+	next    *string        // the node to which an operator has moved the work, empty for any; nil: none has
+	allow   bool           // files with passwords may be read by everybody
 
 	stopRecovery context.CancelFunc
 	recovery     sync.WaitGroup
@@ -40,29 +43,29 @@ type server struct {
 
 // startServer starts the gateway that the configuration describes.
 func startServer(cfg *config.Config, log zerolog.Logger) (*server, error) {
-	return startServerOn(cfg, log, stages.Listeners{})
+	return startServerOn(cfg, log, stages.Listeners{}, nil)
 }
 
-// startServerOn is startServer with sockets that listen already.
-func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listeners) (*server, error) {
+// startServerOn is startServer with sockets that listen already, for a node that owns the work of a cluster unless m is nil.
+func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listeners, m *member.Member) (*server, error) {
 	g, err := gateway.New(cfg, log, newDriver)
 	if err != nil {
 		return nil, err
 	}
-	s := &server{log: log, gateway: g, reloads: make(chan reloadRequest), failed: make(chan error, 1)}
-	if err := openStore(g, cfg, log, s.storeFailed); err != nil {
+	s := &server{log: log, gateway: g, reloads: make(chan reloadRequest), failed: make(chan error, 1), member: m}
+	if err := s.openStore(cfg); err != nil {
 		_ = g.Close()
 		return nil, err
 	}
 	g.Sessions.LimitDescriptors(sock.DescriptorLimit())
-	if s.engine, err = startEngine(g, opened); err != nil {
+	if s.engine, err = startEngine(g, opened, m); err != nil {
 		_ = g.Close()
 		return nil, err
 	}
 	s.recover()
 	if s.admin, err = admin.Start(
 		cfg, g, s.engine, version, s.askReload, web.Tools{Explain: explainMessage, Pending: s.pending}.Handler,
-		opened[adminSocket]...,
+		opened[member.AdminSocket]...,
 	); err != nil {
 		s.stopRecovery()
 		s.recovery.Wait()
@@ -78,8 +81,8 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 
 // startEngine starts what moves the messages of all connectors: the pipeline those of sessions, and httpapi those of
 // requests.
-func startEngine(g *gateway.Gateway, opened stages.Listeners) (gateway.Engine, error) {
-	pipeline, err := stages.StartOn(g, opened)
+func startEngine(g *gateway.Gateway, opened stages.Listeners, m *member.Member) (gateway.Engine, error) {
+	pipeline, err := stages.StartOn(g, stages.Options{Opened: opened, Holds: m.Holds()})
 	if err != nil {
 		return nil, err
 	}
@@ -127,6 +130,9 @@ func (s *server) reload(cfg *config.Config) ([]config.Change, error) {
 	s.gateway.Sessions.LimitDescriptors(sock.DescriptorLimit())
 	setLevel(s.gateway.Node.Config())
 	s.logChanges(changed.Options)
+	if err := s.member.SetConfig(s.gateway.Node.Config()); err != nil {
+		return nil, err
+	}
 	return changed.Options, nil
 }
 

@@ -125,16 +125,10 @@ func (k *Keeper) SetRecovered() { k.recovered.Store(true) }
 func (k *Keeper) Close() error {
 	k.upkeep.tidy.Wait()
 	k.Journal.Close()
-	var failed error
-	if o := k.Unsettled.Outcomes; o != nil && k.Unsettled.N.Load() == 0 {
-		failed = o.Remove()
-	} else if o != nil {
-		failed = o.Close()
-	}
 	if err := k.store.Close(); err != nil {
 		return fmt.Errorf("cannot close store: %w", err)
 	}
-	return failed
+	return nil
 }
 
 // Decode returns the message of an entry, and the lane in which it waits.
@@ -221,9 +215,10 @@ func LaneName(l *connector.Lane) store.Lane {
 // Commit asks for what was collected to be committed. It does not wait for that.
 func (k *Keeper) Commit() { k.Journal.Commit() }
 
-// CommitEnded asks for a commit of what has ended. Only messages that wait for a note of
+// CommitEnded notes which messages have ended, and asks for a commit of that. Only messages that wait for a note of
 // theirs need it immediately.
 func (k *Keeper) CommitEnded() {
+	k.Journal.NoteEnds()
 	if k.notes.waited() {
 		k.Journal.Commit()
 	} else {

@@ -44,19 +44,6 @@ func (o *Outgoing) Give(one Own) {
 	o.run()
 }
 
-// LeaveStored leaves the messages that wait to be given to Recover, which finds them in the store and
-// gives all of the store's messages to their lanes.
-func (o *Outgoing) LeaveStored() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.waiting = slices.DeleteFunc(o.waiting, func(one Own) bool {
-		if one.Message != nil {
-			one.Message.Release()
-		}
-		return one.Message != nil
-	})
-}
-
 // Waiting returns the messages that wait to be given to their lanes, and whether others are being given.
 func (o *Outgoing) Waiting() (all []Own, giving bool) {
 	o.mu.Lock()

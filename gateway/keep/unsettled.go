@@ -5,21 +5,16 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"pmg/config"
 	"pmg/store"
-	"pmg/store/ended"
 )
 
-// Unsettled is the messages that have ended and are still in the store. How they have
-// ended is noted, so that a process that is killed sends none of them again; the notes
-// bound how many there may be.
+// Unsettled is the messages that have ended since the last commit. A power cut would bring them back, so there may not be any
+// number of them while a disk hangs.
 type Unsettled struct {
 	// N is how many there are.
 	N      atomic.Int64
+	failed atomic.Bool // the store takes nothing any more
 	halted atomic.Bool // messages have been kept from leaving because there were too many
-
-	// Outcomes are the notes; nil: there are none. The committer's lock guards them.
-	Outcomes *ended.Notes
 
 	// count is that of the batch with the highest position in which one has ended, last.
 	count, last atomic.Uint64
@@ -31,9 +26,8 @@ type Unsettled struct {
 // An unsettledIn is how many messages a commit makes the store forget.
 type unsettledIn struct{ position, count uint64 }
 
-// maxUnsettled leaves room in the notes for the messages that are under way when no more
-// may leave.
-const maxUnsettled = ended.Max - config.MaxUnderWay
+// maxUnsettled is how many there are when no more may leave.
+const maxUnsettled = 1 << 15
 
 // Add counts a message that the store forgets with a commit. It is called while that is written, and so before it ends.
 func (u *Unsettled) Add(at store.Position) {
@@ -56,6 +50,9 @@ func (u *Unsettled) begin(position uint64) {
 
 // Full reports whether no more messages may leave.
 func (u *Unsettled) Full() bool {
+	if u.failed.Load() {
+		return true // the next start would send again what is sent now
+	}
 	if u.N.Load() < maxUnsettled {
 		return false
 	}

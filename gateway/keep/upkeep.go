@@ -42,6 +42,7 @@ const (
 // store has committed is there when it has been opened again.
 func (k *Keeper) StoreFailed(err error) {
 	why := err.Error()
+	k.Unsettled.failed.Store(true)
 	if k.upkeep.failed.Swap(&why) == nil {
 		k.node.Log.Error().Err(err).Msg(
 			"the store has failed: no message is confirmed any more, and the gateway must be restarted; what was " +

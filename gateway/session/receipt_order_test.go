@@ -68,7 +68,7 @@ func TestReceiptsInOrder(t *testing.T) {
 	t.Parallel()
 	for _, known := range []bool{true, false} {
 		p := newPort(t, "")
-		if err := p.g.Keep(store.NewMemory(), nil); err != nil {
+		if err := p.g.Keep(store.NewMemory()); err != nil {
 			t.Fatal(err)
 		}
 		l := p.smsc()
@@ -104,7 +104,7 @@ func TestReceiptsInOrder(t *testing.T) {
 func TestReceiptsInOrderOver(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "")
-	if err := p.g.Keep(store.NewMemory(), nil); err != nil {
+	if err := p.g.Keep(store.NewMemory()); err != nil {
 		t.Fatal(err)
 	}
 	one, two := p.smsc(), p.smsc()

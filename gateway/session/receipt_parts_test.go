@@ -20,7 +20,7 @@ import (
 func TestReceiptWhileReading(t *testing.T) {
 	t.Parallel()
 	p := newPort(t, "")
-	if err := p.g.Keep(store.NewMemory(), nil); err != nil {
+	if err := p.g.Keep(store.NewMemory()); err != nil {
 		t.Fatal(err)
 	}
 	p.g.Keeper.LastStored = 6000
@@ -79,7 +79,7 @@ func TestUnwantedReceiptIsNoted(t *testing.T) {
 	for _, fault := range []error{nil, errors.New("no space left")} {
 		p := newPort(t, "")
 		d := roomtest.NewDisk()
-		if err := p.g.Keep(d, nil); err != nil {
+		if err := p.g.Keep(d); err != nil {
 			t.Fatal(err)
 		}
 		commits := make(chan struct{})

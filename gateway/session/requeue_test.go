@@ -34,7 +34,7 @@ func TestRefusedOrphanIsNotRetried(t *testing.T) {
 	p := newPort(t, "")
 	g := p.g
 	s := &forgetful{Store: store.NewMemory()}
-	if err := g.Keep(s, nil); err != nil {
+	if err := g.Keep(s); err != nil {
 		t.Fatal(err)
 	}
 	m := g.Node.Messages.Get()

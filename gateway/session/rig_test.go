@@ -71,7 +71,7 @@ func (p *port) withEvents(s store.Store) (dir string) {
 	cfg := *p.g.Node.Config()
 	cfg.Events.Dir = dir
 	p.g.Node.SetConfig(&cfg)
-	if err := p.g.Keep(s, nil); err != nil {
+	if err := p.g.Keep(s); err != nil {
 		p.t.Fatal(err)
 	}
 	p.t.Cleanup(func() { _ = p.g.Settler.Events.Writer.Close() }) // so that nobody writes when the directory is removed

@@ -17,7 +17,7 @@ import (
 // ends the commit under way and has the port hear of it.
 func (p *port) withDisk() (d *roomtest.Disk, commit func(error)) {
 	d = roomtest.NewDisk()
-	if err := p.g.Keep(d, nil); err != nil {
+	if err := p.g.Keep(d); err != nil {
 		p.t.Fatal(err)
 	}
 	done := make(chan error)

@@ -7,7 +7,6 @@ import (
 	"pmg/gateway/receipts"
 	"pmg/sms"
 	"pmg/store"
-	"pmg/store/ended"
 )
 
 // A Step is something that happens when a message ends: each is taken, once, in one batch of
@@ -31,10 +30,6 @@ func Steps() []Step {
 		{
 			"receipt", "makes the receipt of a message that no SMSC has accepted; asks the hook receipt, as about those of SMSCs",
 			(*Settler).hasReceipt, (*Settler).endReceipt,
-		},
-		{
-			"outcome", "notes its outcome outside the store, for a kill before the commit", (*Settler).hasOutcome,
-			(*Settler).endOutcome,
 		},
 		{"plugins", "informs the plugins of the hook result, when all that is stored", hasResult, endResult},
 	}
@@ -141,23 +136,4 @@ func (d *Settler) hasReceipt(_ *sms.Message, e *ending) bool { return e.made.IsA
 
 func (d *Settler) endReceipt(b *store.Batch, _ *sms.Message, e *ending) {
 	d.Receipts.SendMade(b, &e.made)
-}
-
-// hasOutcome reports whether how a message ended is noted outside the store, too. An operator who
-// has no answer yet deletes a message again.
-func (d *Settler) hasOutcome(_ *sms.Message, e *ending) bool {
-	return d.keep.Durable() && d.keep.Unsettled.Outcomes != nil && e.State != events.Deleted
-}
-
-func (d *Settler) endOutcome(_ *store.Batch, m *sms.Message, e *ending) {
-	a, sent := e.Answer, e.Sent
-	if sent != 0 {
-		sent = d.node.Clock.Wall(sent)
-	}
-	d.keep.Unsettled.Outcomes.Note(
-		ended.Outcome{
-			ID: m.ID, Code: a.Code, Attempts: e.Attempts, Status: a.Status, Sent: sent, At: d.node.Clock.Wall(a.At),
-			Lane: ended.HashOf(e.Lane), PeerID: a.PeerID,
-		},
-	)
 }

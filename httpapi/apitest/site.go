@@ -44,7 +44,7 @@ func New(t *testing.T, yaml string) *Site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := g.Keep(disk, nil); err != nil {
+	if err := g.Keep(disk); err != nil {
 		t.Fatal(err)
 	}
 	s.Gateway, s.do = g, newEngine(g)

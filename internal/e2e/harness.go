@@ -193,7 +193,7 @@ func startOn(t *testing.T, a architecture, s site) *gw {
 	g.keep(s.store, s.wrap)
 	g.keepOnDisk(s.disk)
 	if s.memory {
-		if err := g.Keep(wrapped(store.NewMemory(), s.wrap), nil); err != nil {
+		if err := g.Keep(wrapped(store.NewMemory(), s.wrap)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -243,7 +243,7 @@ func (g *gw) keep(fs vfs.FS, wrap func(store.Store) store.Store) {
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	if err := g.Keep(wrapped(s, wrap), nil); err != nil {
+	if err := g.Keep(wrapped(s, wrap)); err != nil {
 		g.t.Fatal(err)
 	}
 }
@@ -271,7 +271,7 @@ func (g *gw) keepOnDisk(dir string) {
 		return keep.Space{Free: int64(st.Bavail) * int64(st.Bsize), Total: int64(st.Blocks) * int64(st.Bsize)}, err
 	})
 	g.Gateway.Keeper.CheckSpace()
-	if err := g.Keep(s, nil); err != nil {
+	if err := g.Keep(s); err != nil {
 		g.t.Fatal(err)
 	}
 }

@@ -9,15 +9,20 @@ import (
 	"sync"
 	"time"
 
+	"pmg/journal"
+	"pmg/journal/memory"
 	"pmg/store"
 )
 
 var errDisk = errors.New("simulated fault of the disk")
 
 // A disk is what a machine keeps: a store without its bugs. A batch is on it wholly or not at
-// all, and if its commit has returned nil, it is.
+// all, and if its commit has returned nil, it is. Until then it is in a journal in memory, which says what a crash leaves of it.
 type disk struct {
 	w        *world
+	journal  *memory.Journal
+	noted    map[uint64]*store.Batch // those in the journal, by the numbers of their records
+	number   uint64                  // of the last one
 	messages map[uint64]*stored
 	mapped   map[string]mapping
 	ids      []uint64 // of messages, in order
@@ -64,6 +69,7 @@ type view struct {
 type call[T any] struct {
 	arg     T
 	number  uint64 // of a commit
+	noted   uint64 // number of the last batch that was noted before the commit
 	planned bool
 	end     chan error
 }
@@ -101,6 +107,23 @@ func (v *view) sortReads() {
 	slices.SortStableFunc(v.reads, func(a, b *call[uint64]) int { return cmp.Compare(a.arg, b.arg) })
 }
 
+// Note implements store.Store.
+func (v *view) Note(b *store.Batch) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	d := v.disk
+	if v.dead || d.broken {
+		return errDisk
+	}
+	d.number++
+	if _, err := d.journal.Note(journal.ID{Number: d.number}, nil); err != nil {
+		return err
+	}
+	d.noted[d.number] = &store.Batch{}
+	d.noted[d.number].Append(b)
+	return nil
+}
+
 // Commit implements store.Store.
 func (v *view) Commit(b *store.Batch) error {
 	v.mu.Lock()
@@ -115,11 +138,11 @@ func (v *view) Commit(b *store.Batch) error {
 			b.Each(doubt{v.disk.w})
 			return errDisk
 		}
-		v.disk.apply(b)
+		v.disk.commit(b, v.disk.number)
 		v.disk.w.oracle.committed(v.disk.begun)
 		return nil
 	}
-	c := &call[*store.Batch]{arg: b, number: v.disk.begun, end: make(chan error, 1)}
+	c := &call[*store.Batch]{arg: b, number: v.disk.begun, noted: v.disk.number, end: make(chan error, 1)}
 	v.commit = c
 	v.mu.Unlock()
 	return <-c.end
@@ -247,8 +270,11 @@ func (v *view) committed(c *call[*store.Batch]) {
 		applied := !v.disk.broken && w.chance(0.5)
 		w.note("disk: commit of %d fails, applied %t", c.arg.Len(), applied)
 		c.arg.Each(doubt{w})
+		for _, b := range v.disk.noted { // it is noted again, behind what has failed
+			b.Each(doubt{w})
+		}
 		if applied {
-			v.disk.apply(c.arg)
+			v.disk.commit(c.arg, c.noted)
 			w.oracle.committed(c.number)
 		}
 		v.disk.broken = w.plan.breaks
@@ -256,25 +282,61 @@ func (v *view) committed(c *call[*store.Batch]) {
 		return
 	}
 	w.note("disk: commit of %d", c.arg.Len())
-	v.disk.apply(c.arg)
+	v.disk.commit(c.arg, c.noted)
 	w.oracle.committed(c.number)
 	c.end <- nil
 }
 
 // crash ends the process. A batch that is being committed may be on the disk.
-func (v *view) crash() {
+func (v *view) crash(power bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.dead = true
+	w := v.disk.w
 	if c := v.commit; c != nil {
-		c.arg.Each(doubt{v.disk.w})
-		if !v.disk.broken && v.disk.w.chance(0.5) {
-			v.disk.w.note("disk: the commit under way is done")
-			v.disk.apply(c.arg)
-			v.disk.w.oracle.committed(c.number)
+		c.arg.Each(doubt{w})
+		if !v.disk.broken && w.chance(0.5) {
+			w.note("disk: the commit under way is done")
+			v.disk.commit(c.arg, c.noted)
+			w.oracle.committed(c.number)
 		}
 		c.end <- errDisk
 	}
+	if power {
+		v.disk.journal.CutPower(w.rng.IntN(len(v.disk.noted) + 1))
+	}
+}
+
+// commit carries out a batch, which was noted up to a number.
+func (d *disk) commit(b *store.Batch, noted uint64) {
+	d.apply(b)
+	d.forget(noted)
+}
+
+// forget forgets the batches that were noted up to a number.
+func (d *disk) forget(noted uint64) {
+	if err := errors.Join(d.journal.Sync(journal.Seq(noted)), d.journal.Trim(journal.Seq(noted))); err != nil {
+		panic(err)
+	}
+	maps.DeleteFunc(d.noted, func(number uint64, _ *store.Batch) bool { return number <= noted })
+}
+
+// replay carries out what the journal has.
+func (d *disk) replay() {
+	s, n := d.journal.Status(), 0
+	if s.First == 0 {
+		s.First = s.Last + 1
+	}
+	err := d.journal.Follow(s.First-1, func(_ journal.Seq, id journal.ID, _ []byte) error {
+		n++
+		d.apply(d.noted[id.Number])
+		return nil
+	})
+	if err != nil {
+		panic(err)
+	}
+	d.w.note("disk: %d batches are carried out that were noted", n)
+	d.journal, d.noted, d.number = memory.New(nil), map[uint64]*store.Batch{}, 0
 }
 
 func (d *disk) apply(b *store.Batch) { b.Each(applied{d}) }

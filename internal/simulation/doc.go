@@ -1,6 +1,6 @@
 // Package simulation runs whole nodes on a virtual clock, with one seed for everything that
 // happens: the octets' delays, the peers' faults, the disk's faults, the crashes. The gateway's own code
-// runs (conversations, lanes, policy, committer, recovery, loads, outcomes, receipts, orphans, joining,
+// runs (conversations, lanes, policy, committer, recovery, loads, receipts, orphans, joining,
 // operations, queue commands, and sessions of the SMPP driver at both ends); the simulation takes the
 // place of an architecture, of the network, of the disk, of the clients, of the SMSCs and of an operator.
 //
@@ -13,6 +13,10 @@
 // everything is mended, and within 20 minutes each stored message must have reached its end, and each
 // client must have its receipts; within 3 hours where there are delivery times, because the wall clock
 // may have been set back.
+//
+// The disk is a model of a store, not the store: pebble has goroutines of its own, so that a seed would not have one
+// history. Its batches are in journal/memory, which says what a kill and a power cut leave of them. The store's own histories
+// are in its tests.
 //
 // # Receipts
 //

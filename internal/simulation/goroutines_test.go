@@ -117,8 +117,8 @@ func (n *node) finish() {
 }
 
 // kill ends all that the gateway's goroutines wait for: nothing that they do is on the disk.
-func (n *node) kill() {
-	n.view.crash()
+func (n *node) kill(power bool) {
+	n.view.crash(power)
 	for ok := true; ok; ok = n.view.endRead(errDisk) {
 		n.letGo()
 	}

@@ -21,7 +21,6 @@ import (
 	"pmg/protocols/smpp"
 	"pmg/sms"
 	"pmg/store"
-	"pmg/store/ended"
 )
 
 // A node is one process of the gateway, from its start to its end. It is an architecture
@@ -96,12 +95,13 @@ func (w *world) start() {
 	w.note("node: start %d", w.lives)
 	n := &node{w: w, g: g, view: &view{disk: w.disk}, again: map[*connector.Lane]int64{}, free: true}
 	w.disk.broken = false
+	w.disk.replay()
 	w.node = n
 	w.oracle.started()
 	g.Node.Pass, g.Node.Messages.Fresh = n.pass, true
 	g.Node.Clock.WallClock = func() time.Time { return time.Now().Add(w.step) }
 	g.Node.Clock.See(w.now()) // and nothing else: the store that is looked after comes now
-	if err := g.Keep(n.view, ended.In(w.outcomes)); err != nil {
+	if err := g.Keep(n.view); err != nil {
 		panic(err)
 	}
 	if w.plan.keep > 0 {
@@ -146,11 +146,8 @@ func (w *world) crash() {
 	power := w.chance(0.4)
 	w.note("node: crash, power cut %t", power)
 	n := w.node
-	n.kill()
-	if power || w.mutation == loseOutcomes {
-		clear(w.outcomes)
-	}
-	w.oracle.crashed(power)
+	n.kill(power || w.mutation == loseNotes)
+	w.oracle.crashed(power || w.disk.broken)
 	w.oracle.forgotten(n.view.commit == nil && !n.view.failed)
 	n.end()
 	w.after(w.between(10*time.Millisecond, 3*time.Second), w.start)
@@ -187,7 +184,7 @@ func (n *node) drain() {
 func (n *node) close() {
 	n.w.note("node: close")
 	n.finish()
-	n.w.oracle.crashed(false)
+	n.w.oracle.crashed(n.w.disk.broken)
 	n.end()
 	n.w.oracle.closed()
 	n.w.after(n.w.between(10*time.Millisecond, 3*time.Second), n.w.start)
@@ -237,6 +234,8 @@ func (n *node) flush() {
 		l.Touched = false
 		n.dispatch(l)
 	}
+	n.g.Keeper.Journal.NoteEnds()
+	n.w.oracle.noted()
 	n.g.Keeper.Commit()
 }
 

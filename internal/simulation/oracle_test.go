@@ -10,7 +10,6 @@ import (
 	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/store"
-	"pmg/store/ended"
 )
 
 // An oracle knows what must hold.
@@ -22,6 +21,7 @@ type oracle struct {
 	byID     map[uint64]*text
 	doubtful map[uint64]bool  // of batches that failed, or were under way at a crash
 	over     map[uint64]bool  // messages that have ended: none of them is sent any more
+	unnoted  map[uint64]bool  // those of over that have ended since the node noted some
 	flying   map[uint64]bool  // messages under way in this life
 	copies   []copied         // whose ids are in no commit yet
 	requests int              // not released
@@ -41,7 +41,7 @@ type group struct {
 func newOracle(w *world) oracle {
 	return oracle{
 		w: w, keys: map[string]*text{}, known: map[string]*text{}, byID: map[uint64]*text{}, doubtful: map[uint64]bool{},
-		over: map[uint64]bool{}, flying: map[uint64]bool{},
+		over: map[uint64]bool{}, unnoted: map[uint64]bool{}, flying: map[uint64]bool{},
 	}
 }
 
@@ -100,7 +100,7 @@ func (o *oracle) put(id uint64, again bool) {
 	if t == nil {
 		return // it is a receipt
 	}
-	if again && t.group == nil && t.versions == 0 {
+	if again && t.group == nil && t.versions == 0 && !o.doubtful[id] {
 		o.w.fail("%s is stored again", t.name())
 	}
 	t.stored = true
@@ -175,9 +175,12 @@ func (o *oracle) answered(slot *connector.Slot, a sms.Answer) {
 func (o *oracle) ended(id uint64, how string) {
 	if t := o.byID[id]; t != nil {
 		o.w.note("node: %s has ended: %s", t.name(), how)
-		o.over[id] = true
+		o.over[id], o.unnoted[id] = true, true
 	}
 }
+
+// noted notes that a kill brings back no message that has ended so far.
+func (o *oracle) noted() { clear(o.unnoted) }
 
 // unanswered notes that it will not be known what came of a request.
 func (o *oracle) unanswered(id uint64) {
@@ -193,26 +196,26 @@ func (o *oracle) unanswered(id uint64) {
 	}
 }
 
-// crashed notes what a crash makes of what was under way.
-func (o *oracle) crashed(power bool) {
+// crashed notes what a crash makes of what was under way. After a power cut, or where the disk was broken, messages that have
+// ended may come back.
+func (o *oracle) crashed(forgets bool) {
 	for _, id := range slices.Sorted(maps.Keys(o.flying)) {
 		o.unanswered(id)
 	}
 	clear(o.flying)
-	if !power {
-		return
+	back := func(t *text) bool { return !t.deleted && (forgets || o.unnoted[t.id]) }
+	for _, c := range o.w.smscs {
+		for _, s := range c.accepted {
+			s.doubtful = s.doubtful || slices.ContainsFunc(s.texts, back)
+		}
 	}
 	for id := range o.over {
-		if t := o.byID[id]; !t.deleted {
+		if back(o.byID[id]) {
 			o.unanswered(id)
 			delete(o.over, id)
 		}
 	}
-	for _, c := range o.w.smscs {
-		for _, s := range c.accepted {
-			s.doubtful = s.doubtful || slices.ContainsFunc(s.texts, func(t *text) bool { return !t.deleted })
-		}
-	}
+	o.noted()
 }
 
 // closed notes that a process has ended by itself.
@@ -332,25 +335,14 @@ const orphanOctets = 1300
 
 // ofOutcome reports whether a message that was not delivered may have ended so: its validity
 // has passed, or it was given up after as many attempts as it may have.
-func (o *oracle) ofOutcome(t *text) (ok bool) {
-	ended.In(o.w.outcomes).Read(func(v ended.Outcome) {
-		if v.ID == t.id && (v.Code == sms.Expired && t.validity > 0 || v.Code.Retryable() && o.isGivenUp(t)) {
-			ok = true
-		}
-	})
-	return ok || o.doubtful[t.id] && !(t.answered && t.answer == sms.OK) || t.validity > 0 && !o.noted(t)
+func (o *oracle) ofOutcome(t *text) bool {
+	return o.doubtful[t.id] && !(t.answered && t.answer == sms.OK) || t.validity > 0 || o.isGivenUp(t)
 }
 
 // isGivenUp reports whether a message was sent in vain so often that it may be given up.
 func (o *oracle) isGivenUp(t *text) bool {
 	_, again := o.w.plan.cfg.Connectors[1].Retry.Temporary.After(max(t.failed, 1))
 	return !again
-}
-
-// noted reports whether it is noted how a message has ended; a power cut forgets that.
-func (o *oracle) noted(t *text) (found bool) {
-	ended.In(o.w.outcomes).Read(func(v ended.Outcome) { found = found || v.ID == t.id })
-	return found
 }
 
 // left says what is not settled.

@@ -13,8 +13,9 @@ import (
 	"time"
 
 	"pmg/config"
+	"pmg/journal/memory"
 	"pmg/protocols"
-	"pmg/store/ended"
+	"pmg/store"
 )
 
 var (
@@ -102,8 +103,10 @@ func (w *world) newPlan() (p plan) {
 
 // play plays the history of a seed, and returns what is wrong with it.
 func play(seed uint64, mutation string, print func(string)) (w *world) {
-	w = &world{rng: newRand(seed), outcomes: make([]byte, 1024*ended.Size), print: print, mutation: mutation}
-	w.disk = &disk{w: w, messages: map[uint64]*stored{}, mapped: map[string]mapping{}}
+	w = &world{rng: newRand(seed), print: print, mutation: mutation}
+	w.disk = &disk{
+		w: w, journal: memory.New(nil), noted: map[uint64]*store.Batch{}, messages: map[uint64]*stored{}, mapped: map[string]mapping{},
+	}
 	w.oracle = newOracle(w)
 	for _, name := range []string{"one", "two", "a", "b"} {
 		w.stations = append(w.stations, &station{w: w, name: name, client: len(name) > 1, receives: len(name) > 1})
@@ -133,7 +136,7 @@ func play(seed uint64, mutation string, print func(string)) (w *world) {
 	}
 	w.note("%d events, %d lives, %d messages", w.done, w.lives, len(w.oracle.all))
 	if w.node != nil {
-		w.node.kill()
+		w.node.kill(false)
 		w.node.end()
 	}
 	time.Sleep(2 * time.Minute) // for operations of processes that have ended: a change that was under way waits for its lane

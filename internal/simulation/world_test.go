@@ -20,7 +20,6 @@ type world struct {
 	plan     plan
 	node     *node // nil: down
 	disk     *disk
-	outcomes []byte // memory that outlives the process
 	stations []*station
 	smscs    []*smsc
 	oracle   oracle

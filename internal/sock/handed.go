@@ -72,6 +72,15 @@ func (l Listening) Listener() (net.Listener, error) {
 	return n, nil
 }
 
+// Share returns a listener for package net that has a descriptor of its own: when it is closed, the socket goes on to listen.
+func (l Listening) Share() (net.Listener, error) {
+	fd, err := unix.FcntlInt(uintptr(l.FD), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("cannot share the socket %v: %w", l.Addr, err)
+	}
+	return Listening{FD: fd, Addr: l.Addr}.Listener()
+}
+
 // Is reports whether Listen would listen on the socket's address if it were given this one.
 func (l Listening) Is(address string) bool {
 	a, err := net.ResolveTCPAddr("tcp", address)

@@ -77,6 +77,9 @@ func fill(t *testing.T, j journal.Journal, all []record, n int) []record {
 		}
 		all = add(t, to, all, recordOf(len(all)))
 	}
+	if err := j.Sync(place(all, len(all))); err != nil {
+		t.Fatal(err)
+	}
 	return all
 }
 
@@ -101,6 +104,9 @@ func order(t *testing.T, of Implementation) {
 	all := fill(t, j, nil, 200)
 	for _, after := range []int{0, 1, 77, 199, 200} {
 		check(t, j, after, all)
+	}
+	if s := j.Status(); s.Synced != s.Last {
+		t.Errorf("%+v", s)
 	}
 	if s := j.Status(); s.First == 0 || s.First > place(all, 1) || s.Last != place(all, 200) || s.Fault != nil || s.Octets == 0 {
 		t.Errorf("%+v", s)
@@ -208,7 +214,7 @@ func end(t *testing.T, j journal.Journal) {
 	}
 	_, appended := j.Append(journal.ID{}, nil)
 	_, noted := j.Note(journal.ID{}, nil)
-	for _, err := range []error{appended, noted, j.Trim(1), j.Close(), j.Follow(0, nil)} {
+	for _, err := range []error{appended, noted, j.Sync(1), j.Trim(1), j.Close(), j.Follow(0, nil)} {
 		if !errors.Is(err, journal.ErrClosed) {
 			t.Errorf("behind its end: %v", err)
 		}

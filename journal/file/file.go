@@ -96,7 +96,7 @@ func (j *Journal) Append(id journal.ID, record []byte) (journal.Seq, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := j.sync(seq); err != nil {
+	if err := j.Sync(seq); err != nil {
 		return 0, err
 	}
 	return seq, nil
@@ -179,25 +179,22 @@ func (j *Journal) write(f *frame) error {
 // end returns how many octets the current segment has. The caller holds the lock.
 func (j *Journal) end() int64 { return j.pieces[len(j.pieces)-1].to }
 
-// sync returns when all up to a place is synced.
-func (j *Journal) sync(upTo journal.Seq) error {
+// Sync implements journal.Journal.
+func (j *Journal) Sync(upTo journal.Seq) error {
 	j.syncing.Lock()
 	defer j.syncing.Unlock()
 	j.mu.Lock()
-	dirty, last, synced, fault := j.dirty, j.last, j.synced, j.fault
-	if fault == nil && synced < upTo {
+	dirty, last, synced, err := j.dirty, j.last, j.synced, j.usable()
+	if err == nil && synced < upTo {
 		j.dirty = nil
 	}
 	j.mu.Unlock()
-	if synced >= upTo {
-		return nil
-	}
-	if fault != nil {
-		return fault
+	if err != nil || synced >= upTo {
+		return err
 	}
 	var failed error
 	for _, s := range dirty {
-		failed = errors.Join(failed, s.file.SyncData())
+		failed = errors.Join(failed, s.syncs.SyncData())
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -207,8 +204,7 @@ func (j *Journal) sync(upTo journal.Seq) error {
 	j.synced = last
 	for _, s := range dirty {
 		if s != j.current && !slices.Contains(j.dirty, s) {
-			failed = errors.Join(failed, s.file.Close())
-			s.file = nil
+			failed = errors.Join(failed, s.close())
 		}
 	}
 	if failed != nil {
@@ -327,7 +323,7 @@ func (j *Journal) Close() error {
 	last, err := j.last, j.fault
 	j.mu.Unlock()
 	if err == nil {
-		err = j.sync(last)
+		err = j.Sync(last)
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -336,12 +332,11 @@ func (j *Journal) Close() error {
 		if j.end()+int64(frameSize(0)) <= c.size {
 			err = j.write(&frame{kind: isEnd, seq: j.last, synced: j.last})
 		}
-		err = errors.Join(err, c.file.SyncData())
+		err = errors.Join(err, c.syncs.SyncData())
 	}
 	for _, s := range append(j.dirty, j.current) {
-		if s != nil && s.file != nil {
-			err = errors.Join(err, s.file.Close())
-			s.file = nil
+		if s != nil {
+			err = errors.Join(err, s.close())
 		}
 	}
 	return errors.Join(err, j.spares.close())

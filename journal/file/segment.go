@@ -22,6 +22,18 @@ type segment struct {
 	size   int64
 	head   head     // as it was found at the opening
 	file   vfs.File // open for writing, or nil
+	syncs  vfs.File // the same, open for syncs: vfs watches one operation on a file at a time, and these wait for the disk
+}
+
+// close closes the files of a segment, which may be nil.
+func (s *segment) close() (err error) {
+	for _, f := range []vfs.File{s.file, s.syncs} {
+		if f != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}
+	s.file, s.syncs = nil, nil
+	return err
 }
 
 // The head of a segment: "PMGJ", its version in 4 octets, its number in 8, the place of its first record in 8, how many octets

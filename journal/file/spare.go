@@ -119,12 +119,13 @@ func (s *spares) make(number uint64, size int64, old *segment) blank {
 		}
 	}
 	if err == nil {
+		m.syncs, err = s.fs.OpenReadWrite(name, category)
+	}
+	if err == nil {
 		err = syncDir(s.fs, s.dir)
 	}
 	if err != nil {
-		if m.file != nil {
-			_ = m.file.Close()
-		}
+		_ = m.close()
 		if old == nil {
 			_ = s.fs.Remove(name)
 		}
@@ -180,10 +181,7 @@ func (s *spares) close() error {
 		return nil
 	}
 	m := <-ready
-	if m.file == nil {
-		return nil // the next start will say so, if it still cannot be made
-	}
-	return m.file.Close()
+	return m.close() // what could not be made will not be at the next start, which says so
 }
 
 func syncDir(fs vfs.FS, dir string) error {

@@ -30,6 +30,7 @@ type Journal struct {
 
 	mu      sync.Mutex
 	first   journal.Seq // of records[0]
+	synced  journal.Seq
 	records []entry
 	late    []entry
 	octets  int64
@@ -54,6 +55,15 @@ var ErrUnknown = fmt.Errorf("the journal did not answer in time")
 
 // Append implements journal.Journal.
 func (j *Journal) Append(id journal.ID, record []byte) (journal.Seq, error) {
+	seq, err := j.Note(id, record)
+	if err != nil {
+		return 0, err
+	}
+	return seq, j.Sync(seq)
+}
+
+// Note implements journal.Journal.
+func (j *Journal) Note(id journal.ID, record []byte) (journal.Seq, error) {
 	if len(record) > journal.MaxRecord {
 		return 0, journal.ErrTooLarge
 	}
@@ -92,9 +102,27 @@ func (j *Journal) add(e entry) journal.Seq {
 
 func (j *Journal) last() journal.Seq { return j.first + journal.Seq(len(j.records)) - 1 }
 
-// Note implements journal.Journal.
-func (j *Journal) Note(id journal.ID, record []byte) (journal.Seq, error) {
-	return j.Append(id, record)
+// Sync implements journal.Journal.
+func (j *Journal) Sync(journal.Seq) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.closed {
+		return journal.ErrClosed
+	}
+	j.synced = j.last()
+	return nil
+}
+
+// CutPower drops records that are not synced, all but the first keep of them.
+func (j *Journal) CutPower(keep int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for j.last() > max(j.synced, j.first-1)+journal.Seq(keep) {
+		end := len(j.records) - 1
+		j.octets -= int64(len(j.records[end].record))
+		j.records = j.records[:end]
+	}
+	j.late = nil
 }
 
 // Follow implements journal.Journal.
@@ -135,7 +163,7 @@ func (j *Journal) Trim(upTo journal.Seq) error {
 func (j *Journal) Status() journal.Status {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	s := journal.Status{Last: j.last(), Synced: j.last(), Octets: j.octets}
+	s := journal.Status{Last: j.last(), Synced: j.synced, Octets: j.octets}
 	if len(j.records) > 0 {
 		s.First = j.first
 	}

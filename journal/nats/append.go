@@ -59,6 +59,16 @@ func (j *Journal) Note(id journal.ID, record []byte) (journal.Seq, error) {
 	return j.Append(id, record)
 }
 
+// Sync implements journal.Journal: what was noted is safe.
+func (j *Journal) Sync(journal.Seq) error {
+	if j.ctx.Err() != nil {
+		return journal.ErrClosed
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.fault
+}
+
 // add repeats a record until it is acknowledged. The caller has the slot.
 func (j *Journal) add(id journal.ID, record []byte) (journal.Seq, error) {
 	first, known := j.appended+1, true // whether it is known that no attempt so far has stored it

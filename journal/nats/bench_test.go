@@ -5,16 +5,17 @@ import (
 	"testing"
 	"time"
 
+	"pmg/internal/natstest"
 	"pmg/journal"
 )
 
 // BenchmarkAppend appends records of 50 KB, which are some 250 messages, one behind the other, to one server and to three.
 func BenchmarkAppend(b *testing.B) {
 	b.Run("servers=1", func(b *testing.B) {
-		measure(b, alone("J", newNode(b, "n1", "always", "").start()))
+		measure(b, alone("J", natstest.New(b, "n1", "always", "").Start()))
 	})
 	b.Run("servers=3", func(b *testing.B) {
-		measure(b, options("J", startCluster(b, "always")...))
+		measure(b, options("J", natstest.StartCluster(b, "always")...))
 	})
 }
 

@@ -10,14 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"pmg/internal/natstest"
 	"pmg/internal/testutil"
 	"pmg/journal"
 )
 
 // leaderOf returns the server that leads a stream.
-func leaderOf(t *testing.T, j *Journal, all []*node) *node {
+func leaderOf(t *testing.T, j *Journal, all []*natstest.Server) *natstest.Server {
 	t.Helper()
-	var leader *node
+	var leader *natstest.Server
 	eventually(t, "the stream has a leader", func() bool {
 		ctx, cancel := context.WithTimeout(context.Background(), usualWaits().ask)
 		defer cancel()
@@ -25,7 +26,7 @@ func leaderOf(t *testing.T, j *Journal, all []*node) *node {
 		if err != nil || info.Cluster == nil {
 			return false
 		}
-		i := slices.IndexFunc(all, func(n *node) bool { return n.name == info.Cluster.Leader })
+		i := slices.IndexFunc(all, func(n *natstest.Server) bool { return n.Name == info.Cluster.Leader })
 		if i >= 0 {
 			leader = all[i]
 		}
@@ -76,7 +77,7 @@ func recordOf(id journal.ID) []byte {
 func TestCluster(t *testing.T) {
 	testutil.Long(t)
 	t.Parallel()
-	all := startCluster(t, "always")
+	all := natstest.StartCluster(t, "always")
 	o := options("J", all...)
 	journals := []*Journal{opened(t, o), opened(t, o)} // they are safe: three servers that sync
 	if _, err := journals[0].Append(largest(), recordOf(largest())); err != nil {
@@ -98,10 +99,10 @@ func TestCluster(t *testing.T) {
 	}()
 	for range 3 {
 		leader := leaderOf(t, follower, all)
-		leader.kill()
+		leader.Kill()
 		before := journals[0].Status().Last
 		eventually(t, "records are appended by a new leader", func() bool { return journals[0].Status().Last > before+20 })
-		leader.start()
+		leader.Start()
 	}
 	close(stop)
 	appending.Wait()
@@ -152,7 +153,7 @@ func check(t *testing.T, j *Journal, acknowledged [][]appended) (n int) {
 func TestRefusedServer(t *testing.T) {
 	testutil.Long(t)
 	t.Parallel()
-	all := startCluster(t, "2m")
+	all := natstest.StartCluster(t, "2m")
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	j, err := Open(ctx, options("J", all...))

@@ -152,7 +152,7 @@ func askAll(ctx context.Context, o Options, of *jetstream.ClusterInfo) ([]server
 	for _, p := range of.Replicas {
 		names = append(names, p.Name)
 	}
-	conn, err := connect(o.Servers, o.System)
+	conn, err := Connect(o.Servers, o.System)
 	if err != nil {
 		return nil, fmt.Errorf("cannot connect as the system account: %w", err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"pmg/internal/natstest"
 	"pmg/journal"
 )
 
@@ -68,14 +69,14 @@ func TestRefusedVersion(t *testing.T) {
 // One server is refused before a stream is made there.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	server := newNode(t, "n1", "always", "max_payload: 64KB\n").start()
+	server := natstest.New(t, "n1", "always", "max_payload: 64KB\n").Start()
 	ctx := context.Background()
 	js := admin(t, server)
 	for _, o := range []Options{
 		{Replicas: 1},
 		{Replicas: 1, System: options("", server).System},
 	} {
-		o.Servers, o.Connect, o.Stream = "nats://"+server.address, options("", server).Connect, "J"
+		o.Servers, o.Connect, o.Stream = "nats://"+server.Address, options("", server).Connect, "J"
 		if j, err := Open(ctx, o); !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "replicas") {
 			t.Errorf("%v, %v", j, err)
 		}
@@ -97,7 +98,7 @@ func TestRefused(t *testing.T) {
 // The smallest messages that are accepted take the largest record.
 func TestSmallMessages(t *testing.T) {
 	t.Parallel()
-	j := opened(t, alone("J", newNode(t, "n1", "always", "max_payload: 64KB\n").start()))
+	j := opened(t, alone("J", natstest.New(t, "n1", "always", "max_payload: 64KB\n").Start()))
 	for n := range 2 {
 		if seq, err := j.Append(journal.ID{Number: uint64(n)}, make([]byte, journal.MaxRecord)); err != nil {
 			t.Fatalf("%d, %v", seq, err)

@@ -80,6 +80,7 @@ const (
 type Journal struct {
 	stream jetstream.Stream
 	name   string
+	made   time.Time // when the stream was made
 	conn   *nats.Conn
 	acks   *nats.Subscription // on all subjects below inbox
 	inbox  string
@@ -124,7 +125,7 @@ func Open(ctx context.Context, o Options) (*Journal, error) {
 }
 
 func open(ctx context.Context, o Options) (*Journal, error) {
-	conn, err := connect(o.Servers, o.Connect)
+	conn, err := Connect(o.Servers, o.Connect)
 	if err != nil {
 		return nil, err
 	}
@@ -155,8 +156,9 @@ func use(ctx context.Context, conn *nats.Conn, o Options) (*Journal, error) {
 		return nil, err
 	}
 	j := &Journal{
-		stream: stream, name: o.Stream, conn: conn, inbox: conn.NewInbox(), limit: maxMessage, slot: make(chan struct{}, 1),
-		acked: journal.Seq(info.State.LastSeq), last: journal.Seq(info.State.LastSeq), waits: o.waits,
+		stream: stream, name: o.Stream, made: info.Created, conn: conn, inbox: conn.NewInbox(), limit: maxMessage,
+		slot: make(chan struct{}, 1), waits: o.waits,
+		acked: journal.Seq(info.State.LastSeq), last: journal.Seq(info.State.LastSeq),
 	}
 	if n := int(info.Config.MaxMsgSize); n > 0 {
 		j.limit = min(j.limit, n)
@@ -169,8 +171,8 @@ func use(ctx context.Context, conn *nats.Conn, o Options) (*Journal, error) {
 	return j, nil
 }
 
-// connect connects to one of the servers, once. Later it connects again for as long as it takes.
-func connect(servers string, options []nats.Option) (*nats.Conn, error) {
+// Connect connects to one of the servers, once. Later it connects again for as long as it takes.
+func Connect(servers string, options []nats.Option) (*nats.Conn, error) {
 	return nats.Connect(servers, append(options[:len(options):len(options)],
 		nats.Timeout(2*time.Second), nats.MaxReconnects(-1), nats.ReconnectWait(restWait), nats.IgnoreAuthErrorAbort(),
 		nats.PingInterval(500*time.Millisecond), nats.MaxPingsOutstanding(2), // a server that stands still is left soon
@@ -217,6 +219,9 @@ func (j *Journal) Status() journal.Status {
 	s.Last, s.Synced, s.Fault = j.last, j.last, j.fault
 	return s
 }
+
+// Origin returns a name that no other journal has: that of the stream, and when it was made.
+func (j *Journal) Origin() string { return j.name + " " + j.made.UTC().Format(time.RFC3339Nano) }
 
 // Delay returns why the record that is being appended was not acknowledged at its first attempt, nil if there is none.
 func (j *Journal) Delay() error {

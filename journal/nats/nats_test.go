@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"pmg/internal/natstest"
 	"pmg/internal/testutil"
 	"pmg/journal"
 	"pmg/journal/contract"
@@ -18,7 +19,7 @@ import (
 
 func TestContract(t *testing.T) {
 	t.Parallel()
-	server, n := newNode(t, "n1", "always", "").start(), 0
+	server, n := natstest.New(t, "n1", "always", "").Start(), 0
 	again := func(t *testing.T) journal.Journal { return opened(t, alone(fmt.Sprintf("J%d", n), server)) }
 	contract.Test(t, contract.Implementation{
 		Open:   func(t *testing.T) journal.Journal { n++; return again(t) },
@@ -52,7 +53,7 @@ func numbers(j *Journal, after journal.Seq) (all []uint64, err error) {
 }
 
 // damage tests what Follow does with a stream of ten records that something was done to.
-func damage(t *testing.T, server *node, name string, harm func(context.Context, jetstream.Stream) error, want uint64) {
+func damage(t *testing.T, server *natstest.Server, name string, harm func(context.Context, jetstream.Stream) error, want uint64) {
 	t.Run(name, func(t *testing.T) {
 		ctx, js := context.Background(), admin(t, server)
 		stream, err := js.CreateStream(ctx, jetstream.StreamConfig{ // without DenyDelete
@@ -85,7 +86,7 @@ func damage(t *testing.T, server *node, name string, harm func(context.Context, 
 
 func TestDamage(t *testing.T) {
 	t.Parallel()
-	server := newNode(t, "n1", "always", "").start()
+	server := natstest.New(t, "n1", "always", "").Start()
 	remove := func(seq uint64) func(context.Context, jetstream.Stream) error {
 		return func(ctx context.Context, s jetstream.Stream) error { return s.DeleteMsg(ctx, seq) }
 	}
@@ -104,7 +105,7 @@ func TestDamage(t *testing.T) {
 // What others have trimmed is no damage.
 func TestTrimmed(t *testing.T) {
 	t.Parallel()
-	server := newNode(t, "n1", "always", "").start()
+	server := natstest.New(t, "n1", "always", "").Start()
 	j, other := opened(t, alone("J", server)), opened(t, alone("J", server))
 	appendAll(t, j, 1, 10)
 	n := 0
@@ -139,7 +140,7 @@ func TestTrimmed(t *testing.T) {
 // A stream that was made anew has lost all, and a new record shows it.
 func TestLost(t *testing.T) {
 	t.Parallel()
-	server := newNode(t, "n1", "always", "").start()
+	server := natstest.New(t, "n1", "always", "").Start()
 	j := opened(t, alone("J", server))
 	appendAll(t, j, 1, 10)
 	if err := admin(t, server).DeleteStream(context.Background(), "J"); err != nil {
@@ -156,7 +157,7 @@ func TestLost(t *testing.T) {
 func TestLostEnd(t *testing.T) {
 	testutil.Long(t)
 	t.Parallel()
-	j := opened(t, alone("J", newNode(t, "n1", "always", "").start()))
+	j := opened(t, alone("J", natstest.New(t, "n1", "always", "").Start()))
 	appendAll(t, j, 1, 3)
 	follow := map[string]func(journal.Seq, func(journal.Seq, journal.ID, []byte) error) error{
 		"Follow": j.Follow,
@@ -178,7 +179,7 @@ func TestLostEnd(t *testing.T) {
 // A new leader of the stream may not have all yet that a reader has read from the one before. Nothing is read twice then.
 func TestBehind(t *testing.T) {
 	t.Parallel()
-	j := opened(t, alone("J", newNode(t, "n1", "always", "").start()))
+	j := opened(t, alone("J", natstest.New(t, "n1", "always", "").Start()))
 	appendAll(t, j, 1, 3)
 	got, done := make(chan uint64, 10), make(chan error)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -207,7 +208,7 @@ func TestBehind(t *testing.T) {
 // A record of the largest size is in the stream as a whole. It is neither trimmed nor read in part.
 func TestLarge(t *testing.T) {
 	t.Parallel()
-	server := newNode(t, "n1", "always", "").start()
+	server := natstest.New(t, "n1", "always", "").Start()
 	j := opened(t, alone("J", server))
 	large := make([]byte, journal.MaxRecord)
 	for i := range large {
@@ -248,13 +249,13 @@ func TestUnknown(t *testing.T) {
 	for name, octets := range map[string]int{"small": 10, "large": 3 << 20} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := newNode(t, "n1", "always", "").start()
+			server := natstest.New(t, "n1", "always", "").Start()
 			j := opened(t, hasty("J", server))
 			record := make([]byte, octets)
 			if _, err := j.Append(journal.ID{Number: 1}, record); err != nil {
 				t.Fatal(err)
 			}
-			server.signal(syscall.SIGSTOP) // which may take a while
+			server.Signal(syscall.SIGSTOP) // which may take a while
 			done, going, last := make(chan error), atomic.Bool{}, uint64(1)
 			going.Store(true)
 			go func() {
@@ -267,7 +268,7 @@ func TestUnknown(t *testing.T) {
 			}()
 			eventually(t, "an attempt is late", func() bool { return j.Delay() != nil })
 			going.Store(false)
-			server.signal(syscall.SIGCONT)
+			server.Signal(syscall.SIGCONT)
 			if err := <-done; err != nil {
 				t.Fatal(err)
 			}
@@ -294,7 +295,7 @@ func TestUnknown(t *testing.T) {
 
 func TestAway(t *testing.T) {
 	t.Parallel()
-	server := newNode(t, "n1", "always", "")
+	server := natstest.New(t, "n1", "always", "")
 	ctx, cancel := context.WithTimeout(context.Background(), 3*restWait)
 	defer cancel()
 	if j, err := Open(ctx, hasty("J", server)); err == nil || errors.Is(err, ErrRefused) {
@@ -311,13 +312,13 @@ func TestAway(t *testing.T) {
 		begun <- j
 	}()
 	time.Sleep(restWait) // most likely it has begun; both orders are right
-	server.start()
+	server.Start()
 	j := <-begun
 	if j == nil {
 		return
 	}
 	appendAll(t, j, 1, 3)
-	server.kill()
+	server.Kill()
 	waiting, done := make(chan error), make(chan error)
 	go func() {
 		_, err := j.Append(journal.ID{Number: 4}, nil)
@@ -346,7 +347,7 @@ func TestAway(t *testing.T) {
 
 func TestFull(t *testing.T) {
 	t.Parallel()
-	server := newNode(t, "n1", "always", "").start()
+	server := natstest.New(t, "n1", "always", "").Start()
 	o := alone("J", server)
 	o.MaxOctets = 100 << 10
 	j := opened(t, o)
@@ -374,7 +375,7 @@ func TestFull(t *testing.T) {
 // What goes on follows what is appended, also while the server is away.
 func TestFollowOn(t *testing.T) {
 	t.Parallel()
-	server := newNode(t, "n1", "always", "").start()
+	server := natstest.New(t, "n1", "always", "").Start()
 	j := opened(t, hasty("J", server))
 	appendAll(t, j, 1, 5)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -394,8 +395,8 @@ func TestFollowOn(t *testing.T) {
 		case 6:
 			appendAll(t, j, 6, 7)
 		case 8:
-			server.kill()
-			server.start()
+			server.Kill()
+			server.Start()
 			appendAll(t, j, 8, 8)
 		}
 		if one := <-got; one != n {

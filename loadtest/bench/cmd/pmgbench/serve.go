@@ -80,7 +80,7 @@ func run(
 		return err
 	}
 	defer func() { err = errors.Join(err, g.Close()) }()
-	if err := g.Keep(store.NewMemory(), nil); err != nil {
+	if err := g.Keep(store.NewMemory()); err != nil {
 		return err
 	}
 	g.Sessions.LimitDescriptors(sock.DescriptorLimit())

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package nats
+package natstest
 
 import "syscall"
 

@@ -1,0 +1,169 @@
+// Package cells keeps small values that all nodes of a cluster share, in a bucket of NATS.
+//
+// A value is read from any server, which may be behind, and is updated by comparing its version. So an update that succeeds
+// is the only thing to believe.
+//
+// # Start reading
+//
+// cells.go
+package cells
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"pmg/cluster/lease"
+	journal "pmg/journal/nats"
+)
+
+// Options are how a bucket is opened.
+type Options struct {
+	Servers  string        // URLs, with commas between them
+	Connect  []nats.Option // of the account that has the bucket: credentials, TLS
+	Bucket   string        // its name
+	Replicas int           // if the bucket is made here
+}
+
+// A Bucket has the cells. It has a connection of its own, so that no large record delays a heartbeat.
+type Bucket struct {
+	conn *nats.Conn
+	kv   jetstream.KeyValue
+}
+
+const (
+	openWait = 5 * time.Second
+	restWait = 100 * time.Millisecond
+)
+
+// Open opens a bucket, and makes it if there is none. It tries until it succeeds or ctx ends.
+func Open(ctx context.Context, o Options) (*Bucket, error) {
+	for {
+		b, err := open(ctx, o)
+		if err == nil {
+			return b, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("cannot open the bucket %s of NATS: %w", o.Bucket, err)
+		case <-time.After(restWait):
+		}
+	}
+}
+
+func open(ctx context.Context, o Options) (*Bucket, error) {
+	conn, err := journal.Connect(o.Servers, o.Connect)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, openWait)
+	defer cancel()
+	kv, err := use(ctx, conn, o)
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return &Bucket{conn, kv}, nil
+}
+
+func use(ctx context.Context, conn *nats.Conn, o Options) (jetstream.KeyValue, error) {
+	js, err := jetstream.New(conn)
+	if err != nil {
+		return nil, err
+	}
+	kv, err := js.KeyValue(ctx, o.Bucket)
+	if !errors.Is(err, jetstream.ErrBucketNotFound) {
+		return kv, err
+	}
+	return js.CreateKeyValue(ctx, jetstream.KeyValueConfig{
+		Bucket: o.Bucket, Storage: jetstream.FileStorage, Replicas: o.Replicas, History: 1,
+	})
+}
+
+// Close ends the connection.
+func (b *Bucket) Close() { b.conn.Close() }
+
+// Cell returns a cell. Its name has letters, digits and dots, '-' and '_'.
+func (b *Bucket) Cell(name string) lease.Cell { return cell{b.kv, name} }
+
+// Put sets a value without comparing.
+func (b *Bucket) Put(ctx context.Context, name string, value []byte) error {
+	if _, err := b.kv.Put(ctx, name, value); err != nil {
+		return fmt.Errorf("cannot write the cell %s: %w", name, err)
+	}
+	return nil
+}
+
+// Remove removes a value.
+func (b *Bucket) Remove(ctx context.Context, name string) error {
+	if err := b.kv.Delete(ctx, name); err != nil {
+		return fmt.Errorf("cannot remove the cell %s: %w", name, err)
+	}
+	return nil
+}
+
+// A Value is one of several that were read together, perhaps at different times.
+type Value struct {
+	Name    string // without the prefix
+	Octets  []byte
+	Version uint64
+}
+
+// All returns the values whose names begin with a prefix, in the order of their names.
+func (b *Bucket) All(ctx context.Context, prefix string) ([]Value, error) {
+	names, err := b.kv.ListKeysFiltered(ctx, prefix+">")
+	if err != nil {
+		return nil, fmt.Errorf("cannot list the cells: %w", err)
+	}
+	var all []Value
+	for name := range names.Keys() {
+		e, err := b.kv.Get(ctx, name)
+		if errors.Is(err, jetstream.ErrKeyNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the cell %s: %w", name, err)
+		}
+		all = append(all, Value{strings.TrimPrefix(name, prefix), e.Value(), e.Revision()})
+	}
+	slices.SortFunc(all, func(a, b Value) int { return strings.Compare(a.Name, b.Name) })
+	return all, ctx.Err()
+}
+
+// A cell is a key of the bucket.
+type cell struct {
+	kv   jetstream.KeyValue
+	name string
+}
+
+// Read implements lease.Cell.
+func (c cell) Read(ctx context.Context) ([]byte, uint64, error) {
+	e, err := c.kv.Get(ctx, c.name)
+	switch {
+	case errors.Is(err, jetstream.ErrKeyNotFound):
+		return nil, 0, nil
+	case err != nil:
+		return nil, 0, fmt.Errorf("cannot read the cell %s: %w", c.name, err)
+	}
+	return e.Value(), e.Revision(), nil
+}
+
+// Update implements lease.Cell.
+func (c cell) Update(ctx context.Context, value []byte, last uint64) (uint64, error) {
+	version, err := c.kv.Update(ctx, c.name, value, last)
+	switch refused := (*jetstream.APIError)(nil); {
+	case err == nil:
+		return version, nil
+	case errors.Is(err, jetstream.ErrKeyExists),
+		errors.As(err, &refused) && refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence,
+		refused != nil && refused.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequenceConstant:
+		return 0, lease.ErrChanged
+	}
+	return 0, fmt.Errorf("cannot update the cell %s: %w", c.name, err)
+}

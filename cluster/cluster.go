@@ -1,0 +1,199 @@
+// Package cluster is one node of several. One of them owns the work, and the others follow: they have the same in their stores,
+// and one takes the work over when the owner is gone.
+//
+//	journal/nats ──► follow ──► shared.Judge ──► store.Copy     every node
+//	lease.Holder ──► TakeOver ──► shared.Own ──► gateway        the owner
+//	cells: owner, node.NAME, drain.NAME, move, check            what nodes know of each other, and what operators ask for
+//
+// # Start reading
+//
+// cluster.go, follow.go (a node that stands by, and how it takes over), tick.go (what is done each second), trim.go.
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	client "github.com/nats-io/nats.go"
+	"github.com/rs/zerolog"
+
+	"pmg/cluster/cells"
+	"pmg/cluster/lease"
+	"pmg/journal/nats"
+	"pmg/journal/shared"
+	"pmg/store"
+)
+
+// Options are how a node takes part.
+type Options struct {
+	Node      string          // its name, see lease.CheckNode
+	Servers   string          // URLs of NATS, with commas between them
+	Connect   []client.Option // of the account that has stream and bucket
+	System    []client.Option // of the servers' system account, see nats.Options
+	Stream    string          // name of the stream; that of the bucket follows from it
+	Replicas  int             // if they are made here
+	MaxOctets int64           // of the stream, if it is made here; 0: no limit
+	Unsafe    bool            // accepts servers and a stream that may lose what was appended
+	Lease     lease.Options   // the times; the others are set here
+	Keep      time.Duration   // how long the stream has what no node needs, for nodes that are away
+	Dir       string          // of the copy
+	Store     store.Options   // of the copy; Journal and Origin are set here
+	Config    string          // hash of what all nodes must have configured alike
+	Version   string          // of the program
+	Log       zerolog.Logger
+}
+
+// Bucket returns the name of the bucket of a stream.
+func Bucket(stream string) string { return stream + "_CELLS" }
+
+// A Node is what this process is of the cluster. Its methods are safe for concurrent use.
+type Node struct {
+	o       Options
+	journal *nats.Journal
+	shared  *shared.Journal
+	bucket  *cells.Bucket
+	store   *store.Copy
+	holder  *lease.Holder
+
+	ctx     context.Context // ends with the node; its cause says why
+	end     context.CancelCauseFunc
+	running sync.WaitGroup
+	follows context.CancelFunc
+	stopped chan struct{} // closed when nothing is followed any more
+	handing chan string   // which node an operator wants to have the work; "": any
+	first   uint64        // the last place of the journal at the start
+	working atomic.Bool   // the store is the gateway's
+	config  atomic.Pointer[string]
+	reason  atomic.Pointer[string] // why this node may not take over; empty: it may
+	sum     atomic.Pointer[Sum]
+	summing sync.Mutex // held while the store is read for a sum
+	closed  bool       // guarded by summing: the gateway has closed the store
+}
+
+// Open connects to the servers, opens the copy and begins to follow. It tries until it succeeds, until ctx ends, or until
+// something is found that needs an operator.
+func Open(ctx context.Context, o Options) (*Node, error) {
+	o.Lease.Node, o.Lease.Eligible = o.Node, false
+	if err := o.Lease.Check(); err != nil {
+		return nil, fmt.Errorf("cannot take part in the cluster: %w", err)
+	}
+	n := &Node{o: o, stopped: make(chan struct{}), handing: make(chan string, 1)}
+	why := "it has not read the journal to its end yet"
+	n.config.Store(&o.Config)
+	n.reason.Store(&why)
+	n.sum.Store(&Sum{})
+	if err := n.open(ctx); err != nil {
+		n.close()
+		return nil, err
+	}
+	n.ctx, n.end = context.WithCancelCause(context.Background())
+	var following context.Context
+	following, n.follows = context.WithCancel(n.ctx)
+	n.running.Go(func() { n.holder.Run(n.ctx) })
+	n.running.Go(func() { n.follow(following) })
+	n.running.Go(n.tick)
+	n.running.Go(n.tidy)
+	return n, nil
+}
+
+func (n *Node) open(ctx context.Context) (err error) {
+	o := &n.o
+	if n.journal, err = nats.Open(ctx, nats.Options{
+		Servers: o.Servers, Connect: o.Connect, System: o.System, Stream: o.Stream, Replicas: o.Replicas, MaxOctets: o.MaxOctets,
+		Unsafe: o.Unsafe,
+	}); err != nil {
+		return err
+	}
+	n.first = uint64(n.journal.Status().Last)
+	if n.bucket, err = cells.Open(ctx, cells.Options{
+		Servers: o.Servers, Connect: o.Connect, Bucket: Bucket(o.Stream), Replicas: max(o.Replicas, 1),
+	}); err != nil {
+		return err
+	}
+	n.shared = shared.New(n.journal, number(o.Node))
+	o.Store.Journal, o.Store.Origin = n.shared, n.journal.Origin()
+	if n.store, err = store.OpenCopy(o.Dir, o.Store); err != nil {
+		return err
+	}
+	n.ignoreCheck(ctx)
+	n.holder, err = lease.New(n.bucket.Cell(ownerCell), o.Lease)
+	return err
+}
+
+// number returns the number of a node in the journal.
+func number(node string) uint32 {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(node)) // a hash takes all
+	return h.Sum32()
+}
+
+// Store returns the store, for the gateway that TakeOver has allowed to work. Its user closes it.
+func (n *Node) Store() store.Store { return work{n.store, n.store, n} }
+
+// A work is the store while a gateway uses it.
+type work struct {
+	store.Store
+	store.Lister
+	node *Node
+}
+
+// Close closes the store, which is not read any more.
+func (w work) Close() error {
+	w.node.summing.Lock()
+	defer w.node.summing.Unlock()
+	w.node.closed = true
+	return w.Store.Close()
+}
+
+// Holds reports whether this node may send now. A writer asks directly before each system call.
+func (n *Node) Holds() bool { return n.holder.Holds() }
+
+// Done is closed when this node can take no part any more.
+func (n *Node) Done() <-chan struct{} { return n.ctx.Done() }
+
+// Err returns why that is.
+func (n *Node) Err() error { return context.Cause(n.ctx) }
+
+// Asked receives the name of the node to which an operator wants the work to be handed over, "" for any.
+func (n *Node) Asked() <-chan string { return n.handing }
+
+// SetConfig replaces the hash of the configuration, after a reload.
+func (n *Node) SetConfig(hash string) { n.config.Store(&hash) }
+
+// Release hands the work over to another node, or to any if next is "". The gateway and its store are closed.
+func (n *Node) Release(ctx context.Context, next string) error {
+	if next == n.o.Node {
+		next = ""
+	}
+	return n.holder.Release(ctx, next)
+}
+
+// ErrClosed is the cause of a node that was closed.
+var errClosed = errors.New("the node was closed")
+
+// Close ends the node's part. Without Release the others wait until the lease has run out.
+func (n *Node) Close() error {
+	n.end(errClosed)
+	_ = n.journal.Close() // what waits for the servers ends
+	n.running.Wait()
+	return n.close()
+}
+
+// close closes what is open.
+func (n *Node) close() (err error) {
+	if n.store != nil && !n.working.Load() {
+		err = n.store.Close()
+	}
+	if n.journal != nil {
+		_ = n.journal.Close()
+	}
+	if n.bucket != nil {
+		n.bucket.Close()
+	}
+	return err
+}

@@ -1,0 +1,137 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/rs/zerolog"
+
+	"pmg/cluster/lease"
+	"pmg/internal/natstest"
+	"pmg/internal/testutil"
+	"pmg/sms"
+	"pmg/store"
+)
+
+func TestMain(m *testing.M) { testutil.NoLeaks(m) }
+
+// options are those of a node on one server.
+func options(server *natstest.Server, node string, fs vfs.FS) Options {
+	return Options{
+		Node: node, Servers: natstest.URLs(server), Connect: natstest.User(), Stream: "PMG", Replicas: 1, Unsafe: true,
+		Lease: lease.Options{Lease: 10 * time.Second, Dead: 11 * time.Second, Beat: 50 * time.Millisecond}, Keep: time.Hour,
+		Dir: "store", Store: store.Options{FS: fs, Log: zerolog.Nop()}, Config: "same", Version: "test",
+		Log: zerolog.New(io.Discard),
+	}
+}
+
+func started(t *testing.T, o Options) *Node {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), testutil.Patience)
+	defer cancel()
+	n, err := Open(ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func closed(t *testing.T, n *Node) {
+	t.Helper()
+	if err := n.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// works waits until a node owns the work, and stores a message as its gateway.
+func works(t *testing.T, n *Node, id uint64) store.Store {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), testutil.Patience)
+	defer cancel()
+	if _, err := n.TakeOver(ctx); err != nil {
+		t.Fatal(err)
+	}
+	s := n.Store()
+	var b store.Batch
+	m := &sms.Message{ID: id}
+	b.Put(m, store.Lane{Connector: "smsc"})
+	if err := s.Commit(&b); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// has waits until a node has a message.
+func has(t *testing.T, n *Node, id uint64) {
+	t.Helper()
+	testutil.Eventually(t, fmt.Sprintf("node %s has message %d", n.o.Node, id), func() bool {
+		var e store.Entry
+		ok, err := n.store.Get(id, &e)
+		return ok && err == nil
+	})
+}
+
+// sameSums fails the test if nodes that have the same records do not have the same in their stores.
+func sameSums(t *testing.T, all ...*Node) {
+	t.Helper()
+	for _, n := range all {
+		testutil.Eventually(t, "node "+n.o.Node+" has all", func() bool { return n.shared.Last() == all[0].shared.Last() })
+		at, sum, err := n.store.Sum()
+		first, want, wrong := all[0].store.Sum()
+		if err != nil || wrong != nil || at != first || sum != want {
+			t.Errorf("node %s has %s at %d, and node %s %s at %d: %v %v", n.o.Node, sum, at, all[0].o.Node, want, first, err, wrong)
+		}
+	}
+}
+
+// The work goes from node to node: handed over, after a node has stood still, and after a start. Nothing is missing.
+func TestTakeOver(t *testing.T) {
+	testutil.Long(t)
+	t.Parallel()
+	server := natstest.New(t, "n1", "always", "").Start()
+	disks := []vfs.FS{vfs.NewMem(), vfs.NewMem(), vfs.NewMem()}
+	a := started(t, options(server, "a", disks[0]))
+	s := works(t, a, 1)
+	b := started(t, options(server, "b", disks[1]))
+	has(t, b, 1)
+	sameSums(t, a, b)
+	testutil.Eventually(t, "node b may take over", func() bool { return b.State().Reason == "" })
+	if err := s.Close(); err != nil { // as a gateway does that was drained
+		t.Fatal(err)
+	}
+	if err := a.Release(t.Context(), "b"); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, a)
+	s = works(t, b, 2)
+	a = started(t, options(server, "a", disks[0]))
+	has(t, a, 2)
+	sameSums(t, a, b)
+	testutil.Eventually(t, "node a may take over", func() bool { return a.State().Reason == "" })
+	b.end(errClosed) // nobody renews the lease
+	works(t, a, 3)
+	c := started(t, options(server, "c", disks[2]))
+	has(t, c, 3)
+	has(t, c, 1)
+	sameSums(t, a, c)
+	if err := s.Commit(batchOf(4)); err == nil {
+		t.Error("a node commits whose work another has")
+	}
+	_ = s.Close()
+	closed(t, b)
+	if err := a.Store().Close(); err != nil {
+		t.Error(err)
+	}
+	closed(t, a)
+	closed(t, c)
+}
+
+func batchOf(id uint64) *store.Batch {
+	b := &store.Batch{}
+	b.Put(&sms.Message{ID: id}, store.Lane{Connector: "smsc"})
+	return b
+}

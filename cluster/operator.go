@@ -1,0 +1,174 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"pmg/cluster/cells"
+	"pmg/cluster/lease"
+)
+
+// An Operator asks the nodes of a cluster, and takes no part in it.
+type Operator struct{ bucket *cells.Bucket }
+
+// OpenOperator connects to the servers, and needs only what is said of them in the options.
+func OpenOperator(ctx context.Context, o Options) (*Operator, error) {
+	b, err := cells.Open(ctx, cells.Options{
+		Servers: o.Servers, Connect: o.Connect, Bucket: Bucket(o.Stream), Replicas: max(o.Replicas, 1),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Operator{b}, nil
+}
+
+// Close ends the connection.
+func (o *Operator) Close() { o.bucket.Close() }
+
+// Nodes returns what the nodes have said of themselves last, in the order of their names.
+func (o *Operator) Nodes(ctx context.Context) ([]State, error) {
+	values, err := o.bucket.All(ctx, nodePrefix)
+	return states(values), err
+}
+
+// Owner returns what the cell says about the ownership. Its epoch is 0 if nobody has owned the work yet.
+func (o *Operator) Owner(ctx context.Context) (v lease.Value, err error) {
+	octets, version, err := o.bucket.Cell(ownerCell).Read(ctx)
+	if err != nil || version == 0 {
+		return v, err
+	}
+	return lease.Decode(octets)
+}
+
+// askEvery is how often an operator looks whether the nodes have done what was asked.
+const askEvery = 100 * time.Millisecond
+
+// Move asks the owner to hand the work over to a node, or to any if to is empty, and waits until another owns it.
+func (o *Operator) Move(ctx context.Context, to string) (owner string, err error) {
+	v, err := o.Owner(ctx)
+	if err != nil {
+		return "", err
+	}
+	if v.Epoch == 0 || v.Vacant {
+		return "", fmt.Errorf("no node owns the work: pmg cluster status says why")
+	}
+	if err := o.mayTakeOver(ctx, v.Node, to); err != nil {
+		return "", err
+	}
+	octets, err := json.Marshal(Move{v.Epoch, to})
+	if err == nil {
+		err = o.bucket.Put(ctx, moveCell, octets)
+	}
+	if err != nil {
+		return "", err
+	}
+	for {
+		now, err := o.Owner(ctx)
+		if err == nil && now.Epoch > v.Epoch && !now.Vacant {
+			return now.Node, nil
+		}
+		select {
+		case <-ctx.Done():
+			return "", fmt.Errorf("node %s has not handed over yet: %w", v.Node, ctx.Err())
+		case <-time.After(askEvery):
+		}
+	}
+}
+
+// mayTakeOver returns an error if there is no node that can take the work over.
+func (o *Operator) mayTakeOver(ctx context.Context, owner, to string) error {
+	all, err := o.Nodes(ctx)
+	if err != nil {
+		return err
+	}
+	if to == owner {
+		return fmt.Errorf("node %s owns the work already", to)
+	}
+	can := func(s State) bool { return s.Node != owner && s.Reason == "" && time.Since(s.At) < aliveFor }
+	if to == "" {
+		if !slices.ContainsFunc(all, can) {
+			return fmt.Errorf("no other node can take the work over: pmg cluster status says why")
+		}
+		return nil
+	}
+	at := slices.IndexFunc(all, func(s State) bool { return s.Node == to })
+	switch {
+	case at < 0:
+		return fmt.Errorf("there is no node %s", to)
+	case all[at].Reason != "":
+		return fmt.Errorf("node %s cannot take the work over: %s", to, all[at].Reason)
+	case !can(all[at]):
+		return fmt.Errorf("node %s has said nothing for %s", to, time.Since(all[at].At).Round(time.Second))
+	}
+	return nil
+}
+
+// Drain sets whether a node may own the work. The owner hands it over.
+func (o *Operator) Drain(ctx context.Context, node string, drained bool) error {
+	all, err := o.Nodes(ctx)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(all, func(s State) bool { return s.Node == node }) {
+		return fmt.Errorf("there is no node %s", node)
+	}
+	value := "0"
+	if drained {
+		value = "1"
+	}
+	return o.bucket.Put(ctx, drainCell+node, []byte(value))
+}
+
+// Forget removes what a node has said of itself. One that runs says it again.
+func (o *Operator) Forget(ctx context.Context, node string) error {
+	return o.bucket.Remove(ctx, nodePrefix+node)
+}
+
+// Check asks each node for a hash of its store, and waits for the answers. A node that does not answer before ctx ends has the
+// sum that it had.
+func (o *Operator) Check(ctx context.Context, number uint64) ([]State, error) {
+	if err := o.bucket.Put(ctx, checkCell, []byte(strconv.FormatUint(number, 10))); err != nil {
+		return nil, err
+	}
+	for {
+		all, err := o.Nodes(ctx)
+		waits := func(s State) bool { return s.Sum.Check != number && time.Since(s.At) < aliveFor }
+		if err == nil && !slices.ContainsFunc(all, waits) {
+			return all, nil
+		}
+		select {
+		case <-ctx.Done():
+			return all, fmt.Errorf("not all nodes have answered: %w", ctx.Err())
+		case <-time.After(askEvery):
+		}
+	}
+}
+
+// Compare returns what is wrong with the answers to a check: nothing if all copies with the same records have the same. same is
+// how many copies could be compared; those that were at other records could not.
+func Compare(all []State, number uint64) (same int, wrong []string) {
+	byPlace := map[uint64][]State{}
+	for _, s := range all {
+		switch {
+		case s.Sum.Check != number:
+		case s.Sum.Error != "":
+			wrong = append(wrong, fmt.Sprintf("node %s cannot read its store: %s", s.Node, s.Sum.Error))
+		default:
+			byPlace[s.Sum.At] = append(byPlace[s.Sum.At], s)
+		}
+	}
+	for place, group := range byPlace {
+		same = max(same, len(group))
+		for _, s := range group[1:] {
+			if s.Sum.Hash != group[0].Sum.Hash {
+				wrong = append(wrong, fmt.Sprintf("at record %d node %s has %s, and node %s has %s",
+					place, group[0].Node, group[0].Sum.Hash, s.Node, s.Sum.Hash))
+			}
+		}
+	}
+	return same, wrong
+}

@@ -1,0 +1,185 @@
+// Package standby answers those who connect to a node that stands by: clients are refused in a way that makes them go on to
+// the next address, and operators and balancers learn who owns the work. The sockets go on to listen, so that the gateway can
+// take them over without a gap.
+//
+// # Start reading
+//
+// standby.go
+package standby
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"pmg/internal/sock"
+)
+
+// A Protocol is what is spoken on a socket.
+type Protocol uint8
+
+// The protocols. Connections of Other are closed.
+const (
+	Other Protocol = iota
+	SMPP
+	HTTP
+	Admin
+)
+
+// A Socket is one that listens.
+type Socket struct {
+	sock.Listening
+	Protocol Protocol
+}
+
+// A State is what the node says of itself: in JSON, and as a line.
+type State func() (state any, line string)
+
+// A Door answers until it is closed.
+type Door struct {
+	state     State
+	listeners []net.Listener
+	server    http.Server
+	admin     http.Server
+	running   sync.WaitGroup
+	places    chan struct{} // of connections that are being refused
+}
+
+const (
+	maxRefusing   = 64 // further connections are closed
+	refuseTimeout = 5 * time.Second
+	retryAfter    = "1" // seconds
+)
+
+// Open begins to answer on sockets, which stay open when the door is closed.
+func Open(sockets []Socket, state State) (*Door, error) {
+	d := &Door{state: state, places: make(chan struct{}, maxRefusing)}
+	d.server = http.Server{Handler: http.HandlerFunc(d.refuseHTTP), ReadTimeout: refuseTimeout, WriteTimeout: refuseTimeout}
+	d.admin = http.Server{Handler: d.routes(), ReadTimeout: refuseTimeout, WriteTimeout: refuseTimeout}
+	for _, s := range sockets {
+		l, err := s.Share()
+		if err != nil {
+			return nil, errors.Join(err, d.Close())
+		}
+		d.listeners = append(d.listeners, l)
+		d.running.Go(func() {
+			switch s.Protocol {
+			case HTTP:
+				_ = d.server.Serve(l) // Close ends it
+			case Admin:
+				_ = d.admin.Serve(l)
+			default:
+				d.refuseAll(l, s.Protocol)
+			}
+		})
+	}
+	return d, nil
+}
+
+// Close ends answering.
+func (d *Door) Close() error {
+	err := errors.Join(d.server.Close(), d.admin.Close())
+	for _, l := range d.listeners {
+		_ = l.Close() // those of the servers are closed
+	}
+	d.running.Wait()
+	return err
+}
+
+// refuseAll refuses connections until the socket is closed.
+func (d *Door) refuseAll(l net.Listener, p Protocol) {
+	for {
+		conn, err := l.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil {
+			time.Sleep(10 * time.Millisecond) // no descriptor is left
+			continue
+		}
+		select {
+		case d.places <- struct{}{}:
+			go func() {
+				defer func() { <-d.places }()
+				refuse(conn, p)
+			}()
+		default:
+			_ = conn.Close()
+		}
+	}
+}
+
+const (
+	smppHead     = 16
+	isAnswer     = 0x80000000
+	bindReceiver = 0x00000001
+	bindSender   = 0x00000002
+	bindBoth     = 0x00000009
+	// systemError is ESME_RSYSERR: clients try again, and take none of it for a wrong password.
+	systemError = 0x00000008
+)
+
+// refuse answers the first PDU if it asks for a session, and closes the connection.
+func refuse(conn net.Conn, p Protocol) {
+	defer conn.Close()
+	if p != SMPP || conn.SetDeadline(time.Now().Add(refuseTimeout)) != nil {
+		return
+	}
+	var head [smppHead]byte
+	if _, err := io.ReadFull(conn, head[:]); err != nil {
+		return
+	}
+	length, command := binary.BigEndian.Uint32(head[:]), binary.BigEndian.Uint32(head[4:])
+	switch command {
+	case bindReceiver, bindSender, bindBoth:
+	default:
+		return
+	}
+	if length < smppHead || length > 1024 {
+		return
+	}
+	if _, err := io.CopyN(io.Discard, conn, int64(length-smppHead)); err != nil {
+		return // what is not read would reset the connection, and the answer with it
+	}
+	binary.BigEndian.PutUint32(head[:], smppHead)
+	binary.BigEndian.PutUint32(head[4:], command|isAnswer)
+	binary.BigEndian.PutUint32(head[8:], systemError)
+	_, _ = conn.Write(head[:]) // the client may have gone
+}
+
+// refuseHTTP answers a client.
+func (d *Door) refuseHTTP(w http.ResponseWriter, _ *http.Request) {
+	_, line := d.state()
+	h := w.Header()
+	h.Set("Retry-After", retryAfter)
+	h.Set("Content-Type", "application/problem+json")
+	h.Set("Connection", "close")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_ = json.NewEncoder(w).Encode(map[string]any{
+		"type": "about:blank", "title": "This node stands by", "status": http.StatusServiceUnavailable, "detail": line,
+	})
+}
+
+// routes returns what operators and balancers may ask.
+func (d *Door) routes() http.Handler {
+	m := http.NewServeMux()
+	m.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	m.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		_, line := d.state()
+		w.WriteHeader(http.StatusServiceUnavailable)
+		fmt.Fprintln(w, line)
+	})
+	m.HandleFunc("GET /cluster", func(w http.ResponseWriter, _ *http.Request) {
+		state, _ := d.state()
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(state)
+	})
+	m.HandleFunc("/", d.refuseHTTP)
+	return m
+}

@@ -1,0 +1,137 @@
+package standby
+
+import (
+	"encoding/binary"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"pmg/internal/sock"
+	"pmg/internal/testutil"
+)
+
+func TestMain(m *testing.M) { testutil.NoLeaks(m) }
+
+// opened opens a door with a socket of each protocol.
+func opened(t *testing.T) (d *Door, sockets []Socket) {
+	t.Helper()
+	for _, p := range []Protocol{Other, SMPP, HTTP, Admin} {
+		l, err := sock.Listen("127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = unix.Close(l.FD) })
+		sockets = append(sockets, Socket{l, p})
+	}
+	d, err := Open(sockets, func() (any, string) {
+		return map[string]string{"node": "b"}, "this node stands by: node a owns the work"
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, sockets
+}
+
+// exchange writes octets, and returns all that is answered.
+func exchange(t *testing.T, s Socket, octets []byte) []byte {
+	t.Helper()
+	conn, err := net.Dial("tcp", s.Addr.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(testutil.Patience))
+	if _, err := conn.Write(octets); err != nil {
+		t.Fatal(err)
+	}
+	answer, _ := io.ReadAll(conn) // a connection that is closed with unread octets may be reset
+	return answer
+}
+
+// pdu returns a PDU of SMPP.
+func pdu(command uint32, body string) []byte {
+	b := binary.BigEndian.AppendUint32(nil, uint32(smppHead+len(body)))
+	b = binary.BigEndian.AppendUint32(b, command)
+	return append(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(b, 0), 77), body...)
+}
+
+// A bind is refused with a status that makes a client try the next address; anything else ends the connection.
+func TestSMPP(t *testing.T) {
+	d, sockets := opened(t)
+	defer d.Close()
+	for _, command := range []uint32{bindReceiver, bindSender, bindBoth} {
+		want := append(pdu(command|isAnswer, "")[:8], 0, 0, 0, systemError, 0, 0, 0, 77)
+		if got := exchange(t, sockets[1], pdu(command, "acme\x00secret\x00\x00\x34\x00\x00\x00")); string(got) != string(want) {
+			t.Errorf("bind %x: answered %x, want %x", command, got, want)
+		}
+	}
+	for what, octets := range map[string][]byte{
+		"a submit": pdu(4, ""), "too long": append(binary.BigEndian.AppendUint32(nil, 5000), pdu(bindBoth, "")[4:]...),
+		"too short": append(binary.BigEndian.AppendUint32(nil, 3), pdu(bindBoth, "")[4:]...),
+	} {
+		if got := exchange(t, sockets[1], octets); len(got) > 0 {
+			t.Errorf("%s: answered %x", what, got)
+		}
+	}
+	if got := exchange(t, sockets[0], []byte("hello")); len(got) > 0 {
+		t.Errorf("another protocol: answered %q", got)
+	}
+}
+
+// Clients of HTTP learn when to come again, and balancers who owns the work.
+func TestHTTP(t *testing.T) {
+	d, sockets := opened(t)
+	defer d.Close()
+	defer http.DefaultClient.CloseIdleConnections()
+	for _, c := range []struct {
+		socket   int
+		path     string
+		status   int
+		contains string
+	}{
+		{2, "/v1/messages", 503, "node a owns the work"},
+		{3, "/healthz", 200, "ok"},
+		{3, "/readyz", 503, "this node stands by: node a owns the work"},
+		{3, "/cluster", 200, `"node":"b"`},
+		{3, "/admin/v1/status", 503, "node a owns the work"},
+	} {
+		r, err := http.Get("http://" + sockets[c.socket].Addr.String() + c.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(r.Body)
+		_ = r.Body.Close()
+		retry := r.Header.Get("Retry-After") != ""
+		if err != nil || r.StatusCode != c.status || !strings.Contains(string(body), c.contains) || retry != (c.status == 503 && c.path != "/readyz") {
+			t.Errorf("%s: %d, %q, %v", c.path, r.StatusCode, body, r.Header)
+		}
+	}
+}
+
+// A socket goes on to listen when the door is closed, and what connects meanwhile waits.
+func TestClose(t *testing.T) {
+	d, sockets := opened(t)
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sockets {
+		conn, err := net.Dial("tcp", s.Addr.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		accepted, _, ok, err := sock.Accept(s.FD)
+		for end := time.Now().Add(testutil.Patience); !ok && err == nil && time.Now().Before(end); {
+			accepted, _, ok, err = sock.Accept(s.FD)
+		}
+		if !ok || err != nil {
+			t.Errorf("nobody is accepted: %v", err)
+		}
+		_ = unix.Close(accepted)
+		_ = conn.Close()
+	}
+}

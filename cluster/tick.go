@@ -1,0 +1,237 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"time"
+
+	"pmg/cluster/cells"
+	"pmg/cluster/lease"
+	"pmg/journal"
+)
+
+// The names of the cells.
+const (
+	ownerCell  = "owner"
+	nodePrefix = "node."  // and the name of a node: its State
+	drainCell  = "drain." // and the name of a node: whether it may own the work
+	moveCell   = "move"   // a Move
+	checkCell  = "check"  // a number; each node answers with a hash of its store
+)
+
+// A State is what a node says of itself, about once a second.
+type State struct {
+	Node    string    `json:"node"`
+	Version string    `json:"version"`
+	State   string    `json:"state"`
+	Epoch   uint64    `json:"epoch"`
+	Reason  string    `json:"reason,omitempty"` // why it may not take over; empty: it may
+	Applied uint64    `json:"applied"`          // place of the last record that it has
+	Moved   uint64    `json:"moved"`            // up to which place it needs nothing any more
+	Config  string    `json:"config"`           // hash of what must be configured alike
+	At      time.Time `json:"at"`               // when it said so, by its clock
+	Sum     Sum       `json:"sum"`
+}
+
+// A Sum is a hash of all that a copy has.
+type Sum struct {
+	Check uint64 `json:"check,omitempty"` // the number of the question
+	At    uint64 `json:"at,omitempty"`    // place of the last record of what was read
+	Hash  string `json:"hash,omitempty"`
+	Error string `json:"error,omitempty"`
+}
+
+// A Move is what an operator wants of the owner.
+type Move struct {
+	Epoch uint64 `json:"epoch"` // of the owner that is meant
+	To    string `json:"to,omitempty"`
+}
+
+const (
+	tickEvery = time.Second
+	tickWait  = 3 * time.Second // for all cells together
+)
+
+// tick publishes the state of this node, and reads what is wanted of it.
+func (n *Node) tick() {
+	every := time.NewTicker(tickEvery)
+	defer every.Stop()
+	t := trimmer{keep: n.o.Keep}
+	failed := false
+	for {
+		err := n.tickOnce(&t)
+		if err != nil && !failed && n.ctx.Err() == nil {
+			n.o.Log.Warn().Err(err).Msg("cluster: the nodes do not know of each other, until the servers answer")
+		}
+		failed = err != nil
+		select {
+		case <-n.ctx.Done():
+			return
+		case <-every.C:
+		}
+	}
+}
+
+func (n *Node) tickOnce(t *trimmer) error {
+	ctx, cancel := context.WithTimeout(n.ctx, tickWait)
+	defer cancel()
+	values, err := n.bucket.All(ctx, nodePrefix)
+	if err != nil {
+		return err
+	}
+	all := states(values)
+	drained, _, err := n.bucket.Cell(drainCell + n.o.Node).Read(ctx)
+	if err != nil {
+		return err
+	}
+	n.setReason(n.whyNot(all, string(drained) == "1"))
+	s := n.holder.Status()
+	if s.State == lease.Owner {
+		if err := n.askedToMove(ctx, s.Epoch, string(drained) == "1"); err != nil {
+			return err
+		}
+		if upTo := t.upTo(values, all, n.o.Node, time.Now()); upTo > 0 {
+			if err := n.journal.Trim(journal.Seq(upTo)); err != nil {
+				return err
+			}
+		}
+	}
+	if err := n.answerCheck(ctx); err != nil {
+		return err
+	}
+	own, err := json.Marshal(n.State())
+	if err != nil {
+		return err
+	}
+	return n.bucket.Put(ctx, nodePrefix+n.o.Node, own)
+}
+
+// State returns what this node says of itself.
+func (n *Node) State() State {
+	s := n.holder.Status()
+	return State{
+		Node: n.o.Node, Version: n.o.Version, State: s.State.String(), Epoch: s.Epoch, Reason: *n.reason.Load(),
+		Applied: uint64(n.shared.Last()), Moved: uint64(n.shared.Moved()), Config: *n.config.Load(), At: time.Now(),
+		Sum: *n.sum.Load(),
+	}
+}
+
+// Owner returns the name of the node that owns the work, as far as is known; "": none does.
+func (n *Node) Owner() string { return n.holder.Status().Owner }
+
+// states reads the values of cells. Those that cannot be read are left out.
+func states(values []cells.Value) (all []State) {
+	for _, v := range values {
+		var s State
+		if json.Unmarshal(v.Octets, &s) == nil && s.Node == v.Name {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// setReason sets why this node may not take over.
+func (n *Node) setReason(why string) {
+	if before := n.reason.Swap(&why); *before == why {
+		return
+	}
+	n.holder.SetEligible(why == "")
+	if why == "" {
+		n.o.Log.Info().Msg("cluster: this node can take the work over")
+	} else {
+		n.o.Log.Warn().Msg("cluster: this node cannot take the work over: " + why)
+	}
+}
+
+// whyNot returns why this node may not take over; empty if it may.
+func (n *Node) whyNot(all []State, drained bool) string {
+	if drained {
+		return "an operator has drained it (pmg cluster drain --undo)"
+	}
+	if uint64(n.shared.Last()) < n.first {
+		return "it has not read the journal to its end yet"
+	}
+	return differs(all, n.o.Node, *n.config.Load(), n.holder.Status().Owner)
+}
+
+// differs returns what is wrong with a node's configuration: it must be that of the owner, or of most nodes.
+func differs(all []State, node, config, owner string) string {
+	same, others := 1, 0
+	for _, s := range all {
+		switch {
+		case s.Node == node:
+		case s.Config == config:
+			same++
+		default:
+			others++
+		}
+	}
+	at := slices.IndexFunc(all, func(s State) bool { return s.Node == owner })
+	switch {
+	case others == 0 || same > others, at >= 0 && all[at].Config == config:
+		return ""
+	case at >= 0:
+		return "its configuration differs from that of the owner, node " + owner + ": make the files alike, and reload them"
+	}
+	return "its configuration differs from that of most nodes: make the files alike, and reload them (pmg cluster forget " +
+		"removes a node that is gone)"
+}
+
+// askedToMove looks whether an operator wants this owner to hand over.
+func (n *Node) askedToMove(ctx context.Context, epoch uint64, drained bool) error {
+	octets, _, err := n.bucket.Cell(moveCell).Read(ctx)
+	if err != nil {
+		return err
+	}
+	var m Move
+	if json.Unmarshal(octets, &m) != nil || m.Epoch != epoch {
+		if !drained {
+			return nil
+		}
+		m.To = ""
+	}
+	select {
+	case n.handing <- m.To:
+	default:
+	}
+	return nil
+}
+
+// readCheck returns the number of the latest question for a hash.
+func (n *Node) readCheck(ctx context.Context) (uint64, error) {
+	octets, _, err := n.bucket.Cell(checkCell).Read(ctx)
+	if err != nil || len(octets) == 0 {
+		return 0, err
+	}
+	return strconv.ParseUint(string(octets), 10, 64)
+}
+
+// ignoreCheck ignores a question that was asked before this node started. If the servers do not answer, it is answered later.
+func (n *Node) ignoreCheck(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, tickWait)
+	defer cancel()
+	if number, err := n.readCheck(ctx); err == nil {
+		n.sum.Store(&Sum{Check: number})
+	}
+}
+
+// answerCheck computes a hash of the store if somebody wants to compare it.
+func (n *Node) answerCheck(ctx context.Context) error {
+	number, err := n.readCheck(ctx)
+	if err != nil || number == n.sum.Load().Check {
+		return err
+	}
+	n.summing.Lock()
+	defer n.summing.Unlock()
+	sum := Sum{Check: number, Error: "the store is being closed"}
+	if !n.closed {
+		at, hash, err := n.store.Sum()
+		if sum = (Sum{Check: number, At: uint64(at), Hash: hash}); err != nil {
+			sum.Error = err.Error()
+		}
+	}
+	n.sum.Store(&sum)
+	return nil
+}

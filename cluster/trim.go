@@ -1,0 +1,82 @@
+package cluster
+
+import (
+	"time"
+
+	"pmg/cluster/cells"
+)
+
+// A trimmer decides how much of the journal the owner drops: what all nodes that are there need no more, if these are two at
+// least, and what that was some time ago, for a node that is away or a copy that is being made.
+type trimmer struct {
+	keep    time.Duration
+	seen    map[string]sighting
+	samples []sample // the oldest first
+	done    uint64
+}
+
+// A sighting is when a node's state was seen to change.
+type sighting struct {
+	version uint64
+	at      time.Time
+}
+
+// A sample is what the nodes needed no more at a time.
+type sample struct {
+	at   time.Time
+	upTo uint64
+}
+
+const (
+	// aliveFor is how long a node counts whose state does not change.
+	aliveFor = 30 * time.Second
+	// manySamples is in how many steps the time to keep is divided.
+	manySamples = 60
+)
+
+// upTo returns up to which place the journal may be trimmed now, 0 if nothing more.
+func (t *trimmer) upTo(values []cells.Value, all []State, own string, now time.Time) uint64 {
+	least, n := uint64(0), 0
+	for _, s := range all {
+		if s.Node != own && !t.isAlive(values, s.Node, now) {
+			continue
+		}
+		if n++; n == 1 || s.Moved < least {
+			least = s.Moved
+		}
+	}
+	if n < 2 || least < 2 {
+		return 0
+	}
+	least-- // a node that starts reads the last record that it has once more
+	if last := len(t.samples); last == 0 || now.Sub(t.samples[last-1].at) >= t.keep/manySamples {
+		t.samples = append(t.samples, sample{now, least})
+	}
+	upTo := uint64(0)
+	for len(t.samples) > 0 && now.Sub(t.samples[0].at) >= t.keep {
+		upTo = t.samples[0].upTo
+		t.samples = t.samples[1:]
+	}
+	if upTo = min(upTo, least); upTo <= t.done {
+		return 0
+	}
+	t.done = upTo
+	return upTo
+}
+
+// isAlive reports whether a node's state has changed lately.
+func (t *trimmer) isAlive(values []cells.Value, node string, now time.Time) bool {
+	for _, v := range values {
+		if v.Name != node {
+			continue
+		}
+		if t.seen == nil {
+			t.seen = map[string]sighting{}
+		}
+		if before, ok := t.seen[node]; !ok || before.version != v.Version {
+			t.seen[node] = sighting{v.Version, now}
+		}
+		return now.Sub(t.seen[node].at) < aliveFor
+	}
+	return false
+}

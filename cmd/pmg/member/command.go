@@ -1,0 +1,254 @@
+package member
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"pmg/cluster"
+	"pmg/cmd/pmg/find"
+	"pmg/config"
+)
+
+// A Load loads a configuration, and writes its warnings.
+type Load func(warnings io.Writer, file string) (*config.Config, error)
+
+const (
+	askTimeout   = 10 * time.Second
+	moveTimeout  = 2 * time.Minute  // a gateway drains first
+	checkTimeout = 10 * time.Minute // each node reads all of its store
+	checkTries   = 20
+)
+
+// Command returns the command cluster.
+func Command(load Load) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "cluster",
+		Short: "Show the nodes of a cluster, and move the work from one to another",
+		Long: `Of the gateways of a cluster one owns the work, and the others follow and stand by. These
+commands ask the servers of NATS that the section cluster of the configuration names, so
+they work on any node, also while a gateway is stopped. docs/cluster.md has the rest.`,
+		Example: "  pmg cluster status\n  pmg cluster move b\n  pmg cluster drain a && systemctl restart pmg",
+	}
+	cmd.AddCommand(statusCommand(load), moveCommand(load), drainCommand(load), checkCommand(load), forgetCommand(load))
+	return cmd
+}
+
+// A run is what a command does.
+type run func(ctx context.Context, cmd *cobra.Command, op *cluster.Operator, args []string) error
+
+// on makes a command that asks the cluster.
+func on(load Load, cmd *cobra.Command, timeout time.Duration, do run) *cobra.Command {
+	var file string
+	find.Flag(cmd, &file)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		cfg, err := load(cmd.ErrOrStderr(), file)
+		if err != nil {
+			return err
+		}
+		if cfg.Cluster.Node == "" {
+			return fmt.Errorf("%s has no cluster.node: this gateway is alone", file)
+		}
+		o, err := optionsOf(cfg, zerolog.Nop(), nil)
+		if err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
+		defer cancel()
+		opening, cancel := context.WithTimeout(ctx, askTimeout)
+		defer cancel()
+		op, err := cluster.OpenOperator(opening, o)
+		if err != nil {
+			return err
+		}
+		defer op.Close()
+		return do(ctx, cmd, op, args)
+	}
+	return cmd
+}
+
+func statusCommand(load Load) *cobra.Command {
+	var asJSON bool
+	cmd := on(load, &cobra.Command{
+		Use:   "status",
+		Short: "Show which node owns the work, and how far the others follow",
+		Long: `Shows each node: what it does, the epoch that it knows, the last record that it has and how
+many it is behind the one that has most, the hash of its configuration, and why it cannot
+take the work over. The exit status is 1 if no node owns the work, or none could take it over.`,
+		Example: "  pmg cluster status\n  pmg cluster status --json",
+		Args:    cobra.NoArgs,
+	}, askTimeout, func(ctx context.Context, cmd *cobra.Command, op *cluster.Operator, _ []string) error {
+		all, err := op.Nodes(ctx)
+		if err != nil {
+			return err
+		}
+		v, err := op.Owner(ctx)
+		if err != nil {
+			return err
+		}
+		if v.Vacant {
+			v.Node = ""
+		}
+		if asJSON {
+			return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]any{"owner": v.Node, "epoch": v.Epoch, "nodes": all})
+		}
+		return writeStatus(cmd.OutOrStdout(), v.Node, v.Epoch, all, time.Now())
+	})
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// silentAfter is how old what a node says of itself is when it probably does not run.
+const silentAfter = 10 * time.Second
+
+// writeStatus writes a table of the nodes, and returns an error if an operator should do something.
+func writeStatus(out io.Writer, owner string, epoch uint64, all []cluster.State, now time.Time) error {
+	fmt.Fprintf(out, "owner %s, epoch %d\n\n", cmp.Or(owner, "none"), epoch)
+	last, ready := uint64(0), 0
+	for _, s := range all {
+		last = max(last, s.Applied)
+	}
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "node\tstate\tepoch\trecord\tbehind\tconfig\tversion\tseen\tcannot take over because")
+	for _, s := range all {
+		seen := now.Sub(s.At)
+		state, reason := s.State, cmp.Or(s.Reason, "-")
+		if seen > silentAfter {
+			state, reason = "silent", "it does not run, or does not reach the servers"
+		} else if s.Node != owner && s.Reason == "" {
+			ready++
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%s\t%s\t%s ago\t%s\n",
+			plain(s.Node), plain(state), s.Epoch, s.Applied, last-s.Applied, plain(s.Config), plain(s.Version),
+			max(seen, 0).Round(time.Second), plain(reason))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	switch {
+	case owner == "":
+		return errors.New("no node owns the work")
+	case ready == 0:
+		return errors.New("no other node could take the work over")
+	}
+	return nil
+}
+
+// plain returns a text without characters that control a terminal.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !strconv.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+func moveCommand(load Load) *cobra.Command {
+	return on(load, &cobra.Command{
+		Use:   "move [NODE]",
+		Short: "Move the work to another node",
+		Long: `The owner drains, as at a SIGTERM, and hands over to the node that is named, or to any. No
+message is sent twice. Its process ends with status 75, and a supervisor starts it again.`,
+		Example: "  pmg cluster move\n  pmg cluster move b",
+		Args:    cobra.MaximumNArgs(1),
+	}, moveTimeout, func(ctx context.Context, cmd *cobra.Command, op *cluster.Operator, args []string) error {
+		to := ""
+		if len(args) > 0 {
+			to = args[0]
+		}
+		owner, err := op.Move(ctx, to)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "node %s owns the work\n", plain(owner))
+		return nil
+	})
+}
+
+func drainCommand(load Load) *cobra.Command {
+	var undo bool
+	cmd := on(load, &cobra.Command{
+		Use:   "drain NODE",
+		Short: "Keep the work away from a node, for instance while its machine is mended",
+		Long: `The node takes nothing over until --undo. If it owns the work, it hands that over. It goes on to
+follow, and the mark outlives its restarts.`,
+		Example: "  pmg cluster drain a\n  pmg cluster drain --undo a",
+		Args:    cobra.ExactArgs(1),
+	}, askTimeout, func(ctx context.Context, cmd *cobra.Command, op *cluster.Operator, args []string) error {
+		if err := op.Drain(ctx, args[0], !undo); err != nil {
+			return err
+		}
+		what := "takes nothing over until pmg cluster drain --undo"
+		if undo {
+			what = "may take the work over"
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "node %s %s\n", plain(args[0]), what)
+		return nil
+	})
+	cmd.Flags().BoolVar(&undo, "undo", false, "let the node take the work over again")
+	return cmd
+}
+
+func checkCommand(load Load) *cobra.Command {
+	return on(load, &cobra.Command{
+		Use:   "check",
+		Short: "Compare what the nodes have in their stores",
+		Long: `Each node reads all of its store and makes a hash of it. Those of nodes that are at the same
+record must be equal. Under load the nodes are seldom at the same record, so the question is
+repeated a few times. The exit status is 1 if copies differ, or fewer than two could be compared.`,
+		Example: "  pmg cluster check",
+		Args:    cobra.NoArgs,
+	}, checkTimeout, func(ctx context.Context, cmd *cobra.Command, op *cluster.Operator, _ []string) error {
+		for range checkTries {
+			number := rand.Uint64()>>1 + 1
+			all, err := op.Check(ctx, number)
+			if err != nil {
+				return err
+			}
+			same, wrong := cluster.Compare(all, number)
+			if len(wrong) > 0 {
+				return fmt.Errorf("the copies differ: %s", plain(strings.Join(wrong, "; ")))
+			}
+			if same > 1 && same >= answered(all, number) {
+				fmt.Fprintf(cmd.OutOrStdout(), "%d copies have the same\n", same)
+				return nil
+			}
+		}
+		return errors.New("fewer than two nodes run, or they were never at the same record: ask again when there is less load")
+	})
+}
+
+// answered returns how many nodes have answered a check.
+func answered(all []cluster.State, number uint64) (n int) {
+	for _, s := range all {
+		if s.Sum.Check == number {
+			n++
+		}
+	}
+	return n
+}
+
+func forgetCommand(load Load) *cobra.Command {
+	return on(load, &cobra.Command{
+		Use:   "forget NODE",
+		Short: "Remove a node that is gone for good",
+		Long: `What the node has said of itself is removed, so that its configuration counts no more. A node
+that runs says it again a second later.`,
+		Example: "  pmg cluster forget c",
+		Args:    cobra.ExactArgs(1),
+	}, askTimeout, func(ctx context.Context, _ *cobra.Command, op *cluster.Operator, args []string) error {
+		return op.Forget(ctx, args[0])
+	})
+}

@@ -1,0 +1,101 @@
+// Package member is a gateway's process as one of a cluster: it stands by, and has what the gateway needs of the cluster when it
+// works. A gateway that is alone has a Member that is nil, which asks for nothing.
+//
+// # Start reading
+//
+// standby.go, then member.go.
+package member
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmg/cluster"
+	"pmg/config"
+	"pmg/store"
+)
+
+// A Member is a process that owns the work.
+type Member struct {
+	node  *cluster.Node
+	log   zerolog.Logger
+	fault chan error // of the store
+}
+
+// Store returns the store of the gateway, and a channel that gets an error when it has failed.
+func (m *Member) Store() (store.Store, <-chan error) { return m.node.Store(), m.fault }
+
+// Asked receives the node to which an operator moves the work, empty for any.
+func (m *Member) Asked() <-chan string {
+	if m == nil {
+		return nil
+	}
+	return m.node.Asked()
+}
+
+// Done is closed when this node does not own the work any more.
+func (m *Member) Done() <-chan struct{} {
+	if m == nil {
+		return nil
+	}
+	return m.node.Done()
+}
+
+// Lost returns why this node does not own the work any more, nil while it does.
+func (m *Member) Lost() error {
+	if m == nil {
+		return nil
+	}
+	return m.node.Err()
+}
+
+// Holds returns what the writer asks before it sends, nil for a gateway that is alone.
+func (m *Member) Holds() func() bool {
+	if m == nil {
+		return nil
+	}
+	return m.node.Holds
+}
+
+// SetConfig notes that the gateway has another configuration.
+func (m *Member) SetConfig(c *config.Config) error {
+	if m == nil {
+		return nil
+	}
+	hash, err := c.Common()
+	if err == nil {
+		m.node.SetConfig(hash)
+	}
+	return err
+}
+
+// handOverTimeout is how long a node that ends tries to say that another may take over immediately.
+const handOverTimeout = 5 * time.Second
+
+// HandOver hands the work over to the node next, or to any if that is empty, when the gateway has ended and its store is closed.
+func (m *Member) HandOver(next string) {
+	ctx, cancel := context.WithTimeout(context.Background(), handOverTimeout)
+	defer cancel()
+	if err := m.node.Release(ctx, next); err != nil {
+		m.log.Warn().Err(err).Msg("the other nodes take over when the lease has run out")
+		return
+	}
+	m.log.Info().Msg("the work is handed over")
+}
+
+// Close ends the node's part.
+func (m *Member) Close() error { return m.node.Close() }
+
+// closeUnused ends the part of a node whose gateway did not start. If it was stopped when it had just taken over, another one
+// may do so immediately.
+func (m *Member) closeUnused(why error) {
+	if errors.Is(why, ErrStopped) {
+		m.HandOver("")
+	}
+	if err := m.Close(); err != nil {
+		m.log.Error().Err(err).Msg("cannot end cleanly")
+	}
+}

@@ -1,0 +1,204 @@
+package member
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/rs/zerolog"
+
+	"pmg/cluster"
+	"pmg/cluster/standby"
+	"pmg/config"
+	"pmg/internal/notify"
+	"pmg/internal/sock"
+	"pmg/protocols"
+)
+
+// A Standby is a process that stands by.
+type Standby struct {
+	Config  *config.Config                 // as it was read last
+	Load    func() (*config.Config, error) // reads it again
+	Log     zerolog.Logger
+	Signals <-chan os.Signal
+	Opened  map[string][]sock.Listening // sockets that listen, by the names of connectors; those of operators have AdminSocket
+	Version string
+
+	node atomic.Pointer[cluster.Node] // nil: the servers have not answered yet
+}
+
+// AdminSocket is the name of the sockets for admin.address among those of connectors. No connector can have it.
+const AdminSocket = "admin.address"
+
+// ErrStopped is the error of a process that was stopped by a signal.
+var ErrStopped = errors.New("stopped by a signal")
+
+// Wait takes part in the cluster, and returns when this node owns the work. Meanwhile its sockets listen, and refuse. All of them
+// are in Opened then, and Config is the one that was read last.
+func (w *Standby) Wait() (*Member, error) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	if err := w.listen(); err != nil {
+		return nil, err
+	}
+	door, err := standby.Open(w.sockets(), w.state)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = door.Close() }() // the sockets stay open
+	manager := notify.New(os.Getenv, os.Getpid())
+	if err := manager.Ready(); err != nil {
+		w.Log.Warn().Err(err).Msg("the service manager does not know the state of the gateway")
+	}
+	go func() { _ = manager.Watch(ctx, func() bool { return true }) }()
+	obeys := make(chan struct{})
+	var obeying sync.WaitGroup
+	obeying.Go(func() { w.obey(obeys, cancel) })
+	m, err := w.takeOver(ctx, cancel)
+	close(obeys)
+	obeying.Wait() // no signal is lost
+	if why := context.Cause(ctx); why != nil {
+		err = errors.Join(why, err)
+	}
+	if err != nil && m != nil {
+		m.closeUnused(err)
+	}
+	return m, err
+}
+
+// takeOver takes part in the cluster, and returns when this node owns the work.
+func (w *Standby) takeOver(ctx context.Context, cancel context.CancelCauseFunc) (*Member, error) {
+	m := &Member{log: w.Log, fault: make(chan error, 1)}
+	o, err := optionsOf(w.Config, w.Log, func(err error) {
+		select {
+		case m.fault <- err:
+		default:
+		}
+		cancel(fmt.Errorf("the store has failed: %w", err))
+	})
+	if err != nil {
+		return nil, err
+	}
+	o.Version = w.Version
+	if m.node, err = cluster.Open(ctx, o); err != nil {
+		return nil, err
+	}
+	w.node.Store(m.node)
+	w.Log.Info().Str("node", o.Node).Str("version", w.Version).Int("pid", os.Getpid()).Msg("standing by")
+	epoch, err := m.node.TakeOver(ctx)
+	if err != nil {
+		return m, err
+	}
+	w.Log.Info().Uint64("epoch", epoch).Msg("this node owns the work of the cluster")
+	return m, nil
+}
+
+// obey reloads the configuration at each SIGHUP, and ends standing by at another signal.
+func (w *Standby) obey(until <-chan struct{}, end context.CancelCauseFunc) {
+	for {
+		select {
+		case <-until:
+			return
+		case sig := <-w.Signals:
+			if sig != syscall.SIGHUP {
+				end(ErrStopped)
+				return
+			}
+			w.reload()
+		}
+	}
+}
+
+// reload reads the configuration again. What concerns this node alone takes effect at its next start.
+func (w *Standby) reload() {
+	cfg, err := w.Load()
+	node := w.node.Load()
+	if err == nil && (node == nil || cfg.Cluster.Node != w.Config.Cluster.Node) {
+		err = errors.New("this node does not take part in the cluster yet, or has another name: restart it")
+	}
+	var hash string
+	if err == nil {
+		hash, err = cfg.Common()
+	}
+	if err != nil {
+		w.Log.Error().Err(err).Msg("cannot reload; nothing has changed")
+		return
+	}
+	node.SetConfig(hash)
+	w.Config = cfg
+	w.Log.Info().Msg("configuration reloaded; it takes effect when this node takes the work over")
+}
+
+// listen opens the sockets of the connectors and of operators that are not open yet.
+func (w *Standby) listen() error {
+	open := func(name string, addresses ...string) error {
+		for _, address := range addresses {
+			s, err := sock.Listen(address)
+			if err != nil {
+				return err
+			}
+			w.Opened[name] = append(w.Opened[name], s)
+		}
+		return nil
+	}
+	if a := w.Config.Admin.Address; a != "" && w.Opened[AdminSocket] == nil {
+		if err := open(AdminSocket, a); err != nil {
+			return fmt.Errorf("cannot start admin (admin.address): %w", err)
+		}
+	}
+	for i := range w.Config.Connectors {
+		if c := &w.Config.Connectors[i]; c.Listens() && w.Opened[c.Name] == nil {
+			if err := open(c.Name, c.AllAddresses()...); err != nil {
+				return fmt.Errorf("cannot start connector %s: %w", c.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// sockets returns what listens, and what is spoken there. What is encrypted is closed: its certificates are the gateway's.
+func (w *Standby) sockets() (all []standby.Socket) {
+	add := func(name string, encrypted bool, p standby.Protocol) {
+		if encrypted {
+			p = standby.Other
+		}
+		for _, s := range w.Opened[name] {
+			all = append(all, standby.Socket{Listening: s, Protocol: p})
+		}
+	}
+	add(AdminSocket, w.Config.Admin.TLS.Enabled, standby.Admin)
+	for i := range w.Config.Connectors {
+		switch c := &w.Config.Connectors[i]; {
+		case c.Role() != protocols.Server:
+			add(c.Name, false, standby.Other)
+		case c.Protocol == "smpp":
+			add(c.Name, c.TLS.Enabled, standby.SMPP)
+		case c.Protocol == "http":
+			add(c.Name, c.TLS.Enabled, standby.HTTP)
+		default:
+			add(c.Name, false, standby.Other)
+		}
+	}
+	return all
+}
+
+// state returns what this node says of itself.
+func (w *Standby) state() (any, string) {
+	n := w.node.Load()
+	if n == nil {
+		s := cluster.State{Node: w.Config.Cluster.Node, State: "connecting"}
+		return s, "this node stands by: the servers of the cluster do not answer yet"
+	}
+	s, line := n.State(), "this node stands by, and no node owns the work"
+	if owner := n.Owner(); owner != "" {
+		line = "this node stands by: node " + owner + " owns the work"
+	}
+	if s.Reason != "" {
+		line += "; it cannot take over, because " + s.Reason
+	}
+	return s, line
+}

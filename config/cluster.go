@@ -1,0 +1,105 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"pmg/cluster/lease"
+)
+
+// Cluster is how the gateway is one node of several.
+type Cluster struct {
+	Node    string   `yaml:"node" live:"no" doc:"Name of this node, which no other has. Empty: the gateway is alone. docs/cluster.md says what is needed."`
+	Servers []string `yaml:"servers" live:"no" doc:"URLs of the servers of NATS, such as nats://10.0.0.1:4222, at least three."`
+
+	User              string `yaml:"user" live:"no" doc:"User of the account of NATS that has the stream, unless credentials are given."`
+	Password          string `yaml:"password" secret:"yes" live:"no" doc:"The password of user."`
+	Credentials       string `yaml:"credentials" live:"no" doc:"File with the credentials of that account, as nsc makes it."`
+	SystemUser        string `yaml:"system_user" live:"no" doc:"User of the system account of NATS, which alone may read whether the servers sync each write."`
+	SystemPassword    string `yaml:"system_password" secret:"yes" live:"no" doc:"The password of system_user."`
+	SystemCredentials string `yaml:"system_credentials" live:"no" doc:"File with the credentials of the system account."`
+	CA                string `yaml:"ca" live:"no" doc:"File with the authorities that may have issued the servers' certificates, for URLs that begin with tls://."`
+	Certificate       string `yaml:"certificate" live:"no" doc:"File with this node's certificate for the servers (PEM), if they ask for one."`
+	Key               string `yaml:"key" live:"no" doc:"File with its private key."`
+
+	Stream   string        `yaml:"stream" default:"PMG" live:"no" doc:"Name of the stream with the journal. It is made when missing, and the bucket STREAM_CELLS as well."`
+	Replicas int           `yaml:"replicas" default:"3" range:"1..5" live:"no" doc:"On how many servers the stream is, where it is made here. Less than 3 needs unsafe."`
+	MaxSize  Size          `yaml:"max_size" default:"0B" range:"0B.." live:"no" doc:"The most that the stream may take, where it is made here. When it is full no message is accepted. 0B is no limit."`
+	Keep     time.Duration `yaml:"keep" default:"1h" range:"0s.." live:"no" doc:"How long the stream keeps what no node needs, for a node that is away. One that was away for longer needs a copy of another node's store (docs/cluster.md)."`
+	Lease    time.Duration `yaml:"lease" default:"10s" range:"100ms..1h" live:"no" doc:"How long the owner works after the last heartbeat that was acknowledged. Longer than the servers need for an election, which is up to 9 s."`
+	Dead     time.Duration `yaml:"dead" default:"12s" range:"100ms..1h" live:"no" doc:"How long no heartbeat of the owner is seen before another node takes over. At least a tenth longer than lease. All nodes must have the same times."`
+	Beat     time.Duration `yaml:"beat" default:"500ms" range:"10ms..1m" live:"no" doc:"The time between two heartbeats."`
+	Unsafe   bool          `yaml:"unsafe" default:"false" live:"no" doc:"Whether servers and a stream are accepted that may lose what was appended: fewer than three, old ones, or without sync_interval: always. For tests."`
+}
+
+// LeaseOptions returns the times of the lease.
+func (c *Cluster) LeaseOptions() lease.Options {
+	return lease.Options{Node: c.Node, Lease: c.Lease, Dead: c.Dead, Beat: c.Beat}
+}
+
+// checkCluster checks what does not fit together.
+func checkCluster(d *decoder, c *Config) {
+	o := &c.Cluster
+	if o.Node == "" {
+		if len(o.Servers) > 0 {
+			d.problem("cluster.node", "must not be missing: give this node a name that no other has")
+		}
+		return
+	}
+	if err := o.LeaseOptions().Check(); err != nil {
+		d.problem("cluster", "cannot be used: %s", err)
+	}
+	if len(o.Servers) == 0 {
+		d.problem("cluster.servers", "must not be missing: name the servers of NATS, such as [\"nats://10.0.0.1:4222\"]")
+	}
+	if c.Store.Engine == MemoryStore {
+		d.problem(
+			"cluster.node",
+			"must not be given with store.engine: memory, because the other nodes have what is on the disk: remove one of them",
+		)
+	}
+	if o.SystemUser == "" && o.SystemCredentials == "" && !o.Unsafe {
+		d.problem(
+			"cluster.system_user",
+			"must not be missing, nor system_credentials, because without the system account of NATS it is not known whether "+
+				"the servers sync each write: give one of them, or unsafe: true for a test",
+		)
+	}
+	if (o.Certificate == "") != (o.Key == "") {
+		d.problem("cluster.key", "must be given together with certificate")
+	}
+	for _, f := range []struct{ option, file string }{
+		{"credentials", o.Credentials}, {"system_credentials", o.SystemCredentials}, {"ca", o.CA}, {"certificate", o.Certificate},
+		{"key", o.Key},
+	} {
+		if _, err := os.Stat(f.file); f.file != "" && err != nil {
+			d.problem("cluster."+f.option, "must name a file that can be read: %s", err)
+		}
+	}
+}
+
+// Common returns a hash of all that the nodes of a cluster must have configured alike: everything but what a machine has of its
+// own, which are its directories, limits, logs, operators and the addresses that it listens on.
+func (c *Config) Common() (string, error) {
+	common := *c
+	common.User, common.Log, common.PDULog, common.Events = "", Log{}, PDULog{}, Events{}
+	common.Stats, common.Telemetry, common.Store, common.Admin = Stats{}, Telemetry{}, Store{}, Admin{}
+	common.Limits, common.Cluster = Limits{}, Cluster{}
+	common.Connectors = slices.Clone(c.Connectors)
+	for i := range common.Connectors {
+		if o := &common.Connectors[i]; o.Listens() {
+			o.Address, o.Addresses, o.Listen = "", nil, ""
+		}
+	}
+	octets, err := json.Marshal(&common)
+	if err != nil {
+		return "", fmt.Errorf("cannot compare configurations: %w", err)
+	}
+	sum := sha256.Sum256(octets)
+	return hex.EncodeToString(sum[:8]), nil
+}

@@ -1,0 +1,183 @@
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/journal"
+)
+
+// A Copy is a store that has what several nodes have appended to one journal. Each node has one, and passes the records that
+// count to Apply; the node that owns the work commits instead. At the same place of the journal all copies have the same.
+type Copy struct {
+	Store
+	disk  *durable // the same
+	batch Batch    // of the records so far; only Apply uses it
+}
+
+// OpenCopy opens a copy in a directory, and makes an empty one if there is none. The journal is that of the options. Records
+// behind Moved are to be passed to Apply before the copy is used.
+func OpenCopy(dir string, o Options) (*Copy, error) {
+	s := newDurable(dir, o)
+	if err := s.open(o); err != nil {
+		return nil, fmt.Errorf("cannot open the store in %s: %w", dir, err)
+	}
+	return &Copy{Store: s, disk: s}, nil
+}
+
+// originName is the file that says of which journal a store is a copy.
+const originName = "origin"
+
+// checkOrigin refuses a store that is not as its options have it: a copy of the journal with this origin, or none. One that
+// has stored nothing becomes a copy.
+func (s *durable) checkOrigin(origin string) error {
+	written, err := readOrigin(s.guard.others, s.guard.FS.PathJoin(s.monitor.dir, originName))
+	switch m := s.summary.marks; {
+	case err == nil && written == origin, origin == "" && errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err == nil && origin == "":
+		return fmt.Errorf("it is a copy of the journal of a cluster (%s): start the gateway with the section cluster, or remove "+
+			"the file %s to go on without it, with what this copy has", written, originName)
+	case err == nil:
+		return fmt.Errorf("it is a copy of another journal (%s, not %s): give the cluster another store.dir", written, origin)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	case m.applied != 0 || m.last != 0:
+		return errors.New("a gateway without a cluster has stored messages in it: give the cluster an empty store.dir")
+	}
+	return writeOrigin(s.guard.others, s.monitor.dir, origin)
+}
+
+// writeOrigin makes the store in a directory a copy.
+func writeOrigin(fs vfs.FS, dir, origin string) error {
+	f, err := fs.Create(fs.PathJoin(dir, originName), vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write([]byte(origin))
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	d, err := fs.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// copyOrigin makes a backup of a copy another copy of the same journal.
+func (s *durable) copyOrigin(to string) error {
+	origin, err := readOrigin(s.guard.others, s.guard.FS.PathJoin(s.monitor.dir, originName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return writeOrigin(s.guard.others, to, origin)
+}
+
+// readOrigin returns what a small file has.
+func readOrigin(fs vfs.FS, path string) (string, error) {
+	f, err := fs.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, 4096))
+	return string(b), err
+}
+
+// Note does nothing: a commit appends all of a batch to the journal, which may take as long as an election of its servers.
+func (c *Copy) Note(*Batch) error { return nil }
+
+// Moved returns the place of the last record whose changes are all on the disk. It was passed to Apply, and counted.
+func (c *Copy) Moved() journal.Seq { return c.disk.summary.get().moved }
+
+// List implements Lister.
+func (c *Copy) List(kind Kind, below uint64, since uint32, limit int, f func(*Listed) error) (uint64, error) {
+	return c.disk.List(kind, below, since, limit, f)
+}
+
+// Apply carries out a record. It waits for no disk.
+func (c *Copy) Apply(at journal.Seq, record []byte) error {
+	if err := c.disk.monitor.failure(); err != nil {
+		return err
+	}
+	whole, err := c.batch.readPiece(record)
+	if err == nil && whole {
+		c.batch.at = at
+		err = c.disk.writer.askAlone(request{changes: &c.batch, replays: true})
+	}
+	if err != nil {
+		return fmt.Errorf("record %d of the journal: %w", at, err)
+	}
+	return nil
+}
+
+var _ Lister = (*Copy)(nil)
+
+// EmptyRecord returns a record that changes nothing, with which an owner makes itself known.
+func EmptyRecord() []byte {
+	b := Batch{}
+	record, _ := b.appendPiece(nil, 0)
+	return record
+}
+
+// Sum reads all of the store, and returns a hash of it, and the place of the last record that it has.
+func (c *Copy) Sum() (at journal.Seq, sum string, err error) {
+	at, snapshot, err := c.snapshot()
+	if err != nil {
+		return 0, "", err
+	}
+	defer snapshot.Close()
+	h := sha256.New()
+	for _, kind := range []byte{keyNote, keyEvent, keyMessage, keyState} {
+		if err := c.addSum(h, snapshot, kind); err != nil {
+			return 0, "", err
+		}
+	}
+	return at, hex.EncodeToString(h.Sum(nil)[:8]), nil
+}
+
+// snapshot returns the store as it is behind a record.
+func (c *Copy) snapshot() (journal.Seq, *pebble.Snapshot, error) {
+	w := c.disk.writer
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	if err := w.ask(request{move: everything}); err != nil {
+		return 0, nil, err
+	}
+	return c.disk.summary.get().applied, c.disk.db.NewSnapshot(), nil
+}
+
+// addSum adds the keys of a kind.
+func (c *Copy) addSum(h hash.Hash, from pebble.Reader, kind byte) error {
+	it, err := from.NewIter(&pebble.IterOptions{LowerBound: []byte{kind}, UpperBound: []byte{kind + 1}})
+	if err != nil {
+		return c.disk.monitor.readError(err)
+	}
+	defer it.Close()
+	var length [8]byte
+	for ok := it.First(); ok; ok = it.Next() {
+		value, err := it.ValueAndErr()
+		if err != nil {
+			return c.disk.monitor.readError(err)
+		}
+		binary.BigEndian.PutUint32(length[:], uint32(len(it.Key())))
+		binary.BigEndian.PutUint32(length[4:], uint32(len(value)))
+		_, _ = h.Write(length[:]) // a hash takes all
+		_, _ = h.Write(it.Key())
+		_, _ = h.Write(value)
+	}
+	return c.disk.monitor.readError(it.Error())
+}
