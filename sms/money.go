@@ -28,8 +28,8 @@ func ReadMoney(text string) (m Money, ok bool) {
 	for i := range len(rest) {
 		switch c := rest[i]; {
 		case c >= '0' && c <= '9':
-			if m > MaxMoney {
-				return 0, false
+			if m > MaxMoney/10 {
+				return 0, false // and the next one would be more than an integer has
 			}
 			m = m*10 + Money(c-'0')
 			digits++
@@ -47,7 +47,7 @@ func ReadMoney(text string) (m Money, ok bool) {
 		return 0, false
 	}
 	for ; behind < decimals; behind++ {
-		if m > MaxMoney {
+		if m > MaxMoney/10 {
 			return 0, false
 		}
 		m *= 10

@@ -22,7 +22,7 @@ func TestMoney(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "-", ".", "1.", ".5", "0.0000001", "1,5", "1e3", "+1", " 1", "1 EUR", "1.2.3", "--1", "1000000000000.000001", "1-",
-		strings.Repeat("9", 30), "0." + strings.Repeat("0", 30), "٣",
+		strings.Repeat("9", 30), "18446744073709551621", "1" + strings.Repeat("0", 18) + "5", "9223372036854775807.5", "0." + strings.Repeat("0", 30), "٣",
 	} {
 		if m, ok := ReadMoney(text); ok {
 			t.Errorf("%q is %s", text, m)

@@ -32,7 +32,8 @@ type Accountant struct {
 	keep  *keep.Keeper
 	inUse atomic.Pointer[Opened]
 
-	paying sync.Mutex // one payment at a time
+	paying  sync.Mutex      // one payment at a time
+	pending map[string]bool // the keys of references whose payments failed to be stored, which the next commit does
 }
 
 // Opened are the lists of prices of a configuration, by their names.
@@ -45,7 +46,7 @@ type list struct {
 
 // New returns what has no prices. Open and Apply follow.
 func New(n *node.Node, k *keep.Keeper) *Accountant {
-	d := &Accountant{node: n, keep: k}
+	d := &Accountant{node: n, keep: k, pending: map[string]bool{}}
 	d.inUse.Store(&Opened{})
 	return d
 }
@@ -139,6 +140,13 @@ func GiveBack(m *sms.Message, whole bool) {
 	}
 	m.Origin.Tally.Credit.GiveBack(amount)
 	sms.SetPrice(m, 0)
+}
+
+// Alone gives back what is reserved for the other parts of a message that is accepted as one.
+func Alone(m *sms.Message) {
+	if price := sms.PriceOf(m); price != 0 && m.Parts > 1 {
+		m.Origin.Tally.Credit.GiveBack(price * sms.Money(m.Parts-1))
+	}
 }
 
 // forever is the day until which notes of money are kept.

@@ -42,10 +42,8 @@ func (d *Accountant) Pay(account string, amount sms.Money, p Payment) (Payment, 
 		return p, errors.New("the gateway keeps nothing (store.engine: memory)")
 	}
 	reference := append(append([]byte(account), 0, 'r'), p.Reference...)
-	if p.Reference != "" {
-		if _, ok, err := d.keep.Index.Lookup(store.KindPaid, reference); err != nil || ok {
-			return p, errors.Join(err, ErrTwice)
-		}
+	if err := d.isTwice(p.Reference, reference); err != nil {
+		return p, err
 	}
 	now := d.node.Clock.WallNow()
 	c := &d.node.Origins.TallyOf(account).Credit
@@ -54,6 +52,9 @@ func (d *Accountant) Pay(account string, amount sms.Money, p Payment) (Payment, 
 		balance := c.Pay(amount)
 		p.At, p.Amount, p.Balance = time.Unix(0, now).UTC(), amount.String(), balance.String()
 		value, err := json.Marshal(&p)
+		if balance > sms.MaxMoney || balance < -sms.MaxMoney {
+			err = fmt.Errorf("the balance would be %s, and may be up to %s, or as much below 0", balance, sms.Money(sms.MaxMoney))
+		}
 		if failed = err; err != nil {
 			c.Pay(-amount)
 			return
@@ -68,9 +69,36 @@ func (d *Accountant) Pay(account string, amount sms.Money, p Payment) (Payment, 
 		return p, failed
 	}
 	if err := d.keep.Journal.Sync(); err != nil {
-		return p, fmt.Errorf("cannot store the payment; look at the history before you enter it again: %w", err)
+		if p.Reference != "" {
+			d.pending[string(reference)] = true
+		}
+		return p, fmt.Errorf("cannot store the payment now, which the next commit does: look at the history before you enter "+
+			"it again without a reference: %w", err)
 	}
 	return p, nil
+}
+
+// isTwice returns ErrTwice if a payment with a reference is stored. One whose commit has failed is stored by a later one, for
+// which it waits.
+func (d *Accountant) isTwice(reference string, key []byte) error {
+	if reference == "" {
+		return nil
+	}
+	_, ok, err := d.keep.Index.Lookup(store.KindPaid, key)
+	switch {
+	case err != nil:
+		return fmt.Errorf("cannot find out whether the reference was used before: %w", err)
+	case ok:
+		return ErrTwice
+	}
+	if !d.pending[string(key)] {
+		return nil
+	}
+	if err = d.keep.Journal.Sync(); err != nil {
+		return fmt.Errorf("cannot store the payment with this reference, which was entered before: %w", err)
+	}
+	delete(d.pending, string(key))
+	return ErrTwice
 }
 
 // prefixOf returns how the keys of an account's payments begin.

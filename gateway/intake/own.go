@@ -79,14 +79,13 @@ func (d *Checker) split(first keep.Accepted, more []keep.Accepted) (keep.Accepte
 func (d *Checker) appendParts(all []keep.Accepted, a keep.Accepted) []keep.Accepted {
 	m := a.Message
 	if m.Parts < 2 || a.Share == nil {
+		credit.Alone(m)
 		m.Parts = 0
 		return append(all, a)
 	}
 	parts := d.convert.Split(a.Share.Lane.Home().Form(), m)
 	if parts == nil {
-		if sms.PriceOf(m) != 0 {
-			m.Origin.Tally.Credit.GiveBack(sms.PriceOf(m) * sms.Money(m.Parts-1))
-		}
+		credit.Alone(m)
 		return append(all, a)
 	}
 	for _, p := range parts {

@@ -127,7 +127,7 @@ func table() []row {
 		{"pdulog/story", "events gateway/operate internal/logfile pdulog protocols/httpsms sms"},
 		{"gateway/webhooks", "connector gateway/node"},
 		{"gateway/session", "config connector gateway/accept gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/route protocols sms"},
-		{"gateway", "account config connector connector/queue events flow gateway/convert gateway/credit gateway/hooks gateway/intake gateway/keep gateway/leave gateway/lists gateway/login gateway/networks gateway/node gateway/operate gateway/receipts gateway/request gateway/route gateway/session gateway/settle gateway/webhooks internal/logfile internal/nearest internal/tlsfiles pdulog protocols sms sms/networks store"},
+		{"gateway", "account config connector connector/queue flow gateway/convert gateway/credit gateway/hooks gateway/intake gateway/keep gateway/leave gateway/lists gateway/login gateway/networks gateway/node gateway/operate gateway/receipts gateway/request gateway/route gateway/session gateway/settle gateway/webhooks internal/logfile internal/nearest internal/tlsfiles pdulog protocols sms sms/networks store"},
 
 		// The architecture. It imports no protocol.
 		{"stages/cipher", ""},
@@ -175,8 +175,8 @@ func table() []row {
 		{"cmd/pmg/plugins", "cmd/pmg/find config gateway/hooks internal/figuretext plugin"},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
 		{"cmd/pmg/webdemo", "loadtest loadtest/httpload loadtest/httpsink"},
-		{"cmd/pmg", "admin admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/helptext cmd/pmg/lists cmd/pmg/manual cmd/pmg/member cmd/pmg/migrate cmd/pmg/money cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 		{"cmd/pmg/member", "cluster cluster/standby cmd/pmg/find config gateway/keep internal/notify internal/sock protocols store"},
+		{"cmd/pmg", "admin admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/helptext cmd/pmg/lists cmd/pmg/manual cmd/pmg/member cmd/pmg/migrate cmd/pmg/money cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep httpapi internal/testutil pdulog protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp stages store"},
