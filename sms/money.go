@@ -91,7 +91,9 @@ func PriceOf(m *Message) Money {
 func SetPrice(m *Message, p Money) {
 	var b [8]byte
 	if p == 0 {
-		setPart(m, hasPrice, nil)
+		if m.protocol&hasPrice != 0 {
+			setPart(m, hasPrice, nil)
+		}
 		return
 	}
 	binary.BigEndian.PutUint64(b[:], uint64(p))

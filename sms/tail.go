@@ -35,6 +35,9 @@ func storageOf(m *Message) []byte {
 
 // tailLen returns how many octets it takes, with its lengths.
 func (m *Message) tailLen() (n int) {
+	if m.protocol&inTail == 0 {
+		return 0
+	}
 	for part := hasSubmitted; part >= hasPrice; part >>= 1 {
 		if m.protocol&part != 0 {
 			n += 2 + int(binary.BigEndian.Uint16(storageOf(m)[m.tailAt()+n:]))
