@@ -78,6 +78,14 @@ func (n *clusterNode) serves() bool {
 	if n.p == nil || n.stopped || n.ended() {
 		return false
 	}
+	for _, line := range []string{
+		"stopping; interrupt again to end immediately",
+		"another node may own the work now; ending the process, which a supervisor starts again",
+	} {
+		if _, ends := n.p.logged(line); ends {
+			return false
+		}
+	}
 	_, ok := n.p.logged("serving")
 	return ok
 }
