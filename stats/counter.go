@@ -20,7 +20,7 @@ const (
 	saveEvery   = 10 * time.Second
 	// Saving takes a twentieth of the time at most, however many rows there are.
 	share    = 20
-	openDays = 4 // that are kept in memory when nothing of them is to be saved
+	openDays = 4 // that are kept in memory when they are saved
 )
 
 // A Counter counts events. One goroutine uses it at a time.
@@ -220,7 +220,6 @@ func (c *Counter) day(number int64) (*day, error) {
 	}
 	d := c.days[number]
 	if d == nil {
-		c.forget()
 		var err error
 		if d, err = load(c.dir, number); errors.Is(err, errDamaged) {
 			d, err = c.replaceDamaged(number, err)
@@ -245,10 +244,11 @@ func (c *Counter) replaceDamaged(number int64, why error) (*day, error) {
 	return load(c.dir, number)
 }
 
-// forget drops days that are saved, if there are many.
+// forget drops days if there are many, which are all saved.
 func (c *Counter) forget() {
-	for number, d := range c.days {
-		if len(c.days) > openDays && !d.changed {
+	c.today = nil
+	for number := range c.days {
+		if len(c.days) > openDays {
 			delete(c.days, number)
 		}
 	}
@@ -323,9 +323,6 @@ func (c *Counter) sweep(today int64) {
 			err = errors.Join(err, os.Remove(pathOf(c.dir, number)))
 			delete(c.days, number)
 		}
-	}
-	if c.today != nil && c.today.number < today-c.keepDays {
-		c.today = nil
 	}
 	if err != nil {
 		c.log.Warn().Err(err).Msg("cannot remove old statistics")

@@ -173,6 +173,36 @@ func TestForeignDay(t *testing.T) {
 	}
 }
 
+// Events of more days than stay in memory are counted, whatever was saved meanwhile, and each day in its file.
+func TestManyDays(t *testing.T) {
+	t.Parallel()
+	c, number := begun(t), uint64(0)
+	const days = 3 * openDays
+	for round := range 3 {
+		for accepted := range days {
+			number++
+			at := begin.AddDate(0, 0, days)
+			e := events.Event{
+				Number: number, Kind: sms.Submit, Account: "acme", ToConnector: "smsc1", Ended: at.UnixNano(),
+				Accepted: at.AddDate(0, 0, -accepted).UnixNano(),
+			}
+			if err := c.Count(append(new(events.Printer).Append(nil, &e), '\n')); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Save(accepted%(round+2) == 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	saved(t, c)
+	if a, b := sum(t, c.dir, "accepted"), sum(t, c.dir, "sent"); a != 3*days || b != 3*days {
+		t.Errorf("%d accepted and %d sent of %d", a, b, 3*days)
+	}
+	if len(c.days) > openDays {
+		t.Errorf("%d days stay in memory", len(c.days))
+	}
+}
+
 // A day has no more rows than fit.
 func TestManyRows(t *testing.T) {
 	t.Parallel()
