@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -110,11 +109,7 @@ func firstNumber(s logfile.Segment) (number uint64, err error) {
 
 // readLines passes the whole lines of a file to f. A file that is gone has none.
 func readLines(s logfile.Segment, f func(lines []byte) error) error {
-	file, err := os.Open(s.Path)
-	if packed := s.Path + ".zst"; errors.Is(err, fs.ErrNotExist) && !s.Packed { // it was compressed meanwhile
-		s.Packed = true
-		file, err = os.Open(packed)
-	}
+	file, err := s.Open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

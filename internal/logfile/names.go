@@ -2,6 +2,8 @@ package logfile
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,6 +30,17 @@ type Segment struct {
 
 // plain returns the path of the segment's plain file, which may not exist any more.
 func (s Segment) plain() string { return strings.TrimSuffix(s.Path, packedSuffix) }
+
+// Open opens the segment's file, and notes which one that is: it may have been compressed since it was listed.
+func (s *Segment) Open() (*os.File, error) {
+	file, err := os.Open(s.Path)
+	if packed := s.plain() + packedSuffix; errors.Is(err, fs.ErrNotExist) && !s.Packed {
+		if file, err = os.Open(packed); err == nil {
+			s.Path, s.Packed = packed, true
+		}
+	}
+	return file, err
+}
 
 // Split parses a file name: "clients.log", "clients-<stamp>.log" or "clients-<stamp>.log.zst".
 // The stamp is empty for the file being written.

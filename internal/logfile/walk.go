@@ -228,16 +228,12 @@ func (w *Walk) open(f *walked) error {
 	if f.opened {
 		return nil
 	}
-	for _, path := range []string{f.Path, f.plain() + packedSuffix} { // it may have been compressed since it was listed
-		if f.file != nil {
-			break
-		}
-		file, err := os.Open(path)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
+	if f.file == nil {
+		file, err := f.Open()
 		if err == nil {
-			f.file, f.Path, f.Packed = file, path, path != f.plain()
+			f.file = file
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
 	}
 	if f.opened = true; f.file == nil {
