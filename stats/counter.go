@@ -40,7 +40,7 @@ type Counter struct {
 // counted is how far events are counted in all files.
 type counted struct {
 	Era  uint64 `json:"era"` // another one begins when numbers begin again
-	Upto uint64 `json:"up_to"`
+	UpTo uint64 `json:"up_to"`
 }
 
 // Open opens the statistics in a directory, which is made. Files of days that are longer ago than keep are removed; 0: none is.
@@ -62,7 +62,7 @@ func Open(dir string, keep time.Duration, log zerolog.Logger) (*Counter, error) 
 }
 
 // Counted returns the number up to which events are counted.
-func (c *Counter) Counted() uint64 { return c.counted.Upto }
+func (c *Counter) Counted() uint64 { return c.counted.UpTo }
 
 // Begin is called with the number of the last event in the files of events. Then those behind Counted are to be counted.
 func (c *Counter) Begin(last uint64) error {
@@ -71,8 +71,8 @@ func (c *Counter) Begin(last uint64) error {
 		if c.counted = (counted{1, last}); last > 0 {
 			c.log.Info().Uint64("number", last).Msg("events are counted from here on; pmg stats rebuild counts those before")
 		}
-	case c.counted.Upto > last:
-		c.log.Warn().Uint64("counted", c.counted.Upto).Uint64("number", last).
+	case c.counted.UpTo > last:
+		c.log.Warn().Uint64("counted", c.counted.UpTo).Uint64("number", last).
 			Msg("the numbers of events begin again, because files of events were lost; statistics go on")
 		c.counted = counted{c.counted.Era + 1, last}
 	default:
@@ -87,13 +87,13 @@ func (c *Counter) Count(lines []byte) error {
 	for len(lines) > 0 {
 		one, rest, _ := bytes.Cut(lines, []byte{'\n'})
 		lines = rest
-		if !c.line.read(one) || c.line.number <= c.counted.Upto { // another program may have written to the file
+		if !c.line.read(one) || c.line.number <= c.counted.UpTo { // another program may have written to the file
 			continue
 		}
 		if err := c.add(&c.line); err != nil {
 			return err
 		}
-		c.counted.Upto = c.line.number
+		c.counted.UpTo = c.line.number
 	}
 	return nil
 }
@@ -273,7 +273,7 @@ func (c *Counter) save() error {
 		if !d.changed {
 			continue
 		}
-		d.era, d.upTo = c.counted.Era, c.counted.Upto
+		d.era, d.upTo = c.counted.Era, c.counted.UpTo
 		if err := d.save(c.dir); err != nil {
 			return fmt.Errorf("cannot save the statistics of %s: %w", nameOf(d.number), err)
 		}

@@ -367,7 +367,7 @@ func TestCountAllocations(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := testing.AllocsPerRun(5, func() {
-		c.counted.Upto = 0
+		c.counted.UpTo = 0
 		if err := c.Count(lines); err != nil {
 			t.Fatal(err)
 		}
@@ -384,7 +384,7 @@ func BenchmarkCount(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		c.counted.Upto = 0
+		c.counted.UpTo = 0
 		if err := c.Count(lines); err != nil {
 			b.Fatal(err)
 		}

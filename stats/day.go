@@ -35,7 +35,7 @@ type head struct {
 	Format int    `json:"format"`
 	Day    string `json:"day"`
 	Era    uint64 `json:"era"`
-	Upto   uint64 `json:"up_to"` // events of that era with numbers up to this one are in it
+	UpTo   uint64 `json:"up_to"` // events of that era with numbers up to this one are in it
 }
 
 // A day is the rows of a day.
@@ -99,7 +99,7 @@ func load(dir string, number int64) (*day, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", path, err)
 	}
-	d.era, d.upTo = h.Era, h.Upto
+	d.era, d.upTo = h.Era, h.UpTo
 	return d, nil
 }
 
@@ -150,7 +150,7 @@ func (d *day) save(dir string) error {
 			return err
 		}
 		lines := json.NewEncoder(z)
-		err = lines.Encode(head{Format: format, Day: nameOf(d.number), Era: d.era, Upto: d.upTo})
+		err = lines.Encode(head{Format: format, Day: nameOf(d.number), Era: d.era, UpTo: d.upTo})
 		for _, k := range d.keys() {
 			if err != nil {
 				break

@@ -16,5 +16,5 @@
 //
 // # Start reading
 //
-// figure.go (what is counted of an event), day.go (rows and their file), counter.go, read.go (sums).
+// figure.go (what is counted), line.go (what is read of an event), day.go (rows and their file), counter.go, read.go (sums).
 package stats

@@ -68,14 +68,14 @@ func (r *Rebuilt) count(ctx context.Context, c *Counter, dir string, progress Pr
 		if known && r.Events == 0 && one.number > 1 { // the files with the events before are gone
 			whole = hourOf(one.ended)/24 + 1
 		}
-		if known && one.number == 1 && c.counted.Upto > 0 { // numbers begin again
+		if known && one.number == 1 && c.counted.UpTo > 0 { // numbers begin again
 			c.counted = counted{Era: c.counted.Era + 1}
 		}
-		before := c.counted.Upto
+		before := c.counted.UpTo
 		if err := c.Count(lines); err != nil {
 			return err
 		}
-		if c.counted.Upto > before {
+		if c.counted.UpTo > before {
 			r.Events++
 		}
 		if r.Events%100_000 == 0 && c.today != nil {
