@@ -173,7 +173,7 @@ func (n *Node) Release(ctx context.Context, next string) error {
 	return n.holder.Release(ctx, next)
 }
 
-// ErrClosed is the cause of a node that was closed.
+// errClosed is the cause of a node that was closed.
 var errClosed = errors.New("the node was closed")
 
 // Close ends the node's part. Without Release the others wait until the lease has run out.

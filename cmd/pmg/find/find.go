@@ -1,4 +1,4 @@
-// Package find finds the configuration that a command uses where none is named.
+// Package find finds the configuration that a command uses where none is named, and says how commands load one.
 //
 // Start reading with Flag.
 package find
@@ -6,10 +6,13 @@ package find
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
+
+	"pmg/config"
 )
 
 // Where a configuration is looked for, in this order, if -c does not name one.
@@ -18,6 +21,9 @@ const (
 	Here     = "pmg.yaml"
 	System   = "/etc/pmg/pmg.yaml"
 )
+
+// A Load loads a configuration, and writes its warnings.
+type Load func(warnings io.Writer, file string) (*config.Config, error)
 
 // Flag adds the flag -c, whose default is what is found.
 func Flag(cmd *cobra.Command, file *string) {

@@ -15,16 +15,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/cmd/pmg/find"
-	"pmg/config"
 	"pmg/internal/textfile"
 	"pmg/sms/numbers"
 )
 
-// A Load loads a configuration, and writes its warnings.
-type Load func(warnings io.Writer, file string) (*config.Config, error)
-
 // Command returns the command list.
-func Command(load Load) *cobra.Command {
+func Command(load find.Load) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "Check registers of numbers, and add numbers to them",
@@ -77,7 +73,7 @@ a gateway does not start with such a file, and one that runs keeps what it has r
 	}
 }
 
-func testCommand(load Load) *cobra.Command {
+func testCommand(load find.Load) *cobra.Command {
 	return onList(load, &cobra.Command{
 		Use:   "test NAME NUMBER",
 		Short: "Say whether a number is on a list",
@@ -96,7 +92,7 @@ file again yet may differ for about two seconds.`,
 	})
 }
 
-func addCommand(load Load) *cobra.Command {
+func addCommand(load find.Load) *cobra.Command {
 	return onList(load, &cobra.Command{
 		Use:   "add NAME NUMBER...",
 		Short: "Add numbers to a list",
@@ -114,7 +110,7 @@ replaced. A running gateway knows them within two seconds.`,
 	})
 }
 
-func removeCommand(load Load) *cobra.Command {
+func removeCommand(load find.Load) *cobra.Command {
 	return onList(load, &cobra.Command{
 		Use:   "remove NAME NUMBER...",
 		Short: "Remove numbers from a list",
@@ -134,7 +130,7 @@ gateway knows it within two seconds.`,
 
 // onList completes a command that does something with a list of the configuration, whose name is its first argument.
 func onList(
-	load Load, cmd *cobra.Command, do func(out io.Writer, l *numbers.List, name string, all []string) error,
+	load find.Load, cmd *cobra.Command, do func(out io.Writer, l *numbers.List, name string, all []string) error,
 ) *cobra.Command {
 	var file string
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

@@ -18,11 +18,7 @@ import (
 
 	"pmg/cluster"
 	"pmg/cmd/pmg/find"
-	"pmg/config"
 )
-
-// A Load loads a configuration, and writes its warnings.
-type Load func(warnings io.Writer, file string) (*config.Config, error)
 
 const (
 	askTimeout   = 10 * time.Second
@@ -32,7 +28,7 @@ const (
 )
 
 // Command returns the command cluster.
-func Command(load Load) *cobra.Command {
+func Command(load find.Load) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cluster",
 		Short: "Show the nodes of a cluster, and move the work from one to another",
@@ -49,7 +45,7 @@ they work on any node, also while a gateway is stopped. docs/cluster.md has the 
 type run func(ctx context.Context, cmd *cobra.Command, op *cluster.Operator, args []string) error
 
 // on makes a command that asks the cluster.
-func on(load Load, cmd *cobra.Command, timeout time.Duration, do run) *cobra.Command {
+func on(load find.Load, cmd *cobra.Command, timeout time.Duration, do run) *cobra.Command {
 	var file string
 	find.Flag(cmd, &file)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -78,7 +74,7 @@ func on(load Load, cmd *cobra.Command, timeout time.Duration, do run) *cobra.Com
 	return cmd
 }
 
-func statusCommand(load Load) *cobra.Command {
+func statusCommand(load find.Load) *cobra.Command {
 	var asJSON bool
 	cmd := on(load, &cobra.Command{
 		Use:   "status",
@@ -155,7 +151,7 @@ func plain(s string) string {
 	}, s)
 }
 
-func moveCommand(load Load) *cobra.Command {
+func moveCommand(load find.Load) *cobra.Command {
 	return on(load, &cobra.Command{
 		Use:   "move [NODE]",
 		Short: "Move the work to another node",
@@ -177,7 +173,7 @@ message is sent twice. Its process ends with status 75, and a supervisor starts 
 	})
 }
 
-func drainCommand(load Load) *cobra.Command {
+func drainCommand(load find.Load) *cobra.Command {
 	var undo bool
 	cmd := on(load, &cobra.Command{
 		Use:   "drain NODE",
@@ -201,7 +197,7 @@ follow, and the mark outlives its restarts.`,
 	return cmd
 }
 
-func checkCommand(load Load) *cobra.Command {
+func checkCommand(load find.Load) *cobra.Command {
 	return on(load, &cobra.Command{
 		Use:   "check",
 		Short: "Compare what the nodes have in their stores",
@@ -240,7 +236,7 @@ func answered(all []cluster.State, number uint64) (n int) {
 	return n
 }
 
-func forgetCommand(load Load) *cobra.Command {
+func forgetCommand(load find.Load) *cobra.Command {
 	return on(load, &cobra.Command{
 		Use:   "forget NODE",
 		Short: "Remove a node that is gone for good",

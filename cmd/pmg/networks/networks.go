@@ -25,11 +25,8 @@ import (
 	"pmg/sms/networks"
 )
 
-// A Load loads a configuration, and writes its warnings.
-type Load func(warnings io.Writer, file string) (*config.Config, error)
-
 // Command returns the command network.
-func Command(load Load) *cobra.Command {
+func Command(load find.Load) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "network",
 		Short: "Check the table of mobile networks, and look numbers up in it",
@@ -101,7 +98,7 @@ func checkColumns(columns []string) error {
 
 // A source is the table of the configuration, or another one.
 type source struct {
-	load         Load
+	load         find.Load
 	config, file string
 	columns      []string
 }
@@ -131,7 +128,7 @@ func (s *source) table(cmd *cobra.Command) (*networks.Table, error) {
 	return networks.ReadFile(c.Networks.File, c.Networks.Columns)
 }
 
-func lookupCommand(load Load) *cobra.Command {
+func lookupCommand(load find.Load) *cobra.Command {
 	s := source{load: load}
 	cmd := &cobra.Command{
 		Use:   "lookup NUMBER...",
@@ -169,7 +166,7 @@ func textOf(t *networks.Table, n sms.Network) string {
 // kind says that files are numbers to try a table with.
 var kind = textfile.Kind{Name: "numbers", Check: "this command"}
 
-func testCommand(load Load) *cobra.Command {
+func testCommand(load find.Load) *cobra.Command {
 	s := source{load: load}
 	cmd := &cobra.Command{
 		Use:   "test FILE",

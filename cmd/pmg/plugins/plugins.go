@@ -25,11 +25,8 @@ import (
 	"pmg/plugin"
 )
 
-// Load reads a configuration, and writes its warnings to w.
-type Load func(w io.Writer, file string) (*config.Config, error)
-
 // Command returns the command.
-func Command(load Load) *cobra.Command {
+func Command(load find.Load) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugin",
 		Short: "Ask a plugin about a message, or measure it",
@@ -44,7 +41,7 @@ const messageHelp = `The message is read from standard input: an object of JSON 
 members that docs/plugins.md lists, of which any may be missing. Without "hook" it is
 of the hook accept.`
 
-func testCommand(load Load) *cobra.Command {
+func testCommand(load find.Load) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "test NAME",
@@ -78,7 +75,7 @@ status is 1 then.
 	return cmd
 }
 
-func benchCommand(load Load) *cobra.Command {
+func benchCommand(load find.Load) *cobra.Command {
 	var file string
 	var duration time.Duration
 	var clients int
@@ -110,7 +107,7 @@ gateway, and prints how many it decides in a second and how long it takes.
 }
 
 // open makes the pool of a plugin of a configuration, and reads a message.
-func open(cmd *cobra.Command, load Load, file, name string) (*plugin.Pool, *plugin.Message, error) {
+func open(cmd *cobra.Command, load find.Load, file, name string) (*plugin.Pool, *plugin.Message, error) {
 	c, err := load(cmd.ErrOrStderr(), file)
 	if err != nil {
 		return nil, nil, err

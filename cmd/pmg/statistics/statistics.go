@@ -16,13 +16,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/cmd/pmg/find"
-	"pmg/config"
 	"pmg/stats"
 )
 
 // A Program is what the command needs of pmg.
 type Program struct {
-	Load  func(warnings io.Writer, file string) (*config.Config, error)
+	Load  find.Load
 	JSON  func(out io.Writer, v any) error
 	Table func(left int, head []string, rows [][]string) string // left: how many columns begin at their left
 }
