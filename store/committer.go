@@ -56,6 +56,7 @@ type notes struct {
 	durable bool  // the store is; set before the goroutine starts
 	all     Batch // the batches that were noted, whose commit has not begun
 	upTo    uint64
+	taken   bool // a batch is being noted, and is neither in all nor in full
 	slow    bool // the last one took long
 	later   bool // a goroutine is to note what there is
 	others  sync.WaitGroup
@@ -132,7 +133,7 @@ func (c *Committer) begin() {
 }
 
 // waits reports whether there is something for a commit that is asked for.
-func (c *Committer) waits() bool { return c.open.Len() > 0 || c.notes.all.Len() > 0 }
+func (c *Committer) waits() bool { return c.open.Len() > 0 || c.notes.all.Len() > 0 || c.notes.taken }
 
 // Commit implements Journal.
 func (c *Committer) Commit() {
@@ -454,9 +455,11 @@ func (c *Committer) noteAll() {
 			return
 		}
 		began := c.clock.Now()
+		c.notes.taken = true
 		c.mu.Unlock()
 		err := c.store.Note(b)
 		c.mu.Lock()
+		c.notes.taken = false
 		c.notes.slow = c.clock.Now()-began > slowNote
 		if err != nil { // a commit will say so
 			c.full = slices.Insert(c.full, 0, b)

@@ -18,13 +18,18 @@ import (
 type scribe struct {
 	Store
 	mu    sync.Mutex
-	fails int // notes that fail from now on
+	fails int           // notes that fail from now on
+	held  chan struct{} // a note waits until it is received from, twice; nil: none does
 	asked []string
 }
 
 func (*scribe) Durable() bool { return true }
 
 func (s *scribe) Note(b *Batch) error {
+	if s.held != nil {
+		s.held <- struct{}{}
+		s.held <- struct{}{}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fails > 0 {
@@ -90,6 +95,49 @@ func TestCommitterNotes(t *testing.T) {
 	want := []string{"note [1 2]", "note [3]", "commit [1 2 3]", "note [4]", "commit [4]", "note [5]", "commit [5]", "note [6]", "commit [6]"}
 	if !slices.Equal(s.asked, want) {
 		t.Errorf("asked for %q, want %q", s.asked, want)
+	}
+}
+
+// A commit that is asked for while a batch is being noted is of that batch, whoever asks, and also at the end.
+func TestCommitWhileNoting(t *testing.T) {
+	t.Parallel()
+	for name, ask := range map[string]func(*Committer){
+		"sync":      func(c *Committer) { _ = c.Sync() },
+		"sync soon": func(c *Committer) { _ = c.SyncSoon() },
+		"commit":    (*Committer).Commit,
+		"soon":      (*Committer).CommitSoon,
+		"close":     (*Committer).Close,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &scribe{held: make(chan struct{})}
+			c := NewCommitter(s, still{})
+			c.Write(func(b *Batch) { b.Delete(1, 0) })
+			noted, asked := make(chan struct{}), make(chan struct{})
+			go func() {
+				c.NoteEnds()
+				close(noted)
+			}()
+			testutil.Receive(t, "the note begins", s.held)
+			go func() {
+				ask(c)
+				close(asked)
+			}()
+			testutil.Eventually(t, "the request is made", func() bool {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				return c.asked || c.due || c.syncs > 0 || c.closed
+			})
+			testutil.Receive(t, "the note goes on", s.held)
+			testutil.Receive(t, "the note ends", noted)
+			testutil.Receive(t, "the request is answered", asked)
+			testutil.Eventually(t, "the batch is committed", func() bool {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				return slices.Equal(s.asked, []string{"note [1]", "commit [1]"})
+			})
+			c.Close()
+		})
 	}
 }
 
