@@ -84,7 +84,8 @@ type Event struct {
 	ClientID    uint64 // by which the client knows the message; 0: ID
 	Tags        []byte // of the message, with a space between two; the last mark is the plugin and its verdict
 	Network     sms.Network
-	Part, Parts uint8 // with Parts > 1 it is one of so many, from 0, that a long message was split into
+	Price       sms.Money // that its account was charged
+	Part, Parts uint8     // with Parts > 1 it is one of so many, from 0, that a long message was split into
 }
 
 // A Delivery is what a receipt says about another message.
@@ -151,6 +152,9 @@ func (p *Printer) Append(b []byte, e *Event) []byte {
 	}
 	if e.Network != 0 {
 		b = append(e.Network.Append(append(b, `,"network":"`...)), '"')
+	}
+	if e.Price != 0 {
+		b = append(e.Price.Append(append(b, `,"price":"`...)), '"')
 	}
 	if len(e.Tags) > 0 {
 		b = appendTags(b, string(e.Tags))

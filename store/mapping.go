@@ -77,7 +77,7 @@ func (v *Mapping) walk(w *walk) {
 		w.octets16("context", &v.Context)
 	}
 	if w.atLeast(mappingNetwork) {
-		w.network((*uint32)(&v.Network))
+		w.network((*uint32)(&v.Network), false)
 	}
 }
 

@@ -86,6 +86,9 @@ func (l *EventLog) Note(b *store.Batch, m *sms.Message, e *keep.Ending, ahead in
 		Accepted: m.Arrived + ahead, Attempts: int(e.Attempts), Sends: int(m.Sends), PeerID: e.Answer.PeerID,
 		Part: m.Part, Parts: m.Parts, Tags: m.Tags(), Network: m.Network,
 	}
+	if e.State == events.Sent {
+		v.Price = sms.PriceOf(m)
+	}
 	if o := m.Origin; o != nil {
 		v.Account, v.Connector = o.Account, o.Connector
 	}

@@ -2,6 +2,7 @@ package settle
 
 import (
 	"pmg/events"
+	"pmg/gateway/credit"
 	"pmg/gateway/keep"
 	"pmg/gateway/receipts"
 	"pmg/sms"
@@ -21,6 +22,7 @@ type Step struct {
 func Steps() []Step {
 	return []Step{
 		{"record", "deletes the message from the store", (*Settler).hasRecord, (*Settler).endRecord},
+		{"price", "charges its account if an SMSC has accepted it; otherwise gives back what was reserved", hasPrice, endPrice},
 		{"event", "writes its event", (*Settler).hasEvent, (*Settler).endEvent},
 		{"trace", "sends its trace", (*Settler).hasTrace, (*Settler).endTrace},
 		{"id", "stores the SMSC's id of it, for its receipts", (*Settler).hasID, (*Settler).endID},
@@ -96,6 +98,16 @@ func (d *Settler) endRecord(b *store.Batch, m *sms.Message, _ *ending) {
 		size = int(m.Size()) // about
 	}
 	b.Delete(m.ID, size)
+}
+
+func hasPrice(_ *Settler, m *sms.Message, _ *ending) bool { return sms.PriceOf(m) != 0 }
+
+func endPrice(d *Settler, b *store.Batch, m *sms.Message, e *ending) {
+	if credit.Settle(b, m, e.State == events.Sent) && d.node.Repeats.First("low balance "+m.Origin.Account) {
+		balance, _ := m.Origin.Tally.Credit.Balance()
+		d.node.Log.Warn().Str("account", m.Origin.Account).Stringer("balance", balance).
+			Msg("the balance of an account is low (balance.low): its messages are refused when nothing is left")
+	}
 }
 
 func (d *Settler) hasEvent(*sms.Message, *ending) bool { return d.Events.Writer != nil }

@@ -64,7 +64,7 @@ func fields() size {
 		"loadtest/bench/cmd/pmgbench.benchFlags": {27, wide},
 		"protocols/ucp.SM":                       {33, wide},
 		"protocols/httpsms/own.Message":          {32, wide},
-		"events.Event":                           {26, wide},
+		"events.Event":                           {27, wide},
 		"sms.Message":                            {37, wide},
 		"admin.Connector":                        {28, wide},
 		"admin.Status":                           {36, wide},

@@ -42,6 +42,7 @@ type event struct {
 	SMSCID      string `json:"smsc_id"`
 	Parts       int
 	Network     string
+	Price       string
 }
 
 // eventsIn returns the options that write events to a directory.
