@@ -9,6 +9,7 @@ import (
 	"pmg/admin/access"
 	"pmg/gateway/credit"
 	"pmg/sms"
+	"pmg/store"
 )
 
 // Credit is the money of an account.
@@ -20,6 +21,8 @@ type Credit struct {
 	Balance   string `json:"balance"`
 	Reserved  string `json:"reserved"`            // for messages that have not ended
 	Available string `json:"available,omitempty"` // for others; "": it may owe any sum
+	Today     string `json:"today,omitempty"`     // what was charged today and in this month, if the account may not spend any sum
+	Month     string `json:"month,omitempty"`     // in these, in UTC
 }
 
 // Paid is the answer to a request to enter a payment.
@@ -37,11 +40,16 @@ func creditOf(s *Server, account string) (Credit, error) {
 	c := &s.view.gateway.Node.Origins.TallyOf(account).Credit
 	balance, reserved := c.Balance()
 	row := Credit{
-		account, s.view.gateway.Intake.Credit.CurrencyOf(c), a.Policies.Prices, a.Policies.Balance.Mode, balance.String(),
-		reserved.String(), "",
+		Account: account, Currency: s.view.gateway.Intake.Credit.CurrencyOf(c), Prices: a.Policies.Prices,
+		Mode: a.Policies.Balance.Mode, Balance: balance.String(), Reserved: reserved.String(),
 	}
-	if t := c.Terms(); t.Limited {
+	t := c.Terms()
+	if t.Limited {
 		row.Available = (balance + t.Limit - reserved).String()
+	}
+	if t.Capped() {
+		_, spent := c.On(store.DayOf(s.view.gateway.Node.Clock.WallNow()))
+		row.Today, row.Month = spent.OnDay.String(), spent.InMonth.String()
 	}
 	return row, nil
 }

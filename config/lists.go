@@ -231,14 +231,20 @@ type Prices struct {
 type Balance struct {
 	Mode  string `yaml:"mode" default:"none" enum:"none|prepaid|postpaid" live:"yes" doc:"prepaid: a message is refused if the account has not paid for it before (pmg credit add). postpaid: if it would owe more than limit. none: it is charged, and may owe any sum. A refusal is answered as throttled (SMPP: ESME_RTHROTTLED, HTTP: 402), because the message may be sent again when the account has paid."`
 	Limit string `yaml:"limit" live:"yes" doc:"What an account with postpaid may owe, such as 500 or 99.50, in the currency of its list."`
-	Low   string `yaml:"low" live:"yes" doc:"A balance below this is logged, once until it has risen again; never when empty."`
+	Day   string `yaml:"day" live:"yes" doc:"What its messages of a day of UTC may cost, whatever mode is; any sum when empty. More are answered as without money."`
+	Month string `yaml:"month" live:"yes" doc:"The same in a calendar month of UTC."`
+	Low   string `yaml:"low" live:"yes" doc:"A balance below this is reported once until it has risen again: by a line of the log, an event, and a call of the account's webhook (type balance.low); never when empty."`
+
+	Charge string `yaml:"charge" default:"accepted" enum:"accepted|delivered" live:"yes" doc:"accepted: a message that an SMSC has accepted is charged. delivered: it is charged, and that is given back when a receipt says that it was not delivered; each message asks its SMSC for a receipt of that."`
 }
 
 // Terms returns what the account has agreed. Check has found that the amounts can be read.
 func (a *Account) Terms() sms.Terms {
 	b := &a.Policies.Balance
-	t := sms.Terms{Limited: b.Mode == "prepaid" || b.Mode == "postpaid", List: a.Policies.Prices}
+	t := sms.Terms{Limited: b.Mode == "prepaid" || b.Mode == "postpaid", Undo: b.Charge == "delivered", List: a.Policies.Prices}
 	t.Limit, _ = sms.ReadMoney(b.Limit)
+	t.Day, _ = sms.ReadMoney(b.Day)
+	t.Month, _ = sms.ReadMoney(b.Month)
 	t.Low, _ = sms.ReadMoney(b.Low)
 	return t
 }
@@ -280,7 +286,7 @@ func checkBalance(d *decoder, c *Config, a *Account, path string, lists map[stri
 	if _, ok := lists[a.Policies.Prices]; !ok && a.Policies.Prices != "" {
 		d.problem(path+"prices", "names no list of prices: %q: write it below prices, or change the name", a.Policies.Prices)
 	}
-	for _, o := range []struct{ name, text string }{{"limit", b.Limit}, {"low", b.Low}} {
+	for _, o := range []struct{ name, text string }{{"limit", b.Limit}, {"low", b.Low}, {"day", b.Day}, {"month", b.Month}} {
 		if m, ok := sms.ReadMoney(o.text); o.text != "" && (!ok || m < 0) {
 			d.problem(
 				path+"balance."+o.name, "must be an amount of 0 or more with at most six digits behind the point, not %q", o.text,

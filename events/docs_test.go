@@ -34,6 +34,16 @@ func TestDocumented(t *testing.T) {
 	if err := json.Unmarshal(p.Append(nil, e), &fields); err != nil {
 		t.Fatal(err)
 	}
+	var refund, low map[string]any
+	for m, into := range map[*Money]*map[string]any{{ID: 7, Account: "a", Refund: 1, At: 1}: &refund, {Account: "a", At: 1}: &low} {
+		if err := json.Unmarshal(p.AppendMoney(nil, m), into); err != nil {
+			t.Fatal(err)
+		}
+		maps.Copy(fields, *into)
+		if kind := (*into)["kind"]; !strings.Contains(text, fmt.Sprintf("| `%v` |", kind)) {
+			t.Errorf("the kind %v is not described", kind)
+		}
+	}
 	var orphan map[string]any
 	e.Delivery = &Delivery{Peer: []byte("1")}
 	if err := json.Unmarshal(p.Append(nil, e), &orphan); err != nil {

@@ -2,6 +2,7 @@ package sms
 
 import (
 	"encoding/binary"
+	"fmt"
 	"strconv"
 )
 
@@ -78,6 +79,22 @@ func (m Money) Append(b []byte) []byte {
 
 // String returns an amount as Append appends it.
 func (m Money) String() string { return string(m.Append(nil)) }
+
+// MarshalText returns an amount as String does.
+func (m Money) MarshalText() ([]byte, error) { return m.Append(nil), nil }
+
+// UnmarshalText reads an amount as ReadMoney does.
+func (m *Money) UnmarshalText(text []byte) error {
+	read, ok := ReadMoney(string(text))
+	if !ok {
+		return fmt.Errorf("cannot read the amount %q: at most six digits may be behind its point", text)
+	}
+	*m = read
+	return nil
+}
+
+// Float returns about the amount, for figures that people look at.
+func (m Money) Float() float64 { return float64(m) / unit }
 
 // PriceOf returns what is reserved for a message of its account's money; until it is accepted, for each of its parts.
 func PriceOf(m *Message) Money {

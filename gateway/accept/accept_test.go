@@ -112,7 +112,7 @@ func (m *matcher) LookUp(_ *receipts.SMSC, r *sms.Message, f *receipts.Match) (b
 }
 
 func (m *matcher) Direct(_ int64, _ *sms.Message, f *receipts.Match) (*connector.Share, receipts.Verdict) {
-	m.read = append(m.read, string(f.Account))
+	m.read = append(m.read, string(f.Mapping.Account))
 	f.More = m.more
 	v := m.verdicts[0]
 	m.verdicts = m.verdicts[1:]

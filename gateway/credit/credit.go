@@ -12,7 +12,6 @@ package credit
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -111,14 +110,20 @@ func (d *Accountant) Reserve(now int64, m *sms.Message) (code sms.Code, why stri
 		return sms.OK, ""
 	}
 	c := &m.Origin.Tally.Credit
-	if c.Terms().Limited && !d.keep.Recovered() {
+	if t := c.Terms(); (t.Limited || t.Capped()) && !d.keep.Recovered() {
 		return sms.QueueFull, "messages of earlier runs, for which money is reserved, are still being read"
 	}
-	if missing := c.Reserve(price * sms.Money(max(m.Parts, 1))); missing > 0 {
-		return sms.NoCredit, "the balance of the account is too low: " + missing.String() + " " + d.CurrencyOf(c) + " are missing"
+	missing, by := c.Reserve(price*sms.Money(max(m.Parts, 1)), store.DayOf(d.node.Clock.Wall(now)))
+	if by != sms.Unbound {
+		return sms.NoCredit, boundTexts[by] + ": " + missing.String() + " " + d.CurrencyOf(c) + " are missing"
 	}
 	sms.SetPrice(m, price)
 	return sms.OK, ""
+}
+
+var boundTexts = [...]string{
+	sms.BalanceBound: "the balance of the account is too low", sms.DayBound: "the account may not spend more today (balance.day)",
+	sms.MonthBound: "the account may not spend more this month (balance.month)",
 }
 
 // CurrencyOf returns the currency of an account's prices, "" if it has none.
@@ -153,20 +158,39 @@ func Alone(m *sms.Message) {
 const forever = math.MaxUint32 >> 1
 
 // Settle ends the reservation for a message that ends in a batch, and charges its account if an SMSC has accepted it.
-func Settle(b *store.Batch, m *sms.Message, accepted bool) (low bool) {
-	balance, low := m.Origin.Tally.Credit.Settle(sms.PriceOf(m), accepted)
+func Settle(b *store.Batch, m *sms.Message, accepted bool, day uint32) (low bool) {
+	c := &m.Origin.Tally.Credit
+	low = c.Settle(sms.PriceOf(m), accepted, day)
 	if accepted {
-		note(b, m.Origin.Account, balance)
+		note(b, m.Origin.Account, c, day)
 	}
 	return low
 }
 
-// note stores a balance.
-func note(b *store.Batch, account string, balance sms.Money) {
-	var value [8]byte
-	binary.BigEndian.PutUint64(value[:], uint64(balance))
-	b.Note(store.KindBalance, []byte(account), value[:], forever)
+// Undo gives back in a batch what an account was charged for a message. It still counts among what the account has spent in a day
+// and a month.
+func Undo(b *store.Batch, account string, c *sms.Credit, amount sms.Money, day uint32) {
+	c.Pay(amount)
+	note(b, account, c, day)
 }
+
+// note stores a balance and, if they are bounded, what was spent on a day and in its month. The lock of the batch keeps notes in
+// the order of what they are about.
+func note(b *store.Batch, account string, c *sms.Credit, day uint32) {
+	var value [withSpent]byte
+	balance, s := c.On(day)
+	n := len(binary.BigEndian.AppendUint64(value[:0], uint64(balance)))
+	if s.Day != 0 {
+		v := binary.BigEndian.AppendUint32(value[:n], s.Day)
+		n = len(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(v, uint64(s.OnDay)), uint64(s.InMonth)))
+	}
+	b.Note(store.KindBalance, []byte(account), value[:n], forever)
+}
+
+// withSpent is how many octets a note has with what was spent.
+const withSpent = 8 + 4 + 8 + 8
+
+func moneyOf(b []byte) sms.Money { return sms.Money(binary.BigEndian.Uint64(b)) }
 
 // maxAccounts is how many balances are read.
 const maxAccounts = 1_000_000
@@ -174,10 +198,16 @@ const maxAccounts = 1_000_000
 // Load reads the balances of the store, before messages come.
 func (d *Accountant) Load() error {
 	err := d.keep.Index.Notes(store.KindBalance, nil, maxAccounts, func(account, value []byte) error {
-		if len(value) != 8 {
-			return errors.New("a balance has not 8 octets")
+		var s sms.Charges
+		switch len(value) {
+		case withSpent:
+			s.Day = binary.BigEndian.Uint32(value[8:])
+			s.OnDay, s.InMonth = moneyOf(value[12:]), moneyOf(value[20:])
+		case 8:
+		default:
+			return fmt.Errorf("the balance of account %q has %d octets", account, len(value))
 		}
-		d.node.Origins.TallyOf(string(account)).Credit.Pay(sms.Money(binary.BigEndian.Uint64(value)))
+		d.node.Origins.TallyOf(string(account)).Credit.Stored(moneyOf(value), s)
 		return nil
 	})
 	if err != nil {

@@ -59,7 +59,7 @@ func (d *Accountant) Pay(account string, amount sms.Money, p Payment) (Payment, 
 			c.Pay(-amount)
 			return
 		}
-		note(b, account, balance)
+		note(b, account, c, store.DayOf(now))
 		b.Note(store.KindPaid, binary.BigEndian.AppendUint64(prefixOf(account), uint64(now)), value, forever)
 		if p.Reference != "" {
 			b.Note(store.KindPaid, reference, nil, forever)

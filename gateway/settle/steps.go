@@ -103,9 +103,37 @@ func (d *Settler) endRecord(b *store.Batch, m *sms.Message, _ *ending) {
 func hasPrice(_ *Settler, m *sms.Message, _ *ending) bool { return sms.PriceOf(m) != 0 }
 
 func endPrice(d *Settler, b *store.Batch, m *sms.Message, e *ending) {
-	if credit.Settle(b, m, e.State == events.Sent) && d.node.Repeats.First("low balance "+m.Origin.Account) {
-		balance, _ := m.Origin.Tally.Credit.Balance()
-		d.node.Log.Warn().Str("account", m.Origin.Account).Stringer("balance", balance).
+	wall := e.Answer.At + d.node.Clock.Ahead()
+	charged := e.State == events.Sent && !d.Receipts.Refunds.HasFailed(m.ID)
+	low := credit.Settle(b, m, charged, store.DayOf(wall))
+	if !charged {
+		sms.SetPrice(m, 0) // neither its event nor its receipt is about money
+	}
+	if low {
+		d.tellLow(b, m.Origin, wall)
+	}
+}
+
+// A Low is a balance that has become low.
+type Low struct {
+	Account string
+	Balance sms.Money
+	At      int64 // by the wall clock
+}
+
+// mostLow is how many low balances wait for whoever informs the clients.
+const mostLow = 1024
+
+// tellLow informs the operator and the client that the balance of an account has become low.
+func (d *Settler) tellLow(b *store.Batch, o *sms.Origin, wall int64) {
+	balance, _ := o.Tally.Credit.Balance()
+	d.Events.noteMoney(b, events.Money{Account: o.Account, Balance: balance, At: wall})
+	select {
+	case d.Low <- Low{o.Account, balance, wall}:
+	default: // nobody calls webhooks
+	}
+	if d.node.Repeats.First("low balance " + o.Account) {
+		d.node.Log.Warn().Str("account", o.Account).Stringer("balance", balance).
 			Msg("the balance of an account is low (balance.low): its messages are refused when nothing is left")
 	}
 }

@@ -192,3 +192,63 @@ func TestBalanceOverPowerCuts(t *testing.T) {
 		t.Errorf("paid %s, charged %s, the balance is %s, reserved %s", paid, charged, balance, reserved)
 	}
 }
+
+// An account that pays for what is delivered gets the rest back, once for each message, whether or not its client wants receipts, and
+// over power cuts. Its SMSC is asked for receipts of failures.
+func TestChargeDelivered(t *testing.T) {
+	parallel(t)
+	s, events := priced(t)
+	s.accounts = strings.Replace(s.accounts, "low: 0.05", "charge: delivered, month: 0.27", 1)
+	g := start(t, s)
+	g.pays("1", "invoice 1")
+	smsc := s.operator.session()
+	one := func(id, registered string) {
+		t.Helper()
+		line := smsc.want("submit_sm", "registered_delivery="+registered)
+		smsc.send(fmt.Sprintf("submit_sm_resp seq=%s status=0 message_id=%s", field(line, "seq"), id))
+	}
+	g.shop().do("POST", "/v1/messages", oneShort).want(t, 202, "")
+	one("a1", "2")
+	g.wantBalance("0.955", "0.00")
+	g.settled()
+	smsc.receipt(101, "a1", "UNDELIV")
+	g.wantBalance("1.00", "0.00")
+	g = g.powerCut(&s, smsc)
+	smsc = s.operator.session()
+	smsc.receipt(102, "a1", "UNDELIV")
+	g.wantBalance("1.00", "0.00")
+	g.shop().do("POST", "/v1/messages", oneShort).want(t, 202, "")
+	one("b2", "2")
+	g.wantBalance("0.955", "0.00")
+	smsc.receipt(103, "b2", "DELIVRD")
+	long := strings.Replace(oneShort, "hello", strings.Repeat("a", 200), 1)
+	g.shop().do("POST", "/v1/messages", strings.Replace(long, "none", "final", 1)).want(t, 202, "")
+	one("c3", "1")
+	one("c4", "1")
+	g.wantBalance("0.865", "0.00")
+	smsc.receipt(104, "c3", "DELIVRD")
+	smsc.receipt(105, "c4", "EXPIRED")
+	smsc.receipt(106, "c4", "EXPIRED")
+	g.wantBalance("0.91", "0.00")
+	g = g.powerCut(&s, smsc)
+	smsc = s.operator.session()
+	smsc.receipt(107, "c4", "UNDELIV")
+	smsc.receipt(108, "c3", "UNKNOWN")
+	g.wantBalance("0.91", "0.00")
+	r := g.shop().do("POST", "/v1/messages", strings.Replace(oneShort, "hello", strings.Repeat("a", 400), 1))
+	r.want(t, 402, "no-credit") // 0.18 of the month's 0.27 were charged
+	if !strings.Contains(r.body, "may not spend more this month (balance.month): 0.045 EUR are missing") {
+		t.Error(r.body)
+	}
+	smsc.conn.Close()
+	g.stop()
+	charged, back := sms.Money(0), sms.Money(0)
+	for _, e := range readEvents(t, events) {
+		price, _ := sms.ReadMoney(e.Price)
+		refund, _ := sms.ReadMoney(e.Refund)
+		charged, back = charged+price, back+refund
+	}
+	if charged.String() != "0.18" || back.String() != "0.09" {
+		t.Errorf("charged %s, given back %s", charged, back)
+	}
+}

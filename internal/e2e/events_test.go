@@ -43,6 +43,7 @@ type event struct {
 	Parts       int
 	Network     string
 	Price       string
+	Refund      string
 }
 
 // eventsIn returns the options that write events to a directory.

@@ -74,7 +74,8 @@ func showCommand(g Gateway) *cobra.Command {
 		Use:   "show [ACCOUNT]",
 		Short: "Show the balance of an account, or of all that have prices",
 		Long: `Shows what an account has left, how much of that is reserved for messages that have not ended,
-and what is available for others.`,
+what is available for others and, of accounts that have a bound for these, what was charged today and
+in this month of UTC.`,
 		Example: "  pmg credit show\n  pmg credit show acme",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -83,9 +84,10 @@ and what is available for others.`,
 			if err := ask(http.MethodGet, path, &rows); err != nil {
 				return err
 			}
-			all := [][]string{{"account", "prices", "mode", "currency", "balance", "reserved", "available"}}
+			all := [][]string{{"account", "prices", "mode", "currency", "balance", "reserved", "available", "today", "month"}}
 			for _, r := range rows {
-				all = append(all, []string{r.Account, r.Prices, r.Mode, r.Currency, r.Balance, r.Reserved, r.Available})
+				row := []string{r.Account, r.Prices, r.Mode, r.Currency, r.Balance, r.Reserved, r.Available, r.Today, r.Month}
+				all = append(all, row)
 			}
 			return write(cmd.OutOrStdout(), all)
 		},

@@ -28,7 +28,7 @@ func TestCommands(t *testing.T) {
 			"POST /admin/v1/credit/add?account=acme&amount=-5&comment=&reference=", "the balance is 6.00", ""},
 		{"credit add acme", "", "", "", "accepts 2 arg"},
 		{"credit show", `[{"account":"a\u001b[31m","balance":"1.00","reserved":"0.00"}]`, "GET /admin/v1/credit?account=",
-			"account  prices  mode  currency  balance  reserved  available\na?[31m   -       -     -         1.00     0.00      -\n", ""},
+			"account  prices  mode  currency  balance  reserved  available  today  month\na?[31m   -       -     -         1.00     0.00      -          -      -\n", ""},
 		{"credit show acme", `[]`, "GET /admin/v1/credit?account=acme", "account", ""},
 		{"credit history acme", `[{"at":"2026-11-27T10:00:00Z","amount":"1.00","balance":"2.00","by":"root"}]`,
 			"GET /admin/v1/credit/history?account=acme", "2026-11-27 10:00:00  1.00    2.00     -          -        root\n", ""},
