@@ -143,7 +143,10 @@ func (s *Server) listen(cfg *config.Config, opened []sock.Listening) error {
 }
 
 func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, pages Pages) *Server {
-	sessions := access.NewSessions(func() []config.User { return g.Node.Config().Admin.Users }, time.Now)
+	sessions := access.NewSessions(
+		func() []config.User { return g.Node.Config().Admin.Users },
+		func() string { return g.Node.Config().Admin.OIDC.Proof() }, time.Now,
+	)
 	v := newView(g, e, version)
 	s := &Server{reloads: reload, view: v, progress: NewProgress(), recorder: history.New(history.OfConnectors, v.reading),
 		accounts: history.New(history.OfAccounts, v.accountReading),

@@ -146,7 +146,8 @@ func table() []row {
 		{"admin/history", "connector"},
 		{"admin/problems", "internal/figuretext"},
 		{"admin", "admin/access admin/history admin/problems config connector connector/streams flow gateway gateway/credit gateway/hooks gateway/operate gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/tlsfiles pdulog pdulog/story plugin protocols sms stats sms/rewrite store"},
-		{"admin/web", "admin admin/access admin/history config connector gateway/operate gateway/webhooks internal/figuretext internal/httpfault pdulog protocols sms stats"},
+		{"admin/oidc", "config"},
+		{"admin/web", "admin admin/access admin/history admin/oidc config connector gateway/operate gateway/webhooks internal/figuretext internal/httpfault pdulog protocols sms stats"},
 
 		// Load shares the codec with the gateway and nothing else.
 		{"loadtest", "internal/sock protocols protocols/smpp"},
