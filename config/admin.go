@@ -81,8 +81,11 @@ func checkOIDC(d *decoder, o *OIDC) {
 	}
 	for _, u := range []struct{ name, text string }{{"issuer", o.Issuer}, {"address", o.Address}} {
 		at, err := url.Parse(u.text)
+		if err != nil {
+			at = &url.URL{}
+		}
 		switch {
-		case err != nil, at.Host == "", at.Scheme != "https" && at.Scheme != "http", at.User != nil, at.RawQuery+at.Fragment != "":
+		case at.Host == "", at.Scheme != "https" && at.Scheme != "http", at.User != nil, at.RawQuery+at.Fragment != "":
 			d.problem("admin.oidc."+u.name, "must be an address such as https://login.example.net, not %q", u.text)
 		case at.Scheme == "http" && !isLoopbackHost(at.Hostname()):
 			d.problem(
