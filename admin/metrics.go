@@ -1,10 +1,18 @@
 package admin
 
 import (
+	"net/http"
 	"runtime"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/rs/zerolog"
 
+	"pmg/admin/access"
+	"pmg/cluster/report"
+	"pmg/config"
 	"pmg/gateway/receipts"
 )
 
@@ -60,7 +68,29 @@ func metrics() (all []metric) {
 			f(s.Store)
 		}
 	})...)
+	all = append(all, clusterMetrics()...)
 	return append(append(all, connectorMetrics()...), namedMetrics()...)
+}
+
+// clusterMetrics returns the metrics of a node of a cluster, also of one that stands by.
+func clusterMetrics() []metric {
+	each := func(s *Status, f func(any, ...string)) {
+		if s.Store != nil && s.Store.Cluster != nil {
+			f(&s.Store.Cluster.Figures)
+		}
+	}
+	return append(metricsOf(report.Figures{}, "pmg_cluster_", nil, each),
+		metric{"pmg_cluster_cannot_take_over", gauge, []string{"reason"},
+			"1 for the reason why this node cannot take the work over: an operator has drained it, it is still reading the " +
+				"journal, or its configuration differs from the others'.",
+			func(s *Status, e emitter) {
+				if s.Store == nil || s.Store.Cluster == nil {
+					return
+				}
+				for _, kind := range report.Obstacles() {
+					e.value(boolValue(s.Store.Cluster.Unfit == kind), kind)
+				}
+			}})
 }
 
 // namedMetrics returns the metrics of accounts, webhooks, plugins, routes and stages, with their names as labels.
@@ -168,13 +198,13 @@ func boolValue(b bool) float64 {
 
 // A collector reads the table's metrics when Prometheus asks.
 type collector struct {
-	view    *view
+	status  func() *Status
 	metrics []metric
 	descs   []*prometheus.Desc // one for each of metrics
 }
 
-func newCollector(v *view) *collector {
-	c := &collector{view: v, metrics: metrics()}
+func newCollector(all []metric, status func() *Status) *collector {
+	c := &collector{status: status, metrics: all}
 	for _, m := range c.metrics {
 		c.descs = append(c.descs, prometheus.NewDesc(m.name, m.help, m.labels, nil))
 	}
@@ -190,7 +220,7 @@ func (c *collector) Describe(out chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (c *collector) Collect(out chan<- prometheus.Metric) {
-	s := c.view.status(false)
+	s := c.status()
 	for i, m := range c.metrics {
 		m.from(s, emitter{out, c.descs[i], m.kind})
 	}
@@ -220,4 +250,22 @@ func (e emitter) spread(s Spread, label string) {
 
 func (e emitter) histogram(a *Answers, labels ...string) {
 	e.out <- prometheus.MustNewConstHistogram(e.desc, uint64(a.Count), a.sum, a.buckets, labels...)
+}
+
+// StandbyMetrics returns what serves the metrics of a node that stands by, to those who may look: those of its process, and of
+// its part in the cluster. known returns nil until that is known.
+func StandbyMetrics(cfg config.Admin, known func() *report.Report, log zerolog.Logger) http.Handler {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(
+		newGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		newCollector(clusterMetrics(), func() *Status {
+			return &Status{Store: &Store{Cluster: known()}}
+		}),
+	)
+	sessions := access.NewSessions(func() []config.User { return cfg.Users }, time.Now)
+	guard := access.NewGuard(func() []config.Token { return cfg.Tokens }, sessions, log)
+	limiters := newLimiters()
+	return checkHost(hostNames(cfg), guard.May(access.Look, limiters.limited(
+		promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
+	)))
 }

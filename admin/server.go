@@ -19,6 +19,7 @@ import (
 
 	"pmg/admin/access"
 	"pmg/admin/history"
+	"pmg/cluster/report"
 	"pmg/config"
 	"pmg/gateway"
 	"pmg/internal/handshakes"
@@ -51,13 +52,13 @@ type Server struct {
 
 // Start listens where cfg says and shows the counters of g and e until Close is called.
 // version is the version of the program. reload answers requests to reload; nil: there are none. pages are the operators'
-// pages; nil: there are none. opened are sockets
+// pages; nil: there are none. known is what this node knows of its cluster; nil: the gateway is alone. opened are sockets
 // that listen already, in place of admin.address.
 func Start(
 	cfg *config.Config, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, pages Pages,
-	opened ...sock.Listening,
+	known func() *report.Report, opened ...sock.Listening,
 ) (*Server, error) {
-	s := newServer(cfg.Admin, g, e, version, reload, pages)
+	s := newServer(cfg.Admin, g, e, version, reload, pages, known)
 	audit, err := access.NewAudit(cfg.Admin.Audit, g.Node.Log)
 	if err != nil {
 		return nil, fmt.Errorf("cannot start admin (admin.audit): %w", err)
@@ -142,9 +143,12 @@ func (s *Server) listen(cfg *config.Config, opened []sock.Listening) error {
 	return nil
 }
 
-func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, pages Pages) *Server {
+func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, pages Pages,
+	known func() *report.Report,
+) *Server {
 	sessions := access.NewSessions(func() []config.User { return g.Node.Config().Admin.Users }, time.Now)
 	v := newView(g, e, version)
+	v.cluster = known
 	s := &Server{reloads: reload, view: v, progress: NewProgress(), recorder: history.New(history.OfConnectors, v.reading),
 		accounts: history.New(history.OfAccounts, v.accountReading),
 		limiters: newLimiters(), searcher: newSearcher(g),
@@ -197,7 +201,7 @@ func (s *Server) mux(withPprof bool, pages Pages) *http.ServeMux {
 	registry.MustRegister(
 		newGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		newCollector(s.view),
+		newCollector(metrics(), func() *Status { return s.view.status(false) }),
 	)
 	m := http.NewServeMux()
 	look := func(h http.HandlerFunc) http.Handler { return s.guard.May(access.Look, s.limiters.limited(h)) }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pmg/admin/problems"
+	"pmg/cluster/report"
 	"pmg/config"
 	"pmg/connector"
 	"pmg/flow"
@@ -208,7 +209,8 @@ type view struct {
 	version string
 	started time.Time
 
-	certificates *certificates // of the admin address; nil: it is plain
+	cluster      func() *report.Report // nil: the gateway is alone
+	certificates *certificates         // of the admin address; nil: it is plain
 
 	watch problems.Watch
 }

@@ -65,7 +65,7 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 	s.recover()
 	if s.admin, err = admin.Start(
 		cfg, g, s.engine, version, s.askReload, web.Tools{Explain: explainMessage, Pending: s.pending}.Handler,
-		opened[member.AdminSocket]...,
+		m.Report(), opened[member.AdminSocket]...,
 	); err != nil {
 		s.stopRecovery()
 		s.recovery.Wait()
