@@ -36,7 +36,7 @@ const (
 // Values of labels come from closed sets only, which are the names of the
 // configuration, of commands, statuses and stages. They never come from a peer, because
 // the number of series must be bounded.
-func metrics() (all []metric) {
+func metrics(known Known) (all []metric) {
 	all = []metric{
 		{"pmg_build_info", gauge, []string{"version", "architecture", "go"},
 			"1, with version, architecture and Go version as labels.",
@@ -68,27 +68,37 @@ func metrics() (all []metric) {
 			f(s.Store)
 		}
 	})...)
-	all = append(all, clusterMetrics()...)
+	all = append(all, clusterMetrics(known)...)
 	return append(append(all, connectorMetrics()...), namedMetrics()...)
 }
 
+// Known returns what this node knows of its cluster, nil before it takes part. It is nil where the gateway is alone.
+type Known func() *report.Report
+
 // clusterMetrics returns the metrics of a node of a cluster, also of one that stands by.
-func clusterMetrics() []metric {
-	each := func(s *Status, f func(any, ...string)) {
-		if s.Store != nil && s.Store.Cluster != nil {
-			f(&s.Store.Cluster.Figures)
+func clusterMetrics(known Known) []metric {
+	now := func() *report.Report {
+		if known == nil {
+			return nil
+		}
+		return known()
+	}
+	each := func(_ *Status, f func(any, ...string)) {
+		if r := now(); r != nil {
+			f(&r.Figures)
 		}
 	}
 	return append(metricsOf(report.Figures{}, "pmg_cluster_", nil, each),
 		metric{"pmg_cluster_cannot_take_over", gauge, []string{"reason"},
 			"1 for the reason why this node cannot take the work over: an operator has drained it, it is still reading the " +
 				"journal, or its configuration differs from the others'.",
-			func(s *Status, e emitter) {
-				if s.Store == nil || s.Store.Cluster == nil {
+			func(_ *Status, e emitter) {
+				r := now()
+				if r == nil {
 					return
 				}
 				for _, kind := range report.Obstacles() {
-					e.value(boolValue(s.Store.Cluster.Unfit == kind), kind)
+					e.value(boolValue(r.Unfit == kind), kind)
 				}
 			}})
 }
@@ -118,7 +128,7 @@ func namedMetrics() (all []metric) {
 			f(&rows[i], rows[i].Name)
 		}
 	})...)
-	all = append(append(all, listMetrics()...), networkMetrics()...)
+	all = append(append(append(all, moneyMetrics()...), listMetrics()...), networkMetrics()...)
 	return append(all, metricsOf(Stage{}, "pmg_stage_", []string{"stage"}, func(s *Status, f func(any, ...string)) {
 		for i := range s.Stages {
 			f(&s.Stages[i], s.Stages[i].Name)
@@ -138,6 +148,26 @@ func receiptIDs() metric {
 				}
 			}
 		}}
+}
+
+// moneyMetrics returns the metrics of accounts that are charged.
+func moneyMetrics() []metric {
+	each := func(name, help string, value func(m *Money) float64) metric {
+		return metric{"pmg_account_" + name, gauge, []string{"account"}, help, func(s *Status, e emitter) {
+			for _, a := range s.Accounts[:min(len(s.Accounts), maxAccounts)] {
+				if a.Money != nil {
+					e.value(value(a.Money), a.Name)
+				}
+			}
+		}}
+	}
+	return []metric{
+		each("balance", "What an account with prices has left, in the currency of its list; below 0 it owes.",
+			func(m *Money) float64 { return m.Balance.Float() }),
+		each("balance_reserved", "What of its balance is reserved for messages that have not ended.",
+			func(m *Money) float64 { return m.Reserved.Float() }),
+		each("balance_low", "Whether its balance is below balance.low.", func(m *Money) float64 { return boolValue(m.Low) }),
+	}
 }
 
 // connectorMetrics returns the metrics that have the label connector.
@@ -253,14 +283,12 @@ func (e emitter) histogram(a *Answers, labels ...string) {
 }
 
 // StandbyMetrics returns what serves the metrics of a node that stands by, to those who may look: those of its process, and of
-// its part in the cluster. known returns nil until that is known.
-func StandbyMetrics(cfg config.Admin, known func() *report.Report, log zerolog.Logger) http.Handler {
+// its part in the cluster.
+func StandbyMetrics(cfg config.Admin, known Known, log zerolog.Logger) http.Handler {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
 		newGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		newCollector(clusterMetrics(), func() *Status {
-			return &Status{Store: &Store{Cluster: known()}}
-		}),
+		newCollector(clusterMetrics(known), func() *Status { return nil }),
 	)
 	sessions := access.NewSessions(func() []config.User { return cfg.Users }, time.Now)
 	guard := access.NewGuard(func() []config.Token { return cfg.Tokens }, sessions, log)

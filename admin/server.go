@@ -19,7 +19,6 @@ import (
 
 	"pmg/admin/access"
 	"pmg/admin/history"
-	"pmg/cluster/report"
 	"pmg/config"
 	"pmg/gateway"
 	"pmg/internal/handshakes"
@@ -56,7 +55,7 @@ type Server struct {
 // that listen already, in place of admin.address.
 func Start(
 	cfg *config.Config, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, pages Pages,
-	known func() *report.Report, opened ...sock.Listening,
+	known Known, opened ...sock.Listening,
 ) (*Server, error) {
 	s := newServer(cfg.Admin, g, e, version, reload, pages, known)
 	audit, err := access.NewAudit(cfg.Admin.Audit, g.Node.Log)
@@ -144,11 +143,10 @@ func (s *Server) listen(cfg *config.Config, opened []sock.Listening) error {
 }
 
 func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, pages Pages,
-	known func() *report.Report,
+	known Known,
 ) *Server {
 	sessions := access.NewSessions(func() []config.User { return g.Node.Config().Admin.Users }, time.Now)
 	v := newView(g, e, version)
-	v.cluster = known
 	s := &Server{reloads: reload, view: v, progress: NewProgress(), recorder: history.New(history.OfConnectors, v.reading),
 		accounts: history.New(history.OfAccounts, v.accountReading),
 		limiters: newLimiters(), searcher: newSearcher(g),
@@ -156,7 +154,7 @@ func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version s
 	s.http = http.Server{
 		Handler: checkHost(
 			hostNames(cfg),
-			http.NewCrossOriginProtection().Handler(httpfault.Handler(s.mux(cfg.Pprof, pages), g.Node.Log, failed)),
+			http.NewCrossOriginProtection().Handler(httpfault.Handler(s.mux(cfg.Pprof, pages, known), g.Node.Log, failed)),
 		),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       timeout,
@@ -196,12 +194,12 @@ func newGoCollector() prometheus.Collector {
 	))
 }
 
-func (s *Server) mux(withPprof bool, pages Pages) *http.ServeMux {
+func (s *Server) mux(withPprof bool, pages Pages, known Known) *http.ServeMux {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
 		newGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		newCollector(metrics(), func() *Status { return s.view.status(false) }),
+		newCollector(metrics(known), func() *Status { return s.view.status(false) }),
 	)
 	m := http.NewServeMux()
 	look := func(h http.HandlerFunc) http.Handler { return s.guard.May(access.Look, s.limiters.limited(h)) }

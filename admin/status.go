@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"pmg/admin/problems"
-	"pmg/cluster/report"
 	"pmg/config"
 	"pmg/connector"
 	"pmg/flow"
@@ -209,8 +208,7 @@ type view struct {
 	version string
 	started time.Time
 
-	cluster      func() *report.Report // nil: the gateway is alone
-	certificates *certificates         // of the admin address; nil: it is plain
+	certificates *certificates // of the admin address; nil: it is plain
 
 	watch problems.Watch
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"strconv"
 
-	"pmg/cluster/report"
 	"pmg/config"
 )
 
@@ -14,8 +13,6 @@ type Store struct {
 	Engine  string `json:"engine"`
 	Problem string `json:"problem,omitempty"` // what is wrong with it
 	Refuses string `json:"refuses,omitempty"` // why no message is accepted
-
-	Cluster *report.Report `json:"cluster,omitempty"` // whose journal it is a copy of; nil: the gateway is alone
 
 	Failed    bool  `json:"failed" metric:"failed" help:"Whether the store takes nothing any more until the gateway has been restarted."`
 	Low       bool  `json:"low" metric:"low" help:"Whether messages are refused because the file system of the store has too little room."`
@@ -46,7 +43,7 @@ type Store struct {
 func (v *view) store() *Store {
 	s := v.gateway.Keeper.StoreStatus()
 	c := &s.Journal
-	shown := &Store{
+	return &Store{
 		Engine: s.Engine, Problem: cmp.Or(s.Failed, s.Problem), Refuses: s.Refuses,
 		Failed: s.Failed != "", Low: s.Refuses != "", Stalled: s.Stalled, Recovered: s.Recovered,
 		Messages: s.Messages, Unsettled: s.Unsettled, Storing: s.Storing, Waiting: c.Waiting,
@@ -55,10 +52,6 @@ func (v *view) store() *Store {
 		Locks: c.Locks, Syncs: s.Syncs, Stalls: s.Stalls, Slow: s.Slow,
 		Octets: s.Octets, Free: s.Space.Free, MinFree: s.MinFree, FreeInodes: s.Space.Inodes,
 	}
-	if v.cluster != nil {
-		shown.Cluster = v.cluster()
-	}
-	return shown
 }
 
 // Waits is what waits for a kind of peer. They are counted separately. So the events for a webhook that is down do not

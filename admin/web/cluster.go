@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"time"
 
-	"pmg/admin"
 	"pmg/cluster/report"
 )
 
@@ -15,17 +14,9 @@ type clusterPage struct {
 	Others string // whether another node could take the work over
 }
 
-// clusterOf returns what is known of the cluster, nil if the gateway is alone.
-func clusterOf(s *admin.Server) *report.Report {
-	if store := s.Status(false).Store; store != nil {
-		return store.Cluster
-	}
-	return nil
-}
-
 // cluster shows the nodes, as pmg cluster status does.
-func (l *lists) cluster(r *http.Request) any {
-	known := clusterOf(l.server)
+func (t *Tools) cluster(r *http.Request) any {
+	known := t.Cluster()
 	rows, ready := report.Rows(known.Nodes, known.Owner, time.Now())
 	p := &clusterPage{Known: known, Others: "yes"}
 	if ready == 0 {

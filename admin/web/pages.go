@@ -43,8 +43,8 @@ func (s *site) table() []page {
 		{"gateway", "Gateway", "Gateway", access.Look, s.lists.gateway},
 		{"configuration", "Configuration", "Gateway", access.Look, s.routes.configuration},
 	}
-	if s.server != nil && clusterOf(s.server) != nil {
-		all = append(all, page{"cluster", "Cluster", "Gateway", access.Look, s.lists.cluster})
+	if s.Cluster != nil {
+		all = append(all, page{"cluster", "Cluster", "Gateway", access.Look, s.cluster})
 	}
 	return all
 }

@@ -77,7 +77,9 @@ func startNode(t *testing.T, known func() *report.Report) *admin.Server {
 		t.Fatal(err)
 	}
 	reload := func(context.Context, string, bool) (string, error) { return "nothing <i>new</i>", nil }
-	s, err := admin.Start(cfg, g, e, "test", reload, tools().Handler, known)
+	shown := tools()
+	shown.Cluster = known
+	s, err := admin.Start(cfg, g, e, "test", reload, shown.Handler, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
