@@ -22,6 +22,7 @@ type Rooms struct {
 	Tracer    Tracer
 	Submitter Submitter
 	Servers   Servers
+	Holds     func() bool // whether anything may be sent; nil: always
 }
 
 // Options finds the accounts and connectors of the configuration in force, nil if there is none of a name.

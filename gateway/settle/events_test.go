@@ -136,11 +136,11 @@ func TestEventsFull(t *testing.T) {
 	t.Parallel()
 	disk := &gated{Store: store.NewMemory()}
 	r := newRig(t, "", disk)
-	if r.CheckEvents(); r.Halted() || r.Writer() != nil {
+	if r.CheckEvents(); r.Halted(now) || r.Writer() != nil {
 		t.Error("halted without events")
 	}
 	r.withEvents()
-	if r.CheckEvents(); r.Halted() || r.Events.GoesOn() || r.log.String() != "" || r.Writer() == nil {
+	if r.CheckEvents(); r.Halted(now) || r.Events.GoesOn() || r.log.String() != "" || r.Writer() == nil {
 		t.Error("halted, or going on, with no event")
 	}
 	m := r.submitted(1, 0)
@@ -148,7 +148,7 @@ func TestEventsFull(t *testing.T) {
 	for range 1 << 16 { // none of them is committed
 		r.Forget(m, keep.Ending{State: events.Sent}, nil)
 	}
-	if !r.Halted() || r.Events.GoesOn() {
+	if !r.Halted(now) || r.Events.GoesOn() {
 		t.Error("not halted, or going on, with too many events")
 	}
 	r.CheckEvents()
@@ -160,7 +160,7 @@ func TestEventsFull(t *testing.T) {
 	disk.Unlock()
 	r.keep.Commit()
 	testutil.Eventually(t, "messages leave again", r.Events.GoesOn)
-	if r.Halted() || r.Events.GoesOn() {
+	if r.Halted(now) || r.Events.GoesOn() {
 		t.Error("halted, or going on twice")
 	}
 	r.close()

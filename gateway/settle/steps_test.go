@@ -196,20 +196,20 @@ func TestHalted(t *testing.T) {
 	t.Parallel()
 	stores(t, func(t *testing.T, s store.Store) {
 		r := newRig(t, "", s)
-		if r.Halted() || r.node.Draining() {
+		if r.Halted(now) || r.node.Draining() {
 			t.Error("halted at the start")
 		}
 		r.keep.Unsettled.N.Store(1 << 16)
-		if !r.Halted() {
+		if !r.Halted(now) {
 			t.Error("not halted though the store does not follow")
 		}
 		r.keep.Unsettled.N.Store(0)
-		if r.Halted() {
+		if r.Halted(now) {
 			t.Error("halted though it does")
 		}
 		r.node.Drain()
-		if r.Halted() != s.Durable() || !r.node.Draining() {
-			t.Errorf("halted: %v", r.Halted())
+		if r.Halted(now) != s.Durable() || !r.node.Draining() {
+			t.Errorf("halted: %v", r.Halted(now))
 		}
 		r.close()
 	})
