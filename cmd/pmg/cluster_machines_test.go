@@ -46,7 +46,6 @@ type machines struct {
 	g       *clusterRig
 	servers []*natstest.Server
 	events  []string // their directories
-	slow    []string // control groups of slow disks, by machine; nil if there are none
 }
 
 // inNamespace runs a test within a namespace for networks, mounts and processes of its own, as root, and reports whether this is
@@ -117,7 +116,7 @@ func newMachines(t *testing.T, times clusterTimes, smsc, webhook string) *machin
 		name := fmt.Sprintf("n%d", i)
 		m.servers = append(m.servers, natstest.NewWithin(t, within, name, fmt.Sprintf("10.0.0.%d:4222", i), func(dir string) string {
 			return strings.NewReplacer("server_name: n1", "server_name: "+name, "listen: 10.0.0.1:", fmt.Sprintf("listen: 10.0.0.%d:", i),
-				"/var/lib/nats", dir).Replace(nats)
+				"/var/lib/nats", dir).Replace(nats) + "lame_duck_grace_period: 1s\n"
 		}))
 		dir := t.TempDir()
 		m.events = append(m.events, dir+"/events")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -47,6 +48,7 @@ type clusterRig struct {
 type clusterNode struct {
 	file    string
 	address string   // of its clients
+	program string   // "": that of the test
 	within  []string // the beginning of its command, such as that of a namespace
 	p       *process
 	stopped bool // by SIGSTOP
@@ -97,7 +99,7 @@ func (n *clusterNode) serves() bool {
 func (g *clusterRig) supervise() {
 	for i := range g.nodes {
 		if n := &g.nodes[i]; n.p == nil || n.ended() {
-			command := append(n.within[:len(n.within):len(n.within)], os.Args[0], "serve", "-c", n.file)
+			command := append(n.within[:len(n.within):len(n.within)], cmp.Or(n.program, os.Args[0]), "serve", "-c", n.file)
 			n.p, n.stopped = startCommand(g.t, exec.Command(command[0], command[1:]...)), false
 		}
 	}

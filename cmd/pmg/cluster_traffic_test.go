@@ -95,6 +95,28 @@ func (x *traffic) arrived() (unique, doubled int64) {
 	return r.Unique, r.Doubled
 }
 
+// accepted returns how many messages with receipts were accepted.
+func (x *traffic) accepted() (n int) {
+	for _, c := range x.clients {
+		c.mu.Lock()
+		n += len(c.accepted)
+		c.mu.Unlock()
+	}
+	return n
+}
+
+// flows waits until messages are accepted and arrive.
+func (x *traffic) flows(g *clusterRig) {
+	x.t.Helper()
+	accepted := x.accepted()
+	before, _ := x.arrived()
+	testutil.Eventually(x.t, "messages are accepted and arrive", func() bool {
+		g.supervise()
+		now, _ := x.arrived()
+		return now > before+50 && x.accepted() > accepted+10
+	})
+}
+
 // end ends the clients. Each message that was accepted must arrive, with a receipt or an end at the webhook.
 func (x *traffic) end() {
 	t := x.t

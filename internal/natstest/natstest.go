@@ -148,6 +148,12 @@ func (s *Server) Signal(of syscall.Signal) {
 	}
 }
 
+// Wait waits until the server has ended.
+func (s *Server) Wait() {
+	_ = s.cmd.Wait()
+	s.cmd = nil
+}
+
 // Kill ends the server, also one that stands still.
 func (s *Server) Kill() {
 	if s.cmd != nil {
