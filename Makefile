@@ -131,7 +131,7 @@ fuzz: ## fuzz every target, each for FUZZTIME (30s)
 
 soak: ## run load with faults for DURATION (10m), and kill the gateway KILLS (200) times: nothing lost, nothing grows
 	go test -count 1 -timeout 0 -v -run TestSoak ./internal/soak -args -for $(DURATION)
-	go test -count 1 -timeout 0 -v -run TestKill ./cmd/pmg -args -kills $(KILLS) -receipt-kills 50 -http-kills 50
+	go test -count 1 -timeout 0 -v -run TestKill ./cmd/pmg -args -kills $(KILLS) -receipt-kills 50 -http-kills 50 -money-kills $(KILLS)
 
 simulate: ## play SEEDS (100000) histories of a whole node on a virtual clock, with faults
 	$(GOTEST) -count 1 -timeout 0 -run TestSimulation ./internal/simulation -args -seeds $(SEEDS)

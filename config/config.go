@@ -63,6 +63,7 @@ type Config struct {
 	Accounts   []Account   `yaml:"accounts" live:"yes" doc:"The clients that may log in to the in connectors."`
 	Connectors []Connector `yaml:"connectors" live:"yes" doc:"The pools of sessions: in connectors listen for clients, out connectors log in to SMSCs."`
 	Lists      []List      `yaml:"lists" live:"yes" doc:"Registers of numbers in files: opt-outs, blocked numbers, registered senders, such as {name: optouts, file: optouts.txt}. docs/lists.md has a worked example."`
+	Prices     []Prices    `yaml:"prices" live:"yes" doc:"Lists of prices in files, such as {name: standard, currency: EUR, file: prices.csv}, which accounts name (docs/prices.md). A reload reads them again."`
 	Networks   Networks    `yaml:"networks" live:"yes" doc:"A table that says which mobile network a number belongs to, as providers sell it. Routes, plugins, events and metrics have the network of each message then. docs/networks.md has a worked example."`
 	Routes     []Route     `yaml:"routes" live:"yes" doc:"Where messages go. The first route that matches wins; no_route says what happens to a message that none matches."`
 	Plugins    []Plugin    `yaml:"plugins" live:"yes" doc:"Code of yours that decides about messages: rules with expressions, or services (docs/plugins.md)."`
@@ -365,6 +366,9 @@ type Policies struct {
 	Flood      []Flood    `yaml:"flood" live:"yes" doc:"Limits of how many messages the account may submit to one recipient, or to all whose numbers begin alike, such as {per: recipient, most: 5, within: 1h}. Each holds for itself. A message beyond one is refused (SMPP: ESME_RTHROTTLED, HTTP: 429). docs/policy.md has an example."`
 	Quiet      Quiet      `yaml:"quiet" live:"yes" doc:"Hours of the day, where the recipient is, in which the account's messages wait. They are delivered when the hours end, and are not refused. docs/policy.md has an example."`
 
+	Prices  string  `yaml:"prices" live:"yes" doc:"The list of prices by which its messages are charged; they cost nothing when empty. A message for which the list has no price is refused (SMPP: ESME_RINVDSTADR, HTTP: 422)."`
+	Balance Balance `yaml:"balance" live:"yes" doc:"Whether its money limits what it may submit, with prices. docs/prices.md has an example."`
+
 	ShowNetwork bool `yaml:"show_network" default:"false" live:"yes" doc:"Whether the account sees by HTTP which network (MCC and MNC) each of its messages is for: in answers about a message and in calls of webhook."`
 }
 
@@ -482,18 +486,4 @@ type Target struct {
 	Connector string `yaml:"connector" live:"yes" doc:"The connector's name. Either this or account is needed."`
 	Account   string `yaml:"account" live:"yes" doc:"The system_id of an account: messages go to the client's sessions on any in connector."`
 	Weight    int    `yaml:"weight" range:"1..1000" live:"yes" doc:"Its share of the messages, relative to the others'; 1 when not given."`
-}
-
-// fillPolicy sets the policy and the weights of a route that does not give them.
-func (r *Route) fillPolicy() {
-	policy := Failover
-	for i := range r.To {
-		if r.To[i].Weight != 0 {
-			policy = Weighted
-		}
-		r.To[i].Weight = max(r.To[i].Weight, 1)
-	}
-	if r.Policy == "" {
-		r.Policy = policy
-	}
 }

@@ -73,6 +73,7 @@ func (d *decoder) run(data []byte, o Options) (*Config, error) {
 	d.prefixFiles(c)
 	resolveLists(d, c)
 	resolveNetworks(d, &c.Networks)
+	resolvePrices(d, c)
 	d.check(c, o)
 	d.complete(c, root == nil)
 	for i := range c.Routes {

@@ -360,3 +360,17 @@ func readFile(name string, limit int64) (string, error) {
 	}
 	return string(data), nil
 }
+
+// fillPolicy sets the policy and the weights of a route that does not give them.
+func (r *Route) fillPolicy() {
+	policy := Failover
+	for i := range r.To {
+		if r.To[i].Weight != 0 {
+			policy = Weighted
+		}
+		r.To[i].Weight = max(r.To[i].Weight, 1)
+	}
+	if r.Policy == "" {
+		r.Policy = policy
+	}
+}

@@ -18,7 +18,7 @@ func forServer(g *gateway.Gateway) server.Rooms {
 func forWebhooks(g *gateway.Gateway, holds func() bool) webhook.Rooms {
 	return webhook.Rooms{
 		Node: g.Node, Options: g.Table, Logins: g.Logins, Converter: g.Convert, Tracer: g.Settler, Submitter: g.Requests,
-		Servers: g.Webhooks, Holds: holds,
+		Servers: g.Webhooks, Low: g.Settler.Low, Holds: holds,
 	}
 }
 

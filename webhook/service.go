@@ -40,6 +40,7 @@ func New(rooms Rooms, engine Engine, events *Events) *Service {
 		batches: batches{of: map[string]int{}}, of: map[*connector.Lane]*courier{},
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
+	c.under.Go(c.tellLows)
 	return c
 }
 

@@ -50,12 +50,12 @@ func (r *rig) finds(peerID string) uint64 {
 	m.Origin = r.node.Origins.Of("", "operator")
 	from, to := sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}
 	m.SetReport(from, to, &sms.Report{ID: []byte(peerID), State: sms.StateDelivered})
-	again := receipts.New(r.node, r.keep, r.table, hooks.New(nil), nil)
+	again := receipts.New(r.node, r.keep, r.table, hooks.New(nil), nil, nil)
 	var f receipts.Match
 	if ok, err := again.LookUp(again.Of(r.lane.Config()), m, &f); err != nil || !ok {
 		return 0
 	}
-	return f.ID
+	return f.Mapping.ID
 }
 
 // made returns the states in the receipts that were made.

@@ -54,6 +54,7 @@ func table() []row {
 		{"sms/userdata", "sms sms/charset"},
 		{"sms/peerid", ""},
 		{"sms/numbers", "internal/sortedset internal/textfile"},
+		{"sms/prices", "internal/textfile sms"},
 		{"sms/networks", "internal/sortedset internal/textfile sms"},
 		{"sms/plan", ""},
 		{"internal/smstext", "sms sms/charset sms/userdata"},
@@ -99,7 +100,7 @@ func table() []row {
 		{"account", "config internal/passhash internal/ratelimit internal/tlsfiles internal/token internal/window protocols sms"},
 		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms"},
 		{"events", "internal/logfile pdulog sms"},
-		{"stats", "events pdulog"},
+		{"stats", "events pdulog sms"},
 
 		// Sessions, and the gateway's decisions about them.
 		{"connector/queue", "sms"},
@@ -111,13 +112,14 @@ func table() []row {
 		{"gateway/lists", "config gateway/node internal/smstext sms sms/numbers"},
 		{"gateway/networks", "config gateway/node sms sms/networks"},
 		{"gateway/keep", "config connector events gateway/node protocols sms store"},
+		{"gateway/credit", "config gateway/keep gateway/node sms sms/prices store"},
 		{"gateway/route", "config connector gateway/keep gateway/login gateway/node internal/smstext protocols sms sms/fit sms/userdata store"},
 		{"gateway/roomtest", "account config connector gateway/hooks gateway/keep gateway/login gateway/node gateway/route protocols protocols/prototest/toy sms store"},
 		{"gateway/convert", "config connector gateway/node gateway/route protocols sms sms/fit sms/rewrite sms/userdata"},
-		{"gateway/receipts", "config connector events gateway/convert gateway/hooks gateway/keep gateway/node gateway/route plugin protocols sms sms/peerid store"},
+		{"gateway/receipts", "config connector events gateway/convert gateway/credit gateway/hooks gateway/keep gateway/node gateway/route plugin protocols sms sms/peerid store"},
 		{"gateway/deadletters", "events gateway/keep gateway/node sms store"},
-		{"gateway/settle", "config connector events gateway/convert gateway/deadletters gateway/hooks gateway/keep gateway/node gateway/receipts gateway/route internal/logfile internal/ratelimit plugin protocols sms sms/fit stats store telemetry"},
-		{"gateway/intake", "config connector events gateway/convert gateway/hooks gateway/keep gateway/lists gateway/networks gateway/node gateway/receipts gateway/route gateway/settle internal/smstext plugin protocols sms sms/fit sms/plan sms/userdata store"},
+		{"gateway/settle", "config connector events gateway/convert gateway/credit gateway/deadletters gateway/hooks gateway/keep gateway/node gateway/receipts gateway/route internal/logfile internal/ratelimit plugin protocols sms sms/fit stats store telemetry"},
+		{"gateway/intake", "config connector events gateway/convert gateway/credit gateway/hooks gateway/keep gateway/lists gateway/networks gateway/node gateway/receipts gateway/route gateway/settle internal/smstext plugin protocols sms sms/fit sms/plan sms/userdata store"},
 		{"gateway/leave", "connector gateway/convert gateway/hooks gateway/keep gateway/node gateway/route plugin sms store"},
 		{"gateway/accept", "config connector gateway/intake gateway/keep gateway/receipts sms store"},
 		{"gateway/request", "connector gateway/accept gateway/intake gateway/keep gateway/node gateway/receipts gateway/route sms store"},
@@ -125,7 +127,7 @@ func table() []row {
 		{"pdulog/story", "events gateway/operate internal/logfile pdulog protocols/httpsms sms"},
 		{"gateway/webhooks", "connector gateway/node"},
 		{"gateway/session", "config connector gateway/accept gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/route protocols sms"},
-		{"gateway", "account config connector connector/queue flow gateway/convert gateway/hooks gateway/intake gateway/keep gateway/leave gateway/lists gateway/login gateway/networks gateway/node gateway/operate gateway/receipts gateway/request gateway/route gateway/session gateway/settle gateway/webhooks internal/logfile internal/nearest internal/tlsfiles pdulog protocols sms sms/networks store"},
+		{"gateway", "account config connector connector/queue flow gateway/convert gateway/credit gateway/hooks gateway/intake gateway/keep gateway/leave gateway/lists gateway/login gateway/networks gateway/node gateway/operate gateway/receipts gateway/request gateway/route gateway/session gateway/settle gateway/webhooks internal/logfile internal/nearest internal/tlsfiles pdulog protocols sms sms/networks store"},
 
 		// The architecture. It imports no protocol.
 		{"stages/cipher", ""},
@@ -135,7 +137,7 @@ func table() []row {
 		{"sandbox/phone", "sandbox"},
 		{"httpapi/apitest", "config connector gateway internal/testutil protocols protocols/httpsms protocols/prototest/toy sms store"},
 		{"httpapi/server", "account config connector connector/streams gateway/login gateway/node httpapi/body httpapi/conns internal/handshakes internal/httpcall internal/httpfault internal/proxyheader internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms sms"},
-		{"webhook", "account config connector gateway/node gateway/request gateway/webhooks httpapi/server internal/httpcall pdulog protocols/httpsms protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
+		{"webhook", "account config connector gateway/node gateway/request gateway/settle gateway/webhooks httpapi/server internal/httpcall pdulog protocols/httpsms protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
 		{"httpsmsc", "config connector gateway/convert gateway/node gateway/receipts gateway/request httpapi/body httpapi/server internal/httpcall pdulog protocols/httpsms protocols/httpsms/smsc sms"},
 		{"httpapi/v1", "account config connector connector/streams gateway/node gateway/operate gateway/request httpapi/body httpapi/server internal/httpcall internal/tlsfiles protocols protocols/httpsms protocols/httpsms/own sms webhook"},
 		{"httpapi/compat", "config connector gateway/node gateway/request httpapi/body httpapi/server internal/httpcall protocols/httpsms protocols/httpsms/jasmin protocols/httpsms/kannel sms webhook"},
@@ -143,7 +145,7 @@ func table() []row {
 		{"admin/access", "account config gateway/node internal/passhash internal/token internal/turns"},
 		{"admin/history", "connector"},
 		{"admin/problems", "internal/figuretext"},
-		{"admin", "admin/access admin/history admin/problems config connector connector/streams flow gateway gateway/hooks gateway/operate gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/tlsfiles pdulog pdulog/story plugin protocols sms stats sms/rewrite store"},
+		{"admin", "admin/access admin/history admin/problems config connector connector/streams flow gateway gateway/credit gateway/hooks gateway/operate gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/tlsfiles pdulog pdulog/story plugin protocols sms stats sms/rewrite store"},
 		{"admin/web", "admin admin/access admin/history config connector gateway/operate gateway/webhooks internal/figuretext internal/httpfault pdulog protocols sms stats"},
 
 		// Load shares the codec with the gateway and nothing else.
@@ -161,6 +163,7 @@ func table() []row {
 		{"cmd/pmg/helptext", ""},
 		{"cmd/pmg/lists", "cmd/pmg/find internal/textfile sms/numbers"},
 		{"cmd/pmg/networks", "cmd/pmg/find config internal/textfile sms sms/networks"},
+		{"cmd/pmg/money", "admin gateway/credit internal/textfile sms/prices"},
 		{"cmd/pmg/profiles", "config internal/nearest"},
 		{"cmd/pmg/statistics", "cmd/pmg/find stats"},
 		{"cmd/pmg/dev", "internal/console sandbox sandbox/phone sms"},
@@ -173,7 +176,7 @@ func table() []row {
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
 		{"cmd/pmg/webdemo", "loadtest loadtest/httpload loadtest/httpsink"},
 		{"cmd/pmg/member", "cluster cluster/standby cmd/pmg/find config gateway/keep internal/notify internal/sock protocols store"},
-		{"cmd/pmg", "admin admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/helptext cmd/pmg/lists cmd/pmg/manual cmd/pmg/member cmd/pmg/migrate cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
+		{"cmd/pmg", "admin admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/helptext cmd/pmg/lists cmd/pmg/manual cmd/pmg/member cmd/pmg/migrate cmd/pmg/money cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep httpapi internal/testutil pdulog protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp stages store"},
