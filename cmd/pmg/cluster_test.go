@@ -208,11 +208,16 @@ func (g *clusterRig) run(args ...string) (string, error) {
 // wants waits until pmg cluster succeeds, and its output has a text: nodes say of themselves once a second.
 func (g *clusterRig) wants(text string, args ...string) {
 	g.t.Helper()
-	testutil.Eventually(g.t, fmt.Sprintf("pmg cluster %q prints %q", args, text), func() bool {
+	for end := time.Now().Add(testutil.Patience); ; time.Sleep(10 * time.Millisecond) {
 		g.supervise()
 		out, err := g.run(args...)
-		return err == nil && strings.Contains(out, text)
-	})
+		if err == nil && strings.Contains(out, text) {
+			return
+		}
+		if time.Now().After(end) {
+			g.t.Fatalf("pmg cluster %q does not print %q: %v, %s", args, text, err, out)
+		}
+	}
 }
 
 // commands uses pmg cluster, when nothing is under way any more.
