@@ -65,7 +65,8 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 	s.recover()
 	if s.admin, err = admin.Start(
 		cfg, g, s.engine, version, s.askReload,
-		web.Tools{Explain: explainMessage, Pending: s.pending, Cluster: m.Report()}.Handler, m.Report(), opened[member.AdminSocket]...,
+		web.Tools{Explain: explainMessage, Pending: s.pending, Cluster: m.Report()}.Handler, m.Report(),
+		opened[member.AdminSocket]...,
 	); err != nil {
 		s.stopRecovery()
 		s.recovery.Wait()
