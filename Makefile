@@ -52,9 +52,10 @@ build-bench: build
 demo: build ## run clients, gateway and SMSC in one process
 	bin/pmg demo
 
-# The test that kills servers of NATS and gateways, with what it sees.
-cluster-demo: ## run three gateways and three servers of NATS, kill some of both under load, and count
-	GOFLAGS='-pgo=off -trimpath' go test ./cmd/pmg -count 1 -v -run 'TestClusterEngines$$'
+# The test that makes faults of machines, with what it sees. It needs root, for namespaces, and HAProxy.
+cluster-demo: ## run three gateways, three servers of NATS, HAProxy, an SMSC and clients; kill an owner, a server, a network, and count
+	GOFLAGS='-pgo=off -trimpath' go test ./cmd/pmg -count 1 -v -run 'TestClusterMachines$$' -args -machine-rounds 4 -machine-lease 10s \
+	-machine-faults 'kill -9 of the owner,engine killed,owner partitioned,SIGTERM'
 
 # Tests are built without the profile, because otherwise everything would be compiled twice.
 test test-all race debug fresh docs vet staticcheck simulate mutate peers: export GOFLAGS += -pgo=off -trimpath

@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"github.com/rs/zerolog"
 
+	"pmg/cluster/report"
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
@@ -105,7 +106,10 @@ func start(t testing.TB, cfg *config.Config, withPprof bool) *running {
 	}
 	of := *cfg
 	of.Admin = config.Admin{Socket: socketIn(t), Address: "127.0.0.1:0", Pprof: withPprof, Hosts: []string{"gateway.example"}, Audit: cfg.Admin.Audit, TLS: cfg.Admin.TLS}
-	s, err := Start(&of, g, e, "test", reload, nil)
+	known := func() *report.Report {
+		return &report.Report{Node: "a", Owner: "a", Figures: report.Figures{Owner: true, Ready: 1}}
+	}
+	s, err := Start(&of, g, e, "test", reload, nil, known)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +224,7 @@ func TestNoSocket(t *testing.T) {
 	cfg := parse(t, clientsOnly, t.TempDir())
 	cfg.Store.Dir = filepath.Join(t.TempDir(), "none")
 	r := start(t, cfg, false)
-	s, err := Start(cfg, r.gateway, r.engine, "test", nil, nil)
+	s, err := Start(cfg, r.gateway, r.engine, "test", nil, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +232,7 @@ func TestNoSocket(t *testing.T) {
 		t.Error(err)
 	}
 	cfg.Admin.Socket = filepath.Join(cfg.Store.Dir, "s")
-	if _, err := Start(cfg, r.gateway, r.engine, "test", nil, nil); err == nil || !strings.Contains(err.Error(), "cannot start admin (admin.socket): ") {
+	if _, err := Start(cfg, r.gateway, r.engine, "test", nil, nil, nil); err == nil || !strings.Contains(err.Error(), "cannot start admin (admin.socket): ") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -320,7 +324,7 @@ func TestScrape(t *testing.T) {
 			t.Errorf("metrics lack %s", want)
 		}
 	}
-	for _, m := range metrics() {
+	for _, m := range metrics(nil) {
 		switch m.name {
 		case "pmg_connector_fields_lost_total", "pmg_connector_certificate_expires_timestamp_seconds", "pmg_admin_certificate_expires_timestamp_seconds":
 			continue // nothing was lost, and nothing has tls
@@ -444,7 +448,7 @@ func TestPprofOnlyWhenAskedFor(t *testing.T) {
 func TestStartFails(t *testing.T) {
 	t.Parallel()
 	r := start(t, parse(t, clientsOnly, t.TempDir()), false)
-	_, err := Start(&config.Config{Admin: config.Admin{Socket: "off", Address: r.admin.Addr()}}, r.gateway, r.engine, "test", nil, nil)
+	_, err := Start(&config.Config{Admin: config.Admin{Socket: "off", Address: r.admin.Addr()}}, r.gateway, r.engine, "test", nil, nil, nil)
 	if err == nil || !strings.HasPrefix(err.Error(), "cannot start admin (admin.address): cannot listen on ") {
 		t.Errorf("got %v", err)
 	}

@@ -51,13 +51,13 @@ type Server struct {
 
 // Start listens where cfg says and shows the counters of g and e until Close is called.
 // version is the version of the program. reload answers requests to reload; nil: there are none. pages are the operators'
-// pages; nil: there are none. opened are sockets
+// pages; nil: there are none. known is what this node knows of its cluster; nil: the gateway is alone. opened are sockets
 // that listen already, in place of admin.address.
 func Start(
 	cfg *config.Config, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, pages Pages,
-	opened ...sock.Listening,
+	known Known, opened ...sock.Listening,
 ) (*Server, error) {
-	s := newServer(cfg.Admin, g, e, version, reload, pages)
+	s := newServer(cfg.Admin, g, e, version, reload, pages, known)
 	audit, err := access.NewAudit(cfg.Admin.Audit, g.Node.Log)
 	if err != nil {
 		return nil, fmt.Errorf("cannot start admin (admin.audit): %w", err)
@@ -142,7 +142,9 @@ func (s *Server) listen(cfg *config.Config, opened []sock.Listening) error {
 	return nil
 }
 
-func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, pages Pages) *Server {
+func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, pages Pages,
+	known Known,
+) *Server {
 	sessions := access.NewSessions(
 		func() []config.User { return g.Node.Config().Admin.Users },
 		func() string { return g.Node.Config().Admin.OIDC.Proof() }, time.Now,
@@ -155,7 +157,7 @@ func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version s
 	s.http = http.Server{
 		Handler: checkHost(
 			hostNames(cfg),
-			http.NewCrossOriginProtection().Handler(httpfault.Handler(s.mux(cfg.Pprof, pages), g.Node.Log, failed)),
+			http.NewCrossOriginProtection().Handler(httpfault.Handler(s.mux(cfg.Pprof, pages, known), g.Node.Log, failed)),
 		),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       timeout,
@@ -195,12 +197,12 @@ func newGoCollector() prometheus.Collector {
 	))
 }
 
-func (s *Server) mux(withPprof bool, pages Pages) *http.ServeMux {
+func (s *Server) mux(withPprof bool, pages Pages, known Known) *http.ServeMux {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
 		newGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		newCollector(s.view),
+		newCollector(metrics(known), func() *Status { return s.view.status(false) }),
 	)
 	m := http.NewServeMux()
 	look := func(h http.HandlerFunc) http.Handler { return s.guard.May(access.Look, s.limiters.limited(h)) }

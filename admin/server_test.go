@@ -14,7 +14,7 @@ func TestFailedRequest(t *testing.T) {
 	r := start(t, parse(t, clientsOnly, t.TempDir()), false)
 	s := newServer(r.gateway.Node.Config().Admin, r.gateway, r.engine, "test", nil, func(*Server) http.Handler {
 		return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("fault") })
-	})
+	}, nil)
 	for path, want := range map[string]string{PagesBase: `500 application/problem+json {"type":"about:blank"`, "/": "303 text/html"} {
 		w := httptest.NewRecorder()
 		s.http.Handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost"+path, nil))

@@ -14,6 +14,7 @@ import (
 	"pmg/admin"
 	"pmg/admin/access"
 	"pmg/admin/oidc"
+	"pmg/cluster/report"
 	"pmg/config"
 	"pmg/internal/httpfault"
 )
@@ -47,6 +48,8 @@ type Tools struct {
 	// says what a gateway with a configuration would do with a message
 	Explain func(c *config.Config, q Question) (string, error)
 	Pending func(ctx context.Context) (changes string, err error) // says what a reload would do, in lines for people
+	// says what this node knows of its cluster; nil: the gateway is alone
+	Cluster func() *report.Report
 }
 
 // Handler serves the pages of a server. It is admin.Pages.

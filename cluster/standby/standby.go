@@ -47,6 +47,7 @@ type Door struct {
 	listeners []net.Listener
 	server    http.Server
 	admin     http.Server
+	metrics   http.Handler
 	running   sync.WaitGroup
 	places    chan struct{} // of connections that are being refused
 }
@@ -57,9 +58,9 @@ const (
 	retryAfter    = "1" // seconds
 )
 
-// Open begins to answer on sockets, which stay open when the door is closed.
-func Open(sockets []Socket, state State) (*Door, error) {
-	d := &Door{state: state, places: make(chan struct{}, maxRefusing)}
+// Open begins to answer on sockets, which stay open when the door is closed. metrics serves those of the node.
+func Open(sockets []Socket, state State, metrics http.Handler) (*Door, error) {
+	d := &Door{state: state, metrics: metrics, places: make(chan struct{}, maxRefusing)}
 	d.server = http.Server{Handler: http.HandlerFunc(d.refuseHTTP), ReadTimeout: refuseTimeout, WriteTimeout: refuseTimeout}
 	d.admin = http.Server{Handler: d.routes(), ReadTimeout: refuseTimeout, WriteTimeout: refuseTimeout}
 	for _, s := range sockets {
@@ -180,6 +181,7 @@ func (d *Door) routes() http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(state)
 	})
+	m.Handle("GET /metrics", d.metrics)
 	m.HandleFunc("/", d.refuseHTTP)
 	return m
 }

@@ -28,9 +28,10 @@ func opened(t *testing.T) (d *Door, sockets []Socket) {
 		t.Cleanup(func() { _ = unix.Close(l.FD) })
 		sockets = append(sockets, Socket{l, p})
 	}
+	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "pmg_cluster_owner 0") })
 	d, err := Open(sockets, func() (any, string) {
 		return map[string]string{"node": "b"}, "this node stands by: node a owns the work"
-	})
+	}, metrics)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,6 +99,7 @@ func TestHTTP(t *testing.T) {
 		{3, "/healthz", 200, "ok"},
 		{3, "/readyz", 503, "this node stands by: node a owns the work"},
 		{3, "/cluster", 200, `"node":"b"`},
+		{3, "/metrics", 200, "pmg_cluster_owner 0"},
 		{3, "/admin/v1/status", 503, "node a owns the work"},
 	} {
 		r, err := http.Get("http://" + sockets[c.socket].Addr.String() + c.path)

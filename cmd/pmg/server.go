@@ -64,7 +64,8 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 	}
 	s.recover()
 	if s.admin, err = admin.Start(
-		cfg, g, s.engine, version, s.askReload, web.Tools{Explain: explainMessage, Pending: s.pending}.Handler,
+		cfg, g, s.engine, version, s.askReload,
+		web.Tools{Explain: explainMessage, Pending: s.pending, Cluster: m.Report()}.Handler, m.Report(),
 		opened[member.AdminSocket]...,
 	); err != nil {
 		s.stopRecovery()

@@ -57,8 +57,12 @@ func (d *Settler) OpenEvents() error {
 	return err
 }
 
-// dropEvents drops the events up to a number from the store. They are safe in a file.
+// dropEvents drops the events up to a number from the store. They are safe in a file. That of a cluster keeps the last
+// one, so that another node, which does not have this file, goes on with the number behind it.
 func (d *Settler) dropEvents(upTo uint64) {
+	if upTo > 0 && d.node.Config().Cluster.Node != "" {
+		upTo--
+	}
 	d.keep.Journal.Write(func(b *store.Batch) { b.DropEvents(upTo) })
 	if d.Events.halted.Load() {
 		d.keep.Journal.Commit() // after which messages leave again

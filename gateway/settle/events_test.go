@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"pmg/events"
 	"pmg/gateway/keep"
 	"pmg/gateway/roomtest"
@@ -250,4 +252,44 @@ type noEvents struct{ store.Store }
 
 func (noEvents) Events(after uint64, _ int, _ func(uint64, []byte) error) (uint64, error) {
 	return after, nil
+}
+
+// The next owner of a cluster, whose directory has no events, goes on with the numbers of the one before it, all of whose events
+// are in files. The last of them is there once more.
+func TestEventsOfTheNextOwner(t *testing.T) {
+	t.Parallel()
+	files := vfs.NewMem()
+	id := uint64(0)
+	own := func(node string) map[string]map[string]any {
+		s, err := store.Open("store", store.Options{FS: files})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := newRig(t, "", s)
+		cfg := *r.node.Config()
+		cfg.Cluster.Node = node
+		r.node.SetConfig(&cfg)
+		r.withEvents()
+		for range 3 {
+			id++
+			m := r.submitted(id, 0)
+			r.Ended(r.lane, m, sms.Answer{PeerID: []byte("17"), At: now + 2*second}, now+second)
+			m.Release()
+		}
+		r.sync()
+		testutil.Eventually(t, "all events are in files", func() bool { return r.Events.Writer.Waiting() == 0 })
+		r.close()
+		return r.events()
+	}
+	first, second := own("a"), own("b")
+	for at, all := range map[uint64]map[string]map[string]any{1: first, 3: second} {
+		for n := at; n < at+uint64(len(all)); n++ {
+			if e := all[sms.FormatID(n)]; e == nil || e["number"] != float64(n) {
+				t.Errorf("event %d: %v", n, e)
+			}
+		}
+	}
+	if len(first) != 3 || len(second) != 4 {
+		t.Errorf("%d and %d events", len(first), len(second))
+	}
 }

@@ -11,7 +11,9 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"pmg/admin"
 	"pmg/cluster"
+	"pmg/cluster/report"
 	"pmg/cluster/standby"
 	"pmg/config"
 	"pmg/internal/notify"
@@ -45,7 +47,7 @@ func (w *Standby) Wait() (*Member, error) {
 	if err := w.listen(); err != nil {
 		return nil, err
 	}
-	door, err := standby.Open(w.sockets(), w.state)
+	door, err := standby.Open(w.sockets(), w.state, admin.StandbyMetrics(w.Config.Admin, w.report, w.Log))
 	if err != nil {
 		return nil, err
 	}
@@ -184,6 +186,14 @@ func (w *Standby) sockets() (all []standby.Socket) {
 		}
 	}
 	return all
+}
+
+// report returns what this node knows of the cluster, nil until it takes part.
+func (w *Standby) report() *report.Report {
+	if n := w.node.Load(); n != nil {
+		return n.Report()
+	}
+	return nil
 }
 
 // state returns what this node says of itself.
