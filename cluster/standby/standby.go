@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"pmg/internal/sock"
+	"pmg/protocols/smpp"
 )
 
 // A Protocol is what is spoken on a socket.
@@ -117,13 +118,10 @@ func (d *Door) refuseAll(l net.Listener, p Protocol) {
 }
 
 const (
-	smppHead     = 16
-	isAnswer     = 0x80000000
-	bindReceiver = 0x00000001
-	bindSender   = 0x00000002
-	bindBoth     = 0x00000009
-	// systemError is ESME_RSYSERR: clients try again, and take none of it for a wrong password.
-	systemError = 0x00000008
+	smppHead = 16
+	isAnswer = 0x80000000
+	// refusal makes clients try again, and take none of it for a wrong password.
+	refusal = smpp.StatusSysErr
 )
 
 // refuse answers the first PDU if it asks for a session, and closes the connection.
@@ -137,8 +135,8 @@ func refuse(conn net.Conn, p Protocol) {
 		return
 	}
 	length, command := binary.BigEndian.Uint32(head[:]), binary.BigEndian.Uint32(head[4:])
-	switch command {
-	case bindReceiver, bindSender, bindBoth:
+	switch smpp.CommandID(command) {
+	case smpp.BindReceiver, smpp.BindTransmitter, smpp.BindTransceiver:
 	default:
 		return
 	}
@@ -150,7 +148,7 @@ func refuse(conn net.Conn, p Protocol) {
 	}
 	binary.BigEndian.PutUint32(head[:], smppHead)
 	binary.BigEndian.PutUint32(head[4:], command|isAnswer)
-	binary.BigEndian.PutUint32(head[8:], systemError)
+	binary.BigEndian.PutUint32(head[8:], refusal)
 	_, _ = conn.Write(head[:]) // the client may have gone
 }
 

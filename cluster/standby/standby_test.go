@@ -65,15 +65,15 @@ func pdu(command uint32, body string) []byte {
 func TestSMPP(t *testing.T) {
 	d, sockets := opened(t)
 	defer d.Close()
-	for _, command := range []uint32{bindReceiver, bindSender, bindBoth} {
-		want := append(pdu(command|isAnswer, "")[:8], 0, 0, 0, systemError, 0, 0, 0, 77)
+	for _, command := range []uint32{1, 2, 9} {
+		want := append(pdu(command|isAnswer, "")[:8], 0, 0, 0, 8, 0, 0, 0, 77)
 		if got := exchange(t, sockets[1], pdu(command, "acme\x00secret\x00\x00\x34\x00\x00\x00")); string(got) != string(want) {
 			t.Errorf("bind %x: answered %x, want %x", command, got, want)
 		}
 	}
 	for what, octets := range map[string][]byte{
-		"a submit": pdu(4, ""), "too long": append(binary.BigEndian.AppendUint32(nil, 5000), pdu(bindBoth, "")[4:]...),
-		"too short": append(binary.BigEndian.AppendUint32(nil, 3), pdu(bindBoth, "")[4:]...),
+		"a submit": pdu(4, ""), "too long": append(binary.BigEndian.AppendUint32(nil, 5000), pdu(9, "")[4:]...),
+		"too short": append(binary.BigEndian.AppendUint32(nil, 3), pdu(9, "")[4:]...),
 	} {
 		if got := exchange(t, sockets[1], octets); len(got) > 0 {
 			t.Errorf("%s: answered %x", what, got)

@@ -73,7 +73,6 @@ func table() []row {
 		{"cluster/cells", "cluster/lease journal/nats"},
 		{"cluster/report", ""},
 		{"cluster", "cluster/cells cluster/lease cluster/report journal journal/nats journal/shared store"},
-		{"cluster/standby", "internal/sock"},
 		{"sms/rewrite", "sms"},
 
 		// A driver is pure, and does not import another protocol.
@@ -81,6 +80,7 @@ func table() []row {
 		{"protocols/prototest", "internal/testutil protocols sms"},
 		{"protocols/prototest/toy", "protocols sms"},
 		{"protocols/smpp", "internal/logtext protocols sms sms/userdata"},
+		{"cluster/standby", "internal/sock protocols/smpp"},
 		{"protocols/ucp", "internal/logtext internal/smstext protocols sms sms/charset"},
 		{"protocols/testsms", "internal/logtext protocols sms"},
 		{"protocols/httpsms", "internal/logtext protocols sms sms/userdata"},
