@@ -62,6 +62,9 @@ func inNamespace(t *testing.T, args ...string) bool {
 		return true
 	}
 	testutil.Long(t)
+	if testutil.Race {
+		t.Skip("TestCluster is the one with the race detector")
+	}
 	for _, program := range []string{"unshare", "ip", "haproxy"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skipf("%s is not installed", program)
