@@ -8,6 +8,7 @@
 package standby
 
 import (
+	"crypto/tls"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -37,6 +38,7 @@ const (
 type Socket struct {
 	sock.Listening
 	Protocol Protocol
+	TLS      *tls.Config // nil: it is plain
 }
 
 // A State is what the node says of itself: in JSON, and as a line.
@@ -68,6 +70,9 @@ func Open(sockets []Socket, state State, metrics http.Handler) (*Door, error) {
 		l, err := s.Share()
 		if err != nil {
 			return nil, errors.Join(err, d.Close())
+		}
+		if s.TLS != nil {
+			l = tls.NewListener(l, s.TLS)
 		}
 		d.listeners = append(d.listeners, l)
 		d.running.Go(func() {

@@ -177,7 +177,7 @@ func table() []row {
 		{"cmd/pmg/plugins", "cmd/pmg/find config gateway/hooks internal/figuretext plugin"},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
 		{"cmd/pmg/webdemo", "loadtest loadtest/httpload loadtest/httpsink"},
-		{"cmd/pmg/member", "admin cluster cluster/report cluster/standby cmd/pmg/find config gateway/keep internal/notify internal/sock protocols store"},
+		{"cmd/pmg/member", "admin cluster cluster/report cluster/standby cmd/pmg/find config gateway/keep internal/notify internal/sock internal/tlsfiles protocols store"},
 		{"cmd/pmg", "admin admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/helptext cmd/pmg/lists cmd/pmg/manual cmd/pmg/member cmd/pmg/migrate cmd/pmg/money cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 
 		// Whole gateways under test.
