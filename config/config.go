@@ -56,6 +56,7 @@ type Config struct {
 	Telemetry  Telemetry   `yaml:"telemetry" live:"no" doc:"Traces of some messages, for a collector of OpenTelemetry."`
 	Store      Store       `yaml:"store" live:"no" doc:"Where accepted messages wait."`
 	Cluster    Cluster     `yaml:"cluster" live:"no" doc:"Other gateways that take over when this one is gone (docs/cluster.md)."`
+	Managed    Managed     `yaml:"managed" live:"no" doc:"Accounts, routes and lists that are changed by HTTP, by the operators' pages and by pmg config, and stand beside this file (docs/managed.md)."`
 	Admin      Admin       `yaml:"admin" live:"no" doc:"The HTTP listener for operators: /metrics, /healthz and /readyz."`
 	Limits     Limits      `yaml:"limits" live:"no" doc:"Bounds on memory and time, so that no peer can exhaust the gateway."`
 	Receipts   Receipts    `yaml:"receipts" live:"yes" doc:"Delivery receipts: how long the gateway knows what they belong to, and how long they wait for a client."`
@@ -69,8 +70,14 @@ type Config struct {
 	Hooks      []Hook      `yaml:"hooks" live:"yes" doc:"Where plugins are asked, in this order."`
 	NoRoute    string      `yaml:"no_route" default:"refuse" enum:"refuse|park" live:"yes" doc:"What happens to a message that no route leads anywhere: refuse answers it so, park accepts it and puts it aside until an operator decides with pmg queue."`
 
-	routeLines []int    // where the routes stand in the file; 0: not known
-	exposed    []string // files
+	lines   lines
+	exposed []string // files
+}
+
+// lines are where the file defines things.
+type lines struct {
+	routes  []int             // 0: not known
+	defined map[string]string // what managed files could define, by kind/name
 }
 
 // Log is the gateway's own log.
@@ -482,18 +489,4 @@ type Target struct {
 	Connector string `yaml:"connector" live:"yes" doc:"The connector's name. Either this or account is needed."`
 	Account   string `yaml:"account" live:"yes" doc:"The system_id of an account: messages go to the client's sessions on any in connector."`
 	Weight    int    `yaml:"weight" range:"1..1000" live:"yes" doc:"Its share of the messages, relative to the others'; 1 when not given."`
-}
-
-// fillPolicy sets the policy and the weights of a route that does not give them.
-func (r *Route) fillPolicy() {
-	policy := Failover
-	for i := range r.To {
-		if r.To[i].Weight != 0 {
-			policy = Weighted
-		}
-		r.To[i].Weight = max(r.To[i].Weight, 1)
-	}
-	if r.Policy == "" {
-		r.Policy = policy
-	}
 }

@@ -58,8 +58,12 @@ func (c *Config) Losses(next *Config) (losses []string) {
 // appendLoss appends a loss if more than half of the names are not among next's.
 func appendLoss(losses []string, kind string, names, next []string) []string {
 	var lost []string
+	stay := make(map[string]bool, len(next))
+	for _, name := range next {
+		stay[name] = true
+	}
 	for _, name := range names {
-		if !slices.Contains(next, name) {
+		if !stay[name] {
 			lost = append(lost, name)
 		}
 	}
@@ -201,6 +205,7 @@ func byName(list reflect.Value) map[string]reflect.Value {
 func (c *Config) LiveFrom(old *Config) *Config {
 	merged := *old
 	takeLive(reflect.ValueOf(&merged).Elem(), reflect.ValueOf(c).Elem())
+	merged.lines = c.lines
 	return &merged
 }
 
@@ -233,7 +238,7 @@ func takeLive(to, from reflect.Value) {
 
 // takeRows returns the rows of next. Rows that are in old, too, keep its options that are not live.
 func takeRows(old, next reflect.Value) reflect.Value {
-	if next.Len() == 0 {
+	if next.Len() == 0 || isLive(next.Type().Elem()) {
 		return next
 	}
 	rows := reflect.MakeSlice(next.Type(), next.Len(), next.Len())
@@ -248,4 +253,14 @@ func takeRows(old, next reflect.Value) reflect.Value {
 		}
 	}
 	return rows
+}
+
+// isLive reports whether a reload puts all options of a struct in force.
+func isLive(t reflect.Type) bool {
+	for f := range fieldsOf(t) {
+		if f.Type.Kind() == reflect.Struct && !isScalar(f.Type) && !isLive(f.Type) || f.Tag.Get("live") == "no" {
+			return false
+		}
+	}
+	return true
 }

@@ -258,8 +258,8 @@ func (c *Config) RouteName(i int) string {
 
 // RouteLine returns the line of the file in which a route begins, 0 if that is not known.
 func (c *Config) RouteLine(i int) int {
-	if i < len(c.routeLines) {
-		return c.routeLines[i]
+	if i < len(c.lines.routes) {
+		return c.lines.routes[i]
 	}
 	return 0
 }
@@ -359,4 +359,18 @@ func readFile(name string, limit int64) (string, error) {
 		return "", fmt.Errorf("it is larger than %v: name a smaller file", Size(limit))
 	}
 	return string(data), nil
+}
+
+// fillPolicy sets the policy and the weights of a route that does not give them.
+func (r *Route) fillPolicy() {
+	policy := Failover
+	for i := range r.To {
+		if r.To[i].Weight != 0 {
+			policy = Weighted
+		}
+		r.To[i].Weight = max(r.To[i].Weight, 1)
+	}
+	if r.Policy == "" {
+		r.Policy = policy
+	}
 }
