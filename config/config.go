@@ -56,7 +56,7 @@ type Config struct {
 	Telemetry  Telemetry   `yaml:"telemetry" live:"no" doc:"Traces of some messages, for a collector of OpenTelemetry."`
 	Store      Store       `yaml:"store" live:"no" doc:"Where accepted messages wait."`
 	Cluster    Cluster     `yaml:"cluster" live:"no" doc:"Other gateways that take over when this one is gone (docs/cluster.md)."`
-	Managed    Managed     `yaml:"managed" live:"no" doc:"Accounts, routes and lists that are changed by HTTP, by the operators' pages and by pmg config, and stand beside this file (docs/managed.md)."`
+	Managed    Managed     `yaml:"managed" live:"yes" doc:"Accounts, routes and lists that are changed by HTTP, by the operators' pages and by pmg config, and stand beside this file (docs/managed.md)."`
 	Admin      Admin       `yaml:"admin" live:"no" doc:"The HTTP listener for operators: /metrics, /healthz and /readyz."`
 	Limits     Limits      `yaml:"limits" live:"no" doc:"Bounds on memory and time, so that no peer can exhaust the gateway."`
 	Receipts   Receipts    `yaml:"receipts" live:"yes" doc:"Delivery receipts: how long the gateway knows what they belong to, and how long they wait for a client."`

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"pmg/managed"
 )
 
 // A Change is an option that differs between two configurations.
@@ -43,13 +45,17 @@ func (c *Connector) Rebinds(next *Connector) bool {
 
 // Losses describes the removals of a reload from c to next that are probably a
 // mistake: more than half of the in connectors, the out connectors or the accounts, or
-// all routes.
-func (c *Config) Losses(next *Config) (losses []string) {
+// all routes. What is meant, such as accounts/acme, does not count; nothing is when it is empty.
+func (c *Config) Losses(next *Config, meant string) (losses []string) {
 	for _, direction := range []string{In, Out} {
 		losses = appendLoss(losses, direction+" connectors", names(c.Connectors, direction), names(next.Connectors, direction))
 	}
-	losses = appendLoss(losses, "accounts", systemIDs(c.Accounts), systemIDs(next.Accounts))
-	if len(c.Routes) > 0 && len(next.Routes) == 0 {
+	accounts := systemIDs(next.Accounts)
+	if kind, name, _ := strings.Cut(meant, "/"); kind == managed.Accounts {
+		accounts = append(accounts, name)
+	}
+	losses = appendLoss(losses, "accounts", systemIDs(c.Accounts), accounts)
+	if len(c.Routes) > 0 && len(next.Routes) == 0 && !strings.HasPrefix(meant, managed.Routes+"/") {
 		losses = append(losses, fmt.Sprintf("all %d routes", len(c.Routes)))
 	}
 	return losses

@@ -169,3 +169,13 @@ func shortList(names []string) string {
 	}
 	return strings.Join(names, ", ")
 }
+
+// Secrets returns the options of accounts that are never shown.
+func Secrets() (keys []string) {
+	for f := range fieldsOf(reflect.TypeFor[Account]()) {
+		if f.Tag.Get("secret") != "" {
+			keys = append(keys, keyOf(f))
+		}
+	}
+	return keys
+}

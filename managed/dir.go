@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"golang.org/x/sys/unix"
 )
 
 // Bounds of a directory.
@@ -113,6 +116,21 @@ func (d *Dir) Read(file string) ([]byte, error) {
 	return data, nil
 }
 
+// Names returns the names of all files with the options of a kind, sorted.
+func (d *Dir) Names(kind string) (names []string, err error) {
+	all, err := d.fs.List(d.Path(kind))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("cannot read %s: %w", d.Path(kind), err)
+	}
+	for _, file := range all {
+		if _, name, ok := Split(kind + "/" + file); ok && IsOptions(file) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
 // Tag returns what names the contents of a file, "" if there is no file.
 func Tag(data []byte) string {
 	if data == nil {
@@ -160,6 +178,14 @@ func (d *Dir) makeDirs(file string) error {
 		}
 		if err := d.fs.MkdirAll(d.Path(name), 0o700); err != nil {
 			return err
+		}
+		made, err := d.fs.OpenDir(d.Path(name))
+		if err != nil {
+			return err
+		}
+		err = d.give(made)
+		if cerr := made.Close(); err != nil || cerr != nil {
+			return errors.Join(err, cerr)
 		}
 	}
 	return d.sync(d.path)
@@ -219,7 +245,10 @@ func (d *Dir) write(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
+	err = d.protect(f)
+	if err == nil {
+		_, err = f.Write(data)
+	}
 	if err == nil {
 		err = f.Sync()
 	}
@@ -227,6 +256,29 @@ func (d *Dir) write(path string, data []byte) error {
 		err = cerr
 	}
 	return err
+}
+
+// protect lets the owner of the directory alone read a file. That is the gateway's user, also where root writes.
+func (d *Dir) protect(f vfs.File) error {
+	if f.Fd() == vfs.InvalidFd {
+		return nil // it is in memory
+	}
+	if err := unix.Fchmod(int(f.Fd()), 0o600); err != nil {
+		return err
+	}
+	return d.give(f)
+}
+
+// give gives a file or a directory to the owner of the directory.
+func (d *Dir) give(f vfs.File) error {
+	if f.Fd() == vfs.InvalidFd || os.Geteuid() != 0 {
+		return nil
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(d.path, &st); err != nil {
+		return err
+	}
+	return unix.Fchown(int(f.Fd()), int(st.Uid), int(st.Gid))
 }
 
 // sync puts the names of a directory on disk.

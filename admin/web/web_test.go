@@ -73,7 +73,7 @@ func startServer(t *testing.T) *admin.Server {
 		t.Fatal(err)
 	}
 	reload := func(context.Context, string, bool) (string, error) { return "nothing <i>new</i>", nil }
-	s, err := admin.Start(cfg, g, e, "test", reload, tools().Handler)
+	s, err := admin.Start(cfg, g, e, "test", admin.Parts{Reload: reload, Pages: tools().Handler})
 	if err != nil {
 		t.Fatal(err)
 	}

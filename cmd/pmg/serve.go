@@ -296,8 +296,7 @@ func (s *server) run(signals <-chan os.Signal, file string) error {
 			s.gateway.ReopenLogs()
 			_, _ = s.reloadFile(file, reloadRequest{}) // reloadFile logs its error
 		case r := <-s.reloads:
-			report, err := s.reloadFile(file, r)
-			r.answer <- reloadAnswer{report, err}
+			r.answer <- s.carryOut(file, r)
 		case err := <-s.engine.Failed():
 			s.log.Error().Err(err).Msg("the gateway cannot go on; ending")
 			return s.end(context.Background(), exitError{fmt.Errorf("cannot go on: %w", err), exitSoftware})

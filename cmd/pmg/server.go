@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"pmg/admin"
+	"pmg/admin/manage"
 	"pmg/admin/web"
 	"pmg/cmd/pmg/dev"
 	"pmg/cmd/pmg/member"
@@ -34,6 +35,7 @@ type server struct {
 	member  *member.Member // nil: the gateway is alone
 	next    *string        // the node to which an operator has moved the work, empty for any; nil: none has
 	allow   bool           // files with passwords may be read by everybody
+	cache   config.Cache   // of managed files
 
 	stopRecovery context.CancelFunc
 	recovery     sync.WaitGroup
@@ -64,8 +66,10 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 	}
 	s.recover()
 	if s.admin, err = admin.Start(
-		cfg, g, s.engine, version, s.askReload, web.Tools{Explain: explainMessage, Pending: s.pending}.Handler,
-		opened[member.AdminSocket]...,
+		cfg, g, s.engine, version, admin.Parts{
+			Reload: s.askReload, Pages: web.Tools{Explain: explainMessage, Pending: s.pending}.Handler,
+			Routes: manage.Routes(s.askEdit),
+		}, opened[member.AdminSocket]...,
 	); err != nil {
 		s.stopRecovery()
 		s.recovery.Wait()
