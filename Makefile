@@ -52,9 +52,10 @@ build-bench: build
 demo: build ## run clients, gateway and SMSC in one process
 	bin/pmg demo
 
-# The test that kills servers of NATS and gateways, with what it sees.
-cluster-demo: ## run three gateways and three servers of NATS, kill some of both under load, and count
-	GOFLAGS='-pgo=off -trimpath' go test ./cmd/pmg -count 1 -v -run 'TestClusterEngines$$'
+# The test that makes faults of machines, with what it sees. It needs root, for namespaces, and HAProxy.
+cluster-demo: ## run three gateways, three servers of NATS, HAProxy, an SMSC and clients; kill an owner, a server, a network, and count
+	GOFLAGS='-pgo=off -trimpath' go test ./cmd/pmg -count 1 -v -run 'TestClusterMachines$$' -args -machine-rounds 4 -machine-lease 10s \
+	-machine-faults 'kill -9 of the owner,engine killed,owner partitioned,SIGTERM'
 
 # Tests are built without the profile, because otherwise everything would be compiled twice.
 test test-all race debug fresh docs vet staticcheck simulate mutate peers: export GOFLAGS += -pgo=off -trimpath
@@ -130,7 +131,7 @@ fuzz: ## fuzz every target, each for FUZZTIME (30s)
 
 soak: ## run load with faults for DURATION (10m), and kill the gateway KILLS (200) times: nothing lost, nothing grows
 	go test -count 1 -timeout 0 -v -run TestSoak ./internal/soak -args -for $(DURATION)
-	go test -count 1 -timeout 0 -v -run TestKill ./cmd/pmg -args -kills $(KILLS) -receipt-kills 50 -http-kills 50
+	go test -count 1 -timeout 0 -v -run TestKill ./cmd/pmg -args -kills $(KILLS) -receipt-kills 50 -http-kills 50 -money-kills $(KILLS)
 
 simulate: ## play SEEDS (100000) histories of a whole node on a virtual clock, with faults
 	$(GOTEST) -count 1 -timeout 0 -run TestSimulation ./internal/simulation -args -seeds $(SEEDS)

@@ -24,11 +24,20 @@ type Account struct {
 	Ended     int64   `json:"ended" metric:"messages_ended_total" help:"Messages of the account's clients with a final receipt."`
 	Reached   int64   `json:"reached" metric:"messages_reached_total" help:"Those of them that are at the mobile, as the receipt says."`
 
+	Money *Money `json:"money,omitempty"` // nil: it is not charged
+
 	LastMessage *time.Time `json:"last_message,omitempty"` // when one of its clients' was accepted last, since the start
 
 	Recent Recent `json:"recent"`
 
 	late float64 // Oldest without the events for its servers
+}
+
+// Money is the money of an account that is charged for its messages.
+type Money struct {
+	Balance  sms.Money `json:"balance"`
+	Reserved sms.Money `json:"reserved"` // for messages that have not ended
+	Low      bool      `json:"low"`      // the balance is below balance.low
 }
 
 // Recent is what an account did in the last ten minutes.
@@ -60,6 +69,10 @@ func (v *view) accounts(now int64, wall time.Time) []Account {
 			if last := t.Last.Load(); last != 0 {
 				at := wall.Add(time.Duration(last - now))
 				row.LastMessage = &at
+			}
+			if terms := t.Credit.Terms(); terms.List != "" {
+				row.Money = &Money{Low: t.Credit.IsLow()}
+				row.Money.Balance, row.Money.Reserved = t.Credit.Balance()
 			}
 			t.RefusedBy(func(why sms.Code, n int64) {
 				if row.RefusedBy == nil {
@@ -98,7 +111,7 @@ func (v *view) accounts(now int64, wall time.Time) []Account {
 }
 
 // Backlog returns how many messages of an account wait, and how many for it.
-func (s *Server) Backlog(account string) (from, to int64) {
+func Backlog(s *Server, account string) (from, to int64) {
 	for _, l := range s.view.gateway.Table.Lanes() {
 		if l.Account == account {
 			to += l.Queued.Load()

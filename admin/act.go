@@ -46,6 +46,7 @@ func Actions() []Action {
 			"webhooks/test", access.Operate, "calls the webhook of an account with a test event",
 			(*Server).testWebhook,
 		},
+		{"credit/add", access.Administer, "enters what an account has paid", addCredit},
 		{"try", access.Administer, "submits a message as an account", (*Server).try},
 		{"store/backup", access.Administer, "copies the store", (*Server).backup},
 		{"reload", access.Administer, "reads the configuration again", (*Server).reload},
@@ -64,6 +65,8 @@ func Lists() []List {
 	return []List{
 		{"status", "the gateway, its connectors and accounts, with ?sessions=1 the sessions", (*Server).status},
 		{"history", "the figures of the last hour, of the gateway, of ?connector= or of ?account=", (*Server).history},
+		{"credit", "the money of accounts, or of ?account=", showCredit},
+		{"credit/history", "the payments of ?account=", creditHistory},
 		{"queue", "messages in the store", (*Server).queue},
 		{"queue/sums", "how many messages wait for whom", (*Server).sums},
 		{"messages", "what became of the messages that ?q= means: a number, an id, a reference", (*Server).messages},

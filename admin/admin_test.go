@@ -105,7 +105,7 @@ func start(t testing.TB, cfg *config.Config, withPprof bool) *running {
 	}
 	of := *cfg
 	of.Admin = config.Admin{Socket: socketIn(t), Address: "127.0.0.1:0", Pprof: withPprof, Hosts: []string{"gateway.example"}, Audit: cfg.Admin.Audit, TLS: cfg.Admin.TLS}
-	s, err := Start(&of, g, e, "test", reload, nil)
+	s, err := Start(&of, g, e, "test", Parts{Reload: reload})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestNoSocket(t *testing.T) {
 	cfg := parse(t, clientsOnly, t.TempDir())
 	cfg.Store.Dir = filepath.Join(t.TempDir(), "none")
 	r := start(t, cfg, false)
-	s, err := Start(cfg, r.gateway, r.engine, "test", nil, nil)
+	s, err := Start(cfg, r.gateway, r.engine, "test", Parts{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func TestNoSocket(t *testing.T) {
 		t.Error(err)
 	}
 	cfg.Admin.Socket = filepath.Join(cfg.Store.Dir, "s")
-	if _, err := Start(cfg, r.gateway, r.engine, "test", nil, nil); err == nil || !strings.Contains(err.Error(), "cannot start admin (admin.socket): ") {
+	if _, err := Start(cfg, r.gateway, r.engine, "test", Parts{}); err == nil || !strings.Contains(err.Error(), "cannot start admin (admin.socket): ") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -278,8 +278,13 @@ func TestScrape(t *testing.T) {
 	if err := os.WriteFile(table, rows, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	more := "lists: [{name: optouts, file: %s}]\nnetworks: {file: %s}\n"
-	r := start(t, parse(t, wholeConfig+more, t.TempDir(), sink.Addr(), list, table), false)
+	prices := t.TempDir() + "/prices.csv"
+	if err := os.WriteFile(prices, []byte("*,0.0001\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	more := "lists: [{name: optouts, file: %s}]\nnetworks: {file: %s}\nprices: [{name: p, currency: EUR, file: %s}]\n"
+	whole := strings.Replace(wholeConfig, "{system_id: load, ", `{system_id: load, prices: p, balance: {low: "1"}, `, 1)
+	r := start(t, parse(t, whole+more, t.TempDir(), sink.Addr(), list, table, prices), false)
 	r.await("/readyz", 200, "ok\n")
 	r.load()
 	server := r.gateway.Webhooks.Server(&connector.Lane{Client: connector.Client{Account: "load", Endpoint: "https://shop.example"}})
@@ -307,6 +312,7 @@ func TestScrape(t *testing.T) {
 		`pmg_webhook_calls_total{account="load",result="failed"} 3`, `pmg_webhook_servers_failing{account="load"} 1`, `pmg_webhook_dead_letters{account="load"} 1`,
 		`pmg_list_entries{list="optouts"} 2`, `pmg_list_hits_total{list="optouts"} 0`,
 		`pmg_network_table_rows 10`, `pmg_network_table_networks 1`, `pmg_network_sent_total{connector="operator",network="24001"} 300`,
+		`pmg_account_balance{account="load"} -0.03`, `pmg_account_balance_reserved{account="load"} 0`, `pmg_account_balance_low{account="load"} 1`,
 		`pmg_ready 1`, `pmg_store_failed 0`, `pmg_store_recovered 1`,
 		"\ngo_goroutines ", "\ngo_sched_latencies_seconds_count ", "\ngo_memstats_mallocs_total ", "\nprocess_cpu_seconds_total ", "\nprocess_resident_memory_bytes ",
 	} {
@@ -438,7 +444,7 @@ func TestPprofOnlyWhenAskedFor(t *testing.T) {
 func TestStartFails(t *testing.T) {
 	t.Parallel()
 	r := start(t, parse(t, clientsOnly, t.TempDir()), false)
-	_, err := Start(&config.Config{Admin: config.Admin{Socket: "off", Address: r.admin.Addr()}}, r.gateway, r.engine, "test", nil, nil)
+	_, err := Start(&config.Config{Admin: config.Admin{Socket: "off", Address: r.admin.Addr()}}, r.gateway, r.engine, "test", Parts{})
 	if err == nil || !strings.HasPrefix(err.Error(), "cannot start admin (admin.address): cannot listen on ") {
 		t.Errorf("got %v", err)
 	}

@@ -1,5 +1,96 @@
 package admin
 
+import (
+	"cmp"
+	"slices"
+
+	"pmg/connector"
+	"pmg/sms"
+)
+
+// Networks are the networks of messages.
+type Networks struct {
+	Table *NetworkTable `json:"table,omitempty"` // nil: there is none
+	By    []Network     `json:"by,omitempty"`    // those with the most messages first
+}
+
+// NetworkTable is the status of the table of networks.
+type NetworkTable struct {
+	Rows     int    `json:"rows" metric:"rows" help:"Rows of the table of networks: prefixes and ranges."`
+	Networks int    `json:"networks" metric:"networks" help:"Networks that it names."`
+	Octets   int    `json:"octets" metric:"octets" help:"Memory that it takes."`
+	Reloads  int64  `json:"reloads" metric:"reloads_total" help:"Times that its file was read again because it had changed."`
+	Faults   int64  `json:"faults" metric:"problems_total" help:"Times that its file had a new problem. What was read before stays in force."`
+	Problem  string `json:"problem,omitempty"` // of the file as it is now
+}
+
+// Network is what became of messages to a network that left by a connector, since the start.
+type Network struct {
+	Network     string  `json:"network"` // MCC and MNC; OtherNetworks
+	Name        string  `json:"name,omitempty"`
+	Connector   string  `json:"connector"`
+	Sent        int64   `json:"sent" metric:"sent_total" column:"sent" help:"Short messages to numbers of a network that the SMSC of a connector has accepted."`
+	Delivered   int64   `json:"delivered" metric:"delivered_total" column:"delivered" help:"Receipts by the connector that say that such a message was delivered."`
+	Undelivered int64   `json:"undelivered" metric:"undelivered_total" column:"undelivered" help:"Receipts that say that one has ended otherwise."`
+	Seconds     float64 `json:"delivery_seconds" metric:"delivery_seconds_total" help:"Time from the acceptance of those that were delivered, or from their delivery time, to the receipt, all together."`
+}
+
+// OtherNetworks stands for those beyond the number that is counted separately.
+const OtherNetworks = "other"
+
+// Share returns the share of the receipts that say delivered, from 0 to 1. It reports false if there is none.
+func (n *Network) Share() (share float64, ok bool) {
+	all := n.Delivered + n.Undelivered
+	return float64(n.Delivered) / float64(max(all, 1)), all > 0
+}
+
+// Delay returns how many seconds a delivery takes, on average. It reports false if there was none.
+func (n *Network) Delay() (seconds float64, ok bool) {
+	return n.Seconds / float64(max(n.Delivered, 1)), n.Delivered > 0
+}
+
+// networkTable returns the status of the table of networks, nil if there is none.
+func (v *view) networkTable() *NetworkTable {
+	s, ok := v.gateway.Intake.Networks.Status()
+	if !ok {
+		return nil
+	}
+	return &NetworkTable{s.Rows, s.Counts.Networks, s.Octets, s.Reloads, s.Faults, s.Problem}
+}
+
+// networks returns what became of messages by network and connector, those with the most messages first.
+func networks(all []*connector.Connector, nameOf func(sms.Network) string) (rows []Network) {
+	for _, c := range all {
+		for _, n := range c.Stats.Networks.Counts() {
+			rows = append(rows, Network{
+				Network: cmp.Or(n.Network.String(), OtherNetworks), Name: nameOf(n.Network), Connector: c.Name, Sent: n.Sent,
+				Delivered: n.Delivered, Undelivered: n.Undelivered, Seconds: float64(n.Delay) / 1e9,
+			})
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b Network) int { return cmp.Compare(b.Sent, a.Sent) })
+	return rows
+}
+
+// maxNetworks is how many networks of connectors have metrics: those with the most messages.
+const maxNetworks = 2000
+
+// networkMetrics returns the metrics of the table of networks, and those that have the labels network and connector.
+func networkMetrics() []metric {
+	all := metricsOf(NetworkTable{}, "pmg_network_table_", nil, func(s *Status, f func(any, ...string)) {
+		if s.Networks.Table != nil {
+			f(s.Networks.Table)
+		}
+	})
+	labels := []string{"network", "connector"}
+	return append(all, metricsOf(Network{}, "pmg_network_", labels, func(s *Status, f func(any, ...string)) {
+		rows := s.Networks.By[:min(len(s.Networks.By), maxNetworks)]
+		for i := range rows {
+			f(&rows[i], rows[i].Network, rows[i].Connector)
+		}
+	})...)
+}
+
 // NumberList is the status of a register of numbers.
 type NumberList struct {
 	Name    string `json:"name"`

@@ -88,7 +88,7 @@ func namedMetrics() (all []metric) {
 			f(&rows[i], rows[i].Name)
 		}
 	})...)
-	all = append(append(all, listMetrics()...), networkMetrics()...)
+	all = append(append(append(all, moneyMetrics()...), listMetrics()...), networkMetrics()...)
 	return append(all, metricsOf(Stage{}, "pmg_stage_", []string{"stage"}, func(s *Status, f func(any, ...string)) {
 		for i := range s.Stages {
 			f(&s.Stages[i], s.Stages[i].Name)
@@ -108,6 +108,26 @@ func receiptIDs() metric {
 				}
 			}
 		}}
+}
+
+// moneyMetrics returns the metrics of accounts that are charged.
+func moneyMetrics() []metric {
+	each := func(name, help string, value func(m *Money) float64) metric {
+		return metric{"pmg_account_" + name, gauge, []string{"account"}, help, func(s *Status, e emitter) {
+			for _, a := range s.Accounts[:min(len(s.Accounts), maxAccounts)] {
+				if a.Money != nil {
+					e.value(value(a.Money), a.Name)
+				}
+			}
+		}}
+	}
+	return []metric{
+		each("balance", "What an account with prices has left, in the currency of its list; below 0 it owes.",
+			func(m *Money) float64 { return m.Balance.Float() }),
+		each("balance_reserved", "What of its balance is reserved for messages that have not ended.",
+			func(m *Money) float64 { return m.Reserved.Float() }),
+		each("balance_low", "Whether its balance is below balance.low.", func(m *Money) float64 { return boolValue(m.Low) }),
+	}
 }
 
 // connectorMetrics returns the metrics that have the label connector.

@@ -45,7 +45,7 @@ func TestStatistics(t *testing.T) {
 		has  string
 	}{
 		{"stats", 200, `"day":"` + today + `"`},
-		{"stats?by=account,connector&day=today", 200, `"account":"acme","connector":"smsc"`},
+		{"stats?by=account,connector&day=today", 200, `"account":"acme","charged":"0.00","connector":"smsc"`},
 		{"stats?account=acme", 200, `"reasons":{"throttled":2}`},
 		{"stats?account=nobody", 200, "[]"},
 		{"stats?by=account&format=csv", 200, "account,messages,accepted,sent"},

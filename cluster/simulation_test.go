@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,10 +35,12 @@ const (
 	getBelieved  mutant = "a node that reads its name in the cell sends"
 	early        mutant = "an owner sends beyond its lease, when another may take over"
 	noBarrier    mutant = "an owner does not follow past its epoch"
+	noHalt       mutant = "an owner goes on to send while an append is late"
 	simLease            = time.Second
 	simDead             = 1200 * time.Millisecond
 	simBeat             = 50 * time.Millisecond
 	simWindow           = 5
+	simLate             = 100 * time.Millisecond
 	simTrouble          = 30 * time.Second // of each history, then all is well
 	simQuiet            = 15 * time.Second
 	attemptWait         = 200 * time.Millisecond
@@ -67,10 +70,13 @@ type simNode struct {
 	shared *shared.Journal
 	holder *lease.Holder
 	sum    uint64
+	since  atomic.Int64 // when the append under way began; 0: there is none
+	stands atomic.Int64 // until when the process stands still
 
 	mu      sync.Mutex
 	waiting map[uint64]bool
-	sending map[uint64]bool // sent, and the end is not stored
+	sending map[uint64]bool // sent, and not answered
+	ended   map[uint64]bool // answered, and the end is not stored
 }
 
 // live is the life of one process.
@@ -81,6 +87,7 @@ func (n *simNode) live(ctx context.Context) {
 	n.link = &link{n.w.journal, n.w, n.name, n.ctx}
 	n.shared = shared.New(n.link, n.number)
 	n.waiting, n.sum, n.sending = maps.Clone(n.disk.waiting), n.disk.sum, map[uint64]bool{}
+	n.ended = map[uint64]bool{}
 	if n.disk.at > 0 {
 		n.shared.Seed(n.disk.at, n.disk.id)
 	}
@@ -102,13 +109,13 @@ func (n *simNode) apply(at journal.Seq, id journal.ID, record []byte) {
 	n.sum = h.Sum64()
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if len(record) == 9 {
+	for ; len(record) >= 9; record = record[9:] {
 		m := binary.BigEndian.Uint64(record[1:])
 		if record[0] == 'p' {
 			n.waiting[m] = true
 		} else {
 			delete(n.waiting, m)
-			delete(n.sending, m)
+			delete(n.ended, m)
 		}
 	}
 	n.w.applied(n.name, at, n.sum)
@@ -211,46 +218,77 @@ func (n *simNode) work(epoch uint32) {
 func (n *simNode) pause() {
 	time.Sleep(n.w.delay())
 	if n.w.goesWrong(100) {
-		time.Sleep(time.Duration(n.w.draw(int(longestCut))))
+		n.stands.Store(time.Now().UnixNano() + int64(n.w.draw(int(longestCut))))
 	}
+	for time.Now().UnixNano() < n.stands.Load() {
+		time.Sleep(time.Duration(n.stands.Load() - time.Now().UnixNano()))
+	}
+}
+
+// isLate reports whether the append under way takes too long for more to be sent.
+func (n *simNode) isLate() bool {
+	since := n.since.Load()
+	return since != 0 && time.Now().UnixNano()-since > int64(simLate) && n.w.mutant != noHalt
 }
 
 // send sends a message that waits.
 func (n *simNode) send(epoch uint32) {
-	if !n.holds() {
+	if n.isLate() || !n.holds() {
 		return
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(n.waiting)) {
-		if !n.sending[id] && len(n.sending) < simWindow {
+		if !n.sending[id] && !n.ended[id] && len(n.sending) < simWindow {
 			n.sending[id] = true
 			n.w.send(n.name, uint64(epoch), id)
+			sending, ended := n.sending, n.ended // of this process
+			n.w.late.Go(func() {
+				time.Sleep(n.w.delay())
+				n.mu.Lock()
+				defer n.mu.Unlock()
+				delete(sending, id)
+				ended[id] = true
+			})
 			return
 		}
 	}
 }
 
-// step takes a message of a client, and stores the end of one that was sent; ok is false when nothing can be stored any more.
+// step takes messages of clients, and stores what has ended; ok is false when nothing can be stored any more.
 func (n *simNode) step() (ok bool) {
-	if n.w.draw(2) == 0 && !n.w.isQuiet() {
-		id := n.w.next()
-		if !n.store('p', id) {
-			return false
-		}
+	var taken []uint64
+	for range n.w.submits() {
+		taken = append(taken, n.w.next())
+	}
+	n.mu.Lock()
+	ended := slices.Sorted(maps.Keys(n.ended))
+	n.mu.Unlock()
+	if len(taken)+len(ended) == 0 {
+		return true
+	}
+	if !n.store(taken, ended) {
+		return false
+	}
+	for _, id := range taken {
 		if n.holds() {
 			n.w.accept(id)
 		}
 	}
-	n.mu.Lock()
-	sent := slices.Sorted(maps.Keys(n.sending))
-	n.mu.Unlock()
-	return len(sent) == 0 || n.w.draw(2) == 0 || n.store('e', sent[0])
+	return true
 }
 
 // store appends a record, and carries it out.
-func (n *simNode) store(kind byte, id uint64) bool {
-	record := binary.BigEndian.AppendUint64([]byte{kind}, id)
+func (n *simNode) store(taken, ended []uint64) bool {
+	var record []byte
+	for _, id := range taken {
+		record = binary.BigEndian.AppendUint64(append(record, 'p'), id)
+	}
+	for _, id := range ended {
+		record = binary.BigEndian.AppendUint64(append(record, 'e'), id)
+	}
+	n.since.Store(time.Now().UnixNano())
+	defer n.since.Store(0)
 	at, err := n.append(record)
 	if err != nil {
 		n.broke(err)
@@ -322,7 +360,7 @@ func simulate(t *testing.T, seed uint64, m mutant) (wrong []string) {
 	synctest.Test(t, func(*testing.T) {
 		w := &world{
 			mutant: m, random: rand.New(rand.NewPCG(seed, 36)), cut: map[string]bool{}, accepted: map[uint64]bool{},
-			sent: map[uint64]int{}, sums: map[journal.Seq]uint64{},
+			sent: map[uint64][]uint64{}, times: map[uint64][]time.Time{}, sums: map[journal.Seq]uint64{},
 		}
 		w.journal = memory.New(nil)
 		w.cell = leasememory.New(func(string, bool) leasememory.Fault {
@@ -357,7 +395,8 @@ func simulate(t *testing.T, seed uint64, m mutant) (wrong []string) {
 }
 
 // Three nodes with a lossy network, processes that are killed and stand still: nothing that was accepted is lost, one owner
-// sends, copies are equal, and no more is sent twice than the window at each change of the owner.
+// sends, copies are equal, and no more is sent twice than the window at each change of the owner, and what ends while two appends
+// become late.
 func TestSimulation(t *testing.T) {
 	n := *histories
 	if n == 0 {
@@ -376,7 +415,7 @@ func TestSimulation(t *testing.T) {
 // Each rule that a node breaks is found.
 func TestSimulationFinds(t *testing.T) {
 	testutil.Long(t)
-	for _, m := range []mutant{noFence, noLook, getBelieved, early, noBarrier} {
+	for _, m := range []mutant{noFence, noLook, getBelieved, early, noBarrier, noHalt} {
 		t.Run(string(m), func(t *testing.T) {
 			for seed := range uint64(500) {
 				if wrong := simulate(t, seed, m); len(wrong) > 0 {

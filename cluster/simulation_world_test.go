@@ -22,13 +22,13 @@ type world struct {
 
 	mu       sync.Mutex
 	random   *rand.Rand
-	calm     bool            // nothing goes wrong any more
-	cut      map[string]bool // nodes that reach nobody
-	number   uint64          // of messages
-	accepted map[uint64]bool // the client has got its answer
-	sent     map[uint64]int
-	epoch    uint64 // of the last message that was sent
-	changes  int
+	calm     bool                   // nothing goes wrong any more
+	cut      map[string]bool        // nodes that reach nobody
+	number   uint64                 // of messages
+	accepted map[uint64]bool        // the client has got its answer
+	sent     map[uint64][]uint64    // the epochs under which a message was sent
+	times    map[uint64][]time.Time // when something was sent, by the epoch
+	epoch    uint64                 // of the last message that was sent
 	sums     map[journal.Seq]uint64 // what a copy has behind a record
 	wrong    []string
 }
@@ -76,11 +76,21 @@ func (w *world) send(node string, epoch, id uint64) {
 	if epoch < w.epoch {
 		w.wrong = append(w.wrong, fmt.Sprintf("node %s sends under epoch %d behind epoch %d", node, epoch, w.epoch))
 	}
-	if epoch > w.epoch {
-		w.changes++
-	}
 	w.epoch = max(w.epoch, epoch)
-	w.sent[id]++
+	w.sent[id] = append(w.sent[id], epoch)
+	w.times[epoch] = append(w.times[epoch], time.Now())
+}
+
+// most returns how many messages an owner has sent at most in a time.
+func (w *world) most(epoch uint64, within time.Duration) (most int) {
+	first, all := 0, w.times[epoch]
+	for i, at := range all {
+		for at.Sub(all[first]) > within {
+			first++
+		}
+		most = max(most, i-first+1)
+	}
+	return most
 }
 
 // applied compares what copies have behind the same record.
@@ -149,6 +159,17 @@ func (w *world) isQuiet() bool {
 	return w.calm
 }
 
+// submits returns how many messages clients submit together: a few, and now and then so many that they wait.
+func (w *world) submits() int {
+	switch {
+	case w.isQuiet():
+		return 0
+	case w.draw(40) == 0:
+		return 50
+	}
+	return w.draw(3)
+}
+
 func (w *world) next() uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -169,15 +190,20 @@ func (w *world) judge() []string {
 	if len(w.accepted) == 0 {
 		w.wrong = append(w.wrong, "nothing was accepted")
 	}
-	twice := 0
-	for _, n := range w.sent {
-		twice += n - 1
+	again := map[uint64]int{} // how many that were sent under an epoch were sent again later
+	for _, epochs := range w.sent {
+		for _, e := range epochs[:len(epochs)-1] {
+			again[e]++
+		}
 	}
-	if most := w.changes * simWindow; twice > most {
-		w.wrong = append(w.wrong, fmt.Sprintf("%d messages were sent twice in %d changes of the owner", twice, w.changes))
+	for e, n := range again {
+		// an append becomes late, and so does the next one, which has what ended meanwhile
+		if most := simWindow + 2*w.most(e, simLate+longestDelay); n > most {
+			w.wrong = append(w.wrong, fmt.Sprintf("%d messages of epoch %d were sent again, and at most %d may be", n, e, most))
+		}
 	}
 	for id := range w.accepted {
-		if w.sent[id] == 0 {
+		if len(w.sent[id]) == 0 {
 			w.wrong = append(w.wrong, fmt.Sprintf("message %d was accepted, and never sent", id))
 		}
 	}

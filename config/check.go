@@ -53,6 +53,7 @@ func (d *decoder) check(c *Config, o Options) {
 	}
 	checkLists(d, c)
 	checkNetworks(d, c)
+	checkPrices(d, c)
 	d.operators(c)
 	checkAdmin(d, &c.Admin)
 	d.addresses(c)

@@ -39,7 +39,7 @@ type Cluster struct {
 
 // Managed is a directory of files that the gateway writes itself.
 type Managed struct {
-	Dir string `yaml:"dir" live:"yes" doc:"Directory with a file for each account, route and list that is changed by HTTP and by the pages of operators, with the history of changes. They count as if they stood in this file; routes of the directory come before those of the file. None when empty: then nothing is changed but by this file. A relative path is relative to the configuration. The directory must exist, and the gateway's user must be able to write to it."`
+	Dir string `yaml:"dir" live:"yes" doc:"Directory with a file for each account, route, list of numbers and list of prices that is changed by HTTP and by the pages of operators, with the history of changes. They count as if they stood in this file; routes of the directory come before those of the file. None when empty: then nothing is changed but by this file. A relative path is relative to the configuration. The directory must exist, and the gateway's user must be able to write to it."`
 }
 
 // LeaseOptions returns the times of the lease.

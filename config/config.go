@@ -56,7 +56,7 @@ type Config struct {
 	Telemetry  Telemetry   `yaml:"telemetry" live:"no" doc:"Traces of some messages, for a collector of OpenTelemetry."`
 	Store      Store       `yaml:"store" live:"no" doc:"Where accepted messages wait."`
 	Cluster    Cluster     `yaml:"cluster" live:"no" doc:"Other gateways that take over when this one is gone (docs/cluster.md)."`
-	Managed    Managed     `yaml:"managed" live:"yes" doc:"Accounts, routes and lists that are changed by HTTP, by the operators' pages and by pmg config, and stand beside this file (docs/managed.md)."`
+	Managed    Managed     `yaml:"managed" live:"yes" doc:"Accounts, routes, lists and prices that are changed by HTTP, and stand beside this file (docs/managed.md)."`
 	Admin      Admin       `yaml:"admin" live:"no" doc:"The HTTP listener for operators: /metrics, /healthz and /readyz."`
 	Limits     Limits      `yaml:"limits" live:"no" doc:"Bounds on memory and time, so that no peer can exhaust the gateway."`
 	Receipts   Receipts    `yaml:"receipts" live:"yes" doc:"Delivery receipts: how long the gateway knows what they belong to, and how long they wait for a client."`
@@ -64,6 +64,7 @@ type Config struct {
 	Accounts   []Account   `yaml:"accounts" live:"yes" doc:"The clients that may log in to the in connectors."`
 	Connectors []Connector `yaml:"connectors" live:"yes" doc:"The pools of sessions: in connectors listen for clients, out connectors log in to SMSCs."`
 	Lists      []List      `yaml:"lists" live:"yes" doc:"Registers of numbers in files: opt-outs, blocked numbers, registered senders, such as {name: optouts, file: optouts.txt}. docs/lists.md has a worked example."`
+	Prices     []Prices    `yaml:"prices" live:"yes" doc:"Lists of prices in files, such as {name: standard, currency: EUR, file: prices.csv}, which accounts name (docs/prices.md). A reload reads them again."`
 	Networks   Networks    `yaml:"networks" live:"yes" doc:"A table that says which mobile network a number belongs to, as providers sell it. Routes, plugins, events and metrics have the network of each message then. docs/networks.md has a worked example."`
 	Routes     []Route     `yaml:"routes" live:"yes" doc:"Where messages go. The first route that matches wins; no_route says what happens to a message that none matches."`
 	Plugins    []Plugin    `yaml:"plugins" live:"yes" doc:"Code of yours that decides about messages: rules with expressions, or services (docs/plugins.md)."`
@@ -371,6 +372,9 @@ type Policies struct {
 	Duplicates Duplicates `yaml:"duplicates" live:"yes" doc:"Refuses a message that the account has submitted already a short time before. docs/policy.md has an example."`
 	Flood      []Flood    `yaml:"flood" live:"yes" doc:"Limits of how many messages the account may submit to one recipient, or to all whose numbers begin alike, such as {per: recipient, most: 5, within: 1h}. Each holds for itself. A message beyond one is refused (SMPP: ESME_RTHROTTLED, HTTP: 429). docs/policy.md has an example."`
 	Quiet      Quiet      `yaml:"quiet" live:"yes" doc:"Hours of the day, where the recipient is, in which the account's messages wait. They are delivered when the hours end, and are not refused. docs/policy.md has an example."`
+
+	Prices  string  `yaml:"prices" live:"yes" doc:"The list of prices by which its messages are charged; they cost nothing when empty. A message for which the list has no price is refused (SMPP: ESME_RINVDSTADR, HTTP: 422)."`
+	Balance Balance `yaml:"balance" live:"yes" doc:"Whether its money limits what it may submit, with prices. docs/prices.md has an example."`
 
 	ShowNetwork bool `yaml:"show_network" default:"false" live:"yes" doc:"Whether the account sees by HTTP which network (MCC and MNC) each of its messages is for: in answers about a message and in calls of webhook."`
 }

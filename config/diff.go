@@ -173,7 +173,8 @@ func (r *Route) line() string {
 // lists, profiles, tokens and keys, but not routes.
 func isNamedList(t reflect.Type) bool {
 	return t == reflect.TypeFor[[]Account]() || t == reflect.TypeFor[[]Connector]() || t == reflect.TypeFor[[]Token]() ||
-		t == reflect.TypeFor[[]Key]() || t == reflect.TypeFor[[]List]() || t == reflect.TypeFor[[]Profile]()
+		t == reflect.TypeFor[[]Key]() || t == reflect.TypeFor[[]List]() || t == reflect.TypeFor[[]Profile]() ||
+		t == reflect.TypeFor[[]Prices]()
 }
 
 // diffNamed compares lists whose entries are named by their first option.

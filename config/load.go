@@ -91,6 +91,7 @@ func (d *decoder) run(data []byte, o Options) (*Config, error) {
 	d.prefixFiles(c)
 	resolveLists(d, c)
 	resolveNetworks(d, &c.Networks)
+	resolvePrices(d, c)
 	d.check(c, o)
 	d.complete(c, root == nil)
 	findLines(d, c)
@@ -126,6 +127,9 @@ func findLines(d *decoder, c *Config) {
 	}
 	for i := range c.Lists {
 		note(managed.Lists, i, c.Lists[i].Name)
+	}
+	for i := range c.Prices {
+		note(managed.Prices, i, c.Prices[i].Name)
 	}
 }
 
@@ -239,7 +243,7 @@ type Cache struct {
 // An entry is what a managed file has.
 type entry struct {
 	info     fs.FileInfo // as the file was; nil: it is not kept
-	value    any         // *Account, *Route or *List; nil: the file cannot be read
+	value    any         // *Account, *Route, *List or *Prices; nil: the file cannot be read
 	order    int         // of a route
 	problems Problems
 	warnings []Warning
@@ -296,7 +300,7 @@ func managedNames(d *decoder, dir, kind string) (names []string, err error) {
 		if _, _, ok := managed.Split(file); ok && managed.IsOptions(file) {
 			names = append(names, file)
 		} else if !strings.HasPrefix(one.Name(), ".") && !ok {
-			d.warn("managed.dir", "has %s, which is not read: names are letters, digits, '-' and '_', 64 at most, and .yaml", file)
+			d.warn("managed.dir", "has %s, which is not read: names are letters, digits, '-' and '_', 64 at most", file)
 		}
 	}
 	for file, data := range d.options.Instead {
@@ -360,6 +364,8 @@ func newEntry(kind string) (value any, name string) {
 		return new(Account), "system_id"
 	case managed.Lists:
 		return new(List), "name"
+	case managed.Prices:
+		return new(Prices), "name"
 	}
 	return new(Route), ""
 }
@@ -456,7 +462,8 @@ func takeEntries(d *decoder, c *Config, kind string, names []string, entries []*
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(entries[a].order, entries[b].order) })
-	s := section{first: map[string]int{managed.Accounts: len(c.Accounts), managed.Lists: len(c.Lists)}[kind]}
+	first := map[string]int{managed.Accounts: len(c.Accounts), managed.Lists: len(c.Lists), managed.Prices: len(c.Prices)}
+	s := section{first: first[kind]}
 	var routes []Route
 	for _, i := range order {
 		e := entries[i]
@@ -471,6 +478,8 @@ func takeEntries(d *decoder, c *Config, kind string, names []string, entries []*
 			c.Accounts = append(c.Accounts, *v)
 		case *List:
 			c.Lists = append(c.Lists, *v)
+		case *Prices:
+			c.Prices = append(c.Prices, *v)
 		case *Route:
 			r := *v
 			r.To = slices.Clone(r.To) // their weights are filled in

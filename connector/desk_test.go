@@ -141,7 +141,7 @@ func (c *clerk) Leaves(_ *Lane, m *sms.Message) uint64 {
 func (c *clerk) IsNoted(note uint64) bool                 { return note <= c.noted }
 func (c *clerk) Stays(_ *Lane, m *sms.Message)            { c.stayed = append(c.stayed, m.ID) }
 func (c *clerk) Draining() bool                           { return c.draining }
-func (c *clerk) Halted() bool                             { return c.halted }
+func (c *clerk) Halted(int64) bool                        { return c.halted }
 func (c *clerk) Disconnected(int64, *Link, time.Duration) {}
 func (c *clerk) Durable() bool                            { return c.disk != nil }
 func (c *clerk) Load(l *Lane, ids []uint64)               { c.disk.asked(l, ids) }

@@ -211,7 +211,7 @@ func (l *Lane) pop(now int64) (s *Share, m *sms.Message, expires int64) {
 
 // next does the work of Next, without notes.
 func (l *Lane) next(now int64) (slot *Slot, again int64) {
-	if l.policy.Settler.Halted() {
+	if l.policy.Settler.Halted(now) {
 		return nil, 0
 	}
 	if held, until := l.holds(now); held {
@@ -459,7 +459,7 @@ func (l *Lane) Tick(now int64) (more bool) {
 
 // expire ends messages of a share that have expired, and reports whether there may be more.
 func (l *Lane) expire(now int64, s *Share) (more bool) {
-	if l.policy.Settler.Halted() {
+	if l.policy.Settler.Halted(now) {
 		return false
 	}
 	return s.queue.Expired(now, func(e *queue.Entry) {

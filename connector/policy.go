@@ -32,7 +32,7 @@ type Settler interface {
 	Doubled(l *Lane, m *sms.Message, a sms.Answer)
 	// Halted reports whether no more messages are to leave: the gateway is stopping, and
 	// what waits is in a store, or the store does not follow.
-	Halted() bool
+	Halted(now int64) bool
 	// Unreadable notes that the lane has dropped a message that cannot be read.
 	Unreadable(l *Lane, s *Share, id uint64)
 }

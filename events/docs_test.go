@@ -28,10 +28,21 @@ func TestDocumented(t *testing.T) {
 	}
 	e.ToAccount, e.ClientID, e.Tags = "other", 1, []byte("vip held:a")
 	e.Network, _ = sms.ReadNetwork("24001")
+	e.Price = 45_000
 	e.Delivery = &Delivery{Client: 1, State: sms.StateDelivered, Error: []byte("1"), Network: 1}
 	var fields map[string]any
 	if err := json.Unmarshal(p.Append(nil, e), &fields); err != nil {
 		t.Fatal(err)
+	}
+	var refund, low map[string]any
+	for m, into := range map[*Money]*map[string]any{{ID: 7, Account: "a", Refund: 1, At: 1}: &refund, {Account: "a", At: 1}: &low} {
+		if err := json.Unmarshal(p.AppendMoney(nil, m), into); err != nil {
+			t.Fatal(err)
+		}
+		maps.Copy(fields, *into)
+		if kind := (*into)["kind"]; !strings.Contains(text, fmt.Sprintf("| `%v` |", kind)) {
+			t.Errorf("the kind %v is not described", kind)
+		}
 	}
 	var orphan map[string]any
 	e.Delivery = &Delivery{Peer: []byte("1")}

@@ -84,7 +84,20 @@ type Event struct {
 	ClientID    uint64 // by which the client knows the message; 0: ID
 	Tags        []byte // of the message, with a space between two; the last mark is the plugin and its verdict
 	Network     sms.Network
-	Part, Parts uint8 // with Parts > 1 it is one of so many, from 0, that a long message was split into
+	Price       sms.Money // that its account was charged
+	Part, Parts uint8     // with Parts > 1 it is one of so many, from 0, that a long message was split into
+}
+
+// A Money is what has become of the money of an account beside the prices of its messages: what it was charged for a message was
+// given back, or its balance has become low. At is by the wall clock.
+type Money struct {
+	Number  uint64
+	ID      uint64 // of the message; 0: the balance is low
+	Account string
+	Network sms.Network
+	Refund  sms.Money
+	Balance sms.Money // after it
+	At      int64
 }
 
 // A Delivery is what a receipt says about another message.
@@ -152,6 +165,9 @@ func (p *Printer) Append(b []byte, e *Event) []byte {
 	if e.Network != 0 {
 		b = append(e.Network.Append(append(b, `,"network":"`...)), '"')
 	}
+	if e.Price != 0 {
+		b = append(e.Price.Append(append(b, `,"price":"`...)), '"')
+	}
 	if len(e.Tags) > 0 {
 		b = appendTags(b, string(e.Tags))
 	}
@@ -159,6 +175,23 @@ func (p *Printer) Append(b []byte, e *Event) []byte {
 		b = strconv.AppendUint(append(b, `,"part":`...), uint64(e.Part)+1, 10)
 	}
 	return append(strconv.AppendUint(append(b, `,"parts":`...), uint64(max(e.Parts, 1)), 10), '}')
+}
+
+// AppendMoney appends the line of an account's money, without its end.
+func (p *Printer) AppendMoney(b []byte, e *Money) []byte {
+	b = strconv.AppendUint(append(b, prefix...), e.Number, 10)
+	if e.ID == 0 {
+		b = append(b, `,"kind":"low_balance"`...)
+	} else {
+		b = append(sms.AppendID(append(b, `,"id":"`...), e.ID), `","kind":"refund","refund":"`...)
+		b = append(e.Refund.Append(b), '"')
+	}
+	b = appendText(b, `,"account":"`, e.Account)
+	if e.Network != 0 {
+		b = append(e.Network.Append(append(b, `,"network":"`...)), '"')
+	}
+	b = append(e.Balance.Append(append(b, `,"balance":"`...)), '"')
+	return append(p.ended.append(b, `,"ended_at":"`, e.At), '}')
 }
 
 // appendTags appends the tags, and the last mark as the plugin and its verdict.

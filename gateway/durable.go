@@ -14,7 +14,10 @@ func (g *Gateway) Keep(s store.Store) error {
 	if err := g.Settler.OpenEvents(); err != nil {
 		return err
 	}
-	return g.Receipts.SMSCs.Load()
+	if err := g.Receipts.SMSCs.Load(); err != nil {
+		return err
+	}
+	return g.Intake.Credit.Load()
 }
 
 func (g *Gateway) committed(upTo store.Position, err error) {

@@ -15,6 +15,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/convert"
+	"pmg/gateway/credit"
 	"pmg/gateway/hooks"
 	"pmg/gateway/intake"
 	"pmg/gateway/keep"
@@ -86,8 +87,8 @@ func New(
 	g.Settler = settle.New(shared, g.Keeper, g.Table, g.Convert, g.Hooks)
 	g.Receipts = g.Settler.Receipts
 	g.Lists = lists.New(shared)
-	mobile := networks.New(shared)
-	g.Intake = intake.New(shared, g.Keeper, g.Table, g.Convert, g.Receipts, &g.Settler.Events, g.Hooks, g.Lists, mobile)
+	mobile, money := networks.New(shared), credit.New(shared, g.Keeper)
+	g.Intake = intake.New(shared, g.Keeper, g.Table, g.Convert, g.Receipts, &g.Settler.Events, g.Hooks, g.Lists, mobile, money)
 	g.Operate = operate.New(shared, g.Keeper, g.Table, g.Receipts, g.Settler, g.Intake)
 	g.Sessions = session.New(shared, g.Keeper, g.Table, g.Logins, g.Convert, g.Receipts, g.Intake, g.Operate)
 	g.Requests = request.New(shared, g.Keeper, g.Table, g.Intake, g.Receipts)
@@ -174,6 +175,7 @@ func (g *Gateway) apply(cfg *config.Config, opened *opened) {
 	g.Hooks.Apply(cfg)
 	g.Lists.Apply(opened.lists)
 	g.Intake.Networks.Apply(opened.networks)
+	g.Intake.Credit.Apply(opened.prices, cfg)
 }
 
 // ReopenLogs makes the pdu logs and the events begin new files, after a tool moved the old

@@ -10,6 +10,7 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/credit"
 	"pmg/gateway/lists"
 	"pmg/gateway/roomtest"
 	"pmg/protocols"
@@ -80,12 +81,12 @@ func TestPercent(t *testing.T) {
 	cfg := *g.Node.Config()
 	cfg.Accounts = append(cfg.Accounts[:0:0], cfg.Accounts...)
 	cfg.Accounts[0].Share = 20
-	g.apply(&cfg, &opened{lists: &lists.Opened{}})
+	g.apply(&cfg, &opened{lists: &lists.Opened{}, prices: &credit.Opened{}})
 	if s.Room() != 20 {
 		t.Errorf("room for %d of 100 after a reload, want 20", s.Room())
 	}
 	cfg.Accounts = cfg.Accounts[:1]
-	g.apply(&cfg, &opened{lists: &lists.Opened{}})
+	g.apply(&cfg, &opened{lists: &lists.Opened{}, prices: &credit.Opened{}})
 	if s.Room() != 100 {
 		t.Errorf("room for %d of 100, though the account is alone", s.Room())
 	}

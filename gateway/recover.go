@@ -204,6 +204,9 @@ func (r *recovery) entry(e *store.Entry) {
 		r.gateway.Keeper.LogUnreadable(e.ID, err)
 		return
 	}
+	if h.Price > 0 {
+		r.gateway.Node.Origins.TallyOf(string(h.Account)).Credit.Found(h.Price)
+	}
 	if s.Aside == store.Asked {
 		r.asked(e, &h, s.Lane)
 		return

@@ -6,6 +6,7 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/gateway/credit"
 	"pmg/gateway/lists"
 	"pmg/internal/tlsfiles"
 	"pmg/sms/networks"
@@ -97,10 +98,11 @@ func (g *Gateway) configure(cfg *config.Config, files map[*connector.Connector]*
 	return rebound
 }
 
-// opened are the lists and the table of networks of a configuration.
+// opened are the lists, the table of networks and the prices of a configuration.
 type opened struct {
 	lists    *lists.Opened
 	networks *networks.File // nil: none
+	prices   *credit.Opened
 }
 
 // opened reads the files of numbers that a new configuration names.
@@ -113,7 +115,11 @@ func (g *Gateway) opened(cfg *config.Config) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &opened{all, table}, nil
+	money, err := g.Intake.Credit.Open(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &opened{all, table, money}, nil
 }
 
 // undo removes the connectors that a reload added before it failed.

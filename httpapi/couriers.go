@@ -21,7 +21,7 @@ func (x *Engine) reach(c *connector.Connector) (err error) {
 	var v courier
 	if c.Config().IsTest() {
 		v = sandbox.Start(x.ctx, x.gateway, x.Do, c)
-	} else if v, err = httpsmsc.New(x.ctx, forSMSCs(x.gateway), x, c); err != nil {
+	} else if v, err = httpsmsc.New(x.ctx, forSMSCs(x.gateway, x.holds), x, c); err != nil {
 		return err
 	}
 	x.mu.Lock()

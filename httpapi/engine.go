@@ -24,6 +24,7 @@ type Engine struct {
 	gateway.Engine
 	gateway *gateway.Gateway
 	opened  map[string][]sock.Listening
+	holds   func() bool // nil: always
 	bodies  *body.Room
 	callers *webhook.Service
 	pulls   *v1.Pulls
@@ -40,16 +41,17 @@ type Engine struct {
 }
 
 // Over returns an engine that adds the connectors of g without sessions to those of e. opened has sockets that listen
-// already, by the name of their connector.
-func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listening) (*Engine, error) {
+// already, by the name of their connector. holds reports whether anything may be sent to SMSCs and webhooks, which is asked
+// directly before each system call; nil: always.
+func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listening, holds func() bool) (*Engine, error) {
 	x := &Engine{
-		Engine: e, gateway: g, opened: opened, of: map[*connector.Connector]*server.Listener{},
+		Engine: e, gateway: g, opened: opened, holds: holds, of: map[*connector.Connector]*server.Listener{},
 		out: map[*connector.Connector]courier{},
 	}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
 	x.bodies = body.NewRoom(&g.Node.Memory)
-	events := webhook.NewEvents(forWebhooks(g), x.logOf)
-	x.callers = webhook.New(forWebhooks(g), e, events)
+	events := webhook.NewEvents(forWebhooks(g, holds), x.logOf)
+	x.callers = webhook.New(forWebhooks(g, holds), e, events)
 	x.pulls = v1.NewPulls(e, g.Node.Clock.Now, x.ctx.Done())
 	x.api = v1.New(forOwnAPI(g), x.pulls, events)
 	x.compat = compat.New(forDialects(g), x.callers, compat.NewStatus(forDialects(g), x.Addresses, x.reached))

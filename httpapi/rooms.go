@@ -15,18 +15,18 @@ func forServer(g *gateway.Gateway) server.Rooms {
 }
 
 // forWebhooks returns what webhooks need of a gateway.
-func forWebhooks(g *gateway.Gateway) webhook.Rooms {
+func forWebhooks(g *gateway.Gateway, holds func() bool) webhook.Rooms {
 	return webhook.Rooms{
 		Node: g.Node, Options: g.Table, Logins: g.Logins, Converter: g.Convert, Tracer: g.Settler, Submitter: g.Requests,
-		Servers: g.Webhooks,
+		Servers: g.Webhooks, Low: g.Settler.Low, Holds: holds,
 	}
 }
 
 // forSMSCs returns what the HTTP clients of SMSCs need of a gateway.
-func forSMSCs(g *gateway.Gateway) httpsmsc.Rooms {
+func forSMSCs(g *gateway.Gateway, holds func() bool) httpsmsc.Rooms {
 	return httpsmsc.Rooms{
 		Node: g.Node, Lanes: g.Table, Links: g.Sessions, Converter: g.Convert, Tracer: g.Settler, Receipts: g.Receipts,
-		Deliverer: g.Requests,
+		Deliverer: g.Requests, Holds: holds,
 	}
 }
 

@@ -20,6 +20,7 @@ type Rooms struct {
 	Tracer    Tracer
 	Receipts  Receipts
 	Deliverer Deliverer
+	Holds     func() bool // whether anything may be sent; nil: always
 }
 
 // Lanes finds the lane of an out connector.

@@ -182,10 +182,11 @@ func (v *SMSC) shut(w *courier) {
 }
 
 // senderOptions returns how the SMSC of a connector at a host is called.
-func senderOptions(c *connector.Connector, host string) (o httpcall.SenderOptions) {
+func senderOptions(c *connector.Connector, host string, holds func() bool) (o httpcall.SenderOptions) {
 	cfg := c.Config()
 	o = httpcall.SenderOptions{
 		Connections: cfg.Instances * cfg.Window, ConnectTimeout: cfg.ConnectTimeout, Timeout: cfg.ResponseTimeout,
+		Holds: holds,
 	}
 	if files := c.TLS(); files != nil {
 		o.TLS = files.Config(host)

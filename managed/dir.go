@@ -30,13 +30,14 @@ const (
 	Accounts = "accounts"
 	Routes   = "routes"
 	Lists    = "lists"
+	Prices   = "prices"
 )
 
 // rows are the endings of the files that stand beside those of options, by kind.
-var rows = map[string]string{Lists: ".txt"}
+var rows = map[string]string{Lists: ".txt", Prices: ".csv"}
 
 // Kinds returns all kinds.
-func Kinds() []string { return []string{Accounts, Routes, Lists} }
+func Kinds() []string { return []string{Accounts, Routes, Lists, Prices} }
 
 // Rows returns the ending of the files with the rows of a kind, "" if it has none.
 func Rows(kind string) string { return rows[kind] }
@@ -46,7 +47,7 @@ var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 // OptionsFile returns the name of the file with the options of something, RowsFile that of its rows.
 func OptionsFile(kind, name string) string { return kind + "/" + name + ".yaml" }
 
-// RowsFile returns the name of the file with the rows of a list.
+// RowsFile returns the name of the file with the rows of a list or of prices.
 func RowsFile(kind, name string) string { return kind + "/" + name + rows[kind] }
 
 // Split returns what a file is of, and reports whether it may be in the directory.
@@ -54,8 +55,8 @@ func Split(file string) (kind, name string, ok bool) {
 	kind, name, _ = strings.Cut(file, "/")
 	ending := filepath.Ext(name)
 	name = strings.TrimSuffix(name, ending)
-	known := kind == Accounts || kind == Routes || kind == Lists
-	return kind, name, known && nameForm.MatchString(name) && (ending == ".yaml" || ending != "" && ending == rows[kind])
+	known := slices.Contains(Kinds(), kind) && nameForm.MatchString(name)
+	return kind, name, known && (ending == ".yaml" || ending != "" && ending == rows[kind])
 }
 
 // IsOptions reports whether a file is one of options.
@@ -144,7 +145,7 @@ func Tag(data []byte) string {
 // or anything before it, the file is what it was. The caller holds the lock. The change that is returned has its number.
 func (d *Dir) Replace(c Change, data []byte, use func() error) (Change, error) {
 	if _, _, ok := Split(c.File); !ok {
-		return c, fmt.Errorf("cannot write %s: it is no file of an account, a route or a list", c.File)
+		return c, fmt.Errorf("cannot write %s: it is no file of an account, a route, a list or prices", c.File)
 	}
 	was, err := d.Read(c.File)
 	if err != nil {
@@ -258,7 +259,7 @@ func (d *Dir) write(path string, data []byte) error {
 	return err
 }
 
-// protect lets the owner of the directory alone read a file. That is the gateway's user, also where root writes.
+// protect makes a file readable for the owner of the directory alone. That is the gateway's user, also where root writes.
 func (d *Dir) protect(f vfs.File) error {
 	if f.Fd() == vfs.InvalidFd {
 		return nil // it is in memory

@@ -4,6 +4,7 @@
 //	accounts/acme.yaml    the options of an account
 //	routes/sweden.yaml    those of a route, and its order
 //	lists/optouts.yaml    those of a list of numbers, and lists/optouts.txt with the numbers
+//	prices/std.yaml       those of a list of prices, and prices/std.csv with the prices
 //	history/00000042      what a change has replaced: a line of JSON, and the former contents behind it
 //
 // A file is replaced as a whole: written under another name, synced, and renamed, so that a power cut leaves the old one or the

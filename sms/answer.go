@@ -15,6 +15,7 @@ type Answer struct {
 // concurrent use.
 type Tally struct {
 	Counters[atomic.Int64]
+	Credit  Credit
 	Last    atomic.Int64 // when a message was accepted last, by the engine's clock; 0: none was
 	refused [codes]atomic.Int64
 }

@@ -31,6 +31,7 @@ const (
 	UnknownMessage        // there is no message with that id
 	Blocked               // its number is on a list of numbers, or not on one that it must be on
 	OptedOut              // its number is on a list that mobiles change: its owner wants no messages
+	NoCredit              // its account has not enough money: the same message may be sent again later
 	codes
 )
 
@@ -39,7 +40,7 @@ var codeNames = [codes]string{
 	"bad_destination", "bad_length", "bad_schedule", "bad_validity", "bad_parameter",
 	"throttled", "queue_full", "temporary_failure", "rejected", "unsupported", "timeout",
 	"lost", "expired", "faulty",
-	"system_error", "deleted", "unknown_message", "blocked", "opted_out",
+	"system_error", "deleted", "unknown_message", "blocked", "opted_out", "no_credit",
 }
 
 // Codes returns all codes in order, for tables and tests that must cover each of them.
@@ -82,7 +83,7 @@ func (f Failure) String() string {
 // Failure returns the kind of a code. Each protocol's table of statuses leads to codes.
 func (c Code) Failure() Failure {
 	switch c {
-	case Throttled:
+	case Throttled, NoCredit:
 		return Throttling
 	case QueueFull, TemporaryFailure, SystemError:
 		return Temporary

@@ -5,7 +5,7 @@ import "testing"
 // After which results a message is sent again, and when. The rest are permanent.
 func TestFailures(t *testing.T) {
 	again := map[Code]Failure{
-		Throttled: Throttling, QueueFull: Temporary, TemporaryFailure: Temporary, SystemError: Temporary, Timeout: NoAnswer, Lost: NoAnswer,
+		Throttled: Throttling, NoCredit: Throttling, QueueFull: Temporary, TemporaryFailure: Temporary, SystemError: Temporary, Timeout: NoAnswer, Lost: NoAnswer,
 	}
 	names := map[string]bool{}
 	for _, c := range append(Codes(), Code(200)) {

@@ -5,16 +5,17 @@ import (
 	"slices"
 )
 
-// The tail of a message is what few messages have: what its client has submitted, and its tags, in this order. Each
+// The tail of a message is what few messages have: what its client has submitted, its tags, and its price, in this order. Each
 // stands after its length in two octets. The flags in the message's protocol say which of them it has.
 const (
 	hasSubmitted Protocol = 0x80
 	hasTags      Protocol = 0x40
-	inTail                = hasSubmitted | hasTags
+	hasPrice     Protocol = 0x20
+	inTail                = hasSubmitted | hasTags | hasPrice
 )
 
 // LastProtocol is the highest number that a protocol may have.
-const LastProtocol = hasTags - 1
+const LastProtocol = hasPrice - 1
 
 // A tail is one that was cut off.
 type tail struct {
@@ -34,7 +35,10 @@ func storageOf(m *Message) []byte {
 
 // tailLen returns how many octets it takes, with its lengths.
 func (m *Message) tailLen() (n int) {
-	for part := hasSubmitted; part >= hasTags; part >>= 1 {
+	if m.protocol&inTail == 0 {
+		return 0
+	}
+	for part := hasSubmitted; part >= hasPrice; part >>= 1 {
 		if m.protocol&part != 0 {
 			n += 2 + int(binary.BigEndian.Uint16(storageOf(m)[m.tailAt()+n:]))
 		}
@@ -95,7 +99,7 @@ func partOf(m *Message, wanted Protocol) []byte {
 // setPart sets a part of a message's tail, or removes it if it is empty. One that is too long is left out.
 func setPart(m *Message, wanted Protocol, b []byte) {
 	var t tail
-	for part := hasSubmitted; part >= hasTags; part >>= 1 {
+	for part := hasSubmitted; part >= hasPrice; part >>= 1 {
 		octets := partOf(m, part)
 		if part == wanted {
 			octets = b

@@ -133,7 +133,7 @@ func (c *Counter) isNew(d *day, number uint64) bool {
 // row returns the counts for an event in an hour.
 func (c *Counter) row(d *day, l *line, hour int64) *Counts {
 	account, connector := l.account, l.toConnector
-	if string(l.kind) != "submit" {
+	if string(l.kind) == "mo" || string(l.kind) == "receipt" {
 		account, connector = l.toAccount, l.connector
 	}
 	d.changed = true
@@ -170,6 +170,8 @@ func (c *Counter) ended(d *day, l *line, hour, took int64) {
 		if string(l.state) != "cut" {
 			c.submitted(c.row(d, l, hour), l, took)
 		}
+	case "refund":
+		c.row(d, l, hour).figures[refunded] += int64(l.refund)
 	case "mo":
 		row := c.row(d, l, hour)
 		row.figures[mo]++
@@ -200,6 +202,7 @@ func (c *Counter) submitted(row *Counts, l *line, took int64) {
 		return
 	}
 	row.figures[f]++
+	row.figures[charged] += int64(l.price)
 	switch f {
 	case failed, rejected, unknown:
 		row.addReason(c.text(l.reason), 1)

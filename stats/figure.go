@@ -1,5 +1,11 @@
 package stats
 
+import (
+	"strconv"
+
+	"pmg/sms"
+)
+
 // A figure is something that is counted. docs/stats.md describes each.
 type figure uint8
 
@@ -23,12 +29,26 @@ const (
 	mo
 	moSent
 	moFailed
+	charged // millionths of units of the accounts' currencies
+	refunded
 	figures
 )
 
 var figureNames = [figures]string{
 	"messages", "accepted", "sent", "failed", "rejected", "unknown", "expired", "deleted", "joined", "delivered", "undelivered",
 	"delay_ms", "late_1s", "late_10s", "late_1m", "late_1h", "mo", "mo_sent", "mo_failed",
+	"charged", "refunded",
+}
+
+// isMoney reports whether a figure is an amount of money.
+func (f figure) isMoney() bool { return f == charged || f == refunded }
+
+// text returns the value of a figure, as it is shown.
+func (c *Counts) text(f figure) string {
+	if f.isMoney() {
+		return sms.Money(c.figures[f]).String()
+	}
+	return strconv.FormatInt(c.figures[f], 10)
 }
 
 // Figures returns the names of all figures but those by reason, in the order in which they are shown.

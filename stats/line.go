@@ -1,6 +1,9 @@
 package stats
 
-import "pmg/pdulog"
+import (
+	"pmg/pdulog"
+	"pmg/sms"
+)
 
 // A line is what is counted of an event's line. Texts are parts of that line.
 type line struct {
@@ -11,6 +14,7 @@ type line struct {
 	network, delivery      []byte
 	accepted, ended        int64 // microseconds since 1970; 0: it has none
 	part                   int   // from 1
+	price, refund          sms.Money
 }
 
 // read reads the line of an event, as events.Printer makes it. It reports false for anything else.
@@ -120,6 +124,10 @@ func (l *line) text(name, text []byte) {
 		l.network = text
 	case "delivery":
 		l.delivery = text
+	case "price":
+		l.price, _ = sms.ReadMoney(string(text))
+	case "refund":
+		l.refund, _ = sms.ReadMoney(string(text))
 	case "accepted_at":
 		l.accepted = pdulog.Micros(text)
 	case "ended_at":

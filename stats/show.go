@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"time"
+
+	"pmg/sms"
 )
 
 // usualDays is how many days are shown where none are named.
@@ -66,8 +67,10 @@ func Objects(by []string, rows []Row) []map[string]any {
 		for g, name := range by {
 			one[name] = r.Values[g]
 		}
-		for _, name := range Figures() {
-			one[name] = r.Figure(name)
+		for f, name := range Figures() {
+			if one[name] = r.figures[f]; figure(f).isMoney() {
+				one[name] = r.text(figure(f))
+			}
 		}
 		if one["reasons"] = r.Reasons(); r.Reasons() == nil {
 			delete(one, "reasons")
@@ -83,8 +86,8 @@ func WriteCSV(out io.Writer, by []string, rows []Row) error {
 	err := w.Write(append(slices.Clone(by), Figures()...))
 	for i := range rows {
 		line := slices.Clone(rows[i].Values)
-		for _, name := range Figures() {
-			line = append(line, strconv.FormatInt(rows[i].Figure(name), 10))
+		for f := range figures {
+			line = append(line, rows[i].text(f))
 		}
 		err = errors.Join(err, w.Write(line))
 	}
@@ -92,7 +95,7 @@ func WriteCSV(out io.Writer, by []string, rows []Row) error {
 	return errors.Join(err, w.Error())
 }
 
-// columns are the figures of a table, before the mean delay.
+// columns are the figures of a table, before what was charged less what was given back of that, and the mean delay.
 var columns = [...]figure{messages, accepted, sent, delivered, undelivered, failed, rejected, unknown, expired, deleted, mo}
 
 // Heads returns the heads of a table's columns behind those of the groups.
@@ -100,7 +103,7 @@ func Heads() (all []string) {
 	for _, f := range columns {
 		all = append(all, figureNames[f])
 	}
-	return append(all, "delay")
+	return append(all, "charged", "delay")
 }
 
 // Cells returns the cells of a row.
@@ -112,8 +115,9 @@ func (r *Row) Cells() (all []string) {
 		all = append(all, v)
 	}
 	for _, f := range columns {
-		all = append(all, strconv.FormatInt(r.figures[f], 10))
+		all = append(all, r.text(f))
 	}
+	all = append(all, sms.Money(r.figures[charged]-r.figures[refunded]).String())
 	if r.figures[sent] == 0 {
 		return append(all, "-")
 	}

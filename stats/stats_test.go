@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -28,6 +29,13 @@ var begin = time.Date(2026, 11, 26, 20, 0, 0, 0, time.UTC)
 // made returns the line of an event of a few accounts, connectors and days.
 func made(r *rand.Rand, number uint64) []byte {
 	at := begin.Add(time.Duration(number) * 7 * time.Second)
+	if r.IntN(20) == 0 {
+		e := events.Money{Number: number, Account: pick(r, "acme", "beta"), Balance: 5_000_000, At: at.UnixNano()}
+		if r.IntN(3) > 0 {
+			e.ID, e.Refund = number-1, sms.Money(r.IntN(100_000))
+		}
+		return append(new(events.Printer).AppendMoney(nil, &e), '\n')
+	}
 	e := events.Event{
 		Number: number, ID: number, Kind: sms.Kind(r.IntN(3)), Connector: pick(r, "clients", "smsc1", "smsc2"),
 		Source: []byte("a\"b\\"), Destination: []byte("46700000001"), Attempts: 1, Tags: []byte("x y\\]"),
@@ -40,6 +48,9 @@ func made(r *rand.Rand, number uint64) []byte {
 	switch e.Kind {
 	case sms.Submit:
 		e.Account, e.ToConnector = pick(r, "acme", "beta", ""), pick(r, "smsc1", "smsc2", "")
+		if e.State == events.Sent {
+			e.Price = sms.Money(r.IntN(3) * 45_001)
+		}
 	case sms.Receipt:
 		e.Delivery = &events.Delivery{Client: 7, State: sms.States()[r.IntN(len(sms.States()))], Network: 3, NetworkError: 8}
 	}
@@ -63,12 +74,13 @@ func expected(t *testing.T, lines [][]byte) map[string]int64 {
 			Accepted                                          time.Time `json:"accepted_at"`
 			Ended                                             time.Time `json:"ended_at"`
 			Part, Parts                                       int
+			Price, Refund                                     json.Number // in quotes
 		}
 		if err := json.Unmarshal(one, &e); err != nil {
 			t.Fatalf("%v: %s", err, one)
 		}
 		account, connector := e.ToAccount, e.Connector
-		if e.Kind == "submit" {
+		if e.Kind == "submit" || e.Kind == "refund" {
 			account, connector = e.Account, e.ToConnector
 		}
 		add := func(at time.Time, figure string, n int64) {
@@ -77,6 +89,8 @@ func expected(t *testing.T, lines [][]byte) map[string]int64 {
 			}
 		}
 		switch took := e.Ended.Sub(e.Accepted); {
+		case e.Kind == "refund":
+			add(e.Ended, "refunded", millionths(t, e.Refund))
 		case e.Kind == "mo" && e.State == "sent":
 			add(e.Ended, "mo", 1)
 			add(e.Ended, "mo_sent", 1)
@@ -93,6 +107,7 @@ func expected(t *testing.T, lines [][]byte) map[string]int64 {
 				add(e.Accepted, "messages", 1)
 			}
 			add(e.Ended, e.State, 1)
+			add(e.Ended, "charged", millionths(t, e.Price))
 			if slices.Contains([]string{"failed", "rejected", "unknown"}, e.State) {
 				add(e.Ended, "because "+e.Reason, 1)
 			}
@@ -109,6 +124,19 @@ func expected(t *testing.T, lines [][]byte) map[string]int64 {
 		}
 	}
 	return all
+}
+
+// millionths returns an amount in millionths of a unit.
+func millionths(t *testing.T, amount json.Number) int64 {
+	t.Helper()
+	if amount == "" {
+		return 0
+	}
+	f, err := amount.Float64()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int64(math.Round(f * 1e6))
 }
 
 // read returns what is in a directory, as expected does.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -43,8 +44,9 @@ type Committer struct {
 	syncs   uint64 // so far, that have waited
 	soon    *time.Timer
 	closed  bool
-	over    bool // nothing is committed any more
-	stats   JournalStats
+	over    bool         // nothing is committed any more
+	stats   JournalStats // but Since
+	since   atomic.Int64 // when the commit under way began; 0: there is none
 	notes   notes
 
 	taken Batch         // of the goroutine: what is being committed
@@ -212,12 +214,16 @@ func (c *Committer) Stats() JournalStats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.stats
+	s.Since = c.since.Load()
 	s.Waiting, s.Octets = int64(c.open.Len()+c.notes.all.Len()), int64(c.open.Octets()+c.notes.all.Octets())
 	for _, b := range c.full {
 		s.Waiting, s.Octets = s.Waiting+int64(b.Len()), s.Octets+int64(b.Octets())
 	}
 	return s
 }
+
+// Since implements Journal.
+func (c *Committer) Since() int64 { return c.since.Load() }
 
 // Close implements Journal.
 func (c *Committer) Close() {
@@ -310,7 +316,7 @@ func (c *Committer) next() (last, any bool) {
 func (c *Committer) commit() (upTo uint64, changes int, err error) {
 	c.notes.writing.Lock()
 	c.mu.Lock()
-	c.stats.Since = c.clock.Now()
+	c.since.Store(c.clock.Now())
 	b, number := c.oldest()
 	c.answer()
 	c.mu.Unlock()
@@ -388,8 +394,7 @@ func (c *Committer) committed(upTo uint64, err error) {
 	defer c.mu.Unlock()
 	c.last, c.failure = upTo, err
 	c.changed.Broadcast()
-	took := c.clock.Now() - c.stats.Since
-	c.stats.Since = 0
+	took := c.clock.Now() - c.since.Swap(0)
 	c.stats.Took += took
 	c.stats.Longest = max(c.stats.Longest, took)
 	if err == nil {
@@ -424,7 +429,8 @@ func (c *Committer) NoteEnds() {
 	c.mu.Lock()
 	c.stats.Locks++
 	ends := c.notes.durable && c.open.ends && !c.closed
-	late := c.notes.slow || c.stats.Since != 0 && c.clock.Now()-c.stats.Since > hungCommit
+	since := c.since.Load()
+	late := c.notes.slow || since != 0 && c.clock.Now()-since > hungCommit
 	pass := c.pass
 	switch {
 	case !ends || c.notes.later:

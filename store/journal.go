@@ -24,6 +24,8 @@ type Journal interface {
 	// SyncSoon does the same with a commit that other changes may still join, for callers that may
 	// be many.
 	SyncSoon() error
+	// Since returns when the commit under way began, by the clock; 0: there is none. It takes no lock.
+	Since() int64
 	// Stats returns what the journal has counted.
 	Stats() JournalStats
 	// Close commits what was written, and ends the journal. What is written afterwards is lost, and

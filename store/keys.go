@@ -116,6 +116,8 @@ type Kind string
 
 // The kinds, beside those that IDsOf returns. The packages that make the notes say what they hold.
 const (
+	KindBalance Kind = ".balance"  // gateway/credit: balances, by accounts
+	KindPaid    Kind = ".paid"     // gateway/credit: what accounts have paid, by accounts and numbers
 	KindEnded   Kind = ".ended"    // gateway/receipts: how messages have ended, by our ids
 	KindForm    Kind = ".forms"    // gateway/receipts: how SMSCs write ids, by their names
 	KindKeyword Kind = ".keywords" // gateway/route: keywords of the first parts of long messages

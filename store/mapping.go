@@ -16,6 +16,7 @@ const (
 	mappingContext   = 4 // with a context, and perhaps the others
 	mappingElsewhere = 5 // our id alone: the mapping is the note of KindEnded that has it
 	mappingNetwork   = 6 // with a network, and perhaps the others
+	mappingPriced    = 7 // with a price, and perhaps the others
 )
 
 // A Mapping is what a peer's id of a message stands for: all that the gateway needs to give
@@ -39,6 +40,7 @@ type Mapping struct {
 	Submitted []byte // sms.Message.SubmittedOctets; empty: the message is as the client has submitted it
 	Context   []byte // sms.Message.Context; empty: it has none
 	Network   sms.Network
+	Price     sms.Money // that its account was charged, and gets back if it is not delivered; 0: nothing
 }
 
 // KnownID returns the id by which the client knows the message.
@@ -77,7 +79,10 @@ func (v *Mapping) walk(w *walk) {
 		w.octets16("context", &v.Context)
 	}
 	if w.atLeast(mappingNetwork) {
-		w.network((*uint32)(&v.Network))
+		w.network((*uint32)(&v.Network), w.atLeast(mappingPriced))
+	}
+	if w.atLeast(mappingPriced) {
+		w.money("price", &v.Price)
 	}
 }
 
@@ -137,6 +142,9 @@ func (v *Mapping) Append(b []byte) []byte {
 	if v.Network != 0 {
 		version = mappingNetwork
 	}
+	if v.Price != 0 {
+		version = mappingPriced
+	}
 	w.begin(version)
 	v.walk(&w)
 	return w.b
@@ -145,7 +153,7 @@ func (v *Mapping) Append(b []byte) []byte {
 // DecodeMapping reads what Append has appended. The mapping's octets are the record's.
 func DecodeMapping(record []byte) (v Mapping, err error) {
 	w := walk{b: record}
-	if err := w.version("mapping", mappingNetwork); err != nil {
+	if err := w.version("mapping", mappingPriced); err != nil {
 		return Mapping{}, err
 	}
 	if w.v == mappingElsewhere {

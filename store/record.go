@@ -10,7 +10,8 @@ const (
 	recordSubmitted = 3 // with what the client has submitted
 	recordTagged    = 4 // and with tags
 	recordNetwork   = 5 // and with a network, and perhaps the others
-	recordLast      = recordNetwork
+	recordPriced    = 6 // and with a price, and perhaps the others
+	recordLast      = recordPriced
 	stateVersion    = 3
 )
 
@@ -32,6 +33,7 @@ type Head struct {
 	Arrived, DeliverAt, Expires int64 // by the wall clock; 0: not set
 	Priority                    uint8
 	Kind                        sms.Kind
+	Price                       sms.Money // reserved for it; 0: nothing
 }
 
 // walk leads w along the fields of a head.
@@ -45,6 +47,9 @@ func (h *Head) walk(w *walk) {
 	w.octets16("connector", &h.Connector)
 	w.octets16("lane's connector", &h.LaneConnector)
 	w.octets16("lane's account", &h.LaneAccount)
+	if w.atLeast(recordPriced) {
+		w.money("price", &h.Price)
+	}
 }
 
 // A body is what a record has of the message behind its head.
@@ -88,7 +93,7 @@ func (b *body) walk(w *walk) {
 		w.octets16("tags", &b.tags)
 	}
 	if w.atLeast(recordNetwork) {
-		w.network(&b.network)
+		w.network(&b.network, w.atLeast(recordPriced))
 	}
 }
 
@@ -97,7 +102,7 @@ func walkMessage(w *walk, m *sms.Message, lane Lane) {
 	h := Head{
 		LaneConnector: octetsOf(lane.Connector), LaneAccount: octetsOf(lane.Account),
 		Arrived: m.Arrived, DeliverAt: m.DeliverAt, Expires: m.Expires,
-		Priority: m.Priority, Kind: m.Kind,
+		Priority: m.Priority, Kind: m.Kind, Price: sms.PriceOf(m),
 	}
 	if o := m.Origin; o != nil {
 		h.Account, h.Connector = octetsOf(o.Account), octetsOf(o.Connector)
@@ -112,6 +117,8 @@ func walkMessage(w *walk, m *sms.Message, lane Lane) {
 	}
 	version := uint8(recordVersion)
 	switch {
+	case h.Price != 0:
+		version = recordPriced
 	case b.network != 0:
 		version = recordNetwork
 	case len(b.tags) > 0:
@@ -182,6 +189,7 @@ func Decode(record []byte, m *sms.Message, ahead int64) error {
 	m.SetTags(b.tags)
 	m.Arrived, m.DeliverAt, m.Expires = h.Arrived, h.DeliverAt, h.Expires
 	m.Priority, m.Kind = h.Priority, h.Kind
+	sms.SetPrice(m, h.Price)
 	m.PID, m.Alphabet, m.Class = b.pid, sms.Alphabet(b.alphabet), sms.Class(b.class)
 	m.Notify, m.Flags = sms.Notify(b.notify), sms.Flags(b.flags)
 	m.Offset, m.Part, m.Parts, m.Network = b.offset, b.part, b.parts, sms.Network(b.network)

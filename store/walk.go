@@ -87,11 +87,20 @@ func (w *walk) u32(name string, v *uint32) {
 	}
 }
 
-// network is one that is known.
-func (w *walk) network(v *uint32) {
+// network is one that is known, unless it may be none.
+func (w *walk) network(v *uint32, none bool) {
 	w.u32("network", v)
-	if w.mode == reading && w.fault == "" && !sms.Network(*v).IsValid() {
+	if w.mode == reading && w.fault == "" && !sms.Network(*v).IsValid() && (*v != 0 || !none) {
 		w.fail("network", true)
+	}
+}
+
+// money is an amount above 0.
+func (w *walk) money(name string, v *sms.Money) {
+	n := uint64(*v)
+	w.u64(name, &n)
+	if *v = sms.Money(n); w.mode == reading && w.fault == "" && *v <= 0 {
+		w.fail(name, true)
 	}
 }
 

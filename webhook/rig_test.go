@@ -36,7 +36,13 @@ type rig struct {
 // newRig makes a rig. shop has further options of the account, rows are other accounts, routes may be empty.
 func newRig(t *testing.T, hook *apitest.Hook, shop, routes string, rows ...string) *rig {
 	t.Helper()
-	r := &rig{t: t, hook: hook, Site: apitest.New(t, yaml(hook, shop, routes, rows...))}
+	return newRigOf(t, hook, yaml(hook, shop, routes, rows...))
+}
+
+// newRigOf makes a rig of a configuration.
+func newRigOf(t *testing.T, hook *apitest.Hook, yaml string) *rig {
+	t.Helper()
+	r := &rig{t: t, hook: hook, Site: apitest.New(t, yaml)}
 	g := r.Gateway
 	r.api = g.Table.Connector("api")
 	dir := t.TempDir()

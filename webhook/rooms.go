@@ -9,6 +9,7 @@ import (
 	"pmg/connector"
 	"pmg/gateway/node"
 	"pmg/gateway/request"
+	"pmg/gateway/settle"
 	"pmg/gateway/webhooks"
 	"pmg/sms"
 )
@@ -22,6 +23,8 @@ type Rooms struct {
 	Tracer    Tracer
 	Submitter Submitter
 	Servers   Servers
+	Low       <-chan settle.Low // balances that have become low
+	Holds     func() bool // whether anything may be sent; nil: always
 }
 
 // Options finds the accounts and connectors of the configuration in force, nil if there is none of a name.

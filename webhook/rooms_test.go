@@ -6,6 +6,6 @@ import "pmg/gateway"
 func roomsOf(g *gateway.Gateway) Rooms {
 	return Rooms{
 		Node: g.Node, Options: g.Table, Logins: g.Logins, Converter: g.Convert, Tracer: g.Settler, Submitter: g.Requests,
-		Servers: g.Webhooks,
+		Servers: g.Webhooks, Low: g.Settler.Low,
 	}
 }

@@ -35,10 +35,12 @@ type Service struct {
 // New returns what calls the webhooks of a gateway, whose lanes are dispatched by engine.
 func New(rooms Rooms, engine Engine, events *Events) *Service {
 	c := &Service{
-		rooms: rooms, engine: engine, events: events, dialects: newDialects(), caller: httpcall.New(httpcall.Options{}),
+		rooms: rooms, engine: engine, events: events, dialects: newDialects(),
+		caller:  httpcall.New(httpcall.Options{Holds: rooms.Holds}),
 		batches: batches{of: map[string]int{}}, of: map[*connector.Lane]*courier{},
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
+	c.under.Go(c.tellLows)
 	return c
 }
 

@@ -357,9 +357,17 @@ func TestRoutesAndLists(t *testing.T) {
 	r.ask("PUT /lists/stop/rows?force=1", "46701740601\n", 200)
 	r.ask("GET /lists/stop/rows", "", 200, "46701740601\n")
 	r.ask("DELETE /lists/stop", ``, 422, `names no list`)
+	r.ask("PUT /prices/std/rows", "for,price\n24001,0.04\n*,0.1\n", 201)
+	r.ask("PUT /prices/std", `{"currency": "EUR"}`, 201, `prices[std]: absent -> added`)
+	r.ask("PUT /prices/std/rows", "for,price\n24001,0.04\n*,0.1", 422, "its last line has no end")
+	r.ask("PUT /prices/std/rows", "for,price\n24001,0.04\n24001,0.05\n", 422, "prices/std.csv")
+	r.ask("PUT /prices/std/rows", "for,price,currency\n24001,0.04,SEK\n*,1,SEK\n", 422, "prices/std.csv")
+	r.ask("PUT /accounts/acme", `{"block": ["stop"], "prices": "std"}`, 200, `accounts[acme].prices: \"\" -> std`)
+	r.ask("DELETE /prices/std", ``, 422, `"option":"prices","detail":"names no list of prices`)
 	r.ask("DELETE /lists/stop/rows", ``, 409, "these rows are used")
 	r.ask("DELETE /accounts/acme", ``, 200)
 	r.ask("DELETE /lists/stop", ``, 200)
+	r.ask("DELETE /prices/std", ``, 200)
 	r.ask("DELETE /lists/stop/rows", ``, 200)
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"pmg/admin"
 	"pmg/admin/access"
 	"pmg/config"
 	"pmg/managed"
@@ -70,6 +71,10 @@ func (a *api) names(kind string) (names []string, err error) {
 		for i := range cfg.Lists {
 			names = append(names, cfg.Lists[i].Name)
 		}
+	case managed.Prices:
+		for i := range cfg.Prices {
+			names = append(names, cfg.Prices[i].Name)
+		}
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil
@@ -80,13 +85,7 @@ func (a *api) show(w http.ResponseWriter, r *http.Request) error {
 	kind, name := r.PathValue("kind"), r.PathValue("name")
 	if at := a.config().Defined(kind, name); at != "" {
 		w.Header().Set("PMG-Defined", at)
-		text := ""
-		if account := a.server.Gateway().Table.Account(name); kind == managed.Accounts && account != nil {
-			text = config.ShowAccount(account)
-		} else if i := slices.IndexFunc(a.config().Lists, func(l config.List) bool { return l.Name == name }); i >= 0 {
-			text = config.ShowList(&a.config().Lists[i])
-		}
-		o, err := editor.ReadOptions([]byte(text))
+		o, err := editor.ReadOptions([]byte(a.defined(kind, name)))
 		if err != nil {
 			return err
 		}
@@ -101,6 +100,32 @@ func (a *api) show(w http.ResponseWriter, r *http.Request) error {
 		return refuse(http.StatusConflict, err.Error())
 	}
 	return answer(w, http.StatusOK, o.Mask())
+}
+
+// defined returns the options of what the configuration defines.
+func (a *api) defined(kind, name string) string {
+	cfg := a.config()
+	switch kind {
+	case managed.Accounts:
+		for i := range cfg.Accounts {
+			if cfg.Accounts[i].SystemID == name {
+				return config.ShowAccount(&cfg.Accounts[i])
+			}
+		}
+	case managed.Lists:
+		for i := range cfg.Lists {
+			if cfg.Lists[i].Name == name {
+				return config.ShowList(&cfg.Lists[i])
+			}
+		}
+	case managed.Prices:
+		for i := range cfg.Prices {
+			if cfg.Prices[i].Name == name {
+				return config.ShowList(&cfg.Prices[i])
+			}
+		}
+	}
+	return ""
 }
 
 // read returns the contents of a file, and answers with its tag those who may write it: the tag is made of secrets, too.
@@ -164,7 +189,10 @@ func nothing([]byte) ([]byte, error) { return nil, nil }
 
 // stays says what stays of an account that is removed.
 func (a *api) stays(name string) (notes []string) {
-	from, to := a.server.Backlog(name)
+	from, to := admin.Backlog(a.server, name)
+	if balance, _ := a.server.Gateway().Node.Origins.TallyOf(name).Credit.Balance(); balance != 0 {
+		notes = append(notes, "its balance of "+balance.String()+" stays with the name, for an account that is made again")
+	}
 	if from > 0 {
 		notes = append(notes, fmt.Sprintf("%d messages that it has submitted wait: they are sent as usual", from))
 	}

@@ -75,6 +75,10 @@ func told(a *admin.Action, v any) string {
 		}
 	case admin.Tried:
 		return triedText(&done)
+	case admin.Paid:
+		return fmt.Sprintf(
+			"%s: %s %s added, the balance is %s.", done.Account, done.Payment.Amount, done.Currency, done.Payment.Balance,
+		)
 	case admin.Reloaded:
 		return strings.Join(done.Report, "\n")
 	}

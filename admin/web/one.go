@@ -129,10 +129,9 @@ func (d *details) connector(r *http.Request) any {
 type accountPage struct {
 	admin.Account
 	Config      struct{ MaxSessions, MaxScheduled, MaxParked int }
-	In, Out     string // messages a second
-	Limit       string // of In
-	Share       string // of its messages that are at the mobile
-	Hour        *hour  // nil: it had no traffic
+	Rate        struct{ In, Out, Limit string } // messages a second; Limit is that of In
+	Share       string                          // of its messages that are at the mobile
+	Hour        *hour                           // nil: it had no traffic
 	Open        sessionRows
 	Reasons     []portion // of refusals
 	Servers     any       // that are called
@@ -153,10 +152,10 @@ func (d *details) account(r *http.Request) any {
 	if i < 0 || cfg == nil {
 		return nil
 	}
-	p := accountPage{Account: status.Accounts[i], Limit: limit(cfg.Rate), Keys: keyRows(cfg.Keys, status.Time)}
+	p := accountPage{Account: status.Accounts[i], Keys: keyRows(cfg.Keys, status.Time)}
 	p.Config.MaxSessions, p.Config.MaxScheduled, p.Config.MaxParked = cfg.Sessions.Most, cfg.MaxScheduled, cfg.MaxParked
 	p.Hour, p.Share = hourOf(d.server.AccountHistory(), name), deliveredShare(&p.Account)
-	p.In, p.Out = p.Hour.rate(history.In), p.Hour.rate(history.Out)
+	p.Rate.In, p.Rate.Out, p.Rate.Limit = p.Hour.rate(history.In), p.Hour.rate(history.Out), limit(cfg.Rate)
 	var open []admin.Session
 	for i := range status.Connectors {
 		if status.Connectors[i].Direction != config.In {

@@ -2,9 +2,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,7 +19,7 @@ import (
 )
 
 var (
-	clusterRounds = flag.Int("cluster-rounds", 20, "how often TestCluster ends the owner's work")
+	clusterRounds = flag.Int("cluster-rounds", 10, "how often TestCluster ends the owner's work")
 	clusterSeed   = flag.Uint64("cluster-seed", 0, "seed of what TestCluster does; 0: a new one")
 )
 
@@ -44,7 +47,9 @@ type clusterRig struct {
 
 type clusterNode struct {
 	file    string
-	address string // of its clients
+	address string   // of its clients
+	program string   // "": that of the test
+	within  []string // the beginning of its command, such as that of a namespace
 	p       *process
 	stopped bool // by SIGSTOP
 }
@@ -94,7 +99,8 @@ func (n *clusterNode) serves() bool {
 func (g *clusterRig) supervise() {
 	for i := range g.nodes {
 		if n := &g.nodes[i]; n.p == nil || n.ended() {
-			n.p, n.stopped = startProcess(g.t, n.file), false
+			command := append(n.within[:len(n.within):len(n.within)], cmp.Or(n.program, os.Args[0]), "serve", "-c", n.file)
+			n.p, n.stopped = startCommand(g.t, exec.Command(command[0], command[1:]...)), false
 		}
 	}
 }
@@ -192,24 +198,33 @@ func (g *clusterRig) change(owner *clusterNode, how int, changes map[string]*clu
 	return p
 }
 
+// run runs pmg cluster.
+func (g *clusterRig) run(args ...string) (string, error) {
+	var out bytes.Buffer
+	err := runPMG(&out, append([]string{"cluster"}, append(args, "-c", g.nodes[0].file)...)...)
+	return out.String(), err
+}
+
+// wants waits until pmg cluster succeeds, and its output has a text: nodes say of themselves once a second.
+func (g *clusterRig) wants(text string, args ...string) {
+	g.t.Helper()
+	for end := time.Now().Add(testutil.Patience); ; time.Sleep(10 * time.Millisecond) {
+		g.supervise()
+		out, err := g.run(args...)
+		if err == nil && strings.Contains(out, text) {
+			return
+		}
+		if time.Now().After(end) {
+			g.t.Fatalf("pmg cluster %q does not print %q: %v, %s", args, text, err, out)
+		}
+	}
+}
+
 // commands uses pmg cluster, when nothing is under way any more.
 func (g *clusterRig) commands() {
 	t := g.t
 	t.Helper()
-	run := func(args ...string) (string, error) {
-		var out bytes.Buffer
-		err := runPMG(&out, append([]string{"cluster"}, append(args, "-c", g.nodes[0].file)...)...)
-		return out.String(), err
-	}
-	// wants waits until a command succeeds, and its output has a text: nodes say of themselves once a second.
-	wants := func(text string, args ...string) {
-		t.Helper()
-		testutil.Eventually(t, fmt.Sprintf("pmg cluster %q prints %q", args, text), func() bool {
-			g.supervise()
-			out, err := run(args...)
-			return err == nil && strings.Contains(out, text)
-		})
-	}
+	run, wants := g.run, g.wants
 	wants("3 copies have the same", "check")
 	wants("owner ", "status")
 	to := "c"
@@ -234,53 +249,6 @@ func (g *clusterRig) commands() {
 		t.Errorf("the work moves to a node that is drained: %v", err)
 	}
 	wants("node "+to+" may", "drain", "--undo", to)
-}
-
-// Three gateways on three servers of NATS go on when a server is killed, and the owner, and both together. make cluster-demo
-// shows it.
-func TestClusterEngines(t *testing.T) {
-	testutil.Long(t)
-	t.Parallel()
-	servers := natstest.StartCluster(t, "always")
-	sink, err := loadtest.StartSink(loadtest.SinkOptions{
-		Listen: "127.0.0.1:0", Receipts: true, Delay: time.Millisecond, Receipt: loadtest.ReceiptOptions{DelayMax: 300 * time.Millisecond},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer sink.Close()
-	g := newClusterRig(t, servers, clusterTimes{10 * time.Second, 12 * time.Second}, sink.Addr())
-	loads := startStubborn(2)
-	clients := []*receiver{newReceiver("one", &loads.to), newReceiver("two", &loads.to)}
-	flows := func(what string) {
-		t.Helper()
-		began := time.Now()
-		owner := g.owner(nil)
-		loads.to.Store(&owner.address)
-		before := sink.Result().Unique
-		testutil.Eventually(t, "messages arrive "+what, func() bool {
-			owner = g.owner(nil) // the owner may have ended as well
-			loads.to.Store(&owner.address)
-			return sink.Result().Unique > before+100
-		})
-		t.Logf("%s: messages arrive again after %v", what, time.Since(began).Round(time.Millisecond))
-	}
-	flows("at the start")
-	for _, s := range servers {
-		s.Kill()
-		flows("behind the kill of server " + s.Name)
-		s.Start()
-		s.Accepts()
-	}
-	owner := g.owner(nil)
-	owner.p.kill()
-	flows("behind the kill of the owner")
-	owner = g.owner(nil)
-	servers[0].Kill()
-	owner.p.kill()
-	flows("behind the kill of the owner and a server")
-	servers[0].Start()
-	g.settle(sink, loads, clients)
 }
 
 func (g *clusterRig) signal(n *clusterNode, s syscall.Signal) {

@@ -17,6 +17,7 @@ import (
 	"pmg/cmd/pmg/manual"
 	"pmg/cmd/pmg/member"
 	"pmg/cmd/pmg/migrate"
+	"pmg/cmd/pmg/money"
 	"pmg/cmd/pmg/networks"
 	"pmg/cmd/pmg/plugins"
 	"pmg/cmd/pmg/probe"
@@ -82,6 +83,8 @@ func newRootCommand() *cobra.Command {
 		newReleaseCommand(),
 		newConnectCommand(),
 		newQueueCommand(),
+		money.Credit(moneyGateway),
+		money.Price(),
 		webhooks.Command(webhooksProgram()),
 		lists.Command(loadConfig),
 		networks.Command(loadConfig),
@@ -102,6 +105,18 @@ func newRootCommand() *cobra.Command {
 	complete.Names{Config: namedConfig, Sessions: sessionNamesOf}.Add(root)
 	helptext.Arrange(root)
 	return root
+}
+
+// moneyGateway returns how a gateway is asked about the money of accounts.
+func moneyGateway(cmd *cobra.Command) func(method, path string, v any) error {
+	o := new(statusOptions)
+	o.flags(cmd)
+	return func(method, path string, v any) error {
+		if err := o.find(cmd); err != nil {
+			return err
+		}
+		return askAdmin(cmd.Context(), &o.Gateway, method, path, v)
+	}
 }
 
 // webhookTimeout is longer than the call of a webhook takes.

@@ -66,12 +66,17 @@ func TestCustomer(t *testing.T) {
 	life := t.Run("runs", func(t *testing.T) {
 		r := runServer(t, text)
 		operator := caller{t, "http://" + r.admin.Addr() + "/admin/v1", "pmg_test"}
-		operator.ask("PUT /accounts/acme?comment=order+17", `{"password": "s3cret", "pull": true, "rate": 100}`, 201, nil)
+		operator.ask("PUT /prices/std/rows", "for,price\n*,0.10\n", 201, nil)
+		operator.ask("PUT /prices/std", `{"currency": "EUR"}`, 201, nil)
+		operator.ask("PUT /accounts/acme?comment=order+17", `{"password": "s3cret", "pull": true, "prices": "std",
+			"balance": {"mode": "prepaid"}}`, 201, nil)
 		operator.ask("PUT /routes/acme", `{"account": "acme", "to": "smsc"}`, 201, nil)
 		var made struct{ Key string }
 		operator.ask("POST /accounts/acme/keys", `{"name": "crm"}`, 200, &made)
 		api := "http://" + r.engine.Addresses(r.gateway.Table.Connector("api"))[0].String()
 		customer := caller{t, api, made.Key}
+		customer.ask("POST /v1/messages", `{"from": "Shop", "to": "+46701740600", "text": "hello"}`, 402, nil)
+		operator.ask("POST /credit/add?account=acme&amount=0.10&reference=1", "", 200, nil)
 		var sent struct{ ID string }
 		customer.ask("POST /v1/messages", `{"from": "Shop", "to": "+46701740600", "text": "hello"}`, 202, &sent)
 		var got struct {
@@ -86,11 +91,21 @@ func TestCustomer(t *testing.T) {
 		if e := got.Events[0]; e.Type != "message.delivered" || e.Data.ID != sent.ID {
 			t.Errorf("%+v, not of %s", got, sent.ID)
 		}
+		customer.ask("POST /v1/messages", `{"from": "Shop", "to": "+46701740600", "text": "hello"}`, 402, nil)
+		operator.ask("POST /credit/add?account=acme&amount=5&reference=2", "", 200, nil)
+		customer.ask("POST /v1/messages", `{"from": "Shop", "to": "+46701740600", "text": "hello"}`, 202, nil)
+		var money struct {
+			Balance struct{ Balance, Available string }
+		}
+		customer.ask("GET /v1/account", "", 200, &money)
+		if money.Balance.Available != "4.90" {
+			t.Errorf("%+v", money)
+		}
 		operator.ask("DELETE /accounts/acme/keys/crm", "", 200, nil)
 		customer.ask("POST /v1/messages", `{"from": "Shop", "to": "+46701740600", "text": "hello"}`, 401, nil)
 		token := tokenFile(t)
-		args := []string{"revert", "4", "-c", r.file, "--address", r.admin.Addr(), "--token-file", token}
-		if out, err := runForTest(t, newConfigCommand(), t.Output(), args...); err != nil || !strings.Contains(out, "keys[crm]: absent -> added\nin force, as change 5") {
+		args := []string{"revert", "6", "-c", r.file, "--address", r.admin.Addr(), "--token-file", token}
+		if out, err := runForTest(t, newConfigCommand(), t.Output(), args...); err != nil || !strings.Contains(out, "keys[crm]: absent -> added\nin force, as change 7") {
 			t.Error(out, err)
 		}
 		customer.ask("POST /v1/messages", `{"from": "Shop", "to": "+46701740600", "text": "hello"}`, 202, nil)
@@ -107,11 +122,11 @@ func TestCustomer(t *testing.T) {
 	}
 	for _, c := range []struct{ line, want string }{
 		{"config history", "accounts/acme.yaml"},
-		{"config history accounts/acme.yaml -n 1", "revert of change 4"},
-		{"config diff 1", "accounts[acme]: present -> removed"},
-		{"config revert 3", "keys[crm]: present -> removed\nwritten, as change 6; no gateway answers"},
+		{"config history accounts/acme.yaml -n 1", "revert of change 6"},
+		{"config diff 3", "accounts[acme]: present -> removed"},
+		{"config revert 5", "keys[crm]: present -> removed\nwritten, as change 8; no gateway answers"},
 	} {
-		if out, err := pmg(t, c.line+" -c "+file); c.line == "config diff 1" && err != nil {
+		if out, err := pmg(t, c.line+" -c "+file); c.line == "config diff 3" && err != nil {
 			if !strings.Contains(err.Error(), "routes/acme.yaml") { // which names the account
 				t.Error(err)
 			}
@@ -120,7 +135,7 @@ func TestCustomer(t *testing.T) {
 		}
 	}
 	r := runServer(t, text)
-	if a := r.gateway.Table.Account("acme"); a == nil || len(a.Keys) != 0 || a.Rate != 100 {
+	if a := r.gateway.Table.Account("acme"); a == nil || len(a.Keys) != 0 || a.Policies.Prices != "std" {
 		t.Errorf("after a restart: %+v", a)
 	}
 	operator := caller{t, "http://" + r.admin.Addr() + "/admin/v1", "pmg_test"}

@@ -31,7 +31,9 @@ func (s *server) openStore(cfg *config.Config) error {
 		g.Keeper.CheckSpace()
 		all, failed := s.member.Store()
 		go func() { s.storeFailed(<-failed) }()
-		return g.Keep(all)
+		err := g.Keep(all)
+		g.Keeper.Unsettled.Watch(g.Keeper.Journal)
+		return err
 	}
 	all, err := store.Open(dir, store.Options{
 		Log: log, Ballast: int64(cfg.Store.Ballast), MaxFiles: keep.StoreFiles(sock.DescriptorLimit()), Fatal: s.storeFailed,

@@ -90,7 +90,7 @@ func startEngine(g *gateway.Gateway, opened stages.Listeners, m *member.Member) 
 	if err != nil {
 		return nil, err
 	}
-	e, err := httpapi.Over(pipeline, g, opened)
+	e, err := httpapi.Over(pipeline, g, opened, m.Holds())
 	if err != nil {
 		_ = pipeline.Close()
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/convert"
+	"pmg/gateway/credit"
 	"pmg/gateway/hooks"
 	"pmg/gateway/intake"
 	"pmg/gateway/keep"
@@ -111,7 +112,7 @@ func (m *matcher) LookUp(_ *receipts.SMSC, r *sms.Message, f *receipts.Match) (b
 }
 
 func (m *matcher) Direct(_ int64, _ *sms.Message, f *receipts.Match) (*connector.Share, receipts.Verdict) {
-	m.read = append(m.read, string(f.Account))
+	m.read = append(m.read, string(f.Mapping.Account))
 	f.More = m.more
 	v := m.verdicts[0]
 	m.verdicts = m.verdicts[1:]
@@ -144,7 +145,7 @@ func newRig(t *testing.T, durable bool) *rig {
 	}
 	c := convert.New(g.Node, g.Table)
 	s := settle.New(g.Node, g.Keeper, g.Table, c, hooks.New(nil))
-	i := intake.New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events, hooks.New(nil), lists.New(g.Node), networks.New(g.Node))
+	i := intake.New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events, hooks.New(nil), lists.New(g.Node), networks.New(g.Node), credit.New(g.Node, g.Keeper))
 	x := &executor{answers: map[string]Outcome{}}
 	a := New(g.Keeper, i, s.Receipts, 1, x)
 	m := &matcher{smsc: &receipts.SMSC{Name: "operator"}}

@@ -29,7 +29,7 @@ func (a *Acceptor[T]) Receipt(now int64, by T, from *connector.Source, m *sms.Me
 		a.finding = &finding[T]{}
 	}
 	q := a.finding
-	*q = finding[T]{by: by, from: from, message: m, match: receipts.Match{Record: q.match.Record}}
+	*q = finding[T]{by: by, from: from, message: m, match: q.match.Emptied()}
 	q.smsc = a.matcher.Of(from.Connector.Config())
 	if report, ok := m.Report(); ok {
 		q.state = report.State
@@ -52,7 +52,7 @@ func (a *Acceptor[T]) find(now int64, q *finding[T]) {
 		return
 	}
 	copied := *q
-	copied.match.Record = nil
+	copied.match = receipts.Match{}
 	a.begins(&copied)
 	a.lookUp(&copied)
 }
@@ -63,7 +63,7 @@ func (a *Acceptor[T]) lookUp(q *finding[T]) {
 		if !q.found {
 			q.found, q.failed = a.matcher.LookUp(q.smsc, q.message, &q.match)
 		}
-		if q.found && q.match.Parts > 1 && q.failed == nil {
+		if q.found && q.match.Mapping.Parts > 1 && q.failed == nil {
 			q.failed = a.matcher.LoadParts(&q.match)
 		}
 	}, func(now int64, gone bool) {
@@ -93,8 +93,7 @@ func (a *Acceptor[T]) foundOut(now int64, q *finding[T]) {
 	switch v {
 	case receipts.Unread:
 		copied := *q
-		copied.match = receipts.Match{} // its record is that of the next receipt, too
-		_ = copied.match.Set(q.match.Record)
+		copied.match = q.match.Copy() // its record is that of the next receipt, too
 		a.begins(&copied)
 		a.lookUp(&copied)
 		return

@@ -13,6 +13,9 @@ import (
 func Asks(m *sms.Message, c *config.Connector) sms.Notify {
 	const ends = sms.NotifySuccess | sms.NotifyFailure
 	wanted := m.Notify &^ sms.NotifySent
+	if sms.PriceOf(m) != 0 && m.Origin.Tally.Credit.Terms().Undo {
+		wanted |= sms.NotifyFailure // its account gets its price back
+	}
 	switch {
 	case c.Receipts == config.NeverReceipts:
 		return 0

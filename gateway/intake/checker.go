@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"pmg/gateway/convert"
+	"pmg/gateway/credit"
 	"pmg/gateway/hooks"
 	"pmg/gateway/keep"
 	"pmg/gateway/lists"
@@ -24,6 +25,7 @@ type Checker struct {
 	hooks    *hooks.Hooks
 	lists    *lists.Lists
 	Networks *networks.Networks
+	Credit   *credit.Accountant
 
 	questioner hooks.Questioner
 	Steps      []Step // Steps, unless a test adds one, or pmg explain notes what each does
@@ -34,10 +36,10 @@ type Checker struct {
 // New makes the checker of a gateway.
 func New(
 	n *node.Node, k *keep.Keeper, t *route.Table, c *convert.Converter, r *receipts.Matcher, e *settle.EventLog,
-	h *hooks.Hooks, l *lists.Lists, of *networks.Networks,
+	h *hooks.Hooks, l *lists.Lists, of *networks.Networks, money *credit.Accountant,
 ) *Checker {
 	return &Checker{
-		node: n, keep: k, table: t, convert: c, receipts: r, hooks: h, lists: l, Networks: of, Steps: Steps(),
+		node: n, keep: k, table: t, convert: c, receipts: r, hooks: h, lists: l, Networks: of, Credit: money, Steps: Steps(),
 		Joiner: Joiner{node: n, keep: k, table: t, convert: c, events: e},
 	}
 }

@@ -2,6 +2,7 @@ package intake
 
 import (
 	"pmg/connector"
+	"pmg/gateway/credit"
 	"pmg/sms"
 )
 
@@ -30,9 +31,10 @@ func stepFlood(d *Checker, now int64, s *Submission) Verdict {
 	return s.refuses(d, now, sms.Throttled, &d.node.LogLimits.Fast, why)
 }
 
-// Retract takes back what the policies of its account have noted of a submitted message that is not accepted, so that it is
-// no duplicate, and does not count, when it is submitted again.
+// Retract takes back what is reserved of its account's money, and what the policies of that have noted of a submitted message
+// that is not accepted, so that it is no duplicate, and does not count, when it is submitted again.
 func Retract(from *connector.Source, m *sms.Message) {
+	credit.GiveBack(m, true)
 	if m.Claim == 0 || m.Part != 0 || from == nil || from.Account == nil {
 		return
 	}

@@ -8,6 +8,7 @@ import (
 	"pmg/connector"
 	"pmg/events"
 	"pmg/gateway/convert"
+	"pmg/gateway/credit"
 	"pmg/gateway/keep"
 	"pmg/gateway/node"
 	"pmg/gateway/route"
@@ -97,11 +98,15 @@ func (j *Joiner) joinAll(now int64, parts []keep.Accepted) {
 			expires = min(expires, p.Message.Expires)
 		}
 	}
-	before := m.Size()
+	before, price := m.Size(), sms.Money(0)
+	for _, p := range parts {
+		price += sms.PriceOf(p.Message)
+	}
 	if !j.convert.Join(messages, m) {
 		j.sendParts(parts)
 		return
 	}
+	sms.SetPrice(m, price)
 	if expires != math.MaxInt64 {
 		m.Expires = expires
 	}
@@ -152,6 +157,9 @@ func (j *Joiner) addJoined(b *store.Batch, now int64, whole *keep.Accepted, part
 	}
 	for _, p := range parts {
 		lane := keep.LaneName(p.Share.Lane)
+		if whole == nil { // its text leaves with that of another part, and so does the money of the others
+			credit.GiveBack(p.Message, false)
+		}
 		if durable {
 			b.Delete(p.Message.ID, store.RecordSize(p.Message, lane))
 		}

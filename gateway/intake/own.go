@@ -2,6 +2,7 @@ package intake
 
 import (
 	"pmg/connector"
+	"pmg/gateway/credit"
 	"pmg/gateway/keep"
 	"pmg/sms"
 	"pmg/sms/fit"
@@ -50,6 +51,7 @@ func (i *Intake) Leaves(now int64, a keep.Accepted) bool {
 
 // Undo takes back the acceptance of a message that could not be stored.
 func (i *Intake) Undo(from *connector.Source, a keep.Accepted) {
+	credit.GiveBack(a.Message, false)
 	Retract(from, a.Message)
 	if a.Share != nil {
 		i.Cancel(a.Message, a.Share)
@@ -77,11 +79,13 @@ func (d *Checker) split(first keep.Accepted, more []keep.Accepted) (keep.Accepte
 func (d *Checker) appendParts(all []keep.Accepted, a keep.Accepted) []keep.Accepted {
 	m := a.Message
 	if m.Parts < 2 || a.Share == nil {
+		credit.Alone(m)
 		m.Parts = 0
 		return append(all, a)
 	}
 	parts := d.convert.Split(a.Share.Lane.Home().Form(), m)
 	if parts == nil {
+		credit.Alone(m)
 		return append(all, a)
 	}
 	for _, p := range parts {

@@ -8,6 +8,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/convert"
+	"pmg/gateway/credit"
 	"pmg/gateway/hooks"
 	"pmg/gateway/lists"
 	"pmg/gateway/networks"
@@ -56,7 +57,13 @@ func deskAndSettler(g *roomtest.Ground) (*Checker, *settle.Settler) {
 		panic(err)
 	}
 	of.Apply(table)
-	return New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events, h, l, of), s
+	money := credit.New(g.Node, g.Keeper)
+	lists, err := money.Open(g.Node.Config())
+	if err != nil {
+		panic(err)
+	}
+	money.Apply(lists, g.Node.Config())
+	return New(g.Node, g.Keeper, g.Table, c, s.Receipts, &s.Events, h, l, of, money), s
 }
 
 // shareOf returns an account's share of the operator's lane.

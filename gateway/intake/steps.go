@@ -107,6 +107,7 @@ func Steps() []Step {
 		},
 		{"single", "refuses a text that would need several messages, or another alphabet", replacing, stepSingle},
 		{"parts", "counts its parts in the rate, and in what may be scheduled", fresh, stepParts},
+		{"credit", "reserves its price of its account's money; refuses it if that has not so much", Submitted, stepCredit},
 		{"room", "finds room in the lane; refuses it, or waits for room", fresh, stepRoom},
 		{"reply", "makes the reply to a mobile that has changed a list, if that has one", Delivered, stepReply},
 	}
@@ -224,6 +225,9 @@ func (s *Submission) Do() { s.Code, s.Work = s.Work(), nil }
 // Drop releases the message of a submission that is not accepted.
 func (s *Submission) Drop() {
 	if s.Message != nil {
+		if s.Way&replacing != 0 {
+			sms.SetPrice(s.Message, 0) // it is reserved for the message that stays
+		}
 		Retract(s.From, s.Message)
 		s.at.change.Refused()
 		s.Message.Release()

@@ -269,6 +269,20 @@ func stepParts(d *Checker, now int64, s *Submission) Verdict {
 	return Pass
 }
 
+func stepCredit(d *Checker, now int64, s *Submission) Verdict {
+	code, why := sms.OK, ""
+	if !s.Preview {
+		code, why = d.Credit.Reserve(now, s.Message)
+	} else if _, why = d.Credit.Price(s.Message, now); why != "" {
+		code = sms.BadDestination
+	}
+	if code == sms.OK {
+		return Pass
+	}
+	s.at.why = why
+	return s.invalid(d, now, code, "message refused: "+why+": ")
+}
+
 func stepRoom(d *Checker, now int64, s *Submission) Verdict {
 	if s.Lane != nil {
 		s.Share = d.shareFor(s.From, s.Lane)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"pmg/store"
 )
@@ -12,9 +13,10 @@ import (
 // number of them while a disk hangs.
 type Unsettled struct {
 	// N is how many there are.
-	N      atomic.Int64
-	failed atomic.Bool // the store takes nothing any more
-	halted atomic.Bool // messages have been kept from leaving because there were too many
+	N       atomic.Int64
+	watched store.Journal // set before the engine starts; nil: no other node has it
+	failed  atomic.Bool   // the store takes nothing any more
+	halted  atomic.Bool   // messages have been kept from leaving because there were too many, or a commit was late
 
 	// count is that of the batch with the highest position in which one has ended, last.
 	count, last atomic.Uint64
@@ -48,8 +50,34 @@ func (u *Unsettled) begin(position uint64) {
 	u.last.Store(position)
 }
 
+// lateCommit is how long a commit may take until no more messages leave. The servers of a cluster commit in some milliseconds,
+// and a disk that is busy delays that by some hundred. What takes longer is an election, which lasts for seconds.
+const lateCommit = int64(500 * time.Millisecond)
+
+// Watch makes a commit that is late halt what leaves, where other nodes have the journal: if this one ends before the commit, the
+// next one sends again what has ended meanwhile. It is called before an engine starts.
+func (u *Unsettled) Watch(j store.Journal) { u.watched = j }
+
 // Full reports whether no more messages may leave.
-func (u *Unsettled) Full() bool {
+func (u *Unsettled) Full(now int64) bool {
+	if !u.isLate(now) {
+		return u.isFull()
+	}
+	u.halted.Store(true)
+	return u.isLate(now) // a commit that ended meanwhile may not have seen halted
+}
+
+// isLate reports whether the commit under way takes too long.
+func (u *Unsettled) isLate(now int64) bool {
+	if u.watched == nil {
+		return false
+	}
+	since := u.watched.Since()
+	return since != 0 && now-since > lateCommit
+}
+
+// isFull reports whether there are too many for more to leave.
+func (u *Unsettled) isFull() bool {
 	if u.failed.Load() {
 		return true // the next start would send again what is sent now
 	}

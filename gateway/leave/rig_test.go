@@ -192,7 +192,7 @@ func (r *rig) Settle(*connector.Lane, *sms.Message, sms.Answer, bool) connector.
 }
 func (r *rig) Tried(*connector.Lane, *sms.Message, sms.Answer, int64) {}
 func (r *rig) Doubled(*connector.Lane, *sms.Message, sms.Answer)      {}
-func (r *rig) Halted() bool                                           { return false }
+func (r *rig) Halted(int64) bool                                      { return false }
 func (r *rig) Unreadable(*connector.Lane, *connector.Share, uint64)   {}
 func (r *rig) Ended(_ *connector.Lane, m *sms.Message, a sms.Answer, _ int64) {
 	r.ended = append(r.ended, strings.TrimSpace(fmt.Sprintf("%v %s %s", a.Code, m.Dest().Addr, m.Tags())))

@@ -34,7 +34,10 @@ func (o *Origins) Of(account, connector string) *sms.Origin {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.by == nil {
-		o.by, o.tallies = map[originKey]*sms.Origin{}, map[string]*sms.Tally{}
+		o.by = map[originKey]*sms.Origin{}
+	}
+	if o.tallies == nil {
+		o.tallies = map[string]*sms.Tally{}
 	}
 	key := originKey{account, connector}
 	if o.by[key] == nil {
@@ -46,6 +49,19 @@ func (o *Origins) Of(account, connector string) *sms.Origin {
 		}
 	}
 	return o.by[key]
+}
+
+// TallyOf returns the counters of an account, which need not have logged in.
+func (o *Origins) TallyOf(account string) *sms.Tally {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.tallies == nil {
+		o.tallies = map[string]*sms.Tally{}
+	}
+	if o.tallies[account] == nil {
+		o.tallies[account] = &sms.Tally{}
+	}
+	return o.tallies[account]
 }
 
 // parametersOf returns those of an account's messages. mu is locked.

@@ -141,7 +141,7 @@ func TestAdopted(t *testing.T) {
 		}
 		p.Parts.by, p.Parts.order, p.Matcher.keep.LastStored = nil, nil, 6000
 		_, f := partOf(p, c.message.part, c.message.parts, c.state, "")
-		f.Notify = c.message.notify
+		f.Mapping.Notify = c.message.notify
 		p.known(p.operator(), "17", f.Mapping)
 		id := p.makeOrphan("17", c.state)
 		p.Orphans.Read(id, p.Orphans.Adopt)

@@ -11,7 +11,7 @@ import (
 // IsOfLatest reports whether a text is the receipt of one of the latest messages.
 func (d *Matcher) IsOfLatest(o *SMSC, m *sms.Message) bool {
 	var f Match
-	return d.Find(o, m, &f) && isBetween(m, f.Dest.Addr)
+	return d.Find(o, m, &f) && isBetween(m, f.Mapping.Dest.Addr)
 }
 
 // IsOfOurs reports whether a text is the receipt of any message. It may read the disk.
@@ -30,7 +30,7 @@ func (d *Matcher) IsOfOurs(o *SMSC, m *sms.Message) (is bool, failed error) {
 	} else {
 		is, failed = d.getOnly(o, r.ID, m, &f)
 	}
-	return is && failed == nil && isBetween(m, f.Dest.Addr), failed
+	return is && failed == nil && isBetween(m, f.Mapping.Dest.Addr), failed
 }
 
 // isBetween reports whether a message to dest went to one of the numbers of a text.

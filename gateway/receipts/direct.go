@@ -25,15 +25,21 @@ func (d *Matcher) Direct(now int64, m *sms.Message, f *Match) (*connector.Share,
 	r, _ := m.Report()
 	c := &d.Counts
 	countNetwork(d, now, m, f, r.State)
-	if f.Notify == 0 {
-		d.isUnasked(m)
+	ends := Dropped
+	if badness(r.State) > badness(sms.StateUnknown) && undo(d, now, f) {
+		ends = Noted
+	}
+	if f.Mapping.Notify == 0 {
+		if f.Mapping.Price == 0 && ends == Dropped {
+			d.isUnasked(m)
+		}
 		noteDelay(d, now, m, f, r.State)
 		c.Unwanted.Add(1)
-		return nil, Dropped
+		return nil, ends
 	}
-	f.ReportedBy(m.Origin.Connector)
-	if f.Parts > 1 && endsPart(r.State) {
-		joined, v := d.Parts.ended(&f.Mapping, &r, d.Parts.reads(f.WholeID()))
+	f.Mapping.ReportedBy(m.Origin.Connector)
+	if f.Mapping.Parts > 1 && endsPart(r.State) {
+		joined, v := d.Parts.ended(&f.Mapping, &r, d.Parts.reads(f.Mapping.WholeID()))
 		if v == Noted {
 			d.Parts.note(&f.Mapping, m.Text())
 		}
@@ -43,8 +49,7 @@ func (d *Matcher) Direct(now int64, m *sms.Message, f *Match) (*connector.Share,
 		r = joined
 	}
 	f.Says = r.State
-	ends := Dropped
-	if d.noteReport(now, &f.Mapping, &r) || f.Parts > 1 && endsPart(r.State) {
+	if d.noteReport(now, &f.Mapping, &r) || f.Mapping.Parts > 1 && endsPart(r.State) {
 		ends = Noted
 	}
 	noteDelay(d, now, m, f, r.State)
@@ -53,11 +58,11 @@ func (d *Matcher) Direct(now int64, m *sms.Message, f *Match) (*connector.Share,
 		c.Unwanted.Add(1)
 		return nil, ends
 	}
-	lane := d.table.ClientLane(string(f.Account), f.Context)
+	lane := d.table.ClientLane(string(f.Mapping.Account), f.Mapping.Context)
 	if lane == nil {
-		if isHomeless(f.Context) {
+		if isHomeless(f.Mapping.Context) {
 			c.Homeless.Add(1)
-			d.logHomeless(string(f.Account))
+			d.logHomeless(string(f.Mapping.Account))
 		}
 		return nil, ends
 	}
@@ -68,17 +73,18 @@ func (d *Matcher) Direct(now int64, m *sms.Message, f *Match) (*connector.Share,
 // noteDelay counts how long the receipt of a message's end took, since the message was accepted or was to leave.
 func noteDelay(d *Matcher, now int64, m *sms.Message, f *Match, s sms.State) {
 	if c := d.table.Connector(m.Origin.Connector); c != nil && s.Final() {
-		c.Stats.Receipt.Observe(max(0, d.node.Clock.Wall(now)-max(f.Arrived, f.DeliverAt)))
+		c.Stats.Receipt.Observe(max(0, d.node.Clock.Wall(now)-max(f.Mapping.Arrived, f.Mapping.DeliverAt)))
 	}
 }
 
 // countNetwork counts what became of a message to a network.
 func countNetwork(d *Matcher, now int64, m *sms.Message, f *Match, s sms.State) {
-	if f.Network == 0 || !s.Final() {
+	if f.Mapping.Network == 0 || !s.Final() {
 		return
 	}
 	if c := d.table.Connector(m.Origin.Connector); c != nil {
-		c.Stats.Networks.Ended(f.Network, s == sms.StateDelivered, d.node.Clock.Wall(now)-max(f.Arrived, f.DeliverAt))
+		took := d.node.Clock.Wall(now) - max(f.Mapping.Arrived, f.Mapping.DeliverAt)
+		c.Stats.Networks.Ended(f.Mapping.Network, s == sms.StateDelivered, took)
 	}
 }
 

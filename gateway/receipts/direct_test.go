@@ -85,9 +85,9 @@ func TestDelay(t *testing.T) {
 		counted, sum := countOf(&delays.Histogram), delays.Sum.Load()
 		m, f := partOf(p, 0, 1, c.state, "")
 		wall := p.Matcher.node.Clock.Wall(p.now)
-		f.Notify, f.Arrived, f.DeliverAt = c.notify, wall-int64(c.arrived), 0
+		f.Mapping.Notify, f.Mapping.Arrived, f.Mapping.DeliverAt = c.notify, wall-int64(c.arrived), 0
 		if c.deliverAt != 0 {
-			f.DeliverAt = wall - int64(c.deliverAt)
+			f.Mapping.DeliverAt = wall - int64(c.deliverAt)
 		}
 		p.Direct(p.now, m, f)
 		if got := (delays.Sum.Load() - sum) * connector.DelayScale / int64(time.Second); got != c.seconds || countOf(&delays.Histogram)-counted != 1 && c.state.Final() {
@@ -135,11 +135,11 @@ func TestAddress(t *testing.T) {
 		m.Notify, m.Offset, m.Part, m.Parts = sms.NotifySuccess, 1, 1, 2
 		m.Flags |= sms.HasHeader | sms.ReplyPath | sms.RelativeValidity
 		_, f := partOf(p, 0, 1, sms.StateDelivered, "")
-		f.Arrived, f.Context = 700, c.report.Context
+		f.Mapping.Arrived, f.Mapping.Context = 700, c.report.Context
 		var written sms.Message
 		written.Set(sms.Address{}, sms.Address{}, nil)
 		written.SetSubmitted(&sms.Submitted{Source: sms.Address{Addr: []byte("alias")}, Dest: sms.Address{Addr: []byte("0700000001")}})
-		f.Submitted = written.SubmittedOctets()
+		f.Mapping.Submitted = written.SubmittedOctets()
 		r, _ := m.Report()
 		p.address(p.now, m, &f.Mapping, &r, 5000)
 		r, ok := m.Report()
@@ -149,7 +149,7 @@ func TestAddress(t *testing.T) {
 		if string(m.Source().Addr) != "0700000001" || string(m.Dest().Addr) != "alias" || string(m.Native(own)) != "n" {
 			t.Errorf("from %s to %s with %q", m.Source().Addr, m.Dest().Addr, m.Native(own))
 		}
-		if m.Arrived != p.now || m.DeliverAt != 0 || m.NotBefore != 0 || m.Expires != p.now+int64(validity(&p.Matcher.node.Config().Receipts, f.Context)) {
+		if m.Arrived != p.now || m.DeliverAt != 0 || m.NotBefore != 0 || m.Expires != p.now+int64(validity(&p.Matcher.node.Config().Receipts, f.Mapping.Context)) {
 			t.Errorf("arrived %d, due %d, not before %d, expires %d", m.Arrived, m.DeliverAt, m.NotBefore, m.Expires)
 		}
 		if m.Notify != 0 || m.Offset != 0 || m.Part != 0 || m.Parts != 0 || m.Flags != sms.HasReport {

@@ -29,7 +29,7 @@ func TestCountsByNetwork(t *testing.T) {
 		{sms.StateEnroute, sms.NotifyProgress, 0, 1, network}, {sms.StateDelivered, sms.NotifySuccess, 0, 1, 0},
 	} {
 		m, f := partOf(p, c.part, c.parts, c.state, "")
-		f.ID, f.Network, f.Notify, f.Arrived, f.DeliverAt = uint64(1000+10*i), c.network, c.notify, wall-int64(3*time.Second), 0
+		f.Mapping.ID, f.Mapping.Network, f.Mapping.Notify, f.Mapping.Arrived, f.Mapping.DeliverAt = uint64(1000+10*i), c.network, c.notify, wall-int64(3*time.Second), 0
 		if share, _ := p.Direct(p.now, m, f); share != nil && m.Network != c.network {
 			t.Errorf("%+v: the receipt has network %q", c, m.Network)
 		}

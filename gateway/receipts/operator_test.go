@@ -101,13 +101,13 @@ func TestLookUp(t *testing.T) {
 		m := p.receipt(c.from, sms.Report{ID: []byte(c.id), TextID: []byte(c.text), State: sms.StateDelivered})
 		p.Received(p.operator(), m)
 		var f Match
-		if found := p.Find(p.operator(), m, &f); found != (c.soon > 0) || found && f.ID != messages[c.soon] {
-			t.Errorf("%s: among the latest: %v, message %d of %d", name, found, f.ID, messages)
+		if found := p.Find(p.operator(), m, &f); found != (c.soon > 0) || found && f.Mapping.ID != messages[c.soon] {
+			t.Errorf("%s: among the latest: %v, message %d of %d", name, found, f.Mapping.ID, messages)
 		}
 		for _, where := range []string{"in memory", "in the store"} {
 			f = Match{}
-			if found, err := p.LookUp(p.operator(), m, &f); err != nil || found != (c.looked > 0) || found && f.ID != messages[c.looked] {
-				t.Errorf("%s: %s: %v, message %d of %d, %v", name, where, found, f.ID, messages, err)
+			if found, err := p.LookUp(p.operator(), m, &f); err != nil || found != (c.looked > 0) || found && f.Mapping.ID != messages[c.looked] {
+				t.Errorf("%s: %s: %v, message %d of %d, %v", name, where, found, f.Mapping.ID, messages, err)
 			}
 			if c.options != "" || len(c.ids) == 1 { // the store alone does not know that forms may differ
 				p.restart()
@@ -207,7 +207,7 @@ func TestEvidenceIsKept(t *testing.T) {
 		}
 		wrong := 0
 		for i := first; i < first+n; i++ {
-			if !receipt(i, &f) || f.ID != ids[i] {
+			if !receipt(i, &f) || f.Mapping.ID != ids[i] {
 				wrong++
 			}
 		}
@@ -240,8 +240,8 @@ func TestNoteAnswer(t *testing.T) {
 		o.sendsUnasked.Store(c.unasked)
 		p.NoteAnswer(o, p.Matcher.table.Connector("operator").Config(), m, []byte("msg-1"))
 		var f Match
-		if found := p.Find(o, p.receipt("46700000001", sms.Report{ID: []byte("msg-1")}), &f); found != c.want || found && f.ID != m.ID {
-			t.Errorf("%+v: found: %v, message %d", c, found, f.ID)
+		if found := p.Find(o, p.receipt("46700000001", sms.Report{ID: []byte("msg-1")}), &f); found != c.want || found && f.Mapping.ID != m.ID {
+			t.Errorf("%+v: found: %v, message %d", c, found, f.Mapping.ID)
 		}
 	}
 }
@@ -288,7 +288,7 @@ func TestUnaskedReceipts(t *testing.T) {
 			t.Errorf("%q: noted before a receipt comes: %v", options, noted())
 		}
 		r, f := partOf(p, 0, 1, sms.StateDelivered, "")
-		f.Notify = 0
+		f.Mapping.Notify = 0
 		if _, v := p.Direct(p.now, r, f); v != Dropped || p.Counts.Unwanted.Load() != 1 {
 			t.Errorf("%q: verdict %d, %d unwanted", options, v, p.Counts.Unwanted.Load())
 		}
@@ -330,8 +330,8 @@ func TestNoteOf(t *testing.T) {
 		p.NoteLate(l, record, nil)
 		p.NoteLate(l, record, []byte("late"))
 		var f Match
-		if found := p.Find(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte("late")}), &f); found != c.want || found && f.ID != m.ID {
-			t.Errorf("%s: found: %v, %d instead of %d", name, found, f.ID, m.ID)
+		if found := p.Find(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte("late")}), &f); found != c.want || found && f.Mapping.ID != m.ID {
+			t.Errorf("%s: found: %v, %d instead of %d", name, found, f.Mapping.ID, m.ID)
 		}
 		p.SMSCs.all = nil
 	}
@@ -431,8 +431,8 @@ func TestOlderUUID(t *testing.T) {
 	}
 	for _, text := range []string{uuid, strings.ToUpper(uuid), strings.ReplaceAll(uuid, "-", "")} {
 		var f Match
-		if found, err := p.LookUp(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte(text)}), &f); !found || err != nil || f.ID != id {
-			t.Errorf("%s: %t, message %d, %v", text, found, f.ID, err)
+		if found, err := p.LookUp(p.operator(), p.receipt("46700000001", sms.Report{ID: []byte(text)}), &f); !found || err != nil || f.Mapping.ID != id {
+			t.Errorf("%s: %t, message %d, %v", text, found, f.Mapping.ID, err)
 		}
 	}
 	if err := p.close(); err != nil {

@@ -260,7 +260,7 @@ func TestDirect(t *testing.T) {
 		for _, g := range c.receipts {
 			var m *sms.Message
 			m, f = partOf(p, g.part, c.parts, g.state, "")
-			f.Notify = c.notify
+			f.Mapping.Notify = c.notify
 			_, v = p.Direct(p.now, m, f)
 		}
 		if v != c.want || f.Says != c.says || p.Counts.Unwanted.Load() != c.unwanted {

@@ -246,7 +246,7 @@ func (d *Matcher) LoadParts(f *Match) error { return d.Parts.Load(f) }
 // Load reads the outcomes of the parts of a message from the store, unless they are in
 // memory.
 func (j *Parts) Load(f *Match) error {
-	whole := f.WholeID()
+	whole := f.Mapping.WholeID()
 	j.mu.Lock()
 	known := j.by[whole] != nil
 	j.mu.Unlock()
@@ -259,7 +259,7 @@ func (j *Parts) Load(f *Match) error {
 	} else if ok && len(value) == 2 {
 		read.told, read.by = told(value[0]), value[1]
 	}
-	for part := range f.Parts {
+	for part := range f.Mapping.Parts {
 		value, ok, err := j.matcher.keep.Index.Lookup(store.KindPart, wholeKey(whole, part))
 		if err != nil {
 			return fmt.Errorf("cannot read the outcomes of a long message's parts: %w", err)

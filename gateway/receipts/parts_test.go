@@ -243,7 +243,7 @@ func TestPartsWaitUnwanted(t *testing.T) {
 	t.Parallel()
 	p := keepAgain(t, vfs.NewMem())
 	m, f := partOf(p, 0, 2, sms.StateDelivered, "000")
-	f.Notify = sms.NotifySuccess
+	f.Mapping.Notify = sms.NotifySuccess
 	if _, v := p.Direct(p.now, m, f); v == Unread {
 		if err := p.Parts.Load(f); err != nil {
 			t.Fatal(err)

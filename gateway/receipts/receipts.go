@@ -40,6 +40,7 @@ type Matcher struct {
 	Parts   Parts
 	Asking  Asking
 	told    reported
+	Refunds Refunds
 
 	noting      sync.Mutex // guards the rest, which is for note
 	record, key []byte
@@ -52,9 +53,9 @@ type Matcher struct {
 
 // New makes the matcher of a gateway. end ends a receipt whose message was not found in time.
 func New(
-	n *node.Node, k *keep.Keeper, t *route.Table, h *hooks.Hooks, end func(m *sms.Message, e keep.Ending),
+	n *node.Node, k *keep.Keeper, t *route.Table, h *hooks.Hooks, log EventLog, end func(m *sms.Message, e keep.Ending),
 ) *Matcher {
-	d := &Matcher{node: n, keep: k, table: t, end: end}
+	d := &Matcher{node: n, keep: k, table: t, end: end, Refunds: Refunds{node: n, keep: k, log: log}}
 	d.SMSCs.node, d.SMSCs.keep, d.SMSCs.table = n, k, t
 	d.Orphans.matcher, d.Parts.matcher, d.waits.matcher, d.Asking.matcher = d, d, d, d
 	d.Asking.hooks = h
@@ -118,7 +119,10 @@ func (d *Matcher) logHomeless(account string) {
 // committer's lock is held.
 func (d *Matcher) NoteSent(b *store.Batch, o *SMSC, m *sms.Message, e *keep.Ending, ahead int64) {
 	v := store.MappingOf(m, ahead)
-	d.NoteMapping(b, o, &v, e.Answer.PeerID, e.Answer.At+ahead, NotesEnd(m, e) && m.Parts <= 1)
+	if v.Price = sms.PriceOf(m); v.Price != 0 && !m.Origin.Tally.Credit.Terms().Undo {
+		v.Price = 0
+	}
+	d.NoteMapping(b, o, &v, e.Answer.PeerID, e.Answer.At+ahead, NotesEnd(m, e) && m.Parts <= 1 && v.Price == 0)
 }
 
 // NoteMapping does the same with a Mapping, at a time by the wall clock. elsewhere says that the store has it under our id.
@@ -126,23 +130,31 @@ func (d *Matcher) NoteMapping(b *store.Batch, o *SMSC, v *store.Mapping, peerID 
 	d.noting.Lock()
 	defer d.noting.Unlock()
 	d.key, _ = peerid.AppendKey(d.key[:0], peerID, peerid.Same)
+	if noteUnder(d, b, o, d.key, v, wall, elsewhere) {
+		d.Orphans.answered(o.Name, d.key)
+	}
+}
+
+// noteUnder is NoteMapping with the key of the id. It reports false if the latest messages have the mapping. The caller holds
+// noting.
+func noteUnder(
+	d *Matcher, b *store.Batch, o *SMSC, key []byte, v *store.Mapping, wall int64, elsewhere bool,
+) (fresh bool) {
 	if elsewhere {
 		d.record = store.AppendElsewhere(d.record[:0], v.ID)
-		b.Note(store.IDsOf(o.Name), d.key, d.record, store.DayOf(wall))
+		b.Note(store.IDsOf(o.Name), key, d.record, store.DayOf(wall))
 	}
 	d.record = v.Append(d.record[:0])
 	if !elsewhere {
-		b.Note(store.IDsOf(o.Name), d.key, d.record, store.DayOf(wall))
+		b.Note(store.IDsOf(o.Name), key, d.record, store.DayOf(wall))
 	}
 	o.mu.Lock()
-	known := bytes.Equal(o.recent.find(d.key), d.record) // since NoteAnswer
-	if !known {
-		o.recent.add(d.key, d.record)
+	defer o.mu.Unlock()
+	if bytes.Equal(o.recent.find(key), d.record) { // since NoteAnswer
+		return false
 	}
-	o.mu.Unlock()
-	if !known {
-		d.Orphans.answered(o.Name, d.key)
-	}
+	o.recent.add(key, d.record)
+	return true
 }
 
 // isAbout reports whether the addresses of a receipt are those of a message to dest. A

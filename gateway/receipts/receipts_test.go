@@ -130,12 +130,12 @@ func TestHomelessReceipt(t *testing.T) {
 		var log testutil.Log
 		g.Matcher.node.Log = zerolog.New(&log)
 		m, f := partOf(g, 0, 1, sms.StateDelivered, "000")
-		f.Account = []byte("gone")
+		f.Mapping.Account = []byte("gone")
 		own := g.submitted(sms.NotifyFailure)
 		own.Origin = g.Matcher.node.Origins.Of("gone", "clients")
 		if c.context != nil {
-			f.Context = c.context.Append(nil)
-			own.SetNative(sms.WithContext, f.Context)
+			f.Mapping.Context = c.context.Append(nil)
+			own.SetNative(sms.WithContext, f.Mapping.Context)
 		}
 		want := int64(0)
 		if c.homeless {

@@ -13,8 +13,9 @@ import (
 // A rig is a Matcher with a table below it. What ends is deleted, and its receipts are sent.
 type rig struct {
 	*Matcher
-	t   *testing.T
-	now int64
+	t        *testing.T
+	now      int64
+	refunded []store.Mapping
 }
 
 func newRig(t *testing.T) *rig {
@@ -27,7 +28,7 @@ func newRigWith(t *testing.T, options string) *rig {
 	t.Helper()
 	g := roomtest.New(t, roomtest.Operator(options))
 	r := &rig{t: t}
-	r.Matcher = New(g.Node, g.Keeper, g.Table, hooks.New(nil), r.forget)
+	r.Matcher = New(g.Node, g.Keeper, g.Table, hooks.New(nil), r, r.forget)
 	r.now = r.Matcher.node.Clock.Now()
 	return r
 }
@@ -36,6 +37,11 @@ func newRigWith(t *testing.T, options string) *rig {
 func (r *rig) keep(s store.Store) error {
 	r.Matcher.keep.Open(s, func(store.Position, error) {})
 	return r.SMSCs.Load()
+}
+
+// NoteRefund implements EventLog.
+func (r *rig) NoteRefund(_ *store.Batch, v *store.Mapping, _ sms.Money, _ int64) {
+	r.refunded = append(r.refunded, *v)
 }
 
 // forget ends a message.

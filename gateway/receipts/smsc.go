@@ -160,10 +160,12 @@ func (d *Matcher) learnt(o *SMSC, changed, grown bool) {
 
 // A Match is the message that a receipt belongs to.
 type Match struct {
-	store.Mapping
-	Record []byte         // that the mapping lies in
-	Says   sms.State      // what the client's receipt says, that of all parts together; Direct sets it
-	More   []*sms.Message // receipts for the other messages that it was joined of, beside the one that direct has made
+	Mapping store.Mapping
+	Record  []byte         // that the mapping lies in
+	smsc    *SMSC          // under whose name it is noted
+	key     []byte         // under which it is noted
+	Says    sms.State      // what the client's receipt says, that of all parts together; Direct sets it
+	More    []*sms.Message // receipts for the other messages that it was joined of, beside the one that direct has made
 }
 
 // Set makes a match of a record.
@@ -172,6 +174,19 @@ func (f *Match) Set(record []byte) (err error) {
 	f.Mapping, err = store.DecodeMapping(f.Record)
 	return err
 }
+
+// Emptied returns an empty match that has the room of this one.
+func (f *Match) Emptied() Match { return Match{Record: f.Record, key: f.key} }
+
+// Copy returns the match of the same message, which shares nothing with this one.
+func (f *Match) Copy() (copied Match) {
+	_ = copied.Set(f.Record)
+	copied.foundUnder(f.smsc, f.key)
+	return copied
+}
+
+// foundUnder notes under which key of an SMSC the message was found.
+func (f *Match) foundUnder(o *SMSC, key []byte) { f.smsc, f.key = o, append(f.key[:0], key...) }
 
 // idsOf returns the ids by which the message of a receipt is looked for. If the id in the text
 // differs from that of the optional parameter, its form may differ, too. Then it does not count if
@@ -193,7 +208,9 @@ func (d *Matcher) Find(o *SMSC, m *sms.Message, f *Match) bool {
 	id := r.ID
 	key, ok := o.keyOf(id)
 	value := o.recent.find(key)
-	found := ok && value != nil && f.Set(value) == nil && (o.byID || isAbout(m, f.Dest.Addr)) && !d.Orphans.waits(o.Name, key)
+	found := ok && value != nil && f.Set(value) == nil && (o.byID || isAbout(m, f.Mapping.Dest.Addr)) &&
+		!d.Orphans.waits(o.Name, key)
+	f.foundUnder(o, key)
 	if found && o.form.relation == peerid.Same {
 		o.learner.Proves(id)
 	}
@@ -257,6 +274,7 @@ func (d *Matcher) LookUp(o *SMSC, m *sms.Message, f *Match) (found bool, failed 
 
 // get returns the message that is noted under a key, if the receipt is about it.
 func (d *Matcher) get(o *SMSC, key []byte, m *sms.Message, f *Match) (bool, error) {
+	f.foundUnder(o, key)
 	o.mu.Lock()
 	value := o.recent.find(key)
 	ok, byID := value != nil, o.byID
@@ -274,7 +292,7 @@ func (d *Matcher) get(o *SMSC, key []byte, m *sms.Message, f *Match) (bool, erro
 	if err != nil {
 		return false, fmt.Errorf("cannot find the message of a receipt: %w", err)
 	}
-	return ok && (byID || isAbout(m, f.Dest.Addr)), nil
+	return ok && (byID || isAbout(m, f.Mapping.Dest.Addr)), nil
 }
 
 // stored returns the mapping that is noted in the store under a key, or under the one that older versions made of a UUID.

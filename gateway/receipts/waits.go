@@ -112,11 +112,11 @@ func (w *waits) tellOne(f *Match) error {
 	if err := w.matcher.Parts.Load(f); err != nil {
 		return err
 	}
-	r, ok := w.matcher.Parts.giveUp(f.WholeID(), f.Parts)
+	r, ok := w.matcher.Parts.giveUp(f.Mapping.WholeID(), f.Mapping.Parts)
 	if !ok {
 		return nil
 	}
-	w.matcher.Parts.noteTold(f.WholeID(), toldForNow, noPart)
+	w.matcher.Parts.noteTold(f.Mapping.WholeID(), toldForNow, noPart)
 	w.matcher.noteReport(w.matcher.node.Clock.Now(), &f.Mapping, &r)
 	w.matcher.sendOwn(&f.Mapping, &r)
 	return nil

@@ -18,7 +18,7 @@ import (
 func (p *rig) waiting(whole uint64) {
 	p.t.Helper()
 	_, f := partOf(p, 0, 2, sms.StateDelivered, "")
-	f.ID = whole
+	f.Mapping.ID = whole
 	p.waits.note(&f.Mapping)
 	if err := p.Matcher.keep.Journal.Sync(); err != nil {
 		p.t.Fatal(err)
@@ -88,7 +88,7 @@ func TestWaitsOfGoneClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, f := partOf(p, 0, 2, sms.StateDelivered, "")
-	f.ID, f.Account = 4000, []byte("gone")
+	f.Mapping.ID, f.Mapping.Account = 4000, []byte("gone")
 	p.waits.note(&f.Mapping)
 	p.waiting(5000)
 	p.Matcher.node.Clock.SetAhead(2 * int64(p.Matcher.node.Config().Receipts.PartsWait))

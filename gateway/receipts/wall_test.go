@@ -28,7 +28,7 @@ func TestWallClock(t *testing.T) {
 	if err := g.Matcher.keep.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	value, ok, err := s.Lookup(store.KindEnded, binary.BigEndian.AppendUint64(nil, f.KnownID()))
+	value, ok, err := s.Lookup(store.KindEnded, binary.BigEndian.AppendUint64(nil, f.Mapping.KnownID()))
 	if since := int64(binary.BigEndian.Uint64(value[len(value)-8:])); !ok || err != nil || since != now+ahead {
 		t.Errorf("delivered since %d, want %d; %t, %v", since, now+ahead, ok, err)
 	}

@@ -18,6 +18,7 @@ func (d *Requests) Preview(ctx context.Context, from *connector.Source, item Ite
 		r.Step, r.Why = s.Refuser(d.intake), s.Why()
 	} else {
 		a := s.Accepted()
+		r.Price, _ = d.intake.Credit.Price(s.Message, d.node.Clock.Now())
 		if r.Parts = max(int(a.Places()), int(sms.PartsOf(a.Message.Context()))); a.Share != nil {
 			to = a.Share.Lane.Home().Name
 		}

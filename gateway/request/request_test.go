@@ -10,6 +10,7 @@ import (
 	"pmg/account"
 	"pmg/connector"
 	"pmg/gateway/convert"
+	"pmg/gateway/credit"
 	"pmg/gateway/hooks"
 	"pmg/gateway/intake"
 	"pmg/gateway/lists"
@@ -36,7 +37,7 @@ func newRig(t *testing.T) *rig {
 	c := convert.New(n, table)
 	s := settle.New(n, k, table, c, hooks.New(nil))
 	g := &rig{disk: roomtest.NewDisk(), given: make(chan int, 100)}
-	g.Requests = New(n, k, table, intake.New(n, k, table, c, s.Receipts, &s.Events, hooks.New(nil), lists.New(n), networks.New(n)), s.Receipts)
+	g.Requests = New(n, k, table, intake.New(n, k, table, c, s.Receipts, &s.Events, hooks.New(nil), lists.New(n), networks.New(n), credit.New(n, k)), s.Receipts)
 	g.disk.Store = store.NewMemory()
 	k.Open(g.disk, g.Committed)
 	k.Begin(roomtest.Engine(func(l *connector.Lane, f func(int64)) bool {

@@ -37,12 +37,13 @@ func New(n *node.Node, k *keep.Keeper, t *route.Table, i *intake.Checker, r *rec
 
 // A Result is what became of a message of a request.
 type Result struct {
-	ID     uint64   // by which the client knows it, if Code is OK
-	Code   sms.Code // why it was refused
-	Step   string   // of intake that has refused it
-	Why    string   // what the plugin says that has refused it
-	Parts  int      // short messages that it has become
-	Parked bool     // no route leads anywhere, and an operator will decide
+	ID     uint64    // by which the client knows it, if Code is OK
+	Code   sms.Code  // why it was refused
+	Step   string    // of intake that has refused it
+	Why    string    // what the plugin says that has refused it
+	Parts  int       // short messages that it has become
+	Price  sms.Money // of a preview: what each of them would cost
+	Parked bool      // no route leads anywhere, and an operator will decide
 
 	Repeated bool  // it was submitted before with its key, and this became of it
 	Err      error // why its key cannot be used, or that its client is gone; nothing else counts then

@@ -25,7 +25,7 @@ func TestReceiptWhileReading(t *testing.T) {
 	}
 	p.g.Keeper.LastStored = 6000
 	first, f := partOf(p.g, 0, 2, sms.StateDelivered, "000")
-	key := append(binary.BigEndian.AppendUint64(nil, f.WholeID()), 0)
+	key := append(binary.BigEndian.AppendUint64(nil, f.Mapping.WholeID()), 0)
 	p.g.Keeper.Journal.Write(func(b *store.Batch) { b.Note(store.KindPart, key, first.Text(), store.DayOf(p.g.Node.Clock.WallNow())) })
 	if err := p.g.Keeper.Journal.Sync(); err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func TestReceiptWhileReading(t *testing.T) {
 	second, f := partOf(p.g, 1, 2, sms.StateDelivered, "000")
 	note("b", &f.Mapping)
 	others, f := partOf(p.g, 2, 1, sms.StateDelivered, "000")
-	f.ID, f.Offset, f.Account, f.Source.Addr = 7000, 0, []byte("other"), []byte("9999")
+	f.Mapping.ID, f.Mapping.Offset, f.Mapping.Account, f.Mapping.Source.Addr = 7000, 0, []byte("other"), []byte("9999")
 	note("c", &f.Mapping)
 
 	l := &connector.Link{}

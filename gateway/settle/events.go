@@ -57,8 +57,12 @@ func (d *Settler) OpenEvents() error {
 	return err
 }
 
-// dropEvents drops the events up to a number from the store. They are safe in a file.
+// dropEvents drops the events up to a number from the store. They are safe in a file. That of a cluster keeps the last
+// one, so that another node, which does not have this file, goes on with the number behind it.
 func (d *Settler) dropEvents(upTo uint64) {
+	if upTo > 0 && d.node.Config().Cluster.Node != "" {
+		upTo--
+	}
 	d.keep.Journal.Write(func(b *store.Batch) { b.DropEvents(upTo) })
 	if d.Events.halted.Load() {
 		d.keep.Journal.Commit() // after which messages leave again
@@ -86,6 +90,9 @@ func (l *EventLog) Note(b *store.Batch, m *sms.Message, e *keep.Ending, ahead in
 		Accepted: m.Arrived + ahead, Attempts: int(e.Attempts), Sends: int(m.Sends), PeerID: e.Answer.PeerID,
 		Part: m.Part, Parts: m.Parts, Tags: m.Tags(), Network: m.Network,
 	}
+	if e.State == events.Sent {
+		v.Price = sms.PriceOf(m)
+	}
 	if o := m.Origin; o != nil {
 		v.Account, v.Connector = o.Account, o.Connector
 	}
@@ -112,6 +119,23 @@ func (l *EventLog) Note(b *store.Batch, m *sms.Message, e *keep.Ending, ahead in
 	}
 	l.line = l.printer.Append(l.line[:0], &v)
 	b.Event(n, l.line)
+}
+
+// NoteRefund implements receipts.EventLog.
+func (l *EventLog) NoteRefund(b *store.Batch, v *store.Mapping, balance sms.Money, wall int64) {
+	l.noteMoney(b, events.Money{
+		ID: v.ID, Account: string(v.Account), Network: v.Network, Refund: v.Price, Balance: balance, At: wall,
+	})
+}
+
+// noteMoney adds an event about the money of an account to the open batch, if there are events.
+func (l *EventLog) noteMoney(b *store.Batch, e events.Money) {
+	if l.Writer == nil {
+		return
+	}
+	e.Number = l.Writer.Next()
+	l.line = l.printer.AppendMoney(l.line[:0], &e)
+	b.Event(e.Number, l.line)
 }
 
 // full reports whether no more messages may end, because too many events wait.

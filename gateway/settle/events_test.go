@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"pmg/events"
 	"pmg/gateway/keep"
 	"pmg/gateway/roomtest"
@@ -134,11 +136,11 @@ func TestEventsFull(t *testing.T) {
 	t.Parallel()
 	disk := &gated{Store: store.NewMemory()}
 	r := newRig(t, "", disk)
-	if r.CheckEvents(); r.Halted() || r.Writer() != nil {
+	if r.CheckEvents(); r.Halted(now) || r.Writer() != nil {
 		t.Error("halted without events")
 	}
 	r.withEvents()
-	if r.CheckEvents(); r.Halted() || r.Events.GoesOn() || r.log.String() != "" || r.Writer() == nil {
+	if r.CheckEvents(); r.Halted(now) || r.Events.GoesOn() || r.log.String() != "" || r.Writer() == nil {
 		t.Error("halted, or going on, with no event")
 	}
 	m := r.submitted(1, 0)
@@ -146,7 +148,7 @@ func TestEventsFull(t *testing.T) {
 	for range 1 << 16 { // none of them is committed
 		r.Forget(m, keep.Ending{State: events.Sent}, nil)
 	}
-	if !r.Halted() || r.Events.GoesOn() {
+	if !r.Halted(now) || r.Events.GoesOn() {
 		t.Error("not halted, or going on, with too many events")
 	}
 	r.CheckEvents()
@@ -158,7 +160,7 @@ func TestEventsFull(t *testing.T) {
 	disk.Unlock()
 	r.keep.Commit()
 	testutil.Eventually(t, "messages leave again", r.Events.GoesOn)
-	if r.Halted() || r.Events.GoesOn() {
+	if r.Halted(now) || r.Events.GoesOn() {
 		t.Error("halted, or going on twice")
 	}
 	r.close()
@@ -250,4 +252,44 @@ type noEvents struct{ store.Store }
 
 func (noEvents) Events(after uint64, _ int, _ func(uint64, []byte) error) (uint64, error) {
 	return after, nil
+}
+
+// The next owner of a cluster, whose directory has no events, goes on with the numbers of the one before it, all of whose events
+// are in files. The last of them is there once more.
+func TestEventsOfTheNextOwner(t *testing.T) {
+	t.Parallel()
+	files := vfs.NewMem()
+	id := uint64(0)
+	own := func(node string) map[string]map[string]any {
+		s, err := store.Open("store", store.Options{FS: files})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := newRig(t, "", s)
+		cfg := *r.node.Config()
+		cfg.Cluster.Node = node
+		r.node.SetConfig(&cfg)
+		r.withEvents()
+		for range 3 {
+			id++
+			m := r.submitted(id, 0)
+			r.Ended(r.lane, m, sms.Answer{PeerID: []byte("17"), At: now + 2*second}, now+second)
+			m.Release()
+		}
+		r.sync()
+		testutil.Eventually(t, "all events are in files", func() bool { return r.Events.Writer.Waiting() == 0 })
+		r.close()
+		return r.events()
+	}
+	first, second := own("a"), own("b")
+	for at, all := range map[uint64]map[string]map[string]any{1: first, 3: second} {
+		for n := at; n < at+uint64(len(all)); n++ {
+			if e := all[sms.FormatID(n)]; e == nil || e["number"] != float64(n) {
+				t.Errorf("event %d: %v", n, e)
+			}
+		}
+	}
+	if len(first) != 3 || len(second) != 4 {
+		t.Errorf("%d and %d events", len(first), len(second))
+	}
 }

@@ -172,8 +172,8 @@ func (d *Settler) Doubled(l *connector.Lane, m *sms.Message, a sms.Answer) {
 }
 
 // Halted implements connector.Settler.
-func (d *Settler) Halted() bool {
-	return d.node.Draining() && d.keep.Durable() || d.keep.Unsettled.Full() || d.Events.full()
+func (d *Settler) Halted(now int64) bool {
+	return d.node.Draining() && d.keep.Durable() || d.keep.Unsettled.Full(now) || d.Events.full()
 }
 
 func (d *Settler) logGivenUp(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {

@@ -21,6 +21,7 @@ func TestSettle(t *testing.T) {
 	retried := outcome{again: true, aside: 5 * time.Second, attempts: 1}
 	want := map[sms.Code]outcome{
 		sms.Throttled:        {again: true, pause: 2 * time.Second, throttles: 1},
+		sms.NoCredit:         {again: true, pause: 2 * time.Second, throttles: 1},
 		sms.QueueFull:        retried, // F15: this may be the queue of one recipient
 		sms.TemporaryFailure: retried,
 		sms.SystemError:      retried,

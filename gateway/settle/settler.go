@@ -25,6 +25,7 @@ type Settler struct {
 	Events   EventLog
 	Traces   Traces
 	Dead     *deadletters.DeadLetters
+	Low      chan Low // balances that have become low
 	steps    []Step
 	endings  sync.Pool // of *ending
 
@@ -33,9 +34,9 @@ type Settler struct {
 
 // New makes the settler of a gateway, and the receipts and dead letters that it ends.
 func New(n *node.Node, k *keep.Keeper, t *route.Table, c *convert.Converter, h *hooks.Hooks) *Settler {
-	d := &Settler{node: n, keep: k, table: t, convert: c, hooks: h, steps: Steps()}
+	d := &Settler{node: n, keep: k, table: t, convert: c, hooks: h, steps: Steps(), Low: make(chan Low, mostLow)}
 	end := func(m *sms.Message, e keep.Ending) { d.Forget(m, e, nil) }
-	d.Receipts, d.Dead = receipts.New(n, k, t, h, end), deadletters.New(n, k, end)
+	d.Receipts, d.Dead = receipts.New(n, k, t, h, &d.Events, end), deadletters.New(n, k, end)
 	d.endings.New = func() any { return newEnding(d) }
 	return d
 }

@@ -2,6 +2,7 @@ package settle
 
 import (
 	"pmg/events"
+	"pmg/gateway/credit"
 	"pmg/gateway/keep"
 	"pmg/gateway/receipts"
 	"pmg/sms"
@@ -21,6 +22,7 @@ type Step struct {
 func Steps() []Step {
 	return []Step{
 		{"record", "deletes the message from the store", (*Settler).hasRecord, (*Settler).endRecord},
+		{"price", "charges its account if an SMSC has accepted it; otherwise gives back what was reserved", hasPrice, endPrice},
 		{"event", "writes its event", (*Settler).hasEvent, (*Settler).endEvent},
 		{"trace", "sends its trace", (*Settler).hasTrace, (*Settler).endTrace},
 		{"id", "stores the SMSC's id of it, for its receipts", (*Settler).hasID, (*Settler).endID},
@@ -96,6 +98,44 @@ func (d *Settler) endRecord(b *store.Batch, m *sms.Message, _ *ending) {
 		size = int(m.Size()) // about
 	}
 	b.Delete(m.ID, size)
+}
+
+func hasPrice(_ *Settler, m *sms.Message, _ *ending) bool { return sms.PriceOf(m) != 0 }
+
+func endPrice(d *Settler, b *store.Batch, m *sms.Message, e *ending) {
+	wall := e.Answer.At + d.node.Clock.Ahead()
+	charged := e.State == events.Sent && !d.Receipts.Refunds.HasFailed(m.ID)
+	low := credit.Settle(b, m, charged, store.DayOf(wall))
+	if !charged {
+		sms.SetPrice(m, 0) // neither its event nor its receipt is about money
+	}
+	if low {
+		d.tellLow(b, m.Origin, wall)
+	}
+}
+
+// A Low is a balance that has become low.
+type Low struct {
+	Account string
+	Balance sms.Money
+	At      int64 // by the wall clock
+}
+
+// mostLow is how many low balances wait for whoever informs the clients.
+const mostLow = 1024
+
+// tellLow informs the operator and the client that the balance of an account has become low.
+func (d *Settler) tellLow(b *store.Batch, o *sms.Origin, wall int64) {
+	balance, _ := o.Tally.Credit.Balance()
+	d.Events.noteMoney(b, events.Money{Account: o.Account, Balance: balance, At: wall})
+	select {
+	case d.Low <- Low{o.Account, balance, wall}:
+	default: // nobody calls webhooks
+	}
+	if d.node.Repeats.First("low balance " + o.Account) {
+		d.node.Log.Warn().Str("account", o.Account).Stringer("balance", balance).
+			Msg("the balance of an account is low (balance.low): its messages are refused when nothing is left")
+	}
 }
 
 func (d *Settler) hasEvent(*sms.Message, *ending) bool { return d.Events.Writer != nil }

@@ -50,12 +50,12 @@ func (r *rig) finds(peerID string) uint64 {
 	m.Origin = r.node.Origins.Of("", "operator")
 	from, to := sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}
 	m.SetReport(from, to, &sms.Report{ID: []byte(peerID), State: sms.StateDelivered})
-	again := receipts.New(r.node, r.keep, r.table, hooks.New(nil), nil)
+	again := receipts.New(r.node, r.keep, r.table, hooks.New(nil), nil, nil)
 	var f receipts.Match
 	if ok, err := again.LookUp(again.Of(r.lane.Config()), m, &f); err != nil || !ok {
 		return 0
 	}
-	return f.ID
+	return f.Mapping.ID
 }
 
 // made returns the states in the receipts that were made.
@@ -196,20 +196,20 @@ func TestHalted(t *testing.T) {
 	t.Parallel()
 	stores(t, func(t *testing.T, s store.Store) {
 		r := newRig(t, "", s)
-		if r.Halted() || r.node.Draining() {
+		if r.Halted(now) || r.node.Draining() {
 			t.Error("halted at the start")
 		}
 		r.keep.Unsettled.N.Store(1 << 16)
-		if !r.Halted() {
+		if !r.Halted(now) {
 			t.Error("not halted though the store does not follow")
 		}
 		r.keep.Unsettled.N.Store(0)
-		if r.Halted() {
+		if r.Halted(now) {
 			t.Error("halted though it does")
 		}
 		r.node.Drain()
-		if r.Halted() != s.Durable() || !r.node.Draining() {
-			t.Errorf("halted: %v", r.Halted())
+		if r.Halted(now) != s.Durable() || !r.node.Draining() {
+			t.Errorf("halted: %v", r.Halted(now))
 		}
 		r.close()
 	})

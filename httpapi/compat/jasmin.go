@@ -8,6 +8,7 @@ import (
 	"pmg/httpapi/server"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/jasmin"
+	"pmg/sms"
 )
 
 // JasminRoutes adds the paths of Jasmin, of both its interfaces, to those of a listener.
@@ -60,6 +61,7 @@ func (h *handler) jasmin() {
 		return
 	}
 	if !q.Submits() {
+		q.Balance = available(&h.x.Source().Origin.Tally.Credit)
 		h.x.AnswerAsk(q.Answer(h.rated(q)))
 		return
 	}
@@ -91,5 +93,18 @@ func (h *handler) rated(q *jasmin.Request) []httpsms.Result {
 		return nil
 	}
 	r, _ := h.dialects.rooms.Submitter.Preview(h.x.Request.Context(), h.x.Source(), request.Item{Fill: o.Fill})
+	if r.Price != 0 {
+		q.UnitRate = r.Price.String()
+	}
 	return []httpsms.Result{{Code: r.Code}}
+}
+
+// available returns what an account has left for messages, "" if it is not charged, or may owe any sum.
+func available(c *sms.Credit) string {
+	t := c.Terms()
+	if t.List == "" || !t.Limited {
+		return ""
+	}
+	balance, reserved := c.Balance()
+	return (balance + t.Limit - reserved).String()
 }

@@ -21,12 +21,34 @@ func (h *handler) getAccount() {
 		MaxParts     int                 `json:"max_parts"`
 		MaxSchedule  string              `json:"max_schedule"`
 		MaxScheduled int                 `json:"max_scheduled"`
+		Balance      *money              `json:"balance,omitempty"` // nil: the account is not charged
 		Counters     sms.Counters[int64] `json:"counters"`
-	}{a.SystemID, a.Rate, a.Burst, a.MaxParts, a.MaxSchedule.String(), a.MaxScheduled, sms.Counters[int64]{
+	}{a.SystemID, a.Rate, a.Burst, a.MaxParts, a.MaxSchedule.String(), a.MaxScheduled, moneyOf(t), sms.Counters[int64]{
 		Scheduled: t.Scheduled.Load(), Parked: t.Parked.Load(), Memory: t.Memory.Load(), Accepted: t.Accepted.Load(),
 		Refused: t.Refused.Load(), Sent: t.Sent.Load(), Failed: t.Failed.Load(), Cancelled: t.Cancelled.Load(),
 		Expired: t.Expired.Load(),
 	}})
+}
+
+// money is what an account has left.
+type money struct {
+	Balance   string `json:"balance"`
+	Reserved  string `json:"reserved"`            // for messages that have not ended
+	Available string `json:"available,omitempty"` // for others; "": it may owe any sum
+}
+
+// moneyOf returns the money of an account, nil if it is not charged.
+func moneyOf(t *sms.Tally) *money {
+	terms := t.Credit.Terms()
+	if terms.List == "" {
+		return nil
+	}
+	balance, reserved := t.Credit.Balance()
+	m := &money{Balance: balance.String(), Reserved: reserved.String()}
+	if terms.Limited {
+		m.Available = (balance + terms.Limit - reserved).String()
+	}
+	return m
 }
 
 // limits writes how much of the account's rate is left, if it has one, to the headers of the

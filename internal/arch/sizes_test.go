@@ -64,11 +64,10 @@ func fields() size {
 		"loadtest/bench/cmd/pmgbench.benchFlags": {27, wide},
 		"protocols/ucp.SM":                       {33, wide},
 		"protocols/httpsms/own.Message":          {32, wide},
-		"events.Event":                           {26, wide},
+		"events.Event":                           {27, wide},
 		"sms.Message":                            {37, wide},
 		"admin.Connector":                        {28, wide},
 		"admin.Status":                           {36, wide},
-		"admin/web.accountPage":                  {26, page},
 		"admin/web.connectorPage":                {38, page},
 		"admin/web.connectorRow":                 {34, page},
 		"admin/web.overview":                     {47, page},
@@ -90,8 +89,6 @@ func roomFields() size {
 		"gateway/intake.Submission":     {21, "one message on its way through the steps"},
 		"gateway/operate.Operation":     {22, "with the request that it embeds"},
 		"gateway/operate.StoredMessage": {22, wide},
-		"gateway/receipts.Match":        {22, "with the note of the message that it embeds"},
-		"gateway/receipts.unreadPart":   {24, "with the note of the message that it embeds"},
 	}}
 }
 

@@ -42,6 +42,8 @@ type event struct {
 	SMSCID      string `json:"smsc_id"`
 	Parts       int
 	Network     string
+	Price       string
+	Refund      string
 }
 
 // eventsIn returns the options that write events to a directory.

@@ -20,6 +20,7 @@ type Options struct {
 	Timeout     time.Duration  // of a call, from the look-up of the name to the end of the answer; 0: 15 s
 	Resolver    *net.Resolver  // of names; nil: the machine's
 	Authorities *x509.CertPool // that the certificates of servers must be of; nil: those that the machine trusts
+	Holds       func() bool    // whether anything may be sent; nil: always
 }
 
 // Bounds of a call, and of the connections that are kept for the next one.
@@ -73,6 +74,9 @@ func (c *Caller) do(ctx context.Context, call *httpsms.Call, to Target) Outcome 
 	req, err := c.request(ctx, call, to)
 	if err != nil {
 		return Outcome{Code: sms.Rejected, Err: err.Error()}
+	}
+	if err := mayCall(c.options.Holds); err != nil {
+		return Outcome{Code: sms.TemporaryFailure, Err: err.Error()}
 	}
 	answer, err := c.transport(to).RoundTrip(req)
 	if err != nil {

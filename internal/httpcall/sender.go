@@ -22,6 +22,7 @@ type SenderOptions struct {
 	Connections    int           // that may be open at the same time
 	ConnectTimeout time.Duration // of a connection, until it is encrypted
 	Timeout        time.Duration // of a call
+	Holds          func() bool   // whether anything may be sent; nil: always
 }
 
 // A Sender makes calls that must not be made twice, to a server that the configuration names. It is safe for concurrent
@@ -40,7 +41,7 @@ func NewSender(o SenderOptions) *Sender {
 		s.secure = o.TLS.Clone()
 	}
 	s.transport = &http.Transport{ // without Proxy: none is taken from the environment
-		DialContext:            s.dialer.DialContext,
+		DialContext:            whileHolds(o.Holds, s.dialer.DialContext),
 		TLSClientConfig:        s.secure,
 		TLSHandshakeTimeout:    o.ConnectTimeout,
 		ForceAttemptHTTP2:      true,
@@ -72,6 +73,9 @@ type Answer struct {
 func (s *Sender) Send(ctx context.Context, call *httpsms.Call) (a Answer) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.options.Timeout, errSlow)
 	defer cancel()
+	if err := mayCall(s.options.Holds); err != nil {
+		return Answer{Err: err.Error()}
+	}
 	var sent atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
 	req, err := s.request(ctx, call)

@@ -71,7 +71,7 @@ func (c *Caller) newTransport(to Target) *http.Transport {
 		secure.InsecureSkipVerify = false
 	}
 	return &http.Transport{ // without Proxy: none is taken from the environment
-		DialContext:            dialer.DialContext,
+		DialContext:            whileHolds(c.options.Holds, dialer.DialContext),
 		TLSClientConfig:        secure,
 		ForceAttemptHTTP2:      true,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 5 * time.Second},

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -66,11 +67,11 @@ type Server struct {
 	Name    string
 	Address string // that its clients connect to
 
-	t       testing.TB
-	program string
-	config  string
-	cmd     *exec.Cmd
-	log     *os.File
+	t      testing.TB
+	start  []string // the command, without its configuration
+	config string
+	cmd    *exec.Cmd
+	log    *os.File
 }
 
 const accounts = `
@@ -90,12 +91,24 @@ func System() []nats.Option { return []nats.Option{nats.UserInfo("system", "syst
 // New makes a server that does not run yet. more is a part of its configuration.
 func New(t testing.TB, name, sync, more string) *Server {
 	t.Helper()
+	address := testutil.FreeAddress(t)
+	return NewWithin(t, nil, name, address, func(dir string) string {
+		return fmt.Sprintf("server_name: %s\nlisten: %q\n"+
+			"jetstream { store_dir: %q, sync_interval: %s, max_mem: 512MB, max_file: 4GB }\n%s%s",
+			name, address, dir, sync, accounts, more)
+	})
+}
+
+// NewWithin makes a server with a configuration of its own, which depends on its directory. prefix is the beginning of its
+// command, such as that of a namespace.
+func NewWithin(t testing.TB, prefix []string, name, address string, config func(dir string) string) *Server {
+	t.Helper()
 	dir := t.TempDir()
-	s := &Server{t: t, Name: name, program: Program(t), Address: testutil.FreeAddress(t), config: filepath.Join(dir, "nats.conf")}
-	text := fmt.Sprintf("server_name: %s\nlisten: %q\n"+
-		"jetstream { store_dir: %q, sync_interval: %s, max_mem: 512MB, max_file: 4GB }\n%s%s",
-		name, s.Address, dir, sync, accounts, more)
-	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
+	s := &Server{
+		t: t, Name: name, start: slices.Concat(prefix, []string{Program(t)}), Address: address,
+		config: filepath.Join(dir, "nats.conf"),
+	}
+	if err := os.WriteFile(s.config, []byte(config(dir)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var err error
@@ -112,10 +125,14 @@ func New(t testing.TB, name, sync, more string) *Server {
 	return s
 }
 
+// PID returns the number of the server's process.
+func (s *Server) PID() int { return s.cmd.Process.Pid }
+
 // Start starts the server, which may have been killed before.
 func (s *Server) Start() *Server {
 	s.t.Helper()
-	s.cmd = exec.Command(s.program, "-c", s.config)
+	command := append(s.start[:len(s.start):len(s.start)], "-c", s.config)
+	s.cmd = exec.Command(command[0], command[1:]...)
 	s.cmd.Stdout, s.cmd.Stderr, s.cmd.SysProcAttr = s.log, s.log, attributes()
 	if err := s.cmd.Start(); err != nil {
 		s.t.Fatal(err)
@@ -129,6 +146,12 @@ func (s *Server) Signal(of syscall.Signal) {
 	if err := s.cmd.Process.Signal(of); err != nil {
 		s.t.Errorf("cannot send %v to %s: %v", of, s.Name, err)
 	}
+}
+
+// Wait waits until the server has ended.
+func (s *Server) Wait() {
+	_ = s.cmd.Wait()
+	s.cmd = nil
 }
 
 // Kill ends the server, also one that stands still.

@@ -12,6 +12,7 @@ import (
 	"pmg/config"
 	"pmg/managed"
 	"pmg/sms/numbers"
+	"pmg/sms/prices"
 )
 
 // What a request may expect of a file, beside a tag.
@@ -25,7 +26,7 @@ const (
 type Request struct {
 	File    string // such as accounts/acme.yaml
 	Match   string // the tag of its contents, or one of the words above
-	By      string // who asks
+	By      string // its author
 	Comment string
 	Dry     bool // nothing is written
 	Force   bool // most of the rows of a list may go
@@ -155,7 +156,10 @@ func (e *Editor) check(r Request, kind string, was, data []byte, result *Result)
 	instead := map[string][]byte{}
 	if managed.IsOptions(r.File) {
 		if len(data) > managed.MaxOptions {
-			return nil, refuse(http.StatusRequestEntityTooLarge, "cannot change %s: it would have more than %d octets", r.File, managed.MaxOptions)
+			return nil, refuse(
+				http.StatusRequestEntityTooLarge, "cannot change %s: it would have more than %d octets", r.File,
+				managed.MaxOptions,
+			)
 		}
 		instead[r.File] = data
 	} else if err := e.checkRows(r, kind, was, data, result); err != nil {
@@ -165,8 +169,8 @@ func (e *Editor) check(r Request, kind string, was, data []byte, result *Result)
 	var problems config.Problems
 	if errors.As(err, &problems) {
 		return nil, &Refusal{
-			Status: http.StatusUnprocessableEntity, Text: "cannot change " + r.File + ": with it the configuration cannot be used",
-			Problems: problems,
+			Status: http.StatusUnprocessableEntity, Problems: problems,
+			Text: "cannot change " + r.File + ": with it the configuration cannot be used",
 		}
 	}
 	if err != nil {
@@ -183,8 +187,9 @@ func (e *Editor) check(r Request, kind string, was, data []byte, result *Result)
 }
 
 // readers read the files of rows, and return why they cannot.
-var readers = map[string]func(path string) error{
-	managed.Lists: func(path string) error { _, err := numbers.ReadFile(path); return err },
+var readers = map[string]func(path, currency string) error{
+	managed.Lists:  func(path, _ string) error { _, err := numbers.ReadFile(path); return err },
+	managed.Prices: func(path, currency string) error { _, err := prices.ReadFile(path, currency); return err },
 }
 
 // checkRows checks rows as the gateway reads them. What loses more than half of its rows was probably cut off.
@@ -212,9 +217,16 @@ func (e *Editor) checkRows(r Request, kind string, was, data []byte, result *Res
 	if cerr := f.Close(); err != nil || cerr != nil {
 		return fmt.Errorf("cannot check %s: %w", r.File, errors.Join(err, cerr))
 	}
-	if err := readers[kind](f.Name()); err != nil {
-		text := strings.ReplaceAll(err.Error(), f.Name(), r.File)
-		return refuse(http.StatusUnprocessableEntity, "cannot change %s: %s", r.File, strings.ReplaceAll(text, filepath.Base(f.Name()), r.File))
+	var options Options
+	if _, name, _ := managed.Split(r.File); kind == managed.Prices {
+		if text, err := e.Dir.Read(managed.OptionsFile(kind, name)); err == nil && text != nil {
+			options, _ = ReadOptions(text)
+		}
+	}
+	currency, _ := options["currency"].(string)
+	if err := readers[kind](f.Name(), currency); err != nil {
+		text := strings.NewReplacer(f.Name(), r.File, filepath.Base(f.Name()), r.File).Replace(err.Error())
+		return refuse(http.StatusUnprocessableEntity, "cannot change %s: %s", r.File, text)
 	}
 	return nil
 }

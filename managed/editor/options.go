@@ -26,7 +26,7 @@ const Masked = "***"
 // passwords are the secrets of which a file has hashes. A secret with which the gateway signs must stand in it as it is.
 var passwords = []string{"password", "old_password"}
 
-// Options are those of an account, a route or a list, as JSON has them.
+// Options are those of an account, a route, a list or prices, as JSON has them.
 type Options map[string]any
 
 // ReadOptions returns the options of a file.

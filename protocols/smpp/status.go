@@ -201,6 +201,8 @@ func statusOf(code sms.Code) uint32 {
 		return StatusOK
 	case sms.OptedOut:
 		code = sms.Blocked // SMPP has no status of its own for it
+	case sms.NoCredit:
+		code = sms.Throttled // nor for this: the client slows down, and sends it again
 	}
 	for i := range statuses {
 		if s := &statuses[i]; s.sent && s.code == code {

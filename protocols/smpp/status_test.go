@@ -47,6 +47,11 @@ func TestCodesAndStatuses(t *testing.T) {
 				t.Errorf("%s is answered with %#x", code, got)
 			}
 			continue
+		case sms.NoCredit: // for which SMPP has no status of its own
+			if got := statusOf(code); got != statusOf(sms.Throttled) {
+				t.Errorf("%s is answered with %#x", code, got)
+			}
+			continue
 		}
 		if got := codeOf(statusOf(code)); got != code {
 			t.Errorf("%s is answered with %#x, which is %s", code, statusOf(code), got)

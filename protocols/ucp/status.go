@@ -100,7 +100,7 @@ func ownCode(code sms.Code) sms.Code {
 	switch code {
 	case sms.BadSource, sms.BadParameter:
 		return sms.Malformed
-	case sms.BadState, sms.AlreadyBound, sms.Throttled, sms.QueueFull, sms.SystemError:
+	case sms.BadState, sms.AlreadyBound, sms.Throttled, sms.NoCredit, sms.QueueFull, sms.SystemError:
 		return sms.TemporaryFailure
 	case sms.OptedOut:
 		return sms.Blocked

@@ -1,6 +1,7 @@
 package jasmin
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -148,12 +149,14 @@ func (q *Request) Answer(results []httpsms.Result) *httpsms.Answer {
 	case q.path == SecureSend:
 		return rest(http.StatusOK, map[string]string{"data": success(results[0].ID)}) // its quote is missing in Jasmin, too
 	}
-	value := `{"balance": "ND", "sms_count": "ND"}` // with blanks, as Python writes them: clients compare octets
+	// with blanks, as Python writes them: clients compare octets
+	value := fmt.Sprintf(`{"balance": %s, "sms_count": "ND"}`, cmp.Or(q.Balance, `"ND"`))
 	if q.rates() {
 		if len(results) > 0 && results[0].Code == sms.BadDestination {
 			return q.refuse(q.refusal(sms.BadDestination))
 		}
-		value = fmt.Sprintf(`{"unit_rate": 0.0, "submit_sm_count": %d}`, q.parts) // 0.0, because clients may read a float only
+		// 0.0, because clients may read a float only
+		value = fmt.Sprintf(`{"unit_rate": %s, "submit_sm_count": %d}`, cmp.Or(q.UnitRate, "0.0"), q.parts)
 	}
 	if isREST(q.path) {
 		return rest(http.StatusOK, map[string]json.RawMessage{"data": json.RawMessage(value)})

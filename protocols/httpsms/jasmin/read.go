@@ -34,7 +34,9 @@ type Request struct {
 	messages           []message // one, but for a batch, and none for a balance
 	batch              batch
 	parts              int // of the message, for its rate
-	last               encoded
+
+	Balance, UnitRate string // amounts, for the answers to /balance and /rate; "": not known, and nothing
+	last              encoded
 }
 
 // An encoded is the text that was encoded last: mostly all messages of a batch have one.

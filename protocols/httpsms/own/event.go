@@ -76,6 +76,18 @@ func Test(url, account string, at int64) *httpsms.Call {
 	}{account}})
 }
 
+// LowBalance returns the call that informs a client that its balance is below what its account calls low.
+func LowBalance(url, account string, balance, low sms.Money, at int64) *httpsms.Call {
+	return tell(url, Event{Type: lowType, Timestamp: wall(at), Data: struct {
+		Account string `json:"account"`
+		Balance string `json:"balance"`
+		Low     string `json:"low"`
+	}{account, balance.String(), low.String()}})
+}
+
+// lowType is the type of an event about a low balance.
+const lowType = "balance.low"
+
 // TestType is the type of an event that only tests a webhook.
 const TestType = "webhook.test"
 

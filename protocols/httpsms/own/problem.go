@@ -54,6 +54,10 @@ var kinds = [...]Kind{
 			"log of the gateway says which.",
 	},
 	{
+		"no-credit", 402, "The account has not enough money", 60,
+		"The detail says how much is missing. The same message may be submitted when the account has paid.",
+	},
+	{
 		"forbidden", 403, "The account may not do this", 0,
 		"A list of the account or the connector refuses the sender or the recipient, or the key lacks the scope.",
 	},
@@ -131,6 +135,8 @@ func Refused(step string, code sms.Code, why string) *Problem {
 		return NewProblem("blocked", "")
 	case code == sms.OptedOut:
 		return NewProblem("opted-out", "the recipient has sent STOP, or another word that opts out")
+	case code == sms.NoCredit:
+		return NewProblem("no-credit", why)
 	case step == "flood":
 		return NewProblem("rate-limited", "more messages to this recipient, or to its like, than the account may submit for now")
 	case code == sms.Throttled:

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pmg/admin"
+	"pmg/gateway/credit"
+	"pmg/internal/testutil"
+	"pmg/loadtest"
+	"pmg/sms"
+)
+
+var moneyKills = flag.Int("money-kills", 5, "how often TestKillMoney kills the gateway")
+
+const killMoneyConfig = `
+log: {format: json}
+pdulog: {enabled: false}
+admin: {address: "127.0.0.1:0", socket: %q}
+store: {dir: %q, ballast: 0B}
+events: {dir: %q}
+prices: [{name: standard, currency: EUR, file: %q}]
+accounts: [{system_id: load, password: secret, prices: standard, balance: {mode: prepaid}}]
+connectors:
+  - {name: clients, direction: in, address: %q, window: 100}
+  - {name: operator, direction: out, address: %q, instances: 2, window: 10, max_queue: 500, queue_wait: 60s, long_messages: split8,
+     system_id: pmg, password: secret, reconnect_delay: 20ms, retry: []}
+routes: [{to: operator}]
+`
+
+// killPrices have other prices for some of the load's numbers, such as none.
+const killPrices = "for,price\n*,0.045\n+467000001,0.000001\n+467000002,0\n+467000003,0.012345\n"
+
+// A gateway that is killed again and again, while an account spends what it has and pays more, counts its money exactly: the balance
+// is what was paid less what the events say was charged, it never was below zero, and nothing stays reserved.
+func TestKillMoney(t *testing.T) {
+	testutil.Long(t)
+	t.Parallel()
+	sink, err := loadtest.StartSink(loadtest.SinkOptions{
+		Listen: "127.0.0.1:0", Delay: 2 * time.Millisecond, Faults: loadtest.Faults{RefuseEvery: 7},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sink.Close()
+	dir := newStoreDir(t)
+	prices := filepath.Join(t.TempDir(), "prices.csv")
+	if err := os.WriteFile(prices, []byte(killPrices), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	short, err := os.MkdirTemp("", "pmg") // because the name of a socket must be
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(short) })
+	socket := filepath.Join(short, "admin")
+	file := writeConfig(t, fmt.Sprintf(killMoneyConfig, socket, dir, dir+"-events", prices, testutil.FreeAddress(t), sink.Addr()))
+	loads := startThrottled(killLoads, 200)
+	pays := startPayer(t, socket)
+	serve := func() *process {
+		p := startProcess(t, file)
+		e := p.wait("listening")
+		loads.to.Store(&e.Address)
+		return p
+	}
+	for range *moneyKills {
+		p := serve()
+		time.Sleep(time.Duration(rand.IntN(500)) * time.Millisecond)
+		p.kill()
+		for _, line := range p.problems() {
+			t.Error(line)
+		}
+	}
+	p := serve()
+	testutil.Eventually(t, "messages are sent", func() bool { return p.status().Sent > 100 })
+	loads.stop(t)
+	paid := pays.stop()
+	p.settles()
+	end := p.wantsNothingReserved()
+	if status := p.stop(); status != 0 {
+		t.Errorf("exit status %d", status)
+	}
+	isEmpty(t, dir)
+	sent, all := endsOf(t, dir+"-events")
+	charged := chargedIn(t, dir+"-events")
+	if got := amountOf(t, end.Balance); got != paid-charged || got < 0 || charged == 0 || sent == all {
+		t.Errorf("paid %s, charged %s, but the balance is %s; %d of %d messages were sent", paid, charged, got, sent, all)
+	}
+	p = serve()
+	if again := p.wantsNothingReserved(); again != end {
+		t.Errorf("after another start: %+v, not %+v", again, end)
+	}
+	var history []credit.Payment
+	p.asks("credit/history?account=load", &history)
+	sum := sms.Money(0)
+	for _, one := range history {
+		sum += amountOf(t, one.Amount)
+	}
+	if sum != paid {
+		t.Errorf("paid %s, and the history has %s", paid, sum)
+	}
+	t.Logf("%d kills: paid %s in %d payments, %d of them entered again; %d of %d messages sent, charged %s, left %s; %d throttled",
+		*moneyKills, paid, len(history), pays.again, sent, all, charged, end.Balance, loads.throttled())
+}
+
+// throttled returns how often messages were throttled.
+func (s *stubborn) throttled() (n int64) {
+	for _, r := range s.results {
+		n += r.Throttled
+	}
+	return n
+}
+
+// asks asks the process, at its admin address, for v.
+func (p *process) asks(path string, v any) {
+	p.t.Helper()
+	resp, err := http.Get("http://" + p.wait("admin listening").Address + admin.Base + "/" + path)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if err := json.NewDecoder(resp.Body).Decode(v); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// wantsNothingReserved waits until nothing is reserved, and returns the money of the account.
+func (p *process) wantsNothingReserved() (c admin.Credit) {
+	p.t.Helper()
+	testutil.Eventually(p.t, "nothing is reserved", func() bool {
+		var all []admin.Credit
+		p.asks("credit?account=load", &all)
+		c = all[0]
+		return c.Reserved == "0.00"
+	})
+	return c
+}
+
+func amountOf(t *testing.T, text string) sms.Money {
+	t.Helper()
+	m, ok := sms.ReadMoney(text)
+	if !ok {
+		t.Errorf("%q is no amount", text)
+	}
+	return m
+}
+
+// chargedIn returns the sum of the prices of events, and fails the test if one has a price whose message was not sent.
+func chargedIn(t *testing.T, dir string) (sum sms.Money) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "events*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(text) {
+			var e struct{ State, Price string }
+			if json.Unmarshal(line, &e) != nil || e.Price == "" {
+				continue
+			}
+			if sum += amountOf(t, e.Price); e.State != "sent" {
+				t.Errorf("charged though it was not sent: %s", line)
+			}
+		}
+	}
+	return sum
+}
+
+// A payer enters payments for the account load, each again with its reference until it is answered.
+type payer struct {
+	t      *testing.T
+	client http.Client
+	ends   atomic.Bool
+	again  int // payments that were entered more than once, and had been stored before
+	paid   sms.Money
+	wg     sync.WaitGroup
+}
+
+// onePayment is enough for a few messages.
+const onePayment = 500_000
+
+func startPayer(t *testing.T, socket string) *payer {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", socket)
+	}
+	p := &payer{t: t, client: http.Client{Timeout: testutil.Patience, Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}
+	p.wg.Go(p.run)
+	t.Cleanup(func() { p.ends.Store(true) })
+	return p
+}
+
+// stop returns what was paid, when all is answered.
+func (p *payer) stop() sms.Money {
+	p.ends.Store(true)
+	p.wg.Wait()
+	return p.paid
+}
+
+func (p *payer) run() {
+	for n := 0; !p.ends.Load() && !p.t.Failed(); n++ {
+		for !p.pays(n) && !p.t.Failed() {
+			time.Sleep(5 * time.Millisecond)
+		}
+		p.paid += onePayment
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// pays enters a payment, and reports whether it is stored.
+func (p *payer) pays(n int) bool {
+	resp, err := p.client.Post(fmt.Sprintf("http://localhost%s/credit/add?account=load&amount=%s&reference=r%d", admin.Base, sms.Money(onePayment), n), "", nil)
+	if err != nil {
+		return false // it was killed, and the next one is asked
+	}
+	defer resp.Body.Close()
+	switch resp.StatusCode {
+	case http.StatusOK:
+	case http.StatusConflict:
+		p.again++
+		return true
+	default:
+		p.t.Errorf("a payment is answered %s", resp.Status)
+		return false
+	}
+	var done admin.Paid
+	if err := json.NewDecoder(resp.Body).Decode(&done); err != nil {
+		return false // it was killed as it answered
+	}
+	left, balance, reserved := amountOf(p.t, done.Available), amountOf(p.t, done.Balance), amountOf(p.t, done.Reserved)
+	if left < 0 || balance < 0 || reserved < 0 {
+		p.t.Errorf("more is spent than there is: %+v", done.Credit)
+	}
+	return true
+}

@@ -1,0 +1,131 @@
+package credit
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"pmg/sms"
+	"pmg/store"
+)
+
+// A Payment is what an account has paid, or what was taken away from it.
+type Payment struct {
+	At        time.Time `json:"at"`
+	Amount    string    `json:"amount"`
+	Balance   string    `json:"balance"` // after it
+	Reference string    `json:"reference,omitempty"`
+	Comment   string    `json:"comment,omitempty"`
+	By        string    `json:"by,omitempty"` // the operator that has entered it
+}
+
+// Bounds of what comes with a payment, in octets.
+const (
+	MaxReference = 100
+	MaxComment   = 200
+)
+
+// ErrTwice says that a reference was used before.
+var ErrTwice = errors.New("a payment with this reference was entered before, and changes nothing")
+
+// Pay adds a payment to the balance of an account. It returns when that is on disk. A reference is taken once.
+func (d *Accountant) Pay(account string, amount sms.Money, p Payment) (Payment, error) {
+	d.paying.Lock()
+	defer d.paying.Unlock()
+	if len(p.Reference) > MaxReference || len(p.Comment) > MaxComment {
+		return p, fmt.Errorf("a reference has up to %d octets, a comment up to %d", MaxReference, MaxComment)
+	}
+	if !d.keep.Durable() {
+		return p, errors.New("the gateway keeps nothing (store.engine: memory)")
+	}
+	reference := append(append([]byte(account), 0, 'r'), p.Reference...)
+	if err := d.isTwice(p.Reference, reference); err != nil {
+		return p, err
+	}
+	now := d.node.Clock.WallNow()
+	c := &d.node.Origins.TallyOf(account).Credit
+	var failed error
+	d.keep.Journal.Write(func(b *store.Batch) {
+		balance := c.Pay(amount)
+		p.At, p.Amount, p.Balance = time.Unix(0, now).UTC(), amount.String(), balance.String()
+		value, err := json.Marshal(&p)
+		if balance > sms.MaxMoney || balance < -sms.MaxMoney {
+			err = fmt.Errorf("the balance would be %s, and may be up to %s, or as much below 0", balance, sms.Money(sms.MaxMoney))
+		}
+		if failed = err; err != nil {
+			c.Pay(-amount)
+			return
+		}
+		note(b, account, c, store.DayOf(now))
+		b.Note(store.KindPaid, binary.BigEndian.AppendUint64(prefixOf(account), uint64(now)), value, forever)
+		if p.Reference != "" {
+			b.Note(store.KindPaid, reference, nil, forever)
+		}
+	})
+	if failed != nil {
+		return p, failed
+	}
+	if err := d.keep.Journal.Sync(); err != nil {
+		if p.Reference != "" {
+			d.pending[string(reference)] = true
+		}
+		return p, fmt.Errorf("cannot store the payment now, which the next commit does: look at the history before you enter "+
+			"it again without a reference: %w", err)
+	}
+	return p, nil
+}
+
+// isTwice returns ErrTwice if a payment with a reference is stored. One whose commit has failed is stored by a later one, for
+// which it waits.
+func (d *Accountant) isTwice(reference string, key []byte) error {
+	if reference == "" {
+		return nil
+	}
+	_, ok, err := d.keep.Index.Lookup(store.KindPaid, key)
+	switch {
+	case err != nil:
+		return fmt.Errorf("cannot find out whether the reference was used before: %w", err)
+	case ok:
+		return ErrTwice
+	}
+	if !d.pending[string(key)] {
+		return nil
+	}
+	if err = d.keep.Journal.Sync(); err != nil {
+		return fmt.Errorf("cannot store the payment with this reference, which was entered before: %w", err)
+	}
+	delete(d.pending, string(key))
+	return ErrTwice
+}
+
+// prefixOf returns how the keys of an account's payments begin.
+func prefixOf(account string) []byte { return append([]byte(account), 0, 'p') }
+
+// MaxHistory is how many payments are returned.
+const MaxHistory = 10_000
+
+// errOther says that the payments of another account begin.
+var errOther = errors.New("another account")
+
+// History returns the payments of an account, the first one first.
+func (d *Accountant) History(account string) (all []Payment, err error) {
+	prefix := prefixOf(account)
+	err = d.keep.Index.Notes(store.KindPaid, prefix, MaxHistory, func(key, value []byte) error {
+		if !bytes.HasPrefix(key, prefix) {
+			return errOther
+		}
+		var p Payment
+		if err := json.Unmarshal(value, &p); err != nil {
+			return fmt.Errorf("cannot read a payment: %w", err)
+		}
+		all = append(all, p)
+		return nil
+	})
+	if errors.Is(err, errOther) {
+		err = nil
+	}
+	return all, err
+}

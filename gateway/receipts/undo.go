@@ -1,0 +1,76 @@
+package receipts
+
+import (
+	"pmg/gateway/credit"
+	"pmg/gateway/keep"
+	"pmg/gateway/node"
+	"pmg/sms"
+	"pmg/store"
+)
+
+// An EventLog writes the event of a refund, if there are events.
+type EventLog interface {
+	// NoteRefund adds the event to a batch, whose lock the caller holds. The balance is that after it, at a time by the wall
+	// clock.
+	NoteRefund(b *store.Batch, v *store.Mapping, balance sms.Money, wall int64)
+}
+
+// Refunds give back what accounts were charged for messages that were not delivered. They are safe for concurrent use.
+type Refunds struct {
+	node   *node.Node
+	keep   *keep.Keeper
+	log    EventLog
+	failed reported // messages of which a receipt has said so
+}
+
+// HasFailed reports whether a receipt has said that a message was not delivered that has not ended for the gateway. The
+// committer's lock is held.
+func (r *Refunds) HasFailed(id uint64) bool { return r.failed.has(id) }
+
+// undo gives back what an account was charged for a message that was not delivered, if its terms say so, and reports whether
+// that is in the open batch. That also notes the message without a price, so that another receipt gives nothing back. If the
+// message has not ended for the gateway yet, HasFailed says that it is not to be charged.
+func undo(d *Matcher, now int64, f *Match) (undone bool) {
+	if len(f.Mapping.Account) == 0 || f.smsc == nil {
+		return false
+	}
+	r, account := &d.Refunds, string(f.Mapping.Account)
+	c := &r.node.Origins.TallyOf(account).Credit
+	if !c.Terms().Undo {
+		return false
+	}
+	wall := r.node.Clock.Wall(now)
+	r.keep.Journal.Write(func(b *store.Batch) {
+		if r.failed.has(f.Mapping.ID) {
+			return
+		}
+		r.failed.add(f.Mapping.ID)
+		v := f.latest()
+		if v.Price == 0 {
+			return
+		}
+		credit.Undo(b, account, c, v.Price, store.DayOf(wall))
+		balance, _ := c.Balance()
+		r.log.NoteRefund(b, &v, balance, wall)
+		v.Price, undone = 0, true
+		d.noting.Lock()
+		defer d.noting.Unlock()
+		noteUnder(d, b, f.smsc, f.key, &v, wall, false)
+	})
+	return undone
+}
+
+// latest returns what is known of the message of a match now: it may have ended since that was made.
+func (f *Match) latest() store.Mapping {
+	f.smsc.mu.Lock()
+	record := append([]byte(nil), f.smsc.recent.find(f.key)...)
+	f.smsc.mu.Unlock()
+	if len(record) == 0 {
+		record = f.Record
+	}
+	v, err := store.DecodeMapping(record)
+	if err != nil {
+		return store.Mapping{}
+	}
+	return v
+}

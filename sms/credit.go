@@ -1,0 +1,170 @@
+package sms
+
+import (
+	"sync"
+	"time"
+)
+
+// Credit is the money of an account: what is left of what it has paid, and what of that is reserved for messages that have not
+// ended. It is safe for concurrent use.
+//
+//	accepted ──► Reserve ──► the message has its price ──► ended: Settle charges it, or gives it back
+//	refused  ◄───┘      └──► not stored: GiveBack
+type Credit struct {
+	mu       sync.Mutex
+	terms    Terms
+	balance  Money // below 0: it owes
+	reserved Money
+	charges  Charges
+	low      bool // the balance is below terms.Low, and that was noticed
+}
+
+// Terms are what an account has agreed.
+type Terms struct {
+	Limited    bool   // without it the account may owe any sum
+	Limit      Money  // that it may owe; 0: it pays before
+	Day, Month Money  // that it may spend in a day and in a month; 0: any sum
+	Low        Money  // below which Settle says that the balance is low; 0: never
+	Undo       bool   // what was charged is given back when a receipt says that the message was not delivered
+	List       string // of prices; "": its messages cost nothing
+}
+
+// Capped reports whether an account may spend a sum only in a time.
+func (t *Terms) Capped() bool { return t.Day != 0 || t.Month != 0 }
+
+// Charges are what an account was charged on a day, and in the month of that, in UTC.
+type Charges struct {
+	Day            uint32 // since 1970
+	OnDay, InMonth Money
+}
+
+// goOn begins new sums if a day is behind that of the sums. Of a clock that was set back, the sums go on.
+func (s *Charges) goOn(day uint32) {
+	if day <= s.Day {
+		return
+	}
+	if s.InMonth != 0 && monthOf(day) != monthOf(s.Day) {
+		s.InMonth = 0
+	}
+	s.Day, s.OnDay = day, 0
+}
+
+func monthOf(day uint32) [2]int {
+	year, month, _ := time.Unix(int64(day)*24*3600, 0).UTC().Date()
+	return [2]int{year, int(month)}
+}
+
+// A Bound is what keeps an account from spending more.
+type Bound uint8
+
+// The bounds.
+const (
+	Unbound Bound = iota
+	BalanceBound
+	DayBound
+	MonthBound
+)
+
+// SetTerms puts terms in force, also for messages that wait.
+func (c *Credit) SetTerms(t Terms) {
+	c.mu.Lock()
+	c.terms, c.low = t, c.low && t.Low == c.terms.Low
+	c.mu.Unlock()
+}
+
+// Terms returns the terms in force.
+func (c *Credit) Terms() Terms {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.terms
+}
+
+// Reserve reserves an amount for a message on a day. If there is less it returns how much is missing, and what bounds it. What is
+// reserved counts in each day and month as if it were charged in it.
+func (c *Credit) Reserve(amount Money, day uint32) (missing Money, by Bound) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if left := c.balance + c.terms.Limit - c.reserved; c.terms.Limited && left < amount {
+		return amount - left, BalanceBound
+	}
+	if c.terms.Capped() {
+		c.charges.goOn(day)
+		if left := c.terms.Day - c.charges.OnDay - c.reserved; c.terms.Day != 0 && left < amount {
+			return amount - left, DayBound
+		}
+		if left := c.terms.Month - c.charges.InMonth - c.reserved; c.terms.Month != 0 && left < amount {
+			return amount - left, MonthBound
+		}
+	}
+	c.reserved += amount
+	return 0, Unbound
+}
+
+// Found reserves an amount for a message that was accepted by an earlier run, whatever is left.
+func (c *Credit) Found(amount Money) {
+	c.mu.Lock()
+	c.reserved += amount
+	c.mu.Unlock()
+}
+
+// GiveBack ends the reservation of a message that was not accepted.
+func (c *Credit) GiveBack(amount Money) { c.Found(-amount) }
+
+// Settle ends the reservation of a message that has ended on a day. charge says whether the account pays it. It reports whether
+// the balance has become low.
+func (c *Credit) Settle(amount Money, charge bool, day uint32) (low bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reserved -= amount
+	if !charge {
+		return false
+	}
+	c.balance -= amount
+	c.charges.goOn(day)
+	c.charges.OnDay += amount
+	c.charges.InMonth += amount
+	low = c.terms.Low != 0 && c.balance < c.terms.Low && !c.low
+	c.low = c.low || low
+	return low
+}
+
+// Pay adds what the account has paid, or takes an amount below 0 away. It returns the balance.
+func (c *Credit) Pay(amount Money) Money {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.balance += amount
+	c.low = c.low && c.balance < c.terms.Low
+	return c.balance
+}
+
+// Stored sets what an earlier run has stored.
+func (c *Credit) Stored(balance Money, s Charges) {
+	c.mu.Lock()
+	c.balance, c.charges = balance, s
+	c.mu.Unlock()
+}
+
+// Balance returns the balance, and how much of it is reserved.
+func (c *Credit) Balance() (balance, reserved Money) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.balance, c.reserved
+}
+
+// On returns the balance and, if they are bounded, what was charged on a day and in its month.
+func (c *Credit) On(day uint32) (balance Money, s Charges) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.terms.Capped() {
+		c.charges.goOn(day)
+		s = c.charges
+	}
+	return c.balance, s
+}
+
+// IsLow reports whether the balance is below what the terms call low.
+func (c *Credit) IsLow() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.terms.Low != 0 && c.balance < c.terms.Low
+}

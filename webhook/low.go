@@ -1,0 +1,67 @@
+package webhook
+
+import (
+	"crypto/rand"
+	"strings"
+	"time"
+
+	"pmg/gateway/settle"
+	"pmg/internal/httpcall"
+	"pmg/protocols/httpsms/own"
+	"pmg/sms"
+)
+
+// lowPauses are how long it takes until a webhook is called again that has not taken that the balance is low.
+func lowPauses() []time.Duration {
+	return []time.Duration{10 * time.Second, time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour}
+}
+
+// tellLows informs clients whose balances become low, until the service is closed.
+func (c *Service) tellLows() {
+	for {
+		select {
+		case <-c.ctx.Done():
+			return
+		case l := <-c.rooms.Low:
+			c.start(func() { c.tellLow(l) })
+		}
+	}
+}
+
+// tellLow calls the webhook of an account, again and again for some hours, but only while its balance is low.
+func (c *Service) tellLow(l settle.Low) {
+	id := "low_" + strings.ToLower(rand.Text())
+	for _, pause := range lowPauses() {
+		if c.toldLow(l, id) {
+			return
+		}
+		wait := time.NewTimer(pause)
+		select {
+		case <-c.ctx.Done():
+			wait.Stop()
+			return
+		case <-wait.C:
+		}
+		if !c.rooms.Node.Origins.TallyOf(l.Account).Credit.IsLow() {
+			return
+		}
+	}
+	if !c.toldLow(l, id) {
+		c.rooms.Node.Log.Warn().Str("account", l.Account).Msg("no webhook of the account has taken that its balance is low")
+	}
+}
+
+// toldLow calls the webhook of an account once. It reports true if that has taken it, or is not called with such events.
+func (c *Service) toldLow(l settle.Low, id string) bool {
+	a := c.rooms.Options.Account(l.Account)
+	if a == nil || a.Webhook == "" || hasOtherForm(a) {
+		return true
+	}
+	low, _ := sms.ReadMoney(a.Policies.Balance.Low)
+	d := delivery{account: a, request: own.LowBalance(a.Webhook, l.Account, l.Balance, low, l.At), id: id}
+	if err := d.sign(time.Unix(0, c.rooms.Node.Clock.WallNow())); err != nil {
+		return false
+	}
+	o := c.caller.Do(c.ctx, d.request, httpcall.Target{Trusted: true})
+	return o.Code == sms.OK || o.Gone
+}
