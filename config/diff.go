@@ -183,9 +183,13 @@ func diffNamed(old, next reflect.Value, path string, live bool, to []Change) []C
 	for i := range old.Len() {
 		name := old.Index(i).Field(0).String()
 		at := fmt.Sprintf("%s[%s]", path, name)
-		if b, ok := after[name]; ok {
+		b, ok := after[name]
+		switch {
+		case ok && reflect.DeepEqual(old.Index(i).Addr().Interface(), b.Addr().Interface()):
+			// of very many accounts few change, and options one by one take long
+		case ok:
 			to = diff(old.Index(i), b, at, to)
-		} else {
+		default:
 			to = append(to, Change{Path: at, Old: "present", New: "removed", Live: live})
 		}
 	}

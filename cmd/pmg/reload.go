@@ -139,7 +139,9 @@ func (s *server) ask(ctx context.Context, r reloadRequest) reloadAnswer {
 	select {
 	case s.reloads <- r:
 	case <-ctx.Done():
-		return reloadAnswer{err: errors.New("cannot reload: the gateway is stopping, or busy with another reload")}
+		return reloadAnswer{err: &editor.Refusal{
+			Status: http.StatusServiceUnavailable, Text: "cannot reload: the gateway is stopping, or busy with another reload",
+		}}
 	}
 	return <-answer
 }
@@ -153,7 +155,7 @@ func (s *server) carryOut(file string, r reloadRequest) (a reloadAnswer) {
 	cfg := s.gateway.Node.Config()
 	e := editor.Editor{
 		Dir: managed.Open(cfg.Managed.Dir), Running: s.gateway.Node.Config,
-		Load: func(instead map[string][]byte) (*config.Config, error) { return s.load(io.Discard, file, instead) },
+		Load: func(instead map[string][]byte) (*config.Config, error) { return s.files.load(io.Discard, file, instead) },
 		Apply: func(c *config.Config, meant string) error {
 			if losses := cfg.Losses(c, meant); len(losses) > 0 {
 				return fmt.Errorf(
@@ -169,11 +171,17 @@ func (s *server) carryOut(file string, r reloadRequest) (a reloadAnswer) {
 	return a
 }
 
+// files are what a gateway reads its configuration with, again and again.
+type files struct {
+	allow bool // those with passwords may be read by everybody
+	cache config.Cache
+}
+
 // load loads the configuration, with some contents in the place of those of managed files.
-func (s *server) load(warnings io.Writer, file string, instead map[string][]byte) (*config.Config, error) {
+func (f *files) load(warnings io.Writer, file string, instead map[string][]byte) (*config.Config, error) {
 	o := asItRuns()
-	o.Cache, o.Instead = &s.cache, instead
-	return loadPrivate(warnings, file, o, s.allow)
+	o.Cache, o.Instead = &f.cache, instead
+	return loadPrivate(warnings, file, o, f.allow)
 }
 
 // reloadFile reads the configuration again and puts it in force. It returns a report of
@@ -192,7 +200,7 @@ func (s *server) reloadFile(file string, r reloadRequest) (report string, err er
 	if r.file != "" && !sameFile(file, r.file) {
 		return "", fmt.Errorf("cannot reload: this gateway reads %s, not %s", file, r.file)
 	}
-	cfg, err := s.load(logWriter{s.log}, file, nil)
+	cfg, err := s.files.load(logWriter{s.log}, file, nil)
 	if err != nil {
 		return "", fmt.Errorf("cannot reload: %w", err)
 	}
@@ -209,7 +217,7 @@ func (s *server) reloadFile(file string, r reloadRequest) (report string, err er
 // compare returns what a reload would change, for people.
 func (s *server) compare(file string) (string, error) {
 	var b strings.Builder
-	cfg, err := s.load(&b, file, nil)
+	cfg, err := s.files.load(&b, file, nil)
 	if err != nil {
 		return "", fmt.Errorf("a reload would fail: %w", err)
 	}

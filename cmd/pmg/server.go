@@ -34,8 +34,7 @@ type server struct {
 	manager notify.Manager
 	member  *member.Member // nil: the gateway is alone
 	next    *string        // the node to which an operator has moved the work, empty for any; nil: none has
-	allow   bool           // files with passwords may be read by everybody
-	cache   config.Cache   // of managed files
+	files   *files         // what the configuration is read with
 
 	stopRecovery context.CancelFunc
 	recovery     sync.WaitGroup
@@ -54,7 +53,7 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 	if err != nil {
 		return nil, err
 	}
-	s := &server{log: log, gateway: g, reloads: make(chan reloadRequest), failed: make(chan error, 1), member: m}
+	s := &server{log: log, gateway: g, reloads: make(chan reloadRequest), failed: make(chan error, 1), member: m, files: &files{}}
 	if err := s.openStore(cfg); err != nil {
 		_ = g.Close()
 		return nil, err
