@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"github.com/rs/zerolog"
 
+	"pmg/cluster/report"
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
@@ -105,7 +106,10 @@ func start(t testing.TB, cfg *config.Config, withPprof bool) *running {
 	}
 	of := *cfg
 	of.Admin = config.Admin{Socket: socketIn(t), Address: "127.0.0.1:0", Pprof: withPprof, Hosts: []string{"gateway.example"}, Audit: cfg.Admin.Audit, TLS: cfg.Admin.TLS}
-	s, err := Start(&of, g, e, "test", Parts{Reload: reload})
+	known := func() *report.Report {
+		return &report.Report{Node: "a", Owner: "a", Figures: report.Figures{Owner: true, Ready: 1}}
+	}
+	s, err := Start(&of, g, e, "test", Parts{Reload: reload, Known: known})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,7 +324,7 @@ func TestScrape(t *testing.T) {
 			t.Errorf("metrics lack %s", want)
 		}
 	}
-	for _, m := range metrics() {
+	for _, m := range metrics(nil) {
 		switch m.name {
 		case "pmg_connector_fields_lost_total", "pmg_connector_certificate_expires_timestamp_seconds", "pmg_admin_certificate_expires_timestamp_seconds":
 			continue // nothing was lost, and nothing has tls

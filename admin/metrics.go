@@ -1,10 +1,18 @@
 package admin
 
 import (
+	"net/http"
 	"runtime"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/rs/zerolog"
 
+	"pmg/admin/access"
+	"pmg/cluster/report"
+	"pmg/config"
 	"pmg/gateway/receipts"
 )
 
@@ -28,7 +36,7 @@ const (
 // Values of labels come from closed sets only, which are the names of the
 // configuration, of commands, statuses and stages. They never come from a peer, because
 // the number of series must be bounded.
-func metrics() (all []metric) {
+func metrics(known Known) (all []metric) {
 	all = []metric{
 		{"pmg_build_info", gauge, []string{"version", "architecture", "go"},
 			"1, with version, architecture and Go version as labels.",
@@ -60,7 +68,39 @@ func metrics() (all []metric) {
 			f(s.Store)
 		}
 	})...)
+	all = append(all, clusterMetrics(known)...)
 	return append(append(all, connectorMetrics()...), namedMetrics()...)
+}
+
+// Known returns what this node knows of its cluster, nil before it takes part. It is nil where the gateway is alone.
+type Known func() *report.Report
+
+// clusterMetrics returns the metrics of a node of a cluster, also of one that stands by.
+func clusterMetrics(known Known) []metric {
+	now := func() *report.Report {
+		if known == nil {
+			return nil
+		}
+		return known()
+	}
+	each := func(_ *Status, f func(any, ...string)) {
+		if r := now(); r != nil {
+			f(&r.Figures)
+		}
+	}
+	return append(metricsOf(report.Figures{}, "pmg_cluster_", nil, each),
+		metric{"pmg_cluster_cannot_take_over", gauge, []string{"reason"},
+			"1 for the reason why this node cannot take the work over: an operator has drained it, it is still reading the " +
+				"journal, or its configuration differs from the others'.",
+			func(_ *Status, e emitter) {
+				r := now()
+				if r == nil {
+					return
+				}
+				for _, kind := range report.Obstacles() {
+					e.value(boolValue(r.Unfit == kind), kind)
+				}
+			}})
 }
 
 // namedMetrics returns the metrics of accounts, webhooks, plugins, routes and stages, with their names as labels.
@@ -188,13 +228,13 @@ func boolValue(b bool) float64 {
 
 // A collector reads the table's metrics when Prometheus asks.
 type collector struct {
-	view    *view
+	status  func() *Status
 	metrics []metric
 	descs   []*prometheus.Desc // one for each of metrics
 }
 
-func newCollector(v *view) *collector {
-	c := &collector{view: v, metrics: metrics()}
+func newCollector(all []metric, status func() *Status) *collector {
+	c := &collector{status: status, metrics: all}
 	for _, m := range c.metrics {
 		c.descs = append(c.descs, prometheus.NewDesc(m.name, m.help, m.labels, nil))
 	}
@@ -210,7 +250,7 @@ func (c *collector) Describe(out chan<- *prometheus.Desc) {
 
 // Collect implements prometheus.Collector.
 func (c *collector) Collect(out chan<- prometheus.Metric) {
-	s := c.view.status(false)
+	s := c.status()
 	for i, m := range c.metrics {
 		m.from(s, emitter{out, c.descs[i], m.kind})
 	}
@@ -240,4 +280,22 @@ func (e emitter) spread(s Spread, label string) {
 
 func (e emitter) histogram(a *Answers, labels ...string) {
 	e.out <- prometheus.MustNewConstHistogram(e.desc, uint64(a.Count), a.sum, a.buckets, labels...)
+}
+
+// StandbyMetrics returns what serves the metrics of a node that stands by, to those who may look: those of its process, and of
+// its part in the cluster.
+func StandbyMetrics(cfg config.Admin, known Known, log zerolog.Logger) http.Handler {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(
+		newGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		newCollector(clusterMetrics(known), func() *Status { return nil }),
+	)
+	sessions := access.NewSessions(
+		func() []config.User { return cfg.Users }, func() string { return cfg.OIDC.Proof() }, time.Now,
+	)
+	guard := access.NewGuard(func() []config.Token { return cfg.Tokens }, sessions, log)
+	limiters := newLimiters()
+	return checkHost(hostNames(cfg), guard.May(access.Look, limiters.limited(
+		promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
+	)))
 }

@@ -24,7 +24,7 @@ otherwise. This page is generated from tags, which admin/rows.go explains, and t
 | metric | labels | meaning |
 |---|---|---|
 `)
-	for _, m := range metrics() {
+	for _, m := range metrics(nil) {
 		help := m.help
 		if m.kind != counter && m.kind != gauge {
 			help = fmt.Sprintf("(%s) %s", m.kind, help)
@@ -36,7 +36,7 @@ otherwise. This page is generated from tags, which admin/rows.go explains, and t
 
 func TestMetricsTable(t *testing.T) {
 	seen := map[string]bool{}
-	for _, m := range metrics() {
+	for _, m := range metrics(nil) {
 		switch {
 		case seen[m.name]:
 			t.Errorf("%s occurs twice", m.name)

@@ -96,7 +96,7 @@ func queries(t *testing.T) (all []query) {
 func exported(t *testing.T) map[string][]string {
 	t.Helper()
 	all := map[string][]string{"up": nil}
-	for _, m := range metrics() {
+	for _, m := range metrics(nil) {
 		all[m.name] = m.labels
 		if m.kind == histogram {
 			all[m.name+"_bucket"] = append(slices.Clone(m.labels), "le")

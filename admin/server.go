@@ -140,7 +140,10 @@ func (s *Server) listen(cfg *config.Config, opened []sock.Listening) error {
 }
 
 func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, parts Parts) *Server {
-	sessions := access.NewSessions(func() []config.User { return g.Node.Config().Admin.Users }, time.Now)
+	sessions := access.NewSessions(
+		func() []config.User { return g.Node.Config().Admin.Users },
+		func() string { return g.Node.Config().Admin.OIDC.Proof() }, time.Now,
+	)
 	v := newView(g, e, version)
 	s := &Server{reloads: parts.Reload, view: v, progress: NewProgress(), recorder: history.New(history.OfConnectors, v.reading),
 		accounts: history.New(history.OfAccounts, v.accountReading),
@@ -194,7 +197,7 @@ func (s *Server) mux(withPprof bool, parts Parts) *http.ServeMux {
 	registry.MustRegister(
 		newGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		newCollector(s.view),
+		newCollector(metrics(parts.Known), func() *Status { return s.view.status(false) }),
 	)
 	m := http.NewServeMux()
 	look := func(h http.HandlerFunc) http.Handler { return s.guard.May(access.Look, s.limiters.limited(h)) }
@@ -251,6 +254,7 @@ type Routes func(*Server, *http.ServeMux)
 type Parts struct {
 	Reload ReloadFunc // answers requests to reload
 	Pages  Pages      // the operators' pages
+	Known  Known      // what this node knows of its cluster
 	Routes Routes     // the API that changes what the gateway stores itself
 }
 

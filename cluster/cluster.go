@@ -24,6 +24,7 @@ import (
 
 	"pmg/cluster/cells"
 	"pmg/cluster/lease"
+	"pmg/cluster/report"
 	"pmg/journal/nats"
 	"pmg/journal/shared"
 	"pmg/store"
@@ -69,7 +70,8 @@ type Node struct {
 	first   uint64        // the last place of the journal at the start
 	working atomic.Bool   // the store is the gateway's
 	config  atomic.Pointer[string]
-	reason  atomic.Pointer[string] // why this node may not take over; empty: it may
+	reason  atomic.Pointer[reason]
+	seen    atomic.Pointer[[]State] // what all nodes have said of themselves last
 	sum     atomic.Pointer[Sum]
 	summing sync.Mutex // held while the store is read for a sum
 	closed  bool       // guarded by summing: the gateway has closed the store
@@ -83,9 +85,9 @@ func Open(ctx context.Context, o Options) (*Node, error) {
 		return nil, fmt.Errorf("cannot take part in the cluster: %w", err)
 	}
 	n := &Node{o: o, stopped: make(chan struct{}), handing: make(chan string, 1)}
-	why := "it has not read the journal to its end yet"
 	n.config.Store(&o.Config)
-	n.reason.Store(&why)
+	n.reason.Store(&reason{report.Reading, stillReading})
+	n.seen.Store(&[]State{})
 	n.sum.Store(&Sum{})
 	if err := n.open(ctx); err != nil {
 		n.close()

@@ -112,6 +112,13 @@ func TestTakeOver(t *testing.T) {
 	has(t, a, 2)
 	sameSums(t, a, b)
 	testutil.Eventually(t, "node a may take over", func() bool { return a.State().Reason == "" })
+	testutil.Eventually(t, "node b knows of node a", func() bool {
+		r := b.Report()
+		return r.Figures.Owner && r.Epoch == 2 && r.Ready == 1 && r.Behind == 0 && len(r.Nodes) == 2 && r.Figures.Unfit == ""
+	})
+	if r := a.Report(); r.Figures.Owner || r.Epoch != 2 || r.Owner != "b" || r.Heartbeat > testutil.Patience.Seconds() {
+		t.Errorf("node a knows %+v", r)
+	}
 	b.end(errClosed) // nobody renews the lease
 	works(t, a, 3)
 	c := started(t, options(server, "c", disks[2]))

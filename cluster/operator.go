@@ -88,7 +88,7 @@ func (o *Operator) mayTakeOver(ctx context.Context, owner, to string) error {
 	if to == owner {
 		return fmt.Errorf("node %s owns the work already", to)
 	}
-	can := func(s State) bool { return s.Node != owner && s.Reason == "" && time.Since(s.At) < aliveFor }
+	can := func(s State) bool { return s.MayTakeOver(owner, time.Now()) }
 	if to == "" {
 		if !slices.ContainsFunc(all, can) {
 			return fmt.Errorf("no other node can take the work over: pmg cluster status says why")
@@ -136,7 +136,7 @@ func (o *Operator) Check(ctx context.Context, number uint64) ([]State, error) {
 	}
 	for {
 		all, err := o.Nodes(ctx)
-		waits := func(s State) bool { return s.Sum.Check != number && time.Since(s.At) < aliveFor }
+		waits := func(s State) bool { return s.Sum.Check != number && !s.IsSilent(time.Now()) }
 		if err == nil && !slices.ContainsFunc(all, waits) {
 			return all, nil
 		}

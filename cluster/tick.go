@@ -9,6 +9,7 @@ import (
 
 	"pmg/cluster/cells"
 	"pmg/cluster/lease"
+	"pmg/cluster/report"
 	"pmg/journal"
 )
 
@@ -21,27 +22,12 @@ const (
 	checkCell  = "check"  // a number; each node answers with a hash of its store
 )
 
-// A State is what a node says of itself, about once a second.
-type State struct {
-	Node    string    `json:"node"`
-	Version string    `json:"version"`
-	State   string    `json:"state"`
-	Epoch   uint64    `json:"epoch"`
-	Reason  string    `json:"reason,omitempty"` // why it may not take over; empty: it may
-	Applied uint64    `json:"applied"`          // place of the last record that it has
-	Moved   uint64    `json:"moved"`            // up to which place it needs nothing any more
-	Config  string    `json:"config"`           // hash of what must be configured alike
-	At      time.Time `json:"at"`               // when it said so, by its clock
-	Sum     Sum       `json:"sum"`
-}
-
-// A Sum is a hash of all that a copy has.
-type Sum struct {
-	Check uint64 `json:"check,omitempty"` // the number of the question
-	At    uint64 `json:"at,omitempty"`    // place of the last record of what was read
-	Hash  string `json:"hash,omitempty"`
-	Error string `json:"error,omitempty"`
-}
+type (
+	// A State is what a node says of itself.
+	State = report.State
+	// A Sum is a hash of all that a copy has.
+	Sum = report.Sum
+)
 
 // A Move is what an operator wants of the owner.
 type Move struct {
@@ -82,6 +68,7 @@ func (n *Node) tickOnce(t *trimmer) error {
 		return err
 	}
 	all := states(values)
+	n.seen.Store(&all)
 	drained, _, err := n.bucket.Cell(drainCell + n.o.Node).Read(ctx)
 	if err != nil {
 		return err
@@ -112,7 +99,7 @@ func (n *Node) tickOnce(t *trimmer) error {
 func (n *Node) State() State {
 	s := n.holder.Status()
 	return State{
-		Node: n.o.Node, Version: n.o.Version, State: s.State.String(), Epoch: s.Epoch, Reason: *n.reason.Load(),
+		Node: n.o.Node, Version: n.o.Version, State: s.State.String(), Epoch: s.Epoch, Reason: n.reason.Load().why,
 		Applied: uint64(n.shared.Last()), Moved: uint64(n.shared.Moved()), Config: *n.config.Load(), At: time.Now(),
 		Sum: *n.sum.Load(),
 	}
@@ -132,28 +119,36 @@ func states(values []cells.Value) (all []State) {
 	return all
 }
 
+// A reason says why this node may not take over. It is empty if it may.
+type reason struct{ kind, why string }
+
+const stillReading = "it has not read the journal to its end yet"
+
 // setReason sets why this node may not take over.
-func (n *Node) setReason(why string) {
-	if before := n.reason.Swap(&why); *before == why {
+func (n *Node) setReason(r reason) {
+	if before := n.reason.Swap(&r); *before == r {
 		return
 	}
-	n.holder.SetEligible(why == "")
-	if why == "" {
+	n.holder.SetEligible(r.why == "")
+	if r.why == "" {
 		n.o.Log.Info().Msg("cluster: this node can take the work over")
 	} else {
-		n.o.Log.Warn().Msg("cluster: this node cannot take the work over: " + why)
+		n.o.Log.Warn().Msg("cluster: this node cannot take the work over: " + r.why)
 	}
 }
 
 // whyNot returns why this node may not take over; empty if it may.
-func (n *Node) whyNot(all []State, drained bool) string {
+func (n *Node) whyNot(all []State, drained bool) reason {
 	if drained {
-		return "an operator has drained it (pmg cluster drain --undo)"
+		return reason{report.Drained, "an operator has drained it (pmg cluster drain --undo)"}
 	}
 	if uint64(n.shared.Last()) < n.first {
-		return "it has not read the journal to its end yet"
+		return reason{report.Reading, stillReading}
 	}
-	return differs(all, n.o.Node, *n.config.Load(), n.holder.Status().Owner)
+	if why := differs(all, n.o.Node, *n.config.Load(), n.holder.Status().Owner); why != "" {
+		return reason{report.Different, why}
+	}
+	return reason{}
 }
 
 // differs returns what is wrong with a node's configuration: it must be that of the owner, or of most nodes.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"pmg/cluster/cells"
+	"pmg/cluster/report"
 )
 
 // A trimmer decides how much of the journal the owner drops: what all nodes that are there need no more, if these are two at
@@ -27,12 +28,8 @@ type sample struct {
 	upTo uint64
 }
 
-const (
-	// aliveFor is how long a node counts whose state does not change.
-	aliveFor = 30 * time.Second
-	// manySamples is in how many steps the time to keep is divided.
-	manySamples = 60
-)
+// manySamples is in how many steps the time to keep is divided.
+const manySamples = 60
 
 // upTo returns up to which place the journal may be trimmed now, 0 if nothing more.
 func (t *trimmer) upTo(values []cells.Value, all []State, own string, now time.Time) uint64 {
@@ -76,7 +73,7 @@ func (t *trimmer) isAlive(values []cells.Value, node string, now time.Time) bool
 		if before, ok := t.seen[node]; !ok || before.version != v.Version {
 			t.seen[node] = sighting{v.Version, now}
 		}
-		return now.Sub(t.seen[node].at) < aliveFor
+		return now.Sub(t.seen[node].at) < report.SilentFor
 	}
 	return false
 }

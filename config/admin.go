@@ -1,10 +1,13 @@
 package config
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"pmg/internal/passhash"
@@ -19,6 +22,7 @@ type Admin struct {
 	Hosts   []string `yaml:"hosts" live:"no" doc:"Further host names that requests may have, such as gateway.example.net, beside the host of address, localhost and addresses of the machine. Others are refused, because a web page could send them."`
 	Tokens  []Token  `yaml:"tokens" live:"yes" doc:"The tokens of those who may use address, each as {name: anna, hash: \"sha256:…\", scope: look}. With one, every request there needs one, but /healthz and /readyz. pmg admin token makes them; the commands take theirs from the environment, PMG_ADMIN_TOKEN, or from --token-file."`
 	Users   []User   `yaml:"users" live:"yes" doc:"Those who may log in to the operators' pages at address, each as {name: anna, password: \"$argon2id$…\", scope: look}. pmg admin user makes them."`
+	OIDC    OIDC     `yaml:"oidc" live:"yes" doc:"The server of the organisation, at which operators log in to these pages with OpenID Connect; none when the section is missing."`
 	Audit   string   `yaml:"audit" live:"no" doc:"A file with a line of JSON for each request to change something, to see texts or to copy the store, also refused ones: who, what, before, after, result. Only the gateway's user can read it; it may be moved away at any time. When empty, the lines are in the gateway's own log."`
 	Pprof   bool     `yaml:"pprof" default:"false" live:"no" doc:"Whether Go's profiles are served at /debug/pprof, to those with scope administer. They slow the gateway while they are taken."`
 }
@@ -29,6 +33,78 @@ const (
 	OperateScope    = "operate"
 	AdministerScope = "administer"
 )
+
+// OIDC is how operators log in at a server of OpenID Connect.
+type OIDC struct {
+	Issuer       string   `yaml:"issuer" live:"yes" doc:"Its address, such as https://login.example.net/realms/ops: what stands in its tokens. Its certificate must be valid for the machine (SSL_CERT_FILE names further authorities)."`
+	ClientID     string   `yaml:"client_id" live:"yes" doc:"The name under which it knows this gateway."`
+	ClientSecret string   `yaml:"client_secret" secret:"yes" live:"yes" doc:"What it has given the gateway to prove that; empty for a public client."`
+	Address      string   `yaml:"address" live:"yes" doc:"Where browsers find these pages, such as https://pmg.example.net:2780. The server must allow this with /ui/login/callback behind it to be returned to."`
+	Scopes       []string `yaml:"scopes" default:"profile, email" live:"yes" doc:"What is asked for beside openid: what it takes to have the claim in its tokens."`
+	Claim        string   `yaml:"claim" default:"groups" live:"yes" doc:"The claim of a token that has the groups of an operator, a text or a list of texts."`
+	Look         []string `yaml:"look" live:"yes" doc:"The groups with scope look. An operator has the highest scope of all groups, and cannot log in without one."`
+	Operate      []string `yaml:"operate" live:"yes" doc:"Those with scope operate."`
+	Administer   []string `yaml:"administer" live:"yes" doc:"Those with scope administer."`
+}
+
+// IsSet reports whether there is such a server.
+func (o *OIDC) IsSet() bool { return o.Issuer != "" }
+
+// ScopeOf returns the highest scope of some groups, "" if they have none.
+func (o *OIDC) ScopeOf(groups []string) string {
+	for _, s := range []struct {
+		scope string
+		of    []string
+	}{{AdministerScope, o.Administer}, {OperateScope, o.Operate}, {LookScope, o.Look}} {
+		if slices.ContainsFunc(groups, func(g string) bool { return slices.Contains(s.of, g) }) {
+			return s.scope
+		}
+	}
+	return ""
+}
+
+// Proof returns a text that is another one when anything of the section is: a login lasts while it is the same.
+func (o *OIDC) Proof() string {
+	if !o.IsSet() {
+		return ""
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%q", *o)))
+}
+
+// checkOIDC checks the section of the server at which operators log in.
+func checkOIDC(d *decoder, o *OIDC) {
+	if !o.IsSet() {
+		if o.ClientID+o.ClientSecret+o.Address != "" || len(o.Look)+len(o.Operate)+len(o.Administer) > 0 {
+			d.problem("admin.oidc.issuer", "must be given: the address of the server at which operators log in")
+		}
+		return
+	}
+	for _, u := range []struct{ name, text string }{{"issuer", o.Issuer}, {"address", o.Address}} {
+		at, err := url.Parse(u.text)
+		if err != nil {
+			at = &url.URL{}
+		}
+		switch {
+		case at.Host == "", at.Scheme != "https" && at.Scheme != "http", at.User != nil, at.RawQuery+at.Fragment != "":
+			d.problem("admin.oidc."+u.name, "must be an address such as https://login.example.net, not %q", u.text)
+		case at.Scheme == "http" && !isLoopbackHost(at.Hostname()):
+			d.problem(
+				"admin.oidc."+u.name, "must begin with https://, because whoever is in between would read who logs in, and how",
+			)
+		}
+	}
+	if o.ClientID == "" {
+		d.problem("admin.oidc.client_id", "must be given: the name under which the server knows this gateway")
+	}
+	if len(o.Look)+len(o.Operate)+len(o.Administer) == 0 {
+		d.problem("admin.oidc", "lets nobody in: name groups below look, operate or administer")
+	}
+}
+
+func isLoopbackHost(host string) bool {
+	ip, ok := hostAddress(host)
+	return host == "localhost" || ok && ip.IsLoopback()
+}
 
 // A User is somebody who may log in to the operators' pages.
 type User struct {
@@ -91,6 +167,7 @@ func checkAdmin(d *decoder, a *Admin) {
 		d.unique(names, u.Name, "admin.users[%d].name", i)
 		checkUser(d, fmt.Sprintf("admin.users[%d]", i), &u)
 	}
+	checkOIDC(d, &a.OIDC)
 	d.report("admin.tls", a.TLS.check(true))
 	host, _, err := net.SplitHostPort(a.Address)
 	if err != nil {
@@ -98,9 +175,9 @@ func checkAdmin(d *decoder, a *Admin) {
 	}
 	switch ip, ok := hostAddress(host); {
 	case ok && ip.IsLoopback():
-	case len(a.Tokens)+len(a.Users) > 0 && !a.TLS.Enabled:
+	case (len(a.Tokens)+len(a.Users) > 0 || a.OIDC.IsSet()) && !a.TLS.Enabled:
 		d.warn("admin.address", "is plain, so that whoever is in between reads tokens and passwords: set admin.tls")
-	case len(a.Tokens)+len(a.Users) == 0:
+	case len(a.Tokens)+len(a.Users) == 0 && !a.OIDC.IsSet():
 		d.problem(
 			"admin.address",
 			"must be a loopback address, such as 127.0.0.1:2780, while there are neither admin.tokens nor admin.users, "+

@@ -24,7 +24,7 @@ type Rooms struct {
 	Submitter Submitter
 	Servers   Servers
 	Low       <-chan settle.Low // balances that have become low
-	Holds     func() bool // whether anything may be sent; nil: always
+	Holds     func() bool       // whether anything may be sent; nil: always
 }
 
 // Options finds the accounts and connectors of the configuration in force, nil if there is none of a name.

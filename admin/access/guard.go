@@ -201,7 +201,7 @@ func (g *Guard) caller(r *http.Request) (c Caller, wrong string) {
 		}
 	}
 	switch {
-	case header == "" && len(tokens)+len(g.Sessions.users()) > 0:
+	case header == "" && (len(tokens) > 0 || !g.Sessions.IsOpen()):
 		return c, "this needs a token: Authorization: Bearer pmg_...; the commands of pmg take it from PMG_ADMIN_TOKEN " +
 			"or --token-file"
 	case header == "" && onLoopback(r):

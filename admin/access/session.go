@@ -32,7 +32,8 @@ const (
 // A session is what a browser has logged in to. Its cookie is random, and the gateway has its hash alone.
 type session struct {
 	user     string
-	password string // the hash, so that a session ends when the password changes
+	password string       // the hash, so that a session ends when the password changes
+	other    *config.User // of a login elsewhere; password is the proof of the place then
 	begun    time.Time
 	used     time.Time
 	notice   Notice
@@ -53,6 +54,7 @@ type failures struct {
 // Sessions are those of the operators' browsers. They end with the process.
 type Sessions struct {
 	users func() []config.User
+	proof func() string // of the server where users log in elsewhere, "" if there is none
 	now   func() time.Time
 	turns *turns.Turns // for comparing passwords
 
@@ -63,10 +65,11 @@ type Sessions struct {
 	failed   map[string]failures // by address
 }
 
-// NewSessions returns the sessions of the users that a function returns.
-func NewSessions(users func() []config.User, now func() time.Time) *Sessions {
+// NewSessions returns the sessions of the users that a function returns. Those who log in elsewhere stay logged in while proof
+// returns the same.
+func NewSessions(users func() []config.User, proof func() string, now func() time.Time) *Sessions {
 	return &Sessions{
-		users: users, now: now, turns: turns.New(atATime, mostLogins),
+		users: users, proof: proof, now: now, turns: turns.New(atATime, mostLogins),
 		nobody:   sync.OnceValue(func() []byte { return []byte(passhash.New([]byte(token.New()))) }),
 		sessions: map[string]*session{}, failed: map[string]failures{},
 	}
@@ -113,11 +116,27 @@ func (s *Sessions) Begin(ctx context.Context, from, name, password string) (stri
 		return "", nil
 	}
 	delete(s.failed, network(from))
-	s.expire()
-	cookie := token.New()
-	s.sessions[token.Hash(cookie)] = &session{user: u.Name, password: u.Password, begun: s.now(), used: s.now()}
-	return cookie, nil
+	return s.begin(&session{user: u.Name, password: u.Password}), nil
 }
+
+// BeginOther logs a user in who has logged in elsewhere, as proof says, and returns the value of the cookie.
+func (s *Sessions) BeginOther(name, scope, proof string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.begin(&session{user: name, password: proof, other: &config.User{Name: name, Scope: scope}})
+}
+
+// begin begins a session. The caller holds the lock.
+func (s *Sessions) begin(one *session) (cookie string) {
+	s.expire()
+	cookie = token.New()
+	one.begun, one.used = s.now(), s.now()
+	s.sessions[token.Hash(cookie)] = one
+	return cookie
+}
+
+// IsOpen reports whether nobody can log in: there are no users, here or elsewhere.
+func (s *Sessions) IsOpen() bool { return len(s.users()) == 0 && s.proof() == "" }
 
 // fail counts a failure of an address. The caller holds the lock.
 func (s *Sessions) fail(address string) {
@@ -184,8 +203,13 @@ func (s *Sessions) find(r *http.Request) (*session, *config.User) {
 	if one == nil {
 		return nil, nil
 	}
-	u := s.user(one.user)
-	if s.over(one) || u == nil || u.Password != one.password {
+	u, proof := one.other, s.proof()
+	if u == nil {
+		if u = s.user(one.user); u != nil {
+			proof = u.Password
+		}
+	}
+	if s.over(one) || u == nil || proof != one.password {
 		delete(s.sessions, key)
 		return nil, nil
 	}

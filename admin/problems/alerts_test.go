@@ -16,6 +16,12 @@ var elsewhere = map[string]string{
 	"PMGDeliveredFalls":  "it compares with six hours before, and a gateway knows the last hour",
 	"PMGAccountSilent":   "the same, and with the day before",
 	"PMGConnectorSilent": "the same, and with the day before",
+
+	"PMGClusterNoOwner":        "nodes that stand by show no list",
+	"PMGClusterCannotTakeOver": "the same",
+	"PMGClusterBehind":         "the same",
+	"PMGClusterChanges":        "the process of an owner ends with each of them",
+	"PMGClusterAlone":          "the page Cluster and pmg cluster status show it, with the reason of each node",
 }
 
 // severities returns those of the alert rules.

@@ -16,6 +16,7 @@ type login struct {
 	view
 	Next  string
 	Wrong string
+	Other bool // somebody may log in at the server of the organisation
 }
 
 // loginPath returns where somebody logs in who wants to go on with a request.
@@ -38,9 +39,9 @@ func ownPath(path string) string {
 
 func (s *site) loginPage(w http.ResponseWriter, r *http.Request, code int, wrong string) {
 	v := &login{Next: ownPath(r.FormValue("next")), Wrong: wrong}
-	v.Page, v.Title, v.Users, v.cells = &page{Name: "login"}, "Log in", len(
-		s.server.Gateway().Node.Config().Admin.Users,
-	) > 0, map[string]string{}
+	c := &s.server.Gateway().Node.Config().Admin
+	v.Page, v.Title, v.cells = &page{Name: "login"}, "Log in", map[string]string{}
+	v.Users, v.Other = len(c.Users) > 0, c.OIDC.IsSet()
 	s.write(w, code, "login", v)
 }
 

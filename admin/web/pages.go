@@ -22,7 +22,7 @@ func pages() []page { return new(site).table() }
 
 // table returns all pages with what makes their models.
 func (s *site) table() []page {
-	return []page{
+	all := []page{
 		{"", "Overview", "Overview", access.Look, s.lists.overview},
 		{"messages", "Messages", "Messages", access.Look, s.messages},
 		{"messages/{name}", "Message", "Messages", access.Look, s.story},
@@ -43,6 +43,10 @@ func (s *site) table() []page {
 		{"gateway", "Gateway", "Gateway", access.Look, s.lists.gateway},
 		{"configuration", "Configuration", "Gateway", access.Look, s.routes.configuration},
 	}
+	if s.Cluster != nil {
+		all = append(all, page{"cluster", "Cluster", "Gateway", access.Look, s.cluster})
+	}
+	return all
 }
 
 // Lists make the pages with what the gateway has of a kind.

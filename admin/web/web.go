@@ -9,9 +9,12 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
+	"time"
 
 	"pmg/admin"
 	"pmg/admin/access"
+	"pmg/admin/oidc"
+	"pmg/cluster/report"
 	"pmg/config"
 	"pmg/internal/httpfault"
 )
@@ -36,6 +39,7 @@ type site struct {
 	details   details
 	routes    routes
 	explainer explainer
+	provider  *oidc.Provider
 	followers chan struct{} // has a place for each stream of the pdu log
 }
 
@@ -44,6 +48,8 @@ type Tools struct {
 	// says what a gateway with a configuration would do with a message
 	Explain func(c *config.Config, q Question) (string, error)
 	Pending func(ctx context.Context) (changes string, err error) // says what a reload would do, in lines for people
+	// says what this node knows of its cluster; nil: the gateway is alone
+	Cluster func() *report.Report
 }
 
 // Handler serves the pages of a server. It is admin.Pages.
@@ -52,9 +58,15 @@ func (t Tools) Handler(server *admin.Server) http.Handler {
 		Tools: t, server: server, templates: map[string]*template.Template{}, followers: make(chan struct{}, mostFollowers),
 	}
 	s.lists.server, s.details.server = server, server
+	s.provider = oidc.New(func() *config.OIDC {
+		if c := &server.Gateway().Node.Config().Admin.OIDC; c.IsSet() {
+			return c
+		}
+		return nil
+	}, time.Now)
 	s.routes = routes{t, server, &s.explainer}
 	s.pages = s.table()
-	for _, name := range append(s.names(), "login", "missing", "failed") {
+	for _, name := range append(s.names(), "login", "loggedin", "missing", "failed") {
 		s.templates[name] = template.Must(
 			template.ParseFS(
 				templateFiles, "templates/layout.html", "templates/parts.html", "templates/hour.html",
@@ -87,6 +99,8 @@ func (t Tools) Handler(server *admin.Server) http.Handler {
 	}
 	m.Handle("GET "+admin.PagesBase+"login", server.Limited(s.login))
 	m.Handle("POST "+admin.PagesBase+"login", server.Unlimited(s.begin))
+	m.Handle("GET "+admin.PagesBase+"login/other", server.Limited(s.beginOther))
+	m.Handle("GET "+oidc.Path, server.Limited(s.endOther))
 	m.Handle("POST "+admin.PagesBase+"logout", server.Limited(s.logout))
 	m.Handle(
 		"GET "+admin.PagesBase,

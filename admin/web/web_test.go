@@ -19,6 +19,7 @@ import (
 
 	"pmg/admin"
 	"pmg/admin/access"
+	"pmg/cluster/report"
 	"pmg/config"
 	"pmg/gateway"
 	"pmg/internal/passhash"
@@ -52,7 +53,10 @@ func start(t *testing.T) (url string, g *gateway.Gateway) {
 }
 
 // startServer is start for tests of what the server keeps.
-func startServer(t *testing.T) *admin.Server {
+func startServer(t *testing.T) *admin.Server { return startNode(t, nil) }
+
+// startNode is startServer for a node of a cluster.
+func startNode(t *testing.T, known func() *report.Report) *admin.Server {
 	t.Helper()
 	cfg, _, err := config.Parse(fmt.Appendf(nil, gatewayYAML, t.TempDir()), config.Options{})
 	if err != nil {
@@ -73,7 +77,9 @@ func startServer(t *testing.T) *admin.Server {
 		t.Fatal(err)
 	}
 	reload := func(context.Context, string, bool) (string, error) { return "nothing <i>new</i>", nil }
-	s, err := admin.Start(cfg, g, e, "test", admin.Parts{Reload: reload, Pages: tools().Handler})
+	shown := tools()
+	shown.Cluster = known
+	s, err := admin.Start(cfg, g, e, "test", admin.Parts{Reload: reload, Pages: shown.Handler})
 	if err != nil {
 		t.Fatal(err)
 	}

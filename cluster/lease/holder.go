@@ -95,6 +95,13 @@ func (h *Holder) Wait(ctx context.Context, after uint64) (Status, error) {
 	}
 }
 
+// Quiet returns for how long no heartbeat was acknowledged, or none of another node was seen.
+func (h *Holder) Quiet() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return time.Duration(h.now() - h.machine.heard)
+}
+
 // SetEligible sets whether the node may become the owner. One that is the owner goes on until it is released.
 func (h *Holder) SetEligible(eligible bool) {
 	h.mu.Lock()

@@ -65,6 +65,8 @@ type machine struct {
 	fresh bool  // the last call was such a read
 	seen  int64 // when its answer came
 	quiet int64
+
+	heard int64 // when the last heartbeat left that was acknowledged, or another node's was seen
 }
 
 // A call is what a machine does with the cell next.
@@ -86,7 +88,7 @@ type answer struct {
 func newMachine(o Options, run uint64, now int64) *machine {
 	return &machine{
 		node: o.Node, run: run, eligible: o.Eligible, due: now,
-		lease: int64(o.Lease), dead: int64(o.Dead), beat: int64(o.Beat),
+		heard: now, lease: int64(o.Lease), dead: int64(o.Dead), beat: int64(o.Beat),
 		status: Status{Number: 1, Why: "started"},
 	}
 }
@@ -168,6 +170,7 @@ func (m *machine) end(c call, a answer, now int64) {
 // updated takes an update that has succeeded. This alone makes an owner.
 func (m *machine) updated(v Value, a answer, now int64) {
 	before := m.value
+	m.heard = a.left
 	m.value, m.fault, m.version, m.least, m.certain = v, nil, a.version, a.version, true
 	switch {
 	case m.status.State == Releasing && v.Vacant:
@@ -207,6 +210,7 @@ func (m *machine) read(a answer, now int64) {
 	}
 	if a.version != m.version {
 		m.adopt(a)
+		m.heard = now
 	} else if m.fresh {
 		m.quiet += min(now-m.seen, m.beat+m.lease/3) // not a time in which the process was stopped
 	}

@@ -8,6 +8,7 @@
 package standby
 
 import (
+	"crypto/tls"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"pmg/internal/sock"
+	"pmg/protocols/smpp"
 )
 
 // A Protocol is what is spoken on a socket.
@@ -36,6 +38,7 @@ const (
 type Socket struct {
 	sock.Listening
 	Protocol Protocol
+	TLS      *tls.Config // nil: it is plain
 }
 
 // A State is what the node says of itself: in JSON, and as a line.
@@ -47,6 +50,7 @@ type Door struct {
 	listeners []net.Listener
 	server    http.Server
 	admin     http.Server
+	metrics   http.Handler
 	running   sync.WaitGroup
 	places    chan struct{} // of connections that are being refused
 }
@@ -57,15 +61,18 @@ const (
 	retryAfter    = "1" // seconds
 )
 
-// Open begins to answer on sockets, which stay open when the door is closed.
-func Open(sockets []Socket, state State) (*Door, error) {
-	d := &Door{state: state, places: make(chan struct{}, maxRefusing)}
+// Open begins to answer on sockets, which stay open when the door is closed. metrics serves those of the node.
+func Open(sockets []Socket, state State, metrics http.Handler) (*Door, error) {
+	d := &Door{state: state, metrics: metrics, places: make(chan struct{}, maxRefusing)}
 	d.server = http.Server{Handler: http.HandlerFunc(d.refuseHTTP), ReadTimeout: refuseTimeout, WriteTimeout: refuseTimeout}
 	d.admin = http.Server{Handler: d.routes(), ReadTimeout: refuseTimeout, WriteTimeout: refuseTimeout}
 	for _, s := range sockets {
 		l, err := s.Share()
 		if err != nil {
 			return nil, errors.Join(err, d.Close())
+		}
+		if s.TLS != nil {
+			l = tls.NewListener(l, s.TLS)
 		}
 		d.listeners = append(d.listeners, l)
 		d.running.Go(func() {
@@ -116,13 +123,10 @@ func (d *Door) refuseAll(l net.Listener, p Protocol) {
 }
 
 const (
-	smppHead     = 16
-	isAnswer     = 0x80000000
-	bindReceiver = 0x00000001
-	bindSender   = 0x00000002
-	bindBoth     = 0x00000009
-	// systemError is ESME_RSYSERR: clients try again, and take none of it for a wrong password.
-	systemError = 0x00000008
+	smppHead = 16
+	isAnswer = 0x80000000
+	// refusal makes clients try again, and take none of it for a wrong password.
+	refusal = smpp.StatusSysErr
 )
 
 // refuse answers the first PDU if it asks for a session, and closes the connection.
@@ -136,8 +140,8 @@ func refuse(conn net.Conn, p Protocol) {
 		return
 	}
 	length, command := binary.BigEndian.Uint32(head[:]), binary.BigEndian.Uint32(head[4:])
-	switch command {
-	case bindReceiver, bindSender, bindBoth:
+	switch smpp.CommandID(command) {
+	case smpp.BindReceiver, smpp.BindTransmitter, smpp.BindTransceiver:
 	default:
 		return
 	}
@@ -149,7 +153,7 @@ func refuse(conn net.Conn, p Protocol) {
 	}
 	binary.BigEndian.PutUint32(head[:], smppHead)
 	binary.BigEndian.PutUint32(head[4:], command|isAnswer)
-	binary.BigEndian.PutUint32(head[8:], systemError)
+	binary.BigEndian.PutUint32(head[8:], refusal)
 	_, _ = conn.Write(head[:]) // the client may have gone
 }
 
@@ -180,6 +184,7 @@ func (d *Door) routes() http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(state)
 	})
+	m.Handle("GET /metrics", d.metrics)
 	m.HandleFunc("/", d.refuseHTTP)
 	return m
 }

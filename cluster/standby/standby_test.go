@@ -1,7 +1,9 @@
 package standby
 
 import (
+	"crypto/tls"
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -13,6 +15,7 @@ import (
 
 	"pmg/internal/sock"
 	"pmg/internal/testutil"
+	"pmg/internal/tlsfiles"
 )
 
 func TestMain(m *testing.M) { testutil.NoLeaks(m) }
@@ -26,11 +29,12 @@ func opened(t *testing.T) (d *Door, sockets []Socket) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = unix.Close(l.FD) })
-		sockets = append(sockets, Socket{l, p})
+		sockets = append(sockets, Socket{Listening: l, Protocol: p})
 	}
+	metrics := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "pmg_cluster_owner 0") })
 	d, err := Open(sockets, func() (any, string) {
 		return map[string]string{"node": "b"}, "this node stands by: node a owns the work"
-	})
+	}, metrics)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,15 +68,15 @@ func pdu(command uint32, body string) []byte {
 func TestSMPP(t *testing.T) {
 	d, sockets := opened(t)
 	defer d.Close()
-	for _, command := range []uint32{bindReceiver, bindSender, bindBoth} {
-		want := append(pdu(command|isAnswer, "")[:8], 0, 0, 0, systemError, 0, 0, 0, 77)
+	for _, command := range []uint32{1, 2, 9} {
+		want := append(pdu(command|isAnswer, "")[:8], 0, 0, 0, 8, 0, 0, 0, 77)
 		if got := exchange(t, sockets[1], pdu(command, "acme\x00secret\x00\x00\x34\x00\x00\x00")); string(got) != string(want) {
 			t.Errorf("bind %x: answered %x, want %x", command, got, want)
 		}
 	}
 	for what, octets := range map[string][]byte{
-		"a submit": pdu(4, ""), "too long": append(binary.BigEndian.AppendUint32(nil, 5000), pdu(bindBoth, "")[4:]...),
-		"too short": append(binary.BigEndian.AppendUint32(nil, 3), pdu(bindBoth, "")[4:]...),
+		"a submit": pdu(4, ""), "too long": append(binary.BigEndian.AppendUint32(nil, 5000), pdu(9, "")[4:]...),
+		"too short": append(binary.BigEndian.AppendUint32(nil, 3), pdu(9, "")[4:]...),
 	} {
 		if got := exchange(t, sockets[1], octets); len(got) > 0 {
 			t.Errorf("%s: answered %x", what, got)
@@ -98,6 +102,7 @@ func TestHTTP(t *testing.T) {
 		{3, "/healthz", 200, "ok"},
 		{3, "/readyz", 503, "this node stands by: node a owns the work"},
 		{3, "/cluster", 200, `"node":"b"`},
+		{3, "/metrics", 200, "pmg_cluster_owner 0"},
 		{3, "/admin/v1/status", 503, "node a owns the work"},
 	} {
 		r, err := http.Get("http://" + sockets[c.socket].Addr.String() + c.path)
@@ -133,5 +138,54 @@ func TestClose(t *testing.T) {
 		}
 		_ = unix.Close(accepted)
 		_ = conn.Close()
+	}
+}
+
+// What is encrypted is refused in the same way, with the certificate of the gateway.
+func TestEncrypted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	authority, err := tlsfiles.NewAuthority("test", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := tlsfiles.Options{Certificates: []string{dir + "/c.pem"}, Keys: []string{dir + "/k.pem"}, Oldest: tls.VersionTLS13}
+	if err := errors.Join(authority.Write(dir+"/ca.pem"), authority.Issue(dir+"/c.pem", dir+"/k.pem", time.Hour, "localhost")); err != nil {
+		t.Fatal(err)
+	}
+	files, err := tlsfiles.Open(o, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, _, err := tlsfiles.Load(&tlsfiles.Options{Authorities: dir + "/ca.pem", ServerName: "localhost", Oldest: tls.VersionTLS13}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sockets []Socket
+	for _, p := range []Protocol{SMPP, Admin} {
+		l, err := sock.Listen("127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = unix.Close(l.FD) })
+		sockets = append(sockets, Socket{l, p, files.Following(func(err error) { t.Error(err) })})
+	}
+	d, err := Open(sockets, func() (any, string) { return nil, "stands by" }, http.NotFoundHandler())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for i, ask := range []string{string(pdu(9, "a\x00b\x00\x00\x34\x00\x00\x00")), "GET /healthz HTTP/1.0\r\n\r\n"} {
+		conn, err := tls.Dial("tcp", sockets[i].Addr.String(), client)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.SetDeadline(time.Now().Add(testutil.Patience))
+		_, _ = io.WriteString(conn, ask)
+		answer, _ := io.ReadAll(conn)
+		conn.Close()
+		if len(answer) < smppHead || i == 0 && binary.BigEndian.Uint32(answer[8:]) != uint32(refusal) || i == 1 && !strings.HasPrefix(string(answer), "HTTP/1.0 200") {
+			t.Errorf("%d: %q", i, answer)
+		}
 	}
 }

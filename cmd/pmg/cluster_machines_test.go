@@ -25,18 +25,18 @@ const (
 const machineConfig = `
 log: {format: json}
 pdulog: {enabled: false}
-admin: {address: "0.0.0.0:2780", tokens: [{name: test, hash: "sha256:%[4]s"}]}
-store: {dir: %[2]q, ballast: 0B}
-events: {dir: %[3]q}
+admin: {address: "0.0.0.0:2780", tokens: [{name: test, hash: "sha256:%[3]s"}]}
+store: {dir: %[1]q, ballast: 0B}
+events: {dir: %[2]q}
 limits: {drain_timeout: 5s}
 accounts:
   - {system_id: one, password: secret}
   - {system_id: two, password: secret}
-  - {system_id: load, password: secret, webhook: %[5]q}
+  - {system_id: load, password: secret, webhook: %[4]q}
 connectors:
-  - {name: clients, direction: in, address: "10.0.0.%[1]d:2775", window: 100}
-  - {name: api, direction: in, protocol: http, address: "10.0.0.%[1]d:8080", throttle_pause: 1ms, retry: {temporary: [100ms, repeat]}}
-  - {name: operator, direction: out, address: %[6]q, instances: 2, window: 10, max_queue: 500, queue_wait: 60s,
+  - {name: clients, direction: in, address: "0.0.0.0:2775", window: 100}
+  - {name: api, direction: in, protocol: http, address: "0.0.0.0:8080", throttle_pause: 1ms, retry: {temporary: [100ms, repeat]}}
+  - {name: operator, direction: out, address: %[5]q, instances: 2, window: 10, max_queue: 500, queue_wait: 60s,
      system_id: pmg, password: secret, reconnect_delay: 20ms}
 routes: [{to: operator}]
 `
@@ -62,6 +62,9 @@ func inNamespace(t *testing.T, args ...string) bool {
 		return true
 	}
 	testutil.Long(t)
+	if testutil.Race {
+		t.Skip("TestCluster is the one with the race detector")
+	}
 	for _, program := range []string{"unshare", "ip", "haproxy"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skipf("%s is not installed", program)
@@ -107,10 +110,10 @@ func newMachines(t *testing.T, times clusterTimes, smsc, webhook string) *machin
 	m := &machines{g: &clusterRig{t: t}}
 	for i := 1; i <= 3; i++ {
 		shell(t, `ip netns add m%[1]d
-			ip link add m%[1]d type veth peer name e0 netns m%[1]d
+			ip link add m%[1]d type veth peer name eth0 netns m%[1]d
 			ip link set m%[1]d master br0 up
-			ip -n m%[1]d address add 10.0.0.%[1]d/24 dev e0
-			ip -n m%[1]d link set e0 up
+			ip -n m%[1]d address add 10.0.0.%[1]d/24 dev eth0
+			ip -n m%[1]d link set eth0 up
 			ip -n m%[1]d link set lo up`, i)
 		within := []string{"ip", "netns", "exec", fmt.Sprintf("m%d", i)}
 		name := fmt.Sprintf("n%d", i)
@@ -122,7 +125,7 @@ func newMachines(t *testing.T, times clusterTimes, smsc, webhook string) *machin
 		m.events = append(m.events, dir+"/events")
 		n := &m.g.nodes[i-1]
 		n.within = within
-		n.file = writeConfig(t, fmt.Sprintf(machineConfig, i, dir+"/store", m.events[i-1], strings.Repeat("0", 64), webhook, smsc)+
+		n.file = writeConfig(t, fmt.Sprintf(machineConfig, dir+"/store", m.events[i-1], strings.Repeat("0", 64), webhook, smsc)+
 			strings.Replace(own, "node: a", "node: "+[]string{"a", "b", "c"}[i-1], 1)+
 			fmt.Sprintf("  lease: %s\n  dead: %s\n  keep: 2m\n", times.lease, times.dead))
 	}
@@ -156,8 +159,13 @@ func (m *machines) balance(config string) {
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	m.starts(exec.Command("haproxy", "-db", "-f", file))
+}
+
+// starts starts a program that runs until the test ends.
+func (m *machines) starts(cmd *exec.Cmd) {
+	t := m.g.t
 	var log testutil.Log
-	cmd := exec.Command("haproxy", "-db", "-f", file)
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -167,7 +175,7 @@ func (m *machines) balance(config string) {
 		_ = cmd.Wait()
 		if t.Failed() {
 			text := log.String()
-			t.Logf("haproxy: %s", text[max(0, len(text)-2000):])
+			t.Logf("%s: %s", cmd.Args, text[max(0, len(text)-4000):])
 		}
 	})
 }
@@ -194,7 +202,7 @@ func device(machine int) string {
 	if machine == hub {
 		return "br0"
 	}
-	return "e0"
+	return "eth0"
 }
 
 func address(machine int) string {

@@ -123,10 +123,10 @@ func (x *traffic) end() {
 	for _, c := range x.clients {
 		c.submits.Store(false)
 	}
-	x.ended.Store(true)
-	x.posting.Wait()
 	x.loads.cancel()
 	x.loads.wg.Wait()
+	x.ended.Store(true)
+	x.posting.Wait()
 	for _, c := range x.clients {
 		testutil.Eventually(t, "each message of "+c.account+" has a receipt", func() bool { return c.missing() == 0 })
 	}

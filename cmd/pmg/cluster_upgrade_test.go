@@ -2,6 +2,8 @@ package main
 
 import (
 	"flag"
+	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -142,4 +144,38 @@ func (u *upgrade) restart(s *natstest.Server) {
 	u.x.flows(u.g)
 	u.ready()
 	u.g.t.Logf("server %s ended after %v", s.Name, took.Round(time.Millisecond))
+}
+
+// The address that keepalived keeps, configured as docs/cluster.md says, follows the owner: clients that know no other one arrive at the
+// next owner.
+func TestClusterAddress(t *testing.T) {
+	if _, err := exec.LookPath("keepalived"); err != nil {
+		t.Skip("keepalived is not installed")
+	}
+	if !inNamespace(t) {
+		return
+	}
+	x := startTraffic(t, hubAddress)
+	m := newMachines(t, clusterTimes{10 * time.Second, 12 * time.Second}, x.sink.Addr(), x.hook.URL)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "keepalived.conf")
+	if err := os.WriteFile(file, []byte(documented(t, documents(t)["../../docs/cluster.md"], "# keepalived.conf")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i := range m.g.nodes {
+		name := filepath.Join(dir, fmt.Sprint(i))
+		m.starts(exec.Command("ip", "netns", "exec", fmt.Sprintf("m%d", i+1),
+			"keepalived", "--dont-fork", "--log-console", "--vrrp", "-f", file, "-p", name+".pid", "-r", name+".vrrp"))
+	}
+	x.submits("10.0.0.100:2775", "10.0.0.100:8080")
+	x.flows(m.g)
+	u := &upgrade{machines: m, x: x}
+	for range 2 {
+		u.ready()
+		began := time.Now()
+		u.move()
+		x.flows(m.g)
+		t.Logf("messages arrive again %v after pmg cluster move", time.Since(began).Round(time.Millisecond))
+	}
+	x.end()
 }

@@ -32,7 +32,7 @@ admin: {address: "127.0.0.1:0", socket: %q}
 store: {dir: %q, ballast: 0B}
 events: {dir: %q}
 prices: [{name: standard, currency: EUR, file: %q}]
-accounts: [{system_id: load, password: secret, prices: standard, balance: {mode: prepaid}}]
+accounts: [{system_id: load, password: secret, prices: standard, balance: {mode: prepaid, charge: delivered, month: "1000000"}}]
 connectors:
   - {name: clients, direction: in, address: %q, window: 100}
   - {name: operator, direction: out, address: %q, instances: 2, window: 10, max_queue: 500, queue_wait: 60s, long_messages: split8,
@@ -50,6 +50,7 @@ func TestKillMoney(t *testing.T) {
 	t.Parallel()
 	sink, err := loadtest.StartSink(loadtest.SinkOptions{
 		Listen: "127.0.0.1:0", Delay: 2 * time.Millisecond, Faults: loadtest.Faults{RefuseEvery: 7},
+		Receipts: true, Receipt: loadtest.ReceiptOptions{DelayMax: 20 * time.Millisecond, Fail: 0.3},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -92,11 +93,12 @@ func TestKillMoney(t *testing.T) {
 	if status := p.stop(); status != 0 {
 		t.Errorf("exit status %d", status)
 	}
-	isEmpty(t, dir)
 	sent, all := endsOf(t, dir+"-events")
-	charged := chargedIn(t, dir+"-events")
-	if got := amountOf(t, end.Balance); got != paid-charged || got < 0 || charged == 0 || sent == all {
-		t.Errorf("paid %s, charged %s, but the balance is %s; %d of %d messages were sent", paid, charged, got, sent, all)
+	charged, back := chargedIn(t, dir+"-events")
+	if got := amountOf(t, end.Balance); got != paid-charged+back || got < 0 || charged == 0 || back == 0 || sent == all {
+		t.Errorf(
+			"paid %s, charged %s, given back %s, but the balance is %s; %d of %d messages were sent", paid, charged, back, got, sent, all,
+		)
 	}
 	p = serve()
 	if again := p.wantsNothingReserved(); again != end {
@@ -111,8 +113,10 @@ func TestKillMoney(t *testing.T) {
 	if sum != paid {
 		t.Errorf("paid %s, and the history has %s", paid, sum)
 	}
-	t.Logf("%d kills: paid %s in %d payments, %d of them entered again; %d of %d messages sent, charged %s, left %s; %d throttled",
-		*moneyKills, paid, len(history), pays.again, sent, all, charged, end.Balance, loads.throttled())
+	t.Logf(
+		"%d kills: paid %s in %d payments, %d of them entered again; %d of %d messages sent, charged %s, given back %s, left %s; %d throttled",
+		*moneyKills, paid, len(history), pays.again, sent, all, charged, back, end.Balance, loads.throttled(),
+	)
 }
 
 // throttled returns how often messages were throttled.
@@ -157,29 +161,43 @@ func amountOf(t *testing.T, text string) sms.Money {
 	return m
 }
 
-// chargedIn returns the sum of the prices of events, and fails the test if one has a price whose message was not sent.
-func chargedIn(t *testing.T, dir string) (sum sms.Money) {
+// chargedIn returns the sums of the prices and of the refunds of events. The test fails if one has a price whose message was not sent,
+// or if a message was given back twice, or more than it was charged.
+func chargedIn(t *testing.T, dir string) (charged, back sms.Money) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "events*"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	prices, refunds := map[string]sms.Money{}, map[string]sms.Money{}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for line := range bytes.Lines(text) {
-			var e struct{ State, Price string }
-			if json.Unmarshal(line, &e) != nil || e.Price == "" {
+			var e struct{ ID, State, Price, Refund string }
+			if json.Unmarshal(line, &e) != nil {
 				continue
 			}
-			if sum += amountOf(t, e.Price); e.State != "sent" {
-				t.Errorf("charged though it was not sent: %s", line)
+			if e.Price != "" {
+				if prices[e.ID] += amountOf(t, e.Price); e.State != "sent" {
+					t.Errorf("charged though it was not sent: %s", line)
+				}
+				charged += amountOf(t, e.Price)
+			}
+			if e.Refund != "" {
+				refunds[e.ID] += amountOf(t, e.Refund)
+				back += amountOf(t, e.Refund)
 			}
 		}
 	}
-	return sum
+	for id, refund := range refunds {
+		if refund != prices[id] {
+			t.Errorf("message %s was charged %s, and given back %s", id, prices[id], refund)
+		}
+	}
+	return charged, back
 }
 
 // A payer enters payments for the account load, each again with its reference until it is answered.

@@ -155,7 +155,9 @@ func (s *server) carryOut(file string, r reloadRequest) (a reloadAnswer) {
 	cfg := s.gateway.Node.Config()
 	e := editor.Editor{
 		Dir: managed.Open(cfg.Managed.Dir), Running: s.gateway.Node.Config,
-		Load: func(instead map[string][]byte) (*config.Config, error) { return s.files.load(io.Discard, file, instead) },
+		Load: func(instead map[string][]byte) (*config.Config, error) {
+			return s.files.load(io.Discard, file, instead)
+		},
 		Apply: func(c *config.Config, meant string) error {
 			if losses := cfg.Losses(c, meant); len(losses) > 0 {
 				return fmt.Errorf(

@@ -66,8 +66,8 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 	s.recover()
 	if s.admin, err = admin.Start(
 		cfg, g, s.engine, version, admin.Parts{
-			Reload: s.askReload, Pages: web.Tools{Explain: explainMessage, Pending: s.pending}.Handler,
-			Routes: manage.Routes(s.askEdit),
+			Reload: s.askReload, Known: m.Report(), Routes: manage.Routes(s.askEdit),
+			Pages: web.Tools{Explain: explainMessage, Pending: s.pending, Cluster: m.Report()}.Handler,
 		}, opened[member.AdminSocket]...,
 	); err != nil {
 		s.stopRecovery()

@@ -71,8 +71,8 @@ func table() []row {
 		{"cluster/lease/memory", "cluster/lease"},
 		{"cluster/lease/contract", "cluster/lease internal/testutil"},
 		{"cluster/cells", "cluster/lease journal/nats"},
-		{"cluster", "cluster/cells cluster/lease journal journal/nats journal/shared store"},
-		{"cluster/standby", "internal/sock"},
+		{"cluster/report", ""},
+		{"cluster", "cluster/cells cluster/lease cluster/report journal journal/nats journal/shared store"},
 		{"sms/rewrite", "sms"},
 
 		// A driver is pure, and does not import another protocol.
@@ -80,6 +80,7 @@ func table() []row {
 		{"protocols/prototest", "internal/testutil protocols sms"},
 		{"protocols/prototest/toy", "protocols sms"},
 		{"protocols/smpp", "internal/logtext protocols sms sms/userdata"},
+		{"cluster/standby", "internal/sock protocols/smpp"},
 		{"protocols/ucp", "internal/logtext internal/smstext protocols sms sms/charset"},
 		{"protocols/testsms", "internal/logtext protocols sms"},
 		{"protocols/httpsms", "internal/logtext protocols sms sms/userdata"},
@@ -147,9 +148,10 @@ func table() []row {
 		{"admin/access", "account config gateway/node internal/passhash internal/token internal/turns"},
 		{"admin/history", "connector"},
 		{"admin/problems", "internal/figuretext"},
-		{"admin", "admin/access admin/history admin/problems config connector connector/streams flow gateway gateway/credit gateway/hooks gateway/operate gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/tlsfiles pdulog pdulog/story plugin protocols sms stats sms/rewrite store"},
+		{"admin", "admin/access admin/history admin/problems cluster/report config connector connector/streams flow gateway gateway/credit gateway/hooks gateway/operate gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/tlsfiles pdulog pdulog/story plugin protocols sms sms/rewrite stats store"},
 		{"admin/manage", "admin admin/access config internal/token managed managed/editor"},
-		{"admin/web", "admin admin/access admin/history config connector gateway/operate gateway/webhooks internal/figuretext internal/httpfault pdulog protocols sms stats"},
+		{"admin/oidc", "config"},
+		{"admin/web", "admin admin/access admin/history admin/oidc cluster/report config connector gateway/operate gateway/webhooks internal/figuretext internal/httpfault pdulog protocols sms stats"},
 
 		// Load shares the codec with the gateway and nothing else.
 		{"loadtest", "internal/sock protocols protocols/smpp"},
@@ -179,7 +181,7 @@ func table() []row {
 		{"cmd/pmg/plugins", "cmd/pmg/find config gateway/hooks internal/figuretext plugin"},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
 		{"cmd/pmg/webdemo", "loadtest loadtest/httpload loadtest/httpsink"},
-		{"cmd/pmg/member", "cluster cluster/standby cmd/pmg/find config gateway/keep internal/notify internal/sock protocols store"},
+		{"cmd/pmg/member", "admin cluster cluster/report cluster/standby cmd/pmg/find config gateway/keep internal/notify internal/sock internal/tlsfiles protocols store"},
 		{"cmd/pmg", "admin admin/manage admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/helptext cmd/pmg/history cmd/pmg/lists cmd/pmg/manual cmd/pmg/member cmd/pmg/migrate cmd/pmg/money cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink managed managed/editor pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 
 		// Whole gateways under test.

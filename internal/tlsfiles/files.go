@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -63,6 +64,27 @@ func (f *Files) Look() (changed bool, err error) {
 	}
 	f.seen = sums
 	return true, f.read()
+}
+
+// lookEvery is how often a server looks whether its files have changed.
+const lookEvery = time.Minute
+
+// Following returns the configuration of a server that takes over files which have changed. It looks at them when somebody
+// connects, once a minute. failed is called if they cannot be read; what was read before stays in force.
+func (f *Files) Following(failed func(error)) *tls.Config {
+	var mu sync.Mutex
+	looked := time.Now()
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if time.Since(looked) > lookEvery {
+			looked = time.Now()
+			if _, err := f.Look(); err != nil {
+				failed(err)
+			}
+		}
+		return f.Config(""), nil
+	}}
 }
 
 // sums returns the sums of the files, by which a change is seen. Times and sizes do not always.

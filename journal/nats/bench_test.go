@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -9,19 +10,22 @@ import (
 	"pmg/journal"
 )
 
-// BenchmarkAppend appends records of 50 KB, which are some 250 messages, one behind the other, to one server and to three.
+// BenchmarkAppend appends records, one behind the other, to one server and to three: of 50 KB, which are some 250 messages, and of one
+// message.
 func BenchmarkAppend(b *testing.B) {
-	b.Run("servers=1", func(b *testing.B) {
-		measure(b, alone("J", natstest.New(b, "n1", "always", "").Start()))
-	})
-	b.Run("servers=3", func(b *testing.B) {
-		measure(b, options("J", natstest.StartCluster(b, "always")...))
-	})
+	for _, octets := range []int{200, 50_000} {
+		b.Run(fmt.Sprintf("servers=1/octets=%d", octets), func(b *testing.B) {
+			measure(b, octets, alone("J", natstest.New(b, "n1", "always", "").Start()))
+		})
+		b.Run(fmt.Sprintf("servers=3/octets=%d", octets), func(b *testing.B) {
+			measure(b, octets, options("J", natstest.StartCluster(b, "always")...))
+		})
+	}
 }
 
-func measure(b *testing.B, o Options) {
+func measure(b *testing.B, octets int, o Options) {
 	j := opened(b, o)
-	record, number := make([]byte, 50_000), uint64(0)
+	record, number := make([]byte, octets), uint64(0)
 	var all []time.Duration
 	for b.Loop() {
 		began := time.Now()

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/cluster"
+	"pmg/cluster/report"
 	"pmg/cmd/pmg/find"
 )
 
@@ -105,29 +106,16 @@ take the work over. The exit status is 1 if no node owns the work, or none could
 	return cmd
 }
 
-// silentAfter is how old what a node says of itself is when it probably does not run.
-const silentAfter = 10 * time.Second
-
 // writeStatus writes a table of the nodes, and returns an error if an operator should do something.
-func writeStatus(out io.Writer, owner string, epoch uint64, all []cluster.State, now time.Time) error {
+func writeStatus(out io.Writer, owner string, epoch uint64, all []report.State, now time.Time) error {
 	fmt.Fprintf(out, "owner %s, epoch %d\n\n", cmp.Or(owner, "none"), epoch)
-	last, ready := uint64(0), 0
-	for _, s := range all {
-		last = max(last, s.Applied)
-	}
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "node\tstate\tepoch\trecord\tbehind\tconfig\tversion\tseen\tcannot take over because")
-	for _, s := range all {
-		seen := now.Sub(s.At)
-		state, reason := s.State, cmp.Or(s.Reason, "-")
-		if seen > silentAfter {
-			state, reason = "silent", "it does not run, or does not reach the servers"
-		} else if s.Node != owner && s.Reason == "" {
-			ready++
-		}
+	rows, ready := report.Rows(all, owner, now)
+	for _, r := range rows {
 		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%s\t%s\t%s ago\t%s\n",
-			plain(s.Node), plain(state), s.Epoch, s.Applied, last-s.Applied, plain(s.Config), plain(s.Version),
-			max(seen, 0).Round(time.Second), plain(reason))
+			plain(r.Node), plain(r.State.State), r.Epoch, r.Applied, r.Behind, plain(r.Config), plain(r.Version),
+			r.Seen.Round(time.Second), plain(r.Reason))
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -227,7 +215,7 @@ repeated a few times. The exit status is 1 if copies differ, or fewer than two c
 }
 
 // answered returns how many nodes have answered a check.
-func answered(all []cluster.State, number uint64) (n int) {
+func answered(all []report.State, number uint64) (n int) {
 	for _, s := range all {
 		if s.Sum.Check == number {
 			n++

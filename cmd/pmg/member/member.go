@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/cluster"
+	"pmg/cluster/report"
 	"pmg/config"
 	"pmg/store"
 )
@@ -58,6 +59,14 @@ func (m *Member) Holds() func() bool {
 		return nil
 	}
 	return m.node.Holds
+}
+
+// Report returns what says what this node knows of its cluster, nil for a gateway that is alone.
+func (m *Member) Report() func() *report.Report {
+	if m == nil {
+		return nil
+	}
+	return m.node.Report
 }
 
 // SetConfig notes that the gateway has another configuration.

@@ -11,11 +11,14 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"pmg/admin"
 	"pmg/cluster"
+	"pmg/cluster/report"
 	"pmg/cluster/standby"
 	"pmg/config"
 	"pmg/internal/notify"
 	"pmg/internal/sock"
+	"pmg/internal/tlsfiles"
 	"pmg/protocols"
 )
 
@@ -45,7 +48,11 @@ func (w *Standby) Wait() (*Member, error) {
 	if err := w.listen(); err != nil {
 		return nil, err
 	}
-	door, err := standby.Open(w.sockets(), w.state)
+	sockets, err := w.sockets()
+	if err != nil {
+		return nil, err
+	}
+	door, err := standby.Open(sockets, w.state, admin.StandbyMetrics(w.Config.Admin, w.report, w.Log))
 	if err != nil {
 		return nil, err
 	}
@@ -160,30 +167,47 @@ func (w *Standby) listen() error {
 	return nil
 }
 
-// sockets returns what listens, and what is spoken there. What is encrypted is closed: its certificates are the gateway's.
-func (w *Standby) sockets() (all []standby.Socket) {
-	add := func(name string, encrypted bool, p standby.Protocol) {
-		if encrypted {
-			p = standby.Other
+// sockets returns what listens, what is spoken there, and how it is encrypted.
+func (w *Standby) sockets() (all []standby.Socket, err error) {
+	add := func(name string, t *config.TLS, p standby.Protocol) error {
+		one := standby.Socket{Protocol: p}
+		if t.Enabled {
+			files, err := tlsfiles.Open(t.Options(true), true)
+			if err != nil {
+				return fmt.Errorf("cannot listen for %s: %w", name, err)
+			}
+			one.TLS = files.Following(func(err error) {
+				w.Log.Error().Err(err).Str("of", name).
+					Msg("cannot take over changed files of tls; those that were read before stay in force")
+			})
 		}
-		for _, s := range w.Opened[name] {
-			all = append(all, standby.Socket{Listening: s, Protocol: p})
+		for _, one.Listening = range w.Opened[name] {
+			all = append(all, one)
 		}
+		return nil
 	}
-	add(AdminSocket, w.Config.Admin.TLS.Enabled, standby.Admin)
+	err = add(AdminSocket, &w.Config.Admin.TLS, standby.Admin)
 	for i := range w.Config.Connectors {
 		switch c := &w.Config.Connectors[i]; {
 		case c.Role() != protocols.Server:
-			add(c.Name, false, standby.Other)
+			err = errors.Join(err, add(c.Name, &config.TLS{}, standby.Other))
 		case c.Protocol == "smpp":
-			add(c.Name, c.TLS.Enabled, standby.SMPP)
+			err = errors.Join(err, add(c.Name, &c.TLS, standby.SMPP))
 		case c.Protocol == "http":
-			add(c.Name, c.TLS.Enabled, standby.HTTP)
+			err = errors.Join(err, add(c.Name, &c.TLS, standby.HTTP))
 		default:
-			add(c.Name, false, standby.Other)
+			err = errors.Join(err, add(c.Name, &config.TLS{}, standby.Other))
 		}
 	}
-	return all
+	return all, err
+}
+
+// report returns what this node knows of the cluster, nil until it takes part.
+func (w *Standby) report() *report.Report {
+	if n := w.node.Load(); n != nil {
+		return n.Report()
+	}
+	return nil
 }
 
 // state returns what this node says of itself.

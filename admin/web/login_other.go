@@ -1,0 +1,71 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+
+	"pmg/admin/access"
+	"pmg/admin/oidc"
+)
+
+// begunName is the cookie of a browser that logs in at the server of the organisation. The browser comes back from there, so the
+// cookie is sent with requests from other sites.
+const begunName = "pmg-login"
+
+func setBegun(w http.ResponseWriter, r *http.Request, value string, age int) {
+	http.SetCookie(w, &http.Cookie{
+		Name: begunName, Value: value, Path: oidc.Path, MaxAge: age, Secure: r.TLS != nil, HttpOnly: true,
+		SameSite: http.SameSiteLaxMode,
+	})
+}
+
+// beginOther sends a browser to the server of the organisation.
+func (s *site) beginOther(w http.ResponseWriter, r *http.Request) {
+	access.Named(r, "login")
+	to, cookie, err := s.provider.Begin(r.Context(), ownPath(r.FormValue("next")))
+	if err != nil {
+		s.refuseOther(w, r, http.StatusBadGateway, err)
+		return
+	}
+	setBegun(w, r, cookie, int(oidc.LoginTime.Seconds()))
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// endOther logs a user in who comes back from there. The cookie of the session is sent with requests from these pages alone, so a
+// page leads on, and no redirect.
+func (s *site) endOther(w http.ResponseWriter, r *http.Request) {
+	access.Named(r, "login")
+	proof := s.server.Gateway().Node.Config().Admin.OIDC.Proof()
+	cookie := ""
+	if c, err := r.Cookie(begunName); err == nil {
+		cookie = c.Value
+	}
+	setBegun(w, r, "", -1)
+	l, err := s.provider.End(r.Context(), cookie, r.URL.Query())
+	if err != nil {
+		s.refuseOther(w, r, http.StatusUnauthorized, err)
+		return
+	}
+	sessions := s.server.Guard().Sessions
+	sessions.End(r)
+	access.LoggedIn(r, l.Name)
+	access.SetCookie(w, r, sessions.BeginOther(l.Name, l.Scope, proof))
+	v := &login{Next: ownPath(l.Next)}
+	v.Page, v.Title, v.cells = &page{Name: "login"}, "Logged in", map[string]string{}
+	w.Header().Set("Refresh", "0; url="+v.Next)
+	s.write(w, http.StatusOK, "loggedin", v)
+}
+
+// refuseOther shows the login with why the other one has failed.
+func (s *site) refuseOther(w http.ResponseWriter, r *http.Request, code int, err error) {
+	switch {
+	case errors.Is(err, oidc.ErrCrowded):
+		w.Header().Set("Retry-After", "1")
+		code = http.StatusServiceUnavailable
+	case errors.Is(err, oidc.ErrNoRole):
+		code = http.StatusForbidden
+	}
+	s.server.Gateway().Node.Log.Warn().Str("from", r.RemoteAddr).Err(err).
+		Msg("a login at the server of the organisation has failed")
+	s.loginPage(w, r, code, err.Error())
+}
