@@ -44,6 +44,7 @@ const (
 
 	Failover = "failover" // policy
 	Weighted = "weighted"
+	Quality  = "quality"
 )
 
 // Config is the whole configuration, with every default filled in.
@@ -483,7 +484,7 @@ type Route struct {
 	Tag             []string `yaml:"tag" live:"yes" doc:"Only messages to which a plugin has given this tag, or one of a list (docs/plugins.md)."`
 	Network         []string `yaml:"network" live:"yes" doc:"Only messages to numbers of this network, or of one of a list (networks): MCC and MNC together as in 26201, an MCC alone for all networks of a country, or unknown for numbers of which none is known. Of a message from a mobile the sender's counts."`
 	To              []Target `yaml:"to" required:"yes" live:"yes" doc:"A connector's name, {account: its system_id} for the sessions of a client, or a list of those; {connector: name, weight: 3} gives a share."`
-	Policy          string   `yaml:"policy" enum:"failover|weighted" live:"yes" doc:"failover takes the first target of the list that is up, weighted shares messages by weight among those that are. When not given: weighted if a weight is, else failover."`
+	Policy          string   `yaml:"policy" enum:"failover|weighted|quality" live:"yes" doc:"failover takes the first target of the list that is up, weighted shares messages by weight among those that are, quality takes the one that has delivered the largest share of the latest messages to the same network (docs/networks.md). When not given: weighted if a weight is, else failover."`
 
 	fromFile []string // the prefixes of DestinationFile
 }

@@ -71,6 +71,9 @@ func checkNetworks(d *decoder, c *Config) {
 				)
 			}
 		}
+		if r.Policy == Quality && c.Networks.File == "" && len(c.Plugins) == 0 {
+			d.problem(fmt.Sprintf("routes[%d].policy", i), "must not be quality without networks, by which messages are counted")
+		}
 		if len(r.Network) > 0 && c.Networks.File == "" && len(c.Plugins) == 0 {
 			d.warn(
 				fmt.Sprintf("routes[%d].network", i),

@@ -18,7 +18,20 @@ type ByNetwork struct {
 	mu     sync.Mutex                                     // one replaces it
 }
 
-type networkCounts struct{ sent, delivered, undelivered, delay atomic.Int64 }
+type networkCounts struct {
+	sent, delivered, undelivered, delay atomic.Int64
+
+	share atomic.Int64 // of the latest that were delivered, in millionths
+}
+
+const (
+	latestEnds  = 256 // how many ends the share is about
+	fewestEnds  = 20  // from which it counts
+	wholeShare  = 1_000_000
+)
+
+// MostQuality is the highest Quality.
+const MostQuality = 1000
 
 // NetworkCounts are what became of the messages to a network.
 type NetworkCounts struct {
@@ -65,12 +78,29 @@ func (b *ByNetwork) Sent(n sms.Network) { b.of(n).sent.Add(1) }
 // Ended counts the receipt of a message's end, which came some nanoseconds after the message.
 func (b *ByNetwork) Ended(n sms.Network, delivered bool, delay int64) {
 	c := b.of(n)
-	if !delivered {
+	share := int64(0)
+	if delivered {
+		c.delivered.Add(1)
+		c.delay.Add(max(delay, 0))
+		share = wholeShare
+	} else {
 		c.undelivered.Add(1)
-		return
 	}
-	c.delivered.Add(1)
-	c.delay.Add(max(delay, 0))
+	before := c.share.Load() // an end that two goroutines count at the same time may be lost, which does not matter
+	c.share.Store(before + (share-before)/min(c.delivered.Load()+c.undelivered.Load(), latestEnds))
+}
+
+// Quality returns how many of a thousand messages to a network were delivered lately, MostQuality while too few have ended.
+func (b *ByNetwork) Quality(n sms.Network) int {
+	all := b.counts.Load()
+	if all == nil {
+		return MostQuality
+	}
+	c := (*all)[n]
+	if c == nil || c.delivered.Load()+c.undelivered.Load() < fewestEnds {
+		return MostQuality
+	}
+	return int(c.share.Load() * MostQuality / wholeShare)
 }
 
 // Counts returns what was counted, in the order of the networks.

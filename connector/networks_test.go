@@ -41,3 +41,32 @@ func TestByNetwork(t *testing.T) {
 		t.Errorf("%v allocations", a)
 	}
 }
+
+// The quality of a network is the share of its latest messages that were delivered, once some have ended.
+func TestQuality(t *testing.T) {
+	t.Parallel()
+	var b ByNetwork
+	n, _ := sms.ReadNetwork("24001")
+	other, _ := sms.ReadNetwork("24002")
+	ends := func(times, every int) int {
+		for i := range times {
+			b.Ended(n, i%every == 0, 1)
+		}
+		return b.Quality(n)
+	}
+	if q := ends(fewestEnds-1, 2); q != MostQuality {
+		t.Errorf("after few ends %d", q)
+	}
+	if q := ends(1, 1); q < 540 || q > 560 {
+		t.Errorf("half of them: %d", q)
+	}
+	if q := ends(2000, 1); q < 990 {
+		t.Errorf("all of the latest: %d", q)
+	}
+	if q := ends(2000, 4); q < 220 || q > 280 {
+		t.Errorf("a quarter of the latest: %d", q)
+	}
+	if q := b.Quality(other); q != MostQuality {
+		t.Errorf("another network: %d", q)
+	}
+}

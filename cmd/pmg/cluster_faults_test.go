@@ -99,7 +99,11 @@ func (f *faulty) round(i int) {
 	f.g.owner(nil)
 	f.afterwards(time.Duration(50+f.random.IntN(450)) * time.Millisecond)
 	owner := f.g.owner(nil)
-	kind := kinds[(i+f.random.IntN(2))%len(kinds)]
+	at := i
+	if *machineFaults == "" {
+		at += f.random.IntN(2) // so that each follows each other one
+	}
+	kind := kinds[at%len(kinds)]
 	c := f.seen[kind.name]
 	if c == nil {
 		c = &faultCount{}

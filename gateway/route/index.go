@@ -52,6 +52,7 @@ type Route[T any] struct {
 	keywords []string // in capitals
 	tags     []string // one of which the message must have
 	weighted bool     // targets are picked by their weights
+	best     bool     // the best target is picked
 	// routes with the same targets at the same positions have it in common, others with a probability of 1 in 65,536
 	number   uint16
 	picks    atomic.Uint64
@@ -79,7 +80,7 @@ func newIndex[T any](routes []config.Route, resolve func(config.Target) T) *inde
 			x.keywords = true
 		}
 		r.tags = c.Tag
-		r.weighted = c.Policy == config.Weighted
+		r.weighted, r.best = c.Policy == config.Weighted, c.Policy == config.Quality
 		names := fnv.New32a()
 		for _, to := range c.To {
 			fmt.Fprintf(names, "%q %q\n", to.Connector, to.Account)
@@ -259,6 +260,45 @@ func (r *Route[T]) PickUntried(tried uint16, together uint64, up func(T) bool) (
 		}
 	}
 	return 0, false
+}
+
+const (
+	// alike is how much better a target must be than one in front of it.
+	alike = 20
+	// Of so many messages, about one goes to any target that is up: so it is known when one has become better.
+	triedOf = 32
+)
+
+// PickBest is PickUntried for a route that takes the best target by its quality, of connector.MostQuality. Of targets that are
+// about as good it is the first one.
+func (r *Route[T]) PickBest(tried uint16, together uint64, up func(T) bool, quality func(T) int) (position int, ok bool) {
+	if together == 0 {
+		together = r.picks.Add(1)
+	}
+	hash, n, best := together*golden, uint64(0), 0
+	for i := range r.Targets {
+		if isIn(tried, i) || !up(r.Targets[i].To) {
+			continue
+		}
+		n++
+		if q := quality(r.Targets[i].To); !ok || q >= best+alike {
+			position, best, ok = i, q, true
+		}
+	}
+	if hash%triedOf != 0 || n < 2 {
+		return position, ok
+	}
+	place, _ := bits.Mul64(hash, n)
+	for i := range r.Targets {
+		if isIn(tried, i) || !up(r.Targets[i].To) {
+			continue
+		}
+		if place == 0 {
+			return i, true
+		}
+		place--
+	}
+	return position, ok // a target went down after it was counted
 }
 
 // isIn reports whether a position is in a set. Those that no bit is left for always are.

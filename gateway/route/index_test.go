@@ -316,6 +316,56 @@ func TestPickUntried(t *testing.T) {
 	}
 }
 
+// The best target that is up gets the messages, the first one of those that are about as good; each of the others gets a few.
+func TestPickBest(t *testing.T) {
+	t.Parallel()
+	route := config.Route{Policy: config.Quality, To: []config.Target{{Connector: "a"}, {Connector: "b"}, {Connector: "c"}}}
+	r, _ := newIndex([]config.Route{route}, nameOf).Route(Traits{})
+	if !r.best {
+		t.Fatal("the policy is another")
+	}
+	const times = 32 * 100
+	for _, c := range []struct {
+		a, b, c int
+		up      string
+		tried   uint16
+		most    string // "": none
+	}{
+		{1000, 1000, 1000, "abc", 0, "a"},
+		{500, 900, 919, "abc", 0, "b"},
+		{500, 900, 920, "abc", 0, "c"},
+		{500, 900, 950, "ab", 0, "b"},
+		{500, 900, 950, "abc", 6, "a"},
+		{500, 900, 950, "", 0, ""},
+		{500, 900, 950, "abc", 7, ""},
+	} {
+		quality, got := map[string]int{"a": c.a, "b": c.b, "c": c.c}, map[string]int{}
+		for range times {
+			i, ok := r.PickBest(c.tried, 0, func(to string) bool { return strings.Contains(c.up, to) }, func(to string) int { return quality[to] })
+			if ok {
+				got[r.Targets[i].To]++
+			}
+		}
+		for _, to := range []string{"a", "b", "c"} {
+			isOpen := strings.Contains(c.up, to) && c.tried>>(to[0]-'a')&1 == 0
+			few := got[to] > 0 && got[to] <= times/32
+			if to == c.most && got[to] < times*31/32 || to != c.most && isOpen != few || !isOpen && got[to] > 0 {
+				t.Errorf("%+v: %v", c, got)
+			}
+		}
+	}
+	for n := range uint64(200) { // the parts of a message leave by the same one
+		all := map[int]bool{}
+		for range 3 {
+			i, _ := r.PickBest(0, n+1, everyone, func(string) int { return 7 })
+			all[i] = true
+		}
+		if len(all) != 1 {
+			t.Errorf("parts of message %d leave by %v", n, all)
+		}
+	}
+}
+
 // Messages that belong together take the same target, and different ones are shared by weight.
 func TestPickTogether(t *testing.T) {
 	t.Parallel()

@@ -27,6 +27,14 @@ func (t target) up() bool {
 	return false
 }
 
+// quality returns how many of a thousand messages to a network the target has delivered lately, if that is known.
+func (t target) quality(n sms.Network) int {
+	if t.lane == nil {
+		return connector.MostQuality
+	}
+	return t.lane.Home().Stats.Networks.Quality(n)
+}
+
 // routes holds the routing of one configuration.
 type routes struct {
 	table    *index[target]
@@ -210,8 +218,11 @@ func (t *Table) Ways(m *sms.Message) (index int, ways []Way, ok bool) {
 
 func (t *Table) pick(route *Route[target], m *sms.Message) target {
 	together := uint64(0)
-	if route.weighted {
+	if route.weighted || route.best {
 		together = t.togetherOf(m)
+	}
+	if route.best {
+		return pickBest(route, m, together)
 	}
 	if m.Tried != 0 {
 		if i, ok := route.PickUntried(tried(m, route.number), together, target.up); ok {
@@ -219,6 +230,19 @@ func (t *Table) pick(route *Route[target], m *sms.Message) target {
 		}
 	}
 	return route.Pick(together, target.up)
+}
+
+// pickBest picks the target that has delivered the largest share of the latest messages to the message's network.
+func pickBest(route *Route[target], m *sms.Message, together uint64) target {
+	quality := func(to target) int { return to.quality(m.Network) }
+	i, ok := route.PickBest(tried(m, route.number), together, target.up, quality)
+	if !ok && m.Tried != 0 {
+		i, ok = route.PickBest(0, together, target.up, quality)
+	}
+	if !ok {
+		i, _ = route.PickBest(0, together, func(target) bool { return true }, quality)
+	}
+	return route.Targets[i].To
 }
 
 // Reroute implements connector.Router: a message whose lane is down moves to the lane

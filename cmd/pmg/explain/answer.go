@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"pmg/config"
 	"pmg/sms"
 	"pmg/sms/rewrite"
 )
@@ -30,9 +31,9 @@ type refusal struct {
 
 // A route is the route that matches.
 type route struct {
-	index    int
-	name     string
-	weighted bool
+	index  int
+	name   string
+	policy string
 }
 
 // A way is a connector that the message may leave by. Those of an account that may log in on
@@ -81,7 +82,7 @@ func (a *answer) String() string {
 		fmt.Fprintf(&b, "\nChanges:\n  %s\n", strings.Join(a.changes, "\n  "))
 	}
 	if a.route != nil {
-		fmt.Fprintf(&b, "\nIt takes the %s.%s\n", a.route.name, a.route.policy(a.ways))
+		fmt.Fprintf(&b, "\nIt takes the %s.%s\n", a.route.name, a.route.how(a.ways))
 		for i := range a.ways {
 			a.ways[i].write(&b)
 		}
@@ -101,11 +102,13 @@ func (a *answer) String() string {
 }
 
 // policy says which of several ways a message takes.
-func (r *route) policy(ways []way) string {
+func (r *route) how(ways []way) string {
 	switch {
 	case len(ways) == 0 || ways[0].target == ways[len(ways)-1].target:
 		return ""
-	case r.weighted:
+	case r.policy == config.Quality:
+		return " Of the targets that are up, the one that has delivered most of the latest messages to the network gets it:"
+	case r.policy == config.Weighted:
 		return " The targets that are up share the messages by weight:"
 	}
 	return " The first target that is up gets the message, the next one if that cannot send it:"

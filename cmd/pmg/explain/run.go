@@ -297,7 +297,7 @@ func (r *run) choose(s *intake.Submission, v intake.Verdict) intake.Verdict {
 		return v
 	}
 	c := &r.config.Routes[index]
-	r.answer.route = &route{index: index, name: r.config.RouteName(index), weighted: c.Policy == config.Weighted}
+	r.answer.route = &route{index: index, name: r.config.RouteName(index), policy: c.Policy}
 	if r.ways = len(ways); r.ways == 0 {
 		return v
 	}
@@ -371,7 +371,7 @@ func (r *run) refusal(code sms.Code) refusal {
 func (r *run) leave(m *sms.Message, refused refusal) {
 	lane := r.way.Lane
 	weight := ""
-	if r.answer.route.weighted {
+	if r.answer.route.policy == config.Weighted {
 		weight = fmt.Sprintf(", weight %d", r.config.Routes[r.answer.route.index].To[r.way.Target].Weight)
 	}
 	add := func(to *config.Connector, account *config.Account, format string, a ...any) {
