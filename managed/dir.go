@@ -248,7 +248,7 @@ func (d *Dir) write(path string, data []byte) error {
 	}
 	err = d.protect(f)
 	if err == nil {
-		_, err = f.Write(data)
+		_, err = f.Write(slices.Clone(data)) // a vfs.File may change what it is given
 	}
 	if err == nil {
 		err = f.Sync()
