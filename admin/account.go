@@ -110,6 +110,21 @@ func (v *view) accounts(now int64, wall time.Time) []Account {
 	return rows
 }
 
+// Backlog returns how many messages of an account wait, and how many for it.
+func Backlog(s *Server, account string) (from, to int64) {
+	for _, l := range s.view.gateway.Table.Lanes() {
+		if l.Account == account {
+			to += l.Queued.Load()
+		}
+		l.Shares(func(share *connector.Share) {
+			if share.Origin.Account == account {
+				from += share.Queued()
+			}
+		})
+	}
+	return from, to
+}
+
 // accountOf returns the account of a client's session, or "" if the session is not
 // logged in or is not a client's.
 func accountOf(l *connector.Link) string {

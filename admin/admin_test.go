@@ -109,7 +109,7 @@ func start(t testing.TB, cfg *config.Config, withPprof bool) *running {
 	known := func() *report.Report {
 		return &report.Report{Node: "a", Owner: "a", Figures: report.Figures{Owner: true, Ready: 1}}
 	}
-	s, err := Start(&of, g, e, "test", reload, nil, known)
+	s, err := Start(&of, g, e, "test", Parts{Reload: reload, Known: known})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestNoSocket(t *testing.T) {
 	cfg := parse(t, clientsOnly, t.TempDir())
 	cfg.Store.Dir = filepath.Join(t.TempDir(), "none")
 	r := start(t, cfg, false)
-	s, err := Start(cfg, r.gateway, r.engine, "test", nil, nil, nil)
+	s, err := Start(cfg, r.gateway, r.engine, "test", Parts{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestNoSocket(t *testing.T) {
 		t.Error(err)
 	}
 	cfg.Admin.Socket = filepath.Join(cfg.Store.Dir, "s")
-	if _, err := Start(cfg, r.gateway, r.engine, "test", nil, nil, nil); err == nil || !strings.Contains(err.Error(), "cannot start admin (admin.socket): ") {
+	if _, err := Start(cfg, r.gateway, r.engine, "test", Parts{}); err == nil || !strings.Contains(err.Error(), "cannot start admin (admin.socket): ") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -448,7 +448,7 @@ func TestPprofOnlyWhenAskedFor(t *testing.T) {
 func TestStartFails(t *testing.T) {
 	t.Parallel()
 	r := start(t, parse(t, clientsOnly, t.TempDir()), false)
-	_, err := Start(&config.Config{Admin: config.Admin{Socket: "off", Address: r.admin.Addr()}}, r.gateway, r.engine, "test", nil, nil, nil)
+	_, err := Start(&config.Config{Admin: config.Admin{Socket: "off", Address: r.admin.Addr()}}, r.gateway, r.engine, "test", Parts{})
 	if err == nil || !strings.HasPrefix(err.Error(), "cannot start admin (admin.address): cannot listen on ") {
 		t.Errorf("got %v", err)
 	}

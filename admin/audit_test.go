@@ -111,7 +111,7 @@ func TestNoAudit(t *testing.T) {
 	r := start(t, cfg, false)
 	of := *cfg
 	of.Admin = config.Admin{Socket: "off", Audit: filepath.Join(t.TempDir(), "none", "audit.log")}
-	if _, err := Start(&of, r.gateway, r.engine, "test", nil, nil, nil); err == nil || !strings.Contains(err.Error(), "cannot start admin (admin.audit): ") {
+	if _, err := Start(&of, r.gateway, r.engine, "test", Parts{}); err == nil || !strings.Contains(err.Error(), "cannot start admin (admin.audit): ") {
 		t.Errorf("got %v", err)
 	}
 }

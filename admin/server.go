@@ -50,14 +50,11 @@ type Server struct {
 }
 
 // Start listens where cfg says and shows the counters of g and e until Close is called.
-// version is the version of the program. reload answers requests to reload; nil: there are none. pages are the operators'
-// pages; nil: there are none. known is what this node knows of its cluster; nil: the gateway is alone. opened are sockets
-// that listen already, in place of admin.address.
+// version is the version of the program. opened are sockets that listen already, in place of admin.address.
 func Start(
-	cfg *config.Config, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, pages Pages,
-	known Known, opened ...sock.Listening,
+	cfg *config.Config, g *gateway.Gateway, e gateway.Engine, version string, parts Parts, opened ...sock.Listening,
 ) (*Server, error) {
-	s := newServer(cfg.Admin, g, e, version, reload, pages, known)
+	s := newServer(cfg.Admin, g, e, version, parts)
 	audit, err := access.NewAudit(cfg.Admin.Audit, g.Node.Log)
 	if err != nil {
 		return nil, fmt.Errorf("cannot start admin (admin.audit): %w", err)
@@ -74,7 +71,7 @@ func Start(
 			g.Node.Log.Info().Str("path", cfg.AdminSocket()).Msg("admin listening on its socket")
 		} else {
 			e := g.Node.Log.Info().Stringer("address", l.Addr())
-			if pages != nil {
+			if parts.Pages != nil {
 				e = e.Str("pages", pagesURL(cfg.Admin.TLS.Enabled, l.Addr()))
 			}
 			e.Msg("admin listening")
@@ -142,22 +139,20 @@ func (s *Server) listen(cfg *config.Config, opened []sock.Listening) error {
 	return nil
 }
 
-func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, reload ReloadFunc, pages Pages,
-	known Known,
-) *Server {
+func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, parts Parts) *Server {
 	sessions := access.NewSessions(
 		func() []config.User { return g.Node.Config().Admin.Users },
 		func() string { return g.Node.Config().Admin.OIDC.Proof() }, time.Now,
 	)
 	v := newView(g, e, version)
-	s := &Server{reloads: reload, view: v, progress: NewProgress(), recorder: history.New(history.OfConnectors, v.reading),
+	s := &Server{reloads: parts.Reload, view: v, progress: NewProgress(), recorder: history.New(history.OfConnectors, v.reading),
 		accounts: history.New(history.OfAccounts, v.accountReading),
 		limiters: newLimiters(), searcher: newSearcher(g),
 		guard: access.NewGuard(func() []config.Token { return g.Node.Config().Admin.Tokens }, sessions, g.Node.Log)}
 	s.http = http.Server{
 		Handler: checkHost(
 			hostNames(cfg),
-			http.NewCrossOriginProtection().Handler(httpfault.Handler(s.mux(cfg.Pprof, pages, known), g.Node.Log, failed)),
+			http.NewCrossOriginProtection().Handler(httpfault.Handler(s.mux(cfg.Pprof, parts), g.Node.Log, failed)),
 		),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       timeout,
@@ -197,12 +192,12 @@ func newGoCollector() prometheus.Collector {
 	))
 }
 
-func (s *Server) mux(withPprof bool, pages Pages, known Known) *http.ServeMux {
+func (s *Server) mux(withPprof bool, parts Parts) *http.ServeMux {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(
 		newGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		newCollector(metrics(known), func() *Status { return s.view.status(false) }),
+		newCollector(metrics(parts.Known), func() *Status { return s.view.status(false) }),
 	)
 	m := http.NewServeMux()
 	look := func(h http.HandlerFunc) http.Handler { return s.guard.May(access.Look, s.limiters.limited(h)) }
@@ -216,9 +211,12 @@ func (s *Server) mux(withPprof bool, pages Pages, known Known) *http.ServeMux {
 	for _, a := range Actions() {
 		m.Handle("POST "+Base+"/"+a.Name, s.guard.May(a.Scope, s.limiters.limited(s.serve(a))))
 	}
-	if pages != nil {
-		m.Handle(PagesBase, pages(s))
+	if parts.Pages != nil {
+		m.Handle(PagesBase, parts.Pages(s))
 		m.Handle("GET /{$}", http.RedirectHandler(PagesBase, http.StatusSeeOther))
+	}
+	if parts.Routes != nil {
+		parts.Routes(s, m)
 	}
 	m.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, s.progress.Stalled(s.view.engine.Counters().Stages), nil)
@@ -248,6 +246,17 @@ const PagesBase = "/ui/"
 
 // Pages makes what serves the paths below PagesBase, of what a server offers to it. They ask the server's Guard who may do what.
 type Pages func(*Server) http.Handler
+
+// Routes adds further paths to those of a server. They ask the server's Guard who may do what.
+type Routes func(*Server, *http.ServeMux)
+
+// Parts are what the program gives a server. The zero value has nothing.
+type Parts struct {
+	Reload ReloadFunc // answers requests to reload
+	Pages  Pages      // the operators' pages
+	Known  Known      // what this node knows of its cluster
+	Routes Routes     // the API that changes what the gateway stores itself
+}
 
 // Gateway returns the gateway that is shown.
 func (s *Server) Gateway() *gateway.Gateway { return s.view.gateway }

@@ -12,9 +12,9 @@ import (
 func TestFailedRequest(t *testing.T) {
 	t.Parallel()
 	r := start(t, parse(t, clientsOnly, t.TempDir()), false)
-	s := newServer(r.gateway.Node.Config().Admin, r.gateway, r.engine, "test", nil, func(*Server) http.Handler {
+	s := newServer(r.gateway.Node.Config().Admin, r.gateway, r.engine, "test", Parts{Pages: func(*Server) http.Handler {
 		return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("fault") })
-	}, nil)
+	}})
 	for path, want := range map[string]string{PagesBase: `500 application/problem+json {"type":"about:blank"`, "/": "303 text/html"} {
 		w := httptest.NewRecorder()
 		s.http.Handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost"+path, nil))

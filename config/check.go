@@ -78,10 +78,7 @@ func (d *decoder) unique(seen map[string]int, name, format string, i int) {
 	}
 	path := fmt.Sprintf(format, i)
 	if first, ok := seen[name]; ok {
-		d.problem(
-			path, "%q is already used in line %d: give one of them another name", name,
-			d.at[fmt.Sprintf(format, first)].Position.Line,
-		)
+		d.problem(path, "%q is already used in %s: give one of them another name", name, where(d, fmt.Sprintf(format, first)))
 		return
 	}
 	seen[name] = i
@@ -128,7 +125,7 @@ func checkPasswords(d *decoder, a *Account, path string) {
 
 // checkCertificates checks what an account logs in with: a password, certificates or both.
 func checkCertificates(d *decoder, a *Account, path string, connectors []Connector) {
-	if _, given := d.at[path+".certificates"]; given && len(a.Certificates) == 0 && a.Password == "" {
+	if len(a.Certificates) == 0 && a.Password == "" && isWritten(d, path+".certificates") {
 		d.problem(path+".certificates", "must not be empty without password: anybody could log in")
 	}
 	for i, c := range a.Certificates {

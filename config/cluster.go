@@ -37,6 +37,11 @@ type Cluster struct {
 	Unsafe   bool          `yaml:"unsafe" default:"false" live:"no" doc:"Whether servers and a stream are accepted that may lose what was appended: fewer than three, old ones, or without sync_interval: always. For tests."`
 }
 
+// Managed is a directory of files that the gateway writes itself.
+type Managed struct {
+	Dir string `yaml:"dir" live:"yes" doc:"Directory with a file for each account, route, list of numbers and list of prices that is changed by HTTP and by the pages of operators, with the history of changes. They count as if they stood in this file; routes of the directory come before those of the file. None when empty: then nothing is changed but by this file. A relative path is relative to the configuration. The directory must exist, and the gateway's user must be able to write to it."`
+}
+
 // LeaseOptions returns the times of the lease.
 func (c *Cluster) LeaseOptions() lease.Options {
 	return lease.Options{Node: c.Node, Lease: c.Lease, Dead: c.Dead, Beat: c.Beat}
@@ -50,6 +55,12 @@ func checkCluster(d *decoder, c *Config) {
 			d.problem("cluster.node", "must not be missing: give this node a name that no other has")
 		}
 		return
+	}
+	if c.Managed.Dir != "" {
+		d.problem(
+			"managed.dir",
+			"must not be given together with cluster, because the directory is that of one node alone: remove one of them",
+		)
 	}
 	if err := o.LeaseOptions().Check(); err != nil {
 		d.problem("cluster", "cannot be used: %s", err)

@@ -57,6 +57,7 @@ type Config struct {
 	Telemetry  Telemetry   `yaml:"telemetry" live:"no" doc:"Traces of some messages, for a collector of OpenTelemetry."`
 	Store      Store       `yaml:"store" live:"no" doc:"Where accepted messages wait."`
 	Cluster    Cluster     `yaml:"cluster" live:"no" doc:"Other gateways that take over when this one is gone (docs/cluster.md)."`
+	Managed    Managed     `yaml:"managed" live:"yes" doc:"Accounts, routes, lists and prices that are changed by HTTP, and stand beside this file (docs/managed.md)."`
 	Admin      Admin       `yaml:"admin" live:"no" doc:"The HTTP listener for operators: /metrics, /healthz and /readyz."`
 	Limits     Limits      `yaml:"limits" live:"no" doc:"Bounds on memory and time, so that no peer can exhaust the gateway."`
 	Receipts   Receipts    `yaml:"receipts" live:"yes" doc:"Delivery receipts: how long the gateway knows what they belong to, and how long they wait for a client."`
@@ -71,8 +72,14 @@ type Config struct {
 	Hooks      []Hook      `yaml:"hooks" live:"yes" doc:"Where plugins are asked, in this order."`
 	NoRoute    string      `yaml:"no_route" default:"refuse" enum:"refuse|park" live:"yes" doc:"What happens to a message that no route leads anywhere: refuse answers it so, park accepts it and puts it aside until an operator decides with pmg queue."`
 
-	routeLines []int    // where the routes stand in the file; 0: not known
-	exposed    []string // files
+	lines   lines
+	exposed []string // files
+}
+
+// lines are where the file defines things.
+type lines struct {
+	routes  []int             // 0: not known
+	defined map[string]string // what managed files could define, by kind/name
 }
 
 // Log is the gateway's own log.

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/goccy/go-yaml/ast"
@@ -26,6 +27,9 @@ type decoder struct {
 	warnings    []Warning
 	profiles    map[string]*profile // of the file, by name
 	from        map[string]*profile // the profile that an option is from, by path
+	managed     map[string]section  // the entries of lists that are from managed files, by the list
+	options     Options
+	shapes      *sync.Map // of reflect.Type to *shape; shared by the decoders of managed files
 }
 
 // problem adds a problem of the option. It shows the line of the option, or of the
@@ -40,7 +44,11 @@ func (d *decoder) warn(path, format string, args ...any) {
 }
 
 func (d *decoder) describe(path, message string) Problem {
-	p := Problem{File: d.file, Path: path, Message: message}
+	file, path, shown := place(d, path)
+	if file != d.file {
+		return reread(d, file, path).describe(path, message)
+	}
+	p := Problem{File: d.file, Path: shown, Message: message}
 	from := fromProfile(d, path)
 	if from != nil {
 		p.Message += " (from profile " + from.name + ")"
@@ -129,7 +137,8 @@ func (d *decoder) list(n ast.Node, v reflect.Value, path string, f reflect.Struc
 
 // object decodes a mapping into a struct, whose defaults it sets first.
 func (d *decoder) object(n ast.Node, v reflect.Value, path string) {
-	setDefaults(v, "default")
+	shape := shapeOf(d, v.Type())
+	v.Set(shape.blank)
 	if v.Type() == reflect.TypeFor[Target]() && n.Type() == ast.StringType {
 		// Most targets are written as a name alone.
 		d.value(n, v.Field(0), path, v.Type().Field(0))
@@ -159,7 +168,7 @@ func (d *decoder) object(n ast.Node, v reflect.Value, path string) {
 		given = d.given
 	}
 	d.fields(m, v, path, given)
-	for f := range fieldsOf(v.Type()) {
+	for _, f := range shape.required {
 		if other := f.Tag.Get("required"); other != "" && !given[keyOf(f)] && !given[other] { // "yes" is no option
 			d.problem(path, "must have %s%s", keyOf(f), choice(f))
 		}
@@ -189,7 +198,7 @@ func (d *decoder) fields(m *ast.MappingNode, v reflect.Value, path string, given
 			continue
 		}
 		key := kv.Key.GetToken().Value
-		f, ok := fieldOf(v.Type(), key)
+		f, ok := shapeOf(d, v.Type()).options[key]
 		if !ok && d.from[join(path, key)] != nil {
 			continue // it is a problem of the profile
 		}

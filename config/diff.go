@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"pmg/managed"
 )
 
 // A Change is an option that differs between two configurations.
@@ -43,13 +45,17 @@ func (c *Connector) Rebinds(next *Connector) bool {
 
 // Losses describes the removals of a reload from c to next that are probably a
 // mistake: more than half of the in connectors, the out connectors or the accounts, or
-// all routes.
-func (c *Config) Losses(next *Config) (losses []string) {
+// all routes. What is meant, such as accounts/acme, does not count; nothing is when it is empty.
+func (c *Config) Losses(next *Config, meant string) (losses []string) {
 	for _, direction := range []string{In, Out} {
 		losses = appendLoss(losses, direction+" connectors", names(c.Connectors, direction), names(next.Connectors, direction))
 	}
-	losses = appendLoss(losses, "accounts", systemIDs(c.Accounts), systemIDs(next.Accounts))
-	if len(c.Routes) > 0 && len(next.Routes) == 0 {
+	accounts := systemIDs(next.Accounts)
+	if kind, name, _ := strings.Cut(meant, "/"); kind == managed.Accounts {
+		accounts = append(accounts, name)
+	}
+	losses = appendLoss(losses, "accounts", systemIDs(c.Accounts), accounts)
+	if len(c.Routes) > 0 && len(next.Routes) == 0 && !strings.HasPrefix(meant, managed.Routes+"/") {
 		losses = append(losses, fmt.Sprintf("all %d routes", len(c.Routes)))
 	}
 	return losses
@@ -58,8 +64,12 @@ func (c *Config) Losses(next *Config) (losses []string) {
 // appendLoss appends a loss if more than half of the names are not among next's.
 func appendLoss(losses []string, kind string, names, next []string) []string {
 	var lost []string
+	stay := make(map[string]bool, len(next))
+	for _, name := range next {
+		stay[name] = true
+	}
 	for _, name := range names {
-		if !slices.Contains(next, name) {
+		if !stay[name] {
 			lost = append(lost, name)
 		}
 	}
@@ -163,7 +173,8 @@ func (r *Route) line() string {
 // lists, profiles, tokens and keys, but not routes.
 func isNamedList(t reflect.Type) bool {
 	return t == reflect.TypeFor[[]Account]() || t == reflect.TypeFor[[]Connector]() || t == reflect.TypeFor[[]Token]() ||
-		t == reflect.TypeFor[[]Key]() || t == reflect.TypeFor[[]List]() || t == reflect.TypeFor[[]Profile]()
+		t == reflect.TypeFor[[]Key]() || t == reflect.TypeFor[[]List]() || t == reflect.TypeFor[[]Profile]() ||
+		t == reflect.TypeFor[[]Prices]()
 }
 
 // diffNamed compares lists whose entries are named by their first option.
@@ -172,9 +183,13 @@ func diffNamed(old, next reflect.Value, path string, live bool, to []Change) []C
 	for i := range old.Len() {
 		name := old.Index(i).Field(0).String()
 		at := fmt.Sprintf("%s[%s]", path, name)
-		if b, ok := after[name]; ok {
+		b, ok := after[name]
+		switch {
+		case ok && reflect.DeepEqual(old.Index(i).Addr().Interface(), b.Addr().Interface()):
+			// of very many accounts few change, and options one by one take long
+		case ok:
 			to = diff(old.Index(i), b, at, to)
-		} else {
+		default:
 			to = append(to, Change{Path: at, Old: "present", New: "removed", Live: live})
 		}
 	}
@@ -201,6 +216,7 @@ func byName(list reflect.Value) map[string]reflect.Value {
 func (c *Config) LiveFrom(old *Config) *Config {
 	merged := *old
 	takeLive(reflect.ValueOf(&merged).Elem(), reflect.ValueOf(c).Elem())
+	merged.lines = c.lines
 	return &merged
 }
 
@@ -233,7 +249,7 @@ func takeLive(to, from reflect.Value) {
 
 // takeRows returns the rows of next. Rows that are in old, too, keep its options that are not live.
 func takeRows(old, next reflect.Value) reflect.Value {
-	if next.Len() == 0 {
+	if next.Len() == 0 || isLive(next.Type().Elem()) {
 		return next
 	}
 	rows := reflect.MakeSlice(next.Type(), next.Len(), next.Len())
@@ -248,4 +264,14 @@ func takeRows(old, next reflect.Value) reflect.Value {
 		}
 	}
 	return rows
+}
+
+// isLive reports whether a reload puts all options of a struct in force.
+func isLive(t reflect.Type) bool {
+	for f := range fieldsOf(t) {
+		if f.Type.Kind() == reflect.Struct && !isScalar(f.Type) && !isLive(f.Type) || f.Tag.Get("live") == "no" {
+			return false
+		}
+	}
+	return true
 }

@@ -52,6 +52,32 @@ func fieldOf(t reflect.Type, key string) (reflect.StructField, bool) {
 	return reflect.StructField{}, false
 }
 
+// A shape is what the tags of a struct say.
+type shape struct {
+	blank    reflect.Value // one with the defaults
+	options  map[string]reflect.StructField
+	required []reflect.StructField
+}
+
+// shapeOf returns the shape of a struct. It is made once for all accounts, of which there may be very many.
+func shapeOf(d *decoder, t reflect.Type) *shape {
+	if known, ok := d.shapes.Load(t); ok {
+		return known.(*shape)
+	}
+	s := &shape{blank: reflect.New(t).Elem(), options: map[string]reflect.StructField{}}
+	setDefaults(s.blank, "default")
+	for f := range fieldsOf(t) {
+		if _, known := s.options[keyOf(f)]; !known {
+			s.options[keyOf(f)] = f
+		}
+		if f.Tag.Get("required") != "" {
+			s.required = append(s.required, f)
+		}
+	}
+	d.shapes.Store(t, s)
+	return s
+}
+
 // join returns the path of the option key in the section at path.
 func join(path, key string) string {
 	if path == "" {
@@ -142,4 +168,14 @@ func shortList(names []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), len(names)-maxNamed)
 	}
 	return strings.Join(names, ", ")
+}
+
+// Secrets returns the options of accounts that are never shown.
+func Secrets() (keys []string) {
+	for f := range fieldsOf(reflect.TypeFor[Account]()) {
+		if f.Tag.Get("secret") != "" {
+			keys = append(keys, keyOf(f))
+		}
+	}
+	return keys
 }

@@ -132,7 +132,7 @@ func (d *decoder) complete(c *Config, empty bool) {
 		needed       bool
 	}{
 		{"connectors", "the gateway would do nothing", true},
-		{"accounts", "no client could log in", serves},
+		{"accounts", "no client could log in", serves && c.Managed.Dir == ""},
 	} {
 		if list.needed && !d.given[list.key] && !d.hasProblem(list.key) {
 			d.problems = append(d.problems, Problem{File: d.file, Line: d.lastLine(), Column: 1,

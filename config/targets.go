@@ -258,8 +258,8 @@ func (c *Config) RouteName(i int) string {
 
 // RouteLine returns the line of the file in which a route begins, 0 if that is not known.
 func (c *Config) RouteLine(i int) int {
-	if i < len(c.routeLines) {
-		return c.routeLines[i]
+	if i < len(c.lines.routes) {
+		return c.lines.routes[i]
 	}
 	return 0
 }

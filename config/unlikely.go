@@ -8,12 +8,6 @@ import (
 	"pmg/protocols"
 )
 
-// doubts are warnings about a configuration that can be used.
-type doubts struct {
-	*Config
-	d *decoder
-}
-
 // unlikely warns of options that are allowed but probably a mistake.
 func (d *decoder) unlikely(c *Config, thorough bool) {
 	serves := slices.ContainsFunc(c.Connectors, func(c Connector) bool { return c.Role() == protocols.Server })
@@ -23,30 +17,28 @@ func (d *decoder) unlikely(c *Config, thorough bool) {
 	if serves && len(c.Routes) == 0 {
 		d.warn("", "has no routes, so that every message is refused")
 	}
-	x := doubts{c, d}
-	x.unreached()
+	unreached(d, c)
 	if len(c.Routes) == 0 {
 		return
 	}
-	if x.unused(); thorough {
-		x.unrouted()
+	if unused(d, c); thorough {
+		unrouted(d, c)
 	}
 }
 
 // unreached warns of routes behind one that takes every message.
-func (c *doubts) unreached() {
+func unreached(d *decoder, c *Config) {
 	first := slices.IndexFunc(c.Routes, func(r Route) bool { return r.takesAny() })
 	for i := first + 1; first >= 0 && i < len(c.Routes); i++ {
 		path := fmt.Sprintf("routes[%d]", i)
-		c.d.warn(
-			path, "is never reached: the route in line %d takes every message",
-			c.d.at[fmt.Sprintf("routes[%d]", first)].Position.Line,
+		d.warn(
+			path, "is never reached: the route in %s takes every message", where(d, fmt.Sprintf("routes[%d]", first)),
 		)
 	}
 }
 
 // unused warns of out connectors by which nothing is sent.
-func (c *doubts) unused() {
+func unused(d *decoder, c *Config) {
 	for i := range c.Connectors {
 		one := &c.Connectors[i]
 		leads := func(r Route) bool {
@@ -57,7 +49,7 @@ func (c *doubts) unused() {
 		}
 		if one.Direction == Out && one.BindType().CanSubmit() && !slices.ContainsFunc(c.Routes, leads) &&
 			!slices.ContainsFunc(c.Lists, replies) {
-			c.d.warn(
+			d.warn(
 				fmt.Sprintf("connectors[%d]", i),
 				"is named by no route, so that nothing is sent by it: add a route with to: %s, or remove it", one.Name,
 			)
@@ -66,7 +58,7 @@ func (c *doubts) unused() {
 }
 
 // unrouted warns of out connectors whose messages from mobiles have no route. Many gateways only send.
-func (c *doubts) unrouted() {
+func unrouted(d *decoder, c *Config) {
 	receives := slices.ContainsFunc(c.Accounts, func(a Account) bool { return len(a.Receives) > 0 })
 	if c.NoRoute == Park || receives {
 		return
@@ -83,7 +75,7 @@ func (c *doubts) unrouted() {
 		}
 	}
 	if len(names) > 0 {
-		c.d.warn(
+		d.warn(
 			"routes",
 			"has none for messages from mobiles that %s may bring, so that they are refused: add one with from: %s and "+
 				"to: {account: …}, unless there are none",

@@ -26,6 +26,9 @@ func ShowAccount(a *Account) string {
 	return showOne(&keyless)
 }
 
+// ShowList returns the options of a list of numbers or of prices as Show does.
+func ShowList[L List | Prices](l *L) string { return showOne(l) }
+
 func showOne(options any) string {
 	var w writer
 	w.options(reflect.ValueOf(options).Elem(), 0)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"mime"
 	"net/http"
 	"os"
 	"strings"
@@ -18,8 +19,12 @@ import (
 // Bounds on what a request to change something has, and on what the audit log has of its answer.
 const (
 	maxForm   = 64 << 10
+	maxBody   = 17 << 20 // of what is no form, such as a list of prices; nobody reads it whose caller is not known
 	maxReason = 300
 )
+
+// formType is the type of a body that is read before its caller is known.
+const formType = "application/x-www-form-urlencoded"
 
 // Text is the name of the parameter with the text of a message.
 const Text = "message"
@@ -133,7 +138,11 @@ func After(r *http.Request, v any) { deedOf(r).after = v }
 func (a *Audit) Handler(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		one := &deed{ResponseWriter: w, code: http.StatusOK, isAct: r.Method != http.MethodGet && r.Method != http.MethodHead}
-		if r.Body = http.MaxBytesReader(w, r.Body, maxForm); one.isAct {
+		room := int64(maxBody)
+		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind == formType {
+			room = maxForm
+		}
+		if r.Body = http.MaxBytesReader(w, r.Body, room); one.isAct {
 			if err := r.ParseForm(); err != nil { // a part of the parameters may ask for more than all of them
 				http.Error(w, "cannot read the request: "+err.Error(), http.StatusBadRequest)
 				return

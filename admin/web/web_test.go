@@ -79,7 +79,7 @@ func startNode(t *testing.T, known func() *report.Report) *admin.Server {
 	reload := func(context.Context, string, bool) (string, error) { return "nothing <i>new</i>", nil }
 	shown := tools()
 	shown.Cluster = known
-	s, err := admin.Start(cfg, g, e, "test", reload, shown.Handler, nil)
+	s, err := admin.Start(cfg, g, e, "test", admin.Parts{Reload: reload, Pages: shown.Handler})
 	if err != nil {
 		t.Fatal(err)
 	}

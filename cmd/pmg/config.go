@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/cmd/pmg/find"
+	"pmg/cmd/pmg/history"
 	"pmg/config"
 )
 
@@ -19,6 +20,11 @@ func newConfigCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 	}
 	cmd.AddCommand(newConfigCheckCommand(), newConfigShowCommand(), newConfigInitCommand(), newConfigDescribeCommand())
+	cmd.AddCommand(history.Commands(func(file string, instead map[string][]byte) (*config.Config, error) {
+		o := asItRuns()
+		o.Instead = instead
+		return loadChecked(io.Discard, file, o)
+	})...)
 	return cmd
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -18,6 +19,8 @@ import (
 	"pmg/cmd/pmg/ask"
 	"pmg/cmd/pmg/find"
 	"pmg/config"
+	"pmg/managed"
+	"pmg/managed/editor"
 )
 
 type reloadOptions struct {
@@ -96,11 +99,13 @@ type reloadRequest struct {
 	file   string // "": the gateway's own
 	force  bool
 	dry    bool                // nothing is put in force
+	edit   *editor.Request     // a managed file is changed before; nil: none is
 	answer chan<- reloadAnswer // has room for one answer
 }
 
 type reloadAnswer struct {
 	report string
+	edited editor.Result
 	err    error
 }
 
@@ -110,15 +115,23 @@ const reloadTimeout = 5 * time.Second
 // askReload makes the goroutine of server.run reload, so that there is one reload at a
 // time.
 func (s *server) askReload(ctx context.Context, file string, force bool) (string, error) {
-	return s.ask(ctx, reloadRequest{file: file, force: force})
+	a := s.ask(ctx, reloadRequest{file: file, force: force})
+	return a.report, a.err
+}
+
+// askEdit is askReload for a change of a managed file.
+func (s *server) askEdit(ctx context.Context, r editor.Request) (editor.Result, error) {
+	a := s.ask(ctx, reloadRequest{edit: &r})
+	return a.edited, a.err
 }
 
 // pending returns what a reload would do, one that accepts every removal.
 func (s *server) pending(ctx context.Context) (string, error) {
-	return s.ask(ctx, reloadRequest{dry: true})
+	a := s.ask(ctx, reloadRequest{dry: true})
+	return a.report, a.err
 }
 
-func (s *server) ask(ctx context.Context, r reloadRequest) (string, error) {
+func (s *server) ask(ctx context.Context, r reloadRequest) reloadAnswer {
 	ctx, cancel := context.WithTimeout(ctx, reloadTimeout)
 	defer cancel()
 	answer := make(chan reloadAnswer, 1)
@@ -126,10 +139,51 @@ func (s *server) ask(ctx context.Context, r reloadRequest) (string, error) {
 	select {
 	case s.reloads <- r:
 	case <-ctx.Done():
-		return "", errors.New("cannot reload: the gateway is stopping, or busy with another reload")
+		return reloadAnswer{err: &editor.Refusal{
+			Status: http.StatusServiceUnavailable, Text: "cannot reload: the gateway is stopping, or busy with another reload",
+		}}
 	}
-	a := <-answer
-	return a.report, a.err
+	return <-answer
+}
+
+// carryOut does what a request asks for.
+func (s *server) carryOut(file string, r reloadRequest) (a reloadAnswer) {
+	if r.edit == nil {
+		a.report, a.err = s.reloadFile(file, r)
+		return a
+	}
+	cfg := s.gateway.Node.Config()
+	e := editor.Editor{
+		Dir: managed.Open(cfg.Managed.Dir), Running: s.gateway.Node.Config,
+		Load: func(instead map[string][]byte) (*config.Config, error) {
+			return s.files.load(io.Discard, file, instead)
+		},
+		Apply: func(c *config.Config, meant string) error {
+			if losses := cfg.Losses(c, meant); len(losses) > 0 {
+				return fmt.Errorf(
+					"%s has changed, too, and would remove %s; reload it before (pmg reload --force)", file,
+					strings.Join(losses, ", "),
+				)
+			}
+			_, err := s.reload(c)
+			return err
+		},
+	}
+	a.edited, a.err = e.Do(*r.edit)
+	return a
+}
+
+// files are what a gateway reads its configuration with, again and again.
+type files struct {
+	allow bool // those with passwords may be read by everybody
+	cache config.Cache
+}
+
+// load loads the configuration, with some contents in the place of those of managed files.
+func (f *files) load(warnings io.Writer, file string, instead map[string][]byte) (*config.Config, error) {
+	o := asItRuns()
+	o.Cache, o.Instead = &f.cache, instead
+	return loadPrivate(warnings, file, o, f.allow)
 }
 
 // reloadFile reads the configuration again and puts it in force. It returns a report of
@@ -148,11 +202,11 @@ func (s *server) reloadFile(file string, r reloadRequest) (report string, err er
 	if r.file != "" && !sameFile(file, r.file) {
 		return "", fmt.Errorf("cannot reload: this gateway reads %s, not %s", file, r.file)
 	}
-	cfg, err := loadPrivate(logWriter{s.log}, file, asItRuns(), s.allow)
+	cfg, err := s.files.load(logWriter{s.log}, file, nil)
 	if err != nil {
 		return "", fmt.Errorf("cannot reload: %w", err)
 	}
-	if losses := s.gateway.Node.Config().Losses(cfg); len(losses) > 0 && !r.force {
+	if losses := s.gateway.Node.Config().Losses(cfg, ""); len(losses) > 0 && !r.force {
 		return "", fmt.Errorf("cannot reload: %s would remove %s; pmg reload --force does that", file, strings.Join(losses, ", "))
 	}
 	changes, err := s.reload(cfg)
@@ -165,12 +219,12 @@ func (s *server) reloadFile(file string, r reloadRequest) (report string, err er
 // compare returns what a reload would change, for people.
 func (s *server) compare(file string) (string, error) {
 	var b strings.Builder
-	cfg, err := loadPrivate(&b, file, asItRuns(), s.allow)
+	cfg, err := s.files.load(&b, file, nil)
 	if err != nil {
 		return "", fmt.Errorf("a reload would fail: %w", err)
 	}
 	now := s.gateway.Node.Config()
-	if losses := now.Losses(cfg); len(losses) > 0 {
+	if losses := now.Losses(cfg, ""); len(losses) > 0 {
 		fmt.Fprintf(
 			&b, "a reload would be refused, because it would remove %s; pmg reload --force does that\n",
 			strings.Join(losses, ", "),

@@ -29,7 +29,7 @@ import (
 
 func newServeCommand() *cobra.Command {
 	var file string
-	var allow bool
+	var f files
 	cmd := &cobra.Command{
 		Use:        "serve",
 		SuggestFor: []string{"run", "start"},
@@ -67,7 +67,7 @@ scheduled for later: the log says how many.`,
 		Example: "  pmg config init && pmg serve\n  pmg serve -c /etc/pmg/pmg.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := loadPrivate(cmd.ErrOrStderr(), file, asItRuns(), allow)
+			cfg, err := f.load(cmd.ErrOrStderr(), file, nil)
 			if errors.Is(err, os.ErrNotExist) {
 				return fmt.Errorf("%w; \"pmg config init -c %s\" writes a starter file", err, file)
 			}
@@ -77,15 +77,15 @@ scheduled for later: the log says how many.`,
 			if file, err = filepath.Abs(file); err != nil {
 				return fmt.Errorf("cannot find configuration: %w", err)
 			}
-			return serve(cfg, file, allow)
+			return serve(cfg, file, &f)
 		},
 	}
 	find.Flag(cmd, &file)
-	allowFlag(cmd, &allow)
+	allowFlag(cmd, &f.allow)
 	return cmd
 }
 
-func serve(cfg *config.Config, file string, allow bool) error {
+func serve(cfg *config.Config, file string, f *files) error {
 	log := newLogger(os.Stdout, cfg)
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
@@ -95,12 +95,12 @@ func serve(cfg *config.Config, file string, allow bool) error {
 		return err
 	}
 	if cfg.Cluster.Node == "" {
-		_, err := work(cfg, file, allow, log, signals, opened, nil)
+		_, err := work(cfg, file, f, log, signals, opened, nil)
 		return err
 	}
 	w := &member.Standby{
 		Config: cfg, Log: log, Signals: signals, Opened: opened, Version: version,
-		Load: func() (*config.Config, error) { return loadPrivate(logWriter{log}, file, asItRuns(), allow) },
+		Load: func() (*config.Config, error) { return f.load(logWriter{log}, file, nil) },
 	}
 	m, err := w.Wait()
 	if errors.Is(err, member.ErrStopped) {
@@ -110,7 +110,7 @@ func serve(cfg *config.Config, file string, allow bool) error {
 	if err != nil {
 		return exitError{err, exitTemporary}
 	}
-	next, err := work(w.Config, file, allow, log, signals, opened, m)
+	next, err := work(w.Config, file, f, log, signals, opened, m)
 	if err == nil || errors.Is(err, errMoved) {
 		m.HandOver(next)
 	}
@@ -132,7 +132,7 @@ func (s *server) lost() error {
 // work runs the gateway until it is to end. m is nil for one that is alone; otherwise work returns to which node its work is to
 // be handed over.
 func work(
-	cfg *config.Config, file string, allow bool, log zerolog.Logger, signals <-chan os.Signal, opened stages.Listeners,
+	cfg *config.Config, file string, f *files, log zerolog.Logger, signals <-chan os.Signal, opened stages.Listeners,
 	m *member.Member,
 ) (next string, err error) {
 	s, err := startServerOn(cfg, log, opened, m)
@@ -142,7 +142,7 @@ func work(
 	if err != nil {
 		return "", err
 	}
-	s.allow = allow
+	s.files = f
 	s.manager = notify.New(os.Getenv, os.Getpid())
 	debug.SetMemoryLimit(cfg.Limits.MemoryLimit())
 	log.Info().Str("version", version).Str("config", file).Int("pid", os.Getpid()).Msg("serving")
@@ -296,8 +296,7 @@ func (s *server) run(signals <-chan os.Signal, file string) error {
 			s.gateway.ReopenLogs()
 			_, _ = s.reloadFile(file, reloadRequest{}) // reloadFile logs its error
 		case r := <-s.reloads:
-			report, err := s.reloadFile(file, r)
-			r.answer <- reloadAnswer{report, err}
+			r.answer <- s.carryOut(file, r)
 		case err := <-s.engine.Failed():
 			s.log.Error().Err(err).Msg("the gateway cannot go on; ending")
 			return s.end(context.Background(), exitError{fmt.Errorf("cannot go on: %w", err), exitSoftware})

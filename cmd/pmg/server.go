@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"pmg/admin"
+	"pmg/admin/manage"
 	"pmg/admin/web"
 	"pmg/cmd/pmg/dev"
 	"pmg/cmd/pmg/member"
@@ -33,7 +34,7 @@ type server struct {
 	manager notify.Manager
 	member  *member.Member // nil: the gateway is alone
 	next    *string        // the node to which an operator has moved the work, empty for any; nil: none has
-	allow   bool           // files with passwords may be read by everybody
+	files   *files         // what the configuration is read with
 
 	stopRecovery context.CancelFunc
 	recovery     sync.WaitGroup
@@ -52,7 +53,7 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 	if err != nil {
 		return nil, err
 	}
-	s := &server{log: log, gateway: g, reloads: make(chan reloadRequest), failed: make(chan error, 1), member: m}
+	s := &server{log: log, gateway: g, reloads: make(chan reloadRequest), failed: make(chan error, 1), member: m, files: &files{}}
 	if err := s.openStore(cfg); err != nil {
 		_ = g.Close()
 		return nil, err
@@ -64,9 +65,10 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 	}
 	s.recover()
 	if s.admin, err = admin.Start(
-		cfg, g, s.engine, version, s.askReload,
-		web.Tools{Explain: explainMessage, Pending: s.pending, Cluster: m.Report()}.Handler, m.Report(),
-		opened[member.AdminSocket]...,
+		cfg, g, s.engine, version, admin.Parts{
+			Reload: s.askReload, Known: m.Report(), Routes: manage.Routes(s.askEdit),
+			Pages: web.Tools{Explain: explainMessage, Pending: s.pending, Cluster: m.Report()}.Handler,
+		}, opened[member.AdminSocket]...,
 	); err != nil {
 		s.stopRecovery()
 		s.recovery.Wait()

@@ -97,7 +97,9 @@ func table() []row {
 		{"plugin/service", "internal/httpcall plugin"},
 		{"plugin/program", "plugin"},
 		{"plugin/plugintest", "plugin"},
-		{"config", "cluster/lease internal/httpcall internal/machine internal/nearest internal/passhash internal/quiet internal/smstext internal/tlsfiles internal/token plugin plugin/expression protocols protocols/httpsms protocols/httpsms/smsc protocols/smpp protocols/testsms protocols/ucp sms sms/charset sms/fit sms/networks sms/rewrite"},
+		{"managed", ""},
+		{"config", "cluster/lease internal/httpcall internal/machine internal/nearest internal/passhash internal/quiet internal/smstext internal/tlsfiles internal/token managed plugin plugin/expression protocols protocols/httpsms protocols/httpsms/smsc protocols/smpp protocols/testsms protocols/ucp sms sms/charset sms/fit sms/networks sms/rewrite"},
+		{"managed/editor", "config internal/passhash managed sms/numbers sms/prices"},
 		{"account", "config internal/passhash internal/ratelimit internal/tlsfiles internal/token internal/window protocols sms"},
 		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms"},
 		{"events", "internal/logfile pdulog sms"},
@@ -147,6 +149,7 @@ func table() []row {
 		{"admin/history", "connector"},
 		{"admin/problems", "internal/figuretext"},
 		{"admin", "admin/access admin/history admin/problems cluster/report config connector connector/streams flow gateway gateway/credit gateway/hooks gateway/operate gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/tlsfiles pdulog pdulog/story plugin protocols sms sms/rewrite stats store"},
+		{"admin/manage", "admin admin/access config internal/token managed managed/editor"},
 		{"admin/oidc", "config"},
 		{"admin/web", "admin admin/access admin/history admin/oidc cluster/report config connector gateway/operate gateway/webhooks internal/figuretext internal/httpfault pdulog protocols sms stats"},
 
@@ -165,6 +168,7 @@ func table() []row {
 		{"cmd/pmg/helptext", ""},
 		{"cmd/pmg/lists", "cmd/pmg/find internal/textfile sms/numbers"},
 		{"cmd/pmg/networks", "cmd/pmg/find config internal/textfile sms sms/networks"},
+		{"cmd/pmg/history", "admin cmd/pmg/ask cmd/pmg/find config managed managed/editor"},
 		{"cmd/pmg/money", "admin gateway/credit internal/textfile sms/prices"},
 		{"cmd/pmg/profiles", "config internal/nearest"},
 		{"cmd/pmg/statistics", "cmd/pmg/find stats"},
@@ -178,7 +182,7 @@ func table() []row {
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
 		{"cmd/pmg/webdemo", "loadtest loadtest/httpload loadtest/httpsink"},
 		{"cmd/pmg/member", "admin cluster cluster/report cluster/standby cmd/pmg/find config gateway/keep internal/notify internal/sock internal/tlsfiles protocols store"},
-		{"cmd/pmg", "admin admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/helptext cmd/pmg/lists cmd/pmg/manual cmd/pmg/member cmd/pmg/migrate cmd/pmg/money cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
+		{"cmd/pmg", "admin admin/manage admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/helptext cmd/pmg/history cmd/pmg/lists cmd/pmg/manual cmd/pmg/member cmd/pmg/migrate cmd/pmg/money cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink managed managed/editor pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep httpapi internal/testutil pdulog protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp stages store"},

@@ -93,7 +93,7 @@ func run(
 	g.Recover(ctx, engine)
 	if cfg.Admin.Address != "" {
 		cfg.Admin.Socket = cmp.Or(cfg.Admin.Socket, "off")
-		server, err := admin.Start(cfg, g, engine, version, nil, nil, nil)
+		server, err := admin.Start(cfg, g, engine, version, admin.Parts{})
 		if err != nil {
 			return err
 		}

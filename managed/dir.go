@@ -1,0 +1,296 @@
+package managed
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"golang.org/x/sys/unix"
+)
+
+// Bounds of a directory.
+const (
+	MaxFiles   = 200_000  // of options, over all kinds
+	MaxOptions = 64 << 10 // octets of a file of options
+	MaxRows    = 16 << 20 // octets of a file of numbers or prices
+)
+
+// The kinds of files, which are the names of their directories and of the lists of the configuration.
+const (
+	Accounts = "accounts"
+	Routes   = "routes"
+	Lists    = "lists"
+	Prices   = "prices"
+)
+
+// rows are the endings of the files that stand beside those of options, by kind.
+var rows = map[string]string{Lists: ".txt", Prices: ".csv"}
+
+// Kinds returns all kinds.
+func Kinds() []string { return []string{Accounts, Routes, Lists, Prices} }
+
+// Rows returns the ending of the files with the rows of a kind, "" if it has none.
+func Rows(kind string) string { return rows[kind] }
+
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+
+// OptionsFile returns the name of the file with the options of something, RowsFile that of its rows.
+func OptionsFile(kind, name string) string { return kind + "/" + name + ".yaml" }
+
+// RowsFile returns the name of the file with the rows of a list or of prices.
+func RowsFile(kind, name string) string { return kind + "/" + name + rows[kind] }
+
+// Split returns what a file is of, and reports whether it may be in the directory.
+func Split(file string) (kind, name string, ok bool) {
+	kind, name, _ = strings.Cut(file, "/")
+	ending := filepath.Ext(name)
+	name = strings.TrimSuffix(name, ending)
+	known := slices.Contains(Kinds(), kind) && nameForm.MatchString(name)
+	return kind, name, known && (ending == ".yaml" || ending != "" && ending == rows[kind])
+}
+
+// IsOptions reports whether a file is one of options.
+func IsOptions(file string) bool { return strings.HasSuffix(file, ".yaml") }
+
+// A Dir is a directory of files that the gateway writes.
+type Dir struct {
+	path string
+	fs   vfs.FS
+	now  func() time.Time
+}
+
+// Open returns the directory of a path. Nothing is read or made.
+func Open(path string) *Dir { return OpenOn(vfs.Default, path, time.Now) }
+
+// OpenOn is Open on another file system and clock.
+func OpenOn(fs vfs.FS, path string, now func() time.Time) *Dir { return &Dir{path, fs, now} }
+
+// Path returns the path of a file, for messages and for other readers.
+func (d *Dir) Path(file string) string { return d.fs.PathJoin(d.path, filepath.FromSlash(file)) }
+
+// lockWait is how long a change waits for another process.
+const lockWait = 10 * time.Second
+
+// Lock keeps other processes from changing the directory until the result is closed.
+func (d *Dir) Lock() (io.Closer, error) {
+	for until := d.now().Add(lockWait); ; time.Sleep(20 * time.Millisecond) {
+		l, err := d.fs.Lock(d.fs.PathJoin(d.path, ".lock"))
+		if err == nil {
+			return l, nil
+		}
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || d.now().After(until) {
+			return nil, fmt.Errorf("cannot lock %s: %w", d.path, err)
+		}
+	}
+}
+
+// Read returns the contents of a file, nil if there is none.
+func (d *Dir) Read(file string) ([]byte, error) {
+	f, err := d.fs.Open(d.Path(file))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", d.Path(file), err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, MaxRows+1))
+	if err == nil && len(data) > MaxRows {
+		err = fmt.Errorf("it has more than %d octets", MaxRows)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", d.Path(file), err)
+	}
+	if data == nil {
+		data = []byte{}
+	}
+	return data, nil
+}
+
+// Names returns the names of all files with the options of a kind, sorted.
+func (d *Dir) Names(kind string) (names []string, err error) {
+	all, err := d.fs.List(d.Path(kind))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("cannot read %s: %w", d.Path(kind), err)
+	}
+	for _, file := range all {
+		if _, name, ok := Split(kind + "/" + file); ok && IsOptions(file) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// Tag returns what names the contents of a file, "" if there is no file.
+func Tag(data []byte) string {
+	if data == nil {
+		return ""
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:16])
+}
+
+// Replace replaces a file by data, or removes it if that is nil, and then calls use, which puts that in force. If use fails,
+// or anything before it, the file is what it was. The caller holds the lock. The change that is returned has its number.
+func (d *Dir) Replace(c Change, data []byte, use func() error) (Change, error) {
+	if _, _, ok := Split(c.File); !ok {
+		return c, fmt.Errorf("cannot write %s: it is no file of an account, a route, a list or prices", c.File)
+	}
+	was, err := d.Read(c.File)
+	if err != nil {
+		return c, err
+	}
+	c.Time, c.Before, c.Existed = d.now().UTC().Truncate(time.Millisecond), was, was != nil
+	if err := d.makeDirs(c.File); err != nil {
+		return c, fmt.Errorf("cannot write %s: %w", c.File, err)
+	}
+	if c, err = d.record(c); err != nil {
+		return c, fmt.Errorf("cannot write the history of %s: %w", c.File, err)
+	}
+	err = d.exchange(c.File, data, was != nil, use)
+	if errors.Is(err, errStuck) {
+		return c, err
+	}
+	if err != nil {
+		_ = d.forget(c.Number) // one that stays says that the file was what it is
+		return c, err
+	}
+	d.trim()
+	return c, nil
+}
+
+// makeDirs makes the directories of a file and of the history.
+func (d *Dir) makeDirs(file string) error {
+	kind, _, _ := strings.Cut(file, "/")
+	for _, name := range []string{kind, history} {
+		if _, err := d.fs.Stat(d.Path(name)); err == nil {
+			continue
+		}
+		if err := d.fs.MkdirAll(d.Path(name), 0o700); err != nil {
+			return err
+		}
+		made, err := d.fs.OpenDir(d.Path(name))
+		if err != nil {
+			return err
+		}
+		err = d.give(made)
+		if cerr := made.Close(); err != nil || cerr != nil {
+			return errors.Join(err, cerr)
+		}
+	}
+	return d.sync(d.path)
+}
+
+// errStuck says that a file has changed though what was to follow has failed.
+var errStuck = errors.New("and the change cannot be taken back")
+
+// exchange puts new contents in the place of a file, and the old ones back if use fails.
+func (d *Dir) exchange(file string, data []byte, existed bool, use func() error) error {
+	path := d.Path(file)
+	dir, base := d.fs.PathDir(path), d.fs.PathBase(path)
+	fresh, old := d.fs.PathJoin(dir, "."+base+".new"), d.fs.PathJoin(dir, "."+base+".old")
+	_ = d.fs.Remove(old) // of a process that has died
+	back := func() error { return d.fs.Remove(path) }
+	if existed {
+		if err := d.fs.Link(path, old); err != nil {
+			return fmt.Errorf("cannot keep %s: %w", file, err)
+		}
+		back = func() error { return d.fs.Rename(old, path) }
+	}
+	err := d.put(path, fresh, data)
+	changed := err == nil
+	if changed {
+		if err = d.sync(dir); err == nil {
+			err = use()
+		}
+	} else {
+		err = fmt.Errorf("cannot write %s: %w", file, err)
+	}
+	_ = d.fs.Remove(fresh)
+	switch {
+	case err != nil && changed:
+		if berr := errors.Join(back(), d.sync(dir)); berr != nil {
+			err = fmt.Errorf("%w; %w: %s is what it was to be: %w", err, errStuck, file, berr)
+		}
+	case existed:
+		_ = d.fs.Remove(old)
+	}
+	return err
+}
+
+// put gives a file new contents, or removes it. Nothing has changed if it fails.
+func (d *Dir) put(path, fresh string, data []byte) error {
+	if data == nil {
+		return d.fs.Remove(path)
+	}
+	if err := d.write(fresh, data); err != nil {
+		return err
+	}
+	return d.fs.Rename(fresh, path)
+}
+
+// write writes and syncs a file.
+func (d *Dir) write(path string, data []byte) error {
+	f, err := d.fs.Create(path, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	err = d.protect(f)
+	if err == nil {
+		_, err = f.Write(slices.Clone(data)) // a vfs.File may change what it is given
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+// protect makes a file readable for the owner of the directory alone. That is the gateway's user, also where root writes.
+func (d *Dir) protect(f vfs.File) error {
+	if f.Fd() == vfs.InvalidFd {
+		return nil // it is in memory
+	}
+	if err := unix.Fchmod(int(f.Fd()), 0o600); err != nil {
+		return err
+	}
+	return d.give(f)
+}
+
+// give gives a file or a directory to the owner of the directory.
+func (d *Dir) give(f vfs.File) error {
+	if f.Fd() == vfs.InvalidFd || os.Geteuid() != 0 {
+		return nil
+	}
+	var st unix.Stat_t
+	if err := unix.Stat(d.path, &st); err != nil {
+		return err
+	}
+	return unix.Fchown(int(f.Fd()), int(st.Uid), int(st.Gid))
+}
+
+// sync puts the names of a directory on disk.
+func (d *Dir) sync(path string) error {
+	f, err := d.fs.OpenDir(path)
+	if err != nil {
+		return err
+	}
+	err = f.Sync()
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}

@@ -1,0 +1,8 @@
+// Package editor changes managed files: checks what the gateway would be with a change, shows the difference that a reload would
+// make, writes the file, and has the reload take place. A change that the check refuses is not written, and one that cannot be
+// put in force is taken back.
+//
+// # Start reading
+//
+// Editor.Do, then options.go (JSON as files have it).
+package editor

@@ -1,0 +1,163 @@
+package managed
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// history is the directory of earlier contents.
+const history = "history"
+
+// Bounds of the history. The oldest changes go first; the last one stays whatever it takes.
+const (
+	MostChanges = 10_000
+	MostOctets  = 256 << 20
+	MostAge     = 366 * 24 * time.Hour
+)
+
+// A Change is one of a file.
+type Change struct {
+	Number  int       `json:"number"` // from 1; 0: none has it yet
+	Time    time.Time `json:"time"`
+	By      string    `json:"by"`
+	Comment string    `json:"comment,omitempty"`
+	File    string    `json:"file"`
+	Existed bool      `json:"existed"` // whether there was a file before
+	Before  []byte    `json:"-"`       // its contents
+}
+
+// ErrNoChange says that the history has no change of a number.
+var ErrNoChange = errors.New("the history has no such change")
+
+func nameOf(number int) string { return fmt.Sprintf("%s/%08d", history, number) }
+
+// numbers returns the numbers of the changes that are kept, the oldest in front.
+func (d *Dir) numbers() (all []int, err error) {
+	names, err := d.fs.List(d.Path(history))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("cannot read the history: %w", err)
+	}
+	for _, name := range names {
+		if n, err := strconv.Atoi(name); err == nil && n > 0 {
+			all = append(all, n)
+		}
+	}
+	slices.Sort(all)
+	return all, nil
+}
+
+// record writes a change into the history, under the next number.
+func (d *Dir) record(c Change) (Change, error) {
+	all, err := d.numbers()
+	if err != nil {
+		return c, err
+	}
+	c.Number = 1
+	if len(all) > 0 {
+		c.Number = all[len(all)-1] + 1
+	}
+	head, err := json.Marshal(c)
+	if err != nil {
+		return c, err
+	}
+	path := d.Path(nameOf(c.Number))
+	fresh := d.Path(history + "/.new")
+	err = d.write(fresh, slices.Concat(head, []byte("\n"), c.Before))
+	if err == nil {
+		err = d.fs.Rename(fresh, path)
+	}
+	if err == nil {
+		err = d.sync(d.Path(history))
+	}
+	if err != nil {
+		_, _ = d.fs.Remove(fresh), d.fs.Remove(path)
+	}
+	return c, err
+}
+
+// forget removes a change that was not made.
+func (d *Dir) forget(number int) error {
+	err := d.fs.Remove(d.Path(nameOf(number)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// trim removes the oldest changes beyond the bounds. What cannot be removed is removed later.
+func (d *Dir) trim() {
+	all, err := d.numbers()
+	if err != nil {
+		return
+	}
+	octets, kept := int64(0), 0
+	for _, n := range slices.Backward(all) {
+		info, err := d.fs.Stat(d.Path(nameOf(n)))
+		if err != nil {
+			continue
+		}
+		octets += info.Size()
+		kept++
+		if kept > 1 && (kept > MostChanges || octets > MostOctets || d.now().Sub(info.ModTime()) > MostAge) {
+			_ = d.forget(n)
+		}
+	}
+}
+
+// History returns changes, the last one first: those before a number, or all if it is 0, of a file, or of all if that is "".
+// There are most at most.
+func (d *Dir) History(file string, before, most int) ([]Change, error) {
+	all, err := d.numbers()
+	if err != nil {
+		return nil, err
+	}
+	var found []Change
+	for _, n := range slices.Backward(all) {
+		if len(found) == most {
+			break
+		}
+		if before > 0 && n >= before {
+			continue
+		}
+		c, err := d.Change(n)
+		if err == nil && (file == "" || c.File == file) {
+			c.Before = nil
+			found = append(found, c)
+		}
+	}
+	return found, nil
+}
+
+// Change returns a change with what was there before it.
+func (d *Dir) Change(number int) (c Change, err error) {
+	f, err := d.fs.Open(d.Path(nameOf(number)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, fmt.Errorf("change %d: %w", number, ErrNoChange)
+	}
+	if err != nil {
+		return c, fmt.Errorf("cannot read change %d: %w", number, err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, MaxRows+MaxOptions))
+	if err != nil {
+		return c, fmt.Errorf("cannot read change %d: %w", number, err)
+	}
+	head, rest, _ := bytes.Cut(data, []byte("\n"))
+	if err := json.Unmarshal(head, &c); err != nil {
+		return c, fmt.Errorf("cannot read change %d: %w", number, err)
+	}
+	if _, _, ok := Split(c.File); !ok || c.Number != number {
+		return c, fmt.Errorf("cannot read change %d: it was changed by hand", number)
+	}
+	if c.Existed {
+		c.Before = append([]byte{}, rest...)
+	}
+	return c, nil
+}
