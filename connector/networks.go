@@ -25,9 +25,9 @@ type networkCounts struct {
 }
 
 const (
-	latestEnds  = 256 // how many ends the share is about
-	fewestEnds  = 20  // from which it counts
-	wholeShare  = 1_000_000
+	latestEnds = 256 // how many ends the share is about
+	fewestEnds = 20  // from which it counts
+	wholeShare = 1_000_000
 )
 
 // MostQuality is the highest Quality.
