@@ -159,7 +159,7 @@ func (d *Dir) Replace(c Change, data []byte, use func() error) (Change, error) {
 		return c, fmt.Errorf("cannot write the history of %s: %w", c.File, err)
 	}
 	err = d.exchange(c.File, data, was != nil, use)
-	if errors.Is(err, errStuck) {
+	if errors.Is(err, ErrStuck) {
 		return c, err
 	}
 	if err != nil {
@@ -192,8 +192,8 @@ func (d *Dir) makeDirs(file string) error {
 	return d.sync(d.path)
 }
 
-// errStuck says that a file has changed though what was to follow has failed.
-var errStuck = errors.New("and the change cannot be taken back")
+// ErrStuck says that a file has changed though what was to follow has failed.
+var ErrStuck = errors.New("and the change cannot be taken back")
 
 // exchange puts new contents in the place of a file, and the old ones back if use fails.
 func (d *Dir) exchange(file string, data []byte, existed bool, use func() error) error {
@@ -221,7 +221,7 @@ func (d *Dir) exchange(file string, data []byte, existed bool, use func() error)
 	switch {
 	case err != nil && changed:
 		if berr := errors.Join(back(), d.sync(dir)); berr != nil {
-			err = fmt.Errorf("%w; %w: %s is what it was to be: %w", err, errStuck, file, berr)
+			err = fmt.Errorf("%w; %w: %s is what it was to be: %w", err, ErrStuck, file, berr)
 		}
 	case existed:
 		_ = d.fs.Remove(old)

@@ -155,7 +155,7 @@ func TestDiskFails(t *testing.T) {
 				b.first = 0
 				all, herr := d.History("", 0, 10)
 				switch {
-				case errors.Is(err, errStuck) && full:
+				case errors.Is(err, ErrStuck) && full:
 					// the names cannot be synced
 				case err != nil:
 					failed++

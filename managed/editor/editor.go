@@ -113,6 +113,9 @@ func (e *Editor) Do(r Request) (Result, error) {
 		return e.Apply(next, kind+"/"+name)
 	})
 	if err != nil {
+		if errors.Is(err, managed.ErrStuck) {
+			return result, fmt.Errorf("cannot change %s: %w", r.File, err)
+		}
 		return result, fmt.Errorf("cannot change %s; it is as it was: %w", r.File, err)
 	}
 	result.Number = change.Number
