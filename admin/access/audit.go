@@ -26,8 +26,14 @@ const (
 // formType is the type of a body that is read before its caller is known.
 const formType = "application/x-www-form-urlencoded"
 
-// Text is the name of the parameter with the text of a message.
-const Text = "message"
+// The names of parameters that the audit log does not show: the text of a message, options with secrets in them, rows that may be
+// many, and the code of a login elsewhere.
+const (
+	Text    = "message"
+	Options = "options"
+	Rows    = "rows"
+	code    = "code"
+)
 
 // An Audit writes a line for each request that needs more than the scope Look or is no GET, also if it was refused:
 // who, what, before, after, and the result. Of those whose caller is not known it writes one a minute for each address.
@@ -168,7 +174,7 @@ func (a *Audit) write(r *http.Request, one *deed) {
 	if parameters == nil {
 		parameters = r.URL.Query()
 	}
-	for _, private := range [...]string{"password", Text} {
+	for _, private := range [...]string{"password", Text, Options, Rows, code} {
 		if parameters.Has(private) {
 			parameters = maps.Clone(parameters)
 			parameters.Set(private, "***")

@@ -30,9 +30,8 @@ func (a *api) addKey(w http.ResponseWriter, r *http.Request) error {
 	if o["hash"] != nil {
 		return refuse(http.StatusBadRequest, "the gateway makes the key, so that there is no hash to give")
 	}
-	key := token.New()
-	o["hash"] = token.Hash(key)
-	e.Make = changingKeys(name, func(keys []any) ([]any, error) { return append(keys, map[string]any(o)), nil })
+	key := ""
+	key, e.Make = AddingKey(name, o)
 	return a.do(w, r, e, func(result editor.Result) any {
 		if e.Dry {
 			return result
@@ -48,17 +47,30 @@ func (a *api) removeKey(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	e.Make = changingKeys(name, func(keys []any) ([]any, error) {
+	e.Make = RemovingKey(name, r.PathValue("key"))
+	return a.do(w, r, e, nil)
+}
+
+// AddingKey returns a new key, and what adds it to the options of an account: with o, which has its name, and scopes, networks
+// and expires if they are to be.
+func AddingKey(account string, o editor.Options) (key string, change func(was []byte) ([]byte, error)) {
+	key = token.New()
+	o["hash"] = token.Hash(key)
+	return key, changingKeys(account, func(keys []any) ([]any, error) { return append(keys, map[string]any(o)), nil })
+}
+
+// RemovingKey returns what takes a key from the options of an account.
+func RemovingKey(account, key string) func(was []byte) ([]byte, error) {
+	return changingKeys(account, func(keys []any) ([]any, error) {
 		left := slices.DeleteFunc(slices.Clone(keys), func(k any) bool {
 			one, _ := k.(map[string]any)
-			return one["name"] == r.PathValue("key")
+			return one["name"] == key
 		})
 		if len(left) == len(keys) {
-			return nil, refuse(http.StatusNotFound, "account "+name+" has no such key")
+			return nil, refuse(http.StatusNotFound, "account "+account+" has no such key")
 		}
 		return left, nil
 	})
-	return a.do(w, r, e, nil)
 }
 
 // changingKeys changes the keys of an account, and nothing else of it.

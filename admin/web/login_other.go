@@ -35,6 +35,7 @@ func (s *site) beginOther(w http.ResponseWriter, r *http.Request) {
 // page leads on, and no redirect.
 func (s *site) endOther(w http.ResponseWriter, r *http.Request) {
 	access.Named(r, "login")
+	access.MarkAudited(r)
 	proof := s.server.Gateway().Node.Config().Admin.OIDC.Proof()
 	cookie := ""
 	if c, err := r.Cookie(begunName); err == nil {

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -95,6 +96,10 @@ func TestLoginElsewhere(t *testing.T) {
 		if code, _, _ = ask(t, c, "GET", base+"/ui/accounts", nil); code != http.StatusSeeOther {
 			t.Errorf("%s is logged in behind a change: %d", one.name, code)
 		}
+	}
+	log, err := os.ReadFile(s.Gateway().Node.Config().Admin.Audit)
+	if text := string(log); err != nil || strings.Count(text, `"who":"user anna from `) != 2 || strings.Contains(text, `"code":["`) && !strings.Contains(text, `"code":["***"]`) {
+		t.Errorf("%v: the audit log has %s", err, log)
 	}
 	if code, _, _ := ask(t, browser(t, base, config.LookScope), "GET", base+"/ui/accounts", nil); code != http.StatusOK {
 		t.Errorf("with a password: %d", code)

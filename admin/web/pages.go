@@ -43,6 +43,10 @@ func (s *site) table() []page {
 		{"gateway", "Gateway", "Gateway", access.Look, s.lists.gateway},
 		{"configuration", "Configuration", "Gateway", access.Look, s.routes.configuration},
 	}
+	if s.Edit != nil {
+		all = append(all, page{managedName, "Managed", "Gateway", access.Look, s.managedFiles},
+			page{managedName + "/{name}", "Managed", "Gateway", access.Look, s.managedFile})
+	}
 	if s.Cluster != nil {
 		all = append(all, page{"cluster", "Cluster", "Gateway", access.Look, s.cluster})
 	}

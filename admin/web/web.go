@@ -13,6 +13,7 @@ import (
 
 	"pmg/admin"
 	"pmg/admin/access"
+	"pmg/admin/manage"
 	"pmg/admin/oidc"
 	"pmg/cluster/report"
 	"pmg/config"
@@ -48,6 +49,7 @@ type Tools struct {
 	// says what a gateway with a configuration would do with a message
 	Explain func(c *config.Config, q Question) (string, error)
 	Pending func(ctx context.Context) (changes string, err error) // says what a reload would do, in lines for people
+	Edit    manage.Edit                                           // changes a managed file; nil: there are none
 	// says what this node knows of its cluster; nil: the gateway is alone
 	Cluster func() *report.Report
 }
@@ -83,6 +85,10 @@ func (t Tools) Handler(server *admin.Server) http.Handler {
 			show, stream = private(p.Name, "texts", show), private(p.Name, "texts", s.follow)
 		case hooksName:
 			show, stream = private("webhooks", "replies", show), private("webhooks", "replies", stream)
+		}
+		if p.Name == managedName+"/{name}" {
+			m.Handle("POST "+admin.PagesBase+p.Name, s.allow(access.Administer, server.Limited(s.manages(p))))
+			m.Handle("GET "+admin.PagesBase+managedName+"/open", s.allow(p.Scope, server.Limited(s.openManaged)))
 		}
 		if p.Name == tryName {
 			m.Handle("POST "+admin.PagesBase+tryName, s.allow(p.Scope, server.Limited(s.tries(p))))

@@ -1,0 +1,265 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pmg/admin"
+	"pmg/admin/access"
+	"pmg/admin/manage"
+	"pmg/config"
+	"pmg/managed"
+	"pmg/managed/editor"
+)
+
+// managedName is the name of the page that lists managed files.
+const managedName = "managed"
+
+// mostManaged is how many of a kind the page lists.
+const mostManaged = 1000
+
+// mostEdited is how many octets of rows the form takes.
+const mostEdited = 32 << 10
+
+// A managedList is the model of the page that lists what the gateway stores.
+type managedList struct {
+	Dir    string // "": nothing is managed
+	Filter string
+	Kinds  []managedKind
+}
+
+// A managedKind are the names of a kind.
+type managedKind struct {
+	Kind  string
+	Names []string
+	More  int // beyond those that are listed
+}
+
+// IsStill reports that the page changes by actions alone.
+func (*managedList) IsStill() bool { return true }
+
+func (s *site) dir() *managed.Dir { return managed.Open(s.server.Gateway().Node.Config().Managed.Dir) }
+
+// managedFiles lists what is managed.
+func (s *site) managedFiles(r *http.Request) any {
+	l := &managedList{Dir: s.server.Gateway().Node.Config().Managed.Dir, Filter: r.FormValue("filter")}
+	if l.Dir == "" {
+		return l
+	}
+	for _, kind := range managed.Kinds() {
+		names, _ := s.dir().Names(kind) // what cannot be read is said where one is shown
+		names = slices.DeleteFunc(names, func(name string) bool { return !strings.Contains(name, l.Filter) })
+		n := min(len(names), mostManaged)
+		l.Kinds = append(l.Kinds, managedKind{kind, names[:n], len(names) - n})
+	}
+	return l
+}
+
+// openManaged leads to the page of what the form of the list names.
+func (s *site) openManaged(w http.ResponseWriter, r *http.Request) {
+	to := admin.PagesBase + managedName
+	kind, name := r.FormValue("kind"), strings.TrimSpace(r.FormValue("name"))
+	if _, _, ok := managed.Split(managed.OptionsFile(kind, name)); ok {
+		to += "/" + kind + "." + name
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+}
+
+// A managedPage is the model of the page about one thing that the gateway stores.
+type managedPage struct {
+	Kind, Name    string
+	Defined       string // where the configuration defines it, which the page does not change
+	Exists        bool
+	Options, Tag  string
+	HasRows       bool // it is one that may have rows
+	Rows, RowsTag string
+	IsLong        bool // of the rows: they are not shown
+	Keys          []string
+	History       []managed.Change
+	Comment       string
+	Compared      bool
+	Changes       []string // what the form would change, if it was Compared
+	Refused       string
+	Key           string // that was made, and is shown now alone
+}
+
+// IsStill reports that the page changes by actions alone.
+func (*managedPage) IsStill() bool { return true }
+
+// newOptions are those that the form begins with.
+var newOptions = map[string]string{
+	managed.Accounts: "{\n  \"password\": \"\"\n}", managed.Routes: "{\n  \"account\": \"\",\n  \"to\": \"\"\n}",
+	managed.Lists: "{}", managed.Prices: "{\n  \"currency\": \"EUR\"\n}",
+}
+
+// managedFile shows one thing that the gateway stores.
+func (s *site) managedFile(r *http.Request) any {
+	p := &managedPage{}
+	var ok bool
+	if p.Kind, p.Name, ok = strings.Cut(r.PathValue("name"), "."); !ok {
+		return nil
+	}
+	file := managed.OptionsFile(p.Kind, p.Name)
+	cfg := s.server.Gateway().Node.Config()
+	if _, _, ok = managed.Split(file); !ok || cfg.Managed.Dir == "" {
+		return nil
+	}
+	p.Defined, p.HasRows = cfg.Defined(p.Kind, p.Name), managed.Rows(p.Kind) != ""
+	if err := p.read(s.dir(), access.CallerOf(r).Scope >= access.Administer); err != nil {
+		p.Refused = err.Error()
+	}
+	return p
+}
+
+// read reads the files of the page. Tags are for those who may change them, because they are made of secrets, too.
+func (p *managedPage) read(d *managed.Dir, writes bool) error {
+	data, err := d.Read(managed.OptionsFile(p.Kind, p.Name))
+	if err != nil {
+		return err
+	}
+	p.Exists, p.Options = data != nil, newOptions[p.Kind]
+	if p.Exists {
+		o, err := editor.ReadOptions(data)
+		if err != nil {
+			return err
+		}
+		keys, _ := o["keys"].([]any)
+		for _, k := range keys {
+			one, _ := k.(map[string]any)
+			p.Keys = append(p.Keys, fmt.Sprint(one["name"]))
+		}
+		p.Options = indented(o.Mask())
+	}
+	var rows []byte
+	if p.HasRows {
+		if rows, err = d.Read(managed.RowsFile(p.Kind, p.Name)); err != nil {
+			return err
+		}
+		if p.IsLong = len(rows) > mostEdited; !p.IsLong {
+			p.Rows = string(rows)
+		}
+	}
+	if writes {
+		p.Tag, p.RowsTag = managed.Tag(data), managed.Tag(rows)
+	}
+	p.History, err = d.History(managed.OptionsFile(p.Kind, p.Name), 0, 20)
+	return err
+}
+
+func indented(o editor.Options) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	_ = e.Encode(o) // texts, numbers and lists of them
+	return strings.TrimSpace(b.String())
+}
+
+// manages takes the forms of the page: it shows what would change, or changes it and goes back to the page.
+func (s *site) manages(p *page) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * time.Minute)) // many accounts take seconds
+		v := s.view(p, r)
+		m, ok := v.Model.(*managedPage)
+		if !ok {
+			s.write(w, http.StatusNotFound, "missing", v)
+			return
+		}
+		access.Named(r, managedName+"/"+r.PostFormValue("do"))
+		e, key, err := m.request(r, s.dir())
+		var result editor.Result
+		if err == nil {
+			result, err = s.Edit(r.Context(), e)
+			access.After(r, result)
+		}
+		switch {
+		case err != nil:
+			m.Refused = reasonOf(err)
+		case e.Dry:
+			m.Compared, m.Changes = true, result.Changes
+		case key != "":
+			_ = m.read(s.dir(), true)
+			m.Key = key
+		default:
+			text := "Nothing has changed."
+			if result.Number > 0 {
+				text = fmt.Sprintf("In force, as change %d: %s", result.Number, strings.Join(result.Changes, "; "))
+			}
+			s.server.Guard().Sessions.Notify(r, access.Notice{Text: text})
+			http.Redirect(w, r, r.URL.EscapedPath(), http.StatusSeeOther)
+			return
+		}
+		s.write(w, http.StatusOK, p.template(), v)
+	}
+}
+
+// request returns the request to change a file that a form is, and the key that it makes. The page keeps what was written.
+func (p *managedPage) request(r *http.Request, d *managed.Dir) (e editor.Request, key string, err error) {
+	file := managed.OptionsFile(p.Kind, p.Name)
+	p.Comment = r.PostFormValue("comment")
+	e = editor.Request{
+		File: file, Match: matchOf(r.PostFormValue("tag")), By: access.CallerOf(r).String(), Comment: p.Comment,
+		Dry: r.PostFormValue("compare") != "", Force: r.PostFormValue("force") != "",
+	}
+	switch do := r.PostFormValue("do"); do {
+	case "options":
+		p.Options, p.Tag = r.PostFormValue(access.Options), r.PostFormValue("tag")
+		var o editor.Options
+		if o, err = editor.ParseOptions(strings.NewReader(p.Options)); err == nil {
+			e.Make = o.Replacing(p.Kind, p.Name)
+		}
+	case "rows":
+		p.Rows, p.RowsTag = strings.ReplaceAll(r.PostFormValue(access.Rows), "\r\n", "\n"), r.PostFormValue("tag")
+		e.File = managed.RowsFile(p.Kind, p.Name)
+		e.Make = func([]byte) ([]byte, error) { return []byte(p.Rows), nil }
+	case "remove":
+		e.Make = func([]byte) ([]byte, error) { return nil, nil }
+	case "key":
+		o := editor.Options{"name": strings.TrimSpace(r.PostFormValue("key"))}
+		if scope := r.PostFormValue("scope"); scope != "" {
+			o["scopes"] = []any{scope}
+		}
+		key, e.Make = manage.AddingKey(p.Name, o)
+	case "unkey":
+		e.Make = manage.RemovingKey(p.Name, r.PostFormValue("key"))
+	case "revert":
+		n, _ := strconv.Atoi(r.PostFormValue("change"))
+		var back editor.Request
+		if back, err = editor.Revert(d, n); err == nil && back.File != file {
+			err = errors.New("this change is about something else")
+		}
+		e.Make, e.Comment, e.Force = back.Make, back.Comment, true
+	default:
+		err = errors.New("the form asks for nothing")
+	}
+	return e, key, err
+}
+
+// matchOf returns what a form expects of a file: that it is the one which the page has shown.
+func matchOf(tag string) string {
+	if tag == "" {
+		return editor.Missing
+	}
+	return tag
+}
+
+// reasonOf says why a change is refused, with the options that are wrong.
+func reasonOf(err error) string {
+	var problems config.Problems
+	if r := (*editor.Refusal)(nil); errors.As(err, &r) {
+		problems = r.Problems
+		err = errors.New(r.Text)
+	}
+	lines := []string{err.Error()}
+	for _, p := range problems {
+		lines = append(lines, strings.TrimSpace(p.Path+" "+p.Message))
+	}
+	return strings.Join(lines, "\n")
+}
