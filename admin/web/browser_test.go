@@ -40,34 +40,34 @@ func TestBrowser(t *testing.T) {
 			}
 		}
 	}
-	run(chromedp.Navigate(base+"/ui/connectors"), chromedp.Click(`button[aria-label="Hold operator"]`), chromedp.WaitVisible(`button[aria-label="Release operator"]`))
+	run(chromedp.Navigate(base+"/ui/connectors"), chrome.Click(`button[aria-label="Hold operator"]`), chromedp.WaitVisible(`button[aria-label="Release operator"]`))
 	if g.Table.Connector("operator").Hold() == nil {
 		t.Error("the connector is not held")
 	}
 	run(chromedp.Navigate(base+"/ui/"), chromedp.WaitVisible(`[data-k="s.operator"][data-v=held]`))
 	g.Table.Connector("operator").SetHold(nil)
 	run(chromedp.WaitNotPresent(`[data-k="s.operator"][data-v=held]`)) // without another request for the page
-	run(chromedp.Navigate(base+"/ui/connectors"), chromedp.Click(`//a[text()="operator"]`), chromedp.WaitVisible(`//h1[text()="Connector operator"]`),
-		chromedp.Click(`button[aria-label="Hold operator"]`), chromedp.WaitVisible(`button[aria-label="Release operator"]`),
-		chromedp.WaitVisible(`//h1[text()="Connector operator"]`), chromedp.Click(`button[aria-label="Release operator"]`), chromedp.WaitVisible(`button[aria-label="Hold operator"]`))
+	run(chromedp.Navigate(base+"/ui/connectors"), chrome.Click(`//a[text()="operator"]`), chromedp.WaitVisible(`//h1[text()="Connector operator"]`),
+		chrome.Click(`button[aria-label="Hold operator"]`), chromedp.WaitVisible(`button[aria-label="Release operator"]`),
+		chromedp.WaitVisible(`//h1[text()="Connector operator"]`), chrome.Click(`button[aria-label="Release operator"]`), chromedp.WaitVisible(`button[aria-label="Hold operator"]`))
 	run(chromedp.Navigate(base+"/ui/messages"), chromedp.SendKeys(`input[name=q]`, "46700000002"), chromedp.Submit(`input[name=q]`),
-		chromedp.WaitVisible(`//a[text()="`+storyID+`"]`), chromedp.Click(`//a[text()="`+storyID+`"]`), chromedp.WaitVisible(`//h1[text()="Message `+storyID+`"]`),
+		chromedp.WaitVisible(`//a[text()="`+storyID+`"]`), chrome.Click(`//a[text()="`+storyID+`"]`), chromedp.WaitVisible(`//h1[text()="Message `+storyID+`"]`),
 		chromedp.WaitVisible(`//th[text()="operator did not take it"]`), chromedp.WaitVisible(`//td[text()="[14 characters]"]`),
-		chromedp.Click(`//a[text()="Show texts"]`), chromedp.WaitVisible(`//td[text()="<script>secret"]`),
-		chromedp.Click(`//tr[@id="pdu-0"]//summary`), chromedp.WaitVisible(`//tr[@id="pdu-0"]//details[@open]`))
+		chrome.Click(`//a[text()="Show texts"]`), chromedp.WaitVisible(`//td[text()="<script>secret"]`),
+		chrome.Click(`//tr[@id="pdu-0"]//summary`), chromedp.WaitVisible(`//tr[@id="pdu-0"]//details[@open]`))
 	logLines(t, g, hostilePDU)
 	row := func(text string) chromedp.Action {
 		return chromedp.WaitVisible(`//tbody[@id="log"]//td[contains(text(), "` + text + `")]`)
 	}
 	run(chromedp.Navigate(base+"/ui/pdulog?connector=clients"), row("short_message=*14"))
 	logLines(t, g, `enquire_link seq=1000`)
-	run(row("seq=1000"), chromedp.Click(`#pause`), chromedp.WaitVisible(`//button[text()="Resume"]`))
+	run(row("seq=1000"), chrome.Click(`#pause`), chromedp.WaitVisible(`//button[text()="Resume"]`))
 	logLines(t, g, `enquire_link seq=1001`)
-	run(chromedp.Click(`#pause`), row("seq=1001"), chromedp.Click(`input[name=texts]`), chromedp.Click(`//button[text()="Show"]`), row("<script>secret"))
-	run(chromedp.Navigate(base+"/ui/routing"), chromedp.SendKeys(`input[name=to]`, "46700"), chromedp.Click(`//button[text()="Explain"]`), chromedp.WaitVisible(`//pre[contains(text(), "<b>{Account")]`),
-		chromedp.Navigate(base+"/ui/configuration"), chromedp.Click(`//a[text()="Compare the file with what runs"]`), chromedp.Click(`//button[text()="Reload the configuration"]`), chromedp.WaitVisible(`//p[@class="notice"][contains(text(), "nothing <i>new")]`))
-	run(chromedp.Navigate(base+"/ui/try"), chromedp.SendKeys(`input[name=to]`, "46700"), chromedp.SendKeys(`textarea`, "hush"), chromedp.Click(`button[name=explain]`),
-		chromedp.WaitVisible(`//pre[contains(text(), "Text:hush")]`), chromedp.Click(`button[name=send]`), chromedp.WaitVisible(`//a[contains(text(), "Status of message")]`))
+	run(chrome.Click(`#pause`), row("seq=1001"), chrome.Click(`input[name=texts]`), chrome.Click(`//button[text()="Show"]`), row("<script>secret"))
+	run(chromedp.Navigate(base+"/ui/routing"), chromedp.SendKeys(`input[name=to]`, "46700"), chrome.Click(`//button[text()="Explain"]`), chromedp.WaitVisible(`//pre[contains(text(), "<b>{Account")]`),
+		chromedp.Navigate(base+"/ui/configuration"), chrome.Click(`//a[text()="Compare the file with what runs"]`), chrome.Click(`//button[text()="Reload the configuration"]`), chromedp.WaitVisible(`//p[@class="notice"][contains(text(), "nothing <i>new")]`))
+	run(chromedp.Navigate(base+"/ui/try"), chromedp.SendKeys(`input[name=to]`, "46700"), chromedp.SendKeys(`textarea`, "hush"), chrome.Click(`button[name=explain]`),
+		chromedp.WaitVisible(`//pre[contains(text(), "Text:hush")]`), chrome.Click(`button[name=send]`), chromedp.WaitVisible(`//a[contains(text(), "Status of message")]`))
 	run(chromedp.Navigate(base+"/ui/connectors"), chromedp.WaitVisible(`button[aria-label="Hold operator"]`),
 		chromedp.Submit(`.who button`), chromedp.WaitVisible(`input[name=password]`))
 	b.Silent()

@@ -205,32 +205,32 @@ func TestNight(t *testing.T) {
 	b.Do(inColors("light"))
 
 	n.open("/ui/webhooks", "Webhooks")
-	b.Do(chromedp.Click(`//a[text()="shop"][ancestor::table]`), chromedp.WaitVisible(`//h1[text()="Webhooks of shop"]`))
+	b.Do(chrome.Click(`//a[text()="shop"][ancestor::table]`), chromedp.WaitVisible(`//h1[text()="Webhooks of shop"]`))
 	testutil.Eventually(t, "there is a dead letter", func() bool { return n.gateway.Settler.Dead.Counts()["shop"] == 1 })
 	b.Do(chromedp.WaitVisible(`//td[a="` + id + `"][ancestor::table[caption[starts-with(text(), "Dead")]]]`))
 	n.shoot("webhooks-name")
 	n.down.Store(false)
-	b.Do(chromedp.Click(`button[aria-label^="Replay evt_"]`), chromedp.WaitVisible(`//p[@role="status"][contains(text(), "1 retried")]`))
+	b.Do(chrome.Click(`button[aria-label^="Replay evt_"]`), chromedp.WaitVisible(`//p[@role="status"][contains(text(), "1 retried")]`))
 	testutil.Eventually(t, "the client's server was told", func() bool { return n.told.Load() == 1 })
 	b.Do(chromedp.WaitVisible(`//span[@data-k="dead"][text()="0"]`))
 
 	n.open("/ui/messages", "Messages")
 	b.Do(chromedp.SendKeys(`input[name=q]`, "+46709999999"), chromedp.Submit(`input[name=q]`), chromedp.WaitVisible(`//tbody//a[text()="`+id+`"]`))
 	n.shoot("messages")
-	b.Do(chromedp.Click(`//tbody//a[text()="`+id+`"]`), chromedp.WaitVisible(`//h1[text()="Message `+id+`"]`), chromedp.WaitVisible(`//td[contains(text(), "submit_sm")]`),
+	b.Do(chrome.Click(`//tbody//a[text()="`+id+`"]`), chromedp.WaitVisible(`//h1[text()="Message `+id+`"]`), chromedp.WaitVisible(`//td[contains(text(), "submit_sm")]`),
 		chromedp.WaitVisible(`//h2[text()="Calls of the client's server"]`))
 	n.shoot("messages-id")
 
 	n.open("/ui/connectors/north", "Connector north")
-	b.Do(chromedp.Click(`button[aria-label="Hold north"]`), chromedp.WaitVisible(`[data-k=state][data-v=held]`),
+	b.Do(chrome.Click(`button[aria-label="Hold north"]`), chromedp.WaitVisible(`[data-k=state][data-v=held]`),
 		chromedp.Poll(`Number(document.querySelector('[data-k=queued]').textContent.replaceAll(',', '')) > 100`, nil, chromedp.WithPollingTimeout(time.Minute)))
 	n.shoot("connectors-name")
-	b.Do(chromedp.Click(`button[aria-label="Release north"]`), chromedp.WaitNotPresent(`[data-k=state][data-v=held]`),
+	b.Do(chrome.Click(`button[aria-label="Release north"]`), chromedp.WaitNotPresent(`[data-k=state][data-v=held]`),
 		chromedp.Poll(`Number(document.querySelector('[data-k=queued]').textContent.replaceAll(',', '')) < 100`, nil, chromedp.WithPollingTimeout(time.Minute)))
 
 	south := func() int64 { return n.gateway.Table.Connector("south").Stats.Queued.Load() }
 	n.open("/ui/connectors/south", "Connector south")
-	b.Do(chromedp.WaitVisible(`//span[@data-k="queued"][text()="1"]`), chromedp.Click(`//button[text()="Move"]`), chromedp.WaitVisible(`//p[@role="status"][contains(text(), "1 moved")]`))
+	b.Do(chromedp.WaitVisible(`//span[@data-k="queued"][text()="1"]`), chrome.Click(`//button[text()="Move"]`), chromedp.WaitVisible(`//p[@role="status"][contains(text(), "1 moved")]`))
 	testutil.Eventually(t, "nothing waits for the connector any more", func() bool { return south() == 0 })
 
 	text, err := os.ReadFile(n.file)
@@ -239,7 +239,7 @@ func TestNight(t *testing.T) {
 	}
 	n.write(strings.Replace(string(text), "rate: 50", "rate: 60", 1))
 	n.open("/ui/configuration", "Configuration")
-	b.Do(chromedp.Click(`//button[text()="Reload the configuration"]`), chromedp.WaitVisible(`//p[@role="status"][contains(text(), "rate")]`))
+	b.Do(chrome.Click(`//button[text()="Reload the configuration"]`), chromedp.WaitVisible(`//p[@role="status"][contains(text(), "rate")]`))
 	if rate := n.gateway.Table.Account("shop").Rate; rate != 60 {
 		t.Errorf("the rate is %d", rate)
 	}

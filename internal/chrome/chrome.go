@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/dom"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
@@ -93,6 +95,25 @@ func (b *Browser) Do(actions ...chromedp.Action) {
 		defer b.mu.Unlock()
 		b.t.Fatalf("%v; the browser says %q", err, b.complaints)
 	}
+}
+
+// Click clicks an element that is seen. The click goes to the element, and not to where it was a moment ago: a page that is still
+// growing would move it away.
+func Click(selector string) chromedp.Action {
+	return chromedp.QueryAfter(selector, func(ctx context.Context, _ runtime.ExecutionContextID, nodes ...*cdp.Node) error {
+		if len(nodes) == 0 {
+			return fmt.Errorf("cannot click %s: there is none", selector)
+		}
+		o, err := dom.ResolveNode().WithNodeID(nodes[0].NodeID).Do(ctx)
+		if err != nil {
+			return fmt.Errorf("cannot click %s: %w", selector, err)
+		}
+		_, thrown, err := runtime.CallFunctionOn("function() { setTimeout(() => this.click()) }").WithObjectID(o.ObjectID).Do(ctx)
+		if thrown != nil {
+			return thrown
+		}
+		return err
+	}, chromedp.NodeVisible)
 }
 
 // LogIn logs in by the form that the browser shows.
