@@ -27,7 +27,7 @@ log: {format: json}
 pdulog: {enabled: false}
 admin: {address: "0.0.0.0:2780", tokens: [{name: test, hash: "sha256:%[3]s"}]}
 store: {dir: %[1]q, ballast: 0B}
-events: {dir: %[2]q}
+events: {dir: %[2]q, rotate_every: 0s}
 limits: {drain_timeout: 5s}
 accounts:
   - {system_id: one, password: secret}

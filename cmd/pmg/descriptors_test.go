@@ -17,7 +17,7 @@ limits: {prebind_per_address: 1000}
 pdulog: {dir: %q}
 admin: {address: "127.0.0.1:0"}
 store: {dir: %q, ballast: 0B}
-events: {dir: %q}
+events: {dir: %q, rotate_every: 0s}
 accounts: [{system_id: load, password: secret}]
 connectors:
   - {name: clients, direction: in, address: "127.0.0.1:0", window: 100}

@@ -30,7 +30,7 @@ log: {format: json}
 pdulog: {enabled: false}
 admin: {address: "127.0.0.1:0", socket: %q}
 store: {dir: %q, ballast: 0B}
-events: {dir: %q}
+events: {dir: %q, rotate_every: 0s}
 prices: [{name: standard, currency: EUR, file: %q}]
 accounts: [{system_id: load, password: secret, prices: standard, balance: {mode: prepaid, charge: delivered, month: "1000000"}}]
 connectors:

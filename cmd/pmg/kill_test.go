@@ -43,7 +43,7 @@ log: {format: json}
 pdulog: {enabled: false}
 admin: {address: "127.0.0.1:0"}
 store: {dir: %q, ballast: 0B}
-events: {dir: %q}
+events: {dir: %q, rotate_every: 0s}
 stats: {dir: %q}
 accounts: [{system_id: load, password: secret}]
 connectors:

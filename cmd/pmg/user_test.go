@@ -20,7 +20,7 @@ user: %s
 log: {format: json}
 admin: {address: "127.0.0.1:0"}
 pdulog: {dir: %q}
-events: {dir: %q}
+events: {dir: %q, rotate_every: 0s}
 store: {dir: %q, ballast: 0B}
 accounts: [{system_id: load, password: "${ENV:PMG_TEST_PROCESS}"}]
 connectors:

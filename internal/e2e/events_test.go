@@ -46,8 +46,8 @@ type event struct {
 	Refund      string
 }
 
-// eventsIn returns the options that write events to a directory.
-func eventsIn(dir string) string { return fmt.Sprintf("events: {dir: %q}\n", dir) }
+// eventsIn returns the options that write events to one file in a directory, also at midnight.
+func eventsIn(dir string) string { return fmt.Sprintf("events: {dir: %q, rotate_every: 0s}\n", dir) }
 
 // readEvents returns the events in a directory, which must have numbers from 1 on.
 func readEvents(t *testing.T, dir string) (all []event) {

@@ -106,7 +106,7 @@ func (o *oracle) results() map[string]string {
 // asks is a configuration that asks the service as messages leave, and informs it when they end.
 func (o *oracle) asks(more, events string) string {
 	return fmt.Sprintf(`
-events: {dir: %q}
+events: {dir: %q, rotate_every: 0s}
 plugins: [{name: oracle, url: %q, %s}]
 hooks: [{at: send, plugin: oracle, connectors: [operator], accounts: [acme]}, {at: result, plugin: oracle}]
 `, events, o.URL, more)
