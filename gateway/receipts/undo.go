@@ -20,7 +20,8 @@ type Refunds struct {
 	node   *node.Node
 	keep   *keep.Keeper
 	log    EventLog
-	failed reported // messages of which a receipt has said so
+	failed reported // messages of which a receipt has said so that were not charged then
+	given  reported // messages whose prices were given back
 }
 
 // HasFailed reports whether a receipt has said that a message was not delivered that has not ended for the gateway. The
@@ -41,14 +42,15 @@ func undo(d *Matcher, now int64, f *Match) (undone bool) {
 	}
 	wall := r.node.Clock.Wall(now)
 	r.keep.Journal.Write(func(b *store.Batch) {
-		if r.failed.has(f.Mapping.ID) {
-			return
-		}
-		r.failed.add(f.Mapping.ID)
 		v := f.latest()
 		if v.Price == 0 {
+			r.failed.add(f.Mapping.ID)
 			return
 		}
+		if r.given.has(v.ID) {
+			return
+		}
+		r.given.add(v.ID)
 		credit.Undo(b, account, c, v.Price, store.DayOf(wall))
 		balance, _ := c.Balance()
 		r.log.NoteRefund(b, &v, balance, wall)

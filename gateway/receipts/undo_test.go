@@ -6,6 +6,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/sms"
+	"pmg/store"
 )
 
 // priced is a message of the account shop, which pays 0.05 for it if it is delivered. The client wants no receipt.
@@ -104,6 +105,22 @@ func TestUndoBeforeEnd(t *testing.T) {
 	p.ended(m, "msg-1", false)
 	p.takes("msg-1", sms.StateRejected)
 	if balance, _ := m.Origin.Tally.Credit.Balance(); balance != 0 || len(p.refunded) != 0 {
+		t.Errorf("the balance is %s, refunds %+v", balance, p.refunded)
+	}
+}
+
+// A message that was sent twice has two ids of its SMSC. A receipt of the copy that was not charged takes nothing from the other.
+func TestUndoOfCopies(t *testing.T) {
+	t.Parallel()
+	p := keepAgain(t, vfs.NewMem())
+	m := p.priced(7000, sms.Terms{List: "p", Undo: true})
+	p.ended(m, "msg-2", false)
+	v := store.MappingOf(m, 0)
+	p.Matcher.keep.Journal.Write(func(b *store.Batch) { p.NoteMapping(b, p.operator(), &v, []byte("msg-1"), p.now, false) }) // answered late
+	for _, id := range []string{"msg-1", "msg-2", "msg-1", "msg-2"} {
+		p.takes(id, sms.StateUndeliverable)
+	}
+	if balance, _ := m.Origin.Tally.Credit.Balance(); balance != 50_000 || len(p.refunded) != 1 {
 		t.Errorf("the balance is %s, refunds %+v", balance, p.refunded)
 	}
 }
