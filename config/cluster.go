@@ -37,11 +37,6 @@ type Cluster struct {
 	Unsafe   bool          `yaml:"unsafe" default:"false" live:"no" doc:"Whether servers and a stream are accepted that may lose what was appended: fewer than three, old ones, or without sync_interval: always. For tests."`
 }
 
-// Managed is a directory of files that the gateway writes itself.
-type Managed struct {
-	Dir string `yaml:"dir" live:"yes" doc:"Directory with a file for each account, route, list of numbers and list of prices that is changed by HTTP and by the pages of operators, with the history of changes. They count as if they stood in this file; routes of the directory come before those of the file. None when empty: then nothing is changed but by this file. A relative path is relative to the configuration. The directory must exist, and the gateway's user must be able to write to it."`
-}
-
 // LeaseOptions returns the times of the lease.
 func (c *Cluster) LeaseOptions() lease.Options {
 	return lease.Options{Node: c.Node, Lease: c.Lease, Dead: c.Dead, Beat: c.Beat}

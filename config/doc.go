@@ -31,7 +31,7 @@
 //
 // # Start reading
 //
-// config.go (the options), load.go (the steps), then decode.go, check.go and
+// config.go (the options), load.go (the steps), managed.go (files beside it), then decode.go, check.go and
 // targets.go; diff.go is for a reload; describe.go and write.go turn
 // the same tags into documentation and files.
 package config
