@@ -185,7 +185,7 @@ func refers(v any) bool {
 	return false
 }
 
-// yaml writes options, the name first, one on a line.
+// yaml writes options, the name first, one on a line, as JSON has their values.
 func (o Options) yaml() []byte {
 	keys := slices.SortedFunc(maps.Keys(o), func(a, b string) int {
 		return strings.Compare(rank(a)+a, rank(b)+b)
@@ -193,7 +193,7 @@ func (o Options) yaml() []byte {
 	var b bytes.Buffer
 	for _, key := range keys {
 		if o[key] != nil {
-			fmt.Fprintf(&b, "%s: %s\n", keyText(key), flow(o[key]))
+			fmt.Fprintf(&b, "%s: %s\n", keyText(key), textOf(o[key]))
 		}
 	}
 	return b.Bytes()
@@ -212,35 +212,14 @@ func keyText(key string) string {
 	if plainKey.MatchString(key) {
 		return key
 	}
-	return flow(key)
+	return textOf(key)
 }
 
-// flow writes a value on a line.
-func flow(v any) string {
-	var parts []string
-	switch v := v.(type) {
-	case nil:
-		return "null"
-	case []any:
-		for _, one := range v {
-			parts = append(parts, flow(one))
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			parts = append(parts, keyText(key)+": "+flow(v[key]))
-		}
-		return "{" + strings.Join(parts, ", ") + "}"
-	case json.Number:
-		return v.String()
-	case string:
-		if plainKey.MatchString(v) && !slices.Contains([]string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}, v) {
-			return v
-		}
-	}
+// textOf returns a value in JSON, which is YAML on one line.
+func textOf(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // a text or a boolean
+	_ = e.Encode(v) // texts, numbers, and lists and maps of them
 	return strings.TrimSuffix(b.String(), "\n")
 }
