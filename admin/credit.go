@@ -44,8 +44,8 @@ func creditOf(s *Server, account string) (Credit, error) {
 		Mode: a.Policies.Balance.Mode, Balance: balance.String(), Reserved: reserved.String(),
 	}
 	t := c.Terms()
-	if t.Limited {
-		row.Available = (balance + t.Limit - reserved).String()
+	if left, limited := c.Available(); limited {
+		row.Available = left.String()
 	}
 	if t.Capped() {
 		_, spent := c.On(store.DayOf(s.view.gateway.Node.Clock.WallNow()))

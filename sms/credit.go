@@ -84,7 +84,7 @@ func (c *Credit) Terms() Terms {
 func (c *Credit) Reserve(amount Money, day uint32) (missing Money, by Bound) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if left := c.balance + c.terms.Limit - c.reserved; c.terms.Limited && left < amount {
+	if left := c.available(); c.terms.Limited && left < amount {
 		return amount - left, BalanceBound
 	}
 	if c.terms.Capped() {
@@ -150,6 +150,16 @@ func (c *Credit) Balance() (balance, reserved Money) {
 	defer c.mu.Unlock()
 	return c.balance, c.reserved
 }
+
+// Available returns what is left for further messages. It reports false if the account may owe any sum.
+func (c *Credit) Available() (left Money, limited bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.available(), c.terms.Limited
+}
+
+// available is what is left of the balance and of what the account may owe. The caller holds the lock.
+func (c *Credit) available() Money { return c.balance + c.terms.Limit - c.reserved }
 
 // On returns the balance and, if they are bounded, what was charged on a day and in its month.
 func (c *Credit) On(day uint32) (balance Money, s Charges) {

@@ -80,12 +80,15 @@ func (d *Accountant) Apply(o *Opened, cfg *config.Config) {
 
 // Price returns what a short message costs its account, and why there is no price, "" if there is one.
 func (d *Accountant) Price(m *sms.Message, now int64) (price sms.Money, why string) {
-	lists := d.inUse.Load().lists
-	if len(lists) == 0 {
+	if len(d.inUse.Load().lists) == 0 {
 		return 0, ""
 	}
-	name := m.Origin.Tally.Credit.Terms().List
-	l := lists[name]
+	return d.priceIn(m.Origin.Tally.Credit.Terms().List, m, now)
+}
+
+// priceIn is Price by a list.
+func (d *Accountant) priceIn(name string, m *sms.Message, now int64) (price sms.Money, why string) {
+	l := d.inUse.Load().lists[name]
 	if l == nil {
 		return 0, ""
 	}
@@ -102,15 +105,19 @@ func (d *Accountant) Price(m *sms.Message, now int64) (price sms.Money, why stri
 
 // Reserve reserves what a message costs, for each of its parts. It returns why it is refused, and says what is missing.
 func (d *Accountant) Reserve(now int64, m *sms.Message) (code sms.Code, why string) {
-	price, why := d.Price(m, now)
+	if len(d.inUse.Load().lists) == 0 {
+		return sms.OK, ""
+	}
+	c := &m.Origin.Tally.Credit
+	t := c.Terms()
+	price, why := d.priceIn(t.List, m, now)
 	if why != "" {
 		return sms.BadDestination, why
 	}
 	if price == 0 {
 		return sms.OK, ""
 	}
-	c := &m.Origin.Tally.Credit
-	if t := c.Terms(); (t.Limited || t.Capped()) && !d.keep.Recovered() {
+	if (t.Limited || t.Capped()) && !d.keep.Recovered() {
 		return sms.QueueFull, "messages of earlier runs, for which money is reserved, are still being read"
 	}
 	missing, by := c.Reserve(price*sms.Money(max(m.Parts, 1)), store.DayOf(d.node.Clock.Wall(now)))

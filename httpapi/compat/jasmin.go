@@ -101,10 +101,9 @@ func (h *handler) rated(q *jasmin.Request) []httpsms.Result {
 
 // available returns what an account has left for messages, "" if it is not charged, or may owe any sum.
 func available(c *sms.Credit) string {
-	t := c.Terms()
-	if t.List == "" || !t.Limited {
+	left, limited := c.Available()
+	if c.Terms().List == "" || !limited {
 		return ""
 	}
-	balance, reserved := c.Balance()
-	return (balance + t.Limit - reserved).String()
+	return left.String()
 }

@@ -39,14 +39,13 @@ type money struct {
 
 // moneyOf returns the money of an account, nil if it is not charged.
 func moneyOf(t *sms.Tally) *money {
-	terms := t.Credit.Terms()
-	if terms.List == "" {
+	if t.Credit.Terms().List == "" {
 		return nil
 	}
 	balance, reserved := t.Credit.Balance()
 	m := &money{Balance: balance.String(), Reserved: reserved.String()}
-	if terms.Limited {
-		m.Available = (balance + terms.Limit - reserved).String()
+	if left, limited := t.Credit.Available(); limited {
+		m.Available = left.String()
 	}
 	return m
 }
