@@ -35,8 +35,8 @@ func TestDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	var refund, low map[string]any
-	for m, into := range map[*Money]*map[string]any{{ID: 7, Account: "a", Refund: 1, At: 1}: &refund, {Account: "a", At: 1}: &low} {
-		if err := json.Unmarshal(p.AppendMoney(nil, m), into); err != nil {
+	for m, into := range map[*BalanceEvent]*map[string]any{{ID: 7, Account: "a", Refund: 1, At: 1}: &refund, {Account: "a", At: 1}: &low} {
+		if err := json.Unmarshal(p.AppendBalance(nil, m), into); err != nil {
 			t.Fatal(err)
 		}
 		maps.Copy(fields, *into)

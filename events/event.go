@@ -88,9 +88,9 @@ type Event struct {
 	Part, Parts uint8     // with Parts > 1 it is one of so many, from 0, that a long message was split into
 }
 
-// A Money is what has become of the money of an account beside the prices of its messages: what it was charged for a message was
-// given back, or its balance has become low. At is by the wall clock.
-type Money struct {
+// A BalanceEvent is what has become of the balance of an account beside the prices of its messages: what it was charged for a
+// message was given back, or the balance has become low. At is by the wall clock.
+type BalanceEvent struct {
 	Number  uint64
 	ID      uint64 // of the message; 0: the balance is low
 	Account string
@@ -177,8 +177,8 @@ func (p *Printer) Append(b []byte, e *Event) []byte {
 	return append(strconv.AppendUint(append(b, `,"parts":`...), uint64(max(e.Parts, 1)), 10), '}')
 }
 
-// AppendMoney appends the line of an account's money, without its end.
-func (p *Printer) AppendMoney(b []byte, e *Money) []byte {
+// AppendBalance appends the line of an event about a balance, without its end.
+func (p *Printer) AppendBalance(b []byte, e *BalanceEvent) []byte {
 	b = strconv.AppendUint(append(b, prefix...), e.Number, 10)
 	if e.ID == 0 {
 		b = append(b, `,"kind":"low_balance"`...)

@@ -30,11 +30,11 @@ var begin = time.Date(2026, 11, 26, 20, 0, 0, 0, time.UTC)
 func made(r *rand.Rand, number uint64) []byte {
 	at := begin.Add(time.Duration(number) * 7 * time.Second)
 	if r.IntN(20) == 0 {
-		e := events.Money{Number: number, Account: pick(r, "acme", "beta"), Balance: 5_000_000, At: at.UnixNano()}
+		e := events.BalanceEvent{Number: number, Account: pick(r, "acme", "beta"), Balance: 5_000_000, At: at.UnixNano()}
 		if r.IntN(3) > 0 {
 			e.ID, e.Refund = number-1, sms.Money(r.IntN(100_000))
 		}
-		return append(new(events.Printer).AppendMoney(nil, &e), '\n')
+		return append(new(events.Printer).AppendBalance(nil, &e), '\n')
 	}
 	e := events.Event{
 		Number: number, ID: number, Kind: sms.Kind(r.IntN(3)), Connector: pick(r, "clients", "smsc1", "smsc2"),

@@ -123,18 +123,18 @@ func (l *EventLog) Note(b *store.Batch, m *sms.Message, e *keep.Ending, ahead in
 
 // NoteRefund implements receipts.EventLog.
 func (l *EventLog) NoteRefund(b *store.Batch, v *store.Mapping, balance sms.Money, wall int64) {
-	l.noteMoney(b, events.Money{
+	l.noteBalance(b, events.BalanceEvent{
 		ID: v.ID, Account: string(v.Account), Network: v.Network, Refund: v.Price, Balance: balance, At: wall,
 	})
 }
 
-// noteMoney adds an event about the money of an account to the open batch, if there are events.
-func (l *EventLog) noteMoney(b *store.Batch, e events.Money) {
+// noteBalance adds an event about the balance of an account to the open batch, if there are events.
+func (l *EventLog) noteBalance(b *store.Batch, e events.BalanceEvent) {
 	if l.Writer == nil {
 		return
 	}
 	e.Number = l.Writer.Next()
-	l.line = l.printer.AppendMoney(l.line[:0], &e)
+	l.line = l.printer.AppendBalance(l.line[:0], &e)
 	b.Event(e.Number, l.line)
 }
 

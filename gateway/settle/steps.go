@@ -127,7 +127,7 @@ const mostLow = 1024
 // tellLow informs the operator and the client that the balance of an account has become low.
 func (d *Settler) tellLow(b *store.Batch, o *sms.Origin, wall int64) {
 	balance, _ := o.Tally.Credit.Balance()
-	d.Events.noteMoney(b, events.Money{Account: o.Account, Balance: balance, At: wall})
+	d.Events.noteBalance(b, events.BalanceEvent{Account: o.Account, Balance: balance, At: wall})
 	select {
 	case d.Low <- Low{o.Account, balance, wall}:
 	default: // nobody calls webhooks
