@@ -16,14 +16,26 @@ func lowPauses() []time.Duration {
 	return []time.Duration{10 * time.Second, time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour}
 }
 
+// mostLows is how many clients are informed at a time. Further ones wait.
+const mostLows = 1000
+
 // tellLows informs clients whose balances become low, until the service is closed.
 func (c *Service) tellLows() {
+	places := make(chan struct{}, mostLows)
 	for {
 		select {
 		case <-c.ctx.Done():
 			return
+		case places <- struct{}{}:
+		}
+		select {
+		case <-c.ctx.Done():
+			return
 		case l := <-c.rooms.Low:
-			c.start(func() { c.tellLow(l) })
+			c.start(func() {
+				defer func() { <-places }()
+				c.tellLow(l)
+			})
 		}
 	}
 }

@@ -80,7 +80,7 @@ func TestEventsOfContract(t *testing.T) {
 	if want, got := slices.Sorted(maps.Keys(types)), slices.Sorted(slices.Values(enum("Event"))); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	types[TestType], types[batchType] = true, true
+	types[TestType], types[batchType], types[lowType] = true, true, true
 	if want, got := slices.Sorted(maps.Keys(types)), slices.Sorted(maps.Keys(contract.Webhooks)); !slices.Equal(got, want) {
 		t.Errorf("webhooks: %q, want %q", got, want)
 	}
