@@ -104,9 +104,9 @@ func (r *reader) take(line []byte, number int) bool {
 	}
 	first := !r.begun
 	if first {
-		r.begun, r.between, r.weights = true, separatorOf(line), weights()
+		r.begun, r.between, r.weights = true, textfile.SeparatorOf(line), weights()
 	}
-	fields, err := r.split(line)
+	fields, err := textfile.Fields(line, r.between, r.fields[:0])
 	if first && err == nil {
 		if r.header(fields) {
 			return true
@@ -136,49 +136,6 @@ func (r *reader) take(line []byte, number int) bool {
 		return false
 	}
 	return true
-}
-
-// separatorOf returns what stands between the fields of a line.
-func separatorOf(line []byte) byte {
-	for _, c := range []byte{';', '\t', '|'} {
-		if bytes.IndexByte(line, c) >= 0 {
-			return c
-		}
-	}
-	return ','
-}
-
-// split returns the fields of a line, without the quotes and the blanks around them.
-func (r *reader) split(line []byte) (fields [][]byte, err error) {
-	fields = r.fields[:0]
-	for {
-		var field []byte
-		line = bytes.TrimLeft(line, " ")
-		if len(line) > 0 && line[0] == '"' {
-			end := bytes.IndexByte(line[1:], '"')
-			if end < 0 {
-				return nil, errors.New("a quote does not end")
-			}
-			field, line = line[1:1+end], bytes.TrimLeft(line[2+end:], " ")
-			if len(line) > 0 && line[0] != r.between {
-				return nil, errors.New("something follows a quote")
-			}
-		} else {
-			end := bytes.IndexByte(line, r.between)
-			if end < 0 {
-				end = len(line)
-			}
-			field, line = line[:end], line[end:]
-		}
-		if len(fields) == maxColumns {
-			return nil, fmt.Errorf("it has more than %d columns", maxColumns)
-		}
-		fields = append(fields, bytes.TrimSpace(field))
-		if len(line) == 0 {
-			return fields, nil
-		}
-		line = line[1:]
-	}
 }
 
 // header reads the first line. It reports whether it is a header, which says what the columns are unless an option has.

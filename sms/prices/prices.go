@@ -113,14 +113,17 @@ func read(r io.Reader, name, currency string) (*List, error) {
 		if len(line) == 0 || line[0] == '#' {
 			return true
 		}
-		fields := split(string(line))
-		if c.n < 0 {
+		fields, err := fieldsOf(line)
+		if c.n < 0 && err == nil {
 			var isHeader bool
 			if c, isHeader = header(fields); isHeader {
 				return true
 			}
 		}
-		if err := l.add(&c, fields, currency, number); err != nil {
+		if err == nil {
+			err = l.add(&c, fields, currency, number)
+		}
+		if err != nil {
 			p.Add(number, "cannot read %.60q: %v", line, err)
 		}
 		if l.Rows++; l.Rows > MaxRows {
@@ -143,19 +146,17 @@ func read(r io.Reader, name, currency string) (*List, error) {
 	return l, nil
 }
 
-// split returns the fields of a line.
-func split(line string) []string {
-	between := ","
-	if strings.Contains(line, ";") {
-		between = ";"
-	} else if strings.Contains(line, "\t") {
-		between = "\t"
+// maxColumns is how many columns a file may have.
+const maxColumns = 16
+
+// fieldsOf returns the fields of a line.
+func fieldsOf(line []byte) (fields []string, err error) {
+	var room [maxColumns][]byte
+	all, err := textfile.Fields(line, textfile.SeparatorOf(line), room[:0])
+	for _, f := range all {
+		fields = append(fields, string(f))
 	}
-	fields := strings.Split(line, between)
-	for i, f := range fields {
-		fields[i] = strings.Trim(strings.TrimSpace(f), `"`)
-	}
-	return fields
+	return fields, err
 }
 
 // header returns where the fields are, and reports whether a line says so.
