@@ -11,17 +11,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rs/zerolog"
-
 	"pmg/admin"
 	"pmg/config"
 	"pmg/gateway"
 	"pmg/internal/passhash"
 	"pmg/managed"
 	"pmg/managed/editor"
-	"pmg/protocols"
-	"pmg/protocols/smpp"
-	"pmg/stages"
 )
 
 const managedYAML = `
@@ -54,15 +49,7 @@ func startManaged(t *testing.T) (base string, dir, audit string) {
 	for _, scope := range []string{config.LookScope, config.AdministerScope} {
 		cfg.Admin.Users = append(cfg.Admin.Users, config.User{Name: scope, Password: hash, Scope: scope})
 	}
-	g, err := gateway.New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return smpp.New(smpp.Options{}), nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := stages.Start(g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	edit := func(_ context.Context, r editor.Request) (editor.Result, error) {
+	s := serve(t, cfg, func(g *gateway.Gateway, e gateway.Engine) admin.Parts {
 		one := editor.Editor{
 			Dir: managed.Open(cfg.Managed.Dir), Running: g.Node.Config,
 			Load: func(instead map[string][]byte) (*config.Config, error) {
@@ -74,18 +61,8 @@ func startManaged(t *testing.T) (base string, dir, audit string) {
 			},
 			Apply: func(c *config.Config, _ string) error { _, err := g.Reload(c, e); return err },
 		}
-		return one.Do(r)
-	}
-	s, err := admin.Start(cfg, g, e, "test", admin.Parts{Pages: Tools{Edit: edit}.Handler})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		for _, err := range []error{s.Close(), e.Close(), g.Close()} {
-			if err != nil {
-				t.Error(err)
-			}
-		}
+		edit := func(_ context.Context, r editor.Request) (editor.Result, error) { return one.Do(r) }
+		return admin.Parts{Pages: Tools{Edit: edit}.Handler}
 	})
 	return "http://" + s.Addr(), cfg.Managed.Dir, cfg.Admin.Audit
 }

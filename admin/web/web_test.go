@@ -68,6 +68,17 @@ func startNode(t *testing.T, known func() *report.Report) *admin.Server {
 	for _, scope := range []string{config.LookScope, config.OperateScope, config.AdministerScope} {
 		cfg.Admin.Users = append(cfg.Admin.Users, config.User{Name: scope, Password: hash, Scope: scope})
 	}
+	reload := func(context.Context, string, bool) (string, error) { return "nothing <i>new</i>", nil }
+	shown := tools()
+	shown.Cluster = known
+	return serve(t, cfg, func(*gateway.Gateway, gateway.Engine) admin.Parts {
+		return admin.Parts{Reload: reload, Pages: shown.Handler}
+	})
+}
+
+// serve runs a gateway with a server that has some parts, until the test ends.
+func serve(t *testing.T, cfg *config.Config, parts func(*gateway.Gateway, gateway.Engine) admin.Parts) *admin.Server {
+	t.Helper()
 	g, err := gateway.New(cfg, zerolog.Nop(), func(string, *config.Config) (protocols.Driver, error) { return smpp.New(smpp.Options{}), nil })
 	if err != nil {
 		t.Fatal(err)
@@ -76,10 +87,7 @@ func startNode(t *testing.T, known func() *report.Report) *admin.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reload := func(context.Context, string, bool) (string, error) { return "nothing <i>new</i>", nil }
-	shown := tools()
-	shown.Cluster = known
-	s, err := admin.Start(cfg, g, e, "test", admin.Parts{Reload: reload, Pages: shown.Handler})
+	s, err := admin.Start(cfg, g, e, "test", parts(g, e))
 	if err != nil {
 		t.Fatal(err)
 	}
