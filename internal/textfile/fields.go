@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// SeparatorOf returns what stands between the fields of a line of CSV: a semicolon, a tab, a bar or a comma, the first of these that
-// is in it.
+// SeparatorOf returns what stands between the fields of a line of CSV: a semicolon, a tab, a bar or a comma, the first of these
+// that is in it.
 func SeparatorOf(line []byte) byte {
 	for _, c := range []byte{';', '\t', '|'} {
 		if bytes.IndexByte(line, c) >= 0 {
@@ -17,8 +17,8 @@ func SeparatorOf(line []byte) byte {
 	return ','
 }
 
-// Fields appends the fields of a line to fields, without the quotes and the blanks around them. The capacity of fields is how many
-// there may be. It allocates nothing: tables have millions of lines.
+// Fields appends the fields of a line to fields, without the quotes and the blanks around them. The capacity of fields is how
+// many there may be. It allocates nothing: tables have millions of lines.
 func Fields(line []byte, between byte, fields [][]byte) ([][]byte, error) {
 	for {
 		var field []byte
