@@ -12,6 +12,7 @@ import (
 	"pmg/cmd/pmg/complete"
 	"pmg/cmd/pmg/credentials"
 	"pmg/cmd/pmg/dev"
+	"pmg/cmd/pmg/forget"
 	"pmg/cmd/pmg/helptext"
 	"pmg/cmd/pmg/lists"
 	"pmg/cmd/pmg/manual"
@@ -91,6 +92,7 @@ func newRootCommand() *cobra.Command {
 		profiles.Command(),
 		statistics.Command(statistics.Program{Load: loadConfig, JSON: writeJSON, Table: rowsText}),
 		newStoreCommand(),
+		forget.Command(forgetProgram()),
 		member.Command(loadConfig),
 		credentials.Admin(),
 		newTLSCommand(),
