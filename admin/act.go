@@ -68,7 +68,7 @@ func Lists() []List {
 		{"history", "the figures of the last hour, of the gateway, of ?connector= or of ?account=", (*Server).history},
 		{"credit", "the money of accounts, or of ?account=", showCredit},
 		{"credit/history", "the payments of ?account=", creditHistory},
-		{"forget", "whether a request to forget numbers is under way", showForgetting},
+		{"forgetting", "whether a request to forget numbers is under way", showForgetting},
 		{"queue", "messages in the store", (*Server).queue},
 		{"queue/sums", "how many messages wait for whom", (*Server).sums},
 		{"messages", "what became of the messages that ?q= means: a number, an id, a reference", (*Server).messages},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"pmg/events"
@@ -80,6 +81,26 @@ func (r *Report) removed(where, what string, n int64) {
 
 func (r *Report) left(where string, err error) {
 	r.Left = append(r.Left, Left{where, err.Error(), true})
+}
+
+// String returns the report as lines.
+func (r *Report) String() string {
+	var b strings.Builder
+	did := "removed"
+	if r.DryRun {
+		did = "would be removed"
+	}
+	fmt.Fprintf(&b, "%d files were read, %d octets\n", r.Files, r.Octets)
+	for _, one := range r.Removed {
+		fmt.Fprintf(&b, "%s: %d %s %s\n", one.Where, one.Count, one.What, did)
+	}
+	if len(r.Removed) == 0 {
+		fmt.Fprintln(&b, "nothing was found")
+	}
+	for _, one := range r.Left {
+		fmt.Fprintf(&b, "left: %s: %s\n", one.Where, one.Why)
+	}
+	return b.String()
 }
 
 // A forgetting is one request that is carried out.

@@ -32,8 +32,10 @@ func LeftBy(cfg *config.Config) []Left {
 		}
 	}
 	if cfg.Cluster.Node != "" {
-		all = append(all, Left{Where: "cluster", Why: "each node has logs of its own, and a copy of the store that is purged there " +
-			"alone: ask each node while it owns the work; NATS keeps what was changed until it is trimmed"})
+		all = append(all, Left{
+			Where: "cluster", Why: "each node has logs of its own, and a copy of the store that is purged there alone: ask " +
+				"each node while it owns the work; NATS keeps what was changed until it is trimmed",
+		})
 	}
 	if cfg.Telemetry.OTLP != "" {
 		all = append(all, Left{Where: cfg.Telemetry.OTLP, Why: "the collector has the traces that were sent to it"})

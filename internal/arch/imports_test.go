@@ -152,7 +152,7 @@ func table() []row {
 		{"admin", "admin/access admin/history admin/problems cluster/report config connector connector/streams flow gateway gateway/credit gateway/hooks gateway/operate gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/tlsfiles pdulog pdulog/story plugin privacy protocols sms sms/rewrite stats store"},
 		{"admin/manage", "admin admin/access config internal/token managed managed/editor"},
 		{"admin/oidc", "config"},
-		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc cluster/report config connector gateway/operate gateway/webhooks internal/figuretext internal/httpfault managed managed/editor pdulog protocols sms stats"},
+		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc cluster/report config connector gateway/operate gateway/webhooks internal/figuretext internal/httpfault managed managed/editor pdulog privacy protocols sms stats"},
 
 		// Load shares the codec with the gateway and nothing else.
 		{"loadtest", "internal/sock protocols protocols/smpp"},

@@ -59,7 +59,10 @@ func (d *Dir) Edit(ctx context.Context, s Segment, e *Edit, dry bool) (done Edit
 	if dry || done.Changed == 0 {
 		return done, nil
 	}
-	if err = d.rewrite(ctx, s, file, e); err != nil {
+	if err = d.rewrite(ctx, s, file, e); err != nil && !exists(s.Path) {
+		return Edited{}, nil // it was removed meanwhile
+	}
+	if err != nil {
 		return Edited{}, fmt.Errorf("cannot rewrite %s, which stays as it is: %w", s.Path, err)
 	}
 	return done, nil

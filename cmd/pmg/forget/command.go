@@ -123,7 +123,7 @@ func forgetRunning(ctx context.Context, ask Ask, of *privacy.Numbers, dry bool, 
 			return report, nil
 		case <-every.C:
 			var f admin.Forgetting
-			if err := ask(ctx, http.MethodGet, admin.Base+"/forget", &f); err == nil && f.Doing != "" {
+			if err := ask(ctx, http.MethodGet, admin.Base+"/forgetting", &f); err == nil && f.Doing != "" {
 				say(f.Doing)
 			}
 		}
@@ -136,7 +136,7 @@ func (p *Program) print(out io.Writer, r *privacy.Report, output string) error {
 	if output == "json" {
 		err = p.JSON(out, r)
 	} else {
-		_, err = io.WriteString(out, text(r))
+		_, err = io.WriteString(out, plainLines(r.String()))
 	}
 	for _, one := range r.Left {
 		if one.Failed && err == nil {
@@ -146,23 +146,13 @@ func (p *Program) print(out io.Writer, r *privacy.Report, output string) error {
 	return err
 }
 
-func text(r *privacy.Report) string {
-	var b strings.Builder
-	did := "removed"
-	if r.DryRun {
-		did = "would be removed"
+// plainLines is plain for some lines.
+func plainLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = plain(lines[i])
 	}
-	fmt.Fprintf(&b, "%s files were read, %s octets\n", strconv.Itoa(r.Files), strconv.FormatInt(r.Octets, 10))
-	for _, one := range r.Removed {
-		fmt.Fprintf(&b, "%s: %d %s %s\n", plain(one.Where), one.Count, plain(one.What), did)
-	}
-	if len(r.Removed) == 0 {
-		fmt.Fprintln(&b, "nothing was found")
-	}
-	for _, one := range r.Left {
-		fmt.Fprintf(&b, "left: %s: %s\n", plain(one.Where), plain(one.Why))
-	}
-	return b.String()
+	return strings.Join(lines, "\n")
 }
 
 // plain returns a text without what a terminal would obey, because the server may not be a gateway.

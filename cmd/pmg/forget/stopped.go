@@ -18,15 +18,18 @@ import (
 	"pmg/store"
 )
 
+// A lookup returns the driver that has a command.
+type lookup func(command string) (protocols.Driver, error)
+
 // forgetStopped removes numbers from the files of a gateway that does not run.
 func forgetStopped(
-	ctx context.Context, cfg *config.Config, driver func(string) (protocols.Driver, error), of *privacy.Numbers, dry bool,
-	say func(string),
+	ctx context.Context, cfg *config.Config, driver lookup, of *privacy.Numbers, dry bool, say func(string),
 ) (_ *privacy.Report, err error) {
 	p := &privacy.Places{Decoder: pdulog.NewDecoder(driver), Left: privacy.LeftBy(cfg)}
 	for i := range cfg.Lists {
-		left := privacy.Left{Where: "list " + cfg.Lists[i].Name, Why: "it was not read: pmg lists shows whether it has the number"}
-		p.Left = append(p.Left, left)
+		p.Left = append(p.Left, privacy.Left{
+			Where: "list " + cfg.Lists[i].Name, Why: "it was not read: pmg lists shows whether it has the number",
+		})
 	}
 	if cfg.PDULog.Dir != "" {
 		p.PDULogs = pdulog.NewDir(cfg.PDULog.Dir, pdulog.Options{})
@@ -72,10 +75,14 @@ type notes struct {
 }
 
 // EachNote implements store.Eraser.
-func (n *notes) EachNote(ctx context.Context, f func(*store.Noted) error) error { return n.eraser.EachNote(ctx, f) }
+func (n *notes) EachNote(ctx context.Context, f func(*store.Noted) error) error {
+	return n.eraser.EachNote(ctx, f)
+}
 
 // Purge implements store.Eraser.
-func (n *notes) Purge(ctx context.Context, change func() error) error { return n.eraser.Purge(ctx, change) }
+func (n *notes) Purge(ctx context.Context, change func() error) error {
+	return n.eraser.Purge(ctx, change)
+}
 
 // Write implements privacy.Notes.
 func (n *notes) Write(change func(*store.Batch)) error {
