@@ -15,6 +15,7 @@ import (
 	"pmg/admin/access"
 	"pmg/admin/manage"
 	"pmg/config"
+	"pmg/internal/browser"
 	"pmg/managed"
 	"pmg/managed/editor"
 )
@@ -192,7 +193,7 @@ func (s *site) manages(p *page) http.HandlerFunc {
 			if result.Number > 0 {
 				text = fmt.Sprintf("In force, as change %d: %s", result.Number, strings.Join(result.Changes, "; "))
 			}
-			s.server.Guard().Sessions.Notify(r, access.Notice{Text: text})
+			s.server.Guard().Sessions.Notify(r, browser.Notice{Text: text})
 			http.Redirect(w, r, r.URL.EscapedPath(), http.StatusSeeOther)
 			return
 		}

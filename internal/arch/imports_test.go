@@ -35,6 +35,7 @@ func table() []row {
 		{"internal/passhash", ""},
 		{"internal/token", ""},
 		{"internal/turns", ""},
+		{"internal/browser", "internal/token"},
 		{"internal/zone", ""},
 		{"internal/quiet", "internal/zone"},
 		{"internal/window", ""},
@@ -145,13 +146,13 @@ func table() []row {
 		{"httpapi/v1", "account config connector connector/streams gateway/node gateway/operate gateway/request httpapi/body httpapi/server internal/httpcall internal/tlsfiles protocols protocols/httpsms protocols/httpsms/own sms webhook"},
 		{"httpapi/compat", "config connector gateway/node gateway/request httpapi/body httpapi/server internal/httpcall protocols/httpsms protocols/httpsms/jasmin protocols/httpsms/kannel sms webhook"},
 		{"httpapi", "config connector gateway httpapi/body httpapi/compat httpapi/server httpapi/v1 httpsmsc internal/httpfault internal/sock protocols/httpsms sandbox webhook"},
-		{"admin/access", "account config gateway/node internal/passhash internal/token internal/turns"},
+		{"admin/access", "account config gateway/node internal/browser internal/passhash internal/token internal/turns"},
 		{"admin/history", "connector"},
 		{"admin/problems", "internal/figuretext"},
 		{"admin", "admin/access admin/history admin/problems cluster/report config connector connector/streams flow gateway gateway/credit gateway/hooks gateway/operate gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/tlsfiles pdulog pdulog/story plugin protocols sms sms/rewrite stats store"},
 		{"admin/manage", "admin admin/access config internal/token managed managed/editor"},
 		{"admin/oidc", "config"},
-		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc cluster/report config connector gateway/operate gateway/webhooks internal/figuretext internal/httpfault managed managed/editor pdulog protocols sms stats"},
+		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc cluster/report config connector gateway/operate gateway/webhooks internal/browser internal/figuretext internal/httpfault managed managed/editor pdulog protocols sms stats"},
 
 		// Load shares the codec with the gateway and nothing else.
 		{"loadtest", "internal/sock protocols protocols/smpp"},
