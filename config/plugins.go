@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"time"
 
+	"pmg/config/option"
 	"pmg/internal/httpcall"
 	"pmg/plugin"
 	"pmg/plugin/expression"
@@ -138,7 +139,7 @@ func checkPlugin(d *decoder, p *Plugin, path string) {
 	for _, problem := range problems {
 		at := fmt.Sprintf("%s.rules[%d]", path, problem.Rule)
 		if problem.Option != "" {
-			at = join(at, problem.Option)
+			at = option.Join(at, problem.Option)
 		}
 		d.problem(at, "%s", problem.Text)
 	}

@@ -14,7 +14,7 @@ import (
 	"pmg/admin"
 	"pmg/admin/access"
 	"pmg/admin/manage"
-	"pmg/config"
+	"pmg/config/document"
 	"pmg/internal/browser"
 	"pmg/managed"
 	"pmg/managed/editor"
@@ -253,7 +253,7 @@ func matchOf(tag string) string {
 
 // reasonOf says why a change is refused, with the options that are wrong.
 func reasonOf(err error) string {
-	var problems config.Problems
+	var problems document.Problems
 	if r := (*editor.Refusal)(nil); errors.As(err, &r) {
 		problems = r.Problems
 		err = errors.New(r.Text)

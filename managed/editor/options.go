@@ -16,6 +16,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"pmg/config"
+	"pmg/config/document"
 	"pmg/internal/passhash"
 	"pmg/managed"
 )
@@ -149,9 +150,9 @@ func (o Options) keepSecrets(before Options) {
 }
 
 // unwanted returns the options that are not taken from outside, because they name files of this machine.
-func (o Options) unwanted(kind string) (problems config.Problems) {
+func (o Options) unwanted(kind string) (problems document.Problems) {
 	add := func(path, message string) {
-		problems = append(problems, config.Problem{Path: path, Message: message})
+		problems = append(problems, document.Problem{Path: path, Message: message})
 	}
 	for key, why := range map[string]string{
 		"destination_file": "is not taken here, because it names a file of the gateway's machine: write destination",
