@@ -13,7 +13,6 @@ import (
 
 	"pmg/admin"
 	"pmg/admin/access"
-	"pmg/admin/manage"
 	"pmg/config/document"
 	"pmg/internal/browser"
 	"pmg/managed"
@@ -227,9 +226,9 @@ func (p *managedPage) request(r *http.Request, d *managed.Dir) (e editor.Request
 		if scope := r.PostFormValue("scope"); scope != "" {
 			o["scopes"] = []any{scope}
 		}
-		key, e.Make = manage.AddingKey(p.Name, o)
+		key, e.Make = editor.AddingKey(p.Name, o)
 	case "unkey":
-		e.Make = manage.RemovingKey(p.Name, r.PostFormValue("key"))
+		e.Make = editor.RemovingKey(p.Name, r.PostFormValue("key"))
 	case "revert":
 		n, _ := strconv.Atoi(r.PostFormValue("change"))
 		var back editor.Request
