@@ -103,7 +103,7 @@ func table() []row {
 		{"config/document", ""},
 		{"config/option", "internal/timetext"},
 		{"config", "cluster/lease config/document config/option internal/httpcall internal/machine internal/nearest internal/passhash internal/quiet internal/smstext internal/timetext internal/tlsfiles internal/token managed plugin plugin/expression protocols protocols/httpsms protocols/httpsms/smsc protocols/smpp protocols/testsms protocols/ucp sms sms/charset sms/fit sms/networks sms/rewrite"},
-		{"managed/editor", "config config/document internal/passhash managed sms/numbers sms/prices"},
+		{"managed/editor", "config config/document internal/passhash internal/token managed sms/numbers sms/prices"},
 		{"account", "config internal/passhash internal/ratelimit internal/tlsfiles internal/token internal/window protocols sms"},
 		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms"},
 		{"events", "internal/logfile pdulog sms"},
@@ -148,12 +148,13 @@ func table() []row {
 		{"httpsmsc", "config connector gateway/convert gateway/node gateway/receipts gateway/request httpapi/body httpapi/server internal/httpcall pdulog protocols/httpsms protocols/httpsms/smsc sms"},
 		{"httpapi/v1", "account config connector connector/streams gateway/node gateway/operate gateway/request httpapi/body httpapi/server internal/httpcall internal/tlsfiles protocols protocols/httpsms protocols/httpsms/own sms webhook"},
 		{"httpapi/compat", "config connector gateway/node gateway/request httpapi/body httpapi/server internal/httpcall protocols/httpsms protocols/httpsms/jasmin protocols/httpsms/kannel sms webhook"},
-		{"httpapi", "config connector gateway httpapi/body httpapi/compat httpapi/server httpapi/v1 httpsmsc internal/httpfault internal/sock protocols/httpsms sandbox webhook"},
+		{"httpapi/portal", "config connector gateway/credit gateway/node gateway/request gateway/webhooks httpapi/server internal/browser internal/figuretext internal/timetext internal/token managed managed/editor protocols/httpsms protocols/httpsms/own sms stats store"},
+		{"httpapi", "config connector gateway httpapi/body httpapi/compat httpapi/portal httpapi/server httpapi/v1 httpsmsc internal/httpfault internal/sock protocols/httpsms sandbox webhook"},
 		{"admin/access", "account config gateway/node internal/browser internal/passhash internal/token internal/turns"},
 		{"admin/history", "connector"},
 		{"admin/problems", "internal/figuretext"},
 		{"admin", "admin/access admin/history admin/problems cluster/report config connector connector/streams flow gateway gateway/credit gateway/hooks gateway/operate gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/timetext internal/tlsfiles pdulog pdulog/story plugin protocols sms sms/rewrite stats store"},
-		{"admin/manage", "admin admin/access config internal/token managed managed/editor"},
+		{"admin/manage", "admin admin/access config managed managed/editor"},
 		{"admin/oidc", "config"},
 		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc cluster/report config config/document connector gateway/operate gateway/webhooks internal/browser internal/figuretext internal/httpfault managed managed/editor pdulog protocols sms stats"},
 
@@ -186,7 +187,7 @@ func table() []row {
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
 		{"cmd/pmg/webdemo", "loadtest loadtest/httpload loadtest/httpsink"},
 		{"cmd/pmg/member", "admin cluster cluster/report cluster/standby cmd/pmg/find config gateway/keep internal/notify internal/sock internal/tlsfiles protocols store"},
-		{"cmd/pmg", "admin admin/manage admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/helptext cmd/pmg/history cmd/pmg/lists cmd/pmg/manual cmd/pmg/member cmd/pmg/migrate cmd/pmg/money cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/timetext internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink managed managed/editor pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
+		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/helptext cmd/pmg/history cmd/pmg/lists cmd/pmg/manual cmd/pmg/member cmd/pmg/migrate cmd/pmg/money cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/timetext internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink managed managed/editor pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep httpapi internal/testutil pdulog protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp stages store"},

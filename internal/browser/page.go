@@ -35,10 +35,13 @@ func Static() http.HandlerFunc {
 	}
 	serve := http.FileServerFS(files)
 	return func(w http.ResponseWriter, r *http.Request) {
-		if b, err := fs.ReadFile(files, r.URL.Path); err == nil {
-			w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(b)))
-			w.Header().Set("Cache-Control", "no-cache") // it is asked whether the tag is still that
+		b, err := fs.ReadFile(files, r.URL.Path)
+		if err != nil { // or it is a directory, whose names nobody needs
+			http.NotFound(w, r)
+			return
 		}
+		w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(b)))
+		w.Header().Set("Cache-Control", "no-cache") // it is asked whether the tag is still that
 		serve.ServeHTTP(w, r)
 	}
 }

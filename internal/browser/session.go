@@ -128,6 +128,13 @@ func (s *Sessions[U]) End(r *http.Request) {
 	}
 }
 
+// EndAll ends all sessions.
+func (s *Sessions[U]) EndAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.sessions)
+}
+
 // Notify leaves a notice for the next page of the session of a request.
 func (s *Sessions[U]) Notify(r *http.Request, n Notice) {
 	s.mu.Lock()
