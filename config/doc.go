@@ -31,6 +31,7 @@
 //
 // # Start reading
 //
-// config.go, account.go and money.go (the options), load.go (the steps), managed.go (files beside it), then decode.go, check.go
-// and targets.go; diff.go is for a reload; describe.go and write.go turn the same tags into documentation and files.
+// config.go, account.go and money.go (the options), load.go (the steps), managed.go (files beside it), then decode.go,
+// check.go and targets.go; diff.go is for a reload; describe.go and write.go turn the same tags into documentation and
+// files. Package option reads tags and values, document the file.
 package config
