@@ -70,7 +70,7 @@ func unescape(s string) string {
 	return b.String()
 }
 
-var errRule = errors.New("it must be !expression!replacement!, with one character in place of each !")
+var errRule = errors.New("it is no substitution: a delimiter must stand before, between and behind expression and replacement")
 
 // substitute applies a rule (RFC 3402 §3.2) to a number. The result is "" if its expression does not match.
 func substitute(rule, number string) (string, error) {
