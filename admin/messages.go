@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"pmg/admin/access"
-	"pmg/config"
 	"pmg/gateway/operate"
+	"pmg/internal/timetext"
 	"pmg/pdulog"
 	"pmg/pdulog/story"
 )
@@ -122,7 +122,7 @@ func storyQueryOf(r *http.Request, what string) (q story.Query, err error) {
 	}
 	for name, to := range map[string]*time.Time{"since": &q.Since, "until": &q.Until} {
 		if text := r.FormValue(name); text != "" {
-			if *to, err = config.ParseTime(text, now); err != nil {
+			if *to, err = timetext.ParseTime(text, now); err != nil {
 				return q, refuse(http.StatusBadRequest, "cannot search: "+name+": "+err.Error())
 			}
 		}

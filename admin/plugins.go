@@ -18,6 +18,8 @@ type Plugin struct {
 	Failed   int64  `json:"failed" metric:"failed_total" column:"failed" help:"Messages that the plugin had no verdict about, so that its on_failure has decided."`
 	InFlight int64  `json:"in_flight" metric:"in_flight" column:"in flight" help:"Messages that the plugin is being asked about."`
 	Waiting  int64  `json:"waiting" metric:"waiting" column:"waiting" help:"Messages that wait for a place among those."`
+	Cached   int64  `json:"cached" metric:"cached_total" help:"Messages that the plugin was not asked about, because what it has answered about their number is kept."`
+	Kept     int64  `json:"kept" metric:"kept" help:"Answers about numbers that are kept."`
 	Resting  bool   `json:"resting" metric:"resting" help:"Whether the plugin is not asked for a while, because it has failed often."`
 
 	Work PluginTimes `json:"work"`
@@ -67,7 +69,7 @@ func plugins(of *hooks.Hooks) (rows []Plugin) {
 		p := Plugin{
 			Name: s.Name, Asked: s.Asked, Refused: s.Refused, Held: s.Held, Changed: s.Changed, Failed: s.Failed,
 			InFlight: int64(s.InFlight), Waiting: int64(s.Waiting), Work: pluginTimes(s.Work), Wait: pluginTimes(s.Wait),
-			LastError: s.Failure,
+			LastError: s.Failure, Cached: s.Answers.Known, Kept: int64(s.Answers.Kept),
 		}
 		p.WorkMean, p.WorkP99, p.WorkMax, p.WaitP99 = p.Work.Mean, p.Work.P99, p.Work.Max, p.Wait.P99
 		if p.Resting = !s.RestsUntil.IsZero(); p.Resting {

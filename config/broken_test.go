@@ -7,6 +7,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"pmg/config/document"
+	"pmg/config/option"
 )
 
 // missingLists holds the lists that a broken file of the table is completed with, if
@@ -62,7 +65,7 @@ func TestBrokenFiles(t *testing.T) {
 			text = rest[:i+1] // a file may have a --- of its own
 		}
 		_, _, err := Parse([]byte(brokenFile(name, text)), speaksSMPP)
-		problems, _ := err.(Problems)
+		problems, _ := err.(document.Problems)
 		if len(problems) == 0 {
 			t.Errorf("%s: can be used: %v", name, err)
 			continue
@@ -92,12 +95,12 @@ func TestSecretLines(t *testing.T) {
 		for typ.Kind() == reflect.Slice || typ.Kind() == reflect.Pointer {
 			typ = typ.Elem()
 		}
-		if typ.Kind() != reflect.Struct || isScalar(typ) {
+		if typ.Kind() != reflect.Struct || option.IsSingle(typ) {
 			return
 		}
-		for f := range fieldsOf(typ) {
+		for f := range option.All(typ) {
 			if f.Tag.Get("secret") != "" {
-				keys[keyOf(f)] = true
+				keys[option.Key(f)] = true
 			}
 			walk(f.Type)
 		}
@@ -108,7 +111,7 @@ func TestSecretLines(t *testing.T) {
 	}
 	for key := range keys {
 		for _, line := range []string{key + ": hush", "  - {a: b, " + key + ": [hush], c: d}", `"` + key + `" : "hush"`} {
-			if shown := sourceLine([]string{line}, 1); strings.Contains(shown, "hush") {
+			if shown := document.SourceLine([]string{line}, 1); strings.Contains(shown, "hush") {
 				t.Errorf("%s", shown)
 			}
 		}

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,8 +13,11 @@ import (
 	"time"
 	"unicode"
 
+	"pmg/config/document"
+	"pmg/config/option"
 	"pmg/internal/httpcall"
 	"pmg/internal/passhash"
+	"pmg/internal/timetext"
 	"pmg/internal/tlsfiles"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
@@ -24,11 +28,11 @@ var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
 // check reports options that are valid by themselves and do not fit together.
 func (d *decoder) check(c *Config, o Options) {
-	d.pduLog(&c.PDULog)
+	checkPDULog(d, &c.PDULog)
 	if c.Store.Engine != MemoryStore {
 		d.store(c)
 	}
-	d.events(&c.Events, &c.PDULog)
+	checkEvents(d, &c.Events, &c.PDULog)
 	checkStats(d, c)
 	checkCluster(d, c)
 	if err := httpcall.CheckPrefix(c.Telemetry.OTLP); c.Telemetry.OTLP != "" && err != nil {
@@ -37,6 +41,7 @@ func (d *decoder) check(c *Config, o Options) {
 	accounts, keys := map[string]int{}, map[string]bool{}
 	for i := range c.Accounts {
 		checkKeys(d, &c.Accounts[i], fmt.Sprintf("accounts[%d]", i), keys)
+		checkUsers(d, &c.Accounts[i], fmt.Sprintf("accounts[%d]", i))
 		d.account(&c.Accounts[i], fmt.Sprintf("accounts[%d]", i), c.Connectors)
 		d.unique(accounts, c.Accounts[i].SystemID, "accounts[%d].system_id", i)
 	}
@@ -65,10 +70,10 @@ func (d *decoder) check(c *Config, o Options) {
 		d.route(x, &c.Routes[i], fmt.Sprintf("routes[%d]", i))
 	}
 	checkPlugins(d, c, x)
-	d.logins(x)
-	d.receives(c)
-	d.limits(&c.Limits)
-	d.unlikely(c, o.Thorough)
+	checkLogins(d, x)
+	checkReceives(d, c)
+	checkLimits(d, &c.Limits)
+	checkUnlikely(d, c, o.Thorough)
 }
 
 // unique records the name of row i, and reports it if an earlier row has the same.
@@ -104,7 +109,7 @@ func (d *decoder) account(a *Account, path string, connectors []Connector) {
 	octets, problems := smpp.CompileParameters(a.TLVs)
 	d.report(path, problems)
 	a.rules.octets = octets
-	d.report(join(path, "smpp"), a.Sessions.SMPP.Compile())
+	d.report(option.Join(path, "smpp"), a.Sessions.SMPP.Compile())
 	checkFlood(d, a.Policies.Flood, path)
 	checkPasswords(d, a, path)
 }
@@ -183,8 +188,8 @@ func checkCallbacks(d *decoder, a *Account, path string) {
 func (d *decoder) lifetime(l *Lifetime, path string) {
 	if l.Most > 0 && l.Usual > l.Most {
 		d.problem(
-			path+".validity", "must be at most max_validity, which is %s, not %s", formatDuration(l.Most),
-			formatDuration(l.Usual),
+			path+".validity", "must be at most max_validity, which is %s, not %s", timetext.FormatDuration(l.Most),
+			timetext.FormatDuration(l.Usual),
 		)
 	}
 }
@@ -214,9 +219,9 @@ func (d *decoder) loginFits(a *Account, path string, connectors []Connector) {
 func (d *decoder) report(path string, problems []protocols.Problem) {
 	for _, p := range problems {
 		if p.Warning {
-			d.warn(join(path, p.Option), "%s", p.Text)
+			d.warn(option.Join(path, p.Option), "%s", p.Text)
 		} else {
-			d.problem(join(path, p.Option), "%s", p.Text)
+			d.problem(option.Join(path, p.Option), "%s", p.Text)
 		}
 	}
 }
@@ -234,13 +239,14 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 	if c.IsTest() {
 		checkTest(d, c, path)
 	}
+	checkPortal(d, c, path)
 	d.protocol(c, path)
 	d.checkText(c, path)
 	c.rules = d.rewrite(c.Rewrite, path)
-	d.checkRetry(&c.Retry, join(path, "retry"))
+	d.checkRetry(&c.Retry, option.Join(path, "retry"))
 	d.lifetime(&c.Lifetime, path)
 	d.listen(c, path)
-	d.report(join(path, "tls"), c.TLS.check(c.Listens()))
+	d.report(option.Join(path, "tls"), c.TLS.check(c.Listens()))
 	if c.IdleMax > 0 && c.Direction == Out && c.Listen == "" && c.IsStatic() {
 		d.warn(
 			path+".idle_max",
@@ -249,6 +255,20 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 	}
 	if c.Direction != "" && c.Role() == protocols.Client && c.SystemID == "" && c.HasSessions() {
 		d.problem(path, "must have system_id: an out connector logs in with it")
+	}
+}
+
+// checkPortal warns of pages for customers whose passwords others read.
+func checkPortal(d *decoder, c *Connector, path string) {
+	if c.Protocol != "http" || !c.HTTP.Portal || c.TLS.Enabled || len(c.Proxies) > 0 {
+		return
+	}
+	for _, address := range c.AllAddresses() {
+		host, _, err := net.SplitHostPort(address)
+		if ip, ok := hostAddress(host); err == nil && !(ok && ip.IsLoopback()) {
+			d.warn(path+".portal", "is plain, so that whoever is in between reads passwords: set tls")
+			return
+		}
 	}
 }
 
@@ -298,8 +318,8 @@ func (d *decoder) protocol(c *Connector, path string) {
 	d.report(path, o.CheckLogin(c.SystemID, password))
 }
 
-// pduLog checks the directory and the limits of the pdu log.
-func (d *decoder) pduLog(p *PDULog) {
+// checkPDULog checks the directory and the limits of the pdu log.
+func checkPDULog(d *decoder, p *PDULog) {
 	if p.MaxTotal != 0 && p.MaxTotal < p.MaxSize {
 		d.problem("pdulog.max_total", "must be at least max_size, which is %v, or 0 for no limit, not %v", p.MaxSize, p.MaxTotal)
 	}
@@ -309,8 +329,8 @@ func (d *decoder) pduLog(p *PDULog) {
 	d.directory("pdulog.dir", p.Dir)
 }
 
-// events checks the directory and the limits of the events.
-func (d *decoder) events(e *Events, p *PDULog) {
+// checkEvents checks the directory and the limits of the events.
+func checkEvents(d *decoder, e *Events, p *PDULog) {
 	if e.MaxTotal != 0 && e.MaxTotal < e.MaxSize {
 		d.problem("events.max_total", "must be at least max_size, which is %v, or 0 for no limit, not %v", e.MaxSize, e.MaxTotal)
 	}
@@ -397,7 +417,7 @@ func (d *decoder) route(x *index, r *Route, path string) {
 			)
 		}
 	}
-	d.targets(x, r, path)
+	checkTargets(d, x, r, path)
 	r.fillPolicy()
 }
 
@@ -422,10 +442,54 @@ func (d *decoder) origin(x *index, r *Route, path string) {
 }
 
 // minMemory is the least memory that the gateway can work with.
-const minMemory = Size(64 << 20)
+const minMemory = option.Size(64 << 20)
 
-func (d *decoder) limits(l *Limits) {
+func checkLimits(d *decoder, l *Limits) {
 	if l.Memory != 0 && l.Memory < minMemory {
 		d.problem("limits.memory", "must be at least %s, or 0B for half of the machine's memory, not %s", minMemory, l.Memory)
 	}
+}
+
+// complete reports lists that are missing, so that an emptied or truncated file is not
+// taken for a gateway without connectors. An explicit empty list ([]) is accepted.
+// Missing routes cause a warning only.
+func (d *decoder) complete(c *Config, empty bool) {
+	if empty {
+		d.problems = append(d.problems, document.Problem{File: d.file, Line: 1, Column: 1,
+			Message: "is empty: pmg config init writes a configuration to begin with"})
+		return
+	}
+	serves := slices.ContainsFunc(c.Connectors, func(c Connector) bool { return c.Direction == In })
+	for _, list := range []struct {
+		key, without string
+		needed       bool
+	}{
+		{"connectors", "the gateway would do nothing", true},
+		{"accounts", "no client could log in", serves && c.Managed.Dir == ""},
+	} {
+		if list.needed && !d.given[list.key] && !d.hasProblem(list.key) {
+			d.problems = append(d.problems, document.Problem{File: d.file, Line: d.lastLine(), Column: 1,
+				Message: fmt.Sprintf(
+					"ends without %s, so that %s: was the file cut off? Add %[1]s, or write %[1]s: [] if there shall be none",
+					list.key, list.without,
+				)})
+		}
+	}
+}
+
+// hasProblem reports whether there is a problem with the option already.
+func (d *decoder) hasProblem(key string) bool {
+	return slices.ContainsFunc(d.problems, func(p document.Problem) bool {
+		return p.Path == key || p.Path == "file" || strings.HasSuffix(p.Message, ": did you mean "+key+"?")
+	})
+}
+
+// lastLine returns the number of the last line that is not blank, from 1.
+func (d *decoder) lastLine() int {
+	for i := len(d.lines) - 1; i > 0; i-- {
+		if strings.TrimSpace(d.lines[i]) != "" {
+			return i + 1
+		}
+	}
+	return 1
 }

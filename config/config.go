@@ -2,16 +2,15 @@ package config
 
 import (
 	"net/netip"
-	"slices"
 	"time"
 
+	"pmg/config/option"
 	"pmg/internal/machine"
 	"pmg/protocols"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/smpp"
 	"pmg/protocols/testsms"
 	"pmg/protocols/ucp"
-	"pmg/sms"
 	"pmg/sms/rewrite"
 )
 
@@ -93,11 +92,11 @@ type PDULog struct {
 	Dir         string        `yaml:"dir" default:"pdulog" live:"no" doc:"Directory of the files, one per connector. It is made when missing."`
 	Enabled     bool          `yaml:"enabled" default:"true" live:"no" doc:"Whether PDUs are logged at all."`
 	Text        bool          `yaml:"text" default:"true" live:"no" doc:"Whether message texts are written. With false, only the lengths of texts and of octets of unknown meaning are written, for privacy; such lines cannot be converted back into PDUs."`
-	MaxSize     Size          `yaml:"max_size" default:"100MiB" range:"4KiB.." live:"no" doc:"A file that grows past this is rotated."`
+	MaxSize     option.Size   `yaml:"max_size" default:"100MiB" range:"4KiB.." live:"no" doc:"A file that grows past this is rotated."`
 	RotateEvery time.Duration `yaml:"rotate_every" default:"24h" range:"0s.." live:"no" doc:"Files are rotated at multiples of this in UTC, so 24h is at midnight; 0s rotates by size only."`
 	KeepAge     time.Duration `yaml:"keep_age" default:"168h" range:"0s.." live:"no" doc:"How long rotated files are kept, a week by default. Older ones are removed; keep, max_total and min_free may remove younger ones. 0s keeps all."`
 	Keep        int           `yaml:"keep" default:"0" range:"0.." live:"no" doc:"How many rotated files are kept per connector, compressed or not; the oldest are removed. A busy connector rotates by max_size many times a day. 0 is no limit."`
-	MaxTotal    Size          `yaml:"max_total" default:"0" live:"no" doc:"The most that all files of a connector may take, including the one being written; the oldest are removed, also while others are compressed. 0 is no limit."`
+	MaxTotal    option.Size   `yaml:"max_total" default:"0" live:"no" doc:"The most that all files of a connector may take, including the one being written; the oldest are removed, also while others are compressed. 0 is no limit."`
 	MinFree     int           `yaml:"min_free" default:"10" range:"0..90" live:"no" doc:"Percent of the disk that the pdu logs leave free, 1 GiB at most: while less is free, a connector that writes removes the oldest of its rotated files. Those of the last day are removed only if the pdu logs take most of the disk. 0 uses all of the disk."`
 	Compress    bool          `yaml:"compress" default:"true" live:"no" doc:"Whether rotated files are compressed, with zstd."`
 	Flush       time.Duration `yaml:"flush" default:"100ms" range:"1ms..10s" live:"no" doc:"Longest time a line waits in memory before it is written. A longer time costs less CPU and loses more lines when the machine dies."`
@@ -106,11 +105,11 @@ type PDULog struct {
 // Events is how each message has ended.
 type Events struct {
 	Dir         string        `yaml:"dir" live:"no" doc:"Directory of the files, which have a line of JSON for each message that has ended (docs/events.md). Off when empty. It is made when missing. If its disk is full or fails, events wait in the store; when about a million do so (65,536 with store.engine: memory), sending stops until they are written."`
-	MaxSize     Size          `yaml:"max_size" default:"100MiB" range:"4KiB.." live:"no" doc:"A file that would grow past this is rotated."`
+	MaxSize     option.Size   `yaml:"max_size" default:"100MiB" range:"4KiB.." live:"no" doc:"A file that would grow past this is rotated."`
 	RotateEvery time.Duration `yaml:"rotate_every" default:"24h" range:"0s.." live:"no" doc:"Files are rotated at the first event after a multiple of this in UTC, so 24h is at midnight; 0s rotates by size only."`
 	KeepAge     time.Duration `yaml:"keep_age" default:"0s" range:"0s.." live:"no" doc:"How long rotated files are kept; 0s keeps them whatever their age."`
 	Keep        int           `yaml:"keep" default:"0" range:"0.." live:"no" doc:"How many rotated files are kept, compressed or not; the oldest are removed. 0 is no limit."`
-	MaxTotal    Size          `yaml:"max_total" default:"0" live:"no" doc:"The most that all files may take, including the one being written; the oldest are removed. 0 is no limit."`
+	MaxTotal    option.Size   `yaml:"max_total" default:"0" live:"no" doc:"The most that all files may take, including the one being written; the oldest are removed. 0 is no limit."`
 	Compress    bool          `yaml:"compress" default:"true" live:"no" doc:"Whether rotated files are compressed, with zstd."`
 }
 
@@ -132,12 +131,12 @@ type Telemetry struct {
 
 // Store is where accepted messages wait.
 type Store struct {
-	Engine  string `yaml:"engine" default:"pebble" enum:"pebble|memory" live:"no" doc:"pebble keeps accepted messages on disk: a message is answered when it would survive a power cut. memory forgets waiting messages when the gateway stops; it is for benches."`
-	Dir     string `yaml:"dir" default:"data" live:"no" doc:"Directory of what must outlive a restart. It is made when missing. It should be on a file system of its own, which is not on the network."`
-	Memory  Size   `yaml:"memory" default:"0B" range:"0B.." live:"no" doc:"What waiting messages may take in memory until further ones stay on disk alone and are read when they are due. 0B is a quarter of limits.memory."`
-	MinFree Size   `yaml:"min_free" default:"0B" range:"0B.." live:"yes" doc:"Free space on the file system of dir below which no message is accepted, while those that wait are sent. 0B is a twentieth of the file system, at least 64 MiB (half of one below 128 MiB) and at most 1 GiB."`
-	Ballast Size   `yaml:"ballast" default:"64MiB" range:"0B.." live:"no" doc:"Size of a file that is removed when the disk is full all the same, so that the gateway can go on until there is room. 0B makes none."`
-	Backups string `yaml:"backups" live:"yes" doc:"Directory for the copies of pmg store backup NAME. It is made when missing, for the gateway's user alone. Without it a running gateway refuses to copy its store."`
+	Engine  string      `yaml:"engine" default:"pebble" enum:"pebble|memory" live:"no" doc:"pebble keeps accepted messages on disk: a message is answered when it would survive a power cut. memory forgets waiting messages when the gateway stops; it is for benches."`
+	Dir     string      `yaml:"dir" default:"data" live:"no" doc:"Directory of what must outlive a restart. It is made when missing. It should be on a file system of its own, which is not on the network."`
+	Memory  option.Size `yaml:"memory" default:"0B" range:"0B.." live:"no" doc:"What waiting messages may take in memory until further ones stay on disk alone and are read when they are due. 0B is a quarter of limits.memory."`
+	MinFree option.Size `yaml:"min_free" default:"0B" range:"0B.." live:"yes" doc:"Free space on the file system of dir below which no message is accepted, while those that wait are sent. 0B is a twentieth of the file system, at least 64 MiB (half of one below 128 MiB) and at most 1 GiB."`
+	Ballast option.Size `yaml:"ballast" default:"64MiB" range:"0B.." live:"no" doc:"Size of a file that is removed when the disk is full all the same, so that the gateway can go on until there is room. 0B makes none."`
+	Backups string      `yaml:"backups" live:"yes" doc:"Directory for the copies of pmg store backup NAME. It is made when missing, for the gateway's user alone. Without it a running gateway refuses to copy its store."`
 }
 
 // StoreMemory returns how many octets waiting messages may take in memory.
@@ -150,10 +149,10 @@ func (c *Config) StoreMemory() int64 {
 
 // Limits bound memory and time.
 type Limits struct {
-	MaxPDU            Size          `yaml:"max_pdu" default:"64KiB" range:"1KiB..16MiB" live:"no" doc:"The longest PDU accepted. A peer that announces a longer one is disconnected."`
+	MaxPDU            option.Size   `yaml:"max_pdu" default:"64KiB" range:"1KiB..16MiB" live:"no" doc:"The longest PDU accepted. A peer that announces a longer one is disconnected."`
 	MaxJobs           int           `yaml:"max_jobs" default:"100000" range:"1000.." live:"no" doc:"Live jobs in the pipeline above which nothing more is read until some are done. This bounds memory, about 1 KiB each."`
-	Unsent            Size          `yaml:"unsent" default:"1MiB" range:"64KiB.." live:"no" doc:"Bytes that may wait to be written to one peer. A peer that reads so slowly that more wait is disconnected."`
-	Memory            Size          `yaml:"memory" default:"0B" range:"0B.." live:"no" doc:"The most memory that messages, jobs and buffers may take together. Beyond it submits are answered as if the queue were full (SMPP: ESME_RMSGQFUL), and sessions are read more slowly. 0B is half of the machine's memory, or of the container's where that is less."`
+	Unsent            option.Size   `yaml:"unsent" default:"1MiB" range:"64KiB.." live:"no" doc:"Bytes that may wait to be written to one peer. A peer that reads so slowly that more wait is disconnected."`
+	Memory            option.Size   `yaml:"memory" default:"0B" range:"0B.." live:"no" doc:"The most memory that messages, jobs and buffers may take together. Beyond it submits are answered as if the queue were full (SMPP: ESME_RMSGQFUL), and sessions are read more slowly. 0B is half of the machine's memory, or of the container's where that is less."`
 	Prebind           int           `yaml:"prebind" default:"1000" range:"1.." live:"no" doc:"Connections that may be open without having logged in, over all addresses and connectors; those of HTTP may be half of them. For a further one the oldest of the network (IPv4: /24, IPv6: /48) that has most is closed, if it has two more than that of the new one or the oldest is open for 2 s; otherwise the new one is closed."`
 	PrebindPerAddress int           `yaml:"prebind_per_address" default:"100" range:"1.." live:"no" doc:"The same for one address. It must be at least as many as the sessions that one client opens together. An IPv6 address counts together with the others of its /64."`
 	PDUTimeout        time.Duration `yaml:"pdu_timeout" default:"30s" range:"100ms..10m" live:"no" doc:"How long a PDU may take from its first to its last octet. A slower peer is disconnected."`
@@ -179,115 +178,6 @@ type Receipts struct {
 	DeadLetters time.Duration `yaml:"dead_letters" default:"168h" range:"0s..8760h" live:"yes" doc:"How long an event that a webhook did not take within callback_validity stays in the store, for pmg webhooks replay; 0s: it is dropped. The last 100,000 are kept, and with store.engine: memory 16 MiB of them."`
 
 	PartsWait time.Duration `yaml:"parts_wait" default:"24h" range:"1m..8760h" live:"yes" doc:"How long a message that was sent in parts waits for the outcome of all, from the first outcome on. Then the client gets a receipt with UNKNOWN, and the outcome if it comes later. A failure is reported immediately. Must be less than keep."`
-}
-
-// Account is a client that may log in.
-type Account struct {
-	SystemID     string         `yaml:"system_id" required:"yes" live:"yes" doc:"The name it logs in with. SMPP allows 15 characters, UCP 16."`
-	Profile      string         `yaml:"profile" live:"yes" doc:"A profile whose options it takes, of the file or one that comes with PMG (pmg profile list). Its own options count more: each option of a section by itself, a list as a whole; but entries of tlvs are put in front of the profile's."`
-	Password     string         `yaml:"password" required:"certificates" secret:"yes" live:"yes" doc:"Its password, which it must have unless it has certificates, plain or as a hash: argon2id (pmg account hash) or bcrypt (htpasswd -nB). SMPP allows 8 characters, more with long_passwords of a connector, UCP 16. Refer to a plain one with ${ENV:NAME} or ${FILE:/path}."`
-	OldPassword  string         `yaml:"old_password" secret:"yes" live:"yes" doc:"A further password that it may log in with, plain or as a hash, while it changes from one to another. Its sessions go on when password takes its place, and end when it is removed."`
-	Keys         []Key          `yaml:"keys" live:"yes" doc:"Keys with which programs of the account use the API of HTTP, in the place of its password, each as {name: shop, hash: \"sha256:…\", scopes: [send]}. pmg account key makes them."`
-	Certificates []string       `yaml:"certificates" live:"yes" doc:"With TLS, the certificates one of which it must show to log in, issued by tls.client_ca of the connector: each a name in the certificate (CN, DNS name, e-mail address or URI), or sha256: and its fingerprint. With a password it needs both. docs/tls.md has an example."`
-	Networks     []netip.Prefix `yaml:"networks" live:"yes" doc:"Addresses it may log in from, such as 192.0.2.0/24 or 192.0.2.1; any when empty."`
-
-	Sessions Sessions // its options stand among the account's
-
-	Bind       []protocols.BindType `yaml:"bind" enum:"transmitter|receiver|transceiver" live:"yes" doc:"The ways it may bind; any when empty."`
-	Connectors []string             `yaml:"connectors" live:"yes" doc:"The in connectors that it may log in on; all when empty."`
-
-	Rate        int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit per second, over all its sessions; 0 is any rate. Each recipient and each part of a long text counts. A faster client is read no faster than this; a message that would wait for more than about a second is answered as throttled (SMPP: ESME_RTHROTTLED)."`
-	Burst       int           `yaml:"burst" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit together after a rest; 0 is a twentieth of rate, at least 1."`
-	MaxParts    int           `yaml:"max_parts" default:"10" range:"1..255" live:"yes" doc:"Short messages that one of its texts may be cut into, where long_messages of a connector cuts texts, and always for texts of HTTP clients. A longer text is refused (SMPP: ESME_RINVMSGLEN). Each part counts towards rate, share and max_queue. Ten hold 1,530 characters of GSM 7-bit or 670 of UCS-2."`
-	Share       int           `yaml:"share" default:"50" range:"1..100" live:"yes" doc:"The part of the free places in a connector's queue that its messages may take, in percent. The rest stays for other accounts: with 100 this one can shut them out. Of the free memory (limits.memory) they may take the same part, but at least half."`
-	MaxSchedule time.Duration `yaml:"max_schedule" default:"168h" range:"0s.." live:"yes" doc:"How far ahead a message's delivery time may be; 0s allows none. A later one is refused (SMPP: ESME_RINVSCHED)."`
-
-	Lifetime Lifetime // and these
-
-	MaxParked    int `yaml:"max_parked" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may be parked (no_route: park). Further ones are refused (SMPP: ESME_RMSGQFUL) until an operator has decided about some."`
-	MaxScheduled int `yaml:"max_scheduled" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may wait for their delivery time. Further ones are refused until some have left."`
-
-	Policies Policies // and these
-
-	TLVs []smpp.Parameter `yaml:"tlvs" live:"yes" merge:"entries" doc:"Optional parameters (TLVs) that messages of the account get when they leave by a connector of SMPP and have none of that tag, such as {tlv: 0x1400, value: \"1101456789012345678\"}. The tlvs of the connector see them as if they had come with the message. docs/profiles.md has an example, for India."`
-
-	Receipts string   `yaml:"receipts" default:"ask" enum:"ask|force" live:"yes" doc:"Which receipts it gets: those that it asks for, or with force those of the final states of all its messages. Out connectors with receipts: never do not ask their SMSCs all the same."`
-	Receives []string `yaml:"receives" live:"yes" doc:"Destinations of messages from mobiles that are for this account, as prefixes of numbers, short codes or sender names; a leading '+' makes no difference. Where a route leads to an in connector, an account with the whole address ('=123') gets the message, else the one with the longest prefix; if only one account can receive there, it gets all. A route to the account itself ignores this option."`
-
-	Callbacks // and these, for accounts that are called by HTTP
-
-	Senders []string `yaml:"senders" live:"yes" doc:"Lists on one of which the sender of each message that the account submits must be, after the rules of rewrite; others are refused (SMPP: ESME_RINVSRCADR). Any sender when empty."`
-
-	Screening // and these
-
-	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that the account submits (in) or receives (out), and lists of those that it may use, such as {in: destination, strip: 00, ton: 1}. docs/rewrite.md has a worked example; pmg explain shows what they do to a message."`
-
-	rules rules // of Rewrite
-}
-
-// Sessions are how many sessions an account may have at the same time, and what is written on them.
-type Sessions struct {
-	Most       int    `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have at the same time, over all connectors; 0 is any number. A further login is refused, and silent sessions are checked."`
-	PerAddress int    `yaml:"max_sessions_per_address" default:"0" range:"0.." live:"yes" doc:"The same for the sessions that it may have from one address; 0 is any number. An IPv6 address counts together with the others of its /64."`
-	Full       string `yaml:"sessions_full" default:"refuse" enum:"refuse|replace" live:"yes" doc:"What happens to a login beyond these: refuse refuses it. replace accepts it, and logs out the session that has been silent for longest, of the same address if max_sessions_per_address is reached. Sessions that began less than 10 s ago stay, so that two clients that log in by turns do not do so without a pause; if there is no other, the login is refused."`
-
-	SMPP smpp.ClientOptions `yaml:"smpp" live:"yes" doc:"How ids and receipts are written on its sessions of SMPP, such as {message_ids: decimal}. docs/receipts.md has an example."`
-}
-
-// ProtocolOptions returns the options of the account's sessions of a protocol, nil if it has none.
-func (a *Account) ProtocolOptions(protocol sms.Protocol) any {
-	if protocol == protocols.SMPP {
-		return &a.Sessions.SMPP
-	}
-	return nil
-}
-
-// Callbacks are the servers of a client that are called by HTTP.
-type Callbacks struct {
-	Webhook         string   `yaml:"webhook" live:"yes" doc:"URL that is called with the events of messages that the account sends by HTTP, if these name no other, and with messages from mobiles if it may bind as transmitter only, or on no connector with sessions (docs/webhooks.md)."`
-	WebhookFallback string   `yaml:"webhook_fallback" live:"yes" doc:"URL that is called instead of webhook, in the same form and with the same key, while webhook is paused: after ten failures in a row, by Retry-After, or by 410. An event is delivered when one of the two has taken it."`
-	WebhookKey      string   `yaml:"webhook_key" secret:"yes" live:"yes" doc:"Key that calls of webhook are signed with (Standard Webhooks): whsec_ and 24 to 64 octets in base64, such as echo whsec_$(openssl rand -base64 32) makes. Two with a space between while it changes: calls are signed with both."`
-	Pull            bool     `yaml:"pull" default:"false" live:"yes" doc:"In place of a webhook, whether the account fetches what webhook would be called with (GET /v1/events), and acknowledges it."`
-	WebhookForm     string   `yaml:"webhook_form" default:"pmg" enum:"pmg|kannel-get|kannel-post|jasmin-get|jasmin-post" live:"yes" doc:"How webhook is called: as in docs/webhooks.md, or as Kannel's get-url and post-url, with its escapes (%p, %P, %b …), or Jasmin's HTTP clients. The latter two are called with messages from mobiles alone, because reports go to the URLs of messages."`
-	WebhookReply    bool     `yaml:"webhook_reply" default:"false" live:"yes" doc:"With the forms of Kannel, whether what the server replies is sent to the mobile, as Kannel does unless max-messages is 0."`
-	WebhookBatch    int      `yaml:"webhook_batch" default:"1" range:"1..1000" live:"yes" doc:"Most events of a call of webhook. With more than 1 each call is of type batch, whose data is a list of events, each with its id. A higher value has its whole effect after the next start."`
-	CallbackURLs    []string `yaml:"callback_urls" live:"yes" doc:"Allowed beginnings of the URLs of messages (dlr-url, callback_url), such as https://crm.example.net/sms/. Their servers may be in private networks. Ports are 80, 443 and those from 1024."`
-	CallbacksTo     string   `yaml:"callbacks" default:"listed" enum:"listed|public" live:"yes" doc:"Which other URLs may be named with a message: listed allows none but those of callback_urls, public every one whose server has a public address."`
-}
-
-// PullLane is where the events of an account wait that fetches them.
-const PullLane = "pull"
-
-// EventsTo returns where an account hears of messages that name no server: the server of its webhook, or PullLane. It is
-// empty if it hears nothing by HTTP.
-func (a *Account) EventsTo() string {
-	if a.Pull {
-		return PullLane
-	}
-	return sms.Endpoint(a.Webhook)
-}
-
-// Passwords returns those that the account may log in with.
-func (a *Account) Passwords() []string {
-	if a.OldPassword == "" {
-		return []string{a.Password}
-	}
-	return []string{a.Password, a.OldPassword}
-}
-
-// MayUse reports whether the account may log in on the connector.
-func (a *Account) MayUse(c *Connector) bool {
-	return c.Role() == protocols.Server && (len(a.Connectors) == 0 || slices.Contains(a.Connectors, c.Name))
-}
-
-// MaySubmit reports whether the account's sessions can submit messages.
-func (a *Account) MaySubmit() bool {
-	return len(a.Bind) == 0 || slices.ContainsFunc(a.Bind, protocols.BindType.CanSubmit)
-}
-
-// MayReceive reports whether messages can be sent to the account's sessions.
-func (a *Account) MayReceive() bool {
-	return len(a.Bind) == 0 || slices.ContainsFunc(a.Bind, protocols.BindType.CanReceive)
 }
 
 // Connector is a named pool of sessions of one protocol.

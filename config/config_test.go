@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"pmg/config/document"
+	"pmg/config/option"
 	"pmg/internal/testutil"
 	"pmg/protocols"
 )
@@ -175,13 +177,13 @@ func TestEveryOptionIsDocumented(t *testing.T) {
 }
 
 func each(t reflect.Type, visit func(reflect.StructField)) {
-	for f := range fieldsOf(t) {
+	for f := range option.All(t) {
 		visit(f)
 		switch {
-		case isScalar(f.Type):
+		case option.IsSingle(f.Type):
 		case f.Type.Kind() == reflect.Struct:
 			each(f.Type, visit)
-		case !isScalar(f.Type.Elem()):
+		case !option.IsSingle(f.Type.Elem()):
 			each(f.Type.Elem(), visit)
 		}
 	}
@@ -359,7 +361,7 @@ func TestLongPasswords(t *testing.T) {
 
 // defaultAccount is an account for which nothing was given.
 func defaultAccount() (a Account) {
-	setDefaults(reflect.ValueOf(&a).Elem(), "default")
+	option.SetDefaults(reflect.ValueOf(&a).Elem(), "default")
 	return a
 }
 
@@ -367,10 +369,10 @@ func defaultAccount() (a Account) {
 func defaultConnector(direction string) Connector {
 	c := Connector{}
 	v := reflect.ValueOf(&c).Elem()
-	setDefaults(v, "default")
+	option.SetDefaults(v, "default")
 	c.Direction = direction
 	if c.Listens() {
-		setDefaults(v, "in")
+		option.SetDefaults(v, "in")
 	}
 	return c
 }
@@ -382,7 +384,9 @@ func TestIdleMaxOfStatic(t *testing.T) {
 		"direction: out, address: a:1, system_id: x, bind: transmitter": false, "direction: in, address: a:1": false,
 	} {
 		_, warnings, err := Parse([]byte("accounts: []\nconnectors: [{name: a, idle_max: 1m, "+options+"}]"), speaksSMPP)
-		found := slices.ContainsFunc(warnings, func(w Problem) bool { return strings.Contains(w.String(), "connectors[0].idle_max logs sessions out") })
+		found := slices.ContainsFunc(warnings, func(w document.Problem) bool {
+			return strings.Contains(w.String(), "connectors[0].idle_max logs sessions out")
+		})
 		if err != nil || found != warned {
 			t.Errorf("%s: %v, %v", options, warnings, err)
 		}
@@ -425,7 +429,7 @@ routes: [{to: operator}]
 		if err != nil {
 			t.Fatal(err)
 		}
-		warned := slices.ContainsFunc(warnings, func(w Warning) bool { return strings.Contains(w.String(), "messages from mobiles") })
+		warned := slices.ContainsFunc(warnings, func(w document.Warning) bool { return strings.Contains(w.String(), "messages from mobiles") })
 		if warned != c.warned {
 			t.Errorf("%q %+v: %v", c.options, c.o, warnings)
 		}

@@ -6,12 +6,14 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/token"
 
+	"pmg/config/document"
+	"pmg/config/option"
+	"pmg/internal/nearest"
 	"pmg/internal/passhash"
 )
 
@@ -23,13 +25,13 @@ type decoder struct {
 	at          map[string]*token.Token // the position of an option, by path
 	given       map[string]bool         // the options at the top level that have a value
 	secretFiles []string                // files with passwords
-	problems    Problems
-	warnings    []Warning
+	problems    document.Problems
+	warnings    []document.Warning
 	profiles    map[string]*profile // of the file, by name
 	from        map[string]*profile // the profile that an option is from, by path
 	managed     map[string]section  // the entries of lists that are from managed files, by the list
 	options     Options
-	shapes      *sync.Map // of reflect.Type to *shape; shared by the decoders of managed files
+	shapes      *option.Shapes // shared by the decoders of managed files
 }
 
 // problem adds a problem of the option. It shows the line of the option, or of the
@@ -43,12 +45,12 @@ func (d *decoder) warn(path, format string, args ...any) {
 	d.warnings = append(d.warnings, d.describe(path, fmt.Sprintf(format, args...)))
 }
 
-func (d *decoder) describe(path, message string) Problem {
+func (d *decoder) describe(path, message string) document.Problem {
 	file, path, shown := place(d, path)
 	if file != d.file {
 		return reread(d, file, path).describe(path, message)
 	}
-	p := Problem{File: d.file, Path: shown, Message: message}
+	p := document.Problem{File: d.file, Path: shown, Message: message}
 	from := fromProfile(d, path)
 	if from != nil {
 		p.Message += " (from profile " + from.name + ")"
@@ -56,7 +58,7 @@ func (d *decoder) describe(path, message string) Problem {
 	for up := from.placeIn(path); up != ""; up = parentOf(up) {
 		if t := d.at[up]; t != nil {
 			p.Line, p.Column = t.Position.Line, t.Position.Column
-			p.Text = sourceLine(d.lines, p.Line)
+			p.Text = document.SourceLine(d.lines, p.Line)
 			break
 		}
 	}
@@ -68,7 +70,7 @@ func (d *decoder) describe(path, message string) Problem {
 
 // value decodes n into v, an option at path with the tags of f.
 func (d *decoder) value(n ast.Node, v reflect.Value, path string, f reflect.StructField) {
-	d.at[path] = placeOf(n)
+	d.at[path] = document.PlaceOf(n)
 	if known := len(d.problems); d.from[path] != nil {
 		defer func() { d.problems = d.problems[:known] }() // they are problems of the profile, which has them already
 	}
@@ -88,25 +90,13 @@ func (d *decoder) value(n ast.Node, v reflect.Value, path string, f reflect.Stru
 	switch {
 	case v.Type() == reflect.TypeFor[Partial]():
 		checkProfile(d, n, path)
-	case isScalar(v.Type()):
+	case option.IsSingle(v.Type()):
 		d.scalar(n, v, path, f)
 	case v.Kind() == reflect.Slice:
 		d.list(n, v, path, f)
 	default:
 		d.object(n, v, path)
 	}
-}
-
-// placeOf returns the position at which a reader sees the value begin. A block mapping
-// begins at its first key, though its token is the colon after that.
-func placeOf(n ast.Node) *token.Token {
-	if n == nil {
-		return nil
-	}
-	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
-		return m.Values[0].Key.GetToken()
-	}
-	return n.GetToken()
 }
 
 // list decodes a sequence; a single value is a list of one.
@@ -129,7 +119,7 @@ func (d *decoder) list(n ast.Node, v reflect.Value, path string, f reflect.Struc
 		if e == nil || e.Type() == ast.NullType {
 			d.problem(item, "must not be empty: remove the entry, or fill it in")
 			if v.Index(i).Kind() == reflect.Struct {
-				setDefaults(v.Index(i), "default")
+				option.SetDefaults(v.Index(i), "default")
 			}
 		}
 	}
@@ -137,8 +127,8 @@ func (d *decoder) list(n ast.Node, v reflect.Value, path string, f reflect.Struc
 
 // object decodes a mapping into a struct, whose defaults it sets first.
 func (d *decoder) object(n ast.Node, v reflect.Value, path string) {
-	shape := shapeOf(d, v.Type())
-	v.Set(shape.blank)
+	shape := d.shapes.Of(v.Type())
+	v.Set(shape.Blank)
 	if v.Type() == reflect.TypeFor[Target]() && n.Type() == ast.StringType {
 		// Most targets are written as a name alone.
 		d.value(n, v.Field(0), path, v.Type().Field(0))
@@ -168,9 +158,9 @@ func (d *decoder) object(n ast.Node, v reflect.Value, path string) {
 		given = d.given
 	}
 	d.fields(m, v, path, given)
-	for _, f := range shape.required {
-		if other := f.Tag.Get("required"); other != "" && !given[keyOf(f)] && !given[other] { // "yes" is no option
-			d.problem(path, "must have %s%s", keyOf(f), choice(f))
+	for _, f := range shape.Required {
+		if other := f.Tag.Get("required"); other != "" && !given[option.Key(f)] && !given[other] { // "yes" is no option
+			d.problem(path, "must have %s%s", option.Key(f), choice(f))
 		}
 	}
 	if c, ok := v.Addr().Interface().(*Connector); ok {
@@ -193,22 +183,22 @@ func choice(f reflect.StructField) string {
 func (d *decoder) fields(m *ast.MappingNode, v reflect.Value, path string, given map[string]bool) {
 	for _, kv := range m.Values {
 		if kv.Key.Type() == ast.MergeKeyType {
-			d.at[join(path, "<<")] = kv.Key.GetToken()
-			d.problem(join(path, "<<"), "must not merge another section: write its options here")
+			d.at[option.Join(path, "<<")] = kv.Key.GetToken()
+			d.problem(option.Join(path, "<<"), "must not merge another section: write its options here")
 			continue
 		}
 		key := kv.Key.GetToken().Value
-		f, ok := shapeOf(d, v.Type()).options[key]
-		if !ok && d.from[join(path, key)] != nil {
+		f, ok := d.shapes.Of(v.Type()).Options[key]
+		if !ok && d.from[option.Join(path, key)] != nil {
 			continue // it is a problem of the profile
 		}
 		if !ok {
 			word, _, _ := strings.Cut(key, " ") // a password may follow
-			d.at[join(path, word)] = kv.Key.GetToken()
-			d.problem(join(path, word), "is not an option%s", suggest(key, path, v.Type()))
+			d.at[option.Join(path, word)] = kv.Key.GetToken()
+			d.problem(option.Join(path, word), "is not an option%s", suggest(key, path, v.Type()))
 			continue
 		}
-		d.value(kv.Value, v.FieldByIndex(f.Index), join(path, key), f)
+		d.value(kv.Value, v.FieldByIndex(f.Index), option.Join(path, key), f)
 		if kv.Value.Type() != ast.NullType {
 			given[key] = true
 		}
@@ -219,19 +209,21 @@ func (d *decoder) fields(m *ast.MappingNode, v reflect.Value, path string, given
 // options of the other direction, and refuses those of another protocol.
 func (d *decoder) direction(c *Connector, path string, given map[string]bool) {
 	v := reflect.ValueOf(c).Elem()
-	for f := range fieldsOf(v.Type()) {
-		if p := f.Tag.Get("protocol"); p != "" && p != c.Protocol && given[keyOf(f)] {
-			d.problem(join(path, keyOf(f)), "is an option of protocol %s, and this connector speaks %s", p, c.Protocol)
+	for f := range option.All(v.Type()) {
+		if p := f.Tag.Get("protocol"); p != "" && p != c.Protocol && given[option.Key(f)] {
+			d.problem(
+				option.Join(path, option.Key(f)), "is an option of protocol %s, and this connector speaks %s", p, c.Protocol,
+			)
 			continue
 		}
-		if def := f.Tag.Get("in"); def != "" && c.Direction == In && !given[keyOf(f)] {
-			setDefault(v.FieldByIndex(f.Index), def)
+		if def := f.Tag.Get("in"); def != "" && c.Direction == In && !given[option.Key(f)] {
+			option.SetDefault(v.FieldByIndex(f.Index), def)
 		}
-		if def := f.Tag.Get(c.Protocol); def != "" && !given[keyOf(f)] {
-			setDefault(v.FieldByIndex(f.Index), def)
+		if def := f.Tag.Get(c.Protocol); def != "" && !given[option.Key(f)] {
+			option.SetDefault(v.FieldByIndex(f.Index), def)
 		}
-		if only := f.Tag.Get("only"); only != "" && c.Direction != "" && only != c.Direction && given[keyOf(f)] {
-			d.warn(join(path, keyOf(f)), "has no effect on a connector with direction: %s", c.Direction)
+		if only := f.Tag.Get("only"); only != "" && c.Direction != "" && only != c.Direction && given[option.Key(f)] {
+			d.warn(option.Join(path, option.Key(f)), "has no effect on a connector with direction: %s", c.Direction)
 		}
 	}
 	completeSMSC(c, given)
@@ -242,7 +234,7 @@ func (d *decoder) direction(c *Connector, path string, given map[string]bool) {
 
 // scalar decodes a single value: references, then type, then the checks of its tags.
 func (d *decoder) scalar(n ast.Node, v reflect.Value, path string, f reflect.StructField) {
-	text, ok := textOf(n)
+	text, ok := document.TextOf(n)
 	if !ok {
 		d.problem(path, "must be a single value, without [ ], { } or options below it")
 		return
@@ -271,7 +263,7 @@ func (d *decoder) scalar(n ast.Node, v reflect.Value, path string, f reflect.Str
 
 // setScalar parses text into v if the tags allow the value.
 func setScalar(v reflect.Value, text string, tag reflect.StructTag) error {
-	x, err := parseScalar(v.Type(), text)
+	x, err := option.Parse(v.Type(), text)
 	if err != nil {
 		return err
 	}
@@ -279,7 +271,7 @@ func setScalar(v reflect.Value, text string, tag reflect.StructTag) error {
 		return fmt.Errorf("must be %s, not %q", oneOf(strings.Split(words, "|")), text)
 	}
 	if limits := tag.Get("range"); limits != "" {
-		if err := checkRange(x, limits); err != nil {
+		if err := option.CheckRange(x, limits); err != nil {
 			return err
 		}
 	}
@@ -287,15 +279,33 @@ func setScalar(v reflect.Value, text string, tag reflect.StructTag) error {
 	return nil
 }
 
-// textOf returns a single value as it is written in the file: 0123 stays 0123.
-func textOf(n ast.Node) (string, bool) {
-	if l, ok := n.(*ast.LiteralNode); ok {
-		return l.Value.Value, true
+// suggest returns a hint for a key that is not an option of the section at path.
+func suggest(key, path string, t reflect.Type) string {
+	if i := strings.IndexAny(key, " :={"); i > 0 {
+		if _, ok := option.Find(t, key[:i]); ok {
+			return ": write " + key[:i] + ": and then a space and the value"
+		}
 	}
-	if _, ok := n.(ast.ScalarNode); ok {
-		return n.GetToken().Value, true
+	var keys []string
+	for f := range option.All(t) {
+		keys = append(keys, option.Key(f))
 	}
-	return "", false
+	if near := nearest.Word(key, keys); near != "" {
+		return ": did you mean " + near + "?"
+	}
+	for _, o := range Describe() {
+		if strings.HasSuffix(o.Path, "."+key) {
+			return ": did you mean " + o.Path + "?"
+		}
+	}
+	section := strings.TrimRight(" "+strings.Map(func(r rune) rune {
+		if r == '[' || r == ']' || r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, path), " ")
+	section = strings.NewReplacer("profiles.connector", "connectors", "profiles.account", "accounts").Replace(section)
+	return ": pmg config describe" + section + " lists the options"
 }
 
 // oneOf lists words for a message: "a, b or c".

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"pmg/config/option"
 )
 
 // An Option is the documentation of one option, from its tags.
@@ -27,17 +29,17 @@ func Describe() []Option { return describe(reflect.TypeFor[Config](), Option{}, 
 
 // describe lists those of a section, which is an option of a connector of its protocol alone.
 func describe(t reflect.Type, in Option, to []Option) []Option {
-	for f := range fieldsOf(t) {
-		o := optionOf(f, join(in.Path, keyOf(f)))
+	for f := range option.All(t) {
+		o := optionOf(f, option.Join(in.Path, option.Key(f)))
 		if o.Protocol == "" {
 			o.Protocol = in.Protocol
 		}
 		to = append(to, o)
 		switch {
-		case isScalar(f.Type):
+		case option.IsSingle(f.Type):
 		case f.Type.Kind() == reflect.Struct:
 			to = describe(f.Type, o, to)
-		case !isScalar(f.Type.Elem()):
+		case !option.IsSingle(f.Type.Elem()):
 			inner := o
 			inner.Path += "[]"
 			to = describe(f.Type.Elem(), inner, to)
@@ -63,7 +65,7 @@ func optionOf(f reflect.StructField, path string) Option {
 		o.Type = strings.Replace(o.Type, "text", "word", 1)
 	}
 	if limits := f.Tag.Get("range"); limits != "" {
-		o.Allowed = describeRange(limits)
+		o.Allowed = option.DescribeRange(limits)
 	}
 	for _, of := range []string{"in", "ucp", "http", "test"} {
 		if def := f.Tag.Get(of); def != "" {
@@ -74,13 +76,13 @@ func optionOf(f reflect.StructField, path string) Option {
 }
 
 func typeName(t reflect.Type) string {
-	switch name := scalarNames[t]; {
+	switch name := option.Kind(t); {
 	case name != "":
 		return name
 	case t.Kind() != reflect.Slice:
 		return "section"
-	case isScalar(t.Elem()):
-		return "list of " + scalarNames[t.Elem()] + "s"
+	case option.IsSingle(t.Elem()):
+		return "list of " + option.Kind(t.Elem()) + "s"
 	}
 	return "list of sections"
 }

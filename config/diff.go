@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"pmg/config/option"
+	"pmg/internal/nearest"
 	"pmg/managed"
 )
 
@@ -76,7 +78,7 @@ func appendLoss(losses []string, kind string, names, next []string) []string {
 	if len(lost)*2 <= len(names) {
 		return losses
 	}
-	return append(losses, fmt.Sprintf("%d of %d %s (%s)", len(lost), len(names), kind, shortList(lost)))
+	return append(losses, fmt.Sprintf("%d of %d %s (%s)", len(lost), len(names), kind, nearest.List(lost)))
 }
 
 func names(all []Connector, direction string) (names []string) {
@@ -96,19 +98,19 @@ func systemIDs(accounts []Account) (ids []string) {
 }
 
 func diff(old, next reflect.Value, path string, to []Change) []Change {
-	for f := range fieldsOf(old.Type()) {
+	for f := range option.All(old.Type()) {
 		a, b := old.FieldByIndex(f.Index), next.FieldByIndex(f.Index)
 		if reflect.DeepEqual(a.Interface(), b.Interface()) {
 			continue
 		}
-		at := join(path, keyOf(f))
+		at := option.Join(path, option.Key(f))
 		live, rebind := f.Tag.Get("live") != "no", f.Tag.Get("live") == "rebind"
 		switch {
-		case isScalar(f.Type):
+		case option.IsSingle(f.Type):
 			to = append(to, Change{at, show(old, f), show(next, f), live, rebind})
 		case f.Type.Kind() == reflect.Struct:
 			to = diff(a, b, at, to)
-		case isScalar(f.Type.Elem()):
+		case option.IsSingle(f.Type.Elem()):
 			to = append(to, Change{at, showList(a), showList(b), live, rebind})
 		case isNamedList(f.Type):
 			to = diffNamed(a, b, at, live, to)
@@ -233,10 +235,10 @@ func (c *Config) Check() error {
 
 // takeLive sets the live options of the struct to to those of from.
 func takeLive(to, from reflect.Value) {
-	for f := range fieldsOf(to.Type()) {
+	for f := range option.All(to.Type()) {
 		a, b := to.FieldByIndex(f.Index), from.FieldByIndex(f.Index)
 		switch {
-		case f.Type.Kind() == reflect.Struct && !isScalar(f.Type):
+		case f.Type.Kind() == reflect.Struct && !option.IsSingle(f.Type):
 			takeLive(a, b)
 		case f.Tag.Get("live") == "no":
 		case isNamedList(f.Type):
@@ -268,8 +270,8 @@ func takeRows(old, next reflect.Value) reflect.Value {
 
 // isLive reports whether a reload puts all options of a struct in force.
 func isLive(t reflect.Type) bool {
-	for f := range fieldsOf(t) {
-		if f.Type.Kind() == reflect.Struct && !isScalar(f.Type) && !isLive(f.Type) || f.Tag.Get("live") == "no" {
+	for f := range option.All(t) {
+		if f.Type.Kind() == reflect.Struct && !option.IsSingle(f.Type) && !isLive(f.Type) || f.Tag.Get("live") == "no" {
 			return false
 		}
 	}

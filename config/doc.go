@@ -2,8 +2,8 @@
 //
 // # One source
 //
-// The structs of config.go are the only list of options. From the tags of a
-// field come its key, default, check, documentation and reload behaviour, so an
+// The structs of this package are the only list of options. From the tags of a
+// field (package option) come its key, default, check, documentation and reload behaviour, so an
 // option is added by adding one line:
 //
 //	yaml:"window"       the key
@@ -31,7 +31,7 @@
 //
 // # Start reading
 //
-// config.go (the options), load.go (the steps), managed.go (files beside it), then decode.go, check.go and
-// targets.go; diff.go is for a reload; describe.go and write.go turn
-// the same tags into documentation and files.
+// config.go, account.go and money.go (the options), load.go (the steps), managed.go (files beside it), then decode.go,
+// check.go and targets.go; diff.go is for a reload; describe.go and write.go turn the same tags into documentation and
+// files. Package option reads tags and values, document the file.
 package config

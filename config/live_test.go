@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"pmg/config/option"
 	"pmg/protocols"
 )
 
@@ -37,12 +38,12 @@ func leavesOf(v reflect.Value, path string, way []int) (all []leaf) {
 		if !f.IsExported() {
 			continue
 		}
-		at, down := join(path, keyOf(f)), append(append([]int(nil), way...), i)
-		if keyOf(f) == "" {
+		at, down := option.Join(path, option.Key(f)), append(append([]int(nil), way...), i)
+		if option.Key(f) == "" {
 			at = path // its options are written among the others
 		}
 		switch {
-		case isScalar(f.Type) || f.Type.Kind() == reflect.Slice && isScalar(f.Type.Elem()):
+		case option.IsSingle(f.Type) || f.Type.Kind() == reflect.Slice && option.IsSingle(f.Type.Elem()):
 			all = append(all, leaf{at, f, down})
 		case f.Type.Kind() == reflect.Struct:
 			all = append(all, leavesOf(v.Field(i), at, down)...)
@@ -88,7 +89,7 @@ func another(t *testing.T, v reflect.Value) reflect.Value {
 		x = &not
 	case time.Duration:
 		x = old + time.Second
-	case Size:
+	case option.Size:
 		x = old + 1
 	case netip.Prefix:
 		x = netip.MustParsePrefix("10.0.0.0/8")

@@ -9,10 +9,11 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/goccy/go-yaml/token"
 
+	"pmg/config/document"
+	"pmg/config/option"
 	"pmg/managed"
 )
 
@@ -28,7 +29,7 @@ type Options struct {
 // Load reads and checks a file. If the file is not valid, the error is Problems; if it
 // cannot be read, the error wraps that of the system. The warnings are for the
 // operator.
-func Load(path string, o Options) (*Config, []Warning, error) {
+func Load(path string, o Options) (*Config, []document.Warning, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot read configuration: %w", err)
@@ -46,7 +47,7 @@ func Load(path string, o Options) (*Config, []Warning, error) {
 }
 
 // Parse checks the bytes of a file, as Load does.
-func Parse(data []byte, o Options) (*Config, []Warning, error) {
+func Parse(data []byte, o Options) (*Config, []document.Warning, error) {
 	d := newDecoder("config", ".", data)
 	c, err := d.run(data, o)
 	return c, d.warnings, err
@@ -55,7 +56,7 @@ func Parse(data []byte, o Options) (*Config, []Warning, error) {
 // Default returns a Config in which every option has its default.
 func Default() *Config {
 	c := new(Config)
-	setDefaults(reflect.ValueOf(c).Elem(), "default")
+	option.SetDefaults(reflect.ValueOf(c).Elem(), "default")
 	return c
 }
 
@@ -67,12 +68,12 @@ func newDecoder(file, dir string, data []byte) *decoder {
 		at:    map[string]*token.Token{},
 		from:  map[string]*profile{},
 
-		managed: map[string]section{}, shapes: new(sync.Map),
+		managed: map[string]section{}, shapes: new(option.Shapes),
 	}
 }
 
 func (d *decoder) run(data []byte, o Options) (*Config, error) {
-	root, err := d.parse(data)
+	root, err := document.Parse(d.file, data, d.lines)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +82,7 @@ func (d *decoder) run(data []byte, o Options) (*Config, error) {
 	c := Default()
 	d.value(root, reflect.ValueOf(c).Elem(), "", reflect.StructField{})
 	loadManaged(d, c, data)
-	d.prefixFiles(c)
+	readPrefixFiles(d, c)
 	resolveLists(d, c)
 	resolveNetworks(d, &c.Networks)
 	resolvePrices(d, c)
@@ -129,8 +130,8 @@ func findLines(d *decoder, c *Config) {
 // Defined returns where the file defines something that a managed file could, such as an account, "" if it does not.
 func (c *Config) Defined(kind, name string) string { return c.lines.defined[kind+"/"+name] }
 
-func sortByLine(ps []Problem) {
-	slices.SortStableFunc(ps, func(a, b Problem) int { return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line) })
+func sortByLine(ps []document.Problem) {
+	slices.SortStableFunc(ps, func(a, b document.Problem) int { return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line) })
 }
 
 // maxReference is the largest file that a reference may name.

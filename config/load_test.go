@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"pmg/config/document"
 )
 
 func write(t *testing.T, dir, name, text string, mode os.FileMode) string {
@@ -112,7 +114,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, _, err := Parse(data, speaksSMPP)
 		if err != nil {
-			if p, ok := err.(Problems); !ok || len(p) == 0 || err.Error() == "" {
+			if p, ok := err.(document.Problems); !ok || len(p) == 0 || err.Error() == "" {
 				t.Fatalf("error is %#v", err)
 			}
 			return

@@ -19,6 +19,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
+	"pmg/config/document"
+	"pmg/config/option"
 	"pmg/managed"
 )
 
@@ -78,8 +80,8 @@ type entry struct {
 	info     fs.FileInfo // as the file was; nil: it is not kept
 	value    any         // *Account, *Route, *List or *Prices; nil: the file cannot be read
 	order    int         // of a route
-	problems Problems
-	warnings []Warning
+	problems document.Problems
+	warnings []document.Warning
 	secrets  []string
 }
 
@@ -181,7 +183,7 @@ func readEntry(d *decoder, dir, kind, name string, known *entry) *entry {
 	}
 	text, err := readFile(path, managed.MaxOptions)
 	if err != nil {
-		return &entry{problems: Problems{{File: path, Message: "cannot be read: " + err.Error()}}}
+		return &entry{problems: document.Problems{{File: path, Message: "cannot be read: " + err.Error()}}}
 	}
 	e, _ := decodeEntry(d, kind, path, []byte(text))
 	if len(e.problems)+len(e.warnings) == 0 && !strings.Contains(text, "${") {
@@ -209,14 +211,16 @@ func decodeEntry(d *decoder, kind, path string, data []byte) (*entry, *decoder) 
 	sub.profiles, sub.managed[kind], sub.shapes = d.profiles, section{files: []string{path}}, d.shapes
 	e := &entry{}
 	value, name := newEntry(kind)
-	root, err := sub.parse(data)
+	root, err := document.Parse(sub.file, data, sub.lines)
 	m, isMapping := root.(*ast.MappingNode)
 	switch {
 	case err != nil:
 		_ = errors.As(err, &e.problems)
 		return e, sub
 	case root == nil:
-		e.problems = Problems{{File: path, Line: 1, Column: 1, Message: "is empty: remove the file, or write its options"}}
+		e.problems = document.Problems{
+			{File: path, Line: 1, Column: 1, Message: "is empty: remove the file, or write its options"},
+		}
 		return e, sub
 	}
 	e.value = value
@@ -232,7 +236,7 @@ func decodeEntry(d *decoder, kind, path string, data []byte) (*entry, *decoder) 
 			takeOrder(sub, m, e)
 		}
 		sub.value(m, reflect.ValueOf(e.value).Elem(), kind+"[0]", reflect.StructField{})
-		if got, _ := textOf(valueOf(m, name)); name != "" && got != of {
+		if got, _ := document.TextOf(valueOf(m, name)); name != "" && got != of {
 			sub.problem(kind+"[0]."+name, "must be %s, as the name of the file", of)
 		}
 	} else {
@@ -247,7 +251,7 @@ func addOption(m *ast.MappingNode, key, value string) {
 	if valueOf(m, key) != nil {
 		return
 	}
-	file, err := parser.ParseBytes([]byte(key+": "+quote(value)), 0)
+	file, err := parser.ParseBytes([]byte(key+": "+option.Quote(value)), 0)
 	if err != nil {
 		panic("config: " + err.Error())
 	}
@@ -262,7 +266,7 @@ func takeOrder(sub *decoder, m *ast.MappingNode, e *entry) {
 		}
 		at := managed.Routes + "[0].order"
 		sub.at[at] = kv.Value.GetToken()
-		text, _ := textOf(kv.Value)
+		text, _ := document.TextOf(kv.Value)
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 0 || n > 1_000_000 {
 			sub.problem(at, "must be a number from 0 to 1000000, not %q", text)

@@ -5,18 +5,20 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"pmg/internal/timetext"
 )
 
 // O25: durations may have days, here and in lists of pauses.
 func TestDays(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]time.Duration{"7d": 168 * time.Hour, "1d12h": 36 * time.Hour, "0d": 0, "90m": 90 * time.Minute} {
-		if d, err := ParseDuration(s); err != nil || d != want {
+		if d, err := timetext.ParseDuration(s); err != nil || d != want {
 			t.Errorf("%s: %v, %v", s, d, err)
 		}
 	}
 	for _, s := range []string{"d", "-1d", "1d-2h", "1.5d", "7dd", "99999d", "1 d", "x"} {
-		if d, err := ParseDuration(s); err == nil {
+		if d, err := timetext.ParseDuration(s); err == nil {
 			t.Errorf("%s: %v", s, d)
 		}
 	}

@@ -2,9 +2,13 @@ package config
 
 import (
 	"fmt"
+	"net/netip"
 	"reflect"
+	"regexp"
+	"strings"
 	"time"
 
+	"pmg/config/option"
 	"pmg/internal/httpcall"
 	"pmg/plugin"
 	"pmg/plugin/expression"
@@ -19,8 +23,11 @@ type Plugin struct {
 	Key   string            `yaml:"key" secret:"yes" live:"yes" doc:"Key that questions to url are signed with, as calls of webhooks are: whsec_ and 24 to 64 octets in base64."`
 
 	Command []string `yaml:"command" live:"yes" doc:"Program that is asked instead, and its arguments: [python3, /etc/pmg/shorten.py]. It reads questions as lines of JSON and writes an answer to each. It has the environment PATH and LANG alone."`
-	Dir     string   `yaml:"dir" live:"yes" doc:"With command, the directory that it runs in; that of the gateway when empty."`
-	User    string   `yaml:"user" live:"yes" doc:"With command, the user that it runs as; that of the gateway when empty. Another one needs a gateway that runs as root."`
+	ENUM    []string `yaml:"enum" live:"yes" doc:"DNS servers that are asked by ENUM (RFC 6116) instead, at the hook network alone: IP addresses, with :port unless that is 53. Each is asked when the one before has not answered. docs/networks.md has an example."`
+	Domain  string   `yaml:"domain" default:"e164.arpa" live:"yes" doc:"With enum, the domain below which numbers are."`
+
+	Dir  string `yaml:"dir" live:"yes" doc:"With command, the directory that it runs in; that of the gateway when empty."`
+	User string `yaml:"user" live:"yes" doc:"With command, the user that it runs as; that of the gateway when empty. Another one needs a gateway that runs as root."`
 
 	OnFailure string `yaml:"on_failure" required:"yes" enum:"pass|refuse|hold" live:"yes" doc:"What happens to a message that the plugin has no verdict about, because it fails, does not answer in time, or rests after ten failures in a row: pass goes on as if it were not asked, refuse answers temporary_failure (a client does not get its receipt; a login is refused), hold accepts the message and puts it aside until an operator decides with pmg queue. It must be given."`
 
@@ -35,6 +42,30 @@ type Plugin struct {
 // Compiled returns the plugin of rules; nil: it has none.
 func (p *Plugin) Compiled() *expression.Plugin { return p.rules }
 
+// mostDomain is how long a domain of ENUM may be, so that there is room for a number in front.
+const mostDomain = 200
+
+var domainForm = regexp.MustCompile(`^([A-Za-z0-9_-]{1,63}\.)*[A-Za-z0-9_-]{1,63}\.?$`)
+
+// readServer reads the address of a DNS server.
+func readServer(s string) (netip.AddrPort, bool) {
+	if a, err := netip.ParseAddr(s); err == nil {
+		return netip.AddrPortFrom(a, 53), true
+	}
+	a, err := netip.ParseAddrPort(s)
+	return a, err == nil && a.Port() != 0
+}
+
+// Servers returns the addresses of enum.
+func (p *Plugin) Servers() (all []netip.AddrPort) {
+	for _, s := range p.ENUM {
+		if a, ok := readServer(s); ok {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
 // usualWorkers is how many messages a service is asked about at the same time.
 const usualWorkers = 64
 
@@ -42,7 +73,7 @@ const usualWorkers = 64
 func (p *Plugin) Options() plugin.Options {
 	workers := p.Workers
 	switch {
-	case workers == 0 && p.URL != "":
+	case workers == 0 && (p.URL != "" || len(p.ENUM) > 0):
 		workers = usualWorkers
 	case workers == 0:
 		workers = 1
@@ -52,10 +83,14 @@ func (p *Plugin) Options() plugin.Options {
 
 // Hook is a place where a plugin is asked.
 type Hook struct {
-	At         string   `yaml:"at" required:"yes" enum:"accept|mo|send|result|receipt|login" live:"yes" doc:"What it is asked about: accept, messages that clients submit, before they are answered; mo, those that SMSCs deliver from mobiles; send, each as it leaves by an out connector, at each attempt; result, those that have ended, of which it is informed and which it cannot change; receipt, what clients are sent about their messages; login, clients that log in with the right credentials."`
+	At         string   `yaml:"at" required:"yes" enum:"accept|mo|send|result|receipt|login|network" live:"yes" doc:"What it is asked about: accept, messages that clients submit, before they are answered; mo, those that SMSCs deliver from mobiles; send, each as it leaves by an out connector, at each attempt; result, those that have ended, of which it is informed and which it cannot change; receipt, what clients are sent about their messages; login, clients that log in with the right credentials; network, the recipients of messages that clients submit, so that it says which network has a number now (docs/networks.md)."`
 	Plugin     string   `yaml:"plugin" required:"yes" live:"yes" doc:"The name of the plugin."`
 	Accounts   []string `yaml:"accounts" live:"yes" doc:"Only messages, receipts and logins of these accounts, not with mo; of all when empty."`
 	Connectors []string `yaml:"connectors" live:"yes" doc:"Only messages, receipts and logins that come in on these connectors, or, with send and result, messages that leave by them; on all when empty."`
+
+	Numbers   []string      `yaml:"numbers" live:"yes" doc:"With at: network, what the numbers begin with that it is asked about, such as 46; all when empty."`
+	Cache     time.Duration `yaml:"cache" default:"24h" range:"0s..8784h" live:"yes" doc:"With at: network, how long an answer about a number is kept at most, so that it is not asked for again; less if the answer says so. They are kept in memory."`
+	CacheSize int           `yaml:"cache_size" default:"200000" range:"2..100000000" live:"yes" doc:"With at: network, how many answers are kept, each of about 200 octets."`
 }
 
 // checkPlugins checks the plugins, and the hooks where they are asked.
@@ -87,7 +122,8 @@ func checkPlugins(d *decoder, c *Config, x *index) {
 					"plugin on_failure: pass or refuse", h.At, h.Plugin,
 			)
 		}
-		in := h.At == plugin.Accept || h.At == plugin.Login // a receipt may be of a message that has left by none
+		// a receipt may be of a message that has left by none
+		in := h.At == plugin.Accept || h.At == plugin.Login || h.At == plugin.Network
 		out := h.At == plugin.MO || h.At == plugin.Send || h.At == plugin.Result
 		for j, name := range h.Connectors {
 			c, at := x.connectors[name], fmt.Sprintf("%s.connectors[%d]", path, j)
@@ -100,8 +136,27 @@ func checkPlugins(d *decoder, c *Config, x *index) {
 				d.problem(at, "must be an in connector with at: %s: the plugin would never be asked", h.At)
 			}
 		}
-		if p, ok := names[h.Plugin]; ok && h.At == plugin.Result && len(c.Plugins[p].Rules) > 0 {
-			d.problem(path+".plugin", "must be a plugin with url or command: rules can do nothing for a message that has ended")
+		if p, ok := names[h.Plugin]; ok {
+			checkKind(d, h, &c.Plugins[p], path)
+		}
+	}
+}
+
+// checkKind checks whether a plugin can do what a hook is for.
+func checkKind(d *decoder, h *Hook, p *Plugin, path string) {
+	switch {
+	case h.At == plugin.Result && len(p.Rules) > 0:
+		d.problem(path+".plugin", "must be a plugin with url or command: rules can do nothing for a message that has ended")
+	case h.At == plugin.Network && len(p.Rules) > 0:
+		d.problem(path+".plugin", "must be a plugin with enum, url or command: rules know no network of a number")
+	case h.At != plugin.Network && len(p.ENUM) > 0:
+		d.problem(path+".at", "must be network: ENUM says which network has a number, and nothing of a message")
+	case h.At != plugin.Network && len(h.Numbers) > 0:
+		d.problem(path+".numbers", "must not be given with at: %s, because it has an effect with at: network alone", h.At)
+	}
+	for i, n := range h.Numbers {
+		if n == "" || strings.Trim(n, "0123456789") != "" {
+			d.problem(fmt.Sprintf("%s.numbers[%d]", path, i), "must be digits, such as 46, not %q", n)
 		}
 	}
 }
@@ -111,13 +166,22 @@ func checkPlugin(d *decoder, p *Plugin, path string) {
 		d.problem(path+".name", "must be letters, digits, '-' and '_', at most 64, not %q", p.Name)
 	}
 	kinds := 0
-	for _, given := range []bool{len(p.Rules) > 0, p.URL != "", len(p.Command) > 0} {
+	for _, given := range []bool{len(p.Rules) > 0, p.URL != "", len(p.Command) > 0, len(p.ENUM) > 0} {
 		if given {
 			kinds++
 		}
 	}
 	if kinds != 1 {
-		d.problem(path, "must have one of rules, url and command")
+		d.problem(path, "must have one of rules, url, command and enum")
+	}
+	for i, server := range p.ENUM {
+		if _, ok := readServer(server); !ok {
+			at := fmt.Sprintf("%s.enum[%d]", path, i)
+			d.problem(at, "must be an IP address such as 192.0.2.53 or 192.0.2.53:5353, not %q", server)
+		}
+	}
+	if !domainForm.MatchString(p.Domain) || len(p.Domain) > mostDomain {
+		d.problem(path+".domain", "must be a domain such as e164.arpa, of at most %d characters", mostDomain)
 	}
 	if len(p.Command) > 0 && p.Command[0] == "" {
 		d.problem(path+".command[0]", "must be the name of a program")
@@ -138,7 +202,7 @@ func checkPlugin(d *decoder, p *Plugin, path string) {
 	for _, problem := range problems {
 		at := fmt.Sprintf("%s.rules[%d]", path, problem.Rule)
 		if problem.Option != "" {
-			at = join(at, problem.Option)
+			at = option.Join(at, problem.Option)
 		}
 		d.problem(at, "%s", problem.Text)
 	}

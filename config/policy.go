@@ -5,7 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"pmg/config/option"
 	"pmg/internal/quiet"
+	"pmg/internal/timetext"
 	"pmg/sms/rewrite"
 )
 
@@ -33,7 +35,7 @@ func (f *Flood) String() string {
 	if f.Prefix != "" {
 		to += ", of those that begin with " + f.Prefix
 	}
-	return fmt.Sprintf("%d within %s %s", f.Most, formatDuration(f.Within), to)
+	return fmt.Sprintf("%d within %s %s", f.Most, timetext.FormatDuration(f.Within), to)
 }
 
 // PerRecipient is the value of Flood.Per with which each recipient has a limit of its own.
@@ -118,7 +120,7 @@ func (d *decoder) rewrite(all []rewrite.Rule, path string) rules {
 	for _, p := range problems {
 		at := fmt.Sprintf("%s.rewrite[%d]", path, p.Rule)
 		if p.Option != "" {
-			at = join(at, p.Option)
+			at = option.Join(at, p.Option)
 		}
 		d.problem(at, "%s", p.Text)
 	}

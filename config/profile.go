@@ -9,6 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"pmg/config/document"
+	"pmg/config/option"
+	"pmg/internal/nearest"
+
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 )
@@ -22,6 +26,12 @@ type Profile struct {
 
 // Partial stands for the options of a profile.
 type Partial struct{}
+
+// Kind implements option.Word.
+func (Partial) Kind() string { return "options" }
+
+// UnmarshalText implements encoding.TextUnmarshaler. Options of a profile are read where it is used.
+func (*Partial) UnmarshalText([]byte) error { return nil }
 
 // takers are what may take a profile: what its options are called in the profile, and those that it cannot have.
 var takers = map[reflect.Type]struct {
@@ -43,7 +53,7 @@ type profile struct {
 func findProfiles(root ast.Node) map[string]*profile {
 	all := map[string]*profile{}
 	for _, n := range entriesOf(valueOf(root, "profiles")) {
-		name, _ := textOf(valueOf(n, "name"))
+		name, _ := document.TextOf(valueOf(n, "name"))
 		p := &profile{name: name, sections: map[string]*ast.MappingNode{}}
 		for _, taker := range takers {
 			if m, ok := valueOf(n, taker.key).(*ast.MappingNode); ok {
@@ -99,7 +109,7 @@ func checkProfile(d *decoder, n ast.Node, path string) {
 		d.fields(m, reflect.New(of).Elem(), path, given)
 		for _, key := range taker.not {
 			if given[key] {
-				d.problem(join(path, key), "cannot be in a profile: remove it")
+				d.problem(option.Join(path, key), "cannot be in a profile: remove it")
 			}
 		}
 	}
@@ -112,11 +122,11 @@ func withProfile(d *decoder, own *ast.MappingNode, of reflect.Type, path string)
 	if !ok || isNull(named) {
 		return own
 	}
-	name, _ := textOf(named)
+	name, _ := document.TextOf(named)
 	if name == "" {
 		return own
 	}
-	at := join(path, "profile")
+	at := option.Join(path, "profile")
 	d.at[at] = named.GetToken()
 	p := d.profiles[name]
 	if p == nil {
@@ -129,7 +139,7 @@ func withProfile(d *decoder, own *ast.MappingNode, of reflect.Type, path string)
 			names = append(names, other)
 		}
 		slices.Sort(names)
-		d.problem(at, "names the profile %q, which does not exist%s", name, didYouMean(name, slices.Compact(names)))
+		d.problem(at, "names the profile %q, which does not exist%s", name, nearest.Hint(name, slices.Compact(names)))
 	case p.sections[taker.key] == nil:
 		d.problem(at, "names the profile %s, which has no section %s: give it one, or name another", name, taker.key)
 	default:
@@ -150,21 +160,21 @@ func merge(d *decoder, p *profile, own, base *ast.MappingNode, of reflect.Type, 
 			continue // as if it were not there
 		}
 		c := *kv
-		f, known := fieldOf(of, key)
+		f, known := option.Find(of, key)
 		mine, isSection := kv.Value.(*ast.MappingNode)
 		theirs, both := other.(*ast.MappingNode)
 		switch {
 		case !known || isNull(other):
 		case f.Tag.Get("merge") == "entries":
-			c.Value = mergeLists(d, p, kv.Value, other, join(path, key))
+			c.Value = mergeLists(d, p, kv.Value, other, option.Join(path, key))
 		case isSection && both && f.Type.Kind() == reflect.Struct:
-			c.Value = merge(d, p, mine, theirs, f.Type, join(path, key))
+			c.Value = merge(d, p, mine, theirs, f.Type, option.Join(path, key))
 		}
 		merged.Values = append(merged.Values, &c)
 	}
 	for _, kv := range base.Values {
 		if key := kv.Key.GetToken().Value; isNull(valueOf(own, key)) {
-			d.from[join(path, key)] = p
+			d.from[option.Join(path, key)] = p
 			merged.Values = append(merged.Values, kv)
 		}
 	}

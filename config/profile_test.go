@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pmg/config/document"
 )
 
 const profiled = `
@@ -102,7 +104,7 @@ func TestProfilesShown(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, shown)
 		}
 	}
-	again := mustParse(t, strings.ReplaceAll(shown, masked, "secret"))
+	again := mustParse(t, strings.ReplaceAll(shown, document.Masked, "secret"))
 	for i := range c.Accounts {
 		c.Accounts[i].Profile = ""
 	}

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"pmg/config/option"
+	"pmg/internal/timetext"
+
 	"github.com/goccy/go-yaml/ast"
 )
 
@@ -29,18 +32,27 @@ func (p Pause) String() string {
 	if p == Repeat {
 		return repeatWord
 	}
-	return formatDuration(time.Duration(p))
+	return timetext.FormatDuration(time.Duration(p))
 }
 
-func parsePause(s string) (Pause, error) {
+// Kind implements option.Word.
+func (Pause) Kind() string { return "duration" }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (p *Pause) UnmarshalText(text []byte) (err error) {
+	*p, err = readPause(string(text))
+	return err
+}
+
+func readPause(s string) (Pause, error) {
 	if s == repeatWord {
 		return Repeat, nil
 	}
-	d, err := ParseDuration(s)
+	d, err := timetext.ParseDuration(s)
 	if err != nil || d < 0 || d > longestPause {
 		return 0, fmt.Errorf(
 			"must be a duration from 0s to %s such as 10s or 5m, or, at the end, the word %s, not %q",
-			formatDuration(longestPause), repeatWord, s,
+			timetext.FormatDuration(longestPause), repeatWord, s,
 		)
 	}
 	return Pause(d), nil
@@ -116,7 +128,7 @@ func (d *decoder) checkRetry(r *Retry, path string) {
 		key    string
 		pauses Pauses
 	}{{"throttled", r.Throttled}, {"temporary", r.Temporary}, {"lost", r.Lost}} {
-		at := join(path, list.key)
+		at := option.Join(path, list.key)
 		if d.at[at] == nil && list.key != "temporary" {
 			continue // it is the default, or made of temporary's
 		}

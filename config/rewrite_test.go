@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"pmg/config/document"
 	"pmg/sms/rewrite"
 )
 
@@ -39,7 +40,7 @@ func TestRewrite(t *testing.T) {
 	if !strings.Contains(Show(c), shown) {
 		t.Errorf("shown are\n%s\nnot\n%s", Show(c), shown)
 	}
-	if again := mustParse(t, strings.ReplaceAll(Show(c), masked, "x")); !reflect.DeepEqual(again.Connectors, c.Connectors) {
+	if again := mustParse(t, strings.ReplaceAll(Show(c), document.Masked, "x")); !reflect.DeepEqual(again.Connectors, c.Connectors) {
 		t.Errorf("shown again it is\n%s", Show(again))
 	}
 }

@@ -5,12 +5,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pmg/config/document"
 )
 
 // A connector of protocol test leads out, to no address, and the check says that its messages do not leave.
 func TestSandbox(t *testing.T) {
 	t.Parallel()
-	parse := func(options string) (*Config, []Warning, error) {
+	parse := func(options string) (*Config, []document.Warning, error) {
 		return Parse(fmt.Appendf(nil, "connectors:\n  - {name: sandbox, protocol: test, %s}\nroutes:\n  - {to: sandbox}\n", options), Options{Protocols: []string{"test"}})
 	}
 	c, warnings, err := parse("direction: out")

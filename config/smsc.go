@@ -3,6 +3,7 @@ package config
 import (
 	"slices"
 
+	"pmg/internal/nearest"
 	"pmg/protocols"
 	"pmg/protocols/httpsms/smsc"
 )
@@ -75,7 +76,7 @@ func checkListeners(d *decoder, x *index, path string, c *Connector) {
 	for i := range takes {
 		names[i] = takes[i].Name
 	}
-	d.problem(path+".callbacks.listener", "must be an in connector with protocol: http%s", didYouMean(name, names))
+	d.problem(path+".callbacks.listener", "must be an in connector with protocol: http%s", nearest.Hint(name, names))
 }
 
 // checkTest checks a connector that leads to no SMSC.

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"pmg/config/option"
+	"pmg/internal/nearest"
 	"pmg/protocols"
 )
 
@@ -60,7 +62,7 @@ func newIndex(c *Config) *index {
 
 // noAccount reports a name that no account has.
 func (d *decoder) noAccount(x *index, path, name string) {
-	d.problem(path, "names no account: %q%s", name, didYouMean(name, slices.Sorted(maps.Keys(x.accounts))))
+	d.problem(path, "names no account: %q%s", name, nearest.Hint(name, slices.Sorted(maps.Keys(x.accounts))))
 }
 
 // noConnector reports a name that no connector has. The message suggests connectors
@@ -72,13 +74,13 @@ func (d *decoder) noConnector(x *index, path, name string, want func(*Connector)
 			names = append(names, x.config.Connectors[i].Name)
 		}
 	}
-	d.problem(path, "names no connector: %q%s", name, didYouMean(name, names))
+	d.problem(path, "names no connector: %q%s", name, nearest.Hint(name, names))
 }
 
 func anyConnector(*Connector) bool { return true }
 
-// targets checks the targets of a route.
-func (d *decoder) targets(x *index, r *Route, path string) {
+// checkTargets checks the targets of a route.
+func checkTargets(d *decoder, x *index, r *Route, path string) {
 	seen := map[Target]bool{}
 	for i, t := range r.To {
 		item := fmt.Sprintf("%s.to[%d]", path, i)
@@ -89,9 +91,9 @@ func (d *decoder) targets(x *index, r *Route, path string) {
 				"names both a connector and an account: name the account alone, its connectors option says where it logs in",
 			)
 		case t.Account != "":
-			d.accountTarget(x, t.Account, item)
+			checkAccountTarget(d, x, t.Account, item)
 		case t.Connector != "":
-			d.connectorTarget(x, t.Connector, item)
+			checkConnectorTarget(d, x, t.Connector, item)
 		default:
 			d.problem(item, "must have connector or account: write to: NAME, or to: {account: SYSTEM_ID}")
 			continue
@@ -104,8 +106,8 @@ func (d *decoder) targets(x *index, r *Route, path string) {
 	}
 }
 
-// accountTarget checks that messages can reach the account.
-func (d *decoder) accountTarget(x *index, systemID, path string) {
+// checkAccountTarget checks that messages can reach the account.
+func checkAccountTarget(d *decoder, x *index, systemID, path string) {
 	a := x.accounts[systemID]
 	if a == nil {
 		d.noAccount(x, path, systemID)
@@ -129,9 +131,9 @@ func (d *decoder) accountTarget(x *index, systemID, path string) {
 	}
 }
 
-// connectorTarget checks that messages can be sent on the connector and, if it is an
+// checkConnectorTarget checks that messages can be sent on the connector and, if it is an
 // in connector, that each message belongs to one account.
-func (d *decoder) connectorTarget(x *index, name, path string) {
+func checkConnectorTarget(d *decoder, x *index, name, path string) {
 	to := x.connectors[name]
 	if to == nil {
 		d.noConnector(x, path, name, anyConnector)
@@ -179,8 +181,8 @@ func receiverNames(accounts []*Account) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// logins checks the connectors that accounts may log in on.
-func (d *decoder) logins(x *index) {
+// checkLogins checks the connectors that accounts may log in on.
+func checkLogins(d *decoder, x *index) {
 	for i := range x.config.Accounts {
 		for j, name := range x.config.Accounts[i].Connectors {
 			item := fmt.Sprintf("accounts[%d].connectors[%d]", i, j)
@@ -198,8 +200,8 @@ func (d *decoder) logins(x *index) {
 	}
 }
 
-// receives checks that no prefix belongs to two accounts on one connector.
-func (d *decoder) receives(c *Config) {
+// checkReceives checks that no prefix belongs to two accounts on one connector.
+func checkReceives(d *decoder, c *Config) {
 	owners := map[[2]string]string{} // by connector and prefix
 	for i := range c.Accounts {
 		a := &c.Accounts[i]
@@ -287,8 +289,8 @@ func (r *Route) takesAny() bool {
 		strings.Join(r.Prefixes(), "") == ""
 }
 
-// prefixFiles reads the files of prefixes that routes name.
-func (d *decoder) prefixFiles(c *Config) {
+// readPrefixFiles reads the files of prefixes that routes name.
+func readPrefixFiles(d *decoder, c *Config) {
 	for i := range c.Routes {
 		r := &c.Routes[i]
 		if r.DestinationFile == "" {
@@ -356,7 +358,7 @@ func readFile(name string, limit int64) (string, error) {
 		return "", err
 	}
 	if int64(len(data)) > limit {
-		return "", fmt.Errorf("it is larger than %v: name a smaller file", Size(limit))
+		return "", fmt.Errorf("it is larger than %v: name a smaller file", option.Size(limit))
 	}
 	return string(data), nil
 }

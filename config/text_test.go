@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pmg/config/option"
 	"pmg/sms/charset"
 )
 
@@ -17,7 +18,7 @@ func TestTextWords(t *testing.T) {
 		"Charset": slices.Sorted(maps.Keys(charsets)), "ASCII": slices.Sorted(maps.Keys(asciis)), "EncodeAs": slices.Sorted(maps.Keys(encodings)),
 		"Missing": slices.Sorted(maps.Keys(missings)), "Long": slices.Sorted(maps.Keys(longs)),
 	}
-	for f := range fieldsOf(reflect.TypeFor[Text]()) {
+	for f := range option.All(reflect.TypeFor[Text]()) {
 		words := strings.Split(f.Tag.Get("enum"), "|")
 		slices.Sort(words)
 		known := slices.DeleteFunc(meanings[f.Name], func(word string) bool { return word == "" })
@@ -28,7 +29,7 @@ func TestTextWords(t *testing.T) {
 			})
 		}
 		if !slices.Equal(words, known) {
-			t.Errorf("%s allows %q, and %q have a meaning", keyOf(f), words, known)
+			t.Errorf("%s allows %q, and %q have a meaning", option.Key(f), words, known)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"pmg/config/document"
 	"pmg/protocols/smpp"
 )
 
@@ -29,7 +30,7 @@ func TestTLVRules(t *testing.T) {
 	if got := c.Connectors[0].SMPP.TLVs; !reflect.DeepEqual(got, want) {
 		t.Errorf("the rules are %+v", got)
 	}
-	if again := mustParse(t, strings.ReplaceAll(Show(c), masked, "x")); !reflect.DeepEqual(again.Connectors[0].SMPP, c.Connectors[0].SMPP) {
+	if again := mustParse(t, strings.ReplaceAll(Show(c), document.Masked, "x")); !reflect.DeepEqual(again.Connectors[0].SMPP, c.Connectors[0].SMPP) {
 		t.Errorf("shown again it is\n%s", Show(again))
 	}
 }

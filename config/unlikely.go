@@ -8,8 +8,8 @@ import (
 	"pmg/protocols"
 )
 
-// unlikely warns of options that are allowed but probably a mistake.
-func (d *decoder) unlikely(c *Config, thorough bool) {
+// checkUnlikely warns of options that are allowed but probably a mistake.
+func checkUnlikely(d *decoder, c *Config, thorough bool) {
 	serves := slices.ContainsFunc(c.Connectors, func(c Connector) bool { return c.Role() == protocols.Server })
 	if serves && len(c.Accounts) == 0 {
 		d.warn("", "has no accounts, so that no client can log in")

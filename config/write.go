@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 
+	"pmg/config/document"
+	"pmg/config/option"
 	"pmg/plugin/expression"
 	"pmg/protocols/smpp"
 	"pmg/sms/rewrite"
@@ -22,7 +24,7 @@ func ShowConnector(c *Connector) string { return showOne(c) }
 // ShowAccount returns the options of an account as Show does, without its keys.
 func ShowAccount(a *Account) string {
 	keyless := *a
-	keyless.Keys = nil
+	keyless.Logins.Keys = nil
 	return showOne(&keyless)
 }
 
@@ -44,24 +46,24 @@ func (w *writer) line(depth int, format string, args ...any) {
 }
 
 func (w *writer) options(v reflect.Value, depth int) {
-	for f := range fieldsOf(v.Type()) {
+	for f := range option.All(v.Type()) {
 		if !hasEffect(v, f) {
 			continue
 		}
 		at := v.FieldByIndex(f.Index)
 		switch {
-		case keyOf(f) == "profiles", keyOf(f) == "profile" && at.String() == "":
-		case keyOf(f) == "profile": // what it has is shown
+		case option.Key(f) == "profiles", option.Key(f) == "profile" && at.String() == "":
+		case option.Key(f) == "profile": // what it has is shown
 			w.line(depth, "# profile: %s", show(v, f))
-		case isScalar(f.Type):
-			w.line(depth, "%s: %s", keyOf(f), show(v, f))
+		case option.IsSingle(f.Type):
+			w.line(depth, "%s: %s", option.Key(f), show(v, f))
 		case f.Type.Kind() == reflect.Struct:
-			w.line(depth, "%s:", keyOf(f))
+			w.line(depth, "%s:", option.Key(f))
 			w.options(at, depth+1)
-		case isScalar(f.Type.Elem()) || at.Len() == 0:
-			w.line(depth, "%s: %s", keyOf(f), showList(at))
+		case option.IsSingle(f.Type.Elem()) || at.Len() == 0:
+			w.line(depth, "%s: %s", option.Key(f), showList(at))
 		default:
-			w.line(depth, "%s:", keyOf(f))
+			w.line(depth, "%s:", option.Key(f))
 			w.items(at, depth+1)
 		}
 	}
@@ -93,9 +95,9 @@ func hasEffect(v reflect.Value, f reflect.StructField) bool {
 func show(v reflect.Value, f reflect.StructField) string {
 	at := v.FieldByIndex(f.Index)
 	if f.Tag.Get("secret") != "" && at.String() != "" {
-		return quote(masked)
+		return option.Quote(document.Masked)
 	}
-	return formatScalar(at)
+	return option.Format(at)
 }
 
 // showList writes a list of single values on one line.
@@ -104,7 +106,7 @@ func showList(list reflect.Value) string {
 	for i := range words {
 		words[i] = fmt.Sprint(list.Index(i).Interface())
 		if list.Type().Elem() != reflect.TypeFor[Pause]() {
-			words[i] = quote(words[i])
+			words[i] = option.Quote(words[i])
 		}
 	}
 	return "[" + strings.Join(words, ", ") + "]"
@@ -146,24 +148,24 @@ const templateHead = `# PMG configuration. Options behind a # show their default
 func Template() string {
 	var w writer
 	w.b.WriteString(templateHead)
-	for f := range fieldsOf(reflect.TypeFor[Config]()) {
+	for f := range option.All(reflect.TypeFor[Config]()) {
 		w.line(0, "")
 		w.comment(f, 0)
 		switch {
-		case isScalar(f.Type):
+		case option.IsSingle(f.Type):
 			w.commented(f, "", 0)
 		case f.Type.Kind() == reflect.Struct:
-			w.line(0, "%s:", keyOf(f))
-			for o := range fieldsOf(f.Type) {
+			w.line(0, "%s:", option.Key(f))
+			for o := range option.All(f.Type) {
 				w.comment(o, 1)
-				if value := starters[join(keyOf(f), keyOf(o))]; value != "" {
-					w.line(1, "%s: %s", keyOf(o), quoteValue(value))
+				if value := starters[option.Join(option.Key(f), option.Key(o))]; value != "" {
+					w.line(1, "%s: %s", option.Key(o), quoteValue(value))
 				} else {
 					w.commented(o, "", 1)
 				}
 			}
 		default:
-			w.line(0, "%s:", keyOf(f))
+			w.line(0, "%s:", option.Key(f))
 			w.examples(f)
 		}
 	}
@@ -175,13 +177,13 @@ func Template() string {
 // another protocol than the entries speak have none.
 func (w *writer) examples(f reflect.StructField) {
 	described := map[string]bool{}
-	for _, e := range examples[keyOf(f)] {
+	for _, e := range examples[option.Key(f)] {
 		var given, rest writer
-		for o := range fieldsOf(f.Type.Elem()) {
+		for o := range option.All(f.Type.Elem()) {
 			if p := o.Tag.Get("protocol"); p != "" && p != defaultProtocol(f.Type.Elem()) {
 				continue
 			}
-			key, only := keyOf(o), o.Tag.Get("only")
+			key, only := option.Key(o), o.Tag.Get("only")
 			value, isGiven := e[key]
 			isNew := !described[key] && (only == "" || only == e["direction"])
 			to := &rest
@@ -220,7 +222,7 @@ func quoteValue(s string) string {
 	if strings.Trim(s, "0123456789") == "" || strings.HasPrefix(s, "{") {
 		return s
 	}
-	return quote(s)
+	return option.Quote(s)
 }
 
 // comment writes an option's documentation.
@@ -237,9 +239,9 @@ func (w *writer) comment(f reflect.StructField, depth int) {
 // commented writes an option with its default, as a comment. The options of a section stand
 // below it.
 func (w *writer) commented(f reflect.StructField, direction string, depth int) {
-	if f.Type.Kind() == reflect.Struct && !isScalar(f.Type) {
-		w.line(depth, "%s:", keyOf(f))
-		for o := range fieldsOf(f.Type) {
+	if f.Type.Kind() == reflect.Struct && !option.IsSingle(f.Type) {
+		w.line(depth, "%s:", option.Key(f))
+		for o := range option.All(f.Type) {
 			w.comment(o, depth+1)
 			w.commented(o, direction, depth+1)
 		}
@@ -252,11 +254,11 @@ func (w *writer) commented(f reflect.StructField, direction string, depth int) {
 	if in := f.Tag.Get("in"); in != "" && direction == In {
 		def = in
 	}
-	w.line(depth, "%s", strings.TrimSpace("#"+keyOf(f)+": "+def))
+	w.line(depth, "%s", strings.TrimSpace("#"+option.Key(f)+": "+def))
 }
 
 // defaultProtocol returns the protocol of a connector that names none.
 func defaultProtocol(connector reflect.Type) string {
-	f, _ := fieldOf(connector, "protocol")
+	f, _ := option.Find(connector, "protocol")
 	return f.Tag.Get("default")
 }

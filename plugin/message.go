@@ -14,10 +14,11 @@ const (
 
 	Receipt = "receipt" // a client is to get what has become of its message
 	Login   = "login"   // no message: a client logs in, with the right credentials
+	Network = "network" // its recipient alone: which network has the number now
 )
 
 // Hooks returns the names of all hooks.
-func Hooks() []string { return []string{Accept, MO, Send, Result, Receipt, Login} }
+func Hooks() []string { return []string{Accept, MO, Send, Result, Receipt, Login, Network} }
 
 // A Message is what a plugin sees of a message. Its fields are variables of expressions, and members of JSON.
 type Message struct {

@@ -48,6 +48,11 @@ type Verdict struct {
 	Tags []string `json:"tags,omitempty"` // that the message is given
 
 	Network string `json:"network,omitempty"` // of its number, MCC and MNC; "": the one that the table says
+
+	// At Network: a number whose network in the table is that of the recipient, and for how many seconds the answer may be
+	// kept; 0: as long as the hook says.
+	RoutingNumber string `json:"routing_number,omitempty"`
+	Keep          int    `json:"keep,omitempty"`
 }
 
 // Bounds of a verdict.
@@ -56,6 +61,9 @@ const (
 	MaxAddress = 64
 	MaxText    = 16 << 10
 	MaxTags    = 16
+
+	maxRouting = 20
+	mostKeep   = 366 * 24 * 3600
 )
 
 // Check returns why a verdict cannot be carried out, nil if it can.
@@ -76,6 +84,12 @@ func (v *Verdict) Check() error {
 	}
 	if _, ok := sms.ReadNetwork(v.Network); !ok && v.Network != "" {
 		return fmt.Errorf("its network %s must be MCC and MNC, 5 or 6 digits, or MCC alone", Quote([]byte(v.Network)))
+	}
+	if n := strings.TrimPrefix(v.RoutingNumber, "+"); len(n) > maxRouting || strings.Trim(n, "0123456789") != "" {
+		return fmt.Errorf("its routing_number %s must be at most %d digits", Quote([]byte(v.RoutingNumber)), maxRouting)
+	}
+	if v.Keep < 0 || v.Keep > mostKeep {
+		return fmt.Errorf("its keep is %d: it must be seconds, at most %d", v.Keep, mostKeep)
 	}
 	for _, a := range []*string{v.From, v.To} {
 		if a != nil && (len(*a) > MaxAddress || !utf8.ValidString(*a) || strings.ContainsFunc(*a, isControl)) {
@@ -114,6 +128,12 @@ func (v *Verdict) checkAt(hook string) error {
 		return fmt.Errorf("its verdict is %s, which there is not for a login", v.Do)
 	case hook == Login && (changes || v.Text != nil):
 		return errors.New("it changes something, and a login has no message")
+	case hook == Network && v.Do == Delay:
+		return errors.New("its verdict is delay, which there is not for a number")
+	case hook == Network && (v.From != nil || v.To != nil || len(v.Tags) > 0 || v.Text != nil):
+		return errors.New("it changes something else than the network of a number")
+	case hook != Network && (v.RoutingNumber != "" || v.Keep != 0):
+		return errors.New("it has a routing_number or keep, which there are at the hook network alone")
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package protocols
 
 import (
+	"fmt"
 	"time"
 
 	"pmg/sms"
@@ -92,6 +93,19 @@ func (b BindType) CanReceive() bool { return b&Receiver != 0 }
 // String returns the bind type's name in the configuration.
 func (b BindType) String() string {
 	return [...]string{"none", "transmitter", "receiver", "transceiver"}[b&3]
+}
+
+// Kind says how the configuration has a bind type.
+func (BindType) Kind() string { return "word" }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (b *BindType) UnmarshalText(text []byte) error {
+	t, ok := ParseBindType(string(text))
+	if !ok {
+		return fmt.Errorf("must be transmitter, receiver or transceiver, not %q", text)
+	}
+	*b = t
+	return nil
 }
 
 // A Session is the state machine of one connection. Times are Unix nanoseconds.

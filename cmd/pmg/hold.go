@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/admin"
-	"pmg/config"
+	"pmg/internal/timetext"
 )
 
 func newHoldCommand() *cobra.Command {
@@ -33,7 +33,7 @@ remember it. "pmg status" shows it.`,
 		if lasts == "" {
 			return nil
 		}
-		d, err := config.ParseDuration(lasts)
+		d, err := timetext.ParseDuration(lasts)
 		if err != nil || d <= 0 {
 			return fmt.Errorf("cannot use --for %s: it must be a duration above 0, like 90m, 1h or 1d", lasts)
 		}

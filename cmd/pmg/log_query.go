@@ -15,6 +15,7 @@ import (
 	"pmg/cmd/pmg/find"
 	"pmg/config"
 	"pmg/internal/nearest"
+	"pmg/internal/timetext"
 	"pmg/pdulog"
 	"pmg/protocols"
 )
@@ -78,7 +79,7 @@ func (l *logFlags) query(p logProtocols, now time.Time, linesGiven bool) (q pdul
 
 // logTime parses the value of --since or --until. It returns the zero time for "".
 func logTime(flag, s string, now time.Time) (time.Time, error) {
-	t, err := config.ParseTime(s, now)
+	t, err := timetext.ParseTime(s, now)
 	if err != nil {
 		err = fmt.Errorf("cannot use %s %s: %w", flag, s, err)
 	}

@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -8,6 +9,7 @@ import (
 
 	"pmg/config"
 	"pmg/plugin"
+	"pmg/plugin/answers"
 	"pmg/sms"
 )
 
@@ -43,6 +45,10 @@ type Hook struct {
 	Pool                 *plugin.Pool
 	at                   string
 	accounts, connectors []string // empty: all
+	numbers              []string // at plugin.Network, the beginnings of those that are asked about; empty: all
+
+	Answers *answers.Answers // at plugin.Network
+	options config.Hook      // that Answers were made for
 }
 
 // New makes hooks that ask nobody, until Apply.
@@ -70,7 +76,10 @@ func (h *Hooks) Apply(cfg *config.Config) {
 	}
 	for i := range cfg.Hooks {
 		c := &cfg.Hooks[i]
-		one := Hook{byName[c.Plugin], c.At, c.Accounts, c.Connectors}
+		one := Hook{Pool: byName[c.Plugin], at: c.At, accounts: c.Accounts, connectors: c.Connectors}
+		if c.At == plugin.Network {
+			one.numbers, one.options, one.Answers = c.Numbers, *c, before.answersOf(c, one.Pool)
+		}
 		next.hooks, next.of[c.At] = append(next.hooks, one), append(next.of[c.At], one)
 	}
 	h.current.Store(next)
@@ -79,6 +88,16 @@ func (h *Hooks) Apply(cfg *config.Config) {
 			h.retire(p.pool)
 		}
 	}
+}
+
+// answersOf returns the answers of a hook, which are kept while it and its plugin stay as they are.
+func (t *table) answersOf(c *config.Hook, p *plugin.Pool) *answers.Answers {
+	for i := range t.hooks {
+		if h := &t.hooks[i]; h.Answers != nil && h.Pool == p && reflect.DeepEqual(h.options, *c) {
+			return h.Answers
+		}
+	}
+	return answers.New(c.CacheSize, c.Cache)
 }
 
 // find returns the pool of a plugin with the same options.
@@ -140,6 +159,13 @@ func (h *Hook) Asks(at string, o *sms.Origin) bool {
 	return h.at == at && h.IsFor(o.Account, o.Connector)
 }
 
+// IsAbout reports whether a plugin at plugin.Network is asked about a number.
+func (h *Hook) IsAbout(number []byte) bool {
+	return len(h.numbers) == 0 || slices.ContainsFunc(h.numbers, func(prefix string) bool {
+		return len(number) >= len(prefix) && string(number[:len(prefix)]) == prefix
+	})
+}
+
 // IsFor reports whether the plugin is asked about the messages of an account on a connector.
 func (h *Hook) IsFor(account, connector string) bool {
 	return isOf(h.accounts, account) && isOf(h.connectors, connector)
@@ -160,7 +186,9 @@ func (h *Hooks) Any(at string, o *sms.Origin) bool {
 func (h *Hooks) Waiting(m *sms.Message) (names []string) {
 	all := h.All()
 	for i := range all {
-		if all[i].Pool.Waits() && all[i].Asks(At(m), m.Origin) {
+		h := &all[i]
+		number := h.Asks(plugin.Network, m.Origin) && m.Kind == sms.Submit && h.IsAbout(m.Dest().Addr)
+		if h.Pool.Waits() && (number || h.Asks(At(m), m.Origin)) {
 			names = append(names, all[i].Pool.Name)
 		}
 	}
@@ -181,12 +209,20 @@ func isOf(names []string, name string) bool { return len(names) == 0 || slices.C
 type Status struct {
 	Name string
 	plugin.Figures
+	Answers answers.Figures // of its hooks at plugin.Network, together
 }
 
 // Status returns what is known of each plugin.
 func (h *Hooks) Status() (all []Status) {
-	for _, p := range h.current.Load().pools {
-		all = append(all, Status{p.options.Name, p.pool.Figures()})
+	t := h.current.Load()
+	for _, p := range t.pools {
+		s := Status{Name: p.options.Name, Figures: p.pool.Figures()}
+		for _, h := range t.of[plugin.Network] {
+			if h.Pool == p.pool {
+				s.Answers.Add(h.Answers.Figures())
+			}
+		}
+		all = append(all, s)
 	}
 	return all
 }

@@ -5,6 +5,7 @@ import (
 
 	"pmg/config"
 	"pmg/plugin"
+	"pmg/plugin/enum"
 	"pmg/plugin/program"
 	"pmg/plugin/service"
 )
@@ -15,6 +16,8 @@ func Open(log zerolog.Logger) Kinds {
 		switch {
 		case p.Compiled() != nil:
 			return p.Compiled()
+		case len(p.ENUM) > 0:
+			return enum.New(enum.Options{Servers: p.Servers(), Domain: p.Domain})
 		case len(p.Command) > 0:
 			name := p.Name
 			return program.New(program.Options{

@@ -71,9 +71,7 @@ func (d *Checker) decide(now int64, s *Submission, h *hooks.Hook, decision *plug
 		s.at.why = v.Why
 		return s.refuses(d, now, v.Code(), &d.node.LogLimits.Invalid, "message refused by plugin "+h.Pool.Name+": "+v.Why)
 	case v.Do == plugin.Hold:
-		s.at.held = true
-		sms.SetMark(s.Message, sms.Held, h.Pool.Name)
-		d.LogRefused(now, s.From, &d.node.LogLimits.Held, "message held by plugin "+h.Pool.Name+": "+v.Why)
+		d.hold(now, s, h, v.Why)
 	case v.Do == plugin.Delay && s.Way&fresh != 0:
 		s.Message.DeliverAt = max(s.Message.DeliverAt, v.Until.UnixNano()-d.node.Clock.Ahead())
 	}

@@ -7,6 +7,7 @@ import (
 	"pmg/gateway/lists"
 	"pmg/gateway/node"
 	"pmg/plugin"
+	"pmg/plugin/answers"
 	"pmg/protocols"
 	"pmg/sms"
 )
@@ -76,7 +77,7 @@ func Steps() []Step {
 			"duplicates", "refuses a message that its account has submitted a short time before", Submitted,
 			stepDuplicates,
 		},
-		{"network", "finds the network of its recipient, or of the sender of an MO", fresh, stepNetwork},
+		{"network", "finds the network of its recipient, by table and plugins, or of the sender of an MO", fresh, stepNetwork},
 		{
 			"plugins", "asks the plugins of the hooks accept and mo, which refuse it, hold it, delay it or change it",
 			fresh | replacing, stepPlugins,
@@ -158,6 +159,7 @@ type progress struct {
 	hook    int              // that is asked next
 	hooks   []hooks.Hook     // those in force when the first was asked
 	pending *plugin.Decision // of the plugin that is asked, on another goroutine
+	answer  *answers.Answer  // of the plugin that is asked about its number, in the same way
 	change  *lists.Change    // that its text asks for; nil: none
 	reply   keep.Accepted    // to its sender
 	held    bool             // an operator decides about it

@@ -150,11 +150,6 @@ func stepLists(d *Checker, now int64, s *Submission) Verdict {
 	return Pass
 }
 
-func stepNetwork(d *Checker, _ int64, s *Submission) Verdict {
-	d.Networks.Find(s.Message)
-	return Pass
-}
-
 func stepKeyword(d *Checker, _ int64, s *Submission) Verdict {
 	d.table.NoteKeyword(s.Message)
 	if d.table.LacksFirst(s.Message) {

@@ -63,6 +63,9 @@ const international = 1
 // shortest is how many digits a number has that is looked up, so that short codes are no numbers of another country.
 const shortest = 7
 
+// IsLookedUp reports whether a number is looked up: it is international, and no short code.
+func IsLookedUp(a sms.Address) bool { return a.TON <= international && len(a.Addr) >= shortest }
+
 // Find sets the network of a message: of its recipient, or of the sender of one from a mobile. A number that is not international
 // has none.
 func (n *Networks) Find(m *sms.Message) {
@@ -74,9 +77,17 @@ func (n *Networks) Find(m *sms.Message) {
 	if m.Kind == sms.MO {
 		number = m.Source()
 	}
-	if m.Network = 0; number.TON <= international && len(number.Addr) >= shortest {
+	if m.Network = 0; IsLookedUp(number) {
 		m.Network = f.Of(number.Addr)
 	}
+}
+
+// Of returns the network that the table says of a number; 0: none.
+func (n *Networks) Of(number []byte) sms.Network {
+	if f := n.inUse.Load(); f != nil {
+		return f.Of(number)
+	}
+	return 0
 }
 
 // Name returns the name of a network, "" if the table has none.

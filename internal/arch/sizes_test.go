@@ -33,7 +33,6 @@ func methods() size {
 	return size{"methods of type", 45, map[string]exception{
 		"connector/queue.Queue":        {46, "rings and trees that keep one order"},
 		"connector.Lane":               {92, "they keep one invariant: what waits, what is under way, what it takes"},
-		"config.decoder":               {48, "one method for each kind of value"},
 		"protocols/smpp.session":       {57, "a session's state machine: one method for each action"},
 		"protocols/ucp.session":        {47, "a session's state machine: one method for each action"},
 		"protocols/ucp.PDU":            {72, "a PDU: one accessor for each field that others ask for"},

@@ -2,10 +2,14 @@
 //
 // # Start reading
 //
-// Word.
+// Word, Hint.
 package nearest
 
-import "strings"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Word returns the one of words that is most similar to mistyped, ignoring case, or "" if
 // none is similar.
@@ -37,4 +41,29 @@ func editDistance(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// maxNamed is how many names a message lists.
+const maxNamed = 8
+
+// Hint returns a hint that names the most similar name, or else all names.
+func Hint(name string, names []string) string {
+	names = slices.DeleteFunc(slices.Clone(names), func(s string) bool { return s == "" })
+	switch near := Word(name, names); {
+	case near != "":
+		return ": did you mean " + near + "?"
+	case len(names) == 0:
+		return ": there are none"
+	case len(names) == 1:
+		return ": there is only " + names[0]
+	}
+	return ": there are " + List(names)
+}
+
+// List lists at most maxNamed names, and the number of the others.
+func List(names []string) string {
+	if len(names) > maxNamed {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), len(names)-maxNamed)
+	}
+	return strings.Join(names, ", ")
 }

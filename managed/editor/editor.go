@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"pmg/config"
+	"pmg/config/document"
 	"pmg/managed"
 	"pmg/sms/numbers"
 	"pmg/sms/prices"
@@ -47,7 +48,7 @@ type Result struct {
 type Refusal struct {
 	Status   int // of HTTP
 	Text     string
-	Problems config.Problems
+	Problems document.Problems
 	Tag      string // of what the file has, if it was not what was expected
 }
 
@@ -169,7 +170,7 @@ func (e *Editor) check(r Request, kind string, was, data []byte, result *Result)
 		return nil, err
 	}
 	next, err := e.Load(instead)
-	var problems config.Problems
+	var problems document.Problems
 	if errors.As(err, &problems) {
 		return nil, &Refusal{
 			Status: http.StatusUnprocessableEntity, Problems: problems,

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/admin"
-	"pmg/config"
 	"pmg/gateway/operate"
+	"pmg/internal/timetext"
 	"pmg/sms"
 )
 
@@ -47,8 +47,8 @@ func (o *letters) query(ids []string, now time.Time) (q admin.QueueQuery, err er
 	default:
 		q.Delivery = strings.TrimPrefix(o.kind, "message.")
 	}
-	if q.Since, err = config.ParseTime(o.since, now); err == nil {
-		q.Until, err = config.ParseTime(o.until, now)
+	if q.Since, err = timetext.ParseTime(o.since, now); err == nil {
+		q.Until, err = timetext.ParseTime(o.until, now)
 	}
 	if err == nil && o.limit < 0 {
 		err = errors.New("--limit must not be negative")

@@ -1,10 +1,8 @@
-package config
+package option
 
 import (
 	"math"
-	"strings"
 	"testing"
-	"time"
 )
 
 func TestSize(t *testing.T) {
@@ -30,38 +28,14 @@ func TestSize(t *testing.T) {
 	}
 }
 
-func TestFormatDuration(t *testing.T) {
-	t.Parallel()
-	for want, d := range map[string]time.Duration{
-		"0s": 0, "100ms": 100 * time.Millisecond, "10s": 10 * time.Second, "1m": time.Minute,
-		"1m30s": 90 * time.Second, "24h": 24 * time.Hour, "1h30m": 90 * time.Minute, "1h0m1s": time.Hour + time.Second,
-	} {
-		if got := formatDuration(d); got != want {
-			t.Errorf("%s is written %s", d, got)
-		}
-	}
-}
-
 func TestQuote(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"operator": "operator", "a-b_c.d9": "a-b_c.d9", "": `""`, "yes": `"yes"`, "Null": `"Null"`, "0123": `"0123"`,
 		"a:1": `"a:1"`, "1e3": `"1e3"`, "a b": `"a b"`, "å": `"å"`, "#": `"#"`,
 	} {
-		if got := quote(text); got != want {
+		if got := Quote(text); got != want {
 			t.Errorf("%q is quoted %s, want %s", text, got, want)
-		}
-	}
-}
-
-// A problem line never has a password in it, however the key is spelt.
-func TestSourceLine(t *testing.T) {
-	t.Parallel()
-	for _, line := range []string{
-		"  password: hunter2", `- {system_id: a, "password": "hunter2"}`, "pasword : hunter2", "Passwd: hunter2", "  password:hunter2",
-	} {
-		if got := sourceLine([]string{line}, 1); strings.Contains(got, "hunter2") {
-			t.Errorf("%q is shown as %q", line, got)
 		}
 	}
 }

@@ -1,4 +1,9 @@
-package config
+// Package document reads a file of YAML, and says in plain words what is wrong with it and where.
+//
+// # Start reading
+//
+// Parse, Problem.
+package document
 
 import (
 	"bytes"
@@ -12,6 +17,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 )
 
 // marks are the byte order marks that editors put in front of a file.
@@ -21,14 +27,14 @@ var marks = [...]struct{ octets, name string }{
 	{"\xfe\xff", "is UTF-16: save it as UTF-8"},
 }
 
-// parse returns the YAML tree, or nil for a file without content.
-func (d *decoder) parse(data []byte) (ast.Node, error) {
-	if p, ok := d.octets(data); !ok {
+// Parse returns the YAML tree of a file, or nil if it has no content. lines are those of data.
+func Parse(name string, data []byte, lines []string) (ast.Node, error) {
+	if p, ok := octets(name, data, lines); !ok {
 		return nil, Problems{p}
 	}
 	file, err := parser.ParseBytes(data, 0)
 	if err != nil {
-		return nil, d.syntax(err)
+		return nil, syntax(name, lines, err)
 	}
 	docs := slices.DeleteFunc(file.Docs, func(doc *ast.DocumentNode) bool {
 		return doc.Body == nil || doc.Body.Type() == ast.DirectiveType
@@ -39,7 +45,7 @@ func (d *decoder) parse(data []byte) (ast.Node, error) {
 	case 1:
 		return docs[0].Body, nil
 	}
-	p := Problem{File: d.file, Message: "must be one YAML document: remove the --- between its parts"}
+	p := Problem{File: name, Message: "must be one YAML document: remove the --- between its parts"}
 	if t := docs[1].Start; t != nil {
 		p.Line, p.Column = t.Position.Line, t.Position.Column
 	}
@@ -47,15 +53,15 @@ func (d *decoder) parse(data []byte) (ast.Node, error) {
 }
 
 // octets checks that data is text.
-func (d *decoder) octets(data []byte) (Problem, bool) {
-	p := Problem{File: d.file, Line: 1, Column: 1}
+func octets(name string, data []byte, lines []string) (Problem, bool) {
+	p := Problem{File: name, Line: 1, Column: 1}
 	for _, m := range marks {
 		if bytes.HasPrefix(data, []byte(m.octets)) {
 			p.Message = m.name
 			return p, false
 		}
 	}
-	for i, line := range d.lines {
+	for i, line := range lines {
 		for column := 0; column < len(line); {
 			r, n := utf8.DecodeRuneInString(line[column:])
 			if r == utf8.RuneError && n == 1 || r == 0 {
@@ -94,15 +100,15 @@ var remedies = [...]struct{ report, remedy string }{
 }
 
 // syntax turns the YAML parser's error into Problems that contain a remedy.
-func (d *decoder) syntax(err error) error {
+func syntax(name string, lines []string, err error) error {
 	var at yaml.Error
 	if !errors.As(err, &at) || at.GetToken() == nil {
-		return Problems{{File: d.file, Line: 1, Column: 1, Message: "is not YAML: " + err.Error()}}
+		return Problems{{File: name, Line: 1, Column: 1, Message: "is not YAML: " + err.Error()}}
 	}
 	position := at.GetToken().Position
-	p := Problem{File: d.file, Line: position.Line, Column: position.Column, Text: sourceLine(d.lines, position.Line)}
+	p := Problem{File: name, Line: position.Line, Column: position.Column, Text: SourceLine(lines, position.Line)}
 	p.Message = at.GetMessage()
-	if line := d.lines[min(max(p.Line, 1), len(d.lines))-1]; strings.Contains(
+	if line := lines[min(max(p.Line, 1), len(lines))-1]; strings.Contains(
 		line[:len(line)-len(strings.TrimLeft(line, " \t"))], "\t",
 	) {
 		p.Message = "is indented with a tab: YAML allows only spaces, so replace the tab by spaces"
@@ -116,50 +122,6 @@ func (d *decoder) syntax(err error) error {
 	}
 	p.Message += ": put a value with special characters in quotes"
 	return Problems{p}
-}
-
-// complete reports lists that are missing, so that an emptied or truncated file is not
-// taken for a gateway without connectors. An explicit empty list ([]) is accepted.
-// Missing routes cause a warning only.
-func (d *decoder) complete(c *Config, empty bool) {
-	if empty {
-		d.problems = append(d.problems, Problem{File: d.file, Line: 1, Column: 1,
-			Message: "is empty: pmg config init writes a configuration to begin with"})
-		return
-	}
-	serves := slices.ContainsFunc(c.Connectors, func(c Connector) bool { return c.Direction == In })
-	for _, list := range []struct {
-		key, without string
-		needed       bool
-	}{
-		{"connectors", "the gateway would do nothing", true},
-		{"accounts", "no client could log in", serves && c.Managed.Dir == ""},
-	} {
-		if list.needed && !d.given[list.key] && !d.hasProblem(list.key) {
-			d.problems = append(d.problems, Problem{File: d.file, Line: d.lastLine(), Column: 1,
-				Message: fmt.Sprintf(
-					"ends without %s, so that %s: was the file cut off? Add %[1]s, or write %[1]s: [] if there shall be none",
-					list.key, list.without,
-				)})
-		}
-	}
-}
-
-// hasProblem reports whether there is a problem with the option already.
-func (d *decoder) hasProblem(key string) bool {
-	return slices.ContainsFunc(d.problems, func(p Problem) bool {
-		return p.Path == key || p.Path == "file" || strings.HasSuffix(p.Message, ": did you mean "+key+"?")
-	})
-}
-
-// lastLine returns the number of the last line that is not blank, from 1.
-func (d *decoder) lastLine() int {
-	for i := len(d.lines) - 1; i > 0; i-- {
-		if strings.TrimSpace(d.lines[i]) != "" {
-			return i + 1
-		}
-	}
-	return 1
 }
 
 // A Problem is one fault of a file, and its position.
@@ -205,15 +167,41 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// Masked replaces a secret in everything that is shown.
+const Masked = "********"
+
 // secretLine matches the part of a line that may hold a secret: a password, a key, or a token. It matches too
 // much rather than too little, because it must also work in a file that is not
 // YAML or has a typing error in the key.
 var secretLine = regexp.MustCompile(`(?i)((pa?s+w\w*|secret|authorization|headers|key)["']?\s*[:= ]|pmg_|whsec_).*`)
 
-// sourceLine returns the line that a problem shows, without secrets.
-func sourceLine(lines []string, line int) string {
+// SourceLine returns the line that a problem shows, without secrets.
+func SourceLine(lines []string, line int) string {
 	if line < 1 || line > len(lines) {
 		return ""
 	}
-	return secretLine.ReplaceAllString(strings.TrimRight(lines[line-1], " \t\r"), "$1 "+masked)
+	return secretLine.ReplaceAllString(strings.TrimRight(lines[line-1], " \t\r"), "$1 "+Masked)
+}
+
+// PlaceOf returns the position at which a reader sees the value begin. A block mapping
+// begins at its first key, though its token is the colon after that.
+func PlaceOf(n ast.Node) *token.Token {
+	if n == nil {
+		return nil
+	}
+	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
+		return m.Values[0].Key.GetToken()
+	}
+	return n.GetToken()
+}
+
+// TextOf returns a single value as it is written in the file: 0123 stays 0123.
+func TextOf(n ast.Node) (string, bool) {
+	if l, ok := n.(*ast.LiteralNode); ok {
+		return l.Value.Value, true
+	}
+	if _, ok := n.(ast.ScalarNode); ok {
+		return n.GetToken().Value, true
+	}
+	return "", false
 }

@@ -1,0 +1,167 @@
+package config
+
+import (
+	"fmt"
+	"net/netip"
+	"reflect"
+	"slices"
+	"time"
+
+	"pmg/config/option"
+	"pmg/protocols"
+	"pmg/protocols/smpp"
+	"pmg/sms"
+	"pmg/sms/rewrite"
+)
+
+// Account is a client that may log in.
+type Account struct {
+	SystemID     string         `yaml:"system_id" required:"yes" live:"yes" doc:"The name it logs in with. SMPP allows 15 characters, UCP 16."`
+	Profile      string         `yaml:"profile" live:"yes" doc:"A profile whose options it takes, of the file or one that comes with PMG (pmg profile list). Its own options count more: each option of a section by itself, a list as a whole; but entries of tlvs are put in front of the profile's."`
+	Password     string         `yaml:"password" required:"certificates" secret:"yes" live:"yes" doc:"Its password, which it must have unless it has certificates, plain or as a hash: argon2id (pmg account hash) or bcrypt (htpasswd -nB). SMPP allows 8 characters, more with long_passwords of a connector, UCP 16. Refer to a plain one with ${ENV:NAME} or ${FILE:/path}."`
+	OldPassword  string         `yaml:"old_password" secret:"yes" live:"yes" doc:"A further password that it may log in with, plain or as a hash, while it changes from one to another. Its sessions go on when password takes its place, and end when it is removed."`
+	Certificates []string       `yaml:"certificates" live:"yes" doc:"With TLS, the certificates one of which it must show to log in, issued by tls.client_ca of the connector: each a name in the certificate (CN, DNS name, e-mail address or URI), or sha256: and its fingerprint. With a password it needs both. docs/tls.md has an example."`
+	Networks     []netip.Prefix `yaml:"networks" live:"yes" doc:"Addresses it may log in from, such as 192.0.2.0/24 or 192.0.2.1; any when empty."`
+
+	Logins   Logins   // its options stand among the account's
+	Sessions Sessions // and these
+
+	Bind       []protocols.BindType `yaml:"bind" enum:"transmitter|receiver|transceiver" live:"yes" doc:"The ways it may bind; any when empty."`
+	Connectors []string             `yaml:"connectors" live:"yes" doc:"The in connectors that it may log in on; all when empty."`
+
+	Rate        int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit per second, over all its sessions; 0 is any rate. Each recipient and each part of a long text counts. A faster client is read no faster than this; a message that would wait for more than about a second is answered as throttled (SMPP: ESME_RTHROTTLED)."`
+	Burst       int           `yaml:"burst" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit together after a rest; 0 is a twentieth of rate, at least 1."`
+	MaxParts    int           `yaml:"max_parts" default:"10" range:"1..255" live:"yes" doc:"Short messages that one of its texts may be cut into, where long_messages of a connector cuts texts, and always for texts of HTTP clients. A longer text is refused (SMPP: ESME_RINVMSGLEN). Each part counts towards rate, share and max_queue. Ten hold 1,530 characters of GSM 7-bit or 670 of UCS-2."`
+	Share       int           `yaml:"share" default:"50" range:"1..100" live:"yes" doc:"The part of the free places in a connector's queue that its messages may take, in percent. The rest stays for other accounts: with 100 this one can shut them out. Of the free memory (limits.memory) they may take the same part, but at least half."`
+	MaxSchedule time.Duration `yaml:"max_schedule" default:"168h" range:"0s.." live:"yes" doc:"How far ahead a message's delivery time may be; 0s allows none. A later one is refused (SMPP: ESME_RINVSCHED)."`
+
+	Lifetime Lifetime // and these
+
+	MaxParked    int `yaml:"max_parked" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may be parked (no_route: park). Further ones are refused (SMPP: ESME_RMSGQFUL) until an operator has decided about some."`
+	MaxScheduled int `yaml:"max_scheduled" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may wait for their delivery time. Further ones are refused until some have left."`
+
+	Policies Policies // and these
+
+	TLVs []smpp.Parameter `yaml:"tlvs" live:"yes" merge:"entries" doc:"Optional parameters (TLVs) that messages of the account get when they leave by a connector of SMPP and have none of that tag, such as {tlv: 0x1400, value: \"1101456789012345678\"}. The tlvs of the connector see them as if they had come with the message. docs/profiles.md has an example, for India."`
+
+	Receipts string   `yaml:"receipts" default:"ask" enum:"ask|force" live:"yes" doc:"Which receipts it gets: those that it asks for, or with force those of the final states of all its messages. Out connectors with receipts: never do not ask their SMSCs all the same."`
+	Receives []string `yaml:"receives" live:"yes" doc:"Destinations of messages from mobiles that are for this account, as prefixes of numbers, short codes or sender names; a leading '+' makes no difference. Where a route leads to an in connector, an account with the whole address ('=123') gets the message, else the one with the longest prefix; if only one account can receive there, it gets all. A route to the account itself ignores this option."`
+
+	Callbacks // and these, for accounts that are called by HTTP
+
+	Senders []string `yaml:"senders" live:"yes" doc:"Lists on one of which the sender of each message that the account submits must be, after the rules of rewrite; others are refused (SMPP: ESME_RINVSRCADR). Any sender when empty."`
+
+	Screening // and these
+
+	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that the account submits (in) or receives (out), and lists of those that it may use, such as {in: destination, strip: 00, ton: 1}. docs/rewrite.md has a worked example; pmg explain shows what they do to a message."`
+
+	rules rules // of Rewrite
+}
+
+// Logins are who may use HTTP in the name of an account, beside those who know its password.
+type Logins struct {
+	Keys  []Key         `yaml:"keys" live:"yes" doc:"Keys with which programs of the account use the API of HTTP, in the place of its password, each as {name: shop, hash: \"sha256:…\", scopes: [send]}. pmg account key makes them."`
+	Users []AccountUser `yaml:"users" live:"yes" doc:"People of the account who may log in to the pages for customers, where a connector has portal: true (docs/portal.md), each as {name: ann, password: \"$argon2id$…\", scope: send}. 100 at most."`
+}
+
+// AccountUser is somebody who may log in to the pages for customers in the name of an account.
+type AccountUser struct {
+	Name     string `yaml:"name" required:"yes" live:"yes" doc:"Who it is, for the login and the logs."`
+	Password string `yaml:"password" required:"yes" secret:"yes" live:"yes" doc:"The hash of the password, as pmg account hash prints it."`
+	Scope    string `yaml:"scope" default:"look" enum:"look|send|manage" live:"yes" doc:"look sees what is the account's; send may also submit messages, and manage make and revoke the account's API keys."`
+}
+
+// ManageScope is the scope of users above LookScope and SendScope. Each has those before it.
+const ManageScope = "manage"
+
+// MaxUsers is how many users an account may have.
+const MaxUsers = 100
+
+// checkUsers checks the users of an account. It does not show what stands in the place of a hash.
+func checkUsers(d *decoder, a *Account, path string) {
+	names := map[string]int{}
+	if len(a.Logins.Users) > MaxUsers {
+		d.problem(path+".users", "must have %d entries at most, not %d", MaxUsers, len(a.Logins.Users))
+		return
+	}
+	for i := range a.Logins.Users {
+		u := &a.Logins.Users[i]
+		d.unique(names, u.Name, path+".users[%d].name", i)
+		checkUser(d, fmt.Sprintf("%s.users[%d]", path, i), u.Name, u.Password, "pmg account hash")
+	}
+}
+
+// Sessions are how many sessions an account may have at the same time, and what is written on them.
+type Sessions struct {
+	Most       int    `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have at the same time, over all connectors; 0 is any number. A further login is refused, and silent sessions are checked."`
+	PerAddress int    `yaml:"max_sessions_per_address" default:"0" range:"0.." live:"yes" doc:"The same for the sessions that it may have from one address; 0 is any number. An IPv6 address counts together with the others of its /64."`
+	Full       string `yaml:"sessions_full" default:"refuse" enum:"refuse|replace" live:"yes" doc:"What happens to a login beyond these: refuse refuses it. replace accepts it, and logs out the session that has been silent for longest, of the same address if max_sessions_per_address is reached. Sessions that began less than 10 s ago stay, so that two clients that log in by turns do not do so without a pause; if there is no other, the login is refused."`
+
+	SMPP smpp.ClientOptions `yaml:"smpp" live:"yes" doc:"How ids and receipts are written on its sessions of SMPP, such as {message_ids: decimal}. docs/receipts.md has an example."`
+}
+
+// ProtocolOptions returns the options of the account's sessions of a protocol, nil if it has none.
+func (a *Account) ProtocolOptions(protocol sms.Protocol) any {
+	if protocol == protocols.SMPP {
+		return &a.Sessions.SMPP
+	}
+	return nil
+}
+
+// Callbacks are the servers of a client that are called by HTTP.
+type Callbacks struct {
+	Webhook         string   `yaml:"webhook" live:"yes" doc:"URL that is called with the events of messages that the account sends by HTTP, if these name no other, and with messages from mobiles if it may bind as transmitter only, or on no connector with sessions (docs/webhooks.md)."`
+	WebhookFallback string   `yaml:"webhook_fallback" live:"yes" doc:"URL that is called instead of webhook, in the same form and with the same key, while webhook is paused: after ten failures in a row, by Retry-After, or by 410. An event is delivered when one of the two has taken it."`
+	WebhookKey      string   `yaml:"webhook_key" secret:"yes" live:"yes" doc:"Key that calls of webhook are signed with (Standard Webhooks): whsec_ and 24 to 64 octets in base64, such as echo whsec_$(openssl rand -base64 32) makes. Two with a space between while it changes: calls are signed with both."`
+	Pull            bool     `yaml:"pull" default:"false" live:"yes" doc:"In place of a webhook, whether the account fetches what webhook would be called with (GET /v1/events), and acknowledges it."`
+	WebhookForm     string   `yaml:"webhook_form" default:"pmg" enum:"pmg|kannel-get|kannel-post|jasmin-get|jasmin-post" live:"yes" doc:"How webhook is called: as in docs/webhooks.md, or as Kannel's get-url and post-url, with its escapes (%p, %P, %b …), or Jasmin's HTTP clients. The latter two are called with messages from mobiles alone, because reports go to the URLs of messages."`
+	WebhookReply    bool     `yaml:"webhook_reply" default:"false" live:"yes" doc:"With the forms of Kannel, whether what the server replies is sent to the mobile, as Kannel does unless max-messages is 0."`
+	WebhookBatch    int      `yaml:"webhook_batch" default:"1" range:"1..1000" live:"yes" doc:"Most events of a call of webhook. With more than 1 each call is of type batch, whose data is a list of events, each with its id. A higher value has its whole effect after the next start."`
+	CallbackURLs    []string `yaml:"callback_urls" live:"yes" doc:"Allowed beginnings of the URLs of messages (dlr-url, callback_url), such as https://crm.example.net/sms/. Their servers may be in private networks. Ports are 80, 443 and those from 1024."`
+	CallbacksTo     string   `yaml:"callbacks" default:"listed" enum:"listed|public" live:"yes" doc:"Which other URLs may be named with a message: listed allows none but those of callback_urls, public every one whose server has a public address."`
+}
+
+// PullLane is where the events of an account wait that fetches them.
+const PullLane = "pull"
+
+// EventsTo returns where an account hears of messages that name no server: the server of its webhook, or PullLane. It is
+// empty if it hears nothing by HTTP.
+func (a *Account) EventsTo() string {
+	if a.Pull {
+		return PullLane
+	}
+	return sms.Endpoint(a.Webhook)
+}
+
+// Passwords returns those that the account may log in with.
+func (a *Account) Passwords() []string {
+	if a.OldPassword == "" {
+		return []string{a.Password}
+	}
+	return []string{a.Password, a.OldPassword}
+}
+
+// MayUse reports whether the account may log in on the connector.
+func (a *Account) MayUse(c *Connector) bool {
+	return c.Role() == protocols.Server && (len(a.Connectors) == 0 || slices.Contains(a.Connectors, c.Name))
+}
+
+// MaySubmit reports whether the account's sessions can submit messages.
+func (a *Account) MaySubmit() bool {
+	return len(a.Bind) == 0 || slices.ContainsFunc(a.Bind, protocols.BindType.CanSubmit)
+}
+
+// MayReceive reports whether messages can be sent to the account's sessions.
+func (a *Account) MayReceive() bool {
+	return len(a.Bind) == 0 || slices.ContainsFunc(a.Bind, protocols.BindType.CanReceive)
+}
+
+// Secrets returns the options of accounts that are never shown.
+func Secrets() (keys []string) {
+	for f := range option.All(reflect.TypeFor[Account]()) {
+		if f.Tag.Get("secret") != "" {
+			keys = append(keys, option.Key(f))
+		}
+	}
+	return keys
+}

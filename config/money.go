@@ -1,0 +1,94 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+
+	"pmg/sms"
+)
+
+// Prices is a list of prices in a file.
+type Prices struct {
+	Name     string `yaml:"name" required:"yes" live:"yes" doc:"Its name in prices of accounts: letters, digits, '-' and '_'."`
+	Currency string `yaml:"currency" required:"yes" live:"yes" doc:"The currency of its prices, three capitals of ISO 4217 such as EUR. Accounts with a balance must not change to a list of another one."`
+	File     string `yaml:"file" required:"yes" live:"yes" doc:"Its file, CSV with the columns for, price and valid_from: a network, a country, a prefix such as +4670 or * in the first, up to six digits behind the point in the second. A relative path is relative to the configuration. pmg price check reads it before."`
+}
+
+// Balance is how an account's money limits what it may submit.
+type Balance struct {
+	Mode  string `yaml:"mode" default:"none" enum:"none|prepaid|postpaid" live:"yes" doc:"prepaid: a message is refused if the account has not paid for it before (pmg credit add). postpaid: if it would owe more than limit. none: it is charged, and may owe any sum. A refusal is answered as throttled (SMPP: ESME_RTHROTTLED, HTTP: 402), because the message may be sent again when the account has paid."`
+	Limit string `yaml:"limit" live:"yes" doc:"What an account with postpaid may owe, such as 500 or 99.50, in the currency of its list."`
+	Day   string `yaml:"day" live:"yes" doc:"What its messages of a day of UTC may cost, whatever mode is; any sum when empty. More are answered as without money."`
+	Month string `yaml:"month" live:"yes" doc:"The same in a calendar month of UTC."`
+	Low   string `yaml:"low" live:"yes" doc:"A balance below this is reported once until it has risen again: by a line of the log, an event, and a call of the account's webhook (type balance.low); never when empty."`
+
+	Charge string `yaml:"charge" default:"accepted" enum:"accepted|delivered" live:"yes" doc:"accepted: a message that an SMSC has accepted is charged. delivered: it is charged, and that is given back when a receipt says that it was not delivered; each message asks its SMSC for a receipt of that."`
+}
+
+// Terms returns what the account has agreed. Check has found that the amounts can be read.
+func (a *Account) Terms() sms.Terms {
+	b := &a.Policies.Balance
+	t := sms.Terms{Limited: b.Mode == "prepaid" || b.Mode == "postpaid", Undo: b.Charge == "delivered", List: a.Policies.Prices}
+	t.Limit, _ = sms.ReadMoney(b.Limit)
+	t.Day, _ = sms.ReadMoney(b.Day)
+	t.Month, _ = sms.ReadMoney(b.Month)
+	t.Low, _ = sms.ReadMoney(b.Low)
+	return t
+}
+
+// resolvePrices makes the names of the files of prices absolute, and reports those that cannot be read.
+func resolvePrices(d *decoder, c *Config) {
+	for i := range c.Prices {
+		p := &c.Prices[i]
+		if p.File = resolve(d.dir, p.File); p.File == "" {
+			continue
+		}
+		if err := readable(p.File); err != nil {
+			d.problem(fmt.Sprintf("prices[%d].file", i), "%v", err)
+		}
+	}
+}
+
+// checkPrices checks lists of prices, and the accounts that name them.
+func checkPrices(d *decoder, c *Config) {
+	names := map[string]int{}
+	for i := range c.Prices {
+		p := &c.Prices[i]
+		if p.Name != "" && !nameForm.MatchString(p.Name) {
+			d.problem(fmt.Sprintf("prices[%d].name", i), "must be letters, digits, '-' and '_', at most 64, not %q", p.Name)
+		}
+		if p.Currency != "" && (len(p.Currency) != 3 || strings.Trim(p.Currency, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "") {
+			d.problem(fmt.Sprintf("prices[%d].currency", i), "must be three capitals, such as EUR, not %q", p.Currency)
+		}
+		d.unique(names, p.Name, "prices[%d].name", i)
+	}
+	for i := range c.Accounts {
+		checkBalance(d, c, &c.Accounts[i], fmt.Sprintf("accounts[%d].", i), names)
+	}
+}
+
+// checkBalance checks the prices and the money of an account.
+func checkBalance(d *decoder, c *Config, a *Account, path string, lists map[string]int) {
+	b := &a.Policies.Balance
+	if _, ok := lists[a.Policies.Prices]; !ok && a.Policies.Prices != "" {
+		d.problem(path+"prices", "names no list of prices: %q: write it below prices, or change the name", a.Policies.Prices)
+	}
+	for _, o := range []struct{ name, text string }{{"limit", b.Limit}, {"low", b.Low}, {"day", b.Day}, {"month", b.Month}} {
+		if m, ok := sms.ReadMoney(o.text); o.text != "" && (!ok || m < 0) {
+			d.problem(
+				path+"balance."+o.name, "must be an amount of 0 or more with at most six digits behind the point, not %q", o.text,
+			)
+		}
+	}
+	switch {
+	case b.Mode != "prepaid" && b.Mode != "postpaid":
+	case a.Policies.Prices == "":
+		d.problem(path+"balance.mode", "has no effect without prices: name a list, or remove it")
+	case c.Store.Engine == MemoryStore:
+		d.problem(path+"balance.mode", "must not be %s with store.engine: memory, which forgets balances: use pebble", b.Mode)
+	case b.Mode == "postpaid" && b.Limit == "":
+		d.problem(path+"balance.limit", "must be given with mode: postpaid")
+	case b.Mode == "prepaid" && b.Limit != "":
+		d.problem(path+"balance.limit", "must not be given with mode: prepaid, which is a limit of 0: remove it, or use postpaid")
+	}
+}

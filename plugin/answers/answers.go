@@ -1,0 +1,149 @@
+// Package answers keeps what a plugin has answered about numbers, so that it is asked once about each for a while.
+//
+// # Start reading
+//
+// Answers.
+package answers
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pmg/sms"
+)
+
+// An Answer is what is known of a number.
+type Answer struct {
+	Network sms.Network // 0: nothing else than the table says
+	Code    sms.Code    // why messages to it are refused; sms.OK: they are not
+	Why     string
+	Held    bool          // an operator decides about them
+	Keep    time.Duration // how long it may be kept; 0: as long as others
+	Failure error         // nobody has answered; the rest is what was to be done then. It is not kept
+}
+
+// A timed answer counts until a time of the clock of the caller.
+type timed struct {
+	until int64
+	Answer
+}
+
+// A question is under way; those who have the same wait for its answer.
+type question struct {
+	done   chan struct{}
+	answer Answer
+}
+
+// Answers are those of one plugin. They are safe for concurrent use. There are two halves, and when the new one is full, the
+// old one is forgotten: what is asked for often stays.
+type Answers struct {
+	longest time.Duration
+	half    int
+
+	mu       sync.Mutex
+	new, old map[uint64]timed
+	asking   map[uint64]*question
+
+	known, asked atomic.Int64
+}
+
+// New returns what keeps at most so many answers, each for at most as long.
+func New(most int, longest time.Duration) *Answers {
+	return &Answers{
+		longest: longest, half: max(most/2, 1), new: map[uint64]timed{}, old: map[uint64]timed{}, asking: map[uint64]*question{},
+	}
+}
+
+// Bounds of numbers, in digits.
+const (
+	leastDigits = 7
+	mostDigits  = 15
+)
+
+// KeyOf returns the key of an international number. It reports false for what is none.
+func KeyOf(digits []byte) (key uint64, ok bool) {
+	if len(digits) < leastDigits || len(digits) > mostDigits {
+		return 0, false
+	}
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		key = 10*key + uint64(c-'0')
+	}
+	return key, digits[0] != '0'
+}
+
+// Known returns the answer about a number that is kept.
+func (a *Answers) Known(key uint64, now int64) (Answer, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	k, ok := a.new[key]
+	if !ok {
+		if k, ok = a.old[key]; ok && now < k.until {
+			a.add(key, k)
+		}
+	}
+	if !ok || now >= k.until {
+		return Answer{}, false
+	}
+	a.known.Add(1)
+	return k.Answer, true
+}
+
+// add keeps an answer. The caller holds the lock.
+func (a *Answers) add(key uint64, k timed) {
+	if len(a.new) >= a.half {
+		a.old, a.new = a.new, make(map[uint64]timed, a.half)
+	}
+	a.new[key] = k
+}
+
+// Ask returns the answer about a number, which it asks for unless somebody does so already.
+func (a *Answers) Ask(key uint64, now int64, ask func() Answer) Answer {
+	a.mu.Lock()
+	q := a.asking[key]
+	if q != nil {
+		a.mu.Unlock()
+		<-q.done
+		return q.answer
+	}
+	q = &question{done: make(chan struct{})}
+	a.asking[key] = q
+	a.mu.Unlock()
+	a.asked.Add(1)
+	q.answer = ask()
+	a.mu.Lock()
+	delete(a.asking, key)
+	if q.answer.Failure == nil {
+		keep := a.longest
+		if q.answer.Keep > 0 {
+			keep = min(keep, q.answer.Keep)
+		}
+		a.add(key, timed{now + int64(keep), q.answer})
+	}
+	a.mu.Unlock()
+	close(q.done)
+	return q.answer
+}
+
+// Figures are what happened since the start.
+type Figures struct {
+	Known, Asked int64
+	Kept         int
+}
+
+// Add adds those of others.
+func (f *Figures) Add(of Figures) {
+	f.Known += of.Known
+	f.Asked += of.Asked
+	f.Kept += of.Kept
+}
+
+// Figures returns them. An answer that is in both halves counts twice.
+func (a *Answers) Figures() Figures {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return Figures{a.known.Load(), a.asked.Load(), len(a.new) + len(a.old)}
+}

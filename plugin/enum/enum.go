@@ -1,0 +1,151 @@
+// Package enum is the plugin that asks ENUM (RFC 6116) which network has a number now: DNS servers of a provider, or of a
+// country's database of ported numbers.
+//
+// # Start reading
+//
+// enum.go (what is asked), rule.go (what an answer says).
+package enum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"pmg/plugin"
+)
+
+// Options are where ENUM is.
+type Options struct {
+	Servers []netip.AddrPort // they are asked in this order, each when the one before has not answered
+	Domain  string           // below which numbers are: e164.arpa
+}
+
+// An ENUM asks DNS servers. It is safe for concurrent use.
+type ENUM struct{ options Options }
+
+// New makes a plugin of DNS servers.
+func New(o Options) *ENUM { return &ENUM{o} }
+
+// Waits implements plugin.Plugin.
+func (e *ENUM) Waits() bool { return true }
+
+// Close implements plugin.Plugin.
+func (e *ENUM) Close() {}
+
+// Bounds of a question.
+const (
+	maxDigits = 15 // of a number, by ITU-T E.164
+	udpSize   = 1232
+	maxHops   = 4    // names that refer to others
+	maxRules  = 64   // of an answer
+	leastWait = 50e6 // nanoseconds that a server may take, however many there are
+)
+
+// Ask implements plugin.Plugin. It answers with the network or the routing number of the recipient, and with neither if the
+// number is not known there: it was not ported.
+func (e *ENUM) Ask(ctx context.Context, m *plugin.Message) (plugin.Verdict, error) {
+	name, ok := nameOf(m.To, e.options.Domain)
+	if !ok {
+		return plugin.Verdict{}, fmt.Errorf("%.20q is no international number", m.To)
+	}
+	keep := time.Duration(-1) // the shortest of all answers
+	for range maxHops {
+		answer, err := e.query(ctx, name)
+		if err != nil {
+			return plugin.Verdict{}, err
+		}
+		if life := lifeOf(answer); keep < 0 || life < keep {
+			keep = life
+		}
+		v, next, err := verdictOf(answer, "+"+m.To)
+		if v.Keep = max(1, int(keep/time.Second)); err != nil || next == "" {
+			return v, err
+		}
+		name = next
+	}
+	return plugin.Verdict{}, fmt.Errorf("its names refer to each other more than %d times", maxHops)
+}
+
+// nameOf returns the name of a number: its digits from the last to the first, each as a label.
+func nameOf(number, domain string) (name string, ok bool) {
+	if len(number) == 0 || len(number) > maxDigits || strings.Trim(number, "0123456789") != "" {
+		return "", false
+	}
+	b := make([]byte, 0, 2*len(number)+len(domain)+1)
+	for _, digit := range slices.Backward([]byte(number)) {
+		b = append(b, digit, '.')
+	}
+	return dns.Fqdn(string(b) + domain), true
+}
+
+// query asks the servers, each for its part of the time.
+func (e *ENUM) query(ctx context.Context, name string) (answer *dns.Msg, err error) {
+	question := new(dns.Msg)
+	question.SetQuestion(name, dns.TypeNAPTR)
+	question.SetEdns0(udpSize, false)
+	end, ok := ctx.Deadline()
+	if !ok {
+		return nil, errors.New("the question has no deadline")
+	}
+	for i, server := range e.options.Servers {
+		part := time.Until(end) / time.Duration(len(e.options.Servers)-i)
+		answer, err = exchange(ctx, server, question, max(part, leastWait))
+		if err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	if err == nil {
+		return answer, nil
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return nil, err
+}
+
+// exchange asks one server, by TCP if its answer is too long for a datagram.
+func exchange(ctx context.Context, server netip.AddrPort, question *dns.Msg, within time.Duration) (*dns.Msg, error) {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	for _, network := range []string{"udp", "tcp"} {
+		c := dns.Client{Net: network, Timeout: within}
+		answer, _, err := c.ExchangeContext(ctx, question, server.String())
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("server %s: %w", server, err)
+		case len(answer.Question) != 1 || !strings.EqualFold(answer.Question[0].Name, question.Question[0].Name):
+			return nil, fmt.Errorf("server %s answers another question", server)
+		case answer.Truncated && network == "udp":
+			continue
+		case answer.Truncated:
+			return nil, fmt.Errorf("the answer of server %s does not end", server)
+		case answer.Rcode != dns.RcodeSuccess && answer.Rcode != dns.RcodeNameError:
+			return nil, fmt.Errorf("server %s answers with %s", server, dns.RcodeToString[answer.Rcode])
+		}
+		return answer, nil
+	}
+	return nil, nil // not reached: the answer by TCP is returned
+}
+
+// lifeOf returns for how long an answer may be kept (RFC 2308 for one without records).
+func lifeOf(answer *dns.Msg) time.Duration {
+	least := uint32(1 << 31)
+	for _, r := range answer.Answer {
+		least = min(least, r.Header().Ttl)
+	}
+	if len(answer.Answer) > 0 {
+		return time.Duration(least) * time.Second
+	}
+	for _, r := range answer.Ns {
+		if soa, ok := r.(*dns.SOA); ok {
+			return time.Duration(min(soa.Hdr.Ttl, soa.Minttl)) * time.Second
+		}
+	}
+	return time.Hour // the hook bounds it as well
+}
