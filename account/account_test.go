@@ -361,3 +361,52 @@ func TestGuesses(t *testing.T) {
 		}
 	}
 }
+
+// A user of an account logs in with the user's own password alone, and where the account may. Neither is the password of the other.
+func TestUsers(t *testing.T) {
+	t.Parallel()
+	as := func(l Login, user string) Login {
+		l.AsUser, l.User = true, user
+		return l
+	}
+	users := config.Logins{Users: []config.AccountUser{{Name: "ann", Password: hash(t, "hers")}, {Name: "bob", Password: argon2idOther}}}
+	table := newTable(NewRegistry(),
+		config.Account{SystemID: "shop", Password: "secret", Logins: users},
+		config.Account{SystemID: "bare", Password: "secret"},
+		config.Account{SystemID: "certified", Certificates: []string{"a"}},
+		config.Account{SystemID: "there", Password: "secret", Connectors: []string{"other"}, Logins: users},
+		config.Account{SystemID: "near", Password: "secret", Networks: []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")}, Logins: users},
+	)
+	for _, c := range []struct {
+		login Login
+		want  Result
+	}{
+		{as(login("shop", "hers"), "ann"), OK},
+		{as(login("shop", "other"), "bob"), OK},
+		{as(login("shop", "other"), "ann"), WrongPassword},
+		{as(login("shop", "secret"), "ann"), WrongPassword},
+		{as(login("shop", "secret"), "shop"), WrongPassword},
+		{as(login("shop", "secret"), ""), WrongPassword},
+		{as(login("shop", "hers"), ""), WrongPassword},
+		{as(login("shop", ""), "ann"), WrongPassword},
+		{as(login("bare", "hers"), "ann"), WrongPassword},
+		{as(login("bare", "secret"), ""), WrongPassword},
+		{as(login("certified", ""), ""), WrongCertificate},
+		{as(login("nobody", "hers"), "ann"), NoAccount},
+		{as(login("there", "hers"), "ann"), WrongConnector},
+		{as(login("near", "hers"), "ann"), WrongNetwork},
+		{login("shop", "hers"), WrongPassword},
+		{login("shop", "secret"), OK},
+	} {
+		if table.Lookup(c.login) != Unverified && c.login.AsUser {
+			t.Errorf("%s: no hash is compared", c.login.User)
+		}
+		if _, got := check(table, c.login); got != c.want {
+			t.Errorf("%s/%s with %s: %v, not %v", c.login.SystemID, c.login.User, c.login.Password, got, c.want)
+		}
+	}
+	none := newTable(NewRegistry(), config.Account{SystemID: "shop", Password: "secret"})
+	if _, got := check(none, as(login("shop", "secret"), "")); got != WrongPassword {
+		t.Errorf("without users: %v", got)
+	}
+}

@@ -18,6 +18,7 @@ type Table struct {
 	accounts  map[string]*Account   // by system_id
 	receivers map[string]*Receivers // by in connector
 	keys      map[string]keyed      // by hash
+	userDecoy []byte                // stands in for the hash of an unknown user; nil: no account has users
 	decoy     *Account              // stands in for the account of an unknown system_id
 }
 
@@ -34,6 +35,7 @@ type Account struct {
 	any         bool     // any password will do, because the certificate is enough
 	passwords   []digest // plain ones
 	hashes      [][]byte // of the others
+	users       []config.AccountUser
 	use         *usage
 }
 
@@ -41,6 +43,8 @@ type Account struct {
 // are only read.
 type Login struct {
 	SystemID, Password []byte
+	AsUser             bool   // the password is that of a user of the account, and not its own
+	User               string // the user's name
 	Connector          string
 	Addr               netip.Addr
 	Bind               protocols.BindType
@@ -54,7 +58,10 @@ func NewTable(c *config.Config, r *Registry) *Table {
 	for i := range c.Accounts {
 		a := newAccount(&c.Accounts[i], r)
 		t.accounts[a.SystemID] = a
-		t.addKeys(a, c.Accounts[i].Keys)
+		t.addKeys(a, c.Accounts[i].Logins.Keys)
+		for j := range a.users {
+			t.userDecoy = []byte(a.users[j].Password)
+		}
 		if len(a.hashes) > len(t.decoy.hashes) {
 			t.decoy.hashes = a.hashes // their cost is probably that of the others
 		}
@@ -74,6 +81,7 @@ func newAccount(c *config.Account, r *Registry) *Account {
 		replaces:    c.Sessions.Full == config.Replace,
 		certified:   c.Certificates,
 		any:         c.Password == "" && len(c.Certificates) > 0,
+		users:       c.Logins.Users,
 		use:         r.take(c),
 	}
 	for _, password := range c.Passwords() {
@@ -96,7 +104,12 @@ func newAccount(c *config.Account, r *Registry) *Account {
 // has to be called.
 func (t *Table) Lookup(l Login) Password {
 	a := t.find(l)
-	if a.any {
+	switch {
+	case l.AsUser && t.userDecoy != nil:
+		return Unverified
+	case l.AsUser:
+		return Wrong
+	case a.any:
 		return Right // LogIn asks for the certificate
 	}
 	d := t.registry.digest(l.Password)
@@ -120,6 +133,9 @@ func (t *Table) Lookup(l Login) Password {
 // right one, so that the next Lookup need not return Unverified. A Guard makes wrong ones rare.
 func (t *Table) Verify(l Login) Password {
 	a := t.find(l)
+	if l.AsUser {
+		return t.verifyUser(a, l)
+	}
 	for _, hash := range a.hashes {
 		if t.registry.matches(hash, l.Password) && a != t.decoy {
 			a.use.setVerified(t.registry.digest(hash, l.Password))
@@ -130,6 +146,28 @@ func (t *Table) Verify(l Login) Password {
 		return Wrong
 	}
 	return t.Lookup(l)
+}
+
+// verifyUser is Verify for a user of an account.
+func (t *Table) verifyUser(a *Account, l Login) Password {
+	u, hash := a.User(l.User), t.userDecoy
+	if u != nil {
+		hash = []byte(u.Password)
+	}
+	if t.registry.matches(hash, l.Password) && u != nil {
+		return Right
+	}
+	return Wrong
+}
+
+// User returns the user of the account with a name, nil if it has none.
+func (a *Account) User(name string) *config.AccountUser {
+	for i := range a.users {
+		if a.users[i].Name == name {
+			return &a.users[i]
+		}
+	}
+	return nil
 }
 
 // LogIn decides a login after its password was compared. If the result is OK, the

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"net/netip"
 	"reflect"
 	"slices"
@@ -19,11 +20,11 @@ type Account struct {
 	Profile      string         `yaml:"profile" live:"yes" doc:"A profile whose options it takes, of the file or one that comes with PMG (pmg profile list). Its own options count more: each option of a section by itself, a list as a whole; but entries of tlvs are put in front of the profile's."`
 	Password     string         `yaml:"password" required:"certificates" secret:"yes" live:"yes" doc:"Its password, which it must have unless it has certificates, plain or as a hash: argon2id (pmg account hash) or bcrypt (htpasswd -nB). SMPP allows 8 characters, more with long_passwords of a connector, UCP 16. Refer to a plain one with ${ENV:NAME} or ${FILE:/path}."`
 	OldPassword  string         `yaml:"old_password" secret:"yes" live:"yes" doc:"A further password that it may log in with, plain or as a hash, while it changes from one to another. Its sessions go on when password takes its place, and end when it is removed."`
-	Keys         []Key          `yaml:"keys" live:"yes" doc:"Keys with which programs of the account use the API of HTTP, in the place of its password, each as {name: shop, hash: \"sha256:…\", scopes: [send]}. pmg account key makes them."`
 	Certificates []string       `yaml:"certificates" live:"yes" doc:"With TLS, the certificates one of which it must show to log in, issued by tls.client_ca of the connector: each a name in the certificate (CN, DNS name, e-mail address or URI), or sha256: and its fingerprint. With a password it needs both. docs/tls.md has an example."`
 	Networks     []netip.Prefix `yaml:"networks" live:"yes" doc:"Addresses it may log in from, such as 192.0.2.0/24 or 192.0.2.1; any when empty."`
 
-	Sessions Sessions // its options stand among the account's
+	Logins   Logins   // its options stand among the account's
+	Sessions Sessions // and these
 
 	Bind       []protocols.BindType `yaml:"bind" enum:"transmitter|receiver|transceiver" live:"yes" doc:"The ways it may bind; any when empty."`
 	Connectors []string             `yaml:"connectors" live:"yes" doc:"The in connectors that it may log in on; all when empty."`
@@ -55,6 +56,39 @@ type Account struct {
 	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that the account submits (in) or receives (out), and lists of those that it may use, such as {in: destination, strip: 00, ton: 1}. docs/rewrite.md has a worked example; pmg explain shows what they do to a message."`
 
 	rules rules // of Rewrite
+}
+
+// Logins are who may use HTTP in the name of an account, beside those who know its password.
+type Logins struct {
+	Keys  []Key         `yaml:"keys" live:"yes" doc:"Keys with which programs of the account use the API of HTTP, in the place of its password, each as {name: shop, hash: \"sha256:…\", scopes: [send]}. pmg account key makes them."`
+	Users []AccountUser `yaml:"users" live:"yes" doc:"People of the account who may log in to the pages for customers, where a connector has portal: true (docs/portal.md), each as {name: ann, password: \"$argon2id$…\", scope: send}. 100 at most."`
+}
+
+// AccountUser is somebody who may log in to the pages for customers in the name of an account.
+type AccountUser struct {
+	Name     string `yaml:"name" required:"yes" live:"yes" doc:"Who it is, for the login and the logs."`
+	Password string `yaml:"password" required:"yes" secret:"yes" live:"yes" doc:"The hash of the password, as pmg account hash prints it."`
+	Scope    string `yaml:"scope" default:"look" enum:"look|send|manage" live:"yes" doc:"look sees what is the account's; send may also submit messages, and manage make and revoke the account's API keys."`
+}
+
+// ManageScope is the scope of users above LookScope and SendScope. Each has those before it.
+const ManageScope = "manage"
+
+// MaxUsers is how many users an account may have.
+const MaxUsers = 100
+
+// checkUsers checks the users of an account. It does not show what stands in the place of a hash.
+func checkUsers(d *decoder, a *Account, path string) {
+	names := map[string]int{}
+	if len(a.Logins.Users) > MaxUsers {
+		d.problem(path+".users", "must have %d entries at most, not %d", MaxUsers, len(a.Logins.Users))
+		return
+	}
+	for i := range a.Logins.Users {
+		u := &a.Logins.Users[i]
+		d.unique(names, u.Name, path+".users[%d].name", i)
+		checkUser(d, fmt.Sprintf("%s.users[%d]", path, i), u.Name, u.Password, "pmg account hash")
+	}
 }
 
 // Sessions are how many sessions an account may have at the same time, and what is written on them.

@@ -142,16 +142,17 @@ func checkHashed(d *decoder, path, name, hash, command, what string) {
 	}
 }
 
-// checkUser checks the name and the password of a user. It does not show what stands in the place of the hash.
-func checkUser(d *decoder, path string, u *User) {
-	if u.Name != "" && !nameForm.MatchString(u.Name) {
-		d.problem(path+".name", "must be letters, digits, '-' and '_', at most 64, not %q", u.Name)
+// checkUser checks the name and the password of a user, whose hash a command makes. It does not show what stands in the place of
+// the hash.
+func checkUser(d *decoder, path, name, password, command string) {
+	if name != "" && !nameForm.MatchString(name) {
+		d.problem(path+".name", "must be letters, digits, '-' and '_', at most 64, not %q", name)
 	}
-	if u.Password == "" {
+	if password == "" {
 		return
 	}
-	if err := passhash.Check(u.Password); !passhash.Is(u.Password) || err != nil {
-		d.problem(path+".password", "must be a hash, as pmg admin user prints it, and not the password")
+	if err := passhash.Check(password); !passhash.Is(password) || err != nil {
+		d.problem(path+".password", "must be a hash, as %s prints it, and not the password", command)
 	}
 }
 
@@ -165,7 +166,7 @@ func checkAdmin(d *decoder, a *Admin) {
 	names = map[string]int{}
 	for i, u := range a.Users {
 		d.unique(names, u.Name, "admin.users[%d].name", i)
-		checkUser(d, fmt.Sprintf("admin.users[%d]", i), &u)
+		checkUser(d, fmt.Sprintf("admin.users[%d]", i), u.Name, u.Password, "pmg admin user")
 	}
 	checkOIDC(d, &a.OIDC)
 	d.report("admin.tls", a.TLS.check(true))
@@ -200,6 +201,7 @@ type Key struct {
 	Scopes   []string       `yaml:"scopes" enum:"send|read" live:"yes" doc:"What it may be used for: send submits, changes and cancels messages, read asks what became of them, and about the account. Both when empty."`
 	Networks []netip.Prefix `yaml:"networks" live:"yes" doc:"Addresses that it may be used from, besides those of the account; any when empty."`
 	Expires  string         `yaml:"expires" live:"yes" doc:"The first day on which it is not taken any more, such as 2027-12-31, in UTC. It stays in force when empty."`
+	Made     string         `yaml:"made" live:"yes" doc:"The day on which it was made, for people."`
 }
 
 // ExpiresAt returns when the key is not taken any more, the zero time if that is never.
@@ -211,14 +213,17 @@ func (k *Key) ExpiresAt() time.Time {
 // checkKeys checks the keys of an account. seen are the hashes of all accounts.
 func checkKeys(d *decoder, a *Account, path string, seen map[string]bool) {
 	names := map[string]int{}
-	for i := range a.Keys {
-		k := &a.Keys[i]
+	for i := range a.Logins.Keys {
+		k := &a.Logins.Keys[i]
 		at := fmt.Sprintf("%s.keys[%d]", path, i)
 		d.unique(names, k.Name, path+".keys[%d].name", i)
 		if checkHashed(d, at, k.Name, k.Hash, "pmg account key", "key"); k.Hash != "" && seen[k.Hash] {
 			d.problem(at+".hash", "is that of another key: each key is of one account, and stands once")
 		}
 		seen[k.Hash] = true
+		if _, err := time.Parse(time.DateOnly, k.Made); k.Made != "" && err != nil {
+			d.problem(at+".made", "must be a day such as 2026-12-31, not %q", k.Made)
+		}
 		if k.Expires == "" {
 			continue
 		}

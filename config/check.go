@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -40,6 +41,7 @@ func (d *decoder) check(c *Config, o Options) {
 	accounts, keys := map[string]int{}, map[string]bool{}
 	for i := range c.Accounts {
 		checkKeys(d, &c.Accounts[i], fmt.Sprintf("accounts[%d]", i), keys)
+		checkUsers(d, &c.Accounts[i], fmt.Sprintf("accounts[%d]", i))
 		d.account(&c.Accounts[i], fmt.Sprintf("accounts[%d]", i), c.Connectors)
 		d.unique(accounts, c.Accounts[i].SystemID, "accounts[%d].system_id", i)
 	}
@@ -237,6 +239,7 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 	if c.IsTest() {
 		checkTest(d, c, path)
 	}
+	checkPortal(d, c, path)
 	d.protocol(c, path)
 	d.checkText(c, path)
 	c.rules = d.rewrite(c.Rewrite, path)
@@ -252,6 +255,20 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 	}
 	if c.Direction != "" && c.Role() == protocols.Client && c.SystemID == "" && c.HasSessions() {
 		d.problem(path, "must have system_id: an out connector logs in with it")
+	}
+}
+
+// checkPortal warns of pages for customers whose passwords others read.
+func checkPortal(d *decoder, c *Connector, path string) {
+	if c.Protocol != "http" || !c.HTTP.Portal || c.TLS.Enabled || len(c.Proxies) > 0 {
+		return
+	}
+	for _, address := range c.AllAddresses() {
+		host, _, err := net.SplitHostPort(address)
+		if ip, ok := hostAddress(host); err == nil && !(ok && ip.IsLoopback()) {
+			d.warn(path+".portal", "is plain, so that whoever is in between reads passwords: set tls")
+			return
+		}
 	}
 }
 

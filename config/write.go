@@ -24,7 +24,7 @@ func ShowConnector(c *Connector) string { return showOne(c) }
 // ShowAccount returns the options of an account as Show does, without its keys.
 func ShowAccount(a *Account) string {
 	keyless := *a
-	keyless.Keys = nil
+	keyless.Logins.Keys = nil
 	return showOne(&keyless)
 }
 

@@ -13,6 +13,7 @@ import (
 	"pmg/gateway"
 	"pmg/httpapi/body"
 	"pmg/httpapi/compat"
+	"pmg/httpapi/portal"
 	"pmg/httpapi/server"
 	"pmg/httpapi/v1"
 	"pmg/internal/sock"
@@ -30,6 +31,7 @@ type Engine struct {
 	pulls   *v1.Pulls
 	api     *v1.API
 	compat  *compat.Dialects
+	portal  *portal.Portal
 
 	mu  sync.Mutex
 	of  map[*connector.Connector]*server.Listener
@@ -40,12 +42,20 @@ type Engine struct {
 	cancel  context.CancelFunc
 }
 
-// Over returns an engine that adds the connectors of g without sessions to those of e. opened has sockets that listen
-// already, by the name of their connector. holds reports whether anything may be sent to SMSCs and webhooks, which is asked
-// directly before each system call; nil: always.
-func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listening, holds func() bool) (*Engine, error) {
+// Options are what the program gives an engine. The zero value has nothing.
+type Options struct {
+	Opened map[string][]sock.Listening // sockets that listen already, by the name of their connector
+	// reports whether anything may be sent to SMSCs and webhooks, which is asked directly before each system call; nil: always
+	Holds func() bool
+	Edit  portal.Edit  // changes managed files for users of accounts; nil: nothing does
+	Audit portal.Audit // records what these do; nil: nothing does
+}
+
+// Over returns an engine that adds the connectors of g without sessions to those of e.
+func Over(e gateway.Engine, g *gateway.Gateway, o Options) (*Engine, error) {
+	holds := o.Holds
 	x := &Engine{
-		Engine: e, gateway: g, opened: opened, holds: holds, of: map[*connector.Connector]*server.Listener{},
+		Engine: e, gateway: g, opened: o.Opened, holds: holds, of: map[*connector.Connector]*server.Listener{},
 		out: map[*connector.Connector]courier{},
 	}
 	x.ctx, x.cancel = context.WithCancel(context.Background())
@@ -55,6 +65,7 @@ func Over(e gateway.Engine, g *gateway.Gateway, opened map[string][]sock.Listeni
 	x.pulls = v1.NewPulls(e, g.Node.Clock.Now, x.ctx.Done())
 	x.api = v1.New(forOwnAPI(g), x.pulls, events)
 	x.compat = compat.New(forDialects(g), x.callers, compat.NewStatus(forDialects(g), x.Addresses, x.reached))
+	x.portal = portal.New(forPortal(g, x.api, o))
 	x.leaving.Go(func() { x.pulls.Keep(x.ctx) })
 	x.leaving.Go(x.keepStreams)
 	for _, c := range g.Table.Connectors() {

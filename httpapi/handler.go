@@ -19,7 +19,8 @@ func (x *Engine) dialects() map[string]func(*server.Listener, *http.ServeMux) {
 	}
 }
 
-// handler returns what answers the requests of a connector: each of its dialects at paths of its own.
+// handler returns what answers the requests of a connector: each of its dialects, and the pages for customers, at paths of
+// their own.
 func (x *Engine) handler(l *server.Listener) http.Handler {
 	m := http.NewServeMux()
 	httpsmsc.Routes(l, m, func(name string) *httpsmsc.SMSC { return x.smscOf(x.gateway.Table.Connector(name)) })
@@ -27,8 +28,23 @@ func (x *Engine) handler(l *server.Listener) http.Handler {
 	for _, name := range l.Connector.Config().HTTP.Dialects {
 		all[name](l, m)
 	}
-	failed := func(w http.ResponseWriter, r *http.Request) { x.failed(l, w, r) }
-	return httpfault.Handler(m, x.gateway.Node.Log.With().Str("connector", l.Connector.Name).Logger(), failed)
+	pages := x.portal.Site(l)
+	serve := func(w http.ResponseWriter, r *http.Request) {
+		if pages.Serves(r) {
+			pages.ServeHTTP(w, r)
+		} else {
+			m.ServeHTTP(w, r)
+		}
+	}
+	failed := func(w http.ResponseWriter, r *http.Request) {
+		if pages.Serves(r) {
+			pages.Failed(w, r)
+		} else {
+			x.failed(l, w, r)
+		}
+	}
+	log := x.gateway.Node.Log.With().Str("connector", l.Connector.Name).Logger()
+	return httpfault.Handler(http.HandlerFunc(serve), log, failed)
 }
 
 // failed answers a request at which its handler has panicked.

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"pmg/gateway"
 	"pmg/httpapi/compat"
+	"pmg/httpapi/portal"
 	"pmg/httpapi/server"
 	"pmg/httpapi/v1"
 	"pmg/httpsmsc"
@@ -39,5 +40,12 @@ func forOwnAPI(g *gateway.Gateway) v1.Rooms {
 func forDialects(g *gateway.Gateway) compat.Rooms {
 	return compat.Rooms{
 		Node: g.Node, Logins: g.Logins, Submitter: g.Requests, Lanes: g.Table, Store: g.Keeper, Backlog: g,
+	}
+}
+
+// forPortal returns what the pages for customers need of a gateway, and of the API.
+func forPortal(g *gateway.Gateway, api *v1.API, o Options) portal.Rooms {
+	return portal.Rooms{
+		Node: g.Node, Table: g.Table, Money: g.Intake.Credit, Webhooks: g.Webhooks, Messages: api, Edit: o.Edit, Audit: o.Audit,
 	}
 }

@@ -162,6 +162,12 @@ func (a *Audit) Handler(h http.Handler) http.Handler {
 	})
 }
 
+// Record writes a line for what somebody has done elsewhere.
+func (a *Audit) Record(who, from, act string, parameters map[string]string, result string) {
+	a.log.Log().Str("level", "info").Bool("audit", true).Str("who", who).Str("from", from).Str("act", act).
+		Interface("parameters", parameters).Str("result", result).Msg("admin action: " + act)
+}
+
 func (a *Audit) write(r *http.Request, one *deed) {
 	who, from := one.caller.String(), r.RemoteAddr
 	if one.caller.User != "" {

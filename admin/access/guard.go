@@ -195,7 +195,7 @@ func (g *Guard) caller(r *http.Request) (c Caller, wrong string) {
 	c.From = r.RemoteAddr
 	tokens, header := g.tokens(), r.Header.Get("Authorization")
 	if header == "" {
-		if _, u := g.Sessions.find(r); u != nil {
+		if u := g.Sessions.find(r); u != nil {
 			c.Login, c.Scope = u.Name, scopes[u.Scope]
 			return c, ""
 		}

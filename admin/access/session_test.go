@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/config"
+	"pmg/internal/browser"
 	"pmg/internal/passhash"
 	"pmg/internal/token"
 	"pmg/internal/turns"
@@ -67,15 +68,15 @@ func TestSessions(t *testing.T) {
 		t.Error("a logout does not end its session alone")
 	}
 	for range 11 {
-		if now = now.Add(sessionIdle); !goes(s, withCookie(b)) {
+		if now = now.Add(browser.Idle); !goes(s, withCookie(b)) {
 			t.Fatal("a session that is used ends")
 		}
 	}
-	if now = now.Add(sessionIdle + time.Second); in(b) {
+	if now = now.Add(browser.Idle + time.Second); in(b) {
 		t.Error("a session lasts longer than its life")
 	}
 	c := login()
-	if now = now.Add(sessionIdle + time.Second); in(c) {
+	if now = now.Add(browser.Idle + time.Second); in(c) {
 		t.Error("a session lasts that is not used")
 	}
 	d, before := login(), *users
@@ -135,12 +136,11 @@ func TestLoginsFail(t *testing.T) {
 	}
 }
 
-// Addresses that fail and sessions are bounded: the session that was not used for longest ends, and those of the
-// addresses beyond the bound wait together.
+// Addresses that fail are bounded: those beyond the bound wait together.
 func TestBounds(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1e9, 0)
-	s, users := sessionsOf(t, &now)
+	s, _ := sessionsOf(t, &now)
 	for i := range mostAddresses + 2*freeAttempts {
 		s.mu.Lock()
 		s.fail("address " + strconv.Itoa(i))
@@ -149,38 +149,10 @@ func TestBounds(t *testing.T) {
 	if len(s.failed) != mostAddresses+1 || s.failed["others"].count != 2*freeAttempts {
 		t.Errorf("%d addresses, %d others", len(s.failed), s.failed["others"].count)
 	}
-	first := begin(t, s, "192.0.2.1:1", "anna", right)
-	for i := range mostSessions {
-		now = now.Add(time.Millisecond)
-		s.mu.Lock()
-		s.expire()
-		s.sessions[strconv.Itoa(i)] = &session{user: "anna", password: (*users)[0].Password, begun: now, used: now}
-		s.mu.Unlock()
-	}
-	if len(s.sessions) != mostSessions || goes(s, withCookie(first)) {
-		t.Errorf("%d sessions", len(s.sessions))
-	}
-}
-
-// A cookie is for this host alone where there is TLS, is out of reach of scripts, and does not come with requests of other sites.
-func TestCookie(t *testing.T) {
-	t.Parallel()
-	for scheme, want := range map[string]string{
-		"http": "pmg=v; Path=/; HttpOnly; SameSite=Strict", "https": "__Host-pmg=v; Path=/; HttpOnly; Secure; SameSite=Strict",
-	} {
-		w := httptest.NewRecorder()
-		SetCookie(w, httptest.NewRequest(http.MethodGet, scheme+"://localhost/", nil), "v")
-		if got := w.Header().Get("Set-Cookie"); got != want {
-			t.Errorf("%s: %s", scheme, got)
-		}
-	}
 }
 
 // goes reports whether the session of a request goes on.
-func goes(s *Sessions, r *http.Request) bool {
-	one, _ := s.find(r)
-	return one != nil
-}
+func goes(s *Sessions, r *http.Request) bool { return s.find(r) != nil }
 
 // Passwords wait to be compared, by network; where too many wait, those of the network with most of them do not.
 func TestLoginsWait(t *testing.T) {

@@ -325,15 +325,15 @@ func TestKeys(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &made); err != nil {
 		t.Fatal(err)
 	}
-	if a := r.g.Table.Account("acme"); len(a.Keys) != 1 || a.Keys[0].Hash != token.Hash(made.Key) || a.Keys[0].Name != "shop" {
-		t.Errorf("%+v", a.Keys)
+	if a := r.g.Table.Account("acme"); len(a.Logins.Keys) != 1 || a.Logins.Keys[0].Hash != token.Hash(made.Key) || a.Logins.Keys[0].Name != "shop" {
+		t.Errorf("%+v", a.Logins.Keys)
 	}
 	r.ask("POST /accounts/acme/keys", `{"name": "shop"}`, 422, "already used")
 	r.ask("POST /accounts/acme/keys", `{"name": "other", "scopes": ["all"]}`, 422, `"option":"keys[1].scopes[0]"`)
 	r.ask("DELETE /accounts/acme/keys/none", ``, 404)
 	r.ask("DELETE /accounts/acme/keys/shop", ``, 200)
-	if a := r.g.Table.Account("acme"); len(a.Keys) != 0 {
-		t.Errorf("%+v", a.Keys)
+	if a := r.g.Table.Account("acme"); len(a.Logins.Keys) != 0 {
+		t.Errorf("%+v", a.Logins.Keys)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"pmg/admin/access"
 	"pmg/gateway/operate"
 	"pmg/gateway/webhooks"
+	"pmg/internal/browser"
 	"pmg/internal/figuretext"
 	"pmg/sms"
 )
@@ -24,15 +25,15 @@ func (s *site) carryOut(a *admin.Action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * patience))
 		v, err := s.do(a, r)
-		n := access.Notice{Text: told(a, v)}
+		n := browser.Notice{Text: told(a, v)}
 		if attempt, ok := v.(webhooks.Attempt); ok {
 			n.Failed = !attempt.Taken
 		}
 		if err != nil {
-			n = access.Notice{Failed: true, Text: err.Error()}
+			n = browser.Notice{Failed: true, Text: err.Error()}
 		}
 		s.server.Guard().Sessions.Notify(r, n)
-		http.Redirect(w, r, ownPath(r.PostFormValue("back")), http.StatusSeeOther)
+		http.Redirect(w, r, browser.OwnPath(admin.PagesBase, r.PostFormValue("back")), http.StatusSeeOther)
 	}
 }
 

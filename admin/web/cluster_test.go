@@ -25,7 +25,7 @@ func TestCluster(t *testing.T) {
 		}
 	}
 	base := "http://" + startNode(t, known).Addr()
-	c := browser(t, base, config.LookScope)
+	c := visitor(t, base, config.LookScope)
 	code, body, _ := ask(t, c, "GET", base+"/ui/cluster", nil)
 	for _, want := range []string{
 		"<h1>Cluster</h1>", "48,211", ">11<", "&lt;b&gt;&#34;c", "its &lt;i&gt;configuration&lt;/i&gt; differs", ">silent<",
@@ -38,11 +38,11 @@ func TestCluster(t *testing.T) {
 	if code, body, _ = ask(t, c, "GET", base+"/ui/cluster?filter=owner&sort=-record", nil); code != http.StatusOK || strings.Contains(body, ">silent<") {
 		t.Errorf("%d: it is not filtered: %s", code, body)
 	}
-	if code, _, h := ask(t, browser(t, base, ""), "GET", base+"/ui/cluster", nil); code != http.StatusSeeOther || !strings.HasPrefix(h.Get("Location"), "/ui/login") {
+	if code, _, h := ask(t, visitor(t, base, ""), "GET", base+"/ui/cluster", nil); code != http.StatusSeeOther || !strings.HasPrefix(h.Get("Location"), "/ui/login") {
 		t.Errorf("nobody has logged in: %d", code)
 	}
 	alone, _ := start(t)
-	c = browser(t, alone, config.LookScope)
+	c = visitor(t, alone, config.LookScope)
 	if code, body, _ = ask(t, c, "GET", alone+"/ui/cluster", nil); code != http.StatusNotFound || strings.Contains(body, `href="/ui/cluster"`) {
 		t.Errorf("a gateway that is alone: %d %s", code, body)
 	}

@@ -93,9 +93,9 @@ func (ro *routes) certificates() (rows []certificateRow) {
 		}
 	}
 	for i := range cfg.Accounts {
-		for k := range cfg.Accounts[i].Keys {
-			if at := cfg.Accounts[i].Keys[k].ExpiresAt(); !at.IsZero() {
-				add("key "+cfg.Accounts[i].Keys[k].Name+" of account "+cfg.Accounts[i].SystemID, at)
+		for k := range cfg.Accounts[i].Logins.Keys {
+			if at := cfg.Accounts[i].Logins.Keys[k].ExpiresAt(); !at.IsZero() {
+				add("key "+cfg.Accounts[i].Logins.Keys[k].Name+" of account "+cfg.Accounts[i].SystemID, at)
 			}
 		}
 	}

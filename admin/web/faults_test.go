@@ -12,7 +12,7 @@ import (
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	base, _ := start(t)
-	b := browser(t, base, config.LookScope)
+	b := visitor(t, base, config.LookScope)
 	for _, c := range []struct {
 		path string
 		code int

@@ -1,11 +1,8 @@
 package web
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"html"
-	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -23,7 +20,7 @@ func TestHour(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	base := "http://" + s.Addr()
-	c := browser(t, base, config.LookScope)
+	c := visitor(t, base, config.LookScope)
 	at := busy(s, time.Now(), 40)
 	from := at.UTC().Truncate(step).Format("15:04")
 	for path, want := range map[string][]string{
@@ -73,38 +70,12 @@ func TestAge(t *testing.T) {
 	}
 }
 
-// The library that draws the charts is as it was published, and is sent to browsers that do not have it yet.
-func TestLibrary(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]string{
-		"uPlot.iife.min.js": "19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f",
-		"uPlot.min.css":     "df630c6a8d6f8eeaff264b50f73ce5b114f646ffd9a0bb74f049b0a00135fa04",
-	} {
-		b, err := staticFiles.ReadFile("static/uplot/" + name)
-		if got := fmt.Sprintf("%x", sha256.Sum256(b)); err != nil || got != want {
-			t.Errorf("%s: %s, %v", name, got, err)
-		}
-	}
-	for tag, want := range map[string]int{"": http.StatusOK, `"19c8d4c6ad88929a79f4ae49d6f7161566dfd0ba3d15cc495e974f787eb78f1f"`: http.StatusNotModified} {
-		r := httptest.NewRequest("GET", "/", nil)
-		r.URL.Path = "uplot/uPlot.iife.min.js"
-		r.Header.Set("If-None-Match", tag)
-		w := httptest.NewRecorder()
-		if static()(w, r); w.Code != want || w.Code == http.StatusOK && w.Body.Len() != 51081 {
-			t.Errorf("a browser that has %q: %d, %d octets", tag, w.Code, w.Body.Len())
-		}
-	}
-	if _, err := staticFiles.ReadFile("static/uplot/LICENSE"); err != nil {
-		t.Error(err)
-	}
-}
-
 // The page about an account has charts of its own, what share of its messages was delivered, and when the last one came.
 func TestAccountHour(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	base, g := "http://"+s.Addr(), s.Gateway()
-	c := browser(t, base, config.LookScope)
+	c := visitor(t, base, config.LookScope)
 	name := `<b>"x`
 	tally, at := g.Node.Origins.Of(name, "clients").Tally, time.Now().Add(time.Hour)
 	tally.Accepted.Add(1)

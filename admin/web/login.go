@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 
 	"pmg/admin"
 	"pmg/admin/access"
+	"pmg/internal/browser"
 )
 
 // A login is what the page of that name is given.
@@ -28,17 +28,8 @@ func loginPath(r *http.Request) string {
 	return admin.PagesBase + "login?" + url.Values{"next": {next}}.Encode()
 }
 
-// ownPath returns a path of these pages that a request names, and the first page if it names another.
-func ownPath(path string) string {
-	u, err := url.Parse(path)
-	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(u.Path, admin.PagesBase) || strings.Contains(path, `\`) {
-		return admin.PagesBase
-	}
-	return u.String()
-}
-
 func (s *site) loginPage(w http.ResponseWriter, r *http.Request, code int, wrong string) {
-	v := &login{Next: ownPath(r.FormValue("next")), Wrong: wrong}
+	v := &login{Next: browser.OwnPath(admin.PagesBase, r.FormValue("next")), Wrong: wrong}
 	c := &s.server.Gateway().Node.Config().Admin
 	v.Page, v.Title, v.cells = &page{Name: "login"}, "Log in", map[string]string{}
 	v.Users, v.Other = len(c.Users) > 0, c.OIDC.IsSet()
@@ -78,14 +69,15 @@ func (s *site) begin(w http.ResponseWriter, r *http.Request) {
 	}
 	sessions.End(r) // a session that this browser had is over
 	access.LoggedIn(r, name)
-	access.SetCookie(w, r, cookie)
-	http.Redirect(w, r, ownPath(r.PostFormValue("next")), http.StatusSeeOther)
+	sessions.SetCookie(w, r, cookie)
+	http.Redirect(w, r, browser.OwnPath(admin.PagesBase, r.PostFormValue("next")), http.StatusSeeOther)
 }
 
 // logout ends the session of a browser.
 func (s *site) logout(w http.ResponseWriter, r *http.Request) {
 	access.Named(r, "logout")
-	s.server.Guard().Sessions.End(r)
-	access.SetCookie(w, r, "")
+	sessions := s.server.Guard().Sessions
+	sessions.End(r)
+	sessions.SetCookie(w, r, "")
 	http.Redirect(w, r, admin.PagesBase+"login", http.StatusSeeOther)
 }

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"net/http"
 
+	"pmg/admin"
 	"pmg/admin/access"
 	"pmg/admin/oidc"
+	"pmg/internal/browser"
 )
 
 // begunName is the cookie of a browser that logs in at the server of the organisation. The browser comes back from there, so the
@@ -22,7 +24,7 @@ func setBegun(w http.ResponseWriter, r *http.Request, value string, age int) {
 // beginOther sends a browser to the server of the organisation.
 func (s *site) beginOther(w http.ResponseWriter, r *http.Request) {
 	access.Named(r, "login")
-	to, cookie, err := s.provider.Begin(r.Context(), ownPath(r.FormValue("next")))
+	to, cookie, err := s.provider.Begin(r.Context(), browser.OwnPath(admin.PagesBase, r.FormValue("next")))
 	if err != nil {
 		s.refuseOther(w, r, http.StatusBadGateway, err)
 		return
@@ -50,8 +52,8 @@ func (s *site) endOther(w http.ResponseWriter, r *http.Request) {
 	sessions := s.server.Guard().Sessions
 	sessions.End(r)
 	access.LoggedIn(r, l.Name)
-	access.SetCookie(w, r, sessions.BeginOther(l.Name, l.Scope, proof))
-	v := &login{Next: ownPath(l.Next)}
+	sessions.SetCookie(w, r, sessions.BeginOther(l.Name, l.Scope, proof))
+	v := &login{Next: browser.OwnPath(admin.PagesBase, l.Next)}
 	v.Page, v.Title, v.cells = &page{Name: "login"}, "Logged in", map[string]string{}
 	w.Header().Set("Refresh", "0; url="+v.Next)
 	s.write(w, http.StatusOK, "loggedin", v)

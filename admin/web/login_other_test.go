@@ -61,7 +61,7 @@ func TestLoginElsewhere(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	base := "http://" + s.Addr()
-	anonymous := browser(t, base, "")
+	anonymous := visitor(t, base, "")
 	if code, _, _ := ask(t, anonymous, "GET", base+"/ui/login/other", nil); code != http.StatusBadGateway {
 		t.Errorf("without the section: %d", code)
 	}
@@ -76,7 +76,7 @@ func TestLoginElsewhere(t *testing.T) {
 		{mockoidc.MockUser{Subject: "three", Groups: []string{"root"}}, "three (administer)", 303},
 	} {
 		m.QueueUser(&one.user)
-		c := browser(t, base, "")
+		c := visitor(t, base, "")
 		code, body, h := logsIn(t, c, base)
 		if code != http.StatusOK || h.Get("Refresh") != "0; url=/ui/accounts" {
 			t.Fatalf("%s: %d %v %s", one.name, code, h, body)
@@ -101,7 +101,7 @@ func TestLoginElsewhere(t *testing.T) {
 	if text := string(log); err != nil || strings.Count(text, `"who":"user anna from `) != 2 || strings.Contains(text, `"code":["`) && !strings.Contains(text, `"code":["***"]`) {
 		t.Errorf("%v: the audit log has %s", err, log)
 	}
-	if code, _, _ := ask(t, browser(t, base, config.LookScope), "GET", base+"/ui/accounts", nil); code != http.StatusOK {
+	if code, _, _ := ask(t, visitor(t, base, config.LookScope), "GET", base+"/ui/accounts", nil); code != http.StatusOK {
 		t.Errorf("with a password: %d", code)
 	}
 }
@@ -123,7 +123,7 @@ func TestLoginElsewhereRefused(t *testing.T) {
 		}
 	}
 	m.QueueUser(&mockoidc.MockUser{Subject: "1", Groups: []string{"OPS", "other"}})
-	c := browser(t, base, "")
+	c := visitor(t, base, "")
 	code, body, _ := logsIn(t, c, base)
 	want("another group", c, code, 403, body, "none of your groups has a role")
 
@@ -131,7 +131,7 @@ func TestLoginElsewhereRefused(t *testing.T) {
 	_, _, h := ask(t, c, "GET", base+"/ui/login/other", nil)
 	_, _, h = ask(t, c, "GET", h.Get("Location"), nil)
 	back := h.Get("Location")
-	thief := browser(t, base, "")
+	thief := visitor(t, base, "")
 	code, body, _ = ask(t, thief, "GET", back, nil)
 	want("another browser", thief, code, 401, body, "begun in another browser")
 	_, _, _ = ask(t, thief, "GET", base+"/ui/login/other", nil)

@@ -13,8 +13,8 @@ import (
 func TestLoginFlood(t *testing.T) {
 	t.Parallel()
 	base, _ := start(t)
-	in := browser(t, base, config.LookScope)
-	wrong := browser(t, base, "")
+	in := visitor(t, base, config.LookScope)
+	wrong := visitor(t, base, "")
 	var flood sync.WaitGroup
 	for range 20 { // more than there are places for requests
 		flood.Go(func() {

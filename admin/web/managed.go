@@ -13,8 +13,8 @@ import (
 
 	"pmg/admin"
 	"pmg/admin/access"
-	"pmg/admin/manage"
 	"pmg/config/document"
+	"pmg/internal/browser"
 	"pmg/managed"
 	"pmg/managed/editor"
 )
@@ -192,7 +192,7 @@ func (s *site) manages(p *page) http.HandlerFunc {
 			if result.Number > 0 {
 				text = fmt.Sprintf("In force, as change %d: %s", result.Number, strings.Join(result.Changes, "; "))
 			}
-			s.server.Guard().Sessions.Notify(r, access.Notice{Text: text})
+			s.server.Guard().Sessions.Notify(r, browser.Notice{Text: text})
 			http.Redirect(w, r, r.URL.EscapedPath(), http.StatusSeeOther)
 			return
 		}
@@ -226,9 +226,9 @@ func (p *managedPage) request(r *http.Request, d *managed.Dir) (e editor.Request
 		if scope := r.PostFormValue("scope"); scope != "" {
 			o["scopes"] = []any{scope}
 		}
-		key, e.Make = manage.AddingKey(p.Name, o)
+		key, e.Make = editor.AddingKey(p.Name, o)
 	case "unkey":
-		e.Make = manage.RemovingKey(p.Name, r.PostFormValue("key"))
+		e.Make = editor.RemovingKey(p.Name, r.PostFormValue("key"))
 	case "revert":
 		n, _ := strconv.Atoi(r.PostFormValue("change"))
 		var back editor.Request

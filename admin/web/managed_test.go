@@ -74,7 +74,7 @@ var tagForm = regexp.MustCompile(`name="tag" value="([^"]*)"`)
 func TestManaged(t *testing.T) {
 	t.Parallel()
 	base, dir, audit := startManaged(t)
-	c := browser(t, base, config.AdministerScope)
+	c := visitor(t, base, config.AdministerScope)
 	page := base + "/ui/managed/accounts.acme"
 	wants := func(what, text string, words ...string) {
 		t.Helper()
@@ -120,7 +120,7 @@ func TestManaged(t *testing.T) {
 	post("of an older page", 200, stale, "it has changed since it was read")
 	post("reverted", 303, url.Values{"do": {"revert"}, "change": {"3"}, "tag": {tag()}}, `"rate": 7`, "revert of change 3", "Take back key crm")
 	post("the key is taken back", 303, url.Values{"do": {"unkey"}, "key": {"crm"}, "tag": {tag()}}, "accounts[acme].keys[crm]: present -> removed")
-	look := browser(t, base, config.LookScope)
+	look := visitor(t, base, config.LookScope)
 	if code, _, _ := ask(t, look, "POST", page, url.Values{"do": {"remove"}, "tag": {tag()}}); code != http.StatusForbidden {
 		t.Errorf("who may look removes it: %d", code)
 	}

@@ -45,7 +45,7 @@ func TestMessages(t *testing.T) {
 	s := startServer(t)
 	base, audit := "http://"+s.Addr(), s.Gateway().Node.Config().Admin.Audit
 	for _, scope := range []string{config.LookScope, config.OperateScope} {
-		c := browser(t, base, scope)
+		c := visitor(t, base, scope)
 		if _, body, _ := ask(t, c, "GET", base+"/ui/messages", nil); !strings.Contains(body, `name="q"`) || strings.Contains(body, "data-stream") {
 			t.Error(body)
 		}
@@ -113,7 +113,7 @@ func TestMessagePages(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(s.Gateway().Node.Config().PDULog.Dir, "many.log"), []byte(b.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := browser(t, base, config.LookScope)
+	c := visitor(t, base, config.LookScope)
 	earlier := regexp.MustCompile(`<a href="([^"]*)" rel="next">`)
 	for _, query := range []string{"?q=%2B46700000009&since=2h", "?account=acme"} {
 		path := base + "/ui/messages" + query

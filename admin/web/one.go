@@ -152,7 +152,7 @@ func (d *details) account(r *http.Request) any {
 	if i < 0 || cfg == nil {
 		return nil
 	}
-	p := accountPage{Account: status.Accounts[i], Keys: keyRows(cfg.Keys, status.Time)}
+	p := accountPage{Account: status.Accounts[i], Keys: keyRows(cfg.Logins.Keys, status.Time)}
 	p.Config.MaxSessions, p.Config.MaxScheduled, p.Config.MaxParked = cfg.Sessions.Most, cfg.MaxScheduled, cfg.MaxParked
 	p.Hour, p.Share = hourOf(d.server.AccountHistory(), name), deliveredShare(&p.Account)
 	p.Rate.In, p.Rate.Out, p.Rate.Limit = p.Hour.rate(history.In), p.Hour.rate(history.Out), limit(cfg.Rate)

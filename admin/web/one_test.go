@@ -14,7 +14,7 @@ func TestReplies(t *testing.T) {
 	t.Parallel()
 	base, _ := start(t)
 	path := strings.Replace(hooksName, "{name}", "%3Cb%3E%22x", 1) + "?replies=1"
-	look, operate := browser(t, base, config.LookScope), browser(t, base, config.OperateScope)
+	look, operate := visitor(t, base, config.LookScope), visitor(t, base, config.OperateScope)
 	for _, path := range []string{"/ui/" + path, "/ui/stream/" + path} {
 		if code, _, _ := ask(t, look, "GET", base+path, nil); code != http.StatusForbidden {
 			t.Errorf("%s: %d", path, code)

@@ -13,6 +13,7 @@ import (
 
 	"pmg/admin"
 	"pmg/admin/access"
+	"pmg/internal/browser"
 	"pmg/internal/figuretext"
 )
 
@@ -80,7 +81,7 @@ type view struct {
 	Pages  []page
 	Caller access.Caller
 	Users  bool // somebody can log in
-	Notice access.Notice
+	Notice browser.Notice
 	Query  string // of the request, for links and the stream
 	Model  any
 

@@ -53,7 +53,7 @@ func audited(t *testing.T, g *gateway.Gateway, act string) (lines []string) {
 func TestPDULog(t *testing.T) {
 	t.Parallel()
 	base, g := start(t)
-	browsers := map[string]*http.Client{config.LookScope: browser(t, base, config.LookScope), config.OperateScope: browser(t, base, config.OperateScope)}
+	browsers := map[string]*http.Client{config.LookScope: visitor(t, base, config.LookScope), config.OperateScope: visitor(t, base, config.OperateScope)}
 	logLines(t, g, hostilePDU, `submit_sm_resp seq=1 status=0x58(ESME_RTHROTTLED)`, `deliver_sm seq=2 source_addr=99`)
 	for _, c := range []struct {
 		scope, query, want, not string
@@ -129,7 +129,7 @@ func TestFollow(t *testing.T) {
 	t.Parallel()
 	base, g := start(t)
 	logLines(t, g, hostilePDU)
-	_, next := openLog(t, browser(t, base, config.OperateScope), base, "&texts=1")
+	_, next := openLog(t, visitor(t, base, config.OperateScope), base, "&texts=1")
 	if v, ok := next(); !ok || !v.First || len(v.Lines) != 1 || !strings.Contains(v.Lines[0].PDU, "<script>secret") || v.Lines[0].Session != "clients/3" || v.Lines[0].Way != "received" {
 		t.Fatalf("%+v", v)
 	}
@@ -170,7 +170,7 @@ func TestFollowers(t *testing.T) {
 	t.Parallel()
 	base, g := start(t)
 	logLines(t, g, hostilePDU)
-	c := browser(t, base, config.LookScope)
+	c := visitor(t, base, config.LookScope)
 	for i := range mostFollowers + 1 {
 		code, next := openLog(t, c, base, "")
 		if i == mostFollowers {

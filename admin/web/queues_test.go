@@ -32,7 +32,7 @@ func TestQueueRows(t *testing.T) {
 func TestQueues(t *testing.T) {
 	t.Parallel()
 	base, g := start(t)
-	c := browser(t, base, config.LookScope)
+	c := visitor(t, base, config.LookScope)
 	if _, body, _ := ask(t, c, "GET", base+"/ui/queues", nil); !strings.Contains(body, "Nothing is queued.") {
 		t.Error(body)
 	}

@@ -21,7 +21,7 @@ func TestRouting(t *testing.T) {
 	}
 	browsers := map[string]*http.Client{}
 	for _, scope := range []string{config.LookScope, config.OperateScope, config.AdministerScope} {
-		browsers[scope] = browser(t, base, scope)
+		browsers[scope] = visitor(t, base, scope)
 	}
 	for _, c := range []struct{ scope, query, want, not string }{
 		{config.LookScope, "", "destination: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 2 more", "failed"},
@@ -57,7 +57,7 @@ func TestConfiguration(t *testing.T) {
 		{config.OperateScope, "", "<td>login</td>", "Nothing yet"},
 		{config.AdministerScope, "?pending=1", "Reload the configuration", "Compare the file"},
 	} {
-		_, body, _ := ask(t, browser(t, base, c.scope), "GET", base+"/ui/configuration"+c.query, nil)
+		_, body, _ := ask(t, visitor(t, base, c.scope), "GET", base+"/ui/configuration"+c.query, nil)
 		if !strings.Contains(body, c.want) || strings.Contains(body, c.not) || strings.Contains(body, "<b>") {
 			t.Errorf("%s %s: no %s, or %s: %s", c.scope, c.query, c.want, c.not, body)
 		}

@@ -19,7 +19,7 @@ func TestStatisticsPage(t *testing.T) {
 	t.Parallel()
 	s := startServer(t)
 	base := "http://" + s.Addr()
-	b := browser(t, base, config.LookScope)
+	b := visitor(t, base, config.LookScope)
 	code, body, _ := ask(t, b, "GET", base+"/ui/statistics", nil)
 	if code != http.StatusOK || !strings.Contains(body, "Nothing is counted: the configuration has no stats.dir") {
 		t.Errorf("%d %s", code, body)

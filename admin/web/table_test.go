@@ -34,7 +34,7 @@ func TestSort(t *testing.T) {
 	t.Parallel()
 	base, g := start(t)
 	g.Table.Connector("clients").Stats.Queued.Store(1234567)
-	c := browser(t, base, config.LookScope)
+	c := visitor(t, base, config.LookScope)
 	for query, first := range map[string]string{"": "clients", "?sort=connector": "clients", "?sort=-connector": "operator", "?sort=queued": "clients", "?sort=-queued": "operator", "?sort=nothing": "clients"} {
 		_, body, _ := ask(t, c, "GET", base+"/ui/connectors"+query, nil)
 		_, rows, _ := strings.Cut(body, "<tbody>")

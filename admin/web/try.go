@@ -10,6 +10,7 @@ import (
 
 	"pmg/admin"
 	"pmg/admin/access"
+	"pmg/internal/browser"
 	"pmg/sms"
 )
 
@@ -80,7 +81,7 @@ func (s *site) tries(p *page) http.HandlerFunc {
 			return
 		}
 		tried := done.(admin.Tried)
-		s.server.Guard().Sessions.Notify(r, access.Notice{Text: told(act, tried)})
+		s.server.Guard().Sessions.Notify(r, browser.Notice{Text: told(act, tried)})
 		back := url.Values{"account": {m.Account}, "from": {m.From}, "to": {m.To}, "id": {tried.ID}}
 		http.Redirect(w, r, p.Path()+"?"+back.Encode(), http.StatusSeeOther)
 	}

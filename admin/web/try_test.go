@@ -25,7 +25,7 @@ func TestTry(t *testing.T) {
 	}
 	filled := []string{`<option selected>&lt;b&gt;&#34;x</option>`, `value="&lt;b&gt;shop"`, `value="46&lt;b&gt;"`, `>&lt;b&gt;hush</textarea>`, `name="receipt" value="1" checked`}
 	for _, scope := range []string{config.LookScope, config.OperateScope, config.AdministerScope} {
-		c := browser(t, base, scope)
+		c := visitor(t, base, scope)
 		_, body, _ := ask(t, c, "GET", base+"/ui/try", nil)
 		if strings.Contains(body, `name="send"`) != (scope == config.AdministerScope) || strings.Contains(body, "data-stream") || strings.Contains(body, "What became") {
 			t.Errorf("%s: %s", scope, body)
@@ -49,7 +49,7 @@ func TestTry(t *testing.T) {
 	if n := lane.Queued.Load(); n != 1 {
 		t.Errorf("%d messages wait", n)
 	}
-	c := browser(t, base, config.AdministerScope)
+	c := visitor(t, base, config.AdministerScope)
 	code, _, h := ask(t, c, "POST", base+"/ui/try", form("send", "1", "to", "46700000001"))
 	at, err := url.Parse(h.Get("Location"))
 	if code != http.StatusSeeOther || err != nil || at.Path != "/ui/try" || at.Query().Get("account") != `<b>"x` || at.Query().Get("to") != "46700000001" || strings.Contains(at.RawQuery, "hush") {

@@ -2,13 +2,9 @@ package web
 
 import (
 	"context"
-	"crypto/sha256"
 	"embed"
-	"fmt"
 	"html/template"
-	"io/fs"
 	"net/http"
-	"strings"
 	"time"
 
 	"pmg/admin"
@@ -17,18 +13,12 @@ import (
 	"pmg/admin/oidc"
 	"pmg/cluster/report"
 	"pmg/config"
+	"pmg/internal/browser"
 	"pmg/internal/httpfault"
 )
 
 //go:embed templates/*.html
 var templateFiles embed.FS
-
-//go:embed static
-var staticFiles embed.FS
-
-// policy allows a page to load files of this server, and nothing else. No script runs but those of its files.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // A site is the pages of one gateway.
 type site struct {
@@ -112,7 +102,7 @@ func (t Tools) Handler(server *admin.Server) http.Handler {
 		"GET "+admin.PagesBase,
 		s.allow(access.Look, server.Limited(s.show(&page{Title: "Not found", model: func(*http.Request) any { return nil }}))),
 	)
-	m.Handle("GET "+admin.PagesBase+"static/", http.StripPrefix(admin.PagesBase+"static/", server.Limited(static())))
+	m.Handle("GET "+admin.PagesBase+"static/", http.StripPrefix(admin.PagesBase+"static/", server.Limited(browser.Static())))
 	return protected(httpfault.Handler(m, server.Gateway().Node.Log, s.failed))
 }
 
@@ -122,23 +112,6 @@ func (s *site) failed(w http.ResponseWriter, r *http.Request) {
 		w, http.StatusInternalServerError, "failed",
 		&view{Page: &page{}, Title: "This page cannot be shown", Pages: s.pages, Caller: access.CallerOf(r)},
 	)
-}
-
-// static serves the files that pages load. An embedded file has no time. Without a tag of its content, browsers would
-// load it anew with each page.
-func static() http.HandlerFunc {
-	files, err := fs.Sub(staticFiles, "static")
-	if err != nil {
-		panic(err) // the directory is embedded
-	}
-	serve := http.FileServerFS(files)
-	return func(w http.ResponseWriter, r *http.Request) {
-		if b, err := fs.ReadFile(files, r.URL.Path); err == nil {
-			w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(b)))
-			w.Header().Set("Cache-Control", "no-cache") // it is asked whether the tag is still that
-		}
-		serve.ServeHTTP(w, r)
-	}
 }
 
 // end ends the pattern of the first page, whose path would match those of all others.
@@ -159,14 +132,7 @@ func (s *site) names() (all []string) {
 // protected adds the headers that keep a page's content from doing anything.
 func protected(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		header := w.Header()
-		header.Set("Content-Security-Policy", policy)
-		header.Set("X-Content-Type-Options", "nosniff")
-		// without a referrer browsers send no origin either, and forms would be refused
-		header.Set("Referrer-Policy", "same-origin")
-		if !strings.HasPrefix(r.URL.Path, admin.PagesBase+"static/") {
-			header.Set("Cache-Control", "no-store")
-		}
+		browser.Protect(w.Header())
 		h.ServeHTTP(w, r)
 	})
 }

@@ -135,7 +135,7 @@ func TestCustomer(t *testing.T) {
 		}
 	}
 	r := runServer(t, text)
-	if a := r.gateway.Table.Account("acme"); a == nil || len(a.Keys) != 0 || a.Policies.Prices != "std" {
+	if a := r.gateway.Table.Account("acme"); a == nil || len(a.Logins.Keys) != 0 || a.Policies.Prices != "std" {
 		t.Errorf("after a restart: %+v", a)
 	}
 	operator := caller{t, "http://" + r.admin.Addr() + "/admin/v1", "pmg_test"}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"pmg/admin"
+	"pmg/admin/access"
 	"pmg/admin/manage"
 	"pmg/admin/web"
 	"pmg/cmd/pmg/dev"
@@ -59,7 +60,13 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 		return nil, err
 	}
 	g.Sessions.LimitDescriptors(sock.DescriptorLimit())
-	if s.engine, err = startEngine(g, opened, m); err != nil {
+	audit, err := access.NewAudit(cfg.Admin.Audit, log)
+	if err != nil {
+		err = fmt.Errorf("cannot start (admin.audit): %w", err)
+	} else {
+		s.engine, err = startEngine(g, httpapi.Options{Opened: opened, Holds: m.Holds(), Edit: s.askEdit, Audit: audit})
+	}
+	if err != nil {
 		_ = g.Close()
 		return nil, err
 	}
@@ -84,12 +91,12 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 
 // startEngine starts what moves the messages of all connectors: the pipeline those of sessions, and httpapi those of
 // requests.
-func startEngine(g *gateway.Gateway, opened stages.Listeners, m *member.Member) (gateway.Engine, error) {
-	pipeline, err := stages.StartOn(g, stages.Options{Opened: opened, Holds: m.Holds()})
+func startEngine(g *gateway.Gateway, o httpapi.Options) (gateway.Engine, error) {
+	pipeline, err := stages.StartOn(g, stages.Options{Opened: o.Opened, Holds: o.Holds})
 	if err != nil {
 		return nil, err
 	}
-	e, err := httpapi.Over(pipeline, g, opened, m.Holds())
+	e, err := httpapi.Over(pipeline, g, o)
 	if err != nil {
 		_ = pipeline.Close()
 		return nil, err

@@ -227,7 +227,7 @@ func TestStill(t *testing.T) {
 		t.Error("others are let in than before")
 	}
 	cfg := *d.d.node.Config()
-	shop := config.Account{SystemID: "shop", Password: "x", Keys: []config.Key{{Name: "one", Hash: token.Hash("pmg_one"), Expires: "2026-11-24"}}}
+	shop := config.Account{SystemID: "shop", Password: "x", Logins: config.Logins{Keys: []config.Key{{Name: "one", Hash: token.Hash("pmg_one"), Expires: "2026-11-24"}}}}
 	cfg.Accounts = []config.Account{shop}
 	d.d.SetAccounts(account.NewTable(&cfg, account.NewRegistry()))
 	if still("plain", "secret") {

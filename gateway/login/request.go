@@ -25,6 +25,32 @@ func (d *Logins) Ask(
 	return d.ask(ctx, l)
 }
 
+// AskUser is Ask for a user of an account, who shows a password of his own.
+func (d *Logins) AskUser(
+	ctx context.Context, c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity,
+	account, user, password string,
+) Result {
+	l := d.Begin(d.node.Clock.Now(), c, remote, certificate, protocols.Credentials{
+		SystemID: []byte(account), Password: []byte(password), Bind: protocols.Transmitter,
+	})
+	l.request, l.who.AsUser, l.who.User = true, true, user
+	return d.ask(ctx, l)
+}
+
+// StillUser returns the account and the user of a request in a session that AskUser has let in, nil if the account would not be
+// let in now, or has no such user.
+func (d *Logins) StillUser(
+	c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, name, user string,
+) (*account.Account, *config.AccountUser) {
+	a, result := d.accounts.Load().Admit(account.Login{
+		SystemID: []byte(name), Connector: c.Name, Addr: remote.Addr(), Bind: protocols.Transmitter, Certificate: certificate,
+	}, account.Right)
+	if result != account.OK || a.User(user) == nil {
+		return nil, nil
+	}
+	return a, a.User(user)
+}
+
 // AskSecret decides whether a request shows the secret of a connector, which is not empty, and no account's password.
 // The others count as failed logins of their address, and wait as those do.
 func (d *Logins) AskSecret(ctx context.Context, c *connector.Connector, remote netip.AddrPort, shown, secret string) bool {

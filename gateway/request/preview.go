@@ -19,6 +19,7 @@ func (d *Requests) Preview(ctx context.Context, from *connector.Source, item Ite
 	} else {
 		a := s.Accepted()
 		r.Price, _ = d.intake.Credit.Price(s.Message, d.node.Clock.Now())
+		r.Cost = r.Price * sms.Money(max(s.Message.Parts, 1))
 		if r.Parts = max(int(a.Places()), int(sms.PartsOf(a.Message.Context()))); a.Share != nil {
 			to = a.Share.Lane.Home().Name
 		}

@@ -43,6 +43,7 @@ type Result struct {
 	Why    string    // what the plugin says that has refused it
 	Parts  int       // short messages that it has become
 	Price  sms.Money // of a preview: what each of them would cost
+	Cost   sms.Money // of a preview: what the message would cost
 	Parked bool      // no route leads anywhere, and an operator will decide
 
 	Repeated bool  // it was submitted before with its key, and this became of it

@@ -82,8 +82,14 @@ func (s *Site) Do(l *connector.Lane, f func(now int64)) bool { return s.do.Do(l,
 // Reload puts another configuration in force.
 func (s *Site) Reload(yaml string) {
 	s.t.Helper()
-	if _, err := s.Gateway.Reload(Parse(s.t, yaml), s.do); err != nil {
-		s.t.Fatal(err)
+	s.Apply(Parse(s.t, yaml))
+}
+
+// Apply is Reload with what was read already.
+func (s *Site) Apply(c *config.Config) {
+	s.t.Helper()
+	if _, err := s.Gateway.Reload(c, s.do); err != nil {
+		s.t.Error(err)
 	}
 	for _, c := range s.Gateway.Table.Connectors() {
 		c.Streams.Check()

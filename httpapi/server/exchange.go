@@ -98,6 +98,37 @@ func (x *Exchange) LogInByKey(key string) bool {
 	return x.enter(result.Account, result.Code)
 }
 
+// LogInUser reports whether an account that may submit has a user with a password.
+func (x *Exchange) LogInUser(account, user, password string) bool {
+	certificate, ok := x.Certificate()
+	if !ok {
+		x.CloseBehind()
+		return false
+	}
+	ctx, end := x.whileThere()
+	defer end()
+	result := x.rooms.Logins.AskUser(ctx, x.Connector, x.Conn.Remote, certificate, account, user, password)
+	return x.enter(result.Account, result.Code)
+}
+
+// User returns the user of an account that may still submit, nil if there is none now.
+func (x *Exchange) User(account, user string) *config.AccountUser {
+	certificate, ok := x.Certificate()
+	if !ok {
+		x.CloseBehind()
+		return nil
+	}
+	_, u := x.rooms.Logins.StillUser(x.Connector, x.Conn.Remote, certificate, account, user)
+	return u
+}
+
+// EnterUser makes the request one of a user whom User returns. It reports false if a plugin does not let the account in.
+func (x *Exchange) EnterUser(account, user string) bool {
+	certificate, ok := x.Certificate()
+	a, u := x.rooms.Logins.StillUser(x.Connector, x.Conn.Remote, certificate, account, user)
+	return ok && u != nil && x.enter(a, sms.OK)
+}
+
 // enter notes whose request it is, and reports false if it is nobody's. Plugins are asked about the account's first request on
 // the connection.
 func (x *Exchange) enter(a *account.Account, code sms.Code) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/netip"
 
+	"pmg/account"
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/login"
@@ -41,6 +42,13 @@ type Logins interface {
 	AskKey(
 		c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, key string,
 	) (login.Result, *config.Key)
+	AskUser(
+		ctx context.Context, c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity,
+		account, user, password string,
+	) login.Result
+	StillUser(
+		c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, account, user string,
+	) (*account.Account, *config.AccountUser)
 	Allows(ctx context.Context, c *connector.Connector, remote netip.AddrPort, account string) bool
 }
 

@@ -1,7 +1,6 @@
 package v1
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -202,12 +201,12 @@ func (h *handler) preview() {
 	if !ok {
 		return
 	}
-	r, to := h.api.rooms.Submitter.Preview(h.x.Request.Context(), h.x.Source(), itemOf(m))
-	if p := refusal(&r); p != nil {
+	r, to, p := h.api.Preview(h.x, m)
+	if p != nil {
 		h.problem(p)
 		return
 	}
-	h.answerJSON(http.StatusOK, m.Previewed(r.Parts, h.api.events.PublicName(to)))
+	h.answerJSON(http.StatusOK, m.Previewed(r.Parts, to))
 }
 
 // maySend returns why the account may not send a message with its URL, nil if it may.
@@ -248,24 +247,13 @@ func (h *handler) postMessage() {
 	h.x.LogRequest(httpsms.Submit, &m.Order, http.StatusAccepted, result.ID)
 }
 
-// itemOf returns a message as it is submitted.
-func itemOf(m *own.Message) request.Item {
-	return request.Item{Fill: m.Fill, Parts: m.MaxParts, Strict: true}
-}
-
 // submit submits a message, once if the request or the message says so.
 func (h *handler) submit(m *own.Message, body []byte) (request.Result, *own.Problem) {
-	h.x.Trace(&m.Order)
-	item := itemOf(m)
-	var p *own.Problem
-	if item.Key, p = h.onceKey(m); p != nil {
+	key, p := h.onceKey(m)
+	if p != nil {
 		return request.Result{}, p
 	}
-	if item.Key != "" {
-		item.Payload = sha256.Sum256(body)
-	}
-	r := h.api.rooms.Submitter.Submit(h.x.Request.Context(), h.x.Source(), []request.Item{item})[0]
-	return r, refusal(&r)
+	return h.api.Submit(h.x, m, key, body)
 }
 
 // refusal returns why a message was refused, nil if it was not.

@@ -1,10 +1,8 @@
 package v1
 
 import (
-	"errors"
 	"net/http"
 
-	"pmg/gateway/operate"
 	"pmg/protocols/httpsms/own"
 )
 
@@ -18,27 +16,10 @@ func (h *handler) listMessages() {
 	page := struct {
 		Messages []own.Known `json:"messages"`
 		Next     string      `json:"next_cursor,omitempty"`
-	}{Messages: []own.Known{}}
-	last, err := h.api.rooms.Operations.List(h.x.Request.Context(), h.x.Account, l.Below, l.Since, func(o *operate.Known) bool {
-		if k := shown(h, o); l.Has(&k) {
-			page.Messages = append(page.Messages, k)
-		}
-		return len(page.Messages) < l.Limit
-	})
-	switch {
-	case errors.Is(err, operate.ErrBusy):
-		h.problem(own.NewProblem("rate-limited", "another list is made, for the account or for others"))
-		return
-	case errors.Is(err, operate.ErrNoList), errors.Is(err, operate.ErrNotReady):
-		h.problem(own.NewProblem("unavailable", err.Error()))
-		return
-	case err != nil:
-		if h.api.rooms.Node.Repeats.First("list failed") {
-			h.api.rooms.Node.Log.Error().Err(err).Str("account", h.x.Account.SystemID).Msg(
-				"cannot list the messages of an account",
-			)
-		}
-		h.problem(own.NewProblem("unavailable", ""))
+	}{}
+	var last uint64
+	if page.Messages, last, p = h.api.List(h.x, l); p != nil {
+		h.problem(p)
 		return
 	}
 	if last != 0 {

@@ -13,49 +13,21 @@ import (
 
 // operation carries out an operation about the message that the path names. It answers the request if it cannot.
 func (h *handler) operation(o protocols.Operation) (*operate.Operation, bool) {
-	id, err := httpsms.ParseID(h.x.Request.PathValue("id"))
-	operations := h.api.rooms.Operations
-	switch {
-	case err != nil:
-		h.problem(noMessage())
-		return nil, false
-	case !operations.MayBegin(h.x.Account):
-		h.problem(own.NewProblem("rate-limited", "too many requests of the account are under way"))
-		return nil, false
+	begun, p := h.api.operate(h.x, h.x.Request.PathValue("id"), o)
+	if p != nil {
+		h.problem(p)
 	}
-	o.ID, o.ByID = id, true
-	begun := operations.Begin(h.x.Account, protocols.HTTP, o)
-	begun.Run()
-	return begun, true
+	return begun, p == nil
 }
 
 // getMessage answers with what is known of a message.
 func (h *handler) getMessage() {
-	o, ok := h.operation(protocols.Operation{Kind: protocols.Query})
-	if !ok {
+	k, p := h.api.Find(h.x, h.x.Request.PathValue("id"))
+	if p != nil {
+		h.problem(p)
 		return
 	}
-	switch {
-	case o.Code == sms.SystemError || o.Code == sms.Throttled:
-		h.problem(own.NewProblem("unavailable", ""))
-		return
-	case o.Code != sms.OK:
-		h.problem(noMessage())
-		return
-	}
-	h.answerJSON(http.StatusOK, shown(h, &o.Known))
-}
-
-// shown returns what a client sees of a message.
-func shown(h *handler, o *operate.Known) own.Known {
-	k := known(o)
-	if k.Connector = h.api.events.PublicName(k.Connector); k.Connector == "" {
-		k.SMSCID = ""
-	}
-	if a := h.api.rooms.Routes.Account(h.x.Account.SystemID); a == nil || !a.Policies.ShowNetwork {
-		k.Network = ""
-	}
-	return k
+	h.answerJSON(http.StatusOK, k)
 }
 
 // known returns what is known of a message, with the connector's own name, and its network.

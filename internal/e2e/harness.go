@@ -42,7 +42,7 @@ func pipeline(g *gateway.Gateway) (gateway.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.Over(e, g, nil, nil)
+	return httpapi.Over(e, g, httpapi.Options{})
 }
 
 // parallel runs a test beside others. It is called before the test starts anything.

@@ -82,7 +82,30 @@ func (o Options) Mask() Options {
 			o[key] = Masked
 		}
 	}
+	o.eachUser(func(u map[string]any) {
+		if u["password"] != nil {
+			u["password"] = Masked
+		}
+	})
 	return o
+}
+
+// users returns the users of an account: a list, or one alone.
+func (o Options) users() []any {
+	if one, ok := o["users"].(map[string]any); ok {
+		return []any{one}
+	}
+	all, _ := o["users"].([]any)
+	return all
+}
+
+// eachUser calls f for each of them.
+func (o Options) eachUser(f func(map[string]any)) {
+	for _, one := range o.users() {
+		if u, ok := one.(map[string]any); ok {
+			f(u)
+		}
+	}
 }
 
 // ParseOptions reads options of JSON.
@@ -120,6 +143,7 @@ func (o Options) Replacing(kind, name string) func(was []byte) ([]byte, error) {
 		if kind == managed.Accounts {
 			next["system_id"] = name
 			next.keepSecrets(before)
+			next.keepUsers(before)
 		} else if kind != managed.Routes {
 			next["name"] = name
 		}
@@ -140,13 +164,49 @@ func (o Options) keepSecrets(before Options) {
 			}
 		case given == nil:
 			delete(o, key)
-		case !slices.Contains(passwords, key) || passhash.Is(text) || text == "":
-		case passhash.Is(kept) && passhash.Matches([]byte(kept), []byte(text)):
-			o[key] = kept
-		default:
-			o[key] = passhash.New([]byte(text))
+		case slices.Contains(passwords, key):
+			o[key] = hashed(text, kept)
 		}
 	}
+}
+
+// hashed returns the hash of a password, which is kept if it is of that, and the password if it is empty or a hash.
+func hashed(password, kept string) string {
+	switch {
+	case passhash.Is(password) || password == "":
+		return password
+	case passhash.Is(kept) && passhash.Matches([]byte(kept), []byte(password)):
+		return kept
+	}
+	return passhash.New([]byte(password))
+}
+
+// keepUsers is keepSecrets for the passwords of users, which are those of the users with the same names before.
+func (o Options) keepUsers(before Options) {
+	users := slices.Clone(o.users())
+	if len(users) == 0 || len(users) > config.MaxUsers { // more are refused later, and need not be hashed
+		return
+	}
+	known := map[string]string{}
+	before.eachUser(func(u map[string]any) { known[fmt.Sprint(u["name"])], _ = u["password"].(string) })
+	for i, one := range users {
+		u, ok := one.(map[string]any)
+		if !ok {
+			continue
+		}
+		u = maps.Clone(u)
+		kept := known[fmt.Sprint(u["name"])]
+		switch text, isText := u["password"].(string); {
+		case kept != "" && (u["password"] == nil || text == Masked):
+			u["password"] = kept
+		case u["password"] == nil || text == Masked:
+			delete(u, "password")
+		case isText:
+			u["password"] = hashed(text, kept)
+		}
+		users[i] = u
+	}
+	o["users"] = users
 }
 
 // unwanted returns the options that are not taken from outside, because they name files of this machine.

@@ -1,9 +1,12 @@
 package editor
 
 import (
+	"encoding/json"
 	"reflect"
 	"strings"
 	"testing"
+
+	"pmg/internal/passhash"
 )
 
 // What is written of options is read again as it was, whatever their names and values are.
@@ -68,5 +71,69 @@ func TestReplacing(t *testing.T) {
 		if _, err := ParseOptions(strings.NewReader(text)); err == nil {
 			t.Errorf("%q is read", text)
 		}
+	}
+}
+
+// Passwords of users are stored as hashes and shown masked, stay with their users, and go with them.
+func TestUsers(t *testing.T) {
+	t.Parallel()
+	write := func(was []byte, text string) (data []byte, users []any) {
+		t.Helper()
+		o, err := ParseOptions(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		given, _ := json.Marshal(o)
+		if data, err = o.Replacing("accounts", "acme")(was); err != nil {
+			t.Fatal(err)
+		}
+		if now, _ := json.Marshal(o); string(now) != string(given) {
+			t.Errorf("what was given has changed: %s, not %s", now, given)
+		}
+		if o, err = ReadOptions(data); err != nil {
+			t.Fatal(err)
+		}
+		return data, o.users()
+	}
+	password := func(users []any, i int) string {
+		text, _ := users[i].(map[string]any)["password"].(string)
+		return text
+	}
+	first, users := write(nil, `{"password": "x", "users": [{"name": "ann", "password": "s3cret"}, {"name": "123", "password": "other", "scope": "send"}]}`)
+	ann, number := password(users, 0), password(users, 1)
+	if !passhash.Matches([]byte(ann), []byte("s3cret")) || !passhash.Matches([]byte(number), []byte("other")) {
+		t.Fatalf("%s", first)
+	}
+	for _, text := range []string{
+		`{"users": [{"name": "ann", "password": "s3cret"}, {"name": "123", "password": "***", "scope": "send"}]}`,
+		`{"users": [{"name": "ann", "password": "***"}, {"name": "123", "scope": "send"}]}`,
+	} {
+		if again, _ := write(first, text); string(again) != string(first) {
+			t.Errorf("%s: %s, not %s", text, again, first)
+		}
+	}
+	_, users = write(first, `{"users": [{"name": "123", "password": "***"}, {"name": "new", "password": "***"}, {"name": "ann", "password": "changed"}]}`)
+	if password(users, 0) != number || password(users, 1) != "" || !passhash.Matches([]byte(password(users, 2)), []byte("changed")) {
+		t.Errorf("%v", users)
+	}
+	if _, users = write(first, `{"rate": 1}`); users != nil {
+		t.Errorf("%v", users)
+	}
+	if _, users = write(first, `{"users": {"name": "one", "password": "plain"}}`); !strings.HasPrefix(password(users, 0), "$argon2id$") {
+		t.Errorf("%v", users)
+	}
+	for _, text := range []string{`users: [{name: ann, password: hidden}]`, `users: {name: ann, password: hidden}`, `users: [[1], {name: [2], password: [hidden]}]`} {
+		o, err := ReadOptions([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if shown, _ := json.Marshal(o.Mask()); strings.Contains(string(shown), "hidden") {
+			t.Errorf("%s", shown)
+		}
+	}
+	many := strings.Repeat(`{"name": "a", "password": "plain"},`, 101)
+	o, _ := ParseOptions(strings.NewReader(`{"users": [` + strings.TrimSuffix(many, ",") + `]}`))
+	if data, err := o.Replacing("accounts", "acme")(nil); err != nil || strings.Contains(string(data), "argon2id") {
+		t.Errorf("more users than there may be are hashed: %v", err)
 	}
 }

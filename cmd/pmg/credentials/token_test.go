@@ -55,7 +55,7 @@ func TestKeyCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if k := c.Accounts[0].Keys[0]; k.Name != "shop" || k.Hash != token.Hash(key) || len(k.Scopes) != 2 || k.ExpiresAt().Year() != 2099 {
+	if k := c.Accounts[0].Logins.Keys[0]; k.Name != "shop" || k.Hash != token.Hash(key) || len(k.Scopes) != 2 || k.ExpiresAt().Year() != 2099 {
 		t.Errorf("%+v for %s", k, key)
 	}
 	for want, args := range map[string][]string{"one argument": {}, "--scopes may have": {"a", "--scopes", "all"}, "must be a day": {"a", "--expires", "soon"}} {

@@ -102,7 +102,7 @@ func TestStatesOfContract(t *testing.T) {
 	t.Parallel()
 	var contract any
 	readContract(t, &contract)
-	want, found := slices.Sorted(slices.Values(stateWords())), 0
+	want, found := slices.Sorted(slices.Values(States())), 0
 	var walk func(v any)
 	walk = func(v any) {
 		switch v := v.(type) {

@@ -79,8 +79,8 @@ func (l *List) read(name, value string) (why string) {
 	case "to":
 		l.To = unsigned(value)
 	case "state":
-		if l.State = value; !slices.Contains(stateWords(), value) {
-			return "must be one of " + strings.Join(stateWords(), ", ")
+		if l.State = value; !slices.Contains(States(), value) {
+			return "must be one of " + strings.Join(States(), ", ")
 		}
 	case "since":
 		return readTime(value, &l.Since)

@@ -46,8 +46,8 @@ func StateOf(s sms.State, taken bool) string {
 	return words[s].waits
 }
 
-// stateWords returns all states as clients read them.
-func stateWords() (all []string) {
+// States returns all states as clients read them.
+func States() (all []string) {
 	for _, w := range words {
 		for _, word := range [...]string{w.waits, w.taken} {
 			if !slices.Contains(all, word) {

@@ -1,0 +1,174 @@
+package portal
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"sync"
+	"time"
+
+	"pmg/config"
+	"pmg/internal/browser"
+	"pmg/managed"
+	"pmg/managed/editor"
+	"pmg/protocols/httpsms/own"
+)
+
+// Bounds on keys, and on changes of them: the history of the managed files is everybody's.
+const (
+	mostKeys    = 50
+	mostChanges = 20 // of an account, in a period
+	period      = time.Hour
+	mostChanged = 10_000 // accounts that are remembered
+)
+
+// A keysModel is the model of the page of keys.
+type keysModel struct {
+	Keys    []config.Key
+	Managed bool   // they can be changed here
+	New     string // the key that was made, which is shown once
+	Wrong   string
+	Name    string // of the key that was to be made
+	Expires string
+}
+
+func keysOf(v *visit) (any, *own.Problem) { return v.keys(), nil }
+
+func (v *visit) keys() keysModel {
+	cfg := v.rooms().Node.Config()
+	return keysModel{
+		Keys:    v.x.Account.Config().Logins.Keys,
+		Managed: v.rooms().Edit != nil && cfg.Managed.Dir != "" && cfg.Defined(managed.Accounts, v.who.account) == "",
+	}
+}
+
+// changeKeys makes a key, or revokes one.
+func (v *visit) changeKeys() {
+	form, ok := v.form(mostForm)
+	if !ok {
+		return
+	}
+	m := v.keys()
+	if !m.Managed {
+		v.wrong(http.StatusConflict, "The keys of this account are in the configuration of the gateway, and are changed there.")
+		return
+	}
+	if name := form.Get("revoke"); name != "" {
+		v.revoke(name)
+		return
+	}
+	v.makeKey(form, m)
+}
+
+var keyName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+
+func (v *visit) makeKey(form url.Values, m keysModel) {
+	m.Name, m.Expires = form.Get("name"), form.Get("expires")
+	o := editor.Options{"name": m.Name}
+	day, err := time.Parse(time.DateOnly, m.Expires)
+	switch {
+	case !keyName.MatchString(m.Name):
+		m.Wrong = "The name must be letters, digits, '-' and '_', 64 at most."
+	case slices.ContainsFunc(m.Keys, func(k config.Key) bool { return k.Name == m.Name }):
+		m.Wrong = "There is a key of this name."
+	case len(m.Keys) >= mostKeys:
+		m.Wrong = "There are as many keys as there may be: revoke one first."
+	case m.Expires != "" && (err != nil || !day.After(time.Now())):
+		m.Wrong = "The day must be one to come, such as 2037-12-31."
+	}
+	if m.Wrong != "" {
+		v.page(http.StatusUnprocessableEntity, "keys", "Keys", m)
+		return
+	}
+	if m.Expires != "" {
+		o["expires"] = m.Expires
+	}
+	if s := form.Get("scope"); s == config.SendScope || s == config.ReadScope {
+		o["scopes"] = []any{s}
+	}
+	key, change := editor.AddingKey(v.who.account, o)
+	if !v.change("keys/make", m.Name, change) {
+		return
+	}
+	m = v.keys()
+	m.New = key
+	v.page(http.StatusOK, "keys", "Keys", m)
+}
+
+func (v *visit) revoke(name string) {
+	if !v.change("keys/revoke", name, editor.RemovingKey(v.who.account, name)) {
+		return
+	}
+	v.site.sessions.Notify(v.x.Request, browser.Notice{Text: "Key " + name + " is not taken any more."})
+	v.redirect(Base + "keys")
+}
+
+// change changes the keys of the account, of which name is one. It answers the request if it cannot, and shows nothing of what
+// is wrong elsewhere.
+func (v *visit) change(act, name string, change func([]byte) ([]byte, error)) bool {
+	parameters := map[string]string{"account": v.who.account, "name": name}
+	if !v.site.portal.changes.take(v.who.account) {
+		v.record(act, parameters, "too many changes")
+		v.wait(int(period.Seconds()))
+		v.wrong(http.StatusTooManyRequests, "Keys were changed too often. Try again in an hour.")
+		return false
+	}
+	_, err := v.rooms().Edit(v.x.Request.Context(), editor.Request{
+		File: managed.OptionsFile(managed.Accounts, v.who.account), Match: editor.Exists,
+		By: v.String() + " from " + v.x.Conn.Remote.String(), Make: change,
+	})
+	if err == nil {
+		v.record(act, parameters, "ok")
+		return true
+	}
+	v.record(act, parameters, err.Error())
+	var refusal *editor.Refusal
+	switch {
+	case errors.As(err, &refusal) && refusal.Status == http.StatusNotFound:
+		v.wrong(http.StatusNotFound, "There is no such key.")
+	case errors.As(err, &refusal) && refusal.Status == http.StatusServiceUnavailable:
+		v.wait(5)
+		v.wrong(http.StatusServiceUnavailable, "The gateway is busy with another change. Try again in a moment.")
+	default:
+		v.rooms().Node.Log.Warn().Err(err).Str("account", v.who.account).Str("user", v.who.user).Msg("cannot change a key")
+		v.wrong(http.StatusConflict, "The keys cannot be changed now. Those who run the gateway know why.")
+	}
+	return false
+}
+
+// changes counts the changes of accounts.
+type changes struct {
+	now func() time.Time
+
+	mu sync.Mutex
+	of map[string]*recent
+}
+
+// recent is how many changes an account has made in a period.
+type recent struct {
+	began time.Time
+	n     int
+}
+
+// take counts a change of an account, and reports false if there were too many.
+func (c *changes) take(account string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.now()
+	if len(c.of) >= mostChanged {
+		for name, r := range c.of {
+			if now.Sub(r.began) >= period {
+				delete(c.of, name)
+			}
+		}
+	}
+	r := c.of[account]
+	if r == nil || now.Sub(r.began) >= period {
+		r = &recent{began: now}
+		c.of[account] = r
+	}
+	r.n++
+	return r.n <= mostChanges
+}

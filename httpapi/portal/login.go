@@ -1,0 +1,74 @@
+package portal
+
+import (
+	"net/http"
+	"net/url"
+
+	"pmg/internal/browser"
+)
+
+// A login is what a session has of its user.
+type login struct {
+	account, user string
+	proof         string // the hash of the password, so that a session ends when that changes
+}
+
+// Bounds on a login.
+const (
+	mostLogin = 8 << 10 // octets of its form
+	mostField = 255     // of one of its fields
+)
+
+// A loginModel is what the page of that name is given.
+type loginModel struct {
+	Account, User string
+	Next, Wrong   string
+}
+
+// loginPath returns where somebody logs in who wants to go on with a request.
+func loginPath(r *http.Request) string {
+	if next := r.URL.RequestURI(); r.Method == http.MethodGet && next != Base {
+		return Base + "login?" + url.Values{"next": {next}}.Encode()
+	}
+	return Base + "login"
+}
+
+// showLogin shows the form.
+func (v *visit) showLogin() {
+	next := browser.OwnPath(Base, v.x.Request.URL.Query().Get("next"))
+	v.page(http.StatusOK, "login", "Log in", loginModel{Next: next})
+}
+
+// logIn begins a session. All that is wrong is answered alike, and as late.
+func (v *visit) logIn() {
+	form, ok := v.form(mostLogin)
+	if !ok {
+		return
+	}
+	account, user, password := form.Get("account"), form.Get("name"), form.Get("password")
+	m := loginModel{Account: account, User: user, Next: browser.OwnPath(Base, form.Get("next"))}
+	if account == "" || user == "" || password == "" || max(len(account), len(user), len(password)) > mostField {
+		m.Wrong = "Account, name and password are needed, of 255 characters at most."
+		v.page(http.StatusBadRequest, "login", "Log in", m)
+		return
+	}
+	isRight := v.x.LogInUser(account, user, password)
+	u := v.x.User(account, user)
+	if !isRight || u == nil {
+		m.Wrong = "Account, name or password is wrong, or too many have tried to log in."
+		v.page(http.StatusForbidden, "login", "Log in", m)
+		return
+	}
+	v.site.sessions.End(v.x.Request)
+	v.who = login{account, u.Name, u.Password}
+	v.site.sessions.SetCookie(v.x.Writer.Header(), v.x.Request, v.site.sessions.Begin(v.who))
+	v.record("login", nil, "ok")
+	v.redirect(m.Next)
+}
+
+// logOut ends the session of the request.
+func (v *visit) logOut() {
+	v.site.sessions.End(v.x.Request)
+	v.site.sessions.SetCookie(v.x.Writer.Header(), v.x.Request, "")
+	v.redirect(Base + "login")
+}

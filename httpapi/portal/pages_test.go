@@ -1,0 +1,117 @@
+package portal
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pmg/config"
+	"pmg/gateway/credit"
+	"pmg/sms"
+	"pmg/stats"
+)
+
+// An account sees its own sums: today's on the first page, by day with a chart and as CSV.
+func TestStatistics(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c, err := stats.Open(dir, 0, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now().UTC()
+	for n := range 10 {
+		account := []string{"shop", "rival"}[n%3%2] // 7 and 3
+		line := fmt.Sprintf(`{"number":%d,"kind":"submit","state":"sent","account":%q,"connector":"operator","network":"24001","ended_at":"%s"}`+"\n",
+			n+1, account, now.Format("2006-01-02T15:04:05.000000Z"))
+		if err := c.Count([]byte(line)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Save(true); err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, accounts(""), "", "public_name: express", "events: {dir: "+t.TempDir()+"}", "stats: {dir: "+dir+"}")
+	b := r.user("shop", config.LookScope)
+	day := now.Format(time.DateOnly)
+	b.has("statistics?from=yesterday", "<th scope=\"row\">"+day+"</th>", `<meter min="0" max="7" value="7">`, `href="/portal/statistics.csv?by=day&amp;from=yesterday&amp;to="`)
+	b.has("statistics?by=month&from=yesterday", "<th scope=\"row\">"+now.Format("2006-01")+"</th>")
+	w := b.has("statistics.csv?by=account,connector&from=yesterday", "day,messages,accepted,", "\n"+day+",7,7,7,")
+	for _, page := range []string{w.body, b.get("statistics?account=rival&connector=operator").body} {
+		if strings.Contains(page, "rival") || strings.Contains(page, "operator") {
+			t.Error(page)
+		}
+	}
+	if w.header.Get("Content-Type") != "text/csv; charset=utf-8" || !strings.HasPrefix(w.header.Get("Content-Disposition"), "attachment;") {
+		t.Errorf("%v", w.header)
+	}
+	b.has("", "<h2>Today, by UTC</h2>", "<dt>sent</dt><dd>7</dd>")
+	if w := b.get("statistics?from=2026-13-13"); w.code != 400 {
+		t.Errorf("%+v", w)
+	}
+	if !r.Gateway.Logins.Accounts().Account("shop").Search() {
+		t.Fatal("a search has not ended")
+	}
+	if w := b.get("statistics"); w.code != 503 || w.header.Get("Retry-After") == "" {
+		t.Errorf("while a list is made: %+v", w)
+	}
+}
+
+// An account sees its money and its payments, and neither who has entered them nor what that one has noted. What a message would cost
+// is shown before it is sent, and a message without money is refused.
+func TestBalance(t *testing.T) {
+	t.Parallel()
+	prices := filepath.Join(t.TempDir(), "prices.csv")
+	if err := os.WriteFile(prices, []byte("*,0.05\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := newRig(t, accounts(`, prices: standard, balance: {mode: prepaid, day: "5"}`), "", "", "prices: [{name: standard, currency: EUR, file: "+prices+"}]")
+	b, other := r.user("shop", config.SendScope), r.user("rival", config.SendScope)
+	b.has("balance", "None yet.", "<dd>0.00 EUR</dd>")
+	other.has("balance", "This account is not charged")
+	if w := b.post("send", "from", "Shop", "to", "+46700000001", "text", "hello"); w.code != 402 || !strings.Contains(w.body, "0.05 EUR are missing") {
+		t.Errorf("%+v", w)
+	}
+	for account, p := range map[string]credit.Payment{
+		"shop": {Reference: "<b>invoice-1", Comment: "slow payer", By: "user anna from 192.0.2.1"}, "rival": {Reference: "of-the-rival"},
+	} {
+		amount, _ := sms.ReadMoney("12.5")
+		if _, err := r.Gateway.Intake.Credit.Pay(account, amount, p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := b.has("balance", "<dd>12.50 EUR</dd>", "&lt;b&gt;invoice-1", "charged today")
+	for _, hidden := range []string{"slow payer", "anna", "192.0.2.1", "of-the-rival", "standard"} {
+		if strings.Contains(w.body, hidden) {
+			t.Errorf("%s: %s", hidden, w.body)
+		}
+	}
+	if w := b.post("send", "from", "Shop", "to", "+46700000001", "text", strings.Repeat("a", 200), "preview", "1"); !strings.Contains(w.body, "2 short messages (gsm7), 0.10 EUR.") {
+		t.Errorf("%+v", w)
+	}
+	b.sendText("+46700000001", "hello")
+	b.has("", "<dt>balance</dt><dd>12.50 EUR</dd>", "<dt>available</dt><dd>")
+}
+
+// An account sees its webhook without what may be secret, and how its servers answer.
+func TestWebhooks(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, accounts(`, webhook: "https://shop.example/sms?key=hidden", webhook_form: kannel-get`), "", "")
+	b := r.user("shop", config.LookScope)
+	w := b.has("webhooks", "https://shop.example/sms?…", "None was called yet.", "None is remembered.")
+	for _, hidden := range []string{"hidden"} {
+		if strings.Contains(w.body, hidden) {
+			t.Errorf("%s: %s", hidden, w.body)
+		}
+	}
+	for text, want := range map[string]string{"": "", "http://a/b": "http://a/b", "http://u@a/?x=y": "http://a/?…", "http://a/%zz": "", "http://a:80/b?": "http://a:80/b?"} {
+		if got := withoutSecrets(text); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package portal
+
+import (
+	"context"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/gateway/credit"
+	"pmg/gateway/node"
+	"pmg/gateway/request"
+	"pmg/gateway/webhooks"
+	"pmg/httpapi/server"
+	"pmg/managed/editor"
+	"pmg/protocols/httpsms/own"
+	"pmg/sms"
+)
+
+// Rooms are what the pages need of a gateway.
+type Rooms struct {
+	Node     *node.Node
+	Table    Table
+	Money    Money
+	Webhooks Webhooks
+	Messages Messages
+	Edit     Edit  // nil: nothing is changed
+	Audit    Audit // nil: nothing is recorded
+}
+
+// A Table has the connectors, and the ways to peers.
+type Table interface {
+	Connectors() []*connector.Connector
+	Lanes() []*connector.Lane
+}
+
+// Money knows what accounts pay.
+type Money interface {
+	CurrencyOf(c *sms.Credit) string
+	History(account string) ([]credit.Payment, error)
+}
+
+// Webhooks knows the servers of clients.
+type Webhooks interface {
+	Rows(account string) []webhooks.Row
+	Attempts(f webhooks.Filter) []webhooks.Attempt
+}
+
+// Messages submits and finds the messages of the account of a request, as for the API.
+type Messages interface {
+	Find(x *server.Exchange, id string) (*own.Known, *own.Problem)
+	List(x *server.Exchange, l *own.List) (page []own.Known, last uint64, p *own.Problem)
+	Preview(x *server.Exchange, m *own.Message) (request.Result, string, *own.Problem)
+	Submit(x *server.Exchange, m *own.Message, key string, body []byte) (request.Result, *own.Problem)
+}
+
+// An Edit changes a managed file of the gateway.
+type Edit func(ctx context.Context, r editor.Request) (editor.Result, error)
+
+// An Audit records what users do.
+type Audit interface {
+	Record(who, from, act string, parameters map[string]string, result string)
+}
+
+// A scope is what a user may ask for. Each has those before it.
+type scope int
+
+// The scopes.
+const (
+	look   scope = iota // to see what is the account's
+	send                // to submit messages
+	manage              // to make and revoke keys
+)
+
+// scopes are the scopes by the words of the configuration.
+var scopes = map[string]scope{config.LookScope: look, config.SendScope: send, config.ManageScope: manage}

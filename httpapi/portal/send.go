@@ -1,0 +1,106 @@
+package portal
+
+import (
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"pmg/internal/browser"
+	"pmg/internal/token"
+	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/own"
+	"pmg/sms"
+)
+
+// A sending is the model of the page that submits a message.
+type sending struct {
+	From, To, Text string
+	Once           string // by which the form is known if it comes again
+	Wrong          string
+	Preview        *preview // nil: none was asked for
+}
+
+// A preview is what would become of a message.
+type preview struct {
+	Encoding  string
+	Parts     int
+	Cost      string // with its currency; "": nothing
+	Connector string // its public name
+}
+
+func sendOf(*visit) (any, *own.Problem) { return sending{Once: token.New()}, nil }
+
+var onceForm = regexp.MustCompile(`^[A-Za-z0-9_-]{20,100}$`)
+
+// submit shows what would become of the message of the form, or submits it. A form that comes again submits nothing more.
+func (v *visit) submit() {
+	form, ok := v.form(mostForm)
+	if !ok {
+		return
+	}
+	s := sending{
+		From: strings.TrimSpace(form.Get("from")), To: strings.TrimSpace(form.Get("to")), Once: form.Get("once"),
+		Text: strings.ReplaceAll(form.Get("text"), "\r\n", "\n"),
+	}
+	if !onceForm.MatchString(s.Once) {
+		s.Once = token.New()
+	}
+	body, m, p := s.read(time.Unix(0, v.rooms().Node.Clock.WallNow()))
+	switch {
+	case p != nil:
+	case form.Has("preview"):
+		if s.Preview, p = v.preview(m); p == nil {
+			v.page(http.StatusOK, "send", "Send", s)
+			return
+		}
+	default:
+		if p = v.sent(m, &s, body); p == nil {
+			return
+		}
+	}
+	s.Wrong = textOf(p)
+	v.page(p.Status, "send", "Send", s)
+}
+
+// read reads the message as the API reads it.
+func (s *sending) read(now time.Time) ([]byte, *own.Message, *own.Problem) {
+	members := map[string]string{"to": s.To, "text": s.Text}
+	if s.From != "" {
+		members["from"] = s.From
+	}
+	body, err := json.Marshal(members)
+	if err != nil {
+		return nil, nil, own.NewProblem("internal", "")
+	}
+	m, p := own.ReadMessage(body, now)
+	return body, m, p
+}
+
+func (v *visit) preview(m *own.Message) (*preview, *own.Problem) {
+	r, to, p := v.rooms().Messages.Preview(v.x, m)
+	if p != nil {
+		return nil, p
+	}
+	shown := &preview{Encoding: m.Encoding, Parts: r.Parts, Connector: to}
+	if r.Cost != 0 {
+		shown.Cost = r.Cost.String() + " " + v.rooms().Money.CurrencyOf(&v.x.Source().Origin.Tally.Credit)
+	}
+	return shown, nil
+}
+
+// sent submits the message, and leads to its page.
+func (v *visit) sent(m *own.Message, s *sending, body []byte) *own.Problem {
+	r, p := v.rooms().Messages.Submit(v.x, m, "p"+s.Once, body)
+	if p != nil {
+		v.record("send", nil, p.Title)
+		return p
+	}
+	id := sms.FormatID(r.ID)
+	v.record("send", map[string]string{"id": id}, "ok")
+	v.site.sessions.Notify(v.x.Request, browser.Notice{Text: "The message was accepted."})
+	v.x.Answer(&httpsms.Answer{Status: http.StatusSeeOther, Header: [][2]string{{"Location", Base + "messages/" + id}}})
+	v.x.LogRequest(httpsms.Submit, &m.Order, http.StatusSeeOther, r.ID)
+	return nil
+}

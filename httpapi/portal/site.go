@@ -1,0 +1,203 @@
+package portal
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"pmg/config"
+	"pmg/httpapi/server"
+	"pmg/internal/browser"
+	"pmg/protocols/httpsms"
+)
+
+// Base is what the paths of the pages begin with.
+const (
+	Base = root + "/"
+	root = "/portal"
+)
+
+// Bounds on what a request has.
+const (
+	mostForm     = 64 << 10 // octets of a form
+	mostSessions = 10_000   // of browsers, for a connector
+	mostOf       = 50       // of those, of an account
+)
+
+// A Portal is the pages of a gateway's connectors.
+type Portal struct {
+	rooms     Rooms
+	templates templates
+	reading   chan struct{} // has a place for each request that reads statistics
+	changes   changes
+}
+
+// New returns the pages of a gateway.
+func New(rooms Rooms) *Portal {
+	return &Portal{
+		rooms: rooms, templates: newTemplates(), reading: make(chan struct{}, mostReading),
+		changes: changes{now: time.Now, of: map[string]*recent{}},
+	}
+}
+
+// A Site is the pages of a connector.
+type Site struct {
+	portal   *Portal
+	listener *server.Listener
+	sessions *browser.Sessions[login]
+	origins  *http.CrossOriginProtection
+	mux      *http.ServeMux
+}
+
+// Site returns the pages of a listener's connector.
+func (p *Portal) Site(l *server.Listener) *Site {
+	s := &Site{portal: p, listener: l, origins: http.NewCrossOriginProtection(), mux: http.NewServeMux()}
+	s.sessions = browser.NewSessions(browser.Options[login]{
+		Cookie: "pmg-portal", Now: time.Now, Most: mostSessions, MostOf: mostOf, Owner: func(l login) string { return l.account },
+	})
+	for _, one := range pages() {
+		s.mux.HandleFunc("GET "+one.pattern(), s.allowed(one.scope, one.show))
+	}
+	s.mux.HandleFunc("GET "+Base, s.allowed(look, (*visit).missing))
+	s.mux.HandleFunc("GET "+Base+"statistics.csv", s.allowed(look, (*visit).statisticsFile))
+	s.mux.HandleFunc("POST "+Base+"send", s.allowed(send, (*visit).submit))
+	s.mux.HandleFunc("POST "+Base+"keys", s.allowed(manage, (*visit).changeKeys))
+	s.mux.HandleFunc("GET "+Base+"login", s.open((*visit).showLogin))
+	s.mux.HandleFunc("POST "+Base+"login", s.open((*visit).logIn))
+	s.mux.HandleFunc("POST "+Base+"logout", s.open((*visit).logOut))
+	static := http.StripPrefix(Base+"static/", browser.Static())
+	s.mux.HandleFunc("GET "+Base+"static/", func(w http.ResponseWriter, r *http.Request) {
+		l.Begin(w, r)
+		static.ServeHTTP(w, r)
+	})
+	return s
+}
+
+// Serves reports whether a request is for the pages, which a reload may put in force or remove, with all sessions.
+func (s *Site) Serves(r *http.Request) bool {
+	if !strings.HasPrefix(r.URL.Path, Base) && r.URL.Path != root {
+		return false
+	}
+	serves := s.listener.Connector.Config().HTTP.Portal
+	if !serves {
+		s.sessions.EndAll()
+	}
+	return serves
+}
+
+// ServeHTTP serves a request, unless another site has a browser send it. A page of another site that has its name point here has
+// no cookie, and sees the login.
+func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	browser.Protect(w.Header())
+	switch _, pattern := s.mux.Handler(r); {
+	case s.origins.Check(r) != nil:
+		s.open((*visit).forged)(w, r)
+	case r.URL.Path == root:
+		s.open(func(v *visit) { v.redirect(Base) })(w, r)
+	case pattern == "" || path.Clean(r.URL.Path) != strings.TrimSuffix(r.URL.Path, "/"):
+		s.open((*visit).unknown)(w, r)
+	default:
+		s.mux.ServeHTTP(w, r)
+	}
+}
+
+// Failed answers a request at which its handler has panicked.
+func (s *Site) Failed(w http.ResponseWriter, r *http.Request) { s.open((*visit).failed)(w, r) }
+
+// A visit is a request, and what is known of who has sent it.
+type visit struct {
+	site  *Site
+	x     *server.Exchange
+	who   login
+	scope scope
+}
+
+// open returns what serves requests of everybody.
+func (s *Site) open(serve func(*visit)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v := &visit{site: s, x: s.listener.Begin(w, r)}
+		defer v.x.End()
+		serve(v)
+	}
+}
+
+// allowed returns what serves the requests of users with a scope, and leads others to the login.
+func (s *Site) allowed(needed scope, serve func(*visit)) http.HandlerFunc {
+	return s.open(func(v *visit) {
+		switch {
+		case !v.enter():
+			v.redirect(loginPath(v.x.Request))
+		case v.x.Crowded:
+			v.wrong(http.StatusServiceUnavailable, "Your account has too many connections. Try again in a moment.")
+		case v.scope < needed:
+			v.wrong(http.StatusForbidden, "You may not do this. Ask for it those who give you access.")
+		default:
+			serve(v)
+		}
+	})
+}
+
+func (v *visit) rooms() *Rooms { return &v.site.portal.rooms }
+
+// enter reports whether the request is one of a session that goes on.
+func (v *visit) enter() bool {
+	var u *config.AccountUser
+	who, ok := v.site.sessions.Find(v.x.Request, func(l login) bool {
+		u = v.x.User(l.account, l.user)
+		return u != nil && u.Password == l.proof
+	})
+	if !ok || !v.x.EnterUser(who.account, who.user) {
+		return false
+	}
+	v.who, v.scope = who, scopes[u.Scope]
+	return true
+}
+
+// String describes the user for logs.
+func (v *visit) String() string {
+	return fmt.Sprintf("user %s of account %s", v.who.user, v.who.account)
+}
+
+// record writes what the user has done to the audit log.
+func (v *visit) record(act string, parameters map[string]string, result string) {
+	if a := v.rooms().Audit; a != nil {
+		a.Record(v.String(), v.x.Conn.Remote.String(), "portal/"+act, parameters, result)
+	}
+}
+
+// form reads the form that the request has. It answers the request if it cannot.
+func (v *visit) form(most int64) (url.Values, bool) {
+	kind, _, _ := strings.Cut(v.x.Request.Header.Get("Content-Type"), ";")
+	if strings.TrimSpace(kind) != "application/x-www-form-urlencoded" {
+		v.wrong(http.StatusUnsupportedMediaType, "This is no form.")
+		return nil, false
+	}
+	b, err := v.x.ReadBody(most, v.who.account)
+	if err != nil {
+		v.wrong(http.StatusRequestEntityTooLarge, "The form is too large, or cannot be read.")
+		return nil, false
+	}
+	form, err := url.ParseQuery(string(b))
+	if err != nil {
+		v.wrong(http.StatusBadRequest, "The form cannot be read.")
+		return nil, false
+	}
+	return form, true
+}
+
+// answer answers the request.
+func (v *visit) answer(status int, kind string, body []byte, header ...[2]string) {
+	v.x.AnswerAsk(&httpsms.Answer{Status: status, ContentType: kind, Header: header, Body: body})
+}
+
+// redirect leads to another page.
+func (v *visit) redirect(to string) {
+	v.answer(http.StatusSeeOther, "", nil, [2]string{"Location", to})
+}
+
+// wait says for how many seconds the browser waits before it comes again.
+func (v *visit) wait(seconds int) { v.x.Writer.Header().Set("Retry-After", strconv.Itoa(seconds)) }

@@ -1,0 +1,134 @@
+package portal
+
+import (
+	"bytes"
+	"context"
+	"html/template"
+	"net/url"
+	"slices"
+	"time"
+
+	"pmg/protocols/httpsms/own"
+	"pmg/stats"
+)
+
+// Bounds on what is read of statistics.
+const (
+	mostReading = 2                // requests at the same time, one of an account
+	readingTime = 10 * time.Second // of one
+	mostRows    = 1000             // that the page shows, without the one of their sum
+)
+
+// A statistics is the model of the page of that name.
+type statistics struct {
+	Off      bool // nothing is counted
+	Rows     []stats.Row
+	More     bool // than Rows
+	By       string
+	From, To string
+	Choices  []string
+	Heads    []string
+	Most     int64
+	CSV      template.URL
+}
+
+// periods are what rows are made for.
+func periods() []string { return []string{"day", "month", "hour"} }
+
+func (v *visit) statisticsDir() string { return v.rooms().Node.Config().Stats.Dir }
+
+// sums reads the statistics of the account.
+func (v *visit) sums(q stats.Query) ([]stats.Row, *own.Problem) {
+	busy := own.NewProblem("unavailable", "statistics, or a list, are being read: try again in a moment")
+	if !v.x.Account.Search() {
+		return nil, busy
+	}
+	defer v.x.Account.EndSearch()
+	reading := v.site.portal.reading
+	select {
+	case reading <- struct{}{}:
+		defer func() { <-reading }()
+	default:
+		return nil, busy
+	}
+	ctx, end := context.WithTimeout(v.x.Request.Context(), readingTime)
+	defer end()
+	q.Account = v.who.account
+	rows, err := stats.Read(ctx, v.statisticsDir(), q)
+	if err != nil {
+		if v.rooms().Node.Repeats.First("statistics of the portal") {
+			v.rooms().Node.Log.Warn().Err(err).Str("account", v.who.account).Msg("cannot read the statistics of an account")
+		}
+		return nil, own.NewProblem("unavailable", "they cannot be read now: ask for fewer days")
+	}
+	return rows, nil
+}
+
+// asked reads what the request asks for.
+func (v *visit) asked() (url.Values, stats.Query, *own.Problem) {
+	values := v.x.Request.URL.Query()
+	q := stats.Query{By: []string{"day"}}
+	if by := values.Get("by"); slices.Contains(periods(), by) {
+		q.By = []string{by}
+	}
+	days := stats.Days{From: values.Get("from"), To: values.Get("to")}
+	err := days.Of(&q, time.Now())
+	if err == nil {
+		err = q.Check()
+	}
+	if err != nil {
+		return nil, q, own.NewProblem("malformed-query", err.Error())
+	}
+	return values, q, nil
+}
+
+func statisticsOf(v *visit) (any, *own.Problem) {
+	if v.statisticsDir() == "" {
+		return statistics{Off: true}, nil
+	}
+	values, q, p := v.asked()
+	if p != nil {
+		return nil, p
+	}
+	rows, p := v.sums(q)
+	if p != nil {
+		return nil, p
+	}
+	from, to := values.Get("from"), values.Get("to")
+	m := statistics{
+		By: q.By[0], From: from, To: to, Choices: periods(),
+		Heads: append(slices.Clone(q.By), stats.Heads()...), Rows: rows,
+		CSV: template.URL(Base + "statistics.csv?" + url.Values{"by": q.By, "from": {from}, "to": {to}}.Encode()),
+	}
+	for i := range rows {
+		m.Most = max(m.Most, rows[i].Figure("accepted"))
+	}
+	if m.More = len(rows) > mostRows; m.More {
+		m.Rows = slices.Clip(rows[len(rows)-mostRows:])
+	}
+	if len(rows) > 1 {
+		m.Rows = append(m.Rows, stats.Total(rows))
+	}
+	return m, nil
+}
+
+// statisticsFile answers with the statistics as CSV.
+func (v *visit) statisticsFile() {
+	if v.statisticsDir() == "" {
+		v.missing()
+		return
+	}
+	_, q, p := v.asked()
+	if p != nil {
+		v.refuse(p)
+		return
+	}
+	rows, p := v.sums(q)
+	if p != nil {
+		v.refuse(p)
+		return
+	}
+	var b bytes.Buffer
+	_ = stats.WriteCSV(&b, q.By, rows) // a buffer takes all
+	v.answer(200, "text/csv; charset=utf-8", b.Bytes(), [2]string{"Content-Disposition", `attachment; filename="statistics.csv"`})
+}

@@ -1,0 +1,107 @@
+package v1
+
+import (
+	"crypto/sha256"
+	"errors"
+
+	"pmg/gateway/operate"
+	"pmg/gateway/request"
+	"pmg/httpapi/server"
+	"pmg/protocols"
+	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/own"
+	"pmg/sms"
+)
+
+// What follows is what requests ask for whose account is known, in whatever form they do: those of the API, and of the pages for
+// customers.
+
+// operate carries out an operation about a message of the account of a request.
+func (a *API) operate(x *server.Exchange, id string, o protocols.Operation) (*operate.Operation, *own.Problem) {
+	number, err := httpsms.ParseID(id)
+	operations := a.rooms.Operations
+	switch {
+	case err != nil:
+		return nil, noMessage()
+	case !operations.MayBegin(x.Account):
+		return nil, own.NewProblem("rate-limited", "too many requests of the account are under way")
+	}
+	o.ID, o.ByID = number, true
+	begun := operations.Begin(x.Account, protocols.HTTP, o)
+	begun.Run()
+	return begun, nil
+}
+
+// Find returns what the account of a request sees of its message with an id.
+func (a *API) Find(x *server.Exchange, id string) (*own.Known, *own.Problem) {
+	o, p := a.operate(x, id, protocols.Operation{Kind: protocols.Query})
+	switch {
+	case p != nil:
+		return nil, p
+	case o.Code == sms.SystemError || o.Code == sms.Throttled:
+		return nil, own.NewProblem("unavailable", "")
+	case o.Code != sms.OK:
+		return nil, noMessage()
+	}
+	k := a.shown(x, &o.Known)
+	return &k, nil
+}
+
+// shown returns what the account of a request sees of a message.
+func (a *API) shown(x *server.Exchange, o *operate.Known) own.Known {
+	k := known(o)
+	if k.Connector = a.events.PublicName(k.Connector); k.Connector == "" {
+		k.SMSCID = ""
+	}
+	if of := a.rooms.Routes.Account(x.Account.SystemID); of == nil || !of.Policies.ShowNetwork {
+		k.Network = ""
+	}
+	return k
+}
+
+// List returns what the account of a request sees of its messages, the latest first, and below which id the next page begins; 0:
+// there is none.
+func (a *API) List(x *server.Exchange, l *own.List) (page []own.Known, last uint64, p *own.Problem) {
+	page = []own.Known{}
+	last, err := a.rooms.Operations.List(x.Request.Context(), x.Account, l.Below, l.Since, func(o *operate.Known) bool {
+		if k := a.shown(x, o); l.Has(&k) {
+			page = append(page, k)
+		}
+		return len(page) < l.Limit
+	})
+	switch {
+	case errors.Is(err, operate.ErrBusy):
+		return nil, 0, own.NewProblem("rate-limited", "another list is made, for the account or for others")
+	case errors.Is(err, operate.ErrNoList), errors.Is(err, operate.ErrNotReady):
+		return nil, 0, own.NewProblem("unavailable", err.Error())
+	case err != nil:
+		if a.rooms.Node.Repeats.First("list failed") {
+			a.rooms.Node.Log.Error().Err(err).Str("account", x.Account.SystemID).Msg("cannot list the messages of an account")
+		}
+		return nil, 0, own.NewProblem("unavailable", "")
+	}
+	return page, last, nil
+}
+
+// itemOf returns a message as it is submitted.
+func itemOf(m *own.Message) request.Item {
+	return request.Item{Fill: m.Fill, Parts: m.MaxParts, Strict: true}
+}
+
+// Preview returns the outcome that a message would have, and the public name of the connector by which it would leave. It is not
+// sent.
+func (a *API) Preview(x *server.Exchange, m *own.Message) (request.Result, string, *own.Problem) {
+	r, to := a.rooms.Submitter.Preview(x.Request.Context(), x.Source(), itemOf(m))
+	return r, a.events.PublicName(to), refusal(&r)
+}
+
+// Submit submits a message. One that comes again with its key, and the same body, is not sent again; "" is no key.
+func (a *API) Submit(x *server.Exchange, m *own.Message, key string, body []byte) (request.Result, *own.Problem) {
+	x.Trace(&m.Order)
+	item := itemOf(m)
+	if item.Key = key; key != "" {
+		item.Payload = sha256.Sum256(body)
+	}
+	r := a.rooms.Submitter.Submit(x.Request.Context(), x.Source(), []request.Item{item})[0]
+	return r, refusal(&r)
+}
