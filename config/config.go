@@ -54,6 +54,7 @@ type Config struct {
 	PDULog     PDULog      `yaml:"pdulog" live:"no" doc:"The log of every PDU, one text file per connector."`
 	Events     Events      `yaml:"events" live:"no" doc:"How each message has ended: what billing reads."`
 	Stats      Stats       `yaml:"stats" live:"no" doc:"Sums of the events by hour, account, connector and network, kept for years in little."`
+	Retention  Retention   `yaml:"retention" live:"yes" doc:"How long texts and numbers stay in pdu logs and events that are kept (docs/privacy.md)."`
 	Telemetry  Telemetry   `yaml:"telemetry" live:"no" doc:"Traces of some messages, for a collector of OpenTelemetry."`
 	Store      Store       `yaml:"store" live:"no" doc:"Where accepted messages wait."`
 	Cluster    Cluster     `yaml:"cluster" live:"no" doc:"Other gateways that take over when this one is gone (docs/cluster.md)."`
@@ -118,6 +119,12 @@ type Events struct {
 type Stats struct {
 	Dir     string        `yaml:"dir" live:"no" doc:"Directory of the files, one for each day, which pmg stats and the page Statistics read (docs/stats.md). They are made from events, so events.dir must be set. Off when empty. It is made when missing."`
 	KeepAge time.Duration `yaml:"keep_age" default:"0s" range:"0s.." live:"no" doc:"How long the files are kept, in whole days; 0s keeps them whatever their age."`
+}
+
+// Retention is how long texts and numbers stay in files that are kept for longer.
+type Retention struct {
+	Texts   time.Duration `yaml:"texts" default:"0s" range:"0s.." live:"yes" doc:"Texts in closed files of pdu logs and events that are older are replaced by their lengths, by rewriting the files, about once an hour and with little load. 0s: they stay as long as the file, or, of an account, as the gateway's retention says."`
+	Numbers time.Duration `yaml:"numbers" default:"0s" range:"0s.." live:"yes" doc:"The same for numbers of seven digits and more, together with the texts. Names of senders and short numbers stay."`
 }
 
 // Telemetry is traces of some messages.
@@ -265,6 +272,8 @@ type Policies struct {
 	Duplicates Duplicates `yaml:"duplicates" live:"yes" doc:"Refuses a message that the account has submitted already a short time before. docs/policy.md has an example."`
 	Flood      []Flood    `yaml:"flood" live:"yes" doc:"Limits of how many messages the account may submit to one recipient, or to all whose numbers begin alike, such as {per: recipient, most: 5, within: 1h}. Each holds for itself. A message beyond one is refused (SMPP: ESME_RTHROTTLED, HTTP: 429). docs/policy.md has an example."`
 	Quiet      Quiet      `yaml:"quiet" live:"yes" doc:"Hours of the day, where the recipient is, in which the account's messages wait. They are delivered when the hours end, and are not refused. docs/policy.md has an example."`
+
+	Retention Retention `yaml:"retention" live:"yes" doc:"How long texts and numbers of its messages stay in pdu logs and events, where that is not as long as retention of the gateway says (docs/privacy.md)."`
 
 	Prices  string  `yaml:"prices" live:"yes" doc:"The list of prices by which its messages are charged; they cost nothing when empty. A message for which the list has no price is refused (SMPP: ESME_RINVDSTADR, HTTP: 422)."`
 	Balance Balance `yaml:"balance" live:"yes" doc:"Whether its money limits what it may submit, with prices. docs/prices.md has an example."`

@@ -58,7 +58,7 @@ type Gateway struct {
 
 	drivers  func(protocol string, c *config.Config) (protocols.Driver, error)
 	registry *account.Registry
-	pdulogs  *pdulog.Dir // nil: PDUs are not logged
+	logs     logs
 
 	mu sync.Mutex // one reload at a time
 
@@ -72,11 +72,11 @@ func New(
 	shared := node.New(cfg, log)
 	g := &Gateway{
 		Node: shared, Keeper: keep.New(shared), Hooks: hooks.New(hooks.Open(shared.Log)), drivers: drivers,
-		registry: account.NewRegistry(),
+		registry: account.NewRegistry(), logs: newLogs(),
 	}
 	g.Logins = login.New(shared, g.Hooks)
 	if cfg.PDULog.Enabled {
-		g.pdulogs = pdulog.NewDir(absolute(cfg.PDULog.Dir), pdulogOptions(&cfg.PDULog, &cfg.Limits, log))
+		g.logs.pdus = pdulog.NewDir(absolute(cfg.PDULog.Dir), pdulogOptions(&cfg.PDULog, &cfg.Limits, log))
 	}
 	// higher than the ids of earlier runs, at up to a million messages per second
 	g.Keeper.IDs.Store(uint64(time.Now().UnixMicro()))
@@ -139,8 +139,8 @@ func (g *Gateway) addConnector(cfg *config.Config, cc *config.Connector) (*conne
 	c.SetTLS(files)
 	c.Protocol = driver.Protocol()
 	c.SetSockets(socketsOf(cfg, cc))
-	if g.pdulogs != nil {
-		if c.PDULog, err = g.pdulogs.Open(c.Name); err != nil {
+	if g.logs.pdus != nil {
+		if c.PDULog, err = g.logs.pdus.Open(c.Name); err != nil {
 			return nil, fmt.Errorf("cannot add connector %s: %w", cc.Name, err)
 		}
 	}
@@ -184,8 +184,8 @@ func (g *Gateway) ReopenLogs() {
 	if w := g.Settler.Events.Writer; w != nil {
 		w.Reopen()
 	}
-	if g.pdulogs != nil {
-		g.pdulogs.Reopen()
+	if g.logs.pdus != nil {
+		g.logs.pdus.Reopen()
 	}
 }
 
@@ -205,14 +205,16 @@ func (g *Gateway) Scheduled() int64 { return g.Node.Origins.Scheduled() }
 // Close closes the store and the pdu logs.
 func (g *Gateway) Close() error {
 	g.Node.LogLimits.SumUp(&g.Node.Log, math.MaxInt64)
+	g.logs.stop()
+	g.logs.retaining.Wait()
 	g.Receipts.Asking.Stop()
 	g.Keeper.Outgoing.End() // which informs plugins
 	g.Hooks.Close()         // and nobody waits for their verdicts any more
 	g.Lists.Close()
 	g.Intake.Networks.Close()
 	err := g.closeStore()
-	if g.pdulogs != nil {
-		err = errors.Join(err, g.pdulogs.Close())
+	if g.logs.pdus != nil {
+		err = errors.Join(err, g.logs.pdus.Close())
 	}
 	return err
 }

@@ -13,6 +13,7 @@ func (g *Gateway) SeeClock(now int64) {
 	})
 	g.Intake.Joiner.End(now)
 	g.lookAtFiles(now)
+	g.retain(now)
 	g.Lists.Refresh(now)
 	g.Intake.Networks.Refresh(now)
 	g.Node.LogLimits.SumUp(&g.Node.Log, now-node.SampleTime)
