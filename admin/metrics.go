@@ -63,7 +63,11 @@ func metrics(known Known) (all []metric) {
 	})...)
 	all = append(all, metricsOf(Receipts{}, "pmg_receipts_", nil, func(s *Status, f func(any, ...string)) { f(&s.Receipts) })...)
 	all = append(all, receiptIDs())
-	all = append(all, metricsOf(Retention{}, "pmg_retention_", nil, func(s *Status, f func(any, ...string)) { f(s.Retention) })...)
+	all = append(all, metricsOf(Retention{}, "pmg_retention_", nil, func(s *Status, f func(any, ...string)) {
+		if s.Store != nil {
+			f(&s.Store.Retention)
+		}
+	})...)
 	all = append(all, metricsOf(Store{}, "pmg_store_", nil, func(s *Status, f func(any, ...string)) {
 		if s.Store != nil {
 			f(s.Store)

@@ -58,7 +58,6 @@ type Status struct {
 	Routes     []Route      `json:"routes,omitempty"`
 	Lists      []NumberList `json:"lists,omitempty"`
 	Networks   Networks     `json:"networks,omitzero"`
-	Retention  Retention    `json:"retention,omitzero"`
 	Stages     []Stage      `json:"stages,omitempty"`
 	Waiting    []Waits      `json:"waiting"`
 
@@ -284,7 +283,6 @@ func (v *view) status(withSessions bool) *Status {
 	s.Routes = v.routes()
 	s.Lists = v.lists()
 	s.Networks = Networks{v.networkTable(), networks(v.connectors(), v.gateway.Intake.Networks.Name)}
-	s.Retention = retentionOf(v.gateway.Retained())
 	queues := map[string]int64{}
 	for _, l := range v.gateway.Table.Lanes() {
 		queues[peerOf(l.Home(), l.Account)] += l.Queued.Load()

@@ -261,3 +261,36 @@ func testForget(t *testing.T, compress bool) {
 		t.Errorf("exit status %d, problems %q", status, p.problems())
 	}
 }
+
+// A gateway removes texts from the files that are older than retention says, and says how many.
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file, old := filepath.Join(dir, "pmg.yaml"), filepath.Join(dir, "clients-20260101T000000.000000.log")
+	config := fmt.Sprintf("log: {format: json}\npdulog: {dir: %q, keep_age: 0s}\nstore: {dir: %q, ballast: 0B}\nadmin: {address: \"127.0.0.1:0\"}\n"+
+		"retention: {texts: 168h}\naccounts: [{system_id: acme, password: s, retention: {texts: 240h, numbers: 240h}}]\n"+
+		"connectors: [{name: clients, direction: in, address: \"127.0.0.1:0\"}]\n", dir, filepath.Join(dir, "data"))
+	const line = "2026-01-01T00:00:00.000000Z clients/1 < submit_sm seq=1 source_addr=1234 destination_addr=46700000001 short_message=\"zebra\""
+	err := os.WriteFile(file, []byte(config), 0o600)
+	if err = errors.Join(err, os.WriteFile(old, []byte(line+"\n"+line+" account=acme\n"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	p := startProcess(t, file)
+	admin := p.wait("admin listening").Address
+	testutil.Eventually(t, "the texts are gone", func() bool { return len(traces(t, dir, "zebra")) == 0 })
+	if left := traces(t, dir, "46700000001"); len(left) != 1 {
+		t.Errorf("numbers are in %q", left)
+	}
+	testutil.Eventually(t, "the figures say so", func() bool {
+		resp, err := http.Get("http://" + admin + "/metrics")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		b, err := io.ReadAll(resp.Body)
+		return err == nil && bytes.Contains(b, []byte("pmg_retention_lines_total 2\n"))
+	})
+	if status := p.stop(); status != 0 || len(p.problems()) > 0 {
+		t.Errorf("exit status %d, problems %q", status, p.problems())
+	}
+}
