@@ -46,6 +46,10 @@ func TestSend(t *testing.T) {
 	if w := b.has(page, "46700000001"); strings.Contains(w.body, "was accepted.") {
 		t.Error("a notice is shown twice")
 	}
+	form[5] = "another text"
+	if again := b.post("send", form...); again.code != 422 || !strings.Contains(again.body, "sent before") || strings.Contains(again.body, once) {
+		t.Errorf("%+v", again)
+	}
 	r.Settled()
 	b.has("messages", page)
 	b.has("messages?q=46700000001", page)
