@@ -275,8 +275,11 @@ func (l *Attempt) decide(now int64) {
 	}
 	l.Result.AnswerAfter = max(now, l.began+refusalDelay)
 	if d.node.LogLimits.Refusals.Next(l.connector.Name, now) {
-		d.node.Log.Warn().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).
-			Stringer("remote", l.who.Addr).Stringer("reason", result).
+		e := d.node.Log.Warn().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID)
+		if l.who.AsUser {
+			e = e.Str("user", l.who.User)
+		}
+		e.Stringer("remote", l.who.Addr).Stringer("reason", result).
 			Msg("login refused: " + result.String() + l.refused.String())
 	}
 }

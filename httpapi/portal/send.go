@@ -61,7 +61,8 @@ func (v *visit) submit() {
 		}
 	}
 	if s.Wrong = textOf(p); p.Type == "/problems/idempotency-mismatch" {
-		s.Once, s.Wrong = token.New(), "This form was sent before, with another message. If this one is to be sent as well, send it again."
+		s.Once = token.New()
+		s.Wrong = "This form was sent before, with another message. If this one is to be sent as well, send it again."
 	}
 	v.page(p.Status, "send", "Send", s)
 }
