@@ -122,7 +122,7 @@ func table() []row {
 		{"gateway/networks", "config gateway/node sms sms/networks"},
 		{"gateway/keep", "config connector events gateway/node protocols sms store"},
 		{"gateway/credit", "config gateway/keep gateway/node sms sms/prices store"},
-		{"gateway/route", "config connector gateway/keep gateway/login gateway/node internal/smstext protocols sms sms/fit sms/userdata store"},
+		{"gateway/route", "config connector gateway/keep gateway/login gateway/node internal/smstext protocols sms sms/fit sms/prices sms/userdata store"},
 		{"gateway/roomtest", "account config connector gateway/hooks gateway/keep gateway/login gateway/node gateway/route protocols protocols/prototest/toy sms store"},
 		{"gateway/convert", "config connector gateway/node gateway/route protocols sms sms/fit sms/rewrite sms/userdata"},
 		{"gateway/receipts", "config connector events gateway/convert gateway/credit gateway/hooks gateway/keep gateway/node gateway/route plugin protocols sms sms/peerid store"},
