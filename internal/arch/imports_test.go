@@ -32,6 +32,7 @@ func table() []row {
 		{"internal/notify", ""},
 		{"internal/privileges", ""},
 		{"internal/timetext", ""},
+		{"internal/apicheck", ""},
 		{"internal/tlsfiles", ""},
 		{"internal/passhash", ""},
 		{"internal/token", ""},
