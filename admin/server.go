@@ -46,6 +46,7 @@ type Server struct {
 	limiters  limiters
 	guard     *access.Guard
 	searcher  *searcher
+	forgetter forgetter
 	listeners []net.Listener // that of the address first
 }
 

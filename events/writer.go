@@ -46,6 +46,12 @@ type Counter interface {
 	Save(now bool) (at time.Time, err error)
 }
 
+// asked is what the Writer's goroutine is asked for, beside what it does on its own.
+type asked struct {
+	reopen atomic.Bool
+	closes chan chan error // of those who wait for a new file to be begun
+}
+
 // A Store is what events are read from.
 type Store interface {
 	// Events passes committed events with numbers above after to f, and returns the last
@@ -66,7 +72,7 @@ type Writer struct {
 	ended  chan struct{} // closed when the goroutine has ended
 	once   sync.Once     // Close
 
-	reopen  atomic.Bool
+	asked   asked
 	number  atomic.Uint64 // of the last event
 	synced  atomic.Uint64 // number of the last event that is safe in a file
 	written atomic.Int64
@@ -105,6 +111,7 @@ func prepare(o Options, s Store, drop func(upTo uint64)) (*Writer, error) {
 	w := &Writer{
 		o: o, drop: drop, store: s,
 		wakeup: make(chan struct{}, 1), quit: make(chan struct{}), ended: make(chan struct{}),
+		asked: asked{closes: make(chan chan error, 1)},
 	}
 	var err error
 	if w.dir, err = lockDir(o.Dir); err != nil {
@@ -159,7 +166,7 @@ func (w *Writer) Wake() {
 
 // Reopen makes the Writer check whether another program has moved the file.
 func (w *Writer) Reopen() {
-	w.reopen.Store(true)
+	w.asked.reopen.Store(true)
 	w.Wake()
 }
 
@@ -260,7 +267,7 @@ func (w *Writer) work(closing bool) (wait time.Duration) {
 // advance appends what the store has. It syncs the file if it is time for that, or all is
 // to end.
 func (w *Writer) advance(closing bool) error {
-	if w.reopen.Swap(false) {
+	if w.asked.reopen.Swap(false) {
 		w.file.CheckSoon()
 	}
 	for more := true; more; {
@@ -269,6 +276,11 @@ func (w *Writer) advance(closing bool) error {
 		if more, err = w.appendSome(time.Now().UnixNano()); err != nil {
 			return err
 		}
+	}
+	select {
+	case done := <-w.asked.closes:
+		done <- w.file.CloseLog(time.Now().UnixNano())
+	default:
 	}
 	if w.dirty && (closing || !time.Now().Before(w.syncAt) || w.Waiting() >= w.o.MaxWaiting/4) {
 		return w.sync()

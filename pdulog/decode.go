@@ -19,6 +19,7 @@ type Decoder struct {
 	lookup func(command string) (protocols.Driver, error)
 	known  map[string]*codec // by command
 	buf    []byte
+	line   []byte // without texts
 }
 
 // A codec is a protocol, with a PDU into which lines are parsed.

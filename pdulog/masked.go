@@ -34,6 +34,9 @@ func (d *Decoder) AppendMasked(b []byte, e *Entry) []byte {
 func appendMasked(b, field, masked []byte) (_, behind []byte) {
 	name, value, hasValue := bytes.Cut(field, []byte{'='})
 	star := bytes.IndexByte(value, '*')
+	if string(value) == `""` {
+		return append(b, field...), masked
+	}
 	if star >= 0 && value[0] != '"' {
 		return append(append(append(b, name...), '='), value[star:]...), masked
 	}

@@ -49,6 +49,7 @@ type writer struct {
 	queue  []chunk
 	queued int // bytes in queue
 	free   [][]byte
+	closes []chan error // those who wait for a new file to be begun
 	ended  bool
 
 	// These belong to run.
@@ -120,6 +121,20 @@ func (w *writer) put(c chunk, wake bool) (next []byte, ok bool) {
 	return next, true
 }
 
+// closeFile begins a new file for those who wait for that, behind the lines that were handed over before.
+func (w *writer) closeFile(err error) {
+	w.mu.Lock()
+	closes := w.closes
+	w.closes = nil
+	w.mu.Unlock()
+	if len(closes) > 0 && err == nil {
+		err = w.file.CloseLog(time.Now().UnixNano())
+	}
+	for _, c := range closes {
+		c <- err
+	}
+}
+
 // takes reports whether the lines of c fit into t. Joining small chunks saves memory while
 // the disk is slow.
 func (t *chunk) takes(c *chunk) bool {
@@ -176,6 +191,7 @@ func (w *writer) writeWaiting() (wait time.Duration, ended bool) {
 	}
 	w.take()
 	err := w.drain()
+	w.closeFile(err)
 	w.busy.Store(0)
 	w.report(err)
 	if w.end(err) {
@@ -408,7 +424,7 @@ func (w *writer) leave() bool {
 	defer w.dir.mu.Unlock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.refs > 0 || len(w.queue) > 0 {
+	if w.refs > 0 || len(w.queue) > 0 || len(w.closes) > 0 {
 		return false
 	}
 	w.ended = true

@@ -26,7 +26,7 @@ type Joined struct {
 func (m *Message) Submitted() (s Submitted, ok bool) { return ReadSubmitted(m.SubmittedOctets()) }
 
 // SetSubmitted sets how the client knows the message.
-func (m *Message) SetSubmitted(s *Submitted) { m.SetSubmittedOctets(s.append(nil)) }
+func (m *Message) SetSubmitted(s *Submitted) { m.SetSubmittedOctets(s.Append(nil)) }
 
 // KeepAddresses notes the message's addresses as those that the client wrote, unless the ones
 // that it is to get are the same.
@@ -54,7 +54,8 @@ func (m *Message) SetSubmittedOctets(b []byte) { setPart(m, hasSubmitted, b) }
 
 const joinedLen = 9
 
-func (s *Submitted) append(b []byte) []byte {
+// Append appends what ReadSubmitted reads.
+func (s *Submitted) Append(b []byte) []byte {
 	for _, a := range [...]Address{s.Source, s.Dest} {
 		n := min(len(a.Addr), maxAddress)
 		b = append(append(b, a.TON, a.NPI, uint8(n)), a.Addr[:n]...)

@@ -62,9 +62,9 @@ func TestSubmitted(t *testing.T) {
 func TestSubmittedDamaged(t *testing.T) {
 	t.Parallel()
 	s := Submitted{Source: Address{Addr: []byte("1234")}, Dest: Address{Addr: []byte("5")}}
-	b := s.append(nil)
+	b := s.Append(nil)
 	s.Joined = []Joined{{1 << 40, NotifySuccess}, {7, NotifyFailure | NotifyProgress}}
-	whole := s.append(nil)
+	whole := s.Append(nil)
 	if got, ok := ReadSubmitted(whole); !ok || !slices.Equal(got.Joined, s.Joined) {
 		t.Errorf("read %+v %v", got, ok)
 	}

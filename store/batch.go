@@ -35,6 +35,7 @@ const (
 	opForgetBefore
 	opEvent
 	opDropEvents
+	opErase
 )
 
 // An op is one operation of a batch. Its key and its value lie in the batch's octets, one after
@@ -119,6 +120,13 @@ func (b *Batch) Claim(kind Kind, key, value []byte, day uint32) {
 	b.ops[len(b.ops)-1].claims = true
 }
 
+// Erase removes the note that a key has for a day.
+func (b *Batch) Erase(kind Kind, key []byte, day uint32) {
+	at := len(b.octets)
+	b.octets = appendNote(b.octets, kind, key)
+	b.add(op{kind: opErase, id: uint64(day)}, at, len(b.octets)-at)
+}
+
 // ForgetBefore removes the notes of days before day.
 func (b *Batch) ForgetBefore(day uint32) {
 	b.add(op{kind: opForgetBefore, id: uint64(day)}, len(b.octets), 0)
@@ -193,6 +201,7 @@ type Changes interface {
 	Delete(id uint64)
 	// Note has the kind and the key as one.
 	Note(day uint32, key, value []byte)
+	Erase(day uint32, key []byte)
 	ForgetBefore(day uint32)
 	Event(number uint64, line []byte)
 	DropEvents(upTo uint64)
@@ -214,6 +223,8 @@ func (b *Batch) Each(c Changes) {
 			c.Delete(o.id)
 		case opNote:
 			c.Note(uint32(o.id), b.keyOf(o), b.valueOf(o))
+		case opErase:
+			c.Erase(uint32(o.id), b.keyOf(o))
 		case opForgetBefore:
 			c.ForgetBefore(uint32(o.id))
 		case opEvent:
@@ -267,13 +278,15 @@ func (b *Batch) walk(w *walk, o *op) {
 	if w.mode == writing {
 		key, value = b.keyOf(*o), b.valueOf(*o)
 	}
-	w.enum("kind", (*uint8)(&o.kind), uint8(opDropEvents))
+	w.enum("kind", (*uint8)(&o.kind), uint8(opErase))
 	w.u64("number", &o.id)
 	switch o.kind {
 	case opPut, opReplace, opEvent:
 		w.octets32("value", &value)
 	case opKeep:
 		w.octets32("state", &key) // the record of a message that is put aside is in the store
+	case opErase:
+		w.octets32("key", &key)
 	case opNote:
 		w.octets32("key", &key)
 		w.octets32("value", &value)

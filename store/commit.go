@@ -318,6 +318,9 @@ func (w *writer) do(b *Batch, o op, movedID uint64) error {
 	case opNote:
 		w.key = append(appendDay(w.key[:0], uint32(o.id)), b.keyOf(o)...)
 		return t.Set(w.key, b.valueOf(o), nil)
+	case opErase:
+		w.key = append(appendDay(w.key[:0], uint32(o.id)), b.keyOf(o)...)
+		return t.Delete(w.key, nil)
 	case opForgetBefore:
 		w.key = appendDay(appendDay(w.key[:0], 0), uint32(o.id))
 		return t.DeleteRange(w.key[:5], w.key[5:], nil)

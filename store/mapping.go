@@ -150,6 +150,19 @@ func (v *Mapping) Append(b []byte) []byte {
 	return w.b
 }
 
+// CutMapping reads a mapping, and returns what stands behind it.
+func CutMapping(record []byte) (v Mapping, rest []byte, err error) {
+	w := walk{b: record}
+	if err := w.version("mapping", mappingPriced); err != nil {
+		return Mapping{}, nil, err
+	}
+	if w.v == mappingElsewhere {
+		return Mapping{}, nil, ErrNewer
+	}
+	v.walk(&w)
+	return v, w.b, w.err("mapping")
+}
+
 // DecodeMapping reads what Append has appended. The mapping's octets are the record's.
 func DecodeMapping(record []byte) (v Mapping, err error) {
 	w := walk{b: record}

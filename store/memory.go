@@ -125,6 +125,10 @@ func (s *memory) do(b *Batch, o op) {
 		s.waiting--
 	case opNote:
 		s.note(string(b.keyOf(o)), note{uint32(o.id), slices.Clone(b.valueOf(o))})
+	case opErase:
+		if key := string(b.keyOf(o)); s.notes[key].day == uint32(o.id) {
+			delete(s.notes, key)
+		}
 	case opForgetBefore:
 		s.forgetBefore(uint32(o.id))
 	case opEvent:

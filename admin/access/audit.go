@@ -180,7 +180,7 @@ func (a *Audit) write(r *http.Request, one *deed) {
 	if parameters == nil {
 		parameters = r.URL.Query()
 	}
-	for _, private := range [...]string{"password", Text, Options, Rows, code} {
+	for _, private := range [...]string{"password", "number", Text, Options, Rows, code} {
 		if parameters.Has(private) {
 			parameters = maps.Clone(parameters)
 			parameters.Set(private, "***")

@@ -17,13 +17,18 @@ import (
 	"pmg/gateway/webhooks"
 	"pmg/internal/browser"
 	"pmg/internal/figuretext"
+	"pmg/privacy"
 	"pmg/sms"
 )
 
 // carryOut carries out an action, and goes back to the page, which shows its result.
 func (s *site) carryOut(a *admin.Action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * patience))
+		limit := 2 * patience
+		if a.Name == "forget" {
+			limit = time.Hour // it reads all logs
+		}
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(limit))
 		v, err := s.do(a, r)
 		n := browser.Notice{Text: told(a, v)}
 		if attempt, ok := v.(webhooks.Attempt); ok {
@@ -80,6 +85,8 @@ func told(a *admin.Action, v any) string {
 		return fmt.Sprintf(
 			"%s: %s %s added, the balance is %s.", done.Account, done.Payment.Amount, done.Currency, done.Payment.Balance,
 		)
+	case *privacy.Report:
+		return done.String()
 	case admin.Reloaded:
 		return strings.Join(done.Report, "\n")
 	}

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"net/http"
 	"os"
+	"syscall"
 	"time"
 	_ "time/tzdata" // for the option timezone where the machine has no table of zones
 
@@ -12,6 +16,7 @@ import (
 	"pmg/cmd/pmg/complete"
 	"pmg/cmd/pmg/credentials"
 	"pmg/cmd/pmg/dev"
+	"pmg/cmd/pmg/forget"
 	"pmg/cmd/pmg/helptext"
 	"pmg/cmd/pmg/lists"
 	"pmg/cmd/pmg/manual"
@@ -24,6 +29,7 @@ import (
 	"pmg/cmd/pmg/profiles"
 	"pmg/cmd/pmg/statistics"
 	"pmg/cmd/pmg/webhooks"
+	"pmg/config"
 )
 
 func main() {
@@ -91,6 +97,7 @@ func newRootCommand() *cobra.Command {
 		profiles.Command(),
 		statistics.Command(statistics.Program{Load: loadConfig, JSON: writeJSON, Table: rowsText}),
 		newStoreCommand(),
+		forget.Command(forgetProgram()),
 		member.Command(loadConfig),
 		credentials.Admin(),
 		newTLSCommand(),
@@ -160,4 +167,42 @@ func oneArg(what string) cobra.PositionalArgs {
 		}
 		return fmt.Errorf("cannot %s: it takes one argument, %s, and got %d", cmd.Name(), what, len(args))
 	}
+}
+
+// forgetTimeout is how long a gateway may take to rewrite its logs.
+const forgetTimeout = time.Hour
+
+// forgetProgram returns what pmg forget needs of the others.
+func forgetProgram() forget.Program {
+	return forget.Program{
+		Gateway: func(cmd *cobra.Command) func() (forget.Ask, *config.Config, error) {
+			o := new(statusOptions)
+			o.flags(cmd)
+			return func() (forget.Ask, *config.Config, error) { return findForgetting(cmd, o) }
+		},
+		Driver: newLogProtocols().find,
+		JSON:   writeJSON,
+	}
+}
+
+// findForgetting returns how the gateway is asked, or the configuration of one that does not run.
+func findForgetting(cmd *cobra.Command, o *statusOptions) (forget.Ask, *config.Config, error) {
+	ask := func(ctx context.Context, method, path string, v any) error {
+		return askAdminFor(ctx, forgetTimeout, &o.Gateway, method, path, v)
+	}
+	if o.Address != "" {
+		return ask, nil, nil
+	}
+	cfg, err := loadConfig(cmd.ErrOrStderr(), o.config)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.Find(cfg, o.config) == nil {
+		_, err := o.Request(cmd.Context(), statusTimeout, http.MethodGet, "/healthz")
+		if !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, fs.ErrNotExist) {
+			return ask, nil, nil
+		}
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "no gateway answers that runs with %s, so this is about its files\n", o.config)
+	return nil, cfg, nil
 }

@@ -11,6 +11,7 @@ package lists
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -177,4 +178,14 @@ func (l *Lists) Problems() (all []string) {
 		}
 	}
 	return all
+}
+
+// With returns the names of the lists that have one of some addresses, or a prefix of it.
+func (l *Lists) With(addresses []string) (names []string) {
+	for _, one := range l.inUse.Load().all {
+		if slices.ContainsFunc(addresses, func(a string) bool { return one.numbers.Has([]byte(a)) }) {
+			names = append(names, one.name)
+		}
+	}
+	return names
 }

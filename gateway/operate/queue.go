@@ -29,18 +29,19 @@ const (
 // means all that can be read; those that cannot be read are found by their ids.
 type Selection struct {
 	IDs       []uint64
-	Connector string        // that they wait for
-	Account   string        // that they came from, or whose clients they wait for
-	Dest      string        // how their destination begins
-	Older     time.Duration // how long ago they came at least
-	State     string        // one of the states above
-	Kind      string        // submit, mo or receipt
-	Delivery  string        // what it says, of a receipt
-	Since     time.Time     // when they came at the earliest
-	Until     time.Time     // before when they came
-	Text      bool          // their texts are wanted too
-	UpTo      uint64        // the last id; 0: that of the last message there is
-	Has       []byte        // what its record has somewhere, as it stands: a number does. The others are not decoded
+	Connector string                  // that they wait for
+	Account   string                  // that they came from, or whose clients they wait for
+	Dest      string                  // how their destination begins
+	Older     time.Duration           // how long ago they came at least
+	State     string                  // one of the states above
+	Kind      string                  // submit, mo or receipt
+	Delivery  string                  // what it says, of a receipt
+	Since     time.Time               // when they came at the earliest
+	Until     time.Time               // before when they came
+	Text      bool                    // their texts are wanted too
+	UpTo      uint64                  // the last id; 0: that of the last message there is
+	Is        func(*sms.Message) bool // which messages; nil: all
+	Has       []byte                  // what its record has somewhere, as it stands: a number does. The others are not decoded
 }
 
 // A StoredMessage is what operators see of a message in the store. Times are by the
@@ -157,6 +158,7 @@ func (s *Selection) matches(f *found, now time.Time) bool {
 		s.Kind != "" && s.Kind != kindNames()[f.message.Kind],
 		s.Connector != "" && s.Connector != lane.Connector,
 		s.Account != "" && s.Account != string(f.head.Account) && s.Account != lane.Account,
+		s.Is != nil && !s.Is(f.message),
 		s.Older > 0 && now.Sub(arrived) < s.Older:
 		return false
 	}

@@ -111,6 +111,7 @@ func table() []row {
 		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms"},
 		{"events", "internal/logfile pdulog sms"},
 		{"stats", "events pdulog sms"},
+		{"privacy", "config events internal/logfile pdulog sms sms/plan store"},
 
 		// Sessions, and the gateway's decisions about them.
 		{"connector/queue", "sms"},
@@ -137,7 +138,7 @@ func table() []row {
 		{"pdulog/story", "events gateway/operate internal/logfile pdulog protocols/httpsms sms"},
 		{"gateway/webhooks", "connector gateway/node"},
 		{"gateway/session", "config connector gateway/accept gateway/convert gateway/intake gateway/keep gateway/login gateway/node gateway/operate gateway/receipts gateway/route protocols sms"},
-		{"gateway", "account config connector connector/queue flow gateway/convert gateway/credit gateway/hooks gateway/intake gateway/keep gateway/leave gateway/lists gateway/login gateway/networks gateway/node gateway/operate gateway/receipts gateway/request gateway/route gateway/session gateway/settle gateway/webhooks internal/logfile internal/nearest internal/tlsfiles pdulog protocols sms sms/networks store"},
+		{"gateway", "account config connector connector/queue flow gateway/convert gateway/credit gateway/hooks gateway/intake gateway/keep gateway/leave gateway/lists gateway/login gateway/networks gateway/node gateway/operate gateway/receipts gateway/request gateway/route gateway/session gateway/settle gateway/webhooks internal/logfile internal/nearest internal/tlsfiles pdulog privacy protocols sms sms/networks store"},
 
 		// The architecture. It imports no protocol.
 		{"stages/cipher", ""},
@@ -156,10 +157,10 @@ func table() []row {
 		{"admin/access", "account config gateway/node internal/browser internal/passhash internal/token internal/turns"},
 		{"admin/history", "connector"},
 		{"admin/problems", "internal/figuretext"},
-		{"admin", "admin/access admin/history admin/problems cluster/report config connector connector/streams flow gateway gateway/credit gateway/hooks gateway/operate gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/timetext internal/tlsfiles pdulog pdulog/story plugin protocols sms sms/rewrite stats store"},
+		{"admin", "admin/access admin/history admin/problems cluster/report config connector connector/streams flow gateway gateway/credit gateway/hooks gateway/operate gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/timetext internal/tlsfiles pdulog pdulog/story plugin privacy protocols sms sms/rewrite stats store"},
 		{"admin/manage", "admin admin/access config managed managed/editor"},
 		{"admin/oidc", "config"},
-		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc cluster/report config config/document connector gateway/operate gateway/webhooks internal/browser internal/figuretext internal/httpfault managed managed/editor pdulog protocols sms stats"},
+		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc cluster/report config config/document connector gateway/operate gateway/webhooks internal/browser internal/figuretext internal/httpfault managed managed/editor pdulog privacy protocols sms stats"},
 
 		// Load shares the codec with the gateway and nothing else.
 		{"loadtest", "internal/sock protocols protocols/smpp"},
@@ -179,6 +180,7 @@ func table() []row {
 		{"cmd/pmg/history", "admin cmd/pmg/ask cmd/pmg/find config managed managed/editor"},
 		{"cmd/pmg/money", "admin gateway/credit internal/textfile sms/prices"},
 		{"cmd/pmg/profiles", "config internal/nearest"},
+		{"cmd/pmg/forget", "admin config events gateway/operate pdulog privacy protocols sms store"},
 		{"cmd/pmg/statistics", "cmd/pmg/find stats"},
 		{"cmd/pmg/dev", "internal/console sandbox sandbox/phone sms"},
 		{"cmd/pmg/webhooks", "admin gateway/operate gateway/webhooks internal/timetext sms"},
@@ -190,7 +192,7 @@ func table() []row {
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
 		{"cmd/pmg/webdemo", "loadtest loadtest/httpload loadtest/httpsink"},
 		{"cmd/pmg/member", "admin cluster cluster/report cluster/standby cmd/pmg/find config gateway/keep internal/notify internal/sock internal/tlsfiles protocols store"},
-		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/helptext cmd/pmg/history cmd/pmg/lists cmd/pmg/manual cmd/pmg/member cmd/pmg/migrate cmd/pmg/money cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/timetext internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink managed managed/editor pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
+		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/forget cmd/pmg/helptext cmd/pmg/history cmd/pmg/lists cmd/pmg/manual cmd/pmg/member cmd/pmg/migrate cmd/pmg/money cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/timetext internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink managed managed/editor pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep httpapi internal/testutil pdulog protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp stages store"},

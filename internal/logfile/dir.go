@@ -3,6 +3,7 @@ package logfile
 import (
 	"io"
 	"os"
+	"sync"
 	"time"
 )
 
@@ -29,7 +30,8 @@ type OSFile interface {
 
 // A Dir is a directory of logs.
 type Dir struct {
-	Open   func(path string) (OSFile, error) // this and the next two are replaced by tests
+	Open   func(path string) (OSFile, error) // this and the next three are replaced by tests
+	Create func(path string) (OSFile, error)
 	Rename func(from, to string) error
 	Space  func(path string) (free, size int64, err error)
 	Keys   Keyer // what the lines are found by, for the index of compressed files; nil: they have none
@@ -37,7 +39,8 @@ type Dir struct {
 	path        string
 	what        string // a log of it is, in errors
 	o           Options
-	compressing chan struct{} // holds an element while a file is compressed, because only one may be at a time
+	compressing chan struct{} // holds an element while a file is compressed or edited, because only one may be at a time
+	names       sync.Mutex    // held while rotated files are removed, or replaced by Edit
 }
 
 // NewDir returns the directory at path. what is what its logs are, in errors. Nothing is
@@ -47,7 +50,10 @@ func NewDir(path, what string, o Options) *Dir {
 		o.MaxSize = o.MaxTotal
 	}
 	return &Dir{
-		Open: OpenFile, Rename: os.Rename, Space: diskSpace,
+		Open: OpenFile, Create: create, Rename: os.Rename, Space: diskSpace,
 		path: path, what: what, o: o, compressing: make(chan struct{}, 1),
 	}
 }
+
+// Path returns the path of the directory.
+func (d *Dir) Path() string { return d.path }

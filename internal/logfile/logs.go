@@ -22,8 +22,8 @@ type noted struct {
 	blocks []Block
 }
 
-// known returns the blocks of a file that are known, nil if none are.
-func (l *Logs) known(file os.FileInfo) []Block {
+// known returns the blocks of a file that are known, nil if none are. Only a plain file grows.
+func (l *Logs) known(file os.FileInfo, packed bool) []Block {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i := slices.IndexFunc(l.files, func(n noted) bool { return os.SameFile(n.file, file) })
@@ -32,7 +32,9 @@ func (l *Logs) known(file os.FileInfo) []Block {
 	}
 	n := l.files[i]
 	l.files = slices.Delete(l.files, i, i+1)
-	if last := len(n.blocks) - 1; last >= 0 && file.Size() < n.file.Size() { // it was emptied
+	// it was emptied, or it is another one in whose place this one was removed
+	grown, isLater := file.Size()-n.file.Size(), !file.ModTime().Equal(n.file.ModTime())
+	if grown < 0 || grown > 0 && packed || grown == 0 && isLater {
 		return nil
 	}
 	l.files = slices.Insert(l.files, 0, n)

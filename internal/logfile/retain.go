@@ -146,6 +146,8 @@ func (r *retention) trim(extra int64) ([]Segment, error) {
 		defer func() { r.allowed.Store(o.MaxTotal - total) }()
 	}
 	n, errs := r.makeRoom(segments, n)
+	r.dir.names.Lock()
+	defer r.dir.names.Unlock()
 	for _, s := range segments[:n] {
 		if s.Stamp == r.current {
 			close(r.cancel)

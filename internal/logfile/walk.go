@@ -244,7 +244,7 @@ func (w *Walk) open(f *walked) error {
 		return err
 	}
 	f.size = st.Size()
-	if f.blocks = w.logs.known(st); len(f.blocks) > 0 && (f.Packed || f.blocks[len(f.blocks)-1].end() >= f.size) {
+	if f.blocks = w.logs.known(st, f.Packed); len(f.blocks) > 0 && (f.Packed || f.blocks[len(f.blocks)-1].end() >= f.size) {
 		return nil
 	}
 	if f.Packed {

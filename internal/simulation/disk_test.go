@@ -349,6 +349,7 @@ func (c doubt) Keep(uint64, []byte, []byte) {}
 func (c doubt) Delete(id uint64)            { c.w.oracle.doubtful[id] = true }
 func (c doubt) Note(uint32, []byte, []byte) {}
 func (c doubt) ForgetBefore(uint32)         {}
+func (c doubt) Erase(uint32, []byte)        {}
 func (c doubt) Event(uint64, []byte)        {}
 func (c doubt) DropEvents(uint64)           {}
 
@@ -387,6 +388,13 @@ func (a applied) Delete(id uint64) {
 func (a applied) Note(day uint32, key, value []byte) {
 	if a.d.mapped[string(key)].day <= day && a.d.w.mutation != forgetIDs {
 		a.d.mapped[string(key)] = mapping{day, slices.Clone(value)}
+	}
+}
+
+// Erase implements store.Changes.
+func (a applied) Erase(day uint32, key []byte) {
+	if a.d.mapped[string(key)].day == day {
+		delete(a.d.mapped, string(key))
 	}
 }
 

@@ -47,6 +47,7 @@ type Journal struct {
 	buf     []byte
 	fault   error
 	closed  bool
+	renew   bool // the next record begins a segment
 
 	syncing   sync.Mutex   // one sync at a time; those who wait find that it was theirs, too
 	following sync.RWMutex // no file is used again while it is read
@@ -140,7 +141,7 @@ func (j *Journal) fail(err error) error {
 func (j *Journal) write(f *frame) error {
 	size := int64(frameSize(len(f.record)))
 	j.buf = j.buf[:0]
-	if c := j.current; c == nil || j.end()+size > c.size {
+	if c := j.current; c == nil || j.end()+size > c.size || j.renew && f.kind == isRecord {
 		next, err := j.spares.take(headSize + size)
 		if errors.Is(err, syscall.ENOSPC) {
 			err = fmt.Errorf("%w: %w", journal.ErrFull, err)
@@ -153,7 +154,7 @@ func (j *Journal) write(f *frame) error {
 		if c != nil && !slices.Contains(j.dirty, c) {
 			j.dirty = append(j.dirty, c) // the next sync closes it
 		}
-		j.current = &next.segment
+		j.current, j.renew = &next.segment, false
 		j.pieces = append(j.pieces, piece{segment: j.current, from: headSize, to: headSize, first: f.seq, last: f.seq - 1})
 	}
 	c := j.current

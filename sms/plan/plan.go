@@ -29,11 +29,7 @@ func Refuses(number []byte) string {
 	if !isDigits(number) {
 		return "must be digits"
 	}
-	code, at := 0, 0
-	for at < min(maxCode, len(number)) && plans[code] == 0 && number[0] != '0' {
-		code = 10*code + int(number[at]-'0')
-		at++
-	}
+	code, at := codeOf(number)
 	p, national := plans[code], number[at:]
 	switch {
 	case p == 0:
@@ -44,6 +40,21 @@ func Refuses(number []byte) string {
 		return fmt.Sprintf("has a 0 behind country code %d, which is dialled within the country alone", code)
 	}
 	return ""
+}
+
+// codeOf returns the country code, and how many digits it has. Without a plan for it, it is none.
+func codeOf(number []byte) (code, digits int) {
+	for digits < min(maxCode, len(number)) && plans[code] == 0 && number[0] != '0' {
+		code = 10*code + int(number[digits]-'0')
+		digits++
+	}
+	return code, digits
+}
+
+// National returns an international number, in digits, without its country code.
+func National(number []byte) []byte {
+	_, digits := codeOf(number)
+	return number[digits:]
 }
 
 func isDigits(number []byte) bool {

@@ -1,0 +1,71 @@
+package admin
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+
+	"pmg/admin/access"
+	"pmg/privacy"
+)
+
+// Forgetting is what is known of the request to forget numbers that is under way.
+type Forgetting struct {
+	Running bool   `json:"running"`
+	Doing   string `json:"doing,omitempty"` // the file that it works on, or another place
+}
+
+// A forgetter carries out one request to forget numbers at a time.
+type forgetter struct {
+	busy  atomic.Bool
+	doing atomic.Pointer[string]
+}
+
+// forget removes what is kept of the numbers ?number=, of which there may be several, with ?dry_run=1 it counts that alone.
+func forget(s *Server, r *http.Request) (any, error) {
+	if err := r.ParseForm(); err != nil {
+		return nil, refuse(http.StatusBadRequest, "cannot forget: "+err.Error())
+	}
+	var texts []string
+	for _, text := range r.Form["number"] {
+		if text = strings.TrimSpace(text); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	numbers, err := privacy.ParseNumbers(texts)
+	if err != nil {
+		return nil, refuse(http.StatusBadRequest, err.Error())
+	}
+	if !s.forgetter.busy.CompareAndSwap(false, true) {
+		return nil, refuse(http.StatusServiceUnavailable, "cannot forget: another request does that; try again when it has ended")
+	}
+	defer s.forgetter.busy.Store(false)
+	dry := r.FormValue("dry_run") != ""
+	s.view.gateway.Node.Log.Info().Stringer("operator", access.CallerOf(r)).Int("numbers", numbers.Len()).Bool("dry_run", dry).
+		Msg("an operator asks to forget numbers")
+	say := func(doing string) { s.forgetter.doing.Store(&doing) }
+	report, err := s.view.gateway.Places(numbers).Forget(r.Context(), numbers, dry, say)
+	access.After(r, countsOf(report))
+	if err != nil {
+		return nil, refuse(http.StatusInternalServerError, err.Error())
+	}
+	return report, nil
+}
+
+// countsOf returns how much was removed, for the audit log, which has no number.
+func countsOf(r *privacy.Report) map[string]int64 {
+	counts := map[string]int64{"numbers": int64(r.Numbers), "left": int64(len(r.Left))}
+	for _, one := range r.Removed {
+		counts[one.What] += one.Count
+	}
+	return counts
+}
+
+// showForgetting shows whether a request to forget numbers is under way.
+func showForgetting(s *Server, w http.ResponseWriter, _ *http.Request) {
+	f := Forgetting{Running: s.forgetter.busy.Load()}
+	if doing := s.forgetter.doing.Load(); f.Running && doing != nil {
+		f.Doing = *doing
+	}
+	answerJSON(w, f, nil)
+}

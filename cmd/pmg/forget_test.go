@@ -1,0 +1,263 @@
+package main
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"pmg/internal/testutil"
+	"pmg/loadtest"
+	"pmg/privacy"
+)
+
+const forgetConfig = `
+log: {format: json}
+pdulog: {dir: pdulog, flush: 100ms, compress: %v}
+events: {dir: events, compress: %v}
+stats: {dir: stats}
+admin: {socket: admin.sock, audit: audit.log}
+store: {dir: data, ballast: 0B, backups: backups}
+accounts: [{system_id: load, password: secret, bind: [transmitter, receiver], receipts: force}]
+connectors:
+  - {name: api, direction: in, protocol: http, address: "127.0.0.1:0"}
+  - {name: operator, direction: out, address: %q, system_id: pmg, password: secret, reconnect_delay: 20ms, operations: true}
+  - {name: emi, protocol: ucp, direction: out, address: %q, system_id: pmg, password: secret, reconnect_delay: 20ms}
+  - {name: dead, direction: out, address: "127.0.0.1:1", system_id: pmg, password: secret}
+routes:
+  - {to: dead, destination: "467000099"}
+  - {to: emi, destination: "4671"}
+  - {to: operator}
+`
+
+// The numbers and the texts by which people are found.
+const (
+	personA  = "46700012345"  // by SMPP
+	personB  = "46710054321"  // by UCP
+	personC  = "467000099123" // waits
+	stranger = "467000123456" // begins with the number of A
+	secretA  = "zebra-alpha-"
+	secretB  = "zebra-bravo-"
+	secretC  = "zebra-charlie-"
+	harmless = "camel-"
+)
+
+// forms returns how a word may stand in a file.
+func forms(word string) []string {
+	wide := strings.Join(strings.Split(word, ""), "\x00")
+	return []string{
+		word, wide, strings.ReplaceAll(wide, "\x00", `\x00`), hex.EncodeToString([]byte(word)), hex.EncodeToString([]byte(wide)),
+	}
+}
+
+// traces returns the files in which something stands: plain, compressed, in hexadecimal digits or as UCS-2.
+func traces(t *testing.T, dir string, words ...string) (found []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || strings.HasPrefix(d.Name(), "MANIFEST-") { // see docs/privacy.md
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if strings.HasSuffix(path, ".zst") && err == nil {
+			z, _ := zstd.NewReader(nil)
+			b, err = z.DecodeAll(b, nil)
+			z.Close()
+		}
+		for _, other := range forms(stranger) {
+			b = bytes.ReplaceAll(b, []byte(other), nil)
+		}
+		for _, word := range words {
+			for _, form := range forms(word) {
+				if at := bytes.Index(b, []byte(form)); at >= 0 {
+					found = append(found, fmt.Sprintf("%s has %s: %q", path, word, b[max(0, at-200):min(len(b), at+100)]))
+					break
+				}
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func submit(t *testing.T, url, to, text string) {
+	t.Helper()
+	body, _ := json.Marshal(map[string]string{"from": "1234", "to": to, "text": text})
+	r, _ := http.NewRequest(http.MethodPost, url+"/v1/messages", bytes.NewReader(body))
+	r.SetBasicAuth("load", "secret")
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusAccepted {
+		b, _ := io.ReadAll(resp.Body)
+		t.Fatalf("%s: %s", resp.Status, b)
+	}
+}
+
+// eventLines returns all events in their order.
+func eventLines(t *testing.T, dir string) (lines []map[string]any) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "events", "events*.log*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(names, func(a, b string) int { // the one without a time is the last
+		return strings.Compare(strings.Replace(a, "events.log", "events-9.log", 1), strings.Replace(b, "events.log", "events-9.log", 1))
+	})
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if strings.HasSuffix(name, ".zst") {
+			z, _ := zstd.NewReader(nil)
+			b, err = z.DecodeAll(b, nil)
+			z.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range bytes.Lines(b) {
+			var e map[string]any
+			if err := json.Unmarshal(line, &e); err != nil {
+				t.Fatalf("%s: %v: %s", name, err, line)
+			}
+			lines = append(lines, e)
+		}
+	}
+	return lines
+}
+
+// What is kept of people is found in the files, as docs/privacy.md says, and is gone when they were forgotten. What is kept of
+// others stays, the events keep their numbers, and the statistics their sums.
+func TestForget(t *testing.T) {
+	t.Parallel()
+	for _, compress := range []bool{false, true} {
+		t.Run(fmt.Sprint("compress ", compress), func(t *testing.T) { t.Parallel(); testForget(t, compress) })
+	}
+}
+
+func testForget(t *testing.T, compress bool) {
+	smsc, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Receipts: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer smsc.Close()
+	emi, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Protocol: "ucp", Receipts: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer emi.Close()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "pmg.yaml")
+	config := fmt.Sprintf(forgetConfig, compress, compress, smsc.Addr(), emi.Addr())
+	for _, name := range []string{"pdulog", "events", "stats", "data", "backups", "admin.sock", "audit.log"} {
+		config = strings.Replace(config, ": "+name, ": "+filepath.Join(dir, name), 1)
+	}
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := startProcess(t, file)
+	p.wait("serving")
+	p.wait("admin listening on its socket")
+	url := "http://" + p.wait("listening").Address
+	for i := range 5 {
+		submit(t, url, personA, fmt.Sprint(secretA, i))
+		submit(t, url, "+"+personA, fmt.Sprint(secretA, "я", i))
+		submit(t, url, "+"+personB, fmt.Sprint(secretB, i))
+		submit(t, url, personB, fmt.Sprint(secretB, "я", i))
+		submit(t, url, personC, fmt.Sprint(secretC, i))
+		submit(t, url, stranger, fmt.Sprint(harmless, i))
+		submit(t, url, stranger, fmt.Sprint("call ", personA, " ", secretA, i))
+	}
+	const sent = 30 // and as many receipts, which the account gets by HTTP when it asks for them
+	testutil.Eventually(t, "all was sent", func() bool { return len(eventLines(t, dir)) >= sent })
+	testutil.Eventually(t, "the store and the logs have them", func() bool {
+		return len(traces(t, filepath.Join(dir, "data"), personA)) > 0 && len(traces(t, filepath.Join(dir, "pdulog"), personB)) > 0
+	})
+	for where, words := range map[string][]string{"data": {personC, secretC}, "pdulog": {secretA, secretB}, "events": {personA, personB}} {
+		for _, word := range words {
+			if len(traces(t, filepath.Join(dir, where), word)) == 0 {
+				t.Errorf("%s is not in %s, so nothing is tested", word, where)
+			}
+		}
+	}
+	forget := func(args ...string) *privacy.Report {
+		t.Helper()
+		var out bytes.Buffer
+		if err := runPMG(&out, append([]string{"forget", "-o", "json"}, args...)...); err != nil {
+			t.Fatal(err)
+		}
+		r := new(privacy.Report)
+		if err := json.Unmarshal(out.Bytes(), r); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	asked := forget("--dry-run", "-c", file, personA, "+46 71-005 43 21", "00"+personC)
+	if len(asked.Removed) < 4 || !asked.DryRun || asked.Numbers != 3 {
+		t.Errorf("the dry run reports %+v", asked)
+	}
+	if len(traces(t, filepath.Join(dir, "pdulog"), personA)) == 0 {
+		t.Error("the dry run has removed something")
+	}
+	before := eventLines(t, dir)
+	done := forget("-c", file, personA, personB, personC)
+	t.Logf("%+v", done)
+	people := []string{personA, personB, personC, secretA, secretB, secretC}
+	testutil.Eventually(t, "nothing is left", func() bool { return len(traces(t, dir, people...)) == 0 || time.Since(p.began) > time.Minute })
+	for _, left := range traces(t, dir, people...) {
+		t.Error(left)
+	}
+	again := forget("-c", file, personA, personB, personC)
+	if len(again.Removed) > 0 {
+		t.Errorf("the second time there was something left: %+v", again.Removed)
+	}
+	if status := p.stop(); status != 0 || len(p.problems()) > 0 {
+		t.Errorf("exit status %d, problems %q", status, p.problems())
+	}
+	after := eventLines(t, dir)
+	for i, e := range after {
+		if e["number"] != float64(i+1) {
+			t.Fatalf("event %d has number %v", i+1, e["number"])
+		}
+		if i < len(before) && (e["id"] != before[i]["id"] || e["state"] != before[i]["state"]) {
+			t.Errorf("event %d was %v and is %v", i+1, before[i], e)
+		}
+	}
+	var was, is bytes.Buffer
+	stats := []string{"stats", "-c", file, "--by", "day,account,connector", "--csv"}
+	if err := errors.Join(runPMG(&was, stats...), runPMG(new(bytes.Buffer), "stats", "rebuild", "-c", file), runPMG(&is, stats...)); err != nil {
+		t.Fatal(err)
+	}
+	if was.String() != is.String() {
+		t.Errorf("statistics were\n%sand are, when made again,\n%s", &was, &is)
+	}
+	if len(traces(t, filepath.Join(dir, "pdulog"), harmless)) == 0 {
+		t.Error("texts of others have gone, too")
+	}
+	p = startProcess(t, file) // the store is in order
+	p.wait("serving")
+	if status := p.stop(); status != 0 || len(p.problems()) > 0 {
+		t.Errorf("exit status %d, problems %q", status, p.problems())
+	}
+}

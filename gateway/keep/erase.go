@@ -1,0 +1,40 @@
+package keep
+
+import (
+	"context"
+
+	"pmg/store"
+)
+
+// Erasing are the notes of a keeper's store, from which what is kept of a person is removed.
+type Erasing struct{ keeper *Keeper }
+
+// NewErasing returns them.
+func NewErasing(k *Keeper) *Erasing { return &Erasing{k} }
+
+// EachNote implements store.Eraser.
+func (e *Erasing) EachNote(ctx context.Context, f func(*store.Noted) error) error {
+	if err := e.keeper.Journal.Sync(); err != nil {
+		return err
+	}
+	s := store.EraserOf(e.keeper.store)
+	if s == nil {
+		return nil
+	}
+	return s.EachNote(ctx, f)
+}
+
+// Purge implements store.Eraser.
+func (e *Erasing) Purge(ctx context.Context, change func() error) error {
+	s := store.EraserOf(e.keeper.store)
+	if s == nil {
+		return nil
+	}
+	return s.Purge(ctx, change)
+}
+
+// Write changes notes, and returns when that is safe.
+func (e *Erasing) Write(change func(*store.Batch)) error {
+	e.keeper.Journal.Write(change)
+	return e.keeper.Journal.Sync()
+}

@@ -1,0 +1,181 @@
+package pdulog
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"strconv"
+
+	"pmg/internal/logtext"
+	"pmg/protocols"
+)
+
+// A Subject is somebody whose traces are removed from lines.
+type Subject interface {
+	// IsNumber reports whether an address is that of the subject. national says that it is without a country code.
+	IsNumber(address []byte, national bool) bool
+	// IsIn reports whether octets have the number somewhere, and not as a part of another one.
+	IsIn(octets []byte) bool
+}
+
+// A Redaction says what is removed from lines.
+type Redaction struct {
+	Of      Subject // nil: nobody; the line of a message from it, to it or that names it has no text either
+	Texts   bool    // all texts
+	Numbers bool    // all numbers of mobiles
+}
+
+// hides reports whether the value of a field is hidden.
+func (r *Redaction) hides(field, name, value []byte, national bool) bool {
+	if len(value) == 0 || value[0] == '*' || isOurs(name) {
+		return false
+	}
+	value = trimQuotes(value)
+	if kind, n := kindOf(field); r.Numbers && (kind == numberKey && n == len(name)+1 || string(name) == "SM") &&
+		IsMobile(value) {
+		return true
+	}
+	if r.Of == nil {
+		return false
+	}
+	if r.Of.IsNumber(value, national) || r.Of.IsIn(value) {
+		return true
+	}
+	octets, err := hex.DecodeString(string(value))
+	return err == nil && r.Of.IsIn(octets)
+}
+
+// isOurs reports whether a field has nothing that a peer has written about a person.
+func isOurs(name []byte) bool { return string(name) == "seq" || string(name) == "id" }
+
+// leastDigits is how many digits the number of a person has at least; what is shorter is the number of a service.
+const leastDigits = 7
+
+// IsMobile reports whether an address may be the number of a person, and is not the name or the short number of a service.
+func IsMobile(address []byte) bool {
+	digits := 0
+	for _, c := range address {
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+		case c != '+' && c != ':': // the second is in the ids of UCP, behind the number
+			return false
+		}
+	}
+	return digits >= leastDigits
+}
+
+// AppendRedacted appends a line without what is to be removed, and reports whether that is another one. Values are replaced by
+// their lengths. So are all octets of a line that cannot be read, if it may have something that is to be removed.
+func (d *Decoder) AppendRedacted(b, line []byte, r *Redaction) (_ []byte, changed bool) {
+	at := len(b)
+	e, err := Parse(line)
+	switch {
+	case err == nil:
+		b = d.appendRedacted(b, &e, r)
+	case r.Texts || r.Numbers || r.Of != nil && r.Of.IsIn(line):
+		if len(line) > 0 && line[0] != '*' {
+			b = logtext.AppendHidden(b, len(line))
+			break
+		}
+		fallthrough
+	default:
+		b = append(b, line...)
+	}
+	return b, !bytes.Equal(b[at:], line)
+}
+
+func (d *Decoder) appendRedacted(b []byte, e *Entry, r *Redaction) []byte {
+	line := e.Line
+	if r.Texts || r.Of != nil && (r.anyHidden(e.Rest) || d.names(e, r.Of)) {
+		d.line = d.appendHidden(d.line[:0], e)
+		line = d.line
+	}
+	before := len(beforePDU(line))
+	b = append(b, line[:before]...)
+	pdu, id, account := logtext.CutAbout(line[before:])
+	b = r.append(b, pdu)
+	if id == nil && account == nil {
+		return b
+	}
+	return append(b, line[before+len(pdu):]...)
+}
+
+// appendHidden appends a line without texts. One whose PDU cannot be read has no strings in quotes, because anything may be one.
+func (d *Decoder) appendHidden(b []byte, e *Entry) []byte {
+	if _, err := d.parse(e); err == nil || errors.Is(err, protocols.ErrHidden) {
+		return d.AppendMasked(b, e)
+	}
+	before := beforePDU(e.Line)
+	b = append(b, before...)
+	for rest, n := e.PDU, 0; len(rest) > 0; n++ {
+		var field []byte
+		if field, rest = logtext.NextField(rest); n > 0 {
+			b = append(b, ' ')
+		}
+		name, value, ok := bytes.Cut(field, []byte{'='})
+		if ok && len(value) > 0 && value[0] == '"' {
+			b = logtext.AppendHidden(append(append(b, name...), '='), unquotedLen(value))
+			continue
+		}
+		b = append(b, field...)
+	}
+	return append(b, e.Line[len(before)+len(e.PDU):]...)
+}
+
+// unquotedLen returns how many octets a value has.
+func unquotedLen(value []byte) int {
+	if s, err := strconv.Unquote(string(value)); err == nil {
+		return len(s)
+	}
+	return len(value)
+}
+
+// anyHidden reports whether a field is hidden.
+func (r *Redaction) anyHidden(fields []byte) (any bool) {
+	r.each(fields, func(_, _ []byte, hidden bool) { any = any || hidden })
+	return any
+}
+
+// names reports whether the text of a line has the number.
+func (d *Decoder) names(e *Entry, of Subject) bool {
+	text, ok := d.Text(e)
+	return ok && of.IsIn([]byte(text))
+}
+
+// append appends a command and its fields, without the values that are hidden.
+func (r *Redaction) append(b, pdu []byte) []byte {
+	command, fields, ok := bytes.Cut(pdu, []byte{' '})
+	if b = append(b, command...); !ok {
+		return b
+	}
+	r.each(fields, func(field, value []byte, hidden bool) {
+		b = append(b, ' ')
+		if hidden {
+			b = logtext.AppendHidden(append(b, field[:len(field)-len(value)]...), unquotedLen(value))
+		} else {
+			b = append(b, field...)
+		}
+	})
+	return b
+}
+
+// each calls f for each field, with its value and whether that is hidden.
+func (r *Redaction) each(fields []byte, f func(field, value []byte, hidden bool)) {
+	national := false
+	for rest := fields; len(rest) > 0; {
+		var field []byte
+		field, rest = logtext.NextField(rest)
+		name, value, ok := bytes.Cut(field, []byte{'='})
+		if !ok {
+			f(field, nil, false)
+			continue
+		}
+		f(field, value, r.hides(field, name, value, national))
+		isType, isPlan := bytes.HasSuffix(name, []byte("_ton")), bytes.HasSuffix(name, []byte("_npi"))
+		national = isType && string(value) == nationalType || isPlan && national
+	}
+}
+
+// nationalType is the type of number of addresses without a country code (SMPP 3.4 §5.2.5).
+const nationalType = "2"

@@ -1,0 +1,102 @@
+package privacy
+
+import (
+	"context"
+	"slices"
+
+	"pmg/sms"
+	"pmg/store"
+)
+
+// atOnce is how many notes are changed in one commit.
+const atOnce = 500
+
+// notes removes the addresses from what the store keeps of messages that have left, and purges the disk.
+func (f *forgetting) notes(ctx context.Context) error {
+	if f.Notes == nil {
+		return nil
+	}
+	f.say("notes of the store")
+	var changes []func(*store.Batch)
+	var n int64
+	write := func() error {
+		some := changes
+		changes = nil
+		if n += int64(len(some)); f.dry || len(some) == 0 {
+			return nil
+		}
+		return f.Notes.Write(func(b *store.Batch) {
+			for _, change := range some {
+				change(b)
+			}
+		})
+	}
+	err := f.Notes.EachNote(ctx, func(v *store.Noted) error {
+		if change := f.changeOf(v); change != nil {
+			changes = append(changes, change)
+		}
+		if len(changes) < atOnce {
+			return nil
+		}
+		return write()
+	})
+	if err == nil {
+		err = write()
+	}
+	if f.report.removed("store", "notes", n); err != nil || f.dry {
+		return err
+	}
+	f.say("the store's files")
+	return f.Notes.Purge(ctx, func() error {
+		return f.Notes.Write(func(b *store.Batch) { b.DropEvents(0) }) // which drops none
+	})
+}
+
+// changeOf returns how a note is changed; nil: it is not.
+func (f *forgetting) changeOf(v *store.Noted) func(*store.Batch) {
+	kind, key, day := v.Kind, slices.Clone(v.Key), v.Day
+	switch {
+	case kind == store.KindBalance, kind == store.KindPaid, kind == store.KindForm, kind == store.KindRequest:
+		return nil
+	case f.of.IsIn(key): // that of a keyword, or an SMSC's id that has the number in it
+		return func(b *store.Batch) { b.Erase(kind, key, day) }
+	case kind == store.KindKeyword, kind == store.KindPart:
+		return nil
+	}
+	value, changed := f.withoutAddresses(v.Value)
+	if !changed {
+		return nil
+	}
+	return func(b *store.Batch) { b.Note(kind, key, value, day) }
+}
+
+// withoutAddresses returns a mapping without the addresses, and what stands behind it.
+func (f *forgetting) withoutAddresses(value []byte) (_ []byte, changed bool) {
+	m, rest, err := store.CutMapping(value)
+	if err != nil {
+		return nil, false
+	}
+	for _, a := range []*sms.Address{&m.Source, &m.Dest} {
+		if f.isAddress(*a) {
+			*a, changed = sms.Address{}, true
+		}
+	}
+	if s, ok := sms.ReadSubmitted(m.Submitted); ok && (f.isAddress(s.Source) || f.isAddress(s.Dest)) {
+		for _, a := range []*sms.Address{&s.Source, &s.Dest} {
+			if f.isAddress(*a) {
+				*a = sms.Address{}
+			}
+		}
+		m.Submitted, changed = s.Append(nil), true
+	}
+	if f.of.IsIn(m.PeerID) {
+		m.PeerID, changed = nil, true
+	}
+	if changed && f.of.MayBeIn(m.Context) || f.of.IsIn(m.Context) {
+		m.Context, changed = nil, true
+	}
+	if !changed {
+		return nil, false
+	}
+	return append(m.Append(nil), rest...), true
+}

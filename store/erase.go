@@ -1,0 +1,149 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+// An Eraser is a store from which single notes are removed for good.
+type Eraser interface {
+	// EachNote passes all notes of a moment to f, until that returns an error. Batch.Note and Batch.Erase change them.
+	EachNote(ctx context.Context, f func(*Noted) error) error
+	// Purge removes from the disk what was deleted or replaced before. It writes most of the store anew. change commits a
+	// change, which may be an empty one.
+	Purge(ctx context.Context, change func() error) error
+}
+
+// A Noted is a note with its day. Its octets are the callee's until it returns.
+type Noted struct {
+	Kind       Kind
+	Key, Value []byte
+	Day        uint32
+}
+
+// EraserOf returns what removes single notes from a store, nil if nothing can.
+func EraserOf(s Store) Eraser {
+	switch s := s.(type) {
+	case *durable:
+		return &diskEraser{s}
+	case *Copy:
+		return &diskEraser{s.disk}
+	case *memory:
+		return &memoryEraser{s}
+	}
+	return nil
+}
+
+// A diskEraser is the Eraser of a durable store.
+type diskEraser struct{ disk *durable }
+
+// EachNote implements Eraser.
+func (e *diskEraser) EachNote(ctx context.Context, f func(*Noted) error) error {
+	if err := e.disk.monitor.failure(); err != nil {
+		return err
+	}
+	it, err := e.disk.db.NewIter(&pebble.IterOptions{LowerBound: []byte{keyNote}, UpperBound: []byte{keyNote + 1}})
+	if err != nil {
+		return e.disk.monitor.readError(err)
+	}
+	defer it.Close()
+	for ok := it.First(); ok; ok = it.Next() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		value, err := it.ValueAndErr()
+		if err != nil {
+			return e.disk.monitor.readError(err)
+		}
+		key := it.Key()
+		if kind, rest, ok := bytes.Cut(key[min(5, len(key)):], []byte{0}); ok {
+			if err := f(&Noted{Kind(kind), rest, value, binary.BigEndian.Uint32(key[1:])}); err != nil {
+				return err
+			}
+		}
+	}
+	return e.disk.monitor.readError(it.Error())
+}
+
+// A wiper is a journal that overwrites what is not needed any more.
+type wiper interface {
+	Renew()      // the next record begins a file
+	Wipe() error // overwrites the files that have no record that is needed
+}
+
+// Purge implements Eraser.
+func (e *diskEraser) Purge(ctx context.Context, change func() error) error {
+	j, wipes := e.disk.journal.(wiper)
+	if wipes {
+		if err := j.Wipe(); err != nil { // the next file was used before, too
+			return err
+		}
+		j.Renew()
+	}
+	err := change()
+	if err == nil {
+		err = e.disk.move()
+	}
+	if err == nil {
+		err = e.disk.flush()
+	}
+	if err == nil {
+		err = e.compact(ctx)
+	}
+	if err == nil && wipes {
+		e.disk.writer.trim()
+		err = j.Wipe()
+	}
+	if err != nil {
+		return fmt.Errorf("cannot remove from the disk what was deleted: %w", err)
+	}
+	return e.disk.monitor.failure()
+}
+
+// compact writes the tables anew, on a goroutine of its own, because pebble's calls may never return after a fault.
+func (e *diskEraser) compact(ctx context.Context) error {
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		for _, kind := range []byte{keyNote, keyEvent, keyMessage, keyState} {
+			err = errors.Join(err, e.disk.db.Compact(ctx, []byte{kind}, []byte{kind + 1}, false))
+		}
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-e.disk.monitor.fault.done:
+		return e.disk.monitor.failure()
+	}
+}
+
+// A memoryEraser is the Eraser of a store in memory.
+type memoryEraser struct{ memory *memory }
+
+// EachNote implements Eraser.
+func (e *memoryEraser) EachNote(_ context.Context, f func(*Noted) error) error {
+	e.memory.mu.Lock()
+	var all []Noted
+	for key, n := range e.memory.notes {
+		kind, rest, _ := strings.Cut(key, "\x00")
+		all = append(all, Noted{Kind(kind), []byte(rest), slices.Clone(n.value), n.day})
+	}
+	e.memory.mu.Unlock()
+	for i := range all {
+		if err := f(&all[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Purge implements Eraser: nothing is on a disk.
+func (*memoryEraser) Purge(context.Context, func() error) error { return nil }
