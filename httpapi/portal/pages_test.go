@@ -33,7 +33,7 @@ func TestStatistics(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := c.Save(true); err != nil {
+	if _, err := c.Save(true); err != nil {
 		t.Fatal(err)
 	}
 	r := newRig(t, accounts(""), "", "public_name: express", "events: {dir: "+t.TempDir()+"}", "stats: {dir: "+dir+"}")

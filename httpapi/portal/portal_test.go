@@ -69,4 +69,8 @@ func TestSend(t *testing.T) {
 			t.Errorf("%+v: %+v", c, w)
 		}
 	}
+	id := strings.TrimPrefix(page, "messages/")
+	if lines := r.lines(); !strings.Contains(lines, "status=0(202-Accepted) id="+id+" account=shop\n") || strings.Contains(lines, password) {
+		t.Error(lines) // what has another status is taken for a refusal
+	}
 }
