@@ -8,7 +8,8 @@ import (
 // facts returns what problems are found by.
 func (s *Status) facts() *problems.Facts {
 	f := &problems.Facts{
-		Started: s.Started, Time: s.Time, NotReady: s.NotReady, Down: s.down, AdminCertificateExpires: s.AdminCertificateExpires,
+		Started: s.Started, Time: s.Time, NotReady: s.NotReady, Down: s.inner.down,
+		AdminCertificateExpires: s.AdminCertificateExpires,
 		Unrouted: s.Unrouted, Parked: s.Parked, Quarantined: s.Quarantined,
 		Receipts: problems.Receipts{
 			Matched: s.Receipts.Matched, Unmatched: s.Receipts.Unmatched, Homeless: s.Receipts.Homeless,

@@ -72,10 +72,10 @@ func showForgetting(s *Server, w http.ResponseWriter, _ *http.Request) {
 
 // Retention is what was removed from logs because it was older than retention says, since the start.
 type Retention struct {
-	Files  int64 `json:"files" metric:"files_total" help:"Closed files of pdu logs and events that were rewritten for retention."`
-	Lines  int64 `json:"lines" metric:"lines_total" help:"Lines in them whose texts or numbers were removed."`
-	Octets int64 `json:"octets" metric:"octets_total" help:"Octets of lines that were read for that."`
-	Faults int64 `json:"faults" metric:"faults_total" help:"Times that a file could not be rewritten; the log says why."`
+	Files  int64 `metric:"files_total" help:"Closed files of pdu logs and events that were rewritten for retention."`
+	Lines  int64 `metric:"lines_total" help:"Lines in them whose texts or numbers were removed."`
+	Octets int64 `metric:"octets_total" help:"Octets of lines that were read for that."`
+	Faults int64 `metric:"faults_total" help:"Times that a file could not be rewritten; the log says why."`
 }
 
 func retentionOf(r *privacy.Retainer) Retention {

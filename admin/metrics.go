@@ -46,7 +46,7 @@ func metrics(known Known) (all []metric) {
 		{"pmg_problems", gauge, nil,
 			"Routes none of whose targets works although the gateway is ready, and what else of the gateway itself " +
 				"needs an operator, such as a webhook that was disabled.",
-			func(s *Status, e emitter) { e.value(float64(len(s.down))) }},
+			func(s *Status, e emitter) { e.value(float64(len(s.inner.down))) }},
 		{"pmg_admin_certificate_expires_timestamp_seconds", gauge, nil,
 			"When the first of the certificates expires that the admin address shows (admin.tls), in seconds since 1970.",
 			func(s *Status, e emitter) {
@@ -64,9 +64,7 @@ func metrics(known Known) (all []metric) {
 	all = append(all, metricsOf(Receipts{}, "pmg_receipts_", nil, func(s *Status, f func(any, ...string)) { f(&s.Receipts) })...)
 	all = append(all, receiptIDs())
 	all = append(all, metricsOf(Retention{}, "pmg_retention_", nil, func(s *Status, f func(any, ...string)) {
-		if s.Store != nil {
-			f(&s.Store.Retention)
-		}
+		f(&s.inner.retention)
 	})...)
 	all = append(all, metricsOf(Store{}, "pmg_store_", nil, func(s *Status, f func(any, ...string)) {
 		if s.Store != nil {

@@ -63,7 +63,13 @@ type Status struct {
 
 	AdminCertificateExpires *time.Time `json:"admin_certificate_expires,omitempty"` // the first of those that the admin address shows
 
-	down []string // the gateway's own problems, such as routes none of whose targets works
+	inner inner
+}
+
+// inner is what metrics show of a status, and nothing else.
+type inner struct {
+	down      []string // the gateway's own problems, such as routes none of whose targets works
+	retention Retention
 }
 
 // Receipts counts delivery receipts of SMSCs, and those that the gateway makes.
@@ -257,7 +263,8 @@ func (v *view) status(withSessions bool) *Status {
 	stages := counted.Stages
 	s := &Status{
 		Version: v.version, Architecture: "pipeline",
-		Started: v.started, Time: now, NotReady: v.gateway.NotReady(v.engine), down: v.gateway.Problems(),
+		Started: v.started, Time: now, NotReady: v.gateway.NotReady(v.engine),
+		inner:      inner{v.gateway.Problems(), retentionOf(v.gateway.Retained())},
 		Recovering: !v.gateway.Keeper.Recovered(),
 		Unrouted:   v.gateway.Intake.Unrouted(),
 		Parked:     v.gateway.Keeper.Aside(store.Parked), Quarantined: v.gateway.Keeper.Aside(store.Quarantined),

@@ -34,11 +34,9 @@ type Store struct {
 	Stalls         int64   `json:"stalls" metric:"stalls_total" help:"Times the engine took nothing because its background work did not follow."`
 	Slow           int64   `json:"slow" metric:"slow_operations_total" help:"Operations on the disk that took longer than 2 seconds."`
 
-	Octets    int64     `json:"octets" metric:"octets" help:"Octets of the store on disk."`
-	Free      int64     `json:"free" metric:"free_octets" help:"Free octets on the file system of the store."`
-	MinFree   int64     `json:"min_free" metric:"min_free_octets" help:"Free octets below which messages are refused."`
-	Retention Retention `json:"retention"` // of the logs beside it
-
+	Octets     int64 `json:"octets" metric:"octets" help:"Octets of the store on disk."`
+	Free       int64 `json:"free" metric:"free_octets" help:"Free octets on the file system of the store."`
+	MinFree    int64 `json:"min_free" metric:"min_free_octets" help:"Free octets below which messages are refused."`
 	FreeInodes int64 `json:"free_inodes" metric:"free_inodes" help:"Files that can still be made on the file system of the store."`
 }
 
@@ -53,7 +51,6 @@ func (v *view) store() *Store {
 		CommitSeconds: seconds(c.Took), LongestSeconds: seconds(c.Longest), CurrentSeconds: s.CommitFor.Seconds(),
 		Locks: c.Locks, Syncs: s.Syncs, Stalls: s.Stalls, Slow: s.Slow,
 		Octets: s.Octets, Free: s.Space.Free, MinFree: s.MinFree, FreeInodes: s.Space.Inodes,
-		Retention: retentionOf(v.gateway.Retained()),
 	}
 }
 
