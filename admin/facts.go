@@ -10,7 +10,7 @@ func (s *Status) facts() *problems.Facts {
 	f := &problems.Facts{
 		Started: s.Started, Time: s.Time, NotReady: s.NotReady, Down: s.inner.down,
 		AdminCertificateExpires: s.AdminCertificateExpires,
-		Unrouted: s.Unrouted, Parked: s.Parked, Quarantined: s.Quarantined,
+		Unrouted:                s.Unrouted, Parked: s.Parked, Quarantined: s.Quarantined,
 		Receipts: problems.Receipts{
 			Matched: s.Receipts.Matched, Unmatched: s.Receipts.Unmatched, Homeless: s.Receipts.Homeless,
 		},
