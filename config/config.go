@@ -44,6 +44,7 @@ const (
 	Failover = "failover" // policy
 	Weighted = "weighted"
 	Quality  = "quality"
+	Cost     = "cost"
 )
 
 // Config is the whole configuration, with every default filled in.
@@ -207,7 +208,7 @@ type Connector struct {
 
 	Text Text // and these
 
-	Names // and what is behind it
+	Behind // and these
 
 	Receipts     string `yaml:"receipts" default:"ask" enum:"ask|force|never" only:"out" live:"yes" doc:"Whether the SMSC is asked for receipts: if the client asks, for every message (force), or never. Clients get those that they, or the option receipts of their accounts, have asked for; others are counted (pmg_receipts_unwanted_total) and dropped."`
 	ReceiptIDs   string `yaml:"receipt_ids" default:"learn" http:"same" test:"same" enum:"learn|same|decimal|hexadecimal" only:"out" live:"yes" doc:"How the SMSC writes ids in receipts: as in its answers to submits (same), or numbers in decimal or hexadecimal. learn finds out; until it has, receipts whose ids can be read in two ways may be kept as orphans. Case, leading zeros and blanks do not matter."`
@@ -245,10 +246,11 @@ type Spoken struct {
 	Test testsms.ConnectorOptions `protocol:"test"`
 }
 
-// Names are other names of the SMSC behind a connector: the one by which ids are shared, and the one that accounts see.
-type Names struct {
+// Behind is the SMSC behind a connector: its names, and what it charges.
+type Behind struct {
 	Operator   string `yaml:"operator" only:"out" live:"yes" doc:"The name of the SMSC behind it; its own name when not given. A receipt may come over any connector with the same operator."`
 	PublicName string `yaml:"public_name" only:"out" live:"yes" doc:"The name that accounts see in place of the connector's, in webhooks, answers and previews; with it they see the SMSC's ids of their messages as well. When not given, they see neither (ND in Jasmin's calls)."`
+	Costs      string `yaml:"costs" only:"out" live:"yes" doc:"The list of prices (prices) that its SMSC charges, by which routes with policy: cost choose."`
 }
 
 // Access is who may connect to a connector that listens.
@@ -374,7 +376,9 @@ type Route struct {
 	Tag             []string `yaml:"tag" live:"yes" doc:"Only messages to which a plugin has given this tag, or one of a list (docs/plugins.md)."`
 	Network         []string `yaml:"network" live:"yes" doc:"Only messages to numbers of this network, or of one of a list (networks): MCC and MNC together as in 26201, an MCC alone for all networks of a country, or unknown for numbers of which none is known. Of a message from a mobile the sender's counts."`
 	To              []Target `yaml:"to" required:"yes" live:"yes" doc:"A connector's name, {account: its system_id} for the sessions of a client, or a list of those; {connector: name, weight: 3} gives a share."`
-	Policy          string   `yaml:"policy" enum:"failover|weighted|quality" live:"yes" doc:"failover takes the first target of the list that is up, weighted shares messages by weight among those that are, quality takes the one that has delivered the largest share of the latest messages to the same network (docs/networks.md). When not given: weighted if a weight is, else failover."`
+	Policy          string   `yaml:"policy" enum:"failover|weighted|quality|cost" live:"yes" doc:"failover takes the first target of the list that is up, weighted shares messages by weight among those that are, quality takes the one that has delivered the largest share of the latest messages to the same network, cost the cheapest one for the number by its list of costs (docs/networks.md). When not given: weighted if a weight is, else failover."`
+
+	LeastDelivered int `yaml:"least_delivered" range:"0..100" live:"yes" doc:"With policy: cost, the share of the latest messages to the same network that a target must have delivered, in percent; cheaper ones that deliver less are taken when no other is up. Any share when not given."`
 
 	fromFile []string // the prefixes of DestinationFile
 }

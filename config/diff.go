@@ -149,7 +149,8 @@ func (r *Route) line() string {
 	w.options(reflect.ValueOf(&plain).Elem(), 0)
 	var words []string
 	for line := range strings.Lines(w.b.String()) {
-		if line = strings.TrimSpace(line); !strings.HasSuffix(line, `: ""`) && !strings.HasSuffix(line, ": []") {
+		line = strings.TrimSpace(line)
+		if !slices.ContainsFunc([]string{`: ""`, ": []", ": 0"}, func(none string) bool { return strings.HasSuffix(line, none) }) {
 			words = append(words, line)
 		}
 	}

@@ -301,6 +301,9 @@ func takeEntries(d *decoder, c *Config, kind string, names []string, entries []*
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(entries[a].order, entries[b].order) })
 	first := map[string]int{managed.Accounts: len(c.Accounts), managed.Lists: len(c.Lists), managed.Prices: len(c.Prices)}
 	s := section{first: first[kind]}
+	if kind == managed.Accounts { // of which there may be very many
+		c.Accounts = slices.Grow(c.Accounts, len(entries))
+	}
 	var routes []Route
 	for _, i := range order {
 		e := entries[i]

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"pmg/sms"
@@ -64,6 +65,53 @@ func checkPrices(d *decoder, c *Config) {
 	}
 	for i := range c.Accounts {
 		checkBalance(d, c, &c.Accounts[i], fmt.Sprintf("accounts[%d].", i), names)
+	}
+	for i := range c.Connectors {
+		if one := c.Connectors[i].Costs; one != "" {
+			if _, ok := names[one]; !ok {
+				at := fmt.Sprintf("connectors[%d].costs", i)
+				d.problem(at, "names no list of prices: %q: write it below prices, or change the name", one)
+			}
+		}
+	}
+	for i := range c.Routes {
+		checkCosts(d, c, &c.Routes[i], fmt.Sprintf("routes[%d]", i), names)
+	}
+}
+
+// checkCosts checks whether a route can choose by costs.
+func checkCosts(d *decoder, c *Config, r *Route, path string, lists map[string]int) {
+	if r.Policy != Cost {
+		if r.LeastDelivered > 0 {
+			d.problem(path+".least_delivered", "has no effect without policy: cost: remove it, or write that")
+		}
+		return
+	}
+	if r.LeastDelivered > 0 && c.Networks.File == "" && len(c.Plugins) == 0 {
+		d.problem(path+".least_delivered", "must not be given without networks, by which messages are counted")
+	}
+	currency := ""
+	for i, to := range r.To {
+		at := fmt.Sprintf("%s.to[%d]", path, i)
+		j := slices.IndexFunc(c.Connectors, func(one Connector) bool { return one.Name == to.Connector })
+		if j < 0 {
+			if to.Account != "" {
+				d.warn(at, "has no costs, so that policy: cost takes it when nothing else is up")
+			}
+			continue // that was reported
+		}
+		k, ok := lists[c.Connectors[j].Costs]
+		if !ok {
+			d.warn(at, "has no costs, so that policy: cost takes it when nothing else is up: write costs: LIST at the connector")
+			continue
+		}
+		of := c.Prices[k].Currency
+		if currency == "" {
+			currency = of
+		}
+		if of != currency {
+			d.problem(at, "must have costs in %s as those in front of it, because %s cannot be compared with that", currency, of)
+		}
 	}
 }
 

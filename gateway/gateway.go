@@ -171,7 +171,7 @@ func pdulogOptions(p *config.PDULog, limits *config.Limits, log zerolog.Logger) 
 func (g *Gateway) apply(cfg *config.Config, opened *opened) {
 	g.Logins.SetAccounts(account.NewTable(cfg, g.registry))
 	g.Node.SetConfig(cfg)
-	g.Table.Apply(cfg)
+	g.Table.Apply(cfg, opened.prices.Lists())
 	g.Hooks.Apply(cfg)
 	g.Lists.Apply(opened.lists)
 	g.Intake.Networks.Apply(opened.networks)

@@ -43,6 +43,15 @@ type list struct {
 	currency string
 }
 
+// Lists returns the prices of the lists, by their names.
+func (o *Opened) Lists() map[string]*prices.List {
+	all := make(map[string]*prices.List, len(o.lists))
+	for name, l := range o.lists {
+		all[name] = l.prices
+	}
+	return all
+}
+
 // New returns what has no prices. Open and Apply follow.
 func New(n *node.Node, k *keep.Keeper) *Accountant {
 	d := &Accountant{node: n, keep: k, pending: map[string]bool{}}

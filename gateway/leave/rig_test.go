@@ -149,7 +149,7 @@ func newRig(t *testing.T, waits bool, with ...string) *rig {
 		all = append(all, c)
 	}
 	tb.SetConnectors(all)
-	tb.Apply(cfg)
+	tb.Apply(cfg, nil)
 	h.Apply(cfg)
 	k.Begin(r)
 	r.lane = tb.LaneOf(tb.Connector("operator"))

@@ -59,7 +59,7 @@ func With(t testing.TB, yaml string, driver func(protocol string) protocols.Driv
 		all = append(all, c)
 	}
 	tb.SetConnectors(all)
-	tb.Apply(cfg)
+	tb.Apply(cfg, nil)
 	return &Ground{n, k, tb}
 }
 

@@ -38,7 +38,8 @@ func (t *Table) FailOver(l *connector.Lane, m *sms.Message) *connector.Share {
 			tried |= 1 << i
 		}
 	}
-	i, ok := route.PickUntried(tried, t.togetherOf(m), func(to target) bool {
+	c := choiceOf(t, route, m)
+	i, ok := c.untried(tried, func(to target) bool {
 		lane := t.resolve(to, dest)
 		return lane != nil && lane != l && lane.Up() && !isBack(m, lane)
 	})

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"pmg/config"
+	"pmg/connector"
 	"pmg/sms"
 )
 
@@ -52,7 +53,9 @@ type Route[T any] struct {
 	keywords []string // in capitals
 	tags     []string // one of which the message must have
 	weighted bool     // targets are picked by their weights
-	best     bool     // the best target is picked
+	best     bool     // the target is picked that delivers most
+	cheapest bool     // the one of the lowest cost, of those that deliver at least this much of connector.MostQuality
+	least    int
 	// routes with the same targets at the same positions have it in common, others with a probability of 1 in 65,536
 	number   uint16
 	picks    atomic.Uint64
@@ -80,7 +83,8 @@ func newIndex[T any](routes []config.Route, resolve func(config.Target) T) *inde
 			x.keywords = true
 		}
 		r.tags = c.Tag
-		r.weighted, r.best = c.Policy == config.Weighted, c.Policy == config.Quality
+		r.weighted, r.best, r.cheapest = c.Policy == config.Weighted, c.Policy == config.Quality, c.Policy == config.Cost
+		r.least = c.LeastDelivered * connector.MostQuality / 100
 		names := fnv.New32a()
 		for _, to := range c.To {
 			fmt.Fprintf(names, "%q %q\n", to.Connector, to.Account)
@@ -236,18 +240,6 @@ func (r *Route[T]) takes(of *Traits) bool {
 
 func withoutPlus(address []byte) []byte { return bytes.TrimPrefix(address, []byte{'+'}) }
 
-// Pick returns the target for the next message: with failover the first target that
-// is up, with weights one of the targets that are up. If none is up, it chooses as
-// if all were, and the message waits there. For messages with the same number together,
-// other than 0, weights choose the same target, while the same targets are up.
-func (r *Route[T]) Pick(together uint64, up func(T) bool) T {
-	if i, ok := r.PickUntried(0, together, up); ok {
-		return r.Targets[i].To
-	}
-	i, _ := r.PickUntried(0, together, func(T) bool { return true })
-	return r.Targets[i].To
-}
-
 // PickUntried returns the position of the target for a message that some targets have not
 // taken: those at the positions of the bits of tried. It reports false if no other is up.
 func (r *Route[T]) PickUntried(tried uint16, together uint64, up func(T) bool) (position int, ok bool) {
@@ -260,45 +252,6 @@ func (r *Route[T]) PickUntried(tried uint16, together uint64, up func(T) bool) (
 		}
 	}
 	return 0, false
-}
-
-const (
-	// alike is how much better a target must be than one in front of it.
-	alike = 20
-	// Of so many messages, about one goes to any target that is up: so it is known when one has become better.
-	triedOf = 32
-)
-
-// PickBest is PickUntried for a route that takes the best target by its quality, of connector.MostQuality. Of targets that are
-// about as good it is the first one.
-func (r *Route[T]) PickBest(tried uint16, together uint64, up func(T) bool, quality func(T) int) (position int, ok bool) {
-	if together == 0 {
-		together = r.picks.Add(1)
-	}
-	hash, n, best := together*golden, uint64(0), 0
-	for i := range r.Targets {
-		if isIn(tried, i) || !up(r.Targets[i].To) {
-			continue
-		}
-		n++
-		if q := quality(r.Targets[i].To); !ok || q >= best+alike {
-			position, best, ok = i, q, true
-		}
-	}
-	if hash%triedOf != 0 || n < 2 {
-		return position, ok
-	}
-	place, _ := bits.Mul64(hash, n)
-	for i := range r.Targets {
-		if isIn(tried, i) || !up(r.Targets[i].To) {
-			continue
-		}
-		if place == 0 {
-			return i, true
-		}
-		place--
-	}
-	return position, ok // a target went down after it was counted
 }
 
 // isIn reports whether a position is in a set. Those that no bit is left for always are.

@@ -220,14 +220,14 @@ func TestAccountTargets(t *testing.T) {
 	t.Parallel()
 	r, _ := indexOf(t, "  - {to: [{account: x}, b, {account: y}]}").Route(Traits{})
 	for up, want := range map[string]string{"xby": "x", "by": "b", "y": "y", "": "x"} {
-		if got := r.Pick(0, func(to string) bool { return strings.Contains(up, to) }); got != want {
+		if got := pickOf(r, 0, func(to string) bool { return strings.Contains(up, to) }); got != want {
 			t.Errorf("with %q up: %s, want %s", up, got, want)
 		}
 	}
 	r, _ = indexOf(t, "  - {to: [{account: x, weight: 3}, b]}").Route(Traits{})
 	got := map[string]int{}
 	for range 400 {
-		got[r.Pick(0, everyone)]++
+		got[pickOf(r, 0, everyone)]++
 	}
 	if n := got["x"]; n < 297 || n > 303 || len(got) != 2 {
 		t.Errorf("by weight: %v of 400, want 300 for x", got)
@@ -238,7 +238,7 @@ func TestFailover(t *testing.T) {
 	t.Parallel()
 	r, _ := indexOf(t, "  - {to: [a, b, c]}").Route(Traits{})
 	for up, want := range map[string]string{"abc": "a", "bc": "b", "c": "c", "": "a"} {
-		if got := r.Pick(0, func(c string) bool { return strings.Contains(up, c) }); got != want {
+		if got := pickOf(r, 0, func(c string) bool { return strings.Contains(up, c) }); got != want {
 			t.Errorf("with %q up: %s, want %s", up, got, want)
 		}
 	}
@@ -261,7 +261,7 @@ func TestWeighted(t *testing.T) {
 		got := map[string]int{}
 		inRow, longest, last := 0, 0, ""
 		for range 1000 {
-			to := r.Pick(0, up)
+			to := pickOf(r, 0, up)
 			got[to]++
 			if to != last {
 				inRow, last = 0, to
@@ -316,54 +316,13 @@ func TestPickUntried(t *testing.T) {
 	}
 }
 
-// The best target that is up gets the messages, the first one of those that are about as good; each of the others gets a few.
-func TestPickBest(t *testing.T) {
-	t.Parallel()
-	route := config.Route{Policy: config.Quality, To: []config.Target{{Connector: "a"}, {Connector: "b"}, {Connector: "c"}}}
-	r, _ := newIndex([]config.Route{route}, nameOf).Route(Traits{})
-	if !r.best {
-		t.Fatal("the policy is another")
+// pickOf returns the target that a route takes for a new message.
+func pickOf(r *Route[string], together uint64, up func(string) bool) string {
+	i, ok := r.PickUntried(0, together, up)
+	if !ok {
+		i, _ = r.PickUntried(0, together, func(string) bool { return true })
 	}
-	const times = 32 * 100
-	for _, c := range []struct {
-		a, b, c int
-		up      string
-		tried   uint16
-		most    string // "": none
-	}{
-		{1000, 1000, 1000, "abc", 0, "a"},
-		{500, 900, 919, "abc", 0, "b"},
-		{500, 900, 920, "abc", 0, "c"},
-		{500, 900, 950, "ab", 0, "b"},
-		{500, 900, 950, "abc", 6, "a"},
-		{500, 900, 950, "", 0, ""},
-		{500, 900, 950, "abc", 7, ""},
-	} {
-		quality, got := map[string]int{"a": c.a, "b": c.b, "c": c.c}, map[string]int{}
-		for range times {
-			i, ok := r.PickBest(c.tried, 0, func(to string) bool { return strings.Contains(c.up, to) }, func(to string) int { return quality[to] })
-			if ok {
-				got[r.Targets[i].To]++
-			}
-		}
-		for _, to := range []string{"a", "b", "c"} {
-			isOpen := strings.Contains(c.up, to) && c.tried>>(to[0]-'a')&1 == 0
-			few := got[to] > 0 && got[to] <= times/32
-			if to == c.most && got[to] < times*31/32 || to != c.most && isOpen != few || !isOpen && got[to] > 0 {
-				t.Errorf("%+v: %v", c, got)
-			}
-		}
-	}
-	for n := range uint64(200) { // the parts of a message leave by the same one
-		all := map[int]bool{}
-		for range 3 {
-			i, _ := r.PickBest(0, n+1, everyone, func(string) int { return 7 })
-			all[i] = true
-		}
-		if len(all) != 1 {
-			t.Errorf("parts of message %d leave by %v", n, all)
-		}
-	}
+	return r.Targets[i].To
 }
 
 // Messages that belong together take the same target, and different ones are shared by weight.
@@ -372,9 +331,9 @@ func TestPickTogether(t *testing.T) {
 	r, _ := indexOf(t, "  - to: [{connector: a, weight: 6}, {connector: b, weight: 3}, c]").Route(Traits{})
 	got := map[string]int{}
 	for n := range uint64(1000) {
-		to := r.Pick(n+1, everyone)
+		to := pickOf(r, n+1, everyone)
 		got[to]++
-		if r.Pick(0, everyone); r.Pick(n+1, everyone) != to {
+		if pickOf(r, 0, everyone); pickOf(r, n+1, everyone) != to {
 			t.Fatalf("messages with number %d take two targets", n+1)
 		}
 	}
@@ -401,7 +360,7 @@ func TestNoAllocation(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() {
 		for _, account := range []string{"x", "y"} {
 			r, _ := tab.Route(Traits{Account: account, From: "c", Dest: dest, Source: source, Tags: []byte("a b")})
-			r.Pick(0, everyone)
+			pickOf(r, 0, everyone)
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
@@ -423,7 +382,7 @@ func BenchmarkRoute(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				r, _ := tab.Route(Traits{Account: "x", From: "c", Dest: dest, Source: source})
-				r.Pick(0, everyone)
+				pickOf(r, 0, everyone)
 			}
 		})
 	}
@@ -436,7 +395,7 @@ func BenchmarkPick(b *testing.B) {
 			r, _ := tab.Route(Traits{})
 			b.ReportAllocs()
 			for b.Loop() {
-				r.Pick(0, everyone)
+				pickOf(r, 0, everyone)
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"pmg/connector"
 	"pmg/protocols"
 	"pmg/sms"
+	"pmg/sms/prices"
 	"pmg/store"
 )
 
@@ -15,6 +16,7 @@ import (
 type target struct {
 	lane    *connector.Lane
 	clients *connector.Connector
+	costs   *prices.List // that its SMSC charges; nil: that is not known
 }
 
 func (t target) up() bool {
@@ -25,14 +27,6 @@ func (t target) up() bool {
 		return t.clients.Online() > 0 || !t.clients.Config().HasSessions()
 	}
 	return false
-}
-
-// quality returns how many of a thousand messages to a network the target has delivered lately, if that is known.
-func (t target) quality(n sms.Network) int {
-	if t.lane == nil {
-		return connector.MostQuality
-	}
-	return t.lane.Home().Stats.Networks.Quality(n)
 }
 
 // routes holds the routing of one configuration.
@@ -49,7 +43,7 @@ type routes struct {
 }
 
 // newRoutes builds the routes of a configuration whose connectors exist.
-func (t *Table) newRoutes(cfg *config.Config) *routes {
+func (t *Table) newRoutes(cfg *config.Config, lists map[string]*prices.List) *routes {
 	r := &routes{accounts: map[string]*config.Account{}, sessions: map[string]bool{}, single: len(cfg.Accounts) == 1}
 	for i := range cfg.Accounts {
 		r.accounts[cfg.Accounts[i].SystemID] = &cfg.Accounts[i]
@@ -63,11 +57,11 @@ func (t *Table) newRoutes(cfg *config.Config) *routes {
 			r.addDriver(c.Driver)
 		}
 	}
-	r.table = newIndex(cfg.Routes, func(to config.Target) target { return t.target(cfg, to) })
+	r.table = newIndex(cfg.Routes, func(to config.Target) target { return t.target(cfg, to, lists) })
 	return r
 }
 
-func (t *Table) target(cfg *config.Config, to config.Target) target {
+func (t *Table) target(cfg *config.Config, to config.Target, lists map[string]*prices.List) target {
 	if to.Account != "" {
 		return target{lane: t.accountLane(cfg, to.Account, endpointOf(cfg, to.Account))}
 	}
@@ -75,7 +69,7 @@ func (t *Table) target(cfg *config.Config, to config.Target) target {
 	if c.Config().Role() == protocols.Server {
 		return target{clients: c}
 	}
-	return target{lane: t.LaneOf(c)}
+	return target{lane: t.LaneOf(c), costs: lists[c.Config().Costs]}
 }
 
 // endpointOf returns the webhook that is called for an account with messages from mobiles, "" if these go to its
@@ -187,7 +181,8 @@ func (t *Table) lead(m *sms.Message) (*connector.Lane, *Route[target]) {
 	if !ok {
 		return nil, nil
 	}
-	lane := t.resolve(t.pick(route, m), dest)
+	c := choiceOf(t, route, m)
+	lane := t.resolve(c.pick(), dest)
 	if lane == nil || isBack(m, lane) {
 		return nil, nil
 	}
@@ -214,35 +209,6 @@ func (t *Table) Ways(m *sms.Message) (index int, ways []Way, ok bool) {
 		}
 	}
 	return route.Index, ways, true
-}
-
-func (t *Table) pick(route *Route[target], m *sms.Message) target {
-	together := uint64(0)
-	if route.weighted || route.best {
-		together = t.togetherOf(m)
-	}
-	if route.best {
-		return pickBest(route, m, together)
-	}
-	if m.Tried != 0 {
-		if i, ok := route.PickUntried(tried(m, route.number), together, target.up); ok {
-			return route.Targets[i].To
-		}
-	}
-	return route.Pick(together, target.up)
-}
-
-// pickBest picks the target that has delivered the largest share of the latest messages to the message's network.
-func pickBest(route *Route[target], m *sms.Message, together uint64) target {
-	quality := func(to target) int { return to.quality(m.Network) }
-	i, ok := route.PickBest(tried(m, route.number), together, target.up, quality)
-	if !ok && m.Tried != 0 {
-		i, ok = route.PickBest(0, together, target.up, quality)
-	}
-	if !ok {
-		i, _ = route.PickBest(0, together, func(target) bool { return true }, quality)
-	}
-	return route.Targets[i].To
 }
 
 // Reroute implements connector.Router: a message whose lane is down moves to the lane

@@ -121,7 +121,7 @@ routes: [{to: a}]
 		t.Error("a lane that was given up is used again")
 	}
 	tb.Connector("second").Removed.Store(true)
-	tb.Apply(cfg)
+	tb.Apply(cfg, nil)
 	if any.Home().Name != "first" || bound.Home().Name != "first" {
 		t.Error("a reload does not move a lane to the connector that is left")
 	}
@@ -197,7 +197,7 @@ connectors: [{name: a, direction: out, address: "127.0.0.1:1", system_id: pmg, p
 		{"  - {system_id: one, password: secret, share: 40}\n  - {system_id: two, password: secret}", 400},
 		{"  - {system_id: two, password: secret}\n  - {system_id: three, password: secret}", 1000}, // it is gone
 	} {
-		if tb.Apply(parse(c.accounts)); share.Room() != c.want {
+		if tb.Apply(parse(c.accounts), nil); share.Room() != c.want {
 			t.Errorf("%s: room for %d messages, want %d", c.accounts, share.Room(), c.want)
 		}
 		if again := tb.Share(laneTo(tb, "a"), tb.node.Origins.Of("one", "clients")); again != share {

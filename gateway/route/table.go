@@ -10,6 +10,7 @@ import (
 	"pmg/gateway/node"
 	"pmg/protocols"
 	"pmg/sms"
+	"pmg/sms/prices"
 )
 
 // A Table finds the lane that a message goes to. It is safe for concurrent use.
@@ -42,11 +43,11 @@ func (t *Table) Connectors() []*connector.Connector { return *t.connectors.Load(
 // SetConnectors replaces all connectors.
 func (t *Table) SetConnectors(all []*connector.Connector) { t.connectors.Store(&all) }
 
-// Apply puts the routes of a configuration in force, whose connectors exist.
-func (t *Table) Apply(cfg *config.Config) {
+// Apply puts the routes of a configuration in force, whose connectors exist. lists are its lists of prices, by their names.
+func (t *Table) Apply(cfg *config.Config, lists map[string]*prices.List) {
 	t.findHomes(cfg)
 	t.node.Origins.Apply(cfg)
-	r := t.newRoutes(cfg)
+	r := t.newRoutes(cfg, lists)
 	if before := t.routes.Load(); before != nil {
 		r.table.continues(before.table)
 	}

@@ -37,7 +37,7 @@ func newTable(t *testing.T, yaml string) *Table {
 		all = append(all, c)
 	}
 	tb.SetConnectors(all)
-	tb.Apply(cfg)
+	tb.Apply(cfg, nil)
 	return tb
 }
 

@@ -75,7 +75,7 @@ func TestTakenAfterReload(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := tb.routes.Load().table
-		tb.Apply(cfg)
+		tb.Apply(cfg, nil)
 		if got := tb.Taken(); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %d, not %d", c.after, got, c.want)
 		}

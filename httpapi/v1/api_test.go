@@ -14,6 +14,7 @@ import (
 	"pmg/httpapi/apitest"
 	"pmg/httpapi/body"
 	"pmg/httpapi/server"
+	"pmg/internal/apicheck"
 	"pmg/internal/testutil"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
@@ -26,7 +27,7 @@ type rig struct {
 	client   apitest.Client
 	pulls    *Pulls
 	listener *server.Listener
-	checker
+	contract *apicheck.Contract
 }
 
 // newRig serves a configuration. Its accounts are "shop", with further options, and others, rows.
@@ -34,7 +35,7 @@ func newRig(t *testing.T, shop, operator, routes string, others ...string) *rig 
 	t.Helper()
 	accounts := strings.Join(append([]string{"{system_id: shop, password: secret" + shop + "}"}, others...), ", ")
 	s := apitest.New(t, apitest.YAML(accounts, "", operator, routes))
-	r := &rig{Site: s, checker: newChecker(t)}
+	r := &rig{Site: s, contract: readContract(t)}
 	logOf := func(*connector.Connector) *server.Log { return r.listener.Log }
 	g := s.Gateway
 	events := webhook.NewEvents(webhook.Rooms{Node: g.Node, Options: g.Table, Logins: g.Logins, Converter: g.Convert}, logOf)
@@ -69,7 +70,7 @@ func (r *rig) ask(request, body string, headers ...string) apitest.Reply {
 	r.client.T.Helper()
 	w := r.client.Do(request, body, headers...)
 	method, path, _ := strings.Cut(request, " ")
-	r.check(r.client.T, method, path, w)
+	check(r.client.T, r.contract, method, path, w)
 	return w
 }
 
@@ -398,13 +399,13 @@ func TestPages(t *testing.T) {
 	r := newRig(t, "", "", "").by("", "")
 	r.ask("GET /v1/openapi.json", "").Want(200, `"openapi": "3.1.0"`)
 	var words []string
-	for path := range r.Paths {
+	for path := range r.contract.Paths {
 		words = append(words, path+"</code>")
 	}
-	for event := range r.Webhooks {
+	for event := range r.contract.Webhooks {
 		words = append(words, "<code>"+event+"</code>")
 	}
-	for name := range r.Components.Schemas {
+	for name := range r.contract.Components.Schemas {
 		words = append(words, "<h2 id="+name+">")
 	}
 	r.client.Do("GET /v1/docs", "").Want(200, append(words, "Always there:", "array of ", "Answers: 200")...)

@@ -16,8 +16,11 @@ import (
 // ParseDuration reads a duration, which may begin with days: 7d, 1d12h.
 func ParseDuration(s string) (time.Duration, error) {
 	before, rest, ok := strings.Cut(s, "d")
+	if !ok {
+		return time.ParseDuration(s)
+	}
 	days, err := strconv.ParseUint(before, 10, 16)
-	if !ok || err != nil {
+	if err != nil {
 		return time.ParseDuration(s)
 	}
 	d := time.Duration(days) * 24 * time.Hour

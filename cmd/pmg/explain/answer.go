@@ -108,6 +108,8 @@ func (r *route) how(ways []way) string {
 		return ""
 	case r.policy == config.Quality:
 		return " Of the targets that are up, the one that has delivered most of the latest messages to the network gets it:"
+	case r.policy == config.Cost:
+		return " The cheapest target that is up gets the message, the next one if that cannot send it:"
 	case r.policy == config.Weighted:
 		return " The targets that are up share the messages by weight:"
 	}
