@@ -19,6 +19,7 @@ type counting struct {
 	upTo    uint64 // number of the last event that Writer.written has counted
 	behind  bool   // there are events in the files that the Counter has not counted
 	againAt time.Time
+	saveAt  time.Time // when what was counted is saved, although no event comes; zero: all is saved
 }
 
 // count counts lines that were written.
@@ -55,7 +56,8 @@ func (w *Writer) saveCounts(now bool) {
 	if w.o.Counter == nil || w.last != w.synced.Load() {
 		return
 	}
-	if err := w.o.Counter.Save(now); err != nil {
+	var err error
+	if w.counting.saveAt, err = w.o.Counter.Save(now); err != nil {
 		w.o.Log.Error().Err(err).Msg("statistics are not saved; it is tried again, and a start counts the events once more")
 	}
 }

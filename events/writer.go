@@ -41,8 +41,9 @@ type Counter interface {
 	Counted() uint64         // the number up to which events are counted
 	// Count counts the events of whole lines. Behind an error those above Counted come again.
 	Count(lines []byte) error
-	// Save keeps what was counted, all of which is safe in the files, when it is time for that, or now.
-	Save(now bool) error
+	// Save keeps what was counted, all of which is safe in the files, when it is time for that, or now. It returns when it is
+	// time; zero: all is kept.
+	Save(now bool) (at time.Time, err error)
 }
 
 // asked is what the Writer's goroutine is asked for, beside what it does on its own.
@@ -257,6 +258,8 @@ func (w *Writer) work(closing bool) (wait time.Duration) {
 		return retryWait
 	case w.dirty:
 		return max(time.Until(w.syncAt), 0)
+	case !w.counting.saveAt.IsZero():
+		return max(time.Until(w.counting.saveAt), 0)
 	}
 	return idleWait
 }
@@ -281,6 +284,9 @@ func (w *Writer) advance(closing bool) error {
 	}
 	if w.dirty && (closing || !time.Now().Before(w.syncAt) || w.Waiting() >= w.o.MaxWaiting/4) {
 		return w.sync()
+	}
+	if at := w.counting.saveAt; !w.dirty && !at.IsZero() && !time.Now().Before(at) {
+		w.saveCounts(false)
 	}
 	return nil
 }

@@ -257,18 +257,20 @@ func (c *Counter) forget() {
 	}
 }
 
-// Save saves what was counted, if it is time for that, or now. What it saves must be on the disk as events.
-func (c *Counter) Save(now bool) error {
+// Save saves what was counted, if it is time for that, or now. It returns when it is time for what is not saved; zero: all is.
+// What it saves must be on the disk as events.
+func (c *Counter) Save(now bool) (at time.Time, err error) {
 	begun := time.Now()
 	if !now && begun.Before(c.saveAt) {
-		return nil
+		return c.saveAt, nil
 	}
-	err := c.save()
+	err = c.save()
 	c.saveAt = time.Now().Add(max(saveEvery, share*time.Since(begun)))
 	if err == nil {
 		c.sweep(begun.Unix() / (24 * 3600))
+		return at, nil
 	}
-	return err
+	return c.saveAt, err
 }
 
 func (c *Counter) save() error {

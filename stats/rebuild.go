@@ -81,12 +81,14 @@ func (r *Rebuilt) count(ctx context.Context, c *Counter, dir string, progress Pr
 		if r.Events%100_000 == 0 && c.today != nil {
 			progress(r.Events, nameOf(c.today.number))
 		}
-		return c.Save(len(c.days) > 4*openDays)
+		_, err := c.Save(len(c.days) > 4*openDays)
+		return err
 	})
 	if err != nil {
 		return 0, err
 	}
-	return whole, c.Save(true)
+	_, err = c.Save(true)
+	return whole, err
 }
 
 // take replaces days by those that were made.

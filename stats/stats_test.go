@@ -219,7 +219,7 @@ func TestCrash(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := files(t, dir)
-			if err := c.Save(true); err != nil {
+			if _, err := c.Save(true); err != nil {
 				t.Fatal(err)
 			}
 			if r.IntN(2) == 0 {
@@ -245,7 +245,7 @@ func TestCrash(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := c.Save(true); err != nil {
+		if _, err := c.Save(true); err != nil {
 			t.Fatal(err)
 		}
 		same(t, fmt.Sprint("seed ", seed), read(t, dir), expected(t, lines))
