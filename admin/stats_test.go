@@ -34,7 +34,7 @@ func TestStatistics(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := c.Save(true); err != nil {
+	if _, err := c.Save(true); err != nil {
 		t.Fatal(err)
 	}
 	r := start(t, cfg, false)

@@ -78,8 +78,12 @@ const ManageScope = "manage"
 const MaxUsers = 100
 
 // checkUsers checks the users of an account. It does not show what stands in the place of a hash.
-func checkUsers(d *decoder, a *Account, path string) {
+func checkUsers(d *decoder, a *Account, path string, connectors []Connector) {
 	names := map[string]int{}
+	serves := func(c Connector) bool { return c.Protocol == "http" && c.HTTP.Portal && a.MayUse(&c) }
+	if len(a.Logins.Users) > 0 && !slices.ContainsFunc(connectors, serves) {
+		d.warn(path+".users", "cannot log in: no connector that the account may use has portal: true")
+	}
 	if len(a.Logins.Users) > MaxUsers {
 		d.problem(path+".users", "must have %d entries at most, not %d", MaxUsers, len(a.Logins.Users))
 		return

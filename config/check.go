@@ -41,7 +41,7 @@ func (d *decoder) check(c *Config, o Options) {
 	accounts, keys := map[string]int{}, map[string]bool{}
 	for i := range c.Accounts {
 		checkKeys(d, &c.Accounts[i], fmt.Sprintf("accounts[%d]", i), keys)
-		checkUsers(d, &c.Accounts[i], fmt.Sprintf("accounts[%d]", i))
+		checkUsers(d, &c.Accounts[i], fmt.Sprintf("accounts[%d]", i), c.Connectors)
 		d.account(&c.Accounts[i], fmt.Sprintf("accounts[%d]", i), c.Connectors)
 		d.unique(accounts, c.Accounts[i].SystemID, "accounts[%d].system_id", i)
 	}

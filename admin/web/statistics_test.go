@@ -36,7 +36,7 @@ func TestStatisticsPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := c.Save(true); err != nil {
+	if _, err := c.Save(true); err != nil {
 		t.Fatal(err)
 	}
 	s.Gateway().Node.Config().Stats.Dir = dir

@@ -81,6 +81,7 @@ type Attempt struct {
 	connector *connector.Connector
 	table     *account.Table
 	who       account.Login
+	name      []byte // under which the guard counts it
 	began     int64
 
 	request  bool   // it begins no session
@@ -134,7 +135,7 @@ func (d *Logins) Begin(
 	now int64, c *connector.Connector, remote netip.AddrPort, certificate tlsfiles.Identity, who protocols.Credentials,
 ) *Attempt {
 	return &Attempt{
-		logins: d, connector: c, table: d.accounts.Load(), began: now, gone: make(chan struct{}),
+		logins: d, connector: c, table: d.accounts.Load(), began: now, gone: make(chan struct{}), name: who.SystemID,
 		who: account.Login{
 			SystemID: who.SystemID, Password: who.Password, Connector: c.Name, Addr: remote.Addr(), Bind: who.Bind,
 			Certificate: certificate,
@@ -149,10 +150,10 @@ func (l *Attempt) Next(now int64) (step Step, again int64) {
 		l.table, l.password = t, account.Unverified
 	}
 	if !l.allowed {
-		if wait := d.guard.Check(now, l.began, l.who.Addr, l.who.SystemID); wait > 0 {
+		if wait := d.guard.Check(now, l.began, l.who.Addr, l.name); wait > 0 {
 			return l.wait(now + wait)
 		}
-		l.allowed, l.clean = true, !d.guard.Failed(now, l.who.Addr, l.who.SystemID)
+		l.allowed, l.clean = true, !d.guard.Failed(now, l.who.Addr, l.name)
 	}
 	l.endWait()
 	if l.secret != "" {
@@ -225,7 +226,7 @@ func (l *Attempt) hash() {
 	// password meanwhile, or have failed.
 	now := d.node.Clock.Now()
 	if l.password = l.table.Lookup(l.who); l.password == account.Unverified {
-		if l.clean && d.guard.Failed(now, l.who.Addr, l.who.SystemID) {
+		if l.clean && d.guard.Failed(now, l.who.Addr, l.name) {
 			l.allowed = false
 			return
 		}
@@ -247,7 +248,7 @@ func (l *Attempt) Abandon() {
 func (l *Attempt) fail(now int64) {
 	if !l.counted {
 		l.counted = true
-		l.logins.guard.Fail(now, l.who.Addr, l.who.SystemID)
+		l.logins.guard.Fail(now, l.who.Addr, l.name)
 	}
 }
 
@@ -260,7 +261,7 @@ func (l *Attempt) decide(now int64) {
 		result = account.OK
 	}
 	if result == account.OK {
-		d.guard.Succeed(now, l.who.Addr, l.who.SystemID)
+		d.guard.Succeed(now, l.who.Addr, l.name)
 		if !l.request && !l.Result.Exceeds() && d.node.LogLimits.Logins.Next(l.connector.Name, now) {
 			d.node.Log.Info().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).
 				Stringer("remote", l.who.Addr).Stringer("bind", l.who.Bind).Msg("client logged in")
@@ -270,12 +271,15 @@ func (l *Attempt) decide(now int64) {
 	if result.IsGuess() {
 		l.fail(now)
 	} else {
-		d.guard.Refuse(now, l.who.Addr, l.who.SystemID)
+		d.guard.Refuse(now, l.who.Addr, l.name)
 	}
 	l.Result.AnswerAfter = max(now, l.began+refusalDelay)
 	if d.node.LogLimits.Refusals.Next(l.connector.Name, now) {
-		d.node.Log.Warn().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID).
-			Stringer("remote", l.who.Addr).Stringer("reason", result).
+		e := d.node.Log.Warn().Str("connector", l.connector.Name).Bytes("account", l.who.SystemID)
+		if l.who.AsUser {
+			e = e.Str("user", l.who.User)
+		}
+		e.Stringer("remote", l.who.Addr).Stringer("reason", result).
 			Msg("login refused: " + result.String() + l.refused.String())
 	}
 }
@@ -308,7 +312,7 @@ func (l *Attempt) logIn(now int64) (*account.Account, account.Result) {
 func (l *Attempt) decideSecret(now int64) {
 	d := l.logins
 	if subtle.ConstantTimeCompare(l.who.Password, []byte(l.secret)) == 1 {
-		d.guard.Succeed(now, l.who.Addr, l.who.SystemID)
+		d.guard.Succeed(now, l.who.Addr, l.name)
 		l.Result = Result{Code: sms.OK}
 		return
 	}
@@ -325,7 +329,7 @@ func (l *Attempt) decideSecret(now int64) {
 func (l *Attempt) decidePeer(now int64, cfg *config.Connector) {
 	d := l.logins
 	if cfg.IsPeer(l.who.SystemID, l.who.Password) {
-		d.guard.Succeed(now, l.who.Addr, l.who.SystemID)
+		d.guard.Succeed(now, l.who.Addr, l.name)
 		l.Result = Result{Code: sms.OK}
 		return
 	}

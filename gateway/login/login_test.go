@@ -117,6 +117,47 @@ func TestLoginHangUp(t *testing.T) {
 	}
 }
 
+// The passwords of users are guessed as slowly as those of accounts, and whoever fails as a user does not delay the account's own
+// programs behind the same address.
+func TestUsersFail(t *testing.T) {
+	t.Parallel()
+	d := newLoginDesk(t)
+	cfg := *d.d.node.Config()
+	users := []config.AccountUser{{Name: "ann", Password: cfg.Accounts[1].Password}}
+	cfg.Accounts = []config.Account{{SystemID: "plain", Password: "own", Logins: config.Logins{Users: users}}}
+	d.d.SetAccounts(account.NewTable(&cfg, account.NewRegistry()))
+	d.login("192.0.2.1", "plain", "own")
+	ask := func(account, password string) (Result, time.Duration) {
+		t.Helper()
+		l, began := d.knock("192.0.2.1", account, password), d.now
+		l.request, l.who.AsUser, l.who.User, l.name = true, true, "ann", []byte(account+"\x00users")
+		for {
+			switch step, again := l.Next(d.now); step {
+			case Decided:
+				return l.Result, time.Duration(d.now - began)
+			case Works:
+				l.Work()
+			default:
+				d.now = again
+			}
+		}
+	}
+	for i := range 5 {
+		for _, account := range []string{"plain", "nobody"} {
+			r, took := ask(account, "wrong")
+			if r.Code != sms.BindFailed || r.AnswerAfter < d.now+refusalDelay-int64(took) || i > 0 && took < time.Second {
+				t.Errorf("%s: %+v after %v", account, r, took)
+			}
+		}
+	}
+	if r, took := d.login("192.0.2.1", "plain", "own"); r.Code != sms.OK || took != 0 {
+		t.Errorf("the account itself: %s after %v", r.Code, took)
+	}
+	if r, took := ask("plain", "secret"); r.Code != sms.OK || r.Account == nil || took < time.Second {
+		t.Errorf("the right password: %+v after %v", r, took)
+	}
+}
+
 // The passwords of a guessing client are checked at growing intervals, whether or not it
 // waits for its answers. Other clients are not delayed.
 func TestLoginGuessing(t *testing.T) {

@@ -34,6 +34,8 @@ func (d *Logins) AskUser(
 		SystemID: []byte(account), Password: []byte(password), Bind: protocols.Transmitter,
 	})
 	l.request, l.who.AsUser, l.who.User = true, true, user
+	// failures of people do not delay the account's programs that come from the same address
+	l.name = []byte(account + "\x00users")
 	return d.ask(ctx, l)
 }
 

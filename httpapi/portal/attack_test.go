@@ -3,7 +3,9 @@ package portal
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -94,25 +96,31 @@ func TestWhoMayWhat(t *testing.T) {
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, accounts(""), "", "")
+	var mu sync.Mutex
 	seen := map[string]string{}
-	for i, c := range [][3]string{
-		{"shop", "look", "wrong"}, {"shop", "nobody", password}, {"nobody", "look", password}, {"bare", "look", password}, {"shop", "shop", "secret"},
-		{"bare", "bare", "secret"}, {"shop", "look ", password},
-	} {
-		t.Run(strings.Join(c[:], "/"), func(t *testing.T) {
-			b := r.stranger("127.0.1." + string(rune('1'+i)))
-			began := time.Now()
-			w := b.post("login", "account", c[0], "name", c[1], "password", c[2])
-			body := strings.NewReplacer(`value="`+c[0]+`"`, "", `value="`+c[1]+`"`, "").Replace(w.body)
-			if w.code != 403 || w.header.Get("Set-Cookie") != "" || time.Since(began) < time.Second || strings.Contains(w.body, c[2]) && c[2] != "wrong" {
-				t.Errorf("%+v", w)
-			}
-			seen[body] = c[0]
-			if b.in() {
-				t.Error("is logged in")
-			}
-		})
-	}
+	t.Run("wrong", func(t *testing.T) {
+		for i, c := range [][3]string{
+			{"shop", "look", "wrong"}, {"shop", "nobody", password}, {"nobody", "look", password}, {"bare", "look", password},
+			{"shop", "shop", "secret"}, {"bare", "bare", "secret"}, {"shop", "look ", password},
+		} {
+			t.Run(strings.Join(c[:], "/"), func(t *testing.T) {
+				t.Parallel()
+				b := r.stranger("127.0.1." + strconv.Itoa(i+1))
+				began := time.Now()
+				w := b.post("login", "account", c[0], "name", c[1], "password", c[2])
+				body := strings.NewReplacer(`value="`+c[0]+`"`, "", `value="`+c[1]+`"`, "").Replace(w.body)
+				if w.code != 403 || w.header.Get("Set-Cookie") != "" || time.Since(began) < 900*time.Millisecond || strings.Contains(w.body, c[2]) && c[2] != "wrong" {
+					t.Errorf("%+v", w)
+				}
+				mu.Lock()
+				seen[body] = c[0]
+				mu.Unlock()
+				if b.in() {
+					t.Error("is logged in")
+				}
+			})
+		}
+	})
 	if len(seen) != 1 {
 		t.Errorf("%d answers: %v", len(seen), seen)
 	}

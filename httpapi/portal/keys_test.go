@@ -120,6 +120,36 @@ func TestKeysRefused(t *testing.T) {
 	}
 }
 
+// An account has as many keys as it may have.
+func TestManyKeys(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, accounts(""), "", "")
+	r.makeAcme()
+	keys := ""
+	for i := range mostKeys {
+		keys += fmt.Sprintf("  - {name: key%d, hash: \"sha256:%064d\"}\n", i, i)
+	}
+	file := filepath.Join(r.dir, "accounts", "acme.yaml")
+	was, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(file, append(was, "keys:\n"+keys...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Reload(r.yaml)
+	b := r.user("acme", config.ManageScope)
+	if w := b.post("keys", "name", "more"); w.code != 422 || !strings.Contains(w.body, "as many keys as there may be") {
+		t.Errorf("%+v", w)
+	}
+	if w := b.post("keys", "revoke", "key7"); w.code != 303 {
+		t.Errorf("%+v", w)
+	}
+	if w := b.post("keys", "name", "more"); w.code != 200 {
+		t.Errorf("%+v", w)
+	}
+}
+
 // Changes are counted by account and hour, and what is remembered of accounts is bounded.
 func TestChanges(t *testing.T) {
 	t.Parallel()
@@ -136,8 +166,8 @@ func TestChanges(t *testing.T) {
 	if now = now.Add(period); !c.take("shop") {
 		t.Error("nothing is allowed after the time")
 	}
-	for i := range 2 * mostChanged {
-		now = now.Add(period / mostChanged)
+	for i := range mostChanged + 500 {
+		now = now.Add(2 * period / mostChanged)
 		c.take(fmt.Sprint("account ", i))
 	}
 	if len(c.of) > mostChanged+1 {

@@ -33,7 +33,7 @@ func TestStatistics(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := c.Save(true); err != nil {
+	if _, err := c.Save(true); err != nil {
 		t.Fatal(err)
 	}
 	r := newRig(t, accounts(""), "", "public_name: express", "events: {dir: "+t.TempDir()+"}", "stats: {dir: "+dir+"}")
@@ -91,11 +91,18 @@ func TestBalance(t *testing.T) {
 			t.Errorf("%s: %s", hidden, w.body)
 		}
 	}
+	less, _ := sms.ReadMoney("-1")
+	if _, err := r.Gateway.Intake.Credit.Pay("shop", less, credit.Payment{Reference: "correction"}); err != nil {
+		t.Fatal(err)
+	}
+	if w := b.has("balance", "<dd>11.50 EUR</dd>"); strings.Index(w.body, "correction") > strings.Index(w.body, "invoice-1") {
+		t.Error("the latest payment is not the first")
+	}
 	if w := b.post("send", "from", "Shop", "to", "+46700000001", "text", strings.Repeat("a", 200), "preview", "1"); !strings.Contains(w.body, "2 short messages (gsm7), 0.10 EUR.") {
 		t.Errorf("%+v", w)
 	}
 	b.sendText("+46700000001", "hello")
-	b.has("", "<dt>balance</dt><dd>12.50 EUR</dd>", "<dt>available</dt><dd>")
+	b.has("", "<dt>balance</dt><dd>11.50 EUR</dd>", "<dt>available</dt><dd>")
 }
 
 // An account sees its webhook without what may be secret, and how its servers answer.

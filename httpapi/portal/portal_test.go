@@ -46,6 +46,10 @@ func TestSend(t *testing.T) {
 	if w := b.has(page, "46700000001"); strings.Contains(w.body, "was accepted.") {
 		t.Error("a notice is shown twice")
 	}
+	form[5] = "another text"
+	if again := b.post("send", form...); again.code != 422 || !strings.Contains(again.body, "sent before") || strings.Contains(again.body, once) {
+		t.Errorf("%+v", again)
+	}
 	r.Settled()
 	b.has("messages", page)
 	b.has("messages?q=46700000001", page)
@@ -64,5 +68,9 @@ func TestSend(t *testing.T) {
 		if w := b.post("send", "from", "Shop", "to", c.to, "text", c.text); w.code != 422 || !strings.Contains(w.body, `<p class="notice failed" role="alert">`) {
 			t.Errorf("%+v: %+v", c, w)
 		}
+	}
+	id := strings.TrimPrefix(page, "messages/")
+	if lines := r.lines(); !strings.Contains(lines, "status=0(202-Accepted) id="+id+" account=shop\n") || strings.Contains(lines, password) {
+		t.Error(lines) // what has another status is taken for a refusal
 	}
 }

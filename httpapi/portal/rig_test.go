@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/rs/zerolog"
 	"golang.org/x/crypto/bcrypt"
 
 	"pmg/config"
@@ -24,6 +25,7 @@ import (
 	"pmg/httpapi/v1"
 	"pmg/managed"
 	"pmg/managed/editor"
+	"pmg/pdulog"
 	"pmg/webhook"
 )
 
@@ -46,6 +48,7 @@ type rig struct {
 	yaml    string
 	dir     string // of managed files
 	records records
+	lines   func() string // ends the listener, and returns its pdu log
 }
 
 // users are one of each scope, with the name of the scope.
@@ -75,6 +78,11 @@ func newRig(t *testing.T, accounts, api, operator string, more ...string) *rig {
 	r.Site = apitest.New(t, r.yaml)
 	g := r.Gateway
 	var listener *server.Listener
+	c := g.Table.Connector("api")
+	var err error
+	if c.PDULog, err = pdulog.NewDir(dir, pdulog.Options{Log: zerolog.Nop()}).Open("api"); err != nil {
+		t.Fatal(err)
+	}
 	events := webhook.NewEvents(webhook.Rooms{Node: g.Node, Options: g.Table, Logins: g.Logins, Converter: g.Convert}, func(*connector.Connector) *server.Log {
 		return listener.Log
 	})
@@ -93,7 +101,7 @@ func newRig(t *testing.T, accounts, api, operator string, more ...string) *rig {
 		Edit: func(_ context.Context, q editor.Request) (editor.Result, error) { return one.Do(q) },
 	})
 	l, err := server.Listen(server.Rooms{Node: g.Node, Admission: g.Sessions, Logins: g.Logins, Tracer: g.Settler},
-		g.Table.Connector("api"), nil, body.NewRoom(&g.Node.Memory), func(l *server.Listener) http.Handler {
+		c, nil, body.NewRoom(&g.Node.Memory), func(l *server.Listener) http.Handler {
 			m := http.NewServeMux()
 			api1.Routes(l, m)
 			s := p.Site(l)
@@ -109,6 +117,17 @@ func newRig(t *testing.T, accounts, api, operator string, more ...string) *rig {
 		t.Fatal(err)
 	}
 	listener = l
+	r.lines = func() string {
+		l.Close()
+		if err := c.PDULog.Close(); err != nil {
+			t.Error(err)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "api.log"))
+		if err != nil {
+			t.Error(err)
+		}
+		return string(text)
+	}
 	l.Serve()
 	t.Cleanup(l.Close)
 	r.base = "http://" + l.Addresses()[0].String()

@@ -60,7 +60,10 @@ func (v *visit) submit() {
 			return
 		}
 	}
-	s.Wrong = textOf(p)
+	if s.Wrong = textOf(p); p.Type == "/problems/idempotency-mismatch" {
+		s.Once = token.New()
+		s.Wrong = "This form was sent before, with another message. If this one is to be sent as well, send it again."
+	}
 	v.page(p.Status, "send", "Send", s)
 }
 
@@ -101,6 +104,6 @@ func (v *visit) sent(m *own.Message, s *sending, body []byte) *own.Problem {
 	v.record("send", map[string]string{"id": id}, "ok")
 	v.site.sessions.Notify(v.x.Request, browser.Notice{Text: "The message was accepted."})
 	v.x.Answer(&httpsms.Answer{Status: http.StatusSeeOther, Header: [][2]string{{"Location", Base + "messages/" + id}}})
-	v.x.LogRequest(httpsms.Submit, &m.Order, http.StatusSeeOther, r.ID)
+	v.x.LogRequest(httpsms.Submit, &m.Order, http.StatusAccepted, r.ID) // as the API's: a redirect would be taken for a refusal
 	return nil
 }

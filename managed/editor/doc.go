@@ -4,5 +4,5 @@
 //
 // # Start reading
 //
-// Editor.Do, then options.go (JSON as files have it).
+// Editor.Do, then options.go (JSON as files have it) and keys.go.
 package editor

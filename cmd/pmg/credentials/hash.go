@@ -28,7 +28,7 @@ func Account() *cobra.Command {
 func hashCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "hash",
-		Short: "Make the hash of a password, for the option password of an account",
+		Short: "Make the hash of a password, for the option password of an account or of one of its users",
 		Long: `Asks for a password twice without showing it, or reads it from standard input if that is
 no terminal, without its last line end. It prints the argon2id hash, which the
 option password of an account takes in place of the password. Each call prints another

@@ -48,6 +48,7 @@ the line in force. To take the key back, remove the line and reload.`,
 				}
 				row += ", expires: " + expires
 			}
+			row += ", made: " + time.Now().UTC().Format(time.DateOnly)
 			_, err := fmt.Fprintf(
 				cmd.OutOrStdout(), "the key, which is shown only now:\n%s\n\nthe line for keys of the account:\n- %s}\n",
 				key, row,

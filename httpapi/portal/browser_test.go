@@ -1,0 +1,58 @@
+package portal
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"pmg/config"
+	"pmg/internal/chrome"
+	"pmg/internal/testutil"
+	"pmg/sms"
+)
+
+// In a real browser a user logs in, sees each page, sends a message, sees what its receipt says, makes a key, with which a program
+// sends, and revokes it. Nothing of that is refused by the policy of the pages or fails in a script, each control has a name, and
+// each text can be read.
+func TestBrowser(t *testing.T) {
+	testutil.Long(t)
+	t.Parallel()
+	b := chrome.Start(t)
+	r := newRig(t, accounts(""), "", "")
+	r.makeAcme()
+	run := b.Do
+	run(chromedp.Navigate(r.base+root), chromedp.WaitVisible(`//h1[text()="Log in"]`), chromedp.SendKeys(`input[name=account]`, "acme"))
+	b.LogIn(config.ManageScope, password)
+	for _, p := range pages() {
+		if strings.Contains(p.name, "{") {
+			continue
+		}
+		run(chromedp.Navigate(r.base+Base+p.name), chromedp.WaitVisible(`//h1[text()="`+p.title+`"]`))
+		if wrong := b.Nameless(); len(wrong) > 0 {
+			t.Errorf("%s: controls without a name: %q", p.title, wrong)
+		}
+		for _, scheme := range []string{"light", "dark"} {
+			run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+			if pale := b.Pale(); len(pale) > 0 {
+				t.Errorf("%s: texts that are hard to read in %s colors: %q", p.title, scheme, pale)
+			}
+		}
+	}
+	var id string
+	run(chromedp.Navigate(r.base+Base+"send"), chromedp.SendKeys(`input[name=from]`, "Shop"), chromedp.SendKeys(`input[name=to]`, "+46700000001"), chromedp.SendKeys(`textarea`, "hello"),
+		chrome.Click(`button[name=preview]`), chromedp.WaitVisible(`//p[contains(text(), "Not sent yet. 1 short message")]`),
+		chrome.Click(`button.main`), chromedp.WaitVisible(`//p[text()="The message was accepted."]`), chromedp.Text(`//dt[text()="Id"]/following-sibling::dd`, &id))
+	r.SMSC.Accept("s1")
+	r.Settled()
+	r.SMSC.Receipt("s1", sms.StateDelivered)
+	run(chromedp.Navigate(r.base+Base+"messages"), chrome.Click(`//a[text()="`+id+`"]`), chromedp.WaitVisible(`//td[text()="delivered"]`))
+	var key string
+	run(chromedp.Navigate(r.base+Base+"keys"), chromedp.SendKeys(`input[name=name]`, "till"), chrome.Click(`//button[text()="Make a key"]`), chromedp.Text(`code`, &key))
+	r.by("Bearer "+key, "POST /v1/messages", `{"from":"1234","to":"+46700000001","text":"a"}`).Want(202)
+	run(chrome.Click(`button[aria-label="Revoke key till"]`), chromedp.WaitVisible(`//p[text()="Key till is not taken any more."]`))
+	r.by("Bearer "+key, "GET /v1/account", "").Want(401)
+	run(chromedp.Submit(`.who button`), chromedp.WaitVisible(`input[name=password]`))
+	b.Silent()
+}
