@@ -91,6 +91,7 @@ func (s *site) search(p *page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		admin.TakesLong(w)
 		v := s.view(p, r)
+		v.Notice = s.server.Guard().Sessions.Notice(r)
 		s.write(w, v.Model.(interface{ status() int }).status(), p.template(), v)
 	}
 }
