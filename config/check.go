@@ -323,6 +323,7 @@ func checkPDULog(d *decoder, p *PDULog) {
 	if p.MaxTotal != 0 && p.MaxTotal < p.MaxSize {
 		d.problem("pdulog.max_total", "must be at least max_size, which is %v, or 0 for no limit, not %v", p.MaxSize, p.MaxTotal)
 	}
+	checkTextKey(d, p)
 	if !p.Enabled {
 		return
 	}

@@ -94,6 +94,7 @@ type PDULog struct {
 	Dir         string        `yaml:"dir" default:"pdulog" live:"no" doc:"Directory of the files, one per connector. It is made when missing."`
 	Enabled     bool          `yaml:"enabled" default:"true" live:"no" doc:"Whether PDUs are logged at all."`
 	Text        bool          `yaml:"text" default:"true" live:"no" doc:"Whether message texts are written. With false, only the lengths of texts and of octets of unknown meaning are written, for privacy; such lines cannot be converted back into PDUs."`
+	TextKey     string        `yaml:"text_key" secret:"yes" live:"no" doc:"With text: false, a secret of 16 characters and more: then text_hash stands in the line of a message, by which the same text is known again without being read, such as spam (docs/privacy.md). Texts in other alphabets have other hashes."`
 	MaxSize     option.Size   `yaml:"max_size" default:"100MiB" range:"4KiB.." live:"no" doc:"A file that grows past this is rotated."`
 	RotateEvery time.Duration `yaml:"rotate_every" default:"24h" range:"0s.." live:"no" doc:"Files are rotated at multiples of this in UTC, so 24h is at midnight; 0s rotates by size only."`
 	KeepAge     time.Duration `yaml:"keep_age" default:"168h" range:"0s.." live:"no" doc:"How long rotated files are kept, a week by default. Older ones are removed; keep, max_total and min_free may remove younger ones. 0s keeps all."`

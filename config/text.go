@@ -81,3 +81,17 @@ func (c *Connector) Form() *fit.Form {
 	}
 	return f
 }
+
+// leastTextKey is how many characters pdulog.text_key has at least.
+const leastTextKey = 16
+
+// checkTextKey checks the key of the hashes that stand for texts in pdu logs.
+func checkTextKey(d *decoder, p *PDULog) {
+	switch {
+	case p.TextKey == "":
+	case p.Text:
+		d.problem("pdulog.text_key", "has no effect while texts are written: set pdulog.text to false, or remove it")
+	case len(p.TextKey) < leastTextKey:
+		d.problem("pdulog.text_key", "must have %d characters or more, because a text could be guessed otherwise", leastTextKey)
+	}
+}

@@ -163,7 +163,7 @@ func pdulogOptions(p *config.PDULog, limits *config.Limits, log zerolog.Logger) 
 			MaxSize: int64(p.MaxSize), MaxTotal: int64(p.MaxTotal), RotateEvery: p.RotateEvery,
 			Keep: p.Keep, KeepAge: p.KeepAge, MinFree: p.MinFree, Compress: p.Compress,
 		},
-		Waiting: limits.MemoryLimit() / 8, Text: p.Text, Flush: p.Flush, Log: log,
+		Waiting: limits.MemoryLimit() / 8, Text: p.Text, TextKey: []byte(p.TextKey), Flush: p.Flush, Log: log,
 	}
 }
 

@@ -1,6 +1,10 @@
 package pdulog
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+
 	"pmg/internal/logtext"
 	"pmg/protocols"
 	"pmg/sms"
@@ -28,4 +32,33 @@ func (a *About) append(b []byte, p protocols.PDU) []byte {
 		b = logtext.AppendValue(append(b, " account="...), []byte(a.Account))
 	}
 	return b
+}
+
+// A textHash writes a hash in the place of a text: texts with the same octets have the same, and without the key nobody can
+// try which text has it.
+type textHash struct {
+	key []byte
+	sha hash.Hash
+	sum [sha256.Size]byte
+}
+
+// newTextHash returns what the options ask for, nil if that is nothing.
+func newTextHash(o *Options) *textHash {
+	if o.Text || len(o.TextKey) == 0 {
+		return nil
+	}
+	key := sha256.Sum256(o.TextKey) // so that a text cannot begin with the end of a key
+	return &textHash{key: key[:], sha: sha256.New()}
+}
+
+// append appends the field, if the PDU has a text.
+func (h *textHash) append(b []byte, p protocols.PDU) []byte {
+	text, ok := p.Text()
+	if !ok || len(text.Octets) == 0 {
+		return b
+	}
+	h.sha.Reset()
+	_, _ = h.sha.Write(h.key) // a hash takes all
+	_, _ = h.sha.Write(text.Octets)
+	return hex.AppendEncode(append(b, logtext.TextHash...), h.sha.Sum(h.sum[:0])[:logtext.TextHashLen/2])
 }

@@ -83,7 +83,7 @@ func (d *Dir) Open(connector string) (*File, error) {
 	}
 	f := &File{
 		dir: d, name: connector, w: w, head: newHead(connector),
-		text: d.o.Text, wait: int64(d.o.Flush),
+		text: d.o.Text, hash: newTextHash(&d.o), wait: int64(d.o.Flush),
 	}
 	d.mu.Lock()
 	d.files = append(d.files, f)

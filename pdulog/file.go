@@ -29,8 +29,9 @@ type File struct {
 	name string
 	w    *writer
 
-	text bool  // message texts are written
-	wait int64 // how long a line may wait before the writer is woken
+	text bool      // message texts are written
+	hash *textHash // in the place of texts; nil: nothing is
+	wait int64     // how long a line may wait before the writer is woken
 
 	head    head
 	buf     []byte // the chunk that is being filled, always whole lines
@@ -74,6 +75,9 @@ func (f *File) Line(now int64, instance int, received bool, p protocols.PDU, s S
 		b = append(b, " > "...)
 	}
 	b = s.append(b, p, f.text)
+	if f.hash != nil && s == LoggedIn {
+		b = f.hash.append(b, p)
+	}
 	b = append(about.append(b, p), '\n')
 	if limit != nil {
 		limit.add(len(b) - len(f.buf))

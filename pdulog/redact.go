@@ -87,18 +87,19 @@ func (d *Decoder) AppendRedacted(b, line []byte, r *Redaction) (_ []byte, change
 
 func (d *Decoder) appendRedacted(b []byte, e *Entry, r *Redaction) []byte {
 	line := e.Line
-	if r.Texts || r.Of != nil && (r.anyHidden(e.Rest) || d.names(e, r.Of)) {
+	hides := r.Texts || r.Of != nil && (r.anyHidden(e.Rest) || d.names(e, r.Of))
+	if hides {
 		d.line = d.appendHidden(d.line[:0], e)
 		line = d.line
 	}
 	before := len(beforePDU(line))
 	b = append(b, line[:before]...)
-	pdu, id, account := logtext.CutAbout(line[before:])
-	b = r.append(b, pdu)
-	if id == nil && account == nil {
-		return b
+	pdu, _, _ := logtext.CutAbout(line[before:])
+	b, rest := r.append(b, pdu), line[before+len(pdu):]
+	if hides && bytes.HasPrefix(rest, []byte(logtext.TextHash)) {
+		rest = rest[len(logtext.TextHash)+logtext.TextHashLen:]
 	}
-	return append(b, line[before+len(pdu):]...)
+	return append(b, rest...)
 }
 
 // appendHidden appends a line without texts. One whose PDU cannot be read has no strings in quotes, because anything may be one.

@@ -28,8 +28,18 @@ func CutAbout(line []byte) (pdu, id, account []byte) {
 	if i := len(rest) - idLen - len(idField); i >= 0 && string(rest[i:i+len(idField)]) == idField && IsID(rest[i+len(idField):]) {
 		rest, id = rest[:i], rest[i+len(idField):]
 	}
+	if i := len(rest) - TextHashLen - len(TextHash); i >= 0 && string(rest[i:i+len(TextHash)]) == TextHash &&
+		IsID(rest[i+len(TextHash):]) {
+		rest = rest[:i]
+	}
 	return rest, id, account
 }
+
+// A hash may stand behind a PDU in the place of its text, before the other fields.
+const (
+	TextHash    = " text_hash="
+	TextHashLen = idLen // hexadecimal digits
+)
 
 // IsID reports whether b is the id of a message: 16 hexadecimal digits.
 func IsID(b []byte) bool {
