@@ -8,8 +8,18 @@ import (
 	"pmg/store"
 )
 
-// atOnce is how many notes are changed in one commit.
-const atOnce = 500
+const (
+	// atOnce is how many notes are changed in one commit. Only so many may have been changed by others since they were read.
+	atOnce = 100
+	// noteTimes is how often notes are looked for: one that others have changed meanwhile is left for the next time.
+	noteTimes = 5
+)
+
+// A change is that of a note.
+type change struct {
+	of *store.Noted
+	do func(*store.Batch)
+}
 
 // notes removes the addresses from what the store keeps of messages that have left, and purges the disk.
 func (f *forgetting) notes(ctx context.Context) error {
@@ -17,23 +27,59 @@ func (f *forgetting) notes(ctx context.Context) error {
 		return nil
 	}
 	f.say("notes of the store")
-	var changes []func(*store.Batch)
-	var n int64
+	var all int64
+	for range noteTimes {
+		n, busy, err := f.changeNotes(ctx)
+		if all += n; err != nil {
+			f.report.removed("store", "notes", all)
+			return err
+		}
+		if !busy {
+			break
+		}
+	}
+	if f.report.removed("store", "notes", all); f.dry {
+		return nil
+	}
+	f.say("the store's files")
+	return f.Notes.Purge(ctx, func() error {
+		return f.Notes.Write(func(b *store.Batch) { b.DropEvents(0) }) // which drops none
+	})
+}
+
+// changeNotes changes all notes that have a number, and reports whether others have changed some meanwhile, which stay.
+func (f *forgetting) changeNotes(ctx context.Context) (n int64, busy bool, err error) {
+	var changes []change
 	write := func() error {
 		some := changes
 		changes = nil
-		if n += int64(len(some)); f.dry || len(some) == 0 {
+		if f.dry {
+			n += int64(len(some))
+			return nil
+		}
+		still := some[:0]
+		for _, c := range some {
+			is, err := f.Notes.IsStill(c.of)
+			if err != nil {
+				return err
+			}
+			if busy = busy || !is; is {
+				still = append(still, c)
+			}
+		}
+		if n += int64(len(still)); len(still) == 0 {
 			return nil
 		}
 		return f.Notes.Write(func(b *store.Batch) {
-			for _, change := range some {
-				change(b)
+			for _, c := range still {
+				c.do(b)
 			}
 		})
 	}
-	err := f.Notes.EachNote(ctx, func(v *store.Noted) error {
-		if change := f.changeOf(v); change != nil {
-			changes = append(changes, change)
+	err = f.Notes.EachNote(ctx, func(v *store.Noted) error {
+		if do := f.changeOf(v); do != nil {
+			kept := &store.Noted{Kind: v.Kind, Key: slices.Clone(v.Key), Value: slices.Clone(v.Value), Day: v.Day}
+			changes = append(changes, change{kept, do})
 		}
 		if len(changes) < atOnce {
 			return nil
@@ -43,13 +89,7 @@ func (f *forgetting) notes(ctx context.Context) error {
 	if err == nil {
 		err = write()
 	}
-	if f.report.removed("store", "notes", n); err != nil || f.dry {
-		return err
-	}
-	f.say("the store's files")
-	return f.Notes.Purge(ctx, func() error {
-		return f.Notes.Write(func(b *store.Batch) { b.DropEvents(0) }) // which drops none
-	})
+	return n, busy, err
 }
 
 // changeOf returns how a note is changed; nil: it is not.

@@ -16,6 +16,8 @@ import (
 type Eraser interface {
 	// EachNote passes all notes of a moment to f, until that returns an error. Batch.Note and Batch.Erase change them.
 	EachNote(ctx context.Context, f func(*Noted) error) error
+	// IsStill reports whether a note is as it was.
+	IsStill(*Noted) (bool, error)
 	// Purge removes from the disk what was deleted or replaced before. It writes most of the store anew. change commits a
 	// change, which may be an empty one.
 	Purge(ctx context.Context, change func() error) error
@@ -70,6 +72,20 @@ func (e *diskEraser) EachNote(ctx context.Context, f func(*Noted) error) error {
 		}
 	}
 	return e.disk.monitor.readError(it.Error())
+}
+
+// IsStill implements Eraser.
+func (e *diskEraser) IsStill(v *Noted) (bool, error) {
+	key := appendNote(binary.BigEndian.AppendUint32([]byte{keyNote}, v.Day), v.Kind, v.Key)
+	value, closer, err := e.disk.db.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, e.disk.monitor.readError(err)
+	}
+	defer closer.Close()
+	return bytes.Equal(value, v.Value), nil
 }
 
 // A wiper is a journal that overwrites what is not needed any more.
@@ -143,6 +159,14 @@ func (e *memoryEraser) EachNote(_ context.Context, f func(*Noted) error) error {
 		}
 	}
 	return nil
+}
+
+// IsStill implements Eraser.
+func (e *memoryEraser) IsStill(v *Noted) (bool, error) {
+	e.memory.mu.Lock()
+	defer e.memory.mu.Unlock()
+	n, ok := e.memory.notes[string(appendNote(nil, v.Kind, v.Key))]
+	return ok && n.day == v.Day && bytes.Equal(n.value, v.Value), nil
 }
 
 // Purge implements Eraser: nothing is on a disk.

@@ -60,6 +60,14 @@ func TestPurge(t *testing.T) {
 		}
 	}
 	e := EraserOf(s)
+	for value, still := range map[string]bool{"value": true, "other": false} {
+		if is, err := e.IsStill(&Noted{"north", []byte("secret-key 7"), []byte(value), 7}); is != still || err != nil {
+			t.Errorf("%s: %t, %v", value, is, err)
+		}
+	}
+	if is, err := e.IsStill(&Noted{"north", []byte("secret-key 7"), []byte("value"), 8}); is || err != nil {
+		t.Errorf("a note of another day: %t, %v", is, err)
+	}
 	n := 0
 	commit(func(b *Batch) {
 		err := e.EachNote(t.Context(), func(v *Noted) error {

@@ -113,6 +113,17 @@ func TestCustomer(t *testing.T) {
 		if out, err := runForTest(t, newConfigCommand(), t.Output(), args...); err != nil || out != "nothing would change\n" {
 			t.Error(out, err)
 		}
+		var forgotten struct {
+			Removed []struct {
+				What  string
+				Count int
+			}
+		}
+		operator.ask("POST /forget?number=%2B46701740600", "", 200, &forgotten)
+		var left struct{ Messages []any }
+		if customer.ask("GET /v1/messages?to=%2B46701740600", "", 200, &left); len(forgotten.Removed) == 0 || len(left.Messages) > 0 {
+			t.Errorf("removed %+v, left %v", forgotten, left)
+		}
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -24,6 +24,15 @@ func (e *Erasing) EachNote(ctx context.Context, f func(*store.Noted) error) erro
 	return s.EachNote(ctx, f)
 }
 
+// IsStill implements store.Eraser.
+func (e *Erasing) IsStill(v *store.Noted) (bool, error) {
+	s := store.EraserOf(e.keeper.store)
+	if s == nil {
+		return false, nil
+	}
+	return s.IsStill(v)
+}
+
 // Purge implements store.Eraser.
 func (e *Erasing) Purge(ctx context.Context, change func() error) error {
 	s := store.EraserOf(e.keeper.store)

@@ -79,6 +79,9 @@ func (n *notes) EachNote(ctx context.Context, f func(*store.Noted) error) error 
 	return n.eraser.EachNote(ctx, f)
 }
 
+// IsStill implements store.Eraser: nobody else changes it.
+func (n *notes) IsStill(*store.Noted) (bool, error) { return true, nil }
+
 // Purge implements store.Eraser.
 func (n *notes) Purge(ctx context.Context, change func() error) error {
 	return n.eraser.Purge(ctx, change)

@@ -1,0 +1,69 @@
+package privacy
+
+import (
+	"context"
+	"testing"
+
+	"pmg/sms"
+	"pmg/store"
+)
+
+// Changing are the notes of a store, of which another one changes one between the reading and the writing.
+type changing struct {
+	store.Eraser
+	t    *testing.T
+	s    store.Store
+	then func() // once
+}
+
+func (c *changing) Write(change func(*store.Batch)) error {
+	var b store.Batch
+	change(&b)
+	return c.s.Commit(&b)
+}
+
+func (c *changing) EachNote(ctx context.Context, f func(*store.Noted) error) error {
+	err := c.Eraser.EachNote(ctx, f)
+	if then := c.then; then != nil {
+		c.then = nil
+		then()
+	}
+	return err
+}
+
+// A note that a receipt changes while somebody is forgotten keeps what the receipt has said, and loses the number all the same.
+func TestNotesChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+	s, err := store.Open(t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	of, err := ParseNumbers([]string{"+46701740605"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := []byte("00000007")
+	note := func(price sms.Money) {
+		t.Helper()
+		v := store.Mapping{ID: 7, Price: price, Account: []byte("acme"), Dest: sms.Address{TON: 1, Addr: []byte("46701740605")}}
+		var b store.Batch
+		b.Note(store.IDsOf("smsc"), key, v.Append(nil), 7)
+		if err := s.Commit(&b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	note(100)
+	p := &Places{Notes: &changing{store.EraserOf(s), t, s, func() { note(0) }}}
+	r, err := p.Forget(t.Context(), of, false, func(string) {})
+	if err != nil || len(r.Removed) != 1 || r.Removed[0].Count != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	value, ok, err := s.Lookup(store.IDsOf("smsc"), key)
+	if err != nil || !ok {
+		t.Fatalf("%t, %v", ok, err)
+	}
+	if v, err := store.DecodeMapping(value); err != nil || v.Price != 0 || len(v.Dest.Addr) != 0 || string(v.Account) != "acme" {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
