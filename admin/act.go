@@ -108,7 +108,7 @@ const actTime = time.Hour
 // serve answers requests for an action.
 func (s *Server) serve(a Action) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(actTime))
+		Lasts(w, actTime)
 		v, err := s.Do(&a, r)
 		if err != nil {
 			http.Error(w, strings.TrimSpace(err.Error()), StatusOf(err))

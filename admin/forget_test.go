@@ -70,3 +70,23 @@ func TestForget(t *testing.T) {
 		}
 	}
 }
+
+// A request may take longer than others: this one waits until lines are flushed, which is when others would count as gone.
+func TestForgetTakesLong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for as long as a request may take")
+	}
+	t.Parallel()
+	cfg := parse(t, wholeConfig, t.TempDir(), startSink(t).Addr())
+	cfg.PDULog.Flush = timeout
+	r := start(t, cfg, false)
+	r.await("/readyz", 200, "ok\n")
+	answer, err := client().Post(r.url+"/admin/v1/forget?number=46709999999", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if b, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != 200 {
+		t.Errorf("%d %s, %v", answer.StatusCode, b, err)
+	}
+}

@@ -131,10 +131,13 @@ func storyQueryOf(r *http.Request, what string) (q story.Query, err error) {
 }
 
 // TakesLong gives the answer to a request the time of a search. Its context ends when the client goes.
-func TakesLong(w http.ResponseWriter) {
+func TakesLong(w http.ResponseWriter) { Lasts(w, searchTime+timeout) }
+
+// Lasts gives the answer to a request some time. Its context ends when the client goes.
+func Lasts(w http.ResponseWriter, most time.Duration) {
 	c := http.NewResponseController(w)
 	_ = c.SetReadDeadline(time.Time{}) // of the request, which has been read: behind it the connection would count as gone
-	_ = c.SetWriteDeadline(time.Now().Add(searchTime + timeout))
+	_ = c.SetWriteDeadline(time.Now().Add(most))
 }
 
 // withWaiting returns the stories that were found, the last one first. Before them are those of waiting messages for a

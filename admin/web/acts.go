@@ -28,7 +28,7 @@ func (s *site) carryOut(a *admin.Action) http.HandlerFunc {
 		if a.Name == "forget" {
 			limit = time.Hour // it reads all logs
 		}
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(limit))
+		admin.Lasts(w, limit)
 		v, err := s.do(a, r)
 		n := browser.Notice{Text: told(a, v)}
 		if attempt, ok := v.(webhooks.Attempt); ok {
