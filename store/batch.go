@@ -49,6 +49,7 @@ type op struct {
 	size     int    // opDelete: octets of the record that is deleted
 	stays    bool   // opPut, opReplace: no peer waits for it, so that it stays in the batch if a commit fails
 	claims   bool   // opNote: it is about a message of a peer, and goes with that if a commit fails
+	current  bool   // opNote: of several in a commit the last is enough
 }
 
 // A Lane is the name of a way out of the gateway: that of an out connector, or of a
@@ -111,6 +112,13 @@ func (b *Batch) Note(kind Kind, key, value []byte, day uint32) {
 	n := len(b.octets) - at
 	b.octets = append(b.octets, value...)
 	b.add(op{kind: opNote, id: uint64(day)}, at, n)
+}
+
+// NoteCurrent is Note for what is noted anew by each message. In the journal it stands each time, and of those of a commit the
+// last is carried out.
+func (b *Batch) NoteCurrent(kind Kind, key, value []byte, day uint32) {
+	b.Note(kind, key, value, day)
+	b.ops[len(b.ops)-1].current = true
 }
 
 // Claim is Note for what belongs to a message of a peer that the batch puts. If the commit fails, the next one notes

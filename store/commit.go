@@ -46,6 +46,7 @@ type writer struct {
 	batch    *pebble.Batch
 	key      []byte
 	moves    mover
+	currents currents
 	dropped  uint64 // number of the last event that was dropped since the opening
 	requests chan request
 	results  chan error
@@ -56,7 +57,7 @@ type writer struct {
 func newWriter(r *reader, j journal.Journal, o Options) *writer {
 	w := &writer{
 		db: r.db, reader: r, journal: j, monitor: r.monitor, summary: r.summary, noSync: o.noSync, young: r.young,
-		requests: make(chan request), results: make(chan error), ended: make(chan struct{}),
+		requests: make(chan request), results: make(chan error), ended: make(chan struct{}), currents: currents{},
 	}
 	w.number = uint64(j.Status().Last)
 	w.moves.old = boundary{w.summary.marks.moved, w.summary.marks.movedID, w.summary.moved}
@@ -204,13 +205,39 @@ func (w *writer) apply(b *Batch) error {
 func (w *writer) fill(b *Batch, movedID uint64) error {
 	w.young.mu.Lock()
 	defer w.young.mu.Unlock()
-	for _, o := range b.ops {
+	w.currents.find(b)
+	for i, o := range b.ops {
+		if o.current && !w.currents.isLast(b, i) {
+			continue
+		}
 		if err := w.do(b, o, movedID); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// currents are the last operations of NoteCurrent in a batch, by their keys.
+type currents map[string]*int
+
+// find finds those of a batch.
+func (c currents) find(b *Batch) {
+	clear(c)
+	for i, o := range b.ops {
+		if !o.current {
+			continue
+		}
+		if last := c[string(b.keyOf(o))]; last != nil {
+			*last = i
+		} else {
+			first := i // an i of its own, so that other operations cost no allocation
+			c[string(b.keyOf(o))] = &first
+		}
+	}
+}
+
+// isLast reports whether an operation is the last one with its key.
+func (c currents) isLast(b *Batch, i int) bool { return *c[string(b.keyOf(b.ops[i]))] == i }
 
 // setMarks adds the marks to pebble's batch.
 func (w *writer) setMarks(m marks) error {

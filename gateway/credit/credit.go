@@ -200,7 +200,7 @@ func note(b *store.Batch, account string, c *sms.Credit, day uint32) {
 		v := binary.BigEndian.AppendUint32(value[:n], s.Day)
 		n = len(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(v, uint64(s.OnDay)), uint64(s.InMonth)))
 	}
-	b.Note(store.KindBalance, []byte(account), value[:n], forever)
+	b.NoteCurrent(store.KindBalance, []byte(account), value[:n], forever)
 }
 
 // withSpent is how many octets a note has with what was spent.
