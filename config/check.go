@@ -29,6 +29,7 @@ var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 // check reports options that are valid by themselves and do not fit together.
 func (d *decoder) check(c *Config, o Options) {
 	checkPDULog(d, &c.PDULog)
+	readKeys(d, c)
 	if c.Store.Engine != MemoryStore {
 		d.store(c)
 	}

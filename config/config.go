@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pmg/config/option"
+	"pmg/internal/keyfile"
 	"pmg/internal/machine"
 	"pmg/protocols"
 	"pmg/protocols/httpsms"
@@ -146,6 +147,41 @@ type Store struct {
 	MinFree option.Size `yaml:"min_free" default:"0B" range:"0B.." live:"yes" doc:"Free space on the file system of dir below which no message is accepted, while those that wait are sent. 0B is a twentieth of the file system, at least 64 MiB (half of one below 128 MiB) and at most 1 GiB."`
 	Ballast option.Size `yaml:"ballast" default:"64MiB" range:"0B.." live:"no" doc:"Size of a file that is removed when the disk is full all the same, so that the gateway can go on until there is room. 0B makes none."`
 	Backups string      `yaml:"backups" live:"yes" doc:"Directory for the copies of pmg store backup NAME. It is made when missing, for the gateway's user alone. Without it a running gateway refuses to copy its store."`
+
+	KeyFile    string `yaml:"key_file" live:"no" doc:"A file with a key of 32 octets, in hexadecimal or base64, with which messages and their texts are encrypted in dir (XChaCha20-Poly1305); plain when empty. A relative path is relative to the configuration. Without the key the store cannot be opened any more: keep a copy elsewhere. docs/privacy.md has an example."`
+	OldKeyFile string `yaml:"old_key_file" live:"no" doc:"The file with the key of before, while messages wait that are encrypted with that."`
+
+	keys [][]byte // of these files
+}
+
+// Keys returns those that messages are encrypted with in the store, the one of now first; none: they are plain.
+func (s *Store) Keys() [][]byte { return s.keys }
+
+// readKeys reads the files with the keys of the store.
+func readKeys(d *decoder, c *Config) {
+	s := &c.Store
+	switch {
+	case s.KeyFile == "" && s.OldKeyFile != "":
+		d.problem("store.old_key_file", "must not be given without key_file")
+	case s.KeyFile != "" && s.Engine == MemoryStore:
+		d.problem("store.key_file", "has no effect with engine: memory, which writes nothing: remove it, or use pebble")
+	case s.KeyFile != "" && c.Cluster.Node != "":
+		d.problem("store.key_file", "must not be given in a cluster: its journal is not encrypted; use encrypted disks there")
+	}
+	for _, f := range []struct {
+		option string
+		name   *string
+	}{{"store.key_file", &s.KeyFile}, {"store.old_key_file", &s.OldKeyFile}} {
+		if *f.name = resolve(d.dir, *f.name); *f.name == "" {
+			continue
+		}
+		d.secretFiles = append(d.secretFiles, *f.name)
+		if key, err := keyfile.Read(*f.name); err != nil {
+			d.problem(f.option, "%v", err)
+		} else {
+			s.keys = append(s.keys, key)
+		}
+	}
 }
 
 // StoreMemory returns how many octets waiting messages may take in memory.

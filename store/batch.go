@@ -5,6 +5,7 @@ import (
 
 	"pmg/journal"
 	"pmg/sms"
+	"pmg/store/seal"
 )
 
 // A Batch is changes that are carried out together. It is not safe for concurrent use.
@@ -112,6 +113,22 @@ func (b *Batch) Note(kind Kind, key, value []byte, day uint32) {
 	n := len(b.octets) - at
 	b.octets = append(b.octets, value...)
 	b.add(op{kind: opNote, id: uint64(day)}, at, n)
+}
+
+// seal encrypts the records of messages, unless they are already.
+func (b *Batch) seal(s *seal.Sealer) {
+	if s == nil {
+		return
+	}
+	for i := range b.ops {
+		o := &b.ops[i]
+		if o.kind != opPut && o.kind != opReplace || seal.Is(b.valueOf(*o)) {
+			continue
+		}
+		at := len(b.octets)
+		b.octets = s.Append(b.octets, o.id, b.valueOf(*o))
+		o.at, o.key, o.len = at, 0, len(b.octets)-at
+	}
 }
 
 // NoteCurrent is Note for what is noted anew by each message. In the journal it stands each time, and of those of a commit the

@@ -201,3 +201,23 @@ func asFull(err error) error {
 }
 
 func (p private) MkdirAll(name string, _ os.FileMode) error { return p.FS.MkdirAll(name, 0o700) }
+
+// makeDir makes a directory if it is missing, which only its owner may look into, and syncs its parent.
+func makeDir(fs vfs.FS, dir string) error {
+	if _, err := fs.Stat(dir); err == nil {
+		return nil
+	}
+	if err := fs.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return syncParent(fs, dir)
+}
+
+// syncParent syncs the directory that a directory is in.
+func syncParent(fs vfs.FS, dir string) error {
+	parent, err := fs.OpenDir(fs.PathDir(dir))
+	if err != nil {
+		return err
+	}
+	return errors.Join(parent.Sync(), parent.Close())
+}

@@ -116,6 +116,7 @@ type Kind string
 
 // The kinds, beside those that IDsOf returns. The packages that make the notes say what they hold.
 const (
+	KindSeal    Kind = ".seal"     // store: with which key texts are encrypted
 	KindBalance Kind = ".balance"  // gateway/credit: balances, by accounts
 	KindPaid    Kind = ".paid"     // gateway/credit: what accounts have paid, by accounts and numbers
 	KindEnded   Kind = ".ended"    // gateway/receipts: how messages have ended, by our ids

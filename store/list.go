@@ -133,7 +133,10 @@ func (l *listing) read(e *Listed) (err error) {
 		e.Note, err = l.at[at].ValueAndErr()
 		return err
 	}
-	if e.Record, err = l.at[0].ValueAndErr(); err != nil || !l.store.summary.states.maybe(e.ID) {
+	if e.Record, err = l.at[0].ValueAndErr(); err == nil {
+		err = l.store.open(e.ID, &e.Record)
+	}
+	if err != nil || !l.store.summary.states.maybe(e.ID) {
 		return err
 	}
 	state, closer, err := l.view.Get(appendKey(nil, keyState, e.ID))

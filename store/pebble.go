@@ -19,6 +19,7 @@ import (
 
 	"pmg/journal"
 	"pmg/store/ballast"
+	"pmg/store/seal"
 )
 
 // Options are how a durable store is opened.
@@ -31,6 +32,8 @@ type Options struct {
 	// Journal is one to which several nodes append, for OpenCopy; nil: the store has its own.
 	Journal journal.Journal
 	Origin  string // of that journal: no other has the same
+	// Keys are those that messages are encrypted with, the first one from now on, of 32 octets each; none: they are not.
+	Keys [][]byte
 
 	noSync     bool          // for a test that shows what the others prove
 	segment    int64         // for tests; 0: that of journal/file
@@ -126,7 +129,11 @@ func (s *durable) open(o Options) error {
 
 // openLocked opens the database in a directory that is locked.
 func (s *durable) openLocked(o Options) error {
-	if err := s.checkDir(); err != nil {
+	sealer, err := seal.New(o.Keys)
+	if err == nil {
+		err = s.checkDir()
+	}
+	if err != nil {
 		return err
 	}
 	names, err := s.guard.FS.List(s.monitor.dir)
@@ -140,7 +147,7 @@ func (s *durable) openLocked(o Options) error {
 	if err != nil {
 		return err
 	}
-	s.reader = &reader{db, newYoung(), s.monitor, &s.summary}
+	s.reader = &reader{db, newYoung(), s.monitor, &s.summary, sealer}
 	if err = s.load(); err == nil {
 		err = s.openJournal(o)
 	}
@@ -159,27 +166,11 @@ func (s *durable) openLocked(o Options) error {
 		_, _ = s.closeAll()
 		return err
 	}
+	if err := checkKey(s); err != nil {
+		_, _ = s.closeAll()
+		return err
+	}
 	return nil
-}
-
-// makeDir makes a directory if it is missing, which only its owner may look into, and syncs its parent.
-func makeDir(fs vfs.FS, dir string) error {
-	if _, err := fs.Stat(dir); err == nil {
-		return nil
-	}
-	if err := fs.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	return syncParent(fs, dir)
-}
-
-// syncParent syncs the directory that a directory is in.
-func syncParent(fs vfs.FS, dir string) error {
-	parent, err := fs.OpenDir(fs.PathDir(dir))
-	if err != nil {
-		return err
-	}
-	return errors.Join(parent.Sync(), parent.Close())
 }
 
 // lockError says what a directory that cannot be locked means.
@@ -254,7 +245,7 @@ func (s *durable) openPebble(o *pebble.Options) (*pebble.DB, error) {
 func (s *durable) openError(err error) error {
 	var number syscall.Errno
 	switch {
-	case errors.Is(err, ErrNewer):
+	case errors.Is(err, ErrNewer), errors.Is(err, ErrKey):
 		return err
 	case strings.Contains(err.Error(), "unknown format major version"):
 		return ErrNewer
@@ -364,6 +355,7 @@ func (s *durable) Note(b *Batch) error {
 	if err := s.monitor.failure(); err != nil {
 		return err
 	}
+	b.seal(s.sealer)
 	return s.writer.note(b)
 }
 
@@ -375,6 +367,7 @@ func (s *durable) Commit(b *Batch) error {
 	if b.Len() == 0 {
 		return nil
 	}
+	b.seal(s.sealer)
 	return s.writer.commit(b)
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 
+	"pmg/store/seal"
+
 	"github.com/cockroachdb/pebble/v2"
 )
 
@@ -15,6 +17,19 @@ type reader struct {
 	young   *young
 	monitor *monitor
 	summary *summary
+	sealer  *seal.Sealer // nil: nothing is encrypted
+}
+
+// open decrypts the record of a message.
+func (r *reader) open(id uint64, record *[]byte) error {
+	plain, err := r.sealer.Open(id, *record)
+	if errors.Is(err, seal.ErrDamaged) {
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	if err == nil {
+		*record = plain
+	}
+	return err
 }
 
 // get returns a copy of a value.
@@ -111,11 +126,14 @@ func (r *reader) Get(id uint64, e *Entry) (bool, error) {
 		return false, err
 	}
 	if r.young.get(id, e) {
-		return true, nil
+		err := r.open(id, &e.Record)
+		return err == nil, cannotRead(id, err)
 	}
 	key := appendKey(make([]byte, 0, 9), keyMessage, id)
 	record, ok, err := r.getInto(e.Record[:0], key)
-	e.ID, e.Record = id, record
+	if e.ID, e.Record = id, record; ok && err == nil {
+		err = r.open(id, &e.Record)
+	}
 	if err != nil || !ok {
 		return false, cannotRead(id, err)
 	}
@@ -178,6 +196,9 @@ func (r *reader) scan(from uint64, limit int, f func(*Entry) error) (next uint64
 		}
 		if e.Record, err = messages.ValueAndErr(); err != nil {
 			return 0, r.monitor.readError(err)
+		}
+		if err := r.open(e.ID, &e.Record); err != nil {
+			return 0, err
 		}
 		for state && bytes.Compare(states.Key()[1:], messages.Key()[1:]) < 0 {
 			if state = states.Next(); !state && states.Error() != nil { // nothing is passed on without its state
@@ -332,3 +353,32 @@ func (r *reader) movedEvents(
 	}
 	return last, n, r.monitor.readError(it.Error())
 }
+
+// sealKey is the key of the note by which a start knows whether it can read the store.
+var sealKey = []byte("key")
+
+// ErrKey says that a store is encrypted with a key that it was not given.
+var ErrKey = errors.New(
+	"its messages are encrypted, and store.key_file has not the key: name the file with it, or the one of before in " +
+		"store.old_key_file",
+)
+
+// checkKey finds out whether the store can be read with the keys that it was given, and notes which one it is written with.
+func checkKey(s *durable) error {
+	value, ok, err := s.Lookup(KindSeal, sealKey)
+	if err != nil {
+		return err
+	}
+	if _, err := s.sealer.Open(0, value); err != nil {
+		return ErrKey
+	}
+	if s.sealer == nil || ok && s.sealer.IsOfFirst(value) {
+		return nil
+	}
+	var b Batch
+	b.Note(KindSeal, sealKey, s.sealer.Append(nil, 0, nil), endless)
+	return s.writer.commit(&b)
+}
+
+// endless is a day until which notes are kept that have no end.
+const endless = 1<<31 - 1

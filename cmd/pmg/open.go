@@ -37,6 +37,7 @@ func (s *server) openStore(cfg *config.Config) error {
 	}
 	all, err := store.Open(dir, store.Options{
 		Log: log, Ballast: int64(cfg.Store.Ballast), MaxFiles: keep.StoreFiles(sock.DescriptorLimit()), Fatal: s.storeFailed,
+		Keys: cfg.Store.Keys(),
 	})
 	if err != nil {
 		return err

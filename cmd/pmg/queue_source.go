@@ -55,7 +55,7 @@ func (o *storeOptions) find(cmd *cobra.Command) (queueSource, error) {
 		return runningStore{&o.Gateway}, nil
 	}
 	if o.dir != "" {
-		return openStopped(o.dir)
+		return openStopped(o.dir, nil)
 	}
 	cfg, err := o.load()
 	if err != nil {
@@ -72,7 +72,7 @@ func (o *storeOptions) find(cmd *cobra.Command) (queueSource, error) {
 		return nil, err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "no gateway answers that runs with %s, so this is about its store in %s\n", o.config, dir)
-	return openStopped(dir)
+	return openStopped(dir, cfg.Store.Keys())
 }
 
 func (o *storeOptions) load() (*config.Config, error) {
@@ -139,11 +139,11 @@ type stoppedStore struct {
 	dir   string
 }
 
-func openStopped(dir string) (queueSource, error) {
+func openStopped(dir string, keys [][]byte) (queueSource, error) {
 	if err := checkStoreDir(dir); err != nil {
 		return nil, err
 	}
-	s, err := store.Open(dir, store.Options{})
+	s, err := store.Open(dir, store.Options{Keys: keys})
 	if err != nil {
 		return nil, explainStore(err)
 	}

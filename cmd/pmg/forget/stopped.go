@@ -65,7 +65,7 @@ func openStore(cfg *config.Config) (store.Store, error) {
 	if files, err := os.ReadDir(cfg.Store.Dir); errors.Is(err, fs.ErrNotExist) || err == nil && len(files) == 0 {
 		return nil, nil
 	}
-	return store.Open(cfg.Store.Dir, store.Options{})
+	return store.Open(cfg.Store.Dir, store.Options{Keys: cfg.Store.Keys()})
 }
 
 // notes are those of a store.

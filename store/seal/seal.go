@@ -1,0 +1,95 @@
+// Package seal encrypts what a store writes of messages, and decrypts it.
+//
+// # Start reading
+//
+// Sealer.
+package seal
+
+import (
+	"bytes"
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+
+	"golang.org/x/crypto/chacha20poly1305"
+)
+
+// A Sealer encrypts values, each with a random nonce of 24 octets, so that none comes twice, and bound to the id that it belongs
+// to. It is safe for concurrent use. One that is nil encrypts nothing.
+type Sealer struct{ keys []key } // the first one encrypts
+
+type key struct {
+	name [4]byte // in front of what the key has encrypted
+	aead cipher.AEAD
+}
+
+// New returns what encrypts with the first of some keys of 32 octets, and decrypts with each of them; nil if there are none.
+func New(keys [][]byte) (*Sealer, error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	s := &Sealer{}
+	for _, octets := range keys {
+		aead, err := chacha20poly1305.NewX(octets)
+		if err != nil {
+			return nil, err
+		}
+		one := key{aead: aead}
+		sum := sha256.Sum256(append([]byte("pmg store key "), octets...))
+		copy(one.name[:], sum[:])
+		s.keys = append(s.keys, one)
+	}
+	return s, nil
+}
+
+// mark begins what is encrypted. A value that is not begins with its version, which is a low number.
+const mark = 0xE5
+
+const head = 1 + 4 + chacha20poly1305.NonceSizeX
+
+// Is reports whether a value is encrypted.
+func Is(value []byte) bool { return len(value) >= head && value[0] == mark }
+
+// Append appends a value that belongs to an id, encrypted.
+func (s *Sealer) Append(to []byte, id uint64, value []byte) []byte {
+	k := &s.keys[0]
+	var nonce [chacha20poly1305.NonceSizeX]byte
+	_, _ = rand.Read(nonce[:]) // it never fails
+	to = append(append(append(to, mark), k.name[:]...), nonce[:]...)
+	return k.aead.Seal(to, nonce[:], value, binary.BigEndian.AppendUint64(nil, id))
+}
+
+// IsOfFirst reports whether a value is encrypted with the first key.
+func (s *Sealer) IsOfFirst(value []byte) bool {
+	return Is(value) && bytes.Equal(value[1:5], s.keys[0].name[:])
+}
+
+// Errors of Open.
+var (
+	ErrKey     = errors.New("it is encrypted with another key")
+	ErrDamaged = errors.New("it cannot be decrypted, because it was changed")
+)
+
+// Open decrypts a value that belongs to an id. One that is not encrypted stays as it is.
+func (s *Sealer) Open(id uint64, value []byte) ([]byte, error) {
+	if !Is(value) {
+		return value, nil
+	}
+	if s == nil {
+		return nil, ErrKey
+	}
+	for i := range s.keys {
+		k := &s.keys[i]
+		if !bytes.Equal(k.name[:], value[1:5]) {
+			continue
+		}
+		plain, err := k.aead.Open(nil, value[5:head], value[head:], binary.BigEndian.AppendUint64(nil, id))
+		if err != nil {
+			return nil, ErrDamaged
+		}
+		return plain, nil
+	}
+	return nil, ErrKey
+}

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"pmg/sms"
+)
+
+// keyOf is a key of equal octets.
+func keyOf(b byte) []byte { return bytes.Repeat([]byte{b}, 32) }
+
+// textsOf returns the texts of all messages of a store, by Scan and by Get.
+func textsOf(t *testing.T, s Store) (all []string) {
+	t.Helper()
+	if _, err := s.Scan(0, 100, func(e *Entry) error {
+		m := new(sms.Pool).Get()
+		defer m.Release()
+		var other Entry
+		ok, err := s.Get(e.ID, &other)
+		if err != nil || !ok || !bytes.Equal(other.Record, e.Record) {
+			t.Errorf("message %d by its id: %t, %v", e.ID, ok, err)
+		}
+		if err := Decode(e.Record, m, 0); err != nil {
+			return err
+		}
+		all = append(all, string(m.Text()))
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// With a key no text is on the disk, neither in the journal nor in tables; what was stored before stays readable; another key
+// changes nothing that is there; and a start without the right key is refused and leaves all as it is.
+func TestSealed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put := func(id uint64, text string, keys ...[]byte) []string {
+		t.Helper()
+		s, err := Open(dir, Options{Keys: keys})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b Batch
+		b.Put(sample(id, text), sampleLane)
+		if err := errors.Join(s.Note(&b), s.Commit(&b)); err != nil {
+			t.Fatal(err)
+		}
+		var again Batch
+		again.Replace(sample(id, text+", again"), sampleLane)
+		if err := s.Commit(&again); err != nil {
+			t.Fatal(err)
+		}
+		texts := textsOf(t, s)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return texts
+	}
+	put(1, "plain words")
+	if found := grep(t, dir, "plain words"); len(found) == 0 {
+		t.Error("the search for texts finds none")
+	}
+	put(2, "hidden words", keyOf(1))
+	for _, keys := range [][][]byte{nil, {keyOf(2)}, {keyOf(2), keyOf(3)}} {
+		if _, err := Open(dir, Options{Keys: keys}); !errors.Is(err, ErrKey) {
+			t.Errorf("with %d other keys: %v", len(keys), err)
+		}
+	}
+	put(3, "hidden words", keyOf(2), keyOf(1))
+	if got := put(4, "hidden words", keyOf(2), keyOf(1)); fmt.Sprint(got) !=
+		"[plain words, again hidden words, again hidden words, again hidden words, again]" {
+		t.Errorf("%q", got)
+	}
+	if found := grep(t, dir, "hidden"); len(found) > 0 {
+		t.Errorf("a text is in %q", found)
+	}
+	if r, err := Check(dir); err != nil || r.Messages != 4 || len(r.Faults) > 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// A repair needs no key, and what it saves is still encrypted.
+func TestSealedRepair(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	s, err := Open(dir, Options{Keys: [][]byte{keyOf(1)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b Batch
+	b.Put(sample(7, "hidden words"), sampleLane)
+	if err := errors.Join(s.Commit(&b), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, r, err := Repair(dir, time.Now()); err != nil || r.Messages != 1 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if _, err := Open(dir, Options{}); !errors.Is(err, ErrKey) {
+		t.Errorf("without the key: %v", err)
+	}
+	if s, err = Open(dir, Options{Keys: [][]byte{keyOf(1)}}); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if got := textsOf(t, s); len(got) != 1 || got[0] != "hidden words" {
+		t.Errorf("%q", got)
+	}
+}
