@@ -69,7 +69,9 @@ func TestFetch(t *testing.T) {
 	if status := <-answers; status != 429 { // the others wait
 		t.Errorf("status %d", status)
 	}
-	r.listener.Connector.Streams.Close()
+	all := &r.listener.Connector.Streams
+	testutil.Eventually(t, "the others wait", func() bool { return len(all.All()) == mostPulls }) // they are counted a moment before
+	all.Close()
 	for range mostPulls {
 		if status := <-answers; status != 200 {
 			t.Errorf("status %d", status)
