@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"pmg/internal/logfile"
+	"pmg/internal/wholefile"
 )
 
 const (
@@ -63,15 +64,7 @@ func readMark(dir string) (uint64, error) {
 // writeMark writes it, whole or not at all.
 func (w *Writer) writeMark(number uint64) error {
 	path := filepath.Join(w.o.Dir, markName)
-	tmp, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o640)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(tmp, number)
-	err = errors.Join(err, tmp.Sync(), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
+	err := wholefile.Replace(path, func(to io.Writer) error { _, err := fmt.Fprintln(to, number); return err })
 	if err == nil {
 		err = w.dir.Sync()
 	}

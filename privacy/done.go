@@ -1,13 +1,15 @@
 package privacy
 
 import (
-	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"pmg/internal/wholefile"
 )
 
 // readDone returns what was removed from which files. What cannot be read was not removed, and is removed once more.
@@ -27,18 +29,12 @@ func readDone(dir string) map[string]string {
 
 // writeDone writes it, whole or not at all.
 func writeDone(dir string, done map[string]string) error {
-	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(done)) {
-		fmt.Fprintf(&b, "%s %s\n", name, done[name])
-	}
-	path := filepath.Join(dir, doneName)
-	tmp, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o640)
-	if err != nil {
-		return err
-	}
-	_, err = tmp.WriteString(b.String())
-	if err = errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
+	return wholefile.Replace(filepath.Join(dir, doneName), func(w io.Writer) error {
+		for _, name := range slices.Sorted(maps.Keys(done)) {
+			if _, err := fmt.Fprintf(w, "%s %s\n", name, done[name]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"pmg/internal/wholefile"
+
 	"github.com/rs/zerolog"
 )
 
@@ -295,25 +297,18 @@ func (c *Counter) save() error {
 
 // saveCounted saves how far events are counted, behind the days.
 func (c *Counter) saveCounted() error {
-	err := syncDir(c.dir)
+	err := wholefile.SyncDir(c.dir)
 	if err == nil {
-		err = replace(filepath.Join(c.dir, countedName), func(w io.Writer) error { return json.NewEncoder(w).Encode(c.counted) })
+		path := filepath.Join(c.dir, countedName)
+		err = wholefile.Replace(path, func(w io.Writer) error { return json.NewEncoder(w).Encode(c.counted) })
 	}
 	if err == nil {
-		err = syncDir(c.dir)
+		err = wholefile.SyncDir(c.dir)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot save how far events are counted: %w", err)
 	}
 	return nil
-}
-
-func syncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // sweep removes the files of days that are too old, once a day.

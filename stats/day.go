@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"pmg/internal/wholefile"
+
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -144,7 +146,7 @@ func damaged(err error) error {
 
 // save writes the file of a day, whole or not at all.
 func (d *day) save(dir string) error {
-	return replace(pathOf(dir, d.number), func(w io.Writer) error {
+	return wholefile.Replace(pathOf(dir, d.number), func(w io.Writer) error {
 		z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
 		if err != nil {
 			return err
@@ -169,21 +171,4 @@ func (d *day) keys() []key {
 	}
 	slices.SortFunc(all, compare)
 	return all
-}
-
-// replace writes a file that is there as a whole, or as it was before.
-func replace(path string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o640)
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriterSize(f, 64<<10)
-	err = write(w)
-	if err == nil {
-		err = w.Flush()
-	}
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"pmg/internal/wholefile"
+
 	"github.com/rs/zerolog"
 )
 
@@ -237,15 +239,7 @@ func (d *Dir) replace(s Segment, tmp string, old os.FileInfo) error {
 	if err := d.Rename(tmp, s.Path); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(s.Path))
-}
-
-func syncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return wholefile.SyncDir(filepath.Dir(s.Path))
 }
 
 // create makes a file that only its owner may read, until it is dressed.

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"pmg/internal/textfile"
+	"pmg/internal/wholefile"
 )
 
 // MaxChanges is how many numbers the journal of a list may be about.
@@ -246,7 +247,7 @@ func (c *changes) compact() error {
 		return nil
 	}
 	c.info, c.offset, c.lines = info, info.Size(), c.count.Load()
-	return syncDir(path)
+	return wholefile.SyncDir(filepath.Dir(path))
 }
 
 // writeAll writes a line for each number.
@@ -312,17 +313,8 @@ func (c *changes) create(path string) (*os.File, error) {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
 		err = f.Chown(int(st.Uid), int(st.Gid))
 	}
-	if err = errors.Join(err, syncDir(path)); err != nil {
+	if err = errors.Join(err, wholefile.SyncDir(filepath.Dir(path))); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
-}
-
-// syncDir puts the name of a file on disk.
-func syncDir(path string) error {
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }
