@@ -24,3 +24,13 @@ func ProblemsError(problems []string) error {
 	}
 	return errors.New(strings.Join(problems, ", "))
 }
+
+// Plain returns a text without what a terminal would obey, because the server that it comes from may not be a gateway.
+func Plain(text string) string {
+	return strings.Map(func(c rune) rune {
+		if c < ' ' || c >= 0x7f && c < 0xa0 {
+			return '?'
+		}
+		return c
+	}, text)
+}

@@ -20,6 +20,7 @@ import (
 
 	"pmg/admin"
 	"pmg/config"
+	"pmg/internal/console"
 	"pmg/privacy"
 	"pmg/protocols"
 )
@@ -99,7 +100,7 @@ func progress(out io.Writer) func(string) {
 	return func(doing string) {
 		if time.Since(said) >= sayEvery {
 			said = time.Now()
-			fmt.Fprintln(out, plain(doing))
+			fmt.Fprintln(out, console.Plain(doing))
 		}
 	}
 }
@@ -146,21 +147,11 @@ func (p *Program) print(out io.Writer, r *privacy.Report, output string) error {
 	return err
 }
 
-// plainLines is plain for some lines.
+// plainLines is console.Plain for some lines.
 func plainLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
-		lines[i] = plain(lines[i])
+		lines[i] = console.Plain(lines[i])
 	}
 	return strings.Join(lines, "\n")
-}
-
-// plain returns a text without what a terminal would obey, because the server may not be a gateway.
-func plain(text string) string {
-	return strings.Map(func(c rune) rune {
-		if c < ' ' || c >= 0x7f && c < 0xa0 {
-			return '?'
-		}
-		return c
-	}, text)
 }

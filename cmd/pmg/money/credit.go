@@ -18,6 +18,7 @@ import (
 
 	"pmg/admin"
 	"pmg/gateway/credit"
+	"pmg/internal/console"
 )
 
 // A Gateway adds the flags that select a running gateway to a command, and returns how it is asked.
@@ -55,8 +56,8 @@ the command is repeated.`,
 			err := ask(http.MethodPost, admin.Base+"/credit/add?"+query.Encode(), &done)
 			if err == nil {
 				fmt.Fprintf(
-					cmd.OutOrStdout(), "%s: %s %s added, the balance is %s\n", plain(args[0]), plain(done.Payment.Amount),
-					plain(done.Currency), plain(done.Payment.Balance),
+					cmd.OutOrStdout(), "%s: %s %s added, the balance is %s\n", console.Plain(args[0]),
+					console.Plain(done.Payment.Amount), console.Plain(done.Currency), console.Plain(done.Payment.Balance),
 				)
 			}
 			return err
@@ -127,21 +128,11 @@ func write(out io.Writer, rows [][]string) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		for i, cell := range row {
-			row[i] = cmp.Or(plain(cell), "-")
+			row[i] = cmp.Or(console.Plain(cell), "-")
 		}
 		if _, err := fmt.Fprintln(w, strings.Join(row, "\t")); err != nil {
 			return err
 		}
 	}
 	return w.Flush()
-}
-
-// plain returns a text without what a terminal would obey, because the server may not be a gateway.
-func plain(text string) string {
-	return strings.Map(func(c rune) rune {
-		if c < ' ' || c >= 0x7f && c < 0xa0 {
-			return '?'
-		}
-		return c
-	}, text)
 }
