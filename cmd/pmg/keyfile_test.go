@@ -1,33 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
-
-// hasText returns the files below a directory in which a text stands.
-func hasText(t *testing.T, dir, text string) (files []string) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return err
-		}
-		b, err := os.ReadFile(path)
-		if bytes.Contains(b, []byte(text)) {
-			files = append(files, path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
 
 // With store.key_file the texts of messages that wait are on no disk, and are there behind a restart; a command that reads the
 // store of a stopped gateway has the key by the configuration; without the key the store is refused.
@@ -54,7 +33,7 @@ routes: [{to: smsc}]
 		api := caller{t, "http://" + r.engine.Addresses(r.gateway.Table.Connector("api"))[0].String(), "pmg_test"}
 		api.ask("POST /v1/messages", `{"from": "Shop", "to": "+46701740600", "text": "unmistakable words"}`, 202, nil)
 	})
-	if found := hasText(t, filepath.Join(dir, "data"), "unmistakable"); len(found) > 0 {
+	if found := traces(t, filepath.Join(dir, "data"), "unmistakable"); len(found) > 0 {
 		t.Errorf("the text is in %q", found)
 	}
 	file := filepath.Join(dir, "pmg.yaml")
