@@ -59,6 +59,9 @@ func dayOf(key []byte) (uint32, bool) {
 	return binary.BigEndian.Uint32(key[1:]), true
 }
 
+// Forever is a day until which notes are kept that have no end.
+const Forever = math.MaxUint32 >> 1
+
 // appendNote appends the kind and the key of a note, as they stand behind its day.
 func appendNote(b []byte, kind Kind, key []byte) []byte {
 	return append(append(append(b, kind...), 0), key...)

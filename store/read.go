@@ -376,9 +376,6 @@ func checkKey(s *durable) error {
 		return nil
 	}
 	var b Batch
-	b.Note(KindSeal, sealKey, s.sealer.Append(nil, 0, nil), endless)
+	b.Note(KindSeal, sealKey, s.sealer.Append(nil, 0, nil), Forever)
 	return s.writer.commit(&b)
 }
-
-// endless is a day until which notes are kept that have no end.
-const endless = 1<<31 - 1

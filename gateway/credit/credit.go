@@ -13,7 +13,6 @@ package credit
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"sync"
 	"sync/atomic"
 
@@ -170,9 +169,6 @@ func Alone(m *sms.Message) {
 	}
 }
 
-// forever is the day until which notes of money are kept.
-const forever = math.MaxUint32 >> 1
-
 // Settle ends the reservation for a message that ends in a batch, and charges its account if an SMSC has accepted it.
 func Settle(b *store.Batch, m *sms.Message, accepted bool, day uint32) (low bool) {
 	c := &m.Origin.Tally.Credit
@@ -200,7 +196,7 @@ func note(b *store.Batch, account string, c *sms.Credit, day uint32) {
 		v := binary.BigEndian.AppendUint32(value[:n], s.Day)
 		n = len(binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(v, uint64(s.OnDay)), uint64(s.InMonth)))
 	}
-	b.NoteCurrent(store.KindBalance, []byte(account), value[:n], forever)
+	b.NoteCurrent(store.KindBalance, []byte(account), value[:n], store.Forever)
 }
 
 // withSpent is how many octets a note has with what was spent.

@@ -60,9 +60,9 @@ func (d *Accountant) Pay(account string, amount sms.Money, p Payment) (Payment, 
 			return
 		}
 		note(b, account, c, store.DayOf(now))
-		b.Note(store.KindPaid, binary.BigEndian.AppendUint64(prefixOf(account), uint64(now)), value, forever)
+		b.Note(store.KindPaid, binary.BigEndian.AppendUint64(prefixOf(account), uint64(now)), value, store.Forever)
 		if p.Reference != "" {
-			b.Note(store.KindPaid, reference, nil, forever)
+			b.Note(store.KindPaid, reference, nil, store.Forever)
 		}
 	})
 	if failed != nil {
