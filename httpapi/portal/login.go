@@ -53,7 +53,7 @@ func (v *visit) logIn() {
 		return
 	}
 	isRight := v.x.LogInUser(account, user, password)
-	u := v.x.User(account, user)
+	_, u := v.x.User(account, user)
 	if !isRight || u == nil {
 		m.Wrong = "Account, name or password is wrong, or too many have tried to log in."
 		v.page(http.StatusForbidden, "login", "Log in", m)

@@ -22,7 +22,7 @@ import (
 	"pmg/httpapi/apitest"
 	"pmg/httpapi/body"
 	"pmg/httpapi/server"
-	"pmg/httpapi/v1"
+	v1 "pmg/httpapi/v1"
 	"pmg/managed"
 	"pmg/managed/editor"
 	"pmg/pdulog"

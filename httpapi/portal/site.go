@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"pmg/account"
 	"pmg/config"
 	"pmg/httpapi/server"
 	"pmg/internal/browser"
@@ -145,12 +146,13 @@ func (v *visit) rooms() *Rooms { return &v.site.portal.rooms }
 
 // enter reports whether the request is one of a session that goes on.
 func (v *visit) enter() bool {
+	var a *account.Account
 	var u *config.AccountUser
 	who, ok := v.site.sessions.Find(v.x.Request, func(l login) bool {
-		u = v.x.User(l.account, l.user)
+		a, u = v.x.User(l.account, l.user)
 		return u != nil && u.Password == l.proof
 	})
-	if !ok || !v.x.EnterUser(who.account, who.user) {
+	if !ok || !v.x.Enter(a) {
 		return false
 	}
 	v.who, v.scope = who, scopes[u.Scope]

@@ -111,23 +111,18 @@ func (x *Exchange) LogInUser(account, user, password string) bool {
 	return x.enter(result.Account, result.Code)
 }
 
-// User returns the user of an account that may still submit, nil if there is none now.
-func (x *Exchange) User(account, user string) *config.AccountUser {
+// User returns a user and its account that may still submit, nil if there is none now.
+func (x *Exchange) User(name, user string) (*account.Account, *config.AccountUser) {
 	certificate, ok := x.Certificate()
 	if !ok {
 		x.CloseBehind()
-		return nil
+		return nil, nil
 	}
-	_, u := x.rooms.Logins.StillUser(x.Connector, x.Conn.Remote, certificate, account, user)
-	return u
+	return x.rooms.Logins.StillUser(x.Connector, x.Conn.Remote, certificate, name, user)
 }
 
-// EnterUser makes the request one of a user whom User returns. It reports false if a plugin does not let the account in.
-func (x *Exchange) EnterUser(account, user string) bool {
-	certificate, ok := x.Certificate()
-	a, u := x.rooms.Logins.StillUser(x.Connector, x.Conn.Remote, certificate, account, user)
-	return ok && u != nil && x.enter(a, sms.OK)
-}
+// Enter makes the request one of an account that User has returned. It reports false if a plugin does not let the account in.
+func (x *Exchange) Enter(a *account.Account) bool { return x.enter(a, sms.OK) }
 
 // enter notes whose request it is, and reports false if it is nobody's. Plugins are asked about the account's first request on
 // the connection.
