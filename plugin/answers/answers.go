@@ -41,9 +41,10 @@ type Answers struct {
 	longest time.Duration
 	half    int
 
-	mu       sync.Mutex
-	new, old map[uint64]timed
-	asking   map[uint64]*question
+	mu     sync.Mutex
+	newer  map[uint64]timed // half of them at most
+	older  map[uint64]timed // as many
+	asking map[uint64]*question
 
 	known, asked atomic.Int64
 }
@@ -51,7 +52,8 @@ type Answers struct {
 // New returns what keeps at most so many answers, each for at most as long.
 func New(most int, longest time.Duration) *Answers {
 	return &Answers{
-		longest: longest, half: max(most/2, 1), new: map[uint64]timed{}, old: map[uint64]timed{}, asking: map[uint64]*question{},
+		longest: longest, half: max(most/2, 1),
+		newer: map[uint64]timed{}, older: map[uint64]timed{}, asking: map[uint64]*question{},
 	}
 }
 
@@ -79,9 +81,9 @@ func KeyOf(digits []byte) (key uint64, ok bool) {
 func (a *Answers) Known(key uint64, now int64) (Answer, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	k, ok := a.new[key]
+	k, ok := a.newer[key]
 	if !ok {
-		if k, ok = a.old[key]; ok && now < k.until {
+		if k, ok = a.older[key]; ok && now < k.until {
 			a.add(key, k)
 		}
 	}
@@ -94,10 +96,10 @@ func (a *Answers) Known(key uint64, now int64) (Answer, bool) {
 
 // add keeps an answer. The caller holds the lock.
 func (a *Answers) add(key uint64, k timed) {
-	if len(a.new) >= a.half {
-		a.old, a.new = a.new, make(map[uint64]timed, a.half)
+	if len(a.newer) >= a.half {
+		a.older, a.newer = a.newer, make(map[uint64]timed, a.half)
 	}
-	a.new[key] = k
+	a.newer[key] = k
 }
 
 // Ask returns the answer about a number, which it asks for unless somebody does so already.
@@ -145,5 +147,5 @@ func (f *Figures) Add(of Figures) {
 func (a *Answers) Figures() Figures {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return Figures{a.known.Load(), a.asked.Load(), len(a.new) + len(a.old)}
+	return Figures{a.known.Load(), a.asked.Load(), len(a.newer) + len(a.older)}
 }

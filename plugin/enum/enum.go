@@ -42,9 +42,9 @@ func (e *ENUM) Close() {}
 const (
 	maxDigits = 15 // of a number, by ITU-T E.164
 	udpSize   = 1232
-	maxHops   = 4    // names that refer to others
-	maxRules  = 64   // of an answer
-	leastWait = 50e6 // nanoseconds that a server may take, however many there are
+	maxHops   = 4                     // names that refer to others
+	maxRules  = 64                    // of an answer
+	leastWait = 50 * time.Millisecond // that a server may take, however many there are
 )
 
 // Ask implements plugin.Plugin. It answers with the network or the routing number of the recipient, and with neither if the
@@ -113,24 +113,26 @@ func (e *ENUM) query(ctx context.Context, name string) (answer *dns.Msg, err err
 func exchange(ctx context.Context, server netip.AddrPort, question *dns.Msg, within time.Duration) (*dns.Msg, error) {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	for _, network := range []string{"udp", "tcp"} {
+	ask := func(network string) (*dns.Msg, error) {
 		c := dns.Client{Net: network, Timeout: within}
 		answer, _, err := c.ExchangeContext(ctx, question, server.String())
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("server %s: %w", server, err)
-		case len(answer.Question) != 1 || !strings.EqualFold(answer.Question[0].Name, question.Question[0].Name):
-			return nil, fmt.Errorf("server %s answers another question", server)
-		case answer.Truncated && network == "udp":
-			continue
-		case answer.Truncated:
-			return nil, fmt.Errorf("the answer of server %s does not end", server)
-		case answer.Rcode != dns.RcodeSuccess && answer.Rcode != dns.RcodeNameError:
-			return nil, fmt.Errorf("server %s answers with %s", server, dns.RcodeToString[answer.Rcode])
-		}
-		return answer, nil
+		return answer, err
 	}
-	return nil, nil // not reached: the answer by TCP is returned
+	answer, err := ask("udp")
+	if err == nil && answer.Truncated {
+		answer, err = ask("tcp")
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("server %s: %w", server, err)
+	case len(answer.Question) != 1 || !strings.EqualFold(answer.Question[0].Name, question.Question[0].Name):
+		return nil, fmt.Errorf("server %s answers another question", server)
+	case answer.Truncated:
+		return nil, fmt.Errorf("the answer of server %s does not end", server)
+	case answer.Rcode != dns.RcodeSuccess && answer.Rcode != dns.RcodeNameError:
+		return nil, fmt.Errorf("server %s answers with %s", server, dns.RcodeToString[answer.Rcode])
+	}
+	return answer, nil
 }
 
 // lifeOf returns for how long an answer may be kept (RFC 2308 for one without records).
