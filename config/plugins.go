@@ -90,7 +90,7 @@ type Hook struct {
 
 	Numbers   []string      `yaml:"numbers" live:"yes" doc:"With at: network, what the numbers begin with that it is asked about, such as 46; all when empty."`
 	Cache     time.Duration `yaml:"cache" default:"24h" range:"0s..8784h" live:"yes" doc:"With at: network, how long an answer about a number is kept at most, so that it is not asked for again; less if the answer says so. They are kept in memory."`
-	CacheSize int           `yaml:"cache_size" default:"200000" range:"2..100000000" live:"yes" doc:"With at: network, how many answers are kept, each of about 200 octets."`
+	CacheSize int           `yaml:"cache_size" default:"200000" range:"2..100000000" live:"yes" doc:"With at: network, how many answers are kept, each of 100 to 170 octets."`
 }
 
 // checkPlugins checks the plugins, and the hooks where they are asked.

@@ -45,3 +45,13 @@ func BenchmarkAppend(b *testing.B) {
 		to = s.Append(to[:0], 7, value)
 	}
 }
+
+func BenchmarkOpen(b *testing.B) {
+	s, _ := New([][]byte{bytes.Repeat([]byte{1}, 32)})
+	value := s.Append(nil, 7, make([]byte, 250))
+	for b.Loop() {
+		if _, err := s.Open(7, value); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
