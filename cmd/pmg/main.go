@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"net/http"
 	"os"
-	"syscall"
 	"time"
 	_ "time/tzdata" // for the option timezone where the machine has no table of zones
 
@@ -197,11 +194,8 @@ func findForgetting(cmd *cobra.Command, o *statusOptions) (forget.Ask, *config.C
 	if err != nil {
 		return nil, nil, err
 	}
-	if o.Find(cfg, o.config) == nil {
-		_, err := o.Request(cmd.Context(), statusTimeout, http.MethodGet, "/healthz")
-		if !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, fs.ErrNotExist) {
-			return ask, nil, nil
-		}
+	if o.Runs(cmd.Context(), statusTimeout, cfg, o.config) {
+		return ask, nil, nil
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "no gateway answers that runs with %s, so this is about its files\n", o.config)
 	return nil, cfg, nil

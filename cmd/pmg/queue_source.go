@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -61,11 +59,8 @@ func (o *storeOptions) find(cmd *cobra.Command) (queueSource, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Find(cfg, o.config) == nil {
-		_, err := o.Request(cmd.Context(), statusTimeout, http.MethodGet, "/healthz")
-		if !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, fs.ErrNotExist) {
-			return runningStore{&o.Gateway}, nil
-		}
+	if o.Runs(cmd.Context(), statusTimeout, cfg, o.config) {
+		return runningStore{&o.Gateway}, nil
 	}
 	dir, err := storeDir(cfg, o.config)
 	if err != nil {

@@ -10,10 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -82,6 +84,15 @@ type Answer struct {
 
 // maxAnswer is the size that an answer may have.
 const maxAnswer = 64 << 20
+
+// Runs reports whether the gateway of a configuration, which was read from a file, is there to be asked.
+func (g *Gateway) Runs(ctx context.Context, timeout time.Duration, c *config.Config, file string) bool {
+	if g.Find(c, file) != nil {
+		return false
+	}
+	_, err := g.Request(ctx, timeout, http.MethodGet, "/healthz")
+	return !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, fs.ErrNotExist)
+}
 
 // Request sends a request to the gateway.
 func (g *Gateway) Request(ctx context.Context, timeout time.Duration, method, path string) (a Answer, err error) {
