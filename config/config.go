@@ -252,7 +252,7 @@ type Connector struct {
 
 	Text Text // and these
 
-	Behind // and these
+	Supplier // and these
 
 	Receipts     string `yaml:"receipts" default:"ask" enum:"ask|force|never" only:"out" live:"yes" doc:"Whether the SMSC is asked for receipts: if the client asks, for every message (force), or never. Clients get those that they, or the option receipts of their accounts, have asked for; others are counted (pmg_receipts_unwanted_total) and dropped."`
 	ReceiptIDs   string `yaml:"receipt_ids" default:"learn" http:"same" test:"same" enum:"learn|same|decimal|hexadecimal" only:"out" live:"yes" doc:"How the SMSC writes ids in receipts: as in its answers to submits (same), or numbers in decimal or hexadecimal. learn finds out; until it has, receipts whose ids can be read in two ways may be kept as orphans. Case, leading zeros and blanks do not matter."`
@@ -290,8 +290,8 @@ type Spoken struct {
 	Test testsms.ConnectorOptions `protocol:"test"`
 }
 
-// Behind is the SMSC behind a connector: its names, and what it charges.
-type Behind struct {
+// Supplier is who runs the SMSC behind a connector: its names, and what it charges.
+type Supplier struct {
 	Operator   string `yaml:"operator" only:"out" live:"yes" doc:"The name of the SMSC behind it; its own name when not given. A receipt may come over any connector with the same operator."`
 	PublicName string `yaml:"public_name" only:"out" live:"yes" doc:"The name that accounts see in place of the connector's, in webhooks, answers and previews; with it they see the SMSC's ids of their messages as well. When not given, they see neither (ND in Jasmin's calls)."`
 	Costs      string `yaml:"costs" only:"out" live:"yes" doc:"The list of prices (prices) that its SMSC charges, by which routes with policy: cost choose."`

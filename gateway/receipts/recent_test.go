@@ -53,7 +53,7 @@ func TestRecentSize(t *testing.T) {
 	t.Parallel()
 	cfg := &config.Config{Limits: config.Limits{Memory: 1 << 30}}
 	add := func(name, direction, operator string) {
-		cfg.Connectors = append(cfg.Connectors, config.Connector{Name: name, Direction: direction, Behind: config.Behind{Operator: operator}})
+		cfg.Connectors = append(cfg.Connectors, config.Connector{Name: name, Direction: direction, Supplier: config.Supplier{Operator: operator}})
 	}
 	add("clients", config.In, "")
 	add("one", config.Out, "")

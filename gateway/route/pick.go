@@ -39,7 +39,7 @@ type choice struct {
 	wall     int64
 }
 
-// choiceOf returns that for a message. What its route need not know costs nothing.
+// choiceOf prepares the choice for a message. Only what the policy of its route needs is found out.
 func choiceOf(t *Table, route *Route[target], m *sms.Message) choice {
 	c := choice{route: route, m: m}
 	if route.weighted || route.best || route.cheapest {
