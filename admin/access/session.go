@@ -47,7 +47,7 @@ type Sessions struct {
 	users  func() []config.User
 	proof  func() string // of the server where users log in elsewhere, "" if there is none
 	now    func() time.Time
-	turns  *turns.Turns // for comparing passwords
+	turns  *turns.Turns[netip.Prefix] // for comparing passwords
 
 	nobody func() []byte // the hash that a password is compared with if nobody has the name, so that the time does not reveal it
 
@@ -59,7 +59,7 @@ type Sessions struct {
 // returns the same.
 func NewSessions(users func() []config.User, proof func() string, now func() time.Time) *Sessions {
 	return &Sessions{
-		users: users, proof: proof, now: now, turns: turns.New(atATime, mostLogins),
+		users: users, proof: proof, now: now, turns: turns.New[netip.Prefix](atATime, mostLogins),
 		nobody: sync.OnceValue(func() []byte { return []byte(passhash.New([]byte(token.New()))) }),
 		failed: map[string]failures{},
 		logins: browser.NewSessions(browser.Options[login]{
@@ -90,7 +90,7 @@ func (s *Sessions) Begin(ctx context.Context, from, name, password string) (stri
 		return "", nil
 	}
 	at, _ := netip.ParseAddrPort(from) // those over the socket are one network
-	if !s.turns.Take(at.Addr(), ctx.Done()) {
+	if !s.turns.Take(turns.Network(at.Addr()), ctx.Done()) {
 		return "", ErrCrowded
 	}
 	defer s.turns.Give()
