@@ -98,7 +98,7 @@ func table() []row {
 		// Decisions that need no session.
 		{"internal/httpcall", "protocols/httpsms sms"},
 		{"httpapi/conns", ""},
-		{"plugin", "sms"},
+		{"plugin", "internal/turns sms"},
 		{"plugin/expression", "internal/zone plugin"},
 		{"plugin/service", "internal/httpcall plugin"},
 		{"plugin/program", "plugin"},
@@ -145,7 +145,7 @@ func table() []row {
 
 		// The architecture. It imports no protocol.
 		{"stages/cipher", ""},
-		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/proxyheader internal/sock internal/tlsfiles pdulog protocols sms stages/cipher store"},
+		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/proxyheader internal/sock internal/tlsfiles internal/turns pdulog protocols sms stages/cipher store"},
 		{"httpapi/body", "connector"},
 		{"sandbox", "connector gateway gateway/convert gateway/receipts gateway/request internal/smstext pdulog protocols/testsms sms sms/rewrite"},
 		{"sandbox/phone", "sandbox"},
