@@ -182,7 +182,7 @@ func (p *Pool) place(owner string) error {
 	return nil
 }
 
-// call asks the plugin, or lets it try, and checks what it answers.
+// call asks the plugin, or makes it try, and checks what it answers.
 func (p *Pool) call(ctx context.Context, m *Message, try bool) (v Verdict, done bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -103,7 +103,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// What is usual decides at once, and a long loop elsewhere, both as ever.
+// What is usual decides immediately, and a long loop elsewhere, both as ever.
 func TestTry(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
