@@ -44,12 +44,14 @@ var (
 // curls returns the scripts of a document that call curl: each block of a shell, of which only what calls curl and what sets
 // variables is kept, and each command in the text.
 func curls(text string) (scripts []string) {
-	for _, b := range regexp.MustCompile("(?s)\n```(?:sh|bash|console)?\n(.*?)\n```").FindAllStringSubmatch(text, -1) {
-		block := b[1]
-		if !strings.Contains(block, "curl ") {
+	fences := strings.Split("\n"+text, "\n```")
+	for i := 1; i < len(fences); i += 2 { // every second piece is a block, which begins with its language
+		language, block, _ := strings.Cut(fences[i], "\n")
+		isPrompted := prompted.MatchString(block)
+		if !strings.Contains(block, "curl ") || language != "sh" && !isPrompted {
 			continue
 		}
-		if prompted.MatchString(block) {
+		if isPrompted {
 			var lines []string
 			for line := range strings.Lines(block) {
 				command, ok := strings.CutPrefix(strings.TrimSpace(line), "$ ")
