@@ -33,14 +33,14 @@ const (
 type Portal struct {
 	rooms     Rooms
 	templates templates
-	reading   chan struct{} // has a place for each request that reads statistics
+	readings  *readings
 	changes   changes
 }
 
 // New returns the pages of a gateway.
 func New(rooms Rooms) *Portal {
 	return &Portal{
-		rooms: rooms, templates: newTemplates(), reading: make(chan struct{}, mostReading),
+		rooms: rooms, templates: newTemplates(), readings: newReadings(),
 		changes: changes{now: time.Now, of: map[string]*recent{}},
 	}
 }

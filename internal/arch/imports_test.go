@@ -155,14 +155,14 @@ func table() []row {
 		{"httpsmsc", "config connector gateway/convert gateway/node gateway/receipts gateway/request httpapi/body httpapi/server internal/httpcall pdulog protocols/httpsms protocols/httpsms/smsc sms"},
 		{"httpapi/v1", "account config connector connector/streams gateway/node gateway/operate gateway/request httpapi/body httpapi/server internal/httpcall internal/tlsfiles protocols protocols/httpsms protocols/httpsms/own sms webhook"},
 		{"httpapi/compat", "config connector gateway/node gateway/request httpapi/body httpapi/server internal/httpcall protocols/httpsms protocols/httpsms/jasmin protocols/httpsms/kannel sms webhook"},
-		{"httpapi/portal", "account config connector gateway/credit gateway/node gateway/request gateway/webhooks httpapi/server internal/browser internal/figuretext internal/timetext internal/token managed managed/editor protocols/httpsms protocols/httpsms/own sms stats store"},
+		{"httpapi/portal", "account config connector gateway/credit gateway/node gateway/request gateway/webhooks httpapi/server internal/browser internal/figuretext internal/timetext internal/token internal/turns managed managed/editor protocols/httpsms protocols/httpsms/own sms stats store"},
 		{"httpapi", "config connector gateway httpapi/body httpapi/compat httpapi/portal httpapi/server httpapi/v1 httpsmsc internal/httpfault internal/sock protocols/httpsms sandbox webhook"},
 		{"admin/access", "account config gateway/node internal/browser internal/passhash internal/token internal/turns"},
 		{"admin/history", "connector"},
 		{"admin/problems", "internal/figuretext"},
 		{"admin", "admin/access admin/history admin/problems cluster/report config connector connector/streams flow gateway gateway/credit gateway/hooks gateway/operate gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/timetext internal/tlsfiles pdulog pdulog/story plugin privacy protocols sms sms/rewrite stats store"},
 		{"admin/manage", "admin admin/access config managed managed/editor"},
-		{"admin/oidc", "config"},
+		{"admin/oidc", "config internal/turns"},
 		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc cluster/report config config/document connector gateway/operate gateway/webhooks internal/browser internal/figuretext internal/httpfault managed managed/editor pdulog privacy protocols sms stats"},
 
 		// Load shares the codec with the gateway and nothing else.
