@@ -206,7 +206,7 @@ func table() []row {
 		// The bench, a module of its own, runs gateways as processes of their own. The
 		// architectures do not import each other.
 		{"loadtest/bench", "loadtest loadtest/httpload"},
-		{"loadtest/bench/classic", "connector gateway gateway/session internal/sock pdulog protocols sms store"},
+		{"loadtest/bench/classic", "connector gateway gateway/keep gateway/session internal/sock pdulog protocols sms store"},
 		{"loadtest/bench/cmd/pmgbench", "admin config gateway internal/console internal/sock loadtest loadtest/bench loadtest/bench/classic protocols protocols/smpp protocols/ucp stages store"},
 	}
 }
