@@ -50,7 +50,7 @@ func Open(dir string, keep time.Duration, log zerolog.Logger) (*Counter, error) 
 	c := &Counter{
 		dir: dir, log: log, days: map[int64]*day{}, texts: map[string]string{}, keepDays: int64(keep / (24 * time.Hour)),
 	}
-	if err := os.MkdirAll(dir, 0o750); err != nil {
+	if err := wholefile.MakeDir(dir, 0o750); err != nil {
 		return nil, fmt.Errorf("cannot open the statistics in %s: %w", dir, err)
 	}
 	b, err := os.ReadFile(filepath.Join(dir, countedName))

@@ -125,7 +125,7 @@ func table() []row {
 		{"gateway/login", "account config connector gateway/hooks gateway/node internal/tlsfiles internal/turns plugin protocols sms"},
 		{"gateway/lists", "config gateway/node internal/smstext sms sms/numbers"},
 		{"gateway/networks", "config gateway/node sms sms/networks"},
-		{"gateway/keep", "config connector events gateway/node protocols sms store"},
+		{"gateway/keep", "config connector events gateway/node internal/wholefile protocols sms store"},
 		{"gateway/credit", "config gateway/keep gateway/node sms sms/prices store"},
 		{"gateway/route", "config connector gateway/keep gateway/login gateway/node internal/smstext protocols sms sms/fit sms/prices sms/userdata store"},
 		{"gateway/roomtest", "account config connector gateway/hooks gateway/keep gateway/login gateway/node gateway/route protocols protocols/prototest/toy sms store"},

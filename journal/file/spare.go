@@ -192,12 +192,4 @@ func syncDir(fs vfs.FS, dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-func syncFile(fs vfs.FS, name string) error {
-	f, err := fs.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
 var _ journal.Journal = (*Journal)(nil)
