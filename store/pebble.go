@@ -70,10 +70,12 @@ type durable struct {
 	monitor  *monitor
 	lock     *pebble.Lock
 	summary  summary
-	*reader  // the Index
-	journal  journal.Journal
-	writer   *writer
-	tidier   *tidier
+	// oldKeyUpTo is the id of the last message that was stored before the key that the store is written with; set at the opening.
+	oldKeyUpTo uint64
+	*reader    // the Index
+	journal    journal.Journal
+	writer     *writer
+	tidier     *tidier
 }
 
 // Open opens the store in a directory, and makes it if there is none.
@@ -166,7 +168,7 @@ func (s *durable) openLocked(o Options) error {
 		_, _ = s.closeAll()
 		return err
 	}
-	if err := checkKey(s); err != nil {
+	if err := checkKeys(s); err != nil {
 		_, _ = s.closeAll()
 		return err
 	}
@@ -392,6 +394,7 @@ func (s *durable) Stats() Stats {
 		Syncs:    s.writer.syncs.Load(),
 		Messages: s.summary.get().messages,
 		Full:     s.ballast.InUse(),
+		OldKey:   s.needsOldKey(),
 	}
 	s.monitor.addTo(&st)
 	return st

@@ -80,6 +80,7 @@ type Stats struct {
 	Slow     int64  // operations on the disk that took long
 	Stalled  bool   // the store takes no batch at present, because its background work does not follow
 	Full     bool   // the disk was full, and the reserve that the store keeps on it is in use
+	OldKey   bool   // messages may wait that are encrypted with the key of before
 	Problem  string // what is wrong with the store; empty if nothing is
 }
 

@@ -49,7 +49,7 @@ func newDisk(t *testing.T, ext4 bool) *disk {
 	if d.unmount, err = d.fs.Mount(d.under); err != nil {
 		t.Skipf("FUSE is not to be had: %v", err)
 	}
-	t.Cleanup(d.off)
+	t.Cleanup(func() { d.fs.PowerOff(lossfs.All, nil); d.detach() })
 	if ext4 {
 		path := filepath.Join(d.under, imageName)
 		for _, command := range [][]string{
@@ -79,9 +79,8 @@ func (d *disk) attach() error {
 	return nil
 }
 
-// off takes the disk away, with what has not reached it.
-func (d *disk) off() {
-	d.fs.PowerOff()
+// detach takes the disk away.
+func (d *disk) detach() {
 	if d.device != "" {
 		_ = exec.Command("umount", d.dir).Run()
 		_ = exec.Command("losetup", "-d", d.device).Run()
@@ -99,8 +98,9 @@ func (d *disk) cut(random *rand.Rand) {
 		losses = losses[:3]
 	}
 	l := losses[random.IntN(len(losses))]
-	d.off()
-	d.fs = d.fs.PowerOn(l, random)
+	next := d.fs.PowerOff(l, random)
+	d.detach()
+	d.fs = next
 	var err error
 	if d.unmount, err = d.fs.Mount(d.under); err == nil && d.ext4 {
 		err = d.attach()

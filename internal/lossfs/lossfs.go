@@ -30,7 +30,7 @@ type FS struct {
 	faults [2]int // by the Operation: how many come until one fails; 0: none does
 	with   []byte // what the octets have of a write that counts among those
 	failed int    // so far
-	off    bool   // the power is cut: nothing reaches the disk any more
+	next   *FS    // what the disk has once the power is cut; nothing reaches it any more
 }
 
 // An inode is a file, or a directory.
@@ -104,12 +104,6 @@ func (f *FS) fails(o Operation) bool {
 	return true
 }
 
-// PowerOff keeps the disk as it is, whatever is written from now on.
-func (f *FS) PowerOff() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.off = true
-}
 
 // A Loss is what becomes of pages that were written and not synced.
 type Loss int
@@ -122,13 +116,16 @@ const (
 	None             // all did
 )
 
-// PowerOn returns the file system of which the disk has what was synced, and of the rest what the loss leaves.
-func (f *FS) PowerOn(l Loss, random *rand.Rand) *FS {
+// PowerOff cuts the power, and returns what the disk has: what was synced, and of the rest what the loss leaves. What is written
+// from now on reaches no disk.
+func (f *FS) PowerOff(l Loss, random *rand.Rand) *FS {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	fresh := &FS{last: f.last}
-	fresh.root = f.root.survives(l, random, map[*inode]*inode{})
-	return fresh
+	if f.next == nil {
+		f.next = &FS{last: f.last}
+		f.next.root = f.root.survives(l, random, map[*inode]*inode{})
+	}
+	return f.next
 }
 
 // survives returns an inode as it is behind a power cut, once.
@@ -188,7 +185,7 @@ func (i *inode) written() {
 func (f *FS) sync(i *inode) syscall.Errno {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.off {
+	if f.next != nil {
 		return 0
 	}
 	failed := f.fails(Sync)
@@ -218,7 +215,7 @@ func (f *FS) sync(i *inode) syscall.Errno {
 func (f *FS) write(i *inode, b []byte, at int64) (int, syscall.Errno) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !f.off && bytes.Contains(b, f.with) && f.fails(Write) {
+	if f.next == nil && bytes.Contains(b, f.with) && f.fails(Write) {
 		return 0, syscall.EIO
 	}
 	for n := 0; n < len(b); {

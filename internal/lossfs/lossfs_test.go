@@ -74,9 +74,9 @@ func TestPowerCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, in("a"), "later")
-	f.PowerOff()
+	next := f.PowerOff(All, rand.New(rand.NewPCG(1, 1)))
 	unmount()
-	unmount = mount(t, f.PowerOn(All, rand.New(rand.NewPCG(1, 1))), dir)
+	unmount = mount(t, next, dir)
 	defer unmount()
 	want(t, in("a"), "first")
 	want(t, in("b"), "")
@@ -117,9 +117,9 @@ func TestFailedSync(t *testing.T) {
 			t.Fatal(err)
 		}
 		want(t, path, "later")
-		f.PowerOff()
+		next := f.PowerOff(All, nil)
 		unmount()
-		unmount = mount(t, f.PowerOn(All, nil), dir)
+		unmount = mount(t, next, dir)
 		want(t, path, text)
 		unmount()
 	}
@@ -136,7 +136,7 @@ func TestLoss(t *testing.T) {
 		_, _ = f.write(i, make([]byte, 64*pageSize), 0)
 		_, _ = f.sync(i), f.sync(f.root)
 		_, _ = f.write(i, bytes.Repeat([]byte{1}, 64*pageSize), 0)
-		got := f.PowerOn(l, random).root.names["a"]
+		got := f.PowerOff(l, random).root.names["a"]
 		b := make([]byte, 64*pageSize)
 		f.read(got, b, 0)
 		if lost, left := bytes.Contains(b, []byte{0}), bytes.Contains(b, []byte{1}); [2]bool{lost, left} != wants {

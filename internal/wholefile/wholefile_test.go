@@ -65,11 +65,11 @@ func TestPowerCut(t *testing.T) {
 	if err := errors.Join(file.Close(), WriteAgain(path, 5, 16)); err != nil {
 		t.Fatal(err)
 	}
-	f.PowerOff()
+	next := f.PowerOff(lossfs.None, nil)
 	if err := unmount(); err != nil {
 		t.Fatal(err)
 	}
-	if unmount, err = f.PowerOn(lossfs.None, nil).Mount(dir); err != nil {
+	if unmount, err = next.Mount(dir); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = unmount() }()
