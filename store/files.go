@@ -202,7 +202,8 @@ func asFull(err error) error {
 
 func (p private) MkdirAll(name string, _ os.FileMode) error { return p.FS.MkdirAll(name, 0o700) }
 
-// makeDir makes a directory if it is missing, and those that it is in, which only its owner may look into, and syncs their parents.
+// makeDir makes a directory, and those that it is in, where they are missing, and syncs their parents. Only their owner may look
+// into them.
 func makeDir(fs vfs.FS, dir string) error {
 	if _, err := fs.Stat(dir); err == nil {
 		return nil

@@ -20,8 +20,8 @@ var ErrKey = errors.New(
 		"store.old_key_file",
 )
 
-// checkKeys finds out whether the store can be read with the keys that it was given, and notes the one it is written with. Notes of
-// keys that no message needs any more are erased.
+// checkKeys finds out whether the store can be read with the keys that it was given, and notes the one it is written with. Notes
+// of keys that no message needs any more are erased.
 func checkKeys(s *durable) error {
 	var missing [][]byte // the notes of keys that are not there
 	own, any := false, false

@@ -163,7 +163,7 @@ func diskFails(t *testing.T, d *disk, fault lossfs.Operation, random *rand.Rand)
 		case <-time.After(2 * time.Second): // the error is of a file that is written again
 			p.kill()
 		}
-		if random.IntN(4) == 0 { // at once
+		if random.IntN(4) == 0 { // immediately
 			d.cut(random)
 			cuts++
 			continue

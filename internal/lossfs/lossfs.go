@@ -1,5 +1,5 @@
-// Package lossfs is a file system in memory for tests. Its disk has only what was synced when the power is cut, and reports errors
-// when a test says so.
+// Package lossfs is a file system in memory for tests. When its power is cut, its disk has only what was synced. It reports
+// errors when a test says so.
 //
 // Like a kernel it shows what was written, and forgets after a failed sync that there is something to write: a later sync of the
 // same octets does nothing.

@@ -48,10 +48,13 @@ func readNewest(of vfs.FS, dir string) (n newest, err error) {
 // writeNewest writes the file, and syncs it.
 func writeNewest(of vfs.FS, dir string, n newest) error {
 	name := of.PathJoin(dir, newestName)
-	f, err := of.OpenReadWrite(name, category)
+	_, err := of.Stat(name)
 	created := errors.Is(err, fs.ErrNotExist)
+	var f vfs.File
 	if created {
 		f, err = of.Create(name, category)
+	} else if err == nil {
+		f, err = of.OpenReadWrite(name, category)
 	}
 	if err != nil {
 		return err
