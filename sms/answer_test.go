@@ -11,7 +11,7 @@ func TestTally(t *testing.T) {
 	}
 	got := map[Code]int64{}
 	one.RefusedBy(func(why Code, n int64) { got[why] = n })
-	if one.Refused.Load() != 8 || len(got) != 5 || got[Throttled] != 2 || got[BadDestination] != 1 || got[Blocked] != 1 || got[OptedOut] != 1 || got[NoCredit] != 3 {
+	if one.Refused.Load() != 8 || len(got) != 6 || got[Throttled] != 2 || got[BadDestination] != 1 || got[Blocked] != 1 || got[OptedOut] != 1 || got[NoCredit] != 1 || got[Undecided] != 2 {
 		t.Errorf("%d: %v", one.Refused.Load(), got)
 	}
 }

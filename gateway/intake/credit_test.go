@@ -133,7 +133,7 @@ func TestCredit(t *testing.T) {
 	}
 	want(30_000)
 	for n, a := range append([]keep.Accepted{first}, more...) {
-		i.Undo(s.From, a)
+		i.Undo(s.From, a, sms.SystemError)
 		want(sms.Money(20_000 - 10_000*n))
 	}
 	if s := p.submission(Replaced, sms.Submit, func(m *sms.Message) { sms.SetPrice(m, 10_000) }); fmt.Sprint(p.TakeWaiting(now, s)) != "" {

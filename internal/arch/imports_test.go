@@ -27,6 +27,7 @@ func table() []row {
 		{"internal/poll", ""},
 		{"internal/sock", ""},
 		{"internal/logtext", ""},
+		{"internal/lossfs", ""},
 		{"internal/wholefile", ""},
 		{"internal/logfile", "internal/wholefile"},
 		{"internal/machine", ""},
@@ -125,7 +126,7 @@ func table() []row {
 		{"gateway/login", "account config connector gateway/hooks gateway/node internal/tlsfiles internal/turns plugin protocols sms"},
 		{"gateway/lists", "config gateway/node internal/smstext sms sms/numbers"},
 		{"gateway/networks", "config gateway/node sms sms/networks"},
-		{"gateway/keep", "config connector events gateway/node protocols sms store"},
+		{"gateway/keep", "config connector events gateway/node internal/wholefile protocols sms store"},
 		{"gateway/credit", "config gateway/keep gateway/node sms sms/prices store"},
 		{"gateway/route", "config connector gateway/keep gateway/login gateway/node internal/smstext protocols sms sms/fit sms/prices sms/userdata store"},
 		{"gateway/roomtest", "account config connector gateway/hooks gateway/keep gateway/login gateway/node gateway/route protocols protocols/prototest/toy sms store"},
@@ -195,7 +196,8 @@ func table() []row {
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
 		{"cmd/pmg/webdemo", "loadtest loadtest/httpload loadtest/httpsink"},
 		{"cmd/pmg/member", "admin cluster cluster/report cluster/standby cmd/pmg/find config gateway/keep internal/notify internal/sock internal/tlsfiles protocols store"},
-		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/forget cmd/pmg/helptext cmd/pmg/history cmd/pmg/lists cmd/pmg/manual cmd/pmg/member cmd/pmg/migrate cmd/pmg/money cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/timetext internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink managed managed/editor pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
+		{"cmd/pmg/losses", "config events gateway/credit internal/console sms store"},
+		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/forget cmd/pmg/helptext cmd/pmg/history cmd/pmg/lists cmd/pmg/losses cmd/pmg/manual cmd/pmg/member cmd/pmg/migrate cmd/pmg/money cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/timetext internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink managed managed/editor pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep httpapi internal/testutil pdulog protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp stages store"},
@@ -206,7 +208,7 @@ func table() []row {
 		// The bench, a module of its own, runs gateways as processes of their own. The
 		// architectures do not import each other.
 		{"loadtest/bench", "loadtest loadtest/httpload"},
-		{"loadtest/bench/classic", "connector gateway gateway/session internal/sock pdulog protocols sms store"},
+		{"loadtest/bench/classic", "connector gateway gateway/keep gateway/session internal/sock pdulog protocols sms store"},
 		{"loadtest/bench/cmd/pmgbench", "admin config gateway internal/console internal/sock loadtest loadtest/bench loadtest/bench/classic protocols protocols/smpp protocols/ucp stages store"},
 	}
 }
