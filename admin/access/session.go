@@ -18,14 +18,16 @@ import (
 
 // Bounds on sessions of browsers, and on attempts to begin one.
 const (
-	mostSessions  = 1000
-	freeAttempts  = 5 // failed logins of an address that cost nothing; each further one doubles the wait
-	longestWait   = 5 * time.Minute
-	forgetAfter   = 15 * time.Minute // without a failure
-	mostAddresses = 10000
-	maxPassword   = 255
-	atATime       = 2  // passwords that are compared, each of which takes 19 MiB
-	mostLogins    = 32 // that wait for it
+	mostSessions = 1000
+
+	mostSessionsOf = 50 // of one user
+	freeAttempts   = 5  // failed logins of an address that cost nothing; each further one doubles the wait
+	longestWait    = 5 * time.Minute
+	forgetAfter    = 15 * time.Minute // without a failure
+	mostAddresses  = 10000
+	maxPassword    = 255
+	atATime        = 2  // passwords that are compared, each of which takes 19 MiB
+	mostLogins     = 32 // that wait for it
 )
 
 // A login is what a session has of its user.
@@ -63,7 +65,7 @@ func NewSessions(users func() []config.User, proof func() string, now func() tim
 		nobody: sync.OnceValue(func() []byte { return []byte(passhash.New([]byte(token.New()))) }),
 		failed: map[string]failures{},
 		logins: browser.NewSessions(browser.Options[login]{
-			Cookie: "pmg", Now: now, Most: mostSessions, MostOf: mostSessions, Owner: func(l login) string { return l.user },
+			Cookie: "pmg", Now: now, Most: mostSessions, MostOf: mostSessionsOf, Owner: func(l login) string { return l.user },
 		}),
 	}
 }
