@@ -21,8 +21,8 @@ const (
 	leastNational = 6  // digits without the country code, below which they are not looked for
 )
 
-// Numbers are the phone numbers of people. Each is found in the forms in which it is written and dialled: with +, 00, 011 or nothing
-// in front, and national, with what its country dials in front of that, or with a type of number that says so.
+// Numbers are the phone numbers of people. Each is found in the forms in which it is written and dialled: with +, 00, 011 or
+// nothing in front, and national, with what its country dials in front of that, or with a type of number that says so.
 type Numbers struct {
 	international map[string]bool
 	forms         map[string]bool // digits that are one of the numbers wherever they stand
@@ -85,8 +85,8 @@ func (n *Numbers) add(digits string) {
 	}
 }
 
-// trunks returns what the countries with a code dial in front of their national numbers. A 0 is among it, because numbers are also
-// written with it by those who do not know better.
+// trunks returns what the countries with a code dial in front of their national numbers. A 0 is among it, because numbers are
+// also written with it by those who do not know better.
 func trunks(code string) []string {
 	switch code {
 	case "7", "370", "993": // 8
@@ -105,9 +105,10 @@ func trunks(code string) []string {
 }
 
 // closed are the codes of the countries where nothing is dialled in front of a number, wherever it is dialled.
-const closed = "1 30 34 39 45 47 48 65 216 220 221 222 223 224 225 226 227 228 229 230 235 236 237 238 239 240 242 244 245 248 253 " +
-	"257 258 266 267 268 269 350 351 352 354 356 357 371 372 376 378 420 500 501 502 503 504 505 506 507 509 590 592 597 598 599 " +
-	"670 672 673 674 675 676 677 678 679 680 681 682 683 685 686 687 688 689 690 852 853 960 965 968 973 974 975 992 998"
+const closed = "1 30 34 39 45 47 48 65 216 220 221 222 223 224 225 226 227 228 229 230 235 236 237 238 239 240 242 244 245 " +
+	"248 253 257 258 266 267 268 269 350 351 352 354 356 357 371 372 376 378 420 500 501 502 503 504 505 506 507 " +
+	"509 590 592 597 598 599 670 672 673 674 675 676 677 678 679 680 681 682 683 685 686 687 688 689 690 852 853 " +
+	"960 965 968 973 974 975 992 998"
 
 // Len returns how many numbers there are.
 func (n *Numbers) Len() int { return len(n.international) }

@@ -182,7 +182,9 @@ func (p *Provider) End(ctx context.Context, from, cookie string, query url.Value
 	if err := id.Claims(&claims); err != nil {
 		return l, fmt.Errorf("the token of the server of the organisation cannot be read: %w", err)
 	}
-	l = Login{Name: nameOf(claims, id.Subject) + " at " + hostOf(c.Issuer), Scope: c.ScopeOf(valuesOf(claims[c.Claim])), Next: b.Next}
+	l = Login{
+		Name: nameOf(claims, id.Subject) + " at " + hostOf(c.Issuer), Scope: c.ScopeOf(valuesOf(claims[c.Claim])), Next: b.Next,
+	}
 	if l.Scope == "" {
 		return l, ErrNoRole
 	}

@@ -112,8 +112,8 @@ func (d *Accountant) priceIn(name string, m *sms.Message, now int64) (price sms.
 	return price, ""
 }
 
-// Reserve reserves what a message costs, for each of the short messages that it is: those that it is cut into have a price each, and
-// one that leaves whole has that of all. It returns why it is refused, and says what is missing.
+// Reserve reserves what a message costs, for each of the short messages that it is: those that it is cut into have a price each,
+// and one that leaves whole has that of all. It returns why it is refused, and says what is missing.
 func (d *Accountant) Reserve(now int64, m *sms.Message, shorts int) (code sms.Code, why string) {
 	if len(d.inUse.Load().lists) == 0 {
 		return sms.OK, ""

@@ -64,10 +64,10 @@ func undo(d *Matcher, now int64, f *Match) (undone bool) {
 
 // keepCharge notes that a message was delivered, so that a later receipt that says otherwise gives nothing back.
 func keepCharge(d *Matcher, now int64, f *Match) {
-	if len(f.Mapping.Account) == 0 || f.smsc == nil || !d.Refunds.node.Origins.TallyOf(string(f.Mapping.Account)).Credit.Terms().Undo {
+	r, account := &d.Refunds, string(f.Mapping.Account)
+	if account == "" || f.smsc == nil || !r.node.Origins.TallyOf(account).Credit.Terms().Undo {
 		return
 	}
-	r := &d.Refunds
 	r.given.add(f.Mapping.ID)
 	r.keep.Journal.Write(func(b *store.Batch) {
 		v := f.latest()

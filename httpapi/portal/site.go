@@ -58,7 +58,8 @@ type Site struct {
 func (p *Portal) Site(l *server.Listener) *Site {
 	s := &Site{portal: p, listener: l, origins: http.NewCrossOriginProtection(), mux: http.NewServeMux()}
 	s.sessions = browser.NewSessions(browser.Options[login]{
-		Cookie: "pmg-portal", Now: time.Now, Most: mostSessions, MostOf: mostOf, Owner: func(l login) string { return l.account + "\x00" + l.user },
+		Cookie: "pmg-portal", Now: time.Now, Most: mostSessions, MostOf: mostOf,
+		Owner: func(l login) string { return l.account + "\x00" + l.user },
 	})
 	for _, one := range pages() {
 		s.mux.HandleFunc("GET "+one.pattern(), s.allowed(one.scope, one.show))

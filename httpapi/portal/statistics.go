@@ -24,8 +24,8 @@ const (
 	mostRows    = 1000             // that the page shows, without the one of their sum
 )
 
-// readings bounds what the accounts read of statistics together, and what one of them may: a request costs by its days, so that the
-// account pauses behind it by what it took. It is safe for concurrent use.
+// readings bounds what the accounts read of statistics together, and what one of them may: a request costs by its days, so that
+// the account pauses behind it by what it took. It is safe for concurrent use.
 type readings struct {
 	turns *turns.Turns[string]
 
