@@ -9,6 +9,7 @@ import (
 	"pmg/config"
 	"pmg/internal/window"
 	"pmg/sms"
+	"pmg/sms/number"
 )
 
 // Duplicates finds messages that an account submits once more within a time. It is safe for concurrent use.
@@ -37,12 +38,14 @@ func setDuplicates(of *atomic.Pointer[Duplicates], c *config.Duplicates) {
 	}
 }
 
-// Hash returns the hash of a message: of its addresses, without their types, its text and which part of a long message it is,
+// Hash returns the hash of a message: of the numbers that its addresses are, its text and which part of a long message it is,
 // with the reference of that one; 0 for a message that is whole.
 func (d *Duplicates) Hash(m *sms.Message, part uint32) uint64 {
 	var h maphash.Hash
 	h.SetSeed(d.seed)
-	source, dest := m.Source().Addr, m.Dest().Addr
+	var room [2 * 260]byte
+	source := number.Of(m.Source()).AppendKey(room[:0])
+	dest := number.Of(m.Dest()).AppendKey(source)[len(source):]
 	head := [8]byte{uint8(len(source)), uint8(len(dest)), uint8(m.Alphabet), uint8(m.Flags & sms.HasHeader)}
 	binary.BigEndian.PutUint32(head[4:], part)
 	_, _ = h.Write(head[:])

@@ -1,7 +1,6 @@
 package account
 
 import (
-	"bytes"
 	"hash/maphash"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"pmg/config"
 	"pmg/internal/window"
+	"pmg/sms/number"
 )
 
 // Flood limits how many messages an account submits to a recipient, or to numbers that begin alike. It is safe for
@@ -24,7 +24,7 @@ type Flood struct {
 // A limit counts in all, or in each recipient's.
 type limit struct {
 	config config.Flood
-	prefix string
+	prefix number.Prefix
 	why    string // it refuses a message
 	span   window.Span
 	all    *window.Count
@@ -57,7 +57,8 @@ func (f *Flood) set(all []config.Flood) {
 		if was := slices.IndexFunc(f.limits, func(l limit) bool { return l.config.Same(&c) }); was >= 0 {
 			*l = f.limits[was]
 		}
-		l.config, l.prefix, l.span = c, strings.TrimPrefix(c.Prefix, "+"), window.NewSpan(int64(c.Within))
+		l.prefix, _ = number.ParsePrefix(strings.TrimPrefix(c.Prefix, "+")) // short codes count, too
+		l.config, l.span = c, window.NewSpan(int64(c.Within))
 		l.why = "message refused: its account may submit no more than " + c.String() + " (flood)"
 		switch {
 		case c.Per != config.PerRecipient && l.all == nil:
@@ -72,7 +73,7 @@ func (f *Flood) set(all []config.Flood) {
 }
 
 // Refuses returns why no message to a recipient may come at a time, or "".
-func (f *Flood) Refuses(at int64, recipient []byte) string {
+func (f *Flood) Refuses(at int64, recipient number.Number) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.refuses(at, recipient, f.hash(recipient))
@@ -80,7 +81,7 @@ func (f *Flood) Refuses(at int64, recipient []byte) string {
 
 // Take counts a message to a recipient that comes at a time in each of the limits that it is for, unless one of them refuses
 // it. It returns why, or "". GiveBack takes back what is counted if the message is not accepted.
-func (f *Flood) Take(at int64, recipient []byte) (why string) {
+func (f *Flood) Take(at int64, recipient number.Number) (why string) {
 	hash := f.hash(recipient)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -89,7 +90,7 @@ func (f *Flood) Take(at int64, recipient []byte) (why string) {
 	}
 	for i := range f.limits {
 		switch l := &f.limits[i]; {
-		case !l.isFor(recipient):
+		case !l.prefix.Fits(recipient):
 		case l.all != nil:
 			l.all.Add(l.span, at)
 		default:
@@ -100,13 +101,13 @@ func (f *Flood) Take(at int64, recipient []byte) (why string) {
 }
 
 // GiveBack takes back what Take has counted for a message that has come at a time.
-func (f *Flood) GiveBack(at int64, recipient []byte) {
+func (f *Flood) GiveBack(at int64, recipient number.Number) {
 	hash := f.hash(recipient)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i := range f.limits {
 		switch l := &f.limits[i]; {
-		case !l.isFor(recipient):
+		case !l.prefix.Fits(recipient):
 		case l.all != nil:
 			l.all.GiveBack(l.span, at)
 		default:
@@ -116,11 +117,11 @@ func (f *Flood) GiveBack(at int64, recipient []byte) {
 }
 
 // refuses does what Refuses does. f.mu is held.
-func (f *Flood) refuses(at int64, recipient []byte, hash uint64) string {
+func (f *Flood) refuses(at int64, recipient number.Number, hash uint64) string {
 	for i := range f.limits {
 		l, n := &f.limits[i], 0
 		switch {
-		case !l.isFor(recipient):
+		case !l.prefix.Fits(recipient):
 			continue
 		case l.all != nil:
 			n = l.all.Of(l.span, at)
@@ -134,11 +135,7 @@ func (f *Flood) refuses(at int64, recipient []byte, hash uint64) string {
 	return ""
 }
 
-func (f *Flood) hash(recipient []byte) uint64 { return maphash.Bytes(f.seed, digits(recipient)) }
-
-func (l *limit) isFor(recipient []byte) bool {
-	return bytes.HasPrefix(digits(recipient), []byte(l.prefix))
+func (f *Flood) hash(recipient number.Number) uint64 {
+	var room [260]byte
+	return maphash.Bytes(f.seed, recipient.AppendKey(room[:0]))
 }
-
-// digits returns a number without a '+' in front.
-func digits(number []byte) []byte { return bytes.TrimPrefix(number, []byte{'+'}) }

@@ -1,6 +1,8 @@
 package account
 
 import (
+	"pmg/sms"
+	"pmg/sms/number"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -42,14 +44,14 @@ func TestFlood(t *testing.T) {
 		{minute*13/12 - 1, "4670", "one recipient"},
 		{minute * 13 / 12, "4670", ""},
 	} {
-		why := f.Refuses(c.at, []byte(c.to))
-		if taken := f.Take(c.at, []byte(c.to)); taken != why || (why == "") != (c.want == "") || !strings.Contains(why, c.want) {
+		why := f.Refuses(c.at, number.Read(c.to))
+		if taken := f.Take(c.at, number.Read(c.to)); taken != why || (why == "") != (c.want == "") || !strings.Contains(why, c.want) {
 			t.Errorf("message %d to %s: %q, taken as %q; want %q", i, c.to, why, taken, c.want)
 		}
 	}
-	f.GiveBack(minute*13/12, []byte("4670"))
+	f.GiveBack(minute*13/12, number.Read("4670"))
 	for _, want := range []bool{true, true, false} {
-		if why := f.Take(minute*13/12, []byte("4670")); (why == "") != want {
+		if why := f.Take(minute*13/12, number.Read("4670")); (why == "") != want {
 			t.Errorf("after one was given back: %q", why)
 		}
 	}
@@ -63,19 +65,19 @@ func TestFloodIsReloaded(t *testing.T) {
 	all := config.Flood{Per: "all", Most: 2, Within: time.Minute}
 	passes := func(f *Flood, want bool) {
 		t.Helper()
-		if why := f.Refuses(1, []byte("46")); (why == "") != want {
+		if why := f.Refuses(1, number.Read("46")); (why == "") != want {
 			t.Errorf("%q", why)
 		}
 	}
 	f := floodOf(r, each)
-	f.Take(1, []byte("46"))
-	f.Take(1, []byte("46"))
+	f.Take(1, number.Read("46"))
+	f.Take(1, number.Read("46"))
 	passes(f, false)
 	other := each
 	other.Most, other.Keep = 3, 2000
 	f = floodOf(r, all, other)
 	passes(f, true)
-	f.Take(1, []byte("46"))
+	f.Take(1, number.Read("46"))
 	passes(f, false) // by the other one
 	other.Most = 4
 	all.Prefix = "4"
@@ -98,7 +100,7 @@ func TestFloodOfGoroutines(t *testing.T) {
 	for g := range 4 {
 		group.Go(func() {
 			for i := range 200 {
-				to := []byte{'4', byte('0' + i%2)}
+				to := number.Read([]string{"40", "41"}[i%2])
 				if f.Take(int64(g), to) != "" {
 					continue
 				}
@@ -120,13 +122,13 @@ func TestFloodOfGoroutines(t *testing.T) {
 // Counting allocates nothing.
 func TestFloodDoesNotAllocate(t *testing.T) {
 	f := floodOf(NewRegistry(), config.Flood{Per: "recipient", Most: 2, Within: time.Hour, Keep: 1000}, config.Flood{Prefix: "4", Per: "all", Most: 50, Within: time.Hour})
-	to := []byte("46701")
-	f.Take(0, to)
+	digits := []byte("46701")
+	f.Take(0, number.Of(sms.Address{Addr: digits}))
 	at := int64(0)
 	if n := testing.AllocsPerRun(1000, func() {
 		at++
-		to[4] = '0' + byte(at%10)
-		f.Take(at, to)
+		digits[4] = '0' + byte(at%10)
+		f.Take(at, number.Of(sms.Address{Addr: digits}))
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}

@@ -1,20 +1,19 @@
 package account
 
 import (
-	"slices"
 	"strings"
 
 	"pmg/config"
 	"pmg/protocols"
+	"pmg/sms/number"
 )
 
 // Receivers finds the account of a message that a route sends to an in connector.
 // It is immutable.
 type Receivers struct {
 	only     *Account // the only account that may receive there; nil if there are none or several
-	byPrefix map[string]*Account
-	exact    map[string]*Account // by whole addresses: those with '=' in front
-	lengths  []int               // of the prefixes, longest first
+	byPrefix number.Table[*Account]
+	exact    map[string]*Account // by the keys of whole numbers: those with '=' in front
 }
 
 func newReceivers(c *config.Config, t *Table) map[string]*Receivers {
@@ -24,7 +23,7 @@ func newReceivers(c *config.Config, t *Table) map[string]*Receivers {
 		if to.Role() != protocols.Server {
 			continue
 		}
-		r := &Receivers{byPrefix: map[string]*Account{}, exact: map[string]*Account{}}
+		r := &Receivers{exact: map[string]*Account{}}
 		accounts := c.Receivers(to)
 		for _, a := range accounts {
 			r.add(t.accounts[a.SystemID], a.Receives)
@@ -32,7 +31,6 @@ func newReceivers(c *config.Config, t *Table) map[string]*Receivers {
 		if len(accounts) == 1 {
 			r.only = t.accounts[accounts[0].SystemID]
 		}
-		slices.SortFunc(r.lengths, func(a, b int) int { return b - a })
 		all[to.Name] = r
 	}
 	return all
@@ -41,14 +39,11 @@ func newReceivers(c *config.Config, t *Table) map[string]*Receivers {
 func (r *Receivers) add(a *Account, prefixes []string) {
 	for _, p := range prefixes {
 		if whole, ok := strings.CutPrefix(p, "="); ok {
-			r.exact[strings.TrimPrefix(whole, "+")] = a
+			r.exact[number.Read(whole).Key()] = a
 			continue
 		}
-		p = strings.TrimPrefix(p, "+")
-		r.byPrefix[p] = a
-		if !slices.Contains(r.lengths, len(p)) {
-			r.lengths = append(r.lengths, len(p))
-		}
+		prefix, _ := number.ParsePrefix(strings.TrimPrefix(p, "+")) // short codes count, too
+		r.byPrefix.Set(prefix, a)
 	}
 }
 
@@ -56,24 +51,15 @@ func (r *Receivers) add(a *Account, prefixes []string) {
 // has no such in connector.
 func (t *Table) Receivers(connector string) *Receivers { return t.receivers[connector] }
 
-// Find returns the account that a message to dest is for, or nil. A leading '+'
-// of dest makes no difference.
-func (r *Receivers) Find(dest []byte) *Account {
+// Find returns the account that a message to a number is for, or nil.
+func (r *Receivers) Find(dest number.Number) *Account {
 	if r.only != nil {
 		return r.only
 	}
-	if len(dest) > 0 && dest[0] == '+' {
-		dest = dest[1:]
-	}
-	if a := r.exact[string(dest)]; a != nil {
+	var room [260]byte
+	if a := r.exact[string(dest.AppendKey(room[:0]))]; a != nil {
 		return a
 	}
-	for _, n := range r.lengths {
-		if n <= len(dest) {
-			if a := r.byPrefix[string(dest[:n])]; a != nil {
-				return a
-			}
-		}
-	}
-	return nil
+	a, _ := r.byPrefix.Find(dest, func(*Account) bool { return true })
+	return a
 }

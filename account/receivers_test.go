@@ -1,6 +1,7 @@
 package account
 
 import (
+	"pmg/sms/number"
 	"testing"
 
 	"pmg/config"
@@ -44,7 +45,7 @@ func TestReceivers(t *testing.T) {
 		{"two", "", ""},
 	} {
 		got := ""
-		if a := table.Receivers(c.connector).Find([]byte(c.dest)); a != nil {
+		if a := table.Receivers(c.connector).Find(number.Read(c.dest)); a != nil {
 			got = a.SystemID
 		}
 		if got != c.want {
@@ -61,7 +62,7 @@ func TestOnlyReceiver(t *testing.T) {
 	table := newTable(NewRegistry(),
 		config.Account{SystemID: "a", Receives: []string{"1"}},
 		config.Account{SystemID: "mt", Bind: []protocols.BindType{protocols.Transmitter}})
-	dest := []byte("4670")
+	dest := number.Read("4670")
 	if a := table.Receivers("clients").Find(dest); a == nil || a.SystemID != "a" {
 		t.Errorf("it is for %v", a)
 	}

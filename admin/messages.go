@@ -14,6 +14,7 @@ import (
 	"pmg/internal/timetext"
 	"pmg/pdulog"
 	"pmg/pdulog/story"
+	"pmg/sms/number"
 )
 
 // Bounds on searches for messages, which read files that may have many GB.
@@ -143,16 +144,16 @@ func Lasts(w http.ResponseWriter, most time.Duration) {
 // withWaiting returns the stories that were found, the last one first. Before them are those of waiting messages for a
 // number that came before the searched time.
 func withWaiting(ctx context.Context, operations *operate.Operations, q story.Query, found *story.Found) (all []*story.Story) {
-	number := strings.TrimPrefix(strings.TrimPrefix(q.What, "+"), "00")
 	if q.What != "" && !pdulog.MessageID(q.What) {
 		known := map[string]bool{}
 		for _, one := range found.Stories {
 			known[one.ID] = true
 		}
-		forms := []string{number, "+" + number, "00" + number}
-		of := operate.Selection{Account: q.Account, Has: []byte(number)}
+		wanted := number.Read(q.What)
+		digits := wanted.String()
+		of := operate.Selection{Account: q.Account, Has: []byte(pdulog.ComparedEnd(digits))}
 		eachStored(ctx, operations, of, 0, func(m *operate.StoredMessage) {
-			if slices.Contains(forms, m.Dest) && m.Kind != "receipt" && !known[m.ID] && len(all) < mostFollowed {
+			if wanted.MayBe(number.Read(m.Dest)) && m.Kind != "receipt" && !known[m.ID] && len(all) < mostFollowed {
 				all = append(all, &story.Story{ID: m.ID, Account: m.Account, Waits: m})
 			}
 		})

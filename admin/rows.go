@@ -51,7 +51,7 @@ func Cells(row any) (cells []string) {
 	v := reflect.ValueOf(row)
 	for _, f := range reflect.VisibleFields(v.Type()) {
 		if f.Tag.Get("column") != "" {
-			cells = append(cells, figuretext.Number(int64(number(v.FieldByIndex(f.Index)))))
+			cells = append(cells, figuretext.Number(int64(numeral(v.FieldByIndex(f.Index)))))
 		}
 	}
 	return cells
@@ -74,7 +74,7 @@ func Shown[T any](rows []T) *ShownColumns[T] {
 		}
 		isZero := true
 		for i := range rows {
-			isZero = isZero && number(reflect.ValueOf(&rows[i]).Elem().FieldByIndex(f.Index)) == 0
+			isZero = isZero && numeral(reflect.ValueOf(&rows[i]).Elem().FieldByIndex(f.Index)) == 0
 		}
 		if isZero {
 			s.Zero = append(s.Zero, head)
@@ -87,7 +87,7 @@ func Shown[T any](rows []T) *ShownColumns[T] {
 
 // Value returns the number in a column that is shown.
 func (s *ShownColumns[T]) Value(row *T, column int) float64 {
-	return number(reflect.ValueOf(row).Elem().FieldByIndex(s.fields[column]))
+	return numeral(reflect.ValueOf(row).Elem().FieldByIndex(s.fields[column]))
 }
 
 // Cells returns the texts of the columns that are shown.
@@ -108,7 +108,7 @@ func Figures(row any) (all []Figure) {
 		at := v.FieldByIndex(f.Index)
 		if help := f.Tag.Get("help"); help != "" && (at.CanInt() || at.CanUint() || at.CanFloat()) {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			all = append(all, Figure{strings.ReplaceAll(name, "_", " "), figureText(number(at)), help})
+			all = append(all, Figure{strings.ReplaceAll(name, "_", " "), figureText(numeral(at)), help})
 		}
 	}
 	return all
@@ -122,8 +122,8 @@ func figureText(v float64) string {
 	return strconv.FormatFloat(v, 'f', 2, 64)
 }
 
-// number returns the value of a numeric field, and 1 for a field that is true.
-func number(v reflect.Value) float64 {
+// numeral returns the value of a numeric field, and 1 for a field that is true.
+func numeral(v reflect.Value) float64 {
 	switch {
 	case v.Kind() == reflect.Bool:
 		return boolValue(v.Bool())
@@ -144,7 +144,7 @@ func metricsOf(row any, prefix string, labels []string, each func(s *Status, f f
 			continue
 		}
 		m := metric{name: prefix + name, kind: gauge, labels: labels, help: field.Tag.Get("help")}
-		emit := func(e emitter, v reflect.Value, labels []string) { e.value(number(v), labels...) }
+		emit := func(e emitter, v reflect.Value, labels []string) { e.value(numeral(v), labels...) }
 		switch {
 		case field.Type == reflect.TypeFor[Spread]():
 			m.labels = append(labels[:len(labels):len(labels)], "stat")

@@ -11,6 +11,7 @@ import (
 
 	"pmg/internal/logfile"
 	"pmg/internal/logtext"
+	"pmg/sms/number"
 )
 
 // Kinds of keys, by which lines are found.
@@ -290,37 +291,11 @@ const comparedDigits = 7
 // ComparedEnd returns the last seven digits of a number, which each form of it has, or all of it.
 func ComparedEnd(number string) string { return number[max(0, len(number)-comparedDigits):] }
 
-// SameNumber reports whether two addresses are one number: international, with +, 00 or nothing
-// in front, or, with one 0, national.
-func SameNumber(a, b string) bool {
-	a, b = international(a), international(b)
-	if a == "" || b == "" {
-		return false
-	}
-	if a == b {
-		return true
-	}
-	for _, pair := range [...][2]string{{a, b}, {b, a}} {
-		if national, ok := strings.CutPrefix(pair[0], "0"); ok && len(national) >= comparedDigits &&
-			strings.HasSuffix(pair[1], national) {
-			return true
-		}
-	}
-	return false
-}
-
-func international(a string) string {
-	if rest, ok := strings.CutPrefix(a, "00"); ok {
-		return rest
-	}
-	return strings.TrimPrefix(a, "+")
-}
-
 // MessageID reports whether s is a message id and not a phone number. A message id has 16
-// hexadecimal digits, or characters other than digits.
+// hexadecimal digits, or characters that people do not write in a number.
 func MessageID(s string) bool {
-	digits := strings.TrimPrefix(s, "+")
-	return logtext.IsID([]byte(strings.ToLower(s))) || strings.Trim(digits, "0123456789") != ""
+	_, err := number.Clean(s)
+	return err != nil || logtext.IsID([]byte(strings.ToLower(s)))
 }
 
 // microsOf returns a time in microseconds, 0 for none.

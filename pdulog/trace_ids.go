@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"pmg/internal/logtext"
+	"pmg/sms"
+	"pmg/sms/number"
 )
 
 // A peer is an SMSC's id of one of the messages.
@@ -67,7 +69,7 @@ func (w *tracer) endPeer(e *Entry) {
 
 func (w *tracer) hasNumber(e *Entry, fields ...string) bool {
 	for _, f := range fields {
-		if SameNumber(string(fieldOf(e.Rest, f)), w.Number) {
+		if number.Of(sms.Address{Addr: fieldOf(e.Rest, f)}).MayBe(number.Read(w.Number)) {
 			return true
 		}
 	}
@@ -127,8 +129,7 @@ func (e *Entry) CompareRecipient(to string) (same, other bool) {
 
 // isNumber reports whether an address is the number of a mobile, and no name or short number.
 func isNumber(a string) bool {
-	a = strings.TrimPrefix(a, "+")
-	return len(a) >= comparedDigits && strings.Trim(a, "0123456789") == ""
+	return number.Read(a).IsPerson()
 }
 
 // receiptIDs returns the ids that a receipt names: in its text ("id:… sub:…") and beside it.

@@ -17,9 +17,9 @@ type part struct {
 func partOf(e *Entry) part {
 	p := part{recipient: string(fieldOf(e.Rest, "destination_addr"))}
 	if total := fieldOf(e.Rest, "sar_total_segments"); total != nil {
-		p.total = number(total)
-		p.number = number(fieldOf(e.Rest, "sar_segment_seqnum"))
-		p.reference = number(fieldOf(e.Rest, "sar_msg_ref_num"))
+		p.total = numeral(total)
+		p.number = numeral(fieldOf(e.Rest, "sar_segment_seqnum"))
+		p.reference = numeral(fieldOf(e.Rest, "sar_msg_ref_num"))
 		return p
 	}
 	raw := fieldOf(e.Rest, "short_message")
@@ -34,7 +34,7 @@ func partOf(e *Entry) part {
 	return p
 }
 
-func number(b []byte) int {
+func numeral(b []byte) int {
 	n, _ := strconv.Atoi(string(b)) // 0: it is none
 	return n
 }

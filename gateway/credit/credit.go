@@ -20,6 +20,7 @@ import (
 	"pmg/gateway/keep"
 	"pmg/gateway/node"
 	"pmg/sms"
+	"pmg/sms/number"
 	"pmg/sms/prices"
 	"pmg/store"
 )
@@ -100,7 +101,7 @@ func (d *Accountant) priceIn(name string, m *sms.Message, now int64) (price sms.
 	if l == nil {
 		return 0, ""
 	}
-	price, ok := l.prices.Of(m.Dest().Addr, m.Network, d.node.Clock.Wall(now))
+	price, ok := l.prices.Of(number.Of(m.Dest()), m.Network, d.node.Clock.Wall(now))
 	if !ok {
 		network := m.Network.String()
 		if network == "" {

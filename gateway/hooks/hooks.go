@@ -11,6 +11,7 @@ import (
 	"pmg/plugin"
 	"pmg/plugin/answers"
 	"pmg/sms"
+	"pmg/sms/number"
 )
 
 // Kinds makes plugins, as those of Open do.
@@ -44,8 +45,8 @@ type configured struct {
 type Hook struct {
 	Pool                 *plugin.Pool
 	at                   string
-	accounts, connectors []string // empty: all
-	numbers              []string // at plugin.Network, the beginnings of those that are asked about; empty: all
+	accounts, connectors []string        // empty: all
+	numbers              []number.Prefix // at plugin.Network, the beginnings of those that are asked about; empty: all
 
 	Answers *answers.Answers // at plugin.Network
 	options config.Hook      // that Answers were made for
@@ -78,7 +79,7 @@ func (h *Hooks) Apply(cfg *config.Config) {
 		c := &cfg.Hooks[i]
 		one := Hook{Pool: byName[c.Plugin], at: c.At, accounts: c.Accounts, connectors: c.Connectors}
 		if c.At == plugin.Network {
-			one.numbers, one.options, one.Answers = c.Numbers, *c, before.answersOf(c, one.Pool)
+			one.numbers, one.options, one.Answers = prefixesOf(c.Numbers), *c, before.answersOf(c, one.Pool)
 		}
 		next.hooks, next.of[c.At] = append(next.hooks, one), append(next.of[c.At], one)
 	}
@@ -160,10 +161,16 @@ func (h *Hook) Asks(at string, o *sms.Origin) bool {
 }
 
 // IsAbout reports whether a plugin at plugin.Network is asked about a number.
-func (h *Hook) IsAbout(number []byte) bool {
-	return len(h.numbers) == 0 || slices.ContainsFunc(h.numbers, func(prefix string) bool {
-		return len(number) >= len(prefix) && string(number[:len(prefix)]) == prefix
-	})
+func (h *Hook) IsAbout(n number.Number) bool {
+	return len(h.numbers) == 0 || slices.ContainsFunc(h.numbers, func(prefix number.Prefix) bool { return prefix.Fits(n) })
+}
+
+func prefixesOf(texts []string) (all []number.Prefix) {
+	for _, text := range texts {
+		p, _ := number.ParsePrefix(text)
+		all = append(all, p)
+	}
+	return all
 }
 
 // IsFor reports whether the plugin is asked about the messages of an account on a connector.
@@ -187,8 +194,8 @@ func (h *Hooks) Waiting(m *sms.Message) (names []string) {
 	all := h.All()
 	for i := range all {
 		h := &all[i]
-		number := h.Asks(plugin.Network, m.Origin) && m.Kind == sms.Submit && h.IsAbout(m.Dest().Addr)
-		if h.Pool.Waits() && (number || h.Asks(At(m), m.Origin)) {
+		network := h.Asks(plugin.Network, m.Origin) && m.Kind == sms.Submit && h.IsAbout(number.Of(m.Dest()))
+		if h.Pool.Waits() && (network || h.Asks(At(m), m.Origin)) {
 			names = append(names, all[i].Pool.Name)
 		}
 	}

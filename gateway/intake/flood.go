@@ -4,6 +4,7 @@ import (
 	"pmg/connector"
 	"pmg/gateway/credit"
 	"pmg/sms"
+	"pmg/sms/number"
 )
 
 // flooding is what sms.Message.Claim has besides the claim of Duplicates, if the message was counted by the limits of Flood.
@@ -21,8 +22,8 @@ func stepFlood(d *Checker, now int64, s *Submission) Verdict {
 	}
 	m, why := s.Message, ""
 	if s.Preview {
-		why = f.Refuses(m.Arrived, m.Dest().Addr)
-	} else if why = f.Take(m.Arrived, m.Dest().Addr); why == "" {
+		why = f.Refuses(m.Arrived, number.Of(m.Dest()))
+	} else if why = f.Take(m.Arrived, number.Of(m.Dest())); why == "" {
 		m.Claim |= flooding
 	}
 	if why == "" {
@@ -39,7 +40,7 @@ func Retract(from *connector.Source, m *sms.Message) {
 		return
 	}
 	if f := from.Account.Flood(); f != nil && m.Claim&flooding != 0 {
-		f.GiveBack(m.Arrived, m.Dest().Addr)
+		f.GiveBack(m.Arrived, number.Of(m.Dest()))
 	}
 	if w := from.Account.Duplicates(); w != nil {
 		w.GiveBack(m.Arrived, m.Claim&^flooding)

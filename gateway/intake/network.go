@@ -1,14 +1,14 @@
 package intake
 
 import (
-	"strings"
+	"bytes"
 	"time"
 
 	"pmg/gateway/hooks"
-	"pmg/gateway/networks"
 	"pmg/plugin"
 	"pmg/plugin/answers"
 	"pmg/sms"
+	"pmg/sms/number"
 )
 
 // stepNetwork finds the network of a message by the table, and then by the plugins that know better. What they have answered
@@ -20,14 +20,14 @@ func stepNetwork(d *Checker, now int64, s *Submission) Verdict {
 			return Pass
 		}
 	}
-	to := s.Message.Dest()
-	key, ok := answers.KeyOf(to.Addr)
-	if ok = ok && s.Way == Submitted && networks.IsLookedUp(to); !ok {
+	to := number.Of(s.Message.Dest())
+	key, ok := answers.KeyOf(to.Digits())
+	if ok = ok && s.Way == Submitted && to.IsInternational(); !ok {
 		return Pass
 	}
 	for ; s.at.hook < len(s.at.hooks); s.at.hook++ {
 		h := &s.at.hooks[s.at.hook]
-		if !h.Asks(plugin.Network, s.Message.Origin) || !h.IsAbout(to.Addr) {
+		if !h.Asks(plugin.Network, s.Message.Origin) || !h.IsAbout(to) {
 			continue
 		}
 		answer := s.at.answer
@@ -65,7 +65,7 @@ func stepNetwork(d *Checker, now int64, s *Submission) Verdict {
 func (d *Checker) lookUp(now int64, s *Submission, h *hooks.Hook, key uint64) {
 	m := s.Message
 	q := &plugin.Message{
-		Hook: plugin.Network, To: string(m.Dest().Addr), ToTON: 1, Network: string(m.Network.Append(nil)),
+		Hook: plugin.Network, To: number.Of(m.Dest()).String(), ToTON: 1, Network: string(m.Network.Append(nil)),
 		Arrived: time.Unix(0, d.node.Clock.Wall(m.Arrived)).UTC(),
 	}
 	answer := &answers.Answer{}
@@ -93,7 +93,7 @@ func (d *Checker) answerOf(h *hooks.Hook, q *plugin.Message) answers.Answer {
 	if v.Network != "" {
 		a.Network, _ = sms.ReadNetwork(v.Network)
 	} else if v.RoutingNumber != "" {
-		a.Network = d.Networks.Of([]byte(strings.TrimPrefix(v.RoutingNumber, "+")))
+		a.Network = d.Networks.OfRouting(bytes.TrimPrefix([]byte(v.RoutingNumber), []byte{'+'}))
 	}
 	return a
 }

@@ -1,10 +1,9 @@
 package intake
 
 import (
-	"bytes"
-
 	"pmg/config"
 	"pmg/sms"
+	"pmg/sms/number"
 	"pmg/sms/plan"
 )
 
@@ -18,11 +17,12 @@ func stepPlausible(d *Checker, now int64, s *Submission) Verdict {
 	if a == nil || a.Policies.Recipients != config.PlausibleRecipients {
 		return Pass
 	}
-	number, plus := bytes.CutPrefix(s.Message.Dest().Addr, []byte{'+'})
-	if s.Message.DestTON != international && !plus {
+	to := s.Message.Dest()
+	n := number.Of(to)
+	if n.Kind() != number.International && to.TON != international && !number.HasPlus(to) {
 		return Pass
 	}
-	why := plan.Refuses(number)
+	why := plan.Refuses(n.Octets())
 	if why == "" {
 		return Pass
 	}

@@ -3,6 +3,7 @@ package intake
 import (
 	"pmg/config"
 	"pmg/sms"
+	"pmg/sms/number"
 )
 
 // stepQuiet is taken behind the rules for addresses, because the zone is that of the number, and before the validity is set,
@@ -21,7 +22,7 @@ func stepQuiet(d *Checker, now int64, s *Submission) Verdict {
 		ahead = 0 // its times are by the wall clock
 	}
 	at := max(now, m.DeliverAt)
-	end := a.QuietHours().End(at+ahead, m.Dest().Addr) - ahead
+	end := a.QuietHours().End(at+ahead, number.Of(m.Dest())) - ahead
 	if end == at {
 		return Pass
 	}

@@ -18,6 +18,7 @@ import (
 
 	"pmg/config"
 	"pmg/gateway/node"
+	"pmg/sms/number"
 	"pmg/sms/numbers"
 )
 
@@ -183,7 +184,7 @@ func (l *Lists) Problems() (all []string) {
 // With returns the names of the lists that have one of some addresses, or a prefix of it.
 func (l *Lists) With(addresses []string) (names []string) {
 	for _, one := range l.inUse.Load().all {
-		if slices.ContainsFunc(addresses, func(a string) bool { return one.numbers.Has([]byte(a)) }) {
+		if slices.ContainsFunc(addresses, func(a string) bool { return one.numbers.Has(number.Read(a)) }) {
 			names = append(names, one.name)
 		}
 	}

@@ -1,6 +1,9 @@
 package lists
 
-import "pmg/sms"
+import (
+	"pmg/sms"
+	"pmg/sms/number"
+)
 
 // A Refusal is why a message is refused.
 type Refusal struct {
@@ -15,25 +18,26 @@ func (l *Lists) Screens() bool { return l.inUse.Load().screens }
 // counted with each list that its number is on.
 func (l *Lists) Screen(m *sms.Message, count bool) Refusal {
 	o := l.inUse.Load()
-	number, whose := m.Dest().Addr, "recipient"
-	if m.Kind == sms.MO {
-		number, whose = m.Source().Addr, "sender"
+	source := number.Of(m.Source())
+	whom, whose := source, "sender"
+	if m.Kind != sms.MO {
+		whom, whose = number.Of(m.Dest()), "recipient"
 	}
 	for _, r := range [...]*rules{o.accounts[m.Origin.Account], o.connectors[m.Origin.Connector]} {
 		if r == nil {
 			continue
 		}
-		if on := find(r.block, number, count); on != nil {
+		if on := find(r.block, whom, count); on != nil {
 			code := sms.Blocked
 			if on.byMobile {
 				code = sms.OptedOut
 			}
 			return Refusal{code, "its " + whose + " is on list " + on.name + " (block)"}
 		}
-		if len(r.allow) > 0 && find(r.allow, number, count) == nil {
+		if len(r.allow) > 0 && find(r.allow, whom, count) == nil {
 			return Refusal{sms.Blocked, "its " + whose + " is on none of the lists of allow"}
 		}
-		if len(r.senders) > 0 && find(r.senders, m.Source().Addr, count) == nil {
+		if len(r.senders) > 0 && find(r.senders, source, count) == nil {
 			return Refusal{sms.BadSource, "its sender is on none of the lists of senders"}
 		}
 	}
@@ -41,9 +45,9 @@ func (l *Lists) Screen(m *sms.Message, count bool) Refusal {
 }
 
 // find returns the first list that has a number.
-func find(all []*list, number []byte, count bool) *list {
+func find(all []*list, n number.Number, count bool) *list {
 	for _, one := range all {
-		if !one.numbers.Has(number) {
+		if !one.numbers.Has(n) {
 			continue
 		}
 		if count {

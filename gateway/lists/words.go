@@ -3,11 +3,11 @@ package lists
 import (
 	"bytes"
 	"slices"
-	"strings"
 
 	"pmg/config"
 	"pmg/internal/smstext"
 	"pmg/sms"
+	"pmg/sms/number"
 )
 
 // longestWord is how many octets a text has at most that is looked up as a word.
@@ -16,15 +16,15 @@ const longestWord = 80
 // words are the texts by which mobiles change a list.
 type words struct {
 	list                  *list
-	to                    []string // numbers and short codes; empty: any
-	stop, start           []string // as config.Word returns them
+	to                    []number.Number // and short codes; empty: any
+	stop, start           []string        // as config.Word returns them
 	stopReply, startReply string
 }
 
 func wordsOf(c *config.List, l *list) *words {
 	w := &words{list: l, stop: wordsIn(c.Stop), start: wordsIn(c.Start), stopReply: c.StopReply, startReply: c.StartReply}
-	for _, number := range c.OptOutTo {
-		w.to = append(w.to, strings.TrimPrefix(number, "+"))
+	for _, text := range c.OptOutTo {
+		w.to = append(w.to, number.Read(text))
 	}
 	return w
 }
@@ -61,11 +61,11 @@ func (l *Lists) Asked(m *sms.Message) *Change {
 	}
 	text, _ := smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, m.Text())
 	text = config.Word(text)
-	to := m.Dest().Addr
+	to := number.Of(m.Dest())
 	var changes []change
 	for _, w := range all {
 		switch {
-		case len(w.to) > 0 && !slices.ContainsFunc(w.to, func(one string) bool { return one == string(to) }):
+		case len(w.to) > 0 && !slices.ContainsFunc(w.to, to.Equal):
 		case slices.Contains(w.start, text):
 			changes = append(changes, change{w.list, false, w.startReply})
 		case slices.Contains(w.stop, text):
@@ -86,32 +86,37 @@ func copied(a sms.Address) sms.Address {
 // Make changes the lists. The message may be answered after it. It returns sms.TemporaryFailure if the change is not on the
 // disk.
 func (c *Change) Make() sms.Code {
-	number := string(c.Mobile.Addr)
+	mobile := number.Of(c.Mobile)
 	for i := range c.all {
 		one := &c.all[i]
 		now := c.lists.node.Clock.Now()
-		on := one.list.numbers.Has(c.Mobile.Addr)
-		set := one.list.numbers.Remove
-		if one.stop {
-			set = one.list.numbers.Add
-		}
-		n, err := set(number)
+		on := one.list.numbers.Has(mobile)
+		n, err := one.set(mobile)
 		if err != nil {
 			if c.lists.node.Repeats.First("opt out") {
 				c.lists.node.Log.Error().Err(err).Msg("cannot store an opt-out; the SMSC is asked to send it again")
 			}
 			return sms.TemporaryFailure
 		}
-		if c.due == nil && one.mayReply(c) && c.lists.replies.claim(now, replyKey{number, one.stop}, n > 0 && on != one.stop) {
+		key := replyKey{mobile.Key(), one.stop}
+		if c.due == nil && one.mayReply(c) && c.lists.replies.claim(now, key, n > 0 && on != one.stop) {
 			c.due = one
 		}
 	}
 	return sms.OK
 }
 
+// set changes the list. It returns how many entries have changed.
+func (one *change) set(mobile number.Number) (int, error) {
+	if one.stop {
+		return one.list.numbers.Add(mobile.String())
+	}
+	return one.list.numbers.Remove(mobile.String(), string(mobile.Octets())) // also as an SMSC wrote it
+}
+
 // mayReply reports whether there is a reply, and a number to send it to.
 func (one *change) mayReply(c *Change) bool {
-	return one.reply != "" && len(c.Mobile.Addr) > 0 && len(bytes.Trim(c.Mobile.Addr, "0123456789")) == 0
+	return one.reply != "" && len(number.Of(c.Mobile).Digits()) > 0
 }
 
 // Reply returns the text of the reply that is due after Make, "" if none is.
@@ -134,26 +139,27 @@ func (c *Change) Refused() {
 	if c == nil || c.due == nil {
 		return
 	}
-	c.lists.replies.giveBack(c.lists.node.Clock.Now(), replyKey{string(c.Mobile.Addr), c.due.stop})
+	c.lists.replies.giveBack(c.lists.node.Clock.Now(), replyKey{number.Of(c.Mobile).Key(), c.due.stop})
 	c.due = nil
 }
 
 // Preview returns what Make would do, a sentence for each list.
 func (c *Change) Preview() (says []string) {
 	replied := false
+	mobile := number.Of(c.Mobile)
 	for i := range c.all {
 		one := &c.all[i]
-		number, on := string(c.Mobile.Addr), one.list.numbers.Has(c.Mobile.Addr)
+		text, on := mobile.String(), one.list.numbers.Has(mobile)
 		var s string
 		switch {
 		case on == one.stop && on:
-			s = number + " is on list " + one.list.name + " already"
+			s = text + " is on list " + one.list.name + " already"
 		case on == one.stop:
-			s = number + " is not on list " + one.list.name
+			s = text + " is not on list " + one.list.name
 		case one.stop:
-			s = "it adds " + number + " to list " + one.list.name
+			s = "it adds " + text + " to list " + one.list.name
 		default:
-			s = "it removes " + number + " from list " + one.list.name
+			s = "it removes " + text + " from list " + one.list.name
 		}
 		if on != one.stop && one.mayReply(c) && !replied {
 			s += ", and is answered " + `"` + one.reply + `"`

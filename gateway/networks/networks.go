@@ -19,6 +19,7 @@ import (
 	"pmg/gateway/node"
 	"pmg/sms"
 	"pmg/sms/networks"
+	"pmg/sms/number"
 )
 
 // Networks is the table in force. It is safe for concurrent use.
@@ -57,15 +58,6 @@ func (n *Networks) Apply(f *networks.File) {
 	}
 }
 
-// international is the highest type of the numbers (TON) that are looked up; 0 is a type that is not known.
-const international = 1
-
-// shortest is how many digits a number has that is looked up, so that short codes are no numbers of another country.
-const shortest = 7
-
-// IsLookedUp reports whether a number is looked up: it is international, and no short code.
-func IsLookedUp(a sms.Address) bool { return a.TON <= international && len(a.Addr) >= shortest }
-
 // Find sets the network of a message: of its recipient, or of the sender of one from a mobile. A number that is not international
 // has none.
 func (n *Networks) Find(m *sms.Message) {
@@ -73,19 +65,17 @@ func (n *Networks) Find(m *sms.Message) {
 	if f == nil {
 		return
 	}
-	number := m.Dest()
+	of := m.Dest()
 	if m.Kind == sms.MO {
-		number = m.Source()
+		of = m.Source()
 	}
-	if m.Network = 0; IsLookedUp(number) {
-		m.Network = f.Of(number.Addr)
-	}
+	m.Network = f.Of(number.Of(of))
 }
 
-// Of returns the network that the table says of a number; 0: none.
-func (n *Networks) Of(number []byte) sms.Network {
+// OfRouting returns the network that the table says of the digits by which a ported number is routed; 0: none.
+func (n *Networks) OfRouting(digits []byte) sms.Network {
 	if f := n.inUse.Load(); f != nil {
-		return f.Of(number)
+		return f.OfDigits(digits)
 	}
 	return 0
 }

@@ -1,7 +1,6 @@
 package operate
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"math"
@@ -15,6 +14,7 @@ import (
 	"pmg/gateway/receipts"
 	"pmg/protocols"
 	"pmg/sms"
+	"pmg/sms/number"
 	"pmg/store"
 )
 
@@ -190,8 +190,8 @@ func waitsAs(m *sms.Message, wall int64) sms.State {
 
 func (o *Operation) matches(account string, m *sms.Message) bool {
 	return account == o.account && m.Kind == sms.Submit &&
-		(o.ID == 0 || o.ID == m.KnownID()) && (o.ByID || bytes.Equal(o.Source.Addr, m.Source().Addr)) &&
-		(o.Dest.Addr == nil || bytes.Equal(o.Dest.Addr, m.Dest().Addr)) && (o.Fits == nil || o.Fits(m))
+		(o.ID == 0 || o.ID == m.KnownID()) && (o.ByID || number.Same(o.Source, m.Source())) &&
+		(o.Dest.Addr == nil || number.Same(o.Dest, m.Dest())) && (o.Fits == nil || o.Fits(m))
 }
 
 // find passes the messages that the operation is about to f, in parts.
@@ -375,8 +375,8 @@ func (o *Operation) ended(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case !ok, string(v.Account) != o.account || !o.ByID && !bytes.Equal(v.Source.Addr, o.Source.Addr),
-		o.Dest.Addr != nil && !bytes.Equal(v.Dest.Addr, o.Dest.Addr):
+	case !ok, string(v.Account) != o.account || !o.ByID && !number.Same(v.Source, o.Source),
+		o.Dest.Addr != nil && !number.Same(v.Dest, o.Dest):
 		return errNoMessage
 	}
 	o.Result.State, o.Result.Error, o.Left, o.Fate = fate.State, fate.Error, &v, fate

@@ -11,6 +11,7 @@ import (
 	"pmg/gateway/settle"
 	"pmg/internal/smstext"
 	"pmg/sms"
+	"pmg/sms/number"
 	"pmg/store"
 )
 
@@ -162,7 +163,7 @@ func (s *Selection) matches(f *found, now time.Time) bool {
 		s.Older > 0 && now.Sub(arrived) < s.Older:
 		return false
 	}
-	return bytes.HasPrefix(f.message.Dest().Addr, []byte(s.Dest))
+	return bytes.HasPrefix(number.Of(f.message.Dest()).Octets(), number.Read(s.Dest).Octets())
 }
 
 // deliveryOf returns what a receipt says, "" for other messages.

@@ -6,6 +6,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/sms"
+	"pmg/sms/number"
 )
 
 // MayFailOver reports whether a message that a lane has sent in vain may go to another target of
@@ -27,7 +28,7 @@ func MayFailOver(cfg *config.Connector, m *sms.Message, a sms.Answer, again bool
 // target of its route that is up and has not failed to send it. It returns nil if there is none.
 // The message begins there with its attempts, and remembers the targets that have failed.
 func (t *Table) FailOver(l *connector.Lane, m *sms.Message) *connector.Share {
-	dest := m.Dest().Addr
+	dest := number.Of(m.Dest())
 	route, ok := t.routeOf(m)
 	if !ok || len(route.Targets) < 2 {
 		return nil

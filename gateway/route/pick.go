@@ -6,6 +6,7 @@ import (
 
 	"pmg/connector"
 	"pmg/sms"
+	"pmg/sms/number"
 )
 
 // quality returns how many of a thousand messages to a network the target has delivered lately, if that is known.
@@ -21,7 +22,7 @@ func (t target) cost(m *sms.Message, wall int64) int64 {
 	if t.costs == nil {
 		return noCost
 	}
-	price, ok := t.costs.Of(m.Dest().Addr, m.Network, wall)
+	price, ok := t.costs.Of(number.Of(m.Dest()), m.Network, wall)
 	if !ok {
 		return noCost
 	}

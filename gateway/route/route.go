@@ -7,6 +7,7 @@ import (
 	"pmg/connector"
 	"pmg/protocols"
 	"pmg/sms"
+	"pmg/sms/number"
 	"pmg/sms/prices"
 	"pmg/store"
 )
@@ -126,7 +127,7 @@ func (t *Table) LaneOf(c *connector.Connector) *connector.Lane {
 
 // resolve returns the lane of a target for a message's destination, or nil if no account
 // receives messages for that destination.
-func (t *Table) resolve(to target, dest []byte) *connector.Lane {
+func (t *Table) resolve(to target, dest number.Number) *connector.Lane {
 	if to.lane != nil {
 		return to.lane
 	}
@@ -176,7 +177,7 @@ func (t *Table) Route(m *sms.Message) *connector.Lane {
 
 // lead returns the lane that a message leaves by, and its route. Without a lane the route is not known.
 func (t *Table) lead(m *sms.Message) (*connector.Lane, *Route[target]) {
-	dest := m.Dest().Addr
+	dest := number.Of(m.Dest())
 	route, ok := t.routeOf(m)
 	if !ok {
 		return nil, nil
@@ -204,7 +205,7 @@ func (t *Table) Ways(m *sms.Message) (index int, ways []Way, ok bool) {
 		return 0, nil, false
 	}
 	for i := range route.Targets {
-		if lane := t.resolve(route.Targets[i].To, m.Dest().Addr); lane != nil {
+		if lane := t.resolve(route.Targets[i].To, number.Of(m.Dest())); lane != nil {
 			ways = append(ways, Way{i, lane, isBack(m, lane)})
 		}
 	}

@@ -6,20 +6,19 @@
 package quiet
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"time"
 
 	"pmg/internal/zone"
+	"pmg/sms/number"
 )
 
 // Hours are the same hours of each day, by the clocks of zones.
 type Hours struct {
 	from, to int            // in minutes of the day; from is in them, and to is not
 	zone     *time.Location // of other recipients; nil: they have no quiet hours
-	zones    map[string]*time.Location
-	longest  int // prefix of zones
+	zones    number.Table[*time.Location]
 }
 
 // Options are what Hours are made of.
@@ -34,7 +33,7 @@ type Problem struct{ Option, Text string }
 
 // New makes the hours of options.
 func New(o Options) (*Hours, []Problem) {
-	h := &Hours{zones: map[string]*time.Location{}}
+	h := &Hours{}
 	var problems []Problem
 	problem := func(option, format string, args ...any) {
 		problems = append(problems, Problem{option, fmt.Sprintf(format, args...)})
@@ -59,18 +58,21 @@ func New(o Options) (*Hours, []Problem) {
 	}
 	for i, entry := range o.Zones {
 		option := fmt.Sprintf("zones[%d]", i)
-		prefix, name, _ := strings.Cut(entry, "=")
-		prefix = strings.TrimPrefix(prefix, "+")
+		text, name, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(text, "0") && !strings.HasPrefix(text, "+") {
+			text = "+" + text // a country code; with a 0 it is that of a national number
+		}
+		prefix, digits := number.ParsePrefix(text)
 		at, ok := zone.Load(name)
 		switch {
-		case prefix == "" || strings.Trim(prefix, "0123456789") != "":
+		case !digits:
 			problem(option, "must be digits, '=' and a zone, such as 46=Europe/Stockholm, not %q", entry)
 		case !ok:
 			problem(option, noZone, name)
-		case h.zones[prefix] != nil:
-			problem(option, "is about %s, as an entry before it is: remove one of them", prefix)
+		case h.isZone(prefix):
+			problem(option, "is about %s, as an entry before it is: remove one of them", prefix.Digits)
 		default:
-			h.zones[prefix], h.longest = at, max(h.longest, len(prefix))
+			h.zones.Set(prefix, at)
 		}
 	}
 	return h, problems
@@ -82,13 +84,15 @@ func minutes(text string) (int, bool) {
 	return t.Hour()*60 + t.Minute(), err == nil && len(text) == len("15:04")
 }
 
+func (h *Hours) isZone(p number.Prefix) bool {
+	_, known := h.zones.Of(p)
+	return known
+}
+
 // Zone returns the zone of a recipient: that of the longest prefix of its number. It is nil if it has none.
-func (h *Hours) Zone(recipient []byte) *time.Location {
-	recipient = bytes.TrimPrefix(recipient, []byte{'+'})
-	for n := min(h.longest, len(recipient)); n > 0; n-- {
-		if at := h.zones[string(recipient[:n])]; at != nil {
-			return at
-		}
+func (h *Hours) Zone(recipient number.Number) *time.Location {
+	if at, ok := h.zones.Find(recipient, func(*time.Location) bool { return true }); ok {
+		return at
 	}
 	return h.zone
 }
@@ -96,7 +100,7 @@ func (h *Hours) Zone(recipient []byte) *time.Location {
 // End returns the first time from at on, both in Unix nanoseconds, at which the clock of a recipient shows none of the hours.
 // Where the clock is set forward over the end, that is the moment in which it is. Where it is set back to before the end,
 // the hours begin once more.
-func (h *Hours) End(at int64, recipient []byte) int64 {
+func (h *Hours) End(at int64, recipient number.Number) int64 {
 	zone := h.Zone(recipient)
 	if zone == nil {
 		return at

@@ -3,6 +3,7 @@ package quiet
 import (
 	"fmt"
 	"math/rand/v2"
+	"pmg/sms/number"
 	"strings"
 	"testing"
 	"time"
@@ -54,7 +55,7 @@ func TestEnd(t *testing.T) {
 		if c.end != "" {
 			want, _ = time.Parse(time.RFC3339Nano, c.end)
 		}
-		if got := time.Unix(0, hours(t, c.from, c.to, c.zone).End(at.UnixNano(), nil)).UTC(); !got.Equal(want) {
+		if got := time.Unix(0, hours(t, c.from, c.to, c.zone).End(at.UnixNano(), number.Number{})).UTC(); !got.Equal(want) {
 			t.Errorf("%+v: %s", c, got.Format(time.RFC3339Nano))
 		}
 	}
@@ -95,7 +96,7 @@ func TestEndIsAsNaive(t *testing.T) {
 			for isQuiet(want.In(zone)) {
 				want = want.Add(time.Minute)
 			}
-			got := hours(t, clock(from), clock(to), name).End(at.UnixNano(), nil)
+			got := hours(t, clock(from), clock(to), name).End(at.UnixNano(), number.Number{})
 			if got != want.UnixNano() {
 				t.Errorf("%s, %s to %s at %s: %s, not %s", name, clock(from), clock(to), at, time.Unix(0, got).In(zone), want.In(zone))
 			}
@@ -107,22 +108,23 @@ func TestEndIsAsNaive(t *testing.T) {
 func TestZone(t *testing.T) {
 	t.Parallel()
 	h := hours(t, "21:00", "08:00", "", "46=Europe/Stockholm", "+1=America/New_York", "1808=Pacific/Honolulu")
-	for number, want := range map[string]string{
-		"4670": "Europe/Stockholm", "+4670": "Europe/Stockholm", "46": "Europe/Stockholm", "1212": "America/New_York",
-		"18081": "Pacific/Honolulu", "180": "America/New_York", "4": "", "": "", "47": "",
+	for to, want := range map[string]string{
+		"46701740605": "Europe/Stockholm", "+46701740605": "Europe/Stockholm", "0046701740605": "Europe/Stockholm",
+		"12125550100": "America/New_York", "18085550100": "Pacific/Honolulu", "1800555": "America/New_York",
+		"4812345": "", "": "", "4701740605": "", "0701740605": "", "46701": "", "12345": "",
 	} {
 		got := ""
-		if zone := h.Zone([]byte(number)); zone != nil {
+		if zone := h.Zone(number.Read(to)); zone != nil {
 			got = zone.String()
 		}
 		if got != want {
-			t.Errorf("%s: %q, not %q", number, got, want)
+			t.Errorf("%s: %q, not %q", to, got, want)
 		}
 	}
-	if at := int64(1_800_000_000e9); h.End(at, []byte("47")) != at {
+	if at := int64(1_800_000_000e9); h.End(at, number.Read("47")) != at {
 		t.Error("a recipient without a zone has quiet hours")
 	}
-	if zone := hours(t, "21:00", "08:00", "UTC", "46=Europe/Stockholm").Zone([]byte("47")); zone != time.UTC {
+	if zone := hours(t, "21:00", "08:00", "UTC", "46=Europe/Stockholm").Zone(number.Read("47")); zone != time.UTC {
 		t.Errorf("other recipients are in %s", zone)
 	}
 }
@@ -158,7 +160,7 @@ func TestProblems(t *testing.T) {
 // Looking for the end allocates nothing.
 func TestNoAllocations(t *testing.T) {
 	h := hours(t, "21:00", "08:00", "UTC", "46=Europe/Stockholm")
-	to := []byte("46701234567")
+	to := number.Read("46701234567")
 	at := int64(1_800_000_000e9)
 	if n := testing.AllocsPerRun(100, func() { at = h.End(at+1e12, to) }); n != 0 {
 		t.Errorf("%v allocations", n)

@@ -11,6 +11,7 @@ import (
 	"pmg/pdulog"
 	"pmg/protocols/httpsms"
 	"pmg/sms"
+	"pmg/sms/number"
 )
 
 // A Finder finds the stories of messages.
@@ -58,8 +59,9 @@ func (f *Finder) Search(ctx context.Context, q Query) (*Found, error) {
 			return found, err
 		} // otherwise it may be an SMSC's id
 	}
+	digits, _ := number.Clean(q.What)
 	t := &pdulog.Trace{
-		Number: q.What, Account: q.Account, Connectors: q.Connectors, Failed: q.Failed, Most: f.Most, Room: f.Room,
+		Number: digits, Account: q.Account, Connectors: q.Connectors, Failed: q.Failed, Most: f.Most, Room: f.Room,
 		Logs: f.Logs, Filter: pdulog.Filter{Since: q.Since, Until: q.Until},
 	}
 	if q.IsID || pdulog.MessageID(q.What) {

@@ -13,6 +13,7 @@ import (
 	"pmg/internal/logfile"
 	"pmg/pdulog"
 	"pmg/sms"
+	"pmg/sms/number"
 )
 
 type teller struct {
@@ -324,7 +325,7 @@ func (t *teller) wants(e *event) bool {
 		return e.Peer == w.ID
 	}
 	return (w.Account == "" || e.Account == w.Account) &&
-		(pdulog.SameNumber(e.Source, w.Number) || pdulog.SameNumber(e.Destination, w.Number))
+		(number.Read(e.Source).MayBe(number.Read(w.Number)) || number.Read(e.Destination).MayBe(number.Read(w.Number)))
 }
 
 func (t *teller) event(e *event) {

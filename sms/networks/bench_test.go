@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"pmg/sms"
+	"pmg/sms/number"
 	"runtime"
 	"slices"
 	"strconv"
@@ -90,7 +92,7 @@ func BenchmarkTenMillion(b *testing.B) {
 			stays := inUse() - before
 			b.ResetTimer()
 			for i := range b.N {
-				if f.Of(some[i%len(some)]) == 0 {
+				if f.Of(number.Of(sms.Address{Addr: some[i%len(some)]})) == 0 {
 					b.Fatal("a number has no network")
 				}
 			}
@@ -175,9 +177,9 @@ func idle(f *File, some [][]byte) float64 {
 }
 
 // lookUp looks a number up, and returns how long that took. It sleeps afterwards, as those do that wait for messages.
-func lookUp(f *File, number []byte) time.Duration {
+func lookUp(f *File, digits []byte) time.Duration {
 	began := time.Now()
-	if f.Of(number) == 0 {
+	if f.Of(number.Of(sms.Address{Addr: digits})) == 0 {
 		panic("a number has no network")
 	}
 	took := time.Since(began)

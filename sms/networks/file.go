@@ -7,6 +7,7 @@ import (
 
 	"pmg/internal/textfile"
 	"pmg/sms"
+	"pmg/sms/number"
 )
 
 // A File is a table in use, which follows its file. It is safe for concurrent use.
@@ -38,7 +39,10 @@ func (f *File) Path() string { return f.file.Path() }
 func (f *File) Columns() []string { return f.columns }
 
 // Of returns the network of a number, 0 if the table has none. It allocates nothing and reads no file.
-func (f *File) Of(number []byte) sms.Network { return f.table.Load().Of(number) }
+func (f *File) Of(n number.Number) sms.Network { return f.table.Load().Of(n) }
+
+// OfDigits returns the network of the numbers that begin with digits.
+func (f *File) OfDigits(digits []byte) sms.Network { return f.table.Load().OfDigits(digits) }
 
 // Name returns the name of a network, "" if the table has none.
 func (f *File) Name(n sms.Network) string { return f.table.Load().Name(n) }

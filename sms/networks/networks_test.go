@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"pmg/sms/number"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,12 +28,28 @@ func table(t *testing.T, text string, columns ...string) *Table {
 }
 
 // wants checks numbers and their networks: "46701=24001 47=".
+// digitsIn returns what a table says of digits, however few there are.
+func digitsIn(all *Table) func([]byte) sms.Network {
+	return func(text []byte) sms.Network {
+		digits := bytes.TrimPrefix(text, []byte{'+'})
+		if len(digits) == 0 || len(bytes.Trim(digits, "0123456789")) > 0 {
+			return 0
+		}
+		return all.OfDigits(digits)
+	}
+}
+
+// ofFile returns what a file says of digits.
+func ofFile(f *File) func([]byte) sms.Network {
+	return func(text []byte) sms.Network { return digitsIn(f.table.Load())(text) }
+}
+
 func wants(t *testing.T, of func([]byte) sms.Network, all string) {
 	t.Helper()
 	for _, one := range strings.Fields(all) {
-		number, want, _ := strings.Cut(one, "=")
-		if got := of([]byte(number)).String(); got != want {
-			t.Errorf("%s is of network %q, not %q", number, got, want)
+		digits, want, _ := strings.Cut(one, "=")
+		if got := of([]byte(digits)).String(); got != want {
+			t.Errorf("%s is of network %q, not %q", digits, got, want)
 		}
 	}
 }
@@ -56,15 +73,15 @@ func TestForms(t *testing.T) {
 		all := table(t, c.text, c.columns...)
 		t.Run(name, func(t *testing.T) {
 			if name == "without a header" {
-				wants(t, all.Of, "46701=24001 4670=24005 467=24000 4671=24000 46=24000 4=")
+				wants(t, digitsIn(all), "46701=24001 4670=24005 467=24000 4671=24000 46=24000 4=")
 				return
 			}
-			wants(t, all.Of, strings.NewReplacer("4671= 467=", "4671=24000 467=24000", "460=", "460=24000").Replace(want))
+			wants(t, digitsIn(all), strings.NewReplacer("4671= 467=", "4671=24000 467=24000", "460=", "460=24000").Replace(want))
 		})
 	}
 	all := table(t, "from,to,mcc,mnc,operator\n46700000000,46700999999,240,01,Telia\n46700500000,46700509999,240,007,Other\n4673,4676,241,,Country\n")
-	wants(t, all.Of, "46700000000=24001 46700499999=24001 46700500000=240007 467005099991=240007 46700510000=24001 46701000000= 4670=")
-	wants(t, all.Of, "4672= 46729= 4673=241 467612345678901234=241 4677= 3=")
+	wants(t, digitsIn(all), "46700000000=24001 46700499999=24001 46700500000=240007 467005099991=240007 46700510000=24001 46701000000= 4670=")
+	wants(t, digitsIn(all), "4672= 46729= 4673=241 467612345678901234=241 4677= 3=")
 	if c := all.Counts; c.Rows != 3 || c.Networks != 3 || c.Within != 1 || c.Duplicates != 0 || c.Lines != 4 || c.Octets == 0 {
 		t.Errorf("%+v", c)
 	}
@@ -78,7 +95,7 @@ func TestForms(t *testing.T) {
 func TestShort(t *testing.T) {
 	t.Parallel()
 	all := table(t, "4670000,24001\n")
-	wants(t, all.Of, "467= 4670= 467000= 4670000=24001 46700001=24001 4669999= 123456789012345678901=")
+	wants(t, digitsIn(all), "467= 4670= 467000= 4670000=24001 46700001=24001 4669999= 123456789012345678901=")
 }
 
 // What cannot be used is named with its line, and nothing of the file is used.
@@ -137,7 +154,7 @@ func TestBad(t *testing.T) {
 func TestDoubled(t *testing.T) {
 	t.Parallel()
 	all := table(t, "4670,24001\n4671,24002\n4670,24001\n4670,24001\n46701,24001\n")
-	wants(t, all.Of, "4670=24001 46701=24001 4671=24002")
+	wants(t, digitsIn(all), "4670=24001 46701=24001 4671=24002")
 	if c := all.Counts; c.Rows != 5 || c.Duplicates != 2 || c.Within != 1 {
 		t.Errorf("%+v", c)
 	}
@@ -174,7 +191,7 @@ func TestOracle(t *testing.T) {
 					want = of
 				}
 			}
-			if got := all.Of([]byte(n)).String(); got != want {
+			if got := all.OfDigits([]byte(n)).String(); got != want {
 				t.Fatalf("seed %d: %s is of network %q, not %q", seed, n, got, want)
 			}
 		}
@@ -194,12 +211,12 @@ func TestManyRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range n {
-		number := []byte(strconv.Itoa(1_000_000 + i))
-		if got := all.Of(append(number, "123"...)).String(); got != strconv.Itoa(20000+i%50) {
-			t.Fatalf("%s: %s", number, got)
+		digits := []byte(strconv.Itoa(1_000_000 + i))
+		if got := all.OfDigits(append(digits, "123"...)).String(); got != strconv.Itoa(20000+i%50) {
+			t.Fatalf("%s: %s", digits, got)
 		}
 	}
-	wants(t, all.Of, "999999= "+strconv.Itoa(1_000_000+n)+"=")
+	wants(t, digitsIn(all), "999999= "+strconv.Itoa(1_000_000+n)+"=")
 }
 
 // A file with too many rows is read no further than it may be long.
@@ -262,17 +279,17 @@ func TestReload(t *testing.T) {
 	if n, errs := refresh(1); n != 0 || errs != nil {
 		t.Fatal(n, errs)
 	}
-	wants(t, f.Of, "4670=24001 4671=")
+	wants(t, ofFile(f), "4670=24001 4671=")
 	if n, errs := refresh(2); n != 1 || errs != nil {
 		t.Fatal(n, errs)
 	}
-	wants(t, f.Of, "4670=24002 4671=24002")
+	wants(t, ofFile(f), "4670=24002 4671=24002")
 	for i, text := range []string{"4670,24003\n467", "", "4670,24003\n4670,24004\n", "prefix,network\n", "\x00\n"} {
 		put(text)
 		if n, errs := refresh(4); n != 0 || len(errs) != 1 || !strings.Contains(errs[0], "networks.csv") {
 			t.Fatalf("%q: %d %q", text, n, errs)
 		}
-		wants(t, f.Of, "4670=24002 4671=24002")
+		wants(t, ofFile(f), "4670=24002 4671=24002")
 		if s := f.Status(); s.Problem == "" || s.Faults != int64(i+1) {
 			t.Errorf("%q: %+v", text, s)
 		}
@@ -281,7 +298,7 @@ func TestReload(t *testing.T) {
 	if n, errs := refresh(3); n != 1 || errs != nil {
 		t.Fatal(n, errs)
 	}
-	wants(t, f.Of, "4670=24005 4671=")
+	wants(t, ofFile(f), "4670=24005 4671=")
 	if s := f.Status(); s.Problem != "" || s.Reloads != 2 || s.Rows != 1 {
 		t.Errorf("%+v", s)
 	}
@@ -289,10 +306,10 @@ func TestReload(t *testing.T) {
 
 func TestOfAllocatesNothing(t *testing.T) {
 	all := table(t, "4670,24001\n46701,24002\n47,24201\n")
-	numbers := [][]byte{[]byte("46701740605"), []byte("+4670"), []byte("ACME"), []byte("1"), nil}
+	numbers := []number.Number{number.Read("46701740605"), number.Read("+46701740605"), number.Read("ACME"), number.Read("1"), {}}
 	if n := testing.AllocsPerRun(100, func() {
-		for _, number := range numbers {
-			all.Of(number)
+		for _, n := range numbers {
+			all.Of(n)
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
@@ -308,9 +325,9 @@ func FuzzRead(f *testing.F) {
 		if all == nil {
 			t.Fatal(err)
 		}
-		for _, number := range []string{"46701740605", "1", "999999999999999", "4"} {
-			if n := all.Of([]byte(number)); n != 0 && !n.IsValid() {
-				t.Fatalf("%s is of network %d", number, n)
+		for _, text := range []string{"46701740605", "1", "999999999999999", "4"} {
+			if n := all.OfDigits([]byte(text)); n != 0 && !n.IsValid() {
+				t.Fatalf("%s is of network %d", text, n)
 			}
 		}
 	})

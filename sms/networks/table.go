@@ -3,6 +3,7 @@ package networks
 import (
 	"pmg/internal/sortedset"
 	"pmg/sms"
+	"pmg/sms/number"
 )
 
 // maxDigits is how many digits of a number count: as many as it may have (ITU-T E.164).
@@ -43,21 +44,19 @@ type Counts struct {
 	Octets     int // of memory
 }
 
-// Of returns the network of a number, 0 if the table has none. A leading '+' makes no difference. It allocates nothing.
-func (t *Table) Of(number []byte) sms.Network {
-	if len(number) > 0 && number[0] == '+' {
-		number = number[1:]
-	}
-	if len(number) == 0 {
+// Of returns the network of an international number, 0 if the table has none, or for another. It allocates nothing.
+func (t *Table) Of(of number.Number) sms.Network {
+	if !of.IsInternational() {
 		return 0
 	}
+	return t.OfDigits(of.Digits())
+}
+
+// OfDigits returns the network of the numbers that begin with digits, such as those by which a ported number is routed.
+func (t *Table) OfDigits(digits []byte) sms.Network {
 	key, n := uint64(0), 0
-	for ; n < maxDigits && n < len(number); n++ {
-		c := number[n]
-		if c < '0' || c > '9' {
-			return 0
-		}
-		key = key*base + uint64(c-'0') + 1
+	for ; n < maxDigits && n < len(digits); n++ {
+		key = key*base + uint64(digits[n]-'0') + 1
 	}
 	for ; n < maxDigits; n++ {
 		key *= base

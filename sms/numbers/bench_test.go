@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"pmg/sms"
+	"pmg/sms/number"
 	"runtime"
 	"slices"
 	"strconv"
@@ -64,7 +66,7 @@ func BenchmarkTenMillion(b *testing.B) {
 			stays := inUse() - before
 			b.ResetTimer()
 			for i := range b.N {
-				if !l.Has(some[i%len(some)]) {
+				if !l.Has(number.Of(sms.Address{Addr: some[i%len(some)]})) {
 					b.Fatal("missing")
 				}
 			}
@@ -149,9 +151,9 @@ func idle(l *List, some [][]byte) float64 {
 }
 
 // lookUp looks a number up, and returns how long that took. It sleeps afterwards, as those do that wait for messages.
-func lookUp(l *List, number []byte) time.Duration {
+func lookUp(l *List, digits []byte) time.Duration {
 	began := time.Now()
-	if !l.Has(number) {
+	if !l.Has(number.Of(sms.Address{Addr: digits})) {
 		panic("a number is missing")
 	}
 	took := time.Since(began)

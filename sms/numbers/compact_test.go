@@ -3,6 +3,7 @@ package numbers
 import (
 	"errors"
 	"os"
+	"pmg/sms/number"
 	"slices"
 	"strings"
 	"sync"
@@ -110,7 +111,7 @@ func TestHasWhileCompacting(t *testing.T) {
 				return
 			default:
 			}
-			if !w.Has([]byte("OTHER")) {
+			if !w.Has(number.Read("OTHER")) {
 				t.Error("it is not found")
 				return
 			}

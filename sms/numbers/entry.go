@@ -1,10 +1,18 @@
 package numbers
 
-import "errors"
+import (
+	"bytes"
+	"errors"
+	"unicode"
+	"unicode/utf8"
+
+	"pmg/sms"
+	"pmg/sms/number"
+)
 
 const (
 	maxDigits = 17  // of a number that is kept as one; a longer one is kept as a name
-	maxName   = 64  // octets of an entry without its separators
+	maxName   = 128 // octets of an entry
 	maxSender = 20  // characters of a sender's name: SMPP has no more
 	someName  = 6   // digits that a sender's name has at most, beside its letters
 	leading   = 1   // before the digits of a number, because 0046 is not 46
@@ -21,7 +29,8 @@ var (
 	errStar    = errors.New("it has a '*' that is not at its end")
 	errNUL     = errors.New("it has a NUL, so the file is not text")
 	errControl = errors.New("it has a control character")
-	errASCII   = errors.New("it has a character that is not ASCII: a sender's name has letters, digits and marks of ASCII")
+	errUTF8    = errors.New("it is not UTF-8")
+	errNumber  = errors.New("it is neither a number nor a name")
 )
 
 // An entry is a number, a prefix or a name in the form in which it is compared.
@@ -33,36 +42,16 @@ type entry struct {
 	prefix bool
 }
 
-// isSeparator reports whether a character makes no difference to a number.
-func isSeparator(c byte) bool {
-	switch c {
-	case ' ', '-', '.', '/', '(', ')', '\t':
-		return true
-	}
-	return false
-}
-
-// digitsOf reads a number of at most maxDigits digits. It reports whether s is one.
+// digitsOf makes an entry of digits. It reports false if there are more than maxDigits.
 func digitsOf(s []byte) (e entry, ok bool) {
-	number := uint64(leading)
-	for i, c := range s {
-		switch {
-		case c >= '0' && c <= '9':
-			if e.digits == maxDigits {
-				return entry{}, false
-			}
-			number = number*10 + uint64(c-'0')
-			e.digits++
-		case c == '+' && i == 0, isSeparator(c):
-		default:
-			return entry{}, false
-		}
-	}
-	if e.digits == 0 {
+	if len(s) > maxDigits {
 		return entry{}, false
 	}
-	e.number = number
-	e.lead = (number - powers[e.digits]) * powers[maxDigits-e.digits]
+	e.number, e.digits = leading, len(s)
+	for _, c := range s {
+		e.number = e.number*10 + uint64(c-'0')
+	}
+	e.lead = (e.number - powers[e.digits]) * powers[maxDigits-e.digits]
 	return e, true
 }
 
@@ -71,14 +60,45 @@ var powers = [maxDigits + 1]uint64{
 	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
 }
 
-// addressOf makes an entry of an address of a message. It reports false for one that no list can have.
-func addressOf(s []byte, room *[maxName]byte) (entry, bool) {
-	if e, ok := digitsOf(s); ok {
-		return e, true
+// numberOf makes an entry of a number, or of the digits of one, in room.
+func numberOf(digits []byte, zero bool, room *[maxName]byte) (entry, error) {
+	if len(digits) > maxSender {
+		return entry{}, errLong
 	}
-	e, err := nameOf(s, room)
+	all := room[:0]
+	if zero {
+		all = append(all, '0')
+	}
+	all = append(all, digits...)
+	e, ok := digitsOf(all)
+	if !ok {
+		first, _ := digitsOf(all[:maxDigits])
+		e = entry{name: all, lead: first.lead, digits: first.digits}
+	}
+	return e, nil
+}
+
+// addressOf makes an entry of an address of a message. It reports false for one that no list can have.
+func addressOf(n number.Number, room *[maxName]byte) (e entry, ok bool) {
+	var err error
+	switch n.Kind() {
+	case number.None:
+		return entry{}, false
+	case number.Name:
+		if c := n.Octets()[0]; c == '+' || c >= '0' && c <= '9' { // with blanks between the digits
+			if typed := number.Read(string(n.Octets())); typed.Kind() != number.Name {
+				return addressOf(typed, room)
+			}
+		}
+		e, err = nameOf(n.Octets(), room)
+	default:
+		e, err = numberOf(n.Digits(), isBare(n), room)
+	}
 	return e, err == nil
 }
+
+// isBare reports whether a number is national by its type alone. As people write it, a 0 is in front.
+func isBare(n number.Number) bool { return n.Kind() == number.National && n.Digits()[0] != '0' }
 
 // parse makes an entry of a line without its comment and the blanks around it.
 func parse(s []byte, room *[maxName]byte) (e entry, err error) {
@@ -86,94 +106,81 @@ func parse(s []byte, room *[maxName]byte) (e entry, err error) {
 	if prefix {
 		s = s[:len(s)-1]
 	}
-	e, ok := digitsOf(s)
-	if !ok {
-		if e, err = nameOf(s, room); err != nil {
-			return entry{}, err
-		}
-	}
+	e, err = lineOf(s, prefix, room)
 	e.prefix = prefix
-	return e, nil
+	return e, err
 }
 
-// nameOf makes an entry of a name, or of a number of more than maxDigits digits.
+// lineOf makes an entry of a line without the star of a prefix.
+func lineOf(s []byte, prefix bool, room *[maxName]byte) (entry, error) {
+	n := number.Of(sms.Address{Addr: s}) // as nearly all lines are
+	if n.Kind() == number.None {
+		return entry{}, errNothing
+	}
+	if n.Kind() == number.Name {
+		digits, wrong := number.Clean(string(s))
+		if wrong != nil {
+			e, err := nameOf(s, room)
+			if errors.Is(err, errNumber) {
+				err = wrong // says more
+			}
+			return e, err
+		}
+		n = number.Of(sms.Address{Addr: []byte(digits)})
+	}
+	digits := n.Digits()
+	if prefix && len(digits) > 2 && digits[0] == '0' && digits[1] == '0' && digits[2] != '0' {
+		digits = digits[2:] // what is dialled before a country code
+	}
+	return numberOf(digits, false, room)
+}
+
+// nameOf makes an entry of a name.
 func nameOf(s []byte, room *[maxName]byte) (e entry, err error) {
-	for len(s) > 0 && s[len(s)-1] == ' ' {
-		s = s[:len(s)-1]
-	}
-	for len(s) > 0 && s[0] == ' ' {
-		s = s[1:]
-	}
-	numeric, tab, digits, n := true, false, 0, 0
-	for i, c := range s {
-		if err := forbidden(c); err != nil {
+	s = bytes.Trim(s, " ")
+	digits, characters, letters, tab := 0, 0, false, false
+	for at := 0; at < len(s); characters++ {
+		c, size := utf8.DecodeRune(s[at:])
+		if err := forbidden(c, size); err != nil {
 			return entry{}, err
 		}
-		if n == maxName {
-			return entry{}, errLong
-		}
-		switch {
-		case c >= '0' && c <= '9':
+		at += size
+		if c >= '0' && c <= '9' {
 			digits++
-		case !isSeparator(c) && (c != '+' || i > 0):
-			numeric = false
 		}
+		letters = letters || unicode.IsLetter(c)
 		tab = tab || c == '\t'
-		room[n] = capital(c)
-		n++
 	}
 	switch {
-	case n == 0 || numeric && digits == 0:
+	case digits == 0 && len(bytes.TrimLeft(s, " -./()\t+")) == 0:
 		return entry{}, errNothing
-	case numeric:
-		return longNumber(room, n)
 	case s[0] == '+' && digits == 0:
 		return entry{}, errPlus
-	case s[0] == '+' || digits > someName:
+	case (s[0] == '+' || digits > someName) && letters:
 		return entry{}, errLetters
-	case n > maxSender:
+	case s[0] == '+' || digits > someName || !letters && digits > 0:
+		return entry{}, errNumber
+	case characters > maxSender:
 		return entry{}, errLong
 	case tab:
 		return entry{}, errControl
 	}
-	return entry{name: room[:n]}, nil
+	return entry{name: number.AppendName(room[:0], s)}, nil
 }
 
-// longNumber removes the separators of a number.
-func longNumber(room *[maxName]byte, n int) (e entry, err error) {
-	digits := room[:0]
-	for _, c := range room[:n] {
-		if c >= '0' && c <= '9' {
-			digits = append(digits, c)
-		}
-	}
-	if len(digits) > maxSender {
-		return entry{}, errLong
-	}
-	first, _ := digitsOf(digits[:min(len(digits), maxDigits)])
-	return entry{name: digits, lead: first.lead, digits: first.digits}, nil
-}
-
-// forbidden returns why a character cannot be in an entry.
-func forbidden(c byte) error {
+// forbidden returns why a character, of so many octets, cannot be in an entry.
+func forbidden(c rune, size int) error {
 	switch {
 	case c == 0:
 		return errNUL
 	case c < ' ' && c != '\t' || c == 0x7f:
 		return errControl
-	case c > 0x7f:
-		return errASCII
+	case c == utf8.RuneError && size == 1:
+		return errUTF8
 	case c == cut:
 		return errStar
 	}
 	return nil
-}
-
-func capital(c byte) byte {
-	if c >= 'a' && c <= 'z' {
-		return c - 'a' + 'A'
-	}
-	return c
 }
 
 // appendTo appends the entry as its line of the journal has it.

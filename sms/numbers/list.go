@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pmg/internal/textfile"
+	"pmg/sms/number"
 )
 
 // ChangesSuffix ends the name of the journal beside a file.
@@ -45,16 +46,30 @@ func Open(path string) (*List, error) {
 // Path returns the name of the list's file.
 func (l *List) Path() string { return l.file.Path() }
 
-// Has reports whether an address is on the list: a number, or the name of a sender. It allocates nothing and reads no
-// file.
-func (l *List) Has(address []byte) bool {
+// Has reports whether a number, or the name of a sender, is on the list. It allocates nothing and reads no file.
+//
+// A national number that is so by its type alone is found with a 0 in front, as people write it, and without one, as an SMSC
+// wrote it into the journal once.
+func (l *List) Has(n number.Number) bool {
 	var room [maxName]byte
-	e, ok := addressOf(address, &room)
+	e, ok := addressOf(n, &room)
 	if !ok {
 		return false
 	}
-	on, known := l.changes.find(&e)
-	return known && on || !known && l.table.Load().has(&e)
+	if l.has(&e) {
+		return true
+	}
+	if isBare(n) {
+		e, err := numberOf(n.Digits(), false, &room)
+		return err == nil && l.has(&e)
+	}
+	return false
+}
+
+// has reports whether an entry is on the list.
+func (l *List) has(e *entry) bool {
+	on, known := l.changes.find(e)
+	return known && on || !known && l.table.Load().has(e)
 }
 
 // Hit counts a message that the list has decided about.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"pmg/sms/number"
 	"strings"
 	"sync"
 	"testing"
@@ -50,7 +51,7 @@ func (w *watch) refreshes(n int) (reloads int, errs []string) {
 func (w *watch) wants(addresses string, want bool) {
 	w.t.Helper()
 	for _, a := range strings.Fields(addresses) {
-		if w.Has([]byte(a)) != want {
+		if w.Has(number.Read(a)) != want {
 			w.t.Errorf("Has(%s) is not %v", a, want)
 		}
 	}
@@ -131,7 +132,7 @@ func TestChanges(t *testing.T) {
 			t.Fatalf("%s: %d %v", c.what, n, err)
 		}
 	}
-	if n, err := w.Add("1", "x*"); n != 0 || err == nil || !strings.Contains(err.Error(), "prefix") || w.Has([]byte("1")) {
+	if n, err := w.Add("1", "x*"); n != 0 || err == nil || !strings.Contains(err.Error(), "prefix") || w.Has(number.Read("1")) {
 		t.Error(n, err)
 	}
 	check := func(w *watch) {
@@ -163,7 +164,7 @@ func TestChanges(t *testing.T) {
 	if n, err := again.Add("47"); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
-	if n, errs := w.refreshes(1); n != 0 || errs != nil || !w.Has([]byte("47")) {
+	if n, errs := w.refreshes(1); n != 0 || errs != nil || !w.Has(number.Read("47")) {
 		t.Fatal(n, errs)
 	}
 	data, err := os.ReadFile(w.Path() + ChangesSuffix)
@@ -185,7 +186,7 @@ func TestDamagedJournal(t *testing.T) {
 	w.wants("46702", true)
 	w.wants("46701", false)
 	again, err := Open(w.Path())
-	if err != nil || again.Status().Problem == "" || !again.Has([]byte("46702")) {
+	if err != nil || again.Status().Problem == "" || !again.Has(number.Read("46702")) {
 		t.Fatal(err)
 	}
 	if err := os.Remove(w.Path() + ChangesSuffix); err != nil {
@@ -239,7 +240,7 @@ func TestHasWhileReloading(t *testing.T) {
 					return
 				default:
 				}
-				if !w.Has([]byte("46701")) || w.Has([]byte("999")) {
+				if !w.Has(number.Read("46701")) || w.Has(number.Read("999")) {
 					t.Error("wrong")
 					return
 				}
@@ -266,7 +267,7 @@ func TestUnwritable(t *testing.T) {
 	if err := os.Mkdir(l.Path()+ChangesSuffix, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := l.Add("46702"); n != 0 || err == nil || !strings.Contains(err.Error(), filepath.Base(l.Path())) || l.Has([]byte("46702")) {
+	if n, err := l.Add("46702"); n != 0 || err == nil || !strings.Contains(err.Error(), filepath.Base(l.Path())) || l.Has(number.Read("46702")) {
 		t.Error(n, err)
 	}
 }

@@ -32,14 +32,30 @@ func Refuses(number []byte) string {
 	code, at := codeOf(number)
 	p, national := plans[code], number[at:]
 	switch {
+	case p.has(national):
+		return ""
 	case p == 0:
 		return fmt.Sprintf("begins with %s, and no country code does", number[:max(at, 1)])
-	case len(national) > maxLength || p&(1<<len(national)) == 0:
+	case !p.hasLength(len(national)):
 		return fmt.Sprintf("has %d digits behind country code %d, where there must be %s", len(national), code, p.lengths())
-	case national[0] == '0' && p&zero == 0:
-		return fmt.Sprintf("has a 0 behind country code %d, which is dialled within the country alone", code)
 	}
-	return ""
+	return fmt.Sprintf("has a 0 behind country code %d, which is dialled within the country alone", code)
+}
+
+// Exists reports whether an international number, in digits with its country code, can exist. It allocates nothing.
+func Exists(number []byte) bool {
+	if !isDigits(number) {
+		return false
+	}
+	code, at := codeOf(number)
+	return plans[code].has(number[at:])
+}
+
+func (p plan) hasLength(n int) bool { return n > 0 && n <= maxLength && p&(1<<n) != 0 }
+
+// has reports whether there can be a number behind the code.
+func (p plan) has(national []byte) bool {
+	return p.hasLength(len(national)) && (national[0] != '0' || p&zero != 0)
 }
 
 // codeOf returns the country code, and how many digits it has. Without a plan for it, it is none.

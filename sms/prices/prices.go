@@ -18,7 +18,6 @@
 package prices
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -29,6 +28,7 @@ import (
 
 	"pmg/internal/textfile"
 	"pmg/sms"
+	"pmg/sms/number"
 )
 
 // MaxRows is how many rows a file may have.
@@ -41,8 +41,7 @@ const MaxPrice sms.Money = 1_000_000 * 1_000_000
 type List struct {
 	Rows int
 
-	prefixes  map[string][]entry
-	lengths   []int // of prefixes, the longest first
+	prefixes  number.Table[[]entry]
 	networks  map[sms.Network][]entry
 	otherwise []entry
 }
@@ -56,15 +55,13 @@ type entry struct {
 
 // Of returns the price of a short message to a number of a network at a time of the wall clock. It reports false if the list has
 // none. It allocates nothing.
-func (l *List) Of(number []byte, network sms.Network, now int64) (sms.Money, bool) {
-	number = bytes.TrimPrefix(number, []byte{'+'})
-	for _, n := range l.lengths {
-		if n > len(number) {
-			continue
-		}
-		if p, ok := at(l.prefixes[string(number[:n])], now); ok {
-			return p, true
-		}
+func (l *List) Of(to number.Number, network sms.Network, now int64) (sms.Money, bool) {
+	valid := func(all []entry) bool {
+		_, ok := at(all, now)
+		return ok
+	}
+	if all, ok := l.prefixes.Find(to, valid); ok {
+		return at(all, now)
 	}
 	if p, ok := at(l.networks[network], now); ok && network != 0 {
 		return p, true
@@ -106,7 +103,7 @@ func ReadFile(path, currency string) (*List, error) {
 type columns struct{ of, price, from, currency, n int }
 
 func read(r io.Reader, name, currency string) (*List, error) {
-	l := &List{prefixes: map[string][]entry{}, networks: map[sms.Network][]entry{}}
+	l := &List{networks: map[sms.Network][]entry{}}
 	p := &textfile.Problems{Kind: kind, File: name}
 	c := columns{n: -1}
 	_, err := textfile.Read(r, p, func(line []byte, number int) bool {
@@ -134,12 +131,6 @@ func read(r io.Reader, name, currency string) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
-	for prefix := range l.prefixes {
-		if !slices.Contains(l.lengths, len(prefix)) {
-			l.lengths = append(l.lengths, len(prefix))
-		}
-	}
-	slices.SortFunc(l.lengths, func(a, b int) int { return cmp.Compare(b, a) })
 	if p.Total > 0 {
 		return l, p
 	}
@@ -211,11 +202,14 @@ func (l *List) add(c *columns, fields []string, currency string, line int) error
 	case of == "*":
 		l.otherwise, err = with(l.otherwise, e)
 	case strings.HasPrefix(of, "+"):
-		prefix := of[1:]
-		if prefix == "" || len(prefix) > 15 || strings.Trim(prefix, "0123456789") != "" {
+		prefix, ok := number.ParsePrefix(of)
+		if !ok || len(prefix.Digits) > 15 {
 			return fmt.Errorf("the prefix %.20q must be + and up to 15 digits", of)
 		}
-		l.prefixes[prefix], err = with(l.prefixes[prefix], e)
+		var all []entry
+		all, _ = l.prefixes.Of(prefix)
+		all, err = with(all, e)
+		l.prefixes.Set(prefix, all)
 	default:
 		n, ok := sms.ReadNetwork(of)
 		if !ok {

@@ -1,6 +1,7 @@
 package prices
 
 import (
+	"pmg/sms/number"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ func TestOf(t *testing.T) {
 		}
 		network, _ := sms.ReadNetwork(c.network)
 		got := "none"
-		if price, ok := l.Of([]byte(c.number), network, at.UnixNano()); ok {
+		if price, ok := l.Of(number.Read(c.number), network, at.UnixNano()); ok {
 			got = price.String()
 		}
 		if got != c.want {
@@ -82,8 +83,8 @@ func TestOfAllocatesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	number, now := []byte("46701000001"), time.Now().UnixNano()
-	if n := testing.AllocsPerRun(100, func() { l.Of(number, 1_24001, now) }); n != 0 {
+	to, now := number.Read("46701000001"), time.Now().UnixNano()
+	if n := testing.AllocsPerRun(100, func() { l.Of(to, 1_24001, now) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"pmg/protocols"
 	"pmg/protocols/httpsms"
 	"pmg/sms"
+	"pmg/sms/number"
 	"pmg/sms/rewrite"
 )
 
@@ -266,7 +267,7 @@ func (r *run) compare(now int64, before, m *sms.Message) {
 		r.answer.changes = append(r.answer.changes, fmt.Sprintf("step "+r.step+": "+format, a...))
 	}
 	if r.step == "quiet" && m.DeliverAt != before.DeliverAt {
-		at := time.Unix(0, r.gateway.Node.Clock.Wall(m.DeliverAt)).In(r.account.QuietHours().Zone(m.Dest().Addr))
+		at := time.Unix(0, r.gateway.Node.Clock.Wall(m.DeliverAt)).In(r.account.QuietHours().Zone(number.Of(m.Dest())))
 		change("it is delivered at %s, when it is no longer quiet where its recipient is", at.Format("2006-01-02 15:04 MST"))
 	}
 	if m.Expires != before.Expires {

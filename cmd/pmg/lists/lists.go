@@ -16,6 +16,7 @@ import (
 
 	"pmg/cmd/pmg/find"
 	"pmg/internal/textfile"
+	"pmg/sms/number"
 	"pmg/sms/numbers"
 )
 
@@ -84,7 +85,7 @@ file again yet may differ for about two seconds.`,
 		Args:    exactly(2, "the name of a list and a number"),
 	}, func(out io.Writer, l *numbers.List, name string, all []string) error {
 		answer := "is not on"
-		if l.Has([]byte(all[0])) {
+		if l.Has(number.Read(all[0])) {
 			answer = "is on"
 		}
 		fmt.Fprintf(out, "%s %s list %s\n", quoted(all[0]), answer, name)

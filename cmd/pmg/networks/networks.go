@@ -6,7 +6,6 @@
 package networks
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -23,6 +22,7 @@ import (
 	"pmg/internal/textfile"
 	"pmg/sms"
 	"pmg/sms/networks"
+	"pmg/sms/number"
 )
 
 // Command returns the command network.
@@ -143,9 +143,8 @@ that was ported is not asked.`,
 			if err != nil {
 				return err
 			}
-			for _, number := range args {
-				n := t.Of([]byte(number))
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", strconv.Quote(number), textOf(t, n))
+			for _, text := range args {
+				fmt.Fprintf(cmd.OutOrStdout(), "%s: %s\n", strconv.Quote(text), textOf(t, t.Of(number.Read(text))))
 			}
 			return nil
 		},
@@ -197,15 +196,17 @@ func count(out io.Writer, t *networks.Table, file string) error {
 	defer f.Close()
 	counts, all := map[sms.Network]int{}, 0
 	p := &textfile.Problems{Kind: kind, File: file}
-	_, err = textfile.Read(f, p, func(line []byte, number int) bool {
-		switch {
-		case len(line) == 0 || line[0] == '#':
-		case len(bytes.Trim(bytes.TrimPrefix(line, []byte{'+'}), "0123456789")) > 0:
-			p.Add(number, "%.40q is no international number", line)
-		default:
-			counts[t.Of(line)]++
-			all++
+	_, err = textfile.Read(f, p, func(line []byte, at int) bool {
+		if len(line) == 0 || line[0] == '#' {
+			return true
 		}
+		n, err := number.Parse(string(line))
+		if err != nil {
+			p.Add(at, "%.40q is no international number: %v", line, err)
+			return true
+		}
+		counts[t.Of(n)]++
+		all++
 		return true
 	})
 	if err != nil {

@@ -32,7 +32,7 @@ func TestCommands(t *testing.T) {
 		{"check --columns prefix DIR/other.csv", "", "cannot use --columns: there must be a column network"},
 		{"check DIR/none.csv", "", "make the file"},
 		{"check", "", "it takes the name of a file"},
-		{"lookup -c DIR/pmg.yaml +46700000001 46701 47", "\"+46700000001\": 24001 (Telia)\n\"46701\": 24005 (Other)\n\"47\": unknown\n", ""},
+		{"lookup -c DIR/pmg.yaml +46700000001 46701000000 47701000000", "\"+46700000001\": 24001 (Telia)\n\"46701000000\": 24005 (Other)\n\"47701000000\": unknown\n", ""},
 		{"lookup -c DIR/none.yaml 46", "", "the configuration has no networks.file; --table names one"},
 		{"lookup --table DIR/other.csv --columns prefix,ignore,network 46700000001", "24007\n", ""},
 		{"lookup --table DIR/bad.csv 46700000001", "", "bad.csv:2"},

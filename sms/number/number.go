@@ -1,0 +1,195 @@
+// Package number says which number an address is. The same number is written in several forms: +46701740605, 46701740605 with
+// the type international or without one, 0046701740605, 01146701740605, and by people with blanks and hyphens. All parts of the
+// gateway that compare numbers, keep them, or look them up by how they begin, do it by this package.
+//
+// # Which number it is
+//
+//	+46701740605, or type 1        international; so is 00 or 011 in front of one
+//	46701740605 without a type     taken as international, if it has seven digits or more
+//	0701740605, or type 2          national: the number of one country, which the address does not name
+//	12345                          a short code, whatever its type, as all numbers of fewer than seven digits are
+//	46701740605 with another type  a number of one network or exchange, or a name of digits
+//	ACME                           a name
+//
+// An international number is not taken for a national one, nor the other way round: rules of rewrite make one of the other. A
+// short code never begins with the code of a country.
+//
+// # Start reading
+//
+// Of, Equal, Prefix; Parse for what people write.
+package number
+
+import (
+	"bytes"
+
+	"pmg/sms"
+	"pmg/sms/plan"
+)
+
+// Shortest is how many digits an international number has at least; a short code has fewer.
+const Shortest = 7
+
+// dialled is how many digits an international number has at least behind 011, which national numbers of some countries begin
+// with, too.
+const dialled = 10
+
+// A Kind is what kind of number an address is.
+type Kind uint8
+
+// The kinds.
+const (
+	None          Kind = iota // there is no address
+	International             // its type, or what is in front of it, says that its country code follows
+	Untyped                   // seven digits or more without a type: taken as international
+	National
+	Short  // a short code
+	Within // a number within a network or an exchange
+	Name   // the name of a sender, or something else that is no number
+)
+
+// Types of number (3GPP TS 23.040 §9.1.2.5).
+const (
+	typeUnknown       = 0
+	typeInternational = 1
+	typeNational      = 2
+)
+
+// A Number is the number that an address is. Its octets are those of the address.
+type Number struct {
+	written []byte // the digits without what is in front of a country code, or the octets of a name
+	kind    Kind
+	zero    bool // a 0 is dialled before the national number
+}
+
+// Of returns the number that an address is. It allocates nothing.
+func Of(a sms.Address) Number {
+	digits, plus := bytes.CutPrefix(a.Addr, []byte{'+'})
+	switch {
+	case len(a.Addr) == 0:
+		return Number{}
+	case !isDigits(digits):
+		return Number{written: a.Addr, kind: Name}
+	case len(digits) < Shortest:
+		return Number{written: digits, kind: Short}
+	}
+	n := Number{written: digits, kind: Untyped}
+	switch {
+	case plus, a.TON == typeInternational:
+		n.kind = International
+	case a.TON == typeNational:
+		n.kind = National
+	case a.TON != typeUnknown:
+		n.kind = Within
+		return n
+	}
+	if digits[0] == '0' {
+		if rest := withoutDialled(digits); rest != nil {
+			n.written, n.kind = rest, International
+		} else {
+			n.kind, n.zero = National, true
+		}
+	}
+	return n
+}
+
+// withoutDialled returns the international number behind the 00 or the 011 that is dialled before it; nil: it is none.
+func withoutDialled(digits []byte) []byte {
+	if rest, ok := bytes.CutPrefix(digits, []byte("00")); ok && len(rest) >= Shortest && rest[0] != '0' {
+		return rest
+	}
+	if rest, ok := bytes.CutPrefix(digits, []byte("011")); ok && len(rest) >= dialled && plan.Exists(rest) {
+		return rest
+	}
+	return nil
+}
+
+// Kind returns its kind.
+func (n Number) Kind() Kind { return n.kind }
+
+// IsInternational reports whether it is a number with its country code, as far as can be known. Networks and prices are those of
+// such numbers.
+func (n Number) IsInternational() bool { return n.kind == International || n.kind == Untyped }
+
+// IsPerson reports whether it can be the number of a person: it is no short code, and no name.
+func (n Number) IsPerson() bool { return n.IsInternational() || n.kind == National || n.kind == Within }
+
+// Digits returns the digits of a number: those of an international one without what is dialled in front, those of a national one
+// as they are dialled. Of a name it returns nil.
+func (n Number) Digits() []byte {
+	if n.kind == Name {
+		return nil
+	}
+	return n.written
+}
+
+// Octets returns its digits as Digits does, or the octets of a name.
+func (n Number) Octets() []byte { return n.written }
+
+// String returns the number in the form in which it is stored and shown, in which Parse reads it as the same: a national number
+// has a 0 in front.
+func (n Number) String() string {
+	if n.kind == National && !n.zero {
+		return "0" + string(n.written)
+	}
+	return string(n.written)
+}
+
+// identity returns what equal numbers have in common, beside their octets.
+func (n Number) identity() (group byte, octets []byte) {
+	switch {
+	case n.kind == Untyped:
+		return byte(International), n.written
+	case n.zero:
+		return byte(n.kind), n.written[1:]
+	}
+	return byte(n.kind), n.written
+}
+
+// Equal reports whether two addresses are the same number, or the same name.
+func (n Number) Equal(other Number) bool {
+	group, octets := n.identity()
+	another, others := other.identity()
+	return group == another && bytes.Equal(octets, others)
+}
+
+// AppendKey appends a key that equal numbers have, and no others. It is not stored.
+func (n Number) AppendKey(b []byte) []byte {
+	group, octets := n.identity()
+	return append(append(b, group), octets...)
+}
+
+// Key returns the key of AppendKey.
+func (n Number) Key() string { return string(n.AppendKey(nil)) }
+
+// compared is how many digits of a national number have to be those at the end of an international one.
+const compared = 7
+
+// MayBe reports whether two addresses may be the same number: they are equal, or one is national, and the other is
+// international and ends with it. Searches find messages by it.
+func (n Number) MayBe(other Number) bool {
+	if n.kind == None || other.kind == None {
+		return false
+	}
+	return n.Equal(other) || n.mayEnd(other) || other.mayEnd(n)
+}
+
+func (n Number) mayEnd(international Number) bool {
+	_, octets := n.identity()
+	return n.kind == National && international.IsInternational() && len(octets) >= compared &&
+		bytes.HasSuffix(international.written, octets)
+}
+
+// HasPlus reports whether an address has a '+' in front of what it is.
+func HasPlus(a sms.Address) bool { return len(a.Addr) > 0 && a.Addr[0] == '+' }
+
+// Same reports whether two addresses are the same number.
+func Same(a, b sms.Address) bool { return Of(a).Equal(Of(b)) }
+
+func isDigits(octets []byte) bool {
+	for _, c := range octets {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(octets) > 0
+}

@@ -1,0 +1,92 @@
+package number
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// A Prefix is what numbers or names begin with. With a '+' in front it is that of international numbers alone; without one it is
+// that of all addresses.
+type Prefix struct {
+	Digits        string
+	International bool
+}
+
+// ParsePrefix reads a prefix. It reports whether there is nothing but digits behind the '+'; an empty prefix fits all.
+func ParsePrefix(text string) (p Prefix, ok bool) {
+	p.Digits, p.International = strings.CutPrefix(text, "+")
+	return p, p.Digits != "" && isDigits([]byte(p.Digits)) || text == ""
+}
+
+// Fits reports whether a number begins with the prefix.
+func (p Prefix) Fits(n Number) bool {
+	return (!p.International || n.IsInternational()) && bytes.HasPrefix(n.Octets(), []byte(p.Digits))
+}
+
+// A Table has values by prefix. It is safe for concurrent use while nothing is added.
+type Table[T any] struct {
+	international map[string]T // of prefixes with a '+'
+	any           map[string]T
+	lengths       []int // of prefixes, the longest first
+}
+
+// Set sets the value of a prefix.
+func (t *Table[T]) Set(p Prefix, v T) {
+	if t.any == nil {
+		t.any, t.international = map[string]T{}, map[string]T{}
+	}
+	if p.International {
+		t.international[p.Digits] = v
+	} else {
+		t.any[p.Digits] = v
+	}
+	if !slices.Contains(t.lengths, len(p.Digits)) {
+		t.lengths = append(t.lengths, len(p.Digits))
+		slices.SortFunc(t.lengths, func(a, b int) int { return b - a })
+	}
+}
+
+// Of returns the value of a prefix.
+func (t *Table[T]) Of(p Prefix) (v T, ok bool) {
+	if p.International {
+		v, ok = t.international[p.Digits]
+	} else {
+		v, ok = t.any[p.Digits]
+	}
+	return v, ok
+}
+
+// Len returns how many prefixes there are.
+func (t *Table[T]) Len() int { return len(t.any) + len(t.international) }
+
+// All passes the prefixes and their values to f, in no order.
+func (t *Table[T]) All(f func(Prefix, T) bool) {
+	for international, values := range map[bool]map[string]T{true: t.international, false: t.any} {
+		for digits, v := range values {
+			if !f(Prefix{digits, international}, v) {
+				return
+			}
+		}
+	}
+}
+
+// Find returns the value of the longest prefix of a number with which takes is content. It allocates nothing.
+func (t *Table[T]) Find(n Number, takes func(T) bool) (v T, ok bool) {
+	octets := n.Octets()
+	for _, length := range t.lengths {
+		if length > len(octets) {
+			continue
+		}
+		if n.IsInternational() {
+			if v, ok = t.international[string(octets[:length])]; ok && takes(v) {
+				return v, true
+			}
+		}
+		if v, ok = t.any[string(octets[:length])]; ok && takes(v) {
+			return v, true
+		}
+	}
+	var none T
+	return none, false
+}
