@@ -26,7 +26,7 @@ import (
 type Report struct {
 	Format                     int
 	Messages, Mappings, Events int64
-	First, Last                uint64 // ids of messages; 0 if there are none
+	First, Last                uint64   // ids of messages; 0 if there are none
 	Faults                     []string // what could not be read, or is missing
 }
 

@@ -104,7 +104,6 @@ func (f *FS) fails(o Operation) bool {
 	return true
 }
 
-
 // A Loss is what becomes of pages that were written and not synced.
 type Loss int
 

@@ -58,7 +58,7 @@ func (s *session) bindAnswered(now int64, p *PDU) protocols.Action {
 		return protocols.Action{}
 	case p.CommandStatus != StatusOK:
 		return s.bindRefused(p)
-	case p.Err() != nil: // the peer's interface_version is not known
+	case p.Err() != nil && !p.Err().Behind:
 		return s.close(protocols.Close, fmt.Sprintf("cannot log in: %s cannot be read: %s", p.ID, p.Err().Text))
 	}
 	// According to §3.4 a server that does not send its version supports no optional
