@@ -100,7 +100,7 @@ func table() []row {
 		// Decisions that need no session.
 		{"internal/httpcall", "protocols/httpsms sms"},
 		{"httpapi/conns", ""},
-		{"plugin", "sms"},
+		{"plugin", "internal/turns sms"},
 		{"plugin/expression", "internal/zone plugin"},
 		{"plugin/service", "internal/httpcall plugin"},
 		{"plugin/program", "plugin"},
@@ -113,10 +113,10 @@ func table() []row {
 		{"config", "cluster/lease config/document config/option internal/httpcall internal/keyfile internal/machine internal/nearest internal/passhash internal/quiet internal/smstext internal/timetext internal/tlsfiles internal/token managed plugin plugin/expression protocols protocols/httpsms protocols/httpsms/smsc protocols/smpp protocols/testsms protocols/ucp sms sms/charset sms/fit sms/networks sms/rewrite"},
 		{"managed/editor", "config config/document internal/passhash internal/token managed sms/numbers sms/prices"},
 		{"account", "config internal/passhash internal/ratelimit internal/tlsfiles internal/token internal/window protocols sms sms/number"},
-		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms sms/number"},
+		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms sms/charset sms/number"},
 		{"events", "internal/logfile internal/wholefile pdulog sms"},
 		{"stats", "events internal/wholefile pdulog sms"},
-		{"privacy", "config events internal/logfile internal/wholefile pdulog sms sms/plan store"},
+		{"privacy", "config events internal/logfile internal/wholefile pdulog sms sms/charset sms/number sms/plan store"},
 
 		// Sessions, and the gateway's decisions about them.
 		{"connector/queue", "sms"},
@@ -147,7 +147,7 @@ func table() []row {
 
 		// The architecture. It imports no protocol.
 		{"stages/cipher", ""},
-		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/proxyheader internal/sock internal/tlsfiles pdulog protocols sms stages/cipher store"},
+		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/proxyheader internal/sock internal/tlsfiles internal/turns pdulog protocols sms stages/cipher store"},
 		{"httpapi/body", "connector"},
 		{"sandbox", "connector gateway gateway/convert gateway/receipts gateway/request internal/smstext pdulog protocols/testsms sms sms/rewrite"},
 		{"sandbox/phone", "sandbox"},
@@ -157,14 +157,14 @@ func table() []row {
 		{"httpsmsc", "config connector gateway/convert gateway/node gateway/receipts gateway/request httpapi/body httpapi/server internal/httpcall pdulog protocols/httpsms protocols/httpsms/smsc sms"},
 		{"httpapi/v1", "account config connector connector/streams gateway/node gateway/operate gateway/request httpapi/body httpapi/server internal/httpcall internal/tlsfiles protocols protocols/httpsms protocols/httpsms/own sms webhook"},
 		{"httpapi/compat", "config connector gateway/node gateway/request httpapi/body httpapi/server internal/httpcall protocols/httpsms protocols/httpsms/jasmin protocols/httpsms/kannel sms webhook"},
-		{"httpapi/portal", "account config connector gateway/credit gateway/node gateway/request gateway/webhooks httpapi/server internal/browser internal/figuretext internal/timetext internal/token managed managed/editor protocols/httpsms protocols/httpsms/own sms stats store"},
+		{"httpapi/portal", "account config connector gateway/credit gateway/node gateway/request gateway/webhooks httpapi/server internal/browser internal/figuretext internal/timetext internal/token internal/turns managed managed/editor protocols/httpsms protocols/httpsms/own sms stats store"},
 		{"httpapi", "config connector gateway httpapi/body httpapi/compat httpapi/portal httpapi/server httpapi/v1 httpsmsc internal/httpfault internal/sock protocols/httpsms sandbox webhook"},
 		{"admin/access", "account config gateway/node internal/browser internal/passhash internal/token internal/turns"},
 		{"admin/history", "connector"},
 		{"admin/problems", "internal/figuretext"},
 		{"admin", "admin/access admin/history admin/problems cluster/report config connector connector/streams flow gateway gateway/credit gateway/hooks gateway/operate gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/timetext internal/tlsfiles pdulog pdulog/story plugin privacy protocols sms sms/number sms/rewrite stats store"},
 		{"admin/manage", "admin admin/access config managed managed/editor"},
-		{"admin/oidc", "config"},
+		{"admin/oidc", "config internal/turns"},
 		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc cluster/report config config/document connector gateway/operate gateway/webhooks internal/browser internal/figuretext internal/httpfault managed managed/editor pdulog privacy protocols sms stats"},
 
 		// Load shares the codec with the gateway and nothing else.

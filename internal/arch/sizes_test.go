@@ -74,6 +74,8 @@ func fields() size {
 		"loadtest/httpload.run":                  {50, cut},
 		"loadtest/httpload.streaming":            {55, cut},
 		"loadtest/bench/classic.conn":            {63, frozen},
+		"plugin/expression.environment":          {27, "with the message that it embeds"},
+		"plugin/expression.run":                  {30, "with the message that its environment embeds"},
 	}}
 }
 
@@ -90,6 +92,7 @@ func roomFields() size {
 // embeds are the embedded pointers to structs of another package.
 var embeds = map[string]string{
 	"admin/web.overview embeds admin.Status":                  page,
+	"plugin/expression.environment embeds plugin.Message":     "expressions name the fields of what their environment embeds",
 	"httpapi/server.conn embeds httpapi/conns.Conn":           "it is a net.Conn with more",
 	"internal/e2e.gw embeds gateway.Gateway":                  "a rig for tests",
 	"loadtest/bench/classic.group embeds connector.Connector": frozen,
