@@ -36,6 +36,12 @@ type Screening struct {
 type Networks struct {
 	File    string   `yaml:"file" live:"yes" doc:"Its file, CSV: prefixes, or ranges of numbers, and their networks, up to 10,000,000 rows in any order. None when empty. A relative path is relative to the configuration. The gateway reads the file again when it has changed; pmg network check reads it before."`
 	Columns []string `yaml:"columns" enum:"prefix|from|to|network|mcc|mnc|name|ignore" live:"yes" doc:"What its columns are, from the first on, such as [prefix, mcc, mnc, name]; its first line says so when not given. A file of two columns without such a line has prefix and network."`
+	Charset string   `yaml:"charset" default:"utf-8" enum:"utf-8|latin1" live:"yes" doc:"In which its names are: utf-8, or latin1, as spreadsheets of Windows write them."`
+}
+
+// Reading returns how the table is read.
+func (n *Networks) Reading() networks.Options {
+	return networks.Options{Columns: n.Columns, Charset: n.Charset}
 }
 
 // UnknownNetwork is how routes name numbers of which no network is known.

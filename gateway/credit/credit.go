@@ -64,7 +64,7 @@ func (d *Accountant) Open(cfg *config.Config) (*Opened, error) {
 	o := &Opened{lists: map[string]*list{}}
 	for i := range cfg.Prices {
 		c := &cfg.Prices[i]
-		all, err := prices.ReadFile(c.File, c.Currency)
+		all, err := prices.ReadFile(c.File, c.Reading())
 		if err != nil {
 			return nil, fmt.Errorf("cannot open prices %s: %w", c.Name, err)
 		}
