@@ -87,7 +87,7 @@ func table() []row {
 		{"protocols", "sms sms/userdata"},
 		{"protocols/prototest", "internal/testutil protocols sms"},
 		{"protocols/prototest/toy", "protocols sms"},
-		{"protocols/smpp", "internal/logtext protocols sms sms/userdata"},
+		{"protocols/smpp", "internal/logtext protocols sms sms/charset sms/userdata"},
 		{"cluster/standby", "internal/sock protocols/smpp"},
 		{"protocols/ucp", "internal/logtext internal/smstext protocols sms sms/charset"},
 		{"protocols/testsms", "internal/logtext protocols sms"},

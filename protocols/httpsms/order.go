@@ -3,6 +3,7 @@ package httpsms
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"pmg/protocols"
 	"pmg/sms"
@@ -82,13 +83,18 @@ func address(text string, sender bool) (a sms.Address, ok bool) {
 		a.NPI, a.Addr = npiTelephone, []byte(digits)
 		return a, true
 	}
-	if !sender || a.TON != 0 || len(text) > maxAlpha || strings.ContainsFunc(text, unicode.IsControl) {
+	if !sender || a.TON != 0 || !isName(text) {
 		return a, text == "" && sender
 	}
 	if text != "" {
 		a.TON, a.Addr = tonAlphanumeric, []byte(text)
 	}
 	return a, true
+}
+
+// isName reports whether a text has no more characters than a name, and none that is a control.
+func isName(text string) bool {
+	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= maxAlpha && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
 // Types of number and numbering plans (3GPP TS 23.040 §9.1.2.5).

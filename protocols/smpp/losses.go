@@ -16,6 +16,7 @@ const (
 	lostReplace
 	lostDefaultID
 	lostSource
+	lostName
 	lostDest
 	lostClass
 	lostVendor
@@ -45,6 +46,10 @@ var losses = func() []protocols.Loss {
 		},
 		lostDefaultID: {Field: "sm_default_msg_id", Text: "Only the SMSC that has the text can send it."},
 		lostSource:    {Field: "source_addr", Neutral: true, Text: "Longer than 64 octets: left out."},
+		lostName: {
+			Field: "source_name", Neutral: true, Refuse: sms.BadSource,
+			Text: "A name with characters that the charset of names lacks (names): the message is refused.",
+		},
 		lostDest: {
 			Field: "destination_addr", Neutral: true,
 			Text: "Longer than 64 octets: left out, so that the SMSC refuses the message.",
@@ -87,7 +92,12 @@ func (d *Driver) Protocol() sms.Protocol { return protocols.SMPP }
 func (d *Driver) Losses() []protocols.Loss { return losses }
 
 // Lacks implements protocols.Converter.
-func (d *Driver) Lacks(m *sms.Message, _ protocols.Options) (lost protocols.Lost) {
+func (d *Driver) Lacks(m *sms.Message, o protocols.Options) (lost protocols.Lost) {
+	if options, _ := o.(*ConnectorOptions); options != nil && m.Kind != sms.Receipt {
+		if _, ok := options.octetsOf(m.Source()); !ok {
+			lost.Add(lostName)
+		}
+	}
 	if len(m.Source().Addr) >= dataAddressSize {
 		lost.Add(lostSource)
 	}
