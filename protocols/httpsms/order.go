@@ -7,6 +7,7 @@ import (
 
 	"pmg/protocols"
 	"pmg/sms"
+	"pmg/sms/number"
 )
 
 // An Order is a message to one recipient, as a request asks for it.
@@ -72,6 +73,7 @@ const (
 // address reads an address. A sender may be empty, which leaves it to rules, or alphanumeric, without control characters: an
 // SMSC would read none of what follows a zero. No international recipient begins with 0 (E.164).
 func address(text string, sender bool) (a sms.Address, ok bool) {
+	text = number.Trim(text)
 	digits := text
 	if len(text) > 0 && text[0] == '+' {
 		digits, a.TON = text[1:], tonInternational

@@ -105,8 +105,8 @@ var kinds = [...]Kind{
 	},
 	{
 		"no-price", 422, "There is no price for the recipient's network", 0,
-		"The number may be right: the list of prices of the account has none for its network. The detail says which one that is. Ask the " +
-			"operator of the gateway.",
+		"The number may be right: the list of prices of the account has none for its network. The detail says which one that " +
+			"is. Ask the operator of the gateway.",
 	},
 	{"no-route", 422, "No route leads to the recipient", 0, "The configuration of the gateway decides where messages go."},
 	{"rate-limited", 429, "Rate limit exceeded", 1, "The option rate of the account, or a limit of flood."},
