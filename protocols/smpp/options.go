@@ -30,6 +30,8 @@ type ConnectorOptions struct {
 
 	Submit Submit `yaml:"submit" only:"out" live:"rebind" doc:"What the SMSC wants of submits (submit_sm, data_sm) beside their addresses and texts, for which rewrite and charset are, such as {service_type: CMT}."`
 
+	Names string `yaml:"names" default:"latin1" enum:"latin1|utf-8|gsm7" live:"rebind" doc:"The charset of names of senders in addresses that are sent: latin1, utf-8, or gsm7 (an octet for each septet). Of those that come, octets that are UTF-8 are taken for it, and others for latin1; with gsm7 all are GSM 7-bit."`
+
 	LongSystemIDs bool `yaml:"long_system_ids" default:"false" live:"no" doc:"Whether a system_id may have up to 32 characters: those of clients, or the connector's own. SMPP allows 15, and some peers cannot send or read more."`
 	LongPasswords bool `yaml:"long_passwords" default:"false" only:"in" live:"no" doc:"Whether clients may log in with passwords of up to 64 characters. SMPP allows 8, and some clients cannot send more."`
 

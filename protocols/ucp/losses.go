@@ -43,9 +43,9 @@ var losses = func() []protocols.Loss {
 		lostSCTS:     {Field: "SCTS", Text: "When the SMSC got a message of a mobile is not sent. That of a notification is."},
 
 		lostOriginator: {
-			Field: "source", Neutral: true,
+			Field: "source", Neutral: true, Refuse: sms.BadSource,
 			Text: "A number of more than 16 digits, or a name that is longer than 11 characters or has others than GSM " +
-				"7-bit: left out.",
+				"7-bit: the message is refused.",
 		},
 		lostOriginatorTON: {
 			Field: "source_type", Neutral: true,
