@@ -15,7 +15,9 @@ type Plugin struct {
 	Refused  int64  `json:"refused" metric:"refused_total" column:"refused" help:"Messages that the plugin has refused."`
 	Held     int64  `json:"held" metric:"held_total" column:"held" help:"Messages that the plugin has put aside until an operator decides."`
 	Changed  int64  `json:"changed" metric:"changed_total" column:"changed" help:"Messages that the plugin has changed, delayed or given tags."`
-	Failed   int64  `json:"failed" metric:"failed_total" column:"failed" help:"Messages that the plugin had no verdict about, so that its on_failure has decided."`
+	Failed   int64  `json:"failed" metric:"failed_total" column:"failed" help:"Messages that the plugin was asked about without getting a verdict, so that its on_failure has decided."`
+	Rested   int64  `json:"rested" metric:"rested_total" help:"Messages that the plugin was not asked about because it rested, so that its on_failure has decided."`
+	Crowded  int64  `json:"crowded" metric:"crowded_total" help:"Messages that the plugin was not asked about because too many waited for it: they were refused as throttled, or wait."`
 	InFlight int64  `json:"in_flight" metric:"in_flight" column:"in flight" help:"Messages that the plugin is being asked about."`
 	Waiting  int64  `json:"waiting" metric:"waiting" column:"waiting" help:"Messages that wait for a place among those."`
 	Cached   int64  `json:"cached" metric:"cached_total" help:"Messages that the plugin was not asked about, because what it has answered about their number is kept."`
@@ -68,6 +70,7 @@ func plugins(of *hooks.Hooks) (rows []Plugin) {
 	for _, s := range of.Status() {
 		p := Plugin{
 			Name: s.Name, Asked: s.Asked, Refused: s.Refused, Held: s.Held, Changed: s.Changed, Failed: s.Failed,
+			Rested: s.Rested, Crowded: s.Crowded,
 			InFlight: int64(s.InFlight), Waiting: int64(s.Waiting), Work: pluginTimes(s.Work), Wait: pluginTimes(s.Wait),
 			LastError: s.Failure, Cached: s.Answers.Known, Kept: int64(s.Answers.Kept),
 		}

@@ -10,7 +10,9 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -50,6 +52,14 @@ type Server struct {
 	listeners []net.Listener // that of the address first
 }
 
+// hasForm reports whether a request has its parameters in its body: those of the actions and of the pages may. Options and rows
+// of what is managed (package manage) are no forms, though curl calls them so.
+func hasForm(r *http.Request) bool {
+	name, isAPI := strings.CutPrefix(r.URL.Path, Base+"/")
+	isAction := slices.ContainsFunc(Actions(), func(a Action) bool { return a.Name == name })
+	return r.Method == http.MethodPost && (!isAPI || isAction)
+}
+
 // Start listens where cfg says and shows the counters of g and e until Close is called.
 // version is the version of the program. opened are sockets that listen already, in place of admin.address.
 func Start(
@@ -60,7 +70,7 @@ func Start(
 	if err != nil {
 		return nil, fmt.Errorf("cannot start admin (admin.audit): %w", err)
 	}
-	s.http.Handler = audit.Handler(s.http.Handler)
+	s.http.Handler = audit.Handler(s.http.Handler, hasForm)
 	s.http.ErrorLog = stdlog.New(g.Node.Log.With().Str("component", "admin").Logger(), "", 0)
 	if err := s.listen(cfg, opened); err != nil {
 		return nil, errors.Join(fmt.Errorf("cannot start admin %w", err), s.Close())

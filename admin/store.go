@@ -18,6 +18,7 @@ type Store struct {
 	Low       bool  `json:"low" metric:"low" help:"Whether messages are refused because the file system of the store has too little room."`
 	Stalled   bool  `json:"stalled" metric:"stalled" help:"Whether the store takes nothing at present because its background work does not follow."`
 	Recovered bool  `json:"recovered" metric:"recovered" help:"Whether all messages of earlier runs are in their queues."`
+	OldKey    bool  `json:"old_key" metric:"old_key" help:"Whether messages wait that store.old_key_file is needed for; if none does, the option may go."`
 	Messages  int64 `json:"messages" metric:"messages" help:"Messages in the store."`
 	Unsettled int64 `json:"unsettled" metric:"unsettled" help:"Messages that have ended and are not deleted from the store yet."`
 	Storing   int64 `json:"storing" metric:"storing" help:"Submits that wait for their commit."`
@@ -45,7 +46,7 @@ func (v *view) store() *Store {
 	c := &s.Journal
 	return &Store{
 		Engine: s.Engine, Problem: cmp.Or(s.Failed, s.Problem), Refuses: s.Refuses,
-		Failed: s.Failed != "", Low: s.Refuses != "", Stalled: s.Stalled, Recovered: s.Recovered,
+		Failed: s.Failed != "", Low: s.Refuses != "", Stalled: s.Stalled, Recovered: s.Recovered, OldKey: s.OldKey,
 		Messages: s.Messages, Unsettled: s.Unsettled, Storing: s.Storing, Waiting: c.Waiting,
 		Commits: c.Commits, CommitsFailed: c.Failed, Changes: c.Changes,
 		CommitSeconds: seconds(c.Took), LongestSeconds: seconds(c.Longest), CurrentSeconds: s.CommitFor.Seconds(),

@@ -16,7 +16,7 @@ import (
 
 // Account is a client that may log in.
 type Account struct {
-	SystemID     string         `yaml:"system_id" required:"yes" live:"yes" doc:"The name it logs in with. SMPP allows 15 characters, UCP 16."`
+	SystemID     string         `yaml:"system_id" required:"yes" live:"yes" doc:"The name it logs in with. SMPP allows 15 characters, up to 32 with long_system_ids of a connector, UCP 16."`
 	Profile      string         `yaml:"profile" live:"yes" doc:"A profile whose options it takes, of the file or one that comes with PMG (pmg profile list). Its own options count more: each option of a section by itself, a list as a whole; but entries of tlvs are put in front of the profile's."`
 	Password     string         `yaml:"password" required:"certificates" secret:"yes" live:"yes" doc:"Its password, which it must have unless it has certificates, plain or as a hash: argon2id (pmg account hash) or bcrypt (htpasswd -nB). SMPP allows 8 characters, more with long_passwords of a connector, UCP 16. Refer to a plain one with ${ENV:NAME} or ${FILE:/path}."`
 	OldPassword  string         `yaml:"old_password" secret:"yes" live:"yes" doc:"A further password that it may log in with, plain or as a hash, while it changes from one to another. Its sessions go on when password takes its place, and end when it is removed."`
@@ -31,7 +31,7 @@ type Account struct {
 
 	Rate        int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit per second, over all its sessions; 0 is any rate. Each recipient and each part of a long text counts. A faster client is read no faster than this; a message that would wait for more than about a second is answered as throttled (SMPP: ESME_RTHROTTLED)."`
 	Burst       int           `yaml:"burst" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit together after a rest; 0 is a twentieth of rate, at least 1."`
-	MaxParts    int           `yaml:"max_parts" default:"10" range:"1..255" live:"yes" doc:"Short messages that one of its texts may be cut into, where long_messages of a connector cuts texts, and always for texts of HTTP clients. A longer text is refused (SMPP: ESME_RINVMSGLEN). Each part counts towards rate, share and max_queue. Ten hold 1,530 characters of GSM 7-bit or 670 of UCS-2."`
+	MaxParts    int           `yaml:"max_parts" default:"10" range:"1..255" live:"yes" doc:"Short messages that one of its texts may become, also if it leaves whole and the SMSC cuts it (message_payload). A longer text is refused (SMPP: ESME_RINVMSGLEN). Each counts towards rate, and parts that the gateway cuts towards share and max_queue. Ten hold 1,530 characters of GSM 7-bit or 670 of UCS-2."`
 	Share       int           `yaml:"share" default:"50" range:"1..100" live:"yes" doc:"The part of the free places in a connector's queue that its messages may take, in percent. The rest stays for other accounts: with 100 this one can shut them out. Of the free memory (limits.memory) they may take the same part, but at least half."`
 	MaxSchedule time.Duration `yaml:"max_schedule" default:"168h" range:"0s.." live:"yes" doc:"How far ahead a message's delivery time may be; 0s allows none. A later one is refused (SMPP: ESME_RINVSCHED)."`
 

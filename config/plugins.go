@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"reflect"
 	"regexp"
+	"runtime"
 	"strings"
 	"time"
 
@@ -29,11 +30,11 @@ type Plugin struct {
 	Dir  string `yaml:"dir" live:"yes" doc:"With command, the directory that it runs in; that of the gateway when empty."`
 	User string `yaml:"user" live:"yes" doc:"With command, the user that it runs as; that of the gateway when empty. Another one needs a gateway that runs as root."`
 
-	OnFailure string `yaml:"on_failure" required:"yes" enum:"pass|refuse|hold" live:"yes" doc:"What happens to a message that the plugin has no verdict about, because it fails, does not answer in time, or rests after ten failures in a row: pass goes on as if it were not asked, refuse answers temporary_failure (a client does not get its receipt; a login is refused), hold accepts the message and puts it aside until an operator decides with pmg queue. It must be given."`
+	OnFailure string `yaml:"on_failure" required:"yes" enum:"pass|refuse|hold" live:"yes" doc:"What happens to a message that the plugin has no verdict about, because it fails, does not answer in time, needs more steps than rules may take, or rests after ten failures in a row: pass goes on as if it were not asked, refuse answers temporary_failure (a client does not get its receipt; a login is refused), hold accepts the message and puts it aside until an operator decides with pmg queue. It must be given."`
 
-	Deadline time.Duration `yaml:"deadline" default:"1s" range:"10ms..1m" live:"yes" doc:"With url and command, how long a message may wait for its verdict."`
+	Deadline time.Duration `yaml:"deadline" default:"1s" range:"10ms..1m" live:"yes" doc:"How long a message may wait for its verdict, and before that for a place among those of workers."`
 	Workers  int           `yaml:"workers" default:"0" range:"0..10000" live:"yes" doc:"Messages that it is asked about at the same time: 0 is 64 with url. With command each needs a process: 0 is 1."`
-	Queue    int           `yaml:"queue" default:"10000" range:"0..1000000" live:"yes" doc:"With url and command, further messages that wait for a place among those of workers. For one beyond these on_failure decides."`
+	Queue    int           `yaml:"queue" default:"10000" range:"0..1000000" live:"yes" doc:"Further messages that wait for a place among those of workers; accounts take turns. One beyond these, or without a place within deadline, is refused as throttled, whatever on_failure is; of the hooks send and receipt it waits."`
 	Batch    int           `yaml:"batch" default:"1" range:"1..1000" live:"yes" doc:"With url, messages that a question may have."`
 
 	rules *expression.Plugin // of Rules
@@ -75,6 +76,8 @@ func (p *Plugin) Options() plugin.Options {
 	switch {
 	case workers == 0 && (p.URL != "" || len(p.ENUM) > 0):
 		workers = usualWorkers
+	case len(p.Rules) > 0:
+		workers = max(runtime.GOMAXPROCS(0)/2, 1)
 	case workers == 0:
 		workers = 1
 	}
@@ -207,6 +210,11 @@ func checkPlugin(d *decoder, p *Plugin, path string) {
 		d.problem(at, "%s", problem.Text)
 	}
 	p.rules = rules
+	if len(problems) == 0 {
+		for _, greedy := range rules.Greedy() {
+			d.warn(fmt.Sprintf("%s.rules[%d].%s", path, greedy.Rule, greedy.Option), "of plugin %s: %s", p.Name, greedy.Text)
+		}
+	}
 }
 
 // Equal reports whether two plugins have the same options.

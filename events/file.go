@@ -27,7 +27,7 @@ const (
 
 // lockDir opens the directory, and keeps other gateways from writing to it.
 func lockDir(path string) (*os.File, error) {
-	if err := os.MkdirAll(path, 0o750); err != nil {
+	if err := wholefile.MakeDir(path, 0o750); err != nil {
 		return nil, err
 	}
 	d, err := os.Open(path)
@@ -162,6 +162,11 @@ func (w *Writer) find(first uint64) error {
 	}
 	w.last, w.unsynced = max(mark, c.last), c.good-c.safe
 	w.synced.Store(min(w.last, synced))
+	if c.good > c.safe { // what an earlier process has written, and may not have synced
+		if err := wholefile.WriteAgain(path, c.safe, c.good); err != nil {
+			return err
+		}
+	}
 	if !c.rest {
 		return nil
 	}

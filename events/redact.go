@@ -2,6 +2,8 @@ package events
 
 import (
 	"bytes"
+	"encoding/json"
+	"slices"
 
 	"pmg/pdulog"
 )
@@ -46,5 +48,15 @@ func hides(r *pdulog.Redaction, name, text []byte) bool {
 			return true
 		}
 	}
-	return r.Of != nil && (r.Of.IsNumber(text, false) || r.Of.IsIn(text))
+	if r.Of == nil {
+		return false
+	}
+	if bytes.IndexByte(text, '\\') >= 0 { // digits behind an escape are no part of it
+		var s string
+		if err := json.Unmarshal(slices.Concat([]byte{'"'}, text, []byte{'"'}), &s); err == nil {
+			text = []byte(s)
+		}
+	}
+	isAddress := string(name) == "source" || string(name) == "destination" // an event does not say their types
+	return r.Of.IsNumber(text, isAddress) || r.Of.IsIn(text)
 }

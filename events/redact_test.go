@@ -24,11 +24,14 @@ func TestRedacted(t *testing.T) {
 	of := &pdulog.Redaction{Of: who}
 	for line, want := range map[string]string{
 		about: want, want: want,
-		strings.ReplaceAll(about, "46701740605", "467017406051"): "",
-		`{"number":7,"id":"0000046701740605","destination":"1"}`: "",
-		`{"number":7,"kind":"low_balance","account":"acme"}`:     "",
-		`{"number":7,"destination":"467`:                         "",
-		`no event`:                                               "",
+		strings.ReplaceAll(about, "46701740605", "467017406051"):             "",
+		`{"number":7,"id":"0000046701740605","destination":"1"}`:             "",
+		`{"number":7,"kind":"low_balance","account":"acme"}`:                 "",
+		`{"number":7,"destination":"467`:                                     "",
+		`{"number":7,"destination":"701740605","source":"0701740605"}`:       `{"number":7,"destination":"*","source":"*"}`,
+		`{"number":7,"smsc_id":"\u000146701740605","tags":["n46701740605"]}`: `{"number":7,"smsc_id":"*","tags":["*"]}`,
+		`{"number":7,"smsc_id":"701740605"}`:                                 "",
+		`no event`:                                                           "",
 	} {
 		if want == "" {
 			want = line

@@ -3,6 +3,7 @@ package gateway
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"pmg/config"
 	"pmg/connector"
@@ -71,8 +72,8 @@ func (g *Gateway) Problems() []string {
 	}
 	all = append(all, g.Webhooks.Problems()...)
 	for _, p := range g.Hooks.Status() {
-		if !p.RestsUntil.IsZero() {
-			all = append(all, "plugin "+p.Name+" rests, and its on_failure decides: "+p.Failure)
+		if problem := p.Problem(time.Now()); problem != "" {
+			all = append(all, problem)
 		}
 	}
 	all = append(append(all, g.Lists.Problems()...), g.Intake.Networks.Problems()...)

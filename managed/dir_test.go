@@ -108,6 +108,30 @@ func TestTrim(t *testing.T) {
 	}
 }
 
+// A list of changes reads their heads alone.
+func TestHeads(t *testing.T) {
+	t.Parallel()
+	read := int64(0)
+	d := openMem(t, errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpFileRead {
+			read++
+		}
+		return nil
+	})))
+	large := strings.Repeat("x", MaxRows-5)
+	for i := range 5 {
+		replace(t, d, "lists/a.txt", large+strings.Repeat("y", i))
+	}
+	read = 0
+	all, err := d.History("lists/a.txt", 0, 100)
+	if err != nil || len(all) != 5 || all[0].Before != nil || all[0].File != "lists/a.txt" {
+		t.Errorf("%d changes, %v", len(all), err)
+	}
+	if read > 5*8 { // a whole one takes over a hundred
+		t.Errorf("%d reads", read)
+	}
+}
+
 // A breaker fails operations that change the disk: the one with a number, or all from that on, but for those that need no
 // room.
 type breaker struct {

@@ -126,38 +126,52 @@ func (d *Dir) History(file string, before, most int) ([]Change, error) {
 		if before > 0 && n >= before {
 			continue
 		}
-		c, err := d.Change(n)
+		c, err := d.head(n)
 		if err == nil && (file == "" || c.File == file) {
-			c.Before = nil
 			found = append(found, c)
 		}
 	}
 	return found, nil
 }
 
+// maxHead is how many octets the first line of a change has at most.
+const maxHead = 4096
+
+// head returns a change without what was there before it, which may be large and is not read.
+func (d *Dir) head(number int) (c Change, err error) {
+	c, _, err = d.read(number, maxHead)
+	return c, err
+}
+
 // Change returns a change with what was there before it.
-func (d *Dir) Change(number int) (c Change, err error) {
+func (d *Dir) Change(number int) (Change, error) {
+	c, rest, err := d.read(number, maxHead+MaxRows+MaxOptions)
+	if err == nil && c.Existed {
+		c.Before = append([]byte{}, rest...)
+	}
+	return c, err
+}
+
+// read reads a change, and what follows its head in the first octets of its file.
+func (d *Dir) read(number int, octets int64) (c Change, rest []byte, err error) {
 	f, err := d.fs.Open(d.Path(nameOf(number)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return c, fmt.Errorf("change %d: %w", number, ErrNoChange)
+		return c, nil, fmt.Errorf("change %d: %w", number, ErrNoChange)
 	}
 	if err != nil {
-		return c, fmt.Errorf("cannot read change %d: %w", number, err)
+		return c, nil, fmt.Errorf("cannot read change %d: %w", number, err)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, MaxRows+MaxOptions))
+	data, err := io.ReadAll(io.LimitReader(f, octets))
 	if err != nil {
-		return c, fmt.Errorf("cannot read change %d: %w", number, err)
+		return c, nil, fmt.Errorf("cannot read change %d: %w", number, err)
 	}
 	head, rest, _ := bytes.Cut(data, []byte("\n"))
 	if err := json.Unmarshal(head, &c); err != nil {
-		return c, fmt.Errorf("cannot read change %d: %w", number, err)
+		return c, nil, fmt.Errorf("cannot read change %d: %w", number, err)
 	}
 	if _, _, ok := Split(c.File); !ok || c.Number != number {
-		return c, fmt.Errorf("cannot read change %d: it was changed by hand", number)
+		return c, nil, fmt.Errorf("cannot read change %d: it was changed by hand", number)
 	}
-	if c.Existed {
-		c.Before = append([]byte{}, rest...)
-	}
-	return c, nil
+	return c, rest, nil
 }

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/hex"
 	"errors"
+	"net/url"
 	"strconv"
 
 	"pmg/internal/logtext"
 	"pmg/protocols"
+	"pmg/sms/charset"
 )
 
 // A Subject is somebody whose traces are removed from lines.
@@ -30,7 +32,7 @@ func (r *Redaction) hides(field, name, value []byte, national bool) bool {
 	if len(value) == 0 || value[0] == '*' || isOurs(name) {
 		return false
 	}
-	value = trimQuotes(value)
+	value = unquoted(value)
 	if kind, n := kindOf(field); r.Numbers && (kind == numberKey && n == len(name)+1 || string(name) == "SM") &&
 		IsMobile(value) {
 		return true
@@ -41,8 +43,49 @@ func (r *Redaction) hides(field, name, value []byte, national bool) bool {
 	if r.Of.IsNumber(value, national) || r.Of.IsIn(value) {
 		return true
 	}
+	if bytes.IndexByte(value, '%') >= 0 { // of a query
+		if text, err := url.QueryUnescape(string(value)); err == nil && r.Of.IsIn([]byte(text)) {
+			return true
+		}
+	}
 	octets, err := hex.DecodeString(string(value))
-	return err == nil && r.Of.IsIn(octets)
+	return err == nil && len(octets) > 0 && (r.Of.IsIn(octets) || isPackedIn(octets, r.Of) || isPackedIn(octets[1:], r.Of))
+}
+
+// isPackedIn is IsIn of octets that may have seven bits of a character each, such as an OAdC of UCP behind its length.
+func isPackedIn(octets []byte, of Subject) bool {
+	return of.IsIn(charset.AppendUnpacked(nil, octets, 0, 8*len(octets)/7))
+}
+
+// unquoted returns the octets of a value, which may be written in quotes with escapes.
+func unquoted(value []byte) []byte {
+	if len(value) > 0 && value[0] == '"' {
+		if s, err := strconv.Unquote(string(value)); err == nil {
+			return []byte(s)
+		}
+	}
+	return unescaped(trimQuotes(value))
+}
+
+// unescaped returns octets with those that are written as \x00 in place of that.
+func unescaped(text []byte) []byte {
+	var b []byte
+	for {
+		before, after, ok := bytes.Cut(text, []byte(`\x`))
+		if !ok {
+			if b == nil {
+				return text
+			}
+			return append(b, text...)
+		}
+		b = append(b, before...)
+		text = after
+		if len(after) >= 2 {
+			if octet, err := hex.DecodeString(string(after[:2])); err == nil {
+				b, text = append(b, octet...), after[2:]
+			}
+		}
+	}
 }
 
 // isOurs reports whether a field has nothing that a peer has written about a person.
@@ -73,7 +116,7 @@ func (d *Decoder) AppendRedacted(b, line []byte, r *Redaction) (_ []byte, change
 	switch {
 	case err == nil:
 		b = d.appendRedacted(b, &e, r)
-	case r.Texts || r.Numbers || r.Of != nil && r.Of.IsIn(line):
+	case r.Texts || r.Numbers || r.Of != nil && (r.Of.IsIn(line) || r.Of.IsIn(unescaped(line))):
 		if len(line) > 0 && line[0] != '*' {
 			b = logtext.AppendHidden(b, len(line))
 			break

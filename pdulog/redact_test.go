@@ -37,6 +37,15 @@ func TestRedacted(t *testing.T) {
 		},
 		{`< submit_sm seq=17 source_addr=1 destination_addr=2 data_coding=8 short_message="\x004\x006\x007\x000\x001\x007\x004\x000\x006\x000\x005"`, `< submit_sm seq=17 source_addr=1 destination_addr=2 data_coding=8 short_message=*22`},
 		{`< submit_sm seq=17 source_addr=1 destination_addr=2 short_message="" callback_num=0100013436373031373430363035`, `< submit_sm seq=17 source_addr=1 destination_addr=2 short_message="" callback_num=*28`},
+		{
+			`< submit_sm seq=17 source_addr=T46701740605 destination_addr=2 short_message="hello" callback_num="\x01\x01\x0146701740605" dest_subaddress="\xa046701740605"`,
+			`< submit_sm seq=17 source_addr=*12 destination_addr=2 short_message=*5 callback_num=*14 dest_subaddress=*12`,
+		},
+		{`< submit_sm seq=17 source_addr=1 destination_addr=2 data_coding=4 short_message="\x00\x0146701740605"`, `< submit_sm seq=17 source_addr=1 destination_addr=2 data_coding=4 short_message=*13`},
+		{`< submit_sm seq=17 source_addr=1 destination_addr=01146701740605 short_message="tel46701740605"`, `< submit_sm seq=17 source_addr=1 destination_addr=*14 short_message=*14`},
+		{`< op51 seq=1 AdC=2 OAdC=1434DB0D16BBD16036580D OTOA=5039 MT=3 AMsg="hello"`, `< op51 seq=1 AdC=2 OAdC=*22 OTOA=5039 MT=3 AMsg=*5`},
+		{`< op51 seq=1 AdC=2 OAdC=15549AED068BDD68301BAC06 OTOA=5039 MT=3 AMsg="hello"`, `< op51 seq=1 AdC=2 OAdC=*24 OTOA=5039 MT=3 AMsg=*5`},
+		{`> http_submit seq=7 from=Shop to=1 reference=n46701740605 query=to=%2046701740605 text="x"`, `> http_submit seq=7 from=Shop to=1 reference=*12 query=*17 text=*1`},
 		{`> submit_sm_resp seq=46701740 status=0 message_id=1a1fb0c12c230d41`, ``},
 		{`< submit_sm seq=17 source_addr=1234 destination_addr=46701740606 short_message="hello"`, ``},
 		{`< op51 seq=1 AdC=46701740605 OAdC=1234 MT=3 AMsg="hello"`, `< op51 seq=1 AdC=*11 OAdC=1234 MT=3 AMsg=*5`},
@@ -46,6 +55,9 @@ func TestRedacted(t *testing.T) {
 		want := head + c.want
 		if c.want == "" {
 			want = head + c.line
+		}
+		if c.want != "" && !who.MayBeIn([]byte(c.line)) {
+			t.Errorf("it is passed over: %s", c.line)
 		}
 		got, changed := d.AppendRedacted(nil, []byte(head+c.line), &pdulog.Redaction{Of: who})
 		if string(got) != want || changed != (c.want != "") {

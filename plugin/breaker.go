@@ -1,7 +1,6 @@
 package plugin
 
 import (
-	"errors"
 	"sync"
 	"time"
 )
@@ -17,6 +16,7 @@ const (
 type breaker struct {
 	mu     sync.Mutex
 	failed int           // in a row
+	since  time.Time     // of the first of these
 	rest   time.Duration // the latest one; 0: none since the last answer
 	until  time.Time     // the end of the rest
 	trying bool          // a trial is under way
@@ -36,35 +36,49 @@ func (b *breaker) may(now time.Time) (ok, trial bool) {
 	return true, true
 }
 
-// done notes how a question ended. From the beginning of a rest to the end of its trial only the trial counts, because the
-// others were asked before. errFull counts for nothing, because the plugin was not asked.
+// done notes how a question ended that was asked. From the beginning of a rest to the end of its trial only the trial counts,
+// because the others were asked before.
 func (b *breaker) done(now time.Time, trial bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if trial {
 		b.trying = false
 	}
-	switch {
-	case errors.Is(err, errFull) || !trial && b.rest != 0:
-	case err == nil:
+	if !trial && b.rest != 0 {
+		return
+	}
+	if err == nil {
 		b.failed, b.rest = 0, 0
+		return
+	}
+	if b.failed++; b.failed == 1 {
+		b.since = now
+	}
+	switch {
 	case trial:
 		b.begin(now, min(2*b.rest, longestRest))
-	default:
-		if b.failed++; b.failed >= maxFailures {
-			b.begin(now, firstRest)
-		}
+	case b.failed >= maxFailures:
+		b.begin(now, firstRest)
+	}
+}
+
+// unasked notes that a question was not asked after all: that says nothing of the plugin.
+func (b *breaker) unasked(trial bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if trial {
+		b.trying = false
 	}
 }
 
 func (b *breaker) begin(now time.Time, rest time.Duration) { b.rest, b.until = rest, now.Add(rest) }
 
-// restsUntil returns until when it rests; zero: it does not.
-func (b *breaker) restsUntil() time.Time {
+// rests returns until when it rests, since when it fails, and how often it has; zero: it does not rest.
+func (b *breaker) rests() (until, since time.Time, failures int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.rest == 0 {
-		return time.Time{}
+		return time.Time{}, time.Time{}, 0
 	}
-	return b.until
+	return b.until, b.since, b.failed
 }

@@ -10,7 +10,9 @@ import (
 // Figures are what a pool has done since its start, and how long things took in the last one to two minutes.
 type Figures struct {
 	Asked    int64
-	Failed   int64 // there was no verdict: on_failure has decided
+	Failed   int64 // of these there was no verdict: on_failure has decided
+	Rested   int64 // it was not asked, because it rested: on_failure has decided
+	Crowded  int64 // it was not asked, because there was no place: refused as throttled, or tried again
 	Refused  int64 // by the plugin
 	Held     int64 // by the plugin
 	Changed  int64 // with another address, text, time or tag
@@ -21,6 +23,8 @@ type Figures struct {
 	Wait Times // before the question
 
 	RestsUntil time.Time // after failures in a row; zero: it is asked
+	FailsSince time.Time // with RestsUntil
+	Failures   int       // in a row, with RestsUntil
 	Failure    string    // the last one
 }
 

@@ -24,14 +24,13 @@ const lastWord = time.Second
 var errClosed = errors.New("it is closed")
 
 // Reserve takes a place among the messages that the plugin is informed of, and does not wait for one. With an error, which says
-// that there is none, the message is left out and counts as a failure. Otherwise Inform follows.
+// that there is none, the message is left out. Otherwise Inform follows.
 func (p *Pool) Reserve() error {
-	if p.informed.places.Add(1) <= int64(cap(p.places)+p.Queue) {
+	if p.informed.places.Add(1) <= int64(p.Workers+p.Queue) {
 		return nil
 	}
 	p.informed.places.Add(-1)
-	p.asked.Add(1)
-	p.fail(errFull)
+	p.crowded.Add(1)
 	return fmt.Errorf("plugin %s: %w", p.Name, errFull)
 }
 
@@ -40,7 +39,6 @@ func (p *Pool) Inform(m *Message, failed func(error)) {
 	p.informed.mu.Lock()
 	defer p.informed.mu.Unlock()
 	if p.informed.closed {
-		p.asked.Add(1)
 		p.fail(errClosed)
 		failed(fmt.Errorf("plugin %s: %w", p.Name, errClosed))
 		return

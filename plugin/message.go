@@ -53,12 +53,17 @@ type Message struct {
 	Bind     string `json:"bind,omitempty" expr:"bind"` // transmitter, receiver, transceiver
 }
 
+// A Quick plugin decides by itself, mostly in less time than it takes to pass a message to another goroutine.
+type Quick interface {
+	Plugin
+	// Try is Ask where nothing may wait. It reports false if it would take longer.
+	Try(m *Message) (v Verdict, done bool, err error)
+}
+
 // A Plugin decides about messages. It is safe for concurrent use.
 type Plugin interface {
 	// Ask returns the verdict about a message. An error says that there is none. It returns soon after ctx has ended.
 	Ask(ctx context.Context, m *Message) (Verdict, error)
-	// Waits reports whether Ask waits for others, so that it needs a goroutine of its own.
-	Waits() bool
 	// Close ends what belongs to the plugin. Nothing is asked afterwards.
 	Close()
 }

@@ -1,50 +1,57 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
+
+	"pmg/internal/turns"
 )
 
 // Options are the bounds of a pool.
 type Options struct {
 	Name      string
 	Workers   int           // questions under way at the same time
-	Queue     int           // further ones that wait
-	Deadline  time.Duration // of a question, with its wait
+	Queue     int           // further ones that wait for a place
+	Deadline  time.Duration // of a question; and before it, of its wait for a place
 	OnFailure string        // Pass, Refuse or Hold: what happens to a message without a verdict
 }
 
-// A Pool asks one plugin. It is safe for concurrent use.
+// A Pool asks one plugin. Questions that wait for a place take turns by account. It is safe for concurrent use.
 type Pool struct {
 	Options
 	plugin  Plugin
-	places  chan struct{} // one for each question under way
-	waiting atomic.Int64
+	quick   Quick // nil: the plugin waits
+	turns   *turns.Turns[string]
 	breaker breaker
 
-	asked, failed, refused, held, changed atomic.Int64
-	work, wait                            timer
-	informed                              informed
-	failure                               atomic.Pointer[string]
+	inFlight                                               atomic.Int64
+	asked, failed, rested, crowded, refused, held, changed atomic.Int64
+
+	work, wait timer
+	informed   informed
+	failure    atomic.Pointer[string]
 }
 
 // NewPool makes the pool of a plugin.
 func NewPool(p Plugin, o Options) *Pool {
-	return &Pool{Options: o, plugin: p, places: make(chan struct{}, max(o.Workers, 1))}
+	o.Workers = max(o.Workers, 1)
+	quick, _ := p.(Quick)
+	return &Pool{Options: o, plugin: p, quick: quick, turns: turns.New[string](o.Workers, o.Queue)}
 }
 
-// Waits reports whether Ask waits for others. Otherwise a stage of the pipeline may call it.
-func (p *Pool) Waits() bool { return p.plugin.Waits() }
+// Waits reports whether the plugin waits for others, so that Try never decides.
+func (p *Pool) Waits() bool { return p.quick == nil }
 
 // Close closes the plugin, when nothing is asked any more.
 func (p *Pool) Close() { p.informed.end(p.plugin.Close) }
 
 // Errors of a pool.
 var (
-	errFull  = errors.New("as many messages wait for it as may (queue)")
+	errFull  = errors.New("as many messages wait for it as may (queue), or no place was free in time")
 	errRests = errors.New("it rests after failures in a row")
 	errLate  = errors.New("it has not answered within its deadline")
 )
@@ -53,22 +60,57 @@ var (
 type Decision struct {
 	Verdict
 	Failure error
+	Crowded bool // nobody was asked, because too many questions wait: the message is to come again
 }
 
-// Ask asks the plugin. Without an answer the decision is that of OnFailure.
-func (p *Pool) Ask(m *Message) Decision {
-	v, err := p.ask(m, p.asked.Add(1))
-	if err != nil {
-		p.fail(err)
-		return Decision{p.Instead(), fmt.Errorf("plugin %s: %w", p.Name, err)}
+// Try asks the plugin where nothing may wait, such as on a stage. It reports false if that takes longer: then Ask follows.
+func (p *Pool) Try(m *Message) (Decision, bool) {
+	if p.quick == nil {
+		return Decision{}, false
 	}
+	var began time.Time
+	n := p.asked.Add(1)
+	if n%sampled == 1 {
+		began = time.Now()
+	}
+	v, done, err := p.call(context.Background(), m, true)
+	if !done {
+		p.asked.Add(-1)
+		return Decision{}, false
+	}
+	if n%sampled == 1 {
+		p.work.note(began, time.Since(began))
+	}
+	return p.decision(v, err), true
+}
+
+// Ask asks the plugin. Without an answer the decision is that of OnFailure. Without a place the message is refused for now,
+// whatever OnFailure is: it neither passes unseen because its account sends much, nor is the plugin at fault.
+func (p *Pool) Ask(m *Message) Decision { return p.AskFor(cmp.Or(m.Account, m.Connector), m) }
+
+// AskFor is Ask with the one whose turn it is to be asked about: an account, as a rule.
+func (p *Pool) AskFor(owner string, m *Message) Decision { return p.decision(p.ask(owner, m)) }
+
+// decision counts how a question has ended.
+func (p *Pool) decision(v Verdict, err error) Decision {
 	switch {
+	case errors.Is(err, errFull):
+		p.crowded.Add(1)
+		why := "plugin " + p.Name + " has too many messages"
+		return Decision{Verdict{Do: Refuse, Status: "throttled", Why: why}, fmt.Errorf("plugin %s: %w", p.Name, err), true}
+	case errors.Is(err, errRests):
+		p.rested.Add(1)
+	case err != nil:
+		p.fail(err)
 	case v.Do == Refuse:
 		p.refused.Add(1)
 	case v.Do == Hold:
 		p.held.Add(1)
 	case v.Do == Delay || v.From != nil || v.To != nil || v.Text != nil || len(v.Tags) > 0 || v.Network != "":
 		p.changed.Add(1)
+	}
+	if err != nil {
+		return Decision{Verdict: p.Instead(), Failure: fmt.Errorf("plugin %s: %w", p.Name, err)}
 	}
 	return Decision{Verdict: v}
 }
@@ -96,65 +138,63 @@ func (p *Pool) Instead() Verdict {
 // as long as half an expression.
 const sampled = 64
 
-// ask asks the n-th question.
-func (p *Pool) ask(m *Message, n int64) (v Verdict, err error) {
-	if !p.plugin.Waits() {
-		if n%sampled != 1 {
-			return p.call(context.Background(), m)
-		}
-		began := time.Now()
-		v, err = p.call(context.Background(), m)
-		p.work.note(began, time.Since(began))
-		return v, err
-	}
+// ask asks a question when it has a place. Rules end by themselves, and fail because of a message: they have no breaker.
+func (p *Pool) ask(owner string, m *Message) (v Verdict, err error) {
 	began := time.Now()
-	ok, trial := p.breaker.may(began)
+	ok, trial := p.quick != nil, false
+	if !ok {
+		ok, trial = p.breaker.may(began)
+	}
 	if !ok {
 		return v, errRests
 	}
+	if err = p.place(owner); err != nil {
+		if p.quick == nil {
+			p.breaker.unasked(trial)
+		}
+		return v, err
+	}
+	defer p.turns.Give()
+	p.inFlight.Add(1)
+	defer p.inFlight.Add(-1)
+	p.asked.Add(1)
+	now := time.Now()
+	p.wait.note(now, now.Sub(began))
 	ctx, cancel := context.WithTimeout(context.Background(), p.Deadline)
 	defer cancel()
-	if err = p.place(ctx); err == nil {
-		now := time.Now()
-		p.wait.note(now, now.Sub(began))
-		v, err = p.call(ctx, m)
-		<-p.places
-		p.work.note(now, time.Since(now))
+	if v, _, err = p.call(ctx, m, false); errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%w of %v", errLate, p.Deadline)
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = errLate
+	p.work.note(now, time.Since(now))
+	if p.quick == nil {
+		p.breaker.done(time.Now(), trial, err)
 	}
-	p.breaker.done(time.Now(), trial, err)
 	return v, err
 }
 
 // place waits for a place among the questions under way.
-func (p *Pool) place(ctx context.Context) error {
-	select {
-	case p.places <- struct{}{}:
-		return nil
-	default:
-	}
-	defer p.waiting.Add(-1)
-	if p.waiting.Add(1) > int64(p.Queue) {
+func (p *Pool) place(owner string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), p.Deadline)
+	defer cancel()
+	if !p.turns.Take(owner, ctx.Done()) {
 		return errFull
 	}
-	select {
-	case p.places <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+	return nil
 }
 
-// call asks the plugin, and checks what it answers.
-func (p *Pool) call(ctx context.Context, m *Message) (v Verdict, err error) {
+// call asks the plugin, or makes it try, and checks what it answers.
+func (p *Pool) call(ctx context.Context, m *Message, try bool) (v Verdict, done bool, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			v, err = Verdict{}, fmt.Errorf("it panics: %v", r)
+			v, done, err = Verdict{}, true, fmt.Errorf("it panics: %v", r)
 		}
 	}()
-	if v, err = p.plugin.Ask(ctx, m); err == nil {
+	if done = true; try {
+		v, done, err = p.quick.Try(m)
+	} else {
+		v, err = p.plugin.Ask(ctx, m)
+	}
+	if err == nil {
 		err = v.Check()
 	}
 	if err == nil {
@@ -163,17 +203,18 @@ func (p *Pool) call(ctx context.Context, m *Message) (v Verdict, err error) {
 	if err != nil {
 		v = Verdict{}
 	}
-	return v, err
+	return v, done, err
 }
 
 // Figures returns what the pool has done.
 func (p *Pool) Figures() Figures {
 	now := time.Now()
 	f := Figures{
-		Asked: p.asked.Load(), Failed: p.failed.Load(), Refused: p.refused.Load(), Held: p.held.Load(), Changed: p.changed.Load(),
-		InFlight: len(p.places), Waiting: int(p.waiting.Load()), Work: p.work.times(now), Wait: p.wait.times(now),
-		RestsUntil: p.breaker.restsUntil(),
+		Asked: p.asked.Load(), Failed: p.failed.Load(), Rested: p.rested.Load(), Crowded: p.crowded.Load(),
+		Refused: p.refused.Load(), Held: p.held.Load(), Changed: p.changed.Load(),
+		InFlight: int(p.inFlight.Load()), Waiting: p.turns.Waiting(), Work: p.work.times(now), Wait: p.wait.times(now),
 	}
+	f.RestsUntil, f.FailsSince, f.Failures = p.breaker.rests()
 	if text := p.failure.Load(); text != nil {
 		f.Failure = *text
 	}

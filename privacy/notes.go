@@ -96,11 +96,11 @@ func (f *forgetting) changeNotes(ctx context.Context) (n int64, busy bool, err e
 func (f *forgetting) changeOf(v *store.Noted) func(*store.Batch) {
 	kind, key, day := v.Kind, slices.Clone(v.Key), v.Day
 	switch {
-	case kind == store.KindBalance, kind == store.KindPaid, kind == store.KindForm, kind == store.KindRequest:
+	case kind == store.KindBalance, kind == store.KindPaid, kind == store.KindForm:
 		return nil
-	case f.of.IsIn(key): // that of a keyword, or an SMSC's id that has the number in it
+	case f.of.IsIn(key): // that of a keyword or of a client's request, or an SMSC's id that has the number in it
 		return func(b *store.Batch) { b.Erase(kind, key, day) }
-	case kind == store.KindKeyword, kind == store.KindPart:
+	case kind == store.KindKeyword, kind == store.KindPart, kind == store.KindRequest:
 		return nil
 	}
 	value, changed := f.withoutAddresses(v.Value)

@@ -20,7 +20,7 @@ func TestNumbers(t *testing.T) {
 	for address, want := range map[string]bool{
 		"46701740605": true, "+46701740605": true, "0046701740605": true, "0701740605": true,
 		"701740605": false, "6701740605": false, "467017406051": false, "146701740605": false, "01740605": false, "": false,
-		"4712345678": true, "012345678": true, "12345678": false, "02125550100": true, "+12125550100": true, "ACME": false, "1234": false,
+		"01146701740605": true, "08701740605": false, "06701740605": false, "4712345678": true, "012345678": true, "12345678": true, "2125550100": true, "02125550100": true, "+12125550100": true, "ACME": false, "1234": false,
 	} {
 		if n.IsNumber([]byte(address), false) != want {
 			t.Errorf("%s: %v", address, !want)
@@ -34,7 +34,9 @@ func TestNumbers(t *testing.T) {
 	for text, want := range map[string]bool{
 		"call +46701740605!": true, "46701740605": true, "0701740605,": true, "46701740605:281126101112": true,
 		"\x004\x006\x007\x000\x001\x007\x004\x000\x006\x000\x005": true,
-		"467017406050": false, "x46701740605": false, "46701740605f": false, "1a46701740605b3c": false, "70174060": false, "": false,
+		"467017406050": false, "x46701740605": true, "46701740605f": true, "tel46701740605": true, "\x01\x01\x0146701740605": true,
+		"\x00\x0146701740605": true, "5\x0046701740605": true, "\x00a\x004\x006\x007\x000\x001\x007\x004\x000\x006\x000\x005\x00b": true,
+		"70174060": false, "": false,
 	} {
 		if n.IsIn([]byte(text)) != want {
 			t.Errorf("in %q: %v", text, !want)
@@ -42,6 +44,25 @@ func TestNumbers(t *testing.T) {
 		if want && !n.MayBeIn([]byte(text)) && !strings.Contains(text, "\x00") { // lines have \x00 for it
 			t.Errorf("%q is passed over", text)
 		}
+	}
+}
+
+// The national form is that of the country.
+func TestTrunks(t *testing.T) {
+	t.Parallel()
+	for number, forms := range map[string]string{
+		"+79161234567": "89161234567 09161234567", "+375291234567": "80291234567 8291234567", "+36201234567": "06201234567",
+		"+390612345678": "0612345678", "+34612345678": "612345678", "+46701740605": "0701740605",
+	} {
+		n := numbers(t, number)
+		for _, form := range strings.Fields(forms) {
+			if text := []byte("tel:" + form); !n.IsNumber([]byte(form), false) || !n.IsIn(text) || !n.MayBeIn(text) {
+				t.Errorf("%s as %s", number, form)
+			}
+		}
+	}
+	if n := numbers(t, "+79161234567"); n.IsIn([]byte("9161234567")) || n.IsIn([]byte("069161234567")) {
+		t.Error("a number without, or with another trunk prefix")
 	}
 }
 

@@ -33,6 +33,7 @@ const (
 	OptedOut              // its number is on a list that mobiles change: its owner wants no messages
 	NoCredit              // its account has not enough money: the same message may be sent again later
 	NoPrice               // the list of prices of its account has none for its number
+	Undecided             // it is not known whether it was stored: nobody is answered
 	codes
 )
 
@@ -43,6 +44,7 @@ var codeNames = [codes]string{
 	"lost", "expired", "faulty",
 	"system_error", "deleted", "unknown_message", "blocked", "opted_out", "no_credit",
 	"no_price",
+	"undecided",
 }
 
 // Codes returns all codes in order, for tables and tests that must cover each of them.
@@ -89,7 +91,7 @@ func (c Code) Failure() Failure {
 		return Throttling
 	case QueueFull, TemporaryFailure, SystemError:
 		return Temporary
-	case Timeout, Lost:
+	case Timeout, Lost, Undecided:
 		return NoAnswer
 	}
 	return Permanent

@@ -6,6 +6,7 @@ import "testing"
 func TestFailures(t *testing.T) {
 	again := map[Code]Failure{
 		Throttled: Throttling, NoCredit: Throttling, QueueFull: Temporary, TemporaryFailure: Temporary, SystemError: Temporary, Timeout: NoAnswer, Lost: NoAnswer,
+		Undecided: NoAnswer,
 	}
 	names := map[string]bool{}
 	for _, c := range append(Codes(), Code(200)) {

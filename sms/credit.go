@@ -36,6 +36,13 @@ func (t *Terms) Capped() bool { return t.Day != 0 || t.Month != 0 }
 type Charges struct {
 	Day            uint32 // since 1970
 	OnDay, InMonth Money
+	other          monthSum // the month before, to which the clock may be set back
+}
+
+// A monthSum is what was charged in a month.
+type monthSum struct {
+	month [2]int
+	sum   Money
 }
 
 // goOn begins new sums if a day is behind that of the sums. Of a clock that was set back, the sums go on.
@@ -43,10 +50,19 @@ func (s *Charges) goOn(day uint32) {
 	if day <= s.Day {
 		return
 	}
-	if s.InMonth != 0 && monthOf(day) != monthOf(s.Day) {
+	if last := monthOf(s.Day); monthOf(day) != last {
+		s.other = monthSum{last, s.InMonth}
 		s.InMonth = 0
 	}
 	s.Day, s.OnDay = day, 0
+}
+
+// inMonth returns the sum of the month of a day: that of the month before if the clock was set back.
+func (s *Charges) inMonth(day uint32) *Money {
+	if day < s.Day && monthOf(day) == s.other.month {
+		return &s.other.sum
+	}
+	return &s.InMonth
 }
 
 func monthOf(day uint32) [2]int {
@@ -92,7 +108,7 @@ func (c *Credit) Reserve(amount Money, day uint32) (missing Money, by Bound) {
 		if left := c.terms.Day - c.charges.OnDay - c.reserved; c.terms.Day != 0 && left < amount {
 			return amount - left, DayBound
 		}
-		if left := c.terms.Month - c.charges.InMonth - c.reserved; c.terms.Month != 0 && left < amount {
+		if left := c.terms.Month - *c.charges.inMonth(day) - c.reserved; c.terms.Month != 0 && left < amount {
 			return amount - left, MonthBound
 		}
 	}
@@ -122,7 +138,7 @@ func (c *Credit) Settle(amount Money, charge bool, day uint32) (low bool) {
 	c.balance -= amount
 	c.charges.goOn(day)
 	c.charges.OnDay += amount
-	c.charges.InMonth += amount
+	*c.charges.inMonth(day) += amount
 	low = c.terms.Low != 0 && c.balance < c.terms.Low && !c.low
 	c.low = c.low || low
 	return low

@@ -102,7 +102,9 @@ func TestCaps(t *testing.T) {
 		{last - 1, 11, 1, MonthBound, false},
 		{last, 10, 0, Unbound, true},
 		{last + 1, 101, 1, DayBound, false},
-		{last + 1, 100, 0, Unbound, true},
+		{last + 1, 99, 0, Unbound, true},
+		{last, 1, 1, MonthBound, false}, // the clock was set back into the month before
+		{last + 1, 1, 0, Unbound, true},
 	} {
 		missing, by := c.Reserve(step.amount, step.day)
 		if missing != step.missing || by != step.by {
@@ -113,6 +115,7 @@ func TestCaps(t *testing.T) {
 		}
 	}
 	balance, s := c.On(last + 1)
+	s.other = monthSum{}
 	if want := (Charges{Day: last + 1, OnDay: 100, InMonth: 100}); balance != -250 || s != want {
 		t.Errorf("balance %d, %+v", balance, s)
 	}

@@ -1,6 +1,9 @@
 package sms
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // A Network is a mobile network by its numbers of ITU-T E.212, the country's (MCC) and the network's (MNC), or a country alone.
 // It is their digits behind a 1, because a leading 0 counts: 126201, 1310410, and 1262 for all of country 262. 0: it is not
@@ -74,4 +77,19 @@ func ReadNetwork[T string | []byte](text T) (n Network, ok bool) {
 		n = n*10 + Network(c-'0')
 	}
 	return n, true
+}
+
+// IsLongMNC reports whether an MNC that is written with three digits has three in its country by ITU-T E.212, so that a zero in
+// front is one of them. India has both.
+func IsLongMNC(mcc, mnc string) bool {
+	if mcc == "405" {
+		return mnc >= "025" && mnc <= "047" || mnc[0] != '0'
+	}
+	return slices.Contains(longMNC[:], mcc)
+}
+
+// longMNC are the countries of whose MNCs all have three digits.
+var longMNC = [...]string{
+	"302", "310", "311", "312", "313", "314", "315", "316", "334", "338", "342", "344", "346", "348", "352", "354", "356", "358",
+	"360", "364", "365", "366", "376", "708", "722", "732", "750",
 }

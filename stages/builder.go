@@ -128,9 +128,9 @@ func (b *builder) Store(_ int64, p session.Pending[*Job]) {
 func (b *builder) stored(j *Job) {
 	p := session.Pending[*Job]{Accepted: keep.Accepted{Message: j.Message, Share: j.Share}, More: j.more(), After: j.After}
 	p.Link, p.Request = &j.Handle.Link, j
-	failed := j.Code != sms.OK
+	code := j.Code
 	j.Message, j.Share, j.Code = nil, nil, sms.OK
-	b.talk.Stored(b.out.Now(), p, failed)
+	b.talk.Stored(b.out.Now(), p, code)
 }
 
 // Queue implements session.Port.

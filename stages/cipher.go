@@ -9,6 +9,7 @@ import (
 
 	"pmg/flow"
 	"pmg/internal/tlsfiles"
+	"pmg/internal/turns"
 	"pmg/stages/cipher"
 )
 
@@ -166,7 +167,7 @@ func (c *cipherer) begin(out *flow.Out[Job], h *handle, s *cipherState, b []byte
 // handshake goes on with a handshake, when it is the turn of its peer's network.
 func (c *cipherer) handshake(peer netip.Addr, conn *cipher.Conn) (done bool, err error) {
 	t := c.Gateway.Node.Handshakes
-	t.Take(peer, nil) // as many may wait as there are
+	t.Take(turns.Network(peer), nil) // as many may wait as there are
 	defer t.Give()
 	return conn.Handshake()
 }

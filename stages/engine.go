@@ -11,6 +11,7 @@ import (
 	"pmg/connector"
 	"pmg/flow"
 	"pmg/gateway"
+	"pmg/gateway/keep"
 	"pmg/internal/sock"
 	"pmg/sms"
 	"pmg/store"
@@ -240,9 +241,7 @@ func (e *Engine) barrier() {
 func (e *Engine) Committed(upTo store.Position, err error) {
 	j := e.inlet.Get()
 	j.Kind, j.ID = Committed, upTo.Token()
-	if err != nil {
-		j.Code = sms.SystemError
-	}
+	j.Code = keep.CodeOf(err)
 	e.inlet.Send(toPersister, j)
 }
 

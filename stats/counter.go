@@ -50,7 +50,7 @@ func Open(dir string, keep time.Duration, log zerolog.Logger) (*Counter, error) 
 	c := &Counter{
 		dir: dir, log: log, days: map[int64]*day{}, texts: map[string]string{}, keepDays: int64(keep / (24 * time.Hour)),
 	}
-	if err := os.MkdirAll(dir, 0o750); err != nil {
+	if err := wholefile.MakeDir(dir, 0o750); err != nil {
 		return nil, fmt.Errorf("cannot open the statistics in %s: %w", dir, err)
 	}
 	b, err := os.ReadFile(filepath.Join(dir, countedName))
@@ -58,9 +58,41 @@ func Open(dir string, keep time.Duration, log zerolog.Logger) (*Counter, error) 
 		err = json.Unmarshal(b, &c.counted)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("cannot read how far %s has counted: %w; make them again with pmg stats rebuild", dir, err)
+		if err := c.findCounted(err); err != nil {
+			return nil, fmt.Errorf("cannot read how far %s has counted: %w; make them again with pmg stats rebuild", dir, err)
+		}
 	}
 	return c, nil
+}
+
+// findCounted finds out by the days how far events are counted, where the file that says so cannot be read, and puts that aside.
+// Each day knows which events it has, so that all may come again.
+func (c *Counter) findCounted(why error) error {
+	c.counted = counted{}
+	days, err := daysIn(c.dir)
+	if err != nil {
+		return err
+	}
+	for _, number := range days {
+		d, err := load(c.dir, number)
+		switch {
+		case err != nil: // it is put aside when an event of it comes
+		case d.era > c.counted.Era:
+			c.counted = counted{d.era, d.upTo}
+		case d.era == c.counted.Era:
+			c.counted.UpTo = max(c.counted.UpTo, d.upTo)
+		}
+	}
+	if c.counted.Era == 1 { // the numbers have never begun again
+		c.counted.UpTo = 0
+	}
+	path := filepath.Join(c.dir, countedName)
+	if err := os.Rename(path, path+".damaged"); err != nil {
+		return err
+	}
+	c.log.Error().Err(why).Str("moved_to", path+".damaged").
+		Msg("cannot read how far events are counted; the days say so, and the events that they lack are counted now")
+	return nil
 }
 
 // Counted returns the number up to which events are counted.

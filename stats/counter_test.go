@@ -110,6 +110,31 @@ func TestNumbersBeginAgain(t *testing.T) {
 	}
 }
 
+// A file that does not say how far events are counted is put aside. No event is counted twice, and none is left out.
+func TestDamagedCounted(t *testing.T) {
+	t.Parallel()
+	for name, content := range map[string]string{"empty": "", "damaged": "{\"era\":1,\"up_", "other": "\x00\x00\x00\x00"} {
+		c := begun(t)
+		all := [][]byte{submit(1, "acme", begin), submit(2, "acme", begin.Add(24*time.Hour)), submit(3, "acme", begin)}
+		saved(t, c, all...)
+		path := filepath.Join(c.dir, countedName)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		again := opened(t, c.dir)
+		if err := again.Begin(4); err != nil {
+			t.Fatal(err)
+		}
+		saved(t, again, append(all, submit(4, "acme", begin))...)
+		if n := sum(t, c.dir, "sent"); n != 4 {
+			t.Errorf("%s: %d are sent", name, n)
+		}
+		if b, err := os.ReadFile(path + ".damaged"); err != nil || string(b) != content {
+			t.Errorf("%s: %q, %v", name, b, err)
+		}
+	}
+}
+
 // The file of a day that is damaged is kept aside, and the day goes on. One that cannot be read now is tried again.
 func TestDamagedDay(t *testing.T) {
 	t.Parallel()

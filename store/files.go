@@ -202,10 +202,16 @@ func asFull(err error) error {
 
 func (p private) MkdirAll(name string, _ os.FileMode) error { return p.FS.MkdirAll(name, 0o700) }
 
-// makeDir makes a directory if it is missing, which only its owner may look into, and syncs its parent.
+// makeDir makes a directory, and those that it is in, where they are missing, and syncs their parents. Only their owner may look
+// into them.
 func makeDir(fs vfs.FS, dir string) error {
 	if _, err := fs.Stat(dir); err == nil {
 		return nil
+	}
+	if parent := fs.PathDir(dir); parent != dir {
+		if err := makeDir(fs, parent); err != nil {
+			return err
+		}
 	}
 	if err := fs.MkdirAll(dir, 0o700); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
@@ -34,6 +35,8 @@ type Options struct {
 	Origin  string // of that journal: no other has the same
 	// Keys are those that messages are encrypted with, the first one from now on, of 32 octets each; none: they are not.
 	Keys [][]byte
+	// LockWait is how long another process may still have the store open, as a command has that copies it.
+	LockWait time.Duration
 
 	noSync     bool          // for a test that shows what the others prove
 	segment    int64         // for tests; 0: that of journal/file
@@ -58,22 +61,24 @@ const (
 	flushRanges   = time.Minute // for which a range that is deleted stays in the memory table at most
 	flushAttempts = 8           // pauses after which a memory table that cannot be written is a fault
 	flushWait     = time.Minute // for a disk that is full
-	closePauses   = 4           // pauses for which Close waits for a commit that may never return
+	lockPause     = 100 * time.Millisecond
+	closePauses   = 4 // pauses for which Close waits for a commit that may never return
 )
 
 // A durable is the engine that keeps messages on disk: in a journal, and in pebble.
 type durable struct {
-	manifest string // at the opening
-	guard    *guard
-	health   io.Closer
-	ballast  *ballast.File
-	monitor  *monitor
-	lock     *pebble.Lock
-	summary  summary
-	*reader  // the Index
-	journal  journal.Journal
-	writer   *writer
-	tidier   *tidier
+	manifest   string // at the opening
+	guard      *guard
+	health     io.Closer
+	ballast    *ballast.File
+	monitor    *monitor
+	lock       *pebble.Lock
+	summary    summary
+	oldKeyUpTo uint64 // id of the last message that was stored before the key in use; set at the opening
+	*reader           // the Index
+	journal    journal.Journal
+	writer     *writer
+	tidier     *tidier
 }
 
 // Open opens the store in a directory, and makes it if there is none.
@@ -112,6 +117,10 @@ func (s *durable) open(o Options) error {
 		return err
 	}
 	lock, err := pebble.LockDirectory(s.monitor.dir, s.guard.FS)
+	for end := time.Now().Add(o.LockWait); err != nil && time.Now().Before(end); {
+		time.Sleep(lockPause)
+		lock, err = pebble.LockDirectory(s.monitor.dir, s.guard.FS)
+	}
 	if err != nil {
 		return lockError(err)
 	}
@@ -166,7 +175,7 @@ func (s *durable) openLocked(o Options) error {
 		_, _ = s.closeAll()
 		return err
 	}
-	if err := checkKey(s); err != nil {
+	if err := checkKeys(s); err != nil {
 		_, _ = s.closeAll()
 		return err
 	}
@@ -241,6 +250,9 @@ func (s *durable) openPebble(o *pebble.Options) (*pebble.DB, error) {
 	}
 }
 
+// namesFile finds the file that an error is about. A table that is unknown may be missing, or what names it is damaged.
+var namesFile = regexp.MustCompile(`\b\d{6}\.sst\b|\btable \d{6}\b|\bMANIFEST-\d+|\bOPTIONS-\d+|\.journal\b`)
+
 // openError says what it means that the store cannot be opened.
 func (s *durable) openError(err error) error {
 	var number syscall.Errno
@@ -257,7 +269,10 @@ func (s *durable) openError(err error) error {
 		if name := s.guard.reading.Load(); name != nil {
 			file = *name
 		}
-		err = fmt.Errorf("%w: %w (last file read: %s)", ErrDamaged, err, file)
+		if !namesFile.MatchString(err.Error()) { // pebble names the one that it complains of, or none
+			err = fmt.Errorf("%w (last file read: %s)", err, file)
+		}
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return fmt.Errorf("%w; pmg store repair puts it aside and saves what can be read", err)
 }
@@ -392,6 +407,7 @@ func (s *durable) Stats() Stats {
 		Syncs:    s.writer.syncs.Load(),
 		Messages: s.summary.get().messages,
 		Full:     s.ballast.InUse(),
+		OldKey:   s.needsOldKey(),
 	}
 	s.monitor.addTo(&st)
 	return st

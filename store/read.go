@@ -353,29 +353,3 @@ func (r *reader) movedEvents(
 	}
 	return last, n, r.monitor.readError(it.Error())
 }
-
-// sealKey is the key of the note by which a start knows whether it can read the store.
-var sealKey = []byte("key")
-
-// ErrKey says that a store is encrypted with a key that it was not given.
-var ErrKey = errors.New(
-	"its messages are encrypted, and store.key_file has not the key: name the file with it, or the one of before in " +
-		"store.old_key_file",
-)
-
-// checkKey finds out whether the store can be read with the keys that it was given, and notes which one it is written with.
-func checkKey(s *durable) error {
-	value, ok, err := s.Lookup(KindSeal, sealKey)
-	if err != nil {
-		return err
-	}
-	if _, err := s.sealer.Open(0, value); err != nil {
-		return ErrKey
-	}
-	if s.sealer == nil || ok && s.sealer.IsOfFirst(value) {
-		return nil
-	}
-	var b Batch
-	b.Note(KindSeal, sealKey, s.sealer.Append(nil, 0, nil), Forever)
-	return s.writer.commit(&b)
-}

@@ -26,8 +26,8 @@ import (
 type Report struct {
 	Format                     int
 	Messages, Mappings, Events int64
-	First, Last                uint64 // ids of messages; 0 if there are none
-	Faults                     []string
+	First, Last                uint64   // ids of messages; 0 if there are none
+	Faults                     []string // what could not be read, or is missing
 }
 
 // maxFaults is how many faults a Report names.
@@ -185,6 +185,9 @@ func repair(fs vfs.FS, dir string, now time.Time) (aside string, r Report, err e
 	aside = dir + ".damaged-" + now.UTC().Format("20060102T150405")
 	fresh := dir + ".repaired"
 	old := &salvage{fs: fs, dir: dir, entries: map[string]entry{}}
+	if err := namedByManifest(fs, dir, lock); err != nil {
+		old.bad = append(old.bad, err.Error())
+	}
 	err = old.read()
 	if err == nil {
 		err = old.checkFormat()
@@ -205,6 +208,20 @@ func repair(fs vfs.FS, dir string, now time.Time) (aside string, r Report, err e
 		return "", r, fmt.Errorf("cannot repair the store in %s: %w", dir, err)
 	}
 	return aside, r, nil
+}
+
+// namedByManifest compares the tables that are there with those that the manifest names, and returns what is missing.
+func namedByManifest(fs vfs.FS, dir string, lock *pebble.Lock) error {
+	s := newDurable(dir, Options{FS: fs})
+	defer s.health.Close()
+	s.lock = lock
+	o := s.settings(Options{})
+	o.ReadOnly = true
+	db, err := s.openPebble(o)
+	if err != nil {
+		return err
+	}
+	return db.Close()
 }
 
 // checkFormat refuses a store that a later version has written, or one that has a log, which this version does not read.

@@ -40,6 +40,32 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// A table that the manifest names and that is gone is named by a repair.
+func TestRepairTableGone(t *testing.T) {
+	t.Parallel()
+	fs, _ := usedStore(t, 0)
+	s := open(t, fs)
+	if err := s.Close(); err != nil { // so that there is a table
+		t.Fatal(err)
+	}
+	names, err := fs.List("data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(names, isTable)
+	if i < 0 {
+		t.Fatalf("no table is among %q", names)
+	}
+	if err := fs.Remove("data/" + names[i]); err != nil {
+		t.Fatal(err)
+	}
+	_, r, err := repair(fs, "data", aMoment)
+	number, _, _ := strings.Cut(names[i], ".")
+	if err != nil || len(r.Faults) == 0 || !strings.Contains(r.Faults[0], number) {
+		t.Errorf("%s is gone: %q, %v", names[i], r.Faults, err)
+	}
+}
+
 // A store without damage is whole after its repair, and the old one is still there.
 func TestRepairWhole(t *testing.T) {
 	t.Parallel()

@@ -73,7 +73,13 @@ func TestSealed(t *testing.T) {
 			t.Errorf("with %d other keys: %v", len(keys), err)
 		}
 	}
+	if _, err := Open(dir, Options{Keys: [][]byte{keyOf(2)}}); !errors.Is(err, ErrKey) {
+		t.Errorf("with another key: %v", err)
+	}
 	put(3, "hidden words", keyOf(2), keyOf(1))
+	if _, err := Open(dir, Options{Keys: [][]byte{keyOf(2)}}); !errors.Is(err, ErrKey) {
+		t.Errorf("without the key of before, which a message needs: %v", err)
+	}
 	if got := put(4, "hidden words", keyOf(2), keyOf(1)); fmt.Sprint(got) !=
 		"[plain words, again hidden words, again hidden words, again hidden words, again]" {
 		t.Errorf("%q", got)
@@ -83,6 +89,49 @@ func TestSealed(t *testing.T) {
 	}
 	if r, err := Check(dir); err != nil || r.Messages != 4 || len(r.Faults) > 0 {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// The key of before is needed until the last message is gone that it has encrypted. The store says when that is.
+func TestOldKey(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	with := func(needs bool, f func(b *Batch), keys ...[]byte) {
+		t.Helper()
+		s, err := Open(dir, Options{Keys: keys})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b Batch
+		if f(&b); b.Len() > 0 {
+			err = s.Commit(&b)
+		}
+		s.Tidy()
+		if got := s.Stats().OldKey; got != needs {
+			t.Errorf("the key of before is needed: %t", got)
+		}
+		if err = errors.Join(err, s.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	one, two, three := keyOf(1), keyOf(2), keyOf(3)
+	with(false, func(b *Batch) { b.Put(sample(1, "first"), sampleLane) }, one)
+	with(true, func(b *Batch) { b.Put(sample(2, "second"), sampleLane) }, two, one)
+	with(true, func(*Batch) {}, two, one)
+	for _, keys := range [][][]byte{nil, {one}, {two}, {three}, {three, one}, {three, two}} {
+		if _, err := Open(dir, Options{Keys: keys}); !errors.Is(err, ErrKey) {
+			t.Errorf("with %d keys: %v", len(keys), err)
+		}
+	}
+	with(false, func(b *Batch) { b.Delete(1, 0) }, two, one)
+	with(false, func(*Batch) {}, two)
+	if _, err := Open(dir, Options{Keys: [][]byte{one}}); !errors.Is(err, ErrKey) {
+		t.Errorf("with the key of before alone: %v", err)
+	}
+	with(false, func(b *Batch) { b.Delete(2, 0) }, two)
+	with(false, func(b *Batch) { b.Put(sample(3, "third"), sampleLane) }, three)
+	if _, err := Open(dir, Options{}); !errors.Is(err, ErrKey) {
+		t.Errorf("without a key: %v", err)
 	}
 }
 

@@ -1,6 +1,10 @@
 package store
 
-import "errors"
+import (
+	"errors"
+
+	"pmg/journal"
+)
 
 // A Store keeps messages. It is safe for concurrent use, except that batches are
 // noted one after the other, and committed one after the other.
@@ -25,6 +29,12 @@ type Store interface {
 	Backup(dir string) error
 	// Close closes the store. No other method is called afterwards.
 	Close() error
+}
+
+// IsUndone reports whether an error of Commit says that nothing of the batch is there, nor will be after the next start. After
+// other errors that is not known.
+func IsUndone(err error) bool {
+	return errors.Is(err, journal.ErrFull) || errors.Is(err, journal.ErrTooLarge) || errors.Is(err, errAsideFull)
 }
 
 // An Index finds what was committed. It can be made anew of what a journal has. Its methods return
@@ -70,6 +80,7 @@ type Stats struct {
 	Slow     int64  // operations on the disk that took long
 	Stalled  bool   // the store takes no batch at present, because its background work does not follow
 	Full     bool   // the disk was full, and the reserve that the store keeps on it is in use
+	OldKey   bool   // messages may wait that are encrypted with the key of before
 	Problem  string // what is wrong with the store; empty if nothing is
 }
 

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
-	"mime"
 	"net/http"
+	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,17 +23,43 @@ const (
 	maxReason = 300
 )
 
-// formType is the type of a body that is read before its caller is known.
-const formType = "application/x-www-form-urlencoded"
-
-// The names of parameters that the audit log does not show: the text of a message, options with secrets in them, rows that may be
-// many, and the code of a login elsewhere.
+// The names of parameters of which the audit log does not show the values: the text of a message, options with secrets in them,
+// and rows that may be many.
 const (
 	Text    = "message"
 	Options = "options"
 	Rows    = "rows"
-	code    = "code"
 )
+
+// shown are the names of the parameters that the audit log shows, with their values. It says of others only that they were
+// there: a body that is no form may have secrets in what would be a name.
+func shown() []string {
+	return []string{
+		"account", "amount", "back", "change", "column", "comment", "compare", "connector", "day", "delivery", "destination",
+		"direction", "do", "dry_run", "endpoint", "explain", "fallback", "file", "filter", "for", "force", "format", "from", "id",
+		"key", "kind", "limit", "month", "name", "network", "older", "replies", "receipt", "reference", "scope", "session",
+		"sessions", "since", "sort", "state", "status", "tag", "text", "texts", "to", "until", "up_to",
+	}
+}
+
+// Private returns the names of the parameters whose values the audit log does not show, only that they were given.
+func Private() []string { return []string{"password", "number", Text, Options, Rows, "code"} }
+
+// parametersOf returns the parameters of a request as the audit log shows them.
+func parametersOf(all url.Values) url.Values {
+	of := url.Values{}
+	for name, values := range all {
+		switch {
+		case slices.Contains(shown(), name):
+			of[name] = values
+		case slices.Contains(Private(), name):
+			of.Set(name, "***")
+		default:
+			of.Set("others", "***")
+		}
+	}
+	return of
+}
 
 // An Audit writes a line for each request that needs more than the scope Look or is no GET, also if it was refused:
 // who, what, before, after, and the result. Of those whose caller is not known it writes one a minute for each address.
@@ -140,13 +166,16 @@ func Before(r *http.Request, v any) { deedOf(r).before = v }
 // After notes what a request has done.
 func After(r *http.Request, v any) { deedOf(r).after = v }
 
-// Handler serves requests, and records those that change something.
-func (a *Audit) Handler(h http.Handler) http.Handler {
+// Handler serves requests, and records those that change something. The bodies of those for which hasForm is true are forms,
+// whatever type they have; others are read by those who serve them alone.
+func (a *Audit) Handler(h http.Handler, hasForm func(*http.Request) bool) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		one := &deed{ResponseWriter: w, code: http.StatusOK, isAct: r.Method != http.MethodGet && r.Method != http.MethodHead}
 		room := int64(maxBody)
-		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind == formType {
+		if hasForm(r) {
 			room = maxForm
+		} else {
+			r.PostForm = url.Values{} // so that nobody reads the body as a form
 		}
 		if r.Body = http.MaxBytesReader(w, r.Body, room); one.isAct {
 			if err := r.ParseForm(); err != nil { // a part of the parameters may ask for more than all of them
@@ -180,19 +209,13 @@ func (a *Audit) write(r *http.Request, one *deed) {
 	if parameters == nil {
 		parameters = r.URL.Query()
 	}
-	for _, private := range [...]string{"password", "number", Text, Options, Rows, code} {
-		if parameters.Has(private) {
-			parameters = maps.Clone(parameters)
-			parameters.Set(private, "***")
-		}
-	}
 	result := "ok"
 	if one.code >= http.StatusBadRequest {
 		result = fmt.Sprintf("%d %s", one.code, strings.TrimSpace(string(one.reason)))
 	}
 	act := cmp.Or(one.name, strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/"), "admin/v1/"))
 	e := a.log.Log().Str("level", "info").Bool("audit", true).Str("who", who).Str("from", from).
-		Str("act", act).Interface("parameters", parameters)
+		Str("act", act).Interface("parameters", parametersOf(parameters))
 	if one.before != nil {
 		e = e.Interface("before", one.before)
 	}

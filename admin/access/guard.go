@@ -8,13 +8,13 @@ import (
 	"net/netip"
 	"os/user"
 	"strconv"
-	"strings"
 
 	"github.com/rs/zerolog"
 
 	"pmg/account"
 	"pmg/config"
 	"pmg/gateway/node"
+	"pmg/internal/authheader"
 )
 
 // A Scope is what somebody may ask for. Each has those before it.
@@ -210,9 +210,9 @@ func (g *Guard) caller(r *http.Request) (c Caller, wrong string) {
 	case header == "":
 		return c, "this needs a token, and the configuration has no admin.tokens: pmg admin token makes one"
 	}
-	kind, token, _ := strings.Cut(header, " ")
-	t := find(tokens, strings.TrimSpace(token))
-	if !strings.EqualFold(kind, "Bearer") || t == nil {
+	token, ok := authheader.Bearer(header)
+	t := find(tokens, token)
+	if !ok || t == nil {
 		return c, "this token is not one of admin.tokens"
 	}
 	c.Token, c.Scope = t.Name, scopes[t.Scope]

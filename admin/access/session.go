@@ -18,14 +18,16 @@ import (
 
 // Bounds on sessions of browsers, and on attempts to begin one.
 const (
-	mostSessions  = 1000
-	freeAttempts  = 5 // failed logins of an address that cost nothing; each further one doubles the wait
-	longestWait   = 5 * time.Minute
-	forgetAfter   = 15 * time.Minute // without a failure
-	mostAddresses = 10000
-	maxPassword   = 255
-	atATime       = 2  // passwords that are compared, each of which takes 19 MiB
-	mostLogins    = 32 // that wait for it
+	mostSessions = 1000
+
+	mostSessionsOf = 50 // of one user
+	freeAttempts   = 5  // failed logins of an address that cost nothing; each further one doubles the wait
+	longestWait    = 5 * time.Minute
+	forgetAfter    = 15 * time.Minute // without a failure
+	mostAddresses  = 10000
+	maxPassword    = 255
+	atATime        = 2  // passwords that are compared, each of which takes 19 MiB
+	mostLogins     = 32 // that wait for it
 )
 
 // A login is what a session has of its user.
@@ -47,7 +49,7 @@ type Sessions struct {
 	users  func() []config.User
 	proof  func() string // of the server where users log in elsewhere, "" if there is none
 	now    func() time.Time
-	turns  *turns.Turns // for comparing passwords
+	turns  *turns.Turns[netip.Prefix] // for comparing passwords
 
 	nobody func() []byte // the hash that a password is compared with if nobody has the name, so that the time does not reveal it
 
@@ -59,11 +61,11 @@ type Sessions struct {
 // returns the same.
 func NewSessions(users func() []config.User, proof func() string, now func() time.Time) *Sessions {
 	return &Sessions{
-		users: users, proof: proof, now: now, turns: turns.New(atATime, mostLogins),
+		users: users, proof: proof, now: now, turns: turns.New[netip.Prefix](atATime, mostLogins),
 		nobody: sync.OnceValue(func() []byte { return []byte(passhash.New([]byte(token.New()))) }),
 		failed: map[string]failures{},
 		logins: browser.NewSessions(browser.Options[login]{
-			Cookie: "pmg", Now: now, Most: mostSessions, MostOf: mostSessions, Owner: func(l login) string { return l.user },
+			Cookie: "pmg", Now: now, Most: mostSessions, MostOf: mostSessionsOf, Owner: func(l login) string { return l.user },
 		}),
 	}
 }
@@ -90,7 +92,7 @@ func (s *Sessions) Begin(ctx context.Context, from, name, password string) (stri
 		return "", nil
 	}
 	at, _ := netip.ParseAddrPort(from) // those over the socket are one network
-	if !s.turns.Take(at.Addr(), ctx.Done()) {
+	if !s.turns.Take(turns.Network(at.Addr()), ctx.Done()) {
 		return "", ErrCrowded
 	}
 	defer s.turns.Give()

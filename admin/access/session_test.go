@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -160,7 +161,7 @@ func TestLoginsWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Unix(1e9, 0)
 		s, _ := sessionsOf(t, &now)
-		s.turns = turns.New(0, 3)
+		s.turns = turns.New[netip.Prefix](0, 3)
 		crowded, logged := 0, 0
 		try := func(from, password string) {
 			switch cookie, err := s.Begin(t.Context(), from, "anna", password); {

@@ -42,6 +42,7 @@ func table() []route {
 		{"GET /{kind}", access.Look, (*api).list},
 		{"GET /{kind}/{name}", access.Look, (*api).show},
 		{"PUT /{kind}/{name}", access.Administer, (*api).put},
+		{"PATCH /{kind}/{name}", access.Administer, (*api).patch},
 		{"DELETE /{kind}/{name}", access.Administer, (*api).remove},
 		{"GET /{kind}/{name}/rows", access.Look, (*api).showRows},
 		{"PUT /{kind}/{name}/rows", access.Administer, (*api).putRows},

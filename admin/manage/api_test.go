@@ -290,7 +290,68 @@ func TestByHand(t *testing.T) {
 	r.write(acme, "password: [y\n")
 	r.ask("PUT /accounts/other", `{"password": "x"}`, 422, acme, `"line":`)
 	_, tag = r.ask("GET /accounts/acme", "", 409)
-	r.ask("PUT /accounts/acme If-Match: "+tag, `{"password": "z"}`, 200)
+	for _, request := range []string{"PUT /accounts/acme", "PATCH /accounts/acme", "PUT /accounts/acme If-Match: " + tag} {
+		r.ask(request, `{"password": "z"}`, 409, "edited")
+	}
+	r.ask("DELETE /accounts/acme", ``, 200)
+	r.ask("PUT /accounts/acme", `{"password": "z"}`, 201)
+}
+
+// What curl calls a form is read as what it is, and neither that nor anything else of a body is in the audit log.
+func TestCurl(t *testing.T) {
+	t.Parallel()
+	r := start(t, yaml)
+	const form = " Content-Type: application/x-www-form-urlencoded"
+	r.ask("PUT /accounts/acme"+form, `{"password": "S3CRETA&x=S3CRETB;", "users": [{"name": "ann", "password": "S3CRETC", "scope": "look"}]}`, 201)
+	r.ask("PATCH /accounts/acme"+form, `{"webhook_key": "S3CRETD", "rate": 60}`, 422)
+	r.ask("POST /accounts/acme/keys"+form, `{"name": "S3CRETE"}`, 200)
+	r.ask("PUT /lists/l1/rows"+form, "+46700000001\n", 201)
+	r.ask("PUT /prices/p1/rows"+form, "prefix;price\n46;0.04\n", 422)
+	if text := r.read("lists/l1.txt"); text != "+46700000001\n" {
+		t.Errorf("%q", text)
+	}
+	r.ask("PUT /accounts/acme?S3CRETF=S3CRETG&dry_run=1"+form, `{"rate": 3}`, 200)
+	audit, err := os.ReadFile(filepath.Join(filepath.Dir(r.file), "audit"))
+	if err != nil || strings.Contains(strings.ReplaceAll(string(audit), "keys[S3CRETE]", ""), "S3CRET") || !strings.Contains(string(audit), `"others"`) {
+		t.Errorf("%v: %s", err, audit)
+	}
+}
+
+// A merge patch changes what it names; a PUT leaves keys and users that it does not name, and brings no key back.
+func TestPatch(t *testing.T) {
+	t.Parallel()
+	r := start(t, yaml)
+	r.ask("PATCH /accounts/acme", `{"rate": 60}`, 404)
+	r.ask("PUT /accounts/acme", `{"password": "x", "rate": 50, "block": ["fixed"], "users": [{"name": "ann", "password": "hers", "scope": "look"}]}`, 201)
+	r.ask("POST /accounts/acme/keys", `{"name": "shop", "scopes": ["send"]}`, 200)
+	old, _ := r.ask("GET /accounts/acme", "", 200)
+	before := r.read(acme)
+	r.ask("PATCH /accounts/acme?dry_run=1", `{"rate": 60}`, 200, "accounts[acme].rate: 50 -> 60")
+	_, tag := r.ask("PATCH /accounts/acme", `{"rate": 60}`, 200, "accounts[acme].rate: 50 -> 60")
+	if want := strings.Replace(before, "rate: 50", "rate: 60", 1); r.read(acme) != want {
+		t.Errorf("%s, not %s", r.read(acme), want)
+	}
+	r.ask("PATCH /accounts/acme If-Match: \"0123\"", `{"rate": 70}`, 412)
+	r.ask("PATCH /accounts/acme If-Match: "+tag, `{"rate": null}`, 200)
+	text, _ := r.ask("PUT /accounts/acme", `{"rate": 60}`, 200, "block goes")
+	if strings.Contains(text, "keys") || strings.Contains(text, "users") || !strings.Contains(r.read(acme), "shop") {
+		t.Errorf("%s: %s", text, r.read(acme))
+	}
+	r.ask("DELETE /accounts/acme/keys/shop", "", 200, "keys go")
+	r.ask("PUT /accounts/acme", old, 409, "no key shop")
+	r.ask("PATCH /accounts/acme", `{"keys": [{"name": "n", "hash": "sha256:`+strings.Repeat("0", 64)+`", "made": "2026-01-01"}]}`, 409, "no key n")
+	_, tag = r.ask("GET /accounts/acme", "", 200)
+	r.ask("PUT /accounts/acme If-Match: "+tag, old, 200, "keys[shop]: absent -> added")
+	r.ask("PUT /accounts/acme", `{"keys": null, "users": null}`, 200, "keys go", "users go")
+	if text := r.read(acme); strings.Contains(text, "shop") || strings.Contains(text, "ann") {
+		t.Error(text)
+	}
+	r.ask("PATCH /lists/l1", `{"opt_out_from": ["a"]}`, 404)
+	r.ask("PUT /routes/r1", `{"to": {"account": "main"}, "destination": ["46"], "order": 3}`, 201)
+	r.ask("PATCH /routes/r1", `{"order": null, "destination": ["47"]}`, 200)
+	if text := r.read("routes/r1.yaml"); strings.Contains(text, "order") || !strings.Contains(text, "main") || !strings.Contains(text, "47") {
+		t.Error(text)
+	}
 }
 
 // Two editors who have read the same do not overwrite each other: of those who write at the same moment one is first.

@@ -146,6 +146,18 @@ func (a *api) read(w http.ResponseWriter, r *http.Request, file string) ([]byte,
 
 // put makes or replaces one.
 func (a *api) put(w http.ResponseWriter, r *http.Request) error {
+	return a.write(w, r, editor.Options.Replacing)
+}
+
+// patch changes some options of one.
+func (a *api) patch(w http.ResponseWriter, r *http.Request) error {
+	return a.write(w, r, editor.Options.Merging)
+}
+
+// write changes one by the options of a request.
+func (a *api) write(
+	w http.ResponseWriter, r *http.Request, by func(o editor.Options, kind, name string) func([]byte) ([]byte, error),
+) error {
 	kind, name := r.PathValue("kind"), r.PathValue("name")
 	e, err := request(r, managed.OptionsFile(kind, name))
 	if err != nil {
@@ -155,14 +167,10 @@ func (a *api) put(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	e.Make = o.Replacing(kind, name)
+	if e.Make = by(o, kind, name); kind == managed.Accounts && e.Match == editor.Any {
+		e.Make = o.WithoutNewKeys(e.Make)
+	}
 	return a.do(w, r, e, nil)
-}
-
-// A removal is the answer to a request to remove something.
-type removal struct {
-	editor.Result
-	Notes []string `json:"notes,omitempty"` // what stays of it
 }
 
 // remove removes one.
@@ -182,7 +190,7 @@ func (a *api) remove(w http.ResponseWriter, r *http.Request) error {
 	if kind == managed.Accounts {
 		notes = a.stays(name)
 	}
-	return a.do(w, r, e, func(result editor.Result) any { return removal{result, notes} })
+	return a.do(w, r, e, func(result editor.Result) any { result.Notes = notes; return result })
 }
 
 func nothing([]byte) ([]byte, error) { return nil, nil }

@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -31,6 +32,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"pmg/config"
+	"pmg/internal/turns"
 )
 
 // Path is where the server of the organisation sends browsers back to.
@@ -41,12 +43,15 @@ const LoginTime = 10 * time.Minute
 
 // Bounds.
 const (
-	patience    = 10 * time.Second // for the server, at each login
-	fresh       = time.Hour        // how long what the server says of itself is believed
-	atATime     = 8                // logins that wait for the server
-	mostAnswer  = 1 << 20          // octets of an answer of the server
-	mostName    = 100
-	mostClaimed = 10_000 // values of a claim
+	patience   = 10 * time.Second // for the server, at each login
+	fresh      = time.Hour        // how long what the server says of itself is believed
+	atATime    = 8                // logins that wait for the server
+	atATimeOf  = 3                // of these, those from one network
+	mostAnswer = 1 << 20          // octets of an answer of the server
+	mostName   = 100
+
+	mostRedirects = 3
+	mostClaimed   = 10_000 // values of a claim
 )
 
 // A Provider is the server of an organisation. It is safe for concurrent use.
@@ -54,8 +59,13 @@ type Provider struct {
 	config func() *config.OIDC // in force; nil: there is none
 	now    func() time.Time
 	key    []byte // of cookies
-	places chan struct{}
 	client *http.Client
+
+	waiting struct {
+		mu  sync.Mutex
+		all int
+		of  map[netip.Prefix]int
+	}
 
 	mu    sync.Mutex
 	known *oidc.Provider // what the server has said of itself
@@ -65,9 +75,18 @@ type Provider struct {
 
 // New returns the provider of a configuration, which may change.
 func New(c func() *config.OIDC, now func() time.Time) *Provider {
-	p := &Provider{config: c, now: now, key: make([]byte, 32), places: make(chan struct{}, atATime)}
+	p := &Provider{config: c, now: now, key: make([]byte, 32)}
+	p.waiting.of = map[netip.Prefix]int{}
 	_, _ = rand.Read(p.key) // which never fails
-	p.client = &http.Client{Timeout: patience, Transport: bounded{http.DefaultTransport.(*http.Transport).Clone()}}
+	p.client = &http.Client{
+		Timeout: patience, Transport: bounded{http.DefaultTransport.(*http.Transport).Clone()},
+		CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+			if via[0].Method != http.MethodGet || len(via) > mostRedirects { // the code and the secret go nowhere else
+				return http.ErrUseLastResponse
+			}
+			return nil
+		},
+	}
 	return p
 }
 
@@ -101,9 +120,9 @@ type begun struct {
 	At       int64  `json:"a"`
 }
 
-// Begin returns where a browser logs in that wants to go on with a path, and the cookie that it has until then.
-func (p *Provider) Begin(ctx context.Context, next string) (to, cookie string, err error) {
-	ctx, done, err := p.place(ctx)
+// Begin returns where a browser of an address logs in that wants to go on with a path, and the cookie that it has until then.
+func (p *Provider) Begin(ctx context.Context, from, next string) (to, cookie string, err error) {
+	ctx, done, err := p.place(ctx, from)
 	if err != nil {
 		return "", "", err
 	}
@@ -128,8 +147,8 @@ type Login struct {
 	Next  string
 }
 
-// End ends the login of a browser that was sent back with a query.
-func (p *Provider) End(ctx context.Context, cookie string, query url.Values) (l Login, err error) {
+// End ends the login of a browser of an address that was sent back with a query.
+func (p *Provider) End(ctx context.Context, from, cookie string, query url.Values) (l Login, err error) {
 	b, ok := p.read(cookie)
 	if !ok || !hmac.Equal([]byte(query.Get("state")), []byte(b.State)) {
 		return l, errStale
@@ -138,7 +157,7 @@ func (p *Provider) End(ctx context.Context, cookie string, query url.Values) (l 
 		why += " " + query.Get("error_description")
 		return l, fmt.Errorf("the server of the organisation refuses the login: %s", short(why))
 	}
-	ctx, done, err := p.place(ctx)
+	ctx, done, err := p.place(ctx, from)
 	if err != nil {
 		return l, err
 	}
@@ -163,22 +182,45 @@ func (p *Provider) End(ctx context.Context, cookie string, query url.Values) (l 
 	if err := id.Claims(&claims); err != nil {
 		return l, fmt.Errorf("the token of the server of the organisation cannot be read: %w", err)
 	}
-	l = Login{Name: nameOf(claims, id.Subject), Scope: c.ScopeOf(valuesOf(claims[c.Claim])), Next: b.Next}
+	l = Login{
+		Name: nameOf(claims, id.Subject) + " at " + hostOf(c.Issuer), Scope: c.ScopeOf(valuesOf(claims[c.Claim])), Next: b.Next,
+	}
 	if l.Scope == "" {
 		return l, ErrNoRole
 	}
 	return l, nil
 }
 
-// place takes a place among the logins under way. done gives it back.
-func (p *Provider) place(ctx context.Context) (_ context.Context, done func(), err error) {
-	select {
-	case p.places <- struct{}{}:
-	default:
+// hostOf returns the host of the server, which names of it end with: a local user may have the same name.
+func hostOf(issuer string) string {
+	u, err := url.Parse(issuer)
+	if err != nil {
+		return issuer
+	}
+	return u.Host
+}
+
+// place takes a place among the logins under way, of which each network has a few. done gives it back.
+func (p *Provider) place(ctx context.Context, from string) (_ context.Context, done func(), err error) {
+	at, _ := netip.ParseAddrPort(from)
+	network, w := turns.Network(at.Addr()), &p.waiting
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.all >= atATime || w.of[network] >= atATimeOf {
 		return ctx, nil, ErrCrowded
 	}
+	w.all++
+	w.of[network]++
 	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, p.client), patience)
-	return ctx, func() { cancel(); <-p.places }, nil
+	return ctx, func() {
+		cancel()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.all--
+		if w.of[network]--; w.of[network] == 0 {
+			delete(w.of, network)
+		}
+	}, nil
 }
 
 // server returns how the server of the organisation is asked.

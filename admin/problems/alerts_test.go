@@ -17,6 +17,11 @@ var elsewhere = map[string]string{
 	"PMGAccountSilent":   "the same, and with the day before",
 	"PMGConnectorSilent": "the same, and with the day before",
 
+	"PMGPluginRests":    "PMGRouteDown has its line",
+	"PMGPluginCrowded":  "the page Plugins shows it",
+	"PMGListUnreadable": "PMGRouteDown has its line",
+	"PMGBalanceLow":     "the page of the account shows it, and its webhook is called",
+
 	"PMGClusterNoOwner":        "nodes that stand by show no list",
 	"PMGClusterCannotTakeOver": "the same",
 	"PMGClusterBehind":         "the same",

@@ -24,7 +24,7 @@ func setBegun(w http.ResponseWriter, r *http.Request, value string, age int) {
 // beginOther sends a browser to the server of the organisation.
 func (s *site) beginOther(w http.ResponseWriter, r *http.Request) {
 	access.Named(r, "login")
-	to, cookie, err := s.provider.Begin(r.Context(), browser.OwnPath(admin.PagesBase, r.FormValue("next")))
+	to, cookie, err := s.provider.Begin(r.Context(), r.RemoteAddr, browser.OwnPath(admin.PagesBase, r.FormValue("next")))
 	if err != nil {
 		s.refuseOther(w, r, http.StatusBadGateway, err)
 		return
@@ -44,7 +44,7 @@ func (s *site) endOther(w http.ResponseWriter, r *http.Request) {
 		cookie = c.Value
 	}
 	setBegun(w, r, "", -1)
-	l, err := s.provider.End(r.Context(), cookie, r.URL.Query())
+	l, err := s.provider.End(r.Context(), r.RemoteAddr, cookie, r.URL.Query())
 	if err != nil {
 		s.refuseOther(w, r, http.StatusUnauthorized, err)
 		return

@@ -102,9 +102,18 @@ func traces(t *testing.T, dir string, words ...string) (found []string) {
 
 func submit(t *testing.T, url, to, text string) {
 	t.Helper()
-	body, _ := json.Marshal(map[string]string{"from": "1234", "to": to, "text": text})
+	submitBy(t, url, "", map[string]string{"from": "1234", "to": to, "text": text})
+}
+
+// submitBy submits a message with an idempotency key, unless that is empty.
+func submitBy(t *testing.T, url, key string, message map[string]string) {
+	t.Helper()
+	body, _ := json.Marshal(message)
 	r, _ := http.NewRequest(http.MethodPost, url+"/v1/messages", bytes.NewReader(body))
 	r.SetBasicAuth("load", "secret")
+	if key != "" {
+		r.Header.Set("Idempotency-Key", key)
+	}
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
@@ -188,6 +197,10 @@ func testForget(t *testing.T, compress bool) {
 		submit(t, url, personC, fmt.Sprint(secretC, i))
 		submit(t, url, stranger, fmt.Sprint(harmless, i))
 		submit(t, url, stranger, fmt.Sprint("call ", personA, " ", secretA, i))
+		submitBy(t, url, fmt.Sprint("order-", personA, "-", i), map[string]string{"from": "1234", "to": stranger, "text": harmless})
+		submitBy(t, url, "", map[string]string{
+			"from": "1234", "to": stranger, "text": fmt.Sprint("tel", personA, secretA), "client_reference": "n" + personA,
+		})
 	}
 	const sent = 30 // and as many receipts, which the account gets by HTTP when it asks for them
 	testutil.Eventually(t, "all was sent", func() bool { return len(eventLines(t, dir)) >= sent })

@@ -338,10 +338,15 @@ func (s *stubborn) run(ctx context.Context, first int64) {
 	}
 }
 
-// stop ends the clients when their messages are answered.
-func (s *stubborn) stop(t *testing.T) {
+// end ends the clients when their messages are answered.
+func (s *stubborn) end() {
 	s.cancel()
 	s.wg.Wait()
+}
+
+// stop is end for clients none of whose messages may be refused.
+func (s *stubborn) stop(t *testing.T) {
+	s.end()
 	for _, r := range s.results {
 		if r.Refused+r.Unexpected != 0 || r.Throttled != 0 && s.rate == 0 || r.GaveUp {
 			t.Errorf("a client: %q, %v, gave up: %v", r.Problems(), r.Statuses, r.GaveUp)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -12,6 +13,9 @@ import (
 	"pmg/internal/sock"
 	"pmg/store"
 )
+
+// lockWait is how long the store may still be open for a command that copies it while the gateway is started again.
+const lockWait = 10 * time.Second
 
 // openStore opens the store that the configuration asks for, and gives it to the gateway. That of a node of a cluster is open.
 func (s *server) openStore(cfg *config.Config) error {
@@ -37,7 +41,7 @@ func (s *server) openStore(cfg *config.Config) error {
 	}
 	all, err := store.Open(dir, store.Options{
 		Log: log, Ballast: int64(cfg.Store.Ballast), MaxFiles: keep.StoreFiles(sock.DescriptorLimit()), Fatal: s.storeFailed,
-		Keys: cfg.Store.Keys(),
+		Keys: cfg.Store.Keys(), LockWait: lockWait,
 	})
 	if err != nil {
 		return err

@@ -93,18 +93,24 @@ func storeDir(cfg *config.Config, file string) (string, error) {
 
 // findDir returns the directory of the store of a gateway that is stopped.
 func (o *storeOptions) findDir() (string, error) {
+	_, dir, err := o.findConfig()
+	return dir, err
+}
+
+// findConfig is findDir with the configuration, nil if the flags name a directory.
+func (o *storeOptions) findConfig() (*config.Config, string, error) {
 	if o.dir != "" {
-		return o.dir, checkStoreDir(o.dir)
+		return nil, o.dir, checkStoreDir(o.dir)
 	}
 	cfg, err := o.load()
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
 	dir, err := storeDir(cfg, o.config)
 	if err == nil {
 		err = checkStoreDir(dir)
 	}
-	return dir, err
+	return cfg, dir, err
 }
 
 // checkStoreDir returns an error if there is nothing in a directory, because opening a store

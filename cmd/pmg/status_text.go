@@ -140,6 +140,9 @@ func writeStore(b *strings.Builder, s *admin.Store) {
 		b.WriteString("; messages of earlier runs are still being read")
 	}
 	b.WriteString("\n")
+	if s.OldKey {
+		b.WriteString("store: messages wait that store.old_key_file is needed for\n")
+	}
 	for _, wrong := range []string{s.Refuses, s.Problem} {
 		if wrong != "" {
 			fmt.Fprintf(b, "store %s: %s\n", printable(s.Engine), printable(wrong))

@@ -61,39 +61,6 @@ func newStoreCheckCommand() *cobra.Command {
 	return cmd
 }
 
-func newStoreRepairCommand() *cobra.Command {
-	var o storeOptions
-	cmd := &cobra.Command{
-		Use:   "repair",
-		Short: "Put a damaged store aside, and make a new one of what can be read",
-		Long: `Makes a new store of all that can be read of the store of a gateway that is stopped.
-The damaged one is not deleted: its directory gets the ending .damaged- and the time. It
-needs as much free space as the messages take, and memory for all of them.
-
-Messages that were sent shortly before the damage may be sent again.`,
-		Example: "  pmg store repair -c /etc/pmg/pmg.yaml\n  pmg store repair --store data",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			dir, err := o.findDir()
-			if err != nil {
-				return err
-			}
-			aside, r, err := store.Repair(dir, time.Now())
-			if err != nil {
-				return explainStore(err)
-			}
-			out := cmd.OutOrStdout()
-			writeReport(out, dir, &r)
-			fmt.Fprintf(
-				out, "the store in %s was made anew; the old one is in %s: delete it when nothing is missing\n", dir, aside,
-			)
-			return nil
-		},
-	}
-	o.dirFlags(cmd)
-	return cmd
-}
-
 func writeReport(out io.Writer, dir string, r *store.Report) {
 	fmt.Fprintf(out, "%s: format %d, messages %d, ids of SMSCs %d, events %d\n", dir, r.Format, r.Messages, r.Mappings, r.Events)
 	if r.Messages > 0 {

@@ -63,7 +63,7 @@ type Executor[T any] interface {
 	Store(now int64, p Pending[T])
 	// Queue gives a message that was stored to its lane.
 	Queue(now int64, a keep.Accepted)
-	// Answer answers the sender with the outcome of its message.
+	// Answer answers the sender with the outcome of its message. With Undecided there is no answer: a session ends.
 	Answer(now int64, by T, o Outcome)
 }
 
@@ -157,13 +157,13 @@ func (a *Acceptor[T]) accept(now int64, p Pending[T], reply keep.Accepted, noted
 	a.executor.Store(now, p)
 }
 
-// Ended goes on with a message when its commit has ended. If that has failed, nothing was stored.
-func (a *Acceptor[T]) Ended(now int64, p Pending[T], failed bool) {
+// Ended goes on with a message when its commit has ended with a code, that of keep.CodeOf.
+func (a *Acceptor[T]) Ended(now int64, p Pending[T], code sms.Code) {
 	defer a.keep.Storing.Add(-1) // behind the answer, for which a stop waits
-	if failed {
-		a.notStored(now, p)
-	} else {
+	if code == sms.OK {
 		a.stored(now, p)
+	} else {
+		a.notStored(now, p, code)
 	}
 }
 
@@ -187,11 +187,11 @@ func (a *Acceptor[T]) queue(now int64, m keep.Accepted) {
 	}
 }
 
-// notStored refuses a message that could not be stored.
-func (a *Acceptor[T]) notStored(now int64, p Pending[T]) {
-	a.intake.Undo(p.From, p.Accepted)
+// notStored refuses a message that could not be stored. One that may have been stored all the same has no answer that is true.
+func (a *Acceptor[T]) notStored(now int64, p Pending[T], code sms.Code) {
+	a.intake.Undo(p.From, p.Accepted, code)
 	for _, m := range p.More {
-		a.intake.Undo(p.From, m)
+		a.intake.Undo(p.From, m, code)
 	}
-	a.executor.Answer(now, p.By, Outcome{Code: sms.SystemError, After: p.After})
+	a.executor.Answer(now, p.By, Outcome{Code: code, After: p.After})
 }

@@ -194,7 +194,7 @@ func (r *rig) end() {
 	p := r.x.stores[0]
 	r.x.stores = r.x.stores[1:]
 	r.keep.Put(p.Accepted, p.More)
-	r.Ended(1, p, false)
+	r.Ended(1, p, sms.OK)
 }
 
 func (r *rig) want(by string, code sms.Code, step string) Outcome {
@@ -227,25 +227,22 @@ func TestSubmit(t *testing.T) {
 	if len(r.x.stores) != 1 {
 		t.Error("what is noted with a message is not stored")
 	}
-	r.Ended(1, r.x.stores[0], false)
+	r.Ended(1, r.x.stores[0], sms.OK)
 	r.want("noted", sms.OK, "")
 
 	r = newRig(t, true)
-	for _, failed := range []bool{false, true} {
+	for _, code := range []sms.Code{sms.OK, sms.SystemError, sms.Undecided} {
 		r.Submit(1, "stored", r.submission(sms.OK))
 		if _, is := r.x.answered("stored"); is || len(r.x.stores) != 1 || r.keep.Storing.Load() != 1 || r.share.Queued() == 0 {
 			t.Fatalf("%d are stored, %d count", len(r.x.stores), r.keep.Storing.Load())
 		}
 		p := r.x.stores[0]
 		r.x.stores = nil
-		if r.Ended(1, p, failed); failed {
-			r.want("stored", sms.SystemError, "")
-		} else {
-			r.want("stored", sms.OK, "")
-		}
+		r.Ended(1, p, code)
+		r.want("stored", code, "")
 		clear(r.x.answers)
 	}
-	if n := r.share.Queued(); n != 1 || len(r.x.queued) != 1 || r.keep.Storing.Load() != 0 || r.clients.Stats.Refused.Load() != 1 {
+	if n := r.share.Queued(); n != 1 || len(r.x.queued) != 1 || r.keep.Storing.Load() != 0 || r.clients.Stats.Refused.Load() != 2 {
 		t.Errorf("%d places are taken, %d queued, %d refused", n, len(r.x.queued), r.clients.Stats.Refused.Load())
 	}
 }
@@ -329,7 +326,7 @@ func TestReply(t *testing.T) {
 					share.Queued() != 1 || len(r.x.queued) != 0 {
 					t.Fatalf("%d are stored", len(r.x.stores))
 				}
-				r.Ended(1, r.x.stores[0], failed)
+				r.Ended(1, r.x.stores[0], map[bool]sms.Code{true: sms.SystemError}[failed])
 			}
 			r.Flush()
 			stats := r.operator.Stats

@@ -117,7 +117,7 @@ func (a *Acceptor[T]) answerNoted(by T, from *connector.Connector, state sms.Sta
 		switch {
 		case gone:
 		case failed != nil:
-			a.executor.Answer(now, by, Outcome{Code: sms.SystemError})
+			a.executor.Answer(now, by, Outcome{Code: keep.CodeOf(failed)})
 		default:
 			from.Stats.Receipts.Add(state)
 			a.executor.Answer(now, by, Outcome{})

@@ -30,22 +30,35 @@ func (d *Converter) Fit(lane *connector.Lane, m *sms.Message) (code sms.Code) {
 		m.Parts, code = d.parts(f, m)
 	case m.Kind != sms.Receipt && !f.HasRoom(m):
 		return sms.BadLength
-	case fit.Counts(m):
-		return d.countWhole(f, m)
+	case m.Kind == sms.Submit:
+		return d.countWhole(lane, m)
 	}
 	return code
 }
 
-// countWhole notes how many short messages the SMSC makes of a text that it gets whole, for the client that hears of it. It
-// refuses a text that becomes more than it may.
-func (d *Converter) countWhole(f *fit.Form, m *sms.Message) (code sms.Code) {
-	cut, n := *f, uint8(0)
-	if cut.Long = fit.Split8; cut.Splits(m) {
-		if n, code = d.parts(&cut, m); n < 2 {
-			n = 0
-		}
+// Whole returns how many short messages the SMSC makes of a text that it gets whole. It returns sms.BadLength if there would be
+// more than there may be.
+func (d *Converter) Whole(lane *connector.Lane, m *sms.Message) (n uint8, code sms.Code) {
+	if len(m.Text()) <= fit.AnyRoom || m.Kind != sms.Submit || m.Parts > 1 {
+		return 1, sms.OK
 	}
-	if code == sms.OK && n != sms.PartsOf(m.Context()) {
+	cut := *lane.Home().Form()
+	if cut.Long = fit.Split8; !cut.Splits(m) {
+		return 1, sms.OK
+	}
+	if cut.LeastParts(m) > d.mostParts(m) {
+		return 0, sms.BadLength
+	}
+	return d.parts(&cut, m)
+}
+
+// countWhole notes how many short messages the SMSC makes of a text that it gets whole, for the client that hears of it.
+func (d *Converter) countWhole(lane *connector.Lane, m *sms.Message) sms.Code {
+	n, code := d.Whole(lane, m)
+	if n < 2 {
+		n = 0
+	}
+	if code == sms.OK && fit.Counts(m) && n != sms.PartsOf(m.Context()) {
 		c, _ := sms.ReadContext(m.Context())
 		c.Parts = n
 		m.SetNative(sms.WithContext, c.Append(nil))

@@ -113,8 +113,9 @@ func (d *Accountant) priceIn(name string, m *sms.Message, now int64) (price sms.
 	return price, ""
 }
 
-// Reserve reserves what a message costs, for each of its parts. It returns why it is refused, and says what is missing.
-func (d *Accountant) Reserve(now int64, m *sms.Message) (code sms.Code, why string) {
+// Reserve reserves what a message costs, for each of the short messages that it is: those that it is cut into have a price each,
+// and one that leaves whole has that of all. It returns why it is refused, and says what is missing.
+func (d *Accountant) Reserve(now int64, m *sms.Message, shorts int) (code sms.Code, why string) {
 	if len(d.inUse.Load().lists) == 0 {
 		return sms.OK, ""
 	}
@@ -130,9 +131,12 @@ func (d *Accountant) Reserve(now int64, m *sms.Message) (code sms.Code, why stri
 	if (t.Limited || t.Capped()) && !d.keep.Recovered() {
 		return sms.QueueFull, "messages of earlier runs, for which money is reserved, are still being read"
 	}
-	missing, by := c.Reserve(price*sms.Money(max(m.Parts, 1)), store.DayOf(d.node.Clock.Wall(now)))
+	missing, by := c.Reserve(price*sms.Money(shorts), store.DayOf(d.node.Clock.Wall(now)))
 	if by != sms.Unbound {
 		return sms.NoCredit, boundTexts[by] + ": " + missing.String() + " " + d.CurrencyOf(c) + " are missing"
+	}
+	if m.Parts < 2 {
+		price *= sms.Money(shorts)
 	}
 	sms.SetPrice(m, price)
 	return sms.OK, ""

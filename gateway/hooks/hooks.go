@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"sync"
@@ -214,16 +215,36 @@ func isOf(names []string, name string) bool { return len(names) == 0 || slices.C
 
 // Status is what is known of a plugin.
 type Status struct {
-	Name string
+	Name      string
+	OnFailure string
 	plugin.Figures
 	Answers answers.Figures // of its hooks at plugin.Network, together
+}
+
+// Problem returns what an operator should know of a plugin that rests, and what happens to messages meanwhile; "": it does not
+// rest.
+func (s *Status) Problem(now time.Time) string {
+	if s.RestsUntil.IsZero() {
+		return ""
+	}
+	meanwhile := map[string]string{
+		plugin.Pass: "messages pass unchecked", plugin.Refuse: "messages are refused", plugin.Hold: "messages are held",
+	}[s.OnFailure]
+	next := "the next try is under way"
+	if wait := s.RestsUntil.Sub(now); wait > 0 {
+		next = "next try in " + max(wait.Round(time.Second), time.Second).String()
+	}
+	return fmt.Sprintf(
+		"plugin %s has failed %d times (%s) for %v; %s; %s",
+		s.Name, s.Failures, s.Failure, now.Sub(s.FailsSince).Round(time.Second), meanwhile, next,
+	)
 }
 
 // Status returns what is known of each plugin.
 func (h *Hooks) Status() (all []Status) {
 	t := h.current.Load()
 	for _, p := range t.pools {
-		s := Status{Name: p.options.Name, Figures: p.pool.Figures()}
+		s := Status{Name: p.options.Name, OnFailure: p.options.OnFailure, Figures: p.pool.Figures()}
 		for _, h := range t.of[plugin.Network] {
 			if h.Pool == p.pool {
 				s.Answers.Add(h.Answers.Figures())

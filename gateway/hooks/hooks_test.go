@@ -20,8 +20,7 @@ type fake struct {
 	ask    func(ctx context.Context) (plugin.Verdict, error)
 }
 
-func (f *fake) Waits() bool { return true }
-func (f *fake) Close()      { f.closed.Store(true) }
+func (f *fake) Close() { f.closed.Store(true) }
 func (f *fake) Ask(ctx context.Context, _ *plugin.Message) (plugin.Verdict, error) {
 	if f.ask == nil {
 		return plugin.Verdict{}, nil

@@ -26,6 +26,9 @@ func (h *Hooks) LogIn(m *plugin.Message, failed func(plugin string, err error)) 
 			continue
 		}
 		d := all[i].Pool.Ask(m)
+		if d.Crowded { // a client that is refused now is taken for one that guesses
+			d.Verdict = all[i].Pool.Instead()
+		}
 		if d.Failure != nil {
 			failed(all[i].Pool.Name, d.Failure)
 		}

@@ -12,15 +12,68 @@ import (
 )
 
 // priced is an account that pays 0.01 for messages to numbers that begin with 46700, and nothing for those to 46701.
-func priced(t *testing.T, mode string) *place {
+func priced(t *testing.T, mode string) *place { return pricedBy(t, mode, "split8") }
+
+// pricedBy is priced with an SMSC that gets long texts in a way.
+func pricedBy(t *testing.T, mode, long string) *place {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "prices.csv")
 	if err := os.WriteFile(file, []byte("+46700,0.01\n+46701,0\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := newPlace(t, "prices: [{name: p, currency: EUR, file: "+file+"}]", "prices: p, balance: {mode: "+mode+"}", "long_messages: split8", toOperator)
+	p := newPlace(t, "prices: [{name: p, currency: EUR, file: "+file+"}]", "prices: p, balance: {mode: "+mode+"}", "long_messages: "+long, toOperator)
 	p.Steps = p.Steps[1:] // behind the rate
 	return p
+}
+
+// A text costs by its length, in price and rate, whichever way it leaves, and may not have more short messages than its account allows.
+func TestCreditOfLength(t *testing.T) {
+	t.Parallel()
+	for _, way := range []string{"split8", "split16", "sar", "auto", "pass", "payload"} {
+		p := pricedBy(t, "postpaid, limit: \"100\"", way)
+		c := &p.node.Origins.Of("client", "clients").Tally.Credit
+		for _, one := range []struct {
+			octets   int
+			alphabet sms.Alphabet
+			header   bool
+			shorts   int // 0: refused
+		}{
+			{octets: 160, shorts: 1}, {octets: 161, shorts: 2}, {octets: 254, shorts: 2}, {octets: 1500, shorts: 10}, {octets: 1531},
+			{octets: 15_000}, {octets: 60_000, alphabet: sms.UCS2}, {octets: 140, alphabet: sms.UCS2, shorts: 1},
+			{octets: 142, alphabet: sms.UCS2, shorts: 2}, {octets: 159, header: true, shorts: 1},
+		} {
+			_, before := c.Balance()
+			s := p.submission(Submitted, sms.Submit, func(m *sms.Message) {
+				text := []byte(strings.Repeat("\x00a", one.octets/2+1)[:one.octets])
+				if one.alphabet != sms.UCS2 {
+					text = []byte(strings.Repeat("a", one.octets))
+				}
+				if m.Alphabet = one.alphabet; one.header {
+					m.Flags |= sms.HasHeader
+					copy(text, "\x05\x00\x03\x01\x02\x01")
+				}
+				m.Set(sms.Address{Addr: []byte("1234")}, sms.Address{TON: 1, Addr: []byte("46700000001")}, text)
+			})
+			code := p.TakeWaiting(now, s)
+			_, reserved := c.Balance()
+			if want := sms.Money(one.shorts) * 10_000; reserved-before != want || (code == sms.OK) != (one.shorts > 0) {
+				t.Errorf("%s, %+v: %s, reserved %s, not %s", way, one, code, reserved-before, want)
+			}
+			if code != sms.OK {
+				if code != sms.BadLength {
+					t.Errorf("%s, %+v: %s", way, one, code)
+				}
+				continue
+			}
+			if s.Shorts() != one.shorts {
+				t.Errorf("%s, %+v: %d short messages", way, one, s.Shorts())
+			}
+			s.Drop()
+			if _, left := c.Balance(); left != before {
+				t.Errorf("%s, %+v: %s stays reserved", way, one, left-before)
+			}
+		}
+	}
 }
 
 // A message is refused without a price, or without the money for all of its parts; what says why names what is missing. What was
@@ -80,7 +133,7 @@ func TestCredit(t *testing.T) {
 	}
 	want(30_000)
 	for n, a := range append([]keep.Accepted{first}, more...) {
-		i.Undo(s.From, a)
+		i.Undo(s.From, a, sms.SystemError)
 		want(sms.Money(20_000 - 10_000*n))
 	}
 	if s := p.submission(Replaced, sms.Submit, func(m *sms.Message) { sms.SetPrice(m, 10_000) }); fmt.Sprint(p.TakeWaiting(now, s)) != "" {

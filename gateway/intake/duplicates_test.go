@@ -89,7 +89,7 @@ func TestDuplicatesAreTakenBack(t *testing.T) {
 		"not stored": func(s *Submission) {
 			first, more := accept(s)
 			for _, a := range append(more, first) {
-				in.Undo(s.From, a)
+				in.Undo(s.From, a, sms.SystemError)
 			}
 		},
 	} {

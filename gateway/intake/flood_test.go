@@ -44,7 +44,7 @@ func TestFlood(t *testing.T) {
 		submit(0, message("4670"), "").Drop() // no room
 		s := submit(0, message("4670"), "")
 		in.Enter(now, s.Accepted(), nil)
-		in.Undo(s.From, s.Accepted())
+		in.Undo(s.From, s.Accepted(), sms.SystemError)
 		preview("")
 	}
 	first := message("4670")

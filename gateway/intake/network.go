@@ -71,7 +71,7 @@ func (d *Checker) lookUp(now int64, s *Submission, h *hooks.Hook, key uint64) {
 	answer := &answers.Answer{}
 	s.at.answer = answer
 	s.Work = func() sms.Code {
-		*answer = h.Answers.Ask(key, now, func() answers.Answer { return d.answerOf(h, q) })
+		*answer = h.Answers.Ask(key, now, func() answers.Answer { return d.answerOf(h, m.Origin.Account, q) })
 		if answer.Failure != nil {
 			d.node.NoVerdict(h.Pool.Name, answer.Failure)
 		}
@@ -80,8 +80,8 @@ func (d *Checker) lookUp(now int64, s *Submission, h *hooks.Hook, key uint64) {
 }
 
 // answerOf asks a plugin about a number.
-func (d *Checker) answerOf(h *hooks.Hook, q *plugin.Message) answers.Answer {
-	decision := h.Pool.Ask(q)
+func (d *Checker) answerOf(h *hooks.Hook, account string, q *plugin.Message) answers.Answer {
+	decision := h.Pool.AskFor(account, q)
 	v := &decision.Verdict
 	a := answers.Answer{Why: v.Why, Keep: time.Duration(v.Keep) * time.Second, Failure: decision.Failure}
 	switch {

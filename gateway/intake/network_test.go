@@ -30,8 +30,7 @@ func table(t *testing.T, rows string) string {
 // A ported is a plugin that knows the networks of numbers, and changes recipients as texts ask for.
 type ported struct{ saw *string }
 
-func (ported) Waits() bool { return true }
-func (ported) Close()      {}
+func (ported) Close() {}
 
 func (p ported) Ask(_ context.Context, m *plugin.Message) (v plugin.Verdict, err error) {
 	*p.saw = m.Network
@@ -100,8 +99,7 @@ type lookUp struct {
 	asked []string
 }
 
-func (*lookUp) Waits() bool { return true }
-func (*lookUp) Close()      {}
+func (*lookUp) Close() {}
 
 func (l *lookUp) Ask(_ context.Context, m *plugin.Message) (v plugin.Verdict, err error) {
 	l.mu.Lock()

@@ -49,8 +49,8 @@ func (i *Intake) Leaves(now int64, a keep.Accepted) bool {
 	return true
 }
 
-// Undo takes back the acceptance of a message that could not be stored.
-func (i *Intake) Undo(from *connector.Source, a keep.Accepted) {
+// Undo takes back the acceptance of a message that could not be stored, with the code of its commit.
+func (i *Intake) Undo(from *connector.Source, a keep.Accepted, code sms.Code) {
 	credit.GiveBack(a.Message, false)
 	Retract(from, a.Message)
 	if a.Share != nil {
@@ -60,7 +60,7 @@ func (i *Intake) Undo(from *connector.Source, a keep.Accepted) {
 	}
 	if !sms.IsReply(a.Message) {
 		from.Connector.Stats.Refused.Add(1)
-		a.Message.Origin.Tally.Refuse(sms.SystemError)
+		a.Message.Origin.Tally.Refuse(code)
 	}
 	a.Message.Release()
 }

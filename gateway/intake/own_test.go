@@ -162,7 +162,7 @@ func TestUndo(t *testing.T) {
 			p.keep.CountAside(a.Message.Origin, store.Parked, 1)
 		}
 		in.Accept(now, a.Message, a.Share)
-		in.Undo(&connector.Source{Connector: clients}, a)
+		in.Undo(&connector.Source{Connector: clients}, a, sms.SystemError)
 		refused := map[sms.Code]int64{}
 		tally.RefusedBy(func(why sms.Code, n int64) { refused[why] = n })
 		if share.Queued() != 0 || p.node.Memory.Used() != 0 || p.keep.Aside(store.Parked) != 0 || tally.Parked.Load() != 0 {

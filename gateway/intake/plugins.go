@@ -30,16 +30,19 @@ func stepPlugins(d *Checker, now int64, s *Submission) Verdict {
 		}
 		_, _, isPart := d.table.PartOf(s.Message)
 		q := d.questioner.Ask(at, s.Message, isPart, d.node.Clock.Wall)
-		if h.Pool.Waits() {
-			if s.Preview {
+		decision, ok := h.Pool.Try(&q.Message)
+		if !ok && s.Preview { // its caller waits
+			if h.Pool.Waits() {
 				continue
 			}
+			decision, ok = h.Pool.Ask(&q.Message), true
+		}
+		if !ok {
 			answer := &plugin.Decision{}
 			s.at.pending, s.Work = answer, func() sms.Code { *answer = h.Pool.Ask(&q.Message); return sms.OK }
 			s.at.step-- // it is resumed here
 			return Later
 		}
-		decision := h.Pool.Ask(&q.Message)
 		v := d.decide(now, s, h, &decision)
 		d.questioner.Free(q)
 		if v != Pass {

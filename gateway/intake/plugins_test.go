@@ -16,8 +16,7 @@ import (
 // A service is a plugin that waits. A message's text says what it answers.
 type service struct{}
 
-func (service) Waits() bool { return true }
-func (service) Close()      {}
+func (service) Close() {}
 
 func (service) Ask(_ context.Context, m *plugin.Message) (v plugin.Verdict, err error) {
 	switch do, rest, _ := strings.Cut(m.Text, " "); do {

@@ -162,6 +162,7 @@ type progress struct {
 	answer  *answers.Answer  // of the plugin that is asked about its number, in the same way
 	change  *lists.Change    // that its text asks for; nil: none
 	reply   keep.Accepted    // to its sender
+	whole   uint8            // short messages that its SMSC makes of a text that leaves whole
 	held    bool             // an operator decides about it
 	why     string           // what the plugin says that refuses it, or what is wrong with its recipient
 }

@@ -222,6 +222,8 @@ func stepFit(d *Checker, now int64, s *Submission) Verdict {
 	}
 	switch code := s.fit(d); code {
 	case sms.OK:
+		n, _ := d.convert.Whole(s.Lane, s.Message) // fit has refused what has too many
+		s.at.whole = n
 		return s.few(d, now)
 	case sms.BadLength:
 		return s.invalid(
@@ -236,7 +238,7 @@ func stepFit(d *Checker, now int64, s *Submission) Verdict {
 func (s *Submission) few(d *Checker, now int64) Verdict {
 	n := int(sms.PartsOf(s.Message.Context()))
 	if s.Lane != nil {
-		n = max(n, int(s.Message.Parts))
+		n = max(n, int(s.Message.Parts), int(s.at.whole))
 	}
 	if s.Most > 0 && n > s.Most {
 		return s.refuses(d, now, sms.BadLength, nil, "")
@@ -245,21 +247,30 @@ func (s *Submission) few(d *Checker, now int64) Verdict {
 }
 
 func stepSingle(d *Checker, now int64, s *Submission) Verdict {
-	if m := s.Message; m.Parts > 1 || m.Flags&sms.Converted != 0 {
+	m := s.Message
+	if m.Parts > 1 || m.Flags&sms.Converted != 0 {
 		return s.refuses(d, now, sms.BadLength, nil, "")
+	}
+	if paid := sms.PriceOf(m); paid != 0 && s.at.whole > 1 { // a long text does not take the place of a short one that was paid
+		if price, _ := d.Credit.Price(m, now); price*sms.Money(s.at.whole) > paid {
+			return s.refuses(d, now, sms.BadLength, nil, "")
+		}
 	}
 	return Pass
 }
 
+// Shorts returns how many short messages a submission is, whichever way its text leaves.
+func (s *Submission) Shorts() int { return max(int(s.Message.Parts), int(s.at.whole), 1) }
+
 func stepParts(d *Checker, now int64, s *Submission) Verdict {
-	if s.Lane == nil || s.Message.Parts < 2 {
+	if s.Lane == nil || s.Shorts() < 2 {
 		return Pass
 	}
 	if s.Message.DeliverAt > now && d.isBeyond(s) {
 		return s.tooLate(d, now, sms.QueueFull)
 	}
 	if client := s.From.Account; client != nil {
-		client.Charge(now, int64(s.Message.Parts)-1) // one of them was admitted
+		client.Charge(now, int64(s.Shorts())-1) // one of them was admitted
 	}
 	return Pass
 }
@@ -267,7 +278,7 @@ func stepParts(d *Checker, now int64, s *Submission) Verdict {
 func stepCredit(d *Checker, now int64, s *Submission) Verdict {
 	code, why := sms.OK, ""
 	if !s.Preview {
-		code, why = d.Credit.Reserve(now, s.Message)
+		code, why = d.Credit.Reserve(now, s.Message, s.Shorts())
 	} else if _, why = d.Credit.Price(s.Message, now); why != "" {
 		code = sms.NoPrice
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"pmg/config"
+	"pmg/internal/wholefile"
 )
 
 // BackUp writes a consistent copy of the gateway's store into a new directory of store.backups, and returns its
@@ -42,7 +43,7 @@ func backupDir(cfg *config.Config, name string) (string, error) {
 			name,
 		)
 	}
-	if err := os.MkdirAll(backups, 0o700); err != nil {
+	if err := wholefile.MakeDir(backups, 0o700); err != nil {
 		return "", err
 	}
 	switch info, err := os.Stat(backups); {

@@ -212,6 +212,18 @@ func LaneName(l *connector.Lane) store.Lane {
 	return store.Lane{Connector: l.Home().Name}
 }
 
+// CodeOf returns the code of messages whose commit has ended with an error, or nil. SystemError says that nothing of them was
+// stored. After Undecided the next start finds out, and until then neither answer is true.
+func CodeOf(err error) sms.Code {
+	switch {
+	case err == nil:
+		return sms.OK
+	case store.IsUndone(err):
+		return sms.SystemError
+	}
+	return sms.Undecided
+}
+
 // Commit asks for what was collected to be committed. It does not wait for that.
 func (k *Keeper) Commit() { k.Journal.Commit() }
 

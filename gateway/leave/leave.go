@@ -82,7 +82,7 @@ func (d *Asker) Preview(now int64, s *connector.Slot, note func(plugin, says str
 	return p.Message, p.Way == connector.Leaves
 }
 
-// ask asks the plugins from the next one on, up to the first that waits. A plugin that has held the message is not asked
+// ask asks the plugins from the next one on, up to the first that takes a while. A plugin that has held the message is not asked
 // again: an operator has decided.
 func (d *Asker) ask(now int64, v *departure) connector.Passage {
 	for ; v.next < len(v.hooks); v.next++ {
@@ -95,11 +95,14 @@ func (d *Asker) ask(now int64, v *departure) connector.Passage {
 			continue
 		}
 		q := d.question(v, m)
-		if h.Pool.Waits() {
+		decision, ok := h.Pool.Try(&q.Message)
+		if !ok && v.note != nil { // its caller waits
+			decision, ok = h.Pool.Ask(&q.Message), true
+		}
+		if !ok {
 			d.wait(v, h, q)
 			return connector.Passage{Way: connector.Waits}
 		}
-		decision := h.Pool.Ask(&q.Message)
 		p := d.decide(now, v, h, &decision)
 		d.questioner.Free(q)
 		if p.Way != connector.Leaves {
@@ -149,6 +152,8 @@ func (d *Asker) decide(now int64, v *departure, h *hooks.Hook, decision *plugin.
 		d.failed(v, name, failure)
 	}
 	switch {
+	case decision.Crowded:
+		p.Way, p.Until = connector.Returns, now+int64(crowdedPause)
 	case verdict.Do == plugin.Refuse:
 		p.Way, p.Code = connector.Refused, sms.Rejected
 		if verdict.Code().Failure() == sms.Permanent {
@@ -179,6 +184,9 @@ func (d *Asker) decide(now int64, v *departure, h *hooks.Hook, decision *plugin.
 
 // fullPause is how long a message waits that would be parked, and for which there is no room.
 const fullPause = time.Minute
+
+// crowdedPause is how long a message waits that found no place among those that a plugin is asked about.
+const crowdedPause = time.Second
 
 // marked returns a copy of the message as it is stored, with a mark.
 func (d *Asker) marked(v *departure, k sms.Mark, by string) *sms.Message {

@@ -44,8 +44,23 @@ type fake struct {
 	asked []plugin.Message
 }
 
-func (f *fake) Waits() bool { return f.waits }
-func (f *fake) Close()      {}
+// A quick is a fake that does not wait.
+type quick struct{ *fake }
+
+func (q quick) Try(m *plugin.Message) (plugin.Verdict, bool, error) {
+	v, err := q.Ask(context.Background(), m)
+	return v, true, err
+}
+
+// plugin returns the fake as a plugin.
+func (f *fake) plugin() plugin.Plugin {
+	if f.waits {
+		return f
+	}
+	return quick{f}
+}
+
+func (f *fake) Close() {}
 func (f *fake) Ask(ctx context.Context, m *plugin.Message) (v plugin.Verdict, err error) {
 	one := *m
 	one.Text, one.From, one.To = strings.Clone(m.Text), strings.Clone(m.From), strings.Clone(m.To) // they are used again
@@ -133,9 +148,9 @@ func newRig(t *testing.T, waits bool, with ...string) *rig {
 	k.Open(s, func(store.Position, error) {})
 	h := hooks.New(func(p *config.Plugin) plugin.Plugin {
 		if p.Name == "one" {
-			return r.one
+			return r.one.plugin()
 		}
-		return r.two
+		return r.two.plugin()
 	})
 	policy := &connector.Policy{Settler: r, Notes: k, Bodies: k, Process: n}
 	tb := route.NewTable(n, k, login.New(n, hooks.New(nil)), policy, func(*connector.Lane) {})

@@ -32,7 +32,7 @@ type Logins struct {
 
 	accounts atomic.Pointer[account.Table]
 	guard    *account.Guard
-	hashing  *turns.Turns // for hashes of passwords
+	hashing  *turns.Turns[netip.Prefix] // for hashes of passwords
 	hooks    *hooks.Hooks
 }
 
@@ -55,7 +55,7 @@ func New(n *node.Node, h *hooks.Hooks) *Logins {
 	limits := &n.Config().Limits
 	return &Logins{
 		node: n, Prebind: NewPrebind(limits.Prebind, limits.PrebindPerAddress),
-		guard: account.NewGuard(guardSize), hashing: turns.New(hashings(), maxUnhashed), hooks: h,
+		guard: account.NewGuard(guardSize), hashing: turns.New[netip.Prefix](hashings(), maxUnhashed), hooks: h,
 	}
 }
 
@@ -217,7 +217,7 @@ func (l *Attempt) Work() {
 // wait.
 func (l *Attempt) hash() {
 	d := l.logins
-	if !d.hashing.Take(l.who.Addr, l.gone) {
+	if !d.hashing.Take(turns.Network(l.who.Addr), l.gone) {
 		l.crowded = true
 		return
 	}

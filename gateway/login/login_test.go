@@ -320,7 +320,7 @@ func TestHashAbandoned(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newLoginDesk(t)
-		d.d.hashing = turns.New(0, 1) // there is no place
+		d.d.hashing = turns.New[netip.Prefix](0, 1) // there is no place
 		l := d.knock("192.0.2.1", "hashed", "wrong")
 		if step, _ := l.Next(d.now); step != Works {
 			t.Fatalf("step %d", step)
@@ -356,7 +356,7 @@ func TestRequestsHangUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newLoginDesk(t)
-		d.d.hashing = turns.New(0, 2000)
+		d.d.hashing = turns.New[netip.Prefix](0, 2000)
 		ctx, hangUp := context.WithCancel(t.Context())
 		var ended atomic.Int32
 		for i := range 1600 {
@@ -384,7 +384,7 @@ func TestHashCrowd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newLoginDesk(t)
 		d.d.node.Clock.EngineClock = func() int64 { return time.Now().UnixNano() }
-		d.d.hashing = turns.New(0, 20)
+		d.d.hashing = turns.New[netip.Prefix](0, 20)
 		ctx, hangUp := context.WithCancel(t.Context())
 		var ended atomic.Int32
 		for i := range 50 {
@@ -418,7 +418,7 @@ func TestHashTogether(t *testing.T) {
 		again    Step
 	}{{"secret", Decided}, {"guess %d", Waits}} {
 		d := newLoginDesk(t)
-		d.d.hashing = turns.New(1, maxUnhashed)
+		d.d.hashing = turns.New[netip.Prefix](1, maxUnhashed)
 		logins := make([]*Attempt, 8)
 		for i := range logins {
 			password := c.password

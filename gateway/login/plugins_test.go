@@ -21,8 +21,7 @@ import (
 // A guard decides about logins by their accounts.
 type guard struct{ asked []plugin.Message }
 
-func (g *guard) Waits() bool { return true }
-func (g *guard) Close()      {}
+func (g *guard) Close() {}
 func (g *guard) Ask(ctx context.Context, m *plugin.Message) (v plugin.Verdict, err error) {
 	g.asked = append(g.asked, *m)
 	switch m.Address {

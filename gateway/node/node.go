@@ -8,6 +8,7 @@ package node
 
 import (
 	"math"
+	"net/netip"
 	"runtime"
 	"sync/atomic"
 
@@ -31,7 +32,7 @@ type Node struct {
 
 	// Handshakes are the turns of TLS handshakes of all protocols. At most half of the processors compute these, so
 	// that a storm of them leaves the others to the sessions that are logged in.
-	Handshakes *turns.Turns
+	Handshakes *turns.Turns[netip.Prefix]
 
 	// Pass is called by the gateway's own goroutines before they take up work, and returns when they
 	// may go on. It does nothing, unless a simulation runs one goroutine at a time.
@@ -45,7 +46,7 @@ type Node struct {
 func New(cfg *config.Config, log zerolog.Logger) *Node {
 	n := &Node{
 		Log: log, LogLimits: newStorms(), Clock: newClock(),
-		Handshakes: turns.New(max(runtime.GOMAXPROCS(0)/2, 1), math.MaxInt), Pass: func(string) {},
+		Handshakes: turns.New[netip.Prefix](max(runtime.GOMAXPROCS(0)/2, 1), math.MaxInt), Pass: func(string) {},
 	}
 	n.cfg.Store(cfg)
 	return n

@@ -34,7 +34,7 @@ func (o *Operation) cancel(ctx context.Context, all []*operand) (n int, err erro
 		}
 	}
 	if err == nil {
-		err = o.operations.keep.Journal.Sync()
+		err = o.operations.sync()
 	}
 	return n, err
 }

@@ -24,7 +24,7 @@ func TestCancelNotStored(t *testing.T) {
 	m := r.message(0, 1)
 	r.share.Lane.Push(now, r.share, m)
 	r.disk.full.Store(true)
-	if code := r.ask(protocols.Cancel, m.ID); code != sms.SystemError {
+	if code := r.ask(protocols.Cancel, m.ID); code != sms.Undecided {
 		t.Errorf("on a full disk: %s", code)
 	}
 	if line := log.String(); !strings.Contains(line, "cannot carry out a client's operation") || !strings.Contains(line, errFull.Error()) {

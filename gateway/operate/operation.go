@@ -59,6 +59,7 @@ type operand struct {
 var (
 	errOperationBusy = errors.New("other operations read the whole store")
 	errNoMessage     = errors.New("no message")
+	errNotCommitted  = errors.New("what an operation has changed is not on the disk")
 )
 
 // Run carries out the operation.
@@ -92,6 +93,9 @@ func (o *Operation) Run() {
 		o.Code = sms.Throttled
 	default:
 		o.Code = sms.SystemError
+		if errors.Is(err, errNotCommitted) && !(o.Kind == protocols.Replace && store.IsUndone(err)) {
+			o.Code = sms.Undecided // what it has ended stays so: the next commit has it
+		}
 		if d.node.Repeats.First("operation failed") {
 			d.node.Log.Error().Err(err).Str("account", o.account).Stringer("operation", o.Kind).
 				Msg("cannot carry out a client's operation")

@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"fmt"
 	"sync/atomic"
 
 	"pmg/account"
@@ -40,6 +41,14 @@ type Operations struct {
 // New makes the operations of a gateway.
 func New(n *node.Node, k *keep.Keeper, t *route.Table, r *receipts.Matcher, s *settle.Settler, i *intake.Checker) *Operations {
 	return &Operations{node: n, keep: k, table: t, receipts: r, settler: s, intake: i}
+}
+
+// sync returns when what was written is safe.
+func (d *Operations) sync() error {
+	if err := d.keep.Journal.Sync(); err != nil {
+		return fmt.Errorf("%w: %w", errNotCommitted, err)
+	}
+	return nil
 }
 
 // MayBegin reports whether an account may have another operation under way.

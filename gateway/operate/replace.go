@@ -86,9 +86,8 @@ func (o *Operation) store(s *connector.Share, m *sms.Message) error {
 		return nil
 	}
 	d.keep.Journal.Write(func(b *store.Batch) { b.Replace(m, keep.LaneName(s.Lane)) })
-	err := d.keep.Journal.Sync()
+	err := d.sync()
 	if err != nil {
-		o.Code = sms.SystemError
 		_ = store.Decode(old, m, 0) // it was made of m
 	}
 	return err

@@ -189,7 +189,7 @@ func (c *changer) deleteAside(all []*found) error {
 		}
 		c.deletedAside(f)
 	}
-	return c.Operations.keep.Journal.Sync()
+	return c.Operations.sync()
 }
 
 // put gives messages to their new lanes, with their attempts forgotten. It stores that first,
@@ -213,7 +213,7 @@ func (c *changer) put(all []*found) error {
 		shares[s] = append(shares[s], f)
 	}
 	// the next commit tries again what failed here, so the lanes get the messages anyway
-	failed := c.Operations.keep.Journal.Sync()
+	failed := c.Operations.sync()
 	for _, f := range all {
 		if f.state.Aside != store.InLane {
 			c.leftAside(f)

@@ -2,6 +2,7 @@ package operate
 
 import (
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"pmg/gateway/networks"
 	"pmg/gateway/roomtest"
 	"pmg/gateway/settle"
+	"pmg/journal"
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/store"
@@ -47,7 +49,7 @@ type disk struct {
 }
 
 var (
-	errFull = errors.New("no space left on device")
+	errFull = fmt.Errorf("%w: no space left on device", journal.ErrFull)
 	errLost = errors.New("input/output error")
 )
 

@@ -79,7 +79,7 @@ func (c *changer) withdraw(ctx context.Context, all []*found) (taken []*found, e
 			return nil, err
 		}
 	}
-	err = c.Operations.keep.Journal.Sync()
+	err = c.Operations.sync()
 	for f := range w.left {
 		c.result[f] = ResultUnderWay
 		var e store.Entry

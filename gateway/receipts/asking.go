@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"pmg/connector"
 	"pmg/events"
@@ -105,6 +106,10 @@ func (a *Asking) ask(one asked) {
 			continue
 		}
 		d := all[i].Pool.Ask(a.question(m, lane.Account))
+		for d.Crowded && !a.ended.Load() {
+			time.Sleep(crowdedPause)
+			d = all[i].Pool.Ask(a.question(m, lane.Account))
+		}
 		if d.Failure != nil && a.ended.Load() { // because the plugin was closed
 			m.Release()
 			return
@@ -121,6 +126,9 @@ func (a *Asking) ask(one asked) {
 	a.matcher.keep.Journal.CommitSoon()
 	a.matcher.keep.CountAside(nil, store.Asked, -1)
 }
+
+// crowdedPause is how long a receipt waits that found no place among those that a plugin is asked about.
+const crowdedPause = 100 * time.Millisecond
 
 // question returns what plugins see of a receipt.
 func (a *Asking) question(m *sms.Message, account string) *plugin.Message {

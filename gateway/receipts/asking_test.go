@@ -34,8 +34,7 @@ type judge struct {
 	asked []plugin.Message
 }
 
-func (j *judge) Waits() bool { return true }
-func (j *judge) Close()      {}
+func (j *judge) Close() {}
 func (j *judge) Ask(ctx context.Context, m *plugin.Message) (plugin.Verdict, error) {
 	j.mu.Lock()
 	j.asked = append(j.asked, *m)

@@ -29,6 +29,9 @@ func (d *Matcher) Direct(now int64, m *sms.Message, f *Match) (*connector.Share,
 	if badness(r.State) > badness(sms.StateUnknown) && undo(d, now, f) {
 		ends = Noted
 	}
+	if r.State == sms.StateDelivered {
+		keepCharge(d, now, f)
+	}
 	if f.Mapping.Notify == 0 {
 		if f.Mapping.Price == 0 && ends == Dropped {
 			d.isUnasked(m)

@@ -21,7 +21,7 @@ type Refunds struct {
 	keep   *keep.Keeper
 	log    EventLog
 	failed reported // messages of which a receipt has said so that were not charged then
-	given  reported // messages whose prices were given back
+	given  reported // messages whose prices were given back, or that were delivered
 }
 
 // HasFailed reports whether a receipt has said that a message was not delivered that has not ended for the gateway. The
@@ -60,6 +60,25 @@ func undo(d *Matcher, now int64, f *Match) (undone bool) {
 		noteUnder(d, b, f.smsc, f.key, &v, wall, false)
 	})
 	return undone
+}
+
+// keepCharge notes that a message was delivered, so that a later receipt that says otherwise gives nothing back.
+func keepCharge(d *Matcher, now int64, f *Match) {
+	r, account := &d.Refunds, string(f.Mapping.Account)
+	if account == "" || f.smsc == nil || !r.node.Origins.TallyOf(account).Credit.Terms().Undo {
+		return
+	}
+	r.given.add(f.Mapping.ID)
+	r.keep.Journal.Write(func(b *store.Batch) {
+		v := f.latest()
+		if v.Price == 0 {
+			return
+		}
+		v.Price = 0
+		d.noting.Lock()
+		defer d.noting.Unlock()
+		noteUnder(d, b, f.smsc, f.key, &v, r.node.Clock.Wall(now), false)
+	})
 }
 
 // latest returns what is known of the message of a match now: it may have ended since that was made.

@@ -49,6 +49,7 @@ func TestUndo(t *testing.T) {
 		{"not delivered", terms, []sms.State{sms.StateUndeliverable}, true},
 		{"expired, and told again", terms, []sms.State{sms.StateAccepted, sms.StateExpired, sms.StateUndeliverable, sms.StateExpired}, true},
 		{"delivered", terms, []sms.State{sms.StateEnroute, sms.StateDelivered}, false},
+		{"delivered, and then not", terms, []sms.State{sms.StateDelivered, sms.StateUndeliverable, sms.StateExpired}, false},
 		{"nobody knows", terms, []sms.State{sms.StateUnknown, sms.NoState}, false},
 		{"charged when accepted", sms.Terms{List: "p"}, []sms.State{sms.StateUndeliverable}, false},
 	} {

@@ -98,10 +98,10 @@ func (g *group) finish(end int) {
 // goOn stores what is to be stored, and gives lanes what they are to have.
 func (g *group) goOn() {
 	if len(g.stores) > 0 {
-		failed := g.commit() != nil
+		code := keep.CodeOf(g.commit())
 		now := g.requests.node.Clock.Now()
 		for _, p := range g.stores {
-			g.acceptor.Ended(now, p, failed)
+			g.acceptor.Ended(now, p, code)
 		}
 	}
 	g.acceptor.Flush()

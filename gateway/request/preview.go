@@ -19,8 +19,8 @@ func (d *Requests) Preview(ctx context.Context, from *connector.Source, item Ite
 	} else {
 		a := s.Accepted()
 		r.Price, _ = d.intake.Credit.Price(s.Message, d.node.Clock.Now())
-		r.Cost = r.Price * sms.Money(max(s.Message.Parts, 1))
-		if r.Parts = max(int(a.Places()), int(sms.PartsOf(a.Message.Context()))); a.Share != nil {
+		r.Cost = r.Price * sms.Money(s.Shorts())
+		if r.Parts = max(int(a.Places()), int(sms.PartsOf(a.Message.Context())), s.Shorts()); a.Share != nil {
 			to = a.Share.Lane.Home().Name
 		}
 	}

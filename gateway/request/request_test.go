@@ -17,6 +17,7 @@ import (
 	"pmg/gateway/networks"
 	"pmg/gateway/roomtest"
 	"pmg/gateway/settle"
+	"pmg/journal"
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/store"
@@ -157,8 +158,14 @@ func TestSubmitNotStored(t *testing.T) {
 	item := Item{Fill: text("1", "one")}
 	go func() { ended <- g.Submit(t.Context(), g.from, []Item{item}) }()
 	<-g.disk.Begun
-	g.disk.Permits <- errors.New("the disk does not answer")
+	g.disk.Permits <- journal.ErrFull
 	if r := <-ended; r[0].Code != sms.SystemError || r[0].ID != 0 {
+		t.Errorf("%+v", r)
+	}
+	go func() { ended <- g.Submit(t.Context(), g.from, []Item{item}) }()
+	<-g.disk.Begun
+	g.disk.Permits <- errors.New("the disk does not answer")
+	if r := <-ended; r[0].Code != sms.Undecided || r[0].ID != 0 {
 		t.Errorf("%+v", r)
 	}
 	lane := g.Requests.table.LaneOf(g.Requests.table.Connector("operator"))

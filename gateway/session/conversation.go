@@ -166,9 +166,10 @@ func (c *Conversation[R]) refuseLogin(now int64, l *connector.Link, r R, reason 
 	c.port.TickAt(after)
 }
 
-// Stored goes on with a message when its commit has ended. With an error nothing was
-// stored.
-func (c *Conversation[R]) Stored(now int64, p Pending[R], err bool) { c.entrance.ended(now, p, err) }
+// Stored goes on with a message when its commit has ended with a code, that of keep.CodeOf.
+func (c *Conversation[R]) Stored(now int64, p Pending[R], code sms.Code) {
+	c.entrance.ended(now, p, code)
+}
 
 // Room accepts the submits that wait for room in a lane, as far as there is room.
 func (c *Conversation[R]) Room(now int64, lane *connector.Lane) { c.entrance.roomIn(now, lane) }

@@ -31,9 +31,9 @@ func (e *entrance[R]) message(now int64, l *connector.Link, r R) {
 	e.acceptor.Submit(now, sender[R]{l, r}, s)
 }
 
-// ended goes on with a message when its commit has ended. With failed nothing was stored.
-func (e *entrance[R]) ended(now int64, p Pending[R], failed bool) {
-	e.acceptor.Ended(now, p.accepted(), failed)
+// ended goes on with a message when its commit has ended with a code.
+func (e *entrance[R]) ended(now int64, p Pending[R], code sms.Code) {
+	e.acceptor.Ended(now, p.accepted(), code)
 	e.executor.Release(now, sender[R]{p.Link, p.Request})
 }
 

@@ -88,6 +88,8 @@ func (x *executor[R]) Answer(now int64, s sender[R], o accept.Outcome) {
 	switch {
 	case s.link.Phase == connector.Over:
 		x.port.Drop(s.link, s.request)
+	case o.Code == sms.Undecided:
+		x.replies.undecided(now, s.link, s.request)
 	case o.Code == sms.Throttled || o.Code == sms.QueueFull:
 		x.room.tooMuch(now, s.link, s.request, o.Code, o.After)
 	default:

@@ -40,6 +40,10 @@ func (c *Conversation[R]) operate(now int64, l *connector.Link, r R) {
 func (c *Conversation[R]) answerOperation(
 	now int64, l *connector.Link, r R, code sms.Code, result *protocols.Result, after int64,
 ) {
+	if code == sms.Undecided {
+		c.replies.undecided(now, l, r)
+		return
+	}
 	l.Can.Operations.AnswerOperation(c.port.PDU(r), code, result)
 	c.replies.send(now, l, r, after)
 }

@@ -54,7 +54,7 @@ func (p *port) lookUps() {
 func (p *port) end() {
 	p.t.Helper()
 	for _, s := range p.storing {
-		p.c.Stored(p.now, s, true)
+		p.c.Stored(p.now, s, sms.SystemError)
 	}
 	if err := p.g.Close(); err != nil {
 		p.t.Error(err)

@@ -39,6 +39,12 @@ func (p *replies[R]) answer(now int64, l *connector.Link, r R, code sms.Code, id
 	p.send(now, l, r, after)
 }
 
+// undecided ends a session without an answer to a request, of which it is not known whether it was stored. Its peer takes a
+// request without an answer for one that may have been carried out.
+func (p *replies[R]) undecided(now int64, l *connector.Link, r R) {
+	p.close(now, l, r, "the disk has failed, and it is not known whether a request was stored")
+}
+
 // beside runs work for a request on another goroutine, and then calls goOn. The session does not end
 // meanwhile, because its answers come before. If it is over all the same, over is called instead, and the
 // request is dropped.

@@ -47,7 +47,7 @@ func TestRefusedOrphanIsNotRetried(t *testing.T) {
 	if err := g.Keeper.Journal.Sync(); err == nil {
 		t.Fatal("a commit that fails reports nothing")
 	}
-	p.c.RoomLeft().Undo(&connector.Source{Connector: p.operator}, refused)
+	p.c.RoomLeft().Undo(&connector.Source{Connector: p.operator}, refused, sms.SystemError)
 	v := store.Mapping{ID: 5000, Notify: sms.NotifySuccess, Account: []byte("client"), Connector: []byte("clients"),
 		Source: sms.Address{Addr: []byte("1234")}, Dest: sms.Address{Addr: []byte("46700000001")}}
 	g.Keeper.Journal.Write(func(b *store.Batch) {

@@ -8,6 +8,7 @@ import (
 	"pmg/gateway/keep"
 	"pmg/gateway/roomtest"
 	"pmg/gateway/session"
+	"pmg/journal"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
 	"pmg/sms"
@@ -46,7 +47,7 @@ func (p *port) withDisk() (d *roomtest.Disk, commit func(error)) {
 		waiting := p.storing
 		p.storing = nil
 		for _, m := range waiting {
-			p.c.Stored(p.now, m, err != nil)
+			p.c.Stored(p.now, m, keep.CodeOf(err))
 		}
 	}
 }
@@ -80,7 +81,7 @@ func TestNotStored(t *testing.T) {
 	l := p.client()
 	free := p.g.Pending()
 	r := p.submit(l)
-	commit(errors.New("no space left"))
+	commit(journal.ErrFull)
 	p.want("after a commit that failed", r, "sent", sms.SystemError)
 	p.c.Flush()
 	if len(p.queued) != 0 || p.g.Pending() != free || p.g.Node.Memory.Used() != 0 {
@@ -88,6 +89,25 @@ func TestNotStored(t *testing.T) {
 	}
 	if n := p.clients.Stats.Refused.Load(); n != 1 || p.clients.Stats.Accepted.Load() != 0 {
 		t.Errorf("%d messages count as refused, %d as accepted", n, p.clients.Stats.Accepted.Load())
+	}
+}
+
+// A client hears nothing of messages that may be stored, and not of those behind them: its session ends.
+func TestUndecided(t *testing.T) {
+	t.Parallel()
+	p := newPort(t, "")
+	_, commit := p.withDisk()
+	l := p.client()
+	requests := []*request{p.submit(l), p.submit(l)}
+	commit(errors.New("input/output error"))
+	for _, r := range requests {
+		p.want("after a commit whose outcome is not known", r, "dropped", 0)
+	}
+	if p.hung[l] == "" || !l.HasEnded() {
+		t.Error("the session goes on")
+	}
+	if len(p.queued) != 0 || p.g.Pending() != 0 {
+		t.Errorf("%d messages are queued, %d count", len(p.queued), p.g.Pending())
 	}
 }
 
@@ -104,7 +124,7 @@ func TestMessagesOfOnePDU(t *testing.T) {
 		p.queued[i].Release()
 	}
 	p.queued = nil
-	for _, fault := range []error{nil, errors.New("no space left")} {
+	for _, fault := range []error{nil, journal.ErrFull} {
 		comes := func() keep.Accepted {
 			s := intake.Submission{Way: intake.Submitted, From: &l.Source, Session: l, PDU: &toy.PDU{}, Room: p.c.RoomLeft()}
 			if v := p.g.Intake.Take(p.now, &s); v != intake.Pass {
@@ -148,7 +168,7 @@ func TestMessagesOfOnePDU(t *testing.T) {
 func TestEndWaitsForCommit(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []protocols.ActionKind{protocols.SendClose, protocols.Close, protocols.Logout} {
-		for _, failed := range []error{nil, errors.New("disk error")} {
+		for _, failed := range []error{nil, journal.ErrFull} {
 			p := newPort(t, "")
 			_, commit := p.withDisk()
 			l := p.client()

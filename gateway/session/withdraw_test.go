@@ -16,6 +16,7 @@ import (
 	"pmg/gateway/keep"
 	"pmg/gateway/operate"
 	"pmg/gateway/roomtest"
+	"pmg/sms"
 	"pmg/store"
 )
 
@@ -41,7 +42,7 @@ func TestDeletedWhen(t *testing.T) {
 	if err := p.g.Keeper.Journal.Sync(); err != nil {
 		t.Fatal(err)
 	}
-	p.c.Stored(p.now, stored, false)
+	p.c.Stored(p.now, stored, sms.OK)
 	e := p.withLanes()
 	share.Lane.Restore(p.now, share, queue.Waiting{ID: entry.ID, Arrived: p.now})
 	p.g.Keeper.Begin(roomtest.Engine(e.Do))
@@ -105,7 +106,7 @@ func TestChangeInterrupted(t *testing.T) {
 		if _, err = p.g.Operate.ChangeStored(ctx, change, operate.Selection{}, 0, 10); err == nil {
 			t.Errorf("%s was not interrupted", what)
 		}
-		p.c.Stored(p.now, stored, false)
+		p.c.Stored(p.now, stored, sms.OK)
 		for _, f := range gone.waits {
 			f() // that reaches the lane too late
 		}

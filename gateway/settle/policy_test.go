@@ -27,6 +27,7 @@ func TestSettle(t *testing.T) {
 		sms.SystemError:      retried,
 		sms.Faulty:           retried, // and put aside when it has been tried three times
 		sms.Timeout:          retried,
+		sms.Undecided:        retried,
 		sms.BadState:         {again: true, losses: 1}, // P6: the session ends
 		sms.Lost:             {again: true, losses: 1}, // with other messages under way: not counted as its fault
 	}

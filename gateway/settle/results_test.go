@@ -29,8 +29,7 @@ type audience struct {
 	all []plugin.Message
 }
 
-func (a *audience) Waits() bool { return true }
-func (a *audience) Close()      {}
+func (a *audience) Close() {}
 func (a *audience) Ask(ctx context.Context, m *plugin.Message) (v plugin.Verdict, err error) {
 	a.mu.Lock()
 	a.all = append(a.all, *m)
@@ -151,7 +150,7 @@ func TestResultsTooMany(t *testing.T) {
 		r.Ended(r.lane, r.submitted(id+1, 0), sms.Answer{At: now}, now)
 	}
 	testutil.Eventually(t, "all places are taken", func() bool { f := r.hooks.Status()[0]; return f.InFlight == 1 && f.Waiting == 2 })
-	if f := r.hooks.Status()[0]; f.Asked != 10 || f.Failed != 7 {
+	if f := r.hooks.Status()[0]; f.Asked != 1 || f.Failed != 0 || f.Crowded != 7 {
 		t.Errorf("%+v", f)
 	}
 	if n := strings.Count(r.log.String(), "a plugin is not informed how a message has ended"); n != 1 || !strings.Contains(r.log.String(), "(queue)") {

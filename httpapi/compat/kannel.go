@@ -136,13 +136,21 @@ func (h *handler) submitAll(orders []httpsms.Order, answer func([]httpsms.Result
 		results[i] = httpsms.Result{ID: r.ID, Code: r.Code, Parts: r.Parts}
 	}
 	a := answer(results)
-	h.x.Answer(a)
+	cut := slices.ContainsFunc(results, func(r httpsms.Result) bool { return r.Code == sms.Undecided })
+	if cut { // each answer that these clients know would say more than is known
+		a = &httpsms.Answer{Status: http.StatusGatewayTimeout}
+	} else {
+		h.x.Answer(a)
+	}
 	for i := range orders {
 		status := a.Status
 		if results[i].Code != sms.OK && status < http.StatusBadRequest {
 			status = http.StatusBadRequest // one of several receivers
 		}
 		h.x.LogRequest(httpsms.Submit, &orders[i], status, results[i].ID)
+	}
+	if cut {
+		panic(http.ErrAbortHandler)
 	}
 }
 

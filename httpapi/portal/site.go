@@ -26,21 +26,21 @@ const (
 const (
 	mostForm     = 64 << 10 // octets of a form
 	mostSessions = 10_000   // of browsers, for a connector
-	mostOf       = 50       // of those, of an account
+	mostOf       = 20       // of those, of a user
 )
 
 // A Portal is the pages of a gateway's connectors.
 type Portal struct {
 	rooms     Rooms
 	templates templates
-	reading   chan struct{} // has a place for each request that reads statistics
+	readings  *readings
 	changes   changes
 }
 
 // New returns the pages of a gateway.
 func New(rooms Rooms) *Portal {
 	return &Portal{
-		rooms: rooms, templates: newTemplates(), reading: make(chan struct{}, mostReading),
+		rooms: rooms, templates: newTemplates(), readings: newReadings(),
 		changes: changes{now: time.Now, of: map[string]*recent{}},
 	}
 }
@@ -58,7 +58,8 @@ type Site struct {
 func (p *Portal) Site(l *server.Listener) *Site {
 	s := &Site{portal: p, listener: l, origins: http.NewCrossOriginProtection(), mux: http.NewServeMux()}
 	s.sessions = browser.NewSessions(browser.Options[login]{
-		Cookie: "pmg-portal", Now: time.Now, Most: mostSessions, MostOf: mostOf, Owner: func(l login) string { return l.account },
+		Cookie: "pmg-portal", Now: time.Now, Most: mostSessions, MostOf: mostOf,
+		Owner: func(l login) string { return l.account + "\x00" + l.user },
 	})
 	for _, one := range pages() {
 		s.mux.HandleFunc("GET "+one.pattern(), s.allowed(one.scope, one.show))

@@ -74,6 +74,8 @@ func (h *handler) deleteMessage() {
 			ID    string `json:"id"`
 			State string `json:"state"`
 		}{sms.FormatID(o.Result.ID), own.StateOf(sms.StateDeleted, false)})
+	case sms.Undecided:
+		h.problem(own.Refused("", o.Code, ""))
 	case sms.SystemError, sms.Throttled:
 		h.problem(own.NewProblem("unavailable", ""))
 	case sms.UnknownMessage:

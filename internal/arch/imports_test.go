@@ -29,6 +29,7 @@ func table() []row {
 		{"internal/poll", ""},
 		{"internal/sock", ""},
 		{"internal/logtext", ""},
+		{"internal/lossfs", ""},
 		{"internal/wholefile", ""},
 		{"internal/logfile", "internal/wholefile"},
 		{"internal/machine", ""},
@@ -100,7 +101,7 @@ func table() []row {
 		// Decisions that need no session.
 		{"internal/httpcall", "protocols/httpsms sms"},
 		{"httpapi/conns", ""},
-		{"plugin", "sms"},
+		{"plugin", "internal/turns sms"},
 		{"plugin/expression", "internal/zone plugin"},
 		{"plugin/service", "internal/httpcall plugin"},
 		{"plugin/program", "plugin"},
@@ -113,10 +114,10 @@ func table() []row {
 		{"config", "cluster/lease config/document config/option internal/httpcall internal/keyfile internal/machine internal/nearest internal/passhash internal/quiet internal/smstext internal/timetext internal/tlsfiles internal/token managed plugin plugin/expression protocols protocols/httpsms protocols/httpsms/smsc protocols/smpp protocols/testsms protocols/ucp sms sms/charset sms/fit sms/networks sms/prices sms/rewrite"},
 		{"managed/editor", "config config/document internal/passhash internal/token managed sms/numbers sms/prices"},
 		{"account", "config internal/passhash internal/ratelimit internal/tlsfiles internal/token internal/window protocols sms sms/number"},
-		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms sms/number"},
+		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms sms/charset sms/number"},
 		{"events", "internal/logfile internal/wholefile pdulog sms"},
 		{"stats", "events internal/wholefile pdulog sms"},
-		{"privacy", "config events internal/logfile internal/wholefile pdulog sms sms/plan store"},
+		{"privacy", "config events internal/logfile internal/wholefile pdulog sms sms/charset sms/number sms/plan store"},
 
 		// Sessions, and the gateway's decisions about them.
 		{"connector/queue", "sms"},
@@ -127,7 +128,7 @@ func table() []row {
 		{"gateway/login", "account config connector gateway/hooks gateway/node internal/tlsfiles internal/turns plugin protocols sms"},
 		{"gateway/lists", "config gateway/node internal/smstext sms sms/number sms/numbers"},
 		{"gateway/networks", "config gateway/node sms sms/networks sms/number"},
-		{"gateway/keep", "config connector events gateway/node protocols sms store"},
+		{"gateway/keep", "config connector events gateway/node internal/wholefile protocols sms store"},
 		{"gateway/credit", "config gateway/keep gateway/node sms sms/number sms/prices store"},
 		{"gateway/route", "config connector gateway/keep gateway/login gateway/node internal/smstext protocols sms sms/fit sms/number sms/prices sms/userdata store"},
 		{"gateway/roomtest", "account config connector gateway/hooks gateway/keep gateway/login gateway/node gateway/route protocols protocols/prototest/toy sms store"},
@@ -147,7 +148,7 @@ func table() []row {
 
 		// The architecture. It imports no protocol.
 		{"stages/cipher", ""},
-		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/proxyheader internal/sock internal/tlsfiles pdulog protocols sms stages/cipher store"},
+		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/proxyheader internal/sock internal/tlsfiles internal/turns pdulog protocols sms stages/cipher store"},
 		{"httpapi/body", "connector"},
 		{"sandbox", "connector gateway gateway/convert gateway/receipts gateway/request internal/smstext pdulog protocols/testsms sms sms/rewrite"},
 		{"sandbox/phone", "sandbox sms/number"},
@@ -157,14 +158,14 @@ func table() []row {
 		{"httpsmsc", "config connector gateway/convert gateway/node gateway/receipts gateway/request httpapi/body httpapi/server internal/httpcall pdulog protocols/httpsms protocols/httpsms/smsc sms"},
 		{"httpapi/v1", "account config connector connector/streams gateway/node gateway/operate gateway/request httpapi/body httpapi/server internal/httpcall internal/tlsfiles protocols protocols/httpsms protocols/httpsms/own sms webhook"},
 		{"httpapi/compat", "config connector gateway/node gateway/request httpapi/body httpapi/server internal/httpcall protocols/httpsms protocols/httpsms/jasmin protocols/httpsms/kannel sms webhook"},
-		{"httpapi/portal", "account config connector gateway/credit gateway/node gateway/request gateway/webhooks httpapi/server internal/browser internal/figuretext internal/timetext internal/token managed managed/editor protocols/httpsms protocols/httpsms/own sms stats store"},
+		{"httpapi/portal", "account config connector gateway/credit gateway/node gateway/request gateway/webhooks httpapi/server internal/browser internal/figuretext internal/timetext internal/token internal/turns managed managed/editor protocols/httpsms protocols/httpsms/own sms stats store"},
 		{"httpapi", "config connector gateway httpapi/body httpapi/compat httpapi/portal httpapi/server httpapi/v1 httpsmsc internal/httpfault internal/sock protocols/httpsms sandbox webhook"},
 		{"admin/access", "account config gateway/node internal/browser internal/passhash internal/token internal/turns"},
 		{"admin/history", "connector"},
 		{"admin/problems", "internal/figuretext"},
 		{"admin", "admin/access admin/history admin/problems cluster/report config connector connector/streams flow gateway gateway/credit gateway/hooks gateway/operate gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/timetext internal/tlsfiles pdulog pdulog/story plugin privacy protocols sms sms/number sms/rewrite stats store"},
 		{"admin/manage", "admin admin/access config managed managed/editor"},
-		{"admin/oidc", "config"},
+		{"admin/oidc", "config internal/turns"},
 		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc cluster/report config config/document connector gateway/operate gateway/webhooks internal/browser internal/figuretext internal/httpfault managed managed/editor pdulog privacy protocols sms stats"},
 
 		// Load shares the codec with the gateway and nothing else.
@@ -197,7 +198,8 @@ func table() []row {
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
 		{"cmd/pmg/webdemo", "loadtest loadtest/httpload loadtest/httpsink"},
 		{"cmd/pmg/member", "admin cluster cluster/report cluster/standby cmd/pmg/find config gateway/keep internal/notify internal/sock internal/tlsfiles protocols store"},
-		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/forget cmd/pmg/helptext cmd/pmg/history cmd/pmg/lists cmd/pmg/manual cmd/pmg/member cmd/pmg/migrate cmd/pmg/money cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/timetext internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink managed managed/editor pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
+		{"cmd/pmg/losses", "config events gateway/credit internal/console sms store"},
+		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/forget cmd/pmg/helptext cmd/pmg/history cmd/pmg/lists cmd/pmg/losses cmd/pmg/manual cmd/pmg/member cmd/pmg/migrate cmd/pmg/money cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/timetext internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink managed managed/editor pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep httpapi internal/testutil pdulog protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp stages store"},
@@ -208,7 +210,7 @@ func table() []row {
 		// The bench, a module of its own, runs gateways as processes of their own. The
 		// architectures do not import each other.
 		{"loadtest/bench", "loadtest loadtest/httpload"},
-		{"loadtest/bench/classic", "connector gateway gateway/session internal/sock pdulog protocols sms store"},
+		{"loadtest/bench/classic", "connector gateway gateway/keep gateway/session internal/sock pdulog protocols sms store"},
 		{"loadtest/bench/cmd/pmgbench", "admin config gateway internal/console internal/sock loadtest loadtest/bench loadtest/bench/classic protocols protocols/smpp protocols/ucp stages store"},
 	}
 }

@@ -110,7 +110,7 @@ func TestPluginLoginHangsForMany(t *testing.T) {
 	}
 	testutil.Eventually(t, "on_failure decides about most", func() bool {
 		f := g.Hooks.Status()[0]
-		return f.InFlight == 2 && f.Waiting == 50 && f.Failed == 148
+		return f.InFlight == 2 && f.Waiting == 50 && f.Crowded == 148
 	})
 	c := g.bind("transmitter")
 	id := c.submitOne(2)

@@ -214,7 +214,7 @@ func TestTLSTurns(t *testing.T) {
 	turns := g.Node.Handshakes
 	most := max(runtime.GOMAXPROCS(0)/2, 1)
 	for range most {
-		turns.Take(netip.Addr{}, nil)
+		turns.Take(netip.Prefix{}, nil)
 	}
 	done := make(chan error)
 	for _, connector := range []string{"clients", "api"} {

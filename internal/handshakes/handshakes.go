@@ -25,7 +25,7 @@ import (
 type Listener struct {
 	net.Listener // of the connections below TLS
 	Config       *tls.Config
-	Turns        *turns.Turns
+	Turns        *turns.Turns[netip.Prefix]
 	Limit        time.Duration // for a handshake, with its wait for turns
 	Log          *log.Logger   // of handshakes that have failed
 }
@@ -111,7 +111,7 @@ func isHTTP(header [5]byte) bool {
 // for the peer.
 type socket struct {
 	net.Conn
-	turns  *turns.Turns
+	turns  *turns.Turns[netip.Prefix]
 	shakes bool // the handshake is being made; it and has belong to the goroutine that does so
 	has    bool // a turn
 	gone   chan struct{}
@@ -143,7 +143,7 @@ func (s *socket) take() error {
 	if !s.shakes {
 		return nil
 	}
-	if !s.turns.Take(addrOf(s.RemoteAddr()), s.gone) {
+	if !s.turns.Take(turns.Network(addrOf(s.RemoteAddr())), s.gone) {
 		return os.ErrDeadlineExceeded
 	}
 	s.has = true

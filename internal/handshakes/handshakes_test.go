@@ -26,7 +26,7 @@ import (
 // A server answers HTTPS, and notes why handshakes have failed.
 type server struct {
 	*testing.T
-	turns *turns.Turns
+	turns *turns.Turns[netip.Prefix]
 	addr  string
 
 	mu     sync.Mutex
@@ -39,7 +39,7 @@ func newServer(t *testing.T, places int, limit time.Duration) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{T: t, turns: turns.New(places, 100), addr: l.Addr().String()}
+	s := &server{T: t, turns: turns.New[netip.Prefix](places, 100), addr: l.Addr().String()}
 	h := http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.TLS == nil || !r.TLS.HandshakeComplete {
 			t.Error("the request does not know of TLS")
@@ -113,7 +113,7 @@ func TestTurn(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if !s.turns.Take(netip.Addr{}, nil) {
+	if !s.turns.Take(netip.Prefix{}, nil) {
 		t.Error("the turn is lost")
 	}
 }
@@ -171,7 +171,7 @@ func TestPlain(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer, _ := io.ReadAll(c)
-	if !strings.Contains(string(answer), " 400 ") || !strings.Contains(s.why(), "HTTP request") || !s.turns.Take(netip.Addr{}, nil) {
+	if !strings.Contains(string(answer), " 400 ") || !strings.Contains(s.why(), "HTTP request") || !s.turns.Take(netip.Prefix{}, nil) {
 		t.Errorf("it is answered %q, and the handshake has failed because %s", answer, s.why())
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"pmg/internal/wholefile"
 	"slices"
 	"syscall"
 	"time"
@@ -118,7 +119,7 @@ func (f *File) Open(now int64) error {
 	if f.file != nil {
 		return nil
 	}
-	if err := os.MkdirAll(f.dir.path, 0o750); err != nil {
+	if err := wholefile.MakeDir(f.dir.path, 0o750); err != nil {
 		return fmt.Errorf("cannot create directory of %ss: %w", f.dir.what, err)
 	}
 	file, err := f.dir.Open(f.path)

@@ -16,6 +16,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
+	"pmg/gateway/keep"
 	"pmg/gateway/session"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
@@ -330,7 +331,11 @@ func (n *node) committed(c commit) {
 	for len(n.storing) > 0 && !n.storing[0].at.After(c.upTo) {
 		s := n.storing[0]
 		n.storing = n.storing[1:]
-		n.talk.Stored(n.w.now(), s.Pending, c.err != nil && n.w.mutation != ignoreErrors)
+		code := keep.CodeOf(c.err)
+		if n.w.mutation == ignoreErrors {
+			code = sms.OK
+		}
+		n.talk.Stored(n.w.now(), s.Pending, code)
 	}
 	if n.g.GoesOn() {
 		for _, l := range n.g.Table.Lanes() {

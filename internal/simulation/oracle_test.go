@@ -301,7 +301,7 @@ func (o *oracle) check() {
 		switch {
 		case t.answered && t.answer == sms.OK && !t.stored:
 			w.fail("%s was confirmed and is lost", t.name())
-		case t.answered && t.answer != sms.OK && t.taken > 0 && !o.doubtful[t.id]:
+		case t.answered && t.answer != sms.OK && t.taken > 0:
 			w.fail("%s was answered %s and is delivered", t.name(), t.answer)
 		case !t.stored || t.taken > 0 || t.refused || len(t.parts) > 0 || t.withdrawn > 0:
 		case o.ofOutcome(t):

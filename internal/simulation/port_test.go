@@ -65,7 +65,7 @@ func (n *node) Store(now int64, p session.Pending[*request]) {
 	}
 	at := n.g.Keeper.Put(p.Accepted, p.More)
 	if n.w.mutation == answerEarly {
-		n.talk.Stored(now, p, false)
+		n.talk.Stored(now, p, sms.OK)
 		return
 	}
 	n.storing = append(n.storing, storing{p, at})

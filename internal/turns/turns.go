@@ -1,5 +1,5 @@
-// Package turns bounds how much work of strangers, such as hashes of passwords, runs at a time. The networks that the
-// strangers come from take turns.
+// Package turns bounds how much work of others runs at a time, such as hashes of passwords for strangers. Those whom the work is
+// for take turns: the networks that strangers come from, or the accounts of messages.
 //
 // # Start reading
 //
@@ -12,15 +12,15 @@ import (
 	"sync"
 )
 
-// A Turns has places for work. Where all are taken, work waits: first come, first served within a network, and each network
-// in its turn, so that one that sends much delays nobody else by more than one piece of its work. It is safe for concurrent use.
-type Turns struct {
+// A Turns has places for work. Where all are taken, work waits: first come, first served of one owner, and each owner
+// in his turn, so that one who sends much delays nobody else by more than one piece of his work. It is safe for concurrent use.
+type Turns[Owner comparable] struct {
 	mu      sync.Mutex
 	free    int
 	most    int // how much may wait
 	waits   int
-	waiting map[netip.Prefix][]*waiter // by network, in order of arrival
-	order   []netip.Prefix             // the networks of waiting, in the order of their turns
+	waiting map[Owner][]*waiter // in order of arrival
+	order   []Owner             // of waiting, in the order of their turns
 }
 
 // A waiter is work that waits.
@@ -30,22 +30,21 @@ type waiter struct {
 }
 
 // New returns places for work, and room for most pieces of work that wait for a place.
-func New(places, most int) *Turns {
-	return &Turns{free: places, most: most, waiting: map[netip.Prefix][]*waiter{}}
+func New[Owner comparable](places, most int) *Turns[Owner] {
+	return &Turns[Owner]{free: places, most: most, waiting: map[Owner][]*waiter{}}
 }
 
-// Take waits for a place for work of an address until gone is closed. It reports false if there is none. If it reports
-// true, Give must follow. If too much work waits, it refuses that of the network that has most of it waiting.
-func (t *Turns) Take(addr netip.Addr, gone <-chan struct{}) bool {
-	network := Network(addr)
-	w := t.enter(network)
+// Take waits for a place for work of an owner until gone is closed. It reports false if there is none. If it reports
+// true, Give must follow. If too much work waits, it refuses that of the owner who has most of it waiting.
+func (t *Turns[Owner]) Take(owner Owner, gone <-chan struct{}) bool {
+	w := t.enter(owner)
 	if w == nil {
 		return true
 	}
 	select {
 	case <-w.decided:
 	case <-gone:
-		t.leave(network, w)
+		t.leave(owner, w)
 	}
 	select {
 	case <-gone: // in either case, so that no work is done for nobody
@@ -62,7 +61,7 @@ func (t *Turns) Take(addr netip.Addr, gone <-chan struct{}) bool {
 func (w *waiter) runs() bool { return !w.refused }
 
 // enter takes a place, and returns nil, or begins to wait.
-func (t *Turns) enter(network netip.Prefix) *waiter {
+func (t *Turns[Owner]) enter(owner Owner) *waiter {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.free > 0 {
@@ -70,28 +69,28 @@ func (t *Turns) enter(network netip.Prefix) *waiter {
 		return nil
 	}
 	w := &waiter{decided: make(chan struct{})}
-	if t.waits >= t.most && !t.displace(network) {
+	if t.waits >= t.most && !t.displace(owner) {
 		w.refuse()
 		return w
 	}
-	if len(t.waiting[network]) == 0 {
-		t.order = append(t.order, network)
+	if len(t.waiting[owner]) == 0 {
+		t.order = append(t.order, owner)
 	}
-	t.waiting[network] = append(t.waiting[network], w)
+	t.waiting[owner] = append(t.waiting[owner], w)
 	t.waits++
 	return w
 }
 
-// displace refuses the newest work of the network that has most of it waiting. It reports false if none has more than another
-// network would have with one more.
-func (t *Turns) displace(network netip.Prefix) bool {
-	most := network
+// displace refuses the newest work of the owner who has most of it waiting. It reports false if none has more than another
+// would have with one more.
+func (t *Turns[Owner]) displace(owner Owner) bool {
+	most := owner
 	for other, all := range t.waiting {
-		if len(all) > max(len(t.waiting[most]), len(t.waiting[network])+1) {
+		if len(all) > max(len(t.waiting[most]), len(t.waiting[owner])+1) {
 			most = other
 		}
 	}
-	if most == network {
+	if most == owner {
 		return false
 	}
 	all := t.waiting[most]
@@ -101,21 +100,21 @@ func (t *Turns) displace(network netip.Prefix) bool {
 }
 
 // leave ends the wait of w, if it still waits.
-func (t *Turns) leave(network netip.Prefix, w *waiter) {
+func (t *Turns[Owner]) leave(owner Owner, w *waiter) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if i := slices.Index(t.waiting[network], w); i >= 0 {
+	if i := slices.Index(t.waiting[owner], w); i >= 0 {
 		w.refuse()
-		t.remove(network, i)
+		t.remove(owner, i)
 	}
 }
 
-func (t *Turns) remove(network netip.Prefix, i int) {
+func (t *Turns[Owner]) remove(owner Owner, i int) {
 	t.waits--
-	t.waiting[network] = slices.Delete(t.waiting[network], i, i+1)
-	if len(t.waiting[network]) == 0 {
-		delete(t.waiting, network)
-		t.order = slices.DeleteFunc(t.order, func(n netip.Prefix) bool { return n == network })
+	t.waiting[owner] = slices.Delete(t.waiting[owner], i, i+1)
+	if len(t.waiting[owner]) == 0 {
+		delete(t.waiting, owner)
+		t.order = slices.DeleteFunc(t.order, func(o Owner) bool { return o == owner })
 	}
 }
 
@@ -124,22 +123,22 @@ func (w *waiter) refuse() {
 	close(w.decided)
 }
 
-// Give gives a place back, to the network whose turn it is.
-func (t *Turns) Give() {
+// Give gives a place back, to the owner whose turn it is.
+func (t *Turns[Owner]) Give() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.order) == 0 {
 		t.free++
 		return
 	}
-	network := t.order[0]
-	close(t.waiting[network][0].decided)
-	t.order = append(t.order[1:], network)
-	t.remove(network, 0) // also from order, if it was the last
+	owner := t.order[0]
+	close(t.waiting[owner][0].decided)
+	t.order = append(t.order[1:], owner)
+	t.remove(owner, 0) // also from order, if it was the last
 }
 
 // Waiting returns how much work waits.
-func (t *Turns) Waiting() int {
+func (t *Turns[Owner]) Waiting() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.waits

@@ -12,7 +12,7 @@ import (
 // A queue is work that waits in a Turns whose only place is taken.
 type queue struct {
 	*testing.T
-	*Turns
+	*Turns[netip.Prefix]
 	mu   sync.Mutex
 	done []string
 }
@@ -22,8 +22,8 @@ func newQueue(t *testing.T, most int, test func(q *queue)) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		q := &queue{T: t, Turns: New(1, most)}
-		if !q.Take(netip.Addr{}, nil) {
+		q := &queue{T: t, Turns: New[netip.Prefix](1, most)}
+		if !q.Take(netip.Prefix{}, nil) {
 			t.Fatal("the place is not free")
 		}
 		test(q)
@@ -36,7 +36,7 @@ func newQueue(t *testing.T, most int, test func(q *queue)) {
 // add begins work, and waits until it waits.
 func (q *queue) add(addr, name string, gone <-chan struct{}) {
 	go func() {
-		took := q.Take(netip.MustParseAddr(addr), gone)
+		took := q.Take(Network(netip.MustParseAddr(addr)), gone)
 		q.mu.Lock()
 		q.done = append(q.done, map[bool]string{true: name, false: "no " + name}[took])
 		q.mu.Unlock()
@@ -110,7 +110,7 @@ func TestGoneInTurn(t *testing.T) {
 		q.add("192.0.2.1", "dead", gone)
 		close(gone) // it may be that it sees first that it has a place
 		q.want("no dead")
-		if q.Take(netip.Addr{}, nil); q.free != 0 {
+		if q.Take(netip.Prefix{}, nil); q.free != 0 {
 			t.Error("the place is lost")
 		}
 		q.Give()

@@ -10,6 +10,8 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
+	"time"
 )
 
 // Replace writes a file that is there as a whole, or as it was before. SyncDir follows where a power cut must not undo it.
@@ -27,6 +29,45 @@ func Replace(path string, write func(io.Writer) error) error {
 		return err
 	}
 	return os.Rename(f.Name(), path)
+}
+
+// MakeDir makes a directory, and those that it is in, where they are missing, and puts their names on disk.
+func MakeDir(path string, mode os.FileMode) error {
+	parent := filepath.Dir(path)
+	if _, err := os.Stat(path); err == nil || parent == path {
+		return err
+	}
+	if err := MakeDir(parent, mode); err != nil {
+		return err
+	}
+	if err := os.Mkdir(path, mode); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return SyncDir(parent)
+}
+
+// WriteAgain writes octets of a file once more, in their place, and syncs it: after a sync that has failed, the kernel takes what
+// it shows for written, and another sync does nothing. The file keeps its time.
+func WriteAgain(path string, from, to int64) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	info, err := f.Stat()
+	b := make([]byte, to-from)
+	if err == nil {
+		_, err = f.ReadAt(b, from)
+	}
+	if err == nil {
+		_, err = f.WriteAt(b, from)
+	}
+	if err == nil {
+		err = os.Chtimes(path, time.Time{}, info.ModTime())
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
 }
 
 // SyncDir puts the names of a directory's files on disk.

@@ -183,8 +183,8 @@ func TestDamageNames(t *testing.T) {
 		t.Errorf("the last one is %d, want %d: %v", last, found.last, err)
 	}
 	want := []Damage{
-		{"journal/" + nameOf(found.pieces[0].segment.number), found.pieces[0].to, gone.first, gone.last},
-		{"journal/" + nameOf(cut.segment.number), cut.from + int64(size), cut.first + 1, cut.last},
+		{"journal/" + nameOf(found.pieces[0].segment.number), found.pieces[0].to, gone.first, gone.last, false},
+		{"journal/" + nameOf(cut.segment.number), cut.from + int64(size), cut.first + 1, cut.last, false},
 	}
 	for i, d := range damages {
 		if len(damages) != len(want) || *d != want[i] {

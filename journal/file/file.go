@@ -78,17 +78,38 @@ func Open(fs vfs.FS, dir string, o Options) (*Journal, error) {
 	return j, nil
 }
 
-// sync makes sure of what a killed process may have left in the kernel's memory alone.
+// sync makes sure of what an earlier process may have left in the kernel's memory alone. After a sync that has failed, the kernel
+// takes those octets for written, so that another sync does nothing: they are written again, in their place.
 func (f *findings) sync(fs vfs.FS, dir string) error {
 	for i, p := range f.pieces {
-		if i > 0 && f.pieces[i-1].segment == p.segment {
+		if i+1 < len(f.pieces) && f.pieces[i+1].segment == p.segment { // the last piece of a segment is behind the others
 			continue
 		}
-		if err := syncFile(fs, fs.PathJoin(dir, nameOf(p.segment.number))); err != nil {
+		name, upTo := fs.PathJoin(dir, nameOf(p.segment.number)), int64(0)
+		if p.last > f.synced {
+			upTo = p.to
+		}
+		if err := syncAgain(fs, name, upTo); err != nil {
 			return err
 		}
 	}
 	return syncDir(fs, dir)
+}
+
+// syncAgain writes the first octets of a file again, and syncs it.
+func syncAgain(fs vfs.FS, name string, upTo int64) error {
+	f, err := fs.OpenReadWrite(name, category)
+	if err != nil {
+		return err
+	}
+	b := make([]byte, upTo)
+	if _, err = f.ReadAt(b, 0); err == nil {
+		_, err = f.WriteAt(b, 0)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
 }
 
 // Append implements journal.Journal.

@@ -23,10 +23,14 @@ type Damage struct {
 	File        string      // the segment in which they were, or in which those before them are
 	From        int64       // octets that can be read before them
 	First, Last journal.Seq // Last is 0 if it is not known
+	gone        bool        // the file is
 }
 
 // Error names the file and the records.
 func (d *Damage) Error() string {
+	if d.gone {
+		return d.errGone()
+	}
 	if d.Last == 0 {
 		return fmt.Sprintf("%s is damaged at octet %d: records of the journal from %d on cannot be read", d.File, d.From, d.First)
 	}
@@ -43,6 +47,7 @@ type findings struct {
 	damages  []*Damage // between the pieces, and behind them
 	last     journal.Seq
 	synced   journal.Seq // the highest place that a frame says is synced
+	newest   newest
 }
 
 // find reads all segments of a directory.
@@ -55,6 +60,9 @@ func find(fs vfs.FS, dir string) (*findings, error) {
 		return nil, err
 	}
 	f := &findings{dir: dir, segments: segments}
+	if f.newest, err = readNewest(fs, dir); err != nil {
+		return nil, err
+	}
 	var b []byte
 	for _, s := range segments {
 		name := fs.PathJoin(dir, nameOf(s.number))
@@ -133,6 +141,7 @@ func (f *findings) chain(after journal.Seq) {
 	} else if f.synced > f.last {
 		f.damage(f.synced)
 	}
+	f.missing()
 }
 
 // segmentOf returns the segment in which a record is or would be; nil if there is none.

@@ -17,12 +17,16 @@ type spares struct {
 	dir  string
 	most int64 // octets of a segment
 
+	noting sync.Mutex // held while newest is written; before mu
+
 	mu     sync.Mutex
 	size   int64      // octets of the next new one
 	taken  int        // segments since settle was called
 	keep   int        // how many of used to keep
 	used   []*segment // whose records are not needed any more, the oldest first
 	number uint64     // of the newest segment
+	newest newest     // as the file has it
+	begun  uint64     // the newest segment that was begun
 	ready  chan blank // the next one, or why there is none; nil: none was asked for
 }
 
@@ -36,7 +40,7 @@ type blank struct {
 
 // newSpares keeps the segments that have no record that counts for the next ones.
 func newSpares(fs vfs.FS, dir string, size int64, found *findings) *spares {
-	s := &spares{fs: fs, dir: dir, most: size, size: size}
+	s := &spares{fs: fs, dir: dir, most: size, size: size, newest: found.newest}
 	if size == 0 {
 		s.most, s.size = lastSegment, firstSegment
 	}
@@ -74,6 +78,7 @@ func (s *spares) take(n int64) (blank, error) {
 		m.size = n
 	}
 	s.taken++
+	s.begun = m.number
 	s.ready = s.prepare()
 	return m, nil
 }
@@ -93,11 +98,46 @@ func (s *spares) prepare() chan blank {
 		old, s.used = s.used[0], s.used[1:]
 	}
 	ready, number, size := make(chan blank, 1), s.number, s.size
+	next, named := newest{s.begun, number}, old != nil && s.newest.names(old.number)
 	if old == nil {
 		s.size = min(2*size, s.most)
 	}
-	go func() { ready <- s.make(number, size, old) }()
+	go func() {
+		if named { // it gets another name
+			if err := s.note(newest{}); err != nil {
+				s.give(old)
+				ready <- blank{err: err}
+				return
+			}
+		}
+		m := s.make(number, size, old)
+		if m.err == nil {
+			if m.err = s.note(next); m.err != nil {
+				_ = m.close()
+			}
+		}
+		ready <- m
+	}()
 	return ready
+}
+
+// note writes which segments are the newest, unless newer ones were noted.
+func (s *spares) note(n newest) error {
+	s.noting.Lock()
+	defer s.noting.Unlock()
+	s.mu.Lock()
+	late := n.ready != 0 && n.ready < s.newest.ready
+	s.mu.Unlock()
+	if late {
+		return nil
+	}
+	if err := writeNewest(s.fs, s.dir, n); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.newest = n
+	s.mu.Unlock()
+	return nil
 }
 
 // make makes the file of a segment, of an old one if there is one.
@@ -160,9 +200,15 @@ func (s *spares) settle() (removed int64, err error) {
 	s.mu.Lock()
 	s.keep = max(s.taken, s.keep-1, 1)
 	s.taken = 0
-	over := max(len(s.used)-s.keep, 0)
-	old := slices.Clone(s.used[:over])
-	s.used = s.used[over:]
+	var old []*segment
+	for over := len(s.used) - s.keep; over > 0; over-- {
+		i := slices.IndexFunc(s.used, func(one *segment) bool { return !s.newest.names(one.number) })
+		if i < 0 {
+			break
+		}
+		old = append(old, s.used[i])
+		s.used = slices.Delete(s.used, i, i+1)
+	}
 	s.mu.Unlock()
 	for _, one := range old {
 		removed += one.size
@@ -190,14 +236,6 @@ func syncDir(fs vfs.FS, dir string) error {
 		return err
 	}
 	return errors.Join(d.Sync(), d.Close())
-}
-
-func syncFile(fs vfs.FS, name string) error {
-	f, err := fs.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
 }
 
 var _ journal.Journal = (*Journal)(nil)

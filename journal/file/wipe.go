@@ -25,18 +25,30 @@ func (j *Journal) Wipe() error {
 // wipe overwrites the spares, and the one that is ready to be the next.
 func (s *spares) wipe() error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	ready, used := s.ready, s.used
+	s.ready, s.used = nil, nil // the journal makes new ones meanwhile if it needs them
+	s.mu.Unlock()
 	var err error
-	if s.ready != nil {
-		m := <-s.ready
-		s.ready = make(chan blank, 1)
-		s.ready <- m
-		if m.err == nil {
-			err = s.zero(&m.segment)
+	for _, one := range used {
+		err = errors.Join(err, s.zero(one))
+	}
+	var m blank
+	if ready != nil {
+		if m = <-ready; m.err == nil {
+			err = errors.Join(err, s.zero(&m.segment))
 		}
 	}
-	for _, one := range s.used {
-		err = errors.Join(err, s.zero(one))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used = append(used, s.used...)
+	switch {
+	case ready == nil || m.err != nil && s.ready != nil:
+	case s.ready == nil:
+		s.ready = make(chan blank, 1)
+		s.ready <- m
+	default: // another one is ready
+		err = errors.Join(err, m.close())
+		s.used = append(s.used, &segment{number: m.number, salt: m.salt, size: m.size})
 	}
 	return err
 }

@@ -39,6 +39,7 @@ type Request struct {
 // A Result is what a change has done, or would do.
 type Result struct {
 	Changes []string `json:"changes"`          // lines, as a reload prints them
+	Notes   []string `json:"notes,omitempty"`  // what follows from them, or stays
 	Number  int      `json:"change,omitempty"` // in the history; 0: nothing has changed
 	Tag     string   `json:"-"`                // of the new contents
 	Created bool     `json:"-"`
@@ -102,6 +103,11 @@ func (e *Editor) Do(r Request) (Result, error) {
 	result := Result{Changes: []string{}, Tag: managed.Tag(data), Created: was == nil && data != nil}
 	if result.Tag == managed.Tag(was) {
 		return result, nil
+	}
+	if kind == managed.Accounts && was != nil && data != nil {
+		before, _ := ReadOptions(was) // what cannot be read loses nothing that is known
+		after, _ := ReadOptions(data)
+		result.Notes = losses(before, after)
 	}
 	next, err := e.check(r, kind, was, data, &result)
 	if err != nil || r.Dry {

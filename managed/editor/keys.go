@@ -41,12 +41,12 @@ func changingKeys(name string, change func([]any) ([]any, error)) func(was []byt
 		if err != nil {
 			return nil, refuse(http.StatusConflict, "%s", err.Error())
 		}
-		keys, _ := o["keys"].([]any)
-		if keys, err = change(keys); err != nil {
+		keys, err := change(o.list("keys"))
+		if err != nil {
 			return nil, err
 		}
 		if o["keys"] = keys; len(keys) == 0 {
-			delete(o, "keys")
+			o["keys"] = nil
 		}
 		return o.Replacing(managed.Accounts, name)(was)
 	}

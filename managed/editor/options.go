@@ -90,18 +90,9 @@ func (o Options) Mask() Options {
 	return o
 }
 
-// users returns the users of an account: a list, or one alone.
-func (o Options) users() []any {
-	if one, ok := o["users"].(map[string]any); ok {
-		return []any{one}
-	}
-	all, _ := o["users"].([]any)
-	return all
-}
-
 // eachUser calls f for each of them.
 func (o Options) eachUser(f func(map[string]any)) {
-	for _, one := range o.users() {
+	for _, one := range o.list("users") {
 		if u, ok := one.(map[string]any); ok {
 			f(u)
 		}
@@ -128,27 +119,154 @@ func ParseOptions(r io.Reader) (Options, error) {
 	return o, nil
 }
 
-// Replacing returns what makes the contents of a file of options. Secrets that are not given, or are masked, stay what they
-// are; null removes one. A password is stored as a hash, and one that matches the hash stays as it is.
+// Replacing returns what makes the contents of a file of options. Secrets, keys and users that are not given, and secrets that
+// are masked, stay what they are; null removes them. A password is stored as a hash, and one that matches the hash stays as it
+// is.
 func (o Options) Replacing(kind, name string) func(was []byte) ([]byte, error) {
 	return func(was []byte) ([]byte, error) {
-		if problems := o.unwanted(kind); len(problems) > 0 {
-			return nil, &Refusal{Status: http.StatusUnprocessableEntity, Text: "cannot store the options", Problems: problems}
+		before, err := o.readBefore(kind, was)
+		if err != nil {
+			return nil, err
 		}
-		next := maps.Clone(o)
-		before := Options{}
-		if was != nil {
-			before, _ = ReadOptions(was) // what cannot be read has no secrets
-		}
-		if kind == managed.Accounts {
-			next["system_id"] = name
-			next.keepSecrets(before)
-			next.keepUsers(before)
-		} else if kind != managed.Routes {
-			next["name"] = name
-		}
-		return next.yaml(), nil
+		return o.storedAs(kind, name, before), nil
 	}
+}
+
+// Merging returns what changes those of the options of a file that o has, as a JSON merge patch (RFC 7396) does: null removes
+// one, and what has options of its own is changed in the same way.
+func (o Options) Merging(kind, name string) func(was []byte) ([]byte, error) {
+	return func(was []byte) ([]byte, error) {
+		if was == nil {
+			return nil, refuse(http.StatusNotFound, "there is no %s below %s", name, kind)
+		}
+		before, err := o.readBefore(kind, was)
+		if err != nil {
+			return nil, err
+		}
+		next := maps.Clone(before)
+		for key, value := range o {
+			next[key] = merged(before[key], value) // null stays, so that it removes what otherwise stays if it is not given
+		}
+		return next.storedAs(kind, name, before), nil
+	}
+}
+
+// merged returns a value changed by a merge patch.
+func merged(was, patch any) any {
+	members, isObject := patch.(map[string]any)
+	if !isObject {
+		return patch
+	}
+	next := map[string]any{}
+	if before, ok := was.(map[string]any); ok {
+		maps.Copy(next, before)
+	}
+	for key, value := range members {
+		if value == nil {
+			delete(next, key)
+		} else {
+			next[key] = merged(next[key], value)
+		}
+	}
+	return next
+}
+
+// WithoutNewKeys returns a change that is refused if o gives an account keys that it has not: an old document does not bring a
+// key back that was revoked since.
+func (o Options) WithoutNewKeys(change func(was []byte) ([]byte, error)) func(was []byte) ([]byte, error) {
+	return func(was []byte) ([]byte, error) {
+		before, err := ReadOptions(was)
+		if was == nil || err != nil {
+			return change(was)
+		}
+		known := map[any]bool{}
+		for _, k := range before.list("keys") {
+			known[hashOf(k)] = true
+		}
+		for _, k := range o.list("keys") {
+			if !known[hashOf(k)] {
+				one, _ := k.(map[string]any)
+				return nil, refuse(
+					http.StatusConflict,
+					"cannot store the options: the account has no key %v now, which may have been revoked: POST …/keys makes "+
+						"one; with If-Match, and the ETag of what the account has now, keys can be given", one["name"],
+				)
+			}
+		}
+		return change(was)
+	}
+}
+
+func hashOf(key any) any {
+	one, _ := key.(map[string]any)
+	hash, _ := one["hash"].(string)
+	return hash
+}
+
+// readBefore returns the options of a file, which o is to change, unless o has what is not taken from outside.
+func (o Options) readBefore(kind string, was []byte) (Options, error) {
+	if problems := o.unwanted(kind); len(problems) > 0 {
+		return nil, &Refusal{Status: http.StatusUnprocessableEntity, Text: "cannot store the options", Problems: problems}
+	}
+	if was == nil {
+		return Options{}, nil
+	}
+	before, err := ReadOptions(was)
+	if err != nil { // what cannot be read has secrets, keys and users, too
+		return nil, refuse(
+			http.StatusConflict, "cannot change it: it was edited, and must be mended by hand, reverted or removed: %v", err,
+		)
+	}
+	return before, nil
+}
+
+// storedAs returns the contents of a file with the options.
+func (o Options) storedAs(kind, name string, before Options) []byte {
+	next := maps.Clone(o)
+	if kind == managed.Accounts {
+		next["system_id"] = name
+		next.keepSecrets(before)
+		for _, key := range []string{"keys", "users"} {
+			if _, isGiven := next[key]; !isGiven && before[key] != nil {
+				next[key] = before[key]
+			}
+		}
+		next.keepUsers(before)
+	} else if kind != managed.Routes {
+		next["name"] = name
+	}
+	return next.yaml()
+}
+
+// losses returns a note for each option of an account whose loss has consequences that are easily missed.
+func losses(before, after Options) (notes []string) {
+	for _, one := range []struct{ option, note string }{
+		{"prices", "prices goes: its messages cost nothing"},
+		{"balance", "balance goes: it may send without money"},
+		{"block", "block goes: its messages go to numbers that were blocked, such as opt-outs"},
+		{"allow", "allow goes: its messages may go to any number"},
+		{"senders", "senders goes: it may use any sender"},
+		{"keys", "keys go: who uses them is refused"},
+		{"users", "users go: nobody can log in to its pages"},
+		{"webhook", "webhook goes: its events wait for nobody"},
+	} {
+		if before[one.option] != nil && after[one.option] == nil {
+			notes = append(notes, one.note)
+		}
+	}
+	if n := len(before.list("keys")) - len(after.list("keys")); n > 0 && after["keys"] != nil {
+		notes = append(notes, fmt.Sprintf("%d keys go: who uses them is refused", n))
+	}
+	return notes
+}
+
+// list returns an option that is a list, or one entry alone.
+func (o Options) list(key string) []any {
+	if one, ok := o[key].(map[string]any); ok {
+		return []any{one}
+	}
+	all, _ := o[key].([]any)
+	return all
 }
 
 func (o Options) keepSecrets(before Options) {
@@ -183,7 +301,7 @@ func hashed(password, kept string) string {
 
 // keepUsers is keepSecrets for the passwords of users, which are those of the users with the same names before.
 func (o Options) keepUsers(before Options) {
-	users := slices.Clone(o.users())
+	users := slices.Clone(o.list("users"))
 	if len(users) == 0 || len(users) > config.MaxUsers { // more are refused later, and need not be hashed
 		return
 	}

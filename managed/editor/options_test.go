@@ -93,7 +93,7 @@ func TestUsers(t *testing.T) {
 		if o, err = ReadOptions(data); err != nil {
 			t.Fatal(err)
 		}
-		return data, o.users()
+		return data, o.list("users")
 	}
 	password := func(users []any, i int) string {
 		text, _ := users[i].(map[string]any)["password"].(string)
@@ -116,7 +116,10 @@ func TestUsers(t *testing.T) {
 	if password(users, 0) != number || password(users, 1) != "" || !passhash.Matches([]byte(password(users, 2)), []byte("changed")) {
 		t.Errorf("%v", users)
 	}
-	if _, users = write(first, `{"rate": 1}`); users != nil {
+	if _, users = write(first, `{"rate": 1}`); len(users) != 2 || password(users, 0) != ann {
+		t.Errorf("%v", users)
+	}
+	if _, users = write(first, `{"rate": 1, "users": null}`); users != nil {
 		t.Errorf("%v", users)
 	}
 	if _, users = write(first, `{"users": {"name": "one", "password": "plain"}}`); !strings.HasPrefix(password(users, 0), "$argon2id$") {

@@ -32,9 +32,6 @@ type ENUM struct{ options Options }
 // New makes a plugin of DNS servers.
 func New(o Options) *ENUM { return &ENUM{o} }
 
-// Waits implements plugin.Plugin.
-func (e *ENUM) Waits() bool { return true }
-
 // Close implements plugin.Plugin.
 func (e *ENUM) Close() {}
 

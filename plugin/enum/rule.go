@@ -157,7 +157,7 @@ func read(uri string) (v plugin.Verdict) {
 			mnc = field[3:]
 		}
 	}
-	if mcc != "" && len(mnc) == 3 && mnc[0] == '0' && !hasThree(mcc) {
+	if mcc != "" && len(mnc) == 3 && mnc[0] == '0' && !sms.IsLongMNC(mcc, mnc) { // the zero fills up two digits
 		mnc = mnc[1:]
 	}
 	if mcc != "" && mnc != "" {
@@ -181,10 +181,4 @@ const maxRouting = 20
 
 func isDigits(s string, least, most int) bool {
 	return len(s) >= least && len(s) <= most && strings.Trim(s, "0123456789") == ""
-}
-
-// hasThree reports whether the networks of a country have an MNC of three digits, so that a zero in front is one of them. In the
-// names of operators it fills up two.
-func hasThree(mcc string) bool {
-	return mcc[0] == '3' || slices.Contains([]string{"708", "722", "732", "750"}, mcc)
 }

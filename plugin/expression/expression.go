@@ -1,9 +1,9 @@
 // Package expression is the plugin whose rules are expressions of github.com/expr-lang/expr. They are compiled and checked
-// when the configuration is read, and run on the goroutine that asks.
+// when the configuration is read, and run on the goroutine that asks, with a bound of their work.
 //
 // # Start reading
 //
-// expression.go.
+// expression.go, then meter.go and patch.go, which bound the work.
 package expression
 
 import (
@@ -51,14 +51,16 @@ type Plugin struct {
 // A run is what the rules work on, for one message at a time.
 type run struct {
 	machine vm.VM
-	message *plugin.Message
+	environment
 	changed plugin.Message // a copy of the message with the changes of the rules so far, once there are any
 }
 
+func newRun() any { return &run{machine: vm.VM{MemoryBudget: maxMemory}} }
+
 type compiled struct {
 	rule           *Rule
-	when           *vm.Program // nil: always
-	from, to, text *vm.Program // nil: no change
+	when           program // without: always
+	from, to, text program // without: no change
 }
 
 // Bounds of an expression, beside those of the library on memory.
@@ -67,9 +69,9 @@ const (
 	maxMemory = 100_000 // elements that a run may make
 )
 
-// Compile compiles rules.
+// Compile compiles rules, and tries each with a short text.
 func Compile(rules []Rule) (*Plugin, []Problem) {
-	p := &Plugin{runs: sync.Pool{New: func() any { return &run{machine: vm.VM{MemoryBudget: maxMemory}} }}}
+	p := &Plugin{runs: sync.Pool{New: newRun}}
 	var problems []Problem
 	common := options()
 	sample := plugin.Message{From: "PMG", To: "46700000001", Text: "Hello", Arrived: time.Now()}
@@ -79,7 +81,7 @@ func Compile(rules []Rule) (*Plugin, []Problem) {
 		for _, e := range []struct {
 			option, source string
 			kind           expr.Option
-			program        **vm.Program
+			program        *program
 		}{
 			{"if", r.If, expr.AsBool(), &c.when},
 			{"from", r.From, expr.AsKind(reflect.String), &c.from},
@@ -90,13 +92,18 @@ func Compile(rules []Rule) (*Plugin, []Problem) {
 				continue
 			}
 			var err error
-			if *e.program, err = expr.Compile(e.source, append(common[:len(common):len(common)], e.kind)...); err != nil {
+			if *e.program, err = compile(e.source, append(common[:len(common):len(common)], e.kind)...); err != nil {
 				problems = append(problems, Problem{i, e.option, "must be an expression: " + withPlace(err, e.source)})
 				continue
 			}
 			var wrong *argumentError // it is a constant nearly always
-			if _, err := vm.Run(*e.program, &sample); errors.As(err, &wrong) {
+			_, err = p.try(e.program, &sample)
+			switch {
+			case errors.As(err, &wrong):
 				problems = append(problems, Problem{i, e.option, "must have valid arguments: " + wrong.text})
+			case errors.Is(err, errSteps):
+				text := "must be less work: " + errSteps.Error() + ", whatever its text"
+				problems = append(problems, Problem{i, e.option, text})
 			}
 		}
 		v := c.verdict(&sample)
@@ -135,30 +142,75 @@ func withPlace(err error, source string) string {
 	return fmt.Sprintf("%s: at %q", text, string(place))
 }
 
-// Waits implements plugin.Plugin.
-func (p *Plugin) Waits() bool { return false }
+// longText is how many octets a long text has: message_payload has 65,535 at most.
+const longText = 60_000
+
+// Greedy returns the rules that need more steps for one of some long texts than they may take. They have no verdict about
+// a message like that.
+func (p *Plugin) Greedy() (all []Problem) {
+	for i := range p.rules {
+		c := &p.rules[i]
+		for _, e := range []struct {
+			option  string
+			program *program
+		}{{"if", &c.when}, {"from", &c.from}, {"to", &c.to}, {"text", &c.text}} {
+			for _, unit := range []string{"a", "Hello, this is a long text. ", "0123456789abcdefghijklmnopqrstuvwxyz "} {
+				text := strings.Repeat(unit, longText/len(unit)+1)[:longText]
+				m := plugin.Message{From: "PMG", To: "46700000001", Text: text, Arrived: time.Now()}
+				if _, err := p.try(e.program, &m); errors.Is(err, errSteps) {
+					text := errSteps.Error() + " if that has a text of 60,000 octets: on_failure decides about it"
+					all = append(all, Problem{i, e.option, text})
+					break
+				}
+			}
+		}
+	}
+	return all
+}
+
+// try runs a program on a message.
+func (p *Plugin) try(e *program, m *plugin.Message) (any, error) {
+	if e.Program == nil {
+		return nil, nil
+	}
+	r := p.begin(m, most)
+	return r.run(e)
+}
 
 // Close implements plugin.Plugin.
 func (p *Plugin) Close() {}
 
-// Ask implements plugin.Plugin. Each rule sees the changes of those before it. The message itself stays as it is.
-func (p *Plugin) Ask(_ context.Context, m *plugin.Message) (v plugin.Verdict, err error) {
-	r := p.runs.Get().(*run)
-	r.message = m
-	defer p.free(r)
+// Try implements plugin.Quick.
+func (p *Plugin) Try(m *plugin.Message) (v plugin.Verdict, done bool, err error) {
+	if v, err = p.ask(m, onStage); errors.Is(err, errSteps) {
+		return plugin.Verdict{}, false, nil
+	}
+	return v, true, err
+}
+
+// Ask implements plugin.Plugin. It ends by the steps that it may take.
+func (p *Plugin) Ask(_ context.Context, m *plugin.Message) (plugin.Verdict, error) {
+	return p.ask(m, most)
+}
+
+// ask takes the rules on a message, all of them with so many steps. Each rule sees the changes of those before it. The message
+// itself stays as it is.
+func (p *Plugin) ask(m *plugin.Message, steps int) (v plugin.Verdict, err error) {
+	r := p.begin(m, steps)
+	defer p.free(r, steps)
 	for i := range p.rules {
 		c := &p.rules[i]
-		if c.when != nil {
-			met, err := r.machine.Run(c.when, r.message)
+		if c.when.Program != nil {
+			met, err := r.run(&c.when)
 			if err != nil {
-				return plugin.Verdict{}, fmt.Errorf("rule %d: %s", i+1, oneLine(err))
+				return plugin.Verdict{}, failed(i, err)
 			}
 			if met != true {
 				continue
 			}
 		}
 		if err := c.apply(r, &v); err != nil {
-			return plugin.Verdict{}, fmt.Errorf("rule %d: %s", i+1, oneLine(err))
+			return plugin.Verdict{}, failed(i, err)
 		}
 		if v.Ends() {
 			break
@@ -167,21 +219,48 @@ func (p *Plugin) Ask(_ context.Context, m *plugin.Message) (v plugin.Verdict, er
 	return v, nil
 }
 
-func (p *Plugin) free(r *run) {
-	if r.message == &r.changed {
+// failed returns why a rule has failed.
+func failed(rule int, err error) error {
+	if errors.Is(err, errSteps) {
+		return fmt.Errorf("rule %d: %w", rule+1, errSteps)
+	}
+	return fmt.Errorf("rule %d: %s", rule+1, oneLine(err))
+}
+
+// begin returns what the rules work on for a message, with the steps that they may take.
+func (p *Plugin) begin(m *plugin.Message, steps int) *run {
+	r := p.runs.Get().(*run)
+	r.Message, r.meter.left = m, steps
+	return r
+}
+
+// run runs a program on the message.
+func (r *run) run(e *program) (any, error) {
+	if err := r.meter.take(e.steps(r.Message)); err != nil {
+		return nil, err
+	}
+	return r.machine.Run(e.Program, &r.environment)
+}
+
+// free keeps what rules worked on for the next message, unless it may have become large.
+func (p *Plugin) free(r *run, steps int) {
+	if steps > onStage {
+		return
+	}
+	if r.Message == &r.changed {
 		r.changed = plugin.Message{}
 	}
-	r.message = nil
+	r.Message = nil
 	p.runs.Put(r)
 }
 
 // change returns the message as something that may be changed.
 func (r *run) change() *plugin.Message {
-	if r.message != &r.changed {
-		r.changed = *r.message
-		r.message = &r.changed
+	if r.Message != &r.changed {
+		r.changed = *r.Message
+		r.Message = &r.changed
 	}
-	return r.message
+	return r.Message
 }
 
 // verdict returns what the rule does, without the changes that are expressions.
@@ -195,19 +274,19 @@ func (c *compiled) verdict(m *plugin.Message) plugin.Verdict {
 
 // apply adds what the rule does to a verdict.
 func (c *compiled) apply(r *run, v *plugin.Verdict) error {
-	m := r.message
-	if c.from != nil || c.to != nil || c.text != nil || len(c.rule.Tags) > 0 {
+	m := r.Message
+	if c.from.Program != nil || c.to.Program != nil || c.text.Program != nil || len(c.rule.Tags) > 0 {
 		m = r.change()
 	}
 	for _, e := range [...]struct {
-		program *vm.Program
+		program *program
 		of      *string
 		change  **string
-	}{{c.from, &m.From, &v.From}, {c.to, &m.To, &v.To}, {c.text, &m.Text, &v.Text}} {
-		if e.program == nil {
+	}{{&c.from, &m.From, &v.From}, {&c.to, &m.To, &v.To}, {&c.text, &m.Text, &v.Text}} {
+		if e.program.Program == nil {
 			continue
 		}
-		out, err := r.machine.Run(e.program, m)
+		out, err := r.run(e.program)
 		if err != nil {
 			return err
 		}

@@ -220,7 +220,7 @@ func BenchmarkAsk(b *testing.B) {
 	m := sampleMessage()
 	b.ReportAllocs()
 	for b.Loop() {
-		if v, err := p.Ask(context.Background(), &m); err != nil || v.Do != "" {
+		if v, _, err := p.Try(&m); err != nil || v.Do != "" {
 			b.Fatal(v, err)
 		}
 	}
@@ -232,7 +232,7 @@ func BenchmarkBetween(b *testing.B) {
 	m := sampleMessage()
 	b.ReportAllocs()
 	for b.Loop() {
-		if v, err := p.Ask(context.Background(), &m); err != nil || len(v.Tags) != 1 {
+		if v, _, err := p.Try(&m); err != nil || len(v.Tags) != 1 {
 			b.Fatal(v, err)
 		}
 	}

@@ -10,18 +10,17 @@ import (
 	"github.com/expr-lang/expr"
 
 	"pmg/internal/zone"
-	"pmg/plugin"
 )
 
 // options returns what the expressions of a plugin may use.
 func options() []expr.Option {
 	z := &zones{}
-	return []expr.Option{
-		expr.Env(plugin.Message{}), expr.MaxNodes(maxNodes),
+	return append(meters(),
+		expr.Env(environment{}), expr.MaxNodes(maxNodes),
 		expr.Function("between", z.between, new(func(at time.Time, from, to, zone string) bool)),
 		expr.Function("local", z.local, new(func(at time.Time, zone string) time.Time)),
 		expr.Function("tagged", tagged, new(func(tags, tag string) bool)),
-	}
+	)
 }
 
 // An argumentError says what is wrong with an argument of a function.

@@ -73,9 +73,6 @@ func New(o Options) *Program {
 	return p
 }
 
-// Waits implements plugin.Plugin.
-func (p *Program) Waits() bool { return true }
-
 var errClosed = errors.New("it is closed")
 
 // Ask implements plugin.Plugin. If ctx ends while a process works on the message, that process is killed.

@@ -73,9 +73,6 @@ func New(o Options) *Service {
 	return s
 }
 
-// Waits implements plugin.Plugin.
-func (s *Service) Waits() bool { return true }
-
 var errClosed = errors.New("it is closed")
 
 // Ask implements plugin.Plugin. The message is not read any more when it has returned.

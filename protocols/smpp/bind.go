@@ -58,7 +58,7 @@ func (s *session) bindAnswered(now int64, p *PDU) protocols.Action {
 		return protocols.Action{}
 	case p.CommandStatus != StatusOK:
 		return s.bindRefused(p)
-	case p.Err() != nil: // the peer's interface_version is not known
+	case p.Err() != nil && !p.Err().Behind:
 		return s.close(protocols.Close, fmt.Sprintf("cannot log in: %s cannot be read: %s", p.ID, p.Err().Text))
 	}
 	// According to §3.4 a server that does not send its version supports no optional
@@ -81,6 +81,9 @@ func (s *session) bindRefused(p *PDU) protocols.Action {
 // receiveBind handles a client's login. The gateway decides about it.
 func (s *session) receiveBind(p *PDU) protocols.Action {
 	b := p.Bind()
+	if len(b.SystemID) > s.options.systemIDLimit() {
+		return s.send(p, p.ID|Response, StatusInvSysID)
+	}
 	if len(b.Password) > s.options.passwordLimit() {
 		return s.send(p, p.ID|Response, StatusInvPaswd)
 	}

@@ -21,6 +21,7 @@ const (
 	lostClass
 	lostVendor
 	lostOptional
+	lostWaiting
 	lostParameters // the first of parameters
 )
 
@@ -56,6 +57,7 @@ var losses = func() []protocols.Loss {
 		},
 		lostClass:  {Field: "class", Neutral: true, Text: "data_coding has no class for texts in ASCII and Latin-1."},
 		lostVendor: {Field: "vendor_parameter", Text: "Optional parameters that are none of those below."},
+		lostWaiting: {Field: "data_coding", Text: "That a message waits (0xC0 to 0xEF) is not sent; the text is."},
 		lostOptional: {
 			Field: "optional_parameters",
 			Text: "From SMPP to SMPP: a peer of 3.3 is sent none. sar_ become a user data header. With " +
@@ -116,6 +118,9 @@ func (d *Driver) Leave(m *sms.Message) (lost protocols.Lost) {
 	if m.Kind != sms.Receipt && hasLeaving(params) {
 		leave(m, params)
 		head, service, params = nativeOf(m)
+	}
+	if isWaiting(head[2]) {
+		lost.Add(lostWaiting)
 	}
 	head[2] = 0 // data_coding: the alphabet of the message says it, or that it is another one
 	if m.Kind == sms.Receipt {

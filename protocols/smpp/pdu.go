@@ -266,12 +266,12 @@ func (p *PDU) Decode(b []byte) error {
 }
 
 // readable makes p a PDU that cannot be read, with the fields that can be read all the same: those
-// of a message in front of its optional parameters, and the id in an answer to one. Some SMSCs write
+// of a message in front of its optional parameters, the id in an answer to one, and the version in an answer to a login. Some SMSCs write
 // NULs behind the text, or an id without its NUL, or a parameter that is longer than the PDU.
 func (p *PDU) readable(b []byte, e *Error) error {
 	_ = p.fail(b, e)
 	body := commands[p.ID.row()].body
-	if body != bodySM && body != bodyData && body != bodySMResp {
+	if body != bodySM && body != bodyData && body != bodySMResp && body != bodyBindResp {
 		return e
 	}
 	w := Walk{b: b, at: HeaderLen, lenient: true}
@@ -280,6 +280,14 @@ func (p *PDU) readable(b []byte, e *Error) error {
 		p.SM.walk(&w, nil)
 	case bodyData:
 		p.SM.walkData(&w)
+	case bodyBindResp: // what it is called matters to nobody
+		id, rest, _ := bytes.Cut(b[HeaderLen:], []byte{0})
+		if len(id) > maxID {
+			return e
+		}
+		rest = bytes.TrimLeft(rest, "\x00")
+		n := wholeTLVs(rest)
+		p.Body, p.BindResp().SystemID, p.BindResp().TLVs = true, id, rest[:n:n]
 	case bodySMResp:
 		id := b[HeaderLen:min(len(b), HeaderLen+maxID)]
 		if n := bytes.IndexByte(id, 0); n >= 0 {
@@ -292,7 +300,7 @@ func (p *PDU) readable(b []byte, e *Error) error {
 	if e.Behind = w.err == nil; !e.Behind {
 		p.SM = SM{}
 	}
-	e.Padded = e.Behind && body != bodySMResp && len(bytes.Trim(b[len(b)-w.behind:], "\x00")) == 0
+	e.Padded = e.Behind && body != bodySMResp && body != bodyBindResp && len(bytes.Trim(b[len(b)-w.behind:], "\x00")) == 0
 	return e
 }
 

@@ -74,8 +74,8 @@ func (r *Receipt) parameters(tlvs []byte) {
 		}
 	}
 	if v, _ := FindTLV(tlvs, TagMessageState); len(v) == 1 {
-		if s := StateOfNumber(v[0]); s != sms.NoState {
-			r.State = s
+		if s := StateOfNumber(v[0]); s != sms.NoState && (s.Final() || !r.State.Final()) {
+			r.State = s // a state of which the text has the end is that of before, or not set
 		}
 	}
 	if v, _ := FindTLV(tlvs, TagNetworkError); len(v) == 3 {

@@ -37,7 +37,7 @@ func TestTablesAreInOrder(t *testing.T) {
 func TestCodesAndStatuses(t *testing.T) {
 	for _, code := range sms.Codes() {
 		switch code {
-		case sms.Timeout, sms.Lost, sms.Expired, sms.Faulty, sms.Deleted:
+		case sms.Timeout, sms.Lost, sms.Expired, sms.Faulty, sms.Deleted, sms.Undecided:
 			if got := statusOf(code); got != StatusSysErr {
 				t.Errorf("%s is answered with %#x", code, got)
 			}

@@ -39,7 +39,11 @@ func parseTime(b []byte, now int64) (at int64, ok bool) {
 	if t.Month() != time.Month(f[1]) || t.Day() != f[2] || f[3] > 23 || f[4] > 59 || f[5] > 59 {
 		return 0, false
 	}
-	return t.Add(time.Duration(quarters) * 15 * time.Minute).UnixNano(), true
+	at = t.Add(time.Duration(quarters) * 15 * time.Minute).UnixNano()
+	if at == 0 { // which stands for no time
+		at = 1
+	}
+	return at, true
 }
 
 // digits parses a decimal number. It returns -1 if s is none.
@@ -54,9 +58,12 @@ func digits(b []byte) int {
 	return n
 }
 
-// appendTime appends an absolute time in UTC.
+// lastTime is the last one whose year has two digits that are read as its own.
+var lastTime = time.Date(2037, 12, 31, 23, 59, 59, 9e8, time.UTC).UnixNano()
+
+// appendTime appends an absolute time in UTC, lastTime in the place of a later one.
 func appendTime(b []byte, at int64) []byte {
-	t := time.Unix(0, at).UTC()
+	t := time.Unix(0, min(at, lastTime)).UTC()
 	b = t.AppendFormat(b, "060102150405")
 	return append(b, byte('0'+t.Nanosecond()/1e8), '0', '0', '+')
 }

@@ -22,6 +22,15 @@ func TestParseTime(t *testing.T) {
 	f("020610233429000R", now.AddDate(2, 6, 10).Add(23*time.Hour+34*time.Minute+29*time.Second))
 	f("380101000000000+", time.Date(1938, 1, 1, 0, 0, 0, 0, time.UTC))
 	f("370101000000000+", time.Date(2037, 1, 1, 0, 0, 0, 0, time.UTC))
+	if at, ok := parseTime([]byte("700101000000000+"), now.UnixNano()); at == 0 || at > 1 || !ok {
+		t.Errorf("the beginning of 1970 is %d, which stands for no time", at)
+	}
+	for _, year := range []int{2037, 2038, 2050, 2099, 2150} { // a reader takes 38 to 99 for those of the last century
+		at := time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC).UnixNano()
+		if got, ok := parseTime(appendTime(nil, at), now.UnixNano()); !ok || got != min(at, lastTime) {
+			t.Errorf("%d is read as %v", year, time.Unix(0, got).UTC())
+		}
+	}
 	if at, ok := parseTime(nil, now.UnixNano()); at != 0 || !ok {
 		t.Error("an empty time is not 0")
 	}

@@ -69,7 +69,7 @@ func (s *session) putSubmit(p *PDU, m *sms.Message) {
 
 func (s *session) putTime(p *PDU, f *Field, at int64, length int) {
 	from := len(p.buf)
-	p.buf = appendTime(p.buf, at, s.zone, length)
+	p.buf = appendTime(p.buf, min(at, lastTime), s.zone, length)
 	p.end(f, from)
 }
 

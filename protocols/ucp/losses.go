@@ -120,7 +120,8 @@ func lostXSer(lost *protocols.Lost, m *sms.Message, xser []byte) {
 		}
 		xser = rest
 		if number == xserDCS && len(v) == 2 {
-			if a, _ := codingOf(nibbles[v[0]]<<4 | nibbles[v[1]]); a != sms.Other && (isOf(m, a) || m.Flags&sms.Converted != 0) {
+			dcs := nibbles[v[0]]<<4 | nibbles[v[1]]
+			if a, _ := codingOf(dcs); a != sms.Other && !isWaiting(dcs) && (isOf(m, a) || m.Flags&sms.Converted != 0) {
 				continue
 			}
 		}

@@ -67,7 +67,7 @@ func (s *session) putReceipt(now int64, p *PDU, m *sms.Message) {
 	case id != nil:
 		p.buf = append(p.buf, id...)
 	default:
-		p.buf = appendTime(p.buf, orNow(r.Submitted, now), s.zone, secondLen)
+		p.buf = appendTime(p.buf, min(orNow(r.Submitted, now), lastTime), s.zone, secondLen)
 	}
 	p.end(&b.SCTS, at)
 	dst, rsn := dstOf(r.State), reasonOf(&r)

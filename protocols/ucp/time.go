@@ -29,6 +29,9 @@ func parseTime(b []byte, zone *time.Location) (at int64, ok bool) {
 	return t.UnixNano(), true
 }
 
+// lastTime is the last one whose year has two digits that are read as its own.
+var lastTime = time.Date(2089, 12, 31, 23, 59, 59, 0, time.UTC).UnixNano()
+
 func appendTime(b []byte, at int64, zone *time.Location, length int) []byte {
 	t := time.Unix(0, at).In(zone)
 	year, month, day := t.Date()

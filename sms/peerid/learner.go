@@ -143,10 +143,11 @@ func (l *Learner) Suspects() bool { return l.answers.letters > 0 || l.receipts.l
 // Others returns the relations other than Same.
 func Others() [2]Relation { return [...]Relation{ToDecimal, ToHex} }
 
-// IsNumber reports whether an id may be a number of up to 64 bits.
+// IsNumber reports whether an id may be a number of up to 64 bits, in hexadecimal or in decimal, which has up to 20 digits.
 func IsNumber(id []byte) bool {
-	_, ok := number(trimmed(id), 16)
-	return ok
+	_, hex := number(trimmed(id), 16)
+	_, decimal := number(trimmed(id), 10)
+	return hex || decimal
 }
 
 // add adds an id. It reports whether the ids have changed their form, so that what was known of them is

@@ -63,7 +63,18 @@ func (s *Sealer) Append(to []byte, id uint64, value []byte) []byte {
 
 // IsOfFirst reports whether a value is encrypted with the first key.
 func (s *Sealer) IsOfFirst(value []byte) bool {
-	return Is(value) && bytes.Equal(value[1:5], s.keys[0].name[:])
+	return Is(value) && bytes.Equal(NameOf(value), s.keys[0].name[:])
+}
+
+// NameOf returns the name of the key that a value is encrypted with.
+func NameOf(value []byte) []byte { return value[1:5] }
+
+// Keys returns how many keys there are.
+func (s *Sealer) Keys() int {
+	if s == nil {
+		return 0
+	}
+	return len(s.keys)
 }
 
 // Errors of Open.

@@ -66,8 +66,8 @@ func (c *conn) Check(_ *connector.Link, r *request, check func(), then func(now 
 
 // Store implements session.Port.
 func (c *conn) Store(_ int64, p session.Pending[*request]) {
-	c.group.engine.store.add(p, func(err bool) {
-		c.locked("store", func(now int64) { c.talk.Stored(now, p, err) })
+	c.group.engine.store.add(p, func(code sms.Code) {
+		c.locked("store", func(now int64) { c.talk.Stored(now, p, code) })
 	})
 }
 

@@ -4,7 +4,9 @@ import (
 	"sync"
 
 	"pmg/gateway"
+	"pmg/gateway/keep"
 	"pmg/gateway/session"
+	"pmg/sms"
 	"pmg/store"
 )
 
@@ -22,13 +24,13 @@ type storing struct {
 // A stored is a message that waits for its commit, and what follows.
 type stored struct {
 	at   store.Position
-	then func(err bool)
+	then func(code sms.Code)
 }
 
 // A commit is the outcome of one.
 type commit struct {
 	upTo store.Position
-	err  bool
+	code sms.Code
 }
 
 // begin starts the goroutine.
@@ -50,13 +52,13 @@ func (s *storing) begin(e *Engine) {
 func (e *Engine) Committed(upTo store.Position, err error) {
 	s := &e.store
 	s.mu.Lock()
-	s.ended = append(s.ended, commit{upTo, err != nil})
+	s.ended = append(s.ended, commit{upTo, keep.CodeOf(err)})
 	s.mu.Unlock()
 	s.changed.send()
 }
 
 // add commits a message, and calls then when that has ended.
-func (s *storing) add(p session.Pending[*request], then func(err bool)) {
+func (s *storing) add(p session.Pending[*request], then func(code sms.Code)) {
 	s.mu.Lock()
 	s.waiting = append(s.waiting, stored{s.gateway.Keeper.Put(p.Accepted, p.More), then})
 	s.mu.Unlock()
@@ -71,7 +73,7 @@ func (s *storing) goOn(e *Engine) {
 	s.mu.Unlock()
 	for _, c := range commits {
 		for _, w := range s.take(c.upTo) {
-			w.then(c.err)
+			w.then(c.code)
 		}
 		if e.gateway.GoesOn() {
 			now := e.now()

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pmg/internal/authheader"
 	"pmg/protocols/httpsms"
 	"pmg/sms"
 )
@@ -163,7 +164,7 @@ func basic(header string) (username, password string, a *httpsms.Answer) {
 	if header == "" {
 		return "", "", problem(http.StatusUnauthorized, "Authentication required", hint)
 	}
-	username, password, ok := (&http.Request{Header: http.Header{"Authorization": {header}}}).BasicAuth()
+	username, password, ok := authheader.Basic(header)
 	if !ok {
 		return "", "", problem(http.StatusUnauthorized, "Invalid token: "+header, hint)
 	}

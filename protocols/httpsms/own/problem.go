@@ -119,6 +119,11 @@ var kinds = [...]Kind{
 		"queue-full", 503, "No more messages fit for now", 5,
 		"The queue for the recipient's operator, the account's share of it, or the gateway's memory is full.",
 	},
+	{
+		"unknown-outcome", 504, "It is unknown whether this was carried out", 5,
+		"The disk failed before it was known to be stored; the next start finds out. Repeat the request with the same key " +
+			"(Idempotency-Key): what was carried out is not carried out again. Without a key a message may be sent twice.",
+	},
 	{"unavailable", 503, "The gateway takes no messages for now", 5, "It stops, or its disk is full or does not answer."},
 }
 
@@ -136,6 +141,8 @@ func NewProblem(name, detail string) *Problem {
 // is wrong with its recipient.
 func Refused(step string, code sms.Code, why string) *Problem {
 	switch {
+	case code == sms.Undecided:
+		return NewProblem("unknown-outcome", "unknown: repeat with the key")
 	case code == sms.Blocked:
 		return NewProblem("blocked", "")
 	case code == sms.OptedOut:

@@ -2,7 +2,6 @@ package smsc
 
 import (
 	"crypto/subtle"
-	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"mime"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"pmg/internal/authheader"
 	"pmg/protocols/httpsms"
 	"pmg/sms"
 	"pmg/sms/charset"
@@ -158,11 +158,10 @@ func shows(r *httpsms.Request, secret string) bool {
 	query, _ := url.ParseQuery(r.Query)
 	shown := query.Get("token")
 	login := r.Get("Authorization")
-	if token, ok := strings.CutPrefix(login, "Bearer "); ok {
+	if token, ok := authheader.Bearer(login); ok {
 		shown = token
-	} else if basic, ok := strings.CutPrefix(login, "Basic "); ok {
-		text, _ := base64.StdEncoding.DecodeString(basic)
-		_, shown, _ = strings.Cut(string(text), ":")
+	} else if _, password, ok := authheader.Basic(login); ok {
+		shown = password
 	}
 	return subtle.ConstantTimeCompare([]byte(shown), []byte(secret)) == 1
 }

@@ -1,0 +1,37 @@
+// Package authheader reads the header Authorization (RFC 9110 §11.4): a scheme in any letter case, blanks, and credentials.
+//
+// # Start reading
+//
+// Bearer.
+package authheader
+
+import (
+	"encoding/base64"
+	"strings"
+)
+
+// Bearer returns the token of a header, and reports whether that is its scheme (RFC 6750 §2.1).
+func Bearer(header string) (token string, ok bool) { return credentials(header, "Bearer") }
+
+// Basic returns the name and the password of a header, and reports whether it has them (RFC 7617 §2).
+func Basic(header string) (name, password string, ok bool) {
+	encoded, ok := credentials(header, "Basic")
+	if !ok {
+		return "", "", false
+	}
+	both, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return "", "", false
+	}
+	return strings.Cut(string(both), ":")
+}
+
+// credentials returns what a header has behind a scheme.
+func credentials(header, scheme string) (string, bool) {
+	header = strings.Trim(header, " \t")
+	end := strings.IndexAny(header, " \t")
+	if end < 0 || !strings.EqualFold(header[:end], scheme) {
+		return "", false
+	}
+	return strings.TrimLeft(header[end:], " \t"), true
+}

@@ -1,0 +1,82 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"pmg/store/seal"
+)
+
+// Each key that messages may be encrypted with has a note, so that a start that lacks a key which one of them needs knows it. Its
+// value is what the key has encrypted: the id of the last message that was stored before the key. The name of the key is behind
+// sealKey; a note of earlier versions has none.
+var sealKey = []byte("key")
+
+// ErrKey says that a store is encrypted with a key that it was not given.
+var ErrKey = errors.New(
+	"its messages are encrypted, and store.key_file has not the key: name the file with it, or the one of before in " +
+		"store.old_key_file",
+)
+
+// checkKeys finds out whether the store can be read with the keys that it was given, and notes the one it is written with. Notes
+// of keys that no message needs any more are erased.
+func checkKeys(s *durable) error {
+	var missing [][]byte // the notes of keys that are not there
+	own, any := false, false
+	err := s.Notes(KindSeal, nil, math.MaxInt, func(key, value []byte) error {
+		any = true
+		plain, err := s.sealer.Open(0, value)
+		switch {
+		case err != nil:
+			missing = append(missing, append([]byte(nil), key...))
+		case len(key) > len(sealKey) && s.sealer.IsOfFirst(value):
+			own = true
+			if len(plain) == 8 {
+				s.oldKeyUpTo = binary.BigEndian.Uint64(plain)
+			}
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return err
+	case s.sealer == nil && any: // it was encrypted once
+		return ErrKey
+	case s.sealer == nil || own && len(missing) == 0:
+		return nil
+	}
+	if err := s.checkReadable(); err != nil {
+		return err
+	}
+	var b Batch
+	for _, key := range missing {
+		b.Erase(KindSeal, key, Forever)
+	}
+	if !own {
+		s.oldKeyUpTo = s.LastID()
+		value := s.sealer.Append(nil, 0, binary.BigEndian.AppendUint64(nil, s.oldKeyUpTo))
+		b.Note(KindSeal, append(append([]byte(nil), sealKey...), seal.NameOf(value)...), value, Forever)
+	}
+	return s.writer.commit(&b)
+}
+
+// checkReadable reads all messages, and returns ErrKey if one is encrypted with a key that is not there.
+func (s *durable) checkReadable() error {
+	for from := uint64(0); ; {
+		next, err := s.Scan(from, 1000, func(*Entry) error { return nil })
+		if errors.Is(err, seal.ErrKey) {
+			return fmt.Errorf("%w (%w)", ErrKey, err)
+		}
+		if from = next; err != nil || from == 0 {
+			return err
+		}
+	}
+}
+
+// needsOldKey reports whether messages may wait that were stored before the key that the store is written with.
+func (s *durable) needsOldKey() bool {
+	m := s.summary.get()
+	return s.sealer.Keys() > 1 && m.messages > 0 && m.low <= s.oldKeyUpTo
+}
