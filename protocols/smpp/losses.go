@@ -55,8 +55,8 @@ var losses = func() []protocols.Loss {
 			Field: "destination_addr", Neutral: true,
 			Text: "Longer than 64 octets: left out, so that the SMSC refuses the message.",
 		},
-		lostClass:  {Field: "class", Neutral: true, Text: "data_coding has no class for texts in ASCII and Latin-1."},
-		lostVendor: {Field: "vendor_parameter", Text: "Optional parameters that are none of those below."},
+		lostClass:   {Field: "class", Neutral: true, Text: "data_coding has no class for texts in ASCII and Latin-1."},
+		lostVendor:  {Field: "vendor_parameter", Text: "Optional parameters that are none of those below."},
 		lostWaiting: {Field: "data_coding", Text: "That a message waits (0xC0 to 0xEF) is not sent; the text is."},
 		lostOptional: {
 			Field: "optional_parameters",
