@@ -6,12 +6,12 @@ import "testing"
 func TestTally(t *testing.T) {
 	t.Parallel()
 	var one Tally
-	for _, code := range []Code{Throttled, BadDestination, Throttled, Blocked, OptedOut, NoPrice, codes, 255} {
+	for _, code := range []Code{Throttled, BadDestination, Throttled, Blocked, OptedOut, NoCredit, codes, 255} {
 		one.Refuse(code)
 	}
 	got := map[Code]int64{}
 	one.RefusedBy(func(why Code, n int64) { got[why] = n })
-	if one.Refused.Load() != 8 || len(got) != 6 || got[Throttled] != 2 || got[BadDestination] != 1 || got[Blocked] != 1 || got[OptedOut] != 1 || got[NoPrice] != 1 || got[Undecided] != 2 {
+	if one.Refused.Load() != 8 || len(got) != 6 || got[Throttled] != 2 || got[BadDestination] != 1 || got[Blocked] != 1 || got[OptedOut] != 1 || got[NoCredit] != 1 || got[Undecided] != 2 {
 		t.Errorf("%d: %v", one.Refused.Load(), got)
 	}
 }
