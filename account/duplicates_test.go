@@ -131,3 +131,32 @@ func TestHashDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// The same numbers in other forms are a duplicate.
+func TestDuplicatesForms(t *testing.T) {
+	t.Parallel()
+	d := duplicatesOf(NewRegistry(), config.Duplicates{Within: time.Minute, Keep: 1000})
+	hash := func(source, dest sms.Address) uint64 {
+		var m sms.Message
+		m.Set(source, dest, []byte("text"))
+		return d.Hash(&m, 0)
+	}
+	of := func(ton uint8, text string) sms.Address { return sms.Address{TON: ton, Addr: []byte(text)} }
+	first := hash(of(1, "46700000009"), of(1, "46701234567"))
+	for _, other := range []uint64{
+		hash(of(0, "+46700000009"), of(0, "46701234567")), hash(of(0, "0046700000009"), of(1, "+46701234567")),
+		hash(of(0, "01146700000009"), of(0, "0046701234567")),
+	} {
+		if other != first {
+			t.Error("another form is another message")
+		}
+	}
+	for _, other := range []uint64{
+		hash(of(1, "46700000008"), of(1, "46701234567")), hash(of(5, "46700000009x"), of(1, "46701234567")),
+		hash(of(1, "46700000009"), of(2, "701234567")),
+	} {
+		if other == first {
+			t.Error("another number is the same message")
+		}
+	}
+}

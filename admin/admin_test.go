@@ -278,7 +278,7 @@ func TestScrape(t *testing.T) {
 		t.Fatal(err)
 	}
 	table := t.TempDir() + "/networks.csv"
-	rows := []byte("0,24001\n1,24001\n2,24001\n3,24001\n4,24001\n5,24001\n6,24001\n7,24001\n8,24001\n9,24001\n")
+	rows := []byte("10,24001\n1,24001\n2,24001\n3,24001\n4,24001\n5,24001\n6,24001\n7,24001\n8,24001\n9,24001\n")
 	if err := os.WriteFile(table, rows, 0o600); err != nil {
 		t.Fatal(err)
 	}

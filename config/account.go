@@ -16,7 +16,7 @@ import (
 
 // Account is a client that may log in.
 type Account struct {
-	SystemID     string         `yaml:"system_id" required:"yes" live:"yes" doc:"The name it logs in with. SMPP allows 15 characters, UCP 16."`
+	SystemID     string         `yaml:"system_id" required:"yes" live:"yes" doc:"The name it logs in with. SMPP allows 15 characters, up to 32 with long_system_ids of a connector, UCP 16."`
 	Profile      string         `yaml:"profile" live:"yes" doc:"A profile whose options it takes, of the file or one that comes with PMG (pmg profile list). Its own options count more: each option of a section by itself, a list as a whole; but entries of tlvs are put in front of the profile's."`
 	Password     string         `yaml:"password" required:"certificates" secret:"yes" live:"yes" doc:"Its password, which it must have unless it has certificates, plain or as a hash: argon2id (pmg account hash) or bcrypt (htpasswd -nB). SMPP allows 8 characters, more with long_passwords of a connector, UCP 16. Refer to a plain one with ${ENV:NAME} or ${FILE:/path}."`
 	OldPassword  string         `yaml:"old_password" secret:"yes" live:"yes" doc:"A further password that it may log in with, plain or as a hash, while it changes from one to another. Its sessions go on when password takes its place, and end when it is removed."`

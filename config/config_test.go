@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -216,7 +217,7 @@ func TestTemplate(t *testing.T) {
 		if o.Protocol != "" && o.Protocol != "smpp" {
 			continue // its examples speak SMPP
 		}
-		if key := o.Path[strings.LastIndex(o.Path, ".")+1:]; !strings.Contains(Template(), key+":") && !strings.Contains(o.Path, ".to[]") && !strings.Contains(o.Path, ".rewrite[]") && !strings.Contains(o.Path, "tlvs[]") && !strings.Contains(o.Path, "receipt_states[]") && !strings.Contains(o.Path, ".keys[]") && !strings.Contains(o.Path, ".flood[]") && !strings.HasPrefix(o.Path, "lists[]") && !strings.HasPrefix(o.Path, "plugins[]") && !strings.HasPrefix(o.Path, "hooks[]") {
+		if key := o.Path[strings.LastIndex(o.Path, ".")+1:]; !strings.Contains(Template(), key+":") && !strings.Contains(o.Path, ".to[]") && !strings.Contains(o.Path, ".rewrite[]") && !strings.Contains(o.Path, "tlvs[]") && !strings.Contains(o.Path, "receipt_states[]") && !strings.Contains(o.Path, ".keys[]") && !strings.Contains(o.Path, ".flood[]") && !strings.HasPrefix(o.Path, "lists[]") && !strings.HasPrefix(o.Path, "prices[]") && !strings.HasPrefix(o.Path, "plugins[]") && !strings.HasPrefix(o.Path, "hooks[]") {
 			t.Errorf("the starter file has no %s", o.Path)
 		}
 	}
@@ -357,6 +358,31 @@ func TestLongPasswords(t *testing.T) {
 	f(strings.Repeat("1", 65), long, "must be at most 64 characters")
 	f("$2a$05$abcdefghijklmnopqrstuuKvqIyxOgcBOn54i3MsM4xCeZ7bXeJyW", short, "")          // the length of a hashed password is not known
 	f("123456789", "  - {name: o, direction: out, address: \"h:1\", system_id: x}\n", "") // no client can log in anyway
+}
+
+// A system_id of 16 characters is refused, and the problem names the option that helps, unless that is given.
+func TestLongSystemIDs(t *testing.T) {
+	t.Parallel()
+	const long = "long_system_ids: true"
+	f := func(text, want string) {
+		t.Helper()
+		_, _, err := Parse([]byte(text), speaksSMPP)
+		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	in, out := "{name: a, direction: in, address: \":1\"%s}", "{name: b, direction: out, address: \"h:1\", system_id: %s%s}"
+	for n, name := range map[int]string{16: strings.Repeat("x", 16), 32: strings.Repeat("x", 32), 33: strings.Repeat("x", 33)} {
+		account := "accounts: [{system_id: " + name + ", password: secret}]\nconnectors: [" + in + "]"
+		hint := map[bool]string{true: long, false: "must be at most 15 characters"}[n <= 32]
+		f(fmt.Sprintf(account, ""), hint)
+		f("connectors: ["+fmt.Sprintf(out, name, "")+"]", hint)
+		if hint = "must be at most 32 characters"; n <= 32 {
+			hint = ""
+		}
+		f(fmt.Sprintf(account, ", "+long), hint)
+		f("connectors: ["+fmt.Sprintf(out, name, ", "+long)+"]", hint)
+	}
 }
 
 // defaultAccount is an account for which nothing was given.

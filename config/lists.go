@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"pmg/internal/smstext"
 	"pmg/sms"
@@ -20,8 +19,8 @@ type List struct {
 
 	OptOutFrom []string `yaml:"opt_out_from" live:"yes" doc:"Out connectors by whose messages from mobiles the list changes: a text that is a word of stop adds its sender, one of start removes it, on disk before the SMSC is answered. Then the message goes on as usual. None when empty. Messages to a number on the list are then refused as opted_out, not as blocked."`
 	OptOutTo   []string `yaml:"opt_out_to" live:"yes" doc:"The numbers and short codes that such messages must be for, each in full; any when empty."`
-	Stop       []string `yaml:"stop" default:"STOP, STOPP, STOPALL, UNSUBSCRIBE, CANCEL, END, QUIT, ARRET, ARRÊT, BAJA, PARAR" live:"yes" doc:"Words that add the sender, in any letter case. The text must have nothing else but blanks, quotes and marks at its end."`
-	Start      []string `yaml:"start" default:"START, UNSTOP" live:"yes" doc:"Words that remove it."`
+	Stop       []string `yaml:"stop" default:"STOP, STOPP, STOPALL, STOP ALL, UNSUBSCRIBE, CANCEL, END, QUIT, REVOKE, OPTOUT, OPT OUT, OPT-OUT, ARRET, ARRÊT, BAJA, PARAR" live:"yes" doc:"Words that add the sender, in any letter case. The text must have nothing else but blanks and marks of any kind at both ends."`
+	Start      []string `yaml:"start" default:"START, UNSTOP" live:"yes" doc:"Words that remove it. YES is none of them, because people write it in answer to other questions."`
 	StopReply  string   `yaml:"stop_reply" live:"yes" doc:"What a mobile is answered that a word of stop has added: a text of one short message. It leaves by the connector that the word came by, from the number that it was sent to. No answer when empty, nor if the number was on the list."`
 	StartReply string   `yaml:"start_reply" live:"yes" doc:"The same for a mobile that a word of start has removed."`
 }
@@ -36,6 +35,12 @@ type Screening struct {
 type Networks struct {
 	File    string   `yaml:"file" live:"yes" doc:"Its file, CSV: prefixes, or ranges of numbers, and their networks, up to 10,000,000 rows in any order. None when empty. A relative path is relative to the configuration. The gateway reads the file again when it has changed; pmg network check reads it before."`
 	Columns []string `yaml:"columns" enum:"prefix|from|to|network|mcc|mnc|name|ignore" live:"yes" doc:"What its columns are, from the first on, such as [prefix, mcc, mnc, name]; its first line says so when not given. A file of two columns without such a line has prefix and network."`
+	Charset string   `yaml:"charset" default:"utf-8" enum:"utf-8|latin1" live:"yes" doc:"In which its names are: utf-8, or latin1, as spreadsheets of Windows write them."`
+}
+
+// Reading returns how the table is read.
+func (n *Networks) Reading() networks.Options {
+	return networks.Options{Columns: n.Columns, Charset: n.Charset}
 }
 
 // UnknownNetwork is how routes name numbers of which no network is known.
@@ -153,15 +158,12 @@ func checkLists(d *decoder, c *Config) {
 	}
 }
 
-// Word returns a text as words of stop and start are compared: in capitals, without blanks, quotes and marks around it.
-func Word(text string) string { return strings.ToUpper(strings.Trim(text, " \t\r\n.!\"'")) }
-
 // checkOptOuts checks the connectors by whose messages lists change, and what mobiles are answered.
 func checkOptOuts(d *decoder, c *Config) {
 	words := map[string]bool{}
 	for i := range c.Lists {
 		for _, w := range slices.Concat(c.Lists[i].Stop, c.Lists[i].Start) {
-			words[Word(w)] = true
+			words[smstext.Word(w)] = true
 		}
 	}
 	for i := range c.Lists {
@@ -179,7 +181,7 @@ func checkOptOuts(d *decoder, c *Config) {
 			path := fmt.Sprintf("lists[%d].%s", i, reply.path)
 			switch {
 			case reply.text == "":
-			case words[Word(reply.text)]:
+			case words[smstext.Word(reply.text)]:
 				d.problem(
 					path, "must not be a word of stop or start itself, because whoever answers it alike would be answered: "+
 						"write a sentence",

@@ -6,13 +6,23 @@ import (
 	"strings"
 
 	"pmg/sms"
+	"pmg/sms/prices"
 )
 
 // Prices is a list of prices in a file.
 type Prices struct {
-	Name     string `yaml:"name" required:"yes" live:"yes" doc:"Its name in prices of accounts: letters, digits, '-' and '_'."`
-	Currency string `yaml:"currency" required:"yes" live:"yes" doc:"The currency of its prices, three capitals of ISO 4217 such as EUR. Accounts with a balance must not change to a list of another one."`
-	File     string `yaml:"file" required:"yes" live:"yes" doc:"Its file, CSV with the columns for, price and valid_from: a network, a country, a prefix such as +4670 or * in the first, up to six digits behind the point in the second. A relative path is relative to the configuration. pmg price check reads it before."`
+	Name     string   `yaml:"name" required:"yes" live:"yes" doc:"Its name in prices of accounts: letters, digits, '-' and '_'."`
+	Currency string   `yaml:"currency" required:"yes" live:"yes" doc:"The currency of its prices, three capitals of ISO 4217 such as EUR. Accounts with a balance must not change to a list of another one."`
+	File     string   `yaml:"file" required:"yes" live:"yes" doc:"Its file, CSV with the columns for, price and valid_from: a network, a country, a prefix such as +4670 or * in the first, up to six digits behind the point in the second. A relative path is relative to the configuration. pmg price check reads it before."`
+	Columns  []string `yaml:"columns" enum:"for|network|mcc|mnc|prefix|price|valid_from|currency|ignore" live:"yes" doc:"What its columns are, from the first on, such as [mcc, mnc, ignore, price]; its first line says so when not given, in the words of most suppliers."`
+	Charset  string   `yaml:"charset" default:"utf-8" enum:"utf-8|latin1" live:"yes" doc:"In which it is written: utf-8, or latin1."`
+	Dates    string   `yaml:"dates" enum:"YYYY-MM-DD|DD.MM.YYYY|DD/MM/YYYY|MM/DD/YYYY|DD-MM-YYYY|YYYY/MM/DD|YYYYMMDD" live:"yes" doc:"How its days are written. When empty, 2026-12-01 and 01.12.2026 are read."`
+	Round    bool     `yaml:"round" default:"false" live:"yes" doc:"Whether prices with more than six digits behind the point are rounded. Otherwise the list is refused."`
+}
+
+// Reading returns how the list is read.
+func (p *Prices) Reading() prices.Options {
+	return prices.Options{Currency: p.Currency, Columns: p.Columns, Charset: p.Charset, Dates: p.Dates, Round: p.Round}
 }
 
 // Balance is how an account's money limits what it may submit.

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"pmg/sms"
 )
@@ -214,15 +215,22 @@ func appendTags(b []byte, tags string) []byte {
 	return b
 }
 
-// appendText appends a field that is a string, unless it is empty. Octets above 0x7f are the
-// characters of Latin-1 with these numbers, because the coding of an address is not known.
+// appendText appends a field that is a string, unless it is empty. Octets above 0x7f that are not UTF-8 are the characters of
+// Latin-1 with these numbers.
 func appendText[T string | []byte](b []byte, name string, text T) []byte {
 	const digits = "0123456789abcdef"
 	if len(text) == 0 {
 		return b
 	}
 	b = append(b, name...)
-	for i := range len(text) {
+	for i := 0; i < len(text); i++ {
+		if text[i] >= utf8.RuneSelf {
+			if r, n := utf8.DecodeRuneInString(string(text[i:min(i+utf8.UTFMax, len(text))])); n > 1 {
+				b = utf8.AppendRune(b, r)
+				i += n - 1
+				continue
+			}
+		}
 		switch c := text[i]; {
 		case c == '"' || c == '\\':
 			b = append(b, '\\', c)

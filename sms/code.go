@@ -32,6 +32,7 @@ const (
 	Blocked               // its number is on a list of numbers, or not on one that it must be on
 	OptedOut              // its number is on a list that mobiles change: its owner wants no messages
 	NoCredit              // its account has not enough money: the same message may be sent again later
+	NoPrice               // the list of prices of its account has none for its number
 	Undecided             // it is not known whether it was stored: nobody is answered
 	codes
 )
@@ -42,6 +43,7 @@ var codeNames = [codes]string{
 	"throttled", "queue_full", "temporary_failure", "rejected", "unsupported", "timeout",
 	"lost", "expired", "faulty",
 	"system_error", "deleted", "unknown_message", "blocked", "opted_out", "no_credit",
+	"no_price",
 	"undecided",
 }
 

@@ -35,6 +35,18 @@ func (n Network) Country() Network {
 	return n
 }
 
+// Short returns the network whose MNC has no 0 in front where n has one, as a spreadsheet would make of it, or n if its MNC has
+// two digits, and reports whether that is so; 0 for others.
+func (n Network) Short() (short Network, isShort bool) {
+	switch mnc := n % 1000; {
+	case n >= firstShort && n <= lastShort:
+		return n, true
+	case n >= firstLong && mnc < 100:
+		return firstShort + (n-firstLong)/1000*100 + mnc, false
+	}
+	return 0, false
+}
+
 // IsCountry reports whether n is a country alone.
 func (n Network) IsCountry() bool { return n != 0 && n <= lastCountry }
 

@@ -35,9 +35,9 @@ const (
 // there: a body that is no form may have secrets in what would be a name.
 func shown() []string {
 	return []string{
-		"account", "amount", "back", "change", "column", "comment", "compare", "connector", "day", "delivery", "destination",
+		"account", "after", "amount", "back", "before", "by", "change", "column", "comment", "compare", "connector", "day", "delivery", "destination",
 		"direction", "do", "dry_run", "endpoint", "explain", "fallback", "file", "filter", "for", "force", "format", "from", "id",
-		"key", "kind", "limit", "month", "name", "network", "older", "replies", "receipt", "reference", "scope", "session",
+		"key", "kind", "limit", "month", "name", "network", "next", "older", "q", "replies", "receipt", "reference", "scope", "session",
 		"sessions", "since", "sort", "state", "status", "tag", "text", "texts", "to", "until", "up_to",
 	}
 }

@@ -306,7 +306,7 @@ func TestCurl(t *testing.T) {
 	r.ask("PATCH /accounts/acme"+form, `{"webhook_key": "S3CRETD", "rate": 60}`, 422)
 	r.ask("POST /accounts/acme/keys"+form, `{"name": "S3CRETE"}`, 200)
 	r.ask("PUT /lists/l1/rows"+form, "+46700000001\n", 201)
-	r.ask("PUT /prices/p1/rows"+form, "prefix;price\n46;0.04\n", 422)
+	r.ask("PUT /prices/p1/rows"+form, "prefix;price\n4x;0.04\n", 422)
 	if text := r.read("lists/l1.txt"); text != "+46700000001\n" {
 		t.Errorf("%q", text)
 	}

@@ -64,7 +64,7 @@ func (d *Accountant) Open(cfg *config.Config) (*Opened, error) {
 	o := &Opened{lists: map[string]*list{}}
 	for i := range cfg.Prices {
 		c := &cfg.Prices[i]
-		all, err := prices.ReadFile(c.File, c.Currency)
+		all, err := prices.ReadFile(c.File, c.Reading())
 		if err != nil {
 			return nil, fmt.Errorf("cannot open prices %s: %w", c.Name, err)
 		}
@@ -107,7 +107,8 @@ func (d *Accountant) priceIn(name string, m *sms.Message, now int64) (price sms.
 		if network == "" {
 			network = config.UnknownNetwork
 		}
-		return 0, "list of prices " + name + " has none for it (network " + network + ")"
+		return 0, "there is no price for network " + network + " in the list of prices " + name +
+			": a row for the network, its country, the beginning of the number, or * makes one"
 	}
 	return price, ""
 }
@@ -122,7 +123,7 @@ func (d *Accountant) Reserve(now int64, m *sms.Message, shorts int) (code sms.Co
 	t := c.Terms()
 	price, why := d.priceIn(t.List, m, now)
 	if why != "" {
-		return sms.BadDestination, why
+		return sms.NoPrice, why
 	}
 	if price == 0 {
 		return sms.OK, ""

@@ -98,7 +98,7 @@ func TestCredit(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("a", 400) // three parts
-	if s, code := take("45700000001", "a", false); code != sms.BadDestination || !strings.Contains(s.Why(), "list of prices p has none for it") {
+	if s, code := take("45700000001", "a", false); code != sms.NoPrice || !strings.Contains(s.Why(), "there is no price for network unknown in the list of prices p") {
 		t.Errorf("without a price: %s, %q", code, s.Why())
 	}
 	if s, code := take("46701000001", long, false); code != sms.OK || sms.PriceOf(s.Message) != 0 {

@@ -280,7 +280,7 @@ func stepCredit(d *Checker, now int64, s *Submission) Verdict {
 	if !s.Preview {
 		code, why = d.Credit.Reserve(now, s.Message, s.Shorts())
 	} else if _, why = d.Credit.Price(s.Message, now); why != "" {
-		code = sms.BadDestination
+		code = sms.NoPrice
 	}
 	if code == sms.OK {
 		return Pass

@@ -10,14 +10,11 @@ import (
 	"pmg/sms/number"
 )
 
-// longestWord is how many octets a text has at most that is looked up as a word.
-const longestWord = 80
-
 // words are the texts by which mobiles change a list.
 type words struct {
 	list                  *list
 	to                    []number.Number // and short codes; empty: any
-	stop, start           []string        // as config.Word returns them
+	stop, start           []string        // as smstext.Word returns them
 	stopReply, startReply string
 }
 
@@ -31,7 +28,7 @@ func wordsOf(c *config.List, l *list) *words {
 
 func wordsIn(texts []string) (all []string) {
 	for _, text := range texts {
-		all = append(all, config.Word(text))
+		all = append(all, smstext.Word(text))
 	}
 	return all
 }
@@ -56,11 +53,13 @@ type change struct {
 // Asked returns the change of lists that the text of a message from a mobile asks for, nil if it asks for none.
 func (l *Lists) Asked(m *sms.Message) *Change {
 	all := l.inUse.Load().words[m.Origin.Connector]
-	if len(all) == 0 || len(m.Text()) > longestWord {
+	if len(all) == 0 || len(m.Text()) > smstext.MostTyped {
 		return nil
 	}
-	text, _ := smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, m.Text())
-	text = config.Word(text)
+	text := smstext.Word(smstext.Typed(m.Alphabet, m.Flags&sms.HasHeader != 0, m.Text()))
+	if text == "" {
+		return nil
+	}
 	to := number.Of(m.Dest())
 	var changes []change
 	for _, w := range all {

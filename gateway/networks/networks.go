@@ -10,7 +10,6 @@ package networks
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,10 +39,10 @@ func (n *Networks) Open(cfg *config.Config) (*networks.File, error) {
 	if o.File == "" {
 		return nil, nil
 	}
-	if f := n.inUse.Load(); f != nil && f.Path() == o.File && slices.Equal(f.Columns(), o.Columns) {
+	if f := n.inUse.Load(); f != nil && f.IsOf(o.File, o.Reading()) {
 		return f, nil
 	}
-	f, err := networks.Open(o.File, o.Columns)
+	f, err := networks.Open(o.File, o.Reading())
 	if err != nil {
 		return nil, fmt.Errorf("cannot open networks: %w", err)
 	}

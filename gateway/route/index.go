@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"unicode"
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/internal/smstext"
 	"pmg/sms"
 )
 
@@ -79,7 +79,7 @@ func newIndex[T any](routes []config.Route, resolve func(config.Target) T) *inde
 		r.taken, r.identity = new(atomic.Int64), identityOf(c)
 		r.source = []byte(strings.TrimPrefix(c.Source, "+"))
 		for _, k := range c.Keyword {
-			r.keywords = append(r.keywords, strings.ToUpper(k))
+			r.keywords = append(r.keywords, smstext.FirstWord(k))
 			x.keywords = true
 		}
 		r.tags = c.Tag
@@ -131,17 +131,6 @@ func (x *index[T]) lengthsOf(account string) *[]int {
 	}
 	return &x.accountLengths
 }
-
-// keywordIn returns the word that a text begins with, as Route takes it.
-func keywordIn(text string) string {
-	text = strings.TrimLeftFunc(text, isNoLetter)
-	if end := strings.IndexFunc(text, isNoLetter); end >= 0 {
-		text = text[:end]
-	}
-	return strings.ToUpper(text)
-}
-
-func isNoLetter(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
 // Traits are what routes ask of a message. A leading '+' of an address makes no difference.
 type Traits struct {

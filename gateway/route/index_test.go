@@ -3,6 +3,7 @@ package route
 import (
 	"fmt"
 	"math/rand/v2"
+	"pmg/internal/smstext"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,12 +59,12 @@ func TestKeyword(t *testing.T) {
 	for text, want := range map[string]int{
 		"stop": 0, " *Stop*, please": 0, "STOP.": 0, "stopped": 2, "please stop": 2, "": 2, "...": 2, "när?": 0, "7 of us": 1,
 	} {
-		r, ok := tab.Route(Traits{Account: "x", From: "c", Dest: []byte("4670"), Keyword: keywordIn(text)})
+		r, ok := tab.Route(Traits{Account: "x", From: "c", Dest: []byte("4670"), Keyword: smstext.FirstWord(text)})
 		if !ok || r.Index != want {
 			t.Errorf("%q takes another route than %d", text, want)
 		}
 	}
-	if r, _ := tab.Route(Traits{Account: "x", From: "c", Dest: []byte("4770"), Keyword: keywordIn("stop")}); r.Index != 2 || !tab.keywords {
+	if r, _ := tab.Route(Traits{Account: "x", From: "c", Dest: []byte("4770"), Keyword: smstext.FirstWord("stop")}); r.Index != 2 || !tab.keywords {
 		t.Error("the keyword counts alone")
 	}
 	if r, _ := tab.Route(Traits{Account: "x", From: "c", Dest: []byte("4670")}); r.Index != 2 {

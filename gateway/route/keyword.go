@@ -47,9 +47,7 @@ func (t *Table) keywordOf(m *sms.Message) (keyword string, known bool) {
 	if key != "" && !first {
 		return t.keywords.find(key, t.node.Clock.Wall(m.Arrived))
 	}
-	begin := m.Text()
-	text, _ := smstext.Decode(m.Alphabet, m.Flags&sms.HasHeader != 0, begin[:min(len(begin), keywordOctets)])
-	return keywordIn(text), true
+	return smstext.FirstWord(smstext.Typed(m.Alphabet, m.Flags&sms.HasHeader != 0, m.Text())), true
 }
 
 // firstOf returns what the parts of a long message have in common, and whether a message is the

@@ -21,7 +21,7 @@ func TestCosts(t *testing.T) { // not parallel, because it counts allocations
 		if err := os.WriteFile(file, []byte(rows), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		l, err := prices.ReadFile(file, "EUR")
+		l, err := prices.ReadFile(file, prices.Options{Currency: "EUR"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -144,10 +144,6 @@ func (t *Table) resolve(to target, dest number.Number) *connector.Lane {
 	return nil
 }
 
-// keywordOctets is how many octets of a text are searched for its keyword: a header and some
-// hundred characters.
-const keywordOctets = 512
-
 // routeOf returns the route of a message, and reports whether there is one. A receipt takes
 // none: it goes to the client of its message, and nobody else may see it. Nor does a reply of ours.
 func (t *Table) routeOf(m *sms.Message) (*Route[target], bool) {

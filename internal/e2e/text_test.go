@@ -37,7 +37,9 @@ func TestAlphabetsDiffer(t *testing.T) {
 		{`data_coding=8`, `"\xd8=\xde\x00"`, `data_coding=8 short_message="\xd8=\xde\x00"`},
 		{`data_coding=4`, `"\x00\xff@"`, `data_coding=4 short_message="\x00\xff@"`},
 		{`data_coding=13`, `"\xfc@"`, `data_coding=13 short_message="\xfc@"`},
-		{`data_coding=200`, `"\xfc@"`, `data_coding=200 short_message="\xfc@"`},
+		{`data_coding=200`, `"\xfc@"`, `data_coding=200 short_message="~\x00"`}, // a message waits
+		{`data_coding=200`, `"\xfd"`, `data_coding=232 short_message="\x00\xfd"`},
+		{`data_coding=224`, `"\x00\xfd"`, `data_coding=224 short_message="\x00\xfd"`},
 	} {
 		if got := through(t, client, smsc, i+2, m[0], m[1]); got != m[2] {
 			t.Errorf("%s %s became %s, want %s", m[0], m[1], got, m[2])

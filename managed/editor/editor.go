@@ -197,9 +197,9 @@ func (e *Editor) check(r Request, kind string, was, data []byte, result *Result)
 }
 
 // readers read the files of rows, and return why they cannot.
-var readers = map[string]func(path, currency string) error{
-	managed.Lists:  func(path, _ string) error { _, err := numbers.ReadFile(path); return err },
-	managed.Prices: func(path, currency string) error { _, err := prices.ReadFile(path, currency); return err },
+var readers = map[string]func(path string, o prices.Options) error{
+	managed.Lists:  func(path string, _ prices.Options) error { _, err := numbers.ReadFile(path); return err },
+	managed.Prices: func(path string, o prices.Options) error { _, err := prices.ReadFile(path, o); return err },
 }
 
 // checkRows checks rows as the gateway reads them. What loses more than half of its rows was probably cut off.
@@ -233,12 +233,26 @@ func (e *Editor) checkRows(r Request, kind string, was, data []byte, result *Res
 			options, _ = ReadOptions(text)
 		}
 	}
-	currency, _ := options["currency"].(string)
-	if err := readers[kind](f.Name(), currency); err != nil {
+	if err := readers[kind](f.Name(), readingOf(options)); err != nil {
 		text := strings.NewReplacer(f.Name(), r.File, filepath.Base(f.Name()), r.File).Replace(err.Error())
 		return refuse(http.StatusUnprocessableEntity, "cannot change %s: %s", r.File, text)
 	}
 	return nil
+}
+
+// readingOf returns how the options of a list of prices say that its rows are read.
+func readingOf(options Options) (o prices.Options) {
+	o.Currency, _ = options["currency"].(string)
+	o.Charset, _ = options["charset"].(string)
+	o.Dates, _ = options["dates"].(string)
+	o.Round, _ = options["round"].(bool)
+	columns, _ := options["columns"].([]any)
+	for _, c := range columns {
+		if text, ok := c.(string); ok {
+			o.Columns = append(o.Columns, text)
+		}
+	}
+	return o
 }
 
 // Revert returns the request that makes a file what it was before a change.

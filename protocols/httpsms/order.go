@@ -3,9 +3,11 @@ package httpsms
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"pmg/protocols"
 	"pmg/sms"
+	"pmg/sms/number"
 )
 
 // An Order is a message to one recipient, as a request asks for it.
@@ -71,6 +73,7 @@ const (
 // address reads an address. A sender may be empty, which leaves it to rules, or alphanumeric, without control characters: an
 // SMSC would read none of what follows a zero. No international recipient begins with 0 (E.164).
 func address(text string, sender bool) (a sms.Address, ok bool) {
+	text = number.Trim(text)
 	digits := text
 	if len(text) > 0 && text[0] == '+' {
 		digits, a.TON = text[1:], tonInternational
@@ -82,13 +85,18 @@ func address(text string, sender bool) (a sms.Address, ok bool) {
 		a.NPI, a.Addr = npiTelephone, []byte(digits)
 		return a, true
 	}
-	if !sender || a.TON != 0 || len(text) > maxAlpha || strings.ContainsFunc(text, unicode.IsControl) {
+	if !sender || a.TON != 0 || !isName(text) {
 		return a, text == "" && sender
 	}
 	if text != "" {
 		a.TON, a.Addr = tonAlphanumeric, []byte(text)
 	}
 	return a, true
+}
+
+// isName reports whether a text has no more characters than a name, and none that is a control.
+func isName(text string) bool {
+	return utf8.ValidString(text) && utf8.RuneCountInString(text) <= maxAlpha && !strings.ContainsFunc(text, unicode.IsControl)
 }
 
 // Types of number and numbering plans (3GPP TS 23.040 §9.1.2.5).

@@ -22,14 +22,14 @@ func (s *session) Ask(now int64, pdu protocols.PDU, r *protocols.Request, sequen
 	p, m := pdu.(*PDU), r.Message
 	id := fit(r.PeerID, 65)
 	from := m.Source()
-	source := Source{TON: from.TON, NPI: from.NPI, Addr: fit(from.Addr, 21)}
+	source := Source{TON: from.TON, NPI: from.NPI, Addr: s.options.written(from, 21)}
 	p.answer(askedBy(r), StatusOK)
 	switch b := p.Other().(type) {
 	case *Query:
 		*b = Query{MessageID: id, Source: source}
 	case *Cancel:
 		to := m.Dest()
-		*b = Cancel{MessageID: id, Source: source, DestTON: to.TON, DestNPI: to.NPI, DestAddr: fit(to.Addr, 21)}
+		*b = Cancel{MessageID: id, Source: source, DestTON: to.TON, DestNPI: to.NPI, DestAddr: s.options.written(to, 21)}
 	case *Replace:
 		s.replacement(now, p, b, m)
 		b.MessageID, b.Source = id, source

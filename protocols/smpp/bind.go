@@ -81,6 +81,9 @@ func (s *session) bindRefused(p *PDU) protocols.Action {
 // receiveBind handles a client's login. The gateway decides about it.
 func (s *session) receiveBind(p *PDU) protocols.Action {
 	b := p.Bind()
+	if len(b.SystemID) > s.options.systemIDLimit() {
+		return s.send(p, p.ID|Response, StatusInvSysID)
+	}
 	if len(b.Password) > s.options.passwordLimit() {
 		return s.send(p, p.ID|Response, StatusInvPaswd)
 	}

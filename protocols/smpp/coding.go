@@ -11,6 +11,7 @@ const (
 	codingUCS2   = 8
 
 	codingGeneral = 0x10 // general, with a class: 0x10 to 0x1F
+	codingWaiting = 0xC0 // a message waits: 0xC0 to 0xDF in the default alphabet, 0xE0 to 0xEF in UCS-2
 	codingClass   = 0xF0 // with a class: 0xF0 to 0xF7
 	classBits     = 0x03
 )
@@ -39,8 +40,17 @@ func codingOf(dcs uint8) (sms.Alphabet, sms.Class) {
 	case codingUCS2:
 		return sms.UCS2, sms.NoClass
 	}
+	if isWaiting(dcs) {
+		if dcs >= codingWaiting|0x20 {
+			return sms.UCS2, sms.NoClass
+		}
+		return sms.Default, sms.NoClass
+	}
 	return sms.Other, sms.NoClass
 }
+
+// isWaiting reports whether a data_coding says that a message waits (3GPP TS 23.038).
+func isWaiting(dcs uint8) bool { return dcs >= codingWaiting && dcs < codingClass }
 
 // dcsOf is the inverse of codingOf, if SMPP has a value. The class of a text in ASCII or
 // Latin-1 has none.
@@ -66,10 +76,15 @@ func dcsOf(a sms.Alphabet, c sms.Class) uint8 {
 }
 
 // dataCoding returns the data_coding of a message: the one that it came with, given by the
-// native part, unless its text has been converted since then.
+// native part, unless its text has been converted since then. That a message waits is said in either alphabet.
 func dataCoding(m *sms.Message, native uint8) uint8 {
-	if native != 0 && m.Flags&sms.Converted == 0 {
+	switch {
+	case native != 0 && m.Flags&sms.Converted == 0:
 		return native
+	case isWaiting(native) && m.Alphabet == sms.UCS2:
+		return codingWaiting | 0x20 | native&0x0F
+	case isWaiting(native) && m.Alphabet.IsDefault():
+		return codingWaiting | native&0x1F
 	}
 	return dcsOf(m.Alphabet, m.Class)
 }

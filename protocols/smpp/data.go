@@ -58,7 +58,8 @@ func needsData(source, dest []byte) bool {
 // not written.
 func (s *session) makeData(now int64, p *PDU, m *sms.Message, text []byte) {
 	p.ID = DataSM
-	p.SM.SourceAddr, p.SM.DestAddr = fit(m.Source().Addr, dataAddressSize), fit(m.Dest().Addr, dataAddressSize)
+	p.SM.SourceAddr = s.options.written(m.Source(), dataAddressSize)
+	p.SM.DestAddr = s.options.written(m.Dest(), dataAddressSize)
 	if left := s.options.Submit.expiry(now, m) - now; s.peer == smsc && left > 0 {
 		seconds := (left + int64(time.Second) - 1) / int64(time.Second)
 		n := len(p.scratch)

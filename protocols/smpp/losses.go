@@ -16,10 +16,12 @@ const (
 	lostReplace
 	lostDefaultID
 	lostSource
+	lostName
 	lostDest
 	lostClass
 	lostVendor
 	lostOptional
+	lostWaiting
 	lostParameters // the first of parameters
 )
 
@@ -45,12 +47,17 @@ var losses = func() []protocols.Loss {
 		},
 		lostDefaultID: {Field: "sm_default_msg_id", Text: "Only the SMSC that has the text can send it."},
 		lostSource:    {Field: "source_addr", Neutral: true, Text: "Longer than 64 octets: left out."},
+		lostName: {
+			Field: "source_name", Neutral: true, Refuse: sms.BadSource,
+			Text: "A name with characters that the charset of names lacks (names): the message is refused.",
+		},
 		lostDest: {
 			Field: "destination_addr", Neutral: true,
 			Text: "Longer than 64 octets: left out, so that the SMSC refuses the message.",
 		},
-		lostClass:  {Field: "class", Neutral: true, Text: "data_coding has no class for texts in ASCII and Latin-1."},
-		lostVendor: {Field: "vendor_parameter", Text: "Optional parameters that are none of those below."},
+		lostClass:   {Field: "class", Neutral: true, Text: "data_coding has no class for texts in ASCII and Latin-1."},
+		lostVendor:  {Field: "vendor_parameter", Text: "Optional parameters that are none of those below."},
+		lostWaiting: {Field: "data_coding", Text: "That a message waits (0xC0 to 0xEF) is not sent; the text is."},
 		lostOptional: {
 			Field: "optional_parameters",
 			Text: "From SMPP to SMPP: a peer of 3.3 is sent none. sar_ become a user data header. With " +
@@ -87,7 +94,12 @@ func (d *Driver) Protocol() sms.Protocol { return protocols.SMPP }
 func (d *Driver) Losses() []protocols.Loss { return losses }
 
 // Lacks implements protocols.Converter.
-func (d *Driver) Lacks(m *sms.Message, _ protocols.Options) (lost protocols.Lost) {
+func (d *Driver) Lacks(m *sms.Message, o protocols.Options) (lost protocols.Lost) {
+	if options, _ := o.(*ConnectorOptions); options != nil && m.Kind != sms.Receipt {
+		if _, ok := options.octetsOf(m.Source()); !ok {
+			lost.Add(lostName)
+		}
+	}
 	if len(m.Source().Addr) >= dataAddressSize {
 		lost.Add(lostSource)
 	}
@@ -106,6 +118,9 @@ func (d *Driver) Leave(m *sms.Message) (lost protocols.Lost) {
 	if m.Kind != sms.Receipt && hasLeaving(params) {
 		leave(m, params)
 		head, service, params = nativeOf(m)
+	}
+	if isWaiting(head[2]) {
+		lost.Add(lostWaiting)
 	}
 	head[2] = 0 // data_coding: the alphabet of the message says it, or that it is another one
 	if m.Kind == sms.Receipt {

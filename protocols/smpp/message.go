@@ -73,8 +73,8 @@ func (s *session) Message(now int64, pdu protocols.PDU, m *sms.Message) sms.Code
 		s.looksLikeReceipt(text, nil) {
 		m.Kind, m.Flags = sms.Receipt, m.Flags|sms.ByText
 	}
-	source := sms.Address{TON: b.SourceTON, NPI: b.SourceNPI, Addr: b.SourceAddr}
-	dest := sms.Address{TON: b.DestTON, NPI: b.DestNPI, Addr: b.DestAddr}
+	source := s.options.addressOf(b.SourceTON, b.SourceNPI, b.SourceAddr)
+	dest := s.options.addressOf(b.DestTON, b.DestNPI, b.DestAddr)
 	if m.Kind != sms.Receipt || !s.setReport(p, m, source, dest, text) {
 		m.Set(source, dest, text)
 	}
@@ -347,8 +347,8 @@ func (s *session) Encode(now int64, pdu protocols.PDU, m *sms.Message, sequence 
 	params, inPayload := bytes.CutPrefix(params, []byte(emptyPayload))
 	p.SM = SM{
 		ServiceType: fit(service, 6),
-		SourceAddr:  fit(source.Addr, 21), SourceTON: source.TON, SourceNPI: source.NPI,
-		DestAddr: fit(dest.Addr, 21), DestTON: dest.TON, DestNPI: dest.NPI,
+		SourceAddr:  s.options.written(source, 21), SourceTON: source.TON, SourceNPI: source.NPI,
+		DestAddr: s.options.written(dest, 21), DestTON: dest.TON, DestNPI: dest.NPI,
 		ESMClass: esmClass(m, head[0]), ProtocolID: m.PID, PriorityFlag: m.Priority,
 		RegisteredDelivery: registeredOf(m.Notify) | head[1], DataCoding: dataCoding(m, head[2]),
 		ShortMessage: text,

@@ -30,6 +30,9 @@ type ConnectorOptions struct {
 
 	Submit Submit `yaml:"submit" only:"out" live:"rebind" doc:"What the SMSC wants of submits (submit_sm, data_sm) beside their addresses and texts, for which rewrite and charset are, such as {service_type: CMT}."`
 
+	Names string `yaml:"names" default:"latin1" enum:"latin1|utf-8|gsm7" live:"rebind" doc:"The charset of names of senders in addresses that are sent: latin1, utf-8, or gsm7 (an octet for each septet). Of those that come, octets that are UTF-8 are taken for it, and others for latin1; with gsm7 all are GSM 7-bit."`
+
+	LongSystemIDs bool `yaml:"long_system_ids" default:"false" live:"no" doc:"Whether a system_id may have up to 32 characters: those of clients, or the connector's own. SMPP allows 15, and some peers cannot send or read more."`
 	LongPasswords bool `yaml:"long_passwords" default:"false" only:"in" live:"no" doc:"Whether clients may log in with passwords of up to 64 characters. SMPP allows 8, and some clients cannot send more."`
 
 	in, out  []tlvRule     // of TLVs
@@ -74,6 +77,7 @@ func NewConnectorOptions() *ConnectorOptions {
 // §5.2.3, §5.2.7, §5.2.11).
 const (
 	maxSystemID     = 15
+	maxLongSystemID = 32 // with long_system_ids
 	maxPassword     = 8
 	maxLongPassword = 64 // with long_passwords
 	maxSystemType   = 12
@@ -121,7 +125,7 @@ func (o *ConnectorOptions) MaxText() int { return 0 }
 // CheckLogin implements protocols.Options. Too long passwords are allowed with
 // long_passwords, because some SMSCs accept them.
 func (o *ConnectorOptions) CheckLogin(systemID, password string) []protocols.Problem {
-	problems := tooLong(nil, "system_id", systemID, maxSystemID)
+	problems := o.checkSystemID(systemID, "the connector has long_system_ids: true")
 	n := len(problems)
 	problems = tooLong(problems, "password", password, maxPassword)
 	for i := range problems[n:] {
@@ -148,7 +152,7 @@ func (o *ConnectorOptions) checkValidity(problems []protocols.Problem) []protoco
 
 // CheckAccount implements protocols.Options.
 func (o *ConnectorOptions) CheckAccount(systemID, password string) []protocols.Problem {
-	problems := tooLong(nil, "system_id", systemID, maxSystemID)
+	problems := o.checkSystemID(systemID, "a connector that the client may log in on has long_system_ids: true")
 	switch n := len(password); {
 	case n > maxLongPassword:
 		return tooLong(problems, "password", password, maxLongPassword)
@@ -158,6 +162,28 @@ func (o *ConnectorOptions) CheckAccount(systemID, password string) []protocols.P
 				"unless a connector that the client may log in on has long_passwords: true", maxPassword, n)})
 	}
 	return problems
+}
+
+// checkSystemID returns what is wrong with the length of a system_id. unless says who may allow more.
+func (o *ConnectorOptions) checkSystemID(systemID, unless string) []protocols.Problem {
+	n, most := len(systemID), o.systemIDLimit()
+	switch {
+	case n <= most:
+		return nil
+	case n > maxLongSystemID:
+		return tooLong(nil, "system_id", systemID, most)
+	}
+	return []protocols.Problem{{Option: "system_id", Text: fmt.Sprintf(
+		"must be at most %d characters, not %d, unless %s", most, n, unless,
+	)}}
+}
+
+// systemIDLimit is the length of the longest system_id.
+func (o *ConnectorOptions) systemIDLimit() int {
+	if o.LongSystemIDs {
+		return maxLongSystemID
+	}
+	return maxSystemID
 }
 
 // passwordLimit is the length of the longest password that a client may log in with.

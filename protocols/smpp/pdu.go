@@ -266,8 +266,8 @@ func (p *PDU) Decode(b []byte) error {
 }
 
 // readable makes p a PDU that cannot be read, with the fields that can be read all the same: those
-// of a message in front of its optional parameters, the id in an answer to one, and the version in an answer to a login. Some SMSCs write
-// NULs behind the text, or an id without its NUL, or a parameter that is longer than the PDU.
+// of a message in front of its optional parameters, the id in an answer to one, and the version in an answer to a login. Some
+// SMSCs write NULs behind the text, or an id without its NUL, or a parameter that is longer than the PDU.
 func (p *PDU) readable(b []byte, e *Error) error {
 	_ = p.fail(b, e)
 	body := commands[p.ID.row()].body

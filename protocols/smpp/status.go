@@ -203,6 +203,8 @@ func statusOf(code sms.Code) uint32 {
 		code = sms.Blocked // SMPP has no status of its own for it
 	case sms.NoCredit:
 		code = sms.Throttled // nor for this: the client slows down, and sends it again
+	case sms.NoPrice:
+		code = sms.Rejected // nor for this: the number is right, and the same message is refused again
 	}
 	for i := range statuses {
 		if s := &statuses[i]; s.sent && s.code == code {

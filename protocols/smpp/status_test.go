@@ -52,6 +52,11 @@ func TestCodesAndStatuses(t *testing.T) {
 				t.Errorf("%s is answered with %#x", code, got)
 			}
 			continue
+		case sms.NoPrice: // neither for that
+			if got := statusOf(code); got != statusOf(sms.Rejected) {
+				t.Errorf("%s is answered with %#x", code, got)
+			}
+			continue
 		}
 		if got := codeOf(statusOf(code)); got != code {
 			t.Errorf("%s is answered with %#x, which is %s", code, statusOf(code), got)

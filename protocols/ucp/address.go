@@ -26,7 +26,7 @@ const maxName = 11
 // isAlphanumeric reports whether the originator is a name.
 func (p *PDU) isAlphanumeric() bool { return string(p.get(p.SM.OTOA)) == otoaAlphanumeric }
 
-// decodeName appends the name that an alphanumeric originator is, in Latin-1: the
+// decodeName appends the name that an alphanumeric originator is, in UTF-8: the
 // digits of a length in semi-octets and of septets. Some peers write twice the number of
 // octets instead, which for 7 and 15 characters leaves an empty one at the end.
 func decodeName(to, digits []byte) (name []byte, ok bool) {
@@ -42,19 +42,16 @@ func decodeName(to, digits []byte) (name []byte, ok bool) {
 	if n := len(s); n > 0 && n%8 == 0 && s[n-1] == 0 {
 		s = s[:n-1]
 	}
-	to, _ = appendLatin1(to, s)
+	to, _ = charset.Charset{}.Decode(to, s)
 	return to, true
 }
 
-// appendName appends a name in Latin-1 as the digits of an alphanumeric originator. It
+// appendName appends a name in UTF-8 as the digits of an alphanumeric originator. It
 // reports false for one that is too long, or has a character that GSM does not have.
 func appendName(to, name []byte) ([]byte, bool) {
 	var room [2 * maxName]byte
-	if len(name) > maxName {
-		return to, false
-	}
-	s, ok := appendGSM(room[:0], name)
-	if !ok || len(s) > maxName {
+	s, loss := charset.Charset{}.Encode(room[:0], charset.FromName(name), charset.Report)
+	if loss.Count > 0 || len(s) > maxName {
 		return to, false
 	}
 	var packed [maxName]byte
@@ -79,7 +76,7 @@ func (s *session) originator(p *PDU) sms.Address {
 		at := len(p.buf)
 		if name, ok := decodeName(p.buf, oadc); ok {
 			p.buf = name
-			return sms.Address{TON: tonAlphanumeric, Addr: name[at:]}
+			return sms.Address{TON: tonAlphanumeric, Addr: name[at:len(name):len(name)]}
 		}
 	case otoaInternational:
 		return sms.Address{TON: tonInternational, NPI: npiISDN, Addr: oadc}

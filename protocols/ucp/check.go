@@ -55,7 +55,7 @@ func (p *PDU) hasOriginator() bool {
 	if p.isAlphanumeric() {
 		var room [2 * maxOAdC]byte
 		if name, ok := decodeName(room[:0], v); ok {
-			v, last = name, 0xFF // in Latin-1
+			v, last = name, 0xFF // in UTF-8
 		}
 	}
 	for _, c := range v {

@@ -11,6 +11,7 @@ const (
 	dcsUCS2       = 0x08
 	dcsClass      = 0x10 // in the group of general schemes: a class stands in bits 1 and 0
 	dcsClassGroup = 0xF0 // the group of schemes with a class
+	dcsWaiting    = 0xC0 // those that say that a message waits: 0xE0 to 0xEF have UCS-2
 )
 
 // coding reads how to read the text of a message: XSer 02 before MCLs, and MT
@@ -86,6 +87,9 @@ func dcsIn(xser []byte) (dcs uint8, found bool) {
 	return nibbles[v[0]]<<4 | nibbles[v[1]], true
 }
 
+// isWaiting reports whether a data coding scheme says that a message waits.
+func isWaiting(dcs uint8) bool { return dcs >= dcsWaiting && dcs < dcsClassGroup }
+
 // codingOf reads a data coding scheme.
 func codingOf(dcs uint8) (sms.Alphabet, sms.Class) {
 	class := sms.NoClass
@@ -102,6 +106,10 @@ func codingOf(dcs uint8) (sms.Alphabet, sms.Class) {
 			return sms.Binary, sms.Class0 + sms.Class(dcs&3)
 		}
 		return sms.Default, sms.Class0 + sms.Class(dcs&3)
+	case isWaiting(dcs) && dcs >= dcsWaiting|0x20:
+		return sms.UCS2, sms.NoClass
+	case isWaiting(dcs):
+		return sms.Default, sms.NoClass
 	}
 	return sms.Other, sms.NoClass
 }

@@ -43,9 +43,9 @@ var losses = func() []protocols.Loss {
 		lostSCTS:     {Field: "SCTS", Text: "When the SMSC got a message of a mobile is not sent. That of a notification is."},
 
 		lostOriginator: {
-			Field: "source", Neutral: true,
+			Field: "source", Neutral: true, Refuse: sms.BadSource,
 			Text: "A number of more than 16 digits, or a name that is longer than 11 characters or has others than GSM " +
-				"7-bit: left out.",
+				"7-bit: the message is refused.",
 		},
 		lostOriginatorTON: {
 			Field: "source_type", Neutral: true,
@@ -120,7 +120,8 @@ func lostXSer(lost *protocols.Lost, m *sms.Message, xser []byte) {
 		}
 		xser = rest
 		if number == xserDCS && len(v) == 2 {
-			if a, _ := codingOf(nibbles[v[0]]<<4 | nibbles[v[1]]); a != sms.Other && (isOf(m, a) || m.Flags&sms.Converted != 0) {
+			dcs := nibbles[v[0]]<<4 | nibbles[v[1]]
+			if a, _ := codingOf(dcs); a != sms.Other && !isWaiting(dcs) && (isOf(m, a) || m.Flags&sms.Converted != 0) {
 				continue
 			}
 		}

@@ -316,9 +316,7 @@ func (p *PDU) visitDecoded(f func(name string, value any)) {
 	}
 	if hasSM(p.OT) && !p.Result && p.isAlphanumeric() {
 		if name, ok := decodeName(nil, p.get(p.SM.OAdC)); ok {
-			if text, ok := smstext.Decode(sms.Latin1, false, name); ok {
-				f("originator", text)
-			}
+			f("originator", string(name))
 		}
 	}
 	if p.Result || row(p.OT).use != login {

@@ -104,6 +104,8 @@ func ownCode(code sms.Code) sms.Code {
 		return sms.TemporaryFailure
 	case sms.OptedOut:
 		return sms.Blocked
+	case sms.NoPrice:
+		return sms.Rejected
 	}
 	return code
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pmg/sandbox"
+	phonenumber "pmg/sms/number"
 )
 
 // Bounds on what is kept.
@@ -54,7 +55,7 @@ func (p *Phones) Show(t sandbox.Text) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	parts, part := max(int(t.Parts), 1), int(t.Part)
-	for _, l := range p.lines[t.To] {
+	for _, l := range p.lines[numberOf(t.To)] {
 		if !l.Mine && l.id == t.ID && part < len(l.parts) {
 			l.parts[part] = t.Text
 			return
@@ -77,6 +78,7 @@ func (p *Phones) reply(number, to, text, fate string) {
 
 // add adds a line. The caller holds the lock.
 func (p *Phones) add(number string, l *Line) {
+	number = numberOf(number)
 	lines := append(p.lines[number], l)
 	p.lines[number] = lines[max(0, len(lines)-mostTexts):]
 	if i := slices.Index(p.numbers, number); i >= 0 {
@@ -89,6 +91,9 @@ func (p *Phones) add(number string, l *Line) {
 	}
 }
 
+// numberOf returns the number of a mobile in the form that all forms of it have here.
+func numberOf(text string) string { return phonenumber.Read(text).String() }
+
 // Numbers returns the mobiles, the one with the latest text first.
 func (p *Phones) Numbers() []string {
 	p.mu.Lock()
@@ -100,7 +105,7 @@ func (p *Phones) Numbers() []string {
 func (p *Phones) Lines(number string) (all []Line) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, l := range p.lines[number] {
+	for _, l := range p.lines[numberOf(number)] {
 		one := *l
 		one.parts = slices.Clone(l.parts)
 		all = append(all, one)

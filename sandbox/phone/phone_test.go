@@ -67,3 +67,15 @@ func TestPhones(t *testing.T) {
 		}
 	}
 }
+
+// One person has one phone, in whatever form its number is written.
+func TestOnePhone(t *testing.T) {
+	t.Parallel()
+	p := New()
+	for i, to := range []string{"46700000001", "+46700000001", "0046700000001", "+46 70 000 00 01"} {
+		p.Show(sandbox.Text{ID: uint64(i + 1), From: "Shop", To: to, Text: "hello"})
+	}
+	if all := p.Numbers(); len(all) != 1 || len(p.Lines("+46700000001")) != 4 {
+		t.Errorf("%v: %d", all, len(p.Lines("+46700000001")))
+	}
+}

@@ -81,7 +81,7 @@ func BenchmarkTenMillion(b *testing.B) {
 			before, stop := inUse(), make(chan struct{})
 			most := peak(stop)
 			began := time.Now()
-			f, err := Open(path, nil)
+			f, err := Open(path, Options{})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -2,6 +2,7 @@ package networks
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -12,17 +13,17 @@ import (
 
 // A File is a table in use, which follows its file. It is safe for concurrent use.
 type File struct {
-	columns []string
+	options Options
 	file    *textfile.Follower
 	table   atomic.Pointer[Table]
 }
 
-// Open reads a table. columns says what its columns are; empty: its header does.
-func Open(path string, columns []string) (*File, error) {
-	f := &File{columns: columns}
+// Open reads a table.
+func Open(path string, o Options) (*File, error) {
+	f := &File{options: o}
 	var err error
 	f.file, err = kind.Follow(path, func() error {
-		t, err := ReadFile(path, columns)
+		t, err := ReadFile(path, o)
 		f.table.Store(t)
 		return err
 	})
@@ -35,8 +36,10 @@ func Open(path string, columns []string) (*File, error) {
 // Path returns the name of the file.
 func (f *File) Path() string { return f.file.Path() }
 
-// Columns returns what Open got.
-func (f *File) Columns() []string { return f.columns }
+// IsOf reports whether it was opened with a path and options.
+func (f *File) IsOf(path string, o Options) bool {
+	return f.Path() == path && f.options.Charset == o.Charset && slices.Equal(f.options.Columns, o.Columns)
+}
 
 // Of returns the network of a number, 0 if the table has none. It allocates nothing and reads no file.
 func (f *File) Of(n number.Number) sms.Network { return f.table.Load().Of(n) }
@@ -68,7 +71,7 @@ func (f *File) Refresh(now time.Time) (reloaded bool, err error) {
 
 // reload reads the file again.
 func (f *File) reload(int64) (apply func(), err error) {
-	t, err := ReadFile(f.Path(), f.columns)
+	t, err := ReadFile(f.Path(), f.options)
 	if err == nil && t.Counts.Rows == 0 && f.table.Load().Counts.Rows > 0 {
 		err = fmt.Errorf(
 			"table of networks %s has no rows any more: remove networks from the configuration if none is wanted", f.Path(),

@@ -1,6 +1,8 @@
 package networks
 
 import (
+	"slices"
+
 	"pmg/internal/sortedset"
 	"pmg/sms"
 	"pmg/sms/number"
@@ -67,6 +69,9 @@ func (t *Table) OfDigits(digits []byte) sms.Network {
 	}
 	return t.networks[t.places[at>>placesBits][at&(1<<placesBits-1)]]
 }
+
+// Networks returns the networks of the table, sorted.
+func (t *Table) Networks() []sms.Network { return slices.Sorted(slices.Values(t.networks[1:])) }
 
 // Name returns the name of a network as the file has it, "" if it has none.
 func (t *Table) Name(n sms.Network) string { return t.names[n] }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 
 	"pmg/internal/textfile"
 )
@@ -64,10 +65,32 @@ func take(b *builder, p *textfile.Problems, line []byte, number int, room *[maxN
 	if len(line) == 0 {
 		return
 	}
+	if last := line[len(line)-1]; line[0] == '"' || last == ';' || last == ',' { // as a spreadsheet writes a column
+		if line = only(line); len(line) == 0 {
+			return
+		}
+	}
 	e, err := parse(line, room)
 	if err != nil {
 		p.Add(number, "cannot read %.40q: %v", line, err)
 		return
 	}
 	b.add(&e)
+}
+
+// only returns the only field of a row of CSV that is not empty, or the row if there are several.
+func only(line []byte) []byte {
+	var room [16][]byte
+	fields, err := textfile.Fields(line, textfile.SeparatorOf(line), room[:0])
+	if err != nil {
+		return line
+	}
+	full := slices.DeleteFunc(fields, func(field []byte) bool { return len(field) == 0 })
+	switch len(full) {
+	case 0:
+		return nil
+	case 1:
+		return full[0]
+	}
+	return line
 }

@@ -8,9 +8,12 @@
 //	+46701,0.04                    numbers that begin so
 //	*,0.09                         all others
 //
+//	"MCC";"MNC";"Network";"Price EUR";"Valid from"         or the columns and the words of a supplier
+//	"240";"01";"Telia";"0,0450";"01.12.2026"
+//
 // Prices have up to six digits behind the point and are 0 or more. The most exact row decides: the longest prefix, then the
 // network, the country, and the star; of several for the same the one that has become valid last. A row that cannot be read, one
-// for which another has the same day, and a last line that does not end make the whole file invalid.
+// for which another has another price from the same day on, and a last line that does not end make the whole file invalid.
 //
 // # Start reading
 //
@@ -22,10 +25,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"pmg/internal/sheet"
 	"pmg/internal/textfile"
 	"pmg/sms"
 	"pmg/sms/number"
@@ -39,11 +45,23 @@ const MaxPrice sms.Money = 1_000_000 * 1_000_000
 
 // A List is the prices of a file. It does not change, so it is safe for concurrent use.
 type List struct {
-	Rows int
+	Counts
+	First []string // the first prices, as they were understood
 
 	prefixes  number.Table[[]entry]
 	networks  map[sms.Network][]entry
 	otherwise []entry
+}
+
+// Counts say how many prices a file has for what.
+type Counts struct{ Rows, Networks, Countries, Prefixes int }
+
+// HasOthers reports whether there is a price for all numbers that no other has.
+func (l *List) HasOthers() bool { return len(l.otherwise) > 0 }
+
+// HasNetwork reports whether there is a price for a network or its country.
+func (l *List) HasNetwork(n sms.Network) bool {
+	return len(l.networks[n])+len(l.networks[n.Country()]) > 0
 }
 
 // An entry is a price from a time on, in Unix nanoseconds. The last ones of all come first.
@@ -85,51 +103,82 @@ func at(all []entry, now int64) (sms.Money, bool) {
 // kind says that files are lists of prices.
 var kind = textfile.Kind{Name: "prices", Check: "pmg price check"}
 
-// ReadFile reads a file of prices in a currency. If rows cannot be read, the error is *textfile.Problems.
-func ReadFile(path, currency string) (*List, error) {
+// Options say how a file is read.
+type Options struct {
+	Currency string
+	Columns  []string // what its columns are; empty: its header says so
+	Charset  string   // sheet.Latin1, or UTF-8
+	Dates    string   // how its days are written, such as DD/MM/YYYY; empty: 2026-12-01 or 01.12.2026
+	Round    bool     // prices with more than six digits behind the point are rounded
+}
+
+// ReadFile reads a file of prices. If rows cannot be read, the error is *textfile.Problems.
+func ReadFile(path string, o Options) (*List, error) {
 	f, err := kind.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	l, err := read(f, path, currency)
+	l, err := read(f, path, o)
 	if err != nil && l == nil {
 		return nil, fmt.Errorf("cannot read prices %s: %w", path, err)
 	}
 	return l, err
 }
 
-// columns are where the fields of a row are; -1: nowhere.
-type columns struct{ of, price, from, currency, n int }
+// Columns returns the names of columns that an option may have.
+func Columns() []string { return append(wanted(), sheet.Ignored) }
 
-func read(r io.Reader, name, currency string) (*List, error) {
+func wanted() []string {
+	return []string{sheet.For, sheet.Network, sheet.MCC, sheet.MNC, sheet.Prefix, sheet.Price, sheet.ValidFrom, sheet.Currency}
+}
+
+// CheckColumns returns what is wrong with columns as an option names them, nil if nothing is.
+func CheckColumns(columns []string) error { return sheet.CheckColumns(columns, wanted(), missing) }
+
+// missing returns which column is missing, nil if none is.
+func missing(columns []string) error {
+	has := func(name string) bool { return slices.Contains(columns, name) }
+	switch {
+	case !has(sheet.Price):
+		return errors.New("there must be a column price")
+	case !has(sheet.For) && !has(sheet.Network) && !has(sheet.MCC) && !has(sheet.Prefix):
+		return errors.New("there must be a column mcc, network (MCC and MNC together), prefix or for")
+	case has(sheet.For) && (has(sheet.Network) || has(sheet.MCC) || has(sheet.Prefix)):
+		return errors.New("there is a column for, and another one that says what a price is for: ignore one of them")
+	}
+	return sheet.CheckNetwork(columns)
+}
+
+// withoutHeader returns the columns of a file without a header.
+func withoutHeader(n int) []string {
+	if n < 1 || n > 3 {
+		return nil
+	}
+	return []string{sheet.For, sheet.Price, sheet.ValidFrom}
+}
+
+// A reader makes prices of the rows of a file.
+type reader struct {
+	list    *List
+	options Options
+	seen    sheet.Ambiguous
+}
+
+func read(from io.Reader, name string, o Options) (*List, error) {
 	l := &List{networks: map[sms.Network][]entry{}}
 	p := &textfile.Problems{Kind: kind, File: name}
-	c := columns{n: -1}
-	_, err := textfile.Read(r, p, func(line []byte, number int) bool {
-		if len(line) == 0 || line[0] == '#' {
-			return true
-		}
-		fields, err := fieldsOf(line)
-		if c.n < 0 && err == nil {
-			var isHeader bool
-			if c, isHeader = header(fields); isHeader {
-				return true
-			}
-		}
-		if err == nil {
-			err = l.add(&c, fields, currency, number)
-		}
-		if err != nil {
-			p.Add(number, "cannot read %.60q: %v", line, err)
-		}
-		if l.Rows++; l.Rows > MaxRows {
-			p.Add(number, "there are more than %d rows; the rest was not read", MaxRows)
-		}
-		return l.Rows <= MaxRows
-	})
+	r := &reader{list: l, options: o, seen: sheet.Ambiguous{}}
+	form := &sheet.Form{
+		Columns: o.Columns, Charset: o.Charset, Wanted: wanted(), Check: missing, MaxRows: MaxRows, Shorter: true, HasPrice: true,
+		Spelled: map[string]string{"from": sheet.ValidFrom, "start": sheet.ValidFrom}, Default: withoutHeader,
+	}
+	h, _, err := sheet.Read(from, p, form, r.row)
 	if err != nil {
 		return nil, err
+	}
+	if h.Currency != "" && h.Currency != o.Currency {
+		p.Add(1, "its header says that the prices are in %s, and the currency of the list is %s", h.Currency, o.Currency)
 	}
 	if p.Total > 0 {
 		return l, p
@@ -137,105 +186,216 @@ func read(r io.Reader, name, currency string) (*List, error) {
 	return l, nil
 }
 
-// maxColumns is how many columns a file may have.
-const maxColumns = 16
-
-// fieldsOf returns the fields of a line.
-func fieldsOf(line []byte) (fields []string, err error) {
-	var room [maxColumns][]byte
-	all, err := textfile.Fields(line, textfile.SeparatorOf(line), room[:0])
-	for _, f := range all {
-		fields = append(fields, string(f))
+// row adds the prices of a row.
+func (r *reader) row(row *sheet.Row) error {
+	price, err := priceOf(string(row.Get(sheet.Price)), r.options)
+	if err != nil {
+		return sheet.In(sheet.Price, err)
 	}
-	return fields, err
-}
-
-// header returns where the fields are, and reports whether a line says so.
-func header(fields []string) (c columns, ok bool) {
-	c = columns{-1, -1, -1, -1, len(fields)}
-	for i, f := range fields {
-		switch strings.ToLower(strings.NewReplacer(" ", "", "_", "", "-", "").Replace(f)) {
-		case "for", "network", "mccmnc", "prefix", "destination":
-			c.of = i
-		case "price", "rate", "cost":
-			c.price = i
-		case "validfrom", "from", "effective", "effectivefrom":
-			c.from = i
-		case "currency":
-			c.currency = i
-		}
-	}
-	if c.of >= 0 && c.price >= 0 {
-		return c, true
-	}
-	return columns{0, 1, 2, -1, 3}, false
-}
-
-// add adds the row of a line.
-func (l *List) add(c *columns, fields []string, currency string, line int) error {
-	field := func(at int) string {
-		if at < 0 || at >= len(fields) {
-			return ""
-		}
-		return fields[at]
-	}
-	if len(fields) < 2 || len(fields) > max(c.n, 3) {
-		return fmt.Errorf("it has %d columns", len(fields))
-	}
-	price, ok := sms.ReadMoney(field(c.price))
-	switch {
-	case !ok:
-		return fmt.Errorf(
-			"the price %.30q must be an amount such as 0.045, with at most six digits behind the point", field(c.price),
+	if currency := string(row.Get(sheet.Currency)); row.Has(sheet.Currency) && currency != r.options.Currency {
+		return sheet.In(
+			sheet.Currency, fmt.Errorf("its currency is %.10q, and that of the list is %s", currency, r.options.Currency),
 		)
-	case price < 0 || price > MaxPrice:
-		return fmt.Errorf("the price %s must be from 0 to %s", price, MaxPrice)
-	case c.currency >= 0 && field(c.currency) != currency:
-		return fmt.Errorf("its currency is %.10q, and that of the list is %s", field(c.currency), currency)
 	}
-	from, err := timeOf(field(c.from))
+	from, err := timeOf(string(row.Get(sheet.ValidFrom)), r.options.Dates)
+	if err != nil {
+		return sheet.In(sheet.ValidFrom, err)
+	}
+	e := entry{from, price, row.Line}
+	text := string(row.Get(sheet.For))
+	switch {
+	case text == "*" || text == "" && isAll(row):
+		l := r.list
+		if l.otherwise, err = with(l.otherwise, e); err == nil {
+			r.add("all others", e)
+		}
+		return err
+	case strings.HasPrefix(text, "+"):
+		return r.prefixes([]byte(text), e)
+	case row.Has(sheet.For):
+		n, ok := sheet.ReadNetwork([]byte(text))
+		if !ok {
+			return fmt.Errorf(
+				"%.20q must be a network (MCC and MNC), a country (MCC), a prefix with + in front, or *; a column prefix needs "+
+					"no +", text,
+			)
+		}
+		return r.network(n, e)
+	}
+	n, err := sheet.NetworkOf(row)
 	if err != nil {
 		return err
 	}
-	e := entry{from, price, line}
-	switch of := field(c.of); {
-	case of == "*":
-		l.otherwise, err = with(l.otherwise, e)
-	case strings.HasPrefix(of, "+"):
-		prefix, ok := number.ParsePrefix(of)
-		if !ok || len(prefix.Digits) > 15 {
-			return fmt.Errorf("the prefix %.20q must be + and up to 15 digits", of)
+	if n != 0 {
+		return r.network(n, e)
+	}
+	return r.prefixes(row.Get(sheet.Prefix), e)
+}
+
+// isAll reports whether a row without the column for is about all numbers that no other row has.
+func isAll(row *sheet.Row) bool {
+	if row.Has(sheet.For) {
+		return false
+	}
+	for _, c := range []string{sheet.Prefix, sheet.Network, sheet.MCC} {
+		if string(row.Get(c)) == "*" {
+			return true
 		}
-		var all []entry
-		all, _ = l.prefixes.Of(prefix)
-		all, err = with(all, e)
-		l.prefixes.Set(prefix, all)
+	}
+	return false
+}
+
+// network adds the price of a network or a country.
+func (r *reader) network(n sms.Network, e entry) error {
+	err := r.seen.Add(n, e.line)
+	if err == nil {
+		r.list.networks[n], err = with(r.list.networks[n], e)
+	}
+	switch {
+	case err != nil:
+	case n.IsCountry():
+		r.list.Countries++
+		r.add("country "+n.String(), e)
 	default:
-		n, ok := sms.ReadNetwork(of)
-		if !ok {
-			return fmt.Errorf("%.20q must be a network (MCC and MNC), a country (MCC), a prefix with + in front, or *", of)
-		}
-		l.networks[n], err = with(l.networks[n], e)
+		r.list.Networks++
+		text := n.String()
+		r.add("network "+text[:3]+"-"+text[3:], e)
 	}
 	return err
 }
 
+// mostOfRange is how many prefixes a range of a row may have.
+const mostOfRange = 10_000
+
+// prefixes adds the price of the prefixes of a cell, and of ranges of them.
+func (r *reader) prefixes(cell []byte, e entry) error {
+	all, err := sheet.Prefixes(cell)
+	if err != nil {
+		return sheet.In(sheet.Prefix, err)
+	}
+	for _, one := range all {
+		low, _ := strconv.ParseUint(string(one[0]), 10, 64) // 15 digits at most
+		high, _ := strconv.ParseUint(string(one[1]), 10, 64)
+		switch {
+		case len(one[0]) != len(one[1]):
+			return fmt.Errorf("the range %s-%s must have as many digits on both sides", one[0], one[1])
+		case high < low || high-low >= mostOfRange:
+			return fmt.Errorf("the range %s-%s must rise, by less than %d", one[0], one[1], mostOfRange)
+		}
+		for ; low <= high; low++ {
+			prefix := number.Prefix{Digits: strconv.FormatUint(low, 10), International: true}
+			entries, _ := r.list.prefixes.Of(prefix)
+			if entries, err = with(entries, e); err != nil {
+				return err
+			}
+			r.list.prefixes.Set(prefix, entries)
+			r.list.Prefixes++
+			r.add("numbers that begin with +"+prefix.Digits, e)
+		}
+	}
+	return nil
+}
+
+// firstRows is how many rows are kept as they were understood.
+const firstRows = 3
+
+// add counts a price, and keeps the first ones for people.
+func (r *reader) add(what string, e entry) {
+	l := r.list
+	if l.Rows++; len(l.First) < firstRows {
+		text := what + ": " + e.price.String()
+		if e.from != 0 {
+			text += " from " + time.Unix(0, e.from).UTC().Format(time.DateOnly) + " on"
+		}
+		l.First = append(l.First, text)
+	}
+}
+
+// priceOf reads a price: with a point or a comma before its decimals, and as many zeros as a spreadsheet writes.
+func priceOf(text string, o Options) (sms.Money, error) {
+	given := text
+	text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), o.Currency))
+	text = strings.TrimSpace(strings.TrimPrefix(text, o.Currency))
+	bad := fmt.Errorf("the price %.30q must be an amount such as 0.045 or 0,045", given)
+	if strings.ContainsAny(text, "eE+") || strings.Count(text, ".")+strings.Count(text, ",") > 1 {
+		return 0, bad
+	}
+	whole, behind, _ := strings.Cut(strings.ReplaceAll(text, ",", "."), ".")
+	if strings.HasPrefix(whole, "-") {
+		return 0, fmt.Errorf("the price %.30q must be from 0 to %s", given, MaxPrice)
+	}
+	if strings.Contains(text, ",") && len(behind) == 3 && strings.Trim(whole, "0") != "" {
+		return 0, fmt.Errorf("the price %.30q may have a comma before its decimals or between thousands: write a point", given)
+	}
+	if behind = strings.TrimRight(behind, "0"); len(behind) > 6 {
+		if !o.Round || strings.Trim(behind, "0123456789") != "" {
+			return 0, fmt.Errorf(
+				"the price %.30q has more than six digits behind the point: the option round rounds such prices", given,
+			)
+		}
+		up := behind[6] >= '5'
+		price, ok := sms.ReadMoney(cmp.Or(whole, "0") + "." + behind[:6])
+		if !ok {
+			return 0, bad
+		}
+		if up {
+			price++
+		}
+		return price, nil
+	}
+	clean := cmp.Or(whole, "0")
+	if behind != "" {
+		clean += "." + behind
+	}
+	price, ok := sms.ReadMoney(clean)
+	switch {
+	case !ok || whole == "" && behind == "" && !strings.Contains(text, "0"):
+		return 0, bad
+	case price < 0 || price > MaxPrice:
+		return 0, fmt.Errorf("the price %s must be from 0 to %s", price, MaxPrice)
+	}
+	return price, nil
+}
+
+// dateForms are how an option says that days are written, and how the package time does.
+var dateForms = map[string]string{
+	"YYYY-MM-DD": time.DateOnly, "DD.MM.YYYY": "2.1.2006", "DD/MM/YYYY": "2/1/2006", "MM/DD/YYYY": "1/2/2006",
+	"DD-MM-YYYY": "2-1-2006",
+	"YYYY/MM/DD": "2006/1/2", "YYYYMMDD": "20060102",
+}
+
+// DateForms returns the forms in which an option says how days are written.
+func DateForms() []string { return slices.Sorted(maps.Keys(dateForms)) }
+
 // timeOf reads the day from which a price is valid.
-func timeOf(text string) (int64, error) {
+func timeOf(text, form string) (int64, error) {
 	if text == "" {
 		return 0, nil
 	}
-	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+	layouts := []string{time.DateOnly, time.RFC3339, dateForms["DD.MM.YYYY"]} // none of which can be taken for another
+	if form != "" {
+		layouts = []string{dateForms[form]}
+	}
+	for _, layout := range layouts {
 		if t, err := time.Parse(layout, text); err == nil && t.Year() >= 1970 && t.Year() < 2200 {
 			return t.UnixNano(), nil
 		}
 	}
-	return 0, errors.New("the day from which it is valid must be one such as 2026-12-01, or a time such as 2026-12-01T08:00:00Z")
+	if form != "" {
+		return 0, fmt.Errorf("the day %.30q from which it is valid must be written as %s", text, form)
+	}
+	return 0, fmt.Errorf(
+		"the day %.30q from which it is valid must be one such as 2026-12-01 or 01.12.2026, or a time such as "+
+			"2026-12-01T08:00:00Z; the option dates names another form, such as DD/MM/YYYY", text,
+	)
 }
 
 // with returns prices with one more.
 func with(all []entry, e entry) ([]entry, error) {
 	i, found := slices.BinarySearchFunc(all, e, func(a, b entry) int { return cmp.Compare(b.from, a.from) })
+	if found && all[i].price == e.price {
+		return all, nil // as of several rows of a network, one for each of its prefixes
+	}
 	if found {
 		return all, fmt.Errorf("line %d has a price for the same, from the same day on", all[i].line)
 	}

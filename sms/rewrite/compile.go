@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // MaxAddress is the longest address that a rule may make: what the protocols have at most.
@@ -144,10 +146,13 @@ func (c *compiler) given(pairs ...string) (names []string) {
 
 // address checks an address or a part of one.
 func (c *compiler) address(option, text string) {
-	if len(text) > MaxAddress {
-		c.problem(option, "must be at most %d characters, not %d", MaxAddress, len(text))
+	if n := utf8.RuneCountInString(text); n > MaxAddress {
+		c.problem(option, "must be at most %d characters, not %d", MaxAddress, n)
 	}
-	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
+	switch isSource := c.In == "source" || c.Out == "source"; {
+	case isSource && strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) }):
+		c.problem(option, "must be characters that can be seen, not %q", text)
+	case !isSource && strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }):
 		c.problem(option, "must be characters of ASCII, not %q", text)
 	}
 }

@@ -32,7 +32,7 @@ func TestCommands(t *testing.T) {
 		{"credit show acme", `[]`, "GET /admin/v1/credit?account=acme", "account", ""},
 		{"credit history acme", `[{"at":"2026-11-27T10:00:00Z","amount":"1.00","balance":"2.00","by":"root"}]`,
 			"GET /admin/v1/credit/history?account=acme", "2026-11-27 10:00:00  1.00    2.00     -          -        root\n", ""},
-		{"price check DIR/good.csv", "", "", "good.csv: 2 prices\n", ""},
+		{"price check DIR/good.csv", "", "", "good.csv: 2 prices: 1 of networks, 0 of countries, 0 of prefixes\n  network 240-01: 0.045\n  all others: 0.09\n", ""},
 		{"price check DIR/bad.csv", "", "", "bad.csv:1: cannot read \"24001,0.0450001\"", "2 problems"},
 		{"price check DIR/none.csv", "", "", "", "make the file"},
 	} {

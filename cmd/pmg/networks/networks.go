@@ -39,7 +39,7 @@ of the configuration names its file. docs/networks.md describes it.`,
 }
 
 func checkCommand() *cobra.Command {
-	var columns []string
+	var options networks.Options
 	cmd := &cobra.Command{
 		Use:   "check FILE",
 		Short: "Read a table of networks, and report what is in it and what is wrong",
@@ -49,11 +49,11 @@ gateway does not start with such a file, and one that runs keeps what it has rea
 		Example: "  pmg network check networks.csv\n  pmg network check --columns prefix,mcc,mnc networks.csv",
 		Args:    exactly(1, "the name of a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkColumns(columns); err != nil {
+			if err := checkColumns(options.Columns); err != nil {
 				return err
 			}
 			began := time.Now()
-			t, err := networks.ReadFile(args[0], columns)
+			t, err := networks.ReadFile(args[0], options)
 			bad := (*textfile.Problems)(nil)
 			if err != nil && !errors.As(err, &bad) {
 				return err
@@ -78,12 +78,13 @@ gateway does not start with such a file, and one that runs keeps what it has rea
 			return fmt.Errorf("cannot use %s: %d problems", args[0], bad.Total)
 		},
 	}
-	columnsFlag(cmd, &columns)
+	optionFlags(cmd, &options)
 	return cmd
 }
 
-func columnsFlag(cmd *cobra.Command, columns *[]string) {
-	cmd.Flags().StringSliceVar(columns, "columns", nil, "what the `columns` are, as the option networks.columns")
+func optionFlags(cmd *cobra.Command, o *networks.Options) {
+	cmd.Flags().StringSliceVar(&o.Columns, "columns", nil, "what the `columns` are, as the option networks.columns")
+	cmd.Flags().StringVar(&o.Charset, "charset", "utf-8", "the `charset` of names, as the option networks.charset")
 }
 
 func checkColumns(columns []string) error {
@@ -100,23 +101,23 @@ func checkColumns(columns []string) error {
 type source struct {
 	load         find.Load
 	config, file string
-	columns      []string
+	options      networks.Options
 }
 
 // flags adds the flags that select the table.
 func (s *source) flags(cmd *cobra.Command) {
 	find.Flag(cmd, &s.config)
 	cmd.Flags().StringVar(&s.file, "table", "", "use this `file`, and not that of the configuration")
-	columnsFlag(cmd, &s.columns)
+	optionFlags(cmd, &s.options)
 }
 
 // table reads the table.
 func (s *source) table(cmd *cobra.Command) (*networks.Table, error) {
 	if s.file != "" {
-		if err := checkColumns(s.columns); err != nil {
+		if err := checkColumns(s.options.Columns); err != nil {
 			return nil, err
 		}
-		return networks.ReadFile(s.file, s.columns)
+		return networks.ReadFile(s.file, s.options)
 	}
 	c, err := s.load(cmd.ErrOrStderr(), s.config)
 	if err != nil {
@@ -125,7 +126,7 @@ func (s *source) table(cmd *cobra.Command) (*networks.Table, error) {
 	if c.Networks.File == "" {
 		return nil, errors.New("cannot find a table of networks: the configuration has no networks.file; --table names one")
 	}
-	return networks.ReadFile(c.Networks.File, c.Networks.Columns)
+	return networks.ReadFile(c.Networks.File, c.Networks.Reading())
 }
 
 func lookupCommand(load find.Load) *cobra.Command {

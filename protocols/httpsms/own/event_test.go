@@ -12,12 +12,12 @@ import (
 
 var at = time.Date(2026, 11, 23, 7, 30, 0, 123456789, time.UTC).UnixNano()
 
-func number(text string) sms.Address { return sms.Address{TON: 1, NPI: 1, Addr: []byte(text)} }
+func numbered(text string) sms.Address { return sms.Address{TON: 1, NPI: 1, Addr: []byte(text)} }
 
 // event returns an event that says what became of a message.
 func event(r *sms.Report, fill func(*httpsms.Event)) *httpsms.Event {
 	e := &httpsms.Event{ID: 0xabc, Attempt: 7, Account: "acme", Connector: "operator", At: at, Report: r,
-		From: sms.Address{TON: 5, Addr: []byte("Shop")}, To: number("46700000001"), Context: httpsms.Context{Reference: "order 7", URL: "https://crm.example.net/dlr"}}
+		From: sms.Address{TON: 5, Addr: []byte("Shop")}, To: numbered("46700000001"), Context: httpsms.Context{Reference: "order 7", URL: "https://crm.example.net/dlr"}}
 	if fill != nil {
 		fill(e)
 	}
@@ -95,7 +95,7 @@ func TestStateOf(t *testing.T) {
 // received returns an event that brings a message from a mobile.
 func received(a sms.Alphabet, flags sms.Flags, text string) *httpsms.Event {
 	m := &sms.Message{Kind: sms.MO, Alphabet: a, Flags: flags}
-	m.Set(number("46700000001"), sms.Address{Addr: []byte("1234")}, []byte(text))
+	m.Set(numbered("46700000001"), sms.Address{Addr: []byte("1234")}, []byte(text))
 	return &httpsms.Event{ID: 0xabd, Connector: "operator", At: at, Message: m}
 }
 

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"pmg/sms/number"
 )
 
 // How many messages a page of a list has.
@@ -104,7 +106,12 @@ func (l *List) read(name, value string) (why string) {
 }
 
 // unsigned returns a number without the '+' in front, which an URL has as a blank unless it is escaped.
-func unsigned(number string) string { return strings.TrimLeft(number, "+ ") }
+func unsigned(text string) string { return strings.TrimLeft(text, "+ ") }
+
+// isOf reports whether a parameter, which may be empty, is about an address.
+func isOf(parameter, address string) bool {
+	return parameter == "" || number.Read(parameter).Equal(number.Read(address))
+}
 
 func readTime(value string, at *int64) (why string) {
 	t, err := time.Parse(time.RFC3339, value)
@@ -150,7 +157,7 @@ func (l *List) readCursor(text string) bool {
 func (l *List) Has(k *Known) bool {
 	accepted := k.AcceptedAt.UnixNano()
 	return (l.Reference == "" || l.Reference == k.Reference) &&
-		(l.From == "" || l.From == unsigned(k.From)) && (l.To == "" || l.To == unsigned(k.To)) &&
+		isOf(l.From, k.From) && isOf(l.To, k.To) &&
 		(l.State == "" || l.State == k.State) &&
 		accepted >= l.Since && (l.Until == 0 || accepted < l.Until)
 }

@@ -2,10 +2,12 @@ package own
 
 import (
 	"encoding/base64"
+	"strings"
 	"time"
 
 	"pmg/protocols/httpsms"
 	"pmg/sms"
+	"pmg/sms/number"
 )
 
 // MaxReference is the longest client_reference, in octets.
@@ -130,11 +132,20 @@ func (m *Message) member(s *scanner, name string) bool {
 	return true
 }
 
+// hasHidden reports whether a text has characters that may not be seen, or that look like others.
+func hasHidden(text string) bool {
+	return strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c >= 0x7f })
+}
+
 // complete makes the Order of the members that were read, and notes the problems with them.
 func (m *Message) complete(s *scanner, now time.Time) {
 	wrong := s.wrongAt
 	if m.To == "" {
 		wrong("to", "missing", "must be given")
+	} else if digits, err := number.Clean(m.To); err != nil && hasHidden(m.To) { // what is seen is refused with the message
+		wrong("to", "bad-destination", "is not a phone number; use up to 20 digits, for example +46701234567 (%v)", err)
+	} else if err == nil {
+		m.To = digits
 	}
 	if m.hasClass {
 		m.Class = sms.Class0 + sms.Class(m.class)

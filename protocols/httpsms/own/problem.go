@@ -103,6 +103,11 @@ var kinds = [...]Kind{
 		"idempotency-mismatch", 422, "The key belongs to another request", 0,
 		"A request with the same key asked for something else. Give each request a key of its own.",
 	},
+	{
+		"no-price", 422, "There is no price for the recipient's network", 0,
+		"The number may be right: the list of prices of the account has none for its network. The detail says which one that " +
+			"is. Ask the operator of the gateway.",
+	},
 	{"no-route", 422, "No route leads to the recipient", 0, "The configuration of the gateway decides where messages go."},
 	{"rate-limited", 429, "Rate limit exceeded", 1, "The option rate of the account, or a limit of flood."},
 	{
@@ -142,6 +147,8 @@ func Refused(step string, code sms.Code, why string) *Problem {
 		return NewProblem("blocked", "")
 	case code == sms.OptedOut:
 		return NewProblem("opted-out", "the recipient has sent STOP, or another word that opts out")
+	case code == sms.NoPrice:
+		return NewProblem("no-price", why)
 	case code == sms.NoCredit:
 		return NewProblem("no-credit", why)
 	case step == "flood":

@@ -123,6 +123,9 @@ func (d *Draft) Decisions() (n int) {
 // longestName is the longest name of a connector.
 const longestName = 64
 
+// SystemID is how many characters a system_id has without the option long_system_ids.
+const SystemID = 15
+
 // Name returns a valid name of a connector that is not among names: the wanted one where that is possible.
 func Name(wanted string, names map[string]bool) string {
 	clean := strings.Trim(strings.Map(func(r rune) rune {

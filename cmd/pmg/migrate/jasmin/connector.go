@@ -61,6 +61,9 @@ func (t *translator) addConnector(r *Record) {
 	} {
 		if value := g.Take(o[0]); value != "" {
 			e.Set(o[1], value)
+			if o[1] == "system_id" && len(value) > draft.SystemID {
+				e.Set("long_system_ids", true)
+			}
 		}
 	}
 	if g.Is("ssl", false) {

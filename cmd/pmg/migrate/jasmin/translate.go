@@ -44,6 +44,9 @@ func Translate(name string, dump *Dump, password func() string) *draft.Draft {
 	for _, r := range dump.Users {
 		t.addUser(r)
 	}
+	if t.hasLongName() {
+		t.draft.Connectors[0].Set("long_system_ids", true) // that of SMPP
+	}
 	t.missing()
 	t.addMO()
 	t.addMT()
@@ -81,6 +84,16 @@ func (t *translator) servers() {
 		}
 		t.draft.Connectors = append(t.draft.Connectors, e)
 	}
+}
+
+// hasLongName reports whether a user's name is longer than the system_id of SMPP.
+func (t *translator) hasLongName() bool {
+	for _, a := range t.accounts {
+		if len(a.name) > draft.SystemID {
+			return true
+		}
+	}
+	return false
 }
 
 // source returns a record as options that are taken one by one.

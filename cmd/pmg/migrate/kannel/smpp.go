@@ -68,6 +68,9 @@ func (t *translator) smppLogin(e *draft.Entry, g *draft.Source) {
 		name = older
 	}
 	e.Set("system_id", name)
+	if len(name) > draft.SystemID {
+		e.Set("long_system_ids", true)
+	}
 	e.Set("password", g.Take("smsc-password"))
 	system := g.Take("system-type")
 	if !g.Has("system-type") {

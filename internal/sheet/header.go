@@ -1,0 +1,184 @@
+package sheet
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The columns that are read. Each may have other names in a header.
+const (
+	Prefix    = "prefix"  // all numbers that begin so
+	From      = "from"    // with To: all numbers that begin with something between
+	To        = "to"      // as many digits as From
+	Network   = "network" // MCC and MNC
+	MCC       = "mcc"
+	MNC       = "mnc"
+	Name      = "name" // of the network, for people
+	For       = "for"  // a network, a country, a prefix with + in front, or *
+	Price     = "price"
+	ValidFrom = "valid_from"
+	Currency  = "currency"
+	Ignored   = "ignore" // any column else
+)
+
+// spelled are what suppliers call columns, as plain returns them.
+var spelled = map[string]string{
+	"prefix": Prefix, "code": Prefix, "dialcode": Prefix, "dialingcode": Prefix, "numberprefix": Prefix, "e164": Prefix,
+	"e164prefix": Prefix, "prefixes": Prefix, "dialprefix": Prefix,
+
+	"from": From, "start": From, "begin": From, "first": From, "rangestart": From, "rangefrom": From, "numberfrom": From,
+	"startrange": From,
+
+	"to": To, "end": To, "last": To, "rangeend": To, "rangeto": To, "numberto": To, "endrange": To,
+
+	"network": Network, "mccmnc": Network, "plmn": Network, "networkcode": Network, "imsiprefix": Network, "e212": Network,
+
+	"mcc": MCC, "mobilecountrycode": MCC, "mnc": MNC, "mobilenetworkcode": MNC,
+
+	"name": Name, "operator": Name, "networkname": Name, "operatorname": Name, "carrier": Name, "mno": Name,
+
+	"for": For, "destination": For,
+
+	"price": Price, "rate": Price, "cost": Price, "pricepersms": Price, "unitprice": Price, "newprice": Price, "newrate": Price,
+
+	"validfrom": ValidFrom, "effective": ValidFrom, "effectivefrom": ValidFrom, "effectivedate": ValidFrom,
+	"startdate": ValidFrom, "validfromdate": ValidFrom, "date": ValidFrom,
+
+	"currency": Currency, "curr": Currency, "ccy": Currency,
+}
+
+// A Header is what is known of the columns.
+type Header struct {
+	Columns  []string
+	Currency string // that the header names beside the price, as in Rate (EUR); empty: none
+}
+
+// headerOf reads the first line with fields. It reports whether it is a header.
+func headerOf(f *Form, fields [][]byte) (h *Header, isHeader bool, err error) {
+	named := &Header{}
+	some, code := 0, false
+	names := make([]string, len(fields))
+	for i, field := range fields {
+		names[i] = plain(field)
+		column := f.Spelled[names[i]]
+		if column == "" {
+			column = spelled[names[i]]
+		}
+		if column == "" && f.HasPrice {
+			column = named.priceIn(names[i])
+		}
+		if column == "" || !slices.Contains(f.Wanted, column) || slices.Contains(named.Columns, column) && column != Network {
+			column = Ignored
+		}
+		code = code || column == MCC || column == Network && names[i] != Network
+		if column != Ignored {
+			some++
+		}
+		named.Columns = append(named.Columns, column)
+	}
+	if len(f.Columns) > 0 { // the header may be in any language
+		isHeader = !slices.ContainsFunc(fields, isNumber)
+		if isHeader && len(fields) != len(f.Columns) {
+			return nil, false, fmt.Errorf("it has %d columns, and the option columns names %d", len(fields), len(f.Columns))
+		}
+		return &Header{Columns: f.Columns}, isHeader, f.Check(f.Columns)
+	}
+	named.nameNetworks(names, code, f)
+	if some > 0 && !(some == 1 && slices.ContainsFunc(fields, isNumber)) {
+		return named, true, f.Check(named.Columns)
+	}
+	columns := f.Default(len(fields))
+	switch {
+	case columns == nil:
+		return nil, false, fmt.Errorf(
+			"it has %d columns, and its first line does not say what they are: write a line such as %s above it, or name them "+
+				"with the option columns", len(fields), example(f),
+		)
+	case !slices.ContainsFunc(fields, isNumber) && !slices.ContainsFunc(fields, isAll):
+		return nil, false, fmt.Errorf(
+			"its first line %.60q has no number, and no name of a column that is known: write a line such as %s there, or "+
+				"name the columns with the option columns", strings.Join(names, " "), example(f),
+		)
+	}
+	return &Header{Columns: columns}, false, f.Check(columns)
+}
+
+// nameNetworks decides what a column "network" is: its name where another column has its numbers.
+func (h *Header) nameNetworks(names []string, code bool, f *Form) {
+	seen := false
+	for i, c := range h.Columns {
+		switch {
+		case c != Network:
+		case code && names[i] == Network:
+			if h.Columns[i] = Ignored; slices.Contains(f.Wanted, Name) && !slices.Contains(h.Columns, Name) {
+				h.Columns[i] = Name
+			}
+		case seen || slices.Contains(h.Columns, MCC):
+			h.Columns[i] = Ignored
+		default:
+			seen = true
+		}
+	}
+}
+
+// priceIn returns Price for a name such as rateeur, and notes the currency.
+func (h *Header) priceIn(name string) string {
+	const letters = 3
+	if len(name) <= letters {
+		return ""
+	}
+	for _, cut := range [][2]string{
+		{name[:len(name)-letters], name[len(name)-letters:]}, {name[letters:], name[:letters]},
+	} {
+		if spelled[cut[0]] == Price && strings.Trim(cut[1], "abcdefghijklmnopqrstuvwxyz") == "" && h.Currency == "" {
+			h.Currency = strings.ToUpper(cut[1])
+			return Price
+		}
+	}
+	return ""
+}
+
+func example(f *Form) string {
+	if f.HasPrice {
+		return "mcc,mnc,price"
+	}
+	return "prefix,mcc,mnc"
+}
+
+// isNumber reports whether a field begins as a number does.
+func isNumber(field []byte) bool {
+	return len(field) > 0 && (field[0] >= '0' && field[0] <= '9' || field[0] == '+')
+}
+
+func isAll(field []byte) bool { return string(field) == "*" }
+
+// CheckColumns returns what is wrong with columns as an option names them, nil if nothing is.
+func CheckColumns(columns, wanted []string, check func([]string) error) error {
+	all := append(slices.Clone(wanted), Ignored)
+	for i, c := range columns {
+		if !slices.Contains(all, c) {
+			return fmt.Errorf("%q is no column: it must be one of %s", c, strings.Join(all, ", "))
+		}
+		if c != Ignored && slices.Contains(columns[:i], c) {
+			return fmt.Errorf("%s is there twice", c)
+		}
+	}
+	if len(columns) > MaxColumns {
+		return fmt.Errorf("there are more than %d columns", MaxColumns)
+	}
+	return check(columns)
+}
+
+// CheckNetwork returns what is wrong with the columns of networks.
+func CheckNetwork(columns []string) error {
+	has := func(name string) bool { return slices.Contains(columns, name) }
+	switch {
+	case has(Network) && has(MCC):
+		return errors.New("there must be a column network (MCC and MNC together), or a column mcc, and not both")
+	case has(MNC) && !has(MCC):
+		return errors.New("there is a column mnc, and none of mcc")
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+// Package sheet reads tables as suppliers send them: CSV with any separator, quotes as in RFC 4180, a header in the words of the
+// supplier, further columns, and rows without fields. Tables of networks and lists of prices are read by it.
+//
+// What a cell means to a person is what is read, or the row is refused with its line.
+//
+// # Start reading
+//
+// Read (the lines), header.go (what the columns are), cells.go (networks and prefixes).
+package sheet
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/encoding/charmap"
+
+	"pmg/internal/textfile"
+)
+
+// MaxColumns is how many columns a table may have.
+const MaxColumns = 64
+
+// Latin1 is the charset of tables that are not in UTF-8. It is that of Windows, which has all characters of ISO 8859-1.
+const Latin1 = "latin1"
+
+// A Form says how a table is read.
+type Form struct {
+	Columns  []string // what the columns are; empty: the header says so
+	Charset  string   // Latin1, or UTF-8
+	Wanted   []string // columns that are read; the others are ignored
+	Spelled  map[string]string
+	Default  func(columns int) []string // what the columns are without a header; nil: not known
+	Check    func(columns []string) error
+	Shorter  bool // rows may lack columns at their end
+	MaxRows  int
+	HasPrice bool // its header names a price
+}
+
+// A Row is a row of a table.
+type Row struct {
+	Line    int
+	columns []string
+	fields  [][]byte
+}
+
+// Get returns the field of a column, nil if there is none.
+func (r *Row) Get(column string) []byte {
+	if i := slices.Index(r.columns, column); i >= 0 && i < len(r.fields) {
+		return r.fields[i]
+	}
+	return nil
+}
+
+// Has reports whether there is a column.
+func (r *Row) Has(column string) bool { return slices.Contains(r.columns, column) }
+
+// A reader makes rows of lines.
+type reader struct {
+	form    *Form
+	p       *textfile.Problems
+	take    func(*Row) error
+	header  *Header
+	between byte
+	row     Row
+	rows    int
+	room    [MaxColumns][]byte
+}
+
+// Read passes the rows of a table to take, whose errors become problems. It returns what the header says, and how many lines
+// there are.
+func Read(from io.Reader, p *textfile.Problems, f *Form, take func(*Row) error) (h *Header, lines int, err error) {
+	r := &reader{form: f, p: p, take: take}
+	lines, err = textfile.Read(from, p, r.line)
+	if r.header == nil {
+		r.header = &Header{}
+	}
+	return r.header, lines, err
+}
+
+// line reads a line. It reports whether the next one is to be read.
+func (r *reader) line(line []byte, number int) bool {
+	if len(line) == 0 || line[0] == '#' {
+		return true
+	}
+	if r.form.Charset == Latin1 {
+		line, _ = charmap.Windows1252.NewDecoder().Bytes(line) // each octet is a character
+	}
+	if r.between == 0 {
+		r.between = textfile.SeparatorOf(line)
+	}
+	fields, err := textfile.Fields(line, r.between, r.room[:0])
+	if err == nil && !slices.ContainsFunc(fields, func(field []byte) bool { return len(field) > 0 }) {
+		return true // a row of a spreadsheet that nobody has filled
+	}
+	if r.header == nil && err == nil {
+		var isHeader bool
+		r.header, isHeader, err = headerOf(r.form, fields)
+		if err != nil { // nothing of the table can be read
+			r.p.Add(number, "%v", err)
+			return false
+		}
+		if isHeader {
+			return true
+		}
+	}
+	if err == nil {
+		err = r.fill(fields, number)
+	}
+	if err == nil {
+		err = r.take(&r.row)
+	}
+	if err != nil {
+		r.p.Add(number, "cannot read %.60q: %v", line, err)
+	}
+	if r.rows++; r.rows > r.form.MaxRows {
+		r.p.Add(number, "there are more than %d rows; the rest was not read", r.form.MaxRows)
+		return false
+	}
+	return true
+}
+
+// fill makes the row of fields.
+func (r *reader) fill(fields [][]byte, line int) error {
+	if r.header == nil { // the first line with fields could not be read
+		return fmt.Errorf("the first row could not be read")
+	}
+	columns := r.header.Columns
+	for len(fields) > len(columns) && len(fields[len(fields)-1]) == 0 {
+		fields = fields[:len(fields)-1]
+	}
+	if len(fields) > len(columns) || len(fields) < len(columns) && !(r.form.Shorter && len(fields) >= r.least()) {
+		return fmt.Errorf("it has %d columns instead of %d", len(fields), len(columns))
+	}
+	r.row = Row{Line: line, columns: columns, fields: fields}
+	return nil
+}
+
+// least returns how many columns a row has at least: up to the last one that each row needs.
+func (r *reader) least() int {
+	n := 0
+	for i, c := range r.header.Columns {
+		if c != Ignored && c != ValidFrom && c != Currency && c != Name {
+			n = i + 1
+		}
+	}
+	return n
+}
+
+// In names a column of a problem.
+func In(column string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("column %s: %w", column, err)
+}
+
+// plain returns the name of a column in small letters, without blanks and marks.
+func plain(name []byte) string {
+	return strings.Map(func(c rune) rune {
+		if strings.ContainsRune(" _-./()\u00a0", c) {
+			return -1
+		}
+		return c
+	}, strings.ToLower(string(bytes.TrimPrefix(name, []byte("\ufeff")))))
+}

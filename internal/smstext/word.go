@@ -1,0 +1,102 @@
+package smstext
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"pmg/sms"
+	"pmg/sms/userdata"
+)
+
+// MostTyped is how many octets of a text Typed reads: a header and some hundred characters.
+const MostTyped = 512
+
+// longestWord is how many octets a text has at most, without what is around it, that is taken as a word.
+const longestWord = 80
+
+// Typed returns what a person has typed, or the beginning of it. A text whose alphabet is not known, or that came as data, is
+// read if its octets are those of ASCII: STOP has the same in all alphabets.
+func Typed(a sms.Alphabet, header bool, octets []byte) string {
+	octets = octets[:min(len(octets), MostTyped)]
+	if text, ok := Decode(a, header, octets); ok {
+		return text
+	}
+	if header {
+		var ok bool
+		if _, octets, ok = userdata.Cut(octets); !ok {
+			return ""
+		}
+	}
+	if text, ok := ascii(octets, 1, 0); ok {
+		return text
+	}
+	text, _ := ascii(octets, 2, 1) // UCS-2
+	return text
+}
+
+// ascii reads every step-th octet as ASCII, from the one at a position on. The others must be 0.
+func ascii(octets []byte, step, from int) (string, bool) {
+	if len(octets)%step != 0 {
+		return "", false
+	}
+	text := make([]byte, 0, len(octets)/step)
+	for i, c := range octets {
+		switch {
+		case i%step != from && c == 0:
+		case i%step == from && (c >= ' ' && c < 0x7f || c == '\r' || c == '\n'):
+			text = append(text, c)
+		default:
+			return "", false
+		}
+	}
+	return string(text), true
+}
+
+// Word returns a text as it is compared with a word: in capitals, composed, with letters of the usual width, one blank between
+// its words, and without blanks and marks of any kind around it. It is "" for a text that is longer than words are.
+func Word(text string) string {
+	text = strings.TrimFunc(text, isNoLetter)
+	if len(text) > longestWord {
+		return ""
+	}
+	return strings.Join(strings.Fields(folded(text)), " ")
+}
+
+// FirstWord returns the word that a text begins with, in the form of Word.
+func FirstWord(text string) string {
+	text = strings.TrimLeftFunc(folded(text[:cutAt(text)]), isNoLetter)
+	if end := strings.IndexFunc(text, isNoLetter); end >= 0 {
+		text = text[:end]
+	}
+	return text
+}
+
+// cutAt returns where the text is cut of which the first word is looked for: not within a character.
+func cutAt(text string) int {
+	n := min(len(text), 3*MostTyped)
+	for n < len(text) && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return n
+}
+
+// folded returns a text in capitals, composed (Unicode NFKC), without characters that nobody sees, and with one kind of hyphen.
+func folded(text string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case unicode.Is(unicode.Cf, c) || c >= 0xfe00 && c <= 0xfe0f: // how the text around it is set
+			return -1
+		case unicode.Is(unicode.Pd, c):
+			return '-'
+		}
+		return unicode.ToUpper(c)
+	}, norm.NFKC.String(text))
+}
+
+// isNoLetter reports whether a character is neither a letter nor a digit, nor a sign that belongs to the letter before it.
+func isNoLetter(c rune) bool {
+	return !unicode.In(c, unicode.L, unicode.N, unicode.Mn, unicode.Mc) || c >= 0xfe00 && c <= 0xfe0f
+}

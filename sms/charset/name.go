@@ -1,0 +1,23 @@
+package charset
+
+import "unicode/utf8"
+
+// FromName returns octets of a name as UTF-8, which names have within the gateway: what is no UTF-8 is Latin-1. It allocates
+// nothing for a name of ASCII.
+func FromName(octets []byte) []byte {
+	if utf8.Valid(octets) {
+		return octets
+	}
+	text, _ := Charset{Coding: Latin1}.Decode(nil, octets)
+	return text
+}
+
+// IsASCII reports whether octets have the same characters in all charsets.
+func IsASCII(octets []byte) bool {
+	for _, c := range octets {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
