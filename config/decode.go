@@ -51,6 +51,9 @@ func (d *decoder) describe(path, message string) document.Problem {
 		return reread(d, file, path).describe(path, message)
 	}
 	p := document.Problem{File: d.file, Path: shown, Message: message}
+	if shown == path { // the file of a managed object says which one it is
+		p.Of = ownerOf(d, path)
+	}
 	from := fromProfile(d, path)
 	if from != nil {
 		p.Message += " (from profile " + from.name + ")"
@@ -66,6 +69,26 @@ func (d *decoder) describe(path, message string) document.Problem {
 		p.Text = "" // it may stand on a line without the key
 	}
 	return p
+}
+
+// ownerOf returns which entry of a list a path leads into, such as "account acme": "" if that has no name, or if the path is that
+// of the name.
+func ownerOf(d *decoder, path string) string {
+	list, rest, _ := strings.Cut(path, "[")
+	index, _, is := strings.Cut(rest, "]")
+	if !is || strings.Contains(list, ".") {
+		return ""
+	}
+	for _, key := range []string{"name", "system_id"} {
+		at := option.Join(list+"["+index+"]", key)
+		if t := d.at[at]; t != nil && t.Type != token.MappingValueType && nameForm.MatchString(t.Value) {
+			if at == path {
+				return ""
+			}
+			return strings.TrimSuffix(list, "s") + " " + t.Value
+		}
+	}
+	return ""
 }
 
 // value decodes n into v, an option at path with the tags of f.

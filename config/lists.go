@@ -96,18 +96,33 @@ func resolveLists(d *decoder, c *Config) {
 		if l.File = resolve(d.dir, l.File); l.File == "" {
 			continue
 		}
-		if err := readable(l.File); err != nil {
-			d.problem(fmt.Sprintf("lists[%d].file", i), "%v", err)
-		}
+		checkRows(d, fmt.Sprintf("lists[%d].file", i), "lists/"+l.Name, l.File)
 	}
 }
+
+// checkRows reports a file of rows that cannot be read. Those of a managed object are made by a request.
+func checkRows(d *decoder, path, object, name string) {
+	err := readable(name)
+	if file, _, _ := place(d, path); file != d.file && errors.Is(err, os.ErrNotExist) {
+		d.problem(path, "names %s, which does not exist: PUT /%s/rows first", name, object)
+	} else if err != nil {
+		d.problem(path, "%v", err)
+	}
+}
+
+// A missing error says that a file does not exist.
+type missing string
+
+func (e missing) Error() string { return string(e) }
+
+func (missing) Unwrap() error { return os.ErrNotExist }
 
 // readable returns why a file cannot be read.
 func readable(name string) error {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("names %s, which does not exist: make the file, or name another", name)
+		return missing(fmt.Sprintf("names %s, which does not exist: make the file, or name another", name))
 	case err == nil && !info.Mode().IsRegular():
 		return fmt.Errorf("names %s, which is not a regular file: name a regular file", name)
 	case err != nil:

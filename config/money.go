@@ -54,9 +54,7 @@ func resolvePrices(d *decoder, c *Config) {
 		if p.File = resolve(d.dir, p.File); p.File == "" {
 			continue
 		}
-		if err := readable(p.File); err != nil {
-			d.problem(fmt.Sprintf("prices[%d].file", i), "%v", err)
-		}
+		checkRows(d, fmt.Sprintf("prices[%d].file", i), "prices/"+p.Name, p.File)
 	}
 }
 

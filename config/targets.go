@@ -289,6 +289,51 @@ func (r *Route) takesAny() bool {
 		strings.Join(r.Prefixes(), "") == ""
 }
 
+// isUnread reports whether the prefixes of the file that the route names are not known.
+func (r *Route) isUnread() bool { return r.DestinationFile != "" && len(r.fromFile) == 0 }
+
+// conditions returns a text that two routes with the same conditions have in common, in whatever order and case they are written.
+func (r *Route) conditions() string {
+	sets := [][]string{r.Prefixes(), lowered(r.Keyword), slices.Clone(r.Tag), slices.Clone(r.Network)}
+	for i, set := range sets {
+		slices.Sort(set)
+		sets[i] = slices.Compact(set)
+	}
+	if r.isUnread() {
+		sets[0] = []string{"a file", r.DestinationFile}
+	}
+	return fmt.Sprintf("%q %q %q %q", r.Account, r.From, strings.TrimPrefix(r.Source, "+"), sets)
+}
+
+// mostCompared is how many prefixes two routes have of which it is said whether one covers the other.
+const mostCompared = 100
+
+// covers reports whether the route takes all messages that another one takes. With many prefixes it says no.
+func (r *Route) covers(other *Route) bool {
+	prefixes := len(r.Destination) + len(other.Destination) + len(r.fromFile) + len(other.fromFile)
+	if r.isUnread() || other.isUnread() || prefixes > mostCompared {
+		return false
+	}
+	all := func(own, others []string, fits func(own, other string) bool) bool {
+		return len(own) == 0 || len(others) > 0 && !slices.ContainsFunc(others, func(o string) bool {
+			return !slices.ContainsFunc(own, func(mine string) bool { return fits(mine, o) })
+		})
+	}
+	begins := func(own, other string) bool { return strings.HasPrefix(other, own) }
+	same := func(own, other string) bool { return own == other }
+	return (r.Account == "" || r.Account == other.Account) && (r.From == "" || r.From == other.From) &&
+		begins(strings.TrimPrefix(r.Source, "+"), strings.TrimPrefix(other.Source, "+")) &&
+		all(r.Prefixes(), other.Prefixes(), begins) && all(lowered(r.Keyword), lowered(other.Keyword), same) &&
+		all(r.Tag, other.Tag, same) && all(r.Network, other.Network, same)
+}
+
+func lowered(all []string) (lower []string) {
+	for _, one := range all {
+		lower = append(lower, strings.ToLower(one))
+	}
+	return lower
+}
+
 // readPrefixFiles reads the files of prefixes that routes name.
 func readPrefixFiles(d *decoder, c *Config) {
 	for i := range c.Routes {

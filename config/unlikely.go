@@ -26,14 +26,35 @@ func checkUnlikely(d *decoder, c *Config, thorough bool) {
 	}
 }
 
-// unreached warns of routes behind one that takes every message.
+// unreached warns of routes behind one that takes every message, or all messages that they would take.
 func unreached(d *decoder, c *Config) {
-	first := slices.IndexFunc(c.Routes, func(r Route) bool { return r.takesAny() })
-	for i := first + 1; first >= 0 && i < len(c.Routes); i++ {
-		path := fmt.Sprintf("routes[%d]", i)
+	const most = 1000 // routes that are compared one by one: a configuration may have a hundred thousand
+	warn := func(i, first int, takes string) {
 		d.warn(
-			path, "is never reached: the route in %s takes every message", where(d, fmt.Sprintf("routes[%d]", first)),
+			fmt.Sprintf("routes[%d]", i), "is never reached: the route in %s takes %s",
+			where(d, fmt.Sprintf("routes[%d]", first)), takes,
 		)
+	}
+	first := slices.IndexFunc(c.Routes, func(r Route) bool { return r.takesAny() })
+	same := map[string]int{} // the first route with conditions
+	for i := range c.Routes {
+		r := &c.Routes[i]
+		if first >= 0 && i > first {
+			warn(i, first, "every message")
+			continue
+		}
+		conditions := r.conditions()
+		if before, ok := same[conditions]; ok {
+			warn(i, before, "the same messages")
+			continue
+		}
+		same[conditions] = i
+		for before := 0; before < i && len(c.Routes) <= most; before++ {
+			if c.Routes[before].covers(r) {
+				warn(i, before, "all of its messages")
+				break
+			}
+		}
 	}
 }
 

@@ -91,8 +91,8 @@ func (d *Dir) forget(number int) error {
 	return err
 }
 
-// trim removes changes that are too old and, when there are too many, the oldest of what has the most: who changes one thing often
-// does not push the changes of others out. What cannot be removed is removed later.
+// trim removes changes that are too old and, when there are too many, the oldest of what has the most: who changes one thing
+// often does not push the changes of others out. What cannot be removed is removed later.
 func (d *Dir) trim() {
 	all, err := d.numbers()
 	if err != nil {
@@ -148,7 +148,9 @@ func (d *Dir) share(all []held, octets int64) {
 		long, large := count > MostChanges-MostChanges/room, octets > MostOctets-MostOctets/room
 		var most *part
 		for _, p := range parts {
-			if len(p.changes) > 0 && (most == nil || long && len(p.changes) > len(most.changes) || !long && p.octets > most.octets) {
+			switch {
+			case len(p.changes) == 0:
+			case most == nil, long && len(p.changes) > len(most.changes), !long && p.octets > most.octets:
 				most = p
 			}
 		}

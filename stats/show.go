@@ -96,7 +96,8 @@ func WriteCSV(out io.Writer, by []string, rows []Row) error {
 	return errors.Join(err, w.Error())
 }
 
-// columns are the figures of a table, before what was charged less what was given back of that, the mean delay, and the delivered share.
+// columns are the figures of a table, before what was charged less what was given back of that, the mean delay, and the delivered
+// share.
 var columns = [...]figure{messages, accepted, sent, delivered, undelivered, failed, rejected, unknown, expired, deleted, mo}
 
 // Heads returns the heads of a table's columns behind those of the groups.

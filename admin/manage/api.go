@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"time"
 	"unicode"
@@ -136,8 +137,13 @@ func (a *api) refused(w http.ResponseWriter, err error) {
 	var r *editor.Refusal
 	if errors.As(err, &r) {
 		p.Status, p.Detail = r.Status, r.Text
+		local := strings.NewReplacer(a.config().Managed.Dir+"/", "") // who asks knows files by their names alone
 		for _, one := range r.Problems {
-			p.Problems = append(p.Problems, field{one.Path, one.Message, one.File, one.Line})
+			file := local.Replace(one.File)
+			if filepath.IsAbs(file) {
+				file = filepath.Base(file)
+			}
+			p.Problems = append(p.Problems, field{one.Path, local.Replace(one.Message), file, one.Line})
 		}
 		if r.Tag != "" {
 			w.Header().Set("ETag", quoted(r.Tag))

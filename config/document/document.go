@@ -130,6 +130,7 @@ type Problem struct {
 	Line    int // from 1; 0 when it is about the whole file
 	Column  int
 	Path    string // the option: "connectors[1].window"
+	Of      string // what it is of, where the path has a number, such as "account acme"; or ""
 	Message string
 	Text    string // the line as in the file, without passwords
 }
@@ -145,6 +146,9 @@ func (p Problem) String() string {
 		fmt.Fprintf(&b, ":%d:%d", p.Line, p.Column)
 	}
 	b.WriteString(": ")
+	if p.Of != "" {
+		b.WriteString(p.Of + ": ")
+	}
 	if p.Path != "" {
 		b.WriteString(p.Path + " ")
 	}

@@ -184,7 +184,7 @@ func table() []row {
 		{"cmd/pmg/helptext", ""},
 		{"cmd/pmg/lists", "cmd/pmg/find internal/textfile sms/number sms/numbers"},
 		{"cmd/pmg/networks", "cmd/pmg/find config internal/textfile sms sms/networks sms/number"},
-		{"cmd/pmg/history", "admin cmd/pmg/ask cmd/pmg/find config managed managed/editor"},
+		{"cmd/pmg/history", "admin cmd/pmg/ask cmd/pmg/find config config/document managed managed/editor"},
 		{"cmd/pmg/money", "admin gateway/credit internal/console internal/textfile sms/networks sms/prices"},
 		{"cmd/pmg/profiles", "config internal/nearest"},
 		{"cmd/pmg/forget", "admin config events gateway/operate internal/console pdulog privacy protocols sms store"},

@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// DeliveredShare returns the share of messages that are at the mobile, of those whose end is known: each has a final receipt once, the
-// SMSC's, or the gateway's of a message that no SMSC has taken. It reports false if there is none. All that shows a delivered share
-// takes it from here.
+// DeliveredShare returns the share of messages that are at the mobile, of those with a known end: each has a final receipt once,
+// the SMSC's, or the gateway's of a message that no SMSC has taken. It reports false if there is none. All that shows a delivered
+// share takes it from here.
 func DeliveredShare(delivered, undelivered int64) (share float64, ok bool) {
 	all := delivered + undelivered
 	return float64(delivered) / float64(max(all, 1)), all > 0

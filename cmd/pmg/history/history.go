@@ -21,6 +21,7 @@ import (
 	"pmg/cmd/pmg/ask"
 	"pmg/cmd/pmg/find"
 	"pmg/config"
+	"pmg/config/document"
 	"pmg/managed"
 	"pmg/managed/editor"
 )
@@ -159,16 +160,33 @@ func (o *command) ask(cmd *cobra.Command, number int, dry bool) (r editor.Result
 		return r, false, nil // no gateway runs
 	}
 	if answer.Code != http.StatusOK && answer.Code != http.StatusCreated {
-		var p struct{ Detail string }
-		if json.Unmarshal(answer.Body, &p) != nil || p.Detail == "" {
-			p.Detail = strings.TrimSpace(string(answer.Body))
-		}
-		return r, true, errors.New(p.Detail)
+		return r, true, refusal(answer.Body)
 	}
 	if err := json.Unmarshal(answer.Body, &r); err != nil {
 		return r, true, fmt.Errorf("cannot read the gateway's answer: %w", err)
 	}
 	return r, true, nil
+}
+
+// refusal returns why the gateway refuses, with each problem that there would be.
+func refusal(body []byte) error {
+	var p struct {
+		Detail   string
+		Problems []struct {
+			Option, Detail, File string
+			Line                 int
+		}
+	}
+	if json.Unmarshal(body, &p) != nil || p.Detail == "" {
+		return errors.New(strings.TrimSpace(string(body)))
+	}
+	r := editor.Refusal{Text: p.Detail}
+	for _, one := range p.Problems {
+		r.Problems = append(r.Problems, document.Problem{
+			File: one.File, Line: one.Line, Column: 1, Path: one.Option, Message: one.Detail,
+		})
+	}
+	return &r
 }
 
 // do takes a change back where no gateway runs.
