@@ -3,6 +3,8 @@ package charset
 import (
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
 )
 
 // A Coding is a way to write characters as octets.
@@ -16,6 +18,8 @@ const (
 	Latin1               // ISO 8859-1
 	UCS2                 // UTF-16, most significant octet first
 	UTF8
+	Cyrillic // ISO 8859-5
+	Hebrew   // ISO 8859-8
 )
 
 // A Charset is a coding and, for the two GSM 7-bit codings, the tables of national
@@ -59,6 +63,9 @@ func (c Charset) Decode(dst, octets []byte) ([]byte, bool) {
 	case UTF8:
 		return decodeUTF8(dst, octets)
 	}
+	if m := c.Coding.charmap(); m != nil {
+		return decodeMapped(dst, octets, m)
+	}
 	ok := true
 	for _, v := range octets {
 		if v >= utf8.RuneSelf && c.Coding == ASCII {
@@ -66,6 +73,26 @@ func (c Charset) Decode(dst, octets []byte) ([]byte, bool) {
 			continue
 		}
 		dst = utf8.AppendRune(dst, rune(v))
+	}
+	return dst, ok
+}
+
+// charmap returns the table of a coding that is one of ISO 8859 with characters of its own; nil: it is none.
+func (c Coding) charmap() *charmap.Charmap {
+	switch c {
+	case Cyrillic:
+		return charmap.ISO8859_5
+	case Hebrew:
+		return charmap.ISO8859_8
+	}
+	return nil
+}
+
+func decodeMapped(dst, octets []byte, m *charmap.Charmap) ([]byte, bool) {
+	ok := true
+	for _, v := range octets {
+		r := m.DecodeByte(v)
+		dst, ok = utf8.AppendRune(dst, r), ok && r != utf8.RuneError
 	}
 	return dst, ok
 }
@@ -196,6 +223,12 @@ func (e *encoder) write(dst []byte, r rune) ([]byte, bool) {
 			return dst, false
 		}
 		return append(dst, byte(r)), true
+	case Cyrillic, Hebrew:
+		v, ok := e.Coding.charmap().EncodeRune(r)
+		if !ok {
+			return dst, false
+		}
+		return append(dst, v), true
 	case UTF8:
 		return utf8.AppendRune(dst, r), true
 	case UCS2:
