@@ -29,8 +29,25 @@ func (t *translator) addService(of *Group) {
 	s := &mobileService{account: e}
 	word := g.Take("keyword")
 	words := append([]string{word}, g.List("aliases")...)
-	if word == "" || strings.EqualFold(word, "default") {
+	regex := g.Take("keyword-regex")
+	switch {
+	case strings.EqualFold(word, "default") && regex == "":
 		words = nil // its route takes them anyway
+	case regex != "":
+		if words = wordsOf(regex); words == nil {
+			t.unrouted(of, "keyword-regex: what it takes beside whole words at the beginning cannot be translated")
+			return
+		}
+		word = words[0]
+	case word == "":
+		t.unrouted(of, "it has no keyword")
+		return
+	}
+	for _, name := range bounds {
+		if g.Given(name) {
+			t.unrouted(of, name+" cannot be translated")
+			return
+		}
 	}
 	for _, w := range words {
 		if strings.Trim(strings.ToLower(w), "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
@@ -46,11 +63,7 @@ func (t *translator) addService(of *Group) {
 	for _, id := range g.List("accepted-smsc") {
 		s.from = append(s.from, strings.ToLower(id))
 	}
-	name := "service-" + strings.ToLower(word)
-	if word == "" {
-		name = "service"
-	}
-	e.Set("system_id", draft.Name(name, t.services))
+	e.Set("system_id", draft.Name("service-"+strings.ToLower(word), t.services))
 	e.Set("password", t.password())
 	e.Set("bind", []string{"transmitter"})
 	e.Set("connectors", []string{"sendsms"})
@@ -65,6 +78,49 @@ func (t *translator) addService(of *Group) {
 	g.Rest(e, Table())
 	t.served = append(t.served, s)
 	t.draft.Accounts = append(t.draft.Accounts, e)
+}
+
+// bounds are the options that keep messages from a service, and that no route has.
+var bounds = []string{
+	"accepted-smsc-regex", "accepted-account", "accepted-account-regex", "allowed-prefix", "allowed-prefix-regex", "denied-prefix",
+	"denied-prefix-regex", "allowed-receiver-prefix", "allowed-receiver-prefix-regex", "denied-receiver-prefix",
+	"denied-receiver-prefix-regex", "white-list", "white-list-regex", "black-list", "black-list-regex",
+}
+
+// unrouted notes that a service gets no route: a route without what bounds it would bring its server messages that are not for it.
+func (t *translator) unrouted(of *Group, why string) {
+	t.draft.Decide("group sms-service, %s (%s): no route is made: %s; write one, with its account", of.At, t.shown(of), why)
+}
+
+// wordsOf returns the words of a regular expression that takes the texts which begin with one of them, nil if it is another one.
+func wordsOf(regex string) []string {
+	rest, begins := strings.CutPrefix(strings.ToLower(regex), "^")
+	words, behind := rest, ""
+	if group, ok := strings.CutPrefix(rest, "("); ok {
+		words, behind, ok = strings.Cut(group, ")")
+		begins = begins && ok
+	} else if i := strings.IndexFunc(rest, func(r rune) bool { return !isLetterOrDigit(r) }); i >= 0 {
+		words, behind = rest[:i], rest[i:]
+	}
+	if !begins || !slices.Contains(ends, behind) {
+		return nil
+	}
+	all := strings.Split(words, "|")
+	for _, w := range all {
+		if w == "" || strings.IndexFunc(w, func(r rune) bool { return !isLetterOrDigit(r) }) >= 0 {
+			return nil
+		}
+	}
+	return all
+}
+
+func isLetterOrDigit(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' }
+
+// ends are what may stand behind a word in such an expression: the end, or a blank and any text, which makes no difference to a
+// route.
+var ends = []string{
+	"$", `\b`, "( |$)", `(\s|$)`, "( .*)?$", "( .*)?", `(\s.*)?$`, `(\s.*)?`, "( +.*)?$", `(\s+.*)?$`, "([[:space:]].*)?$",
+	"([[:space:]]+.*)?$",
 }
 
 // addServiceRoutes writes the routes of messages from mobiles: those with keywords first, in the order of the file.
@@ -113,7 +169,7 @@ func serviceRows() []draft.Row {
 		draft.Leaves(g, "omit-empty", "an empty reply is never sent"),
 		draft.Leaves(g, "send-sender", "X-Kannel-From is always sent with kannel-post"),
 		draft.Asks(g, "strip-keyword", "texts are brought as they came"),
-		draft.Asks(g, "keyword-regex", "routes of PMG have keywords of one word: keyword and aliases count"),
+		draft.Becomes(g, "keyword-regex", "`routes[].keyword`, where it has words alone, with or without any text behind them; otherwise no route is made"),
 		draft.Asks(g, "assume-plain-text", "a reply counts by its Content-Type: docs/kannel.md"),
 		draft.Asks(g, "accept-x-kannel-headers", "docs/kannel.md says which headers of a reply count"),
 		draft.Asks(g, "header, footer", "PMG adds nothing to texts: let the server reply it"),
