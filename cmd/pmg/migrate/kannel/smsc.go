@@ -90,14 +90,18 @@ func (s *smsc) routing(g *draft.Source) {
 			*o.to = append(*o.to, digits)
 		}
 	}
-	for _, name := range []string{"allowed-smsc-id-regex", "denied-smsc-id-regex", "allowed-prefix-regex", "denied-prefix-regex"} {
+	for _, name := range []string{
+		"allowed-smsc-id-regex", "denied-smsc-id-regex", "allowed-prefix-regex", "denied-prefix-regex",
+	} {
 		s.unrouted = s.unrouted || g.Given(name)
 	}
 	if g.Given("allowed-prefix") && len(s.allowedPrefix) == 0 {
 		s.unrouted = true
 	}
 	if s.unrouted {
-		g.Notes.Decide("no route leads here: which messages it takes is not known without what could not be translated; write its routes")
+		g.Notes.Decide(
+			"no route leads here: which messages it takes is not known without what could not be translated; write its routes",
+		)
 	}
 }
 
