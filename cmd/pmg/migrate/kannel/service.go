@@ -27,27 +27,10 @@ func (t *translator) addService(of *Group) {
 		form, url = "kannel-post", g.Take("post-url")
 	}
 	s := &mobileService{account: e}
-	word := g.Take("keyword")
-	words := append([]string{word}, g.List("aliases")...)
-	regex := g.Take("keyword-regex")
-	switch {
-	case strings.EqualFold(word, "default") && regex == "":
-		words = nil // its route takes them anyway
-	case regex != "":
-		if words = wordsOf(regex); words == nil {
-			t.unrouted(of, "keyword-regex: what it takes beside whole words at the beginning cannot be translated")
-			return
-		}
-		word = words[0]
-	case word == "":
-		t.unrouted(of, "it has no keyword")
+	word, words, why := keywords(g)
+	if why != "" {
+		t.draft.Decide("group sms-service, %s (%s): no route is made: %s; write one, with its account", of.At, t.shown(of), why)
 		return
-	}
-	for _, name := range bounds {
-		if g.Given(name) {
-			t.unrouted(of, name+" cannot be translated")
-			return
-		}
 	}
 	for _, w := range words {
 		if strings.Trim(strings.ToLower(w), "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
@@ -82,14 +65,34 @@ func (t *translator) addService(of *Group) {
 
 // bounds are the options that keep messages from a service, and that no route has.
 var bounds = []string{
-	"accepted-smsc-regex", "accepted-account", "accepted-account-regex", "allowed-prefix", "allowed-prefix-regex", "denied-prefix",
-	"denied-prefix-regex", "allowed-receiver-prefix", "allowed-receiver-prefix-regex", "denied-receiver-prefix",
+	"accepted-smsc-regex", "accepted-account", "accepted-account-regex", "allowed-prefix", "allowed-prefix-regex",
+	"denied-prefix", "denied-prefix-regex", "allowed-receiver-prefix", "allowed-receiver-prefix-regex", "denied-receiver-prefix",
 	"denied-receiver-prefix-regex", "white-list", "white-list-regex", "black-list", "black-list-regex",
 }
 
-// unrouted notes that a service gets no route: a route without what bounds it would bring its server messages that are not for it.
-func (t *translator) unrouted(of *Group, why string) {
-	t.draft.Decide("group sms-service, %s (%s): no route is made: %s; write one, with its account", of.At, t.shown(of), why)
+// keywords takes the keywords of a service, none for the service of all other messages, and the word that names it. Otherwise it
+// returns why there is no route: one without what bounds a service would bring its server messages that are not for it.
+func keywords(g *draft.Source) (name string, words []string, why string) {
+	name, words = g.Take("keyword"), g.List("aliases")
+	switch regex := g.Take("keyword-regex"); {
+	case regex != "":
+		if words = wordsOf(regex); words == nil {
+			return "", nil, "keyword-regex: what it takes beside whole words at the beginning cannot be translated"
+		}
+		name = words[0]
+	case name == "":
+		return "", nil, "it has no keyword"
+	case strings.EqualFold(name, "default"):
+		words = nil // its route takes them anyway
+	default:
+		words = append([]string{name}, words...)
+	}
+	for _, option := range bounds {
+		if g.Given(option) {
+			return "", nil, option + " cannot be translated"
+		}
+	}
+	return name, words, ""
 }
 
 // wordsOf returns the words of a regular expression that takes the texts which begin with one of them, nil if it is another one.
