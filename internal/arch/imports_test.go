@@ -117,7 +117,7 @@ func table() []row {
 		{"account", "config internal/passhash internal/ratelimit internal/tlsfiles internal/token internal/window protocols sms sms/number"},
 		{"pdulog", "internal/logfile internal/logtext internal/smstext protocols sms sms/charset sms/number"},
 		{"events", "internal/logfile internal/wholefile pdulog sms"},
-		{"stats", "events internal/wholefile pdulog sms"},
+		{"stats", "events internal/figuretext internal/wholefile pdulog sms"},
 		{"privacy", "config events internal/logfile internal/wholefile pdulog sms sms/charset sms/number sms/plan store"},
 
 		// Sessions, and the gateway's decisions about them.
