@@ -41,6 +41,8 @@ const (
 	PMGForm = "pmg" // webhook_form
 
 	MatchID = "id" // receipt_match
+	// OneReceipt is of receipt_parts.
+	OneReceipt = "one"
 
 	Failover = "failover" // policy
 	Weighted = "weighted"
@@ -257,6 +259,7 @@ type Connector struct {
 	Receipts     string `yaml:"receipts" default:"ask" enum:"ask|force|never" only:"out" live:"yes" doc:"Whether the SMSC is asked for receipts: if the client asks, for every message (force), or never. Clients get those that they, or the option receipts of their accounts, have asked for; others are counted (pmg_receipts_unwanted_total) and dropped."`
 	ReceiptIDs   string `yaml:"receipt_ids" default:"learn" http:"same" test:"same" enum:"learn|same|decimal|hexadecimal" only:"out" live:"yes" doc:"How the SMSC writes ids in receipts: as in its answers to submits (same), or numbers in decimal or hexadecimal. learn finds out; until it has, receipts whose ids can be read in two ways may be kept as orphans. Case, leading zeros and blanks do not matter."`
 	ReceiptMatch string `yaml:"receipt_match" default:"address" enum:"address|id" only:"out" live:"yes" doc:"What a receipt and its message must have in common: the id and the last digits of the recipient (address), or the id alone, for SMSCs that hide or change numbers. With id the SMSC's ids must be long and never repeat."`
+	ReceiptParts string `yaml:"receipt_parts" default:"each" enum:"each|one" only:"out" live:"yes" doc:"Whether the SMSC sends a receipt for each part of a message that was sent in parts, or one for all of them, with the id of any. With one the first that comes is the outcome of the message; otherwise the message would wait for the others for receipts.parts_wait."`
 	Operations   bool   `yaml:"operations" default:"false" only:"out" live:"yes" doc:"Whether clients can also query, cancel and replace messages that the SMSC has accepted and that asked for no receipt. Its ids are then stored for all messages, about 150 octets each, for receipts.keep."`
 
 	Static  *bool         `yaml:"static" only:"out" live:"no" doc:"Whether sessions stay open when there is nothing to send. When not given: true, except for a transmitter, whose sessions are opened when a message waits."`

@@ -125,33 +125,27 @@ type Loss struct {
 
 // Encode appends the text, which is UTF-8, to dst in the charset. With Report it
 // returns dst as it was if the charset lacks a character. Octets that are not UTF-8
-// count as characters that every charset lacks.
+// count as characters that every charset lacks. Letters and marks are composed, so places in Loss
+// are those in the text that Compose returns.
 func (c Charset) Encode(dst, text []byte, p Policy) ([]byte, Loss) {
+	text = Compose(text)
 	e := encoder{Charset: c, locking: c.Locking.locking(), single: c.Single.single()}
 	start := len(dst)
-	last, lastAt := utf8.RuneError, start // the character before, and where it is in dst
 	for i := 0; i < len(text); {
 		r, n := rune(text[i]), 1
 		if r >= utf8.RuneSelf {
 			r, n = utf8.DecodeRune(text[i:])
 		}
-		at := len(dst)
 		out, ok := e.write(dst, r)
 		switch {
 		case ok && (r != utf8.RuneError || n > 1):
-			dst, last, lastAt = out, r, at
+			dst = out
 		case p == Report:
 			return dst[:start], Loss{Count: 1, First: r, At: i}
 		case p == Replace:
 			dst = e.replace(dst, r, i)
 		default:
-			if one, ok := compose(last, r); ok {
-				if out, ok := e.write(dst[:lastAt], one); ok {
-					dst, last = out, one
-					break
-				}
-			}
-			dst, last = e.transliterate(dst, text[i:i+n], r, i), utf8.RuneError
+			dst = e.transliterate(dst, text[i:i+n], r, i)
 		}
 		i += n
 	}
@@ -164,6 +158,7 @@ func (c Charset) Encode(dst, text []byte, p Policy) ([]byte, Loss) {
 // Count returns how many units Encode would write, and reports whether the charset
 // has every character of the text. Units are those of Room.
 func (c Charset) Count(text []byte) (units int, ok bool) {
+	text = Compose(text)
 	e := encoder{Charset: c, locking: c.Locking.locking(), single: c.Single.single()}
 	var b [utf8.UTFMax]byte
 	for i := 0; i < len(text); {

@@ -186,6 +186,34 @@ func TestTransliterate(t *testing.T) {
 	f(Charset{Locking: Hindi}, "©5", "?5", 1, 1) // its table has no capitals, so that "(C)" cannot be written
 }
 
+// A text in pieces is the text that it is in one piece, whichever charset it is written in. What would become longer stays.
+func TestCompose(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"", ""}, {"plain", "plain"}, {"Café", "Café"},
+		{"Cafe\u0301 A\u030angstro\u0308m n\u0303", "Café Ångström ñ"},
+		{"\u2126 \u212b \u212a", "Ω Å K"},
+		{"\u0415\u0308 s\u0326 a\u0323\u0302", "Ё ș ậ"},
+		{"\u1112\u1161\u11ab", "한"},
+		{"\u0958\ufb1de\u0301", "\u0958\ufb1dé"}, // without a composed form that is one character
+		{"\u0301x q\u0301", "\u0301x q\u0301"},
+		{"\xffe\u0301\xcc", "\xffé\xcc"},
+	} {
+		if got := string(Compose([]byte(c.text))); got != c.want {
+			t.Errorf("%+q: %+q, want %+q", c.text, got, c.want)
+		}
+	}
+	pieces := []byte(strings.Repeat("e\u0301", 160))
+	if c := Best(pieces, 0); c != gsm {
+		t.Errorf("best is %v", c)
+	}
+	for _, c := range []Charset{gsm, packed, latin1, ucs2} {
+		want, _ := c.Encode(nil, []byte(strings.Repeat("é", 160)), Report)
+		if got, loss := c.Encode(nil, pieces, Report); string(got) != string(want) || loss.Count != 0 {
+			t.Errorf("%v: %x, %+v", c, got, loss)
+		}
+	}
+}
+
 // Every charset has a character for what it lacks, and what it writes can be read.
 func TestReplace(t *testing.T) {
 	text := []byte("a\xff\U0001F600ё")
