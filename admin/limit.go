@@ -155,12 +155,12 @@ func hostOf(s string) string {
 // browser send a Host other than the page's own.
 //
 // The hosts that are served are loopback addresses, the address that the connection
-// came to, the host of admin.address and those of admin.hosts. Requests without a Host
-// are served too, because no browser sends them.
-func checkHost(names map[string]bool, h http.Handler) http.Handler {
+// came to, the host of admin.address, those of admin.hosts, and the one to which browsers come
+// back from a login elsewhere. Requests without a Host are served too, because no browser sends them.
+func checkHost(names map[string]bool, back func() string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host := hostOf(r.Host)
-		if host != "" && !names[host] && !isOwnAddress(host, r) {
+		if host != "" && !names[host] && !isOwnAddress(host, r) && host != hostOf(back()) {
 			http.Error(
 				w,
 				fmt.Sprintf(

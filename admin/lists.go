@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"pmg/connector"
+	"pmg/internal/figuretext"
 	"pmg/sms"
 )
 
@@ -40,8 +41,7 @@ const OtherNetworks = "other"
 
 // Share returns the share of the receipts that say delivered, from 0 to 1. It reports false if there is none.
 func (n *Network) Share() (share float64, ok bool) {
-	all := n.Delivered + n.Undelivered
-	return float64(n.Delivered) / float64(max(all, 1)), all > 0
+	return figuretext.DeliveredShare(n.Delivered, n.Undelivered)
 }
 
 // Delay returns how many seconds a delivery takes, on average. It reports false if there was none.

@@ -294,11 +294,11 @@ func StandbyMetrics(cfg config.Admin, known Known, log zerolog.Logger) http.Hand
 		newCollector(clusterMetrics(known), func() *Status { return nil }),
 	)
 	sessions := access.NewSessions(
-		func() []config.User { return cfg.Users }, func() string { return cfg.OIDC.Proof() }, time.Now,
+		func() []config.User { return cfg.Users }, func() *config.OIDC { return &cfg.OIDC }, time.Now,
 	)
 	guard := access.NewGuard(func() []config.Token { return cfg.Tokens }, sessions, log)
 	limiters := newLimiters()
-	return checkHost(hostNames(cfg), guard.May(access.Look, limiters.limited(
+	return checkHost(hostNames(cfg), cfg.OIDC.Host, guard.May(access.Look, limiters.limited(
 		promhttp.HandlerFor(registry, promhttp.HandlerOpts{}),
 	)))
 }

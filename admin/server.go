@@ -153,7 +153,7 @@ func (s *Server) listen(cfg *config.Config, opened []sock.Listening) error {
 func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version string, parts Parts) *Server {
 	sessions := access.NewSessions(
 		func() []config.User { return g.Node.Config().Admin.Users },
-		func() string { return g.Node.Config().Admin.OIDC.Proof() }, time.Now,
+		func() *config.OIDC { return &g.Node.Config().Admin.OIDC }, time.Now,
 	)
 	v := newView(g, e, version)
 	s := &Server{reloads: parts.Reload, view: v, progress: NewProgress(), recorder: history.New(history.OfConnectors, v.reading),
@@ -162,7 +162,7 @@ func newServer(cfg config.Admin, g *gateway.Gateway, e gateway.Engine, version s
 		guard: access.NewGuard(func() []config.Token { return g.Node.Config().Admin.Tokens }, sessions, g.Node.Log)}
 	s.http = http.Server{
 		Handler: checkHost(
-			hostNames(cfg),
+			hostNames(cfg), func() string { return g.Node.Config().Admin.OIDC.Host() },
 			http.NewCrossOriginProtection().Handler(httpfault.Handler(s.mux(cfg.Pprof, parts), g.Node.Log, failed)),
 		),
 		ReadHeaderTimeout: headerTimeout,

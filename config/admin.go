@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"pmg/internal/passhash"
@@ -39,9 +40,9 @@ type OIDC struct {
 	Issuer       string   `yaml:"issuer" live:"yes" doc:"Its address, such as https://login.example.net/realms/ops: what stands in its tokens. Its certificate must be valid for the machine (SSL_CERT_FILE names further authorities)."`
 	ClientID     string   `yaml:"client_id" live:"yes" doc:"The name under which it knows this gateway."`
 	ClientSecret string   `yaml:"client_secret" secret:"yes" live:"yes" doc:"What it has given the gateway to prove that; empty for a public client."`
-	Address      string   `yaml:"address" live:"yes" doc:"Where browsers find these pages, such as https://pmg.example.net:2780. The server must allow this with /ui/login/callback behind it to be returned to."`
-	Scopes       []string `yaml:"scopes" default:"profile, email" live:"yes" doc:"What is asked for beside openid: what it takes to have the claim in its tokens."`
-	Claim        string   `yaml:"claim" default:"groups" live:"yes" doc:"The claim of a token that has the groups of an operator, a text or a list of texts."`
+	Address      string   `yaml:"address" live:"yes" doc:"Where browsers find these pages, such as https://pmg.example.net:2780. The server must allow this with /ui/login/callback behind it to be returned to. Its host is served without admin.hosts; with https cookies are Secure there, also behind a proxy that ends TLS."`
+	Scopes       []string `yaml:"scopes" default:"profile, email" live:"yes" doc:"What is asked for beside openid: what it takes to have the claim in its tokens. A scope of the claim's name is asked for where the server has one."`
+	Claim        string   `yaml:"claim" default:"groups" live:"yes" doc:"The claim of a token that has the groups of an operator, a text or a list of texts. One within others is named by its path: realm_access.roles, resource_access.pmg.roles."`
 	Look         []string `yaml:"look" live:"yes" doc:"The groups with scope look. An operator has the highest scope of all groups, and cannot log in without one."`
 	Operate      []string `yaml:"operate" live:"yes" doc:"Those with scope operate."`
 	Administer   []string `yaml:"administer" live:"yes" doc:"Those with scope administer."`
@@ -49,6 +50,20 @@ type OIDC struct {
 
 // IsSet reports whether there is such a server.
 func (o *OIDC) IsSet() bool { return o.Issuer != "" }
+
+// Host returns the host and the port of the address where browsers find the pages, "" if there is no such server.
+func (o *OIDC) Host() string {
+	at, err := url.Parse(o.Address)
+	if err != nil || !o.IsSet() {
+		return ""
+	}
+	return at.Host
+}
+
+// IsSecure reports whether browsers use TLS for requests with a Host, because the address with it says so: a proxy ends it.
+func (o *OIDC) IsSecure(host string) bool {
+	return o.IsSet() && strings.HasPrefix(o.Address, "https:") && strings.EqualFold(o.Host(), host)
+}
 
 // ScopeOf returns the highest scope of some groups, "" if they have none.
 func (o *OIDC) ScopeOf(groups []string) string {

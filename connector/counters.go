@@ -30,6 +30,7 @@ type Counters[N, L any] struct {
 	Late       N `json:"answered_late" metric:"messages_answered_late_total" column:"late" help:"Messages whose answer came after the response timeout."`
 	Moved      N `json:"moved" metric:"messages_moved_total" column:"moved" help:"Messages that moved to another target of their route, because this connector was down."`
 	FailedOver N `json:"failed_over" metric:"messages_failed_over_total" help:"Messages that were refused for a while, or not answered, and went to another target of their route."`
+	Untaken    N `json:"receipts_made" metric:"receipts_made_total" help:"Final receipts that the gateway has made of messages which the SMSC has not taken."`
 	Unmatched  N `json:"unmatched" metric:"answers_unmatched_total" help:"Answers without a request."`
 	Partly     N `json:"partly" metric:"pdus_partly_total" help:"PDUs of peers that were taken though a part of them cannot be read, such as octets behind a text; the pdu log has them as malformed."`
 	Headers    N `json:"proxy_headers_refused" metric:"proxy_headers_refused_total" help:"PROXY headers that could not be read, or came from addresses that are not in proxies."`

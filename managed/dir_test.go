@@ -2,9 +2,12 @@ package managed
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -105,6 +108,39 @@ func TestTrim(t *testing.T) {
 	all, err := d.History("", 0, 100)
 	if err != nil || len(all) != MostOctets/MaxRows-1 || all[0].Number != MostOctets/MaxRows+3 {
 		t.Errorf("%d changes, %v", len(all), err)
+	}
+}
+
+// What changes often does not push the changes of others out of the history: it loses its own.
+func TestShare(t *testing.T) {
+	t.Parallel()
+	d := openMem(t, vfs.NewMem())
+	replace(t, d, "routes/a.yaml", "x")
+	replace(t, d, "accounts/rare.yaml", "x")
+	for n := 3; n <= MostChanges+1; n++ {
+		head, err := json.Marshal(Change{Number: n, File: OptionsFile(Accounts, fmt.Sprint("busy", n%21))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := d.fs.Create(d.Path(nameOf(n)), vfs.WriteCategoryUnspecified)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Write(append(head, '\n')); err != nil || f.Close() != nil {
+			t.Fatal(err)
+		}
+	}
+	d.trim()
+	all, err := d.History("", 0, 2*MostChanges)
+	if err != nil || len(all) > MostChanges || len(all) < MostChanges*9/10 || all[0].Number != MostChanges+1 {
+		t.Fatalf("%d changes, %v", len(all), err)
+	}
+	counts := map[string]int{}
+	for _, c := range all {
+		counts[c.File]++
+	}
+	if counts["routes/a.yaml"] != 1 || counts["accounts/rare.yaml"] != 1 || len(counts) != 23 {
+		t.Errorf("%v", counts)
 	}
 }
 
@@ -239,5 +275,24 @@ func TestPowerCut(t *testing.T) {
 		}
 		replace(t, after, acme, "three")
 		wants(t, after, acme, "three")
+	}
+}
+
+// A directory that is missing is made by the first change, with its rights, if its parent is ours.
+func TestWillBeMade(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "managed")
+	if !WillBeMade(path) || WillBeMade(filepath.Join(path, "deeper")) {
+		t.Error("it is not known that it will be made")
+	}
+	l, err := Open(path).Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if st, err := os.Stat(path); err != nil || st.Mode().Perm() != 0o700 || WillBeMade(path) {
+		t.Errorf("%v, %v", st, err)
 	}
 }

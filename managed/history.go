@@ -91,23 +91,76 @@ func (d *Dir) forget(number int) error {
 	return err
 }
 
-// trim removes the oldest changes beyond the bounds. What cannot be removed is removed later.
+// trim removes changes that are too old and, when there are too many, the oldest of what has the most: who changes one thing often
+// does not push the changes of others out. What cannot be removed is removed later.
 func (d *Dir) trim() {
 	all, err := d.numbers()
 	if err != nil {
 		return
 	}
-	octets, kept := int64(0), 0
-	for _, n := range slices.Backward(all) {
+	var kept []held
+	octets := int64(0)
+	for i, n := range all {
 		info, err := d.fs.Stat(d.Path(nameOf(n)))
 		if err != nil {
 			continue
 		}
-		octets += info.Size()
-		kept++
-		if kept > 1 && (kept > MostChanges || octets > MostOctets || d.now().Sub(info.ModTime()) > MostAge) {
+		if i < len(all)-1 && d.now().Sub(info.ModTime()) > MostAge {
 			_ = d.forget(n)
+			continue
 		}
+		octets += info.Size()
+		kept = append(kept, held{n, info.Size()})
+	}
+	if len(kept) > MostChanges || octets > MostOctets {
+		d.share(kept, octets)
+	}
+}
+
+// A held change is one that takes room in the history.
+type held struct {
+	number int
+	octets int64
+}
+
+// room is how much of its bounds the history gives up at once, so that the heads of all changes are seldom read.
+const room = 20
+
+// share removes changes until there is room for others again. The last one stays.
+func (d *Dir) share(all []held, octets int64) {
+	type part struct {
+		changes []held // the oldest in front
+		octets  int64
+	}
+	parts, count := map[string]*part{}, len(all)
+	for _, h := range all[:count-1] {
+		c, _ := d.head(h.number) // what cannot be read is a part of its own
+		kind, name, _ := Split(c.File)
+		p := parts[kind+"/"+name]
+		if p == nil {
+			p = &part{}
+			parts[kind+"/"+name] = p
+		}
+		p.changes = append(p.changes, h)
+		p.octets += h.octets
+	}
+	for {
+		long, large := count > MostChanges-MostChanges/room, octets > MostOctets-MostOctets/room
+		var most *part
+		for _, p := range parts {
+			if len(p.changes) > 0 && (most == nil || long && len(p.changes) > len(most.changes) || !long && p.octets > most.octets) {
+				most = p
+			}
+		}
+		if most == nil || !long && !large {
+			return
+		}
+		h := most.changes[0]
+		_ = d.forget(h.number)
+		most.changes = most.changes[1:]
+		most.octets -= h.octets
+		octets -= h.octets
+		count--
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 // ListStays says why a number stays on a list.
 const (
-	ListStays = "it keeps messages away, such as behind an opt-out; pmg lists and the list's file remove it"
+	ListStays = "it keeps messages away, such as behind an opt-out; pmg list and the list's file remove it"
 	// MemoryStays says why messages stay in queues.
 	MemoryStays = "store.engine is memory: messages that wait in queues stay until they have ended"
 )

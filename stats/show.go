@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"pmg/internal/figuretext"
 	"pmg/sms"
 )
 
@@ -95,7 +96,7 @@ func WriteCSV(out io.Writer, by []string, rows []Row) error {
 	return errors.Join(err, w.Error())
 }
 
-// columns are the figures of a table, before what was charged less what was given back of that, and the mean delay.
+// columns are the figures of a table, before what was charged less what was given back of that, the mean delay, and the delivered share.
 var columns = [...]figure{messages, accepted, sent, delivered, undelivered, failed, rejected, unknown, expired, deleted, mo}
 
 // Heads returns the heads of a table's columns behind those of the groups.
@@ -103,7 +104,7 @@ func Heads() (all []string) {
 	for _, f := range columns {
 		all = append(all, figureNames[f])
 	}
-	return append(all, "charged", "delay")
+	return append(all, "charged", "delay", "share")
 }
 
 // Cells returns the cells of a row.
@@ -118,10 +119,16 @@ func (r *Row) Cells() (all []string) {
 		all = append(all, r.text(f))
 	}
 	all = append(all, sms.Money(r.figures[charged]-r.figures[refunded]).String())
-	if r.figures[sent] == 0 {
-		return append(all, "-")
+	delay := "-"
+	if n := r.figures[sent]; n > 0 {
+		delay = (time.Duration(r.figures[delayMS]/n) * time.Millisecond).String()
 	}
-	return append(all, (time.Duration(r.figures[delayMS]/r.figures[sent]) * time.Millisecond).String())
+	return append(all, delay, r.Share())
+}
+
+// Share returns the delivered share of the messages with a final receipt, as it is shown.
+func (c *Counts) Share() string {
+	return figuretext.Percent(figuretext.DeliveredShare(c.figures[delivered], c.figures[undelivered]))
 }
 
 // Total returns the sum of rows.

@@ -21,7 +21,7 @@ import (
 
 // noSessions returns those of a gateway without users.
 func noSessions() *Sessions {
-	return NewSessions(func() []config.User { return nil }, func() string { return "" }, time.Now)
+	return NewSessions(func() []config.User { return nil }, func() *config.OIDC { return &config.OIDC{} }, time.Now)
 }
 
 // ask sends a request through a guard, and returns the status and who was let pass.

@@ -45,6 +45,8 @@ type failures struct {
 
 // Sessions are those of the operators' browsers.
 type Sessions struct {
+	IsSecure func(*http.Request) bool // whether browsers use TLS for a request: here, or at a proxy
+
 	logins *browser.Sessions[login]
 	users  func() []config.User
 	proof  func() string // of the server where users log in elsewhere, "" if there is none
@@ -57,15 +59,18 @@ type Sessions struct {
 	failed map[string]failures // by address
 }
 
-// NewSessions returns the sessions of the users that a function returns. Those who log in elsewhere stay logged in while proof
-// returns the same.
-func NewSessions(users func() []config.User, proof func() string, now func() time.Time) *Sessions {
+// NewSessions returns the sessions of the users that a function returns. Those who log in elsewhere stay logged in while what a
+// second function returns is the same.
+func NewSessions(users func() []config.User, elsewhere func() *config.OIDC, now func() time.Time) *Sessions {
+	secure := func(r *http.Request) bool { return browser.IsSecure(r) || elsewhere().IsSecure(r.Host) }
 	return &Sessions{
-		users: users, proof: proof, now: now, turns: turns.New[netip.Prefix](atATime, mostLogins),
+		users: users, proof: func() string { return elsewhere().Proof() }, IsSecure: secure, now: now,
+		turns:  turns.New[netip.Prefix](atATime, mostLogins),
 		nobody: sync.OnceValue(func() []byte { return []byte(passhash.New([]byte(token.New()))) }),
 		failed: map[string]failures{},
 		logins: browser.NewSessions(browser.Options[login]{
 			Cookie: "pmg", Now: now, Most: mostSessions, MostOf: mostSessionsOf, Owner: func(l login) string { return l.user },
+			Secure: secure,
 		}),
 	}
 }

@@ -27,7 +27,7 @@ const right = "correct horse"
 func sessionsOf(t *testing.T, now *time.Time) (*Sessions, *[]config.User) {
 	t.Helper()
 	users := []config.User{{Name: "anna", Password: passhash.New([]byte(right)), Scope: config.OperateScope}}
-	return NewSessions(func() []config.User { return users }, func() string { return "" }, func() time.Time { return *now }), &users
+	return NewSessions(func() []config.User { return users }, func() *config.OIDC { return &config.OIDC{} }, func() time.Time { return *now }), &users
 }
 
 // begin logs in.

@@ -11,6 +11,7 @@
 package oidc
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -52,6 +53,7 @@ const (
 
 	mostRedirects = 3
 	mostClaimed   = 10_000 // values of a claim
+	mostSpent     = 10_000 // logins that have ended, while their cookies are valid
 )
 
 // A Provider is the server of an organisation. It is safe for concurrent use.
@@ -67,15 +69,18 @@ type Provider struct {
 		of  map[netip.Prefix]int
 	}
 
-	mu    sync.Mutex
-	known *oidc.Provider // what the server has said of itself
-	of    string         // the issuer that this was
-	at    time.Time
+	mu     sync.Mutex
+	known  *oidc.Provider // what the server has said of itself
+	of     string         // the issuer that this was
+	at     time.Time
+	styles []oauth2.AuthStyle   // how a client shows its secret there; the first one is used
+	scopes []string             // what it can be asked for
+	spent  map[string]time.Time // when the code of a login was used, by its state
 }
 
 // New returns the provider of a configuration, which may change.
 func New(c func() *config.OIDC, now func() time.Time) *Provider {
-	p := &Provider{config: c, now: now, key: make([]byte, 32)}
+	p := &Provider{config: c, now: now, key: make([]byte, 32), spent: map[string]time.Time{}}
 	p.waiting.of = map[netip.Prefix]int{}
 	_, _ = rand.Read(p.key) // which never fails
 	p.client = &http.Client{
@@ -107,7 +112,7 @@ func (t bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 // Errors that a browser sees, beside those of the server.
 var (
 	ErrCrowded = errors.New("too many logins wait for the server of the organisation")
-	ErrNoRole  = errors.New("none of your groups has a role in admin.oidc")
+	ErrNoRole  = errors.New("you have no role here")
 	errStale   = errors.New("this login is too old, or was begun in another browser: begin it again")
 )
 
@@ -120,24 +125,62 @@ type begun struct {
 	At       int64  `json:"a"`
 }
 
+// A Cookie is what the browser keeps of a login that it has begun. Each has one of its own, so that several may be under way.
+type Cookie struct{ Name, Value string }
+
+// cookieName begins the names of cookies. The state of the login follows.
+const cookieName = "pmg-login-"
+
+// MostBegun is how many logins of a browser are under way.
+const MostBegun = 8
+
 // Begin returns where a browser of an address logs in that wants to go on with a path, and the cookie that it has until then.
-func (p *Provider) Begin(ctx context.Context, from, next string) (to, cookie string, err error) {
+func (p *Provider) Begin(ctx context.Context, from, next string) (to string, cookie Cookie, err error) {
 	ctx, done, err := p.place(ctx, from)
 	if err != nil {
-		return "", "", err
+		return "", cookie, err
 	}
 	defer done()
 	_, oauth, _, err := p.server(ctx)
 	if err != nil {
-		return "", "", err
+		return "", cookie, err
 	}
-	b := begun{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Next: next, At: p.now().Unix()}
+	b := begun{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Next: next, At: p.now().UnixNano()}
 	text, err := json.Marshal(&b)
 	if err != nil {
-		return "", "", err
+		return "", cookie, err
 	}
 	to = oauth.AuthCodeURL(b.State, oidc.Nonce(b.Nonce), oauth2.S256ChallengeOption(b.Verifier))
-	return to, encode(text) + "." + encode(p.sign(text)), nil
+	return to, Cookie{cookieName + b.State, encode(text) + "." + encode(p.sign(text))}, nil
+}
+
+// Old returns the names of the cookies of a browser that it may not keep when it begins another login: those that are not valid
+// any more, and the oldest of too many.
+func (p *Provider) Old(r *http.Request) (names []string) {
+	var all []begun
+	for _, c := range r.Cookies() {
+		if !strings.HasPrefix(c.Name, cookieName) {
+			continue
+		}
+		if b, ok := p.read(c.Value); ok && c.Name == cookieName+b.State {
+			all = append(all, b)
+		} else {
+			names = append(names, c.Name)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b begun) int { return cmp.Compare(b.At, a.At) })
+	for _, b := range all[min(len(all), MostBegun-1):] {
+		names = append(names, cookieName+b.State)
+	}
+	return names
+}
+
+// CookieOf returns the cookie of the login that a browser comes back from, with no name if it has none.
+func CookieOf(r *http.Request) (found Cookie) {
+	if c, err := r.Cookie(cookieName + r.URL.Query().Get("state")); err == nil {
+		found = Cookie{c.Name, c.Value}
+	}
+	return found
 }
 
 // A Login is who has logged in.
@@ -148,8 +191,8 @@ type Login struct {
 }
 
 // End ends the login of a browser of an address that was sent back with a query.
-func (p *Provider) End(ctx context.Context, from, cookie string, query url.Values) (l Login, err error) {
-	b, ok := p.read(cookie)
+func (p *Provider) End(ctx context.Context, from string, cookie Cookie, query url.Values) (l Login, err error) {
+	b, ok := p.read(cookie.Value)
 	if !ok || !hmac.Equal([]byte(query.Get("state")), []byte(b.State)) {
 		return l, errStale
 	}
@@ -166,9 +209,12 @@ func (p *Provider) End(ctx context.Context, from, cookie string, query url.Value
 	if err != nil {
 		return l, err
 	}
+	if !p.spend(b.State) {
+		return l, errStale
+	}
 	tokens, err := oauth.Exchange(ctx, query.Get("code"), oauth2.VerifierOption(b.Verifier))
 	if err != nil {
-		return l, fmt.Errorf("the server of the organisation has refused the code of the login: %w", err)
+		return l, p.refused(oauth, err)
 	}
 	raw, _ := tokens.Extra("id_token").(string)
 	id, err := verifier.Verify(ctx, raw)
@@ -182,13 +228,28 @@ func (p *Provider) End(ctx context.Context, from, cookie string, query url.Value
 	if err := id.Claims(&claims); err != nil {
 		return l, fmt.Errorf("the token of the server of the organisation cannot be read: %w", err)
 	}
-	l = Login{
-		Name: nameOf(claims, id.Subject) + " at " + hostOf(c.Issuer), Scope: c.ScopeOf(valuesOf(claims[c.Claim])), Next: b.Next,
+	scope, err := scopeOf(c, claims)
+	if err != nil {
+		return l, err
 	}
-	if l.Scope == "" {
-		return l, ErrNoRole
+	return Login{Name: nameOf(claims, id.Subject) + " at " + hostOf(c.Issuer), Scope: scope, Next: b.Next}, nil
+}
+
+// spend reports whether the code of a login was not used before: a client uses it once (RFC 6749 §4.1.2), also if the browser
+// sends it again while the server has not answered.
+func (p *Provider) spend(state string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, was := p.spent[state]; was {
+		return false
 	}
-	return l, nil
+	for other, at := range p.spent { // in no order: of too many any one goes
+		if len(p.spent) >= mostSpent || p.now().Sub(at) > LoginTime {
+			delete(p.spent, other)
+		}
+	}
+	p.spent[state] = p.now()
+	return true
 }
 
 // hostOf returns the host of the server, which names of it end with: a local user may have the same name.
@@ -237,11 +298,27 @@ func (p *Provider) server(ctx context.Context) (*config.OIDC, *oauth2.Config, *o
 		if err != nil {
 			return nil, nil, nil, fmt.Errorf("the server of the organisation (admin.oidc.issuer) cannot be asked: %w", err)
 		}
+		says, err := factsOf(known)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		if p.of != c.Issuer || !sameStyles(p.styles, says.styles) {
+			p.styles = says.styles
+		}
+		p.scopes = says.Scopes
 		p.known, p.of, p.at = known, c.Issuer, p.now()
 	}
+	endpoint := p.known.Endpoint()
+	if endpoint.AuthStyle = p.styles[0]; c.ClientSecret == "" {
+		endpoint.AuthStyle = oauth2.AuthStyleInParams // a public client says who it is there (RFC 6749 §3.2.1)
+	}
+	scopes := append([]string{oidc.ScopeOpenID}, c.Scopes...)
+	if slices.Contains(p.scopes, c.Claim) && !slices.Contains(scopes, c.Claim) { // it has the groups if asked for them
+		scopes = append(scopes, c.Claim)
+	}
 	oauth := &oauth2.Config{
-		ClientID: c.ClientID, ClientSecret: c.ClientSecret, Endpoint: p.known.Endpoint(),
-		RedirectURL: strings.TrimSuffix(c.Address, "/") + Path, Scopes: append([]string{oidc.ScopeOpenID}, c.Scopes...),
+		ClientID: c.ClientID, ClientSecret: c.ClientSecret, Endpoint: endpoint,
+		RedirectURL: strings.TrimSuffix(c.Address, "/") + Path, Scopes: scopes,
 	}
 	return c, oauth, p.known.VerifierContext(oidc.ClientContext(context.Background(), p.client), &oidc.Config{
 		ClientID: c.ClientID, Now: p.now,
@@ -264,7 +341,7 @@ func (p *Provider) read(cookie string) (b begun, ok bool) {
 	if err != nil || other != nil || !hmac.Equal(sum, p.sign(text)) || json.Unmarshal(text, &b) != nil {
 		return b, false
 	}
-	age := p.now().Sub(time.Unix(b.At, 0))
+	age := p.now().Sub(time.Unix(0, b.At))
 	return b, age < LoginTime
 }
 
@@ -290,19 +367,4 @@ func short(text string) string {
 		return string(all[:mostName])
 	}
 	return text
-}
-
-// valuesOf returns the values of a claim: a list of texts, or one text.
-func valuesOf(claim any) (all []string) {
-	switch v := claim.(type) {
-	case string:
-		return []string{v}
-	case []any:
-		for _, one := range v[:min(len(v), mostClaimed)] {
-			if text, ok := one.(string); ok && !slices.Contains(all, text) {
-				all = append(all, text)
-			}
-		}
-	}
-	return all
 }

@@ -10,14 +10,19 @@ import (
 	"pmg/internal/browser"
 )
 
-// begunName is the cookie of a browser that logs in at the server of the organisation. The browser comes back from there, so the
-// cookie is sent with requests from other sites.
-const begunName = "pmg-login"
+// loginsPath is where browsers send the cookies of the logins that they have begun.
+const loginsPath = admin.PagesBase + "login/"
 
-func setBegun(w http.ResponseWriter, r *http.Request, value string, age int) {
+// setBegun sets the cookie of a begun login, or removes it if it has no value. The browser comes back from another site, so the
+// cookie is sent with requests from there.
+func (s *site) setBegun(w http.ResponseWriter, r *http.Request, c oidc.Cookie) {
+	age := int(oidc.LoginTime.Seconds())
+	if c.Value == "" {
+		age = -1
+	}
 	http.SetCookie(w, &http.Cookie{
-		Name: begunName, Value: value, Path: oidc.Path, MaxAge: age, Secure: r.TLS != nil, HttpOnly: true,
-		SameSite: http.SameSiteLaxMode,
+		Name: c.Name, Value: c.Value, Path: loginsPath, MaxAge: age, HttpOnly: true,
+		Secure: s.server.Guard().Sessions.IsSecure(r), SameSite: http.SameSiteLaxMode,
 	})
 }
 
@@ -29,7 +34,10 @@ func (s *site) beginOther(w http.ResponseWriter, r *http.Request) {
 		s.refuseOther(w, r, http.StatusBadGateway, err)
 		return
 	}
-	setBegun(w, r, cookie, int(oidc.LoginTime.Seconds()))
+	for _, name := range s.provider.Old(r) {
+		s.setBegun(w, r, oidc.Cookie{Name: name})
+	}
+	s.setBegun(w, r, cookie)
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
@@ -39,11 +47,10 @@ func (s *site) endOther(w http.ResponseWriter, r *http.Request) {
 	access.Named(r, "login")
 	access.MarkAudited(r)
 	proof := s.server.Gateway().Node.Config().Admin.OIDC.Proof()
-	cookie := ""
-	if c, err := r.Cookie(begunName); err == nil {
-		cookie = c.Value
+	cookie := oidc.CookieOf(r)
+	if cookie.Name != "" {
+		s.setBegun(w, r, oidc.Cookie{Name: cookie.Name})
 	}
-	setBegun(w, r, "", -1)
 	l, err := s.provider.End(r.Context(), r.RemoteAddr, cookie, r.URL.Query())
 	if err != nil {
 		s.refuseOther(w, r, http.StatusUnauthorized, err)

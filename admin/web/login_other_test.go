@@ -1,6 +1,7 @@
 package web
 
 import (
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -15,10 +16,22 @@ import (
 )
 
 // organisation starts a server of OpenID Connect, whose groups may log in at a gateway.
-func organisation(t *testing.T, s *admin.Server) *mockoidc.MockOIDC {
+func organisation(t *testing.T, s *admin.Server, before ...func(http.Handler) http.Handler) *mockoidc.MockOIDC {
 	t.Helper()
-	m, err := mockoidc.Run()
+	m, err := mockoidc.NewServer(nil)
 	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range before {
+		if err := m.AddMiddleware(one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Start(l, nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -207,10 +207,7 @@ type accountRow struct {
 
 // deliveredShare returns the share of an account's messages that reached the mobile, of those with a final receipt.
 func deliveredShare(a *admin.Account) string {
-	if a.Ended == 0 {
-		return "–"
-	}
-	return percent(a.Reached, a.Ended)
+	return figuretext.Percent(figuretext.DeliveredShare(a.Reached, a.Ended-a.Reached))
 }
 
 func (l *lists) accounts(r *http.Request) any {

@@ -22,7 +22,7 @@ type receiptRow struct {
 	Name      string
 	Sent      int64
 	Receipts  int64
-	Delivered string // the share of receipts that say so
+	Delivered string // share
 	Share     string // of final receipts among the messages that it has taken
 	Delay     string // mean time to a final receipt
 	States    []portion
@@ -36,13 +36,17 @@ func (l *lists) receipts(*http.Request) any {
 		if c.Direction != config.Out {
 			continue
 		}
-		row := receiptRow{Name: c.Name, Sent: c.Sent, Delay: "–", States: portions(c.Receipts), Share: "–", Delivered: "–"}
+		row := receiptRow{Name: c.Name, Sent: c.Sent, Delay: "–", States: portions(c.Receipts), Share: "–"}
 		for _, n := range c.Receipts {
 			row.Receipts += n
 		}
-		if n := c.Receipts[sms.StateDelivered.String()]; row.Receipts > 0 {
-			row.Delivered = percent(n, row.Receipts)
+		delivered, undelivered := c.Receipts[sms.StateDelivered.String()], c.Untaken
+		for _, s := range sms.States() {
+			if s.Final() && s != sms.StateDelivered {
+				undelivered += c.Receipts[s.String()]
+			}
 		}
+		row.Delivered = figuretext.Percent(figuretext.DeliveredShare(delivered, undelivered))
 		if c.Delays.Count > 0 {
 			row.Delay = figuretext.Age(c.Delays.MeanSeconds)
 		}

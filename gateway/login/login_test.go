@@ -117,6 +117,54 @@ func TestLoginHangUp(t *testing.T) {
 	}
 }
 
+// asUser is login for a user of an account.
+func (d *loginDesk) asUser(addr, account, user, password string) (Result, time.Duration) {
+	d.Helper()
+	l, began := d.knock(addr, account, password), d.now
+	l.request, l.who.AsUser, l.who.User, l.name = true, true, user, personName(account, user)
+	for {
+		switch step, again := l.Next(d.now); step {
+		case Decided:
+			return l.Result, time.Duration(d.now - began)
+		case Works:
+			l.Work()
+		default:
+			d.now = again
+		}
+	}
+}
+
+// Guesses for one user from many addresses delay no other user of the account, and his own right password by a few seconds at most,
+// however many they are; from an address that he has logged in from, not at all.
+func TestUserIsGuessed(t *testing.T) {
+	t.Parallel()
+	d := newLoginDesk(t)
+	cfg := *d.d.node.Config()
+	hash := cfg.Accounts[1].Password
+	users := []config.AccountUser{{Name: "ann", Password: hash}, {Name: "bob", Password: hash}}
+	cfg.Accounts = []config.Account{{SystemID: "plain", Password: "own", Logins: config.Logins{Users: users}}}
+	d.d.SetAccounts(account.NewTable(&cfg, account.NewRegistry()))
+	if r, _ := d.asUser("198.51.100.1", "plain", "ann", "secret"); r.Code != sms.OK {
+		t.Fatal(r.Code)
+	}
+	for _, guesses := range []int{60, 200} {
+		for i := range guesses {
+			d.asUser(fmt.Sprintf("192.0.2.%d", i), "plain", "ann", "wrong")
+		}
+		for _, one := range []struct {
+			addr, user string
+			most       time.Duration
+		}{{"203.0.113.1", "bob", 0}, {"198.51.100.1", "ann", 0}, {fmt.Sprintf("203.0.113.%d", guesses), "ann", 5 * time.Second}} {
+			if r, took := d.asUser(one.addr, "plain", one.user, "secret"); r.Code != sms.OK || took > one.most {
+				t.Errorf("%d guesses: %s of %s from %s after %v", guesses, r.Code, one.user, one.addr, took)
+			}
+		}
+		if r, took := d.login("203.0.113.9", "plain", "own"); r.Code != sms.OK || took > 0 {
+			t.Errorf("%d guesses: the account: %s after %v", guesses, r.Code, took)
+		}
+	}
+}
+
 // The passwords of users are guessed as slowly as those of accounts, and whoever fails as a user does not delay the account's own
 // programs behind the same address.
 func TestUsersFail(t *testing.T) {
@@ -129,18 +177,7 @@ func TestUsersFail(t *testing.T) {
 	d.login("192.0.2.1", "plain", "own")
 	ask := func(account, password string) (Result, time.Duration) {
 		t.Helper()
-		l, began := d.knock("192.0.2.1", account, password), d.now
-		l.request, l.who.AsUser, l.who.User, l.name = true, true, "ann", []byte(account+"\x00users")
-		for {
-			switch step, again := l.Next(d.now); step {
-			case Decided:
-				return l.Result, time.Duration(d.now - began)
-			case Works:
-				l.Work()
-			default:
-				d.now = again
-			}
-		}
+		return d.asUser("192.0.2.1", account, "ann", password)
 	}
 	for i := range 5 {
 		for _, account := range []string{"plain", "nobody"} {

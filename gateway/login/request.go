@@ -34,10 +34,13 @@ func (d *Logins) AskUser(
 		SystemID: []byte(account), Password: []byte(password), Bind: protocols.Transmitter,
 	})
 	l.request, l.who.AsUser, l.who.User = true, true, user
-	// failures of people do not delay the account's programs that come from the same address
-	l.name = []byte(account + "\x00users")
+	l.name = personName(account, user)
 	return d.ask(ctx, l)
 }
+
+// personName returns the name by which the failed logins of a user are counted: those of one person delay neither the account's
+// programs nor the other users.
+func personName(account, user string) []byte { return []byte(account + "\x00" + user) }
 
 // StillUser returns the account and the user of a request in a session that AskUser has let in, nil if the account would not be
 // let in now, or has no such user.

@@ -16,6 +16,8 @@ import (
 type Made struct {
 	message *sms.Message     // nil: none
 	share   *connector.Share // in which it has its place
+	state   sms.State        // that it reports
+	by      string           // the connector by which the message was to leave; "": none
 	more    []*sms.Message   // receipts beside it, for the other messages that it was joined of
 	unread  *unreadPart      // outcomes of other parts are in the store alone, and are looked at later; nil: none is
 }
@@ -77,7 +79,7 @@ func (d *Matcher) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 	for _, other := range made.more {
 		other.ID = d.keep.IDs.Add(1)
 	}
-	made.message, made.share = own, d.table.Share(lane, own.Origin)
+	made.message, made.share, made.state, made.by = own, d.table.Share(lane, own.Origin), r.State, string(v.By)
 	return made
 }
 
@@ -115,6 +117,10 @@ func answerOf(e *keep.Ending) []byte {
 // batch.
 func (d *Matcher) SendMade(b *store.Batch, made *Made) {
 	if made.message != nil {
+		made.share.Lane.Ends.Count(made.state)
+		if c := d.table.Connector(made.by); c != nil && made.state.Final() {
+			c.Stats.Untaken.Add(1)
+		}
 		d.sendCounted(b, made.message, made.share)
 	}
 	for _, other := range made.more {

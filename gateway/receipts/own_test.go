@@ -62,6 +62,9 @@ func TestOwnReceipt(t *testing.T) {
 		if n := p.Counts.Own.Load(); n != 1 || len(p.made()) != 1 {
 			t.Errorf("%+v: %d are counted, %d are sent", c, n, len(p.made()))
 		}
+		if ends := &made.share.Lane.Ends; ends.Told.Load() != 1 || ends.Reached.Load() != 0 {
+			t.Errorf("%+v: %d ends, %d delivered", c, ends.Told.Load(), ends.Reached.Load())
+		}
 	}
 }
 

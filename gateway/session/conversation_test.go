@@ -353,7 +353,7 @@ func TestMODoesNotWait(t *testing.T) {
 	p, l, comes := mo("routes: [{to: {account: client}}]")
 	p.want("there is room", comes(), "sent", sms.OK)
 	s := p.g.Table.Share(p.g.Table.AccountLane(p.g.Node.Config(), "client"), l.Origin)
-	roomtest.Occupy(s, 100_000)
+	roomtest.Occupy(s, 1_000_000)
 	p.want("no room", comes(), "sent", sms.QueueFull)
 }
 

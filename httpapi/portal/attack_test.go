@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -117,6 +118,10 @@ func TestLogin(t *testing.T) {
 				mu.Unlock()
 				if b.in() {
 					t.Error("is logged in")
+				}
+				tried := fmt.Sprintf("unknown 127.0.1.%d portal/login map[account:%s name:%s]: refused\n", i+1, c[0], c[1])
+				if !r.records.has(tried) || r.records.has(c[2]+"]") && c[2] == password {
+					t.Errorf("%s: %q", tried, r.records.lines)
 				}
 			})
 		}

@@ -55,6 +55,7 @@ func (v *visit) logIn() {
 	isRight := v.x.LogInUser(account, user, password)
 	_, u := v.x.User(account, user)
 	if !isRight || u == nil {
+		v.record("login", map[string]string{"account": account, "name": user}, "refused")
 		m.Wrong = "Account, name or password is wrong, or too many have tried to log in."
 		v.page(http.StatusForbidden, "login", "Log in", m)
 		return

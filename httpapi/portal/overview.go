@@ -15,7 +15,7 @@ import (
 // An overview is the model of the first page.
 type overview struct {
 	Today    *stats.Row // nil: nothing is counted by day
-	Lost     int64      // of today: what was not sent
+	Lost     int64      // of today: what was not sent; its receipts are among the undelivered
 	Waiting  int64      // messages of the account, that leave
 	Coming   int64      // for it
 	Counters sms.Counters[int64]

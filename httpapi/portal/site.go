@@ -162,6 +162,9 @@ func (v *visit) enter() bool {
 
 // String describes the user for logs.
 func (v *visit) String() string {
+	if v.who.user == "" {
+		return "unknown" // as at the operators' pages; who it is said to be is among the parameters
+	}
 	return fmt.Sprintf("user %s of account %s", v.who.user, v.who.account)
 }
 

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,6 +36,15 @@ type Options[U any] struct {
 	Most   int              // sessions that there may be
 	MostOf int              // of one owner
 	Owner  func(U) string   // of a session
+
+	Secure func(*http.Request) bool // whether browsers use TLS for a request; IsSecure if nil
+}
+
+// IsSecure reports whether the browser of a request uses TLS, here or at a proxy that says so: the first one of several. Anybody
+// may say so, because it can make the sender's own cookie stricter and nothing else.
+func IsSecure(r *http.Request) bool {
+	first, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Proto"), ",")
+	return r.TLS != nil || strings.EqualFold(strings.TrimSpace(first), "https")
 }
 
 // Sessions are those of browsers. They end with the process. U is what a session has of its user.
@@ -47,6 +57,9 @@ type Sessions[U any] struct {
 
 // NewSessions returns what has no sessions.
 func NewSessions[U any](o Options[U]) *Sessions[U] {
+	if o.Secure == nil {
+		o.Secure = IsSecure
+	}
 	return &Sessions[U]{options: o, sessions: map[string]*session[U]{}}
 }
 
@@ -157,7 +170,7 @@ func (s *Sessions[U]) Notice(r *http.Request) (n Notice) {
 // cookieName returns the name of the cookie of a session. With TLS a browser takes the cookie from this host alone, and sends it
 // with TLS alone.
 func (s *Sessions[U]) cookieName(r *http.Request) string {
-	if r.TLS != nil {
+	if s.options.Secure(r) {
 		return "__Host-" + s.options.Cookie
 	}
 	return s.options.Cookie
@@ -166,7 +179,7 @@ func (s *Sessions[U]) cookieName(r *http.Request) string {
 // SetCookie sets the session cookie of a browser, or removes it if the value is "".
 func (s *Sessions[U]) SetCookie(h http.Header, r *http.Request, value string) {
 	c := &http.Cookie{
-		Name: s.cookieName(r), Value: value, Path: "/", Secure: r.TLS != nil, HttpOnly: true,
+		Name: s.cookieName(r), Value: value, Path: "/", Secure: s.options.Secure(r), HttpOnly: true,
 		SameSite: http.SameSiteStrictMode,
 	}
 	if value == "" {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -113,6 +114,32 @@ func TestCookie(t *testing.T) {
 		sessionsOf(&now).SetCookie(h, httptest.NewRequest(http.MethodGet, scheme+"://localhost/", nil), "v")
 		if got := h.Get("Set-Cookie"); got != want {
 			t.Errorf("%s: %s", scheme, got)
+		}
+	}
+}
+
+// Behind a proxy that ends TLS, and says so, a cookie is for TLS alone; nothing that a client sends makes one of TLS less strict.
+func TestSecure(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1e9, 0)
+	s := sessionsOf(&now)
+	for proto, secure := range map[string]bool{"": false, "http": false, "https": true, "HTTPS": true, "https, http": true, "http, https": false} {
+		for _, own := range []bool{false, true} {
+			r := httptest.NewRequest(http.MethodGet, "/ui/", nil)
+			if own {
+				r = httptest.NewRequest(http.MethodGet, "https://pmg.example.net/ui/", nil)
+			}
+			r.Header.Set("X-Forwarded-Proto", proto)
+			h := http.Header{}
+			s.SetCookie(h, r, s.Begin("anna"))
+			cookie := h.Get("Set-Cookie")
+			if strings.Contains(cookie, "; Secure") != (secure || own) || strings.HasPrefix(cookie, "__Host-pmg=") != (secure || own) {
+				t.Errorf("%q, TLS here %t: %s", proto, own, cookie)
+			}
+			r.Header.Set("Cookie", strings.SplitN(cookie, ";", 2)[0])
+			if _, ok := s.Find(r, func(string) bool { return true }); !ok {
+				t.Errorf("%q, TLS here %t: the session is not found", proto, own)
+			}
 		}
 	}
 }

@@ -1,8 +1,8 @@
-// Package figuretext writes numbers, ages and octets as people read them.
+// Package figuretext writes numbers, shares, ages and octets as people read them.
 //
 // # Start reading
 //
-// figuretext.go (Number, Age, Octets).
+// figuretext.go (Number, DeliveredShare, Age, Octets).
 package figuretext
 
 import (
@@ -10,6 +10,22 @@ import (
 	"strconv"
 	"time"
 )
+
+// DeliveredShare returns the share of messages that are at the mobile, of those whose end is known: each has a final receipt once, the
+// SMSC's, or the gateway's of a message that no SMSC has taken. It reports false if there is none. All that shows a delivered share
+// takes it from here.
+func DeliveredShare(delivered, undelivered int64) (share float64, ok bool) {
+	all := delivered + undelivered
+	return float64(delivered) / float64(max(all, 1)), all > 0
+}
+
+// Percent writes a share, if there is one.
+func Percent(share float64, ok bool) string {
+	if !ok {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f %%", 100*share)
+}
 
 // Number writes a number with separators between thousands.
 func Number(n int64) string {

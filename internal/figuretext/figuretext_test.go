@@ -20,3 +20,16 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+// A delivered share is of what has ended, and there is none where nothing has.
+func TestDeliveredShare(t *testing.T) {
+	t.Parallel()
+	for _, one := range []struct {
+		delivered, undelivered int64
+		want                   string
+	}{{0, 0, "–"}, {0, 3, "0.0 %"}, {15, 8, "65.2 %"}, {7, 0, "100.0 %"}} {
+		if got := Percent(DeliveredShare(one.delivered, one.undelivered)); got != one.want {
+			t.Errorf("%d of %d: %s, not %s", one.delivered, one.delivered+one.undelivered, got, one.want)
+		}
+	}
+}

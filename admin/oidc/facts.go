@@ -1,0 +1,67 @@
+package oidc
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+)
+
+// The facts are what the server says of itself.
+type facts struct {
+	Methods []string `json:"token_endpoint_auth_methods_supported"`
+	Scopes  []string `json:"scopes_supported"`
+
+	styles []oauth2.AuthStyle // how clients show it their secret
+}
+
+// factsOf reads the facts. The secret is sent as HTTP Basic if the server does not say how (OpenID Connect Discovery §3). The
+// library would try one way after the other, with a code that the first attempt may have used up.
+func factsOf(known *oidc.Provider) (says facts, err error) {
+	if err := known.Claims(&says); err != nil {
+		return says, fmt.Errorf("what the server of the organisation (admin.oidc.issuer) says of itself cannot be read: %w", err)
+	}
+	takes := func(method string) bool { return slices.Contains(says.Methods, method) }
+	if takes("client_secret_post") { // before Basic, which needs an encoding of secrets that servers forget
+		says.styles = append(says.styles, oauth2.AuthStyleInParams)
+	}
+	if len(says.Methods) == 0 || takes("client_secret_basic") {
+		says.styles = append(says.styles, oauth2.AuthStyleInHeader)
+	}
+	if len(says.styles) == 0 && takes("none") {
+		says.styles = append(says.styles, oauth2.AuthStyleInParams)
+	}
+	if len(says.styles) == 0 {
+		return says, fmt.Errorf(
+			"the server of the organisation takes neither client_secret_basic nor client_secret_post, but %s",
+			short(fmt.Sprint(says.Methods)),
+		)
+	}
+	return says, nil
+}
+
+// sameStyles reports whether the server says the same as before, in any order.
+func sameStyles(a, b []oauth2.AuthStyle) bool {
+	return len(a) == len(b) && !slices.ContainsFunc(a, func(s oauth2.AuthStyle) bool { return !slices.Contains(b, s) })
+}
+
+// refused returns what is wrong with a login at whose code the server has answered with an error. A server that takes secrets in
+// two ways may take ours in one of them alone: after a refusal of the secret the next login uses the other.
+func (p *Provider) refused(used *oauth2.Config, err error) error {
+	var answer *oauth2.RetrieveError
+	if !errors.As(err, &answer) {
+		return fmt.Errorf("the server of the organisation has not answered to the code of the login: %w", err)
+	}
+	secret := answer.ErrorCode == "invalid_client" ||
+		answer.Response != nil && answer.Response.StatusCode == http.StatusUnauthorized && answer.ErrorCode != "invalid_grant"
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if secret && len(p.styles) > 1 && p.styles[0] == used.Endpoint.AuthStyle {
+		p.styles = []oauth2.AuthStyle{p.styles[1], p.styles[0]}
+		return fmt.Errorf("the server of the organisation refuses the secret, which the next login sends in another way: %w", err)
+	}
+	return fmt.Errorf("the server of the organisation has refused the code of the login: %w", err)
+}

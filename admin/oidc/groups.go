@@ -1,0 +1,67 @@
+package oidc
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"pmg/config"
+)
+
+// scopeOf returns the highest scope that one of the groups of a token has. The error says why there is none.
+func scopeOf(c *config.OIDC, claims map[string]any) (string, error) {
+	claim, ok := find(claims, c.Claim)
+	if !ok {
+		if elsewhere, _ := claims["_claim_names"].(map[string]any); elsewhere[c.Claim] != nil || claims["hasgroups"] != nil {
+			return "", fmt.Errorf(
+				"%w: your groups are too many for the server's token, which has no %s but says where they are (_claim_names): "+
+					"have it send only the groups that this gateway needs", ErrNoRole, c.Claim,
+			)
+		}
+		return "", fmt.Errorf(
+			"%w: the token of the server has no claim %s (admin.oidc.claim): have it put your groups there", ErrNoRole, c.Claim,
+		)
+	}
+	groups := valuesOf(claim)
+	if len(groups) == 0 {
+		return "", fmt.Errorf("%w: the claim %s of the token of the server has no groups", ErrNoRole, c.Claim)
+	}
+	scope := c.ScopeOf(groups)
+	if scope == "" {
+		return "", fmt.Errorf("%w: none of your groups has a role in admin.oidc", ErrNoRole)
+	}
+	return scope, nil
+}
+
+// find returns the claim at a path, such as realm_access.roles. A name may itself have dots, as an address or a client's has,
+// so that each part of the path may be one.
+func find(claims map[string]any, path string) (claim any, ok bool) {
+	if claim, ok = claims[path]; ok {
+		return claim, claim != nil
+	}
+	for i := strings.LastIndexByte(path, '.'); i >= 0; i = strings.LastIndexByte(path[:i], '.') {
+		if inner, is := claims[path[:i]].(map[string]any); is {
+			if claim, ok = find(inner, path[i+1:]); ok {
+				return claim, true
+			}
+		}
+	}
+	return nil, false
+}
+
+// valuesOf returns the values of a claim: a list of texts, or one text.
+func valuesOf(claim any) (all []string) {
+	switch v := claim.(type) {
+	case string:
+		if v != "" {
+			return []string{v}
+		}
+	case []any:
+		for _, one := range v[:min(len(v), mostClaimed)] {
+			if text, ok := one.(string); ok && !slices.Contains(all, text) {
+				all = append(all, text)
+			}
+		}
+	}
+	return all
+}
