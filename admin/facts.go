@@ -1,6 +1,9 @@
 package admin
 
 import (
+	"maps"
+	"slices"
+
 	"pmg/admin/problems"
 	"pmg/config"
 )
@@ -32,6 +35,10 @@ func (s *Status) facts() *problems.Facts {
 		f.Accounts = append(f.Accounts, problems.Account{
 			Name: a.Name, Sessions: a.Sessions, Late: a.late, Accepted: a.Accepted, Refused: a.Refused, Failed: a.Failed,
 		})
+		of := &f.Accounts[i]
+		for _, why := range slices.Sorted(maps.Keys(a.RefusedBy)) {
+			of.Refusals = append(of.Refusals, problems.Refusal{Status: why, Count: a.RefusedBy[why]})
+		}
 	}
 	for i := range s.Webhooks {
 		w := &s.Webhooks[i]

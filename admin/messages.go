@@ -38,7 +38,7 @@ type Messages struct {
 
 // A Message is what a search says of a message.
 type Message struct {
-	ID          string    `json:"id"`
+	ID          string    `json:"id"`                // "": the gateway has refused it
 	Account     string    `json:"account,omitempty"` // that it came from
 	Source      string    `json:"source,omitempty"`
 	Destination string    `json:"destination,omitempty"`

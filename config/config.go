@@ -41,6 +41,8 @@ const (
 	PMGForm = "pmg" // webhook_form
 
 	MatchID = "id" // receipt_match
+	// OneReceipt is of receipt_parts.
+	OneReceipt = "one"
 
 	Failover = "failover" // policy
 	Weighted = "weighted"
@@ -257,13 +259,14 @@ type Connector struct {
 	Receipts     string `yaml:"receipts" default:"ask" enum:"ask|force|never" only:"out" live:"yes" doc:"Whether the SMSC is asked for receipts: if the client asks, for every message (force), or never. Clients get those that they, or the option receipts of their accounts, have asked for; others are counted (pmg_receipts_unwanted_total) and dropped."`
 	ReceiptIDs   string `yaml:"receipt_ids" default:"learn" http:"same" test:"same" enum:"learn|same|decimal|hexadecimal" only:"out" live:"yes" doc:"How the SMSC writes ids in receipts: as in its answers to submits (same), or numbers in decimal or hexadecimal. learn finds out; until it has, receipts whose ids can be read in two ways may be kept as orphans. Case, leading zeros and blanks do not matter."`
 	ReceiptMatch string `yaml:"receipt_match" default:"address" enum:"address|id" only:"out" live:"yes" doc:"What a receipt and its message must have in common: the id and the last digits of the recipient (address), or the id alone, for SMSCs that hide or change numbers. With id the SMSC's ids must be long and never repeat."`
+	ReceiptParts string `yaml:"receipt_parts" default:"each" enum:"each|one" only:"out" live:"yes" doc:"Whether the SMSC sends a receipt for each part of a message that was sent in parts, or one for all of them, with the id of any. With one the first that comes is the outcome of the message; otherwise the message would wait for the others for receipts.parts_wait."`
 	Operations   bool   `yaml:"operations" default:"false" only:"out" live:"yes" doc:"Whether clients can also query, cancel and replace messages that the SMSC has accepted and that asked for no receipt. Its ids are then stored for all messages, about 150 octets each, for receipts.keep."`
 
 	Static  *bool         `yaml:"static" only:"out" live:"no" doc:"Whether sessions stay open when there is nothing to send. When not given: true, except for a transmitter, whose sessions are opened when a message waits."`
 	IdleMax time.Duration `yaml:"idle_max" default:"0s" range:"0s.." live:"rebind" doc:"A session logs out when it had no message for this long; 0s keeps it open. An out connector needs static: false with it, otherwise the session is opened again immediately."`
 
 	Rate          int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages sent per second over all its sessions, spread evenly; 0 is as fast as the window allows."`
-	MaxQueue      int           `yaml:"max_queue" default:"50000" range:"1.." live:"yes" doc:"Messages that may wait for it. Larger absorbs longer outages and uses more memory: about 300 octets for a small message, 100 for one that waits on disk alone (store.memory)."`
+	MaxQueue      int           `yaml:"max_queue" default:"1000000" range:"1.." live:"yes" doc:"Messages that may wait for it: the default absorbs an outage of nearly three hours at 100 a second. Each takes about 300 octets of memory, 100 when it waits on disk alone, beyond store.memory; limits.memory bounds the sum, whatever this says."`
 	MaxDeliveries int           `yaml:"max_deliveries" default:"1000000" range:"1.." only:"in" live:"yes" doc:"Receipts and messages of SMSCs that may wait for each account that logs in on it. Those beyond max_queue wait on disk alone; with store.engine: memory, max_queue is the limit. Further ones are refused (SMPP: ESME_RMSGQFUL), which delays other accounts; a warning comes before."`
 	QueueFull     string        `yaml:"queue_full" default:"delay" enum:"delay|refuse" live:"yes" doc:"How a submit is answered when the queue is full: delay answers when there is room, which slows the client down, refuse answers immediately that the queue is full."`
 	QueueWait     time.Duration `yaml:"queue_wait" default:"30s" range:"0s..10m" live:"yes" doc:"Longest a delayed submit waits for room before it is refused. Keep it below the clients' own response timeout."`

@@ -91,6 +91,9 @@ func loadManaged(d *decoder, c *Config, main []byte) {
 		return
 	}
 	c.Managed.Dir = resolve(d.dir, c.Managed.Dir)
+	if managed.WillBeMade(c.Managed.Dir) {
+		return // by the first change
+	}
 	if st, err := os.Stat(c.Managed.Dir); err != nil || !st.IsDir() {
 		d.problem("managed.dir", "must be a directory, and %s is none: make it with mkdir -m 700", c.Managed.Dir)
 		return

@@ -159,7 +159,7 @@ func TestManagedCache(t *testing.T) {
 func TestManagedMissing(t *testing.T) {
 	t.Parallel()
 	for option, want := range map[string]string{
-		"managed: {dir: elsewhere}": "managed.dir must be a directory, and ",
+		"managed: {dir: elsewhere/deeper}": "managed.dir must be a directory, and ",
 		"managed: {dir: managed}\ncluster: {node: a, servers: [\"nats://127.0.0.1:1\"], unsafe: true}": "managed.dir must not be given together with cluster",
 	} {
 		file := managedDir(t, strings.Replace(besideManaged, "managed: {dir: managed}", option, 1), map[string]string{})

@@ -7,8 +7,10 @@ import (
 )
 
 const (
-	// logoutTimeout is how long a stopping gateway waits for peers that do not answer its unbind.
+	// logoutTimeout is how long a stopping gateway waits for SMSCs that do not answer its unbind, which may refuse the next login
+	// while they believe in a session. clientTimeout is how long for clients.
 	logoutTimeout = 5 * time.Second
+	clientTimeout = time.Second
 	// storeTimeout is how long it waits for the commit of submits after the time to drain is over.
 	// That takes a moment, unless the disk hangs.
 	storeTimeout = time.Second
@@ -33,8 +35,9 @@ func (g *Gateway) DrainSessions(ctx context.Context, unlisten, barrier, logout f
 	waitFor(store, func() bool { return g.Keeper.Storing.Load() == 0 })
 	ctx, cancel := context.WithTimeout(ctx, logoutTimeout)
 	defer cancel()
+	clients := time.Now().Add(clientTimeout)
 	waitFor(ctx, func() bool {
-		if g.Sessions.Count() == 0 {
+		if g.Sessions.Count() == 0 || !time.Now().Before(clients) && !g.Sessions.HasSMSCs() {
 			return true
 		}
 		logout()

@@ -28,11 +28,15 @@ func drain(g *Gateway, limit time.Duration, logout func()) time.Duration {
 	return time.Since(began)
 }
 
-// H12: a stopping gateway waits 5 s for peers that never answer our logout.
+// H12: a stopping gateway waits 5 s for SMSCs that never answer our logout, and a second for clients.
 func TestDrainSilentPeers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, clients, _ := start(t, "")
+		g, clients, operator := start(t, "")
 		open(clients)
+		if took := drain(g, 30*time.Second, func() {}); took != clientTimeout {
+			t.Errorf("took %v, want %v", took, clientTimeout)
+		}
+		open(operator)
 		if took := drain(g, 30*time.Second, func() {}); took != logoutTimeout {
 			t.Errorf("took %v, want %v", took, logoutTimeout)
 		}

@@ -121,7 +121,7 @@ func (v *SMSC) brought(k *smsc.Callback, kind string, x *server.Exchange) (statu
 	for _, one := range all {
 		r := rooms.Deliverer.Deliver(from, one.fill)
 		answer := statusOfDelivery(r.Code)
-		v.logDelivery(x, one, r.ID, answer)
+		v.logDelivery(x, one, pdulog.About{ID: r.ID, Code: r.Code, Step: r.Step}, answer)
 		if answer != http.StatusOK && status != http.StatusServiceUnavailable {
 			status, why = answer, "not taken: "+r.Code.String()
 		}
@@ -141,14 +141,14 @@ func statusOfDelivery(code sms.Code) int {
 }
 
 // logDelivery writes what an SMSC has brought, and its answer, to the pdu log of the connector.
-func (v *SMSC) logDelivery(x *server.Exchange, one item, id uint64, status int) {
+func (v *SMSC) logDelivery(x *server.Exchange, one item, about pdulog.About, status int) {
 	number := v.log.Next()
 	var p httpsms.PDU
 	p.Begin(httpsms.Deliver, number, 0)
 	p.Add("remote", x.Conn.Remote.String())
 	one.log(&p)
-	v.log.Line(true, &p, pdulog.About{ID: id})
+	v.log.Line(true, &p, pdulog.About{ID: about.ID})
 	p.Begin(httpsms.DeliverAnswer, number, uint32(status))
-	v.log.Line(false, &p, pdulog.About{ID: id})
+	v.log.Line(false, &p, about)
 	v.log.CountExchange(httpsms.Deliver, true, p.Status())
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"pmg/internal/wholefile"
 	"regexp"
 	"slices"
 	"strings"
@@ -75,6 +76,16 @@ func Open(path string) *Dir { return OpenOn(vfs.Default, path, time.Now) }
 // OpenOn is Open on another file system and clock.
 func OpenOn(fs vfs.FS, path string, now func() time.Time) *Dir { return &Dir{path, fs, now} }
 
+// WillBeMade reports whether a directory is missing, and the first change makes it: the directory that it is in belongs to the
+// user that the process runs as.
+func WillBeMade(path string) bool {
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	var st unix.Stat_t
+	return unix.Stat(filepath.Dir(path), &st) == nil && st.Mode&unix.S_IFMT == unix.S_IFDIR && int(st.Uid) == os.Geteuid()
+}
+
 // Path returns the path of a file, for messages and for other readers.
 func (d *Dir) Path(file string) string { return d.fs.PathJoin(d.path, filepath.FromSlash(file)) }
 
@@ -87,6 +98,12 @@ func (d *Dir) Lock() (io.Closer, error) {
 		l, err := d.fs.Lock(d.fs.PathJoin(d.path, ".lock"))
 		if err == nil {
 			return l, nil
+		}
+		if errors.Is(err, fs.ErrNotExist) && WillBeMade(d.path) {
+			if err := wholefile.MakeDir(d.path, 0o700); err != nil {
+				return nil, fmt.Errorf("cannot make %s: %w", d.path, err)
+			}
+			continue
 		}
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || d.now().After(until) {
 			return nil, fmt.Errorf("cannot lock %s: %w", d.path, err)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -273,5 +275,24 @@ func TestPowerCut(t *testing.T) {
 		}
 		replace(t, after, acme, "three")
 		wants(t, after, acme, "three")
+	}
+}
+
+// A directory that is missing is made by the first change, with its rights, if its parent is ours.
+func TestWillBeMade(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "managed")
+	if !WillBeMade(path) || WillBeMade(filepath.Join(path, "deeper")) {
+		t.Error("it is not known that it will be made")
+	}
+	l, err := Open(path).Lock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if st, err := os.Stat(path); err != nil || st.Mode().Perm() != 0o700 || WillBeMade(path) {
+		t.Errorf("%v, %v", st, err)
 	}
 }

@@ -27,7 +27,7 @@ func (h *heads) isFull(e *Entry) bool {
 			return true
 		}
 		h.ids[id] = true
-	case e.Received:
+	case e.Received || e.Reason != nil:
 		if h.came == h.most {
 			return true
 		}
@@ -106,7 +106,7 @@ func (w *tracer) isHead(e *Entry) bool {
 	case w.Number != "":
 		return w.hasNumber(e, "source_addr", "OAdC", "destination_addr", "AdC", "from", "to")
 	case w.Failed:
-		return isReceipt || isAnswer && e.Received && e.ID != nil
+		return isReceipt || isAnswer && (e.Received && e.ID != nil || e.Reason != nil)
 	case w.Account != "" && e.Account == nil:
 		return false
 	}

@@ -57,6 +57,7 @@ type Entry struct {
 	Command   string
 	PDU       []byte // as protocols.PDU.AppendLog printed it, for Driver.ParseLog
 	Rest      []byte // PDU after the command
+	Reason    []byte // why the gateway has refused the message; nil: the line does not say so
 	ID        []byte // the gateway's id of the message, from the field id; nil: the line has none
 	Account   []byte // the client's account, quoted if necessary; nil: the line has none
 }
@@ -100,7 +101,9 @@ func Parse(line []byte) (Entry, error) {
 	if e.Instance, ok = digits(instance); !ok || len(instance) > 1 && instance[0] == '0' {
 		return Entry{}, errLine
 	}
-	e.PDU, e.ID, e.Account = logtext.CutAbout(rest[2:])
+	var about logtext.About
+	e.PDU, about = logtext.CutAbout(rest[2:])
+	e.Reason, e.ID, e.Account = about.Reason, about.ID, about.Account
 	command, rest, _ := bytes.Cut(e.PDU, []byte{' '})
 	if len(command) == 0 {
 		return Entry{}, errLine

@@ -137,7 +137,7 @@ func (d *Decoder) appendRedacted(b []byte, e *Entry, r *Redaction) []byte {
 	}
 	before := len(beforePDU(line))
 	b = append(b, line[:before]...)
-	pdu, _, _ := logtext.CutAbout(line[before:])
+	pdu, _ := logtext.CutAbout(line[before:])
 	b, rest := r.append(b, pdu), line[before+len(pdu):]
 	if hides && bytes.HasPrefix(rest, []byte(logtext.TextHash)) {
 		rest = rest[len(logtext.TextHash)+logtext.TextHashLen:]

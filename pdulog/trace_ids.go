@@ -260,6 +260,16 @@ func (e *Entry) Addresses() (source, destination string) {
 // Field returns the value of a field without its quotation marks, "" if the line has none.
 func (e *Entry) Field(name string) string { return string(fieldOf(e.Rest, name)) }
 
+// ReasonWords returns why the gateway has refused a message, in words: "no credit", "throttled (flood)"; "": the line does
+// not say so. The step is left out if it says the same.
+func (e *Entry) ReasonWords() string {
+	code, step, _ := strings.Cut(strings.ReplaceAll(string(e.Reason), "_", " "), "(")
+	if step = strings.TrimSuffix(step, ")"); step == "" || strings.Contains(code, step) {
+		return code
+	}
+	return code + " (" + step + ")"
+}
+
 // AccountName returns the client's account as the configuration has it.
 func (e *Entry) AccountName() string {
 	s := logtext.NewScanner(e.Account, nil)

@@ -26,11 +26,14 @@ const (
 	DefaultUCS2
 	DefaultUTF8
 
-	LastAlphabet = DefaultUTF8
+	Cyrillic // ISO 8859-5
+	Hebrew   // ISO 8859-8
+
+	LastAlphabet = Hebrew
 )
 
 // IsDefault reports whether the alphabet is the default of some peer.
-func (a Alphabet) IsDefault() bool { return a == Default || a >= DefaultPacked }
+func (a Alphabet) IsDefault() bool { return a == Default || a >= DefaultPacked && a <= DefaultUTF8 }
 
 // Alphabets is a set of alphabets.
 type Alphabets uint16

@@ -33,6 +33,7 @@ func TestAlphabets(t *testing.T) {
 	for a, want := range map[Alphabet]bool{
 		Default: true, ASCII: false, Latin1: false, UCS2: false, Binary: false, Other: false,
 		DefaultPacked: true, DefaultASCII: true, DefaultLatin1: true, DefaultUCS2: true, DefaultUTF8: true,
+		Cyrillic: false, Hebrew: false,
 	} {
 		if a.IsDefault() != want {
 			t.Errorf("%d: %t", a, a.IsDefault())

@@ -93,6 +93,9 @@ func (b *builder) PDU(j *Job) protocols.PDU { return j.PDU }
 // IsAbout implements session.Port.
 func (b *builder) IsAbout(j *Job, id uint64) { j.ID = id }
 
+// IsRefusal implements session.Port.
+func (b *builder) IsRefusal(j *Job, code sms.Code, step string) { j.Code, j.Step = code, step }
+
 // Send implements session.Port.
 func (b *builder) Send(_ int64, l *connector.Link, j *Job, last bool, reason string) {
 	j.Kind, j.Last, j.Closing = Send, last, last || l.LoggedOut

@@ -69,7 +69,7 @@ func (k Kind) String() string { return kindNames[k] }
 type Job struct {
 	flow.Ref
 	Kind     Kind
-	Code     sms.Code
+	Code     sms.Code     // Send: why the answer refuses a message; otherwise an outcome
 	Last     bool         // Send: end the session when it is written
 	Closing  bool         // Send: no request of ours follows
 	protocol sms.Protocol // of PDU
@@ -81,6 +81,7 @@ type Job struct {
 	Octets   *buffer      // Bytes: octets that were read; Send, behind the pdu builder: to be written
 
 	ID      uint64 // Send: of the message that PDU is about; 0: none. Committed: the token of the position
+	Step    string // Send: that refuses the message, with Code
 	After   int64  // Store, Stored: the answer is not sent before this time
 	Slot    *connector.Slot
 	Message *sms.Message
@@ -133,7 +134,7 @@ func reset(j *Job) {
 		j.Bytes = nil
 	}
 	j.Handle, j.refs, j.Last, j.Closing, j.Code = nil, 0, false, false, sms.OK
-	j.ID, j.Message, j.Share, j.Slot = 0, nil, nil, nil
+	j.ID, j.Step, j.Message, j.Share, j.Slot = 0, "", nil, nil, nil
 	j.extras = nil
 	j.Bytes, j.Octets = j.Bytes[:0], nil
 }

@@ -89,10 +89,11 @@ func (l *pduLogger) log(out *flow.Out[Job], j *Job, received bool) {
 		m = j.Slot.Message
 	}
 	now := l.Gateway.Node.Clock.Wall(out.Now()) // which an administrator may set
-	f.Line(
-		now, j.Handle.Instance.Number, received, j.PDU, j.Handle.Login.Pass(received, j.PDU),
-		j.Handle.About(received, j.PDU, m, j.ID),
-	)
+	about := j.Handle.About(received, j.PDU, m, j.ID)
+	if !received {
+		about.Code, about.Step = j.Code, j.Step
+	}
+	f.Line(now, j.Handle.Instance.Number, received, j.PDU, j.Handle.Login.Pass(received, j.PDU), about)
 }
 
 // Flush passes the lines that are due to the disk and sets the time of the next Tick.

@@ -35,10 +35,11 @@ const (
 // there: a body that is no form may have secrets in what would be a name.
 func shown() []string {
 	return []string{
-		"account", "after", "amount", "back", "before", "by", "change", "column", "comment", "compare", "connector", "day", "delivery", "destination",
-		"direction", "do", "dry_run", "endpoint", "explain", "fallback", "file", "filter", "for", "force", "format", "from", "id",
-		"key", "kind", "limit", "month", "name", "network", "next", "older", "q", "replies", "receipt", "reference", "scope", "session",
-		"sessions", "since", "sort", "state", "status", "tag", "text", "texts", "to", "until", "up_to",
+		"account", "after", "amount", "back", "before", "by", "change", "column", "comment", "compare", "connector", "day",
+		"delivery", "destination", "direction", "do", "dry_run", "endpoint", "explain", "fallback", "file", "filter", "for",
+		"force", "format", "from", "id", "key", "kind", "limit", "month", "name", "network", "next", "older", "q", "receipt",
+		"reference", "replies", "scope", "session", "sessions", "since", "sort", "state", "status", "tag", "text", "texts",
+		"to", "until", "up_to",
 	}
 }
 

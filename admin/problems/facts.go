@@ -63,9 +63,10 @@ type Held struct {
 	By           string
 }
 
-// A Refusal is how often the peer of a connector has answered with a status that is no success.
+// A Refusal is how often the peer of a connector has answered with a status that is no success, or how often an account's
+// messages were refused for a reason.
 type Refusal struct {
-	Status string
+	Status string // or the reason
 	Count  int64
 }
 
@@ -75,7 +76,8 @@ type Account struct {
 	Sessions int
 	Late     float64 // seconds for which the oldest receipt or message for its sessions has waited
 
-	Accepted, Refused, Failed int64 // messages of its clients
+	Accepted, Refused, Failed int64     // messages of its clients
+	Refusals                  []Refusal // those refused, by their reasons
 }
 
 // A Webhook is what the rules look at of the servers of an account.

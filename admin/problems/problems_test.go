@@ -43,6 +43,9 @@ func TestProblems(t *testing.T) {
 		{"PMGQuarantined", "quarantined", func(s *Facts) { s.Quarantined = 1 }},
 		{"PMGUnrouted", "1,094 messages had no route", func(s *Facts) { s.Unrouted = 1094 }},
 		{"PMGClientsRefused", "shop: 50 %", func(s *Facts) { s.Accounts[0].Refused, s.Accounts[0].Accepted = 1000, 1000 }},
+		{"PMGClientsRefused", "shop: 100 % of its messages are refused, 900 of them for: no credit", func(s *Facts) {
+			s.Accounts[0].Refused, s.Accounts[0].Refusals = 1000, []Refusal{{"bad_source", 100}, {"no_credit", 900}}
+		}},
 		{"PMGRefusalsRise", "telia: 1.7 answers a second are ESME_RTHROTTLED", func(s *Facts) {
 			s.Connectors[0].Refusals = []Refusal{{"ESME_RTHROTTLED", 1000}}
 		}},

@@ -218,7 +218,10 @@ func refusalRules() []rule {
 			for i := range f.Accounts {
 				name := f.Accounts[i].Name
 				if part := g.share(name, "account refused", "account accepted"); part > 0.2 {
-					add(pageOf("accounts", name), "%s: %.0f %% of its messages are refused", name, 100*part)
+					add(
+						pageOf("accounts", name), "%s: %.0f %% of its messages are refused%s", name, 100*part,
+						g.mostRefused(&f.Accounts[i]),
+					)
 				}
 			}
 		}},

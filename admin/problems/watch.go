@@ -1,9 +1,13 @@
 package problems
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"pmg/internal/figuretext"
 )
 
 // Window is the time over which problems that are rates are measured.
@@ -113,6 +117,20 @@ func (g *growth) share(name, what, other string) float64 {
 	return n / (n + g.rate(other, name))
 }
 
+// mostRefused names the reason for which most of an account's messages were refused in the window, and how many.
+func (g *growth) mostRefused(a *Account) string {
+	reason, most := "", int64(0)
+	for _, r := range a.Refusals {
+		if n := g.by("account refused for", a.Name+"\n"+r.Status); n > most {
+			reason, most = strings.ReplaceAll(r.Status, "_", " "), n
+		}
+	}
+	if most == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s of them for: %s", figuretext.Number(most), reason)
+}
+
 // countsOf returns the counters that problems are found by.
 func countsOf(f *Facts) map[counted]int64 {
 	m := map[counted]int64{}
@@ -137,6 +155,9 @@ func countsOf(f *Facts) map[counted]int64 {
 	for i := range f.Accounts {
 		a := &f.Accounts[i]
 		add("account refused", a.Name, a.Refused)
+		for _, r := range a.Refusals {
+			add("account refused for", a.Name+"\n"+r.Status, r.Count)
+		}
 		add("account accepted", a.Name, a.Accepted)
 		add("account failed", a.Name, a.Failed)
 	}

@@ -82,7 +82,7 @@ func (o *traceOptions) fatesOf(found *story.Found, what string) (lines []string)
 		} else if s.IsOpen() {
 			headline += " What followed is neither in the pdu logs nor in the events."
 		}
-		if lines = append(lines, s.ID+": "+headline); len(steps) > 0 {
+		if lines = append(lines, strings.TrimPrefix(s.ID+": "+headline, ": ")); len(steps) > 0 {
 			lines = append(lines, "  "+strings.Join(steps, "; "))
 		}
 	}

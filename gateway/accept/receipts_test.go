@@ -45,7 +45,7 @@ func TestReceipts(t *testing.T) {
 		c.matcher.share, c.matcher.smsc = r.m.share, r.m.smsc
 		*r.m = c.matcher
 		if c.full {
-			roomtest.Occupy(r.m.share, 100_000)
+			roomtest.Occupy(r.m.share, 1_000_000)
 		}
 		r.receipt("r")
 		for range c.works {

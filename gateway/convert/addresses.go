@@ -37,9 +37,9 @@ func rulesIn(l *connector.Source) (connector, account *rewrite.Rules) {
 
 // outgoing returns the message to send to a peer, with the addresses that the out rules make: m
 // itself, or a copy if m is the stored one. The stored message does not change, because it may be
-// sent again, by another connector. If an address would be too long, the destination is left out,
-// so that the peer refuses the message. A receipt of a client's message has the addresses that the
-// client wrote, and stays as it is.
+// sent again, by another connector. If an address would be too long, or the name of the sender
+// cannot be written, the destination is left out, so that the peer refuses the message. A receipt
+// of a client's message has the addresses that the client wrote, and stays as it is.
 func (d *Converter) outgoing(to *connector.Source, stored, m *sms.Message) *sms.Message {
 	var account *rewrite.Rules
 	if to.Account != nil {
@@ -56,7 +56,9 @@ func (d *Converter) outgoing(to *connector.Source, stored, m *sms.Message) *sms.
 	if m == stored {
 		m = d.node.Messages.Copy(m)
 	}
-	m.SetAddresses(a.Source, a.Dest)
+	if m.SetAddresses(a.Source, a.Dest); to.Account == nil && misnamed(to.Connector, m) != sms.OK {
+		m.SetAddresses(a.Source, sms.Address{})
+	}
 	d.addresses.Put(a)
 	return m
 }

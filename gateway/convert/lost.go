@@ -1,6 +1,8 @@
 package convert
 
 import (
+	"slices"
+
 	"pmg/connector"
 	"pmg/gateway/node"
 	"pmg/protocols"
@@ -15,7 +17,7 @@ import (
 func (d *Converter) Cross(lane *connector.Lane, m *sms.Message) sms.Code {
 	home := lane.Home()
 	if m.Protocol() == home.Protocol {
-		return sms.OK
+		return misnamed(home, m)
 	}
 	_, lacks := d.leave(home, m)
 	return refusal(home.Driver, lacks)
@@ -45,6 +47,15 @@ func refusal(driver protocols.Driver, lacks protocols.Lost) sms.Code {
 		}
 	}
 	return sms.OK
+}
+
+// misnamed returns why a client's message cannot leave by a connector from a name, which rules or a plugin may have given it, or
+// sms.OK: a peer would get it without a sender, or from another one. What has digits alone has nothing that a protocol lacks.
+func misnamed(c *connector.Connector, m *sms.Message) sms.Code {
+	if m.Kind != sms.Submit || !slices.ContainsFunc(m.Source().Addr, func(c byte) bool { return c < '0' || c > '9' }) {
+		return sms.OK
+	}
+	return refusal(c.Driver, c.Driver.Lacks(m, c.Config().ProtocolOptions()))
 }
 
 // countDropped counts what a message loses because its peer speaks an older version of the protocol.

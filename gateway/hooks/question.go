@@ -19,7 +19,7 @@ type Question struct {
 var alphabets = [sms.LastAlphabet + 1]string{
 	sms.Default: "gsm7", sms.ASCII: "latin1", sms.Latin1: "latin1", sms.UCS2: "ucs2", sms.Binary: "binary", sms.Other: "binary",
 	sms.DefaultPacked: "gsm7", sms.DefaultASCII: "latin1", sms.DefaultLatin1: "latin1", sms.DefaultUCS2: "ucs2",
-	sms.DefaultUTF8: "utf8",
+	sms.DefaultUTF8: "utf8", sms.Cyrillic: "iso-8859-5", sms.Hebrew: "iso-8859-8",
 }
 
 // A Questioner makes questions. It is safe for concurrent use.

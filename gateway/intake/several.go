@@ -23,6 +23,7 @@ type Several struct {
 
 	Recipients, Next int      // how many the PDU has; which is next
 	Refusal          sms.Code // the first one
+	Refuser          string   // the step that it is of
 	After            int64    // time before which the client is not answered
 }
 

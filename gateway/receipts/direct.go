@@ -42,7 +42,7 @@ func (d *Matcher) Direct(now int64, m *sms.Message, f *Match) (*connector.Share,
 	}
 	f.Mapping.ReportedBy(m.Origin.Connector)
 	if f.Mapping.Parts > 1 && endsPart(r.State) {
-		joined, v := d.Parts.ended(&f.Mapping, &r, d.Parts.reads(f.Mapping.WholeID()))
+		joined, v := d.Parts.ended(&f.Mapping, &r, d.Parts.reads(f.Mapping.WholeID()), isOfAll(d, m))
 		if v == Noted {
 			d.Parts.note(&f.Mapping, m.Text())
 		}
@@ -71,6 +71,12 @@ func (d *Matcher) Direct(now int64, m *sms.Message, f *Match) (*connector.Share,
 	}
 	f.More = d.addressAll(now, m, &f.Mapping, &r, known, others)
 	return d.table.Share(lane, m.Origin), passOn
+}
+
+// isOfAll reports whether a receipt is about all parts of a long message, because its SMSC sends one for them.
+func isOfAll(d *Matcher, m *sms.Message) bool {
+	c := d.table.Connector(m.Origin.Connector)
+	return c != nil && c.Config().ReceiptParts == config.OneReceipt
 }
 
 // noteDelay counts how long the receipt of a message's end took, since the message was accepted or was to leave.
@@ -120,8 +126,8 @@ func (d *Matcher) address(now int64, m *sms.Message, f *store.Mapping, r *sms.Re
 	if r.Done == 0 && endsPart(r.State) {
 		r.Done = wall
 	}
-	if r.Done != 0 { // the times of an SMSC are often those of whole minutes
-		r.Done = max(r.Done, r.Accepted)
+	if r.Done != 0 { // the times of an SMSC are often those of whole minutes, or of another zone or year
+		r.Done = max(r.Done, f.Arrived)
 	}
 	protocol, native := m.NativePart()
 	native = append([]byte(nil), native...)

@@ -51,7 +51,7 @@ func (d *Matcher) OwnReceipt(m *sms.Message, e *keep.Ending) (made Made) {
 			d.Parts.begin(v.WholeID())
 		}
 	case m.Parts > 1:
-		joined, verdict := d.Parts.ended(&v, &r, d.Parts.reads(v.WholeID()))
+		joined, verdict := d.Parts.ended(&v, &r, d.Parts.reads(v.WholeID()), false)
 		if verdict != passOn {
 			return d.Parts.putOff(&v, &r, verdict)
 		}

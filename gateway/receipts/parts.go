@@ -58,8 +58,10 @@ func endsPart(s sms.State) bool { return s.Final() || s == sms.StateAccepted }
 
 // add adds the outcome of a part. It returns passOn and the receipt of the whole message when the client gets one. The
 // part that led to the last one may come again: then that had not been stored. read says that outcomes may be in the
-// store alone. begins is true if the message begins to wait for others.
-func (j *Parts) add(whole uint64, part, parts uint8, r *sms.Report, read bool) (joined sms.Report, v Verdict, begins bool) {
+// store alone, all that it is that of every part. begins is true if the message begins to wait for others.
+func (j *Parts) add(
+	whole uint64, part, parts uint8, r *sms.Report, read, all bool,
+) (joined sms.Report, v Verdict, begins bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	of := j.by[whole]
@@ -69,7 +71,11 @@ func (j *Parts) add(whole uint64, part, parts uint8, r *sms.Report, read bool) (
 		}
 		of = j.make(whole)
 	}
-	of.add(part, r)
+	if of.add(part, r); all {
+		for other := range parts {
+			of.add(other, r)
+		}
+	}
 	next := toldNothing
 	switch {
 	case of.failed || of.nEnded == int(parts):
@@ -194,9 +200,9 @@ func badness(s sms.State) int {
 		sms.StateExpired, sms.StateDeleted, sms.StateUndeliverable, sms.StateRejected}, s)
 }
 
-// ended adds the outcome of a part to those of the others, and notes the receipt that follows.
-func (j *Parts) ended(f *store.Mapping, r *sms.Report, read bool) (sms.Report, Verdict) {
-	joined, v, begins := j.add(f.WholeID(), f.Part, f.Parts, r, read)
+// ended adds the outcome of a part, or with all that of every part, to those of the others, and notes the receipt that follows.
+func (j *Parts) ended(f *store.Mapping, r *sms.Report, read, all bool) (sms.Report, Verdict) {
+	joined, v, begins := j.add(f.WholeID(), f.Part, f.Parts, r, read, all)
 	switch {
 	case v == passOn:
 		of := toldForNow
@@ -299,7 +305,7 @@ func (j *Parts) join(u *unreadPart) {
 		j.matcher.keep.LogLookup(err)
 		return
 	}
-	if r, v := j.ended(&u.Mapping, &u.report, false); v == passOn {
+	if r, v := j.ended(&u.Mapping, &u.report, false, false); v == passOn {
 		j.matcher.noteReport(j.matcher.node.Clock.Now(), &u.Mapping, &r)
 		j.matcher.sendOwn(&u.Mapping, &r)
 	}

@@ -460,12 +460,12 @@ func TestMostLongMessages(t *testing.T) {
 	var j Parts
 	r := &sms.Report{State: sms.StateDelivered}
 	for whole := range uint64(maxJoints + 2) {
-		if _, v, begins := j.add(10+whole, 0, 2, r, false); v != Noted || !begins {
+		if _, v, begins := j.add(10+whole, 0, 2, r, false, false); v != Noted || !begins {
 			t.Fatalf("message %d: verdict %d, begins to wait: %v", whole, v, begins)
 		}
 	}
 	for whole, want := range map[uint64]Verdict{10: Unread, 11: Unread, 12: passOn, 10 + maxJoints: passOn} {
-		if _, v, _ := j.add(whole, 1, 2, r, false); v != want {
+		if _, v, _ := j.add(whole, 1, 2, r, false, false); v != want {
 			t.Errorf("message %d: verdict %d, want %d", whole, v, want)
 		}
 	}

@@ -2,7 +2,7 @@ package session
 
 import (
 	"pmg/connector"
-	"pmg/sms"
+	"pmg/gateway/accept"
 )
 
 // A peer that goes on after refusals for now is slowed: connector.RefusalRate refusals of a session
@@ -16,9 +16,9 @@ const (
 )
 
 // tooMuch answers a message that may be sent again, later.
-func (w *waitRoom[R]) tooMuch(now int64, l *connector.Link, r R, code sms.Code, after int64) {
+func (w *waitRoom[R]) tooMuch(now int64, l *connector.Link, r R, o *accept.Outcome) {
 	if wait, goesOn := w.presses(now, l, r); goesOn {
-		w.replies.answer(now, l, r, code, 0, max(after, now+wait))
+		w.replies.refuse(now, l, r, o.Code, o.Step, max(o.After, now+wait))
 	}
 }
 

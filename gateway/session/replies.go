@@ -39,6 +39,12 @@ func (p *replies[R]) answer(now int64, l *connector.Link, r R, code sms.Code, id
 	p.send(now, l, r, after)
 }
 
+// refuse answers a submit that a step has refused.
+func (p *replies[R]) refuse(now int64, l *connector.Link, r R, code sms.Code, step string, after int64) {
+	p.port.IsRefusal(r, code, step)
+	p.answer(now, l, r, code, 0, after)
+}
+
 // undecided ends a session without an answer to a request, of which it is not known whether it was stored. Its peer takes a
 // request without an answer for one that may have been carried out.
 func (p *replies[R]) undecided(now int64, l *connector.Link, r R) {

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"syscall"
 
+	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/keep"
 	"pmg/gateway/node"
@@ -67,6 +68,17 @@ func (d *Sessions) Count() (n int) {
 		c.Links(func(*connector.Link) { n++ })
 	}
 	return n
+}
+
+// HasSMSCs reports whether there is an open socket to an SMSC.
+func (d *Sessions) HasSMSCs() bool {
+	for _, c := range d.table.Connectors() {
+		any := false
+		if c.Links(func(*connector.Link) { any = true }); any && c.Config().Direction == config.Out {
+			return true
+		}
+	}
+	return false
 }
 
 // Place notes whose connection Admit has admitted, and how it ends if it must make room for another before its login. end

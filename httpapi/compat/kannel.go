@@ -133,7 +133,7 @@ func (h *handler) submitAll(orders []httpsms.Order, answer func([]httpsms.Result
 	done := h.dialects.rooms.Submitter.Submit(h.x.Request.Context(), h.x.Source(), items)
 	results := make([]httpsms.Result, len(done))
 	for i, r := range done {
-		results[i] = httpsms.Result{ID: r.ID, Code: r.Code, Parts: r.Parts}
+		results[i] = httpsms.Result{ID: r.ID, Code: r.Code, Step: r.Step, Parts: r.Parts}
 	}
 	a := answer(results)
 	cut := slices.ContainsFunc(results, func(r httpsms.Result) bool { return r.Code == sms.Undecided })
@@ -147,7 +147,7 @@ func (h *handler) submitAll(orders []httpsms.Order, answer func([]httpsms.Result
 		if results[i].Code != sms.OK && status < http.StatusBadRequest {
 			status = http.StatusBadRequest // one of several receivers
 		}
-		h.x.LogRequest(httpsms.Submit, &orders[i], status, results[i].ID)
+		h.x.LogRequest(httpsms.Submit, &orders[i], status, results[i])
 	}
 	if cut {
 		panic(http.ErrAbortHandler)
@@ -157,7 +157,7 @@ func (h *handler) submitAll(orders []httpsms.Order, answer func([]httpsms.Result
 // answered answers a request that submits nothing.
 func (h *handler) answered(a *httpsms.Answer) {
 	h.x.Answer(a)
-	h.x.LogRequest(httpsms.Submit, nil, a.Status, 0)
+	h.x.LogRequest(httpsms.Submit, nil, a.Status, httpsms.Result{})
 }
 
 // maxStranger is how many octets a body may have in which the credentials are, or none.

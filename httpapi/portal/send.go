@@ -98,12 +98,14 @@ func (v *visit) sent(m *own.Message, s *sending, body []byte) *own.Problem {
 	r, p := v.rooms().Messages.Submit(v.x, m, "p"+s.Once, body)
 	if p != nil {
 		v.record("send", nil, p.Title)
+		v.x.LogRequest(httpsms.Submit, &m.Order, p.Status, httpsms.Result{Code: r.Code, Step: r.Step})
 		return p
 	}
 	id := sms.FormatID(r.ID)
 	v.record("send", map[string]string{"id": id}, "ok")
 	v.site.sessions.Notify(v.x.Request, browser.Notice{Text: "The message was accepted."})
 	v.x.Answer(&httpsms.Answer{Status: http.StatusSeeOther, Header: [][2]string{{"Location", Base + "messages/" + id}}})
-	v.x.LogRequest(httpsms.Submit, &m.Order, http.StatusAccepted, r.ID) // as the API's: a redirect would be taken for a refusal
+	// as the API's: a redirect would be taken for a refusal
+	v.x.LogRequest(httpsms.Submit, &m.Order, http.StatusAccepted, httpsms.Result{ID: r.ID})
 	return nil
 }

@@ -236,7 +236,7 @@ func (x *Exchange) BeginStream(kind string, may func() bool, cut func()) (*strea
 // AnswerAsk answers a request that cannot submit anything.
 func (x *Exchange) AnswerAsk(a *httpsms.Answer) {
 	x.Answer(a)
-	x.LogRequest(httpsms.Ask, nil, a.Status, 0)
+	x.LogRequest(httpsms.Ask, nil, a.Status, httpsms.Result{})
 }
 
 // Answer writes an answer.
@@ -277,8 +277,8 @@ func (x *Exchange) linger() {
 	}
 }
 
-// LogRequest writes the request for a message and what was answered to the pdu log.
-func (x *Exchange) LogRequest(command int, o *httpsms.Order, status int, id uint64) {
+// LogRequest writes the request for a message, what was answered, and what became of the message to the pdu log.
+func (x *Exchange) LogRequest(command int, o *httpsms.Order, status int, r httpsms.Result) {
 	if !x.log.IsEnabled() {
 		x.log.CountExchange(command, true, counted(status))
 		return
@@ -309,7 +309,7 @@ func (x *Exchange) LogRequest(command int, o *httpsms.Order, status int, id uint
 	}
 	x.log.Line(true, &p, about)
 	p.Begin(command+1, number, uint32(status))
-	about.ID = id
+	about.ID, about.Code, about.Step = r.ID, r.Code, r.Step
 	x.log.Line(false, &p, about)
 	x.log.CountExchange(command, true, counted(status))
 }

@@ -140,7 +140,7 @@ func serve(x *Exchange) {
 		if line == "bad" {
 			status = 422
 		}
-		x.LogRequest(httpsms.Submit, &o, status, uint64(i+1))
+		x.LogRequest(httpsms.Submit, &o, status, httpsms.Result{ID: uint64(i + 1)})
 	}
 }
 

@@ -145,7 +145,7 @@ func (h *handler) isStillKnown(scope string) bool {
 // problem answers with a problem.
 func (h *handler) problem(p *own.Problem) {
 	h.refuse(p)
-	h.x.LogRequest(httpsms.Ask, nil, p.Status, 0)
+	h.x.LogRequest(httpsms.Ask, nil, p.Status, httpsms.Result{})
 }
 
 // refuse writes a problem.
@@ -226,7 +226,7 @@ func (h *handler) postMessage() {
 	result, p := h.submit(m, body)
 	if p != nil {
 		h.refuse(p)
-		h.x.LogRequest(httpsms.Submit, &m.Order, p.Status, 0)
+		h.x.LogRequest(httpsms.Submit, &m.Order, p.Status, became(&result))
 		return
 	}
 	if result.Repeated {
@@ -244,7 +244,7 @@ func (h *handler) postMessage() {
 			Header: [][2]string{{"Location", "/v1/messages/" + a.ID}}, Body: append(out, '\n'),
 		},
 	)
-	h.x.LogRequest(httpsms.Submit, &m.Order, http.StatusAccepted, result.ID)
+	h.x.LogRequest(httpsms.Submit, &m.Order, http.StatusAccepted, became(&result))
 }
 
 // submit submits a message, once if the request or the message says so.
@@ -254,6 +254,11 @@ func (h *handler) submit(m *own.Message, body []byte) (request.Result, *own.Prob
 		return request.Result{}, p
 	}
 	return h.api.Submit(h.x, m, key, body)
+}
+
+// became returns what the log says of what became of a message.
+func became(r *request.Result) httpsms.Result {
+	return httpsms.Result{ID: r.ID, Code: r.Code, Step: r.Step, Parts: r.Parts}
 }
 
 // refusal returns why a message was refused, nil if it was not.

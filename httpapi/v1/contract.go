@@ -119,6 +119,6 @@ func (a *API) page(l *server.Listener, kind string, make func(*http.Request) []b
 			return
 		}
 		h.x.Answer(&httpsms.Answer{Status: http.StatusOK, ContentType: kind, Body: body})
-		h.x.LogRequest(httpsms.Ask, nil, http.StatusOK, 0)
+		h.x.LogRequest(httpsms.Ask, nil, http.StatusOK, httpsms.Result{})
 	}
 }

@@ -238,7 +238,7 @@ func (h *handler) streamEvents(most int) {
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Accel-Buffering", "no") // nginx passes on what it gets
 	_ = c.SetReadDeadline(time.Time{})
-	h.x.LogRequest(httpsms.Ask, nil, http.StatusOK, 0)
+	h.x.LogRequest(httpsms.Ask, nil, http.StatusOK, httpsms.Result{})
 	t.run(h.x.Request.Context())
 }
 

@@ -117,5 +117,5 @@ func (h *handler) answerJSON(status int, v any) {
 		return
 	}
 	h.x.Answer(&httpsms.Answer{Status: status, ContentType: "application/json", Body: append(out, '\n')})
-	h.x.LogRequest(httpsms.Ask, nil, status, 0)
+	h.x.LogRequest(httpsms.Ask, nil, status, httpsms.Result{})
 }

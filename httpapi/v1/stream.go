@@ -43,7 +43,7 @@ func (h *handler) stream() {
 	defer h.x.Connector.Streams.End(life)
 	in := bufio.NewReaderSize(h.x.Request.Body, maxLine)
 	h.x.Writer.WriteHeader(http.StatusOK)
-	h.x.LogRequest(httpsms.Ask, nil, http.StatusOK, 0)
+	h.x.LogRequest(httpsms.Ask, nil, http.StatusOK, httpsms.Result{})
 	var out bytes.Buffer
 	var lines [][]byte
 	for {
@@ -171,7 +171,7 @@ func (h *handler) became(l *line, r request.Result) {
 		status = l.problem.Status
 	}
 	if l.message != nil { // nil: its client was gone before it was read
-		h.x.LogRequest(httpsms.Submit, &l.message.Order, status, r.ID)
+		h.x.LogRequest(httpsms.Submit, &l.message.Order, status, became(&r))
 	}
 }
 

@@ -109,7 +109,7 @@ func table() []row {
 		{"plugin/plugintest", "plugin"},
 		{"plugin/answers", "sms"},
 		{"plugin/enum", "plugin sms"},
-		{"managed", ""},
+		{"managed", "internal/wholefile"},
 		{"config/document", ""},
 		{"config/option", "internal/timetext"},
 		{"config", "cluster/lease config/document config/option internal/httpcall internal/keyfile internal/machine internal/nearest internal/passhash internal/quiet internal/smstext internal/timetext internal/tlsfiles internal/token managed plugin plugin/expression protocols protocols/httpsms protocols/httpsms/smsc protocols/smpp protocols/testsms protocols/ucp sms sms/charset sms/fit sms/networks sms/prices sms/rewrite"},

@@ -35,7 +35,7 @@ func TestFullFileSystem(t *testing.T) {
 	operator.down()
 	g := start(t, site{operator: operator, disk: filepath.Join(disk, "data"), out: "window: 100", top: "store: {min_free: 20MiB}\n"})
 	c := g.bind("transmitter")
-	text := strings.Repeat("x", 60000)
+	text := strings.Repeat("x", 1500) // ten short messages, the most that an account may submit as one
 	submit := func(n int) (status string) {
 		c.send(fmt.Sprintf("submit_sm seq=%d source_addr=1234 destination_addr=46700000001 message_payload=\"%s\"", n, text))
 		return field(c.want("submit_sm_resp", fmt.Sprint("seq=", n)), "status")

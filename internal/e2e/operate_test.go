@@ -31,6 +31,42 @@ func (g *gw) logged(connector string, lines int) (all []pdulog.Entry) {
 	return all
 }
 
+// The answer that refuses a message has the reason in the pdu log, and the step that has refused it, in every protocol; other
+// lines have none.
+func TestLinesSayWhyRefused(t *testing.T) {
+	parallel(t)
+	g := start(t, site{
+		operator: newSMSC(t), clients: "window: 9", routes: "{destination: 99, to: operator}",
+		more: withAPI + "\n" + `{name: old, direction: in, protocol: ucp, address: "127.0.0.1:0"}`,
+	})
+	c := g.bind("transceiver")
+	c.submit(1, 1)
+	c.want("submit_sm_resp")
+	old := &ucpPeer{t: t, conn: g.dial("old").conn}
+	old.send("op60 seq=0 OAdC=acme OTON=6 ONPI=5 STYP=1 PWD=733363726574 VERS=0100")
+	old.want("op60_result seq=0 status=0")
+	old.send(`op51 seq=1 AdC=46700000002 OAdC=1234 MT=3 AMsg="hi"`)
+	if _, err := old.next(); err != nil {
+		t.Fatal(err)
+	}
+	g.api().do("POST", "/v1/messages", `{"to":"+46700000002","from":"1234","text":"hi"}`)
+	for connector, at := range map[string]int{"clients": 3, "old": 3, "api": 1} {
+		all := g.logged(connector, at+1)
+		for i, e := range all {
+			want := ""
+			if i == at {
+				want = "bad_destination(route)"
+			}
+			if string(e.Reason) != want || e.ID != nil {
+				t.Errorf("%s has reason %q", e.Line, e.Reason)
+			}
+		}
+		if got := all[at].ReasonWords(); got != "bad destination (route)" {
+			t.Error(got)
+		}
+	}
+}
+
 // U7: each line about a message has its id and its account, towards clients and SMSCs, even
 // for late and repeated answers.
 func TestLinesHaveIDAndAccount(t *testing.T) {

@@ -40,6 +40,9 @@ func (n *node) Send(_ int64, l *connector.Link, r *request, last bool, reason st
 // IsAbout implements session.Port.
 func (n *node) IsAbout(*request, uint64) {}
 
+// IsRefusal implements session.Port.
+func (n *node) IsRefusal(*request, sms.Code, string) {}
+
 // Drop implements session.Port.
 func (n *node) Drop(_ *connector.Link, r *request) { n.release(r) }
 

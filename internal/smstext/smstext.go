@@ -74,6 +74,10 @@ func CharsetOf(a sms.Alphabet) (charset.Charset, bool) {
 		c.Coding = charset.UCS2
 	case sms.DefaultUTF8:
 		c.Coding = charset.UTF8
+	case sms.Cyrillic:
+		c.Coding = charset.Cyrillic
+	case sms.Hebrew:
+		c.Coding = charset.Hebrew
 	default:
 		return c, false
 	}

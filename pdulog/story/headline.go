@@ -101,6 +101,10 @@ func (s *Story) Headline(now time.Time, means func(*Step) string) string {
 	case Accepted:
 		h.say("Accepted %s", h.at(step))
 	case Refused:
+		if step.Reason != "" {
+			h.say("Refused: %s (to %s %s)", step.Reason, orElse(step.Account, step.Connector), h.at(step))
+			break
+		}
 		h.say("Refused to %s %s%s", step.Account, h.at(step), h.why(step))
 	case Answered:
 		h.say("%s refused it %s%s", step.Connector, h.at(step), h.why(step))

@@ -10,7 +10,7 @@ import (
 
 // A Story is what became of a message.
 type Story struct {
-	ID          string
+	ID          string // "": the gateway has refused it
 	Account     string // of the client that it came from; "": it came from an SMSC, or no line says so
 	Source      string // its addresses as they came
 	Destination string
@@ -53,6 +53,7 @@ type Step struct {
 	PeerID    string // that an SMSC gave the message
 	State     string // that a receipt or an event says
 	Error     string // that a receipt says
+	Reason    string // why the gateway has refused it, in words; "": no line says so
 	Delivery  string // what a receipt said, of a step made of its event
 
 	Line    []byte // of the pdu log; nil: it is made of an event
@@ -67,6 +68,9 @@ func (s *Step) Says() string {
 	case Accepted:
 		return "accepted from " + orElse(s.Account, s.Connector)
 	case Refused:
+		if s.Reason != "" {
+			return "refused to " + orElse(s.Account, s.Connector) + ": " + s.Reason
+		}
 		return "refused to " + s.Account
 	case Sent:
 		return "sent to " + s.Connector

@@ -50,6 +50,46 @@ const operatorLog = `2026-11-20T10:00:01.000000Z operator/2 > submit_sm seq=5 so
 2026-11-20T10:01:00.000001Z operator/1 > deliver_sm_resp seq=8 status=0 id=00000000000000a2
 `
 
+// A message that the gateway has refused has a story, too, without an id: the log line of its answer says why.
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	f := Finder{Most: 9, Dir: write(t, map[string]string{
+		"clients.log": `2026-11-20T10:00:00.000000Z clients/1 < submit_sm seq=1 source_addr=acme destination_addr=46700000002 short_message="hi" account=shop
+2026-11-20T10:00:00.000001Z clients/1 > submit_sm_resp seq=1 status=0x58(ESME_RTHROTTLED) reason=no_credit(credit) account=shop
+2026-11-20T10:00:01.000000Z clients/1 < submit_sm seq=2 source_addr=acme destination_addr=46700000002 short_message="hi" account=shop
+2026-11-20T10:00:01.000001Z clients/1 > submit_sm_resp seq=2 status=0x58(ESME_RTHROTTLED) reason=throttled(opt_out) account=shop
+`,
+		"ucp.log": `2026-11-20T10:00:02.000000Z ucp/1 < op51 seq=1 AdC=46700000002 OAdC=acme account=shop
+2026-11-20T10:00:02.000001Z ucp/1 > op51_result seq=1 status=4(ERR) reason=blocked(lists) account=shop
+`,
+		"api.log": `2026-11-20T10:00:03.000000Z api/1 < http_submit seq=9 method=POST from=acme to=46700000002 account=shop
+2026-11-20T10:00:03.000001Z api/1 > http_submit_resp seq=9 status=402 reason=queue_full account=shop
+`,
+		"operator.log": `2026-11-20T10:00:04.000000Z operator/1 < deliver_sm seq=8 source_addr=46700000002 destination_addr=71000 short_message="yes"
+2026-11-20T10:00:04.000001Z operator/1 > deliver_sm_resp seq=8 status=0x58(ESME_RTHROTTLED) reason=bad_destination(route)
+`})}
+	for _, q := range []Query{{What: "+46700000002"}, {Failed: true}} {
+		found, err := f.Search(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, s := range found.Stories {
+			all = append(all, s.ID+s.Headline(s.Steps[0].At, nil))
+			if s.Outcome() != Failed || s.IsOpen() || s.Destination == "" {
+				t.Errorf("%+v", s)
+			}
+		}
+		if got, want := strings.Join(all, "\n"), `Refused: no credit (to shop 10:00:00).
+Refused: throttled (opt out) (to shop 10:00:01).
+Refused: blocked (lists) (to shop 10:00:02).
+Refused: queue full (to shop 10:00:03).
+Refused: bad destination (route) (to operator 10:00:04).`; got != want {
+			t.Errorf("%+v: got\n%s\nwant\n%s", q, got, want)
+		}
+	}
+}
+
 // The steps of a message have who, what and where, and its addresses are those that its client gave it. A message of an SMSC has a
 // story too, and a receipt has none of its own.
 func TestSteps(t *testing.T) {

@@ -218,6 +218,14 @@ func (t *teller) add(e *pdulog.Entry) {
 
 // answered notes our answer to the message of a client or an SMSC.
 func (t *teller) answered(e *pdulog.Entry, id string, status pdulog.Status, a asked) {
+	if reason := e.ReasonWords(); reason != "" {
+		if a.destination != "" {
+			s := &Story{Account: e.AccountName(), Source: a.source, Destination: a.destination}
+			s.step(e, Refused, func(one *Step) { one.Reason = reason })
+			t.all = append(t.all, s)
+		}
+		return
+	}
 	if !isID(id) || t.receipts[id] != nil || len(e.Account) == 0 && status.Value != 0 {
 		return
 	}

@@ -35,6 +35,7 @@ type Answer struct {
 type Result struct {
 	ID    uint64   // of the message, if Code is OK
 	Code  sms.Code // why it was refused
+	Step  string   // of those of a message that comes in, which has refused it
 	Parts int      // short messages that it has become
 }
 

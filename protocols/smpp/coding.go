@@ -4,11 +4,13 @@ import "pmg/sms"
 
 // Values of data_coding (§5.2.19). Those from 0x10 on are those of 3GPP TS 23.038.
 const (
-	codingASCII  = 1
-	codingOctets = 2
-	codingLatin1 = 3
-	codingBinary = 4
-	codingUCS2   = 8
+	codingASCII    = 1
+	codingOctets   = 2
+	codingLatin1   = 3
+	codingBinary   = 4
+	codingCyrillic = 6 // ISO 8859-5
+	codingHebrew   = 7 // ISO 8859-8
+	codingUCS2     = 8
 
 	codingGeneral = 0x10 // general, with a class: 0x10 to 0x1F
 	codingWaiting = 0xC0 // a message waits: 0xC0 to 0xDF in the default alphabet, 0xE0 to 0xEF in UCS-2
@@ -35,6 +37,10 @@ func codingOf(dcs uint8) (sms.Alphabet, sms.Class) {
 		return sms.ASCII, sms.NoClass
 	case codingLatin1:
 		return sms.Latin1, sms.NoClass
+	case codingCyrillic:
+		return sms.Cyrillic, sms.NoClass
+	case codingHebrew:
+		return sms.Hebrew, sms.NoClass
 	case codingOctets, codingBinary:
 		return sms.Binary, sms.NoClass
 	case codingUCS2:
@@ -53,7 +59,7 @@ func codingOf(dcs uint8) (sms.Alphabet, sms.Class) {
 func isWaiting(dcs uint8) bool { return dcs >= codingWaiting && dcs < codingClass }
 
 // dcsOf is the inverse of codingOf, if SMPP has a value. The class of a text in ASCII or
-// Latin-1 has none.
+// one of ISO 8859 has none.
 func dcsOf(a sms.Alphabet, c sms.Class) uint8 {
 	class := uint8(0)
 	if c != sms.NoClass {
@@ -64,6 +70,10 @@ func dcsOf(a sms.Alphabet, c sms.Class) uint8 {
 		return codingASCII
 	case sms.Latin1:
 		return codingLatin1
+	case sms.Cyrillic:
+		return codingCyrillic
+	case sms.Hebrew:
+		return codingHebrew
 	case sms.Binary:
 		return class | codingBinary
 	case sms.UCS2:

@@ -84,7 +84,7 @@ func TestDataCodingOfConverted(t *testing.T) {
 // Every data_coding that says an alphabet and a class is written as it is read.
 func TestCodings(t *testing.T) {
 	for dcs, want := range map[uint8]string{
-		0: "0 none", 1: "1 none", 3: "2 none", 8: "3 none", 2: "4 none", 4: "4 none", 5: "5 none", 6: "5 none", 13: "5 none", 0xBF: "5 none", 0xC0: "0 none", 0xC8: "0 none", 0xDF: "0 none", 0xE0: "3 none", 0xEF: "3 none",
+		0: "0 none", 1: "1 none", 3: "2 none", 8: "3 none", 2: "4 none", 4: "4 none", 5: "5 none", 6: "11 none", 7: "12 none", 13: "5 none", 0xBF: "5 none", 0xC0: "0 none", 0xC8: "0 none", 0xDF: "0 none", 0xE0: "3 none", 0xEF: "3 none",
 		0x10: "0 0", 0x13: "0 3", 0x14: "4 0", 0x18: "3 0", 0x1B: "3 3", 0xF0: "0 0", 0xF1: "0 1", 0xF4: "4 0", 0xF7: "4 3", 0x1C: "5 none",
 	} {
 		a, c := codingOf(dcs)

@@ -75,7 +75,7 @@ func (p *PDU) appendMalformed(b []byte, err *Error, full bool) []byte {
 // the line does not hold all octets, and p has those that it holds.
 func (p *PDU) ParseLog(line []byte) error {
 	p.Reset()
-	line, _, _ = logtext.CutAbout(line)
+	line, _ = logtext.CutAbout(line)
 	s := logtext.NewScanner(line, p.scratch)
 	name := s.Word()
 	known := string(name) == commands[0].name

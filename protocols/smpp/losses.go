@@ -55,7 +55,7 @@ var losses = func() []protocols.Loss {
 			Field: "destination_addr", Neutral: true,
 			Text: "Longer than 64 octets: left out, so that the SMSC refuses the message.",
 		},
-		lostClass:   {Field: "class", Neutral: true, Text: "data_coding has no class for texts in ASCII and Latin-1."},
+		lostClass:   {Field: "class", Neutral: true, Text: "data_coding has no class for texts in ASCII and those of ISO 8859."},
 		lostVendor:  {Field: "vendor_parameter", Text: "Optional parameters that are none of those below."},
 		lostWaiting: {Field: "data_coding", Text: "That a message waits (0xC0 to 0xEF) is not sent; the text is."},
 		lostOptional: {
@@ -93,6 +93,9 @@ func (d *Driver) Protocol() sms.Protocol { return protocols.SMPP }
 // Losses implements protocols.Converter.
 func (d *Driver) Losses() []protocols.Loss { return losses }
 
+// classless are the alphabets of which no data_coding names a class.
+const classless sms.Alphabets = 1<<sms.ASCII | 1<<sms.Latin1 | 1<<sms.Cyrillic | 1<<sms.Hebrew
+
 // Lacks implements protocols.Converter.
 func (d *Driver) Lacks(m *sms.Message, o protocols.Options) (lost protocols.Lost) {
 	if options, _ := o.(*ConnectorOptions); options != nil && m.Kind != sms.Receipt {
@@ -106,7 +109,7 @@ func (d *Driver) Lacks(m *sms.Message, o protocols.Options) (lost protocols.Lost
 	if len(m.Dest().Addr) >= dataAddressSize {
 		lost.Add(lostDest)
 	}
-	if m.Class != sms.NoClass && (m.Alphabet == sms.ASCII || m.Alphabet == sms.Latin1) {
+	if m.Class != sms.NoClass && classless.Has(m.Alphabet) {
 		lost.Add(lostClass)
 	}
 	return lost

@@ -116,7 +116,7 @@ func (o *ConnectorOptions) MaxWindow() int { return MaxSequence/2 - 2 }
 
 // Alphabets implements protocols.Options.
 func (o *ConnectorOptions) Alphabets() sms.Alphabets {
-	return sms.NewAlphabets(sms.ASCII, sms.Latin1, sms.UCS2, sms.Binary, sms.Other)
+	return sms.NewAlphabets(sms.ASCII, sms.Latin1, sms.Cyrillic, sms.Hebrew, sms.UCS2, sms.Binary, sms.Other)
 }
 
 // MaxText implements protocols.Options: message_payload has room for every text.

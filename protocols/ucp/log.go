@@ -69,7 +69,7 @@ func (p *PDU) mayHoldPassword() bool {
 func (p *PDU) ParseLog(line []byte) error {
 	p.Reset()
 	p.SM = SM{}
-	line, _, _ = logtext.CutAbout(line)
+	line, _ = logtext.CutAbout(line)
 	s := logtext.NewScanner(line, nil)
 	name := string(s.Word())
 	command := slices.Index(commandNames, name)

@@ -3,6 +3,8 @@ package charset
 import (
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding/charmap"
 )
 
 // A Coding is a way to write characters as octets.
@@ -16,6 +18,8 @@ const (
 	Latin1               // ISO 8859-1
 	UCS2                 // UTF-16, most significant octet first
 	UTF8
+	Cyrillic // ISO 8859-5
+	Hebrew   // ISO 8859-8
 )
 
 // A Charset is a coding and, for the two GSM 7-bit codings, the tables of national
@@ -59,6 +63,9 @@ func (c Charset) Decode(dst, octets []byte) ([]byte, bool) {
 	case UTF8:
 		return decodeUTF8(dst, octets)
 	}
+	if m := c.Coding.charmap(); m != nil {
+		return decodeMapped(dst, octets, m)
+	}
 	ok := true
 	for _, v := range octets {
 		if v >= utf8.RuneSelf && c.Coding == ASCII {
@@ -66,6 +73,26 @@ func (c Charset) Decode(dst, octets []byte) ([]byte, bool) {
 			continue
 		}
 		dst = utf8.AppendRune(dst, rune(v))
+	}
+	return dst, ok
+}
+
+// charmap returns the table of a coding that is one of ISO 8859 with characters of its own; nil: it is none.
+func (c Coding) charmap() *charmap.Charmap {
+	switch c {
+	case Cyrillic:
+		return charmap.ISO8859_5
+	case Hebrew:
+		return charmap.ISO8859_8
+	}
+	return nil
+}
+
+func decodeMapped(dst, octets []byte, m *charmap.Charmap) ([]byte, bool) {
+	ok := true
+	for _, v := range octets {
+		r := m.DecodeByte(v)
+		dst, ok = utf8.AppendRune(dst, r), ok && r != utf8.RuneError
 	}
 	return dst, ok
 }
@@ -125,33 +152,27 @@ type Loss struct {
 
 // Encode appends the text, which is UTF-8, to dst in the charset. With Report it
 // returns dst as it was if the charset lacks a character. Octets that are not UTF-8
-// count as characters that every charset lacks.
+// count as characters that every charset lacks. Letters and marks are composed, so places in Loss
+// are those in the text that Compose returns.
 func (c Charset) Encode(dst, text []byte, p Policy) ([]byte, Loss) {
+	text = Compose(text)
 	e := encoder{Charset: c, locking: c.Locking.locking(), single: c.Single.single()}
 	start := len(dst)
-	last, lastAt := utf8.RuneError, start // the character before, and where it is in dst
 	for i := 0; i < len(text); {
 		r, n := rune(text[i]), 1
 		if r >= utf8.RuneSelf {
 			r, n = utf8.DecodeRune(text[i:])
 		}
-		at := len(dst)
 		out, ok := e.write(dst, r)
 		switch {
 		case ok && (r != utf8.RuneError || n > 1):
-			dst, last, lastAt = out, r, at
+			dst = out
 		case p == Report:
 			return dst[:start], Loss{Count: 1, First: r, At: i}
 		case p == Replace:
 			dst = e.replace(dst, r, i)
 		default:
-			if one, ok := compose(last, r); ok {
-				if out, ok := e.write(dst[:lastAt], one); ok {
-					dst, last = out, one
-					break
-				}
-			}
-			dst, last = e.transliterate(dst, text[i:i+n], r, i), utf8.RuneError
+			dst = e.transliterate(dst, text[i:i+n], r, i)
 		}
 		i += n
 	}
@@ -164,6 +185,7 @@ func (c Charset) Encode(dst, text []byte, p Policy) ([]byte, Loss) {
 // Count returns how many units Encode would write, and reports whether the charset
 // has every character of the text. Units are those of Room.
 func (c Charset) Count(text []byte) (units int, ok bool) {
+	text = Compose(text)
 	e := encoder{Charset: c, locking: c.Locking.locking(), single: c.Single.single()}
 	var b [utf8.UTFMax]byte
 	for i := 0; i < len(text); {
@@ -201,6 +223,12 @@ func (e *encoder) write(dst []byte, r rune) ([]byte, bool) {
 			return dst, false
 		}
 		return append(dst, byte(r)), true
+	case Cyrillic, Hebrew:
+		v, ok := e.Coding.charmap().EncodeRune(r)
+		if !ok {
+			return dst, false
+		}
+		return append(dst, v), true
 	case UTF8:
 		return utf8.AppendRune(dst, r), true
 	case UCS2:

@@ -19,7 +19,7 @@ var (
 
 // all lists every charset.
 func all() []Charset {
-	list := []Charset{packed, ascii, latin1, ucs2, utf8Set}
+	list := []Charset{packed, ascii, latin1, ucs2, utf8Set, {Coding: Cyrillic}, {Coding: Hebrew}}
 	for l := range languages + 1 { // one more than there are
 		list = append(list, Charset{Locking: l}, Charset{Single: l}, Charset{Locking: l, Single: l})
 	}
@@ -184,6 +184,57 @@ func TestTransliterate(t *testing.T) {
 	f(ucs2, "до\xff", "до?", 1, 1)
 	f(packed, "“a”", `"a"`, 2, 0)
 	f(Charset{Locking: Hindi}, "©5", "?5", 1, 1) // its table has no capitals, so that "(C)" cannot be written
+}
+
+// The charsets of ISO 8859 have their letters beside those of ASCII. An octet without a meaning is none.
+func TestMapped(t *testing.T) {
+	for _, c := range []struct {
+		coding       Coding
+		octets, text string
+		ok           bool
+	}{
+		{Cyrillic, "\xbf\xe0\xd8\xd2\xd5\xe2 a!", "Привет a!", true}, {Cyrillic, "\xf0\xa1", "№Ё", true},
+		{Hebrew, "\xf9\xec\xe5\xed 5", "שלום 5", true}, {Hebrew, "\xa1\xe0", "\ufffdא", false},
+	} {
+		got, ok := Charset{Coding: c.coding}.Decode(nil, []byte(c.octets))
+		if string(got) != c.text || ok != c.ok {
+			t.Errorf("%q: %q, %t", c.octets, got, ok)
+		}
+		if back, loss := (Charset{Coding: c.coding}).Encode(nil, got, Report); c.ok && string(back) != c.octets || (loss.Count == 0) != c.ok {
+			t.Errorf("%q: back %q, %+v", c.octets, back, loss)
+		}
+	}
+	if _, loss := (Charset{Coding: Hebrew}).Encode(nil, []byte("Ж"), Report); loss.Count == 0 {
+		t.Error("Hebrew has Ж")
+	}
+}
+
+// A text in pieces is the text that it is in one piece, whichever charset it is written in. What would become longer stays.
+func TestCompose(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"", ""}, {"plain", "plain"}, {"Café", "Café"},
+		{"Cafe\u0301 A\u030angstro\u0308m n\u0303", "Café Ångström ñ"},
+		{"\u2126 \u212b \u212a", "Ω Å K"},
+		{"\u0415\u0308 s\u0326 a\u0323\u0302", "Ё ș ậ"},
+		{"\u1112\u1161\u11ab", "한"},
+		{"\u0958\ufb1de\u0301", "\u0958\ufb1dé"}, // without a composed form that is one character
+		{"\u0301x q\u0301", "\u0301x q\u0301"},
+		{"\xffe\u0301\xcc", "\xffé\xcc"},
+	} {
+		if got := string(Compose([]byte(c.text))); got != c.want {
+			t.Errorf("%+q: %+q, want %+q", c.text, got, c.want)
+		}
+	}
+	pieces := []byte(strings.Repeat("e\u0301", 160))
+	if c := Best(pieces, 0); c != gsm {
+		t.Errorf("best is %v", c)
+	}
+	for _, c := range []Charset{gsm, packed, latin1, ucs2} {
+		want, _ := c.Encode(nil, []byte(strings.Repeat("é", 160)), Report)
+		if got, loss := c.Encode(nil, pieces, Report); string(got) != string(want) || loss.Count != 0 {
+			t.Errorf("%v: %x, %+v", c, got, loss)
+		}
+	}
 }
 
 // Every charset has a character for what it lacks, and what it writes can be read.

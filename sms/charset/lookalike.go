@@ -58,15 +58,25 @@ func (e *encoder) similar(dst []byte, r rune) ([]byte, bool) {
 	return out, true
 }
 
-// compose returns the character that a letter and a mark behind it are in one piece.
-func compose(letter, mark rune) (rune, bool) {
-	if letter == utf8.RuneError || !unicode.Is(unicode.Mn, mark) {
-		return 0, false
+// Compose returns a text, which is UTF-8, with each letter and its marks as one character where there is one (é), and with
+// characters that are others in Unicode (the ohm sign) as those. Charsets have no marks alone, so a text as some systems
+// write it, in pieces, would need UCS-2, and twice the room there. What would become longer stays as it is: some scripts
+// have no composed characters in that form, but tables of national languages have. A text that has nothing to compose is
+// returned itself.
+func Compose(text []byte) []byte {
+	if norm.NFC.IsNormal(text) {
+		return text
 	}
-	b := utf8.AppendRune(utf8.AppendRune(nil, letter), mark)
-	b = norm.NFC.Bytes(b)
-	r, n := utf8.DecodeRune(b)
-	return r, n == len(b)
+	all := make([]byte, 0, len(text))
+	for len(text) > 0 {
+		n := max(norm.NFC.NextBoundary(text, true), 1)
+		at := len(all)
+		if all = norm.NFC.Append(all, text[:n]...); len(all)-at >= n {
+			all = append(all[:at], text[:n]...)
+		}
+		text = text[n:]
+	}
+	return all
 }
 
 // lookalikes maps characters without a decomposition in Unicode to what is written in their place.

@@ -24,6 +24,7 @@ type coded struct {
 var codings = map[sms.Alphabet]string{
 	sms.Default: "GSM 7-bit", sms.DefaultPacked: "packed GSM 7-bit", sms.ASCII: "ASCII", sms.DefaultASCII: "ASCII",
 	sms.Latin1: "Latin-1", sms.DefaultLatin1: "Latin-1", sms.UCS2: "UCS-2", sms.DefaultUCS2: "UCS-2", sms.DefaultUTF8: "UTF-8",
+	sms.Cyrillic: "ISO 8859-5", sms.Hebrew: "ISO 8859-8",
 }
 
 // textOf returns how the text of a message is sent to the peers of a form, in a number of parts if that is not 0.

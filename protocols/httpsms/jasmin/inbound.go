@@ -36,6 +36,10 @@ func codingOf(a sms.Alphabet) int {
 		return 1
 	case sms.Latin1, sms.DefaultLatin1:
 		return 3
+	case sms.Cyrillic:
+		return 6
+	case sms.Hebrew:
+		return 7
 	case sms.UCS2, sms.DefaultUCS2:
 		return 8
 	case sms.Binary, sms.DefaultPacked, sms.DefaultUTF8, sms.Other:

@@ -14,7 +14,9 @@ import (
 )
 
 // alphabets are those of the values of coding.
-var alphabets = map[int]sms.Alphabet{0: sms.Default, 1: sms.ASCII, 2: sms.Binary, 3: sms.Latin1, 4: sms.Binary, 8: sms.UCS2}
+var alphabets = map[int]sms.Alphabet{
+	0: sms.Default, 1: sms.ASCII, 2: sms.Binary, 3: sms.Latin1, 4: sms.Binary, 6: sms.Cyrillic, 7: sms.Hebrew, 8: sms.UCS2,
+}
 
 // encode returns the octets of a text. Texts of JSON are characters; others are octets already, which stand for
 // UTF-8 in coding 0 alone.

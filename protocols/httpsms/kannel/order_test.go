@@ -279,6 +279,7 @@ func TestTexts(t *testing.T) {
 	f("text=", "", sms.Default)
 	f("text=%C3%A5+%E2%82%AC", "\x0f \x1be", sms.Default)
 	f("text=%5B%5D%7B%7D%5C%7E%7C%5E", "\x1b<\x1b>\x1b(\x1b)\x1b/\x1b=\x1b@\x1b\x14", sms.Default)
+	f("text=e%CC%81", "\x05", sms.Default)
 	f("text=%D0%9F", "\x04\x1f", sms.UCS2)
 	f("text=%F0%9F%98%80", "\xd8\x3d\xde\x00", sms.UCS2)
 	f("text=%00A%00B&coding=2", "\x00A\x00B", sms.UCS2)

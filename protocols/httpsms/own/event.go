@@ -181,7 +181,7 @@ func encodingOf(a sms.Alphabet) string {
 		return "gsm7"
 	case sms.ASCII, sms.DefaultASCII, sms.Latin1, sms.DefaultLatin1:
 		return "latin1"
-	case sms.UCS2, sms.DefaultUCS2, sms.DefaultUTF8:
+	case sms.UCS2, sms.DefaultUCS2, sms.DefaultUTF8, sms.Cyrillic, sms.Hebrew:
 		return "ucs2"
 	}
 	return "binary"

@@ -44,6 +44,9 @@ func TestEncodings(t *testing.T) {
 		}
 	}
 	f(`"text":"åäö€"`, "\x0f\x7b\x7c\x1be", sms.Default)
+	f(`"text":"e\u0301"`, "\x05", sms.Default)
+	f(`"text":"e\u0301","encoding":"gsm7"`, "\x05", sms.Default)
+	f(`"text":"e\u0301\u2126\u041f"`, "\x00\xe9\x03\xa9\x04\x1f", sms.UCS2)
 	f(`"text":"","protocol_id":64`, "", sms.Default)
 	f(`"text":"","udh":"AnAA"`, "", sms.Default)
 	f(`"text":"Привет"`, "\x04\x1f\x04\x40\x04\x38\x04\x32\x04\x35\x04\x42", sms.UCS2)

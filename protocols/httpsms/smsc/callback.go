@@ -366,6 +366,10 @@ func alphabetOf(coding string) sms.Alphabet {
 		return sms.ASCII
 	case n == 3:
 		return sms.Latin1
+	case n == 6:
+		return sms.Cyrillic
+	case n == 7:
+		return sms.Hebrew
 	case n == 8:
 		return sms.UCS2
 	}

@@ -180,7 +180,7 @@ func TestMissing(t *testing.T) {
 	made := strings.Join(strings.Fields(strings.ReplaceAll(string(d.Bytes()), "#", "")), " ")
 	for _, want := range []string{
 		"smppccm -s missing shows", "user -s lost shows", `nothing that pmg import knows: "Unknown connector: nothing"`, "interceptor, line", "no filter <TI",
-		"smpps(nobody) is not in the dump", "its group is disabled", "the user is disabled", "PMG has no prices",
+		"smpps(nobody) is not in the dump", "its group is disabled", "the user is disabled", "pmg credit add ACCOUNT AMOUNT",
 	} {
 		if !strings.Contains(made, want) {
 			t.Errorf("%q is not told", want)

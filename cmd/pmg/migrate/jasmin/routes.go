@@ -77,7 +77,7 @@ func (t *translator) addMT() {
 		}
 		var notes []draft.Note
 		if price := strings.Trim(r.price, "0."); price != "" && r.price[0] >= '0' && r.price[0] <= '9' {
-			notes = append(notes, draft.Note{Text: fmt.Sprintf("rate %s: %s", r.price, noPrice), Decide: true})
+			notes = append(notes, draft.Note{Text: fmt.Sprintf("rate %s: %s", r.price, money), Decide: true})
 		}
 		if c.accounts == nil {
 			for _, from := range []string{serverSMPP, serverHTTP} {

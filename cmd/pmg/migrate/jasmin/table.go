@@ -14,8 +14,9 @@ const (
 
 // Reasons that several options have.
 const (
-	oneLog  = "PMG has one log (log.level), and a pdu log for each connector (pdulog)"
-	noPrice = "PMG has no prices and no credit"
+	oneLog = "PMG has one log (log.level), and a pdu log for each connector (pdulog)"
+	money  = "write the rates into a list (prices, docs/prices.md), give accounts prices and balance: {mode: prepaid}, and " +
+		"enter what they have with pmg credit add ACCOUNT AMOUNT"
 	filters = "lists of PMG have prefixes: write these as allow and deny in rewrite"
 )
 
@@ -76,7 +77,7 @@ func userRows() []draft.Row {
 		draft.Becomes(g, mt+"defaultvalue src_addr", "`rewrite`: `{in: source, default: …}`"),
 		draft.Becomes(g, mt+"quota http_throughput, "+mt+"quota smpps_throughput", "`accounts[].rate`"),
 		draft.Becomes(g, "smpps_cred quota max_bindings", "`accounts[].max_sessions`"),
-		draft.Asks(g, mt+"quota balance, "+mt+"quota sms_count, "+mt+"quota early_percent", noPrice),
+		draft.Asks(g, mt+"quota balance, "+mt+"quota sms_count, "+mt+"quota early_percent", money),
 		draft.Asks(g, mt+"valuefilter priority", filters),
 		draft.Asks(g, mt+"valuefilter content", "PMG does not filter texts"),
 		draft.Asks(g, mt+"valuefilter validity_period", "max_validity of the account is the longest validity"),

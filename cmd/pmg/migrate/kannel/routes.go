@@ -138,6 +138,9 @@ func (t *translator) refused(a *account, prefix string, all []string) {
 
 // takes reports whether messages with an SMSC id, or without one, may go to the SMSC.
 func (s *smsc) takes(id string) bool {
+	if s.unrouted {
+		return false
+	}
 	if len(s.allowed) > 0 {
 		return slices.Contains(s.allowed, id)
 	}

@@ -27,10 +27,10 @@ func (t *translator) addService(of *Group) {
 		form, url = "kannel-post", g.Take("post-url")
 	}
 	s := &mobileService{account: e}
-	word := g.Take("keyword")
-	words := append([]string{word}, g.List("aliases")...)
-	if word == "" || strings.EqualFold(word, "default") {
-		words = nil // its route takes them anyway
+	word, words, why := keywords(g)
+	if why != "" {
+		t.draft.Decide("group sms-service, %s (%s): no route is made: %s; write one, with its account", of.At, t.shown(of), why)
+		return
 	}
 	for _, w := range words {
 		if strings.Trim(strings.ToLower(w), "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
@@ -46,11 +46,7 @@ func (t *translator) addService(of *Group) {
 	for _, id := range g.List("accepted-smsc") {
 		s.from = append(s.from, strings.ToLower(id))
 	}
-	name := "service-" + strings.ToLower(word)
-	if word == "" {
-		name = "service"
-	}
-	e.Set("system_id", draft.Name(name, t.services))
+	e.Set("system_id", draft.Name("service-"+strings.ToLower(word), t.services))
 	e.Set("password", t.password())
 	e.Set("bind", []string{"transmitter"})
 	e.Set("connectors", []string{"sendsms"})
@@ -65,6 +61,69 @@ func (t *translator) addService(of *Group) {
 	g.Rest(e, Table())
 	t.served = append(t.served, s)
 	t.draft.Accounts = append(t.draft.Accounts, e)
+}
+
+// bounds are the options that keep messages from a service, and that no route has.
+var bounds = []string{
+	"accepted-smsc-regex", "accepted-account", "accepted-account-regex", "allowed-prefix", "allowed-prefix-regex",
+	"denied-prefix", "denied-prefix-regex", "allowed-receiver-prefix", "allowed-receiver-prefix-regex", "denied-receiver-prefix",
+	"denied-receiver-prefix-regex", "white-list", "white-list-regex", "black-list", "black-list-regex",
+}
+
+// keywords takes the keywords of a service, none for the service of all other messages, and the word that names it. Otherwise it
+// returns why there is no route: one without what bounds a service would bring its server messages that are not for it.
+func keywords(g *draft.Source) (name string, words []string, why string) {
+	name, words = g.Take("keyword"), g.List("aliases")
+	switch regex := g.Take("keyword-regex"); {
+	case regex != "":
+		if words = wordsOf(regex); words == nil {
+			return "", nil, "keyword-regex: what it takes beside whole words at the beginning cannot be translated"
+		}
+		name = words[0]
+	case name == "":
+		return "", nil, "it has no keyword"
+	case strings.EqualFold(name, "default"):
+		words = nil // its route takes them anyway
+	default:
+		words = append([]string{name}, words...)
+	}
+	for _, option := range bounds {
+		if g.Given(option) {
+			return "", nil, option + " cannot be translated"
+		}
+	}
+	return name, words, ""
+}
+
+// wordsOf returns the words of a regular expression that takes the texts which begin with one of them, nil if it is another one.
+func wordsOf(regex string) []string {
+	rest, begins := strings.CutPrefix(strings.ToLower(regex), "^")
+	words, behind := rest, ""
+	if group, ok := strings.CutPrefix(rest, "("); ok {
+		words, behind, ok = strings.Cut(group, ")")
+		begins = begins && ok
+	} else if i := strings.IndexFunc(rest, func(r rune) bool { return !isLetterOrDigit(r) }); i >= 0 {
+		words, behind = rest[:i], rest[i:]
+	}
+	if !begins || !slices.Contains(ends, behind) {
+		return nil
+	}
+	all := strings.Split(words, "|")
+	for _, w := range all {
+		if w == "" || strings.IndexFunc(w, func(r rune) bool { return !isLetterOrDigit(r) }) >= 0 {
+			return nil
+		}
+	}
+	return all
+}
+
+func isLetterOrDigit(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' }
+
+// ends are what may stand behind a word in such an expression: the end, or a blank and any text, which makes no difference to a
+// route.
+var ends = []string{
+	"$", `\b`, "( |$)", `(\s|$)`, "( .*)?$", "( .*)?", `(\s.*)?$`, `(\s.*)?`, "( +.*)?$", `(\s+.*)?$`, "([[:space:]].*)?$",
+	"([[:space:]]+.*)?$",
 }
 
 // addServiceRoutes writes the routes of messages from mobiles: those with keywords first, in the order of the file.
@@ -113,7 +172,7 @@ func serviceRows() []draft.Row {
 		draft.Leaves(g, "omit-empty", "an empty reply is never sent"),
 		draft.Leaves(g, "send-sender", "X-Kannel-From is always sent with kannel-post"),
 		draft.Asks(g, "strip-keyword", "texts are brought as they came"),
-		draft.Asks(g, "keyword-regex", "routes of PMG have keywords of one word: keyword and aliases count"),
+		draft.Becomes(g, "keyword-regex", "`routes[].keyword`, where it has words alone, with or without any text behind them; otherwise no route is made"),
 		draft.Asks(g, "assume-plain-text", "a reply counts by its Content-Type: docs/kannel.md"),
 		draft.Asks(g, "accept-x-kannel-headers", "docs/kannel.md says which headers of a reply count"),
 		draft.Asks(g, "header, footer", "PMG adds nothing to texts: let the server reply it"),

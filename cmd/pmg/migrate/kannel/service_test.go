@@ -63,3 +63,17 @@ func TestImportDetails(t *testing.T) {
 		t.Error(made)
 	}
 }
+
+// Of a regular expression the words are taken where it has nothing else.
+func TestWordsOf(t *testing.T) {
+	t.Parallel()
+	for regex, want := range map[string]string{
+		"^(stop|stopp)$": "stop stopp", "^(a|b)( .*)?$": "a b", "^STOP": "", "^stop$": "stop", "^stop( |$)": "stop", `^stop\b`: "stop",
+		"stop": "", "^st.p$": "", "^(stop|.*)$": "", "^(a|b)c$": "", "": "", "^(stop)(.*)$": "", "^stop.*$": "", "^(a|b)( .*)$": "",
+		"^[a-z]+$": "", `^(win|won)(\s.*)?$`: "win won", "^stop .*$": "",
+	} {
+		if got := strings.Join(wordsOf(regex), " "); got != want {
+			t.Errorf("%s: %q, want %q", regex, got, want)
+		}
+	}
+}

@@ -22,6 +22,7 @@ type smsc struct {
 
 	allowed, denied, preferred                []string // ids
 	allowedPrefix, deniedPrefix, preferPrefix []string
+	unrouted                                  bool // what bounds its messages could not be translated
 }
 
 func (t *translator) addSMSC(of *Group) {
@@ -88,6 +89,19 @@ func (s *smsc) routing(g *draft.Source) {
 			}
 			*o.to = append(*o.to, digits)
 		}
+	}
+	for _, name := range []string{
+		"allowed-smsc-id-regex", "denied-smsc-id-regex", "allowed-prefix-regex", "denied-prefix-regex",
+	} {
+		s.unrouted = s.unrouted || g.Given(name)
+	}
+	if g.Given("allowed-prefix") && len(s.allowedPrefix) == 0 {
+		s.unrouted = true
+	}
+	if s.unrouted {
+		g.Notes.Decide(
+			"no route leads here: which messages it takes is not known without what could not be translated; write its routes",
+		)
 	}
 }
 

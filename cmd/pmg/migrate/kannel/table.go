@@ -11,7 +11,7 @@ import (
 const (
 	oneLog     = "PMG has one log (log.level), and a pdu log for each connector (pdulog)"
 	oneProcess = "PMG is one process, without boxes that connect to it"
-	listOfURL  = "PMG reads no lists from a URL: write allow or deny in rewrite"
+	listOfURL  = "PMG reads no lists from a URL: fetch it into a file (lists), which accounts and connectors block or allow"
 	regexRoute = "routes and lists have prefixes: write destination of a route, or allow and deny in rewrite"
 	storeDir   = "PMG always stores messages on disk (store.dir)"
 	wap        = "PMG has no WAP"
