@@ -87,15 +87,16 @@ func addGroups(root *cobra.Command) {
 		}},
 		{"Look", []*cobra.Command{
 			newStatusCommand(), newSessionsCommand(), newTraceCommand(), newLogCommand(), newExplainCommand(), newPDUCommand(),
-			statistics.Command(statistics.Program{Load: loadQuietly, JSON: writeJSON, Table: rowsText}), networks.Command(loadQuietly),
-			newStagesCommand(),
+			statistics.Command(statistics.Program{Load: loadQuietly, JSON: writeJSON, Table: rowsText}),
+			networks.Command(loadQuietly), newStagesCommand(),
 		}},
 		{"Act", []*cobra.Command{
 			newKickCommand(), newHoldCommand(), newReleaseCommand(), newConnectCommand(), newQueueCommand(),
 			webhooks.Command(webhooksProgram()), plugins.Command(loadQuietly), newStoreCommand(), member.Command(loadQuietly),
 		}},
 		{"Customers", []*cobra.Command{
-			credentials.Account(), money.Credit(moneyGateway), money.Price(), lists.Command(loadQuietly), forget.Command(forgetProgram()),
+			credentials.Account(), money.Credit(moneyGateway), money.Price(), lists.Command(loadQuietly),
+			forget.Command(forgetProgram()),
 		}},
 		{"Test", []*cobra.Command{
 			newLoadCommand(), newSinkCommand(), probe.Command(sessionNames(), newSessionDriver), profiles.Command(),
