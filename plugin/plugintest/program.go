@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"pmg/plugin"
@@ -110,9 +111,10 @@ func reply(way string, arguments []string, q *question) string {
 			select {}
 		}
 		return q.why(fmt.Sprint(os.Getpid()))
-	case "family": // with a child that has all of its descriptors
+	case "family", "runaway": // with a child that has all of its descriptors; a runaway has left the group
 		child := exec.Command(os.Args[0], speak, "deaf")
 		child.Stdin, child.Stdout, child.Stderr = os.Stdin, os.Stdout, os.Stderr
+		child.SysProcAttr = &syscall.SysProcAttr{Setsid: way == "runaway"}
 		if err := child.Start(); err != nil {
 			panic(err)
 		}

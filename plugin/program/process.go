@@ -50,10 +50,11 @@ func (p *process) hasEnded() bool {
 	}
 }
 
-// kill ends the process and its children, and whoever reads or writes on its pipes.
+// kill ends the process and those that descend from it, and whoever reads or writes on its pipes.
 func (p *process) kill(why error) {
 	p.once.Do(func() {
 		p.why, p.at = why, time.Now()
+		killEscaped(p.cmd.Process.Pid) // before the group, whose end would hide from whom they descend
 		signalGroup(p.cmd.Process.Pid)
 		for _, f := range []*os.File{p.in, p.out, p.errs} {
 			_ = f.SetDeadline(time.Unix(1, 0)) // a process that has left the group may still have the other side

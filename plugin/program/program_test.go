@@ -364,6 +364,27 @@ func TestClose(t *testing.T) {
 	p.Close()
 }
 
+// A child that has left the group of its program ends with it as well.
+func TestRunaway(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("it is found by /proc, which is Linux's")
+	}
+	p := start(t, Options{}, "runaway")
+	v, err := p.Ask(t.Context(), plugintest.Message(1))
+	family := strings.Fields(v.Why)
+	if err != nil || len(family) != 2 {
+		t.Fatal(v.Why, err)
+	}
+	if isGone(family[1]) {
+		t.Fatal("it has ended by itself")
+	}
+	p.Close()
+	for _, pid := range family {
+		testutil.Eventually(t, pid+" has ended", func() bool { return isGone(pid) })
+	}
+}
+
 // Lines of stderr are logged, with bounds on their length and number.
 func TestStderr(t *testing.T) {
 	t.Parallel()
