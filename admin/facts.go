@@ -63,7 +63,7 @@ func (c *Connector) facts() problems.Connector {
 		PDULogLost: int64(c.PDULogLost + c.PDULogErrors), PDULogEarly: c.PDULogEarly,
 	}
 	if t := c.Trouble; t != nil {
-		f.Trouble = &problems.Trouble{Reason: t.Reason, Since: t.Since, Next: t.Next}
+		f.Trouble = &problems.Trouble{Reason: t.Reason, Since: t.Since, Next: t.Next, Down: t.Down}
 	}
 	if h := c.Held; h != nil {
 		f.Held = &problems.Held{Since: h.Since, Until: h.Until, By: h.By}

@@ -140,7 +140,8 @@ type Connector struct {
 type Trouble struct {
 	Reason string    `json:"reason"`
 	Since  time.Time `json:"since"`
-	Next   time.Time `json:"next"` // time of the next attempt
+	Next   time.Time `json:"next"`                      // time of the next attempt
+	Down   time.Time `json:"no_session_since,omitzero"` // whatever the reasons were since then; zero: it has one
 }
 
 // PDUCount is the number of PDUs of a command and a status in one direction.
@@ -329,7 +330,11 @@ func (v *view) connector(c *connector.Connector, now int64, wall time.Time) Conn
 	}
 	fill(&row.Counters, &s.Counters)
 	if t := c.Trouble(); t != nil {
-		row.Trouble = &Trouble{t.Reason, wall.Add(time.Duration(t.Since - now)), wall.Add(time.Duration(t.At-now) + t.Rest)}
+		at := func(t int64) time.Time { return wall.Add(time.Duration(t - now)) }
+		row.Trouble = &Trouble{Reason: t.Reason, Since: at(t.Since), Next: at(t.At).Add(t.Rest)}
+		if t.Down != 0 {
+			row.Trouble.Down = at(t.Down)
+		}
 	}
 	row.Held, row.Static = v.held(c, now, wall), cfg.Direction == config.Out && cfg.IsStatic()
 	if files := c.TLS(); files != nil {

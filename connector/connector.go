@@ -216,6 +216,7 @@ func (l *Lane) holds(now int64) (held bool, until int64) {
 type Trouble struct {
 	Reason string
 	Since  int64         // time of the first failure in a row with this reason; Unix nanoseconds
+	Down   int64         // time since when no session is logged in, whatever the reasons were; 0: one is
 	At     int64         // time of the last failure
 	Rest   time.Duration // from At until the next attempt
 	Said   int64         // when it was logged last

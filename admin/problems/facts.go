@@ -55,6 +55,7 @@ const SlowAnswer = 5
 type Trouble struct {
 	Reason      string
 	Since, Next time.Time // Next is the time of the next attempt
+	Down        time.Time // since when there is no session, whatever the reasons were; zero: since Since
 }
 
 // Held is who keeps the messages of a connector from leaving.

@@ -28,6 +28,10 @@ func TestProblems(t *testing.T) {
 		{"PMGNoSession", "telia: no session to the SMSC for 20m: refused", func(s *Facts) {
 			s.Connectors[0].SessionsReady, s.Connectors[0].Trouble = 0, &Trouble{Reason: "refused", Since: start}
 		}},
+		{"PMGNoSession", "telia: no session to the SMSC for 43", func(s *Facts) {
+			s.Connectors[0].SessionsReady = 0
+			s.Connectors[0].Trouble = &Trouble{Reason: "refused", Since: start.Add(13 * time.Second), Down: s.Time.Add(-43 * time.Second)}
+		}},
 		{"PMGSessionsMissing", "telia: 1 of 1", func(s *Facts) { s.Connectors[0].Trouble = &Trouble{Reason: "refused", Since: start} }},
 		{"PMGHeld", "held by anna", func(s *Facts) { s.Connectors[0].Held = &Held{By: "anna", Since: start} }},
 		{"PMGConnectorSlow", "50 % of the answers", func(s *Facts) {

@@ -81,9 +81,13 @@ func linkRules() []rule {
 					if wait := c.Trouble.Next.Sub(f.Time).Seconds(); wait > 0 {
 						next = "; next attempt in " + figuretext.Age(wait)
 					}
+					since := c.Trouble.Since // of the last reason, which is not always that of the loss
+					if !c.Trouble.Down.IsZero() {
+						since = c.Trouble.Down
+					}
 					add(
 						page, "%s: no session to the SMSC for %s: %s%s", c.Name,
-						figuretext.Age(f.Time.Sub(c.Trouble.Since).Seconds()), c.Trouble.Reason, next,
+						figuretext.Age(f.Time.Sub(since).Seconds()), c.Trouble.Reason, next,
 					)
 				}
 			})

@@ -121,6 +121,11 @@ func loadConfig(w io.Writer, file string) (*config.Config, error) {
 	return loadChecked(w, file, asItRuns())
 }
 
+// loadQuietly is loadConfig for commands about something else: serve, reload and config check say what there is to be warned of.
+func loadQuietly(_ io.Writer, file string) (*config.Config, error) {
+	return loadConfig(io.Discard, file)
+}
+
 // asItRuns returns the options by which a gateway reads its file.
 func asItRuns() config.Options { return config.Options{Protocols: protocolNames()} }
 

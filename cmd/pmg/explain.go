@@ -37,7 +37,7 @@ is told.`,
   pmg explain --pdu 'submit_sm source_addr=12345 destination_addr=49170 short_message="Hi"'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := loadConfig(cmd.ErrOrStderr(), file)
+			c, err := loadConfig(io.Discard, file)
 			if err != nil {
 				return err
 			}

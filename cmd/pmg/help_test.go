@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
 
@@ -54,6 +55,56 @@ func TestNamesComplete(t *testing.T) {
 		root.SetOut(&out)
 		if err := root.Execute(); err != nil || !strings.HasPrefix(out.String(), want+"\n") {
 			t.Errorf("pmg %s: %v, %s", args, err, out.String())
+		}
+	}
+}
+
+// Help shows the commands by what they are for, and each of them in a group.
+func TestHelpGroups(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	if err := runPMG(&out, "--help"); err != nil {
+		t.Fatal(err)
+	}
+	at := 0
+	for _, title := range []string{"Start:", "Look:", "Act:", "Customers:", "Test:"} {
+		n := strings.Index(out.String(), "\n"+title+"\n")
+		if n < at {
+			t.Errorf("%s is missing, or stands before others:\n%s", title, out.String())
+		}
+		at = n
+	}
+	for _, cmd := range newRootCommand().Commands() {
+		switch cmd.Name() {
+		case "version", "help", "completion", "gateway", "manual":
+		default:
+			if cmd.GroupID == "" && !cmd.Hidden {
+				t.Errorf("%s is in no group", cmd.Name())
+			}
+		}
+	}
+}
+
+// What a configuration is warned of is said where it is checked and started, and not before the output of other commands.
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	file := t.TempDir() + "/pmg.yaml"
+	const yaml = "accounts: [{system_id: acme, password: secret}]\nconnectors: [{name: clients, direction: in, address: '127.0.0.1:0'}," +
+		"{name: out, direction: out, protocol: test}]\nroutes: [{to: out}, {to: out}]\nstore: {engine: memory}\npdulog: {enabled: false}\n"
+	if err := os.WriteFile(file, []byte(yaml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for line, warns := range map[string]bool{
+		"config check": true, "explain --account acme --to 46701740605 --text a": false, "stats": false, "list": false, "plugins": false,
+	} {
+		root := newRootCommand()
+		var out bytes.Buffer
+		root.SetOut(&out)
+		root.SetErr(&out)
+		root.SetArgs(append(strings.Fields(line), "-c", file))
+		_ = root.Execute()
+		if strings.Contains(out.String(), "is never reached") != warns {
+			t.Errorf("%s:\n%s", line, out.String())
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 	_ "time/tzdata" // for the option timezone where the machine has no table of zones
@@ -66,49 +67,47 @@ func newRootCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(
-		newServeCommand(),
-		newReloadCommand(),
-		newDemoCommand(),
-		dev.Command(startTrial),
-		newLoadCommand(),
-		newSinkCommand(),
-		newLogCommand(),
-		newConfigCommand(),
-		migrate.Command(protocolNames()),
-		credentials.Account(),
-		newExplainCommand(),
-		plugins.Command(loadConfig),
-		newStatusCommand(),
-		newSessionsCommand(),
-		newKickCommand(),
-		newHoldCommand(),
-		newReleaseCommand(),
-		newConnectCommand(),
-		newQueueCommand(),
-		money.Credit(moneyGateway),
-		money.Price(),
-		webhooks.Command(webhooksProgram()),
-		lists.Command(loadConfig),
-		networks.Command(loadConfig),
-		profiles.Command(),
-		statistics.Command(statistics.Program{Load: loadConfig, JSON: writeJSON, Table: rowsText}),
-		newStoreCommand(),
-		forget.Command(forgetProgram()),
-		member.Command(loadConfig),
-		credentials.Admin(),
-		newTLSCommand(),
-		probe.Command(sessionNames(), newSessionDriver),
-		newTraceCommand(),
-		newStagesCommand(),
-		newPDUCommand(),
-		newVersionCommand(),
-		manual.NewCommand(),
-	)
+	addGroups(root)
+	root.AddCommand(newVersionCommand(), manual.NewCommand())
 	explainUnknown(root)
 	complete.Names{Config: namedConfig, Sessions: sessionNamesOf}.Add(root)
 	helptext.Arrange(root)
 	return root
+}
+
+// addGroups adds the commands, in the groups in which help shows them.
+func addGroups(root *cobra.Command) {
+	for _, g := range []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Start", []*cobra.Command{
+			dev.Command(startTrial), newDemoCommand(), newConfigCommand(), migrate.Command(protocolNames()), newTLSCommand(),
+			newServeCommand(), newReloadCommand(), credentials.Admin(),
+		}},
+		{"Look", []*cobra.Command{
+			newStatusCommand(), newSessionsCommand(), newTraceCommand(), newLogCommand(), newExplainCommand(), newPDUCommand(),
+			statistics.Command(statistics.Program{Load: loadQuietly, JSON: writeJSON, Table: rowsText}),
+			networks.Command(loadQuietly), newStagesCommand(),
+		}},
+		{"Act", []*cobra.Command{
+			newKickCommand(), newHoldCommand(), newReleaseCommand(), newConnectCommand(), newQueueCommand(),
+			webhooks.Command(webhooksProgram()), plugins.Command(loadQuietly), newStoreCommand(), member.Command(loadQuietly),
+		}},
+		{"Customers", []*cobra.Command{
+			credentials.Account(), money.Credit(moneyGateway), money.Price(), lists.Command(loadQuietly),
+			forget.Command(forgetProgram()),
+		}},
+		{"Test", []*cobra.Command{
+			newLoadCommand(), newSinkCommand(), probe.Command(sessionNames(), newSessionDriver), profiles.Command(),
+		}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
+		for _, one := range g.commands {
+			one.GroupID = g.title
+			root.AddCommand(one)
+		}
+	}
 }
 
 // moneyGateway returns how a gateway is asked about the money of accounts.
@@ -190,7 +189,7 @@ func findForgetting(cmd *cobra.Command, o *statusOptions) (forget.Ask, *config.C
 	if o.Address != "" {
 		return ask, nil, nil
 	}
-	cfg, err := loadConfig(cmd.ErrOrStderr(), o.config)
+	cfg, err := loadConfig(io.Discard, o.config)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -41,7 +41,7 @@ func (d *Sessions) Connected(l *connector.Link) {
 func (d *Sessions) ConnectFailed(now int64, i *connector.Instance, err error) (rest time.Duration) {
 	i.Connector.Stats.Failing.Add(1)
 	rest = i.Rest(now)
-	e := d.trouble(now, i.Connector, err.Error(), rest)
+	e := d.trouble(now, i.Connector, nil, err.Error(), rest)
 	e.Str("connector", i.Connector.Name).Int("instance", i.Number).Msg(err.Error() + nextAttempt(rest))
 	return rest
 }
@@ -66,10 +66,18 @@ func rounded(d int64) time.Duration { return time.Duration(d).Round(time.Millise
 // trouble notes why a connector has no session. It returns the entry to be logged: a
 // warning if the reason is new or was not logged for repeatTrouble, otherwise a debug
 // entry.
-func (d *Sessions) trouble(now int64, c *connector.Connector, reason string, rest time.Duration) *zerolog.Event {
+// over is the session that has ended, nil if none has begun.
+func (d *Sessions) trouble(
+	now int64, c *connector.Connector, over *connector.Link, reason string, rest time.Duration,
+) *zerolog.Event {
 	for {
 		old := c.Trouble()
 		next := &connector.Trouble{Reason: reason, Since: now, At: now, Rest: rest, Said: now}
+		if old != nil && old.Down != 0 {
+			next.Down = old.Down
+		} else if !hasSession(c, over) {
+			next.Down = now
+		}
 		news := old == nil || old.Reason != reason
 		if !news {
 			next.Since = old.Since
@@ -89,6 +97,12 @@ func (d *Sessions) trouble(now int64, c *connector.Connector, reason string, res
 		}
 		return e
 	}
+}
+
+// hasSession reports whether a connector has a session that is logged in, beside one that is over.
+func hasSession(c *connector.Connector, over *connector.Link) (has bool) {
+	c.Links(func(l *connector.Link) { has = has || l != over && l.Session.Bound() != 0 })
+	return has
 }
 
 // bound logs that a session to an SMSC is logged in.
@@ -132,7 +146,7 @@ func (d *Sessions) Disconnected(now int64, l *connector.Link, rest time.Duration
 	if !l.WasBound() {
 		what = "no session"
 	}
-	e := d.trouble(now, l.Connector, reason, rest)
+	e := d.trouble(now, l.Connector, l, reason, rest)
 	node.OfSession(e, l).Str("reason", reason).Msg(what + ": " + reason + nextAttempt(rest))
 }
 

@@ -38,7 +38,7 @@ func TestTrouble(t *testing.T) {
 	if s := fail(now+601*second, "no answer"); !strings.Contains(s, "no answer; next") {
 		t.Errorf("another: %q", s)
 	}
-	if trouble := operator.Trouble(); trouble.Since != now+601*second || trouble.Rest < 10*time.Second {
+	if trouble := operator.Trouble(); trouble.Since != now+601*second || trouble.Down != now || trouble.Rest < 10*time.Second {
 		t.Errorf("%+v", trouble)
 	}
 }
