@@ -123,7 +123,7 @@ type held struct {
 	octets int64
 }
 
-// room is how much of its bounds the history gives up together, so that the heads of all changes are seldom read.
+// room is how much of its bounds the history gives up in one go, so that the heads of all changes are read rarely.
 const room = 20
 
 // share removes changes until there is room for others again. The last one stays.

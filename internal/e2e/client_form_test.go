@@ -89,10 +89,10 @@ func TestReceiptForm(t *testing.T) {
 			t.Errorf("the receipt is %s", text)
 		}
 	}
-	receipt(g.bind("transceiver"), " sub:001 dlvrd:001 submit date:2511220202 done date:2511220203 stat:DELIVRD err:000 text:x")
+	receipt(g.bind("transceiver"), " sub:001 dlvrd:001 submit date:2511220202 done date:3511220203 stat:DELIVRD err:000 text:x")
 	c := g.bindOther("transceiver")
-	receipt(c, " sub:001 dlvrd:001 submit date:251122063200 done date:251122063300 stat:DELIVRD err:000 text:")
+	receipt(c, " sub:001 dlvrd:001 submit date:251122063200 done date:351122063300 stat:DELIVRD err:000 text:")
 	s.accounts = strings.NewReplacer("always", "never", "empty", "none").Replace(s.accounts)
 	g.mustReload(s)
-	receipt(c, " sub:001 dlvrd:001 submit date:2511220632 done date:2511220633 stat:DELIVRD err:000")
+	receipt(c, " sub:001 dlvrd:001 submit date:2511220632 done date:3511220633 stat:DELIVRD err:000")
 }

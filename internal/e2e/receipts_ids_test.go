@@ -79,7 +79,7 @@ func (c *counting) take(line string, last bool) (lines []string) {
 	c.numbers[strings.Trim(field(line, "short_message"), `"`)] = n
 	c.seq++
 	answer := fmt.Sprintf("submit_sm_resp seq=%s status=0 message_id=%q", field(line, "seq"), c.answer(n))
-	receipt := fmt.Sprintf(`deliver_sm seq=%d source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:%s sub:001 dlvrd:001 submit date:2511220102 done date:2511220103 stat:DELIVRD err:%03d text:x"`,
+	receipt := fmt.Sprintf(`deliver_sm seq=%d source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:%s sub:001 dlvrd:001 submit date:2511220102 done date:3511220103 stat:DELIVRD err:%03d text:x"`,
 		c.seq, c.receipt(n), n%1000)
 	order := c.order
 	if order == "mixed" {

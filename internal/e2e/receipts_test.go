@@ -17,7 +17,7 @@ const asks = "registered_delivery=1"
 
 // smscReceipt returns a receipt of an SMSC for the message to which submitLine's are.
 func smscReceipt(seq int, id, stat string, more ...string) string {
-	return fmt.Sprintf(`deliver_sm seq=%d source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:%s sub:001 dlvrd:001 submit date:2511220102 done date:2511220103 stat:%s err:000 text:x" %s`,
+	return fmt.Sprintf(`deliver_sm seq=%d source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:%s sub:001 dlvrd:001 submit date:2511220102 done date:3511220103 stat:%s err:000 text:x" %s`,
 		seq, id, stat, strings.Join(more, " "))
 }
 
@@ -62,7 +62,7 @@ func TestReceiptGoesBack(t *testing.T) {
 		smsc.fence()
 		smsc.receipt(101, "0A1B2C", "DELIVRD")
 		line := client.wantReceipt(one, "DELIVRD")
-		if !strings.Contains(line, "submit date:2511220102 done date:2511220103") || !strings.Contains(line, "text:x") {
+		if !strings.Contains(line, "submit date:2511220102 done date:3511220103") || !strings.Contains(line, "text:x") {
 			t.Errorf("receipt %s", line)
 		}
 		two := client.submitted(smsc, 2, "a1b2c3")

@@ -48,12 +48,12 @@ func TestNotificationsGoBack(t *testing.T) {
 			for _, outcome := range []struct{ dst, rsn, class, stat, err string }{
 				{"1", "107", "esm_class=32", "ENROUTE", "107"}, {"2", "010", "esm_class=4", "EXPIRED", "010"},
 			} {
-				smsc.send(fmt.Sprintf("op53 seq=%d AdC=1234 OAdC=%s SCTS=%s Dst=%s Rsn=%s DSCTS=020126000000 MT=3", seq, form.notified, stamp, outcome.dst, outcome.rsn))
+				smsc.send(fmt.Sprintf("op53 seq=%d AdC=1234 OAdC=%s SCTS=%s Dst=%s Rsn=%s DSCTS=020136000000 MT=3", seq, form.notified, stamp, outcome.dst, outcome.rsn))
 				smsc.want(fmt.Sprintf("op53_result seq=%d status=0", seq))
 				seq++
 				if byUCP {
 					line, err := other.next()
-					want := " AdC=1234 OAdC=0046700000001 SCTS=" + id + " Dst=" + outcome.dst + " Rsn=" + outcome.rsn + " DSCTS=020126000000 MT=3 "
+					want := " AdC=1234 OAdC=0046700000001 SCTS=" + id + " Dst=" + outcome.dst + " Rsn=" + outcome.rsn + " DSCTS=020136000000 MT=3 "
 					if err != nil || !strings.HasPrefix(line, "op53 ") || !strings.Contains(line, want) {
 						t.Fatalf("%+v: got %s, %v, want%s", form, line, err, want)
 					}
@@ -61,7 +61,7 @@ func TestNotificationsGoBack(t *testing.T) {
 					continue
 				}
 				line := client.want("deliver_sm", outcome.class, "source_addr=46700000001", "destination_addr=1234")
-				if !strings.Contains(line, `short_message="id:`+id+" ") || !strings.Contains(line, " done date:2601020000 stat:"+outcome.stat+" err:"+outcome.err+" ") {
+				if !strings.Contains(line, `short_message="id:`+id+" ") || !strings.Contains(line, " done date:3601020000 stat:"+outcome.stat+" err:"+outcome.err+" ") {
 					t.Fatalf("%+v: got %s", form, line)
 				}
 				client.send("deliver_sm_resp seq=" + field(line, "seq") + " status=0")

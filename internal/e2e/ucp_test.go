@@ -150,12 +150,12 @@ func TestUCPToUCP(t *testing.T) {
 
 	// The other way.
 	smsc.send(`op52 seq=7 AdC=1234 OAdC=46700000001 SCTS=010203040506 MT=3 AMsg="hello"`,
-		`op53 seq=8 AdC=1234 OAdC=46700000001 SCTS=000000000999 Dst=0 Rsn=000 DSCTS=010126000001 MT=3 AMsg="delivered"`)
+		`op53 seq=8 AdC=1234 OAdC=46700000001 SCTS=000000000999 Dst=0 Rsn=000 DSCTS=010136000001 MT=3 AMsg="delivered"`)
 	smsc.want("op52_result seq=7 status=0")
 	smsc.want("op53_result seq=8 status=0")
 	line := client.want(`op52 seq=* AdC=1234 OAdC=46700000001 SCTS=010203040506 MT=3 AMsg="hello"`)
 	client.send("op52_result seq=" + field(line, "seq") + " status=0")
-	if line, _ = client.next(); !containsAll(line, []string{"op53 ", " AdC=1234 OAdC=0046700000001 SCTS=", " Dst=0 Rsn=000 DSCTS=010126000001 MT=3 AMsg="}) {
+	if line, _ = client.next(); !containsAll(line, []string{"op53 ", " AdC=1234 OAdC=0046700000001 SCTS=", " Dst=0 Rsn=000 DSCTS=010136000001 MT=3 AMsg="}) {
 		t.Error(line)
 	}
 	client.send("op53_result seq=" + field(line, "seq") + " status=0")
@@ -218,10 +218,10 @@ func TestUCPToSMPP(t *testing.T) {
 		ids = append(ids, field(line, "seq"))
 		smsc.answer(0, ids[i])
 	}
-	smsc.send(`deliver_sm seq=5 source_addr_ton=1 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:` + ids[0] + ` submit date:2611201159 done date:2611201200 stat:DELIVRD err:000"`)
+	smsc.send(`deliver_sm seq=5 source_addr_ton=1 source_addr=46700000001 destination_addr=1234 esm_class=4 short_message="id:` + ids[0] + ` submit date:2611201159 done date:3611201200 stat:DELIVRD err:000"`)
 	smsc.want("deliver_sm_resp", "seq=5", "status=0")
 	line, _ := client.next()
-	if !containsAll(line, []string{"op53 ", " AdC=06D0E611 OAdC=0046700000001 SCTS=", " Dst=0 Rsn=000 DSCTS=201126120000 MT=3 AMsg=\"Message for 0046700000001, with identification ", " has been delivered on 2026-11-20 at 12:00:00"}) {
+	if !containsAll(line, []string{"op53 ", " AdC=06D0E611 OAdC=0046700000001 SCTS=", " Dst=0 Rsn=000 DSCTS=201136120000 MT=3 AMsg=\"Message for 0046700000001, with identification ", " has been delivered on 2036-11-20 at 12:00:00"}) {
 		t.Error(line)
 	}
 	client.send("op53_result seq=" + field(line, "seq") + " status=0")
@@ -240,7 +240,7 @@ func TestSMPPToUCP(t *testing.T) {
 	smsc.want(`op51 seq=1 AdC=46700000001 OAdC=1234 NRq=1 NT=3 MT=3 AMsg="2"`)
 	smsc.send("op51_result seq=1 status=0 SM=46700000001:010126000000")
 	smsc.want(`op51 seq=2 AdC=46700000001 OAdC=1234 MT=3 AMsg="3"`)
-	smsc.send("op51_result seq=2 status=0x6", `op53 seq=1 AdC=1234 OAdC=46700000001 SCTS=010126000000 Dst=2 Rsn=107 DSCTS=010126000001 MT=3`)
+	smsc.send("op51_result seq=2 status=0x6", `op53 seq=1 AdC=1234 OAdC=46700000001 SCTS=010126000000 Dst=2 Rsn=107 DSCTS=010136000001 MT=3`)
 	smsc.want("op53_result seq=1 status=0")
 	line := client.want("deliver_sm", "esm_class=4", "source_addr=46700000001", "destination_addr=1234")
 	if !strings.Contains(line, "id:"+known+" ") || !strings.Contains(line, " stat:UNDELIV err:107 ") {
