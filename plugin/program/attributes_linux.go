@@ -20,8 +20,8 @@ func attributes(user *syscall.Credential) *syscall.SysProcAttr {
 // was started with may not be, and Linux before 5.11 cannot do that for all.
 func keepDescriptors() { _ = unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC) }
 
-// killEscaped kills the processes that descend from one that still runs, also those that have left its group. One whose parents
-// have ended is not found: a service manager ends it with the gateway.
+// killEscaped kills the processes that descend from one that still runs, also those that have left its group. One whose parent
+// has ended is not found: a service manager ends it with the gateway.
 func killEscaped(of int) {
 	names, err := os.ReadDir("/proc")
 	if err != nil {
