@@ -57,7 +57,7 @@ type Journal struct {
 // error that is a Damage says which records are lost; Salvage reads the others.
 //
 // That a record was synced is known from what was written behind it, by Trim or Close at the latest. So the newest records of a
-// process that was killed may be damaged without notice, and so may a newest segment of which nothing is left.
+// process that was killed may be damaged without notice. That its newest segment is gone is known from the file newest.
 func Open(fs vfs.FS, dir string, o Options) (*Journal, error) {
 	found, err := find(fs, dir)
 	if err == nil {
