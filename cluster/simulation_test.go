@@ -23,7 +23,7 @@ import (
 	"pmg/journal/shared"
 )
 
-var histories = flag.Int("histories", 0, "how many histories TestSimulation has; 0: a few")
+var histories = flag.Uint64("histories", 0, "how many histories TestSimulation has; 0: a few")
 
 // A mutant is a node that breaks a rule, in a way that the oracles must find.
 type mutant string
@@ -400,12 +400,9 @@ func simulate(t *testing.T, seed uint64, m mutant) (wrong []string) {
 func TestSimulation(t *testing.T) {
 	n := *histories
 	if n == 0 {
-		n = 100
-		if testing.Short() {
-			n = 10
-		}
+		n = testutil.Histories(100)
 	}
-	for seed := range uint64(n) {
+	for seed := range n {
 		if wrong := simulate(t, seed, sound); len(wrong) > 0 {
 			t.Fatalf("history %d: %q", seed, wrong)
 		}

@@ -324,10 +324,7 @@ func BenchmarkHolds(b *testing.B) {
 // Three Holders, each with its goroutine, share a cell that fails now and then.
 func TestHolders(t *testing.T) {
 	t.Parallel()
-	n := uint64(300)
-	if testing.Short() {
-		n = 30
-	}
+	n := testutil.Histories(300)
 	owners := 0
 	for seed := range n {
 		synctest.Test(t, func(t *testing.T) { owners += hold(t, seed+1) })

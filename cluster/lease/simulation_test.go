@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"pmg/internal/testutil"
 	"runtime"
 	"slices"
 	"sync"
@@ -13,7 +14,7 @@ import (
 )
 
 var (
-	seeds   = flag.Uint64("seeds", 10000, "how many histories there are; with -short a thirtieth")
+	seeds   = flag.Uint64("seeds", 10000, "how many histories there are; see testutil.Histories")
 	first   = flag.Uint64("first", 1, "the seed of the first one")
 	oneSeed = flag.Uint64("seed", 0, "the only history; -v prints it")
 )
@@ -30,10 +31,7 @@ const (
 // others are left broken in one way each: one of those that are mended must be the owner soon, stay it, and hand over quickly.
 func TestSimulation(t *testing.T) {
 	t.Parallel()
-	n := *seeds
-	if testing.Short() {
-		n /= 30
-	}
+	n := testutil.Histories(*seeds)
 	if *oneSeed != 0 {
 		w := newWorld(*oneSeed)
 		if testing.Verbose() {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pmg/config"
+	"pmg/internal/testutil"
 	"pmg/journal/memory"
 	"pmg/protocols"
 	"pmg/store"
@@ -21,7 +22,7 @@ import (
 var (
 	seeds   = flag.Uint64("seeds", 200, "how many histories there are")
 	first   = flag.Uint64("first", 1, "the seed of the first one")
-	replays = flag.Uint64("replays", 40, "how many histories are played twice; with -short a tenth, as of seeds")
+	replays = flag.Uint64("replays", 40, "how many histories are played twice; see testutil.Histories")
 	oneSeed = flag.Uint64("seed", 0, "the only history; -v prints it")
 )
 
@@ -233,7 +234,7 @@ func TestSimulation(t *testing.T) {
 		})
 		return
 	}
-	each(t, few(*seeds), "", func(seed uint64, w *world) bool {
+	each(t, testutil.Histories(*seeds), "", func(seed uint64, w *world) bool {
 		if w.problem != "" {
 			t.Errorf("seed %d: %s\nreplay: go test -v -run TestSimulation ./internal/simulation -args -seed %d", seed, w.problem, seed)
 		}
@@ -265,18 +266,10 @@ func each(t *testing.T, seeds uint64, mutation string, f func(seed uint64, w *wo
 	players.Wait()
 }
 
-// few returns a tenth of n with -short.
-func few(n uint64) uint64 {
-	if testing.Short() {
-		return (n + 9) / 10
-	}
-	return n
-}
-
 // A seed has one history.
 func TestReplays(t *testing.T) {
 	t.Parallel()
-	for seed := range few(*replays) {
+	for seed := range testutil.Histories(*replays) {
 		seed += *first
 		one, other := history(t, seed), history(t, seed)
 		at := 0

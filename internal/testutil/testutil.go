@@ -48,6 +48,15 @@ func Long(t testing.TB) {
 	}
 }
 
+// Histories returns how many of n histories a simulation plays: a tenth with -short, and under the race detector, which makes each
+// take ten times as long and finds its races in the first ones.
+func Histories(n uint64) uint64 {
+	if testing.Short() || Race {
+		return (n + 9) / 10
+	}
+	return n
+}
+
 // NoLeaks runs a package's tests and ends the process, as a TestMain. It fails when a
 // test leaves goroutines behind.
 func NoLeaks(m *testing.M) {
