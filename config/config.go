@@ -419,7 +419,7 @@ type Route struct {
 	Account         string   `yaml:"account" live:"yes" doc:"Only messages that this account submitted."`
 	From            string   `yaml:"from" live:"yes" doc:"Only messages that arrived on this connector."`
 	Destination     []string `yaml:"destination" live:"yes" doc:"Only messages whose destination begins with these digits, or with those of one entry of a list; a leading '+' makes no difference."`
-	DestinationFile string   `yaml:"destination_file" live:"yes" doc:"A file with further such prefixes, one in each line; what follows a '#' is a comment. A relative path is relative to the configuration. A reload reads it again."`
+	DestinationFile string   `yaml:"destination_file" live:"yes" doc:"A file with further such prefixes, one in each line, or a table with a column prefix (docs/networks.md#the-table); what follows a '#' is a comment. A relative path is relative to the configuration. A reload reads it again."`
 	Source          string   `yaml:"source" live:"yes" doc:"Only messages whose source begins so; a leading '+' makes no difference."`
 	Keyword         []string `yaml:"keyword" live:"yes" doc:"Only messages whose text begins with this word, or with one of a list, in any letter case: STOP takes 'stop' and 'Stop, please', and not 'stopped'."`
 	Tag             []string `yaml:"tag" live:"yes" doc:"Only messages to which a plugin has given this tag, or one of a list (docs/plugins.md)."`

@@ -11,6 +11,7 @@ func TestPrefixes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "prefixes", "# Sweden\n4670\n+4673 # and this\n\n", 0o600)
+	write(t, dir, "table", "Dial code;Operator\r\n+4670;A\r\n\"4673, 46761-46763\";B\r\n070;C\r\n", 0o600)
 	load := func(route string) (*Config, error) {
 		path := write(t, dir, "pmg.yaml", `connectors: [{name: operator, direction: out, address: "h:1", system_id: pmg, bind: transmitter}]
 routes:
@@ -29,18 +30,19 @@ routes:
 		`destination_file: prefixes`:                                  {"4670", "4673"},
 		`destination: "45", destination_file: "` + dir + `/prefixes"`: {"45", "4670", "4673"},
 		`source: "46"`:                                                {""},
+		`destination_file: table`:                                     {"4670", "4673", "46761", "46762", "46763", "070"},
 	} {
 		if c, err := load(route); err != nil || !slices.Equal(c.Routes[0].Prefixes(), want) {
 			t.Errorf("%s: error %v, %+v", route, err, c)
 		}
 	}
-	write(t, dir, "letters", "46\n47x\n", 0o600)
+	write(t, dir, "letters", "46\n47x\n46709-46700\n", 0o600)
 	write(t, dir, "empty", "# nothing\n", 0o600)
 	for route, want := range map[string]string{
 		`destination: ["46", 47x]`:  `routes[0].destination[1] must be digits, not "47x"`,
-		`destination_file: none`:    `routes[0].destination_file cannot be read: ` + dir + `/none does not exist`,
-		`destination_file: letters`: `routes[0].destination_file names ` + dir + `/letters, whose line 2 must be digits, not "47x"`,
-		`destination_file: empty`:   `routes[0].destination_file names ` + dir + `/empty, which has no prefix`,
+		`destination_file: none`:    `routes[0].destination_file cannot be used: cannot read prefixes ` + dir + `/none: file does not exist: make the file`,
+		`destination_file: letters`: `routes[0].destination_file cannot be used: ` + dir + `/letters:2: cannot read "47x": column prefix: the number "47x" must be digits; 1 more lines cannot be read`,
+		`destination_file: empty`:   `routes[0].destination_file cannot be used: ` + dir + `/empty has no prefix: write one in each line`,
 		`destination_file: "."`:     `it is not a regular file`,
 	} {
 		if _, err := load(route); err == nil || !strings.Contains(err.Error(), want) {

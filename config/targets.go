@@ -12,6 +12,7 @@ import (
 
 	"pmg/config/option"
 	"pmg/internal/nearest"
+	"pmg/internal/sheet"
 	"pmg/protocols"
 )
 
@@ -266,9 +267,6 @@ func (c *Config) RouteLine(i int) int {
 	return 0
 }
 
-// maxPrefixFile is the largest destination_file: about a million prefixes.
-const maxPrefixFile = 16 << 20
-
 // Prefixes returns the prefixes of destinations that the route takes, without a
 // leading '+': those of destination and of destination_file. An empty prefix takes any
 // destination.
@@ -341,40 +339,15 @@ func readPrefixFiles(d *decoder, c *Config) {
 		if r.DestinationFile == "" {
 			continue
 		}
+		name := r.DestinationFile
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(d.dir, name)
+		}
 		var err error
-		if r.fromFile, err = readPrefixes(d.dir, r.DestinationFile); err != nil {
-			d.problem(fmt.Sprintf("routes[%d].destination_file", i), "%v", err)
+		if r.fromFile, err = sheet.ReadPrefixes(name); err != nil {
+			d.problem(fmt.Sprintf("routes[%d].destination_file", i), "cannot be used: %v", err)
 		}
 	}
-}
-
-// readPrefixes reads a file with a prefix in each line. The text after a '#' is a
-// comment.
-func readPrefixes(dir, name string) ([]string, error) {
-	if !filepath.IsAbs(name) {
-		name = filepath.Join(dir, name)
-	}
-	text, err := readFile(name, maxPrefixFile)
-	if err != nil {
-		return nil, fmt.Errorf("cannot be read: %w", err)
-	}
-	var prefixes []string
-	number := 0
-	for line := range strings.Lines(text) {
-		number++
-		line, _, _ = strings.Cut(line, "#")
-		prefix := strings.TrimPrefix(strings.TrimSpace(line), "+")
-		switch {
-		case !isDigits(prefix):
-			return nil, fmt.Errorf("names %s, whose line %d must be digits, not %q", name, number, prefix)
-		case prefix != "":
-			prefixes = append(prefixes, prefix)
-		}
-	}
-	if prefixes == nil {
-		return nil, fmt.Errorf("names %s, which has no prefix: write one in each line", name)
-	}
-	return prefixes, nil
 }
 
 // isDigits reports whether s contains nothing but digits.

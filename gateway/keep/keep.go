@@ -85,7 +85,11 @@ func (k *Keeper) committed(upTo store.Position, err error) {
 		k.Outgoing.committed(upTo)
 		k.notes.safe.Store(upTo)
 	} else if k.node.Repeats.First("commit") {
-		k.node.Log.Error().Err(err).Msg("cannot store messages; they are refused until the store works again")
+		then := "they are refused until the store works again"
+		if CodeOf(err) == sms.Undecided {
+			then = "whether these are stored, the next start finds out: sessions end without an answer, HTTP says unknown-outcome"
+		}
+		k.node.Log.Error().Err(err).Msg("cannot store messages; " + then)
 	}
 }
 

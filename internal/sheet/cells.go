@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"pmg/sms"
@@ -130,6 +131,33 @@ func Prefixes(cell []byte) (all [][2][]byte, err error) {
 		return nil, errors.New("it has no number")
 	}
 	return all, nil
+}
+
+// mostOfRange is how many prefixes a range of a row may have, where each is kept by itself.
+const mostOfRange = 10_000
+
+// Each gives take the prefixes of a cell one by one, and all that a range has.
+func Each(cell []byte, take func(prefix string) error) error {
+	all, err := Prefixes(cell)
+	if err != nil {
+		return In(Prefix, err)
+	}
+	for _, one := range all {
+		low, _ := strconv.ParseUint(string(one[0]), 10, 64) // maxDigits at most
+		high, _ := strconv.ParseUint(string(one[1]), 10, 64)
+		switch {
+		case len(one[0]) != len(one[1]):
+			return fmt.Errorf("the range %s-%s must have as many digits on both sides", one[0], one[1])
+		case high < low || high-low >= mostOfRange:
+			return fmt.Errorf("the range %s-%s must rise, by less than %d", one[0], one[1], mostOfRange)
+		}
+		for ; low <= high; low++ {
+			if err := take(strconv.FormatUint(low, 10)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // severalOf parts a cell at its blanks where each part can be a prefix of its own: all have three digits or more. Otherwise the

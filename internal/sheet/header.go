@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 // The columns that are read. Each may have other names in a header.
 const (
+	Number    = "number"  // one number, or the name of a sender
 	Prefix    = "prefix"  // all numbers that begin so
 	From      = "from"    // with To: all numbers that begin with something between
 	To        = "to"      // as many digits as From
@@ -53,23 +55,23 @@ var spelled = map[string]string{
 type Header struct {
 	Columns  []string
 	Currency string // that the header names beside the price, as in Rate (EUR); empty: none
+	only     bool   // each row has one field, whatever its place
 }
 
 // headerOf reads the first line with fields. It reports whether it is a header.
 func headerOf(f *Form, fields [][]byte) (h *Header, isHeader bool, err error) {
 	named := &Header{}
-	some, code := 0, false
+	some, code, twice := 0, false, error(nil)
 	names := make([]string, len(fields))
 	for i, field := range fields {
 		names[i] = plain(field)
-		column := f.Spelled[names[i]]
-		if column == "" {
-			column = spelled[names[i]]
-		}
-		if column == "" && f.HasPrice {
-			column = named.priceIn(names[i])
-		}
-		if column == "" || !slices.Contains(f.Wanted, column) || slices.Contains(named.Columns, column) && column != Network {
+		column := named.columnOf(names[i], f, len(fields) > 1)
+		if at := slices.Index(named.Columns, column); at >= 0 && column != Network && column != Name && column != Ignored {
+			if twice == nil {
+				twice = fmt.Errorf(
+					"its columns %q and %q are both the %s: give one of them another name", fields[at], field, column,
+				)
+			}
 			column = Ignored
 		}
 		code = code || column == MCC || column == Network && names[i] != Network
@@ -87,22 +89,51 @@ func headerOf(f *Form, fields [][]byte) (h *Header, isHeader bool, err error) {
 	}
 	named.nameNetworks(names, code, f)
 	if some > 0 && !(some == 1 && slices.ContainsFunc(fields, isNumber)) {
-		return named, true, f.Check(named.Columns)
+		return named, true, cmp.Or(twice, f.Check(named.Columns))
 	}
-	columns := f.Default(len(fields))
+	if _, err := only(slices.Clone(fields)); f.Only != "" && err == nil {
+		return &Header{Columns: []string{f.Only}, only: true}, false, nil
+	}
+	var columns []string
+	if f.Default != nil {
+		columns = f.Default(len(fields))
+	}
 	switch {
+	case columns == nil && f.Only != "":
+		return nil, false, fmt.Errorf(
+			"it has %d columns, and its first line does not say what they are: write a line such as %s above it",
+			len(fields), f.Example,
+		)
 	case columns == nil:
 		return nil, false, fmt.Errorf(
 			"it has %d columns, and its first line does not say what they are: write a line such as %s above it, or name them "+
-				"with the option columns", len(fields), example(f),
+				"with the option columns", len(fields), f.Example,
 		)
 	case !slices.ContainsFunc(fields, isNumber) && !slices.ContainsFunc(fields, isAll):
 		return nil, false, fmt.Errorf(
 			"its first line %.60q has no number, and no name of a column that is known: write a line such as %s there, or "+
-				"name the columns with the option columns", strings.Join(names, " "), example(f),
+				"name the columns with the option columns", strings.Join(names, " "), f.Example,
 		)
 	}
 	return &Header{Columns: columns}, false, f.Check(columns)
+}
+
+// columnOf returns what a column is by its name, Ignored if that is not wanted.
+func (h *Header) columnOf(name string, f *Form, several bool) string {
+	column := f.Spelled[name]
+	if column == "" && several {
+		column = f.Beside[name]
+	}
+	if column == "" && (several || f.Only == "") {
+		column = spelled[name]
+	}
+	if column == "" && f.HasPrice {
+		column = h.priceIn(name)
+	}
+	if !slices.Contains(f.Wanted, column) {
+		return Ignored
+	}
+	return column
 }
 
 // nameNetworks decides what a column "network" is: its name where another column has its numbers.
@@ -138,13 +169,6 @@ func (h *Header) priceIn(name string) string {
 		}
 	}
 	return ""
-}
-
-func example(f *Form) string {
-	if f.HasPrice {
-		return "mcc,mnc,price"
-	}
-	return "prefix,mcc,mnc"
 }
 
 // isNumber reports whether a field begins as a number does.

@@ -1,5 +1,6 @@
 // Package sheet reads tables as suppliers send them: CSV with any separator, quotes as in RFC 4180, a header in the words of the
-// supplier, further columns, and rows without fields. Tables of networks and lists of prices are read by it.
+// supplier, further columns, and rows without fields. Tables of networks, lists of prices, lists of numbers and the prefixes of
+// routes are read by it.
 //
 // What a cell means to a person is what is read, or the row is refused with its line.
 //
@@ -10,6 +11,7 @@ package sheet
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -32,12 +34,22 @@ type Form struct {
 	Charset  string   // Latin1, or UTF-8
 	Wanted   []string // columns that are read; the others are ignored
 	Spelled  map[string]string
+	Beside   map[string]string          // further names of columns, where there are several: alone each may be an entry
 	Default  func(columns int) []string // what the columns are without a header; nil: not known
+	Only     string                     // the column of a table without a header, each row of which has one field; empty: none
+	Example  string                     // a header
 	Check    func(columns []string) error
 	Shorter  bool // rows may lack columns at their end
+	Comments bool // a comment may follow the fields: what is behind a '#' that is not within quotes
 	MaxRows  int
 	HasPrice bool // its header names a price
 }
+
+// Full is the error of a row for which there is no room. Nothing behind it is read.
+type Full string
+
+// Error says for what there is no room.
+func (f Full) Error() string { return string(f) }
 
 // A Row is a row of a table.
 type Row struct {
@@ -82,6 +94,9 @@ func Read(from io.Reader, p *textfile.Problems, f *Form, take func(*Row) error) 
 
 // line reads a line. It reports whether the next one is to be read.
 func (r *reader) line(line []byte, number int) bool {
+	if r.form.Comments {
+		line = withoutComment(line)
+	}
 	if len(line) == 0 || line[0] == '#' {
 		return true
 	}
@@ -112,6 +127,11 @@ func (r *reader) line(line []byte, number int) bool {
 	if err == nil {
 		err = r.take(&r.row)
 	}
+	var full Full
+	if errors.As(err, &full) {
+		r.p.Add(number, "%s; the rest was not read", full)
+		return false
+	}
 	if err != nil {
 		r.p.Add(number, "cannot read %.60q: %v", line, err)
 	}
@@ -128,6 +148,12 @@ func (r *reader) fill(fields [][]byte, line int) error {
 		return fmt.Errorf("the first row could not be read")
 	}
 	columns := r.header.Columns
+	if r.header.only {
+		var err error
+		if fields, err = only(fields); err != nil {
+			return err
+		}
+	}
 	for len(fields) > len(columns) && len(fields[len(fields)-1]) == 0 {
 		fields = fields[:len(fields)-1]
 	}
@@ -136,6 +162,29 @@ func (r *reader) fill(fields [][]byte, line int) error {
 	}
 	r.row = Row{Line: line, columns: columns, fields: fields}
 	return nil
+}
+
+// only returns the one field of a row that is not empty, as a spreadsheet writes a column that has empty ones beside it.
+func only(fields [][]byte) ([][]byte, error) {
+	full := slices.DeleteFunc(fields, func(field []byte) bool { return len(field) == 0 })
+	if len(full) > 1 {
+		return nil, fmt.Errorf("it has %d fields: write one in each line, or a header above them", len(full))
+	}
+	return full, nil
+}
+
+// withoutComment returns a line without what is behind a '#' that is not within quotes.
+func withoutComment(line []byte) []byte {
+	quoted := false
+	for i, c := range line {
+		switch {
+		case c == '"':
+			quoted = !quoted
+		case c == '#' && !quoted:
+			return bytes.TrimSpace(line[:i])
+		}
+	}
+	return line
 }
 
 // least returns how many columns a row has at least: up to the last one that each row needs.

@@ -24,7 +24,7 @@ const mostShown = 10
 // A Kind is what files are for.
 type Kind struct {
 	Name  string // as errors name one: list
-	Check string // the command that shows what is wrong with one
+	Check string // the command that shows what is wrong with one; "": none does
 }
 
 // A Problem is a line that cannot be read.
@@ -45,7 +45,10 @@ type Problems struct {
 func (p *Problems) Error() string {
 	text := fmt.Sprintf("%s:%d: %s", p.File, p.First[0].Line, p.First[0].Text)
 	if p.Total > 1 {
-		text += fmt.Sprintf("; %d more lines cannot be read, which %s shows", p.Total-1, p.Kind.Check)
+		text += fmt.Sprintf("; %d more lines cannot be read", p.Total-1)
+		if p.Kind.Check != "" {
+			text += ", which " + p.Kind.Check + " shows"
+		}
 	}
 	return text
 }

@@ -112,6 +112,11 @@ func (b *builder) end(lines int) *Table {
 		t.places[last] = slices.Clone(t.places[last])
 	}
 	t.Counts.Lines, t.Counts.Networks = lines, len(t.networks)-1
+	for _, n := range t.networks[1:] {
+		if n.IsCountry() {
+			t.Counts.Countries++
+		}
+	}
 	t.Counts.Octets = t.octets()
 	return t
 }

@@ -54,7 +54,7 @@ func read(from io.Reader, name string, o Options) (*Table, error) {
 	p := &textfile.Problems{Kind: kind, File: name}
 	r := &reader{b: newBuilder(p, runtime.Gosched), weights: weights(), seen: sheet.Ambiguous{}}
 	form := &sheet.Form{
-		Columns: o.Columns, Charset: o.Charset, Wanted: wanted(), Check: missing, MaxRows: MaxRows,
+		Columns: o.Columns, Charset: o.Charset, Wanted: wanted(), Check: missing, MaxRows: MaxRows, Example: "prefix,mcc,mnc",
 		Default: func(n int) []string {
 			if n != 2 {
 				return nil
@@ -150,7 +150,36 @@ func (r *reader) add(from, to []byte, line int, place uint16) error {
 		return errors.New("its first number is behind its last one")
 	}
 	r.b.add(row{from: low, to: high + r.weights[maxDigits-digits] - 1, line: uint32(line), place: place})
+	r.note(from, to, place)
 	return nil
+}
+
+// firstRows is how many rows are kept as they were understood.
+const firstRows = 3
+
+// note counts a row, and keeps the first ones for people.
+func (r *reader) note(from, to []byte, place uint16) {
+	t := r.b.table
+	isRange := !bytes.Equal(from, to)
+	if isRange {
+		t.Counts.Ranges++
+	}
+	if len(t.First) == firstRows {
+		return
+	}
+	n := t.networks[place]
+	what := "network " + n.String()
+	if n.IsCountry() {
+		what = "country " + n.String()
+	}
+	if name := t.Name(n); name != "" {
+		what += " (" + name + ")"
+	}
+	text := fmt.Sprintf("numbers that begin with %s: %s", from, what)
+	if isRange {
+		text = fmt.Sprintf("numbers that begin with %s to %s: %s", from, to, what)
+	}
+	t.First = append(t.First, text)
 }
 
 // key reads a number, and returns its key and how many digits it has.

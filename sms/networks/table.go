@@ -31,6 +31,7 @@ type Table struct {
 	names    map[sms.Network]string
 
 	Counts Counts
+	First  []string // the first rows as they were understood
 }
 
 // placesBits says how many places are together.
@@ -39,8 +40,10 @@ const placesBits = 16
 // Counts say what a file has.
 type Counts struct {
 	Lines      int // with comments and empty ones
-	Rows       int
-	Networks   int
+	Rows       int // prefixes and ranges
+	Ranges     int
+	Networks   int // and countries
+	Countries  int // of which a row says no network
 	Duplicates int // rows that say what another one says
 	Within     int // rows of numbers that another row has, too
 	Octets     int // of memory

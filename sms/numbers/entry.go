@@ -193,3 +193,17 @@ func (e *entry) appendTo(line []byte) []byte {
 	}
 	return line
 }
+
+// text says what the entry is.
+func (e *entry) text() string {
+	what := "number "
+	switch {
+	case e.digits == 0 && e.prefix:
+		what = "senders that begin with "
+	case e.digits == 0:
+		what = "sender "
+	case e.prefix:
+		what = "numbers that begin with "
+	}
+	return what + string(e.appendTo(nil))
+}

@@ -1,12 +1,13 @@
 package numbers
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
 	"slices"
 
+	"pmg/internal/sheet"
 	"pmg/internal/textfile"
 )
 
@@ -35,62 +36,113 @@ func ReadFile(path string) (*Table, error) {
 
 // read reads the lines of a file.
 func read(from io.Reader, name string) (*Table, error) {
-	b, p := newBuilder(runtime.Gosched), &textfile.Problems{Kind: kind, File: name}
-	var room [maxName]byte
-	lines, err := textfile.Read(from, p, func(line []byte, number int) bool {
-		take(b, p, line, number, &room)
-		digits, names := b.size()
-		if digits <= MaxEntries && names <= MaxNames {
-			return true
-		}
-		p.Add(number, "there are more than %d numbers and prefixes, or %d names; the rest was not read", MaxEntries, MaxNames)
-		return false
-	})
+	p := &textfile.Problems{Kind: kind, File: name}
+	r := &reader{b: newBuilder(runtime.Gosched)}
+	_, lines, err := sheet.Read(from, p, Form(), r.row)
 	if err != nil {
 		return nil, err
 	}
-	t := b.table(lines)
+	t := r.b.table(lines)
+	t.First = r.first
 	if p.Total > 0 {
 		return t, p
 	}
 	return t, nil
 }
 
-// take adds the entry of a line, or its problem.
-func take(b *builder, p *textfile.Problems, line []byte, number int, room *[maxName]byte) {
-	if i := bytes.IndexByte(line, '#'); i >= 0 {
-		line = line[:i]
+// Form returns how tables of numbers are read.
+func Form() *sheet.Form {
+	return &sheet.Form{
+		Wanted: []string{sheet.Number, sheet.Prefix, country, split}, Spelled: spelled, Beside: beside, Only: sheet.Number,
+		Example: "number,note", Check: missing, Shorter: true, Comments: true, MaxRows: MaxEntries + MaxNames,
 	}
-	line = bytes.TrimSpace(line)
-	if len(line) == 0 {
-		return
-	}
-	if last := line[len(line)-1]; line[0] == '"' || last == ';' || last == ',' { // as a spreadsheet writes a column
-		if line = only(line); len(line) == 0 {
-			return
-		}
-	}
-	e, err := parse(line, room)
-	if err != nil {
-		p.Add(number, "cannot read %.40q: %v", line, err)
-		return
-	}
-	b.add(&e)
 }
 
-// only returns the only field of a row of CSV that is not empty, or the row if there are several.
-func only(line []byte) []byte {
-	var room [16][]byte
-	fields, err := textfile.Fields(line, textfile.SeparatorOf(line), room[:0])
-	if err != nil {
-		return line
+// CellOf returns the number of a row, and whether it is a prefix by its column. A country code in another column is an error.
+func CellOf(row *sheet.Row) (cell []byte, isPrefix bool, err error) {
+	if c := row.Get(country); len(c) > 0 && (c[0] == '+' || c[0] >= '0' && c[0] <= '9') {
+		err = fmt.Errorf("%.10q may be a part of the number: write both in one, such as +46701740605", c)
+		return nil, false, sheet.In(country, err)
 	}
-	full := slices.DeleteFunc(fields, func(field []byte) bool { return len(field) == 0 })
-	switch len(full) {
-	case 0:
-		return nil
-	case 1:
-		return full[0]
+	column := sheet.Number
+	if isPrefix = row.Has(sheet.Prefix); isPrefix {
+		column = sheet.Prefix
 	}
-	return line
+	if cell = row.Get(column); len(cell) == 0 {
+		return nil, false, sheet.In(column, errors.New("it is empty"))
+	}
+	return cell, isPrefix, nil
 }
+
+// Columns that only lists have.
+const (
+	country = "country" // its name; its code would be a part of the number
+	split   = "country code"
+)
+
+// spelled are names of columns. In a list of one column, its first line may be one of these.
+var spelled = map[string]string{
+	"number": sheet.Number, "numbers": sheet.Number, "msisdn": sheet.Number, "msisdns": sheet.Number, "phonenumber": sheet.Number,
+	"phonenumbers": sheet.Number, "mobilenumber": sheet.Number, "mobilenumbers": sheet.Number, "telephonenumber": sheet.Number,
+	"e164": sheet.Number, "sender": sheet.Number, "senderid": sheet.Number, "senderids": sheet.Number, "sendername": sheet.Number,
+
+	"prefix": sheet.Prefix, "prefixes": sheet.Prefix, "e164prefix": sheet.Prefix, "numberprefix": sheet.Prefix,
+}
+
+// beside are names of columns that could be names of senders: they count where there are several columns.
+var beside = map[string]string{
+	"phone": sheet.Number, "phoneno": sheet.Number, "telephone": sheet.Number, "tel": sheet.Number, "mobile": sheet.Number,
+	"mobileno": sheet.Number, "mobilephone": sheet.Number, "cell": sheet.Number, "cellphone": sheet.Number,
+	"recipient": sheet.Number, "subscriber": sheet.Number, "contact": sheet.Number,
+
+	"country": country, "countrycode": split, "cc": split, "code": split, "dialcode": split, "dialingcode": split,
+	"areacode": split, "ndc": split,
+}
+
+// missing returns what is wrong with the columns, nil if nothing is.
+func missing(columns []string) error {
+	has := func(name string) bool { return slices.Contains(columns, name) }
+	switch {
+	case has(split):
+		return errors.New("the country code has a column of its own: write both in one, such as +46701740605")
+	case has(sheet.Number) && has(sheet.Prefix):
+		return errors.New("there are the columns number and prefix: write both in one, or remove one of them")
+	case !has(sheet.Number) && !has(sheet.Prefix):
+		return errors.New("there must be a column number, or prefix")
+	}
+	return nil
+}
+
+// A reader makes entries of the rows of a file.
+type reader struct {
+	b     *builder
+	room  [maxName]byte
+	first []string
+}
+
+// row adds the entry of a row.
+func (r *reader) row(row *sheet.Row) error {
+	cell, isPrefix, err := CellOf(row)
+	if err != nil {
+		return err
+	}
+	e, err := parse(cell, &r.room)
+	if err == nil && isPrefix && !e.prefix {
+		e, err = lineOf(cell, true, &r.room)
+		e.prefix = true
+	}
+	if err != nil {
+		return err
+	}
+	r.b.add(&e)
+	if len(r.first) < firstRows {
+		r.first = append(r.first, e.text())
+	}
+	if digits, names := r.b.size(); digits > MaxEntries || names > MaxNames {
+		return sheet.Full(fmt.Sprintf("there are more than %d numbers and prefixes, or %d names", MaxEntries, MaxNames))
+	}
+	return nil
+}
+
+// firstRows is how many rows are kept as they were understood.
+const firstRows = 3

@@ -10,6 +10,7 @@ type Table struct {
 	starts   words // prefixes of names
 
 	Counts Counts
+	First  []string // the first rows as they were understood
 }
 
 // Counts say what a file has.

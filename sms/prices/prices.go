@@ -27,7 +27,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -172,6 +171,7 @@ func read(from io.Reader, name string, o Options) (*List, error) {
 	form := &sheet.Form{
 		Columns: o.Columns, Charset: o.Charset, Wanted: wanted(), Check: missing, MaxRows: MaxRows, Shorter: true, HasPrice: true,
 		Spelled: map[string]string{"from": sheet.ValidFrom, "start": sheet.ValidFrom}, Default: withoutHeader,
+		Example: "mcc,mnc,price",
 	}
 	h, _, err := sheet.Read(from, p, form, r.row)
 	if err != nil {
@@ -264,36 +264,20 @@ func (r *reader) network(n sms.Network, e entry) error {
 	return err
 }
 
-// mostOfRange is how many prefixes a range of a row may have.
-const mostOfRange = 10_000
-
 // prefixes adds the price of the prefixes of a cell, and of ranges of them.
 func (r *reader) prefixes(cell []byte, e entry) error {
-	all, err := sheet.Prefixes(cell)
-	if err != nil {
-		return sheet.In(sheet.Prefix, err)
-	}
-	for _, one := range all {
-		low, _ := strconv.ParseUint(string(one[0]), 10, 64) // 15 digits at most
-		high, _ := strconv.ParseUint(string(one[1]), 10, 64)
-		switch {
-		case len(one[0]) != len(one[1]):
-			return fmt.Errorf("the range %s-%s must have as many digits on both sides", one[0], one[1])
-		case high < low || high-low >= mostOfRange:
-			return fmt.Errorf("the range %s-%s must rise, by less than %d", one[0], one[1], mostOfRange)
+	return sheet.Each(cell, func(digits string) error {
+		prefix := number.Prefix{Digits: digits, International: true}
+		entries, _ := r.list.prefixes.Of(prefix)
+		entries, err := with(entries, e)
+		if err != nil {
+			return err
 		}
-		for ; low <= high; low++ {
-			prefix := number.Prefix{Digits: strconv.FormatUint(low, 10), International: true}
-			entries, _ := r.list.prefixes.Of(prefix)
-			if entries, err = with(entries, e); err != nil {
-				return err
-			}
-			r.list.prefixes.Set(prefix, entries)
-			r.list.Prefixes++
-			r.add("numbers that begin with +"+prefix.Digits, e)
-		}
-	}
-	return nil
+		r.list.prefixes.Set(prefix, entries)
+		r.list.Prefixes++
+		r.add("numbers that begin with +"+digits, e)
+		return nil
+	})
 }
 
 // firstRows is how many rows are kept as they were understood.

@@ -38,8 +38,8 @@ func checkCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check FILE",
 		Short: "Read the file of a list, and report what is in it and what is wrong",
-		Long: `Reads a file as a gateway would. It reports the entries, those that stand there twice,
-lines that cannot be read, memory and time. The exit status is 1 if a line cannot be read:
+		Long: `Reads a file as a gateway would. It reports the entries, what the first rows mean, entries
+that stand there twice, lines that cannot be read, memory and time. The exit status is 1 if a line cannot be read:
 a gateway does not start with such a file, and one that runs keeps what it has read before.`,
 		Example: "  pmg list check optouts.txt",
 		Args:    exactly(1, "the name of a file"),
@@ -55,6 +55,9 @@ a gateway does not start with such a file, and one that runs keeps what it has r
 				out, "%s: lines %d, numbers %d, prefixes %d, names of senders %d\n", args[0], c.Lines, c.Numbers, c.Prefixes,
 				c.Names,
 			)
+			for _, text := range t.First {
+				fmt.Fprintf(out, "  %s\n", text)
+			}
 			if c.Duplicates+c.Covered > 0 {
 				fmt.Fprintf(
 					out, "without effect: %d entries that stand there more than once, %d prefixes that begin with another one\n",

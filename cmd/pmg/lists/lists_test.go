@@ -39,7 +39,7 @@ func TestCommands(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ args, want, err string }{
-		{"check DIR/optouts.txt", "lines 5, numbers 1, prefixes 1, names of senders 1\nwithout effect: 1 entries that stand there " +
+		{"check DIR/optouts.txt", "lines 5, numbers 1, prefixes 1, names of senders 1\n  number 46701\n  number 46701\n  numbers that begin with 4670\nwithout effect: 1 entries that stand there " +
 			"more than once, 1 prefixes", ""},
 		{"check DIR/bad.txt", "bad.txt:2: cannot read \"4*6\"", "cannot use DIR/bad.txt: 2 problems"},
 		{"check DIR/none.txt", "", "make the file"},

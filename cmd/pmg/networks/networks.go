@@ -19,10 +19,12 @@ import (
 
 	"pmg/cmd/pmg/find"
 	"pmg/config"
+	"pmg/internal/sheet"
 	"pmg/internal/textfile"
 	"pmg/sms"
 	"pmg/sms/networks"
 	"pmg/sms/number"
+	"pmg/sms/numbers"
 )
 
 // Command returns the command network.
@@ -43,8 +45,8 @@ func checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check FILE",
 		Short: "Read a table of networks, and report what is in it and what is wrong",
-		Long: `Reads a file as a gateway would. It reports rows, networks, rows that stand there twice,
-rows that cannot be used, memory and time. The exit status is 1 if a row cannot be used: a
+		Long: `Reads a file as a gateway would. It reports rows, networks, what the first rows mean, rows
+that stand there twice, rows that cannot be used, memory and time. The exit status is 1 if a row cannot be used: a
 gateway does not start with such a file, and one that runs keeps what it has read before.`,
 		Example: "  pmg network check networks.csv\n  pmg network check --columns prefix,mcc,mnc networks.csv",
 		Args:    exactly(1, "the name of a file"),
@@ -60,9 +62,12 @@ gateway does not start with such a file, and one that runs keeps what it has rea
 			}
 			out, c := cmd.OutOrStdout(), t.Counts
 			fmt.Fprintf(
-				out, "%s: lines %d, rows %d, networks %d, rows in other ones %d\n", args[0], c.Lines, c.Rows, c.Networks,
-				c.Within,
+				out, "%s: lines %d, prefixes %d, ranges %d, networks %d, whole countries %d, rows in other ones %d\n",
+				args[0], c.Lines, c.Rows-c.Ranges, c.Ranges, c.Networks-c.Countries, c.Countries, c.Within,
 			)
+			for _, text := range t.First {
+				fmt.Fprintf(out, "  %s\n", text)
+			}
 			if c.Duplicates > 0 {
 				fmt.Fprintf(out, "without effect: %d rows that stand there more than once\n", c.Duplicates)
 			}
@@ -171,9 +176,9 @@ func testCommand(load find.Load) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test FILE",
 		Short: "Count the networks of the numbers of a file",
-		Long: `Reads a file with a number in each line, such as last month's recipients, and prints how many
-of them belong to which network, and of how many none is known. With --table it shows what
-another table would say.`,
+		Long: `Reads a file with a number in each line, or a table with a column of numbers, such as last
+month's recipients, and prints how many of them belong to which network, and of how many none
+is known. With --table it shows what another table would say.`,
 		Example: "  pmg network test numbers.txt\n  pmg network test --table offered.csv numbers.txt",
 		Args:    exactly(1, "the name of a file of numbers"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -197,18 +202,21 @@ func count(out io.Writer, t *networks.Table, file string) error {
 	defer f.Close()
 	counts, all := map[sms.Network]int{}, 0
 	p := &textfile.Problems{Kind: kind, File: file}
-	_, err = textfile.Read(f, p, func(line []byte, at int) bool {
-		if len(line) == 0 || line[0] == '#' {
-			return true
+	_, _, err = sheet.Read(f, p, numbers.Form(), func(row *sheet.Row) error {
+		cell, isPrefix, err := numbers.CellOf(row)
+		if err == nil && isPrefix {
+			err = errors.New("prefixes have no network of their own: name the column number")
 		}
-		n, err := number.Parse(string(line))
 		if err != nil {
-			p.Add(at, "%.40q is no international number: %v", line, err)
-			return true
+			return err
+		}
+		n, err := number.Parse(string(cell))
+		if err != nil {
+			return fmt.Errorf("it is no international number: %w", err)
 		}
 		counts[t.Of(n)]++
 		all++
-		return true
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("cannot read numbers %s: %w", file, err)
