@@ -4,17 +4,45 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
 // informed are the messages that a plugin is informed of: nobody waits for what it says.
 type informed struct {
-	places atomic.Int64 // taken by Reserve
-	under  sync.WaitGroup
+	under sync.WaitGroup
 
 	mu     sync.Mutex
-	closed bool // Close was called
+	taken  int            // places
+	owners map[string]int // places of each account that has some
+	closed bool           // Close was called
+}
+
+// generous says how many times the free places an account may take. So one alone has nearly all, and another still finds some.
+const generous = 4
+
+// take takes one of so many places for an account. It reports false if there is none for it.
+func (f *informed) take(owner string, places int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.owners[owner] >= generous*(places-f.taken) {
+		return false
+	}
+	if f.owners == nil {
+		f.owners = map[string]int{}
+	}
+	f.owners[owner]++
+	f.taken++
+	return true
+}
+
+// give gives a place back.
+func (f *informed) give(owner string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.taken--
+	if f.owners[owner]--; f.owners[owner] == 0 {
+		delete(f.owners, owner)
+	}
 }
 
 // lastWord is how long Close waits for a plugin that is being informed.
@@ -23,32 +51,39 @@ const lastWord = time.Second
 // errClosed is that a plugin was closed before it was informed.
 var errClosed = errors.New("it is closed")
 
-// Reserve takes a place among the messages that the plugin is informed of, and does not wait for one. With an error, which says
-// that there is none, the message is left out. Otherwise Inform follows.
-func (p *Pool) Reserve() error {
-	if p.informed.places.Add(1) <= int64(p.Workers+p.Queue) {
+// Reserve takes a place for an account among the messages that the plugin is informed of, and does not wait for one. With an
+// error, which says that there is none, the message is left out. Otherwise Inform follows.
+func (p *Pool) Reserve(owner string) error {
+	if p.informed.take(owner, p.Workers+p.Queue) {
 		return nil
 	}
-	p.informed.places.Add(-1)
 	p.crowded.Add(1)
 	return fmt.Errorf("plugin %s: %w", p.Name, errFull)
 }
 
-// Inform asks the plugin on another goroutine, and ignores its verdict. failed is called if there is none.
-func (p *Pool) Inform(m *Message, failed func(error)) {
-	p.informed.mu.Lock()
-	defer p.informed.mu.Unlock()
-	if p.informed.closed {
-		p.fail(errClosed)
-		failed(fmt.Errorf("plugin %s: %w", p.Name, errClosed))
-		return
-	}
-	p.informed.under.Go(func() {
-		defer p.informed.places.Add(-1)
-		if d := p.Ask(m); d.Failure != nil {
+// Inform asks the plugin on another goroutine, and ignores its verdict. failed is called if there is none. It gives the place of
+// the account back.
+func (p *Pool) Inform(owner string, m *Message, failed func(error)) {
+	if !p.informed.goes(func() {
+		defer p.informed.give(owner)
+		if d := p.AskFor(owner, m); d.Failure != nil {
 			failed(d.Failure)
 		}
-	})
+	}) {
+		p.fail(errClosed)
+		failed(fmt.Errorf("plugin %s: %w", p.Name, errClosed))
+	}
+}
+
+// goes calls inform on another goroutine. It reports false if the plugin is closed.
+func (f *informed) goes(inform func()) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return false
+	}
+	f.under.Go(inform)
+	return true
 }
 
 // end waits a moment for a plugin that is being informed, and calls stop, which ends that.

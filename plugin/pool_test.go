@@ -317,13 +317,14 @@ func TestInform(t *testing.T) {
 		}
 		left := 0
 		inform := func(n int) {
-			for range n {
-				if err := p.Reserve(); err != nil {
+			for i := range n {
+				owner := []string{"a", "b"}[i%2]
+				if err := p.Reserve(owner); err != nil {
 					left++
 					note(err)
 					continue
 				}
-				p.Inform(&Message{Hook: Result}, note)
+				p.Inform(owner, &Message{Hook: Result}, note)
 			}
 		}
 		inform(8)
@@ -337,9 +338,9 @@ func TestInform(t *testing.T) {
 		if f := p.Figures(); left != 4 || f.Asked != f.Failed+2 || f.Asked+f.Crowded+3 != 14 || f.InFlight != 2 {
 			t.Errorf("%d are left out: %+v", left, f)
 		}
-		reserved := p.Reserve()
+		reserved := p.Reserve("a")
 		time.Sleep(time.Minute)
-		if reserved == nil || p.Reserve() != nil {
+		if reserved == nil || p.Reserve("a") != nil {
 			t.Errorf("there was a sixth place, or there is none at the end: %v", reserved)
 		}
 		began := time.Now()
@@ -347,11 +348,36 @@ func TestInform(t *testing.T) {
 		if took := time.Since(began); took != 0 {
 			t.Errorf("it closes in %v, although nobody is informed", took)
 		}
-		p.Inform(&Message{Hook: Result}, note)
+		p.Inform("a", &Message{Hook: Result}, note)
 		total := int64(0)
 		failed.Range(func(_, n any) bool { total += n.(*atomic.Int64).Load(); return true })
 		if total != 15 {
 			t.Errorf("%d have failed", total)
+		}
+	})
+}
+
+// An account whose messages end by the thousand leaves places for those of others.
+func TestInformShares(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPool(fake(hangs), Options{Name: "crm", Workers: 2, Queue: 8, Deadline: time.Second})
+		defer p.Close()
+		reserve := func(owner string, n int) (got int) {
+			for range n {
+				if p.Reserve(owner) == nil {
+					p.Inform(owner, &Message{Hook: Result, Account: owner}, func(error) {})
+					got++
+				}
+			}
+			return got
+		}
+		if all, few, one := reserve("loud", 1000), reserve("quiet", 1), reserve("loud", 1); all != 8 || few != 1 || one != 0 {
+			t.Errorf("of ten places %d, %d and then %d more", all, few, one)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n := reserve("loud", 1000); n != 8 {
+			t.Errorf("%d places later", n)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"pmg/gateway/node"
 	"pmg/gateway/route"
+	"pmg/sms"
 	"pmg/sms/fit"
 	"pmg/sms/rewrite"
 )
@@ -18,11 +19,13 @@ type Converter struct {
 	addresses  sync.Pool          // of *rewrite.Addresses
 	converters sync.Pool          // of *fit.Converter
 	references *references
+	unrouted   *fit.Form // of a text while no route says which peer it goes to
 }
 
 // New makes the converter of a gateway.
 func New(n *node.Node, t *route.Table) *Converter {
 	return &Converter{
 		node: n, table: t, references: newReferences(), converters: sync.Pool{New: func() any { return &fit.Converter{} }},
+		unrouted: fit.New(sms.Default, sms.NewAlphabets(sms.UCS2, sms.Latin1, sms.ASCII, sms.Binary, sms.Other), fit.Keep),
 	}
 }

@@ -37,12 +37,15 @@ func (d *Converter) Fit(lane *connector.Lane, m *sms.Message) (code sms.Code) {
 }
 
 // Whole returns how many short messages the SMSC makes of a text that it gets whole. It returns sms.BadLength if there would be
-// more than there may be.
+// more than there may be. The lane is nil if no route leads anywhere.
 func (d *Converter) Whole(lane *connector.Lane, m *sms.Message) (n uint8, code sms.Code) {
 	if len(m.Text()) <= fit.AnyRoom || m.Kind != sms.Submit || m.Parts > 1 {
 		return 1, sms.OK
 	}
-	cut := *lane.Home().Form()
+	cut := *d.unrouted
+	if lane != nil {
+		cut = *lane.Home().Form()
+	}
 	if cut.Long = fit.Split8; !cut.Splits(m) {
 		return 1, sms.OK
 	}

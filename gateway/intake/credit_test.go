@@ -12,16 +12,16 @@ import (
 )
 
 // priced is an account that pays 0.01 for messages to numbers that begin with 46700, and nothing for those to 46701.
-func priced(t *testing.T, mode string) *place { return pricedBy(t, mode, "split8") }
+func priced(t *testing.T, mode string) *place { return pricedBy(t, mode, "split8", toOperator) }
 
-// pricedBy is priced with an SMSC that gets long texts in a way.
-func pricedBy(t *testing.T, mode, long string) *place {
+// pricedBy is priced with an SMSC that gets long texts in a way, and routes to it.
+func pricedBy(t *testing.T, mode, long, routes string) *place {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "prices.csv")
 	if err := os.WriteFile(file, []byte("+46700,0.01\n+46701,0\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := newPlace(t, "prices: [{name: p, currency: EUR, file: "+file+"}]", "prices: p, balance: {mode: "+mode+"}", "long_messages: "+long, toOperator)
+	p := newPlace(t, "no_route: park\nprices: [{name: p, currency: EUR, file: "+file+"}]", "prices: p, balance: {mode: "+mode+"}", "long_messages: "+long, routes)
 	p.Steps = p.Steps[1:] // behind the rate
 	return p
 }
@@ -29,8 +29,12 @@ func pricedBy(t *testing.T, mode, long string) *place {
 // A text costs by its length, in price and rate, whichever way it leaves, and may not have more short messages than its account allows.
 func TestCreditOfLength(t *testing.T) {
 	t.Parallel()
-	for _, way := range []string{"split8", "split16", "sar", "auto", "pass", "payload"} {
-		p := pricedBy(t, "postpaid, limit: \"100\"", way)
+	for _, way := range []string{"split8", "split16", "sar", "auto", "pass", "payload", "parked"} {
+		long, routes := way, toOperator
+		if way == "parked" {
+			long, routes = "auto", "[{destination: \"47\", to: operator}]"
+		}
+		p := pricedBy(t, "postpaid, limit: \"100\"", long, routes)
 		c := &p.node.Origins.Of("client", "clients").Tally.Credit
 		for _, one := range []struct {
 			octets   int

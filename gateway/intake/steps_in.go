@@ -215,6 +215,10 @@ func stepAddresses(d *Checker, now int64, s *Submission) Verdict {
 
 func stepFit(d *Checker, now int64, s *Submission) Verdict {
 	if s.Lane == nil {
+		n, code := d.convert.Whole(nil, s.Message) // it is parked, and costs by its length all the same
+		if s.at.whole = n; code != sms.OK {
+			return s.tooLong(d, now, code)
+		}
 		return s.few(d, now)
 	}
 	if code := d.convert.Cross(s.Lane, s.Message); code != sms.OK {
@@ -226,20 +230,20 @@ func stepFit(d *Checker, now int64, s *Submission) Verdict {
 		s.at.whole = n
 		return s.few(d, now)
 	case sms.BadLength:
-		return s.invalid(
-			d, now, code, "message refused: its text takes more parts than there may be (max_parts of its account): ",
-		)
+		return s.tooLong(d, now, code)
 	default:
 		return s.invalid(d, now, code, "message refused: missing_characters is refuse, and the peer's alphabet lacks some: ")
 	}
 }
 
+// tooLong refuses a submission whose text is too long.
+func (s *Submission) tooLong(d *Checker, now int64, code sms.Code) Verdict {
+	return s.invalid(d, now, code, "message refused: its text takes more parts than there may be (max_parts of its account): ")
+}
+
 // few refuses a submission that becomes more short messages than its client allows.
 func (s *Submission) few(d *Checker, now int64) Verdict {
-	n := int(sms.PartsOf(s.Message.Context()))
-	if s.Lane != nil {
-		n = max(n, int(s.Message.Parts), int(s.at.whole))
-	}
+	n := max(int(sms.PartsOf(s.Message.Context())), s.Shorts())
 	if s.Most > 0 && n > s.Most {
 		return s.refuses(d, now, sms.BadLength, nil, "")
 	}
@@ -263,10 +267,10 @@ func stepSingle(d *Checker, now int64, s *Submission) Verdict {
 func (s *Submission) Shorts() int { return max(int(s.Message.Parts), int(s.at.whole), 1) }
 
 func stepParts(d *Checker, now int64, s *Submission) Verdict {
-	if s.Lane == nil || s.Shorts() < 2 {
+	if s.Shorts() < 2 {
 		return Pass
 	}
-	if s.Message.DeliverAt > now && d.isBeyond(s) {
+	if s.Lane != nil && s.Message.DeliverAt > now && d.isBeyond(s) {
 		return s.tooLate(d, now, sms.QueueFull)
 	}
 	if client := s.From.Account; client != nil {

@@ -1,6 +1,7 @@
 package settle
 
 import (
+	"cmp"
 	"pmg/events"
 	"pmg/gateway/keep"
 	"pmg/plugin"
@@ -27,7 +28,8 @@ func endResult(d *Settler, b *store.Batch, m *sms.Message, e *ending) {
 			continue
 		}
 		failed := func(err error) { d.node.NotInformed(pool.Name, err) }
-		if err := pool.Reserve(); err != nil {
+		owner := cmp.Or(m.Origin.Account, m.Origin.Connector)
+		if err := pool.Reserve(owner); err != nil {
 			failed(err)
 			continue
 		}
@@ -38,7 +40,7 @@ func endResult(d *Settler, b *store.Batch, m *sms.Message, e *ending) {
 		if e.Answer.Code != sms.OK {
 			q.Message.Error = e.Answer.Code.String()
 		}
-		own := keep.Own{Work: func() { pool.Inform(&q.Message, failed) }}
+		own := keep.Own{Work: func() { pool.Inform(owner, &q.Message, failed) }}
 		if d.keep.Durable() {
 			own.After = b.Position()
 		}
