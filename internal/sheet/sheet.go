@@ -127,18 +127,24 @@ func (r *reader) line(line []byte, number int) bool {
 	if err == nil {
 		err = r.take(&r.row)
 	}
-	var full Full
-	if errors.As(err, &full) {
-		r.p.Add(number, "%s; the rest was not read", full)
+	if err != nil && !r.goesOn(err, line, number) {
 		return false
-	}
-	if err != nil {
-		r.p.Add(number, "cannot read %.60q: %v", line, err)
 	}
 	if r.rows++; r.rows > r.form.MaxRows {
 		r.p.Add(number, "there are more than %d rows; the rest was not read", r.form.MaxRows)
 		return false
 	}
+	return true
+}
+
+// goesOn notes the problem of a row, and reports whether those behind it are read.
+func (r *reader) goesOn(err error, line []byte, number int) bool {
+	var full Full
+	if errors.As(err, &full) {
+		r.p.Add(number, "%s; the rest was not read", full)
+		return false
+	}
+	r.p.Add(number, "cannot read %.60q: %v", line, err)
 	return true
 }
 
@@ -166,6 +172,9 @@ func (r *reader) fill(fields [][]byte, line int) error {
 
 // only returns the one field of a row that is not empty, as a spreadsheet writes a column that has empty ones beside it.
 func only(fields [][]byte) ([][]byte, error) {
+	if len(fields) == 1 {
+		return fields, nil
+	}
 	full := slices.DeleteFunc(fields, func(field []byte) bool { return len(field) == 0 })
 	if len(full) > 1 {
 		return nil, fmt.Errorf("it has %d fields: write one in each line, or a header above them", len(full))
@@ -175,6 +184,9 @@ func only(fields [][]byte) ([][]byte, error) {
 
 // withoutComment returns a line without what is behind a '#' that is not within quotes.
 func withoutComment(line []byte) []byte {
+	if bytes.IndexByte(line, '#') < 0 {
+		return line
+	}
 	quoted := false
 	for i, c := range line {
 		switch {
