@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pmg/connector/queue"
+	"pmg/internal/testutil"
 	"pmg/sms"
 )
 
@@ -14,7 +15,7 @@ import (
 // ends, and those of a share leave in their order. The model is a list of all.
 func TestPagingRandom(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(80) {
+	for seed := range testutil.Histories(80) {
 		runPaging(t, seed)
 	}
 }

@@ -288,7 +288,7 @@ func TestExpireOnDiskLeavesRoom(t *testing.T) {
 
 // A million messages which were restored take at most 150 octets each, due or not.
 func TestEntrySize(t *testing.T) { // alone: it looks at the whole heap
-	const messages = 1_000_000
+	const messages = 200_000
 	for name, w := range map[string]queue.Waiting{
 		"due": {}, "scheduled": {DeliverAt: start + 3600*second},
 		"due by schedule": {DeliverAt: start - second},

@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	seeds   = flag.Uint64("seeds", 10000, "how many histories there are; see testutil.Histories")
+	seeds   = flag.Uint64("seeds", 3000, "how many histories there are; see testutil.Histories")
 	first   = flag.Uint64("first", 1, "the seed of the first one")
 	oneSeed = flag.Uint64("seed", 0, "the only history; -v prints it")
 )
