@@ -21,6 +21,8 @@ type SMSC struct {
 	Missed          atomic.Bool // it has sent a receipt whose message is not known: it may send what nobody has asked for
 	sendsUnasked    atomic.Bool // it sends receipts that nobody has asked for
 	waitsForAnswers atomic.Bool // receipts are orphans until no answer is due
+	isClear         atomic.Bool // how it writes ids, as far as is known
+	answers         atomic.Int64
 
 	mu       sync.Mutex
 	ids      string // option
@@ -42,12 +44,22 @@ type form struct {
 	unasked  bool
 }
 
+// Where the form of an SMSC's ids is clear, the first answers and then every so manyth are looked at, to see whether it changes.
+const (
+	firstAnswers = 1000
+	everyAnswer  = 64
+)
+
 // NoteAnswer notes the id that an SMSC has given to a message which it has accepted.
 func (d *Matcher) NoteAnswer(o *SMSC, c *config.Connector, m *sms.Message, id []byte) {
+	awaited := convert.Asks(m, c) != 0 || o.Missed.Load() || o.sendsUnasked.Load()
+	if n := o.answers.Add(1); n > firstAnswers && n%everyAnswer != 0 && !awaited && o.isClear.Load() {
+		return
+	}
 	o.mu.Lock()
 	o.learner.Answered(id)
 	changed, grown := o.concludes(), o.grows()
-	if convert.Asks(m, c) != 0 || o.Missed.Load() || o.sendsUnasked.Load() {
+	if awaited {
 		o.note(store.MappingOf(m, d.node.Clock.Ahead()), id)
 		d.Orphans.answered(o.Name, o.key)
 	}
@@ -99,6 +111,9 @@ func (d *Matcher) NoteLate(l *connector.Link, record, id []byte) {
 // before. The caller holds the lock.
 func (o *SMSC) concludes() bool {
 	relation, certain := o.learner.Known()
+	if isClear := certain || o.learner.HasNoNumbers(); isClear != o.isClear.Load() {
+		o.isClear.Store(isClear)
+	}
 	if relation == o.form.relation && certain == o.form.certain {
 		return false
 	}

@@ -51,7 +51,7 @@ func (s *SMSCs) Of(c *config.Connector) *SMSC {
 		if relation, ok := peerid.ParseRelation(c.ReceiptIDs); ok {
 			o.learner = peerid.Fixed(relation)
 		}
-		o.form.relation, o.form.certain = o.learner.Known()
+		o.concludes()
 		o.stored = o.learner.Stage()
 	}
 	return o
