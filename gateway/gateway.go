@@ -169,6 +169,7 @@ func pdulogOptions(p *config.PDULog, limits *config.Limits, log zerolog.Logger) 
 
 // apply puts in force the part of the configuration that a reload may change.
 func (g *Gateway) apply(cfg *config.Config, opened *opened) {
+	g.Intake.Widen()
 	g.Logins.SetAccounts(account.NewTable(cfg, g.registry))
 	g.Node.SetConfig(cfg)
 	g.Table.Apply(cfg, opened.prices.Lists())
@@ -176,6 +177,7 @@ func (g *Gateway) apply(cfg *config.Config, opened *opened) {
 	g.Lists.Apply(opened.lists)
 	g.Intake.Networks.Apply(opened.networks)
 	g.Intake.Credit.Apply(opened.prices, cfg)
+	g.Intake.Narrow(cfg)
 }
 
 // ReopenLogs makes the pdu logs and the events begin new files, after a tool moved the old

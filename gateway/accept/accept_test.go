@@ -285,8 +285,9 @@ func TestWork(t *testing.T) {
 		return intake.Later
 	}
 	slow := intake.Step{Name: "slow", Ways: intake.Delivered, Do: does}
-	at := slices.IndexFunc(r.checker.Steps, func(s intake.Step) bool { return s.Name == "route" })
-	r.checker.Steps = slices.Insert(r.checker.Steps, at, slow)
+	steps := intake.Steps()
+	at := slices.IndexFunc(steps, func(s intake.Step) bool { return s.Name == "route" })
+	r.checker.Use(slices.Insert(steps, at, slow))
 	r.Submit(1, "good", r.submission(sms.OK))
 	r.x.work()
 	r.want("good", sms.OK, "")

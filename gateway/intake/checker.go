@@ -28,7 +28,8 @@ type Checker struct {
 	Credit   *credit.Accountant
 
 	questioner hooks.Questioner
-	Steps      []Step // Steps, unless a test adds one, or pmg explain notes what each does
+	steps      []Step
+	inForce    atomic.Pointer[inForce]
 	Joiner     Joiner
 	unrouted   atomic.Int64
 }
@@ -38,10 +39,12 @@ func New(
 	n *node.Node, k *keep.Keeper, t *route.Table, c *convert.Converter, r *receipts.Matcher, e *settle.EventLog,
 	h *hooks.Hooks, l *lists.Lists, of *networks.Networks, money *credit.Accountant,
 ) *Checker {
-	return &Checker{
-		node: n, keep: k, table: t, convert: c, receipts: r, hooks: h, lists: l, Networks: of, Credit: money, Steps: Steps(),
+	d := &Checker{
+		node: n, keep: k, table: t, convert: c, receipts: r, hooks: h, lists: l, Networks: of, Credit: money,
 		Joiner: Joiner{node: n, keep: k, table: t, convert: c, events: e},
 	}
+	d.Use(Steps())
+	return d
 }
 
 // Unrouted returns how many messages had no route.

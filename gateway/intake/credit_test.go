@@ -22,7 +22,7 @@ func pricedBy(t *testing.T, mode, long, routes string) *place {
 		t.Fatal(err)
 	}
 	p := newPlace(t, "no_route: park\nprices: [{name: p, currency: EUR, file: "+file+"}]", "prices: p, balance: {mode: "+mode+"}", "long_messages: "+long, routes)
-	p.Steps = p.Steps[1:] // behind the rate
+	p.Use(p.steps[1:]) // behind the rate
 	return p
 }
 

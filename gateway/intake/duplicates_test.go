@@ -208,7 +208,7 @@ func benchmarkStep(b *testing.B, name, options string) {
 	p.Take(now, s)
 	Retract(s.From, s.Message)
 	var step Step
-	for _, one := range p.Steps {
+	for _, one := range p.steps {
 		if one.Name == name {
 			step = one
 		}

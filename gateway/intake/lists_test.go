@@ -16,7 +16,7 @@ func TestOptOutIsStored(t *testing.T) {
 	t.Parallel()
 	general := strings.Replace(listed(t, "9"), "}]", ", opt_out_from: [operator]}]", 1)
 	p := newPlace(t, general, "block: [numbers]", "", toOperator)
-	p.Steps = p.Steps[1:] // behind the rate
+	p.Use(p.steps[1:]) // behind the rate
 	s := p.submission(Delivered, sms.MO, func(m *sms.Message) {
 		m.Set(sms.Address{Addr: []byte("46700000001")}, sms.Address{Addr: []byte("1234")}, []byte("Stop"))
 	})
@@ -38,7 +38,7 @@ func stopped(t *testing.T, account, operator, routes string) (*place, func(text 
 	t.Helper()
 	general := strings.Replace(listed(t, "9"), "}]", ", opt_out_from: [operator], stop_reply: You are out €., start_reply: You are in}]", 1)
 	p := newPlace(t, general, "block: [numbers], "+account, operator, routes)
-	p.Steps = p.Steps[1:] // behind the rate
+	p.Use(p.steps[1:]) // behind the rate
 	return p, func(text string, change func(*Submission)) *Submission {
 		s := p.submission(Delivered, sms.MO, func(m *sms.Message) {
 			m.Set(sms.Address{TON: 1, NPI: 1, Addr: []byte("46700000001")}, sms.Address{TON: 3, Addr: []byte("1234")}, []byte(text))

@@ -52,7 +52,7 @@ func TestNetwork(t *testing.T) {
 	t.Parallel()
 	general := table(t, "46700,24001\n46701,24005\n1,31000\n") + asksService
 	p := newPlace(t, general, "", "", byNetwork)
-	p.Steps = p.Steps[1:] // behind the rate
+	p.Use(p.steps[1:]) // behind the rate
 	saw := ""
 	h := hooks.New(func(*config.Plugin) plugin.Plugin { return ported{&saw} })
 	h.Apply(p.node.Config())
@@ -128,7 +128,7 @@ func TestLookUp(t *testing.T) {
 	general := table(t, "46700,24001\n46701,24005\n") + `plugins: [{name: numbers, url: "http://127.0.0.1:1/", on_failure: pass}]
 hooks: [{at: network, plugin: numbers, numbers: ["46700", "4570"], cache: 1m}]`
 	p := newPlace(t, general, "", "", byNetwork)
-	p.Steps = p.Steps[1:] // behind the rate
+	p.Use(p.steps[1:]) // behind the rate
 	l := &lookUp{}
 	h := hooks.New(func(*config.Plugin) plugin.Plugin { return l })
 	h.Apply(p.node.Config())

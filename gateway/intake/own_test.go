@@ -216,7 +216,7 @@ func TestNearlyFull(t *testing.T) {
 func TestSharesFollowLanes(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "", "", "", `[{destination: "1", to: beside}, {to: operator}]`)
-	p.Steps = p.Steps[1:]
+	p.Use(p.steps[1:])
 	from := p.submission(Submitted, sms.Submit, nil).From
 	for _, dest := range []string{"46", "1", "46"} {
 		s := p.submission(Submitted, sms.Submit, func(m *sms.Message) { m.SetAddresses(m.Source(), sms.Address{Addr: []byte(dest)}) })

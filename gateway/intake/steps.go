@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/hooks"
 	"pmg/gateway/keep"
@@ -18,7 +19,9 @@ type Step struct {
 	Name, Doc string
 	Ways      Ways // by which the messages come in that take the step
 
-	Do func(d *Checker, now int64, s *Submission) Verdict
+	// With reports whether the step has something to do for anybody by a configuration; nil: always.
+	With func(d *Checker, cfg *config.Config) bool
+	Do   func(d *Checker, now int64, s *Submission) Verdict
 }
 
 // Ways are the ways by which messages come in.
@@ -56,61 +59,69 @@ func (w Ways) String() string {
 // Steps returns the steps in their order. What limits work comes before what costs work.
 func Steps() []Step {
 	return []Step{
-		{"rate", "charges the account's rate limit; refuses or delays", Submitted, (*Checker).StepRate},
+		{"rate", "charges the account's rate limit; refuses or delays", Submitted, nil, (*Checker).StepRate},
 		{
 			"open", "refuses it while the gateway stops or cannot store more, and from a session that its account has lost",
-			fresh | Reported | Replaced, stepOpen,
+			fresh | Reported | Replaced, nil, stepOpen,
 		},
-		{"read", "makes a message of the fields of its PDU", fresh | Reported | replacing, stepRead},
+		{"read", "makes a message of the fields of its PDU", fresh | Reported | replacing, nil, stepRead},
 		{
 			"text", "takes a text for a receipt that has the form of one, and the id and the number of a message of ours",
-			Delivered, stepText,
+			Delivered, nil, stepText,
 		},
 		{
 			"receipts", "asks for receipts if its account gets them of all messages", Submitted | replacing,
-			stepReceipts,
+			withReceipts, stepReceipts,
 		},
-		{"rewrite", "applies the in rules to its addresses; refuses those on lists", fresh | Reported, stepRewrite},
-		{"opt out", "adds its sender to a list of numbers, or removes it, if its text asks for that", Delivered, stepOptOut},
-		{"plausible", "refuses a recipient that cannot be a number of its country", Submitted, stepPlausible},
+		{"rewrite", "applies the in rules to its addresses; refuses those on lists", fresh | Reported, withRules, stepRewrite},
+		{
+			"opt out", "adds its sender to a list of numbers, or removes it, if its text asks for that", Delivered,
+			withOptOuts, stepOptOut,
+		},
+		{"plausible", "refuses a recipient that cannot be a number of its country", Submitted, withPlausible, stepPlausible},
 		{
 			"duplicates", "refuses a message that its account has submitted a short time before", Submitted,
-			stepDuplicates,
+			withDuplicates, stepDuplicates,
 		},
-		{"network", "finds the network of its recipient, by table and plugins, or of the sender of an MO", fresh, stepNetwork},
+		{
+			"network", "finds the network of its recipient, by table and plugins, or of the sender of an MO", fresh,
+			withNetworks, stepNetwork,
+		},
 		{
 			"plugins", "asks the plugins of the hooks accept and mo, which refuse it, hold it, delay it or change it",
-			fresh | replacing, stepPlugins,
+			fresh | replacing, withPlugins, stepPlugins,
 		},
-		{"lists", "refuses it if a list of numbers blocks its recipient, or has not its sender", fresh, stepLists},
+		{"lists", "refuses it if a list of numbers blocks its recipient, or has not its sender", fresh, withLists, stepLists},
 		{
 			"schedule", "refuses a delivery time that is too far ahead, and too many of them", fresh | Reported | replacing,
-			stepSchedule,
+			nil, stepSchedule,
 		},
 		{
 			"quiet", "delays it if it is late where its recipient is; refuses it if its validity ends before",
-			Submitted | Replaced, stepQuiet,
+			Submitted | Replaced, withQuiet, stepQuiet,
 		},
-		{"validity", "sets or shortens its validity", fresh | Reported | replacing, stepValidity},
+		{"validity", "sets or shortens its validity", fresh | Reported | replacing, withValidity, stepValidity},
 		{
 			"flood", "refuses more messages to a recipient, or to numbers that begin alike, than its account may submit",
-			Submitted, stepFlood,
+			Submitted, withFloods, stepFlood,
 		},
-		{"keyword", "stores the keyword of a long message's first part, or looks it up", fresh, stepKeyword},
-		{"route", "finds its lane; refuses it, or parks it, if no route leads anywhere", fresh, stepRoute},
+		{"keyword", "stores the keyword of a long message's first part, or looks it up", fresh, withKeywords, stepKeyword},
+		{"route", "finds its lane; refuses it, or parks it, if no route leads anywhere", fresh, nil, stepRoute},
 		{
 			"addresses", "refuses a message of the HTTP API to an SMSC without a sender, or to a national number", Submitted,
-			stepAddresses,
+			nil, stepAddresses,
 		},
 		{
-			"fit", "converts it to what the lane's peers take: protocol, alphabet, number of parts", fresh | replacing,
-			stepFit,
+			"fit", "converts it to what the lane's peers take: protocol, alphabet, number of parts; counts these in the rate, " +
+				"and in what may be scheduled", fresh | replacing, nil, stepFit,
 		},
-		{"single", "refuses a text that would need several messages, or another alphabet", replacing, stepSingle},
-		{"parts", "counts its parts in the rate, and in what may be scheduled", fresh, stepParts},
-		{"credit", "reserves its price of its account's money; refuses it if that has not so much", Submitted, stepCredit},
-		{"room", "finds room in the lane; refuses it, or waits for room", fresh, stepRoom},
-		{"reply", "makes the reply to a mobile that has changed a list, if that has one", Delivered, stepReply},
+		{"single", "refuses a text that would need several messages, or another alphabet", replacing, nil, stepSingle},
+		{
+			"credit", "reserves its price of its account's money; refuses it if that has not so much", Submitted, withPrices,
+			stepCredit,
+		},
+		{"room", "finds room in the lane; refuses it, or waits for room", fresh, nil, stepRoom},
+		{"reply", "makes the reply to a mobile that has changed a list, if that has one", Delivered, withOptOuts, stepReply},
 	}
 }
 
@@ -187,12 +198,7 @@ func (d *Checker) Take(now int64, s *Submission) Verdict {
 	if s.Way == Delivered && isReceipt(s.Message) {
 		s.Way = Reported // its work has found it out
 	}
-	for s.at.step < len(d.Steps) {
-		step := &d.Steps[s.at.step]
-		s.at.step++
-		if step.Ways&s.Way == 0 {
-			continue
-		}
+	for step := d.next(s); step != nil; step = d.next(s) {
 		if v := step.Do(d, now, s); v != Pass {
 			return v
 		}
@@ -205,7 +211,7 @@ func (s *Submission) Refuser(d *Checker) string {
 	if s.at.step == 0 || s.Code == sms.OK {
 		return ""
 	}
-	return d.Steps[s.at.step-1].Name
+	return d.steps[s.at.step-1].Name
 }
 
 // TakeWaiting runs the steps of a submission on a goroutine that may wait, and returns why it is

@@ -247,7 +247,10 @@ func (s *Submission) few(d *Checker, now int64) Verdict {
 	if s.Most > 0 && n > s.Most {
 		return s.refuses(d, now, sms.BadLength, nil, "")
 	}
-	return Pass
+	if s.Shorts() < 2 || s.Way&fresh == 0 {
+		return Pass
+	}
+	return s.count(d, now)
 }
 
 func stepSingle(d *Checker, now int64, s *Submission) Verdict {
@@ -266,10 +269,8 @@ func stepSingle(d *Checker, now int64, s *Submission) Verdict {
 // Shorts returns how many short messages a submission is, whichever way its text leaves.
 func (s *Submission) Shorts() int { return max(int(s.Message.Parts), int(s.at.whole), 1) }
 
-func stepParts(d *Checker, now int64, s *Submission) Verdict {
-	if s.Shorts() < 2 {
-		return Pass
-	}
+// count counts the parts of a submission in the rate of its account, and in what that may schedule.
+func (s *Submission) count(d *Checker, now int64) Verdict {
 	if s.Lane != nil && s.Message.DeliverAt > now && d.isBeyond(s) {
 		return s.tooLate(d, now, sms.QueueFull)
 	}

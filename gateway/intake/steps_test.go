@@ -209,7 +209,7 @@ func TestStepsRefuse(t *testing.T) {
 		"several parts later": {
 			operator: "long_messages: split8",
 			change:   func(m *sms.Message) { later(1)(m); text(strings.Repeat("x", 400))(m) }, code: sms.QueueFull,
-			step: "parts", log: "max_scheduled",
+			step: "fit", log: "max_scheduled",
 		},
 		"no room": {
 			before: func(_ *place, s *Submission) { s.Room = full{} }, code: sms.QueueFull, step: "room",
@@ -241,7 +241,7 @@ func TestStepsRefuse(t *testing.T) {
 		s := p.submission(Submitted, c.kind, c.change)
 		if s.Way = c.way; c.way == 0 {
 			s.Way = Submitted
-			p.Steps = p.Steps[1:]
+			p.Use(p.steps[1:])
 		}
 		if c.before != nil {
 			c.before(p, s)
@@ -300,18 +300,18 @@ func TestStepsWait(t *testing.T) {
 		t.Errorf("after work that failed: verdict %d, %s", v, s.Code)
 	}
 	n := 0
-	p.Steps = append([]Step{{Name: "slow", Ways: Delivered, Do: func(_ *Checker, _ int64, s *Submission) Verdict {
+	p.Use(append([]Step{{Name: "slow", Ways: Delivered, Do: func(_ *Checker, _ int64, s *Submission) Verdict {
 		s.Work = func() sms.Code { n++; return sms.OK }
 		return Later
-	}}}, p.Steps...)
+	}}}, p.steps...))
 	s = p.submission(Delivered, sms.MO, nil)
 	if code := p.TakeWaiting(now, s); code != sms.OK || n != 1 || s.Share == nil || s.Work != nil {
 		t.Errorf("%s after work that was done %d times", code, n)
 	}
-	p.Steps = append([]Step{{Name: "failing", Ways: Delivered, Do: func(_ *Checker, _ int64, s *Submission) Verdict {
+	p.Use(append([]Step{{Name: "failing", Ways: Delivered, Do: func(_ *Checker, _ int64, s *Submission) Verdict {
 		s.Work = func() sms.Code { return sms.SystemError }
 		return Later
-	}}}, p.Steps...)
+	}}}, p.steps...))
 	if code := p.TakeWaiting(now, p.submission(Delivered, sms.MO, nil)); code != sms.SystemError || n != 1 {
 		t.Errorf("%s after work that failed; the next was done %d times", code, n)
 	}
@@ -390,7 +390,7 @@ func TestPreviewTakesNoRoute(t *testing.T) {
 func TestSeveralAreAlike(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t, "", "", "long_messages: split8, encode_as: default, missing_characters: refuse", toOperator)
-	p.Steps = p.Steps[1:] // behind the rate
+	p.Use(p.steps[1:]) // behind the rate
 	others := &Several{}
 	for n := range 3 {
 		s := p.submission(Submitted, sms.Submit, func(m *sms.Message) {

@@ -125,6 +125,9 @@ func (k *keywords) put(key string, n firstPart, newest bool) {
 	k.of[key] = n
 }
 
+// HasKeywords reports whether a route asks for a keyword.
+func (t *Table) HasKeywords() bool { return t.routes.Load().table.keywords }
+
 // LacksFirst reports whether a message is a part whose route is not known, because its first part
 // is not.
 func (t *Table) LacksFirst(m *sms.Message) bool {

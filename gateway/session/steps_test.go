@@ -11,12 +11,13 @@ import (
 
 // withSlowStep puts a step in front of the route that waits for an answer from outside.
 func (p *port) withSlowStep(answer func(m *sms.Message) sms.Code) {
-	at := slices.IndexFunc(p.g.Intake.Steps, func(s intake.Step) bool { return s.Name == "route" })
-	p.g.Intake.Steps = slices.Insert(p.g.Intake.Steps, at, intake.Step{Name: "slow", Ways: intake.Submitted | intake.Delivered | intake.Replaced | intake.ReplacedAt, Do: func(_ *intake.Checker, _ int64, s *intake.Submission) intake.Verdict {
+	steps := intake.Steps()
+	at := slices.IndexFunc(steps, func(s intake.Step) bool { return s.Name == "route" })
+	p.g.Intake.Use(slices.Insert(steps, at, intake.Step{Name: "slow", Ways: intake.Submitted | intake.Delivered | intake.Replaced | intake.ReplacedAt, Do: func(_ *intake.Checker, _ int64, s *intake.Submission) intake.Verdict {
 		m := s.Message
 		s.Work = func() sms.Code { return answer(m) }
 		return intake.Later
-	}})
+	}}))
 }
 
 // work does what the oldest slow step waits for.

@@ -63,7 +63,7 @@ func (e *asked) run() (targets int, err error) {
 	}
 	defer func() { err = errors.Join(err, r.gateway.Close()) }()
 	r.gateway.Convert.Tell = r.rule
-	r.gateway.Intake.Steps = r.recorded(r.gateway.Intake.Steps)
+	r.gateway.Intake.Use(r.recorded(intake.Steps()))
 	l := r.link(e.from, e.account)
 	s := &intake.Submission{
 		Way: intake.Submitted, From: &l.Source, Session: l, Room: roomy{}, Strict: isOwnAPI(e.from), Preview: true,

@@ -1,0 +1,106 @@
+package intake
+
+import (
+	"math/bits"
+	"slices"
+
+	"pmg/config"
+)
+
+// inForce are the steps that can do something by a configuration: for each way, in the order of its bit, a set of their places in
+// the table. A step that no option of anybody asks for is not called.
+type inForce [5]uint64
+
+// Use replaces the steps, as a test does that adds one, and pmg explain, which notes what each does. All are in force then.
+func (d *Checker) Use(steps []Step) {
+	d.steps = steps
+	d.Widen()
+}
+
+// Widen puts all steps in force. It comes before a new configuration, some of whose options are in force earlier than others.
+func (d *Checker) Widen() { d.putInForce(func(*Step) bool { return true }) }
+
+// Narrow puts those steps in force that can do something by the configuration, all of which is in force.
+func (d *Checker) Narrow(cfg *config.Config) {
+	d.putInForce(func(s *Step) bool { return s.With == nil || s.With(d, cfg) })
+}
+
+func (d *Checker) putInForce(is func(*Step) bool) {
+	var sets inForce
+	for i := range d.steps {
+		s := &d.steps[i]
+		if !is(s) {
+			continue
+		}
+		for way := range sets {
+			if s.Ways&(1<<way) != 0 {
+				sets[way] |= 1 << i
+			}
+		}
+	}
+	d.inForce.Store(&sets)
+}
+
+// next returns the step that a submission takes next, and notes that; nil: there is none.
+func (d *Checker) next(s *Submission) *Step {
+	rest := d.inForce.Load()[bits.TrailingZeros8(uint8(s.Way))] >> s.at.step
+	if rest == 0 {
+		s.at.step = len(d.steps)
+		return nil
+	}
+	s.at.step += bits.TrailingZeros64(rest) + 1
+	return &d.steps[s.at.step-1]
+}
+
+// What must be in the configuration that a step has something to do.
+
+func withReceipts(d *Checker, _ *config.Config) bool { return d.table.ForcesReceipts() }
+
+func withValidity(d *Checker, _ *config.Config) bool { return d.table.HasLimits() }
+
+func withKeywords(d *Checker, _ *config.Config) bool { return d.table.HasKeywords() }
+
+func withLists(d *Checker, _ *config.Config) bool { return d.lists.Screens() }
+
+func withPlugins(d *Checker, _ *config.Config) bool { return len(d.hooks.All()) > 0 }
+
+func withNetworks(d *Checker, cfg *config.Config) bool {
+	return cfg.Networks.File != "" || withPlugins(d, cfg)
+}
+
+func withPrices(_ *Checker, cfg *config.Config) bool { return len(cfg.Prices) > 0 }
+
+func withOptOuts(_ *Checker, cfg *config.Config) bool {
+	return slices.ContainsFunc(cfg.Lists, func(l config.List) bool { return len(l.OptOutFrom) > 0 })
+}
+
+func withRules(_ *Checker, cfg *config.Config) bool {
+	return anAccount(cfg, func(a *config.Account) bool { return a.RewriteIn() != nil }) ||
+		slices.ContainsFunc(cfg.Connectors, func(c config.Connector) bool { return c.RewriteIn() != nil })
+}
+
+func withPlausible(_ *Checker, cfg *config.Config) bool {
+	return anAccount(cfg, func(a *config.Account) bool { return a.Policies.Recipients == config.PlausibleRecipients })
+}
+
+func withDuplicates(_ *Checker, cfg *config.Config) bool {
+	return anAccount(cfg, func(a *config.Account) bool { return a.Policies.Duplicates.Within > 0 })
+}
+
+func withFloods(_ *Checker, cfg *config.Config) bool {
+	return anAccount(cfg, func(a *config.Account) bool { return len(a.Policies.Flood) > 0 })
+}
+
+func withQuiet(_ *Checker, cfg *config.Config) bool {
+	return anAccount(cfg, func(a *config.Account) bool { return a.QuietHours() != nil })
+}
+
+// anAccount reports whether an account has an option.
+func anAccount(cfg *config.Config, has func(*config.Account) bool) bool {
+	for i := range cfg.Accounts {
+		if has(&cfg.Accounts[i]) {
+			return true
+		}
+	}
+	return false
+}
