@@ -49,6 +49,28 @@ func TestNewestGone(t *testing.T) {
 	}
 }
 
+// The segment that a start goes on with has its name in the file until the next one is begun.
+func TestNewestAfterStart(t *testing.T) {
+	t.Parallel()
+	fs := vfs.NewMem()
+	j := open(t, fs, Options{})
+	if _, err := j.Append(journal.ID{}, make([]byte, 500)); err != nil {
+		t.Fatal(err)
+	}
+	fs = lay(t, copied(t, fs)).(*vfs.MemFS) // it is killed
+	j = open(t, fs, Options{})
+	last := j.pieces[len(j.pieces)-1].segment.number
+	j.spares.mu.Lock()
+	ready := j.spares.prepare()
+	j.spares.mu.Unlock()
+	if m := <-ready; m.err != nil {
+		t.Fatal(m.err)
+	}
+	if n, err := readNewest(fs, "journal"); err != nil || !n.names(last) {
+		t.Errorf("segment %d has the records, and the file names %+v: %v", last, n, err)
+	}
+}
+
 func copied(t *testing.T, fs vfs.FS) map[string][]byte {
 	t.Helper()
 	names, err := fs.List("journal")
