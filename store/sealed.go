@@ -32,8 +32,8 @@ func checkKeys(s *durable) error {
 	case s.sealer == nil:
 		return nil
 	}
-	isNewest := found.own && (!found.others || found.ownUpTo > found.othersUpTo)
-	if s.oldKeyUpTo = found.ownUpTo; isNewest && len(found.missing) == 0 {
+	isNewest := found.current && (!found.others || found.currentUpTo > found.othersUpTo)
+	if s.oldKeyUpTo = found.currentUpTo; isNewest && len(found.missing) == 0 {
 		return nil
 	}
 	if err := s.checkReadable(); err != nil {
@@ -55,10 +55,10 @@ func checkKeys(s *durable) error {
 
 // A sealNotes is what the notes of keys say.
 type sealNotes struct {
-	any                 bool     // there are notes
-	missing             [][]byte // the notes of keys that are not there
-	own, others         bool     // the key in use has one with an id, and other keys that are there have
-	ownUpTo, othersUpTo uint64   // the ids; the highest one
+	any                     bool     // there are notes
+	missing                 [][]byte // the notes of keys that are not there
+	current, others         bool     // the key in use has one with an id, and other keys that are there have
+	currentUpTo, othersUpTo uint64   // the ids; the highest one
 }
 
 func readSealNotes(s *durable) (found sealNotes, err error) {
@@ -70,7 +70,7 @@ func readSealNotes(s *durable) (found sealNotes, err error) {
 			found.missing = append(found.missing, append([]byte(nil), key...))
 		case len(key) == len(sealKey) || len(plain) != 8:
 		case s.sealer.IsOfFirst(value):
-			found.own, found.ownUpTo = true, binary.BigEndian.Uint64(plain)
+			found.current, found.currentUpTo = true, binary.BigEndian.Uint64(plain)
 		default:
 			found.others, found.othersUpTo = true, max(found.othersUpTo, binary.BigEndian.Uint64(plain))
 		}

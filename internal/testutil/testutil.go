@@ -48,8 +48,8 @@ func Long(t testing.TB) {
 	}
 }
 
-// Histories returns how many of n histories a simulation plays: a tenth with -short, and under the race detector, which makes each
-// take ten times as long and finds its races in the first ones.
+// Histories returns how many of n histories a simulation plays: a tenth with -short, and under the race detector, with which each
+// takes ten times as long, and which finds races in the first ones.
 func Histories(n uint64) uint64 {
 	if testing.Short() || Race {
 		return (n + 9) / 10
