@@ -1,8 +1,6 @@
 package account
 
 import (
-	"pmg/sms"
-	"pmg/sms/number"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -10,6 +8,8 @@ import (
 	"time"
 
 	"pmg/config"
+	"pmg/sms"
+	"pmg/sms/number"
 )
 
 // floodOf returns the limits of an account, in a registry.

@@ -1,11 +1,11 @@
 package account
 
 import (
-	"pmg/sms/number"
 	"testing"
 
 	"pmg/config"
 	"pmg/protocols"
+	"pmg/sms/number"
 )
 
 // F4: a message that a route sends to an in connector belongs to one account.

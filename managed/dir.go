@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"pmg/internal/wholefile"
 	"regexp"
 	"slices"
 	"strings"
@@ -17,6 +16,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"golang.org/x/sys/unix"
+
+	"pmg/internal/wholefile"
 )
 
 // Bounds of a directory.

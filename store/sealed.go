@@ -21,45 +21,62 @@ var ErrKey = errors.New(
 )
 
 // checkKeys finds out whether the store can be read with the keys that it was given, and notes the one it is written with. Notes
-// of keys that no message needs any more are erased.
+// of keys that no message needs any more are erased. A key that comes back into use gets a new note.
 func checkKeys(s *durable) error {
-	var missing [][]byte // the notes of keys that are not there
-	own, any := false, false
-	err := s.Notes(KindSeal, nil, math.MaxInt, func(key, value []byte) error {
-		any = true
-		plain, err := s.sealer.Open(0, value)
-		switch {
-		case err != nil:
-			missing = append(missing, append([]byte(nil), key...))
-		case len(key) > len(sealKey) && s.sealer.IsOfFirst(value):
-			own = true
-			if len(plain) == 8 {
-				s.oldKeyUpTo = binary.BigEndian.Uint64(plain)
-			}
-		}
-		return nil
-	})
+	found, err := readSealNotes(s)
 	switch {
 	case err != nil:
 		return err
-	case s.sealer == nil && any: // it was encrypted once
+	case s.sealer == nil && found.any: // it was encrypted once
 		return ErrKey
-	case s.sealer == nil || own && len(missing) == 0:
+	case s.sealer == nil:
+		return nil
+	}
+	isNewest := found.current && (!found.others || found.currentUpTo > found.othersUpTo)
+	if s.oldKeyUpTo = found.currentUpTo; isNewest && len(found.missing) == 0 {
 		return nil
 	}
 	if err := s.checkReadable(); err != nil {
 		return err
 	}
 	var b Batch
-	for _, key := range missing {
+	for _, key := range found.missing {
 		b.Erase(KindSeal, key, Forever)
 	}
-	if !own {
-		s.oldKeyUpTo = s.LastID()
+	if !isNewest {
+		if s.oldKeyUpTo = s.LastID(); found.others { // it has to be above those of the others, to be known as the newest
+			s.oldKeyUpTo = max(s.oldKeyUpTo, found.othersUpTo+1)
+		}
 		value := s.sealer.Append(nil, 0, binary.BigEndian.AppendUint64(nil, s.oldKeyUpTo))
 		b.Note(KindSeal, append(append([]byte(nil), sealKey...), seal.NameOf(value)...), value, Forever)
 	}
 	return s.writer.commit(&b)
+}
+
+// A sealNotes is what the notes of keys say.
+type sealNotes struct {
+	any                     bool     // there are notes
+	missing                 [][]byte // the notes of keys that are not there
+	current, others         bool     // the key in use has one with an id, and other keys that are there have
+	currentUpTo, othersUpTo uint64   // the ids; the highest one
+}
+
+func readSealNotes(s *durable) (found sealNotes, err error) {
+	err = s.Notes(KindSeal, nil, math.MaxInt, func(key, value []byte) error {
+		found.any = true
+		plain, err := s.sealer.Open(0, value)
+		switch {
+		case err != nil:
+			found.missing = append(found.missing, append([]byte(nil), key...))
+		case len(key) == len(sealKey) || len(plain) != 8:
+		case s.sealer.IsOfFirst(value):
+			found.current, found.currentUpTo = true, binary.BigEndian.Uint64(plain)
+		default:
+			found.others, found.othersUpTo = true, max(found.othersUpTo, binary.BigEndian.Uint64(plain))
+		}
+		return nil
+	})
+	return found, err
 }
 
 // checkReadable reads all messages, and returns ErrKey if one is encrypted with a key that is not there.

@@ -135,6 +135,45 @@ func TestOldKey(t *testing.T) {
 	}
 }
 
+// A key that comes back into use needs the other one for the messages that this one has encrypted meanwhile.
+func TestOldKeyBack(t *testing.T) {
+	t.Parallel()
+	for _, first := range []int{0, 2} { // messages that are there before the keys change
+		dir, one, two, id := t.TempDir(), keyOf(1), keyOf(2), uint64(0)
+		run := func(messages int, keys ...[]byte) (needs bool) {
+			t.Helper()
+			s, err := Open(dir, Options{Keys: keys})
+			if err != nil {
+				t.Fatal(err)
+			}
+			needs = s.Stats().OldKey
+			var b Batch
+			for range messages {
+				id++
+				b.Put(sample(id, "text"), sampleLane)
+			}
+			if b.Len() > 0 {
+				err = s.Commit(&b)
+			}
+			if err = errors.Join(err, s.Close()); err != nil {
+				t.Fatal(err)
+			}
+			return needs
+		}
+		run(first, one)
+		run(2, two, one)
+		run(0, two, one)
+		for i, messages := range []int{0, 1, 1} {
+			if !run(messages, one, two) {
+				t.Errorf("%d messages before, start %d with the first key: the other is not needed", first, i)
+			}
+		}
+		if _, err := Open(dir, Options{Keys: [][]byte{one}}); !errors.Is(err, ErrKey) {
+			t.Errorf("without the other key: %v", err)
+		}
+	}
+}
+
 // A repair needs no key, and what it saves is still encrypted.
 func TestSealedRepair(t *testing.T) {
 	t.Parallel()

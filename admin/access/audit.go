@@ -192,8 +192,15 @@ func (a *Audit) Handler(h http.Handler, hasForm func(*http.Request) bool) http.H
 	})
 }
 
-// Record writes a line for what somebody has done elsewhere.
+// unknown is who has not logged in.
+const unknown = "unknown"
+
+// Record writes a line for what somebody has done elsewhere. Of who is unknown it writes one a minute for each address, because
+// strangers may fail to log in as often as they like.
 func (a *Audit) Record(who, from, act string, parameters map[string]string, result string) {
+	if who == unknown && !a.news.First(act+" "+network(from)) {
+		return
+	}
 	a.log.Log().Str("level", "info").Bool("audit", true).Str("who", who).Str("from", from).Str("act", act).
 		Interface("parameters", parameters).Str("result", result).Msg("admin action: " + act)
 }
@@ -204,7 +211,7 @@ func (a *Audit) write(r *http.Request, one *deed) {
 		from = "socket"
 	}
 	if one.caller.Scope == None {
-		who = "unknown"
+		who = unknown
 	}
 	parameters := r.Form
 	if parameters == nil {

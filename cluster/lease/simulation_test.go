@@ -4,13 +4,14 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"pmg/internal/testutil"
 	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"pmg/internal/testutil"
 )
 
 var (

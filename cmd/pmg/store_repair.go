@@ -46,7 +46,9 @@ events.dir, both are compared with the events.`,
 				return nil
 			}
 			if err := losses.Compare(out, cfg, dir); err != nil {
-				return err
+				return exitError{fmt.Errorf(
+					"a part of the store is lost: see above; what that means for money is not known: %w", err,
+				), exitLosses}
 			}
 			return exitError{errors.New("a part of the store is lost: see above"), exitLosses}
 		},

@@ -68,3 +68,32 @@ func TestRepairMoney(t *testing.T) {
 		}
 	}
 }
+
+// A repair says by its status that something is lost also if what that means for money cannot be found out, because the messages
+// are encrypted, and no configuration names the key.
+func TestRepairSealed(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	s, err := store.Open(dir, store.Options{Keys: [][]byte{make([]byte, 32)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b store.Batch
+	b.Put(storedForTest(queuedID, "46700000001", "secret"), store.Lane{Connector: "operator"})
+	if err := errors.Join(s.Commit(&b), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	manifests, _ := filepath.Glob(filepath.Join(dir, "MANIFEST-*"))
+	for _, name := range manifests {
+		if err := os.Truncate(name, 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := pmg(t, "store repair --store "+dir)
+	if exitStatus(err) != exitLosses || !strings.Contains(err.Error(), "a part of the store is lost") || !strings.Contains(err.Error(), "key_file") {
+		t.Errorf("status %d, %v\n%s", exitStatus(err), err, out)
+	}
+	if strings.Contains(out, "pmg store repair puts it aside") {
+		t.Errorf("a repair is advised to repair:\n%s", out)
+	}
+}

@@ -3,13 +3,13 @@ package route
 import (
 	"fmt"
 	"math/rand/v2"
-	"pmg/internal/smstext"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"pmg/config"
+	"pmg/internal/smstext"
 	"pmg/sms"
 )
 

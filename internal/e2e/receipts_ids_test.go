@@ -3,15 +3,16 @@ package e2e
 import (
 	"fmt"
 	"math/rand/v2"
-	"pmg/gateway/receipts"
-	"pmg/internal/testutil"
-	"pmg/store"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/gateway/receipts"
+	"pmg/internal/testutil"
+	"pmg/store"
 )
 
 // An idForm is how an SMSC writes the number of a message in its answer and in its receipt.

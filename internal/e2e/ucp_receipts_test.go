@@ -2,9 +2,10 @@ package e2e
 
 import (
 	"fmt"
-	"pmg/internal/testutil"
 	"strings"
 	"testing"
+
+	"pmg/internal/testutil"
 )
 
 // Notifications of a smsc of UCP come back to the client that submitted, without a route,

@@ -9,12 +9,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"pmg/internal/wholefile"
 	"slices"
 	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"pmg/internal/wholefile"
 )
 
 const (

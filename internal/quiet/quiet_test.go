@@ -3,10 +3,11 @@ package quiet
 import (
 	"fmt"
 	"math/rand/v2"
-	"pmg/sms/number"
 	"strings"
 	"testing"
 	"time"
+
+	"pmg/sms/number"
 )
 
 func hours(t testing.TB, from, to, zone string, zones ...string) *Hours {

@@ -5,8 +5,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"pmg/internal/lossfs"
 	"testing"
+
+	"pmg/internal/lossfs"
 )
 
 // A file has all that was written, or what it had before.

@@ -2,6 +2,7 @@ package file
 
 import (
 	"errors"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
@@ -49,6 +50,28 @@ func TestNewestGone(t *testing.T) {
 	}
 }
 
+// The segment that a start goes on with has its name in the file until the next one is begun.
+func TestNewestAfterStart(t *testing.T) {
+	t.Parallel()
+	fs := vfs.NewCrashableMem()
+	j := open(t, fs, Options{})
+	if _, err := j.Append(journal.ID{}, make([]byte, 500)); err != nil {
+		t.Fatal(err)
+	}
+	fs = fs.CrashClone(vfs.CrashCloneCfg{})
+	j = open(t, fs, Options{})
+	last := j.pieces[len(j.pieces)-1].segment.number
+	j.spares.mu.Lock()
+	ready := j.spares.prepare()
+	j.spares.mu.Unlock()
+	if m := <-ready; m.err != nil {
+		t.Fatal(m.err)
+	}
+	if n, err := readNewest(fs, "journal"); err != nil || !n.names(last) {
+		t.Errorf("segment %d has the records, and the file names %+v: %v", last, n, err)
+	}
+}
+
 func copied(t *testing.T, fs vfs.FS) map[string][]byte {
 	t.Helper()
 	names, err := fs.List("journal")
@@ -64,11 +87,12 @@ func copied(t *testing.T, fs vfs.FS) map[string][]byte {
 	return files
 }
 
-// Whatever is trimmed, and at whatever moment the process is killed, no start misses a segment. Wiping goes on beside all that.
+// Whatever is trimmed, and at whatever moment the process is killed or the power cut, no start misses a segment. Wiping goes on
+// beside all that.
 func TestNewestChurn(t *testing.T) {
 	t.Parallel()
-	fs, after := vfs.NewMem(), journal.Seq(0)
-	for range 30 {
+	fs, after, random := vfs.NewCrashableMem(), journal.Seq(0), rand.New(rand.NewPCG(1, 1))
+	for i := range 60 {
 		j := open(t, fs, Options{After: after})
 		var wiping sync.WaitGroup
 		wiping.Go(func() {
@@ -87,7 +111,7 @@ func TestNewestChurn(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		fs = fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: i % 3 * 50, RNG: random}) // at one moment: j goes on
 		wiping.Wait()
-		fs = lay(t, copied(t, fs)).(*vfs.MemFS)
 	}
 }

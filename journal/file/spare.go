@@ -46,7 +46,7 @@ func newSpares(fs vfs.FS, dir string, size int64, found *findings) *spares {
 	}
 	counts := map[*segment]bool{}
 	for _, p := range found.pieces {
-		counts[p.segment] = true
+		counts[p.segment], s.begun = true, p.segment.number
 	}
 	for _, one := range found.segments {
 		s.number = max(s.number, one.number)
