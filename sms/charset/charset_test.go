@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 var (
@@ -184,6 +186,22 @@ func TestTransliterate(t *testing.T) {
 	f(ucs2, "до\xff", "до?", 1, 1)
 	f(packed, "“a”", `"a"`, 2, 0)
 	f(Charset{Locking: Hindi}, "©5", "?5", 1, 1) // its table has no capitals, so that "(C)" cannot be written
+}
+
+// What the quick look takes for composed is composed, also beside a mark.
+func TestIsComposed(t *testing.T) {
+	for r := rune(0); r <= 0x2fff; r++ {
+		for _, text := range []string{string(r), "e" + string(r), string(r) + "\u0301"} {
+			if isComposed([]byte(text)) && !norm.NFC.IsNormalString(text) {
+				t.Errorf("%q is not composed", text)
+			}
+		}
+	}
+	for text, want := range map[string]bool{"Grüße, 5 €": true, "“Hi” – it’s…": true, "e\u0301": false, "\u2126": false, "\xe2\x80": false} {
+		if isComposed([]byte(text)) != want {
+			t.Errorf("%q: not %t", text, want)
+		}
+	}
 }
 
 // The charsets of ISO 8859 have their letters beside those of ASCII. An octet without a meaning is none.
