@@ -43,7 +43,7 @@ func setDuplicates(of *atomic.Pointer[Duplicates], c *config.Duplicates) {
 func (d *Duplicates) Hash(m *sms.Message, part uint32) uint64 {
 	var h maphash.Hash
 	h.SetSeed(d.seed)
-	var room [2 * 260]byte
+	var room [128]byte // longer names are rare
 	source := number.Of(m.Source()).AppendKey(room[:0])
 	dest := number.Of(m.Dest()).AppendKey(source)[len(source):]
 	head := [8]byte{uint8(len(source)), uint8(len(dest)), uint8(m.Alphabet), uint8(m.Flags & sms.HasHeader)}

@@ -1,6 +1,9 @@
 package charset
 
-import "unicode/utf8"
+import (
+	"encoding/binary"
+	"unicode/utf8"
+)
 
 // FromName returns octets of a name as UTF-8, which names have within the gateway: what is no UTF-8 is Latin-1. It allocates
 // nothing for a name of ASCII.
@@ -14,6 +17,12 @@ func FromName(octets []byte) []byte {
 
 // IsASCII reports whether octets have the same characters in all charsets.
 func IsASCII(octets []byte) bool {
+	for len(octets) >= 8 {
+		if binary.LittleEndian.Uint64(octets)&0x8080808080808080 != 0 {
+			return false
+		}
+		octets = octets[8:]
+	}
 	for _, c := range octets {
 		if c >= utf8.RuneSelf {
 			return false

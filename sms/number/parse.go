@@ -16,6 +16,9 @@ import (
 // runs from left to right. A text with other characters, or with more than a number, is returned with what is wrong with it:
 // it may be a name.
 func Clean(text string) (string, error) {
+	if isDigits([]byte(strings.TrimPrefix(text, "+"))) { // as nearly all are
+		return text, nil
+	}
 	if trimmed := Trim(text); strings.HasPrefix(trimmed, "+") || strings.HasPrefix(trimmed, "00") {
 		text = strings.Replace(text, "(0)", "", 1) // as in +46 (0)70: nobody dials it behind the country code
 	}
