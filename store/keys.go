@@ -18,8 +18,12 @@ import (
 //	d <day> <kind> 0 <key>        a note; day in 4 octets
 //	e <number>                    an event
 //
-// Format 1 had no journal, but pebble's log.
-const formatVersion = 2
+// Format 1 had no journal, but pebble's log. In format 2 the journal did not name its newest segment, which a version that knows
+// no such file would let go stale, and no record had a text in ISO 8859-5 or -8.
+const formatVersion = 3
+
+// leastRepaired is the oldest format that a repair can read.
+const leastRepaired = 2
 
 const (
 	keyFormat  = 'f'

@@ -150,7 +150,7 @@ func (s *durable) checkAll(r *Report) error {
 // checkJournal adds what the journal has and pebble has not.
 func (s *durable) checkJournal(changes *pebble.Batch) error {
 	format, _, err := s.get([]byte{keyFormat})
-	if err != nil || len(format) != 4 || binary.BigEndian.Uint32(format) != formatVersion {
+	if err != nil || len(format) != 4 || binary.BigEndian.Uint32(format) < leastRepaired {
 		return err // the report says so, or it is an earlier one, which has none
 	}
 	m, err := s.flushed()
@@ -233,7 +233,7 @@ func (s *salvage) checkFormat() error {
 	switch v := binary.BigEndian.Uint32(f); {
 	case v > formatVersion:
 		return fmt.Errorf("%w: its format is %d", ErrNewer, v)
-	case v < formatVersion:
+	case v < leastRepaired:
 		return fmt.Errorf("its format is %d: repair it with the version of pmg that has written it", v)
 	}
 	return nil
