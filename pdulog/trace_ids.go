@@ -165,7 +165,10 @@ func (w *tracer) learn(e *Entry) {
 		}
 		return
 	}
-	if len(receiptIDs(e)) > 0 {
+	if ids := receiptIDs(e); len(ids) > 0 {
+		if !e.Received && logtext.IsID([]byte(ids[0])) { // of the latest that failed, it may be the first line found
+			w.addID(ids[0], acceptedAfter(ids[0]))
+		}
 		return
 	}
 	if to := fieldOf(e.Rest, "destination_addr"); len(to) > 0 && e.ID != nil && !e.Received {
@@ -211,8 +214,9 @@ func fieldOf(rest []byte, name string) []byte {
 		return nil
 	}
 	for len(rest) > 0 {
-		var field []byte
-		field, rest = logtext.NextField(rest)
+		end := fieldEnd(rest, 0)
+		field := rest[:end]
+		rest = rest[min(end+1, len(rest)):]
 		if n := len(name); len(field) > n && field[n] == '=' && string(field[:n]) == name {
 			return trimQuotes(field[n+1:])
 		}
