@@ -15,7 +15,7 @@ import (
 type About struct {
 	ID      uint64   // of the message that the PDU is about; 0: none
 	Account string   // of the client; empty: none
-	Code    sms.Code // why the gateway has refused the message; OK: it has not
+	Code    sms.Code // why the gateway has refused the message, or the operation; OK: it has not
 	Step    string   // of those of a message that comes in, which has refused it; empty: none
 
 	Pressing bool // the session goes on although it is refused too much, so that its lines are limited

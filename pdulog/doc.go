@@ -14,7 +14,8 @@
 //
 //	... short_message="hello" id=1a1fb0c12c230d41 account=acme
 //
-// The answer to a message that the gateway has refused has the reason before them, and in brackets the step that refused it:
+// The answer to a message, or to an operation, that the gateway has refused has the reason before them, and in brackets
+// the step that refused it:
 //
 //	... submit_sm_resp seq=17 status=0x58(ESME_RTHROTTLED) reason=no_credit(credit) account=acme
 //

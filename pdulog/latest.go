@@ -133,7 +133,7 @@ func (w *tracer) isHead(e *tracedLine) bool {
 	case w.Number != "":
 		return w.hasNumber(&e.Entry, "source_addr", "OAdC", "destination_addr", "AdC", "from", "to")
 	case w.Failed:
-		return isReceipt || isAnswer && (e.Received && e.ID != nil || e.Reason != nil)
+		return isReceipt || isAnswer && !e.IsOperation() && (e.Received && e.ID != nil || e.Reason != nil)
 	case w.Account != "" && e.Account == nil:
 		return false
 	}

@@ -264,14 +264,23 @@ func (e *Entry) Addresses() (source, destination string) {
 // Field returns the value of a field without its quotation marks, "" if the line has none.
 func (e *Entry) Field(name string) string { return string(fieldOf(e.Rest, name)) }
 
-// ReasonWords returns why the gateway has refused a message, in words: "no credit", "throttled (flood)"; "": the line does
-// not say so. The step is left out if it says the same.
+// ReasonWords returns why the gateway has refused a message or an operation, in words: "no credit", "throttled (flood)"; "":
+// the line does not say so. The step is left out if it says the same.
 func (e *Entry) ReasonWords() string {
 	code, step, _ := strings.Cut(strings.ReplaceAll(string(e.Reason), "_", " "), "(")
 	if step = strings.TrimSuffix(step, ")"); step == "" || strings.Contains(code, step) {
 		return code
 	}
 	return code + " (" + step + ")"
+}
+
+// IsOperation reports whether a line is about what somebody asks about a message, by SMPP or HTTP, and is no message itself.
+func (e *Entry) IsOperation() bool {
+	switch strings.TrimSuffix(e.Command, "_resp") {
+	case "query_sm", "cancel_sm", "replace_sm", "http_request":
+		return true
+	}
+	return false
 }
 
 // AccountName returns the client's account as the configuration has it.

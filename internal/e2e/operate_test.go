@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,6 +64,34 @@ func TestLinesSayWhyRefused(t *testing.T) {
 		}
 		if got := all[at].ReasonWords(); got != "bad destination (route)" {
 			t.Error(got)
+		}
+	}
+}
+
+// So does the answer that refuses an operation, with the id of the message.
+func TestLinesSayWhyOperationsAreRefused(t *testing.T) {
+	parallel(t)
+	g := start(t, site{operator: newSMSC(t), clients: "window: 9", more: withAPI}) // it has no session, so that the message waits
+	c := g.bind("transceiver")
+	c.submit(1, 1)
+	id := c.ids(1, 1)[1]
+	c.ask("query_sm seq=2 message_id="+id+" source_addr=1234", "status=0")
+	c.ask("query_sm seq=3 message_id="+id+" source_addr=5678", queryFail)
+	c.ask("cancel_sm seq=4 message_id=0000000000000001 source_addr=1234", cancelFail)
+	c.ask("replace_sm seq=5 message_id="+id+" source_addr=1234 schedule_delivery_time=000030000000000R", "status=0x61(ESME_RINVSCHED)")
+	g.api().do("DELETE", "/v1/messages/0000000000000001", "")
+	g.api().do("GET", "/v1/messages/"+id, "")
+	for connector, want := range map[string][]string{
+		"clients": {"rejected " + id, "rejected 0000000000000001", "bad_schedule(schedule) " + id}, "api": {"rejected 0000000000000001"},
+	} {
+		var got []string
+		for _, e := range g.logged(connector, map[string]int{"clients": 12, "api": 4}[connector]) {
+			if e.Reason != nil {
+				got = append(got, string(e.Reason)+" "+string(e.ID))
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q", connector, got)
 		}
 	}
 }

@@ -173,6 +173,8 @@ func (t *teller) add(e *pdulog.Entry) {
 	key := request{e.Connector, e.Instance, sequence}
 	said := func(s *Step) { s.State = state }
 	switch {
+	case e.IsOperation():
+		t.operated(e, id)
 	case isAnswer && !e.Received:
 		if a, known := t.asked[key]; known || len(e.Account) > 0 { // otherwise it is the answer to an SMSC's receipt
 			delete(t.asked, key) // another request may have this number
@@ -213,6 +215,13 @@ func (t *teller) add(e *pdulog.Entry) {
 		s.NoReceipt = e.Command == "submit_sm" && e.Field("registered_delivery") == "" ||
 			e.Command == "op51" && e.Field("NRq") == ""
 		s.step(e, Sent, nil)
+	}
+}
+
+// operated notes that the gateway has refused an operation about a message.
+func (t *teller) operated(e *pdulog.Entry, id string) {
+	if s, reason := t.by[id], e.ReasonWords(); s != nil && reason != "" {
+		s.step(e, NotDone, func(one *Step) { one.Reason = reason })
 	}
 }
 
