@@ -19,6 +19,8 @@
 //
 //	... submit_sm_resp seq=17 status=0x58(ESME_RTHROTTLED) reason=no_credit(credit) account=acme
 //
+// Of a submit_multi it has one for each recipient that is refused, in their order: reason=blocked(lists),throttled(flood).
+//
 // No protocol may have fields with these names. A driver's ParseLog turns a line back into
 // the same bytes, or returns protocols.ErrHidden for a line that does not hold all of them.
 // Passwords are always hidden. Texts and octets of unknown meaning are hidden while a

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,7 +63,7 @@ func TestLinesSayWhyRefused(t *testing.T) {
 				t.Errorf("%s has reason %q", e.Line, e.Reason)
 			}
 		}
-		if got := all[at].ReasonWords(); got != "bad destination (route)" {
+		if got := strings.Join(all[at].ReasonWords(), " "); got != "bad destination (route)" {
 			t.Error(got)
 		}
 	}
@@ -94,6 +95,30 @@ func TestLinesSayWhyOperationsAreRefused(t *testing.T) {
 			t.Errorf("%s: %q", connector, got)
 		}
 	}
+}
+
+// The answer to a message to several recipients says why of each that is refused, of some as of all.
+func TestLinesSayWhyRecipientsAreRefused(t *testing.T) {
+	parallel(t)
+	stores(t, func(t *testing.T, s site) {
+		s.routes = "{destination: 46, to: operator}"
+		g := start(t, s)
+		c := g.bind("transceiver")
+		multi := func(seq, n int, to string) {
+			c.send(fmt.Sprintf("submit_multi seq=%d source_addr=1234 number_of_dests=%d %s short_message=hi", seq, n, to))
+			c.want("submit_multi_resp", fmt.Sprint("seq=", seq))
+		}
+		const far, near, list = "dest_flag=1 destination_addr=47700000001 ", "dest_flag=1 destination_addr=46700000002 ", "dest_flag=2 dl_name=friends "
+		multi(1, 4, far+near+list+near)
+		multi(2, 2, far+list)
+		multi(3, 1, near)
+		all := g.logged("clients", 8)
+		for i, want := range map[int]string{3: "bad_destination(route),rejected(read)", 5: "bad_destination(route),rejected(read)", 7: ""} {
+			if got := string(all[i].Reason); got != want {
+				t.Errorf("%s: %q", all[i].Line, got)
+			}
+		}
+	})
 }
 
 // U7: each line about a message has its id and its account, towards clients and SMSCs, even

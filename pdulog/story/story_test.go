@@ -90,6 +90,37 @@ Refused: bad destination (route) (to operator 10:00:04).`; got != want {
 	}
 }
 
+// Each recipient that is refused of a message to several has a story, and each number of them finds it.
+func TestRefusedRecipients(t *testing.T) {
+	t.Parallel()
+	f := Finder{Most: 9, Dir: write(t, map[string]string{
+		"clients.log": `2026-11-20T10:00:00.000000Z clients/1 < submit_multi seq=1 source_addr=acme number_of_dests=4 dest_flag=1 destination_addr=46700000001 dest_flag=1 dest_flag=1 destination_addr=46700000002 dest_flag=1 destination_addr=46700000003 short_message="hi" account=shop
+2026-11-20T10:00:00.000001Z clients/1 > submit_multi_resp seq=1 status=0 message_id=00000000000000a1 no_unsuccess=3 destination_addr=46700000001 error_status_code=0xb(ESME_RINVDSTADR) error_status_code=0xb(ESME_RINVDSTADR) destination_addr=46700000003 error_status_code=0x58(ESME_RTHROTTLED) reason=bad_destination(route),bad_destination(read),throttled(opt_out) account=shop
+2026-11-20T10:00:01.000000Z clients/1 < submit_multi seq=2 source_addr=acme number_of_dests=2 dest_flag=1 destination_addr=46700000001 dest_flag=2 dl_name=friends short_message="hi" account=shop
+2026-11-20T10:00:01.000001Z clients/1 > submit_multi_resp seq=2 status=0x58(ESME_RTHROTTLED) reason=throttled(flood),bad_destination(read) account=shop
+`})}
+	for what, want := range map[string]string{
+		"+46700000001": "46700000001 bad destination (route), 46700000003 throttled (opt out), 00000000000000a1 46700000002 , " +
+			"46700000001 throttled (flood), friends bad destination (read)",
+		"+46700000003": "46700000001 bad destination (route), 46700000003 throttled (opt out), 00000000000000a1 46700000002 ",
+		"+46700000004": "",
+		"": "46700000001 bad destination (route), 46700000003 throttled (opt out), " +
+			"46700000001 throttled (flood), friends bad destination (read)", // the latest that have failed
+	} {
+		found, err := f.Search(t.Context(), Query{What: what, Failed: what == ""})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, s := range found.Stories {
+			all = append(all, strings.TrimSpace(s.ID+" "+s.Destination)+" "+s.Steps[0].Reason)
+		}
+		if got := strings.Join(all, ", "); got != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", what, got, want)
+		}
+	}
+}
+
 // What a client asks about a message is no message, and what becomes of that is not changed by it; a refusal says why.
 func TestOperations(t *testing.T) {
 	t.Parallel()
