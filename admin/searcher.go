@@ -9,9 +9,11 @@ import (
 	"slices"
 	"time"
 
+	"pmg/admin/access"
 	"pmg/gateway"
 	"pmg/gateway/operate"
 	"pmg/internal/logfile"
+	"pmg/internal/turns"
 	"pmg/pdulog/story"
 	"pmg/protocols"
 )
@@ -20,12 +22,14 @@ import (
 type searcher struct {
 	gateway *gateway.Gateway
 	places  chan struct{} // of searches that are under way
+	sums    *turns.Pauses // for statistics, by caller
 	time    time.Duration // that each has
 	logs    logfile.Logs  // what searches have learned of files
 }
 
 func newSearcher(g *gateway.Gateway) *searcher {
-	return &searcher{gateway: g, places: make(chan struct{}, mostSearches), time: searchTime}
+	return &searcher{gateway: g, places: make(chan struct{}, mostSearches), time: searchTime,
+		sums: turns.NewPauses(mostReading, mostWaiting)}
 }
 
 // cutOf says why a search may not have found all.
@@ -52,6 +56,20 @@ func (s *searcher) begin(r *http.Request) (ctx context.Context, done func(), err
 	}
 	ctx, stop := context.WithTimeout(r.Context(), s.time)
 	return ctx, func() { stop(); <-s.places }, nil
+}
+
+// beginSums is begin for statistics, whose callers take turns and pause, so that one of them does not keep the others away.
+func (s *searcher) beginSums(r *http.Request) (ctx context.Context, done func(), err error) {
+	ctx, stop := context.WithTimeout(r.Context(), s.time)
+	give := s.sums.Begin(access.CallerOf(r).Owner(), ctx.Done())
+	if give == nil {
+		stop()
+		return nil, nil, refuse(
+			http.StatusServiceUnavailable, "cannot show statistics: others are being read, or you have just read many days: "+
+				"try again in some seconds",
+		)
+	}
+	return ctx, func() { stop(); give() }, nil
 }
 
 func (s *searcher) find(ctx context.Context, q story.Query, most int, withTexts bool) (*story.Found, error) {

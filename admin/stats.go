@@ -43,7 +43,7 @@ func (s *Server) Statistics(r *http.Request) (*Statistics, error) {
 	}
 	access.MarkAudited(r)
 	access.Named(r, "stats")
-	ctx, done, err := s.searcher.begin(r)
+	ctx, done, err := s.searcher.beginSums(r)
 	if err != nil {
 		return nil, err
 	}

@@ -9,10 +9,11 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"pmg/admin/access"
 	"pmg/config"
-	"pmg/stats"
-
 	"pmg/internal/token"
+	"pmg/internal/turns"
+	"pmg/stats"
 )
 
 // Sums are answered as JSON and as CSV, to those who may look, and a question that makes no sense is refused.
@@ -58,5 +59,34 @@ func TestStatistics(t *testing.T) {
 		if code, body := r.ask("pmg_look", q.path); code != q.code || !strings.Contains(body, q.has) {
 			t.Errorf("%s: %d %s", q.path, code, body)
 		}
+	}
+}
+
+// Statistics and searches have places of their own. Those of statistics are shared by callers, wherever they ask from.
+func TestStatisticsPlaces(t *testing.T) {
+	t.Parallel()
+	cfg := parse(t, clientsOnly, t.TempDir())
+	cfg.Stats.Dir = t.TempDir()
+	r := start(t, cfg, false)
+	s := r.admin.searcher
+	want := func(path string, code int) {
+		t.Helper()
+		if got, body := r.ask(testToken, path); got != code {
+			t.Errorf("%s: %d %s", path, got, body)
+		}
+	}
+	for range mostSearches {
+		s.places <- struct{}{}
+	}
+	want("messages", 503)
+	want("stats", 200)
+	<-s.places
+	s.sums = turns.NewPauses(0, 0)
+	want("messages", 200)
+	want("stats", 503)
+	want("stats?format=csv", 503)
+	c := access.Caller{Token: "looker", From: "192.0.2.1:1"}
+	if other := (access.Caller{Login: "looker", From: c.From}); c.Owner() != (access.Caller{Token: "looker"}).Owner() || c.Owner() == other.Owner() {
+		t.Error(c.Owner(), other.Owner())
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
-	"strings"
 
 	"pmg/internal/logtext"
 	"pmg/protocols"
@@ -15,8 +14,8 @@ import (
 type About struct {
 	ID      uint64   // of the message that the PDU is about; 0: none
 	Account string   // of the client; empty: none
-	Code    sms.Code // why the gateway has refused the message; OK: it has not
-	Step    string   // of those of a message that comes in, which has refused it; empty: none
+	Code    sms.Code // why the gateway has refused the message, or the operation; OK: it has not
+	Step    string   // of those of a message that comes in, which has refused it, or all reasons (sms.AppendReason); empty: none
 
 	Pressing bool // the session goes on although it is refused too much, so that its lines are limited
 }
@@ -24,8 +23,8 @@ type About struct {
 // append appends the fields after those of the PDU. It leaves out the id if the PDU itself
 // shows it, as an answer to a client of SMPP 3.4 does.
 func (a *About) append(b []byte, p protocols.PDU) []byte {
-	if a.Code != sms.OK {
-		b = a.appendReason(b)
+	if a.Code != sms.OK || a.Step != "" {
+		b = a.Code.AppendReason(append(b, logtext.Reason...), a.Step)
 	}
 	if a.ID != 0 {
 		at := len(b)
@@ -38,15 +37,6 @@ func (a *About) append(b []byte, p protocols.PDU) []byte {
 		b = logtext.AppendValue(append(b, " account="...), []byte(a.Account))
 	}
 	return b
-}
-
-// appendReason appends why a message was refused: reason=throttled(flood). A step of two words is written as one.
-func (a *About) appendReason(b []byte) []byte {
-	b = append(append(b, logtext.Reason...), a.Code.String()...)
-	if a.Step == "" {
-		return b
-	}
-	return append(append(append(b, '('), strings.ReplaceAll(a.Step, " ", "_")...), ')')
 }
 
 // A textHash writes a hash in the place of a text: texts with the same octets have the same, and without the key nobody can

@@ -14,9 +14,12 @@
 //
 //	... short_message="hello" id=1a1fb0c12c230d41 account=acme
 //
-// The answer to a message that the gateway has refused has the reason before them, and in brackets the step that refused it:
+// The answer to a message, or to an operation, that the gateway has refused has the reason before them, and in brackets
+// the step that refused it:
 //
 //	... submit_sm_resp seq=17 status=0x58(ESME_RTHROTTLED) reason=no_credit(credit) account=acme
+//
+// Of a submit_multi it has one for each recipient that is refused, in their order: reason=blocked(lists),throttled(flood).
 //
 // No protocol may have fields with these names. A driver's ParseLog turns a line back into
 // the same bytes, or returns protocols.ErrHidden for a line that does not hold all of them.

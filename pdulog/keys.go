@@ -165,7 +165,10 @@ func kindOf(rest []byte) (kind byte, name int) {
 		}
 		return kindIf(rest, "message_payload=", textKey)
 	case 'r':
-		if hasName(rest, "reference=") {
+		switch {
+		case hasName(rest, "reason="):
+			return failureKey, len("reason=")
+		case hasName(rest, "reference="):
 			return idKey, len("reference=")
 		}
 		return kindIf(rest, "receipted_message_id=", idKey)

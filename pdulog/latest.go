@@ -10,23 +10,24 @@ import (
 	"pmg/internal/logtext"
 )
 
-// A head is the line that shows that one of the wanted messages exists.
+// A heads counts the messages that are looked for, by the lines that show that they exist.
 type heads struct {
-	most int
-	ids  map[string]bool // of lines that name a message
-	came int             // requests that brought a message, of which no line yet names the id
+	most  int
+	ids   map[string]bool // of lines that name a message
+	came  int             // requests that brought a message, of which no line yet names the id
+	peers map[string]bool // ids that SMSCs' receipts name, with the connector
+	told  map[string]bool // ids that receipts to clients name
 }
 
 // isFull notes the message of a line, and reports whether there was no room for it.
-func (h *heads) isFull(e *Entry) bool {
-	switch id := string(e.ID); {
-	case id != "" && h.ids[id]:
-		return false
-	case id != "":
-		if len(h.ids) == h.most {
-			return true
-		}
-		h.ids[id] = true
+func (h *heads) isFull(e *tracedLine) bool {
+	switch {
+	case len(e.named) > 0 && e.Received:
+		return h.lacks(h.peers, e.Connector+" "+e.named[0])
+	case len(e.named) > 0:
+		return h.lacks(h.told, e.named[0])
+	case len(e.ID) > 0:
+		return h.lacks(h.ids, string(e.ID))
 	case e.Received || e.Reason != nil:
 		if h.came == h.most {
 			return true
@@ -36,38 +37,51 @@ func (h *heads) isFull(e *Entry) bool {
 	return false
 }
 
-// latest finds the lines of the latest messages with the number, of the account, or of all, the latest first.
+// lacks adds an id to ids, and reports whether there was no room for it.
+func (h *heads) lacks(ids map[string]bool, id string) bool {
+	if !ids[id] && len(ids) == h.most {
+		return true
+	}
+	ids[id] = true
+	return false
+}
+
+// latest finds the lines of the latest messages with the number, of the account, or of all, the latest first. The receipts
+// of those with a number are found by their ids: one that stands in the logs alone counts only where there is room.
 func (w *tracer) latest(ctx context.Context) error {
 	if w.Most == 0 {
 		w.Most = maxTraced
 	}
-	h := heads{most: w.Most, ids: map[string]bool{}}
+	h := heads{most: w.Most, ids: map[string]bool{}, peers: map[string]bool{}, told: map[string]bool{}}
 	keys, wanted := w.headKeys()
-	var reached time.Time
-	var found []*tracedLine
+	var reached, left time.Time // left: of the latest receipt that there was no room for
+	var found, receipts []*tracedLine
 	err := w.walk.Blocks(ctx, keys, func(lines logfile.Lines) bool {
-		var block []*tracedLine
-		eachLine(lines, func(line []byte, at place) {
-			if wanted != nil && !w.hasOne(line, wanted) {
-				return
-			}
-			if e := w.parse(line, at); e != nil && w.isHead(&e.Entry) {
-				block = append(block, e)
-			}
-		})
-		for _, e := range slices.Backward(block) {
-			if len(receiptIDs(&e.Entry)) == 0 && h.isFull(&e.Entry) {
+		for _, e := range slices.Backward(w.headsIn(lines, wanted)) {
+			isReceipt := w.Number != "" && len(e.named) > 0
+			switch full := h.isFull(e); {
+			case full && !isReceipt:
 				w.Cut = true
 				return false
+			case full:
+				if left.IsZero() {
+					left = e.Time
+				}
+			case isReceipt:
+				receipts = append(receipts, e)
+			default:
+				found, reached = append(found, e), e.Time
 			}
-			found, reached = append(found, e), e.Time
 		}
 		return true
 	})
-	switch {
-	case w.Cut:
-		w.From = reached
-	case err != nil && !reached.IsZero():
+	if !w.Cut {
+		found = append(found, receipts...)
+		if w.Cut = !left.IsZero(); w.Cut {
+			reached = left
+		}
+	}
+	if w.Cut || err != nil && !reached.IsZero() {
 		w.From = reached
 	}
 	slices.SortFunc(found, compareLines)
@@ -75,6 +89,19 @@ func (w *tracer) latest(ctx context.Context) error {
 		w.find(e)
 	}
 	return err
+}
+
+// headsIn returns the lines of a block that show messages that are looked for.
+func (w *tracer) headsIn(lines logfile.Lines, wanted map[uint64]bool) (heads []*tracedLine) {
+	eachLine(lines, func(line []byte, at place) {
+		if wanted != nil && !w.hasOne(line, wanted) {
+			return
+		}
+		if e := w.parse(line, at); e != nil && w.isHead(e) {
+			heads = append(heads, e)
+		}
+	})
+	return heads
 }
 
 // headKeys returns the keys of lines that show which messages there are; nil: any line may.
@@ -94,19 +121,19 @@ func (w *tracer) headKeys() ([]logfile.Key, map[uint64]bool) {
 }
 
 // isHead reports whether a line shows a message that is looked for.
-func (w *tracer) isHead(e *Entry) bool {
+func (w *tracer) isHead(e *tracedLine) bool {
 	if w.Account != "" && e.Account != nil && e.AccountName() != w.Account ||
 		len(w.Connectors) > 0 && !slices.Contains(w.Connectors, e.Connector) {
 		return false
 	}
 	_, isAnswer := e.Status()
 	_, to := e.Addresses()
-	isReceipt := len(receiptIDs(e)) > 0
+	isReceipt := len(e.named) > 0
 	switch {
 	case w.Number != "":
-		return w.hasNumber(e, "source_addr", "OAdC", "destination_addr", "AdC", "from", "to")
+		return w.hasNumber(&e.Entry, "source_addr", "OAdC", "destination_addr", "AdC", "from", "to")
 	case w.Failed:
-		return isReceipt || isAnswer && (e.Received && e.ID != nil || e.Reason != nil)
+		return isReceipt || isAnswer && !e.IsOperation() && (e.Received && e.ID != nil || e.Reason != nil)
 	case w.Account != "" && e.Account == nil:
 		return false
 	}

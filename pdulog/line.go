@@ -57,7 +57,7 @@ type Entry struct {
 	Command   string
 	PDU       []byte // as protocols.PDU.AppendLog printed it, for Driver.ParseLog
 	Rest      []byte // PDU after the command
-	Reason    []byte // why the gateway has refused the message; nil: the line does not say so
+	Reason    []byte // why the gateway has refused the message, or the operation; nil: the line does not say so
 	ID        []byte // the gateway's id of the message, from the field id; nil: the line has none
 	Account   []byte // the client's account, quoted if necessary; nil: the line has none
 }

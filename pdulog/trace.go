@@ -112,6 +112,7 @@ func (p place) compare(o place) int {
 
 type tracedLine struct {
 	Entry
+	named []string // ids that a receipt names; none: it is no receipt
 	rank  int
 	place place
 }
@@ -236,7 +237,8 @@ func (w *tracer) parse(line []byte, at place) *tracedLine {
 		return nil
 	}
 	e, _ = Parse(bytes.Clone(line))
-	return &tracedLine{e, rank(&e), at}
+	named := receiptIDs(&e)
+	return &tracedLine{e, named, rank(&e, len(named) > 0), at}
 }
 
 // visit looks at a line that may be about one of the messages.
@@ -326,10 +328,10 @@ func compareLines(a, b *tracedLine) int {
 
 // rank orders lines of the same time: a request comes before its answer, and before what follows
 // from it.
-func rank(e *Entry) int {
+func rank(e *Entry, isReceipt bool) int {
 	_, answer := e.Status()
 	switch {
-	case e.Received && !answer && len(receiptIDs(e)) > 0: // perhaps in one segment with the answer before it
+	case e.Received && !answer && isReceipt: // perhaps in one segment with the answer before it
 		return 4
 	case e.Received && !answer:
 		return 0

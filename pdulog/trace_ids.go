@@ -2,6 +2,8 @@ package pdulog
 
 import (
 	"bytes"
+	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,8 +70,9 @@ func (w *tracer) endPeer(e *Entry) {
 }
 
 func (w *tracer) hasNumber(e *Entry, fields ...string) bool {
-	for _, f := range fields {
-		if number.Of(sms.Address{Addr: fieldOf(e.Rest, f)}).MayBe(number.Read(w.Number)) {
+	wanted := number.Read(w.Number)
+	for name, value := range eachField(e.Rest) { // a message to several recipients has a field for each
+		if slices.Contains(fields, string(name)) && number.Of(sms.Address{Addr: value}).MayBe(wanted) {
 			return true
 		}
 	}
@@ -165,7 +168,10 @@ func (w *tracer) learn(e *Entry) {
 		}
 		return
 	}
-	if len(receiptIDs(e)) > 0 {
+	if ids := receiptIDs(e); len(ids) > 0 {
+		if !e.Received && logtext.IsID([]byte(ids[0])) { // of the latest that failed, it may be the first line found
+			w.addID(ids[0], acceptedAfter(ids[0]))
+		}
 		return
 	}
 	if to := fieldOf(e.Rest, "destination_addr"); len(to) > 0 && e.ID != nil && !e.Received {
@@ -210,14 +216,51 @@ func fieldOf(rest []byte, name string) []byte {
 	if !bytes.Contains(rest, []byte(name+"=")) {
 		return nil
 	}
-	for len(rest) > 0 {
-		var field []byte
-		field, rest = logtext.NextField(rest)
-		if n := len(name); len(field) > n && field[n] == '=' && string(field[:n]) == name {
-			return trimQuotes(field[n+1:])
+	for other, value := range eachField(rest) {
+		if string(other) == name {
+			return value
 		}
 	}
 	return nil
+}
+
+// eachField returns the names and the values of fields, these without their quotation marks.
+func eachField(rest []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(name, value []byte) bool) {
+		for len(rest) > 0 {
+			end := fieldEnd(rest, 0)
+			name, value, ok := bytes.Cut(rest[:end], []byte{'='})
+			if ok && !yield(name, trimQuotes(value)) {
+				return
+			}
+			rest = rest[min(end+1, len(rest)):]
+		}
+	}
+}
+
+// Recipients returns the recipients in a request. Of the answer to a message to several it returns those that are refused.
+func (e *Entry) Recipients() (all []string) {
+	if !strings.HasPrefix(e.Command, "submit_multi") {
+		if _, to := e.Addresses(); to != "" {
+			all = append(all, to)
+		}
+		return all
+	}
+	_, isAnswer := e.Status()
+	last := ""
+	for name, value := range eachField(e.Rest) { // an empty address is left out
+		switch string(name) {
+		case "dest_flag":
+			all = append(all, "")
+		case "destination_addr", "dl_name":
+			if last = string(value); !isAnswer && len(all) > 0 {
+				all[len(all)-1] = last
+			}
+		case "error_status_code":
+			all, last = append(all, last), ""
+		}
+	}
+	return all
 }
 
 // Receipt returns the ids that a receipt names and what it says of the message (stat:DELIVRD). The
@@ -260,14 +303,30 @@ func (e *Entry) Addresses() (source, destination string) {
 // Field returns the value of a field without its quotation marks, "" if the line has none.
 func (e *Entry) Field(name string) string { return string(fieldOf(e.Rest, name)) }
 
-// ReasonWords returns why the gateway has refused a message, in words: "no credit", "throttled (flood)"; "": the line does
-// not say so. The step is left out if it says the same.
-func (e *Entry) ReasonWords() string {
-	code, step, _ := strings.Cut(strings.ReplaceAll(string(e.Reason), "_", " "), "(")
-	if step = strings.TrimSuffix(step, ")"); step == "" || strings.Contains(code, step) {
-		return code
+// ReasonWords returns why the gateway has refused a message or an operation, in words: "no credit", "throttled (flood)"; of a
+// message to several recipients for each that is refused. There are none if the line does not say so. The step is left out if
+// it says the same.
+func (e *Entry) ReasonWords() (all []string) {
+	if e.Reason == nil {
+		return nil
 	}
-	return code + " (" + step + ")"
+	for reason := range strings.SplitSeq(strings.ReplaceAll(string(e.Reason), "_", " "), ",") {
+		code, step, _ := strings.Cut(reason, "(")
+		if step = strings.TrimSuffix(step, ")"); step != "" && !strings.Contains(code, step) {
+			code += " (" + step + ")"
+		}
+		all = append(all, code)
+	}
+	return all
+}
+
+// IsOperation reports whether a line is about what somebody asks about a message, by SMPP or HTTP, and is no message itself.
+func (e *Entry) IsOperation() bool {
+	switch strings.TrimSuffix(e.Command, "_resp") {
+	case "query_sm", "cancel_sm", "replace_sm", "http_request":
+		return true
+	}
+	return false
 }
 
 // AccountName returns the client's account as the configuration has it.

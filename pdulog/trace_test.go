@@ -196,6 +196,54 @@ func TestTraceOfBusyNumber(t *testing.T) {
 	}
 }
 
+// Receipts of a busy sender that come long after their messages are followed as far as they are about the latest messages.
+// Where no line shows those, of the time for example, receipts show as many messages as may be followed.
+func TestTraceOfBusyReceipts(t *testing.T) {
+	dir := t.TempDir()
+	const all = 4 * maxTraced
+	var clients, operator []byte
+	for n := range all {
+		at := fmt.Sprintf("2026-11-22T10:%02d:%02d.000000Z", n/60, n%60)
+		id := 0x660d6aa2ff223 + n
+		clients = fmt.Appendf(clients, "%s clients/1 < submit_sm seq=%d source_addr=4670 destination_addr=467%05d account=acme\n", at, n, n)
+		clients = fmt.Appendf(clients, "%s clients/1 > submit_sm_resp seq=%d status=0 message_id=%016x account=acme\n", at, n, id)
+		operator = fmt.Appendf(operator, "%s operator/1 > submit_sm seq=%d source_addr=4670 destination_addr=467%05d id=%016x account=acme\n", at, n, n, id)
+		operator = fmt.Appendf(operator, "%s operator/1 < submit_sm_resp seq=%d status=0 message_id=A%d id=%016x account=acme\n", at, n, n, id)
+	}
+	for n := range all {
+		at, id := fmt.Sprintf("2026-11-22T11:%02d:%02d.000000Z", n/60, n%60), 0x660d6aa2ff223+n
+		operator = fmt.Appendf(operator, "%s operator/1 < deliver_sm seq=%d source_addr=467%05d destination_addr=4670 short_message=\"id:A%d stat:UNDELIV\"\n", at, n, n, n)
+		operator = fmt.Appendf(operator, "%s operator/1 > deliver_sm_resp seq=%d status=0 id=%016x\n", at, n, id+all)
+		clients = fmt.Appendf(clients, "%s clients/1 > deliver_sm seq=%d source_addr=467%05d destination_addr=4670 short_message=\"id:%016x stat:UNDELIV\" id=%016x account=acme\n", at, n, n, id, id+all)
+		clients = fmt.Appendf(clients, "%s clients/1 < deliver_sm_resp seq=%d status=0 id=%016x account=acme\n", at, n, id+all)
+	}
+	mustWrite(t, filepath.Join(dir, "clients.log"), string(clients))
+	mustWrite(t, filepath.Join(dir, "operator.log"), string(operator))
+	since := Filter{Since: time.Date(2026, 11, 22, 11, 0, 0, 0, time.UTC)}
+	for name, c := range map[string]struct {
+		trace Trace
+		lines int
+		cut   bool
+	}{
+		"number":       {Trace{Number: "4670"}, 8 * maxTraced, true},
+		"receipts":     {Trace{Number: "4670", Filter: since}, 4 * maxTraced, true},
+		"all receipts": {Trace{Number: "4670", Filter: since, Most: all}, 4 * all, false},
+		"failed":       {Trace{Failed: true}, 8 * maxTraced, true},
+	} {
+		lines, err := c.trace.Trace(t.Context(), dir)
+		if err != nil || len(lines) != c.lines || c.trace.Cut != c.cut {
+			t.Errorf("%s: %d lines, not %d, cut %v, %v", name, len(lines), c.lines, c.trace.Cut, err)
+		}
+		for _, line := range lines {
+			if e, err := Parse(line); err != nil {
+				t.Error(err)
+			} else if n, _ := e.Sequence(); c.cut && n < all-maxTraced {
+				t.Fatalf("%s: %s", name, line)
+			}
+		}
+	}
+}
+
 // A trace keeps no more octets of lines than it may, follows the messages of the wanted account alone, and finds a client's own
 // reference. One that ends too early returns what it has found.
 func TestTraceBounds(t *testing.T) {

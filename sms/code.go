@@ -1,5 +1,7 @@
 package sms
 
+import "strings"
+
 // A Code is the protocol-neutral result of a request. Each protocol maps every
 // Code to its own status and back in one table.
 type Code uint8
@@ -62,6 +64,18 @@ func (c Code) String() string {
 		return codeNames[c]
 	}
 	return "unknown"
+}
+
+// AppendReason appends why a message was refused: throttled(flood). A step of two words is written as one, no step is left out.
+// In the place of the step the reasons of several recipients may stand, in this form, which are appended as they are.
+func (c Code) AppendReason(b []byte, step string) []byte {
+	if strings.Contains(step, "(") {
+		return append(b, step...)
+	}
+	if b = append(b, c.String()...); step == "" {
+		return b
+	}
+	return append(append(append(b, '('), strings.ReplaceAll(step, " ", "_")...), ')')
 }
 
 // Retryable reports whether the same message may succeed if it is sent again later.

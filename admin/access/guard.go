@@ -63,6 +63,12 @@ func (c Caller) String() string {
 	return c.From
 }
 
+// Owner names the caller wherever he asks from, for what callers have a share of.
+func (c Caller) Owner() string {
+	c.From = ""
+	return c.String()
+}
+
 // SeesTexts reports whether the caller may see the texts of messages. A request asks for them, and is in the audit log then.
 func (c Caller) SeesTexts() bool { return c.Scope >= Operate }
 

@@ -23,8 +23,18 @@ type Several struct {
 
 	Recipients, Next int      // how many the PDU has; which is next
 	Refusal          sms.Code // the first one
-	Refuser          string   // the step that it is of
+	Reasons          []byte   // of all, in their order, for the pdu log
 	After            int64    // time before which the client is not answered
+}
+
+// Refuse notes why a recipient is refused.
+func (v *Several) Refuse(code sms.Code, step string) {
+	if v.Reasons == nil {
+		v.Refusal = code
+	} else {
+		v.Reasons = append(v.Reasons, ',')
+	}
+	v.Reasons = code.AppendReason(v.Reasons, step)
 }
 
 // isFull reports whether the PDU may become no further messages.

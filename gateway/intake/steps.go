@@ -59,7 +59,7 @@ func (w Ways) String() string {
 // Steps returns the steps in their order. What limits work comes before what costs work.
 func Steps() []Step {
 	return []Step{
-		{"rate", "charges the account's rate limit; refuses or delays", Submitted, nil, (*Checker).StepRate},
+		{RateStep, "charges the account's rate limit; refuses or delays", Submitted, nil, (*Checker).StepRate},
 		{
 			"open", "refuses it while the gateway stops or cannot store more, and from a session that its account has lost",
 			fresh | Reported | Replaced, nil, stepOpen,

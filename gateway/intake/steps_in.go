@@ -6,6 +6,9 @@ import (
 	"pmg/sms"
 )
 
+// RateStep is the name of the step that operations take as well.
+const RateStep = "rate"
+
 // StepRate is the step "rate", which operations take as well.
 func (d *Checker) StepRate(now int64, s *Submission) Verdict {
 	wait, ok := int64(0), false

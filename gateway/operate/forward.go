@@ -105,7 +105,7 @@ func (o *Operation) asked(lane *connector.Lane, v *store.Mapping) (*sms.Message,
 		m.SetNative(home, m.Native(home))
 		return code
 	}
-	if code := d.intake.TakeWaiting(
+	if code := o.take(
 		d.node.Clock.WallNow(),
 		&intake.Submission{Way: intake.ReplacedAt, Message: m, Change: change, Counted: true, Lane: lane},
 	); code != sms.OK {

@@ -26,7 +26,6 @@ type Operation struct {
 	operations *Operations
 	changer    *changer // to reach the lanes
 	client     *account.Account
-	account    string       // the client's name
 	spoken     sms.Protocol // by the client
 	order      *order
 
@@ -35,6 +34,7 @@ type Operation struct {
 
 	Known
 	Code sms.Code
+	Step string // of those of a message that comes in, which has refused the change; "": none
 }
 
 // A Known is what is known of a message.
@@ -97,7 +97,7 @@ func (o *Operation) Run() {
 			o.Code = sms.Undecided // what it has ended stays so: the next commit has it
 		}
 		if d.node.Repeats.First("operation failed") {
-			d.node.Log.Error().Err(err).Str("account", o.account).Stringer("operation", o.Kind).
+			d.node.Log.Error().Err(err).Str("account", o.client.SystemID).Stringer("operation", o.Kind).
 				Msg("cannot carry out a client's operation")
 		}
 	}
@@ -189,7 +189,7 @@ func waitsAs(m *sms.Message, wall int64) sms.State {
 }
 
 func (o *Operation) matches(account string, m *sms.Message) bool {
-	return account == o.account && m.Kind == sms.Submit &&
+	return account == o.client.SystemID && m.Kind == sms.Submit &&
 		(o.ID == 0 || o.ID == m.KnownID()) && (o.ByID || number.Same(o.Source, m.Source())) &&
 		(o.Dest.Addr == nil || number.Same(o.Dest, m.Dest())) && (o.Fits == nil || o.Fits(m))
 }
@@ -222,7 +222,7 @@ func (o *Operation) inStore(ctx context.Context, f func([]*operand) error) error
 	for from, more := o.ID, true; more; {
 		var some []*operand
 		next, err := o.operations.keep.Index.Scan(from, pageLooks, func(e *store.Entry) error {
-			if h, err := store.DecodeHead(e.Record); o.ID == 0 && err == nil && string(h.Account) != o.account {
+			if h, err := store.DecodeHead(e.Record); o.ID == 0 && err == nil && string(h.Account) != o.client.SystemID {
 				return nil
 			}
 			m := newFound(e)
@@ -280,7 +280,7 @@ func (o *Operation) inLane(l *connector.Lane) (all []*operand) {
 // shares returns the client's shares of a lane.
 func (o *Operation) shares(l *connector.Lane) (own []*connector.Share) {
 	l.Shares(func(s *connector.Share) {
-		if s.Origin.Account == o.account {
+		if s.Origin.Account == o.client.SystemID {
 			own = append(own, s)
 		}
 	})
@@ -375,7 +375,7 @@ func (o *Operation) ended(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case !ok, string(v.Account) != o.account || !o.ByID && !number.Same(v.Source, o.Source),
+	case !ok, string(v.Account) != o.client.SystemID || !o.ByID && !number.Same(v.Source, o.Source),
 		o.Dest.Addr != nil && !number.Same(v.Dest, o.Dest):
 		return errNoMessage
 	}

@@ -60,7 +60,7 @@ func (d *Operations) MayBegin(client *account.Account) bool {
 
 // Begin returns an operation for a client, which speaks a protocol. Run follows.
 func (d *Operations) Begin(client *account.Account, spoken sms.Protocol, asked protocols.Operation) *Operation {
-	o := &Operation{Operation: asked, operations: d, client: client, account: client.SystemID, spoken: spoken}
+	o := &Operation{Operation: asked, operations: d, client: client, spoken: spoken}
 	o.order = d.orders.take(o.ID)
 	d.operating.Add(1)
 	client.Operate(1)

@@ -52,10 +52,17 @@ func (o *Operation) replace(ctx context.Context, all []*operand) error {
 func (o *Operation) changed(t *operand, m *sms.Message) sms.Code {
 	d := o.operations
 	now := d.node.Clock.WallNow()
-	return d.intake.TakeWaiting(now, &intake.Submission{
+	return o.take(now, &intake.Submission{
 		Way: intake.Replaced, Message: m, Change: o.Change, Counted: t.message.DeliverAt > now,
 		Lane: d.table.LaneNamed(d.node.Config(), t.lane()), // nil: its connector is gone, and the message will be routed again
 	})
+}
+
+// take runs the steps of a change, and notes which one refuses it.
+func (o *Operation) take(now int64, s *intake.Submission) sms.Code {
+	code := o.operations.intake.TakeWaiting(now, s)
+	o.Step = s.Refuser(o.operations.intake)
+	return code
 }
 
 // load reads a message whose body is on disk alone.
@@ -78,7 +85,7 @@ func (o *Operation) store(s *connector.Share, m *sms.Message) error {
 	ahead := d.node.Clock.Ahead()
 	old := store.AppendRecord(nil, m, keep.LaneName(s.Lane), 0)
 	shift(m, ahead)
-	o.Code = d.intake.TakeWaiting(
+	o.Code = o.take(
 		d.node.Clock.WallNow(), &intake.Submission{Way: intake.Replaced, Message: m, Change: o.Change, Counted: true},
 	)
 	shift(m, -ahead)

@@ -31,9 +31,10 @@ func (e *entrance[R]) recipients(now int64, l *connector.Link, r R, v *intake.Se
 	}
 	v.Forget()
 	if len(v.All) == 0 {
-		e.executor.Answer(now, sender[R]{l, r}, accept.Outcome{Code: v.Refusal, Step: v.Refuser, After: v.After})
+		e.executor.Answer(now, sender[R]{l, r}, accept.Outcome{Code: v.Refusal, Step: string(v.Reasons), After: v.After})
 		return
 	}
+	e.port.IsRefusal(r, sms.OK, string(v.Reasons))
 	p := Pending[R]{Accepted: v.All[0], More: v.All[1:], Link: l, Request: r, After: v.After}
 	e.acceptor.Accept(now, p.accepted())
 }
@@ -56,9 +57,7 @@ func (e *entrance[R]) recipient(now int64, l *connector.Link, r R, v *intake.Sev
 	case intake.Refuse:
 		s.Drop()
 		l.Can.Recipients.Refuse(e.port.PDU(r), s.Code)
-		if v.Refusal == sms.OK {
-			v.Refusal, v.Refuser = s.Code, s.Refuser(e.sessions.intake)
-		}
+		v.Refuse(s.Code, s.Refuser(e.sessions.intake))
 	default:
 		v.Add(s.Accepted())
 	}

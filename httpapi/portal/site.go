@@ -13,6 +13,7 @@ import (
 	"pmg/config"
 	"pmg/httpapi/server"
 	"pmg/internal/browser"
+	"pmg/internal/turns"
 	"pmg/protocols/httpsms"
 )
 
@@ -33,14 +34,14 @@ const (
 type Portal struct {
 	rooms     Rooms
 	templates templates
-	readings  *readings
+	readings  *turns.Pauses // for statistics, by account
 	changes   changes
 }
 
 // New returns the pages of a gateway.
 func New(rooms Rooms) *Portal {
 	return &Portal{
-		rooms: rooms, templates: newTemplates(), readings: newReadings(),
+		rooms: rooms, templates: newTemplates(), readings: turns.NewPauses(mostReading, mostWaiting),
 		changes: changes{now: time.Now, of: map[string]*recent{}},
 	}
 }

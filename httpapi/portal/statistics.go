@@ -6,10 +6,8 @@ import (
 	"html/template"
 	"net/url"
 	"slices"
-	"sync"
 	"time"
 
-	"pmg/internal/turns"
 	"pmg/protocols/httpsms/own"
 	"pmg/stats"
 )
@@ -18,46 +16,9 @@ import (
 const (
 	mostReading = 2                // requests at the same time, one of an account
 	mostWaiting = 32               // further ones, which take turns by account
-	pauseFactor = 4                // how much longer an account waits behind one than that took
-	shortTime   = time.Second / 4  // of one behind which it does not wait
 	readingTime = 10 * time.Second // of one
 	mostRows    = 1000             // that the page shows, without the one of their sum
 )
-
-// readings bounds what the accounts read of statistics together, and what one of them may: a request costs by its days, so that
-// the account pauses behind it by what it took. It is safe for concurrent use.
-type readings struct {
-	turns *turns.Turns[string]
-
-	mu    sync.Mutex
-	after map[string]time.Time // until when accounts pause
-}
-
-func newReadings() *readings {
-	return &readings{turns: turns.New[string](mostReading, mostWaiting), after: map[string]time.Time{}}
-}
-
-// begin waits for a place. It returns nil if there is none, or if the account pauses; otherwise done follows.
-func (r *readings) begin(ctx context.Context, account string) (done func()) {
-	r.mu.Lock()
-	pauses := time.Now().Before(r.after[account])
-	r.mu.Unlock()
-	if pauses || !r.turns.Take(account, ctx.Done()) {
-		return nil
-	}
-	began := time.Now()
-	return func() {
-		r.turns.Give()
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		now := time.Now()
-		if took := now.Sub(began); took > shortTime {
-			r.after[account] = now.Add(pauseFactor * took)
-		} else {
-			delete(r.after, account)
-		}
-	}
-}
 
 // A statistics is the model of the page of that name.
 type statistics struct {
@@ -86,7 +47,7 @@ func (v *visit) sums(q stats.Query) ([]stats.Row, *own.Problem) {
 	defer v.x.Account.EndSearch()
 	ctx, end := context.WithTimeout(v.x.Request.Context(), readingTime)
 	defer end()
-	done := v.site.portal.readings.begin(ctx, v.who.account)
+	done := v.site.portal.readings.Begin(v.who.account, ctx.Done())
 	if done == nil {
 		return nil, busy
 	}

@@ -39,6 +39,8 @@ type Exchange struct {
 	Account   *account.Account
 	Key       *config.Key // with which the client has logged in; nil: with its password
 	claim     *body.Claim // nil: nobody wants the body
+
+	Refused httpsms.Result // of the operation that is asked for, why it was refused
 }
 
 // Begin begins to answer a request. Its body, and the answer, must pass in the time that a PDU may take.

@@ -145,7 +145,7 @@ func (h *handler) isStillKnown(scope string) bool {
 // problem answers with a problem.
 func (h *handler) problem(p *own.Problem) {
 	h.refuse(p)
-	h.x.LogRequest(httpsms.Ask, nil, p.Status, httpsms.Result{})
+	h.x.LogRequest(httpsms.Ask, nil, p.Status, h.x.Refused)
 }
 
 // refuse writes a problem.

@@ -24,11 +24,14 @@ func (a *API) operate(x *server.Exchange, id string, o protocols.Operation) (*op
 	case err != nil:
 		return nil, noMessage()
 	case !operations.MayBegin(x.Account):
+		x.Refused.Code = sms.Throttled
 		return nil, own.NewProblem("rate-limited", "too many requests of the account are under way")
 	}
 	o.ID, o.ByID = number, true
 	begun := operations.Begin(x.Account, protocols.HTTP, o)
-	begun.Run()
+	if begun.Run(); begun.Code != sms.OK && x.Refused.Code == sms.OK { // not that of a query for what the answer says
+		x.Refused = httpsms.Result{ID: begun.Result.ID, Code: begun.Code, Step: begun.Step}
+	}
 	return begun, nil
 }
 

@@ -164,7 +164,7 @@ func table() []row {
 		{"admin/access", "account config gateway/node internal/authheader internal/browser internal/passhash internal/token internal/turns"},
 		{"admin/history", "connector"},
 		{"admin/problems", "internal/figuretext"},
-		{"admin", "admin/access admin/history admin/problems cluster/report config connector connector/streams flow gateway gateway/credit gateway/hooks gateway/operate gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/timetext internal/tlsfiles pdulog pdulog/story plugin privacy protocols sms sms/number sms/rewrite stats store"},
+		{"admin", "admin/access admin/history admin/problems cluster/report config connector connector/streams flow gateway gateway/credit gateway/hooks gateway/operate gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/timetext internal/tlsfiles internal/turns pdulog pdulog/story plugin privacy protocols sms sms/number sms/rewrite stats store"},
 		{"admin/manage", "admin admin/access config managed managed/editor"},
 		{"admin/oidc", "config internal/turns"},
 		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc cluster/report config config/document connector gateway/operate gateway/webhooks internal/browser internal/figuretext internal/httpfault managed managed/editor pdulog privacy protocols sms stats"},

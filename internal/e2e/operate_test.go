@@ -1,8 +1,10 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,10 +63,62 @@ func TestLinesSayWhyRefused(t *testing.T) {
 				t.Errorf("%s has reason %q", e.Line, e.Reason)
 			}
 		}
-		if got := all[at].ReasonWords(); got != "bad destination (route)" {
+		if got := strings.Join(all[at].ReasonWords(), " "); got != "bad destination (route)" {
 			t.Error(got)
 		}
 	}
+}
+
+// So does the answer that refuses an operation, with the id of the message.
+func TestLinesSayWhyOperationsAreRefused(t *testing.T) {
+	parallel(t)
+	g := start(t, site{operator: newSMSC(t), clients: "window: 9", more: withAPI}) // it has no session, so that the message waits
+	c := g.bind("transceiver")
+	c.submit(1, 1)
+	id := c.ids(1, 1)[1]
+	c.ask("query_sm seq=2 message_id="+id+" source_addr=1234", "status=0")
+	c.ask("query_sm seq=3 message_id="+id+" source_addr=5678", queryFail)
+	c.ask("cancel_sm seq=4 message_id=0000000000000001 source_addr=1234", cancelFail)
+	c.ask("replace_sm seq=5 message_id="+id+" source_addr=1234 schedule_delivery_time=000030000000000R", "status=0x61(ESME_RINVSCHED)")
+	g.api().do("DELETE", "/v1/messages/0000000000000001", "")
+	g.api().do("GET", "/v1/messages/"+id, "")
+	for connector, want := range map[string][]string{
+		"clients": {"rejected " + id, "rejected 0000000000000001", "bad_schedule(schedule) " + id}, "api": {"rejected 0000000000000001"},
+	} {
+		var got []string
+		for _, e := range g.logged(connector, map[string]int{"clients": 12, "api": 4}[connector]) {
+			if e.Reason != nil {
+				got = append(got, string(e.Reason)+" "+string(e.ID))
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q", connector, got)
+		}
+	}
+}
+
+// The answer to a message to several recipients says why of each that is refused, of some as of all.
+func TestLinesSayWhyRecipientsAreRefused(t *testing.T) {
+	parallel(t)
+	stores(t, func(t *testing.T, s site) {
+		s.routes = "{destination: 46, to: operator}"
+		g := start(t, s)
+		c := g.bind("transceiver")
+		multi := func(seq, n int, to string) {
+			c.send(fmt.Sprintf("submit_multi seq=%d source_addr=1234 number_of_dests=%d %s short_message=hi", seq, n, to))
+			c.want("submit_multi_resp", fmt.Sprint("seq=", seq))
+		}
+		const far, near, list = "dest_flag=1 destination_addr=47700000001 ", "dest_flag=1 destination_addr=46700000002 ", "dest_flag=2 dl_name=friends "
+		multi(1, 4, far+near+list+near)
+		multi(2, 2, far+list)
+		multi(3, 1, near)
+		all := g.logged("clients", 8)
+		for i, want := range map[int]string{3: "bad_destination(route),rejected(read)", 5: "bad_destination(route),rejected(read)", 7: ""} {
+			if got := string(all[i].Reason); got != want {
+				t.Errorf("%s: %q", all[i].Line, got)
+			}
+		}
+	})
 }
 
 // U7: each line about a message has its id and its account, towards clients and SMSCs, even

@@ -2,6 +2,7 @@ package story
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"pmg/gateway/operate"
@@ -39,6 +40,7 @@ const (
 	ReceiptTaken   What = "receipt_taken"   // and took it
 	ReceiptRefused What = "receipt_refused" // and did not
 	ReceiptEnded   What = "receipt_ended"   // how a receipt ended of which no line was found, by its event
+	NotDone        What = "not_done"        // its client asked about it, or for a change, and the gateway refused
 	Ended          What = "ended"           // how the message ended, by its event
 )
 
@@ -53,7 +55,7 @@ type Step struct {
 	PeerID    string // that an SMSC gave the message
 	State     string // that a receipt or an event says
 	Error     string // that a receipt says
-	Reason    string // why the gateway has refused it, in words; "": no line says so
+	Reason    string // why the gateway has refused it, or an operation, in words; "": no line says so
 	Delivery  string // what a receipt said, of a step made of its event
 
 	Line    []byte // of the pdu log; nil: it is made of an event
@@ -88,6 +90,8 @@ func (s *Step) Says() string {
 		return "receipt not taken by " + s.Account
 	case ReceiptEnded:
 		return fmt.Sprintf("receipt (%s) for %s: %s", s.Delivery, s.Account, s.State)
+	case NotDone:
+		return fmt.Sprintf("%s of %s refused: %s", strings.TrimSuffix(s.Command, "_resp"), s.Account, s.Reason)
 	}
 	return s.State
 }

@@ -90,6 +90,77 @@ Refused: bad destination (route) (to operator 10:00:04).`; got != want {
 	}
 }
 
+// Each recipient that is refused of a message to several has a story, and each number of them finds it.
+func TestRefusedRecipients(t *testing.T) {
+	t.Parallel()
+	f := Finder{Most: 9, Dir: write(t, map[string]string{
+		"clients.log": `2026-11-20T10:00:00.000000Z clients/1 < submit_multi seq=1 source_addr=acme number_of_dests=4 dest_flag=1 destination_addr=46700000001 dest_flag=1 dest_flag=1 destination_addr=46700000002 dest_flag=1 destination_addr=46700000003 short_message="hi" account=shop
+2026-11-20T10:00:00.000001Z clients/1 > submit_multi_resp seq=1 status=0 message_id=00000000000000a1 no_unsuccess=3 destination_addr=46700000001 error_status_code=0xb(ESME_RINVDSTADR) error_status_code=0xb(ESME_RINVDSTADR) destination_addr=46700000003 error_status_code=0x58(ESME_RTHROTTLED) reason=bad_destination(route),bad_destination(read),throttled(opt_out) account=shop
+2026-11-20T10:00:01.000000Z clients/1 < submit_multi seq=2 source_addr=acme number_of_dests=2 dest_flag=1 destination_addr=46700000001 dest_flag=2 dl_name=friends short_message="hi" account=shop
+2026-11-20T10:00:01.000001Z clients/1 > submit_multi_resp seq=2 status=0x58(ESME_RTHROTTLED) reason=throttled(flood),bad_destination(read) account=shop
+`})}
+	for what, want := range map[string]string{
+		"+46700000001": "46700000001 bad destination (route), 46700000003 throttled (opt out), 00000000000000a1 46700000002 , " +
+			"46700000001 throttled (flood), friends bad destination (read)",
+		"+46700000003": "46700000001 bad destination (route), 46700000003 throttled (opt out), 00000000000000a1 46700000002 ",
+		"+46700000004": "",
+		"": "46700000001 bad destination (route), 46700000003 throttled (opt out), " +
+			"46700000001 throttled (flood), friends bad destination (read)", // the latest that have failed
+	} {
+		found, err := f.Search(t.Context(), Query{What: what, Failed: what == ""})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for _, s := range found.Stories {
+			all = append(all, strings.TrimSpace(s.ID+" "+s.Destination)+" "+s.Steps[0].Reason)
+		}
+		if got := strings.Join(all, ", "); got != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", what, got, want)
+		}
+	}
+}
+
+// What a client asks about a message is no message, and what becomes of that is not changed by it; a refusal says why.
+func TestOperations(t *testing.T) {
+	t.Parallel()
+	f := Finder{Most: 9, Dir: write(t, map[string]string{
+		"clients.log": clientsLog + `2026-11-20T11:00:00.000000Z clients/1 < cancel_sm seq=11 message_id=00000000000000a1 source_addr=acme destination_addr=0700000002 account="a b"
+2026-11-20T11:00:00.000001Z clients/1 > cancel_sm_resp seq=11 status=0x11(ESME_RCANCELFAIL) reason=rejected id=00000000000000a1 account="a b"
+2026-11-20T11:00:01.000000Z clients/1 < replace_sm seq=12 message_id=00000000000000a1 source_addr=acme account="a b"
+2026-11-20T11:00:01.000001Z clients/1 > replace_sm_resp seq=12 status=0x13(ESME_RREPLACEFAIL) reason=no_price(credit) id=00000000000000a1 account="a b"
+2026-11-20T11:00:02.000000Z clients/1 < query_sm seq=13 message_id=00000000000000a1 source_addr=acme account="a b"
+2026-11-20T11:00:02.000001Z clients/1 > query_sm_resp seq=13 status=0 message_id=00000000000000a1 message_state=2 account="a b"
+2026-11-20T11:00:03.000000Z clients/1 < cancel_sm seq=14 source_addr=acme destination_addr=0700000002 account="a b"
+2026-11-20T11:00:03.000001Z clients/1 > cancel_sm_resp seq=14 status=0x11(ESME_RCANCELFAIL) reason=throttled(rate) account="a b"
+`,
+		"operator.log": operatorLog + `2026-11-20T11:00:02.000000Z operator/1 > query_sm seq=7 message_id=1F source_addr=acme id=00000000000000a1 account="a b"
+2026-11-20T11:00:02.000001Z operator/1 < query_sm_resp seq=7 status=0x67(ESME_RQUERYFAIL) id=00000000000000a1 account="a b"
+`,
+		"api.log": `2026-11-20T11:01:00.000000Z api/1 < http_request seq=9 method=DELETE path=/v1/messages/00000000000000a1 account="a b"
+2026-11-20T11:01:00.000001Z api/1 > http_request_resp seq=9 status=409 reason=rejected id=00000000000000a1 account="a b"
+`})}
+	found, err := f.Search(t.Context(), Query{What: "00000000000000a1"})
+	if err != nil || len(found.Stories) != 1 || found.Stories[0].Outcome() != Delivered {
+		t.Fatalf("%v %+v", err, found)
+	}
+	var last []string
+	for _, s := range found.Stories[0].Steps[8:] {
+		last = append(last, s.Says())
+	}
+	if got, want := strings.Join(last, "\n"), `cancel_sm of a b refused: rejected
+replace_sm of a b refused: no price (credit)
+http_request of a b refused: rejected`; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	for _, q := range []Query{{What: "+46700000002"}, {Failed: true}} {
+		found, err := f.Search(t.Context(), q)
+		if want := map[bool]int{false: 2, true: 0}[q.Failed]; err != nil || len(found.Stories) != want {
+			t.Errorf("%+v: %v, %d stories", q, err, len(found.Stories))
+		}
+	}
+}
+
 // The steps of a message have who, what and where, and its addresses are those that its client gave it. A message of an SMSC has a
 // story too, and a receipt has none of its own.
 func TestSteps(t *testing.T) {

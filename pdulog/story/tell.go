@@ -39,7 +39,10 @@ type request struct {
 }
 
 // An asked is what a request to take a message says of it.
-type asked struct{ source, destination string }
+type asked struct {
+	source string
+	to     []string
+}
 
 // An event is what is read of a line of the events.
 type event struct {
@@ -173,6 +176,8 @@ func (t *teller) add(e *pdulog.Entry) {
 	key := request{e.Connector, e.Instance, sequence}
 	said := func(s *Step) { s.State = state }
 	switch {
+	case e.IsOperation():
+		t.operated(e, id)
 	case isAnswer && !e.Received:
 		if a, known := t.asked[key]; known || len(e.Account) > 0 { // otherwise it is the answer to an SMSC's receipt
 			delete(t.asked, key) // another request may have this number
@@ -202,7 +207,8 @@ func (t *teller) add(e *pdulog.Entry) {
 		s.step(e, ReceiptSent, func(s *Step) { s.State = e.Field("state") })
 	case e.Received:
 		var a asked
-		a.source, a.destination = e.Addresses()
+		a.source, _ = e.Addresses()
+		a.to = e.Recipients()
 		t.asked[key] = a
 	case id != "" && t.receipts[id] == nil:
 		s := t.of(id)
@@ -216,27 +222,47 @@ func (t *teller) add(e *pdulog.Entry) {
 	}
 }
 
+// operated notes that the gateway has refused an operation about a message.
+func (t *teller) operated(e *pdulog.Entry, id string) {
+	if s := t.by[id]; s != nil && e.Reason != nil {
+		s.step(e, NotDone, func(one *Step) { one.Reason = e.ReasonWords()[0] })
+	}
+}
+
 // answered notes our answer to the message of a client or an SMSC.
 func (t *teller) answered(e *pdulog.Entry, id string, status pdulog.Status, a asked) {
-	if reason := e.ReasonWords(); reason != "" {
-		if a.destination != "" {
-			s := &Story{Account: e.AccountName(), Source: a.source, Destination: a.destination}
-			s.step(e, Refused, func(one *Step) { one.Reason = reason })
-			t.all = append(t.all, s)
-		}
+	if t.refused(e, &a); e.Reason != nil && status.Value != 0 {
 		return
 	}
 	if !isID(id) || t.receipts[id] != nil || len(e.Account) == 0 && status.Value != 0 {
 		return
 	}
 	s := t.of(id)
-	if s.Account = cmp.Or(s.Account, e.AccountName()); a.destination != "" {
-		s.Source, s.Destination = a.source, a.destination
+	if s.Account = cmp.Or(s.Account, e.AccountName()); len(a.to) > 0 {
+		s.Source, s.Destination = a.source, a.to[0]
 	}
 	if status.Value == 0 {
 		s.step(e, Accepted, nil)
 	} else {
 		s.step(e, Refused, nil)
+	}
+}
+
+// refused adds a story for each recipient that our answer refuses, and leaves the others.
+func (t *teller) refused(e *pdulog.Entry, a *asked) {
+	to := e.Recipients()
+	if len(to) == 0 {
+		to = a.to
+	}
+	for i, reason := range e.ReasonWords() {
+		if i < len(to) && to[i] != "" {
+			s := &Story{Account: e.AccountName(), Source: a.source, Destination: to[i]}
+			s.step(e, Refused, func(one *Step) { one.Reason = reason })
+			t.all = append(t.all, s)
+		}
+	}
+	if e.Reason != nil {
+		a.to = slices.DeleteFunc(a.to, func(one string) bool { return slices.Contains(to, one) })
 	}
 }
 

@@ -84,6 +84,28 @@ func TestTranslateFull(t *testing.T) {
 	}
 }
 
+// An unknown line within a record loses that line alone. Options of no record are named with their own lines.
+func TestUnknownLineInRecord(t *testing.T) {
+	t.Parallel()
+	for _, unknown := range []string{"replace_if_present_flag 0", "what: ever", "word"} {
+		text := "jcli : smppccm -s a\nratio 1\nhost 192.0.2.1\n" + unknown + "\nusername u\nsubmit_throughput 7\ncid a\n" +
+			"jcli : user -s b\n" + unknown + "\nusername name\nuid b\njcli : x\nhost 192.0.2.2\nusername u\n"
+		d := Read([]byte(text))
+		var lost []string
+		for _, row := range d.Unknown {
+			lost = append(lost, fmt.Sprintf("%d %s", row.Line, row.Text))
+		}
+		want := []string{"2 ratio 1", "4 " + unknown, "9 " + unknown, "12 x", "13 host", "14 username"}
+		if !slices.Equal(lost, want) || len(d.Connectors) != 1 || len(d.Users) != 1 {
+			t.Fatalf("%q, %v, %v", lost, d.Connectors, d.Users)
+		}
+		a, b := d.Connectors[0], d.Users[0]
+		if a.get("host") != "192.0.2.1" || a.get("username") != "u" || a.get("submit_throughput") != "7" || b.get("username") != "name" {
+			t.Errorf("%v, %v", a, b)
+		}
+	}
+}
+
 // What was typed, the login, and what is for the terminal make no difference; nor does the missing end of lines.
 func TestSessions(t *testing.T) {
 	t.Parallel()

@@ -26,11 +26,17 @@ type Dump struct {
 	Unknown           []Row // lines that are nothing of these
 }
 
-// A Record is what the console shows of a connector or a user: names and values.
-type Record struct {
-	Line    int
-	Options [][2]string
+// A Record is what the console shows of a connector or a user.
+type Record struct{ Options []Option }
+
+// An Option is a line of a record.
+type Option struct {
+	Line        int
+	Name, Value string
 }
+
+// Line returns the line of the first option.
+func (r *Record) Line() int { return r.Options[0].Line }
 
 // A Row is a line of a list.
 type Row struct {
@@ -145,8 +151,7 @@ func (r *reader) line(number int, line string) {
 		r.option(number, name, value)
 	case said.MatchString(line):
 		r.flush()
-	default:
-		r.flush()
+	default: // within a record, too: the options behind it are of the same
 		r.dump.Unknown = append(r.dump.Unknown, Row{number, line})
 	}
 }
@@ -156,13 +161,13 @@ func isCredential(name string) bool { return name == "mt_messaging_cred" || name
 
 // option adds an option to the record. One that is there already begins another record.
 func (r *reader) option(number int, name, value string) {
-	if r.record != nil && slices.ContainsFunc(r.record.Options, func(o [2]string) bool { return o[0] == name }) {
+	if r.record != nil && r.record.has(name) {
 		r.flush()
 	}
 	if r.record == nil {
-		r.record = &Record{Line: number}
+		r.record = &Record{}
 	}
-	r.record.Options = append(r.record.Options, [2]string{name, value})
+	r.record.Options = append(r.record.Options, Option{number, name, value})
 }
 
 // flush ends the record: the one of a connector has a cid, the one of a user a uid.
@@ -175,7 +180,7 @@ func (r *reader) flush() {
 		r.dump.HTTP = append(
 			r.dump.HTTP,
 			Row{
-				record.Line,
+				record.Line(),
 				strings.Join([]string{record.get("cid"), "HttpConnector", record.get("method"), record.get("url")}, " "),
 			},
 		)
@@ -185,22 +190,22 @@ func (r *reader) flush() {
 		r.dump.Users = append(r.dump.Users, record)
 	default:
 		for _, o := range record.Options {
-			r.dump.Unknown = append(r.dump.Unknown, Row{record.Line, o[0]})
+			r.dump.Unknown = append(r.dump.Unknown, Row{o.Line, o.Name})
 		}
 	}
 }
 
 func (r *Record) get(name string) string {
 	for _, o := range r.Options {
-		if o[0] == name {
-			return o[1]
+		if o.Name == name {
+			return o.Value
 		}
 	}
 	return ""
 }
 
 func (r *Record) has(name string) bool {
-	return slices.ContainsFunc(r.Options, func(o [2]string) bool { return o[0] == name })
+	return slices.ContainsFunc(r.Options, func(o Option) bool { return o.Name == name })
 }
 
 // row reads a line of a list. The first one says which list it is.

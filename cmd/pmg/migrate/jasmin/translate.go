@@ -98,12 +98,12 @@ func (t *translator) hasLongName() bool {
 
 // source returns a record as options that are taken one by one.
 func source(kind string, r *Record, notes draft.Notebook) *draft.Source {
-	g := draft.NewSource(kind, fmt.Sprintf("line %d", r.Line), notes)
+	g := draft.NewSource(kind, fmt.Sprintf("line %d", r.Line()), notes)
 	for _, o := range r.Options {
-		if o[1] == "None" {
-			o[1] = ""
+		if o.Value == "None" {
+			o.Value = ""
 		}
-		g.Put(o[0], o[1])
+		g.Put(o.Name, o.Value)
 	}
 	return g
 }
