@@ -1,6 +1,8 @@
 package intake
 
 import (
+	"slices"
+
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/hooks"
@@ -57,7 +59,10 @@ func (w Ways) String() string {
 }
 
 // Steps returns the steps in their order. What limits work comes before what costs work.
-func Steps() []Step {
+func Steps() []Step { return slices.Concat(stepsOfAccount(), stepsOfLane()) }
+
+// stepsOfAccount are the steps that need no lane.
+func stepsOfAccount() []Step {
 	return []Step{
 		{RateStep, "charges the account's rate limit; refuses or delays", Submitted, nil, (*Checker).StepRate},
 		{
@@ -105,6 +110,12 @@ func Steps() []Step {
 			"flood", "refuses more messages to a recipient, or to numbers that begin alike, than its account may submit",
 			Submitted, withFloods, stepFlood,
 		},
+	}
+}
+
+// stepsOfLane are the steps that find a message's lane, and look at what that takes.
+func stepsOfLane() []Step {
+	return []Step{
 		{"keyword", "stores the keyword of a long message's first part, or looks it up", fresh, withKeywords, stepKeyword},
 		{"route", "finds its lane; refuses it, or parks it, if no route leads anywhere", fresh, nil, stepRoute},
 		{
