@@ -47,7 +47,7 @@ build: ## make bin/pmg
 	$(GOBUILD) -o bin/pmg ./cmd/pmg
 
 build-bench: build
-	cd loadtest/bench && $(GOBUILD) -pgo=$(CURDIR)/cmd/pmg/default.pgo -o $(CURDIR)/bin/pmgbench ./cmd/pmgbench
+	cd loadtest/bench && $(GOBUILD) -o $(CURDIR)/bin/pmgbench ./cmd/pmgbench
 
 demo: build ## run clients, gateway and SMSC in one process
 	bin/pmg demo
@@ -156,7 +156,7 @@ bench-compare: ## compare the microbenchmarks with those of revision BASE (HEAD~
 	$(BENCHSTAT) before="$$old/before.txt" after="$$old/after.txt"
 
 pgo: build-bench ## profile the gateway under load, for the compiler: cmd/pmg/default.pgo
-	loadtest/profile.sh bin/pmg bin/pmgbench cmd/pmg/default.pgo
+	loadtest/profile.sh bin/pmg bin/pmgbench cmd/pmg/default.pgo loadtest/bench/cmd/pmgbench/default.pgo
 
 docs: ## write everything again that is made of the code; make peers and make bench write what they measure
 	$(GOTEST) -run Fresh $(MADE) -update

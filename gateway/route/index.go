@@ -132,7 +132,7 @@ func (x *index[T]) lengthsOf(account string) *[]int {
 	return &x.accountLengths
 }
 
-// Traits are what routes ask of a message. A leading '+' of an address makes no difference.
+// Traits are what routes ask of a message. Its addresses have no '+' in front.
 type Traits struct {
 	Account      string // "": it comes from an SMSC
 	From         string // the connector that it arrived on
@@ -145,25 +145,24 @@ type Traits struct {
 // traitsOf returns those of a message, all but its keyword.
 func traitsOf(m *sms.Message) Traits {
 	return Traits{
-		Account: m.Origin.Account, From: m.Origin.Connector, Dest: m.Dest().Addr, Source: m.Source().Addr, Tags: m.Tags(),
-		Network: m.Network,
+		Account: m.Origin.Account, From: m.Origin.Connector, Dest: withoutPlus(m.Dest().Addr),
+		Source: withoutPlus(m.Source().Addr), Tags: m.Tags(), Network: m.Network,
 	}
 }
 
 // Route returns the first route for a message, and reports whether there is one.
-func (x *index[T]) Route(of Traits) (*Route[T], bool) {
-	of.Dest, of.Source = withoutPlus(of.Dest), withoutPlus(of.Source)
+func (x *index[T]) Route(of *Traits) (*Route[T], bool) {
 	dest, account := of.Dest, of.Account
 	best := len(x.routes)
 	for _, n := range x.anyLengths {
 		if n <= len(dest) {
-			best = x.firstOf("", dest[:n], best, &of)
+			best = x.firstOf("", dest[:n], best, of)
 		}
 	}
 	if account != "" {
 		for _, n := range x.accountLengths {
 			if n <= len(dest) {
-				best = x.firstOf(account, dest[:n], best, &of)
+				best = x.firstOf(account, dest[:n], best, of)
 			}
 		}
 	}
@@ -182,9 +181,9 @@ func (x *index[T]) DependsOnKeyword(of Traits) bool {
 		return false
 	}
 	of.Keyword = ""
-	one, _ := x.Route(of)
+	one, _ := x.Route(&of)
 	of.Keyword = anyKeyword
-	other, _ := x.Route(of)
+	other, _ := x.Route(&of)
 	return one != other
 }
 

@@ -95,7 +95,7 @@ routes:
 func TestPickBest(t *testing.T) {
 	t.Parallel()
 	route := config.Route{Policy: config.Quality, To: []config.Target{{Connector: "a"}, {Connector: "b"}, {Connector: "c"}}}
-	r, _ := newIndex([]config.Route{route}, nameOf).Route(Traits{})
+	r, _ := newIndex([]config.Route{route}, nameOf).Route(&Traits{})
 	if !r.best {
 		t.Fatal("the policy is another")
 	}

@@ -158,7 +158,7 @@ func (t *Table) routeOf(m *sms.Message) (*Route[target], bool) {
 			return nil, false
 		}
 	}
-	return table.Route(of)
+	return table.Route(&of)
 }
 
 // Route returns the lane that a message leaves by: that of a target that has not failed to
