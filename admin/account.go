@@ -3,6 +3,7 @@ package admin
 import (
 	"time"
 
+	"pmg/config"
 	"pmg/connector"
 	"pmg/sms"
 )
@@ -94,7 +95,7 @@ func (v *view) accounts(now int64, wall time.Time) []Account {
 			row.Waiting += l.Queued.Load()
 			if oldest := l.Oldest(); oldest != 0 {
 				row.Oldest = max(row.Oldest, seconds(now-oldest))
-				if l.Home().Config().HasSessions() {
+				if l.Home().Config().Transport() == config.BySession {
 					row.late = max(row.late, seconds(now-oldest))
 				}
 			}

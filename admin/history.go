@@ -24,7 +24,7 @@ func (v *view) reading() history.Reading {
 	reading := history.Reading{Memory: memoryHeld()}
 	var oldest int64
 	for _, l := range v.gateway.Table.Lanes() {
-		if l.Account == "" {
+		if !l.ToClient() {
 			oldest = sms.Earlier(oldest, l.Oldest())
 		}
 	}

@@ -252,7 +252,7 @@ func sessions(c *connector.Connector) (open, bound int) {
 			bound++
 		}
 	})
-	if cfg := c.Config(); !cfg.HasSessions() && cfg.Direction == config.Out {
+	if cfg := c.Config(); cfg.Transport() != config.BySession && cfg.Direction == config.Out {
 		return c.Online(), c.Online()
 	}
 	return open, bound

@@ -75,7 +75,7 @@ func WaitsFor(direction, protocol string) string {
 	switch {
 	case direction == config.Out:
 		return ForSMSC
-	case (&config.Connector{Protocol: protocol}).HasSessions():
+	case (&config.Connector{Protocol: protocol}).Transport() == config.BySession:
 		return ForSessions
 	}
 	return ForEvents

@@ -33,7 +33,7 @@ func (d *decoder) addresses(c *Config) {
 	}
 	for i := range c.Connectors {
 		cc := &c.Connectors[i]
-		if len(cc.AllAddresses()) == 0 && !cc.IsHTTPSMSC() && !cc.IsTest() {
+		if len(cc.AllAddresses()) == 0 && !cc.IsHTTPSMSC() && cc.Transport() != Nowhere {
 			what := "address"
 			if cc.Direction == Out {
 				what = "address or listen"

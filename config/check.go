@@ -237,7 +237,7 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 	if c.IsHTTPSMSC() {
 		checkSMSC(d, c, path)
 	}
-	if c.IsTest() {
+	if c.Transport() == Nowhere {
 		checkTest(d, c, path)
 	}
 	checkPortal(d, c, path)
@@ -254,7 +254,7 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 			"logs sessions out that are opened again immediately, because static is true: write static: false",
 		)
 	}
-	if c.Direction != "" && c.Role() == protocols.Client && c.SystemID == "" && c.HasSessions() {
+	if c.Direction != "" && c.Role() == protocols.Client && c.SystemID == "" && c.Transport() == BySession {
 		d.problem(path, "must have system_id: an out connector logs in with it")
 	}
 }

@@ -376,11 +376,26 @@ func (c *Connector) ProtocolOptions() protocols.Options {
 	return nil
 }
 
-// HasSessions reports whether the connector's peers log in and stay: with HTTP each request stands alone.
-func (c *Connector) HasSessions() bool { return c.Protocol != "http" && !c.IsTest() }
+// A Transport is how a connector and its peers exchange messages.
+type Transport uint8
 
-// IsTest reports whether the connector leads to no SMSC: its messages do not leave.
-func (c *Connector) IsTest() bool { return c.Protocol == "test" }
+// The transports.
+const (
+	BySession Transport = iota // peers log in, and stay
+	ByRequest                  // each request of HTTP stands alone
+	Nowhere                    // there is no peer: messages do not leave
+)
+
+// Transport returns the connector's transport.
+func (c *Connector) Transport() Transport {
+	switch c.Protocol {
+	case "http":
+		return ByRequest
+	case "test":
+		return Nowhere
+	}
+	return BySession
+}
 
 // BindType returns the bind type of the sessions that the connector opens.
 func (c *Connector) BindType() protocols.BindType {
@@ -438,3 +453,6 @@ type Target struct {
 	Account   string `yaml:"account" live:"yes" doc:"The system_id of an account: messages go to the client's sessions on any in connector."`
 	Weight    int    `yaml:"weight" range:"1..1000" live:"yes" doc:"Its share of the messages, relative to the others'; 1 when not given."`
 }
+
+// IsClient reports whether messages go to the sessions of an account, not to a connector.
+func (t *Target) IsClient() bool { return t.Account != "" }

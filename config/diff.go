@@ -157,7 +157,7 @@ func (r *Route) line() string {
 	var targets []string
 	for _, t := range r.To {
 		name := t.Connector
-		if t.Account != "" {
+		if t.IsClient() {
 			name = strings.TrimSpace(name + " account " + t.Account)
 		}
 		if t.Weight != 1 {

@@ -103,7 +103,7 @@ func checkCosts(d *decoder, c *Config, r *Route, path string, lists map[string]i
 		at := fmt.Sprintf("%s.to[%d]", path, i)
 		j := slices.IndexFunc(c.Connectors, func(one Connector) bool { return one.Name == to.Connector })
 		if j < 0 {
-			if to.Account != "" {
+			if to.IsClient() {
 				d.warn(at, "has no costs, so that policy: cost takes it when nothing else is up")
 			}
 			continue // that was reported

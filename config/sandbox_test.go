@@ -19,7 +19,7 @@ func TestSandbox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if one := &c.Connectors[0]; one.HasSessions() || one.Test.ReceiptDelay != 2*time.Second || one.ReceiptIDs != "same" || one.Text.Long != "split8" {
+	if one := &c.Connectors[0]; one.Transport() == BySession || one.Test.ReceiptDelay != 2*time.Second || one.ReceiptIDs != "same" || one.Text.Long != "split8" {
 		t.Errorf("%+v", one)
 	}
 	if text := fmt.Sprint(warnings); !strings.Contains(text, "its messages do not leave") {

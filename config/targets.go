@@ -34,7 +34,7 @@ func (c *Config) Receivers(connector *Connector) []*Account {
 // ReceivesBySession reports whether messages can be sent to sessions of the account: it may receive, on a connector that has
 // sessions.
 func (c *Config) ReceivesBySession(a *Account) bool {
-	hasSessions := func(in Connector) bool { return in.HasSessions() && a.MayUse(&in) }
+	hasSessions := func(in Connector) bool { return in.Transport() == BySession && a.MayUse(&in) }
 	return a.MayReceive() && slices.ContainsFunc(c.Connectors, hasSessions)
 }
 
@@ -86,12 +86,12 @@ func checkTargets(d *decoder, x *index, r *Route, path string) {
 	for i, t := range r.To {
 		item := fmt.Sprintf("%s.to[%d]", path, i)
 		switch {
-		case t.Connector != "" && t.Account != "":
+		case t.Connector != "" && t.IsClient():
 			d.problem(
 				item,
 				"names both a connector and an account: name the account alone, its connectors option says where it logs in",
 			)
-		case t.Account != "":
+		case t.IsClient():
 			checkAccountTarget(d, x, t.Account, item)
 		case t.Connector != "":
 			checkConnectorTarget(d, x, t.Connector, item)

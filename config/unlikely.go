@@ -107,7 +107,7 @@ func unrouted(d *decoder, c *Config) {
 
 // brings reports whether messages from mobiles come by an out connector.
 func (c *Connector) brings() bool {
-	if c.HasSessions() {
+	if c.Transport() == BySession {
 		return c.BindType().CanReceive()
 	}
 	return c.HTTP.Callbacks.Listener != ""

@@ -162,7 +162,7 @@ func (c *Connector) Queued() (n int64) {
 // clients that are away count for their accounts alone.
 func (c *Connector) Oldest() (oldest int64) {
 	c.Lanes(func(l *Lane) {
-		if l.Account == "" || l.Online() > 0 {
+		if !l.ToClient() || l.Online() > 0 {
 			oldest = sms.Earlier(oldest, l.Oldest())
 		}
 	})
@@ -195,7 +195,7 @@ func (c *Connector) SetHold(h *Hold) { c.hold.Store(h) }
 
 // holds reports whether no message may leave, and until when; 0 has no end.
 func (l *Lane) holds(now int64) (held bool, until int64) {
-	if l.Account != "" {
+	if l.ToClient() {
 		return false, 0
 	}
 	h := l.Home().Hold()

@@ -34,7 +34,7 @@ func (l *Lane) EachWaiting(s *Share, f func(w queue.Waiting, m *sms.Message)) {
 // EachUnderWay calls f for every message of an out connector's lane that was sent and is not
 // answered. f must not change the lane.
 func (l *Lane) EachUnderWay(f func(m *sms.Message)) {
-	if l.Account != "" {
+	if l.ToClient() {
 		return
 	}
 	l.Home().Links(func(link *Link) {

@@ -75,6 +75,9 @@ type Client struct {
 	Endpoint string // the client's server that is called in place of its sessions; empty: it has sessions
 }
 
+// ToClient reports whether the lane leads to a client, not to an out connector.
+func (c *Client) ToClient() bool { return c.Account != "" }
+
 // NewLane makes the lane of a connector, or, with account, the lane of a client account
 // with the connector's options.
 func NewLane(c *Connector, account string, policy *Policy) *Lane {
@@ -122,7 +125,7 @@ func (l *Lane) Online() int { return int(l.online.Load()) }
 // Up reports whether a message that the lane gets now is likely to leave soon. A connector
 // that connects on demand is up until a connection fails. Up is safe for concurrent use.
 func (l *Lane) Up() bool {
-	if l.Account == "" && l.Home().Removed.Load() {
+	if !l.ToClient() && l.Home().Removed.Load() {
 		return false
 	}
 	return l.isReachable()
@@ -131,13 +134,13 @@ func (l *Lane) Up() bool {
 // isReachable reports whether there is a session, or one can be connected on demand, and no
 // operator holds the connector.
 func (l *Lane) isReachable() bool {
-	if l.Account == "" && l.Home().Hold() != nil {
+	if !l.ToClient() && l.Home().Hold() != nil {
 		return false
 	}
 	if l.online.Load() > 0 {
 		return true
 	}
-	return l.Account == "" && !l.Config().IsStatic() && l.stats().Failing.Load() == 0
+	return !l.ToClient() && !l.Config().IsStatic() && l.stats().Failing.Load() == 0
 }
 
 // Push adds a message that was accepted for a share. The lane may release it
@@ -451,7 +454,7 @@ func (l *Lane) Tick(now int64) (more bool) {
 		return l.isOver(now, s.share, s.message, s.message.Expires)
 	})
 	l.noteDown(now)
-	if l.Account == "" {
+	if !l.ToClient() {
 		l.Home().Links(func(link *Link) { link.Instance.forgive(link, now) })
 	}
 	return more

@@ -84,7 +84,7 @@ func (l *Lane) Publish() (gone bool) {
 
 // isHopeless reports whether a leaving lane cannot send its messages: it has no sessions,
 // and clients cannot log in to it any more.
-func (l *Lane) isHopeless() bool { return l.Account != "" && l.Online() == 0 }
+func (l *Lane) isHopeless() bool { return l.ToClient() && l.Online() == 0 }
 
 // show updates a lane's part of a connector's counter.
 func show(figure *atomic.Int64, shown *int64, value int64) {

@@ -39,7 +39,7 @@ func (l *Lane) Park(i *Instance) (dial bool) {
 // messages.
 func (l *Lane) Bound(link *Link, takes bool) {
 	link.boundAt = link.BoundAt
-	if l.Account == "" && !l.Config().Listens() {
+	if !l.ToClient() && !l.Config().Listens() {
 		l.dialing--
 		l.stats().Failing.Store(0)
 	}
@@ -55,7 +55,7 @@ func NewOutlet(home *Connector, courier Courier, window int) *Outlet {
 
 // Open adds an outlet, which is given messages from now on.
 func (l *Lane) Open(o *Outlet) {
-	o.balanced = l.Account != ""
+	o.balanced = l.ToClient()
 	l.slots.Open(o, o.window)
 	l.online.Add(1)
 	o.home.online.Add(1)
@@ -112,7 +112,7 @@ func (l *Lane) Closed(now int64, link *Link) (dial bool) {
 	l.policy.Links.Disconnected(now, link, rest)
 	switch {
 	case l.gone:
-	case l.Account == "" && l.Home().ReturnSurplus(link.Instance):
+	case !l.ToClient() && l.Home().ReturnSurplus(link.Instance):
 	case l.Home().IsWanted() && !l.isDrained():
 		l.dialing++
 		return true

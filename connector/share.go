@@ -48,7 +48,7 @@ func (s *Share) places() int64 {
 }
 
 // isDelivered reports whether the share's messages come from SMSCs and go to clients.
-func (s *Share) isDelivered() bool { return s.Lane.Account != "" && s.Origin.Account == "" }
+func (s *Share) isDelivered() bool { return s.Lane.ToClient() && !s.Origin.IsClient() }
 
 // NearlyFull returns how many messages wait in the lane if those are most of what SMSCs may
 // deliver for it, otherwise 0.
@@ -87,7 +87,7 @@ const memoryPercent = 50
 // the others leave, as of the places of a queue.
 func (s *Share) mayUse() int64 {
 	percent := int64(memoryPercent)
-	if s.Origin.Account != "" {
+	if s.Origin.IsClient() {
 		percent = max(percent, int64(s.percent.Load()))
 	}
 	m := s.Lane.memory
@@ -248,7 +248,7 @@ func (l *Lane) Share(o *sms.Origin, percent int) *Share {
 		return s
 	}
 	for _, s := range l.shares {
-		if s.Origin == o || o.Account != "" && s.Origin.Account == o.Account {
+		if s.Origin == o || o.IsClient() && s.Origin.Account == o.Account {
 			l.byOrigin[o] = s
 			return s
 		}

@@ -103,7 +103,7 @@ func (g *Gateway) deadRoutes() (dead []string, routes int) {
 // leadsToSMSCs reports whether no target of a route is a client.
 func (g *Gateway) leadsToSMSCs(r *config.Route) bool {
 	for _, to := range r.To {
-		if c := g.Table.Connector(to.Connector); to.Account != "" || c != nil && c.Config().Role() == protocols.Server {
+		if c := g.Table.Connector(to.Connector); to.IsClient() || c != nil && c.Config().Role() == protocols.Server {
 			return false
 		}
 	}

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"time"
 
+	"pmg/config"
 	"pmg/connector"
 	"pmg/httpsmsc"
 	"pmg/sandbox"
@@ -19,7 +20,7 @@ type courier interface {
 // reach begins to carry the messages of a connector.
 func (x *Engine) reach(c *connector.Connector) (err error) {
 	var v courier
-	if c.Config().IsTest() {
+	if c.Config().Transport() == config.Nowhere {
 		v = sandbox.Start(x.ctx, x.gateway, x.Do, c)
 	} else if v, err = httpsmsc.New(x.ctx, forSMSCs(x.gateway, x.holds), x, c); err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"pmg/httpapi/compat"
 	"pmg/httpapi/portal"
 	"pmg/httpapi/server"
-	"pmg/httpapi/v1"
+	v1 "pmg/httpapi/v1"
 	"pmg/internal/sock"
 	"pmg/webhook"
 )
@@ -69,7 +69,7 @@ func Over(e gateway.Engine, g *gateway.Gateway, o Options) (*Engine, error) {
 	x.leaving.Go(func() { x.pulls.Keep(x.ctx) })
 	x.leaving.Go(x.keepStreams)
 	for _, c := range g.Table.Connectors() {
-		if c.Config().HasSessions() {
+		if c.Config().Transport() == config.BySession {
 			continue
 		}
 		if err := x.Listen(c); err != nil {
@@ -78,7 +78,7 @@ func Over(e gateway.Engine, g *gateway.Gateway, o Options) (*Engine, error) {
 		}
 	}
 	for _, c := range g.Table.Connectors() { // what they bring comes by listeners
-		if !c.Config().HasSessions() {
+		if c.Config().Transport() != config.BySession {
 			x.Attach(c)
 		}
 	}
@@ -88,7 +88,7 @@ func Over(e gateway.Engine, g *gateway.Gateway, o Options) (*Engine, error) {
 
 // Listen implements gateway.Service.
 func (x *Engine) Listen(c *connector.Connector) error {
-	if c.Config().HasSessions() {
+	if c.Config().Transport() == config.BySession {
 		return x.Engine.Listen(c)
 	}
 	if c.Config().Direction == config.Out {

@@ -77,6 +77,9 @@ type Origin struct {
 	Parameters *Parameters
 }
 
+// IsClient reports whether the messages come from a client, not from an SMSC.
+func (o *Origin) IsClient() bool { return o.Account != "" }
+
 // Parameters are optional parameters of SMPP, in its own octets. They may be replaced while others read them.
 type Parameters struct{ octets atomic.Pointer[[]byte] }
 
@@ -289,7 +292,7 @@ func (m *Message) Account() string {
 // IsReply reports whether the gateway answers a mobile with the message: nobody has submitted it. It leaves by the connector
 // that it has as its origin.
 func IsReply(m *Message) bool {
-	return m.Kind == Submit && m.Origin != nil && m.Origin.Account == ""
+	return m.Kind == Submit && m.Origin != nil && !m.Origin.IsClient()
 }
 
 const (

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"pmg/config"
 	"pmg/connector"
 	"pmg/flow"
 	"pmg/gateway"
@@ -67,7 +68,7 @@ func StartOn(g *gateway.Gateway, o Options) (*Engine, error) {
 	e.inlet = e.pipeline.NewInlet()
 	g.Keeper.Begin(e)
 	for _, c := range g.Table.Connectors() {
-		if c.Config().HasSessions() || c.Config().Listens() {
+		if c.Config().Transport() == config.BySession || c.Config().Listens() {
 			e.Attach(c)
 		}
 	}
@@ -116,7 +117,7 @@ func (d *Deps) giveUp(out *flow.Out[Job], j *Job) bool {
 
 // Listen opens a connector's listening sockets. No client is accepted before Attach.
 func (e *Engine) Listen(c *connector.Connector) error {
-	if !c.Config().Listens() || !c.Config().HasSessions() {
+	if !c.Config().Listens() || c.Config().Transport() != config.BySession {
 		return nil
 	}
 	e.mu.Lock()

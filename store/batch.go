@@ -57,6 +57,9 @@ type op struct {
 // client account.
 type Lane struct{ Connector, Account string }
 
+// ToClient reports whether the lane is that of a client account, not of an out connector.
+func (l Lane) ToClient() bool { return l.Account != "" }
+
 // Put stores a message that was accepted for a lane.
 func (b *Batch) Put(m *sms.Message, lane Lane) {
 	at := len(b.octets)

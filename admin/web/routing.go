@@ -130,7 +130,7 @@ func (ro *routes) rows(cfg *config.Config) []routeRow {
 		}
 		for _, to := range r.To {
 			t := states[to.Connector]
-			if t.Name, t.Account, t.Weight = to.Connector, to.Account, to.Weight; to.Account != "" {
+			if t.Name, t.Account, t.Weight = to.Connector, to.Account, to.Weight; to.IsClient() {
 				t.State, t.Sessions = "", sessions[to.Account]
 			}
 			rows[i].Targets = append(rows[i].Targets, t)

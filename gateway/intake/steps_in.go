@@ -199,7 +199,7 @@ func stepRoute(d *Checker, now int64, s *Submission) Verdict {
 }
 
 func stepAddresses(d *Checker, now int64, s *Submission) Verdict {
-	if !s.Strict || s.Lane == nil || s.Lane.Account != "" {
+	if !s.Strict || s.Lane == nil || s.Lane.ToClient() {
 		return Pass
 	}
 	switch code := d.convert.CheckLeaving(s.Lane.Home(), s.Message); code {

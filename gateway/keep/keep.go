@@ -210,7 +210,7 @@ func (k *Keeper) Durable() bool { return k.store.Durable() }
 
 // LaneName returns the name by which a lane stands in the store.
 func LaneName(l *connector.Lane) store.Lane {
-	if l.Account != "" {
+	if l.ToClient() {
 		return store.Lane{Account: l.Account, Connector: l.Endpoint}
 	}
 	return store.Lane{Connector: l.Home().Name}

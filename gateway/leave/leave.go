@@ -64,7 +64,7 @@ func (v *departure) change(m *sms.Message) {
 
 // IsOpen implements connector.Gate.
 func (d *Asker) IsOpen(l *connector.Lane) bool {
-	return l.Account != "" || len(d.hooks.Of(plugin.Send)) == 0
+	return l.ToClient() || len(d.hooks.Of(plugin.Send)) == 0
 }
 
 // Check implements connector.Gate. What is refused or cut before it leaves is not asked about: each of its parts will be.

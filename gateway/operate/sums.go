@@ -27,7 +27,7 @@ func (d *Operations) QueueSums(now int64) (sums []QueueSum) {
 	wall := time.Unix(0, d.node.Clock.Wall(now)).UTC()
 	for _, l := range d.table.Lanes() {
 		sum := QueueSum{State: StateQueued, Connector: l.Home().Name, Taken: l.Home().Stats.Sent.Load()}
-		if l.Account != "" {
+		if l.ToClient() {
 			sum.Connector, sum.Receiver, sum.Taken = "", l.Account, l.Delivered.Load()
 		}
 		if oldest := l.Oldest(); oldest != 0 {

@@ -126,7 +126,7 @@ func (w *withdrawal) from(now int64, l *connector.Lane, all []*found, search boo
 			continue
 		}
 		l.Shares(func(s *connector.Share) {
-			if o := f.message.Origin; w.left[f] && (s.Origin == o || o.Account != "" && s.Origin.Account == o.Account) {
+			if o := f.message.Origin; w.left[f] && (s.Origin == o || o.IsClient() && s.Origin.Account == o.Account) {
 				w.remove(now, l, s, f, waitingOf(f, ahead))
 			}
 		})

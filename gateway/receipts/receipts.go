@@ -91,7 +91,7 @@ func recentSize(cfg *config.Config) int64 {
 // MapsFor returns the SMSC under whose name an accepted message is noted, nil if no receipt is
 // expected.
 func (d *Matcher) MapsFor(l *connector.Lane, m *sms.Message, a *sms.Answer) *SMSC {
-	if a.Code != sms.OK || m.Kind != sms.Submit || l.Account != "" || len(a.PeerID) == 0 {
+	if a.Code != sms.OK || m.Kind != sms.Submit || l.ToClient() || len(a.PeerID) == 0 {
 		return nil
 	}
 	c := l.Config()

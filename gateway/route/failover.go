@@ -67,5 +67,5 @@ func tried(m *sms.Message, route uint16) uint16 {
 // isBack reports whether a lane leads to the SMSC that a message came from. It does not go
 // back there, because a route without conditions is meant for clients' messages.
 func isBack(m *sms.Message, lane *connector.Lane) bool {
-	return m.Origin.Account == "" && lane.Account == "" && lane.Home().Name == m.Origin.Connector
+	return !m.Origin.IsClient() && !lane.ToClient() && lane.Home().Name == m.Origin.Connector
 }

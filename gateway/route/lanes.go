@@ -63,7 +63,7 @@ func (l *lanes) find(key laneKey) *connector.Lane {
 
 // isHomeless reports whether an account's lane belongs to a connector that was removed.
 func isHomeless(lane *connector.Lane) bool {
-	return lane.Account != "" && lane.Home().Removed.Load()
+	return lane.ToClient() && lane.Home().Removed.Load()
 }
 
 func (l *lanes) list() []*connector.Lane {
@@ -132,7 +132,7 @@ func (l *lanes) endpoint(account, endpoint string) string {
 
 // LaneNamed returns the lane that has a name in the store, nil if there is none any more.
 func (t *Table) LaneNamed(cfg *config.Config, name store.Lane) *connector.Lane {
-	if name.Account != "" {
+	if name.ToClient() {
 		return t.accountLane(cfg, name.Account, name.Connector)
 	}
 	if c := t.Connector(name.Connector); c != nil && c.Config().Role() == protocols.Client {

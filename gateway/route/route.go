@@ -25,7 +25,7 @@ func (t target) up() bool {
 	case t.lane != nil:
 		return t.lane.Up()
 	case t.clients != nil:
-		return t.clients.Online() > 0 || !t.clients.Config().HasSessions()
+		return t.clients.Online() > 0 || t.clients.Config().Transport() != config.BySession
 	}
 	return false
 }
@@ -63,7 +63,7 @@ func (t *Table) newRoutes(cfg *config.Config, lists map[string]*prices.List) *ro
 }
 
 func (t *Table) target(cfg *config.Config, to config.Target, lists map[string]*prices.List) target {
-	if to.Account != "" {
+	if to.IsClient() {
 		return target{lane: t.accountLane(cfg, to.Account, endpointOf(cfg, to.Account))}
 	}
 	c := t.Connector(to.Connector)
@@ -103,7 +103,7 @@ func (t *Table) accountLane(cfg *config.Config, account, endpoint string) *conne
 			}
 			for j := range cfg.Connectors {
 				cc := &cfg.Connectors[j]
-				if !cfg.Accounts[i].MayUse(cc) || cc.HasSessions() == (endpoint != "") {
+				if !cfg.Accounts[i].MayUse(cc) || (cc.Transport() == config.BySession) == (endpoint != "") {
 					continue
 				}
 				if c := t.Connector(cc.Name); c != nil { // nil: a reload has just removed it
@@ -227,7 +227,7 @@ func (t *Table) Moved(l *connector.Lane, n int, down time.Duration) {
 		return
 	}
 	e := t.node.Log.Warn().Str("connector", name)
-	if l.Account != "" {
+	if l.ToClient() {
 		e.Str("account", l.Account)
 	}
 	e.Stringer("down_for", down.Round(time.Second)).Msg("messages that waited go to other targets of their routes")

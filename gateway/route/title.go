@@ -7,7 +7,7 @@ func Title(l *connector.Lane) string {
 	if l.Endpoint != "" {
 		return l.Endpoint + " of account " + l.Account
 	}
-	if l.Account != "" {
+	if l.ToClient() {
 		return "account " + l.Account
 	}
 	return "connector " + l.Home().Name

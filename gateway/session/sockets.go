@@ -39,7 +39,7 @@ func (d *Sessions) enter(c *connector.Connector, remote netip.AddrPort, address 
 		}
 		return false
 	}
-	stays, displaced := d.logins.Prebind.Enter(d.node.Clock.Now(), address, !c.Config().HasSessions())
+	stays, displaced := d.logins.Prebind.Enter(d.node.Clock.Now(), address, c.Config().Transport() != config.BySession)
 	if displaced && d.node.Repeats.First("displaced") {
 		d.node.Log.Warn().Msg(
 			"connections that have not logged in are closed to make room for others: as many are open as limits.prebind allows",
@@ -84,12 +84,12 @@ func (d *Sessions) HasSMSCs() bool {
 // Place notes whose connection Admit has admitted, and how it ends if it must make room for another before its login. end
 // must not wait.
 func (d *Sessions) Place(c *connector.Connector, of any, remote netip.AddrPort, end func()) {
-	d.logins.Prebind.Place(d.node.Clock.Now(), of, remote.Addr(), !c.Config().HasSessions(), end)
+	d.logins.Prebind.Place(d.node.Clock.Now(), of, remote.Addr(), c.Config().Transport() != config.BySession, end)
 }
 
 // Known notes that a request on a connection of a client has shown valid credentials. of has its place, if it has one.
 func (d *Sessions) Known(c *connector.Connector, of any, remote netip.AddrPort) {
-	d.logins.Prebind.Leave(of, remote.Addr(), !c.Config().HasSessions())
+	d.logins.Prebind.Leave(of, remote.Addr(), c.Config().Transport() != config.BySession)
 }
 
 // Leave undoes Admit for a client that got no session. of has its place, nil if it has none.

@@ -40,7 +40,7 @@ func (d *Settler) Settle(l *connector.Lane, m *sms.Message, a sms.Answer, alone 
 		}
 	}
 	if cfg := l.Config(); !o.Again &&
-		(l.Account != "" || m.Expires != 0 && a.Code.Failure() == sms.Temporary && cfg.Retry.Lasts()) {
+		(l.ToClient() || m.Expires != 0 && a.Code.Failure() == sms.Temporary && cfg.Retry.Lasts()) {
 		o.Again = goOn(cfg, m, a)
 	}
 	if o.Again {
@@ -145,7 +145,7 @@ func incremented(n uint8) uint8 {
 // Ended implements connector.Settler: the store forgets a message whose outcome is known. One that
 // was given up is logged.
 func (d *Settler) Ended(l *connector.Lane, m *sms.Message, a sms.Answer, sent int64) {
-	if a.Code == sms.OK && m.Network != 0 && m.Kind == sms.Submit && l.Account == "" {
+	if a.Code == sms.OK && m.Network != 0 && m.Kind == sms.Submit && !l.ToClient() {
 		l.Home().Stats.Networks.Sent(m.Network)
 	}
 	if a.Code != sms.OK && a.Code != sms.Deleted {

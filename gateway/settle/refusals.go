@@ -39,7 +39,7 @@ func aboutMessage(e *zerolog.Event, l *connector.Lane, m *sms.Message, a sms.Ans
 	if failed > 0 {
 		e = e.Uint8("failed_attempts", failed)
 	}
-	if l.Account != "" {
+	if l.ToClient() {
 		e = e.Str("to_account", l.Account)
 	}
 	if account := m.Account(); account != "" {

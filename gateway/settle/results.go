@@ -18,7 +18,7 @@ func hasResult(d *Settler, m *sms.Message, e *ending) bool {
 // endResult informs plugins how a message has ended, when that is committed: so once at most.
 func endResult(d *Settler, b *store.Batch, m *sms.Message, e *ending) {
 	by := e.Lane.Connector
-	if e.Lane.Account != "" {
+	if e.Lane.ToClient() {
 		by = "" // it went to a client
 	}
 	all := d.hooks.Of(plugin.Result)

@@ -275,7 +275,7 @@ func (t *Traces) attributes(m *sms.Message, e *keep.Ending) []telemetry.Attribut
 func answered(e *keep.Ending) (all []telemetry.Attribute) {
 	if e.Lane.Connector != "" {
 		all = append(all, telemetry.Text("messaging.destination.name", e.Lane.Connector))
-	} else if e.Lane.Account != "" {
+	} else if e.Lane.ToClient() {
 		all = append(all, telemetry.Text("messaging.destination.name", e.Lane.Account))
 	}
 	if e.Peer != nil && e.Answer.Status != 0 {

@@ -60,7 +60,7 @@ func (v *Status) read() *kannel.Status {
 		s.Stored = int(rooms.Backlog.Pending())
 	}
 	for _, l := range rooms.Lanes.Lanes() {
-		if l.Account != "" {
+		if l.ToClient() {
 			s.Received.Queued += int(l.Queued.Load())
 		}
 	}
@@ -75,7 +75,7 @@ func (v *Status) read() *kannel.Status {
 			if !c.Removed.Load() {
 				s.SMSCs = append(s.SMSCs, *one)
 			}
-		case !cfg.HasSessions() && !c.Removed.Load():
+		case cfg.Transport() != config.BySession && !c.Removed.Load():
 			s.Boxes = append(s.Boxes, kannel.Box{ID: c.Name, IP: v.ipOf(c), Uptime: s.Uptime, TLS: c.TLS() != nil})
 		}
 	}

@@ -36,7 +36,7 @@ func Ask(c *config.Config, drivers Drivers, q Question) (string, error) {
 	if err := q.check(); err != nil {
 		return "", err
 	}
-	if q.PDU != "" && !e.from.HasSessions() {
+	if q.PDU != "" && e.from.Transport() != config.BySession {
 		return "", fmt.Errorf(
 			"cannot explain a PDU of connector %s, which has no sessions: describe the message with --from, --to and --text",
 			e.from.Name,

@@ -84,7 +84,7 @@ func (e *asked) run() (targets int, err error) {
 
 // isOwnAPI reports whether the messages of a connector come by the HTTP API of pmg, which refuses what cannot be right.
 func isOwnAPI(c *config.Connector) bool {
-	return !c.HasSessions() && slices.Contains(c.HTTP.Dialects, "pmg")
+	return c.Transport() != config.BySession && slices.Contains(c.HTTP.Dialects, "pmg")
 }
 
 // roomy is where every message has room.
@@ -131,7 +131,7 @@ func (r *run) describe(s *intake.Submission) error {
 func (r *run) write(now int64, m *sms.Message) sms.Code {
 	q := &r.question
 	alphabet, text := smstext.Encode(r.from.Form().Default, q.Text)
-	if source, dest := rewrite.Auto([]byte(q.From)), rewrite.Auto([]byte(q.To)); r.from.HasSessions() {
+	if source, dest := rewrite.Auto([]byte(q.From)), rewrite.Auto([]byte(q.To)); r.from.Transport() == config.BySession {
 		source.Addr, dest.Addr = []byte(q.From), []byte(q.To)
 		m.Set(source, dest, text)
 		m.SetNative(r.gateway.Table.Connector(r.from.Name).Protocol, nil)
@@ -386,9 +386,9 @@ func (r *run) leave(m *sms.Message, refused refusal) {
 	again := false
 	for j := range r.config.Connectors {
 		switch to := &r.config.Connectors[j]; {
-		case lane.Account == "" && to.Name == lane.Home().Name:
+		case !lane.ToClient() && to.Name == lane.Home().Name:
 			add(to, nil, "  %d. connector %s", r.way.Target+1, to.Name)
-		case lane.Account == "" || !r.config.Accounts[i].MayUse(to):
+		case !lane.ToClient() || !r.config.Accounts[i].MayUse(to):
 		case again:
 			add(to, &r.config.Accounts[i], "     or %s on connector %s", receivers(to, "those"), to.Name)
 		default:
@@ -403,7 +403,7 @@ func (r *run) leave(m *sms.Message, refused refusal) {
 
 // receivers names what an account gets its messages by on a connector.
 func receivers(on *config.Connector, sessions string) string {
-	if on.HasSessions() {
+	if on.Transport() == config.BySession {
 		return sessions
 	}
 	return "events"
