@@ -147,9 +147,8 @@ var refusals = map[string]string{
 	"keyword": "the first part of the long message, whose keyword decides the route, has not come",
 	"route":   "no route leads anywhere",
 	"fit": "its text cannot be made one that the peer takes: too many short messages (max_parts), or characters " +
-		"that the peer's alphabet lacks",
-	"parts": "too many messages of its account wait for their delivery time",
-	"room":  "there is no room for it in the queue",
+		"that the peer's alphabet lacks; or it has more parts than its account may schedule (max_scheduled)",
+	"room": "there is no room for it in the queue",
 }
 
 // refused says why intake has refused a message.

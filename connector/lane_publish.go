@@ -75,7 +75,7 @@ func (l *Lane) Publish() (gone bool) {
 	// Queued includes messages on their way to this lane. Scheduled messages are moved to
 	// other lanes.
 	sent := l.Queued.Load() == 0 && l.WaitingForRoom.Load() == 0 && l.Len() == 0
-	if l.leaving && !l.gone && l.inFlight == 0 && (sent || l.isHopeless()) {
+	if l.leaving && !l.gone && l.inFlight == 0 && (sent || isHopeless(l)) {
 		l.gone = true
 		return true
 	}
@@ -84,7 +84,7 @@ func (l *Lane) Publish() (gone bool) {
 
 // isHopeless reports whether a leaving lane cannot send its messages: it has no sessions,
 // and clients cannot log in to it any more.
-func (l *Lane) isHopeless() bool { return l.ToClient() && l.Online() == 0 }
+func isHopeless(l *Lane) bool { return l.ToClient() && l.Online() == 0 }
 
 // show updates a lane's part of a connector's counter.
 func show(figure *atomic.Int64, shown *int64, value int64) {

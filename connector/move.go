@@ -129,7 +129,7 @@ func (p *plan) add(now int64, s *Share, m *sms.Message, always bool) bool {
 // shares take turns, because the part may be over in the midst of one. Bodies on disk
 // are read part by part, and those that stay are taken out of memory again.
 func (l *Lane) planMoves(now int64, failed bool) (p plan) {
-	empties := l.gone || l.leaving && l.isHopeless()
+	empties := l.gone || l.leaving && isHopeless(l)
 	l.mu.Lock()
 	shares := l.shares
 	l.mu.Unlock()
