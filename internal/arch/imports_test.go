@@ -149,7 +149,7 @@ func table() []row {
 
 		// The architecture. It imports no protocol.
 		{"stages/cipher", ""},
-		{"stages", "connector flow gateway gateway/keep gateway/session internal/poll internal/proxyheader internal/sock internal/tlsfiles internal/turns pdulog protocols sms stages/cipher store"},
+		{"stages", "config connector flow gateway gateway/keep gateway/session internal/poll internal/proxyheader internal/sock internal/tlsfiles internal/turns pdulog protocols sms stages/cipher store"},
 		{"httpapi/body", "connector"},
 		{"sandbox", "connector gateway gateway/convert gateway/receipts gateway/request internal/smstext pdulog protocols/testsms sms sms/rewrite"},
 		{"sandbox/phone", "sandbox sms/number"},
