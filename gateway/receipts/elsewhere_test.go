@@ -18,7 +18,8 @@ import (
 // ended is a message that has left, as the batch of its end notes it; older is how versions did that wrote the mapping twice.
 func (p *rig) ended(m *sms.Message, peerID string, older bool) {
 	e := keep.Ending{
-		State: events.Sent, Lane: store.Lane{Connector: "operator"}, Answer: sms.Answer{PeerID: []byte(peerID), At: p.now},
+		Charge: sms.PriceOf(m),
+		State:  events.Sent, Lane: store.Lane{Connector: "operator"}, Answer: sms.Answer{PeerID: []byte(peerID), At: p.now},
 	}
 	p.Matcher.keep.Journal.Write(func(b *store.Batch) {
 		if older {

@@ -119,8 +119,8 @@ func (d *Matcher) logHomeless(account string) {
 // committer's lock is held.
 func (d *Matcher) NoteSent(b *store.Batch, o *SMSC, m *sms.Message, e *keep.Ending, ahead int64) {
 	v := store.MappingOf(m, ahead)
-	if v.Price = sms.PriceOf(m); v.Price != 0 && !m.Origin.Tally.Credit.Terms().Undo {
-		v.Price = 0
+	if e.Charge != 0 && m.Origin.Tally.Credit.Terms().Undo { // what may be given back
+		v.Price = e.Charge
 	}
 	d.NoteMapping(b, o, &v, e.Answer.PeerID, e.Answer.At+ahead, NotesEnd(m, e) && m.Parts <= 1 && v.Price == 0)
 }

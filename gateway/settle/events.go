@@ -88,10 +88,7 @@ func (l *EventLog) Note(b *store.Batch, m *sms.Message, e *keep.Ending, ahead in
 		ToConnector: e.Lane.Connector, ToAccount: e.Lane.Account,
 		Source: m.Source().Addr, Destination: m.Dest().Addr,
 		Accepted: m.Arrived + ahead, Attempts: int(e.Attempts), Sends: int(m.Sends), PeerID: e.Answer.PeerID,
-		Part: m.Part, Parts: m.Parts, Tags: m.Tags(), Network: m.Network,
-	}
-	if e.State == events.Sent {
-		v.Price = sms.PriceOf(m)
+		Part: m.Part, Parts: m.Parts, Tags: m.Tags(), Network: m.Network, Price: e.Charge,
 	}
 	if o := m.Origin; o != nil {
 		v.Account, v.Connector = o.Account, o.Connector

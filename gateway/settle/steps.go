@@ -79,6 +79,7 @@ func (e *ending) takeSteps(b *store.Batch) {
 	if e.settler.keep.Durable() {
 		e.settler.keep.Unsettled.Add(b.Position())
 	}
+	e.Charge = e.settler.chargeOf(e)
 	for i := range e.settler.steps {
 		if step := &e.settler.steps[i]; step.needs(e.settler, e.message, e) {
 			step.do(e.settler, b, e.message, e)
@@ -102,14 +103,18 @@ func (d *Settler) endRecord(b *store.Batch, m *sms.Message, _ *ending) {
 
 func hasPrice(_ *Settler, m *sms.Message, _ *ending) bool { return sms.PriceOf(m) != 0 }
 
+// chargeOf returns what a message's account pays: its price, if an SMSC has accepted it and no receipt says already that it failed.
+func (d *Settler) chargeOf(e *ending) sms.Money {
+	price := sms.PriceOf(e.message)
+	if price == 0 || e.State != events.Sent || d.Receipts.Refunds.HasFailed(e.message.ID) {
+		return 0
+	}
+	return price
+}
+
 func endPrice(d *Settler, b *store.Batch, m *sms.Message, e *ending) {
 	wall := e.Answer.At + d.node.Clock.Ahead()
-	charged := e.State == events.Sent && !d.Receipts.Refunds.HasFailed(m.ID)
-	low := credit.Settle(b, m, charged, store.DayOf(wall))
-	if !charged {
-		sms.SetPrice(m, 0) // neither its event nor its receipt is about money
-	}
-	if low {
+	if credit.Settle(b, m, e.Charge != 0, store.DayOf(wall)) {
 		d.tellLow(b, m.Origin, wall)
 	}
 }
