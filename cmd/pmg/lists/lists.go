@@ -6,11 +6,9 @@
 package lists
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -44,37 +42,22 @@ a gateway does not start with such a file, and one that runs keeps what it has r
 		Example: "  pmg list check optouts.txt",
 		Args:    exactly(1, "the name of a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			began := time.Now()
-			t, err := numbers.ReadFile(args[0])
-			bad := (*textfile.Problems)(nil)
-			if err != nil && !errors.As(err, &bad) {
-				return err
-			}
-			out, c := cmd.OutOrStdout(), t.Counts
-			fmt.Fprintf(
-				out, "%s: lines %d, numbers %d, prefixes %d, names of senders %d\n", args[0], c.Lines, c.Numbers, c.Prefixes,
-				c.Names,
-			)
-			for _, text := range t.First {
-				fmt.Fprintf(out, "  %s\n", text)
-			}
-			if c.Duplicates+c.Covered > 0 {
-				fmt.Fprintf(
-					out, "without effect: %d entries that stand there more than once, %d prefixes that begin with another one\n",
-					c.Duplicates, c.Covered,
-				)
-			}
-			took := time.Since(began).Seconds()
-			fmt.Fprintf(out, "it takes %.1f MB of memory, and was read in %.2f s\n", float64(c.Octets)/1e6, took)
-			if bad == nil {
-				return nil
-			}
-			for _, p := range bad.First {
-				fmt.Fprintf(out, "%s:%d: %s\n", args[0], p.Line, p.Text)
-			}
-			return fmt.Errorf("cannot use %s: %d problems", args[0], bad.Total)
+			return textfile.Check(cmd.OutOrStdout(), args[0], numbers.ReadFile, summary)
 		},
 	}
+}
+
+func summary(t *numbers.Table) textfile.Summary {
+	c := t.Counts
+	s := textfile.Summary{First: t.First, Octets: c.Octets}
+	s.Counts = fmt.Sprintf("lines %d, numbers %d, prefixes %d, names of senders %d", c.Lines, c.Numbers, c.Prefixes, c.Names)
+	if c.Duplicates+c.Covered > 0 {
+		s.Notes = []string{fmt.Sprintf(
+			"without effect: %d entries that stand there more than once, %d prefixes that begin with another one",
+			c.Duplicates, c.Covered,
+		)}
+	}
+	return s
 }
 
 func testCommand(load find.Load) *cobra.Command {

@@ -13,7 +13,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -54,37 +53,25 @@ gateway does not start with such a file, and one that runs keeps what it has rea
 			if err := checkColumns(options.Columns); err != nil {
 				return err
 			}
-			began := time.Now()
-			t, err := networks.ReadFile(args[0], options)
-			bad := (*textfile.Problems)(nil)
-			if err != nil && !errors.As(err, &bad) {
-				return err
-			}
-			out, c := cmd.OutOrStdout(), t.Counts
-			fmt.Fprintf(
-				out, "%s: lines %d, prefixes %d, ranges %d, networks %d, whole countries %d, rows in other ones %d\n",
-				args[0], c.Lines, c.Rows-c.Ranges, c.Ranges, c.Networks-c.Countries, c.Countries, c.Within,
-			)
-			for _, text := range t.First {
-				fmt.Fprintf(out, "  %s\n", text)
-			}
-			if c.Duplicates > 0 {
-				fmt.Fprintf(out, "without effect: %d rows that stand there more than once\n", c.Duplicates)
-			}
-			fmt.Fprintf(
-				out, "it takes %.1f MB of memory, and was read in %.2f s\n", float64(c.Octets)/1e6, time.Since(began).Seconds(),
-			)
-			if bad == nil {
-				return nil
-			}
-			for _, p := range bad.First {
-				fmt.Fprintf(out, "%s:%d: %s\n", args[0], p.Line, p.Text)
-			}
-			return fmt.Errorf("cannot use %s: %d problems", args[0], bad.Total)
+			read := func(file string) (*networks.Table, error) { return networks.ReadFile(file, options) }
+			return textfile.Check(cmd.OutOrStdout(), args[0], read, summary)
 		},
 	}
 	optionFlags(cmd, &options)
 	return cmd
+}
+
+func summary(t *networks.Table) textfile.Summary {
+	c := t.Counts
+	s := textfile.Summary{First: t.First, Octets: c.Octets}
+	s.Counts = fmt.Sprintf(
+		"lines %d, prefixes %d, ranges %d, networks %d, whole countries %d, rows in other ones %d",
+		c.Lines, c.Rows-c.Ranges, c.Ranges, c.Networks-c.Countries, c.Countries, c.Within,
+	)
+	if c.Duplicates > 0 {
+		s.Notes = []string{fmt.Sprintf("without effect: %d rows that stand there more than once", c.Duplicates)}
+	}
+	return s
 }
 
 func optionFlags(cmd *cobra.Command, o *networks.Options) {
