@@ -180,10 +180,11 @@ func table() []row {
 		{"cmd/pmg/ask", "config internal/tlsfiles"},
 		{"cmd/pmg/manual", ""},
 		{"cmd/pmg/find", "config"},
+		{"cmd/pmg/arguments", ""},
 		{"cmd/pmg/complete", "config"},
 		{"cmd/pmg/helptext", ""},
-		{"cmd/pmg/lists", "cmd/pmg/find internal/textfile sms/number sms/numbers"},
-		{"cmd/pmg/networks", "cmd/pmg/find config internal/sheet internal/textfile sms sms/networks sms/number sms/numbers"},
+		{"cmd/pmg/lists", "cmd/pmg/arguments cmd/pmg/find internal/textfile sms/number sms/numbers"},
+		{"cmd/pmg/networks", "cmd/pmg/arguments cmd/pmg/find config internal/sheet internal/textfile sms sms/networks sms/number sms/numbers"},
 		{"cmd/pmg/history", "admin cmd/pmg/ask cmd/pmg/find config config/document managed managed/editor"},
 		{"cmd/pmg/money", "admin gateway/credit internal/console internal/textfile sms/networks sms/prices"},
 		{"cmd/pmg/profiles", "config internal/nearest"},
@@ -200,7 +201,7 @@ func table() []row {
 		{"cmd/pmg/webdemo", "loadtest loadtest/httpload loadtest/httpsink"},
 		{"cmd/pmg/member", "admin cluster cluster/report cluster/standby cmd/pmg/find config gateway/keep internal/notify internal/sock internal/tlsfiles protocols store"},
 		{"cmd/pmg/losses", "config events gateway/credit internal/console sms store"},
-		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/forget cmd/pmg/helptext cmd/pmg/history cmd/pmg/lists cmd/pmg/losses cmd/pmg/manual cmd/pmg/member cmd/pmg/migrate cmd/pmg/money cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/timetext internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink managed managed/editor pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
+		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/arguments cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/forget cmd/pmg/helptext cmd/pmg/history cmd/pmg/lists cmd/pmg/losses cmd/pmg/manual cmd/pmg/member cmd/pmg/migrate cmd/pmg/money cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/timetext internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink managed managed/editor pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 
 		// Whole gateways under test.
 		{"internal/e2e", "config connector gateway gateway/keep httpapi internal/testutil pdulog protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp stages store"},

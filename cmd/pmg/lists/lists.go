@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pmg/cmd/pmg/arguments"
 	"pmg/cmd/pmg/find"
 	"pmg/internal/textfile"
 	"pmg/sms/number"
@@ -40,7 +41,7 @@ func checkCommand() *cobra.Command {
 that stand there twice, lines that cannot be read, memory and time. The exit status is 1 if a line cannot be read:
 a gateway does not start with such a file, and one that runs keeps what it has read before.`,
 		Example: "  pmg list check optouts.txt",
-		Args:    exactly(1, "the name of a file"),
+		Args:    arguments.Exactly(1, "the name of a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return textfile.Check(cmd.OutOrStdout(), args[0], numbers.ReadFile, summary)
 		},
@@ -68,7 +69,7 @@ func testCommand(load find.Load) *cobra.Command {
 file, by a prefix, or by a change beside the file. A running gateway that has not read the
 file again yet may differ for about two seconds.`,
 		Example: "  pmg list test optouts +46701740605",
-		Args:    exactly(2, "the name of a list and a number"),
+		Args:    arguments.Exactly(2, "the name of a list and a number"),
 	}, func(out io.Writer, l *numbers.List, name string, all []string) error {
 		answer := "is not on"
 		if l.Has(number.Read(all[0])) {
@@ -87,7 +88,7 @@ func addCommand(load find.Load) *cobra.Command {
 file beside that of the list, with the ending .changes, so they stay when the list's file is
 replaced. A running gateway knows them within two seconds.`,
 		Example: "  pmg list add optouts +46701740605 +46701740606",
-		Args:    atLeast(2, "the name of a list and numbers"),
+		Args:    arguments.AtLeast(2, "the name of a list and numbers"),
 	}, func(out io.Writer, l *numbers.List, name string, all []string) error {
 		n, err := l.Add(all...)
 		if err == nil {
@@ -105,7 +106,7 @@ func removeCommand(load find.Load) *cobra.Command {
 says of them: that is written to a file beside it, with the ending .changes. A running
 gateway knows it within two seconds.`,
 		Example: "  pmg list remove optouts +46701740605",
-		Args:    atLeast(2, "the name of a list and numbers"),
+		Args:    arguments.AtLeast(2, "the name of a list and numbers"),
 	}, func(out io.Writer, l *numbers.List, name string, all []string) error {
 		n, err := l.Remove(all...)
 		if err == nil {
@@ -139,26 +140,6 @@ func onList(
 	}
 	find.Flag(cmd, &file)
 	return cmd
-}
-
-// exactly returns a check that a command has n arguments; what says what these are.
-func exactly(n int, what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) > n {
-			return fmt.Errorf("cannot %s: it takes %s, and got %d arguments", cmd.CommandPath(), what, len(args))
-		}
-		return atLeast(n, what)(cmd, args)
-	}
-}
-
-// atLeast returns a check that a command has n arguments or more.
-func atLeast(n int, what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < n {
-			return fmt.Errorf("cannot %s: it needs %s; %s --help shows examples", cmd.CommandPath(), what, cmd.CommandPath())
-		}
-		return nil
-	}
 }
 
 // quoted returns an argument as it can be shown on a terminal.

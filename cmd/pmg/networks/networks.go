@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pmg/cmd/pmg/arguments"
 	"pmg/cmd/pmg/find"
 	"pmg/config"
 	"pmg/internal/sheet"
@@ -48,7 +49,7 @@ func checkCommand() *cobra.Command {
 that stand there twice, rows that cannot be used, memory and time. The exit status is 1 if a row cannot be used: a
 gateway does not start with such a file, and one that runs keeps what it has read before.`,
 		Example: "  pmg network check networks.csv\n  pmg network check --columns prefix,mcc,mnc networks.csv",
-		Args:    exactly(1, "the name of a file"),
+		Args:    arguments.Exactly(1, "the name of a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkColumns(options.Columns); err != nil {
 				return err
@@ -130,7 +131,7 @@ func lookupCommand(load find.Load) *cobra.Command {
 has names. Numbers are international, with + or without. What a plugin would say of a number
 that was ported is not asked.`,
 		Example: "  pmg network lookup +46701740605",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    arguments.AtLeast(1, "numbers"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := s.table(cmd)
 			if err != nil {
@@ -167,7 +168,7 @@ func testCommand(load find.Load) *cobra.Command {
 month's recipients, and prints how many of them belong to which network, and of how many none
 is known. With --table it shows what another table would say.`,
 		Example: "  pmg network test numbers.txt\n  pmg network test --table offered.csv numbers.txt",
-		Args:    exactly(1, "the name of a file of numbers"),
+		Args:    arguments.Exactly(1, "the name of a file of numbers"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := s.table(cmd)
 			if err != nil {
@@ -218,17 +219,4 @@ func count(out io.Writer, t *networks.Table, file string) error {
 		return p
 	}
 	return nil
-}
-
-// exactly returns a check that a command has n arguments; what says what these are.
-func exactly(n int, what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != n {
-			return fmt.Errorf(
-				"cannot %s: it takes %s, and got %d arguments; %s --help shows examples", cmd.CommandPath(), what, len(args),
-				cmd.CommandPath(),
-			)
-		}
-		return nil
-	}
 }
