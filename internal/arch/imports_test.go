@@ -185,7 +185,7 @@ func table() []row {
 		{"cmd/pmg/helptext", ""},
 		{"cmd/pmg/lists", "cmd/pmg/arguments cmd/pmg/find internal/textfile sms/number sms/numbers"},
 		{"cmd/pmg/networks", "cmd/pmg/arguments cmd/pmg/find config internal/sheet internal/textfile sms sms/networks sms/number sms/numbers"},
-		{"cmd/pmg/history", "admin cmd/pmg/ask cmd/pmg/find config config/document managed managed/editor"},
+		{"cmd/pmg/history", "admin cmd/pmg/ask cmd/pmg/find config config/document internal/console managed managed/editor"},
 		{"cmd/pmg/money", "admin gateway/credit internal/console internal/textfile sms/networks sms/prices"},
 		{"cmd/pmg/profiles", "config internal/nearest"},
 		{"cmd/pmg/forget", "admin config events gateway/operate internal/console pdulog privacy protocols sms store"},
@@ -199,7 +199,7 @@ func table() []row {
 		{"cmd/pmg/plugins", "cmd/pmg/find config gateway/hooks internal/figuretext plugin"},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
 		{"cmd/pmg/webdemo", "loadtest loadtest/httpload loadtest/httpsink"},
-		{"cmd/pmg/member", "admin cluster cluster/report cluster/standby cmd/pmg/find config gateway/keep internal/notify internal/sock internal/tlsfiles protocols store"},
+		{"cmd/pmg/member", "admin cluster cluster/report cluster/standby cmd/pmg/find config gateway/keep internal/console internal/notify internal/sock internal/tlsfiles protocols store"},
 		{"cmd/pmg/losses", "config events gateway/credit internal/console sms store"},
 		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/arguments cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/forget cmd/pmg/helptext cmd/pmg/history cmd/pmg/lists cmd/pmg/losses cmd/pmg/manual cmd/pmg/member cmd/pmg/migrate cmd/pmg/money cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/timetext internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink managed managed/editor pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 
