@@ -90,7 +90,7 @@ func TestHoldCommands(t *testing.T) {
 		"hold operator --for 1d":  "until 2026-11-23 01:00:00 or",
 		"hold operator --for -1h": "cannot use --for -1h: it must be a duration above 0",
 		"hold":                    "cannot hold: it needs the name of a connector",
-		"hold a b":                "it takes one argument, the name of a connector, as in the configuration, and got 2",
+		"hold a b":                "it needs the name of a connector, as in the configuration, and got 2 arguments",
 		"release operator":        "messages are sent to operator again; 7 wait there, and 1 of 2 sessions are open",
 		"connect operator":        "operator is being connected: 1 of 2 sessions were open",
 		"server -c file":          `there is no command "server": "pmg --help" lists the commands; did you mean "pmg serve"?`,

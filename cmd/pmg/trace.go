@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pmg/cmd/pmg/arguments"
 	"pmg/cmd/pmg/find"
 	"pmg/config"
 	"pmg/internal/console"
@@ -46,7 +47,7 @@ taken for a number, unless it has 16 digits; with --id it is taken for an id.`,
 			if len(args) == 0 {
 				return nil
 			}
-			return oneArg("the id of a message, or a phone number")(cmd, args)
+			return arguments.Exactly(1, "the id of a message, or a phone number")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return runTrace(cmd, &o, strings.Join(args, "")) },
 	}

@@ -1,12 +1,17 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
+	"text/tabwriter"
 )
 
 // Interruptible returns a context that ends at the first SIGINT or SIGTERM. A second
@@ -28,9 +33,23 @@ func ProblemsError(problems []string) error {
 // Plain returns a text without what a terminal would obey, because the server that it comes from may not be a gateway.
 func Plain(text string) string {
 	return strings.Map(func(c rune) rune {
-		if c < ' ' || c >= 0x7f && c < 0xa0 {
+		if !strconv.IsPrint(c) {
 			return '?'
 		}
 		return c
 	}, text)
+}
+
+// Table writes rows as a table, in plain text. An empty cell is a dash.
+func Table(out io.Writer, rows [][]string) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = cmp.Or(Plain(cell), "-")
+		}
+		if _, err := fmt.Fprintln(w, strings.Join(row, "\t")); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
 }

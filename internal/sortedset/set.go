@@ -2,7 +2,7 @@
 //
 // # Start reading
 //
-// Set.
+// Set, then Merge, which sorts what is too much to be sorted in one go.
 package sortedset
 
 import (

@@ -3,7 +3,8 @@
 //
 // # Start reading
 //
-// textfile.go (from a file to lines, and what is wrong with them), follower.go (a file that changes).
+// textfile.go (from a file to lines, and what is wrong with them), follower.go (a file that changes),
+// check.go (what a command says of a file).
 package textfile
 
 import (

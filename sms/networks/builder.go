@@ -2,9 +2,9 @@ package networks
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 
+	"pmg/internal/sortedset"
 	"pmg/internal/textfile"
 	"pmg/sms"
 )
@@ -21,14 +21,12 @@ func compare(a, b row) int {
 	return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to), cmp.Compare(a.line, b.line))
 }
 
-// runSize is how many rows are sorted at a time. It takes less than 10 ms.
-const runSize = 1 << 16
-
 // A builder makes a table of rows in any order.
 type builder struct {
 	table  *Table
 	places map[sms.Network]uint16
-	runs   runs
+	runs   []sortedset.Run[row]
+	rows   []row // not yet in a run
 	p      *textfile.Problems
 	rest   func() // gives up the processor for a moment
 
@@ -65,45 +63,35 @@ func (b *builder) placeOf(n sms.Network, name []byte) (uint16, bool) {
 
 // add adds a row.
 func (b *builder) add(r row) {
-	last := len(b.runs) - 1
-	if last < 0 || len(b.runs[last]) == runSize {
-		if last >= 0 {
-			slices.SortFunc(b.runs[last], compare)
-			b.rest()
-		}
-		b.runs = append(b.runs, make([]row, 0, runSize))
-		last++
+	if len(b.rows) == sortedset.RunSize {
+		b.cut()
 	}
-	b.runs[last] = append(b.runs[last], r)
+	if b.rows == nil {
+		b.rows = make([]row, 0, sortedset.RunSize)
+	}
+	b.rows = append(b.rows, r)
 	b.table.Counts.Rows++
 }
 
-// runs are sorted rows, none of them empty, as a heap whose first run has the first row.
-type runs [][]row
-
-func (r runs) Len() int           { return len(r) }
-func (r runs) Less(i, j int) bool { return compare(r[i][0], r[j][0]) < 0 }
-func (r runs) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
-func (r *runs) Push(any)          {}
-func (r *runs) Pop() any          { *r = (*r)[:len(*r)-1]; return nil }
+// cut makes a run of the rows since the last one.
+func (b *builder) cut() {
+	if len(b.rows) > 0 {
+		slices.SortFunc(b.rows, compare)
+		rows := b.rows
+		b.runs, b.rows = append(b.runs, func() (from uint64, r row, ok bool) {
+			if ok = len(rows) > 0; ok {
+				r, rows = rows[0], rows[1:]
+			}
+			return r.from, r, ok
+		}), nil
+		b.rest()
+	}
+}
 
 // end makes the table. The builder is empty then.
 func (b *builder) end(lines int) *Table {
-	if last := len(b.runs) - 1; last >= 0 {
-		slices.SortFunc(b.runs[last], compare)
-	}
-	heap.Init(&b.runs)
-	for n := 1; len(b.runs) > 0; n++ {
-		b.take(b.runs[0][0])
-		if b.runs[0] = b.runs[0][1:]; len(b.runs[0]) == 0 {
-			heap.Pop(&b.runs)
-		} else {
-			heap.Fix(&b.runs, 0)
-		}
-		if n%runSize == 0 {
-			b.rest()
-		}
-	}
+	b.cut()
+	sortedset.Merge(b.runs, func(x, y row) bool { return compare(x, y) < 0 }, func(_ uint64, r row) { b.take(r) }, b.rest)
 	b.close(^uint64(0))
 	b.put()
 	t := b.table

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"pmg/internal/sortedset"
 	"pmg/internal/testutil"
 	"pmg/internal/textfile"
 	"pmg/sms"
@@ -201,7 +202,7 @@ func TestOracle(t *testing.T) {
 // Rows over many runs and blocks are all found.
 func TestManyRuns(t *testing.T) {
 	t.Parallel()
-	const n = 2*runSize + 77
+	const n = 2*sortedset.RunSize + 77
 	var text bytes.Buffer
 	for i := range n {
 		fmt.Fprintf(&text, "%d,%d\n", 1_000_000+(i*7919%n), 20000+(i*7919%n)%50)

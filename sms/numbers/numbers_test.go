@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"pmg/internal/sortedset"
 	"pmg/sms/number"
 	"strings"
 	"testing"
@@ -197,7 +198,7 @@ func TestOracle(t *testing.T) {
 // Numbers over many runs and blocks are all found, and no others.
 func TestManyRuns(t *testing.T) {
 	t.Parallel()
-	const n = 3*runSize + 77
+	const n = 3*sortedset.RunSize + 77
 	c := collector{rest: func() {}}
 	for i := range uint64(n) {
 		c.add((i * 7919 % n) * 3)

@@ -12,7 +12,6 @@ import (
 	"os/user"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,6 +21,7 @@ import (
 	"pmg/cmd/pmg/find"
 	"pmg/config"
 	"pmg/config/document"
+	"pmg/internal/console"
 	"pmg/managed"
 	"pmg/managed/editor"
 )
@@ -73,16 +73,15 @@ whether a gateway runs or not.`,
 			if err != nil {
 				return err
 			}
-			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "change\ttime\tfile\twhat\tby\tcomment")
+			rows := [][]string{{"change", "time", "file", "what", "by", "comment"}}
 			for _, c := range all {
 				what := "made"
 				if c.Existed {
 					what = "changed"
 				}
-				fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\n", c.Number, c.Time.Format(time.DateTime), c.File, what, c.By, c.Comment)
+				rows = append(rows, []string{fmt.Sprint(c.Number), c.Time.Format(time.DateTime), c.File, what, c.By, c.Comment})
 			}
-			return w.Flush()
+			return console.Table(cmd.OutOrStdout(), rows)
 		},
 	}
 	find.Flag(cmd, &o.file)

@@ -6,14 +6,13 @@
 package lists
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"pmg/cmd/pmg/arguments"
 	"pmg/cmd/pmg/find"
 	"pmg/internal/textfile"
 	"pmg/sms/number"
@@ -42,39 +41,24 @@ func checkCommand() *cobra.Command {
 that stand there twice, lines that cannot be read, memory and time. The exit status is 1 if a line cannot be read:
 a gateway does not start with such a file, and one that runs keeps what it has read before.`,
 		Example: "  pmg list check optouts.txt",
-		Args:    exactly(1, "the name of a file"),
+		Args:    arguments.Exactly(1, "the name of a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			began := time.Now()
-			t, err := numbers.ReadFile(args[0])
-			bad := (*textfile.Problems)(nil)
-			if err != nil && !errors.As(err, &bad) {
-				return err
-			}
-			out, c := cmd.OutOrStdout(), t.Counts
-			fmt.Fprintf(
-				out, "%s: lines %d, numbers %d, prefixes %d, names of senders %d\n", args[0], c.Lines, c.Numbers, c.Prefixes,
-				c.Names,
-			)
-			for _, text := range t.First {
-				fmt.Fprintf(out, "  %s\n", text)
-			}
-			if c.Duplicates+c.Covered > 0 {
-				fmt.Fprintf(
-					out, "without effect: %d entries that stand there more than once, %d prefixes that begin with another one\n",
-					c.Duplicates, c.Covered,
-				)
-			}
-			took := time.Since(began).Seconds()
-			fmt.Fprintf(out, "it takes %.1f MB of memory, and was read in %.2f s\n", float64(c.Octets)/1e6, took)
-			if bad == nil {
-				return nil
-			}
-			for _, p := range bad.First {
-				fmt.Fprintf(out, "%s:%d: %s\n", args[0], p.Line, p.Text)
-			}
-			return fmt.Errorf("cannot use %s: %d problems", args[0], bad.Total)
+			return textfile.Check(cmd.OutOrStdout(), args[0], numbers.ReadFile, summary)
 		},
 	}
+}
+
+func summary(t *numbers.Table) textfile.Summary {
+	c := t.Counts
+	s := textfile.Summary{First: t.First, Octets: c.Octets}
+	s.Counts = fmt.Sprintf("lines %d, numbers %d, prefixes %d, names of senders %d", c.Lines, c.Numbers, c.Prefixes, c.Names)
+	if c.Duplicates+c.Covered > 0 {
+		s.Notes = []string{fmt.Sprintf(
+			"without effect: %d entries that stand there more than once, %d prefixes that begin with another one",
+			c.Duplicates, c.Covered,
+		)}
+	}
+	return s
 }
 
 func testCommand(load find.Load) *cobra.Command {
@@ -85,7 +69,7 @@ func testCommand(load find.Load) *cobra.Command {
 file, by a prefix, or by a change beside the file. A running gateway that has not read the
 file again yet may differ for about two seconds.`,
 		Example: "  pmg list test optouts +46701740605",
-		Args:    exactly(2, "the name of a list and a number"),
+		Args:    arguments.Exactly(2, "the name of a list and a number"),
 	}, func(out io.Writer, l *numbers.List, name string, all []string) error {
 		answer := "is not on"
 		if l.Has(number.Read(all[0])) {
@@ -104,7 +88,7 @@ func addCommand(load find.Load) *cobra.Command {
 file beside that of the list, with the ending .changes, so they stay when the list's file is
 replaced. A running gateway knows them within two seconds.`,
 		Example: "  pmg list add optouts +46701740605 +46701740606",
-		Args:    atLeast(2, "the name of a list and numbers"),
+		Args:    arguments.AtLeast(2, "the name of a list and numbers"),
 	}, func(out io.Writer, l *numbers.List, name string, all []string) error {
 		n, err := l.Add(all...)
 		if err == nil {
@@ -122,7 +106,7 @@ func removeCommand(load find.Load) *cobra.Command {
 says of them: that is written to a file beside it, with the ending .changes. A running
 gateway knows it within two seconds.`,
 		Example: "  pmg list remove optouts +46701740605",
-		Args:    atLeast(2, "the name of a list and numbers"),
+		Args:    arguments.AtLeast(2, "the name of a list and numbers"),
 	}, func(out io.Writer, l *numbers.List, name string, all []string) error {
 		n, err := l.Remove(all...)
 		if err == nil {
@@ -156,26 +140,6 @@ func onList(
 	}
 	find.Flag(cmd, &file)
 	return cmd
-}
-
-// exactly returns a check that a command has n arguments; what says what these are.
-func exactly(n int, what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) > n {
-			return fmt.Errorf("cannot %s: it takes %s, and got %d arguments", cmd.CommandPath(), what, len(args))
-		}
-		return atLeast(n, what)(cmd, args)
-	}
-}
-
-// atLeast returns a check that a command has n arguments or more.
-func atLeast(n int, what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) < n {
-			return fmt.Errorf("cannot %s: it needs %s; %s --help shows examples", cmd.CommandPath(), what, cmd.CommandPath())
-		}
-		return nil
-	}
 }
 
 // quoted returns an argument as it can be shown on a terminal.

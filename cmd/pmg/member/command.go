@@ -8,9 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -19,6 +17,7 @@ import (
 	"pmg/cluster"
 	"pmg/cluster/report"
 	"pmg/cmd/pmg/find"
+	"pmg/internal/console"
 )
 
 const (
@@ -109,15 +108,15 @@ take the work over. The exit status is 1 if no node owns the work, or none could
 // writeStatus writes a table of the nodes, and returns an error if an operator should do something.
 func writeStatus(out io.Writer, owner string, epoch uint64, all []report.State, now time.Time) error {
 	fmt.Fprintf(out, "owner %s, epoch %d\n\n", cmp.Or(owner, "none"), epoch)
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "node\tstate\tepoch\trecord\tbehind\tconfig\tversion\tseen\tcannot take over because")
+	table := [][]string{{"node", "state", "epoch", "record", "behind", "config", "version", "seen", "cannot take over because"}}
 	rows, ready := report.Rows(all, owner, now)
 	for _, r := range rows {
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%s\t%s\t%s ago\t%s\n",
-			plain(r.Node), plain(r.State.State), r.Epoch, r.Applied, r.Behind, plain(r.Config), plain(r.Version),
-			r.Seen.Round(time.Second), plain(r.Reason))
+		table = append(table, []string{
+			r.Node, r.State.State, fmt.Sprint(r.Epoch), fmt.Sprint(r.Applied), fmt.Sprint(r.Behind), r.Config, r.Version,
+			r.Seen.Round(time.Second).String() + " ago", r.Reason,
+		})
 	}
-	if err := t.Flush(); err != nil {
+	if err := console.Table(out, table); err != nil {
 		return err
 	}
 	switch {
@@ -127,16 +126,6 @@ func writeStatus(out io.Writer, owner string, epoch uint64, all []report.State, 
 		return errors.New("no other node could take the work over")
 	}
 	return nil
-}
-
-// plain returns a text without characters that control a terminal.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !strconv.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, s)
 }
 
 func moveCommand(load find.Load) *cobra.Command {
@@ -156,7 +145,7 @@ message is sent twice. Its process ends with status 75, and a supervisor starts 
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "node %s owns the work\n", plain(owner))
+		fmt.Fprintf(cmd.OutOrStdout(), "node %s owns the work\n", console.Plain(owner))
 		return nil
 	})
 }
@@ -178,7 +167,7 @@ follow, and the mark outlives its restarts.`,
 		if undo {
 			what = "may take the work over"
 		}
-		fmt.Fprintf(cmd.OutOrStdout(), "node %s %s\n", plain(args[0]), what)
+		fmt.Fprintf(cmd.OutOrStdout(), "node %s %s\n", console.Plain(args[0]), what)
 		return nil
 	})
 	cmd.Flags().BoolVar(&undo, "undo", false, "let the node take the work over again")
@@ -203,7 +192,7 @@ repeated a few times. The exit status is 1 if copies differ, or fewer than two c
 			}
 			same, wrong := cluster.Compare(all, number)
 			if len(wrong) > 0 {
-				return fmt.Errorf("the copies differ: %s", plain(strings.Join(wrong, "; ")))
+				return fmt.Errorf("the copies differ: %s", console.Plain(strings.Join(wrong, "; ")))
 			}
 			if same > 1 && same >= answered(all, number) {
 				fmt.Fprintf(cmd.OutOrStdout(), "%d copies have the same\n", same)

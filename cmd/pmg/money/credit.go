@@ -6,13 +6,10 @@
 package money
 
 import (
-	"cmp"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -90,7 +87,7 @@ in this month of UTC.`,
 				row := []string{r.Account, r.Prices, r.Mode, r.Currency, r.Balance, r.Reserved, r.Available, r.Today, r.Month}
 				all = append(all, row)
 			}
-			return write(cmd.OutOrStdout(), all)
+			return console.Table(cmd.OutOrStdout(), all)
 		},
 	}
 	ask = g(cmd)
@@ -116,23 +113,9 @@ func historyCommand(g Gateway) *cobra.Command {
 				at := p.At.Format("2006-01-02 15:04:05")
 				rows = append(rows, []string{at, p.Amount, p.Balance, p.Reference, p.Comment, p.By})
 			}
-			return write(cmd.OutOrStdout(), rows)
+			return console.Table(cmd.OutOrStdout(), rows)
 		},
 	}
 	ask = g(cmd)
 	return cmd
-}
-
-// write writes rows as a table. An empty cell is a dash.
-func write(out io.Writer, rows [][]string) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, row := range rows {
-		for i, cell := range row {
-			row[i] = cmp.Or(console.Plain(cell), "-")
-		}
-		if _, err := fmt.Fprintln(w, strings.Join(row, "\t")); err != nil {
-			return err
-		}
-	}
-	return w.Flush()
 }

@@ -16,7 +16,7 @@ import (
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"good.csv": "24001,0.045\n*,0.09\n", "bad.csv": "24001,0.0450001\nx,1\n"} {
+	for name, text := range map[string]string{"good.csv": "24001,0.045\n*,0.09\n", "bad.csv": "24001,0.0450001\nx,1\n", "networks.csv": "46701,24001\n46702,24002\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -34,6 +34,9 @@ func TestCommands(t *testing.T) {
 			"GET /admin/v1/credit/history?account=acme", "2026-11-27 10:00:00  1.00    2.00     -          -        root\n", ""},
 		{"price check DIR/good.csv", "", "", "good.csv: 2 prices: 1 of networks, 0 of countries, 0 of prefixes\n  network 240-01: 0.045\n  all others: 0.09\n", ""},
 		{"price check DIR/bad.csv", "", "", "bad.csv:1: cannot read \"24001,0.0450001\"", "2 problems"},
+		{"price check --networks DIR/networks.csv DIR/bad.csv", "", "",
+			"0 prices: 0 of networks, 0 of countries, 0 of prefixes\nnetwork 24001 (no name) has no price, nor has its country\n", "2 problems"},
+		{"price check --networks DIR/bad.csv DIR/good.csv", "", "", "", "bad.csv:1: "},
 		{"price check DIR/none.csv", "", "", "", "make the file"},
 	} {
 		var out bytes.Buffer

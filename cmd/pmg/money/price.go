@@ -2,9 +2,7 @@ package money
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -47,24 +45,16 @@ a reload changes nothing. With --networks it names the networks of a table that 
 			if o.Dates != "" && !slices.Contains(prices.DateForms(), o.Dates) {
 				return fmt.Errorf("cannot use --dates %q: it must be one of %s", o.Dates, strings.Join(prices.DateForms(), ", "))
 			}
-			l, err := prices.ReadFile(args[0], o)
-			bad := (*textfile.Problems)(nil)
-			if err != nil && !errors.As(err, &bad) {
-				return err
-			}
-			describe(cmd.OutOrStdout(), args[0], l)
+			var known *networks.Table
 			if table != "" {
-				if err := nameUnpriced(cmd.OutOrStdout(), l, table); err != nil {
+				var err error
+				if known, err = networks.ReadFile(table, networks.Options{}); err != nil {
 					return err
 				}
 			}
-			if bad == nil {
-				return nil
-			}
-			for _, p := range bad.First {
-				fmt.Fprintf(cmd.OutOrStdout(), "%s:%d: %s\n", args[0], p.Line, p.Text)
-			}
-			return fmt.Errorf("cannot use %s: %d problems", args[0], bad.Total)
+			read := func(file string) (*prices.List, error) { return prices.ReadFile(file, o) }
+			says := func(l *prices.List) textfile.Summary { return summary(l, known) }
+			return textfile.Check(cmd.OutOrStdout(), args[0], read, says)
 		},
 	}
 	f := cmd.Flags()
@@ -77,30 +67,23 @@ a reload changes nothing. With --networks it names the networks of a table that 
 	return cmd
 }
 
-// describe writes what a list has, and what its first rows mean.
-func describe(out io.Writer, name string, l *prices.List) {
-	fmt.Fprintf(
-		out, "%s: %d prices: %d of networks, %d of countries, %d of prefixes\n", name, l.Rows, l.Networks, l.Countries,
-		l.Prefixes,
-	)
-	for _, text := range l.First {
-		fmt.Fprintf(out, "  %s\n", text)
-	}
+// summary returns what a list has. It names those known networks that have no price, nor has their country.
+func summary(l *prices.List, known *networks.Table) textfile.Summary {
+	s := textfile.Summary{First: l.First, Counts: fmt.Sprintf(
+		"%d prices: %d of networks, %d of countries, %d of prefixes", l.Rows, l.Networks, l.Countries, l.Prefixes,
+	)}
 	if l.Rows > 0 && !l.HasOthers() {
-		fmt.Fprintln(out, "warning: no row with * has the price of all others: messages to other numbers are refused")
+		s.Notes = append(s.Notes, "warning: no row with * has the price of all others: messages to other numbers are refused")
 	}
-}
-
-// nameUnpriced writes the networks of a table of which a list has neither their price nor that of their country.
-func nameUnpriced(out io.Writer, l *prices.List, table string) error {
-	t, err := networks.ReadFile(table, networks.Options{})
-	if err != nil {
-		return err
+	if known == nil {
+		return s
 	}
-	for _, n := range t.Networks() {
+	for _, n := range known.Networks() {
 		if !l.HasNetwork(n) {
-			fmt.Fprintf(out, "network %s (%s) has no price, nor has its country\n", n, cmp.Or(t.Name(n), "no name"))
+			s.Notes = append(s.Notes, fmt.Sprintf(
+				"network %s (%s) has no price, nor has its country", n, cmp.Or(known.Name(n), "no name"),
+			))
 		}
 	}
-	return nil
+	return s
 }

@@ -13,10 +13,10 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"pmg/cmd/pmg/arguments"
 	"pmg/cmd/pmg/find"
 	"pmg/config"
 	"pmg/internal/sheet"
@@ -49,42 +49,30 @@ func checkCommand() *cobra.Command {
 that stand there twice, rows that cannot be used, memory and time. The exit status is 1 if a row cannot be used: a
 gateway does not start with such a file, and one that runs keeps what it has read before.`,
 		Example: "  pmg network check networks.csv\n  pmg network check --columns prefix,mcc,mnc networks.csv",
-		Args:    exactly(1, "the name of a file"),
+		Args:    arguments.Exactly(1, "the name of a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkColumns(options.Columns); err != nil {
 				return err
 			}
-			began := time.Now()
-			t, err := networks.ReadFile(args[0], options)
-			bad := (*textfile.Problems)(nil)
-			if err != nil && !errors.As(err, &bad) {
-				return err
-			}
-			out, c := cmd.OutOrStdout(), t.Counts
-			fmt.Fprintf(
-				out, "%s: lines %d, prefixes %d, ranges %d, networks %d, whole countries %d, rows in other ones %d\n",
-				args[0], c.Lines, c.Rows-c.Ranges, c.Ranges, c.Networks-c.Countries, c.Countries, c.Within,
-			)
-			for _, text := range t.First {
-				fmt.Fprintf(out, "  %s\n", text)
-			}
-			if c.Duplicates > 0 {
-				fmt.Fprintf(out, "without effect: %d rows that stand there more than once\n", c.Duplicates)
-			}
-			fmt.Fprintf(
-				out, "it takes %.1f MB of memory, and was read in %.2f s\n", float64(c.Octets)/1e6, time.Since(began).Seconds(),
-			)
-			if bad == nil {
-				return nil
-			}
-			for _, p := range bad.First {
-				fmt.Fprintf(out, "%s:%d: %s\n", args[0], p.Line, p.Text)
-			}
-			return fmt.Errorf("cannot use %s: %d problems", args[0], bad.Total)
+			read := func(file string) (*networks.Table, error) { return networks.ReadFile(file, options) }
+			return textfile.Check(cmd.OutOrStdout(), args[0], read, summary)
 		},
 	}
 	optionFlags(cmd, &options)
 	return cmd
+}
+
+func summary(t *networks.Table) textfile.Summary {
+	c := t.Counts
+	s := textfile.Summary{First: t.First, Octets: c.Octets}
+	s.Counts = fmt.Sprintf(
+		"lines %d, prefixes %d, ranges %d, networks %d, whole countries %d, rows in other ones %d",
+		c.Lines, c.Rows-c.Ranges, c.Ranges, c.Networks-c.Countries, c.Countries, c.Within,
+	)
+	if c.Duplicates > 0 {
+		s.Notes = []string{fmt.Sprintf("without effect: %d rows that stand there more than once", c.Duplicates)}
+	}
+	return s
 }
 
 func optionFlags(cmd *cobra.Command, o *networks.Options) {
@@ -143,7 +131,7 @@ func lookupCommand(load find.Load) *cobra.Command {
 has names. Numbers are international, with + or without. What a plugin would say of a number
 that was ported is not asked.`,
 		Example: "  pmg network lookup +46701740605",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    arguments.AtLeast(1, "numbers"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := s.table(cmd)
 			if err != nil {
@@ -180,7 +168,7 @@ func testCommand(load find.Load) *cobra.Command {
 month's recipients, and prints how many of them belong to which network, and of how many none
 is known. With --table it shows what another table would say.`,
 		Example: "  pmg network test numbers.txt\n  pmg network test --table offered.csv numbers.txt",
-		Args:    exactly(1, "the name of a file of numbers"),
+		Args:    arguments.Exactly(1, "the name of a file of numbers"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			t, err := s.table(cmd)
 			if err != nil {
@@ -231,17 +219,4 @@ func count(out io.Writer, t *networks.Table, file string) error {
 		return p
 	}
 	return nil
-}
-
-// exactly returns a check that a command has n arguments; what says what these are.
-func exactly(n int, what string) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != n {
-			return fmt.Errorf(
-				"cannot %s: it takes %s, and got %d arguments; %s --help shows examples", cmd.CommandPath(), what, len(args),
-				cmd.CommandPath(),
-			)
-		}
-		return nil
-	}
 }
