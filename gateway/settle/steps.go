@@ -103,7 +103,7 @@ func (d *Settler) endRecord(b *store.Batch, m *sms.Message, _ *ending) {
 
 func hasPrice(_ *Settler, m *sms.Message, _ *ending) bool { return sms.PriceOf(m) != 0 }
 
-// chargeOf returns what a message's account pays: its price, if an SMSC has accepted it and no receipt says already that it failed.
+// chargeOf returns what a message's account pays: its price, if an SMSC has accepted it, and no receipt says that it failed.
 func (d *Settler) chargeOf(e *ending) sms.Money {
 	price := sms.PriceOf(e.message)
 	if price == 0 || e.State != events.Sent || d.Receipts.Refunds.HasFailed(e.message.ID) {
