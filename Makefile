@@ -28,7 +28,7 @@ PARALLEL    ?= 4
 MODULES     ?= . $(if $(PACKAGES),,loadtest/bench)
 
 # Packages whose tests compare documents, and other files, with what the code makes of them.
-MADE        := ./internal/arch ./config ./admin ./cmd/pmg ./protocols/smpp ./protocols/ucp ./sms/charset ./sms/plan ./cmd/pmg/migrate ./cmd/pmg/migrate/kannel ./cmd/pmg/migrate/jasmin
+MADE        := ./internal/arch ./config ./admin ./cmd/pmg ./protocols/smpp ./protocols/ucp ./sms/charset ./sms/plan ./cmd/pmg/migrate/kannel ./cmd/pmg/migrate/jasmin
 
 GOBUILD     := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION) -X main.revision=$(REVISION)'
 STATICCHECK := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2

@@ -17,10 +17,10 @@ import (
 // Account is a client that may log in.
 type Account struct {
 	SystemID     string         `yaml:"system_id" required:"yes" live:"yes" doc:"The name it logs in with. SMPP allows 15 characters, up to 32 with long_system_ids of a connector, UCP 16."`
-	Profile      string         `yaml:"profile" live:"yes" doc:"A profile whose options it takes, of the file or one that comes with PMG (pmg profile list). Its own options count more: each option of a section by itself, a list as a whole; but entries of tlvs are put in front of the profile's."`
-	Password     string         `yaml:"password" required:"certificates" secret:"yes" live:"yes" doc:"Its password, which it must have unless it has certificates, plain or as a hash: argon2id (pmg account hash) or bcrypt (htpasswd -nB). SMPP allows 8 characters, more with long_passwords of a connector, UCP 16. Refer to a plain one with ${ENV:NAME} or ${FILE:/path}."`
-	OldPassword  string         `yaml:"old_password" secret:"yes" live:"yes" doc:"A further password that it may log in with, plain or as a hash, while it changes from one to another. Its sessions go on when password takes its place, and end when it is removed."`
-	Certificates []string       `yaml:"certificates" live:"yes" doc:"With TLS, the certificates one of which it must show to log in, issued by tls.client_ca of the connector: each a name in the certificate (CN, DNS name, e-mail address or URI), or sha256: and its fingerprint. With a password it needs both. docs/tls.md has an example."`
+	Profile      string         `yaml:"profile" live:"yes" doc:"A profile whose options it takes (docs/profiles.md), of the file or one that comes with PMG. Its own options count more."`
+	Password     string         `yaml:"password" required:"certificates" secret:"yes" live:"yes" doc:"Its password, needed unless it has certificates, plain or as a hash: argon2id (pmg account hash) or bcrypt (htpasswd -nB). SMPP allows 8 characters, more with long_passwords of a connector, UCP 16."`
+	OldPassword  string         `yaml:"old_password" secret:"yes" live:"yes" doc:"A further password that it may log in with, plain or as a hash, while it changes. Its sessions go on when password takes its place, and end when it is removed."`
+	Certificates []string       `yaml:"certificates" live:"yes" doc:"With TLS, the certificates one of which it must show, beside a password if it has one (docs/tls.md). Each is a name in the certificate (CN, DNS name, e-mail address or URI), or sha256: and its fingerprint."`
 	Networks     []netip.Prefix `yaml:"networks" live:"yes" doc:"Addresses it may log in from, such as 192.0.2.0/24 or 192.0.2.1; any when empty."`
 
 	Logins   Logins   // its options stand among the account's
@@ -29,10 +29,10 @@ type Account struct {
 	Bind       []protocols.BindType `yaml:"bind" enum:"transmitter|receiver|transceiver" live:"yes" doc:"The ways it may bind; any when empty."`
 	Connectors []string             `yaml:"connectors" live:"yes" doc:"The in connectors that it may log in on; all when empty."`
 
-	Rate        int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit per second, over all its sessions; 0 is any rate. Each recipient and each part of a long text counts. A faster client is read no faster than this; a message that would wait for more than about a second is answered as throttled (SMPP: ESME_RTHROTTLED)."`
+	Rate        int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Short messages (each recipient, each part) it may submit per second, over all its sessions; 0 is any rate. A faster client is read no faster; a message that would wait for more than about a second is throttled (SMPP: ESME_RTHROTTLED)."`
 	Burst       int           `yaml:"burst" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit together after a rest; 0 is a twentieth of rate, at least 1."`
-	MaxParts    int           `yaml:"max_parts" default:"10" range:"1..255" live:"yes" doc:"Short messages that one of its texts may become, also if it leaves whole and the SMSC cuts it (message_payload). A longer text is refused (SMPP: ESME_RINVMSGLEN). Each counts towards rate, and parts that the gateway cuts towards share and max_queue. Ten hold 1,530 characters of GSM 7-bit or 670 of UCS-2."`
-	Share       int           `yaml:"share" default:"50" range:"1..100" live:"yes" doc:"The part of the free places in a connector's queue that its messages may take, in percent. The rest stays for other accounts: with 100 this one can shut them out. Of the free memory (limits.memory) they may take the same part, but at least half."`
+	MaxParts    int           `yaml:"max_parts" default:"10" range:"1..255" live:"yes" doc:"Short messages that one of its texts may become, also if the SMSC cuts it. A longer text is refused (SMPP: ESME_RINVMSGLEN). Each counts towards rate, and parts that the gateway cuts towards share and max_queue."`
+	Share       int           `yaml:"share" default:"50" range:"1..100" live:"yes" doc:"Percent of the free places in a connector's queue, and of the free memory (there at least half), that its messages may take. With 100 it can shut out other accounts."`
 	MaxSchedule time.Duration `yaml:"max_schedule" default:"168h" range:"0s.." live:"yes" doc:"How far ahead a message's delivery time may be; 0s allows none. A later one is refused (SMPP: ESME_RINVSCHED)."`
 
 	Lifetime Lifetime // and these
@@ -42,26 +42,26 @@ type Account struct {
 
 	Policies Policies // and these
 
-	TLVs []smpp.Parameter `yaml:"tlvs" live:"yes" merge:"entries" doc:"Optional parameters (TLVs) that messages of the account get when they leave by a connector of SMPP and have none of that tag, such as {tlv: 0x1400, value: \"1101456789012345678\"}. The tlvs of the connector see them as if they had come with the message. docs/profiles.md has an example, for India."`
+	TLVs []smpp.Parameter `yaml:"tlvs" live:"yes" merge:"entries" doc:"Optional parameters (TLVs) that its messages get when they leave by SMPP without one of that tag, such as {tlv: 0x1400, value: \"1101456789012345678\"} (docs/profiles.md). The tlvs of the connector see them."`
 
-	Receipts string   `yaml:"receipts" default:"ask" enum:"ask|force" live:"yes" doc:"Which receipts it gets: those that it asks for, or with force those of the final states of all its messages. Out connectors with receipts: never do not ask their SMSCs all the same."`
-	Receives []string `yaml:"receives" live:"yes" doc:"Destinations of messages from mobiles that are for this account, as prefixes of numbers, short codes or sender names; a leading '+' makes no difference. Where a route leads to an in connector, an account with the whole address ('=123') gets the message, else the one with the longest prefix; if only one account can receive there, it gets all. A route to the account itself ignores this option."`
+	Receipts string   `yaml:"receipts" default:"ask" enum:"ask|force" live:"yes" doc:"Which receipts it gets: those that it asks for, or with force those of the final states of all its messages, except where an out connector has receipts: never."`
+	Receives []string `yaml:"receives" live:"yes" doc:"Destinations of messages from mobiles for this account: prefixes of numbers, short codes or sender names; a leading '+' makes no difference. On a route to an in connector an account with the whole address ('=123') comes first, then the longest prefix; if only one account can receive there, it gets all."`
 
 	Callbacks // and these, for accounts that are called by HTTP
 
-	Senders []string `yaml:"senders" live:"yes" doc:"Lists on one of which the sender of each message that the account submits must be, after the rules of rewrite; others are refused (SMPP: ESME_RINVSRCADR). Any sender when empty."`
+	Senders []string `yaml:"senders" live:"yes" doc:"Lists on one of which the sender of each submitted message must be, after rewrite; others are refused (SMPP: ESME_RINVSRCADR). Any sender when empty."`
 
 	Screening // and these
 
-	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that the account submits (in) or receives (out), and lists of those that it may use, such as {in: destination, strip: 00, ton: 1}. docs/rewrite.md has a worked example; pmg explain shows what they do to a message."`
+	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that the account submits (in) or receives (out), and lists of those allowed, such as {in: destination, strip: 00, ton: 1} (docs/rewrite.md)."`
 
 	rules rules // of Rewrite
 }
 
 // Logins are who may use HTTP in the name of an account, beside those who know its password.
 type Logins struct {
-	Keys  []Key         `yaml:"keys" live:"yes" doc:"Keys with which programs of the account use the API of HTTP, in the place of its password, each as {name: shop, hash: \"sha256:…\", scopes: [send]}. pmg account key makes them."`
-	Users []AccountUser `yaml:"users" live:"yes" doc:"People of the account who may log in to the pages for customers, where a connector has portal: true (docs/portal.md), each as {name: ann, password: \"$argon2id$…\", scope: send}. 100 at most."`
+	Keys  []Key         `yaml:"keys" live:"yes" doc:"Keys for the API of HTTP in place of its password, each as {name: shop, hash: \"sha256:…\", scopes: [send]}. pmg account key makes them."`
+	Users []AccountUser `yaml:"users" live:"yes" doc:"People who may log in to the pages for customers (docs/portal.md), each as {name: ann, password: \"$argon2id$…\", scope: send}. 100 at most."`
 }
 
 // AccountUser is somebody who may log in to the pages for customers in the name of an account.
@@ -99,7 +99,7 @@ func checkUsers(d *decoder, a *Account, path string, connectors []Connector) {
 type Sessions struct {
 	Most       int    `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have at the same time, over all connectors; 0 is any number. A further login is refused, and silent sessions are checked."`
 	PerAddress int    `yaml:"max_sessions_per_address" default:"0" range:"0.." live:"yes" doc:"The same for the sessions that it may have from one address; 0 is any number. An IPv6 address counts together with the others of its /64."`
-	Full       string `yaml:"sessions_full" default:"refuse" enum:"refuse|replace" live:"yes" doc:"What happens to a login beyond these: refuse refuses it. replace accepts it, and logs out the session that has been silent for longest, of the same address if max_sessions_per_address is reached. Sessions that began less than 10 s ago stay, so that two clients that log in by turns do not do so without a pause; if there is no other, the login is refused."`
+	Full       string `yaml:"sessions_full" default:"refuse" enum:"refuse|replace" live:"yes" doc:"What happens to a login beyond these: it is refused, or takes the place of the session that has been silent for longest (of the same address if max_sessions_per_address is reached) and has lasted for 10 s."`
 
 	SMPP smpp.ClientOptions `yaml:"smpp" live:"yes" doc:"How ids and receipts are written on its sessions of SMPP, such as {message_ids: decimal}. docs/receipts.md has an example."`
 }
@@ -114,13 +114,13 @@ func (a *Account) ProtocolOptions(protocol sms.Protocol) any {
 
 // Callbacks are the servers of a client that are called by HTTP.
 type Callbacks struct {
-	Webhook         string   `yaml:"webhook" live:"yes" doc:"URL that is called with the events of messages that the account sends by HTTP, if these name no other, and with messages from mobiles if it may bind as transmitter only, or on no connector with sessions (docs/webhooks.md)."`
-	WebhookFallback string   `yaml:"webhook_fallback" live:"yes" doc:"URL that is called instead of webhook, in the same form and with the same key, while webhook is paused: after ten failures in a row, by Retry-After, or by 410. An event is delivered when one of the two has taken it."`
-	WebhookKey      string   `yaml:"webhook_key" secret:"yes" live:"yes" doc:"Key that calls of webhook are signed with (Standard Webhooks): whsec_ and 24 to 64 octets in base64, such as echo whsec_$(openssl rand -base64 32) makes. Two with a space between while it changes: calls are signed with both."`
+	Webhook         string   `yaml:"webhook" live:"yes" doc:"URL that is called with events of messages sent by HTTP that name no other, and with messages from mobiles if it may bind as transmitter only, or on no connector with sessions (docs/webhooks.md)."`
+	WebhookFallback string   `yaml:"webhook_fallback" live:"yes" doc:"URL that is called instead of webhook, in the same form and with the same key, while webhook is paused: after ten failures in a row, by Retry-After, or by 410."`
+	WebhookKey      string   `yaml:"webhook_key" secret:"yes" live:"yes" doc:"Key that calls of webhook are signed with (Standard Webhooks): whsec_ and 24 to 64 octets in base64. Two with a space between while it changes."`
 	Pull            bool     `yaml:"pull" default:"false" live:"yes" doc:"In place of a webhook, whether the account fetches what webhook would be called with (GET /v1/events), and acknowledges it."`
-	WebhookForm     string   `yaml:"webhook_form" default:"pmg" enum:"pmg|kannel-get|kannel-post|jasmin-get|jasmin-post" live:"yes" doc:"How webhook is called: as in docs/webhooks.md, or as Kannel's get-url and post-url, with its escapes (%p, %P, %b …), or Jasmin's HTTP clients. The latter two are called with messages from mobiles alone, because reports go to the URLs of messages."`
+	WebhookForm     string   `yaml:"webhook_form" default:"pmg" enum:"pmg|kannel-get|kannel-post|jasmin-get|jasmin-post" live:"yes" doc:"How webhook is called: as in docs/webhooks.md, as Kannel's get-url and post-url with its escapes (%p, %P, %b …), or as Jasmin's HTTP clients. The latter two get messages from mobiles alone."`
 	WebhookReply    bool     `yaml:"webhook_reply" default:"false" live:"yes" doc:"With the forms of Kannel, whether what the server replies is sent to the mobile, as Kannel does unless max-messages is 0."`
-	WebhookBatch    int      `yaml:"webhook_batch" default:"1" range:"1..1000" live:"yes" doc:"Most events of a call of webhook. With more than 1 each call is of type batch, whose data is a list of events, each with its id. A higher value has its whole effect after the next start."`
+	WebhookBatch    int      `yaml:"webhook_batch" default:"1" range:"1..1000" live:"yes" doc:"Most events of a call of webhook. With more than 1 each call is of type batch, whose data is a list of events. A higher value has its whole effect after the next start."`
 	CallbackURLs    []string `yaml:"callback_urls" live:"yes" doc:"Allowed beginnings of the URLs of messages (dlr-url, callback_url), such as https://crm.example.net/sms/. Their servers may be in private networks. Ports are 80, 443 and those from 1024."`
 	CallbacksTo     string   `yaml:"callbacks" default:"listed" enum:"listed|public" live:"yes" doc:"Which other URLs may be named with a message: listed allows none but those of callback_urls, public every one whose server has a public address."`
 }

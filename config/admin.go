@@ -17,14 +17,14 @@ import (
 
 // Admin is what serves operators.
 type Admin struct {
-	Socket  string   `yaml:"socket" live:"no" doc:"Path of a unix socket that pmg status and the other commands use on the same machine. The gateway's user alone can open it, and root: they may do everything. When not given: admin.sock in store.dir, or none with store.engine: memory. off is none."`
+	Socket  string   `yaml:"socket" live:"no" doc:"Path of a unix socket for the commands on the same machine. Only the gateway's user and root can open it; they may do everything. When not given: admin.sock in store.dir, or none with store.engine: memory. off is none."`
 	Address string   `yaml:"address" live:"no" doc:"host:port to listen on; off when empty. Without tokens it must be a loopback address, and those who reach it may see everything but texts, and change nothing."`
 	TLS     TLS      `yaml:"tls" live:"no" doc:"How address is encrypted; plain when the section is missing. The socket is plain. Scopes come from tokens, also with require_client."`
-	Hosts   []string `yaml:"hosts" live:"no" doc:"Further host names that requests may have, such as gateway.example.net, beside the host of address, localhost and addresses of the machine. Others are refused, because a web page could send them."`
-	Tokens  []Token  `yaml:"tokens" live:"yes" doc:"The tokens of those who may use address, each as {name: anna, hash: \"sha256:…\", scope: look}. With one, every request there needs one, but /healthz and /readyz. pmg admin token makes them; the commands take theirs from the environment, PMG_ADMIN_TOKEN, or from --token-file."`
+	Hosts   []string `yaml:"hosts" live:"no" doc:"Further host names that requests may have, beside the host of address, localhost and addresses of the machine. Others are refused, because a web page could send them."`
+	Tokens  []Token  `yaml:"tokens" live:"yes" doc:"The tokens of those who may use address, each as {name: anna, hash: \"sha256:…\", scope: look}. With one, every request needs one, but /healthz and /readyz. pmg admin token makes them; commands take theirs from PMG_ADMIN_TOKEN or --token-file."`
 	Users   []User   `yaml:"users" live:"yes" doc:"Those who may log in to the operators' pages at address, each as {name: anna, password: \"$argon2id$…\", scope: look}. pmg admin user makes them."`
 	OIDC    OIDC     `yaml:"oidc" live:"yes" doc:"The server of the organisation, at which operators log in to these pages with OpenID Connect; none when the section is missing."`
-	Audit   string   `yaml:"audit" live:"no" doc:"A file with a line of JSON for each request to change something, to see texts or to copy the store, also refused ones: who, what, before, after, result. Only the gateway's user can read it; it may be moved away at any time. When empty, the lines are in the gateway's own log."`
+	Audit   string   `yaml:"audit" live:"no" doc:"A file with a line of JSON for each request to change something, see texts or copy the store, also refused ones (docs/web.md). Only the gateway's user can read it. When empty, the lines are in the gateway's log."`
 	Pprof   bool     `yaml:"pprof" default:"false" live:"no" doc:"Whether Go's profiles are served at /debug/pprof, to those with scope administer. They slow the gateway while they are taken."`
 }
 
@@ -40,8 +40,8 @@ type OIDC struct {
 	Issuer       string   `yaml:"issuer" live:"yes" doc:"Its address, such as https://login.example.net/realms/ops: what stands in its tokens. Its certificate must be valid for the machine (SSL_CERT_FILE names further authorities)."`
 	ClientID     string   `yaml:"client_id" live:"yes" doc:"The name under which it knows this gateway."`
 	ClientSecret string   `yaml:"client_secret" secret:"yes" live:"yes" doc:"What it has given the gateway to prove that; empty for a public client."`
-	Address      string   `yaml:"address" live:"yes" doc:"Where browsers find these pages, such as https://pmg.example.net:2780. The server must allow this with /ui/login/callback behind it to be returned to. Its host is served without admin.hosts; with https cookies are Secure there, also behind a proxy that ends TLS."`
-	Scopes       []string `yaml:"scopes" default:"profile, email" live:"yes" doc:"What is asked for beside openid: what it takes to have the claim in its tokens. A scope of the claim's name is asked for where the server has one."`
+	Address      string   `yaml:"address" live:"yes" doc:"Where browsers find these pages, such as https://pmg.example.net:2780. The server must allow this with /ui/login/callback behind it. Its host needs no admin.hosts; with https cookies are Secure, also behind a proxy that ends TLS."`
+	Scopes       []string `yaml:"scopes" default:"profile, email" live:"yes" doc:"Asked for beside openid: what the server needs to put the claim in its tokens. A scope of the claim's name is asked for where the server has one."`
 	Claim        string   `yaml:"claim" default:"groups" live:"yes" doc:"The claim of a token that has the groups of an operator, a text or a list of texts. One within others is named by its path: realm_access.roles, resource_access.pmg.roles."`
 	Look         []string `yaml:"look" live:"yes" doc:"The groups with scope look. An operator has the highest scope of all groups, and cannot log in without one."`
 	Operate      []string `yaml:"operate" live:"yes" doc:"Those with scope operate."`

@@ -15,26 +15,26 @@ import (
 // List is a register of numbers in a file.
 type List struct {
 	Name string `yaml:"name" required:"yes" live:"yes" doc:"Its name in block, allow and senders, in logs and metrics: letters, digits, '-' and '_'."`
-	File string `yaml:"file" required:"yes" live:"yes" doc:"Its file: a number, a prefix such as 4670* or a sender's name in each line; what follows a '#' is a comment. A relative path is relative to the configuration. The gateway reads the file again when it has changed; pmg list check reads it before. What pmg list add and remove change is written to a file beside it, with the ending .changes, so the gateway's user must be able to write to the directory."`
+	File string `yaml:"file" required:"yes" live:"yes" doc:"Its file: a number, a prefix such as 4670* or a sender's name in each line; '#' begins a comment (docs/lists.md). A relative path is relative to the configuration. It is read again when it has changed. The gateway's user must be able to write to the directory, for the file FILE.changes of pmg list add and remove."`
 
-	OptOutFrom []string `yaml:"opt_out_from" live:"yes" doc:"Out connectors by whose messages from mobiles the list changes: a text that is a word of stop adds its sender, one of start removes it, on disk before the SMSC is answered. Then the message goes on as usual. None when empty. Messages to a number on the list are then refused as opted_out, not as blocked."`
+	OptOutFrom []string `yaml:"opt_out_from" live:"yes" doc:"Out connectors by whose messages from mobiles the list changes: a text that is a word of stop adds its sender, one of start removes it; then the message goes on. Messages to a number on the list are refused as opted_out, not as blocked."`
 	OptOutTo   []string `yaml:"opt_out_to" live:"yes" doc:"The numbers and short codes that such messages must be for, each in full; any when empty."`
 	Stop       []string `yaml:"stop" default:"STOP, STOPP, STOPALL, STOP ALL, UNSUBSCRIBE, CANCEL, END, QUIT, REVOKE, OPTOUT, OPT OUT, OPT-OUT, ARRET, ARRÊT, BAJA, PARAR" live:"yes" doc:"Words that add the sender, in any letter case. The text must have nothing else but blanks and marks of any kind at both ends."`
 	Start      []string `yaml:"start" default:"START, UNSTOP" live:"yes" doc:"Words that remove it. YES is none of them, because people write it in answer to other questions."`
-	StopReply  string   `yaml:"stop_reply" live:"yes" doc:"What a mobile is answered that a word of stop has added: a text of one short message. It leaves by the connector that the word came by, from the number that it was sent to. No answer when empty, nor if the number was on the list."`
+	StopReply  string   `yaml:"stop_reply" live:"yes" doc:"What a mobile is answered that a word of stop has added: a text of one short message, by the same connector and from the same number. No answer when empty, nor if the number was on the list."`
 	StartReply string   `yaml:"start_reply" live:"yes" doc:"The same for a mobile that a word of start has removed."`
 }
 
 // Screening is which numbers may be sent to, or may send.
 type Screening struct {
-	Block []string `yaml:"block" live:"yes" doc:"Lists of numbers that no message may be for; a message from an SMSC must not come from one. Rules of rewrite come before. A message is refused (SMPP: ESME_RPROHIBITED), counted with the list and logged."`
+	Block []string `yaml:"block" live:"yes" doc:"Lists of numbers that no message may be for, nor a message of an SMSC from, after rewrite. It is refused (SMPP: ESME_RPROHIBITED), counted with the list and logged."`
 	Allow []string `yaml:"allow" live:"yes" doc:"Lists on one of which the number must be, in the same way; any number when empty. block comes before."`
 }
 
 // Networks is the table of networks.
 type Networks struct {
-	File    string   `yaml:"file" live:"yes" doc:"Its file, CSV: prefixes, or ranges of numbers, and their networks, up to 10,000,000 rows in any order. None when empty. A relative path is relative to the configuration. The gateway reads the file again when it has changed; pmg network check reads it before."`
-	Columns []string `yaml:"columns" enum:"prefix|from|to|network|mcc|mnc|name|ignore" live:"yes" doc:"What its columns are, from the first on, such as [prefix, mcc, mnc, name]; its first line says so when not given. A file of two columns without such a line has prefix and network."`
+	File    string   `yaml:"file" live:"yes" doc:"Its file, CSV (docs/networks.md#the-table): prefixes, or ranges of numbers, and their networks, up to 10,000,000 rows. A relative path is relative to the configuration. It is read again when it has changed. None when empty."`
+	Columns []string `yaml:"columns" enum:"prefix|from|to|network|mcc|mnc|name|ignore" live:"yes" doc:"What its columns are, in order, such as [prefix, mcc, mnc, name]; its first line says so when not given, or they are prefix and network."`
 	Charset string   `yaml:"charset" default:"utf-8" enum:"utf-8|latin1" live:"yes" doc:"In which its names are: utf-8, or latin1, as spreadsheets of Windows write them."`
 }
 

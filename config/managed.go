@@ -26,7 +26,7 @@ import (
 
 // Managed is a directory of files that the gateway writes itself.
 type Managed struct {
-	Dir string `yaml:"dir" live:"yes" doc:"Directory with a file for each account, route, list of numbers and list of prices that is changed by HTTP and by the pages of operators, with the history of changes. They count as if they stood in this file; routes of the directory come before those of the file. None when empty: then nothing is changed but by this file. A relative path is relative to the configuration. The directory must exist, and the gateway's user must be able to write to it."`
+	Dir string `yaml:"dir" live:"yes" doc:"Directory with the accounts, routes, lists of numbers and of prices that are changed by HTTP and by the pages of operators, and the history of changes (docs/managed.md). Its routes come before those of this file. A relative path is relative to the configuration. The gateway's user must be able to write to it. None when empty."`
 }
 
 // A section says which entries of a list are from managed files: as many as there are files, from the first on.

@@ -14,7 +14,7 @@ import (
 // TLS is how the octets of sessions are encrypted.
 type TLS struct {
 	Enabled       bool     `yaml:"enabled" default:"false" live:"no" doc:"Whether sessions are encrypted. It is true where the section is given. tls: true stands for a section without other options."`
-	Certificate   []string `yaml:"certificate" live:"rebind" doc:"A file with our certificate and its chain (PEM). A connector that listens needs one; of several, it shows that of the name which the client asks for (SNI). A changed file is used within a minute; sessions go on."`
+	Certificate   []string `yaml:"certificate" live:"rebind" doc:"A file with our certificate and its chain (PEM). A connector that listens needs one; of several, it shows that of the name which the client asks for (SNI). A changed file is used within a minute."`
 	Key           []string `yaml:"key" live:"rebind" doc:"A file with the certificate's private key; with several certificates a list in their order."`
 	CA            string   `yaml:"ca" live:"rebind" doc:"A file with the authorities that may have issued an SMSC's certificate, in PEM form; the machine's when empty."`
 	ClientCA      string   `yaml:"client_ca" live:"rebind" doc:"A file with the authorities that may have issued the certificates of those who connect; none is asked for when empty."`

@@ -77,8 +77,11 @@ func writeLosses(b *strings.Builder, title string, from, to protocols.Driver) {
 	var gone []string // nothing is left of these
 	for _, d := range []protocols.Driver{from, to} {
 		for _, l := range d.Losses() {
+			name, unsent := strings.CutSuffix(strings.TrimPrefix(l.Text, "The "), " is not sent.")
 			switch {
 			case l.Neutral != (d == to):
+			case unsent && strings.HasPrefix(l.Field, "XSer_"):
+				gone = append(gone, fmt.Sprintf("`%s` (%s)", l.Field, name))
 			case l.Text == "Not sent.":
 				gone = append(gone, "`"+l.Field+"`")
 			default:

@@ -62,7 +62,7 @@ requests under way; medians of %d rounds, architectures in turn. Compare figures
 	fmt.Fprintf(&b, "\n## How to read it\n\n%s%s%s\n", notesBegin, notes, notesEnd)
 	section(&b, titled{"Targets that are missed", r.missedGrid()})
 	section(&b, titled{"The report's Table 4.1", r.table41()})
-	section(&b, titled{"With a pdu log", shortGrid(logged(r.Points))})
+	section(&b, titled{"With a pdu log", shortGrid(few(logged(r.Points)))})
 	section(&b, titled{"Beside HAProxy, and on disk before the answer", shortGrid(append(slices.Clip(r.Relay), r.Stores...))})
 	b.WriteString("\n")
 	for _, m := range shortColumns() {
@@ -80,6 +80,16 @@ requests under way; medians of %d rounds, architectures in turn. Compare figures
 		fmt.Fprintf(&b, "\nNot measured: %s\n", fault)
 	}
 	return b.Bytes()
+}
+
+// few returns the points of the page: those of one connection, of many, and of most.
+func few(points []Point) (kept []Point) {
+	for _, p := range points {
+		if p.Connections == 1 || p.Connections >= 64 {
+			kept = append(kept, p)
+		}
+	}
+	return kept
 }
 
 // section writes a table under a title, or nothing if the table has no rows.

@@ -26,9 +26,9 @@ type ConnectorOptions struct {
 	Portal bool `yaml:"portal" default:"false" only:"in" live:"yes" doc:"Whether it serves pages for customers below /portal/, to the users of accounts that may log in on it (docs/portal.md)."`
 
 	Preset    string          `yaml:"preset" enum:"kannel|jasmin|pmg" only:"out" live:"rebind" doc:"The interface of the SMSC, with its request, answers and receipts: another gateway's, by the name that dialects has for it."`
-	URL       string          `yaml:"url" only:"out" live:"rebind" doc:"What is called for each message: a template, whose {fields} docs/http-smsc.md lists. A parameter of its query whose fields are all empty is left out. With a preset the address alone, such as http://192.0.2.1:13013, is enough."`
+	URL       string          `yaml:"url" only:"out" live:"rebind" doc:"What is called for each message: a template with {fields} (docs/http-smsc.md). A parameter of its query whose fields are all empty is left out. With a preset the address alone is enough, such as http://192.0.2.1:13013."`
 	Request   RequestOptions  `yaml:"request" only:"out" live:"rebind" doc:"The rest of the request, in place of what the preset says."`
-	Answers   AnswerOptions   `yaml:"answers" only:"out" live:"rebind" doc:"What answers mean, beside their statuses: 2xx is success, 429 throttled, 400, 402, 406, 409, 411 to 417, 421, 422, 426, 428, 431 and 451 permanent, and every other temporary, because an operator can mend it."`
+	Answers   AnswerOptions   `yaml:"answers" only:"out" live:"rebind" doc:"What answers mean, beside their statuses: 2xx is success, 429 throttled, 400, 402, 406, 409, 411 to 417, 421, 422, 426, 428, 431 and 451 permanent, every other temporary."`
 	Callbacks CallbackOptions `yaml:"callbacks" only:"out" live:"rebind" doc:"How the SMSC brings receipts and messages from mobiles: by requests to a listener of ours."`
 }
 
@@ -37,10 +37,10 @@ type RequestOptions struct {
 	Method  string   `yaml:"method" enum:"GET|POST|PUT" live:"rebind" doc:"POST where there is a body, else GET."`
 	Headers []string `yaml:"headers" secret:"yes" live:"rebind" doc:"Headers, each as \"Name: template\". Of two with a name the last one counts, whether it is the preset's or ours."`
 	Form    string   `yaml:"form" live:"rebind" doc:"The body as parameters of a form: to={to}&text={text}. One whose fields are all empty is left out."`
-	JSON    string   `yaml:"json" live:"rebind" doc:"The body as JSON, whose strings are templates. Members and items whose fields are all empty are left out; a string that begins with # becomes a number or a word of JSON, such as \"#{validity}\"."`
+	JSON    string   `yaml:"json" live:"rebind" doc:"The body as JSON, whose strings are templates. What has only empty fields is left out; a string that begins with # becomes a number or a word of JSON, such as \"#{validity}\"."`
 	Login   string   `yaml:"login" enum:"basic|oauth2|none" live:"rebind" doc:"basic sends system_id and password with each request, as HTTP Basic. {username} and {password} have them in templates. oauth2 sends a token that token says how to get."`
 
-	Token TokenOptions `yaml:"token" live:"rebind" doc:"With login: oauth2, how to get the token that each request needs: by the client credentials grant of OAuth 2 (RFC 6749). Another one is requested shortly before it ends, and when the SMSC answers 401."`
+	Token TokenOptions `yaml:"token" live:"rebind" doc:"With login: oauth2, how to get the token that each request needs: by the client credentials grant (RFC 6749), anew shortly before it ends, and when the SMSC answers 401."`
 }
 
 // TokenOptions are how a token is got from an authorization server.
@@ -94,12 +94,12 @@ type CallbackOptions struct {
 
 // ReceiptFields are the places of values in receipts.
 type ReceiptFields struct {
-	List   string   `yaml:"list" live:"rebind" doc:"A JSON pointer to a list of receipts, in each of which the others are looked for; / is a body that is a list. A body that is one receipt is taken as well."`
+	List   string   `yaml:"list" live:"rebind" doc:"A JSON pointer to a list of receipts, in each of which the others are looked for; / is a body that is a list. A single receipt is taken as well."`
 	ID     string   `yaml:"id" live:"rebind" doc:"The id of the message, as answers.id has it. {receipt_url} has ours as message."`
 	State  string   `yaml:"state" live:"rebind" doc:"What became of it."`
 	Error  string   `yaml:"error" live:"rebind" doc:"The error of the network."`
 	Text   string   `yaml:"text" live:"rebind" doc:"The text of a receipt in the form of SMPP (appendix B): its stat: and err: count more than state and error."`
-	States []string `yaml:"states" live:"rebind" doc:"What the words of state mean, beside those that SMPP and docs/events.md have: each as WORD=STATE, with STATE one of delivered, expired, deleted, undeliverable, accepted, unknown, rejected and enroute. Letter case does not matter. A receipt with another word is passed on with it, as unknown."`
+	States []string `yaml:"states" live:"rebind" doc:"What the words of state mean, beside those of SMPP and docs/events.md: each as WORD=STATE, with STATE one of delivered, expired, deleted, undeliverable, accepted, unknown, rejected and enroute, in any letter case. Other words are unknown."`
 }
 
 // InboundFields are the places of values in messages from mobiles.

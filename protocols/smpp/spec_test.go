@@ -55,12 +55,14 @@ func page(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("# What PMG does of SMPP\n\n" +
 		"SMPP 3.4 issue 1.2, and what SMPP 3.3 and 5.0 have besides. Made by `make docs` of `protocols/smpp/spec.txt` and of the\n" +
-		"driver's tables; `spec.txt` names the tests that show it. What is not done, or only in part, says so.\n")
+		"driver's tables; `spec.txt` names the tests that show it. What is done as specified stands behind each table.\n")
 	heads := map[string]string{"3.1": "PDUs and fields", "rule": "Rules of a session"}
 	parameter := map[string]prototest.SpecRow{}
+	var done []string
 	for _, r := range prototest.Spec(t) {
 		if head := heads[r.Item]; head != "" {
 			delete(heads, r.Item)
+			asSpecified(&b, &done)
 			fmt.Fprintf(&b, "\n## %s\n\n| section | | |\n|---|---|---|\n", head)
 		}
 		if strings.HasPrefix(r.Item, "parameter ") {
@@ -71,14 +73,25 @@ func page(t *testing.T) string {
 		if item == "rule" {
 			item = ""
 		}
+		if r.Limits() == "" {
+			done = append(done, strings.TrimSpace(item+" "+r.Title))
+			continue
+		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", item, r.Title, r.Limits())
 	}
+	asSpecified(&b, &done)
 	b.WriteString("\n## Optional parameters\n\nEach is read and logged by its name, refused in a client's request if its length is not allowed, and sent\n" +
-		"on byte for byte, as are those that are not in this list.\n\n| tag | name | value | |\n|---|---|---|---|\n")
+		"on byte for byte, as are those that are not named here.\n\n| tag | name | value | |\n|---|---|---|---|\n")
 	for i := range parameters {
 		p := &parameters[i]
-		fmt.Fprintf(&b, "| 0x%04X | %s | %s | %s |\n", p.tag, p.name, p.form(), parameter[p.name].Limits())
+		limits := parameter[p.name].Limits()
+		if limits == "" {
+			done = append(done, fmt.Sprintf("0x%04X %s (%s)", p.tag, p.name, p.form()))
+			continue
+		}
+		fmt.Fprintf(&b, "| 0x%04X | %s | %s | %s |\n", p.tag, p.name, p.form(), limits)
 	}
+	asSpecified(&b, &done)
 	b.WriteString("\n## Statuses\n\nEach is printed by its name and has the meaning of a code of the gateway. Others are\n" +
 		"printed as numbers and are permanent. Those in bold are sent, too. Column retry has the option of `retry` for a message\n" +
 		"that is refused so. With session the session ends, and the message keeps its place; a client that answers so refuses the message. Option\n" +
@@ -108,6 +121,14 @@ func page(t *testing.T) string {
 		fmt.Fprintf(&b, "| %s | %s |\n", head, strings.Join(cells[head], ", "))
 	}
 	return b.String()
+}
+
+// asSpecified writes, behind a table, what is done as the specification says, and empties the list.
+func asSpecified(b *strings.Builder, done *[]string) {
+	if len(*done) > 0 {
+		fmt.Fprintf(b, "\nAs specified: %s.\n", strings.Join(*done, "; "))
+	}
+	*done = nil
 }
 
 // retryOf returns what the option retry calls a status of that code.

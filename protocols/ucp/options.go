@@ -11,7 +11,7 @@ import (
 // implements protocols.Options.
 type ConnectorOptions struct {
 	Traffic             protocols.BindType `yaml:"traffic" default:"transceiver" enum:"transmitter|receiver|transceiver" live:"no" doc:"Which way messages flow on a session, seen from the client. Some SMSCs want a connection for each way: give them two connectors with the same operator."`
-	Login               string             `yaml:"login" default:"60" enum:"60|none" only:"out" live:"rebind" doc:"How it logs in: with operation 60, or not at all, for an SMSC that knows its clients by their addresses. Then the session begins with the answer to a keep-alive (operation 31) with system_id as its number; the password is not sent."`
+	Login               string             `yaml:"login" default:"60" enum:"60|none" only:"out" live:"rebind" doc:"How it logs in: with operation 60, or not at all, for an SMSC that knows its clients by their addresses. Then the session begins with the answer to operation 31 (keep-alive) with system_id as its number; no password is sent."`
 	OTON                int                `yaml:"oton" default:"6" range:"1..6" only:"out" live:"rebind" doc:"Type of number of its system_id: 1 international, 2 national, 6 abbreviated, which short numbers and names are."`
 	ONPI                int                `yaml:"onpi" default:"5" range:"1..5" only:"out" live:"rebind" doc:"Numbering plan of its system_id: 1 E.164, 3 X.121, 5 private, which short numbers and names are."`
 	AlertPID            string             `yaml:"alert_pid" default:"0539" enum:"0100|0122|0131|0138|0139|0339|0439|0539|0639" live:"rebind" doc:"The PID that it asks with whether the peer lives (operation 31): 0539 a PC over TCP/IP, 0639 a PC by its short number."`

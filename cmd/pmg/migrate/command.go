@@ -21,7 +21,7 @@ type source struct {
 	rows                      func() []draft.Row
 }
 
-// table returns what becomes of each option, for docs/migrate.md.
+// table returns what becomes of each option.
 func (s source) table() string { return draft.Markdown(s.rows()) }
 
 var errProblems = errors.New("the configuration was written, and cannot be used yet: the problems are above")
@@ -88,16 +88,20 @@ error and the exit status is 1. docs/migrate.md says what differs.`
 
 func (s source) command(protocols []string) *cobra.Command {
 	var output string
-	var force bool
+	var force, options bool
 	cmd := &cobra.Command{
 		Use: s.use, Short: s.short, Long: s.long + common, Example: s.example,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
+			if !options && len(args) != 1 {
 				return fmt.Errorf("cannot import: one file is needed, and got %d", len(args))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if options {
+				_, err := fmt.Fprint(cmd.OutOrStdout(), s.table())
+				return err
+			}
 			d, err := s.read(args[0])
 			if err != nil {
 				return err
@@ -115,6 +119,7 @@ func (s source) command(protocols []string) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the `file` to write; standard output when not given")
+	cmd.Flags().BoolVar(&options, "options", false, "print what becomes of each option, and read no file")
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite a file that exists")
 	return cmd
 }

@@ -32,7 +32,7 @@ func each(options string, r Row) (rows []Row) {
 	return rows
 }
 
-// Markdown returns the rows as tables for a document, one for each group. Options with the same fate share a line.
+// Markdown returns the rows as tables, one for each group. Options with the same fate share a line.
 func Markdown(rows []Row) string {
 	var b strings.Builder
 	var groups []string
