@@ -103,7 +103,7 @@ type PDULog struct {
 	KeepAge     time.Duration `yaml:"keep_age" default:"168h" range:"0s.." live:"no" doc:"How long rotated files are kept, a week by default. Older ones are removed; keep, max_total and min_free may remove younger ones. 0s keeps all."`
 	Keep        int           `yaml:"keep" default:"0" range:"0.." live:"no" doc:"How many rotated files are kept per connector; the oldest are removed. A busy connector rotates by max_size many times a day. 0 is no limit."`
 	MaxTotal    option.Size   `yaml:"max_total" default:"0" live:"no" doc:"The most that all files of a connector may take, the open one included; the oldest are removed. 0 is no limit."`
-	MinFree     int           `yaml:"min_free" default:"10" range:"0..90" live:"no" doc:"Percent of the disk that the pdu logs leave free, 1 GiB at most: with less, a connector that writes removes its oldest rotated files, those of the last day only if pdu logs take most of the disk."`
+	MinFree     int           `yaml:"min_free" default:"10" range:"0..90" live:"no" doc:"Percent of the disk that the pdu logs leave free, 1 GiB at most: with less, a connector that writes removes its oldest rotated files, those of the last day only if pdu logs take most of the disk. 0 uses all of the disk."`
 	Compress    bool          `yaml:"compress" default:"true" live:"no" doc:"Whether rotated files are compressed, with zstd."`
 	Flush       time.Duration `yaml:"flush" default:"100ms" range:"1ms..10s" live:"no" doc:"Longest time a line waits in memory before it is written. A longer time costs less CPU and loses more lines when the machine dies."`
 }
@@ -150,7 +150,7 @@ type Store struct {
 	Ballast option.Size `yaml:"ballast" default:"64MiB" range:"0B.." live:"no" doc:"Size of a file that is removed when the disk is full all the same, so that the gateway can go on. 0B makes none."`
 	Backups string      `yaml:"backups" live:"yes" doc:"Directory for the copies of pmg store backup NAME, made when missing, for the gateway's user alone. Without it no copy of a running gateway's store is made."`
 
-	KeyFile    string `yaml:"key_file" live:"no" doc:"A file with a key of 32 octets, in hexadecimal or base64, which messages in dir are encrypted with (XChaCha20-Poly1305); plain when empty. Without the key the store cannot be opened: keep a copy elsewhere (docs/privacy.md)."`
+	KeyFile    string `yaml:"key_file" live:"no" doc:"A file with a key of 32 octets, in hexadecimal or base64, which messages in dir are encrypted with (XChaCha20-Poly1305); plain when empty. Without the key the store cannot be opened: keep a copy elsewhere (docs/privacy.md). A relative path is relative to the configuration."`
 	OldKeyFile string `yaml:"old_key_file" live:"no" doc:"The file with the key of before, while messages wait that are encrypted with that."`
 
 	keys [][]byte // of these files
