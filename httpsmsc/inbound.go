@@ -121,7 +121,7 @@ func (v *SMSC) brought(k *smsc.Callback, kind string, x *server.Exchange) (statu
 	for _, one := range all {
 		r := rooms.Deliverer.Deliver(from, one.fill)
 		answer := statusOfDelivery(r.Code)
-		v.logDelivery(x, one, pdulog.About{ID: r.ID, Code: r.Code, Step: r.Step}, answer)
+		v.logDelivery(x, one, pdulog.About{ID: r.ID, Refusal: sms.Refusal{Code: r.Code, Step: r.Step}}, answer)
 		if answer != http.StatusOK && status != http.StatusServiceUnavailable {
 			status, why = answer, "not taken: "+r.Code.String()
 		}

@@ -12,10 +12,9 @@ import (
 
 // About holds the fields of a line that follow its PDU.
 type About struct {
-	ID      uint64   // of the message that the PDU is about; 0: none
-	Account string   // of the client; empty: none
-	Code    sms.Code // why the gateway has refused the message, or the operation; OK: it has not
-	Step    string   // of those of a message that comes in, which has refused it, or all reasons (sms.AppendReason); empty: none
+	ID      uint64 // of the message that the PDU is about; 0: none
+	Account string // of the client; empty: none
+	Refusal sms.Refusal
 
 	Pressing bool // the session goes on although it is refused too much, so that its lines are limited
 }
@@ -23,8 +22,8 @@ type About struct {
 // append appends the fields after those of the PDU. It leaves out the id if the PDU itself
 // shows it, as an answer to a client of SMPP 3.4 does.
 func (a *About) append(b []byte, p protocols.PDU) []byte {
-	if a.Code != sms.OK || a.Step != "" {
-		b = a.Code.AppendReason(append(b, logtext.Reason...), a.Step)
+	if a.Refusal.Code != sms.OK || a.Refusal.Each != "" {
+		b = a.Refusal.Append(append(b, logtext.Reason...))
 	}
 	if a.ID != 0 {
 		at := len(b)

@@ -66,16 +66,22 @@ func (c Code) String() string {
 	return "unknown"
 }
 
-// AppendReason appends why a message was refused: throttled(flood). A step of two words is written as one, no step is left out.
-// In the place of the step the reasons of several recipients may stand, in this form, which are appended as they are.
-func (c Code) AppendReason(b []byte, step string) []byte {
-	if strings.Contains(step, "(") {
-		return append(b, step...)
+// A Refusal is why the gateway has refused a message, or an operation.
+type Refusal struct {
+	Code Code   // OK: it has not
+	Step string // of those of a message that comes in, which has refused it; "": none
+	Each string // of a message to several recipients, why each of these is refused, as Append writes that; "": it has one
+}
+
+// Append appends the refusal as the pdu log has it: throttled(flood), rejected. A step of two words is written as one.
+func (r *Refusal) Append(b []byte) []byte {
+	if r.Each != "" {
+		return append(b, r.Each...)
 	}
-	if b = append(b, c.String()...); step == "" {
+	if b = append(b, r.Code.String()...); r.Step == "" {
 		return b
 	}
-	return append(append(append(b, '('), strings.ReplaceAll(step, " ", "_")...), ')')
+	return append(append(append(b, '('), strings.ReplaceAll(r.Step, " ", "_")...), ')')
 }
 
 // Retryable reports whether the same message may succeed if it is sent again later.

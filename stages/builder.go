@@ -94,7 +94,7 @@ func (b *builder) PDU(j *Job) protocols.PDU { return j.PDU }
 func (b *builder) IsAbout(j *Job, id uint64) { j.ID = id }
 
 // IsRefusal implements session.Port.
-func (b *builder) IsRefusal(j *Job, code sms.Code, step string) { j.Code, j.Step = code, step }
+func (b *builder) IsRefusal(j *Job, why sms.Refusal) { j.Refusal = why }
 
 // Send implements session.Port.
 func (b *builder) Send(_ int64, l *connector.Link, j *Job, last bool, reason string) {

@@ -69,7 +69,7 @@ func (k Kind) String() string { return kindNames[k] }
 type Job struct {
 	flow.Ref
 	Kind     Kind
-	Code     sms.Code     // Send: why the answer refuses a message; otherwise an outcome
+	Code     sms.Code     // an outcome
 	Last     bool         // Send: end the session when it is written
 	Closing  bool         // Send: no request of ours follows
 	protocol sms.Protocol // of PDU
@@ -80,9 +80,9 @@ type Job struct {
 	Bytes    []byte       // Received: the PDU's own octets
 	Octets   *buffer      // Bytes: octets that were read; Send, behind the pdu builder: to be written
 
-	ID      uint64 // Send: of the message that PDU is about; 0: none. Committed: the token of the position
-	Step    string // Send: that refuses the message, with Code
-	After   int64  // Store, Stored: the answer is not sent before this time
+	ID      uint64      // Send: of the message that PDU is about; 0: none. Committed: the token of the position
+	Refusal sms.Refusal // Send: why the answer refuses a message
+	After   int64       // Store, Stored: the answer is not sent before this time
 	Slot    *connector.Slot
 	Message *sms.Message
 	Share   *connector.Share // of Message
@@ -134,7 +134,7 @@ func reset(j *Job) {
 		j.Bytes = nil
 	}
 	j.Handle, j.refs, j.Last, j.Closing, j.Code = nil, 0, false, false, sms.OK
-	j.ID, j.Step, j.Message, j.Share, j.Slot = 0, "", nil, nil, nil
+	j.ID, j.Refusal, j.Message, j.Share, j.Slot = 0, sms.Refusal{}, nil, nil, nil
 	j.extras = nil
 	j.Bytes, j.Octets = j.Bytes[:0], nil
 }

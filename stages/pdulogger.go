@@ -91,7 +91,7 @@ func (l *pduLogger) log(out *flow.Out[Job], j *Job, received bool) {
 	now := l.Gateway.Node.Clock.Wall(out.Now()) // which an administrator may set
 	about := j.Handle.About(received, j.PDU, m, j.ID)
 	if !received {
-		about.Code, about.Step = j.Code, j.Step
+		about.Refusal = j.Refusal
 	}
 	f.Line(now, j.Handle.Instance.Number, received, j.PDU, j.Handle.Login.Pass(received, j.PDU), about)
 }

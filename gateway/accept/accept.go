@@ -38,12 +38,16 @@ func (p *Pending[T]) Outcome() Outcome {
 type Outcome struct {
 	Code   sms.Code // why it was refused
 	Step   string   // of intake that has refused it
+	Each   string   // why each of several recipients was refused; "": there was one
 	Why    string   // what the plugin says that has refused it
 	ID     uint64   // by which its sender knows it; 0: it was refused, or is a receipt that goes no further
 	Parts  int      // short messages that it has become
 	Parked bool     // no route leads anywhere, and an operator will decide
 	After  int64    // its sender is not answered before this time
 }
+
+// Refusal returns why it was refused, for the pdu log.
+func (o *Outcome) Refusal() sms.Refusal { return sms.Refusal{Code: o.Code, Step: o.Step, Each: o.Each} }
 
 // An Executor is where messages go on. It has one method for each thing that a session and a request do differently.
 type Executor[T any] interface {

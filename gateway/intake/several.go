@@ -34,7 +34,8 @@ func (v *Several) Refuse(code sms.Code, step string) {
 	} else {
 		v.Reasons = append(v.Reasons, ',')
 	}
-	v.Reasons = code.AppendReason(v.Reasons, step)
+	why := sms.Refusal{Code: code, Step: step}
+	v.Reasons = why.Append(v.Reasons)
 }
 
 // isFull reports whether the PDU may become no further messages.

@@ -78,13 +78,13 @@ func (p *port) gone(r *request, how string) {
 	r.gone = how
 }
 
-func (p *port) New(*connector.Link) *request         { p.open++; return &request{} }
-func (p *port) PDU(r *request) protocols.PDU         { return &r.PDU }
-func (p *port) Drop(_ *connector.Link, r *request)   { p.gone(r, "dropped") }
-func (p *port) TickAt(int64)                         {}
-func (p *port) IsAbout(*request, uint64)             {}
-func (p *port) IsRefusal(*request, sms.Code, string) {}
-func (p *port) Unanswered(int64, *connector.Slot)    {}
+func (p *port) New(*connector.Link) *request       { p.open++; return &request{} }
+func (p *port) PDU(r *request) protocols.PDU       { return &r.PDU }
+func (p *port) Drop(_ *connector.Link, r *request) { p.gone(r, "dropped") }
+func (p *port) TickAt(int64)                       {}
+func (p *port) IsAbout(*request, uint64)           {}
+func (p *port) IsRefusal(*request, sms.Refusal)    {}
+func (p *port) Unanswered(int64, *connector.Slot)  {}
 
 func (p *port) Send(_ int64, _ *connector.Link, r *request, last bool, _ string) {
 	p.gone(r, "sent")

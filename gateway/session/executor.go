@@ -93,7 +93,7 @@ func (x *executor[R]) Answer(now int64, s sender[R], o accept.Outcome) {
 	case o.Code == sms.Throttled || o.Code == sms.QueueFull:
 		x.room.tooMuch(now, s.link, s.request, &o)
 	case o.Code != sms.OK:
-		x.replies.refuse(now, s.link, s.request, o.Code, o.Step, o.After)
+		x.replies.refuse(now, s.link, s.request, o.Refusal(), o.After)
 	default:
 		x.replies.answer(now, s.link, s.request, o.Code, o.ID, o.After)
 	}

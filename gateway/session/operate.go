@@ -44,7 +44,7 @@ func (c *Conversation[R]) answerOperation(
 		c.replies.undecided(now, l, r)
 		return
 	}
-	c.port.IsRefusal(r, code, step)
+	c.port.IsRefusal(r, sms.Refusal{Code: code, Step: step})
 	l.Can.Operations.AnswerOperation(c.port.PDU(r), code, result)
 	c.replies.send(now, l, r, after)
 }

@@ -18,9 +18,8 @@ type Port[R any] interface {
 	Send(now int64, l *connector.Link, r R, last bool, reason string)
 	// IsAbout notes which message the answer to a request is about, for the pdu log.
 	IsAbout(r R, id uint64)
-	// IsRefusal notes why the answer to a request refuses its message or operation, and which step does, for the
-	// pdu log; or, where code is sms.OK, why single recipients are refused.
-	IsRefusal(r R, code sms.Code, step string)
+	// IsRefusal notes why the answer to a request refuses its message, its operation, or some of its recipients, for the pdu log.
+	IsRefusal(r R, why sms.Refusal)
 	// Drop releases a request without an answer.
 	Drop(l *connector.Link, r R)
 	// Hangup ends a session.

@@ -18,7 +18,7 @@ const (
 // tooMuch answers a message that may be sent again, later.
 func (w *waitRoom[R]) tooMuch(now int64, l *connector.Link, r R, o *accept.Outcome) {
 	if wait, goesOn := w.presses(now, l, r); goesOn {
-		w.replies.refuse(now, l, r, o.Code, o.Step, max(o.After, now+wait))
+		w.replies.refuse(now, l, r, o.Refusal(), max(o.After, now+wait))
 	}
 }
 

@@ -31,10 +31,10 @@ func (e *entrance[R]) recipients(now int64, l *connector.Link, r R, v *intake.Se
 	}
 	v.Forget()
 	if len(v.All) == 0 {
-		e.executor.Answer(now, sender[R]{l, r}, accept.Outcome{Code: v.Refusal, Step: string(v.Reasons), After: v.After})
+		e.executor.Answer(now, sender[R]{l, r}, accept.Outcome{Code: v.Refusal, Each: string(v.Reasons), After: v.After})
 		return
 	}
-	e.port.IsRefusal(r, sms.OK, string(v.Reasons))
+	e.port.IsRefusal(r, sms.Refusal{Each: string(v.Reasons)})
 	p := Pending[R]{Accepted: v.All[0], More: v.All[1:], Link: l, Request: r, After: v.After}
 	e.acceptor.Accept(now, p.accepted())
 }

@@ -40,9 +40,9 @@ func (p *replies[R]) answer(now int64, l *connector.Link, r R, code sms.Code, id
 }
 
 // refuse answers a submit that a step has refused.
-func (p *replies[R]) refuse(now int64, l *connector.Link, r R, code sms.Code, step string, after int64) {
-	p.port.IsRefusal(r, code, step)
-	p.answer(now, l, r, code, 0, after)
+func (p *replies[R]) refuse(now int64, l *connector.Link, r R, why sms.Refusal, after int64) {
+	p.port.IsRefusal(r, why)
+	p.answer(now, l, r, why.Code, 0, after)
 }
 
 // undecided ends a session without an answer to a request, of which it is not known whether it was stored. Its peer takes a

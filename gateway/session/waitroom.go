@@ -70,7 +70,7 @@ func (w *waitRoom[R]) refuse(now int64, l *connector.Link, m *sms.Message, r R) 
 	intake.Retract(&l.Source, m)
 	m.Release()
 	l.CountRefused(sms.QueueFull)
-	w.replies.refuse(now, l, r, sms.QueueFull, "room", 0)
+	w.replies.refuse(now, l, r, sms.Refusal{Code: sms.QueueFull, Step: "room"}, 0)
 }
 
 // settle answers every waiting request of a session before its last PDU is sent.

@@ -311,7 +311,7 @@ func (x *Exchange) LogRequest(command int, o *httpsms.Order, status int, r https
 	}
 	x.log.Line(true, &p, about)
 	p.Begin(command+1, number, uint32(status))
-	about.ID, about.Code, about.Step = r.ID, r.Code, r.Step
+	about.ID, about.Refusal = r.ID, sms.Refusal{Code: r.Code, Step: r.Step}
 	x.log.Line(false, &p, about)
 	x.log.CountExchange(command, true, counted(status))
 }

@@ -41,7 +41,7 @@ func (n *node) Send(_ int64, l *connector.Link, r *request, last bool, reason st
 func (n *node) IsAbout(*request, uint64) {}
 
 // IsRefusal implements session.Port.
-func (n *node) IsRefusal(*request, sms.Code, string) {}
+func (n *node) IsRefusal(*request, sms.Refusal) {}
 
 // Drop implements session.Port.
 func (n *node) Drop(_ *connector.Link, r *request) { n.release(r) }

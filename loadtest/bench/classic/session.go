@@ -23,7 +23,7 @@ func (c *conn) PDU(r *request) protocols.PDU { return r.pdu }
 func (c *conn) IsAbout(r *request, id uint64) { r.id = id }
 
 // IsRefusal implements session.Port. The logs of the comparison leave the reason out.
-func (c *conn) IsRefusal(*request, sms.Code, string) {}
+func (c *conn) IsRefusal(*request, sms.Refusal) {}
 
 // Send implements session.Port.
 func (c *conn) Send(now int64, _ *connector.Link, r *request, last bool, reason string) {
