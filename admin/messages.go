@@ -20,8 +20,8 @@ import (
 // Bounds on searches for messages, which read files that may have many GB.
 const (
 	mostSearches = 2                // at the same time
-	mostReading  = 2                // requests for statistics at the same time
-	mostWaiting  = 4                // further ones, which take turns by caller: each has one of the places of maxWork
+	mostReading  = 2                // requests for statistics that are read at the same time
+	mostWaiting  = 4                // further requests for statistics, which wait; their callers take turns
 	searchTime   = 20 * time.Second // for one
 	searchRoom   = 8 << 20          // octets of lines that one keeps
 	mostListed   = 50               // messages in an answer, the latest ones

@@ -20,7 +20,7 @@ type Account struct {
 	Profile      string         `yaml:"profile" live:"yes" doc:"A profile whose options it takes (docs/profiles.md), of the file or one that comes with PMG. Its own options count more."`
 	Password     string         `yaml:"password" required:"certificates" secret:"yes" live:"yes" doc:"Its password, needed unless it has certificates, plain or as a hash: argon2id (pmg account hash) or bcrypt (htpasswd -nB). SMPP allows 8 characters, more with long_passwords of a connector, UCP 16."`
 	OldPassword  string         `yaml:"old_password" secret:"yes" live:"yes" doc:"A further password that it may log in with, plain or as a hash, while it changes. Its sessions go on when password takes its place, and end when it is removed."`
-	Certificates []string       `yaml:"certificates" live:"yes" doc:"With TLS, the certificates one of which it must show, beside a password if it has one (docs/tls.md). Each is a name in the certificate (CN, DNS name, e-mail address or URI), or sha256: and its fingerprint."`
+	Certificates []string       `yaml:"certificates" live:"yes" doc:"With TLS, its certificates (docs/tls.md): a login must show one of them, and the password if there is one. Each entry is a name in the certificate (CN, DNS name, e-mail address or URI), or sha256: and its fingerprint."`
 	Networks     []netip.Prefix `yaml:"networks" live:"yes" doc:"Addresses it may log in from, such as 192.0.2.0/24 or 192.0.2.1; any when empty."`
 
 	Logins   Logins   // its options stand among the account's
@@ -49,7 +49,7 @@ type Account struct {
 
 	Callbacks // and these, for accounts that are called by HTTP
 
-	Senders []string `yaml:"senders" live:"yes" doc:"Lists on one of which the sender of each submitted message must be, after rewrite; others are refused (SMPP: ESME_RINVSRCADR). Any sender when empty."`
+	Senders []string `yaml:"senders" live:"yes" doc:"Lists of allowed senders: a submitted message whose sender, after rewrite, is on none of them is refused (SMPP: ESME_RINVSRCADR). Any sender when empty."`
 
 	Screening // and these
 
@@ -80,7 +80,7 @@ const MaxUsers = 100
 // checkUsers checks the users of an account. It does not show what stands in the place of a hash.
 func checkUsers(d *decoder, a *Account, path string, connectors []Connector) {
 	names := map[string]int{}
-	serves := func(c Connector) bool { return c.Protocol == "http" && c.HTTP.Portal && a.MayUse(&c) }
+	serves := func(c Connector) bool { return c.Transport() == ByRequest && c.HTTP.Portal && a.MayUse(&c) }
 	if len(a.Logins.Users) > 0 && !slices.ContainsFunc(connectors, serves) {
 		d.warn(path+".users", "cannot log in: no connector that the account may use has portal: true")
 	}
@@ -99,7 +99,7 @@ func checkUsers(d *decoder, a *Account, path string, connectors []Connector) {
 type Sessions struct {
 	Most       int    `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have at the same time, over all connectors; 0 is any number. A further login is refused, and silent sessions are checked."`
 	PerAddress int    `yaml:"max_sessions_per_address" default:"0" range:"0.." live:"yes" doc:"The same for the sessions that it may have from one address; 0 is any number. An IPv6 address counts together with the others of its /64."`
-	Full       string `yaml:"sessions_full" default:"refuse" enum:"refuse|replace" live:"yes" doc:"What happens to a login beyond these: it is refused, or takes the place of the session that has been silent for longest (of the same address if max_sessions_per_address is reached) and has lasted for 10 s."`
+	Full       string `yaml:"sessions_full" default:"refuse" enum:"refuse|replace" live:"yes" doc:"What happens to a login when there are as many sessions as may be. refuse refuses it. replace logs out the session that has been silent for longest (of the same address if max_sessions_per_address is reached); sessions younger than 10 s stay, and if all are, the login is refused."`
 
 	SMPP smpp.ClientOptions `yaml:"smpp" live:"yes" doc:"How ids and receipts are written on its sessions of SMPP, such as {message_ids: decimal}. docs/receipts.md has an example."`
 }

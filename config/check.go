@@ -261,7 +261,7 @@ func (d *decoder) connector(c *Connector, path string, o Options) {
 
 // checkPortal warns of pages for customers whose passwords others read.
 func checkPortal(d *decoder, c *Connector, path string) {
-	if c.Protocol != "http" || !c.HTTP.Portal || c.TLS.Enabled || len(c.Proxies) > 0 {
+	if c.Transport() != ByRequest || !c.HTTP.Portal || c.TLS.Enabled || len(c.Proxies) > 0 {
 		return
 	}
 	for _, address := range c.AllAddresses() {

@@ -276,7 +276,7 @@ type Connector struct {
 	Lifetime Lifetime // and these
 
 	OnUnknown string `yaml:"on_unknown" default:"resend" enum:"resend|fail" live:"yes" doc:"A message without an answer, also over a kill: resend may deliver it twice, fail not at all. With fail and a durable store, each message waits for a commit before it leaves."`
-	Retry     Retry  `yaml:"retry" live:"yes" doc:"When a message that the peer has not taken is sent again: the pauses after each attempt. When it fails after the last, it is given up; after a last word repeat the last pause is repeated until its validity passes, as on an in connector it always is (receipts.validity for a receipt). One list, as in retry: [10s, 1m, 5m, 30m], stands for all of the options below, except that a throttled message is not given up."`
+	Retry     Retry  `yaml:"retry" live:"yes" doc:"When a message that the peer has not taken is sent again: a list of pauses, one after each attempt. Behind the last pause the message is given up; a list that ends with repeat repeats its last pause until the validity passes. An in connector always repeats it (a receipt has receipts.validity). One list, as in retry: [10s, 1m, 5m, 30m], stands for all options below, except that a throttled message is not given up."`
 
 	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that arrive on the connector (in) or leave by it (out), and lists of those that may pass, such as {in: destination, strip: 00, ton: 1} (docs/rewrite.md)."`
 
@@ -303,7 +303,7 @@ type Supplier struct {
 // Access is who may connect to a connector that listens.
 type Access struct {
 	Networks []netip.Prefix `yaml:"networks" live:"yes" doc:"Addresses that clients, or with listen the SMSC, may connect from, such as 192.0.2.0/24; any when empty. Connections from others are closed before anything is read."`
-	Proxies  []netip.Prefix `yaml:"proxies" live:"yes" doc:"Proxies that connect for the peers of a connector that listens, such as 192.0.2.7 or 192.0.2.0/24 (docs/operate.md). Their connections must begin with a PROXY header, whose address counts for limits, networks, logs and metrics: whoever connects from here can name any address."`
+	Proxies  []netip.Prefix `yaml:"proxies" live:"yes" doc:"Addresses of the proxies in front of a connector that listens, such as 192.0.2.7 or 192.0.2.0/24 (docs/operate.md). Their connections must begin with a PROXY header. The address in it counts for limits, networks, logs and metrics, so name only proxies that you trust."`
 }
 
 // Policies are what an account's messages must be like, when they may leave, and what the account sees of them.
@@ -315,7 +315,7 @@ type Policies struct {
 
 	Retention Retention `yaml:"retention" live:"yes" doc:"How long texts and numbers of its messages stay in pdu logs and events, where that is not as long as retention of the gateway says (docs/privacy.md)."`
 
-	Prices  string  `yaml:"prices" live:"yes" doc:"The list of prices by which its messages are charged; nothing when empty. A message without a price in it is refused (SMPP: ESME_RINVDSTADR, HTTP: 422)."`
+	Prices  string  `yaml:"prices" live:"yes" doc:"The list that has the prices of its messages; they cost nothing when empty. A message for which the list has no price is refused (SMPP: ESME_RINVDSTADR, HTTP: 422)."`
 	Balance Balance `yaml:"balance" live:"yes" doc:"Whether its money limits what it may submit, with prices. docs/prices.md has an example."`
 
 	ShowNetwork bool `yaml:"show_network" default:"false" live:"yes" doc:"Whether the account sees by HTTP which network (MCC and MNC) each of its messages is for: in answers about a message and in calls of webhook."`

@@ -17,11 +17,11 @@ type List struct {
 	Name string `yaml:"name" required:"yes" live:"yes" doc:"Its name in block, allow and senders, in logs and metrics: letters, digits, '-' and '_'."`
 	File string `yaml:"file" required:"yes" live:"yes" doc:"Its file: a number, a prefix such as 4670* or a sender's name in each line; '#' begins a comment (docs/lists.md). A relative path is relative to the configuration. It is read again when it has changed. The gateway's user must be able to write to the directory, for the file FILE.changes of pmg list add and remove."`
 
-	OptOutFrom []string `yaml:"opt_out_from" live:"yes" doc:"Out connectors by whose messages from mobiles the list changes: a text that is a word of stop adds its sender, one of start removes it, on disk before the SMSC is answered; then the message goes on. Messages to a number on the list are refused as opted_out, not as blocked."`
+	OptOutFrom []string `yaml:"opt_out_from" live:"yes" doc:"Out connectors whose messages from mobiles change the list: a text that is a word of stop adds its sender, a word of start removes it. The change is on disk before the SMSC is answered; then the message goes on. Messages to a number on the list are refused as opted_out, not as blocked."`
 	OptOutTo   []string `yaml:"opt_out_to" live:"yes" doc:"The numbers and short codes that such messages must be for, each in full; any when empty."`
 	Stop       []string `yaml:"stop" default:"STOP, STOPP, STOPALL, STOP ALL, UNSUBSCRIBE, CANCEL, END, QUIT, REVOKE, OPTOUT, OPT OUT, OPT-OUT, ARRET, ARRÊT, BAJA, PARAR" live:"yes" doc:"Words that add the sender, in any letter case. The text must have nothing else but blanks and marks of any kind at both ends."`
 	Start      []string `yaml:"start" default:"START, UNSTOP" live:"yes" doc:"Words that remove it. YES is none of them, because people write it in answer to other questions."`
-	StopReply  string   `yaml:"stop_reply" live:"yes" doc:"What a mobile is answered that a word of stop has added: a text of one short message, by the same connector and from the same number. No answer when empty, nor if the number was on the list."`
+	StopReply  string   `yaml:"stop_reply" live:"yes" doc:"The answer to a mobile that a word of stop has added: one short message, by the same connector and from the same number. No answer when empty, nor if the number was on the list."`
 	StartReply string   `yaml:"start_reply" live:"yes" doc:"The same for a mobile that a word of start has removed."`
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // IsHTTPSMSC reports whether the connector leads to an SMSC that is called by HTTP.
-func (c *Connector) IsHTTPSMSC() bool { return c.Protocol == "http" && c.Direction == Out }
+func (c *Connector) IsHTTPSMSC() bool { return c.Transport() == ByRequest && c.Direction == Out }
 
 // SMSC returns the SMSC that the connector leads to by HTTP, or what is wrong with its options.
 func (c *Connector) SMSC() (*smsc.SMSC, []protocols.Problem) {
@@ -66,11 +66,11 @@ func checkListeners(d *decoder, x *index, path string, c *Connector) {
 	if !c.IsHTTPSMSC() || name == "" {
 		return
 	}
-	if on := x.connectors[name]; on != nil && on.Protocol == "http" && on.Direction == In {
+	if on := x.connectors[name]; on != nil && on.Transport() == ByRequest && on.Direction == In {
 		return
 	}
 	takes := slices.DeleteFunc(
-		slices.Clone(x.config.Connectors), func(c Connector) bool { return c.Protocol != "http" || c.Direction != In },
+		slices.Clone(x.config.Connectors), func(c Connector) bool { return c.Transport() != ByRequest || c.Direction != In },
 	)
 	names := make([]string, len(takes))
 	for i := range takes {

@@ -48,9 +48,9 @@ func (d *decoder) checkText(c *Connector, path string) {
 			"must be pass or join, or, where the request has a field for user data headers, split8 or split16, not %s",
 			c.Text.Long,
 		)
-	case c.Protocol == "http" && l != fit.Pass && l != fit.Join:
+	case c.Transport() == ByRequest && l != fit.Pass && l != fit.Join:
 		d.problem(path+".long_messages", "must be pass or join with protocol %s: calls have room for any text", c.Protocol)
-	case c.Protocol != "http" && (l == fit.SplitSAR || l == fit.Payload || l == fit.Join):
+	case c.Transport() != ByRequest && (l == fit.SplitSAR || l == fit.Payload || l == fit.Join):
 		d.problem(
 			path+".long_messages", "must be pass, split8 or split16 with protocol %s: only SMPP has a field for %s",
 			c.Protocol, c.Text.Long,

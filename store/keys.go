@@ -18,8 +18,8 @@ import (
 //	d <day> <kind> 0 <key>        a note; day in 4 octets
 //	e <number>                    an event
 //
-// Format 1 had no journal, but pebble's log. In format 2 the journal did not name its newest segment, which a version that knows
-// no such file would let go stale, and no record had a text in ISO 8859-5 or -8.
+// Format 1 had no journal, but pebble's log. Format 2 had no file that names the newest segment of the journal, and no texts in
+// ISO 8859-5 or -8: a program that knows neither must not write to a store of format 3.
 const formatVersion = 3
 
 // leastRepaired is the oldest format that a repair can read.

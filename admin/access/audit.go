@@ -192,11 +192,11 @@ func (a *Audit) Handler(h http.Handler, hasForm func(*http.Request) bool) http.H
 	})
 }
 
-// unknown is who has not logged in.
+// unknown is how the log names those who have not logged in.
 const unknown = "unknown"
 
-// Record writes a line for what somebody has done elsewhere. Of who is unknown it writes one a minute for each address, because
-// strangers may fail to log in as often as they like.
+// Record writes a line for what somebody has done elsewhere. For strangers it writes one line a minute and network, because they
+// may fail to log in as often as they like.
 func (a *Audit) Record(who, from, act string, parameters map[string]string, result string) {
 	if who == unknown && !a.news.First(act+" "+network(from)) {
 		return

@@ -22,6 +22,9 @@ import (
 	"pmg/internal/textfile"
 )
 
+// FirstRows is how many rows of a table are kept in words, so that a person sees how they were understood.
+const FirstRows = 3
+
 // MaxColumns is how many columns a table may have.
 const MaxColumns = 64
 

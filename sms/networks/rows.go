@@ -154,9 +154,6 @@ func (r *reader) add(from, to []byte, line int, place uint16) error {
 	return nil
 }
 
-// firstRows is how many rows are kept as they were understood.
-const firstRows = 3
-
 // note counts a row, and keeps the first ones for people.
 func (r *reader) note(from, to []byte, place uint16) {
 	t := r.b.table
@@ -164,7 +161,7 @@ func (r *reader) note(from, to []byte, place uint16) {
 	if isRange {
 		t.Counts.Ranges++
 	}
-	if len(t.First) == firstRows {
+	if len(t.First) == sheet.FirstRows {
 		return
 	}
 	n := t.networks[place]

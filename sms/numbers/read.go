@@ -135,7 +135,7 @@ func (r *reader) row(row *sheet.Row) error {
 		return err
 	}
 	r.b.add(&e)
-	if len(r.first) < firstRows {
+	if len(r.first) < sheet.FirstRows {
 		r.first = append(r.first, e.text())
 	}
 	if digits, names := r.b.size(); digits > MaxEntries || names > MaxNames {
@@ -143,6 +143,3 @@ func (r *reader) row(row *sheet.Row) error {
 	}
 	return nil
 }
-
-// firstRows is how many rows are kept as they were understood.
-const firstRows = 3

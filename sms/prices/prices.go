@@ -280,13 +280,10 @@ func (r *reader) prefixes(cell []byte, e entry) error {
 	})
 }
 
-// firstRows is how many rows are kept as they were understood.
-const firstRows = 3
-
 // add counts a price, and keeps the first ones for people.
 func (r *reader) add(what string, e entry) {
 	l := r.list
-	if l.Rows++; len(l.First) < firstRows {
+	if l.Rows++; len(l.First) < sheet.FirstRows {
 		text := what + ": " + e.price.String()
 		if e.from != 0 {
 			text += " from " + time.Unix(0, e.from).UTC().Format(time.DateOnly) + " on"

@@ -37,9 +37,10 @@ func checkCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "check FILE",
 		Short: "Read the file of a list, and report what is in it and what is wrong",
-		Long: `Reads a file as a gateway would. It reports the entries, what the first rows mean, entries
-that stand there twice, lines that cannot be read, memory and time. The exit status is 1 if a line cannot be read:
-a gateway does not start with such a file, and one that runs keeps what it has read before.`,
+		Long: `Reads a file as a gateway would. It reports how many entries there are, what the first rows
+mean, entries that stand there twice, lines that cannot be read, memory and time. The exit
+status is 1 if a line cannot be read: a gateway does not start with such a file, and one that
+runs keeps what it has read before.`,
 		Example: "  pmg list check optouts.txt",
 		Args:    arguments.Exactly(1, "the name of a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -73,7 +73,7 @@ func summary(l *prices.List, known *networks.Table) textfile.Summary {
 		"%d prices: %d of networks, %d of countries, %d of prefixes", l.Rows, l.Networks, l.Countries, l.Prefixes,
 	)}
 	if l.Rows > 0 && !l.HasOthers() {
-		s.Notes = append(s.Notes, "warning: no row with * has the price of all others: messages to other numbers are refused")
+		s.Notes = append(s.Notes, "warning: there is no price for all others (*): messages to numbers without a row are refused")
 	}
 	if known == nil {
 		return s

@@ -46,8 +46,9 @@ func checkCommand() *cobra.Command {
 		Use:   "check FILE",
 		Short: "Read a table of networks, and report what is in it and what is wrong",
 		Long: `Reads a file as a gateway would. It reports rows, networks, what the first rows mean, rows
-that stand there twice, rows that cannot be used, memory and time. The exit status is 1 if a row cannot be used: a
-gateway does not start with such a file, and one that runs keeps what it has read before.`,
+that stand there twice, rows that cannot be used, memory and time. The exit status is 1 if a
+row cannot be used: a gateway does not start with such a file, and one that runs keeps what
+it has read before.`,
 		Example: "  pmg network check networks.csv\n  pmg network check --columns prefix,mcc,mnc networks.csv",
 		Args:    arguments.Exactly(1, "the name of a file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
