@@ -48,7 +48,7 @@ func newCourier(v *SMSC) (*courier, error) {
 	}
 	host := c.Address().Hostname()
 	o := senderOptions(v.connector, host, v.rooms.Holds)
-	w := &courier{smsc: v, form: c, sender: httpcall.NewSender(o), window: o.Connections, lost: make(chan string, 1)}
+	w := &courier{smsc: v, form: c, sender: httpcall.New(o), window: o.Connections, lost: make(chan string, 1)}
 	if t := c.TokenCall(); t != nil {
 		if u, err := url.Parse(t.URL); err != nil || u.Hostname() != host {
 			o.TLS = nil

@@ -182,9 +182,9 @@ func (v *SMSC) shut(w *courier) {
 }
 
 // senderOptions returns how the SMSC of a connector at a host is called.
-func senderOptions(c *connector.Connector, host string, holds func() bool) (o httpcall.SenderOptions) {
+func senderOptions(c *connector.Connector, host string, holds func() bool) (o httpcall.Options) {
 	cfg := c.Config()
-	o = httpcall.SenderOptions{
+	o = httpcall.Options{
 		Connections: cfg.Instances * cfg.Window, ConnectTimeout: cfg.ConnectTimeout, Timeout: cfg.ResponseTimeout,
 		Holds: holds,
 	}

@@ -36,7 +36,7 @@ type Service struct {
 func New(rooms Rooms, engine Engine, events *Events) *Service {
 	c := &Service{
 		rooms: rooms, engine: engine, events: events, dialects: newDialects(),
-		caller:  httpcall.New(httpcall.Options{Holds: rooms.Holds}),
+		caller:  httpcall.NewCaller(httpcall.Options{Holds: rooms.Holds}),
 		batches: batches{of: map[string]int{}}, of: map[*connector.Lane]*courier{},
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
