@@ -58,7 +58,6 @@ func table() []row {
 		{"internal/nearest", ""},
 		{"internal/figuretext", ""},
 		{"internal/httpfault", ""},
-		{"telemetry", ""},
 		{"sms/charset", ""},
 		{"sms/userdata", "sms sms/charset"},
 		{"sms/peerid", ""},
@@ -101,10 +100,11 @@ func table() []row {
 
 		// Decisions that need no session.
 		{"internal/httpcall", "protocols/httpsms sms"},
+		{"telemetry", "internal/httpcall protocols/httpsms"},
 		{"httpapi/conns", ""},
 		{"plugin", "internal/turns sms"},
 		{"plugin/expression", "internal/zone plugin"},
-		{"plugin/service", "internal/httpcall plugin"},
+		{"plugin/service", "internal/httpcall plugin protocols/httpsms"},
 		{"plugin/program", "plugin"},
 		{"plugin/plugintest", "plugin"},
 		{"plugin/answers", "sms"},
@@ -166,7 +166,7 @@ func table() []row {
 		{"admin/problems", "internal/figuretext"},
 		{"admin", "admin/access admin/history admin/problems cluster/report config connector connector/streams flow gateway gateway/credit gateway/hooks gateway/operate gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/timetext internal/tlsfiles internal/turns pdulog pdulog/story plugin privacy protocols sms sms/number sms/rewrite stats store"},
 		{"admin/manage", "admin admin/access config managed managed/editor"},
-		{"admin/oidc", "config internal/turns"},
+		{"admin/oidc", "config internal/httpcall internal/turns"},
 		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc cluster/report config config/document connector gateway/operate gateway/webhooks internal/browser internal/figuretext internal/httpfault managed managed/editor pdulog privacy protocols sms stats"},
 
 		// Load shares the codec with the gateway and nothing else.
@@ -177,7 +177,7 @@ func table() []row {
 		// Wiring: the only place of the product that makes drivers.
 		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/keep gateway/leave gateway/route internal/smstext protocols protocols/httpsms sms sms/charset sms/fit sms/number sms/rewrite sms/userdata"},
 		{"cmd/pmg/credentials", "config internal/passhash internal/token"},
-		{"cmd/pmg/ask", "config internal/tlsfiles"},
+		{"cmd/pmg/ask", "config internal/httpcall internal/tlsfiles protocols/httpsms"},
 		{"cmd/pmg/manual", ""},
 		{"cmd/pmg/find", "config"},
 		{"cmd/pmg/arguments", ""},
@@ -198,7 +198,7 @@ func table() []row {
 		{"cmd/pmg/migrate", "cmd/pmg/migrate/draft cmd/pmg/migrate/jasmin cmd/pmg/migrate/kannel config"},
 		{"cmd/pmg/plugins", "cmd/pmg/find config gateway/hooks internal/figuretext plugin"},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
-		{"cmd/pmg/webdemo", "loadtest loadtest/httpload loadtest/httpsink"},
+		{"cmd/pmg/webdemo", "internal/httpcall loadtest loadtest/httpload loadtest/httpsink protocols/httpsms"},
 		{"cmd/pmg/member", "admin cluster cluster/report cluster/standby cmd/pmg/find config gateway/keep internal/console internal/notify internal/sock internal/tlsfiles protocols store"},
 		{"cmd/pmg/losses", "config events gateway/credit internal/console sms store"},
 		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/arguments cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/forget cmd/pmg/helptext cmd/pmg/history cmd/pmg/lists cmd/pmg/losses cmd/pmg/manual cmd/pmg/member cmd/pmg/migrate cmd/pmg/money cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/timetext internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink managed managed/editor pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},

@@ -5,8 +5,9 @@
 // reads no more of an answer than 64 KiB.
 //
 // A Caller makes the calls that clients want. A URL of the configuration is trusted. One that a client has given could
-// make the gateway a means to reach its own network. So Allowed decides whether the account may use it, and the address is checked
-// when the connection is made: a name that resolves to another address the second time, or to two in turn, reaches nothing more.
+// make the gateway a means to reach its own network. So Allowed decides whether the account may use it, and the address is
+// checked when the connection is made: a name that resolves to another address the second time, or to two in turn, reaches
+// nothing more.
 //
 // The package knows neither queues nor attempts. A Caller returns the outcome of one call, in words for operators and
 // as an sms.Code. By that the lane decides whether there is another call.

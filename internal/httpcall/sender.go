@@ -95,7 +95,8 @@ func (s *Sender) Close() { s.transport.CloseIdleConnections() }
 
 // An Answer is the answer to a call, or the reason why there is none.
 type Answer struct {
-	Status     int // 0: there was none
+	Status     int    // 0: there was none
+	Line       string // of the status, as the server writes it: 200 OK
 	Header     http.Header
 	Body       []byte
 	RetryAfter time.Duration // for which the server asks not to be called; 0: it does not ask
@@ -139,7 +140,7 @@ func (s *Sender) send(ctx context.Context, call *httpsms.Call) (a Answer) {
 		return a
 	}
 	defer func() { _ = answer.Body.Close() }() // which closes the connection if there is more of the body
-	a = Answer{Status: answer.StatusCode, Header: answer.Header, Sent: true}
+	a = Answer{Status: answer.StatusCode, Line: answer.Status, Header: answer.Header, Sent: true}
 	a.RetryAfter = retryAfter(answer.Header.Get("Retry-After"), time.Now())
 	if a.Body, err = io.ReadAll(io.LimitReader(answer.Body, s.options.MaxBody)); err != nil {
 		s.failed(ctx, &a, err)

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -184,4 +185,42 @@ func TestClientCertificate(t *testing.T) {
 	f(&c, 200, "")
 	f(&mine, 0, refused)
 	f(nil, 0, refused)
+}
+
+// The client for libraries follows as many redirects of a GET, none of another call, and reads no more than the Sender may.
+func TestHTTP(t *testing.T) {
+	t.Parallel()
+	var paths []string
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		paths = append(paths, r.Method+r.URL.Path)
+		if n, _ := strconv.Atoi(r.URL.Path[1:]); n > 0 {
+			http.Redirect(w, r, fmt.Sprintf("/%d", n-1), http.StatusTemporaryRedirect)
+			return
+		}
+		_, _ = io.WriteString(w, "hello")
+	})
+	c := newSender(t, Options{MaxBody: 4}).HTTP(2)
+	for _, f := range []struct {
+		method, path string
+		status       int
+		body, asked  string
+	}{
+		{"GET", "/0", 200, "hell", "GET/0"},
+		{"GET", "/2", 200, "hell", "GET/2 GET/1 GET/0"},
+		{"GET", "/3", 307, "", "GET/3 GET/2 GET/1"},
+		{"POST", "/1", 307, "", "POST/1"},
+	} {
+		paths = nil
+		r, _ := http.NewRequest(f.method, s.URL+f.path, strings.NewReader(""))
+		a, err := c.Do(r)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		body, _ := io.ReadAll(a.Body)
+		_ = a.Body.Close()
+		if a.StatusCode != f.status || !strings.HasPrefix(string(body), f.body) || len(body) > 4 || strings.Join(paths, " ") != f.asked {
+			t.Errorf("%s %s: %d %q, asked %q", f.method, f.path, a.StatusCode, body, paths)
+		}
+	}
 }

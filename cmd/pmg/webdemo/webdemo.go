@@ -17,9 +17,11 @@ import (
 	"strings"
 	"time"
 
+	"pmg/internal/httpcall"
 	"pmg/loadtest"
 	"pmg/loadtest/httpload"
 	"pmg/loadtest/httpsink"
+	"pmg/protocols/httpsms"
 )
 
 // message is what Send sends.
@@ -76,23 +78,18 @@ func (c *Clients) Load(ctx context.Context, o loadtest.LoadOptions) (*loadtest.L
 // Send sends a message to a gateway, and returns when the server was called with what became of it.
 func (c *Clients) Send(ctx context.Context, address, name, password string) error {
 	c.url = "http://" + address + "/v1/messages"
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, strings.NewReader(message))
-	if err != nil {
-		return fmt.Errorf("cannot send a message: %w", err)
+	sender := httpcall.New(httpcall.Options{})
+	defer sender.Close() // a connection that waits would hold up the end of the gateway
+	answer := sender.Send(ctx, &httpsms.Call{
+		Method: http.MethodPost, URL: c.url, Body: []byte(message), Header: [][2]string{
+			{"Content-Type", "application/json"},
+			{"Authorization", "Basic " + base64.StdEncoding.EncodeToString([]byte(name+":"+password))},
+		},
+	})
+	if answer.Status == 0 {
+		return fmt.Errorf("cannot send a message: the gateway %s", answer.Err)
 	}
-	r.Close = true // a connection that waits would hold up the end of the gateway
-	r.SetBasicAuth(name, password)
-	r.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		return fmt.Errorf("cannot send a message: %w", err)
-	}
-	defer answer.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
-	if err != nil {
-		return fmt.Errorf("cannot read the answer to a message: %w", err)
-	}
-	if c.status, c.answer = answer.Status, strings.TrimSpace(string(body)); answer.StatusCode != http.StatusAccepted {
+	if c.status, c.answer = answer.Line, strings.TrimSpace(string(answer.Body)); answer.Status != http.StatusAccepted {
 		return fmt.Errorf("cannot send a message: %s %s", c.status, c.answer)
 	}
 	select {
