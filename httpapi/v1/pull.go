@@ -101,35 +101,33 @@ func (p *Pulls) begin(account string) (room int, ok bool) {
 
 // fetched ends it. What it has fetched is held from now on.
 func (p *Pulls) fetched(account string, lane *connector.Lane, slots []*connector.Slot, now int64) {
+	var back []held
 	p.mu.Lock()
 	of := p.of[account]
 	of.waiting--
-	closed := p.closed
-	if !closed {
-		for _, s := range slots {
-			of.held[webhook.EventID(s.Message)] = held{lane: lane, slot: s, until: now + int64(pullAgain)}
+	for _, s := range slots {
+		if h := (held{lane: lane, slot: s, until: now + int64(pullAgain)}); p.closed {
+			back = append(back, h)
+		} else {
+			of.held[webhook.EventID(s.Message)] = h
 		}
 	}
 	p.mu.Unlock()
-	if closed {
-		for _, s := range slots {
-			p.back(held{lane: lane, slot: s})
-		}
-	}
+	p.end(back, true)
 }
 
 // acknowledge ends the events that a client has, and returns the others of the ids.
 func (p *Pulls) acknowledge(account string, ids []string) (unknown []string) {
 	unknown = []string{}
 	var all []held
+	var known map[string]held
 	p.mu.Lock()
+	of := p.of[account]
+	if of != nil {
+		known = of.held
+	}
 	for _, id := range ids {
-		of := p.of[account]
-		if of == nil {
-			unknown = append(unknown, id)
-			continue
-		}
-		h, ok := of.held[id]
+		h, ok := known[id]
 		if !ok {
 			unknown = append(unknown, id)
 			continue
@@ -141,7 +139,7 @@ func (p *Pulls) acknowledge(account string, ids []string) (unknown []string) {
 		all = append(all, h)
 	}
 	p.mu.Unlock()
-	p.end(all)
+	p.end(all, false)
 	return unknown
 }
 
@@ -154,16 +152,11 @@ func (of *pulled) drop(id string, h held) {
 	}
 }
 
-// end ends events that clients have.
-func (p *Pulls) end(all []held) {
+// end gives events back to their lanes. Their clients have them, unless they are to be sent again.
+func (p *Pulls) end(all []held, again bool) {
 	for _, h := range all {
-		worker.Report(p.engine, h.lane, worker.Answer{Slot: h.slot, Answer: sms.Answer{Code: sms.OK}})
+		worker.Report(p.engine, h.lane, worker.Answer{Slot: h.slot, Answer: sms.Answer{Code: sms.OK}, Unsent: again})
 	}
-}
-
-// back gives an event back to its lane, which sends it again.
-func (p *Pulls) back(h held) {
-	worker.Report(p.engine, h.lane, worker.Answer{Slot: h.slot, Unsent: true})
 }
 
 // Expire gives back the events that were held for too long; all of them when the gateway ends, which takes no more
@@ -193,9 +186,7 @@ func (p *Pulls) Expire(now int64, all bool) {
 		}
 	}
 	p.mu.Unlock()
-	for _, h := range back {
-		p.back(h)
-	}
+	p.end(back, true)
 }
 
 // Keep expires events until the gateway ends.
@@ -321,7 +312,7 @@ func (h *handler) getEvents() {
 	slots = h.fetch(l, min(limit, room), wait, life.Over())
 	if life.Reason() == streams.Revoked {
 		for _, s := range slots {
-			all.back(held{lane: l, slot: s})
+			all.end([]held{{lane: l, slot: s}}, true)
 		}
 		slots = nil
 		h.unauthenticated()
