@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -166,7 +168,10 @@ func TestShut(t *testing.T) {
 		t.Error("it gives more")
 	}
 	r.open(1)
-	r.open(1) // with other options; the one before is under way, unless it was not given yet
+	r.open(1) // with other options
+	if n := r.Gateway.Table.Connector("smsc").Online(); n != 1 {
+		t.Errorf("%d ways are open, want 1", n)
+	}
 	for _, text := range []string{"1", "2"} {
 		r.answers(r.wants(t, text), sms.OK)
 	}
@@ -255,6 +260,40 @@ func TestGroup(t *testing.T) {
 	testutil.Receive(t, "its end", ended)
 	if g.Go(func() {}) {
 		t.Error("a goroutine begins though the context has ended")
+	}
+}
+
+// Close waits for what is under way.
+func TestGroupWaits(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g, ended := NewGroup(t.Context()), false
+		g.Go(func() {
+			<-g.Done()
+			time.Sleep(time.Second)
+			ended = true
+		})
+		if g.Close(); !ended {
+			t.Error("a goroutine goes on")
+		}
+	})
+}
+
+// What a lane gives is taken in its order, as much as is wanted.
+func TestSupply(t *testing.T) {
+	t.Parallel()
+	came := 0
+	s := NewSupply(nil, nil, func() { came++ })
+	for i := range 3 {
+		s.Give(0, &connector.Slot{Sequence: uint32(i)})
+	}
+	two := s.Take(2)
+	if came != 3 || len(two) != 2 || two[0].Sequence != 0 || two[1].Sequence != 1 || s.Len() != 1 {
+		t.Errorf("%d came, %d were taken, %d are left", came, len(two), s.Len())
+	}
+	s.Give(0, &connector.Slot{Sequence: 3})
+	if rest := s.Take(9); len(rest) != 2 || rest[0].Sequence != 2 || rest[1].Sequence != 3 || s.Len() != 0 || len(s.Take(1)) != 0 {
+		t.Errorf("%d are the rest, %d are left", len(rest), s.Len())
 	}
 }
 
