@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strconv"
 	"strings"
@@ -223,4 +224,51 @@ func TestHTTP(t *testing.T) {
 			t.Errorf("%s %s: %d %q, asked %q", f.method, f.path, a.StatusCode, body, paths)
 		}
 	}
+}
+
+// Whatever its options leave out, a Sender has bounds, and takes no proxy from the environment.
+func TestBounds(t *testing.T) {
+	t.Parallel()
+	s := New(Options{})
+	if o := s.options; o.Timeout != defaultTimeout || o.ConnectTimeout != defaultTimeout || o.MaxBody != defaultBody || o.TLS.MinVersion != tls.VersionTLS12 {
+		t.Errorf("%+v", o)
+	}
+	if s.transport.Proxy != nil || s.transport.TLSHandshakeTimeout != defaultTimeout || s.transport.MaxIdleConnsPerHost != defaultIdle {
+		t.Errorf("%+v", s.transport)
+	}
+	s = New(Options{Proxy: true, Timeout: time.Minute, ConnectTimeout: time.Second, Connections: 3})
+	if s.transport.Proxy == nil || s.options.Timeout != time.Minute || s.transport.TLSHandshakeTimeout != time.Second || s.transport.MaxIdleConnsPerHost != 3 {
+		t.Errorf("%+v", s.transport)
+	}
+}
+
+// Connections are closed that are of no further use: with the Sender, behind an answer that is too long, and after an attempt.
+func TestConnectionsClose(t *testing.T) {
+	t.Parallel()
+	closed := make(chan struct{}, 9)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, strings.Repeat("a", len(r.URL.Path)-1))
+	}))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateClosed {
+			closed <- struct{}{}
+		}
+	}
+	s.Start()
+	defer s.Close()
+	sender := newSender(t, Options{MaxBody: 4})
+	if a := sender.Send(t.Context(), get(s.URL+"/1234567")); string(a.Body) != "aaaa" || a.Err != "" {
+		t.Errorf("%+v", a)
+	}
+	testutil.Receive(t, "the end of a connection with a long answer", closed)
+	u, _ := url.Parse(s.URL)
+	if why := sender.Try(t.Context(), u); why != "" {
+		t.Error(why)
+	}
+	testutil.Receive(t, "the end of an attempt", closed)
+	if a := sender.Send(t.Context(), get(s.URL+"/12")); string(a.Body) != "aa" {
+		t.Errorf("%+v", a)
+	}
+	sender.Close()
+	testutil.Receive(t, "the end of a connection that was kept", closed)
 }
