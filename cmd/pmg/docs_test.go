@@ -13,44 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/config"
+	"pmg/internal/testkit/documents"
 	"pmg/internal/testutil"
 	"pmg/stages"
 )
 
 const architecture = "../../ARCHITECTURE.md"
-
-// documents returns the pages of documentation.
-func documents(t *testing.T) map[string]string {
-	t.Helper()
-	files, err := filepath.Glob("../../*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, pattern := range []string{"../../docs/*.md", "../../docs/*/*.md"} {
-		more, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, more...)
-	}
-	all := map[string]string{}
-	for _, name := range files {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all[name] = string(b)
-	}
-	return all
-}
-
-// blocks returns the fenced blocks of a kind.
-func blocks(document, kind string) (found []string) {
-	for _, m := range regexp.MustCompile("(?ms)^```"+kind+"\n(.*?)^```$").FindAllStringSubmatch(document, -1) {
-		found = append(found, m[1])
-	}
-	return found
-}
 
 // ARCHITECTURE.md contains the table that pmg stages prints, and draws every stage.
 func TestStagesAreFresh(t *testing.T) {
@@ -70,7 +38,7 @@ func TestStagesAreFresh(t *testing.T) {
 	}
 	fresh := before + mark + out.String() + "```\n" + after
 	testutil.Fresh(t, architecture, fresh, "make docs")
-	drawing := blocks(before, "")[0]
+	drawing := documents.Blocks(before, "")[0]
 	for i, s := range stages.Table() {
 		if want := regexp.MustCompile(`\b` + string(rune('0'+(i+1)/10)) + `?` + string(rune('0'+(i+1)%10)) + ` ` + s.Name + `\b`); !want.MatchString(drawing) {
 			t.Errorf("the drawing of %s has no stage %d %s", architecture, i+1, s.Name)
@@ -81,8 +49,8 @@ func TestStagesAreFresh(t *testing.T) {
 // The configurations in documents are valid.
 func TestDocumentsConfigurations(t *testing.T) {
 	n := 0
-	for name, text := range documents(t) {
-		for _, yaml := range blocks(text, "yaml") {
+	for name, text := range documents.All(t, "../..") {
+		for _, yaml := range documents.Blocks(text, "yaml") {
 			n++
 			if _, _, err := config.Parse([]byte(yaml), config.Options{Protocols: protocolNames()}); err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -104,7 +72,7 @@ func TestDocumentsStarter(t *testing.T) {
 		}
 		return config.Show(c)
 	}
-	if want, got := parse(blocks(documents(t)["../../README.md"], "yaml")[0]), parse(config.Template()); got != want {
+	if want, got := parse(documents.Blocks(documents.Read(t, "../../README.md"), "yaml")[0]), parse(config.Template()); got != want {
 		t.Errorf("pmg config init writes\n%s\nand the README has\n%s", got, want)
 	}
 }
@@ -112,8 +80,8 @@ func TestDocumentsStarter(t *testing.T) {
 // The commands in documents exist, with the flags that stand there.
 func TestDocumentsCommands(t *testing.T) {
 	n := 0
-	for name, text := range documents(t) {
-		for _, block := range blocks(text, "console") {
+	for name, text := range documents.All(t, "../..") {
+		for _, block := range documents.Blocks(text, "console") {
 			for line := range strings.Lines(block) {
 				if command, ok := strings.CutPrefix(strings.TrimSpace(line), "$ pmg "); ok {
 					n++
@@ -132,9 +100,9 @@ func TestDocumentsCommands(t *testing.T) {
 
 // Links between documents lead to existing files and headings, and so do the names of pages in the source and in alerts.
 func TestDocumentsLinks(t *testing.T) {
-	all := documents(t)
+	all := documents.All(t, "../..")
 	check := func(where, file, anchor string) {
-		if _, err := os.Stat(file); err != nil {
+		if _, err := os.Stat(filepath.Join("../..", file)); err != nil {
 			t.Errorf("%s: %v", where, err)
 		} else if anchor != "" && !slices.Contains(anchors(all[file]), anchor) {
 			t.Errorf("%s: %s has no heading #%s", where, file, anchor)
@@ -157,7 +125,7 @@ func TestDocumentsLinks(t *testing.T) {
 	named := regexp.MustCompile(`\b(docs/[\w/-]+\.md)#?([\w-]*)`)
 	for where, text := range map[string]string{"the source": sources(t), "pmg.rules.yaml": string(rules)} {
 		for _, m := range named.FindAllStringSubmatch(text, -1) {
-			check(where, filepath.Join("../..", m[1]), m[2])
+			check(where, m[1], m[2])
 		}
 	}
 }
@@ -177,7 +145,7 @@ func TestDocumentsDependencies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := documents(t)["../../docs/DEVELOP.md"]
+	text := documents.Read(t, "../../docs/DEVELOP.md")
 	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) v\S+$`).FindAllStringSubmatch(string(mod), -1) {
 		name := regexp.MustCompile(`/v\d+$`).ReplaceAllString(strings.TrimPrefix(m[1], "github.com/"), "")
 		if !strings.Contains(text, "| "+name+" |") {
@@ -280,7 +248,7 @@ func runPMG(out *bytes.Buffer, args ...string) error {
 
 // The texts of the table in operate.md, "When something is wrong", are texts of the program.
 func TestDocumentsSymptoms(t *testing.T) {
-	_, section, found := strings.Cut(documents(t)["../../docs/operate.md"], "\n## When something is wrong\n")
+	_, section, found := strings.Cut(documents.Read(t, "../../docs/operate.md"), "\n## When something is wrong\n")
 	if !found {
 		t.Fatal("docs/operate.md has no such section")
 	}
@@ -326,7 +294,7 @@ func sources(t *testing.T) string {
 // docs/profiles.md has the profiles that come with PMG, and what its example says of the merged options.
 func TestProfilesAreFresh(t *testing.T) {
 	const file = "../../docs/profiles.md"
-	text, mark := documents(t)[file], "```console\n$ pmg profile list\n"
+	text, mark := documents.Read(t, file), "```console\n$ pmg profile list\n"
 	before, rest, _ := strings.Cut(text, mark)
 	_, after, found := strings.Cut(rest, "```\n")
 	var out bytes.Buffer
@@ -334,7 +302,7 @@ func TestProfilesAreFresh(t *testing.T) {
 		t.Fatal(err, found)
 	}
 	testutil.Fresh(t, file, before+mark+out.String()+"```\n"+after, "make docs")
-	c, _, err := config.Parse([]byte(blocks(text, "yaml")[0]), config.Options{Protocols: protocolNames()})
+	c, _, err := config.Parse([]byte(documents.Blocks(text, "yaml")[0]), config.Options{Protocols: protocolNames()})
 	if err != nil {
 		t.Fatal(err)
 	}

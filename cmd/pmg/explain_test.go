@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"pmg/internal/testkit/documents"
+	"pmg/internal/testkit/process"
 	"pmg/internal/testutil"
 )
 
@@ -24,7 +26,7 @@ func freshExamples(t *testing.T, document string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := writeConfig(t, blocks(string(b), "yaml")[0])
+	file := process.WriteConfig(t, documents.Blocks(string(b), "yaml")[0])
 	n := 0
 	fresh := regexp.MustCompile("(?ms)^```console\n\\$ pmg ([^\n]*)\n.*?^```$").ReplaceAllStringFunc(string(b), func(block string) string {
 		n++
@@ -48,7 +50,7 @@ func TestExplainCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := writeConfig(t, blocks(string(b), "yaml")[0])
+	file := process.WriteConfig(t, documents.Blocks(string(b), "yaml")[0])
 	for want, args := range map[string]string{
 		"without its origin":         "--to 1",
 		"without a destination":      "--account acme",

@@ -3,12 +3,29 @@ package main
 import (
 	"bytes"
 	"os"
+	"pmg/internal/testkit/process"
 	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
 )
+
+// processKey is the environment variable that makes this test's binary run as pmg.
+const processKey = "PMG_TEST_PROCESS"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(processKey) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// self returns this test's binary as pmg.
+func self() process.Program {
+	return process.Program{Path: os.Args[0], Env: []string{processKey + "=1"}}
+}
 
 // U15: the error for an unknown command or flag suggests a similar one.
 func TestUnknownSuggests(t *testing.T) {

@@ -1,4 +1,4 @@
-package main
+package system
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"pmg/internal/natstest"
+	"pmg/internal/testkit/documents"
+	"pmg/internal/testkit/process"
 	"pmg/internal/testutil"
 )
 
@@ -78,7 +80,7 @@ func inNamespace(t *testing.T, args ...string) bool {
 	t.Parallel()
 	command := append(own, os.Args[0], "-test.v", "-test.timeout", "0", "-test.run", "^"+t.Name()+"$")
 	cmd := exec.CommandContext(t.Context(), "unshare", append(command, args...)...)
-	cmd.Env = append(os.Environ(), machinesKey+"=1", "SYSTEM_PASSWORD=system", "PMG_PASSWORD=pmg", "PMG_NATS=pmg", "PMG_NATS_SYSTEM=system")
+	cmd.Env = append(os.Environ(), machinesKey+"=1", "SYSTEM_PASSWORD=system", "PMG_PASSWORD=pmg", "PMG_NATS=pmg", "PMG_NATS_SYSTEM=system", programKey+"="+program(t).Path)
 	out := &lines{log: t.Log}
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Run(); err != nil {
@@ -105,7 +107,7 @@ func shell(t *testing.T, commands string, args ...any) {
 
 // newMachines makes the networks, and starts the servers and the gateways.
 func newMachines(t *testing.T, times clusterTimes, smsc, webhook string) *machines {
-	text := documents(t)["../../docs/cluster.md"]
+	text := documents.Read(t, root+"/docs/cluster.md")
 	nats, own := documented(t, text, "server_name: n1"), documented(t, text, "cluster:\n  node: a")
 	m := &machines{g: &clusterRig{t: t}}
 	for i := 1; i <= 3; i++ {
@@ -125,7 +127,7 @@ func newMachines(t *testing.T, times clusterTimes, smsc, webhook string) *machin
 		m.events = append(m.events, dir+"/events")
 		n := &m.g.nodes[i-1]
 		n.within = within
-		n.file = writeConfig(t, fmt.Sprintf(machineConfig, dir+"/store", m.events[i-1], strings.Repeat("0", 64), webhook, smsc)+
+		n.file = process.WriteConfig(t, fmt.Sprintf(machineConfig, dir+"/store", m.events[i-1], strings.Repeat("0", 64), webhook, smsc)+
 			strings.Replace(own, "node: a", "node: "+[]string{"a", "b", "c"}[i-1], 1)+
 			fmt.Sprintf("  lease: %s\n  dead: %s\n  keep: 2m\n", times.lease, times.dead))
 	}

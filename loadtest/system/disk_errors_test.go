@@ -1,4 +1,4 @@
-package main
+package system
 
 import (
 	"flag"
@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pmg/internal/lossfs"
+	"pmg/internal/testkit/process"
 	"pmg/internal/testutil"
 	"pmg/loadtest"
 )
@@ -137,14 +138,14 @@ func diskFails(t *testing.T, d *disk, fault lossfs.Operation, random *rand.Rand)
 	}
 	defer sink.Close()
 	store, events := filepath.Join(d.dir, "store"), filepath.Join(d.dir, "events")
-	file := writeConfig(t, fmt.Sprintf(
+	file := process.WriteConfig(t, fmt.Sprintf(
 		killConfig, store, events, filepath.Join(d.dir, "stats"), testutil.FreeAddress(t), sink.Addr(), killSessions, killWindow, "resend",
 	))
 	loads := startStubborn(killLoads)
 	k := killing{}
 	cuts, ends := 0, 0
 	for k.kills = 0; k.kills < *diskErrors; k.kills++ {
-		p := startProcess(t, file)
+		p := program(t).Serve(t, file)
 		k.serves(p, loads)
 		time.Sleep(time.Duration(random.IntN(300)) * time.Millisecond)
 		var text []byte
@@ -154,28 +155,28 @@ func diskFails(t *testing.T, d *disk, fault lossfs.Operation, random *rand.Rand)
 		d.fs.Fail(fault, 1+random.IntN(20), text)
 		testutil.Eventually(t, "the disk has failed", func() bool { return d.fs.Failed() > 0 })
 		select {
-		case <-p.ended:
-			_ = p.cmd.Wait()
-			if status := p.cmd.ProcessState.ExitCode(); status != 75 {
+		case <-p.Ended:
+			_ = p.Cmd.Wait()
+			if status := p.Cmd.ProcessState.ExitCode(); status != 75 {
 				t.Errorf("exit status %d", status)
 			}
 			ends++
 		case <-time.After(2 * time.Second): // the error is of a file that is written again
-			p.kill()
+			p.Kill()
 		}
 		if random.IntN(4) == 0 { // immediately
 			d.cut(random)
 			cuts++
 			continue
 		}
-		p = startProcess(t, file)
+		p = program(t).Serve(t, file)
 		k.serves(p, loads)
 		time.Sleep(time.Duration(random.IntN(2000)) * time.Millisecond)
-		p.kill()
+		p.Kill()
 		d.cut(random)
 		cuts++
 	}
-	last := startProcess(t, file)
+	last := program(t).Serve(t, file)
 	k.serves(last, loads)
 	time.Sleep(100 * time.Millisecond)
 	loads.end()
@@ -184,8 +185,8 @@ func diskFails(t *testing.T, d *disk, fault lossfs.Operation, random *rand.Rand)
 			t.Errorf("a client: %q, %v, gave up: %v", r.Problems(), r.Statuses, r.GaveUp)
 		}
 	}
-	last.settles()
-	if status := last.stop(); status != 0 {
+	last.Settle()
+	if status := last.Stop(); status != 0 {
 		t.Errorf("exit status %d", status)
 	}
 	if missing := loads.missing(sink.Result()); missing > 0 {

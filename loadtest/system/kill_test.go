@@ -1,4 +1,4 @@
-package main
+package system
 
 import (
 	"bytes"
@@ -21,6 +21,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/config"
+	"pmg/internal/testkit/process"
 	"pmg/internal/testutil"
 	"pmg/loadtest"
 	"pmg/stats"
@@ -124,33 +125,33 @@ func killed(t *testing.T, unknown string, random *rand.Rand) {
 		t.Fatal(err)
 	}
 	defer sink.Close()
-	dir := newStoreDir(t)
+	dir := process.NewStoreDir(t)
 	tagged := strings.Replace(killConfig, "routes: [{to: operator}]\n", killTagged, 1)
 	url, hooks := startTagger(t)
-	file := writeConfig(t, fmt.Sprintf(
+	file := process.WriteConfig(t, fmt.Sprintf(
 		tagged, dir, dir+"-events", dir+"-stats", testutil.FreeAddress(t), sink.Addr(), killSessions, killWindow, unknown, url,
 	))
 	loads := startStubborn(killLoads)
 	k := killing{fails: unknown == config.Fail}
 	for k.kills < *kills {
-		p := startProcess(t, file)
+		p := program(t).Serve(t, file)
 		if random.IntN(4) == 0 { // while it starts, or is about to
 			time.Sleep(time.Duration(random.IntN(200)) * time.Millisecond)
 		} else {
 			k.serves(p, loads)
 			time.Sleep(time.Duration(50+random.IntN(450)) * time.Millisecond)
 		}
-		p.kill()
+		p.Kill()
 		k.ended(t, p)
 		k.doubled(t, sink)
 		k.kills++
 	}
-	last := startProcess(t, file)
+	last := program(t).Serve(t, file)
 	k.serves(last, loads)
 	time.Sleep(100 * time.Millisecond) // under load again
 	loads.stop(t)
-	last.settles()
-	if status := last.stop(); status != 0 {
+	last.Settle()
+	if status := last.Stop(); status != 0 {
 		t.Errorf("exit status %d", status)
 	}
 	k.ended(t, last)
@@ -197,31 +198,22 @@ func (k *killing) doubled(t *testing.T, sink *loadtest.Sink) {
 }
 
 // serves waits until a process serves, and leads the clients to it.
-func (k *killing) serves(p *process, loads *stubborn) {
-	e := p.wait("listening")
-	p.wait("serving")
+func (k *killing) serves(p *process.Process, loads *stubborn) {
+	e := p.Wait("listening")
+	p.Wait("serving")
 	loads.to.Store(&e.Address)
-	k.ready = max(k.ready, e.after)
+	k.ready = max(k.ready, e.After)
 }
 
 // ended fails the test if a process has logged errors.
-func (k *killing) ended(t *testing.T, p *process) {
-	for _, line := range p.problems() {
+func (k *killing) ended(t *testing.T, p *process.Process) {
+	for _, line := range p.Problems() {
 		t.Errorf("after %d kills: %s", k.kills, line)
 	}
-	if e, ok := p.logged("messages of earlier runs are in their queues again"); ok {
+	if e, ok := p.Logged("messages of earlier runs are in their queues again"); ok {
 		k.recovered += e.Messages
-		k.moved = max(k.moved, e.after)
+		k.moved = max(k.moved, e.After)
 	}
-}
-
-// settles waits until no message waits.
-func (p *process) settles() {
-	p.t.Helper()
-	testutil.Eventually(p.t, "nothing waits", func() bool {
-		s := p.status()
-		return s.Recovered && s.Queued+s.InFlight == 0
-	})
 }
 
 // endsOf returns how many events there are, and how many are of messages that were sent. It fails

@@ -1,13 +1,11 @@
-package main
+package system
 
 import (
 	"bytes"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -18,6 +16,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"pmg/internal/testkit/traces"
 	"pmg/internal/testutil"
 	"pmg/loadtest"
 	"pmg/privacy"
@@ -53,52 +52,6 @@ const (
 	secretC  = "zebra-charlie-"
 	harmless = "camel-"
 )
-
-// forms returns how a word may stand in a file.
-func forms(word string) []string {
-	wide := strings.Join(strings.Split(word, ""), "\x00")
-	return []string{
-		word, wide, strings.ReplaceAll(wide, "\x00", `\x00`), hex.EncodeToString([]byte(word)), hex.EncodeToString([]byte(wide)),
-	}
-}
-
-// traces returns the files in which something stands: plain, compressed, in hexadecimal digits or as UCS-2.
-func traces(t *testing.T, dir string, words ...string) (found []string) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() || strings.HasPrefix(d.Name(), "MANIFEST-") { // see docs/privacy.md
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil
-			}
-			return err
-		}
-		b, err := os.ReadFile(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if strings.HasSuffix(path, ".zst") && err == nil {
-			z, _ := zstd.NewReader(nil)
-			b, err = z.DecodeAll(b, nil)
-			z.Close()
-		}
-		for _, other := range forms(stranger) {
-			b = bytes.ReplaceAll(b, []byte(other), nil)
-		}
-		for _, word := range words {
-			for _, form := range forms(word) {
-				if at := bytes.Index(b, []byte(form)); at >= 0 {
-					found = append(found, fmt.Sprintf("%s has %s: %q", path, word, b[max(0, at-200):min(len(b), at+100)]))
-					break
-				}
-			}
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
-}
 
 func submit(t *testing.T, url, to, text string) {
 	t.Helper()
@@ -185,10 +138,10 @@ func testForget(t *testing.T, compress bool) {
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := startProcess(t, file)
-	p.wait("serving")
-	p.wait("admin listening on its socket")
-	url := "http://" + p.wait("listening").Address
+	p := program(t).Serve(t, file)
+	p.Wait("serving")
+	p.Wait("admin listening on its socket")
+	url := "http://" + p.Wait("listening").Address
 	for i := range 5 {
 		submit(t, url, personA, fmt.Sprint(secretA, i))
 		submit(t, url, "+"+personA, fmt.Sprint(secretA, "я", i))
@@ -205,23 +158,23 @@ func testForget(t *testing.T, compress bool) {
 	const sent = 30 // and as many receipts, which the account gets by HTTP when it asks for them
 	testutil.Eventually(t, "all was sent", func() bool { return len(eventLines(t, dir)) >= sent })
 	testutil.Eventually(t, "the store and the logs have them", func() bool {
-		return len(traces(t, filepath.Join(dir, "data"), personA)) > 0 && len(traces(t, filepath.Join(dir, "pdulog"), personB)) > 0
+		return len(traces.Find(t, filepath.Join(dir, "data"), stranger, personA)) > 0 && len(traces.Find(t, filepath.Join(dir, "pdulog"), stranger, personB)) > 0
 	})
 	for where, words := range map[string][]string{"data": {personC, secretC}, "pdulog": {secretA, secretB}, "events": {personA, personB}} {
 		for _, word := range words {
-			if len(traces(t, filepath.Join(dir, where), word)) == 0 {
+			if len(traces.Find(t, filepath.Join(dir, where), stranger, word)) == 0 {
 				t.Errorf("%s is not in %s, so nothing is tested", word, where)
 			}
 		}
 	}
 	forget := func(args ...string) *privacy.Report {
 		t.Helper()
-		var out bytes.Buffer
-		if err := runPMG(&out, append([]string{"forget", "-o", "json"}, args...)...); err != nil {
+		out, err := program(t).Run(append([]string{"forget", "-o", "json"}, args...)...)
+		if err != nil {
 			t.Fatal(err)
 		}
 		r := new(privacy.Report)
-		if err := json.Unmarshal(out.Bytes(), r); err != nil {
+		if err := json.Unmarshal([]byte(out), r); err != nil {
 			t.Fatal(err)
 		}
 		return r
@@ -230,23 +183,25 @@ func testForget(t *testing.T, compress bool) {
 	if len(asked.Removed) < 4 || !asked.DryRun || asked.Numbers != 3 {
 		t.Errorf("the dry run reports %+v", asked)
 	}
-	if len(traces(t, filepath.Join(dir, "pdulog"), personA)) == 0 {
+	if len(traces.Find(t, filepath.Join(dir, "pdulog"), stranger, personA)) == 0 {
 		t.Error("the dry run has removed something")
 	}
 	before := eventLines(t, dir)
 	done := forget("-c", file, personA, personB, personC)
 	t.Logf("%+v", done)
 	people := []string{personA, personB, personC, secretA, secretB, secretC}
-	testutil.Eventually(t, "nothing is left", func() bool { return len(traces(t, dir, people...)) == 0 || time.Since(p.began) > time.Minute })
-	for _, left := range traces(t, dir, people...) {
+	testutil.Eventually(t, "nothing is left", func() bool {
+		return len(traces.Find(t, dir, stranger, people...)) == 0 || time.Since(p.Began) > time.Minute
+	})
+	for _, left := range traces.Find(t, dir, stranger, people...) {
 		t.Error(left)
 	}
 	again := forget("-c", file, personA, personB, personC)
 	if len(again.Removed) > 0 {
 		t.Errorf("the second time there was something left: %+v", again.Removed)
 	}
-	if status := p.stop(); status != 0 || len(p.problems()) > 0 {
-		t.Errorf("exit status %d, problems %q", status, p.problems())
+	if status := p.Stop(); status != 0 || len(p.Problems()) > 0 {
+		t.Errorf("exit status %d, problems %q", status, p.Problems())
 	}
 	after := eventLines(t, dir)
 	for i, e := range after {
@@ -257,21 +212,23 @@ func testForget(t *testing.T, compress bool) {
 			t.Errorf("event %d was %v and is %v", i+1, before[i], e)
 		}
 	}
-	var was, is bytes.Buffer
-	stats := []string{"stats", "-c", file, "--by", "day,account,connector", "--csv"}
-	if err := errors.Join(runPMG(&was, stats...), runPMG(new(bytes.Buffer), "stats", "rebuild", "-c", file), runPMG(&is, stats...)); err != nil {
+	stats := "stats --by day,account,connector --csv -c " + file
+	was, err := pmg(t, stats)
+	_, rerr := pmg(t, "stats rebuild -c "+file)
+	is, ierr := pmg(t, stats)
+	if err := errors.Join(err, rerr, ierr); err != nil {
 		t.Fatal(err)
 	}
-	if was.String() != is.String() {
-		t.Errorf("statistics were\n%sand are, when made again,\n%s", &was, &is)
+	if was != is {
+		t.Errorf("statistics were\n%sand are, when made again,\n%s", was, is)
 	}
-	if len(traces(t, filepath.Join(dir, "pdulog"), harmless)) == 0 {
+	if len(traces.Find(t, filepath.Join(dir, "pdulog"), stranger, harmless)) == 0 {
 		t.Error("texts of others have gone, too")
 	}
-	p = startProcess(t, file) // the store is in order
-	p.wait("serving")
-	if status := p.stop(); status != 0 || len(p.problems()) > 0 {
-		t.Errorf("exit status %d, problems %q", status, p.problems())
+	p = program(t).Serve(t, file) // the store is in order
+	p.Wait("serving")
+	if status := p.Stop(); status != 0 || len(p.Problems()) > 0 {
+		t.Errorf("exit status %d, problems %q", status, p.Problems())
 	}
 }
 
@@ -288,10 +245,10 @@ func TestRetention(t *testing.T) {
 	if err = errors.Join(err, os.WriteFile(old, []byte(line+"\n"+line+" account=acme\n"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	p := startProcess(t, file)
-	admin := p.wait("admin listening").Address
-	testutil.Eventually(t, "the texts are gone", func() bool { return len(traces(t, dir, "zebra")) == 0 })
-	if left := traces(t, dir, "46700000001"); len(left) != 1 {
+	p := program(t).Serve(t, file)
+	admin := p.Wait("admin listening").Address
+	testutil.Eventually(t, "the texts are gone", func() bool { return len(traces.Find(t, dir, stranger, "zebra")) == 0 })
+	if left := traces.Find(t, dir, stranger, "46700000001"); len(left) != 1 {
 		t.Errorf("numbers are in %q", left)
 	}
 	testutil.Eventually(t, "the figures say so", func() bool {
@@ -303,7 +260,7 @@ func TestRetention(t *testing.T) {
 		b, err := io.ReadAll(resp.Body)
 		return err == nil && bytes.Contains(b, []byte("pmg_retention_lines_total 2\n"))
 	})
-	if status := p.stop(); status != 0 || len(p.problems()) > 0 {
-		t.Errorf("exit status %d, problems %q", status, p.problems())
+	if status := p.Stop(); status != 0 || len(p.Problems()) > 0 {
+		t.Errorf("exit status %d, problems %q", status, p.Problems())
 	}
 }

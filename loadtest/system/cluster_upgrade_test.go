@@ -1,4 +1,4 @@
-package main
+package system
 
 import (
 	"flag"
@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"pmg/internal/natstest"
+	"pmg/internal/testkit/documents"
+	"pmg/internal/testkit/process"
 	"pmg/internal/testutil"
 )
 
@@ -26,11 +28,11 @@ func TestClusterUpgrade(t *testing.T) {
 	}
 	dir := t.TempDir()
 	build := func(version string) string {
-		path := filepath.Join(dir, version)
-		if out, err := exec.Command("go", "build", "-ldflags=-s -w -X main.version="+version, "-o", path, ".").CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
+		p, err := process.Build(root, filepath.Join(dir, version), "-ldflags=-s -w -X main.version="+version)
+		if err != nil {
+			t.Fatal(err)
 		}
-		return path
+		return p.Path
 	}
 	before, after := *upgradeFrom, build("v9.9.9")
 	if before == "" {
@@ -159,7 +161,7 @@ func TestClusterAddress(t *testing.T) {
 	m := newMachines(t, clusterTimes{10 * time.Second, 12 * time.Second}, x.sink.Addr(), x.hook.URL)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "keepalived.conf")
-	if err := os.WriteFile(file, []byte(documented(t, documents(t)["../../docs/cluster.md"], "# keepalived.conf")), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(documented(t, documents.Read(t, root+"/docs/cluster.md"), "# keepalived.conf")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for i := range m.g.nodes {

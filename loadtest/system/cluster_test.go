@@ -1,12 +1,10 @@
-package main
+package system
 
 import (
-	"bytes"
 	"cmp"
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"os/exec"
 	"strings"
 	"syscall"
@@ -14,6 +12,7 @@ import (
 	"time"
 
 	"pmg/internal/natstest"
+	"pmg/internal/testkit/process"
 	"pmg/internal/testutil"
 	"pmg/loadtest"
 )
@@ -48,9 +47,9 @@ type clusterRig struct {
 type clusterNode struct {
 	file    string
 	address string   // of its clients
-	program string   // "": that of the test
+	program string   // "": that of all tests
 	within  []string // the beginning of its command, such as that of a namespace
-	p       *process
+	p       *process.Process
 	stopped bool // by SIGSTOP
 }
 
@@ -62,7 +61,7 @@ func newClusterRig(t *testing.T, servers []*natstest.Server, times clusterTimes,
 	for i := range g.nodes {
 		n := &g.nodes[i]
 		n.address = testutil.FreeAddress(t)
-		n.file = writeConfig(t, fmt.Sprintf(clusterConfig, t.TempDir()+"/store", []string{"a", "b", "c"}[i],
+		n.file = process.WriteConfig(t, fmt.Sprintf(clusterConfig, t.TempDir()+"/store", []string{"a", "b", "c"}[i],
 			`"`+strings.ReplaceAll(natstest.URLs(servers...), ",", `", "`)+`"`, len(servers), len(servers) < 3, times.lease, times.dead, n.address, smsc))
 	}
 	return g
@@ -71,7 +70,7 @@ func newClusterRig(t *testing.T, servers []*natstest.Server, times clusterTimes,
 // ended reports whether a process has ended.
 func (n *clusterNode) ended() bool {
 	select {
-	case <-n.p.ended:
+	case <-n.p.Ended:
 		return true
 	default:
 		return false
@@ -87,11 +86,11 @@ func (n *clusterNode) serves() bool {
 		"stopping; interrupt again to end immediately",
 		"another node may own the work now; ending the process, which a supervisor starts again",
 	} {
-		if _, ends := n.p.logged(line); ends {
+		if _, ends := n.p.Logged(line); ends {
 			return false
 		}
 	}
-	_, ok := n.p.logged("serving")
+	_, ok := n.p.Logged("serving")
 	return ok
 }
 
@@ -99,15 +98,15 @@ func (n *clusterNode) serves() bool {
 func (g *clusterRig) supervise() {
 	for i := range g.nodes {
 		if n := &g.nodes[i]; n.p == nil || n.ended() {
-			command := append(n.within[:len(n.within):len(n.within)], cmp.Or(n.program, os.Args[0]), "serve", "-c", n.file)
-			n.p, n.stopped = startCommand(g.t, exec.Command(command[0], command[1:]...)), false
+			command := append(n.within[:len(n.within):len(n.within)], cmp.Or(n.program, program(g.t).Path), "serve", "-c", n.file)
+			n.p, n.stopped = program(g.t).Start(g.t, exec.Command(command[0], command[1:]...)), false
 		}
 	}
 }
 
 // owner waits until a node serves in a process other than not, and returns it. Processes that have ended are started again
 // meanwhile.
-func (g *clusterRig) owner(not *process) (owner *clusterNode) {
+func (g *clusterRig) owner(not *process.Process) (owner *clusterNode) {
 	g.t.Helper()
 	testutil.Eventually(g.t, "a node serves", func() bool {
 		g.supervise()
@@ -144,7 +143,7 @@ func TestCluster(t *testing.T) {
 	loads := startStubborn(2)
 	clients := []*receiver{newReceiver("one", &loads.to), newReceiver("two", &loads.to)}
 	changes := map[string]*clusterChange{"killed": {}, "stopped": {}, "handed over": {}}
-	last := (*process)(nil)
+	last := (*process.Process)(nil)
 	for range *clusterRounds {
 		owner := g.owner(last)
 		loads.to.Store(&owner.address)
@@ -172,12 +171,12 @@ func (c *clusterChange) String() string {
 
 // change ends the work of the owner, in one of three ways, and waits for the next one. It returns the process of the one
 // that was the owner.
-func (g *clusterRig) change(owner *clusterNode, how int, changes map[string]*clusterChange) *process {
+func (g *clusterRig) change(owner *clusterNode, how int, changes map[string]*clusterChange) *process.Process {
 	began, what, p := time.Now(), "", owner.p
 	switch how {
 	case 0:
 		what = "killed"
-		owner.p.kill()
+		owner.p.Kill()
 	case 1:
 		what = "stopped"
 		owner.stopped = true
@@ -200,9 +199,7 @@ func (g *clusterRig) change(owner *clusterNode, how int, changes map[string]*clu
 
 // run runs pmg cluster.
 func (g *clusterRig) run(args ...string) (string, error) {
-	var out bytes.Buffer
-	err := runPMG(&out, append([]string{"cluster"}, append(args, "-c", g.nodes[0].file)...)...)
-	return out.String(), err
+	return program(g.t).Run(append([]string{"cluster"}, append(args, "-c", g.nodes[0].file)...)...)
 }
 
 // wants waits until pmg cluster succeeds, and its output has a text: nodes say of themselves once a second.
@@ -252,7 +249,7 @@ func (g *clusterRig) commands() {
 }
 
 func (g *clusterRig) signal(n *clusterNode, s syscall.Signal) {
-	if err := n.p.cmd.Process.Signal(s); err != nil {
+	if err := n.p.Cmd.Process.Signal(s); err != nil {
 		g.t.Errorf("cannot send %v: %v", s, err)
 	}
 }

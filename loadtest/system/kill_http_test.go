@@ -1,4 +1,4 @@
-package main
+package system
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"pmg/internal/testkit/process"
 	"pmg/internal/testutil"
 	"pmg/loadtest"
 )
@@ -159,7 +160,7 @@ func TestKillHTTP(t *testing.T) {
 	}))
 	defer hook.Close()
 	address := testutil.FreeAddress(t)
-	file := writeConfig(t, fmt.Sprintf(killHTTPConfig, newStoreDir(t), hook.URL, address, sink.Addr()))
+	file := process.WriteConfig(t, fmt.Sprintf(killHTTPConfig, process.NewStoreDir(t), hook.URL, address, sink.Addr()))
 	p := &poster{url: "http://" + address, ids: map[string]map[string]bool{}}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -183,19 +184,19 @@ func TestKillHTTP(t *testing.T) {
 		})
 	}
 	for range *httpKills {
-		g := startProcess(t, file)
-		g.wait("listening")
+		g := program(t).Serve(t, file)
+		g.Wait("listening")
 		time.Sleep(time.Duration(100+rand.IntN(400)) * time.Millisecond)
-		g.kill()
-		for _, line := range g.problems() {
+		g.Kill()
+		for _, line := range g.Problems() {
 			t.Error(line)
 		}
 	}
-	g := startProcess(t, file)
-	g.wait("listening")
+	g := program(t).Serve(t, file)
+	g.Wait("listening")
 	ended.Store(true)
 	posting.Wait()
-	g.settles()
+	g.Settle()
 	testutil.Eventually(t, "all ends are told", func() bool {
 		n := 0
 		told.Range(func(any, any) bool { n++; return true })
@@ -214,7 +215,7 @@ func TestKillHTTP(t *testing.T) {
 		t.Errorf("%d have arrived twice, more than the windows of %d kills", r.Doubled, *httpKills)
 	}
 	t.Logf("%d kills: %d messages, %d twice", *httpKills, r.Unique, r.Doubled)
-	if status := g.stop(); status != 0 {
+	if status := g.Stop(); status != 0 {
 		t.Errorf("exit status %d", status)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package system
 
 import (
 	"bytes"
@@ -18,6 +18,7 @@ import (
 
 	"pmg/admin"
 	"pmg/gateway/credit"
+	"pmg/internal/testkit/process"
 	"pmg/internal/testutil"
 	"pmg/loadtest"
 	"pmg/sms"
@@ -56,7 +57,7 @@ func TestKillMoney(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer sink.Close()
-	dir := newStoreDir(t)
+	dir := process.NewStoreDir(t)
 	prices := filepath.Join(t.TempDir(), "prices.csv")
 	if err := os.WriteFile(prices, []byte(killPrices), 0o600); err != nil {
 		t.Fatal(err)
@@ -67,44 +68,44 @@ func TestKillMoney(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(short) })
 	socket := filepath.Join(short, "admin")
-	file := writeConfig(t, fmt.Sprintf(killMoneyConfig, socket, dir, dir+"-events", prices, testutil.FreeAddress(t), sink.Addr()))
+	file := process.WriteConfig(t, fmt.Sprintf(killMoneyConfig, socket, dir, dir+"-events", prices, testutil.FreeAddress(t), sink.Addr()))
 	loads := startThrottled(killLoads, 200)
 	pays := startPayer(t, socket)
-	serve := func() *process {
-		p := startProcess(t, file)
-		e := p.wait("listening")
+	serve := func() *process.Process {
+		p := program(t).Serve(t, file)
+		e := p.Wait("listening")
 		loads.to.Store(&e.Address)
 		return p
 	}
 	for range *moneyKills {
 		p := serve()
 		time.Sleep(time.Duration(rand.IntN(500)) * time.Millisecond)
-		p.kill()
-		for _, line := range p.problems() {
+		p.Kill()
+		for _, line := range p.Problems() {
 			t.Error(line)
 		}
 	}
 	p := serve()
-	testutil.Eventually(t, "messages are sent", func() bool { return p.status().Sent > 100 })
+	testutil.Eventually(t, "messages are sent", func() bool { return p.Status().Sent > 100 })
 	loads.stop(t)
 	paid := pays.stop()
-	p.settles()
-	p.wantsNothingReserved()
+	p.Settle()
+	wantsNothingReserved(t, p)
 	sink.Close() // which may send more receipts
-	if status := p.stop(); status != 0 {
+	if status := p.Stop(); status != 0 {
 		t.Errorf("exit status %d", status)
 	}
 	sent, all := endsOf(t, dir+"-events")
 	charged, back := chargedIn(t, dir+"-events")
 	p = serve()
-	end := p.wantsNothingReserved()
+	end := wantsNothingReserved(t, p)
 	if got := amountOf(t, end.Balance); got != paid-charged+back || got < 0 || charged == 0 || back == 0 || sent == all {
 		t.Errorf(
 			"paid %s, charged %s, given back %s, but the balance is %s; %d of %d messages were sent", paid, charged, back, got, sent, all,
 		)
 	}
 	var history []credit.Payment
-	p.asks("credit/history?account=load", &history)
+	p.Ask("credit/history?account=load", &history)
 	sum := sms.Money(0)
 	for _, one := range history {
 		sum += amountOf(t, one.Amount)
@@ -126,25 +127,12 @@ func (s *stubborn) throttled() (n int64) {
 	return n
 }
 
-// asks asks the process, at its admin address, for v.
-func (p *process) asks(path string, v any) {
-	p.t.Helper()
-	resp, err := http.Get("http://" + p.wait("admin listening").Address + admin.Base + "/" + path)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if err := json.NewDecoder(resp.Body).Decode(v); err != nil {
-		p.t.Fatal(err)
-	}
-}
-
 // wantsNothingReserved waits until nothing is reserved, and returns the money of the account.
-func (p *process) wantsNothingReserved() (c admin.Credit) {
-	p.t.Helper()
-	testutil.Eventually(p.t, "nothing is reserved", func() bool {
+func wantsNothingReserved(t *testing.T, p *process.Process) (c admin.Credit) {
+	t.Helper()
+	testutil.Eventually(t, "nothing is reserved", func() bool {
 		var all []admin.Credit
-		p.asks("credit?account=load", &all)
+		p.Ask("credit?account=load", &all)
 		c = all[0]
 		return c.Reserved == "0.00"
 	})

@@ -1,4 +1,4 @@
-package main
+package system
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pmg/internal/testkit/process"
 	"pmg/internal/testutil"
 	"pmg/loadtest"
 )
@@ -48,10 +49,10 @@ func crowded(t *testing.T, limit int) {
 		t.Fatal(err)
 	}
 	defer sink.Close()
-	dir := newStoreDir(t)
+	dir := process.NewStoreDir(t)
 	fill(t, dir, before) // so that the store has tables to read and to merge
-	p := startLimited(t, limit, writeConfig(t, fmt.Sprintf(descriptorsConfig, dir+"-logs", dir, dir+"-events", sink.Addr())))
-	listening := p.wait("listening")
+	p := program(t).ServeLimited(t, limit, process.WriteConfig(t, fmt.Sprintf(descriptorsConfig, dir+"-logs", dir, dir+"-events", sink.Addr())))
+	listening := p.Wait("listening")
 	load := loadtest.DefaultLoadOptions()
 	load.To, load.Connections, load.Window, load.Timeout = listening.Address, 4, 20, testutil.Patience
 	load.First, load.Messages = before, during
@@ -71,7 +72,7 @@ func crowded(t *testing.T, limit int) {
 			}
 			crowd = append(crowd, c)
 		}
-		p.wait(noDescriptors)
+		p.Wait(noDescriptors)
 	}
 	r, err := loadtest.Load(t.Context(), load)
 	if err != nil {
@@ -94,11 +95,11 @@ func crowded(t *testing.T, limit int) {
 	if err := sink.Await(ctx, before+during+100); err != nil {
 		t.Error(err)
 	}
-	p.settles()
-	if status := p.stop(); status != 0 {
+	p.Settle()
+	if status := p.Stop(); status != 0 {
 		t.Errorf("exit status %d", status)
 	}
-	for _, line := range p.problems() {
+	for _, line := range p.Problems() {
 		if !strings.Contains(line, noDescriptors) {
 			t.Error(line)
 		}

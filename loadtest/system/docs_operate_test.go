@@ -1,4 +1,4 @@
-package main
+package system
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"pmg/internal/testkit/documents"
+	"pmg/internal/testkit/process"
 	"pmg/internal/testutil"
 	"pmg/loadtest"
 )
@@ -36,7 +38,7 @@ func TestDocumentsOperate(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer sink.Close()
-	text := documents(t)["../../docs/operate.md"]
+	text := documents.Read(t, root+"/docs/operate.md")
 	t.Chdir(t.TempDir())
 	o := &operating{t: t, clients: freeAddress(t), backups: t.TempDir()}
 	config := fmt.Sprintf(operateConfig, freeAddress(t), o.clients, sink.Addr())
@@ -64,7 +66,7 @@ func TestDocumentsOperate(t *testing.T) {
 	o.wants(text, "Take an SMSC out for an hour", "nothing is sent to operator until ", "operator   acme  queued         5 ", "5 messages wait",
 		"messages are sent to operator again; ", "all 1 sessions of operator are open")
 	o.between = nil
-	o.process.settles()
+	o.process.Settle()
 	o.wants(text, "Upgrade", "pmg.yaml can be used", "ready")
 
 	before := lastNumber(t, "events")
@@ -79,9 +81,9 @@ func TestDocumentsOperate(t *testing.T) {
 	}
 	o.wants(text, "Restore elsewhere", "pmg.yaml can be used", "messages")
 	o.load(1)
-	o.process.settles()
+	o.process.Settle()
 	testutil.Eventually(t, "the numbers of events go on", func() bool { return lastNumber(t, "events") > before })
-	if problems := o.process.problems(); len(problems) > 0 {
+	if problems := o.process.Problems(); len(problems) > 0 {
 		t.Errorf("the gateway logs %q", problems)
 	}
 }
@@ -89,7 +91,7 @@ func TestDocumentsOperate(t *testing.T) {
 // operating runs commands of a document.
 type operating struct {
 	t       *testing.T
-	process *process
+	process *process.Process
 	clients string
 	backups string
 	id      string               // that stands for the one of the document
@@ -108,9 +110,9 @@ func freeAddress(t *testing.T) string {
 }
 
 func (o *operating) start() {
-	o.process = startProcess(o.t, "pmg.yaml")
-	o.process.wait("admin listening")
-	testutil.Eventually(o.t, "the SMSC is connected", func() bool { _, ok := o.process.logged("bound"); return ok })
+	o.process = program(o.t).Serve(o.t, "pmg.yaml")
+	o.process.Wait("admin listening")
+	testutil.Eventually(o.t, "the SMSC is connected", func() bool { _, ok := o.process.Logged("bound"); return ok })
 }
 
 // load submits messages as acme, and waits for the answers.
@@ -151,7 +153,7 @@ func (o *operating) wants(document, section string, texts ...string) {
 	}
 	text, _, _ = strings.Cut(text, "\n## ")
 	var printed strings.Builder
-	for i, block := range blocks(text, "console") {
+	for i, block := range documents.Blocks(text, "console") {
 		if i > 0 && o.leaves != nil {
 			o.leaves()
 		}
@@ -181,7 +183,7 @@ func (o *operating) run(command string) string {
 	switch {
 	case words == "systemctl stop pmg", words == "systemctl restart pmg", words == "systemctl start pmg":
 		if words != "systemctl start pmg" {
-			if status := o.process.stop(); status != 0 {
+			if status := o.process.Stop(); status != 0 {
 				o.t.Errorf("exit status %d", status)
 			}
 		}

@@ -1,4 +1,4 @@
-package main
+package system
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"pmg/internal/testkit/process"
 	"pmg/internal/testutil"
 	"pmg/loadtest"
 )
@@ -45,12 +46,12 @@ func (s *service) hands(name string, f *os.File) {
 	s.files = append(s.files, f)
 }
 
-func (s *service) start() *process {
+func (s *service) start() *process.Process {
 	s.t.Helper()
-	cmd := exec.Command("/bin/sh", "-c", `LISTEN_PID=$$ exec "$@"`, "sh", os.Args[0], "serve", "-c", s.file)
+	cmd := exec.Command("/bin/sh", "-c", `LISTEN_PID=$$ exec "$@"`, "sh", program(s.t).Path, "serve", "-c", s.file)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("LISTEN_FDS=%d", len(s.files)), "LISTEN_FDNAMES="+s.names)
 	cmd.ExtraFiles = s.files
-	return startCommand(s.t, cmd)
+	return program(s.t).Start(s.t, cmd)
 }
 
 // A restart under load refuses no connection, and loses no message: the socket was handed over, and stays open
@@ -62,15 +63,15 @@ func TestHandedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer sink.Close()
-	dir := newStoreDir(t)
+	dir := process.NewStoreDir(t)
 	config := "limits: {prebind: 100000, prebind_per_address: 100000}" + fmt.Sprintf(killConfig, dir, dir+"-events", dir+"-stats", "127.0.0.1:0", sink.Addr(), killSessions, killWindow, "resend")
-	s := &service{t: t, file: writeConfig(t, config)}
+	s := &service{t: t, file: process.WriteConfig(t, config)}
 	addr, admin := s.listens("clients"), s.listens("admin")
 	running := s.start()
-	if e := running.wait("listening"); e.Address != addr {
+	if e := running.Wait("listening"); e.Address != addr {
 		t.Fatalf("the gateway listens on %s, not on %s", e.Address, addr)
 	}
-	if e := running.wait("admin listening"); e.Address != admin {
+	if e := running.Wait("admin listening"); e.Address != admin {
 		t.Fatalf("admin listens on %s, not on %s", e.Address, admin)
 	}
 	loads := startStubborn(killLoads)
@@ -92,10 +93,10 @@ func TestHandedOver(t *testing.T) {
 	}()
 	const restarts = 3
 	for range restarts {
-		running.wait("serving")
+		running.Wait("serving")
 		enough := sink.Result().Unique + 500
 		testutil.Eventually(t, "there is traffic", func() bool { return sink.Result().Unique >= enough })
-		if status := running.stop(); status != 0 {
+		if status := running.Stop(); status != 0 {
 			t.Errorf("exit status %d", status)
 		}
 		between, err := net.Dial("tcp", addr) // while no gateway runs
@@ -116,8 +117,8 @@ func TestHandedOver(t *testing.T) {
 	n := <-dials
 	loads.cancel()
 	loads.wg.Wait() // a gateway that stops has refused messages; the clients are informed
-	running.settles()
-	if status := running.stop(); status != 0 {
+	running.Settle()
+	if status := running.Stop(); status != 0 {
 		t.Errorf("exit status %d", status)
 	}
 	if missing := loads.missing(sink.Result()); missing > 0 || loads.accepted == 0 {
@@ -133,8 +134,8 @@ func TestHandedOverMistaken(t *testing.T) {
 	config := fmt.Sprintf("log: {format: json}\npdulog: {enabled: false}\nstore: {dir: %q, ballast: 0B}\n"+
 		"accounts: []\nconnectors:\n  - {name: clients, direction: in, address: \"127.0.0.9:1\", addresses: [\"127.0.0.1:0\"]}\n"+
 		"  - {name: more, direction: in, address: \"127.0.0.1:0\"}\n"+
-		"  - {name: operator, direction: out, address: \"127.0.0.1:1\", system_id: a, static: false}\nroutes: [{to: operator}]\n", newStoreDir(t))
-	s := &service{t: t, file: writeConfig(t, config)}
+		"  - {name: operator, direction: out, address: \"127.0.0.1:1\", system_id: a, static: false}\nroutes: [{to: operator}]\n", process.NewStoreDir(t))
+	s := &service{t: t, file: process.WriteConfig(t, config)}
 	addr, other, out := s.listens("clients"), s.listens("customers"), s.listens("operator")
 	null, err := os.Open(os.DevNull)
 	if err != nil {
@@ -142,13 +143,11 @@ func TestHandedOverMistaken(t *testing.T) {
 	}
 	s.hands("more", null)
 	p := s.start()
-	p.wait("serving")
-	if e, ok := p.logged("nothing listens on this address of the configuration: the sockets of that name that were handed over have others"); !ok || e.Address != "127.0.0.9:1" {
+	p.Wait("serving")
+	if e, ok := p.Logged("nothing listens on this address of the configuration: the sockets of that name that were handed over have others"); !ok || e.Address != "127.0.0.9:1" {
 		t.Errorf("other addresses: %+v", e)
 	}
-	p.mu.Lock()
-	log := strings.Join(p.log, "\n")
-	p.mu.Unlock()
+	log := p.Log()
 	for _, want := range []string{
 		`"connector":"clients","protocol":"smpp","instances":1000,"window":10,"address":"` + addr + `"`,
 		`"name":"customers"`, `"name":"operator"`, "a socket was handed over that nobody uses",
@@ -161,46 +160,46 @@ func TestHandedOverMistaken(t *testing.T) {
 	if strings.Contains(log, other) || strings.Contains(log, out) {
 		t.Error("a socket of no connector is used")
 	}
-	p.kill()
+	p.Kill()
 }
 
 // The socket admin is that of admin.address, also where a connector has this name.
 func TestHandedOverAdmin(t *testing.T) {
 	t.Parallel()
-	s := &service{t: t, file: writeConfig(t, fmt.Sprintf("log: {format: json}\npdulog: {enabled: false}\nstore: {dir: %q, ballast: 0B}\nadmin: {address: \"127.0.0.1:0\"}\n"+
-		"accounts: []\nconnectors: [{name: admin, direction: in, address: \"127.0.0.1:0\"}]\nroutes: []\n", newStoreDir(t)))}
+	s := &service{t: t, file: process.WriteConfig(t, fmt.Sprintf("log: {format: json}\npdulog: {enabled: false}\nstore: {dir: %q, ballast: 0B}\nadmin: {address: \"127.0.0.1:0\"}\n"+
+		"accounts: []\nconnectors: [{name: admin, direction: in, address: \"127.0.0.1:0\"}]\nroutes: []\n", process.NewStoreDir(t)))}
 	addr := s.listens("admin")
 	p := s.start()
-	if e := p.wait("listening"); e.Address == addr {
+	if e := p.Wait("listening"); e.Address == addr {
 		t.Error("the connector has the socket of admin.address")
 	}
-	if e := p.wait("admin listening"); e.Address != addr {
+	if e := p.Wait("admin listening"); e.Address != addr {
 		t.Errorf("admin listens on %s, not on %s", e.Address, addr)
 	}
-	p.kill()
+	p.Kill()
 }
 
 // systemd hands a socket over as docs/operate.md says.
 func TestHandedOverSystemd(t *testing.T) {
 	t.Parallel()
-	program, err := exec.LookPath("systemd-socket-activate")
+	activate, err := exec.LookPath("systemd-socket-activate")
 	if err != nil {
 		t.Skip("systemd is not installed")
 	}
-	dir, addr := newStoreDir(t), testutil.FreeAddress(t)
-	file := writeConfig(t, fmt.Sprintf(killConfig, dir, dir+"-events", dir+"-stats", addr, "127.0.0.1:1", 1, 1, "resend"))
-	p := startCommand(t, exec.Command(program, "-l", addr, "--fdname=clients", "-E", processKey+"=1", os.Args[0], "serve", "-c", file))
+	dir, addr := process.NewStoreDir(t), testutil.FreeAddress(t)
+	file := process.WriteConfig(t, fmt.Sprintf(killConfig, dir, dir+"-events", dir+"-stats", addr, "127.0.0.1:1", 1, 1, "resend"))
+	p := program(t).Start(t, exec.Command(activate, "-l", addr, "--fdname=clients", program(t).Path, "serve", "-c", file))
 	var c net.Conn
 	testutil.Eventually(t, "systemd listens", func() bool { c, err = net.Dial("tcp", addr); return err == nil })
 	defer c.Close()
-	if e := p.wait("listening"); e.Address != addr {
+	if e := p.Wait("listening"); e.Address != addr {
 		t.Errorf("the gateway listens on %s, not on %s", e.Address, addr)
 	}
-	p.wait("serving")
-	if status := p.stop(); status != 0 {
+	p.Wait("serving")
+	if status := p.Stop(); status != 0 {
 		t.Errorf("exit status %d", status)
 	}
-	if problems := p.problems(); len(problems) > 0 {
+	if problems := p.Problems(); len(problems) > 0 {
 		t.Errorf("%q", problems)
 	}
 }

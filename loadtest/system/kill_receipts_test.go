@@ -1,4 +1,4 @@
-package main
+package system
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"pmg/internal/testkit/process"
 	"pmg/internal/testutil"
 	"pmg/loadtest"
 	"pmg/protocols/smpp"
@@ -45,20 +46,20 @@ func TestKillReceipts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer sink.Close()
-	file := writeConfig(t, fmt.Sprintf(killReceiptsConfig, newStoreDir(t), testutil.FreeAddress(t), sink.Addr()))
+	file := process.WriteConfig(t, fmt.Sprintf(killReceiptsConfig, process.NewStoreDir(t), testutil.FreeAddress(t), sink.Addr()))
 	var to atomic.Pointer[string]
 	clients := []*receiver{newReceiver("one", &to), newReceiver("two", &to)}
-	serve := func() *process {
-		p := startProcess(t, file)
-		e := p.wait("listening")
+	serve := func() *process.Process {
+		p := program(t).Serve(t, file)
+		e := p.Wait("listening")
 		to.Store(&e.Address)
 		return p
 	}
 	for range *receiptKills {
 		p := serve()
 		time.Sleep(time.Duration(200+rand.IntN(800)) * time.Millisecond)
-		p.kill()
-		for _, line := range p.problems() {
+		p.Kill()
+		for _, line := range p.Problems() {
 			t.Error(line)
 		}
 	}
@@ -69,7 +70,7 @@ func TestKillReceipts(t *testing.T) {
 	for _, c := range clients {
 		testutil.Eventually(t, "each message of "+c.account+" has a receipt", func() bool { return c.missing() == 0 })
 	}
-	p.settles()
+	p.Settle()
 	for _, c := range clients {
 		c.cancel()
 		c.done.Wait()
@@ -90,7 +91,7 @@ func TestKillReceipts(t *testing.T) {
 		}
 		t.Logf("account %s: %d messages accepted, %d receipts twice, %d logins", c.account, len(c.accepted), twice, c.logins)
 	}
-	p.stop()
+	p.Stop()
 }
 
 // A receiver is a client that submits messages, which ask for receipts, and takes receipts. It

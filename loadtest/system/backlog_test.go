@@ -1,4 +1,4 @@
-package main
+package system
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"pmg/internal/testkit/process"
 	"pmg/internal/testutil"
 	"pmg/loadtest"
 	"pmg/sms"
@@ -40,24 +41,24 @@ routes: [{to: operator}]
 func TestBacklog(t *testing.T) {
 	testutil.Long(t)
 	t.Parallel()
-	dir, to := newStoreDir(t), testutil.FreeAddress(t)
+	dir, to := process.NewStoreDir(t), testutil.FreeAddress(t)
 	fill(t, dir, *backlog)
 	full := dirSize(t, dir)
-	file := writeConfig(t, fmt.Sprintf(backlogConfig, dir, to, *backlog+1)) // room for one message beside those
-	p := startProcess(t, file)
-	listening := p.wait("listening")
+	file := process.WriteConfig(t, fmt.Sprintf(backlogConfig, dir, to, *backlog+1)) // room for one message beside those
+	p := program(t).Serve(t, file)
+	listening := p.Wait("listening")
 	one := loadtest.DefaultLoadOptions()
 	one.To, one.Messages, one.First, one.Timeout = listening.Address, 1, int64(*backlog), testutil.Patience
 	r, err := loadtest.Load(t.Context(), one)
 	if err != nil || r.Accepted != 1 {
 		t.Fatalf("error %v, result %+v", err, r)
 	}
-	accepted := time.Since(p.began)
-	indexed := p.wait("messages of earlier runs are in their queues again")
+	accepted := time.Since(p.Began)
+	indexed := p.Wait("messages of earlier runs are in their queues again")
 	if indexed.Messages != *backlog {
 		t.Errorf("%d messages are in their queues", indexed.Messages)
 	}
-	resident := p.memory("VmRSS")
+	resident := memory(p, "VmRSS")
 
 	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: to})
 	if err != nil {
@@ -72,7 +73,7 @@ func TestBacklog(t *testing.T) {
 		t.Fatal(err)
 	}
 	took := time.Since(began)
-	p.settles()
+	p.Settle()
 	settled := time.Now()
 	var left int64
 	for {
@@ -82,25 +83,25 @@ func TestBacklog(t *testing.T) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	shrunk := time.Since(settled)
-	most := p.memory("VmHWM")
+	most := memory(p, "VmHWM")
 	if s := sink.Result(); s.Doubled != 0 || s.Unique != int64(*backlog)+1 {
 		t.Errorf("%d messages arrived, %d of them twice", s.Unique, s.Doubled)
 	}
-	if status := p.stop(); status != 0 {
+	if status := p.Stop(); status != 0 {
 		t.Errorf("exit status %d", status)
 	}
-	for _, line := range p.problems() {
+	for _, line := range p.Problems() {
 		t.Error(line)
 	}
 	isEmpty(t, dir)
 	t.Logf("%d messages of %d MiB: listening after %v, a message accepted after %v, all in their queues after %v with %d MiB resident; "+
 		"drained in %v, %.0f a second, at most %d MiB resident; the store takes %d MiB %v later",
-		*backlog, full>>20, listening.after.Round(time.Millisecond), accepted.Round(time.Millisecond), indexed.after.Round(time.Millisecond), resident>>20,
+		*backlog, full>>20, listening.After.Round(time.Millisecond), accepted.Round(time.Millisecond), indexed.After.Round(time.Millisecond), resident>>20,
 		took.Round(time.Millisecond), float64(*backlog)/took.Seconds(), most>>20, left>>20, shrunk.Round(time.Second))
 	if *backlog < 1_000_000 {
 		return
 	}
-	if accepted > 3*time.Second || indexed.after > 5*time.Second || most > 350<<20 || shrunk > time.Minute {
+	if accepted > 3*time.Second || indexed.After > 5*time.Second || most > 350<<20 || shrunk > time.Minute {
 		t.Error("that is more than 3 s, 5 s, 350 MiB or a minute")
 	}
 }
@@ -153,8 +154,8 @@ func dirSize(t *testing.T, dir string) (n int64) {
 
 // memory returns a line of what the system knows of the process's memory, in octets; 0 where
 // it does not say.
-func (p *process) memory(line string) int64 {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+func memory(p *process.Process, line string) int64 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Cmd.Process.Pid))
 	if err != nil {
 		return 0
 	}

@@ -1,4 +1,4 @@
-package main
+package system
 
 import (
 	"flag"
@@ -117,8 +117,8 @@ func (f *faulty) round(i int) {
 	var changed time.Duration
 	for i := range f.g.nodes {
 		if n := &f.g.nodes[i]; n.serves() && n.p != p {
-			e, _ := n.p.logged("serving")
-			changed = n.p.began.Add(e.after).Sub(began)
+			e, _ := n.p.Logged("serving")
+			changed = n.p.Began.Add(e.After).Sub(began)
 			c.changes = append(c.changes, changed)
 		}
 	}
@@ -143,7 +143,7 @@ func (f *faulty) number(n *clusterNode) int {
 
 func (f *faulty) killOwner(owner int) {
 	p := f.g.nodes[owner-1].p
-	p.kill()
+	p.Kill()
 	f.g.owner(p)
 }
 
@@ -168,7 +168,7 @@ func (f *faulty) handOver(owner int) {
 func (f *faulty) killMachine(owner int) {
 	p := f.g.nodes[owner-1].p
 	f.servers[owner-1].Kill()
-	p.kill()
+	p.Kill()
 	f.g.owner(p)
 	f.servers[owner-1].Start()
 }

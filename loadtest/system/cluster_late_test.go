@@ -1,4 +1,4 @@
-package main
+package system
 
 import (
 	"context"
@@ -45,7 +45,7 @@ func TestClusterLate(t *testing.T) {
 	before := sink.Result()
 	leader.Signal(syscall.SIGSTOP)
 	time.Sleep(3 * time.Second) // shorter than an election
-	owner.p.kill()
+	owner.p.Kill()
 	at := sink.Result()
 	leader.Kill()
 	leader.Start()
