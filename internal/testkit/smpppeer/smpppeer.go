@@ -152,7 +152,7 @@ func (s *SMSC) serve(c net.Conn) {
 		case submit:
 			id := strconv.FormatInt(1_000_000_000+s.ids.Add(1), 10)
 			answer.body = append([]byte(id), 0)
-			if f := fields(p.body, "s11s11s111ss1"); s.receipts && f[11] != "" && f[11][0]&1 != 0 {
+			if f := fields(p.body, "s11s11s111ss1"); s.receipts && f[12] != "" && f[12][0]&1 != 0 {
 				receipt = newReceipt(p.seq, f[3], f[6], id)
 			}
 		case unbind, enquireLink:
@@ -172,8 +172,8 @@ func (s *SMSC) serve(c net.Conn) {
 func newReceipt(seq uint32, from, to, id string) *pdu {
 	now := time.Now().Format("0601021504")
 	text := fmt.Sprintf("id:%s sub:001 dlvrd:001 submit date:%s done date:%s stat:DELIVRD err:000 text:", id, now, now)
-	body := fmt.Appendf(nil, "\x00\x01\x01%s\x00\x01\x01%s\x00\x04\x00\x00\x00\x00\x00\x00\x00\x00%c%s", to, from, len(text), text)
-	return &pdu{command: deliver, seq: seq, body: body}
+	body := fmt.Appendf(nil, "\x00\x01\x01%s\x00\x01\x01%s\x00\x04\x00\x00\x00\x00\x00\x00\x00\x00", to, from)
+	return &pdu{command: deliver, seq: seq, body: append(append(body, byte(len(text))), text...)}
 }
 
 // A Client submits messages over one session after another's answer.
