@@ -54,7 +54,7 @@ demo: build ## run clients, gateway and SMSC in one process
 
 # The test that makes faults of machines, with what it sees. It needs root, for namespaces, and HAProxy.
 cluster-demo: ## run three gateways, three servers of NATS, HAProxy, an SMSC and clients; kill an owner, a server, a network, and count
-	GOFLAGS='-pgo=off -trimpath' go test ./cmd/pmg -count 1 -v -run 'TestClusterMachines$$' -args -machine-rounds 4 -machine-lease 10s \
+	GOFLAGS='-pgo=off -trimpath' go test ./loadtest/system -count 1 -v -run 'TestClusterMachines$$' -args -machine-rounds 4 -machine-lease 10s \
 	-machine-faults 'kill -9 of the owner,engine killed,owner partitioned,SIGTERM'
 
 # Tests are built without the profile, because otherwise everything would be compiled twice.
@@ -113,7 +113,7 @@ race: ## run the tests of make test with the race detector
 	$(call each-module,$(GOTEST) -race $(SHORT) -vet=off $(LINK) -parallel 4 $(RUN) $(or $(PACKAGES),./...))
 
 debug: ## run the tests of the pipeline with jobs checked for double release, use after release and leaks
-	$(GOTEST) -tags pmgdebug $(RUN) $(or $(PACKAGES),./flow ./stages ./internal/e2e ./internal/soak)
+	$(GOTEST) -tags pmgdebug $(RUN) $(or $(PACKAGES),./flow ./stages ./internal/e2e ./loadtest/soak)
 
 mutate: ## make N (50) small faults in (FILES of) package PKG, and print those that no test notices; WITH names further packages of tests
 	go run ./internal/mutate -pkg $(PKG) -files "$(FILES)" -n $(N) -with "$(WITH)"
@@ -132,14 +132,14 @@ fuzz: ## fuzz every target, each for FUZZTIME (30s)
 	done
 
 soak: ## run load with faults for DURATION (10m), and kill the gateway KILLS (200) times: nothing lost, nothing grows
-	go test -count 1 -timeout 0 -v -run TestSoak ./internal/soak -args -for $(DURATION)
-	go test -count 1 -timeout 0 -v -run TestKill ./cmd/pmg -args -kills $(KILLS) -receipt-kills 50 -http-kills 50 -money-kills $(KILLS)
+	go test -count 1 -timeout 0 -v -run TestSoak ./loadtest/soak -args -for $(DURATION)
+	go test -count 1 -timeout 0 -v -run TestKill ./loadtest/system -args -kills $(KILLS) -receipt-kills 50 -http-kills 50 -money-kills $(KILLS)
 
 simulate: ## play SEEDS (100000) histories of a whole node on a virtual clock, with faults
 	$(GOTEST) -count 1 -timeout 0 -run TestSimulation ./internal/simulation -args -seeds $(SEEDS)
 
 backlog: ## start a gateway with a million waiting messages, and measure
-	go test -count 1 -timeout 0 -v -run TestBacklog ./cmd/pmg -args -backlog 1000000
+	go test -count 1 -timeout 0 -v -run TestBacklog ./loadtest/system -args -backlog 1000000
 
 bench: build-bench ## compare the architectures over connections, windows and log levels
 	bin/pmgbench

@@ -140,6 +140,23 @@ func (p *Process) Logged(message string) (Event, bool) {
 	return e, ok
 }
 
+// Listens returns the address at which a connector listens.
+func (p *Process) Listens(connector string) (address string) {
+	p.t.Helper()
+	testutil.Eventually(p.t, "connector "+connector+" listens", func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for _, line := range p.log {
+			var e Event
+			if json.Unmarshal([]byte(line), &e) == nil && e.Message == "listening" && e.Connector == connector {
+				address = e.Address
+			}
+		}
+		return address != ""
+	})
+	return address
+}
+
 // Wait waits for a line of the log.
 func (p *Process) Wait(message string) Event {
 	p.t.Helper()

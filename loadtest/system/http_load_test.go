@@ -1,4 +1,4 @@
-package e2e
+package system
 
 import (
 	"context"
@@ -15,16 +15,16 @@ import (
 // of each once.
 func TestHTTPLoad(t *testing.T) {
 	testutil.Long(t)
-	parallel(t)
+	t.Parallel()
 	for _, way := range []httpload.Way{httpload.Single, httpload.Keyed, httpload.Stream} {
 		t.Run(fmt.Sprintf("way %d", way), func(t *testing.T) {
 			t.Parallel()
-			g, sink := loadSite(t, loadtest.SinkOptions{Receipts: true}, site{
+			p, sink := startBetween(t, loadtest.SinkOptions{Receipts: true}, site{
 				more:     "{name: api, direction: in, protocol: http, address: \"127.0.0.1:0\"}\n",
 				accounts: "{system_id: api, password: s3cret, bind: [transmitter], callback_urls: [127.0.0.0/8], callbacks: public}",
 			})
 			o := httpload.Options{LoadOptions: loadtest.DefaultLoadOptions(), Way: way}
-			o.To, o.SystemID, o.Password, o.Timeout = g.addr("api"), "api", "s3cret", testutil.Patience
+			o.To, o.SystemID, o.Password, o.Timeout = p.Listens("api"), "api", "s3cret", testutil.Patience
 			o.Connections, o.Window, o.Messages, o.Receipts, o.First = 4, 50, 1000, true, 7
 			ctx, cancel := context.WithTimeout(t.Context(), 3*testutil.Patience)
 			defer cancel()
@@ -55,12 +55,12 @@ func (n *nothing) Numbers() *loadtest.Numbers { return &n.numbers }
 
 // What goes wrong with a load by HTTP is in its result.
 func TestHTTPLoadFails(t *testing.T) {
-	parallel(t)
-	g := start(t, site{more: `{name: api, direction: in, protocol: http, address: "127.0.0.1:0"}`})
+	t.Parallel()
+	p := startSite(t, site{more: `{name: api, direction: in, protocol: http, address: "127.0.0.1:0"}`, operator: `{name: operator, direction: out, address: "127.0.0.1:1", system_id: a, static: false}`})
 	f := func(change func(*httpload.Options)) *loadtest.LoadResult {
 		t.Helper()
 		o := httpload.Options{LoadOptions: loadtest.DefaultLoadOptions()}
-		o.To, o.SystemID, o.Password, o.Timeout = g.addr("api"), "acme", "s3cret", testutil.Patience
+		o.To, o.SystemID, o.Password, o.Timeout = p.Listens("api"), "acme", "s3cret", testutil.Patience
 		o.Messages = 5
 		change(&o)
 		r, err := httpload.Load(t.Context(), o)

@@ -1,4 +1,4 @@
-package e2e
+package system
 
 import (
 	"testing"
@@ -18,7 +18,7 @@ const twoAccounts = `{system_id: one, password: secret, receives: ["1001"]}
 // receipt that is far ahead of the answer waits there.
 func TestLoadReceipts(t *testing.T) {
 	testutil.Long(t)
-	parallel(t)
+	t.Parallel()
 	for _, c := range []struct {
 		name, clients, smsc string
 		receipts            loadtest.ReceiptOptions
@@ -34,11 +34,11 @@ func TestLoadReceipts(t *testing.T) {
 		{"UCP", "ucp", "ucp", loadtest.ReceiptOptions{OtherSession: true, First: true}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			g, sink := loadSite(t, loadtest.SinkOptions{
+			p, sink := startBetween(t, loadtest.SinkOptions{
 				Protocol: c.smsc, Receipts: true, Receipt: c.receipts, Messages: 2000,
 				MO: loadtest.MOOptions{Count: 500, To: []string{"1001", "1002"}},
-			}, site{memory: true, accounts: twoAccounts, clients: "protocol: " + c.clients})
-			result, compared := run(t, g, sink, func(o *loadtest.LoadOptions) {
+			}, site{accounts: twoAccounts, clients: "protocol: " + c.clients})
+			result, compared := run(t, p, sink, func(o *loadtest.LoadOptions) {
 				o.Protocol, o.Connections, o.Messages, o.Receipts, o.Separate = c.clients, 4, 2000, true, c.separate
 				o.Accounts = []loadtest.Account{{SystemID: "one", Password: "secret"}, {SystemID: "two", Password: "secret"}}
 				o.MO, o.MOTo = 500, []string{"1001", "1002"}
