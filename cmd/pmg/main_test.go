@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"pmg/internal/testkit/process"
 	"regexp"
@@ -9,6 +10,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
 
 // processKey is the environment variable that makes this test's binary run as pmg.
@@ -34,6 +37,7 @@ func TestUnknownSuggests(t *testing.T) {
 		"sevre":          `there is no command "sevre": "pmg --help" lists the commands; did you mean "pmg serve" or "pmg store"?`,
 		"run":            `did you mean "pmg serve"?`,
 		"config chek":    `there is no command "config chek": "pmg config --help" lists the commands; did you mean "pmg config check"?`,
+		"load --to x":    `there is no command "load": "pmg --help" lists the commands; it is "pmgload load", a program of its own`,
 		"nonsense":       `there is no command "nonsense": "pmg --help" lists the commands`,
 		"pdu decod":      `did you mean "pmg pdu decode"?`,
 		"serve --confg":  `unknown flag: --confg: "pmg serve --help" lists the flags`,
@@ -82,4 +86,17 @@ func TestVersion(t *testing.T) {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
+}
+
+// runForTest runs a command and returns its output.
+func runForTest(t *testing.T, cmd *cobra.Command, stderr io.Writer, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	cmd.SetArgs(args)
+	cmd.SetOut(&out)
+	cmd.SetErr(stderr)
+	cmd.SilenceUsage, cmd.SilenceErrors = true, true
+	cmd.SetContext(t.Context())
+	err := cmd.Execute()
+	return out.String(), err
 }

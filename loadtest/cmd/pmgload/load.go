@@ -16,6 +16,7 @@ import (
 	"pmg/internal/console"
 	"pmg/loadtest"
 	"pmg/loadtest/httpload"
+	"pmg/loadtest/progress"
 	"pmg/protocols"
 )
 
@@ -26,9 +27,9 @@ Without --rate each answer makes room for the next submit (closed loop). With
 --rate the time of every submit is planned beforehand and latency is measured from
 that time (open loop), so that a stall shows in every message that it delayed.
 
-Each text begins with the message's number, "#000000000042 ", by which pmg sink
+Each text begins with the message's number, "#000000000042 ", by which pmgload sink
 finds missing and doubled messages. What follows depends on --coding and --size alone,
-so that pmg sink --check-text finds texts that have changed.
+so that pmgload sink --check-text finds texts that have changed.
 
 Throttled and queue-full answers are counted separately; --retry sends those messages
 again. A lost connection is opened again only with --reconnect, which also sends again
@@ -36,15 +37,15 @@ what was not answered on it. Receipts and messages may then come twice, because 
 answer may have been lost.
 
 An interrupt stops the sending and prints the summary; a second one ends the program
-immediately. pmg load uses one core, enough for about a million messages a second,
+immediately. pmgload load uses one core, enough for about a million messages a second,
 unless GOMAXPROCS is set.
 
-With --receipts each message asks for a delivery receipt, and pmg load pairs receipts
+With --receipts each message asks for a delivery receipt, and pmgload load pairs receipts
 with messages by message id, as any client does. It waits for the last receipts until
 none has come for --timeout, and finds those that are missing or doubled, that another
 account has received, or that have the id of one message and the text of another.
 
-With --mo it also waits for that many mobile-originated messages, which pmg sink --mo
+With --mo it also waits for that many mobile-originated messages, which pmgload sink --mo
 sends, and finds missing and doubled ones. It then submits only if --messages says so.
 With several accounts each has its own --mo-to, in the same order, and must receive only
 messages to that address.
@@ -76,16 +77,16 @@ func newLoadCommand() *cobra.Command {
 		Use:   "load --to HOST:PORT {--messages M | --duration D | --mo N}",
 		Short: "Send load to a gateway and measure its answers",
 		Long:  loadHelp,
-		Example: `  pmg load --to 127.0.0.1:2775 --connections 64 --window 10 --messages 400000
-  pmg load --to 127.0.0.1:2775 --duration 1m --rate 2000 --json
-  pmg load --to 127.0.0.1:2775 --messages 1000 --receipts --retry 100ms
-  pmg load --to 127.0.0.1:2775 --messages 1000 --receipts --bind tx+rx
-  pmg load --to 127.0.0.1:2775 --connections 8 --messages 100000 --receipts --account acme:s3cret --account other:pw
-  pmg load --to 127.0.0.1:2775 --messages 3000 --coding ucs2 --parts 3 --size 130
-  pmg load --to 127.0.0.1:3700 --protocol ucp --messages 1000 --receipts
-  pmg load --to 127.0.0.1:8080 --protocol http --connections 16 --messages 100000
-  pmg load --to 127.0.0.1:8080 --protocol http --stream --connections 4 --window 1000 --messages 1000000
-  pmg load --to 127.0.0.1:2775 --mo 1000 --account acme:s3cret --mo-to 1001`,
+		Example: `  pmgload load --to 127.0.0.1:2775 --connections 64 --window 10 --messages 400000
+  pmgload load --to 127.0.0.1:2775 --duration 1m --rate 2000 --json
+  pmgload load --to 127.0.0.1:2775 --messages 1000 --receipts --retry 100ms
+  pmgload load --to 127.0.0.1:2775 --messages 1000 --receipts --bind tx+rx
+  pmgload load --to 127.0.0.1:2775 --connections 8 --messages 100000 --receipts --account acme:s3cret --account other:pw
+  pmgload load --to 127.0.0.1:2775 --messages 3000 --coding ucs2 --parts 3 --size 130
+  pmgload load --to 127.0.0.1:3700 --protocol ucp --messages 1000 --receipts
+  pmgload load --to 127.0.0.1:8080 --protocol http --connections 16 --messages 100000
+  pmgload load --to 127.0.0.1:8080 --protocol http --stream --connections 4 --window 1000 --messages 1000000
+  pmgload load --to 127.0.0.1:2775 --mo 1000 --account acme:s3cret --mo-to 1001`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var err error
@@ -205,7 +206,7 @@ func runLoad(cmd *cobra.Command, o loadtest.LoadOptions, stream, asJSON bool) er
 	defer loadtest.OneCore()()
 	ctx, stop := console.Interruptible(cmd.Context())
 	defer stop()
-	p := console.NewProgress(cmd.ErrOrStderr(), o.Messages, o.Duration)
+	p := progress.New(cmd.ErrOrStderr(), o.Messages, o.Duration)
 	o.Progress = func(c loadtest.Counts) {
 		text := fmt.Sprintf("%d answered, %d throttled, %d refused", c.Answered, c.Throttled, c.Refused)
 		if o.Receipts {

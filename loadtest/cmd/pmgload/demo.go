@@ -1,30 +1,30 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime/pprof"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"pmg/cmd/pmg/webdemo"
-	"pmg/config"
-	"pmg/connector"
 	"pmg/internal/console"
+	"pmg/internal/figuretext"
 	"pmg/loadtest"
+	"pmg/loadtest/child"
+	"pmg/loadtest/progress"
 	"pmg/pdulog"
 	"pmg/protocols"
+	"pmg/protocols/smpp"
+	"pmg/protocols/ucp"
 )
 
 // demoTimeout is how long the demo waits for an event that must happen.
@@ -32,30 +32,30 @@ const demoTimeout = 20 * time.Second
 
 func newDemoCommand() *cobra.Command {
 	o := loadtest.DefaultLoadOptions()
-	var engine string
+	var pmg, engine string
 	var seconds float64
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "See it work: clients, gateway and SMSC in one process",
-		Long: `Starts an SMSC, a gateway and clients in this process, over real sockets on
-loopback with free ports, sends messages through all of them, and reports whether every
-one arrived exactly once. It leaves no files behind.
+		Short: "See it work: clients and an SMSC, with a gateway between them",
+		Long: `Starts pmg, and clients and an SMSC in this process, over real sockets on loopback
+with free ports, sends messages through all of them, and reports whether every one arrived
+exactly once. It leaves no files behind.
 
 With --protocol http clients send their messages in streams of the HTTP API to an SMSC that speaks SMPP. Then one
 sends a message as curl does, and its server is called with what became of it: a webhook, which is signed.
 
 The exit status is 1 when a message is missing, doubled, refused or unanswered.`,
-		Example: `  pmg demo
-  pmg demo --messages 1000000 --connections 256
-  pmg demo --seconds 10
-  pmg demo --protocol ucp
-  pmg demo --protocol http`,
+		Example: `  pmgload demo
+  pmgload demo --messages 1000000 --connections 256
+  pmgload demo --seconds 10
+  pmgload demo --protocol ucp
+  pmgload demo --protocol http`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if seconds > 0 {
 				o.Messages, o.Duration = 0, time.Duration(seconds*float64(time.Second))
 			}
-			return runDemo(cmd, engine, o)
+			return runDemo(cmd, pmg, engine, o)
 		},
 	}
 	f := cmd.Flags()
@@ -66,64 +66,68 @@ The exit status is 1 when a message is missing, doubled, refused or unanswered.`
 	f.StringVar(
 		&o.Protocol, "protocol", "smpp", "what clients and SMSC speak: "+loadtest.Protocols()+"; http: what clients speak",
 	)
-	f.StringVar(&engine, "store", config.PebbleStore, "where messages wait: pebble, on disk, or memory")
+	f.StringVar(&engine, "store", "pebble", "where messages wait: pebble, on disk, or memory")
+	f.StringVar(&pmg, "pmg", "", "the `program` pmg (default: the one in the directory of pmgload, or else in $PATH)")
 	return cmd
 }
 
 // demoConfig is the gateway's: engine and directory of the store, directory of the pdu logs, options of the account,
 // protocol, most clients and their window, protocol, address and other options of the SMSC.
 const demoConfig = `
-log: {level: warn}
+log: {format: json}
 store: {engine: %s, dir: %q, ballast: 0, min_free: 1MiB}
 pdulog: {dir: %q, max_size: 100GiB, max_total: 0, compress: false}
+admin: {address: "127.0.0.1:0", socket: "off"}
 accounts:
   - {system_id: load, password: secret%s}
 connectors:
   - {name: clients,  direction: in,  protocol: %s, address: "127.0.0.1:0", instances: %d, window: %d}
-  - {name: operator, direction: out, protocol: %s, address: %q, instances: 4, window: 10, system_id: pmg, password: secret%s}
+  - {name: operator, direction: out, protocol: %s, address: %q, instances: %d, window: 10, system_id: pmg, password: secret%s}
 routes:
   - {to: operator}
 `
 
+const smscSessions = 4
+
 // A demo is a running demonstration.
 type demo struct {
 	sink     *loadtest.Sink
-	server   *server
-	log      bytes.Buffer // the gateway's, printed if something fails
+	gateway  *child.Child
 	protocol string
 	driver   protocols.SessionDriver // nil: HTTP
-	web      *webdemo.Clients        // nil: clients have sessions
-	dir      string                  // of the pdu logs
-	clients  string                  // address that the gateway listens on
+	web      *webClients             // nil: clients have sessions
 
 	goroutinesOfOne, goroutinesOfAll int // of the gateway, with one client and with all
 	load                             *loadtest.LoadResult
 	delivered                        *loadtest.SinkResult
 }
 
-func runDemo(cmd *cobra.Command, engine string, o loadtest.LoadOptions) error {
+func runDemo(cmd *cobra.Command, pmg, engine string, o loadtest.LoadOptions) (err error) {
 	ctx, stop := console.Interruptible(cmd.Context())
 	defer stop()
-	dir, err := os.MkdirTemp("", "pmg-demo-")
-	if err != nil {
-		return fmt.Errorf("cannot keep pdu logs: %w", err)
+	d := &demo{protocol: o.Protocol}
+	switch o.Protocol {
+	case "smpp":
+		d.driver = smpp.New(smpp.Options{})
+	case "ucp":
+		d.driver = ucp.New(ucp.Options{})
+	case "http":
+	default:
+		return fmt.Errorf("cannot speak protocol %q: use %s or http", o.Protocol, loadtest.Protocols())
 	}
-	defer os.RemoveAll(dir)
-	d := &demo{dir: filepath.Join(dir, "pdulog"), protocol: o.Protocol}
-	driver, err := newDriver(o.Protocol, &config.Config{})
-	if err != nil {
+	if pmg, err = findPMG(pmg); err != nil {
 		return err
 	}
-	d.driver, _ = driver.(protocols.SessionDriver)
-	if err := d.start(ctx, engine, filepath.Join(dir, "store"), o.Connections); err != nil {
+	if err := d.start(ctx, pmg, engine, o.Connections); err != nil {
 		return err
 	}
+	defer d.gateway.Stop()
 	out := cmd.OutOrStdout()
 	kept := "every message on disk before its answer"
-	if engine == config.MemoryStore {
+	if engine == "memory" {
 		kept = "messages in memory only"
 	}
-	fmt.Fprintf(out, "%s ─► pmg ─► SMSC: one process, real sockets, every PDU logged, %s\n\n", clients(o.Connections), kept)
+	fmt.Fprintf(out, "%s ─► pmg ─► SMSC: real sockets, every PDU logged, %s\n\n", clients(o.Connections), kept)
 	err = d.run(ctx, cmd.ErrOrStderr(), o)
 	if serr := d.stop(); err == nil {
 		err = serr
@@ -131,10 +135,28 @@ func runDemo(cmd *cobra.Command, engine string, o loadtest.LoadOptions) error {
 	if err == nil {
 		err = d.summary(out, o.Connections)
 	}
-	if err != nil && d.log.Len() > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "\nThe gateway's log:\n%s", d.log.String())
+	if err != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "\nThe gateway's log:\n%s", d.gateway.Log())
 	}
 	return err
+}
+
+// findPMG returns the program that is named, or else the one beside this, or else the one in $PATH.
+func findPMG(named string) (string, error) {
+	if named != "" {
+		return named, nil
+	}
+	if own, err := os.Executable(); err == nil {
+		beside := filepath.Join(filepath.Dir(own), "pmg")
+		if _, err := os.Stat(beside); err == nil {
+			return beside, nil
+		}
+	}
+	path, err := exec.LookPath("pmg")
+	if err != nil {
+		return "", fmt.Errorf("cannot find pmg beside pmgload or in $PATH: name it with --pmg: %w", err)
+	}
+	return path, nil
 }
 
 // demoInstances returns how many connections the gateway takes from so many clients: a client of the demo's own and one to spare,
@@ -142,19 +164,19 @@ func runDemo(cmd *cobra.Command, engine string, o loadtest.LoadOptions) error {
 func demoInstances(clients int) int { return (clients+2)*10/9 + 1 }
 
 // start starts the SMSC and the gateway, and waits until the two are connected.
-func (d *demo) start(ctx context.Context, engine, store string, connections int) (err error) {
+func (d *demo) start(ctx context.Context, pmg, engine string, connections int) (err error) {
 	protocol, account, operator := d.protocol, "", ""
 	smsc := loadtest.SinkOptions{Listen: "127.0.0.1:0", Protocol: protocol}
 	if protocol == "http" {
-		if d.web, err = webdemo.Start(); err != nil {
+		if d.web, err = startWebClients(); err != nil {
 			return err
 		}
-		smsc.Protocol, smsc.Receipts, account = "smpp", true, d.web.Account()
+		smsc.Protocol, smsc.Receipts, account = "smpp", true, d.web.account()
 		operator = ", receipt_ids: same" // one receipt does not show it: its id may be a number in both notations
 	}
 	if d.sink, err = loadtest.StartSink(smsc); err != nil {
 		if d.web != nil {
-			_ = d.web.Close()
+			_ = d.web.close()
 		}
 		return err
 	}
@@ -162,45 +184,51 @@ func (d *demo) start(ctx context.Context, engine, store string, connections int)
 	if protocol == "ucp" {
 		window = 99
 	}
-	yaml := fmt.Sprintf(demoConfig, engine, store, d.dir, account,
-		protocol, demoInstances(connections), window, smsc.Protocol, d.sink.Addr(), operator)
-	cfg, _, err := config.Parse([]byte(yaml), config.Options{Protocols: protocolNames()})
+	d.gateway, err = child.StartGateway(ctx, []string{pmg, "serve", "-c"}, func(dir string) []byte {
+		return fmt.Appendf(nil, demoConfig, engine, filepath.Join(dir, "store"), filepath.Join(dir, "pdulog"), account,
+			protocol, demoInstances(connections), window, smsc.Protocol, d.sink.Addr(), smscSessions, operator)
+	})
 	if err == nil {
-		// The label is inherited by every goroutine that the gateway starts.
-		pprof.Do(ctx, pprof.Labels("demo", "gateway"), func(context.Context) {
-			setLevel(cfg)
-			console := zerolog.ConsoleWriter{Out: zerolog.SyncWriter(&d.log), NoColor: true, TimeFormat: "15:04:05.000"}
-			d.server, err = startServer(cfg, zerolog.New(console).With().Timestamp().Logger())
-		})
-	}
-	if err != nil {
-		_ = d.closePeers()
-		return err
-	}
-	c := d.operator()
-	for end := time.Now().Add(demoTimeout); c.Online() < c.Config().Instances; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) || ctx.Err() != nil {
-			return errors.Join(errors.New("cannot connect the gateway to the SMSC"), d.stop())
+		if err = d.awaitOperator(ctx, func(c connector) bool { return c.SessionsBound == smscSessions }); err != nil {
+			d.gateway.Stop()
 		}
 	}
-	d.clients = d.server.engine.Addresses(d.server.gateway.Table.Connector("clients"))[0].String()
+	if err != nil {
+		return errors.Join(err, d.closePeers())
+	}
 	return nil
 }
 
-func (d *demo) operator() *connector.Connector { return d.server.gateway.Table.Connector("operator") }
+// A connector is what the gateway says of one.
+type connector struct {
+	Name          string
+	Sent          int64
+	SessionsBound int `json:"sessions_bound"`
+}
+
+// awaitOperator waits until the gateway's connector to the SMSC is as it is to be.
+func (d *demo) awaitOperator(ctx context.Context, isSo func(connector) bool) error {
+	return d.gateway.Await(ctx, func() bool {
+		var s struct{ Connectors []connector }
+		if d.gateway.Status(&s) != nil {
+			return false
+		}
+		return slices.ContainsFunc(s.Connectors, func(c connector) bool { return c.Name == "operator" && isSo(c) })
+	})
+}
 
 // run counts the gateway's goroutines, sends the load, and then sends the message that
 // the summary shows as an example.
-func (d *demo) run(ctx context.Context, progress io.Writer, o loadtest.LoadOptions) (err error) {
+func (d *demo) run(ctx context.Context, shown io.Writer, o loadtest.LoadOptions) (err error) {
 	load := loadtest.Load
 	if d.web != nil {
-		load = d.web.Load
+		load = d.web.load
 	} else if err := d.count(o.Connections); err != nil {
 		return err
 	}
-	o.To = d.clients
-	p := console.NewProgress(progress, o.Messages, o.Duration)
-	o.Progress = func(c loadtest.Counts) { p.Show(c.Accepted, thousands(c.Answered)+" answered") }
+	o.To = d.gateway.Address
+	p := progress.New(shown, o.Messages, o.Duration)
+	o.Progress = func(c loadtest.Counts) { p.Show(c.Accepted, figuretext.Number(c.Answered)+" answered") }
 	d.load, err = load(ctx, o)
 	p.End()
 	if err != nil {
@@ -211,11 +239,11 @@ func (d *demo) run(ctx context.Context, progress io.Writer, o loadtest.LoadOptio
 	_ = d.sink.Await(waitCtx, d.load.Accepted) // the summary reports messages that are missing
 	d.delivered = d.sink.Result()
 	// The lines of the example are the last ones: the gateway has read all answers of the SMSC before.
-	for operator := d.operator(); operator.Stats.Sent.Load() < d.load.Accepted && waitCtx.Err() == nil; {
-		time.Sleep(time.Millisecond)
+	if err := d.awaitOperator(waitCtx, func(c connector) bool { return c.Sent >= d.load.Accepted }); err != nil {
+		return err
 	}
 	if d.web != nil {
-		return d.web.Send(waitCtx, d.clients, o.SystemID, o.Password)
+		return d.web.send(waitCtx, d.gateway.Address, o.SystemID, o.Password)
 	}
 	conn, err := d.client()
 	if err != nil {
@@ -244,14 +272,14 @@ func (d *demo) count(connections int) (err error) {
 func (d *demo) stop() error {
 	ctx, cancel := context.WithTimeout(context.Background(), demoTimeout)
 	defer cancel()
-	return errors.Join(d.server.stop(ctx), d.closePeers())
+	return errors.Join(d.gateway.End(ctx), d.closePeers())
 }
 
 // closePeers ends the SMSC, and the server of the clients if they have one.
 func (d *demo) closePeers() error {
 	err := d.sink.Close()
 	if d.web != nil {
-		err = errors.Join(err, d.web.Close())
+		err = errors.Join(err, d.web.close())
 	}
 	return err
 }
@@ -278,25 +306,14 @@ func (d *demo) goroutines(n int) (count int, err error) {
 	return count, nil
 }
 
-func (d *demo) countGoroutines() (count int, err error) {
-	var profile bytes.Buffer
-	if err := pprof.Lookup("goroutine").WriteTo(&profile, 1); err != nil {
-		return 0, fmt.Errorf("cannot count goroutines: %w", err)
-	}
-	_, stacks, _ := strings.Cut(profile.String(), "\n") // after the line with the total
-	for group := range strings.SplitSeq(stacks, "\n\n") {
-		if strings.Contains(group, `"demo":"gateway"`) {
-			var size int
-			_, _ = fmt.Sscanf(group, "%d @", &size)
-			count += size
-		}
-	}
-	return count, nil
+func (d *demo) countGoroutines() (int, error) {
+	c, err := d.gateway.Counters()
+	return int(c["go_goroutines"]), err
 }
 
 // client connects and logs in a client.
 func (d *demo) client() (net.Conn, error) {
-	conn, err := net.DialTimeout("tcp", d.clients, demoTimeout)
+	conn, err := net.DialTimeout("tcp", d.gateway.Address, demoTimeout)
 	if err != nil {
 		return nil, fmt.Errorf("cannot connect: %w", err)
 	}
@@ -391,13 +408,13 @@ func (d *demo) summary(out io.Writer, connections int) error {
 		mark = "✗"
 	}
 	fmt.Fprintf(
-		out, "%s messages     %s sent, %s answered, %s delivered\n", mark, thousands(c.Sent), thousands(c.Answered),
-		thousands(c.Delivered),
+		out, "%s messages     %s sent, %s answered, %s delivered\n", mark, figuretext.Number(c.Sent), figuretext.Number(c.Answered),
+		figuretext.Number(c.Delivered),
 	)
-	fmt.Fprintf(out, "  missing      %s\n", thousands(c.Missing))
-	fmt.Fprintf(out, "  doubled      %s\n", thousands(c.Doubled))
+	fmt.Fprintf(out, "  missing      %s\n", figuretext.Number(c.Missing))
+	fmt.Fprintf(out, "  doubled      %s\n", figuretext.Number(c.Doubled))
 	fmt.Fprintf(
-		out, "  throughput   %s messages a second, from client to SMSC\n", thousands(int64(d.delivered.MessagesPerSecond)),
+		out, "  throughput   %s messages a second, from client to SMSC\n", figuretext.Number(int64(d.delivered.MessagesPerSecond)),
 	)
 	fmt.Fprintf(
 		out, "  latency      half of the answers within %s, 99 %% within %s\n", within(d.load.Latency.P50),
@@ -406,7 +423,7 @@ func (d *demo) summary(out io.Writer, connections int) error {
 	var err error
 	if d.web != nil {
 		fmt.Fprintln(out)
-		err = d.web.Tell(out, func() error { return d.printLog(out) })
+		err = d.web.print(out, func() error { return d.printLog(out) })
 	} else {
 		fmt.Fprintf(
 			out, "  goroutines   %d with 1 client, %d with %s\n", d.goroutinesOfOne, d.goroutinesOfAll, clients(connections),
@@ -420,13 +437,15 @@ func (d *demo) summary(out io.Writer, connections int) error {
 	return console.ProblemsError(problems)
 }
 
+func (d *demo) logs() string { return filepath.Join(d.gateway.Dir, "pdulog") }
+
 // printLog prints the end of the pdu log, which shows the example message.
 func (d *demo) printLog(out io.Writer) error {
 	width := 0 // no limit
 	if f, ok := out.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		width, _, _ = term.GetSize(int(f.Fd()))
 	}
-	_, err := pdulog.Read(context.Background(), d.dir, d.shown(), func(e *pdulog.Entry) error {
+	_, err := pdulog.Read(context.Background(), d.logs(), d.shown(), func(e *pdulog.Entry) error {
 		line := "  " + string(e.Line)
 		if width > 4 && len(line) > width {
 			line = line[:width-1] + "…"
@@ -440,7 +459,7 @@ func (d *demo) printLog(out io.Writer) error {
 // logSize returns the size of the pdu logs.
 func (d *demo) logSize() string {
 	var octets int64
-	files, _ := filepath.Glob(filepath.Join(d.dir, "*"))
+	files, _ := filepath.Glob(filepath.Join(d.logs(), "*"))
 	for _, name := range files {
 		if st, err := os.Stat(name); err == nil {
 			octets += st.Size()
@@ -454,14 +473,5 @@ func clients(n int) string {
 	if n == 1 {
 		return "1 client"
 	}
-	return thousands(int64(n)) + " clients"
-}
-
-// thousands formats a number with separators: 200,000.
-func thousands(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return figuretext.Number(int64(n)) + " clients"
 }

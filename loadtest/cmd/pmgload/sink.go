@@ -10,11 +10,12 @@ import (
 	"pmg/internal/console"
 	"pmg/loadtest"
 	"pmg/loadtest/httpsink"
+	"pmg/loadtest/progress"
 )
 
 const sinkHelp = `Accepts any number of binds and answers submits, until it is interrupted,
 --duration is over or --messages different messages have arrived. It identifies
-messages by the number at the start of their text, which pmg load writes.
+messages by the number at the start of their text, which pmgload load writes.
 
 It can also simulate a misbehaving SMSC, with the flags that end in -every, -to and
 -text. "Every nth" counts the submits of all connections together; -to takes the first
@@ -26,7 +27,7 @@ session of the same client. Receipts wait while none can receive them. They are 
 again if the session ends before they are answered, or if they are refused for the moment.
 
 With --mo or --mo-count it sends mobile-originated messages over all sessions that can
-receive. Each has a number in its text, by which pmg load --mo finds missing and doubled
+receive. Each has a number in its text, by which pmgload load --mo finds missing and doubled
 ones.
 
 With --protocol ucp receipts are operations 53, which name a message by its recipient and
@@ -39,7 +40,7 @@ POST of any other path is a webhook: it counts events by webhook-id, and checks 
 --webhook-key. GET /messages and GET /events show the last thousand. Faults of every nth request
 meet webhooks as well, which count for themselves; flags that need sessions are refused.
 
-With --orders it obeys orders in the texts of messages, for example of pmg load --text.
+With --orders it obeys orders in the texts of messages, for example of pmgload load --text.
 They are JSON, or the same without quotes and outer braces:
   {"submit": {"status": 88, "delay": "2s"}}             refuse, after two seconds
   {"submit": {"answer": false}}                         do not answer
@@ -71,18 +72,18 @@ func newSinkCommand() *cobra.Command {
 		Use:   "sink --listen HOST:PORT",
 		Short: "Simulate an SMSC that accepts messages and finds missing and doubled ones",
 		Long:  sinkHelp,
-		Example: `  pmg sink --listen 127.0.0.1:2776
-  pmg sink --listen 127.0.0.1:0 --messages 400000 --json
-  pmg sink --listen 127.0.0.1:2776 --receipts --receipt-delay 10ms-2s --receipt-fail 5%
-  pmg sink --listen 127.0.0.1:2776 --receipts --id-form hex --receipt-id-form decimal --receipt-first
-  pmg sink --listen 127.0.0.1:2776 --mo 100 --mo-to 1001,1002
-  pmg sink --listen 127.0.0.1:2776 --receipts --orders
-  pmg sink --listen 127.0.0.1:3700 --protocol ucp --receipts
-  pmg sink --listen 127.0.0.1:8090 --protocol http --receipts --late-every 100 --late 30s
-  pmg sink --listen 127.0.0.1:2776 --check-text --coding ucs2 --parts 3 --size 130
-  pmg sink --listen 127.0.0.1:2776 --receipts --delay 20ms --throttle-every 1000
-  pmg sink --listen 127.0.0.1:2776 --unbind-every 500 --full-to 4670000001
-  pmg sink --listen 127.0.0.1:2776 --late-every 10 --late 90s --close-bind-every 1`,
+		Example: `  pmgload sink --listen 127.0.0.1:2776
+  pmgload sink --listen 127.0.0.1:0 --messages 400000 --json
+  pmgload sink --listen 127.0.0.1:2776 --receipts --receipt-delay 10ms-2s --receipt-fail 5%
+  pmgload sink --listen 127.0.0.1:2776 --receipts --id-form hex --receipt-id-form decimal --receipt-first
+  pmgload sink --listen 127.0.0.1:2776 --mo 100 --mo-to 1001,1002
+  pmgload sink --listen 127.0.0.1:2776 --receipts --orders
+  pmgload sink --listen 127.0.0.1:3700 --protocol ucp --receipts
+  pmgload sink --listen 127.0.0.1:8090 --protocol http --receipts --late-every 100 --late 30s
+  pmgload sink --listen 127.0.0.1:2776 --check-text --coding ucs2 --parts 3 --size 130
+  pmgload sink --listen 127.0.0.1:2776 --receipts --delay 20ms --throttle-every 1000
+  pmgload sink --listen 127.0.0.1:2776 --unbind-every 500 --full-to 4670000001
+  pmgload sink --listen 127.0.0.1:2776 --late-every 10 --late 90s --close-bind-every 1`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := receipts.set(&o.Receipt); err != nil {
@@ -120,7 +121,7 @@ func newSinkCommand() *cobra.Command {
 	receipts.add(cmd, &o.Receipt)
 	f.BoolVar(
 		&checkText, "check-text", false,
-		"find texts that are not those of a pmg load with the same --size, --coding, --parts and --text",
+		"find texts that are not those of a pmgload load with the same --size, --coding, --parts and --text",
 	)
 	addContentFlags(cmd, &content, &coding)
 	f.BoolVar(&o.Orders, "orders", false, "obey the orders in the texts of messages")
@@ -238,7 +239,7 @@ func runSink(cmd *cobra.Command, o httpsink.Options, duration time.Duration, asJ
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "listening on %s\n", s.sink.Addr())
-	p := console.NewProgress(cmd.ErrOrStderr(), o.Messages, duration)
+	p := progress.New(cmd.ErrOrStderr(), o.Messages, duration)
 	tick := time.NewTicker(sinkProgress)
 	defer tick.Stop()
 	done := endOf(s.sink, o.Messages)

@@ -1,16 +1,16 @@
-package main
+package helptext
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 )
 
-// explainUnknown makes the errors for unknown commands and flags name the help that
-// lists the known ones.
-func explainUnknown(cmd *cobra.Command) {
+// ExplainUnknown has the errors for unknown commands and flags name the help that lists the known ones.
+func ExplainUnknown(cmd *cobra.Command) {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 { // pmg server -c file
 			return unknownCommand(cmd, words)
@@ -23,7 +23,7 @@ func explainUnknown(cmd *cobra.Command) {
 		cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
 	for _, sub := range cmd.Commands() {
-		explainUnknown(sub)
+		ExplainUnknown(sub)
 	}
 }
 
@@ -33,9 +33,12 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	err := fmt.Errorf(
-		"there is no command %q: %q lists the commands", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "pmg "),
+		"there is no command %q: %q lists the commands", strings.TrimPrefix(cmd.CommandPath()+" "+args[0], cmd.Root().Name()+" "),
 		cmd.CommandPath()+" --help",
 	)
+	if moved := []string{"load", "sink", "demo"}; cmd.Name() == "pmg" && slices.Contains(moved, args[0]) {
+		return fmt.Errorf("%w; it is \"pmgload %s\", a program of its own", err, args[0])
+	}
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		for i := range near {
 			near[i] = strconv.Quote(cmd.CommandPath() + " " + near[i])

@@ -1,10 +1,4 @@
-// Package webdemo is the clients of pmg demo that speak HTTP: they send a load, one of them sends a message as curl
-// does, and their webhook is called with its end.
-//
-// # Start reading
-//
-// webdemo.go (Start, Send, Tell).
-package webdemo
+package main
 
 import (
 	"context"
@@ -22,24 +16,25 @@ import (
 	"pmg/loadtest/httpsink"
 )
 
-// message is what Send sends.
-const message = `{"from": "Shop", "to": "+46700000002", "text": "Hello, world"}`
+// webMessage is what send sends.
+const webMessage = `{"from": "Shop", "to": "+46700000002", "text": "Hello, world"}`
 
-// Clients are the clients of an account, and their server.
-type Clients struct {
+// webClients are the clients of an account that speak HTTP: they send a load, one of them sends a message as curl does, and their server is
+// called with its end.
+type webClients struct {
 	key    string
 	server *httpsink.Sink
-	told   chan httpsink.Event // what became of the message
+	ended  chan httpsink.Event // what became of the message
 
 	url, status, answer string // of the message
 	event               httpsink.Event
 }
 
-// Start starts the server.
-func Start() (*Clients, error) {
+// startWebClients starts the server.
+func startWebClients() (*webClients, error) {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret) // never fails
-	c := &Clients{key: "whsec_" + base64.StdEncoding.EncodeToString(secret), told: make(chan httpsink.Event, 1)}
+	c := &webClients{key: "whsec_" + base64.StdEncoding.EncodeToString(secret), ended: make(chan httpsink.Event, 1)}
 	o := httpsink.Options{WebhookKey: c.key, Told: c.hear}
 	o.Listen = "127.0.0.1:0"
 	var err error
@@ -48,35 +43,35 @@ func Start() (*Clients, error) {
 }
 
 // hear is called with each event.
-func (c *Clients) hear(e httpsink.Event) error {
+func (c *webClients) hear(e httpsink.Event) error {
 	select {
-	case c.told <- e:
+	case c.ended <- e:
 	default: // one is enough
 	}
 	return nil
 }
 
-// Close ends the server.
-func (c *Clients) Close() error { return c.server.Close() }
+// close ends the server.
+func (c *webClients) close() error { return c.server.Close() }
 
-// Account returns the options of the account that belong to the server, as the configuration has them.
-func (c *Clients) Account() string {
+// account returns the options of the account that belong to the server, as the configuration has them.
+func (c *webClients) account() string {
 	return fmt.Sprintf(`, webhook: "http://%s/webhook", webhook_key: %s`, c.server.Addr(), c.key)
 }
 
 // pause is how long a message waits that did not fit into a queue.
 const pause = 10 * time.Millisecond
 
-// Load sends messages as lines of streams.
-func (c *Clients) Load(ctx context.Context, o loadtest.LoadOptions) (*loadtest.LoadResult, error) {
+// load sends messages as lines of streams.
+func (c *webClients) load(ctx context.Context, o loadtest.LoadOptions) (*loadtest.LoadResult, error) {
 	o.Retry = pause
 	return httpload.Load(ctx, httpload.Options{LoadOptions: o, Way: httpload.Stream})
 }
 
-// Send sends a message to a gateway, and returns when the server was called with what became of it.
-func (c *Clients) Send(ctx context.Context, address, name, password string) error {
+// send sends a message to a gateway, and returns when the server was called with what became of it.
+func (c *webClients) send(ctx context.Context, address, name, password string) error {
 	c.url = "http://" + address + "/v1/messages"
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, strings.NewReader(message))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, strings.NewReader(webMessage))
 	if err != nil {
 		return fmt.Errorf("cannot send a message: %w", err)
 	}
@@ -96,19 +91,19 @@ func (c *Clients) Send(ctx context.Context, address, name, password string) erro
 		return fmt.Errorf("cannot send a message: %s %s", c.status, c.answer)
 	}
 	select {
-	case c.event = <-c.told:
+	case c.event = <-c.ended:
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("cannot hear what became of the message: %w", ctx.Err())
 	}
 }
 
-// Tell prints how the message was sent, the SMSC's lines that lines prints, and the webhook's request.
-func (c *Clients) Tell(out io.Writer, lines func() error) error {
+// print prints how the message was sent, the SMSC's lines that lines prints, and the webhook's request.
+func (c *webClients) print(out io.Writer, lines func() error) error {
 	fmt.Fprintf(out, "A client sends a message, and is answered when it is on disk:\n\n")
 	fmt.Fprintf(
 		out, "  $ curl -u load:secret %s -H 'Content-Type: application/json' \\\n      -d '%s'\n  %s\n  %s\n", c.url,
-		message, c.status, c.answer,
+		webMessage, c.status, c.answer,
 	)
 	fmt.Fprintf(out, "\nThe SMSC has it, and reports that it was delivered:\n\n")
 	if err := lines(); err != nil {

@@ -3,21 +3,47 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
+	"pmg/internal/testkit/process"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 )
 
-func TestDemo(t *testing.T) {
-	var out, stderr bytes.Buffer
-	cmd := newDemoCommand()
-	cmd.SetArgs([]string{"--messages", "2000", "--connections", "8"})
-	cmd.SetOut(&out)
-	cmd.SetErr(&stderr)
-	if err := cmd.Execute(); err != nil {
+// pmg is the program of all tests.
+var pmg = sync.OnceValues(func() (process.Program, error) {
+	return process.Build("../../..", filepath.Join(os.TempDir(), fmt.Sprintf("pmgload-test-%d", os.Getpid())))
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if p, err := pmg(); err == nil {
+		os.Remove(p.Path)
+	}
+	os.Exit(code)
+}
+
+// runDemoForTest runs the demo with further arguments, and returns what it prints and what is on standard error.
+func runDemoForTest(t *testing.T, args ...string) (out, stderr string, err error) {
+	t.Helper()
+	p, err := pmg()
+	if err != nil {
 		t.Fatal(err)
 	}
-	for line := range strings.Lines(stderr.String()) { // U16: no log lines between the output; a slow machine shows progress
+	var said bytes.Buffer
+	out, err = runForTest(t, newDemoCommand(), &said, append(args, "--pmg", p.Path)...)
+	return out, said.String(), err
+}
+
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	out, stderr, err := runDemoForTest(t, "--messages", "2000", "--connections", "8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(stderr) { // U16: no log lines between the output; a slow machine shows progress
 		if !regexp.MustCompile(`^ *\d+ s  `).MatchString(line) {
 			t.Errorf("standard error has\n%s", line)
 		}
@@ -29,25 +55,26 @@ func TestDemo(t *testing.T) {
 		" < submit_sm seq=2 ",
 		` short_message="Hello, world"`,
 	} {
-		if !strings.Contains(out.String(), want) {
+		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing", want)
 		}
 	}
 	var one, all int // the store and the pdu logs may have a goroutine more for a while, but none for each client
-	_, after, _ := strings.Cut(out.String(), "  goroutines   ")
+	_, after, _ := strings.Cut(out, "  goroutines   ")
 	if _, err := fmt.Sscanf(after, "%d with 1 client, %d with 8 clients", &one, &all); err != nil || all > one+4 {
 		t.Errorf("goroutines: %d with 1 client, %d with 8: %v", one, all, err)
 	}
-	if lines := strings.Count(out.String(), "Hello, world"); lines != 2 {
+	if lines := strings.Count(out, "Hello, world"); lines != 2 {
 		t.Errorf("the message is logged %d times, not once received and once sent", lines)
 	}
 	if t.Failed() {
-		t.Log(out.String())
+		t.Log(out)
 	}
 }
 
 func TestDemoUCP(t *testing.T) {
-	out, err := runForTest(t, newDemoCommand(), &bytes.Buffer{}, "--messages", "2000", "--connections", "8", "--protocol", "ucp")
+	t.Parallel()
+	out, _, err := runDemoForTest(t, "--messages", "2000", "--connections", "8", "--protocol", "ucp")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,14 +89,15 @@ func TestDemoUCP(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, out)
 		}
 	}
-	if _, err := runForTest(t, newDemoCommand(), &bytes.Buffer{}, "--protocol", "cimd"); err == nil {
+	if _, _, err := runDemoForTest(t, "--protocol", "cimd"); err == nil {
 		t.Error("unknown protocol: no error")
 	}
 }
 
 // A message by HTTP, the SMSC that has it, and the call of the webhook are one story.
 func TestDemoHTTP(t *testing.T) {
-	out, err := runForTest(t, newDemoCommand(), &bytes.Buffer{}, "--messages", "2000", "--protocol", "http")
+	t.Parallel()
+	out, _, err := runDemoForTest(t, "--messages", "2000", "--protocol", "http")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,14 +120,6 @@ func TestDemoHTTP(t *testing.T) {
 		var found bool
 		if _, rest, found = strings.Cut(rest, want); !found {
 			t.Fatalf("%q is missing, or not in its place, in\n%s", want, out)
-		}
-	}
-}
-
-func TestThousands(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567"} {
-		if got := thousands(n); got != want {
-			t.Errorf("thousands(%d) = %s, want %s", n, got, want)
 		}
 	}
 }

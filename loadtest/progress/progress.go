@@ -1,4 +1,7 @@
-package console
+// Package progress shows the progress of a long task: as a bar on a terminal, and otherwise as a line every few seconds.
+//
+// Start reading with New.
+package progress
 
 import (
 	"fmt"
@@ -13,9 +16,9 @@ import (
 // lineInterval is how often progress is written if the output is not a terminal.
 const lineInterval = 5 * time.Second
 
-// A Progress shows the progress of a task: as a bar on a terminal, and otherwise as a line
+// A Bar shows the progress of a task: as a bar on a terminal, and otherwise as a line
 // every few seconds.
-type Progress struct {
+type Bar struct {
 	w     io.Writer
 	bar   *progressbar.ProgressBar // nil if w is not a terminal
 	began time.Time
@@ -23,10 +26,10 @@ type Progress struct {
 	last  time.Time // time of the last line
 }
 
-// NewProgress returns a Progress of a task with this number of steps or, if steps is 0, of
+// New returns a Bar of a task with this number of steps or, if steps is 0, of
 // this duration. If both are 0, the bar shows only that the task is running.
-func NewProgress(w io.Writer, steps int64, duration time.Duration) *Progress {
-	p := &Progress{w: w, began: time.Now(), last: time.Now()}
+func New(w io.Writer, steps int64, duration time.Duration) *Bar {
+	p := &Bar{w: w, began: time.Now(), last: time.Now()}
 	file, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return p
@@ -46,7 +49,7 @@ func NewProgress(w io.Writer, steps int64, duration time.Duration) *Progress {
 }
 
 // Show shows that done steps are done, with a text beside it.
-func (p *Progress) Show(done int64, text string) {
+func (p *Bar) Show(done int64, text string) {
 	switch {
 	case p.bar != nil:
 		p.bar.Describe(text)
@@ -64,7 +67,7 @@ func (p *Progress) Show(done int64, text string) {
 }
 
 // End removes the bar, so that other output can follow.
-func (p *Progress) End() {
+func (p *Bar) End() {
 	if p.bar != nil {
 		_ = p.bar.Clear()
 	}

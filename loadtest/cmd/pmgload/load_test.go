@@ -25,7 +25,7 @@ func runForTest(t *testing.T, cmd *cobra.Command, stderr io.Writer, args ...stri
 	return out.String(), err
 }
 
-// startSinkCommand runs pmg sink. It returns the address of the sink and a function that
+// startSinkCommand runs pmgload sink. It returns the address of the sink and a function that
 // waits for its end and returns its result.
 func startSinkCommand(t *testing.T, args ...string) (string, func() (loadtest.SinkResult, error)) {
 	t.Helper()
@@ -186,5 +186,21 @@ func TestLoadCommandRefusesWrongFlags(t *testing.T) {
 		if _, err := runForTest(t, newLoadCommand(), io.Discard, args...); err == nil {
 			t.Errorf("%q: no error", args)
 		}
+	}
+}
+
+// O16: a sink that is to send some messages goes on until it is interrupted.
+func TestSinkGoesOn(t *testing.T) {
+	o := loadtest.SinkOptions{Listen: "127.0.0.1:0", MO: loadtest.MOOptions{Count: 5}}
+	s, err := loadtest.StartSink(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if endOf(s, o.Messages) != nil {
+		t.Error("--mo-count alone ends the sink")
+	}
+	if o.Messages = 1; endOf(s, o.Messages) == nil {
+		t.Error("--messages does not end the sink")
 	}
 }
