@@ -76,7 +76,7 @@ func (g *grouped) write(b *strings.Builder) {
 
 // writeLosses writes which fields a message loses between two protocols.
 func writeLosses(b *strings.Builder, title string, from, to protocols.Driver) {
-	fmt.Fprintf(b, "\n## %s\n\n| field | |\n|---|---|\n", title)
+	fmt.Fprintf(b, "\n## %s\n\n", title)
 	var fields grouped // by what is lost
 	var gone []string  // nothing is left of these
 	for _, d := range []protocols.Driver{from, to} {
@@ -94,9 +94,9 @@ func writeLosses(b *strings.Builder, title string, from, to protocols.Driver) {
 		}
 	}
 	for _, text := range fields.heads {
-		fmt.Fprintf(b, "| %s | %s |\n", strings.Join(fields.cells[text], ", "), text)
+		fmt.Fprintf(b, "- %s: %s\n", strings.Join(fields.cells[text], ", "), text)
 	}
-	fmt.Fprintf(b, "| %s | Not sent. |\n", strings.Join(gone, ", "))
+	fmt.Fprintf(b, "- %s: Not sent.\n", strings.Join(gone, ", "))
 }
 
 // writeCodes writes the statuses with which protocols answer for each code that a status of the others means.

@@ -68,18 +68,18 @@ func page(t *testing.T) string {
 			rows = append(rows, r)
 		}
 	}
-	b.WriteString("\n## PDUs and fields\n\n| section | | |\n|---|---|---|\n")
+	b.WriteString("\n## PDUs and fields\n\nWith their sections.\n\n")
 	for _, r := range prototest.Limited(rows) {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", r.Item, r.Title, r.Limits())
+		fmt.Fprintf(&b, "- %s (%s): %s\n", r.Title, r.Item, r.Limits())
 	}
-	b.WriteString("\n## Rules of a session\n\n| | |\n|---|---|\n")
+	b.WriteString("\n## Rules of a session\n\n")
 	for _, r := range prototest.Limited(rules) {
-		fmt.Fprintf(&b, "| %s | %s |\n", r.Title, r.Limits())
+		fmt.Fprintf(&b, "- %s: %s\n", r.Title, r.Limits())
 	}
 	b.WriteString("\n## Optional parameters\n\nThose of 3.4 and 5.0 are logged by their names, and refused in a client's request if their length\n" +
-		"is not allowed. All, vendors' too, are sent on byte for byte; PMG itself uses these:\n\n| tag | name | |\n|---|---|---|\n")
+		"is not allowed. All, vendors' too, are sent on byte for byte; PMG itself uses these:\n\n")
 	for _, r := range prototest.Limited(parameters) {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", r.Item, r.Title, r.Limits())
+		fmt.Fprintf(&b, "- %s (%s): %s\n", r.Title, r.Item, r.Limits())
 	}
 	b.WriteString("\n## Statuses\n\nEach has the meaning of a code of the gateway; others are permanent, unless option statuses says what they mean.\n" +
 		"Those in bold are sent, too. Column retry has the option of `retry` for a message that is refused so. With session the session\n" +

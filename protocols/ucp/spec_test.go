@@ -35,10 +35,9 @@ func TestConformanceIsFresh(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# What PMG does of UCP\n\n" +
 		"EMI/UCP release 4.0, and what peers of other releases send. Made by `make docs` of `protocols/ucp/spec.txt`, which has a row\n" +
-		"for every operation, field and extra service with the tests that show it. What does not stand here is done as specified.\n\n" +
-		"| | | |\n|---|---|---|\n")
+		"for every operation, field and extra service with the tests that show it. What does not stand here is done as specified.\n\n")
 	for _, r := range prototest.Limited(prototest.Spec(t)) {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", r.Item, r.Title, r.Limits())
+		fmt.Fprintf(&b, "- %s (%s): %s\n", r.Item, r.Title, r.Limits())
 	}
 	b.WriteString("\n## Error codes\n\nEach has the meaning of a code of the gateway; others are permanent. Those in bold are sent, too.\n" +
 		"Column retry has the option of `retry` for a message that is refused so.\n\n" +
