@@ -216,6 +216,7 @@ func testDebian(t *testing.T, dir string) {
 		`-rw-r--r-- root/root .* ./lib/systemd/system/pmg.service\n`, `-rw-r--r-- root/root .* ./lib/systemd/system/pmg.socket\n`, `./usr/share/man/man1/pmg-serve.1.gz\n`,
 		`./usr/share/bash-completion/completions/pmg\n`, `-rw-r--r-- root/root .* ./usr/share/doc/pmg/monitoring/pmg.rules.yaml\n`,
 		`-rw-r--r-- root/root .* ./usr/share/doc/pmg/docs/operate.md\n`, `./usr/share/doc/pmg/docs/monitoring -> ../monitoring\n`,
+		`-rw-r--r-- root/root .* ./usr/share/doc/pmg/examples/plugins/spam.py\n`,
 	} {
 		if !regexp.MustCompile(want).MatchString(files) {
 			t.Errorf("no %s in\n%s", want, files)

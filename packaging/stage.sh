@@ -1,6 +1,6 @@
 #!/bin/sh
 # stage.sh PMG DIRECTORY [RUNS] collects in a directory what archives and packages have: the program
-# PMG, its unit, example, documents, manual pages, completions and alerts. These are made by RUNS, which is PMG unless
+# PMG, its unit, examples, documents, manual pages, completions and alerts. These are made by RUNS, which is PMG unless
 # that is for another machine. SOURCE_DATE_EPOCH is the time of every file.
 set -eu
 cd "$(dirname "$0")/.."
@@ -12,6 +12,7 @@ chmod 0755 "$to/pmg"
 cp LICENSE README.md CHANGELOG.md SECURITY.md packaging/pmg.service packaging/pmg.socket packaging/pmg.yaml "$to"
 cp docs/monitoring/* "$to/monitoring"
 cp docs/*.md "$to/docs"
+cp -r packaging/examples "$to"
 "$runs" manual "$to/man"
 "$runs" completion bash >"$to/completions/pmg.bash"
 "$runs" completion zsh >"$to/completions/_pmg"

@@ -62,6 +62,37 @@ func TestDocumentsConfigurations(t *testing.T) {
 	}
 }
 
+// pmg config check accepts the configurations of packaging/examples; the commands in them exist.
+func TestExamples(t *testing.T) {
+	t.Setenv("ACME_PASSWORD", "secret")
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("../../packaging/examples")); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if err := os.Chmod(file, 0o600); err != nil || filepath.Ext(file) != ".yaml" {
+			return err
+		}
+		n++
+		var out bytes.Buffer
+		if err := runPMG(&out, "config", "check", "-c", file); err != nil || !strings.Contains(out.String(), "can be used") {
+			t.Errorf("%s: %v\n%s", file, err, &out)
+		}
+		b, err := os.ReadFile(file)
+		for _, m := range regexp.MustCompile(`(?m)^# pmg (.*)$`).FindAllStringSubmatch(string(b), -1) {
+			checkCommand(t, file, m[1])
+		}
+		return err
+	})
+	if err != nil || n < 8 {
+		t.Errorf("%d examples: %v", n, err)
+	}
+}
+
 // U16: pmg config init writes the configuration that the README shows, which the next
 // commands of the README need.
 func TestDocumentsStarter(t *testing.T) {

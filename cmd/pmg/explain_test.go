@@ -16,7 +16,7 @@ const rewriteDocument = "../../docs/rewrite.md"
 
 // The commands of these pages print what stands below them, with the first configuration there.
 func TestExplainedDocumentsAreFresh(t *testing.T) {
-	for _, name := range []string{"rewrite", "plugins", "plugins-examples", "policy"} {
+	for _, name := range []string{"rewrite", "plugins", "policy"} {
 		freshExamples(t, "../../docs/"+name+".md")
 	}
 }
