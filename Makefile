@@ -25,7 +25,7 @@ BASE        ?= HEAD~1
 # them run than there are processors.
 LINK        := -ldflags='-s -w'
 PARALLEL    ?= 4
-MODULES     ?= . $(if $(PACKAGES),,loadtest/bench)
+MODULES     ?= . $(if $(PACKAGES),,loadtest)
 
 # Packages whose tests compare documents, and other files, with what the code makes of them.
 MADE        := ./internal/arch ./config ./admin ./cmd/pmg ./protocols/smpp ./protocols/ucp ./sms/charset ./sms/plan ./cmd/pmg/migrate/kannel ./cmd/pmg/migrate/jasmin
@@ -43,28 +43,32 @@ MICRO       := go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) ./
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## make bin/pmg
+build: ## make bin/pmg, the gateway, and bin/pmgload, which tests it
 	$(GOBUILD) -o bin/pmg ./cmd/pmg
+	cd loadtest && $(GOBUILD) -o $(CURDIR)/bin/pmgload ./cmd/pmgload
 
+# The architecture that the bench compares with is built from the last revision that had it.
+CLASSIC     := ccdeb213
 build-bench: build
-	cd loadtest/bench && $(GOBUILD) -o $(CURDIR)/bin/pmgbench ./cmd/pmgbench
+	cd loadtest && $(GOBUILD) -o $(CURDIR)/bin/pmgbench ./bench/cmd/pmgbench
+	@[ -x bin/pmgbench-classic ] || { old=$$(mktemp -d) && trap 'rm -rf "$$old"' EXIT && git archive $(CLASSIC) | tar -x -C "$$old" && \
+	cd "$$old/loadtest/bench" && $(GOBUILD) -o $(CURDIR)/bin/pmgbench-classic ./cmd/pmgbench; }
 
-demo: build ## run clients, gateway and SMSC in one process
-	bin/pmg demo
+demo: build ## run clients and an SMSC, with a gateway between them
+	bin/pmgload demo
 
 # The test that makes faults of machines, with what it sees. It needs root, for namespaces, and HAProxy.
 cluster-demo: ## run three gateways, three servers of NATS, HAProxy, an SMSC and clients; kill an owner, a server, a network, and count
-	GOFLAGS='-pgo=off -trimpath' go test ./cmd/pmg -count 1 -v -run 'TestClusterMachines$$' -args -machine-rounds 4 -machine-lease 10s \
+	cd loadtest && GOFLAGS='-pgo=off -trimpath' go test ./system -count 1 -v -run 'TestClusterMachines$$' -args -machine-rounds 4 -machine-lease 10s \
 	-machine-faults 'kill -9 of the owner,engine killed,owner partitioned,SIGTERM'
 
 # Tests are built without the profile, because otherwise everything would be compiled twice.
 test test-all race debug fresh docs vet staticcheck simulate mutate peers: export GOFLAGS += -pgo=off -trimpath
 
-# The bench is a module of its own; PACKAGES are of the product, unless MODULES=loadtest/bench is given too.
+# loadtest is a module of its own; PACKAGES are of the product, unless MODULES=loadtest is given too.
 each-module = @for module in $(MODULES); do (cd $$module && set -x && $(1)) || exit 1; done
 
 # PACKAGES and RUN narrow these down: make race PACKAGES=./gateway RUN='-run TestSettle -count 1'.
-test: MODULES = .
 
 # make check vets, and make test-all has what is left out here: the bench, packages, browsers, kills, more seeds.
 test: ## run the tests: about three minutes on two cores
@@ -113,7 +117,8 @@ race: ## run the tests of make test with the race detector
 	$(call each-module,$(GOTEST) -race $(SHORT) -vet=off $(LINK) -parallel 4 $(RUN) $(or $(PACKAGES),./...))
 
 debug: ## run the tests of the pipeline with jobs checked for double release, use after release and leaks
-	$(GOTEST) -tags pmgdebug $(RUN) $(or $(PACKAGES),./flow ./stages ./internal/e2e ./internal/soak)
+	$(GOTEST) -tags pmgdebug $(RUN) $(or $(PACKAGES),./flow ./stages ./internal/e2e)
+	$(if $(PACKAGES),,cd loadtest && $(GOTEST) -tags pmgdebug ./soak)
 
 mutate: ## make N (50) small faults in (FILES of) package PKG, and print those that no test notices; WITH names further packages of tests
 	go run ./internal/mutate -pkg $(PKG) -files "$(FILES)" -n $(N) -with "$(WITH)"
@@ -128,18 +133,18 @@ peers: build ## run clients and SMSCs that others wrote: docs/compatibility.md h
 fuzz: ## fuzz every target, each for FUZZTIME (30s)
 	@grep -rn --include='*_test.go' -o '^func Fuzz[A-Za-z0-9]*' . | while IFS=: read -r file _ func; do \
 		echo "$$(dirname $$file) $${func#func }"; \
-		go test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime $(FUZZTIME) "$$(dirname $$file)" </dev/null || exit 1; \
+		(cd "$$(dirname $$file)" && go test -run '^$$' -fuzz "^$${func#func }\$$" -fuzztime $(FUZZTIME) . </dev/null) || exit 1; \
 	done
 
 soak: ## run load with faults for DURATION (10m), and kill the gateway KILLS (200) times: nothing lost, nothing grows
-	go test -count 1 -timeout 0 -v -run TestSoak ./internal/soak -args -for $(DURATION)
-	go test -count 1 -timeout 0 -v -run TestKill ./cmd/pmg -args -kills $(KILLS) -receipt-kills 50 -http-kills 50 -money-kills $(KILLS)
+	cd loadtest && go test -count 1 -timeout 0 -v -run TestSoak ./soak -args -for $(DURATION)
+	cd loadtest && go test -count 1 -timeout 0 -v -run TestKill ./system -args -kills $(KILLS) -receipt-kills 50 -http-kills 50 -money-kills $(KILLS)
 
 simulate: ## play SEEDS (100000) histories of a whole node on a virtual clock, with faults
 	$(GOTEST) -count 1 -timeout 0 -run TestSimulation ./internal/simulation -args -seeds $(SEEDS)
 
 backlog: ## start a gateway with a million waiting messages, and measure
-	go test -count 1 -timeout 0 -v -run TestBacklog ./cmd/pmg -args -backlog 1000000
+	cd loadtest && go test -count 1 -timeout 0 -v -run TestBacklog ./system -args -backlog 1000000
 
 bench: build-bench ## compare the architectures over connections, windows and log levels
 	bin/pmgbench
@@ -155,8 +160,8 @@ bench-compare: ## compare the microbenchmarks with those of revision BASE (HEAD~
 	(cd "$$old" && $(MICRO)) >"$$old/before.txt" && $(MICRO) >"$$old/after.txt" && \
 	$(BENCHSTAT) before="$$old/before.txt" after="$$old/after.txt"
 
-pgo: build-bench ## profile the gateway under load, for the compiler: cmd/pmg/default.pgo
-	loadtest/profile.sh bin/pmg bin/pmgbench cmd/pmg/default.pgo loadtest/bench/cmd/pmgbench/default.pgo
+pgo: build ## profile the gateway under load, for the compiler: cmd/pmg/default.pgo
+	loadtest/profile.sh bin/pmg bin/pmgload cmd/pmg/default.pgo
 
 docs: ## write everything again that is made of the code; make peers and make bench write what they measure
 	$(GOTEST) -run Fresh $(MADE) -update
@@ -174,7 +179,7 @@ release-check: release ## make a release again, elsewhere, and compare every oct
 
 deb: build ## make the Debian package of this machine's kind in dist
 	@stage=$$(mktemp -d) && trap 'rm -rf "$$stage"' EXIT && export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) && mkdir -p dist && \
-	packaging/stage.sh bin/pmg "$$stage" && packaging/deb.sh "$$stage" "$$(go env GOARCH)" "$(VERSION)" dist/ && ls dist/*.deb
+	packaging/stage.sh bin "$$stage" && packaging/deb.sh "$$stage" "$$(go env GOARCH)" "$(VERSION)" dist/ && ls dist/*.deb
 
 clean: ## remove bin and dist
 	rm -rf bin dist

@@ -23,8 +23,9 @@ import (
 	"pmg/connector"
 	"pmg/gateway"
 	"pmg/gateway/webhooks"
+	"pmg/internal/testkit/smpppeer"
+	"pmg/internal/testutil"
 	"pmg/internal/token"
-	"pmg/loadtest"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
 	"pmg/stages"
@@ -237,28 +238,27 @@ func TestNoSocket(t *testing.T) {
 	}
 }
 
-func startSink(t *testing.T) *loadtest.Sink {
+func startSink(t *testing.T) *smpppeer.SMSC {
 	t.Helper()
-	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Password: smscPassword})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = sink.Close() })
-	return sink
+	return smpppeer.StartSMSC(t, smscPassword, false)
+}
+
+// client returns a client of the account load.
+func (r *running) client() smpppeer.Client {
+	return smpppeer.Client{Addr: r.engine.Addresses(r.gateway.Table.Connector("clients"))[0].String(), SystemID: "load", Password: accountPassword}
 }
 
 // load sends 300 messages over 3 connections.
 func (r *running) load() {
 	r.t.Helper()
-	o := loadtest.DefaultLoadOptions()
-	o.To = r.engine.Addresses(r.gateway.Table.Connector("clients"))[0].String()
-	o.Connections, o.Messages, o.Password, o.Timeout = 3, 300, accountPassword, 30*time.Second
-	l, err := loadtest.Load(context.Background(), o)
-	if err != nil {
-		r.t.Fatal(err)
+	sent := make(chan error)
+	for range 3 {
+		go func() { sent <- r.client().Send(r.t.Context(), 100) }()
 	}
-	if p := l.Problems(); p != nil {
-		r.t.Fatal(p)
+	for range 3 {
+		if err := testutil.Receive(r.t, "all answers", sent); err != nil {
+			r.t.Fatal(err)
+		}
 	}
 	for range 1000 { // the sessions' ends and the SMSC's answers are on their way
 		s := r.status()
@@ -375,9 +375,7 @@ func TestReadiness(t *testing.T) {
 	sink := startSink(t)
 	r := start(t, parse(t, wholeConfig, t.TempDir(), sink.Addr()), false)
 	r.await("/readyz", 200, "ok\n")
-	if err := sink.Close(); err != nil {
-		t.Fatal(err)
-	}
+	sink.Close()
 	for !strings.Contains(r.status().trouble("operator"), "connection refused") {
 		time.Sleep(time.Millisecond)
 	}

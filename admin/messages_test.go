@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -17,10 +16,9 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway/webhooks"
+	"pmg/internal/testkit/smpppeer"
 	"pmg/internal/token"
-	"pmg/loadtest"
 	"pmg/pdulog/story"
-	"pmg/protocols"
 )
 
 // storyLogs contains a message that was throttled, sent, and reported, and one that waits.
@@ -186,24 +184,14 @@ func TestSearchBounds(t *testing.T) {
 // then what became of it and of its receipt.
 func TestMessageIsFound(t *testing.T) {
 	t.Parallel()
-	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Password: smscPassword, Receipts: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer sink.Close()
+	sink := smpppeer.StartSMSC(t, smscPassword, true)
 	r := start(t, parse(t, strings.Replace(wholeConfig, ", receipt_ids: decimal", "", 1), t.TempDir(), sink.Addr()), false)
 	r.await("/readyz", 200, "ok\n")
 	r.gateway.Table.Connector("operator").SetHold(&connector.Hold{})
-	o := loadtest.DefaultLoadOptions()
-	o.To, o.Password, o.Messages, o.Receipts, o.Timeout = r.engine.Addresses(r.gateway.Table.Connector("clients"))[0].String(), accountPassword, 1, true, 30*time.Second
+	client := r.client()
+	client.Receipts = true
 	loaded := make(chan error, 1)
-	go func() {
-		l, err := loadtest.Load(t.Context(), o)
-		if err == nil && l.Problems() != nil {
-			err = fmt.Errorf("%v", l.Problems())
-		}
-		loaded <- err
-	}()
+	go func() { loaded <- client.Send(t.Context(), 1) }()
 	const number = "46700000000"
 	waits := r.awaitMessage(number, "Waits for connector operator. Accepted ")
 	if before := r.awaitMessage("00"+number+"&until=1h", "Waits for connector operator."); before.ID != waits.ID || before.Account != "load" { // the logs of that time do not know it
@@ -253,17 +241,13 @@ func TestMessageIsFound(t *testing.T) {
 // replies are texts.
 func TestReceiptWaits(t *testing.T) {
 	t.Parallel()
-	sink, err := loadtest.StartSink(loadtest.SinkOptions{Listen: "127.0.0.1:0", Password: smscPassword, Receipts: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer sink.Close()
+	sink := smpppeer.StartSMSC(t, smscPassword, true)
 	forced := strings.NewReplacer(", receipt_ids: decimal", "", "password: "+accountPassword, "password: "+accountPassword+", receipts: force").Replace(wholeConfig)
 	r := start(t, parse(t, forced, t.TempDir(), sink.Addr()), false)
 	r.await("/readyz", 200, "ok\n")
-	o := loadtest.DefaultLoadOptions()
-	o.To, o.Password, o.Messages, o.Bind = r.engine.Addresses(r.gateway.Table.Connector("clients"))[0].String(), accountPassword, 1, protocols.Transmitter
-	if _, err := loadtest.Load(t.Context(), o); err != nil {
+	client := r.client()
+	client.Transmitter = true
+	if err := client.Send(t.Context(), 1); err != nil {
 		t.Fatal(err)
 	}
 	m := r.awaitMessage("46700000000", " (operator).")

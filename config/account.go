@@ -17,10 +17,10 @@ import (
 // Account is a client that may log in.
 type Account struct {
 	SystemID     string         `yaml:"system_id" required:"yes" live:"yes" doc:"The name it logs in with. SMPP allows 15 characters, up to 32 with long_system_ids of a connector, UCP 16."`
-	Profile      string         `yaml:"profile" live:"yes" doc:"A profile whose options it takes (docs/profiles.md), of the file or one that comes with PMG. Its own options count more."`
-	Password     string         `yaml:"password" required:"certificates" secret:"yes" live:"yes" doc:"Its password, needed unless it has certificates, plain or as a hash: argon2id (pmg account hash) or bcrypt (htpasswd -nB). SMPP allows 8 characters, more with long_passwords of a connector, UCP 16."`
-	OldPassword  string         `yaml:"old_password" secret:"yes" live:"yes" doc:"A further password that it may log in with, plain or as a hash, while it changes. Its sessions go on when password takes its place, and end when it is removed."`
-	Certificates []string       `yaml:"certificates" live:"yes" doc:"With TLS, its certificates (docs/tls.md): a login must show one of them, and the password if there is one. Each entry is a name in the certificate (CN, DNS name, e-mail address or URI), or sha256: and its fingerprint."`
+	Profile      string         `yaml:"profile" live:"yes" doc:"The profile whose options it takes (docs/profiles.md), of the file or of PMG; its own count more."`
+	Password     string         `yaml:"password" required:"certificates" secret:"yes" live:"yes" doc:"Its password, plain or as a hash: argon2id (pmg account hash) or bcrypt (htpasswd -nB); not needed with certificates. SMPP allows 8 characters, more with long_passwords, UCP 16."`
+	OldPassword  string         `yaml:"old_password" secret:"yes" live:"yes" doc:"A second password while it changes, plain or as a hash. Its sessions go on when password takes its place, and end when it is removed."`
+	Certificates []string       `yaml:"certificates" live:"yes" doc:"With TLS, the certificates one of which a login must show, besides the password if there is one (docs/tls.md): a name in it (CN, DNS name, e-mail address or URI), or sha256: and its fingerprint."`
 	Networks     []netip.Prefix `yaml:"networks" live:"yes" doc:"Addresses it may log in from, such as 192.0.2.0/24 or 192.0.2.1; any when empty."`
 
 	Logins   Logins   // its options stand among the account's
@@ -29,39 +29,39 @@ type Account struct {
 	Bind       []protocols.BindType `yaml:"bind" enum:"transmitter|receiver|transceiver" live:"yes" doc:"The ways it may bind; any when empty."`
 	Connectors []string             `yaml:"connectors" live:"yes" doc:"The in connectors that it may log in on; all when empty."`
 
-	Rate        int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Short messages (each recipient, each part) it may submit per second, over all its sessions; 0 is any rate. A faster client is read no faster; a message that would wait for more than about a second is throttled (SMPP: ESME_RTHROTTLED)."`
+	Rate        int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Short messages (each recipient, each part) it may submit per second, over all its sessions; 0 is any rate. One that would wait for more than about a second is throttled (SMPP: ESME_RTHROTTLED)."`
 	Burst       int           `yaml:"burst" default:"0" range:"0..1000000" live:"yes" doc:"Messages it may submit together after a rest; 0 is a twentieth of rate, at least 1."`
-	MaxParts    int           `yaml:"max_parts" default:"10" range:"1..255" live:"yes" doc:"Short messages that one of its texts may become, also if the SMSC cuts it. A longer text is refused (SMPP: ESME_RINVMSGLEN). Each counts towards rate, and parts that the gateway cuts towards share and max_queue."`
-	Share       int           `yaml:"share" default:"50" range:"1..100" live:"yes" doc:"Percent of the free places in a connector's queue, and of the free memory (there at least half), that its messages may take. With 100 it can shut out other accounts."`
+	MaxParts    int           `yaml:"max_parts" default:"10" range:"1..255" live:"yes" doc:"Short messages that one of its texts may become, also if the SMSC cuts it; a longer one is refused (SMPP: ESME_RINVMSGLEN). Each counts towards rate, and parts that the gateway cuts towards share and max_queue."`
+	Share       int           `yaml:"share" default:"50" range:"1..100" live:"yes" doc:"Percent of the free places in a queue, and of the free memory (there at least half), that its messages may take. With 100 it can shut out others."`
 	MaxSchedule time.Duration `yaml:"max_schedule" default:"168h" range:"0s.." live:"yes" doc:"How far ahead a message's delivery time may be; 0s allows none. A later one is refused (SMPP: ESME_RINVSCHED)."`
 
 	Lifetime Lifetime // and these
 
-	MaxParked    int `yaml:"max_parked" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may be parked (no_route: park). Further ones are refused (SMPP: ESME_RMSGQFUL) until an operator has decided about some."`
+	MaxParked    int `yaml:"max_parked" default:"10000" range:"0.." live:"yes" doc:"Its messages that may be parked (no_route: park); further ones are refused (SMPP: ESME_RMSGQFUL)."`
 	MaxScheduled int `yaml:"max_scheduled" default:"10000" range:"0.." live:"yes" doc:"Messages of the account that may wait for their delivery time. Further ones are refused until some have left."`
 
 	Policies Policies // and these
 
-	TLVs []smpp.Parameter `yaml:"tlvs" live:"yes" merge:"entries" doc:"Optional parameters (TLVs) that its messages get when they leave by SMPP without one of that tag, such as {tlv: 0x1400, value: \"1101456789012345678\"} (docs/profiles.md). The tlvs of the connector see them."`
+	TLVs []smpp.Parameter `yaml:"tlvs" live:"yes" merge:"entries" doc:"TLVs that its messages get when they leave by SMPP without one of that tag, such as {tlv: 0x1400, value: \"1101456789012345678\"} (docs/profiles.md). The connector's tlvs see them."`
 
-	Receipts string   `yaml:"receipts" default:"ask" enum:"ask|force" live:"yes" doc:"Which receipts it gets: those that it asks for, or with force those of the final states of all its messages, except where an out connector has receipts: never."`
-	Receives []string `yaml:"receives" live:"yes" doc:"Destinations of messages from mobiles for this account: prefixes of numbers, short codes or sender names; a leading '+' makes no difference. On a route to an in connector an account with the whole address ('=123') comes first, then the longest prefix; if only one account can receive there, it gets all."`
+	Receipts string   `yaml:"receipts" default:"ask" enum:"ask|force" live:"yes" doc:"Which receipts it gets: those that it asks for, or with force the final ones of all messages, except where an out connector has receipts: never."`
+	Receives []string `yaml:"receives" live:"yes" doc:"Destinations of messages from mobiles for this account: prefixes of numbers, short codes or sender names, with or without '+'. A whole address ('=123') comes first, then the longest prefix; an account that alone can receive on the connector gets all."`
 
 	Callbacks // and these, for accounts that are called by HTTP
 
-	Senders []string `yaml:"senders" live:"yes" doc:"Lists of allowed senders: a submitted message whose sender, after rewrite, is on none of them is refused (SMPP: ESME_RINVSRCADR). Any sender when empty."`
+	Senders []string `yaml:"senders" live:"yes" doc:"Lists one of which must have the sender of its messages, after rewrite; else they are refused (SMPP: ESME_RINVSRCADR). Any sender when empty."`
 
 	Screening // and these
 
-	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that the account submits (in) or receives (out), and lists of those allowed, such as {in: destination, strip: 00, ton: 1} (docs/rewrite.md)."`
+	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that it submits (in) or receives (out), and which are allowed, such as {in: destination, strip: 00, ton: 1} (docs/rewrite.md)."`
 
 	rules rules // of Rewrite
 }
 
 // Logins are who may use HTTP in the name of an account, beside those who know its password.
 type Logins struct {
-	Keys  []Key         `yaml:"keys" live:"yes" doc:"Keys for the API of HTTP in place of its password, each as {name: shop, hash: \"sha256:…\", scopes: [send]}. pmg account key makes them."`
-	Users []AccountUser `yaml:"users" live:"yes" doc:"People who may log in to the pages for customers (docs/portal.md), each as {name: ann, password: \"$argon2id$…\", scope: send}. 100 at most."`
+	Keys  []Key         `yaml:"keys" live:"yes" doc:"Keys for HTTP in place of its password, each as {name: shop, hash: \"sha256:…\", scopes: [send]}, made by pmg account key."`
+	Users []AccountUser `yaml:"users" live:"yes" doc:"People who may log in to the pages for customers (docs/portal.md), 100 at most, each as {name: ann, password: \"$argon2id$…\", scope: send}."`
 }
 
 // AccountUser is somebody who may log in to the pages for customers in the name of an account.
@@ -97,9 +97,9 @@ func checkUsers(d *decoder, a *Account, path string, connectors []Connector) {
 
 // Sessions are how many sessions an account may have at the same time, and what is written on them.
 type Sessions struct {
-	Most       int    `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have at the same time, over all connectors; 0 is any number. A further login is refused, and silent sessions are checked."`
-	PerAddress int    `yaml:"max_sessions_per_address" default:"0" range:"0.." live:"yes" doc:"The same for the sessions that it may have from one address; 0 is any number. An IPv6 address counts together with the others of its /64."`
-	Full       string `yaml:"sessions_full" default:"refuse" enum:"refuse|replace" live:"yes" doc:"What happens to a login when there are as many sessions as may be. refuse refuses it. replace logs out the session that has been silent for longest (of the same address if max_sessions_per_address is reached); sessions younger than 10 s stay, and if all are, the login is refused."`
+	Most       int    `yaml:"max_sessions" default:"0" range:"0.." live:"yes" doc:"Sessions it may have over all connectors; 0 is any number. A further login is refused, and silent sessions are checked."`
+	PerAddress int    `yaml:"max_sessions_per_address" default:"0" range:"0.." live:"yes" doc:"The same for one address (IPv6: a /64)."`
+	Full       string `yaml:"sessions_full" default:"refuse" enum:"refuse|replace" live:"yes" doc:"A login beyond these: refuse refuses it. replace logs out the session that has been silent for longest (of the same address if max_sessions_per_address is reached), but none younger than 10 s."`
 
 	SMPP smpp.ClientOptions `yaml:"smpp" live:"yes" doc:"How ids and receipts are written on its sessions of SMPP, such as {message_ids: decimal}. docs/receipts.md has an example."`
 }
@@ -114,15 +114,15 @@ func (a *Account) ProtocolOptions(protocol sms.Protocol) any {
 
 // Callbacks are the servers of a client that are called by HTTP.
 type Callbacks struct {
-	Webhook         string   `yaml:"webhook" live:"yes" doc:"URL that is called with events of messages sent by HTTP that name no other, and with messages from mobiles if it may bind as transmitter only, or on no connector with sessions (docs/webhooks.md)."`
-	WebhookFallback string   `yaml:"webhook_fallback" live:"yes" doc:"URL that is called instead of webhook, in the same form and with the same key, while webhook is paused: after ten failures in a row, by Retry-After, or by 410."`
-	WebhookKey      string   `yaml:"webhook_key" secret:"yes" live:"yes" doc:"Key that calls of webhook are signed with (Standard Webhooks): whsec_ and 24 to 64 octets in base64. Two with a space between while it changes."`
+	Webhook         string   `yaml:"webhook" live:"yes" doc:"URL that is called with events of messages sent by HTTP that name no other, and with messages from mobiles if it may not receive them by a session (docs/webhooks.md)."`
+	WebhookFallback string   `yaml:"webhook_fallback" live:"yes" doc:"URL that is called instead, in the same form and with the same key, while webhook is paused: after ten failures in a row, by Retry-After, or by 410."`
+	WebhookKey      string   `yaml:"webhook_key" secret:"yes" live:"yes" doc:"Key that signs calls of webhook (Standard Webhooks): whsec_ and 24 to 64 octets in base64; two with a space between while it changes."`
 	Pull            bool     `yaml:"pull" default:"false" live:"yes" doc:"In place of a webhook, whether the account fetches what webhook would be called with (GET /v1/events), and acknowledges it."`
-	WebhookForm     string   `yaml:"webhook_form" default:"pmg" enum:"pmg|kannel-get|kannel-post|jasmin-get|jasmin-post" live:"yes" doc:"How webhook is called: as in docs/webhooks.md, as Kannel's get-url and post-url with its escapes (%p, %P, %b …), or as Jasmin's HTTP clients. The latter two get messages from mobiles alone."`
-	WebhookReply    bool     `yaml:"webhook_reply" default:"false" live:"yes" doc:"With the forms of Kannel, whether what the server replies is sent to the mobile, as Kannel does unless max-messages is 0."`
-	WebhookBatch    int      `yaml:"webhook_batch" default:"1" range:"1..1000" live:"yes" doc:"Most events of a call of webhook. With more than 1 each call is of type batch, whose data is a list of events. A higher value has its whole effect after the next start."`
-	CallbackURLs    []string `yaml:"callback_urls" live:"yes" doc:"Allowed beginnings of the URLs of messages (dlr-url, callback_url), such as https://crm.example.net/sms/. Their servers may be in private networks. Ports are 80, 443 and those from 1024."`
-	CallbacksTo     string   `yaml:"callbacks" default:"listed" enum:"listed|public" live:"yes" doc:"Which other URLs may be named with a message: listed allows none but those of callback_urls, public every one whose server has a public address."`
+	WebhookForm     string   `yaml:"webhook_form" default:"pmg" enum:"pmg|kannel-get|kannel-post|jasmin-get|jasmin-post" live:"yes" doc:"How webhook is called: as in docs/webhooks.md, as Kannel's get-url and post-url with its escapes (%p, %P, %b …), or as Jasmin's HTTP clients. The last two get messages from mobiles alone."`
+	WebhookReply    bool     `yaml:"webhook_reply" default:"false" live:"yes" doc:"With Kannel's forms, whether the server's reply is sent to the mobile, as Kannel does unless max-messages is 0."`
+	WebhookBatch    int      `yaml:"webhook_batch" default:"1" range:"1..1000" live:"yes" doc:"Most events of a call; with more than 1 each call is of type batch, whose data is a list. A higher value has its whole effect after the next start."`
+	CallbackURLs    []string `yaml:"callback_urls" live:"yes" doc:"Allowed beginnings of the URLs of messages (dlr-url, callback_url), such as https://crm.example.net/sms/, also in private networks. Ports are 80, 443 and those from 1024."`
+	CallbacksTo     string   `yaml:"callbacks" default:"listed" enum:"listed|public" live:"yes" doc:"Which other URLs a message may name: none (listed), or every one with a public address (public)."`
 }
 
 // PullLane is where the events of an account wait that fetches them.

@@ -17,14 +17,14 @@ import (
 
 // Admin is what serves operators.
 type Admin struct {
-	Socket  string   `yaml:"socket" live:"no" doc:"Path of a unix socket for the commands on the same machine. Only the gateway's user and root can open it; they may do everything. When not given: admin.sock in store.dir, or none with store.engine: memory. off is none."`
-	Address string   `yaml:"address" live:"no" doc:"host:port to listen on; off when empty. Without tokens it must be a loopback address, and those who reach it may see everything but texts, and change nothing."`
-	TLS     TLS      `yaml:"tls" live:"no" doc:"How address is encrypted; plain when the section is missing. The socket is plain. Scopes come from tokens, also with require_client."`
-	Hosts   []string `yaml:"hosts" live:"no" doc:"Further host names that requests may have, beside the host of address, localhost and addresses of the machine. Others are refused, because a web page could send them."`
-	Tokens  []Token  `yaml:"tokens" live:"yes" doc:"The tokens of those who may use address, each as {name: anna, hash: \"sha256:…\", scope: look}. With one, every request needs one, but /healthz and /readyz. pmg admin token makes them; commands take theirs from PMG_ADMIN_TOKEN or --token-file."`
-	Users   []User   `yaml:"users" live:"yes" doc:"Those who may log in to the operators' pages at address, each as {name: anna, password: \"$argon2id$…\", scope: look}. pmg admin user makes them."`
-	OIDC    OIDC     `yaml:"oidc" live:"yes" doc:"The server of the organisation, at which operators log in to these pages with OpenID Connect; none when the section is missing."`
-	Audit   string   `yaml:"audit" live:"no" doc:"A file with a line of JSON for each request to change something, see texts or copy the store, also refused ones (docs/web.md). Only the gateway's user can read it. When empty, the lines are in the gateway's log."`
+	Socket  string   `yaml:"socket" live:"no" doc:"Path of a unix socket for commands on the same machine, which only the gateway's user and root can open; they may do everything. When not given: admin.sock in store.dir, or none with store.engine: memory. off is none."`
+	Address string   `yaml:"address" live:"no" doc:"host:port to listen on; off when empty. Without tokens it must be a loopback address, which shows everything but texts, and changes nothing."`
+	TLS     TLS      `yaml:"tls" live:"no" doc:"How address is encrypted; plain when missing, as the socket is. Scopes come from tokens, also with require_client."`
+	Hosts   []string `yaml:"hosts" live:"no" doc:"Further host names of requests, beside the host of address, localhost and the machine's addresses. Others are refused, because a web page could send them."`
+	Tokens  []Token  `yaml:"tokens" live:"yes" doc:"The tokens of those who may use address, each as {name: anna, hash: \"sha256:…\", scope: look}, made by pmg admin token. With one, every request needs one, except /healthz and /readyz; commands take theirs from PMG_ADMIN_TOKEN or --token-file."`
+	Users   []User   `yaml:"users" live:"yes" doc:"Operators who may log in to the pages, each as {name: anna, password: \"$argon2id$…\", scope: look}, made by pmg admin user."`
+	OIDC    OIDC     `yaml:"oidc" live:"yes" doc:"The server of OpenID Connect at which operators log in to the pages; none when missing."`
+	Audit   string   `yaml:"audit" live:"no" doc:"A file with a line of JSON for each request, also a refused one, to change something, see texts or copy the store (docs/web.md); for the gateway's user alone. In the gateway's log when empty."`
 	Pprof   bool     `yaml:"pprof" default:"false" live:"no" doc:"Whether Go's profiles are served at /debug/pprof, to those with scope administer. They slow the gateway while they are taken."`
 }
 
@@ -37,12 +37,12 @@ const (
 
 // OIDC is how operators log in at a server of OpenID Connect.
 type OIDC struct {
-	Issuer       string   `yaml:"issuer" live:"yes" doc:"Its address, such as https://login.example.net/realms/ops: what stands in its tokens. Its certificate must be valid for the machine (SSL_CERT_FILE names further authorities)."`
+	Issuer       string   `yaml:"issuer" live:"yes" doc:"Its address, as in its tokens, such as https://login.example.net/realms/ops. Its certificate must be valid for the machine (SSL_CERT_FILE names further authorities)."`
 	ClientID     string   `yaml:"client_id" live:"yes" doc:"The name under which it knows this gateway."`
 	ClientSecret string   `yaml:"client_secret" secret:"yes" live:"yes" doc:"What it has given the gateway to prove that; empty for a public client."`
-	Address      string   `yaml:"address" live:"yes" doc:"Where browsers find these pages, such as https://pmg.example.net:2780. The server must allow this with /ui/login/callback behind it. Its host needs no admin.hosts; with https cookies are Secure, also behind a proxy that ends TLS."`
-	Scopes       []string `yaml:"scopes" default:"profile, email" live:"yes" doc:"Asked for beside openid: what the server needs to put the claim in its tokens. A scope of the claim's name is asked for where the server has one."`
-	Claim        string   `yaml:"claim" default:"groups" live:"yes" doc:"The claim of a token that has the groups of an operator, a text or a list of texts. One within others is named by its path: realm_access.roles, resource_access.pmg.roles."`
+	Address      string   `yaml:"address" live:"yes" doc:"Where browsers find these pages, such as https://pmg.example.net:2780. The server must allow it with /ui/login/callback behind it. Its host needs no admin.hosts; with https cookies are Secure, also behind a proxy that ends TLS."`
+	Scopes       []string `yaml:"scopes" default:"profile, email" live:"yes" doc:"Asked for beside openid, to get the claim, whose own scope is asked for where the server has one."`
+	Claim        string   `yaml:"claim" default:"groups" live:"yes" doc:"The claim with an operator's groups, a text or a list; one within others by its path: realm_access.roles, resource_access.pmg.roles."`
 	Look         []string `yaml:"look" live:"yes" doc:"The groups with scope look. An operator has the highest scope of all groups, and cannot log in without one."`
 	Operate      []string `yaml:"operate" live:"yes" doc:"Those with scope operate."`
 	Administer   []string `yaml:"administer" live:"yes" doc:"Those with scope administer."`
@@ -132,7 +132,7 @@ type User struct {
 type Token struct {
 	Name  string `yaml:"name" required:"yes" live:"yes" doc:"Whose it is, for the logs."`
 	Hash  string `yaml:"hash" required:"yes" live:"yes" doc:"sha256: and the hash of the token in hex, as pmg admin token prints it. The token itself stands nowhere."`
-	Scope string `yaml:"scope" default:"look" enum:"look|operate|administer" live:"yes" doc:"look sees everything but the texts of messages. operate may also hold connectors, end sessions, change what waits, and see texts; administer also reload the configuration, have the store copied, and take profiles."`
+	Scope string `yaml:"scope" default:"look" enum:"look|operate|administer" live:"yes" doc:"look sees everything but texts. operate may also hold connectors, end sessions, change what waits, and see texts; administer also reload, copy the store and take profiles."`
 }
 
 // AdminSocket returns the path of the unix socket for operators, "" if there is none.
@@ -213,9 +213,9 @@ const (
 type Key struct {
 	Name     string         `yaml:"name" required:"yes" live:"yes" doc:"Whose it is, for the logs."`
 	Hash     string         `yaml:"hash" required:"yes" live:"yes" doc:"sha256: and the hash of the key in hex, as pmg account key prints it. The key itself stands nowhere."`
-	Scopes   []string       `yaml:"scopes" enum:"send|read" live:"yes" doc:"What it may be used for: send submits, changes and cancels messages, read asks what became of them, and about the account. Both when empty."`
+	Scopes   []string       `yaml:"scopes" enum:"send|read" live:"yes" doc:"send submits, changes and cancels messages, read asks what became of them, and about the account. Both when empty."`
 	Networks []netip.Prefix `yaml:"networks" live:"yes" doc:"Addresses that it may be used from, besides those of the account; any when empty."`
-	Expires  string         `yaml:"expires" live:"yes" doc:"The first day on which it is not taken any more, such as 2027-12-31, in UTC. It stays in force when empty."`
+	Expires  string         `yaml:"expires" live:"yes" doc:"The first day, in UTC, on which it is not taken, such as 2027-12-31; never when empty."`
 	Made     string         `yaml:"made" live:"yes" doc:"The day on which it was made, for people."`
 }
 

@@ -52,7 +52,7 @@ const (
 
 // Config is the whole configuration, with every default filled in.
 type Config struct {
-	User       string      `yaml:"user" live:"no" doc:"The user, or user:group, that a gateway started as root changes to once it listens, for ports below 1024. It must be able to read this file and those that it names, and to write to the directories."`
+	User       string      `yaml:"user" live:"no" doc:"The user, or user:group, that a gateway started as root becomes once it listens, for ports below 1024. It must be able to read this file and those that it names, and to write to the directories."`
 	Log        Log         `yaml:"log" live:"no" doc:"The gateway's own log, on standard output."`
 	PDULog     PDULog      `yaml:"pdulog" live:"no" doc:"The log of every PDU, one text file per connector."`
 	Events     Events      `yaml:"events" live:"no" doc:"How each message has ended: what billing reads."`
@@ -68,13 +68,13 @@ type Config struct {
 	Profiles   []Profile   `yaml:"profiles" live:"yes" doc:"Sets of options that connectors and accounts take by name, such as {name: carrier, connector: {window: 50}} (docs/profiles.md)."`
 	Accounts   []Account   `yaml:"accounts" live:"yes" doc:"The clients that may log in to the in connectors."`
 	Connectors []Connector `yaml:"connectors" live:"yes" doc:"The pools of sessions: in connectors listen for clients, out connectors log in to SMSCs."`
-	Lists      []List      `yaml:"lists" live:"yes" doc:"Registers of numbers in files: opt-outs, blocked numbers, registered senders, such as {name: optouts, file: optouts.txt}. docs/lists.md has a worked example."`
-	Prices     []Prices    `yaml:"prices" live:"yes" doc:"Lists of prices in files, such as {name: standard, currency: EUR, file: prices.csv}, which accounts name (docs/prices.md). A reload reads them again."`
+	Lists      []List      `yaml:"lists" live:"yes" doc:"Registers of numbers in files, such as {name: optouts, file: optouts.txt}: opt-outs, blocked numbers, senders (docs/lists.md)."`
+	Prices     []Prices    `yaml:"prices" live:"yes" doc:"Lists of prices, such as {name: standard, currency: EUR, file: prices.csv}, which accounts name (docs/prices.md). A reload reads them again."`
 	Networks   Networks    `yaml:"networks" live:"yes" doc:"A table of the mobile networks that numbers belong to, for routes, plugins, events and metrics (docs/networks.md)."`
 	Routes     []Route     `yaml:"routes" live:"yes" doc:"Where messages go. The first route that matches wins; no_route says what happens to a message that none matches."`
 	Plugins    []Plugin    `yaml:"plugins" live:"yes" doc:"Code of yours that decides about messages: rules with expressions, or services (docs/plugins.md)."`
 	Hooks      []Hook      `yaml:"hooks" live:"yes" doc:"Where plugins are asked, in this order."`
-	NoRoute    string      `yaml:"no_route" default:"refuse" enum:"refuse|park" live:"yes" doc:"A message that no route leads anywhere: refuse answers so, park accepts it and puts it aside until an operator decides with pmg queue."`
+	NoRoute    string      `yaml:"no_route" default:"refuse" enum:"refuse|park" live:"yes" doc:"A message that no route leads anywhere: refuse answers so, park accepts it for an operator to decide with pmg queue."`
 
 	lines   lines
 	exposed []string // files
@@ -96,23 +96,23 @@ type Log struct {
 type PDULog struct {
 	Dir         string        `yaml:"dir" default:"pdulog" live:"no" doc:"Directory of the files, one per connector. It is made when missing."`
 	Enabled     bool          `yaml:"enabled" default:"true" live:"no" doc:"Whether PDUs are logged at all."`
-	Text        bool          `yaml:"text" default:"true" live:"no" doc:"Whether message texts are written. With false, only lengths of texts and of octets of unknown meaning are; such lines cannot be converted back into PDUs."`
-	TextKey     string        `yaml:"text_key" secret:"yes" live:"no" doc:"With text: false, a secret of at least 16 characters: lines then have text_hash, by which the same text is known again without being read (docs/privacy.md). It differs by alphabet."`
+	Text        bool          `yaml:"text" default:"true" live:"no" doc:"Whether message texts are written; else their lengths, and those of octets of unknown meaning. Such lines cannot be converted back into PDUs."`
+	TextKey     string        `yaml:"text_key" secret:"yes" live:"no" doc:"With text: false, a secret of at least 16 characters, for text_hash in each line, by which the same text is known again (docs/privacy.md). It differs by alphabet."`
 	MaxSize     option.Size   `yaml:"max_size" default:"100MiB" range:"4KiB.." live:"no" doc:"A file that grows past this is rotated."`
 	RotateEvery time.Duration `yaml:"rotate_every" default:"24h" range:"0s.." live:"no" doc:"Files are rotated at multiples of this in UTC, so 24h is at midnight; 0s rotates by size only."`
-	KeepAge     time.Duration `yaml:"keep_age" default:"168h" range:"0s.." live:"no" doc:"How long rotated files are kept, a week by default. Older ones are removed; keep, max_total and min_free may remove younger ones. 0s keeps all."`
-	Keep        int           `yaml:"keep" default:"0" range:"0.." live:"no" doc:"How many rotated files are kept per connector; the oldest are removed. A busy connector rotates by max_size many times a day. 0 is no limit."`
-	MaxTotal    option.Size   `yaml:"max_total" default:"0" live:"no" doc:"The most that all files of a connector may take, the open one included; the oldest are removed. 0 is no limit."`
-	MinFree     int           `yaml:"min_free" default:"10" range:"0..90" live:"no" doc:"Percent of the disk that the pdu logs leave free, 1 GiB at most: with less, a connector that writes removes its oldest rotated files, those of the last day only if pdu logs take most of the disk. 0 uses all of the disk."`
+	KeepAge     time.Duration `yaml:"keep_age" default:"168h" range:"0s.." live:"no" doc:"How long rotated files are kept, unless keep, max_total or min_free remove them before. 0s keeps all."`
+	Keep        int           `yaml:"keep" default:"0" range:"0.." live:"no" doc:"Rotated files that are kept per connector; a busy one rotates by max_size many times a day. 0 is no limit."`
+	MaxTotal    option.Size   `yaml:"max_total" default:"0" live:"no" doc:"The most that all files of a connector may take, with the open one. 0 is no limit."`
+	MinFree     int           `yaml:"min_free" default:"10" range:"0..90" live:"no" doc:"Percent of the disk that pdu logs leave free, 1 GiB at most: with less, a connector that writes removes its oldest rotated files, those of the last day only if pdu logs take most of the disk. 0 uses all of it."`
 	Compress    bool          `yaml:"compress" default:"true" live:"no" doc:"Whether rotated files are compressed, with zstd."`
-	Flush       time.Duration `yaml:"flush" default:"100ms" range:"1ms..10s" live:"no" doc:"Longest time a line waits in memory before it is written. A longer time costs less CPU and loses more lines when the machine dies."`
+	Flush       time.Duration `yaml:"flush" default:"100ms" range:"1ms..10s" live:"no" doc:"Longest time a line waits in memory. A longer time costs less CPU, and loses more lines when the machine dies."`
 }
 
 // Events is how each message has ended.
 type Events struct {
-	Dir         string        `yaml:"dir" live:"no" doc:"Directory of the files with a line of JSON for each message that has ended (docs/events.md); it is made when missing. Off when empty. If its disk fails, events wait in the store; when about a million do (65,536 with store.engine: memory), sending stops."`
+	Dir         string        `yaml:"dir" live:"no" doc:"Directory of the files with a line of JSON for each message that has ended (docs/events.md); made when missing, off when empty. If its disk fails, events wait in the store; with about a million (65,536 with store.engine: memory) sending stops."`
 	MaxSize     option.Size   `yaml:"max_size" default:"100MiB" range:"4KiB.." live:"no" doc:"A file that would grow past this is rotated."`
-	RotateEvery time.Duration `yaml:"rotate_every" default:"24h" range:"0s.." live:"no" doc:"Files are rotated at the first event after a multiple of this in UTC, so 24h is at midnight; 0s rotates by size only."`
+	RotateEvery time.Duration `yaml:"rotate_every" default:"24h" range:"0s.." live:"no" doc:"Files are rotated at the first event after a multiple of this in UTC (24h: midnight); 0s rotates by size only."`
 	KeepAge     time.Duration `yaml:"keep_age" default:"0s" range:"0s.." live:"no" doc:"How long rotated files are kept; 0s keeps them whatever their age."`
 	Keep        int           `yaml:"keep" default:"0" range:"0.." live:"no" doc:"How many rotated files are kept, compressed or not; the oldest are removed. 0 is no limit."`
 	MaxTotal    option.Size   `yaml:"max_total" default:"0" live:"no" doc:"The most that all files may take, including the one being written; the oldest are removed. 0 is no limit."`
@@ -121,36 +121,36 @@ type Events struct {
 
 // Stats is sums of the events.
 type Stats struct {
-	Dir     string        `yaml:"dir" live:"no" doc:"Directory of the daily files that pmg stats and the page Statistics read (docs/stats.md); it is made when missing. Needs events.dir. Off when empty."`
+	Dir     string        `yaml:"dir" live:"no" doc:"Directory of the daily files of pmg stats and the page Statistics (docs/stats.md); made when missing, off when empty. Needs events.dir."`
 	KeepAge time.Duration `yaml:"keep_age" default:"0s" range:"0s.." live:"no" doc:"How long the files are kept, in whole days; 0s keeps them whatever their age."`
 }
 
 // Retention is how long texts and numbers stay in files that are kept for longer.
 type Retention struct {
-	Texts   time.Duration `yaml:"texts" default:"0s" range:"0s.." live:"yes" doc:"Texts in closed files of pdu logs and events that are older are replaced by their lengths, about once an hour. 0s: they stay as long as the file, or, of an account, as the gateway's retention says."`
+	Texts   time.Duration `yaml:"texts" default:"0s" range:"0s.." live:"yes" doc:"Texts in closed files of pdu logs and events that are older are replaced by their lengths, about once an hour. 0s: never, or, of an account, as the gateway's retention says."`
 	Numbers time.Duration `yaml:"numbers" default:"0s" range:"0s.." live:"yes" doc:"The same for numbers of seven digits and more, together with the texts. Names of senders and short numbers stay."`
 }
 
 // Telemetry is traces of some messages.
 type Telemetry struct {
-	OTLP          string `yaml:"otlp" live:"no" doc:"URL of the collector, such as http://127.0.0.1:4318, or ${ENV:OTEL_EXPORTER_OTLP_ENDPOINT}. Traces are posted to /v1/traces below it, as OTLP with JSON. Off when empty."`
+	OTLP          string `yaml:"otlp" live:"no" doc:"URL of the collector, such as http://127.0.0.1:4318, or ${ENV:OTEL_EXPORTER_OTLP_ENDPOINT}; traces are posted to /v1/traces below it. Off when empty."`
 	OneIn         int    `yaml:"one_in" default:"1000" range:"1..1000000000" live:"no" doc:"Of so many messages one is traced, with its receipt. Which ones these are follows from their ids."`
-	ClientRate    int    `yaml:"client_rate" default:"10" range:"0..1000" live:"no" doc:"Further messages a second, at most, that are traced because their HTTP request has the header traceparent with the flag sampled. 0: it has no effect."`
+	ClientRate    int    `yaml:"client_rate" default:"10" range:"0..1000" live:"no" doc:"Further messages a second, at most, that are traced because their HTTP request has traceparent with the flag sampled."`
 	Authorization string `yaml:"authorization" secret:"yes" live:"no" doc:"The header Authorization of the requests; none when empty."`
 	Service       string `yaml:"service" default:"pmg" live:"no" doc:"Name of the service that traces show (service.name)."`
-	Addresses     bool   `yaml:"addresses" default:"false" live:"no" doc:"Whether traces have the numbers of senders and receivers. Otherwise they have hashes, which are others after each start. Texts are never in them."`
+	Addresses     bool   `yaml:"addresses" default:"false" live:"no" doc:"Whether traces have the numbers of senders and receivers, in place of hashes, which differ after each start. Texts are never in them."`
 }
 
 // Store is where accepted messages wait.
 type Store struct {
-	Engine  string      `yaml:"engine" default:"pebble" enum:"pebble|memory" live:"no" doc:"pebble keeps accepted messages on disk: each is answered when it would survive a power cut. memory loses waiting messages when the gateway stops; it is for benches."`
-	Dir     string      `yaml:"dir" default:"data" live:"no" doc:"Directory of what must outlive a restart. It is made when missing. It should be on a file system of its own, which is not on the network."`
-	Memory  option.Size `yaml:"memory" default:"0B" range:"0B.." live:"no" doc:"What waiting messages may take in memory until further ones stay on disk alone and are read when they are due. 0B is a quarter of limits.memory."`
-	MinFree option.Size `yaml:"min_free" default:"0B" range:"0B.." live:"yes" doc:"Free space on the file system of dir below which no message is accepted, while waiting ones are sent. 0B is a twentieth of it, at least 64 MiB (half of one below 128 MiB) and at most 1 GiB."`
-	Ballast option.Size `yaml:"ballast" default:"64MiB" range:"0B.." live:"no" doc:"Size of a file that is removed when the disk is full all the same, so that the gateway can go on. 0B makes none."`
-	Backups string      `yaml:"backups" live:"yes" doc:"Directory for the copies of pmg store backup NAME, made when missing, for the gateway's user alone. Without it no copy of a running gateway's store is made."`
+	Engine  string      `yaml:"engine" default:"pebble" enum:"pebble|memory" live:"no" doc:"pebble keeps accepted messages on disk, each before its answer. memory loses waiting messages when the gateway stops; it is for benches."`
+	Dir     string      `yaml:"dir" default:"data" live:"no" doc:"Directory of what must outlive a restart, made when missing: on a file system of its own, not on the network."`
+	Memory  option.Size `yaml:"memory" default:"0B" range:"0B.." live:"no" doc:"Memory that waiting messages may take; further ones stay on disk alone. 0B is a quarter of limits.memory."`
+	MinFree option.Size `yaml:"min_free" default:"0B" range:"0B.." live:"yes" doc:"Free space of the file system of dir below which no message is accepted; waiting ones are sent. 0B is a twentieth of it, at least 64 MiB (half of one below 128 MiB) and at most 1 GiB."`
+	Ballast option.Size `yaml:"ballast" default:"64MiB" range:"0B.." live:"no" doc:"Size of a file that is removed when the disk is full all the same. 0B makes none."`
+	Backups string      `yaml:"backups" live:"yes" doc:"Directory for the copies of pmg store backup NAME, made when missing, for the gateway's user alone. A running gateway's store is not copied without it."`
 
-	KeyFile    string `yaml:"key_file" live:"no" doc:"A file with a key of 32 octets, in hexadecimal or base64, which messages in dir are encrypted with (XChaCha20-Poly1305); plain when empty. Without the key the store cannot be opened: keep a copy elsewhere (docs/privacy.md). A relative path is relative to the configuration."`
+	KeyFile    string `yaml:"key_file" live:"no" doc:"A file with a key of 32 octets, in hexadecimal or base64, that encrypts messages in dir (XChaCha20-Poly1305); plain when empty. The store cannot be opened without it: keep a copy elsewhere (docs/privacy.md)."`
 	OldKeyFile string `yaml:"old_key_file" live:"no" doc:"The file with the key of before, while messages wait that are encrypted with that."`
 
 	keys [][]byte // of these files
@@ -197,13 +197,13 @@ func (c *Config) StoreMemory() int64 {
 // Limits bound memory and time.
 type Limits struct {
 	MaxPDU            option.Size   `yaml:"max_pdu" default:"64KiB" range:"1KiB..16MiB" live:"no" doc:"The longest PDU accepted. A peer that announces a longer one is disconnected."`
-	MaxJobs           int           `yaml:"max_jobs" default:"100000" range:"1000.." live:"no" doc:"Live jobs in the pipeline above which nothing more is read until some are done. This bounds memory, about 1 KiB each."`
-	Unsent            option.Size   `yaml:"unsent" default:"1MiB" range:"64KiB.." live:"no" doc:"Bytes that may wait to be written to one peer. A peer that reads so slowly that more wait is disconnected."`
+	MaxJobs           int           `yaml:"max_jobs" default:"100000" range:"1000.." live:"no" doc:"Live jobs in the pipeline, about 1 KiB each, above which nothing more is read."`
+	Unsent            option.Size   `yaml:"unsent" default:"1MiB" range:"64KiB.." live:"no" doc:"Bytes that may wait to be written to one peer; one that reads too slowly is disconnected."`
 	Memory            option.Size   `yaml:"memory" default:"0B" range:"0B.." live:"no" doc:"The most memory for messages, jobs and buffers. Beyond it submits are answered as if the queue were full (SMPP: ESME_RMSGQFUL), and sessions are read more slowly. 0B is half of the machine's or the container's memory, whichever is less."`
-	Prebind           int           `yaml:"prebind" default:"1000" range:"1.." live:"no" doc:"Connections that may be open without a login, over all addresses and connectors; half of them by HTTP. docs/limits.md says what is closed for a further one."`
-	PrebindPerAddress int           `yaml:"prebind_per_address" default:"100" range:"1.." live:"no" doc:"The same for one address (IPv6: a /64). It must be at least as many as the sessions that one client opens together."`
+	Prebind           int           `yaml:"prebind" default:"1000" range:"1.." live:"no" doc:"Connections without a login, over all addresses and connectors; half of them by HTTP. docs/limits.md says which is closed for a further one."`
+	PrebindPerAddress int           `yaml:"prebind_per_address" default:"100" range:"1.." live:"no" doc:"The same for one address (IPv6: a /64): at least the sessions that one client opens together."`
 	PDUTimeout        time.Duration `yaml:"pdu_timeout" default:"30s" range:"100ms..10m" live:"no" doc:"How long a PDU may take from its first to its last octet. A slower peer is disconnected."`
-	JoinTimeout       time.Duration `yaml:"join_timeout" default:"30s" range:"1s..10m" live:"no" doc:"How long the parts of a long message wait for the others where long_messages is join. Then they are sent as they came."`
+	JoinTimeout       time.Duration `yaml:"join_timeout" default:"30s" range:"1s..10m" live:"no" doc:"How long the parts of a long message wait for the others with long_messages: join. Then they are sent as they came."`
 	DrainTimeout      time.Duration `yaml:"drain_timeout" default:"30s" range:"0s..1h" live:"no" doc:"How long a stopping gateway waits for answers that are still due."`
 }
 
@@ -217,38 +217,38 @@ func (l *Limits) MemoryLimit() int64 {
 
 // Receipts is for how long receipts can find their way.
 type Receipts struct {
-	Keep     time.Duration `yaml:"keep" default:"168h" range:"1h..8760h" live:"yes" doc:"How long a message that an SMSC has accepted is known, so that a receipt finds its client: about 150 octets on disk each. Orphans wait for as long."`
+	Keep     time.Duration `yaml:"keep" default:"168h" range:"1h..8760h" live:"yes" doc:"How long a message that an SMSC has accepted is known, so that a receipt finds its client, with about 150 octets on disk. Orphans wait for as long."`
 	Validity time.Duration `yaml:"validity" default:"24h" range:"1m..8760h" live:"yes" doc:"How long a receipt waits for a client that is not bound."`
 
-	CallbackValidity time.Duration `yaml:"callback_validity" default:"72h" range:"1m..8760h" live:"yes" doc:"How long a receipt waits for a server of a client (HTTP) that cannot be called, or does not take it."`
+	CallbackValidity time.Duration `yaml:"callback_validity" default:"72h" range:"1m..8760h" live:"yes" doc:"How long a receipt waits for a client's server (HTTP) that does not take it."`
 
-	DeadLetters time.Duration `yaml:"dead_letters" default:"168h" range:"0s..8760h" live:"yes" doc:"How long an event that a webhook did not take within callback_validity stays in the store for pmg webhooks replay; 0s drops it. The last 100,000 are kept, 16 MiB with store.engine: memory."`
+	DeadLetters time.Duration `yaml:"dead_letters" default:"168h" range:"0s..8760h" live:"yes" doc:"How long an event that a webhook did not take within callback_validity is kept for pmg webhooks replay; 0s drops it. The last 100,000 are kept, 16 MiB with store.engine: memory."`
 
-	PartsWait time.Duration `yaml:"parts_wait" default:"24h" range:"1m..8760h" live:"yes" doc:"How long a message sent in parts waits, from the first outcome on, for the others. Then the client gets a receipt with UNKNOWN, and the outcome if it comes later. A failure is reported immediately. Must be less than keep."`
+	PartsWait time.Duration `yaml:"parts_wait" default:"24h" range:"1m..8760h" live:"yes" doc:"How long a message sent in parts waits, from the first outcome on, for the others; then its receipt says UNKNOWN, and another one the outcome. A failure is reported immediately. Less than keep."`
 }
 
 // Connector is a named pool of sessions of one protocol.
 type Connector struct {
 	Name      string `yaml:"name" required:"yes" live:"no" doc:"Its name in routes, logs and metrics, and of its pdu log file: letters, digits, '-' and '_'."`
-	Profile   string `yaml:"profile" live:"yes" doc:"A profile whose options it takes (docs/profiles.md), of the file or one that comes with PMG. Its own options count more."`
+	Profile   string `yaml:"profile" live:"yes" doc:"The profile whose options it takes (docs/profiles.md), of the file or of PMG; its own count more."`
 	Direction string `yaml:"direction" required:"yes" enum:"in|out" live:"no" doc:"in listens for clients, out connects to an SMSC, or waits for one that connects (listen)."`
-	Protocol  string `yaml:"protocol" default:"smpp" live:"no" doc:"The protocol it speaks. test leads to no SMSC: messages do not leave, and what becomes of them is decided by their recipients (receipt_delay)."`
+	Protocol  string `yaml:"protocol" default:"smpp" live:"no" doc:"Its protocol. test leads to no SMSC: the recipients decide what becomes of messages (receipt_delay)."`
 
 	Address   string   `yaml:"address" live:"no" doc:"host:port to listen on or connect to. Needed unless addresses is given."`
 	Addresses []string `yaml:"addresses" live:"no" doc:"More of them: all are listened on; an out connector's instances take them in turn, and the next when one is down."`
 	Instances int      `yaml:"instances" default:"1" in:"1000" range:"1..1000000" live:"rebind" doc:"Sessions that are open at the same time. An in connector refuses further ones, an out connector opens this many."`
-	Window    int      `yaml:"window" default:"10" ucp:"1" range:"1..10000" live:"rebind" doc:"Requests sent and not yet answered, per session. Larger hides latency; many SMSCs refuse more than 10. UCP allows 99, but many of its peers discard what comes before their answer: give them 1 unless they agree to more."`
+	Window    int      `yaml:"window" default:"10" ucp:"1" range:"1..10000" live:"rebind" doc:"Requests sent and not yet answered, per session. Larger hides latency; many SMSCs refuse more than 10. UCP allows 99, but many of its peers discard what comes before their answer."`
 
-	Listen       string `yaml:"listen" only:"out" live:"no" doc:"host:port to listen on, in place of address, for an SMSC that opens the connection: with SMPP it sends outbind, with UCP it logs in (operation 60) or sends messages immediately. At most instances such sessions are open."`
+	Listen       string `yaml:"listen" only:"out" live:"no" doc:"host:port to listen on, in place of address, for an SMSC that connects: it sends outbind (SMPP), or logs in (operation 60) or sends messages immediately (UCP). At most instances such sessions are open."`
 	PeerSystemID string `yaml:"peer_system_id" only:"out" live:"yes" doc:"With listen, the name that the SMSC must give in its outbind or login; any when empty."`
-	PeerPassword string `yaml:"peer_password" secret:"yes" only:"out" live:"yes" doc:"With listen, the password of the SMSC in its outbind or login; any when empty. With this or peer_system_id, an SMSC must log in over UCP as well."`
+	PeerPassword string `yaml:"peer_password" secret:"yes" only:"out" live:"yes" doc:"With listen, the password of its outbind or login; any when empty. With this or peer_system_id, an SMSC must log in over UCP as well."`
 
 	Access // and these, who may connect to one that listens
 
-	SystemID string `yaml:"system_id" live:"rebind" doc:"The name that an out connector logs in with (required), or that an in connector returns when a client logs in."`
+	SystemID string `yaml:"system_id" live:"rebind" doc:"The name that an out connector logs in with (required), or that an in connector returns to clients."`
 	Password string `yaml:"password" secret:"yes" only:"out" live:"rebind" doc:"The password that it logs in with. SMPP 3.4 allows 8 characters, UCP 16."`
 
-	TLS TLS `yaml:"tls" live:"rebind" doc:"Encrypts the sessions of the connector (docs/tls.md). tls: true is enough where the machine's authorities are trusted; a connector that listens needs certificate and key."`
+	TLS TLS `yaml:"tls" live:"rebind" doc:"Encrypts the sessions (docs/tls.md). tls: true is enough where the machine's authorities are trusted; a connector that listens needs certificate and key."`
 
 	Spoken // its options stand among the connector's
 
@@ -256,29 +256,29 @@ type Connector struct {
 
 	Supplier // and these
 
-	Receipts     string `yaml:"receipts" default:"ask" enum:"ask|force|never" only:"out" live:"yes" doc:"Whether the SMSC is asked for receipts: if the client asks, for every message (force), or never. Receipts that neither a client nor its account has asked for are counted (pmg_receipts_unwanted_total) and dropped."`
-	ReceiptIDs   string `yaml:"receipt_ids" default:"learn" http:"same" test:"same" enum:"learn|same|decimal|hexadecimal" only:"out" live:"yes" doc:"How the SMSC writes ids in receipts: as in its answers to submits (same), or as decimal or hexadecimal numbers. learn finds out (docs/receipts.md). Case, leading zeros and blanks do not matter."`
-	ReceiptMatch string `yaml:"receipt_match" default:"address" enum:"address|id" only:"out" live:"yes" doc:"What a receipt and its message must share: the id and the last digits of the recipient (address), or the id alone, for SMSCs that change numbers; their ids must be long and never repeat."`
-	ReceiptParts string `yaml:"receipt_parts" default:"each" enum:"each|one" only:"out" live:"yes" doc:"Whether the SMSC sends a receipt for each part of a message, or one for all of them, with the id of any. With one, the first is the outcome of the message, which does not wait for receipts.parts_wait."`
-	Operations   bool   `yaml:"operations" default:"false" only:"out" live:"yes" doc:"Whether clients can also query, cancel and replace accepted messages that asked for no receipt. The SMSC's ids of all messages are then stored, about 150 octets each, for receipts.keep."`
+	Receipts     string `yaml:"receipts" default:"ask" enum:"ask|force|never" only:"out" live:"yes" doc:"Whether the SMSC is asked for receipts: if the client asks, for every message (force), or never. Those that nobody has asked for are counted (pmg_receipts_unwanted_total) and dropped."`
+	ReceiptIDs   string `yaml:"receipt_ids" default:"learn" http:"same" test:"same" enum:"learn|same|decimal|hexadecimal" only:"out" live:"yes" doc:"How the SMSC writes ids in receipts: as in its answers (same), or as decimal or hexadecimal numbers. learn finds out (docs/receipts.md). Case, leading zeros and blanks do not matter."`
+	ReceiptMatch string `yaml:"receipt_match" default:"address" enum:"address|id" only:"out" live:"yes" doc:"What a receipt and its message share: the id and the last digits of the recipient (address), or the id alone, for SMSCs that change numbers; their ids must be long and never repeat."`
+	ReceiptParts string `yaml:"receipt_parts" default:"each" enum:"each|one" only:"out" live:"yes" doc:"Whether the SMSC sends a receipt for each part of a message, or one for all of them, with the id of any; the first is then the outcome."`
+	Operations   bool   `yaml:"operations" default:"false" only:"out" live:"yes" doc:"Whether clients can also query, cancel and replace accepted messages that asked for no receipt. The SMSC's ids of all are then stored for receipts.keep, about 150 octets each."`
 
-	Static  *bool         `yaml:"static" only:"out" live:"no" doc:"Whether sessions stay open when there is nothing to send. When not given: true, except for a transmitter, whose sessions are opened when a message waits."`
-	IdleMax time.Duration `yaml:"idle_max" default:"0s" range:"0s.." live:"rebind" doc:"A session logs out when it had no message for this long; 0s keeps it open. An out connector needs static: false, otherwise it is opened again immediately."`
+	Static  *bool         `yaml:"static" only:"out" live:"no" doc:"Whether sessions stay open when there is nothing to send. When not given: true, but not for a transmitter."`
+	IdleMax time.Duration `yaml:"idle_max" default:"0s" range:"0s.." live:"rebind" doc:"A session without a message for this long logs out; 0s keeps it open. An out connector needs static: false, or it is opened again."`
 
 	Rate          int           `yaml:"rate" default:"0" range:"0..1000000" live:"yes" doc:"Messages sent per second over all its sessions, spread evenly; 0 is as fast as the window allows."`
-	MaxQueue      int           `yaml:"max_queue" default:"1000000" range:"1.." live:"yes" doc:"Messages that may wait for it: the default absorbs an outage of nearly three hours at 100 a second. Each takes about 300 octets of memory, 100 when it waits on disk alone."`
+	MaxQueue      int           `yaml:"max_queue" default:"1000000" range:"1.." live:"yes" doc:"Messages that may wait for it: the default is nearly three hours at 100 a second. Each takes about 300 octets of memory, 100 when on disk alone."`
 	MaxDeliveries int           `yaml:"max_deliveries" default:"1000000" range:"1.." only:"in" live:"yes" doc:"Receipts and messages of SMSCs that may wait for each account that logs in on it, those beyond max_queue on disk alone; with store.engine: memory, max_queue is the limit. Further ones are refused (SMPP: ESME_RMSGQFUL), which delays other accounts."`
-	QueueFull     string        `yaml:"queue_full" default:"delay" enum:"delay|refuse" live:"yes" doc:"A submit when the queue is full: delay answers when there is room, which slows the client down, refuse answers immediately that it is full."`
+	QueueFull     string        `yaml:"queue_full" default:"delay" enum:"delay|refuse" live:"yes" doc:"A submit when the queue is full: delay answers when there is room, which slows the client down, refuse answers immediately."`
 	QueueWait     time.Duration `yaml:"queue_wait" default:"30s" range:"0s..10m" live:"yes" doc:"Longest a delayed submit waits for room before it is refused. Keep it below the clients' own response timeout."`
 
 	Times // and these
 
 	Lifetime Lifetime // and these
 
-	OnUnknown string `yaml:"on_unknown" default:"resend" enum:"resend|fail" live:"yes" doc:"A message without an answer, also over a kill: resend may deliver it twice, fail not at all. With fail and a durable store, each message waits for a commit before it leaves."`
-	Retry     Retry  `yaml:"retry" live:"yes" doc:"When a message that the peer has not taken is sent again: a list of pauses, one after each attempt. Behind the last pause the message is given up; a list that ends with repeat repeats its last pause until the validity passes. An in connector always repeats it (a receipt has receipts.validity). One list, as in retry: [10s, 1m, 5m, 30m], stands for all options below, except that a throttled message is not given up."`
+	OnUnknown string `yaml:"on_unknown" default:"resend" enum:"resend|fail" live:"yes" doc:"A message without an answer, also over a kill: resend may deliver it twice, fail not at all. With fail and a durable store, each waits for a commit before it leaves."`
+	Retry     Retry  `yaml:"retry" live:"yes" doc:"When a message that the peer has not taken is sent again: a list of pauses, one after each attempt. Behind the last one the message is given up; a list that ends with repeat repeats its last pause until the validity passes, as an in connector always does (a receipt has receipts.validity). One list, as in retry: [10s, 1m, 5m, 30m], stands for all options below, except that a throttled message is not given up."`
 
-	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that arrive on the connector (in) or leave by it (out), and lists of those that may pass, such as {in: destination, strip: 00, ton: 1} (docs/rewrite.md)."`
+	Rewrite []rewrite.Rule `yaml:"rewrite" live:"yes" doc:"Changes to the addresses of messages that arrive (in) or leave (out), and which may pass, such as {in: destination, strip: 00, ton: 1} (docs/rewrite.md)."`
 
 	Screening // and these, of the messages that arrive on it
 
@@ -295,48 +295,48 @@ type Spoken struct {
 
 // Supplier is who runs the SMSC behind a connector: its names, and what it charges.
 type Supplier struct {
-	Operator   string `yaml:"operator" only:"out" live:"yes" doc:"The name of the SMSC behind it; its own name when not given. A receipt may come over any connector with the same operator."`
-	PublicName string `yaml:"public_name" only:"out" live:"yes" doc:"The name that accounts see in place of the connector's, in webhooks, answers and previews, with the SMSC's ids of their messages. When not given, they see neither (ND in Jasmin's calls)."`
+	Operator   string `yaml:"operator" only:"out" live:"yes" doc:"The name of the SMSC behind it; its own name when not given. A receipt may come over any connector with the same one."`
+	PublicName string `yaml:"public_name" only:"out" live:"yes" doc:"The name that accounts see in place of the connector's, in webhooks, answers and previews, with the SMSC's ids. When not given, they see neither (ND in Jasmin's calls)."`
 	Costs      string `yaml:"costs" only:"out" live:"yes" doc:"The list of prices (prices) that its SMSC charges, by which routes with policy: cost choose."`
 }
 
 // Access is who may connect to a connector that listens.
 type Access struct {
-	Networks []netip.Prefix `yaml:"networks" live:"yes" doc:"Addresses that clients, or with listen the SMSC, may connect from, such as 192.0.2.0/24; any when empty. Connections from others are closed before anything is read."`
-	Proxies  []netip.Prefix `yaml:"proxies" live:"yes" doc:"Addresses of the proxies in front of a connector that listens, such as 192.0.2.7 or 192.0.2.0/24 (docs/operate.md). Their connections must begin with a PROXY header. The address in it counts for limits, networks, logs and metrics, so name only proxies that you trust."`
+	Networks []netip.Prefix `yaml:"networks" live:"yes" doc:"Addresses that clients, or with listen the SMSC, may connect from, such as 192.0.2.0/24; any when empty. Other connections are closed unread."`
+	Proxies  []netip.Prefix `yaml:"proxies" live:"yes" doc:"Addresses of the proxies in front of a connector that listens (docs/operate.md), such as 192.0.2.0/24. Their connections must begin with a PROXY header, whose address counts for limits, networks, logs and metrics: name only proxies that you trust."`
 }
 
 // Policies are what an account's messages must be like, when they may leave, and what the account sees of them.
 type Policies struct {
 	Recipients string     `yaml:"recipients" default:"any" enum:"any|plausible" live:"yes" doc:"With plausible, messages to international numbers that cannot exist are refused (SMPP: ESME_RINVDSTADR, HTTP: 422): wrong length, no such country code, or a 0 behind it (docs/policy.md)."`
 	Duplicates Duplicates `yaml:"duplicates" live:"yes" doc:"Refuses a message that the account has submitted already a short time before. docs/policy.md has an example."`
-	Flood      []Flood    `yaml:"flood" live:"yes" doc:"How many messages the account may submit to one recipient, or to numbers that begin alike, such as {per: recipient, most: 5, within: 1h} (docs/policy.md). Each limit holds for itself; beyond one: SMPP ESME_RTHROTTLED, HTTP 429."`
-	Quiet      Quiet      `yaml:"quiet" live:"yes" doc:"Hours of the day, where the recipient is, in which the account's messages wait; they are delivered when the hours end (docs/policy.md)."`
+	Flood      []Flood    `yaml:"flood" live:"yes" doc:"How many messages it may submit to one recipient, or to numbers that begin alike, such as {per: recipient, most: 5, within: 1h} (docs/policy.md). Beyond any: SMPP ESME_RTHROTTLED, HTTP 429."`
+	Quiet      Quiet      `yaml:"quiet" live:"yes" doc:"Hours of the day, where the recipient is, in which its messages wait (docs/policy.md)."`
 
-	Retention Retention `yaml:"retention" live:"yes" doc:"How long texts and numbers of its messages stay in pdu logs and events, where that is not as long as retention of the gateway says (docs/privacy.md)."`
+	Retention Retention `yaml:"retention" live:"yes" doc:"How long texts and numbers of its messages stay in pdu logs and events, if not as the gateway's retention says (docs/privacy.md)."`
 
-	Prices  string  `yaml:"prices" live:"yes" doc:"The list that has the prices of its messages; they cost nothing when empty. A message for which the list has no price is refused (SMPP: ESME_RINVDSTADR, HTTP: 422)."`
+	Prices  string  `yaml:"prices" live:"yes" doc:"The list with the prices of its messages; they cost nothing when empty. One without a price is refused (SMPP: ESME_RINVDSTADR, HTTP: 422)."`
 	Balance Balance `yaml:"balance" live:"yes" doc:"Whether its money limits what it may submit, with prices. docs/prices.md has an example."`
 
-	ShowNetwork bool `yaml:"show_network" default:"false" live:"yes" doc:"Whether the account sees by HTTP which network (MCC and MNC) each of its messages is for: in answers about a message and in calls of webhook."`
+	ShowNetwork bool `yaml:"show_network" default:"false" live:"yes" doc:"Whether it sees by HTTP the network (MCC and MNC) of each of its messages: in answers and in calls of webhook."`
 }
 
 // Lifetime is how long messages may wait that an account submits, or that arrive on a connector.
 type Lifetime struct {
-	Usual time.Duration `yaml:"validity" default:"0s" range:"0s.." live:"yes" doc:"How long a message without a validity may wait from its delivery time on; then it expires. The option of the account that submits it comes first, then that of the connector that it arrives on. 0s in both is forever."`
-	Most  time.Duration `yaml:"max_validity" default:"0s" range:"0s.." live:"yes" doc:"The longest validity; a longer one, or none, becomes this. The option of the account comes first here, too. 0s in both is any."`
+	Usual time.Duration `yaml:"validity" default:"0s" range:"0s.." live:"yes" doc:"How long a message without a validity may wait from its delivery time on; then it expires. The account's comes first, then that of the connector that it arrives on. 0s in both is forever."`
+	Most  time.Duration `yaml:"max_validity" default:"0s" range:"0s.." live:"yes" doc:"The longest validity; a longer one, or none, becomes this. The account's comes first. 0s in both is any."`
 }
 
 // Times are how long a connector waits for its peers.
 type Times struct {
 	ThrottlePause    time.Duration `yaml:"throttle_pause" default:"1s" range:"0s..10m" live:"yes" doc:"How long nothing is sent after the peer answered that it throttles the gateway."`
 	ConnectTimeout   time.Duration `yaml:"connect_timeout" default:"10s" range:"100ms..10m" only:"out" live:"yes" doc:"How long connecting may take before the next address is tried."`
-	ReconnectDelay   time.Duration `yaml:"reconnect_delay" default:"10s" range:"10ms..1h" only:"out" live:"yes" doc:"Pause between a failed or lost session and the next attempt. It doubles with each failure, up to six times as long, until a session has lasted that long."`
-	FailoverAfter    time.Duration `yaml:"failover_after" default:"30s" range:"0s..24h" live:"yes" doc:"How long the connector may be without a session until its messages go to another target of their route that is up; new ones go there immediately. A stopping gateway does not wait for it. 0s leaves them."`
+	ReconnectDelay   time.Duration `yaml:"reconnect_delay" default:"10s" range:"10ms..1h" only:"out" live:"yes" doc:"Pause between a failed or lost session and the next attempt. It doubles with each failure, up to six times, until a session has lasted that long."`
+	FailoverAfter    time.Duration `yaml:"failover_after" default:"30s" range:"0s..24h" live:"yes" doc:"How long the connector may be without a session until its messages go to another target of their route that is up; new ones go there immediately, and those of a stopping gateway. 0s leaves them."`
 	FailoverAttempts int           `yaml:"failover_attempts" default:"0" range:"0..100" live:"yes" doc:"Attempts after which a message that the peer has refused for a while, or not answered, goes to the next target that is up (it may be delivered twice; with on_unknown: fail it stays). 0 is all that retry allows."`
 	BindTimeout      time.Duration `yaml:"bind_timeout" default:"10s" range:"100ms..10m" live:"rebind" doc:"How long a connection may be open without having logged in."`
 	EnquireInterval  time.Duration `yaml:"enquire_interval" default:"30s" range:"0s..1h" live:"rebind" doc:"Silence after which the peer is sent a keep-alive; 0s sends none, so a dead peer is noticed late."`
-	ResponseTimeout  time.Duration `yaml:"response_timeout" default:"60s" range:"100ms..1h" live:"rebind" doc:"How long an answer may take; on_unknown decides about a message without one. A peer that does not answer enquire_link either is disconnected. A session that often answers late waits up to ten times as long."`
+	ResponseTimeout  time.Duration `yaml:"response_timeout" default:"60s" range:"100ms..1h" live:"rebind" doc:"How long an answer may take; then on_unknown decides, and a peer that does not answer enquire_link either is disconnected. A session that often answers late waits up to ten times as long."`
 }
 
 // Listens reports whether the connector accepts connections. Role reports whether its
@@ -433,16 +433,16 @@ func (c *Connector) AllAddresses() []string {
 type Route struct {
 	Account         string   `yaml:"account" live:"yes" doc:"Only messages that this account submitted."`
 	From            string   `yaml:"from" live:"yes" doc:"Only messages that arrived on this connector."`
-	Destination     []string `yaml:"destination" live:"yes" doc:"Only messages whose destination begins with these digits, or with those of one entry of a list; a leading '+' makes no difference."`
-	DestinationFile string   `yaml:"destination_file" live:"yes" doc:"A file with further prefixes, one a line ('#' begins a comment), or a table with a column prefix (docs/networks.md#the-table). A relative path is relative to the configuration. A reload reads it again."`
+	Destination     []string `yaml:"destination" live:"yes" doc:"Only messages whose destination begins with these digits, or those of an entry of a list, with or without '+'."`
+	DestinationFile string   `yaml:"destination_file" live:"yes" doc:"A file with further prefixes, one a line ('#' begins a comment), or a table with a column prefix (docs/networks.md#the-table). A reload reads it again."`
 	Source          string   `yaml:"source" live:"yes" doc:"Only messages whose source begins so; a leading '+' makes no difference."`
-	Keyword         []string `yaml:"keyword" live:"yes" doc:"Only messages whose text begins with this word, or with one of a list, in any letter case: STOP takes 'stop' and 'Stop, please', and not 'stopped'."`
+	Keyword         []string `yaml:"keyword" live:"yes" doc:"Only messages whose text begins with this word, or one of a list, in any letter case: STOP takes 'stop' and 'Stop, please', not 'stopped'."`
 	Tag             []string `yaml:"tag" live:"yes" doc:"Only messages to which a plugin has given this tag, or one of a list (docs/plugins.md)."`
-	Network         []string `yaml:"network" live:"yes" doc:"Only messages to numbers of one of these networks (of a message from a mobile, from numbers): MCC and MNC together as in 26201, an MCC alone for a country, or unknown."`
-	To              []Target `yaml:"to" required:"yes" live:"yes" doc:"A connector's name, {account: its system_id} for the sessions of a client, or a list of those; {connector: name, weight: 3} gives a share."`
-	Policy          string   `yaml:"policy" enum:"failover|weighted|quality|cost" live:"yes" doc:"failover takes the first target that is up, weighted shares messages by weight, quality takes the one that has delivered the largest share of the latest messages to the same network, cost the cheapest one by its list of costs (docs/networks.md). When not given: weighted if a weight is, else failover."`
+	Network         []string `yaml:"network" live:"yes" doc:"Only messages to numbers of these networks (of a message from a mobile, from numbers): MCC and MNC as in 26201, an MCC for a country, or unknown."`
+	To              []Target `yaml:"to" required:"yes" live:"yes" doc:"A connector's name, {account: its system_id} for a client's sessions, or a list of those; {connector: name, weight: 3} gives a share."`
+	Policy          string   `yaml:"policy" enum:"failover|weighted|quality|cost" live:"yes" doc:"failover takes the first target that is up, weighted shares by weight, quality takes the one that has delivered most of the latest messages to the same network, cost the cheapest by its costs (docs/networks.md). When not given: weighted if a weight is, else failover."`
 
-	LeastDelivered int `yaml:"least_delivered" range:"0..100" live:"yes" doc:"With policy: cost, the percentage of the latest messages to the same network that a target must have delivered; worse ones are taken when no other is up. Any when not given."`
+	LeastDelivered int `yaml:"least_delivered" range:"0..100" live:"yes" doc:"With policy: cost, the percentage of the latest messages to the same network that a target must have delivered; worse ones are taken when no other is up."`
 
 	fromFile []string // the prefixes of DestinationFile
 }

@@ -15,26 +15,26 @@ import (
 // List is a register of numbers in a file.
 type List struct {
 	Name string `yaml:"name" required:"yes" live:"yes" doc:"Its name in block, allow and senders, in logs and metrics: letters, digits, '-' and '_'."`
-	File string `yaml:"file" required:"yes" live:"yes" doc:"Its file: a number, a prefix such as 4670* or a sender's name in each line; '#' begins a comment (docs/lists.md). A relative path is relative to the configuration. It is read again when it has changed. The gateway's user must be able to write to the directory, for the file FILE.changes of pmg list add and remove."`
+	File string `yaml:"file" required:"yes" live:"yes" doc:"Its file: a number, a prefix such as 4670* or a sender's name in each line; '#' begins a comment (docs/lists.md). A changed file is read again. The gateway's user must be able to write FILE.changes, of pmg list add and remove."`
 
-	OptOutFrom []string `yaml:"opt_out_from" live:"yes" doc:"Out connectors whose messages from mobiles change the list: a text that is a word of stop adds its sender, a word of start removes it. The change is on disk before the SMSC is answered; then the message goes on. Messages to a number on the list are refused as opted_out, not as blocked."`
+	OptOutFrom []string `yaml:"opt_out_from" live:"yes" doc:"Out connectors whose messages from mobiles change the list: a word of stop adds the sender, one of start removes it, on disk before the SMSC is answered; then the message goes on. Messages to a number on the list are refused as opted_out, not as blocked."`
 	OptOutTo   []string `yaml:"opt_out_to" live:"yes" doc:"The numbers and short codes that such messages must be for, each in full; any when empty."`
-	Stop       []string `yaml:"stop" default:"STOP, STOPP, STOPALL, STOP ALL, UNSUBSCRIBE, CANCEL, END, QUIT, REVOKE, OPTOUT, OPT OUT, OPT-OUT, ARRET, ARRÊT, BAJA, PARAR" live:"yes" doc:"Words that add the sender, in any letter case. The text must have nothing else but blanks and marks of any kind at both ends."`
+	Stop       []string `yaml:"stop" default:"STOP, STOPP, STOPALL, STOP ALL, UNSUBSCRIBE, CANCEL, END, QUIT, REVOKE, OPTOUT, OPT OUT, OPT-OUT, ARRET, ARRÊT, BAJA, PARAR" live:"yes" doc:"Words that add the sender, in any letter case, if the text has nothing else but blanks and marks at both ends."`
 	Start      []string `yaml:"start" default:"START, UNSTOP" live:"yes" doc:"Words that remove it. YES is none of them, because people write it in answer to other questions."`
-	StopReply  string   `yaml:"stop_reply" live:"yes" doc:"The answer to a mobile that a word of stop has added: one short message, by the same connector and from the same number. No answer when empty, nor if the number was on the list."`
+	StopReply  string   `yaml:"stop_reply" live:"yes" doc:"The answer to a mobile that a word of stop has added: one short message, from the same number. None when empty, nor if the number was on the list."`
 	StartReply string   `yaml:"start_reply" live:"yes" doc:"The same for a mobile that a word of start has removed."`
 }
 
 // Screening is which numbers may be sent to, or may send.
 type Screening struct {
-	Block []string `yaml:"block" live:"yes" doc:"Lists of numbers that no message may be for, nor a message of an SMSC from, after rewrite. It is refused (SMPP: ESME_RPROHIBITED), counted with the list and logged."`
+	Block []string `yaml:"block" live:"yes" doc:"Lists of numbers that no message may be for, nor a message of an SMSC from, after rewrite; it is refused (SMPP: ESME_RPROHIBITED), counted and logged."`
 	Allow []string `yaml:"allow" live:"yes" doc:"Lists on one of which the number must be, in the same way; any number when empty. block comes before."`
 }
 
 // Networks is the table of networks.
 type Networks struct {
-	File    string   `yaml:"file" live:"yes" doc:"Its file, CSV (docs/networks.md#the-table): prefixes, or ranges of numbers, and their networks, up to 10,000,000 rows. A relative path is relative to the configuration. It is read again when it has changed. None when empty."`
-	Columns []string `yaml:"columns" enum:"prefix|from|to|network|mcc|mnc|name|ignore" live:"yes" doc:"What its columns are, in order, such as [prefix, mcc, mnc, name]; its first line says so when not given, or they are prefix and network."`
+	File    string   `yaml:"file" live:"yes" doc:"Its file, CSV (docs/networks.md#the-table): prefixes, or ranges of numbers, and their networks, up to 10,000,000 rows. A changed file is read again. None when empty."`
+	Columns []string `yaml:"columns" enum:"prefix|from|to|network|mcc|mnc|name|ignore" live:"yes" doc:"Its columns, in order, such as [prefix, mcc, mnc, name]; when not given the first line says so, or they are prefix and network."`
 	Charset string   `yaml:"charset" default:"utf-8" enum:"utf-8|latin1" live:"yes" doc:"In which its names are: utf-8, or latin1, as spreadsheets of Windows write them."`
 }
 

@@ -26,7 +26,7 @@ import (
 
 // Managed is a directory of files that the gateway writes itself.
 type Managed struct {
-	Dir string `yaml:"dir" live:"yes" doc:"Directory with the accounts, routes, lists of numbers and of prices that are changed by HTTP and by the pages of operators, and the history of changes (docs/managed.md). Its routes come before those of this file. A relative path is relative to the configuration. The gateway's user must be able to write to it. None when empty."`
+	Dir string `yaml:"dir" live:"yes" doc:"Directory with the accounts, routes and lists that are changed by HTTP and by the operators' pages, and the history of changes (docs/managed.md). Its routes come before those of this file. The gateway's user must be able to write to it. None when empty."`
 }
 
 // A section says which entries of a list are from managed files: as many as there are files, from the first on.

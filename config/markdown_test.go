@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,10 +20,13 @@ const markdownHead = "# Configuration\n\n" +
 	"`pmg config show` prints the values in effect.\n\n" +
 	"- A *duration* is written as `500ms`, `10s`, `1h30m` or `7d`, a *size* as `4096`, `64KiB` or `100MiB`.\n" +
 	"- A list of one may be written without brackets.\n" +
+	"- Behind an option stand its default, its values (any text where there are none; `true` or `false` where that is the\n" +
+	"  default), the connectors that have it, and *restart* or *new sessions*.\n" +
+	"- Relative paths of `key_file`, `file`, `destination_file` and `managed.dir` are relative to the configuration.\n" +
 	"- A file has no anchors, aliases or merges of YAML (`&`, `*`, `<<`): each section has all its options.\n" +
 	"- `${ENV:NAME}` and `${FILE:/path}` in a value stand for an environment variable and for the content of a\n" +
 	"  file (a relative path is relative to the configuration). Inside `{ }` a value with one needs quotes.\n" +
-	"- `pmg reload` (or SIGHUP) puts a change in force, unless the option says *restart*. *New sessions*: the change\n" +
+	"- `pmg reload` (or SIGHUP) puts a change in force, unless it says *restart*; *new sessions*: the change\n" +
 	"  applies to sessions that begin after the reload. The sessions of an out connector are bound anew for it, each when\n" +
 	"  what it has sent is answered, and are missing for a few seconds.\n"
 
@@ -30,19 +34,21 @@ const markdownHead = "# Configuration\n\n" +
 func markdown() string {
 	var b strings.Builder
 	b.WriteString(markdownHead)
-	table := func() {
-		b.WriteString("\n| option | what it does | values (default) |\n|---|---|---|\n")
-	}
-	b.WriteString("\n## Top level\n")
-	table()
+	b.WriteString("\n## Top level\n\n")
 	all := Describe()
 	rows := func(section string) string {
 		var b strings.Builder
-		by := changedBy(all, section)
-		for _, o := range all {
-			if !o.isSection() && o.section() == section {
-				b.WriteString(o.row(by))
+		by, only, protocol := changedBy(all, section), onlyOf(all, section), ""
+		own := slices.DeleteFunc(slices.Clone(all), func(o Option) bool { return o.isSection() || o.section() != section })
+		if only == "" { // options of all protocols first
+			slices.SortStableFunc(own, func(a, b Option) int { return strings.Compare(a.Protocol, b.Protocol) })
+		}
+		for _, o := range own {
+			if only == "" && o.Protocol != protocol {
+				protocol = o.Protocol
+				fmt.Fprintf(&b, "\nWith `protocol: %s`:\n\n", protocol)
 			}
+			b.WriteString(o.row(by, only))
 		}
 		return b.String()
 	}
@@ -59,10 +65,17 @@ func markdown() string {
 			continue
 		}
 		first[options] = o.Path
-		if by := changedBy(all, o.Path); by != "" && by != "reload" {
-			fmt.Fprintf(&b, "All: %s.\n", by)
+		var common []string
+		if only := onlyOf(all, o.Path); only != "" {
+			common = append(common, only+" only")
 		}
-		table()
+		if by := changedBy(all, o.Path); by != "" && by != "reload" {
+			common = append(common, by)
+		}
+		if len(common) > 0 {
+			fmt.Fprintf(&b, "All: %s.\n", strings.Join(common, "; "))
+		}
+		b.WriteString("\n")
 		b.WriteString(options)
 	}
 	return b.String()
@@ -92,33 +105,48 @@ func changedBy(all []Option, section string) (by string) {
 	return by
 }
 
+// onlyOf returns the protocol and the direction of the connectors that have the options of a section, or "" where they differ.
+func onlyOf(all []Option, section string) (only string) {
+	for _, o := range all {
+		if o.isSection() || o.section() != section {
+			continue
+		}
+		if only != "" && only != o.only() || o.only() == "" {
+			return ""
+		}
+		only = o.only()
+	}
+	return only
+}
+
+// only returns the protocol and the direction of the connectors that have the option; "" if all have it.
+func (o Option) only() string { return strings.TrimSpace(o.Protocol + " " + o.Only) }
+
 func (o Option) by() string { return strings.TrimPrefix(o.reload(), "reload, ") }
 
-// row returns the row of an option in a section where by puts all changes in force.
-func (o Option) row(by string) string {
-	values := o.Type
-	if o.Allowed != "" && !strings.HasPrefix(o.Allowed, "at least 0") {
-		values += ": " + o.Allowed
+// row returns the item of an option in a section where by puts all changes in force, and whose options only these connectors have.
+func (o Option) row(by, only string) string {
+	var facts []string
+	add := func(fact string, is bool) {
+		if is {
+			facts = append(facts, fact)
+		}
 	}
-	switch {
-	case o.Required:
-		values += ", *required*"
-	case o.Default != "":
-		values += " (`" + o.Default + "`)"
-	case values == "text":
-		values = ""
+	add("*required*", o.Required)
+	add("`"+o.Default+"`", o.Default != "")
+	switch ranged := o.Allowed != "" && !strings.HasPrefix(o.Allowed, "at least 0"); {
+	case ranged && strings.HasPrefix(o.Type, "list"):
+		add("list of "+o.Allowed, true)
+	case ranged:
+		add(o.Allowed, true)
+	default:
+		add(o.Type, o.Type != "text" && (o.Type != "true or false" || o.Default == ""))
 	}
-	var notes []string
-	if only := strings.TrimSpace(o.Protocol + " " + o.Only); only != "" {
-		notes = append(notes, only+" only")
+	add(o.Only+" only", only == "" && o.Only != "")
+	add(o.by(), o.by() != "reload" && o.by() != by)
+	named := "- `" + o.Path[strings.LastIndex(o.Path, ".")+1:] + "`"
+	if len(facts) > 0 {
+		named += " (" + strings.Join(facts, "; ") + ")"
 	}
-	if o.by() != "reload" && o.by() != by {
-		notes = append(notes, o.by())
-	}
-	doc := o.Doc
-	if len(notes) > 0 {
-		doc = "(" + strings.Join(notes, "; ") + ") " + doc
-	}
-	key := o.Path[strings.LastIndex(o.Path, ".")+1:]
-	return fmt.Sprintf("| `%s` | %s | %s |\n", key, strings.ReplaceAll(doc, "|", "\\|"), values)
+	return named + ": " + o.Doc + "\n"
 }

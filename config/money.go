@@ -12,8 +12,8 @@ import (
 // Prices is a list of prices in a file.
 type Prices struct {
 	Name     string   `yaml:"name" required:"yes" live:"yes" doc:"Its name in prices of accounts: letters, digits, '-' and '_'."`
-	Currency string   `yaml:"currency" required:"yes" live:"yes" doc:"The currency of its prices, three capitals of ISO 4217 such as EUR. Accounts with a balance must not change to a list of another one."`
-	File     string   `yaml:"file" required:"yes" live:"yes" doc:"Its file, CSV with the columns for (a network, a country, a prefix such as +4670 or *), price (up to six digits behind the point) and valid_from (docs/prices.md). A relative path is relative to the configuration."`
+	Currency string   `yaml:"currency" required:"yes" live:"yes" doc:"The currency, three capitals of ISO 4217 such as EUR. An account with a balance must not change to another one."`
+	File     string   `yaml:"file" required:"yes" live:"yes" doc:"Its file, CSV with the columns for (a network, a country, a prefix such as +4670 or *), price (up to six digits behind the point) and valid_from (docs/prices.md)."`
 	Columns  []string `yaml:"columns" enum:"for|network|mcc|mnc|prefix|price|valid_from|currency|ignore" live:"yes" doc:"What its columns are, in order, such as [mcc, mnc, ignore, price]; its first line says so when not given."`
 	Charset  string   `yaml:"charset" default:"utf-8" enum:"utf-8|latin1" live:"yes" doc:"In which it is written: utf-8, or latin1."`
 	Dates    string   `yaml:"dates" enum:"YYYY-MM-DD|DD.MM.YYYY|DD/MM/YYYY|MM/DD/YYYY|DD-MM-YYYY|YYYY/MM/DD|YYYYMMDD" live:"yes" doc:"How its days are written. When empty, 2026-12-01 and 01.12.2026 are read."`
@@ -27,13 +27,13 @@ func (p *Prices) Reading() prices.Options {
 
 // Balance is how an account's money limits what it may submit.
 type Balance struct {
-	Mode  string `yaml:"mode" default:"none" enum:"none|prepaid|postpaid" live:"yes" doc:"prepaid: a message is refused if the account has not paid for it before (pmg credit add). postpaid: if it would owe more than limit. none: it may owe any sum. A refusal is answered as throttled (SMPP: ESME_RTHROTTLED, HTTP: 402)."`
+	Mode  string `yaml:"mode" default:"none" enum:"none|prepaid|postpaid" live:"yes" doc:"prepaid: a message is refused if the account has not paid for it before (pmg credit add). postpaid: if it would owe more than limit. none: it may owe any sum. Refused: SMPP ESME_RTHROTTLED, HTTP 402."`
 	Limit string `yaml:"limit" live:"yes" doc:"What an account with postpaid may owe, such as 500 or 99.50, in the currency of its list."`
-	Day   string `yaml:"day" live:"yes" doc:"What its messages of a day of UTC may cost, whatever mode is; any sum when empty. More are answered as without money."`
+	Day   string `yaml:"day" live:"yes" doc:"What its messages of a day of UTC may cost, whatever mode is; any sum when empty. More are refused as without money."`
 	Month string `yaml:"month" live:"yes" doc:"The same in a calendar month of UTC."`
-	Low   string `yaml:"low" live:"yes" doc:"A balance below this is reported once until it has risen again: by a line of the log, an event, and the account's webhook (balance.low); never when empty."`
+	Low   string `yaml:"low" live:"yes" doc:"A balance below this is reported once until it has risen again, by the log, an event, and the account's webhook (balance.low); never when empty."`
 
-	Charge string `yaml:"charge" default:"accepted" enum:"accepted|delivered" live:"yes" doc:"accepted: a message that an SMSC has accepted is charged. delivered: that is given back when a receipt says that it was not delivered; each message asks its SMSC for that receipt."`
+	Charge string `yaml:"charge" default:"accepted" enum:"accepted|delivered" live:"yes" doc:"accepted: a message that an SMSC has accepted is charged. delivered: that is given back when its receipt, for which each message asks, says that it was not delivered."`
 }
 
 // Terms returns what the account has agreed. Check has found that the amounts can be read.

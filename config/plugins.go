@@ -19,21 +19,21 @@ import (
 // Plugin is customer code that decides about messages.
 type Plugin struct {
 	Name  string            `yaml:"name" required:"yes" live:"yes" doc:"Its name in hooks, logs and metrics: letters, digits, '-' and '_'."`
-	Rules []expression.Rule `yaml:"rules" live:"yes" doc:"Rules with expressions, which the gateway runs itself. All are taken in order. A plugin has these, or url, or command."`
+	Rules []expression.Rule `yaml:"rules" live:"yes" doc:"Rules with expressions, all taken in order, in place of url or command."`
 	URL   string            `yaml:"url" live:"yes" doc:"Service that is asked instead, by POST with JSON."`
-	Key   string            `yaml:"key" secret:"yes" live:"yes" doc:"Key that questions to url are signed with, as calls of webhooks are: whsec_ and 24 to 64 octets in base64."`
+	Key   string            `yaml:"key" secret:"yes" live:"yes" doc:"Key that signs questions to url, as calls of webhooks: whsec_ and 24 to 64 octets in base64."`
 
-	Command []string `yaml:"command" live:"yes" doc:"Program that is asked instead, and its arguments: [python3, /etc/pmg/shorten.py]. It reads questions as lines of JSON and writes an answer to each. Its environment is PATH and LANG."`
-	ENUM    []string `yaml:"enum" live:"yes" doc:"DNS servers that are asked by ENUM (RFC 6116) instead, at the hook network alone: IP addresses, with :port unless that is 53; the next when one has not answered (docs/networks.md)."`
+	Command []string `yaml:"command" live:"yes" doc:"Program that is asked instead, and its arguments: [python3, /etc/pmg/shorten.py]. It reads and writes lines of JSON. Its environment is PATH and LANG."`
+	ENUM    []string `yaml:"enum" live:"yes" doc:"DNS servers that are asked by ENUM (RFC 6116) instead, at the hook network alone: IP addresses, with :port unless that is 53; the next when one does not answer (docs/networks.md)."`
 	Domain  string   `yaml:"domain" default:"e164.arpa" live:"yes" doc:"With enum, the domain below which numbers are."`
 
 	Dir  string `yaml:"dir" live:"yes" doc:"With command, the directory that it runs in; that of the gateway when empty."`
-	User string `yaml:"user" live:"yes" doc:"With command, the user that it runs as; that of the gateway when empty. Another one needs a gateway that runs as root."`
+	User string `yaml:"user" live:"yes" doc:"With command, the user that it runs as, for a gateway that runs as root; the gateway's when empty."`
 
-	OnFailure string `yaml:"on_failure" required:"yes" enum:"pass|refuse|hold" live:"yes" doc:"What happens when the plugin fails, is late, needs too many steps, or rests after ten failures in a row: pass goes on as if it were not asked, refuse answers temporary_failure (a client does not get its receipt; a login is refused), hold accepts the message and puts it aside until an operator decides with pmg queue. It must be given."`
+	OnFailure string `yaml:"on_failure" required:"yes" enum:"pass|refuse|hold" live:"yes" doc:"What happens when it fails, is late, needs too many steps, or rests after ten failures in a row: pass goes on, refuse answers temporary_failure (a client does not get its receipt; a login is refused), hold accepts the message for an operator to decide with pmg queue."`
 
 	Deadline time.Duration `yaml:"deadline" default:"1s" range:"10ms..1m" live:"yes" doc:"How long a message may wait for its verdict, and before that for a place among those of workers."`
-	Workers  int           `yaml:"workers" default:"0" range:"0..10000" live:"yes" doc:"Messages that it is asked about at the same time: 0 is 64 with url. With command each needs a process: 0 is 1."`
+	Workers  int           `yaml:"workers" default:"0" range:"0..10000" live:"yes" doc:"Messages that it is asked about at the same time: 0 is 64 with url, and 1 with command, where each needs a process."`
 	Queue    int           `yaml:"queue" default:"10000" range:"0..1000000" live:"yes" doc:"Further messages that wait for a worker; accounts take turns. One beyond these, or without a worker within deadline, is refused as throttled, whatever on_failure is; of the hooks send and receipt it waits."`
 	Batch    int           `yaml:"batch" default:"1" range:"1..1000" live:"yes" doc:"With url, messages that a question may have."`
 
@@ -86,13 +86,13 @@ func (p *Plugin) Options() plugin.Options {
 
 // Hook is a place where a plugin is asked.
 type Hook struct {
-	At         string   `yaml:"at" required:"yes" enum:"accept|mo|send|result|receipt|login|network" live:"yes" doc:"The hook (docs/plugins.md): accept, messages that clients submit; mo, those from mobiles; send, each attempt by an out connector; result, those that have ended, which it cannot change; receipt, what clients are sent about their messages; login, clients with the right credentials; network, which network a recipient has now."`
+	At         string   `yaml:"at" required:"yes" enum:"accept|mo|send|result|receipt|login|network" live:"yes" doc:"The hook (docs/plugins.md): accept, messages that clients submit; mo, those from mobiles; send, each attempt by an out connector; result, those that have ended, which it cannot change; receipt, what clients are sent about theirs; login, clients with the right credentials; network, which network a recipient has now."`
 	Plugin     string   `yaml:"plugin" required:"yes" live:"yes" doc:"The name of the plugin."`
 	Accounts   []string `yaml:"accounts" live:"yes" doc:"Only messages, receipts and logins of these accounts, not with mo; of all when empty."`
-	Connectors []string `yaml:"connectors" live:"yes" doc:"Only messages, receipts and logins that come in on these connectors, or, with send and result, messages that leave by them; on all when empty."`
+	Connectors []string `yaml:"connectors" live:"yes" doc:"Only what comes in on these connectors, or, with send and result, leaves by them; on all when empty."`
 
 	Numbers   []string      `yaml:"numbers" live:"yes" doc:"With at: network, what the numbers begin with that it is asked about, such as 46; all when empty."`
-	Cache     time.Duration `yaml:"cache" default:"24h" range:"0s..8784h" live:"yes" doc:"With at: network, how long an answer about a number is kept in memory at most; less if the answer says so."`
+	Cache     time.Duration `yaml:"cache" default:"24h" range:"0s..8784h" live:"yes" doc:"With at: network, how long an answer is kept in memory at most; less if it says so."`
 	CacheSize int           `yaml:"cache_size" default:"200000" range:"2..100000000" live:"yes" doc:"With at: network, how many answers are kept, each of 100 to 170 octets."`
 }
 

@@ -13,17 +13,17 @@ import (
 
 // Duplicates says which messages of an account are the same message once more.
 type Duplicates struct {
-	Within time.Duration `yaml:"within" default:"0s" range:"0s..168h" live:"yes" doc:"How long another message with the same sender, recipient and text, after rewrite, is refused (SMPP: ESME_RSUBMITFAIL, HTTP: 409), whatever became of the first; 0s is not at all. After a start nothing is remembered."`
+	Within time.Duration `yaml:"within" default:"0s" range:"0s..168h" live:"yes" doc:"How long another message with the same sender, recipient and text, after rewrite, is refused (SMPP: ESME_RSUBMITFAIL, HTTP: 409), whatever became of the first. After a start nothing is remembered."`
 	Keep   int           `yaml:"keep" default:"100000" range:"1000..1000000" live:"yes" doc:"Messages that are remembered at most, of 40 octets each; the oldest are forgotten."`
 }
 
 // Flood is a limit of messages to recipients.
 type Flood struct {
 	Per    string        `yaml:"per" default:"all" enum:"all|recipient" live:"yes" doc:"Whose messages are counted together: those to each recipient (recipient), or those to all of them (all)."`
-	Prefix string        `yaml:"prefix" live:"yes" doc:"The beginning of the numbers that the limit is for, digits as rewrite leaves them; that of every recipient when empty."`
-	Most   int           `yaml:"most" required:"yes" range:"1..1000000" live:"yes" doc:"Messages that may be accepted within the time. A part that the client has cut itself is one; a text that the gateway cuts is one, too."`
-	Within time.Duration `yaml:"within" required:"yes" range:"1s..744h" live:"yes" doc:"The time in which no more than most are accepted. A message counts for this long, or up to a twelfth longer; after a start none counts."`
-	Keep   int           `yaml:"keep" default:"100000" range:"1000..1000000" live:"yes" doc:"With per: recipient, the recipients that are remembered, of 96 octets each. Beyond these, those that have got no message for longest are forgotten, and may get most again."`
+	Prefix string        `yaml:"prefix" live:"yes" doc:"The beginning of the numbers that the limit is for, digits as rewrite leaves them; all when empty."`
+	Most   int           `yaml:"most" required:"yes" range:"1..1000000" live:"yes" doc:"Messages that may be accepted within the time. A part that the client has cut counts; a text that the gateway cuts is one."`
+	Within time.Duration `yaml:"within" required:"yes" range:"1s..744h" live:"yes" doc:"The time, which may be up to a twelfth longer; after a start no message counts."`
+	Keep   int           `yaml:"keep" default:"100000" range:"1000..1000000" live:"yes" doc:"With per: recipient, the recipients that are remembered, of 96 octets each; those without a message for longest are forgotten."`
 }
 
 // String writes the limit in words.
@@ -68,8 +68,8 @@ func (f *Flood) Same(other *Flood) bool {
 // Quiet are hours in which messages wait.
 type Quiet struct {
 	From           string   `yaml:"from" live:"yes" doc:"When the hours begin, such as \"21:00\"."`
-	To             string   `yaml:"to" live:"yes" doc:"When they end, such as \"08:00\", of the next day if that is before from. A message that is due in them has this as its delivery time, and counts towards max_scheduled. It is refused if its validity ends before (SMPP: ESME_RINVEXPIRY)."`
-	Zone           string   `yaml:"zone" live:"yes" doc:"The time zone of recipients that no entry of zones fits, such as Europe/Stockholm. Without it they have no quiet hours."`
+	To             string   `yaml:"to" live:"yes" doc:"When they end, such as \"08:00\", the next day if that is before from. A message due in them has this as its delivery time, counts towards max_scheduled, and is refused if its validity ends before (SMPP: ESME_RINVEXPIRY)."`
+	Zone           string   `yaml:"zone" live:"yes" doc:"The time zone of recipients that no entry of zones fits, such as Europe/Stockholm; without it they have no quiet hours."`
 	Zones          []string `yaml:"zones" live:"yes" doc:"Time zones by the beginning of the number, as rewrite leaves it: [46=Europe/Stockholm, 1808=Pacific/Honolulu]. The longest beginning that fits counts."`
 	ExceptPriority int      `yaml:"except_priority" default:"0" range:"0..3" live:"yes" doc:"Messages with this priority, or a higher one, do not wait; with 0 all do."`
 }

@@ -14,8 +14,8 @@ import (
 
 // Retry says when a message is sent again that a peer has not taken.
 type Retry struct {
-	Throttled Pauses `yaml:"throttled" default:"10s, 1m, 5m, repeat" live:"yes" doc:"For a message that the peer throttles more than three times in a row. Until then it keeps its place, and the connector pauses for throttle_pause."`
-	Temporary Pauses `yaml:"temporary" default:"10s, 1m, 5m, 30m" live:"yes" doc:"For a message that the peer refuses for a while, such as with a full queue. Without this option the last pause is repeated until the validity of the message passes, if it has one; a list of your own repeats it only if it ends with repeat."`
+	Throttled Pauses `yaml:"throttled" default:"10s, 1m, 5m, repeat" live:"yes" doc:"For a message throttled more than three times in a row; until then it keeps its place, and the connector pauses for throttle_pause."`
+	Temporary Pauses `yaml:"temporary" default:"10s, 1m, 5m, 30m" live:"yes" doc:"For a message that the peer refuses for a while, such as with a full queue. If not given, the last pause is repeated until the validity passes, if there is one; a list of your own repeats it only with repeat."`
 	Lost      Pauses `yaml:"lost" default:"10s, 1m, 5m, 30m" live:"yes" doc:"For a message without an answer, with on_unknown: resend. Each attempt may deliver it once more."`
 }
 

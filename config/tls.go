@@ -13,14 +13,14 @@ import (
 
 // TLS is how the octets of sessions are encrypted.
 type TLS struct {
-	Enabled       bool     `yaml:"enabled" default:"false" live:"no" doc:"Whether sessions are encrypted. It is true where the section is given. tls: true stands for a section without other options."`
-	Certificate   []string `yaml:"certificate" live:"rebind" doc:"A file with our certificate and its chain (PEM). A connector that listens needs one; of several, it shows that of the name which the client asks for (SNI). A changed file is used within a minute."`
+	Enabled       bool     `yaml:"enabled" default:"false" live:"no" doc:"Whether sessions are encrypted; true where the section is given. tls: true is a section without other options."`
+	Certificate   []string `yaml:"certificate" live:"rebind" doc:"A file with our certificate and its chain (PEM). A connector that listens needs one; of several, it shows that of the name asked for (SNI). A changed file is used within a minute."`
 	Key           []string `yaml:"key" live:"rebind" doc:"A file with the certificate's private key; with several certificates a list in their order."`
 	CA            string   `yaml:"ca" live:"rebind" doc:"A file with the authorities that may have issued an SMSC's certificate, in PEM form; the machine's when empty."`
-	ClientCA      string   `yaml:"client_ca" live:"rebind" doc:"A file with the authorities that may have issued the certificates of those who connect; none is asked for when empty."`
+	ClientCA      string   `yaml:"client_ca" live:"rebind" doc:"A file with the authorities of the certificates of those who connect; none is asked for when empty."`
 	RequireClient bool     `yaml:"require_client" default:"false" live:"rebind" doc:"Whether those who connect must have a certificate of client_ca."`
 	ServerName    string   `yaml:"server_name" live:"rebind" doc:"The name that an SMSC's certificate must have; the host of its address when empty."`
-	Pin           []string `yaml:"pin" live:"rebind" doc:"The public keys that an SMSC's certificate may have, besides being valid: each the SHA-256 of the key in base64. With insecure, it is all that is checked."`
+	Pin           []string `yaml:"pin" live:"rebind" doc:"The public keys that an SMSC's certificate may have, besides being valid: SHA-256 in base64. With insecure, all that is checked."`
 	MinVersion    string   `yaml:"min_version" default:"1.3" enum:"1.2|1.3" live:"rebind" doc:"The oldest version of TLS that is spoken. Peers that do not know 1.3 need 1.2."`
 	Insecure      bool     `yaml:"insecure" default:"false" live:"rebind" doc:"Whether any certificate of an SMSC is taken, so that whoever is in between can read and change everything. For tests; the log warns."`
 }

@@ -1,11 +1,9 @@
 #!/usr/bin/env bash
-# Makes the profiles that the compiler optimises hot code with, of CPU under load: cmd/pmg/default.pgo of pmg alone, with its store
-# in memory and on disk, and that of pmgbench, which has the classic architecture as well. The compiler makes a direct call of the one
-# callee of an interface that is hottest, so a profile with both would have pmg's calls lead to classic. Run it (make pgo) after large
-# changes of the hot path.
+# Makes the profile that the compiler optimises hot code with, of CPU under load: cmd/pmg/default.pgo, of pmg alone, with its store in
+# memory and on disk. Run it (make pgo) after large changes of the hot path.
 set -euo pipefail
-usage="usage: profile.sh PATH-OF-PMG PATH-OF-PMGBENCH PROFILE-OF-PMG PROFILE-OF-PMGBENCH"
-pmg=${1:?$usage} pmgbench=${2:?$usage} own=${3:?$usage} both=${4:?$usage}
+usage="usage: profile.sh PATH-OF-PMG PATH-OF-PMGLOAD PROFILE"
+pmg=${1:?$usage} pmgload=${2:?$usage} profile=${3:?$usage}
 dir=$(mktemp -d)
 finish() { kill $(jobs -p) 2>/dev/null || true; wait; rm -rf "$dir"; }
 trap finish EXIT
@@ -19,12 +17,9 @@ address() { # file, words before it: waits for a line with an address
   return 1
 }
 
-"$pmg" sink --listen 127.0.0.1:0 >"$dir/sink" 2>&1 &
+"$pmgload" sink --listen 127.0.0.1:0 >"$dir/sink" 2>&1 &
 sink=$(address "$dir/sink" 'listening on')
-for run in pipeline-memory pipeline-pebble classic-memory; do
-  engine=${run#*-}
-  serve=("$pmg" serve)
-  [ "${run%-*}" = classic ] && serve=("$pmgbench" serve --architecture classic)
+for engine in memory pebble; do
   cat >"$dir/pmg.yaml" <<YAML
 store: {engine: $engine, dir: "$dir/data"}
 pdulog: {enabled: true, dir: "$dir/pdulog", compress: false, keep: 1}
@@ -35,16 +30,15 @@ connectors:
   - {name: operator, direction: out, address: "$sink", instances: 64, window: 10, system_id: pmg, password: secret}
 routes: [{to: operator}]
 YAML
-  "${serve[@]}" -c "$dir/pmg.yaml" >"$dir/$run.log" 2>&1 &
+  "$pmg" serve -c "$dir/pmg.yaml" >"$dir/$engine.log" 2>&1 &
   gateway=$!
-  clients=$(address "$dir/$run.log" '"clients"')
-  "$pmg" load --to "$clients" --connections 64 --duration 12s >/dev/null 2>&1 &
+  clients=$(address "$dir/$engine.log" '"clients"')
+  "$pmgload" load --to "$clients" --connections 64 --duration 12s >/dev/null 2>&1 &
   load=$!
   sleep 1
-  curl -sf --unix-socket "$dir/admin.sock" "http://localhost/debug/pprof/profile?seconds=10" >"$dir/$run.pprof"
+  curl -sf --unix-socket "$dir/admin.sock" "http://localhost/debug/pprof/profile?seconds=10" >"$dir/$engine.pprof"
   kill "$load" "$gateway"
   wait "$load" "$gateway" || true
 done
-go tool pprof -proto "$dir"/pipeline-*.pprof >"$own"
-go tool pprof -proto "$dir"/*.pprof >"$both"
-echo "made $own and $both"
+go tool pprof -proto "$dir"/*.pprof >"$profile"
+echo "made $profile"

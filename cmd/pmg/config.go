@@ -82,7 +82,7 @@ func newConfigInitCommand() *cobra.Command {
 		Use:   "init",
 		Short: "Write a starter configuration with every option explained",
 		Long: `Writes a configuration that works on one machine: clients log in on port 2775 as
-"load", or send by HTTP to port 8080, messages are sent to an SMSC on port 2776, such as pmg sink, and pmg status,
+"load", or send by HTTP to port 8080, messages are sent to an SMSC on port 2776, such as pmgload sink, and pmg status,
 pmg reload and Prometheus use port 2780. The file explains every option and shows its
 default. Only its owner can read it.`,
 		Example: "  pmg config init && pmg serve",

@@ -33,17 +33,20 @@ func conversionTables() string {
 	s, u := convertible(smpp.New(smpp.Options{})), convertible(ucp.New(ucp.Options{}))
 	writeLosses(&b, "From SMPP to UCP", s, u)
 	writeLosses(&b, "From UCP to SMPP", u, s)
-	b.WriteString("\n## Answers\n\nA status of an SMSC means a code of the gateway, which chooses the pauses of `retry`, and the status that a client of\n" +
-		"the other protocol gets.\n")
-	writeCodes(&b, "error code of UCP", u, s, "%02d", "0x%02X")
-	writeCodes(&b, "command_status of SMPP", s, u, "0x%02X", "%02d")
+	b.WriteString("\n## Answers\n\nA status of an SMSC means a code of the gateway ([SMPP](smpp-conformance.md#statuses), [UCP](ucp-conformance.md#error-codes)),\n" +
+		"which chooses the pauses of `retry`, and the status that a client of the other protocol gets.\n")
+	writeCodes(&b, u, s)
 	b.WriteString("\n## Receipts\n\nDst 0 is DELIVRD, and 1 is ENROUTE. With Dst 2 the state is that of the reason; one that is not in the table is\n" +
 		"UNDELIV. The other way DELIVRD is Dst 0; ENROUTE, SCHEDULED and ACCEPTD are 1; all else is 2. Rsn is `err` if\n" +
 		"that is a number from 1 to 255, or the code of a `network_error_code` of type 8; otherwise 010 for EXPIRED and 108.\n\n" +
 		"| state | Rsn |\n|---|---|\n")
-	var reasons grouped
+	var numbers, reasons grouped // numbers by their texts, and these by their states
 	for _, r := range ucp.Reasons() {
-		reasons.add(smpp.WordOfState(r.State), fmt.Sprintf("%03d %s", r.Number, r.Text))
+		numbers.add(smpp.WordOfState(r.State)+"|"+r.Text, fmt.Sprintf("%03d", r.Number))
+	}
+	for _, head := range numbers.heads {
+		state, text, _ := strings.Cut(head, "|")
+		reasons.add(state, strings.Join(numbers.cells[head], "/")+" "+text)
 	}
 	reasons.write(&b)
 	return b.String()
@@ -73,8 +76,9 @@ func (g *grouped) write(b *strings.Builder) {
 
 // writeLosses writes which fields a message loses between two protocols.
 func writeLosses(b *strings.Builder, title string, from, to protocols.Driver) {
-	fmt.Fprintf(b, "\n## %s\n\n| field | |\n|---|---|\n", title)
-	var gone []string // nothing is left of these
+	fmt.Fprintf(b, "\n## %s\n\n", title)
+	var fields grouped // by what is lost
+	var gone []string  // nothing is left of these
 	for _, d := range []protocols.Driver{from, to} {
 		for _, l := range d.Losses() {
 			name, unsent := strings.CutSuffix(strings.TrimPrefix(l.Text, "The "), " is not sent.")
@@ -85,27 +89,31 @@ func writeLosses(b *strings.Builder, title string, from, to protocols.Driver) {
 			case l.Text == "Not sent.":
 				gone = append(gone, "`"+l.Field+"`")
 			default:
-				fmt.Fprintf(b, "| `%s` | %s |\n", l.Field, l.Text)
+				fields.add(l.Text, "`"+l.Field+"`")
 			}
 		}
 	}
-	fmt.Fprintf(b, "| %s | Not sent. |\n", strings.Join(gone, ", "))
+	for _, text := range fields.heads {
+		fmt.Fprintf(b, "- %s: %s\n", strings.Join(fields.cells[text], ", "), text)
+	}
+	fmt.Fprintf(b, "- %s: Not sent.\n", strings.Join(gone, ", "))
 }
 
-// writeCodes writes what the statuses of a protocol mean, and the other protocol's status
-// for that.
-func writeCodes(b *strings.Builder, title string, of, other convertible, form, otherForm string) {
-	fmt.Fprintf(b, "\n| code | is as | %s |\n|---|---|---|\n", title)
-	var all grouped
-	for n, name := range of.Statuses() {
-		code := of.CodeOf(n)
-		if code == sms.OK {
-			continue
+// writeCodes writes the statuses with which protocols answer for each code that a status of the others means.
+func writeCodes(b *strings.Builder, all ...convertible) {
+	b.WriteString("\n| code | command_status of SMPP | error code of UCP |\n|---|---|---|\n")
+	seen := map[sms.Code]bool{sms.OK: true}
+	for _, d := range all {
+		for n := range d.Statuses() {
+			code := d.CodeOf(n)
+			if seen[code] {
+				continue
+			}
+			seen[code] = true
+			u, s := all[0].StatusOf(code), all[1].StatusOf(code)
+			fmt.Fprintf(b, "| %s | 0x%02X %s | %02d %s |\n", code, s, all[1].StatusName(s), u, all[0].StatusName(u))
 		}
-		as := other.StatusOf(code)
-		all.add(fmt.Sprintf("%s | "+otherForm+" %s", code, as, other.StatusName(as)), fmt.Sprintf(form+" %s", n, name))
 	}
-	all.write(b)
 }
 
 // docs/conversion.md has the drivers' tables. To write it again: make docs

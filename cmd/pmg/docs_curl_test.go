@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"pmg/internal/testkit/documents"
 	"regexp"
 	"strings"
 	"testing"
@@ -86,7 +87,7 @@ func TestDocumentsCurl(t *testing.T) {
 		"data/admin.sock", filepath.Join(dir, "store", "admin.sock"),
 	)
 	ran := 0
-	for name, text := range documents(t) {
+	for name, text := range documents.All(t, "../..") {
 		for _, script := range curls(text) {
 			ran += strings.Count(script, "curl ")
 			isEndless := false
@@ -119,7 +120,7 @@ func TestDocumentsCurl(t *testing.T) {
 		}
 	}
 	all := 0
-	for _, text := range documents(t) {
+	for _, text := range documents.All(t, "../..") {
 		all += len(regexp.MustCompile(`curl (?:-|--|")`).FindAllString(text, -1))
 	}
 	if ran < all || ran < 15 {

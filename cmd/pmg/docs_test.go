@@ -13,44 +13,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/config"
+	"pmg/internal/testkit/documents"
 	"pmg/internal/testutil"
 	"pmg/stages"
 )
 
 const architecture = "../../ARCHITECTURE.md"
-
-// documents returns the pages of documentation.
-func documents(t *testing.T) map[string]string {
-	t.Helper()
-	files, err := filepath.Glob("../../*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, pattern := range []string{"../../docs/*.md", "../../docs/*/*.md"} {
-		more, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, more...)
-	}
-	all := map[string]string{}
-	for _, name := range files {
-		b, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all[name] = string(b)
-	}
-	return all
-}
-
-// blocks returns the fenced blocks of a kind.
-func blocks(document, kind string) (found []string) {
-	for _, m := range regexp.MustCompile("(?ms)^```"+kind+"\n(.*?)^```$").FindAllStringSubmatch(document, -1) {
-		found = append(found, m[1])
-	}
-	return found
-}
 
 // ARCHITECTURE.md contains the table that pmg stages prints, and draws every stage.
 func TestStagesAreFresh(t *testing.T) {
@@ -70,7 +38,7 @@ func TestStagesAreFresh(t *testing.T) {
 	}
 	fresh := before + mark + out.String() + "```\n" + after
 	testutil.Fresh(t, architecture, fresh, "make docs")
-	drawing := blocks(before, "")[0]
+	drawing := documents.Blocks(before, "")[0]
 	for i, s := range stages.Table() {
 		if want := regexp.MustCompile(`\b` + string(rune('0'+(i+1)/10)) + `?` + string(rune('0'+(i+1)%10)) + ` ` + s.Name + `\b`); !want.MatchString(drawing) {
 			t.Errorf("the drawing of %s has no stage %d %s", architecture, i+1, s.Name)
@@ -81,8 +49,8 @@ func TestStagesAreFresh(t *testing.T) {
 // The configurations in documents are valid.
 func TestDocumentsConfigurations(t *testing.T) {
 	n := 0
-	for name, text := range documents(t) {
-		for _, yaml := range blocks(text, "yaml") {
+	for name, text := range documents.All(t, "../..") {
+		for _, yaml := range documents.Blocks(text, "yaml") {
 			n++
 			if _, _, err := config.Parse([]byte(yaml), config.Options{Protocols: protocolNames()}); err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -91,6 +59,37 @@ func TestDocumentsConfigurations(t *testing.T) {
 	}
 	if n == 0 {
 		t.Error("no document has a configuration")
+	}
+}
+
+// pmg config check accepts the configurations of packaging/examples; the commands in them exist.
+func TestExamples(t *testing.T) {
+	t.Setenv("ACME_PASSWORD", "secret")
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("../../packaging/examples")); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if err := os.Chmod(file, 0o600); err != nil || filepath.Ext(file) != ".yaml" {
+			return err
+		}
+		n++
+		var out bytes.Buffer
+		if err := runPMG(&out, "config", "check", "-c", file); err != nil || !strings.Contains(out.String(), "can be used") {
+			t.Errorf("%s: %v\n%s", file, err, &out)
+		}
+		b, err := os.ReadFile(file)
+		for _, m := range regexp.MustCompile(`(?m)^# pmg (.*)$`).FindAllStringSubmatch(string(b), -1) {
+			documents.CheckCommand(t, file, newRootCommand(), m[1])
+		}
+		return err
+	})
+	if err != nil || n < 8 {
+		t.Errorf("%d examples: %v", n, err)
 	}
 }
 
@@ -104,37 +103,21 @@ func TestDocumentsStarter(t *testing.T) {
 		}
 		return config.Show(c)
 	}
-	if want, got := parse(blocks(documents(t)["../../README.md"], "yaml")[0]), parse(config.Template()); got != want {
+	if want, got := parse(documents.Blocks(documents.Read(t, "../../README.md"), "yaml")[0]), parse(config.Template()); got != want {
 		t.Errorf("pmg config init writes\n%s\nand the README has\n%s", got, want)
 	}
 }
 
 // The commands in documents exist, with the flags that stand there.
 func TestDocumentsCommands(t *testing.T) {
-	n := 0
-	for name, text := range documents(t) {
-		for _, block := range blocks(text, "console") {
-			for line := range strings.Lines(block) {
-				if command, ok := strings.CutPrefix(strings.TrimSpace(line), "$ pmg "); ok {
-					n++
-					checkCommand(t, name, command)
-				}
-			}
-		}
-		for _, m := range regexp.MustCompile("`pmg ([a-z][^`]*)`").FindAllStringSubmatch(text, -1) {
-			checkCommand(t, name, m[1])
-		}
-	}
-	if n == 0 {
-		t.Error("no document has a command")
-	}
+	documents.CheckCommands(t, "../..", newRootCommand)
 }
 
 // Links between documents lead to existing files and headings, and so do the names of pages in the source and in alerts.
 func TestDocumentsLinks(t *testing.T) {
-	all := documents(t)
+	all := documents.All(t, "../..")
 	check := func(where, file, anchor string) {
-		if _, err := os.Stat(file); err != nil {
+		if _, err := os.Stat(filepath.Join("../..", file)); err != nil {
 			t.Errorf("%s: %v", where, err)
 		} else if anchor != "" && !slices.Contains(anchors(all[file]), anchor) {
 			t.Errorf("%s: %s has no heading #%s", where, file, anchor)
@@ -157,7 +140,7 @@ func TestDocumentsLinks(t *testing.T) {
 	named := regexp.MustCompile(`\b(docs/[\w/-]+\.md)#?([\w-]*)`)
 	for where, text := range map[string]string{"the source": sources(t), "pmg.rules.yaml": string(rules)} {
 		for _, m := range named.FindAllStringSubmatch(text, -1) {
-			check(where, filepath.Join("../..", m[1]), m[2])
+			check(where, m[1], m[2])
 		}
 	}
 }
@@ -177,7 +160,7 @@ func TestDocumentsDependencies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := documents(t)["../../docs/DEVELOP.md"]
+	text := documents.Read(t, "../../docs/DEVELOP.md")
 	for _, m := range regexp.MustCompile(`(?m)^\t(\S+) v\S+$`).FindAllStringSubmatch(string(mod), -1) {
 		name := regexp.MustCompile(`/v\d+$`).ReplaceAllString(strings.TrimPrefix(m[1], "github.com/"), "")
 		if !strings.Contains(text, "| "+name+" |") {
@@ -186,43 +169,7 @@ func TestDocumentsDependencies(t *testing.T) {
 	}
 }
 
-// checkCommand fails the test if the part of a line before the first pipe is not a command of pmg,
-// or has unknown flags.
-func checkCommand(t *testing.T, where, line string) {
-	t.Helper()
-	words := shellWords(line)
-	root := newRootCommand()
-	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
-	cmd, args, err := root.Find(words)
-	if err != nil || cmd == root {
-		t.Errorf("%s: pmg %s: %v", where, line, err)
-		return
-	}
-	cmd.InitDefaultHelpFlag()
-	if err := cmd.ParseFlags(args); err != nil {
-		t.Errorf("%s: pmg %s: %v", where, line, err)
-		return
-	}
-	if cmd.Args != nil && !cmd.HasSubCommands() {
-		if err := cmd.Args(cmd, cmd.Flags().Args()); err != nil {
-			t.Errorf("%s: pmg %s: %v", where, line, err)
-		}
-	}
-}
-
-// shellWords splits the first command of a line.
-func shellWords(line string) (words []string) {
-	for _, w := range regexp.MustCompile(`"[^"]*"|'[^']*'|\S+`).FindAllString(line, -1) {
-		if w == "|" || w == "&&" || w == ">" || strings.HasPrefix(w, "#") {
-			break
-		}
-		words = append(words, strings.Trim(w, `'"`))
-	}
-	return words
-}
-
-// Every command has a help text, and its examples are commands.
+// Every command has a help text.
 func TestHelp(t *testing.T) {
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
@@ -233,13 +180,6 @@ func TestHelp(t *testing.T) {
 		}
 		if cmd.Short == "" {
 			t.Errorf("%s does not say what it does", cmd.CommandPath())
-		}
-		for line := range strings.Lines(cmd.Example) {
-			for command := range strings.SplitSeq(line, "&&") {
-				if args, ok := strings.CutPrefix(strings.TrimSpace(command), "pmg "); ok {
-					checkCommand(t, cmd.CommandPath()+" -h", args)
-				}
-			}
 		}
 		for _, sub := range cmd.Commands() {
 			visit(sub)
@@ -280,7 +220,7 @@ func runPMG(out *bytes.Buffer, args ...string) error {
 
 // The texts of the table in operate.md, "When something is wrong", are texts of the program.
 func TestDocumentsSymptoms(t *testing.T) {
-	_, section, found := strings.Cut(documents(t)["../../docs/operate.md"], "\n## When something is wrong\n")
+	_, section, found := strings.Cut(documents.Read(t, "../../docs/operate.md"), "\n## When something is wrong\n")
 	if !found {
 		t.Fatal("docs/operate.md has no such section")
 	}
@@ -326,7 +266,7 @@ func sources(t *testing.T) string {
 // docs/profiles.md has the profiles that come with PMG, and what its example says of the merged options.
 func TestProfilesAreFresh(t *testing.T) {
 	const file = "../../docs/profiles.md"
-	text, mark := documents(t)[file], "```console\n$ pmg profile list\n"
+	text, mark := documents.Read(t, file), "```console\n$ pmg profile list\n"
 	before, rest, _ := strings.Cut(text, mark)
 	_, after, found := strings.Cut(rest, "```\n")
 	var out bytes.Buffer
@@ -334,7 +274,7 @@ func TestProfilesAreFresh(t *testing.T) {
 		t.Fatal(err, found)
 	}
 	testutil.Fresh(t, file, before+mark+out.String()+"```\n"+after, "make docs")
-	c, _, err := config.Parse([]byte(blocks(text, "yaml")[0]), config.Options{Protocols: protocolNames()})
+	c, _, err := config.Parse([]byte(documents.Blocks(text, "yaml")[0]), config.Options{Protocols: protocolNames()})
 	if err != nil {
 		t.Fatal(err)
 	}

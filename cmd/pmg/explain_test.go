@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"pmg/internal/testkit/documents"
+	"pmg/internal/testkit/process"
 	"pmg/internal/testutil"
 )
 
@@ -14,7 +16,7 @@ const rewriteDocument = "../../docs/rewrite.md"
 
 // The commands of these pages print what stands below them, with the first configuration there.
 func TestExplainedDocumentsAreFresh(t *testing.T) {
-	for _, name := range []string{"rewrite", "plugins", "plugins-examples", "policy"} {
+	for _, name := range []string{"rewrite", "plugins", "policy"} {
 		freshExamples(t, "../../docs/"+name+".md")
 	}
 }
@@ -24,13 +26,13 @@ func freshExamples(t *testing.T, document string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := writeConfig(t, blocks(string(b), "yaml")[0])
+	file := process.WriteConfig(t, documents.Blocks(string(b), "yaml")[0])
 	n := 0
 	fresh := regexp.MustCompile("(?ms)^```console\n\\$ pmg ([^\n]*)\n.*?^```$").ReplaceAllStringFunc(string(b), func(block string) string {
 		n++
 		line, _, _ := strings.Cut(strings.TrimPrefix(block, "```console\n$ pmg "), "\n")
 		var out bytes.Buffer
-		if err := runPMG(&out, append(shellWords(line), "-c", file)...); err != nil {
+		if err := runPMG(&out, append(documents.Words(line), "-c", file)...); err != nil {
 			t.Errorf("pmg %s: %v", line, err)
 		}
 		return "```console\n$ pmg " + line + "\n" + out.String() + "```"
@@ -48,7 +50,7 @@ func TestExplainCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := writeConfig(t, blocks(string(b), "yaml")[0])
+	file := process.WriteConfig(t, documents.Blocks(string(b), "yaml")[0])
 	for want, args := range map[string]string{
 		"without its origin":         "--to 1",
 		"without a destination":      "--account acme",

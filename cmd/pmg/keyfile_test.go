@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"pmg/internal/testkit/traces"
 	"strings"
 	"testing"
 )
@@ -33,7 +34,7 @@ routes: [{to: smsc}]
 		api := caller{t, "http://" + r.engine.Addresses(r.gateway.Table.Connector("api"))[0].String(), "pmg_test"}
 		api.ask("POST /v1/messages", `{"from": "Shop", "to": "+46701740600", "text": "unmistakable words"}`, 202, nil)
 	})
-	if found := traces(t, filepath.Join(dir, "data"), "unmistakable"); len(found) > 0 {
+	if found := traces.Find(t, filepath.Join(dir, "data"), "", "unmistakable"); len(found) > 0 {
 		t.Errorf("the text is in %q", found)
 	}
 	file := filepath.Join(dir, "pmg.yaml")

@@ -68,8 +68,8 @@ func newRootCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	addGroups(root)
-	root.AddCommand(newVersionCommand(), manual.NewCommand())
-	explainUnknown(root)
+	root.AddCommand(newVersionCommand(), manual.NewCommand("pmg"))
+	helptext.ExplainUnknown(root)
 	complete.Names{Config: namedConfig, Sessions: sessionNamesOf}.Add(root)
 	helptext.Arrange(root)
 	return root
@@ -82,7 +82,7 @@ func addGroups(root *cobra.Command) {
 		commands []*cobra.Command
 	}{
 		{"Start", []*cobra.Command{
-			dev.Command(startTrial), newDemoCommand(), newConfigCommand(), migrate.Command(protocolNames()), newTLSCommand(),
+			dev.Command(startTrial), newConfigCommand(), migrate.Command(protocolNames()), newTLSCommand(),
 			newServeCommand(), newReloadCommand(), credentials.Admin(),
 		}},
 		{"Look", []*cobra.Command{
@@ -99,7 +99,7 @@ func addGroups(root *cobra.Command) {
 			forget.Command(forgetProgram()),
 		}},
 		{"Test", []*cobra.Command{
-			newLoadCommand(), newSinkCommand(), probe.Command(sessionNames(), newSessionDriver), profiles.Command(),
+			probe.Command(sessionNames(), newSessionDriver), profiles.Command(),
 		}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})

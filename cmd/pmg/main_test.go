@@ -2,13 +2,33 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
+	"pmg/internal/testkit/process"
 	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
 )
+
+// processKey is the environment variable that makes this test's binary run as pmg.
+const processKey = "PMG_TEST_PROCESS"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(processKey) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// self returns this test's binary as pmg.
+func self() process.Program {
+	return process.Program{Path: os.Args[0], Env: []string{processKey + "=1"}}
+}
 
 // U15: the error for an unknown command or flag suggests a similar one.
 func TestUnknownSuggests(t *testing.T) {
@@ -17,6 +37,7 @@ func TestUnknownSuggests(t *testing.T) {
 		"sevre":          `there is no command "sevre": "pmg --help" lists the commands; did you mean "pmg serve" or "pmg store"?`,
 		"run":            `did you mean "pmg serve"?`,
 		"config chek":    `there is no command "config chek": "pmg config --help" lists the commands; did you mean "pmg config check"?`,
+		"load --to x":    `there is no command "load": "pmg --help" lists the commands; it is "pmgload load", a program of its own`,
 		"nonsense":       `there is no command "nonsense": "pmg --help" lists the commands`,
 		"pdu decod":      `did you mean "pmg pdu decode"?`,
 		"serve --confg":  `unknown flag: --confg: "pmg serve --help" lists the flags`,
@@ -65,4 +86,17 @@ func TestVersion(t *testing.T) {
 			t.Errorf("got %q, want %q", got, c.want)
 		}
 	}
+}
+
+// runForTest runs a command and returns its output.
+func runForTest(t *testing.T, cmd *cobra.Command, stderr io.Writer, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	cmd.SetArgs(args)
+	cmd.SetOut(&out)
+	cmd.SetErr(stderr)
+	cmd.SilenceUsage, cmd.SilenceErrors = true, true
+	cmd.SetContext(t.Context())
+	err := cmd.Execute()
+	return out.String(), err
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"pmg/internal/testkit/process"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,7 +18,7 @@ func TestServiceManager(t *testing.T) {
 	dir := t.TempDir()
 	file, socket := filepath.Join(dir, "pmg.yaml"), filepath.Join(dir, "notify")
 	config := fmt.Sprintf("log: {format: json}\npdulog: {enabled: false}\nstore: {dir: %q, ballast: 0B}\n"+
-		"connectors: [{name: operator, direction: out, address: \"127.0.0.1:1\", system_id: a, static: false}]\nroutes: [{to: operator}]\n", newStoreDir(t))
+		"connectors: [{name: operator, direction: out, address: \"127.0.0.1:1\", system_id: a, static: false}]\nroutes: [{to: operator}]\n", process.NewStoreDir(t))
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func TestServiceManager(t *testing.T) {
 	}
 	cmd := exec.Command(os.Args[0], "serve", "-c", file)
 	cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+socket, "WATCHDOG_USEC=100000")
-	p := startCommand(t, cmd)
+	p := self().Start(t, cmd)
 	expect := func(want string) {
 		t.Helper()
 		if said := hear("WATCHDOG=1"); said != want {
@@ -51,17 +52,17 @@ func TestServiceManager(t *testing.T) {
 	if said := hear(""); said != "WATCHDOG=1" {
 		t.Errorf("heard %q, want WATCHDOG=1", said)
 	}
-	if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+	if err := p.Cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
 	expect("RELOADING=1")
 	expect("READY=1")
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := p.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	expect("STOPPING=1")
-	<-p.ended
-	if err := p.cmd.Wait(); err != nil {
+	<-p.Ended
+	if err := p.Cmd.Wait(); err != nil {
 		t.Error(err)
 	}
 }

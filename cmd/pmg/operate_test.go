@@ -13,7 +13,7 @@ import (
 
 	"pmg/admin"
 	"pmg/gateway/operate"
-	"pmg/loadtest"
+	"pmg/internal/testkit/process"
 )
 
 // fakeAdmin starts a server in place of a gateway's admin listener.
@@ -117,7 +117,7 @@ func TestTraceCommand(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "operator.log"), []byte(line+answer), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	config := writeConfig(t, "pdulog: {dir: "+dir+"}\nconnectors: []\n")
+	config := process.WriteConfig(t, "pdulog: {dir: "+dir+"}\nconnectors: []\n")
 	for _, args := range []string{"00000000000000aa --dir " + dir, "00000000-0000-800A-800a-706d67000000 --dir " + dir, "77 --dir " + dir, "--id 77 --dir " + dir, "46700000002 -c " + config, "+46700000002 --since 2026-11-20T10:00:00Z --dir " + dir} {
 		out, err := runForTest(t, newTraceCommand(), t.Output(), strings.Fields(args)...)
 		if err != nil || out != line+answer+"00000000000000aa: Taken by operator 2026-11-20 10:00:01. No receipt was asked for.\n  taken by operator as 77 at 2026-11-20T10:00:01.000Z\n" {
@@ -179,7 +179,7 @@ func TestTraceFate(t *testing.T) {
 	})
 	server := httptest.NewServer(mux)
 	defer server.Close()
-	config := writeConfig(t, "pdulog: {dir: "+dir+"}\nevents: {dir: "+dir+"/events}\nadmin: {address: \""+server.Listener.Addr().String()+"\"}\nconnectors: []\n")
+	config := process.WriteConfig(t, "pdulog: {dir: "+dir+"}\nevents: {dir: "+dir+"/events}\nadmin: {address: \""+server.Listener.Addr().String()+"\"}\nconnectors: []\n")
 	for id, want := range map[string]string{
 		"00000000000000a1": "00000000000000a1: Delivered 2026-11-20 10:00:08 (operator). The customer has the receipt.\n" +
 			"  accepted from acme at 2026-11-20T10:00:00.000Z; operator did not take it (ESME_RTHROTTLED) at 2026-11-20T10:00:01.500Z; " +
@@ -207,21 +207,5 @@ func TestZones(t *testing.T) {
 	}
 	if _, err := time.LoadLocation("Europe/Stockholm"); err != nil {
 		t.Error(err)
-	}
-}
-
-// O16: a sink that is to send some messages goes on until it is interrupted.
-func TestSinkGoesOn(t *testing.T) {
-	o := loadtest.SinkOptions{Listen: "127.0.0.1:0", MO: loadtest.MOOptions{Count: 5}}
-	s, err := loadtest.StartSink(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if endOf(s, o.Messages) != nil {
-		t.Error("--mo-count alone ends the sink")
-	}
-	if o.Messages = 1; endOf(s, o.Messages) == nil {
-		t.Error("--messages does not end the sink")
 	}
 }

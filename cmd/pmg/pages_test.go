@@ -10,6 +10,7 @@ import (
 	"image/color"
 	"image/png"
 	"maps"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -25,8 +26,9 @@ import (
 
 	"pmg/internal/chrome"
 	"pmg/internal/passhash"
+	"pmg/internal/testkit/process"
+	"pmg/internal/testkit/smpppeer"
 	"pmg/internal/testutil"
-	"pmg/loadtest"
 )
 
 var screenshots = flag.String("screenshots", "", "directory into which TestNight writes pictures of the operators' pages")
@@ -72,13 +74,8 @@ func startNight(t *testing.T) *night {
 		n.told.Add(1)
 	}))
 	t.Cleanup(hook.Close)
-	o := loadtest.SinkOptions{Listen: "127.0.0.1:0", Receipts: true}
-	sink, err := loadtest.StartSink(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = sink.Close() })
-	n.runningServer = runServer(t, fmt.Sprintf(nightConfig, passhash.New([]byte("correct horse")), t.TempDir(), newStoreDir(t), hook.URL+"/hook", sink.Addr()))
+	sink := smpppeer.StartSMSC(t, "secret", true)
+	n.runningServer = runServer(t, fmt.Sprintf(nightConfig, passhash.New([]byte("correct horse")), t.TempDir(), process.NewStoreDir(t), hook.URL+"/hook", sink.Addr()))
 	n.load(200)
 	if *screenshots != "" {
 		time.Sleep(chartTime)
@@ -97,13 +94,12 @@ func (n *night) address(connector string) string {
 // load sends messages until the end of the test, so many a second.
 func (n *night) load(rate float64) {
 	n.t.Helper()
-	o := loadtest.DefaultLoadOptions()
-	o.To, o.Connections, o.Rate, o.Duration, o.Receipts, o.SystemID, o.Password = n.address("clients"), 4, rate, time.Hour, true, "bank", "secret"
+	c := smpppeer.Client{Addr: n.address("clients"), SystemID: "bank", Password: "secret", Receipts: true, Every: time.Duration(float64(time.Second) / rate)}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = loadtest.Load(ctx, o)
+		_ = c.Send(ctx, math.MaxInt32)
 	}()
 	n.t.Cleanup(func() { stop(); <-done })
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"pmg/internal/testkit/documents"
+	"pmg/internal/testkit/process"
 	"pmg/internal/testutil"
 )
 
@@ -19,13 +21,13 @@ func askPlugin(t *testing.T, message string, args ...string) (string, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return askPluginOf(t, blocks(string(b), "yaml")[0], message, args...)
+	return askPluginOf(t, documents.Blocks(string(b), "yaml")[0], message, args...)
 }
 
 // askPluginOf does so with a configuration.
 func askPluginOf(t *testing.T, yaml, message string, args ...string) (string, error) {
 	t.Helper()
-	file := writeConfig(t, yaml)
+	file := process.WriteConfig(t, yaml)
 	var out bytes.Buffer
 	cmd := newRootCommand()
 	cmd.SetOut(&out)

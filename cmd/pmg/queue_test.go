@@ -19,6 +19,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/gateway/operate"
+	"pmg/internal/testkit/process"
 	"pmg/internal/testutil"
 	"pmg/sms"
 	"pmg/store"
@@ -153,7 +154,7 @@ func TestStoreErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	empty := t.TempDir()
-	memory := writeConfig(t, "store: {engine: memory}\nconnectors: []\n")
+	memory := process.WriteConfig(t, "store: {engine: memory}\nconnectors: []\n")
 	for args, want := range map[string]string{
 		"queue list --store " + locked:                     "another process has it open; stop that gateway, or give this one another store.dir; to ask a running gateway, name it with --address",
 		"store check --store " + locked:                    "another process has it open",
@@ -227,7 +228,7 @@ func TestStoreRepair(t *testing.T) {
 func TestQueueRunning(t *testing.T) {
 	t.Parallel()
 	dir, backups, admin := newStoreForTest(t), t.TempDir(), testutil.FreeAddress(t)
-	file := writeConfig(t, fmt.Sprintf(`pdulog: {enabled: false}
+	file := process.WriteConfig(t, fmt.Sprintf(`pdulog: {enabled: false}
 admin: {address: %q}
 store: {dir: %q, backups: %q}
 no_route: park
@@ -288,7 +289,7 @@ routes: [{to: operator, destination: "467"}]
 // A store in memory contains only the messages that were put aside, and the commands say so.
 func TestQueueInMemory(t *testing.T) {
 	t.Parallel()
-	cfg, err := loadConfig(t.Output(), writeConfig(t, `pdulog: {enabled: false}
+	cfg, err := loadConfig(t.Output(), process.WriteConfig(t, `pdulog: {enabled: false}
 admin: {address: "127.0.0.1:0", tokens: [{name: test, hash: "sha256:0a7f6db42e6ca40c0a4838335238f114577f9af26b08096f046f271c8d2584f0", scope: administer}]}
 store: {engine: memory, backups: "`+t.TempDir()+`"}
 no_route: park

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"pmg/internal/testkit/process"
 	"pmg/internal/testutil"
 )
 
@@ -235,7 +236,7 @@ func TestReloadSaysWhatIsWrong(t *testing.T) {
 	}{
 		{[]string{"-c", r.file, "--address", "127.0.0.1:1"}, "is it running, with this admin.address? --address names another"},
 		{[]string{"-c", r.file + ".none"}, "no such file"},
-		{[]string{"-c", writeConfig(t, "store: {engine: memory}\nconnectors: []\n")}, "sets no admin.address and no admin.socket, so send SIGHUP to its process instead"},
+		{[]string{"-c", process.WriteConfig(t, "store: {engine: memory}\nconnectors: []\n")}, "sets no admin.address and no admin.socket, so send SIGHUP to its process instead"},
 	} {
 		if _, err := runForTest(t, newReloadCommand(), r.t.Output(), c.args...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: got error %v, want %s", c.args, err, c.want)

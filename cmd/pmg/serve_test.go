@@ -15,8 +15,8 @@ import (
 
 	"pmg/config"
 	"pmg/gateway"
+	"pmg/internal/testkit/smpppeer"
 	"pmg/internal/testutil"
-	"pmg/loadtest"
 )
 
 // A failing is an engine that has failed.
@@ -52,12 +52,11 @@ routes: [{to: operator}]
 }
 
 // submit sends n messages of a client.
-func (s *server) submit(t *testing.T, n int64) {
+func (s *server) submit(t *testing.T, n int) {
 	t.Helper()
-	o := loadtest.DefaultLoadOptions()
-	o.To, o.Messages, o.Timeout = s.engine.Addresses(s.gateway.Table.Connector("clients"))[0].String(), n, testutil.Patience
-	if r, err := loadtest.Load(t.Context(), o); err != nil || r.Accepted != n {
-		t.Fatalf("error %v, result %+v", err, r)
+	c := smpppeer.Client{Addr: s.engine.Addresses(s.gateway.Table.Connector("clients"))[0].String(), SystemID: "load", Password: "secret"}
+	if err := c.Send(t.Context(), n); err != nil {
+		t.Fatal(err)
 	}
 }
 

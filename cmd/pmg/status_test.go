@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 
 	"pmg/admin"
 	"pmg/connector"
+	"pmg/internal/testkit/process"
 	"pmg/internal/testutil"
 	"pmg/sms"
 )
@@ -138,7 +138,7 @@ func TestStatusCommand(t *testing.T) {
 			t.Errorf("%q: error %v, output\n%s", c.args, err, out)
 		}
 	}
-	file := writeConfig(t, "connectors: []\nadmin: {address: "+`"`+address+`"`+"}\n")
+	file := process.WriteConfig(t, "connectors: []\nadmin: {address: "+`"`+address+`"`+"}\n")
 	if out, err := runForTest(t, newStatusCommand(), t.Output(), "-c", file); err != nil || !strings.Contains(out, "operator") {
 		t.Errorf("by configuration: error %v, output\n%s", err, out)
 	}
@@ -189,8 +189,8 @@ func TestStatusCommandSaysWhatIsWrong(t *testing.T) {
 	}{
 		{[]string{"--address", address}, "is it running, with this admin.address?"},
 		{[]string{"--address", "2780"}, "missing port in address"},
-		{[]string{"-c", writeConfig(t, "store: {engine: memory}\nconnectors: []\n")}, "sets no admin.address and no admin.socket"},
-		{[]string{"-c", writeConfig(t, "store: {dir: none}\nconnectors: []\n")}, "none/admin.sock: connect: no such file or directory; is it running"},
+		{[]string{"-c", process.WriteConfig(t, "store: {engine: memory}\nconnectors: []\n")}, "sets no admin.address and no admin.socket"},
+		{[]string{"-c", process.WriteConfig(t, "store: {dir: none}\nconnectors: []\n")}, "none/admin.sock: connect: no such file or directory; is it running"},
 		{[]string{"-c", filepath.Join(t.TempDir(), "none.yaml")}, "--address names it without a configuration"},
 	} {
 		_, err := runForTest(t, newStatusCommand(), t.Output(), c.args...)
@@ -198,15 +198,6 @@ func TestStatusCommandSaysWhatIsWrong(t *testing.T) {
 			t.Errorf("%q: got error %v, want one with %q", c.args, err, c.want)
 		}
 	}
-}
-
-func writeConfig(t *testing.T, yaml string) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "pmg.yaml")
-	if err := os.WriteFile(file, []byte(yaml), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return file
 }
 
 // H19: no answer can control the terminal.

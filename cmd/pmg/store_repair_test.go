@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"pmg/internal/testkit/process"
 	"pmg/store"
 )
 
@@ -46,7 +47,7 @@ func TestRepairMoney(t *testing.T) {
 	if err != nil || len(tables) == 0 {
 		t.Fatal(tables, err)
 	}
-	config := writeConfig(t, fmt.Sprintf("store: {dir: %q}\nevents: {dir: %q}\nconnectors: []\n", dir, events))
+	config := process.WriteConfig(t, fmt.Sprintf("store: {dir: %q}\nevents: {dir: %q}\nconnectors: []\n", dir, events))
 	manifests, _ := filepath.Glob(filepath.Join(dir, "MANIFEST-*"))
 	for _, name := range manifests {
 		if err := os.Truncate(name, 10); err != nil {

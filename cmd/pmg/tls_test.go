@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pmg/config"
+	"pmg/internal/testkit/documents"
 )
 
 // The configurations in docs/tls.md are valid with the files that pmg tls init makes.
@@ -27,7 +28,7 @@ func TestTLSDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := blocks(string(text), "yml")
+	all := documents.Blocks(string(text), "yml")
 	if len(all) != 3 {
 		t.Fatalf("%d configurations", len(all))
 	}

@@ -74,10 +74,10 @@ func TestUser(t *testing.T) {
 	if err := os.Chown(state, uid, gid); err != nil {
 		t.Fatal(err)
 	}
-	p := startProcess(t, file)
-	admin := "http://" + p.wait("admin listening").Address
-	p.wait("serving")
-	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", p.cmd.Process.Pid))
+	p := self().Serve(t, file)
+	admin := "http://" + p.Wait("admin listening").Address
+	p.Wait("serving")
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/status", p.Cmd.Process.Pid))
 	if err != nil || len(threads) < 2 {
 		t.Fatalf("%d threads: %v", len(threads), err)
 	}
@@ -104,18 +104,18 @@ func TestUser(t *testing.T) {
 	if err != nil || !strings.Contains(string(metrics), "\nprocess_open_fds ") {
 		t.Errorf("the process does not see its own descriptors: %v", err)
 	}
-	if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+	if err := p.Cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	p.wait("configuration reloaded; nothing has changed")
+	p.Wait("configuration reloaded; nothing has changed")
 	for _, name := range []string{"pdulog", "events", "store"} {
 		info, err := os.Stat(filepath.Join(state, name))
 		if err != nil || info.Sys().(*syscall.Stat_t).Uid != uint32(uid) {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}
 	}
-	if status := p.stop(); status != 0 || len(p.problems()) > 0 {
-		t.Errorf("exit status %d, problems %q", status, p.problems())
+	if status := p.Stop(); status != 0 || len(p.Problems()) > 0 {
+		t.Errorf("exit status %d, problems %q", status, p.Problems())
 	}
 }
 

@@ -2,25 +2,28 @@ package arch
 
 import (
 	"go/ast"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// Only internal/httpcall makes clients of HTTP, so that the bounds of calls are in one place. Programs and kits for tests have
+// Only internal/httpcall makes clients of HTTP, so that the bounds of calls are in one place. Load and the kits of tests have
 // their own.
 func TestOneCaller(t *testing.T) {
-	clients := map[string][]string{}
-	for _, s := range sources(t) {
-		if !s.test() {
-			clients[s.pkg] = append(clients[s.pkg], httpClients(s)...)
+	const room = "internal/httpcall"
+	own := []string{"loadtest", "internal/testkit", "httpapi/apitest"}
+	for pkg, files := range packages(sources(t)) {
+		if slices.ContainsFunc(own, func(above string) bool { return pkg == above || strings.HasPrefix(pkg, above+"/") }) {
+			continue
 		}
-	}
-	may := []string{"internal/httpcall", "loadtest/httpsink", "loadtest/httpload", "loadtest/bench", "httpapi/apitest"}
-	for _, pkg := range slices.Sorted(maps.Keys(clients)) {
-		if makes := clients[pkg]; len(makes) > 0 != slices.Contains(may, pkg) {
-			t.Errorf("%s: it may make clients of HTTP: %t; it does so at %q", pkg, slices.Contains(may, pkg), makes)
+		var at []string
+		for _, s := range files {
+			if !s.test() {
+				at = append(at, httpClients(s)...)
+			}
+		}
+		if len(at) > 0 != (pkg == room) {
+			t.Errorf("%s makes clients of HTTP at %q; %s alone does", pkg, at, room)
 		}
 	}
 }

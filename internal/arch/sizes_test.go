@@ -25,7 +25,6 @@ const (
 	cut    = "to be cut: it has several jobs"
 	page   = "a page of the operators: what is shown, as its template names it"
 	parts  = "a session: what each stage keeps of it"
-	frozen = "frozen: the bench compares the pipeline with it"
 )
 
 // methods and fields are what a receiver reaches, see reach.
@@ -37,9 +36,6 @@ func methods() size {
 		"protocols/smpp.session":       {57, "a session's state machine: one method for each action"},
 		"protocols/ucp.session":        {47, "a session's state machine: one method for each action"},
 		"protocols/ucp.PDU":            {72, "a PDU: one accessor for each field that others ask for"},
-		"loadtest/bench/classic.conn":  {72, frozen},
-		"loadtest/bench/classic.group": {53, frozen},
-		"loadtest/bench/classic.lane":  {55, frozen},
 	}}
 }
 
@@ -73,7 +69,6 @@ func fields() size {
 		"loadtest.run":                           {36, cut},
 		"loadtest/httpload.run":                  {50, cut},
 		"loadtest/httpload.streaming":            {55, cut},
-		"loadtest/bench/classic.conn":            {63, frozen},
 		"plugin/expression.environment":          {27, "with the message that it embeds"},
 		"plugin/expression.run":                  {30, "with the message that its environment embeds"},
 	}}
@@ -95,15 +90,13 @@ var embeds = map[string]string{
 	"plugin/expression.environment embeds plugin.Message":     "expressions name the fields of what their environment embeds",
 	"httpapi/server.conn embeds httpapi/conns.Conn":           "it is a net.Conn with more",
 	"internal/e2e.gw embeds gateway.Gateway":                  "a rig for tests",
-	"loadtest/bench/classic.group embeds connector.Connector": frozen,
-	"loadtest/bench/classic.lane embeds connector.Lane":       frozen,
 }
 
 func lines() size {
 	return size{"lines of function", 60, map[string]exception{
-		"cmd/pmg.newLoadCommand":                     {68, "one command with its flags and its help"},
-		"cmd/pmg.newSinkCommand":                     {82, "one command with its flags and its help"},
-		"loadtest/bench/cmd/pmgbench.newRootCommand": {84, "one command with its flags and its help"},
+		"loadtest/cmd/pmgload.newLoadCommand":                     {68, "one command with its flags and its help"},
+		"loadtest/cmd/pmgload.newSinkCommand":                     {82, "one command with its flags and its help"},
+		"loadtest/bench/cmd/pmgbench.newRootCommand": {85, "one command with its flags and its help"},
 	}}
 }
 

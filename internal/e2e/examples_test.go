@@ -19,53 +19,42 @@ import (
 	"pmg/internal/testutil"
 )
 
-// An example is a section of docs/plugins-examples.md, with its files in a directory.
+// An example is a plugin of packaging/examples/plugins, with its files in a directory.
 type example struct {
 	t         *testing.T
+	name      string
 	dir, yaml string
 	address   string // of its service
 }
 
-// newExample writes the files of a section. What it names a path of in /etc/pmg is its program.
-func newExample(t *testing.T, section string) *example {
+// newExample copies the files of an example. What its configuration names a path of in /etc/pmg is its program.
+func newExample(t *testing.T, name string) *example {
 	t.Helper()
 	if _, err := exec.LookPath("python3"); err != nil {
 		t.Skip("python3 is not there")
 	}
-	page, err := os.ReadFile("../../docs/plugins-examples.md")
+	e := &example{t: t, name: name, dir: t.TempDir(), address: testutil.FreeAddress(t)}
+	files, err := filepath.Glob("../../packaging/examples/plugins/*")
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &example{t: t, dir: t.TempDir(), address: testutil.FreeAddress(t)}
-	e.yaml, _, _ = strings.Cut(blockOf(t, string(page), section, "yaml"), "connectors:")
-	name := "service"
-	if m := regexp.MustCompile(`/etc/pmg/(\w+)\.py`).FindStringSubmatch(e.yaml); m != nil {
-		name = m[1]
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.write(filepath.Base(file), string(b))
+		if filepath.Base(file) == name+".yaml" {
+			_, text, _ := strings.Cut(string(b), "\nplugins:")
+			text, _, _ = strings.Cut(text, "connectors:")
+			e.yaml = "plugins:" + strings.ReplaceAll(text, "/etc/pmg", e.dir)
+		}
 	}
-	e.write("serve.py", blockOf(t, string(page), "A service", "python"))
-	if section != "Rewrite by rules" {
-		e.write(name+".py", blockOf(t, string(page), section, "python"))
+	if e.yaml == "" {
+		t.Fatalf("there is no example %q", name)
 	}
-	if section == "Senders of a CSV file" {
-		e.write("senders.csv", blockOf(t, string(page), section, ""))
-	}
-	_, e.yaml, _ = strings.Cut(e.yaml, "plugins:")
-	e.yaml = "plugins:" + strings.ReplaceAll(e.yaml, "/etc/pmg", e.dir)
 	e.yaml = regexp.MustCompile(`127\.0\.0\.1:80\d\d`).ReplaceAllString(e.yaml, e.address)
 	return e
-}
-
-// blockOf returns the first block of a kind in a section of a page.
-func blockOf(t *testing.T, page, section, kind string) string {
-	t.Helper()
-	_, text, found := strings.Cut(page, "\n## "+section+"\n")
-	text, _, _ = strings.Cut(text, "\n## ")
-	_, text, block := strings.Cut(text, "\n```"+kind+"\n")
-	text, _, closed := strings.Cut(text, "```")
-	if !found || !block || !closed {
-		t.Fatalf("the page has no %s of %q", kind, section)
-	}
-	return text
 }
 
 func (e *example) write(name, text string) {
@@ -79,7 +68,7 @@ func (e *example) write(name, text string) {
 func (e *example) run(arguments ...string) (end func()) {
 	e.t.Helper()
 	_, port, _ := net.SplitHostPort(e.address)
-	cmd := exec.Command("python3", append([]string{"service.py", port}, arguments...)...)
+	cmd := exec.Command("python3", append([]string{e.name + ".py", port}, arguments...)...)
 	cmd.Dir, cmd.Stderr = e.dir, e.t.Output()
 	if err := cmd.Start(); err != nil {
 		e.t.Fatal(err)
@@ -149,7 +138,7 @@ func (r *exampleRun) submits(by *peer, from, to, text, status, leaves string) {
 
 func TestExampleRules(t *testing.T) {
 	parallel(t)
-	r := newExample(t, "Rewrite by rules").start(site{})
+	r := newExample(t, "countries").start(site{})
 	r.submits(r.smsc, "ACME", "12025550123", "hello", accepted, `source_addr_ton=1 source_addr_npi=1 source_addr=12025550100 `)
 	r.submits(r.smsc, "ACME", "33612345678", "hello", accepted, `short_message="hello\x0aSTOP 36111"`)
 	r.submits(r.smsc, "ACME", "33612345678", "STOP", accepted, `short_message="STOP"`)
@@ -159,7 +148,7 @@ func TestExampleRules(t *testing.T) {
 
 func TestExampleSenders(t *testing.T) {
 	parallel(t)
-	e := newExample(t, "Senders of a CSV file")
+	e := newExample(t, "senders")
 	r := e.start(site{})
 	r.submits(r.smsc, "Acme Care", "46", "1", accepted, `short_message="1"`)
 	r.submits(r.smsc, "acme", "46", "2", accepted, `short_message="2"`)
@@ -181,7 +170,7 @@ func TestExampleSenders(t *testing.T) {
 
 func TestExampleNetwork(t *testing.T) {
 	parallel(t)
-	e, direct := newExample(t, "The network of a number"), newSMSC(t)
+	e, direct := newExample(t, "network"), newSMSC(t)
 	var asked atomic.Int64
 	networks := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked.Add(1)
@@ -217,7 +206,7 @@ func TestExampleNetwork(t *testing.T) {
 
 func TestExampleSpam(t *testing.T) {
 	parallel(t)
-	e := newExample(t, "A score of spam")
+	e := newExample(t, "spam")
 	end := e.run()
 	r := e.start(site{})
 	r.submits(r.smsc, "ACME", "46", "hello", accepted, `short_message="hello"`)
@@ -231,7 +220,7 @@ func TestExampleSpam(t *testing.T) {
 
 func TestExamplePrepaid(t *testing.T) {
 	parallel(t)
-	e := newExample(t, "Prepaid accounts")
+	e := newExample(t, "prepaid")
 	end := e.run("balances.db")
 	fill := exec.Command("python3", "-c", `import sqlite3; db = sqlite3.connect("balances.db"); db.execute("INSERT INTO balances VALUES ('acme', 2)"); db.commit()`)
 	fill.Dir = e.dir

@@ -5,26 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"pmg/internal/testkit/smpppeer"
 	"pmg/internal/testutil"
-	"pmg/loadtest"
 )
-
-// startSink starts an SMSC that counts messages, for tests that need not see their order.
-func startSink(t *testing.T, o loadtest.SinkOptions) *loadtest.Sink {
-	t.Helper()
-	o.Listen = "127.0.0.1:0"
-	s, err := loadtest.StartSink(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { s.Close() })
-	return s
-}
-
-// sinkRow returns the configuration of a connector to a sink.
-func sinkRow(name string, s *loadtest.Sink, options string) string {
-	return fmt.Sprintf("{name: %s, direction: out, address: %q, system_id: pmg, password: secret, reconnect_delay: 20ms, %s}\n", name, s.Addr(), options)
-}
 
 // downRow returns the configuration of a connector to an SMSC that is down.
 func downRow(t *testing.T, name, options string) string {
@@ -91,10 +74,11 @@ func TestF5RateOverReconnects(t *testing.T) {
 		t.Run(fmt.Sprint("unbind=", polite), func(t *testing.T) {
 			t.Parallel()
 			const rate, sessions, each = 100, 40, 100
-			sink := startSink(t, loadtest.SinkOptions{})
+			smsc := smpppeer.StartSMSC(t, "secret", false)
 			g := start(t, site{
 				accounts: fmt.Sprintf("{system_id: slow, password: s3cret, rate: %d}", rate),
-				more:     sinkRow("operator", sink, "window: 100"), routes: "{to: operator}",
+				more:     fmt.Sprintf("{name: operator, direction: out, address: %q, system_id: pmg, password: secret, window: 100}\n", smsc.Addr()),
+				routes:   "{to: operator}",
 			})
 			g.online("operator", 1)
 			watch := g.bind("transmitter")

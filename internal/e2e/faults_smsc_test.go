@@ -1,57 +1,13 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"pmg/internal/testutil"
-	"pmg/loadtest"
 )
-
-// sendAll sends messages by 4 clients, waits until the sink has received every message that
-// the gateway accepted, and returns the comparison.
-func sendAll(t *testing.T, g *gw, sink *loadtest.Sink, messages int64) loadtest.Comparison {
-	t.Helper()
-	_, compared := run(t, g, sink, func(o *loadtest.LoadOptions) { o.Connections, o.Messages = 4, messages })
-	testutil.Eventually(t, "nothing is pending", func() bool { return g.Pending() == 0 })
-	return compared
-}
-
-// F9, F12, H10: an SMSC that unbinds in the middle of a window answers accepted messages
-// after the unbind. None of those is sent again. Messages that were not written yet are not
-// lost, although on_unknown: fail forbids to send an unanswered message again.
-func TestF9UnbindMidWindow(t *testing.T) {
-	parallel(t)
-	for _, c := range []struct {
-		name  string
-		delay time.Duration
-		out   string
-	}{
-		{"resend", 0, ""},
-		{"fail", 0, "on_unknown: fail"},
-		{"answers after a while", 5 * time.Millisecond, "on_unknown: fail"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			sink := startSink(t, loadtest.SinkOptions{Delay: c.delay, Faults: loadtest.Faults{UnbindEvery: 100}})
-			g := start(t, site{more: sinkRow("operator", sink, "instances: 2, "+c.out), routes: "{to: operator}"})
-			compared := sendAll(t, g, sink, 1000)
-			seen := sink.Result()
-			if p := compared.Problems(); p != nil {
-				t.Errorf("%v after %d unbinds", p, seen.Unbinds)
-			}
-			if n := g.stats("operator").Failed.Load(); n != 0 {
-				t.Errorf("%d messages were given up after %d unbinds", n, seen.Unbinds)
-			}
-			if seen.Unbinds < 5 {
-				t.Errorf("%d unbinds", seen.Unbinds)
-			}
-		})
-	}
-}
 
 // F9: the same, message by message: the answers follow the unbind in the same segment.
 func TestF9AnswersBehindUnbind(t *testing.T) {
@@ -110,35 +66,6 @@ func TestF12NothingBehindUnbind(t *testing.T) {
 	}
 }
 
-// F13, H7: after an SMSC has closed right after a login, the gateway waits for
-// reconnect_delay, and the connector is shown as failing.
-func TestF13ClosesAfterBind(t *testing.T) {
-	parallel(t)
-	sink := startSink(t, loadtest.SinkOptions{Faults: loadtest.Faults{CloseBindEvery: 1}})
-	g := start(t, site{
-		more:   fmt.Sprintf("{name: operator, direction: out, address: %q, instances: 2, system_id: pmg, password: secret, reconnect_delay: 10s}\n", sink.Addr()),
-		routes: "{to: operator}",
-	})
-	began := time.Now()
-	c := g.bind("transmitter")
-	c.submit(1, 20) // so that there is always something to send
-	c.accepted(1, 20)
-	testutil.Eventually(t, "the SMSC has closed a connection", func() bool { return sink.Result().BindsClosed >= 2 })
-	for range 500 {
-		c.exchange()
-	}
-	most := 6 + 2*int(time.Since(began)/(10*time.Second)) // a slow machine takes longer than one delay
-	if n := int(sink.Result().Binds); n > most {
-		t.Errorf("%d logins, more than %d", n, most)
-	}
-	if n := g.log.count("operator", "session lost"); n > most || n == 0 {
-		t.Errorf("%d lines of lost sessions", n)
-	}
-	if g.stats("operator").Failing.Load() == 0 {
-		t.Error("the connector is not shown as failing")
-	}
-}
-
 // F13: when the SMSC behaves again, the messages go out.
 func TestF13Recovers(t *testing.T) {
 	parallel(t)
@@ -159,58 +86,6 @@ func TestF13Recovers(t *testing.T) {
 	})
 	testutil.Eventually(t, "everything is sent", func() bool { return g.stats("operator").Sent.Load() == 20 })
 	testutil.Eventually(t, "nothing fails", func() bool { return g.stats("operator").Failing.Load() == 0 })
-}
-
-// H8: an SMSC that closes at a certain message gets it only a few times. Other messages in
-// the same window are not given up: each of them arrives.
-func TestH8ClosesAtAMessage(t *testing.T) {
-	parallel(t)
-	sink := startSink(t, loadtest.SinkOptions{Faults: loadtest.Faults{CloseText: "#000000000100"}})
-	g := start(t, site{more: sinkRow("operator", sink, "retry: [10ms, 20ms, 40ms]"), routes: "{to: operator}"})
-	o := loadtest.DefaultLoadOptions()
-	o.To, o.SystemID, o.Password, o.Timeout, o.Messages = g.addr("clients"), "acme", "s3cret", testutil.Patience, 300
-	load, err := loadtest.Load(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), testutil.Patience)
-	defer cancel()
-	if err := sink.Await(ctx, load.Accepted-1); err != nil {
-		t.Error(err)
-	}
-	testutil.Eventually(t, "nothing is pending", func() bool { return g.Pending() == 0 })
-	seen := sink.Result()
-	if seen.Unique != load.Accepted-1 {
-		t.Errorf("%d of %d other messages came", seen.Unique, load.Accepted-1)
-	}
-	// Two sessions end before the message is sent alone. From then on each end of a
-	// session counts as an attempt.
-	if seen.Dropped > 2+4 {
-		t.Errorf("the message was sent %d times, 6 are allowed", seen.Dropped)
-	}
-	if n := g.stats("operator").Failed.Load(); n != 1 {
-		t.Errorf("%d messages were given up", n)
-	}
-}
-
-// F18, H9: an SMSC that answers after the response timeout gets each message once or twice;
-// the late answer counts.
-func TestF18LateAnswers(t *testing.T) {
-	parallel(t)
-	const messages = 20
-	sink := startSink(t, loadtest.SinkOptions{Delay: 700 * time.Millisecond})
-	g := start(t, site{
-		more:   sinkRow("operator", sink, "response_timeout: 200ms, enquire_interval: 0s, retry: {lost: [5s, repeat]}"),
-		routes: "{to: operator}",
-	})
-	c := g.bind("transmitter")
-	c.submit(1, messages)
-	c.accepted(1, messages)
-	testutil.Eventually(t, "everything is sent", func() bool { return g.stats("operator").Sent.Load() == messages })
-	testutil.Eventually(t, "nothing is pending", func() bool { return g.Pending() == 0 })
-	if n := sink.Result().Submits; n > 2*messages {
-		t.Errorf("%d submits of %d messages", n, messages)
-	}
 }
 
 // F18: an SMSC that has lost a whole window of answers and answers keep-alives is sent

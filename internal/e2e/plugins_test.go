@@ -161,11 +161,11 @@ func TestPluginService(t *testing.T) {
 	}
 }
 
-// The program of docs/plugins-examples.md decides as the page says, goes on when it is killed, and is gone when the gateway
+// The program shorten.py of packaging/examples/plugins shortens URLs, goes on when it is killed, and is gone when the gateway
 // stops.
 func TestPluginProgram(t *testing.T) {
 	parallel(t)
-	e := newExample(t, "Short URLs")
+	e := newExample(t, "shorten")
 	file := filepath.Join(e.dir, "shorten.py")
 	code, err := os.ReadFile(file)
 	if err == nil {

@@ -17,10 +17,9 @@ const (
 	finish = "<!-- end -->\n"
 )
 
-// matrix returns the tables of results, and notes about what is not possible.
+// matrix returns, for each role, a table of the peers with the scenarios that failed or are not possible.
 func matrix(results []result) string {
 	var b strings.Builder
-	var notes []string
 	for _, role := range []string{"client", "smsc"} {
 		var columns, rows []string
 		for _, x := range results {
@@ -34,65 +33,48 @@ func matrix(results []result) string {
 				rows = append(rows, x.peer)
 			}
 		}
-		fmt.Fprintf(&b, "\n| as %s | %s |\n|---|%s\n", map[string]string{"client": "client", "smsc": "SMSC"}[role], strings.Join(columns, " | "), strings.Repeat("---|", len(columns)))
+		fmt.Fprintf(&b, "\nScenarios: %s.\n\n| as %s | does all |\n|---|---|\n",
+			strings.Join(columns, ", "), map[string]string{"client": "client", "smsc": "SMSC"}[role])
 		for _, name := range rows {
-			b.WriteString("| " + name + " |")
-			for _, c := range columns {
-				of := slices.DeleteFunc(slices.Clone(results), func(x result) bool { return x.role != role || x.peer != name || x.column != c })
-				b.WriteString(" " + cell(of, &notes) + " |")
+			but := exceptions(slices.DeleteFunc(slices.Clone(results), func(x result) bool { return x.role != role || x.peer != name }), columns)
+			if but != "" {
+				but = "but " + but
 			}
-			b.WriteString("\n")
+			fmt.Fprintf(&b, "| %s | %s |\n", name, but)
 		}
-	}
-	b.WriteString("\n")
-	for i, n := range notes {
-		fmt.Fprintf(&b, "%d. %s\n", i+1, n)
 	}
 	return b.String()
 }
 
-// cell returns what came of the scenarios of a column with a peer, and adds its notes.
-func cell(results []result, notes *[]string) string {
-	state, possible := "ok", false
-	var bad, numbers []string
-	names := map[string][]string{} // by the reason why they are not possible
-	var reasons []string
-	for _, x := range results {
-		switch x.outcome {
-		case ok:
-			possible = true
-		case impossible:
-			if names[x.why] == nil {
-				reasons = append(reasons, x.why)
+// exceptions returns the scenarios that failed with a peer, and those that are not possible with their reasons: of a column none of
+// whose scenarios is possible its name.
+func exceptions(results []result, columns []string) string {
+	var all, reasons []string
+	names := map[string][]string{} // by the reason
+	for _, c := range columns {
+		of := slices.DeleteFunc(slices.Clone(results), func(x result) bool { return x.column != c })
+		possible := slices.ContainsFunc(of, func(x result) bool { return x.outcome != impossible })
+		for _, x := range of {
+			switch {
+			case x.outcome == ok:
+			case x.outcome != impossible:
+				all = append(all, "**failed**: "+x.name)
+			default:
+				if !slices.Contains(reasons, x.why) {
+					reasons = append(reasons, x.why)
+				}
+				if possible {
+					names[x.why] = append(names[x.why], x.name)
+				} else if !slices.Contains(names[x.why], c) {
+					names[x.why] = append(names[x.why], c)
+				}
 			}
-			names[x.why] = append(names[x.why], x.name)
-		default:
-			possible = true
-			bad = append(bad, x.name)
 		}
-	}
-	if !possible {
-		state = "–"
-	}
-	if len(bad) > 0 {
-		state = "**failed**: " + strings.Join(bad, ", ")
 	}
 	for _, why := range reasons {
-		note := why
-		if possible {
-			note = strings.Join(names[why], ", ") + ": " + why
-		}
-		i := slices.Index(*notes, note)
-		if i < 0 {
-			i = len(*notes)
-			*notes = append(*notes, note)
-		}
-		numbers = append(numbers, fmt.Sprint(i+1))
+		all = append(all, strings.Join(names[why], ", ")+" ("+why+")")
 	}
-	if len(numbers) > 0 {
-		state += " (" + strings.Join(numbers, ", ") + ")"
-	}
-	return state
+	return strings.Join(all, "; ")
 }
 
 // expected returns results in which all is well: that of every scenario with every peer.
@@ -134,7 +116,7 @@ func readPage(t *testing.T) (before, text, after string) {
 	return before, text, after
 }
 
-// writeMatrix writes what came of every scenario. The results are put in the order of the tables.
+// writeMatrix writes what came of every scenario, in the order of the tables.
 func writeMatrix(t *testing.T, results []result) {
 	t.Helper()
 	all := expected()

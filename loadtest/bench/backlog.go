@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pmg/loadtest"
+	"pmg/loadtest/child"
 )
 
 // A Backlog is the cost of a message while others wait for the SMSC. Each slice has one
@@ -50,13 +51,14 @@ func (o *Options) measureBacklog(ctx context.Context, b *Backlog) error {
 		return err
 	}
 	s := Setting{Pipeline, LogsNothing, 64, 10, "", ""}
-	c, err := startUnready(ctx, o.Gateway, gatewayConfig{Setting: s, Sink: address, Sessions: 4, MaxQueue: int(b.Waiting)})
+	config := gatewayConfig{Setting: s, Sink: address, Sessions: 4, MaxQueue: int(b.Waiting)}
+	c, err := child.StartGateway(ctx, o.Gateway, config.yaml)
 	if err != nil {
 		return err
 	}
-	defer c.stop()
+	defer c.Stop()
 	load := loadtest.DefaultLoadOptions()
-	load.To, load.Connections, load.Window, load.Messages = c.address, s.Connections, s.Window, b.Waiting
+	load.To, load.Connections, load.Window, load.Messages = c.Address, s.Connections, s.Window, b.Waiting
 	if _, err := loadtest.Load(ctx, load); err != nil {
 		return err
 	}
@@ -65,16 +67,16 @@ func (o *Options) measureBacklog(ctx context.Context, b *Backlog) error {
 		return err
 	}
 	defer sink.Close()
-	if err := c.ready(ctx); err != nil {
+	if err := c.Ready(ctx); err != nil {
 		return err
 	}
 	var before, after dispatched
 	var first, second error
 	load.First, load.Messages = b.Waiting, o.Messages
-	load.Bound = func() { before, first = c.dispatched() }
+	load.Bound = func() { before, first = dispatchedOf(c) }
 	load.Answered = func() { // which may be before the dispatcher has had its turn
 		for end := time.Now().Add(arrivalTime); after.sent <= before.sent && second == nil && time.Now().Before(end); {
-			after, second = c.dispatched()
+			after, second = dispatchedOf(c)
 		}
 	}
 	if _, err := loadtest.Load(ctx, load); err != nil {
@@ -96,8 +98,8 @@ type dispatched struct {
 	sent, queued int64
 }
 
-func (c *child) dispatched() (d dispatched, err error) {
-	s, err := c.status()
+func dispatchedOf(c *child.Child) (d dispatched, err error) {
+	s, err := statusOf(c)
 	if err != nil {
 		return d, err
 	}

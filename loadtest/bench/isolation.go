@@ -108,13 +108,13 @@ func (o *Options) isolated(ctx context.Context, architecture string, beside neig
 	var running sync.WaitGroup
 	neighbourCtx, stop := context.WithCancel(ctx)
 	defer running.Wait() // after the gateway has ended, because then the neighbour does not wait for answers
-	defer c.stop()
+	defer c.Stop()
 	defer stop()
 	if beside != nil {
-		running.Go(func() { beside(neighbourCtx, c.address) })
+		running.Go(func() { beside(neighbourCtx, c.Address) })
 	}
 	load := loadtest.DefaultLoadOptions()
-	load.To, load.Connections, load.Window, load.Rate = c.address, s.Connections, s.Window, calmRate
+	load.To, load.Connections, load.Window, load.Rate = c.Address, s.Connections, s.Window, calmRate
 	load.Duration = neighbourTime
 	ahead, err := loadtest.Load(ctx, load)
 	if err != nil {
@@ -128,7 +128,7 @@ func (o *Options) isolated(ctx context.Context, architecture string, beside neig
 	if problems := r.Problems(); problems != nil {
 		return l, fmt.Errorf("%v", problems)
 	}
-	status, err := c.status()
+	status, err := statusOf(c)
 	if others := status.connector("clients").Accepted - ahead.Accepted - r.Accepted; err == nil && beside != nil && others == 0 {
 		err = errors.New("no message of the neighbour was accepted, so it did not disturb the gateway")
 	}

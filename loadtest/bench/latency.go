@@ -2,10 +2,10 @@ package bench
 
 import (
 	"context"
-	"os"
 	"strings"
 
 	"pmg/loadtest"
+	"pmg/loadtest/child"
 )
 
 // An EchoComparison holds the latency of submits on one connection, one at a time, and
@@ -45,28 +45,28 @@ func Latency(ctx context.Context, o Options) (*EchoComparison, error) {
 
 // runEcho starts an echo server and makes round trips to it, after some to warm up.
 func runEcho(ctx context.Context, command []string, roundTrips int) (loadtest.Latency, error) {
-	c, err := startChild(ctx, command, func(string) ([]string, error) { return nil, nil })
+	c, err := child.Start(ctx, command, func(string) ([]string, error) { return nil, nil })
 	if err != nil {
 		return loadtest.Latency{}, err
 	}
-	defer c.stop()
-	err = c.await(ctx, func() bool {
-		address, err := os.ReadFile(c.logFile())
-		c.address = strings.TrimSpace(string(address))
-		return err == nil && strings.HasSuffix(string(address), "\n")
+	defer c.Stop()
+	err = c.Await(ctx, func() bool {
+		address := c.Log()
+		c.Address = strings.TrimSpace(address)
+		return strings.HasSuffix(address, "\n")
 	})
 	if err != nil {
 		return loadtest.Latency{}, err
 	}
-	together, err := separate(c.cmd.Process.Pid)
+	together, err := separate(c.Cmd.Process.Pid)
 	if err != nil {
 		return loadtest.Latency{}, err
 	}
 	defer together()
-	if _, err := loadtest.Echo(ctx, c.address, roundTrips/warmUp); err != nil {
+	if _, err := loadtest.Echo(ctx, c.Address, roundTrips/warmUp); err != nil {
 		return loadtest.Latency{}, err
 	}
-	return loadtest.Echo(ctx, c.address, roundTrips)
+	return loadtest.Echo(ctx, c.Address, roundTrips)
 }
 
 // p50 and p99 return medians over the rounds.

@@ -45,35 +45,27 @@ func (r *Results) markdown(notes, chartsDir string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `# Bench
 
-%s writes this page. %s has every setting, column and chart, and results.csv
-beside it every round.
+%s writes this page. %s has what was found, every setting, column
+and chart, and results.csv beside it every round.
 
 %s: %s, %d cores shared by gateway, load and sink, %s, %s, pmg %s. %d messages a run, fewer with few
 requests under way; medians of %d rounds, architectures in turn. Compare figures within this page only.
 
-## Summary
-
 `, "`bin/pmgbench --all --report docs/bench --markdown docs/bench.md`", "`"+path.Join(chartsDir, "index.html")+"`",
 		r.Began.Format(time.DateOnly), r.Machine.CPU, r.Machine.Cores, r.Machine.System, r.Machine.Go, r.Version, r.Messages,
 		r.Rounds)
-	for _, s := range r.findings() {
-		fmt.Fprintf(&b, "- %s\n", s)
-	}
-	fmt.Fprintf(&b, "\n## How to read it\n\n%s%s%s\n", notesBegin, notes, notesEnd)
+	fmt.Fprintf(&b, "%s%s%s\n", notesBegin, notes, notesEnd)
 	section(&b, titled{"Targets that are missed", r.missedGrid()})
-	section(&b, titled{"The report's Table 4.1", r.table41()})
 	section(&b, titled{"With a pdu log", shortGrid(few(logged(r.Points)))})
 	section(&b, titled{"Beside HAProxy, and on disk before the answer", shortGrid(append(slices.Clip(r.Relay), r.Stores...))})
 	b.WriteString("\n")
 	for _, m := range shortColumns() {
 		fmt.Fprintf(&b, "- *%s*: %s\n", m.info().head, m.info().help)
 	}
-	if len(r.Points) > 0 {
-		b.WriteString("\n## Charts\n\n")
-		for _, c := range charts() {
-			if c.measured(r.Points) {
-				fmt.Fprintf(&b, "![%s](%s)\n", c.Title, path.Join(chartsDir, c.Name+".png"))
-			}
+	b.WriteString("\n")
+	for _, c := range charts() {
+		if c.metric == Throughput && c.measured(r.Points) {
+			fmt.Fprintf(&b, "![%s](%s)\n", c.Title, path.Join(chartsDir, c.Name+".png"))
 		}
 	}
 	for _, fault := range r.Faults() {
@@ -82,10 +74,10 @@ requests under way; medians of %d rounds, architectures in turn. Compare figures
 	return b.Bytes()
 }
 
-// few returns the points of the page: those of one connection, of many, and of most.
+// few returns the points of the page: those of one connection, of many and of most, with a window of 10.
 func few(points []Point) (kept []Point) {
 	for _, p := range points {
-		if p.Connections == 1 || p.Connections >= 64 {
+		if p.Window == 10 && (p.Connections == 1 || p.Connections >= 64) {
 			kept = append(kept, p)
 		}
 	}

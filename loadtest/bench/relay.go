@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"pmg/loadtest/child"
 	"time"
 )
 
@@ -51,14 +52,14 @@ func Relay(ctx context.Context, o Options) ([]Point, error) {
 		if s.Architecture == Pipeline {
 			return o.runGateway(ctx, s)
 		}
-		return o.run(ctx, s, func(sink string) (*child, error) {
+		return o.run(ctx, s, func(sink string) (*child.Child, error) {
 			return startHAProxy(ctx, haproxy, s.Architecture == HAProxySingle, sink)
 		})
 	})
 }
 
 // startHAProxy starts a relay to a sink and waits until it listens.
-func startHAProxy(ctx context.Context, haproxy string, single bool, sink string) (*child, error) {
+func startHAProxy(ctx context.Context, haproxy string, single bool, sink string) (*child.Child, error) {
 	address, err := freeAddress()
 	if err != nil {
 		return nil, err
@@ -67,7 +68,7 @@ func startHAProxy(ctx context.Context, haproxy string, single bool, sink string)
 	if single {
 		threads = "  nbthread 1"
 	}
-	c, err := startChild(ctx, []string{haproxy, "-db", "-f"}, func(dir string) ([]string, error) {
+	c, err := child.Start(ctx, []string{haproxy, "-db", "-f"}, func(dir string) ([]string, error) {
 		file := filepath.Join(dir, "haproxy.cfg")
 		if err := os.WriteFile(file, fmt.Appendf(nil, haproxyConfig, threads, address, sink), 0o600); err != nil {
 			return nil, fmt.Errorf("cannot write configuration: %w", err)
@@ -77,8 +78,8 @@ func startHAProxy(ctx context.Context, haproxy string, single bool, sink string)
 	if err != nil {
 		return nil, err
 	}
-	c.address = address
-	err = c.await(ctx, func() bool {
+	c.Address = address
+	err = c.Await(ctx, func() bool {
 		conn, err := net.DialTimeout("tcp", address, time.Second)
 		if err == nil {
 			conn.Close()
@@ -86,7 +87,7 @@ func startHAProxy(ctx context.Context, haproxy string, single bool, sink string)
 		return err == nil
 	})
 	if err != nil {
-		c.stop()
+		c.Stop()
 		return nil, err
 	}
 	return c, nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pmg/loadtest"
+	"pmg/loadtest/child"
 	"pmg/loadtest/httpload"
 )
 
@@ -20,7 +21,7 @@ const (
 
 // A run is one child under load.
 type run struct {
-	child   *child
+	child   *child.Child
 	sink    *loadtest.Sink
 	sample  Sample
 	stages  []StageWork
@@ -33,13 +34,13 @@ type run struct {
 type snapshot struct {
 	time     time.Time
 	usage    usage
-	counters counters
-	overhead counters // what reading the counters once adds to them
+	counters child.Counters
+	overhead child.Counters // what reading the counters once adds to them
 }
 
 // runGateway measures a gateway once.
 func (o *Options) runGateway(ctx context.Context, s Setting) (*run, error) {
-	return o.run(ctx, s, func(sink string) (*child, error) {
+	return o.run(ctx, s, func(sink string) (*child.Child, error) {
 		return startGateway(
 			ctx, o.gateway(s.Architecture),
 			gatewayConfig{Setting: s, Protocol: o.Protocol, Sink: sink, Sessions: o.smscSessions(s)},
@@ -48,7 +49,7 @@ func (o *Options) runGateway(ctx context.Context, s Setting) (*run, error) {
 }
 
 // run measures the child that start starts, which forwards the load to the sink.
-func (o *Options) run(ctx context.Context, s Setting, start func(sink string) (*child, error)) (*run, error) {
+func (o *Options) run(ctx context.Context, s Setting, start func(sink string) (*child.Child, error)) (*run, error) {
 	messages := o.messages(s)
 	ahead := messages / warmUp
 	receipts := s.Traffic == WithReceipts
@@ -63,9 +64,9 @@ func (o *Options) run(ctx context.Context, s Setting, start func(sink string) (*
 	if err != nil {
 		return nil, err
 	}
-	defer c.stop()
+	defer c.Stop()
 	if o.separate {
-		restore, err := separate(c.cmd.Process.Pid)
+		restore, err := separate(c.Cmd.Process.Pid)
 		if err != nil {
 			return nil, err
 		}
@@ -75,7 +76,7 @@ func (o *Options) run(ctx context.Context, s Setting, start func(sink string) (*
 	r := &run{child: c, sink: sink}
 	load := loadtest.DefaultLoadOptions()
 	load.Protocol, load.Receipts = o.Protocol, receipts
-	load.To, load.Connections, load.Window, load.Messages = c.address, s.Connections, s.Window, ahead
+	load.To, load.Connections, load.Window, load.Messages = c.Address, s.Connections, s.Window, ahead
 	if _, err := s.load(ctx, load); err != nil {
 		return nil, err
 	}
@@ -129,20 +130,20 @@ func (r *run) arrived(ctx context.Context, messages int64) error {
 // measure the overhead, because reading them allocates.
 func (r *run) begin() (err error) {
 	s := &r.before
-	if r.child.admin != "" {
-		first, err := r.child.counters()
+	if r.child.Admin != "" {
+		first, err := r.child.Counters()
 		if err != nil {
 			return err
 		}
-		if s.counters, err = r.child.counters(); err != nil {
+		if s.counters, err = r.child.Counters(); err != nil {
 			return err
 		}
-		s.overhead = counters{}
+		s.overhead = child.Counters{}
 		for name, value := range s.counters {
 			s.overhead[name] = value - first[name]
 		}
 	}
-	s.usage, err = usageOf(r.child.cmd.Process.Pid)
+	s.usage, err = usageOf(r.child.Cmd.Process.Pid)
 	s.time = time.Now()
 	return err
 }
@@ -157,7 +158,7 @@ func (r *run) end(ctx context.Context, expected, messages int64) error {
 		return ctx.Err()
 	}
 	now := time.Now()
-	u, err := usageOf(r.child.cmd.Process.Pid)
+	u, err := usageOf(r.child.Cmd.Process.Pid)
 	if err != nil {
 		return err
 	}
@@ -173,10 +174,10 @@ func (r *run) end(ctx context.Context, expected, messages int64) error {
 	s[Memory] = float64(u.peak) / (1 << 20)
 	s[Threads] = float64(u.threads)
 	s[Switches] = float64(u.switches-r.before.usage.switches) / n
-	if r.child.admin == "" {
+	if r.child.Admin == "" {
 		return nil
 	}
-	after, err := r.child.counters()
+	after, err := r.child.Counters()
 	if err != nil {
 		return err
 	}
@@ -189,7 +190,7 @@ func (r *run) end(ctx context.Context, expected, messages int64) error {
 	s[StoreLocks] = perMessage("pmg_store_lock_acquisitions_total")
 	s[Runs] = switchesRecorded * perMessage("go_sched_latencies_seconds_count")
 	s[Changes] = perMessage("pmg_handle_changes_total")
-	status, err := r.child.status()
+	status, err := statusOf(r.child)
 	r.stages = status.Stages
 	return err
 }

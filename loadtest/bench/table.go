@@ -60,7 +60,8 @@ func storesGrid(points []Point) grid {
 	return g
 }
 
-// shortGrid returns a table of points for a page: what most readers look for. results.csv and index.html have all.
+// shortGrid returns a table of points for a page: what most readers look for, without settings that all rows share.
+// results.csv and index.html have all.
 func shortGrid(points []Point) grid {
 	g := grid{Head: []string{"architecture", "logs", "store", "traffic", "conns", "window"}}
 	for _, m := range shortColumns() {
@@ -79,12 +80,26 @@ func shortGrid(points []Point) grid {
 		}
 		g.Rows = append(g.Rows, row)
 	}
+	g.dropShared(6)
 	return g
+}
+
+// dropShared removes those of the first columns that have one value in all rows, if there are several rows.
+func (g *grid) dropShared(columns int) {
+	for i := columns - 1; i >= 0 && len(g.Rows) > 1; i-- {
+		if slices.ContainsFunc(g.Rows, func(row []string) bool { return row[i] != g.Rows[0][i] }) {
+			continue
+		}
+		g.Head = slices.Delete(g.Head, i, i+1)
+		for j := range g.Rows {
+			g.Rows[j] = slices.Delete(g.Rows[j], i, i+1)
+		}
+	}
 }
 
 // shortColumns returns the metrics of a page's tables.
 func shortColumns() []Metric {
-	return []Metric{Throughput, P50, P99, CPU, StoreLocks, Runs, Memory, Goroutines}
+	return []Metric{Throughput, P50, P99, CPU, Memory, Goroutines}
 }
 
 // traffic returns what the clients send, for a table.

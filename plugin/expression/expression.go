@@ -25,7 +25,7 @@ import (
 // A Rule is a condition, and what happens to the messages that meet it.
 type Rule struct {
 	If     string        `yaml:"if" live:"yes" doc:"The condition, such as to startsWith \"4670\" and len(text) > 160 (docs/plugins.md); every message meets an empty one."`
-	Do     string        `yaml:"do" enum:"pass|refuse|delay|hold" live:"yes" doc:"refuse answers its sender with status, delay keeps it for the time of for, hold accepts it and puts it aside until an operator decides with pmg queue. refuse and hold end the rules, and no further plugin is asked. pass when not given."`
+	Do     string        `yaml:"do" enum:"pass|refuse|delay|hold" live:"yes" doc:"refuse answers its sender with status, delay keeps it for the time of for, hold accepts it for an operator to decide with pmg queue. refuse and hold end the rules, and no further plugin is asked. pass when not given."`
 	Status string        `yaml:"status" enum:"rejected|bad_source|bad_destination|bad_length|bad_parameter|throttled|queue_full|temporary_failure|system_error" live:"yes" doc:"With refuse, the name of the answer; rejected when not given."`
 	For    time.Duration `yaml:"for" range:"0s..8760h" live:"yes" doc:"With delay, for how long from the message's arrival."`
 	Why    string        `yaml:"why" live:"yes" doc:"The reason, for the log, the operator and clients of HTTP: at most 200 octets."`

@@ -20,13 +20,13 @@ const (
 // ConnectorOptions are the options that a connector has because it speaks HTTP. It implements
 // protocols.Options.
 type ConnectorOptions struct {
-	Dialects       []string `yaml:"dialects" default:"pmg" enum:"pmg|kannel|jasmin" only:"in" live:"no" doc:"Whose requests it answers, each at paths of its own: pmg is the API of docs/http.md below /v1/, kannel /cgi-bin/sendsms, jasmin /send and /secure/."`
-	StatusPassword string   `yaml:"status_password" secret:"yes" only:"in" live:"yes" doc:"The password of Kannel's /status.xml, /status.txt and /status, which the dialect kannel answers with figures of the gateway. Without one there are none."`
+	Dialects       []string `yaml:"dialects" default:"pmg" enum:"pmg|kannel|jasmin" only:"in" live:"no" doc:"Whose requests it answers: pmg is the API of docs/http.md below /v1/, kannel /cgi-bin/sendsms, jasmin /send and /secure/."`
+	StatusPassword string   `yaml:"status_password" secret:"yes" only:"in" live:"yes" doc:"The password of Kannel's /status.xml, /status.txt and /status, with figures of the gateway; none without it."`
 
 	Portal bool `yaml:"portal" default:"false" only:"in" live:"yes" doc:"Whether it serves pages for customers below /portal/, to the users of accounts that may log in on it (docs/portal.md)."`
 
-	Preset    string          `yaml:"preset" enum:"kannel|jasmin|pmg" only:"out" live:"rebind" doc:"The interface of the SMSC, with its request, answers and receipts: another gateway's, by the name that dialects has for it."`
-	URL       string          `yaml:"url" only:"out" live:"rebind" doc:"What is called for each message: a template with {fields} (docs/http-smsc.md). A parameter of its query whose fields are all empty is left out. With a preset the address alone is enough, such as http://192.0.2.1:13013."`
+	Preset    string          `yaml:"preset" enum:"kannel|jasmin|pmg" only:"out" live:"rebind" doc:"The SMSC's interface, with request, answers and receipts: another gateway's, as named in dialects."`
+	URL       string          `yaml:"url" only:"out" live:"rebind" doc:"What is called for each message: a template with {fields} (docs/http-smsc.md). A parameter of its query whose fields are all empty is left out. With a preset the address is enough, such as http://192.0.2.1:13013."`
 	Request   RequestOptions  `yaml:"request" only:"out" live:"rebind" doc:"The rest of the request, in place of what the preset says."`
 	Answers   AnswerOptions   `yaml:"answers" only:"out" live:"rebind" doc:"What answers mean, beside their statuses: 2xx is success, 429 throttled, 400, 402, 406, 409, 411 to 417, 421, 422, 426, 428, 431 and 451 permanent, every other temporary."`
 	Callbacks CallbackOptions `yaml:"callbacks" only:"out" live:"rebind" doc:"How the SMSC brings receipts and messages from mobiles: by requests to a listener of ours."`
@@ -35,21 +35,21 @@ type ConnectorOptions struct {
 // RequestOptions are how a message is written, beside its URL.
 type RequestOptions struct {
 	Method  string   `yaml:"method" enum:"GET|POST|PUT" live:"rebind" doc:"POST where there is a body, else GET."`
-	Headers []string `yaml:"headers" secret:"yes" live:"rebind" doc:"Headers, each as \"Name: template\". Of two with a name the last one counts, whether it is the preset's or ours."`
+	Headers []string `yaml:"headers" secret:"yes" live:"rebind" doc:"Headers, each as \"Name: template\"; of two with a name the last one counts, the preset's before ours."`
 	Form    string   `yaml:"form" live:"rebind" doc:"The body as parameters of a form: to={to}&text={text}. One whose fields are all empty is left out."`
-	JSON    string   `yaml:"json" live:"rebind" doc:"The body as JSON, whose strings are templates. What has only empty fields is left out; a string that begins with # becomes a number or a word of JSON, such as \"#{validity}\"."`
-	Login   string   `yaml:"login" enum:"basic|oauth2|none" live:"rebind" doc:"basic sends system_id and password with each request, as HTTP Basic. {username} and {password} have them in templates. oauth2 sends a token that token says how to get."`
+	JSON    string   `yaml:"json" live:"rebind" doc:"The body as JSON, whose strings are templates. What has only empty fields is left out; a string that begins with # becomes a number or a word, such as \"#{validity}\"."`
+	Login   string   `yaml:"login" enum:"basic|oauth2|none" live:"rebind" doc:"basic sends system_id and password as HTTP Basic; templates have them as {username} and {password}. oauth2 sends the token of token."`
 
-	Token TokenOptions `yaml:"token" live:"rebind" doc:"With login: oauth2, how to get the token that each request needs: by the client credentials grant (RFC 6749), anew shortly before it ends, and when the SMSC answers 401."`
+	Token TokenOptions `yaml:"token" live:"rebind" doc:"With login: oauth2, the token: by client credentials (RFC 6749), anew shortly before it ends, and when the SMSC answers 401."`
 }
 
 // TokenOptions are how a token is got from an authorization server.
 type TokenOptions struct {
-	URL          string `yaml:"url" live:"rebind" doc:"URL of the authorization server. The connector's tls applies if it has the host of the SMSC; else its certificate must be of one of the machine's authorities."`
+	URL          string `yaml:"url" live:"rebind" doc:"URL of the authorization server. The connector's tls applies if it has the host of the SMSC; else the machine's authorities."`
 	ClientID     string `yaml:"client_id" live:"rebind" doc:"Who we are there."`
 	ClientSecret string `yaml:"client_secret" secret:"yes" live:"rebind" doc:"The password of client_id."`
 	Scope        string `yaml:"scope" live:"rebind" doc:"What the token is to allow, if the server wants it: words with spaces between them."`
-	Login        string `yaml:"login" enum:"basic|form" live:"rebind" doc:"How client_id and client_secret are sent: basic, which it is when empty, as HTTP Basic, or form, as parameters of the body."`
+	Login        string `yaml:"login" enum:"basic|form" live:"rebind" doc:"How client_id and client_secret are sent: basic, the default, as HTTP Basic, or form, as parameters of the body."`
 }
 
 // AnswerOptions are what answers mean. The first of throttled, temporary, permanent and success that fits an answer counts.
@@ -57,7 +57,7 @@ type AnswerOptions struct {
 	Throttled Condition `yaml:"throttled" live:"rebind" doc:"The message was sent too fast, and is sent again."`
 	Temporary Condition `yaml:"temporary" live:"rebind" doc:"The message is sent again after a pause (retry.temporary)."`
 	Permanent Condition `yaml:"permanent" live:"rebind" doc:"The message has ended: it was refused."`
-	Success   Condition `yaml:"success" live:"rebind" doc:"The SMSC has the message. Where this is given, an answer with a status of 2xx that fits nothing is none: on_unknown says what follows."`
+	Success   Condition `yaml:"success" live:"rebind" doc:"The SMSC has the message. Where this is given, any other 2xx is no answer: on_unknown decides."`
 	Otherwise string    `yaml:"otherwise" enum:"permanent|temporary" live:"rebind" doc:"What an answer means that fits none of them, whatever its status is; its status says it when empty."`
 	ID        Place     `yaml:"id" live:"rebind" doc:"Where the SMSC's id of the message stands. Without one it is ours, {id}."`
 }
@@ -85,21 +85,21 @@ type Place struct {
 type CallbackOptions struct {
 	Listener string         `yaml:"listener" live:"rebind" doc:"The in connector with protocol: http that takes them."`
 	URL      string         `yaml:"url" live:"rebind" doc:"How the SMSC reaches that, such as https://pmg.example.net:8080. {receipt_url} of templates begins with it."`
-	Secret   string         `yaml:"secret" secret:"yes" live:"rebind" doc:"What each of them must show: as the parameter token, or as the password of HTTP Basic, or as a bearer token. {receipt_url} has it."`
+	Secret   string         `yaml:"secret" secret:"yes" live:"rebind" doc:"What each must show: as the parameter token, or as the password of HTTP Basic, or as a bearer token. {receipt_url} has it."`
 	Networks []netip.Prefix `yaml:"networks" live:"rebind" doc:"Addresses that they may come from, such as 192.0.2.0/24; any when empty. secret or networks must be given."`
-	Receipts ReceiptFields  `yaml:"receipts" live:"rebind" doc:"Where receipts have what they say: each the name of a parameter of the query or of a form, or a JSON pointer into the body."`
+	Receipts ReceiptFields  `yaml:"receipts" live:"rebind" doc:"Where receipts have what they say: names of parameters of the query or of a form, or JSON pointers into the body."`
 	Inbound  InboundFields  `yaml:"inbound" live:"rebind" doc:"The same for messages from mobiles."`
 	Reply    string         `yaml:"reply" live:"rebind" doc:"What they are answered with when they were taken, as text; nothing when empty."`
 }
 
 // ReceiptFields are the places of values in receipts.
 type ReceiptFields struct {
-	List   string   `yaml:"list" live:"rebind" doc:"A JSON pointer to a list of receipts, in each of which the others are looked for; / is a body that is a list. A single receipt is taken as well."`
+	List   string   `yaml:"list" live:"rebind" doc:"A JSON pointer to a list of receipts, in each of which the others are looked for; / is a body that is a list. A single one is taken as well."`
 	ID     string   `yaml:"id" live:"rebind" doc:"The id of the message, as answers.id has it. {receipt_url} has ours as message."`
 	State  string   `yaml:"state" live:"rebind" doc:"What became of it."`
 	Error  string   `yaml:"error" live:"rebind" doc:"The error of the network."`
-	Text   string   `yaml:"text" live:"rebind" doc:"The text of a receipt in the form of SMPP (appendix B): its stat: and err: count more than state and error."`
-	States []string `yaml:"states" live:"rebind" doc:"What the words of state mean, beside those of SMPP and docs/events.md: each as WORD=STATE, with STATE one of delivered, expired, deleted, undeliverable, accepted, unknown, rejected and enroute, in any letter case. Other words are unknown."`
+	Text   string   `yaml:"text" live:"rebind" doc:"The text in the form of SMPP (appendix B): its stat: and err: count more than state and error."`
+	States []string `yaml:"states" live:"rebind" doc:"What the words of state mean, beside those of SMPP and docs/events.md, in any letter case: WORD=STATE, with STATE one of delivered, expired, deleted, undeliverable, accepted, unknown, rejected and enroute. Others are unknown."`
 }
 
 // InboundFields are the places of values in messages from mobiles.
@@ -108,7 +108,7 @@ type InboundFields struct {
 	From    string `yaml:"from" live:"rebind" doc:"The sender."`
 	To      string `yaml:"to" live:"rebind" doc:"The recipient."`
 	Text    string `yaml:"text" live:"rebind" doc:"The text, as charset says."`
-	Charset string `yaml:"charset" live:"rebind" doc:"The charset of the text: UTF-8, which it is without, UTF-16BE, ISO-8859-1, or 8-BIT for octets that are no text, as Kannel names them."`
+	Charset string `yaml:"charset" live:"rebind" doc:"The charset of the text, as Kannel names them: UTF-8 (when missing), UTF-16BE, ISO-8859-1, or 8-BIT for octets that are no text."`
 	Octets  string `yaml:"octets" live:"rebind" doc:"The octets of the text in hexadecimal digits, which count before text."`
 	Coding  string `yaml:"coding" live:"rebind" doc:"How the octets are characters: SMPP's data_coding."`
 	UDH     string `yaml:"udh" live:"rebind" doc:"The user data header with its length octet, as it is or in hexadecimal digits."`

@@ -158,6 +158,25 @@ func (r SpecRow) Limits() string {
 	return strings.TrimSuffix(r.Done+": "+r.Remark, ": ")
 }
 
+// Limited returns the rows that have limits, those with the same ones as one row.
+func Limited(rows []SpecRow) (limited []SpecRow) {
+	for _, r := range rows {
+		i := slices.IndexFunc(limited, func(o SpecRow) bool { return o.Limits() == r.Limits() })
+		switch {
+		case r.Limits() == "":
+		case i < 0:
+			limited = append(limited, r)
+		default:
+			o := &limited[i]
+			o.Title += ", " + r.Title
+			if !strings.HasSuffix(o.Item, r.Item) {
+				o.Item += ", " + r.Item
+			}
+		}
+	}
+	return limited
+}
+
 // Files returns the texts of the files that match a pattern, by name.
 func Files(t *testing.T, pattern string) map[string]string {
 	paths, err := filepath.Glob(pattern)

@@ -12,28 +12,28 @@ import (
 type ConnectorOptions struct {
 	SystemType   string             `yaml:"system_type" only:"out" live:"rebind" doc:"The kind of client it says it is, where the SMSC asks for one."`
 	Bind         protocols.BindType `yaml:"bind" default:"transceiver" enum:"transmitter|receiver|transceiver" only:"out" live:"no" doc:"Which way messages flow: transmitter sends, receiver is given, transceiver does both."`
-	BindTON      int                `yaml:"bind_ton" default:"0" range:"0..255" only:"out" live:"rebind" doc:"Type of number of address_range in its login (addr_ton): 0 unknown, 1 international, 2 national, 5 alphanumeric, where the SMSC expects a certain one."`
+	BindTON      int                `yaml:"bind_ton" default:"0" range:"0..255" only:"out" live:"rebind" doc:"Type of number of address_range in its login (addr_ton), where the SMSC expects one: 0 unknown, 1 international, 2 national, 5 alphanumeric."`
 	BindNPI      int                `yaml:"bind_npi" default:"0" range:"0..255" only:"out" live:"rebind" doc:"Numbering plan of address_range in its login (addr_npi): 0 unknown, 1 that of telephone numbers."`
 	AddressRange string             `yaml:"address_range" only:"out" live:"rebind" doc:"Addresses whose messages it wants, in the SMSC's own notation."`
-	Version      string             `yaml:"version" default:"3.4" in:"5.0" enum:"3.3|3.4|5.0" live:"rebind" doc:"The highest version of SMPP that it speaks. A session uses the lower of both sides' versions; a peer of 3.3 gets no optional parameters, and message ids of 8 characters."`
-	AtLeast      string             `yaml:"version_at_least" default:"3.3" enum:"3.3|3.4|5.0" live:"rebind" doc:"The lowest version that its peers are taken to speak, whatever they say. Some say interface_version 0, which means 3.3, but know optional parameters: with 3.4 they get receipted_message_id, vendors' parameters and long message ids."`
+	Version      string             `yaml:"version" default:"3.4" in:"5.0" enum:"3.3|3.4|5.0" live:"rebind" doc:"The highest version of SMPP that it speaks; a session uses the lower of both sides'. A peer of 3.3 gets no optional parameters, and message ids of 8 characters."`
+	AtLeast      string             `yaml:"version_at_least" default:"3.3" enum:"3.3|3.4|5.0" live:"rebind" doc:"The lowest version that its peers are taken to speak, for those that say interface_version 0, which means 3.3, but know optional parameters: with 3.4 they get receipted_message_id, vendors' parameters and long message ids."`
 
-	TLVs []TLVRule `yaml:"tlvs" live:"rebind" merge:"entries" doc:"Changes to the optional parameters (TLVs) of messages and receipts, such as {out: drop, tlv: 0x1400}. Without rules unknown ones pass, byte for byte."`
+	TLVs []TLVRule `yaml:"tlvs" live:"rebind" merge:"entries" doc:"Changes to the TLVs of messages and receipts, such as {out: drop, tlv: 0x1400}. Otherwise unknown ones pass, byte for byte."`
 
-	ReceiptsBy string `yaml:"receipts_by" default:"esm_class" enum:"esm_class|text" only:"out" live:"rebind" doc:"What makes a message a receipt: its esm_class, or with text also its text, for an SMSC that sends receipts with esm_class 0 (docs/receipts.md). receipted_message_id and message_state do in either case."`
+	ReceiptsBy string `yaml:"receipts_by" default:"esm_class" enum:"esm_class|text" only:"out" live:"rebind" doc:"What makes a message a receipt: its esm_class, or with text also its text, for an SMSC that sends receipts with esm_class 0 (docs/receipts.md). receipted_message_id and message_state always do."`
 
 	ReceiptStates []ReceiptState `yaml:"receipt_states" only:"out" live:"rebind" merge:"entries" doc:"What words in the SMSC's receipts mean that are not SMPP's or mean something else, such as {word: ACCEPTD, is: delivered}. These count more than message_state. An unknown word passes to the client, and ends nothing."`
 
-	ReceiptTimezone string `yaml:"receipt_timezone" default:"UTC" live:"rebind" doc:"The zone of times in the texts of receipts, as Europe/Stockholm: for reading those of an SMSC, and for writing those to clients."`
+	ReceiptTimezone string `yaml:"receipt_timezone" default:"UTC" live:"rebind" doc:"The zone of times in receipts' texts, as Europe/Stockholm: read from an SMSC, written to clients."`
 
-	Statuses []StatusRule `yaml:"statuses" only:"out" live:"rebind" merge:"entries" doc:"What statuses in the SMSC's answers mean that are its own or mean something else, such as {status: 0x14, is: throttled}. The first rule that has a status counts; without one, docs/smpp-conformance.md has its meaning, and an unknown one ends the message."`
+	Statuses []StatusRule `yaml:"statuses" only:"out" live:"rebind" merge:"entries" doc:"What statuses in the SMSC's answers mean that are its own or mean something else, such as {status: 0x14, is: throttled}; the first rule counts. Without one, docs/smpp-conformance.md has its meaning, and an unknown one ends the message."`
 
-	Submit Submit `yaml:"submit" only:"out" live:"rebind" doc:"What the SMSC wants of submits (submit_sm, data_sm) beside their addresses and texts, for which rewrite and charset are, such as {service_type: CMT}."`
+	Submit Submit `yaml:"submit" only:"out" live:"rebind" doc:"What the SMSC wants of submits (submit_sm, data_sm) beside addresses and texts, such as {service_type: CMT}."`
 
-	Names string `yaml:"names" default:"latin1" enum:"latin1|utf-8|gsm7" live:"rebind" doc:"The charset of senders' names in addresses that are sent: latin1, utf-8, or gsm7 (an octet for each septet). Of those that come, what is UTF-8 is taken for it, else for latin1; with gsm7 all are GSM 7-bit."`
+	Names string `yaml:"names" default:"latin1" enum:"latin1|utf-8|gsm7" live:"rebind" doc:"The charset of senders' names in addresses: latin1, utf-8, or gsm7 (an octet for each septet). Of those that come, UTF-8 is recognized, else they are latin1; with gsm7 all are GSM 7-bit."`
 
-	LongSystemIDs bool `yaml:"long_system_ids" default:"false" live:"no" doc:"Whether a system_id may have up to 32 characters: those of clients, or the connector's own. SMPP allows 15, and some peers cannot send or read more."`
-	LongPasswords bool `yaml:"long_passwords" default:"false" only:"in" live:"no" doc:"Whether clients may log in with passwords of up to 64 characters. SMPP allows 8, and some clients cannot send more."`
+	LongSystemIDs bool `yaml:"long_system_ids" default:"false" live:"no" doc:"Whether a system_id, of clients or the connector's own, may have up to 32 characters. SMPP allows 15, and some peers no more."`
+	LongPasswords bool `yaml:"long_passwords" default:"false" only:"in" live:"no" doc:"Whether clients' passwords may have up to 64 characters. SMPP allows 8, and some clients no more."`
 
 	in, out  []tlvRule     // of TLVs
 	statuses []statusRange // of Statuses
@@ -41,13 +41,13 @@ type ConnectorOptions struct {
 
 // Submit is how the fields of submits are filled.
 type Submit struct {
-	ServiceType string `yaml:"service_type" live:"rebind" doc:"service_type of messages that have none, at most 5 characters, such as CMT. Some SMSCs choose the tariff or the route by it."`
+	ServiceType string `yaml:"service_type" live:"rebind" doc:"service_type of messages without one, at most 5 characters, such as CMT, by which some SMSCs choose the tariff or the route."`
 	ProtocolID  int    `yaml:"protocol_id" default:"0" range:"0..255" live:"rebind" doc:"protocol_id of messages whose own is 0."`
-	Priority    int    `yaml:"priority" default:"0" range:"0..4" live:"rebind" doc:"priority_flag of messages whose own is 0: 0 to 3, with SMPP 3.3 0 and 1 (more is sent as 1). It does not change which messages leave first."`
-	Mode        string `yaml:"mode" default:"default" enum:"default|datagram|forward|store" live:"rebind" doc:"Messaging mode (esm_class) of messages that ask for the SMSC's default one: datagram delivers once, forward before it answers, store as usual. Few SMSCs need it."`
+	Priority    int    `yaml:"priority" default:"0" range:"0..4" live:"rebind" doc:"priority_flag of messages whose own is 0: 0 to 3, with SMPP 3.3 0 and 1 (more is sent as 1). It does not change the order."`
+	Mode        string `yaml:"mode" default:"default" enum:"default|datagram|forward|store" live:"rebind" doc:"Messaging mode (esm_class) of messages with the default one: datagram delivers once, forward before it answers, store as usual. Few SMSCs need it."`
 
-	Validity    string        `yaml:"validity" default:"sender" enum:"sender|absolute|relative|none" live:"rebind" doc:"The form of a message's validity: sender as its sender has written it, absolute as a time, relative as a duration of up to 31 days; none sends none. SMPP 3.3 has times alone."`
-	MaxValidity time.Duration `yaml:"max_validity" default:"0s" range:"0s..8760h" live:"rebind" doc:"The longest validity that is sent, such as 48h where the SMSC refuses a longer one; 0s is any. It counts from each attempt: a message that the SMSC refuses for a while is sent again until its own validity is over, one that it has accepted expires when the SMSC says so. One without a validity is sent without."`
+	Validity    string        `yaml:"validity" default:"sender" enum:"sender|absolute|relative|none" live:"rebind" doc:"The form of a message's validity: sender as its sender has it, absolute as a time, relative as a duration of up to 31 days; none sends none. SMPP 3.3 has times alone."`
+	MaxValidity time.Duration `yaml:"max_validity" default:"0s" range:"0s..8760h" live:"rebind" doc:"The longest validity that is sent, such as 48h where the SMSC refuses a longer one; 0s is any. It counts from each attempt: a message that the SMSC refuses for a while is sent again until its own validity is over. One without a validity is sent without."`
 }
 
 // modes are the messaging modes of esm_class, by their names (§5.2.12).
@@ -201,10 +201,10 @@ func tooLong(problems []protocols.Problem, option, value string, most int) []pro
 
 // ClientOptions are the options of an account for its sessions. Package config describes the tags.
 type ClientOptions struct {
-	IDs      string `yaml:"message_ids" default:"hexadecimal" enum:"hexadecimal|decimal" live:"yes" doc:"How its ids of messages are written, in answers and receipts: 16 hexadecimal or decimal digits; 8 characters for a session of SMPP 3.3. Both are understood when it asks. A change also applies to messages whose receipts are still to come."`
+	IDs      string `yaml:"message_ids" default:"hexadecimal" enum:"hexadecimal|decimal" live:"yes" doc:"Its message ids, in answers and receipts: 16 hexadecimal or decimal digits; 8 characters with SMPP 3.3. Both are understood in its requests. A change also applies to receipts still to come."`
 	Timezone string `yaml:"receipt_timezone" live:"yes" doc:"The zone of times in the texts of its receipts, as Asia/Kolkata; receipt_timezone of its connector when empty."`
 	Seconds  string `yaml:"receipt_seconds" default:"smsc" enum:"smsc|always|never" live:"yes" doc:"Whether these times have seconds (YYMMDDhhmmss): if the SMSC's have, always or never."`
-	Text     string `yaml:"receipt_text" default:"kept" enum:"kept|empty|none" live:"yes" doc:"What stands behind text: in its receipts: the beginning of the message as the SMSC has it, or nothing; none leaves text: out as well."`
+	Text     string `yaml:"receipt_text" default:"kept" enum:"kept|empty|none" live:"yes" doc:"What stands behind text: in its receipts: the beginning of the message as the SMSC has it (kept), or nothing; none leaves text: out as well."`
 
 	zone *time.Location // of Timezone; nil: that of the connector
 }

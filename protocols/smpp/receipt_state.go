@@ -56,7 +56,7 @@ var otherWords = [...]struct {
 // A ReceiptState says what a word in the receipts of an SMSC means. Package config describes
 // the tags.
 type ReceiptState struct {
-	Word string `yaml:"word" required:"yes" live:"rebind" doc:"The word behind stat: in the text of the receipt, in any letter case. Where the text has none, the word that stands for its message_state."`
+	Word string `yaml:"word" required:"yes" live:"rebind" doc:"The word behind stat: in the receipt's text, in any letter case; without a text, the word of its message_state."`
 	Is   string `yaml:"is" required:"yes" enum:"enroute|delivered|expired|deleted|undeliverable|accepted|unknown|rejected" live:"rebind" doc:"What it means, also for clients. enroute and accepted do not end the message's story; the others do."`
 }
 

@@ -54,48 +54,36 @@ func TestSpec(t *testing.T) {
 func page(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("# What PMG does of SMPP\n\n" +
-		"SMPP 3.4 issue 1.2, and what SMPP 3.3 and 5.0 have besides. Made by `make docs` of `protocols/smpp/spec.txt` and of the\n" +
-		"driver's tables; `spec.txt` names the tests that show it. What is done as specified stands behind each table.\n")
-	heads := map[string]string{"3.1": "PDUs and fields", "rule": "Rules of a session"}
-	parameter := map[string]prototest.SpecRow{}
-	var done []string
+		"SMPP 3.4 issue 1.2, and what SMPP 3.3 and 5.0 have besides. Made by `make docs` of `protocols/smpp/spec.txt`, which has a row\n" +
+		"for every section, PDU and rule with the tests that show it, and of the driver's tables. What does not stand here is done as specified.\n")
+	parameters, rules, rows := []prototest.SpecRow{}, []prototest.SpecRow{}, []prototest.SpecRow{}
 	for _, r := range prototest.Spec(t) {
-		if head := heads[r.Item]; head != "" {
-			delete(heads, r.Item)
-			asSpecified(&b, &done)
-			fmt.Fprintf(&b, "\n## %s\n\n| section | | |\n|---|---|---|\n", head)
+		switch {
+		case strings.HasPrefix(r.Item, "parameter "):
+			r.Item = strings.TrimPrefix(r.Item, "parameter ")
+			parameters = append(parameters, r)
+		case r.Item == "rule":
+			rules = append(rules, r)
+		default:
+			rows = append(rows, r)
 		}
-		if strings.HasPrefix(r.Item, "parameter ") {
-			parameter[r.Title] = r
-			continue
-		}
-		item := r.Item
-		if item == "rule" {
-			item = ""
-		}
-		if r.Limits() == "" {
-			done = append(done, strings.TrimSpace(item+" "+r.Title))
-			continue
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", item, r.Title, r.Limits())
 	}
-	asSpecified(&b, &done)
-	b.WriteString("\n## Optional parameters\n\nEach is read and logged by its name, refused in a client's request if its length is not allowed, and sent\n" +
-		"on byte for byte, as are those that are not named here.\n\n| tag | name | value | |\n|---|---|---|---|\n")
-	for i := range parameters {
-		p := &parameters[i]
-		limits := parameter[p.name].Limits()
-		if limits == "" {
-			done = append(done, fmt.Sprintf("0x%04X %s (%s)", p.tag, p.name, p.form()))
-			continue
-		}
-		fmt.Fprintf(&b, "| 0x%04X | %s | %s | %s |\n", p.tag, p.name, p.form(), limits)
+	b.WriteString("\n## PDUs and fields\n\nWith their sections.\n\n")
+	for _, r := range prototest.Limited(rows) {
+		fmt.Fprintf(&b, "- %s (%s): %s\n", r.Title, r.Item, r.Limits())
 	}
-	asSpecified(&b, &done)
-	b.WriteString("\n## Statuses\n\nEach is printed by its name and has the meaning of a code of the gateway. Others are\n" +
-		"printed as numbers and are permanent. Those in bold are sent, too. Column retry has the option of `retry` for a message\n" +
-		"that is refused so. With session the session ends, and the message keeps its place; a client that answers so refuses the message. Option\n" +
-		"statuses changes what a status of an SMSC means. Those from 0x100 are of SMPP 5.0.\n\n" +
+	b.WriteString("\n## Rules of a session\n\n")
+	for _, r := range prototest.Limited(rules) {
+		fmt.Fprintf(&b, "- %s: %s\n", r.Title, r.Limits())
+	}
+	b.WriteString("\n## Optional parameters\n\nThose of 3.4 and 5.0 are logged by their names, and refused in a client's request if their length\n" +
+		"is not allowed. All, vendors' too, are sent on byte for byte; PMG itself uses these:\n\n")
+	for _, r := range prototest.Limited(parameters) {
+		fmt.Fprintf(&b, "- %s (%s): %s\n", r.Title, r.Item, r.Limits())
+	}
+	b.WriteString("\n## Statuses\n\nEach has the meaning of a code of the gateway; others are permanent, unless option statuses says what they mean.\n" +
+		"Those in bold are sent, too. Column retry has the option of `retry` for a message that is refused so. With session the session\n" +
+		"ends, and the message keeps its place; a client that answers so refuses the message. Those from 0x100 are of SMPP 5.0.\n\n" +
 		"| means | retry | statuses |\n|---|---|---|\n")
 	var meanings []string
 	cells := map[string][]string{}
@@ -123,14 +111,6 @@ func page(t *testing.T) string {
 	return b.String()
 }
 
-// asSpecified writes, behind a table, what is done as the specification says, and empties the list.
-func asSpecified(b *strings.Builder, done *[]string) {
-	if len(*done) > 0 {
-		fmt.Fprintf(b, "\nAs specified: %s.\n", strings.Join(*done, "; "))
-	}
-	*done = nil
-}
-
 // retryOf returns what the option retry calls a status of that code.
 func retryOf(c sms.Code) string {
 	switch c {
@@ -140,15 +120,6 @@ func retryOf(c sms.Code) string {
 		return "session"
 	}
 	return c.Failure().String()
-}
-
-// form returns the type and the length of a parameter's value.
-func (p *parameter) form() string {
-	size := fmt.Sprintf("%d", p.size)
-	if p.least != p.size {
-		size = fmt.Sprintf("%d to %d", p.least, p.size)
-	}
-	return [...]string{octets: "octets, ", integer: "number, ", cstring: "text with NUL, "}[p.kind] + size
 }
 
 // The page is what spec.txt and the tables make of it. To write it again: make docs

@@ -14,8 +14,8 @@ import (
 // tags.
 type StatusRule struct {
 	Status []string      `yaml:"status" required:"yes" live:"rebind" doc:"The statuses: numbers such as 0x45, and ranges such as 0x400-0x4ff."`
-	Is     string        `yaml:"is" required:"yes" enum:"throttled|temporary|failover|permanent|session" live:"rebind" doc:"throttled: messages come too fast; the connector pauses for throttle_pause. temporary: the message is sent again, as retry says. failover: it goes to the next target of its route that is up; without one, as temporary. permanent: it ends. session: the session is ended; the message keeps its place."`
-	Pause  time.Duration `yaml:"pause" default:"0s" range:"0s..24h" live:"rebind" doc:"How long nothing is sent by the connector after such a status, such as 1m; 0s: throttle_pause after throttled, and not at all after others."`
+	Is     string        `yaml:"is" required:"yes" enum:"throttled|temporary|failover|permanent|session" live:"rebind" doc:"throttled: too fast; the connector pauses for throttle_pause. temporary: it is sent again, as retry says. failover: it goes to the next target that is up; without one, as temporary. permanent: it ends. session: the session ends; the message keeps its place."`
+	Pause  time.Duration `yaml:"pause" default:"0s" range:"0s..24h" live:"rebind" doc:"How long nothing is sent by the connector after such a status, such as 1m; 0s: throttle_pause after throttled, else not at all."`
 }
 
 // A statusRange is a compiled one.

@@ -13,10 +13,10 @@ import (
 
 // A TLVRule changes the optional parameters of messages. Package config describes the tags.
 type TLVRule struct {
-	In    string `yaml:"in" enum:"add|drop" live:"rebind" doc:"What is done to a parameter of messages and receipts that arrive on the connector. A rule has either this or out. Rules apply in the order of the file."`
+	In    string `yaml:"in" enum:"add|drop" live:"rebind" doc:"What is done to a parameter of what arrives on the connector. A rule has either this or out; rules apply in the order of the file."`
 	Out   string `yaml:"out" enum:"add|drop" live:"rebind" doc:"The same for those that leave by the connector: add gives value to messages without the parameter, drop removes it."`
 	TLV   string `yaml:"tlv" required:"yes" live:"rebind" doc:"The parameter: its name in SMPP, or its tag, such as 0x1400."`
-	Value string `yaml:"value" live:"rebind" doc:"With add: its value, a number or a text. That of a parameter that SMPP does not name is a text, or octets in hexadecimal behind 0x."`
+	Value string `yaml:"value" live:"rebind" doc:"With add: its value, a number or a text; of a parameter that SMPP does not name, a text, or octets in hexadecimal behind 0x."`
 }
 
 // A tlvRule is a compiled one.
@@ -84,7 +84,7 @@ func parseTag(text string) (uint16, *parameter, error) {
 // A Parameter is an optional parameter of all messages of an account. Package config describes the tags.
 type Parameter struct {
 	TLV   string `yaml:"tlv" required:"yes" live:"yes" doc:"The parameter: its name in SMPP, or its tag, such as 0x1400."`
-	Value string `yaml:"value" required:"yes" live:"yes" doc:"Its value, a number or a text. That of a parameter that SMPP does not name is a text, or octets in hexadecimal behind 0x."`
+	Value string `yaml:"value" required:"yes" live:"yes" doc:"Its value, a number or a text; of a parameter that SMPP does not name, a text, or octets in hexadecimal behind 0x."`
 }
 
 // CompileParameters returns the octets of parameters, nil if there are none. Of several with a tag the first counts.

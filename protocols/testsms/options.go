@@ -9,7 +9,7 @@ import (
 
 // ConnectorOptions are the options that a connector has because it leads to no SMSC. It implements protocols.Options.
 type ConnectorOptions struct {
-	ReceiptDelay time.Duration `yaml:"receipt_delay" default:"2s" range:"0s..1h" only:"out" live:"yes" doc:"How long after a message the receipt of protocol: test comes. Its messages do not leave: the recipient's last digit is the outcome (docs/http.md, Try it without an SMSC)."`
+	ReceiptDelay time.Duration `yaml:"receipt_delay" default:"2s" range:"0s..1h" only:"out" live:"yes" doc:"How long after a message the receipt of protocol: test comes; the recipient's last digit is the outcome (docs/http.md, Try it without an SMSC)."`
 }
 
 // NewConnectorOptions returns the options of a connector that is given none.

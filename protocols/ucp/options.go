@@ -10,16 +10,16 @@ import (
 // ConnectorOptions are the options that a connector has because it speaks UCP. It
 // implements protocols.Options.
 type ConnectorOptions struct {
-	Traffic             protocols.BindType `yaml:"traffic" default:"transceiver" enum:"transmitter|receiver|transceiver" live:"no" doc:"Which way messages flow on a session, seen from the client. Some SMSCs want a connection for each way: give them two connectors with the same operator."`
-	Login               string             `yaml:"login" default:"60" enum:"60|none" only:"out" live:"rebind" doc:"How it logs in: with operation 60, or not at all, for an SMSC that knows its clients by their addresses. Then the session begins with the answer to operation 31 (keep-alive) with system_id as its number; no password is sent."`
+	Traffic             protocols.BindType `yaml:"traffic" default:"transceiver" enum:"transmitter|receiver|transceiver" live:"no" doc:"Which way messages flow, seen from the client. Some SMSCs want a connection for each way: give them two connectors with the same operator."`
+	Login               string             `yaml:"login" default:"60" enum:"60|none" only:"out" live:"rebind" doc:"With operation 60, or not at all, for an SMSC that knows its clients by their addresses: then the session begins with the answer to operation 31 (keep-alive) with system_id as its number, and no password is sent."`
 	OTON                int                `yaml:"oton" default:"6" range:"1..6" only:"out" live:"rebind" doc:"Type of number of its system_id: 1 international, 2 national, 6 abbreviated, which short numbers and names are."`
 	ONPI                int                `yaml:"onpi" default:"5" range:"1..5" only:"out" live:"rebind" doc:"Numbering plan of its system_id: 1 E.164, 3 X.121, 5 private, which short numbers and names are."`
-	AlertPID            string             `yaml:"alert_pid" default:"0539" enum:"0100|0122|0131|0138|0139|0339|0439|0539|0639" live:"rebind" doc:"The PID that it asks with whether the peer lives (operation 31): 0539 a PC over TCP/IP, 0639 a PC by its short number."`
+	AlertPID            string             `yaml:"alert_pid" default:"0539" enum:"0100|0122|0131|0138|0139|0339|0439|0539|0639" live:"rebind" doc:"The PID of its keep-alive (operation 31): 0539 a PC over TCP/IP, 0639 a PC by its short number."`
 	InternationalPrefix string             `yaml:"international_prefix" default:"00" live:"rebind" doc:"What an international number begins with, as the SMSC has it. A number without it is left as it is."`
 	Timezone            string             `yaml:"timezone" default:"UTC" live:"rebind" doc:"The zone that the SMSC's times are in, as Europe/Stockholm: UCP does not say it with a time."`
 	DeliveryIDs         bool               `yaml:"delivery_ids" default:"false" only:"out" live:"rebind" doc:"Whether results of deliveries and notifications say which message they are about (AdC:SCTS). A few SMSCs insist on it."`
-	AlwaysDCS           bool               `yaml:"always_dcs" default:"false" live:"rebind" doc:"Whether XSer 02 also says the coding of a text where MT and MCLs say it (020100 for GSM). Some peers show texts without it as empty."`
-	Priority            bool               `yaml:"priority" default:"false" only:"out" live:"rebind" doc:"Whether a message's priority is sent (PR). An SMSC refuses a message with it from a client that has not subscribed to that."`
+	AlwaysDCS           bool               `yaml:"always_dcs" default:"false" live:"rebind" doc:"Whether XSer 02 also says the coding where MT and MCLs do (020100 for GSM). Some peers show texts without it as empty."`
+	Priority            bool               `yaml:"priority" default:"false" only:"out" live:"rebind" doc:"Whether a message's priority is sent (PR), which an SMSC refuses from a client that has not subscribed to that."`
 }
 
 // The values of login.

@@ -14,7 +14,7 @@ func TestDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	Fields(func(name, doc string) {
-		if row := "| `{" + name + "}` | " + doc + " |"; !strings.Contains(string(b), row) {
+		if row := "- `{" + name + "}`: " + doc + "\n"; !strings.Contains(string(b), row) {
 			t.Errorf("docs/http-smsc.md lacks %s", row)
 		}
 	})

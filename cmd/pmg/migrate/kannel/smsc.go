@@ -42,7 +42,7 @@ func (t *translator) addSMSC(of *Group) {
 		}
 	case "fake":
 		t.draft.Decide(
-			"group smsc, %s, smsc = fake (%s): pmg sink is an SMSC for tests, and needs a connector of its own", of.At,
+			"group smsc, %s, smsc = fake (%s): pmgload sink is an SMSC for tests, and needs a connector of its own", of.At,
 			t.shown(of),
 		)
 		return

@@ -16,6 +16,7 @@ import (
 	"pmg/internal/console"
 	"pmg/loadtest"
 	"pmg/loadtest/bench"
+	"pmg/loadtest/progress"
 )
 
 // benchFlags holds the flags of pmgbench.
@@ -61,10 +62,11 @@ replace those of the file; for the matrix, --connections, --windows, --logs and
 as PNG files, results.json and results.csv; --markdown writes the page docs/bench.md and
 keeps its notes.
 
-The pipeline is measured as pmg serve runs it, or what --gateway names, and classic, which
-is no part of pmg, as pmgbench serve runs it.
+The pipeline is measured as pmg serve runs it, or what --gateway names. The architecture
+classic, two goroutines for each connection and locks, was frozen at an earlier revision:
+make bench builds it from there, as pmgbench-classic beside pmgbench.
 
-Load and sink share one core, like pmg load and pmg sink. GOMAXPROCS, if it is set,
+Load and sink share one core, like those of pmgload. GOMAXPROCS, if it is set,
 applies to them and to the gateway. A target that is missed is reported and is not an
 error: the exit status is 1 only when a run failed or lost messages.`,
 		Example: `  pmgbench --quick
@@ -109,7 +111,7 @@ error: the exit status is 1 only when a run failed or lost messages.`,
 	for _, published := range []string{"from", "report", "markdown"} { // these are of SMPP
 		cmd.MarkFlagsMutuallyExclusive("protocol", published)
 	}
-	cmd.AddCommand(newEchoCommand(), newServeCommand())
+	cmd.AddCommand(newEchoCommand())
 	return cmd
 }
 
@@ -137,7 +139,7 @@ func (f *benchFlags) run(cmd *cobra.Command) error {
 	}
 	gateway := cmp.Or(f.gateway, filepath.Join(filepath.Dir(program), "pmg"))
 	f.Gateway, f.Echo = []string{gateway, "serve", "-c"}, []string{program, "echo"}
-	f.Classic = []string{program, "serve", "--architecture", bench.Classic, "-c"}
+	f.Classic = []string{program + "-classic", "serve", "--architecture", bench.Classic, "-c"}
 	results := &bench.Results{}
 	if f.from != "" {
 		if results, err = bench.ReadResults(f.from); err != nil {
@@ -197,10 +199,10 @@ func (f *benchFlags) measure(ctx context.Context, w io.Writer, r *bench.Results)
 		if !part.wanted {
 			continue
 		}
-		var p *console.Progress
+		var p *progress.Bar
 		f.Progress = func(done, of int, step string) {
 			if p == nil {
-				p = console.NewProgress(w, int64(of), 0)
+				p = progress.New(w, int64(of), 0)
 			}
 			p.Show(int64(done), fmt.Sprintf("%s %d/%d %s", part.name, done, of, step))
 		}

@@ -1,11 +1,10 @@
 // Command pmgbench measures whole gateways: pmg compared with the architecture classic, a
-// TCP relay and an echo server. It is a program of its own, so that pmg does not contain
-// charts, fonts and classic. Package bench does the work.
+// TCP relay and an echo server. It is a program of its own, so that nothing else contains
+// charts and fonts. Package bench does the work.
 //
 // # Start reading
 //
-// bench.go, which has the flags and the measurements, and serve.go, which runs a gateway of
-// either architecture.
+// bench.go, which has the flags and the measurements.
 package main
 
 import (

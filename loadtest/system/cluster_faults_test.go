@@ -1,0 +1,278 @@
+package system
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var (
+	machineRounds = flag.Int("machine-rounds", 10, "how many faults TestClusterMachines makes")
+	machineSeed   = flag.Uint64("machine-seed", 0, "seed of these faults; 0: a new one")
+	machineLease  = flag.Duration("machine-lease", 3*time.Second, "lease of the owner in TestClusterMachines")
+	machineFaults = flag.String("machine-faults", "", "the only faults that TestClusterMachines makes, with commas between them")
+)
+
+// A faulty is three machines under load, to which faults happen.
+type faulty struct {
+	*machines
+	x      *traffic
+	random *rand.Rand
+	seen   map[string]*faultCount
+}
+
+// A faultCount is what was seen of one kind of fault.
+type faultCount struct {
+	n       int
+	changes []time.Duration // from the fault until another node served, where one did
+	flows   []time.Duration // from the fault until messages arrived at the SMSC that came behind it
+	doubled []int64
+}
+
+// mostDoubled is how many messages may arrive twice in a round: the windows, and what the SMSC answers in half a second, twice as much
+// because a fault may follow the one before it soon.
+const mostDoubled = 2 * (2*10 + 250)
+
+// faultKinds are what may happen. Each returns when the fault is over, and the network and the servers are whole again.
+var faultKinds = []struct {
+	name string
+	make func(f *faulty, owner int)
+}{
+	{"kill -9 of the owner", (*faulty).killOwner},
+	{"owner stopped", (*faulty).stopOwner},
+	{"SIGTERM", (*faulty).handOver},
+	{"machine of the owner killed", (*faulty).killMachine},
+	{"owner partitioned", (*faulty).partitionOwner},
+	{"standby partitioned", (*faulty).partitionStandby},
+	{"engine killed", (*faulty).killEngine},
+	{"all engines killed", (*faulty).killEngines},
+	{"slow disk", (*faulty).slowEngine},
+}
+
+// Three machines, each with a gateway and a server of NATS in a network of its own, go on while processes are killed and stopped,
+// networks cut in each direction, and disks are slow, under load with receipts, keys and webhooks, which comes through HAProxy.
+// Nothing that was accepted is missing, nor a receipt, nor an event, and all copies are equal.
+func TestClusterMachines(t *testing.T) {
+	if !inNamespace(t, fmt.Sprintf("-machine-rounds=%d", *machineRounds), fmt.Sprintf("-machine-seed=%d", *machineSeed),
+		fmt.Sprintf("-machine-lease=%s", *machineLease), "-machine-faults="+*machineFaults) {
+		return
+	}
+	seed := *machineSeed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	t.Logf("-machine-seed %d", seed)
+	x := startTraffic(t, hubAddress)
+	f := &faulty{
+		machines: newMachines(t, clusterTimes{*machineLease, *machineLease * 6 / 5}, x.sink.Addr(), x.hook.URL),
+		x:        x, random: rand.New(rand.NewPCG(seed, 0)), seen: map[string]*faultCount{},
+	}
+	x.submits("127.0.0.1:2775", "127.0.0.1:8080")
+	f.x.flows(f.g)
+	for i := range *machineRounds {
+		f.round(i)
+	}
+	x.end()
+	f.compare()
+	x.events(f.events)
+	for _, kind := range faultKinds {
+		if c := f.seen[kind.name]; c != nil {
+			t.Logf("%-28s %s", kind.name+":", c)
+		}
+	}
+}
+
+// round makes one fault, and waits until messages arrive again.
+func (f *faulty) round(i int) {
+	t := f.g.t
+	kinds := faultKinds[:0:0]
+	for _, kind := range faultKinds {
+		if *machineFaults == "" || slices.Contains(strings.Split(*machineFaults, ","), kind.name) {
+			kinds = append(kinds, kind)
+		}
+	}
+	f.g.owner(nil)
+	f.afterwards(time.Duration(50+f.random.IntN(450)) * time.Millisecond)
+	owner := f.g.owner(nil)
+	at := i
+	if *machineFaults == "" {
+		at += f.random.IntN(2) // so that each follows each other one
+	}
+	kind := kinds[at%len(kinds)]
+	c := f.seen[kind.name]
+	if c == nil {
+		c = &faultCount{}
+		f.seen[kind.name] = c
+	}
+	_, doubled := f.x.arrived()
+	began, p := time.Now(), owner.p
+	kind.make(f, f.number(owner))
+	f.x.flows(f.g)
+	flows := time.Since(began)
+	var changed time.Duration
+	for i := range f.g.nodes {
+		if n := &f.g.nodes[i]; n.serves() && n.p != p {
+			e, _ := n.p.Logged("serving")
+			changed = n.p.Began.Add(e.After).Sub(began)
+			c.changes = append(c.changes, changed)
+		}
+	}
+	_, after := f.x.arrived()
+	if after-doubled > mostDoubled {
+		t.Errorf("round %d: %d have arrived twice, more than %d", i, after-doubled, mostDoubled)
+	}
+	c.n, c.flows, c.doubled = c.n+1, append(c.flows, flows), append(c.doubled, after-doubled)
+	t.Logf("round %d: %s of machine %d: another owner after %v, messages arrive after %v, %d twice",
+		i, kind.name, f.number(owner), changed.Round(time.Millisecond), flows.Round(time.Millisecond), after-doubled)
+}
+
+// number returns the number of a node's machine.
+func (f *faulty) number(n *clusterNode) int {
+	for i := range f.g.nodes {
+		if n == &f.g.nodes[i] {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+func (f *faulty) killOwner(owner int) {
+	p := f.g.nodes[owner-1].p
+	p.Kill()
+	f.g.owner(p)
+}
+
+// stopOwner stops the owner's process for one second to thirty, or to three leases if that is shorter.
+func (f *faulty) stopOwner(owner int) {
+	n := &f.g.nodes[owner-1]
+	n.stopped = true
+	f.g.signal(n, syscall.SIGSTOP)
+	f.afterwards(time.Second + time.Duration(f.random.Int64N(int64(min(29*time.Second, 3**machineLease)))))
+	f.g.signal(n, syscall.SIGCONT)
+	n.stopped = false
+	f.g.owner(nil)
+}
+
+func (f *faulty) handOver(owner int) {
+	p := f.g.nodes[owner-1].p
+	f.g.signal(&f.g.nodes[owner-1], syscall.SIGTERM)
+	f.g.owner(p)
+}
+
+// killMachine kills gateway and server of the owner's machine, which come back later.
+func (f *faulty) killMachine(owner int) {
+	p := f.g.nodes[owner-1].p
+	f.servers[owner-1].Kill()
+	p.Kill()
+	f.g.owner(p)
+	f.servers[owner-1].Start()
+}
+
+func (f *faulty) partitionOwner(owner int) { f.partition(owner, owner) }
+
+func (f *faulty) partitionStandby(owner int) {
+	machine := owner
+	for machine == owner {
+		machine = 1 + f.random.IntN(3)
+	}
+	f.partition(machine, owner)
+}
+
+// partition cuts a machine from the others, in one direction or in both, and from clients and SMSC as well or not. It is whole again
+// when another node has taken over, or after a while.
+func (f *faulty) partition(machine, owner int) {
+	p := f.g.nodes[owner-1].p
+	in, out, all := true, true, f.random.IntN(2) == 0
+	switch f.random.IntN(3) {
+	case 0:
+		in = false
+	case 1:
+		out = false
+	}
+	f.g.t.Logf("partition of machine %d: what leaves %t, what comes %t, also clients and SMSC %t", machine, out, in, all)
+	for _, change := range []func(from, to int){f.cut, f.heal} {
+		for other := 1; other <= hub; other++ {
+			if other == machine || other == hub && !all {
+				continue
+			}
+			if out {
+				change(machine, other)
+			}
+			if in {
+				change(other, machine)
+			}
+		}
+		end := time.Now().Add(time.Duration(f.random.Int64N(int64(2 * *machineLease))))
+		for moved := false; !moved && time.Now().Before(end); {
+			f.afterwards(10 * time.Millisecond)
+			for i := range f.g.nodes {
+				moved = moved || f.g.nodes[i].serves() && f.g.nodes[i].p != p
+			}
+		}
+	}
+	f.g.owner(nil)
+}
+
+func (f *faulty) killEngine(int) {
+	s := f.servers[f.random.IntN(3)]
+	s.Kill()
+	f.afterwards(time.Duration(f.random.IntN(5000)) * time.Millisecond)
+	f.x.flows(f.g)
+	s.Start()
+	s.Accepts()
+}
+
+func (f *faulty) killEngines(int) {
+	for _, i := range f.random.Perm(3) {
+		f.servers[i].Kill()
+	}
+	f.afterwards(time.Duration(f.random.IntN(3000)) * time.Millisecond)
+	for _, i := range f.random.Perm(3) {
+		f.servers[i].Start()
+	}
+	f.g.owner(nil)
+}
+
+// slowEngine slows the disk of one server, or of all.
+func (f *faulty) slowEngine(int) {
+	machines := []int{1, 2, 3}
+	if f.random.IntN(2) == 0 {
+		machines = []int{1 + f.random.IntN(3)}
+	}
+	for _, machine := range machines {
+		if undo := f.slowDisk(machine, 10+f.random.IntN(40)); undo != nil {
+			defer undo()
+		}
+	}
+	f.afterwards(time.Duration(1+f.random.IntN(8)) * time.Second)
+}
+
+// compare waits until all copies are equal.
+func (f *faulty) compare() {
+	f.g.wants("3 copies have the same", "check")
+}
+
+// String returns the figures of a kind.
+func (c *faultCount) String() string {
+	var doubled int64
+	for _, n := range c.doubled {
+		doubled += n
+	}
+	text := fmt.Sprintf("%d times; messages arrive again after %s; %d twice, at most %d", c.n, quantiles(c.flows), doubled, slices.Max(c.doubled))
+	if len(c.changes) > 0 {
+		text += fmt.Sprintf("; another owner %d times, after %s", len(c.changes), quantiles(c.changes))
+	}
+	return text
+}
+
+// quantiles returns the median, the 99th of a hundred, and the longest.
+func quantiles(all []time.Duration) string {
+	all = slices.Sorted(slices.Values(all))
+	at := func(n int) time.Duration { return all[(len(all)*n+99)/100-1].Round(time.Millisecond) }
+	return fmt.Sprintf("%v (p50), %v (p99), %v (most)", at(50), at(99), at(100))
+}
