@@ -11,7 +11,7 @@ import (
 	"pmg/httpapi/body"
 	"pmg/httpapi/server"
 	"pmg/httpapi/v1"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols/httpsms"
 )
 

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"pmg/internal/httpcall"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols/httpsms"
 )
 

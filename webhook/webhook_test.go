@@ -9,7 +9,7 @@ import (
 	"pmg/connector"
 	"pmg/httpapi/apitest"
 	"pmg/httpapi/server"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols/httpsms"
 	"pmg/sms"
 )

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // A row lists the packages of this program that a package may import outside its tests.
@@ -30,7 +30,7 @@ func table() []row {
 		{"internal/sock", ""},
 		{"internal/logtext", ""},
 		{"internal/authheader", ""},
-		{"internal/lossfs", ""},
+		{"internal/testkit/lossfs", ""},
 		{"internal/wholefile", ""},
 		{"internal/logfile", "internal/wholefile"},
 		{"internal/machine", ""},
@@ -38,7 +38,7 @@ func table() []row {
 		{"internal/privileges", ""},
 		{"internal/timetext", ""},
 		{"internal/keyfile", ""},
-		{"internal/apicheck", ""},
+		{"internal/testkit/apicheck", ""},
 		{"internal/tlsfiles", ""},
 		{"internal/passhash", ""},
 		{"internal/token", ""},
@@ -52,12 +52,12 @@ func table() []row {
 		{"internal/handshakes", "internal/turns"},
 		{"internal/proxyheader", ""},
 		{"internal/console", ""},
-		{"internal/testutil", ""},
+		{"internal/testkit/testutil", ""},
 		{"internal/testkit/documents", ""},
 		{"internal/testkit/smpppeer", ""},
 		{"internal/testkit/traces", ""},
-		{"internal/natstest", "internal/testutil"},
-		{"internal/chrome", ""},
+		{"internal/testkit/natstest", "internal/testkit/testutil"},
+		{"internal/testkit/chrome", ""},
 		{"internal/nearest", ""},
 		{"internal/figuretext", ""},
 		{"internal/httpfault", ""},
@@ -81,7 +81,7 @@ func table() []row {
 		{"store", "journal journal/file sms store/ballast store/seal"},
 		{"cluster/lease", ""},
 		{"cluster/lease/memory", "cluster/lease"},
-		{"cluster/lease/contract", "cluster/lease internal/testutil"},
+		{"cluster/lease/contract", "cluster/lease internal/testkit/testutil"},
 		{"cluster/cells", "cluster/lease journal/nats"},
 		{"cluster/report", ""},
 		{"cluster", "cluster/cells cluster/lease cluster/report journal journal/nats journal/shared store"},
@@ -89,7 +89,7 @@ func table() []row {
 
 		// A driver is pure, and does not import another protocol.
 		{"protocols", "sms sms/userdata"},
-		{"protocols/prototest", "internal/testutil protocols sms"},
+		{"protocols/prototest", "internal/testkit/testutil protocols sms"},
 		{"protocols/prototest/toy", "protocols sms"},
 		{"protocols/smpp", "internal/logtext protocols sms sms/charset sms/userdata"},
 		{"cluster/standby", "internal/sock protocols/smpp"},
@@ -157,7 +157,7 @@ func table() []row {
 		{"httpapi/body", "connector"},
 		{"sandbox", "connector connector/worker gateway gateway/convert gateway/receipts gateway/request internal/smstext pdulog protocols/testsms sms sms/rewrite"},
 		{"sandbox/phone", "sandbox sms/number"},
-		{"httpapi/apitest", "config connector gateway internal/testutil protocols protocols/httpsms protocols/prototest/toy sms store"},
+		{"httpapi/apitest", "config connector gateway internal/testkit/testutil protocols protocols/httpsms protocols/prototest/toy sms store"},
 		{"httpapi/server", "account config connector connector/streams gateway/login gateway/node httpapi/body httpapi/conns internal/handshakes internal/httpcall internal/httpfault internal/proxyheader internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms sms"},
 		{"webhook", "account config connector connector/worker gateway/node gateway/request gateway/settle gateway/webhooks httpapi/server internal/httpcall pdulog protocols/httpsms protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
 		{"httpsmsc", "config connector connector/worker gateway/convert gateway/node gateway/receipts gateway/request httpapi/body httpapi/server internal/httpcall pdulog protocols/httpsms protocols/httpsms/smsc sms"},
@@ -201,10 +201,13 @@ func table() []row {
 		{"cmd/pmg/losses", "config events gateway/credit internal/console sms store"},
 		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/arguments cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/forget cmd/pmg/helptext cmd/pmg/history cmd/pmg/lists cmd/pmg/losses cmd/pmg/manual cmd/pmg/member cmd/pmg/migrate cmd/pmg/money cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/timetext internal/tlsfiles managed managed/editor pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 
-		{"internal/testkit/process", "admin internal/testutil"},
+		{"internal/testkit/process", "admin internal/testkit/testutil"},
+
+		// Whole gateways under test, which say what functions messages take.
+		{"internal/testkit/walks", "config gateway httpapi internal/testkit/smpppeer protocols protocols/httpsms protocols/smpp stages store"},
 
 		// Small faults for the tests to notice.
-		{"internal/mutate", ""},
+		{"internal/testkit/mutate", ""},
 
 		// The module that tests and measures gateways, which run as processes of their own. Load shares the codec with the gateway and
 		// nothing else.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"pmg/httpapi/apitest"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // smscSite is a site whose operator is an SMSC that is called by HTTP, and brings what it has to the connector

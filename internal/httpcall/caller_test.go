@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/internal/tlsfiles"
 	"pmg/protocols/httpsms"
 	"pmg/sms"

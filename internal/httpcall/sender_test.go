@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols/httpsms"
 )
 

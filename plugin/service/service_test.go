@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"pmg/internal/httpcall"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/plugin"
 	"pmg/plugin/plugintest"
 )

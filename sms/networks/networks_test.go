@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"pmg/internal/sortedset"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/internal/textfile"
 	"pmg/sms"
 )

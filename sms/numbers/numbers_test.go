@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/internal/textfile"
 )
 

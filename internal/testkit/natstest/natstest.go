@@ -19,7 +19,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // The server of the tests. It is not part of PMG.
