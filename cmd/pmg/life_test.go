@@ -9,8 +9,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"pmg/internal/testkit/chrome"
 	"pmg/internal/passhash"
+	"pmg/internal/testkit/chrome"
 	"pmg/internal/testkit/testutil"
 )
 

@@ -24,8 +24,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"pmg/internal/testkit/chrome"
 	"pmg/internal/passhash"
+	"pmg/internal/testkit/chrome"
 	"pmg/internal/testkit/process"
 	"pmg/internal/testkit/smpppeer"
 	"pmg/internal/testkit/testutil"

@@ -1,4 +1,5 @@
-// Package ask sends an operator's requests to a gateway that runs.
+// Package ask is how commands find a configuration and the gateway that runs with it, send it requests, and take and complete
+// arguments.
 //
 // Start reading with Gateway.Find, which says where a gateway is asked.
 package ask
