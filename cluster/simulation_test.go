@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"pmg/cluster/lease"
-	leasememory "pmg/cluster/lease/memory"
+	"pmg/cluster/lease/leasetest"
 	"pmg/internal/testkit/testutil"
 	"pmg/journal"
-	"pmg/journal/memory"
+	"pmg/journal/journaltest"
 	"pmg/journal/shared"
 )
 
@@ -362,9 +362,9 @@ func simulate(t *testing.T, seed uint64, m mutant) (wrong []string) {
 			mutant: m, random: rand.New(rand.NewPCG(seed, 36)), cut: map[string]bool{}, accepted: map[uint64]bool{},
 			sent: map[uint64][]uint64{}, times: map[uint64][]time.Time{}, sums: map[journal.Seq]uint64{},
 		}
-		w.journal = memory.New(nil)
-		w.cell = leasememory.New(func(string, bool) leasememory.Fault {
-			f := leasememory.Fault{Request: w.delay(), Answer: w.delay(), Lost: w.goesWrong(50), Silent: w.goesWrong(50)}
+		w.journal = journaltest.New(nil)
+		w.cell = leasetest.New(func(string, bool) leasetest.Fault {
+			f := leasetest.Fault{Request: w.delay(), Answer: w.delay(), Lost: w.goesWrong(50), Silent: w.goesWrong(50)}
 			if w.goesWrong(5) {
 				f.Stale = uint64(w.draw(30))
 			}

@@ -8,16 +8,16 @@ import (
 	"sync"
 	"time"
 
-	leasememory "pmg/cluster/lease/memory"
+	"pmg/cluster/lease/leasetest"
 	"pmg/journal"
-	"pmg/journal/memory"
+	"pmg/journal/journaltest"
 )
 
 // A world is three nodes, the engine between them, an SMSC and clients, on a virtual clock.
 type world struct {
 	mutant  mutant
-	journal *memory.Journal
-	cell    *leasememory.Cell
+	journal *journaltest.Journal
+	cell    *leasetest.Cell
 	late    sync.WaitGroup // records on their way
 
 	mu       sync.Mutex

@@ -12,7 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/journal"
-	inmemory "pmg/journal/memory"
+	inmemory "pmg/journal/journaltest"
 	"pmg/journal/shared"
 )
 

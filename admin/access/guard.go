@@ -14,7 +14,7 @@ import (
 	"pmg/account"
 	"pmg/config"
 	"pmg/gateway/node"
-	"pmg/internal/authheader"
+	"pmg/internal/token"
 )
 
 // A Scope is what somebody may ask for. Each has those before it.
@@ -216,7 +216,7 @@ func (g *Guard) caller(r *http.Request) (c Caller, wrong string) {
 	case header == "":
 		return c, "this needs a token, and the configuration has no admin.tokens: pmg admin token makes one"
 	}
-	token, ok := authheader.Bearer(header)
+	token, ok := token.Bearer(header)
 	t := find(tokens, token)
 	if !ok || t == nil {
 		return c, "this token is not one of admin.tokens"

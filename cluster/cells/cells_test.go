@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"pmg/cluster/lease"
-	"pmg/cluster/lease/contract"
+	"pmg/cluster/lease/leasetest"
 	"pmg/internal/testkit/natstest"
 	"pmg/internal/testkit/testutil"
 )
@@ -28,7 +28,7 @@ func opened(t *testing.T, o Options) *Bucket {
 // A cell in a bucket of one server is a cell of a lease.
 func TestContract(t *testing.T) {
 	server, n := natstest.New(t, "n1", "always", "").Start(), 0
-	contract.Test(t, func(t *testing.T) (one, other lease.Cell) {
+	leasetest.Test(t, func(t *testing.T) (one, other lease.Cell) {
 		n++
 		o := Options{Servers: natstest.URLs(server), Connect: natstest.User(), Bucket: fmt.Sprint("B", n), Replicas: 1}
 		return opened(t, o).Cell("owner"), opened(t, o).Cell("owner")
@@ -39,7 +39,7 @@ func TestContract(t *testing.T) {
 func TestContractCluster(t *testing.T) {
 	testutil.Long(t)
 	all, n := natstest.StartCluster(t, "always"), 0
-	contract.Test(t, func(t *testing.T) (one, other lease.Cell) {
+	leasetest.Test(t, func(t *testing.T) (one, other lease.Cell) {
 		n++
 		o := Options{Servers: natstest.URLs(all...), Connect: natstest.User(), Bucket: fmt.Sprint("B", n), Replicas: 3}
 		return opened(t, o).Cell("owner"), opened(t, o).Cell("owner")

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"pmg/cluster/lease"
-	"pmg/cluster/lease/memory"
+	"pmg/cluster/lease/leasetest"
 	"pmg/internal/testkit/testutil"
 )
 
@@ -23,7 +23,7 @@ func options(node string) lease.Options {
 }
 
 // start makes a Holder and runs it until stop is called, or the test ends.
-func start(t *testing.T, cell *memory.Cell, o lease.Options) (h *lease.Holder, stop func()) {
+func start(t *testing.T, cell *leasetest.Cell, o lease.Options) (h *lease.Holder, stop func()) {
 	t.Helper()
 	h, err := lease.New(cell.Of(o.Node), o)
 	if err != nil {
@@ -59,7 +59,7 @@ func become(t *testing.T, h *lease.Holder, s lease.State) lease.Status {
 // The times are those of the fake clock, which is exact.
 func TestLeaseEndsByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cell := memory.New(nil)
+		cell := leasetest.New(nil)
 		a, _ := start(t, cell, options("a"))
 		if s := become(t, a, lease.Owner); s.Epoch != 1 || s.Owner != "a" || !s.Holding || !a.Holds() {
 			t.Fatalf("%+v, holds %t", s, a.Holds())
@@ -95,13 +95,13 @@ func TestSlowAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		var left []time.Time
-		cell := memory.New(func(_ string, update bool) memory.Fault {
+		cell := leasetest.New(func(_ string, update bool) leasetest.Fault {
 			mu.Lock()
 			defer mu.Unlock()
 			if update {
 				left = append(left, time.Now())
 			}
-			return memory.Fault{Request: 200 * time.Millisecond, Answer: 700 * time.Millisecond}
+			return leasetest.Fault{Request: 200 * time.Millisecond, Answer: 700 * time.Millisecond}
 		})
 		a, _ := start(t, cell, options("a"))
 		become(t, a, lease.Owner)
@@ -124,7 +124,7 @@ func TestSlowAnswers(t *testing.T) {
 // A node that hands over holds nothing from then on, though a heartbeat is under way and its answer comes later.
 func TestReleaseDuringHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cell := memory.New(func(string, bool) memory.Fault { return memory.Fault{Answer: 900 * time.Millisecond} })
+		cell := leasetest.New(func(string, bool) leasetest.Fault { return leasetest.Fault{Answer: 900 * time.Millisecond} })
 		a, _ := start(t, cell, options("a"))
 		become(t, a, lease.Owner)
 		time.Sleep(10*time.Second + 100*time.Millisecond) // heartbeats leave every 900 ms
@@ -143,7 +143,7 @@ func TestReleaseDuringHeartbeat(t *testing.T) {
 // Waiters hear of the end of a lease when it ends, not when the call is over that is under way.
 func TestLapseIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cell := memory.New(nil)
+		cell := leasetest.New(nil)
 		a, _ := start(t, cell, options("a"))
 		owner := become(t, a, lease.Owner)
 		time.Sleep(10*time.Second + time.Millisecond) // a heartbeat has left 1 ms ago
@@ -159,8 +159,8 @@ func TestLapseIsReported(t *testing.T) {
 // A node that always reads the same old value takes nothing over from an owner whose heartbeats it does not see.
 func TestStuckReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var cell *memory.Cell
-		cell = memory.New(func(node string, update bool) (f memory.Fault) {
+		var cell *leasetest.Cell
+		cell = leasetest.New(func(node string, update bool) (f leasetest.Fault) {
 			if n := len(cell.Values()); node == "b" && !update && n > 1 {
 				f.Stale = uint64(n - 1)
 			}
@@ -179,7 +179,7 @@ func TestStuckReads(t *testing.T) {
 func TestReleaseIsFast(t *testing.T) {
 	for _, next := range []string{"", "c"} {
 		synctest.Test(t, func(t *testing.T) {
-			cell := memory.New(nil)
+			cell := leasetest.New(nil)
 			a, _ := start(t, cell, options("a"))
 			become(t, a, lease.Owner)
 			b, _ := start(t, cell, options("b"))
@@ -206,7 +206,7 @@ func TestReleaseIsFast(t *testing.T) {
 
 func TestReleaseErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cell := memory.New(nil)
+		cell := leasetest.New(nil)
 		a, stop := start(t, cell, options("a"))
 		become(t, a, lease.Owner)
 		for _, next := range []string{"a", "b c"} {
@@ -234,7 +234,7 @@ func TestReleaseErrors(t *testing.T) {
 // A node that hands over while another one has taken over is deposed.
 func TestReleaseOfDeposed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cell := memory.New(nil)
+		cell := leasetest.New(nil)
 		a, _ := start(t, cell, options("a"))
 		become(t, a, lease.Owner)
 		b, _ := start(t, cell, options("b"))
@@ -251,7 +251,7 @@ func TestReleaseOfDeposed(t *testing.T) {
 // A Holder that nobody runs any more holds nothing, and another one of the same node is another owner.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cell := memory.New(nil)
+		cell := leasetest.New(nil)
 		a, stop := start(t, cell, options("a"))
 		become(t, a, lease.Owner)
 		if stop(); a.Holds() || a.Status().Holding {
@@ -267,7 +267,7 @@ func TestStop(t *testing.T) {
 
 func TestSetEligible(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		cell := memory.New(nil)
+		cell := leasetest.New(nil)
 		o := options("a")
 		o.Eligible = false
 		a, _ := start(t, cell, o)
@@ -286,7 +286,7 @@ func TestSetEligible(t *testing.T) {
 }
 
 func TestWaitEnds(t *testing.T) {
-	cell := memory.New(nil)
+	cell := leasetest.New(nil)
 	h, err := lease.New(cell.Of("a"), options("a"))
 	if err != nil {
 		t.Fatal(err)
@@ -302,7 +302,7 @@ func TestWaitEnds(t *testing.T) {
 }
 
 func TestHoldsAllocatesNothing(t *testing.T) {
-	h, err := lease.New(memory.New(nil).Of("a"), options("a"))
+	h, err := lease.New(leasetest.New(nil).Of("a"), options("a"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +312,7 @@ func TestHoldsAllocatesNothing(t *testing.T) {
 }
 
 func BenchmarkHolds(b *testing.B) {
-	h, err := lease.New(memory.New(nil).Of("a"), options("a"))
+	h, err := lease.New(leasetest.New(nil).Of("a"), options("a"))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -340,10 +340,10 @@ func hold(t *testing.T, seed uint64) (owners int) {
 	var mu sync.Mutex
 	chance := func(p float64) bool { return rng.Float64() < p }
 	upTo := func(d time.Duration) time.Duration { return time.Duration(rng.Int64N(int64(d))) }
-	cell := memory.New(func(_ string, update bool) (f memory.Fault) {
+	cell := leasetest.New(func(_ string, update bool) (f leasetest.Fault) {
 		mu.Lock()
 		defer mu.Unlock()
-		f = memory.Fault{Request: upTo(5 * time.Millisecond), Answer: upTo(5 * time.Millisecond), Lost: chance(0.1), Silent: chance(0.1)}
+		f = leasetest.Fault{Request: upTo(5 * time.Millisecond), Answer: upTo(5 * time.Millisecond), Lost: chance(0.1), Silent: chance(0.1)}
 		if chance(0.05) {
 			f.Request = upTo(10 * time.Second)
 		}

@@ -21,8 +21,7 @@ import (
 	"pmg/cmd/pmg/ask"
 	"pmg/cmd/pmg/member"
 	"pmg/config"
-	"pmg/internal/notify"
-	"pmg/internal/privileges"
+	"pmg/internal/daemon"
 	"pmg/internal/sock"
 	"pmg/stages"
 )
@@ -143,7 +142,7 @@ func work(
 		return "", err
 	}
 	s.files = f
-	s.manager = notify.New(os.Getenv, os.Getpid())
+	s.manager = daemon.NewManager(os.Getenv, os.Getpid())
 	debug.SetMemoryLimit(cfg.Limits.MemoryLimit())
 	log.Info().Str("version", version).Str("config", file).Int("pid", os.Getpid()).Msg("serving")
 	defer log.Info().Msg("stopped")
@@ -244,7 +243,7 @@ func become(cfg *config.Config, file string, log zerolog.Logger, opened stages.L
 			opened[c.Name] = append(opened[c.Name], s)
 		}
 	}
-	if err := privileges.Drop(cfg.User); err != nil {
+	if err := daemon.DropPrivileges(cfg.User); err != nil {
 		return err
 	}
 	f, err := os.Open(file)

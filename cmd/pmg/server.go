@@ -20,7 +20,7 @@ import (
 	"pmg/connector"
 	"pmg/gateway"
 	"pmg/httpapi"
-	"pmg/internal/notify"
+	"pmg/internal/daemon"
 	"pmg/internal/sock"
 	"pmg/sandbox"
 	"pmg/stages"
@@ -32,7 +32,7 @@ type server struct {
 	gateway *gateway.Gateway
 	engine  gateway.Engine
 	admin   *admin.Server // nil: not started
-	manager notify.Manager
+	manager daemon.Manager
 	member  *member.Member // nil: the gateway is alone
 	next    *string        // the node to which an operator has moved the work, empty for any; nil: none has
 	files   *reader        // what the configuration is read with

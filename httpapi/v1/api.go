@@ -13,7 +13,7 @@ import (
 	"pmg/gateway/request"
 	"pmg/httpapi/body"
 	"pmg/httpapi/server"
-	"pmg/internal/authheader"
+	"pmg/internal/token"
 	"pmg/protocols"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/own"
@@ -117,13 +117,13 @@ func (h *handler) isKnown() bool {
 	if key, ok := h.bearer(); ok {
 		return h.x.LogInByKey(key)
 	}
-	name, password, ok := authheader.Basic(h.x.Request.Header.Get("Authorization"))
+	name, password, ok := token.Basic(h.x.Request.Header.Get("Authorization"))
 	return ok && h.x.LogIn(name, password)
 }
 
 // bearer returns the key that the request has. It reports false if the request comes with something else.
 func (h *handler) bearer() (key string, ok bool) {
-	return authheader.Bearer(h.x.Request.Header.Get("Authorization"))
+	return token.Bearer(h.x.Request.Header.Get("Authorization"))
 }
 
 // isStillKnown reports whether a request that goes on would still be let in.
@@ -136,7 +136,7 @@ func (h *handler) isStillKnown(scope string) bool {
 		k := h.api.rooms.Logins.StillKey(h.x.Connector, h.x.Conn.Remote, certificate, key)
 		return k != nil && isFor(k, scope)
 	}
-	name, password, _ := authheader.Basic(h.x.Request.Header.Get("Authorization"))
+	name, password, _ := token.Basic(h.x.Request.Header.Get("Authorization"))
 	return h.api.rooms.Logins.Still(h.x.Connector, h.x.Conn.Remote, certificate, protocols.Credentials{
 		SystemID: []byte(name), Password: []byte(password), Bind: protocols.Transmitter,
 	})

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"pmg/internal/zone"
+	"pmg/internal/timetext"
 	"pmg/sms/number"
 )
 
@@ -53,7 +53,7 @@ func New(o Options) (*Hours, []Problem) {
 	}
 	const noZone = "must name a time zone such as Europe/Stockholm or UTC, not %q"
 	var ok bool
-	if h.zone, ok = zone.Load(o.Zone); o.Zone != "" && !ok {
+	if h.zone, ok = timetext.LoadZone(o.Zone); o.Zone != "" && !ok {
 		problem("zone", noZone, o.Zone)
 	}
 	for i, entry := range o.Zones {
@@ -63,7 +63,7 @@ func New(o Options) (*Hours, []Problem) {
 			text = "+" + text // a country code; with a 0 it is that of a national number
 		}
 		prefix, digits := number.ParsePrefix(text)
-		at, ok := zone.Load(name)
+		at, ok := timetext.LoadZone(name)
 		switch {
 		case !digits:
 			problem(option, "must be digits, '=' and a zone, such as 46=Europe/Stockholm, not %q", entry)

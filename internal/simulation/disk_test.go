@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"pmg/journal"
-	"pmg/journal/memory"
+	"pmg/journal/journaltest"
 	"pmg/store"
 )
 
@@ -20,7 +20,7 @@ var errDisk = errors.New("simulated fault of the disk")
 // all, and if its commit has returned nil, it is. Until then it is in a journal in memory, which says what a crash leaves of it.
 type disk struct {
 	w        *world
-	journal  *memory.Journal
+	journal  *journaltest.Journal
 	noted    map[uint64]*store.Batch // those in the journal, by the numbers of their records
 	number   uint64                  // of the last one
 	messages map[uint64]*stored
@@ -336,7 +336,7 @@ func (d *disk) replay() {
 		panic(err)
 	}
 	d.w.note("disk: %d batches are carried out that were noted", n)
-	d.journal, d.noted, d.number = memory.New(nil), map[uint64]*store.Batch{}, 0
+	d.journal, d.noted, d.number = journaltest.New(nil), map[uint64]*store.Batch{}, 0
 }
 
 func (d *disk) apply(b *store.Batch) { b.Each(applied{d}) }

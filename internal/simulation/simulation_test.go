@@ -14,7 +14,7 @@ import (
 
 	"pmg/config"
 	"pmg/internal/testkit/testutil"
-	"pmg/journal/memory"
+	"pmg/journal/journaltest"
 	"pmg/protocols"
 	"pmg/store"
 )
@@ -106,7 +106,7 @@ func (w *world) newPlan() (p plan) {
 func play(seed uint64, mutation string, print func(string)) (w *world) {
 	w = &world{rng: newRand(seed), print: print, mutation: mutation}
 	w.disk = &disk{
-		w: w, journal: memory.New(nil), noted: map[uint64]*store.Batch{}, messages: map[uint64]*stored{}, mapped: map[string]mapping{},
+		w: w, journal: journaltest.New(nil), noted: map[uint64]*store.Batch{}, messages: map[uint64]*stored{}, mapped: map[string]mapping{},
 	}
 	w.oracle = newOracle(w)
 	for _, name := range []string{"one", "two", "a", "b"} {

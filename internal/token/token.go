@@ -1,9 +1,9 @@
 // Package token makes random secrets of programs, for operators (admin.tokens) and for clients of HTTP (keys), and the
-// hashes that the configuration has of them.
+// hashes that the configuration has of them. It reads the header Authorization (RFC 9110 §11.4), in which they come.
 //
 // # Start reading
 //
-// New, Hash.
+// New, Hash, Bearer.
 package token
 
 import (

@@ -15,7 +15,7 @@ import (
 
 	"pmg/internal/testkit/testutil"
 	"pmg/journal"
-	"pmg/journal/contract"
+	"pmg/journal/journaltest"
 )
 
 const small = 4096 // octets of a segment: a new one each few records
@@ -57,7 +57,7 @@ func TestContract(t *testing.T) {
 				}
 				return j
 			}
-			contract.Test(t, contract.Implementation{
+			journaltest.Test(t, journaltest.Implementation{
 				Open:   func(t *testing.T) journal.Journal { fs = vfs.NewMem(); return again(t) },
 				Reopen: again,
 			})

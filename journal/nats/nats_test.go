@@ -14,14 +14,14 @@ import (
 	"pmg/internal/testkit/natstest"
 	"pmg/internal/testkit/testutil"
 	"pmg/journal"
-	"pmg/journal/contract"
+	"pmg/journal/journaltest"
 )
 
 func TestContract(t *testing.T) {
 	t.Parallel()
 	server, n := natstest.New(t, "n1", "always", "").Start(), 0
 	again := func(t *testing.T) journal.Journal { return opened(t, alone(fmt.Sprintf("J%d", n), server)) }
-	contract.Test(t, contract.Implementation{
+	journaltest.Test(t, journaltest.Implementation{
 		Open:   func(t *testing.T) journal.Journal { n++; return again(t) },
 		Reopen: again,
 	})

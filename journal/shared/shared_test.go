@@ -6,7 +6,7 @@ import (
 
 	"pmg/internal/testkit/testutil"
 	"pmg/journal"
-	"pmg/journal/memory"
+	"pmg/journal/journaltest"
 )
 
 func TestMain(m *testing.M) { testutil.NoLeaks(m) }
@@ -44,7 +44,7 @@ func takeOver(t *testing.T, inner journal.Journal, j *Journal, epoch uint32) {
 
 // An owner that was deposed finds that out by its next record, which is void for all.
 func TestDeposed(t *testing.T) {
-	inner := memory.New(nil)
+	inner := journaltest.New(nil)
 	a, b, c := New(inner, 1), New(inner, 2), New(inner, 3)
 	if _, err := a.Append(journal.ID{}, []byte("too early")); err == nil {
 		t.Error("a node appends that does not own")
@@ -73,16 +73,16 @@ func TestDeposed(t *testing.T) {
 
 // A record that the journal has twice, now or later, counts once, and its owner goes on.
 func TestRepeated(t *testing.T) {
-	fault := memory.None
-	inner := memory.New(func(journal.ID) memory.Fault { return fault })
+	fault := journaltest.None
+	inner := journaltest.New(func(journal.ID) journaltest.Fault { return fault })
 	a, b := New(inner, 1), New(inner, 2)
 	takeOver(t, inner, a, 1)
-	fault = memory.Repeated
+	fault = journaltest.Repeated
 	first, err := a.Append(journal.ID{}, []byte("one"))
 	if err != nil || first != 2 {
 		t.Fatalf("at %d, %v", first, err)
 	}
-	fault = memory.None
+	fault = journaltest.None
 	second, err := a.Append(journal.ID{}, []byte("two"))
 	if err != nil || second != 4 {
 		t.Fatalf("at %d, %v", second, err)
@@ -97,7 +97,7 @@ func TestRepeated(t *testing.T) {
 
 // Two nodes with one name, which take the same epoch, are found out.
 func TestForged(t *testing.T) {
-	inner := memory.New(nil)
+	inner := journaltest.New(nil)
 	a := New(inner, 1)
 	takeOver(t, inner, a, 1)
 	if _, err := inner.Append(journal.ID{Node: 2, Run: 1, Number: 1}, nil); err != nil {
@@ -110,7 +110,7 @@ func TestForged(t *testing.T) {
 
 // What a store does not need any more is noted, and stays.
 func TestTrim(t *testing.T) {
-	inner := memory.New(nil)
+	inner := journaltest.New(nil)
 	a := New(inner, 1)
 	takeOver(t, inner, a, 1)
 	if err := a.Trim(1); err != nil || a.Moved() != 1 || inner.Status().First != 1 {

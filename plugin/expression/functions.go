@@ -9,7 +9,7 @@ import (
 
 	"github.com/expr-lang/expr"
 
-	"pmg/internal/zone"
+	"pmg/internal/timetext"
 )
 
 // options returns what the expressions of a plugin may use.
@@ -42,7 +42,7 @@ func (z *zones) local(p ...any) (any, error) {
 	name := p[1].(string)
 	at, ok := z.known.Load(name)
 	if !ok {
-		loaded, ok := zone.Load(name)
+		loaded, ok := timetext.LoadZone(name)
 		if !ok {
 			return nil, &argumentError{fmt.Sprintf("there is no time zone %q", name)}
 		}

@@ -16,7 +16,7 @@ import (
 	"pmg/cluster/report"
 	"pmg/cluster/standby"
 	"pmg/config"
-	"pmg/internal/notify"
+	"pmg/internal/daemon"
 	"pmg/internal/sock"
 	"pmg/internal/tlsfiles"
 	"pmg/protocols"
@@ -57,7 +57,7 @@ func (w *Standby) Wait() (*Member, error) {
 		return nil, err
 	}
 	defer func() { _ = door.Close() }() // the sockets stay open
-	manager := notify.New(os.Getenv, os.Getpid())
+	manager := daemon.NewManager(os.Getenv, os.Getpid())
 	if err := manager.Ready(); err != nil {
 		w.Log.Warn().Err(err).Msg("the service manager does not know the state of the gateway")
 	}

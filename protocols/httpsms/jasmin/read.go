@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pmg/internal/authheader"
+	"pmg/internal/token"
 	"pmg/protocols/httpsms"
 	"pmg/sms"
 )
@@ -164,7 +164,7 @@ func basic(header string) (username, password string, a *httpsms.Answer) {
 	if header == "" {
 		return "", "", problem(http.StatusUnauthorized, "Authentication required", hint)
 	}
-	username, password, ok := authheader.Basic(header)
+	username, password, ok := token.Basic(header)
 	if !ok {
 		return "", "", problem(http.StatusUnauthorized, "Invalid token: "+header, hint)
 	}

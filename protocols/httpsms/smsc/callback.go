@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"pmg/internal/authheader"
+	"pmg/internal/token"
 	"pmg/protocols/httpsms"
 	"pmg/sms"
 	"pmg/sms/charset"
@@ -158,9 +158,9 @@ func shows(r *httpsms.Request, secret string) bool {
 	query, _ := url.ParseQuery(r.Query)
 	shown := query.Get("token")
 	login := r.Get("Authorization")
-	if token, ok := authheader.Bearer(login); ok {
-		shown = token
-	} else if _, password, ok := authheader.Basic(login); ok {
+	if bearer, ok := token.Bearer(login); ok {
+		shown = bearer
+	} else if _, password, ok := token.Basic(login); ok {
 		shown = password
 	}
 	return subtle.ConstantTimeCompare([]byte(shown), []byte(secret)) == 1

@@ -1,9 +1,10 @@
-// Package contract tests what every cell of a lease must do.
+// Package leasetest tests what every cell of a lease must do, and has a cell in memory with the faults of an engine on other
+// machines.
 //
 // # Start reading
 //
-// contract.go
-package contract
+// Test, New.
+package leasetest
 
 import (
 	"context"

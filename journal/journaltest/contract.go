@@ -1,9 +1,9 @@
-// Package contract tests what every journal must do.
+// Package journaltest tests what every journal must do, and has one in memory with the faults of an engine on other machines.
 //
 // # Start reading
 //
-// contract.go
-package contract
+// Test, New.
+package journaltest
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package authheader
+package token
 
 import "testing"
 

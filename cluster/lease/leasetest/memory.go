@@ -1,9 +1,4 @@
-// Package memory is a cell of a lease in memory, for tests. It can have the faults of an engine on other machines.
-//
-// # Start reading
-//
-// memory.go
-package memory
+package leasetest
 
 import (
 	"context"

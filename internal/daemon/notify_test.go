@@ -1,4 +1,4 @@
-package notify
+package daemon
 
 import (
 	"context"
@@ -24,7 +24,7 @@ func manager(t *testing.T, socket string, variables ...string) (Manager, func() 
 		name, value, _ := strings.Cut(v, "=")
 		environment[name] = value
 	}
-	return New(func(name string) string { return environment[name] }, 7), func() string {
+	return NewManager(func(name string) string { return environment[name] }, 7), func() string {
 		b := make([]byte, 4096)
 		n, err := c.Read(b)
 		if err != nil {
@@ -101,11 +101,11 @@ func TestNoWatchdog(t *testing.T) {
 // A manager that is not there is an error, and no manager is none.
 func TestNoManager(t *testing.T) {
 	t.Parallel()
-	gone := New(func(string) string { return "/nowhere/gone" }, 7)
+	gone := NewManager(func(string) string { return "/nowhere/gone" }, 7)
 	if err := gone.Ready(); err == nil || !strings.HasPrefix(err.Error(), "cannot tell the service manager (NOTIFY_SOCKET): dial unixgram") {
 		t.Errorf("error %v", err)
 	}
-	none := New(func(string) string { return "" }, 7)
+	none := NewManager(func(string) string { return "" }, 7)
 	for _, tell := range []func() error{none.Ready, none.Reloading, none.Stopping} {
 		if err := tell(); err != nil {
 			t.Error(err)

@@ -1,9 +1,4 @@
-// Package privileges changes the user of a process that was started as root.
-//
-// # Start reading
-//
-// Drop.
-package privileges
+package daemon
 
 import (
 	"errors"
@@ -21,9 +16,9 @@ type identity struct {
 	groups   []int // of the user
 }
 
-// Drop changes the user of the process, given as name or name:group. Without a group it gets the
+// DropPrivileges changes the user of the process, given as name or name:group. Without a group it gets the
 // user's. A process that is not root must be that user already.
-func Drop(to string) error {
+func DropPrivileges(to string) error {
 	id, err := find(to)
 	if err != nil {
 		return err

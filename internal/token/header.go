@@ -1,9 +1,4 @@
-// Package authheader reads the header Authorization (RFC 9110 §11.4): a scheme in any letter case, blanks, and credentials.
-//
-// # Start reading
-//
-// Bearer.
-package authheader
+package token
 
 import (
 	"encoding/base64"

@@ -1,10 +1,10 @@
-// Package notify informs the service manager of the process about its state, as sd_notify(3) of
-// systemd describes. Without such a manager it does nothing.
+// Package daemon is a process among those that a service manager runs: it informs the manager of its state, as sd_notify(3) of
+// systemd describes, and changes its user if root has started it.
 //
 // # Start reading
 //
-// New, then Manager.Watch.
-package notify
+// NewManager, then Manager.Watch; DropPrivileges.
+package daemon
 
 import (
 	"context"
@@ -22,8 +22,8 @@ type Manager struct {
 	watchdog time.Duration // within which it wants to hear that the process works; 0: it does not
 }
 
-// New returns the manager that the environment names to the process pid.
-func New(getenv func(string) string, pid int) Manager {
+// NewManager returns the manager that the environment names to the process pid.
+func NewManager(getenv func(string) string, pid int) Manager {
 	m := Manager{socket: getenv("NOTIFY_SOCKET")}
 	µs, err := strconv.ParseInt(getenv("WATCHDOG_USEC"), 10, 64)
 	if of := getenv("WATCHDOG_PID"); err == nil && µs > 0 && (of == "" || of == strconv.Itoa(pid)) {

@@ -1,4 +1,4 @@
-package memory
+package leasetest
 
 import (
 	"context"
@@ -8,11 +8,10 @@ import (
 	"time"
 
 	"pmg/cluster/lease"
-	"pmg/cluster/lease/contract"
 )
 
 func TestContract(t *testing.T) {
-	contract.Test(t, func(*testing.T) (one, other lease.Cell) {
+	Test(t, func(*testing.T) (one, other lease.Cell) {
 		c := New(nil)
 		return c.Of("a"), c.Of("b")
 	})

@@ -1,15 +1,14 @@
-package memory
+package journaltest
 
 import (
 	"errors"
 	"testing"
 
 	"pmg/journal"
-	"pmg/journal/contract"
 )
 
 func TestContract(t *testing.T) {
-	contract.Test(t, contract.Implementation{Open: func(*testing.T) journal.Journal { return New(nil) }})
+	Test(t, Implementation{Open: func(*testing.T) journal.Journal { return New(nil) }})
 }
 
 // What an engine does that is far away: a record that the caller knows nothing of may be there once, twice, late, or not.

@@ -1,9 +1,4 @@
-// Package memory is a journal in memory, for simulations and tests. It can have the faults of an engine on other machines.
-//
-// # Start reading
-//
-// memory.go
-package memory
+package journaltest
 
 import (
 	"fmt"
