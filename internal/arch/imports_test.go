@@ -192,7 +192,7 @@ func table() []row {
 		{"cmd/pmg/statistics", "cmd/pmg/find stats"},
 		{"cmd/pmg/dev", "internal/console sandbox sandbox/phone sms"},
 		{"cmd/pmg/webhooks", "admin gateway/operate gateway/webhooks internal/timetext sms"},
-		{"cmd/pmg/migrate/draft", ""},
+		{"cmd/pmg/migrate/draft", "config/document"},
 		{"cmd/pmg/migrate/kannel", "cmd/pmg/migrate/draft"},
 		{"cmd/pmg/migrate/jasmin", "cmd/pmg/migrate/draft"},
 		{"cmd/pmg/migrate", "cmd/pmg/migrate/draft cmd/pmg/migrate/jasmin cmd/pmg/migrate/kannel config"},
