@@ -179,7 +179,7 @@ release-check: release ## make a release again, elsewhere, and compare every oct
 
 deb: build ## make the Debian package of this machine's kind in dist
 	@stage=$$(mktemp -d) && trap 'rm -rf "$$stage"' EXIT && export SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) && mkdir -p dist && \
-	packaging/stage.sh bin/pmg "$$stage" && packaging/deb.sh "$$stage" "$$(go env GOARCH)" "$(VERSION)" dist/ && ls dist/*.deb
+	packaging/stage.sh bin "$$stage" && packaging/deb.sh "$$stage" "$$(go env GOARCH)" "$(VERSION)" dist/ && ls dist/*.deb
 
 clean: ## remove bin and dist
 	rm -rf bin dist

@@ -2,9 +2,8 @@
 // connectors with their instances; lanes with their shares, queues (package queue) and slots, which are the windows;
 // delayed answers; submits that wait for room.
 //
-// A lane belongs to one goroutine, the dispatcher. The bench's classic guards it
-// with a lock instead. Fields that other goroutines may read are atomic, and methods that
-// are safe for concurrent use say so.
+// A lane belongs to one goroutine, the dispatcher. Fields that other goroutines may read are atomic, and methods that are safe
+// for concurrent use say so.
 //
 //	           take                 sent                    answered
 //	slots ───────────────► slot ─────────────► in flight ───────────────► slots

@@ -9,7 +9,7 @@ import (
 	"pmg/gateway/keep"
 )
 
-// An Engine moves the gateway's bytes: the pipeline, or in the bench classic.
+// An Engine moves the gateway's bytes: the pipeline, or that of a test.
 type Engine interface {
 	keep.Engine
 	Service

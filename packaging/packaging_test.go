@@ -76,11 +76,13 @@ func TestUnit(t *testing.T) {
 // TestPackages builds pmg once, because that takes most of the time.
 func TestPackages(t *testing.T) {
 	testutil.Long(t)
-	pmg, dir := filepath.Join(t.TempDir(), "pmg"), filepath.Join(t.TempDir(), "stage")
+	programs, dir := t.TempDir(), filepath.Join(t.TempDir(), "stage")
+	pmg := filepath.Join(programs, "pmg")
 	t.Setenv("CGO_ENABLED", "0") // compiled as make build does, so that it is there already
 	t.Setenv("GOFLAGS", "")
 	run(t, "go", "build", "-buildvcs=false", "-trimpath", "-ldflags=-s -w", "-o", pmg, "../cmd/pmg")
-	run(t, "./stage.sh", pmg, dir)
+	run(t, "go", "build", "-C", "../loadtest", "-buildvcs=false", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(programs, "pmgload"), "./cmd/pmgload")
+	run(t, "./stage.sh", programs, dir)
 	t.Run("example", func(t *testing.T) { testExample(t, pmg) })
 	t.Run("modules", func(t *testing.T) { testModules(t, pmg) })
 	t.Run("container", func(t *testing.T) { testContainer(t, pmg) })
@@ -212,7 +214,7 @@ func testDebian(t *testing.T, dir string) {
 	run(t, "cmp", packages[1], packages[2])
 	files := run(t, "dpkg-deb", "-c", packages[0])
 	for _, want := range []string{
-		`-rwxr-xr-x root/root .* ./usr/bin/pmg\n`, `-rw-r----- root/root .* ./etc/pmg/pmg.yaml\n`,
+		`-rwxr-xr-x root/root .* ./usr/bin/pmg\n`, `-rwxr-xr-x root/root .* ./usr/bin/pmgload\n`, `-rw-r----- root/root .* ./etc/pmg/pmg.yaml\n`,
 		`-rw-r--r-- root/root .* ./lib/systemd/system/pmg.service\n`, `-rw-r--r-- root/root .* ./lib/systemd/system/pmg.socket\n`, `./usr/share/man/man1/pmg-serve.1.gz\n`,
 		`./usr/share/bash-completion/completions/pmg\n`, `-rw-r--r-- root/root .* ./usr/share/doc/pmg/monitoring/pmg.rules.yaml\n`,
 		`-rw-r--r-- root/root .* ./usr/share/doc/pmg/docs/operate.md\n`, `./usr/share/doc/pmg/docs/monitoring -> ../monitoring\n`,

@@ -14,15 +14,18 @@ mkdir -p "$dist"
 host=$(go env GOHOSTOS)-$(go env GOHOSTARCH)
 for target in "$host" linux-amd64 linux-arm64 darwin-arm64; do
   [ ! -e "$work/$target" ] || continue
-  CGO_ENABLED=0 GOOS=${target%-*} GOARCH=${target#*-} go build -buildvcs=false -trimpath \
-    -ldflags "-s -w -buildid= -X main.version=$version -X main.revision=$revision" -o "$work/$target" ./cmd/pmg
+  mkdir "$work/$target"
+  for program in ./cmd/pmg loadtest/cmd/pmgload; do # the second is of another module
+    (cd "${program%%/*}" && CGO_ENABLED=0 GOOS=${target%-*} GOARCH=${target#*-} go build -buildvcs=false -trimpath \
+      -ldflags "-s -w -buildid= -X main.version=$version -X main.revision=$revision" -o "$work/$target/" "./${program#*/}")
+  done
 done
 for target in linux-amd64 linux-arm64 darwin-arm64; do
   name=pmg-$version-$target
   packaging/stage.sh "$work/$target" "$work/$name" "$work/$host"
   tar -C "$work" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --format=ustar -cf - "$name" |
     gzip -9n >"$dist/$name.tar.gz"
-  packaging/sbom.sh "$work/$target" "$version" >"$dist/$name.cdx.json"
+  packaging/sbom.sh "$work/$target/pmg" "$version" >"$dist/$name.cdx.json"
   case $target in
   linux-*) packaging/deb.sh "$work/$name" "${target#*-}" "$version" "$dist/pmg_${version#v}_${target#*-}.deb" ;;
   esac

@@ -1,20 +1,22 @@
 #!/bin/sh
-# stage.sh PMG DIRECTORY [RUNS] collects in a directory what archives and packages have: the program
-# PMG, its unit, examples, documents, manual pages, completions and alerts. These are made by RUNS, which is PMG unless
-# that is for another machine. SOURCE_DATE_EPOCH is the time of every file.
+# stage.sh PROGRAMS DIRECTORY [RUN] collects in a directory what archives and packages have: pmg and pmgload of the directory
+# PROGRAMS, the unit, examples, documents, manual pages, completions and alerts. Manual pages and completions are written by the
+# programs of RUN, which is PROGRAMS unless those are for another machine. SOURCE_DATE_EPOCH is the time of every file.
 set -eu
 cd "$(dirname "$0")/.."
 umask 022
-pmg=$1 to=$2 runs=${3:-$1}
+programs=$1 to=$2 run=${3:-$1}
 mkdir -p "$to/completions" "$to/monitoring" "$to/docs"
-cp "$pmg" "$to/pmg"
-chmod 0755 "$to/pmg"
+cp "$programs/pmg" "$programs/pmgload" "$to"
+chmod 0755 "$to/pmg" "$to/pmgload"
 cp LICENSE README.md CHANGELOG.md SECURITY.md packaging/pmg.service packaging/pmg.socket packaging/pmg.yaml "$to"
 cp docs/monitoring/* "$to/monitoring"
 cp docs/*.md "$to/docs"
 cp -r packaging/examples "$to"
-"$runs" manual "$to/man"
-"$runs" completion bash >"$to/completions/pmg.bash"
-"$runs" completion zsh >"$to/completions/_pmg"
-"$runs" completion fish >"$to/completions/pmg.fish"
+for program in pmg pmgload; do
+  "$run/$program" manual "$to/man"
+  "$run/$program" completion bash >"$to/completions/$program.bash"
+  "$run/$program" completion zsh >"$to/completions/_$program"
+  "$run/$program" completion fish >"$to/completions/$program.fish"
+done
 find "$to" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +

@@ -119,7 +119,7 @@ func (b *builder) Check(_ *connector.Link, j *Job, check func(), then func(now i
 
 // Store implements session.Port.
 func (b *builder) Store(_ int64, p session.Pending[*Job]) {
-	j := p.Request
+	j := p.By.Request
 	if p.More != nil {
 		j.extras = &extras{More: p.More}
 	}
@@ -129,8 +129,11 @@ func (b *builder) Store(_ int64, p session.Pending[*Job]) {
 
 // stored goes on with a message whose commit has ended.
 func (b *builder) stored(j *Job) {
-	p := session.Pending[*Job]{Accepted: keep.Accepted{Message: j.Message, Share: j.Share}, More: j.more(), After: j.After}
-	p.Link, p.Request = &j.Handle.Link, j
+	l := &j.Handle.Link
+	p := session.Pending[*Job]{
+		Accepted: keep.Accepted{Message: j.Message, Share: j.Share}, More: j.more(),
+		From: &l.Source, By: session.Sender[*Job]{Link: l, Request: j}, After: j.After,
+	}
 	code := j.Code
 	j.Message, j.Share, j.Code = nil, nil, sms.OK
 	b.talk.Stored(b.out.Now(), p, code)

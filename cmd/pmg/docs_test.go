@@ -84,7 +84,7 @@ func TestExamples(t *testing.T) {
 		}
 		b, err := os.ReadFile(file)
 		for _, m := range regexp.MustCompile(`(?m)^# pmg (.*)$`).FindAllStringSubmatch(string(b), -1) {
-			checkCommand(t, file, m[1])
+			documents.CheckCommand(t, file, newRootCommand(), m[1])
 		}
 		return err
 	})
@@ -110,23 +110,7 @@ func TestDocumentsStarter(t *testing.T) {
 
 // The commands in documents exist, with the flags that stand there.
 func TestDocumentsCommands(t *testing.T) {
-	n := 0
-	for name, text := range documents.All(t, "../..") {
-		for _, block := range documents.Blocks(text, "console") {
-			for line := range strings.Lines(block) {
-				if command, ok := strings.CutPrefix(strings.TrimSpace(line), "$ pmg "); ok {
-					n++
-					checkCommand(t, name, command)
-				}
-			}
-		}
-		for _, m := range regexp.MustCompile("`pmg ([a-z][^`]*)`").FindAllStringSubmatch(text, -1) {
-			checkCommand(t, name, m[1])
-		}
-	}
-	if n == 0 {
-		t.Error("no document has a command")
-	}
+	documents.CheckCommands(t, "../..", newRootCommand)
 }
 
 // Links between documents lead to existing files and headings, and so do the names of pages in the source and in alerts.
@@ -185,43 +169,7 @@ func TestDocumentsDependencies(t *testing.T) {
 	}
 }
 
-// checkCommand fails the test if the part of a line before the first pipe is not a command of pmg,
-// or has unknown flags.
-func checkCommand(t *testing.T, where, line string) {
-	t.Helper()
-	words := shellWords(line)
-	root := newRootCommand()
-	root.InitDefaultHelpCmd()
-	root.InitDefaultCompletionCmd()
-	cmd, args, err := root.Find(words)
-	if err != nil || cmd == root {
-		t.Errorf("%s: pmg %s: %v", where, line, err)
-		return
-	}
-	cmd.InitDefaultHelpFlag()
-	if err := cmd.ParseFlags(args); err != nil {
-		t.Errorf("%s: pmg %s: %v", where, line, err)
-		return
-	}
-	if cmd.Args != nil && !cmd.HasSubCommands() {
-		if err := cmd.Args(cmd, cmd.Flags().Args()); err != nil {
-			t.Errorf("%s: pmg %s: %v", where, line, err)
-		}
-	}
-}
-
-// shellWords splits the first command of a line.
-func shellWords(line string) (words []string) {
-	for _, w := range regexp.MustCompile(`"[^"]*"|'[^']*'|\S+`).FindAllString(line, -1) {
-		if w == "|" || w == "&&" || w == ">" || strings.HasPrefix(w, "#") {
-			break
-		}
-		words = append(words, strings.Trim(w, `'"`))
-	}
-	return words
-}
-
-// Every command has a help text, and its examples are commands.
+// Every command has a help text.
 func TestHelp(t *testing.T) {
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
@@ -232,13 +180,6 @@ func TestHelp(t *testing.T) {
 		}
 		if cmd.Short == "" {
 			t.Errorf("%s does not say what it does", cmd.CommandPath())
-		}
-		for line := range strings.Lines(cmd.Example) {
-			for command := range strings.SplitSeq(line, "&&") {
-				if args, ok := strings.CutPrefix(strings.TrimSpace(command), "pmg "); ok {
-					checkCommand(t, cmd.CommandPath()+" -h", args)
-				}
-			}
 		}
 		for _, sub := range cmd.Commands() {
 			visit(sub)

@@ -32,7 +32,7 @@ func freshExamples(t *testing.T, document string) {
 		n++
 		line, _, _ := strings.Cut(strings.TrimPrefix(block, "```console\n$ pmg "), "\n")
 		var out bytes.Buffer
-		if err := runPMG(&out, append(shellWords(line), "-c", file)...); err != nil {
+		if err := runPMG(&out, append(documents.Words(line), "-c", file)...); err != nil {
 			t.Errorf("pmg %s: %v", line, err)
 		}
 		return "```console\n$ pmg " + line + "\n" + out.String() + "```"

@@ -68,7 +68,7 @@ func newRootCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	addGroups(root)
-	root.AddCommand(newVersionCommand(), manual.NewCommand())
+	root.AddCommand(newVersionCommand(), manual.NewCommand("pmg"))
 	helptext.ExplainUnknown(root)
 	complete.Names{Config: namedConfig, Sessions: sessionNamesOf}.Add(root)
 	helptext.Arrange(root)

@@ -162,9 +162,7 @@ func (q *Queue) left(e *Entry) {
 	}
 }
 
-// Ready reports whether a message is due. A queue that was ready stays so
-// until Pop, even if a later call has an earlier time, because the bench's
-// classic reads the clock before it locks.
+// Ready reports whether a message is due. A queue that was ready stays so until Pop, even if a later call has an earlier time.
 func (q *Queue) Ready(now int64) bool {
 	q.advance(now)
 	return q.n > q.later.Len()

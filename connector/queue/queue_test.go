@@ -315,8 +315,7 @@ func BenchmarkQueue(b *testing.B) {
 	}
 }
 
-// A queue that was ready stays so until Pop, even for a caller with an earlier time. In the
-// classic architecture each goroutine reads the clock before it takes the lock.
+// A queue that was ready stays so until Pop, even for a caller with an earlier time.
 func TestQueueClockBehind(t *testing.T) {
 	t.Parallel()
 	q := newQueue()

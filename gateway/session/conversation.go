@@ -11,8 +11,7 @@ import (
 // A Conversation is the gateway's side of its sessions: it does what their state
 // machines ask for. It is the same in every architecture. R is the type in which an
 // architecture keeps a PDU until it is answered. A Conversation is not safe for
-// concurrent use: the pipeline has one, which belongs to the builder; the bench's
-// classic has one for each connection, which the session's lock guards.
+// concurrent use: the pipeline has one, which belongs to the builder.
 //
 //	Receive ──► Session ──► Send, SendClose, Close      the peer is answered
 //	                    ──► Login ──► check ──► Login   behind it PDUs wait

@@ -1,6 +1,6 @@
 // Package session is the gateway's side of its sessions, whichever architecture moves the octets: a Conversation does
-// what the sessions' state machines ask for, and reaches the stages through a Port, as it does the simulation and the
-// bench's classic. It knows no protocol and no socket.
+// what the sessions' state machines ask for, and reaches the stages through a Port, as it does the simulation. It knows no
+// protocol and no socket.
 //
 // Sessions is what all sessions share: which clients may connect, the counts and log entries of a session's life,
 // and how many submits wait for room. A Conversation belongs to one goroutine.

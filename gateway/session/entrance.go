@@ -16,7 +16,7 @@ type entrance[R any] struct {
 	port       Port[R]
 	room       *waitRoom[R]
 	executor   *executor[R]
-	acceptor   *accept.Acceptor[sender[R]]
+	acceptor   *accept.Acceptor[Sender[R]]
 	submission intake.Submission
 }
 
@@ -28,13 +28,13 @@ func (e *entrance[R]) message(now int64, l *connector.Link, r R) {
 	if l.Account == nil { // what waited would keep the answers to our own requests behind it
 		s.Way, s.Waits = intake.Delivered, false
 	}
-	e.acceptor.Submit(now, sender[R]{l, r}, s)
+	e.acceptor.Submit(now, Sender[R]{l, r}, s)
 }
 
 // ended goes on with a message when its commit has ended with a code.
 func (e *entrance[R]) ended(now int64, p Pending[R], code sms.Code) {
-	e.acceptor.Ended(now, p.accepted(), code)
-	e.executor.Release(now, sender[R]{p.Link, p.Request})
+	e.acceptor.Ended(now, p, code)
+	e.executor.Release(now, p.By)
 }
 
 // roomIn accepts the submits that wait for room in a lane, as far as there is room.
@@ -59,8 +59,9 @@ func (e *entrance[R]) letIn(now int64, s *connector.Share) {
 		return e.sessions.keep.MayStore() && e.acceptor.Room().Fits(keep.Accepted{Message: m, Share: s})
 	}, func(l *connector.Link, m *sms.Message, r R, after int64) {
 		e.sessions.waitForRoom(l, s, m, -1)
-		p := Pending[R]{Accepted: keep.Accepted{Message: m, Share: s}, Link: l, Request: r, After: after}
-		e.acceptor.Accept(now, p.accepted())
+		e.acceptor.Accept(now, Pending[R]{
+			Accepted: keep.Accepted{Message: m, Share: s}, From: &l.Source, By: Sender[R]{l, r}, After: after,
+		})
 	}, func(l *connector.Link, m *sms.Message, r R) {
 		e.sessions.waitForRoom(l, s, m, -1)
 		e.sessions.intake.LogNoRoom(now, &l.Source, s)
@@ -71,10 +72,10 @@ func (e *entrance[R]) letIn(now int64, s *connector.Share) {
 
 // over forgets the receipts of a session that is over which wait for others.
 func (e *entrance[R]) over(l *connector.Link) {
-	e.acceptor.Forget(func(s sender[R]) bool {
-		if s.link == l {
-			e.port.Drop(l, s.request)
+	e.acceptor.Forget(func(s Sender[R]) bool {
+		if s.Link == l {
+			e.port.Drop(l, s.Request)
 		}
-		return s.link == l
+		return s.Link == l
 	})
 }

@@ -26,11 +26,11 @@ func (c *Conversation[R]) Answer(now int64, l *connector.Link, r R, code sms.Cod
 }
 
 func (c *Conversation[R]) Accept(now int64, p Pending[R]) {
-	c.entrance.acceptor.Accept(now, p.accepted())
+	c.entrance.acceptor.Accept(now, p)
 }
 
 func (c *Conversation[R]) Receipt(now int64, l *connector.Link, r R, m *sms.Message) {
-	c.entrance.acceptor.Receipt(now, sender[R]{l, r}, &l.Source, m)
+	c.entrance.acceptor.Receipt(now, Sender[R]{l, r}, &l.Source, m)
 }
 
 func (c *Conversation[R]) DropReceipts(l *connector.Link) { c.entrance.over(l) }

@@ -31,12 +31,11 @@ func (e *entrance[R]) recipients(now int64, l *connector.Link, r R, v *intake.Se
 	}
 	v.Forget()
 	if len(v.All) == 0 {
-		e.executor.Answer(now, sender[R]{l, r}, accept.Outcome{Code: v.Refusal, Each: string(v.Reasons), After: v.After})
+		e.executor.Answer(now, Sender[R]{l, r}, accept.Outcome{Code: v.Refusal, Each: string(v.Reasons), After: v.After})
 		return
 	}
 	e.port.IsRefusal(r, sms.Refusal{Each: string(v.Reasons)})
-	p := Pending[R]{Accepted: v.All[0], More: v.All[1:], Link: l, Request: r, After: v.After}
-	e.acceptor.Accept(now, p.accepted())
+	e.acceptor.Accept(now, Pending[R]{Accepted: v.All[0], More: v.All[1:], From: &l.Source, By: Sender[R]{l, r}, After: v.After})
 }
 
 // recipient runs the steps of the message to a recipient. It returns false if that goes on later,
@@ -45,7 +44,7 @@ func (e *entrance[R]) recipient(now int64, l *connector.Link, r R, v *intake.Sev
 	switch e.sessions.intake.Take(now, s) {
 	case intake.Later:
 		later := *s
-		e.executor.GoInOrder(sender[R]{l, r}, later.Do, func(now int64, gone bool) {
+		e.executor.GoInOrder(Sender[R]{l, r}, later.Do, func(now int64, gone bool) {
 			if gone {
 				later.Drop()
 				v.Drop(&l.Source)

@@ -132,11 +132,11 @@ func TestMessagesOfOnePDU(t *testing.T) {
 			}
 			return s.Accepted()
 		}
-		pending := session.Pending[*request]{Accepted: comes(), Link: l, Request: p.New(l)}
+		pending := session.Pending[*request]{Accepted: comes(), From: &l.Source, By: session.Sender[*request]{Link: l, Request: p.New(l)}}
 		for range 2 {
 			pending.More = append(pending.More, comes())
 		}
-		r, before := pending.Request, p.g.Pending()
+		r, before := pending.By.Request, p.g.Pending()
 		p.c.Accept(p.now, pending)
 		p.c.Flush()
 		if r.gone != "" || len(p.storing) != 1 || p.g.Pending() != before+3 {

@@ -20,8 +20,8 @@ type waitRoom[R any] struct {
 
 // wait makes a client's submit wait for room, and reports whether it may. However soon there is room, the answer is
 // not sent before the time after, which the account's rate asks for.
-func (w *waitRoom[R]) wait(now int64, from sender[R], sub *intake.Submission) bool {
-	l, a := from.link, sub.Accepted()
+func (w *waitRoom[R]) wait(now int64, from Sender[R], sub *intake.Submission) bool {
+	l, a := from.Link, sub.Accepted()
 	m, s := a.Message, a.Share
 	if !s.HasMemory(a.Octets()) || !w.sessions.mayWaitForRoom(s) {
 		return false
@@ -32,7 +32,7 @@ func (w *waitRoom[R]) wait(now int64, from sender[R], sub *intake.Submission) bo
 		w.pressure[s] = b
 		w.pressed = append(w.pressed, s)
 	}
-	if !b.Wait(now, s, m, l, from.request, sub.After) {
+	if !b.Wait(now, s, m, l, from.Request, sub.After) {
 		return false
 	}
 	w.sessions.waitForRoom(l, s, m, 1)

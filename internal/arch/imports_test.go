@@ -52,6 +52,9 @@ func table() []row {
 		{"internal/proxyheader", ""},
 		{"internal/console", ""},
 		{"internal/testutil", ""},
+		{"internal/testkit/documents", ""},
+		{"internal/testkit/smpppeer", ""},
+		{"internal/testkit/traces", ""},
 		{"internal/natstest", "internal/testutil"},
 		{"internal/chrome", ""},
 		{"internal/nearest", ""},
@@ -169,11 +172,6 @@ func table() []row {
 		{"admin/oidc", "config internal/turns"},
 		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc cluster/report config config/document connector gateway/operate gateway/webhooks internal/browser internal/figuretext internal/httpfault managed managed/editor pdulog privacy protocols sms stats"},
 
-		// Load shares the codec with the gateway and nothing else.
-		{"loadtest", "internal/sock protocols protocols/smpp"},
-		{"loadtest/httpsink", "loadtest"},
-		{"loadtest/httpload", "loadtest loadtest/httpsink"},
-
 		// Wiring: the only place of the product that makes drivers.
 		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/keep gateway/leave gateway/route internal/smstext protocols protocols/httpsms sms sms/charset sms/fit sms/number sms/rewrite sms/userdata"},
 		{"cmd/pmg/credentials", "config internal/passhash internal/token"},
@@ -198,22 +196,25 @@ func table() []row {
 		{"cmd/pmg/migrate", "cmd/pmg/migrate/draft cmd/pmg/migrate/jasmin cmd/pmg/migrate/kannel config"},
 		{"cmd/pmg/plugins", "cmd/pmg/find config gateway/hooks internal/figuretext plugin"},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
-		{"cmd/pmg/webdemo", "loadtest loadtest/httpload loadtest/httpsink"},
 		{"cmd/pmg/member", "admin cluster cluster/report cluster/standby cmd/pmg/find config gateway/keep internal/console internal/notify internal/sock internal/tlsfiles protocols store"},
 		{"cmd/pmg/losses", "config events gateway/credit internal/console sms store"},
-		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/arguments cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/forget cmd/pmg/helptext cmd/pmg/history cmd/pmg/lists cmd/pmg/losses cmd/pmg/manual cmd/pmg/member cmd/pmg/migrate cmd/pmg/money cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webdemo cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/timetext internal/tlsfiles loadtest loadtest/httpload loadtest/httpsink managed managed/editor pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
+		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/arguments cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/forget cmd/pmg/helptext cmd/pmg/history cmd/pmg/lists cmd/pmg/losses cmd/pmg/manual cmd/pmg/member cmd/pmg/migrate cmd/pmg/money cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/timetext internal/tlsfiles managed managed/editor pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 
-		// Whole gateways under test.
-		{"internal/e2e", "config connector gateway gateway/keep httpapi internal/testutil pdulog protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp stages store"},
+		{"internal/testkit/process", "admin internal/testutil"},
 
 		// Small faults for the tests to notice.
 		{"internal/mutate", ""},
 
-		// The bench, a module of its own, runs gateways as processes of their own. The
-		// architectures do not import each other.
-		{"loadtest/bench", "loadtest loadtest/httpload"},
-		{"loadtest/bench/classic", "connector gateway gateway/keep gateway/session internal/sock pdulog protocols sms store"},
-		{"loadtest/bench/cmd/pmgbench", "admin config gateway internal/console internal/sock loadtest loadtest/bench loadtest/bench/classic protocols protocols/smpp protocols/ucp stages store"},
+		// The module that tests and measures gateways, which run as processes of their own. Load shares the codec with the gateway and
+		// nothing else.
+		{"loadtest", "internal/sock protocols protocols/smpp"},
+		{"loadtest/child", ""},
+		{"loadtest/progress", ""},
+		{"loadtest/httpsink", "loadtest"},
+		{"loadtest/httpload", "loadtest loadtest/httpsink"},
+		{"loadtest/cmd/pmgload", "cmd/pmg/helptext cmd/pmg/manual internal/console internal/figuretext loadtest loadtest/child loadtest/httpload loadtest/httpsink loadtest/progress pdulog protocols protocols/smpp protocols/ucp"},
+		{"loadtest/bench", "loadtest loadtest/child loadtest/httpload"},
+		{"loadtest/bench/cmd/pmgbench", "internal/console loadtest loadtest/bench loadtest/progress"},
 	}
 }
 

@@ -123,7 +123,7 @@ func serveChild() error {
 		return err
 	}
 	defer g.Close()
-	e, err := pipeline(g)
+	e, err := startEngine(g)
 	if err != nil {
 		return err
 	}

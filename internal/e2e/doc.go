@@ -2,13 +2,9 @@
 // gateway, the pipeline and the drivers, over real sockets on loopback with
 // ports from the kernel.
 //
-// It holds tests only. Those that another architecture passes too are the scenarios, which
-// are not in test files, so that a test of that architecture can run them.
-//
 // # Roles
 //
 //	peer ──────► gateway under test ──────► smsc (a listener whose sessions are peers)
-//	loadtest.Load                           loadtest.Sink
 //	go-smpp, node's smpp                    go-smpp's smpptest, node's smpp
 //
 // A peer is a script: it sends PDUs written as in the pdu log, and names the PDUs that it
@@ -24,6 +20,5 @@
 //
 // # Start reading
 //
-// harness.go (the gateway under test), peer.go (the scripts), then scenarios.go or any
-// test.
+// harness_test.go (the gateway under test), peer_test.go (the scripts), then any test.
 package e2e

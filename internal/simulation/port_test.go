@@ -64,7 +64,7 @@ func (n *node) Check(_ *connector.Link, _ *request, check func(), then func(now 
 func (n *node) Store(now int64, p session.Pending[*request]) {
 	for _, a := range append([]keep.Accepted{p.Accepted}, p.More...) {
 		n.w.oracle.named(a)
-		n.relay(a, p.Request)
+		n.relay(a, p.By.Request)
 	}
 	at := n.g.Keeper.Put(p.Accepted, p.More)
 	if n.w.mutation == answerEarly {

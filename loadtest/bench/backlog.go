@@ -51,7 +51,8 @@ func (o *Options) measureBacklog(ctx context.Context, b *Backlog) error {
 		return err
 	}
 	s := Setting{Pipeline, LogsNothing, 64, 10, "", ""}
-	c, err := child.StartGateway(ctx, o.Gateway, gatewayConfig{Setting: s, Sink: address, Sessions: 4, MaxQueue: int(b.Waiting)}.yaml)
+	config := gatewayConfig{Setting: s, Sink: address, Sessions: 4, MaxQueue: int(b.Waiting)}
+	c, err := child.StartGateway(ctx, o.Gateway, config.yaml)
 	if err != nil {
 		return err
 	}

@@ -205,7 +205,7 @@ func (c *Child) Status(into any) error {
 	return nil
 }
 
-// End has a gateway end as SIGTERM does, and waits.
+// End ends a gateway with SIGTERM, and waits.
 func (c *Child) End(ctx context.Context) error {
 	if err := c.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return fmt.Errorf("cannot end gateway: %w", err)

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// ExplainUnknown has the errors for unknown commands and flags name the help that lists the known ones.
+// ExplainUnknown adds, to the errors for unknown commands and flags, the help that lists the known ones.
 func ExplainUnknown(cmd *cobra.Command) {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		if words := cmd.Flags().Args(); cmd.HasSubCommands() && len(words) > 0 { // pmg server -c file

@@ -14,14 +14,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// NewCommand returns the command manual.
-func NewCommand() *cobra.Command {
+// NewCommand returns the command manual of a program.
+func NewCommand(program string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "manual <directory>",
 		Short: "Write a manual page for each command into a directory",
-		Long: "Writes pmg.1 and a page for each command, such as pmg-serve.1, which have the same text as\n--help. " +
+		Long: "Writes " + program + ".1 and a page for each command, which have the same text as --help.\n" +
 			"The directory is made when missing.",
-		Example: "  pmg manual /usr/local/share/man/man1",
+		Example: "  " + program + " manual /usr/local/share/man/man1",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return Write(cmd.Root(), args[0]) },
 	}

@@ -15,7 +15,7 @@ func tree() *cobra.Command {
 	root := &cobra.Command{Use: "toy", Short: "A toy", Version: "v1"}
 	jump := &cobra.Command{Use: "jump", Short: "Jump off", Long: ".dots and 'quotes\n.begin \\lines", Example: "  toy jump --high 3", Run: run}
 	jump.Flags().Int("high", 1, "how high")
-	root.AddCommand(jump, &cobra.Command{Use: "secret", Hidden: true, Run: run}, NewCommand())
+	root.AddCommand(jump, &cobra.Command{Use: "secret", Hidden: true, Run: run}, NewCommand("pmg"))
 	return root
 }
 

@@ -236,8 +236,8 @@ func (p *Process) Stop() int {
 	return p.Cmd.ProcessState.ExitCode()
 }
 
-// Problems returns the lines of the log at level error, without those that say that the disk is slow, which the disk of a busy machine
-// is now and then.
+// Problems returns the lines of the log at level error, without those that say that the disk is slow, which the disk of a busy
+// machine is now and then.
 func (p *Process) Problems() (lines []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

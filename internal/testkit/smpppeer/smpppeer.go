@@ -1,5 +1,5 @@
-// Package smpppeer is a small SMSC and a small client of SMPP, for tests of rooms that need messages to pass. It shares no code with the
-// gateway. Package loadtest, of another module, has those that count, measure and misbehave.
+// Package smpppeer is a small SMSC and a small client of SMPP, for tests of rooms that need messages to pass. It shares no
+// code with the gateway. Package loadtest, of another module, has those that count, measure and misbehave.
 //
 // # Start reading
 //
@@ -49,7 +49,8 @@ func read(c net.Conn) (p pdu, err error) {
 	if n < 16 || n > maxPDU {
 		return p, fmt.Errorf("a PDU of %d octets", n)
 	}
-	p = pdu{binary.BigEndian.Uint32(head[4:]), binary.BigEndian.Uint32(head[8:]), binary.BigEndian.Uint32(head[12:]), make([]byte, n-16)}
+	word := func(at int) uint32 { return binary.BigEndian.Uint32(head[at:]) }
+	p = pdu{word(4), word(8), word(12), make([]byte, n-16)}
 	_, err = io.ReadFull(c, p.body)
 	return p, err
 }
@@ -91,8 +92,8 @@ type SMSC struct {
 	sessions map[net.Conn]bool
 }
 
-// StartSMSC starts one, which ends with the test. It refuses logins with another password, and sends receipts if it is told to and they
-// are asked for.
+// StartSMSC starts one, which ends with the test. It refuses logins with another password. With receipts it sends those that
+// messages ask for.
 func StartSMSC(t testing.TB, password string, receipts bool) *SMSC {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -200,11 +201,14 @@ func (o Client) Send(ctx context.Context, n int) error {
 	if o.Receipts {
 		registered, receipts = 1, n
 	}
-	if err := o.ask(c, pdu{command: bind, seq: 1, body: []byte(o.SystemID + "\x00" + o.Password + "\x00\x00\x34\x00\x00\x00")}, &receipts); err != nil {
+	login := []byte(o.SystemID + "\x00" + o.Password + "\x00\x00\x34\x00\x00\x00")
+	if err := o.ask(c, pdu{command: bind, seq: 1, body: login}, &receipts); err != nil {
 		return err
 	}
 	for i := range n {
-		body := fmt.Appendf(nil, "\x00\x01\x0146700000001\x00\x01\x01%d\x00\x00\x00\x00\x00\x00%c\x00\x00\x00\x05hello", 46700000000+i, registered)
+		to := 46700000000 + i
+		const layout = "\x00\x01\x0146700000001\x00\x01\x01%d\x00\x00\x00\x00\x00\x00%c\x00\x00\x00\x05hello"
+		body := fmt.Appendf(nil, layout, to, registered)
 		if err := o.ask(c, pdu{command: submit, seq: uint32(2 + i), body: body}, &receipts); err != nil {
 			return err
 		}

@@ -1,4 +1,6 @@
 // Package traces finds words that must not be in files, in every form in which files may have them.
+//
+// Start reading with Find.
 package traces
 
 import (
@@ -23,8 +25,8 @@ func forms(word string) []string {
 	}
 }
 
-// Find returns the files below a directory in which words stand: plain, compressed, in hexadecimal digits or as UCS-2. What is within
-// other, a longer word that may stay, does not count.
+// Find returns the files below a directory in which words stand: plain, compressed, in hexadecimal digits or as UCS-2. What is
+// within other, a longer word that may stay, does not count.
 func Find(t testing.TB, dir, other string, words ...string) (found []string) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

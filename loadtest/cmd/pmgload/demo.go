@@ -407,15 +407,12 @@ func (d *demo) summary(out io.Writer, connections int) error {
 	if problems != nil {
 		mark = "✗"
 	}
-	fmt.Fprintf(
-		out, "%s messages     %s sent, %s answered, %s delivered\n", mark, figuretext.Number(c.Sent), figuretext.Number(c.Answered),
-		figuretext.Number(c.Delivered),
-	)
-	fmt.Fprintf(out, "  missing      %s\n", figuretext.Number(c.Missing))
-	fmt.Fprintf(out, "  doubled      %s\n", figuretext.Number(c.Doubled))
-	fmt.Fprintf(
-		out, "  throughput   %s messages a second, from client to SMSC\n", figuretext.Number(int64(d.delivered.MessagesPerSecond)),
-	)
+	number := figuretext.Number
+	sent, answered, delivered := number(c.Sent), number(c.Answered), number(c.Delivered)
+	fmt.Fprintf(out, "%s messages     %s sent, %s answered, %s delivered\n", mark, sent, answered, delivered)
+	fmt.Fprintf(out, "  missing      %s\n", number(c.Missing))
+	fmt.Fprintf(out, "  doubled      %s\n", number(c.Doubled))
+	fmt.Fprintf(out, "  throughput   %s messages a second, from client to SMSC\n", number(int64(d.delivered.MessagesPerSecond)))
 	fmt.Fprintf(
 		out, "  latency      half of the answers within %s, 99 %% within %s\n", within(d.load.Latency.P50),
 		within(d.load.Latency.P99),

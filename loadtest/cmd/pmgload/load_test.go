@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pmg/internal/testkit/documents"
 	"pmg/loadtest"
 )
 
@@ -203,4 +204,9 @@ func TestSinkGoesOn(t *testing.T) {
 	if o.Messages = 1; endOf(s, o.Messages) == nil {
 		t.Error("--messages does not end the sink")
 	}
+}
+
+// The commands in documents exist, with the flags that stand there.
+func TestDocumentsCommands(t *testing.T) {
+	documents.CheckCommands(t, "../../..", newRootCommand)
 }

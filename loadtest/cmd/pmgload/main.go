@@ -1,5 +1,5 @@
-// Command pmgload tests and shows a gateway: it sends load, is an SMSC, or shows both with a gateway between them. It is a program of its
-// own, so that pmg has nothing of it. Package loadtest does the work.
+// Command pmgload tests a gateway: it sends load, is an SMSC, or shows both with a gateway between them. It is a program of
+// its own, so that pmg has nothing of it. Package loadtest does the work.
 //
 // # Start reading
 //
@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/cmd/pmg/helptext"
+	"pmg/cmd/pmg/manual"
 )
 
 // version is set by the linker: make build.
@@ -33,7 +34,7 @@ func newRootCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newLoadCommand(), newSinkCommand(), newDemoCommand())
+	root.AddCommand(newLoadCommand(), newSinkCommand(), newDemoCommand(), manual.NewCommand("pmgload"))
 	helptext.ExplainUnknown(root)
 	helptext.Arrange(root)
 	return root

@@ -19,8 +19,8 @@ import (
 // webMessage is what send sends.
 const webMessage = `{"from": "Shop", "to": "+46700000002", "text": "Hello, world"}`
 
-// webClients are the clients of an account that speak HTTP: they send a load, one of them sends a message as curl does, and their server is
-// called with its end.
+// webClients are the clients of an account that speak HTTP: they send a load, one of them sends a message as curl does, and
+// their server is called with its end.
 type webClients struct {
 	key    string
 	server *httpsink.Sink

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
+	"pmg/internal/testkit/documents"
 	"pmg/loadtest/bench"
 )
 
@@ -74,34 +74,8 @@ func runBench(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// The commands in documents and in the help exist, with the flags that stand there.
+// The commands in documents exist, with the flags that stand there.
 func TestDocumentsCommands(t *testing.T) {
 	t.Parallel()
-	texts := []string{newRootCommand().Example}
-	for _, pattern := range []string{"../../../../*.md", "../../../../docs/*.md", "../../../../Makefile"} {
-		names, err := filepath.Glob(pattern)
-		if err != nil || names == nil {
-			t.Fatalf("%s: %v", pattern, err)
-		}
-		for _, name := range names {
-			b, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			texts = append(texts, string(b))
-		}
-	}
-	found := regexp.MustCompile("pmgbench((?: --?[a-z]+(?: [^-`\n][^ `\n]*)?)+)").FindAllStringSubmatch(strings.Join(texts, "\n"), -1)
-	if len(found) < 6 {
-		t.Errorf("only %d commands found", len(found))
-	}
-	for _, m := range found {
-		if m[1] == " --help" {
-			continue
-		}
-		cmd := newRootCommand()
-		if err := cmd.ParseFlags(strings.Fields(m[1])); err != nil {
-			t.Errorf("pmgbench%s: %v", m[1], err)
-		}
-	}
+	documents.CheckCommands(t, "../../../..", newRootCommand)
 }

@@ -8,9 +8,10 @@ import (
 
 // A full queue delays answers. When the SMSC is back, sending goes on, and no message is
 // lost. There are never more messages than the queue may hold.
-func queueFullDelays(t *testing.T, a architecture) {
+func TestQueueFullDelays(t *testing.T) {
+	parallel(t)
 	operator := newSMSC(t)
-	g := startOn(t, a, site{operator: operator, out: "max_queue: 10, window: 4"})
+	g := start(t, site{operator: operator, out: "max_queue: 10, window: 4"})
 	var clients []*peer
 	for i := range 3 {
 		c := g.bind("transmitter")
@@ -44,9 +45,10 @@ func queueFullDelays(t *testing.T, a architecture) {
 
 // A submit that waits too long for room is refused. A client that disconnects while its
 // submits wait leaves nothing behind.
-func queueWait(t *testing.T, a architecture) {
+func TestQueueWait(t *testing.T) {
+	parallel(t)
 	operator := newSMSC(t)
-	g := startOn(t, a, site{operator: operator, out: "max_queue: 2, queue_wait: 3s"})
+	g := start(t, site{operator: operator, out: "max_queue: 2, queue_wait: 3s"})
 	c := g.bind("transmitter")
 	c.submit(1, 4)
 	c.accepted(1, 2)

@@ -10,9 +10,10 @@ import (
 )
 
 // A client may bind in each of the three ways, and then do what its bind type allows.
-func bindTypes(t *testing.T, a architecture) {
+func TestBindTypes(t *testing.T) {
+	parallel(t)
 	operator := newSMSC(t)
-	g := startOn(t, a, site{operator: operator, routes: "{from: operator, to: clients}\n{to: operator}"})
+	g := start(t, site{operator: operator, routes: "{from: operator, to: clients}\n{to: operator}"})
 	s := operator.session()
 	for _, kind := range []string{"transmitter", "receiver", "transceiver"} {
 		c := g.bind(kind)
@@ -40,7 +41,8 @@ func bindTypes(t *testing.T, a architecture) {
 }
 
 // A client that may not log in gets ESME_RBINDFAIL and nothing else, and is disconnected.
-func bindRefused(t *testing.T, a architecture) {
+func TestBindRefused(t *testing.T) {
+	parallel(t)
 	const accounts = `
 			{system_id: far, password: s3cret, networks: [192.0.2.0/24]}
 			{system_id: sender, password: s3cret, bind: [transmitter]}
@@ -53,7 +55,7 @@ func bindRefused(t *testing.T, a architecture) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel() // each has a gateway of its own: the delay of refusals grows
-			g := startOn(t, a, site{accounts: accounts})
+			g := start(t, site{accounts: accounts})
 			p := g.dial("clients")
 			p.send(bindLine(c.kind, c.systemID, c.password), submitLine(2))
 			p.want("bind_transceiver_resp", "seq=1", "status=0xd(ESME_RBINDFAIL)")
@@ -66,13 +68,14 @@ func bindRefused(t *testing.T, a architecture) {
 
 // A password may be stored as a hash, which takes time to compare. PDUs that a client sends
 // after its login wait for the outcome, and are then handled in order.
-func bindPipelined(t *testing.T, a architecture) {
+func TestBindPipelined(t *testing.T) {
+	parallel(t)
 	hash, err := bcrypt.GenerateFromPassword([]byte("s3cret"), bcrypt.MinCost)
 	if err != nil {
 		t.Fatal(err)
 	}
 	operator := newSMSC(t)
-	g := startOn(t, a, site{operator: operator, accounts: fmt.Sprintf("{system_id: hashed, password: %q}", hash)})
+	g := start(t, site{operator: operator, accounts: fmt.Sprintf("{system_id: hashed, password: %q}", hash)})
 	s := operator.session()
 	for _, systemID := range []string{"hashed", "acme", "hashed"} {
 		p := g.dial("clients")
@@ -96,8 +99,9 @@ func bindPipelined(t *testing.T, a architecture) {
 }
 
 // A client that does not log in, or stops in the middle of a PDU, is disconnected.
-func bindTimeout(t *testing.T, a architecture) {
-	g := startOn(t, a, site{clients: "bind_timeout: 5s", limits: "pdu_timeout: 300ms"})
+func TestBindTimeout(t *testing.T) {
+	parallel(t)
+	g := start(t, site{clients: "bind_timeout: 5s", limits: "pdu_timeout: 300ms"})
 	bound := g.bind("transmitter")
 	silent := g.dial("clients")
 	silent.fence()
@@ -110,9 +114,10 @@ func bindTimeout(t *testing.T, a architecture) {
 
 // A peer that was sent an unbind and sends an unbind itself is answered before the
 // connection is closed.
-func unbind(t *testing.T, a architecture) {
+func TestUnbind(t *testing.T) {
+	parallel(t)
 	operator := newSMSC(t)
-	g := startOn(t, a, site{operator: operator})
+	g := start(t, site{operator: operator})
 	s := operator.session()
 	s.send("unbind seq=77", "enquire_link seq=78")
 	s.want("unbind_resp", "seq=77", "status=0")
@@ -131,10 +136,11 @@ func unbind(t *testing.T, a architecture) {
 }
 
 // A silent peer is sent a keep-alive, and is disconnected if it does not answer.
-func enquire(t *testing.T, a architecture) {
+func TestEnquire(t *testing.T) {
+	parallel(t)
 	operator := newSMSC(t)
 	const timers = "enquire_interval: 100ms, response_timeout: 5s"
-	g := startOn(t, a, site{operator: operator, clients: timers, out: timers})
+	g := start(t, site{operator: operator, clients: timers, out: timers})
 	s, c := operator.session(), g.bind("receiver")
 	for range 3 {
 		for _, p := range []*peer{s, c} {
@@ -150,8 +156,9 @@ func enquire(t *testing.T, a architecture) {
 
 // Connections beyond the limit of those without a login are closed immediately. Logins
 // beyond the number of instances are refused.
-func connectionLimits(t *testing.T, a architecture) {
-	g := startOn(t, a, site{clients: "instances: 3", limits: "prebind_per_address: 2"})
+func TestConnectionLimits(t *testing.T) {
+	parallel(t)
+	g := start(t, site{clients: "instances: 3", limits: "prebind_per_address: 2"})
 	first, second := g.dial("clients"), g.dial("clients")
 	first.fence()
 	second.fence()

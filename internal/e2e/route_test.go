@@ -17,9 +17,10 @@ func row(name string, s *smsc, more string) string {
 
 // The first route that matches decides the target of a message. Without one the message is
 // refused.
-func routes(t *testing.T, a architecture) {
+func TestRoutes(t *testing.T) {
+	parallel(t)
 	one, two, three := newSMSC(t), newSMSC(t), newSMSC(t)
-	g := startOn(t, a, site{
+	g := start(t, site{
 		accounts: "{system_id: other, password: s3cret}",
 		more:     row("one", one, "") + row("two", two, "") + row("three", three, ""),
 		routes: `{to: one, account: other}
@@ -58,9 +59,10 @@ func routes(t *testing.T, a architecture) {
 }
 
 // When a connector is down the next target of its route takes over, until it is up again.
-func failover(t *testing.T, a architecture) {
+func TestFailover(t *testing.T) {
+	parallel(t)
 	one, two := newSMSC(t), newSMSC(t)
-	g := startOn(t, a, site{more: row("one", one, "") + row("two", two, ""), routes: "{to: [one, two]}"})
+	g := start(t, site{more: row("one", one, "") + row("two", two, ""), routes: "{to: [one, two]}"})
 	first, second := one.session(), two.session()
 	c := g.bind("transmitter")
 	for n := 0; n < 6; n += 2 {
@@ -81,9 +83,10 @@ const (
 )
 
 // A message from an SMSC goes to a client that can receive, and waits until there is one.
-func deliver(t *testing.T, a architecture) {
+func TestDeliver(t *testing.T) {
+	parallel(t)
 	operator := newSMSC(t)
-	g := startOn(t, a, site{operator: operator, routes: "{from: operator, to: clients}\n{to: operator}"})
+	g := start(t, site{operator: operator, routes: "{from: operator, to: clients}\n{to: operator}"})
 	s := operator.session()
 	g.bind("transmitter")
 	s.send(moLine, strings.NewReplacer("seq=7", "seq=8", "hello", "bye").Replace(moLine))
@@ -104,9 +107,10 @@ func deliver(t *testing.T, a architecture) {
 }
 
 // Without a route a receipt is accepted, and a mobile-originated message is refused.
-func deliverNowhere(t *testing.T, a architecture) {
+func TestDeliverNowhere(t *testing.T) {
+	parallel(t)
 	operator := newSMSC(t)
-	startOn(t, a, site{operator: operator})
+	start(t, site{operator: operator})
 	s := operator.session()
 	s.send(moLine, receiptLine)
 	s.want("deliver_sm_resp", "seq=7", "status=0x66(ESME_RX_R_APPN)")

@@ -10,9 +10,10 @@ import (
 )
 
 // A PDU may arrive in any pieces.
-func split(t *testing.T, a architecture) {
+func TestSplit(t *testing.T) {
+	parallel(t)
 	operator := newSMSC(t)
-	g := startOn(t, a, site{operator: operator})
+	g := start(t, site{operator: operator})
 	s, c := operator.session(), g.bind("transmitter")
 	size := len(wire(t, submitLine(100)))
 	for at := 1; at < size; at++ {
@@ -31,10 +32,11 @@ func split(t *testing.T, a architecture) {
 }
 
 // However many PDUs arrive together, all are answered, in order, and none is lost.
-func manyTogether(t *testing.T, a architecture) {
+func TestManyTogether(t *testing.T) {
+	parallel(t)
 	const many = 10_000
 	operator := newSMSC(t)
-	g := startOn(t, a, site{operator: operator, out: "window: 100"})
+	g := start(t, site{operator: operator, out: "window: 100"})
 	s, c := operator.session(), g.bind("transmitter")
 	var refused, submits []byte
 	for n := range many {
@@ -52,9 +54,10 @@ func manyTogether(t *testing.T, a architecture) {
 
 // Octets that cannot be framed are refused and end their session. Other sessions are not
 // affected.
-func notFramed(t *testing.T, a architecture) {
+func TestNotFramed(t *testing.T) {
+	parallel(t)
 	operator := newSMSC(t)
-	g := startOn(t, a, site{operator: operator, limits: "pdu_timeout: 300ms, max_pdu: 1KiB"})
+	g := start(t, site{operator: operator, limits: "pdu_timeout: 300ms, max_pdu: 1KiB"})
 	s, other := operator.session(), g.bind("transmitter")
 	header := func(length uint32) []byte {
 		b := binary.BigEndian.AppendUint32(nil, length)
@@ -94,9 +97,10 @@ func notFramed(t *testing.T, a architecture) {
 
 // Random octets do no harm, before a login and after it, to the gateway as server and as
 // client.
-func garbage(t *testing.T, a architecture) {
+func TestGarbage(t *testing.T) {
+	parallel(t)
 	operator := newSMSC(t)
-	g := startOn(t, a, site{operator: operator, limits: "pdu_timeout: 100ms"})
+	g := start(t, site{operator: operator, limits: "pdu_timeout: 100ms"})
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 100 {
 		var c *peer

@@ -9,9 +9,10 @@ import (
 )
 
 // As many messages are under way as the window allows, and no more.
-func window(t *testing.T, a architecture) {
+func TestWindow(t *testing.T) {
+	parallel(t)
 	operator := newSMSC(t)
-	g := startOn(t, a, site{operator: operator, out: "window: 5"})
+	g := start(t, site{operator: operator, out: "window: 5"})
 	s, c := operator.session(), g.bind("transmitter")
 	c.put(1, 20)
 	under := s.take(1, 5)
@@ -26,9 +27,10 @@ func window(t *testing.T, a architecture) {
 }
 
 // Answers may come in any order, twice, and without a request.
-func answersInDisorder(t *testing.T, a architecture) {
+func TestAnswersInDisorder(t *testing.T) {
+	parallel(t)
 	operator := newSMSC(t)
-	g := startOn(t, a, site{operator: operator, out: "window: 5"})
+	g := start(t, site{operator: operator, out: "window: 5"})
 	s, c := operator.session(), g.bind("transmitter")
 	for first := 1; first < 100; first += 5 {
 		c.put(first, first+4)
@@ -49,9 +51,10 @@ func answersInDisorder(t *testing.T, a architecture) {
 }
 
 // Messages that were under way when a connection is lost are sent again first, in order.
-func connectionLost(t *testing.T, a architecture) {
+func TestConnectionLost(t *testing.T) {
+	parallel(t)
 	operator := newSMSC(t)
-	g := startOn(t, a, site{operator: operator, out: "window: 5"})
+	g := start(t, site{operator: operator, out: "window: 5"})
 	s, c := operator.session(), g.bind("transmitter")
 	c.put(1, 30)
 	under := s.take(1, 5)
@@ -69,9 +72,10 @@ func connectionLost(t *testing.T, a architecture) {
 }
 
 // A message whose answer never comes is sent again; the session goes on.
-func neverAnswered(t *testing.T, a architecture) {
+func TestNeverAnswered(t *testing.T) {
+	parallel(t)
 	operator := newSMSC(t)
-	g := startOn(t, a, site{operator: operator, out: "window: 2, response_timeout: 300ms, enquire_interval: 0s, " + again})
+	g := start(t, site{operator: operator, out: "window: 2, response_timeout: 300ms, enquire_interval: 0s, " + again})
 	s, c := operator.session(), g.bind("transmitter")
 	c.put(1, 3)
 	s.take(1, 1) // and no answer
@@ -90,9 +94,10 @@ func neverAnswered(t *testing.T, a architecture) {
 
 // Unknown optional parameters are forwarded, in both directions, unless the peer's version
 // has none.
-func unknownParameters(t *testing.T, a architecture) {
+func TestUnknownParameters(t *testing.T) {
+	parallel(t)
 	operator := newSMSC(t)
-	g := startOn(t, a, site{operator: operator, routes: "{from: operator, to: clients}\n{to: operator}"})
+	g := start(t, site{operator: operator, routes: "{from: operator, to: clients}\n{to: operator}"})
 	params := []string{"tlv_0x1400=0102", "tlv_0x1401=", "tlv_0x3fff=ff", "user_message_reference=7"}
 	for _, version := range []string{"", " sc_interface_version=52", " sc_interface_version=80", " sc_interface_version=51"} {
 		s := operator.accept()

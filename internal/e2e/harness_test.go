@@ -33,11 +33,8 @@ import (
 	"pmg/store"
 )
 
-// An architecture starts the engine of a gateway.
-type architecture func(*gateway.Gateway) (gateway.Engine, error)
-
-// pipeline is the architecture of the product.
-func pipeline(g *gateway.Gateway) (gateway.Engine, error) {
+// startEngine starts the pipeline, and the HTTP interfaces over it.
+func startEngine(g *gateway.Gateway) (gateway.Engine, error) {
 	e, err := stages.Start(g)
 	if err != nil {
 		return nil, err
@@ -162,9 +159,7 @@ type gw struct {
 }
 
 // start runs a gateway until the end of the test.
-func start(t *testing.T, s site) *gw { t.Helper(); return startOn(t, pipeline, s) }
-
-func startOn(t *testing.T, a architecture, s site) *gw {
+func start(t *testing.T, s site) *gw {
 	t.Helper()
 	g := &gw{t: t, log: &logBuffer{}, dir: t.TempDir()}
 	newDriver := func(protocol string, c *config.Config) (protocols.Driver, error) {
@@ -197,7 +192,7 @@ func startOn(t *testing.T, a architecture, s site) *gw {
 			t.Fatal(err)
 		}
 	}
-	if g.engine, err = a(g.Gateway); err != nil {
+	if g.engine, err = startEngine(g.Gateway); err != nil {
 		t.Fatal(err)
 	}
 	g.Recover(t.Context(), g.engine)
