@@ -7,11 +7,12 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"pmg/sms/number"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"pmg/sms/number"
 
 	"pmg/internal/sortedset"
 	"pmg/internal/testutil"
@@ -42,7 +43,7 @@ func digitsIn(all *Table) func([]byte) sms.Network {
 
 // ofFile returns what a file says of digits.
 func ofFile(f *File) func([]byte) sms.Network {
-	return func(text []byte) sms.Network { return digitsIn(f.table.Load())(text) }
+	return func(text []byte) sms.Network { return digitsIn(f.Table())(text) }
 }
 
 func wants(t *testing.T, of func([]byte) sms.Network, all string) {

@@ -7,10 +7,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"pmg/internal/sortedset"
-	"pmg/sms/number"
 	"strings"
 	"testing"
+
+	"pmg/internal/sortedset"
+	"pmg/sms/number"
 
 	"pmg/internal/testutil"
 	"pmg/internal/textfile"
@@ -55,8 +56,8 @@ func TestHas(t *testing.T) {
 		}
 	}
 	c := l.Status()
-	if c.Entries != 8 || l.table.Load().Counts.Covered != 1 {
-		t.Errorf("%+v %+v", c, l.table.Load().Counts)
+	if c.Entries != 8 || l.file.InForce().Counts.Covered != 1 {
+		t.Errorf("%+v %+v", c, l.file.InForce().Counts)
 	}
 }
 

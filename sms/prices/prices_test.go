@@ -1,10 +1,11 @@
 package prices
 
 import (
-	"pmg/sms/number"
 	"strings"
 	"testing"
 	"time"
+
+	"pmg/sms/number"
 
 	"pmg/sms"
 )
