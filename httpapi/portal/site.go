@@ -15,6 +15,7 @@ import (
 	"pmg/internal/browser"
 	"pmg/internal/turns"
 	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/own"
 )
 
 // Base is what the paths of the pages begin with.
@@ -36,6 +37,7 @@ type Portal struct {
 	pages    browser.Site
 	readings *turns.Pauses // for statistics, by account
 	changes  changes
+	reader   own.Reader // of messages
 }
 
 // New returns the pages of a gateway.
