@@ -155,7 +155,7 @@ func table() []row {
 		{"stages", "config connector flow gateway gateway/keep gateway/session internal/poll internal/proxyheader internal/sock internal/tlsfiles internal/turns pdulog protocols sms stages/cipher store"},
 		{"httpapi/body", "connector"},
 		{"sandbox", "connector gateway gateway/convert gateway/receipts gateway/request internal/smstext pdulog protocols/testsms sms sms/rewrite"},
-		{"sandbox/phone", "sandbox sms/number"},
+		{"sandbox/phone", "internal/browser sandbox sms/number"},
 		{"httpapi/apitest", "config connector gateway internal/testutil protocols protocols/httpsms protocols/prototest/toy sms store"},
 		{"httpapi/server", "account config connector connector/streams gateway/login gateway/node httpapi/body httpapi/conns internal/handshakes internal/httpcall internal/httpfault internal/proxyheader internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms sms"},
 		{"webhook", "account config connector gateway/node gateway/request gateway/settle gateway/webhooks httpapi/server internal/httpcall pdulog protocols/httpsms protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
