@@ -121,7 +121,7 @@ debug: ## run the tests of the pipeline with jobs checked for double release, us
 	$(if $(PACKAGES),,cd loadtest && $(GOTEST) -tags pmgdebug ./soak)
 
 mutate: ## make N (50) small faults in (FILES of) package PKG, and print those that no test notices; WITH names further packages of tests
-	go run ./internal/mutate -pkg $(PKG) -files "$(FILES)" -n $(N) -with "$(WITH)"
+	go run ./internal/testkit/mutate -pkg $(PKG) -files "$(FILES)" -n $(N) -with "$(WITH)"
 
 # What cannot be installed is skipped, and named.
 peers: build ## run clients and SMSCs that others wrote: docs/compatibility.md has the result
@@ -164,7 +164,7 @@ pgo: build ## profile the gateway under load, for the compiler: cmd/pmg/default.
 	loadtest/profile.sh bin/pmg bin/pmgload cmd/pmg/default.pgo
 
 docs: ## write everything again that is made of the code; make peers and make bench write what they measure
-	$(GOTEST) -run Fresh $(MADE) -update
+	$(GOTEST) -run Fresh $(MADE) ./internal/testkit/walks -update
 
 screenshots: ## make the pictures of the operators' pages in docs/screens
 	go test ./cmd/pmg -run '^TestNight$$' -count 1 -screenshots $(CURDIR)/docs/screens

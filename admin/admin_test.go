@@ -24,7 +24,7 @@ import (
 	"pmg/gateway"
 	"pmg/gateway/webhooks"
 	"pmg/internal/testkit/smpppeer"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/internal/token"
 	"pmg/protocols"
 	"pmg/protocols/smpp"

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // H25: a health check is answered, however many connections send a request slowly or

@@ -11,8 +11,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/cluster/lease"
-	"pmg/internal/natstest"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/natstest"
+	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 	"pmg/store"
 )

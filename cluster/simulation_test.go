@@ -17,7 +17,7 @@ import (
 
 	"pmg/cluster/lease"
 	leasememory "pmg/cluster/lease/memory"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/journal"
 	"pmg/journal/memory"
 	"pmg/journal/shared"

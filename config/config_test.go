@@ -12,7 +12,7 @@ import (
 
 	"pmg/config/document"
 	"pmg/config/option"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols"
 )
 

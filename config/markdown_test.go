@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 func TestDocsAreFresh(t *testing.T) { testutil.Fresh(t, "../docs/config.md", markdown(), "make docs") }

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // The addresses are tried in turn, and all addresses of a host name.

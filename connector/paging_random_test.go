@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"pmg/connector/queue"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 )
 

@@ -17,7 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/internal/logfile"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/store"
 )
 

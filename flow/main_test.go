@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // TestMain fails when a test leaves goroutines behind.

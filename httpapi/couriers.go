@@ -21,7 +21,7 @@ type courier interface {
 func (x *Engine) reach(c *connector.Connector) (err error) {
 	var v courier
 	if c.Config().Transport() == config.Nowhere {
-		v = sandbox.Start(x.ctx, x.gateway, x.Do, c)
+		v = sandbox.Start(x.ctx, x.gateway, x, c)
 	} else if v, err = httpsmsc.New(x.ctx, forSMSCs(x.gateway, x.holds), x, c); err != nil {
 		return err
 	}

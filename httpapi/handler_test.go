@@ -11,8 +11,8 @@ import (
 	"pmg/httpapi/body"
 	"pmg/httpapi/portal"
 	"pmg/httpapi/server"
-	v1 "pmg/httpapi/v1"
-	"pmg/internal/testutil"
+	"pmg/httpapi/v1"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols/httpsms"
 )
 

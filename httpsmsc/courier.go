@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"runtime/debug"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"pmg/connector"
+	"pmg/connector/worker"
 	"pmg/gateway/convert"
 	"pmg/internal/httpcall"
 	"pmg/pdulog"
@@ -20,7 +19,7 @@ import (
 	"pmg/sms"
 )
 
-// A courier calls an SMSC by the options that are in force. It is the courier of the connector's lane: each
+// A courier calls an SMSC by the options that are in force. Its worker is the courier of the connector's lane: each
 // slot is a call that may be under way.
 type courier struct {
 	smsc   *SMSC
@@ -28,13 +27,9 @@ type courier struct {
 	sender *httpcall.Sender
 	tokens *tokens // nil: calls need none
 	window int
-	lost   chan string       // why nothing can be sent
-	works  atomic.Bool       // the SMSC has taken a message since
-	outlet *connector.Outlet // the lane's; nil: none is open
-
-	mu      sync.Mutex
-	ready   []*connector.Slot // to be sent
-	working int               // goroutines that send
+	lost   chan string // why nothing can be sent
+	works  atomic.Bool // the SMSC has taken a message since
+	worker *worker.Worker
 }
 
 // newCourier returns how the SMSC of a connector is called.
@@ -48,7 +43,11 @@ func newCourier(v *SMSC) (*courier, error) {
 	}
 	host := c.Address().Hostname()
 	o := senderOptions(v.connector, host, v.rooms.Holds)
-	w := &courier{smsc: v, form: c, sender: httpcall.NewSender(o), window: o.Connections, lost: make(chan string, 1)}
+	w := &courier{smsc: v, form: c, sender: httpcall.New(o), window: o.Connections, lost: make(chan string, 1)}
+	w.worker = worker.New(v.engine, v.lane, worker.Options{
+		Group: v.group, Most: w.window, Batch: func() int { return 1 }, Work: w.carry,
+		Log: v.rooms.Node.Log.With().Str("connector", v.connector.Name).Logger(),
+	})
 	if t := c.TokenCall(); t != nil {
 		if u, err := url.Parse(t.URL); err != nil || u.Hostname() != host {
 			o.TLS = nil
@@ -81,65 +80,17 @@ func (w *courier) lose(why string) {
 	}
 }
 
-// Give implements connector.Courier.
-func (w *courier) Give(_ int64, s *connector.Slot) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.ready = append(w.ready, s)
-	if w.working < w.window {
-		w.working++
-		w.smsc.start(w.work)
-	}
-}
-
-// Quiet implements connector.Courier: nothing is left to be done.
-func (w *courier) Quiet(int64) {}
-
-// work sends messages until none is left.
-func (w *courier) work() {
-	for {
-		w.mu.Lock()
-		n := len(w.ready)
-		if n == 0 {
-			w.working--
-			w.mu.Unlock()
-			return
-		}
-		s := w.ready[0]
-		w.ready = w.ready[:copy(w.ready, w.ready[1:])]
-		w.mu.Unlock()
-		w.carry(s)
-	}
-}
-
 // carry sends the message of a slot, and reports the outcome to the lane. Nothing but the message can fail at it.
-func (w *courier) carry(s *connector.Slot) {
-	rooms := &w.smsc.rooms
-	unsent, a := false, sms.Answer{Code: sms.Unsupported} // an operation about a message: there is no request for it
-	if s.Inquiry == nil {
-		func() {
-			defer func() {
-				if fault := recover(); fault != nil {
-					rooms.Node.Log.Error().Str("id", sms.FormatID(s.Message.ID)).Str("connector", w.smsc.connector.Name).
-						Interface("panic", fault).Bytes("stack", debug.Stack()).Msg(
-						"a call failed at a message; it is put aside",
-					)
-					unsent, a = false, sms.Answer{Code: sms.Faulty}
-				}
-			}()
-			unsent, a = w.send(s)
-		}()
+func (w *courier) carry(slots []*connector.Slot) {
+	one := worker.Answer{Slot: slots[0]}
+	one.Answer.Code = sms.Unsupported // an operation about a message: there is no request for it
+	if one.Slot.Inquiry == nil {
+		one.Answer.Code = sms.Faulty
+		w.worker.Guard(one.Slot.Message, "a call failed at a message; it is put aside", func() {
+			one.Unsent, one.Answer = w.send(one.Slot)
+		})
 	}
-	w.smsc.engine.Do(w.smsc.lane, func(now int64) {
-		if a.At = now; unsent {
-			w.smsc.lane.Unsent(now, s)
-			return
-		}
-		if a.PeerID != nil || a.Code != sms.Timeout {
-			w.smsc.connector.Stats.Answer.Observe(now - s.Sent)
-		}
-		w.smsc.lane.Answered(now, s, a)
-	})
+	w.worker.Report(one)
 }
 
 // send sends the message of a slot. It reports unsent if the SMSC has not taken it, and nothing can be sent now.
@@ -167,7 +118,7 @@ func (w *courier) send(s *connector.Slot) (unsent bool, a sms.Answer) {
 	}
 	v.ID, v.Notify, v.ReceiptURL = m.ID, convert.Asks(m, w.smsc.connector.Config()), w.form.ReceiptURL(m.ID)
 	var why string
-	if v.Token, why = w.tokens.get(w.smsc.ctx, ""); why != "" {
+	if v.Token, why = w.tokens.get(w.smsc.group, ""); why != "" {
 		w.lose(why)
 		return true, a
 	}
@@ -175,7 +126,7 @@ func (w *courier) send(s *connector.Slot) (unsent bool, a sms.Answer) {
 	if v.Token == "" || t.answer.Status != http.StatusUnauthorized {
 		return w.judge(&t)
 	}
-	switch v.Token, why = w.tokens.get(w.smsc.ctx, t.token); {
+	switch v.Token, why = w.tokens.get(w.smsc.group, t.token); {
 	case why != "":
 		w.ends(&t, uint32(t.answer.Status), "")
 		w.lose(why)
@@ -200,7 +151,7 @@ func (w *courier) call(m *sms.Message, v *smsc.Values) attempt {
 	request := w.form.Call(v)
 	httpcall.AddTrace(request, w.smsc.rooms.Tracer.Traceparent(m))
 	number := w.begins(m, v, request)
-	return attempt{m, number, v.Token, w.sender.Send(w.smsc.ctx, request)}
+	return attempt{m, number, v.Token, w.sender.Send(w.smsc.group, request)}
 }
 
 // wallOf returns a time of the engine's clock by the wall clock; 0 stays 0.
@@ -244,7 +195,7 @@ func (w *courier) judge(t *attempt) (unsent bool, a sms.Answer) {
 	}
 	w.ends(t, uint32(answer.Status), verdict.ID)
 	if answer.RetryAfter > 0 && verdict.Code.Retryable() && verdict.Code != sms.Timeout {
-		w.smsc.engine.Do(w.smsc.lane, func(now int64) { w.smsc.lane.Pause(now + int64(min(answer.RetryAfter, longestPause))) })
+		w.worker.Pause(min(answer.RetryAfter, longestPause), nil)
 	}
 	return false, a
 }

@@ -3,19 +3,14 @@ package httpsmsc
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"pmg/connector"
+	"pmg/connector/worker"
 	"pmg/httpapi/server"
 	"pmg/internal/httpcall"
 )
-
-// An Engine runs work where a lane is dispatched for, and then dispatches the lane. It reports false if the gateway ends.
-type Engine interface {
-	Do(l *connector.Lane, f func(now int64)) bool
-}
 
 // An SMSC keeps a connector in touch with its SMSC, which is called by HTTP: it finds out whether the SMSC can
 // be reached, and opens the connector's lane while it can.
@@ -25,61 +20,40 @@ type Engine interface {
 //	 └─────────────────────────────┴────────────────────────────────────┘
 type SMSC struct {
 	rooms     Rooms
-	engine    Engine
+	engine    worker.Engine
 	connector *connector.Connector
 	lane      *connector.Lane
 	instance  *connector.Instance // counts the attempts that failed
 	log       *server.Log
 	again     chan bool // ends a rest; true: other options are in force
 	current   atomic.Pointer[courier]
-	since     atomic.Int64 // when the way to the SMSC was opened, by the engine's clock; 0: it is shut
-	ctx       context.Context
-	cancel    context.CancelFunc
-	keeper    sync.WaitGroup
-	calls     sync.WaitGroup
-
-	mu     sync.Mutex
-	closed bool // no call begins any more
+	since     atomic.Int64  // when the way to the SMSC was opened, by the engine's clock; 0: it is shut
+	group     *worker.Group // of all calls
 }
 
 // ReachedAt returns since when the SMSC has been reached, by the engine's clock; 0 if it is not.
 func (v *SMSC) ReachedAt() int64 { return v.since.Load() }
 
-// start runs f on a goroutine, unless the gateway ends: then what was not sent is in the store.
-func (v *SMSC) start(f func()) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if !v.closed {
-		v.calls.Go(f)
-	}
-}
-
 // New begins to reach the SMSC of a connector.
-func New(ctx context.Context, rooms Rooms, engine Engine, c *connector.Connector) (*SMSC, error) {
+func New(ctx context.Context, rooms Rooms, engine worker.Engine, c *connector.Connector) (*SMSC, error) {
 	v := &SMSC{
 		rooms: rooms, engine: engine, connector: c, lane: rooms.Lanes.LaneOf(c), instance: c.Acquire(),
 		log:   server.NewLog(c, &rooms.Node.Clock),
-		again: make(chan bool, 1),
+		again: make(chan bool, 1), group: worker.NewGroup(ctx),
 	}
-	v.ctx, v.cancel = context.WithCancel(ctx)
 	w, err := newCourier(v)
 	if err != nil {
-		v.cancel()
+		v.group.Close()
 		return nil, err
 	}
 	v.current.Store(w)
-	v.keeper.Go(v.keep)
+	v.group.Go(v.keep)
 	return v, nil
 }
 
 // Close ends the calls that are under way. The lane gives nothing more: its engine has ended, or it is empty.
 func (v *SMSC) Close() {
-	v.mu.Lock()
-	v.closed = true
-	v.mu.Unlock()
-	v.cancel()
-	v.keeper.Wait()
-	v.calls.Wait()
+	v.group.Close()
 	v.current.Load().close()
 	v.connector.Return(v.instance)
 	v.log.Close()
@@ -103,22 +77,22 @@ func (v *SMSC) Wake(changed bool) {
 
 // keep tries the SMSC, and opens and shuts the way to it, until the gateway ends.
 func (v *SMSC) keep() {
-	for v.ctx.Err() == nil {
+	for v.group.Err() == nil {
 		w := v.current.Load()
-		why := w.try(v.ctx)
+		why := w.try(v.group)
 		changed := false
 		if why == "" {
 			v.open(w)
-			for why == "" && !changed && v.ctx.Err() == nil {
+			for why == "" && !changed && v.group.Err() == nil {
 				select {
 				case why = <-w.lost:
 				case changed = <-v.again:
-				case <-v.ctx.Done():
+				case <-v.group.Done():
 				}
 			}
 			v.shut(w)
 		}
-		if why != "" && v.ctx.Err() == nil {
+		if why != "" && v.group.Err() == nil {
 			changed = v.rest(w, why)
 		}
 		if changed {
@@ -139,7 +113,7 @@ func (v *SMSC) rest(w *courier, why string) (changed bool) {
 	select {
 	case <-t.C:
 	case changed = <-v.again:
-	case <-v.ctx.Done():
+	case <-v.group.Done():
 	}
 	return changed
 }
@@ -161,10 +135,9 @@ func (v *SMSC) open(w *courier) {
 	default:
 	}
 	v.engine.Do(v.lane, func(now int64) {
-		if w.outlet == nil && !v.lane.Gone() {
+		if !w.worker.IsOpen() && !v.lane.Gone() {
 			v.rooms.Links.Reached(now, v.connector)
-			w.outlet = connector.NewOutlet(v.connector, w, w.window)
-			v.lane.Open(w.outlet)
+			w.worker.Open(w.worker, w.window)
 			v.since.Store(now)
 		}
 	})
@@ -173,18 +146,17 @@ func (v *SMSC) open(w *courier) {
 // shut stops the lane from giving messages.
 func (v *SMSC) shut(w *courier) {
 	v.engine.Do(v.lane, func(int64) {
-		if w.outlet != nil {
-			v.lane.LoggingOut(w.outlet)
-			w.outlet = nil
+		if w.worker.IsOpen() {
+			w.worker.Shut()
 			v.since.Store(0)
 		}
 	})
 }
 
 // senderOptions returns how the SMSC of a connector at a host is called.
-func senderOptions(c *connector.Connector, host string, holds func() bool) (o httpcall.SenderOptions) {
+func senderOptions(c *connector.Connector, host string, holds func() bool) (o httpcall.Options) {
 	cfg := c.Config()
-	o = httpcall.SenderOptions{
+	o = httpcall.Options{
 		Connections: cfg.Instances * cfg.Window, ConnectTimeout: cfg.ConnectTimeout, Timeout: cfg.ResponseTimeout,
 		Holds: holds,
 	}

@@ -37,7 +37,7 @@ type asked struct {
 const replaceInterval = 10 * time.Second
 
 // newTokens returns what has the tokens for an SMSC, nil if it wants none.
-func newTokens(c *httpsms.Call, o httpcall.SenderOptions, now func() int64) *tokens {
+func newTokens(c *httpsms.Call, o httpcall.Options, now func() int64) *tokens {
 	if c == nil {
 		return nil
 	}
@@ -46,7 +46,7 @@ func newTokens(c *httpsms.Call, o httpcall.SenderOptions, now func() int64) *tok
 		u = &url.URL{}
 	}
 	o.Connections, o.Timeout = 1, o.ConnectTimeout
-	return &tokens{sender: httpcall.NewSender(o), call: c, host: u.Host, now: now}
+	return &tokens{sender: httpcall.New(o), call: c, host: u.Host, now: now}
 }
 
 // get returns a token other than the refused one, unless that was replaced only now. It returns why there is none, or

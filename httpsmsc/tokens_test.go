@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"pmg/internal/httpcall"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols/httpsms"
 )
 
@@ -37,7 +37,7 @@ func newAuthority(t *testing.T, limit time.Duration) *authority {
 		fmt.Fprintf(w, `{"access_token": "t%d", "expires_in": 100}`, n)
 	}))
 	t.Cleanup(a.Close)
-	a.tokens = newTokens(&httpsms.Call{Method: "POST", URL: a.URL}, httpcall.SenderOptions{ConnectTimeout: limit}, a.now.Load)
+	a.tokens = newTokens(&httpsms.Call{Method: "POST", URL: a.URL}, httpcall.Options{ConnectTimeout: limit}, a.now.Load)
 	t.Cleanup(a.tokens.close)
 	return a
 }

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // run runs a program, and returns what it prints.

@@ -12,7 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/internal/logfile"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 func TestLine(t *testing.T) {

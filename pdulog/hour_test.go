@@ -13,7 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/internal/logfile"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // hourStart is the time of the first message of writeHour.

@@ -16,7 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/internal/logfile"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // A frozenDisk blocks every call until it thaws.

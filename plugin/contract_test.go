@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/plugin"
 	"pmg/plugin/expression"
 	"pmg/plugin/plugintest"

@@ -60,10 +60,10 @@ func (s *SMSC) deliverAll() {
 		if d != nil {
 			select {
 			case places <- struct{}{}:
-			case <-s.ctx.Done():
+			case <-s.group.Done():
 				return
 			}
-			s.running.Go(func() {
+			s.group.Go(func() {
 				defer func() { <-places }()
 				s.deliver(d)
 			})
@@ -76,7 +76,7 @@ func (s *SMSC) deliverAll() {
 		select {
 		case <-timer.C:
 		case <-s.schedule.changed:
-		case <-s.ctx.Done():
+		case <-s.group.Done():
 			return
 		}
 	}

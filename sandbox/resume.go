@@ -23,7 +23,7 @@ func (s *SMSC) resume() {
 	for !s.gateway.Keeper.Recovered() {
 		select {
 		case <-t.C:
-		case <-s.ctx.Done():
+		case <-s.group.Done():
 			return
 		}
 	}

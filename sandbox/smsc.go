@@ -2,11 +2,11 @@ package sandbox
 
 import (
 	"context"
-	"runtime/debug"
-	"sync"
+	"math"
 	"sync/atomic"
 
 	"pmg/connector"
+	"pmg/connector/worker"
 	"pmg/gateway"
 	"pmg/gateway/convert"
 	"pmg/internal/smstext"
@@ -15,45 +15,38 @@ import (
 	"pmg/sms"
 )
 
-// A Do runs f where a lane may be used, and dispatches the lane. It returns false if the engine has ended.
-type Do func(l *connector.Lane, f func(now int64)) bool
-
-// An SMSC is the courier of the lane of a connector of protocol test, and takes every message that the lane gives it:
+// An SMSC takes every message that the lane of a connector of protocol test gives it:
 //
-//	lane ──Give──► ready ──► answered
-//	                  └────► schedule ──receipt_delay──► a receipt, or a reply, as that of any SMSC
+//	lane ──► worker ──► answered
+//	               └──► schedule ──receipt_delay──► a receipt, or a reply, as that of any SMSC
 //
 // A receipt that has not left when the gateway ends is made again by the next start. A reply is not.
 type SMSC struct {
 	gateway   *gateway.Gateway
 	connector *connector.Connector
 	lane      *connector.Lane
-	onLane    Do
+	engine    worker.Engine
+	worker    *worker.Worker
 	log       *pdulog.Shared
 	number    atomic.Uint32 // of the last PDU
 	schedule  *schedule
 	watch     atomic.Pointer[func(Text)] // is shown what mobiles would show; nil: nobody is
-	ctx       context.Context
-	cancel    context.CancelFunc
-	running   sync.WaitGroup
-
-	outlet *connector.Outlet // by which the lane gives; nil: it gives nothing. What dispatches for the lane owns it
-
-	wake  chan struct{} // something is ready
-	mu    sync.Mutex
-	ready []*connector.Slot
+	group     *worker.Group              // of all that it does
 }
 
 // Start begins to take the messages of a connector, until ctx is done or Close.
-func Start(ctx context.Context, g *gateway.Gateway, do Do, c *connector.Connector) *SMSC {
+func Start(ctx context.Context, g *gateway.Gateway, e worker.Engine, c *connector.Connector) *SMSC {
 	s := &SMSC{
-		gateway: g, connector: c, lane: g.Table.LaneOf(c), onLane: do, log: pdulog.Share(c.PDULog, &g.Node.Clock),
-		schedule: newSchedule(), wake: make(chan struct{}, 1),
+		gateway: g, connector: c, lane: g.Table.LaneOf(c), engine: e, log: pdulog.Share(c.PDULog, &g.Node.Clock),
+		schedule: newSchedule(), group: worker.NewGroup(ctx),
 	}
-	s.ctx, s.cancel = context.WithCancel(ctx)
-	s.running.Go(s.work)
-	s.running.Go(s.deliverAll)
-	s.running.Go(s.resume)
+	s.worker = worker.New(e, s.lane, worker.Options{
+		Group: s.group, Most: 1, Batch: func() int { return math.MaxInt }, Work: s.work,
+		Log: g.Node.Log.With().Str("connector", c.Name).Logger(),
+	})
+	e.Do(s.lane, s.open)
+	s.group.Go(s.deliverAll)
+	s.group.Go(s.resume)
 	return s
 }
 
@@ -62,15 +55,15 @@ func (s *SMSC) Watch(f func(Text)) { s.watch.Store(&f) }
 
 // Close ends it. The lane gives nothing more: its engine has ended, or it is empty.
 func (s *SMSC) Close() {
-	s.cancel()
-	s.running.Wait()
+	s.group.Close()
+	s.engine.Do(s.lane, func(int64) { s.worker.Shut() })
 	s.log.Close()
 }
 
 // Wake puts other options in force.
 func (s *SMSC) Wake(changed bool) {
 	if changed {
-		s.onLane(s.lane, s.open)
+		s.engine.Do(s.lane, s.open)
 	}
 }
 
@@ -79,88 +72,37 @@ func (s *SMSC) open(now int64) {
 	if s.lane.Gone() {
 		return
 	}
-	if s.outlet != nil {
-		s.lane.LoggingOut(s.outlet)
-	} else {
+	if !s.worker.IsOpen() {
 		s.gateway.Sessions.Reached(now, s.connector)
 	}
 	cfg := s.connector.Config()
-	s.outlet = connector.NewOutlet(s.connector, s, cfg.Instances*cfg.Window)
-	s.lane.Open(s.outlet)
+	s.worker.Open(s.worker, cfg.Instances*cfg.Window)
 }
 
-// shut takes the outlet from the lane, which gives no more.
-func (s *SMSC) shut(int64) {
-	if s.outlet != nil {
-		s.lane.LoggingOut(s.outlet)
-		s.outlet = nil
+// work answers messages.
+func (s *SMSC) work(slots []*connector.Slot) {
+	all := make([]worker.Answer, len(slots))
+	for i, slot := range slots {
+		all[i] = worker.Answer{Slot: slot, Answer: s.answer(slot)}
 	}
+	s.worker.Report(all...)
 }
 
-// Give implements connector.Courier.
-func (s *SMSC) Give(_ int64, slot *connector.Slot) {
-	s.mu.Lock()
-	s.ready = append(s.ready, slot)
-	s.mu.Unlock()
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
-
-// Quiet implements connector.Courier: nothing is left to be done.
-func (s *SMSC) Quiet(int64) {}
-
-// An answered slot goes back to the lane.
-type answered struct {
-	slot   *connector.Slot
-	answer sms.Answer
-}
-
-func (s *SMSC) work() {
-	s.onLane(s.lane, s.open)
-	defer s.onLane(s.lane, s.shut)
-	for {
-		select {
-		case <-s.wake:
-		case <-s.ctx.Done():
-			return
-		}
-		s.mu.Lock()
-		ready := s.ready
-		s.ready = nil
-		s.mu.Unlock()
-		all := make([]answered, 0, len(ready))
-		for _, slot := range ready {
-			all = append(all, answered{slot, s.answer(slot)})
-		}
-		s.onLane(s.lane, func(now int64) {
-			for i := range all {
-				one := &all[i]
-				one.answer.At = now
-				s.connector.Stats.Answer.Observe(now - one.slot.Sent)
-				s.lane.Answered(now, one.slot, one.answer)
-			}
-		})
-	}
-}
-
-// answer takes the message of a slot, and returns the answer to it. Nothing but the message can fail at it.
-func (s *SMSC) answer(slot *connector.Slot) (a sms.Answer) {
+// answer returns the answer to the message of a slot. Nothing but the message can fail at it.
+func (s *SMSC) answer(slot *connector.Slot) sms.Answer {
 	slot.Sent = s.gateway.Node.Clock.Now()
 	if slot.Inquiry != nil {
 		return sms.Answer{Code: sms.Unsupported}
 	}
-	m := slot.Leaving()
-	defer func() {
-		if fault := recover(); fault != nil {
-			s.gateway.Node.Log.Error().Str("id", sms.FormatID(m.ID)).Str("connector", s.connector.Name).
-				Interface("panic", fault).Bytes("stack", debug.Stack()).Msg(
-				"the test connector failed at a message; it is put aside",
-			)
-			a = sms.Answer{Code: sms.Faulty}
-		}
-	}()
+	a := sms.Answer{Code: sms.Faulty}
+	s.worker.Guard(slot.Message, "the test connector failed at a message; it is put aside", func() {
+		a = s.take(slot, slot.Leaving())
+	})
+	return a
+}
+
+// take takes the message of a slot as it leaves, and returns the answer to it.
+func (s *SMSC) take(slot *connector.Slot, m *sms.Message) (a sms.Answer) {
 	if code := s.gateway.Convert.Refuses(slot); code != sms.OK {
 		return sms.Answer{Code: code}
 	}

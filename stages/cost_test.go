@@ -18,7 +18,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
 )

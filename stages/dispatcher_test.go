@@ -11,7 +11,7 @@ import (
 
 	"pmg/connector"
 	"pmg/flow"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 
 	"pmg/flow"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // Whatever the order in which the reader shuts a session's gate and other stages make room, a

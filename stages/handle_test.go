@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pmg/flow"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // isClosed reports whether the other end of a socket pair has been closed.

@@ -10,7 +10,7 @@ import (
 
 	"pmg/flow"
 	"pmg/internal/sock"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 const (

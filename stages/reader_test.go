@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pmg/flow"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
 )

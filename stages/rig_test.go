@@ -16,7 +16,7 @@ import (
 	"pmg/connector"
 	"pmg/flow"
 	"pmg/gateway"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
 	"pmg/sms"

@@ -16,7 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/events"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 )
 

@@ -18,7 +18,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/events"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 )
 

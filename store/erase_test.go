@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // grep returns the files of a directory in which a word stands.

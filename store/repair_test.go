@@ -11,7 +11,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 var aMoment = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)

@@ -1,15 +1,17 @@
 package telemetry
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"pmg/internal/httpcall"
+	"pmg/protocols/httpsms"
 )
 
 const (
@@ -18,7 +20,6 @@ const (
 	gather       = time.Second
 	callTimeout  = 10 * time.Second
 	closeWait    = 2 * time.Second
-	mostAnswer   = 64 << 10 // octets of an answer that are read
 )
 
 // Options are the options of an Exporter.
@@ -35,7 +36,7 @@ type Exporter struct {
 	Sent, Dropped, Errors atomic.Int64 // spans, spans, requests
 
 	o      Options
-	client http.Client
+	sender *httpcall.Sender
 	queue  chan []Span
 	cancel context.CancelFunc
 	ended  chan struct{}
@@ -45,17 +46,14 @@ type Exporter struct {
 
 // Start begins to send.
 func Start(o Options) *Exporter {
-	return start(o, &http.Transport{MaxIdleConns: 1, IdleConnTimeout: time.Minute})
+	return start(o, httpcall.New(httpcall.Options{Timeout: callTimeout}))
 }
 
-func start(o Options, t http.RoundTripper) *Exporter {
+func start(o Options, s *httpcall.Sender) *Exporter {
 	ctx, cancel := context.WithCancel(context.Background())
 	e := &Exporter{
-		o: o, queue: make(chan []Span, mostWaiting), cancel: cancel, ended: make(chan struct{}), quit: make(chan struct{}),
-	}
-	e.client = http.Client{
-		Timeout: callTimeout, Transport: t,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		o: o, sender: s, queue: make(chan []Span, mostWaiting), cancel: cancel, ended: make(chan struct{}),
+		quit: make(chan struct{}),
 	}
 	go e.run(ctx)
 	return e
@@ -78,7 +76,7 @@ func (e *Exporter) Close() {
 	<-e.ended
 	late.Stop()
 	e.cancel()
-	e.client.CloseIdleConnections()
+	e.sender.Close()
 }
 
 func (e *Exporter) run(ctx context.Context) {
@@ -126,26 +124,18 @@ func (e *Exporter) call(ctx context.Context, spans []Span) error {
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(
-		ctx, http.MethodPost, strings.TrimSuffix(e.o.URL, "/")+"/v1/traces", bytes.NewReader(body),
-	)
-	if err != nil {
-		return err
+	call := &httpsms.Call{
+		Method: http.MethodPost, URL: strings.TrimSuffix(e.o.URL, "/") + "/v1/traces", Body: body,
+		Header: [][2]string{{"Content-Type", "application/json"}},
 	}
 	if e.o.Authorization != "" {
-		req.Header.Set("Authorization", e.o.Authorization)
+		call.Header = append(call.Header, [2]string{"Authorization", e.o.Authorization})
 	}
-	req.Header.Set("Content-Type", "application/json")
-	answer, err := e.client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	if _, err := io.Copy(io.Discard, io.LimitReader(answer.Body, mostAnswer)); err != nil {
-		return err
-	}
-	if answer.StatusCode/100 != 2 {
-		return fmt.Errorf("the collector answered %s", answer.Status)
+	switch answer := e.sender.Send(ctx, call); {
+	case answer.Status == 0:
+		return errors.New("the collector " + answer.Err)
+	case answer.Status/100 != 2:
+		return fmt.Errorf("the collector answered %s", answer.Line)
 	}
 	return nil
 }

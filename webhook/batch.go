@@ -23,7 +23,7 @@ type batch struct {
 func (b *batch) add(c *courier, i int, m *sms.Message) bool {
 	e, end := c.service.events.Of(c.lane, m)
 	defer end()
-	if e.Context.URL != "" || hasOtherForm(c.service.rooms.Options.Account(c.lane.Account)) {
+	if e.Context.URL != "" || hasOtherForm(c.account()) {
 		return false
 	}
 	event := own.EventOf(e)

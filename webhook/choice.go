@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"pmg/config"
-	"pmg/connector"
 	"pmg/internal/httpcall"
 	"pmg/sms"
 )
@@ -69,7 +68,7 @@ func (c *courier) isResting() bool {
 	if c.server.Failures() < failuresRest {
 		return false
 	}
-	a := c.service.rooms.Options.Account(c.lane.Account)
+	a := c.account()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return a == nil || a.WebhookFallback == "" || c.choice.failures >= failuresRest
@@ -95,15 +94,13 @@ func (c *courier) Retry() {
 // Follow implements webhooks.Caller: the lane gives what waits, unless its server is disabled and there is no other.
 func (c *courier) Follow() {
 	c.service.engine.Do(c.lane, func(int64) {
-		a := c.service.rooms.Options.Account(c.lane.Account)
+		a := c.account()
 		gives := !c.server.IsDisabled() || a != nil && a.WebhookFallback != ""
 		switch {
-		case gives && c.outlet == nil:
-			c.outlet = connector.NewOutlet(c.lane.Home(), c, atATime*most(a))
-			c.lane.Open(c.outlet)
-		case !gives && c.outlet != nil:
-			c.lane.LoggingOut(c.outlet)
-			c.outlet = nil
+		case !gives:
+			c.worker.Shut()
+		case !c.worker.IsOpen():
+			c.worker.Open(c, atATime*most(a))
 		}
 	})
 }

@@ -1,13 +1,12 @@
 package webhook
 
 import (
-	"runtime/debug"
-	"slices"
 	"sync"
 	"time"
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/connector/worker"
 	"pmg/gateway/webhooks"
 	"pmg/internal/httpcall"
 	"pmg/sms"
@@ -24,21 +23,32 @@ const (
 type courier struct {
 	service *Service
 	lane    *connector.Lane
-	server  *webhooks.Server  // what operators see of it
-	outlet  *connector.Outlet // by which the lane gives; nil: it gives nothing. What dispatches for the lane owns it
+	server  *webhooks.Server // what operators see of it
+	worker  *worker.Worker
 
-	mu      sync.Mutex
-	ready   []*connector.Slot // to be delivered
-	calling int               // goroutines that call
-	// by the messages that ready and the calls under way are about: later events of these, which wait
+	mu sync.Mutex
+	// by the messages that the worker's slots are about: later events of these, which wait
 	under  map[uint64][]*connector.Slot
 	choice choice // which webhook is called
 	ended  ended  // messages whose last event was delivered: no other event of them is
 }
 
+// newCourier returns what calls the server that a lane leads to.
+func newCourier(s *Service, l *connector.Lane) *courier {
+	c := &courier{service: s, lane: l, server: s.rooms.Servers.Server(l), under: map[uint64][]*connector.Slot{}}
+	c.worker = worker.New(s.engine, l, worker.Options{
+		Group: s.group, Most: atATime, Batch: func() int { return most(c.account()) }, Work: c.work,
+		Log: s.rooms.Node.Log.With().Str("endpoint", l.Endpoint).Logger(),
+	})
+	return c
+}
+
+// account returns the options of the account whose server it is, nil if it is gone.
+func (c *courier) account() *config.Account { return c.service.rooms.Options.Account(c.lane.Account) }
+
 // Give implements connector.Courier. Events of one message are delivered in their order: the next waits until the one before
 // was taken.
-func (c *courier) Give(_ int64, s *connector.Slot) {
+func (c *courier) Give(now int64, s *connector.Slot) {
 	about := aboutOf(s.Message)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -47,38 +57,14 @@ func (c *courier) Give(_ int64, s *connector.Slot) {
 		return
 	}
 	c.under[about] = nil
-	c.start(s)
-}
-
-// start delivers the message of a slot. The caller holds the lock.
-func (c *courier) start(s *connector.Slot) {
-	c.ready = append(c.ready, s)
-	if c.calling < atATime {
-		c.calling++
-		c.service.start(c.work)
-	}
+	c.worker.Give(now, s)
 }
 
 // Quiet implements connector.Courier: nothing is left to be done.
 func (c *courier) Quiet(int64) {}
 
-// work makes calls until no event is left.
-func (c *courier) work() {
-	for {
-		a := c.service.rooms.Options.Account(c.lane.Account)
-		c.mu.Lock()
-		n := min(len(c.ready), most(a))
-		if n == 0 {
-			c.calling--
-			c.mu.Unlock()
-			return
-		}
-		some := slices.Clone(c.ready[:n])
-		c.ready = slices.Delete(c.ready, 0, n)
-		c.mu.Unlock()
-		c.settle(some, c.try(a, some))
-	}
-}
+// work delivers events.
+func (c *courier) work(slots []*connector.Slot) { c.settle(slots, c.try(c.account(), slots)) }
 
 // most returns how many events a call of an account's webhook may have. The account may be gone.
 func most(a *config.Account) int {
@@ -113,33 +99,25 @@ func endsAt(m *sms.Message) bool {
 	return ok && r.State.Final()
 }
 
-// A settled slot goes back to the lane.
-type settled struct {
-	slot   *connector.Slot
-	answer sms.Answer
-}
-
 // settle reports the outcomes of calls to the lane. Where the event of a message was not taken, its later events go back with it,
 // and wait until it has been tried again.
 func (c *courier) settle(slots []*connector.Slot, outcomes []httpcall.Outcome) {
-	all := make([]settled, 0, len(slots))
+	all := make([]worker.Answer, 0, len(slots))
 	pause := time.Duration(0)
 	c.mu.Lock()
 	for i, s := range slots {
 		o := &outcomes[i]
 		pause = max(pause, o.RetryAfter)
-		all = append(all, settled{s, sms.Answer{Code: o.Code, Status: statusOf(*o)}})
+		all = append(all, worker.Answer{Slot: s, Answer: sms.Answer{Code: o.Code, Status: statusOf(*o)}})
 		about := aboutOf(s.Message)
 		waiting := c.under[about]
-		switch {
-		case o.Code == sms.OK && len(waiting) > 0:
+		if o.Code == sms.OK && len(waiting) > 0 {
 			c.under[about] = waiting[1:]
-			c.start(waiting[0])
+			c.worker.Give(0, waiting[0])
 			continue
-		case len(waiting) > 0:
-			for _, other := range waiting {
-				all = append(all, settled{other, sms.Answer{Code: o.Code}})
-			}
+		}
+		for _, other := range waiting {
+			all = append(all, worker.Answer{Slot: other, Answer: sms.Answer{Code: o.Code}})
 		}
 		delete(c.under, about)
 	}
@@ -147,16 +125,10 @@ func (c *courier) settle(slots []*connector.Slot, outcomes []httpcall.Outcome) {
 	if c.isResting() {
 		pause = max(pause, rest*c.lane.Config().ThrottlePause)
 	}
-	c.service.engine.Do(c.lane, func(now int64) {
-		if pause > 0 {
-			c.lane.Pause(now + int64(pause))
-			c.server.Rests(now + int64(pause))
-		}
-		for _, one := range all {
-			one.answer.At = now
-			c.lane.Answered(now, one.slot, one.answer)
-		}
-	})
+	if pause > 0 {
+		c.worker.Pause(pause, c.server.Rests)
+	}
+	c.worker.Report(all...)
 }
 
 // try delivers the events of messages, together where one call may have them. Nothing but a message can fail at it.
@@ -171,35 +143,24 @@ func (c *courier) try(a *config.Account, slots []*connector.Slot) []httpcall.Out
 		case a == nil: // it may come back
 			*o = httpcall.Outcome{Code: sms.TemporaryFailure, Err: "its account is gone"}
 		default:
-			c.guard(s.Message, o, sms.Faulty, "a call failed at a message; it is put aside", func() {
+			if !c.worker.Guard(s.Message, "a call failed at a message; it is put aside", func() {
 				if most(a) == 1 || !all.add(c, i, s.Message) {
 					*o = c.deliver(a, s.Message)
 				}
-			})
+			}) {
+				*o = httpcall.Outcome{Code: sms.Faulty}
+			}
 		}
 	}
 	if len(all.events) > 0 {
-		var o httpcall.Outcome
-		c.guard(
-			all.messages[0], &o, sms.TemporaryFailure, "a call about several messages failed; it is made again",
-			func() { o = c.deliverAll(a, &all) },
-		)
+		o := httpcall.Outcome{Code: sms.TemporaryFailure}
+		c.worker.Guard(all.messages[0], "a call about several messages failed; it is made again", func() {
+			o = c.deliverAll(a, &all)
+		})
 		for _, i := range all.at {
 			outcomes[i] = o
 		}
 	}
 	c.noteEnds(slots, outcomes)
 	return outcomes
-}
-
-// guard calls f, which is about a message. A fault at it becomes an outcome with a code, and is logged.
-func (c *courier) guard(m *sms.Message, o *httpcall.Outcome, code sms.Code, what string, f func()) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			c.service.rooms.Node.Log.Error().Str("id", sms.FormatID(m.ID)).Str("endpoint", c.lane.Endpoint).
-				Interface("panic", fault).Bytes("stack", debug.Stack()).Msg(what)
-			*o = httpcall.Outcome{Code: code}
-		}
-	}()
-	f()
 }

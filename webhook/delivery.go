@@ -100,7 +100,7 @@ func (c *courier) send(d *delivery, target httpcall.Target) httpcall.Outcome {
 		return httpcall.Outcome{Code: sms.TemporaryFailure, Err: err.Error()}
 	}
 	c.server.Begin()
-	o := c.service.caller.Do(c.service.ctx, d.request, target)
+	o := c.service.caller.Do(c.service.group, d.request, target)
 	c.server.End(webhooks.Result{Taken: o.Code == sms.OK, Counted: o.Code.Retryable(), Error: o.Err, Fallback: d.fallback})
 	return o
 }
@@ -110,7 +110,7 @@ func (c *courier) follows(d *delivery, m *sms.Message, e *httpsms.Event, o httpc
 	switch {
 	case o.Code == sms.OK && d.reply != nil:
 		c.answers(m, e, d.reply)
-	case o.Code != sms.OK && c.service.ctx.Err() == nil:
+	case o.Code != sms.OK && c.service.group.Err() == nil:
 		c.refused(m, e, o)
 	}
 	return o

@@ -13,7 +13,7 @@ import (
 	"pmg/connector"
 	"pmg/gateway/webhooks"
 	"pmg/httpapi/apitest"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols/httpsms"
 	"pmg/sms"
 )

@@ -24,15 +24,15 @@ func (c *Service) tellLows() {
 	places := make(chan struct{}, mostLows)
 	for {
 		select {
-		case <-c.ctx.Done():
+		case <-c.group.Done():
 			return
 		case places <- struct{}{}:
 		}
 		select {
-		case <-c.ctx.Done():
+		case <-c.group.Done():
 			return
 		case l := <-c.rooms.Low:
-			c.start(func() {
+			c.group.Go(func() {
 				defer func() { <-places }()
 				c.tellLow(l)
 			})
@@ -49,7 +49,7 @@ func (c *Service) tellLow(l settle.Low) {
 		}
 		wait := time.NewTimer(pause)
 		select {
-		case <-c.ctx.Done():
+		case <-c.group.Done():
 			wait.Stop()
 			return
 		case <-wait.C:
@@ -74,6 +74,6 @@ func (c *Service) toldLow(l settle.Low, id string) bool {
 	if err := d.sign(time.Unix(0, c.rooms.Node.Clock.WallNow())); err != nil {
 		return false
 	}
-	o := c.caller.Do(c.ctx, d.request, httpcall.Target{Trusted: true})
+	o := c.caller.Do(c.group, d.request, httpcall.Target{Trusted: true})
 	return o.Code == sms.OK || o.Gone
 }

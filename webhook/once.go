@@ -56,9 +56,9 @@ func (c *Service) CallOnce(a *config.Account, calls []*httpsms.Call) {
 		c.notTold(a, calls[0], why)
 		return
 	}
-	if !c.start(func() {
+	if !c.group.Go(func() {
 		defer c.batches.end(a.SystemID)
-		ctx, done := context.WithTimeout(c.ctx, batchTime)
+		ctx, done := context.WithTimeout(c.group, batchTime)
 		defer done()
 		for _, request := range calls {
 			to, err := httpcall.Allowed(a.CallbackURLs, a.CallbacksTo == config.PublicCallbacks, request.URL)

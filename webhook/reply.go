@@ -28,7 +28,7 @@ func (c *courier) answers(m *sms.Message, e *httpsms.Event, r *reply) {
 	from := &connector.Source{Connector: c.lane.Home(), Account: a, Origin: rooms.Node.Origins.Of(a.SystemID, c.lane.Home().Name)}
 	id := EventID(m)
 	result := rooms.Submitter.Submit(
-		c.service.ctx, from, []request.Item{{Fill: order.Fill, Key: "reply to " + id, Payload: sha256.Sum256([]byte(id))}},
+		c.service.group, from, []request.Item{{Fill: order.Fill, Key: "reply to " + id, Payload: sha256.Sum256([]byte(id))}},
 	)[0]
 	if result.Code != sms.OK && rooms.Node.Repeats.First("reply: "+a.SystemID) {
 		rooms.Node.Log.Warn().Str("account", a.SystemID).Str("id", sms.FormatID(m.ID)).Stringer("reason", result.Code).

@@ -14,7 +14,7 @@ import (
 	"pmg/gateway/webhooks"
 	"pmg/httpapi/apitest"
 	"pmg/httpapi/server"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/pdulog"
 	"pmg/protocols/httpsms"
 	"pmg/sms"

@@ -6,41 +6,33 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/connector/worker"
 	"pmg/internal/httpcall"
 )
-
-// An Engine runs work where a lane is dispatched for, and then dispatches the lane. It reports false if the gateway ends.
-type Engine interface {
-	Do(l *connector.Lane, f func(now int64)) bool
-}
 
 // Service are the couriers of all servers of clients.
 type Service struct {
 	rooms    Rooms
-	engine   Engine
+	engine   worker.Engine
 	events   *Events
 	dialects dialects
 	caller   *httpcall.Caller
-	ctx      context.Context
-	cancel   context.CancelFunc
-	under    sync.WaitGroup
+	group    *worker.Group // of all calls
 
 	batches batches
 
-	mu     sync.Mutex
-	of     map[*connector.Lane]*courier
-	closed bool
+	mu sync.Mutex
+	of map[*connector.Lane]*courier
 }
 
 // New returns what calls the webhooks of a gateway, whose lanes are dispatched by engine.
-func New(rooms Rooms, engine Engine, events *Events) *Service {
+func New(rooms Rooms, engine worker.Engine, events *Events) *Service {
 	c := &Service{
-		rooms: rooms, engine: engine, events: events, dialects: newDialects(),
-		caller:  httpcall.New(httpcall.Options{Holds: rooms.Holds}),
+		rooms: rooms, engine: engine, group: worker.NewGroup(context.Background()), events: events, dialects: newDialects(),
+		caller:  httpcall.NewCaller(httpcall.Options{Holds: rooms.Holds}),
 		batches: batches{of: map[string]int{}}, of: map[*connector.Lane]*courier{},
 	}
-	c.ctx, c.cancel = context.WithCancel(context.Background())
-	c.under.Go(c.tellLows)
+	c.group.Go(c.tellLows)
 	return c
 }
 
@@ -54,29 +46,14 @@ func (c *Service) Serve(l *connector.Lane) {
 	if c.of[l] != nil {
 		return
 	}
-	server := c.rooms.Servers.Server(l)
-	one := &courier{service: c, lane: l, server: server, under: map[uint64][]*connector.Slot{}}
+	one := newCourier(c, l)
 	c.of[l] = one
 	one.server.CalledBy(one)
 	one.Follow()
 }
 
-// start runs f on a goroutine and reports true, unless the gateway is ending. Events that were not delivered stay in the store.
-func (c *Service) start(f func()) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.closed {
-		c.under.Go(f)
-	}
-	return !c.closed
-}
-
-// Close ends the calls that are under way.
+// Close ends the calls that are under way. Events that were not delivered stay in the store.
 func (c *Service) Close() {
-	c.mu.Lock()
-	c.closed = true
-	c.mu.Unlock()
-	c.cancel()
-	c.under.Wait()
+	c.group.Close()
 	c.caller.Close()
 }

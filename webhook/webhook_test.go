@@ -9,7 +9,7 @@ import (
 	"pmg/connector"
 	"pmg/httpapi/apitest"
 	"pmg/httpapi/server"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols/httpsms"
 	"pmg/sms"
 )
@@ -24,7 +24,7 @@ func TestCallPanics(t *testing.T) {
 	g := apitest.NewGateway(t, io.Discard)
 	const dialect = 99
 	events := &Events{rooms: roomsOf(g), logOf: func(*connector.Connector) *server.Log { return nil }}
-	c := &courier{service: New(roomsOf(g), idleEngine{}, events), lane: &connector.Lane{Client: connector.Client{Account: "client", Endpoint: "http://192.0.2.1"}}}
+	c := newCourier(New(roomsOf(g), idleEngine{}, events), &connector.Lane{Client: connector.Client{Account: "client", Endpoint: "http://192.0.2.1"}})
 	c.service.dialects.reports[dialect] = func(*httpsms.Event) (*httpsms.Call, bool) { panic("fault") }
 	var m sms.Message
 	m.Origin = g.Node.Origins.Of("", "api")
@@ -49,7 +49,7 @@ func TestOvertaken(t *testing.T) {
 	var told []sms.State
 	events := &Events{rooms: roomsOf(g), logOf: func(*connector.Connector) *server.Log { return nil }}
 	l := &connector.Lane{Client: connector.Client{Account: "client", Endpoint: "http://192.0.2.1"}}
-	c := &courier{service: New(roomsOf(g), idleEngine{}, events), lane: l}
+	c := newCourier(New(roomsOf(g), idleEngine{}, events), l)
 	c.service.dialects.reports[dialect] = func(e *httpsms.Event) (*httpsms.Call, bool) { told = append(told, e.Report.State); return nil, false }
 	event := func(about uint64, state sms.State) *connector.Slot {
 		var m sms.Message

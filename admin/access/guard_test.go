@@ -15,7 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/config"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/internal/token"
 )
 

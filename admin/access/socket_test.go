@@ -4,7 +4,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"strings"
 	"testing"
 )

@@ -17,7 +17,7 @@ import (
 	"pmg/admin"
 	"pmg/config"
 	"pmg/gateway"
-	"pmg/internal/apicheck"
+	"pmg/internal/testkit/apicheck"
 	"pmg/internal/passhash"
 	"pmg/internal/token"
 	"pmg/managed"

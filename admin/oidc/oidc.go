@@ -20,7 +20,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -33,6 +32,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"pmg/config"
+	"pmg/internal/httpcall"
 	"pmg/internal/turns"
 )
 
@@ -83,30 +83,9 @@ func New(c func() *config.OIDC, now func() time.Time) *Provider {
 	p := &Provider{config: c, now: now, key: make([]byte, 32), spent: map[string]time.Time{}}
 	p.waiting.of = map[netip.Prefix]int{}
 	_, _ = rand.Read(p.key) // which never fails
-	p.client = &http.Client{
-		Timeout: patience, Transport: bounded{http.DefaultTransport.(*http.Transport).Clone()},
-		CheckRedirect: func(_ *http.Request, via []*http.Request) error {
-			if via[0].Method != http.MethodGet || len(via) > mostRedirects { // the code and the secret go nowhere else
-				return http.ErrUseLastResponse
-			}
-			return nil
-		},
-	}
+	// The environment may name a proxy, as the library would use by itself.
+	p.client = httpcall.New(httpcall.Options{Proxy: true, Timeout: patience, MaxBody: mostAnswer}).HTTP(mostRedirects)
 	return p
-}
-
-// A bounded transport cuts long answers.
-type bounded struct{ http.RoundTripper }
-
-func (t bounded) RoundTrip(r *http.Request) (*http.Response, error) {
-	a, err := t.RoundTripper.RoundTrip(r)
-	if err == nil {
-		a.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(a.Body, mostAnswer), a.Body}
-	}
-	return a, err
 }
 
 // Errors that a browser sees, beside those of the server.

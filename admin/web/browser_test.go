@@ -7,8 +7,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"pmg/config"
-	"pmg/internal/chrome"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/chrome"
+	"pmg/internal/testkit/testutil"
 )
 
 // inColors shows pages in the colors that somebody prefers: light or dark.

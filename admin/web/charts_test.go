@@ -9,7 +9,7 @@ import (
 	"pmg/admin"
 	"pmg/admin/history"
 	"pmg/config"
-	"pmg/internal/chrome"
+	"pmg/internal/testkit/chrome"
 )
 
 // busy counts some traffic on connectors, and makes samples of it. It returns the time of the last.

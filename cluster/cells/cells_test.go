@@ -7,8 +7,8 @@ import (
 
 	"pmg/cluster/lease"
 	"pmg/cluster/lease/contract"
-	"pmg/internal/natstest"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/natstest"
+	"pmg/internal/testkit/testutil"
 )
 
 func TestMain(m *testing.M) { testutil.NoLeaks(m) }

@@ -13,7 +13,7 @@ import (
 
 	"pmg/cluster/lease"
 	"pmg/cluster/lease/memory"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 func TestMain(m *testing.M) { testutil.NoLeaks(m) }

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pmg/internal/sock"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/internal/tlsfiles"
 )
 

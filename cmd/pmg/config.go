@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pmg/cmd/pmg/find"
+	"pmg/cmd/pmg/ask"
 	"pmg/cmd/pmg/history"
 	"pmg/config"
 )
@@ -50,7 +50,7 @@ configuration cannot be used.`,
 			return err
 		},
 	}
-	find.Flag(cmd, &file)
+	ask.Flag(cmd, &file)
 	allowFlag(cmd, &allow)
 	return cmd
 }
@@ -71,7 +71,7 @@ func newConfigShowCommand() *cobra.Command {
 			return err
 		},
 	}
-	find.Flag(cmd, &file)
+	ask.Flag(cmd, &file)
 	return cmd
 }
 
@@ -95,7 +95,7 @@ default. Only its owner can read it.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVarP(&file, "config", "c", find.Here, "the `file` to write")
+	cmd.Flags().StringVarP(&file, "config", "c", ask.Here, "the `file` to write")
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite a file that exists")
 	return cmd
 }
@@ -134,7 +134,7 @@ func loadChecked(w io.Writer, file string, o config.Options) (*config.Config, er
 	for _, warning := range warnings {
 		fmt.Fprintf(w, "warning: %s\n", warning)
 	}
-	return c, find.Explain(err, file)
+	return c, ask.ExplainError(err, file)
 }
 
 // namedConfig loads the configuration of a command's flags, for completion, or returns nil.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
 	"pmg/protocols/ucp"

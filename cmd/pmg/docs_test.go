@@ -14,7 +14,7 @@ import (
 
 	"pmg/config"
 	"pmg/internal/testkit/documents"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/stages"
 )
 

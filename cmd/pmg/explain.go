@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/admin/web"
+	"pmg/cmd/pmg/ask"
 	"pmg/cmd/pmg/explain"
-	"pmg/cmd/pmg/find"
 	"pmg/config"
 )
 
@@ -49,7 +49,7 @@ is told.`,
 			return err
 		},
 	}
-	find.Flag(cmd, &file)
+	ask.Flag(cmd, &file)
 	f := cmd.Flags()
 	f.StringVar(&q.From, "from", "", "the message's source `address`; none when not given")
 	f.StringVar(&q.To, "to", "", "its destination `address`")

@@ -9,7 +9,7 @@ import (
 
 	"pmg/internal/testkit/documents"
 	"pmg/internal/testkit/process"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 const rewriteDocument = "../../docs/rewrite.md"

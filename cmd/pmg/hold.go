@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/admin"
-	"pmg/cmd/pmg/arguments"
+	"pmg/cmd/pmg/ask"
 	"pmg/internal/timetext"
 )
 
@@ -91,7 +91,7 @@ func newOrderCommand(
 	path string, cmd *cobra.Command, set func(url.Values) error, say func(c *admin.Ordered, name string) string,
 ) *cobra.Command {
 	var o statusOptions
-	cmd.Args = arguments.Exactly(1, "the name of a connector, as in the configuration")
+	cmd.Args = ask.Exactly(1, "the name of a connector, as in the configuration")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		query := url.Values{"connector": {args[0]}}
 		if set != nil {

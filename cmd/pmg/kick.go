@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/admin"
-	"pmg/cmd/pmg/arguments"
+	"pmg/cmd/pmg/ask"
 )
 
 // sessionName matches the name of a session: connector/number.
@@ -29,7 +29,7 @@ response_timeout.
 A client that was logged out may log in again: to keep it out, change or remove its
 account and reload. A session to an SMSC is connected again.`,
 		Example: "  pmg kick clients/3\n  pmg kick acme",
-		Args:    arguments.Exactly(1, "the name of a session or an account, as pmg sessions shows them"),
+		Args:    ask.Exactly(1, "the name of a session or an account, as pmg sessions shows them"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.find(cmd); err != nil {
 				return err

@@ -9,9 +9,9 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"pmg/internal/chrome"
 	"pmg/internal/passhash"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/chrome"
+	"pmg/internal/testkit/testutil"
 )
 
 // A customer's life, by pages alone: the operator makes prices, an account with a user and a route; the user finds no money, the

@@ -19,7 +19,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pmg/cmd/pmg/find"
+	"pmg/cmd/pmg/ask"
 	"pmg/pdulog"
 )
 
@@ -81,7 +81,7 @@ The directory is that of the configuration; if there is none, it is pdulog. --di
 		RunE: func(cmd *cobra.Command, _ []string) error { return l.run(cmd) },
 	}
 	f := cmd.Flags()
-	find.Flag(cmd, &l.config)
+	ask.Flag(cmd, &l.config)
 	f.StringVar(&l.dir, "dir", "", "`directory` of the pdu logs, instead of the configuration's")
 	f.BoolVarP(&l.follow, "follow", "f", false, "print new lines until interrupted, across rotations")
 	f.StringSliceVar(&l.connectors, "connector", nil, "only this connector; may be repeated")

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"pmg/cmd/pmg/find"
+	"pmg/cmd/pmg/ask"
 	"pmg/config"
 	"pmg/internal/nearest"
 	"pmg/internal/timetext"
@@ -27,7 +27,7 @@ func logDirectory(file string, named bool) (string, error) {
 	if err != nil && !named && errors.Is(err, fs.ErrNotExist) {
 		return config.Default().PDULog.Dir, nil
 	}
-	if find.IsNone(err) {
+	if ask.IsNone(err) {
 		return "", fmt.Errorf("%w, or --dir with the directory of the pdu logs", err)
 	}
 	if err != nil {

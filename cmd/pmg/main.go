@@ -11,21 +11,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pmg/cmd/pmg/complete"
-	"pmg/cmd/pmg/credentials"
+	"pmg/cmd/pmg/ask"
+	"pmg/cmd/pmg/check"
+	"pmg/cmd/pmg/customers"
 	"pmg/cmd/pmg/dev"
-	"pmg/cmd/pmg/forget"
-	"pmg/cmd/pmg/helptext"
-	"pmg/cmd/pmg/lists"
-	"pmg/cmd/pmg/manual"
+	"pmg/cmd/pmg/files"
+	"pmg/cmd/pmg/help"
 	"pmg/cmd/pmg/member"
 	"pmg/cmd/pmg/migrate"
-	"pmg/cmd/pmg/money"
-	"pmg/cmd/pmg/networks"
-	"pmg/cmd/pmg/plugins"
 	"pmg/cmd/pmg/probe"
-	"pmg/cmd/pmg/profiles"
-	"pmg/cmd/pmg/statistics"
 	"pmg/cmd/pmg/webhooks"
 	"pmg/config"
 )
@@ -68,10 +62,10 @@ func newRootCommand() *cobra.Command {
 		SilenceErrors: true,
 	}
 	addGroups(root)
-	root.AddCommand(newVersionCommand(), manual.NewCommand("pmg"))
-	helptext.ExplainUnknown(root)
-	complete.Names{Config: namedConfig, Sessions: sessionNamesOf}.Add(root)
-	helptext.Arrange(root)
+	root.AddCommand(newVersionCommand(), help.Manual("pmg"))
+	help.ExplainUnknown(root)
+	ask.Names{Config: namedConfig, Sessions: sessionNamesOf}.Add(root)
+	help.Arrange(root)
 	return root
 }
 
@@ -83,23 +77,23 @@ func addGroups(root *cobra.Command) {
 	}{
 		{"Start", []*cobra.Command{
 			dev.Command(startTrial), newConfigCommand(), migrate.Command(protocolNames()), newTLSCommand(),
-			newServeCommand(), newReloadCommand(), credentials.Admin(),
+			newServeCommand(), newReloadCommand(), customers.Admin(),
 		}},
 		{"Look", []*cobra.Command{
 			newStatusCommand(), newSessionsCommand(), newTraceCommand(), newLogCommand(), newExplainCommand(), newPDUCommand(),
-			statistics.Command(statistics.Program{Load: loadQuietly, JSON: writeJSON, Table: rowsText}),
-			networks.Command(loadQuietly), newStagesCommand(),
+			files.Statistics(files.StatisticsProgram{Load: loadQuietly, JSON: writeJSON, Table: rowsText}),
+			check.Networks(loadQuietly), newStagesCommand(),
 		}},
 		{"Act", []*cobra.Command{
 			newKickCommand(), newHoldCommand(), newReleaseCommand(), newConnectCommand(), newQueueCommand(),
-			webhooks.Command(webhooksProgram()), plugins.Command(loadQuietly), newStoreCommand(), member.Command(loadQuietly),
+			webhooks.Command(webhooksProgram()), check.Plugins(loadQuietly), newStoreCommand(), member.Command(loadQuietly),
 		}},
 		{"Customers", []*cobra.Command{
-			credentials.Account(), money.Credit(moneyGateway), money.Price(), lists.Command(loadQuietly),
-			forget.Command(forgetProgram()),
+			customers.Account(), customers.Credit(moneyGateway), customers.Price(), check.Lists(loadQuietly),
+			files.Forget(forgetProgram()),
 		}},
 		{"Test", []*cobra.Command{
-			probe.Command(sessionNames(), newSessionDriver), profiles.Command(),
+			probe.Command(sessionNames(), newSessionDriver), check.Profiles(),
 		}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
@@ -156,12 +150,12 @@ func rowsText(left int, head []string, rows [][]string) string {
 const forgetTimeout = time.Hour
 
 // forgetProgram returns what pmg forget needs of the others.
-func forgetProgram() forget.Program {
-	return forget.Program{
-		Gateway: func(cmd *cobra.Command) func() (forget.Ask, *config.Config, error) {
+func forgetProgram() files.ForgetProgram {
+	return files.ForgetProgram{
+		Gateway: func(cmd *cobra.Command) func() (files.Ask, *config.Config, error) {
 			o := new(statusOptions)
 			o.flags(cmd)
-			return func() (forget.Ask, *config.Config, error) { return findForgetting(cmd, o) }
+			return func() (files.Ask, *config.Config, error) { return findForgetting(cmd, o) }
 		},
 		Driver: newLogProtocols().find,
 		JSON:   writeJSON,
@@ -169,7 +163,7 @@ func forgetProgram() forget.Program {
 }
 
 // findForgetting returns how the gateway is asked, or the configuration of one that does not run.
-func findForgetting(cmd *cobra.Command, o *statusOptions) (forget.Ask, *config.Config, error) {
+func findForgetting(cmd *cobra.Command, o *statusOptions) (files.Ask, *config.Config, error) {
 	ask := func(ctx context.Context, method, path string, v any) error {
 		return askAdminFor(ctx, forgetTimeout, &o.Gateway, method, path, v)
 	}

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// customers is a gateway whose accounts are made by HTTP; %s is the directory of its store and of managed files.
-const customers = `store: {dir: %[1]s/store}
+// managedGateway is one whose accounts are made by HTTP; %s is the directory of its store and of managed files.
+const managedGateway = `store: {dir: %[1]s/store}
 pdulog: {enabled: false}
 managed: {dir: %[1]s/managed}
 admin: {address: "127.0.0.1:0", tokens: [{name: shop, hash: "sha256:0a7f6db42e6ca40c0a4838335238f114577f9af26b08096f046f271c8d2584f0", scope: administer}]}
@@ -61,7 +61,7 @@ func TestCustomer(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "managed"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	text := fmt.Sprintf(customers, dir)
+	text := fmt.Sprintf(managedGateway, dir)
 	file := filepath.Join(dir, "pmg.yaml")
 	life := t.Run("runs", func(t *testing.T) {
 		r := runServer(t, text)

@@ -24,11 +24,11 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"pmg/internal/chrome"
 	"pmg/internal/passhash"
+	"pmg/internal/testkit/chrome"
 	"pmg/internal/testkit/process"
 	"pmg/internal/testkit/smpppeer"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 var screenshots = flag.String("screenshots", "", "directory into which TestNight writes pictures of the operators' pages")
@@ -94,7 +94,7 @@ func (n *night) address(connector string) string {
 // load sends messages until the end of the test, so many a second.
 func (n *night) load(rate float64) {
 	n.t.Helper()
-	c := smpppeer.Client{Addr: n.address("clients"), SystemID: "bank", Password: "secret", Receipts: true, Every: time.Duration(float64(time.Second) / rate)}
+	c := smpppeer.Client{Addr: n.address("clients"), SystemID: "bank", Password: "secret", Receipts: true, Before: func(int) { time.Sleep(time.Duration(float64(time.Second) / rate)) }}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {

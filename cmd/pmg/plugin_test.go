@@ -11,7 +11,7 @@ import (
 
 	"pmg/internal/testkit/documents"
 	"pmg/internal/testkit/process"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // askPlugin runs a command with a message on standard input.

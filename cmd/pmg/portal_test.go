@@ -22,7 +22,7 @@ func TestPortal(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "managed"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	text := strings.Replace(fmt.Sprintf(customers, dir), "protocol: http,", "protocol: http, portal: true,", 1)
+	text := strings.Replace(fmt.Sprintf(managedGateway, dir), "protocol: http,", "protocol: http, portal: true,", 1)
 	audit := filepath.Join(dir, "audit")
 	text = strings.Replace(text, "admin: {", "admin: {audit: "+audit+", ", 1)
 	r := runServer(t, text)

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/admin"
-	"pmg/cmd/pmg/arguments"
+	"pmg/cmd/pmg/ask"
 	"pmg/gateway/operate"
 	"pmg/internal/console"
 )
@@ -51,7 +51,7 @@ func newQueueShowCommand() *cobra.Command {
 		Short:   "Show what is known of a message that waits",
 		Long:    "Shows all that the store has of a message, with its text if --text is set.",
 		Example: "  pmg queue show 1a1fb0c12c230d41\n  pmg queue show 1a1fb0c12c230d41 --text",
-		Args:    arguments.Exactly(1, "the id of a message, as logs and pmg queue list show it"),
+		Args:    ask.Exactly(1, "the id of a message, as logs and pmg queue list show it"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return o.run(cmd, args, func(ctx context.Context, source queueSource) (int, error) {
 				return o.writeMessages(ctx, source, func(m *operate.StoredMessage) error {

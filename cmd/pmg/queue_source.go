@@ -14,7 +14,6 @@ import (
 
 	"pmg/admin"
 	"pmg/cmd/pmg/ask"
-	"pmg/cmd/pmg/find"
 	"pmg/config"
 	"pmg/gateway/operate"
 	"pmg/store"
@@ -42,7 +41,7 @@ func (o *storeOptions) flags(cmd *cobra.Command) {
 
 // dirFlags adds the flags that select the store of a gateway that is stopped.
 func (o *storeOptions) dirFlags(cmd *cobra.Command) {
-	find.Flag(cmd, &o.config)
+	ask.Flag(cmd, &o.config)
 	cmd.Flags().StringVar(&o.dir, "store", "", "the store of a gateway that is stopped: its `directory`")
 }
 
@@ -72,7 +71,7 @@ func (o *storeOptions) find(cmd *cobra.Command) (queueSource, error) {
 
 func (o *storeOptions) load() (*config.Config, error) {
 	cfg, err := loadConfig(io.Discard, o.config)
-	if find.IsNone(err) {
+	if ask.IsNone(err) {
 		return nil, fmt.Errorf("%w, --address HOST:PORT or --store DIRECTORY", err)
 	}
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 
 	"pmg/gateway/operate"
 	"pmg/internal/testkit/process"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 	"pmg/store"
 )

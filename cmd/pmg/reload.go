@@ -17,7 +17,6 @@ import (
 
 	"pmg/admin"
 	"pmg/cmd/pmg/ask"
-	"pmg/cmd/pmg/find"
 	"pmg/config"
 	"pmg/managed"
 	"pmg/managed/editor"
@@ -66,7 +65,7 @@ With --address and without -c, pmg reload does not check a file first.`,
 			return askReload(cmd, o)
 		},
 	}
-	find.Flag(cmd, &o.config)
+	ask.Flag(cmd, &o.config)
 	f := cmd.Flags()
 	o.Gateway.Flags(cmd)
 	f.BoolVar(&o.force, "force", false, "remove connectors, accounts and routes, however many")
@@ -173,14 +172,14 @@ func (s *server) carryOut(file string, r reloadRequest) (a reloadAnswer) {
 	return a
 }
 
-// files are what a gateway reads its configuration with, again and again.
-type files struct {
+// A reader reads a gateway's configuration, again and again.
+type reader struct {
 	allow bool // those with passwords may be read by everybody
 	cache config.Cache
 }
 
 // load loads the configuration, with some contents in the place of those of managed files.
-func (f *files) load(warnings io.Writer, file string, instead map[string][]byte) (*config.Config, error) {
+func (f *reader) load(warnings io.Writer, file string, instead map[string][]byte) (*config.Config, error) {
 	o := asItRuns()
 	o.Cache, o.Instead = &f.cache, instead
 	return loadPrivate(warnings, file, o, f.allow)

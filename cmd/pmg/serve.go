@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pmg/admin"
-	"pmg/cmd/pmg/find"
+	"pmg/cmd/pmg/ask"
 	"pmg/cmd/pmg/member"
 	"pmg/config"
 	"pmg/internal/notify"
@@ -29,7 +29,7 @@ import (
 
 func newServeCommand() *cobra.Command {
 	var file string
-	var f files
+	var f reader
 	cmd := &cobra.Command{
 		Use:        "serve",
 		SuggestFor: []string{"run", "start"},
@@ -80,12 +80,12 @@ scheduled for later: the log says how many.`,
 			return serve(cfg, file, &f)
 		},
 	}
-	find.Flag(cmd, &file)
+	ask.Flag(cmd, &file)
 	allowFlag(cmd, &f.allow)
 	return cmd
 }
 
-func serve(cfg *config.Config, file string, f *files) error {
+func serve(cfg *config.Config, file string, f *reader) error {
 	log := newLogger(os.Stdout, cfg)
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
@@ -132,7 +132,7 @@ func (s *server) lost() error {
 // work runs the gateway until it is to end. m is nil for one that is alone; otherwise work returns to which node its work is to
 // be handed over.
 func work(
-	cfg *config.Config, file string, f *files, log zerolog.Logger, signals <-chan os.Signal, opened stages.Listeners,
+	cfg *config.Config, file string, f *reader, log zerolog.Logger, signals <-chan os.Signal, opened stages.Listeners,
 	m *member.Member,
 ) (next string, err error) {
 	s, err := startServerOn(cfg, log, opened, m)

@@ -16,7 +16,7 @@ import (
 	"pmg/config"
 	"pmg/gateway"
 	"pmg/internal/testkit/smpppeer"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // A failing is an engine that has failed.

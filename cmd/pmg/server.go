@@ -35,7 +35,7 @@ type server struct {
 	manager notify.Manager
 	member  *member.Member // nil: the gateway is alone
 	next    *string        // the node to which an operator has moved the work, empty for any; nil: none has
-	files   *files         // what the configuration is read with
+	files   *reader        // what the configuration is read with
 
 	stopRecovery context.CancelFunc
 	recovery     sync.WaitGroup
@@ -54,7 +54,8 @@ func startServerOn(cfg *config.Config, log zerolog.Logger, opened stages.Listene
 	if err != nil {
 		return nil, err
 	}
-	s := &server{log: log, gateway: g, reloads: make(chan reloadRequest), failed: make(chan error, 1), member: m, files: &files{}}
+	s := &server{log: log, gateway: g, member: m, files: &reader{}}
+	s.reloads, s.failed = make(chan reloadRequest), make(chan error, 1)
 	if err := s.openStore(cfg); err != nil {
 		_ = g.Close()
 		return nil, err

@@ -16,7 +16,6 @@ import (
 
 	"pmg/admin"
 	"pmg/cmd/pmg/ask"
-	"pmg/cmd/pmg/find"
 	"pmg/internal/console"
 )
 
@@ -65,7 +64,7 @@ type statusOptions struct {
 
 // flags adds the flags that select the gateway.
 func (o *statusOptions) flags(cmd *cobra.Command) {
-	find.Flag(cmd, &o.config)
+	ask.Flag(cmd, &o.config)
 	o.Gateway.Flags(cmd)
 }
 
@@ -75,7 +74,7 @@ func (o *statusOptions) find(cmd *cobra.Command) error {
 		return nil
 	}
 	c, err := loadConfig(io.Discard, o.config) // its warnings are for the operator of serve
-	if find.IsNone(err) {
+	if ask.IsNone(err) {
 		return fmt.Errorf("%w or --address HOST:PORT", err)
 	}
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"pmg/admin"
 	"pmg/connector"
 	"pmg/internal/testkit/process"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pmg/cmd/pmg/arguments"
+	"pmg/cmd/pmg/ask"
 	"pmg/sms"
 	"pmg/store"
 )
@@ -89,7 +89,7 @@ little room at first, because files are linked.
 A gateway that is started with the copy sends the messages that waited at that moment,
 those too that were sent since, so start it only when the store itself is lost.`,
 		Example: "  pmg store backup monday\n  pmg store backup --store data /var/backups/pmg-monday",
-		Args:    arguments.Exactly(1, "the name of the copy, or for a gateway that is stopped the directory to make"),
+		Args:    ask.Exactly(1, "the name of the copy, or for a gateway that is stopped the directory to make"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			source, err := o.find(cmd)
 			if err != nil {

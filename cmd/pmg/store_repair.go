@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pmg/cmd/pmg/losses"
+	"pmg/cmd/pmg/files"
 	"pmg/store"
 )
 
@@ -45,7 +45,7 @@ events.dir, both are compared with the events.`,
 			if len(r.Faults) == 0 {
 				return nil
 			}
-			if err := losses.Compare(out, cfg, dir); err != nil {
+			if err := files.CompareLosses(out, cfg, dir); err != nil {
 				return exitError{fmt.Errorf(
 					"a part of the store is lost: see above; what that means for money is not known: %w", err,
 				), exitLosses}

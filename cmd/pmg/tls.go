@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pmg/cmd/pmg/arguments"
+	"pmg/cmd/pmg/ask"
 	"pmg/internal/tlsfiles"
 )
 
@@ -35,7 +35,7 @@ make the directory again instead.
 
 They are for trying TLS, and for peers that trust ca.pem because you gave it to them.`,
 		Example: "  pmg tls init try\n  pmg tls init certificates --name smpp.example.net --name 192.0.2.1",
-		Args:    arguments.Exactly(1, "the directory to make"),
+		Args:    ask.Exactly(1, "the directory to make"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return initTLS(cmd, args[0], names)
 		},

@@ -10,8 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pmg/cmd/pmg/arguments"
-	"pmg/cmd/pmg/find"
+	"pmg/cmd/pmg/ask"
 	"pmg/config"
 	"pmg/internal/console"
 	"pmg/pdulog"
@@ -47,13 +46,13 @@ taken for a number, unless it has 16 digits; with --id it is taken for an id.`,
 			if len(args) == 0 {
 				return nil
 			}
-			return arguments.Exactly(1, "the id of a message, or a phone number")(cmd, args)
+			return ask.Exactly(1, "the id of a message, or a phone number")(cmd, args)
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return runTrace(cmd, &o, strings.Join(args, "")) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.dir, "dir", "", "`directory` of the pdu logs; only they are read then")
-	find.Flag(cmd, &o.config)
+	ask.Flag(cmd, &o.config)
 	f.StringVar(&o.since, "since", "", "only lines since this time: 10m or 7d (ago), 19:05, 2026-11-20 or 2026-11-20T19:05:22")
 	f.StringVar(&o.until, "until", "", "only lines before this time, written as for --since")
 	f.StringVar(&o.account, "account", "", "only messages of this `account`")
@@ -188,7 +187,7 @@ func (o *traceOptions) find(cmd *cobra.Command) (dir string, err error) {
 	}
 	o.cfg, err = loadConfig(io.Discard, o.config)
 	switch {
-	case find.IsNone(err):
+	case ask.IsNone(err):
 		return "", fmt.Errorf("%w, or --dir with the directory of the pdu logs", err)
 	case err != nil:
 		return "", fmt.Errorf("cannot find the pdu logs: %w; --dir names their directory without a configuration", err)

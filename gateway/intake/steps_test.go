@@ -11,7 +11,7 @@ import (
 	"pmg/connector"
 	"pmg/gateway/keep"
 	"pmg/gateway/roomtest"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols/prototest/toy"
 	"pmg/sms"
 )

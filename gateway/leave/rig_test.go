@@ -21,7 +21,7 @@ import (
 	"pmg/gateway/login"
 	"pmg/gateway/node"
 	"pmg/gateway/route"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/plugin"
 	"pmg/protocols/smpp"
 	"pmg/sms"

@@ -13,7 +13,7 @@ import (
 
 	"pmg/config"
 	"pmg/gateway/hooks"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/plugin"
 	"pmg/sms"
 )

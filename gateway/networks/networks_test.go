@@ -11,7 +11,7 @@ import (
 
 	"pmg/config"
 	"pmg/gateway/node"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 )
 

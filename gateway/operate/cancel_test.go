@@ -9,7 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/store"

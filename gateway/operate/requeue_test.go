@@ -12,7 +12,7 @@ import (
 	"pmg/connector"
 	"pmg/connector/queue"
 	"pmg/gateway/roomtest"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 	"pmg/store"
 )

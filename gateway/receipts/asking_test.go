@@ -18,7 +18,7 @@ import (
 	"pmg/gateway/hooks"
 	"pmg/gateway/keep"
 	"pmg/gateway/roomtest"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/plugin"
 	"pmg/sms"
 	"pmg/store"

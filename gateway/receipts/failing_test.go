@@ -9,7 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/connector"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 	"pmg/store"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/connector"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 	"pmg/sms/peerid"
 	"pmg/store"

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"pmg/connector"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 	"pmg/store"
 )

@@ -10,7 +10,7 @@ import (
 	"pmg/events"
 	"pmg/gateway/keep"
 	"pmg/gateway/roomtest"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 	"pmg/store"
 )

@@ -9,7 +9,7 @@ import (
 
 	"pmg/events"
 	"pmg/gateway/keep"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 	"pmg/store"
 )

@@ -7,7 +7,7 @@ import (
 
 	"pmg/events"
 	"pmg/gateway/keep"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 	"pmg/store"
 )

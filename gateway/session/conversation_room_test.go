@@ -11,7 +11,7 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols"
 	"pmg/sms"
 )

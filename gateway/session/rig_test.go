@@ -10,7 +10,7 @@ import (
 	"pmg/connector"
 	"pmg/gateway"
 	"pmg/gateway/roomtest"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
 	"pmg/store"

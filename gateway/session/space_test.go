@@ -8,7 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/gateway/keep"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 )
 

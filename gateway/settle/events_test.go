@@ -12,7 +12,7 @@ import (
 	"pmg/events"
 	"pmg/gateway/keep"
 	"pmg/gateway/roomtest"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 	"pmg/store"
 )

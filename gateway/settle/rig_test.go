@@ -15,7 +15,7 @@ import (
 	"pmg/gateway/convert"
 	"pmg/gateway/hooks"
 	"pmg/gateway/roomtest"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
 	"pmg/sms"

@@ -10,7 +10,7 @@ import (
 	"pmg/gateway/keep"
 	"pmg/gateway/receipts"
 	"pmg/gateway/roomtest"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 	"pmg/store"
 )

@@ -13,7 +13,7 @@ import (
 	"pmg/config"
 	"pmg/connector"
 	"pmg/gateway"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/prototest/toy"

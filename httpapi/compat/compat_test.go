@@ -14,7 +14,7 @@ import (
 	"pmg/httpapi/apitest"
 	"pmg/httpapi/body"
 	"pmg/httpapi/server"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols/httpsms"
 	"pmg/sms"
 	"pmg/webhook"

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // Requests of an account that has its share of the connections are refused, in whatever form they come, and their connections closed.

@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"pmg/config"
-	"pmg/internal/chrome"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/chrome"
+	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 )
 

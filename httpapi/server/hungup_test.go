@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"pmg/httpapi/conns"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // socket returns both ends of a connection.

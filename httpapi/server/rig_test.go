@@ -19,7 +19,7 @@ import (
 	"pmg/gateway"
 	"pmg/httpapi/apitest"
 	"pmg/httpapi/body"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/pdulog"
 	"pmg/protocols/httpsms"
 	"pmg/sms"

@@ -17,7 +17,7 @@ import (
 	"pmg/connector"
 	"pmg/httpapi/body"
 	"pmg/internal/sock"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols/httpsms"
 	"pmg/sms"
 )

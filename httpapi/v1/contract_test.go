@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"pmg/httpapi/apitest"
-	"pmg/internal/apicheck"
+	"pmg/internal/testkit/apicheck"
 )
 
 func readContract(t *testing.T) *apicheck.Contract {

@@ -116,9 +116,7 @@ func (p *Pulls) endStream(s *eventStream, l *connector.Lane, rest []*connector.S
 	for _, slot := range rest {
 		back = append(back, held{lane: l, slot: slot})
 	}
-	for _, h := range back {
-		p.back(h)
-	}
+	p.end(back, true)
 }
 
 // left returns the stream that a client has left, by its last event, and the number of that event in it. It returns nil
@@ -168,10 +166,8 @@ func (p *Pulls) resume(account, last string) {
 		s.stop()
 	}
 	p.mu.Unlock()
-	p.end(had)
-	for _, h := range back {
-		p.back(h)
-	}
+	p.end(had, false)
+	p.end(back, true)
 }
 
 // stop ends a stream from without: its login does not hold any more, or an operator or a shutdown ends it.

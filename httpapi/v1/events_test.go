@@ -207,7 +207,7 @@ func TestStreamText(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, _ := newTestPulls()
 		w, may := &page{}, true
-		given := &pull{came: make(chan struct{}, 1)}
+		given, _ := p.open(nil, 10)
 		tell := &eventWriter{
 			w: w, out: http.NewResponseController(w), stream: newTestStream(t, p, "shop", 10), pull: given, pulls: p, now: func() int64 { return 0 },
 			may: func() bool { return may }, event: func(m *sms.Message) own.Event {
@@ -217,7 +217,7 @@ func TestStreamText(t *testing.T) {
 		give := func(id, n uint64) {
 			slots, _ := slotsOf(id, n)
 			for _, s := range slots {
-				given.Give(0, s)
+				given.supply.Give(0, s)
 			}
 			synctest.Wait()
 		}

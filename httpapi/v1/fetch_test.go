@@ -11,7 +11,7 @@ import (
 
 	"pmg/connector/streams"
 	"pmg/httpapi/apitest"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 )
 

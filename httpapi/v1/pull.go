@@ -14,6 +14,7 @@ import (
 
 	"pmg/connector"
 	"pmg/connector/streams"
+	"pmg/connector/worker"
 	"pmg/internal/httpcall"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/own"
@@ -35,7 +36,7 @@ const (
 
 // Pulls are the events that clients have fetched, or got in streams, and have not acknowledged.
 type Pulls struct {
-	engine Engine
+	engine worker.Engine
 	now    func() int64
 	ends   <-chan struct{} // closed when the gateway ends
 
@@ -44,13 +45,8 @@ type Pulls struct {
 	closed bool
 }
 
-// An Engine runs work where a lane is dispatched for, and then dispatches the lane. It reports false if the gateway ends.
-type Engine interface {
-	Do(l *connector.Lane, f func(now int64)) bool
-}
-
 // NewPulls makes pulls of nothing. now is the engine's clock, and ends is closed when the gateway ends.
-func NewPulls(engine Engine, now func() int64, ends <-chan struct{}) *Pulls {
+func NewPulls(engine worker.Engine, now func() int64, ends <-chan struct{}) *Pulls {
 	return &Pulls{engine: engine, now: now, ends: ends, of: map[string]*pulled{}}
 }
 
@@ -105,35 +101,33 @@ func (p *Pulls) begin(account string) (room int, ok bool) {
 
 // fetched ends it. What it has fetched is held from now on.
 func (p *Pulls) fetched(account string, lane *connector.Lane, slots []*connector.Slot, now int64) {
+	var back []held
 	p.mu.Lock()
 	of := p.of[account]
 	of.waiting--
-	closed := p.closed
-	if !closed {
-		for _, s := range slots {
-			of.held[webhook.EventID(s.Message)] = held{lane: lane, slot: s, until: now + int64(pullAgain)}
+	for _, s := range slots {
+		if h := (held{lane: lane, slot: s, until: now + int64(pullAgain)}); p.closed {
+			back = append(back, h)
+		} else {
+			of.held[webhook.EventID(s.Message)] = h
 		}
 	}
 	p.mu.Unlock()
-	if closed {
-		for _, s := range slots {
-			p.back(held{lane: lane, slot: s})
-		}
-	}
+	p.end(back, true)
 }
 
 // acknowledge ends the events that a client has, and returns the others of the ids.
 func (p *Pulls) acknowledge(account string, ids []string) (unknown []string) {
 	unknown = []string{}
 	var all []held
+	var known map[string]held
 	p.mu.Lock()
+	of := p.of[account]
+	if of != nil {
+		known = of.held
+	}
 	for _, id := range ids {
-		of := p.of[account]
-		if of == nil {
-			unknown = append(unknown, id)
-			continue
-		}
-		h, ok := of.held[id]
+		h, ok := known[id]
 		if !ok {
 			unknown = append(unknown, id)
 			continue
@@ -145,7 +139,7 @@ func (p *Pulls) acknowledge(account string, ids []string) (unknown []string) {
 		all = append(all, h)
 	}
 	p.mu.Unlock()
-	p.end(all)
+	p.end(all, false)
 	return unknown
 }
 
@@ -158,16 +152,11 @@ func (of *pulled) drop(id string, h held) {
 	}
 }
 
-// end ends events that clients have.
-func (p *Pulls) end(all []held) {
+// end gives events back to their lanes. Their clients have them, unless they are to be sent again.
+func (p *Pulls) end(all []held, again bool) {
 	for _, h := range all {
-		p.engine.Do(h.lane, func(now int64) { h.lane.Answered(now, h.slot, sms.Answer{Code: sms.OK, At: now}) })
+		worker.Report(p.engine, h.lane, worker.Answer{Slot: h.slot, Answer: sms.Answer{Code: sms.OK}, Unsent: again})
 	}
-}
-
-// back gives an event back to its lane, which sends it again.
-func (p *Pulls) back(h held) {
-	p.engine.Do(h.lane, func(now int64) { h.lane.Unsent(now, h.slot) })
 }
 
 // Expire gives back the events that were held for too long; all of them when the gateway ends, which takes no more
@@ -197,9 +186,7 @@ func (p *Pulls) Expire(now int64, all bool) {
 		}
 	}
 	p.mu.Unlock()
-	for _, h := range back {
-		p.back(h)
-	}
+	p.end(back, true)
 }
 
 // Keep expires events until the gateway ends.
@@ -216,56 +203,34 @@ func (p *Pulls) Keep(ctx context.Context) {
 	}
 }
 
-// A pull is a request for events. It is a courier of the account's lane while it waits.
+// A pull is what a lane gives to a request for events while that waits.
 type pull struct {
+	supply *worker.Supply
 	pulls  *Pulls
 	lane   *connector.Lane
-	outlet *connector.Outlet
-	came   chan struct{}
-
-	mu    sync.Mutex
-	slots []*connector.Slot
+	most   int           // events at a time
+	came   chan struct{} // there are some
 }
 
-// open opens an outlet of a lane, by which it gives n events at a time. It reports false if the gateway ends.
+// open makes a lane give n events at a time. It reports false if the gateway ends.
 func (p *Pulls) open(l *connector.Lane, n int) (*pull, bool) {
-	one := &pull{pulls: p, lane: l, came: make(chan struct{}, 1)}
-	one.outlet = connector.NewOutlet(l.Home(), one, n)
-	return one, p.engine.Do(l, func(int64) { l.Open(one.outlet) })
+	came := make(chan struct{}, 1)
+	supply := worker.NewSupply(p.engine, l, func() {
+		select {
+		case came <- struct{}{}:
+		default:
+		}
+	})
+	return &pull{supply, p, l, n, came}, p.engine.Do(l, func(int64) { supply.Open(supply, n) })
 }
-
-// Give implements connector.Courier.
-func (p *pull) Give(_ int64, s *connector.Slot) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.slots = append(p.slots, s)
-	select {
-	case p.came <- struct{}{}:
-	default:
-	}
-}
-
-// Quiet implements connector.Courier: what was given is held elsewhere.
-func (*pull) Quiet(int64) {}
 
 // take returns what was given since it was called before.
-func (p *pull) take() (slots []*connector.Slot) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	slots, p.slots = p.slots, nil
-	return slots
-}
+func (p *pull) take() []*connector.Slot { return p.supply.Take(p.most) }
 
-func (p *pull) len() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.slots)
-}
-
-// shut takes the outlet from the lane, which gives no more.
+// shut makes the lane give no more, and returns when it does not.
 func (p *pull) shut() {
 	shut := make(chan struct{})
-	if p.pulls.engine.Do(p.lane, func(int64) { p.lane.LoggingOut(p.outlet); close(shut) }) {
+	if p.pulls.engine.Do(p.lane, func(int64) { p.supply.Shut(); close(shut) }) {
 		select {
 		case <-shut:
 		case <-p.pulls.ends: // what was given is in the store
@@ -285,7 +250,7 @@ func (h *handler) fetch(l *connector.Lane, n int, wait time.Duration, over <-cha
 		select {
 		case <-p.came:
 			t.Reset(gatherTime)
-			waiting = p.len() < n
+			waiting = p.supply.Len() < n
 		case <-t.C:
 			waiting = false
 		case <-h.x.Request.Context().Done():
@@ -347,7 +312,7 @@ func (h *handler) getEvents() {
 	slots = h.fetch(l, min(limit, room), wait, life.Over())
 	if life.Reason() == streams.Revoked {
 		for _, s := range slots {
-			all.back(held{lane: l, slot: s})
+			all.end([]held{{lane: l, slot: s}}, true)
 		}
 		slots = nil
 		h.unauthenticated()

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // A row lists the packages of this program that a package may import outside its tests.
@@ -30,7 +30,7 @@ func table() []row {
 		{"internal/sock", ""},
 		{"internal/logtext", ""},
 		{"internal/authheader", ""},
-		{"internal/lossfs", ""},
+		{"internal/testkit/lossfs", ""},
 		{"internal/wholefile", ""},
 		{"internal/logfile", "internal/wholefile"},
 		{"internal/machine", ""},
@@ -38,7 +38,7 @@ func table() []row {
 		{"internal/privileges", ""},
 		{"internal/timetext", ""},
 		{"internal/keyfile", ""},
-		{"internal/apicheck", ""},
+		{"internal/testkit/apicheck", ""},
 		{"internal/tlsfiles", ""},
 		{"internal/passhash", ""},
 		{"internal/token", ""},
@@ -51,17 +51,16 @@ func table() []row {
 		{"internal/handshakes", "internal/turns"},
 		{"internal/proxyheader", ""},
 		{"internal/console", ""},
-		{"internal/testutil", ""},
+		{"internal/testkit/testutil", ""},
 		{"internal/testkit/documents", ""},
 		{"internal/testkit/smpppeer", ""},
 		{"internal/testkit/traces", ""},
-		{"internal/natstest", "internal/testutil"},
-		{"internal/chrome", ""},
+		{"internal/testkit/natstest", "internal/testkit/testutil"},
+		{"internal/testkit/chrome", ""},
 		{"internal/nearest", ""},
 		{"internal/figuretext", ""},
 		{"internal/browser", "internal/figuretext internal/token"},
 		{"internal/httpfault", ""},
-		{"telemetry", ""},
 		{"sms/charset", ""},
 		{"sms/userdata", "sms sms/charset"},
 		{"sms/peerid", ""},
@@ -82,7 +81,7 @@ func table() []row {
 		{"store", "journal journal/file sms store/ballast store/seal"},
 		{"cluster/lease", ""},
 		{"cluster/lease/memory", "cluster/lease"},
-		{"cluster/lease/contract", "cluster/lease internal/testutil"},
+		{"cluster/lease/contract", "cluster/lease internal/testkit/testutil"},
 		{"cluster/cells", "cluster/lease journal/nats"},
 		{"cluster/report", ""},
 		{"cluster", "cluster/cells cluster/lease cluster/report journal journal/nats journal/shared store"},
@@ -90,7 +89,7 @@ func table() []row {
 
 		// A driver is pure, and does not import another protocol.
 		{"protocols", "sms sms/userdata"},
-		{"protocols/prototest", "internal/testutil protocols sms"},
+		{"protocols/prototest", "internal/testkit/testutil protocols sms"},
 		{"protocols/prototest/toy", "protocols sms"},
 		{"protocols/smpp", "internal/logtext protocols sms sms/charset sms/userdata"},
 		{"cluster/standby", "internal/sock protocols/smpp"},
@@ -104,10 +103,11 @@ func table() []row {
 
 		// Decisions that need no session.
 		{"internal/httpcall", "protocols/httpsms sms"},
+		{"telemetry", "internal/httpcall protocols/httpsms"},
 		{"httpapi/conns", ""},
 		{"plugin", "internal/turns sms"},
 		{"plugin/expression", "internal/zone plugin"},
-		{"plugin/service", "internal/httpcall plugin"},
+		{"plugin/service", "internal/httpcall plugin protocols/httpsms"},
 		{"plugin/program", "plugin"},
 		{"plugin/plugintest", "plugin"},
 		{"plugin/answers", "sms"},
@@ -127,6 +127,7 @@ func table() []row {
 		{"connector/queue", "sms"},
 		{"connector/streams", ""},
 		{"connector", "account config connector/queue connector/streams internal/ratelimit internal/tlsfiles pdulog protocols sms sms/fit"},
+		{"connector/worker", "connector sms"},
 		{"gateway/node", "config connector internal/turns sms"},
 		{"gateway/hooks", "config internal/smstext plugin plugin/answers plugin/enum plugin/program plugin/service sms sms/number sms/rewrite"},
 		{"gateway/login", "account config connector gateway/hooks gateway/node internal/tlsfiles internal/turns plugin protocols sms"},
@@ -154,13 +155,13 @@ func table() []row {
 		{"stages/cipher", ""},
 		{"stages", "config connector flow gateway gateway/keep gateway/session internal/poll internal/proxyheader internal/sock internal/tlsfiles internal/turns pdulog protocols sms stages/cipher store"},
 		{"httpapi/body", "connector"},
-		{"sandbox", "connector gateway gateway/convert gateway/receipts gateway/request internal/smstext pdulog protocols/testsms sms sms/rewrite"},
+		{"sandbox", "connector connector/worker gateway gateway/convert gateway/receipts gateway/request internal/smstext pdulog protocols/testsms sms sms/rewrite"},
 		{"sandbox/phone", "internal/browser sandbox sms/number"},
-		{"httpapi/apitest", "config connector gateway internal/testutil protocols protocols/httpsms protocols/prototest/toy sms store"},
+		{"httpapi/apitest", "config connector gateway internal/testkit/testutil protocols protocols/httpsms protocols/prototest/toy sms store"},
 		{"httpapi/server", "account config connector connector/streams gateway/login gateway/node httpapi/body httpapi/conns internal/handshakes internal/httpcall internal/httpfault internal/proxyheader internal/smstext internal/sock internal/tlsfiles pdulog protocols protocols/httpsms sms"},
-		{"webhook", "account config connector gateway/node gateway/request gateway/settle gateway/webhooks httpapi/server internal/httpcall pdulog protocols/httpsms protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
-		{"httpsmsc", "config connector gateway/convert gateway/node gateway/receipts gateway/request httpapi/body httpapi/server internal/httpcall pdulog protocols/httpsms protocols/httpsms/smsc sms"},
-		{"httpapi/v1", "account config connector connector/streams gateway/node gateway/operate gateway/request httpapi/body httpapi/server internal/authheader internal/httpcall internal/tlsfiles protocols protocols/httpsms protocols/httpsms/own sms webhook"},
+		{"webhook", "account config connector connector/worker gateway/node gateway/request gateway/settle gateway/webhooks httpapi/server internal/httpcall pdulog protocols/httpsms protocols/httpsms/jasmin protocols/httpsms/kannel protocols/httpsms/own sms"},
+		{"httpsmsc", "config connector connector/worker gateway/convert gateway/node gateway/receipts gateway/request httpapi/body httpapi/server internal/httpcall pdulog protocols/httpsms protocols/httpsms/smsc sms"},
+		{"httpapi/v1", "account config connector connector/streams connector/worker gateway/node gateway/operate gateway/request httpapi/body httpapi/server internal/authheader internal/httpcall internal/tlsfiles protocols protocols/httpsms protocols/httpsms/own sms webhook"},
 		{"httpapi/compat", "config connector gateway/node gateway/request httpapi/body httpapi/server internal/httpcall protocols/httpsms protocols/httpsms/jasmin protocols/httpsms/kannel sms webhook"},
 		{"httpapi/portal", "account config connector gateway/credit gateway/node gateway/request gateway/webhooks httpapi/server internal/browser internal/timetext internal/token internal/turns managed managed/editor protocols/httpsms protocols/httpsms/own sms stats store"},
 		{"httpapi", "config connector gateway httpapi/body httpapi/compat httpapi/portal httpapi/server httpapi/v1 httpsmsc internal/httpfault internal/sock protocols/httpsms sandbox webhook"},
@@ -169,41 +170,34 @@ func table() []row {
 		{"admin/problems", "internal/figuretext"},
 		{"admin", "admin/access admin/history admin/problems cluster/report config connector connector/streams flow gateway gateway/credit gateway/hooks gateway/operate gateway/receipts gateway/request gateway/webhooks internal/figuretext internal/handshakes internal/httpfault internal/logfile internal/smstext internal/sock internal/timetext internal/tlsfiles internal/turns pdulog pdulog/story plugin privacy protocols sms sms/number sms/rewrite stats store"},
 		{"admin/manage", "admin admin/access config managed managed/editor"},
-		{"admin/oidc", "config internal/turns"},
+		{"admin/oidc", "config internal/httpcall internal/turns"},
 		{"admin/web", "admin admin/access admin/history admin/manage admin/oidc cluster/report config config/document connector gateway/operate gateway/webhooks internal/browser internal/figuretext internal/httpfault managed managed/editor pdulog privacy protocols sms stats"},
 
 		// Wiring: the only place of the product that makes drivers.
 		{"cmd/pmg/explain", "config connector gateway gateway/intake gateway/keep gateway/leave gateway/route internal/smstext protocols protocols/httpsms sms sms/charset sms/fit sms/number sms/rewrite sms/userdata"},
-		{"cmd/pmg/credentials", "config internal/passhash internal/token"},
-		{"cmd/pmg/ask", "config internal/tlsfiles"},
-		{"cmd/pmg/manual", ""},
-		{"cmd/pmg/find", "config"},
-		{"cmd/pmg/arguments", ""},
-		{"cmd/pmg/complete", "config"},
-		{"cmd/pmg/helptext", ""},
-		{"cmd/pmg/lists", "cmd/pmg/arguments cmd/pmg/find internal/textfile sms/number sms/numbers"},
-		{"cmd/pmg/networks", "cmd/pmg/arguments cmd/pmg/find config internal/sheet internal/textfile sms sms/networks sms/number sms/numbers"},
-		{"cmd/pmg/history", "admin cmd/pmg/ask cmd/pmg/find config config/document internal/console managed managed/editor"},
-		{"cmd/pmg/money", "admin gateway/credit internal/console internal/textfile sms/networks sms/prices"},
-		{"cmd/pmg/profiles", "config internal/nearest"},
-		{"cmd/pmg/forget", "admin config events gateway/operate internal/console pdulog privacy protocols sms store"},
-		{"cmd/pmg/statistics", "cmd/pmg/find stats"},
+		{"cmd/pmg/customers", "admin config gateway/credit internal/console internal/passhash internal/textfile internal/token sms/networks sms/prices"},
+		{"cmd/pmg/ask", "config internal/httpcall internal/tlsfiles protocols/httpsms"},
+		{"cmd/pmg/help", ""},
+		{"cmd/pmg/check", "cmd/pmg/ask config gateway/hooks internal/figuretext internal/nearest internal/sheet internal/textfile plugin sms sms/networks sms/number sms/numbers"},
+		{"cmd/pmg/history", "admin cmd/pmg/ask config config/document internal/console managed managed/editor"},
+		{"cmd/pmg/files", "admin cmd/pmg/ask config events gateway/credit gateway/operate internal/console pdulog privacy protocols sms stats store"},
 		{"cmd/pmg/dev", "internal/console sandbox sandbox/phone sms"},
 		{"cmd/pmg/webhooks", "admin gateway/operate gateway/webhooks internal/timetext sms"},
 		{"cmd/pmg/migrate/draft", "config/document"},
 		{"cmd/pmg/migrate/kannel", "cmd/pmg/migrate/draft"},
 		{"cmd/pmg/migrate/jasmin", "cmd/pmg/migrate/draft"},
 		{"cmd/pmg/migrate", "cmd/pmg/migrate/draft cmd/pmg/migrate/jasmin cmd/pmg/migrate/kannel config"},
-		{"cmd/pmg/plugins", "cmd/pmg/find config gateway/hooks internal/figuretext plugin"},
 		{"cmd/pmg/probe", "internal/console internal/tlsfiles protocols protocols/smpp sms sms/rewrite"},
-		{"cmd/pmg/member", "admin cluster cluster/report cluster/standby cmd/pmg/find config gateway/keep internal/console internal/notify internal/sock internal/tlsfiles protocols store"},
-		{"cmd/pmg/losses", "config events gateway/credit internal/console sms store"},
-		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/arguments cmd/pmg/ask cmd/pmg/complete cmd/pmg/credentials cmd/pmg/dev cmd/pmg/explain cmd/pmg/find cmd/pmg/forget cmd/pmg/helptext cmd/pmg/history cmd/pmg/lists cmd/pmg/losses cmd/pmg/manual cmd/pmg/member cmd/pmg/migrate cmd/pmg/money cmd/pmg/networks cmd/pmg/plugins cmd/pmg/probe cmd/pmg/profiles cmd/pmg/statistics cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/timetext internal/tlsfiles managed managed/editor pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
+		{"cmd/pmg/member", "admin cluster cluster/report cluster/standby cmd/pmg/ask config gateway/keep internal/console internal/notify internal/sock internal/tlsfiles protocols store"},
+		{"cmd/pmg", "admin admin/access admin/manage admin/web cmd/pmg/ask cmd/pmg/check cmd/pmg/customers cmd/pmg/dev cmd/pmg/explain cmd/pmg/files cmd/pmg/help cmd/pmg/history cmd/pmg/member cmd/pmg/migrate cmd/pmg/probe cmd/pmg/webhooks config connector gateway gateway/intake gateway/keep gateway/operate gateway/settle httpapi internal/console internal/figuretext internal/nearest internal/notify internal/privileges internal/smstext internal/sock internal/timetext internal/tlsfiles managed managed/editor pdulog pdulog/story protocols protocols/httpsms protocols/smpp protocols/testsms protocols/ucp sandbox sms stages store"},
 
-		{"internal/testkit/process", "admin internal/testutil"},
+		{"internal/testkit/process", "admin internal/testkit/testutil"},
+
+		// Whole gateways under test, which say what functions messages take.
+		{"internal/testkit/walks", "config gateway httpapi internal/testkit/smpppeer protocols protocols/httpsms protocols/smpp stages store"},
 
 		// Small faults for the tests to notice.
-		{"internal/mutate", ""},
+		{"internal/testkit/mutate", ""},
 
 		// The module that tests and measures gateways, which run as processes of their own. Load shares the codec with the gateway and
 		// nothing else.
@@ -212,7 +206,7 @@ func table() []row {
 		{"loadtest/progress", ""},
 		{"loadtest/httpsink", "loadtest"},
 		{"loadtest/httpload", "loadtest loadtest/httpsink"},
-		{"loadtest/cmd/pmgload", "cmd/pmg/helptext cmd/pmg/manual internal/console internal/figuretext loadtest loadtest/child loadtest/httpload loadtest/httpsink loadtest/progress pdulog protocols protocols/smpp protocols/ucp"},
+		{"loadtest/cmd/pmgload", "cmd/pmg/help internal/console internal/figuretext loadtest loadtest/child loadtest/httpload loadtest/httpsink loadtest/progress pdulog protocols protocols/smpp protocols/ucp"},
 		{"loadtest/bench", "loadtest loadtest/child loadtest/httpload"},
 		{"loadtest/bench/cmd/pmgbench", "internal/console loadtest loadtest/bench loadtest/progress"},
 	}

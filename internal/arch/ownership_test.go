@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // Goroutines share the rooms of the gateway. Each field of a struct there that holds a lock or an atomic, and of Gateway, has a type

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // Two gateways can run in one process, because no package has state that changes, and none

@@ -21,7 +21,7 @@ func charts() []string {
 func TestProgramIsLean(t *testing.T) {
 	t.Parallel()
 	without := append(charts(), "pmg/loadtest/bench", "image",
-		"pmg/protocols/prototest", "pmg/internal/testutil", "pmg/internal/e2e", "github.com/fiorix/", "testing")
+		"pmg/protocols/prototest", "pmg/internal/testkit/testutil", "pmg/internal/e2e", "github.com/fiorix/", "testing")
 	cmd := exec.Command("go", "list", "-deps", "./cmd/pmg")
 	cmd.Dir = root
 	out, err := cmd.Output()

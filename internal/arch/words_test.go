@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // A plainer word replaces the words that its pattern matches.

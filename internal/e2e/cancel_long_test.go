@@ -2,7 +2,7 @@ package e2e
 
 import (
 	"fmt"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"strings"
 	"testing"
 )

@@ -5,7 +5,7 @@ import (
 	"net"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // A connector that only sends connects when there is something to send, and logs out when

@@ -12,7 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"pmg/gateway/operate"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // A hangingDisk does not return from syncs while it hangs.

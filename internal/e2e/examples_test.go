@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"pmg/gateway/operate"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // An example is a plugin of packaging/examples/plugins, with its files in a directory.

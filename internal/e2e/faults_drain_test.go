@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )

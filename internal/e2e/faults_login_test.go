@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"pmg/connector"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // otherAccount is a client besides acme.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"pmg/internal/testkit/smpppeer"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // downRow returns the configuration of a connector to an SMSC that is down.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // F9: the same, message by message: the answers follow the unbind in the same segment.

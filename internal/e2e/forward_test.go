@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // asked sends a client's operation, wants it at the SMSC with these fields, answers there, and

@@ -22,7 +22,7 @@ import (
 	"pmg/gateway"
 	"pmg/gateway/keep"
 	"pmg/httpapi"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/pdulog"
 	"pmg/protocols"
 	"pmg/protocols/httpsms"

@@ -9,7 +9,7 @@ import (
 
 	"pmg/gateway/operate"
 	"pmg/httpapi/apitest"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/store"
 )
 

@@ -3,7 +3,7 @@ package e2e
 import (
 	"fmt"
 	"pmg/httpapi/apitest"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"strings"
 	"testing"
 )

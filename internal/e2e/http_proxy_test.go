@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // apiBehind is the connector api behind proxies at 127.0.0.1, with further options.

@@ -8,9 +8,10 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"pmg/httpapi/apitest"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // smscSite is a site whose operator is an SMSC that is called by HTTP, and brings what it has to the connector
@@ -193,5 +194,27 @@ func TestHTTPSMSCKannel(t *testing.T) {
 		if want[one] != n {
 			t.Errorf("%s: %d reports, want %d", one, n, want[one])
 		}
+	}
+}
+
+// A message that an SMSC has by HTTP cannot be withdrawn there. That the SMSC is not asked is no answer of it, so that no time of
+// one is observed.
+func TestHTTPSMSCIsNotAsked(t *testing.T) {
+	parallel(t)
+	h := apitest.NewHook(t)
+	h.Answers(202, `{"id":"00000000000004d2","state":"queued"}`, "")
+	s := smscSite(t, h.URL, "preset: pmg")
+	s.routes += "\n{from: callbacks, to: operator}"
+	g := start(t, s)
+	g.online("operator", 1)
+	a := &api{t: t, url: "http://" + g.addr("callbacks"), http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, name: "acme"}
+	id := a.do("POST", "/v1/messages", `{"from":"1234","to":"+46700000001","text":"1","receipt":"final"}`).text("id")
+	g.settled()
+	a.do("DELETE", "/v1/messages/"+id, "").want(t, 409, "already-sent")
+	if n := len(h.Calls()); n != 1 {
+		t.Errorf("the SMSC was called %d times", n)
+	}
+	if sum := time.Duration(g.Table.Connector("operator").Stats.Answer.Sum.Load()); sum <= 0 || sum > time.Hour {
+		t.Errorf("answers took %v", sum)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // A guarded is an SMSC that takes what shows a token that its authorization server has given, and the server.

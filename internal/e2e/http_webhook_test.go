@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"pmg/httpapi/apitest"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // A webhook is down for the attempts of a day (some thirty, because the pauses grow to an hour). When it is back it

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // Kannel sends through the gateway by HTTP (smsc = http): as to another Kannel, and as to any server (generic). Each

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // withStatus is a listener that answers as Kannel does, and its status.

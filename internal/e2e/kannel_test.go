@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // kannelConfig makes Kannel a client of the gateway. It sends what is asked for by HTTP, and

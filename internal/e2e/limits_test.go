@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // When there is no free descriptor the gateway stops accepting and logs that once. When one

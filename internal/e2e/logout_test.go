@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"pmg/connector"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // kick logs out the sessions of a connector, as pmg kick does.

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // A submit with fields that UCP lacks, and one that it has another place for.

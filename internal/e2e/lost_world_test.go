@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // By default a UCP connector splits long texts: most SMSCs refuse or cut an operation 51 that is

@@ -3,7 +3,7 @@ package e2e
 import (
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // A connection from an address that is not in networks of its in connector is closed before anything

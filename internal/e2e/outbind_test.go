@@ -5,7 +5,7 @@ import (
 	"net"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // smscConnects returns a site whose operator connects to the gateway.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
 	"pmg/sms"

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols/smpp"
 )
 

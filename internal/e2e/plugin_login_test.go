@@ -6,7 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // A plugin refuses logins of SMPP and UCP whose credentials are right, as wrong ones are refused. It is not asked about others.

@@ -11,7 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/gateway/operate"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // Plugins see the receipts of SMSCs and those that the gateway makes. A client does not get one that is refused, but can ask for

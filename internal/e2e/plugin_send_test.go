@@ -16,7 +16,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/gateway/operate"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // An oracle is a service that answers each question as the text of the message says, and notes what it was asked.

@@ -17,7 +17,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/gateway/operate"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 const deciding = `

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // An account's parameters leave with its messages, whichever profile they are from; a change of the profile is in force after a

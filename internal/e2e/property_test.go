@@ -14,7 +14,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 	"pmg/store"
 )

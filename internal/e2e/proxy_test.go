@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"pmg/connector"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // Headers of version 1 and 2 that name the client 198.51.100.7.

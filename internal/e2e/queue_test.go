@@ -3,7 +3,7 @@ package e2e
 import (
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // A full queue delays answers. When the SMSC is back, sending goes on, and no message is

@@ -2,7 +2,7 @@ package e2e
 
 import (
 	"bytes"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"testing"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )

@@ -2,7 +2,7 @@ package e2e
 
 import (
 	"fmt"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"

@@ -11,7 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"pmg/gateway/receipts"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/store"
 )
 

@@ -3,7 +3,7 @@ package e2e
 import (
 	"fmt"
 	"pmg/gateway/operate"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/store"
 	"testing"
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"pmg/config"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // A reload changes accounts, routes and rates, and adds and removes connectors. Existing

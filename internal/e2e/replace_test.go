@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"pmg/connector"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // older makes the sessions of clients as old as if they had begun a minute earlier.

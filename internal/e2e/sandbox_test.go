@@ -7,7 +7,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // sandboxSite is a site whose operator is a connector of protocol test.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/internal/tlsfiles"
 )
 

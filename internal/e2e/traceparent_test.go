@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"pmg/httpapi/apitest"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 const (

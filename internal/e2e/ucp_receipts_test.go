@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // Notifications of a smsc of UCP come back to the client that submitted, without a route,

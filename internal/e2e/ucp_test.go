@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols"
 	"pmg/protocols/prototest"
 	"pmg/protocols/ucp"

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // places are the ways in which an account has one session and no more. The gateway would find

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // As many messages are under way as the window allows, and no more.

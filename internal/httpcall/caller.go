@@ -1,13 +1,8 @@
 package httpcall
 
 import (
-	"bytes"
 	"context"
-	"crypto/x509"
-	"errors"
-	"io"
-	"net"
-	"net/http"
+	"fmt"
 	"sync"
 	"time"
 
@@ -15,39 +10,27 @@ import (
 	"pmg/sms"
 )
 
-// Options are what a Caller may be given.
-type Options struct {
-	Timeout     time.Duration  // of a call, from the look-up of the name to the end of the answer; 0: 15 s
-	Resolver    *net.Resolver  // of names; nil: the machine's
-	Authorities *x509.CertPool // that the certificates of servers must be of; nil: those that the machine trusts
-	Holds       func() bool    // whether anything may be sent; nil: always
-}
-
-// Bounds of a call, and of the connections that are kept for the next one.
-const (
-	defaultTimeout = 15 * time.Second
-	maxHeader      = 64 << 10 // of an answer, in octets
-	maxBody        = 64 << 10 // that is read of an answer; then the connection is closed
-	keptBody       = 256      // that an Outcome has of it
-	idlePerHost    = 16
-	idleTotal      = 1024
-	idleFor        = time.Minute
-)
-
-// A Caller calls URLs. It is safe for concurrent use.
+// A Caller calls URLs that clients have given, and those of the configuration. It is safe for concurrent use.
 type Caller struct {
 	options Options
 
-	mu         sync.Mutex
-	transports map[class]*http.Transport
+	mu      sync.Mutex
+	senders map[class]*Sender
 }
 
-// New returns a Caller.
-func New(o Options) *Caller {
-	if o.Timeout <= 0 {
-		o.Timeout = defaultTimeout
-	}
-	return &Caller{options: o, transports: map[class]*http.Transport{}}
+// A class is the calls that may share connections: those whose targets may reach the same addresses.
+type class struct {
+	trusted  bool
+	networks string
+}
+
+// maxClasses is how many classes have connections that are kept: each changed configuration may leave one behind.
+const maxClasses = 64
+
+// NewCaller returns a Caller. Its calls may come twice.
+func NewCaller(o Options) *Caller {
+	o.Repeat = true
+	return &Caller{options: o, senders: map[class]*Sender{}}
 }
 
 // Close closes the connections that wait for another call. Calls that are under way go on.
@@ -57,62 +40,50 @@ func (c *Caller) Close() {
 	c.forget()
 }
 
-// errSlow is why a context ends whose call has taken too long.
-var errSlow = errors.New("the call has taken too long")
-
 // Do makes a call, and returns what came of it. It makes no second attempt.
 func (c *Caller) Do(ctx context.Context, call *httpsms.Call, to Target) Outcome {
+	if err := to.check(call.URL); err != nil {
+		return Outcome{Code: sms.Rejected, Err: "its URL " + err.Error()}
+	}
 	start := time.Now()
-	ctx, cancel := context.WithTimeoutCause(ctx, c.options.Timeout, errSlow)
-	defer cancel()
-	o := c.do(ctx, call, to)
+	a := c.sender(to).send(ctx, call)
+	o := judge(call, &a)
 	o.Took = time.Since(start)
-	return o
-}
-
-func (c *Caller) do(ctx context.Context, call *httpsms.Call, to Target) Outcome {
-	req, err := c.request(ctx, call, to)
-	if err != nil {
-		return Outcome{Code: sms.Rejected, Err: err.Error()}
-	}
-	if err := mayCall(c.options.Holds); err != nil {
-		return Outcome{Code: sms.TemporaryFailure, Err: err.Error()}
-	}
-	answer, err := c.transport(to).RoundTrip(req)
-	if err != nil {
-		return c.failed(ctx, err)
-	}
-	defer func() { _ = answer.Body.Close() }() // which closes the connection if there is more of the body
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxBody))
-	if err != nil && (call.Taken != nil || call.Replied != nil) { // without them the status alone counts, which has come
-		return c.failed(ctx, err)
-	}
-	o := judge(call, answer, body)
 	if o.Code == sms.OK && call.Replied != nil {
-		call.Replied(answer.Header.Get("Content-Type"), body)
+		call.Replied(a.Header.Get("Content-Type"), a.Body)
 	}
 	return o
 }
 
-func (c *Caller) request(ctx context.Context, call *httpsms.Call, to Target) (*http.Request, error) {
-	p, err := readURL(call.URL)
-	if err == nil && !to.Trusted {
-		err = p.checkPort()
+// sender returns what calls a target.
+func (c *Caller) sender(to Target) *Sender {
+	key := class{trusted: to.Trusted}
+	if !to.Trusted && len(to.Networks) > 0 {
+		key.networks = fmt.Sprint(to.Networks)
 	}
-	if err != nil {
-		return nil, errors.New("its URL " + err.Error())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.senders[key]
+	if s == nil {
+		if len(c.senders) >= maxClasses {
+			c.forget()
+		}
+		o := c.options
+		if !to.Trusted {
+			o.check = guard(to.Networks)
+		}
+		s = New(o)
+		c.senders[key] = s
 	}
-	req, err := http.NewRequestWithContext(ctx, call.Method, call.URL, bytes.NewReader(call.Body))
-	if err != nil {
-		return nil, err
+	return s
+}
+
+// forget drops all senders. Connections that are in use close when they have waited for idleTime.
+func (c *Caller) forget() {
+	for _, s := range c.senders {
+		s.Close()
 	}
-	// Idempotency-Key without a value is not sent. The transport may try once more when a kept connection turns out
-	// to be closed, because events may come twice.
-	req.Header = http.Header{"User-Agent": {"pmg"}, "Idempotency-Key": nil}
-	for _, h := range call.Header {
-		req.Header.Set(h[0], h[1])
-	}
-	return req, nil
+	clear(c.senders)
 }
 
 // AddTrace makes a call continue a trace, unless parent is empty.

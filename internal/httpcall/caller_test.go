@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/internal/tlsfiles"
 	"pmg/protocols/httpsms"
 	"pmg/sms"
@@ -35,7 +35,7 @@ func newCaller(t *testing.T, o Options) *Caller {
 	if o.Timeout == 0 {
 		o.Timeout = testutil.Patience
 	}
-	c := New(o)
+	c := NewCaller(o)
 	t.Cleanup(c.Close)
 	return c
 }
@@ -175,7 +175,7 @@ func TestBodyWithoutEnd(t *testing.T) {
 	call := post(s.URL)
 	call.Taken = func(_ int, body []byte) bool { read = len(body); return true }
 	o := newCaller(t, Options{}).Do(t.Context(), call, loopback())
-	if o.Code != sms.OK || read != maxBody || len(o.Body) != keptBody {
+	if o.Code != sms.OK || read != defaultBody || len(o.Body) != keptBody {
 		t.Errorf("%+v, %d read", o, read)
 	}
 	if !<-ended {
@@ -341,7 +341,7 @@ func TestImpossible(t *testing.T) {
 	f(post("ftp://example.net/"), Target{Trusted: true}, "its URL must begin with http:// or https://")
 	f(post("http://user:secret@example.net/"), Target{Trusted: true}, "its URL must not have a user or a password")
 	f(post("http://example.net:25/"), Target{}, "its URL must have port 80, 443, or one from 1024, not 25")
-	f(&httpsms.Call{Method: "a b", URL: "http://example.net/"}, Target{}, `net/http: invalid method "a b"`)
+	f(&httpsms.Call{Method: "a b", URL: "http://example.net/"}, Target{}, `cannot be called: net/http: invalid method "a b"`)
 }
 
 // certificates makes an authority, and a certificate of it for a name.
@@ -391,7 +391,7 @@ func TestCertificates(t *testing.T) {
 			pool = x509.NewCertPool()
 		}
 		s := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{c}}, proto)
-		o := newCaller(t, Options{Authorities: pool}).Do(t.Context(), post(s.URL), loopback())
+		o := newCaller(t, Options{TLS: &tls.Config{RootCAs: pool}}).Do(t.Context(), post(s.URL), loopback())
 		if o.Err != want || (o.Code == sms.OK) != (want == "") || want == "" && string(o.Body) != "HTTP/2.0" {
 			t.Errorf("%+v, want %q", o, want)
 		}
@@ -405,28 +405,4 @@ func TestCertificates(t *testing.T) {
 	if o := newCaller(t, Options{}).Do(t.Context(), post("https"+strings.TrimPrefix(plain.URL, "http")), loopback()); o.Err != "does not speak TLS" {
 		t.Errorf("%+v", o)
 	}
-}
-
-// A trusted server may ask for a certificate, and be of an authority of its own; what one target has is not another's.
-func TestClientCertificate(t *testing.T) {
-	t.Parallel()
-	pool, c := certificates(t, time.Hour, "127.0.0.1")
-	s := serveTLS(t, &tls.Config{Certificates: []tls.Certificate{c}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: pool},
-		func(w http.ResponseWriter, r *http.Request) {
-			_, _ = io.WriteString(w, r.TLS.PeerCertificates[0].Subject.CommonName)
-		})
-	_, mine := certificates(t, time.Hour, "pmg.example.net")
-	caller := newCaller(t, Options{Authorities: pool})
-	f := func(to Target, want string) {
-		t.Helper()
-		if o := caller.Do(t.Context(), post(s.URL), to); (o.Code == sms.OK) != (want == "") || !strings.Contains(o.Err, want) {
-			t.Errorf("%+v, want %q", o, want)
-		}
-	}
-	const refused = "ed" // it ended TLS, or closed the connection, whichever is noticed first
-	f(Target{Trusted: true, TLS: &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{c}, InsecureSkipVerify: true}}, "")
-	f(Target{Trusted: true, TLS: &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{mine}}}, refused)
-	f(Target{Trusted: true, TLS: &tls.Config{InsecureSkipVerify: true}}, "has a certificate of an authority that is not known")
-	f(Target{Trusted: true}, refused)
-	f(loopback(), refused)
 }

@@ -17,12 +17,9 @@ func mayCall(holds func() bool) error {
 	return nil
 }
 
-// A dial opens a connection.
-type dial func(ctx context.Context, network, address string) (net.Conn, error)
-
-// whileHolds returns a dial whose connections take nothing while holds reports false. It is asked directly before each system
+// whileHolds returns a Dial whose connections take nothing while holds reports false. It is asked directly before each system
 // call, so that no part of a call that has begun leaves later.
-func whileHolds(holds func() bool, d dial) dial {
+func whileHolds(holds func() bool, d Dial) Dial {
 	if holds == nil {
 		return d
 	}

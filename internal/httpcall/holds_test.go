@@ -18,7 +18,7 @@ func TestHolds(t *testing.T) {
 	var holds atomic.Bool
 	server := serve(t, func(http.ResponseWriter, *http.Request) { calls.Add(1) })
 	caller := newCaller(t, Options{Holds: holds.Load})
-	sender := newSender(t, SenderOptions{Holds: holds.Load, Connections: 1})
+	sender := newSender(t, Options{Holds: holds.Load, Connections: 1})
 	for _, owns := range []bool{false, true, false} {
 		holds.Store(owns)
 		want := calls.Load()
@@ -52,7 +52,7 @@ func TestHoldsUnderWay(t *testing.T) {
 		rest, _ := io.Copy(io.Discard, r.Body) // the connection is closed
 		got <- first + rest
 	})
-	sender := newSender(t, SenderOptions{Holds: holds.Load, Connections: 1})
+	sender := newSender(t, Options{Holds: holds.Load, Connections: 1})
 	a := sender.Send(t.Context(), &httpsms.Call{Method: http.MethodPost, URL: server.URL, Body: make([]byte, most)})
 	if n := <-got; a.Status != 0 || !a.Sent || n == most {
 		t.Errorf("%d octets have come: %+v", n, a)

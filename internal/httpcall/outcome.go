@@ -1,7 +1,6 @@
 package httpcall
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -46,17 +45,27 @@ var verdicts = []verdict{
 	{from: 0, to: 999, code: sms.TemporaryFailure, slow: true},
 }
 
-// judge returns what an answer means.
-func judge(call *httpsms.Call, answer *http.Response, body []byte) Outcome {
-	o := Outcome{Status: answer.StatusCode, Body: slices.Clone(body[:min(len(body), keptBody)])}
+// keptBody is how many octets of an answer an Outcome has.
+const keptBody = 256
+
+// judge returns what an answer means. One that broke off counts by its status if nobody reads its body.
+func judge(call *httpsms.Call, a *Answer) Outcome {
+	if a.Err != "" && (a.Status == 0 || call.Taken != nil || call.Replied != nil) {
+		o := Outcome{Code: sms.TemporaryFailure, Err: a.Err, Slow: a.slow}
+		if a.never {
+			o.Code = sms.Rejected
+		}
+		return o
+	}
+	o := Outcome{Status: a.Status, Body: slices.Clone(a.Body[:min(len(a.Body), keptBody)])}
 	taken := o.Status/100 == 2
 	if call.Taken != nil {
-		taken = call.Taken(o.Status, body)
+		taken = call.Taken(o.Status, a.Body)
 	}
 	if taken {
 		return o
 	}
-	o.RetryAfter = retryAfter(answer.Header.Get("Retry-After"), time.Now())
+	o.RetryAfter = a.RetryAfter
 	for _, v := range verdicts {
 		if v.from <= o.Status && o.Status <= v.to && (o.RetryAfter > 0 || !v.ifAsked) {
 			o.Code, o.Slow, o.Gone = v.code, v.slow, v.gone
@@ -67,7 +76,7 @@ func judge(call *httpsms.Call, answer *http.Response, body []byte) Outcome {
 	case 2:
 		o.Err = fmt.Sprintf("answered %d, but not that it has the message", o.Status)
 	case 3:
-		o.Err = "redirects to " + destination(call.URL, answer.Header.Get("Location"))
+		o.Err = "redirects to " + destination(call.URL, a.Header.Get("Location"))
 	default:
 		o.Err = strings.TrimSpace(fmt.Sprintf("answered %d %s", o.Status, http.StatusText(o.Status)))
 	}
@@ -102,18 +111,4 @@ func retryAfter(text string, now time.Time) (d time.Duration) {
 		d = at.Sub(now)
 	}
 	return max(0, min(d, maxRetryAfter))
-}
-
-// failed returns the outcome of a call that was not answered.
-func (c *Caller) failed(ctx context.Context, err error) Outcome {
-	o := Outcome{Code: sms.TemporaryFailure}
-	switch {
-	case context.Cause(ctx) == errSlow:
-		o.Err = "did not answer within " + c.options.Timeout.String()
-	case ctx.Err() != nil:
-		o.Err = "was not waited for"
-	default:
-		o.Err, o.Slow = words(err)
-	}
-	return o
 }

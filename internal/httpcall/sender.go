@@ -2,6 +2,7 @@ package httpcall
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -11,88 +12,139 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"pmg/protocols/httpsms"
 )
 
-// SenderOptions are how a Sender reaches its server.
-type SenderOptions struct {
+// Options say how a Sender reaches servers, and bound what it takes of them.
+type Options struct {
 	TLS            *tls.Config   // of https; nil: the machine's authorities
-	Connections    int           // that may be open at the same time
-	ConnectTimeout time.Duration // of a connection, until it is encrypted
-	Timeout        time.Duration // of a call
+	Dial           Dial          // opens connections; nil: to the host of the URL
+	Proxy          bool          // the environment may name a proxy; otherwise none is used
+	Connections    int           // that may be open to a server at the same time; 0: any number
+	Idle           int           // connections to a server that wait for another call; 0: Connections, or 16
+	ConnectTimeout time.Duration // of a connection, until it is encrypted; 0: Timeout
+	Timeout        time.Duration // of a call, from the look-up of the name to the end of the answer; 0: 15 s
+	MaxBody        int64         // octets of an answer that are read; then the connection is closed; 0: 64 KiB
+	Repeat         bool          // calls may come twice: one is sent again if a connection that was kept turns out to be closed
 	Holds          func() bool   // whether anything may be sent; nil: always
+
+	resolver *net.Resolver // of names; nil: the machine's. Tests have others
+	check    Control       // of each address before it is connected to; nil: any may be
 }
 
-// A Sender makes calls that must not be made twice, to a server that the configuration names. It is safe for concurrent
-// use.
+// A Dial opens a connection.
+type Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+// A Control is called with each address, behind all resolving. Its error forbids the connection.
+type Control func(network, address string, c syscall.RawConn) error
+
+// Bounds of a call, and of the connections that are kept for the next one.
+const (
+	defaultTimeout = 15 * time.Second
+	defaultBody    = 64 << 10
+	defaultIdle    = 16
+	maxIdle        = 1024     // connections to all servers
+	maxHeader      = 64 << 10 // of an answer, in octets
+	idleTime       = time.Minute
+)
+
+// A Sender calls URLs. It follows no redirect. It is safe for concurrent use.
 type Sender struct {
-	options   SenderOptions
+	options   Options
 	transport *http.Transport
-	secure    *tls.Config
-	dialer    net.Dialer
+	dial      Dial
 }
 
-// NewSender returns a Sender.
-func NewSender(o SenderOptions) *Sender {
-	s := &Sender{options: o, dialer: net.Dialer{Timeout: o.ConnectTimeout}, secure: &tls.Config{MinVersion: tls.VersionTLS12}}
-	if o.TLS != nil {
-		s.secure = o.TLS.Clone()
+// New returns a Sender.
+func New(o Options) *Sender {
+	o.Timeout = cmp.Or(o.Timeout, defaultTimeout)
+	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, o.Timeout)
+	o.MaxBody = cmp.Or(o.MaxBody, defaultBody)
+	if o.TLS == nil {
+		o.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
-	s.transport = &http.Transport{ // without Proxy: none is taken from the environment
-		DialContext:            whileHolds(o.Holds, s.dialer.DialContext),
-		TLSClientConfig:        s.secure,
+	s := &Sender{options: o, dial: o.Dial}
+	if s.dial == nil {
+		s.dial = (&net.Dialer{Timeout: o.ConnectTimeout, Resolver: o.resolver, Control: o.check}).DialContext
+	}
+	idle := cmp.Or(o.Idle, o.Connections, defaultIdle)
+	s.transport = &http.Transport{
+		DialContext:            whileHolds(o.Holds, s.dial),
+		TLSClientConfig:        o.TLS.Clone(),
 		TLSHandshakeTimeout:    o.ConnectTimeout,
 		ForceAttemptHTTP2:      true,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 5 * time.Second},
 		MaxConnsPerHost:        o.Connections,
-		MaxIdleConns:           o.Connections,
-		MaxIdleConnsPerHost:    o.Connections,
-		IdleConnTimeout:        idleFor,
+		MaxIdleConns:           max(maxIdle, idle),
+		MaxIdleConnsPerHost:    idle,
+		IdleConnTimeout:        idleTime,
 		MaxResponseHeaderBytes: maxHeader,
 		DisableCompression:     true, // nothing that is read here can grow
+	}
+	if o.Proxy {
+		s.transport.Proxy = http.ProxyFromEnvironment
 	}
 	return s
 }
 
-// Close closes the connections that wait for another call.
+// Close closes the connections that wait for another call. Calls that are under way go on.
 func (s *Sender) Close() { s.transport.CloseIdleConnections() }
 
 // An Answer is the answer to a call, or the reason why there is none.
 type Answer struct {
-	Status     int // 0: there was none
+	Status     int    // 0: there was none
+	Line       string // of the status, as the server writes it: 200 OK
 	Header     http.Header
-	Body       []byte // of the answer, up to 64 KiB
-	RetryAfter time.Duration
-	Sent       bool   // the server may have the call
-	Err        string // why there is no answer, in words that follow the name of a server
+	Body       []byte
+	RetryAfter time.Duration // for which the server asks not to be called; 0: it does not ask
+	Sent       bool          // the server may have the call
+	Err        string        // why there is no answer, in words that follow the name of a server
+	Cause      error         // of Err
+
+	slow  bool // a person must mend it
+	never bool // the call cannot be made, now or later
 }
 
-// Send makes a call. No part of it is sent a second time: a call that fails when it was on its way may have arrived.
-func (s *Sender) Send(ctx context.Context, call *httpsms.Call) (a Answer) {
+// errSlow is why a context ends whose call has taken too long.
+var errSlow = errors.New("the call has taken too long")
+
+// Send makes a call. Unless calls may come twice, no part of it is sent a second time: a call that fails when it was on its way
+// may have arrived.
+func (s *Sender) Send(ctx context.Context, call *httpsms.Call) Answer {
+	a := s.send(ctx, call)
+	if a.Err != "" {
+		a.Status = 0
+	}
+	return a
+}
+
+// send makes a call. An answer has both a status and an error if it broke off behind its header.
+func (s *Sender) send(ctx context.Context, call *httpsms.Call) (a Answer) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.options.Timeout, errSlow)
 	defer cancel()
 	if err := mayCall(s.options.Holds); err != nil {
-		return Answer{Err: err.Error()}
+		return Answer{Err: err.Error(), Cause: err}
 	}
 	var sent atomic.Bool
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
-	req, err := s.request(ctx, call)
+	req, err := s.request(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }}), call)
 	if err != nil {
-		return Answer{Err: "cannot be called: " + err.Error()}
+		return Answer{Err: "cannot be called: " + err.Error(), Cause: err, never: true}
 	}
 	answer, err := s.transport.RoundTrip(req)
 	if err != nil {
-		return Answer{Sent: sent.Load(), Err: s.failed(ctx, err)}
+		a.Sent = sent.Load()
+		s.failed(ctx, &a, err)
+		return a
 	}
-	defer func() { _ = answer.Body.Close() }()
-	body, err := io.ReadAll(io.LimitReader(answer.Body, maxBody))
-	a = Answer{Status: answer.StatusCode, Header: answer.Header, Body: body, Sent: true}
-	if err != nil {
-		a.Status, a.Err = 0, s.failed(ctx, err)
-	}
+	defer func() { _ = answer.Body.Close() }() // which closes the connection if there is more of the body
+	a = Answer{Status: answer.StatusCode, Line: answer.Status, Header: answer.Header, Sent: true}
 	a.RetryAfter = retryAfter(answer.Header.Get("Retry-After"), time.Now())
+	if a.Body, err = io.ReadAll(io.LimitReader(answer.Body, s.options.MaxBody)); err != nil {
+		s.failed(ctx, &a, err)
+	}
 	return a
 }
 
@@ -110,28 +162,67 @@ func (s *Sender) request(ctx context.Context, call *httpsms.Call) (*http.Request
 	if u, err := url.Parse(call.URL); err != nil || u.Host == "" {
 		return nil, errURL
 	}
-	req, err := http.NewRequestWithContext(ctx, call.Method, call.URL, once{bytes.NewReader(call.Body)})
+	var body io.Reader = once{bytes.NewReader(call.Body)}
+	if s.options.Repeat {
+		body = bytes.NewReader(call.Body)
+	}
+	req, err := http.NewRequestWithContext(ctx, call.Method, call.URL, body)
 	if err != nil {
-		return nil, errURL
+		return nil, err
 	}
 	req.ContentLength = int64(len(call.Body))
-	req.Header = http.Header{}
+	if req.Header = (http.Header{"User-Agent": {"pmg"}}); s.options.Repeat {
+		req.Header["Idempotency-Key"] = nil // it is not sent: by this the transport knows that it may repeat a POST
+	}
 	for _, h := range call.Header {
 		req.Header.Set(h[0], h[1])
 	}
 	return req, nil
 }
 
-// failed returns why a call was not answered, in words.
-func (s *Sender) failed(ctx context.Context, err error) string {
+// failed says why a call was not answered.
+func (s *Sender) failed(ctx context.Context, a *Answer, err error) {
+	a.Cause = err
 	switch {
 	case context.Cause(ctx) == errSlow:
-		return "did not answer within " + s.options.Timeout.String()
+		a.Err = "did not answer within " + s.options.Timeout.String()
 	case ctx.Err() != nil:
-		return "was not waited for"
+		a.Err = "was not waited for"
+	default:
+		a.Err, a.slow = words(err)
 	}
-	text, _ := words(err)
-	return text
+}
+
+// HTTP returns a client with the bounds of the Sender, for libraries that make calls of their own. A GET follows as many
+// redirects; other calls, which may have secrets, follow none.
+func (s *Sender) HTTP(redirects int) *http.Client {
+	return &http.Client{
+		Timeout: s.options.Timeout, Transport: bounded{s.transport, s.options.MaxBody},
+		CheckRedirect: func(_ *http.Request, via []*http.Request) error {
+			if via[0].Method != http.MethodGet || len(via) > redirects {
+				return http.ErrUseLastResponse
+			}
+			return nil
+		},
+	}
+}
+
+// A bounded transport cuts long answers.
+type bounded struct {
+	http.RoundTripper
+	maxBody int64
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	a, err := t.RoundTripper.RoundTrip(r)
+	if err == nil {
+		a.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(a.Body, t.maxBody), a.Body}
+	}
+	return a, err
 }
 
 // Try opens a connection to a server and closes it. It returns an empty string if that succeeds, else why it does not.
@@ -142,10 +233,10 @@ func (s *Sender) Try(ctx context.Context, u *url.URL) string {
 	if port == "" {
 		port = u.Scheme // the name of its service
 	}
-	conn, err := s.dialer.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	conn, err := s.dial(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
 	if err == nil && u.Scheme == "https" {
 		defer func(c net.Conn) { _ = c.Close() }(conn)
-		secure := s.secure.Clone()
+		secure := s.options.TLS.Clone()
 		if secure.ServerName == "" {
 			secure.ServerName = u.Hostname()
 		}

@@ -90,7 +90,7 @@ func TestNames(t *testing.T) {
 	to := Target{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}} // stands for a public one
 	f := func(answers string, to Target, err string) {
 		t.Helper()
-		c := newCaller(t, Options{Resolver: names(t, strings.Split(answers, ",")...)})
+		c := newCaller(t, Options{resolver: names(t, strings.Split(answers, ",")...)})
 		for i, want := range strings.Split(err, ",") {
 			o := c.Do(t.Context(), post("http://hook.example.net:"+port+"/"), to)
 			if o.Err != want || (o.Code == sms.OK) != (want == "") {
@@ -130,7 +130,7 @@ func TestClasses(t *testing.T) {
 	for i := range 2 * maxClasses {
 		f(Target{Networks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.PrefixFrom(netip.AddrFrom4([4]byte{1, 2, 3, byte(i)}), 32)}}, "")
 	}
-	if n := len(c.transports); n > maxClasses {
+	if n := len(c.senders); n > maxClasses {
 		t.Errorf("%d classes are kept", n)
 	}
 	f(Target{}, "its address 127.0.0.1 is not public")

@@ -12,7 +12,7 @@ import (
 )
 
 // maxWords is how many octets of a foreign text an error shows.
-const maxWords = 200
+const maxWords = 160
 
 // words returns why a call was not answered, and whether it takes a person to mend that.
 func words(err error) (text string, slow bool) {
@@ -45,7 +45,7 @@ func words(err error) (text string, slow bool) {
 		return "cannot be reached", false
 	}
 	text = strings.ReplaceAll(err.Error(), "net/http: ", "")
-	return "failed: " + text[:min(len(text), maxWords)], false
+	return "failed: " + strings.ToValidUTF8(text[:min(len(text), maxWords)], "?"), false
 }
 
 // certificateWords returns what is wrong with the certificate of a server.

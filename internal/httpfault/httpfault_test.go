@@ -10,7 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // A panic is logged, and answered while nothing else was.

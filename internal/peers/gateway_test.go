@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 var binary = flag.String("pmg", "../../bin/pmg", "the gateway's program")

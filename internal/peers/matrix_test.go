@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // page is the document with the matrix, which is between begin and end.

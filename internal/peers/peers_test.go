@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 var (

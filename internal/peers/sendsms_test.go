@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"pmg/internal/smstext"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols/httpsms"
 	dialect "pmg/protocols/httpsms/kannel"
 	"pmg/sms"

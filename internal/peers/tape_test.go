@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // The gateway's ports in the capture, by protocol.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"sync"
 	"testing"
 	"time"

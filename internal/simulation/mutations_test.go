@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"pmg/gateway/keep"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/sms"
 )
 

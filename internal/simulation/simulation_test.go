@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"pmg/config"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/journal/memory"
 	"pmg/protocols"
 	"pmg/store"

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // ready waits until fd can be read or written.

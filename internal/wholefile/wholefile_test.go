@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"pmg/internal/lossfs"
+	"pmg/internal/testkit/lossfs"
 )
 
 // A file has all that was written, or what it had before.

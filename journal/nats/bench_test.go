@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pmg/internal/natstest"
+	"pmg/internal/testkit/natstest"
 	"pmg/journal"
 )
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"pmg/internal/natstest"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/natstest"
+	"pmg/internal/testkit/testutil"
 	"pmg/journal"
 )
 

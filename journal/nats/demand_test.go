@@ -11,7 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"pmg/internal/natstest"
+	"pmg/internal/testkit/natstest"
 	"pmg/journal"
 )
 

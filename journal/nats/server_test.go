@@ -8,8 +8,8 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"pmg/internal/natstest"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/natstest"
+	"pmg/internal/testkit/testutil"
 	"pmg/journal"
 )
 

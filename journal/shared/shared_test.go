@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/journal"
 	"pmg/journal/memory"
 )

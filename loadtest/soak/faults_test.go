@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols/smpp"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"pmg/config"
 	"pmg/gateway"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/loadtest"
 	"pmg/protocols"
 	"pmg/protocols/smpp"

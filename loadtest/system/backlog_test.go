@@ -15,7 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/internal/testkit/process"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/loadtest"
 	"pmg/sms"
 	"pmg/store"

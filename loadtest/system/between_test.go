@@ -10,7 +10,7 @@ import (
 
 	"pmg/admin"
 	"pmg/internal/testkit/process"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/loadtest"
 )
 

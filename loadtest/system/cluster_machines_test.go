@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"pmg/internal/natstest"
+	"pmg/internal/testkit/natstest"
 	"pmg/internal/testkit/documents"
 	"pmg/internal/testkit/process"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // The addresses are those of docs/cluster.md, whose configurations are used as they stand there. The machines are namespaces below

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"pmg/internal/natstest"
+	"pmg/internal/testkit/natstest"
 	"pmg/internal/testkit/process"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/loadtest"
 )
 

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"pmg/internal/natstest"
+	"pmg/internal/testkit/natstest"
 	"pmg/internal/testkit/documents"
 	"pmg/internal/testkit/process"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 var upgradeFrom = flag.String("upgrade-from", "", "program that TestClusterUpgrade upgrades; when empty, this one with another version")

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"pmg/internal/testkit/process"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/loadtest"
 )
 

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"pmg/internal/lossfs"
+	"pmg/internal/testkit/lossfs"
 	"pmg/internal/testkit/process"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/loadtest"
 )
 

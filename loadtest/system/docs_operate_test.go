@@ -13,7 +13,7 @@ import (
 
 	"pmg/internal/testkit/documents"
 	"pmg/internal/testkit/process"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/loadtest"
 )
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"pmg/internal/testkit/process"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/loadtest"
 )
 

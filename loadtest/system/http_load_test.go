@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/loadtest"
 	"pmg/loadtest/httpload"
 )

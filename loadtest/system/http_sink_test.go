@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"pmg/internal/testkit/process"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/loadtest"
 	"pmg/loadtest/httpsink"
 )

@@ -19,7 +19,7 @@ import (
 	"pmg/admin"
 	"pmg/gateway/credit"
 	"pmg/internal/testkit/process"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/loadtest"
 	"pmg/sms"
 )

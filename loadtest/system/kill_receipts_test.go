@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"pmg/internal/testkit/process"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/loadtest"
 	"pmg/protocols/smpp"
 )

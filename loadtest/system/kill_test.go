@@ -22,7 +22,7 @@ import (
 
 	"pmg/config"
 	"pmg/internal/testkit/process"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/loadtest"
 	"pmg/stats"
 	"pmg/store"

@@ -13,7 +13,7 @@ import (
 
 	"github.com/miekg/dns"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/plugin"
 )
 

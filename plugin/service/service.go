@@ -9,10 +9,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"sync"
 	"time"
 
+	"pmg/internal/httpcall"
 	"pmg/plugin"
 )
 
@@ -24,10 +24,12 @@ type Options struct {
 	Calls int    // under way, until which a message leaves without waiting for others; 0: 2
 }
 
-// Bounds of the gathering of a batch.
+// Bounds of calls, and of the gathering of a batch.
 const (
 	usualCalls    = 2
 	longestGather = 5 * time.Millisecond
+	longestCall   = time.Minute // beside the deadlines of those who wait for it
+	maxIdle       = 1024        // connections that are kept for the next call
 )
 
 // A Service asks one service. It is safe for concurrent use.
@@ -36,12 +38,12 @@ const (
 // longestGather. So batches grow by themselves when the service is busy, and a call that hangs does not hold others. There
 // are at most as many calls as there are callers of Ask, because a call ends when the last of its callers has left.
 type Service struct {
-	options   Options
-	transport *http.Transport
-	gather    time.Duration   // then a batch leaves although all calls are slow
-	ctx       context.Context // of all calls; it ends with Close
-	cancel    context.CancelFunc
-	running   sync.WaitGroup // calls
+	options Options
+	sender  *httpcall.Sender
+	gather  time.Duration   // then a batch leaves although all calls are slow
+	ctx     context.Context // of all calls; it ends with Close
+	cancel  context.CancelFunc
+	running sync.WaitGroup // calls
 
 	mu     sync.Mutex
 	open   *batch // that gathers; nil: none
@@ -68,7 +70,8 @@ func New(o Options) *Service {
 	if o.Calls <= 0 {
 		o.Calls = usualCalls
 	}
-	s := &Service{options: o, transport: newTransport(), gather: longestGather}
+	s := &Service{options: o, gather: longestGather}
+	s.sender = httpcall.New(httpcall.Options{Idle: maxIdle, Timeout: longestCall, MaxBody: plugin.MaxAnswer + 1, Repeat: true})
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
@@ -106,7 +109,7 @@ func (s *Service) join(text []byte) (b *batch, i int, err error) {
 	}
 	if b = s.open; b == nil {
 		b = &batch{done: make(chan struct{})}
-		b.ctx, b.cancel = context.WithTimeout(s.ctx, longestCall)
+		b.ctx, b.cancel = context.WithCancel(s.ctx)
 		s.open = b
 	}
 	i = len(b.messages)
@@ -174,5 +177,5 @@ func (s *Service) Close() {
 	s.mu.Unlock()
 	s.cancel()
 	s.running.Wait()
-	s.transport.CloseIdleConnections()
+	s.sender.Close()
 }

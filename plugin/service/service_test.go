@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"pmg/internal/httpcall"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/plugin"
 	"pmg/plugin/plugintest"
 )
@@ -217,7 +217,7 @@ func TestNoService(t *testing.T) {
 	}
 	gone := New(Options{URL: "http://" + testutil.FreeAddress(t)})
 	defer gone.Close()
-	if _, err := gone.Ask(t.Context(), plugintest.Message(1)); err == nil || !strings.Contains(err.Error(), "connection refused") {
+	if _, err := gone.Ask(t.Context(), plugintest.Message(1)); err == nil || !strings.Contains(err.Error(), "it refused the connection") {
 		t.Error(err)
 	}
 	for _, o := range []Options{{URL: ":"}, {URL: "http://x", Key: "x"}} {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols/prototest"
 	"pmg/sms"
 )

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // A vector is one language of testdata/gsm7_tables.json, octets and characters as text.

@@ -12,12 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"pmg/sms/number"
-
 	"pmg/internal/sortedset"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/internal/textfile"
 	"pmg/sms"
+	"pmg/sms/number"
 )
 
 func table(t *testing.T, text string, columns ...string) *Table {

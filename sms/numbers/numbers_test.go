@@ -11,10 +11,9 @@ import (
 	"testing"
 
 	"pmg/internal/sortedset"
-	"pmg/sms/number"
-
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/internal/textfile"
+	"pmg/sms/number"
 )
 
 // write writes a file, and returns its path.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/nyaruka/phonenumbers"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // The table is that of libphonenumber.

@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"pmg/sms/number"
-
 	"pmg/sms"
+	"pmg/sms/number"
 )
 
 const list = `# prices of 2026

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"pmg/cluster/lease"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // Test tests an implementation. open returns a new cell without a value, and that cell as another node sees it.

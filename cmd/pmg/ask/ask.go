@@ -1,4 +1,5 @@
-// Package ask sends an operator's requests to a gateway that runs.
+// Package ask is how commands find a configuration and the gateway that runs with it, send it requests, and take and complete
+// arguments.
 //
 // Start reading with Gateway.Find, which says where a gateway is asked.
 package ask
@@ -9,7 +10,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -21,7 +21,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/config"
+	"pmg/internal/httpcall"
 	"pmg/internal/tlsfiles"
+	"pmg/protocols/httpsms"
 )
 
 // A Gateway is one that runs.
@@ -96,38 +98,32 @@ func (g *Gateway) Runs(ctx context.Context, timeout time.Duration, c *config.Con
 
 // Request sends a request to the gateway.
 func (g *Gateway) Request(ctx context.Context, timeout time.Duration, method, path string) (a Answer, err error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	base, transport, err := g.way()
+	base, o, err := g.way()
 	if err != nil {
 		return a, fmt.Errorf("cannot ask gateway: %w", err)
 	}
-	defer transport.CloseIdleConnections()
 	a.URL = base + path
-	r, err := http.NewRequestWithContext(ctx, method, a.URL, nil)
-	if err != nil {
-		return a, fmt.Errorf("cannot ask gateway: %w", err)
+	call := &httpsms.Call{Method: method, URL: a.URL}
+	if o.Dial == nil { // a socket needs no token
+		if err := g.authorize(call); err != nil {
+			return a, fmt.Errorf("cannot ask gateway: %w", err)
+		}
 	}
-	if err := g.authorize(r, transport); err != nil {
-		return a, fmt.Errorf("cannot ask gateway: %w", err)
+	o.Timeout, o.MaxBody = timeout, maxAnswer
+	s := httpcall.New(o)
+	defer s.Close()
+	answer := s.Send(ctx, call)
+	if err := answer.Cause; err != nil {
+		return a, fmt.Errorf(
+			"cannot ask gateway: %s: %w; is it running, with this admin.address? --address names another", a.URL, err,
+		)
 	}
-	client := http.Client{
-		Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	answer, err := client.Do(r)
-	if err != nil {
-		return a, fmt.Errorf("cannot ask gateway: %w; is it running, with this admin.address? --address names another", err)
-	}
-	defer answer.Body.Close()
-	a.Status, a.Code = answer.Status, answer.StatusCode
-	if a.Body, err = io.ReadAll(io.LimitReader(answer.Body, maxAnswer)); err != nil {
-		return a, fmt.Errorf("cannot read the answer of %s: %w", a.URL, err)
-	}
+	a.Code, a.Status, a.Body = answer.Status, answer.Line, answer.Body
 	return a, nil
 }
 
-// authorize adds the token to a request that does not go to a socket.
-func (g *Gateway) authorize(r *http.Request, t *http.Transport) error {
+// authorize adds the token to a call.
+func (g *Gateway) authorize(call *httpsms.Call) error {
 	token := os.Getenv("PMG_ADMIN_TOKEN")
 	if g.tokenFile != "" {
 		b, err := os.ReadFile(g.tokenFile)
@@ -136,45 +132,44 @@ func (g *Gateway) authorize(r *http.Request, t *http.Transport) error {
 		}
 		token = string(b)
 	}
-	if token = strings.TrimSpace(token); token != "" && t.DialContext == nil {
-		r.Header.Set("Authorization", "Bearer "+token)
+	if token = strings.TrimSpace(token); token != "" {
+		call.Header = [][2]string{{"Authorization", "Bearer " + token}}
 	}
 	return nil
 }
 
 // way returns how the gateway is reached, and what comes before the path of a request.
-func (g *Gateway) way() (base string, t *http.Transport, err error) {
-	t = &http.Transport{}
+func (g *Gateway) way() (base string, o httpcall.Options, err error) {
 	scheme, address, isURL := strings.Cut(g.Address, "://")
 	if !isURL {
 		scheme, address = "http", g.Address
 	}
 	switch {
 	case scheme != "http" && scheme != "https":
-		return "", nil, fmt.Errorf("%s is neither host:port, an URL of http or https, nor the path of a socket", g.Address)
+		return "", o, fmt.Errorf("%s is neither host:port, an URL of http or https, nor the path of a socket", g.Address)
 	case !isURL && strings.Contains(address, "/"):
-		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		o.Dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", address)
 		}
-		return "http://localhost", t, nil
+		return "http://localhost", o, nil
 	case address == "":
-		return "", nil, errors.New("no address is known")
+		return "", o, errors.New("no address is known")
 	}
 	host, port, err := net.SplitHostPort(strings.TrimSuffix(address, "/"))
 	if err != nil {
-		return "", nil, err
+		return "", o, err
 	}
 	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
 		host = "localhost" // the gateway listens on every address, so on this one too
 	}
 	if g.ca != "" || g.certificate != "" {
-		o := tlsfiles.Options{Authorities: g.ca, Oldest: tls.VersionTLS12}
+		files := tlsfiles.Options{Authorities: g.ca, Oldest: tls.VersionTLS12}
 		if g.certificate != "" {
-			o.Certificates, o.Keys = []string{g.certificate}, []string{cmp.Or(g.key, g.certificate)}
+			files.Certificates, files.Keys = []string{g.certificate}, []string{cmp.Or(g.key, g.certificate)}
 		}
-		if t.TLSClientConfig, _, err = tlsfiles.Load(&o, false); err != nil {
-			return "", nil, err
+		if o.TLS, _, err = tlsfiles.Load(&files, false); err != nil {
+			return "", o, err
 		}
 	}
-	return scheme + "://" + net.JoinHostPort(host, port), t, nil
+	return scheme + "://" + net.JoinHostPort(host, port), o, nil
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"pmg/config"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
 	"pmg/protocols/ucp"

@@ -18,7 +18,6 @@ import (
 
 	"pmg/admin"
 	"pmg/cmd/pmg/ask"
-	"pmg/cmd/pmg/find"
 	"pmg/config"
 	"pmg/config/document"
 	"pmg/internal/console"
@@ -84,7 +83,7 @@ whether a gateway runs or not.`,
 			return console.Table(cmd.OutOrStdout(), rows)
 		},
 	}
-	find.Flag(cmd, &o.file)
+	ask.Flag(cmd, &o.file)
 	cmd.Flags().IntVarP(&most, "number", "n", most, "the most `changes` that are listed")
 	return cmd
 }
@@ -100,7 +99,7 @@ number that is about the last change.`,
 		Args:    cobra.MaximumNArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.revert(cmd, args, true) },
 	}
-	find.Flag(cmd, &o.file)
+	ask.Flag(cmd, &o.file)
 	o.Gateway.Flags(cmd)
 	return cmd
 }
@@ -117,7 +116,7 @@ so it can be taken back in the same way.`,
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(cmd *cobra.Command, args []string) error { return o.revert(cmd, args, false) },
 	}
-	find.Flag(cmd, &o.file)
+	ask.Flag(cmd, &o.file)
 	o.Gateway.Flags(cmd)
 	return cmd
 }

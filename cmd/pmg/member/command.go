@@ -16,7 +16,7 @@ import (
 
 	"pmg/cluster"
 	"pmg/cluster/report"
-	"pmg/cmd/pmg/find"
+	"pmg/cmd/pmg/ask"
 	"pmg/internal/console"
 )
 
@@ -28,7 +28,7 @@ const (
 )
 
 // Command returns the command cluster.
-func Command(load find.Load) *cobra.Command {
+func Command(load ask.Load) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cluster",
 		Short: "Show the nodes of a cluster, and move the work from one to another",
@@ -45,9 +45,9 @@ they work on any node, also while a gateway is stopped. docs/cluster.md has the 
 type run func(ctx context.Context, cmd *cobra.Command, op *cluster.Operator, args []string) error
 
 // on makes a command that asks the cluster.
-func on(load find.Load, cmd *cobra.Command, timeout time.Duration, do run) *cobra.Command {
+func on(load ask.Load, cmd *cobra.Command, timeout time.Duration, do run) *cobra.Command {
 	var file string
-	find.Flag(cmd, &file)
+	ask.Flag(cmd, &file)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		cfg, err := load(cmd.ErrOrStderr(), file)
 		if err != nil {
@@ -74,7 +74,7 @@ func on(load find.Load, cmd *cobra.Command, timeout time.Duration, do run) *cobr
 	return cmd
 }
 
-func statusCommand(load find.Load) *cobra.Command {
+func statusCommand(load ask.Load) *cobra.Command {
 	var asJSON bool
 	cmd := on(load, &cobra.Command{
 		Use:   "status",
@@ -128,7 +128,7 @@ func writeStatus(out io.Writer, owner string, epoch uint64, all []report.State, 
 	return nil
 }
 
-func moveCommand(load find.Load) *cobra.Command {
+func moveCommand(load ask.Load) *cobra.Command {
 	return on(load, &cobra.Command{
 		Use:   "move [NODE]",
 		Short: "Move the work to another node",
@@ -150,7 +150,7 @@ message is sent twice. Its process ends with status 75, and a supervisor starts 
 	})
 }
 
-func drainCommand(load find.Load) *cobra.Command {
+func drainCommand(load ask.Load) *cobra.Command {
 	var undo bool
 	cmd := on(load, &cobra.Command{
 		Use:   "drain NODE",
@@ -174,7 +174,7 @@ follow, and the mark outlives its restarts.`,
 	return cmd
 }
 
-func checkCommand(load find.Load) *cobra.Command {
+func checkCommand(load ask.Load) *cobra.Command {
 	return on(load, &cobra.Command{
 		Use:   "check",
 		Short: "Compare what the nodes have in their stores",
@@ -213,7 +213,7 @@ func answered(all []report.State, number uint64) (n int) {
 	return n
 }
 
-func forgetCommand(load find.Load) *cobra.Command {
+func forgetCommand(load ask.Load) *cobra.Command {
 	return on(load, &cobra.Command{
 		Use:   "forget NODE",
 		Short: "Remove a node that is gone for good",

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"pmg/admin"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // A Program is pmg: its path, and what its environment needs.

@@ -84,6 +84,7 @@ func fields(body []byte, layout string) (all []string) {
 type SMSC struct {
 	password string
 	receipts bool
+	due      <-chan struct{} // a receipt waits for one of these; nil: it does not wait
 	listener net.Listener
 	ids      atomic.Int64
 	wg       sync.WaitGroup
@@ -96,11 +97,21 @@ type SMSC struct {
 // messages ask for.
 func StartSMSC(t testing.TB, password string, receipts bool) *SMSC {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	s, err := Start(password, receipts, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &SMSC{password: password, receipts: receipts, listener: l, sessions: map[net.Conn]bool{}}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Start is StartSMSC outside of a test. Each receipt waits for a value of due, unless that is nil.
+func Start(password string, receipts bool, due <-chan struct{}) (*SMSC, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	s := &SMSC{password: password, receipts: receipts, due: due, listener: l, sessions: map[net.Conn]bool{}}
 	s.wg.Go(func() {
 		for {
 			c, err := l.Accept()
@@ -113,8 +124,7 @@ func StartSMSC(t testing.TB, password string, receipts bool) *SMSC {
 			s.wg.Go(func() { s.serve(c) })
 		}
 	})
-	t.Cleanup(s.Close)
-	return s
+	return s, nil
 }
 
 // Addr returns where it listens.
@@ -163,7 +173,13 @@ func (s *SMSC) serve(c net.Conn) {
 		if err := answer.write(c); err != nil || answer.status != 0 || p.command == unbind {
 			return
 		}
-		if receipt != nil && receipt.write(c) != nil {
+		if receipt == nil {
+			continue
+		}
+		if s.due != nil {
+			<-s.due
+		}
+		if receipt.write(c) != nil {
 			return
 		}
 	}
@@ -180,9 +196,9 @@ func newReceipt(seq uint32, from, to, id string) *pdu {
 // A Client submits messages over one session after another's answer.
 type Client struct {
 	Addr, SystemID, Password string
-	Transmitter              bool // false: a transceiver
-	Receipts                 bool // asks for receipts, and waits for all
-	Every                    time.Duration
+	Transmitter              bool        // false: a transceiver
+	Receipts                 bool        // asks for receipts, and waits for all
+	Before                   func(i int) // is called before message i; may be nil
 }
 
 // Send submits n messages to the numbers from 46700000000 on, and returns when their answers, and their receipts, have come.
@@ -206,13 +222,15 @@ func (o Client) Send(ctx context.Context, n int) error {
 		return err
 	}
 	for i := range n {
+		if o.Before != nil {
+			o.Before(i)
+		}
 		to := 46700000000 + i
 		const layout = "\x00\x01\x0146700000001\x00\x01\x01%d\x00\x00\x00\x00\x00\x00%c\x00\x00\x00\x05hello"
 		body := fmt.Appendf(nil, layout, to, registered)
 		if err := o.ask(c, pdu{command: submit, seq: uint32(2 + i), body: body}, &receipts); err != nil {
 			return err
 		}
-		time.Sleep(o.Every)
 	}
 	for receipts > 0 {
 		if err := o.take(c, nil, &receipts); err != nil {

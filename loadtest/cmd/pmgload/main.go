@@ -12,8 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pmg/cmd/pmg/helptext"
-	"pmg/cmd/pmg/manual"
+	"pmg/cmd/pmg/help"
 )
 
 // version is set by the linker: make build.
@@ -34,8 +33,8 @@ func newRootCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newLoadCommand(), newSinkCommand(), newDemoCommand(), manual.NewCommand("pmgload"))
-	helptext.ExplainUnknown(root)
-	helptext.Arrange(root)
+	root.AddCommand(newLoadCommand(), newSinkCommand(), newDemoCommand(), help.Manual("pmgload"))
+	help.ExplainUnknown(root)
+	help.Arrange(root)
 	return root
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 // What Kannel 1.4.5 of Debian has said, without the lines of its version.

@@ -12,7 +12,7 @@ import (
 
 	"pmg/cmd/pmg/migrate/draft"
 	"pmg/config"
-	"pmg/internal/testutil"
+	"pmg/internal/testkit/testutil"
 )
 
 var options = config.Options{Protocols: []string{"smpp", "ucp", "http"}}

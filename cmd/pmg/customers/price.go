@@ -1,0 +1,89 @@
+package customers
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pmg/internal/textfile"
+	"pmg/sms/networks"
+	"pmg/sms/prices"
+)
+
+// Price returns the command price.
+func Price() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "price",
+		Short:   "Check lists of prices",
+		Long:    "Lists of prices are files that the section prices of the configuration names (docs/prices.md).",
+		Example: "  pmg price check prices.csv",
+	}
+	cmd.AddCommand(priceCheckCommand())
+	return cmd
+}
+
+func priceCheckCommand() *cobra.Command {
+	var o prices.Options
+	var table string
+	cmd := &cobra.Command{
+		Use:   "check FILE",
+		Short: "Read a list of prices, and report what is wrong with it",
+		Long: `Reads a file as a gateway would, says what its first rows mean, and reports rows that cannot
+be read. The exit status is 1 if there is one: a gateway does not start with such a file, and
+a reload changes nothing. With --networks it names the networks of a table that have no price.`,
+		Example: "  pmg price check --currency EUR prices.csv\n  pmg price check --networks networks.csv prices.csv",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(o.Columns) > 0 {
+				if err := prices.CheckColumns(o.Columns); err != nil {
+					return fmt.Errorf("cannot use --columns: %w", err)
+				}
+			}
+			if o.Dates != "" && !slices.Contains(prices.DateForms(), o.Dates) {
+				return fmt.Errorf("cannot use --dates %q: it must be one of %s", o.Dates, strings.Join(prices.DateForms(), ", "))
+			}
+			var known *networks.Table
+			if table != "" {
+				var err error
+				if known, err = networks.ReadFile(table, networks.Options{}); err != nil {
+					return err
+				}
+			}
+			read := func(file string) (*prices.List, error) { return prices.ReadFile(file, o) }
+			says := func(l *prices.List) textfile.Summary { return summary(l, known) }
+			return textfile.Check(cmd.OutOrStdout(), args[0], read, says)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Currency, "currency", "EUR", "the `currency` of the list")
+	f.StringSliceVar(&o.Columns, "columns", nil, "what the `columns` are, as the option prices.columns")
+	f.StringVar(&o.Charset, "charset", "utf-8", "the `charset`, as the option prices.charset")
+	f.StringVar(&o.Dates, "dates", "", "the `form` of days, as the option prices.dates")
+	f.BoolVar(&o.Round, "round", false, "round prices with more than six digits behind the point")
+	f.StringVar(&table, "networks", "", "a `file` of networks, of which those without a price are named")
+	return cmd
+}
+
+// summary returns what a list has. It names those known networks that have no price, nor has their country.
+func summary(l *prices.List, known *networks.Table) textfile.Summary {
+	s := textfile.Summary{First: l.First, Counts: fmt.Sprintf(
+		"%d prices: %d of networks, %d of countries, %d of prefixes", l.Rows, l.Networks, l.Countries, l.Prefixes,
+	)}
+	if l.Rows > 0 && !l.HasOthers() {
+		s.Notes = append(s.Notes, "warning: there is no price for all others (*): messages to numbers without a row are refused")
+	}
+	if known == nil {
+		return s
+	}
+	for _, n := range known.Networks() {
+		if !l.HasNetwork(n) {
+			s.Notes = append(s.Notes, fmt.Sprintf(
+				"network %s (%s) has no price, nor has its country", n, cmp.Or(known.Name(n), "no name"),
+			))
+		}
+	}
+	return s
+}
