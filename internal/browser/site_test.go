@@ -2,9 +2,12 @@ package browser
 
 import (
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"pmg/internal/figuretext"
 )
 
 // A page stands in the frame of its site: with the menu, of which its group is marked, with the pages of that group, and with what
@@ -50,5 +53,39 @@ func TestFrame(t *testing.T) {
 		if err != nil || strings.Contains(string(b), text) {
 			t.Errorf("%s, of which the frame has nothing: %v %s", text, err, b)
 		}
+	}
+}
+
+// A login leads back to the page that was asked for, and to the first page after a form.
+func TestLoginPath(t *testing.T) {
+	t.Parallel()
+	site := &Site{Base: "/ui/"}
+	for method, want := range map[string]string{"GET": "/ui/login?next=%2Fui%2Fqueues%3Fa%3Db", "POST": "/ui/login?next=%2Fui%2F"} {
+		if got := site.LoginPath(httptest.NewRequest(method, "/ui/queues?a=b", nil)); got != want {
+			t.Errorf("%s: %s, not %s", method, got, want)
+		}
+	}
+}
+
+// A template runs also without its frame, for what it calls of the view, and its error is returned.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	site := NewSite("/ui/", "PMG", fstest.MapFS{"templates/overview.html": {Data: []byte(`{{define "main"}}{{.Count .Rows}}, {{.Count .Octets}}{{end}}`)}})
+	type view struct {
+		Frame
+		Rows   int
+		Octets uint64
+	}
+	good := view{Frame{Site: &site}, 12345, 67890}
+	b, err := site.Render("overview", good)
+	if err != nil || !strings.Contains(string(b), figuretext.Number(12345)+", "+figuretext.Number(67890)) {
+		t.Errorf("%v: %s", err, b)
+	}
+	if err := site.Run("overview", good); err != nil {
+		t.Error(err)
+	}
+	_, err = site.Render("overview", Frame{Site: &site})
+	if err == nil || site.Run("overview", Frame{Site: &site}) == nil {
+		t.Error("a view without what its template shows is no error")
 	}
 }

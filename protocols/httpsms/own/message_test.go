@@ -103,6 +103,8 @@ func TestReadMessageRefused(t *testing.T) {
 	f(`{"to":"1","text":"a","deduplicate":true,"client_reference":7}`, "/client_reference wrong-type")
 	f(`{"to":"1","text":"a","priority":"1"}`, "/priority wrong-type")
 	f(`{"to":"1","text":"a","priority":9}`, "/priority out-of-range")
+	f(`{"to":"1","text":"a","priority":-1}`, "/priority out-of-range")
+	f(`{"to":"1","text":"a","deduplicate":false,"message_class":4}`, "/message_class out-of-range")
 	f(`{"to":"1","text":"a","priority":1.5}`, "/priority out-of-range")
 	f(`{"to":"1","text":"a","a/b~":{"c":[1,null,true,"x"]}}`, "/a~1b~0 unknown-field")
 	f(`{"to":"1","text":""}`, "/text missing")
