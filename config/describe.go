@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"pmg/config/document"
 	"pmg/config/option"
 )
 
@@ -135,7 +136,7 @@ func WriteText(w io.Writer, prefix string) error {
 		}
 		found = true
 		fmt.Fprintf(w, "%s\n    %s; changed by: %s\n", o.Path, o.Facts(), o.reload())
-		for _, line := range wrap(o.Doc, 76) {
+		for _, line := range document.Wrap(o.Doc, 76) {
 			fmt.Fprintf(w, "    %s\n", line)
 		}
 	}
@@ -143,18 +144,4 @@ func WriteText(w io.Writer, prefix string) error {
 		return fmt.Errorf("cannot find option %q: pmg config describe lists them all", prefix)
 	}
 	return nil
-}
-
-// wrap breaks text into lines of at most width characters, at spaces.
-func wrap(text string, width int) []string {
-	var lines []string
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		if line != "" && len(line)+1+len(word) > width {
-			lines = append(lines, line)
-			line = ""
-		}
-		line = strings.TrimPrefix(line+" "+word, " ")
-	}
-	return append(lines, line)
 }

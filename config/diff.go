@@ -145,10 +145,8 @@ func diffRoutes(old, next reflect.Value, path string, live bool, to []Change) []
 func (r *Route) line() string {
 	plain := *r
 	plain.To, plain.Policy = nil, ""
-	var w writer
-	w.options(reflect.ValueOf(&plain).Elem(), 0)
 	var words []string
-	for line := range strings.Lines(w.b.String()) {
+	for line := range strings.Lines(showOne(&plain)) {
 		line = strings.TrimSpace(line)
 		if !slices.ContainsFunc([]string{`: ""`, ": []", ": 0"}, func(none string) bool { return strings.HasSuffix(line, none) }) {
 			words = append(words, line)

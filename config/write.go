@@ -32,50 +32,37 @@ func ShowAccount(a *Account) string {
 func ShowList[L List | Prices](l *L) string { return showOne(l) }
 
 func showOne(options any) string {
-	var w writer
-	w.options(reflect.ValueOf(options).Elem(), 0)
-	return w.b.String()
+	var w document.Writer
+	writeOptions(&w, reflect.ValueOf(options).Elem(), 0)
+	return w.String()
 }
 
-// A writer writes YAML, one option a line.
-type writer struct{ b strings.Builder }
-
-func (w *writer) line(depth int, format string, args ...any) {
-	w.b.WriteString(strings.Repeat("  ", depth))
-	fmt.Fprintf(&w.b, format+"\n", args...)
-}
-
-func (w *writer) options(v reflect.Value, depth int) {
+// writeOptions writes the options of a struct.
+func writeOptions(w *document.Writer, v reflect.Value, depth int) {
 	for f := range option.All(v.Type()) {
 		if !hasEffect(v, f) {
 			continue
 		}
-		at := v.FieldByIndex(f.Index)
+		at, key := v.FieldByIndex(f.Index), option.Key(f)
 		switch {
-		case option.Key(f) == "profiles", option.Key(f) == "profile" && at.String() == "":
-		case option.Key(f) == "profile": // what it has is shown
-			w.line(depth, "# profile: %s", show(v, f))
+		case key == "profiles", key == "profile" && at.String() == "":
+		case key == "profile": // what it has is shown
+			w.Option(depth, "# profile", show(v, f))
 		case option.IsSingle(f.Type):
-			w.line(depth, "%s: %s", option.Key(f), show(v, f))
+			w.Option(depth, key, show(v, f))
 		case f.Type.Kind() == reflect.Struct:
-			w.line(depth, "%s:", option.Key(f))
-			w.options(at, depth+1)
+			w.Section(depth, key)
+			writeOptions(w, at, depth+1)
 		case option.IsSingle(f.Type.Elem()) || at.Len() == 0:
-			w.line(depth, "%s: %s", option.Key(f), showList(at))
+			w.Option(depth, key, showList(at))
 		default:
-			w.line(depth, "%s:", option.Key(f))
-			w.items(at, depth+1)
+			w.Section(depth, key)
+			for i := range at.Len() {
+				var item document.Writer
+				writeOptions(&item, at.Index(i), depth+2)
+				w.Item(depth+1, &item)
+			}
 		}
-	}
-}
-
-// items writes a list of structs, each with its first option behind a dash.
-func (w *writer) items(list reflect.Value, depth int) {
-	for i := range list.Len() {
-		var item writer
-		item.options(list.Index(i), depth+1)
-		dash := strings.Repeat("  ", depth) + "- "
-		w.b.WriteString(dash + item.b.String()[len(dash):])
 	}
 }
 
@@ -143,42 +130,47 @@ const templateHead = `# PMG configuration. Options behind a # show their default
 # Any value may be "${ENV:NAME}" or "${FILE:/path}": keep passwords in those.
 `
 
+// A template writes the starter file.
+type template struct{ document.Writer }
+
 // Template returns the starter file: every option with its documentation, and lists
 // that work without changes.
 func Template() string {
-	var w writer
-	w.b.WriteString(templateHead)
+	var w template
+	for line := range strings.Lines(templateHead) {
+		w.Line(0, strings.TrimSpace(line))
+	}
 	for f := range option.All(reflect.TypeFor[Config]()) {
-		w.line(0, "")
+		w.Line(0, "")
 		w.comment(f, 0)
 		switch {
 		case option.IsSingle(f.Type):
 			w.commented(f, "", 0)
 		case f.Type.Kind() == reflect.Struct:
-			w.line(0, "%s:", option.Key(f))
+			w.Section(0, option.Key(f))
 			for o := range option.All(f.Type) {
 				w.comment(o, 1)
 				if value := starters[option.Join(option.Key(f), option.Key(o))]; value != "" {
-					w.line(1, "%s: %s", option.Key(o), quoteValue(value))
+					w.Option(1, option.Key(o), quoteValue(value))
 				} else {
 					w.commented(o, "", 1)
 				}
 			}
 		default:
-			w.line(0, "%s:", option.Key(f))
+			w.Section(0, option.Key(f))
 			w.examples(f)
 		}
 	}
-	return w.b.String()
+	return w.String()
 }
 
 // examples writes the entries of a list. The options that an entry sets come
 // first. Each option is described in the first entry where it has an effect. Those of
 // another protocol than the entries speak have none.
-func (w *writer) examples(f reflect.StructField) {
+func (w *template) examples(f reflect.StructField) {
 	described := map[string]bool{}
 	for _, e := range examples[option.Key(f)] {
-		var given, rest writer
+		var given, rest template
 		for o := range option.All(f.Type.Elem()) {
 			if p := o.Tag.Get("protocol"); p != "" && p != defaultProtocol(f.Type.Elem()) {
 				continue
@@ -195,26 +187,14 @@ func (w *writer) examples(f reflect.StructField) {
 				to.comment(o, 2)
 			}
 			if isGiven {
-				to.line(2, "%s: %s", key, quoteValue(value))
+				to.Option(2, key, quoteValue(value))
 			} else if isNew {
 				to.commented(o, e["direction"], 2)
 			}
 		}
-		w.b.WriteString(dashFirst(given.b.String()) + rest.b.String())
+		given.Append(&rest.Writer)
+		w.Item(1, &given.Writer)
 	}
-}
-
-// dashFirst puts the dash of a list entry before its first option, below the comments
-// of that option.
-func dashFirst(entry string) string {
-	lines := strings.SplitAfter(entry, "\n")
-	for i, line := range lines {
-		if !strings.HasPrefix(line, "    #") {
-			lines[i] = "  - " + line[4:]
-			break
-		}
-	}
-	return strings.Join(lines, "")
 }
 
 // quoteValue leaves numbers and sections as they are.
@@ -226,21 +206,19 @@ func quoteValue(s string) string {
 }
 
 // comment writes an option's documentation.
-func (w *writer) comment(f reflect.StructField, depth int) {
+func (w *template) comment(f reflect.StructField, depth int) {
 	o := optionOf(f, "")
 	if !strings.Contains(o.Type, "section") {
 		o.Doc += " (" + o.Facts() + ")"
 	}
-	for _, line := range wrap(o.Doc, 96-2*depth) {
-		w.line(depth, "# %s", line)
-	}
+	w.Comment(depth, 98, o.Doc)
 }
 
 // commented writes an option with its default, as a comment. The options of a section stand
 // below it.
-func (w *writer) commented(f reflect.StructField, direction string, depth int) {
+func (w *template) commented(f reflect.StructField, direction string, depth int) {
 	if f.Type.Kind() == reflect.Struct && !option.IsSingle(f.Type) {
-		w.line(depth, "%s:", option.Key(f))
+		w.Section(depth, option.Key(f))
 		for o := range option.All(f.Type) {
 			w.comment(o, depth+1)
 			w.commented(o, direction, depth+1)
@@ -254,7 +232,7 @@ func (w *writer) commented(f reflect.StructField, direction string, depth int) {
 	if in := f.Tag.Get("in"); in != "" && direction == In {
 		def = in
 	}
-	w.line(depth, "%s", strings.TrimSpace("#"+option.Key(f)+": "+def))
+	w.Line(depth, strings.TrimSpace("#"+option.Key(f)+": "+def))
 }
 
 // defaultProtocol returns the protocol of a connector that names none.

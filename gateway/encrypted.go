@@ -45,13 +45,13 @@ func (g *Gateway) renewed(cfg *config.Config) (map[*connector.Connector]*tlsfile
 // lookAtFiles takes over certificates and keys that have changed, once a minute. It warns once a day of those that
 // expire soon.
 func (g *Gateway) lookAtFiles(now int64) {
-	due := g.due.check.Load()
-	if now < due || !g.due.check.CompareAndSwap(due, now+int64(time.Minute)) {
+	due := g.upkeep.check.Load()
+	if now < due || !g.upkeep.check.CompareAndSwap(due, now+int64(time.Minute)) {
 		return
 	}
-	warns := now >= g.due.warning.Load()
+	warns := now >= g.upkeep.warning.Load()
 	if warns {
-		g.due.warning.Store(now + int64(24*time.Hour))
+		g.upkeep.warning.Store(now + int64(24*time.Hour))
 	}
 	for _, c := range g.Table.Connectors() {
 		f := c.TLS()

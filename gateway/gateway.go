@@ -62,7 +62,11 @@ type Gateway struct {
 
 	mu sync.Mutex // one reload at a time
 
-	due struct{ check, warning atomic.Int64 } // SeeClock: when to look at the files of tls again, and to warn of what expires
+	upkeep struct { // of SeeClock
+		check, warning atomic.Int64   // when to look at the files of tls again, and to warn of what expires
+		busy           atomic.Bool    // files of numbers are being refreshed
+		running        sync.WaitGroup // of that
+	}
 }
 
 // New makes a gateway of a configuration, which keeps messages in memory until Keep. drivers makes the driver of a protocol.
@@ -212,8 +216,7 @@ func (g *Gateway) Close() error {
 	g.Receipts.Asking.Stop()
 	g.Keeper.Outgoing.End() // which informs plugins
 	g.Hooks.Close()         // and nobody waits for their verdicts any more
-	g.Lists.Close()
-	g.Intake.Networks.Close()
+	g.upkeep.running.Wait()
 	err := g.closeStore()
 	if g.logs.pdus != nil {
 		err = errors.Join(err, g.logs.pdus.Close())

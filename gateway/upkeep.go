@@ -14,7 +14,18 @@ func (g *Gateway) SeeClock(now int64) {
 	g.Intake.Joiner.End(now)
 	g.lookAtFiles(now)
 	g.retain(now)
-	g.Lists.Refresh(now)
-	g.Intake.Networks.Refresh(now)
+	g.refresh(now)
 	g.Node.LogLimits.SumUp(&g.Node.Log, now-node.SampleTime)
+}
+
+// refresh takes over lists and the table of networks whose files have changed, on another goroutine, unless that is still busy.
+func (g *Gateway) refresh(now int64) {
+	if !g.upkeep.busy.CompareAndSwap(false, true) {
+		return
+	}
+	g.upkeep.running.Go(func() {
+		defer g.upkeep.busy.Store(false)
+		g.Lists.Refresh(now)
+		g.Intake.Networks.Refresh(now)
+	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"pmg/httpapi/apitest"
 	"pmg/httpapi/body"
+	"pmg/httpapi/portal"
 	"pmg/httpapi/server"
 	"pmg/httpapi/v1"
 	"pmg/internal/testkit/testutil"
@@ -33,7 +34,7 @@ func TestRequestPanics(t *testing.T) {
 	var log testutil.Log
 	g := apitest.NewGateway(t, &log)
 	g.Table.Account("client").Pull = true
-	x := &Engine{gateway: g, api: v1.New(forOwnAPI(g), nil, nil)} // it has neither events nor another dialect
+	x := &Engine{gateway: g, api: v1.New(forOwnAPI(g), nil, nil), portal: portal.New(portal.Rooms{})} // it has neither events nor another dialect
 	l, err := server.Listen(forServer(g), g.Table.Connector("api"), nil, body.NewRoom(&g.Node.Memory), x.handler)
 	if err != nil {
 		t.Fatal(err)

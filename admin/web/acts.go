@@ -38,7 +38,7 @@ func (s *site) carryOut(a *admin.Action) http.HandlerFunc {
 			n = browser.Notice{Failed: true, Text: err.Error()}
 		}
 		s.server.Guard().Sessions.Notify(r, n)
-		http.Redirect(w, r, browser.OwnPath(admin.PagesBase, r.PostFormValue("back")), http.StatusSeeOther)
+		http.Redirect(w, r, s.OwnPath(r.PostFormValue("back")), http.StatusSeeOther)
 	}
 }
 

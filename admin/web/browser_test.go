@@ -27,7 +27,7 @@ func TestBrowser(t *testing.T) {
 	run(chromedp.Navigate(base + "/ui/connectors"))
 	b.LogIn(config.AdministerScope, password)
 	run(chromedp.WaitVisible(`//h1[text()="Connectors"]`))
-	for _, p := range pages() {
+	for _, p := range new(site).pages() {
 		path, heading := pathOf(&p)
 		run(chromedp.Navigate(base+path), chromedp.WaitVisible(`//h1[text()='`+heading+`']`))
 		if wrong := b.Nameless(); len(wrong) > 0 {

@@ -3,7 +3,6 @@ package web
 import (
 	"math"
 	"net/http"
-	"net/url"
 	"strconv"
 
 	"pmg/admin"
@@ -13,27 +12,19 @@ import (
 
 // A login is what the page of that name is given.
 type login struct {
-	view
-	Next  string
+	browser.Frame
+	Next  string // the path that the login leads back to
 	Wrong string
+	Users bool // somebody may log in here
 	Other bool // somebody may log in at the server of the organisation
 }
 
-// loginPath returns where somebody logs in who wants to go on with a request.
-func loginPath(r *http.Request) string {
-	next := admin.PagesBase
-	if r.Method == http.MethodGet {
-		next = r.URL.RequestURI()
-	}
-	return admin.PagesBase + "login?" + url.Values{"next": {next}}.Encode()
-}
-
 func (s *site) loginPage(w http.ResponseWriter, r *http.Request, code int, wrong string) {
-	v := &login{Next: browser.OwnPath(admin.PagesBase, r.FormValue("next")), Wrong: wrong}
 	c := &s.server.Gateway().Node.Config().Admin
-	v.Page, v.Title, v.cells = &page{Name: "login"}, "Log in", map[string]string{}
-	v.Users, v.Other = len(c.Users) > 0, c.OIDC.IsSet()
-	s.write(w, code, "login", v)
+	s.write(w, code, "login", &login{
+		Frame: s.Frame(&browser.Page{Title: "Log in"}, nil), Next: s.OwnPath(r.FormValue("next")), Wrong: wrong,
+		Users: len(c.Users) > 0, Other: c.OIDC.IsSet(),
+	})
 }
 
 // login shows the form.
@@ -70,7 +61,7 @@ func (s *site) begin(w http.ResponseWriter, r *http.Request) {
 	sessions.End(r) // a session that this browser had is over
 	access.LoggedIn(r, name)
 	sessions.SetCookie(w, r, cookie)
-	http.Redirect(w, r, browser.OwnPath(admin.PagesBase, r.PostFormValue("next")), http.StatusSeeOther)
+	http.Redirect(w, r, s.OwnPath(r.PostFormValue("next")), http.StatusSeeOther)
 }
 
 // logout ends the session of a browser.

@@ -29,7 +29,7 @@ func (s *site) setBegun(w http.ResponseWriter, r *http.Request, c oidc.Cookie) {
 // beginOther sends a browser to the server of the organisation.
 func (s *site) beginOther(w http.ResponseWriter, r *http.Request) {
 	access.Named(r, "login")
-	to, cookie, err := s.provider.Begin(r.Context(), r.RemoteAddr, browser.OwnPath(admin.PagesBase, r.FormValue("next")))
+	to, cookie, err := s.provider.Begin(r.Context(), r.RemoteAddr, s.OwnPath(r.FormValue("next")))
 	if err != nil {
 		s.refuseOther(w, r, http.StatusBadGateway, err)
 		return
@@ -60,8 +60,7 @@ func (s *site) endOther(w http.ResponseWriter, r *http.Request) {
 	sessions.End(r)
 	access.LoggedIn(r, l.Name)
 	sessions.SetCookie(w, r, sessions.BeginOther(l.Name, l.Scope, proof))
-	v := &login{Next: browser.OwnPath(admin.PagesBase, l.Next)}
-	v.Page, v.Title, v.cells = &page{Name: "login"}, "Logged in", map[string]string{}
+	v := &login{Frame: s.Frame(&browser.Page{Title: "Logged in"}, nil), Next: s.OwnPath(l.Next)}
 	w.Header().Set("Refresh", "0; url="+v.Next)
 	s.write(w, http.StatusOK, "loggedin", v)
 }

@@ -196,7 +196,7 @@ func (s *site) manages(p *page) http.HandlerFunc {
 			http.Redirect(w, r, r.URL.EscapedPath(), http.StatusSeeOther)
 			return
 		}
-		s.write(w, http.StatusOK, p.template(), v)
+		s.write(w, http.StatusOK, p.Template(), v)
 	}
 }
 

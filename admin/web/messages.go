@@ -10,8 +10,8 @@ import (
 	"pmg/gateway/operate"
 )
 
-// IsSearch reports whether the page reads files of any size. Such a page has no stream, and each look at it is in the audit log.
-func (p *page) IsSearch() bool {
+// isSearch reports whether the page reads files of any size. Such a page has no stream, and each look at it is in the audit log.
+func (p *page) isSearch() bool {
 	return strings.HasPrefix(p.Name, "messages") || p.Name == "statistics"
 }
 
@@ -92,7 +92,7 @@ func (s *site) search(p *page) http.HandlerFunc {
 		admin.TakesLong(w)
 		v := s.view(p, r)
 		v.Notice = s.server.Guard().Sessions.Notice(r)
-		s.write(w, v.Model.(interface{ status() int }).status(), p.template(), v)
+		s.write(w, v.Model.(interface{ status() int }).status(), p.Template(), v)
 	}
 }
 

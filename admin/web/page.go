@@ -1,13 +1,10 @@
 package web
 
 import (
-	"bytes"
-	"cmp"
 	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
-	"reflect"
 	"strings"
 	"time"
 
@@ -19,70 +16,15 @@ import (
 
 // A page is one of the operators' pages.
 type page struct {
-	Name  string // in its path, which may end with /{name}; "": the first page
-	Title string
-	Group string // of the menu
-	Scope access.Scope
+	browser.Page
 	model func(*http.Request) any // nil: there is no such thing
 }
 
-// template returns the name of its template: connectors-name of connectors/{name}.
-func (p *page) template() string {
-	return cmp.Or(strings.NewReplacer("/{", "-", "}", "").Replace(p.Name), "overview")
-}
-
-// InMenu reports whether the page is in the menu. The others are about one thing, which their paths name.
-func (p *page) InMenu() bool { return !strings.Contains(p.Name, "{") }
-
-// Has reports whether a page is this one, or about one of the things that it lists.
-func (p *page) Has(other *page) bool {
-	list, _, _ := strings.Cut(other.Name, "/{")
-	return p.Name == list
-}
-
-// A menuEntry leads to a page, or to the first of a group.
-type menuEntry struct {
-	Title, Path string
-	Current     bool
-}
-
-// Menu returns an entry for each group of pages.
-func (v *view) Menu() (menu []menuEntry) {
-	for i := range v.Pages {
-		p := &v.Pages[i]
-		if n := len(menu); p.InMenu() && (n == 0 || menu[n-1].Title != p.Group) {
-			menu = append(menu, menuEntry{p.Group, p.Path(), v.Page != nil && v.Page.Group == p.Group})
-		}
-	}
-	return menu
-}
-
-// Tabs returns an entry for each page of the group of this one, if there are several.
-func (v *view) Tabs() (tabs []menuEntry) {
-	for i := range v.Pages {
-		if p := &v.Pages[i]; v.Page != nil && p.InMenu() && p.Group == v.Page.Group {
-			tabs = append(tabs, menuEntry{p.Title, p.Path(), p.Has(v.Page)})
-		}
-	}
-	if len(tabs) < 2 {
-		return nil
-	}
-	return tabs
-}
-
-// Path returns the path of the page.
-func (p *page) Path() string { return admin.PagesBase + p.Name }
-
 // A view is what the template of a page is given.
 type view struct {
-	Page   *page
-	Title  string
-	At     string // the request's path behind that of the first page
-	Pages  []page
+	browser.Frame
+	Back   string // the path that an action goes back to: that of the request
 	Caller access.Caller
-	Users  bool // somebody can log in
-	Notice browser.Notice
-	Query  string // of the request, for links and the stream
 	Model  any
 
 	cells map[string]string
@@ -109,14 +51,6 @@ func (v *view) Age(key string, seconds float64) template.HTML {
 
 // Number writes a whole number with separators that changes while the page is seen.
 func (v *view) Number(key string, n any) template.HTML { return v.Cell(key, v.Count(n)) }
-
-// Count writes a whole number with separators.
-func (v *view) Count(n any) string {
-	if value := reflect.ValueOf(n); value.CanUint() {
-		return figuretext.Number(int64(value.Uint()))
-	}
-	return figuretext.Number(reflect.ValueOf(n).Int())
-}
 
 // Ago writes how long ago something was, at the time of the request.
 func (v *view) Ago(at time.Time) string {
@@ -155,20 +89,6 @@ func (v *view) Sessions(key string, n int) template.HTML {
 	return v.Cell(key, v.Count(n)+" sessions")
 }
 
-// Streams reports whether the page is kept up to date.
-func (v *view) Streams() bool {
-	still, ok := v.Model.(interface{ IsStill() bool })
-	return v.Model != nil && !v.Page.IsSearch() && !(ok && still.IsStill())
-}
-
-// Back returns where an action goes back to.
-func (v *view) Back() string {
-	if v.Query == "" {
-		return admin.PagesBase + v.At
-	}
-	return admin.PagesBase + v.At + "?" + v.Query
-}
-
 // Link returns the path of the page about one thing of a list.
 func (v *view) Link(list, name string) string {
 	return admin.PagesBase + list + "/" + url.PathEscape(name)
@@ -195,14 +115,24 @@ func (v *view) May(act string) bool {
 
 // view makes what the template of a page is given.
 func (s *site) view(p *page, r *http.Request) *view {
-	return &view{
-		Page: p, Title: strings.TrimSpace(p.Title + " " +
-			r.PathValue("name")), At: strings.TrimPrefix(r.URL.EscapedPath(), admin.PagesBase), Pages: s.pages,
-		Caller: access.CallerOf(r), Users: len(
-			s.server.Gateway().Node.Config().Admin.Users,
-		) > 0,
-		Query: r.URL.RawQuery, Model: p.model(r), cells: map[string]string{},
+	v := &view{
+		Frame: s.Frame(&p.Page, s.menu), Back: r.URL.EscapedPath(), Caller: access.CallerOf(r), Model: p.model(r),
+		cells: map[string]string{},
 	}
+	v.Title = strings.TrimSpace(p.Title + " " + r.PathValue("name"))
+	if r.URL.RawQuery != "" {
+		v.Back += "?" + r.URL.RawQuery
+	}
+	if still, ok := v.Model.(interface{ IsStill() bool }); v.Model != nil && !p.isSearch() && !(ok && still.IsStill()) {
+		v.Stream = s.Base + "stream/" + strings.TrimPrefix(v.Back, s.Base)
+	}
+	switch {
+	case v.Caller.Login != "":
+		v.User = fmt.Sprintf("%s (%s)", v.Caller.Login, v.Caller.Scope)
+	case len(s.server.Gateway().Node.Config().Admin.Users) > 0:
+		v.Login = s.LoginPath(r)
+	}
+	return v
 }
 
 // show answers a request for a page.
@@ -214,19 +144,19 @@ func (s *site) show(p *page) http.HandlerFunc {
 			s.write(w, http.StatusNotFound, "missing", v)
 			return
 		}
-		s.write(w, http.StatusOK, p.template(), v)
+		s.write(w, http.StatusOK, p.Template(), v)
 	}
 }
 
 // write writes a page. Nothing has been written if it fails.
 func (s *site) write(w http.ResponseWriter, code int, name string, v any) {
-	var b bytes.Buffer
-	if err := s.templates[name].ExecuteTemplate(&b, "layout.html", v); err != nil {
+	b, err := s.Render(name, v)
+	if err != nil {
 		s.server.Gateway().Node.Log.Error().Err(err).Str("page", name).Msg("cannot show a page")
 		http.Error(w, "this page cannot be shown: the gateway's log says why", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(code)
-	_, _ = w.Write(b.Bytes())
+	_, _ = w.Write(b)
 }

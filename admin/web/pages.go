@@ -12,43 +12,42 @@ import (
 	"time"
 
 	"pmg/admin"
-	"pmg/admin/access"
 	"pmg/admin/history"
+	"pmg/internal/browser"
 	"pmg/internal/figuretext"
 )
 
-// pages returns all pages in the order of the menu.
-func pages() []page { return new(site).table() }
-
-// table returns all pages with what makes their models.
-func (s *site) table() []page {
+// pages returns all pages in the order of the menu, with what makes their models.
+func (s *site) pages() []page {
 	all := []page{
-		{"", "Overview", "Overview", access.Look, s.lists.overview},
-		{"messages", "Messages", "Messages", access.Look, s.messages},
-		{"messages/{name}", "Message", "Messages", access.Look, s.story},
-		{tryName, "Try", "Messages", access.Look, s.try},
-		{pduLogName, "PDU log", "Messages", access.Look, s.pduLog},
-		{"queues", "Queues", "Traffic", access.Look, s.lists.queues},
-		{"receipts", "Receipts", "Traffic", access.Look, s.lists.receipts},
-		{"statistics", "Statistics", "Traffic", access.Look, s.statistics},
-		{"webhooks", "Webhooks", "Traffic", access.Look, s.lists.webhooks},
-		{"plugins", "Plugins", "Traffic", access.Look, s.lists.plugins},
-		{hooksName, "Webhooks of", "Traffic", access.Look, s.details.hooks},
-		{"connectors", "Connectors", "Connections", access.Look, s.lists.connectors},
-		{"connectors/{name}", "Connector", "Connections", access.Look, s.details.connector},
-		{"sessions", "Sessions", "Connections", access.Look, s.lists.sessions},
-		{"routing", "Routing", "Connections", access.Look, s.routes.page},
-		{"accounts", "Accounts", "Accounts", access.Look, s.lists.accounts},
-		{"accounts/{name}", "Account", "Accounts", access.Look, s.details.account},
-		{"gateway", "Gateway", "Gateway", access.Look, s.lists.gateway},
-		{"configuration", "Configuration", "Gateway", access.Look, s.routes.configuration},
+		{browser.Page{Title: "Overview", Group: "Overview"}, s.lists.overview},
+		{browser.Page{Name: "messages", Title: "Messages", Group: "Messages"}, s.messages},
+		{browser.Page{Name: "messages/{name}", Title: "Message", Group: "Messages"}, s.story},
+		{browser.Page{Name: tryName, Title: "Try", Group: "Messages"}, s.try},
+		{browser.Page{Name: pduLogName, Title: "PDU log", Group: "Messages"}, s.pduLog},
+		{browser.Page{Name: "queues", Title: "Queues", Group: "Traffic"}, s.lists.queues},
+		{browser.Page{Name: "receipts", Title: "Receipts", Group: "Traffic"}, s.lists.receipts},
+		{browser.Page{Name: "statistics", Title: "Statistics", Group: "Traffic"}, s.statistics},
+		{browser.Page{Name: "webhooks", Title: "Webhooks", Group: "Traffic"}, s.lists.webhooks},
+		{browser.Page{Name: "plugins", Title: "Plugins", Group: "Traffic"}, s.lists.plugins},
+		{browser.Page{Name: hooksName, Title: "Webhooks of", Group: "Traffic"}, s.details.hooks},
+		{browser.Page{Name: "connectors", Title: "Connectors", Group: "Connections"}, s.lists.connectors},
+		{browser.Page{Name: "connectors/{name}", Title: "Connector", Group: "Connections"}, s.details.connector},
+		{browser.Page{Name: "sessions", Title: "Sessions", Group: "Connections"}, s.lists.sessions},
+		{browser.Page{Name: "routing", Title: "Routing", Group: "Connections"}, s.routes.page},
+		{browser.Page{Name: "accounts", Title: "Accounts", Group: "Accounts"}, s.lists.accounts},
+		{browser.Page{Name: "accounts/{name}", Title: "Account", Group: "Accounts"}, s.details.account},
+		{browser.Page{Name: "gateway", Title: "Gateway", Group: "Gateway"}, s.lists.gateway},
+		{browser.Page{Name: "configuration", Title: "Configuration", Group: "Gateway"}, s.routes.configuration},
 	}
 	if s.Edit != nil {
-		all = append(all, page{managedName, "Managed", "Gateway", access.Look, s.managedFiles},
-			page{managedName + "/{name}", "Managed", "Gateway", access.Look, s.managedFile})
+		all = append(
+			all, page{browser.Page{Name: managedName, Title: "Managed", Group: "Gateway"}, s.managedFiles},
+			page{browser.Page{Name: managedName + "/{name}", Title: "Managed", Group: "Gateway"}, s.managedFile},
+		)
 	}
 	if s.Cluster != nil {
-		all = append(all, page{"cluster", "Cluster", "Gateway", access.Look, s.cluster})
+		all = append(all, page{browser.Page{Name: "cluster", Title: "Cluster", Group: "Gateway"}, s.cluster})
 	}
 	return all
 }

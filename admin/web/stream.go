@@ -82,8 +82,7 @@ func (s *site) cells(p *page, r *http.Request) (map[string]string, error) {
 	if v.Model == nil {
 		return nil, errGone
 	}
-	err := s.templates[p.template()].ExecuteTemplate(io.Discard, "main", v)
-	return v.cells, err
+	return v.cells, s.Run(p.Template(), v)
 }
 
 // events returns what a stream says of cells that were others before; nil: nothing has been said of them.

@@ -67,7 +67,7 @@ func (s *site) tries(p *page) http.HandlerFunc {
 					Question{Account: m.Account, From: m.From, To: m.To, Text: m.Text},
 				)
 			}
-			s.write(w, http.StatusOK, p.template(), v)
+			s.write(w, http.StatusOK, p.Template(), v)
 			return
 		}
 		if c := access.CallerOf(r); c.Scope < act.Scope {
@@ -77,13 +77,13 @@ func (s *site) tries(p *page) http.HandlerFunc {
 		done, err := s.server.Do(act, r)
 		if err != nil {
 			m.Refused = err.Error()
-			s.write(w, http.StatusOK, p.template(), v)
+			s.write(w, http.StatusOK, p.Template(), v)
 			return
 		}
 		tried := done.(admin.Tried)
 		s.server.Guard().Sessions.Notify(r, browser.Notice{Text: told(act, tried)})
 		back := url.Values{"account": {m.Account}, "from": {m.From}, "to": {m.To}, "id": {tried.ID}}
-		http.Redirect(w, r, p.Path()+"?"+back.Encode(), http.StatusSeeOther)
+		http.Redirect(w, r, s.Path(&p.Page)+"?"+back.Encode(), http.StatusSeeOther)
 	}
 }
 

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"embed"
-	"html/template"
 	"net/http"
 	"time"
 
@@ -17,15 +16,15 @@ import (
 	"pmg/internal/httpfault"
 )
 
-//go:embed templates/*.html
+//go:embed templates
 var templateFiles embed.FS
 
 // A site is the pages of one gateway.
 type site struct {
 	Tools
+	browser.Site
 	server    *admin.Server
-	pages     []page
-	templates map[string]*template.Template // by the names of pages
+	menu      []browser.Page
 	lists     lists
 	details   details
 	routes    routes
@@ -47,7 +46,8 @@ type Tools struct {
 // Handler serves the pages of a server. It is admin.Pages.
 func (t Tools) Handler(server *admin.Server) http.Handler {
 	s := &site{
-		Tools: t, server: server, templates: map[string]*template.Template{}, followers: make(chan struct{}, mostFollowers),
+		Tools: t, Site: browser.NewSite(admin.PagesBase, "PMG", templateFiles), server: server,
+		followers: make(chan struct{}, mostFollowers),
 	}
 	s.lists.server, s.details.server = server, server
 	s.provider = oidc.New(func() *config.OIDC {
@@ -57,18 +57,11 @@ func (t Tools) Handler(server *admin.Server) http.Handler {
 		return nil
 	}, time.Now)
 	s.routes = routes{t, server, &s.explainer}
-	s.pages = s.table()
-	for _, name := range append(s.names(), "login", "loggedin", "missing", "failed") {
-		s.templates[name] = template.Must(
-			template.ParseFS(
-				templateFiles, "templates/layout.html", "templates/parts.html", "templates/hour.html",
-				"templates/"+name+".html",
-			),
-		)
-	}
 	m := http.NewServeMux()
-	for i := range s.pages {
-		p := &s.pages[i]
+	pages := s.pages()
+	for i := range pages {
+		p := &pages[i]
+		s.menu = append(s.menu, p.Page)
 		show, stream := s.show(p), s.stream(p)
 		switch p.Name {
 		case pduLogName:
@@ -77,32 +70,30 @@ func (t Tools) Handler(server *admin.Server) http.Handler {
 			show, stream = private("webhooks", "replies", show), private("webhooks", "replies", stream)
 		}
 		if p.Name == managedName+"/{name}" {
-			m.Handle("POST "+admin.PagesBase+p.Name, s.allow(access.Administer, server.Limited(s.manages(p))))
-			m.Handle("GET "+admin.PagesBase+managedName+"/open", s.allow(p.Scope, server.Limited(s.openManaged)))
+			m.Handle("POST "+s.Base+p.Name, s.allow(access.Administer, server.Limited(s.manages(p))))
+			m.Handle("GET "+s.Base+managedName+"/open", s.allow(access.Look, server.Limited(s.openManaged)))
 		}
 		if p.Name == tryName {
-			m.Handle("POST "+admin.PagesBase+tryName, s.allow(p.Scope, server.Limited(s.tries(p))))
+			m.Handle("POST "+s.Base+tryName, s.allow(access.Look, server.Limited(s.tries(p))))
 		}
-		if p.IsSearch() {
-			m.Handle("GET "+admin.PagesBase+p.Name, s.allow(p.Scope, server.Limited(s.search(p))))
+		if p.isSearch() {
+			m.Handle("GET "+s.Base+p.Name, s.allow(access.Look, server.Limited(s.search(p))))
 			continue
 		}
-		m.Handle("GET "+admin.PagesBase+p.Name+end(p.Name), s.allow(p.Scope, server.Limited(show)))
-		m.Handle("GET "+admin.PagesBase+"stream/"+p.Name+end(p.Name), s.allow(p.Scope, server.Streams(stream)))
+		m.Handle("GET "+s.Base+p.Pattern(), s.allow(access.Look, server.Limited(show)))
+		m.Handle("GET "+s.Base+"stream/"+p.Pattern(), s.allow(access.Look, server.Streams(stream)))
 	}
 	for _, a := range admin.Actions() {
-		m.Handle("POST "+admin.PagesBase+"act/"+a.Name, s.allow(a.Scope, server.Limited(s.carryOut(&a))))
+		m.Handle("POST "+s.Base+"act/"+a.Name, s.allow(a.Scope, server.Limited(s.carryOut(&a))))
 	}
-	m.Handle("GET "+admin.PagesBase+"login", server.Limited(s.login))
-	m.Handle("POST "+admin.PagesBase+"login", server.Unlimited(s.begin))
-	m.Handle("GET "+admin.PagesBase+"login/other", server.Limited(s.beginOther))
+	m.Handle("GET "+s.Base+"login", server.Limited(s.login))
+	m.Handle("POST "+s.Base+"login", server.Unlimited(s.begin))
+	m.Handle("GET "+s.Base+"login/other", server.Limited(s.beginOther))
 	m.Handle("GET "+oidc.Path, server.Limited(s.endOther))
-	m.Handle("POST "+admin.PagesBase+"logout", server.Limited(s.logout))
-	m.Handle(
-		"GET "+admin.PagesBase,
-		s.allow(access.Look, server.Limited(s.show(&page{Title: "Not found", model: func(*http.Request) any { return nil }}))),
-	)
-	m.Handle("GET "+admin.PagesBase+"static/", http.StripPrefix(admin.PagesBase+"static/", server.Limited(browser.Static())))
+	m.Handle("POST "+s.Base+"logout", server.Limited(s.logout))
+	missing := &page{browser.Page{Title: "Not found"}, func(*http.Request) any { return nil }}
+	m.Handle("GET "+s.Base, s.allow(access.Look, server.Limited(s.show(missing))))
+	m.Handle("GET "+s.Base+"static/", server.Limited(s.Static().ServeHTTP))
 	return protected(httpfault.Handler(m, server.Gateway().Node.Log, s.failed))
 }
 
@@ -110,23 +101,8 @@ func (t Tools) Handler(server *admin.Server) http.Handler {
 func (s *site) failed(w http.ResponseWriter, r *http.Request) {
 	s.write(
 		w, http.StatusInternalServerError, "failed",
-		&view{Page: &page{}, Title: "This page cannot be shown", Pages: s.pages, Caller: access.CallerOf(r)},
+		&view{Frame: s.Frame(&browser.Page{Title: "This page cannot be shown"}, s.menu)},
 	)
-}
-
-// end ends the pattern of the first page, whose path would match those of all others.
-func end(name string) string {
-	if name == "" {
-		return "{$}"
-	}
-	return ""
-}
-
-func (s *site) names() (all []string) {
-	for i := range s.pages {
-		all = append(all, s.pages[i].template())
-	}
-	return all
 }
 
 // protected adds the headers that keep a page's content from doing anything.
@@ -140,6 +116,6 @@ func protected(h http.Handler) http.Handler {
 // allow serves those who have a scope, and leads others to the login.
 func (s *site) allow(needed access.Scope, h http.Handler) http.Handler {
 	return s.server.Guard().MayOrLogin(needed, h, func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, loginPath(r), http.StatusSeeOther)
+		http.Redirect(w, r, s.LoginPath(r), http.StatusSeeOther)
 	})
 }

@@ -127,9 +127,9 @@ func named() map[string]string {
 func pathOf(p *page) (path, heading string) {
 	name := named()[p.Name]
 	if name == "" {
-		return p.Path(), p.Title
+		return admin.PagesBase + p.Name, p.Title
 	}
-	return strings.Replace(p.Path(), "{name}", url.PathEscape(name), 1), p.Title + " " + name
+	return strings.Replace(admin.PagesBase+p.Name, "{name}", url.PathEscape(name), 1), p.Title + " " + name
 }
 
 // visitor returns a client that has logged in; with an empty name it has not.
@@ -178,7 +178,7 @@ func TestWhoMayWhat(t *testing.T) {
 	scopes := map[string]access.Scope{"": access.None, config.LookScope: access.Look, config.OperateScope: access.Operate, config.AdministerScope: access.Administer}
 	for name, scope := range scopes {
 		c := visitor(t, base, name)
-		for _, p := range pages() {
+		for _, p := range new(site).pages() {
 			path, heading := pathOf(&p)
 			code, body, h := ask(t, c, "GET", base+path, nil)
 			want := http.StatusOK
@@ -234,7 +234,7 @@ func TestForged(t *testing.T) {
 		_ = a.Body.Close()
 		return a.StatusCode
 	}
-	for _, p := range pages() {
+	for _, p := range new(site).pages() {
 		path, _ := pathOf(&p)
 		for _, path := range []string{path, strings.Replace(path, "/ui/", "/ui/stream/", 1)} {
 			if code := forged("GET", path, "evil.example"); code != http.StatusMisdirectedRequest {
@@ -268,7 +268,7 @@ func TestMarkup(t *testing.T) {
 	base, _ := start(t)
 	c := visitor(t, base, config.AdministerScope)
 	paths := []string{"/ui/accounts?filter=%3Cb%3E", "/ui/sessions?filter=%22%3E%3Cscript%3E", "/ui/login?next=%22%3E%3Cscript%3E", "/ui/accounts/%22%3E%3Cscript%3E"}
-	for _, p := range pages() {
+	for _, p := range new(site).pages() {
 		path, _ := pathOf(&p)
 		paths = append(paths, path)
 	}
@@ -304,7 +304,7 @@ func TestOne(t *testing.T) {
 	}
 	stats := g.Table.Connector("operator").Stats
 	stats.Receipts.Add(sms.StateDelivered)
-	_, operator := pathOf(&page{Name: "connectors/{name}"})
+	_, operator := pathOf(&page{Page: browser.Page{Name: "connectors/{name}"}})
 	for scope, c := range map[string]*http.Client{config.LookScope: visitor(t, base, config.LookScope), config.OperateScope: visitor(t, base, config.OperateScope)} {
 		for path, want := range map[string][]string{
 			"/ui/connectors/operator":  {"Hold operator", "Configuration in force", `system_id: &#34;&lt;b&gt;\&#34;p&#34;`, `password: &#34;********&#34;`},

@@ -12,7 +12,6 @@ package lists
 import (
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -28,9 +27,6 @@ type Lists struct {
 	inUse atomic.Pointer[Opened]
 
 	replies replies
-
-	refreshing atomic.Bool
-	running    sync.WaitGroup // of refreshes
 }
 
 // New returns no lists. Open and Apply follow.
@@ -127,34 +123,24 @@ func (l *Lists) Apply(o *Opened) {
 	l.inUse.Store(o)
 }
 
-// Refresh takes over files that have changed, on another goroutine. It is called about once a second.
+// Refresh takes over files that have changed. It is called about once a second, and may take long.
 func (l *Lists) Refresh(now int64) {
 	o := l.inUse.Load()
-	if len(o.all) == 0 || !l.refreshing.CompareAndSwap(false, true) {
+	if len(o.all) == 0 {
 		return
 	}
-	l.running.Go(func() {
-		defer l.refreshing.Store(false)
-		l.node.Pass("lists")
-		for _, one := range o.all {
-			l.refresh(one, time.Unix(0, now))
+	l.node.Pass("lists")
+	for _, one := range o.all {
+		reloaded, err := one.numbers.Refresh(time.Unix(0, now))
+		if err != nil {
+			l.node.Log.Error().Str("list", one.name).Err(err).Msg("list has a problem; what was read before stays in force")
 		}
-	})
-}
-
-func (l *Lists) refresh(one *list, now time.Time) {
-	reloaded, err := one.numbers.Refresh(now)
-	if err != nil {
-		l.node.Log.Error().Str("list", one.name).Err(err).Msg("list has a problem; what was read before stays in force")
-	}
-	if reloaded {
-		s := one.numbers.Status()
-		l.node.Log.Info().Str("list", one.name).Int("entries", s.Entries).Msg("list was read again, and is in force")
+		if reloaded {
+			s := one.numbers.Status()
+			l.node.Log.Info().Str("list", one.name).Int("entries", s.Entries).Msg("list was read again, and is in force")
+		}
 	}
 }
-
-// Close waits until no file is read any more.
-func (l *Lists) Close() { l.running.Wait() }
 
 // Status is how a list is.
 type Status struct {

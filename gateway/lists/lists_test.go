@@ -167,7 +167,6 @@ func TestRefresh(t *testing.T) {
 		for range n {
 			now += int64(time.Second)
 			p.Refresh(now)
-			p.Close()
 		}
 	}
 	p.put("optouts", "46701\n46702\n46703\n")

@@ -10,7 +10,6 @@ package networks
 
 import (
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,9 +24,6 @@ import (
 type Networks struct {
 	node  *node.Node
 	inUse atomic.Pointer[networks.File] // nil: there is none
-
-	refreshing atomic.Bool
-	running    sync.WaitGroup // of refreshes
 }
 
 // New returns what knows no network. Open and Apply follow.
@@ -68,13 +64,13 @@ func (n *Networks) Find(m *sms.Message) {
 	if m.Kind == sms.MO {
 		of = m.Source()
 	}
-	m.Network = f.Of(number.Of(of))
+	m.Network = f.Table().Of(number.Of(of))
 }
 
 // OfRouting returns the network that the table says of the digits by which a ported number is routed; 0: none.
 func (n *Networks) OfRouting(digits []byte) sms.Network {
 	if f := n.inUse.Load(); f != nil {
-		return f.OfDigits(digits)
+		return f.Table().OfDigits(digits)
 	}
 	return 0
 }
@@ -82,34 +78,28 @@ func (n *Networks) OfRouting(digits []byte) sms.Network {
 // Name returns the name of a network, "" if the table has none.
 func (n *Networks) Name(of sms.Network) string {
 	if f := n.inUse.Load(); f != nil {
-		return f.Name(of)
+		return f.Table().Name(of)
 	}
 	return ""
 }
 
-// Refresh takes over a file that has changed, on another goroutine. It is called about once a second.
+// Refresh takes over a file that has changed. It is called about once a second, and may take long.
 func (n *Networks) Refresh(now int64) {
 	f := n.inUse.Load()
-	if f == nil || !n.refreshing.CompareAndSwap(false, true) {
+	if f == nil {
 		return
 	}
-	n.running.Go(func() {
-		defer n.refreshing.Store(false)
-		n.node.Pass("networks")
-		reloaded, err := f.Refresh(time.Unix(0, now))
-		if err != nil {
-			n.node.Log.Error().Err(err).Msg("table of networks has a problem; what was read before stays in force")
-		}
-		if reloaded {
-			s := f.Status()
-			n.node.Log.Info().Int("rows", s.Rows).Int("networks", s.Networks).
-				Msg("table of networks was read again, and is in force")
-		}
-	})
+	n.node.Pass("networks")
+	reloaded, err := f.Refresh(time.Unix(0, now))
+	if err != nil {
+		n.node.Log.Error().Err(err).Msg("table of networks has a problem; what was read before stays in force")
+	}
+	if reloaded {
+		s := f.Status()
+		n.node.Log.Info().Int("rows", s.Rows).Int("networks", s.Networks).
+			Msg("table of networks was read again, and is in force")
+	}
 }
-
-// Close waits until no file is read any more.
-func (n *Networks) Close() { n.running.Wait() }
 
 // Status returns how the table is. It reports false if there is none.
 func (n *Networks) Status() (networks.Status, bool) {

@@ -24,7 +24,6 @@ func opened(t *testing.T, table string) (n *Networks, cfg *config.Config, log *t
 	cfg.Networks.File = filepath.Join(t.TempDir(), "networks.csv")
 	write(t, cfg.Networks.File, table)
 	n = New(node.New(cfg, zerolog.New(log)))
-	t.Cleanup(n.Close)
 	f, err := n.Open(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -82,19 +81,22 @@ func TestRefresh(t *testing.T) {
 	n, cfg, log := opened(t, "prefix,network\n46,24001\n")
 	to := sms.Address{TON: 1, NPI: 1, Addr: []byte("46700000001")}
 	now := time.Now().UnixNano()
-	tick := func() {
-		now += int64(time.Minute)
-		n.Refresh(now)
-		time.Sleep(time.Millisecond)
+	refresh := func() {
+		for range 2 {
+			now += int64(time.Minute)
+			n.Refresh(now)
+		}
 	}
 	write(t, cfg.Networks.File, "prefix,network\n46,24002\nno number,24002\n")
-	testutil.Eventually(t, "the problem is known", func() bool { tick(); return len(n.Problems()) == 1 })
-	if got := of(n, sms.Submit, to, to); got != "24001" || !strings.Contains(log.String(), "stays in force") {
+	refresh()
+	if got := of(n, sms.Submit, to, to); len(n.Problems()) != 1 || got != "24001" || !strings.Contains(log.String(), "stays in force") {
 		t.Errorf("%s, %s", got, log)
 	}
 	write(t, cfg.Networks.File, "prefix,network\n46,24002\n4670,24002\n")
-	testutil.Eventually(t, "the file is read again", func() bool { tick(); return of(n, sms.Submit, to, to) == "24002" })
-	testutil.Eventually(t, "no problem is left", func() bool { return len(n.Problems()) == 0 })
+	refresh()
+	if got := of(n, sms.Submit, to, to); len(n.Problems()) != 0 || got != "24002" || !strings.Contains(log.String(), "was read again") {
+		t.Errorf("%s, %s", got, log)
+	}
 	if same, err := n.Open(cfg); err != nil || same != n.inUse.Load() {
 		t.Errorf("%v, %v", same, err)
 	}

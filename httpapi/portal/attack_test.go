@@ -70,10 +70,10 @@ func TestWhoMayWhat(t *testing.T) {
 		}
 		for _, p := range pages() {
 			done := 200
-			if strings.Contains(p.name, "{id}") {
+			if strings.Contains(p.Name, "{id}") {
 				done = 404
 			}
-			check(p.name, who.get(strings.Replace(p.name, "{id}", "0123456789abcdef", 1)), p.scope, done)
+			check(p.Name, who.get(strings.Replace(p.Name, "{id}", "0123456789abcdef", 1)), p.scope, done)
 		}
 		check("statistics.csv", who.get("statistics.csv"), look, 404) // nothing is counted
 		check("nothing", who.get("nothing"), look, 404)
@@ -203,7 +203,7 @@ func TestOthers(t *testing.T) {
 		}
 	}
 	for _, p := range pages() {
-		path := strings.Replace(p.name, "{id}", id, 1)
+		path := strings.Replace(p.Name, "{id}", id, 1)
 		for _, path := range []string{path, path + "?account=rival&q=46700000077&name=rival"} {
 			if w := shop.get(path); strings.Contains(w.body, "rival") || strings.Contains(strings.ReplaceAll(w.body, `value="46700000077"`, ""), "46700000077") {
 				t.Errorf("%s: %s", path, w.body)

@@ -26,17 +26,17 @@ func TestBrowser(t *testing.T) {
 	run(chromedp.Navigate(r.base+root), chromedp.WaitVisible(`//h1[text()="Log in"]`), chromedp.SendKeys(`input[name=account]`, "acme"))
 	b.LogIn(config.ManageScope, password)
 	for _, p := range pages() {
-		if strings.Contains(p.name, "{") {
+		if strings.Contains(p.Name, "{") {
 			continue
 		}
-		run(chromedp.Navigate(r.base+Base+p.name), chromedp.WaitVisible(`//h1[text()="`+p.title+`"]`))
+		run(chromedp.Navigate(r.base+Base+p.Name), chromedp.WaitVisible(`//h1[text()="`+p.Title+`"]`))
 		if wrong := b.Nameless(); len(wrong) > 0 {
-			t.Errorf("%s: controls without a name: %q", p.title, wrong)
+			t.Errorf("%s: controls without a name: %q", p.Title, wrong)
 		}
 		for _, scheme := range []string{"light", "dark"} {
 			run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
 			if pale := b.Pale(); len(pale) > 0 {
-				t.Errorf("%s: texts that are hard to read in %s colors: %q", p.title, scheme, pale)
+				t.Errorf("%s: texts that are hard to read in %s colors: %q", p.Title, scheme, pale)
 			}
 		}
 	}

@@ -2,9 +2,6 @@ package portal
 
 import (
 	"net/http"
-	"net/url"
-
-	"pmg/internal/browser"
 )
 
 // A login is what a session has of its user.
@@ -25,17 +22,9 @@ type loginModel struct {
 	Next, Wrong   string
 }
 
-// loginPath returns where somebody logs in who wants to go on with a request.
-func loginPath(r *http.Request) string {
-	if next := r.URL.RequestURI(); r.Method == http.MethodGet && next != Base {
-		return Base + "login?" + url.Values{"next": {next}}.Encode()
-	}
-	return Base + "login"
-}
-
 // showLogin shows the form.
 func (v *visit) showLogin() {
-	next := browser.OwnPath(Base, v.x.Request.URL.Query().Get("next"))
+	next := v.site.portal.pages.OwnPath(v.x.Request.URL.Query().Get("next"))
 	v.page(http.StatusOK, "login", "Log in", loginModel{Next: next})
 }
 
@@ -46,7 +35,7 @@ func (v *visit) logIn() {
 		return
 	}
 	account, user, password := form.Get("account"), form.Get("name"), form.Get("password")
-	m := loginModel{Account: account, User: user, Next: browser.OwnPath(Base, form.Get("next"))}
+	m := loginModel{Account: account, User: user, Next: v.site.portal.pages.OwnPath(form.Get("next"))}
 	if account == "" || user == "" || password == "" || max(len(account), len(user), len(password)) > mostField {
 		m.Wrong = "Account, name and password are needed, of 255 characters at most."
 		v.page(http.StatusBadRequest, "login", "Log in", m)

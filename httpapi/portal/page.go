@@ -1,26 +1,20 @@
 package portal
 
 import (
-	"bytes"
-	"cmp"
 	"embed"
-	"html/template"
 	"net/http"
 	"strings"
-	"time"
 
 	"pmg/internal/browser"
-	"pmg/internal/figuretext"
 	"pmg/protocols/httpsms/own"
 )
 
-//go:embed templates/*.html
+//go:embed templates
 var templateFiles embed.FS
 
 // A page is one of the pages.
 type page struct {
-	name  string // in its path; "": the first page
-	title string
+	browser.Page
 	scope scope
 	model func(*visit) (any, *own.Problem)
 }
@@ -28,68 +22,24 @@ type page struct {
 // pages returns all pages.
 func pages() []page {
 	return []page{
-		{"", "Overview", look, overviewOf},
-		{"messages", "Messages", look, messagesOf},
-		{"messages/{id}", "Message", look, messageOf},
-		{"send", "Send", send, sendOf},
-		{"statistics", "Statistics", look, statisticsOf},
-		{"balance", "Balance", look, balanceOf},
-		{"webhooks", "Webhooks", look, webhooksOf},
-		{"keys", "Keys", look, keysOf},
+		{browser.Page{Title: "Overview"}, look, overviewOf},
+		{browser.Page{Name: "messages", Title: "Messages"}, look, messagesOf},
+		{browser.Page{Name: "messages/{id}", Title: "Message"}, look, messageOf},
+		{browser.Page{Name: "send", Title: "Send"}, send, sendOf},
+		{browser.Page{Name: "statistics", Title: "Statistics"}, look, statisticsOf},
+		{browser.Page{Name: "balance", Title: "Balance"}, look, balanceOf},
+		{browser.Page{Name: "webhooks", Title: "Webhooks"}, look, webhooksOf},
+		{browser.Page{Name: "keys", Title: "Keys"}, look, keysOf},
 	}
-}
-
-// pattern returns the pattern of its path.
-func (p *page) pattern() string {
-	if p.name == "" {
-		return Base + "{$}"
-	}
-	return Base + p.name
-}
-
-// template returns the name of its template.
-func (p *page) template() string {
-	return cmp.Or(strings.NewReplacer("/{", "-", "}", "").Replace(p.name), "overview")
-}
-
-// templates are those of the pages, by their names.
-type templates map[string]*template.Template
-
-func newTemplates() templates {
-	t := templates{}
-	add := func(name string) {
-		t[name] = template.Must(template.ParseFS(templateFiles, "templates/layout.html", "templates/"+name+".html"))
-	}
-	for _, p := range pages() {
-		add(p.template())
-	}
-	add("login")
-	add("wrong")
-	return t
-}
-
-// A menuEntry leads to a page.
-type menuEntry struct {
-	Title, Path string
-	Current     bool
 }
 
 // A view is what a template is given.
 type view struct {
-	Title         string
-	Menu          []menuEntry
-	Account, User string // "": nobody is logged in
-	Notice        browser.Notice
-	Model         any
-	Sends         bool // the user may submit messages
-	Manages       bool // the user may make and revoke keys
+	browser.Frame
+	Model   any
+	Sends   bool // the user may submit messages
+	Manages bool // the user may make and revoke keys
 }
-
-// Time writes a time.
-func (*view) Time(t time.Time) string { return t.UTC().Format(time.DateTime) }
-
-// Number writes a whole number with separators.
-func (*view) Number(n int64) string { return figuretext.Number(n) }
 
 // show answers with the page.
 func (p *page) show(v *visit) {
@@ -98,29 +48,33 @@ func (p *page) show(v *visit) {
 		v.refuse(wrong)
 		return
 	}
-	v.page(http.StatusOK, p.template(), p.title, model)
+	v.page(http.StatusOK, p.Template(), p.Title, model)
 }
 
 // page answers with a page. Nothing has been written if it fails.
 func (v *visit) page(status int, name, title string, model any) {
-	shown := &view{
-		Title: title, Account: v.who.account, User: v.who.user, Model: model, Sends: v.scope >= send, Manages: v.scope >= manage,
-	}
+	var menu []browser.Page
 	if v.who.account != "" {
-		shown.Notice = v.site.sessions.Notice(v.x.Request)
 		for _, p := range pages() {
-			if !strings.Contains(p.name, "{") && v.scope >= p.scope {
-				shown.Menu = append(shown.Menu, menuEntry{p.title, Base + p.name, title == p.title})
+			if v.scope >= p.scope {
+				menu = append(menu, p.Page)
 			}
 		}
 	}
-	var b bytes.Buffer
-	if err := v.site.portal.templates[name].ExecuteTemplate(&b, "layout.html", shown); err != nil {
+	pages := &v.site.portal.pages
+	shown := &view{
+		Frame: pages.Frame(&browser.Page{Title: title}, menu), Model: model, Sends: v.scope >= send, Manages: v.scope >= manage,
+	}
+	if v.who.account != "" {
+		shown.User, shown.Notice = v.who.user+", "+v.who.account, v.site.sessions.Notice(v.x.Request)
+	}
+	b, err := pages.Render(name, shown)
+	if err != nil {
 		v.rooms().Node.Log.Error().Err(err).Str("page", name).Msg("cannot show a page of the portal")
 		v.answer(http.StatusInternalServerError, "text/plain; charset=utf-8", []byte("This page cannot be shown.\n"))
 		return
 	}
-	v.answer(status, "text/html; charset=utf-8", b.Bytes())
+	v.answer(status, "text/html; charset=utf-8", b)
 }
 
 // wrong answers with a page that says what is wrong.

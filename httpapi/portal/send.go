@@ -47,7 +47,7 @@ func (v *visit) submit() {
 	if !onceForm.MatchString(s.Once) {
 		s.Once = token.New()
 	}
-	body, m, p := s.read(time.Unix(0, v.rooms().Node.Clock.WallNow()))
+	body, m, p := s.read(&v.site.portal.reader, time.Unix(0, v.rooms().Node.Clock.WallNow()))
 	switch {
 	case p != nil:
 	case form.Has("preview"):
@@ -68,7 +68,7 @@ func (v *visit) submit() {
 }
 
 // read reads the message as the API reads it.
-func (s *sending) read(now time.Time) ([]byte, *own.Message, *own.Problem) {
+func (s *sending) read(r *own.Reader, now time.Time) ([]byte, *own.Message, *own.Problem) {
 	members := map[string]string{"to": s.To, "text": s.Text}
 	if s.From != "" {
 		members["from"] = s.From
@@ -77,7 +77,7 @@ func (s *sending) read(now time.Time) ([]byte, *own.Message, *own.Problem) {
 	if err != nil {
 		return nil, nil, own.NewProblem("internal", "")
 	}
-	m, p := own.ReadMessage(body, now)
+	m, p := r.Message(body, now)
 	return body, m, p
 }
 

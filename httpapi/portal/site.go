@@ -15,6 +15,7 @@ import (
 	"pmg/internal/browser"
 	"pmg/internal/turns"
 	"pmg/protocols/httpsms"
+	"pmg/protocols/httpsms/own"
 )
 
 // Base is what the paths of the pages begin with.
@@ -32,17 +33,19 @@ const (
 
 // A Portal is the pages of a gateway's connectors.
 type Portal struct {
-	rooms     Rooms
-	templates templates
-	readings  *turns.Pauses // for statistics, by account
-	changes   changes
+	rooms    Rooms
+	pages    browser.Site
+	readings *turns.Pauses // for statistics, by account
+	changes  changes
+	reader   own.Reader // of messages
 }
 
 // New returns the pages of a gateway.
 func New(rooms Rooms) *Portal {
 	return &Portal{
-		rooms: rooms, templates: newTemplates(), readings: turns.NewPauses(mostReading, mostWaiting),
-		changes: changes{now: time.Now, of: map[string]*recent{}},
+		rooms: rooms, pages: browser.NewSite(Base, "Messages", templateFiles),
+		readings: turns.NewPauses(mostReading, mostWaiting),
+		changes:  changes{now: time.Now, of: map[string]*recent{}},
 	}
 }
 
@@ -63,7 +66,7 @@ func (p *Portal) Site(l *server.Listener) *Site {
 		Owner: func(l login) string { return l.account + "\x00" + l.user },
 	})
 	for _, one := range pages() {
-		s.mux.HandleFunc("GET "+one.pattern(), s.allowed(one.scope, one.show))
+		s.mux.HandleFunc("GET "+Base+one.Pattern(), s.allowed(one.scope, one.show))
 	}
 	s.mux.HandleFunc("GET "+Base, s.allowed(look, (*visit).missing))
 	s.mux.HandleFunc("GET "+Base+"statistics.csv", s.allowed(look, (*visit).statisticsFile))
@@ -72,7 +75,7 @@ func (p *Portal) Site(l *server.Listener) *Site {
 	s.mux.HandleFunc("GET "+Base+"login", s.open((*visit).showLogin))
 	s.mux.HandleFunc("POST "+Base+"login", s.open((*visit).logIn))
 	s.mux.HandleFunc("POST "+Base+"logout", s.open((*visit).logOut))
-	static := http.StripPrefix(Base+"static/", browser.Static())
+	static := p.pages.Static()
 	s.mux.HandleFunc("GET "+Base+"static/", func(w http.ResponseWriter, r *http.Request) {
 		l.Begin(w, r)
 		static.ServeHTTP(w, r)
@@ -133,7 +136,7 @@ func (s *Site) allowed(needed scope, serve func(*visit)) http.HandlerFunc {
 	return s.open(func(v *visit) {
 		switch {
 		case !v.enter():
-			v.redirect(loginPath(v.x.Request))
+			v.redirect(v.site.portal.pages.LoginPath(v.x.Request))
 		case v.x.Crowded:
 			v.wrong(http.StatusServiceUnavailable, "Your account has too many connections. Try again in a moment.")
 		case v.scope < needed:

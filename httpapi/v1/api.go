@@ -29,6 +29,7 @@ type API struct {
 	rooms  Rooms
 	pulls  *Pulls
 	events *webhook.Events
+	reader own.Reader
 }
 
 // A handler answers a request of our own API.
@@ -184,7 +185,7 @@ func (h *handler) readMessage() (*own.Message, []byte, bool) {
 	if !ok {
 		return nil, nil, false
 	}
-	m, p := own.ReadMessage(body, h.now())
+	m, p := h.api.reader.Message(body, h.now())
 	if p == nil {
 		p = h.maySend(m)
 	}

@@ -13,7 +13,7 @@ func (h *handler) patchMessage() {
 	if !ok {
 		return
 	}
-	change, p := own.ReadChange(body, h.now())
+	change, p := h.api.reader.Change(body, h.now())
 	if p != nil {
 		h.problem(p)
 		return

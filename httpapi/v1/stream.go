@@ -120,7 +120,7 @@ func (h *handler) submitLines(bodies [][]byte) []line {
 	all := make([]line, len(bodies))
 	now := h.now()
 	for i, body := range bodies {
-		all[i].message, all[i].problem = own.ReadMessage(body, now)
+		all[i].message, all[i].problem = h.api.reader.Message(body, now)
 	}
 	h.submitMany(all, bodies)
 	return all
@@ -216,7 +216,7 @@ func (h *handler) postBatch() {
 	var batch *own.Batch
 	var hash [sha256.Size]byte
 	if !h.x.Parse(func() {
-		if batch, p = own.ReadBatch(body, maxBatch); p == nil && key != "" {
+		if batch, p = h.api.reader.Batch(body, maxBatch); p == nil && key != "" {
 			hash = sha256.Sum256(body)
 		}
 	}) {

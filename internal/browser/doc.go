@@ -1,7 +1,7 @@
-// Package browser is what our pages stand on, whoever they are for: the sessions of browsers, the files that pages load, and
-// the headers that keep their content from doing anything.
+// Package browser is what the sites of operators and of customers share: the frame and the menu of their pages, the sessions of
+// browsers, the files that pages load, and the headers that keep their content from doing anything.
 //
 // # Start reading
 //
-// session.go (Sessions), page.go (Protected, Static).
+// site.go (Site, Frame), session.go (Sessions), page.go (Protect, Static).
 package browser

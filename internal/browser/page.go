@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"net/url"
-	"strings"
 )
 
 //go:embed static
@@ -26,15 +24,15 @@ func Protect(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// Static serves the files that pages load, by their names. An embedded file has no time. Without a tag of its content, browsers
+// Static serves the files that the pages of a site load. An embedded file has no time. Without a tag of its content, browsers
 // would load it anew with each page.
-func Static() http.HandlerFunc {
+func (s *Site) Static() http.Handler {
 	files, err := fs.Sub(staticFiles, "static")
 	if err != nil {
 		panic(err) // the directory is embedded
 	}
 	serve := http.FileServerFS(files)
-	return func(w http.ResponseWriter, r *http.Request) {
+	return http.StripPrefix(s.Base+"static/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, err := fs.ReadFile(files, r.URL.Path)
 		if err != nil { // or it is a directory, whose names nobody needs
 			http.NotFound(w, r)
@@ -43,14 +41,5 @@ func Static() http.HandlerFunc {
 		w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(b)))
 		w.Header().Set("Cache-Control", "no-cache") // it is asked whether the tag is still that
 		serve.ServeHTTP(w, r)
-	}
-}
-
-// OwnPath returns a path below base that a request names, and base if it names another.
-func OwnPath(base, path string) string {
-	u, err := url.Parse(path)
-	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(u.Path, base) || strings.Contains(path, `\`) {
-		return base
-	}
-	return u.String()
+	}))
 }

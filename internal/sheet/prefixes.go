@@ -3,6 +3,7 @@ package sheet
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"pmg/internal/textfile"
@@ -12,14 +13,21 @@ import (
 const maxPrefixes = 1_000_000
 
 // ReadPrefixes reads a file of prefixes, such as those of a route, without a + in front.
-func ReadPrefixes(path string) (prefixes []string, err error) {
+func ReadPrefixes(path string) ([]string, error) {
 	kind := textfile.Kind{Name: "prefixes"}
-	f, err := kind.Open(path)
-	if err != nil {
+	prefixes, err := textfile.ReadFile(kind, path, func(from io.Reader) ([]string, error) {
+		return readPrefixes(from, &textfile.Problems{Kind: kind, File: path})
+	})
+	switch {
+	case err != nil:
 		return nil, err
+	case prefixes == nil:
+		return nil, fmt.Errorf("%s has no prefix: write one in each line", path)
 	}
-	defer f.Close()
-	p := &textfile.Problems{Kind: kind, File: path}
+	return prefixes, nil
+}
+
+func readPrefixes(from io.Reader, p *textfile.Problems) (prefixes []string, err error) {
 	form := &Form{
 		Wanted: []string{Prefix}, Only: Prefix, Example: "prefix,note", Shorter: true, Comments: true, MaxRows: maxPrefixes,
 		Spelled: map[string]string{"prefix": Prefix, "prefixes": Prefix, "destination": Prefix},
@@ -36,7 +44,7 @@ func ReadPrefixes(path string) (prefixes []string, err error) {
 		}
 		return nil
 	}
-	_, _, err = Read(f, p, form, func(row *Row) error {
+	_, _, err = Read(from, p, form, func(row *Row) error {
 		cell := row.Get(Prefix)
 		if len(cell) > 1 && cell[0] == '+' {
 			cell = cell[1:]
@@ -46,13 +54,8 @@ func ReadPrefixes(path string) (prefixes []string, err error) {
 		}
 		return Each(cell, take)
 	})
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("cannot read prefixes %s: %w", path, err)
-	case p.Total > 0:
-		return nil, p
-	case prefixes == nil:
-		return nil, fmt.Errorf("%s has no prefix: write one in each line", path)
+	if err == nil && p.Total > 0 {
+		err = p
 	}
-	return prefixes, nil
+	return prefixes, err
 }

@@ -3,7 +3,7 @@
 //
 // # Start reading
 //
-// textfile.go (from a file to lines, and what is wrong with them), follower.go (a file that changes),
+// textfile.go (from a file to lines, and what is wrong with them), file.go (a file that changes),
 // check.go (what a command says of a file).
 package textfile
 
@@ -78,6 +78,20 @@ func (k Kind) Open(path string) (*os.File, error) {
 		return nil, fmt.Errorf("cannot read %s %s: %w", k.Name, path, err)
 	}
 	return f, nil
+}
+
+// ReadFile returns what read makes of a file. If it cannot use lines, the error is *Problems, and the result has the other lines.
+func ReadFile[T any](k Kind, path string, read func(io.Reader) (T, error)) (t T, err error) {
+	f, err := k.Open(path)
+	if err != nil {
+		return t, err
+	}
+	defer f.Close()
+	t, err = read(f)
+	if _, isOfLines := errors.AsType[*Problems](err); err != nil && !isOfLines {
+		err = fmt.Errorf("cannot read %s %s: %w", k.Name, path, err)
+	}
+	return t, err
 }
 
 // Read gives take each line, without a byte order mark and the blanks around it. It ends when take returns false. It returns how

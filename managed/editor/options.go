@@ -369,13 +369,18 @@ func (o Options) yaml() []byte {
 	keys := slices.SortedFunc(maps.Keys(o), func(a, b string) int {
 		return strings.Compare(rank(a)+a, rank(b)+b)
 	})
-	var b bytes.Buffer
+	var w document.Writer
 	for _, key := range keys {
-		if o[key] != nil {
-			fmt.Fprintf(&b, "%s: %s\n", keyText(key), textOf(o[key]))
+		if o[key] == nil {
+			continue
 		}
+		name := key
+		if !plainKey.MatchString(key) {
+			name = textOf(key)
+		}
+		w.Option(0, name, textOf(o[key]))
 	}
-	return b.Bytes()
+	return []byte(w.String())
 }
 
 func rank(key string) string {
@@ -386,13 +391,6 @@ func rank(key string) string {
 }
 
 var plainKey = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
-
-func keyText(key string) string {
-	if plainKey.MatchString(key) {
-		return key
-	}
-	return textOf(key)
-}
 
 // textOf returns a value in JSON, which is YAML on one line.
 func textOf(v any) string {

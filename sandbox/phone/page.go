@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+
+	"pmg/internal/browser"
 )
 
 //go:embed static
@@ -71,10 +73,8 @@ func Handler(p *Phones, send Send) http.Handler {
 			http.Error(w, "ask for this page by 127.0.0.1 or localhost", http.StatusForbidden)
 			return
 		}
+		browser.Protect(w.Header())
 		w.Header().Set("Content-Security-Policy", policy)
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		w.Header().Set("Referrer-Policy", "same-origin")
-		w.Header().Set("Cache-Control", "no-store")
 		guarded.ServeHTTP(w, r)
 	})
 }

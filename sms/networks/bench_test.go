@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"pmg/sms"
-	"pmg/sms/number"
 	"runtime"
 	"slices"
 	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"pmg/sms"
+	"pmg/sms/number"
 )
 
 // tenMillion writes a file of 10,000,000 rows in random order, as row says: prefixes of several lengths in each other, or ranges
@@ -92,7 +93,7 @@ func BenchmarkTenMillion(b *testing.B) {
 			stays := inUse() - before
 			b.ResetTimer()
 			for i := range b.N {
-				if f.Of(number.Of(sms.Address{Addr: some[i%len(some)]})) == 0 {
+				if f.Table().Of(number.Of(sms.Address{Addr: some[i%len(some)]})) == 0 {
 					b.Fatal("a number has no network")
 				}
 			}
@@ -139,7 +140,7 @@ func peak(stop chan struct{}) func() uint64 {
 func reloading(b *testing.B, f *File, some [][]byte) (median, p9999, longest float64) {
 	b.Helper()
 	now := time.Now()
-	if err := os.Chtimes(f.Path(), now, now.Add(-time.Hour)); err != nil {
+	if err := os.Chtimes(f.file.Path(), now, now.Add(-time.Hour)); err != nil {
 		b.Fatal(err)
 	}
 	done := make(chan error)
@@ -147,7 +148,7 @@ func reloading(b *testing.B, f *File, some [][]byte) (median, p9999, longest flo
 		_, _ = f.Refresh(now)
 		reloaded, err := f.Refresh(now.Add(2 * time.Second))
 		if err == nil && !reloaded {
-			err = fmt.Errorf("%s was not read again", f.Path())
+			err = fmt.Errorf("%s was not read again", f.file.Path())
 		}
 		done <- err
 	}()
@@ -179,7 +180,7 @@ func idle(f *File, some [][]byte) float64 {
 // lookUp looks a number up, and returns how long that took. It sleeps afterwards, as those do that wait for messages.
 func lookUp(f *File, digits []byte) time.Duration {
 	began := time.Now()
-	if f.Of(number.Of(sms.Address{Addr: digits})) == 0 {
+	if f.Table().Of(number.Of(sms.Address{Addr: digits})) == 0 {
 		panic("a number has no network")
 	}
 	took := time.Since(began)

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"pmg/sms/number"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"pmg/internal/testkit/testutil"
 	"pmg/internal/textfile"
 	"pmg/sms"
+	"pmg/sms/number"
 )
 
 func table(t *testing.T, text string, columns ...string) *Table {
@@ -42,7 +42,7 @@ func digitsIn(all *Table) func([]byte) sms.Network {
 
 // ofFile returns what a file says of digits.
 func ofFile(f *File) func([]byte) sms.Network {
-	return func(text []byte) sms.Network { return digitsIn(f.table.Load())(text) }
+	return func(text []byte) sms.Network { return digitsIn(f.Table())(text) }
 }
 
 func wants(t *testing.T, of func([]byte) sms.Network, all string) {

@@ -37,16 +37,7 @@ type Options struct {
 
 // ReadFile reads a file. If rows cannot be used, the error is *textfile.Problems, and the table has the other rows.
 func ReadFile(path string, o Options) (*Table, error) {
-	f, err := kind.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	t, err := read(f, path, o)
-	if err != nil && t == nil {
-		return nil, fmt.Errorf("cannot read table of networks %s: %w", path, err)
-	}
-	return t, err
+	return textfile.ReadFile(kind, path, func(from io.Reader) (*Table, error) { return read(from, path, o) })
 }
 
 // read reads the lines of a file.

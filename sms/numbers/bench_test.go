@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"pmg/sms"
-	"pmg/sms/number"
 	"runtime"
 	"slices"
 	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"pmg/sms"
+	"pmg/sms/number"
 )
 
 // tenMillion writes a file of 10,000,000 different numbers of 12 digits in random order.

@@ -3,12 +3,13 @@ package numbers
 import (
 	"errors"
 	"os"
-	"pmg/sms/number"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"pmg/sms/number"
 )
 
 // repeated is a journal whose lines are nearly all about the same number.

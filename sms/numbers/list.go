@@ -16,8 +16,7 @@ const ChangesSuffix = ".changes"
 
 // A List is a file in use, with its changes. It is safe for concurrent use.
 type List struct {
-	file    *textfile.Follower
-	table   atomic.Pointer[Table]
+	file    *textfile.File[Table]
 	changes *changes
 	hits    atomic.Int64
 }
@@ -26,10 +25,11 @@ type List struct {
 func Open(path string) (*List, error) {
 	l := &List{changes: newChanges(path)}
 	var err error
-	l.file, err = kind.Follow(path, func() error {
-		t, err := ReadFile(path)
-		l.table.Store(t)
-		return err
+	l.file, err = textfile.Open(kind, path, func() (*Table, error) { return ReadFile(path) }, func(before, next *Table) error {
+		if next.Counts.Lines == 0 && before.Counts.Entries() > 0 {
+			return fmt.Errorf("list %s is empty: write a comment into it if no entry is to be left", path)
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (l *List) Has(n number.Number) bool {
 // has reports whether an entry is on the list.
 func (l *List) has(e *entry) bool {
 	on, known := l.changes.find(e)
-	return known && on || !known && l.table.Load().has(e)
+	return known && on || !known && l.file.InForce().has(e)
 }
 
 // Hit counts a message that the list has decided about.
@@ -87,7 +87,7 @@ type Status struct {
 
 // Status returns how the list is.
 func (l *List) Status() Status {
-	c := l.table.Load().Counts
+	c := l.file.InForce().Counts
 	s := Status{
 		Entries: c.Entries(), Added: l.changes.added.Load(), Octets: c.Octets, Hits: l.hits.Load(),
 		Condition: l.file.Condition(),
@@ -99,21 +99,7 @@ func (l *List) Status() Status {
 // Refresh takes over changes of the file and of the journal. It is called about once a second. It reports whether a new file
 // is in force. A problem is returned once, and what was read before stays in force.
 func (l *List) Refresh(now time.Time) (reloaded bool, err error) {
-	failed := l.changes.read()
-	reloaded, err = l.file.Refresh(now, l.reload)
-	if err = errors.Join(err, failed); l.file.Note(err) {
-		return reloaded, err
-	}
-	return reloaded, nil
-}
-
-// reload reads the file again.
-func (l *List) reload(size int64) (apply func(), err error) {
-	t, err := ReadFile(l.Path())
-	if err == nil && size == 0 && l.table.Load().Counts.Entries() > 0 {
-		err = fmt.Errorf("list %s is empty: write a comment into it if no entry is to be left", l.Path())
-	}
-	return func() { l.table.Store(t) }, err
+	return l.file.Refresh(now, l.changes.read())
 }
 
 // Add adds numbers or names of senders to the list, whatever the file says of them. It returns how many were added, after
@@ -143,7 +129,7 @@ func (l *List) change(sign byte, addresses []string) (int, error) {
 		if sign == '+' {
 			return !on // also one that the file has, because another file may take its place
 		}
-		return on || !known && l.table.Load().has(e)
+		return on || !known && l.file.InForce().has(e)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("cannot change list %s: %w", l.Path(), err)

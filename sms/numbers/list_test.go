@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"pmg/sms/number"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"pmg/sms/number"
 )
 
 // A watch is a list that is refreshed every second.

@@ -7,13 +7,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"pmg/internal/sortedset"
-	"pmg/sms/number"
 	"strings"
 	"testing"
 
+	"pmg/internal/sortedset"
 	"pmg/internal/testkit/testutil"
 	"pmg/internal/textfile"
+	"pmg/sms/number"
 )
 
 // write writes a file, and returns its path.
@@ -55,8 +55,8 @@ func TestHas(t *testing.T) {
 		}
 	}
 	c := l.Status()
-	if c.Entries != 8 || l.table.Load().Counts.Covered != 1 {
-		t.Errorf("%+v %+v", c, l.table.Load().Counts)
+	if c.Entries != 8 || l.file.InForce().Counts.Covered != 1 {
+		t.Errorf("%+v %+v", c, l.file.InForce().Counts)
 	}
 }
 

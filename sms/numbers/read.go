@@ -22,16 +22,7 @@ var kind = textfile.Kind{Name: "list", Check: "pmg list check"}
 
 // ReadFile reads a file. If lines cannot be read, the error is *textfile.Problems, and the table has the other lines.
 func ReadFile(path string) (*Table, error) {
-	f, err := kind.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	t, err := read(f, path)
-	if err != nil && t == nil {
-		return nil, fmt.Errorf("cannot read list %s: %w", path, err)
-	}
-	return t, err
+	return textfile.ReadFile(kind, path, func(from io.Reader) (*Table, error) { return read(from, path) })
 }
 
 // read reads the lines of a file.

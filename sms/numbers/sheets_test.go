@@ -36,7 +36,7 @@ func TestSheets(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		table := l.table.Load()
+		table := l.file.InForce()
 		got := fmt.Sprintf("%s: %d numbers, %d prefixes, %d names", strings.Join(table.First, ", "), table.Counts.Numbers, table.Counts.Prefixes, table.Counts.Names)
 		if got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)

@@ -113,16 +113,7 @@ type Options struct {
 
 // ReadFile reads a file of prices. If rows cannot be read, the error is *textfile.Problems.
 func ReadFile(path string, o Options) (*List, error) {
-	f, err := kind.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	l, err := read(f, path, o)
-	if err != nil && l == nil {
-		return nil, fmt.Errorf("cannot read prices %s: %w", path, err)
-	}
-	return l, err
+	return textfile.ReadFile(kind, path, func(from io.Reader) (*List, error) { return read(from, path, o) })
 }
 
 // Columns returns the names of columns that an option may have.

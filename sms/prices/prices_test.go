@@ -1,12 +1,12 @@
 package prices
 
 import (
-	"pmg/sms/number"
 	"strings"
 	"testing"
 	"time"
 
 	"pmg/sms"
+	"pmg/sms/number"
 )
 
 const list = `# prices of 2026

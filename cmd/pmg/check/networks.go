@@ -178,31 +178,29 @@ is known. With --table it shows what another table would say.`,
 
 // count writes how many numbers of a file belong to which network, those with the most first.
 func count(out io.Writer, t *networks.Table, file string) error {
-	f, err := kind.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
 	counts, all := map[sms.Network]int{}, 0
-	p := &textfile.Problems{Kind: kind, File: file}
-	_, _, err = sheet.Read(f, p, numbers.Form(), func(row *sheet.Row) error {
-		cell, isPrefix, err := numbers.CellOf(row)
-		if err == nil && isPrefix {
-			err = errors.New("prefixes have no network of their own: name the column number")
-		}
-		if err != nil {
-			return err
-		}
-		n, err := number.Parse(string(cell))
-		if err != nil {
-			return fmt.Errorf("it is no international number: %w", err)
-		}
-		counts[t.Of(n)]++
-		all++
-		return nil
+	bad, err := textfile.ReadFile(kind, file, func(from io.Reader) (*textfile.Problems, error) {
+		p := &textfile.Problems{Kind: kind, File: file}
+		_, _, err := sheet.Read(from, p, numbers.Form(), func(row *sheet.Row) error {
+			cell, isPrefix, err := numbers.CellOf(row)
+			if err == nil && isPrefix {
+				err = errors.New("prefixes have no network of their own: name the column number")
+			}
+			if err != nil {
+				return err
+			}
+			n, err := number.Parse(string(cell))
+			if err != nil {
+				return fmt.Errorf("it is no international number: %w", err)
+			}
+			counts[t.Of(n)]++
+			all++
+			return nil
+		})
+		return p, err
 	})
 	if err != nil {
-		return fmt.Errorf("cannot read numbers %s: %w", file, err)
+		return err
 	}
 	byCount := slices.SortedFunc(maps.Keys(counts), func(a, b sms.Network) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
@@ -210,8 +208,8 @@ func count(out io.Writer, t *networks.Table, file string) error {
 	for _, n := range byCount {
 		fmt.Fprintf(out, "%d (%.1f %%): %s\n", counts[n], 100*float64(counts[n])/float64(all), textOf(t, n))
 	}
-	if p.Total > 0 {
-		return p
+	if bad.Total > 0 {
+		return bad
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package own
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"time"
@@ -11,14 +12,11 @@ const MaxOctets = 8 << 20
 
 // A Batch is a batch of messages, which are read one by one.
 type Batch struct {
-	body   []byte
+	reader *Reader
 	shared Message
-	pieces []piece
-	octets int // of the messages that were read
+	pieces [][]byte // the messages
+	octets int      // of the messages that were read
 }
-
-// A piece is where a message is in its document.
-type piece struct{ from, to int }
 
 // An Item is a message of a batch: what was read, or why it cannot be.
 type Item struct {
@@ -27,11 +25,12 @@ type Item struct {
 	Body    []byte // its part of the document
 }
 
-// ReadBatch reads a batch of most messages at most: an object with the members that all of its messages have, and
+// Batch reads a batch of most messages at most: an object with the members that all of its messages have, and
 // messages, each of which may have others. There is a problem of the whole batch only if it cannot be read.
-func ReadBatch(body []byte, most int) (*Batch, *Problem) {
-	s := &scanner{b: body}
-	b := &Batch{body: body, shared: Message{last: &encoded{}}}
+func (r *Reader) Batch(body []byte, most int) (*Batch, *Problem) {
+	s := r.scanner(body, "")
+	defer r.release(s)
+	b := &Batch{reader: r, shared: Message{last: &encoded{}}}
 	tooMany := false
 	s.object(func(name string) {
 		switch {
@@ -39,13 +38,12 @@ func ReadBatch(body []byte, most int) (*Batch, *Problem) {
 			s.array(func(i int) {
 				if i == most {
 					tooMany = true
-					s.breaks("there are more messages than a batch may have")
+					s.breaks(s.in.InputOffset(), "there are more messages than a batch may have")
 					return
 				}
-				s.blanks()
-				from := s.at
+				from := s.in.InputOffset()
 				s.pass()
-				b.pieces = append(b.pieces, piece{from, s.at})
+				b.pieces = append(b.pieces, bytes.TrimLeft(body[from:s.in.InputOffset()], between))
 			})
 		case !b.shared.member(s, name):
 			s.unknown()
@@ -54,13 +52,11 @@ func ReadBatch(body []byte, most int) (*Batch, *Problem) {
 	s.end()
 	switch {
 	case tooMany:
-		s.path = []byte("/messages")
-		s.wrong("too-many", "must have at most %d messages", most)
+		s.note("/messages", "too-many", "must have at most %d messages", most)
 	case s.broken != "":
 		return nil, NewProblem("malformed-json", s.broken)
 	case len(b.pieces) == 0:
-		s.path = []byte("/messages")
-		s.wrong("missing", "must have messages")
+		s.note("/messages", "missing", "must have messages")
 	}
 	if len(s.found) > 0 {
 		return nil, invalid(s.found)
@@ -74,7 +70,7 @@ func (b *Batch) Len() int { return len(b.pieces) }
 // Item reads message i, which has the members of the batch where it has no others. now is the wall clock's time. The messages are
 // read in their order: those behind MaxOctets octets are refused.
 func (b *Batch) Item(i int, now time.Time) Item {
-	body := b.body[b.pieces[i].from:b.pieces[i].to]
+	body := b.pieces[i]
 	if b.octets > MaxOctets {
 		return Item{
 			Problem: NewProblem("too-large", fmt.Sprintf("the messages of a batch may have %d octets together", MaxOctets)),
@@ -82,7 +78,8 @@ func (b *Batch) Item(i int, now time.Time) Item {
 		}
 	}
 	m := b.shared
-	s := &scanner{b: body, path: []byte("/messages/" + strconv.Itoa(i))}
+	s := b.reader.scanner(body, "/messages/"+strconv.Itoa(i))
+	defer b.reader.release(s)
 	m.read(s)
 	if m.complete(s, now); len(s.found) > 0 {
 		return Item{Problem: invalid(s.found), Body: body}

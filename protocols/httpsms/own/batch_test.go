@@ -15,7 +15,7 @@ func messages(n int) string {
 // The text of a batch is encoded once, and one that cannot be sent is not encoded at all: not for each message.
 func TestBatchSharesText(t *testing.T) {
 	t.Parallel()
-	b, p := ReadBatch([]byte(`{"text":"Привет",`+messages(3)), 10)
+	b, p := new(Reader).Batch([]byte(`{"text":"Привет",`+messages(3)), 10)
 	if p != nil {
 		t.Fatal(p)
 	}
@@ -24,12 +24,12 @@ func TestBatchSharesText(t *testing.T) {
 		t.Errorf("%+v, %+v", one, two)
 	}
 	for _, text := range []string{strings.Repeat("a", maxCharacters+1), strings.Repeat("Ж", maxCharacters+1), strings.Repeat("a", maxString+1)} {
-		m, p := ReadMessage([]byte(`{"to":"1","text":"`+text+`"}`), noon)
+		m, p := new(Reader).Message([]byte(`{"to":"1","text":"`+text+`"}`), noon)
 		if p == nil || p.Errors[0].Pointer != "/text" || p.Errors[0].Code != "too-long" {
 			t.Errorf("%d octets: %+v, %+v", len(text), m, p)
 		}
 	}
-	if m, p := ReadMessage([]byte(`{"to":"1","text":"`+strings.Repeat("a", maxCharacters)+`"}`), noon); p != nil || len(m.Text) != maxCharacters {
+	if m, p := new(Reader).Message([]byte(`{"to":"1","text":"`+strings.Repeat("a", maxCharacters)+`"}`), noon); p != nil || len(m.Text) != maxCharacters {
 		t.Errorf("%+v", p)
 	}
 }
@@ -38,7 +38,7 @@ func TestBatchSharesText(t *testing.T) {
 func TestBatchOctets(t *testing.T) {
 	t.Parallel()
 	const text = 30_000
-	b, p := ReadBatch([]byte(`{"text":"`+strings.Repeat("a", text)+`",`+messages(1000)), 1000)
+	b, p := new(Reader).Batch([]byte(`{"text":"`+strings.Repeat("a", text)+`",`+messages(1000)), 1000)
 	if p != nil {
 		t.Fatal(p)
 	}
@@ -81,7 +81,7 @@ func TestBatchCosts(t *testing.T) { // not parallel, because it measures the who
 		body := []byte(c.body)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		b, p := ReadBatch(body, 1000)
+		b, p := new(Reader).Batch(body, 1000)
 		if (p == nil) != (c.n > 0) {
 			t.Errorf("%s: %+v", name, p)
 		} else if p == nil {

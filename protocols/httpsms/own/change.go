@@ -10,9 +10,10 @@ import (
 // A Change is what a client asks to be changed in a message that waits. What it does not name stays as it is.
 type Change struct{ m Message }
 
-// ReadChange reads a change: a JSON object. now is the wall clock's time.
-func ReadChange(body []byte, now time.Time) (*Change, *Problem) {
-	s := &scanner{b: body}
+// Change reads a change: a JSON object. now is the wall clock's time.
+func (r *Reader) Change(body []byte, now time.Time) (*Change, *Problem) {
+	s := r.scanner(body, "")
+	defer r.release(s)
 	c := &Change{}
 	named := 0
 	s.object(func(name string) {

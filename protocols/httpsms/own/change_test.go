@@ -21,7 +21,7 @@ func TestChange(t *testing.T) {
 	t.Parallel()
 	f := func(body string, flags sms.Flags, code sms.Code, text string, deliver, expires time.Duration) {
 		t.Helper()
-		c, p := ReadChange([]byte(body), noon)
+		c, p := new(Reader).Change([]byte(body), noon)
 		if p != nil {
 			t.Fatalf("%s: %+v", body, p)
 		}
@@ -49,7 +49,7 @@ func TestChangeRefused(t *testing.T) {
 	t.Parallel()
 	f := func(body, kind, pointer string) {
 		t.Helper()
-		_, p := ReadChange([]byte(body), noon)
+		_, p := new(Reader).Change([]byte(body), noon)
 		if p == nil || p.Type != "/problems/"+kind || pointer != "-" && (len(p.Errors) != 1 || p.Errors[0].Pointer != pointer) {
 			t.Errorf("%s: %+v", body, p)
 		}

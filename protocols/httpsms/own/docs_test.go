@@ -29,7 +29,7 @@ func TestDocs(t *testing.T) {
 		if !strings.Contains(string(b), "`"+member+"`") {
 			t.Errorf("docs/http.md lacks the member %s", member)
 		}
-		if _, p := ReadMessage([]byte(`{"`+member+`":{}}`), noon); p == nil || strings.Contains(fmt.Sprint(p.Errors), "unknown-field") {
+		if _, p := new(Reader).Message([]byte(`{"`+member+`":{}}`), noon); p == nil || strings.Contains(fmt.Sprint(p.Errors), "unknown-field") {
 			t.Errorf("messages have no member %s", member)
 		}
 	}

@@ -1,93 +1,144 @@
 package own
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
+
+// A Reader reads documents of clients. It is safe for concurrent use. What it needs for a document is used again for others.
+type Reader struct{ scanners sync.Pool }
+
+// scanner returns what reads a document, which stands at a JSON pointer of another one; "": it stands alone.
+func (r *Reader) scanner(body []byte, pointer string) *scanner {
+	s, _ := r.scanners.Get().(*scanner)
+	if s == nil {
+		s = &scanner{}
+	}
+	s.reset(body, pointer)
+	return s
+}
+
+// release takes a scanner back that is not used any more.
+func (r *Reader) release(s *scanner) {
+	s.reset(nil, "") // so that it keeps no document
+	r.scanners.Put(s)
+}
 
 // A scanner reads one JSON value (RFC 8259), strictly: a name that comes twice in an object is an error, and so is a
 // name that no member has. A value of the wrong type is noted with its place, and reading goes on. So one answer names
 // all that is wrong.
 type scanner struct {
-	b      []byte
-	at     int
-	depth  int
-	broken string  // why b is no JSON; nothing more is read then
-	path   []byte  // the JSON pointer of what is being read
-	found  []Error // what is wrong with values
-	buf    []byte  // of the last string with an escape
+	in      jsontext.Decoder
+	body    []byte
+	from    bytes.Buffer // body, from which in reads without a copy
+	pointer string       // of the document
+	broken  string       // why it is no JSON; nothing more is read then
+	found   []Error      // what is wrong with values
+}
+
+func (s *scanner) reset(body []byte, pointer string) {
+	s.body, s.from = body, *bytes.NewBuffer(body)
+	s.in.Reset(&s.from)
+	s.pointer, s.broken, s.found = pointer, "", nil
 }
 
 // Bounds on a document.
 const (
 	maxDepth   = 16
 	maxErrors  = 20
-	maxMembers = 128       // of an object: each name is compared with those before
+	maxMembers = 128       // of an object
 	maxName    = 256       // octets of a member's name
 	maxString  = 256 << 10 // octets of a string that is kept
-	maxWord    = 1 << 10   // octets of a number
+	maxNumber  = 1 << 10   // octets of a number
+	maxEscape  = 6         // octets of what stands for an octet: \u0041
 )
 
 // breaks notes that reading cannot go on.
-func (s *scanner) breaks(format string, args ...any) {
+func (s *scanner) breaks(at int64, format string, args ...any) {
 	if s.broken == "" {
-		s.broken = fmt.Sprintf(format, args...) + " at octet " + strconv.Itoa(s.at)
-		s.at = len(s.b)
+		s.broken = fmt.Sprintf(format, args...) + " at octet " + strconv.FormatInt(at, 10)
+	}
+}
+
+// fails notes that the decoder cannot go on.
+func (s *scanner) fails(err error) {
+	e, ok := errors.AsType[*jsontext.SyntacticError](err)
+	switch {
+	case !ok:
+		s.breaks(s.in.InputOffset(), "a value is missing")
+	case errors.Is(e.Err, io.ErrUnexpectedEOF):
+		s.breaks(e.ByteOffset, "the document does not end")
+	case errors.Is(e.Err, jsontext.ErrDuplicateName):
+		s.breaks(e.ByteOffset, "%s comes twice", e.JSONPointer)
+	default:
+		s.breaks(e.ByteOffset, "%v", e.Err)
 	}
 }
 
 // wrong notes that the value at hand is not what it must be.
 func (s *scanner) wrong(code, format string, args ...any) {
+	s.note(s.pointer+string(s.in.StackPointer()), code, format, args...)
+}
+
+func (s *scanner) note(pointer, code, format string, args ...any) {
 	if len(s.found) < maxErrors {
-		s.found = append(s.found, Error{Pointer: string(s.path), Code: code, Detail: fmt.Sprintf(format, args...)})
+		s.found = append(s.found, Error{Pointer: pointer, Code: code, Detail: fmt.Sprintf(format, args...)})
 	}
 }
 
-// wrongAt notes that a member of the value at hand is not what it must be, unless it or the value has been found wrong
-// before: what has another type must not be said to be missing, too.
+// wrongAt notes that a member of the document, which was read, is not what it must be, unless it or the document has been found
+// wrong before: what has another type must not be said to be missing, too.
 func (s *scanner) wrongAt(member, code, format string, args ...any) {
-	before := len(s.path)
-	value := string(s.path)
-	s.path = append(append(s.path, '/'), member...)
-	known := func(e Error) bool { return e.Pointer == value || e.Pointer == string(s.path) }
+	pointer := s.pointer + "/" + member
+	known := func(e Error) bool { return e.Pointer == s.pointer || e.Pointer == pointer }
 	if !slices.ContainsFunc(s.found, known) {
-		s.wrong(code, format, args...)
-	}
-	s.path = s.path[:before]
-}
-
-func (s *scanner) blanks() {
-	for s.at < len(s.b) && (s.b[s.at] == ' ' || s.b[s.at] == '\t' || s.b[s.at] == '\n' || s.b[s.at] == '\r') {
-		s.at++
+		s.note(pointer, code, format, args...)
 	}
 }
 
-// next returns the first octet of the next token, 0 at the end.
-func (s *scanner) next() byte {
-	if s.blanks(); s.at < len(s.b) {
-		return s.b[s.at]
+// next returns the kind of the next token, 0 if there is none.
+func (s *scanner) next() jsontext.Kind {
+	if s.broken != "" {
+		return 0
 	}
-	return 0
+	return s.in.PeekKind()
 }
+
+// token reads a token, and returns its octets.
+func (s *scanner) token() []byte {
+	from := s.in.InputOffset()
+	if _, err := s.in.ReadToken(); err != nil {
+		s.fails(err)
+		return nil
+	}
+	to := s.in.InputOffset()
+	for strings.IndexByte(between, s.body[from]) >= 0 {
+		from++
+	}
+	return s.body[from:to]
+}
+
+// between is what stands between two tokens.
+const between = " \t\r\n:,"
 
 // end checks that nothing follows.
 func (s *scanner) end() {
-	if c := s.next(); s.broken == "" && s.at < len(s.b) {
-		s.breaks("%q follows the document", c)
+	if s.broken != "" {
+		return
 	}
-}
-
-func (s *scanner) expect(c byte) bool {
-	if s.next() != c || s.at == len(s.b) {
-		s.breaks("%q is missing", c)
-		return false
+	if _, err := s.in.ReadToken(); err == nil {
+		s.breaks(s.in.InputOffset(), "a value follows the document")
+	} else if !errors.Is(err, io.EOF) {
+		s.fails(err)
 	}
-	s.at++
-	return true
 }
 
 // object reads an object, and calls member for each of its members, which reads its value.
@@ -96,57 +147,21 @@ func (s *scanner) object(member func(name string)) {
 		s.mistyped("an object")
 		return
 	}
-	if s.at++; !s.enter() {
-		return
-	}
-	defer s.leave()
-	var names []string
-	if s.next() == '}' {
-		s.at++
-		return
-	}
-	for s.broken == "" {
-		name, ok := s.name(len(names))
-		if !ok {
-			return
+	s.enter()
+	for n := 0; s.next() == '"'; n++ {
+		name := s.token()
+		switch {
+		case len(name) > maxName+len(`""`):
+			s.breaks(s.in.InputOffset(), "the name of a member has more than %d octets", maxName)
+		case n == maxMembers:
+			s.breaks(s.in.InputOffset(), "an object has more than %d members", maxMembers)
 		}
-		before := len(s.path)
-		s.path = append(append(s.path, '/'), pointers.Replace(name)...)
-		if slices.Contains(names, name) {
-			s.breaks("%s comes twice", s.path)
-			return
+		if s.broken == "" {
+			member(textOf(name))
 		}
-		names = append(names, name)
-		member(name)
-		s.path = s.path[:before]
-		if s.next() == ',' {
-			s.at++
-			continue
-		}
-		s.expect('}')
-		return
 	}
+	s.close()
 }
-
-// name reads the name of a member, which n others of its object come before.
-func (s *scanner) name(n int) (string, bool) {
-	octets, ok := s.quoted()
-	switch {
-	case !ok:
-		s.breaks("the name of a member is missing")
-	case len(octets) > maxName:
-		s.breaks("the name of a member has more than %d octets", maxName)
-	case n == maxMembers:
-		s.breaks("an object has more than %d members", maxMembers)
-	}
-	name := ""
-	if s.broken == "" {
-		name = string(octets)
-	}
-	return name, s.expect(':')
-}
-
-var pointers = strings.NewReplacer("~", "~0", "/", "~1")
 
 // array reads an array, and calls item for each of its items, which reads it.
 func (s *scanner) array(item func(i int)) {
@@ -154,36 +169,26 @@ func (s *scanner) array(item func(i int)) {
 		s.mistyped("an array")
 		return
 	}
-	if s.at++; !s.enter() {
-		return
-	}
-	defer s.leave()
-	if s.next() == ']' {
-		s.at++
-		return
-	}
-	for i := 0; s.broken == ""; i++ {
-		before := len(s.path)
-		s.path = strconv.AppendInt(append(s.path, '/'), int64(i), 10)
+	s.enter()
+	for i := 0; s.broken == "" && s.next() != ']'; i++ {
 		item(i)
-		s.path = s.path[:before]
-		if s.next() == ',' {
-			s.at++
-			continue
-		}
-		s.expect(']')
-		return
+	}
+	s.close()
+}
+
+// enter reads the beginning of an object or an array.
+func (s *scanner) enter() {
+	if s.token(); s.in.StackDepth() > maxDepth {
+		s.breaks(s.in.InputOffset(), "there are more than %d levels", maxDepth)
 	}
 }
 
-func (s *scanner) enter() bool {
-	if s.depth++; s.depth > maxDepth {
-		s.breaks("there are more than %d levels", maxDepth)
+// close reads the end of an object or an array.
+func (s *scanner) close() {
+	if s.broken == "" {
+		s.token()
 	}
-	return s.broken == ""
 }
-
-func (s *scanner) leave() { s.depth-- }
 
 // text reads a string.
 func (s *scanner) text() string {
@@ -191,203 +196,53 @@ func (s *scanner) text() string {
 		s.mistyped("a string")
 		return ""
 	}
-	octets, _ := s.quoted()
-	if len(octets) > maxString {
-		s.wrong("too-long", "must be at most %d octets", maxString)
-		return ""
-	}
-	return string(octets)
-}
-
-// quoted reads a string, or reports false. What it returns holds until the next string is read. Of a string with escapes that is
-// longer than maxString it returns so much that this shows.
-func (s *scanner) quoted() ([]byte, bool) {
-	if s.next() != '"' || s.at == len(s.b) {
-		return nil, false
-	}
-	s.at++
-	begin := s.at
-	for ; s.at < len(s.b); s.at++ {
-		switch c := s.b[s.at]; {
-		case c == '"':
-			raw := s.b[begin:s.at]
-			s.at++
-			return raw, s.isText(raw)
-		case c == '\\':
-			return s.escaped(begin)
-		case c < ' ':
-			s.breaks("a string has a control character that is not escaped")
-			return nil, false
+	quoted := s.token()
+	if len(quoted) <= maxEscape*maxString {
+		if text := textOf(quoted); len(text) <= maxString {
+			return text
 		}
 	}
-	s.breaks("a string does not end")
-	return nil, false
+	s.wrong("too-long", "must be at most %d octets", maxString)
+	return ""
 }
 
-// isText reports whether the octets of a string are UTF-8.
-func (s *scanner) isText(raw []byte) bool {
-	if !utf8.Valid(raw) {
-		s.breaks("a string is not UTF-8")
+// textOf returns the text of a string of JSON, "" if it is none.
+func textOf(quoted []byte) string {
+	if len(quoted) >= 2 && bytes.IndexByte(quoted, '\\') < 0 {
+		return string(quoted[1 : len(quoted)-1])
 	}
-	return s.broken == ""
-}
-
-// escaped goes on with a string at its first escape. Escapes are ASCII, and stand for characters alone.
-func (s *scanner) escaped(begin int) ([]byte, bool) {
-	s.buf = append(s.buf[:0], s.b[begin:min(s.at, begin+maxString+1)]...)
-	for s.at < len(s.b) && s.broken == "" {
-		c := s.b[s.at]
-		s.at++
-		switch {
-		case c == '"':
-			return s.buf, s.isText(s.b[begin : s.at-1])
-		case c < ' ':
-			s.breaks("a string has a control character that is not escaped")
-		case c == '\\':
-			s.escape()
-		case len(s.buf) <= maxString:
-			s.buf = append(s.buf, c)
-		}
-	}
-	s.breaks("a string does not end")
-	return nil, false
-}
-
-const escapes = `"\/bfnrt`
-
-// escape reads what follows a backslash.
-func (s *scanner) escape() {
-	if s.at == len(s.b) {
-		return
-	}
-	c := s.b[s.at]
-	s.at++
-	if i := strings.IndexByte(escapes, c); i >= 0 {
-		s.keep(rune("\"\\/\b\f\n\r\t"[i]))
-		return
-	}
-	if c != 'u' {
-		s.breaks("%q is no escape", c)
-		return
-	}
-	r := s.hex4()
-	if utf16.IsSurrogate(r) && s.at+2 <= len(s.b) && s.b[s.at] == '\\' && s.b[s.at+1] == 'u' {
-		s.at += 2
-		r = utf16.DecodeRune(r, s.hex4())
-	}
-	if utf16.IsSurrogate(r) || r == utf8.RuneError {
-		s.breaks("a surrogate stands alone")
-		return
-	}
-	s.keep(r)
-}
-
-// keep appends a character to the string at hand, unless that is too long already.
-func (s *scanner) keep(r rune) {
-	if len(s.buf) <= maxString {
-		s.buf = utf8.AppendRune(s.buf, r)
-	}
-}
-
-func (s *scanner) hex4() rune {
-	if s.at+4 > len(s.b) {
-		s.breaks("an escape does not end")
-		return 0
-	}
-	n, err := strconv.ParseUint(string(s.b[s.at:s.at+4]), 16, 16)
-	if err != nil {
-		s.breaks("an escape is not hexadecimal")
-	}
-	s.at += 4
-	return rune(n)
+	text, _ := jsontext.AppendUnquote(nil, quoted)
+	return string(text)
 }
 
 // number reads a whole number from least to most.
 func (s *scanner) number(least, most int64) int64 {
-	c := s.next()
-	if c != '-' && (c < '0' || c > '9') {
+	if s.next() != '0' {
 		s.mistyped("a number")
 		return 0
 	}
-	word := s.word()
-	if !isNumber(word) {
-		s.breaks("%.64q is no number", word)
-		return 0
-	}
-	n, err := strconv.ParseInt(word, 10, 64)
+	word := s.token()
+	n, err := strconv.ParseInt(string(word[:min(len(word), maxNumber)]), 10, 64)
 	if err != nil || n < least || n > most {
 		s.wrong("out-of-range", "must be a whole number from %d to %d", least, most)
 	}
 	return n
 }
 
-// isNumber reports whether a word is a number (RFC 8259 §6).
-func isNumber(word string) bool {
-	rest := strings.TrimPrefix(word, "-")
-	whole := digits(rest)
-	if whole == 0 || whole > 1 && rest[0] == '0' {
-		return false
-	}
-	if rest = rest[whole:]; strings.HasPrefix(rest, ".") {
-		n := digits(rest[1:])
-		if n == 0 {
-			return false
-		}
-		rest = rest[1+n:]
-	}
-	if rest == "" {
-		return true
-	}
-	if rest[0] != 'e' && rest[0] != 'E' {
-		return false
-	}
-	if rest = rest[1:]; rest != "" && (rest[0] == '+' || rest[0] == '-') {
-		rest = rest[1:]
-	}
-	return rest != "" && digits(rest) == len(rest)
-}
-
-// digits returns how many digits a text begins with.
-func digits(text string) (n int) {
-	for n < len(text) && text[n] >= '0' && text[n] <= '9' {
-		n++
-	}
-	return n
-}
-
 // truth reads true or false.
 func (s *scanner) truth() bool {
-	if c := s.next(); c != 't' && c != 'f' {
+	kind := s.next()
+	if kind != 't' && kind != 'f' {
 		s.mistyped("true or false")
 		return false
 	}
-	switch word := s.word(); word {
-	case "true":
-		return true
-	case "false":
-	default:
-		s.breaks("%.64q is no value", word)
-	}
-	return false
-}
-
-// word reads up to the next mark or blank.
-func (s *scanner) word() string {
-	begin := s.at
-	for s.at < len(s.b) && !strings.ContainsRune(" \t\r\n,:]}[{\"", rune(s.b[s.at])) {
-		if s.at++; s.at-begin > maxWord {
-			s.breaks("a value is longer than %d octets", maxWord)
-			return ""
-		}
-	}
-	return string(s.b[begin:s.at])
+	s.token()
+	return kind == 't'
 }
 
 // mistyped notes that a value is not what must stand there, and passes over it.
 func (s *scanner) mistyped(want string) {
-	if s.at < len(s.b) {
-		s.wrong("wrong-type", "must be %s", want)
-	}
+	s.wrong("wrong-type", "must be %s", want)
 	s.pass()
 }
 
@@ -404,13 +259,7 @@ func (s *scanner) pass() {
 		s.object(func(string) { s.pass() })
 	case '[':
 		s.array(func(int) { s.pass() })
-	case '"':
-		s.quoted()
-	case 't', 'f':
-		s.truth()
 	default:
-		if word := s.word(); word != "null" && !isNumber(word) {
-			s.breaks("a value is missing")
-		}
+		s.token()
 	}
 }

@@ -48,9 +48,10 @@ func (m *Message) octets() int {
 	return len(m.From) + len(m.To) + len(m.Header) + len(m.Text) + len(m.Context.Reference) + len(m.Context.URL)
 }
 
-// ReadMessage reads a message: a JSON object. now is the wall clock's time.
-func ReadMessage(body []byte, now time.Time) (*Message, *Problem) {
-	s := &scanner{b: body}
+// Message reads a message: a JSON object. now is the wall clock's time.
+func (r *Reader) Message(body []byte, now time.Time) (*Message, *Problem) {
+	s := r.scanner(body, "")
+	defer r.release(s)
 	m := &Message{}
 	m.read(s)
 	s.end()

@@ -2,6 +2,7 @@ package own
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,7 @@ var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 // A message is read with all of its members.
 func TestReadMessage(t *testing.T) {
 	t.Parallel()
-	m, p := ReadMessage([]byte(`{"from": "Shop", "to":"+46700000001", "text": "h\u00e9j \ud83d\ude00\n", "message_class": 0, "priority":3, "protocol_id": 65,
+	m, p := new(Reader).Message([]byte(`{"from": "Shop", "to":"+46700000001", "text": "h\u00e9j \ud83d\ude00\n", "message_class": 0, "priority":3, "protocol_id": 65,
 		"send_at":"2026-11-23T13:00:00+00:00","validity":"30m","receipt":"all","client_reference":"order 7","deduplicate":true,"max_parts": 2}`), noon)
 	if p != nil {
 		t.Fatalf("%+v", p)
@@ -38,7 +39,7 @@ func TestEncodings(t *testing.T) {
 	t.Parallel()
 	f := func(members, octets string, want sms.Alphabet) {
 		t.Helper()
-		m, p := ReadMessage([]byte(`{"to":"1",`+members+`}`), noon)
+		m, p := new(Reader).Message([]byte(`{"to":"1",`+members+`}`), noon)
 		if p != nil || string(m.Text) != octets || m.Alphabet != want {
 			t.Errorf("%s: %+v, %+v", members, m, p)
 		}
@@ -61,7 +62,7 @@ func TestReadMessageRefused(t *testing.T) {
 	t.Parallel()
 	f := func(body string, want ...string) {
 		t.Helper()
-		m, p := ReadMessage([]byte(body), noon)
+		m, p := new(Reader).Message([]byte(body), noon)
 		if p == nil {
 			t.Errorf("%s is %+v", body, m)
 			return
@@ -102,6 +103,8 @@ func TestReadMessageRefused(t *testing.T) {
 	f(`{"to":"1","text":"a","deduplicate":true,"client_reference":7}`, "/client_reference wrong-type")
 	f(`{"to":"1","text":"a","priority":"1"}`, "/priority wrong-type")
 	f(`{"to":"1","text":"a","priority":9}`, "/priority out-of-range")
+	f(`{"to":"1","text":"a","priority":-1}`, "/priority out-of-range")
+	f(`{"to":"1","text":"a","deduplicate":false,"message_class":4}`, "/message_class out-of-range")
 	f(`{"to":"1","text":"a","priority":1.5}`, "/priority out-of-range")
 	f(`{"to":"1","text":"a","a/b~":{"c":[1,null,true,"x"]}}`, "/a~1b~0 unknown-field")
 	f(`{"to":"1","text":""}`, "/text missing")
@@ -120,13 +123,39 @@ func TestReadMessageRefused(t *testing.T) {
 	f(`{"to":"1","text":"a","deduplicate":true}`, "/client_reference missing")
 }
 
+// What is no JSON says why, and where reading ended.
+func TestMalformed(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		"": "a value is missing at octet 0", `{"to":"1"`: "the document does not end at octet 9", `{"to":"1"} x`: "'x' at start of value at octet 11",
+		`{"to":"1"} {}`: "a value follows the document at octet 12", `{"x":{"a/b":1,"a/b":2}}`: "/x/a~1b comes twice at octet 14",
+		`{"x":tru}`: "(expecting 'e') at octet 8", `{"to" "1"}`: "(expecting ':') at octet 6", `{"to":"\ud800"}`: "at octet 7",
+		`{"x":` + strings.Repeat("[", maxDepth): "more than 16 levels at octet 21", `{"` + strings.Repeat("a", maxName+1) + `":1}`: "more than 256 octets at octet 260",
+		`{"x":{` + strings.Repeat(`"a":1,`, 2): "/x/a comes twice at octet 12",
+	} {
+		_, p := new(Reader).Message([]byte(body), noon)
+		if p == nil || p.Type != "/problems/malformed-json" || !strings.HasSuffix(p.Detail, want) {
+			t.Errorf("%.40s: %+v", body, p)
+		}
+	}
+	var many strings.Builder
+	for i := range maxMembers + 1 {
+		fmt.Fprintf(&many, `"%d":1,`, i)
+	}
+	for _, body := range []string{"{" + many.String(), `{"x":{` + many.String()} {
+		if _, p := new(Reader).Message([]byte(body), noon); p == nil || !strings.Contains(p.Detail, "more than 128 members") {
+			t.Errorf("%.40s: %+v", body, p)
+		}
+	}
+}
+
 // What is wrong says what to do instead, and codes have hyphens.
 func TestWordsOfProblems(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{`{"to":["+46700000001"],"text":"a"}`, `{"to":[],"messages":[{"text":"a"}]}`} {
-		_, p := ReadMessage([]byte(body), noon)
+		_, p := new(Reader).Message([]byte(body), noon)
 		if strings.Contains(body, "messages") {
-			_, p = ReadBatch([]byte(body), 1)
+			_, p = new(Reader).Batch([]byte(body), 1)
 		}
 		if p == nil || len(p.Errors) != 1 || p.Errors[0].Pointer != "/to" || !strings.Contains(p.Errors[0].Detail, "/v1/batches") {
 			t.Errorf("%s: %+v", body, p)
@@ -153,7 +182,7 @@ func TestWordsOfProblems(t *testing.T) {
 func TestLate(t *testing.T) {
 	t.Parallel()
 	for at, want := range map[string]sms.Code{"2020-01-01T00:00:00Z": sms.BadSchedule, "2026-11-23T11:54:59Z": sms.BadSchedule, "2026-11-23T11:55:00Z": sms.OK} {
-		m, p := ReadMessage([]byte(`{"to":"1","text":"a","send_at":"`+at+`"}`), noon)
+		m, p := new(Reader).Message([]byte(`{"to":"1","text":"a","send_at":"`+at+`"}`), noon)
 		if p != nil {
 			t.Fatal(p)
 		}
@@ -215,7 +244,7 @@ func FuzzReadMessage(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		m, p := ReadMessage(b, noon)
+		m, p := new(Reader).Message(b, noon)
 		if (m == nil) == (p == nil) {
 			t.Fatalf("%q: %v, %v", b, m, p)
 		}
@@ -231,8 +260,9 @@ func FuzzReadMessage(f *testing.F) {
 func BenchmarkReadMessage(b *testing.B) {
 	body := []byte(`{"from":"Shop","to":"+46700000001","text":"Your code is 123456. Do not give it to anybody.","client_reference":"7f3a"}`)
 	b.ReportAllocs()
+	var r Reader // as the API has one
 	for b.Loop() {
-		if _, p := ReadMessage(body, noon); p != nil {
+		if _, p := r.Message(body, noon); p != nil {
 			b.Fatal(p)
 		}
 	}

@@ -26,7 +26,7 @@ func TestParameters(t *testing.T) {
 		`{"to":"1","text":"{{a}}","parameters":["a"]}`:                  "/parameters wrong-type",
 		`{"to":"1","text":"` + strings.Repeat("{{a}}", 1000) + `","parameters":{"a":"` + strings.Repeat("y", 1000) + `"}}`: "/text too-long",
 	} {
-		m, p := ReadMessage([]byte(body), now)
+		m, p := new(Reader).Message([]byte(body), now)
 		got := ""
 		if p != nil && len(p.Errors) > 0 {
 			got = fmt.Sprint(p.Errors[0].Pointer, " ", p.Errors[0].Code, " ", p.Errors[0].Detail)
@@ -37,7 +37,7 @@ func TestParameters(t *testing.T) {
 			t.Errorf("%.80s: %s, want %s", body, got, want)
 		}
 	}
-	batch, p := ReadBatch([]byte(`{"text":"{{hi}} {{name}}","parameters":{"hi":"Hello","name":"you"},"messages":[{"to":"1"},{"to":"2","parameters":{"name":"Ann"}},{"to":"3","text":"{{x}}"}]}`), 10)
+	batch, p := new(Reader).Batch([]byte(`{"text":"{{hi}} {{name}}","parameters":{"hi":"Hello","name":"you"},"messages":[{"to":"1"},{"to":"2","parameters":{"name":"Ann"}},{"to":"3","text":"{{x}}"}]}`), 10)
 	if p != nil || batch.Len() != 3 {
 		t.Fatalf("%+v %+v", batch, p)
 	}
@@ -48,7 +48,7 @@ func TestParameters(t *testing.T) {
 	for i := range maxParameters + 1 {
 		fmt.Fprintf(&many, `,"p%d":"1"`, i)
 	}
-	if _, p := ReadMessage([]byte(`{"to":"1","text":"x","parameters":{`+many.String()[1:]+`}}`), now); p == nil || p.Errors[0].Code != "too-many" {
+	if _, p := new(Reader).Message([]byte(`{"to":"1","text":"x","parameters":{`+many.String()[1:]+`}}`), now); p == nil || p.Errors[0].Code != "too-many" {
 		t.Errorf("%+v", p)
 	}
 }

@@ -1,12 +1,13 @@
 package draft
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"pmg/config/document"
 )
 
 // width is how many columns a comment takes.
@@ -24,7 +25,7 @@ func (d *Draft) Bytes() []byte {
 		w.comment(0, strings.TrimSpace(line), false)
 	}
 	if len(d.Notes) > 0 {
-		w.b.WriteByte('\n')
+		w.Line(0, "")
 		w.notes(0, d.Notes)
 	}
 	for _, e := range d.Sections {
@@ -33,15 +34,11 @@ func (d *Draft) Bytes() []byte {
 	w.list("accounts", d.Accounts)
 	w.list("connectors", d.Connectors)
 	w.list("routes", d.Routes)
-	return w.b.Bytes()
+	return []byte(w.String())
 }
 
-// A writer writes YAML, one option a line.
-type writer struct{ b bytes.Buffer }
-
-func (w *writer) line(depth int, text string) {
-	w.b.WriteString(strings.Repeat("  ", depth) + text + "\n")
-}
+// A writer writes a draft.
+type writer struct{ document.Writer }
 
 // notes writes comments, those about which somebody must decide first.
 func (w *writer) notes(depth int, notes []Note) {
@@ -60,15 +57,13 @@ func (w *writer) comment(depth int, text string, decide bool) {
 	if decide {
 		text = "DECIDE: " + text
 	}
-	line, indent := "#", "# "
-	for word := range strings.FieldsSeq(text) {
-		if len(line) > len(indent) && 2*depth+utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
-			w.line(depth, line)
-			line = "#  "
+	lines := document.Wrap(text, width-2*depth-2)
+	for i, line := range lines {
+		if i > 0 {
+			line = "  " + line
 		}
-		line += " " + word
+		w.Line(depth, "# "+line)
 	}
-	w.line(depth, line)
 }
 
 // printable returns a text on one line, with escapes in the place of characters that are not shown.
@@ -88,13 +83,13 @@ func (w *writer) section(e *Entry) {
 	if len(e.Fields)+len(e.Notes) == 0 {
 		return
 	}
-	w.b.WriteByte('\n')
+	w.Line(0, "")
 	w.head(0, e)
 	switch {
 	case e.Name == "":
 		w.fields(0, e.Fields)
 	case len(e.Fields) > 0:
-		w.line(0, e.Name+":")
+		w.Section(0, e.Name)
 		w.fields(1, e.Fields)
 	}
 }
@@ -109,35 +104,35 @@ func (w *writer) head(depth int, e *Entry) {
 
 // list writes the entries of a list, also an empty one, so that it is seen not to be missing.
 func (w *writer) list(name string, entries []*Entry) {
-	w.b.WriteByte('\n')
+	w.Line(0, "")
 	if len(entries) == 0 {
-		w.line(0, name+": []")
+		w.Option(0, name, "[]")
 		return
 	}
-	w.line(0, name+":")
+	w.Section(0, name)
 	for _, e := range entries {
 		w.head(1, e)
 		var item writer
 		item.fields(2, e.Fields)
-		w.b.WriteString("  - " + strings.TrimPrefix(item.b.String(), "    "))
+		w.Item(1, &item.Writer)
 	}
 }
 
 func (w *writer) fields(depth int, fields []Field) {
 	for _, f := range fields {
 		if section, ok := f.Value.(Flow); ok && isDeep(section) {
-			w.line(depth, f.Key+":")
+			w.Section(depth, f.Key)
 			w.fields(depth+1, section)
 			continue
 		}
 		flows, ok := f.Value.([]Flow)
 		if !ok {
-			w.line(depth, f.Key+": "+Text(f.Value))
+			w.Option(depth, f.Key, Text(f.Value))
 			continue
 		}
-		w.line(depth, f.Key+":")
+		w.Section(depth, f.Key)
 		for _, flow := range flows {
-			w.line(depth+1, "- "+Text(flow))
+			w.Line(depth+1, "- "+Text(flow))
 		}
 	}
 }

@@ -1,0 +1,136 @@
+package textfile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// settled is how long a file must have been the same before it is read, because it may be written just now.
+const settled = time.Second
+
+// A File is a file in use that other programs may change. What was made of it when it was last read without a problem is in
+// force. It is safe for concurrent use.
+type File[T any] struct {
+	kind  Kind
+	path  string
+	read  func() (*T, error)
+	check func(before, next *T) error
+
+	inForce         atomic.Pointer[T]
+	reloads, faults atomic.Int64
+	problem         atomic.Pointer[string] // nil: none
+
+	mu     sync.Mutex  // one reader of the file
+	last   os.FileInfo // guarded by mu: of the file that was read last
+	seen   os.FileInfo // guarded by mu: of one that is other than last; nil: none is
+	since  time.Time   // guarded by mu: when seen was seen first
+	failed error       // guarded by mu: why the file that was read last is not in force
+}
+
+// Open returns a file that read has read the first time. check returns why what was read may not take the place of what was read
+// before.
+func Open[T any](k Kind, path string, read func() (*T, error), check func(before, next *T) error) (*File[T], error) {
+	f := &File[T]{kind: k, path: path, read: read, check: check}
+	f.last, _ = os.Stat(path) // read says what is wrong
+	t, err := read()
+	if err != nil {
+		return nil, err
+	}
+	f.inForce.Store(t)
+	return f, nil
+}
+
+// Path returns the name of the file.
+func (f *File[T]) Path() string { return f.path }
+
+// InForce returns what is in force.
+func (f *File[T]) InForce() *T { return f.inForce.Load() }
+
+// Refresh reads the file again if it has changed, and has not changed any more for a while. It is called about once a second. It
+// reports whether something new is in force. A problem, of the file or the one beside it that the caller knows of, is returned
+// once, and what was read before stays in force.
+func (f *File[T]) Refresh(now time.Time, beside error) (reloaded bool, err error) {
+	reloaded, err = f.refresh(now)
+	if err = errors.Join(err, beside); f.Note(err) {
+		return reloaded, err
+	}
+	return reloaded, nil
+}
+
+// refresh puts the file in force if it was not written while it was read. The error is that of the file as it is now.
+func (f *File[T]) refresh(now time.Time) (reloaded bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	info, err := os.Stat(f.path)
+	switch {
+	case err != nil:
+		f.seen, f.last = nil, nil
+		f.failed = fmt.Errorf("cannot find %s %s, and what was read of it stays in force: %w", f.kind.Name, f.path, err)
+		return false, f.failed
+	case same(info, f.last):
+		f.seen = nil
+		return false, f.failed
+	case !same(info, f.seen):
+		f.seen, f.since = info, now
+		return false, f.failed
+	case now.Sub(f.since) < settled:
+		return false, f.failed
+	}
+	next, err := f.read()
+	if err == nil {
+		err = f.check(f.InForce(), next)
+	}
+	after, gone := os.Stat(f.path)
+	if gone != nil || !same(after, info) { // it was written meanwhile
+		f.seen, f.since = after, now
+		return false, f.failed
+	}
+	if f.last, f.seen = info, nil; err != nil {
+		f.failed = fmt.Errorf("cannot reload, and the entries of before stay in force: %w", err)
+		return false, f.failed
+	}
+	f.failed = nil
+	f.inForce.Store(next)
+	f.reloads.Add(1)
+	return true, nil
+}
+
+// same reports whether a file is as it was.
+func same(a, b os.FileInfo) bool {
+	return a != nil && b != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+// Note stores the problem that there is now, or that there is none. It reports whether the problem is new.
+func (f *File[T]) Note(err error) bool {
+	if err == nil {
+		f.problem.Store(nil)
+		return false
+	}
+	why := err.Error()
+	if was := f.problem.Load(); was != nil && *was == why {
+		return false
+	}
+	f.problem.Store(&why)
+	f.faults.Add(1)
+	return true
+}
+
+// A Condition is how a file is followed.
+type Condition struct {
+	Reloads int64  // how often it was read again
+	Faults  int64  // how often it had a new problem
+	Problem string // why the file as it is now is not in force, "" if it is
+}
+
+// Condition returns how the file is followed.
+func (f *File[T]) Condition() Condition {
+	c := Condition{Reloads: f.reloads.Load(), Faults: f.faults.Load()}
+	if why := f.problem.Load(); why != nil {
+		c.Problem = *why
+	}
+	return c
+}
