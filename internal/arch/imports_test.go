@@ -41,12 +41,7 @@ func table() []row {
 		{"internal/passhash", ""},
 		{"internal/token", ""},
 		{"internal/turns", ""},
-<<<<<<< HEAD
-		{"internal/browser", "internal/figuretext internal/token"},
 		{"internal/quiet", "internal/timetext sms/number"},
-=======
-		{"internal/quiet", "internal/timetext sms/number"},
->>>>>>> one-kit
 		{"internal/window", ""},
 		{"internal/sortedset", ""},
 		{"internal/textfile", ""},
