@@ -90,7 +90,7 @@ staticcheck:
 # A profile of other code makes the compiler optimise what is not hot: 201 commits cost a fifth of the CPU.
 profile-age:
 	@made=$$(git log -1 --format=%h -- cmd/pmg/default.pgo 2>&1) && [ -n "$$made" ] && \
-	lines=$$(git diff --numstat $$made -- flow stages connector gateway protocols pdulog sms store journal ':!*_test.go' | \
+	lines=$$(git diff --numstat $$made -- stages connector gateway protocols pdulog sms store ':!*_test.go' | \
 	awk '{n += $$1 + $$2} END {print n + 0}') || { echo "profile-age: SKIPPED, because this is no clone with its history"; exit 0; }; \
 	if [ "$$lines" -gt 2000 ]; then echo "profile-age: $$lines lines of the hot path have changed since cmd/pmg/default.pgo was made: run make pgo"; \
 	else echo "profile-age: $$lines lines of the hot path have changed since the profile was made"; fi
@@ -117,7 +117,7 @@ race: ## run the tests of make test with the race detector
 	$(call each-module,$(GOTEST) -race $(SHORT) -vet=off $(LINK) -parallel 4 $(RUN) $(or $(PACKAGES),./...))
 
 debug: ## run the tests of the pipeline with jobs checked for double release, use after release and leaks
-	$(GOTEST) -tags pmgdebug $(RUN) $(or $(PACKAGES),./flow ./stages ./internal/e2e)
+	$(GOTEST) -tags pmgdebug $(RUN) $(or $(PACKAGES),./stages/... ./internal/e2e)
 	$(if $(PACKAGES),,cd loadtest && $(GOTEST) -tags pmgdebug ./soak)
 
 mutate: ## make N (50) small faults in (FILES of) package PKG, and print those that no test notices; WITH names further packages of tests

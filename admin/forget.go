@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"pmg/admin/access"
-	"pmg/privacy"
+	"pmg/gateway/privacy"
 )
 
 // Forgetting is what is known of the request to forget numbers that is under way.

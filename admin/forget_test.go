@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"pmg/config"
+	"pmg/gateway/privacy"
 	"pmg/internal/token"
-	"pmg/privacy"
 )
 
 // Administrators alone have numbers forgotten, one request at a time. No number is in an answer to others, or in the audit log.

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"pmg/flow"
+	"pmg/stages/flow"
 )
 
 // stallTime is how long a stage may have jobs and not finish a batch.

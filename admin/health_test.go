@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"pmg/flow"
+	"pmg/stages/flow"
 )
 
 func TestStalledStage(t *testing.T) {

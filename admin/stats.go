@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"pmg/admin/access"
-	"pmg/stats"
+	"pmg/events/stats"
 )
 
 var errNotCounted = refuse(http.StatusNotFound, "nothing is counted: the configuration has no stats.dir")

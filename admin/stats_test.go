@@ -11,9 +11,9 @@ import (
 
 	"pmg/admin/access"
 	"pmg/config"
+	"pmg/events/stats"
 	"pmg/internal/token"
 	"pmg/internal/turns"
-	"pmg/stats"
 )
 
 // Sums are answered as JSON and as CSV, to those who may look, and a question that makes no sense is refused.

@@ -8,10 +8,10 @@ import (
 	"pmg/admin/problems"
 	"pmg/config"
 	"pmg/connector"
-	"pmg/flow"
 	"pmg/gateway"
 	"pmg/gateway/receipts"
 	"pmg/protocols"
+	"pmg/stages/flow"
 	"pmg/store"
 )
 

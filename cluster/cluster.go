@@ -1,7 +1,7 @@
 // Package cluster is one node of several. One of them owns the work, and the others follow: they have the same in their stores,
 // and one takes the work over when the owner is gone.
 //
-//	journal/nats ──► follow ──► shared.Judge ──► store.Copy     every node
+//	store/journal/nats ──► follow ──► shared.Judge ──► store.Copy     every node
 //	lease.Holder ──► TakeOver ──► shared.Own ──► gateway        the owner
 //	cells: owner, node.NAME, drain.NAME, move, check            what nodes know of each other, and what operators ask for
 //
@@ -25,9 +25,9 @@ import (
 	"pmg/cluster/cells"
 	"pmg/cluster/lease"
 	"pmg/cluster/report"
-	"pmg/journal/nats"
-	"pmg/journal/shared"
 	"pmg/store"
+	"pmg/store/journal/nats"
+	"pmg/store/journal/shared"
 )
 
 // Options are how a node takes part.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"pmg/cluster/lease"
-	"pmg/journal"
 	"pmg/store"
+	"pmg/store/journal"
 )
 
 // follow applies the journal to the copy, until ctx ends.

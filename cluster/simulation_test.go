@@ -18,9 +18,9 @@ import (
 	"pmg/cluster/lease"
 	"pmg/cluster/lease/leasetest"
 	"pmg/internal/testkit/testutil"
-	"pmg/journal"
-	"pmg/journal/journaltest"
-	"pmg/journal/shared"
+	"pmg/store/journal"
+	"pmg/store/journal/journaltest"
+	"pmg/store/journal/shared"
 )
 
 var histories = flag.Uint64("histories", 0, "how many histories TestSimulation has; 0: a few")

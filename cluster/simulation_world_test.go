@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"pmg/cluster/lease/leasetest"
-	"pmg/journal"
-	"pmg/journal/journaltest"
+	"pmg/store/journal"
+	"pmg/store/journal/journaltest"
 )
 
 // A world is three nodes, the engine between them, an SMSC and clients, on a virtual clock.

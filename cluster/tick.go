@@ -10,7 +10,7 @@ import (
 	"pmg/cluster/cells"
 	"pmg/cluster/lease"
 	"pmg/cluster/report"
-	"pmg/journal"
+	"pmg/store/journal"
 )
 
 // The names of the cells.

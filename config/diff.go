@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"pmg/config/managed"
 	"pmg/config/option"
 	"pmg/internal/nearest"
-	"pmg/managed"
 )
 
 // A Change is an option that differs between two configurations.

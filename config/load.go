@@ -13,8 +13,8 @@ import (
 	"github.com/goccy/go-yaml/token"
 
 	"pmg/config/document"
+	"pmg/config/managed"
 	"pmg/config/option"
-	"pmg/managed"
 )
 
 // Options holds facts of the caller's that a file is checked against.

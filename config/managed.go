@@ -20,8 +20,8 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"pmg/config/document"
+	"pmg/config/managed"
 	"pmg/config/option"
-	"pmg/managed"
 )
 
 // Managed is a directory of files that the gateway writes itself.

@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"sync/atomic"
 
-	"pmg/account"
+	"pmg/connector/account"
 	"pmg/internal/ratelimit"
 	"pmg/internal/tlsfiles"
 	"pmg/pdulog"

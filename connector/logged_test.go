@@ -3,7 +3,7 @@ package connector
 import (
 	"testing"
 
-	"pmg/account"
+	"pmg/connector/account"
 	"pmg/pdulog"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"pmg/events"
+	"pmg/gateway/privacy"
 	"pmg/pdulog"
-	"pmg/privacy"
 )
 
 // An event about somebody stays, without the number. Other events, and those that are damaged, stay as they are.

@@ -5,8 +5,8 @@ import (
 	"net/netip"
 
 	"pmg/connector"
-	"pmg/flow"
 	"pmg/gateway/keep"
+	"pmg/stages/flow"
 )
 
 // An Engine moves the gateway's bytes: the pipeline, or that of a test.

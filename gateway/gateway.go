@@ -11,9 +11,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"pmg/account"
 	"pmg/config"
 	"pmg/connector"
+	"pmg/connector/account"
 	"pmg/gateway/convert"
 	"pmg/gateway/credit"
 	"pmg/gateway/hooks"

@@ -10,8 +10,8 @@ import (
 
 	"pmg/gateway/keep"
 	"pmg/gateway/node"
+	"pmg/gateway/privacy"
 	"pmg/pdulog"
-	"pmg/privacy"
 	"pmg/protocols"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
-	"pmg/httpsmsc"
+	"pmg/httpapi/httpsmsc"
 	"pmg/sandbox"
 )
 

@@ -16,8 +16,8 @@ import (
 	"pmg/httpapi/portal"
 	"pmg/httpapi/server"
 	v1 "pmg/httpapi/v1"
+	"pmg/httpapi/webhook"
 	"pmg/internal/sock"
-	"pmg/webhook"
 )
 
 // An Engine is an engine that also serves the connectors without sessions. It is safe for concurrent use.

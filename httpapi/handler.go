@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"strings"
 
+	"pmg/httpapi/httpsmsc"
 	"pmg/httpapi/server"
-	"pmg/httpsmsc"
 	"pmg/internal/httpfault"
 	"pmg/protocols/httpsms"
 )

@@ -3,11 +3,11 @@ package httpapi
 import (
 	"pmg/gateway"
 	"pmg/httpapi/compat"
+	"pmg/httpapi/httpsmsc"
 	"pmg/httpapi/portal"
 	"pmg/httpapi/server"
-	"pmg/httpapi/v1"
-	"pmg/httpsmsc"
-	"pmg/webhook"
+	v1 "pmg/httpapi/v1"
+	"pmg/httpapi/webhook"
 )
 
 // forServer returns what the listeners need of a gateway.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"pmg/gateway/privacy"
 	"pmg/pdulog"
-	"pmg/privacy"
 	"pmg/protocols"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/smpp"

@@ -4,11 +4,11 @@ import (
 	"time"
 
 	"pmg/connector"
-	"pmg/flow"
 	"pmg/gateway/keep"
 	"pmg/gateway/session"
 	"pmg/protocols"
 	"pmg/sms"
+	"pmg/stages/flow"
 )
 
 // builder runs the sessions. The gateway's conversation carries out their actions, and

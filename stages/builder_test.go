@@ -11,9 +11,9 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"pmg/connector"
-	"pmg/flow"
 	"pmg/protocols/prototest/toy"
 	"pmg/sms"
+	"pmg/stages/flow"
 )
 
 // building runs f with a builder and a session of a client that has logged in.

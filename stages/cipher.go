@@ -7,10 +7,10 @@ import (
 	"net/netip"
 	"slices"
 
-	"pmg/flow"
 	"pmg/internal/tlsfiles"
 	"pmg/internal/turns"
 	"pmg/stages/cipher"
+	"pmg/stages/flow"
 )
 
 // cipherer decrypts what the reader has read and encrypts what the pdu builder has built, for the sessions of

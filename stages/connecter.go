@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pmg/connector"
-	"pmg/flow"
 	"pmg/internal/sock"
+	"pmg/stages/flow"
 )
 
 // connecter connects instances, all in parallel, and begins their sessions. Dialing

@@ -4,8 +4,8 @@ import (
 	"time"
 
 	"pmg/connector"
-	"pmg/flow"
 	"pmg/sms"
+	"pmg/stages/flow"
 )
 
 // dispatcher runs the lanes. It pairs waiting messages with free slots. If a slot's

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"pmg/connector"
-	"pmg/flow"
 	"pmg/internal/testkit/testutil"
 	"pmg/sms"
+	"pmg/stages/flow"
 )
 
 // submit sends numbered messages to the connector "operator".

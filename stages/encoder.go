@@ -1,8 +1,8 @@
 package stages
 
 import (
-	"pmg/flow"
 	"pmg/sms"
+	"pmg/stages/flow"
 )
 
 // encoder makes a PDU of a message for the session whose slot the message has. It also

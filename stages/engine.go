@@ -10,11 +10,11 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
-	"pmg/flow"
 	"pmg/gateway"
 	"pmg/gateway/keep"
 	"pmg/internal/sock"
 	"pmg/sms"
+	"pmg/stages/flow"
 	"pmg/store"
 )
 

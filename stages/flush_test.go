@@ -7,10 +7,10 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
-	"pmg/flow"
 	"pmg/gateway"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
+	"pmg/stages/flow"
 )
 
 // F20: a panic in Flush skips the lane that caused it. The next Flush dispatches for the

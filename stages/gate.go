@@ -3,7 +3,7 @@ package stages
 import (
 	"sync/atomic"
 
-	"pmg/flow"
+	"pmg/stages/flow"
 )
 
 // A gate is shut while a session must not be read, because too many of its octets are under way, or

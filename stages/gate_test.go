@@ -5,8 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"pmg/flow"
 	"pmg/internal/testkit/testutil"
+	"pmg/stages/flow"
 )
 
 // Whatever the order in which the reader shuts a session's gate and other stages make room, a

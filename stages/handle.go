@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pmg/connector"
-	"pmg/flow"
 	"pmg/internal/sock"
+	"pmg/stages/flow"
 )
 
 // A handle is a session in the pipeline: the socket of a connected instance, and each

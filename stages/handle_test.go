@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pmg/flow"
 	"pmg/internal/testkit/testutil"
+	"pmg/stages/flow"
 )
 
 // isClosed reports whether the other end of a socket pair has been closed.

@@ -2,11 +2,11 @@ package stages
 
 import (
 	"pmg/connector"
-	"pmg/flow"
 	"pmg/gateway/keep"
 	"pmg/internal/sock"
 	"pmg/protocols"
 	"pmg/sms"
+	"pmg/stages/flow"
 )
 
 // A Kind is the type of a job.

@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pmg/connector"
-	"pmg/flow"
 	"pmg/internal/poll"
 	"pmg/internal/proxyheader"
 	"pmg/internal/sock"
+	"pmg/stages/flow"
 )
 
 // listener accepts connections while their connector has a free instance and the process

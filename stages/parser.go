@@ -1,6 +1,6 @@
 package stages
 
-import "pmg/flow"
+import "pmg/stages/flow"
 
 // parser collects octets until the driver finds a whole PDU, which the driver decodes. It owns the beginnings of PDUs.
 type parser struct {

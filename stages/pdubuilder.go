@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"pmg/connector"
-	"pmg/flow"
 	"pmg/sms"
+	"pmg/stages/flow"
 )
 
 // pduBuilder encodes PDUs. All PDUs of a batch for one session become one job with one

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"pmg/connector"
-	"pmg/flow"
 	"pmg/pdulog"
 	"pmg/sms"
+	"pmg/stages/flow"
 )
 
 // pduLogger writes every PDU, both ways, to its connector's file, and counts it. It stands

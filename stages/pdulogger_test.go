@@ -8,10 +8,10 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"pmg/flow"
 	"pmg/pdulog"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
+	"pmg/stages/flow"
 )
 
 // A file is in the list of waiting files once, even if it passes many chunks to the disk.

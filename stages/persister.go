@@ -1,9 +1,9 @@
 package stages
 
 import (
-	"pmg/flow"
 	"pmg/gateway/keep"
 	"pmg/sms"
+	"pmg/stages/flow"
 	"pmg/store"
 )
 

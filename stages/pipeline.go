@@ -7,8 +7,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"pmg/flow"
 	"pmg/gateway"
+	"pmg/stages/flow"
 )
 
 // The rows of the table, by name.

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pmg/connector"
-	"pmg/flow"
 	"pmg/internal/proxyheader"
 	"pmg/internal/sock"
+	"pmg/stages/flow"
 )
 
 // A proxied connection is one that a proxy has opened, and whose PROXY header is not whole yet. Its session

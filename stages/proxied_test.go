@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"pmg/flow"
 	"pmg/internal/sock"
 	"pmg/internal/testkit/testutil"
+	"pmg/stages/flow"
 )
 
 const (

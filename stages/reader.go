@@ -5,11 +5,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pmg/flow"
 	"pmg/internal/poll"
 	"pmg/internal/proxyheader"
 	"pmg/internal/sock"
 	"pmg/protocols"
+	"pmg/stages/flow"
 )
 
 // reader waits for data on all sockets and reads it. Only the reader ends sessions: it

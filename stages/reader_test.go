@@ -6,10 +6,10 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pmg/flow"
 	"pmg/internal/testkit/testutil"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
+	"pmg/stages/flow"
 )
 
 // open hands a session to the reader.

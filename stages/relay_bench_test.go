@@ -11,12 +11,12 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/config"
-	"pmg/flow"
 	"pmg/gateway"
 	"pmg/internal/tlsfiles"
 	"pmg/protocols"
 	"pmg/protocols/smpp"
 	"pmg/sms"
+	"pmg/stages/flow"
 )
 
 // BenchmarkRelay measures the cost of a message without the kernel: from the parser to the

@@ -14,12 +14,12 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
-	"pmg/flow"
 	"pmg/gateway"
 	"pmg/internal/testkit/testutil"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
 	"pmg/sms"
+	"pmg/stages/flow"
 )
 
 // TestMain fails when a test leaves goroutines behind.

@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 
 	"pmg/connector"
-	"pmg/flow"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
+	"pmg/stages/flow"
 )
 
 // After the barrier every message that was accepted before it has been counted, even those

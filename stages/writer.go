@@ -7,9 +7,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pmg/flow"
 	"pmg/gateway/session"
 	"pmg/internal/sock"
+	"pmg/stages/flow"
 )
 
 // writer writes to the sockets. Octets that a socket does not take wait, and do not delay

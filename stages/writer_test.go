@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pmg/flow"
 	"pmg/gateway/session"
 	"pmg/protocols/prototest/toy"
+	"pmg/stages/flow"
 )
 
 // say passes octets for a session to the writer.

@@ -3,8 +3,8 @@ package store
 import (
 	"slices"
 
-	"pmg/journal"
 	"pmg/sms"
+	"pmg/store/journal"
 	"pmg/store/seal"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 
-	"pmg/journal"
+	"pmg/store/journal"
 )
 
 // A request is what the goroutine that writes is asked for. All of it may be missing.

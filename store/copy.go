@@ -13,7 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"pmg/journal"
+	"pmg/store/journal"
 )
 
 // A Copy is a store that has what several nodes have appended to one journal. Each node has one, and passes the records that

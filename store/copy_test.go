@@ -11,9 +11,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/rs/zerolog"
 
-	"pmg/journal"
-	inmemory "pmg/journal/journaltest"
-	"pmg/journal/shared"
+	"pmg/store/journal"
+	inmemory "pmg/store/journal/journaltest"
+	"pmg/store/journal/shared"
 )
 
 // A copier is a node with a copy.

@@ -14,8 +14,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"pmg/internal/testkit/testutil"
-	"pmg/journal"
 	"pmg/store/ballast"
+	"pmg/store/journal"
 )
 
 // A fullDisk has no room for what is written while the ballast is there.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"math"
 
-	"pmg/journal"
+	"pmg/store/journal"
 )
 
 // The keys of the pebble engine, each a letter and what follows it. Numbers are big-endian, so

@@ -3,7 +3,7 @@ package store
 import (
 	"github.com/cockroachdb/pebble/v2"
 
-	"pmg/journal"
+	"pmg/store/journal"
 )
 
 // A moving is how much of what is young is moved to pebble.

@@ -18,8 +18,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/rs/zerolog"
 
-	"pmg/journal"
 	"pmg/store/ballast"
+	"pmg/store/journal"
 	"pmg/store/seal"
 )
 
@@ -39,7 +39,7 @@ type Options struct {
 	LockWait time.Duration
 
 	noSync     bool          // for a test that shows what the others prove
-	segment    int64         // for tests; 0: that of journal/file
+	segment    int64         // for tests; 0: that of package file
 	atOnce     uint32        // for tests; 0: leaveAtOnce
 	retryPause time.Duration // for tests; 0: a second
 	memTable   uint64        // for tests, so that tables are written often; 0: memTableSize

@@ -17,8 +17,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/sstable"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"pmg/journal"
 	"pmg/sms"
+	"pmg/store/journal"
 	"pmg/store/seal"
 )
 

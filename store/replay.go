@@ -7,8 +7,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"pmg/journal"
-	"pmg/journal/file"
+	"pmg/store/journal"
+	"pmg/store/journal/file"
 )
 
 // journalDir is where the journal is, in the directory of the store.

@@ -3,7 +3,7 @@ package store
 import (
 	"errors"
 
-	"pmg/journal"
+	"pmg/store/journal"
 )
 
 // A Store keeps messages. It is safe for concurrent use, except that batches are

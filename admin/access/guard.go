@@ -11,8 +11,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"pmg/account"
 	"pmg/config"
+	"pmg/connector/account"
 	"pmg/gateway/node"
 	"pmg/internal/token"
 )

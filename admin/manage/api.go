@@ -14,8 +14,8 @@ import (
 	"pmg/admin"
 	"pmg/admin/access"
 	"pmg/config"
-	"pmg/managed"
-	"pmg/managed/editor"
+	"pmg/config/managed"
+	"pmg/config/managed/editor"
 )
 
 //go:embed openapi.json

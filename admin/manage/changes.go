@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strconv"
 
-	"pmg/managed"
-	"pmg/managed/editor"
+	"pmg/config/managed"
+	"pmg/config/managed/editor"
 )
 
 // changes lists the history, of ?file= or of all, the last change first, those before ?before=.

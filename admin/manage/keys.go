@@ -3,8 +3,8 @@ package manage
 import (
 	"net/http"
 
-	"pmg/managed"
-	"pmg/managed/editor"
+	"pmg/config/managed"
+	"pmg/config/managed/editor"
 )
 
 // A newKey is the answer to a request to make a key.

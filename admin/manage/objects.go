@@ -11,8 +11,8 @@ import (
 	"pmg/admin"
 	"pmg/admin/access"
 	"pmg/config"
-	"pmg/managed"
-	"pmg/managed/editor"
+	"pmg/config/managed"
+	"pmg/config/managed/editor"
 )
 
 // A row is one of a list of accounts, routes or lists.

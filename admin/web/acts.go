@@ -14,10 +14,10 @@ import (
 	"pmg/admin"
 	"pmg/admin/access"
 	"pmg/gateway/operate"
+	"pmg/gateway/privacy"
 	"pmg/gateway/webhooks"
 	"pmg/internal/browser"
 	"pmg/internal/figuretext"
-	"pmg/privacy"
 	"pmg/sms"
 )
 

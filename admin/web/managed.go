@@ -14,9 +14,9 @@ import (
 	"pmg/admin"
 	"pmg/admin/access"
 	"pmg/config/document"
+	"pmg/config/managed"
+	"pmg/config/managed/editor"
 	"pmg/internal/browser"
-	"pmg/managed"
-	"pmg/managed/editor"
 )
 
 // managedName is the name of the page that lists managed files.

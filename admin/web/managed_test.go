@@ -13,10 +13,10 @@ import (
 
 	"pmg/admin"
 	"pmg/config"
+	"pmg/config/managed"
+	"pmg/config/managed/editor"
 	"pmg/gateway"
 	"pmg/internal/passhash"
-	"pmg/managed"
-	"pmg/managed/editor"
 )
 
 const managedYAML = `

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"pmg/admin"
-	"pmg/stats"
+	"pmg/events/stats"
 )
 
 // A statisticsPage is the model of the page with sums of events.

@@ -10,7 +10,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/config"
-	"pmg/stats"
+	"pmg/events/stats"
 )
 
 // The page has a table with a sum, links to the same as JSON and CSV, and nothing of a name that is markup. Without statistics it

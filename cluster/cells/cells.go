@@ -20,7 +20,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"pmg/cluster/lease"
-	journal "pmg/journal/nats"
+	journal "pmg/store/journal/nats"
 )
 
 // Options are how a bucket is opened.

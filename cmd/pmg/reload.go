@@ -18,8 +18,8 @@ import (
 	"pmg/admin"
 	"pmg/cmd/pmg/ask"
 	"pmg/config"
-	"pmg/managed"
-	"pmg/managed/editor"
+	"pmg/config/managed"
+	"pmg/config/managed/editor"
 )
 
 type reloadOptions struct {

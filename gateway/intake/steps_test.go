@@ -7,8 +7,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"pmg/account"
 	"pmg/connector"
+	"pmg/connector/account"
 	"pmg/gateway/keep"
 	"pmg/gateway/roomtest"
 	"pmg/internal/testkit/testutil"

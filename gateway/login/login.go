@@ -14,9 +14,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"pmg/account"
 	"pmg/config"
 	"pmg/connector"
+	"pmg/connector/account"
 	"pmg/gateway/hooks"
 	"pmg/gateway/node"
 	"pmg/internal/tlsfiles"

@@ -13,9 +13,9 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/crypto/bcrypt"
 
-	"pmg/account"
 	"pmg/config"
 	"pmg/connector"
+	"pmg/connector/account"
 	"pmg/gateway/hooks"
 	"pmg/gateway/node"
 	"pmg/internal/tlsfiles"

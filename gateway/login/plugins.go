@@ -5,8 +5,8 @@ import (
 	"net/netip"
 	"time"
 
-	"pmg/account"
 	"pmg/connector"
+	"pmg/connector/account"
 	"pmg/gateway/hooks"
 	"pmg/plugin"
 	"pmg/protocols"

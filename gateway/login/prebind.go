@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"pmg/account"
+	"pmg/connector/account"
 	"pmg/internal/turns"
 )
 

@@ -5,9 +5,9 @@ import (
 	"net/netip"
 	"time"
 
-	"pmg/account"
 	"pmg/config"
 	"pmg/connector"
+	"pmg/connector/account"
 	"pmg/internal/tlsfiles"
 	"pmg/protocols"
 	"pmg/sms"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"pmg/account"
+	"pmg/connector/account"
 	"pmg/gateway/receipts"
 	"pmg/protocols"
 	"pmg/sms"

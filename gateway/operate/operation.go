@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"pmg/account"
 	"pmg/connector"
+	"pmg/connector/account"
 	"pmg/connector/queue"
 	"pmg/gateway/keep"
 	"pmg/gateway/receipts"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"pmg/account"
+	"pmg/connector/account"
 	"pmg/gateway/intake"
 	"pmg/gateway/keep"
 	"pmg/gateway/node"

@@ -9,8 +9,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
-	"pmg/account"
 	"pmg/connector"
+	"pmg/connector/account"
 	"pmg/gateway/convert"
 	"pmg/gateway/credit"
 	"pmg/gateway/hooks"
@@ -20,10 +20,10 @@ import (
 	"pmg/gateway/networks"
 	"pmg/gateway/roomtest"
 	"pmg/gateway/settle"
-	"pmg/journal"
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/store"
+	"pmg/store/journal"
 )
 
 const (

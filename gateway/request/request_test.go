@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"pmg/account"
 	"pmg/connector"
+	"pmg/connector/account"
 	"pmg/gateway/convert"
 	"pmg/gateway/credit"
 	"pmg/gateway/hooks"
@@ -17,10 +17,10 @@ import (
 	"pmg/gateway/networks"
 	"pmg/gateway/roomtest"
 	"pmg/gateway/settle"
-	"pmg/journal"
 	"pmg/protocols"
 	"pmg/sms"
 	"pmg/store"
+	"pmg/store/journal"
 )
 
 // A rig is Requests whose commits end as the test says, and what lanes were given.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"pmg/account"
 	"pmg/config"
 	"pmg/connector"
+	"pmg/connector/account"
 	"pmg/gateway/hooks"
 	"pmg/gateway/keep"
 	"pmg/gateway/login"

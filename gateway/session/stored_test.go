@@ -8,10 +8,10 @@ import (
 	"pmg/gateway/keep"
 	"pmg/gateway/roomtest"
 	"pmg/gateway/session"
-	"pmg/journal"
 	"pmg/protocols"
 	"pmg/protocols/prototest/toy"
 	"pmg/sms"
+	"pmg/store/journal"
 )
 
 // withDisk makes the port's gateway store messages on a disk, and returns a function that

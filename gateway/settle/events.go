@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"pmg/events"
+	"pmg/events/stats"
 	"pmg/gateway/keep"
 	"pmg/internal/logfile"
 	"pmg/sms"
-	"pmg/stats"
 	"pmg/store"
 )
 

@@ -11,11 +11,11 @@ import (
 
 	"pmg/connector"
 	"pmg/events"
+	"pmg/events/telemetry"
 	"pmg/gateway/keep"
 	"pmg/internal/ratelimit"
 	"pmg/sms"
 	"pmg/store"
-	"pmg/telemetry"
 )
 
 // Traces makes traces of some of the messages that have ended, if telemetry.otlp is set.

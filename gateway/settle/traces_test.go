@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"pmg/events"
+	"pmg/events/telemetry"
 	"pmg/gateway/keep"
 	"pmg/sms"
-	"pmg/telemetry"
 )
 
 const header = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

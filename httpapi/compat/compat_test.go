@@ -14,10 +14,10 @@ import (
 	"pmg/httpapi/apitest"
 	"pmg/httpapi/body"
 	"pmg/httpapi/server"
+	"pmg/httpapi/webhook"
 	"pmg/internal/testkit/testutil"
 	"pmg/protocols/httpsms"
 	"pmg/sms"
-	"pmg/webhook"
 )
 
 // A rig is the interfaces of other gateways, whose client is the account shop. The test is its SMSC, and its client's server.

@@ -9,11 +9,11 @@ import (
 	"pmg/gateway/request"
 	"pmg/httpapi/body"
 	"pmg/httpapi/server"
+	"pmg/httpapi/webhook"
 	"pmg/internal/httpcall"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/kannel"
 	"pmg/sms"
-	"pmg/webhook"
 )
 
 // A Dialects answers requests in the forms of other gateways.

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"pmg/config"
+	"pmg/config/managed"
+	"pmg/config/managed/editor"
 	"pmg/internal/browser"
-	"pmg/managed"
-	"pmg/managed/editor"
 	"pmg/protocols/httpsms/own"
 )
 

@@ -6,10 +6,10 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/events/stats"
 	"pmg/internal/timetext"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
-	"pmg/stats"
 )
 
 // An overview is the model of the first page.

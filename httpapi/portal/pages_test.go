@@ -11,9 +11,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/config"
+	"pmg/events/stats"
 	"pmg/gateway/credit"
 	"pmg/sms"
-	"pmg/stats"
 )
 
 // An account sees its own sums: today's on the first page, by day with a chart and as CSV.

@@ -18,15 +18,15 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"pmg/config"
+	"pmg/config/managed"
+	"pmg/config/managed/editor"
 	"pmg/connector"
 	"pmg/httpapi/apitest"
 	"pmg/httpapi/body"
 	"pmg/httpapi/server"
 	v1 "pmg/httpapi/v1"
-	"pmg/managed"
-	"pmg/managed/editor"
+	"pmg/httpapi/webhook"
 	"pmg/pdulog"
-	"pmg/webhook"
 )
 
 const password = "correct horse"

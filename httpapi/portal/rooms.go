@@ -4,13 +4,13 @@ import (
 	"context"
 
 	"pmg/config"
+	"pmg/config/managed/editor"
 	"pmg/connector"
 	"pmg/gateway/credit"
 	"pmg/gateway/node"
 	"pmg/gateway/request"
 	"pmg/gateway/webhooks"
 	"pmg/httpapi/server"
-	"pmg/managed/editor"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
 )

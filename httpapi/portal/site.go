@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"pmg/account"
 	"pmg/config"
+	"pmg/connector/account"
 	"pmg/httpapi/server"
 	"pmg/internal/browser"
 	"pmg/internal/turns"

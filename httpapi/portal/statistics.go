@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"pmg/events/stats"
 	"pmg/protocols/httpsms/own"
-	"pmg/stats"
 )
 
 // Bounds on what is read of statistics.

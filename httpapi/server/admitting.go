@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"pmg/account"
+	"pmg/connector/account"
 	"pmg/internal/proxyheader"
 	"pmg/internal/sock"
 )

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"time"
 
-	"pmg/account"
 	"pmg/config"
 	"pmg/connector"
+	"pmg/connector/account"
 	"pmg/connector/streams"
 	"pmg/httpapi/body"
 	"pmg/internal/httpcall"

@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/netip"
 
-	"pmg/account"
 	"pmg/config"
 	"pmg/connector"
+	"pmg/connector/account"
 	"pmg/gateway/login"
 	"pmg/gateway/node"
 	"pmg/internal/tlsfiles"

@@ -13,12 +13,12 @@ import (
 	"pmg/gateway/request"
 	"pmg/httpapi/body"
 	"pmg/httpapi/server"
+	"pmg/httpapi/webhook"
 	"pmg/internal/token"
 	"pmg/protocols"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
-	"pmg/webhook"
 )
 
 // Bounds on bodies.

@@ -14,11 +14,11 @@ import (
 	"pmg/httpapi/apitest"
 	"pmg/httpapi/body"
 	"pmg/httpapi/server"
+	"pmg/httpapi/webhook"
 	"pmg/internal/testkit/apicheck"
 	"pmg/internal/testkit/testutil"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
-	"pmg/webhook"
 )
 
 // A rig is our own API, whose client is the account shop.

@@ -11,10 +11,10 @@ import (
 
 	"pmg/config"
 	"pmg/connector"
+	"pmg/httpapi/webhook"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
-	"pmg/webhook"
 )
 
 // Bounds on streams of events.

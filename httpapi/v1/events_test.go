@@ -11,9 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pmg/httpapi/webhook"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
-	"pmg/webhook"
 )
 
 // newTestStream begins a stream of an account, with at most that many events that are not

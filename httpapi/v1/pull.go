@@ -15,11 +15,11 @@ import (
 	"pmg/connector"
 	"pmg/connector/streams"
 	"pmg/connector/worker"
+	"pmg/httpapi/webhook"
 	"pmg/internal/httpcall"
 	"pmg/protocols/httpsms"
 	"pmg/protocols/httpsms/own"
 	"pmg/sms"
-	"pmg/webhook"
 )
 
 // Bounds on events that clients fetch.

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"pmg/connector"
+	"pmg/httpapi/webhook"
 	"pmg/sms"
-	"pmg/webhook"
 )
 
 // A doneEngine counts what is done with lanes, and does nothing.

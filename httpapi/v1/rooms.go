@@ -5,9 +5,9 @@ import (
 	"crypto/sha256"
 	"net/netip"
 
-	"pmg/account"
 	"pmg/config"
 	"pmg/connector"
+	"pmg/connector/account"
 	"pmg/gateway/node"
 	"pmg/gateway/operate"
 	"pmg/gateway/request"

@@ -66,8 +66,8 @@ func nameOf(f *ast.FuncDecl) string {
 	return receiver(f).Name + "." + f.Name.Name
 }
 
-// sourceName returns the source's name of a method that a profile names, "flow.Pipeline.runRow", and the one that it has if it is
-// of a function, or of one in it: "flow.Pipeline".
+// sourceName returns the source's name of a method that a profile names, "stages/flow.Pipeline.runRow", and the one that it has if it is
+// of a function, or of one in it: "stages/flow.Pipeline".
 func sourceName(profiled string) (method, function string) {
 	name := added.ReplaceAllString(profiled, "")
 	parts := strings.SplitN(name[strings.LastIndex(name, "/")+1:], ".", 4)
@@ -78,12 +78,12 @@ func sourceName(profiled string) (method, function string) {
 func TestSourceName(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][2]string{
-		"flow.(*Pipeline[go.shape.struct { pmg/flow.Ref; *pmg/stages.extras }]).runRow (inline)": {"flow.Pipeline.runRow", "flow.Pipeline"},
-		"pdulog.Standing.append":                     {"pdulog.Standing.append", "pdulog.Standing"},
-		"store.New.func1.2":                          {"store.New.func1", "store.New"},
-		"flow.New[go.shape.int].func2.gowrap1":       {"flow.New.func2", "flow.New"},
-		"httpapi/v1.(*API).Routes.(*API).with.func3": {"httpapi/v1.API.Routes", "httpapi/v1.API"},
-		"internal/logtext.AppendQuoted":              {"internal/logtext.AppendQuoted", "internal/logtext.AppendQuoted"},
+		"stages/flow.(*Pipeline[go.shape.struct { pmg/flow.Ref; *pmg/stages.extras }]).runRow (inline)": {"stages/flow.Pipeline.runRow", "stages/flow.Pipeline"},
+		"pdulog.Standing.append":                      {"pdulog.Standing.append", "pdulog.Standing"},
+		"store.New.func1.2":                           {"store.New.func1", "store.New"},
+		"stages/flow.New[go.shape.int].func2.gowrap1": {"stages/flow.New.func2", "stages/flow.New"},
+		"httpapi/v1.(*API).Routes.(*API).with.func3":  {"httpapi/v1.API.Routes", "httpapi/v1.API"},
+		"internal/logtext.AppendQuoted":               {"internal/logtext.AppendQuoted", "internal/logtext.AppendQuoted"},
 	} {
 		if method, function := sourceName(name); want != [2]string{method, function} {
 			t.Errorf("%s: got %s and %s, want %s", name, method, function, want)

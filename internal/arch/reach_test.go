@@ -143,7 +143,7 @@ func TestReach(t *testing.T) {
 	}
 	rooms := map[string]int{}
 	for name, n := range field {
-		if slices.ContainsFunc([]string{"gateway", "httpapi", "webhook", "httpsmsc"}, func(area string) bool {
+		if slices.ContainsFunc([]string{"gateway", "httpapi", "httpapi/webhook", "httpapi/httpsmsc"}, func(area string) bool {
 			return strings.HasPrefix(name, area+".") || strings.HasPrefix(name, area+"/")
 		}) {
 			rooms[name] = n

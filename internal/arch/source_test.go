@@ -18,8 +18,8 @@ const root = "../.."
 
 // A source is one Go file, including tests and files for other systems.
 type source struct {
-	path string // from the root: "flow/run.go"
-	pkg  string // "flow"
+	path string // from the root: "stages/flow/run.go"
+	pkg  string // "stages/flow"
 	file *ast.File
 	fset *token.FileSet
 }

@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"pmg/journal"
-	"pmg/journal/journaltest"
 	"pmg/store"
+	"pmg/store/journal"
+	"pmg/store/journal/journaltest"
 )
 
 var errDisk = errors.New("simulated fault of the disk")

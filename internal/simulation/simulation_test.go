@@ -14,9 +14,9 @@ import (
 
 	"pmg/config"
 	"pmg/internal/testkit/testutil"
-	"pmg/journal/journaltest"
 	"pmg/protocols"
 	"pmg/store"
+	"pmg/store/journal/journaltest"
 )
 
 var (

@@ -12,8 +12,8 @@ import (
 
 	"pmg/internal/testkit/natstest"
 	"pmg/internal/testkit/testutil"
-	"pmg/journal/nats"
 	"pmg/loadtest"
+	"pmg/store/journal/nats"
 )
 
 const (

@@ -16,10 +16,10 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"pmg/internal/testkit/traces"
+	"pmg/gateway/privacy"
 	"pmg/internal/testkit/testutil"
+	"pmg/internal/testkit/traces"
 	"pmg/loadtest"
-	"pmg/privacy"
 )
 
 const forgetConfig = `

@@ -21,10 +21,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"pmg/config"
+	"pmg/events/stats"
 	"pmg/internal/testkit/process"
 	"pmg/internal/testkit/testutil"
 	"pmg/loadtest"
-	"pmg/stats"
 	"pmg/store"
 )
 

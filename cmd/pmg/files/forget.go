@@ -19,8 +19,8 @@ import (
 
 	"pmg/admin"
 	"pmg/config"
+	"pmg/gateway/privacy"
 	"pmg/internal/console"
-	"pmg/privacy"
 	"pmg/protocols"
 )
 

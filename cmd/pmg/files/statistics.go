@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pmg/cmd/pmg/ask"
-	"pmg/stats"
+	"pmg/events/stats"
 )
 
 // A StatisticsProgram is what the command needs of pmg.

@@ -20,9 +20,9 @@ import (
 	"pmg/cmd/pmg/ask"
 	"pmg/config"
 	"pmg/config/document"
+	"pmg/config/managed"
+	"pmg/config/managed/editor"
 	"pmg/internal/console"
-	"pmg/managed"
-	"pmg/managed/editor"
 )
 
 // A Load loads a configuration, with some contents in the place of those of managed files.

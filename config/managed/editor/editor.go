@@ -1,0 +1,271 @@
+package editor
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"pmg/config"
+	"pmg/config/document"
+	"pmg/config/managed"
+	"pmg/sms/numbers"
+	"pmg/sms/prices"
+)
+
+// What a request may expect of a file, beside a tag.
+const (
+	Any     = ""
+	Exists  = "*"
+	Missing = "-"
+)
+
+// A Request is one to change a file.
+type Request struct {
+	File    string // such as accounts/acme.yaml
+	Match   string // the tag of its contents, or one of the words above
+	By      string // its author
+	Comment string
+	Dry     bool // nothing is written
+	Force   bool // most of the rows of a list may go
+
+	// Make returns what the file is to have of what it has; nil: there is none, and there is to be none.
+	Make func(was []byte) ([]byte, error)
+}
+
+// A Result is what a change has done, or would do.
+type Result struct {
+	Changes []string `json:"changes"`          // lines, as a reload prints them
+	Notes   []string `json:"notes,omitempty"`  // what follows from them, or stays
+	Number  int      `json:"change,omitempty"` // in the history; 0: nothing has changed
+	Tag     string   `json:"-"`                // of the new contents
+	Created bool     `json:"-"`
+}
+
+// A Refusal says why a file is not changed.
+type Refusal struct {
+	Status   int // of HTTP
+	Text     string
+	Problems document.Problems
+	Tag      string // of what the file has, if it was not what was expected
+}
+
+// Error returns the text, with the problems below it.
+func (r *Refusal) Error() string {
+	if len(r.Problems) > 0 {
+		return r.Text + ":\n" + r.Problems.Error()
+	}
+	return r.Text
+}
+
+func refuse(status int, format string, args ...any) error {
+	return &Refusal{Status: status, Text: fmt.Sprintf(format, args...)}
+}
+
+// An Editor changes the files of a directory.
+type Editor struct {
+	Dir *managed.Dir
+	// Load reads and checks the configuration with some contents in the place of those of files.
+	Load func(instead map[string][]byte) (*config.Config, error)
+	// Running returns what a gateway has in force; nil: none runs.
+	Running func() *config.Config
+	// Apply puts a configuration in force, in which nothing is missing but what is meant; nil: no gateway runs.
+	Apply func(c *config.Config, meant string) error
+}
+
+// Do carries out a request.
+func (e *Editor) Do(r Request) (Result, error) {
+	kind, name, ok := managed.Split(r.File)
+	if !ok {
+		return Result{}, refuse(
+			http.StatusBadRequest, "cannot change %s: a name has letters, digits, '-' and '_', 64 at most", r.File,
+		)
+	}
+	lock, err := e.Dir.Lock()
+	if err != nil {
+		return Result{}, refuse(http.StatusServiceUnavailable, "cannot change %s: %v", r.File, err)
+	}
+	defer lock.Close()
+	was, err := e.Dir.Read(r.File)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := e.expected(r, kind, name, was); err != nil {
+		return Result{}, err
+	}
+	data, err := r.Make(was)
+	if err != nil {
+		return Result{}, err
+	}
+	result := Result{Changes: []string{}, Tag: managed.Tag(data), Created: was == nil && data != nil}
+	if result.Tag == managed.Tag(was) {
+		return result, nil
+	}
+	if kind == managed.Accounts && was != nil && data != nil {
+		before, _ := ReadOptions(was) // what cannot be read loses nothing that is known
+		after, _ := ReadOptions(data)
+		result.Notes = losses(before, after)
+	}
+	next, err := e.check(r, kind, was, data, &result)
+	if err != nil || r.Dry {
+		return result, err
+	}
+	change, err := e.Dir.Replace(managed.Change{File: r.File, By: r.By, Comment: r.Comment}, data, func() error {
+		if e.Apply == nil {
+			return nil
+		}
+		return e.Apply(next, kind+"/"+name)
+	})
+	if err != nil {
+		if errors.Is(err, managed.ErrStuck) {
+			return result, fmt.Errorf("cannot change %s: %w", r.File, err)
+		}
+		return result, fmt.Errorf("cannot change %s; it is as it was: %w", r.File, err)
+	}
+	result.Number = change.Number
+	return result, nil
+}
+
+// expected returns an error unless a file is what a request expects, and one of those that may be changed.
+func (e *Editor) expected(r Request, kind, name string, was []byte) error {
+	now, err := e.current()
+	if err != nil {
+		return err
+	}
+	if at := now.Defined(kind, name); at != "" {
+		return refuse(http.StatusConflict, "cannot change %s/%s: %s defines it, so it is changed there", kind, name, at)
+	}
+	tag := managed.Tag(was)
+	switch {
+	case r.Match == Any, r.Match == Exists && was != nil, r.Match == Missing && was == nil, r.Match == tag && was != nil:
+		return nil
+	case r.Match == Missing:
+		return &Refusal{Status: http.StatusPreconditionFailed, Text: "cannot make " + r.File + ": it exists", Tag: tag}
+	case was == nil:
+		return &Refusal{Status: http.StatusPreconditionFailed, Text: "cannot change " + r.File + ": it does not exist"}
+	}
+	return &Refusal{
+		Status: http.StatusPreconditionFailed, Tag: tag,
+		Text: "cannot change " + r.File + ": it has changed since it was read; read it again",
+	}
+}
+
+// current returns the configuration in force, or without a gateway that of the files.
+func (e *Editor) current() (*config.Config, error) {
+	if e.Running != nil {
+		return e.Running(), nil
+	}
+	return e.Load(nil)
+}
+
+// check returns the configuration with a change, and notes the differences.
+func (e *Editor) check(r Request, kind string, was, data []byte, result *Result) (*config.Config, error) {
+	instead := map[string][]byte{}
+	if managed.IsOptions(r.File) {
+		if len(data) > managed.MaxOptions {
+			return nil, refuse(
+				http.StatusRequestEntityTooLarge, "cannot change %s: it would have more than %d octets", r.File,
+				managed.MaxOptions,
+			)
+		}
+		instead[r.File] = data
+	} else if err := e.checkRows(r, kind, was, data, result); err != nil {
+		return nil, err
+	}
+	next, err := e.Load(instead)
+	var problems document.Problems
+	if errors.As(err, &problems) {
+		return nil, &Refusal{
+			Status: http.StatusUnprocessableEntity, Problems: problems,
+			Text: "cannot change " + r.File + ": with it the configuration cannot be used",
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	now, err := e.current()
+	if err != nil {
+		now = config.Default() // the change may mend what is wrong
+	}
+	for _, c := range now.Diff(next) {
+		result.Changes = append(result.Changes, c.String())
+	}
+	return next, nil
+}
+
+// readers read the files of rows, and return why they cannot.
+var readers = map[string]func(path string, o prices.Options) error{
+	managed.Lists:  func(path string, _ prices.Options) error { _, err := numbers.ReadFile(path); return err },
+	managed.Prices: func(path string, o prices.Options) error { _, err := prices.ReadFile(path, o); return err },
+}
+
+// checkRows checks rows as the gateway reads them. What loses more than half of its rows was probably cut off.
+func (e *Editor) checkRows(r Request, kind string, was, data []byte, result *Result) error {
+	before, after := bytes.Count(was, []byte("\n")), bytes.Count(data, []byte("\n"))
+	result.Changes = append(result.Changes, fmt.Sprintf("%s: %d lines -> %d lines", r.File, before, after))
+	if data == nil {
+		return nil
+	}
+	if len(data) > 0 && !bytes.HasSuffix(data, []byte("\n")) {
+		return refuse(http.StatusUnprocessableEntity, "cannot change %s: its last line has no end: was it cut off?", r.File)
+	}
+	if after*2 < before && !r.Force {
+		return refuse(
+			http.StatusConflict,
+			"cannot change %s: %d of %d lines would go, as if it was cut off; with force=1 they do", r.File, before-after, before,
+		)
+	}
+	f, err := os.CreateTemp("", "pmg-rows-*")
+	if err != nil {
+		return fmt.Errorf("cannot check %s: %w", r.File, err)
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(data)
+	if cerr := f.Close(); err != nil || cerr != nil {
+		return fmt.Errorf("cannot check %s: %w", r.File, errors.Join(err, cerr))
+	}
+	var options Options
+	if _, name, _ := managed.Split(r.File); kind == managed.Prices {
+		if text, err := e.Dir.Read(managed.OptionsFile(kind, name)); err == nil && text != nil {
+			options, _ = ReadOptions(text)
+		}
+	}
+	if err := readers[kind](f.Name(), readingOf(options)); err != nil {
+		text := strings.NewReplacer(f.Name(), r.File, filepath.Base(f.Name()), r.File).Replace(err.Error())
+		return refuse(http.StatusUnprocessableEntity, "cannot change %s: %s", r.File, text)
+	}
+	return nil
+}
+
+// readingOf returns how the options of a list of prices say that its rows are read.
+func readingOf(options Options) (o prices.Options) {
+	o.Currency, _ = options["currency"].(string)
+	o.Charset, _ = options["charset"].(string)
+	o.Dates, _ = options["dates"].(string)
+	o.Round, _ = options["round"].(bool)
+	columns, _ := options["columns"].([]any)
+	for _, c := range columns {
+		if text, ok := c.(string); ok {
+			o.Columns = append(o.Columns, text)
+		}
+	}
+	return o
+}
+
+// Revert returns the request that makes a file what it was before a change.
+func Revert(d *managed.Dir, number int) (Request, error) {
+	c, err := d.Change(number)
+	if errors.Is(err, managed.ErrNoChange) {
+		return Request{}, refuse(http.StatusNotFound, "cannot revert: %v", err)
+	}
+	if err != nil {
+		return Request{}, err
+	}
+	return Request{
+		File: c.File, Comment: fmt.Sprintf("revert of change %d", number), Force: true,
+		Make: func([]byte) ([]byte, error) { return c.Before, nil },
+	}, nil
+}

@@ -1,0 +1,402 @@
+package editor
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+
+	"pmg/config"
+	"pmg/config/document"
+	"pmg/config/managed"
+	"pmg/internal/passhash"
+)
+
+// Masked stands for a secret that a file has. Whoever writes it leaves the secret as it is.
+const Masked = "***"
+
+// passwords are the secrets of which a file has hashes. A secret with which the gateway signs must stand in it as it is.
+var passwords = []string{"password", "old_password"}
+
+// Options are those of an account, a route, a list or prices, as JSON has them.
+type Options map[string]any
+
+// ReadOptions returns the options of a file.
+func ReadOptions(data []byte) (Options, error) {
+	file, err := parser.ParseBytes(data, 0)
+	if err != nil || len(file.Docs) != 1 {
+		return nil, errors.Join(errors.New("cannot read the file: it is not one document of YAML"), err)
+	}
+	m, ok := jsonOf(file.Docs[0].Body).(map[string]any)
+	if !ok {
+		return nil, errors.New("cannot read the file: it has no options")
+	}
+	return m, nil
+}
+
+var plainNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,14})$`)
+
+// jsonOf returns a node as JSON has it. What is no plain number, such as 0046, is a text.
+func jsonOf(n ast.Node) any {
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		m := map[string]any{}
+		for _, kv := range n.Values {
+			m[kv.Key.GetToken().Value] = jsonOf(kv.Value)
+		}
+		return m
+	case *ast.SequenceNode:
+		list := make([]any, len(n.Values))
+		for i, v := range n.Values {
+			list[i] = jsonOf(v)
+		}
+		return list
+	case *ast.LiteralNode:
+		return n.Value.Value
+	case nil, *ast.NullNode:
+		return nil
+	}
+	text := n.GetToken().Value
+	switch {
+	case n.Type() == ast.BoolType:
+		return text == "true"
+	case n.Type() == ast.IntegerType && plainNumber.MatchString(text):
+		return json.Number(text)
+	}
+	return text
+}
+
+// Mask hides the secrets of options.
+func (o Options) Mask() Options {
+	for _, key := range config.Secrets() {
+		if text, ok := o[key].(string); ok && text != "" {
+			o[key] = Masked
+		}
+	}
+	o.eachUser(func(u map[string]any) {
+		if u["password"] != nil {
+			u["password"] = Masked
+		}
+	})
+	return o
+}
+
+// eachUser calls f for each of them.
+func (o Options) eachUser(f func(map[string]any)) {
+	for _, one := range o.list("users") {
+		if u, ok := one.(map[string]any); ok {
+			f(u)
+		}
+	}
+}
+
+// ParseOptions reads options of JSON.
+func ParseOptions(r io.Reader) (Options, error) {
+	d := json.NewDecoder(io.LimitReader(r, managed.MaxOptions+1))
+	d.UseNumber()
+	var o Options
+	err := d.Decode(&o)
+	if err == nil {
+		if _, more := d.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("there is more behind the object")
+		}
+	}
+	if err == nil && o == nil {
+		err = errors.New("it is no object")
+	}
+	if err != nil {
+		return nil, refuse(http.StatusBadRequest, "cannot read the options as JSON: %v", err)
+	}
+	return o, nil
+}
+
+// Replacing returns what makes the contents of a file of options. Secrets, keys and users that are not given, and secrets that
+// are masked, stay what they are; null removes them. A password is stored as a hash, and one that matches the hash stays as it
+// is.
+func (o Options) Replacing(kind, name string) func(was []byte) ([]byte, error) {
+	return func(was []byte) ([]byte, error) {
+		before, err := o.readBefore(kind, was)
+		if err != nil {
+			return nil, err
+		}
+		return o.storedAs(kind, name, before), nil
+	}
+}
+
+// Merging returns what changes those of the options of a file that o has, as a JSON merge patch (RFC 7396) does: null removes
+// one, and what has options of its own is changed in the same way.
+func (o Options) Merging(kind, name string) func(was []byte) ([]byte, error) {
+	return func(was []byte) ([]byte, error) {
+		if was == nil {
+			return nil, refuse(http.StatusNotFound, "there is no %s below %s", name, kind)
+		}
+		before, err := o.readBefore(kind, was)
+		if err != nil {
+			return nil, err
+		}
+		next := maps.Clone(before)
+		for key, value := range o {
+			next[key] = merged(before[key], value) // null stays, so that it removes what otherwise stays if it is not given
+		}
+		return next.storedAs(kind, name, before), nil
+	}
+}
+
+// merged returns a value changed by a merge patch.
+func merged(was, patch any) any {
+	members, isObject := patch.(map[string]any)
+	if !isObject {
+		return patch
+	}
+	next := map[string]any{}
+	if before, ok := was.(map[string]any); ok {
+		maps.Copy(next, before)
+	}
+	for key, value := range members {
+		if value == nil {
+			delete(next, key)
+		} else {
+			next[key] = merged(next[key], value)
+		}
+	}
+	return next
+}
+
+// WithoutNewKeys returns a change that is refused if o gives an account keys that it has not: an old document does not bring a
+// key back that was revoked since.
+func (o Options) WithoutNewKeys(change func(was []byte) ([]byte, error)) func(was []byte) ([]byte, error) {
+	return func(was []byte) ([]byte, error) {
+		before, err := ReadOptions(was)
+		if was == nil || err != nil {
+			return change(was)
+		}
+		known := map[any]bool{}
+		for _, k := range before.list("keys") {
+			known[hashOf(k)] = true
+		}
+		for _, k := range o.list("keys") {
+			if !known[hashOf(k)] {
+				one, _ := k.(map[string]any)
+				return nil, refuse(
+					http.StatusConflict,
+					"cannot store the options: the account has no key %v now, which may have been revoked: POST …/keys makes "+
+						"one; with If-Match, and the ETag of what the account has now, keys can be given", one["name"],
+				)
+			}
+		}
+		return change(was)
+	}
+}
+
+func hashOf(key any) any {
+	one, _ := key.(map[string]any)
+	hash, _ := one["hash"].(string)
+	return hash
+}
+
+// readBefore returns the options of a file, which o is to change, unless o has what is not taken from outside.
+func (o Options) readBefore(kind string, was []byte) (Options, error) {
+	if problems := o.unwanted(kind); len(problems) > 0 {
+		return nil, &Refusal{Status: http.StatusUnprocessableEntity, Text: "cannot store the options", Problems: problems}
+	}
+	if was == nil {
+		return Options{}, nil
+	}
+	before, err := ReadOptions(was)
+	if err != nil { // what cannot be read has secrets, keys and users, too
+		return nil, refuse(
+			http.StatusConflict, "cannot change it: it was edited, and must be mended by hand, reverted or removed: %v", err,
+		)
+	}
+	return before, nil
+}
+
+// storedAs returns the contents of a file with the options.
+func (o Options) storedAs(kind, name string, before Options) []byte {
+	next := maps.Clone(o)
+	if kind == managed.Accounts {
+		next["system_id"] = name
+		next.keepSecrets(before)
+		for _, key := range []string{"keys", "users"} {
+			if _, isGiven := next[key]; !isGiven && before[key] != nil {
+				next[key] = before[key]
+			}
+		}
+		next.keepUsers(before)
+	} else if kind != managed.Routes {
+		next["name"] = name
+	}
+	return next.yaml()
+}
+
+// losses returns a note for each option of an account whose loss has consequences that are easily missed.
+func losses(before, after Options) (notes []string) {
+	for _, one := range []struct{ option, note string }{
+		{"prices", "prices goes: its messages cost nothing"},
+		{"balance", "balance goes: it may send without money"},
+		{"block", "block goes: its messages go to numbers that were blocked, such as opt-outs"},
+		{"allow", "allow goes: its messages may go to any number"},
+		{"senders", "senders goes: it may use any sender"},
+		{"keys", "keys go: who uses them is refused"},
+		{"users", "users go: nobody can log in to its pages"},
+		{"webhook", "webhook goes: its events wait for nobody"},
+	} {
+		if before[one.option] != nil && after[one.option] == nil {
+			notes = append(notes, one.note)
+		}
+	}
+	if n := len(before.list("keys")) - len(after.list("keys")); n > 0 && after["keys"] != nil {
+		notes = append(notes, fmt.Sprintf("%d keys go: who uses them is refused", n))
+	}
+	return notes
+}
+
+// list returns an option that is a list, or one entry alone.
+func (o Options) list(key string) []any {
+	if one, ok := o[key].(map[string]any); ok {
+		return []any{one}
+	}
+	all, _ := o[key].([]any)
+	return all
+}
+
+func (o Options) keepSecrets(before Options) {
+	for _, key := range config.Secrets() {
+		given, isGiven := o[key]
+		text, _ := given.(string)
+		kept, _ := before[key].(string)
+		switch {
+		case !isGiven || text == Masked:
+			delete(o, key)
+			if kept != "" {
+				o[key] = kept
+			}
+		case given == nil:
+			delete(o, key)
+		case slices.Contains(passwords, key):
+			o[key] = hashed(text, kept)
+		}
+	}
+}
+
+// hashed returns the hash of a password, which is kept if it is of that, and the password if it is empty or a hash.
+func hashed(password, kept string) string {
+	switch {
+	case passhash.Is(password) || password == "":
+		return password
+	case passhash.Is(kept) && passhash.Matches([]byte(kept), []byte(password)):
+		return kept
+	}
+	return passhash.New([]byte(password))
+}
+
+// keepUsers is keepSecrets for the passwords of users, which are those of the users with the same names before.
+func (o Options) keepUsers(before Options) {
+	users := slices.Clone(o.list("users"))
+	if len(users) == 0 || len(users) > config.MaxUsers { // more are refused later, and need not be hashed
+		return
+	}
+	known := map[string]string{}
+	before.eachUser(func(u map[string]any) { known[fmt.Sprint(u["name"])], _ = u["password"].(string) })
+	for i, one := range users {
+		u, ok := one.(map[string]any)
+		if !ok {
+			continue
+		}
+		u = maps.Clone(u)
+		kept := known[fmt.Sprint(u["name"])]
+		switch text, isText := u["password"].(string); {
+		case kept != "" && (u["password"] == nil || text == Masked):
+			u["password"] = kept
+		case u["password"] == nil || text == Masked:
+			delete(u, "password")
+		case isText:
+			u["password"] = hashed(text, kept)
+		}
+		users[i] = u
+	}
+	o["users"] = users
+}
+
+// unwanted returns the options that are not taken from outside, because they name files of this machine.
+func (o Options) unwanted(kind string) (problems document.Problems) {
+	add := func(path, message string) {
+		problems = append(problems, document.Problem{Path: path, Message: message})
+	}
+	for key, why := range map[string]string{
+		"destination_file": "is not taken here, because it names a file of the gateway's machine: write destination",
+		"file":             "is not taken here: the gateway chooses the file, whose rows are written separately",
+	} {
+		if _, ok := o[key]; ok && kind != managed.Accounts {
+			add(key, why)
+		}
+	}
+	for key, value := range o {
+		if refers(value) {
+			add(key, "must not have a reference such as ${ENV:NAME}, which leads to what is on the gateway's machine")
+		}
+	}
+	return problems
+}
+
+func refers(v any) bool {
+	switch v := v.(type) {
+	case string:
+		return strings.Contains(v, "${")
+	case []any:
+		return slices.ContainsFunc(v, refers)
+	case map[string]any:
+		for key, value := range v {
+			if refers(value) || refers(key) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// yaml writes options, the name first, one on a line, as JSON has their values.
+func (o Options) yaml() []byte {
+	keys := slices.SortedFunc(maps.Keys(o), func(a, b string) int {
+		return strings.Compare(rank(a)+a, rank(b)+b)
+	})
+	var w document.Writer
+	for _, key := range keys {
+		if o[key] == nil {
+			continue
+		}
+		name := key
+		if !plainKey.MatchString(key) {
+			name = textOf(key)
+		}
+		w.Option(0, name, textOf(o[key]))
+	}
+	return []byte(w.String())
+}
+
+func rank(key string) string {
+	if key == "system_id" || key == "name" || key == "order" {
+		return "0"
+	}
+	return "1"
+}
+
+var plainKey = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+
+// textOf returns a value in JSON, which is YAML on one line.
+func textOf(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // texts, numbers, and lists and maps of them
+	return strings.TrimSuffix(b.String(), "\n")
+}

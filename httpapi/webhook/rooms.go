@@ -1,0 +1,60 @@
+package webhook
+
+import (
+	"context"
+	"time"
+
+	"pmg/config"
+	"pmg/connector"
+	"pmg/connector/account"
+	"pmg/gateway/node"
+	"pmg/gateway/request"
+	"pmg/gateway/settle"
+	"pmg/gateway/webhooks"
+	"pmg/sms"
+)
+
+// Rooms are what webhooks need of a gateway.
+type Rooms struct {
+	Node      *node.Node
+	Options   Options
+	Logins    Logins
+	Converter Converter
+	Tracer    Tracer
+	Submitter Submitter
+	Servers   Servers
+	Low       <-chan settle.Low // balances that have become low
+	Holds     func() bool       // whether anything may be sent; nil: always
+}
+
+// Options finds the accounts and connectors of the configuration in force, nil if there is none of a name.
+type Options interface {
+	Account(name string) *config.Account
+	Connector(name string) *connector.Connector
+}
+
+// Logins has the accounts that may log in.
+type Logins interface {
+	Accounts() *account.Table
+}
+
+// A Converter makes what a client gets of a message.
+type Converter interface {
+	Leaving(to *connector.Source, m *sms.Message) *sms.Message
+}
+
+// A Tracer traces the calls of a message.
+type Tracer interface {
+	Traceparent(m *sms.Message) string
+	Told(m *sms.Message, took time.Duration, status int, failed string)
+}
+
+// A Submitter submits the replies that webhooks answer with.
+type Submitter interface {
+	Submit(ctx context.Context, from *connector.Source, items []request.Item) []request.Result
+}
+
+// Servers has what is known of the server that a lane leads to.
+type Servers interface {
+	Server(l *connector.Lane) *webhooks.Server
+}

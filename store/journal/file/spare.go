@@ -1,0 +1,241 @@
+package file
+
+import (
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"pmg/store/journal"
+)
+
+// Spares are the files for the next segments. One is made ready beside the journal's work, so that a new segment costs a
+// record no more than another. Its octets are written once: a sync of a file that grows takes a third longer.
+type spares struct {
+	fs   vfs.FS
+	dir  string
+	most int64 // octets of a segment
+
+	noting sync.Mutex // held while newest is written; before mu
+
+	mu     sync.Mutex
+	size   int64      // octets of the next new one
+	taken  int        // segments since settle was called
+	keep   int        // how many of used to keep
+	used   []*segment // whose records are not needed any more, the oldest first
+	number uint64     // of the newest segment
+	newest newest     // as the file has it
+	begun  uint64     // the newest segment that was begun
+	ready  chan blank // the next one, or why there is none; nil: none was asked for
+}
+
+// A blank is a segment whose file is open and has no record.
+type blank struct {
+	segment
+	filled int64 // octets of its file that are synced
+	grown  int64 // octets by which the files have grown
+	err    error
+}
+
+// newSpares keeps the segments that have no record that counts for the next ones.
+func newSpares(fs vfs.FS, dir string, size int64, found *findings) *spares {
+	s := &spares{fs: fs, dir: dir, most: size, size: size, newest: found.newest}
+	if size == 0 {
+		s.most, s.size = lastSegment, firstSegment
+	}
+	counts := map[*segment]bool{}
+	for _, p := range found.pieces {
+		counts[p.segment], s.begun = true, p.segment.number
+	}
+	for _, one := range found.segments {
+		s.number = max(s.number, one.number)
+		if !counts[one] {
+			s.used = append(s.used, one)
+		}
+	}
+	return s
+}
+
+// take returns the next segment, with room for n octets.
+func (s *spares) take(n int64) (blank, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ready, early := s.ready, s.ready != nil
+	if s.ready = nil; !early {
+		ready = s.prepare()
+	}
+	m := s.await(ready)
+	if m.err != nil && early { // there may be room by now
+		m = s.await(s.prepare())
+	}
+	if m.err != nil {
+		return m, m.err
+	}
+	m.filled = m.size
+	if m.size < n { // the record is larger than a segment
+		m.grown += n - m.size
+		m.size = n
+	}
+	s.taken++
+	s.begun = m.number
+	s.ready = s.prepare()
+	return m, nil
+}
+
+// await waits for a file without the lock, which the caller holds.
+func (s *spares) await(ready chan blank) blank {
+	s.mu.Unlock()
+	defer s.mu.Lock()
+	return <-ready
+}
+
+// prepare begins to make the next file. The caller holds the lock.
+func (s *spares) prepare() chan blank {
+	s.number++
+	var old *segment
+	if len(s.used) > 0 {
+		old, s.used = s.used[0], s.used[1:]
+	}
+	ready, number, size := make(chan blank, 1), s.number, s.size
+	next, named := newest{s.begun, number}, old != nil && s.newest.names(old.number)
+	if old == nil {
+		s.size = min(2*size, s.most)
+	}
+	go func() {
+		if named { // it gets another name
+			if err := s.note(newest{}); err != nil {
+				s.give(old)
+				ready <- blank{err: err}
+				return
+			}
+		}
+		m := s.make(number, size, old)
+		if m.err == nil {
+			if m.err = s.note(next); m.err != nil {
+				_ = m.close()
+			}
+		}
+		ready <- m
+	}()
+	return ready
+}
+
+// note writes which segments are the newest, unless newer ones were noted.
+func (s *spares) note(n newest) error {
+	s.noting.Lock()
+	defer s.noting.Unlock()
+	s.mu.Lock()
+	late := n.ready != 0 && n.ready < s.newest.ready
+	s.mu.Unlock()
+	if late {
+		return nil
+	}
+	if err := writeNewest(s.fs, s.dir, n); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.newest = n
+	s.mu.Unlock()
+	return nil
+}
+
+// make makes the file of a segment, of an old one if there is one.
+func (s *spares) make(number uint64, size int64, old *segment) blank {
+	m := blank{segment: segment{number: number, salt: saltOf(number), size: size}}
+	name := s.fs.PathJoin(s.dir, nameOf(number))
+	var err error
+	if old != nil {
+		m.size = old.size
+		m.file, err = s.fs.ReuseForWrite(s.fs.PathJoin(s.dir, nameOf(old.number)), name, category)
+	} else if m.file, err = s.fs.Create(name, category); err == nil {
+		m.grown = size
+		err = fill(m.file, size)
+		if err == nil {
+			err = m.file.Close()
+		}
+		if err == nil {
+			m.file, err = s.fs.OpenReadWrite(name, category)
+		}
+	}
+	if err == nil {
+		m.syncs, err = s.fs.OpenReadWrite(name, category)
+	}
+	if err == nil {
+		err = syncDir(s.fs, s.dir)
+	}
+	if err != nil {
+		_ = m.close()
+		if old == nil {
+			_ = s.fs.Remove(name)
+		}
+		return blank{err: err}
+	}
+	return m
+}
+
+// fill writes zeros, and syncs them.
+func fill(f vfs.File, size int64) error {
+	zeros := make([]byte, min(size, 1<<20))
+	for size > 0 {
+		n, err := f.Write(zeros[:min(size, int64(len(zeros)))])
+		if err != nil {
+			return err
+		}
+		size -= int64(n)
+	}
+	return f.Sync()
+}
+
+// give takes back a segment whose records are not needed any more.
+func (s *spares) give(one *segment) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used = append(s.used, one)
+}
+
+// settle removes segments that nobody seems to need: it keeps as many as were taken since the last time, and one less each
+// time when fewer are taken. It returns how many octets were removed from the disk.
+func (s *spares) settle() (removed int64, err error) {
+	s.mu.Lock()
+	s.keep = max(s.taken, s.keep-1, 1)
+	s.taken = 0
+	var old []*segment
+	for over := len(s.used) - s.keep; over > 0; over-- {
+		i := slices.IndexFunc(s.used, func(one *segment) bool { return !s.newest.names(one.number) })
+		if i < 0 {
+			break
+		}
+		old = append(old, s.used[i])
+		s.used = slices.Delete(s.used, i, i+1)
+	}
+	s.mu.Unlock()
+	for _, one := range old {
+		removed += one.size
+		err = errors.Join(err, s.fs.Remove(s.fs.PathJoin(s.dir, nameOf(one.number))))
+	}
+	return removed, err
+}
+
+// close waits for the file that is being made.
+func (s *spares) close() error {
+	s.mu.Lock()
+	ready := s.ready
+	s.ready = nil
+	s.mu.Unlock()
+	if ready == nil {
+		return nil
+	}
+	m := <-ready
+	return m.close() // what could not be made will not be at the next start, which says so
+}
+
+func syncDir(fs vfs.FS, dir string) error {
+	d, err := fs.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+var _ journal.Journal = (*Journal)(nil)

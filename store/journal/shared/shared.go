@@ -1,0 +1,205 @@
+// Package shared is one node's part in a journal to which several nodes append, of which one owns the work at a time.
+//
+// A node that stands by passes what it reads to Judge, and carries out what counts. A node that has got the lease begins its
+// epoch with a record of its own, goes on reading until it has judged that one, and so has all that any owner before it was
+// promised. Then it owns: it appends and reads no more. Places that do not follow each other show it that something else has
+// been appended, and it looks at that before anybody is promised anything.
+//
+//	follows ── Begin ──► still follows, past its own record ── Own ──► appends ──► deposed
+//
+// # Start reading
+//
+// journal.Fence, which judges; shared.go.
+package shared
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"pmg/store/journal"
+)
+
+// ErrDeposed is the error of an owner whose work another node has taken over.
+var ErrDeposed = errors.New("another node has taken the work over")
+
+// A Journal is the journal of the store of one node. It implements journal.Journal, chooses the IDs of records itself, and
+// trims nothing: it notes what the store does not need any more.
+type Journal struct {
+	inner journal.Journal
+	node  uint32
+	moved atomic.Uint64 // up to which the store needs nothing
+	last  atomic.Uint64 // the place of the last record that was judged
+	fault atomic.Pointer[error]
+
+	mu    sync.Mutex // held while a record is appended
+	fence journal.Fence
+	epoch uint32 // the own one; 0: it does not own
+}
+
+// New makes a node's part. Nodes have different numbers.
+func New(inner journal.Journal, node uint32) *Journal { return &Journal{inner: inner, node: node} }
+
+// Seed is called instead of Judge with the last record that the store has already.
+func (j *Journal) Seed(at journal.Seq, id journal.ID) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.fence = journal.Fence{Epoch: id.Run, Node: id.Node, Number: id.Number}
+	j.last.Store(uint64(at))
+}
+
+// Judge judges the next record, and reports whether it counts.
+func (j *Journal) Judge(at journal.Seq, id journal.ID) (bool, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.judge(at, id)
+}
+
+func (j *Journal) judge(at journal.Seq, id journal.ID) (bool, error) {
+	before := j.fence
+	switch v := j.fence.Judge(id); v {
+	case journal.Forged:
+		return false, fmt.Errorf(
+			"record %d of the journal is number %d of epoch %d by node %08x, which cannot follow number %d of epoch %d by node "+
+				"%08x: two nodes have the same name, or the journal has lost records",
+			at, id.Number, id.Run, id.Node, before.Number, before.Epoch, before.Node)
+	default:
+		j.last.Store(uint64(at))
+		return v == journal.Counts, nil
+	}
+}
+
+// Last returns the place of the last record that was judged.
+func (j *Journal) Last() journal.Seq { return journal.Seq(j.last.Load()) }
+
+// Epoch returns the newest epoch that was judged.
+func (j *Journal) Epoch() uint32 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.fence.Epoch
+}
+
+// Number returns the number of the last record that counts.
+func (j *Journal) Number() uint64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.fence.Number
+}
+
+// Begin appends the first record of an epoch, and returns its place. The caller goes on with Judge until that has come.
+func (j *Journal) Begin(epoch uint32, record []byte) (journal.Seq, error) {
+	return j.inner.Append(journal.ID{Node: j.node, Run: epoch, Number: 1}, record)
+}
+
+// Own makes the node the one that appends. The first record of its epoch was judged; if a newer one was as well, the error is
+// ErrDeposed. Judge is not called any more.
+func (j *Journal) Own(epoch uint32) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.fence.Epoch != epoch || j.fence.Node != j.node {
+		return ErrDeposed
+	}
+	j.epoch = epoch
+	return nil
+}
+
+// Append implements journal.Journal. The ID that is given does not matter.
+func (j *Journal) Append(_ journal.ID, record []byte) (journal.Seq, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if fault := j.fault.Load(); fault != nil {
+		return 0, *fault
+	}
+	if j.epoch == 0 {
+		return 0, errors.New("this node does not own the work, and appends nothing")
+	}
+	id := journal.ID{Node: j.node, Run: j.epoch, Number: j.fence.Number + 1}
+	at, err := j.inner.Append(id, record)
+	if errors.Is(err, journal.ErrFull) || errors.Is(err, journal.ErrTooLarge) {
+		return 0, err
+	}
+	if err == nil && at == j.Last()+1 {
+		j.fence.Number = id.Number
+		j.last.Store(uint64(at))
+		return at, nil
+	}
+	if err == nil {
+		at, err = j.lookBack(at, id)
+	}
+	if err != nil {
+		j.fault.Store(&err)
+	}
+	return at, err
+}
+
+// errPast ends the reading.
+var errPast = errors.New("past it")
+
+// lookBack judges what stands between the last record and a new one, that one included, and returns the place at which the
+// new one counts.
+func (j *Journal) lookBack(upTo journal.Seq, own journal.ID) (place journal.Seq, err error) {
+	err = j.inner.Follow(j.Last(), func(at journal.Seq, id journal.ID, _ []byte) error {
+		if at > upTo {
+			return errPast
+		}
+		counts, err := j.judge(at, id)
+		switch {
+		case err != nil:
+			return err
+		case counts && id == own:
+			place = at
+		case counts:
+			return ErrDeposed
+		}
+		return nil
+	})
+	switch {
+	case err != nil && !errors.Is(err, errPast):
+		return 0, err
+	case place == 0 || j.Last() < upTo:
+		return 0, fmt.Errorf("record %d of the journal was appended, and is not there", upTo)
+	}
+	return place, nil
+}
+
+// Note implements journal.Journal, and is Append.
+func (j *Journal) Note(id journal.ID, record []byte) (journal.Seq, error) {
+	return j.Append(id, record)
+}
+
+// Sync implements journal.Journal. What has been appended survives already.
+func (j *Journal) Sync(journal.Seq) error {
+	if fault := j.fault.Load(); fault != nil {
+		return *fault
+	}
+	return nil
+}
+
+// Follow implements journal.Journal. It passes records that do not count as well.
+func (j *Journal) Follow(after journal.Seq, f func(journal.Seq, journal.ID, []byte) error) error {
+	return j.inner.Follow(after, f)
+}
+
+// Trim implements journal.Journal: it notes that this node's store needs nothing up to a place.
+func (j *Journal) Trim(upTo journal.Seq) error {
+	j.moved.Store(uint64(upTo))
+	return nil
+}
+
+// Moved returns up to which place the node's store needs nothing: the highest that Trim was called with.
+func (j *Journal) Moved() journal.Seq { return journal.Seq(j.moved.Load()) }
+
+// Status implements journal.Journal, and asks nobody.
+func (j *Journal) Status() journal.Status {
+	s := journal.Status{First: 1, Last: j.Last(), Synced: j.Last()}
+	if fault := j.fault.Load(); fault != nil {
+		s.Fault = *fault
+	}
+	return s
+}
+
+// Close implements journal.Journal. The journal that the nodes share is closed by the one who has opened it.
+func (j *Journal) Close() error { return nil }
+
+var _ journal.Journal = (*Journal)(nil)
