@@ -15,7 +15,8 @@
 // may have been set back.
 //
 // The disk is a model of a store, not the store: pebble has goroutines of its own, so that a seed would not have one
-// history. Its batches are in the journal of journaltest, which says what a kill and a power cut leave of them. The store's own histories
+// history. Its batches are in the journal of journaltest, which says what a kill and a power cut leave of them. The store's own
+// histories
 // are in its tests.
 //
 // # Receipts
