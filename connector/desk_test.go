@@ -138,7 +138,7 @@ func (c *clerk) Leaves(_ *Lane, m *sms.Message) uint64 {
 	c.notes = append(c.notes, m.ID)
 	return uint64(len(c.notes))
 }
-func (c *clerk) IsNoted(note uint64) bool                 { return note <= c.noted }
+func (c *clerk) IsStored(token uint64) bool               { return token <= c.noted }
 func (c *clerk) Stays(_ *Lane, m *sms.Message)            { c.stayed = append(c.stayed, m.ID) }
 func (c *clerk) Draining() bool                           { return c.draining }
 func (c *clerk) Halted(int64) bool                        { return c.halted }

@@ -23,6 +23,6 @@
 // # Start reading
 //
 // connector.go, then link.go (a session), lane.go with lane_sessions.go, share.go and suspects.go,
-// slots.go (windows), inflight.go, paging.go (bodies on disk), move.go (to other lanes), noting.go
+// slots.go (windows), inflight.go, paging.go (bodies on disk), move.go (to other lanes), intents.go
 // (what is stored before a message leaves), inquiry.go (operations).
 package connector

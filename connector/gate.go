@@ -9,7 +9,7 @@ import (
 // A Gate asks plugins about the messages that leave for SMSCs.
 //
 //	           Check, Leaves
-//	slot ───────────────────────────────► noted, given to its courier
+//	slot ───────────────────────────────► intent, given to its courier
 //	 │         Waits            Pass, Leaves ▲
 //	 └────────► a plugin is asked ───────────┤
 //	                                         └─► queue (Returns), aside (Held), ended (Refused)
@@ -54,7 +54,7 @@ func (s *Slot) Leaving() *sms.Message {
 
 // Pass does what was decided about the message of a slot after Waits. Only the lane's dispatching goroutine may call it.
 func (s *Slot) Pass(now int64, p Passage) {
-	if n := &s.Share.Lane.noting; s.passes(now, p) {
+	if n := &s.Share.Lane.intents; s.passes(now, p) {
 		n.passed = append(n.passed, s)
 	}
 }
@@ -98,7 +98,7 @@ const mostKept = 500
 
 // nextPassed removes and returns the next slot whose message leaves after it was asked about, nil if there is none. What
 // must not leave any more returns to its queue.
-func (n *noting) nextPassed(l *Lane, now int64) *Slot {
+func (n *intents) nextPassed(l *Lane, now int64) *Slot {
 	for len(n.passed) > 0 {
 		s := n.passed[0]
 		n.passed = n.passed[1:]

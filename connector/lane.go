@@ -49,7 +49,7 @@ type Lane struct {
 	rotation []*Share // shares with messages that are due, in the order of their turns
 	nextDue  int64    // no message in any share becomes due before this time; 0: none waits for its time
 	slots    Slots
-	noting   noting
+	intents  intents
 	limiter  ratelimit.Limiter
 	rate     int
 	paused   int64 // nothing is sent before this time
@@ -151,7 +151,7 @@ func (l *Lane) Push(now int64, s *Share, m *sms.Message) {
 	}
 }
 
-// waits notes that a share has another message, and puts it in the rotation if that is due.
+// waits records that a share has another message, and puts it in the rotation if that is due.
 func (l *Lane) waits(s *Share, now int64) {
 	l.waiting++
 	if !s.active {
@@ -212,7 +212,7 @@ func (l *Lane) pop(now int64) (s *Share, m *sms.Message, expires int64) {
 	return s, m, expires
 }
 
-// next does the work of Next, without notes.
+// next does the work of Next, without intents.
 func (l *Lane) next(now int64) (slot *Slot, again int64) {
 	if l.policy.Settler.Halted(now) {
 		return nil, 0
@@ -298,7 +298,7 @@ func (l *Lane) isOver(now int64, s *Share, m *sms.Message, expires int64) bool {
 	return true
 }
 
-// leave notes that a message or an operation leaves by a slot.
+// leave records that a message or an operation leaves by a slot.
 func (l *Lane) leave(now int64, slot *Slot) *Slot {
 	l.asking.wasLast = slot.Inquiry != nil
 	l.limiter.Reserve(now)
@@ -407,8 +407,8 @@ func (l *Lane) Unsent(now int64, slot *Slot) {
 		m.Sends--
 	}
 	l.putBack(slot, sms.Lost) // because the peer has not answered
-	if l.isNoting() {
-		l.policy.Notes.Stays(l, m)
+	if l.storesIntents() {
+		l.policy.Intents.Stays(l, m)
 	}
 	share.pushBack(m, now)
 }
@@ -453,7 +453,7 @@ func (l *Lane) Tick(now int64) (more bool) {
 	l.suspects.waiting = slices.DeleteFunc(l.suspects.waiting, func(s suspect) bool {
 		return l.isOver(now, s.share, s.message, s.message.Expires)
 	})
-	l.noteDown(now)
+	l.markDown(now)
 	if !l.ToClient() {
 		l.Home().Links(func(link *Link) { link.Instance.forgive(link, now) })
 	}

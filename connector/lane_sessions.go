@@ -72,14 +72,14 @@ func (l *Lane) LoggingOut(o *Outlet) {
 
 func (l *Lane) removeSlots(o *Outlet) {
 	l.suspects.release(l, o)
-	l.noting.dropped = true
+	l.intents.dropped = true
 	if l.slots.Drop(o) {
 		l.online.Add(-1)
 		o.home.online.Add(-1)
 	}
 }
 
-// checkQuiet notes an outlet that logs out and has no request under way.
+// checkQuiet records an outlet that logs out and has no request under way.
 func (l *Lane) checkQuiet(o *Outlet) {
 	if o.supply == leaving && o.used == 0 {
 		o.supply = stopped
@@ -95,7 +95,7 @@ func (l *Lane) Quiet(now int64) {
 	l.quiet = l.quiet[:0]
 }
 
-// Over notes the end of an outlet. Its requests under way will not be answered any more.
+// Over records the end of an outlet. Its requests under way will not be answered any more.
 func (l *Lane) Over(o *Outlet) {
 	o.atEnd = o.used
 	l.removeSlots(o)

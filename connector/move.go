@@ -30,8 +30,8 @@ const (
 	longestRest = int64(8e9) // and at most, because many accounts' lanes may be down for long
 )
 
-// noteDown notes since when the lane is not reachable.
-func (l *Lane) noteDown(now int64) {
+// markDown records since when the lane is not reachable.
+func (l *Lane) markDown(now int64) {
 	switch {
 	case l.isReachable():
 		l.moving.downSince, l.moving.rest = 0, 0
@@ -236,7 +236,7 @@ func (l *Lane) move(now int64, mv move) bool {
 	return true
 }
 
-// Unfit notes that messages with ids up to this one may not fit the lane's peer, because they were
+// Unfit records that messages with ids up to this one may not fit the lane's peer, because they were
 // accepted for another one, or for other options. Any goroutine may call it.
 func (l *Lane) Unfit(id uint64) {
 	for {

@@ -229,7 +229,7 @@ func (l *Lane) missing(now int64, r read) {
 	l.policy.Settler.Unreadable(l, s, r.entry.ID)
 }
 
-// expiresOnDisk notes that a message has expired whose body is on disk. It is read, so
+// expiresOnDisk records that a message has expired whose body is on disk. It is read, so
 // that the message can end as others do.
 func (l *Lane) expiresOnDisk(s *Share, e *queue.Entry) {
 	p := &l.paging
@@ -324,7 +324,7 @@ func triedOf(s *Share, m *sms.Message, batch uint64) tried {
 // Otherwise an SMSC that is bound and refuses all messages would keep all of them in memory.
 func (l *Lane) pageTried(now int64) {
 	waiting, n := l.paging.tried, 0
-	for ; n < len(waiting) && l.policy.Notes.IsNoted(waiting[n].batch); n++ {
+	for ; n < len(waiting) && l.policy.Intents.IsStored(waiting[n].batch); n++ {
 		l.pageOutTried(now, &waiting[n])
 	}
 	l.paging.tried = waiting[n:]

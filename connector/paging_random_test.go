@@ -172,7 +172,7 @@ func (w *world) read(d *desk) {
 	}
 }
 
-// end notes that a message has ended.
+// end records that a message has ended.
 func (w *world) end(id uint64) {
 	w.t.Helper()
 	k := w.all[id]

@@ -229,7 +229,7 @@ func (s *Share) pushBack(m *sms.Message, now int64) {
 	s.Lane.waits(s, now)
 }
 
-// isDue notes that a scheduled message is due, and counts with the others from now on.
+// isDue records that a scheduled message is due, and counts with the others from now on.
 func (s *Share) isDue(m *sms.Message) {
 	if m.Flags&sms.Scheduled == 0 {
 		return

@@ -147,13 +147,13 @@ func (r *recovery) behind(bad uint64) (good uint64, err error) {
 			bad = middle
 		}
 	}
-	r.gateway.noteUnread(first, min(good-1, r.last))
+	r.gateway.showUnread(first, min(good-1, r.last))
 	return good, nil
 }
 
-// noteUnread shows the operator the messages that recovery could not read, for as long as the
+// showUnread shows the operator the messages that recovery could not read, for as long as the
 // gateway runs.
-func (g *Gateway) noteUnread(first, last uint64) {
+func (g *Gateway) showUnread(first, last uint64) {
 	problem := fmt.Sprintf(
 		"messages of earlier runs cannot be read, those from %s to %s among them: stop the gateway, and run pmg store repair",
 		sms.FormatID(first), sms.FormatID(last),

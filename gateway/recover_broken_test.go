@@ -219,7 +219,7 @@ routes: [{destination: "%s", to: operator}]
 		if want := map[bool][2]int{false: {1, 3}, true: {4, 0}}[routes]; lane != want[0] || parked != want[1] {
 			t.Errorf("routes %v: %d messages are in the lane, %d are parked", routes, lane, parked)
 		}
-		if err := r.g.Keeper.Journal.Sync(); err != nil {
+		if err := r.g.Keeper.Batches.Sync(); err != nil {
 			t.Fatal(err)
 		}
 		for id := uint64(1); id <= 6; id++ {

@@ -22,7 +22,7 @@ func newDispatcher(d *Deps) (flow.Stage[Job], error) {
 	return d.dispatcher, nil
 }
 
-// touch notes that after this batch a lane may be able to send messages.
+// touch records that after this batch a lane may be able to send messages.
 func (d *dispatcher) touch(l *connector.Lane) *connector.Lane {
 	if !l.Touched {
 		l.Touched = true

@@ -100,7 +100,7 @@ func newRigWith(t testing.TB, s site, stand map[int]flow.Stage[Job], rows ...int
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { g.Keeper.Journal.Close() })
+	t.Cleanup(func() { g.Keeper.Batches.Close() })
 	r := &rig{t: t, gateway: g, pool: NewPool(), real: map[int]flow.Stage[Job]{}}
 	r.cache = r.pool.NewCache()
 	ctx, stop := context.WithCancel(context.Background())

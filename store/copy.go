@@ -97,8 +97,8 @@ func readOrigin(fs vfs.FS, path string) (string, error) {
 	return string(b), err
 }
 
-// Note does nothing: a commit appends all of a batch to the journal, which may take as long as an election of its servers.
-func (c *Copy) Note(*Batch) error { return nil }
+// Write does nothing: a commit appends all of a batch to the journal, which may take as long as an election of its servers.
+func (c *Copy) Write(*Batch) error { return nil }
 
 // Moved returns the place of the last record whose changes are all on the disk. It was passed to Apply, and counted.
 func (c *Copy) Moved() journal.Seq { return c.disk.summary.get().moved }

@@ -67,7 +67,7 @@ func (o *Outgoing) End() {
 	o.done.Wait()
 }
 
-// committed notes that all up to a position is committed. What a commit that failed has left is
+// committed records that all up to a position is committed. What a commit that failed has left is
 // committed with the next one, and waits for that.
 func (o *Outgoing) committed(upTo store.Position) {
 	o.mu.Lock()

@@ -34,7 +34,7 @@ const (
 	ahead  = 3600 * second // the wall clock of a rig
 )
 
-// A fake is a plugin that answers by the text of a message, and notes what it was asked.
+// A fake is a plugin that answers by the text of a message, and records what it was asked.
 type fake struct {
 	name  string
 	waits bool
@@ -152,7 +152,7 @@ func newRig(t *testing.T, waits bool, with ...string) *rig {
 		}
 		return r.two.plugin()
 	})
-	policy := &connector.Policy{Settler: r, Notes: k, Bodies: k, Process: n}
+	policy := &connector.Policy{Settler: r, Intents: k, Bodies: k, Process: n}
 	tb := route.NewTable(n, k, login.New(n, hooks.New(nil)), policy, func(*connector.Lane) {})
 	r.Asker = New(n, k, tb, convert.New(n, tb), h)
 	policy.Gate, policy.Router = r.Asker, tb
@@ -264,7 +264,7 @@ func leaves(s *connector.Slot) string {
 // aside returns the states of the messages that were put aside, with their tags.
 func (r *rig) aside() (all []string) {
 	r.t.Helper()
-	if err := r.keep.Journal.Sync(); err != nil {
+	if err := r.keep.Batches.Sync(); err != nil {
 		r.t.Fatal(err)
 	}
 	_, err := r.keep.Index.Scan(0, 100, func(e *store.Entry) error {

@@ -110,7 +110,7 @@ func TestReplaceTried(t *testing.T) {
 	r.store(m)
 	m.Attempts, m.NotBefore = 1, now+3600*second
 	r.Operations.keep.KeepState(r.share.Lane, m)
-	if err := r.Operations.keep.Journal.Sync(); err != nil {
+	if err := r.Operations.keep.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	r.share.Lane.Restore(now, r.share, waitingOf(&found{id: m.ID, message: m}, 0))

@@ -184,7 +184,7 @@ func (c *changer) deleteAside(all []*found) error {
 	for _, f := range all {
 		c.result[f] = ResultDeleted
 		if f.err != nil { // nothing is known of it but its id
-			c.Operations.keep.Journal.Write(func(b *store.Batch) { b.Delete(f.id, len(f.record)) })
+			c.Operations.keep.Batches.Write(func(b *store.Batch) { b.Delete(f.id, len(f.record)) })
 			continue
 		}
 		c.deletedAside(f)
@@ -200,7 +200,7 @@ func (c *changer) put(all []*found) error {
 		s, m := c.to[f], f.message
 		s.Lane.Unfit(m.ID)
 		m.ForgetAttempts()
-		c.Operations.keep.Journal.Write(func(b *store.Batch) {
+		c.Operations.keep.Batches.Write(func(b *store.Batch) {
 			if f.state.Aside == store.Dead {
 				c.renew(b, f)
 			}

@@ -186,7 +186,7 @@ func (d *Operations) deletedAside(f *found) {
 	}
 }
 
-// leftAside notes that a message is not put aside any more.
+// leftAside records that a message is not put aside any more.
 func (d *Operations) leftAside(f *found) {
 	if f.state.Aside == store.Orphan {
 		d.receipts.Orphans.Left(f.id)

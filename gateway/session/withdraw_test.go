@@ -39,7 +39,7 @@ func TestDeletedWhen(t *testing.T) {
 	share, entry := stored.Share, p.g.Node.Messages.Copy(stored.Message)
 	entry.ID = p.g.Keeper.IDs.Add(100)
 	p.g.Keeper.Put(stored.Accepted, []keep.Accepted{{Message: entry, Share: share}})
-	if err := p.g.Keeper.Journal.Sync(); err != nil {
+	if err := p.g.Keeper.Batches.Sync(); err != nil {
 		t.Fatal(err)
 	}
 	p.c.Stored(p.now, stored, sms.OK)
@@ -94,7 +94,7 @@ func TestChangeInterrupted(t *testing.T) {
 		share, other := stored.Share, p.g.Node.Messages.Copy(stored.Message)
 		other.ID = p.g.Keeper.IDs.Add(100)
 		p.g.Keeper.Put(stored.Accepted, []keep.Accepted{{Message: other, Share: share}}) // which is under way
-		if err := p.g.Keeper.Journal.Sync(); err != nil {
+		if err := p.g.Keeper.Batches.Sync(); err != nil {
 			t.Fatal(err)
 		}
 		e := p.withLanes()

@@ -100,7 +100,7 @@ func (s *Site) Apply(c *config.Config) {
 func (s *Site) Settled() {
 	s.t.Helper()
 	testutil.Eventually(s.t, "all have ended", func() bool {
-		return s.Gateway.Pending() == 0 && s.Gateway.Keeper.Journal.Sync() == nil
+		return s.Gateway.Pending() == 0 && s.Gateway.Keeper.Batches.Sync() == nil
 	})
 }
 

@@ -147,7 +147,7 @@ func (w *world) crash() {
 	power := w.chance(0.4)
 	w.note("node: crash, power cut %t", power)
 	n := w.node
-	n.kill(power || w.mutation == loseNotes)
+	n.kill(power || w.mutation == loseWrites)
 	w.oracle.crashed(power || w.disk.broken)
 	w.oracle.forgotten(n.view.commit == nil && !n.view.failed)
 	n.end()
@@ -217,7 +217,7 @@ func (n *node) at(at int64, do func()) {
 	})
 }
 
-// touch notes that a lane may be able to send messages.
+// touch records that a lane may be able to send messages.
 func (n *node) touch(l *connector.Lane) *connector.Lane {
 	if !l.Touched {
 		l.Touched = true
@@ -235,8 +235,8 @@ func (n *node) flush() {
 		l.Touched = false
 		n.dispatch(l)
 	}
-	n.g.Keeper.Journal.NoteEnds()
-	n.w.oracle.noted()
+	n.g.Keeper.Batches.WriteEnds()
+	n.w.oracle.written()
 	n.g.Keeper.Commit()
 }
 

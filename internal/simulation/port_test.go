@@ -89,10 +89,10 @@ func (n *node) Answered(now int64, l *connector.Link, r *request, slot *connecto
 
 // AnsweredLate implements session.Port.
 func (n *node) AnsweredLate(now int64, l *connector.Link, r *request, u connector.Unanswered, code sms.Code) {
-	before := n.g.Keeper.Journal.Stats().Waiting
+	before := n.g.Keeper.Batches.Stats().Waiting
 	a := answerOf(r, now, code)
 	n.touch(l.Lane).AnsweredLate(l, u, a)
-	ends := n.g.Keeper.Journal.Stats().Waiting > before
+	ends := n.g.Keeper.Batches.Stats().Waiting > before
 	if ends {
 		n.w.oracle.ended(u.ID, "late answer")
 	}

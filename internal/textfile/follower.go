@@ -79,8 +79,8 @@ func same(a, b os.FileInfo) bool {
 	return a != nil && b != nil && os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// Note notes a problem of the file, or that there is none. It reports whether the problem is new.
-func (f *Follower) Note(err error) bool {
+// Report records a problem of the file, or that there is none. It reports whether the problem is new.
+func (f *Follower) Report(err error) bool {
 	if err == nil {
 		f.problem.Store(nil)
 		return false

@@ -63,7 +63,7 @@ func (f *File) Status() Status { return Status{f.table.Load().Counts, f.file.Con
 // problem is returned once, and what was read before stays in force.
 func (f *File) Refresh(now time.Time) (reloaded bool, err error) {
 	reloaded, err = f.file.Refresh(now, f.reload)
-	if f.file.Note(err) {
+	if f.file.Report(err) {
 		return reloaded, err
 	}
 	return reloaded, nil

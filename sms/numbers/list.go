@@ -38,7 +38,7 @@ func Open(path string) (*List, error) {
 		if !l.changes.isDamaged() {
 			return nil, err
 		}
-		l.file.Note(err)
+		l.file.Report(err)
 	}
 	return l, nil
 }
@@ -101,7 +101,7 @@ func (l *List) Status() Status {
 func (l *List) Refresh(now time.Time) (reloaded bool, err error) {
 	failed := l.changes.read()
 	reloaded, err = l.file.Refresh(now, l.reload)
-	if err = errors.Join(err, failed); l.file.Note(err) {
+	if err = errors.Join(err, failed); l.file.Report(err) {
 		return reloaded, err
 	}
 	return reloaded, nil

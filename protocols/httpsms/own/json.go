@@ -10,7 +10,7 @@ import (
 )
 
 // A scanner reads one JSON value (RFC 8259), strictly: a name that comes twice in an object is an error, and so is a
-// name that no member has. A value of the wrong type is noted with its place, and reading goes on. So one answer names
+// name that no member has. A value of the wrong type is remembered with its place, and reading goes on. So one answer names
 // all that is wrong.
 type scanner struct {
 	b      []byte
@@ -32,7 +32,7 @@ const (
 	maxWord    = 1 << 10   // octets of a number
 )
 
-// breaks notes that reading cannot go on.
+// breaks records that reading cannot go on.
 func (s *scanner) breaks(format string, args ...any) {
 	if s.broken == "" {
 		s.broken = fmt.Sprintf(format, args...) + " at octet " + strconv.Itoa(s.at)
@@ -40,14 +40,14 @@ func (s *scanner) breaks(format string, args ...any) {
 	}
 }
 
-// wrong notes that the value at hand is not what it must be.
+// wrong records that the value at hand is not what it must be.
 func (s *scanner) wrong(code, format string, args ...any) {
 	if len(s.found) < maxErrors {
 		s.found = append(s.found, Error{Pointer: string(s.path), Code: code, Detail: fmt.Sprintf(format, args...)})
 	}
 }
 
-// wrongAt notes that a member of the value at hand is not what it must be, unless it or the value has been found wrong
+// wrongAt records that a member of the value at hand is not what it must be, unless it or the value has been found wrong
 // before: what has another type must not be said to be missing, too.
 func (s *scanner) wrongAt(member, code, format string, args ...any) {
 	before := len(s.path)
@@ -383,7 +383,7 @@ func (s *scanner) word() string {
 	return string(s.b[begin:s.at])
 }
 
-// mistyped notes that a value is not what must stand there, and passes over it.
+// mistyped records that a value is not what must stand there, and passes over it.
 func (s *scanner) mistyped(want string) {
 	if s.at < len(s.b) {
 		s.wrong("wrong-type", "must be %s", want)
@@ -391,7 +391,7 @@ func (s *scanner) mistyped(want string) {
 	s.pass()
 }
 
-// unknown notes a member that nothing has asked for, and passes over its value.
+// unknown records a member that nothing has asked for, and passes over its value.
 func (s *scanner) unknown() {
 	s.wrong("unknown-field", "there is no such field")
 	s.pass()

@@ -23,9 +23,9 @@ func (d *Draft) Bytes() []byte {
 	for line := range strings.Lines(legend) {
 		w.comment(0, strings.TrimSpace(line), false)
 	}
-	if len(d.Notes) > 0 {
+	if len(d.Remarks) > 0 {
 		w.b.WriteByte('\n')
-		w.notes(0, d.Notes)
+		w.remarks(0, d.Remarks)
 	}
 	for _, e := range d.Sections {
 		w.section(e)
@@ -43,10 +43,10 @@ func (w *writer) line(depth int, text string) {
 	w.b.WriteString(strings.Repeat("  ", depth) + text + "\n")
 }
 
-// notes writes comments, those about which somebody must decide first.
-func (w *writer) notes(depth int, notes []Note) {
+// remarks writes comments, those about which somebody must decide first.
+func (w *writer) remarks(depth int, remarks []Remark) {
 	for _, decide := range []bool{true, false} {
-		for _, n := range notes {
+		for _, n := range remarks {
 			if n.Decide == decide {
 				w.comment(depth, n.Text, decide)
 			}
@@ -85,7 +85,7 @@ func printable(text string) string {
 }
 
 func (w *writer) section(e *Entry) {
-	if len(e.Fields)+len(e.Notes) == 0 {
+	if len(e.Fields)+len(e.Remarks) == 0 {
 		return
 	}
 	w.b.WriteByte('\n')
@@ -104,7 +104,7 @@ func (w *writer) head(depth int, e *Entry) {
 	if e.From != "" {
 		w.comment(depth, e.From, false)
 	}
-	w.notes(depth, e.Notes)
+	w.remarks(depth, e.Remarks)
 }
 
 // list writes the entries of a list, also an empty one, so that it is seen not to be missing.
