@@ -81,17 +81,17 @@ func (l *Link) Awaited(took int64) {
 // AnsweredLate handles an answer that came after its request was given up. If the answer
 // is final, the copy of the message that waits or is under way is not needed.
 func (l *Lane) AnsweredLate(link *Link, u Unanswered, a sms.Answer) {
-	l.slots.Thaw(&link.Outlet)
+	l.Window.slots.Thaw(&link.Outlet)
 	if u.Asked {
-		l.asking.rests = 0
+		l.Window.asking.rests = 0
 	}
-	o, known := l.unknown[u.ID]
+	o, known := l.Queues.unknown[u.ID]
 	if !known || a.Code != sms.OK && a.Code.Retryable() {
 		return
 	}
 	m, as := o.message, o.message
 	m.Flags |= sms.Settled
-	delete(l.unknown, u.ID)
+	delete(l.Queues.unknown, u.ID)
 	l.stats().Late.Add(1)
 	if a.Code == sms.OK {
 		m.Origin.Tally.Sent.Add(1)

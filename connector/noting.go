@@ -38,13 +38,13 @@ func (n *intents) add(slot *Slot, token uint64) {
 // nothing can be done now. Then again is the time of the next call, or 0 if only another
 // event allows one.
 func (l *Lane) Next(now int64) (slot *Slot, again int64) {
-	if len(l.intents.waiting) > 0 {
+	if len(l.Window.intents.waiting) > 0 {
 		if slot = l.nextStored(now); slot != nil {
 			return slot, 0
 		}
 	}
 	for kept := 0; ; {
-		if slot = l.intents.nextPassed(l, now); slot == nil {
+		if slot = l.Window.intents.nextPassed(l, now); slot == nil {
 			if slot, again = l.next(now); slot == nil || slot.Outlet == nil || slot.Inquiry != nil {
 				return slot, again
 			}
@@ -62,7 +62,7 @@ func (l *Lane) Next(now int64) (slot *Slot, again int64) {
 		if token == 0 {
 			return slot, 0
 		}
-		l.intents.add(slot, token)
+		l.Window.intents.add(slot, token)
 	}
 }
 
@@ -72,7 +72,7 @@ func (l *Lane) storesIntents() bool { return l.Config().OnUnknown == config.Fail
 // nextStored returns the slot of the first message, if its intent is safe. Messages whose
 // sessions take no more requests return to their queues.
 func (l *Lane) nextStored(now int64) (slot *Slot) {
-	n := &l.intents
+	n := &l.Window.intents
 	if n.dropped {
 		n.dropped = false
 		n.waiting, n.first = slices.Delete(n.waiting, 0, n.first), 0

@@ -69,7 +69,7 @@ func TestIntentsOrder(t *testing.T) {
 	d.submit("a", 4, nil)
 	d.want("nothing is noted", 0, 0, 0)
 	var kept, back []uint64
-	for _, n := range d.intents.waiting {
+	for _, n := range d.Window.intents.waiting {
 		if n.slot.Link == stays {
 			kept = append(kept, n.slot.Message.ID)
 		} else {
@@ -98,7 +98,7 @@ func TestIntentsRoom(t *testing.T) {
 	d := newDesk(t, "instances: 1, window: 10, on_unknown: fail, static: true")
 	d.connect()
 	d.submit("a", 10_000, nil)
-	for id := uint64(0); len(d.intents.waiting) > 0 || id == 0; d.noted++ { // always a part of them
+	for id := uint64(0); len(d.Window.intents.waiting) > 0 || id == 0; d.noted++ { // always a part of them
 		d.send()
 		for len(d.under) > 0 {
 			if id++; d.under[0].Message.ID != id {
@@ -107,7 +107,7 @@ func TestIntentsRoom(t *testing.T) {
 			d.answer(sms.OK)
 		}
 	}
-	if n := cap(d.intents.waiting); n > 100 {
+	if n := cap(d.Window.intents.waiting); n > 100 {
 		t.Errorf("room for %d", n)
 	}
 	d.wantEmpty()

@@ -226,7 +226,7 @@ func (g *Gateway) Close() error {
 func (g *Gateway) Deliverable() (n int64) {
 	n = g.Keeper.Aside(store.Asked)
 	for _, l := range g.Table.Lanes() {
-		if !l.ToClient() && !l.Config().Listens() || l.Online() > 0 {
+		if !l.ToClient() && !l.Config().Listens() || l.Window.Online() > 0 {
 			n += l.Queued.Load()
 		}
 	}

@@ -171,11 +171,11 @@ func (r *recovery) hand(ctx context.Context) bool {
 		if len(part) == 0 {
 			continue
 		}
-		s.Lane.Unfit(r.last)
+		s.Lane.Queues.Unfit(r.last)
 		done := make(chan struct{})
 		ok := r.engine.Do(s.Lane, func(now int64) {
 			for _, w := range part {
-				s.Lane.Restore(now, s, w)
+				s.Lane.Queues.Restore(now, s, w)
 			}
 			close(done)
 		})

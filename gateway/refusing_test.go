@@ -74,7 +74,7 @@ func TestOwnReceiptCommitFails(t *testing.T) {
 	(<-asked.calls)(r.now)
 	r.g.Keeper.Outgoing.End()
 	lane := r.g.Table.ClientLane("client", nil)
-	if n := lane.Len(); n != 1 || len(asked.calls) > 0 {
+	if n := lane.Queues.Len(); n != 1 || len(asked.calls) > 0 {
 		t.Errorf("%d receipts are in the lane of the client, which was asked %d times more", n, len(asked.calls))
 	}
 	if n := s.Stats().Messages; n != 1 {

@@ -257,7 +257,7 @@ func (r *rig) lane() *connector.Lane {
 
 // share returns the share of the client's account in that lane.
 func (r *rig) share() *connector.Share {
-	return r.lane().Share(&sms.Origin{Account: "load", Connector: "clients", Tally: &sms.Tally{}}, 100)
+	return r.lane().Queues.Share(&sms.Origin{Account: "load", Connector: "clients", Tally: &sms.Tally{}}, 100)
 }
 
 func (r *rig) handle(name string, fd int) *handle {

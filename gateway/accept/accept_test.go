@@ -316,7 +316,7 @@ func TestReply(t *testing.T) {
 			mo, reply := r.node.Messages.Get(), r.node.Messages.Get()
 			mo.Kind, mo.Origin, reply.Origin = sms.MO, r.origin, r.origin
 			r.node.Memory.SetLimit(1 << 20)
-			share := r.share.Lane.Share(r.origin, 100)
+			share := r.share.Lane.Queues.Share(r.origin, 100)
 			p := Pending[string]{
 				Accepted: keep.Accepted{Message: mo, Share: r.m.share}, By: "mo",
 				From: &connector.Source{Connector: r.operator, Origin: r.origin},

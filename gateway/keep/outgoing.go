@@ -125,7 +125,7 @@ func (o *Outgoing) enter(do Do, s *connector.Share, all []Own) {
 	}
 	ok := do(s.Lane, func(now int64) {
 		for _, one := range all {
-			s.Lane.Push(now, s, one.Message)
+			s.Lane.Queues.Push(now, s, one.Message)
 		}
 	})
 	if ok {

@@ -169,10 +169,10 @@ func newRig(t *testing.T, waits bool, with ...string) *rig {
 	k.Begin(r)
 	r.lane = tb.LaneOf(tb.Connector("operator"))
 	l := &connector.Link{}
-	l.Open(r.lane.Attach()[0], netip.AddrPort{}, now, r)
+	l.Open(r.lane.Window.Attach()[0], netip.AddrPort{}, now, r)
 	l.BoundAt, l.Lane = now, r.lane
 	l.Instance.SetLink(l)
-	r.lane.Bound(l, true)
+	r.lane.Window.Bound(l, true)
 	t.Cleanup(func() {
 		h.Close()
 		if err := k.Close(); err != nil {
@@ -237,7 +237,7 @@ func (r *rig) submit(account, text string) *connector.Slot {
 func (r *rig) push(s *connector.Share, m *sms.Message) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.lane.Push(now, s, m)
+	r.lane.Queues.Push(now, s, m)
 }
 
 func (r *rig) next(at int64) (*connector.Slot, int64) {

@@ -196,7 +196,7 @@ func TestChangeNotStored(t *testing.T) {
 				r.park(m)
 			} else {
 				r.store(m)
-				r.share.Lane.Restore(now, r.share, waitingOf(&found{id: m.ID, message: m}, 0))
+				r.share.Lane.Queues.Restore(now, r.share, waitingOf(&found{id: m.ID, message: m}, 0))
 			}
 			r.disk.full.Store(true)
 			p, err := r.ChangeStored(t.Context(), QueueChange{What: what, To: "operator"}, Selection{}, 0, 100)

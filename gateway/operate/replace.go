@@ -121,7 +121,7 @@ func (o *Operation) put(s *connector.Share, m *sms.Message) {
 		s = nil
 		err := o.changer.wait(ctx, to.Lane, func(now int64) {
 			if !to.Lane.Gone() {
-				to.Lane.Return(now, to, m)
+				to.Lane.Queues.Return(now, to, m)
 			} else if s = d.table.Reroute(to.Lane, m, true); s == nil {
 				d.settler.EndUnsent(now, to.Lane, m, sms.Rejected)
 				m.Release()

@@ -163,7 +163,7 @@ func (r *rig) enterAll() {
 	_, err := r.Operations.keep.Index.Scan(0, 100, func(e *store.Entry) error {
 		f := newFound(e)
 		if l := r.Operations.table.LaneNamed(r.Operations.node.Config(), f.lane()); l != nil && f.stateName() == StateQueued {
-			l.Restore(now, r.Operations.table.Share(l, r.Operations.node.Origins.Of(string(f.head.Account), string(f.head.Connector))), waitingOf(f, 0))
+			l.Queues.Restore(now, r.Operations.table.Share(l, r.Operations.node.Origins.Of(string(f.head.Account), string(f.head.Connector))), waitingOf(f, 0))
 		}
 		return nil
 	})

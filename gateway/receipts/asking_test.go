@@ -217,7 +217,7 @@ func (r *rig) finish() {
 	r.Matcher.keep.Outgoing.End()
 	r.Asking.hooks.Close()
 	r.Asking.End()
-	if n := r.Matcher.node.Memory.Used(); n != 0 && r.Matcher.table.ClientLane("client", nil).Len() == 0 {
+	if n := r.Matcher.node.Memory.Used(); n != 0 && r.Matcher.table.ClientLane("client", nil).Queues.Len() == 0 {
 		r.t.Errorf("%d octets are in use at the end", n)
 	}
 	if err := r.close(); err != nil {

@@ -154,8 +154,8 @@ func (p *rig) madeReceipts(t *testing.T) (all []sms.Report) {
 		t.Error(err)
 	}
 	lane := p.Matcher.table.ClientLane("client", nil)
-	lane.Shares(func(s *connector.Share) {
-		lane.EachWaiting(s, func(_ queue.Waiting, m *sms.Message) {
+	lane.Queues.Shares(func(s *connector.Share) {
+		lane.Queues.EachWaiting(s, func(_ queue.Waiting, m *sms.Message) {
 			r, _ := m.Report()
 			if m.Kind != sms.Receipt || m.Flags != sms.HasReport || m.Origin.Account != "" || m.Origin.Connector != "clients" && m.Origin.Connector != "operator" {
 				t.Errorf("what was made is of kind %d, with flags %b, from %+v", m.Kind, m.Flags, m.Origin)

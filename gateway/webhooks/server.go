@@ -207,7 +207,7 @@ func (s *Server) known(now int64) Row {
 	r := s.row
 	s.mu.Unlock()
 	r.Account, r.Endpoint, r.Waiting = s.lane.Account, s.lane.Endpoint, s.lane.Queued.Load()
-	if oldest := s.lane.Oldest(); oldest != 0 {
+	if oldest := s.lane.Queues.Oldest(); oldest != 0 {
 		at := time.Unix(0, s.webhooks.node.Clock.Wall(oldest)).UTC()
 		r.Oldest = &at
 	}

@@ -314,10 +314,10 @@ func (o *oracle) check() {
 		w.fail("%d octets of memory, %d requests, %d messages under way are left", used, o.requests, len(o.flying))
 	}
 	for _, l := range n.g.Table.Lanes() {
-		if l.Queued.Load() != 0 || l.WaitingForRoom.Load() != 0 || l.Len() != 0 {
-			w.fail("lane of %s%s: %d places, %d wait for room, %d wait", l.Home().Name, l.Account, l.Queued.Load(), l.WaitingForRoom.Load(), l.Len())
+		if l.Queued.Load() != 0 || l.WaitingForRoom.Load() != 0 || l.Queues.Len() != 0 {
+			w.fail("lane of %s%s: %d places, %d wait for room, %d wait", l.Home().Name, l.Account, l.Queued.Load(), l.WaitingForRoom.Load(), l.Queues.Len())
 		}
-		l.Shares(func(s *connector.Share) {
+		l.Queues.Shares(func(s *connector.Share) {
 			if s.Queued() != 0 || s.WaitingForRoom() != 0 {
 				w.fail("share of %s: %d places, %d wait for room", s.Origin.Account, s.Queued(), s.WaitingForRoom())
 			}
