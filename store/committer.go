@@ -53,15 +53,15 @@ type Committer struct {
 	ended chan struct{} // closed when the goroutine has ended
 }
 
-// Written are what was written into a durable store and is committed next. The lock of the Committer guards them.
+// Written are what was written into a Writer and is committed next. The lock of the Committer guards them.
 type written struct {
-	durable bool  // the store is; set before the goroutine starts
-	all     Batch // the batches that were written, whose commit has not begun
-	upTo    uint64
-	taken   bool // a batch is being written, and is neither in all nor in full
-	slow    bool // the last one took long
-	later   bool // a goroutine is to write what there is
-	others  sync.WaitGroup
+	by     Writer // set before the goroutine starts; nil: the store is none
+	all    Batch  // the batches that were written, whose commit has not begun
+	upTo   uint64
+	taken  bool // a batch is being written, and is neither in all nor in full
+	slow   bool // the last one took long
+	later  bool // a goroutine is to write what there is
+	others sync.WaitGroup
 
 	writing sync.Mutex // held while a batch is written, so that they are written in their order
 }
@@ -78,8 +78,9 @@ type Clock interface {
 func NewCommitter(s Store, clock Clock, done ...func(upTo Position, err error)) *Committer {
 	c := &Committer{
 		store: s, clock: clock, done: done, pass: func(string) {}, open: &Batch{}, spare: &Batch{}, number: 1,
-		written: written{durable: s.Durable()}, ended: make(chan struct{}),
+		ended: make(chan struct{}),
 	}
+	c.written.by, _ = s.(Writer)
 	c.changed.L = &c.mu
 	c.soon = time.AfterFunc(math.MaxInt64, c.dueNow)
 	go c.run()
@@ -322,8 +323,8 @@ func (c *Committer) commit() (upTo uint64, changes int, err error) {
 	b, number := c.oldest()
 	c.answer()
 	c.mu.Unlock()
-	if b != nil && c.written.durable {
-		err = c.store.Write(b)
+	if b != nil && c.written.by != nil {
+		err = c.written.by.Write(b)
 	}
 	c.mu.Lock()
 	switch {
@@ -430,7 +431,7 @@ const (
 func (c *Committer) WriteEnds() {
 	c.mu.Lock()
 	c.stats.Locks++
-	ends := c.written.durable && c.open.ends && !c.closed
+	ends := c.written.by != nil && c.open.ends && !c.closed
 	since := c.since.Load()
 	late := c.written.slow || since != 0 && c.clock.Now()-since > hungCommit
 	pass := c.pass
@@ -465,7 +466,7 @@ func (c *Committer) writeAll() {
 		began := c.clock.Now()
 		c.written.taken = true
 		c.mu.Unlock()
-		err := c.store.Write(b)
+		err := c.written.by.Write(b)
 		c.mu.Lock()
 		c.written.taken = false
 		c.written.slow = c.clock.Now()-began > slowWrite

@@ -63,8 +63,6 @@ func NewMemory() Store {
 func (s *memory) Durable() bool { return false }
 
 // Commit checks the batch before it carries it out, because half a batch is not carried out.
-func (s *memory) Write(*Batch) error { return nil }
-
 func (s *memory) Commit(b *Batch) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

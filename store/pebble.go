@@ -365,7 +365,7 @@ func (s *durable) checkEmpty() error {
 
 func (s *durable) Durable() bool { return true }
 
-// Write writes a batch into the journal.
+// Write implements Writer: it writes a batch into the journal.
 func (s *durable) Write(b *Batch) error {
 	if err := s.monitor.failure(); err != nil {
 		return err

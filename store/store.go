@@ -13,9 +13,6 @@ type Store interface {
 	// Durable reports whether what is committed is there after the process has ended.
 	// A store that is not durable keeps only the messages that were put aside.
 	Durable() bool
-	// Write writes a batch of a durable store, so that a start after the end of the process carries it out. It does not
-	// wait for the disk. Commit follows, with all batches that were written as one, in their order.
-	Write(b *Batch) error
 	// Commit carries out the operations of a batch in their order, and writes it if that was not done. When it returns nil
 	// they are safe. After an error none of them may be taken for done, and the store
 	// may refuse every later batch.
@@ -29,6 +26,13 @@ type Store interface {
 	Backup(dir string) error
 	// Close closes the store. No other method is called afterwards.
 	Close() error
+}
+
+// A Writer is a Store that takes a batch before its commit, without waiting for the disk. A start after the end of the process
+// carries it out.
+type Writer interface {
+	// Write writes a batch. Commit follows, with all batches that were written as one, in their order.
+	Write(b *Batch) error
 }
 
 // IsUndone reports whether an error of Commit says that nothing of the batch is there, nor will be after the next start. After

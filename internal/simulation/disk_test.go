@@ -107,7 +107,7 @@ func (v *view) sortReads() {
 	slices.SortStableFunc(v.reads, func(a, b *call[uint64]) int { return cmp.Compare(a.arg, b.arg) })
 }
 
-// Write implements store.Store.
+// Write implements store.Writer.
 func (v *view) Write(b *store.Batch) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
